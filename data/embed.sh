@@ -1,0 +1,29 @@
+#!/bin/sh
+# Writes C source that holds files: embed.sh SOURCE-DIRECTORY data/FILE... >embedded.c
+# The names in the table are paths within data/ (src/base/embedded.h).
+set -eu
+dir=$1
+shift
+
+echo '/* Made by data/embed.sh. */'
+echo '#include "base/embedded.h"'
+echo
+
+i=0
+for file; do
+    [ -r "$dir/$file" ] || { echo "embed.sh: $dir/$file cannot be read" >&2; exit 1; }
+    echo "static const unsigned char file_$i[] = {"
+    od -An -v -tx1 <"$dir/$file" | sed 's/ *\([0-9a-f][0-9a-f]\)/0x\1,/g'
+    echo '0x00};'
+    i=$((i + 1))
+done
+
+echo
+echo 'const struct embedded embedded_files[] = {'
+i=0
+for file; do
+    echo "    {\"${file#data/}\", (const char *)file_$i, sizeof file_$i - 1},"
+    i=$((i + 1))
+done
+echo '    {NULL, NULL, 0},'
+echo '};'

@@ -1,0 +1,128 @@
+#include "base/buf.h"
+
+#include <assert.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/die.h"
+#include "base/mem.h"
+
+enum { BUF_FIRST_CAP = 64 };
+
+/* Shared by all that are empty, so nothing ever writes to it. */
+char buf_empty[1];
+
+void buf_init(struct buf *b, size_t max)
+{
+    *b = (struct buf)BUF_INIT;
+    b->max = max;
+}
+
+void buf_release(struct buf *b)
+{
+    if (b->cap)
+        free(b->data);
+    buf_init(b, b->max);
+}
+
+void buf_clear(struct buf *b)
+{
+    b->len = 0;
+    if (b->cap)
+        b->data[0] = '\0';
+}
+
+/* Makes room for `more` bytes and the NUL behind them. */
+static void reserve(struct buf *b, size_t more)
+{
+    if (more >= SIZE_MAX - b->len)
+        die("out of memory");
+    size_t want = b->len + more + 1;
+    if (want <= b->cap)
+        return;
+    size_t cap = b->cap > SIZE_MAX / 2 ? SIZE_MAX : b->cap * 2;
+    if (cap < BUF_FIRST_CAP)
+        cap = BUF_FIRST_CAP;
+    if (cap < want)
+        cap = want;
+    b->data = mem_resize(b->cap ? b->data : NULL, cap);
+    b->cap = cap;
+    b->data[b->len] = '\0';
+}
+
+bool buf_try_add(struct buf *b, const void *bytes, size_t len)
+{
+    if (b->max && (b->len > b->max || len > b->max - b->len))
+        return false;
+    buf_add(b, bytes, len);
+    return true;
+}
+
+void buf_add(struct buf *b, const void *bytes, size_t len)
+{
+    if (!len)
+        return;
+    reserve(b, len);
+    memcpy(b->data + b->len, bytes, len);
+    b->len += len;
+    b->data[b->len] = '\0';
+}
+
+void buf_addstr(struct buf *b, const char *s)
+{
+    buf_add(b, s, strlen(s));
+}
+
+void buf_addch(struct buf *b, char c)
+{
+    reserve(b, 1);
+    b->data[b->len++] = c;
+    b->data[b->len] = '\0';
+}
+
+void buf_addf(struct buf *b, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    buf_vaddf(b, format, args);
+    va_end(args);
+}
+
+void buf_vaddf(struct buf *b, const char *format, va_list args)
+{
+    va_list again;
+    va_copy(again, args);
+    int len = vsnprintf(NULL, 0, format, args);
+    assert(len >= 0);
+    reserve(b, (size_t)len);
+    vsnprintf(b->data + b->len, (size_t)len + 1, format, again);
+    b->len += (size_t)len;
+    va_end(again);
+}
+
+void buf_splice(struct buf *b, size_t pos, size_t old_len, const void *bytes, size_t len)
+{
+    assert(pos <= b->len && old_len <= b->len - pos);
+    if (!old_len && !len)
+        return;
+    if (len > old_len)
+        reserve(b, len - old_len);
+    memmove(b->data + pos + len, b->data + pos + old_len, b->len - pos - old_len + 1);
+    if (len)
+        memcpy(b->data + pos, bytes, len);
+    b->len = b->len - old_len + len;
+}
+
+void buf_consume(struct buf *b, size_t len)
+{
+    buf_splice(b, 0, len, NULL, 0);
+}
+
+char *buf_take(struct buf *b)
+{
+    char *text = b->cap ? b->data : mem_strndup("", 0);
+    buf_init(b, b->max);
+    return text;
+}

@@ -1,0 +1,47 @@
+/* A growing byte string. Invariants: `data` is never NULL after buf_init() and is NUL-terminated at
+ * `len`; `len` does not count that NUL. A buffer that the network or a file feeds has a maximum and
+ * is fed with buf_try_add() only; the unchecked adders are for text of our own making. */
+#ifndef BASE_BUF_H
+#define BASE_BUF_H
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+struct buf {
+    char *data;
+    size_t len;
+    size_t cap; /* 0: data is the shared empty string */
+    size_t max; /* most bytes that buf_try_add() accepts; 0 is unlimited */
+};
+
+extern char buf_empty[1];
+#define BUF_INIT                                                                                   \
+    {                                                                                              \
+        .data = buf_empty                                                                          \
+    }
+
+void buf_init(struct buf *b, size_t max);
+void buf_release(struct buf *b);
+void buf_clear(struct buf *b); /* keeps the memory */
+
+/* False, and nothing added, when `max` would be passed. */
+__attribute__((warn_unused_result)) bool buf_try_add(struct buf *b, const void *bytes, size_t len);
+
+void buf_add(struct buf *b, const void *bytes, size_t len);
+void buf_addstr(struct buf *b, const char *s);
+void buf_addch(struct buf *b, char c);
+void buf_addf(struct buf *b, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void buf_vaddf(struct buf *b, const char *format, va_list args)
+    __attribute__((format(printf, 2, 0)));
+
+/* Replaces `old_len` bytes at `pos` by `len` others. */
+void buf_splice(struct buf *b, size_t pos, size_t old_len, const void *bytes, size_t len);
+
+/* Removes the first `len` bytes. */
+void buf_consume(struct buf *b, size_t len);
+
+/* The caller owns the string; the buffer is empty afterwards. */
+char *buf_take(struct buf *b);
+
+#endif

@@ -1,0 +1,57 @@
+/* Faults of the network, the database, a model, a file or the user are values of this type.
+ * The caller owns the struct; a function that can fail takes it last and returns false after it
+ * filled it in. `text` is for a person: "what happened; what to do". It never holds a secret. */
+#ifndef BASE_ERR_H
+#define BASE_ERR_H
+
+#include <stdbool.h>
+
+/* X(name, JSON-RPC number, REST status, exit status): one row is an error's every face. */
+#define ERR_TABLE(X)                                                                               \
+    X(OK, 0, 200, 0)                                                                               \
+    X(SESSION_NOT_FOUND, -32001, 404, 1)                                                           \
+    X(SESSION_BUSY, -32002, 409, 1)                                                                \
+    X(SESSION_PERSISTENCE_DISABLED, -32003, 501, 1)                                                \
+    X(SESSION_COMPACTION_DISABLED, -32004, 501, 1)                                                 \
+    X(SESSION_NOT_RUNNING, -32005, 409, 1)                                                         \
+    X(SESSION_STORE_ERROR, -32000, 500, 1)                                                         \
+    X(AGENT_ERROR, -32000, 500, 1)                                                                 \
+    X(CONFIG_ERROR, -32000, 500, 1)                                                                \
+    X(FILE_ERROR, -32000, 500, 1)                                                                  \
+    X(INTERRUPTED, -32000, 409, 1)                                                                 \
+    X(BUDGET_EXHAUSTED, -32000, 402, 2)                                                            \
+    X(USAGE, -32602, 400, 64)
+
+enum err_code {
+#define X(name, rpc, rest, status) ERR_##name,
+    ERR_TABLE(X)
+#undef X
+};
+
+struct error {
+    enum err_code code;
+    char text[256];
+};
+
+struct err_info {
+    const char *name; /* "SESSION_NOT_FOUND" */
+    int rpc;
+    int rest;
+    int exit_status;
+};
+
+const struct err_info *err_info(enum err_code code);
+
+/* The code whose name this is; ERR_AGENT_ERROR for a name that the table lacks. */
+enum err_code err_from_name(const char *name);
+
+/* Fills in `e` (which may be NULL) and returns false, so that `return err_set(…)` reads well.
+ * Text past the field's end is cut at a character's border. */
+bool err_set(struct error *e, enum err_code code, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* err_set() with ": " and strerror(errno) added. */
+bool err_set_errno(struct error *e, enum err_code code, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+#endif

@@ -1,0 +1,262 @@
+#include "base/json.h"
+
+#include <assert.h>
+#include <cjson/cJSON.h>
+#include <inttypes.h>
+#include <math.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+/* A struct json is a cJSON under another name, so that nobody else sees cJSON. */
+
+static pthread_once_t hooks_once = PTHREAD_ONCE_INIT;
+
+static void *alloc_or_die(size_t size)
+{
+    return mem_resize(NULL, size);
+}
+
+static void set_hooks(void)
+{
+    cJSON_InitHooks(&(cJSON_Hooks){.malloc_fn = alloc_or_die, .free_fn = free});
+}
+
+static void need_hooks(void)
+{
+    pthread_once(&hooks_once, set_hooks);
+}
+
+static struct json *wrap(cJSON *v)
+{
+    return (struct json *)(void *)v;
+}
+
+static cJSON *unwrap(struct json *v)
+{
+    return (cJSON *)(void *)v;
+}
+
+static const cJSON *peek(const struct json *v)
+{
+    return (const cJSON *)(const void *)v;
+}
+
+static const struct json *show(const cJSON *v)
+{
+    return (const struct json *)(const void *)v;
+}
+
+struct json *json_parse(const char *text, size_t len, struct error *e)
+{
+    need_hooks();
+    const char *end = text;
+    cJSON *root = cJSON_ParseWithLengthOpts(text, len, &end, false);
+    size_t at = end ? (size_t)(end - text) : 0;
+    while (root && at < len && strchr(" \t\r\n", text[at]) && text[at])
+        at++;
+    if (root && at == len)
+        return wrap(root);
+    cJSON_Delete(root);
+    err_set(e, ERR_AGENT_ERROR, "not valid JSON near byte %zu of %zu", at, len);
+    return NULL;
+}
+
+void json_free(struct json *root)
+{
+    cJSON_Delete(unwrap(root));
+}
+
+struct json *json_new_object(void)
+{
+    need_hooks();
+    return wrap(cJSON_CreateObject());
+}
+
+struct json *json_new_array(void)
+{
+    need_hooks();
+    return wrap(cJSON_CreateArray());
+}
+
+struct json *json_new_string(const char *s)
+{
+    need_hooks();
+    return wrap(s ? cJSON_CreateString(s) : cJSON_CreateNull());
+}
+
+struct json *json_clone(const struct json *v)
+{
+    need_hooks();
+    return wrap(cJSON_Duplicate(peek(v), true));
+}
+
+/* Raw text stands for an integer too long for cJSON's own printing; nothing else makes it. */
+enum json_type json_type(const struct json *v)
+{
+    static const struct {
+        int theirs;
+        enum json_type ours;
+    } types[] = {
+        {cJSON_False, JSON_BOOL},    {cJSON_True, JSON_BOOL},     {cJSON_Number, JSON_NUMBER},
+        {cJSON_Raw, JSON_NUMBER},    {cJSON_String, JSON_STRING}, {cJSON_Array, JSON_ARRAY},
+        {cJSON_Object, JSON_OBJECT},
+    };
+    int theirs = v ? peek(v)->type & 0xff : cJSON_NULL;
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+        if (types[i].theirs == theirs)
+            return types[i].ours;
+    }
+    return JSON_NULL;
+}
+
+static bool is_container(const struct json *v)
+{
+    return json_type(v) == JSON_ARRAY || json_type(v) == JSON_OBJECT;
+}
+
+const struct json *json_get(const struct json *object, const char *name)
+{
+    if (json_type(object) != JSON_OBJECT)
+        return NULL;
+    return show(cJSON_GetObjectItemCaseSensitive(peek(object), name));
+}
+
+const struct json *json_at(const struct json *array, size_t index)
+{
+    if (json_type(array) != JSON_ARRAY)
+        return NULL;
+    const struct json *v = json_first(array);
+    while (v && index--)
+        v = json_next(v);
+    return v;
+}
+
+size_t json_len(const struct json *array_or_object)
+{
+    size_t len = 0;
+    for (const struct json *v = json_first(array_or_object); v; v = json_next(v))
+        len++;
+    return len;
+}
+
+const struct json *json_first(const struct json *array_or_object)
+{
+    return is_container(array_or_object) ? show(peek(array_or_object)->child) : NULL;
+}
+
+const struct json *json_next(const struct json *v)
+{
+    return v ? show(peek(v)->next) : NULL;
+}
+
+const char *json_name(const struct json *member)
+{
+    return member ? peek(member)->string : NULL;
+}
+
+const char *json_string(const struct json *v)
+{
+    return json_type(v) == JSON_STRING ? peek(v)->valuestring : NULL;
+}
+
+double json_number(const struct json *v, double fallback)
+{
+    if (json_type(v) != JSON_NUMBER)
+        return fallback;
+    if (cJSON_IsRaw(peek(v)))
+        return strtod(peek(v)->valuestring, NULL);
+    return peek(v)->valuedouble;
+}
+
+bool json_true(const struct json *v)
+{
+    return v && cJSON_IsTrue(peek(v));
+}
+
+const char *json_get_string(const struct json *object, const char *name)
+{
+    return json_string(json_get(object, name));
+}
+
+int64_t json_get_int(const struct json *object, const char *name, int64_t fallback)
+{
+    double n = json_number(json_get(object, name), NAN);
+    if (isnan(n))
+        return fallback;
+    if (n >= 0x1p63)
+        return INT64_MAX;
+    return n <= -0x1p63 ? INT64_MIN : (int64_t)n;
+}
+
+double json_get_number(const struct json *object, const char *name, double fallback)
+{
+    return json_number(json_get(object, name), fallback);
+}
+
+bool json_get_bool(const struct json *object, const char *name, bool fallback)
+{
+    const struct json *v = json_get(object, name);
+    return json_type(v) == JSON_BOOL ? json_true(v) : fallback;
+}
+
+void json_set(struct json *object, const char *name, struct json *value)
+{
+    assert(json_type(object) == JSON_OBJECT && value);
+    if (json_get(object, name))
+        cJSON_ReplaceItemInObjectCaseSensitive(unwrap(object), name, unwrap(value));
+    else
+        cJSON_AddItemToObject(unwrap(object), name, unwrap(value));
+}
+
+void json_set_string(struct json *object, const char *name, const char *s)
+{
+    if (s)
+        json_set(object, name, json_new_string(s));
+}
+
+void json_set_int(struct json *object, const char *name, int64_t n)
+{
+    const int64_t exact = 1000000000000000; /* from here on cJSON prints 1e+15 */
+    need_hooks();
+    if (n > -exact && n < exact) {
+        json_set(object, name, wrap(cJSON_CreateNumber((double)n)));
+        return;
+    }
+    char digits[24];
+    snprintf(digits, sizeof digits, "%" PRId64, n);
+    json_set(object, name, wrap(cJSON_CreateRaw(digits)));
+}
+
+void json_set_number(struct json *object, const char *name, double n)
+{
+    need_hooks();
+    json_set(object, name, wrap(cJSON_CreateNumber(n)));
+}
+
+void json_set_bool(struct json *object, const char *name, bool b)
+{
+    need_hooks();
+    json_set(object, name, wrap(cJSON_CreateBool(b)));
+}
+
+void json_push(struct json *array, struct json *value)
+{
+    assert(json_type(array) == JSON_ARRAY && value);
+    cJSON_AddItemToArray(unwrap(array), unwrap(value));
+}
+
+char *json_print(const struct json *v)
+{
+    need_hooks();
+    return v ? cJSON_PrintUnformatted(peek(v)) : mem_strdup("null");
+}
+
+char *json_print_pretty(const struct json *v)
+{
+    need_hooks();
+    return v ? cJSON_Print(peek(v)) : mem_strdup("null");
+}

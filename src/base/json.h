@@ -1,0 +1,54 @@
+/* The one face of cJSON. Numbers are doubles: integers are exact up to 2^53. A string ends at its
+ * first NUL character. Nesting is limited by cJSON (1,000). */
+#ifndef BASE_JSON_H
+#define BASE_JSON_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+
+struct json; /* a value inside a tree; the root owns the tree */
+
+enum json_type { JSON_NULL, JSON_BOOL, JSON_NUMBER, JSON_STRING, JSON_ARRAY, JSON_OBJECT };
+
+/* NULL, with the offset of the fault in `e`, when the text is not exactly one JSON value. */
+struct json *json_parse(const char *text, size_t len, struct error *e);
+void json_free(struct json *root);
+
+struct json *json_new_object(void);
+struct json *json_new_array(void);
+struct json *json_new_string(const char *s); /* NULL makes null */
+struct json *json_clone(const struct json *v);
+
+/* Reading. A NULL value, a missing member or a wrong type gives NULL / the fallback. */
+enum json_type json_type(const struct json *v);
+const struct json *json_get(const struct json *object, const char *name);
+const struct json *json_at(const struct json *array, size_t index); /* O(index) */
+size_t json_len(const struct json *array_or_object);                /* O(n) */
+const struct json *json_first(const struct json *array_or_object);
+const struct json *json_next(const struct json *v);
+const char *json_name(const struct json *member);
+const char *json_string(const struct json *v); /* NULL unless a string */
+double json_number(const struct json *v, double fallback);
+bool json_true(const struct json *v);
+
+const char *json_get_string(const struct json *object, const char *name); /* NULL if absent */
+int64_t json_get_int(const struct json *object, const char *name, int64_t fallback);
+double json_get_number(const struct json *object, const char *name, double fallback);
+bool json_get_bool(const struct json *object, const char *name, bool fallback);
+
+/* Writing. `value` is taken. Setting a NULL string writes nothing. Names are copied. */
+void json_set(struct json *object, const char *name, struct json *value);
+void json_set_string(struct json *object, const char *name, const char *s);
+void json_set_int(struct json *object, const char *name, int64_t n);
+void json_set_number(struct json *object, const char *name, double n);
+void json_set_bool(struct json *object, const char *name, bool b);
+void json_push(struct json *array, struct json *value);
+
+/* Compact text; the caller frees. */
+char *json_print(const struct json *v);
+char *json_print_pretty(const struct json *v);
+
+#endif

@@ -1,0 +1,17 @@
+libtiro_a_SOURCES += \
+	src/base/buf.c src/base/buf.h \
+	src/base/clock.c src/base/clock.h \
+	src/base/die.c src/base/die.h \
+	src/base/embedded.c src/base/embedded.h \
+	src/base/entropy.c src/base/entropy.h \
+	src/base/err.c src/base/err.h \
+	src/base/i18n.h \
+	src/base/json.c src/base/json.h \
+	src/base/log.c src/base/log.h \
+	src/base/mailbox.c src/base/mailbox.h \
+	src/base/mem.c src/base/mem.h \
+	src/base/paths.c src/base/paths.h \
+	src/base/utf8.c src/base/utf8.h \
+	src/base/uuid.c src/base/uuid.h \
+	src/base/vec.c src/base/vec.h \
+	src/base/wakeup.c src/base/wakeup.h

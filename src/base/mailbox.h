@@ -1,0 +1,24 @@
+/* A queue between two threads. Items are whole and immutable once pushed; who pops one owns it.
+ * The reader sleeps in poll() on mailbox_fd(); the descriptor is readable while items wait. */
+#ifndef BASE_MAILBOX_H
+#define BASE_MAILBOX_H
+
+#include <stdbool.h>
+
+struct mailbox;
+
+/* `free_item` frees what is left at mailbox_free(). */
+struct mailbox *mailbox_new(void (*free_item)(void *item));
+void mailbox_free(struct mailbox *m);
+
+void mailbox_push(struct mailbox *m, void *item);
+
+/* NULL when empty; never waits. */
+void *mailbox_pop(struct mailbox *m);
+
+/* Waits up to timeout_ms (-1: for ever). NULL on timeout. */
+void *mailbox_wait(struct mailbox *m, int timeout_ms);
+
+int mailbox_fd(const struct mailbox *m);
+
+#endif

@@ -1,0 +1,13 @@
+/* Allocation that cannot fail: out of memory calls die(). Results are freed with free(). */
+#ifndef BASE_MEM_H
+#define BASE_MEM_H
+
+#include <stddef.h>
+
+void *mem_alloc(size_t size); /* zeroed */
+void *mem_resize(void *old, size_t size);
+char *mem_strdup(const char *s);              /* NULL stays NULL */
+char *mem_strndup(const char *s, size_t len); /* copies exactly len bytes, adds a NUL */
+char *mem_printf(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+#endif

@@ -1,0 +1,30 @@
+/* Where things live (XDG base directories), and whole files. Strings returned are the caller's. */
+#ifndef BASE_PATHS_H
+#define BASE_PATHS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+
+char *paths_config_file(void); /* XDG_CONFIG_HOME/tiro/tiro.ini, ~/.config without the variable */
+char *paths_config_dir(void);  /* XDG_CONFIG_HOME/tiro */
+char *paths_data_dir(void);    /* XDG_DATA_HOME/tiro,   ~/.local/share */
+char *paths_state_dir(void);   /* XDG_STATE_HOME/tiro,  ~/.local/state */
+
+/* "a" + "b" = "a/b". */
+char *paths_join(const char *dir, const char *name);
+
+/* Makes the directory and its missing parents, mode 0700. */
+bool paths_make_dir(const char *path, struct error *e);
+
+/* Appends a whole file to `out` (whose max is the limit). Refuses anything but a regular file or a
+ * pipe; a named pipe without a writer is empty. The error names the path. */
+bool paths_read_file(const char *path, struct buf *out, struct error *e);
+
+/* Replaces the file atomically (temporary file, fsync, rename), mode 0600. A symbolic link stays,
+ * what it points to is replaced. */
+bool paths_write_file(const char *path, const void *bytes, size_t len, struct error *e);
+
+#endif

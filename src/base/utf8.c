@@ -1,0 +1,300 @@
+#include "base/utf8.h"
+
+#include <string.h>
+#include <utf8proc.h>
+#include <wchar.h>
+
+#define REPLACEMENT 0xFFFDu
+#define ZERO_WIDTH_JOINER 0x200Du
+
+static bool is_continuation(char c)
+{
+    return ((unsigned char)c & 0xC0) == 0x80;
+}
+
+static bool is_printable_ascii(char c)
+{
+    return c >= 0x20 && c < 0x7F;
+}
+
+/* Bytes of the sequence that this byte begins; 0 if it begins none. */
+static size_t sequence_len(unsigned char lead)
+{
+    if (lead < 0x80)
+        return 1;
+    if (lead >= 0xC2 && lead <= 0xDF)
+        return 2;
+    if (lead >= 0xE0 && lead <= 0xEF)
+        return 3;
+    return lead >= 0xF0 && lead <= 0xF4 ? 4 : 0;
+}
+
+/* The second byte's range excludes overlong forms, surrogates and what is past U+10FFFF. */
+static bool second_fits(unsigned char lead, unsigned char second)
+{
+    unsigned char low = lead == 0xE0 ? 0xA0 : lead == 0xF0 ? 0x90 : 0x80;
+    unsigned char high = lead == 0xED ? 0x9F : lead == 0xF4 ? 0x8F : 0xBF;
+    return second >= low && second <= high;
+}
+
+/* How many of the bytes at s fit together as (the beginning of) one sequence; 0 if none. */
+static size_t fitting_len(const char *s, size_t len)
+{
+    size_t want = sequence_len((unsigned char)s[0]);
+    size_t have = 1;
+    if (want > 1 && len > 1 && second_fits((unsigned char)s[0], (unsigned char)s[1])) {
+        have = 2;
+        while (have < want && have < len && is_continuation(s[have]))
+            have++;
+    }
+    return want ? have : 0;
+}
+
+size_t utf8_decode(const char *s, size_t len, uint32_t *cp)
+{
+    static const unsigned char lead_mask[] = {0, 0x7F, 0x1F, 0x0F, 0x07};
+    *cp = REPLACEMENT;
+    if (!len)
+        return 0;
+    unsigned char lead = (unsigned char)s[0];
+    if (lead < 0x80) {
+        *cp = lead;
+        return 1;
+    }
+    size_t want = sequence_len(lead);
+    if (!want || fitting_len(s, len) != want)
+        return 1;
+    uint32_t value = lead & lead_mask[want];
+    for (size_t i = 1; i < want; i++)
+        value = value << 6 | ((unsigned char)s[i] & 0x3Fu);
+    *cp = value;
+    return want;
+}
+
+size_t utf8_encode(uint32_t cp, char out[4])
+{
+    if (cp > 0x10FFFF || (cp >= 0xD800 && cp <= 0xDFFF))
+        cp = REPLACEMENT;
+    if (cp < 0x80) {
+        out[0] = (char)cp;
+        return 1;
+    }
+    size_t size = cp < 0x800 ? 2 : cp < 0x10000 ? 3 : 4;
+    static const unsigned char lead_bits[] = {0, 0, 0xC0, 0xE0, 0xF0};
+    for (size_t i = size; i-- > 1; cp >>= 6)
+        out[i] = (char)(0x80 | (cp & 0x3F));
+    out[0] = (char)(lead_bits[size] | cp);
+    return size;
+}
+
+/* U+FFFD that was decoded from one byte stands for an invalid one. */
+static bool is_invalid(uint32_t cp, size_t used)
+{
+    return cp == REPLACEMENT && used == 1;
+}
+
+bool utf8_valid(const char *s, size_t len)
+{
+    for (size_t i = 0; i < len;) {
+        uint32_t cp;
+        size_t used = utf8_decode(s + i, len - i, &cp);
+        if (is_invalid(cp, used))
+            return false;
+        i += used;
+    }
+    return true;
+}
+
+size_t utf8_incomplete_tail(const char *s, size_t len)
+{
+    for (size_t back = 1; back <= 3 && back <= len; back++) {
+        const char *lead = s + len - back;
+        if (is_continuation(*lead))
+            continue;
+        bool begun = fitting_len(lead, back) == back;
+        return begun && sequence_len((unsigned char)*lead) > back ? back : 0;
+    }
+    return 0;
+}
+
+int utf8_cp_width(uint32_t cp)
+{
+    if (cp >= 0x20 && cp < 0x7F)
+        return 1;
+    int width = wcwidth((wchar_t)cp);
+    return width < 0 ? 0 : width;
+}
+
+size_t utf8_width(const char *s, size_t len)
+{
+    size_t width = 0;
+    for (size_t i = 0; i < len;) {
+        if (is_printable_ascii(s[i])) {
+            width++;
+            i++;
+            continue;
+        }
+        uint32_t cp;
+        i += utf8_decode(s + i, len - i, &cp);
+        width += (size_t)utf8_cp_width(cp);
+    }
+    return width;
+}
+
+size_t utf8_next(const char *s, size_t len, size_t pos)
+{
+    if (pos >= len)
+        return len;
+    if (is_printable_ascii(s[pos]) && (pos + 1 == len || is_printable_ascii(s[pos + 1])))
+        return pos + 1;
+    uint32_t before, after;
+    utf8proc_int32_t state = 0;
+    pos += utf8_decode(s + pos, len - pos, &before);
+    while (pos < len) {
+        size_t used = utf8_decode(s + pos, len - pos, &after);
+        if (utf8proc_grapheme_break_stateful((utf8proc_int32_t)before, (utf8proc_int32_t)after,
+                                             &state))
+            break;
+        pos += used;
+        before = after;
+    }
+    return pos;
+}
+
+/* The beginning of the character that covers the byte at pos. */
+static size_t character_start(const char *s, size_t len, size_t pos)
+{
+    for (size_t back = 1; back <= 3 && back <= pos && is_continuation(s[pos - back + 1]); back++) {
+        uint32_t cp;
+        if (utf8_decode(s + pos - back, len - pos + back, &cp) > back)
+            return pos - back;
+    }
+    return pos;
+}
+
+/* A border whatever stands before `a`. Only a joiner and flags need more than the two characters
+ * to tell; two regional indicators count as joined here. */
+static bool is_sure_border(uint32_t a, uint32_t b)
+{
+    return a != ZERO_WIDTH_JOINER &&
+           utf8proc_grapheme_break((utf8proc_int32_t)a, (utf8proc_int32_t)b);
+}
+
+/* The last grapheme border that is not behind `limit`, which is less than len: back to a border
+ * that is sure, then forward. */
+static size_t border_floor(const char *s, size_t len, size_t limit)
+{
+    size_t pos = character_start(s, len, limit);
+    while (pos > 0) {
+        uint32_t before, after;
+        size_t previous = character_start(s, len, pos - 1);
+        utf8_decode(s + previous, len - previous, &before);
+        utf8_decode(s + pos, len - pos, &after);
+        if (is_sure_border(before, after))
+            break;
+        pos = previous;
+    }
+    for (size_t next; (next = utf8_next(s, len, pos)) <= limit;)
+        pos = next;
+    return pos;
+}
+
+size_t utf8_prev(const char *s, size_t len, size_t pos)
+{
+    return pos ? border_floor(s, len, pos - 1) : 0;
+}
+
+size_t utf8_cut_bytes(const char *s, size_t len, size_t max)
+{
+    return len <= max ? len : border_floor(s, len, max);
+}
+
+size_t utf8_cut_width(const char *s, size_t len, size_t max_columns)
+{
+    size_t pos = 0, columns = 0;
+    while (pos < len) {
+        size_t next = utf8_next(s, len, pos);
+        columns += utf8_width(s + pos, next - pos);
+        if (columns > max_columns)
+            break;
+        pos = next;
+    }
+    return pos;
+}
+
+static bool in_range(uint32_t cp, uint32_t first, uint32_t last)
+{
+    return cp >= first && cp <= last;
+}
+
+/* C1 controls, and the marks that turn the direction of what follows them. */
+static bool is_forbidden(uint32_t cp)
+{
+    return in_range(cp, 0x80, 0x9F) || in_range(cp, 0x202A, 0x202E) || in_range(cp, 0x2066, 0x2069);
+}
+
+static bool is_line_end(uint32_t cp)
+{
+    return cp == '\n' || cp == '\r' || cp == 0x2028 || cp == 0x2029;
+}
+
+/* What is shown in place of the character; itself if it is harmless. */
+static uint32_t safe_form(uint32_t cp, size_t used, enum utf8_clean_mode mode)
+{
+    if (is_line_end(cp))
+        return mode == UTF8_MULTILINE ? '\n' : ' ';
+    if (cp == '\t')
+        return mode == UTF8_MULTILINE ? '\t' : ' ';
+    if (cp < 0x20)
+        return 0x2400 + cp;
+    if (cp == 0x7F)
+        return 0x2421;
+    return is_forbidden(cp) || is_invalid(cp, used) ? REPLACEMENT : cp;
+}
+
+void utf8_clean(struct buf *out, const char *s, size_t len, enum utf8_clean_mode mode)
+{
+    size_t copied = 0; /* what is harmless is copied a run at a time */
+    for (size_t i = 0; i < len;) {
+        if (is_printable_ascii(s[i])) {
+            i++;
+            continue;
+        }
+        uint32_t cp;
+        size_t used = utf8_decode(s + i, len - i, &cp);
+        uint32_t shown = safe_form(cp, used, mode);
+        if (shown != cp || is_invalid(cp, used)) {
+            char bytes[4];
+            buf_add(out, s + copied, i - copied);
+            if (cp != '\r' || i + 1 == len || s[i + 1] != '\n')
+                buf_add(out, bytes, utf8_encode(shown, bytes));
+            copied = i + used;
+        }
+        i += used;
+    }
+    buf_add(out, s + copied, len - copied);
+}
+
+/* Lower case of the upper case: so the two small sigmas of Greek are one. */
+static void add_folded(struct buf *out, const char *s)
+{
+    size_t len = strlen(s);
+    for (size_t i = 0; i < len;) {
+        uint32_t cp;
+        char bytes[4];
+        i += utf8_decode(s + i, len - i, &cp);
+        utf8proc_int32_t upper = utf8proc_toupper((utf8proc_int32_t)cp);
+        buf_add(out, bytes, utf8_encode((uint32_t)utf8proc_tolower(upper), bytes));
+    }
+}
+
+bool utf8_contains_folded(const char *haystack, const char *needle)
+{
+    struct buf in = BUF_INIT, what = BUF_INIT;
+    add_folded(&in, haystack);
+    add_folded(&what, needle);
+    bool found = strstr(in.data, what.data) != NULL;
+    buf_release(&in);
+    buf_release(&what);
+    return found;
+}

@@ -1,0 +1,47 @@
+/* UTF-8: decoding, grapheme borders (utf8proc), columns (wcwidth() alone) and cleaning. */
+#ifndef BASE_UTF8_H
+#define BASE_UTF8_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+
+/* Reads one character. Returns the bytes used (at least 1 when len > 0); an invalid or truncated
+ * sequence is one byte long and yields U+FFFD. */
+size_t utf8_decode(const char *s, size_t len, uint32_t *cp);
+
+/* Writes at most 4 bytes, returns how many. An invalid code point is written as U+FFFD. */
+size_t utf8_encode(uint32_t cp, char out[4]);
+
+bool utf8_valid(const char *s, size_t len);
+
+/* Bytes at the end that begin a character which is not complete yet: 0 to 3. */
+size_t utf8_incomplete_tail(const char *s, size_t len);
+
+/* Columns of one code point: 0 for combining and control characters, 1 or 2 otherwise. */
+int utf8_cp_width(uint32_t cp);
+
+/* Columns of a text without line breaks. */
+size_t utf8_width(const char *s, size_t len);
+
+/* Byte offset of the next / previous grapheme border; pos must be a border. */
+size_t utf8_next(const char *s, size_t len, size_t pos);
+size_t utf8_prev(const char *s, size_t len, size_t pos);
+
+/* Length of the longest prefix of at most `max` bytes / columns that ends on a grapheme border. */
+size_t utf8_cut_bytes(const char *s, size_t len, size_t max);
+size_t utf8_cut_width(const char *s, size_t len, size_t max_columns);
+
+/* Appends a text that is safe to show: valid UTF-8, in which C0 controls and DEL became their
+ * control pictures (U+2400…), C1 controls, bidirectional overrides and invalid bytes U+FFFD.
+ * CR LF, CR and the line separators U+2028 and U+2029 become LF. Newline and tab stay with
+ * UTF8_MULTILINE, else they become spaces. */
+enum utf8_clean_mode { UTF8_ONE_LINE, UTF8_MULTILINE };
+void utf8_clean(struct buf *out, const char *s, size_t len, enum utf8_clean_mode mode);
+
+/* Simple case folding for matching, both NUL-terminated: is `needle` part of `haystack`? */
+bool utf8_contains_folded(const char *haystack, const char *needle);
+
+#endif

@@ -1,0 +1,43 @@
+/* A growing array of any type:
+ *     VEC(struct row) rows = {0};
+ *     vec_push(&rows, row);
+ *     for (size_t i = 0; i < rows.len; i++) use(&rows.items[i]);
+ *     vec_release(&rows);
+ * Elements are moved with memmove(); what they own is the caller's to release. */
+#ifndef BASE_VEC_H
+#define BASE_VEC_H
+
+#include <stddef.h>
+#include <string.h>
+
+#define VEC(T)                                                                                     \
+    struct {                                                                                       \
+        T *items;                                                                                  \
+        size_t len;                                                                                \
+        size_t cap;                                                                                \
+    }
+
+#define vec_reserve(v, want)                                                                       \
+    ((v)->items = vec_reserve_((v)->items, &(v)->cap, (want), sizeof *(v)->items))
+
+#define vec_push(v, ...)                                                                           \
+    (vec_reserve((v), (v)->len + 1), (void)((v)->items[(v)->len++] = (__VA_ARGS__)))
+
+#define vec_insert(v, at, ...)                                                                     \
+    (vec_reserve((v), (v)->len + 1),                                                               \
+     vec_move_((v)->items, (at) + 1, (at), (v)->len - (at), sizeof *(v)->items),                   \
+     (void)((v)->items[at] = (__VA_ARGS__)), (void)(v)->len++)
+
+#define vec_remove(v, at, count)                                                                   \
+    (vec_move_((v)->items, (at), (at) + (count), (v)->len - (at) - (count), sizeof *(v)->items),   \
+     (void)((v)->len -= (count)))
+
+#define vec_clear(v) ((void)((v)->len = 0))
+#define vec_release(v) (vec_free_((v)->items), (v)->items = NULL, (void)((v)->len = (v)->cap = 0))
+#define vec_last(v) ((v)->items[(v)->len - 1])
+
+void *vec_reserve_(void *items, size_t *cap, size_t want, size_t size);
+void vec_move_(void *items, size_t to, size_t from, size_t count, size_t size);
+void vec_free_(void *items);
+
+#endif

@@ -1,0 +1,122 @@
+#!/bin/sh
+# The direction of the layers (HACKING.md), by includes and by symbols: an arrow that runs back, a
+# library outside its room or an engine that prints fails. SOURCE_DIR and BUILD_DIR may be given;
+# without objects in BUILD_DIR only the includes are looked at.
+set -eu
+cd "${SOURCE_DIR:-$(dirname "$0")/..}"
+build=${BUILD_DIR:-build}
+faults=$(mktemp)
+trap 'rm -f "$faults"' EXIT
+
+# layer: what it may see
+LAYERS='
+base:     base
+config:   base config
+chat:     base config chat
+store:    base config chat store
+provider: base config chat provider
+agent:    base config chat store provider agent
+session:  base config chat store provider agent session
+cli:      base config chat session ui cli
+ui:       base config chat session ui
+'
+
+# header: the only files that may include it (both extended regular expressions)
+ROOMS='
+curses[.]h|ncurses|term[.]h>        ^ui/term[.]c$
+sqlite3[.]h                        ^src/store/
+cJSON                             ^src/base/json[.]c$
+curl/                             ^src/provider/http[.]c$
+md4c                              ^ui/
+<ini[.]h                           ^src/config/
+utf8proc                          ^src/base/utf8[.]c$
+libintl[.]h                        ^src/(base/i18n[.]h|cli/main[.]c)$
+base/i18n[.]h                      ^(ui|src/cli)/
+'
+
+# symbol: the only objects that may use it
+SYMBOLS='
+^(printf|puts|putchar|vprintf|perror|stdout|stderr|__printf_chk|__vprintf_chk)$  ^(src/(base/die|cli/.*)|ui/term)[.]o$
+^(initscr|newterm|wrefresh|doupdate)$                                           ^ui/term[.]o$
+^sqlite3_                                                                       ^src/store/
+^cJSON_                                                                         ^src/base/json[.]o$
+^curl_                                                                          ^src/provider/http[.]o$
+'
+
+sources=$(find src ui -name '*.[ch]' | sort)
+
+# FILE LINE HEADER of every include
+includes() {
+    # shellcheck disable=SC2086
+    awk '/^[ \t]*#[ \t]*include[ \t]*["<]/ {
+        header = $0; sub(/^[ \t]*#[ \t]*include[ \t]*/, "", header); sub(/[ \t].*/, "", header)
+        print FILENAME, FNR, header }' $sources
+}
+
+includes | awk -v layers="$LAYERS" -v rooms="$ROOMS" '
+BEGIN {
+    n = split(layers, line, "\n")
+    for (i = 1; i <= n; i++) {
+        if (split(line[i], part, ":") < 2) continue
+        m = split(part[2], word, " ")
+        known[part[1]] = 1
+        for (j = 1; j <= m; j++) may[part[1], word[j]] = 1
+    }
+    n = split(rooms, line, "\n")
+    for (i = 1; i <= n; i++)
+        if (split(line[i], part, " ") == 2) room[part[1]] = part[2]
+}
+function layer(path) { sub(/^src\//, "", path); sub(/\/.*/, "", path); return path }
+{
+    from = layer($1)
+    if (!(from in known)) print $1 ": layer \"" from "\" is not in the table of tests/layering.sh"
+    if ($3 ~ /^"/) {
+        header = $3; gsub(/"/, "", header); to = layer(header)
+        if (header !~ /\//) print $1 ":" $2 ": " $3 " is written without its layer"
+        else if (!((from, to) in may)) print $1 ":" $2 ": " from " must not see " to " (" $3 ")"
+    }
+    for (r in room)
+        if ($3 ~ r && $1 !~ room[r]) print $1 ":" $2 ": " $3 " belongs in " room[r] " alone"
+}' >>"$faults"
+
+objects=$(cd "$build" 2>/dev/null && find src ui -name '*.o' 2>/dev/null | sort) || objects=
+if [ -n "$objects" ] && command -v nm >/dev/null 2>&1; then
+    # shellcheck disable=SC2086
+    (cd "$build" && nm -A -g $objects) | awk -v layers="$LAYERS" -v symbols="$SYMBOLS" '
+    BEGIN {
+        n = split(layers, line, "\n")
+        for (i = 1; i <= n; i++) {
+            if (split(line[i], part, ":") < 2) continue
+            m = split(part[2], word, " ")
+            for (j = 1; j <= m; j++) may[part[1], word[j]] = 1
+        }
+        n = split(symbols, line, "\n")
+        for (i = 1; i <= n; i++)
+            if (split(line[i], part, " ") == 2) user[part[1]] = part[2]
+    }
+    function layer(path) { sub(/^src\//, "", path); sub(/\/.*/, "", path); return path }
+    {
+        object = $1; sub(/:.*/, "", object)
+        symbol = $NF; sub(/@.*/, "", symbol)
+        if ($(NF - 1) == "U") { used[++uses] = symbol; by[uses] = object }
+        else home[symbol] = object
+    }
+    END {
+        for (i = 1; i <= uses; i++) {
+            from = layer(by[i])
+            if (used[i] in home && !((from, layer(home[used[i]])) in may))
+                print by[i] ": uses " used[i] "() of " home[used[i]]
+            for (s in user)
+                if (used[i] ~ s && by[i] !~ user[s]) print by[i] ": must not use " used[i]
+        }
+    }' >>"$faults"
+else
+    echo "layering: no objects in $build; looked at the includes alone"
+fi
+
+if [ -s "$faults" ]; then
+    sort -u "$faults"
+    echo "layering: $(sort -u "$faults" | wc -l) faults"
+    exit 1
+fi
+echo "layering: $(echo "$sources" | wc -l) files, $(echo "$objects" | wc -w) objects: every arrow runs forward"

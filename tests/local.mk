@@ -1,0 +1,51 @@
+# One program a module: tests/test_NAME.c. They link what they use out of libsupport.a.
+UNIT_TESTS = \
+	tests/test_buf_vec \
+	tests/test_err \
+	tests/test_json \
+	tests/test_mailbox \
+	tests/test_paths \
+	tests/test_utf8 \
+	tests/test_uuid
+
+# Scripts that look at the source and the catalogues.
+SCRIPT_TESTS = \
+	tests/layering.sh
+
+tests_libsupport_a_SOURCES = \
+	tests/support.c \
+	tests/support.h
+
+EXTRA_DIST += $(SCRIPT_TESTS)
+TEST_EXTENSIONS = .sh
+SH_LOG_COMPILER = $(SHELL)
+
+if HAVE_TEST_LIBRARIES
+check_LIBRARIES += tests/libsupport.a
+check_PROGRAMS += $(UNIT_TESTS)
+TESTS += $(UNIT_TESTS) $(SCRIPT_TESTS)
+else
+check-local:
+	@echo 'The tests need libraries that are not here:$(TESTS_MISSING)' >&2
+	@echo 'On Debian: apt-get install libcmocka-dev libmicrohttpd-dev libvterm-dev; then run configure again.' >&2
+	@exit 1
+endif
+
+AM_CPPFLAGS += $(CMOCKA_CFLAGS) $(MICROHTTPD_CFLAGS) $(VTERM_CFLAGS)
+LDADD = tests/libsupport.a libtiro.a $(LTLIBINTL) $(LIBINTL) $(DEPS_LIBS) \
+	$(CMOCKA_LIBS) $(MICROHTTPD_LIBS) $(VTERM_LIBS) -lutil
+
+# Nothing of the user's account leaks into a test, and nothing of a test into the account.
+AM_TESTS_ENVIRONMENT = \
+	TIRO='$(abs_top_builddir)/tiro'; export TIRO; \
+	SOURCE_DIR='$(abs_top_srcdir)'; export SOURCE_DIR; \
+	BUILD_DIR='$(abs_top_builddir)'; export BUILD_DIR; \
+	HOME='$(abs_top_builddir)/tests/home'; export HOME; \
+	$(MKDIR_P) "$$HOME" || exit 1; \
+	LC_ALL=C.UTF-8; export LC_ALL; \
+	ASAN_OPTIONS="$${ASAN_OPTIONS-detect_leaks=1}"; export ASAN_OPTIONS; \
+	UBSAN_OPTIONS="$${UBSAN_OPTIONS-print_stacktrace=1}"; export UBSAN_OPTIONS; \
+	TSAN_OPTIONS="$${TSAN_OPTIONS-halt_on_error=1}"; export TSAN_OPTIONS;
+
+clean-local:
+	-rm -rf tests/home

@@ -1,0 +1,65 @@
+/* What many tests need: a place to write, an environment that nothing leaks into, waiting for a
+ * condition with a deadline, seeds, and running the real program. Faults of the test machine end
+ * the test program with a message. */
+#ifndef TESTS_SUPPORT_H
+#define TESTS_SUPPORT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/buf.h"
+
+/* For cmocka_unit_test_setup_teardown(): a fresh directory that is HOME, with an environment
+ * without XDG_*, keys, base URLs, proxies and TIRO_* settings, and LC_ALL=C.UTF-8. The teardown
+ * removes the directory with all that is in it. `state` is untouched: it stays the test's own. */
+int support_setup(void **state);
+int support_teardown(void **state);
+
+/* The directory of the running test. Borrowed. */
+const char *support_dir(void);
+
+/* Its path with "/name" added; the caller frees. */
+char *support_path(const char *name);
+
+/* Writes a file, mode 0600; `path` as support_path() gives it. */
+void support_write(const char *path, const char *text);
+
+/* A whole file; the caller frees. Fails the test when it cannot be read. */
+char *support_read(const char *path);
+
+/* Looks every millisecond or two whether the condition holds. False after timeout_ms. */
+bool support_wait_until(bool (*holds)(void *context), void *context, int timeout_ms);
+
+/* A seed for a random test, printed so that a failure can be repeated; TIRO_TEST_SEED sets it. */
+uint64_t support_seed(void);
+
+/* The built program (TIRO of the environment). Borrowed. */
+const char *support_program(void);
+
+/* A running child whose standard streams are pipes. */
+struct support_child {
+    pid_t pid;
+    int in;       /* its standard input; -1 once closed */
+    int out, err; /* read by support_finish() and support_read_until() */
+    struct buf out_text, err_text;
+};
+
+/* argv as for execv(): argv[0] is the path, the last is NULL. */
+void support_start(struct support_child *c, const char *const *argv);
+
+/* Reads until standard output holds `text`. False after timeout_ms or at its end. */
+bool support_read_until(struct support_child *c, const char *text, int timeout_ms);
+
+/* Writes `input` (NULL: nothing), closes the input, reads both outputs to their end and waits. The
+ * result is the exit status, or 128 + the signal that killed it; a child that is not done within 30
+ * seconds is killed and fails the test. The texts stay in `c` for support_release(). */
+int support_finish(struct support_child *c, const char *input);
+void support_release(struct support_child *c);
+
+/* All of that at once: argv is the program's arguments without its name, and ends with NULL. Texts
+ * are the caller's; either may be NULL. */
+int support_run(const char *const *args, const char *input, char **out, char **err);
+
+#endif

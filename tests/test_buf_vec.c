@@ -1,0 +1,197 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "base/vec.h"
+
+static void an_empty_buffer_is_an_empty_string(void **state)
+{
+    (void)state;
+    struct buf b = BUF_INIT;
+    assert_string_equal(b.data, "");
+    buf_clear(&b);
+    buf_consume(&b, 0);
+    buf_splice(&b, 0, 0, NULL, 0);
+    buf_add(&b, NULL, 0);
+    assert_string_equal(b.data, "");
+    char *taken = buf_take(&b);
+    assert_string_equal(taken, "");
+    free(taken);
+    buf_release(&b);
+    assert_string_equal(buf_empty, "");
+}
+
+static void adders_append_and_terminate(void **state)
+{
+    (void)state;
+    struct buf b;
+    buf_init(&b, 0);
+    buf_addstr(&b, "one");
+    buf_addch(&b, ' ');
+    buf_addf(&b, "%d-%s", 22, "two");
+    buf_add(&b, "\0x", 2);
+    assert_int_equal(b.len, 12);
+    assert_memory_equal(b.data, "one 22-two\0x", 13);
+    buf_clear(&b);
+    assert_int_equal(b.len, 0);
+    assert_string_equal(b.data, "");
+    buf_release(&b);
+}
+
+static void growth_keeps_the_content(void **state)
+{
+    (void)state;
+    struct buf b = BUF_INIT;
+    for (int i = 0; i < 10000; i++)
+        buf_addf(&b, "%04d", i);
+    assert_int_equal(b.len, 40000);
+    for (int i = 0; i < 10000; i += 777) {
+        char *expected = mem_printf("%04d", i);
+        assert_memory_equal(b.data + i * 4, expected, 4);
+        free(expected);
+    }
+    assert_int_equal(b.data[b.len], '\0');
+    buf_release(&b);
+}
+
+static void the_maximum_refuses_whole_pieces(void **state)
+{
+    (void)state;
+    struct buf b;
+    buf_init(&b, 5);
+    assert_true(buf_try_add(&b, "abc", 3));
+    assert_false(buf_try_add(&b, "def", 3));
+    assert_string_equal(b.data, "abc");
+    assert_true(buf_try_add(&b, "de", 2));
+    assert_false(buf_try_add(&b, "f", 1));
+    assert_true(buf_try_add(&b, "", 0));
+    assert_false(buf_try_add(&b, "x", SIZE_MAX));
+    buf_addstr(&b, "over");
+    assert_false(buf_try_add(&b, "", 0));
+    buf_release(&b);
+    assert_int_equal(b.max, 5);
+}
+
+static void splice_replaces_anywhere(void **state)
+{
+    (void)state;
+    struct buf b = BUF_INIT;
+    buf_splice(&b, 0, 0, "held", 4);
+    buf_splice(&b, 4, 0, "out", 3);
+    buf_splice(&b, 0, 4, "h", 1);
+    assert_string_equal(b.data, "hout");
+    buf_splice(&b, 1, 2, "-long middle-", 13);
+    assert_string_equal(b.data, "h-long middle-t");
+    buf_splice(&b, 1, 13, NULL, 0);
+    assert_string_equal(b.data, "ht");
+    assert_int_equal(b.len, 2);
+    buf_release(&b);
+}
+
+static void consume_and_take(void **state)
+{
+    (void)state;
+    struct buf b = BUF_INIT;
+    buf_addstr(&b, "head tail");
+    buf_consume(&b, 5);
+    assert_string_equal(b.data, "tail");
+    char *taken = buf_take(&b);
+    assert_string_equal(taken, "tail");
+    assert_int_equal(b.len, 0);
+    assert_string_equal(b.data, "");
+    buf_addstr(&b, "again");
+    assert_string_equal(taken, "tail");
+    free(taken);
+    buf_release(&b);
+}
+
+struct pair {
+    int a, b;
+};
+
+static void a_vector_keeps_its_order(void **state)
+{
+    (void)state;
+    VEC(struct pair) v = {0};
+    for (int i = 0; i < 100; i++)
+        vec_push(&v, (struct pair){i, -i});
+    vec_insert(&v, 0, (struct pair){1000, 0});
+    vec_insert(&v, v.len, (struct pair){2000, 0});
+    vec_insert(&v, 51, (struct pair){3000, 0});
+    assert_int_equal(v.len, 103);
+    assert_int_equal(v.items[0].a, 1000);
+    assert_int_equal(v.items[50].a, 49);
+    assert_int_equal(v.items[51].a, 3000);
+    assert_int_equal(v.items[52].a, 50);
+    assert_int_equal(vec_last(&v).a, 2000);
+    vec_remove(&v, 51, 1);
+    vec_remove(&v, 0, 1);
+    vec_remove(&v, v.len - 1, 1);
+    assert_int_equal(v.len, 100);
+    for (int i = 0; i < 100; i++)
+        assert_int_equal(v.items[i].b, -i);
+    vec_remove(&v, 10, 80);
+    assert_int_equal(v.len, 20);
+    assert_int_equal(v.items[10].a, 90);
+    vec_clear(&v);
+    assert_int_equal(v.len, 0);
+    vec_release(&v);
+    assert_null(v.items);
+}
+
+static void reserving_grows_by_doubling(void **state)
+{
+    (void)state;
+    VEC(char) v = {0};
+    size_t growths = 0, cap = 0;
+    for (int i = 0; i < 100000; i++) {
+        vec_push(&v, 'x');
+        growths += v.cap != cap;
+        cap = v.cap;
+    }
+    assert_in_range(growths, 1, 20);
+    vec_reserve(&v, 500000);
+    assert_true(v.cap >= 500000);
+    assert_int_equal(v.len, 100000);
+    vec_release(&v);
+}
+
+static void copies_of_strings(void **state)
+{
+    (void)state;
+    assert_null(mem_strdup(NULL));
+    char *part = mem_strndup("abc\0def", 7);
+    assert_memory_equal(part, "abc\0def", 8);
+    char *text = mem_printf("%s-%03d", "x", 7);
+    assert_string_equal(text, "x-007");
+    unsigned char *zeroed = mem_alloc(100);
+    for (size_t i = 0; i < 100; i++)
+        assert_int_equal(zeroed[i], 0);
+    free(zeroed);
+    free(text);
+    free(part);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_empty_buffer_is_an_empty_string),
+        cmocka_unit_test(adders_append_and_terminate),
+        cmocka_unit_test(growth_keeps_the_content),
+        cmocka_unit_test(the_maximum_refuses_whole_pieces),
+        cmocka_unit_test(splice_replaces_anywhere),
+        cmocka_unit_test(consume_and_take),
+        cmocka_unit_test(a_vector_keeps_its_order),
+        cmocka_unit_test(reserving_grows_by_doubling),
+        cmocka_unit_test(copies_of_strings),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,244 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/entropy.h"
+#include "base/json.h"
+#include "tests/support.h"
+
+static struct json *parse(const char *text)
+{
+    struct error e = {0};
+    struct json *v = json_parse(text, strlen(text), &e);
+    if (!v)
+        fail_msg("%s: %s", text, e.text);
+    return v;
+}
+
+static void assert_printed(const struct json *v, const char *expected)
+{
+    char *text = json_print(v);
+    assert_string_equal(text, expected);
+    free(text);
+}
+
+static void only_one_whole_value_is_accepted(void **state)
+{
+    (void)state;
+    static const char *const good[] = {"{}", " [1, 2] \r\n\t", "\"x\"", "-1.5e3", "true", "null"};
+    static const char *const bad[] = {"",        " ",   "{} x",  "{}{}",    "{\"a\":}",
+                                      "[1,",     "nul", "\"abc", "{a:1}",   "[1 2]",
+                                      "{} \x01", "'x'", "[1,]",  "\"\\x\"", "\"\\ud800\""};
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++)
+        json_free(parse(good[i]));
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct error e = {0};
+        assert_null(json_parse(bad[i], strlen(bad[i]), &e));
+        assert_int_equal(e.code, ERR_AGENT_ERROR);
+        assert_non_null(strstr(e.text, "byte"));
+    }
+    assert_null(json_parse("{}\0", 3, NULL));
+}
+
+/* The text need not end with a NUL, and nothing behind it is read. */
+static void the_length_counts(void **state)
+{
+    (void)state;
+    char *text = malloc(6);
+    memcpy(text, "[1,23]", 6);
+    struct json *v = json_parse(text, 6, NULL);
+    assert_int_equal(json_len(v), 2);
+    json_free(v);
+    assert_null(json_parse(text, 5, NULL));
+    text[0] = '7';
+    v = json_parse(text, 1, NULL);
+    assert_true(json_number(v, 0) == 7);
+    json_free(v);
+    free(text);
+}
+
+/* The parser's own idea of where it stopped: at the fault or at the token around it. */
+static void assert_fault_near(const char *text, int from, int to)
+{
+    struct error e;
+    int at = -1;
+    assert_null(json_parse(text, strlen(text), &e));
+    const char *place = strstr(e.text, "near byte ");
+    assert_non_null(place);
+    assert_int_equal(sscanf(place, "near byte %d", &at), 1);
+    assert_in_range(at, from, to);
+}
+
+static void the_error_tells_where(void **state)
+{
+    (void)state;
+    assert_fault_near("{\"a\": 1, ?}", 8, 10);
+    assert_fault_near("[] !", 3, 3);
+    assert_fault_near("[1, 2, 3, 4, x]", 12, 13);
+}
+
+static void nesting_is_limited(void **state)
+{
+    (void)state;
+    struct buf deep = BUF_INIT;
+    for (int i = 0; i < 100000; i++)
+        buf_addch(&deep, '[');
+    assert_null(json_parse(deep.data, deep.len, NULL));
+    buf_release(&deep);
+}
+
+static void reading_never_trips(void **state)
+{
+    (void)state;
+    struct json *v = parse(
+        "{\"s\":\"t\",\"n\":2.5,\"i\":-7,\"b\":true,\"z\":null,\"l\":[1,\"x\"],"
+        "\"big\":1e300,\"S\":\"other case\"}");
+    assert_int_equal(json_type(v), JSON_OBJECT);
+    assert_int_equal(json_type(json_get(v, "z")), JSON_NULL);
+    assert_int_equal(json_type(NULL), JSON_NULL);
+    assert_string_equal(json_get_string(v, "s"), "t");
+    assert_string_equal(json_get_string(v, "S"), "other case");
+    assert_null(json_get_string(v, "n"));
+    assert_null(json_get_string(v, "missing"));
+    assert_null(json_get_string(NULL, "s"));
+    assert_null(json_get(json_get(v, "s"), "s"));
+    assert_int_equal(json_get_int(v, "i", 1), -7);
+    assert_int_equal(json_get_int(v, "n", 1), 2);
+    assert_int_equal(json_get_int(v, "s", 1), 1);
+    assert_true(json_get_int(v, "big", 1) == INT64_MAX);
+    assert_true(json_get_number(v, "n", 0) == 2.5);
+    assert_true(json_get_number(v, "b", -1) == -1);
+    assert_true(json_get_bool(v, "b", false));
+    assert_true(json_get_bool(v, "i", true));
+    assert_false(json_true(json_get(v, "i")));
+    assert_int_equal(json_len(v), 8);
+    assert_int_equal(json_len(json_get(v, "s")), 0);
+    assert_null(json_at(json_get(v, "l"), 2));
+    assert_null(json_at(v, 0));
+    assert_string_equal(json_string(json_at(json_get(v, "l"), 1)), "x");
+    json_free(v);
+    json_free(NULL);
+}
+
+static void members_are_walked_in_order(void **state)
+{
+    (void)state;
+    struct json *v = parse("{\"b\":1,\"a\":2,\"c\":3}");
+    char names[4] = "";
+    for (const struct json *m = json_first(v); m; m = json_next(m))
+        strcat(names, json_name(m));
+    assert_string_equal(names, "bac");
+    assert_null(json_first(json_get(v, "a")));
+    assert_null(json_next(NULL));
+    json_free(v);
+}
+
+static void building_and_printing(void **state)
+{
+    (void)state;
+    struct json *v = json_new_object();
+    json_set_string(v, "text", "a\"\\\n\x01");
+    json_set_string(v, "absent", NULL);
+    json_set_bool(v, "yes", true);
+    json_set_number(v, "half", 0.5);
+    struct json *list = json_new_array();
+    json_push(list, json_new_string("x"));
+    json_push(list, json_new_string(NULL));
+    json_set(v, "list", list);
+    assert_printed(v,
+                   "{\"text\":\"a\\\"\\\\\\n\\u0001\",\"yes\":true,\"half\":0.5,"
+                   "\"list\":[\"x\",null]}");
+    json_set_int(v, "yes", 4);
+    assert_int_equal(json_get_int(v, "yes", 0), 4);
+    assert_int_equal(json_len(v), 4);
+    struct json *copy = json_clone(v);
+    json_free(v);
+    assert_string_equal(json_string(json_at(json_get(copy, "list"), 0)), "x");
+    char *pretty = json_print_pretty(copy);
+    assert_non_null(strchr(pretty, '\n'));
+    free(pretty);
+    json_free(copy);
+    assert_printed(NULL, "null");
+}
+
+static void integers_are_printed_exactly(void **state)
+{
+    (void)state;
+    static const int64_t numbers[] = {0,
+                                      -1,
+                                      2147483648,
+                                      -2147483649,
+                                      1772000000123,
+                                      999999999999999,
+                                      1000000000000000,
+                                      -1000000000000000,
+                                      9007199254740992,
+                                      -9007199254740992};
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        struct json *v = json_new_object();
+        json_set_int(v, "n", numbers[i]);
+        assert_int_equal(json_type(json_get(v, "n")), JSON_NUMBER);
+        assert_true(json_get_int(v, "n", 5) == numbers[i]);
+        char expected[48];
+        snprintf(expected, sizeof expected, "{\"n\":%lld}", (long long)numbers[i]);
+        assert_printed(v, expected);
+        char *text = json_print(v);
+        struct json *back = parse(text), *copy = json_clone(v);
+        assert_true(json_get_int(back, "n", 5) == numbers[i]);
+        assert_true(json_get_int(copy, "n", 5) == numbers[i]);
+        json_free(copy);
+        json_free(back);
+        json_free(v);
+        free(text);
+    }
+    struct json *v = json_new_object();
+    json_set_number(v, "nan", NAN);
+    assert_printed(v, "{\"nan\":null}");
+    json_free(v);
+}
+
+/* Texts damaged at random are refused or parsed, and what is parsed prints and parses again. */
+static void damaged_texts_do_no_harm(void **state)
+{
+    (void)state;
+    static const char sample[] = "{\"id\":\"m\\u00e9\",\"n\":[1,-2.5e3,true,null,{\"k\":\"v\"}]}";
+    entropy_seed(support_seed());
+    for (int round = 0; round < 5000; round++) {
+        char text[sizeof sample];
+        memcpy(text, sample, sizeof sample);
+        for (int i = 0; i < 3; i++)
+            entropy_fill(text + (size_t)(entropy_unit() * (sizeof sample - 1)), 1);
+        struct json *v = json_parse(text, (size_t)(entropy_unit() * sizeof sample), NULL);
+        if (!v)
+            continue;
+        char *printed = json_print(v);
+        json_free(parse(printed));
+        free(printed);
+        json_free(v);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(only_one_whole_value_is_accepted),
+        cmocka_unit_test(the_length_counts),
+        cmocka_unit_test(the_error_tells_where),
+        cmocka_unit_test(nesting_is_limited),
+        cmocka_unit_test(reading_never_trips),
+        cmocka_unit_test(members_are_walked_in_order),
+        cmocka_unit_test(building_and_printing),
+        cmocka_unit_test(integers_are_printed_exactly),
+        cmocka_unit_test(damaged_texts_do_no_harm),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,263 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/paths.h"
+#include "tests/support.h"
+
+static void assert_path(char *path, const char *base, const char *rest)
+{
+    char *expected = mem_printf("%s%s", base, rest);
+    assert_string_equal(path, expected);
+    free(expected);
+    free(path);
+}
+
+static unsigned mode_of(const char *path)
+{
+    struct stat st;
+    assert_int_equal(lstat(path, &st), 0);
+    return (unsigned)st.st_mode & 07777u;
+}
+
+static void home_holds_what_nothing_moves(void **state)
+{
+    (void)state;
+    const char *home = support_dir();
+    assert_path(paths_config_dir(), home, "/.config/tiro");
+    assert_path(paths_config_file(), home, "/.config/tiro/tiro.ini");
+    assert_path(paths_data_dir(), home, "/.local/share/tiro");
+    assert_path(paths_state_dir(), home, "/.local/state/tiro");
+}
+
+static void xdg_variables_move_them(void **state)
+{
+    (void)state;
+    setenv("XDG_CONFIG_HOME", "/x/config", 1);
+    setenv("XDG_DATA_HOME", "/x/data/", 1);
+    setenv("XDG_STATE_HOME", "/x/state", 1);
+    assert_path(paths_config_file(), "/x/config", "/tiro/tiro.ini");
+    assert_path(paths_data_dir(), "/x/data", "/tiro");
+    assert_path(paths_state_dir(), "/x/state", "/tiro");
+    setenv("XDG_DATA_HOME", "relative/data", 1);
+    setenv("XDG_STATE_HOME", "", 1);
+    assert_path(paths_data_dir(), support_dir(), "/.local/share/tiro");
+    assert_path(paths_state_dir(), support_dir(), "/.local/state/tiro");
+    unsetenv("XDG_CONFIG_HOME");
+    unsetenv("XDG_DATA_HOME");
+    unsetenv("XDG_STATE_HOME");
+}
+
+static void without_home_the_user_database_tells(void **state)
+{
+    (void)state;
+    unsetenv("HOME");
+    char *path = paths_config_dir();
+    assert_int_equal(path[0], '/');
+    assert_non_null(strstr(path, "/.config/tiro"));
+    free(path);
+    setenv("HOME", support_dir(), 1);
+}
+
+static void joining_adds_one_slash(void **state)
+{
+    (void)state;
+    assert_path(paths_join("a", "b"), "a/b", "");
+    assert_path(paths_join("a/", "b"), "a/b", "");
+    assert_path(paths_join("/", "b"), "/b", "");
+    assert_path(paths_join("", "b"), "b", "");
+}
+
+static void directories_are_made_private(void **state)
+{
+    (void)state;
+    struct error e = {0};
+    char *deep = support_path("one/two/three");
+    assert_true(paths_make_dir(deep, &e));
+    assert_true(paths_make_dir(deep, &e));
+    assert_int_equal(mode_of(deep), 0700);
+    free(deep);
+    char *parent = support_path("one");
+    assert_int_equal(mode_of(parent), 0700);
+    free(parent);
+
+    char *file = support_path("file"), *below = support_path("file/dir");
+    support_write(file, "x");
+    assert_false(paths_make_dir(file, &e));
+    assert_int_equal(e.code, ERR_FILE_ERROR);
+    assert_non_null(strstr(e.text, "file"));
+    assert_false(paths_make_dir(below, &e));
+    free(file);
+    free(below);
+}
+
+static void files_are_read_whole(void **state)
+{
+    (void)state;
+    struct error e = {0};
+    char *path = support_path("big");
+    struct buf content = BUF_INIT, got = BUF_INIT;
+    for (int i = 0; i < 20000; i++)
+        buf_addf(&content, "line %d\n", i);
+    buf_add(&content, "\0end", 4);
+    assert_true(paths_write_file(path, content.data, content.len, &e));
+    buf_addstr(&got, "before ");
+    assert_true(paths_read_file(path, &got, &e));
+    assert_int_equal(got.len, content.len + 7);
+    assert_memory_equal(got.data + 7, content.data, content.len);
+    buf_release(&got);
+
+    buf_init(&got, content.len - 1);
+    assert_false(paths_read_file(path, &got, &e));
+    assert_int_equal(e.code, ERR_FILE_ERROR);
+    assert_non_null(strstr(e.text, "too long"));
+    assert_non_null(strstr(e.text, path));
+    buf_release(&got);
+    buf_init(&got, content.len);
+    assert_true(paths_read_file(path, &got, &e));
+    buf_release(&got);
+    buf_release(&content);
+    free(path);
+}
+
+static void only_files_and_pipes_are_read(void **state)
+{
+    (void)state;
+    struct error e = {0};
+    struct buf got = BUF_INIT;
+    assert_false(paths_read_file(support_dir(), &got, &e));
+    assert_non_null(strstr(e.text, support_dir()));
+    assert_false(paths_read_file("/dev/null", &got, &e));
+    char *missing = support_path("missing");
+    assert_false(paths_read_file(missing, &got, &e));
+    assert_int_equal(e.code, ERR_FILE_ERROR);
+    assert_non_null(strstr(e.text, "missing"));
+
+    char *fifo = support_path("fifo");
+    assert_int_equal(mkfifo(fifo, 0600), 0);
+    assert_true(paths_read_file(fifo, &got, &e)); /* no writer: empty, and no waiting */
+    assert_int_equal(got.len, 0);
+
+    int ends[2];
+    assert_int_equal(pipe(ends), 0);
+    assert_int_equal(write(ends[1], "piped", 5), 5);
+    close(ends[1]);
+    char *piped = mem_printf("/dev/fd/%d", ends[0]);
+    assert_true(paths_read_file(piped, &got, &e));
+    assert_string_equal(got.data, "piped");
+    close(ends[0]);
+    free(piped);
+    free(fifo);
+    free(missing);
+    buf_release(&got);
+}
+
+static void writing_replaces_and_is_private(void **state)
+{
+    (void)state;
+    struct error e = {0};
+    char *path = support_path("saved");
+    support_write(path, "old and longer");
+    assert_int_equal(chmod(path, 0644), 0);
+    assert_true(paths_write_file(path, "new", 3, &e));
+    char *text = support_read(path);
+    assert_string_equal(text, "new");
+    assert_int_equal(mode_of(path), 0600);
+    free(text);
+
+    char *link = support_path("link");
+    assert_int_equal(symlink("saved", link), 0);
+    assert_true(paths_write_file(link, "linked", 6, &e));
+    struct stat st;
+    assert_int_equal(lstat(link, &st), 0);
+    assert_true(S_ISLNK(st.st_mode));
+    text = support_read(path);
+    assert_string_equal(text, "linked");
+    free(text);
+    free(link);
+    free(path);
+}
+
+static void a_failed_write_leaves_nothing(void **state)
+{
+    (void)state;
+    struct error e = {0};
+    char *nowhere = support_path("no/such/dir");
+    assert_false(paths_write_file(nowhere, "x", 1, &e));
+    assert_int_equal(e.code, ERR_FILE_ERROR);
+    assert_non_null(strstr(e.text, nowhere));
+    free(nowhere);
+    char *dir = support_path("a-directory");
+    assert_int_equal(mkdir(dir, 0700), 0);
+    assert_false(paths_write_file(dir, "x", 1, &e));
+    assert_int_equal(rmdir(dir), 0);
+    assert_int_equal(rmdir(support_dir()), 0); /* no temporary file stayed */
+    assert_int_equal(mkdir(support_dir(), 0700), 0);
+    free(dir);
+}
+
+static size_t count_lines(const char *text)
+{
+    size_t lines = 0;
+    for (; *text; text++)
+        lines += *text == '\n';
+    return lines;
+}
+
+static void the_log_holds_one_line_an_entry(void **state)
+{
+    (void)state;
+    struct error e = {0};
+    char *path = support_path("log");
+    log_line(LOG_ERROR, "nobody hears this");
+    assert_true(log_open(path, LOG_OFF, &e));
+    assert_int_equal(access(path, F_OK), -1);
+    assert_true(log_open(path, LOG_INFO, &e));
+    log_line(LOG_ERROR, "first\nof \x1B %d", 2);
+    log_line(LOG_INFO, "second");
+    log_line(LOG_DEBUG, "too detailed");
+    log_close();
+    log_line(LOG_ERROR, "closed");
+    assert_int_equal(mode_of(path), 0600);
+    char *text = support_read(path);
+    assert_int_equal(count_lines(text), 2);
+    assert_non_null(strstr(text, "Z error first of \xE2\x90\x9B 2\n"));
+    assert_non_null(strstr(text, "Z info second\n"));
+    free(text);
+
+    assert_true(log_open(path, LOG_DEBUG, &e));
+    log_line(LOG_DEBUG, "third");
+    log_close();
+    text = support_read(path);
+    assert_int_equal(count_lines(text), 3);
+    free(text);
+    free(path);
+    assert_false(log_open(support_dir(), LOG_DEBUG, &e));
+    assert_int_equal(e.code, ERR_FILE_ERROR);
+}
+
+#define TEST(function) cmocka_unit_test_setup_teardown(function, support_setup, support_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(home_holds_what_nothing_moves),        TEST(xdg_variables_move_them),
+        TEST(without_home_the_user_database_tells), TEST(joining_adds_one_slash),
+        TEST(directories_are_made_private),         TEST(files_are_read_whole),
+        TEST(only_files_and_pipes_are_read),        TEST(writing_replaces_and_is_private),
+        TEST(a_failed_write_leaves_nothing),        TEST(the_log_holds_one_line_an_entry),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,316 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <locale.h>
+#include <string.h>
+#include <wchar.h>
+
+#include "base/clock.h"
+#include "base/entropy.h"
+#include "base/utf8.h"
+#include "tests/support.h"
+
+#define WATER "\xE6\xB0\xB4" /* U+6C34, two columns */
+#define E_ACUTE "e\xCC\x81"  /* e and a combining accent */
+#define FAMILY "\xF0\x9F\x91\xA8\xE2\x80\x8D\xF0\x9F\x91\xA9\xE2\x80\x8D\xF0\x9F\x91\xA7"
+#define FLAG_DE "\xF0\x9F\x87\xA9\xF0\x9F\x87\xAA"
+#define FLAG_JP "\xF0\x9F\x87\xAF\xF0\x9F\x87\xB5"
+#define BAD "\xEF\xBF\xBD" /* U+FFFD */
+
+static void every_code_point_survives(void **state)
+{
+    (void)state;
+    for (uint32_t cp = 0; cp <= 0x10FFFF; cp++) {
+        char bytes[4];
+        uint32_t back;
+        size_t len = utf8_encode(cp, bytes);
+        assert_int_equal(utf8_decode(bytes, len, &back), len);
+        assert_int_equal(back, cp >= 0xD800 && cp <= 0xDFFF ? 0xFFFD : cp);
+        assert_true(utf8_valid(bytes, len));
+    }
+    char bytes[4];
+    assert_int_equal(utf8_encode(0x110000, bytes), 3);
+    assert_memory_equal(bytes, BAD, 3);
+}
+
+static void broken_sequences_are_single_bytes(void **state)
+{
+    (void)state;
+    static const char *const broken[] = {
+        "\x80",
+        "\xBF",
+        "\xC0\x80",
+        "\xC1\xBF",
+        "\xE0\x80\x80",
+        "\xE0\x9F\xBF",
+        "\xED\xA0\x80",
+        "\xED\xBF\xBF",
+        "\xF0\x80\x80\x80",
+        "\xF0\x8F\xBF\xBF",
+        "\xF4\x90\x80",
+        "\xF5\x80\x80",
+        "\xF8\x88\x80\x80",
+        "\xFE",
+        "\xFF",
+        "\xC3",
+        "\xE6\xB0",
+        "\xF0\x9F\x98",
+        "\xC3(",
+        "\xE6\xB0(",
+    };
+    for (size_t i = 0; i < sizeof broken / sizeof *broken; i++) {
+        uint32_t cp;
+        assert_int_equal(utf8_decode(broken[i], strlen(broken[i]), &cp), 1);
+        assert_int_equal(cp, 0xFFFD);
+        assert_false(utf8_valid(broken[i], strlen(broken[i])));
+    }
+    uint32_t cp;
+    assert_int_equal(utf8_decode("", 0, &cp), 0);
+    assert_true(utf8_valid(BAD "\0" WATER, 7));
+}
+
+static void incomplete_tails_are_counted(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        size_t tail;
+    } cases[] = {
+        {"", 0},
+        {"abc", 0},
+        {WATER, 0},
+        {"a\xC3", 1},
+        {"a\xE6\xB0", 2},
+        {"a\xE6", 1},
+        {"\xF0\x9F\x98", 3},
+        {"\xF0\x9F", 2},
+        {"\xC3\xA9\xC3", 1},
+        {"\x80\x80", 0},
+        {"\xE0\x80", 0},
+        {"\xED\xA0", 0},
+        {"\xFF", 0},
+        {"\xC3\xA9\x80", 0},
+        {"\xF5\x80", 0},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        assert_int_equal(utf8_incomplete_tail(cases[i].text, strlen(cases[i].text)), cases[i].tail);
+}
+
+static void columns_are_those_of_wcwidth(void **state)
+{
+    (void)state;
+    assert_int_equal(utf8_width("plain", 5), 5);
+    assert_int_equal(utf8_width(WATER WATER, 6), 4);
+    assert_int_equal(utf8_width(E_ACUTE "x", 4), 2);
+    assert_int_equal(utf8_width("\t\x1B\x7F", 3), 0);
+    for (uint32_t cp = 0; cp < 0x30000; cp++) {
+        int theirs = wcwidth((wchar_t)cp);
+        assert_int_equal(utf8_cp_width(cp), theirs < 0 ? 0 : theirs);
+    }
+}
+
+static void graphemes_are_stepped_over_whole(void **state)
+{
+    (void)state;
+    static const char *const graphemes[] = {"a",     "b",     E_ACUTE, WATER, FAMILY, FLAG_DE,
+                                            FLAG_JP, "\r\n",  "\n",    "c",   "\xFF", "\x80",
+                                            WATER,   E_ACUTE, FLAG_JP, "z"};
+    const size_t count = sizeof graphemes / sizeof *graphemes;
+    char text[256] = "";
+    for (size_t i = 0; i < count; i++)
+        strcat(text, graphemes[i]);
+    size_t len = strlen(text), pos = 0;
+    for (size_t i = 0; i < count; i++) {
+        pos += strlen(graphemes[i]);
+        assert_int_equal(utf8_next(text, len, pos - strlen(graphemes[i])), pos);
+    }
+    assert_int_equal(utf8_next(text, len, len), len);
+    for (size_t i = count; i-- > 0;) {
+        size_t before = utf8_prev(text, len, pos);
+        assert_int_equal(pos - before, strlen(graphemes[i]));
+        pos = before;
+    }
+    assert_int_equal(utf8_prev(text, len, 0), 0);
+}
+
+static void cuts_end_on_borders(void **state)
+{
+    (void)state;
+    const char *text = "ab" E_ACUTE WATER FLAG_DE "c";
+    size_t len = strlen(text); /* borders: 0 1 2 5 8 16 17 */
+    static const size_t by_bytes[] = {0, 1, 2, 2, 2, 5, 5, 5, 8, 8, 8, 8, 8, 8, 8, 8, 16, 17, 17};
+    for (size_t max = 0; max < sizeof by_bytes / sizeof *by_bytes; max++)
+        assert_int_equal(utf8_cut_bytes(text, len, max), by_bytes[max]);
+    static const size_t by_width[] = {0, 1, 2, 5, 5, 8};
+    for (size_t max = 0; max < sizeof by_width / sizeof *by_width; max++)
+        assert_int_equal(utf8_cut_width(text, len, max), by_width[max]);
+    assert_int_equal(utf8_cut_width(text, len, 100), len);
+}
+
+/* Random texts: what goes back one border at a time meets the borders that going forward met, and
+ * cuts agree with them. */
+static void back_and_forth_agree(void **state)
+{
+    (void)state;
+    static const char *const parts[] = {"a",
+                                        " ",
+                                        "\xCC\x81",
+                                        "\xE2\x80\x8D",
+                                        "\xF0\x9F\x91\xA8",
+                                        WATER,
+                                        "\xF0\x9F\x87\xA9",
+                                        "\r",
+                                        "\n",
+                                        "\xD8\x80",
+                                        "\xE1\x84\x80",
+                                        "\xE1\x85\xA1",
+                                        "\x80",
+                                        "\xE6",
+                                        "\xF0\x9F\x8F\xBD",
+                                        "\xE0\xA4\xA8",
+                                        "\xE0\xA5\x8D"};
+    entropy_seed(support_seed());
+    for (int round = 0; round < 3000; round++) {
+        char text[64] = "";
+        size_t count = 1 + (size_t)(entropy_unit() * 14);
+        for (size_t i = 0; i < count; i++)
+            strcat(text, parts[(size_t)(entropy_unit() * (sizeof parts / sizeof *parts))]);
+        size_t len = strlen(text), last = 0;
+        for (size_t pos = 0; pos < len; last = pos) {
+            pos = utf8_next(text, len, pos);
+            assert_true(pos > last && pos <= len);
+            assert_int_equal(utf8_prev(text, len, pos), last);
+            for (size_t max = last; max < pos; max++)
+                assert_int_equal(utf8_cut_bytes(text, len, max), last);
+        }
+    }
+}
+
+static void assert_cleaned(const char *from, enum utf8_clean_mode mode, const char *to)
+{
+    struct buf out = BUF_INIT;
+    buf_addstr(&out, "> ");
+    utf8_clean(&out, from, strlen(from), mode);
+    assert_string_equal(out.data + 2, to);
+    buf_release(&out);
+}
+
+static void cleaning_leaves_nothing_that_acts(void **state)
+{
+    (void)state;
+    assert_cleaned("plain " WATER E_ACUTE FAMILY, UTF8_ONE_LINE, "plain " WATER E_ACUTE FAMILY);
+    assert_cleaned("a\x1B[31mb\x07\x7F", UTF8_ONE_LINE,
+                   "a\xE2\x90\x9B[31mb\xE2\x90\x87\xE2\x90\xA1");
+    assert_cleaned("a\r\nb\rc\n\td", UTF8_MULTILINE, "a\nb\nc\n\td");
+    assert_cleaned("a\r\nb\rc\n\td", UTF8_ONE_LINE, "a b c  d");
+    assert_cleaned(
+        "\xC2\x9B"
+        "31m\xC2\x85",
+        UTF8_MULTILINE, BAD "31m" BAD);
+    assert_cleaned(
+        "\xE2\x80\xAE"
+        "x\xE2\x81\xA6"
+        "y",
+        UTF8_MULTILINE, BAD "x" BAD "y");
+    assert_cleaned("\xE2\x80\xA8\xE2\x80\xA9", UTF8_MULTILINE, "\n\n");
+    assert_cleaned(
+        "\xFF"
+        "a\xE6\xB0",
+        UTF8_MULTILINE, BAD "a" BAD BAD);
+    assert_cleaned("trailing\r", UTF8_MULTILINE, "trailing\n");
+    struct buf out = BUF_INIT;
+    utf8_clean(&out, "a\0b", 3, UTF8_ONE_LINE);
+    assert_string_equal(out.data,
+                        "a\xE2\x90\x80"
+                        "b");
+    buf_release(&out);
+}
+
+/* For any bytes: valid, without controls, and clean already for a second pass. */
+static void cleaning_random_bytes_is_final(void **state)
+{
+    (void)state;
+    entropy_seed(support_seed());
+    for (int round = 0; round < 500; round++) {
+        unsigned char bytes[200];
+        entropy_fill(bytes, sizeof bytes);
+        enum utf8_clean_mode mode = round % 2 ? UTF8_ONE_LINE : UTF8_MULTILINE;
+        struct buf once = BUF_INIT, twice = BUF_INIT;
+        utf8_clean(&once, (const char *)bytes, sizeof bytes, mode);
+        assert_true(utf8_valid(once.data, once.len));
+        for (size_t i = 0; i < once.len; i++) {
+            unsigned char c = (unsigned char)once.data[i];
+            bool layout = mode == UTF8_MULTILINE && (c == '\n' || c == '\t');
+            assert_true((c >= 0x20 && c != 0x7F) || layout);
+        }
+        utf8_clean(&twice, once.data, once.len, mode);
+        assert_string_equal(once.data, twice.data);
+        buf_release(&once);
+        buf_release(&twice);
+    }
+}
+
+static void matching_ignores_case(void **state)
+{
+    (void)state;
+    assert_true(utf8_contains_folded("The Quick Fox", "quick"));
+    assert_true(utf8_contains_folded("\xC3\x89T\xC3\x89", "\xC3\xA9t\xC3\xA9"));
+    assert_true(utf8_contains_folded("\xCE\xA3\xCE\xAF\xCF\x82", "\xCF\x83\xCE\xAF\xCF\x83"));
+    assert_true(utf8_contains_folded("anything", ""));
+    assert_false(utf8_contains_folded("", "x"));
+    assert_false(utf8_contains_folded("quic", "quick"));
+}
+
+/* Megabytes take milliseconds; the limit is for a machine under load with sanitizers, yet far
+ * below what anything quadratic would need. */
+static void long_texts_are_linear(void **state)
+{
+    (void)state;
+    enum { SIZE = 1 << 20 };
+    static char text[SIZE];
+    static const char *const fills[] = {"a", WATER, "\xCC\x81", "\x80", "\xF0\x9F\x87\xA9"};
+    for (size_t f = 0; f < sizeof fills / sizeof *fills; f++) {
+        size_t unit = strlen(fills[f]), len = SIZE / unit * unit;
+        for (size_t i = 0; i < len; i += unit)
+            memcpy(text + i, fills[f], unit);
+        int64_t start = clock_mono_ms();
+        struct buf out = BUF_INIT;
+        utf8_clean(&out, text, len, UTF8_MULTILINE);
+        buf_release(&out);
+        size_t steps = 0;
+        for (size_t pos = 0; pos < len; steps++)
+            pos = utf8_next(text, len, pos);
+        assert_true(steps > 0);
+        assert_true(utf8_cut_width(text, len, SIZE * 4) == len);
+        (void)utf8_cut_bytes(text, len, len - 1);
+        assert_true(clock_mono_ms() - start < 5000);
+    }
+}
+
+static int use_utf8(void **state)
+{
+    (void)state;
+    return setlocale(LC_ALL, "C.UTF-8") ? 0 : -1;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_code_point_survives),
+        cmocka_unit_test(broken_sequences_are_single_bytes),
+        cmocka_unit_test(incomplete_tails_are_counted),
+        cmocka_unit_test(columns_are_those_of_wcwidth),
+        cmocka_unit_test(graphemes_are_stepped_over_whole),
+        cmocka_unit_test(cuts_end_on_borders),
+        cmocka_unit_test(back_and_forth_agree),
+        cmocka_unit_test(cleaning_leaves_nothing_that_acts),
+        cmocka_unit_test(cleaning_random_bytes_is_final),
+        cmocka_unit_test(matching_ignores_case),
+        cmocka_unit_test(long_texts_are_linear),
+    };
+    return cmocka_run_group_tests(tests, use_utf8, NULL);
+}
