@@ -1,6 +1,7 @@
 # One program a module: tests/test_NAME.c. They link what they use out of libsupport.a.
 UNIT_TESTS = \
 	tests/test_buf_vec \
+	tests/test_config \
 	tests/test_err \
 	tests/test_json \
 	tests/test_mailbox \

@@ -1,0 +1,82 @@
+/* The one table of configuration keys. It makes the parser's checks, the defaults, `tiro config
+ * show`, the environment's names and the documentation check of data/tiro.ini.
+ *
+ * X(id, section, name, type, default, min, max, choices, help)
+ *   type     STRING, SECRET (masked when shown; accepted only from a file of mode 0600), COMMAND,
+ *            INTEGER, REAL, BOOLEAN, CHOICE
+ *   default  text; "" means unset
+ *   min max  bounds of numbers, inclusive; 0 0 is unbounded
+ *   choices  space-separated, CHOICE only
+ * A section that ends in " *" takes any name after the blank ([model claude-sonnet-4]); its keys
+ * have no default. [keys] is open: the terminal's key table knows its names. */
+#ifndef CONFIG_KEYS_H
+#define CONFIG_KEYS_H
+
+#define CONFIG_KEYS(X)                                                                             \
+    X(PROVIDER_NAME, "provider", "name", CHOICE, "", 0, 0, "anthropic openai ollama offline",      \
+      "which provider; unset: the first that keys and servers offer")                              \
+    X(PROVIDER_MODEL, "provider", "model", STRING, "", 0, 0, "",                                   \
+      "which model; unset: the "                                                                   \
+      "provider's own default")                                                                    \
+    X(PROVIDER_MAX_OUTPUT, "provider", "max_output_tokens", INTEGER, "0", 0, 1000000, "",          \
+      "limit of one answer; 0: the model's own, at most 8192")                                     \
+    X(PROVIDER_TEMPERATURE, "provider", "temperature", REAL, "", 0, 2, "",                         \
+      "sampling temperature; unset: not sent (newer models reject it)")                            \
+    X(PROVIDER_STALL_TIMEOUT, "provider", "stall_timeout", INTEGER, "300", 1, 86400, "",           \
+      "seconds without a byte before an answer counts as stalled")                                 \
+    X(PROVIDER_CONNECT_TIMEOUT, "provider", "connect_timeout", INTEGER, "5", 1, 600, "",           \
+      "seconds to reach the server")                                                               \
+    X(PROVIDER_MAX_RETRIES, "provider", "max_retries", INTEGER, "3", 0, 10, "",                    \
+      "how often a failed request is repeated before any content arrived")                         \
+    X(PROVIDER_CA_FILE, "provider", "ca_file", STRING, "", 0, 0, "",                               \
+      "certificates to trust in place of the system's")                                            \
+    X(ANTHROPIC_BASE_URL, "anthropic", "base_url", STRING, "https://api.anthropic.com", 0, 0, "",  \
+      "ANTHROPIC_BASE_URL overrides it")                                                           \
+    X(ANTHROPIC_MODEL, "anthropic", "model", STRING, "claude-sonnet-5-5", 0, 0, "",                \
+      "model when [provider] model is unset")                                                      \
+    X(ANTHROPIC_API_KEY, "anthropic", "api_key", SECRET, "", 0, 0, "",                             \
+      "better: ANTHROPIC_API_KEY or api_key_command")                                              \
+    X(ANTHROPIC_API_KEY_COMMAND, "anthropic", "api_key_command", COMMAND, "", 0, 0, "",            \
+      "its first line of output is the key")                                                       \
+    X(OPENAI_BASE_URL, "openai", "base_url", STRING, "https://api.openai.com/v1", 0, 0, "",        \
+      "with /v1; OPENAI_BASE_URL overrides it")                                                    \
+    X(OPENAI_MODEL, "openai", "model", STRING, "", 0, 0, "",                                       \
+      "model when [provider] model is unset; unset: one that the server lists, else gpt-4.1")      \
+    X(OPENAI_API_KEY, "openai", "api_key", SECRET, "", 0, 0, "",                                   \
+      "better: OPENAI_API_KEY or api_key_command")                                                 \
+    X(OPENAI_API_KEY_COMMAND, "openai", "api_key_command", COMMAND, "", 0, 0, "",                  \
+      "its first line of output is the key")                                                       \
+    X(OLLAMA_HOST, "ollama", "host", STRING, "http://127.0.0.1:11434", 0, 0, "",                   \
+      "scheme and port may lack; OLLAMA_HOST overrides it")                                        \
+    X(OLLAMA_MODEL, "ollama", "model", STRING, "", 0, 0, "",                                       \
+      "model when [provider] model is unset; unset: the first that the server lists, else "        \
+      "llama3.2")                                                                                  \
+    X(OLLAMA_NUM_CTX, "ollama", "num_ctx", INTEGER, "0", 0, 10000000, "",                          \
+      "window to ask for; 0: the allocated one, else 8192 within the trained one")                 \
+    X(CHAT_SYSTEM, "chat", "system", STRING, "", 0, 0, "",                                         \
+      "system prompt; unset: the built-in one")                                                    \
+    X(CHAT_TOOLS, "chat", "tools", CHOICE, "read", 0, 0, "none read",                              \
+      "which tools the model is offered")                                                          \
+    X(TOOLS_TIMEOUT, "tools", "timeout", INTEGER, "30", 1, 3600, "", "seconds a tool may take")    \
+    X(TOOLS_MAX_OUTPUT, "tools", "max_output_bytes", INTEGER, "65536", 1024, 4194304, "",          \
+      "longer results are cut, and say so")                                                        \
+    X(SESSION_PERSIST, "session", "persist", BOOLEAN, "true", 0, 0, "",                            \
+      "keep conversations in the database")                                                        \
+    X(UI_THEME, "ui", "theme", STRING, "dark", 0, 0, "",                                           \
+      "dark, light, mono, or a file of the config directory's themes/")                            \
+    X(UI_MOUSE, "ui", "mouse", BOOLEAN, "true", 0, 0, "", "wheel and clicks")                      \
+    X(UI_REASONING, "ui", "reasoning", CHOICE, "folded", 0, 0, "folded open hidden",               \
+      "how the model's reasoning is shown")                                                        \
+    X(UI_NOTIFY_AFTER, "ui", "notify_after", INTEGER, "20", 0, 86400, "",                          \
+      "bell after a turn of at least so many seconds; 0: never")                                   \
+    X(LOG_LEVEL, "log", "level", CHOICE, "off", 0, 0, "off error info debug",                      \
+      "diagnostic log in the state directory; holds no texts and no keys")                         \
+    X(MODEL_WINDOW, "model *", "window", INTEGER, "", 256, 100000000, "", "tokens in and out")     \
+    X(MODEL_OUTPUT, "model *", "max_output", INTEGER, "", 1, 10000000, "", "tokens of one answer") \
+    X(MODEL_PRICE_IN, "model *", "input_price", REAL, "", 0, 100000, "", "USD per million tokens") \
+    X(MODEL_PRICE_OUT, "model *", "output_price", REAL, "", 0, 100000, "",                         \
+      "USD per million tokens")                                                                    \
+    X(MODEL_PRICE_CACHED, "model *", "cached_price", REAL, "", 0, 100000, "",                      \
+      "USD per million input tokens read from the cache")
+
+#endif

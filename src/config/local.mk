@@ -1,0 +1,8 @@
+libtiro_a_SOURCES += \
+	src/config/config.c src/config/config.h \
+	src/config/ini.c src/config/ini.h \
+	src/config/keys.h \
+	src/config/load.c \
+	src/config/nearest.c \
+	src/config/value.c src/config/value.h \
+	src/config/values.h

@@ -1,0 +1,536 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <locale.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/buf.h"
+#include "base/embedded.h"
+#include "base/mem.h"
+#include "base/paths.h"
+#include "config/config.h"
+#include "tests/support.h"
+
+struct fixture {
+    struct config *config;
+    struct config_problems problems;
+};
+
+static int setup(void **state)
+{
+    struct fixture *f = mem_alloc(sizeof *f);
+    f->config = config_new();
+    *state = f;
+    return support_setup(NULL);
+}
+
+static int teardown(void **state)
+{
+    struct fixture *f = *state;
+    config_free(f->config);
+    config_problems_release(&f->problems);
+    free(f);
+    return support_teardown(NULL);
+}
+
+static void load(struct fixture *f, const char *text)
+{
+    config_load_text(f->config, "a.ini", text, &f->problems);
+}
+
+/* Nothing writes to it, though environ's type is not const. */
+static void load_environment(struct fixture *f, const char *const *environment)
+{
+    config_load_environment(f->config, (char *const *)environment, &f->problems);
+}
+
+static void assert_problem(const struct fixture *f, size_t index, int line, const char *text)
+{
+    assert_in_range(index + 1, 1, f->problems.list.len);
+    const struct config_problem *p = &f->problems.list.items[index];
+    assert_string_equal(p->source, "a.ini");
+    assert_string_equal(p->text, text);
+    assert_int_equal(p->line, line);
+}
+
+static void assert_no_problem(const struct fixture *f)
+{
+    if (f->problems.list.len)
+        fail_msg("%d: %s", f->problems.list.items[0].line, f->problems.list.items[0].text);
+}
+
+static void defaults_stand_without_any_source(void **state)
+{
+    struct fixture *f = *state;
+    assert_string_equal(config_string(f->config, CONFIG_UI_THEME), "dark");
+    assert_int_equal(config_integer(f->config, CONFIG_PROVIDER_STALL_TIMEOUT), 300);
+    assert_true(config_boolean(f->config, CONFIG_UI_MOUSE));
+    assert_string_equal(config_string(f->config, CONFIG_PROVIDER_MODEL), "");
+    assert_false(config_is_set(f->config, CONFIG_PROVIDER_TEMPERATURE));
+    assert_true(config_is_set(f->config, CONFIG_OLLAMA_NUM_CTX));
+    assert_true(config_real(f->config, CONFIG_PROVIDER_TEMPERATURE) == 0);
+    assert_int_equal(config_origin(f->config, CONFIG_UI_THEME), CONFIG_FROM_DEFAULT);
+}
+
+/* Each default of the table passes its own check. */
+static void defaults_fit_their_types(void **state)
+{
+    struct fixture *f = *state;
+    for (int i = 0; i < CONFIG_KEY_COUNT; i++) {
+        const struct config_key_info *info = config_key_info((enum config_key)i);
+        struct error e = {0};
+        if (strchr(info->section, '*'))
+            assert_string_equal(info->fallback, "");
+        else if (!config_set(f->config, (enum config_key)i, info->fallback, &e))
+            fail_msg("[%s] %s: %s", info->section, info->name, e.text);
+    }
+}
+
+static void a_file_s_values_are_taken(void **state)
+{
+    struct fixture *f = *state;
+    load(f,
+         "# comment\n; comment\n[ui]\ntheme = light ; why not\r\nmouse: no\n"
+         "[provider]\nmax_retries=0\ntemperature = 0.7\n\n[ chat ]\nsystem = Be kind; be short.\n"
+         "[anthropic]\napi_key = k-1\n[openai]\nbase_url = http://h:1/v1?a=b\n");
+    assert_no_problem(f);
+    assert_string_equal(config_string(f->config, CONFIG_UI_THEME), "light");
+    assert_false(config_boolean(f->config, CONFIG_UI_MOUSE));
+    assert_int_equal(config_integer(f->config, CONFIG_PROVIDER_MAX_RETRIES), 0);
+    assert_true(config_real(f->config, CONFIG_PROVIDER_TEMPERATURE) == 0.7);
+    assert_string_equal(config_string(f->config, CONFIG_CHAT_SYSTEM), "Be kind; be short.");
+    assert_string_equal(config_string(f->config, CONFIG_ANTHROPIC_API_KEY), "k-1");
+    assert_string_equal(config_string(f->config, CONFIG_OPENAI_BASE_URL), "http://h:1/v1?a=b");
+    assert_int_equal(config_origin(f->config, CONFIG_UI_THEME), CONFIG_FROM_FILE);
+    assert_int_equal(config_origin(f->config, CONFIG_LOG_LEVEL), CONFIG_FROM_DEFAULT);
+}
+
+static void indented_lines_continue_a_value(void **state)
+{
+    struct fixture *f = *state;
+    load(f, "[chat]\nsystem = one\n  two = 2\n\t[three]\n\n[ui]\n  theme = mono\n");
+    assert_no_problem(f);
+    assert_string_equal(config_string(f->config, CONFIG_CHAT_SYSTEM), "one\ntwo = 2\n[three]");
+    assert_string_equal(config_string(f->config, CONFIG_UI_THEME), "mono");
+}
+
+static void unknown_keys_name_the_nearest(void **state)
+{
+    struct fixture *f = *state;
+    load(f, "[provider]\nmodle = x\nstall-timeout = 5\nfrobnicate = 1\n[model m]\nwindwo = 512\n");
+    assert_problem(f, 0, 2, "unknown key \"modle\" in [provider]; did you mean \"model\"?");
+    assert_problem(f, 1, 3,
+                   "unknown key \"stall-timeout\" in [provider]; did you mean \"stall_timeout\"?");
+    assert_problem(f, 2, 4, "unknown key \"frobnicate\" in [provider]");
+    assert_problem(f, 3, 6, "unknown key \"windwo\" in [model m]; did you mean \"window\"?");
+    assert_int_equal(f->problems.list.len, 4);
+}
+
+static void unknown_sections_are_told_once(void **state)
+{
+    struct fixture *f = *state;
+    load(f,
+         "early = 1\n[provder]\nname = x\nmodel = y\n[modle gpt]\nwindow = 5\n[qqqqqqq]\na=b\n"
+         "[model]\nwindow = 300\n[UI]\ntheme = x\n");
+    assert_problem(f, 0, 1, "\"early\" stands before any [section]");
+    assert_problem(f, 1, 3, "unknown section [provder]; did you mean [provider]?");
+    assert_problem(f, 2, 6, "unknown section [modle gpt]; did you mean [model NAME]?");
+    assert_problem(f, 3, 8, "unknown section [qqqqqqq]");
+    assert_problem(f, 4, 10, "unknown section [model]; did you mean [model NAME]?");
+    assert_int_equal(f->problems.list.items[5].line, 12);
+    assert_int_equal(f->problems.list.len, 6);
+}
+
+static void bad_values_keep_the_default(void **state)
+{
+    struct fixture *f = *state;
+    load(f,
+         "[provider]\nname = gemini\ntemperature = warm\nstall_timeout = 0\nmax_retries = 3x\n"
+         "[ui]\nmouse = maybe\ntheme = \xFF\n[model m]\nwindow = many\n");
+    assert_problem(f, 0, 2, "name: \"gemini\" is not one of: anthropic openai ollama offline");
+    assert_problem(f, 1, 3, "temperature: \"warm\" is not a number such as 0.5");
+    assert_problem(f, 2, 4, "stall_timeout: 0 is not within 1 and 86400");
+    assert_problem(f, 3, 5, "max_retries: \"3x\" is not a whole number");
+    assert_problem(f, 4, 7, "mouse: \"maybe\" is neither true nor false");
+    assert_problem(f, 5, 8, "theme: the value is not valid UTF-8");
+    assert_problem(f, 6, 10, "window: \"many\" is not a whole number");
+    assert_string_equal(config_string(f->config, CONFIG_PROVIDER_NAME), "");
+    assert_int_equal(config_integer(f->config, CONFIG_PROVIDER_STALL_TIMEOUT), 300);
+    assert_int_equal(config_integer(f->config, CONFIG_PROVIDER_MAX_RETRIES), 3);
+    assert_true(config_boolean(f->config, CONFIG_UI_MOUSE));
+    assert_string_equal(config_string(f->config, CONFIG_UI_THEME), "dark");
+}
+
+static void numbers_are_checked_to_the_last_character(void **state)
+{
+    struct fixture *f = *state;
+    static const char *const bad_integers[] = {
+        "99999999999999999999", "1.5", "+1", "0x10", " 1", "-", "1e3", "--1"};
+    static const char *const bad_reals[] = {"0,5", ".",    "1.2.3", "nan", "inf",
+                                            "1e0", "-0.5", "2.01",  "0.5x"};
+    struct error e;
+    for (size_t i = 0; i < sizeof bad_integers / sizeof *bad_integers; i++) {
+        assert_false(config_set(f->config, CONFIG_TOOLS_TIMEOUT, bad_integers[i], &e));
+        assert_int_equal(e.code, ERR_CONFIG_ERROR);
+    }
+    for (size_t i = 0; i < sizeof bad_reals / sizeof *bad_reals; i++)
+        assert_false(config_set(f->config, CONFIG_PROVIDER_TEMPERATURE, bad_reals[i], &e));
+    assert_true(config_set(f->config, CONFIG_TOOLS_TIMEOUT, "3600", &e));
+    assert_false(config_set(f->config, CONFIG_TOOLS_TIMEOUT, "3601", &e));
+    assert_int_equal(config_integer(f->config, CONFIG_TOOLS_TIMEOUT), 3600);
+    assert_true(config_set(f->config, CONFIG_PROVIDER_TEMPERATURE, "0.25", &e));
+    assert_true(config_real(f->config, CONFIG_PROVIDER_TEMPERATURE) == 0.25);
+    assert_true(config_set(f->config, CONFIG_PROVIDER_TEMPERATURE, "0", &e));
+    assert_true(config_is_set(f->config, CONFIG_PROVIDER_TEMPERATURE));
+}
+
+static void syntax_errors_tell_every_line(void **state)
+{
+    struct fixture *f = *state;
+    load(f,
+         "[ui]\ntheme light\nmouse = no\n[provider\nname = ollama\n[log]\nlevel\nlevel = info\n");
+    assert_problem(f, 0, 2, "expected \"name = value\"");
+    assert_problem(f, 1, 4, "a section's name ends with \"]\"");
+    assert_problem(f, 2, 7, "expected \"name = value\"");
+    assert_int_equal(f->problems.list.len, 3);
+    assert_false(config_boolean(f->config, CONFIG_UI_MOUSE));
+    assert_string_equal(config_string(f->config, CONFIG_PROVIDER_NAME), "");
+    assert_string_equal(config_string(f->config, CONFIG_LOG_LEVEL), "info");
+}
+
+static void problems_stand_in_the_order_of_lines(void **state)
+{
+    struct fixture *f = *state;
+    load(f, "[ui]\nthem = x\nmouse\nmouse = 7\n[log\n");
+    assert_int_equal(f->problems.list.len, 4);
+    for (size_t i = 0; i < 4; i++)
+        assert_int_equal(f->problems.list.items[i].line, i + 2);
+    config_load_text(f->config, "b.ini", "x\n", &f->problems);
+    assert_string_equal(f->problems.list.items[4].source, "b.ini");
+    assert_int_equal(f->problems.list.items[4].line, 1);
+}
+
+static char *long_line(const char *head, size_t len, const char *tail)
+{
+    struct buf text = BUF_INIT;
+    buf_addstr(&text, head);
+    for (size_t i = 0; i < len; i++)
+        buf_addch(&text, 'x');
+    buf_addstr(&text, tail);
+    return buf_take(&text);
+}
+
+/* A value is whole or not there at all, whichever of its lines is too long. */
+static void lines_too_long_are_not_cut(void **state)
+{
+    struct fixture *f = *state;
+    static const char *const heads[] = {"[chat]\nsystem = ", "[chat]\nsystem = a\n "};
+    for (size_t i = 0; i < 2; i++) {
+        char *text = long_line(heads[i], 5000, "\n b\n[ui]\ntheme = mono\nbad line\n");
+        load(f, text);
+        free(text);
+        assert_string_equal(config_string(f->config, CONFIG_CHAT_SYSTEM), "");
+        assert_string_equal(config_string(f->config, CONFIG_UI_THEME), "mono");
+        assert_int_equal(f->problems.list.len, 2 * i + 2);
+        assert_int_equal(f->problems.list.items[2 * i].line, i + 2);
+        assert_non_null(strstr(f->problems.list.items[2 * i].text, "the line is longer than"));
+    }
+    config_problems_release(&f->problems);
+    char *comment = long_line("# ", 5000, "\n[ui]\ntheme = light\n");
+    load(f, comment);
+    free(comment);
+    assert_no_problem(f);
+    assert_string_equal(config_string(f->config, CONFIG_UI_THEME), "light");
+    char *joined = long_line("[chat]\nsystem = ", 150, "\n more");
+    load(f, joined);
+    assert_no_problem(f);
+    assert_int_equal(strlen(config_string(f->config, CONFIG_CHAT_SYSTEM)), 155);
+    free(joined);
+}
+
+static char *write_file(const char *text, mode_t mode)
+{
+    char *path = support_path("tiro.ini");
+    support_write(path, text);
+    assert_int_equal(chmod(path, mode), 0);
+    return path;
+}
+
+static void a_secret_others_can_read_is_refused(void **state)
+{
+    struct fixture *f = *state;
+    static const mode_t open_modes[] = {0644, 0640, 0604, 0620, 0601};
+    for (size_t i = 0; i < sizeof open_modes / sizeof *open_modes; i++) {
+        char *path = write_file("[anthropic]\napi_key = k-secret\nmodel = m\n", open_modes[i]);
+        config_load_file(f->config, path, &f->problems);
+        assert_int_equal(f->problems.list.len, i + 1);
+        const struct config_problem *p = &f->problems.list.items[i];
+        assert_int_equal(p->line, 2);
+        assert_string_equal(p->source, path);
+        assert_non_null(strstr(p->text, "chmod 600 "));
+        assert_non_null(strstr(p->text, path));
+        assert_null(strstr(p->text, "k-secret"));
+        assert_string_equal(config_string(f->config, CONFIG_ANTHROPIC_API_KEY), "");
+        assert_string_equal(config_string(f->config, CONFIG_ANTHROPIC_MODEL), "m");
+        free(path);
+    }
+    config_problems_release(&f->problems);
+    char *path = write_file("[anthropic]\napi_key = k-secret\n", 0600);
+    config_load_file(f->config, path, &f->problems);
+    assert_no_problem(f);
+    assert_string_equal(config_string(f->config, CONFIG_ANTHROPIC_API_KEY), "k-secret");
+    free(path);
+}
+
+static void missing_and_unreadable_files(void **state)
+{
+    struct fixture *f = *state;
+    char *path = support_path("no-such.ini");
+    config_load_file(f->config, path, &f->problems);
+    assert_no_problem(f);
+    free(path);
+    config_load_file(f->config, support_dir(), &f->problems);
+    assert_int_equal(f->problems.list.len, 1);
+    assert_string_equal(f->problems.list.items[0].source, support_dir());
+
+    struct error e;
+    path = support_path("binary.ini");
+    assert_true(paths_write_file(path, "[ui]\ntheme = light\n\0", 20, &e));
+    config_load_file(f->config, path, &f->problems);
+    assert_int_equal(f->problems.list.len, 2);
+    assert_string_equal(config_string(f->config, CONFIG_UI_THEME), "dark");
+    free(path);
+}
+
+static void later_sources_win(void **state)
+{
+    struct fixture *f = *state;
+    static const char *const environment[] = {"PATH=/bin",
+                                              "TIRO_UI_THEME=mono",
+                                              "TIRO_PROVIDER_MAX_OUTPUT_TOKENS=7",
+                                              "TIRO_ANTHROPIC_API_KEY=k-env",
+                                              "TIRO=x",
+                                              NULL};
+    load(f, "[ui]\ntheme = light\nnotify_after = 1\nnotify_after = 2\n");
+    load_environment(f, environment);
+    assert_no_problem(f);
+    assert_string_equal(config_string(f->config, CONFIG_UI_THEME), "mono");
+    assert_int_equal(config_origin(f->config, CONFIG_UI_THEME), CONFIG_FROM_ENVIRONMENT);
+    assert_int_equal(config_integer(f->config, CONFIG_PROVIDER_MAX_OUTPUT), 7);
+    assert_string_equal(config_string(f->config, CONFIG_ANTHROPIC_API_KEY), "k-env");
+    assert_int_equal(config_integer(f->config, CONFIG_UI_NOTIFY_AFTER), 2);
+    struct error e;
+    assert_true(config_set(f->config, CONFIG_UI_THEME, "dark", &e));
+    assert_int_equal(config_origin(f->config, CONFIG_UI_THEME), CONFIG_FROM_COMMAND_LINE);
+    assert_false(config_set(f->config, CONFIG_UI_MOUSE, "perhaps", &e));
+    assert_int_equal(e.code, ERR_CONFIG_ERROR);
+    assert_int_equal(config_origin(f->config, CONFIG_UI_MOUSE), CONFIG_FROM_DEFAULT);
+}
+
+static void an_empty_value_is_the_default_again(void **state)
+{
+    struct fixture *f = *state;
+    static const char *const environment[] = {"TIRO_UI_THEME=", NULL};
+    load(f, "[ui]\ntheme = light\nnotify_after =\n");
+    load_environment(f, environment);
+    assert_no_problem(f);
+    assert_string_equal(config_string(f->config, CONFIG_UI_THEME), "dark");
+    assert_int_equal(config_origin(f->config, CONFIG_UI_THEME), CONFIG_FROM_DEFAULT);
+    assert_int_equal(config_integer(f->config, CONFIG_UI_NOTIFY_AFTER), 20);
+}
+
+static void the_environment_s_problems_name_the_variable(void **state)
+{
+    struct fixture *f = *state;
+    static const char *const environment[] = {"TIRO_UI_THEEM=x", "TIRO_UI_MOUSE=maybe",
+                                              "TIRO_ZZZ=1", NULL};
+    load_environment(f, environment);
+    assert_int_equal(f->problems.list.len, 3);
+    const struct config_problem *p = f->problems.list.items;
+    assert_string_equal(p[0].source, "TIRO_UI_THEEM");
+    assert_string_equal(p[0].text, "no setting has this name; did you mean TIRO_UI_THEME?");
+    assert_int_equal(p[0].line, 0);
+    assert_string_equal(p[1].source, "TIRO_UI_MOUSE");
+    assert_string_equal(p[1].text, "mouse: \"maybe\" is neither true nor false");
+    assert_string_equal(p[2].text, "no setting has this name");
+}
+
+static void note(void *context, const char *section, const char *name, const char *value,
+                 const char *source, int line)
+{
+    buf_addf(context, "%s|%s=%s %s:%d\n", section, name, value, source, line);
+}
+
+static void free_sections_are_visited_in_order(void **state)
+{
+    struct fixture *f = *state;
+    const char *long_name =
+        "vendor/family/a-model-whose-name-is-longer-than-fifty-bytes-2026-03-09";
+    char *text = mem_printf(
+        "[model b]\nwindow = 512\ninput_price = 0.5\n[keys]\nany name = C-x\n"
+        "[model %s]\nmax_output = 9\n[model b]\nwindow = 1024\n",
+        long_name);
+    load(f, text);
+    free(text);
+    assert_no_problem(f);
+    struct buf seen = BUF_INIT;
+    config_visit(f->config, "model ", note, &seen);
+    char *expected = mem_printf(
+        "model b|window=512 a.ini:2\nmodel b|input_price=0.5 a.ini:3\n"
+        "model %s|max_output=9 a.ini:7\nmodel b|window=1024 a.ini:9\n",
+        long_name);
+    assert_string_equal(seen.data, expected);
+    free(expected);
+    buf_clear(&seen);
+    config_visit(f->config, "keys", note, &seen);
+    assert_string_equal(seen.data, "keys|any name=C-x a.ini:5\n");
+    buf_release(&seen);
+}
+
+static void what_a_file_says_is_cleaned_in_problems(void **state)
+{
+    struct fixture *f = *state;
+    load(f, "[ui]\n\x1B[31m = x\n");
+    assert_int_equal(f->problems.list.len, 1);
+    assert_null(strchr(f->problems.list.items[0].text, '\x1B'));
+    assert_non_null(strstr(f->problems.list.items[0].text, "\xE2\x90\x9B"));
+}
+
+static void a_byte_order_mark_is_no_fault(void **state)
+{
+    struct fixture *f = *state;
+    load(f, "\xEF\xBB\xBF[ui]\ntheme = light");
+    assert_no_problem(f);
+    assert_string_equal(config_string(f->config, CONFIG_UI_THEME), "light");
+}
+
+/* In a locale whose decimal point is a comma, the file's is still a point. */
+static void the_locale_does_not_matter(void **state)
+{
+    struct fixture *f = *state;
+    static const char *const comma_locales[] = {"de_DE.UTF-8", "fr_FR.UTF-8", "es_ES.UTF-8"};
+    for (size_t i = 0; i < sizeof comma_locales / sizeof *comma_locales; i++) {
+        if (setlocale(LC_ALL, comma_locales[i]))
+            break;
+    }
+    load(f, "[provider]\ntemperature = 1.5\n");
+    assert_no_problem(f);
+    assert_true(config_real(f->config, CONFIG_PROVIDER_TEMPERATURE) == 1.5);
+    setlocale(LC_ALL, "C.UTF-8");
+}
+
+static void the_nearest_word(void **state)
+{
+    (void)state;
+    static const char *const words[] = {"resume", "rename", "remember", "retry", "ui", ""};
+    const size_t count = sizeof words / sizeof *words;
+    assert_string_equal(config_nearest("resmue", words, count), "resume");
+    assert_string_equal(config_nearest("renam", words, count), "rename");
+    assert_string_equal(config_nearest("rembember", words, count), "remember");
+    assert_string_equal(config_nearest("retry", words, count), "retry");
+    assert_string_equal(config_nearest("iu", (const char *const[]){"u"}, 1), "u");
+    assert_null(config_nearest("xy", words, count));
+    assert_null(config_nearest("archive", words, count));
+    assert_null(config_nearest("", words, count));
+    assert_null(config_nearest("resume", words, 0));
+}
+
+/* "section/name = default" of each key that the text offers, commented out or not. */
+static void list_offered(const char *text, struct buf *out)
+{
+    char *copy = mem_strdup(text), *rest = NULL, section[64] = "";
+    for (char *line = strtok_r(copy, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
+        line += *line == ';';
+        char name[64], value[128] = "";
+        if (sscanf(line, "[%63[^]]]", section) == 1 || *line == '#')
+            continue;
+        int fields = sscanf(line, "%63[a-z_] = %127[^\n]", name, value);
+        if (fields < 1 || strcmp(section, "keys") == 0)
+            continue;
+        const char *pattern = strcmp(section, "model NAME") == 0 ? "model *" : section;
+        buf_addf(out, "%s/%s = %s\n", pattern, name, value);
+    }
+    free(copy);
+}
+
+static void the_shipped_file_offers_each_key(void **state)
+{
+    struct fixture *f = *state;
+    const char *text = embedded_text("tiro.ini");
+    assert_non_null(text);
+    struct buf offered = BUF_INIT, expected = BUF_INIT;
+    list_offered(text, &offered);
+    for (int i = 0; i < CONFIG_KEY_COUNT; i++) {
+        const struct config_key_info *info = config_key_info((enum config_key)i);
+        buf_addf(&expected, "%s/%s = %s\n", info->section, info->name, info->fallback);
+        assert_non_null(strstr(text, info->help));
+        if (*info->choices)
+            assert_non_null(strstr(text, info->choices));
+    }
+    assert_string_equal(offered.data, expected.data);
+    buf_release(&offered);
+    buf_release(&expected);
+    load(f, text);
+    assert_no_problem(f);
+    for (int i = 0; i < CONFIG_KEY_COUNT; i++)
+        assert_int_equal(config_origin(f->config, (enum config_key)i), CONFIG_FROM_DEFAULT);
+}
+
+/* Who removes the semicolons gets a file that loads. */
+static void the_shipped_file_can_be_switched_on(void **state)
+{
+    struct fixture *f = *state;
+    char *text = mem_strdup(embedded_text("tiro.ini"));
+    for (char *c = text; *c; c++) {
+        if (*c == ';' && (c == text || c[-1] == '\n'))
+            memmove(c, c + 1, strlen(c));
+    }
+    load(f, text);
+    free(text);
+    assert_no_problem(f);
+    assert_string_equal(config_string(f->config, CONFIG_ANTHROPIC_MODEL),
+                        config_key_info(CONFIG_ANTHROPIC_MODEL)->fallback);
+    struct buf seen = BUF_INIT;
+    config_visit(f->config, "model ", note, &seen);
+    assert_non_null(strstr(seen.data, "model NAME|window="));
+    buf_release(&seen);
+}
+
+#define TEST(function) cmocka_unit_test_setup_teardown(function, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(defaults_stand_without_any_source),
+        TEST(defaults_fit_their_types),
+        TEST(a_file_s_values_are_taken),
+        TEST(indented_lines_continue_a_value),
+        TEST(unknown_keys_name_the_nearest),
+        TEST(unknown_sections_are_told_once),
+        TEST(bad_values_keep_the_default),
+        TEST(numbers_are_checked_to_the_last_character),
+        TEST(syntax_errors_tell_every_line),
+        TEST(problems_stand_in_the_order_of_lines),
+        TEST(lines_too_long_are_not_cut),
+        TEST(a_secret_others_can_read_is_refused),
+        TEST(missing_and_unreadable_files),
+        TEST(later_sources_win),
+        TEST(an_empty_value_is_the_default_again),
+        TEST(the_environment_s_problems_name_the_variable),
+        TEST(free_sections_are_visited_in_order),
+        TEST(what_a_file_says_is_cleaned_in_problems),
+        TEST(a_byte_order_mark_is_no_fault),
+        TEST(the_locale_does_not_matter),
+        TEST(the_nearest_word),
+        TEST(the_shipped_file_offers_each_key),
+        TEST(the_shipped_file_can_be_switched_on),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
