@@ -3,8 +3,11 @@ UNIT_TESTS = \
 	tests/test_buf_vec \
 	tests/test_config \
 	tests/test_err \
+	tests/test_event \
+	tests/test_history \
 	tests/test_json \
 	tests/test_mailbox \
+	tests/test_message \
 	tests/test_paths \
 	tests/test_utf8 \
 	tests/test_uuid

@@ -1,0 +1,368 @@
+#include "chat/event.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/mem.h"
+#include "chat/event_json.h"
+#include "chat/json_out.h"
+
+enum kind {
+    TEXT,
+    OPTIONAL_TEXT, /* NULL is left out */
+    JSON_TEXT,     /* a text that should be JSON; NULL is left out */
+    NUMBER,
+    OPTIONAL_NUMBER, /* 0 is left out */
+    COUNT,
+    FLAG,
+    OPTIONAL_FLAG, /* false is left out */
+    STOP,
+    USAGE /* left out when unknown */
+};
+
+struct field {
+    const char *name; /* NULL ends a type's list */
+    enum kind kind;
+    size_t offset;
+};
+
+#define F(name, kind, member)                                                                      \
+    {                                                                                              \
+        name, kind, offsetof(struct event, member)                                                 \
+    }
+#define FIELDS_MAX 6
+
+static const struct field fields[EVENT_TYPE_COUNT][FIELDS_MAX] = {
+    [EVENT_RUN_STARTED] = {F("input", TEXT, text), F("retries", OPTIONAL_NUMBER, number),
+                           F("attachments", JSON_TEXT, attachments)},
+    [EVENT_TURN_STARTED] = {F("turn", NUMBER, number), F("call", COUNT, count)},
+    [EVENT_TEXT_DELTA] = {F("delta", TEXT, text)},
+    [EVENT_REASONING_DELTA] = {F("delta", TEXT, text)},
+    [EVENT_REASONING_COMPLETE] = {F("content", TEXT, text),
+                                  F("signature", OPTIONAL_TEXT, signature),
+                                  F("redacted", OPTIONAL_FLAG, flag)},
+    [EVENT_TEXT_COMPLETE] = {F("content", TEXT, text), F("partial", OPTIONAL_FLAG, flag)},
+    [EVENT_TOOL_CALL_REQUESTED] = {F("id", TEXT, id), F("name", TEXT, name),
+                                   F("args", JSON_TEXT, text)},
+    [EVENT_TOOL_EXECUTION_COMPLETED] = {F("id", TEXT, id), F("name", TEXT, name),
+                                        F("content", TEXT, text), F("is_error", FLAG, flag),
+                                        F("duration_ms", NUMBER, number)},
+    [EVENT_TURN_COMPLETED] = {F("stop_reason", STOP, stop_reason), F("model", OPTIONAL_TEXT, model),
+                              F("usage", USAGE, usage)},
+    [EVENT_RETRYING] = {F("attempt", COUNT, count), F("of", COUNT, limit),
+                        F("wait_ms", NUMBER, number), F("reason", TEXT, text)},
+    [EVENT_WARNING] = {F("code", TEXT, name), F("detail", TEXT, text)},
+    [EVENT_RUN_COMPLETED] = {F("result", TEXT, text), F("usage", USAGE, usage),
+                             F("model_calls", COUNT, count), F("duration_ms", NUMBER, number),
+                             F("stop_reason", STOP, stop_reason)},
+    [EVENT_RUN_FAILED] = {F("code", TEXT, name), F("message", TEXT, text),
+                          F("usage", USAGE, usage)},
+    [EVENT_INTERRUPTED] = {F("usage", USAGE, usage)},
+};
+
+static const struct {
+    const char *name;
+    int version;
+} types[] = {
+#define X(id, name, version) [EVENT_##id] = {name, version},
+    EVENT_TYPES(X)
+#undef X
+};
+
+static const char *const stop_reasons[] = {
+    [STOP_END_TURN] = "end_turn",
+    [STOP_MAX_TOKENS] = "max_tokens",
+    [STOP_SEQUENCE] = "stop_sequence",
+    [STOP_TOOL_USE] = "tool_use",
+    [STOP_PAUSE] = "pause",
+    [STOP_REFUSAL] = "refusal",
+    [STOP_CONTEXT_EXCEEDED] = "context_exceeded",
+    [STOP_CANCELLED] = "cancelled",
+    [STOP_OTHER] = "other",
+};
+
+static bool is_string(enum kind kind)
+{
+    return kind == TEXT || kind == OPTIONAL_TEXT || kind == JSON_TEXT;
+}
+
+/* What the field's offset points at, as its kind says. */
+static void *at(struct event *ev, const struct field *f)
+{
+    return (char *)ev + f->offset;
+}
+
+static const void *in(const struct event *ev, const struct field *f)
+{
+    return (const char *)ev + f->offset;
+}
+
+struct event *event_new(enum event_type type)
+{
+    struct event *ev = mem_alloc(sizeof *ev);
+    ev->type = type;
+    ev->usage = USAGE_UNKNOWN;
+    return ev;
+}
+
+void event_free(struct event *ev)
+{
+    if (!ev)
+        return;
+    for (const struct field *f = fields[ev->type]; f->name; f++)
+        if (is_string(f->kind))
+            free(*(char **)at(ev, f));
+    free(ev);
+}
+
+struct event *event_clone(const struct event *ev)
+{
+    struct event *copy = event_new(ev->type);
+    *copy = *ev;
+    copy->text = copy->id = copy->name = NULL;
+    copy->signature = copy->model = copy->attachments = NULL;
+    for (const struct field *f = fields[ev->type]; f->name; f++)
+        if (is_string(f->kind))
+            *(char **)at(copy, f) = mem_strdup(*(char *const *)in(ev, f));
+    return copy;
+}
+
+const char *event_name(enum event_type type)
+{
+    return types[type].name;
+}
+
+int event_version(enum event_type type)
+{
+    return types[type].version;
+}
+
+bool event_type_from_name(const char *name, enum event_type *out)
+{
+    for (int i = 0; i < EVENT_TYPE_COUNT; i++) {
+        if (strcmp(types[i].name, name) == 0) {
+            *out = (enum event_type)i;
+            return true;
+        }
+    }
+    return false;
+}
+
+const char *stop_reason_name(enum stop_reason reason)
+{
+    return stop_reasons[reason];
+}
+
+/* A reason that we do not know is one of the others, no fault. */
+static enum stop_reason stop_reason_from(const char *name)
+{
+    for (int i = 0; i < STOP_OTHER; i++)
+        if (strcmp(stop_reasons[i], name) == 0)
+            return (enum stop_reason)i;
+    return STOP_OTHER;
+}
+
+static void write_string(struct json_out *o, const struct field *f, const char *text)
+{
+    if (f->kind == TEXT)
+        json_out_member(o, f->name, text ? text : "");
+    else if (f->kind == OPTIONAL_TEXT)
+        json_out_member(o, f->name, text);
+    else if (text)
+        json_text_write(o, f->name, text);
+}
+
+static void write_number(struct json_out *o, const struct field *f, int64_t n)
+{
+    if (n != 0 || f->kind != OPTIONAL_NUMBER)
+        json_out_int(o, f->name, n);
+}
+
+static void write_flag(struct json_out *o, const struct field *f, bool flag)
+{
+    if (flag || f->kind == OPTIONAL_FLAG) {
+        json_out_flag(o, f->name, flag);
+        return;
+    }
+    json_out_name(o, f->name);
+    json_out_raw(o, "false");
+}
+
+static void write_usage(struct json_out *o, const struct field *f, const struct usage *u)
+{
+    if (!usage_known(u))
+        return;
+    json_out_name(o, f->name);
+    usage_write(o, u);
+}
+
+static void write_field(struct json_out *o, const struct field *f, const struct event *ev)
+{
+    const void *value = in(ev, f);
+    switch (f->kind) {
+    case TEXT:
+    case OPTIONAL_TEXT:
+    case JSON_TEXT:
+        write_string(o, f, *(char *const *)value);
+        break;
+    case NUMBER:
+    case OPTIONAL_NUMBER:
+        write_number(o, f, *(const int64_t *)value);
+        break;
+    case COUNT:
+        json_out_int(o, f->name, *(const int *)value);
+        break;
+    case FLAG:
+    case OPTIONAL_FLAG:
+        write_flag(o, f, *(const bool *)value);
+        break;
+    case STOP:
+        json_out_member(o, f->name, stop_reasons[*(const enum stop_reason *)value]);
+        break;
+    case USAGE:
+        write_usage(o, f, value);
+        break;
+    }
+}
+
+static void write_fields(struct json_out *o, const struct event *ev)
+{
+    for (const struct field *f = fields[ev->type]; f->name; f++)
+        write_field(o, f, ev);
+}
+
+char *event_payload(const struct event *ev)
+{
+    struct buf text = BUF_INIT;
+    struct json_out o = {.buf = &text};
+    json_out_open(&o, '{');
+    write_fields(&o, ev);
+    json_out_close(&o, '}');
+    return buf_take(&text);
+}
+
+char *event_to_line(const struct event *ev)
+{
+    struct buf text = BUF_INIT;
+    struct json_out o = {.buf = &text};
+    char time[25];
+    clock_format(ev->wall_ms, time);
+    json_out_open(&o, '{');
+    json_out_member(&o, "type", types[ev->type].name);
+    json_out_int(&o, "seq", ev->seq);
+    json_out_member(&o, "session_id", ev->session_id);
+    json_out_member(&o, "at", time);
+    write_fields(&o, ev);
+    json_out_close(&o, '}');
+    return buf_take(&text);
+}
+
+static bool read_string(const struct field *f, const struct json *v, char **out)
+{
+    if (f->kind == JSON_TEXT) {
+        *out = v ? json_text_read(v) : NULL;
+        return true;
+    }
+    *out = mem_strdup(json_string(v));
+    return *out || (!v && f->kind == OPTIONAL_TEXT);
+}
+
+static bool read_number(const struct field *f, const struct json *v, int64_t max, int64_t *out)
+{
+    *out = 0;
+    if (!v)
+        return f->kind == OPTIONAL_NUMBER;
+    double n = json_number(v, -1);
+    if (!(n >= 0 && n <= (double)max))
+        return false;
+    *out = (int64_t)n;
+    return true;
+}
+
+static bool read_flag(const struct field *f, const struct json *v, bool *out)
+{
+    *out = json_true(v);
+    return v ? json_type(v) == JSON_BOOL : f->kind == OPTIONAL_FLAG;
+}
+
+static bool read_stop(const struct json *v, enum stop_reason *out)
+{
+    const char *name = json_string(v);
+    *out = name ? stop_reason_from(name) : STOP_OTHER;
+    return name;
+}
+
+static bool read_usage(const struct json *v, struct usage *out)
+{
+    *out = v ? usage_from_json(v) : USAGE_UNKNOWN;
+    return !v || json_type(v) == JSON_OBJECT;
+}
+
+static bool read_field(const struct field *f, const struct json *v, struct event *ev)
+{
+    const int64_t exact = INT64_C(1) << 53; /* beyond it a double is no counter */
+    void *value = at(ev, f);
+    int64_t n;
+    switch (f->kind) {
+    case TEXT:
+    case OPTIONAL_TEXT:
+    case JSON_TEXT:
+        return read_string(f, v, value);
+    case NUMBER:
+    case OPTIONAL_NUMBER:
+        return read_number(f, v, exact, value);
+    case COUNT:
+        if (!read_number(f, v, INT32_MAX, &n))
+            return false;
+        *(int *)value = (int)n;
+        return true;
+    case FLAG:
+    case OPTIONAL_FLAG:
+        return read_flag(f, v, value);
+    case STOP:
+        return read_stop(v, value);
+    case USAGE:
+        return read_usage(v, value);
+    }
+    return false;
+}
+
+static bool read_fields(const struct json *v, struct event *ev, struct error *e)
+{
+    if (json_type(v) != JSON_OBJECT)
+        return err_set(e, ERR_SESSION_STORE_ERROR, "the payload of a %s event is no object",
+                       types[ev->type].name);
+    for (const struct field *f = fields[ev->type]; f->name; f++)
+        if (!read_field(f, json_get(v, f->name), ev))
+            return err_set(e, ERR_SESSION_STORE_ERROR, "\"%s\" of a %s event does not fit", f->name,
+                           types[ev->type].name);
+    return true;
+}
+
+bool event_from_payload(enum event_type type, int version, const char *payload, size_t len,
+                        struct event **out, struct error *e)
+{
+    *out = NULL;
+    if (type < 0 || type >= EVENT_TYPE_COUNT)
+        return err_set(e, ERR_SESSION_STORE_ERROR, "an event of unknown type %d", (int)type);
+    if (version < 1 || version > types[type].version)
+        return err_set(e, ERR_SESSION_STORE_ERROR,
+                       "a %s event of version %d; this program reads up to %d, so use a newer one",
+                       types[type].name, version, types[type].version);
+    struct json *v = json_parse(payload, len, e);
+    if (!v) {
+        struct error cause = e ? *e : (struct error){0};
+        return err_set(e, ERR_SESSION_STORE_ERROR, "the payload of a %s event is no JSON: %s",
+                       types[type].name, cause.text);
+    }
+    struct event *ev = event_new(type);
+    bool ok = read_fields(v, ev, e);
+    json_free(v);
+    if (ok)
+        *out = ev;
+    else
+        event_free(ev);
+    return ok;
+}

@@ -1,0 +1,112 @@
+/* What happens in a session, as immutable numbered facts. The same set feeds the log (the canonical
+ * record), the history (history.h folds events into messages), the screen and stream-json.
+ *
+ * run_started … run_completed | run_failed | interrupted is one turn of the conversation: a user
+ * message and all that follows. turn_started … turn_completed is one model call within it. */
+#ifndef CHAT_EVENT_H
+#define CHAT_EVENT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/json.h"
+#include "base/uuid.h"
+#include "chat/usage.h"
+
+/* X(NAME, "name", payload version) */
+#define EVENT_TYPES(X)                                                                             \
+    X(RUN_STARTED, "run_started", 1)                                                               \
+    X(TURN_STARTED, "turn_started", 1)                                                             \
+    X(TEXT_DELTA, "text_delta", 1)                                                                 \
+    X(REASONING_DELTA, "reasoning_delta", 1)                                                       \
+    X(REASONING_COMPLETE, "reasoning_complete", 1)                                                 \
+    X(TEXT_COMPLETE, "text_complete", 1)                                                           \
+    X(TOOL_CALL_REQUESTED, "tool_call_requested", 1)                                               \
+    X(TOOL_EXECUTION_COMPLETED, "tool_execution_completed", 1)                                     \
+    X(TURN_COMPLETED, "turn_completed", 1)                                                         \
+    X(RETRYING, "retrying", 1)                                                                     \
+    X(WARNING, "warning", 1)                                                                       \
+    X(RUN_COMPLETED, "run_completed", 1)                                                           \
+    X(RUN_FAILED, "run_failed", 1)                                                                 \
+    X(INTERRUPTED, "interrupted", 1)
+
+enum event_type {
+#define X(id, name, version) EVENT_##id,
+    EVENT_TYPES(X)
+#undef X
+        EVENT_TYPE_COUNT
+};
+
+enum stop_reason {
+    STOP_END_TURN,
+    STOP_MAX_TOKENS,
+    STOP_SEQUENCE,
+    STOP_TOOL_USE,
+    STOP_PAUSE,
+    STOP_REFUSAL,
+    STOP_CONTEXT_EXCEEDED,
+    STOP_CANCELLED,
+    STOP_OTHER
+};
+
+/* Every field is there for every type; event.c's table says which ones a type uses, and only those
+ * are written, read and freed. Unused strings are NULL. Strings are owned.
+ *
+ *   run_started               text: input; number: sequence number of the run_started that this
+ *                             one retries, 0 if none; attachments: JSON array of image blocks or
+ * NULL turn_started              number: turn of the session, from 1; count: model call in it, from
+ * 1 text_delta                text: delta reasoning_delta           text: delta reasoning_complete
+ * text: content; signature; flag: redacted text_complete             text: content; flag: partial
+ * (interrupted or cut off) tool_call_requested       id, name, text: args (JSON text)
+ *   tool_execution_completed  id, name, text: content, flag: is_error, number: duration_ms
+ *   turn_completed            stop_reason, usage; model
+ *   retrying                  count: attempt, limit: of, number: wait_ms, text: reason
+ *   warning                   name: a code of the program's ("prompt_truncated"), text: English
+ * detail run_completed             text: result, usage: sum of the run; count: model calls; number:
+ * duration_ms; stop_reason run_failed                name: error code, text: message; usage
+ *   interrupted               usage, estimated where the provider had not said yet */
+struct event {
+    enum event_type type;
+    int64_t seq;     /* from 1 within a session, strictly rising */
+    int64_t wall_ms; /* when */
+    char session_id[UUID_LEN + 1];
+
+    char *text;
+    char *id;
+    char *name;
+    char *signature;
+    char *model;
+    char *attachments;
+    int64_t number;
+    int count;
+    int limit;
+    bool flag;
+    enum stop_reason stop_reason;
+    struct usage usage;
+};
+
+/* A zeroed event of this type with unknown usage; the caller frees. */
+struct event *event_new(enum event_type type);
+void event_free(struct event *ev); /* NULL is fine */
+struct event *event_clone(const struct event *ev);
+
+const char *event_name(enum event_type type);
+int event_version(enum event_type type);
+bool event_type_from_name(const char *name, enum event_type *out);
+const char *stop_reason_name(enum stop_reason reason); /* "end_turn" */
+
+/* The type's own fields under the names of the spec ("delta", "args", …), for the log's payload
+ * column. The caller frees. */
+char *event_payload(const struct event *ev);
+
+/* False with SESSION_STORE_ERROR for an unknown type, a newer version or a payload that does not
+ * fit. seq, wall_ms and session_id are the caller's to set. */
+bool event_from_payload(enum event_type type, int version, const char *payload, size_t len,
+                        struct event **out, struct error *e);
+
+/* One line of stream-json, without the newline: {"type","seq","session_id","at",…}. */
+char *event_to_line(const struct event *ev);
+
+#endif

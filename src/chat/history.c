@@ -1,0 +1,340 @@
+#include "chat/history.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+
+void history_init(struct history *h)
+{
+    *h = (struct history){.usage = USAGE_UNKNOWN, .last_input = -1};
+}
+
+void history_release(struct history *h)
+{
+    for (size_t i = 0; i < h->messages.len; i++)
+        message_release(&h->messages.items[i]);
+    vec_release(&h->messages);
+    free(h->last_text);
+    history_init(h);
+}
+
+static void truncate_at(struct history *h, size_t first)
+{
+    while (h->messages.len > first) {
+        struct message *m = &vec_last(&h->messages);
+        h->estimate -= message_estimate_tokens(m);
+        message_release(m);
+        h->messages.len--;
+    }
+}
+
+static struct message *begin_message(struct history *h, enum role role, int64_t seq)
+{
+    struct message m = {.role = role, .seq = seq, .turn = h->turns};
+    vec_push(&h->messages, m);
+    h->estimate += message_estimate_tokens(&m);
+    return &vec_last(&h->messages);
+}
+
+static void append_block(struct history *h, struct message *m, struct block b)
+{
+    h->estimate -= message_estimate_tokens(m);
+    vec_push(&m->blocks, b);
+    h->estimate += message_estimate_tokens(m);
+}
+
+static void mark_partial(struct history *h, struct message *m)
+{
+    h->estimate -= message_estimate_tokens(m);
+    m->partial = true;
+    h->estimate += message_estimate_tokens(m);
+}
+
+static void close_run(struct history *h)
+{
+    h->running = false;
+    h->run_seq = 0;
+    h->run_first = 0;
+    h->call_seq = 0;
+}
+
+/* Everything from the user message at `first` on. */
+static void take_back(struct history *h, size_t first)
+{
+    h->turns = h->messages.items[first].turn - 1;
+    truncate_at(h, first);
+}
+
+bool history_drop_open_run(struct history *h)
+{
+    if (!h->running)
+        return false;
+    take_back(h, h->run_first);
+    close_run(h);
+    return true;
+}
+
+/* The newest message of the run that has this role, or NULL. */
+static struct message *last_of_run(const struct history *h, enum role role)
+{
+    for (size_t i = h->messages.len; i > h->run_first; i--)
+        if (h->messages.items[i - 1].role == role)
+            return &h->messages.items[i - 1];
+    return NULL;
+}
+
+/* The assistant message of the current model call, or NULL while it has none. Only the tool
+ * message can stand behind it. */
+static struct message *current_answer(const struct history *h)
+{
+    struct message *m = last_of_run(h, ROLE_ASSISTANT);
+    return m && m->seq == h->call_seq ? m : NULL;
+}
+
+static size_t count_blocks(const struct message *m, enum block_type type, const char *id)
+{
+    size_t count = 0;
+    for (size_t i = 0; m && i < m->blocks.len; i++)
+        count += m->blocks.items[i].type == type && strcmp(m->blocks.items[i].id, id) == 0;
+    return count;
+}
+
+/* The tool message behind an answer, or NULL. */
+static struct message *results_of(const struct history *h, const struct message *answer)
+{
+    return answer == &vec_last(&h->messages) ? NULL : &vec_last(&h->messages);
+}
+
+static bool call_is_open(const struct history *h, const struct message *answer, const char *id)
+{
+    return count_blocks(answer, BLOCK_TOOL_CALL, id) >
+           count_blocks(results_of(h, answer), BLOCK_TOOL_RESULT, id);
+}
+
+static void add_result(struct history *h, int64_t seq, struct block b)
+{
+    struct message *m = &vec_last(&h->messages);
+    append_block(h, m->role == ROLE_TOOL ? m : begin_message(h, ROLE_TOOL, seq), b);
+}
+
+/* A provider refuses a history in which a call has no result. */
+static void answer_open_calls(struct history *h, int64_t seq)
+{
+    struct message *answer = current_answer(h);
+    size_t blocks = answer ? answer->blocks.len : 0;
+    size_t index = answer ? (size_t)(answer - h->messages.items) : 0;
+    for (size_t i = 0; i < blocks; i++) {
+        answer = &h->messages.items[index]; /* a new message may have moved it */
+        const struct block *call = &answer->blocks.items[i];
+        if (call->type != BLOCK_TOOL_CALL || !call_is_open(h, answer, call->id))
+            continue;
+        add_result(h, seq,
+                   (struct block){.type = BLOCK_TOOL_RESULT,
+                                  .is_error = true,
+                                  .id = mem_strdup(call->id),
+                                  .name = mem_strdup(call->name),
+                                  .text = mem_strdup("Not executed: the turn was cut off.")});
+    }
+}
+
+static bool has_answer(const struct message *m)
+{
+    for (size_t i = 0; i < m->blocks.len; i++)
+        if (m->blocks.items[i].type == BLOCK_TEXT || m->blocks.items[i].type == BLOCK_TOOL_CALL)
+            return true;
+    return false;
+}
+
+static bool run_has_answer(const struct history *h)
+{
+    for (size_t i = h->run_first; i < h->messages.len; i++)
+        if (h->messages.items[i].role == ROLE_ASSISTANT && has_answer(&h->messages.items[i]))
+            return true;
+    return false;
+}
+
+/* The run ends before its answer does. */
+static void cut_off(struct history *h, int64_t seq)
+{
+    answer_open_calls(h, seq);
+    struct message *m = &vec_last(&h->messages);
+    if (m->role == ROLE_ASSISTANT && !has_answer(m))
+        truncate_at(h, h->messages.len - 1);
+    m = last_of_run(h, ROLE_ASSISTANT);
+    if (m)
+        mark_partial(h, m);
+    close_run(h);
+}
+
+/* Messages are in the order of their numbers. */
+static void drop_retried(struct history *h, int64_t seq)
+{
+    size_t i = h->messages.len;
+    while (i > 0 && h->messages.items[i - 1].seq > seq)
+        i--;
+    if (i > 0 && h->messages.items[i - 1].seq == seq && h->messages.items[i - 1].role == ROLE_USER)
+        take_back(h, i - 1);
+}
+
+static void add_attachments(struct history *h, struct message *m, const char *attachments)
+{
+    struct error e;
+    struct json *list = attachments ? json_parse(attachments, strlen(attachments), &e) : NULL;
+    if (attachments && !list)
+        log_line(LOG_ERROR, "attachments of message %lld: %s", (long long)m->seq, e.text);
+    for (const struct json *v = json_first(list); v; v = json_next(v)) {
+        struct block b;
+        if (block_from_json(v, &b, &e))
+            append_block(h, m, b);
+        else
+            log_line(LOG_ERROR, "attachment of message %lld: %s", (long long)m->seq, e.text);
+    }
+    json_free(list);
+}
+
+static void run_started(struct history *h, const struct event *ev)
+{
+    history_drop_open_run(h);
+    if (ev->number > 0)
+        drop_retried(h, ev->number);
+    h->running = true;
+    h->run_seq = h->last_run_seq = ev->seq;
+    h->run_first = h->messages.len;
+    h->turns++;
+    free(h->last_text);
+    h->last_text = mem_strdup(ev->text ? ev->text : "");
+    struct message *m = begin_message(h, ROLE_USER, ev->seq);
+    add_attachments(h, m, ev->attachments);
+    if (*h->last_text || m->blocks.len == 0)
+        append_block(h, m, block_text(h->last_text));
+}
+
+static void turn_started(struct history *h, const struct event *ev)
+{
+    answer_open_calls(h, ev->seq);
+    h->call_seq = ev->seq;
+}
+
+static struct message *answer_for(struct history *h, const struct event *ev)
+{
+    if (h->call_seq == 0)
+        h->call_seq = ev->seq;
+    struct message *m = current_answer(h);
+    return m ? m : begin_message(h, ROLE_ASSISTANT, h->call_seq);
+}
+
+static bool is_empty(const char *s)
+{
+    return !s || !*s;
+}
+
+static void text_complete(struct history *h, const struct event *ev)
+{
+    if (is_empty(ev->text))
+        return;
+    struct message *m = answer_for(h, ev);
+    append_block(h, m, block_text(ev->text));
+    if (ev->flag)
+        mark_partial(h, m);
+}
+
+static void reasoning_complete(struct history *h, const struct event *ev)
+{
+    if (is_empty(ev->text) && is_empty(ev->signature))
+        return;
+    append_block(h, answer_for(h, ev),
+                 (struct block){.type = BLOCK_REASONING,
+                                .redacted = ev->flag,
+                                .text = mem_strdup(ev->text ? ev->text : ""),
+                                .signature = mem_strdup(ev->signature)});
+}
+
+static void tool_call_requested(struct history *h, const struct event *ev)
+{
+    append_block(h, answer_for(h, ev),
+                 (struct block){.type = BLOCK_TOOL_CALL,
+                                .id = mem_strdup(ev->id ? ev->id : ""),
+                                .name = mem_strdup(ev->name ? ev->name : ""),
+                                .text = mem_strdup(ev->text ? ev->text : "")});
+}
+
+static void tool_execution_completed(struct history *h, const struct event *ev)
+{
+    const struct message *answer = current_answer(h);
+    const char *id = ev->id ? ev->id : "";
+    if (!answer || !call_is_open(h, answer, id))
+        return;
+    add_result(h, ev->seq,
+               (struct block){.type = BLOCK_TOOL_RESULT,
+                              .is_error = ev->flag,
+                              .id = mem_strdup(id),
+                              .name = mem_strdup(ev->name),
+                              .text = mem_strdup(ev->text ? ev->text : "")});
+}
+
+static void turn_completed(struct history *h, const struct event *ev)
+{
+    usage_add(&h->usage, &ev->usage);
+    h->last_input = ev->usage.input;
+}
+
+static void run_completed(struct history *h, const struct event *ev)
+{
+    answer_open_calls(h, ev->seq);
+    close_run(h);
+}
+
+static void run_failed(struct history *h, const struct event *ev)
+{
+    usage_add(&h->usage, &ev->usage);
+    if (run_has_answer(h))
+        cut_off(h, ev->seq);
+    else
+        history_drop_open_run(h);
+}
+
+static void interrupted(struct history *h, const struct event *ev)
+{
+    usage_add(&h->usage, &ev->usage);
+    cut_off(h, ev->seq);
+}
+
+/* What an event does to an open run; run_started opens one. */
+static void (*const effects[EVENT_TYPE_COUNT])(struct history *h, const struct event *ev) = {
+    [EVENT_TURN_STARTED] = turn_started,
+    [EVENT_TEXT_COMPLETE] = text_complete,
+    [EVENT_REASONING_COMPLETE] = reasoning_complete,
+    [EVENT_TOOL_CALL_REQUESTED] = tool_call_requested,
+    [EVENT_TOOL_EXECUTION_COMPLETED] = tool_execution_completed,
+    [EVENT_TURN_COMPLETED] = turn_completed,
+    [EVENT_RUN_COMPLETED] = run_completed,
+    [EVENT_RUN_FAILED] = run_failed,
+    [EVENT_INTERRUPTED] = interrupted,
+};
+
+void history_apply(struct history *h, const struct event *ev)
+{
+    if (ev->seq <= h->applied_seq)
+        return;
+    h->applied_seq = ev->seq;
+    if (ev->type == EVENT_RUN_STARTED)
+        run_started(h, ev);
+    else if (h->running && effects[ev->type])
+        effects[ev->type](h, ev);
+}
+
+size_t history_turn_start(const struct history *h, int turn)
+{
+    size_t low = 0;
+    size_t high = h->messages.len;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (h->messages.items[middle].turn < turn)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < h->messages.len && h->messages.items[low].turn == turn ? low : h->messages.len;
+}

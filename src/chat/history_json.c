@@ -1,0 +1,104 @@
+#include "chat/history.h"
+
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "chat/json_out.h"
+
+#define VERSION 1
+
+static void write_counters(struct json_out *o, const struct history *h)
+{
+    json_out_int(o, "version", VERSION);
+    json_out_int(o, "applied_seq", h->applied_seq);
+    json_out_int(o, "turns", h->turns);
+    json_out_int(o, "last_input", h->last_input);
+    json_out_member(o, "last_text", h->last_text);
+    json_out_int(o, "last_run_seq", h->last_run_seq);
+    json_out_name(o, "usage");
+    usage_write(o, &h->usage);
+    if (!h->running)
+        return;
+    json_out_flag(o, "running", true);
+    json_out_int(o, "run_seq", h->run_seq);
+    json_out_int(o, "run_first", (int64_t)h->run_first);
+    json_out_int(o, "call_seq", h->call_seq);
+}
+
+char *history_to_json(const struct history *h)
+{
+    struct buf text = BUF_INIT;
+    struct json_out o = {.buf = &text};
+    json_out_open(&o, '{');
+    write_counters(&o, h);
+    json_out_name(&o, "messages");
+    json_out_open(&o, '[');
+    for (size_t i = 0; i < h->messages.len; i++)
+        message_write(&o, &h->messages.items[i]);
+    json_out_close(&o, ']');
+    json_out_close(&o, '}');
+    return buf_take(&text);
+}
+
+static bool read_counters(const struct json *v, struct history *h)
+{
+    int64_t turns = json_get_int(v, "turns", -1);
+    h->applied_seq = json_get_int(v, "applied_seq", -1);
+    h->last_input = json_get_int(v, "last_input", -1);
+    h->last_text = mem_strdup(json_get_string(v, "last_text"));
+    h->last_run_seq = json_get_int(v, "last_run_seq", 0);
+    h->usage = usage_from_json(json_get(v, "usage"));
+    h->turns = (int)turns;
+    return h->applied_seq >= 0 && turns >= 0 && turns <= INT32_MAX;
+}
+
+static bool read_messages(const struct json *list, struct history *h, struct error *e)
+{
+    for (const struct json *v = json_first(list); v; v = json_next(v)) {
+        struct message m;
+        if (!message_from_json(v, &m, e))
+            return false;
+        vec_push(&h->messages, m);
+        h->estimate += message_estimate_tokens(&m);
+    }
+    return true;
+}
+
+/* The open run stands on a user message that is there. */
+static bool read_run(const struct json *v, struct history *h)
+{
+    h->running = json_get_bool(v, "running", false);
+    if (!h->running)
+        return true;
+    int64_t first = json_get_int(v, "run_first", -1);
+    h->run_seq = json_get_int(v, "run_seq", 0);
+    h->call_seq = json_get_int(v, "call_seq", 0);
+    h->run_first = (size_t)first;
+    return first >= 0 && h->run_first < h->messages.len &&
+           h->messages.items[first].role == ROLE_USER;
+}
+
+static bool read_history(const struct json *v, struct history *out, struct error *e)
+{
+    int64_t version = json_get_int(v, "version", -1);
+    if (version != VERSION)
+        return err_set(e, ERR_SESSION_STORE_ERROR, "a snapshot of version %lld; known is %d",
+                       (long long)version, VERSION);
+    if (!read_messages(json_get(v, "messages"), out, e))
+        return false;
+    if (!read_counters(v, out) || !read_run(v, out))
+        return err_set(e, ERR_SESSION_STORE_ERROR, "the counters of a snapshot do not fit");
+    return true;
+}
+
+bool history_from_json(const char *text, size_t len, struct history *out, struct error *e)
+{
+    history_init(out);
+    struct json *v = json_parse(text, len, e);
+    bool ok = v && read_history(v, out, e);
+    json_free(v);
+    if (!ok)
+        history_release(out);
+    return ok;
+}

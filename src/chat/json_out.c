@@ -1,0 +1,137 @@
+#include "chat/json_out.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/utf8.h"
+
+static void put(struct json_out *o, const char *bytes, size_t len)
+{
+    o->len += (int64_t)len;
+    if (o->buf)
+        buf_add(o->buf, bytes, len);
+}
+
+static void begin_value(struct json_out *o)
+{
+    if (o->comma)
+        put(o, ",", 1);
+    o->comma = true;
+}
+
+void json_out_open(struct json_out *o, char bracket)
+{
+    begin_value(o);
+    put(o, &bracket, 1);
+    o->comma = false;
+}
+
+void json_out_close(struct json_out *o, char bracket)
+{
+    put(o, &bracket, 1);
+    o->comma = true;
+}
+
+void json_out_name(struct json_out *o, const char *name)
+{
+    begin_value(o);
+    put(o, "\"", 1);
+    put(o, name, strlen(name));
+    put(o, "\":", 2);
+    o->comma = false;
+}
+
+static void put_escape(struct json_out *o, unsigned char c)
+{
+    static const char letters[] = {['\b'] = 'b', ['\t'] = 't', ['\n'] = 'n', ['\f'] = 'f',
+                                   ['\r'] = 'r', ['"'] = '"',  ['\\'] = '\\'};
+    char text[8];
+    int len;
+    if (c < sizeof letters && letters[c])
+        len = snprintf(text, sizeof text, "\\%c", letters[c]);
+    else
+        len = snprintf(text, sizeof text, "\\u%04x", (unsigned)c);
+    put(o, text, (size_t)len);
+}
+
+static bool needs_escape(unsigned char c)
+{
+    return c < 0x20 || c == '"' || c == '\\';
+}
+
+static void put_valid(struct json_out *o, const char *s, size_t len)
+{
+    size_t done = 0;
+    for (size_t i = 0; i < len; i++) {
+        if (!needs_escape((unsigned char)s[i]))
+            continue;
+        put(o, s + done, i - done);
+        put_escape(o, (unsigned char)s[i]);
+        done = i + 1;
+    }
+    put(o, s + done, len - done);
+}
+
+static void put_repaired(struct json_out *o, const char *s, size_t len)
+{
+    for (size_t i = 0; i < len;) {
+        uint32_t cp;
+        char encoded[4];
+        i += utf8_decode(s + i, len - i, &cp);
+        put_valid(o, encoded, utf8_encode(cp, encoded));
+    }
+}
+
+void json_out_string(struct json_out *o, const char *s)
+{
+    size_t len = strlen(s);
+    begin_value(o);
+    put(o, "\"", 1);
+    if (utf8_valid(s, len))
+        put_valid(o, s, len);
+    else
+        put_repaired(o, s, len);
+    put(o, "\"", 1);
+}
+
+void json_out_raw(struct json_out *o, const char *json)
+{
+    begin_value(o);
+    put(o, json, strlen(json));
+}
+
+void json_out_member(struct json_out *o, const char *name, const char *s)
+{
+    if (!s)
+        return;
+    json_out_name(o, name);
+    json_out_string(o, s);
+}
+
+void json_out_int(struct json_out *o, const char *name, int64_t n)
+{
+    char digits[24];
+    int len = snprintf(digits, sizeof digits, "%" PRId64, n);
+    json_out_name(o, name);
+    begin_value(o);
+    put(o, digits, (size_t)len);
+}
+
+void json_out_flag(struct json_out *o, const char *name, bool flag)
+{
+    if (!flag)
+        return;
+    json_out_name(o, name);
+    json_out_raw(o, "true");
+}
+
+struct json *json_out_tree(struct buf *written)
+{
+    struct error e;
+    struct json *tree = json_parse(written->data, written->len, &e);
+    assert(tree);
+    buf_release(written);
+    return tree;
+}

@@ -1,0 +1,40 @@
+/* Writes JSON straight into a buffer, or only counts its bytes: for texts of megabytes, which a
+ * tree would copy twice. What was opened must be closed; commas come by themselves. */
+#ifndef CHAT_JSON_OUT_H
+#define CHAT_JSON_OUT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/json.h"
+
+struct json_out {
+    struct buf *buf; /* NULL: only count */
+    int64_t len;     /* bytes so far */
+    bool comma;      /* the next value is not the first of its container */
+};
+
+/* `bracket` is '{' or '['; '}' or ']'. */
+void json_out_open(struct json_out *o, char bracket);
+void json_out_close(struct json_out *o, char bracket);
+
+/* Of the member whose value comes next; a plain ASCII word. */
+void json_out_name(struct json_out *o, const char *name);
+
+/* Bytes that are no UTF-8 become U+FFFD, so that the text is always JSON. */
+void json_out_string(struct json_out *o, const char *s);
+
+/* A text that is JSON already. */
+void json_out_raw(struct json_out *o, const char *json);
+
+/* Members of an object. A NULL string and a false flag write nothing. */
+void json_out_member(struct json_out *o, const char *name, const char *s);
+void json_out_int(struct json_out *o, const char *name, int64_t n);
+void json_out_flag(struct json_out *o, const char *name, bool flag);
+
+/* The tree of what was written; the buffer is released. */
+struct json *json_out_tree(struct buf *written);
+
+#endif

@@ -1,0 +1,9 @@
+libtiro_a_SOURCES += \
+	src/chat/event.c src/chat/event.h \
+	src/chat/event_json.c src/chat/event_json.h \
+	src/chat/history.c src/chat/history.h \
+	src/chat/history_json.c \
+	src/chat/json_out.c src/chat/json_out.h \
+	src/chat/message.c src/chat/message.h \
+	src/chat/session_info.c src/chat/session_info.h \
+	src/chat/usage.c src/chat/usage.h

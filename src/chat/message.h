@@ -1,0 +1,72 @@
+/* Messages and their content blocks, as they are kept, sent and shown. */
+#ifndef CHAT_MESSAGE_H
+#define CHAT_MESSAGE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/json.h"
+#include "base/vec.h"
+
+struct json_out;
+
+enum role { ROLE_SYSTEM, ROLE_USER, ROLE_ASSISTANT, ROLE_TOOL };
+
+enum block_type { BLOCK_TEXT, BLOCK_REASONING, BLOCK_TOOL_CALL, BLOCK_TOOL_RESULT, BLOCK_IMAGE };
+
+/* Which fields hold something, by type; the others are NULL / false. All strings are owned.
+ *   TEXT         text
+ *   REASONING    text; signature: the provider's opaque proof, sent back unchanged; with `redacted`
+ *                the text is empty and the signature is the encrypted content
+ *   TOOL_CALL    id, name, text: the arguments as the model wrote them (JSON, if it kept its word)
+ *   TOOL_RESULT  id, name: of the call; text: the content; is_error
+ *   IMAGE        text: path or URL; media_type */
+struct block {
+    enum block_type type;
+    bool is_error;
+    bool redacted;
+    char *text;
+    char *id;
+    char *name;
+    char *signature;
+    char *media_type;
+};
+
+struct message {
+    enum role role;
+    bool partial; /* an answer that was interrupted or cut off */
+    int64_t seq;  /* sequence number of the event that began it; 0: none yet */
+    int turn;     /* which user message it belongs to, from 1; 0 before the first */
+    VEC(struct block) blocks;
+};
+
+void block_release(struct block *b);
+struct block block_clone(const struct block *b);
+
+/* Convenience: `text` is copied. */
+struct block block_text(const char *text);
+
+void message_release(struct message *m);
+struct message message_clone(const struct message *m);
+
+/* All TEXT blocks joined by blank lines; the caller frees. */
+char *message_text(const struct message *m);
+
+const char *role_name(enum role role);             /* "user" */
+const char *block_type_name(enum block_type type); /* "tool_call" */
+
+/* False with AGENT_ERROR naming the field that does not fit; `out` is then empty. */
+bool block_from_json(const struct json *v, struct block *out, struct error *e);
+
+/* {"role","seq","turn","partial"?,"content":[{"type":…}]}; unset fields are left out. */
+struct json *message_to_json(const struct message *m);
+void message_write(struct json_out *o, const struct message *m); /* the same as text */
+
+/* False with AGENT_ERROR naming the field that does not fit; `out` is then empty. */
+bool message_from_json(const struct json *v, struct message *out, struct error *e);
+
+/* Estimated tokens: bytes of the message's JSON / 4 (spec: compaction), without building it. */
+int64_t message_estimate_tokens(const struct message *m);
+
+#endif

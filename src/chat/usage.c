@@ -1,0 +1,70 @@
+#include "chat/usage.h"
+
+#include "chat/json_out.h"
+
+bool usage_known(const struct usage *u)
+{
+    return u->input >= 0 || u->output >= 0;
+}
+
+static int64_t sum(int64_t a, int64_t b)
+{
+    if (a < 0 || b < 0)
+        return a < 0 ? b : a;
+    return a > INT64_MAX - b ? INT64_MAX : a + b;
+}
+
+void usage_add(struct usage *total, const struct usage *u)
+{
+    if (!usage_known(u))
+        return;
+    total->input = sum(total->input, u->input);
+    total->output = sum(total->output, u->output);
+    total->cached = sum(total->cached, u->cached);
+    total->estimated = total->estimated || u->estimated;
+}
+
+double usage_cost(const struct usage *u, const struct price *p)
+{
+    if (u->input < 0 || u->output < 0 || p->input < 0 || p->output < 0)
+        return -1;
+    int64_t cached = u->cached < 0 ? 0 : u->cached;
+    if (cached > u->input)
+        cached = u->input;
+    double cached_price = p->cached < 0 ? p->input : p->cached;
+    return ((double)(u->input - cached) * p->input + (double)cached * cached_price +
+            (double)u->output * p->output) /
+           1e6;
+}
+
+static void write_figure(struct json_out *o, const char *name, int64_t n)
+{
+    if (n >= 0)
+        json_out_int(o, name, n);
+}
+
+void usage_write(struct json_out *o, const struct usage *u)
+{
+    json_out_open(o, '{');
+    write_figure(o, "input_tokens", u->input);
+    write_figure(o, "output_tokens", u->output);
+    write_figure(o, "cached_tokens", u->cached);
+    json_out_flag(o, "estimated", u->estimated);
+    json_out_close(o, '}');
+}
+
+static int64_t read_figure(const struct json *v, const char *name)
+{
+    int64_t n = json_get_int(v, name, -1);
+    return n < 0 ? -1 : n;
+}
+
+struct usage usage_from_json(const struct json *v)
+{
+    return (struct usage){
+        .input = read_figure(v, "input_tokens"),
+        .output = read_figure(v, "output_tokens"),
+        .cached = read_figure(v, "cached_tokens"),
+        .estimated = json_get_bool(v, "estimated", false),
+    };
+}

@@ -1,0 +1,328 @@
+/* Events: payloads, stream-json lines and what reading them back gives. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/entropy.h"
+#include "base/mem.h"
+#include "chat/event.h"
+#include "tests/support.h"
+
+/* An event with every field of any type set; what its type does not use must not get through. */
+static struct event filled(enum event_type type)
+{
+    static char text[] = "te\"xt\n", id[] = "call_1", name[] = "name", signature[] = "sig";
+    static char model[] = "m-1", attachments[] = "[{\"type\":\"image\",\"text\":\"/x.png\"}]";
+    return (struct event){
+        .type = type,
+        .seq = 42,
+        .wall_ms = 1773065107123,
+        .session_id = "01890a5d-ac96-774b-bcce-b302099a8057",
+        .text = text,
+        .id = id,
+        .name = name,
+        .signature = signature,
+        .model = model,
+        .attachments = attachments,
+        .number = 7,
+        .count = 2,
+        .limit = 5,
+        .flag = true,
+        .stop_reason = STOP_TOOL_USE,
+        .usage = {.input = 10, .output = 0, .cached = -1, .estimated = true},
+    };
+}
+
+#define TIME ",\"at\":\"2026-03-09T14:05:07.123Z\""
+#define USED "\"usage\":{\"input_tokens\":10,\"output_tokens\":0,\"estimated\":true}"
+
+static const char *const payloads[EVENT_TYPE_COUNT] = {
+    [EVENT_RUN_STARTED] =
+        "{\"input\":\"te\\\"xt\\n\",\"retries\":7,"
+        "\"attachments\":[{\"type\":\"image\",\"text\":\"/x.png\"}]}",
+    [EVENT_TURN_STARTED] = "{\"turn\":7,\"call\":2}",
+    [EVENT_TEXT_DELTA] = "{\"delta\":\"te\\\"xt\\n\"}",
+    [EVENT_REASONING_DELTA] = "{\"delta\":\"te\\\"xt\\n\"}",
+    [EVENT_REASONING_COMPLETE] =
+        "{\"content\":\"te\\\"xt\\n\",\"signature\":\"sig\","
+        "\"redacted\":true}",
+    [EVENT_TEXT_COMPLETE] = "{\"content\":\"te\\\"xt\\n\",\"partial\":true}",
+    [EVENT_TOOL_CALL_REQUESTED] = "{\"id\":\"call_1\",\"name\":\"name\",\"args\":\"te\\\"xt\\n\"}",
+    [EVENT_TOOL_EXECUTION_COMPLETED] =
+        "{\"id\":\"call_1\",\"name\":\"name\","
+        "\"content\":\"te\\\"xt\\n\",\"is_error\":true,"
+        "\"duration_ms\":7}",
+    [EVENT_TURN_COMPLETED] = "{\"stop_reason\":\"tool_use\",\"model\":\"m-1\"," USED "}",
+    [EVENT_RETRYING] = "{\"attempt\":2,\"of\":5,\"wait_ms\":7,\"reason\":\"te\\\"xt\\n\"}",
+    [EVENT_WARNING] = "{\"code\":\"name\",\"detail\":\"te\\\"xt\\n\"}",
+    [EVENT_RUN_COMPLETED] = "{\"result\":\"te\\\"xt\\n\"," USED
+                            ",\"model_calls\":2,"
+                            "\"duration_ms\":7,\"stop_reason\":\"tool_use\"}",
+    [EVENT_RUN_FAILED] = "{\"code\":\"name\",\"message\":\"te\\\"xt\\n\"," USED "}",
+    [EVENT_INTERRUPTED] = "{" USED "}",
+};
+
+static void test_payload_and_back(void **state)
+{
+    (void)state;
+    for (int i = 0; i < EVENT_TYPE_COUNT; i++) {
+        enum event_type type = (enum event_type)i;
+        struct event ev = filled(type);
+        struct event *back, *copy;
+        struct error e;
+        char *payload = event_payload(&ev);
+        assert_string_equal(payload, payloads[i]);
+        assert_true(
+            event_from_payload(type, event_version(type), payload, strlen(payload), &back, &e));
+        copy = event_clone(back);
+        event_free(back);
+        char *again = event_payload(copy);
+        assert_string_equal(again, payload);
+        event_free(copy);
+        free(again);
+        free(payload);
+    }
+}
+
+static void test_line(void **state)
+{
+    (void)state;
+    for (int i = 0; i < EVENT_TYPE_COUNT; i++) {
+        struct event ev = filled((enum event_type)i);
+        char *line = event_to_line(&ev);
+        char *wanted = mem_printf("{\"type\":\"%s\",\"seq\":42,\"session_id\":\"%s\"" TIME ",%s",
+                                  event_name(ev.type), ev.session_id, payloads[i] + 1);
+        assert_string_equal(line, wanted);
+        assert_null(strchr(line, '\n'));
+        free(line);
+        free(wanted);
+    }
+}
+
+static void test_clone_keeps_the_envelope_and_owns(void **state)
+{
+    (void)state;
+    struct event ev = filled(EVENT_TOOL_EXECUTION_COMPLETED);
+    struct event *copy = event_clone(&ev);
+    assert_int_equal(copy->seq, 42);
+    assert_int_equal(copy->wall_ms, 1773065107123);
+    assert_string_equal(copy->session_id, ev.session_id);
+    assert_ptr_not_equal(copy->text, ev.text);
+    assert_string_equal(copy->text, ev.text);
+    assert_null(copy->signature); /* not a field of this type: nobody would free it */
+    event_free(copy);
+    event_free(NULL);
+}
+
+static void test_new_has_no_usage(void **state)
+{
+    (void)state;
+    for (int i = 0; i < EVENT_TYPE_COUNT; i++) {
+        struct event *ev = event_new((enum event_type)i);
+        char *line = event_to_line(ev);
+        assert_null(strstr(line, "usage"));
+        assert_false(usage_known(&ev->usage));
+        free(line);
+        event_free(ev);
+    }
+}
+
+static void test_left_out_fields(void **state)
+{
+    (void)state;
+    struct event *ev = event_new(EVENT_RUN_STARTED);
+    char *payload = event_payload(ev);
+    assert_string_equal(payload, "{\"input\":\"\"}");
+    free(payload);
+    event_free(ev);
+    ev = event_new(EVENT_TEXT_COMPLETE);
+    payload = event_payload(ev);
+    assert_string_equal(payload, "{\"content\":\"\"}");
+    free(payload);
+    event_free(ev);
+    ev = event_new(EVENT_TOOL_EXECUTION_COMPLETED);
+    payload = event_payload(ev);
+    assert_string_equal(payload,
+                        "{\"id\":\"\",\"name\":\"\",\"content\":\"\",\"is_error\":false,"
+                        "\"duration_ms\":0}");
+    free(payload);
+    event_free(ev);
+}
+
+/* What the arguments are in the payload, and what reading gives. */
+static void check_args(const char *args, const char *written, const char *wanted)
+{
+    struct event ev = {.type = EVENT_TOOL_CALL_REQUESTED, .text = (char *)(uintptr_t)args};
+    struct event *back;
+    struct error e;
+    char *payload = event_payload(&ev);
+    char *all = mem_printf("{\"id\":\"\",\"name\":\"\",\"args\":%s}", written);
+    assert_string_equal(payload, all);
+    assert_true(event_from_payload(ev.type, 1, payload, strlen(payload), &back, &e));
+    assert_string_equal(back->text, wanted);
+    event_free(back);
+    free(all);
+    free(payload);
+}
+
+static void test_args(void **state)
+{
+    (void)state;
+    check_args("{ \"a\" : [1, 2.5, \"x\"] }", "{\"a\":[1,2.5,\"x\"]}", "{\"a\":[1,2.5,\"x\"]}");
+    check_args("{}", "{}", "{}");
+    check_args("null", "null", "null");
+    check_args("{\"a\":", "\"{\\\"a\\\":\"", "{\"a\":");
+    check_args("", "\"\"", "");
+    check_args("\"abc\"", "\"\\\"abc\\\"\"", "\"abc\"");
+    /* What a double, a C string or the nesting limit would spoil is kept as it is. */
+    check_args("{\"id\":12345678901234567890}", "\"{\\\"id\\\":12345678901234567890}\"",
+               "{\"id\":12345678901234567890}");
+    check_args("[1e999]", "\"[1e999]\"", "[1e999]");
+    check_args("[\"a\\u0000b\"]", "\"[\\\"a\\\\u0000b\\\"]\"", "[\"a\\u0000b\"]");
+    check_args("[\"12345678901234567890 1e5\"]", "[\"12345678901234567890 1e5\"]",
+               "[\"12345678901234567890 1e5\"]");
+}
+
+static void test_deep_args_can_be_read_again(void **state)
+{
+    (void)state;
+    for (size_t depth = 90; depth < 1100; depth += 7) {
+        char *args = mem_alloc(2 * depth + 1);
+        memset(args, '[', depth);
+        memset(args + depth, ']', depth);
+        struct event ev = {.type = EVENT_TOOL_CALL_REQUESTED, .text = args};
+        struct event *back;
+        struct error e;
+        char *payload = event_payload(&ev);
+        assert_true(event_from_payload(ev.type, 1, payload, strlen(payload), &back, &e));
+        assert_string_equal(back->text, args);
+        event_free(back);
+        free(payload);
+        free(args);
+    }
+}
+
+static char *random_args(void)
+{
+    static const char *const words[] = {"{",  "}", "[", "]",     ",",      ":",       "\"",   "\\",
+                                        "1",  "0", "-", "e5",    ".",      "true",    "null", " ",
+                                        "\n", "ü", "a", "\"a\"", "\"b\":", "\\u0041", "\xff"};
+    struct buf out = BUF_INIT;
+    size_t count = (size_t)(entropy_unit() * 12);
+    for (size_t i = 0; i < count; i++)
+        buf_addstr(&out, words[(size_t)(entropy_unit() * (sizeof words / sizeof *words))]);
+    return buf_take(&out);
+}
+
+/* Whatever the model wrote: the second reading gives what the first gave, and both parse. */
+static void test_random_args_are_stable(void **state)
+{
+    (void)state;
+    entropy_seed(support_seed());
+    for (int i = 0; i < 20000; i++) {
+        struct event ev = {.type = EVENT_TOOL_CALL_REQUESTED, .text = random_args()};
+        struct event *once, *twice;
+        struct error e;
+        char *payload = event_payload(&ev);
+        assert_true(event_from_payload(ev.type, 1, payload, strlen(payload), &once, &e));
+        char *again = event_payload(once);
+        assert_true(event_from_payload(ev.type, 1, again, strlen(again), &twice, &e));
+        assert_string_equal(once->text, twice->text);
+        event_free(once);
+        event_free(twice);
+        free(again);
+        free(payload);
+        free(ev.text);
+    }
+}
+
+static void test_large_text(void **state)
+{
+    (void)state;
+    size_t len = 8 << 20;
+    char *text = mem_alloc(len + 1);
+    for (size_t i = 0; i < len; i++)
+        text[i] = i % 64 ? 'x' : '\n';
+    struct event ev = {.type = EVENT_TEXT_COMPLETE, .text = text};
+    struct event *back;
+    struct error e;
+    char *payload = event_payload(&ev);
+    assert_true(event_from_payload(ev.type, 1, payload, strlen(payload), &back, &e));
+    assert_true(strcmp(back->text, text) == 0);
+    event_free(back);
+    free(payload);
+    free(text);
+}
+
+static void refuse(enum event_type type, int version, const char *payload, const char *named)
+{
+    struct event *ev;
+    struct error e = {0};
+    assert_false(event_from_payload(type, version, payload, strlen(payload), &ev, &e));
+    assert_null(ev);
+    assert_int_equal(e.code, ERR_SESSION_STORE_ERROR);
+    assert_non_null(strstr(e.text, named));
+}
+
+static void test_refuses_what_does_not_fit(void **state)
+{
+    (void)state;
+    refuse(EVENT_TYPE_COUNT, 1, "{}", "unknown");
+    refuse(EVENT_WARNING, 2, "{\"code\":\"a\",\"detail\":\"b\"}", "version 2");
+    refuse(EVENT_WARNING, 0, "{\"code\":\"a\",\"detail\":\"b\"}", "version 0");
+    refuse(EVENT_WARNING, 1, "{\"code\":\"a\"", "no JSON");
+    refuse(EVENT_WARNING, 1, "[]", "no object");
+    refuse(EVENT_WARNING, 1, "{\"code\":\"a\"}", "detail");
+    refuse(EVENT_WARNING, 1, "{\"code\":1,\"detail\":\"\"}", "code");
+    refuse(EVENT_TURN_STARTED, 1, "{\"turn\":1}", "call");
+    refuse(EVENT_TURN_STARTED, 1, "{\"turn\":1,\"call\":3e9}", "call");
+    refuse(EVENT_TURN_STARTED, 1, "{\"turn\":-1,\"call\":1}", "turn");
+    refuse(EVENT_TEXT_COMPLETE, 1, "{\"content\":\"\",\"partial\":1}", "partial");
+    refuse(EVENT_INTERRUPTED, 1, "{\"usage\":3}", "usage");
+    refuse(EVENT_TURN_COMPLETED, 1, "{\"usage\":{}}", "stop_reason");
+}
+
+static void test_names(void **state)
+{
+    (void)state;
+    enum event_type type;
+    for (int i = 0; i < EVENT_TYPE_COUNT; i++) {
+        assert_true(event_type_from_name(event_name((enum event_type)i), &type));
+        assert_int_equal(type, i);
+    }
+    assert_false(event_type_from_name("tea_break", &type));
+    assert_string_equal(stop_reason_name(STOP_END_TURN), "end_turn");
+    struct event *ev;
+    struct error e;
+    const char payload[] = "{\"stop_reason\":\"full_moon\"}";
+    assert_true(event_from_payload(EVENT_TURN_COMPLETED, 1, payload, strlen(payload), &ev, &e));
+    assert_int_equal(ev->stop_reason, STOP_OTHER);
+    event_free(ev);
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, support_setup, support_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_payload_and_back),
+        TEST(test_line),
+        TEST(test_clone_keeps_the_envelope_and_owns),
+        TEST(test_new_has_no_usage),
+        TEST(test_left_out_fields),
+        TEST(test_args),
+        TEST(test_deep_args_can_be_read_again),
+        TEST(test_random_args_are_stable),
+        TEST(test_large_text),
+        TEST(test_refuses_what_does_not_fit),
+        TEST(test_names),
+    };
+    return cmocka_run_group_tests_name("event", tests, NULL, NULL);
+}

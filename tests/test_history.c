@@ -1,0 +1,626 @@
+/* The fold of events into messages: each rule, and what must hold for any sequence of events. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/entropy.h"
+#include "base/mem.h"
+#include "chat/history.h"
+#include "tests/support.h"
+
+static int64_t next_seq;
+
+static struct event *ev_new(enum event_type type, const char *text)
+{
+    struct event *ev = event_new(type);
+    ev->seq = ++next_seq;
+    ev->text = mem_strdup(text);
+    return ev;
+}
+
+static int64_t apply(struct history *h, struct event *ev)
+{
+    int64_t seq = ev->seq;
+    history_apply(h, ev);
+    event_free(ev);
+    return seq;
+}
+
+static int64_t say(struct history *h, enum event_type type, const char *text)
+{
+    struct event *ev = event_new(type);
+    ev->seq = ++next_seq;
+    if (text)
+        ev->text = mem_strdup(text);
+    return apply(h, ev);
+}
+
+static struct event *call_event(const char *id)
+{
+    struct event *ev = ev_new(EVENT_TOOL_CALL_REQUESTED, "{}");
+    ev->id = mem_strdup(id);
+    ev->name = mem_strdup("read_file");
+    return ev;
+}
+
+static struct event *result_event(const char *id)
+{
+    struct event *ev = ev_new(EVENT_TOOL_EXECUTION_COMPLETED, "content");
+    ev->id = mem_strdup(id);
+    ev->name = mem_strdup("read_file");
+    return ev;
+}
+
+static struct event *failed_event(void)
+{
+    struct event *ev = ev_new(EVENT_RUN_FAILED, "no connection");
+    ev->name = mem_strdup("AGENT_ERROR");
+    return ev;
+}
+
+static int64_t retry(struct history *h, const char *text, int64_t seq)
+{
+    struct event *ev = ev_new(EVENT_RUN_STARTED, text);
+    ev->number = seq;
+    return apply(h, ev);
+}
+
+static int64_t whole_run(struct history *h, const char *question, const char *answer)
+{
+    int64_t seq = say(h, EVENT_RUN_STARTED, question);
+    say(h, EVENT_TURN_STARTED, NULL);
+    say(h, EVENT_TEXT_DELTA, "ignored");
+    say(h, EVENT_TEXT_COMPLETE, answer);
+    say(h, EVENT_TURN_COMPLETED, NULL);
+    say(h, EVENT_RUN_COMPLETED, answer);
+    return seq;
+}
+
+/* The history in short: "u:hi a:hello,call*; t:call!", with * for partial and ! for an error. */
+static char *sketch(const struct history *h)
+{
+    struct buf out = BUF_INIT;
+    for (size_t i = 0; i < h->messages.len; i++) {
+        const struct message *m = &h->messages.items[i];
+        buf_addf(&out, "%s%c%s:", i ? " " : "", role_name(m->role)[0], m->partial ? "*" : "");
+        for (size_t j = 0; j < m->blocks.len; j++) {
+            const struct block *b = &m->blocks.items[j];
+            const char *shown = b->id ? b->id : b->text;
+            buf_addf(&out, "%s%s%s", j ? "," : "", shown, b->is_error ? "!" : "");
+        }
+    }
+    return buf_take(&out);
+}
+
+static void check(const struct history *h, const char *wanted)
+{
+    char *got = sketch(h);
+    assert_string_equal(got, wanted);
+    free(got);
+}
+
+static void test_a_run(void **state)
+{
+    (void)state;
+    struct history h;
+    history_init(&h);
+    int64_t seq = whole_run(&h, "hi", "hello");
+    check(&h, "u:hi a:hello");
+    assert_int_equal(h.turns, 1);
+    assert_int_equal(h.messages.items[0].seq, seq);
+    assert_int_equal(h.messages.items[1].seq, seq + 1);
+    assert_int_equal(h.messages.items[1].turn, 1);
+    assert_int_equal(h.applied_seq, next_seq);
+    assert_int_equal(h.last_run_seq, seq);
+    assert_string_equal(h.last_text, "hi");
+    assert_false(h.running);
+    history_release(&h);
+}
+
+static void test_tool_calls(void **state)
+{
+    (void)state;
+    struct history h;
+    history_init(&h);
+    say(&h, EVENT_RUN_STARTED, "q");
+    say(&h, EVENT_TURN_STARTED, NULL);
+    say(&h, EVENT_REASONING_COMPLETE, "think");
+    say(&h, EVENT_TEXT_COMPLETE, "looking");
+    apply(&h, call_event("c1"));
+    apply(&h, call_event("c2"));
+    apply(&h, result_event("c1"));
+    apply(&h, result_event("c1")); /* a second result for it has no call */
+    apply(&h, result_event("c9"));
+    apply(&h, result_event("c2"));
+    say(&h, EVENT_TURN_COMPLETED, NULL);
+    say(&h, EVENT_TURN_STARTED, NULL);
+    say(&h, EVENT_TEXT_COMPLETE, "done");
+    say(&h, EVENT_TEXT_COMPLETE, "");
+    say(&h, EVENT_RUN_COMPLETED, "done");
+    check(&h, "u:q a:think,looking,c1,c2 t:c1,c2 a:done");
+    history_release(&h);
+}
+
+static void test_a_next_call_begins_a_message(void **state)
+{
+    (void)state;
+    struct history h;
+    history_init(&h);
+    say(&h, EVENT_RUN_STARTED, "q");
+    say(&h, EVENT_TURN_STARTED, NULL);
+    say(&h, EVENT_TEXT_COMPLETE, "one");
+    say(&h, EVENT_TURN_STARTED, NULL);
+    say(&h, EVENT_TEXT_COMPLETE, "two");
+    check(&h, "u:q a:one a:two");
+    history_release(&h);
+}
+
+static void test_open_calls_are_answered(void **state)
+{
+    (void)state;
+    static const enum event_type ends[] = {EVENT_TURN_STARTED, EVENT_INTERRUPTED};
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        struct history h;
+        history_init(&h);
+        say(&h, EVENT_RUN_STARTED, "q");
+        say(&h, EVENT_TURN_STARTED, NULL);
+        apply(&h, call_event("c1"));
+        apply(&h, call_event("c2"));
+        apply(&h, call_event("c1"));
+        apply(&h, result_event("c1"));
+        say(&h, ends[i], NULL);
+        check(&h, i == 0 ? "u:q a:c1,c2,c1 t:c1,c1!,c2!" : "u:q a*:c1,c2,c1 t:c1,c1!,c2!");
+        history_release(&h);
+    }
+}
+
+static void test_a_completed_run_answers_open_calls(void **state)
+{
+    (void)state;
+    struct history h;
+    history_init(&h);
+    say(&h, EVENT_RUN_STARTED, "q");
+    apply(&h, call_event("c1"));
+    say(&h, EVENT_RUN_COMPLETED, "too many rounds");
+    check(&h, "u:q a:c1 t:c1!");
+    history_release(&h);
+}
+
+static void test_interrupted(void **state)
+{
+    (void)state;
+    struct history h;
+    history_init(&h);
+    say(&h, EVENT_RUN_STARTED, "q");
+    say(&h, EVENT_TURN_STARTED, NULL);
+    say(&h, EVENT_TEXT_COMPLETE, "half");
+    apply(&h, call_event("c1"));
+    say(&h, EVENT_INTERRUPTED, NULL);
+    check(&h, "u:q a*:half,c1 t:c1!");
+    assert_false(h.running);
+
+    say(&h, EVENT_RUN_STARTED, "nothing came");
+    say(&h, EVENT_TURN_STARTED, NULL);
+    say(&h, EVENT_INTERRUPTED, NULL);
+    check(&h, "u:q a*:half,c1 t:c1! u:nothing came");
+    assert_int_equal(h.turns, 2);
+
+    say(&h, EVENT_RUN_STARTED, "only thoughts");
+    say(&h, EVENT_TURN_STARTED, NULL);
+    say(&h, EVENT_REASONING_COMPLETE, "hm");
+    say(&h, EVENT_INTERRUPTED, NULL);
+    check(&h, "u:q a*:half,c1 t:c1! u:nothing came u:only thoughts");
+    history_release(&h);
+}
+
+static void test_failed(void **state)
+{
+    (void)state;
+    struct history h;
+    history_init(&h);
+    whole_run(&h, "a", "b");
+    int64_t seq = say(&h, EVENT_RUN_STARTED, "gone");
+    say(&h, EVENT_TURN_STARTED, NULL);
+    say(&h, EVENT_REASONING_COMPLETE, "hm");
+    apply(&h, failed_event());
+    check(&h, "u:a a:b");
+    assert_int_equal(h.turns, 1);
+    assert_string_equal(h.last_text, "gone"); /* to be sent again */
+    assert_int_equal(h.last_run_seq, seq);
+
+    retry(&h, "gone", seq);
+    say(&h, EVENT_TURN_STARTED, NULL);
+    say(&h, EVENT_TEXT_COMPLETE, "some");
+    say(&h, EVENT_TURN_STARTED, NULL);
+    apply(&h, failed_event());
+    check(&h, "u:a a:b u:gone a*:some");
+    assert_int_equal(h.turns, 2);
+    history_release(&h);
+}
+
+static void test_retry_drops_from_the_retried_run_on(void **state)
+{
+    (void)state;
+    struct history h;
+    history_init(&h);
+    whole_run(&h, "a", "b");
+    int64_t second = whole_run(&h, "c", "d");
+    whole_run(&h, "e", "f");
+    retry(&h, "c2", second);
+    check(&h, "u:a a:b u:c2");
+    assert_int_equal(h.turns, 2);
+    assert_int_equal(h.messages.items[2].turn, 2);
+    say(&h, EVENT_RUN_COMPLETED, "");
+    retry(&h, "x", second); /* it is gone already */
+    check(&h, "u:a a:b u:c2 u:x");
+    history_release(&h);
+}
+
+static void test_a_crash_takes_the_run_back(void **state)
+{
+    (void)state;
+    struct history h;
+    history_init(&h);
+    whole_run(&h, "a", "b");
+    say(&h, EVENT_RUN_STARTED, "crashed");
+    say(&h, EVENT_TURN_STARTED, NULL);
+    say(&h, EVENT_TEXT_COMPLETE, "half");
+    whole_run(&h, "c", "d");
+    check(&h, "u:a a:b u:c a:d");
+    assert_int_equal(h.turns, 2);
+
+    int64_t seq = say(&h, EVENT_RUN_STARTED, "again");
+    apply(&h, call_event("c1"));
+    assert_true(history_drop_open_run(&h));
+    assert_false(history_drop_open_run(&h));
+    check(&h, "u:a a:b u:c a:d");
+    assert_int_equal(h.last_run_seq, seq);
+    assert_string_equal(h.last_text, "again");
+    history_release(&h);
+}
+
+static void test_events_are_applied_once(void **state)
+{
+    (void)state;
+    struct history h;
+    history_init(&h);
+    struct event *ev = ev_new(EVENT_RUN_STARTED, "a");
+    history_apply(&h, ev);
+    history_apply(&h, ev);
+    check(&h, "u:a");
+    event_free(ev);
+    history_release(&h);
+}
+
+static void test_usage(void **state)
+{
+    (void)state;
+    struct history h;
+    history_init(&h);
+    assert_int_equal(h.last_input, -1);
+    say(&h, EVENT_RUN_STARTED, "a");
+    struct event *ev = ev_new(EVENT_TURN_COMPLETED, NULL);
+    ev->usage = (struct usage){.input = 10, .output = 3, .cached = 4};
+    apply(&h, ev);
+    assert_int_equal(h.last_input, 10);
+    ev = ev_new(EVENT_INTERRUPTED, NULL);
+    ev->usage = (struct usage){.input = 20, .output = 1, .cached = -1, .estimated = true};
+    apply(&h, ev);
+    assert_int_equal(h.usage.input, 30);
+    assert_int_equal(h.usage.output, 4);
+    assert_int_equal(h.usage.cached, 4);
+    assert_true(h.usage.estimated);
+    assert_int_equal(h.last_input, 10);
+    say(&h, EVENT_RUN_STARTED, "b");
+    ev = ev_new(EVENT_RUN_COMPLETED, "x"); /* its usage is a sum of what was counted */
+    ev->usage = (struct usage){.input = 20, .output = 1, .cached = -1};
+    apply(&h, ev);
+    assert_int_equal(h.usage.input, 30);
+    history_release(&h);
+}
+
+static void test_attachments(void **state)
+{
+    (void)state;
+    struct history h;
+    history_init(&h);
+    struct event *ev = ev_new(EVENT_RUN_STARTED, "what is this?");
+    ev->attachments = mem_strdup(
+        "[{\"type\":\"image\",\"text\":\"/x.png\",\"media_type\":\"image/png\"},"
+        "{\"type\":\"riddle\"}]");
+    apply(&h, ev);
+    check(&h, "u:/x.png,what is this?");
+    assert_int_equal(h.messages.items[0].blocks.items[0].type, BLOCK_IMAGE);
+    assert_string_equal(h.last_text, "what is this?");
+    history_release(&h);
+}
+
+static void test_turn_start(void **state)
+{
+    (void)state;
+    struct history h;
+    history_init(&h);
+    assert_int_equal(history_turn_start(&h, 1), 0);
+    whole_run(&h, "a", "b");
+    whole_run(&h, "c", "d");
+    whole_run(&h, "e", "f");
+    assert_int_equal(history_turn_start(&h, 1), 0);
+    assert_int_equal(history_turn_start(&h, 2), 2);
+    assert_int_equal(history_turn_start(&h, 3), 4);
+    assert_int_equal(history_turn_start(&h, 4), 6);
+    assert_int_equal(history_turn_start(&h, 0), 6);
+    history_release(&h);
+}
+
+static void refuse(const char *text)
+{
+    struct history h;
+    struct error e = {0};
+    assert_false(history_from_json(text, strlen(text), &h, &e));
+    assert_int_not_equal(e.text[0], '\0');
+    assert_int_equal(h.messages.len, 0);
+}
+
+static void test_refuses_a_broken_snapshot(void **state)
+{
+    (void)state;
+    struct history h;
+    history_init(&h);
+    say(&h, EVENT_RUN_STARTED, "a");
+    char *text = history_to_json(&h);
+    history_release(&h);
+    size_t len = strlen(text);
+    for (size_t cut = 0; cut < len; cut++) {
+        char *part = mem_strndup(text, cut);
+        refuse(part);
+        free(part);
+    }
+    free(text);
+    refuse("{\"version\":2,\"applied_seq\":0,\"turns\":0,\"messages\":[]}");
+    refuse("{\"version\":1,\"applied_seq\":-1,\"turns\":0,\"messages\":[]}");
+    refuse("{\"version\":1,\"applied_seq\":5,\"turns\":1,\"messages\":[{\"role\":\"x\"}]}");
+    refuse(
+        "{\"version\":1,\"applied_seq\":5,\"turns\":1,\"running\":true,\"run_first\":0,"
+        "\"messages\":[]}");
+}
+
+/* ---- any sequence of events ---- */
+
+static bool one_in(int n)
+{
+    return entropy_unit() * n < 1;
+}
+
+static int pick(int n)
+{
+    return (int)(entropy_unit() * n);
+}
+
+static const char *random_text(void)
+{
+    static const char *const texts[] = {"",
+                                        "yes",
+                                        "\"quoted\"\n\x02",
+                                        "größer 漢字",
+                                        "bad \xff\xc3",
+                                        "a longer text of some thirty-odd bytes"};
+    return texts[pick(sizeof texts / sizeof *texts)];
+}
+
+static struct usage random_usage(void)
+{
+    if (one_in(3))
+        return USAGE_UNKNOWN;
+    return (struct usage){.input = pick(100) - 1,
+                          .output = pick(100) - 1,
+                          .cached = pick(5) - 1,
+                          .estimated = one_in(4)};
+}
+
+static struct event *random_event(enum event_type type, int64_t last_run)
+{
+    static const char *const ids[] = {"", "c1", "c2", "c3"};
+    bool is_tool = type == EVENT_TOOL_CALL_REQUESTED || type == EVENT_TOOL_EXECUTION_COMPLETED;
+    struct event *ev = event_new(type);
+    next_seq += 1 + one_in(5);
+    ev->seq = next_seq;
+    ev->usage = random_usage();
+    ev->flag = one_in(3);
+    if (type != EVENT_TURN_STARTED && type != EVENT_TURN_COMPLETED && type != EVENT_INTERRUPTED)
+        ev->text = mem_strdup(random_text());
+    if (is_tool)
+        ev->id = mem_strdup(ids[pick(4)]);
+    if (is_tool || type == EVENT_RUN_FAILED || type == EVENT_WARNING)
+        ev->name = mem_strdup("n");
+    if (type == EVENT_REASONING_COMPLETE && one_in(2))
+        ev->signature = mem_strdup(random_text());
+    if (type == EVENT_RUN_STARTED && one_in(3))
+        ev->number = one_in(3) ? pick((int)next_seq) : last_run;
+    if (type == EVENT_RUN_STARTED && one_in(8))
+        ev->attachments = mem_strdup("[{\"type\":\"image\",\"text\":\"/x.png\"}]");
+    return ev;
+}
+
+/* Half of the steps what an agent would do, so that runs get somewhere, half anything. */
+static enum event_type random_type(enum event_type last)
+{
+    static const enum event_type usual[EVENT_TYPE_COUNT][4] = {
+        [EVENT_RUN_STARTED] = {EVENT_TURN_STARTED, EVENT_TURN_STARTED, EVENT_TURN_STARTED,
+                               EVENT_RUN_FAILED},
+        [EVENT_TURN_STARTED] = {EVENT_TEXT_DELTA, EVENT_TOOL_CALL_REQUESTED,
+                                EVENT_REASONING_COMPLETE, EVENT_RUN_FAILED},
+        [EVENT_TEXT_DELTA] = {EVENT_TEXT_COMPLETE, EVENT_TEXT_COMPLETE, EVENT_TEXT_DELTA,
+                              EVENT_INTERRUPTED},
+        [EVENT_REASONING_COMPLETE] = {EVENT_TEXT_DELTA, EVENT_TEXT_COMPLETE,
+                                      EVENT_TOOL_CALL_REQUESTED, EVENT_INTERRUPTED},
+        [EVENT_TEXT_COMPLETE] = {EVENT_TURN_COMPLETED, EVENT_TOOL_CALL_REQUESTED,
+                                 EVENT_RUN_COMPLETED, EVENT_INTERRUPTED},
+        [EVENT_TOOL_CALL_REQUESTED] = {EVENT_TOOL_EXECUTION_COMPLETED, EVENT_TOOL_CALL_REQUESTED,
+                                       EVENT_TURN_COMPLETED, EVENT_INTERRUPTED},
+        [EVENT_TOOL_EXECUTION_COMPLETED] = {EVENT_TOOL_EXECUTION_COMPLETED, EVENT_TURN_STARTED,
+                                            EVENT_TURN_STARTED, EVENT_RUN_FAILED},
+        [EVENT_TURN_COMPLETED] = {EVENT_RUN_COMPLETED, EVENT_RUN_COMPLETED, EVENT_TURN_STARTED,
+                                  EVENT_TOOL_EXECUTION_COMPLETED},
+    };
+    if (one_in(2))
+        return (enum event_type)pick(EVENT_TYPE_COUNT);
+    return usual[last][pick(4)]; /* after the end of a run: run_started */
+}
+
+static size_t blocks_with(const struct message *m, enum block_type type, const char *id)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < m->blocks.len; i++)
+        count += m->blocks.items[i].type == type && strcmp(m->blocks.items[i].id, id) == 0;
+    return count;
+}
+
+static void check_results(const struct message *calls, const struct message *results)
+{
+    for (size_t i = 0; i < results->blocks.len; i++) {
+        const struct block *b = &results->blocks.items[i];
+        assert_int_equal(b->type, BLOCK_TOOL_RESULT);
+        assert_true(blocks_with(results, BLOCK_TOOL_RESULT, b->id) <=
+                    blocks_with(calls, BLOCK_TOOL_CALL, b->id));
+    }
+}
+
+static void check_calls(const struct message *calls, const struct message *results)
+{
+    for (size_t i = 0; i < calls->blocks.len; i++) {
+        const struct block *b = &calls->blocks.items[i];
+        if (b->type == BLOCK_TOOL_CALL)
+            assert_true(results && results->role == ROLE_TOOL &&
+                        blocks_with(results, BLOCK_TOOL_RESULT, b->id) ==
+                            blocks_with(calls, BLOCK_TOOL_CALL, b->id));
+    }
+}
+
+static void check_message(const struct history *h, size_t i)
+{
+    const struct message *m = &h->messages.items[i];
+    const struct message *before = i > 0 ? m - 1 : NULL;
+    const struct message *after = i + 1 < h->messages.len ? m + 1 : NULL;
+    assert_true(before || m->role == ROLE_USER);
+    assert_int_not_equal(m->role, ROLE_SYSTEM);
+    assert_true(m->blocks.len > 0);
+    assert_true(m->turn == (before ? before->turn : 0) + (m->role == ROLE_USER));
+    assert_true(!before || before->seq <= m->seq);
+    if (m->role == ROLE_TOOL) {
+        assert_int_equal(before->role, ROLE_ASSISTANT);
+        check_results(before, m);
+    }
+    /* Only the last call of an open run may wait for its results. */
+    bool waits = h->running && (!after || (after->role == ROLE_TOOL && i + 2 == h->messages.len));
+    if (m->role == ROLE_ASSISTANT && !waits)
+        check_calls(m, after);
+}
+
+static void check_history(const struct history *h)
+{
+    int64_t estimate = 0;
+    int turns = 0;
+    for (size_t i = 0; i < h->messages.len; i++) {
+        check_message(h, i);
+        estimate += message_estimate_tokens(&h->messages.items[i]);
+        turns += h->messages.items[i].role == ROLE_USER;
+    }
+    assert_int_equal(h->estimate, estimate);
+    assert_int_equal(h->turns, turns);
+    if (h->running) {
+        assert_true(h->run_first < h->messages.len);
+        assert_int_equal(h->messages.items[h->run_first].seq, h->run_seq);
+    }
+}
+
+static void check_same(const struct history *a, const struct history *b)
+{
+    char *left = history_to_json(a);
+    char *right = history_to_json(b);
+    assert_string_equal(left, right);
+    assert_int_equal(a->estimate, b->estimate);
+    free(left);
+    free(right);
+}
+
+static void restore(struct history *h)
+{
+    struct history back;
+    struct error e;
+    char *text = history_to_json(h);
+    assert_true(history_from_json(text, strlen(text), &back, &e));
+    check_same(h, &back);
+    history_release(h);
+    *h = back;
+    free(text);
+}
+
+/* `restored` goes through a snapshot after some of the events, the other never. */
+static void one_sequence(void)
+{
+    struct history h, restored;
+    history_init(&h);
+    history_init(&restored);
+    int64_t last_run = 0;
+    enum event_type type = EVENT_RUN_COMPLETED;
+    int count = pick(40);
+    next_seq = 0;
+    for (int i = 0; i < count; i++) {
+        type = random_type(type);
+        struct event *ev = random_event(type, last_run);
+        if (type == EVENT_RUN_STARTED)
+            last_run = ev->seq;
+        history_apply(&h, ev);
+        history_apply(&restored, ev);
+        check_history(&h);
+        if (one_in(6))
+            restore(&restored);
+        event_free(ev);
+    }
+    check_same(&h, &restored);
+    history_drop_open_run(&h);
+    history_drop_open_run(&restored);
+    check_history(&h);
+    check_same(&h, &restored);
+    history_release(&h);
+    history_release(&restored);
+}
+
+static void test_any_sequence(void **state)
+{
+    (void)state;
+    entropy_seed(support_seed());
+    for (int i = 0; i < 4000; i++)
+        one_sequence();
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, support_setup, support_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_a_run),
+        TEST(test_tool_calls),
+        TEST(test_a_next_call_begins_a_message),
+        TEST(test_open_calls_are_answered),
+        TEST(test_a_completed_run_answers_open_calls),
+        TEST(test_interrupted),
+        TEST(test_failed),
+        TEST(test_retry_drops_from_the_retried_run_on),
+        TEST(test_a_crash_takes_the_run_back),
+        TEST(test_events_are_applied_once),
+        TEST(test_usage),
+        TEST(test_attachments),
+        TEST(test_turn_start),
+        TEST(test_refuses_a_broken_snapshot),
+        TEST(test_any_sequence),
+    };
+    return cmocka_run_group_tests_name("history", tests, NULL, NULL);
+}

@@ -1,0 +1,287 @@
+/* Messages, session infos and usage: what they become as JSON, and back. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/utf8.h"
+#include "chat/message.h"
+#include "chat/session_info.h"
+#include "tests/support.h"
+
+static struct message sample(void)
+{
+    struct message m = {.role = ROLE_ASSISTANT, .partial = true, .seq = 12, .turn = 3};
+    vec_push(&m.blocks, block_text("one \"two\"\n\tthree \x01 größer 漢字"));
+    vec_push(&m.blocks, (struct block){.type = BLOCK_REASONING,
+                                       .redacted = true,
+                                       .text = mem_strdup(""),
+                                       .signature = mem_strdup("c2ln")});
+    vec_push(&m.blocks, (struct block){.type = BLOCK_TOOL_CALL,
+                                       .id = mem_strdup("call_1"),
+                                       .name = mem_strdup("read_file"),
+                                       .text = mem_strdup("{\"path\": \"a\\\\b\"}")});
+    vec_push(&m.blocks, (struct block){.type = BLOCK_TOOL_RESULT,
+                                       .is_error = true,
+                                       .id = mem_strdup("call_1"),
+                                       .name = mem_strdup("read_file"),
+                                       .text = mem_strdup("no such file")});
+    vec_push(&m.blocks, (struct block){.type = BLOCK_IMAGE,
+                                       .text = mem_strdup("/tmp/x.png"),
+                                       .media_type = mem_strdup("image/png")});
+    vec_push(&m.blocks, block_text("end"));
+    return m;
+}
+
+static char *print(const struct message *m)
+{
+    struct json *v = message_to_json(m);
+    char *text = json_print(v);
+    json_free(v);
+    return text;
+}
+
+static void test_json_is_as_documented(void **state)
+{
+    (void)state;
+    struct message m = {.role = ROLE_USER, .seq = 1, .turn = 1};
+    vec_push(&m.blocks, block_text("hi"));
+    char *text = print(&m);
+    assert_string_equal(text,
+                        "{\"role\":\"user\",\"seq\":1,\"turn\":1,"
+                        "\"content\":[{\"type\":\"text\",\"text\":\"hi\"}]}");
+    free(text);
+    message_release(&m);
+}
+
+static void test_json_round_trip(void **state)
+{
+    (void)state;
+    struct message m = sample();
+    struct message back;
+    struct error e;
+    struct json *v = message_to_json(&m);
+    assert_true(message_from_json(v, &back, &e));
+    json_free(v);
+    assert_int_equal(back.role, ROLE_ASSISTANT);
+    assert_true(back.partial);
+    assert_int_equal(back.seq, 12);
+    assert_int_equal(back.turn, 3);
+    assert_int_equal(back.blocks.len, m.blocks.len);
+    for (size_t i = 0; i < m.blocks.len; i++)
+        assert_int_equal(back.blocks.items[i].type, m.blocks.items[i].type);
+    assert_string_equal(back.blocks.items[0].text, m.blocks.items[0].text);
+    assert_true(back.blocks.items[1].redacted);
+    assert_string_equal(back.blocks.items[1].signature, "c2ln");
+    assert_string_equal(back.blocks.items[2].text, "{\"path\": \"a\\\\b\"}");
+    assert_true(back.blocks.items[3].is_error);
+    assert_string_equal(back.blocks.items[4].media_type, "image/png");
+    char *a = print(&m);
+    char *b = print(&back);
+    assert_string_equal(a, b);
+    free(a);
+    free(b);
+    message_release(&m);
+    message_release(&back);
+}
+
+static void test_clone_owns_its_strings(void **state)
+{
+    (void)state;
+    struct message m = sample();
+    struct message copy = message_clone(&m);
+    char *before = print(&m);
+    message_release(&m);
+    char *after = print(&copy);
+    assert_string_equal(before, after);
+    free(before);
+    free(after);
+    message_release(&copy);
+}
+
+static void test_estimate_is_a_quarter_of_the_json(void **state)
+{
+    (void)state;
+    struct message m = sample();
+    char *text = print(&m);
+    assert_int_equal(message_estimate_tokens(&m), strlen(text) / 4);
+    free(text);
+    message_release(&m);
+}
+
+static void test_bytes_that_are_no_utf8_stay_json(void **state)
+{
+    (void)state;
+    struct message m = {.role = ROLE_USER};
+    vec_push(&m.blocks, block_text("a\xff\xc3\"b\xe2\x82"));
+    char *text = print(&m);
+    assert_non_null(
+        strstr(text, "\"text\":\"a\xef\xbf\xbd\xef\xbf\xbd\\\"b\xef\xbf\xbd\xef\xbf\xbd\""));
+    assert_true(utf8_valid(text, strlen(text)));
+    assert_int_equal(message_estimate_tokens(&m), strlen(text) / 4);
+    free(text);
+    message_release(&m);
+}
+
+static void test_text_joins_text_blocks(void **state)
+{
+    (void)state;
+    struct message m = sample();
+    vec_push(&m.blocks, block_text(""));
+    char *text = message_text(&m);
+    assert_string_equal(text, "one \"two\"\n\tthree \x01 größer 漢字\n\nend");
+    free(text);
+    message_release(&m);
+    text = message_text(&m);
+    assert_string_equal(text, "");
+    free(text);
+}
+
+static void refuse(const char *text, const char *named)
+{
+    struct error e = {0};
+    struct message m;
+    struct json *v = json_parse(text, strlen(text), &e);
+    assert_non_null(v);
+    assert_false(message_from_json(v, &m, &e));
+    assert_int_equal(e.code, ERR_AGENT_ERROR);
+    assert_non_null(strstr(e.text, named));
+    assert_int_equal(m.blocks.len, 0);
+    json_free(v);
+}
+
+static void test_refuses_what_does_not_fit(void **state)
+{
+    (void)state;
+    refuse("[]", "role");
+    refuse("{\"role\":\"wizard\",\"content\":[]}", "role");
+    refuse("{\"role\":\"user\"}", "content");
+    refuse("{\"role\":\"user\",\"content\":\"x\"}", "content");
+    refuse("{\"role\":\"user\",\"turn\":-1,\"content\":[]}", "turn");
+    refuse("{\"role\":\"user\",\"seq\":-1,\"content\":[]}", "seq");
+    refuse(
+        "{\"role\":\"user\",\"content\":[{\"type\":\"text\",\"text\":\"a\"},{\"type\":\"tune\"}]}",
+        "type");
+    refuse("{\"role\":\"user\",\"content\":[{\"type\":\"text\"}]}", "text");
+    refuse(
+        "{\"role\":\"user\",\"content\":[{\"type\":\"tool_call\",\"name\":\"x\",\"text\":\"\"}]}",
+        "id");
+    refuse("{\"role\":\"user\",\"content\":[{\"type\":\"text\",\"text\":\"a\",\"signature\":5}]}",
+           "signature");
+}
+
+static void check_title(const char *text, const char *title)
+{
+    char *got = session_title_from(text);
+    assert_string_equal(got, title);
+    free(got);
+}
+
+static void test_title(void **state)
+{
+    (void)state;
+    check_title("", "");
+    check_title(" \n\t\n", "");
+    check_title("\n  Hello there  \nsecond", "Hello there");
+    check_title("a\tb\x1b[31mc", "a b\u241b[31mc");
+    check_title("123456789 123456789 123456789 123456789 123456789 1234567890",
+                "123456789 123456789 123456789 123456789 123456789 1234567890");
+    check_title("123456789 123456789 123456789 123456789 123456789 123456789 1",
+                "123456789 123456789 123456789 123456789 123456789 123456789…");
+
+    char *wide = mem_alloc(3 * 100000 + 1);
+    for (size_t i = 0; i < 100000; i++)
+        memcpy(wide + 3 * i, "漢", 3);
+    char *title = session_title_from(wide);
+    assert_int_equal(utf8_width(title, strlen(title)), 59);
+    assert_string_equal(title + strlen(title) - 3, "…");
+    free(title);
+    free(wide);
+}
+
+static void test_info_json(void **state)
+{
+    (void)state;
+    struct session_info s;
+    session_info_init(&s);
+    struct session_info copy = session_info_clone(&s);
+    struct json *v = session_info_to_json(&copy);
+    assert_string_equal(json_get_string(v, "title"), "");
+    assert_null(json_get(v, "usage"));
+    assert_null(json_get(v, "draft"));
+    json_free(v);
+    copy.draft = mem_strdup("half a thou");
+    copy.usage.input = 7;
+    copy.updated_ms = 1773065107123;
+    v = session_info_to_json(&copy);
+    assert_string_equal(json_get_string(v, "draft"), "half a thou");
+    assert_string_equal(json_get_string(v, "updated"), "2026-03-09T14:05:07.123Z");
+    assert_int_equal(json_get_int(json_get(v, "usage"), "input_tokens", 0), 7);
+    assert_null(json_get(json_get(v, "usage"), "output_tokens"));
+    json_free(v);
+    session_info_release(&s);
+    session_info_release(&copy);
+}
+
+static void test_usage_absent_is_not_zero(void **state)
+{
+    (void)state;
+    struct usage total = USAGE_UNKNOWN;
+    assert_false(usage_known(&total));
+    usage_add(&total, &USAGE_UNKNOWN);
+    assert_int_equal(total.input, -1);
+    usage_add(&total, &(struct usage){.input = 5, .output = 2, .cached = -1});
+    usage_add(&total, &(struct usage){.input = -1, .output = 1, .cached = 4, .estimated = true});
+    assert_int_equal(total.input, 5);
+    assert_int_equal(total.output, 3);
+    assert_int_equal(total.cached, 4);
+    assert_true(total.estimated);
+}
+
+static bool near(double a, double b)
+{
+    return a - b < 1e-12 && b - a < 1e-12;
+}
+
+static void test_cost(void **state)
+{
+    (void)state;
+    struct usage u = {.input = 1000000, .output = 500000, .cached = 400000};
+    struct price p = {.input = 3, .output = 15, .cached = 0.3};
+    assert_true(near(usage_cost(&u, &p), 0.6 * 3 + 0.4 * 0.3 + 7.5));
+    p.cached = -1;
+    assert_true(near(usage_cost(&u, &p), 3 + 7.5));
+    u.cached = -1;
+    assert_true(near(usage_cost(&u, &p), 3 + 7.5));
+    p.output = -1;
+    assert_true(near(usage_cost(&u, &p), -1));
+    p.output = 1;
+    u.input = -1;
+    assert_true(near(usage_cost(&u, &p), -1));
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, support_setup, support_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_json_is_as_documented),
+        TEST(test_json_round_trip),
+        TEST(test_clone_owns_its_strings),
+        TEST(test_estimate_is_a_quarter_of_the_json),
+        TEST(test_bytes_that_are_no_utf8_stay_json),
+        TEST(test_text_joins_text_blocks),
+        TEST(test_refuses_what_does_not_fit),
+        TEST(test_title),
+        TEST(test_info_json),
+        TEST(test_usage_absent_is_not_zero),
+        TEST(test_cost),
+    };
+    return cmocka_run_group_tests_name("message", tests, NULL, NULL);
+}
