@@ -1,6 +1,7 @@
 # Files that are built into the program (src/base/embedded.h). Every file of data/ that the program
 # reads at run time stands here.
 EMBEDDED_FILES = \
+	data/schema.sql \
 	data/tiro.ini
 
 nodist_libtiro_a_SOURCES += data/embedded.c

@@ -9,6 +9,8 @@ UNIT_TESTS = \
 	tests/test_mailbox \
 	tests/test_message \
 	tests/test_paths \
+	tests/test_snapshot \
+	tests/test_store \
 	tests/test_utf8 \
 	tests/test_uuid
 

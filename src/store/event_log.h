@@ -1,0 +1,42 @@
+/* The append-only log of events: the canonical record of every session. */
+#ifndef STORE_EVENT_LOG_H
+#define STORE_EVENT_LOG_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/vec.h"
+#include "chat/event.h"
+#include "store/store.h"
+
+/* Events that are kept as they happen; the caller numbers them. A number that is already there is
+ * SESSION_STORE_ERROR (another process wrote to this session). */
+bool event_log_append(struct store *s, const struct event *ev, struct error *e);
+
+/* Owned events, ascending. */
+struct event_list {
+    VEC(struct event *) items;
+};
+void event_list_release(struct event_list *l);
+
+/* Calls `visit` (which borrows the event) for those with seq > after, ascending, until it returns
+ * false. Events of unknown type or newer version end the reading with an error. */
+bool event_log_read(struct store *s, const char *session_id, int64_t after,
+                    bool (*visit)(void *context, const struct event *ev), void *context,
+                    struct error *e);
+
+/* The last `limit` events with seq < before (0: no bound) in ascending order, moved forward to the
+ * first run_started among them if there is one. Deltas that a text_complete or reasoning_complete
+ * supersedes are left out. `more` tells whether older ones exist. Cost does not grow with the log.
+ */
+bool event_log_tail(struct store *s, const char *session_id, int64_t before, int limit,
+                    struct event_list *out, bool *more, struct error *e);
+
+/* Texts of the newest run_started events of all sessions, newest first, no doubles. Owned. */
+struct text_list {
+    VEC(char *) items;
+};
+void text_list_release(struct text_list *l);
+bool event_log_inputs(struct store *s, int limit, struct text_list *out, struct error *e);
+
+#endif

@@ -1,0 +1,77 @@
+#include "store/migrate.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#include "base/embedded.h"
+#include "base/mem.h"
+
+/* "tiro" in the file's header; file(1) shows it. */
+#define APPLICATION_ID 0x7469726f
+
+/* Files of data/ that lead from version i to i + 1. A step that has been released is never changed;
+ * a new schema is a new step. */
+static const char *const steps[] = {"schema.sql"};
+
+int store_schema_version(void)
+{
+    return (int)(sizeof steps / sizeof *steps);
+}
+
+static bool read_number(struct store *s, const char *sql, int64_t *out, struct error *e)
+{
+    struct query q;
+    if (!query_begin(&q, s, sql, e))
+        return false;
+    enum query_result result = query_step(&q, e);
+    *out = result == QUERY_ROW ? sqlite3_column_int64(q.handle, 0) : 0;
+    query_end(&q);
+    return result != QUERY_FAILED;
+}
+
+bool migrate_inspect(struct store *s, enum schema_state *out, struct error *e)
+{
+    int64_t application, version, tables;
+    if (!read_number(s, "PRAGMA application_id", &application, e) ||
+        !read_number(s, "PRAGMA user_version", &version, e) ||
+        !read_number(s, "SELECT count(*) FROM sqlite_schema", &tables, e))
+        return false;
+    if (application == 0 && version == 0 && tables == 0)
+        *out = SCHEMA_EMPTY;
+    else if (application != APPLICATION_ID || version < 1)
+        *out = SCHEMA_FOREIGN;
+    else if (version > store_schema_version())
+        *out = SCHEMA_NEWER;
+    else
+        *out = version < store_schema_version() ? SCHEMA_OLDER : SCHEMA_CURRENT;
+    return true;
+}
+
+static bool apply_steps(struct store *s, struct error *e)
+{
+    /* Read again: another process may have migrated while we waited for the lock. */
+    int64_t version;
+    if (!read_number(s, "PRAGMA user_version", &version, e))
+        return false;
+    for (; version < store_schema_version(); version++) {
+        const char *sql = embedded_text(steps[version]);
+        assert(sql);
+        if (!store_exec(s, sql, e))
+            return false;
+    }
+    char *stamp = mem_printf("PRAGMA application_id = %d; PRAGMA user_version = %d", APPLICATION_ID,
+                             store_schema_version());
+    bool ok = store_exec(s, stamp, e);
+    free(stamp);
+    return ok;
+}
+
+bool migrate_run(struct store *s, struct error *e)
+{
+    if (!store_begin(s, e))
+        return false;
+    if (apply_steps(s, e))
+        return store_commit(s, e);
+    store_rollback(s);
+    return false;
+}

@@ -1,0 +1,178 @@
+#include "store/sql.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/die.h"
+#include "base/mem.h"
+
+/* Room for the advice behind it in an error's text. */
+#define PATH_SHOWN 100
+
+static const struct {
+    int result; /* primary code */
+    enum err_code code;
+    const char *text;
+} faults[] = {
+    {SQLITE_BUSY, ERR_SESSION_STORE_ERROR, "is locked by another process; close it or try again"},
+    {SQLITE_FULL, ERR_SESSION_STORE_ERROR, "cannot grow, the disk is full; make room, try again"},
+    {SQLITE_READONLY, ERR_SESSION_STORE_ERROR,
+     "cannot be written; check the rights of the file "
+     "and its directory"},
+    {SQLITE_CANTOPEN, ERR_SESSION_STORE_ERROR,
+     "cannot be opened; check the rights of the file "
+     "and its directory"},
+    {SQLITE_PERM, ERR_SESSION_STORE_ERROR, "cannot be opened; check its rights"},
+    {SQLITE_IOERR, ERR_SESSION_STORE_ERROR,
+     "cannot be read or written; check the disk and run "
+     "'tiro doctor'"},
+    {SQLITE_CORRUPT, ERR_SESSION_STORE_ERROR, "is damaged; keep a copy and run 'tiro doctor'"},
+    {SQLITE_NOTADB, ERR_SESSION_STORE_ERROR,
+     "is not a database; move it away or run "
+     "'tiro doctor'"},
+    {SQLITE_TOOBIG, ERR_SESSION_STORE_ERROR, "does not take a text this long"},
+    {SQLITE_INTERRUPT, ERR_INTERRUPTED, "was interrupted"},
+};
+
+/* The end of a path, from a character's border on. */
+static const char *shown_path(const char *path)
+{
+    size_t len = strlen(path);
+    if (len <= PATH_SHOWN)
+        return path;
+    path += len - PATH_SHOWN;
+    while ((*path & 0xc0) == 0x80)
+        path++;
+    return path;
+}
+
+bool store_fault(const struct store *s, int result, struct error *e)
+{
+    if ((result & 0xff) == SQLITE_NOMEM)
+        die("out of memory");
+    const char *path = shown_path(s->path);
+    const char *cut = path > s->path ? "…" : "";
+    const char *detail = s->db ? sqlite3_errmsg(s->db) : sqlite3_errstr(result);
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++)
+        if (faults[i].result == (result & 0xff))
+            return err_set(e, faults[i].code, "the database %s%s %s (%s)", cut, path,
+                           faults[i].text, detail);
+    return err_set(e, ERR_SESSION_STORE_ERROR,
+                   "the database %s%s has a fault; run 'tiro doctor' (%s)", cut, path, detail);
+}
+
+static struct statement *find_statement(struct store *s, const char *sql)
+{
+    for (size_t i = 0; i < s->statements.len; i++)
+        if (s->statements.items[i].sql == sql)
+            return &s->statements.items[i];
+    return NULL;
+}
+
+bool query_begin(struct query *q, struct store *s, const char *sql, struct error *e)
+{
+    *q = (struct query){.store = s};
+    struct statement *known = find_statement(s, sql);
+    if (!known) {
+        struct statement new = {.sql = sql};
+        int result =
+            sqlite3_prepare_v3(s->db, sql, -1, SQLITE_PREPARE_PERSISTENT, &new.handle, NULL);
+        if (result != SQLITE_OK)
+            return store_fault(s, result, e);
+        vec_push(&s->statements, new);
+        known = &vec_last(&s->statements);
+    }
+    assert(!sqlite3_stmt_busy(known->handle));
+    q->handle = known->handle;
+    return true;
+}
+
+static void bound(struct query *q, int result)
+{
+    if (q->fault == SQLITE_OK)
+        q->fault = result;
+}
+
+void query_text(struct query *q, const char *text)
+{
+    q->parameter++;
+    if (text)
+        bound(q, sqlite3_bind_text64(q->handle, q->parameter, text, strlen(text), SQLITE_STATIC,
+                                     SQLITE_UTF8));
+    else
+        bound(q, sqlite3_bind_null(q->handle, q->parameter));
+}
+
+void query_int(struct query *q, int64_t n)
+{
+    bound(q, sqlite3_bind_int64(q->handle, ++q->parameter, n));
+}
+
+void query_known(struct query *q, int64_t n)
+{
+    if (n >= 0)
+        query_int(q, n);
+    else
+        query_text(q, NULL);
+}
+
+enum query_result query_step(struct query *q, struct error *e)
+{
+    int result = q->fault == SQLITE_OK ? sqlite3_step(q->handle) : q->fault;
+    if (result == SQLITE_ROW)
+        return QUERY_ROW;
+    if (result == SQLITE_DONE)
+        return QUERY_DONE;
+    store_fault(q->store, result, e);
+    return QUERY_FAILED;
+}
+
+void query_end(struct query *q)
+{
+    sqlite3_reset(q->handle); /* repeats the step's error, which has been told */
+    sqlite3_clear_bindings(q->handle);
+}
+
+bool query_run(struct query *q, struct error *e)
+{
+    enum query_result result;
+    do
+        result = query_step(q, e);
+    while (result == QUERY_ROW);
+    query_end(q);
+    return result == QUERY_DONE;
+}
+
+char *query_column_text(const struct query *q, int i)
+{
+    return mem_strdup((const char *)sqlite3_column_text(q->handle, i));
+}
+
+int64_t query_column_known(const struct query *q, int i)
+{
+    return sqlite3_column_type(q->handle, i) == SQLITE_NULL ? -1
+                                                            : sqlite3_column_int64(q->handle, i);
+}
+
+bool store_exec(struct store *s, const char *sql, struct error *e)
+{
+    int result = sqlite3_exec(s->db, sql, NULL, NULL, NULL);
+    return result == SQLITE_OK || store_fault(s, result, e);
+}
+
+bool store_enter(struct store *s, bool *began, struct error *e)
+{
+    *began = sqlite3_get_autocommit(s->db);
+    return !*began || store_begin(s, e);
+}
+
+bool store_leave(struct store *s, bool began, bool ok, struct error *e)
+{
+    if (!began)
+        return ok;
+    if (ok)
+        return store_commit(s, e);
+    store_rollback(s);
+    return false;
+}

@@ -1,0 +1,61 @@
+/* Statements for the files of src/store/: prepared once a connection, bound in order, stepped with
+ * errors that name the database and what to do. Of use: query_begin(), query_text()…,
+ * query_step() until it is not QUERY_ROW, query_end(). */
+#ifndef STORE_SQL_H
+#define STORE_SQL_H
+
+#include <sqlite3.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/vec.h"
+#include "store/store.h"
+
+struct statement {
+    const char *sql;
+    sqlite3_stmt *handle;
+};
+
+struct store {
+    sqlite3 *db;
+    char *path;
+    enum store_mode mode;
+    VEC(struct statement) statements;
+};
+
+struct query {
+    struct store *store;
+    sqlite3_stmt *handle;
+    int parameter; /* the last that was bound */
+    int fault;     /* first result of binding that is not SQLITE_OK */
+};
+
+enum query_result { QUERY_ROW, QUERY_DONE, QUERY_FAILED };
+
+/* `sql` is a constant; the same one is not begun again before it ended. */
+bool query_begin(struct query *q, struct store *s, const char *sql, struct error *e);
+void query_text(struct query *q, const char *text); /* NULL binds NULL; borrowed until the end */
+void query_int(struct query *q, int64_t n);
+void query_known(struct query *q, int64_t n); /* a negative one binds NULL */
+enum query_result query_step(struct query *q, struct error *e);
+void query_end(struct query *q);
+
+/* Runs what has been bound to its end and ends it. */
+bool query_run(struct query *q, struct error *e);
+
+/* Column `i` of the row: a copy, NULL for NULL; -1 for NULL. */
+char *query_column_text(const struct query *q, int i);
+int64_t query_column_known(const struct query *q, int i);
+
+/* Statements without parameters or rows. */
+bool store_exec(struct store *s, const char *sql, struct error *e);
+
+/* Fills in `e` for a result of SQLite's (its extended code), and returns false. */
+bool store_fault(const struct store *s, int result, struct error *e);
+
+/* A transaction of its own unless one is open already; `began` is for store_leave(), which commits
+ * it if `ok`, else rolls it back, and returns whether all went well. */
+bool store_enter(struct store *s, bool *began, struct error *e);
+bool store_leave(struct store *s, bool began, bool ok, struct error *e);
+
+#endif

@@ -1,0 +1,195 @@
+#include "store/store.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "base/paths.h"
+#include "store/migrate.h"
+#include "store/sql.h"
+
+#define BUSY_TIMEOUT_MS 2000
+
+/* WAL: readers never wait for the writer. The negative cache size is in KiB. */
+static const char settings[] =
+    "PRAGMA synchronous = NORMAL;"
+    "PRAGMA foreign_keys = ON;"
+    "PRAGMA cache_size = -512;"
+    "PRAGMA temp_store = MEMORY;"
+    "PRAGMA journal_size_limit = 4194304;";
+
+char *store_default_path(void)
+{
+    char *dir = paths_data_dir();
+    char *path = paths_join(dir, "tiro.db");
+    free(dir);
+    return path;
+}
+
+static bool make_parent(const char *path, struct error *e)
+{
+    const char *slash = strrchr(path, '/');
+    if (!slash || slash == path)
+        return true;
+    struct error cause;
+    char *dir = mem_strndup(path, (size_t)(slash - path));
+    bool ok = paths_make_dir(dir, &cause);
+    free(dir);
+    return ok || err_set(e, ERR_SESSION_STORE_ERROR, "%s", cause.text);
+}
+
+/* SQLite would make the file with the rights that the umask leaves; its -wal and -shm inherit
+ * them. An existing file is never opened here: to close it would drop the locks that another
+ * connection of this process has on it. */
+static bool make_file(const char *path, struct error *e)
+{
+    struct stat st;
+    if (stat(path, &st) == 0)
+        return true;
+    if (!make_parent(path, e))
+        return false;
+    int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (fd < 0)
+        return errno == EEXIST ||
+               err_set_errno(e, ERR_SESSION_STORE_ERROR, "cannot make the database %s", path);
+    close(fd);
+    return true;
+}
+
+static bool find_file(const char *path, struct error *e)
+{
+    struct stat st;
+    if (stat(path, &st) == 0)
+        return true;
+    if (errno == ENOENT)
+        return err_set(e, ERR_SESSION_NOT_FOUND, "nothing has been kept yet: %s does not exist",
+                       path);
+    return err_set_errno(e, ERR_SESSION_STORE_ERROR, "cannot open the database %s", path);
+}
+
+static bool connect_to(struct store *s, struct error *e)
+{
+    int flags = s->mode == STORE_READ_WRITE ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY;
+    int result = sqlite3_open_v2(s->path, &s->db, flags | SQLITE_OPEN_NOMUTEX, NULL);
+    if (result != SQLITE_OK)
+        return store_fault(s, result, e);
+    sqlite3_extended_result_codes(s->db, 1);
+    sqlite3_busy_timeout(s->db, BUSY_TIMEOUT_MS);
+    return true;
+}
+
+/* Whether a file that is being closed gets its log folded in: not one that we refused. */
+static void keep_untouched(struct store *s, bool untouched)
+{
+    sqlite3_db_config(s->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, (int)untouched, NULL);
+}
+
+static bool check_schema(struct store *s, enum schema_state *state, struct error *e)
+{
+    if (!migrate_inspect(s, state, e))
+        return false;
+    switch (*state) {
+    case SCHEMA_FOREIGN:
+        return err_set(e, ERR_SESSION_STORE_ERROR,
+                       "the database %s belongs to another program; name another file", s->path);
+    case SCHEMA_NEWER:
+        return err_set(e, ERR_SESSION_STORE_ERROR,
+                       "the database %s was written by a newer tiro; use that one or name another "
+                       "file",
+                       s->path);
+    case SCHEMA_EMPTY:
+        return s->mode == STORE_READ_WRITE ||
+               err_set(e, ERR_SESSION_NOT_FOUND, "nothing has been kept yet: %s is empty", s->path);
+    case SCHEMA_OLDER:
+        return s->mode == STORE_READ_WRITE ||
+               err_set(e, ERR_SESSION_STORE_ERROR,
+                       "the database %s is of an older tiro; start a chat once to renew it",
+                       s->path);
+    case SCHEMA_CURRENT:
+        break;
+    }
+    return true;
+}
+
+static bool set_up(struct store *s, struct error *e)
+{
+    enum schema_state state;
+    keep_untouched(s, true);
+    if (!check_schema(s, &state, e))
+        return false;
+    keep_untouched(s, false);
+    if (!store_exec(s, settings, e))
+        return false;
+    if (s->mode == STORE_READ_ONLY)
+        return true;
+    return store_exec(s, "PRAGMA journal_mode = WAL", e) &&
+           (state == SCHEMA_CURRENT || migrate_run(s, e));
+}
+
+bool store_open(const char *path, enum store_mode mode, struct store **out, struct error *e)
+{
+    *out = NULL;
+    if (!(mode == STORE_READ_WRITE ? make_file(path, e) : find_file(path, e)))
+        return false;
+    struct store *s = mem_alloc(sizeof *s);
+    s->path = mem_strdup(path);
+    s->mode = mode;
+    if (connect_to(s, e) && set_up(s, e)) {
+        *out = s;
+        return true;
+    }
+    store_close(s);
+    return false;
+}
+
+void store_close(struct store *s)
+{
+    if (!s)
+        return;
+    for (size_t i = 0; i < s->statements.len; i++)
+        sqlite3_finalize(s->statements.items[i].handle);
+    vec_release(&s->statements);
+    sqlite3_close(s->db);
+    free(s->path);
+    free(s);
+}
+
+bool store_begin(struct store *s, struct error *e)
+{
+    /* A writer takes its lock at once: one that had read first could not wait for it. */
+    return store_exec(s,
+                      s->mode == STORE_READ_WRITE ? "PRAGMA synchronous = FULL; BEGIN IMMEDIATE"
+                                                  : "BEGIN",
+                      e);
+}
+
+static void relax(struct store *s)
+{
+    sqlite3_exec(s->db, "PRAGMA synchronous = NORMAL", NULL, NULL, NULL);
+}
+
+bool store_commit(struct store *s, struct error *e)
+{
+    if (!store_exec(s, "COMMIT", e)) {
+        store_rollback(s);
+        return false;
+    }
+    relax(s);
+    return true;
+}
+
+void store_rollback(struct store *s)
+{
+    if (!sqlite3_get_autocommit(s->db))
+        sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
+    relax(s);
+}
+
+void store_interrupt(struct store *s)
+{
+    sqlite3_interrupt(s->db);
+}

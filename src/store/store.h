@@ -1,0 +1,35 @@
+/* One connection to the SQLite database that holds everything. It belongs to one thread. */
+#ifndef STORE_STORE_H
+#define STORE_STORE_H
+
+#include <stdbool.h>
+
+#include "base/err.h"
+
+struct store;
+
+enum store_mode { STORE_READ_WRITE, STORE_READ_ONLY };
+
+/* READ_WRITE makes the file (0600), its directory (0700) and its schema where they lack, and
+ * migrates an older schema inside a transaction. A file with a newer schema is refused untouched;
+ * so is one that is no database. READ_ONLY of a file that does not exist is SESSION_NOT_FOUND.
+ * Errors are SESSION_STORE_ERROR and name the path and what to do. */
+bool store_open(const char *path, enum store_mode mode, struct store **out, struct error *e);
+void store_close(struct store *s); /* NULL is fine */
+
+/* What a transaction commits survives a power failure; a single write outside of one survives the
+ * death of the program, and a power failure from the next transaction on. */
+bool store_begin(struct store *s, struct error *e);
+bool store_commit(struct store *s, struct error *e); /* on failure it is rolled back */
+void store_rollback(struct store *s);                /* no transaction open: nothing happens */
+
+/* Any thread: the statement that runs now ends with an error. */
+void store_interrupt(struct store *s);
+
+/* Schema version that this program writes. */
+int store_schema_version(void);
+
+/* data directory + "/tiro.db"; the caller frees. */
+char *store_default_path(void);
+
+#endif

@@ -1,0 +1,764 @@
+/* The database: opening and what can be wrong with it, sessions, the log of events. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/entropy.h"
+#include "base/mem.h"
+#include "store/event_log.h"
+#include "store/sessions.h"
+#include "tests/support.h"
+
+static char *path;
+static struct store *store;
+static struct error e;
+
+static int set_up(void **state)
+{
+    support_setup(state);
+    path = support_path("data/deep/tiro.db");
+    e = (struct error){0};
+    return store_open(path, STORE_READ_WRITE, &store, &e) ? 0 : -1;
+}
+
+static int tear_down(void **state)
+{
+    store_close(store);
+    store = NULL;
+    free(path);
+    return support_teardown(state);
+}
+
+/* ---- opening ---- */
+
+static void test_makes_private_files(void **state)
+{
+    (void)state;
+    struct stat st;
+    char *dir = support_path("data/deep");
+    assert_int_equal(stat(path, &st), 0);
+    assert_int_equal(st.st_mode & 0777, 0600);
+    assert_int_equal(stat(dir, &st), 0);
+    assert_int_equal(st.st_mode & 0777, 0700);
+    char *wal = mem_printf("%s-wal", path);
+    assert_int_equal(stat(wal, &st), 0);
+    assert_int_equal(st.st_mode & 0777, 0600);
+    free(wal);
+    free(dir);
+}
+
+/* Runs SQL behind the store's back. */
+static void meddle(const char *file, const char *sql)
+{
+    sqlite3 *db;
+    assert_int_equal(sqlite3_open(file, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
+    sqlite3_close(db);
+}
+
+static int64_t ask(const char *file, const char *sql)
+{
+    sqlite3 *db;
+    sqlite3_stmt *q;
+    assert_int_equal(sqlite3_open(file, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_prepare_v2(db, sql, -1, &q, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_step(q), SQLITE_ROW);
+    int64_t n = sqlite3_column_int64(q, 0);
+    sqlite3_finalize(q);
+    sqlite3_close(db);
+    return n;
+}
+
+static void refuse(const char *file, enum store_mode mode, enum err_code code, const char *named)
+{
+    struct store *s;
+    struct error fault = {0};
+    assert_false(store_open(file, mode, &s, &fault));
+    assert_null(s);
+    assert_int_equal(fault.code, code);
+    assert_non_null(strstr(fault.text, named));
+    assert_non_null(strstr(fault.text, file));
+}
+
+static void test_stamps_its_file(void **state)
+{
+    (void)state;
+    assert_int_equal(ask(path, "PRAGMA user_version"), store_schema_version());
+    assert_int_equal(ask(path, "PRAGMA application_id"), 0x7469726f);
+    struct store *again;
+    assert_true(store_open(path, STORE_READ_WRITE, &again, &e));
+    store_close(again);
+}
+
+static char *read_bytes(const char *file, size_t *len)
+{
+    FILE *f = fopen(file, "rb");
+    assert_non_null(f);
+    char *bytes = mem_alloc(1 << 20);
+    *len = fread(bytes, 1, 1 << 20, f);
+    fclose(f);
+    return bytes;
+}
+
+static void test_newer_schema_is_refused_untouched(void **state)
+{
+    (void)state;
+    size_t before_len, after_len;
+    store_close(store);
+    store = NULL;
+    meddle(path, "PRAGMA user_version = 999");
+    char *before = read_bytes(path, &before_len);
+    refuse(path, STORE_READ_WRITE, ERR_SESSION_STORE_ERROR, "newer");
+    refuse(path, STORE_READ_ONLY, ERR_SESSION_STORE_ERROR, "newer");
+    char *after = read_bytes(path, &after_len);
+    assert_int_equal(before_len, after_len);
+    assert_memory_equal(before, after, before_len);
+    free(before);
+    free(after);
+}
+
+static void test_foreign_database_is_refused(void **state)
+{
+    (void)state;
+    char *file = support_path("other.db");
+    meddle(file, "CREATE TABLE recipe (name TEXT); PRAGMA user_version = 1");
+    refuse(file, STORE_READ_WRITE, ERR_SESSION_STORE_ERROR, "another program");
+    assert_int_equal(ask(file, "SELECT count(*) FROM sqlite_schema"), 1);
+    meddle(file, "PRAGMA application_id = 7");
+    refuse(file, STORE_READ_WRITE, ERR_SESSION_STORE_ERROR, "another program");
+    free(file);
+}
+
+static void test_what_is_no_database_is_refused(void **state)
+{
+    (void)state;
+    char *file = support_path("letter.txt");
+    support_write(file,
+                  "Dear reader, this is not a database but a letter. It is long enough to be "
+                  "taken for a page and says nothing at all about SQLite.\n");
+    refuse(file, STORE_READ_WRITE, ERR_SESSION_STORE_ERROR, "tiro doctor");
+    refuse(file, STORE_READ_ONLY, ERR_SESSION_STORE_ERROR, "not a database");
+    char *text = support_read(file);
+    assert_int_equal(strncmp(text, "Dear reader", 11), 0);
+    free(text);
+    free(file);
+}
+
+static void put(const char *id, const char *title, int64_t updated_ms);
+
+static void test_truncated_database_is_refused(void **state)
+{
+    (void)state;
+    put("01890a5d-ac96-774b-bcce-b302099a8057", "x", 1);
+    store_close(store);
+    store = NULL;
+    size_t len;
+    char *bytes = read_bytes(path, &len);
+    FILE *f = fopen(path, "wb");
+    fwrite(bytes, 1, len / 3, f);
+    fclose(f);
+    free(bytes);
+    refuse(path, STORE_READ_WRITE, ERR_SESSION_STORE_ERROR, "tiro doctor");
+}
+
+static void test_read_only(void **state)
+{
+    (void)state;
+    char *nothing = support_path("nothing.db");
+    refuse(nothing, STORE_READ_ONLY, ERR_SESSION_NOT_FOUND, "does not exist");
+    support_write(nothing, "");
+    refuse(nothing, STORE_READ_ONLY, ERR_SESSION_NOT_FOUND, "empty");
+    free(nothing);
+
+    struct store *reader;
+    struct session_list list;
+    put("01890a5d-ac96-774b-bcce-b302099a8057", "x", 1);
+    assert_true(store_open(path, STORE_READ_ONLY, &reader, &e));
+    assert_true(sessions_list(reader, 0, &list, &e));
+    assert_int_equal(list.items.len, 1);
+    session_list_release(&list);
+    assert_false(sessions_set_draft(reader, "01890a5d-ac96-774b-bcce-b302099a8057", "d", &e));
+    assert_int_equal(e.code, ERR_SESSION_STORE_ERROR);
+    assert_non_null(strstr(e.text, "cannot be written"));
+    store_close(reader);
+}
+
+static void test_a_path_that_cannot_be(void **state)
+{
+    (void)state;
+    char *file = support_path("file");
+    char *below = support_path("file/tiro.db");
+    support_write(file, "");
+    struct store *s;
+    assert_false(store_open(below, STORE_READ_WRITE, &s, &e));
+    assert_int_equal(e.code, ERR_SESSION_STORE_ERROR);
+    assert_non_null(strstr(e.text, file));
+    refuse(below, STORE_READ_ONLY, ERR_SESSION_STORE_ERROR, "cannot open");
+    char *dir = support_path("data");
+    refuse(dir, STORE_READ_WRITE, ERR_SESSION_STORE_ERROR, "cannot be opened");
+    free(dir);
+    free(below);
+    free(file);
+}
+
+static void test_default_path(void **state)
+{
+    (void)state;
+    char *wanted = support_path(".local/share/tiro/tiro.db");
+    char *got = store_default_path();
+    assert_string_equal(got, wanted);
+    free(got);
+    free(wanted);
+}
+
+/* ---- sessions ---- */
+
+static const char ID_A[] = "01890a5d-ac96-774b-bcce-b302099a8057";
+static const char ID_B[] = "01890a5d-ac97-7111-8000-0000deadbeef";
+static const char ID_C[] = "01890a5d-ac98-7222-8000-00001234abcd";
+
+static void put(const char *id, const char *title, int64_t updated_ms)
+{
+    struct session_info info;
+    session_info_init(&info);
+    snprintf(info.id, sizeof info.id, "%s", id);
+    free(info.title);
+    info.title = mem_strdup(title);
+    info.updated_ms = updated_ms;
+    assert_true(sessions_put(store, &info, &e));
+    session_info_release(&info);
+}
+
+static void test_put_and_get(void **state)
+{
+    (void)state;
+    struct session_info back;
+    struct session_info info = {
+        .title = mem_strdup("Größe"),
+        .title_set = true,
+        .directory = mem_strdup("/d"),
+        .provider = mem_strdup("p"),
+        .model = mem_strdup("m"),
+        .system = mem_strdup("be brief"),
+        .draft = mem_strdup("half"),
+        .last_line = mem_strdup("line"),
+        .created_ms = 11,
+        .updated_ms = 12,
+        .messages = 13,
+        .turns = 14,
+        .last_seq = 15,
+        .usage = {.input = 16, .output = 0, .cached = -1, .estimated = true}};
+    memcpy(info.id, ID_A, sizeof ID_A);
+    assert_true(sessions_put(store, &info, &e));
+    assert_true(sessions_get(store, ID_A, &back, &e));
+    struct json *a = session_info_to_json(&info);
+    struct json *b = session_info_to_json(&back);
+    char *left = json_print(a);
+    char *right = json_print(b);
+    assert_string_equal(left, right);
+    assert_true(back.title_set);
+    assert_int_equal(back.usage.cached, -1);
+    assert_int_equal(back.usage.output, 0);
+    free(left);
+    free(right);
+    json_free(a);
+    json_free(b);
+    session_info_release(&back);
+
+    free(info.draft);
+    info.draft = NULL;
+    info.turns = 99;
+    assert_true(sessions_put(store, &info, &e));
+    assert_true(sessions_get(store, ID_A, &back, &e));
+    assert_null(back.draft);
+    assert_int_equal(back.turns, 99);
+    session_info_release(&back);
+    session_info_release(&info);
+
+    assert_false(sessions_get(store, ID_B, &back, &e));
+    assert_int_equal(e.code, ERR_SESSION_NOT_FOUND);
+}
+
+static void test_list_newest_first(void **state)
+{
+    (void)state;
+    struct session_list list;
+    put(ID_A, "a", 100);
+    put(ID_B, "b", 300);
+    put(ID_C, "c", 200);
+    assert_true(sessions_set_draft(store, ID_B, "draft", &e));
+    assert_true(sessions_list(store, 0, &list, &e));
+    assert_int_equal(list.items.len, 3);
+    assert_string_equal(list.items.items[0].id, ID_B);
+    assert_null(list.items.items[0].draft);
+    assert_string_equal(list.items.items[2].id, ID_A);
+    session_list_release(&list);
+    put(ID_A, "a", 400);
+    assert_true(sessions_list(store, 2, &list, &e));
+    assert_int_equal(list.items.len, 2);
+    assert_string_equal(list.items.items[0].id, ID_A);
+    session_list_release(&list);
+}
+
+static void resolves(const char *reference, const char *id)
+{
+    char got[UUID_LEN + 1];
+    assert_true(sessions_resolve(store, reference, got, &e));
+    assert_string_equal(got, id);
+}
+
+static void resolves_not(const char *reference, const char *named)
+{
+    char got[UUID_LEN + 1];
+    e = (struct error){0};
+    assert_false(sessions_resolve(store, reference, got, &e));
+    assert_int_equal(e.code, ERR_SESSION_NOT_FOUND);
+    assert_non_null(strstr(e.text, named));
+}
+
+static void test_resolve(void **state)
+{
+    (void)state;
+    resolves_not("last", "fewer");
+    put(ID_A, "Grüße an Marcus", 100);
+    put(ID_B, "beef", 300); /* also the end of its own id */
+    put(ID_C, "deadbeef", 200);
+    resolves(ID_A, ID_A);
+    resolves("01890A5D-AC96-774B-BCCE-B302099A8057", ID_A);
+    resolves("01890a5d-ac98", ID_C);
+    resolves("abcd", ID_C);
+    resolves("ABCD", ID_C);
+    resolves("last", ID_B);
+    resolves("~1", ID_B);
+    resolves("~3", ID_A);
+    resolves("grÜße AN marcus", ID_A);
+    resolves("deadbeef", ID_C); /* a title comes before a part of an id */
+    resolves("beef", ID_B);
+    resolves("0000deadbeef", ID_B);
+    put(ID_A, "abcd", 500); /* also when it is met first */
+    resolves("abcd", ID_A);
+    resolves_not("~4", "fewer");
+    resolves_not("~0", "~0");
+    resolves_not("eef", "eef");
+    resolves_not("Grüße", "tiro sessions list");
+    resolves_not("", "no session");
+    resolves_not("01890a5d", "3 sessions");
+}
+
+static void test_ambiguous_reference(void **state)
+{
+    (void)state;
+    char id[] = "01890a5d-ac96-774b-bcce-b302099a8000";
+    for (int i = 0; i < 7; i++) {
+        id[UUID_LEN - 1] = (char)('0' + i);
+        put(id, "A title that is much too long to be shown whole", i);
+    }
+    resolves_not("0189", "7 sessions match \"0189\"");
+    assert_non_null(strstr(e.text, "099a8006 A title that is much to"));
+    assert_non_null(strstr(e.text, "099a8002"));
+    assert_null(strstr(e.text, "099a8001"));
+    resolves_not("a title that is much too long to be shown whole", "7 sessions");
+    resolves("8003", "01890a5d-ac96-774b-bcce-b302099a8003");
+}
+
+static struct event *new_event(const char *id, int64_t seq, enum event_type type, const char *text)
+{
+    struct event *ev = event_new(type);
+    memcpy(ev->session_id, id, UUID_LEN);
+    ev->seq = seq;
+    ev->wall_ms = 1000 + seq;
+    if (text)
+        ev->text = mem_strdup(text);
+    return ev;
+}
+
+static void append(const char *id, int64_t seq, enum event_type type, const char *text)
+{
+    struct event *ev = new_event(id, seq, type, text);
+    if (!event_log_append(store, ev, &e))
+        fail_msg("%s", e.text);
+    event_free(ev);
+}
+
+static void test_draft(void **state)
+{
+    (void)state;
+    struct session_info info;
+    put(ID_A, "a", 1);
+    put(ID_B, "b", 1);
+    append(ID_B, 1, EVENT_RUN_STARTED, "x");
+    assert_true(sessions_set_draft(store, ID_A, "half a", &e));
+    assert_true(sessions_get(store, ID_A, &info, &e));
+    assert_string_equal(info.draft, "half a");
+    session_info_release(&info);
+    assert_true(sessions_set_draft(store, ID_B, "half b", &e));
+
+    assert_true(sessions_set_draft(store, ID_B, NULL, &e));
+    assert_true(sessions_get(store, ID_B, &info, &e)); /* it has an event */
+    assert_null(info.draft);
+    session_info_release(&info);
+    assert_true(sessions_set_draft(store, ID_A, "", &e));
+    assert_false(sessions_get(store, ID_A, &info, &e));
+    assert_false(sessions_set_draft(store, ID_A, "back", &e));
+    assert_int_equal(e.code, ERR_SESSION_NOT_FOUND);
+    assert_true(sessions_set_draft(store, ID_A, NULL, &e));
+}
+
+/* ---- the log ---- */
+
+static void test_append_needs_the_session(void **state)
+{
+    (void)state;
+    struct event *ev = new_event(ID_A, 1, EVENT_RUN_STARTED, "x");
+    assert_false(event_log_append(store, ev, &e));
+    assert_int_equal(e.code, ERR_SESSION_STORE_ERROR);
+    assert_non_null(strstr(e.text, ID_A));
+    event_free(ev);
+}
+
+static void test_two_connections_one_number(void **state)
+{
+    (void)state;
+    struct store *other;
+    put(ID_A, "a", 1);
+    assert_true(store_open(path, STORE_READ_WRITE, &other, &e));
+    struct event *ev = new_event(ID_A, 1, EVENT_RUN_STARTED, "x");
+    assert_true(event_log_append(store, ev, &e));
+    assert_false(event_log_append(other, ev, &e));
+    assert_int_equal(e.code, ERR_SESSION_STORE_ERROR);
+    assert_non_null(strstr(e.text, "another process"));
+    ev->seq = 2;
+    assert_true(event_log_append(other, ev, &e));
+    event_free(ev);
+    store_close(other);
+}
+
+static void test_locked(void **state)
+{
+    (void)state;
+    struct store *other;
+    put(ID_A, "a", 1);
+    assert_true(store_open(path, STORE_READ_WRITE, &other, &e));
+    assert_true(store_begin(other, &e));
+    assert_false(sessions_set_draft(store, ID_A, "x", &e));
+    assert_int_equal(e.code, ERR_SESSION_STORE_ERROR);
+    assert_non_null(strstr(e.text, "locked by another process"));
+    store_rollback(other);
+    assert_true(sessions_set_draft(store, ID_A, "x", &e));
+    store_close(other);
+}
+
+static void test_transactions(void **state)
+{
+    (void)state;
+    struct session_info info;
+    store_rollback(store); /* none is open */
+    assert_true(store_begin(store, &e));
+    put(ID_A, "a", 1);
+    store_rollback(store);
+    assert_false(sessions_get(store, ID_A, &info, &e));
+    assert_true(store_begin(store, &e));
+    put(ID_A, "a", 1);
+    assert_true(store_commit(store, &e));
+    assert_true(sessions_get(store, ID_A, &info, &e));
+    session_info_release(&info);
+}
+
+struct reading {
+    int64_t last;
+    int count, stop_after;
+};
+
+static bool visit(void *context, const struct event *ev)
+{
+    struct reading *r = context;
+    assert_true(ev->seq > r->last);
+    assert_string_equal(ev->session_id, ID_A);
+    assert_int_equal(ev->wall_ms, 1000 + ev->seq);
+    r->last = ev->seq;
+    return ++r->count != r->stop_after;
+}
+
+static void test_read(void **state)
+{
+    (void)state;
+    put(ID_A, "a", 1);
+    put(ID_B, "b", 1);
+    for (int64_t seq = 1; seq <= 10; seq++) {
+        append(ID_A, seq * 2, EVENT_TEXT_DELTA, "x");
+        append(ID_B, seq, EVENT_TEXT_DELTA, "y");
+    }
+    struct reading all = {0}, some = {.stop_after = 3};
+    assert_true(event_log_read(store, ID_A, 0, visit, &all, &e));
+    assert_int_equal(all.count, 10);
+    assert_true(event_log_read(store, ID_A, 6, visit, &some, &e));
+    assert_int_equal(some.count, 3);
+    assert_int_equal(some.last, 12);
+    all = (struct reading){0};
+    assert_true(event_log_read(store, ID_C, 0, visit, &all, &e));
+    assert_int_equal(all.count, 0);
+}
+
+static void test_unknown_events_end_the_reading(void **state)
+{
+    (void)state;
+    struct reading r = {0};
+    struct event_list list;
+    bool more;
+    put(ID_A, "a", 1);
+    append(ID_A, 1, EVENT_RUN_STARTED, "x");
+    meddle(path, "INSERT INTO event SELECT key, 2, 0, 'moon_rise', 1, '{}' FROM session");
+    assert_false(event_log_read(store, ID_A, 0, visit, &r, &e));
+    assert_int_equal(r.count, 1);
+    assert_non_null(strstr(e.text, "moon_rise"));
+    assert_false(event_log_tail(store, ID_A, 0, 10, &list, &more, &e));
+    assert_int_equal(list.items.len, 0);
+    meddle(path, "UPDATE event SET type = 'warning', version = 9 WHERE seq = 2");
+    r = (struct reading){0};
+    assert_false(event_log_read(store, ID_A, 0, visit, &r, &e));
+    assert_int_equal(e.code, ERR_SESSION_STORE_ERROR);
+    assert_non_null(strstr(e.text, "version 9"));
+}
+
+static void check_tail(int64_t before, int limit, const char *wanted)
+{
+    struct event_list list;
+    bool more;
+    struct buf got = BUF_INIT;
+    assert_true(event_log_tail(store, ID_A, before, limit, &list, &more, &e));
+    for (size_t i = 0; i < list.items.len; i++)
+        buf_addf(&got, "%lld ", (long long)list.items.items[i]->seq);
+    buf_addstr(&got, more ? "more" : "end");
+    assert_string_equal(got.data, wanted);
+    buf_release(&got);
+    event_list_release(&list);
+}
+
+static void test_tail(void **state)
+{
+    (void)state;
+    static const enum event_type types[] = {
+        EVENT_RUN_STARTED, EVENT_TURN_STARTED,  EVENT_REASONING_DELTA, EVENT_TEXT_DELTA, /* 4 */
+        EVENT_TEXT_DELTA,  EVENT_TEXT_COMPLETE, EVENT_TURN_COMPLETED,  EVENT_RUN_COMPLETED,
+        EVENT_RUN_STARTED, EVENT_TURN_STARTED,  EVENT_TEXT_DELTA,      EVENT_TEXT_DELTA, /* 12 */
+        EVENT_RUN_STARTED, EVENT_TURN_STARTED,  EVENT_REASONING_DELTA, EVENT_REASONING_COMPLETE,
+        EVENT_TEXT_DELTA,  EVENT_TEXT_COMPLETE, EVENT_RUN_COMPLETED};
+    put(ID_A, "a", 1);
+    check_tail(0, 5, "end");
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+        bool bare = types[i] == EVENT_TURN_STARTED || types[i] == EVENT_TURN_COMPLETED;
+        append(ID_A, (int64_t)i + 1, types[i], bare ? NULL : "x");
+    }
+    check_tail(0, 100, "1 2 3 6 7 8 9 10 11 12 13 14 16 18 19 end");
+    check_tail(0, 15, "1 2 3 6 7 8 9 10 11 12 13 14 16 18 19 end");
+    check_tail(0, 14, "9 10 11 12 13 14 16 18 19 more");
+    check_tail(0, 3, "16 18 19 more");
+    check_tail(16, 3, "13 14 more"); /* 15 is superseded by 16, which is behind */
+    check_tail(13, 1, "12 more");
+    check_tail(13, 3, "10 11 12 more");
+    check_tail(13, 4, "9 10 11 12 more");
+    check_tail(9, 4, "3 6 7 8 more");
+    check_tail(5, 9, "1 2 3 end");
+    check_tail(1, 9, "end");
+}
+
+static bool bare(enum event_type type)
+{
+    return type == EVENT_TURN_STARTED || type == EVENT_TURN_COMPLETED || type == EVENT_INTERRUPTED;
+}
+
+/* What event_log_tail() does, over an array and without cleverness. */
+static bool is_kept(const enum event_type *types, int64_t count, int64_t seq)
+{
+    enum event_type type = types[seq];
+    if (type != EVENT_TEXT_DELTA && type != EVENT_REASONING_DELTA)
+        return true;
+    enum event_type whole =
+        type == EVENT_TEXT_DELTA ? EVENT_TEXT_COMPLETE : EVENT_REASONING_COMPLETE;
+    for (int64_t i = seq + 1; i <= count; i++) {
+        if (types[i] == EVENT_TURN_STARTED || types[i] == EVENT_RUN_STARTED)
+            return true;
+        if (types[i] == whole)
+            return false;
+    }
+    return true;
+}
+
+/* Pages from the end to the beginning hold every event that counts, each once. */
+static void check_pages(const enum event_type *types, int64_t count, int limit)
+{
+    int64_t before = 0;
+    int64_t expected = count; /* the next that a page must hold, going down */
+    bool more = true;
+    while (more) {
+        struct event_list list;
+        assert_true(event_log_tail(store, ID_A, before, limit, &list, &more, &e));
+        assert_true(list.items.len <= (size_t)limit);
+        for (size_t i = list.items.len; i > 0; i--, expected--) {
+            while (expected > 0 && !is_kept(types, count, expected))
+                expected--;
+            assert_int_equal(list.items.items[i - 1]->seq, expected);
+            assert_true(i == 1 || list.items.items[i - 1]->type != EVENT_RUN_STARTED ||
+                        list.items.items[0]->type == EVENT_RUN_STARTED);
+        }
+        assert_true(list.items.len > 0 || !more);
+        before = list.items.len > 0 ? list.items.items[0]->seq : before;
+        event_list_release(&list);
+    }
+    while (expected > 0 && !is_kept(types, count, expected))
+        expected--;
+    assert_int_equal(expected, 0);
+}
+
+static void test_random_logs_page_without_loss(void **state)
+{
+    (void)state;
+    static const enum event_type choice[] = {
+        EVENT_RUN_STARTED,     EVENT_TURN_STARTED,    EVENT_TEXT_DELTA,    EVENT_TEXT_DELTA,
+        EVENT_REASONING_DELTA, EVENT_REASONING_DELTA, EVENT_TEXT_COMPLETE, EVENT_REASONING_COMPLETE,
+        EVENT_TURN_COMPLETED,  EVENT_RUN_COMPLETED};
+    enum event_type types[61];
+    put(ID_A, "a", 1);
+    entropy_seed(support_seed());
+    for (int round = 0; round < 60; round++) {
+        int64_t count = (int64_t)(entropy_unit() * 61);
+        assert_true(store_begin(store, &e));
+        for (int64_t seq = 1; seq <= count; seq++) {
+            types[seq] = choice[(size_t)(entropy_unit() * 10)];
+            append(ID_A, seq, types[seq], bare(types[seq]) ? NULL : "x");
+        }
+        for (int limit = 1; limit < 70; limit = limit * 2 + 1)
+            check_pages(types, count, limit);
+        store_rollback(store);
+    }
+}
+
+static void test_inputs(void **state)
+{
+    (void)state;
+    struct text_list texts;
+    put(ID_A, "a", 1);
+    put(ID_B, "b", 1);
+    append(ID_A, 1, EVENT_RUN_STARTED, "first");
+    append(ID_B, 2, EVENT_RUN_STARTED, "second");
+    append(ID_A, 3, EVENT_RUN_STARTED, "third");
+    append(ID_A, 4, EVENT_WARNING, "no input");
+    append(ID_B, 5, EVENT_RUN_STARTED, "first");
+    append(ID_B, 6, EVENT_RUN_STARTED, "");
+    assert_true(event_log_inputs(store, 10, &texts, &e));
+    assert_int_equal(texts.items.len, 3);
+    assert_string_equal(texts.items.items[0], "first");
+    assert_string_equal(texts.items.items[1], "third");
+    assert_string_equal(texts.items.items[2], "second");
+    text_list_release(&texts);
+    assert_true(event_log_inputs(store, 1, &texts, &e));
+    assert_int_equal(texts.items.len, 1);
+    text_list_release(&texts);
+}
+
+/* The files as they would stand there if the program had died now. */
+static char *copy_files(void)
+{
+    static const char *const ends[] = {"", "-wal"};
+    char *copy = support_path("copy.db");
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        size_t len;
+        char *from = mem_printf("%s%s", path, ends[i]);
+        char *to = mem_printf("%s%s", copy, ends[i]);
+        char *bytes = read_bytes(from, &len);
+        FILE *f = fopen(to, "wb");
+        assert_non_null(f);
+        assert_int_equal(fwrite(bytes, 1, len, f), len);
+        fclose(f);
+        free(bytes);
+        free(from);
+        free(to);
+    }
+    return copy;
+}
+
+/* What was acknowledged is there when the program is gone without a word. */
+static void test_survives_without_closing(void **state)
+{
+    (void)state;
+    put(ID_A, "a", 1);
+    append(ID_A, 1, EVENT_RUN_STARTED, "kept");
+    assert_true(store_begin(store, &e));
+    append(ID_A, 2, EVENT_RUN_STARTED, "not committed");
+    char *copy = copy_files();
+    store_rollback(store);
+    struct store *after;
+    struct text_list texts;
+    assert_true(store_open(copy, STORE_READ_WRITE, &after, &e));
+    assert_true(event_log_inputs(after, 9, &texts, &e));
+    assert_int_equal(texts.items.len, 1);
+    assert_string_equal(texts.items.items[0], "kept");
+    text_list_release(&texts);
+    store_close(after);
+    free(copy);
+}
+
+/* A newer program died and left work in its log: that is folded in by nobody but itself. */
+static void test_a_newer_program_s_log_is_untouched(void **state)
+{
+    (void)state;
+    size_t before_len, after_len;
+    meddle(path, "PRAGMA user_version = 999");
+    char *copy = copy_files();
+    char *wal = mem_printf("%s-wal", copy);
+    char *before = read_bytes(copy, &before_len);
+    refuse(copy, STORE_READ_WRITE, ERR_SESSION_STORE_ERROR, "newer");
+    char *after = read_bytes(copy, &after_len);
+    assert_int_equal(before_len, after_len);
+    assert_memory_equal(before, after, before_len);
+    free(after);
+    after = read_bytes(wal, &after_len);
+    assert_true(after_len > 0);
+    free(before);
+    free(after);
+    free(wal);
+    free(copy);
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_makes_private_files),
+        TEST(test_stamps_its_file),
+        TEST(test_newer_schema_is_refused_untouched),
+        TEST(test_foreign_database_is_refused),
+        TEST(test_what_is_no_database_is_refused),
+        TEST(test_truncated_database_is_refused),
+        TEST(test_read_only),
+        TEST(test_a_path_that_cannot_be),
+        TEST(test_default_path),
+        TEST(test_put_and_get),
+        TEST(test_list_newest_first),
+        TEST(test_resolve),
+        TEST(test_ambiguous_reference),
+        TEST(test_draft),
+        TEST(test_append_needs_the_session),
+        TEST(test_two_connections_one_number),
+        TEST(test_locked),
+        TEST(test_transactions),
+        TEST(test_read),
+        TEST(test_unknown_events_end_the_reading),
+        TEST(test_tail),
+        TEST(test_random_logs_page_without_loss),
+        TEST(test_inputs),
+        TEST(test_survives_without_closing),
+        TEST(test_a_newer_program_s_log_is_untouched),
+    };
+    return cmocka_run_group_tests_name("store", tests, NULL, NULL);
+}
