@@ -1,6 +1,8 @@
 # Files that are built into the program (src/base/embedded.h). Every file of data/ that the program
 # reads at run time stands here.
 EMBEDDED_FILES = \
+	data/models.ini \
+	data/offline.md \
 	data/schema.sql \
 	data/tiro.ini
 

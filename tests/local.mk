@@ -1,15 +1,25 @@
 # One program a module: tests/test_NAME.c. They link what they use out of libsupport.a.
 UNIT_TESTS = \
+	tests/test_answers \
 	tests/test_buf_vec \
+	tests/test_choose \
 	tests/test_config \
 	tests/test_err \
 	tests/test_event \
+	tests/test_failure \
 	tests/test_history \
+	tests/test_http \
 	tests/test_json \
 	tests/test_mailbox \
 	tests/test_message \
+	tests/test_model_server \
+	tests/test_models \
+	tests/test_offline \
 	tests/test_paths \
+	tests/test_providers \
+	tests/test_requests \
 	tests/test_snapshot \
+	tests/test_sse \
 	tests/test_store \
 	tests/test_utf8 \
 	tests/test_uuid
@@ -19,8 +29,19 @@ SCRIPT_TESTS = \
 	tests/layering.sh
 
 tests_libsupport_a_SOURCES = \
+	tests/model_dialects.c \
+	tests/model_dialects.h \
+	tests/model_listings.c \
+	tests/model_server.c \
+	tests/model_server.h \
 	tests/support.c \
-	tests/support.h
+	tests/support.h \
+	tests/talk.c \
+	tests/talk.h
+
+# The scripted server on its own, for measuring and for trying the screen by hand.
+EXTRA_PROGRAMS += tests/model-server
+tests_model_server_SOURCES = tests/model_server_main.c
 
 EXTRA_DIST += $(SCRIPT_TESTS)
 TEST_EXTENSIONS = .sh

@@ -1,0 +1,49 @@
+/* Why a model call failed, in terms that the retry decision and the user need. */
+#ifndef PROVIDER_FAILURE_H
+#define PROVIDER_FAILURE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum failure_kind {
+    FAILURE_NONE,
+    FAILURE_CANCELLED,
+    FAILURE_CONNECT,   /* no connection, or lost before the first content */
+    FAILURE_STALL,     /* stall_timeout without a byte */
+    FAILURE_STATUS,    /* an HTTP status that is not 2xx */
+    FAILURE_STREAM,    /* an error event inside a stream */
+    FAILURE_CUT,       /* the stream ended before its end was said */
+    FAILURE_PROTOCOL,  /* not what this API speaks: content type, JSON, empty body */
+    FAILURE_TOO_LARGE, /* a line or event past the maximum */
+    FAILURE_OVERFLOW,  /* the request does not fit the model's window */
+    FAILURE_QUOTA,     /* credit or quota used up: never retried */
+    FAILURE_LOADING,   /* the server is still loading the model: wait, and say so */
+    FAILURE_SETUP      /* no key, no model, a bad URL: nothing was sent */
+};
+
+struct failure {
+    enum failure_kind kind;
+    int status;             /* HTTP; 0 if none. Anthropic's overloaded_error in a stream is 529 */
+    bool content_seen;      /* the user has seen part of the answer: never retried silently */
+    int64_t retry_after_ms; /* -1: the server did not say */
+    int64_t prompt_tokens;  /* OVERFLOW, where the server says: else -1 */
+    int64_t window;
+    char text[256]; /* for a person; holds no secret */
+};
+
+void failure_clear(struct failure *f);
+
+/* Fills in kind and text; returns false, so that `return failure_set(…)` reads well. */
+bool failure_set(struct failure *f, enum failure_kind kind, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* The retry decision (spec: providers, Retry), a pure function.
+ * `attempt` counts from 1; `unit` is random in [0, 1) and gives ±10 %.
+ * Returns the wait in ms before the next attempt, or -1 when there is none. */
+int64_t retry_wait(const struct failure *f, int attempt, int max_retries, double unit);
+
+/* The number of retries that retry_wait() grants for this failure, to show "attempt 2 of 3": a
+ * model that is loading gets more of them than the configured max_retries, unless that is 0. */
+int retry_limit(const struct failure *f, int max_retries);
+
+#endif

@@ -1,0 +1,416 @@
+#include "provider/http.h"
+
+#include <ctype.h>
+#include <curl/curl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/clock.h"
+#include "base/die.h"
+#include "base/mem.h"
+#include "provider/provider.h"
+
+#define READ_SIZE 65536L
+/* How long a finished answer may take to close its body before its connection is given up. */
+#define GRACE_MS 250
+#define KEPT_CONNECTIONS 4L
+/* Whatever the server says, the wait fits an int of milliseconds. */
+#define LONGEST_RETRY_AFTER_S 2000000
+
+struct http {
+    CURLM *multi; /* NULL before the first request */
+};
+
+struct transfer {
+    const struct http_request *request;
+    struct http_reply *reply;
+    struct failure *failure;
+    CURL *easy;
+    struct curl_slist *headers;
+    char error[CURL_ERROR_SIZE];
+    bool refused;         /* by the sink or for its size; the failure is filled in */
+    bool arrived;         /* body bytes since the last on_read */
+    curl_off_t moved;     /* bytes both ways */
+    int64_t moved_ms;     /* when that last changed */
+    int64_t grace_end_ms; /* 0: the answer is not over */
+};
+
+static pthread_once_t curl_started = PTHREAD_ONCE_INIT;
+
+static void start_curl(void)
+{
+    if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK)
+        die("libcurl does not start");
+}
+
+struct http *http_new(void)
+{
+    return mem_alloc(sizeof(struct http));
+}
+
+void http_free(struct http *h)
+{
+    if (h == NULL)
+        return;
+    if (h->multi != NULL)
+        curl_multi_cleanup(h->multi);
+    free(h);
+}
+
+void http_headers_add(struct http_headers *h, const char *format, ...)
+{
+    struct buf line = BUF_INIT;
+    va_list args;
+    va_start(args, format);
+    buf_vaddf(&line, format, args);
+    va_end(args);
+    vec_push(&h->list, buf_take(&line));
+}
+
+static void wipe(char *s)
+{
+    for (volatile char *p = s; *p != '\0'; p++)
+        *p = '\0';
+}
+
+void http_headers_release(struct http_headers *h)
+{
+    for (size_t i = 0; i < h->list.len; i++) {
+        wipe(h->list.items[i]);
+        free(h->list.items[i]);
+    }
+    vec_release(&h->list);
+}
+
+void http_reply_init(struct http_reply *r)
+{
+    *r = (struct http_reply){.retry_after_ms = -1};
+    buf_init(&r->body, PROVIDER_MAX_EVENT);
+}
+
+void http_reply_release(struct http_reply *r)
+{
+    buf_release(&r->body);
+}
+
+char *http_escape(const char *s)
+{
+    char *escaped = curl_easy_escape(NULL, s, 0);
+    if (escaped == NULL)
+        die("out of memory");
+    char *copy = mem_strdup(escaped);
+    curl_free(escaped);
+    return copy;
+}
+
+/* "12" or "1.5", as milliseconds; -1 if it is anything else. */
+static int64_t parse_seconds(const char *s)
+{
+    int64_t ms = 0;
+    size_t digits = strspn(s, "0123456789");
+    if (digits == 0)
+        return -1;
+    for (size_t i = 0; i < digits && ms <= LONGEST_RETRY_AFTER_S; i++)
+        ms = ms * 10 + (s[i] - '0');
+    ms = (ms > LONGEST_RETRY_AFTER_S ? LONGEST_RETRY_AFTER_S : ms) * 1000;
+    s += digits;
+    if (*s == '.') {
+        s++;
+        for (int64_t unit = 100; *s >= '0' && *s <= '9'; s++, unit /= 10)
+            ms += unit * (*s - '0');
+    }
+    return s[strspn(s, " \t\r\n")] == '\0' ? ms : -1;
+}
+
+int64_t retry_after_parse(const char *value, int64_t now_wall_ms)
+{
+    value += strspn(value, " \t");
+    int64_t ms = parse_seconds(value);
+    if (ms >= 0)
+        return ms;
+    /* Every form of an HTTP date, whatever the locale; a negative number is no date to us. */
+    time_t date = value[0] >= 'A' && value[0] <= 'z' ? curl_getdate(value, NULL) : (time_t)-1;
+    if (date == (time_t)-1)
+        return -1;
+    ms = (int64_t)date * 1000 - now_wall_ms;
+    if (ms < 0)
+        return 0;
+    return ms < LONGEST_RETRY_AFTER_S * 1000LL ? ms : LONGEST_RETRY_AFTER_S * 1000LL;
+}
+
+/* The value of header `name` in a raw line, copied, or NULL if it is another header. */
+static char *header_value(const char *line, size_t len, const char *name)
+{
+    size_t name_len = strlen(name);
+    if (len <= name_len || line[name_len] != ':' || strncasecmp(line, name, name_len) != 0)
+        return NULL;
+    const char *start = line + name_len + 1;
+    const char *end = line + len;
+    while (start < end && isspace((unsigned char)*start))
+        start++;
+    while (end > start && isspace((unsigned char)end[-1]))
+        end--;
+    return mem_strndup(start, (size_t)(end - start));
+}
+
+static void read_retry_after(struct http_reply *reply, const char *line, size_t len)
+{
+    char *ms = header_value(line, len, "retry-after-ms");
+    char *seconds = header_value(line, len, "retry-after");
+    if (ms != NULL) {
+        int64_t value = retry_after_parse(ms, clock_wall_ms());
+        if (value >= 0)
+            reply->retry_after_ms = value / 1000;
+    } else if (seconds != NULL && reply->retry_after_ms < 0) {
+        reply->retry_after_ms = retry_after_parse(seconds, clock_wall_ms());
+    }
+    free(ms);
+    free(seconds);
+}
+
+static size_t take_header(char *line, size_t size, size_t count, void *context)
+{
+    struct transfer *t = context;
+    size_t len = size * count;
+    if (len >= 5 && memcmp(line, "HTTP/", 5) == 0)
+        t->reply->retry_after_ms = -1;
+    read_retry_after(t->reply, line, len);
+    return len;
+}
+
+static void read_head(struct transfer *t)
+{
+    long status = 0;
+    const char *type = NULL;
+    curl_easy_getinfo(t->easy, CURLINFO_RESPONSE_CODE, &status);
+    curl_easy_getinfo(t->easy, CURLINFO_CONTENT_TYPE, &type);
+    t->reply->status = (int)status;
+
+    size_t len = type == NULL ? 0 : strcspn(type, "; \t");
+    if (len >= sizeof t->reply->content_type)
+        len = sizeof t->reply->content_type - 1;
+    for (size_t i = 0; i < len; i++)
+        t->reply->content_type[i] = (char)tolower((unsigned char)type[i]);
+    t->reply->content_type[len] = '\0';
+}
+
+static size_t take_body(char *bytes, size_t size, size_t count, void *context)
+{
+    struct transfer *t = context;
+    size_t len = size * count;
+    if (t->reply->status == 0)
+        read_head(t);
+    if (t->request->on_body != NULL && t->reply->status / 100 == 2) {
+        t->arrived = true;
+        t->refused = !t->request->on_body(t->request->context, bytes, len);
+    } else if (!buf_try_add(&t->reply->body, bytes, len)) {
+        t->refused = true;
+        failure_set(t->failure, FAILURE_TOO_LARGE, "the answer has more than %zu MiB",
+                    PROVIDER_MAX_EVENT >> 20);
+    }
+    return t->refused ? 0 : len;
+}
+
+static void set_safety(CURL *easy, const struct http_request *r)
+{
+#if LIBCURL_VERSION_NUM >= 0x075500
+    curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
+#else
+    curl_easy_setopt(easy, CURLOPT_PROTOCOLS, (long)(CURLPROTO_HTTP | CURLPROTO_HTTPS));
+#endif
+#if LIBCURL_VERSION_NUM >= 0x075700
+    /* Else giving up while a name is looked up would wait for the resolver's thread. */
+    curl_easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L);
+#endif
+    curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L);
+    curl_easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, 1L);
+    curl_easy_setopt(easy, CURLOPT_SSL_VERIFYHOST, 2L);
+    curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
+    if (r->ca_file != NULL && r->ca_file[0] != '\0')
+        curl_easy_setopt(easy, CURLOPT_CAINFO, r->ca_file);
+}
+
+static void set_callbacks(struct transfer *t)
+{
+    curl_easy_setopt(t->easy, CURLOPT_HEADERFUNCTION, take_header);
+    curl_easy_setopt(t->easy, CURLOPT_HEADERDATA, t);
+    curl_easy_setopt(t->easy, CURLOPT_WRITEFUNCTION, take_body);
+    curl_easy_setopt(t->easy, CURLOPT_WRITEDATA, t);
+    curl_easy_setopt(t->easy, CURLOPT_ERRORBUFFER, t->error);
+}
+
+static void add_header(struct transfer *t, const char *line)
+{
+    struct curl_slist *longer = curl_slist_append(t->headers, line);
+    if (longer == NULL)
+        die("out of memory");
+    t->headers = longer;
+}
+
+static void set_request(struct transfer *t)
+{
+    const struct http_request *r = t->request;
+    for (size_t i = 0; r->headers != NULL && i < r->headers->list.len; i++)
+        add_header(t, r->headers->list.items[i]);
+    /* libcurl would wait a second for a "100 Continue" that few of these servers send. */
+    add_header(t, "Expect:");
+
+    curl_easy_setopt(t->easy, CURLOPT_URL, r->url);
+    curl_easy_setopt(t->easy, CURLOPT_HTTPHEADER, t->headers);
+    curl_easy_setopt(t->easy, CURLOPT_USERAGENT, "tiro/" PACKAGE_VERSION);
+    curl_easy_setopt(t->easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_2TLS);
+    curl_easy_setopt(t->easy, CURLOPT_BUFFERSIZE, READ_SIZE);
+    curl_easy_setopt(t->easy, CURLOPT_TCP_KEEPALIVE, 1L);
+    curl_easy_setopt(t->easy, CURLOPT_CONNECTTIMEOUT_MS, (long)r->connect_timeout_ms);
+    if (r->body != NULL) {
+        curl_easy_setopt(t->easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)r->body_len);
+        curl_easy_setopt(t->easy, CURLOPT_POSTFIELDS, r->body);
+    }
+}
+
+static bool transfer_start(struct http *h, struct transfer *t)
+{
+    pthread_once(&curl_started, start_curl);
+    if (h->multi == NULL) {
+        h->multi = curl_multi_init();
+        if (h->multi == NULL)
+            die("out of memory");
+        curl_multi_setopt(h->multi, CURLMOPT_MAXCONNECTS, KEPT_CONNECTIONS);
+    }
+    t->easy = curl_easy_init();
+    if (t->easy == NULL)
+        die("out of memory");
+    set_safety(t->easy, t->request);
+    set_callbacks(t);
+    set_request(t);
+    t->moved_ms = clock_mono_ms();
+    CURLMcode code = curl_multi_add_handle(h->multi, t->easy);
+    return code == CURLM_OK ||
+           failure_set(t->failure, FAILURE_SETUP, "%s", curl_multi_strerror(code));
+}
+
+static void transfer_end(struct http *h, struct transfer *t)
+{
+    curl_multi_remove_handle(h->multi, t->easy);
+    curl_easy_cleanup(t->easy);
+    for (struct curl_slist *s = t->headers; s != NULL; s = s->next)
+        wipe(s->data);
+    curl_slist_free_all(t->headers);
+}
+
+static void note_progress(struct transfer *t, int64_t now)
+{
+    curl_off_t up = 0;
+    curl_off_t down = 0;
+    curl_off_t connected = 0;
+    long head = 0;
+    curl_easy_getinfo(t->easy, CURLINFO_SIZE_UPLOAD_T, &up);
+    curl_easy_getinfo(t->easy, CURLINFO_SIZE_DOWNLOAD_T, &down);
+    curl_easy_getinfo(t->easy, CURLINFO_HEADER_SIZE, &head);
+    curl_easy_getinfo(t->easy, CURLINFO_PRETRANSFER_TIME_T, &connected);
+    /* Until it is connected, the connect timeout of libcurl counts. */
+    if (connected == 0 || up + down + head != t->moved)
+        t->moved_ms = now;
+    t->moved = up + down + head;
+}
+
+static void read_ended(struct transfer *t, int64_t now)
+{
+    if (!t->arrived)
+        return;
+    t->arrived = false;
+    const struct http_request *r = t->request;
+    if (r->on_read != NULL && !r->on_read(r->context) && t->grace_end_ms == 0)
+        t->grace_end_ms = now + GRACE_MS;
+}
+
+/* Sleeps until the network, the wakeup or a deadline has something to say. */
+static bool wait_for_news(struct http *h, struct transfer *t, const struct wakeup *w,
+                          int64_t deadline)
+{
+    int64_t left = deadline - clock_mono_ms();
+    if (left < 0)
+        left = 0;
+    struct curl_waitfd extra = {.fd = w == NULL ? -1 : w->fd, .events = CURL_WAIT_POLLIN};
+    unsigned extras = extra.fd >= 0 ? 1 : 0;
+    int timeout = left > 60000 ? 60000 : (int)left;
+    CURLMcode code = curl_multi_poll(h->multi, &extra, extras, timeout, NULL);
+    if (code != CURLM_OK)
+        return failure_set(t->failure, FAILURE_CONNECT, "%s", curl_multi_strerror(code));
+    if (extras > 0 && extra.revents != 0 && !w->go_on(w->context))
+        return failure_set(t->failure, FAILURE_CANCELLED, "interrupted");
+    return true;
+}
+
+static CURLcode transfer_result(struct http *h)
+{
+    int left = 0;
+    CURLMsg *message = curl_multi_info_read(h->multi, &left);
+    return message == NULL || message->msg != CURLMSG_DONE ? CURLE_RECV_ERROR
+                                                           : message->data.result;
+}
+
+/* Runs the transfer to its end, which may be that of the grace period. False: failure filled in. */
+static bool drive(struct http *h, struct transfer *t, const struct wakeup *w, CURLcode *result)
+{
+    for (;;) {
+        int running = 0;
+        CURLMcode code = curl_multi_perform(h->multi, &running);
+        int64_t now = clock_mono_ms();
+        read_ended(t, now);
+        if (code != CURLM_OK)
+            return failure_set(t->failure, FAILURE_CONNECT, "%s", curl_multi_strerror(code));
+        *result = CURLE_OK;
+        if (running == 0) {
+            *result = transfer_result(h);
+            return true;
+        }
+        note_progress(t, now);
+        if (t->grace_end_ms != 0 && now >= t->grace_end_ms)
+            return true;
+        int64_t stalled = t->moved_ms + t->request->stall_timeout_ms;
+        if (now >= stalled)
+            return failure_set(t->failure, FAILURE_STALL, "nothing came for %lld s",
+                               (long long)(t->request->stall_timeout_ms / 1000));
+        if (!wait_for_news(h, t, w, t->grace_end_ms != 0 ? t->grace_end_ms : stalled))
+            return false;
+    }
+}
+
+static const struct {
+    CURLcode code;
+    const char *hint;
+} setup_faults[] = {
+    {CURLE_URL_MALFORMAT, ""},
+    {CURLE_UNSUPPORTED_PROTOCOL, ""},
+    {CURLE_PEER_FAILED_VERIFICATION, "; [provider] ca_file names other certificates to trust"},
+    {CURLE_SSL_CACERT_BADFILE, "; see [provider] ca_file"},
+};
+
+static bool lost(struct transfer *t, CURLcode code)
+{
+    if (code == CURLE_OUT_OF_MEMORY)
+        die("out of memory");
+    const char *why = t->error[0] != '\0' ? t->error : curl_easy_strerror(code);
+    for (size_t i = 0; i < sizeof setup_faults / sizeof *setup_faults; i++)
+        if (setup_faults[i].code == code)
+            return failure_set(t->failure, FAILURE_SETUP, "%s%s", why, setup_faults[i].hint);
+    return failure_set(t->failure, FAILURE_CONNECT, "%s", why);
+}
+
+bool http_perform(struct http *h, const struct http_request *request, const struct wakeup *wakeup,
+                  struct http_reply *reply, struct failure *f)
+{
+    struct transfer t = {.request = request, .reply = reply, .failure = f};
+    CURLcode result = CURLE_OK;
+    bool ok = transfer_start(h, &t) && drive(h, &t, wakeup, &result);
+    if (ok) {
+        read_head(&t);
+        ok = !t.refused && (result == CURLE_OK || lost(&t, result));
+    }
+    transfer_end(h, &t);
+    return ok;
+}

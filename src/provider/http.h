@@ -1,0 +1,70 @@
+/* HTTP over libcurl's multi interface: one request at a time, answerable while it runs, the
+ * connection kept for the next one. Belongs to one thread. TLS is always verified; redirects are
+ * not followed, so that a key never leaves for another host. */
+#ifndef PROVIDER_HTTP_H
+#define PROVIDER_HTTP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/vec.h"
+#include "base/wakeup.h"
+#include "provider/failure.h"
+
+struct http;
+
+struct http *http_new(void); /* cheap: libcurl starts with the first request */
+void http_free(struct http *h);
+
+/* "name: value" each; owned. Secrets among them are wiped on release. */
+struct http_headers {
+    VEC(char *) list;
+};
+void http_headers_add(struct http_headers *h, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+void http_headers_release(struct http_headers *h);
+
+struct http_request {
+    const char *url;
+    const struct http_headers *headers;
+    const char *body; /* NULL: GET, else POST */
+    size_t body_len;
+    const char *ca_file; /* NULL or "": the system's */
+    int64_t connect_timeout_ms;
+    int64_t stall_timeout_ms; /* without a byte either way, once connected */
+
+    /* Takes the body of a 2xx reply; without it the body goes to reply->body. False ends the
+     * request: who refused has filled in the failure. */
+    bool (*on_body)(void *context, const char *bytes, size_t len);
+
+    /* Follows a read from the network whose bytes on_body got, maybe in several calls. False: all
+     * that matters is here; the body then has a short while to end, so that the connection can be
+     * kept. May be NULL. */
+    bool (*on_read)(void *context);
+    void *context;
+};
+
+struct http_reply {
+    int status;             /* 0 before one came */
+    char content_type[80];  /* lower case, without parameters; "" if absent */
+    int64_t retry_after_ms; /* -1 if absent */
+    struct buf body;        /* what no sink took; at most PROVIDER_MAX_EVENT */
+};
+void http_reply_init(struct http_reply *r);
+void http_reply_release(struct http_reply *r);
+
+/* True when a whole reply came, whatever its status. Else `f` says why: CANCELLED (within 100 ms
+ * of the wakeup), CONNECT, STALL, TOO_LARGE, SETUP, or what the sink put there. `wakeup` may be
+ * NULL. */
+bool http_perform(struct http *h, const struct http_request *request, const struct wakeup *wakeup,
+                  struct http_reply *reply, struct failure *f);
+
+/* Milliseconds from a retry-after header: seconds or an HTTP date; -1 if neither. */
+int64_t retry_after_parse(const char *value, int64_t now_wall_ms);
+
+/* Percent-encoded for a path; the caller frees. */
+char *http_escape(const char *s);
+
+#endif

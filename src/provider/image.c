@@ -1,0 +1,82 @@
+#include "provider/image.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "base/paths.h"
+
+static const struct {
+    const char *media_type;
+    size_t at;
+    const char *magic;
+} formats[] = {
+    {"image/png", 0, "\x89PNG\r\n\x1a\n"},
+    {"image/jpeg", 0, "\xff\xd8\xff"},
+    {"image/gif", 0, "GIF8"},
+    {"image/webp", 8, "WEBP"},
+};
+
+/* What the bytes are counts, not what the file is called: servers refuse a mismatch. */
+static const char *find_format(const struct buf *bytes)
+{
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
+        size_t len = strlen(formats[i].magic);
+        if (bytes->len >= formats[i].at + len &&
+            memcmp(bytes->data + formats[i].at, formats[i].magic, len) == 0)
+            return formats[i].media_type;
+    }
+    return NULL;
+}
+
+char *image_base64(const unsigned char *bytes, size_t len)
+{
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    char *out = mem_alloc((len + 2) / 3 * 4 + 1);
+    char *p = out;
+    for (size_t i = 0; i < len; i += 3) {
+        unsigned b1 = i + 1 < len ? bytes[i + 1] : 0;
+        unsigned b2 = i + 2 < len ? bytes[i + 2] : 0;
+        unsigned group = (unsigned)bytes[i] << 16 | b1 << 8 | b2;
+        *p++ = digits[group >> 18];
+        *p++ = digits[group >> 12 & 63];
+        *p++ = i + 1 < len ? digits[group >> 6 & 63] : '=';
+        *p++ = i + 2 < len ? digits[group & 63] : '=';
+    }
+    *p = '\0';
+    return out;
+}
+
+static bool is_url(const char *s)
+{
+    return strncasecmp(s, "http://", 7) == 0 || strncasecmp(s, "https://", 8) == 0;
+}
+
+void image_load(struct image *out, const struct block *block)
+{
+    *out = (struct image){0};
+    const char *where = block->text == NULL ? "" : block->text;
+    if (is_url(where)) {
+        out->url = where;
+        out->media_type = block->media_type;
+        return;
+    }
+    struct buf bytes;
+    struct error e;
+    buf_init(&bytes, IMAGE_MAX_BYTES);
+    if (!paths_read_file(where, &bytes, &e))
+        out->problem = mem_printf("[an image that cannot be read: %s]", e.text);
+    else if ((out->media_type = find_format(&bytes)) == NULL)
+        out->problem = mem_printf("[%s is not a PNG, JPEG, GIF or WebP image]", where);
+    else
+        out->base64 = image_base64((const unsigned char *)bytes.data, bytes.len);
+    buf_release(&bytes);
+}
+
+void image_release(struct image *image)
+{
+    free(image->base64);
+    free(image->problem);
+}

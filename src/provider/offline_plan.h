@@ -1,0 +1,33 @@
+/* What the offline provider answers: a pure function of the request. */
+#ifndef PROVIDER_OFFLINE_PLAN_H
+#define PROVIDER_OFFLINE_PLAN_H
+
+#include "base/buf.h"
+#include "provider/provider.h"
+
+/* Stands at the end of each answer, so that nobody takes it for a model's. */
+#define OFFLINE_MARK "*offline: no model; answers are quotations*"
+
+/* Either an answer, or a tool to call first. Owned strings. */
+struct offline_plan {
+    char *text;
+    char *tool, *args; /* args: JSON */
+};
+
+/* `manual` is data/offline.md. */
+struct offline_plan offline_plan_make(const struct request *request, const char *manual);
+void offline_plan_release(struct offline_plan *p);
+
+/* Index of the message that asks: the newest of the user's with text; message_count if none. */
+size_t offline_question(const struct request *request);
+
+/* The tool that should look at what the text names ("read README.md", "what is in src/?", "list
+ * the files") and the path, which the caller frees; NULL if it names nothing. */
+const char *offline_find_path(const char *text, char **path);
+
+/* The deterministic extract of the messages before `count`, for a summarising request; `prompt` is
+ * that request's text. */
+void offline_extract(struct buf *out, const struct message *messages, size_t count,
+                     const char *prompt);
+
+#endif

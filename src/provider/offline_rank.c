@@ -1,0 +1,271 @@
+#include "provider/offline_rank.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+#define TITLE_WEIGHT 3
+#define TITLE_BONUS 3
+#define K1 1.2
+#define B 0.75
+
+/* Longer words are compared by their beginning. */
+#define WORD_BYTES 48
+
+static const char *const stop_words[] = {
+    "a",      "about",   "all",     "also",   "am",    "an",     "and",   "any",   "are",  "as",
+    "at",     "be",      "been",    "but",    "by",    "can",    "could", "did",   "do",   "does",
+    "done",   "exactly", "explain", "for",    "from",  "get",    "give",  "had",   "has",  "have",
+    "how",    "i",       "if",      "in",     "into",  "is",     "it",    "its",   "just", "know",
+    "let",    "me",      "my",      "no",     "not",   "of",     "on",    "one",   "or",   "our",
+    "please", "s",       "say",     "should", "so",    "some",   "tell",  "than",  "that", "the",
+    "their",  "them",    "then",    "there",  "these", "they",   "this",  "those", "to",   "us",
+    "was",    "we",      "were",    "what",   "when",  "where",  "which", "who",   "whom", "why",
+    "will",   "with",    "would",   "you",    "your",  "want",   "way",   "much",  "many", "more",
+    "thing",  "really",  "hi",      "hello",  "hey",   "thanks", "work",  "use",   "need", "make"};
+
+struct term {
+    char word[WORD_BYTES];
+    size_t passages; /* that have it */
+};
+
+struct terms {
+    VEC(struct term) list;
+};
+
+static bool is_word_byte(char c)
+{
+    return isalnum((unsigned char)c) || (unsigned char)c >= 0x80 || c == '_';
+}
+
+/* The next word from *at on, in lower case. False at the end. */
+static bool next_word(const char **at, char word[WORD_BYTES])
+{
+    size_t len = 0;
+    while (**at && !is_word_byte(**at))
+        (*at)++;
+    for (; **at && is_word_byte(**at); (*at)++)
+        if (len < WORD_BYTES - 1)
+            word[len++] = **at >= 'A' && **at <= 'Z' ? (char)(**at - 'A' + 'a') : **at;
+    word[len] = '\0';
+    return len > 0;
+}
+
+static bool is_stop_word(const char *word)
+{
+    for (size_t i = 0; i < sizeof stop_words / sizeof *stop_words; i++)
+        if (strcmp(stop_words[i], word) == 0)
+            return true;
+    return false;
+}
+
+/* Takes off a frequent English ending, so that "connecting" meets "connect". What is left need not
+ * be a word: both sides lose the same. */
+static void stem(char *word)
+{
+    static const struct {
+        const char *ending;
+        size_t least; /* letters of the whole word */
+        const char *instead;
+    } rules[] = {{"ies", 5, "y"}, {"sses", 6, "ss"}, {"ing", 6, ""},
+                 {"ions", 8, ""}, {"ion", 7, ""},    {"ed", 5, ""},
+                 {"ss", 3, "ss"}, {"us", 3, "us"},   {"s", 4, ""}};
+    size_t len = strlen(word);
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
+        size_t ending = strlen(rules[i].ending);
+        if (len < rules[i].least || len < ending ||
+            strcmp(word + len - ending, rules[i].ending) != 0)
+            continue;
+        memcpy(word + len - ending, rules[i].instead, strlen(rules[i].instead) + 1);
+        return;
+    }
+}
+
+static struct term *find_term(struct terms *t, const char *word)
+{
+    for (size_t i = 0; i < t->list.len; i++)
+        if (strcmp(t->list.items[i].word, word) == 0)
+            return &t->list.items[i];
+    return NULL;
+}
+
+static void terms_of(const char *question, struct terms *out)
+{
+    struct term term = {.passages = 0};
+    while (next_word(&question, term.word)) {
+        if (is_stop_word(term.word))
+            continue;
+        stem(term.word);
+        if (!find_term(out, term.word))
+            vec_push(&out->list, term);
+    }
+}
+
+bool text_has_word(const char *text, const char *word)
+{
+    char found[WORD_BYTES];
+    while (next_word(&text, found))
+        if (strcmp(found, word) == 0)
+            return true;
+    return false;
+}
+
+void passages_add(struct passages *p, const char *source, const char *title, const char *text,
+                  size_t len, bool is_talk)
+{
+    struct passage passage = {.source = mem_strdup(source),
+                              .title = mem_strdup(title),
+                              .text = mem_strndup(text, len),
+                              .is_talk = is_talk};
+    vec_push(&p->items, passage);
+}
+
+/* Of the section that begins at `section` ("## …"), up to `end`. */
+static void add_section(struct passages *p, const char *section, const char *end)
+{
+    const char *line_end = memchr(section, '\n', (size_t)(end - section));
+    const char *title_end = line_end ? line_end : end;
+    char *title = mem_strndup(section + 3, (size_t)(title_end - section) - 3);
+    char *source = mem_printf("tiro's manual, “%s”", title);
+    const char *text = title_end;
+    while (text < end && (*text == '\n' || *text == ' '))
+        text++;
+    while (end > text && (end[-1] == '\n' || end[-1] == ' '))
+        end--;
+    passages_add(p, source, title, text, (size_t)(end - text), false);
+    free(source);
+    free(title);
+}
+
+void passages_add_manual(struct passages *p, const char *markdown)
+{
+    const char *section = strncmp(markdown, "## ", 3) == 0 ? markdown : strstr(markdown, "\n## ");
+    while (section) {
+        const char *next;
+        if (*section == '\n')
+            section++;
+        next = strstr(section, "\n## ");
+        add_section(p, section, next ? next + 1 : section + strlen(section));
+        section = next;
+    }
+}
+
+void passages_release(struct passages *p)
+{
+    for (size_t i = 0; i < p->items.len; i++) {
+        free(p->items.items[i].source);
+        free(p->items.items[i].title);
+        free(p->items.items[i].text);
+    }
+    vec_release(&p->items);
+}
+
+void ranking_release(struct ranking *r)
+{
+    vec_release(&r->hits);
+}
+
+/* --- scoring --------------------------------------------------------------------------------- */
+
+/* How often each term stands in a text; adds to counts[]. Returns the text's number of words. */
+static size_t count_terms(struct terms *t, const char *text, size_t weight, size_t *counts)
+{
+    char word[WORD_BYTES];
+    size_t words = 0;
+    while (next_word(&text, word)) {
+        struct term *term;
+        stem(word);
+        term = find_term(t, word);
+        if (term)
+            counts[term - t->list.items] += weight;
+        words++;
+    }
+    return words;
+}
+
+struct counts {
+    size_t *table;   /* [passage][term] */
+    size_t *lengths; /* [passage], in words */
+    double mean_length;
+};
+
+static void counts_make(const struct passages *p, struct terms *t, struct counts *c)
+{
+    size_t total = 0;
+    c->table = mem_alloc((p->items.len * t->list.len + 1) * sizeof *c->table);
+    c->lengths = mem_alloc((p->items.len + 1) * sizeof *c->lengths);
+    for (size_t i = 0; i < p->items.len; i++) {
+        size_t *row = c->table + i * t->list.len;
+        c->lengths[i] = count_terms(t, p->items.items[i].text, 1, row);
+        count_terms(t, p->items.items[i].title, TITLE_WEIGHT, row);
+        total += c->lengths[i];
+        for (size_t k = 0; k < t->list.len; k++)
+            t->list.items[k].passages += row[k] > 0;
+    }
+    c->mean_length = p->items.len > 0 ? (double)total / (double)p->items.len + 1 : 1;
+}
+
+/* Of the title's words, the part that the question has: a question that is a title wants it. */
+static double title_share(struct terms *t, const char *title)
+{
+    char word[WORD_BYTES];
+    size_t words = 0, shared = 0;
+    while (next_word(&title, word)) {
+        if (is_stop_word(word))
+            continue;
+        stem(word);
+        shared += find_term(t, word) != NULL;
+        words++;
+    }
+    return words > 0 ? (double)shared / (double)words : 0;
+}
+
+static struct ranked score(const struct passages *p, struct terms *t, const struct counts *c,
+                           size_t index)
+{
+    struct ranked r = {.passage = &p->items.items[index]};
+    double count = (double)p->items.len;
+    double norm = K1 * (1 - B + B * (double)c->lengths[index] / c->mean_length);
+    double found = 0, all = 0;
+    for (size_t k = 0; k < t->list.len; k++) {
+        double frequency = (double)c->table[index * t->list.len + k];
+        double having = (double)t->list.items[k].passages;
+        double rarity = log(1 + (count - having + 0.5) / (having + 0.5));
+        r.score += rarity * frequency * (K1 + 1) / (frequency + norm);
+        found += frequency > 0 ? rarity : 0;
+        all += rarity;
+    }
+    r.score *= 1 + TITLE_BONUS * title_share(t, r.passage->title);
+    r.coverage = all > 0 ? found / all : 0;
+    return r;
+}
+
+static int better_first(const void *a, const void *b)
+{
+    const struct ranked *left = a;
+    const struct ranked *right = b;
+    if (left->score > right->score || left->score < right->score)
+        return left->score > right->score ? -1 : 1;
+    return left->passage > right->passage ? -1 : left->passage < right->passage;
+}
+
+void passages_rank(const struct passages *p, const char *question, struct ranking *out)
+{
+    struct terms terms = {0};
+    struct counts counts;
+    terms_of(question, &terms);
+    counts_make(p, &terms, &counts);
+    for (size_t i = 0; i < p->items.len; i++) {
+        struct ranked r = score(p, &terms, &counts, i);
+        if (r.coverage > 0)
+            vec_push(&out->hits, r);
+    }
+    if (out->hits.len > 0)
+        qsort(out->hits.items, out->hits.len, sizeof *out->hits.items, better_first);
+    free(counts.table);
+    free(counts.lengths);
+    vec_release(&terms.list);
+}

@@ -1,0 +1,158 @@
+/* Ollama's native API. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "provider/exchange.h"
+#include "provider/ollama_body.h"
+#include "provider/rows.h"
+
+/* Below this our estimate is too rough to accuse the server of dropping the prompt's front. */
+#define MIN_ESTIMATE 500
+/* What to ask for when nobody says: the server's own default is too small for a conversation. */
+#define DEFAULT_NUM_CTX 8192
+
+static void add_headers(const struct endpoint *endpoint, struct http_headers *out)
+{
+    if (endpoint->key != NULL && endpoint->key[0] != '\0')
+        http_headers_add(out, "Authorization: Bearer %s", endpoint->key);
+}
+
+/* Each call comes whole. */
+static bool take_call(struct stream *s, const struct json *call)
+{
+    const struct json *function = json_get(call, "function");
+    struct stream_part *part = stream_open(s, BLOCK_TOOL_CALL, -1);
+    if (part == NULL)
+        return false;
+    stream_name_call(part, json_get_string(call, "id"), json_get_string(function, "name"));
+    return stream_arguments(s, part, json_get(function, "arguments"));
+}
+
+static enum stop_reason find_reason(const char *name)
+{
+    if (name == NULL || strcmp(name, "stop") == 0)
+        return STOP_END_TURN;
+    return strcmp(name, "length") == 0 ? STOP_MAX_TOKENS : STOP_OTHER;
+}
+
+static void take_end(struct stream *s, const struct json *event)
+{
+    struct response *r = s->response;
+    r->usage.input = json_get_int(event, "prompt_eval_count", -1);
+    r->usage.output = json_get_int(event, "eval_count", -1);
+    stream_stop(s, find_reason(json_get_string(event, "done_reason")));
+    s->ended = true;
+    /* An estimate may be off by a third, a server that cut the prompt is off by much more. */
+    r->prompt_truncated = r->usage.input > 0 && s->request->estimate > MIN_ESTIMATE &&
+                          r->usage.input < s->request->estimate / 2;
+}
+
+static bool take_event(struct stream *s, void *state, const struct json *event)
+{
+    (void)state;
+    const char *model = json_get_string(event, "model");
+    if (model != NULL && s->response->model == NULL)
+        s->response->model = mem_strdup(model);
+    const struct json *m = json_get(event, "message");
+    if (!stream_text(s, BLOCK_REASONING, json_get_string(m, "thinking")) ||
+        !stream_text(s, BLOCK_TEXT, json_get_string(m, "content")))
+        return false;
+    const struct json *calls = json_get(m, "tool_calls");
+    for (const struct json *call = json_first(calls); call != NULL; call = json_next(call))
+        if (!take_call(s, call))
+            return false;
+    if (json_get_bool(event, "done", false))
+        take_end(s, event);
+    return true;
+}
+
+static const struct dialect dialect = {
+    .name = "ollama",
+    .framing = FRAMING_NDJSON,
+    .headers = add_headers,
+    .event = take_event,
+};
+
+static bool complete(const struct provider_call *call, const struct request *request,
+                     struct response *response, struct failure *f)
+{
+    struct json *body = ollama_body(call->config, request);
+    return exchange_stream(call, &dialect, "/api/chat", body, request, response, NULL, f);
+}
+
+static struct json *fetch(const struct provider_call *call, const char *path, struct json *body)
+{
+    struct failure f;
+    char *url = mem_printf("%s%s", call->endpoint->base_url, path);
+    struct json *reply = exchange_fetch(call, &dialect, url, body, &f);
+    free(url);
+    return reply;
+}
+
+/* "llama3.2" is "llama3.2:latest" to the server. */
+static bool same_model(const char *listed, const char *model)
+{
+    size_t len = strlen(model);
+    return listed != NULL && strncmp(listed, model, len) == 0 &&
+           (listed[len] == '\0' || strcmp(listed + len, ":latest") == 0);
+}
+
+/* The window of the model as it is loaded now; 0 if it is not. */
+static int64_t allocated_window(const struct provider_call *call, const char *model)
+{
+    struct json *reply = fetch(call, "/api/ps", NULL);
+    int64_t found = 0;
+    for (const struct json *v = json_first(json_get(reply, "models")); v != NULL; v = json_next(v))
+        if (same_model(json_get_string(v, "model"), model) ||
+            same_model(json_get_string(v, "name"), model))
+            found = json_get_int(v, "context_length", 0);
+    json_free(reply);
+    return found;
+}
+
+static int64_t trained_window(const struct provider_call *call, const char *model)
+{
+    struct json *body = json_new_object();
+    json_set_string(body, "model", model);
+    struct json *reply = fetch(call, "/api/show", body);
+    const struct json *info = json_get(reply, "model_info");
+    const char *family = json_get_string(info, "general.architecture");
+    int64_t found = 0;
+    if (family != NULL) {
+        char *name = mem_printf("%s.context_length", family);
+        found = json_get_int(info, name, 0);
+        free(name);
+    }
+    json_free(reply);
+    return found;
+}
+
+static bool find_window(const struct provider_call *call, const char *model, int64_t *tokens)
+{
+    int64_t found = config_integer(call->config, CONFIG_OLLAMA_NUM_CTX);
+    if (found <= 0)
+        found = allocated_window(call, model);
+    if (found <= 0) {
+        int64_t trained = trained_window(call, model);
+        found = trained < DEFAULT_NUM_CTX ? trained : DEFAULT_NUM_CTX;
+    }
+    if (found > 0)
+        *tokens = found;
+    return found > 0;
+}
+
+static bool list_models(const struct provider_call *call, struct provider_names *out,
+                        struct failure *f)
+{
+    return exchange_names(call, &dialect, "/api/tags", "models", "name", out, f);
+}
+
+const struct provider provider_ollama = {
+    .name = "ollama",
+    .has_network = true,
+    .usual_model = "llama3.2",
+    .complete = complete,
+    .window = find_window,
+    .models = list_models,
+};

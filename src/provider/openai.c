@@ -1,0 +1,191 @@
+/* OpenAI's Chat Completions API, and the many servers that speak it. */
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/mem.h"
+#include "provider/exchange.h"
+#include "provider/openai_body.h"
+#include "provider/rows.h"
+
+static void add_headers(const struct endpoint *endpoint, struct http_headers *out)
+{
+    if (endpoint->key != NULL && endpoint->key[0] != '\0')
+        http_headers_add(out, "Authorization: Bearer %s", endpoint->key);
+}
+
+static bool is_vendor(const char *base_url)
+{
+    static const char host[] = "://api.openai.com";
+    const char *hit = base_url == NULL ? NULL : strstr(base_url, host);
+    return hit != NULL && strchr("/:", hit[sizeof host - 1]) != NULL;
+}
+
+static void take_usage(struct stream *s, const struct json *usage)
+{
+    if (json_type(usage) != JSON_OBJECT)
+        return;
+    struct usage *u = &s->response->usage;
+    u->input = json_get_int(usage, "prompt_tokens", u->input);
+    u->output = json_get_int(usage, "completion_tokens", u->output);
+    u->cached = json_get_int(json_get(usage, "prompt_tokens_details"), "cached_tokens", u->cached);
+}
+
+static const struct {
+    const char *name;
+    enum stop_reason reason;
+} finish_reasons[] = {
+    {"stop", STOP_END_TURN},          {"length", STOP_MAX_TOKENS},
+    {"tool_calls", STOP_TOOL_USE},    {"function_call", STOP_TOOL_USE},
+    {"content_filter", STOP_REFUSAL},
+};
+
+static enum stop_reason find_reason(const char *name)
+{
+    for (size_t i = 0; i < sizeof finish_reasons / sizeof *finish_reasons; i++)
+        if (strcmp(name, finish_reasons[i].name) == 0)
+            return finish_reasons[i].reason;
+    return STOP_OTHER;
+}
+
+/* The part that a piece of a tool call belongs to. Servers that leave the index out send each call
+ * whole, or begin a new one with a new id. */
+static struct stream_part *find_call(struct stream *s, const struct json *piece)
+{
+    int64_t index = json_get_int(piece, "index", -1);
+    const char *id = json_get_string(piece, "id");
+    struct stream_part *last = s->parts.len > 0 ? &vec_last(&s->parts) : NULL;
+    struct stream_part *part = NULL;
+    if (index >= 0)
+        part = stream_find(s, index);
+    else if (last != NULL && last->type == BLOCK_TOOL_CALL &&
+             (id == NULL || id[0] == '\0' || (last->id != NULL && strcmp(last->id, id) == 0)))
+        part = last;
+    return part != NULL ? part : stream_open(s, BLOCK_TOOL_CALL, index);
+}
+
+static bool take_call(struct stream *s, const struct json *piece)
+{
+    struct stream_part *part = find_call(s, piece);
+    if (part == NULL)
+        return false;
+    const struct json *function = json_get(piece, "function");
+    stream_name_call(part, json_get_string(piece, "id"), json_get_string(function, "name"));
+    return stream_arguments(s, part, json_get(function, "arguments"));
+}
+
+static bool take_delta(struct stream *s, const struct json *delta)
+{
+    const char *reasoning = json_get_string(delta, "reasoning_content");
+    if (reasoning == NULL)
+        reasoning = json_get_string(delta, "reasoning");
+    if (!stream_text(s, BLOCK_REASONING, reasoning) ||
+        !stream_text(s, BLOCK_TEXT, json_get_string(delta, "content")) ||
+        !stream_text(s, BLOCK_TEXT, json_get_string(delta, "refusal")))
+        return false;
+    const struct json *calls = json_get(delta, "tool_calls");
+    for (const struct json *piece = json_first(calls); piece != NULL; piece = json_next(piece))
+        if (!take_call(s, piece))
+            return false;
+    return true;
+}
+
+static bool take_event(struct stream *s, void *state, const struct json *event)
+{
+    (void)state;
+    const char *model = json_get_string(event, "model");
+    if (model != NULL && model[0] != '\0' && s->response->model == NULL)
+        s->response->model = mem_strdup(model);
+    take_usage(s, json_get(event, "usage"));
+
+    const struct json *choice = json_first(json_get(event, "choices"));
+    if (!take_delta(s, json_get(choice, "delta")))
+        return false;
+    const char *reason = json_get_string(choice, "finish_reason");
+    if (reason != NULL && reason[0] != '\0')
+        stream_stop(s, find_reason(reason));
+    return true;
+}
+
+static const struct dialect dialect = {
+    .name = "openai",
+    .framing = FRAMING_SSE,
+    .headers = add_headers,
+    .event = take_event,
+};
+
+static bool complete(const struct provider_call *call, const struct request *request,
+                     struct response *response, struct failure *f)
+{
+    struct json *body = openai_body(call->config, request, is_vendor(call->endpoint->base_url));
+    return exchange_stream(call, &dialect, "/chat/completions", body, request, response, NULL, f);
+}
+
+static struct json *fetch(const struct provider_call *call, const char *base, size_t base_len,
+                          const char *path, struct failure *f)
+{
+    char *url = mem_printf("%.*s%s", (int)base_len, base, path);
+    struct json *reply = exchange_fetch(call, &dialect, url, NULL, f);
+    free(url);
+    return reply;
+}
+
+/* OpenRouter, vLLM and Groq tell it in their listing. */
+static int64_t window_of_listing(const struct json *listing, const char *model)
+{
+    static const char *const names[] = {"context_length", "max_model_len", "context_window"};
+    for (const struct json *v = json_first(json_get(listing, "data")); v != NULL;
+         v = json_next(v)) {
+        const char *id = json_get_string(v, "id");
+        if (id == NULL || strcmp(id, model) != 0)
+            continue;
+        for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+            int64_t n = json_get_int(v, names[i], 0);
+            if (n > 0)
+                return n;
+        }
+    }
+    return 0;
+}
+
+static int64_t window_of_props(const struct json *props)
+{
+    return json_get_int(json_get(props, "default_generation_settings"), "n_ctx", 0);
+}
+
+static bool find_window(const struct provider_call *call, const char *model, int64_t *tokens)
+{
+    const char *base = call->endpoint->base_url;
+    if (base == NULL || is_vendor(base))
+        return false;
+    size_t len = strlen(base);
+    struct failure f;
+    struct json *listing = fetch(call, base, len, "/models", &f);
+    int64_t found = window_of_listing(listing, model);
+    json_free(listing);
+    /* Who does not answer the first question need not be asked the second. */
+    if (found <= 0 && (f.kind == FAILURE_NONE || f.kind == FAILURE_STATUS)) {
+        size_t root = len >= 3 && strcmp(base + len - 3, "/v1") == 0 ? len - 3 : len;
+        struct json *props = fetch(call, base, root, "/props", &f);
+        found = window_of_props(props);
+        json_free(props);
+    }
+    if (found > 0)
+        *tokens = found;
+    return found > 0;
+}
+
+static bool list_models(const struct provider_call *call, struct provider_names *out,
+                        struct failure *f)
+{
+    return exchange_names(call, &dialect, "/models", "data", "id", out, f);
+}
+
+const struct provider provider_openai = {
+    .name = "openai",
+    .has_network = true,
+    .usual_model = "gpt-4.1",
+    .complete = complete,
+    .window = find_window,
+    .models = list_models,
+};

@@ -1,0 +1,150 @@
+#include "provider/outgoing.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+
+static bool is_blank(const char *s)
+{
+    return s == NULL || s[strspn(s, " \t\r\n")] == '\0';
+}
+
+static bool same_call(const struct block *a, const struct block *b)
+{
+    return a->id != NULL && b->id != NULL && strcmp(a->id, b->id) == 0;
+}
+
+/* The block of `type` with the same id in message `at`, NULL if none. */
+static const struct block *find_block(const struct request *r, size_t at, enum block_type type,
+                                      const struct block *like)
+{
+    const struct message *m = &r->messages[at];
+    for (size_t i = 0; i < m->blocks.len; i++)
+        if (m->blocks.items[i].type == type && same_call(&m->blocks.items[i], like))
+            return &m->blocks.items[i];
+    return NULL;
+}
+
+/* Is the call of assistant message `at` answered by the tool messages right after it? */
+static bool is_answered(const struct request *r, size_t at, const struct block *call)
+{
+    for (size_t i = at + 1; i < r->message_count && r->messages[i].role == ROLE_TOOL; i++)
+        if (find_block(r, i, BLOCK_TOOL_RESULT, call) != NULL)
+            return true;
+    return false;
+}
+
+/* Does the result of tool message `at` answer the assistant message right before? */
+static bool is_called(const struct request *r, size_t at, const struct block *result)
+{
+    while (at > 0 && r->messages[at].role == ROLE_TOOL)
+        at--;
+    return r->messages[at].role == ROLE_ASSISTANT &&
+           find_block(r, at, BLOCK_TOOL_CALL, result) != NULL;
+}
+
+static void add(struct outgoing *out, enum role role, const struct block *block)
+{
+    if (out->turns.len == 0 || vec_last(&out->turns).role != role)
+        vec_push(&out->turns, (struct outgoing_turn){.role = role});
+    vec_push(&vec_last(&out->turns).blocks, block);
+}
+
+static bool is_sent(const struct request *r, size_t at, const struct block *block)
+{
+    const struct message *m = &r->messages[at];
+    switch (block->type) {
+    case BLOCK_TEXT:
+        return !is_blank(block->text);
+    case BLOCK_REASONING:
+        return m->role == ROLE_ASSISTANT && !m->partial;
+    case BLOCK_TOOL_CALL:
+        return m->role == ROLE_ASSISTANT && is_answered(r, at, block);
+    case BLOCK_TOOL_RESULT:
+        return true;
+    case BLOCK_IMAGE:
+        return m->role == ROLE_USER;
+    }
+    return false;
+}
+
+/* Results go first: what has no call becomes the user's, and must not stand between. */
+static void add_tool_message(struct outgoing *out, const struct request *r, size_t at)
+{
+    const struct message *m = &r->messages[at];
+    for (int pass = 0; pass < 2; pass++)
+        for (size_t i = 0; i < m->blocks.len; i++) {
+            const struct block *b = &m->blocks.items[i];
+            bool answer = b->type == BLOCK_TOOL_RESULT && is_called(r, at, b);
+            if (is_sent(r, at, b) && answer == (pass == 0))
+                add(out, answer ? ROLE_TOOL : ROLE_USER, b);
+        }
+}
+
+void outgoing_build(struct outgoing *out, const struct request *request)
+{
+    *out = (struct outgoing){0};
+    for (size_t at = 0; at < request->message_count; at++) {
+        const struct message *m = &request->messages[at];
+        if (m->role == ROLE_TOOL) {
+            add_tool_message(out, request, at);
+            continue;
+        }
+        for (size_t i = 0; i < m->blocks.len; i++)
+            if (is_sent(request, at, &m->blocks.items[i]))
+                add(out, m->role, &m->blocks.items[i]);
+    }
+}
+
+void outgoing_release(struct outgoing *out)
+{
+    for (size_t i = 0; i < out->turns.len; i++)
+        vec_release(&out->turns.items[i].blocks);
+    vec_release(&out->turns);
+}
+
+char *outgoing_orphan(const struct block *result)
+{
+    return mem_printf("[result of the tool %s]\n%s", result->name == NULL ? "" : result->name,
+                      result->text == NULL ? "" : result->text);
+}
+
+char *outgoing_text(const struct outgoing_turn *turn)
+{
+    struct buf text = BUF_INIT;
+    for (size_t i = 0; i < turn->blocks.len; i++) {
+        const struct block *b = turn->blocks.items[i];
+        bool orphan = b->type == BLOCK_TOOL_RESULT && turn->role == ROLE_USER;
+        if (b->type != BLOCK_TEXT && !orphan)
+            continue;
+        if (text.len > 0)
+            buf_addstr(&text, "\n\n");
+        char *owned = orphan ? outgoing_orphan(b) : NULL;
+        buf_addstr(&text, orphan ? owned : b->text);
+        free(owned);
+    }
+    if (text.len == 0)
+        return NULL;
+    return buf_take(&text);
+}
+
+static struct json *parse_object(const char *text)
+{
+    struct json *v = text == NULL ? NULL : json_parse(text, strlen(text), NULL);
+    if (v != NULL && json_type(v) == JSON_OBJECT)
+        return v;
+    json_free(v);
+    return json_new_object();
+}
+
+struct json *outgoing_arguments(const struct block *call)
+{
+    return parse_object(call->text);
+}
+
+struct json *outgoing_schema(const struct tool_spec *tool)
+{
+    return parse_object(tool->schema);
+}

@@ -1,0 +1,39 @@
+#include "provider/provider.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "provider/offline.h"
+#include "provider/rows.h"
+
+const struct provider *const providers[] = {&provider_anthropic, &provider_openai, &provider_ollama,
+                                            &provider_offline, NULL};
+
+const struct provider *provider_find(const char *name)
+{
+    for (size_t i = 0; providers[i]; i++)
+        if (strcmp(providers[i]->name, name) == 0)
+            return providers[i];
+    return NULL;
+}
+
+void response_init(struct response *r)
+{
+    *r = (struct response){.stop_reason = STOP_OTHER, .usage = USAGE_UNKNOWN};
+}
+
+void response_release(struct response *r)
+{
+    for (size_t i = 0; i < r->blocks.len; i++)
+        block_release(&r->blocks.items[i]);
+    vec_release(&r->blocks);
+    free(r->model);
+    response_init(r);
+}
+
+void provider_names_release(struct provider_names *n)
+{
+    for (size_t i = 0; i < n->names.len; i++)
+        free(n->names.items[i]);
+    vec_release(&n->names);
+}

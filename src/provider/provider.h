@@ -1,0 +1,96 @@
+/* A model behind a table of functions. All calls block on the agent thread and return within
+ * 100 ms after the wakeup says stop. A new provider is one file and one row (see HACKING.md). */
+#ifndef PROVIDER_PROVIDER_H
+#define PROVIDER_PROVIDER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/vec.h"
+#include "base/wakeup.h"
+#include "chat/event.h"
+#include "chat/message.h"
+#include "chat/usage.h"
+#include "config/config.h"
+#include "provider/failure.h"
+
+struct http;
+
+/* A line, an SSE event or an error body past this fails the call. */
+#define PROVIDER_MAX_EVENT ((size_t)16 * 1024 * 1024)
+
+struct tool_spec {
+    const char *name;
+    const char *description;
+    const char *schema; /* JSON Schema of the arguments, as text */
+};
+
+struct request {
+    const char *model;
+    const char *system; /* NULL or "": none */
+    const struct message *messages;
+    size_t message_count;
+    const struct tool_spec *tools;
+    size_t tool_count;
+    int64_t max_output; /* tokens; always > 0 */
+    int64_t window;     /* tokens; 0 unknown */
+    int64_t estimate;   /* tokens that we think the request has */
+};
+
+struct response {
+    VEC(struct block) blocks; /* TEXT, REASONING, TOOL_CALL in the order of the stream */
+    enum stop_reason stop_reason;
+    struct usage usage;
+    char *model;           /* as the server names it; NULL if it does not */
+    bool prompt_truncated; /* the server dropped part of the prompt without saying so (Ollama) */
+};
+
+void response_init(struct response *r);
+void response_release(struct response *r);
+
+/* Where a provider is reached. Owned strings; the key is wiped on release. */
+struct endpoint {
+    char *base_url; /* without a trailing slash; NULL offline */
+    char *key;      /* NULL: none */
+    bool bearer;    /* Authorization: Bearer instead of x-api-key (anthropic) */
+};
+
+struct provider_call {
+    struct http *http;
+    const struct endpoint *endpoint;
+    const struct config *config;
+    const struct wakeup *wakeup;
+
+    /* What streams in, in order: TEXT or REASONING. Text is valid UTF-8 and whole characters; many
+     * small pieces of one read from the network arrive as one call. */
+    void (*delta)(void *context, enum block_type type, const char *text, size_t len);
+    void *context;
+};
+
+struct provider_names {
+    VEC(char *) names;
+};
+void provider_names_release(struct provider_names *n);
+
+struct provider {
+    const char *name;
+    bool has_network;
+    const char *usual_model; /* to ask for where neither the user nor the server names one */
+
+    /* One model call. On failure `response` holds what had arrived (for the partial answer). */
+    bool (*complete)(const struct provider_call *call, const struct request *request,
+                     struct response *response, struct failure *failure);
+
+    /* Tokens of the model's window as the server knows it; false if it does not say. NULL: never.
+     */
+    bool (*window)(const struct provider_call *call, const char *model, int64_t *tokens);
+
+    /* The models that the server offers. NULL: none to list. */
+    bool (*models)(const struct provider_call *call, struct provider_names *out,
+                   struct failure *failure);
+};
+
+extern const struct provider *const providers[]; /* ends with NULL */
+const struct provider *provider_find(const char *name);
+
+#endif

@@ -1,0 +1,275 @@
+#include "provider/server_error.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/buf.h"
+#include "base/utf8.h"
+
+/* A server without JSON is quoted this far. */
+#define MAX_QUOTE 160
+/* Shorter "keys" are placeholders for servers that want none; replacing them would garble text. */
+#define MIN_SECRET 4
+
+struct complaint {
+    const char *type, *code, *message; /* "" if absent */
+    int status;                        /* that the body names; 0 if none */
+    int64_t prompt_tokens, window;     /* -1 if absent */
+};
+
+static const struct {
+    const char *type;
+    int status;
+} type_status[] = {
+    {"invalid_request_error", 400}, {"authentication_error", 401},  {"billing_error", 402},
+    {"permission_error", 403},      {"not_found_error", 404},       {"request_too_large", 413},
+    {"rate_limit_error", 429},      {"rate_limit_exceeded", 429},   {"api_error", 500},
+    {"server_error", 500},          {"internal_server_error", 500}, {"timeout_error", 504},
+    {"overloaded_error", 529},
+};
+
+static const struct {
+    const char *words;
+    enum failure_kind kind;
+} meanings[] = {
+    {"insufficient_quota", FAILURE_QUOTA},
+    {"exceeded your current quota", FAILURE_QUOTA},
+    {"credit balance", FAILURE_QUOTA},
+    {"insufficient credits", FAILURE_QUOTA},
+    {"billing", FAILURE_QUOTA},
+    {"exceed_context_size_error", FAILURE_OVERFLOW},
+    {"context_length_exceeded", FAILURE_OVERFLOW},
+    {"prompt is too long", FAILURE_OVERFLOW},
+    {"maximum context length", FAILURE_OVERFLOW},
+    {"exceeds the available context", FAILURE_OVERFLOW},
+    {"exceed context limit", FAILURE_OVERFLOW},
+    {"context window", FAILURE_OVERFLOW},
+    {"reduce the length of the messages", FAILURE_OVERFLOW},
+    {"loading model", FAILURE_LOADING},
+    {"model is loading", FAILURE_LOADING},
+    {"currently loading", FAILURE_LOADING},
+};
+
+/* A meaning holds only for these statuses: a rate limit may well speak of context windows. */
+static bool kind_fits(enum failure_kind kind, int status)
+{
+    switch (kind) {
+    case FAILURE_OVERFLOW:
+        return status == 0 || status == 400 || status == 413 || status == 422 || status == 500;
+    case FAILURE_LOADING:
+        return status == 0 || status == 503;
+    default:
+        return true;
+    }
+}
+
+static const char *find_words(const char *text, const char *words)
+{
+    size_t len = strlen(words);
+    for (const char *s = text; *s != '\0'; s++)
+        if (strncasecmp(s, words, len) == 0)
+            return s;
+    return NULL;
+}
+
+/* After a slash it is part of an address: rate limits link to ".../account/billing". */
+static bool speaks_of(const char *text, const char *words)
+{
+    const char *hit = find_words(text, words);
+    return hit != NULL && (hit == text || hit[-1] != '/');
+}
+
+static enum failure_kind meaning(const struct complaint *c, int status, enum failure_kind otherwise)
+{
+    for (size_t i = 0; i < sizeof meanings / sizeof *meanings; i++)
+        if (kind_fits(meanings[i].kind, status) &&
+            (speaks_of(c->type, meanings[i].words) || speaks_of(c->code, meanings[i].words) ||
+             speaks_of(c->message, meanings[i].words)))
+            return meanings[i].kind;
+    return otherwise;
+}
+
+static int64_t number_after(const char *text, const char *words)
+{
+    const char *hit = find_words(text, words);
+    if (hit == NULL)
+        return -1;
+    char *end = NULL;
+    long long n = strtoll(hit + strlen(words), &end, 10);
+    return end != hit + strlen(words) && n > 0 ? n : -1;
+}
+
+static int64_t first_number(const char *text, const char *const *words, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        int64_t n = number_after(text, words[i]);
+        if (n >= 0)
+            return n;
+    }
+    return -1;
+}
+
+/* Servers that have no fields for the figures write them into the sentence. */
+static void read_figures(struct complaint *c, const struct json *error)
+{
+    static const char *const prompts[] = {"prompt is too long: ", "resulted in ", "you requested ",
+                                          "requested about ", "the request ("};
+    static const char *const windows[] = {"maximum context length is ", "tokens > ",
+                                          "context window is ", "available context size ("};
+    c->prompt_tokens = json_get_int(error, "n_prompt_tokens", -1);
+    c->window = json_get_int(error, "n_ctx", -1);
+    if (c->prompt_tokens < 0)
+        c->prompt_tokens = first_number(c->message, prompts, sizeof prompts / sizeof *prompts);
+    if (c->window < 0)
+        c->window = first_number(c->message, windows, sizeof windows / sizeof *windows);
+}
+
+static const char *string_or_empty(const struct json *object, const char *name)
+{
+    const char *s = json_get_string(object, name);
+    return s == NULL ? "" : s;
+}
+
+static int status_of_type(const char *type)
+{
+    for (size_t i = 0; i < sizeof type_status / sizeof *type_status; i++)
+        if (strcmp(type, type_status[i].type) == 0)
+            return type_status[i].status;
+    return 0;
+}
+
+static struct complaint read_complaint(const struct json *body)
+{
+    const struct json *error = json_get(body, "error");
+    const char *plain = json_string(error);
+    if (error == NULL || json_type(error) != JSON_OBJECT)
+        error = body;
+    struct complaint c = {.type = string_or_empty(error, "type"),
+                          .code = string_or_empty(error, "code"),
+                          .message = string_or_empty(error, "message")};
+    if (plain != NULL)
+        c.message = plain;
+    else if (c.message[0] == '\0')
+        c.message = string_or_empty(error, "detail");
+
+    int64_t number = json_get_int(error, "code", 0);
+    if (number < 400 || number > 599)
+        number = json_get_int(error, "status_code", 0);
+    c.status = number >= 400 && number <= 599 ? (int)number : status_of_type(c.type);
+    if (c.status == 0)
+        c.status = status_of_type(c.code);
+    read_figures(&c, error);
+    return c;
+}
+
+static const struct {
+    const char *server; /* NULL: any */
+    int status;         /* 0: any */
+    const char *words;  /* NULL: whatever the message */
+    const char *hint;
+} hints[] = {
+    {"anthropic", 401, NULL, "set ANTHROPIC_API_KEY or [anthropic] api_key_command"},
+    {"openai", 401, NULL, "set OPENAI_API_KEY or [openai] api_key_command"},
+    {NULL, 0, "does not support tools", "choose another model or set [chat] tools = none"},
+    {"ollama", 404, NULL, "get it with ollama pull, or choose another model"},
+    {NULL, 404, NULL, "are the model's name and the base URL right?"},
+};
+
+static const char *find_hint(const char *server, int status, const char *message)
+{
+    for (size_t i = 0; i < sizeof hints / sizeof *hints; i++)
+        if ((hints[i].server == NULL || strcmp(hints[i].server, server) == 0) &&
+            (hints[i].status == 0 || hints[i].status == status) &&
+            (hints[i].words == NULL || find_words(message, hints[i].words) != NULL))
+            return hints[i].hint;
+    return NULL;
+}
+
+static void remove_secret(struct buf *text, const char *secret)
+{
+    static const char mask[] = "[key]";
+    size_t len = secret == NULL ? 0 : strlen(secret);
+    if (len < MIN_SECRET)
+        return;
+    size_t from = 0;
+    for (;;) {
+        char *hit = strstr(text->data + from, secret);
+        if (hit == NULL)
+            return;
+        size_t at = (size_t)(hit - text->data);
+        buf_splice(text, at, len, mask, sizeof mask - 1);
+        from = at + sizeof mask - 1;
+    }
+}
+
+/* "NAME: LABEL: MESSAGE; HINT", in which the message gives way when it gets long. */
+static bool tell(const struct server *server, const char *label, const char *message,
+                 enum failure_kind kind, struct failure *f)
+{
+    const char *hint = find_hint(server->name, f->status, message);
+    struct buf clean = BUF_INIT;
+    struct buf masked = BUF_INIT;
+    /* Mask before cleaning, for the key's own bytes, and before the cut, for a key's half. */
+    buf_addstr(&masked, message);
+    remove_secret(&masked, server->key);
+    utf8_clean(&clean, masked.data, masked.len, UTF8_ONE_LINE);
+
+    size_t frame = strlen(server->name) + strlen(label) + (hint == NULL ? 0 : strlen(hint) + 2) + 8;
+    size_t room = frame < sizeof f->text ? sizeof f->text - frame : 0;
+    if (clean.len > room) {
+        size_t keep = utf8_cut_bytes(clean.data, clean.len, room);
+        buf_splice(&clean, keep, clean.len - keep, "…", strlen("…"));
+    }
+    failure_set(f, kind, "%s: %s%s%s%s%s", server->name, label, clean.len > 0 ? ": " : "",
+                clean.data, hint == NULL ? "" : "; ", hint == NULL ? "" : hint);
+    buf_release(&clean);
+    buf_release(&masked);
+    return false;
+}
+
+static void set_figures(const struct complaint *c, enum failure_kind kind, struct failure *f)
+{
+    f->prompt_tokens = kind == FAILURE_OVERFLOW ? c->prompt_tokens : -1;
+    f->window = kind == FAILURE_OVERFLOW ? c->window : -1;
+}
+
+bool server_error_status(const struct server *server, int status, const char *body, size_t len,
+                         struct failure *f)
+{
+    struct json *json = json_parse(body, len, NULL);
+    struct complaint c = read_complaint(json);
+    struct buf quote = BUF_INIT;
+    /* A page of a proxy in between says nothing that its status does not. */
+    if (json == NULL && len > 0 && body[0] != '<')
+        buf_add(&quote, body, utf8_cut_bytes(body, len, MAX_QUOTE));
+    if (quote.len > 0)
+        c.message = quote.data;
+
+    char label[16];
+    snprintf(label, sizeof label, "%d", status);
+    enum failure_kind kind = meaning(&c, status, FAILURE_STATUS);
+    f->status = status;
+    set_figures(&c, kind, f);
+    tell(server, label, c.message, kind, f);
+    buf_release(&quote);
+    json_free(json);
+    return false;
+}
+
+bool server_error_event(const struct server *server, const struct json *event, struct failure *f)
+{
+    struct complaint c = read_complaint(event);
+    enum failure_kind kind = meaning(&c, c.status, FAILURE_STREAM);
+    f->status = c.status;
+    set_figures(&c, kind, f);
+
+    struct buf label = BUF_INIT;
+    utf8_clean(&label, c.type, utf8_cut_bytes(c.type, strlen(c.type), 40), UTF8_ONE_LINE);
+    if (label.len == 0)
+        buf_addstr(&label, "error");
+    tell(server, label.data, c.message, kind, f);
+    buf_release(&label);
+    return false;
+}

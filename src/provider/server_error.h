@@ -1,0 +1,28 @@
+/* What a server's error means, whichever API it speaks:
+ *   anthropic  {"type":"error","error":{"type","message"}}
+ *   openai     {"error":{"message","type","code"}}, also llama.cpp, vLLM, OpenRouter
+ *   ollama     {"error":"message"} */
+#ifndef PROVIDER_SERVER_ERROR_H
+#define PROVIDER_SERVER_ERROR_H
+
+#include <stddef.h>
+
+#include "base/json.h"
+#include "provider/failure.h"
+
+/* Who complains. `key` (may be NULL) is kept out of the text, should the server echo it. */
+struct server {
+    const char *name;
+    const char *key;
+};
+
+/* An HTTP status that is not 2xx, with its body. Sets kind, status, text and, for OVERFLOW, the
+ * token counts; leaves retry_after_ms and content_seen. Returns false. */
+bool server_error_status(const struct server *server, int status, const char *body, size_t len,
+                         struct failure *f);
+
+/* An error inside a stream that began with 200; `event` has a member "error". The same otherwise:
+ * the status is the one that the error's type or code stands for, 0 if none. */
+bool server_error_event(const struct server *server, const struct json *event, struct failure *f);
+
+#endif

@@ -1,0 +1,229 @@
+#include "provider/stream.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/utf8.h"
+
+void stream_init(struct stream *s, const char *provider, const struct provider_call *call,
+                 const struct request *request, struct response *response, struct failure *f)
+{
+    *s = (struct stream){
+        .provider = provider, .call = call, .request = request, .response = response, .failure = f};
+    buf_init(&s->pending, 0);
+}
+
+static void part_release(struct stream_part *part)
+{
+    free(part->id);
+    free(part->name);
+    buf_release(&part->text);
+    buf_release(&part->signature);
+}
+
+void stream_release(struct stream *s)
+{
+    for (size_t i = 0; i < s->parts.len; i++)
+        part_release(&s->parts.items[i]);
+    vec_release(&s->parts);
+    buf_release(&s->pending);
+}
+
+struct stream_part *stream_open(struct stream *s, enum block_type type, int64_t key)
+{
+    if (s->parts.len >= STREAM_MAX_PARTS) {
+        failure_set(s->failure, FAILURE_TOO_LARGE, "%s: the answer has more than %d parts",
+                    s->provider, STREAM_MAX_PARTS);
+        return NULL;
+    }
+    struct stream_part part = {.type = type, .key = key};
+    buf_init(&part.text, 0);
+    buf_init(&part.signature, 0);
+    vec_push(&s->parts, part);
+    if (type == BLOCK_TOOL_CALL)
+        s->failure->content_seen = true;
+    return &vec_last(&s->parts);
+}
+
+struct stream_part *stream_find(struct stream *s, int64_t key)
+{
+    for (size_t i = s->parts.len; i > 0; i--)
+        if (s->parts.items[i - 1].key == key)
+            return &s->parts.items[i - 1];
+    return NULL;
+}
+
+static void add_valid(struct buf *out, const char *text, size_t len)
+{
+    if (utf8_valid(text, len)) {
+        buf_add(out, text, len);
+        return;
+    }
+    for (size_t at = 0; at < len;) {
+        uint32_t cp = 0;
+        char bytes[4];
+        at += utf8_decode(text + at, len - at, &cp);
+        buf_add(out, bytes, utf8_encode(cp, bytes));
+    }
+}
+
+static bool grow(struct stream *s, size_t len)
+{
+    s->total += len;
+    return s->total <= STREAM_MAX_BYTES ||
+           failure_set(s->failure, FAILURE_TOO_LARGE, "%s: the answer has more than %zu MiB",
+                       s->provider, STREAM_MAX_BYTES >> 20);
+}
+
+bool stream_add(struct stream *s, struct stream_part *part, const char *text)
+{
+    size_t len = text == NULL ? 0 : strlen(text);
+    if (len == 0)
+        return true;
+    if (!grow(s, len))
+        return false;
+    size_t before = part->text.len;
+    add_valid(&part->text, text, len);
+    if (part->type == BLOCK_TEXT)
+        s->failure->content_seen = true;
+    if (part->type == BLOCK_TOOL_CALL)
+        return true;
+    if (s->pending_type != part->type)
+        stream_flush(s);
+    s->pending_type = part->type;
+    buf_add(&s->pending, part->text.data + before, part->text.len - before);
+    return true;
+}
+
+bool stream_text(struct stream *s, enum block_type type, const char *text)
+{
+    if (text == NULL || text[0] == '\0')
+        return true;
+    bool same = s->parts.len > 0 && vec_last(&s->parts).type == type;
+    struct stream_part *part = same ? &vec_last(&s->parts) : stream_open(s, type, -1);
+    return part != NULL && stream_add(s, part, text);
+}
+
+bool stream_arguments(struct stream *s, struct stream_part *part, const struct json *arguments)
+{
+    if (json_type(arguments) != JSON_OBJECT)
+        return stream_add(s, part, json_string(arguments));
+    char *text = json_print(arguments);
+    bool ok = stream_add(s, part, text);
+    free(text);
+    return ok;
+}
+
+bool stream_sign(struct stream *s, struct stream_part *part, const char *signature)
+{
+    size_t len = signature == NULL ? 0 : strlen(signature);
+    if (!grow(s, len))
+        return false;
+    buf_add(&part->signature, signature, len);
+    return true;
+}
+
+static void set_once(char **field, const char *value)
+{
+    if (*field == NULL && value != NULL && value[0] != '\0')
+        *field = mem_strdup(value);
+}
+
+void stream_name_call(struct stream_part *part, const char *id, const char *name)
+{
+    set_once(&part->id, id);
+    set_once(&part->name, name);
+}
+
+void stream_stop(struct stream *s, enum stop_reason reason)
+{
+    s->response->stop_reason = reason;
+    s->stopped = true;
+}
+
+void stream_flush(struct stream *s)
+{
+    if (s->pending.len > 0 && s->call->delta != NULL)
+        s->call->delta(s->call->context, s->pending_type, s->pending.data, s->pending.len);
+    buf_clear(&s->pending);
+}
+
+static bool id_in_request(const struct request *request, const char *id)
+{
+    for (size_t i = 0; i < request->message_count; i++) {
+        const struct message *m = &request->messages[i];
+        for (size_t j = 0; j < m->blocks.len; j++)
+            if (m->blocks.items[j].id != NULL && strcmp(m->blocks.items[j].id, id) == 0)
+                return true;
+    }
+    return false;
+}
+
+static bool id_in_answer(const struct stream *s, const char *id)
+{
+    for (size_t i = 0; i < s->parts.len; i++)
+        if (s->parts.items[i].id != NULL && strcmp(s->parts.items[i].id, id) == 0)
+            return true;
+    return false;
+}
+
+static char *unused_id(const struct stream *s)
+{
+    for (size_t n = 1;; n++) {
+        char *id = mem_printf("call_%zu", n);
+        if (!id_in_request(s->request, id) && !id_in_answer(s, id))
+            return id;
+        free(id);
+    }
+}
+
+static bool complete_call(struct stream *s, struct stream_part *part)
+{
+    if (part->name == NULL)
+        return failure_set(s->failure, FAILURE_PROTOCOL, "%s: a tool call has no name",
+                           s->provider);
+    if (part->id == NULL)
+        part->id = unused_id(s);
+    if (part->text.len == 0)
+        buf_addstr(&part->text, "{}");
+    if (s->response->stop_reason == STOP_END_TURN)
+        s->response->stop_reason = STOP_TOOL_USE;
+    return true;
+}
+
+static bool is_empty(const struct stream_part *part)
+{
+    return part->text.len == 0 && part->signature.len == 0;
+}
+
+static void move_part(struct response *response, struct stream_part *part)
+{
+    struct block block = {.type = part->type, .redacted = part->redacted};
+    block.text = buf_take(&part->text);
+    if (part->signature.len > 0)
+        block.signature = buf_take(&part->signature);
+    block.id = part->id;
+    block.name = part->name;
+    part->id = NULL;
+    part->name = NULL;
+    vec_push(&response->blocks, block);
+}
+
+bool stream_finish(struct stream *s, bool whole)
+{
+    stream_flush(s);
+    if (whole && !s->stopped)
+        stream_stop(s, STOP_END_TURN);
+    bool ok = whole;
+    for (size_t i = 0; i < s->parts.len && ok; i++)
+        if (s->parts.items[i].type == BLOCK_TOOL_CALL)
+            ok = complete_call(s, &s->parts.items[i]);
+    for (size_t i = 0; i < s->parts.len; i++) {
+        struct stream_part *part = &s->parts.items[i];
+        bool call = part->type == BLOCK_TOOL_CALL;
+        if (call ? ok : !is_empty(part))
+            move_part(s->response, part);
+    }
+    return ok;
+}

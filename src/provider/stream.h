@@ -1,0 +1,72 @@
+/* An answer while it streams in: its blocks, its bounds, and the deltas for the screen, of which
+ * many small ones from one read of the network become one call. */
+#ifndef PROVIDER_STREAM_H
+#define PROVIDER_STREAM_H
+
+#include "base/buf.h"
+#include "base/json.h"
+#include "provider/provider.h"
+
+/* Text, reasoning, arguments and signatures of one answer together. */
+#define STREAM_MAX_BYTES ((size_t)64 * 1024 * 1024)
+#define STREAM_MAX_PARTS 4096
+
+struct stream_part {
+    enum block_type type; /* TEXT, REASONING, TOOL_CALL */
+    int64_t key;          /* the server's number for it */
+    bool redacted;
+    char *id, *name; /* TOOL_CALL; NULL until they came */
+    struct buf text;
+    struct buf signature;
+};
+
+struct stream {
+    const char *provider; /* for error texts */
+    const struct provider_call *call;
+    const struct request *request;
+    struct response *response;
+    struct failure *failure;
+
+    VEC(struct stream_part) parts;
+    struct buf pending; /* not yet passed on as a delta */
+    enum block_type pending_type;
+    size_t total;
+    bool begun;   /* something of the answer came */
+    bool stopped; /* the reason why the model stopped came */
+    bool ended;   /* nothing more will come */
+};
+
+void stream_init(struct stream *s, const char *provider, const struct provider_call *call,
+                 const struct request *request, struct response *response, struct failure *f);
+void stream_release(struct stream *s);
+
+/* Parts are borrowed until the next one opens. A tool call counts as content from here on. */
+struct stream_part *stream_open(struct stream *s, enum block_type type, int64_t key);
+struct stream_part *stream_find(struct stream *s, int64_t key);
+
+/* Appends to a part, and to the pending delta if it is TEXT or REASONING. NULL and "" add nothing.
+ * What is not UTF-8 becomes U+FFFD. False, with the failure, when the answer gets too large. The
+ * same for stream_open() with too many parts: NULL. */
+bool stream_add(struct stream *s, struct stream_part *part, const char *text);
+/* The same for the current part of this type, which an empty text does not open. */
+bool stream_text(struct stream *s, enum block_type type, const char *text);
+/* The same for arguments that come as text or, with some servers, as an object. */
+bool stream_arguments(struct stream *s, struct stream_part *part, const struct json *arguments);
+bool stream_sign(struct stream *s, struct stream_part *part, const char *signature);
+
+/* Id and name of a tool call; NULL and "" leave what is there. The id is kept once it is set. */
+void stream_name_call(struct stream_part *part, const char *id, const char *name);
+
+void stream_stop(struct stream *s, enum stop_reason reason);
+
+/* Passes the pending delta on. */
+void stream_flush(struct stream *s);
+
+/* Flushes and moves the parts into the response. Tool calls get what they lack: "{}" for no
+ * arguments, an id that is unique in the conversation; with one, END_TURN becomes TOOL_USE.
+ * A whole answer that gave no reason ended its turn. When
+ * `whole` is false (cut off, cancelled, failed) tool calls are dropped: nobody may run half a call.
+ * False with PROTOCOL for a call without a name. */
+bool stream_finish(struct stream *s, bool whole);
+
+#endif

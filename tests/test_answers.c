@@ -1,0 +1,367 @@
+/* The peculiarities of each API's stream, given verbatim. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "provider/rows.h"
+#include "tests/support.h"
+#include "tests/talk.h"
+
+/* One event of each framing; Anthropic's repeats its type inside the data. */
+#define EVENT(json) "data: " json "\n\n"
+#define DONE EVENT("[DONE]")
+
+static void ask_raw(struct talk *t, int api, const char *raw)
+{
+    talk_start(t, &apis[api]);
+    talk_assert_ok(t, talk_ask_with(t, (struct reply){.raw = raw}));
+}
+
+static const struct block *block_at(const struct talk *t, size_t index, enum block_type type)
+{
+    assert_true(index < t->response.blocks.len);
+    assert_int_equal(t->response.blocks.items[index].type, type);
+    return &t->response.blocks.items[index];
+}
+
+static const char thinking_stream[] = ": comment\n" EVENT(
+    "{\"type\":\"message_start\",\"message\":{\"model\":\"m\","
+    "\"usage\":{\"input_tokens\":10,\"cache_creation_input_tokens\":5,"
+    "\"cache_read_input_tokens\":7,\"output_tokens\":1}}}") EVENT("{\"type\":\"ping\"}")
+    EVENT(
+        "{\"type\":\"content_block_start\",\"index\":0,\"content_block\":"
+        "{\"type\":\"thinking\",\"thinking\":\"\",\"signature\":\"\"}}")
+        EVENT(
+            "{\"type\":\"content_block_delta\",\"index\":0,\"delta\":"
+            "{\"type\":\"thinking_delta\",\"thinking\":\"Hm. \"}}")
+            EVENT(
+                "{\"type\":\"content_block_delta\",\"index\":0,\"delta\":"
+                "{\"type\":\"thinking_delta\",\"thinking\":\"Yes.\"}}")
+                EVENT(
+                    "{\"type\":\"content_block_delta\",\"index\":0,\"delta\":"
+                    "{\"type\":\"signature_delta\",\"signature\":\"c2ln+/=\"}}")
+                    EVENT("{\"type\":\"content_block_stop\",\"index\":0}") EVENT(
+                        "{\"type\":\"content_block_start\",\"index\":1,\"content_block\":"
+                        "{\"type\":\"redacted_thinking\",\"data\":\"ZW5j\"}}")
+                        EVENT(
+                            "{\"type\":\"content_block_start\",\"index\":2,\"content_block\":"
+                            "{\"type\":\"from_the_future\",\"text\":\"no\"}}")
+                            EVENT(
+                                "{\"type\":\"content_block_delta\",\"index\":2,\"delta\":"
+                                "{\"type\":\"text_delta\",\"text\":\"no\"}}")
+                                EVENT("{\"type\":\"what_is_this\",\"x\":1}") EVENT(
+                                    "{\"type\":\"content_block_start\",\"index\":3,\"content_"
+                                    "block\":"
+                                    "{\"type\":\"text\",\"text\":\"A\"}}")
+                                    EVENT(
+                                        "{\"type\":\"content_block_delta\",\"index\":3,"
+                                        "\"delta\":"
+                                        "{\"type\":\"unknown_delta\",\"text\":\"no\"}}")
+                                        EVENT(
+                                            "{\"type\":\"content_block_delta\",\"index\":3,"
+                                            "\"delta\":"
+                                            "{\"type\":\"text_delta\",\"text\":\"nswer\"}}")
+                                            EVENT(
+                                                "{\"type\":\"content_block_start\",\"index\":4,"
+                                                "\"content_block\":"
+                                                "{\"type\":\"tool_use\",\"id\":\"toolu_1\","
+                                                "\"name\":\"look\",\"input\":{}}}")
+                                                EVENT(
+                                                    "{\"type\":\"message_delta\",\"delta\":{"
+                                                    "\"stop_reason\":\"tool_use\"},"
+                                                    "\"usage\":{\"output_tokens\":40}}")
+                                                    EVENT(
+                                                        "{\"type\":\"message_delta\",\"delta\":"
+                                                        "{},\"usage\":{\"input_tokens\":11,"
+                                                        "\"output_tokens\":42}}")
+                                                        EVENT("{\"type\":\"message_stop\"}");
+
+static void test_anthropic_thinking(void **state)
+{
+    (void)state;
+    struct talk t;
+    ask_raw(&t, API_ANTHROPIC, thinking_stream);
+    assert_int_equal(t.response.blocks.len, 4);
+    const struct block *thinking = block_at(&t, 0, BLOCK_REASONING);
+    assert_string_equal(thinking->text, "Hm. Yes.");
+    assert_string_equal(thinking->signature, "c2ln+/=");
+    assert_false(thinking->redacted);
+    const struct block *redacted = block_at(&t, 1, BLOCK_REASONING);
+    assert_string_equal(redacted->text, "");
+    assert_string_equal(redacted->signature, "ZW5j");
+    assert_true(redacted->redacted);
+    assert_string_equal(block_at(&t, 2, BLOCK_TEXT)->text, "Answer");
+    assert_string_equal(block_at(&t, 3, BLOCK_TOOL_CALL)->id, "toolu_1");
+    assert_string_equal(block_at(&t, 3, BLOCK_TOOL_CALL)->text, "{}");
+    /* Cumulative figures replace, and all three kinds of input count. */
+    assert_int_equal(t.response.usage.input, 11 + 5 + 7);
+    assert_int_equal(t.response.usage.cached, 7);
+    assert_int_equal(t.response.usage.output, 42);
+    assert_string_equal(t.response.model, "m");
+    assert_string_equal(t.reasoning.data, "Hm. Yes.");
+    assert_string_equal(t.text.data, "Answer");
+    talk_end(&t);
+}
+
+static void test_anthropic_stop_reasons(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        enum stop_reason reason;
+    } cases[] = {
+        {"end_turn", STOP_END_TURN},
+        {"max_tokens", STOP_MAX_TOKENS},
+        {"stop_sequence", STOP_SEQUENCE},
+        {"tool_use", STOP_TOOL_USE},
+        {"pause_turn", STOP_PAUSE},
+        {"refusal", STOP_REFUSAL},
+        {"model_context_window_exceeded", STOP_CONTEXT_EXCEEDED},
+        {"something new", STOP_OTHER},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct talk t;
+        struct buf raw = BUF_INIT;
+        buf_addf(&raw,
+                 EVENT("{\"type\":\"message_delta\",\"delta\":{\"stop_reason\":\"%s\"}}")
+                     EVENT("{\"type\":\"message_stop\"}"),
+                 cases[i].name);
+        ask_raw(&t, API_ANTHROPIC, raw.data);
+        assert_int_equal(t.response.stop_reason, cases[i].reason);
+        buf_release(&raw);
+        talk_end(&t);
+    }
+}
+
+static void test_openai_stop_reasons(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        enum stop_reason reason;
+    } cases[] = {
+        {"stop", STOP_END_TURN},       {"length", STOP_MAX_TOKENS},
+        {"tool_calls", STOP_TOOL_USE}, {"content_filter", STOP_REFUSAL},
+        {"new", STOP_OTHER},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct talk t;
+        struct buf raw = BUF_INIT;
+        buf_addf(&raw,
+                 EVENT("{\"choices\":[{\"delta\":{\"content\":\"x\"},\"finish_reason\":null}]}")
+                     EVENT("{\"choices\":[{\"delta\":{},\"finish_reason\":\"%s\"}]}") DONE,
+                 cases[i].name);
+        ask_raw(&t, API_OPENAI, raw.data);
+        assert_int_equal(t.response.stop_reason, cases[i].reason);
+        assert_string_equal(block_at(&t, 0, BLOCK_TEXT)->text, "x");
+        buf_release(&raw);
+        talk_end(&t);
+    }
+}
+
+static void test_openai_tool_calls(void **state)
+{
+    (void)state;
+    static const char raw[] = EVENT(
+        "{\"choices\":[{\"delta\":{\"role\":\"assistant\",\"content\":null,\"tool_calls\":"
+        "[{\"index\":0,\"id\":\"a\",\"function\":{\"name\":\"one\",\"arguments\":\"\"}}]}}]}")
+        EVENT(
+            "{\"choices\":[{\"delta\":{\"tool_calls\":[{\"index\":1,\"id\":\"b\",\"function\":"
+            "{\"name\":\"two\",\"arguments\":\"{\\\"y\\\"\"}}]}}]}")
+            EVENT(
+                "{\"choices\":[{\"delta\":{\"tool_calls\":[{\"index\":0,\"function\":"
+                "{\"arguments\":\"{\\\"x\\\":\"}},{\"index\":1,\"function\":"
+                "{\"arguments\":\":2}\"}}]}}]}")
+                EVENT(
+                    "{\"choices\":[{\"delta\":{\"tool_calls\":[{\"index\":0,\"id\":\"\","
+                    "\"function\":"
+                    "{\"name\":null,\"arguments\":\"1}\"}}]}}]}")
+                    EVENT("{\"choices\":[{\"delta\":{},\"finish_reason\":\"stop\"}]}") EVENT(
+                        "{\"choices\":[],\"usage\":{\"prompt_tokens\":9,\"completion_tokens\":4,"
+                        "\"prompt_tokens_details\":{\"cached_tokens\":3}}}") DONE;
+    struct talk t;
+    ask_raw(&t, API_OPENAI, raw);
+    assert_int_equal(t.response.blocks.len, 2);
+    assert_string_equal(block_at(&t, 0, BLOCK_TOOL_CALL)->id, "a");
+    assert_string_equal(block_at(&t, 0, BLOCK_TOOL_CALL)->name, "one");
+    assert_string_equal(block_at(&t, 0, BLOCK_TOOL_CALL)->text, "{\"x\":1}");
+    assert_string_equal(block_at(&t, 1, BLOCK_TOOL_CALL)->id, "b");
+    assert_string_equal(block_at(&t, 1, BLOCK_TOOL_CALL)->text, "{\"y\":2}");
+    assert_int_equal(t.response.stop_reason, STOP_TOOL_USE); /* whatever the server called it */
+    assert_int_equal(t.response.usage.input, 9);
+    assert_int_equal(t.response.usage.output, 4);
+    assert_int_equal(t.response.usage.cached, 3);
+    talk_end(&t);
+}
+
+/* Compatible servers: no index, arguments as an object, no id, two names for reasoning. */
+static void test_openai_variants(void **state)
+{
+    (void)state;
+    static const char raw[] = EVENT(
+        "{\"choices\":[{\"delta\":{\"reasoning_content\":\"one \","
+        "\"reasoning\":\"one \"}}]}") EVENT("{\"choices\":[{\"delta\":{\"reasoning\":\"two\"}}]}")
+        EVENT(
+            "{\"choices\":[{\"delta\":{\"tool_calls\":[{\"id\":\"a\",\"function\":"
+            "{\"name\":\"one\",\"arguments\":{\"x\":1}}}]}}]}")
+            EVENT(
+                "{\"choices\":[{\"delta\":{\"tool_calls\":[{\"id\":\"b\",\"function\":"
+                "{\"name\":\"two\",\"arguments\":\"{\"}}]}}]}")
+                EVENT(
+                    "{\"choices\":[{\"delta\":{\"tool_calls\":[{\"function\":"
+                    "{\"arguments\":\"}\"}}]}}]}")
+                    EVENT(
+                        "{\"choices\":[{\"delta\":{\"tool_calls\":[{\"index\":5,\"function\":"
+                        "{\"name\":\"three\",\"arguments\":\"\"}}]},\"finish_reason\":\"tool_"
+                        "calls\"}]}");
+    struct talk t;
+    ask_raw(&t, API_OPENAI, raw); /* which ends without [DONE] */
+    assert_int_equal(t.response.blocks.len, 4);
+    assert_string_equal(block_at(&t, 0, BLOCK_REASONING)->text, "one two");
+    assert_string_equal(block_at(&t, 1, BLOCK_TOOL_CALL)->text, "{\"x\":1}");
+    assert_string_equal(block_at(&t, 2, BLOCK_TOOL_CALL)->id, "b");
+    assert_string_equal(block_at(&t, 2, BLOCK_TOOL_CALL)->text, "{}");
+    assert_string_equal(block_at(&t, 3, BLOCK_TOOL_CALL)->name, "three");
+    assert_string_equal(block_at(&t, 3, BLOCK_TOOL_CALL)->id, "call_1");
+    assert_string_equal(block_at(&t, 3, BLOCK_TOOL_CALL)->text, "{}");
+    talk_end(&t);
+}
+
+static void test_nameless_tool_call(void **state)
+{
+    (void)state;
+    static const char raw[] = EVENT(
+        "{\"choices\":[{\"delta\":{\"tool_calls\":[{\"index\":0,\"id\":\"a\"}]},"
+        "\"finish_reason\":\"tool_calls\"}]}") DONE;
+    struct talk t;
+    talk_start(&t, &apis[API_OPENAI]);
+    talk_assert_failed(&t, talk_ask_with(&t, (struct reply){.raw = raw}), FAILURE_PROTOCOL);
+    assert_int_equal(t.response.blocks.len, 0);
+    talk_end(&t);
+}
+
+static void test_broken_characters(void **state)
+{
+    (void)state;
+    static const char raw[] = EVENT(
+        "{\"choices\":[{\"delta\":{\"content\":\"a\\ud83db \\ud83d\\ude00 \\ude00 "
+        "\\\\ud83d\"}}]}")
+        EVENT("{\"choices\":[{\"delta\":{\"content\":\" \xFFz\"},\"finish_reason\":\"stop\"}]}")
+            DONE;
+    struct talk t;
+    ask_raw(&t, API_OPENAI, raw);
+    assert_string_equal(t.text.data,
+                        "a\xEF\xBF\xBD"
+                        "b \xF0\x9F\x98\x80 \xEF\xBF\xBD \\ud83d \xEF\xBF\xBDz");
+    talk_end(&t);
+}
+
+static void test_ollama(void **state)
+{
+    (void)state;
+    static const char raw[] =
+        "{\"model\":\"m\",\"message\":{\"role\":\"assistant\",\"content\":\"\",\"thinking\":\"So"
+        "\"},\"done\":false}\r\n\r\n"
+        "{\"message\":{\"content\":\"Cut\",\"thinking\":\"\"},\"done\":false}\r\n"
+        "{\"message\":{\"content\":\"\"},\"done\":true,\"done_reason\":\"length\","
+        "\"prompt_eval_count\":31,\"eval_count\":2}"; /* no newline at the end */
+    struct talk t;
+    ask_raw(&t, API_OLLAMA, raw);
+    assert_int_equal(t.response.blocks.len, 2);
+    assert_string_equal(block_at(&t, 0, BLOCK_REASONING)->text, "So");
+    assert_string_equal(block_at(&t, 1, BLOCK_TEXT)->text, "Cut");
+    assert_int_equal(t.response.stop_reason, STOP_MAX_TOKENS);
+    assert_int_equal(t.response.usage.input, 31);
+    assert_int_equal(t.response.usage.output, 2);
+    assert_int_equal(t.response.usage.cached, -1);
+    talk_end(&t);
+}
+
+/* An answer whose last event is cut in two by the end of the body is cut off, not malformed. */
+static void test_end_within_an_event(void **state)
+{
+    (void)state;
+    static const char *const raws[API_COUNT] = {
+        [API_ANTHROPIC] = EVENT("{\"type\":\"content_block_start\",\"index\":0,\"content_block\":"
+                                "{\"type\":\"text\",\"text\":\"Half\"}}") "data: {\"type\":\"mess",
+        [API_OPENAI] = EVENT("{\"choices\":[{\"delta\":{\"content\":\"Half\"}}]}") "data: {\"cho",
+        [API_OLLAMA] = "{\"message\":{\"content\":\"Half\"}}\n{\"mess",
+    };
+    for (int api = 0; api < API_COUNT; api++) {
+        struct talk t;
+        talk_start(&t, &apis[api]);
+        talk_assert_failed(&t, talk_ask_with(&t, (struct reply){.raw = raws[api]}), FAILURE_CUT);
+        assert_string_equal(t.text.data, "Half");
+        talk_end(&t);
+    }
+}
+
+/* 200, the right type, and the end at once. */
+static void test_end_without_an_answer(void **state)
+{
+    (void)state;
+    struct talk t;
+    talk_start(&t, &apis[API_OPENAI]);
+    talk_assert_failed(&t, talk_ask_with(&t, (struct reply){.raw = DONE}), FAILURE_PROTOCOL);
+    talk_end(&t);
+}
+
+static void test_more_parts_than_anyone_needs(void **state)
+{
+    (void)state;
+    struct buf raw = BUF_INIT;
+    for (int i = 0; i < 5000; i++)
+        buf_addf(&raw,
+                 EVENT("{\"type\":\"content_block_start\",\"index\":%d,\"content_block\":"
+                       "{\"type\":\"text\",\"text\":\"x\"}}"),
+                 i);
+    struct talk t;
+    talk_start(&t, &apis[API_ANTHROPIC]);
+    talk_assert_failed(&t, talk_ask_with(&t, (struct reply){.raw = raw.data}), FAILURE_TOO_LARGE);
+    buf_release(&raw);
+    talk_end(&t);
+}
+
+static void test_overflow_figures(void **state)
+{
+    (void)state;
+    struct talk t;
+    talk_start(&t, &apis[API_OPENAI]);
+    bool ok = talk_ask_with(
+        &t, (struct reply){.fault = REPLY_STATUS,
+                           .status = 400,
+                           .raw = "{\"error\":{\"code\":400,\"type\":\"exceed_context_size_error\","
+                                  "\"message\":\"too long\",\"n_prompt_tokens\":9001,"
+                                  "\"n_ctx\":8192}}"});
+    talk_assert_failed(&t, ok, FAILURE_OVERFLOW);
+    assert_int_equal(t.failure.prompt_tokens, 9001);
+    assert_int_equal(t.failure.window, 8192);
+    talk_end(&t);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, support_setup, support_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_anthropic_thinking),
+        TEST(test_anthropic_stop_reasons),
+        TEST(test_openai_stop_reasons),
+        TEST(test_openai_tool_calls),
+        TEST(test_openai_variants),
+        TEST(test_nameless_tool_call),
+        TEST(test_broken_characters),
+        TEST(test_ollama),
+        TEST(test_end_within_an_event),
+        TEST(test_end_without_an_answer),
+        TEST(test_more_parts_than_anyone_needs),
+        TEST(test_overflow_figures),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

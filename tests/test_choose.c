@@ -1,0 +1,517 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "base/vec.h"
+#include "provider/choose.h"
+#include "provider/host.h"
+#include "provider/key_command.h"
+
+static struct config *config;
+static struct choice choice;
+static struct error fault;
+
+/* Pairs of name and value; ends with NULL. */
+static const char *const *variables;
+
+static char *fake_getenv(const char *name)
+{
+    for (size_t i = 0; variables && variables[i]; i += 2)
+        if (strcmp(variables[i], name) == 0)
+            return (char *)(uintptr_t)variables[i + 1];
+    return NULL;
+}
+
+static int probes;
+static char probed[64];
+
+static bool answers(void *context, const char *base_url)
+{
+    probes++;
+    strncpy(probed, base_url, sizeof probed - 1);
+    return *(const bool *)context;
+}
+
+static int setup(void **state)
+{
+    (void)state;
+    config = config_new();
+    variables = NULL;
+    probes = 0;
+    fault = (struct error){.code = ERR_OK};
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    choice_release(&choice);
+    config_free(config);
+    return 0;
+}
+
+static void configure(const char *text)
+{
+    struct config_problems problems = {0};
+    config_load_text(config, "test.ini", text, &problems);
+    assert_int_equal(problems.list.len, 0);
+    config_problems_release(&problems);
+}
+
+static bool choose(const char *provider, const char *model, bool ollama)
+{
+    choice_release(&choice);
+    return choose_provider(config, provider, model, fake_getenv, answers, &ollama, &choice, &fault);
+}
+
+static void expect(const char *provider, enum choice_reason reason, const char *detail)
+{
+    assert_string_equal(choice.provider->name, provider);
+    assert_int_equal(choice.reason, reason);
+    if (detail)
+        assert_string_equal(choice.detail, detail);
+    else
+        assert_null(choice.detail);
+}
+
+/* --- the order ------------------------------------------------------------------------------- */
+
+static void falls_back_to_offline(void **state)
+{
+    (void)state;
+    assert_true(choose(NULL, NULL, false));
+    expect("offline", CHOICE_FALLBACK, NULL);
+    assert_string_equal(choice.model, "offline");
+    assert_null(choice.endpoint.base_url);
+    assert_int_equal(probes, 1);
+    assert_string_equal(probed, "http://127.0.0.1:11434");
+}
+
+static void takes_an_ollama_that_answers(void **state)
+{
+    (void)state;
+    assert_true(choose(NULL, NULL, true));
+    expect("ollama", CHOICE_ANSWERED, NULL);
+    assert_string_equal(choice.endpoint.base_url, "http://127.0.0.1:11434");
+    assert_string_equal(choice.model, "");
+}
+
+static void environment_in_its_order(void **state)
+{
+    static const char *const all[] = {"OLLAMA_HOST",
+                                      "box",
+                                      "OPENAI_BASE_URL",
+                                      "http://o/v1/",
+                                      "OPENAI_API_KEY",
+                                      "k",
+                                      "ANTHROPIC_AUTH_TOKEN",
+                                      "t",
+                                      "ANTHROPIC_API_KEY",
+                                      "a",
+                                      NULL};
+    static const char *const by_count[][2] = {{"ollama", "OLLAMA_HOST"},
+                                              {"openai", "OPENAI_BASE_URL"},
+                                              {"openai", "OPENAI_API_KEY"},
+                                              {"anthropic", "ANTHROPIC_AUTH_TOKEN"},
+                                              {"anthropic", "ANTHROPIC_API_KEY"}};
+    (void)state;
+    for (size_t n = 0; n < 5; n++) {
+        const char *some[11] = {NULL};
+        memcpy(some, all, (n + 1) * 2 * sizeof *some);
+        variables = some;
+        assert_true(choose(NULL, NULL, true));
+        expect(by_count[n][0], CHOICE_ENVIRONMENT, by_count[n][1]);
+    }
+    assert_int_equal(probes, 0);
+}
+
+static void an_empty_variable_is_none(void **state)
+{
+    (void)state;
+    variables = (const char *const[]){"ANTHROPIC_API_KEY", "", "OPENAI_API_KEY", "", NULL};
+    assert_true(choose(NULL, NULL, false));
+    expect("offline", CHOICE_FALLBACK, NULL);
+}
+
+static void configuration_comes_before_environment(void **state)
+{
+    (void)state;
+    variables = (const char *const[]){"ANTHROPIC_API_KEY", "a", NULL};
+    configure("[provider]\nname = ollama\n");
+    assert_true(choose(NULL, NULL, false));
+    expect("ollama", CHOICE_CONFIG, NULL);
+    assert_int_equal(probes, 0);
+}
+
+static void a_section_with_a_key_is_a_wish(void **state)
+{
+    (void)state;
+    configure("[openai]\nbase_url = http://localhost:8080/v1/\n");
+    assert_true(choose(NULL, NULL, true));
+    expect("openai", CHOICE_CONFIG, NULL);
+    assert_string_equal(choice.endpoint.base_url, "http://localhost:8080/v1");
+    configure("[anthropic]\napi_key_command = echo k\n");
+    assert_true(choose(NULL, NULL, true));
+    expect("anthropic", CHOICE_CONFIG, NULL);
+}
+
+static void option_comes_first(void **state)
+{
+    (void)state;
+    configure("[provider]\nname = ollama\n");
+    assert_true(choose("offline", "gpt-4o", true));
+    expect("offline", CHOICE_OPTION, NULL);
+    assert_string_equal(choice.model, "offline");
+    assert_false(choose("antropic", NULL, true));
+    assert_int_equal(fault.code, ERR_USAGE);
+    assert_non_null(strstr(fault.text, "did you mean \"anthropic\""));
+    assert_false(choose("xyz", NULL, true));
+    assert_non_null(strstr(fault.text, "offline"));
+}
+
+/* --- model and address ----------------------------------------------------------------------- */
+
+static void model_by_its_order(void **state)
+{
+    (void)state;
+    assert_true(choose("anthropic", NULL, false));
+    assert_string_equal(choice.model, config_string(config, CONFIG_ANTHROPIC_MODEL));
+    configure("[ollama]\nmodel = own\n");
+    assert_true(choose("ollama", NULL, false));
+    assert_string_equal(choice.model, "own");
+    configure("[provider]\nmodel = general\n");
+    assert_true(choose("ollama", NULL, false));
+    assert_string_equal(choice.model, "general");
+    assert_true(choose("ollama", "given", false));
+    assert_string_equal(choice.model, "given");
+}
+
+static void general_model_belongs_to_the_named_provider(void **state)
+{
+    (void)state;
+    configure("[provider]\nname = anthropic\nmodel = claude-x\n");
+    assert_true(choose(NULL, NULL, false));
+    assert_string_equal(choice.model, "claude-x");
+    assert_true(choose("ollama", NULL, false));
+    assert_string_equal(choice.model, "");
+}
+
+static void addresses_from_the_environment(void **state)
+{
+    (void)state;
+    configure("[anthropic]\nbase_url = https://a.example\n[ollama]\nhost = b.example\n");
+    assert_true(choose("anthropic", NULL, false));
+    assert_string_equal(choice.endpoint.base_url, "https://a.example");
+    assert_true(choose("ollama", NULL, false));
+    assert_string_equal(choice.endpoint.base_url, "http://b.example:11434");
+    variables = (const char *const[]){"ANTHROPIC_BASE_URL", "http://127.0.0.1:1/", "OLLAMA_HOST",
+                                      "c.example:7", NULL};
+    assert_true(choose("anthropic", NULL, false));
+    assert_string_equal(choice.endpoint.base_url, "http://127.0.0.1:1");
+    assert_true(choose("ollama", NULL, false));
+    assert_string_equal(choice.endpoint.base_url, "http://c.example:7");
+}
+
+static void completes_ollama_addresses(void **state)
+{
+    static const char *const rows[][2] = {
+        {"", "http://127.0.0.1:11434"},        {"box", "http://box:11434"},
+        {"box:1234", "http://box:1234"},       {":1234", "http://127.0.0.1:1234"},
+        {"0.0.0.0", "http://127.0.0.1:11434"}, {"0.0.0.0:5", "http://127.0.0.1:5"},
+        {"http://box", "http://box:80"},       {"https://box", "https://box:443"},
+        {"https://box:9/", "https://box:9"},   {"box/ollama/", "http://box:11434/ollama"},
+        {"::1", "http://[::1]:11434"},         {"[::1]:77", "http://[::1]:77"},
+        {"[::]", "http://[::1]:11434"},        {"http://127.0.0.1:11434", "http://127.0.0.1:11434"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char *url = choose_ollama_url(rows[i][0]);
+        assert_string_equal(url, rows[i][1]);
+        free(url);
+    }
+}
+
+static void tells_hosts_apart(void **state)
+{
+    static const struct {
+        const char *url, *host, *port;
+        bool loopback;
+    } rows[] = {{"http://127.0.0.1:80/v1", "127.0.0.1", "80", true},
+                {"http://127.9.9.9", "127.9.9.9", "", true},
+                {"http://127.0.0.1.evil.example/v1", "127.0.0.1.evil.example", "", false},
+                {"https://user:word@api.openai.com:443/v1", "api.openai.com", "443", false},
+                {"http://localhost:8080?x=@127.0.0.1", "localhost", "8080", true},
+                {"http://evil.example/@127.0.0.1", "evil.example", "", false},
+                {"http://[::1]:5/", "::1", "5", true},
+                {"http://[fe80::1]", "fe80::1", "", false},
+                {"http://[::1", "::1", "", true},
+                {"", "", "", false}};
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char port[6];
+        char *host = host_of_url(rows[i].url, port);
+        assert_string_equal(host, rows[i].host);
+        assert_string_equal(port, rows[i].port);
+        assert_int_equal(host_is_loopback(host), rows[i].loopback);
+        free(host);
+    }
+}
+
+/* --- whether one answers --------------------------------------------------------------------- */
+
+static int listen_anywhere(unsigned *port)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET};
+    socklen_t len = sizeof address;
+    int fd = socket(AF_INET, SOCK_STREAM, 0);
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    assert_true(fd >= 0);
+    assert_int_equal(bind(fd, (struct sockaddr *)&address, sizeof address), 0);
+    assert_int_equal(listen(fd, 1), 0);
+    assert_int_equal(getsockname(fd, (struct sockaddr *)&address, &len), 0);
+    *port = ntohs(address.sin_port);
+    return fd;
+}
+
+static void sees_who_listens(void **state)
+{
+    unsigned port;
+    int fd = listen_anywhere(&port);
+    char *url = mem_printf("http://127.0.0.1:%u", port);
+    char *by_name = mem_printf("http://localhost:%u/x", port);
+    int64_t start;
+    (void)state;
+    assert_true(choose_ollama_answers(NULL, url));
+    assert_true(choose_ollama_answers(NULL, by_name));
+    close(fd);
+    start = clock_mono_ms();
+    assert_false(choose_ollama_answers(NULL, url));
+    assert_false(choose_ollama_answers(NULL, "http://192.0.2.1:11434"));
+    assert_false(choose_ollama_answers(NULL, "http://ollama.example:11434"));
+    assert_true(clock_mono_ms() - start < 1000);
+    free(by_name);
+    free(url);
+}
+
+/* --- keys ------------------------------------------------------------------------------------ */
+
+static bool key_for(const char *provider)
+{
+    assert_true(choose(provider, NULL, false));
+    return choose_key(config, fake_getenv, &choice, &fault);
+}
+
+static void key_from_the_environment_first(void **state)
+{
+    (void)state;
+    configure("[anthropic]\napi_key_command = echo from-command\napi_key = from-file\n");
+    variables =
+        (const char *const[]){"ANTHROPIC_API_KEY", "from-env", "ANTHROPIC_AUTH_TOKEN", "t", NULL};
+    assert_true(key_for("anthropic"));
+    assert_string_equal(choice.endpoint.key, "from-env");
+    assert_false(choice.endpoint.bearer);
+    variables += 2;
+    assert_true(choose_key(config, fake_getenv, &choice, &fault));
+    assert_string_equal(choice.endpoint.key, "t");
+    assert_true(choice.endpoint.bearer);
+    variables = NULL;
+    assert_true(choose_key(config, fake_getenv, &choice, &fault));
+    assert_string_equal(choice.endpoint.key, "from-command");
+    assert_false(choice.endpoint.bearer);
+}
+
+static void key_from_the_file_last(void **state)
+{
+    (void)state;
+    configure("[openai]\napi_key = from-file\n");
+    assert_true(key_for("openai"));
+    assert_string_equal(choice.endpoint.key, "from-file");
+}
+
+static void says_what_to_set_when_there_is_no_key(void **state)
+{
+    (void)state;
+    assert_false(key_for("anthropic"));
+    assert_int_equal(fault.code, ERR_CONFIG_ERROR);
+    assert_non_null(strstr(fault.text, "ANTHROPIC_API_KEY"));
+    assert_false(key_for("openai"));
+    assert_non_null(strstr(fault.text, "OPENAI_API_KEY"));
+    assert_true(key_for("ollama"));
+    assert_true(key_for("offline"));
+}
+
+static void compatible_and_local_servers_need_no_key(void **state)
+{
+    (void)state;
+    variables = (const char *const[]){"OPENAI_BASE_URL", "http://gpu.example:8000/v1",
+                                      "ANTHROPIC_BASE_URL", "http://localhost:4000", NULL};
+    assert_true(key_for("openai"));
+    assert_null(choice.endpoint.key);
+    assert_true(key_for("anthropic"));
+    assert_null(choice.endpoint.key);
+    variables = (const char *const[]){"ANTHROPIC_BASE_URL", "http://proxy.example", NULL};
+    assert_false(key_for("anthropic"));
+}
+
+static void refuses_a_key_that_would_break_a_header(void **state)
+{
+    (void)state;
+    variables = (const char *const[]){"OPENAI_API_KEY", "secret\r\nx-evil: 1", NULL};
+    assert_false(key_for("openai"));
+    assert_null(choice.endpoint.key);
+    assert_null(strstr(fault.text, "secret"));
+    assert_non_null(strstr(fault.text, "OPENAI_API_KEY"));
+}
+
+static void command_gives_its_first_line(void **state)
+{
+    static const char *const commands[] = {"printf 'k-1\\nsecond\\n'", "printf '  k-1\\r\\n'",
+                                           "printf k-1; cat", "printf k-1; echo noise >&2"};
+    (void)state;
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
+        char *key = NULL;
+        assert_true(key_command_run(commands[i], 20000, &key, &fault));
+        assert_string_equal(key, "k-1");
+        key_free(key);
+    }
+}
+
+static void command_fails_without_telling_its_output(void **state)
+{
+    static const struct {
+        const char *command, *text;
+    } rows[] = {{"echo secret; exit 3", "exit status 3"},
+                {"echo secret; kill -9 $$", "signal 9"},
+                {"/nonexistent/secret", "exit status 127"},
+                {"true", "nothing"},
+                {"echo; echo secret", "nothing"},
+                {"head -c 20000 /dev/zero | tr '\\0' s", "8 KiB"}};
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char *key = NULL;
+        assert_false(key_command_run(rows[i].command, 20000, &key, &fault));
+        assert_null(key);
+        assert_int_equal(fault.code, ERR_CONFIG_ERROR);
+        assert_non_null(strstr(fault.text, rows[i].text));
+        assert_null(strstr(fault.text, "secret"));
+    }
+}
+
+static void command_is_stopped_in_time(void **state)
+{
+    static const char *const commands[] = {"sleep 60", "echo k; exec >&-; sleep 60",
+                                           "sleep 60 & echo k"};
+    (void)state;
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
+        char *key = NULL;
+        int64_t start = clock_mono_ms();
+        assert_false(key_command_run(commands[i], 100, &key, &fault));
+        assert_true(clock_mono_ms() - start < 10000);
+        assert_null(key);
+        assert_non_null(strstr(fault.text, "in time"));
+    }
+}
+
+/* --- a model --------------------------------------------------------------------------------- */
+
+static const char *const *listed;
+
+static bool list_models(const struct provider_call *call, struct provider_names *out,
+                        struct failure *failure)
+{
+    (void)call;
+    if (!listed)
+        return failure_set(failure, FAILURE_CONNECT, "no connection");
+    for (size_t i = 0; listed[i]; i++)
+        vec_push(&out->names, mem_strdup(listed[i]));
+    return true;
+}
+
+static const struct provider lister = {
+    .name = "lister", .usual_model = "usual", .models = list_models};
+static const struct provider mute = {.name = "mute"};
+
+static bool pick(const struct provider *provider, const char *const *names)
+{
+    struct provider_call call = {.config = config};
+    choice_release(&choice);
+    choice.provider = provider;
+    choice.model = mem_strdup("");
+    listed = names;
+    return choose_model(&call, &choice, &fault);
+}
+
+static void picks_a_model_of_the_servers(void **state)
+{
+    (void)state;
+    assert_true(pick(&lister, (const char *const[]){"nomic-embed-text", "qwen3:8b", "x", NULL}));
+    assert_string_equal(choice.model, "qwen3:8b");
+    assert_true(pick(&lister, (const char *const[]){"babbage-002", "gpt-4.1", NULL}));
+    assert_string_equal(choice.model, "gpt-4.1");
+    assert_false(pick(&mute, NULL));
+    assert_non_null(strstr(fault.text, "--model"));
+}
+
+static void asks_for_the_usual_model_where_none_is_listed(void **state)
+{
+    (void)state;
+    assert_true(pick(&lister, (const char *const[]){"nomic-embed-text", NULL}));
+    assert_string_equal(choice.model, "usual");
+    assert_true(pick(&lister, NULL));
+    assert_string_equal(choice.model, "usual");
+}
+
+static void keeps_a_model_that_is_named(void **state)
+{
+    struct provider_call call = {.config = config};
+    (void)state;
+    choice.provider = &mute;
+    choice.model = mem_strdup("named");
+    assert_true(choose_model(&call, &choice, &fault));
+    assert_string_equal(choice.model, "named");
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(falls_back_to_offline),
+        TEST(takes_an_ollama_that_answers),
+        TEST(environment_in_its_order),
+        TEST(an_empty_variable_is_none),
+        TEST(configuration_comes_before_environment),
+        TEST(a_section_with_a_key_is_a_wish),
+        TEST(option_comes_first),
+        TEST(model_by_its_order),
+        TEST(general_model_belongs_to_the_named_provider),
+        TEST(addresses_from_the_environment),
+        TEST(completes_ollama_addresses),
+        TEST(tells_hosts_apart),
+        TEST(sees_who_listens),
+        TEST(key_from_the_environment_first),
+        TEST(key_from_the_file_last),
+        TEST(says_what_to_set_when_there_is_no_key),
+        TEST(compatible_and_local_servers_need_no_key),
+        TEST(refuses_a_key_that_would_break_a_header),
+        TEST(command_gives_its_first_line),
+        TEST(command_fails_without_telling_its_output),
+        TEST(command_is_stopped_in_time),
+        TEST(picks_a_model_of_the_servers),
+        TEST(asks_for_the_usual_model_where_none_is_listed),
+        TEST(keeps_a_model_that_is_named),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,332 @@
+/* What a failed call means: the retry decision, Retry-After, and the errors that servers send. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/utf8.h"
+#include "provider/http.h"
+#include "provider/server_error.h"
+
+#define KEY "sk-test-0123456789"
+#define NOW_MS 1445412480000LL /* 2015-10-21T07:28:00Z */
+
+static struct failure make(enum failure_kind kind, int status)
+{
+    struct failure f;
+    failure_clear(&f);
+    f.kind = kind;
+    f.status = status;
+    return f;
+}
+
+static void test_clear(void **state)
+{
+    (void)state;
+    struct failure f;
+    memset(&f, 0x55, sizeof f);
+    failure_clear(&f);
+    assert_int_equal(f.kind, FAILURE_NONE);
+    assert_int_equal(f.retry_after_ms, -1);
+    assert_int_equal(f.prompt_tokens, -1);
+    assert_int_equal(f.window, -1);
+    assert_false(f.content_seen);
+    assert_string_equal(f.text, "");
+}
+
+static void test_set_cuts_at_a_character(void **state)
+{
+    (void)state;
+    for (int shift = 0; shift < 4; shift++) {
+        struct failure f;
+        failure_clear(&f);
+        char text[600] = "";
+        for (int i = 0; i < shift; i++)
+            strcat(text, "x");
+        for (int i = 0; i < 100; i++)
+            strcat(text, "\xF0\x9F\x98\x80");
+        assert_false(failure_set(&f, FAILURE_CUT, "%s", text));
+        assert_int_equal(f.kind, FAILURE_CUT);
+        assert_true(strlen(f.text) > 250);
+        assert_true(utf8_valid(f.text, strlen(f.text)));
+    }
+}
+
+static void test_which_kinds_are_retried(void **state)
+{
+    (void)state;
+    static const struct {
+        enum failure_kind kind;
+        int status;
+        bool retried;
+    } cases[] = {
+        {FAILURE_NONE, 0, false},      {FAILURE_CANCELLED, 0, false},  {FAILURE_CONNECT, 0, true},
+        {FAILURE_STALL, 0, true},      {FAILURE_CUT, 0, true},         {FAILURE_PROTOCOL, 0, false},
+        {FAILURE_TOO_LARGE, 0, false}, {FAILURE_OVERFLOW, 400, false}, {FAILURE_QUOTA, 429, false},
+        {FAILURE_LOADING, 503, true},  {FAILURE_SETUP, 0, false},      {FAILURE_STATUS, 400, false},
+        {FAILURE_STATUS, 401, false},  {FAILURE_STATUS, 402, false},   {FAILURE_STATUS, 403, false},
+        {FAILURE_STATUS, 404, false},  {FAILURE_STATUS, 408, true},    {FAILURE_STATUS, 409, true},
+        {FAILURE_STATUS, 413, false},  {FAILURE_STATUS, 422, false},   {FAILURE_STATUS, 301, false},
+        {FAILURE_STATUS, 429, true},   {FAILURE_STATUS, 500, true},    {FAILURE_STATUS, 502, true},
+        {FAILURE_STATUS, 503, true},   {FAILURE_STATUS, 529, true},    {FAILURE_STREAM, 0, true},
+        {FAILURE_STREAM, 529, true},   {FAILURE_STREAM, 400, false},   {FAILURE_STREAM, 401, false},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct failure f = make(cases[i].kind, cases[i].status);
+        assert_int_equal(retry_wait(&f, 1, 3, 0.5) >= 0, cases[i].retried);
+        f.content_seen = true;
+        assert_int_equal(retry_wait(&f, 1, 3, 0.5), -1);
+    }
+}
+
+static void test_waits(void **state)
+{
+    (void)state;
+    struct failure f = make(FAILURE_STATUS, 500);
+    assert_int_equal(retry_wait(&f, 1, 10, 0.5), 500);
+    assert_int_equal(retry_wait(&f, 2, 10, 0.5), 1000);
+    assert_int_equal(retry_wait(&f, 3, 10, 0.5), 2000);
+    assert_int_equal(retry_wait(&f, 6, 10, 0.5), 16000);
+    assert_int_equal(retry_wait(&f, 7, 10, 0.5), 30000);
+    assert_int_equal(retry_wait(&f, 10, 10, 0.5), 30000);
+    assert_int_equal(retry_wait(&f, 1, 10, 0.0), 450);
+    assert_int_equal(retry_wait(&f, 1, 10, 0.999999), 550);
+    assert_int_equal(retry_wait(&f, 3, 3, 0.5), 2000);
+    assert_int_equal(retry_wait(&f, 4, 3, 0.5), -1);
+    assert_int_equal(retry_wait(&f, 1, 0, 0.5), -1);
+    f.retry_after_ms = 7250;
+    assert_int_equal(retry_wait(&f, 2, 3, 0.9), 7250);
+    f.retry_after_ms = 0;
+    assert_int_equal(retry_wait(&f, 2, 3, 0.9), 0);
+    assert_int_equal(retry_wait(&f, 4, 3, 0.9), -1);
+}
+
+static void test_loading_is_waited_for(void **state)
+{
+    (void)state;
+    struct failure f = make(FAILURE_LOADING, 503);
+    int limit = retry_limit(&f, 3);
+    assert_true(limit > 3);
+    int64_t sum = 0;
+    for (int attempt = 1; attempt <= limit; attempt++) {
+        int64_t wait = retry_wait(&f, attempt, 3, 0.5);
+        assert_in_range(wait, 500, 5000);
+        sum += wait;
+    }
+    assert_true(sum >= 120 * 1000); /* a model may take minutes */
+    assert_int_equal(retry_wait(&f, limit + 1, 3, 0.5), -1);
+    assert_int_equal(retry_wait(&f, 1, 0, 0.5), -1);
+    f.kind = FAILURE_CONNECT;
+    assert_int_equal(retry_limit(&f, 3), 3);
+}
+
+static void test_retry_after(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *value;
+        int64_t ms;
+    } cases[] = {
+        {"0", 0},
+        {"1", 1000},
+        {" 120 ", 120000},
+        {"1.5", 1500},
+        {"0.25", 250},
+        {"0.0001", 0},
+        {"Wed, 21 Oct 2015 07:28:10 GMT", 10000},
+        {"Wednesday, 21-Oct-15 07:29:00 GMT", 60000},
+        {"Wed Oct 21 08:28:00 2015", 3600000},
+        {"Wed, 21 Oct 2015 07:27:00 GMT", 0},
+        {"", -1},
+        {"soon", -1},
+        {"-5", -1},
+        {"12 parsecs", -1},
+        {"1,5", -1},
+        {"nan", -1},
+        {"0x10", -1},
+        {"Wed, 99 Oct 2015 07:28:00 GMT", -1},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        int64_t ms = retry_after_parse(cases[i].value, NOW_MS);
+        if (ms != cases[i].ms)
+            print_error("for \"%s\"\n", cases[i].value);
+        assert_int_equal(ms, cases[i].ms);
+    }
+    /* Whatever comes, it fits an int of milliseconds. */
+    assert_in_range(retry_after_parse("99999999999999999999999999", NOW_MS), 1, INT32_MAX);
+    assert_in_range(retry_after_parse("Wed, 21 Oct 2135 07:28:00 GMT", NOW_MS), 1, INT32_MAX);
+}
+
+static struct failure status_failure(const char *provider, int status, const char *body)
+{
+    struct failure f;
+    failure_clear(&f);
+    const struct server server = {.name = provider, .key = KEY};
+    assert_false(server_error_status(&server, status, body, strlen(body), &f));
+    assert_int_equal(f.status, status);
+    return f;
+}
+
+static void test_texts(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *provider;
+        int status;
+        const char *body;
+        const char *text;
+    } cases[] = {
+        {"anthropic", 401,
+         "{\"type\":\"error\",\"error\":{\"type\":\"authentication_error\",\"message\":\"invalid "
+         "x-api-key\"}}",
+         "anthropic: 401: invalid x-api-key; set ANTHROPIC_API_KEY or [anthropic] "
+         "api_key_command"},
+        {"openai", 401, "{\"error\":{\"message\":\"no\"}}",
+         "openai: 401: no; set OPENAI_API_KEY or [openai] api_key_command"},
+        {"openai", 500, "{\"error\":{\"message\":\"two\\nlines\\u001b[2J\"}}",
+         "openai: 500: two lines\xE2\x90\x9B[2J"},
+        {"openai", 502, "<html>Bad Gateway</html>", "openai: 502"},
+        {"openai", 500, "", "openai: 500"},
+        {"openai", 500, "plain words", "openai: 500: plain words"},
+        {"openai", 400, "{\"object\":\"error\",\"message\":\"vLLM says no\",\"code\":400}",
+         "openai: 400: vLLM says no"},
+        {"openai", 405, "{\"detail\":\"Method Not Allowed\"}", "openai: 405: Method Not Allowed"},
+        {"ollama", 404, "{\"error\":\"model 'x' not found\"}",
+         "ollama: 404: model 'x' not found; get it with ollama pull, or choose another model"},
+        {"ollama", 400, "{\"error\":\"gemma does not support tools\"}",
+         "ollama: 400: gemma does not support tools; choose another model or set [chat] tools = "
+         "none"},
+        {"openai", 500, "{\"error\":{\"message\":\"you sent " KEY " and " KEY "\"}}",
+         "openai: 500: you sent [key] and [key]"},
+        {"openai", 500, "your " KEY, "openai: 500: your [key]"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct failure f = status_failure(cases[i].provider, cases[i].status, cases[i].body);
+        assert_int_equal(f.kind, FAILURE_STATUS);
+        assert_string_equal(f.text, cases[i].text);
+    }
+}
+
+/* A long message gives way to the hint, at a character's border, and never leaves half a key. */
+static void test_long_texts(void **state)
+{
+    (void)state;
+    for (size_t pad = 0; pad < 260; pad++) {
+        char body[800] = "{\"error\":{\"message\":\"";
+        for (size_t i = 0; i < pad; i++)
+            strcat(body, "x");
+        strcat(body, KEY);
+        for (size_t i = 0; i < 60; i++)
+            strcat(body, "\xF0\x9F\x98\x80");
+        strcat(body, "\"}}");
+        struct failure f = status_failure("openai", 401, body);
+        assert_null(strstr(f.text, "sk-t"));
+        assert_true(utf8_valid(f.text, strlen(f.text)));
+        assert_non_null(strstr(f.text, "; set OPENAI_API_KEY or [openai] api_key_command"));
+    }
+}
+
+static void test_kinds(void **state)
+{
+    (void)state;
+    static const struct {
+        int status;
+        const char *error; /* members of the error object */
+        enum failure_kind kind;
+        int64_t prompt_tokens, window;
+    } cases[] = {
+        {400,
+         "\"type\":\"exceed_context_size_error\",\"message\":\"the request exceeds\","
+         "\"n_prompt_tokens\":5000,\"n_ctx\":4096",
+         FAILURE_OVERFLOW, 5000, 4096},
+        {400, "\"message\":\"prompt is too long: 210000 tokens > 200000 maximum\"",
+         FAILURE_OVERFLOW, 210000, 200000},
+        {400,
+         "\"code\":\"context_length_exceeded\",\"message\":\"This model's maximum context length "
+         "is 128000 tokens. However, your messages resulted in 130001 tokens.\"",
+         FAILURE_OVERFLOW, 130001, 128000},
+        {400,
+         "\"message\":\"This model's maximum context length is 4096 tokens. However, you "
+         "requested 5000 tokens\"",
+         FAILURE_OVERFLOW, 5000, 4096},
+        {400, "\"code\":\"context_length_exceeded\",\"message\":\"\"", FAILURE_OVERFLOW, -1, -1},
+        {429, "\"message\":\"the maximum context length of your tier\"", FAILURE_STATUS, -1, -1},
+        {413, "\"type\":\"request_too_large\",\"message\":\"too many bytes\"", FAILURE_STATUS, -1,
+         -1},
+        {429, "\"type\":\"insufficient_quota\",\"message\":\"x\"", FAILURE_QUOTA, -1, -1},
+        {429, "\"message\":\"You exceeded your current quota\"", FAILURE_QUOTA, -1, -1},
+        {400, "\"message\":\"Your credit balance is too low\"", FAILURE_QUOTA, -1, -1},
+        {403, "\"type\":\"billing_error\",\"message\":\"x\"", FAILURE_QUOTA, -1, -1},
+        {429, "\"message\":\"Add a payment method at https://x.com/account/billing\"",
+         FAILURE_STATUS, -1, -1},
+        {503, "\"message\":\"Loading model\",\"type\":\"unavailable_error\"", FAILURE_LOADING, -1,
+         -1},
+        {503, "\"message\":\"Service unavailable\"", FAILURE_STATUS, -1, -1},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char body[400];
+        snprintf(body, sizeof body, "{\"error\":{%s}}", cases[i].error);
+        struct failure f = status_failure("openai", cases[i].status, body);
+        if (f.kind != cases[i].kind)
+            print_error("for %s\n", cases[i].error);
+        assert_int_equal(f.kind, cases[i].kind);
+        assert_int_equal(f.prompt_tokens, cases[i].prompt_tokens);
+        assert_int_equal(f.window, cases[i].window);
+    }
+}
+
+static void test_events(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *event;
+        enum failure_kind kind;
+        int status;
+        const char *text;
+    } cases[] = {
+        {"{\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\",\"message\":\"Overloaded\"}"
+         "}",
+         FAILURE_STREAM, 529, "p: overloaded_error: Overloaded"},
+        {"{\"error\":{\"code\":429,\"message\":\"slow down\"}}", FAILURE_STREAM, 429,
+         "p: error: slow down"},
+        {"{\"error\":\"the runner died\"}", FAILURE_STREAM, 0, "p: error: the runner died"},
+        {"{\"error\":{\"type\":\"invalid_request_error\",\"message\":\"prompt is too long\"}}",
+         FAILURE_OVERFLOW, 400, "p: invalid_request_error: prompt is too long"},
+        {"{\"error\":{\"message\":5}}", FAILURE_STREAM, 0, "p: error"},
+        {"{\"error\":[]}", FAILURE_STREAM, 0, "p: error"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct failure f;
+        failure_clear(&f);
+        const struct server server = {.name = "p", .key = NULL};
+        struct json *event = json_parse(cases[i].event, strlen(cases[i].event), NULL);
+        assert_non_null(event);
+        assert_false(server_error_event(&server, event, &f));
+        assert_int_equal(f.kind, cases[i].kind);
+        assert_int_equal(f.status, cases[i].status);
+        assert_string_equal(f.text, cases[i].text);
+        json_free(event);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_clear),
+        cmocka_unit_test(test_set_cuts_at_a_character),
+        cmocka_unit_test(test_which_kinds_are_retried),
+        cmocka_unit_test(test_waits),
+        cmocka_unit_test(test_loading_is_waited_for),
+        cmocka_unit_test(test_retry_after),
+        cmocka_unit_test(test_texts),
+        cmocka_unit_test(test_long_texts),
+        cmocka_unit_test(test_kinds),
+        cmocka_unit_test(test_events),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,156 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/embedded.h"
+#include "base/mem.h"
+#include "provider/models.h"
+
+static struct config *config;
+
+static int setup(void **state)
+{
+    (void)state;
+    config = config_new();
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    config_free(config);
+    return 0;
+}
+
+static void configure(const char *text)
+{
+    struct config_problems problems = {0};
+    config_load_text(config, "test.ini", text, &problems);
+    assert_int_equal(problems.list.len, 0);
+    config_problems_release(&problems);
+}
+
+static void assert_price(double actual, double expected)
+{
+    assert_true(actual - expected < 1e-9 && expected - actual < 1e-9);
+}
+
+static void builtin_table_has_no_problems(void **state)
+{
+    struct config_problems problems = {0};
+    const char *text = embedded_text("models.ini");
+    (void)state;
+    assert_non_null(text);
+    config_load_text(config, "models.ini", text, &problems);
+    for (size_t i = 0; i < problems.list.len; i++)
+        print_error("models.ini:%d: %s\n", problems.list.items[i].line,
+                    problems.list.items[i].text);
+    assert_int_equal(problems.list.len, 0);
+    config_problems_release(&problems);
+}
+
+static void knows_the_well_known(void **state)
+{
+    static const struct {
+        const char *model;
+        int64_t window;
+        double input; /* -1: unknown */
+    } rows[] = {{"offline", 100000, 0},
+                {"claude-sonnet-4-5", 200000, 3},
+                {"claude-sonnet-4-5-20250929", 200000, 3},
+                {"claude-opus-4-20250514", 200000, 15},
+                {"claude-3-5-haiku-latest", 200000, 0.80},
+                {"gpt-4o", 128000, 2.5},
+                {"gpt-4o-mini-2024-07-18", 128000, 0.15},
+                {"gpt-4.1-nano", 1047576, 0.10},
+                {"openai/gpt-5", 400000, 1.25},
+                {"llama3.1:8b", 131072, -1},
+                {"Qwen2.5-7B-Instruct", 32768, -1},
+                {"hf.co/someone/Llama-3.2-3B-Instruct-GGUF:Q4_K_M", 131072, -1},
+                {"mistral-nemo:latest", 131072, -1}};
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct model_facts facts = models_find(config, rows[i].model);
+        if (facts.window != rows[i].window)
+            print_error("%s: window %lld\n", rows[i].model, (long long)facts.window);
+        assert_int_equal(facts.window, rows[i].window);
+        assert_price(facts.price.input, rows[i].input);
+    }
+}
+
+static void leaves_the_unknown_unknown(void **state)
+{
+    static const char *const models[] = {"", "zzz", "gpt", "llama", "gpt-4omatic", "o", "/"};
+    (void)state;
+    for (size_t i = 0; i < sizeof models / sizeof *models; i++) {
+        struct model_facts facts = models_find(config, models[i]);
+        assert_int_equal(facts.window, 0);
+        assert_int_equal(facts.max_output, 0);
+        assert_true(facts.price.input < 0 && facts.price.output < 0 && facts.price.cached < 0);
+    }
+}
+
+static void prices_stay_with_their_version(void **state)
+{
+    static const char *const others[] = {"claude-opus-4-9", "gpt-5.9", "gpt-5-ultra",
+                                         "gpt-4o-audio-preview", "o3-deep-research"};
+    (void)state;
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        struct model_facts facts = models_find(config, others[i]);
+        assert_true(facts.window > 0);
+        assert_true(facts.price.input < 0 && facts.price.output < 0 && facts.price.cached < 0);
+    }
+}
+
+static void longest_entry_wins_and_the_rest_is_inherited(void **state)
+{
+    struct model_facts facts;
+    (void)state;
+    configure(
+        "[model acme]\nwindow = 1000\nmax_output = 100\ninput_price = 1\n"
+        "[model acme-large]\nwindow = 2000\n"
+        "[model acme-large-2]\ninput_price = 2.5\n"
+        "[model corp/acme]\nwindow = 9000\n");
+    facts = models_find(config, "acme-large-2:q4");
+    assert_int_equal(facts.window, 2000);
+    assert_int_equal(facts.max_output, 100);
+    assert_price(facts.price.input, 2.5);
+    assert_price(facts.price.output, -1);
+    assert_int_equal(models_find(config, "acme@2026").window, 1000);
+    assert_int_equal(models_find(config, "acmelarge").window, 0);
+    assert_int_equal(models_find(config, "corp/acme").window, 9000);
+    assert_int_equal(models_find(config, "other/acme").window, 1000);
+}
+
+static void configuration_comes_first(void **state)
+{
+    struct model_facts facts;
+    (void)state;
+    configure("[model gpt-4o]\nwindow = 4096\noutput_price = 0.125\n");
+    facts = models_find(config, "gpt-4o");
+    assert_int_equal(facts.window, 4096);
+    assert_int_equal(facts.max_output, 16384);
+    assert_price(facts.price.input, 2.5);
+    assert_price(facts.price.output, 0.125);
+    assert_int_equal(models_find(config, "gpt-4o-mini").window, 128000);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(builtin_table_has_no_problems, setup, teardown),
+        cmocka_unit_test_setup_teardown(knows_the_well_known, setup, teardown),
+        cmocka_unit_test_setup_teardown(leaves_the_unknown_unknown, setup, teardown),
+        cmocka_unit_test_setup_teardown(prices_stay_with_their_version, setup, teardown),
+        cmocka_unit_test_setup_teardown(longest_entry_wins_and_the_rest_is_inherited, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(configuration_comes_first, setup, teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,537 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/embedded.h"
+#include "base/json.h"
+#include "base/mem.h"
+#include "provider/offline.h"
+#include "provider/offline_plan.h"
+#include "provider/offline_rank.h"
+
+/* A conversation under construction. */
+static struct {
+    VEC(struct message) messages;
+    VEC(struct tool_spec) tools;
+    struct request request;
+} talk;
+
+static struct offline_plan plan;
+
+static int setup(void **state)
+{
+    (void)state;
+    memset(&talk, 0, sizeof talk);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    offline_plan_release(&plan);
+    for (size_t i = 0; i < talk.messages.len; i++)
+        message_release(&talk.messages.items[i]);
+    vec_release(&talk.messages);
+    vec_release(&talk.tools);
+    return 0;
+}
+
+static void add(enum role role, struct block block)
+{
+    struct message m = {.role = role};
+    for (size_t i = 0; i < talk.messages.len; i++)
+        m.turn += talk.messages.items[i].role == ROLE_USER;
+    m.turn += role == ROLE_USER;
+    vec_push(&m.blocks, block);
+    vec_push(&talk.messages, m);
+}
+
+static void say(enum role role, const char *text)
+{
+    add(role, block_text(text));
+}
+
+static void call(const char *id, const char *name, const char *args)
+{
+    add(ROLE_ASSISTANT, (struct block){.type = BLOCK_TOOL_CALL,
+                                       .id = mem_strdup(id),
+                                       .name = mem_strdup(name),
+                                       .text = mem_strdup(args)});
+}
+
+static void result(const char *id, const char *name, const char *text, bool is_error)
+{
+    add(ROLE_TOOL, (struct block){.type = BLOCK_TOOL_RESULT,
+                                  .id = mem_strdup(id),
+                                  .name = mem_strdup(name),
+                                  .text = mem_strdup(text),
+                                  .is_error = is_error});
+}
+
+static void offer(const char *name)
+{
+    struct tool_spec spec = {.name = name, .description = "d", .schema = "{}"};
+    vec_push(&talk.tools, spec);
+}
+
+static const struct request *request(void)
+{
+    talk.request = (struct request){.model = "offline",
+                                    .messages = talk.messages.items,
+                                    .message_count = talk.messages.len,
+                                    .tools = talk.tools.items,
+                                    .tool_count = talk.tools.len,
+                                    .max_output = 8192};
+    return &talk.request;
+}
+
+static void make_plan(void)
+{
+    const char *manual = embedded_text("offline.md");
+    assert_non_null(manual);
+    offline_plan_release(&plan);
+    plan = offline_plan_make(request(), manual);
+}
+
+static void ask(const char *text)
+{
+    say(ROLE_USER, text);
+    make_plan();
+}
+
+static void expect_answer(const char *part)
+{
+    assert_null(plan.tool);
+    assert_non_null(plan.text);
+    if (!strstr(plan.text, part))
+        print_error("in place of “%s”:\n%s\n", part, plan.text);
+    assert_non_null(strstr(plan.text, part));
+    assert_non_null(strstr(plan.text, OFFLINE_MARK));
+}
+
+static void expect_call(const char *tool, const char *args)
+{
+    assert_null(plan.text);
+    assert_non_null(plan.tool);
+    assert_string_equal(plan.tool, tool);
+    assert_string_equal(plan.args, args);
+}
+
+/* --- the manual ------------------------------------------------------------------------------ */
+
+static void answers_about_itself(void **state)
+{
+    static const char *const rows[][2] = {
+        {"What is tiro?", "“What tiro is”"},
+        {"what exactly is this program tiro", "“What tiro is”"},
+        {"How do I connect a model?", "“How to connect a model”"},
+        {"how can I use claude with anthropic?", "ANTHROPIC_API_KEY"},
+        {"connecting openai", "OPENAI_API_KEY"},
+        {"Does it run with llama.cpp?", "OPENAI_BASE_URL"},
+        {"How do I set up Ollama?", "OLLAMA_HOST"},
+        {"Which keys are there?", "Ctrl-J"},
+        {"which slash commands exist", "/resume"},
+        {"how do I quit?", "/quit"},
+        {"Where is my data stored?", "tiro.db"},
+        {"where does the configuration live?", "tiro.ini"},
+        {"What is compaction?", "compaction"},
+        {"What does it cost?", "cost"},
+        {"who was Cicero?", "shorthand"},
+        {"resume an earlier session", "--continue"},
+        {"Can I change the theme?", "/theme"},
+        {"where is my api key kept", "api_key_command"},
+        {"Who are you?", "tiro"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        teardown(NULL);
+        setup(NULL);
+        ask(rows[i][0]);
+        expect_answer(rows[i][1]);
+        assert_non_null(strstr(plan.text, "> — *tiro's manual"));
+    }
+}
+
+static void every_section_is_found_by_its_title(void **state)
+{
+    struct passages passages = {0};
+    (void)state;
+    passages_add_manual(&passages, embedded_text("offline.md"));
+    assert_true(passages.items.len > 15);
+    for (size_t i = 0; i < passages.items.len; i++) {
+        struct ranking ranking = {0};
+        passages_rank(&passages, passages.items.items[i].title, &ranking);
+        assert_true(ranking.hits.len > 0);
+        assert_string_equal(ranking.hits.items[0].passage->title, passages.items.items[i].title);
+        assert_true(strlen(passages.items.items[i].text) > 40);
+        assert_true(strlen(passages.items.items[i].text) < 1600);
+        ranking_release(&ranking);
+    }
+    passages_release(&passages);
+}
+
+static void says_when_it_finds_nothing(void **state)
+{
+    static const char *const questions[] = {"What is the capital of France?", "write me a poem",
+                                            "東京の天気は？", "xyzzy", "42"};
+    (void)state;
+    for (size_t i = 0; i < sizeof questions / sizeof *questions; i++) {
+        ask(questions[i]);
+        expect_answer("I found nothing");
+        expect_answer("ANTHROPIC_API_KEY");
+        expect_answer("OLLAMA_HOST");
+    }
+}
+
+static void is_polite(void **state)
+{
+    (void)state;
+    ask("Hello!");
+    expect_answer("Hello! There is no model here");
+    ask("  thank   you. ");
+    expect_answer("You are welcome.");
+    ask("hi there, what is tiro?");
+    expect_answer("“What tiro is”");
+}
+
+static void survives_an_empty_request(void **state)
+{
+    (void)state;
+    make_plan();
+    expect_answer("I found nothing");
+    ask("");
+    expect_answer("I found nothing");
+}
+
+/* --- the conversation ------------------------------------------------------------------------ */
+
+static void quotes_the_conversation_with_its_source(void **state)
+{
+    (void)state;
+    say(ROLE_USER, "We liked the ryokan by the river in Kyoto.");
+    say(ROLE_ASSISTANT, "Noted: the ryokan costs 18,000 yen a night.");
+    ask("Which ryokan did we like in Kyoto?");
+    expect_answer("> We liked the ryokan by the river in Kyoto.\n>\n> — *you, turn 1*");
+    say(ROLE_ASSISTANT, plan.text);
+    ask("How many yen does the ryokan cost?");
+    expect_answer("18,000 yen a night.\n>\n> — *tiro, turn 1*");
+    assert_null(strstr(plan.text, "turn 2"));
+}
+
+/* --- tools ----------------------------------------------------------------------------------- */
+
+static void reads_a_file_that_is_named(void **state)
+{
+    (void)state;
+    offer("read_file");
+    offer("list_directory");
+    ask("Please read `src/README.md`, will you?");
+    expect_call("read_file", "{\"path\":\"src/README.md\"}");
+    call("offline_1", "read_file", "{\"path\":\"src/README.md\"}");
+    result("offline_1", "read_file", "# Title\n```c\nint x;\n```\n", false);
+    make_plan();
+    expect_answer("````\n# Title\n```c\nint x;\n```\n````\n\n— *src/README.md*, whole");
+}
+
+static void tells_a_failed_call(void **state)
+{
+    (void)state;
+    offer("read_file");
+    ask("read nothing.txt");
+    call("offline_1", "read_file", "{\"path\":\"nothing.txt\"}");
+    result("offline_1", "read_file", "nothing.txt: No such file or directory", true);
+    make_plan();
+    expect_answer("`nothing.txt` cannot be shown: nothing.txt: No such file");
+}
+
+static void cuts_a_long_file(void **state)
+{
+    struct buf text = BUF_INIT;
+    (void)state;
+    for (int i = 0; i < 5000; i++)
+        buf_addf(&text, "line %d\n", i);
+    offer("read_file");
+    say(ROLE_USER, "show long.txt");
+    call("offline_1", "read_file", "{\"path\":\"long.txt\"}");
+    result("offline_1", "read_file", text.data, false);
+    make_plan();
+    expect_answer("line 59\n```\n\n— *long.txt*, the first");
+    assert_true(strlen(plan.text) < 5000);
+    buf_release(&text);
+}
+
+static void finds_paths_in_questions(void **state)
+{
+    static const struct {
+        const char *text, *tool, *path;
+    } rows[] = {
+        {"read README.md", "read_file", "README.md"},
+        {"What is in src/?", "list_directory", "src/"},
+        {"what's in ./src/base", "list_directory", "./src/base"},
+        {"List the files", "list_directory", "."},
+        {"what does \"main.c\" do?", "read_file", "main.c"},
+        {"Explain the Makefile.", "read_file", "Makefile"},
+        {"show me a/b.unknown", "read_file", "a/b.unknown"},
+        {"@notes/plan.txt says what?", "read_file", "notes/plan.txt"},
+        {"yes and/or no", NULL, NULL},
+        {"see https://example.com/a.md", NULL, NULL},
+        {"e.g. this", NULL, NULL},
+        {"What is tiro?", NULL, NULL},
+        {"", NULL, NULL},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char *path = NULL;
+        const char *tool = offline_find_path(rows[i].text, &path);
+        assert_true((tool != NULL) == (rows[i].tool != NULL));
+        if (tool) {
+            assert_string_equal(tool, rows[i].tool);
+            assert_string_equal(path, rows[i].path);
+        }
+        free(path);
+    }
+}
+
+static void calls_only_what_is_offered(void **state)
+{
+    (void)state;
+    ask("read README.md");
+    assert_null(plan.tool);
+    offer("list_directory");
+    make_plan();
+    assert_null(plan.tool);
+}
+
+static void searches_memory_first(void **state)
+{
+    (void)state;
+    offer("read_file");
+    offer("memory_search");
+    ask("What did README.md say?");
+    expect_call("memory_search", "{\"query\":\"What did README.md say?\"}");
+    call("offline_1", "memory_search", plan.args);
+    result("offline_1", "memory_search",
+           "[{\"content\":\"It says hello.\",\"score\":0.9,\"session_id\":\"s-1\",\"turn\":4}]",
+           false);
+    make_plan();
+    expect_call("read_file", "{\"path\":\"README.md\"}");
+    call("offline_2", "read_file", plan.args);
+    result("offline_2", "read_file", "hello", false);
+    make_plan();
+    expect_answer("> It says hello.\n>\n> — *memory: session s-1, turn 4*");
+    expect_answer("```\nhello\n```");
+    /* A new question is a new turn. */
+    ask("And what is tiro?");
+    expect_call("memory_search", "{\"query\":\"And what is tiro?\"}");
+    call("offline_3", "memory_search", plan.args);
+    result("offline_3", "memory_search", "[]", false);
+    make_plan();
+    expect_answer("“What tiro is”");
+    assert_null(strstr(plan.text, "It says hello"));
+}
+
+/* --- summaries ------------------------------------------------------------------------------- */
+
+static void extracts_for_a_compaction(void **state)
+{
+    char *first;
+    (void)state;
+    for (int i = 0; i < 10; i++) {
+        char *text = mem_printf("request %d\nmore", i);
+        say(ROLE_USER, text);
+        free(text);
+        say(ROLE_ASSISTANT, i == 9 ? "the last answer" : "an answer");
+    }
+    ask("You are performing a CONTEXT COMPACTION. Your job is to create a handoff summary.");
+    expect_answer("20 messages: 10 user, 10 assistant, 0 tool.");
+    expect_answer("- request 9\n");
+    expect_answer("the last answer");
+    expect_answer("- (12 messages omitted)\n");
+    assert_null(strstr(plan.text, "CONTEXT COMPACTION"));
+    first = mem_strdup(plan.text);
+    make_plan();
+    assert_string_equal(plan.text, first);
+    free(first);
+}
+
+static void summarises_only_without_tools(void **state)
+{
+    (void)state;
+    say(ROLE_USER, "alpha");
+    ask("Please summarise this");
+    expect_answer("Extract, made without a model");
+    offer("read_file");
+    make_plan();
+    assert_null(strstr(plan.text, "Extract, made"));
+}
+
+/* --- the provider ---------------------------------------------------------------------------- */
+
+static struct {
+    struct buf text;
+    size_t pieces;
+    size_t stop_after; /* 0: never */
+    int wake[2];
+} stream;
+
+static void on_delta(void *context, enum block_type type, const char *text, size_t len)
+{
+    (void)context;
+    assert_int_equal(type, BLOCK_TEXT);
+    buf_add(&stream.text, text, len);
+    stream.pieces++;
+    if (stream.pieces == stream.stop_after)
+        assert_int_equal(write(stream.wake[1], "x", 1), 1);
+}
+
+static bool go_on(void *context)
+{
+    char byte;
+    (void)context;
+    assert_int_equal(read(stream.wake[0], &byte, 1), 1);
+    return false;
+}
+
+static bool complete(struct response *response, struct failure *failure)
+{
+    struct wakeup wakeup = {.go_on = go_on};
+    struct provider_call provider_call = {.wakeup = &wakeup, .delta = on_delta};
+    bool ok;
+    assert_int_equal(pipe(stream.wake), 0);
+    wakeup.fd = stream.wake[0];
+    buf_init(&stream.text, 0);
+    stream.pieces = 0;
+    response_init(response);
+    failure_clear(failure);
+    ok = provider_offline.complete(&provider_call, request(), response, failure);
+    close(stream.wake[0]);
+    close(stream.wake[1]);
+    return ok;
+}
+
+static void streams_and_reports_usage(void **state)
+{
+    struct response response;
+    struct failure failure;
+    int64_t start = clock_mono_ms();
+    (void)state;
+    stream.stop_after = 0;
+    say(ROLE_USER, "What is tiro?");
+    assert_true(complete(&response, &failure));
+    assert_true(clock_mono_ms() - start < 5000);
+    assert_int_equal(response.stop_reason, STOP_END_TURN);
+    assert_int_equal(response.blocks.len, 1);
+    assert_int_equal(response.blocks.items[0].type, BLOCK_TEXT);
+    assert_string_equal(response.blocks.items[0].text, stream.text.data);
+    assert_true(stream.pieces > 20);
+    assert_true(response.usage.estimated);
+    assert_true(response.usage.input > 0);
+    assert_int_equal(response.usage.output, (stream.text.len + 3) / 4);
+    assert_string_equal(response.model, "offline");
+    buf_release(&stream.text);
+    response_release(&response);
+}
+
+static void stops_at_once_and_keeps_what_came(void **state)
+{
+    struct response response;
+    struct failure failure;
+    (void)state;
+    stream.stop_after = 5;
+    say(ROLE_USER, "What is tiro?");
+    assert_false(complete(&response, &failure));
+    assert_int_equal(failure.kind, FAILURE_CANCELLED);
+    assert_true(failure.content_seen);
+    assert_int_equal(stream.pieces, 5);
+    assert_int_equal(response.blocks.len, 1);
+    assert_string_equal(response.blocks.items[0].text, stream.text.data);
+    buf_release(&stream.text);
+    response_release(&response);
+}
+
+static void gives_calls_ids_of_their_own(void **state)
+{
+    struct response response;
+    struct failure failure;
+    (void)state;
+    stream.stop_after = 0;
+    offer("read_file");
+    say(ROLE_USER, "read a.md");
+    call("offline_1", "read_file", "{\"path\":\"a.md\"}");
+    result("offline_1", "read_file", "a", false);
+    say(ROLE_USER, "read b.md");
+    assert_true(complete(&response, &failure));
+    assert_int_equal(response.stop_reason, STOP_TOOL_USE);
+    assert_int_equal(response.blocks.len, 1);
+    assert_int_equal(response.blocks.items[0].type, BLOCK_TOOL_CALL);
+    assert_string_equal(response.blocks.items[0].id, "offline_2");
+    assert_string_equal(response.blocks.items[0].text, "{\"path\":\"b.md\"}");
+    assert_int_equal(stream.pieces, 0);
+    buf_release(&stream.text);
+    response_release(&response);
+}
+
+static void obeys_the_output_limit(void **state)
+{
+    struct response response;
+    struct failure failure;
+    struct request *r;
+    struct provider_call provider_call = {0};
+    (void)state;
+    say(ROLE_USER, "What is tiro?");
+    r = (struct request *)(uintptr_t)request();
+    r->max_output = 10;
+    response_init(&response);
+    failure_clear(&failure);
+    assert_true(provider_offline.complete(&provider_call, r, &response, &failure));
+    assert_int_equal(response.stop_reason, STOP_MAX_TOKENS);
+    assert_true(strlen(response.blocks.items[0].text) <= 40);
+    response_release(&response);
+}
+
+static void lists_itself(void **state)
+{
+    struct provider_names names = {0};
+    struct failure failure;
+    (void)state;
+    assert_true(provider_offline.models(NULL, &names, &failure));
+    assert_int_equal(names.names.len, 1);
+    assert_string_equal(names.names.items[0], "offline");
+    provider_names_release(&names);
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(answers_about_itself),
+        TEST(every_section_is_found_by_its_title),
+        TEST(says_when_it_finds_nothing),
+        TEST(is_polite),
+        TEST(survives_an_empty_request),
+        TEST(quotes_the_conversation_with_its_source),
+        TEST(reads_a_file_that_is_named),
+        TEST(tells_a_failed_call),
+        TEST(cuts_a_long_file),
+        TEST(finds_paths_in_questions),
+        TEST(calls_only_what_is_offered),
+        TEST(searches_memory_first),
+        TEST(extracts_for_a_compaction),
+        TEST(summarises_only_without_tools),
+        TEST(streams_and_reports_usage),
+        TEST(stops_at_once_and_keeps_what_came),
+        TEST(gives_calls_ids_of_their_own),
+        TEST(obeys_the_output_limit),
+        TEST(lists_itself),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

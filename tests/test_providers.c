@@ -1,0 +1,568 @@
+/* The HTTP providers against the scripted server: what they make of every answer and every fault.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "provider/rows.h"
+#include "tests/support.h"
+#include "tests/talk.h"
+
+#define CANCEL_MS 100
+#define TEXT                                                                                       \
+    "Gr\xC3\xBC\xC3\x9F"                                                                           \
+    "e \xF0\x9F\x98\x80, \"quoted\"\nand a second line."
+#define REASONING "Let me see\xE2\x80\xA6"
+
+static const struct reply full_reply = {.text = TEXT,
+                                        .reasoning = REASONING,
+                                        .tool_name = "read_file",
+                                        .tool_args = "{\"path\":\"a \\\"b\\\".txt\",\"n\":[1,2]}",
+                                        .piece = 3,
+                                        .input_tokens = 120,
+                                        .output_tokens = 34,
+                                        .cached_tokens = 20};
+
+static void check_full_answer(const struct talk *t)
+{
+    const struct block *text = talk_only_block(t, BLOCK_TEXT);
+    const struct block *reasoning = talk_only_block(t, BLOCK_REASONING);
+    const struct block *tool = talk_only_block(t, BLOCK_TOOL_CALL);
+    assert_non_null(text);
+    assert_non_null(reasoning);
+    assert_non_null(tool);
+    assert_string_equal(text->text, TEXT);
+    assert_string_equal(t->text.data, TEXT);
+    assert_string_equal(reasoning->text, REASONING);
+    assert_string_equal(t->reasoning.data, REASONING);
+    assert_string_equal(tool->name, "read_file");
+    assert_string_equal(tool->id, "call_1");
+    assert_string_equal(tool->text, "{\"path\":\"a \\\"b\\\".txt\",\"n\":[1,2]}");
+    assert_int_equal(t->response.stop_reason, STOP_TOOL_USE);
+    assert_int_equal(t->response.usage.input, 120);
+    assert_int_equal(t->response.usage.output, 34);
+    assert_int_equal(t->response.usage.cached, t->api->provider == &provider_ollama ? -1 : 20);
+    assert_false(t->response.usage.estimated);
+    assert_string_equal(t->response.model, "test-model");
+    assert_true(t->failure.content_seen);
+}
+
+static void test_full_answer(void **state)
+{
+    (void)state;
+    EACH_API(api)
+    {
+        struct talk t;
+        talk_start(&t, api);
+        talk_assert_ok(&t, talk_ask_with(&t, full_reply));
+        check_full_answer(&t);
+        talk_end(&t);
+    }
+}
+
+static void test_split_at_every_byte(void **state)
+{
+    (void)state;
+    EACH_API(api)
+    {
+        struct talk t;
+        talk_start(&t, api);
+        struct reply reply = full_reply;
+        reply.split_bytes = true;
+        talk_assert_ok(&t, talk_ask_with(&t, reply));
+        check_full_answer(&t);
+        talk_end(&t);
+    }
+}
+
+static void test_plain_answer_without_usage(void **state)
+{
+    (void)state;
+    EACH_API(api)
+    {
+        struct talk t;
+        talk_start(&t, api);
+        talk_assert_ok(&t, talk_ask_with(&t, (struct reply){.text = "Yes.", .no_usage = true}));
+        assert_int_equal(t.response.blocks.len, 1);
+        assert_string_equal(t.response.blocks.items[0].text, "Yes.");
+        assert_int_equal(t.response.stop_reason, STOP_END_TURN);
+        if (api->provider != &provider_anthropic)
+            assert_false(usage_known(&t.response.usage));
+        talk_end(&t);
+    }
+}
+
+/* What one read of the network brings is one delta. */
+static void test_small_deltas_are_joined(void **state)
+{
+    (void)state;
+    enum { LENGTH = 20000 };
+    char *text = mem_alloc(LENGTH + 1);
+    memset(text, 'x', LENGTH);
+    EACH_API(api)
+    {
+        struct talk t;
+        talk_start(&t, api);
+        talk_assert_ok(&t, talk_ask_with(&t, (struct reply){.text = text, .piece = 1}));
+        assert_string_equal(t.text.data, text);
+        assert_true(t.deltas < LENGTH / 10);
+        talk_end(&t);
+    }
+    free(text);
+}
+
+static void test_request_and_headers(void **state)
+{
+    (void)state;
+    EACH_API(api)
+    {
+        struct talk t;
+        talk_start(&t, api);
+        talk_assert_ok(&t, talk_ask(&t));
+        assert_string_equal(model_server_header(t.server, 0, "content-type"), "application/json");
+        assert_null(model_server_header(t.server, 0, "expect"));
+        if (api->provider == &provider_anthropic) {
+            assert_string_equal(model_server_header(t.server, 0, "x-api-key"), TALK_KEY);
+            assert_string_equal(model_server_header(t.server, 0, "anthropic-version"),
+                                "2023-06-01");
+            assert_null(model_server_header(t.server, 0, "authorization"));
+            t.endpoint.bearer = true;
+            talk_assert_ok(&t, talk_ask(&t));
+            assert_null(model_server_header(t.server, 1, "x-api-key"));
+        }
+        size_t last = model_server_requests(t.server) - 1;
+        assert_string_equal(model_server_header(t.server, last, "authorization"),
+                            "Bearer " TALK_KEY);
+        const char *sent = model_server_body(t.server, last);
+        struct json *body = json_parse(sent, strlen(sent), NULL);
+        assert_string_equal(json_get_string(body, "model"), "test-model");
+        assert_true(json_get_bool(body, "stream", false));
+        json_free(body);
+        talk_end(&t);
+    }
+}
+
+static void test_without_key(void **state)
+{
+    (void)state;
+    EACH_API(api)
+    {
+        struct talk t;
+        talk_start(&t, api);
+        free(t.endpoint.key);
+        t.endpoint.key = NULL;
+        talk_assert_ok(&t, talk_ask(&t));
+        assert_null(model_server_header(t.server, 0, "x-api-key"));
+        assert_null(model_server_header(t.server, 0, "authorization"));
+        t.endpoint.key = mem_strdup("sk\r\nX-Injected: yes");
+        talk_assert_failed(&t, talk_ask(&t), FAILURE_SETUP);
+        assert_int_equal(model_server_requests(t.server), 1);
+        talk_end(&t);
+    }
+}
+
+static void test_statuses(void **state)
+{
+    (void)state;
+    static const struct {
+        int status;
+        const char *type, *message, *retry_after;
+        enum failure_kind kind;
+        int64_t retry_after_ms;
+    } cases[] = {
+        {400, "invalid_request_error", "bad", NULL, FAILURE_STATUS, -1},
+        {400, "invalid_request_error", "prompt is too long: 9 tokens > 8 maximum", NULL,
+         FAILURE_OVERFLOW, -1},
+        {401, "authentication_error", "you sent " TALK_KEY, NULL, FAILURE_STATUS, -1},
+        {404, "not_found_error", "no such model", NULL, FAILURE_STATUS, -1},
+        {429, "rate_limit_error", "slow down", "7", FAILURE_STATUS, 7000},
+        {429, "insufficient_quota", "You exceeded your current quota", NULL, FAILURE_QUOTA, -1},
+        {500, "api_error", "oops", NULL, FAILURE_STATUS, -1},
+        {503, "unavailable_error", "Loading model", "2", FAILURE_LOADING, 2000},
+        {529, "overloaded_error", "Overloaded", NULL, FAILURE_STATUS, -1},
+    };
+    EACH_API(api)
+    {
+        struct talk t;
+        talk_start(&t, api);
+        for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+            bool ok = talk_ask_with(&t, (struct reply){.fault = REPLY_STATUS,
+                                                       .status = cases[i].status,
+                                                       .error_type = cases[i].type,
+                                                       .error_message = cases[i].message,
+                                                       .retry_after = cases[i].retry_after});
+            talk_assert_failed(&t, ok, cases[i].kind);
+            assert_int_equal(t.failure.status, cases[i].status);
+            assert_int_equal(t.failure.retry_after_ms, cases[i].retry_after_ms);
+            assert_false(t.failure.content_seen);
+            assert_int_equal(t.response.blocks.len, 0);
+            assert_int_equal(t.deltas, 0);
+        }
+        assert_int_equal(model_server_requests(t.server), sizeof cases / sizeof *cases);
+        talk_end(&t);
+    }
+}
+
+static void test_error_event(void **state)
+{
+    (void)state;
+    EACH_API(api)
+    {
+        struct talk t;
+        talk_start(&t, api);
+        struct reply reply = {.fault = REPLY_ERROR_EVENT,
+                              .error_type = "overloaded_error",
+                              .error_message = "Overloaded"};
+        talk_assert_failed(&t, talk_ask_with(&t, reply), FAILURE_STREAM);
+        assert_false(t.failure.content_seen);
+        assert_true(retry_wait(&t.failure, 1, 3, 0.5) >= 0);
+        if (api->provider == &provider_anthropic)
+            assert_int_equal(t.failure.status, 529);
+
+        reply.text = "Half an ";
+        talk_assert_failed(&t, talk_ask_with(&t, reply), FAILURE_STREAM);
+        assert_true(t.failure.content_seen);
+        assert_int_equal(retry_wait(&t.failure, 1, 3, 0.5), -1);
+        assert_string_equal(t.text.data, "Half an ");
+        assert_string_equal(talk_only_block(&t, BLOCK_TEXT)->text, "Half an ");
+        talk_end(&t);
+    }
+}
+
+static void test_disconnect(void **state)
+{
+    (void)state;
+    EACH_API(api)
+    {
+        struct talk t;
+        talk_start(&t, api);
+        talk_assert_failed(&t, talk_ask_with(&t, (struct reply){.fault = REPLY_DISCONNECT}),
+                           FAILURE_CONNECT);
+        assert_false(t.failure.content_seen);
+        talk_assert_failed(
+            &t, talk_ask_with(&t, (struct reply){.fault = REPLY_DISCONNECT, .text = "Half "}),
+            FAILURE_CUT);
+        assert_true(t.failure.content_seen);
+        assert_string_equal(t.text.data, "Half ");
+        assert_string_equal(talk_only_block(&t, BLOCK_TEXT)->text, "Half ");
+        talk_assert_ok(&t, talk_ask(&t)); /* and the next call finds a new connection */
+        talk_end(&t);
+    }
+}
+
+/* Half a tool call must not be run. */
+static void test_cut_tool_call_is_dropped(void **state)
+{
+    (void)state;
+    EACH_API(api)
+    {
+        struct talk t;
+        talk_start(&t, api);
+        talk_assert_failed(&t,
+                           talk_ask_with(&t, (struct reply){.fault = REPLY_DISCONNECT,
+                                                            .text = "I look.",
+                                                            .tool_name = "read_file",
+                                                            .tool_args = "{\"path\":\"x\"}"}),
+                           FAILURE_CUT);
+        assert_null(talk_only_block(&t, BLOCK_TOOL_CALL));
+        assert_string_equal(talk_only_block(&t, BLOCK_TEXT)->text, "I look.");
+        talk_end(&t);
+    }
+}
+
+static void test_stall(void **state)
+{
+    (void)state;
+    EACH_API(api)
+    {
+        struct talk t;
+        talk_start(&t, api);
+        talk_set(&t, CONFIG_PROVIDER_STALL_TIMEOUT, "1");
+        int64_t begin = clock_mono_ms();
+        talk_assert_failed(&t,
+                           talk_ask_with(&t, (struct reply){.fault = REPLY_STALL, .text = "Wait "}),
+                           FAILURE_STALL);
+        assert_in_range(clock_mono_ms() - begin, 900, 3000);
+        assert_true(t.failure.content_seen);
+        assert_string_equal(t.text.data, "Wait ");
+        model_server_release(t.server);
+        talk_end(&t);
+    }
+}
+
+static void test_nonsense(void **state)
+{
+    (void)state;
+    static const struct {
+        enum reply_fault fault;
+        enum failure_kind kind;
+    } cases[] = {
+        {REPLY_MALFORMED_JSON, FAILURE_PROTOCOL},
+        {REPLY_HUGE_LINE, FAILURE_TOO_LARGE},
+        {REPLY_WRONG_TYPE, FAILURE_PROTOCOL},
+        {REPLY_EMPTY, FAILURE_PROTOCOL},
+    };
+    EACH_API(api)
+    {
+        struct talk t;
+        talk_start(&t, api);
+        for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+            bool ok = talk_ask_with(&t, (struct reply){.fault = cases[i].fault, .text = "So "});
+            talk_assert_failed(&t, ok, cases[i].kind);
+            assert_int_equal(retry_wait(&t.failure, 1, 3, 0.5), -1);
+            bool streamed = cases[i].fault != REPLY_WRONG_TYPE && cases[i].fault != REPLY_EMPTY;
+            assert_string_equal(t.text.data, streamed ? "So " : "");
+            assert_int_equal(t.failure.content_seen, streamed);
+        }
+        talk_end(&t);
+    }
+}
+
+/* Arguments that are no JSON are the tools' to refuse: the answer itself is whole. */
+static void test_broken_arguments(void **state)
+{
+    (void)state;
+    EACH_API(api)
+    {
+        struct talk t;
+        talk_start(&t, api);
+        talk_assert_ok(&t,
+                       talk_ask_with(&t, (struct reply){.fault = REPLY_BROKEN_ARGS,
+                                                        .tool_name = "read_file",
+                                                        .tool_args = "{\"path\":\"name.txt\"}"}));
+        const struct block *tool = talk_only_block(&t, BLOCK_TOOL_CALL);
+        assert_non_null(tool);
+        assert_string_equal(tool->name, "read_file");
+        assert_memory_equal(tool->text, "{\"path\"", 7);
+        assert_null(json_parse(tool->text, strlen(tool->text), NULL));
+        talk_end(&t);
+    }
+}
+
+static void test_no_server(void **state)
+{
+    (void)state;
+    EACH_API(api)
+    {
+        struct talk t;
+        talk_start(&t, api);
+        free(t.endpoint.base_url);
+        t.endpoint.base_url = mem_strdup("http://127.0.0.1:1");
+        talk_assert_failed(&t, talk_ask(&t), FAILURE_CONNECT);
+        assert_true(retry_wait(&t.failure, 1, 3, 0.5) >= 0);
+        t.endpoint.base_url[0] = '\0';
+        talk_assert_failed(&t, talk_ask(&t), FAILURE_SETUP);
+        talk_end(&t);
+    }
+}
+
+static void assert_stopped_at_once(const struct talk *t, bool ok)
+{
+    int64_t took = clock_mono_ms() - t->stopped_ms;
+    talk_assert_failed(t, ok, FAILURE_CANCELLED);
+    if (took > CANCEL_MS)
+        print_error("took %lld ms\n", (long long)took);
+    assert_true(took <= CANCEL_MS);
+}
+
+static void *stop_when_asked(void *context)
+{
+    struct talk *t = context;
+    if (model_server_wait(t->server, 1, 10000))
+        talk_wake(t, true);
+    return NULL;
+}
+
+static void test_cancel_while_held(void **state)
+{
+    (void)state;
+    EACH_API(api)
+    {
+        struct talk t;
+        pthread_t thread;
+        talk_start(&t, api);
+        model_server_queue(t.server, &(struct reply){.hold = true});
+        assert_int_equal(pthread_create(&thread, NULL, stop_when_asked, &t), 0);
+        bool ok = talk_ask(&t);
+        assert_stopped_at_once(&t, ok);
+        pthread_join(thread, NULL);
+        assert_false(t.failure.content_seen);
+        model_server_release(t.server);
+        talk_end(&t);
+    }
+}
+
+static void test_cancel_while_streaming(void **state)
+{
+    (void)state;
+    EACH_API(api)
+    {
+        struct talk t;
+        talk_start(&t, api);
+        t.stop_at_content = true;
+        bool ok = talk_ask_with(&t, (struct reply){.fault = REPLY_STALL, .text = "It streams "});
+        assert_stopped_at_once(&t, ok);
+        assert_true(t.failure.content_seen);
+        assert_non_null(talk_only_block(&t, BLOCK_TEXT));
+        assert_string_equal(talk_only_block(&t, BLOCK_TEXT)->text, t.text.data);
+        model_server_release(t.server);
+        talk_end(&t);
+    }
+}
+
+/* A wakeup for something else does not disturb the call. */
+static void test_wakeup_that_goes_on(void **state)
+{
+    (void)state;
+    EACH_API(api)
+    {
+        struct talk t;
+        talk_start(&t, api);
+        talk_wake(&t, false);
+        talk_assert_ok(&t, talk_ask(&t));
+        assert_true(t.text.len > 0);
+        talk_end(&t);
+    }
+}
+
+static void test_ids_are_made_unique(void **state)
+{
+    (void)state;
+    static const char raw[] =
+        "{\"message\":{\"content\":\"\",\"tool_calls\":[{\"function\":{\"name\":\"a\","
+        "\"arguments\":{}}},{\"function\":{\"name\":\"b\",\"arguments\":{\"x\":1}}}]}}\n"
+        "{\"message\":{\"content\":\"\"},\"done\":true,\"done_reason\":\"stop\"}\n";
+    struct talk t;
+    talk_start(&t, &apis[API_OLLAMA]);
+    struct block earlier = {.type = BLOCK_TOOL_CALL, .id = mem_strdup("call_1")};
+    vec_push(&t.user.blocks, earlier);
+    talk_assert_ok(&t, talk_ask_with(&t, (struct reply){.raw = raw}));
+    assert_int_equal(t.response.blocks.len, 2);
+    assert_string_equal(t.response.blocks.items[0].id, "call_2");
+    assert_string_equal(t.response.blocks.items[0].text, "{}");
+    assert_string_equal(t.response.blocks.items[1].id, "call_3");
+    assert_string_equal(t.response.blocks.items[1].text, "{\"x\":1}");
+    assert_int_equal(t.response.stop_reason, STOP_TOOL_USE);
+    talk_end(&t);
+}
+
+static void test_truncated_prompt_is_noticed(void **state)
+{
+    (void)state;
+    static const struct {
+        int64_t estimate;
+        long counted;
+        bool truncated;
+    } cases[] = {{10000, 4096, true}, {10000, 7000, false}, {400, 12, false}, {0, 12, false}};
+    struct talk t;
+    talk_start(&t, &apis[API_OLLAMA]);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        t.request.estimate = cases[i].estimate;
+        talk_assert_ok(
+            &t, talk_ask_with(&t, (struct reply){.text = "x", .input_tokens = cases[i].counted}));
+        assert_int_equal(t.response.prompt_truncated, cases[i].truncated);
+    }
+    talk_end(&t);
+}
+
+static void test_windows(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"test-model", "other", NULL};
+    EACH_API(api)
+    {
+        struct talk t;
+        talk_start(&t, api);
+        const struct provider_call call = talk_call(&t);
+        int64_t window = 77;
+        assert_false(api->provider->window(&call, "test-model", &window));
+        assert_int_equal(window, 77);
+        model_server_set_models(t.server, names);
+        model_server_set_window(t.server, 5000);
+        assert_true(api->provider->window(&call, "test-model", &window));
+        assert_int_equal(window, 5000);
+        assert_int_equal(model_server_requests(t.server), 0);
+        talk_end(&t);
+    }
+}
+
+/* A trained window is no allocated one: what is not loaded yet gets a modest window. */
+static void test_ollama_window_of_an_idle_model(void **state)
+{
+    (void)state;
+    struct talk t;
+    talk_start(&t, &apis[API_OLLAMA]);
+    const struct provider_call call = talk_call(&t);
+    int64_t window = 0;
+    model_server_set_window(t.server, 131072);
+    assert_true(provider_ollama.window(&call, "test-model", &window));
+    assert_int_equal(window, 8192);
+    talk_set(&t, CONFIG_OLLAMA_NUM_CTX, "32768");
+    assert_true(provider_ollama.window(&call, "test-model", &window));
+    assert_int_equal(window, 32768);
+    talk_end(&t);
+}
+
+static void test_models(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"one", "two:latest", NULL};
+    EACH_API(api)
+    {
+        struct talk t;
+        talk_start(&t, api);
+        const struct provider_call call = talk_call(&t);
+        struct provider_names list = {0};
+        model_server_set_models(t.server, names);
+        assert_true(api->provider->models(&call, &list, &t.failure));
+        assert_int_equal(list.names.len, 2);
+        assert_string_equal(list.names.items[0], "one");
+        assert_string_equal(list.names.items[1], "two:latest");
+        provider_names_release(&list);
+        free(t.endpoint.base_url);
+        t.endpoint.base_url = mem_strdup("http://127.0.0.1:1");
+        talk_assert_failed(&t, api->provider->models(&call, &list, &t.failure), FAILURE_CONNECT);
+        provider_names_release(&list);
+        talk_end(&t);
+    }
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, support_setup, support_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_full_answer),
+        TEST(test_split_at_every_byte),
+        TEST(test_plain_answer_without_usage),
+        TEST(test_small_deltas_are_joined),
+        TEST(test_request_and_headers),
+        TEST(test_without_key),
+        TEST(test_statuses),
+        TEST(test_error_event),
+        TEST(test_disconnect),
+        TEST(test_cut_tool_call_is_dropped),
+        TEST(test_stall),
+        TEST(test_nonsense),
+        TEST(test_broken_arguments),
+        TEST(test_no_server),
+        TEST(test_cancel_while_held),
+        TEST(test_cancel_while_streaming),
+        TEST(test_wakeup_that_goes_on),
+        TEST(test_ids_are_made_unique),
+        TEST(test_truncated_prompt_is_noticed),
+        TEST(test_windows),
+        TEST(test_ollama_window_of_an_idle_model),
+        TEST(test_models),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
