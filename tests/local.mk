@@ -1,5 +1,6 @@
 # One program a module: tests/test_NAME.c. They link what they use out of libsupport.a.
 UNIT_TESTS = \
+	tests/test_agent \
 	tests/test_answers \
 	tests/test_buf_vec \
 	tests/test_choose \
@@ -21,6 +22,7 @@ UNIT_TESTS = \
 	tests/test_snapshot \
 	tests/test_sse \
 	tests/test_store \
+	tests/test_tools \
 	tests/test_utf8 \
 	tests/test_uuid
 

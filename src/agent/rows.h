@@ -1,0 +1,10 @@
+/* The rows of the tool table, one file each. */
+#ifndef AGENT_ROWS_H
+#define AGENT_ROWS_H
+
+#include "agent/tools.h"
+
+extern const struct tool tool_read_file;
+extern const struct tool tool_list_directory;
+
+#endif

@@ -1,0 +1,119 @@
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "agent/confine.h"
+#include "agent/rows.h"
+#include "base/clock.h"
+#include "base/mem.h"
+#include "base/vec.h"
+
+struct names {
+    VEC(char *) list;
+};
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static void names_release(struct names *n)
+{
+    for (size_t i = 0; i < n->list.len; i++)
+        free(n->list.items[i]);
+    vec_release(&n->list);
+}
+
+static bool read_names(const struct tool_context *context, DIR *dir, struct names *names,
+                       struct buf *out)
+{
+    struct dirent *d;
+    errno = 0;
+    while ((d = readdir(dir))) {
+        if (strcmp(d->d_name, ".") != 0 && strcmp(d->d_name, "..") != 0)
+            vec_push(&names->list, mem_strdup(d->d_name));
+        if (names->list.len % 256 == 255 &&
+            (!wakeup_sleep(context->wakeup, 0) || clock_mono_ms() > context->deadline_ms)) {
+            buf_addstr(out, "interrupted or timed out");
+            return false;
+        }
+        errno = 0;
+    }
+    if (errno)
+        buf_addf(out, "cannot read the directory: %s", strerror(errno));
+    return errno == 0;
+}
+
+/* "name/" for a directory, "name -> (link)", "name (123 bytes)" for a file. */
+static void add_entry(struct buf *out, int dir, const char *name)
+{
+    struct stat st;
+    buf_addstr(out, name);
+    if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) != 0)
+        buf_addstr(out, " (unreadable)");
+    else if (S_ISDIR(st.st_mode))
+        buf_addch(out, '/');
+    else if (S_ISLNK(st.st_mode))
+        buf_addstr(out, " (symbolic link)");
+    else if (S_ISREG(st.st_mode))
+        buf_addf(out, " (%lld bytes)", (long long)st.st_size);
+    else
+        buf_addstr(out, " (special)");
+    buf_addch(out, '\n');
+}
+
+static void add_entries(struct buf *out, int dir, struct names *names, size_t max)
+{
+    if (names->list.len == 0)
+        buf_addstr(out, "[empty]\n");
+    else
+        qsort(names->list.items, names->list.len, sizeof *names->list.items, by_name);
+    for (size_t i = 0; i < names->list.len; i++) {
+        if (out->len > max) {
+            buf_addf(out, "[%zu more]\n", names->list.len - i);
+            return;
+        }
+        add_entry(out, dir, names->list.items[i]);
+    }
+}
+
+static bool run(const struct tool_context *context, const struct json *args, struct buf *out)
+{
+    struct error e = {0};
+    const char *path = json_get_string(args, "path");
+    int fd = confine_open(context->root_fd, context->root, path ? path : ".",
+                          O_RDONLY | O_DIRECTORY, &e);
+    if (fd < 0) {
+        buf_addstr(out, e.text);
+        return false;
+    }
+    DIR *dir = fdopendir(fd);
+    if (!dir) {
+        buf_addf(out, "%s: %s", path ? path : ".", strerror(errno));
+        close(fd);
+        return false;
+    }
+    struct names names = {0};
+    bool ok = read_names(context, dir, &names, out);
+    if (ok)
+        add_entries(out, dirfd(dir), &names, context->max_output);
+    names_release(&names);
+    closedir(dir);
+    return ok;
+}
+
+const struct tool tool_list_directory = {
+    .spec = {.name = "list_directory",
+             .description = "List a directory within the working directory: one entry a line, "
+                            "directories end in a slash, files show their size.",
+             .schema = "{\"type\":\"object\",\"properties\":{"
+                       "\"path\":{\"type\":\"string\",\"description\":\"relative to the working "
+                       "directory; default: the working directory itself\"}},"
+                       "\"additionalProperties\":false}"},
+    .class = TOOL_READ,
+    .run = run,
+};
