@@ -3,6 +3,7 @@
 EMBEDDED_FILES = \
 	data/models.ini \
 	data/offline.md \
+	data/prompts/system.md \
 	data/schema.sql \
 	data/tiro.ini
 

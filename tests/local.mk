@@ -19,6 +19,7 @@ UNIT_TESTS = \
 	tests/test_paths \
 	tests/test_providers \
 	tests/test_requests \
+	tests/test_service \
 	tests/test_snapshot \
 	tests/test_sse \
 	tests/test_store \

@@ -1,0 +1,43 @@
+/* The model that a session talks to: which provider, its key, its model and that model's limits,
+ * each found out when it is first needed. Lives on the agent thread. */
+#ifndef SESSION_BACKEND_H
+#define SESSION_BACKEND_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/wakeup.h"
+#include "config/config.h"
+#include "provider/choose.h"
+#include "provider/models.h"
+#include "provider/provider.h"
+
+struct backend {
+    const struct config *config;
+    const struct wakeup *wakeup;
+    struct http *http;
+    struct choice choice;
+    struct model_facts facts;
+    bool chosen; /* choice is filled in */
+    bool keyed;  /* and has its key */
+    bool facts_known;
+    bool window_asked;
+};
+
+void backend_init(struct backend *b, const struct config *config, const struct wakeup *wakeup);
+void backend_release(struct backend *b);
+
+/* Chooses anew; NULL: not asked for. What was chosen before stays on failure. */
+bool backend_choose(struct backend *b, const char *provider, const char *model, struct error *e);
+
+/* Before a request: key, model, facts; the window too where only the server knows it. May use the
+ * network. */
+bool backend_prepare(struct backend *b, struct error *e);
+
+/* After an answer, on the warm connection: the window as the server knows it. Returns whether it
+ * changed. */
+bool backend_ask_window(struct backend *b);
+
+bool backend_models(struct backend *b, struct provider_names *out, struct error *e);
+
+#endif

@@ -1,0 +1,270 @@
+#include "session/journal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "base/utf8.h"
+#include "session/lock.h"
+#include "session/notice.h"
+#include "store/sessions.h"
+#include "store/snapshot.h"
+
+enum {
+    CHECKPOINT_MS = 1000,
+    CHECKPOINT_BYTES = 256 * 1024,
+    TAIL_EVENTS = 120,
+    LAST_LINE_BYTES = 160
+};
+
+void journal_init(struct journal *j, struct mailbox *notices)
+{
+    *j = (struct journal){.notices = notices, .lock = -1};
+    session_info_init(&j->info);
+    history_init(&j->history);
+    buf_init(&j->pending, 0);
+}
+
+void journal_release(struct journal *j)
+{
+    lock_drop(&j->lock);
+    session_info_release(&j->info);
+    history_release(&j->history);
+    buf_release(&j->pending);
+}
+
+/* Forgets the session but not where it is kept. */
+static void journal_reset(struct journal *j)
+{
+    struct store *store = j->store;
+    const char *directory = j->directory;
+    struct mailbox *notices = j->notices;
+    journal_release(j);
+    journal_init(j, notices);
+    j->store = store;
+    j->directory = directory;
+}
+
+void journal_begin(struct journal *j, const char *directory)
+{
+    journal_reset(j);
+    uuid_new(j->info.id);
+    j->info.directory = mem_strdup(directory);
+    j->info.created_ms = j->info.updated_ms = clock_wall_ms();
+}
+
+bool journal_resume(struct journal *j, const char *reference, struct event_list *tail, bool *more,
+                    struct error *e)
+{
+    char id[UUID_LEN + 1];
+    struct session_info info;
+    int lock = -1;
+    if (!j->store)
+        return err_set(e, ERR_SESSION_PERSISTENCE_DISABLED,
+                       "sessions are not kept; set [session] persist = true");
+    if (!sessions_resolve(j->store, reference, id, e) || !sessions_get(j->store, id, &info, e))
+        return false;
+    bool same = strcmp(id, j->info.id) == 0 && j->lock >= 0;
+    if ((!same && !lock_take(j->directory, id, &lock, e)) ||
+        !event_log_tail(j->store, id, 0, TAIL_EVENTS, tail, more, e)) {
+        lock_drop(&lock);
+        session_info_release(&info);
+        return false;
+    }
+    if (same) {
+        lock = j->lock;
+        j->lock = -1;
+    }
+    journal_reset(j);
+    session_info_release(&j->info);
+    j->info = info;
+    j->lock = lock;
+    j->stored = true;
+    return true;
+}
+
+bool journal_load_history(struct journal *j, struct error *e)
+{
+    history_release(&j->history);
+    if (!snapshot_resume(j->store, j->info.id, &j->history, e)) {
+        history_init(&j->history);
+        return false;
+    }
+    history_drop_open_run(&j->history);
+    if (j->info.last_seq < j->history.applied_seq) /* a crash: the row is older than the log */
+        j->info.last_seq = j->history.applied_seq;
+    return true;
+}
+
+static bool is_delta(enum event_type type)
+{
+    return type == EVENT_TEXT_DELTA || type == EVENT_REASONING_DELTA;
+}
+
+static bool is_run_end(enum event_type type)
+{
+    return type == EVENT_RUN_COMPLETED || type == EVENT_RUN_FAILED || type == EVENT_INTERRUPTED;
+}
+
+static void show(struct journal *j, struct event *ev)
+{
+    struct notice *n = notice_new(NOTICE_EVENT);
+    n->event = ev;
+    mailbox_push(j->notices, n);
+}
+
+/* Streamed text that no text_complete covers yet, as one delta, so that a crash loses at most the
+ * last second of an answer. */
+static bool checkpoint(struct journal *j, struct error *e)
+{
+    if (!j->store || j->pending.len == 0)
+        return true;
+    struct event *ev = event_new(j->pending_type);
+    ev->seq = j->pending_seq;
+    ev->wall_ms = clock_wall_ms();
+    memcpy(ev->session_id, j->info.id, sizeof ev->session_id);
+    ev->text = buf_take(&j->pending);
+    bool ok = event_log_append(j->store, ev, e);
+    event_free(ev);
+    j->pending_since_ms = clock_mono_ms();
+    return ok;
+}
+
+static bool keep_delta(struct journal *j, const struct event *ev, struct error *e)
+{
+    if (!j->store)
+        return true;
+    if (j->pending.len > 0 && j->pending_type != ev->type && !checkpoint(j, e))
+        return false;
+    if (j->pending.len == 0 && j->pending_since_ms == 0)
+        j->pending_since_ms = clock_mono_ms();
+    j->pending_type = ev->type;
+    j->pending_seq = ev->seq;
+    buf_addstr(&j->pending, ev->text);
+    bool due = j->pending.len >= CHECKPOINT_BYTES ||
+               clock_mono_ms() - j->pending_since_ms >= CHECKPOINT_MS;
+    return !due || checkpoint(j, e);
+}
+
+static char *first_line(const char *text)
+{
+    text += strspn(text, " \t\r\n");
+    size_t len = strcspn(text, "\r\n");
+    return mem_strndup(text, utf8_cut_bytes(text, len, LAST_LINE_BYTES));
+}
+
+/* The row follows the events. */
+static void update_info(struct journal *j, const struct event *ev)
+{
+    struct session_info *info = &j->info;
+    info->updated_ms = ev->wall_ms;
+    info->last_seq = ev->seq;
+    switch (ev->type) {
+    case EVENT_RUN_STARTED:
+        info->messages++;
+        info->turns++;
+        free(info->draft);
+        info->draft = NULL;
+        if (!info->title || !*info->title) {
+            free(info->title);
+            info->title = session_title_from(ev->text);
+        }
+        break;
+    case EVENT_TEXT_COMPLETE:
+        free(info->last_line);
+        info->last_line = first_line(ev->text);
+        info->messages++;
+        break;
+    case EVENT_TURN_COMPLETED:
+    case EVENT_INTERRUPTED:
+    case EVENT_RUN_FAILED:
+        if (usage_known(&ev->usage))
+            usage_add(&info->usage, &ev->usage);
+        break;
+    default:
+        break;
+    }
+}
+
+static bool write_row(struct journal *j, struct error *e)
+{
+    if (j->lock < 0 && !lock_take(j->directory, j->info.id, &j->lock, e))
+        return false;
+    if (!sessions_put(j->store, &j->info, e))
+        return false;
+    j->stored = true;
+    return true;
+}
+
+static bool keep_run_border(struct journal *j, const struct event *ev, struct error *e)
+{
+    bool stored = j->stored;
+    if (!store_begin(j->store, e))
+        return false;
+    if (write_row(j, e) && event_log_append(j->store, ev, e) &&
+        (!is_run_end(ev->type) || snapshot_save(j->store, j->info.id, &j->history, e)) &&
+        store_commit(j->store, e))
+        return true;
+    store_rollback(j->store);
+    j->stored = stored;
+    return false;
+}
+
+static bool keep(struct journal *j, const struct event *ev, struct error *e)
+{
+    buf_clear(&j->pending); /* a complete text covers what streamed */
+    j->pending_since_ms = 0;
+    if (!j->store)
+        return true;
+    if (ev->type == EVENT_RUN_STARTED || is_run_end(ev->type))
+        return keep_run_border(j, ev, e);
+    return event_log_append(j->store, ev, e);
+}
+
+static bool emit_delta(struct journal *j, struct event *ev, struct error *e)
+{
+    struct event *shown = event_clone(ev);
+    show(j, shown);
+    bool ok = keep_delta(j, ev, e);
+    event_free(ev);
+    return ok;
+}
+
+bool journal_emit(void *journal, struct event *ev, struct error *e)
+{
+    struct journal *j = journal;
+    ev->seq = j->info.last_seq + 1;
+    ev->wall_ms = clock_wall_ms();
+    memcpy(ev->session_id, j->info.id, sizeof ev->session_id);
+    if (is_delta(ev->type)) {
+        j->info.last_seq = ev->seq;
+        return emit_delta(j, ev, e);
+    }
+    update_info(j, ev);
+    history_apply(&j->history, ev);
+    if (!keep(j, ev, e)) {
+        event_free(ev);
+        return false;
+    }
+    show(j, ev);
+    return true;
+}
+
+bool journal_save_draft(struct journal *j, const char *draft, struct error *e)
+{
+    free(j->info.draft);
+    j->info.draft = draft && *draft ? mem_strdup(draft) : NULL;
+    if (!j->store || (!j->stored && !j->info.draft))
+        return true;
+    if (j->info.draft || j->info.last_seq > 0)
+        return j->stored ? sessions_set_draft(j->store, j->info.id, j->info.draft, e)
+                         : write_row(j, e);
+    j->stored = false;
+    return sessions_set_draft(j->store, j->info.id, NULL, e);
+}
+
+bool journal_save_info(struct journal *j, struct error *e)
+{
+    return !j->store || !j->stored || write_row(j, e);
+}

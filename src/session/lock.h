@@ -1,0 +1,16 @@
+/* At most one process writes to a session: a lock that the kernel drops when its holder dies. */
+#ifndef SESSION_LOCK_H
+#define SESSION_LOCK_H
+
+#include <stdbool.h>
+
+#include "base/err.h"
+
+/* Takes "DIR/locks/ID.lock", made where it lacks. Never waits: SESSION_BUSY when another process
+ * has it. `fd` is -1 on failure. */
+bool lock_take(const char *dir, const char *session_id, int *fd, struct error *e);
+
+/* -1 is fine; sets it to -1. */
+void lock_drop(int *fd);
+
+#endif

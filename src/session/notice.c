@@ -1,0 +1,35 @@
+#include "session/notice.h"
+
+#include <stdlib.h>
+
+#include "base/mem.h"
+
+struct notice *notice_new(enum notice_type type)
+{
+    struct notice *n = mem_alloc(sizeof *n);
+    n->type = type;
+    n->meters.last_input = -1;
+    n->meters.total = USAGE_UNKNOWN;
+    n->meters.price = (struct price){-1, -1, -1};
+    return n;
+}
+
+void notice_free(struct notice *n)
+{
+    if (!n)
+        return;
+    event_free(n->event);
+    session_info_release(&n->info);
+    for (size_t i = 0; i < n->events.len; i++)
+        event_free(n->events.items[i]);
+    vec_release(&n->events);
+    session_list_release(&n->sessions);
+    for (size_t i = 0; i < n->texts.len; i++)
+        free(n->texts.items[i]);
+    vec_release(&n->texts);
+    free(n->provider);
+    free(n->model);
+    free(n->detail);
+    free(n->text);
+    free(n);
+}

@@ -1,0 +1,18 @@
+/* The second worker: answers PAGE, LIST and INPUTS on a read-only connection of its own, so that
+ * they never wait for a turn. Its thread starts with the first question. */
+#ifndef SESSION_READER_H
+#define SESSION_READER_H
+
+#include "base/mailbox.h"
+#include "session/command.h"
+
+struct reader;
+
+/* Answers go to `notices` (borrowed). store_path NULL: nothing is kept, every answer is empty. */
+struct reader *reader_new(const char *store_path, struct mailbox *notices);
+void reader_free(struct reader *r);
+
+/* Takes the command. PAGE needs the session's id in `name`. */
+void reader_ask(struct reader *r, struct command *c);
+
+#endif

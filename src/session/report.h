@@ -1,0 +1,14 @@
+/* What the service knows of its own state, as "name: value" lines for doctor. */
+#ifndef SESSION_REPORT_H
+#define SESSION_REPORT_H
+
+#include "session/backend.h"
+#include "session/notice.h"
+#include "store/store.h"
+
+void report_backend(struct notice *n, const struct backend *b);
+
+/* Both NULL: nothing is kept. `store` NULL alone: it could not be opened. */
+void report_store(struct notice *n, const char *path, const struct store *store);
+
+#endif

@@ -1,0 +1,407 @@
+/* The session service as a surface sees it: commands in, notices out, what the store holds after.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "model_server.h"
+#include "session/service.h"
+#include "store/event_log.h"
+#include "store/sessions.h"
+#include "support.h"
+
+enum { DEADLINE_MS = 10000 };
+
+static struct model_server *server;
+static struct config *config;
+static char *store_path;
+
+static int setup(void **state)
+{
+    (void)state;
+    if (support_setup(NULL) != 0)
+        return -1;
+    server = model_server_start();
+    char *url = mem_printf("%s/v1", model_server_url(server));
+    setenv("OPENAI_BASE_URL", url, 1);
+    setenv("OPENAI_API_KEY", "test-key", 1);
+    free(url);
+    config = config_new();
+    store_path = support_path("data/tiro.db");
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    model_server_stop(server);
+    config_free(config);
+    free(store_path);
+    return support_teardown(NULL);
+}
+
+static struct service *open_with(const char *provider, const char *model, const char *resume,
+                                 bool persist)
+{
+    const struct service_options options = {.config = config,
+                                            .directory = support_dir(),
+                                            .store_path = store_path,
+                                            .provider = provider,
+                                            .model = model,
+                                            .persist = persist,
+                                            .resume = resume};
+    return service_new(&options);
+}
+
+static struct service *open_service(const char *resume, bool persist)
+{
+    return open_with("openai", "scripted-model", resume, persist);
+}
+
+static struct notice *next_notice(struct service *s)
+{
+    struct notice *n = mailbox_wait(service_notices(s), DEADLINE_MS);
+    assert_non_null(n);
+    return n;
+}
+
+/* The next notice of this type; others are dropped. */
+static struct notice *expect(struct service *s, enum notice_type type)
+{
+    for (;;) {
+        struct notice *n = next_notice(s);
+        if (n->type == type)
+            return n;
+        notice_free(n);
+    }
+}
+
+static struct notice *expect_event(struct service *s, enum event_type type)
+{
+    for (;;) {
+        struct notice *n = expect(s, NOTICE_EVENT);
+        if (n->event->type == type)
+            return n;
+        notice_free(n);
+    }
+}
+
+static void expect_idle(struct service *s)
+{
+    for (;;) {
+        struct notice *n = expect(s, NOTICE_BUSY);
+        bool busy = n->flag;
+        notice_free(n);
+        if (!busy)
+            return;
+    }
+}
+
+static void send(struct service *s, enum command_type type, const char *text)
+{
+    service_send(s, command_new(type, text));
+}
+
+/* Sends a message and waits for the whole answer. */
+static char *ask(struct service *s, const char *text)
+{
+    send(s, COMMAND_START_TURN, text);
+    struct notice *n = expect_event(s, EVENT_RUN_COMPLETED);
+    char *result = mem_strdup(n->event->text);
+    notice_free(n);
+    expect_idle(s);
+    return result;
+}
+
+static void expect_error(struct service *s, enum err_code code, const char *text)
+{
+    struct notice *n = expect(s, NOTICE_ERROR);
+    assert_int_equal(n->error.code, code);
+    if (text)
+        assert_string_equal(n->text, text);
+    notice_free(n);
+}
+
+static void a_turn_is_answered_and_kept(void **state)
+{
+    (void)state;
+    struct service *s = open_service(NULL, true);
+    struct notice *n = next_notice(s);
+    assert_int_equal(n->type, NOTICE_SESSION);
+    assert_true(n->flag);
+    char id[UUID_LEN + 1];
+    memcpy(id, n->info.id, sizeof id);
+    notice_free(n);
+    n = expect(s, NOTICE_PROVIDER);
+    assert_string_equal(n->provider, "openai");
+    assert_string_equal(n->model, "scripted-model");
+    assert_int_equal(n->reason, PROVIDER_BY_OPTION);
+    notice_free(n);
+
+    model_server_queue(server, &(struct reply){.text = "First answer."});
+    char *answer = ask(s, "What is this?");
+    assert_string_equal(answer, "First answer.");
+    free(answer);
+    service_free(s);
+
+    struct session_list list = {0};
+    struct error e = {0};
+    assert_true(service_list(store_path, 0, &list, &e));
+    assert_int_equal(list.items.len, 1);
+    assert_string_equal(list.items.items[0].id, id);
+    assert_string_equal(list.items.items[0].title, "What is this?");
+    assert_string_equal(list.items.items[0].last_line, "First answer.");
+    assert_int_equal(list.items.items[0].messages, 2);
+    assert_int_equal(list.items.items[0].turns, 1);
+    assert_true(list.items.items[0].usage.input > 0);
+    session_list_release(&list);
+}
+
+static void a_resumed_session_goes_on(void **state)
+{
+    (void)state;
+    struct service *s = open_service(NULL, true);
+    free(ask(s, "My name is Ada."));
+    service_free(s);
+
+    s = open_service("last", true);
+    struct notice *n = expect(s, NOTICE_PAGE);
+    assert_int_equal(n->events.items[0]->type, EVENT_RUN_STARTED);
+    assert_string_equal(n->events.items[0]->text, "My name is Ada.");
+    assert_int_equal(vec_last(&n->events)->type, EVENT_RUN_COMPLETED);
+    assert_false(n->flag);
+    notice_free(n);
+    free(ask(s, "Who am I?"));
+    service_free(s);
+    const char *body = model_server_body(server, 1);
+    assert_non_null(strstr(body, "My name is Ada."));
+    assert_non_null(strstr(body, "Hello from the scripted model."));
+    assert_non_null(strstr(body, "Who am I?"));
+}
+
+static void an_interrupt_keeps_the_partial_answer(void **state)
+{
+    (void)state;
+    struct service *s = open_service(NULL, true);
+    model_server_queue(server, &(struct reply){.fault = REPLY_STALL, .text = "Half of it"});
+    send(s, COMMAND_START_TURN, "Tell me all.");
+    notice_free(expect_event(s, EVENT_TEXT_DELTA));
+    int64_t before = clock_mono_ms();
+    send(s, COMMAND_INTERRUPT, NULL);
+    struct notice *n = expect_event(s, EVENT_TEXT_COMPLETE);
+    assert_true(n->event->flag);
+    notice_free(n);
+    notice_free(expect_event(s, EVENT_INTERRUPTED));
+    assert_true(clock_mono_ms() - before < 1000);
+    expect_idle(s);
+    free(ask(s, "Go on."));
+    assert_non_null(strstr(model_server_body(server, 1), "Half"));
+    service_free(s);
+}
+
+static void a_busy_session_says_so_and_gives_the_text_back(void **state)
+{
+    (void)state;
+    struct service *s = open_service(NULL, true);
+    model_server_queue(server, &(struct reply){.fault = REPLY_STALL, .text = "…"});
+    send(s, COMMAND_START_TURN, "first");
+    notice_free(expect_event(s, EVENT_TEXT_DELTA));
+    send(s, COMMAND_START_TURN, "second");
+    expect_error(s, ERR_SESSION_BUSY, "second");
+    send(s, COMMAND_LIST, NULL); /* reads do not wait for the turn */
+    struct notice *n = expect(s, NOTICE_LIST);
+    assert_int_equal(n->sessions.items.len, 1);
+    notice_free(n);
+    send(s, COMMAND_INTERRUPT, NULL);
+    expect_idle(s);
+    send(s, COMMAND_INTERRUPT, NULL);
+    expect_error(s, ERR_SESSION_NOT_RUNNING, NULL);
+    service_free(s);
+}
+
+/* The window of this model is asked for after its first answer. */
+static void a_message_right_after_an_answer_is_not_refused(void **state)
+{
+    (void)state;
+    setenv("ANTHROPIC_BASE_URL", model_server_url(server), 1);
+    setenv("ANTHROPIC_API_KEY", "test-key", 1);
+    model_server_set_window(server, 123456);
+    struct service *s = open_with("anthropic", "claude-sonnet-5-5", NULL, true);
+    free(ask(s, "one"));
+    free(ask(s, "two"));
+    free(ask(s, "three"));
+    assert_int_equal(model_server_requests(server), 3);
+    service_free(s);
+}
+
+static void a_second_process_cannot_write(void **state)
+{
+    (void)state;
+    struct service *first = open_service(NULL, true);
+    free(ask(first, "mine"));
+    struct service *second = open_service("last", true);
+    expect_error(second, ERR_SESSION_BUSY, "last");
+    struct notice *n = expect(second, NOTICE_SESSION); /* a new one in its place */
+    assert_int_equal(n->info.last_seq, 0);
+    notice_free(n);
+    service_free(first);
+    send(second, COMMAND_RESUME, "mine");
+    notice_free(expect(second, NOTICE_PAGE));
+    service_free(second);
+}
+
+static void a_failed_turn_can_be_retried(void **state)
+{
+    (void)state;
+    struct service *s = open_service(NULL, true);
+    model_server_queue(server, &(struct reply){.fault = REPLY_STATUS,
+                                               .status = 401,
+                                               .error_type = "invalid_api_key",
+                                               .error_message = "bad key"});
+    send(s, COMMAND_START_TURN, "Hello?");
+    struct notice *n = expect_event(s, EVENT_RUN_FAILED);
+    assert_non_null(strstr(n->event->text, "401"));
+    assert_null(strstr(n->event->text, "test-key"));
+    notice_free(n);
+    expect_idle(s);
+    send(s, COMMAND_RETRY, NULL);
+    n = expect_event(s, EVENT_RUN_STARTED);
+    assert_string_equal(n->event->text, "Hello?");
+    assert_int_equal(n->event->number, 1);
+    notice_free(n);
+    notice_free(expect_event(s, EVENT_RUN_COMPLETED));
+    expect_idle(s);
+    service_free(s);
+}
+
+static void drafts_are_kept(void **state)
+{
+    (void)state;
+    struct service *s = open_service(NULL, true);
+    send(s, COMMAND_SAVE_DRAFT, "half a thou");
+    service_free(s);
+    s = open_service("last", true);
+    struct notice *n = expect(s, NOTICE_SESSION);
+    assert_string_equal(n->info.draft, "half a thou");
+    notice_free(n);
+    send(s, COMMAND_SAVE_DRAFT, "");
+    service_free(s);
+    struct session_list list = {0};
+    assert_true(service_list(store_path, 0, &list, &(struct error){0}));
+    assert_int_equal(list.items.len, 0); /* nothing was ever said in it */
+    session_list_release(&list);
+}
+
+static void nothing_is_kept_without_persistence(void **state)
+{
+    (void)state;
+    struct service *s = open_service(NULL, false);
+    free(ask(s, "in memory only"));
+    send(s, COMMAND_RESUME, "last");
+    expect_error(s, ERR_SESSION_PERSISTENCE_DISABLED, "last");
+    service_free(s);
+    struct session_list list = {0};
+    assert_true(service_list(store_path, 0, &list, &(struct error){0}));
+    assert_int_equal(list.items.len, 0);
+    session_list_release(&list);
+}
+
+static void an_unusable_store_is_told_and_the_chat_goes_on(void **state)
+{
+    (void)state;
+    char *path = support_path("data");
+    support_write(path, "a file where the directory should be");
+    free(path);
+    struct service *s = open_service(NULL, true);
+    expect_error(s, ERR_SESSION_STORE_ERROR, NULL);
+    free(ask(s, "still there?"));
+    service_free(s);
+}
+
+static void the_model_can_be_changed_and_renames_last(void **state)
+{
+    (void)state;
+    struct service *s = open_service(NULL, true);
+    free(ask(s, "one"));
+    struct command *c = command_new(COMMAND_SET_MODEL, "other-model");
+    c->name = mem_strdup("openai");
+    service_send(s, c);
+    send(s, COMMAND_RENAME, "A good title");
+    free(ask(s, "two"));
+    assert_non_null(strstr(model_server_body(server, 1), "other-model"));
+    service_free(s);
+    struct session_list list = {0};
+    assert_true(service_list(store_path, 0, &list, &(struct error){0}));
+    assert_string_equal(list.items.items[0].title, "A good title");
+    assert_string_equal(list.items.items[0].model, "other-model");
+    session_list_release(&list);
+}
+
+static void the_end_of_the_service_ends_a_turn(void **state)
+{
+    (void)state;
+    struct service *s = open_service(NULL, true);
+    model_server_queue(server, &(struct reply){.hold = true});
+    send(s, COMMAND_START_TURN, "never answered");
+    assert_true(model_server_wait(server, 1, DEADLINE_MS));
+    int64_t before = clock_mono_ms();
+    service_free(s);
+    assert_true(clock_mono_ms() - before < 1000);
+    model_server_release(server);
+}
+
+static bool count_event(void *context, const struct event *ev)
+{
+    int64_t *last = context;
+    assert_true(ev->seq > *last);
+    *last = ev->seq;
+    return true;
+}
+
+static void a_session_reads_as_rising_events(void **state)
+{
+    (void)state;
+    struct service *s = open_service(NULL, true);
+    free(ask(s, "one"));
+    free(ask(s, "two"));
+    service_free(s);
+    struct session_info info;
+    struct error e = {0};
+    int64_t last = 0;
+    assert_true(service_read(store_path, "last", &info, count_event, &last, &e));
+    assert_int_equal(last, info.last_seq);
+    session_info_release(&info);
+    assert_false(service_read(store_path, "no such session", &info, count_event, &last, &e));
+    assert_int_equal(e.code, ERR_SESSION_NOT_FOUND);
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest all[] = {
+        TEST(a_turn_is_answered_and_kept),
+        TEST(a_resumed_session_goes_on),
+        TEST(an_interrupt_keeps_the_partial_answer),
+        TEST(a_busy_session_says_so_and_gives_the_text_back),
+        TEST(a_message_right_after_an_answer_is_not_refused),
+        TEST(a_second_process_cannot_write),
+        TEST(a_failed_turn_can_be_retried),
+        TEST(drafts_are_kept),
+        TEST(nothing_is_kept_without_persistence),
+        TEST(an_unusable_store_is_told_and_the_chat_goes_on),
+        TEST(the_model_can_be_changed_and_renames_last),
+        TEST(the_end_of_the_service_ends_a_turn),
+        TEST(a_session_reads_as_rising_events),
+    };
+    return cmocka_run_group_tests_name("service", all, NULL, NULL);
+}
