@@ -5,6 +5,9 @@ EMBEDDED_FILES = \
 	data/offline.md \
 	data/prompts/system.md \
 	data/schema.sql \
+	data/themes/dark.ini \
+	data/themes/light.ini \
+	data/themes/mono.ini \
 	data/tiro.ini
 
 nodist_libtiro_a_SOURCES += data/embedded.c

@@ -4,14 +4,20 @@ UNIT_TESTS = \
 	tests/test_answers \
 	tests/test_buf_vec \
 	tests/test_choose \
+	tests/test_commands \
 	tests/test_config \
+	tests/test_editor \
 	tests/test_err \
 	tests/test_event \
 	tests/test_failure \
 	tests/test_history \
 	tests/test_http \
+	tests/test_input \
 	tests/test_json \
+	tests/test_keymap \
+	tests/test_list \
 	tests/test_mailbox \
+	tests/test_markdown \
 	tests/test_message \
 	tests/test_model_server \
 	tests/test_models \
@@ -19,11 +25,15 @@ UNIT_TESTS = \
 	tests/test_paths \
 	tests/test_providers \
 	tests/test_requests \
+	tests/test_rows_wrap \
 	tests/test_service \
 	tests/test_snapshot \
 	tests/test_sse \
+	tests/test_status \
 	tests/test_store \
+	tests/test_theme \
 	tests/test_tools \
+	tests/test_transcript \
 	tests/test_utf8 \
 	tests/test_uuid
 
@@ -62,7 +72,7 @@ check-local:
 endif
 
 AM_CPPFLAGS += $(CMOCKA_CFLAGS) $(MICROHTTPD_CFLAGS) $(VTERM_CFLAGS)
-LDADD = tests/libsupport.a libtiro.a $(LTLIBINTL) $(LIBINTL) $(DEPS_LIBS) \
+LDADD = tests/libsupport.a libtui.a libtiro.a $(LTLIBINTL) $(LIBINTL) $(DEPS_LIBS) \
 	$(CMOCKA_LIBS) $(MICROHTTPD_LIBS) $(VTERM_LIBS) -lutil
 
 # Nothing of the user's account leaks into a test, and nothing of a test into the account.

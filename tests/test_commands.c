@@ -1,0 +1,201 @@
+/* The lines that begin with "/": parsing, the table, and what a line does to a screen without a
+ * terminal. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support.h"
+#include "ui/app.h"
+#include "ui/commands.h"
+
+static void test_lines(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        enum slash_kind kind;
+        const char *name, *arguments;
+    } cases[] = {{"hello", SLASH_TEXT, "", ""},
+                 {"", SLASH_TEXT, "", ""},
+                 {" /help", SLASH_TEXT, "", ""},
+                 {"//etc is a folder", SLASH_LITERAL, "", ""},
+                 {"/", SLASH_COMMAND, "", ""},
+                 {"/help", SLASH_COMMAND, "help", ""},
+                 {"/help  ", SLASH_COMMAND, "help", ""},
+                 {"/rename  My  trip ", SLASH_COMMAND, "rename", "My  trip "},
+                 {"/system You\nare terse", SLASH_COMMAND, "system", "You\nare terse"},
+                 {"/usr/bin/env x", SLASH_COMMAND, "usr/bin/env", "x"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct slash_line line = slash_parse(cases[i].text);
+        assert_int_equal(line.kind, cases[i].kind);
+        if (line.kind != SLASH_COMMAND)
+            continue;
+        assert_int_equal(line.name_len, strlen(cases[i].name));
+        assert_memory_equal(cases[i].text + 1, cases[i].name, line.name_len);
+        assert_string_equal(cases[i].text + line.arguments, cases[i].arguments);
+    }
+}
+
+static void test_table_is_sound(void **state)
+{
+    (void)state;
+    size_t count = 0;
+    for (const struct slash_command *c = slash_commands; c->name; c++, count++) {
+        assert_non_null(c->run);
+        assert_true(*c->help);
+        assert_ptr_equal(slash_find(c->name, strlen(c->name)), c);
+        for (const char *p = c->name; *p; p++)
+            assert_true(islower((unsigned char)*p));
+    }
+    assert_true(count >= 15);
+    assert_null(slash_find("hel", 3));
+    assert_null(slash_find("", 0));
+    assert_true(slash_needs_argument(slash_find("rename", 6)));
+    assert_false(slash_needs_argument(slash_find("resume", 6)));
+    assert_false(slash_needs_argument(slash_find("new", 3)));
+}
+
+static void test_nearest(void **state)
+{
+    (void)state;
+    assert_string_equal(slash_nearest("hepl"), "help");
+    assert_string_equal(slash_nearest("modle"), "model");
+    assert_null(slash_nearest("xyzzyplugh"));
+}
+
+/* A screen without terminal and service. */
+static struct app app;
+static struct config *config;
+static struct service_options service;
+static struct ui_options options;
+
+static int set_up(void **state)
+{
+    support_setup(state);
+    config = config_new();
+    options = (struct ui_options){.config = config, .service = &service};
+    app_init(&app, &options);
+    transcript_resize(app.transcript, 78, 20);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    app_release(&app);
+    config_free(config);
+    return support_teardown(state);
+}
+
+static bool transcript_says(const char *text)
+{
+    size_t count;
+    struct buf all = BUF_INIT;
+    const struct transcript_row *rows = transcript_rows(app.transcript, &count);
+    for (size_t i = 0; i < count; i++) {
+        const struct row *row = &rows[i].rows->list.items[rows[i].index];
+        buf_add(&all, rows[i].rows->text.data + row->text, row->len);
+        buf_addch(&all, ' ');
+    }
+    bool found = strstr(all.data, text) != NULL;
+    buf_release(&all);
+    return found;
+}
+
+static void test_running(void **state)
+{
+    (void)state;
+    assert_true(slash_run(&app, "/help"));
+    assert_int_equal(app.overlay.kind, OVERLAY_HELP);
+    assert_true(list_count(app.overlay.list) > 40);
+    assert_true(slash_run(&app, "/find  needle "));
+    assert_int_equal(app.overlay.kind, OVERLAY_NONE);
+    assert_true(app.find.active);
+    assert_string_equal(editor_text(app.find.line), "needle");
+    assert_true(slash_run(&app, "/config theme"));
+    assert_int_equal(app.overlay.kind, OVERLAY_CONFIG);
+    assert_true(slash_run(&app, "/qui")); /* the only one that begins so */
+    assert_true(app.leaving);
+}
+
+static void test_unknown_and_incomplete_lines_are_refused(void **state)
+{
+    (void)state;
+    assert_false(slash_run(&app, "/hepl me"));
+    assert_true(transcript_says("/help"));
+    assert_false(slash_run(&app, "/re")); /* /resume, /rename, /retry */
+    assert_false(slash_run(&app, "/"));
+    assert_false(slash_run(&app, "/rename  "));
+    assert_true(transcript_says("/rename TITLE"));
+    assert_false(app.leaving);
+}
+
+static void test_notes_of_the_commands(void **state)
+{
+    (void)state;
+    slash_run(&app, "/copy");
+    assert_true(transcript_says("nothing to copy"));
+    slash_run(&app, "/copy all");
+    assert_true(transcript_says("/copy code"));
+    slash_run(&app, "/edit");
+    assert_true(transcript_says("Nothing was sent"));
+    assert_string_equal(editor_text(app.editor), "");
+}
+
+static void test_given_back_texts_lose_nothing(void **state)
+{
+    (void)state;
+    editor_set(app.editor, "being written");
+    app_give_back(&app, "refused");
+    assert_string_equal(editor_text(app.editor), "refused\n\nbeing written");
+    editor_set(app.editor, " ");
+    app_give_back(&app, "again");
+    assert_string_equal(editor_text(app.editor), "again");
+    app_give_back(&app, "again");
+    assert_string_equal(editor_text(app.editor), "again");
+}
+
+/* Nothing is due when nothing goes on: an idle program sleeps for ever. */
+static void test_idle_needs_no_timer(void **state)
+{
+    (void)state;
+    app.dirty = 0;
+    app.urgent = false;
+    assert_int_equal(app_timeout(&app, 1000), -1);
+    app.draft_at = 1400;
+    assert_int_equal(app_timeout(&app, 1000), 400);
+    app.draft_at = 0;
+    app.activity.busy = true;
+    app.tick_at = 1700;
+    assert_int_equal(app_timeout(&app, 1000), 700);
+    app.dirty = DIRTY_BODY;
+    app.drawn_ms = 990;
+    assert_true(app_timeout(&app, 1000) > 0 && app_timeout(&app, 1000) <= 33);
+    assert_false(app_frame_due(&app, 1000));
+    app.urgent = true;
+    assert_int_equal(app_timeout(&app, 1000), 0);
+    assert_true(app_frame_due(&app, 1000));
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_lines),
+        cmocka_unit_test(test_table_is_sound),
+        cmocka_unit_test(test_nearest),
+        TEST(test_running),
+        TEST(test_unknown_and_incomplete_lines_are_refused),
+        TEST(test_notes_of_the_commands),
+        TEST(test_given_back_texts_lose_nothing),
+        TEST(test_idle_needs_no_timer),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,241 @@
+/* Bytes of a terminal to keys: whatever the split, the same keys. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <locale.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ui/input.h"
+
+static struct key one(const char *bytes, size_t len)
+{
+    struct input in;
+    struct key key = {0}, more;
+    input_init(&in);
+    input_feed(&in, bytes, len);
+    if (!input_next(&in, false, &key))
+        assert_true(input_next(&in, true, &key));
+    assert_false(input_next(&in, true, &more));
+    input_release(&in);
+    return key;
+}
+
+static const struct {
+    const char *bytes;
+    struct key key;
+} keys[] = {
+    {"a", {.code = K_CHAR, .cp = 'a'}},
+    {"\xc3\xa9", {.code = K_CHAR, .cp = 0xe9}},
+    {"\xf0\x9f\x98\x80", {.code = K_CHAR, .cp = 0x1f600}},
+    {"\r", {.code = K_ENTER}},
+    {"\n", {.code = K_CHAR, .cp = 'j', .ctrl = true}},
+    {"\t", {.code = K_TAB}},
+    {"\x01", {.code = K_CHAR, .cp = 'a', .ctrl = true}},
+    {"\x1f", {.code = K_CHAR, .cp = '_', .ctrl = true}},
+    {"\x7f", {.code = K_BACKSPACE}},
+    {"\033", {.code = K_ESCAPE}},
+    {"\033b", {.code = K_CHAR, .cp = 'b', .alt = true}},
+    {"\033\xc3\xa9", {.code = K_CHAR, .cp = 0xe9, .alt = true}},
+    {"\033\r", {.code = K_ENTER, .alt = true}},
+    {"\033\x7f", {.code = K_BACKSPACE, .alt = true}},
+    {"\033[", {.code = K_CHAR, .cp = '[', .alt = true}},
+    {"\033[A", {.code = K_UP}},
+    {"\033OA", {.code = K_UP}},
+    {"\033[1;5D", {.code = K_LEFT, .ctrl = true}},
+    {"\033[1;3C", {.code = K_RIGHT, .alt = true}},
+    {"\033[1;2A", {.code = K_UP, .shift = true}},
+    {"\033\033[D", {.code = K_LEFT, .alt = true}},
+    {"\033[H", {.code = K_HOME}},
+    {"\033[1;5H", {.code = K_HOME, .ctrl = true}},
+    {"\033[7~", {.code = K_HOME}},
+    {"\033[5~", {.code = K_PAGE_UP}},
+    {"\033[3;5~", {.code = K_DELETE, .ctrl = true}},
+    {"\033[Z", {.code = K_BACKTAB}},
+    {"\033OP", {.code = K_F, .cp = 1}},
+    {"\033[13~", {.code = K_F, .cp = 3}},
+    {"\033[[C", {.code = K_F, .cp = 3}},
+    {"\033[24~", {.code = K_F, .cp = 12}},
+    {"\033[13;3u", {.code = K_ENTER, .alt = true}},
+    {"\033[27;5;106~", {.code = K_CHAR, .cp = 'j', .ctrl = true}},
+    {"\033[<64;10;5M", {.code = K_WHEEL_UP, .row = 4, .col = 9}},
+    {"\033[<65;1;1M", {.code = K_WHEEL_DOWN}},
+    {"\033[<0;3;2M", {.code = K_CLICK, .row = 1, .col = 2}},
+    {"\033[M \x21\x22", {.code = K_CLICK, .row = 1}},
+};
+
+static void assert_key(const struct key *got, const struct key *want, const char *bytes)
+{
+    if (got->code != want->code || got->cp != want->cp || got->ctrl != want->ctrl ||
+        got->alt != want->alt || got->shift != want->shift || got->row != want->row ||
+        got->col != want->col)
+        fail_msg("ESC%s: code %d cp %u ctrl %d alt %d shift %d at %d,%d", bytes + 1, got->code,
+                 (unsigned)got->cp, got->ctrl, got->alt, got->shift, got->row, got->col);
+}
+
+static void test_keys(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        struct key key = one(keys[i].bytes, strlen(keys[i].bytes));
+        assert_key(&key, &keys[i].key, keys[i].bytes);
+    }
+}
+
+/* All keys in one stream, cut after every byte, and in two pieces at every place. */
+static void test_any_split(void **state)
+{
+    (void)state;
+    struct buf stream = BUF_INIT;
+    VEC(size_t) order = {0};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        bool alone = keys[i].key.code == K_ESCAPE || keys[i].key.cp == '[';
+        if (!alone) { /* only the pause after them tells what they are */
+            buf_addstr(&stream, keys[i].bytes);
+            vec_push(&order, i);
+        }
+    }
+    for (size_t cut = 0; cut <= stream.len; cut++) {
+        struct input in;
+        struct key key;
+        size_t seen = 0;
+        input_init(&in);
+        for (size_t at = 0; at < stream.len;) {
+            size_t len = cut == stream.len ? 1 : at == 0 && cut > 0 ? cut : stream.len - at;
+            input_feed(&in, stream.data + at, len);
+            at += len;
+            while (input_next(&in, false, &key)) {
+                assert_true(seen < order.len);
+                assert_key(&key, &keys[order.items[seen]].key, keys[order.items[seen]].bytes);
+                seen++;
+            }
+        }
+        assert_int_equal(seen, order.len);
+        input_release(&in);
+    }
+    buf_release(&stream);
+    vec_release(&order);
+}
+
+static void test_paste_across_reads(void **state)
+{
+    (void)state;
+    static const char bytes[] = "x\033[200~one\ntwo \033[31m\033[201\033[201~y";
+    for (size_t cut = 1; cut < sizeof bytes - 1; cut++) {
+        struct input in;
+        struct key key;
+        struct buf texts = BUF_INIT;
+        input_init(&in);
+        for (int piece = 0; piece < 2; piece++) {
+            input_feed(&in, piece ? bytes + cut : bytes, piece ? sizeof bytes - 1 - cut : cut);
+            while (input_next(&in, false, &key)) {
+                if (key.code == K_PASTE)
+                    buf_addf(&texts, "<%s>", key.text);
+                else
+                    buf_addch(&texts, (char)key.cp);
+                free(key.text);
+            }
+        }
+        assert_string_equal(texts.data, "x<one\ntwo \033[31m\033[201>y");
+        buf_release(&texts);
+        input_release(&in);
+    }
+}
+
+static void test_paste_has_a_limit(void **state)
+{
+    (void)state;
+    struct input in;
+    struct key key;
+    static char block[1 << 20];
+    memset(block, 'a', sizeof block);
+    input_init(&in);
+    input_feed(&in, "\033[200~", 6);
+    for (int i = 0; i < 17; i++) {
+        input_feed(&in, block, sizeof block);
+        assert_false(input_next(&in, false, &key));
+        assert_true(in.bytes.len - in.at < sizeof block);
+    }
+    input_feed(&in, "\033[201~z", 7);
+    assert_true(input_next(&in, false, &key));
+    assert_int_equal(key.code, K_PASTE);
+    assert_int_equal(strlen(key.text), INPUT_PASTE_MAX);
+    free(key.text);
+    assert_true(input_next(&in, false, &key));
+    assert_int_equal(key.cp, 'z');
+    input_release(&in);
+}
+
+static void test_unknown_sequences_are_swallowed(void **state)
+{
+    (void)state;
+    static const char *const noise[] = {"\033[I",   "\033[O",        "\033[?62;1c",
+                                        "\033[99~", "\033[<32;1;1M", "\033[<0;1;1m",
+                                        "\033OX",   "\033[<66;1;1M", "\033[201~"};
+    for (size_t i = 0; i < sizeof noise / sizeof *noise; i++) {
+        struct input in;
+        struct key key;
+        input_init(&in);
+        input_feed(&in, noise[i], strlen(noise[i]));
+        input_feed(&in, "k", 1);
+        assert_true(input_next(&in, true, &key));
+        assert_int_equal(key.code, K_CHAR);
+        assert_int_equal(key.cp, 'k');
+        input_release(&in);
+    }
+}
+
+static void test_bound_sequences_win(void **state)
+{
+    (void)state;
+    struct input in;
+    struct key key;
+    input_init(&in);
+    input_bind(&in, "\033[A", (struct key){.code = K_F, .cp = 9});
+    input_bind(&in, "\033Q1", (struct key){.code = K_HOME});
+    input_feed(&in, "\033[A\033Q", 5);
+    assert_true(input_next(&in, false, &key));
+    assert_int_equal(key.code, K_F);
+    assert_false(input_next(&in, false, &key));
+    assert_true(input_unfinished(&in));
+    input_feed(&in, "1", 1);
+    assert_true(input_next(&in, false, &key));
+    assert_int_equal(key.code, K_HOME);
+    input_release(&in);
+}
+
+/* A byte that is no UTF-8 becomes U+FFFD once the next byte shows it; nothing after it is lost. */
+static void test_bytes_that_are_no_text(void **state)
+{
+    (void)state;
+    struct input in;
+    struct key key;
+    input_init(&in);
+    input_feed(&in, "\xe9", 1);
+    assert_false(input_next(&in, false, &key));
+    input_feed(&in, "a", 1);
+    assert_true(input_next(&in, false, &key));
+    assert_int_equal(key.cp, 0xfffd);
+    assert_true(input_next(&in, false, &key));
+    assert_int_equal(key.cp, 'a');
+    input_release(&in);
+}
+
+int main(void)
+{
+    setlocale(LC_ALL, "C.UTF-8");
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_keys),
+        cmocka_unit_test(test_any_split),
+        cmocka_unit_test(test_paste_across_reads),
+        cmocka_unit_test(test_paste_has_a_limit),
+        cmocka_unit_test(test_unknown_sequences_are_swallowed),
+        cmocka_unit_test(test_bound_sequences_win),
+        cmocka_unit_test(test_bytes_that_are_no_text),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,186 @@
+/* Keys, their names, and what [keys] makes of them. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <locale.h>
+#include <string.h>
+
+#include "ui/keymap.h"
+#include "ui/ui.h"
+
+static struct keymap map;
+
+static int set_up(void **state)
+{
+    (void)state;
+    keymap_init(&map);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    keymap_release(&map);
+    return 0;
+}
+
+static struct key parsed(const char *name)
+{
+    struct key key;
+    if (!key_parse(name, &key))
+        fail_msg("%s is no key", name);
+    return key;
+}
+
+static enum action bound(const char *name)
+{
+    struct key key = parsed(name);
+    return keymap_find(&map, &key);
+}
+
+static void assert_described(enum action action, const char *want)
+{
+    struct buf out = BUF_INIT;
+    keymap_describe(&map, action, &out);
+    assert_string_equal(out.data, want);
+    buf_release(&out);
+}
+
+static void test_defaults(void **state)
+{
+    (void)state;
+    assert_int_equal(bound("enter"), ACTION_SEND);
+    assert_int_equal(bound("ctrl-j"), ACTION_NEWLINE);
+    assert_int_equal(bound("alt-enter"), ACTION_NEWLINE);
+    assert_int_equal(bound("escape"), ACTION_CANCEL);
+    assert_int_equal(bound("f3"), ACTION_SESSIONS);
+    assert_int_equal(bound("shift-tab"), ACTION_FIND_NEWER);
+    assert_int_equal(bound("ctrl-home"), ACTION_TOP);
+    assert_int_equal(bound("wheel-up"), ACTION_SCROLL_UP);
+    assert_int_equal(bound("ctrl-_"), ACTION_UNDO);
+    assert_int_equal(bound("alt-backspace"), ACTION_KILL_WORD_LEFT);
+    struct key letter = {.code = K_CHAR, .cp = 'a'};
+    assert_int_equal(keymap_find(&map, &letter), ACTION_NONE);
+}
+
+/* Every default key can be read, is given once, and its action says what it does. */
+static void test_table_is_sound(void **state)
+{
+    (void)state;
+    for (int a = ACTION_NONE + 1; a < ACTION_COUNT; a++) {
+        const struct action_info *info = action_info((enum action)a);
+        assert_true(*info->name && *info->help);
+        assert_string_equal(ui_action_names()[a - 1], info->name);
+        char keys[64], *rest = NULL;
+        assert_true(strlen(info->keys) < sizeof keys);
+        strcpy(keys, info->keys);
+        for (char *w = strtok_r(keys, " ", &rest); w; w = strtok_r(NULL, " ", &rest))
+            assert_int_equal(bound(w), a);
+    }
+    assert_null(ui_action_names()[ACTION_COUNT - 1]);
+}
+
+static void test_names_of_keys(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"Ctrl-X",    "Alt-Enter", "F12",         "Ctrl-Alt-Delete",
+                                        "Shift-Tab", "PageUp",    "Ctrl-Space",  "Alt-<",
+                                        "Alt-é",     "Ctrl-_",    "Shift-Right", "Wheel-Down"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        struct key key = parsed(names[i]);
+        struct buf out = BUF_INIT;
+        key_describe(&key, &out);
+        assert_string_equal(out.data, names[i]);
+        buf_release(&out);
+    }
+    assert_int_equal(parsed("CTRL-x").cp, 'x');
+    assert_int_equal(parsed("alt-shift-a").cp, 'A');
+    assert_int_equal(parsed("pgup").code, K_PAGE_UP);
+}
+
+static void test_names_that_are_none(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"",      "a",      "ctrl-",  "f0",      "f25",
+                                        "f1x",   "alt-",   "foo",    "ctrl-m",  "ctrl-i",
+                                        "space", "ctrl-h", "ctrl-[", "ctrl-foo"};
+    struct key key;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (key_parse(names[i], &key))
+            fail_msg("\"%s\" is a key", names[i]);
+}
+
+static void test_rebinding(void **state)
+{
+    (void)state;
+    struct error e;
+    assert_true(keymap_bind(&map, "send", "ctrl-x, f5", &e));
+    assert_int_equal(bound("ctrl-x"), ACTION_SEND);
+    assert_int_equal(bound("f5"), ACTION_SEND);
+    assert_int_equal(bound("enter"), ACTION_NONE);
+    assert_described(ACTION_SEND, "Ctrl-X, F5");
+    assert_true(keymap_bind(&map, "newline", "enter", &e));
+    assert_int_equal(bound("enter"), ACTION_NEWLINE);
+    assert_int_equal(bound("ctrl-j"), ACTION_NONE);
+    assert_true(keymap_bind(&map, "help", "none", &e));
+    assert_described(ACTION_HELP, "");
+}
+
+static void test_a_default_key_moves_over(void **state)
+{
+    (void)state;
+    struct error e;
+    assert_true(keymap_bind(&map, "redo", "ctrl-r", &e));
+    assert_int_equal(bound("ctrl-r"), ACTION_REDO);
+    assert_described(ACTION_HISTORY, "");
+}
+
+static void test_conflicts_and_faults(void **state)
+{
+    (void)state;
+    struct error e;
+    assert_true(keymap_bind(&map, "send", "ctrl-x", &e));
+    assert_false(keymap_bind(&map, "quit", "ctrl-x", &e));
+    assert_false(keymap_bind(&map, "newline", "f9 ctrl-x", &e));
+    assert_int_equal(e.code, ERR_CONFIG_ERROR);
+    assert_non_null(strstr(e.text, "Ctrl-X"));
+    assert_non_null(strstr(e.text, "send"));
+    assert_int_equal(bound("ctrl-j"), ACTION_NEWLINE);
+    assert_int_equal(bound("f9"), ACTION_NONE);
+    assert_false(keymap_bind(&map, "histori", "f9", &e));
+    assert_non_null(strstr(e.text, "history"));
+    assert_false(keymap_bind(&map, "undo", "f9 hyper-x", &e));
+    assert_non_null(strstr(e.text, "hyper-x"));
+    assert_int_equal(bound("ctrl-_"), ACTION_UNDO);
+}
+
+static void test_first_key(void **state)
+{
+    (void)state;
+    struct buf out = BUF_INIT;
+    keymap_describe_first(&map, ACTION_WORD_LEFT, &out);
+    assert_string_equal(out.data, "Alt-b");
+    buf_release(&out);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    setlocale(LC_ALL, "C.UTF-8");
+    const struct CMUnitTest tests[] = {
+        TEST(test_defaults),
+        TEST(test_table_is_sound),
+        TEST(test_names_of_keys),
+        TEST(test_names_that_are_none),
+        TEST(test_rebinding),
+        TEST(test_a_default_key_moves_over),
+        TEST(test_conflicts_and_faults),
+        TEST(test_first_key),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,240 @@
+/* The status line: what is shown, what is left out, and in which order it goes when it gets narrow.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <locale.h>
+#include <string.h>
+
+#include "base/utf8.h"
+#include "ui/format.h"
+#include "ui/screen.h"
+#include "ui/status.h"
+
+static char line[1024];
+
+/* The row as text, which stays valid until the next call. */
+static const char *at_width(const struct status *s, int width)
+{
+    struct rows rows;
+    rows_init(&rows);
+    status_row(s, width, &rows);
+    assert_int_equal(rows.list.len, 1);
+    size_t len = rows.list.items[0].len;
+    assert_true(len < sizeof line);
+    memcpy(line, rows.text.data + rows.list.items[0].text, len);
+    line[len] = '\0';
+    assert_true(utf8_width(line, len) <= (size_t)width);
+    rows_release(&rows);
+    return line;
+}
+
+static struct status full(void)
+{
+    struct status s = STATUS_UNKNOWN;
+    s.context = 62000;
+    s.window = 100000;
+    s.last = (struct usage){.input = 61904, .output = 1204, .cached = 58000};
+    s.total = (struct usage){.input = 1200000, .output = 34000, .cached = -1};
+    s.cost = 0.42;
+    return s;
+}
+
+static void test_everything_known(void **state)
+{
+    (void)state;
+    struct status s = full();
+    assert_string_equal(at_width(&s, 120),
+                        "ctx ▓▓▓▓▓▓░░░░ 62 % 62k/100k · in 61,904 · out 1,204 · cached 58k · total "
+                        "1.2M · $0.42");
+}
+
+static void test_unmeasured_is_absent(void **state)
+{
+    (void)state;
+    struct status s = STATUS_UNKNOWN;
+    assert_string_equal(at_width(&s, 80), "");
+    s.last.output = 12;
+    assert_string_equal(at_width(&s, 80), "out 12");
+    s.context = 500;
+    assert_string_equal(at_width(&s, 80), "ctx 500 · out 12");
+    s.cost = 0;
+    assert_null(strchr(at_width(&s, 80), '$'));
+}
+
+static void test_estimates_say_so(void **state)
+{
+    (void)state;
+    struct status s = full();
+    s.last.estimated = s.total.estimated = s.context_estimated = true;
+    const char *text = at_width(&s, 120);
+    static const char *const marked[] = {"~62 %",       "in ~61,904",  "out ~1,204",
+                                         "cached ~58k", "total ~1.2M", "~$0.42"};
+    for (size_t i = 0; i < sizeof marked / sizeof *marked; i++)
+        assert_non_null(strstr(text, marked[i]));
+}
+
+/* Each narrower line shows a subset of the wider one's parts, and what matters most stays. */
+static void test_narrow_lines_drop_parts_in_order(void **state)
+{
+    (void)state;
+    static const char *const order[] = {"total", "cached", "▓", "$0.42", "in 61,904", "out 1,204"};
+    struct status s = full();
+    size_t gone = 0;
+    for (int width = 120; width >= 17; width--) {
+        const char *text = at_width(&s, width);
+        while (gone < sizeof order / sizeof *order && !strstr(text, order[gone]))
+            gone++;
+        for (size_t i = gone; i < sizeof order / sizeof *order; i++)
+            assert_non_null(strstr(text, order[i]));
+        for (size_t i = 0; i < gone; i++)
+            assert_null(strstr(text, order[i]));
+        assert_non_null(strstr(text, "ctx "));
+        assert_non_null(strstr(text, "62k/100k"));
+    }
+    assert_int_equal(gone, sizeof order / sizeof *order);
+    at_width(&s, 1);
+    at_width(&s, 0);
+}
+
+static void test_working(void **state)
+{
+    (void)state;
+    struct status s = STATUS_UNKNOWN;
+    s.working = true;
+    s.working_ms = 3999;
+    s.stop_key = "Esc";
+    assert_string_equal(at_width(&s, 80), "working 3 s (Esc stops)");
+    s.working_ms = 125000;
+    s.rate = 41.7;
+    s.stop_key = "";
+    assert_string_equal(at_width(&s, 80), "working 2:05 · ~42 tokens/s");
+}
+
+static void test_retry_counts_down(void **state)
+{
+    (void)state;
+    struct status s = STATUS_UNKNOWN;
+    s.retry = 1;
+    s.retries = 3;
+    s.retry_ms = 3200;
+    s.retry_reason = "429: \033[31mslow\ndown";
+    assert_string_equal(at_width(&s, 80), "retry 1/3 in 4 s: 429: ␛[31mslow down");
+    s.retry_ms = 0;
+    s.retry_reason = NULL;
+    assert_string_equal(at_width(&s, 80), "retry 1/3");
+}
+
+static void test_unread_mark(void **state)
+{
+    (void)state;
+    struct status s = full();
+    s.unread = 12;
+    assert_memory_equal(at_width(&s, 120), "↓ 12 new · ctx", strlen("↓ 12 new · ctx"));
+}
+
+static void test_full_context_warns(void **state)
+{
+    (void)state;
+    for (int64_t context = 89000; context <= 250000; context += 1000) {
+        struct rows rows;
+        struct status s = full();
+        bool warns = false;
+        s.context = context;
+        rows_init(&rows);
+        status_row(&s, 120, &rows);
+        for (size_t i = 0; i < rows.spans.len; i++)
+            warns = warns || rows.spans.items[i].style == STYLE_GAUGE_HIGH;
+        assert_int_equal(warns, (context * 100 + 50000) / 100000 >= 90);
+        rows_release(&rows);
+        at_width(&s, 120);
+    }
+}
+
+static void test_numbers(void **state)
+{
+    (void)state;
+    static const struct {
+        int64_t n;
+        const char *exact, *brief;
+    } cases[] = {{0, "0", "0"},
+                 {999, "999", "999"},
+                 {1000, "1,000", "1.0k"},
+                 {1204, "1,204", "1.2k"},
+                 {61904, "61,904", "62k"},
+                 {999499, "999,499", "999k"},
+                 {999999, "999,999", "1.0M"},
+                 {1234567, "1,234,567", "1.2M"},
+                 {9876543210, "9,876,543,210", "9.9G"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct buf out = BUF_INIT;
+        format_exact(&out, cases[i].n);
+        assert_string_equal(out.data, cases[i].exact);
+        buf_clear(&out);
+        format_short(&out, cases[i].n);
+        assert_string_equal(out.data, cases[i].brief);
+        buf_release(&out);
+    }
+}
+
+static void test_ages(void **state)
+{
+    (void)state;
+    static const struct {
+        int64_t minutes;
+        const char *text;
+    } cases[] = {{0, "now"},  {5, "5 min"},   {59, "59 min"},
+                 {60, "1 h"}, {1439, "23 h"}, {2880, "2 d"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct buf out = BUF_INIT;
+        format_age(&out, 0, cases[i].minutes * 60000);
+        assert_string_equal(out.data, cases[i].text);
+        buf_release(&out);
+    }
+}
+
+/* The parts of the screen never overlap and fill it, from the smallest size on. */
+static void test_layout_fills_the_screen(void **state)
+{
+    (void)state;
+    for (int rows = SCREEN_MIN_ROWS; rows < 80; rows++)
+        for (int wanted = 1; wanted < 40; wanted++)
+            for (int waiting = 0; waiting < 2; waiting++) {
+                struct layout l = layout_make(rows, SCREEN_MIN_COLS, wanted, waiting);
+                assert_false(l.too_small);
+                assert_int_equal(l.body_top, 1);
+                assert_true(l.body_rows >= 1);
+                assert_int_equal(l.body_top + l.body_rows, l.status_row);
+                assert_int_equal(l.waiting_row, waiting ? l.status_row + 1 : -1);
+                assert_int_equal(l.editor_top, l.status_row + 1 + waiting);
+                assert_int_equal(l.editor_top + l.editor_rows, rows);
+                assert_true(l.editor_rows <= rows / 3);
+                assert_true(l.editor_rows == wanted || l.editor_rows == rows / 3);
+            }
+    assert_true(layout_make(SCREEN_MIN_ROWS - 1, 80, 1, false).too_small);
+    assert_true(layout_make(24, SCREEN_MIN_COLS - 1, 1, false).too_small);
+    assert_true(layout_make(1, 1, 1, true).too_small);
+}
+
+int main(void)
+{
+    setlocale(LC_ALL, "C.UTF-8");
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_everything_known),
+        cmocka_unit_test(test_unmeasured_is_absent),
+        cmocka_unit_test(test_estimates_say_so),
+        cmocka_unit_test(test_narrow_lines_drop_parts_in_order),
+        cmocka_unit_test(test_working),
+        cmocka_unit_test(test_retry_counts_down),
+        cmocka_unit_test(test_unread_mark),
+        cmocka_unit_test(test_full_context_warns),
+        cmocka_unit_test(test_numbers),
+        cmocka_unit_test(test_ages),
+        cmocka_unit_test(test_layout_fills_the_screen),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

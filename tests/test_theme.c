@@ -1,0 +1,160 @@
+/* Theme files, and their colours on terminals with fewer. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "base/paths.h"
+#include "support.h"
+#include "ui/theme.h"
+
+#define RGB(n) (THEME_RGB | (n))
+
+static struct theme parsed(const char *text)
+{
+    struct theme theme;
+    struct error e = {0};
+    if (!theme_parse(text, &theme, &e))
+        fail_msg("%s", e.text);
+    return theme;
+}
+
+static void assert_look(struct look got, int32_t fg, int32_t bg, unsigned attrs)
+{
+    assert_int_equal(got.fg, fg);
+    assert_int_equal(got.bg, bg);
+    assert_int_equal(got.attrs, attrs);
+}
+
+static void test_words(void **state)
+{
+    (void)state;
+    struct theme t = parsed(
+        "# a comment\n[theme]\n\nheading = bold cyan\n selected=black on #87afd7 "
+        "underline\r\nnote = bright_red on 236\nlink = default on default\n"
+        "code =\nerror = reverse italic dim");
+    assert_look(t.looks[STYLE_HEADING], 6, THEME_DEFAULT, ATTR_BOLD);
+    assert_look(t.looks[STYLE_SELECTED], 0, RGB(0x87afd7), ATTR_UNDERLINE);
+    assert_look(t.looks[STYLE_NOTE], 9, 236, 0);
+    assert_look(t.looks[STYLE_LINK], THEME_DEFAULT, THEME_DEFAULT, 0);
+    assert_look(t.looks[STYLE_CODE], THEME_DEFAULT, THEME_DEFAULT, 0);
+    assert_look(t.looks[STYLE_ERROR], THEME_DEFAULT, THEME_DEFAULT,
+                ATTR_REVERSE | ATTR_ITALIC | ATTR_DIM);
+    assert_look(t.looks[STYLE_TEXT], THEME_DEFAULT, THEME_DEFAULT, 0);
+}
+
+static void test_faults_are_told_and_passed_over(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *says;
+    } cases[] = {{"x", "line 1"},
+                 {"\nheadin = bold", "heading"},
+                 {"note = mauve", "mauve"},
+                 {"note = #12345", "#12345"},
+                 {"note = #12345g", "#12345g"},
+                 {"note = 256", "256"},
+                 {"note = bright_", "bright_"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct theme t;
+        struct error e;
+        char *text = mem_printf("%s\ntool = red\n", cases[i].text);
+        assert_false(theme_parse(text, &t, &e));
+        assert_non_null(strstr(e.text, cases[i].says));
+        assert_int_equal(t.looks[STYLE_TOOL].fg, 1);
+        assert_int_equal(t.looks[STYLE_NOTE].fg, THEME_DEFAULT);
+        free(text);
+    }
+}
+
+static void test_colours_of_terminals(void **state)
+{
+    (void)state;
+    struct look rgb = {RGB(0xd7af87), RGB(0x010203), ATTR_BOLD};
+    assert_look(theme_resolve(rgb, 1 << 24), 0xd7af87, 0x010203, ATTR_BOLD);
+    assert_look(theme_resolve(rgb, 256), 180, 16, ATTR_BOLD);
+    assert_look(theme_resolve(rgb, 0), THEME_DEFAULT, THEME_DEFAULT, ATTR_BOLD);
+    struct look bright = {9, THEME_DEFAULT, 0};
+    assert_look(theme_resolve(bright, 16), 9, THEME_DEFAULT, 0);
+    assert_look(theme_resolve(bright, 8), 1, THEME_DEFAULT, ATTR_BOLD);
+    struct look grey = {8, THEME_DEFAULT, 0};
+    assert_look(theme_resolve(grey, 8), THEME_DEFAULT, THEME_DEFAULT, ATTR_DIM);
+    for (int32_t c = 0; c < 256; c++) {
+        struct look any = {c, RGB(c * 0x010203), 0};
+        int counts[] = {8, 16, 88, 256};
+        for (int i = 0; i < 4; i++) {
+            struct look fit = theme_resolve(any, counts[i]);
+            assert_true(fit.fg >= THEME_DEFAULT && fit.fg < counts[i]);
+            assert_true(fit.bg >= THEME_DEFAULT && fit.bg < counts[i]);
+        }
+    }
+}
+
+/* Built-in themes have no fault, leave running text to the terminal, and mark what is selected. */
+static void test_built_in_themes(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"dark", "light", "mono"};
+    for (int i = 0; i < 3; i++) {
+        struct theme t;
+        struct error e = {0};
+        if (!theme_load(names[i], &t, &e))
+            fail_msg("%s", e.text);
+        assert_look(t.looks[STYLE_TEXT], THEME_DEFAULT, THEME_DEFAULT, 0);
+        struct look selected = t.looks[STYLE_SELECTED];
+        assert_true(selected.bg != THEME_DEFAULT || selected.attrs & ATTR_REVERSE);
+        for (int s = 0; i == 2 && s < STYLE_COUNT; s++)
+            assert_int_equal(t.looks[s].fg, THEME_DEFAULT);
+    }
+}
+
+static void test_own_themes(void **state)
+{
+    (void)state;
+    struct error e = {0};
+    struct theme t;
+    char *config = paths_config_dir(), *dir = paths_join(config, "themes");
+    assert_true(paths_make_dir(dir, &e));
+    char *dark = paths_join(dir, "dark.ini"), *own = paths_join(dir, "own.ini");
+    support_write(dark, "title = red\n");
+    support_write(own, "title = blue\n");
+    assert_true(theme_load("dark", &t, &e));
+    assert_int_equal(t.looks[STYLE_TITLE].fg, 1);
+    assert_true(theme_load("own", &t, &e));
+    assert_int_equal(t.looks[STYLE_TITLE].fg, 4);
+    assert_false(theme_load("none", &t, &e));
+    assert_false(theme_load("", &t, &e));
+    assert_false(theme_load("../themes/own", &t, &e));
+    assert_int_equal(t.looks[STYLE_TITLE].fg, 4);
+
+    struct theme_names names;
+    theme_names(&names);
+    static const char *const want[] = {"dark", "light", "mono", "own"};
+    assert_int_equal(names.items.len, 4);
+    for (size_t i = 0; i < 4; i++)
+        assert_string_equal(names.items.items[i], want[i]);
+    theme_names_release(&names);
+    free(dark);
+    free(own);
+    free(dir);
+    free(config);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_words),
+        cmocka_unit_test(test_faults_are_told_and_passed_over),
+        cmocka_unit_test(test_colours_of_terminals),
+        cmocka_unit_test_setup_teardown(test_built_in_themes, support_setup, support_teardown),
+        cmocka_unit_test_setup_teardown(test_own_themes, support_setup, support_teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

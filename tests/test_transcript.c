@@ -1,0 +1,773 @@
+/* The transcript: what events become, and a view that stays where it is. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <locale.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "chat/event.h"
+#include "tests/support.h"
+#include "ui/transcript.h"
+
+static int set_locale(void **state)
+{
+    (void)state;
+    return setlocale(LC_ALL, "C.UTF-8") ? 0 : -1;
+}
+
+static int new_transcript(void **state)
+{
+    struct transcript *t = transcript_new();
+    transcript_resize(t, 40, 20);
+    *state = t;
+    return 0;
+}
+
+static int free_transcript(void **state)
+{
+    transcript_free(*state);
+    return 0;
+}
+
+/* --- events --- */
+
+static struct event *event_of(enum event_type type, int64_t seq, const char *text)
+{
+    struct event *ev = event_new(type);
+    ev->seq = seq;
+    ev->text = mem_strdup(text);
+    return ev;
+}
+
+static bool apply(struct transcript *t, struct event *ev)
+{
+    bool changed = transcript_apply(t, ev);
+    event_free(ev);
+    return changed;
+}
+
+static bool say(struct transcript *t, enum event_type type, int64_t seq, const char *text)
+{
+    return apply(t, event_of(type, seq, text));
+}
+
+static struct event *call_of(int64_t seq, const char *id, const char *name, const char *args)
+{
+    struct event *ev = event_of(EVENT_TOOL_CALL_REQUESTED, seq, args);
+    ev->id = mem_strdup(id);
+    ev->name = mem_strdup(name);
+    return ev;
+}
+
+static struct event *result_of(int64_t seq, const char *id, const char *text, bool failed)
+{
+    struct event *ev = event_of(EVENT_TOOL_EXECUTION_COMPLETED, seq, text);
+    ev->id = mem_strdup(id);
+    ev->name = mem_strdup("read_file");
+    ev->flag = failed;
+    ev->number = 35;
+    return ev;
+}
+
+static struct event *retry_of(int64_t seq, const char *text, int64_t of)
+{
+    struct event *ev = event_of(EVENT_RUN_STARTED, seq, text);
+    ev->number = of;
+    return ev;
+}
+
+static struct event *partial_of(int64_t seq, const char *text)
+{
+    struct event *ev = event_of(EVENT_TEXT_COMPLETE, seq, text);
+    ev->flag = true;
+    return ev;
+}
+
+/* A run of three events, from `seq` on. */
+static void exchange(struct transcript *t, int64_t seq, const char *question, const char *answer)
+{
+    say(t, EVENT_RUN_STARTED, seq, question);
+    say(t, EVENT_TEXT_COMPLETE, seq + 1, answer);
+    say(t, EVENT_RUN_COMPLETED, seq + 2, answer);
+}
+
+/* --- what is seen --- */
+
+static char *screen(struct transcript *t)
+{
+    struct buf out = BUF_INIT;
+    size_t count;
+    const struct transcript_row *rows = transcript_rows(t, &count);
+    for (size_t i = 0; i < count; i++) {
+        const struct row *row = &rows[i].rows->list.items[rows[i].index];
+        buf_add(&out, rows[i].rows->text.data + row->text, row->len);
+        buf_addch(&out, '\n');
+    }
+    return buf_take(&out);
+}
+
+static void expect(struct transcript *t, const char *wanted)
+{
+    char *got = screen(t);
+    assert_string_equal(got, wanted);
+    free(got);
+}
+
+static bool shows(struct transcript *t, const char *text)
+{
+    char *got = screen(t);
+    bool found = strstr(got, text) != NULL;
+    free(got);
+    return found;
+}
+
+static void first_row(struct transcript *t, const char *wanted)
+{
+    char *got = screen(t);
+    got[strcspn(got, "\n")] = '\0';
+    assert_string_equal(got, wanted);
+    free(got);
+}
+
+static void numbered(struct buf *out, const char *word, int count)
+{
+    for (int i = 1; i <= count; i++)
+        buf_addf(out, "%s %d\n\n", word, i);
+}
+
+/* --- items --- */
+
+static void a_run_is_question_and_answer(void **state)
+{
+    struct transcript *t = *state;
+    exchange(t, 1, "hello\nthere", "**Hi**, you");
+    expect(t, "\nyou\n  hello\n  there\n\ntiro\n  Hi, you\n");
+}
+
+static void deltas_make_the_answer(void **state)
+{
+    struct transcript *t = *state;
+    say(t, EVENT_RUN_STARTED, 1, "q");
+    assert_false(say(t, EVENT_TURN_STARTED, 2, NULL));
+    assert_false(say(t, EVENT_TEXT_DELTA, 0, "\n\n"));
+    assert_true(say(t, EVENT_TEXT_DELTA, 0, "caf\xc3"));
+    assert_true(say(t, EVENT_TEXT_DELTA, 0, "\xa9 \x1b[31m\r"));
+    assert_true(say(t, EVENT_TEXT_DELTA, 0, "\n\nend"));
+    expect(t, "\nyou\n  q\n\ntiro\n  café \u241b[31m\n\n  end\n");
+    assert_string_equal(transcript_last_answer(t), "café \u241b[31m\n\nend");
+    assert_true(say(t, EVENT_TEXT_COMPLETE, 3, "\n\ncafé \x1b[31m\r\n\nend"));
+    expect(t, "\nyou\n  q\n\ntiro\n  café \u241b[31m\n\n  end\n");
+    assert_string_equal(transcript_last_answer(t), "café \u241b[31m\n\nend");
+}
+
+static void complete_text_wins_over_deltas(void **state)
+{
+    struct transcript *t = *state;
+    say(t, EVENT_RUN_STARTED, 1, "q");
+    say(t, EVENT_TEXT_DELTA, 0, "onetwo");
+    say(t, EVENT_TEXT_COMPLETE, 2, "one");
+    say(t, EVENT_TEXT_COMPLETE, 3, "two");
+    expect(t, "\nyou\n  q\n\ntiro\n  one\n\n  two\n");
+}
+
+static void seen_numbers_are_passed_over(void **state)
+{
+    struct transcript *t = *state;
+    exchange(t, 1, "q", "a");
+    assert_false(say(t, EVENT_TEXT_COMPLETE, 2, "again"));
+    assert_false(shows(t, "again"));
+}
+
+static void reasoning_is_folded_and_opens(void **state)
+{
+    struct transcript *t = *state;
+    say(t, EVENT_RUN_STARTED, 1, "q");
+    say(t, EVENT_REASONING_DELTA, 0, "one two");
+    expect(t, "\nyou\n  q\n\ntiro\n  ▸ reasoning…\n");
+    say(t, EVENT_TEXT_DELTA, 0, "answer");
+    say(t, EVENT_REASONING_COMPLETE, 2, "one two three");
+    say(t, EVENT_TEXT_COMPLETE, 3, "answer");
+    expect(t, "\nyou\n  q\n\ntiro\n  ▸ reasoning · 3 words\n  answer\n");
+    assert_true(transcript_toggle(t, 1));
+    expect(t, "\nyou\n  q\n\ntiro\n  ▾ reasoning · 3 words\n  │ one two three\n  answer\n");
+    assert_false(transcript_toggle(t, 0));
+    assert_false(transcript_toggle(t, 2));
+    assert_false(transcript_toggle(t, 99));
+    transcript_toggle(t, 1);
+    transcript_set_reasoning(t, REASONING_OPEN);
+    assert_true(shows(t, "│ one two three"));
+    transcript_set_reasoning(t, REASONING_HIDDEN);
+    expect(t, "\nyou\n  q\n\ntiro\n  answer\n");
+}
+
+static void open_reasoning_streams(void **state)
+{
+    struct transcript *t = *state;
+    transcript_set_reasoning(t, REASONING_OPEN);
+    say(t, EVENT_RUN_STARTED, 1, "q");
+    say(t, EVENT_REASONING_DELTA, 0, "one");
+    assert_true(shows(t, "  ▾ reasoning…\n  │ one\n"));
+    say(t, EVENT_REASONING_DELTA, 0, " two");
+    assert_true(shows(t, "  ▾ reasoning…\n  │ one two\n"));
+    say(t, EVENT_REASONING_COMPLETE, 2, "one two");
+    assert_true(shows(t, "  ▾ reasoning · 2 words\n  │ one two\n"));
+}
+
+static void tool_calls_are_one_line(void **state)
+{
+    struct transcript *t = *state;
+    transcript_resize(t, 60, 20);
+    say(t, EVENT_RUN_STARTED, 1, "q");
+    apply(t, call_of(2, "c1", "read_file", "{\"path\":\"a\\u001b[1m.c\",\"n\":2}"));
+    assert_true(shows(t, "tiro\n  ▤ read_file “a\u241b[1m.c” …\n"));
+    apply(t, result_of(3, "c1", "line\nline\n", false));
+    assert_true(shows(t, "  ▤ read_file “a\u241b[1m.c” → 2 lines · 35 ms\n"));
+    apply(t, call_of(4, "c2", "other", "{}"));
+    apply(t, result_of(5, "c2", "no such\nfile", true));
+    assert_true(shows(t, "  ⚙ other ✗ no such\n"));
+    assert_true(transcript_toggle(t, 1));
+    assert_true(shows(t, "\"path\""));
+    assert_true(shows(t, "    line\n    line\n"));
+    transcript_toggle_all(t);
+    assert_true(shows(t, "    no such\n    file\n"));
+    transcript_toggle_all(t);
+    assert_false(shows(t, "    no such"));
+}
+
+static void tool_lines_fit_any_width(void **state)
+{
+    struct transcript *t = *state;
+    size_t count;
+    say(t, EVENT_RUN_STARTED, 1, "q");
+    apply(t, call_of(2, "c1", "memory_search", "{\"query\":\"日本 a long question for it\"}"));
+    apply(t, result_of(3, "c1", "a very long error text that does not fit", true));
+    transcript_toggle_all(t);
+    for (int width = 60; width > 0; width--) {
+        transcript_resize(t, width, 50);
+        const struct transcript_row *rows = transcript_rows(t, &count);
+        for (size_t i = 0; i < count; i++)
+            assert_true(rows_width(rows[i].rows, rows[i].index) <= (size_t)width);
+    }
+}
+
+static void long_results_are_bounded(void **state)
+{
+    struct transcript *t = *state;
+    struct buf text = BUF_INIT;
+    for (int i = 0; i < 5000; i++)
+        buf_addf(&text, "line %d\n", i);
+    say(t, EVENT_RUN_STARTED, 1, "q");
+    apply(t, call_of(2, "c1", "read_file", "{}"));
+    apply(t, result_of(3, "c1", text.data, false));
+    transcript_toggle(t, 1);
+    transcript_scroll_to_end(t);
+    assert_true(shows(t, "… 4800 more lines\n"));
+    buf_release(&text);
+}
+
+static void ends_of_runs_are_notes(void **state)
+{
+    struct transcript *t = *state;
+    say(t, EVENT_RUN_STARTED, 1, "q");
+    say(t, EVENT_TEXT_DELTA, 0, "half");
+    apply(t, partial_of(2, "half"));
+    say(t, EVENT_INTERRUPTED, 3, NULL);
+    expect(t, "\nyou\n  q\n\ntiro\n  half\n  — interrupted\n");
+    say(t, EVENT_RUN_STARTED, 4, "r");
+    say(t, EVENT_INTERRUPTED, 5, NULL);
+    say(t, EVENT_RUN_STARTED, 6, "s");
+    apply(t, partial_of(7, "part"));
+    say(t, EVENT_RUN_FAILED, 8, "the server\nis away");
+    transcript_resize(t, 40, 14);
+    expect(
+        t,
+        "\nyou\n  r\n\n  — interrupted\n\nyou\n  s\n\ntiro\n  part\n\n  ✗ the server\n  is away\n");
+}
+
+static void a_reached_limit_is_said(void **state)
+{
+    struct transcript *t = *state;
+    say(t, EVENT_RUN_STARTED, 1, "q");
+    say(t, EVENT_TEXT_COMPLETE, 2, "a");
+    struct event *end = event_of(EVENT_RUN_COMPLETED, 3, "a");
+    end->stop_reason = STOP_MAX_TOKENS;
+    apply(t, end);
+    assert_true(shows(t, "length limit"));
+}
+
+static void a_retried_attempt_leaves_nothing(void **state)
+{
+    struct transcript *t = *state;
+    say(t, EVENT_RUN_STARTED, 1, "q");
+    say(t, EVENT_TEXT_DELTA, 0, "first try");
+    say(t, EVENT_RETRYING, 2, "busy");
+    say(t, EVENT_TEXT_DELTA, 0, "second");
+    expect(t, "\nyou\n  q\n\ntiro\n  second\n");
+    say(t, EVENT_TEXT_COMPLETE, 3, "second");
+    expect(t, "\nyou\n  q\n\ntiro\n  second\n");
+}
+
+static void retry_takes_the_place_of_its_run(void **state)
+{
+    struct transcript *t = *state;
+    exchange(t, 1, "first", "kept");
+    say(t, EVENT_RUN_STARTED, 4, "again");
+    say(t, EVENT_RUN_FAILED, 5, "broken");
+    transcript_note(t, STYLE_NOTE, "own note");
+    apply(t, retry_of(6, "again", 4));
+    say(t, EVENT_TEXT_COMPLETE, 7, "now");
+    expect(t, "\nyou\n  first\n\ntiro\n  kept\n\n  own note\n\nyou\n  again\n\ntiro\n  now\n");
+}
+
+/* --- pages --- */
+
+static void prepend(struct transcript *t, struct event **events, size_t count, bool more)
+{
+    transcript_prepend(t, events, count, more);
+    for (size_t i = 0; i < count; i++)
+        event_free(events[i]);
+}
+
+static void an_open_run_of_a_resumed_session_was_cut_off(void **state)
+{
+    struct transcript *t = *state;
+    struct event *page[] = {event_of(EVENT_RUN_STARTED, 1, "q"),
+                            event_of(EVENT_TEXT_DELTA, 2, "half an")};
+    prepend(t, page, 2, false);
+    expect(t, "\nyou\n  q\n\ntiro\n  half an\n\n  — cut off; /retry sends it again\n");
+    apply(t, retry_of(3, "q", 1));
+    say(t, EVENT_TEXT_COMPLETE, 4, "whole");
+    expect(t, "\nyou\n  q\n\ntiro\n  whole\n");
+}
+
+static void pages_join_what_their_border_cut(void **state)
+{
+    struct transcript *t = *state;
+    struct event *newer[] = {
+        event_of(EVENT_TEXT_COMPLETE, 6, "looking"), result_of(8, "c1", "x\n", false),
+        event_of(EVENT_TEXT_COMPLETE, 9, "found"), event_of(EVENT_RUN_COMPLETED, 10, "found")};
+    struct event *older[] = {
+        event_of(EVENT_RUN_STARTED, 1, "q"), event_of(EVENT_TEXT_COMPLETE, 2, "so"),
+        call_of(3, "c1", "read_file", "{\"path\":\"p\"}"), event_of(EVENT_TEXT_DELTA, 5, "look")};
+    prepend(t, newer, 4, true);
+    assert_int_equal(transcript_wants_before(t), 6);
+    prepend(t, older, 4, false);
+    assert_int_equal(transcript_wants_before(t), 0);
+    expect(
+        t,
+        "\nyou\n  q\n\ntiro\n  so\n\n  ▤ read_file “p” → 1 line · 35 ms\n  looking\n\n  found\n");
+}
+
+static void a_retry_reaches_back_over_pages(void **state)
+{
+    struct transcript *t = *state;
+    struct event *newer[] = {event_of(EVENT_RUN_FAILED, 6, "broken"), retry_of(7, "again", 4),
+                             event_of(EVENT_TEXT_COMPLETE, 8, "now"),
+                             event_of(EVENT_RUN_COMPLETED, 9, "now")};
+    struct event *older[] = {
+        event_of(EVENT_RUN_STARTED, 1, "first"), event_of(EVENT_TEXT_COMPLETE, 2, "kept"),
+        event_of(EVENT_RUN_COMPLETED, 3, "kept"), event_of(EVENT_RUN_STARTED, 4, "again"),
+        event_of(EVENT_TEXT_COMPLETE, 5, "lost")};
+    prepend(t, newer, 4, true);
+    prepend(t, older, 5, false);
+    expect(t, "\nyou\n  first\n\ntiro\n  kept\n\nyou\n  again\n\ntiro\n  now\n");
+}
+
+static void an_older_page_leaves_the_view_in_place(void **state)
+{
+    struct transcript *t = *state;
+    struct buf answer = BUF_INIT;
+    numbered(&answer, "row", 30);
+    exchange(t, 11, "second", answer.data);
+    transcript_scroll_to_top(t);
+    transcript_scroll(t, -7);
+    first_row(t, "  row 2");
+    struct event *older[] = {event_of(EVENT_RUN_STARTED, 1, "first"),
+                             event_of(EVENT_TEXT_COMPLETE, 2, answer.data),
+                             event_of(EVENT_RUN_COMPLETED, 3, answer.data)};
+    prepend(t, older, 3, false);
+    first_row(t, "  row 2");
+    assert_true(transcript_scroll(t, 10));
+    first_row(t, "  row 29");
+    buf_release(&answer);
+}
+
+/* The item at the view's top loses its label to the page before it. */
+static void a_joined_item_leaves_the_view_in_place(void **state)
+{
+    struct transcript *t = *state;
+    struct buf answer = BUF_INIT;
+    numbered(&answer, "row", 30);
+    struct event *newer[] = {event_of(EVENT_TEXT_COMPLETE, 4, answer.data),
+                             event_of(EVENT_RUN_COMPLETED, 5, answer.data)};
+    struct event *older[] = {event_of(EVENT_RUN_STARTED, 1, "q"),
+                             call_of(2, "c", "read_file", "{}"), result_of(3, "c", "x", false)};
+    prepend(t, newer, 2, true);
+    assert_true(transcript_scroll(t, 21));
+    first_row(t, "  row 10");
+    prepend(t, older, 3, false);
+    first_row(t, "  row 10");
+    transcript_scroll(t, 18);
+    first_row(t, "  row 1");
+    transcript_scroll(t, 1);
+    first_row(t, "  ▤ read_file → 1 line · 35 ms");
+    buf_release(&answer);
+}
+
+/* --- the view --- */
+
+static void new_text_does_not_move_a_scrolled_view(void **state)
+{
+    struct transcript *t = *state;
+    struct buf answer = BUF_INIT;
+    numbered(&answer, "row", 30);
+    say(t, EVENT_RUN_STARTED, 1, "q");
+    say(t, EVENT_TEXT_DELTA, 0, answer.data);
+    first_row(t, "");
+    assert_true(transcript_at_end(t));
+    assert_true(transcript_scroll(t, 11));
+    first_row(t, "  row 15");
+    assert_int_equal(transcript_unread(t), 0);
+    say(t, EVENT_TEXT_DELTA, 0, "news\n\nmore news\n\n");
+    first_row(t, "  row 15");
+    assert_int_equal(transcript_unread(t), 4);
+    say(t, EVENT_TEXT_COMPLETE, 2, "other");
+    free(screen(t));
+    buf_release(&answer);
+}
+
+static void unread_ends_at_the_end(void **state)
+{
+    struct transcript *t = *state;
+    struct buf answer = BUF_INIT;
+    numbered(&answer, "row", 30);
+    exchange(t, 1, "q", answer.data);
+    assert_false(transcript_scroll(t, -1));
+    transcript_scroll(t, 5);
+    assert_false(transcript_at_end(t));
+    transcript_note(t, STYLE_NOTE, "one\ntwo");
+    free(screen(t));
+    assert_int_equal(transcript_unread(t), 3);
+    transcript_scroll(t, -6);
+    free(screen(t));
+    assert_int_equal(transcript_unread(t), 2);
+    assert_true(transcript_scroll_to_end(t));
+    assert_int_equal(transcript_unread(t), 0);
+    assert_true(shows(t, "  one\n  two\n"));
+    assert_false(transcript_scroll_to_end(t));
+    buf_release(&answer);
+}
+
+static void scrolling_stops_at_both_ends(void **state)
+{
+    struct transcript *t = *state;
+    assert_false(transcript_scroll(t, 5));
+    exchange(t, 1, "q", "a");
+    assert_false(transcript_scroll(t, 5));
+    assert_false(transcript_scroll(t, -5));
+    transcript_resize(t, 40, 2);
+    first_row(t, "tiro");
+    assert_true(transcript_scroll(t, 2));
+    first_row(t, "  q");
+    assert_true(transcript_scroll(t, 100));
+    first_row(t, "");
+    assert_false(transcript_scroll(t, 1));
+    assert_true(transcript_scroll(t, -100));
+    first_row(t, "tiro");
+    assert_true(transcript_at_end(t));
+    assert_true(transcript_scroll_to_top(t));
+    assert_false(transcript_at_end(t));
+}
+
+/* Up and down again by single rows shows every row once, whatever the items are. */
+static void every_row_is_met_once(void **state)
+{
+    struct transcript *t = *state;
+    for (int i = 0; i < 30; i++)
+        exchange(t, 3 * i + 1, "question", i % 3 ? "answer" : "```c\nint x;\n```\n\n- a\n- b\n");
+    transcript_resize(t, 40, 200000);
+    char *whole = screen(t);
+    transcript_resize(t, 40, 1);
+    struct buf up = BUF_INIT, down = BUF_INIT;
+    transcript_scroll_to_top(t);
+    do {
+        char *row = screen(t);
+        buf_addstr(&down, row);
+        free(row);
+    } while (transcript_scroll(t, -1));
+    assert_string_equal(down.data, whole);
+    do {
+        char *row = screen(t);
+        buf_splice(&up, 0, 0, row, strlen(row));
+        free(row);
+    } while (transcript_scroll(t, 1));
+    assert_string_equal(up.data, whole);
+    free(whole);
+    buf_release(&up);
+    buf_release(&down);
+}
+
+static void a_new_width_keeps_the_text_in_view(void **state)
+{
+    struct transcript *t = *state;
+    struct buf answer = BUF_INIT;
+    for (int i = 0; i < 1000; i++)
+        buf_addf(&answer, "word%d ", i);
+    exchange(t, 1, "q", answer.data);
+    exchange(t, 4, "q", answer.data);
+    transcript_scroll(t, 100);
+    transcript_resize(t, 30, 20);
+    char *before = screen(t);
+    transcript_resize(t, 73, 20);
+    char *after = screen(t);
+    int a = atoi(strstr(before, "word") + 4), b = atoi(strstr(after, "word") + 4);
+    assert_in_range(b, a > 30 ? a - 30 : 0, a + 30);
+    free(before);
+    free(after);
+    buf_release(&answer);
+}
+
+static void toggling_leaves_the_top_in_place(void **state)
+{
+    struct transcript *t = *state;
+    struct buf result = BUF_INIT;
+    for (int i = 0; i < 100; i++)
+        buf_addf(&result, "line %d\n", i);
+    say(t, EVENT_RUN_STARTED, 1, "q");
+    apply(t, call_of(2, "c1", "read_file", "{}"));
+    apply(t, result_of(3, "c1", result.data, false));
+    say(t, EVENT_TEXT_COMPLETE, 4, "end");
+    first_row(t, "");
+    transcript_toggle(t, 1);
+    assert_true(shows(t, "you\n"));
+    assert_true(shows(t, "    line 0\n"));
+    assert_false(transcript_at_end(t));
+    transcript_toggle(t, 1);
+    assert_true(shows(t, "  end\n"));
+    assert_true(transcript_at_end(t));
+    buf_release(&result);
+}
+
+/* --- search and copying --- */
+
+static bool marked(struct transcript *t, const char *text)
+{
+    size_t count;
+    const struct transcript_row *rows = transcript_rows(t, &count);
+    for (size_t i = 0; i < count; i++) {
+        const struct row *row = &rows[i].rows->list.items[rows[i].index];
+        const char *at = rows[i].rows->text.data + row->text;
+        for (uint32_t s = 0; s < row->span_count; s++) {
+            const struct span *span = &rows[i].rows->spans.items[row->spans + s];
+            if (span->style == STYLE_MATCH && span->len == strlen(text) &&
+                memcmp(at, text, span->len) == 0)
+                return true;
+            at += span->len;
+        }
+    }
+    return false;
+}
+
+static void finds_older_and_newer(void **state)
+{
+    struct transcript *t = *state;
+    for (int i = 0; i < 40; i++) {
+        char *text = mem_printf("answer **number** %d with ÄPFEL%d", i, i);
+        exchange(t, 3 * i + 1, "question", text);
+        free(text);
+    }
+    assert_true(transcript_find(t, "äpfel7", true));
+    assert_true(marked(t, "ÄPFEL7"));
+    assert_false(transcript_find(t, "äpfel7", true));
+    assert_true(marked(t, "ÄPFEL7"));
+    assert_true(transcript_find(t, "number 5", true));
+    assert_true(shows(t, "answer number 5 with"));
+    assert_true(transcript_find(t, "äpfel", false));
+    assert_true(transcript_find(t, "äpfel", false));
+    assert_true(shows(t, "ÄPFEL6"));
+    assert_false(transcript_find(t, "nowhere", true));
+    assert_false(transcript_find(t, NULL, true));
+    assert_false(marked(t, "ÄPFEL"));
+}
+
+static void finds_over_a_line_break_and_in_calls(void **state)
+{
+    struct transcript *t = *state;
+    transcript_resize(t, 24, 10);
+    exchange(t, 1, "q", "some words before the needle in hay here");
+    say(t, EVENT_RUN_STARTED, 4, "r");
+    apply(t, call_of(5, "c1", "read_file", "{\"path\":\"special.c\"}"));
+    assert_true(transcript_find(t, "before the needle", true));
+    transcript_resize(t, 60, 10);
+    assert_true(transcript_find(t, "SPECIAL", false));
+    assert_true(marked(t, "special"));
+}
+
+static void last_code_is_the_newest_block(void **state)
+{
+    struct transcript *t = *state;
+    assert_null(transcript_last_answer(t));
+    assert_null(transcript_last_code(t));
+    exchange(t, 1, "q", "```\nold\n```\n");
+    exchange(t, 4, "q", "```\na\n```\n\n```c\nint x;\n```\n");
+    exchange(t, 7, "q", "no code");
+    char *code = transcript_last_code(t);
+    assert_string_equal(code, "int x;\n");
+    free(code);
+    assert_string_equal(transcript_last_answer(t), "no code");
+    transcript_clear(t);
+    assert_null(transcript_last_answer(t));
+    expect(t, "");
+}
+
+/* --- anything at any time --- */
+
+static uint64_t next_random(uint64_t *seed)
+{
+    *seed = *seed * 6364136223846793005u + 1442695040888963407u;
+    return *seed >> 33;
+}
+
+/* Its strings are not owned. */
+static struct event random_event(uint64_t *seed, int64_t seq)
+{
+    static char texts[][48] = {"one ",
+                               "two\n\n",
+                               "```\ncode\n",
+                               "- item\n",
+                               "日本語 ",
+                               "",
+                               "long text that has to be broken somewhere "};
+    static char ids[][4] = {"c1", "c2", "c3"}, name[] = "read_file";
+    struct event ev = {.seq = seq,
+                       .type = (enum event_type)(next_random(seed) % EVENT_TYPE_COUNT),
+                       .text = texts[next_random(seed) % 7],
+                       .id = ids[next_random(seed) % 3],
+                       .name = name,
+                       .flag = next_random(seed) % 4 == 0};
+    ev.stop_reason = (enum stop_reason)(next_random(seed) % (STOP_OTHER + 1));
+    if (ev.type == EVENT_RUN_STARTED && next_random(seed) % 3 == 0)
+        ev.number = 1 + (int64_t)(next_random(seed) % (uint64_t)seq);
+    return ev;
+}
+
+static void random_view(struct transcript *t, uint64_t *seed)
+{
+    switch (next_random(seed) % 9) {
+    case 0:
+        transcript_resize(t, 1 + (int)(next_random(seed) % 60), 1 + (int)(next_random(seed) % 20));
+        break;
+    case 1:
+        transcript_scroll(t, (int)(next_random(seed) % 40) - 20);
+        break;
+    case 2:
+        transcript_toggle(t, next_random(seed) % 20);
+        break;
+    case 3:
+        transcript_find(t, next_random(seed) % 2 ? "o" : "text", next_random(seed) % 2);
+        break;
+    case 4:
+        transcript_toggle_all(t);
+        break;
+    case 5:
+        transcript_set_reasoning(t, (enum reasoning_view)(next_random(seed) % 3));
+        break;
+    case 6:
+        transcript_scroll_to_top(t);
+        break;
+    case 7:
+        transcript_note(t, STYLE_WARNING, "note\nof two lines");
+        break;
+    default:
+        transcript_scroll_to_end(t);
+    }
+}
+
+static void check_view(struct transcript *t, uint64_t *seed)
+{
+    size_t count;
+    int width = 1 + (int)(next_random(seed) % 50), height = 1 + (int)(next_random(seed) % 20);
+    transcript_resize(t, width, height);
+    const struct transcript_row *rows = transcript_rows(t, &count);
+    assert_true(count <= (size_t)height);
+    for (size_t i = 0; i < count; i++)
+        assert_true(rows_width(rows[i].rows, rows[i].index) <= (size_t)width);
+    assert_true(transcript_unread(t) >= 0);
+}
+
+static void random_page(struct transcript *t, uint64_t *seed, int64_t seq)
+{
+    struct event events[20], *page[20];
+    for (int i = 0; i < 20; i++) {
+        events[i] = random_event(seed, seq + i);
+        page[i] = &events[i];
+    }
+    transcript_prepend(t, page, 20, true);
+}
+
+static void nothing_breaks_it(void **state)
+{
+    (void)state;
+    uint64_t seed = support_seed();
+    for (int round = 0; round < 150; round++) {
+        struct transcript *t = transcript_new();
+        int64_t seq = 101;
+        for (int step = 0; step < 60; step++) {
+            struct event ev = random_event(&seed, seq);
+            if (next_random(&seed) % 3) {
+                transcript_apply(t, &ev);
+                seq++;
+            } else {
+                random_view(t, &seed);
+            }
+            if (next_random(&seed) % 3 == 0)
+                check_view(t, &seed);
+            if (step % 25 == 24)
+                random_page(t, &seed, 61 - step);
+        }
+        transcript_free(t);
+    }
+}
+
+#define TRANSCRIPT_TEST(name) cmocka_unit_test_setup_teardown(name, new_transcript, free_transcript)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TRANSCRIPT_TEST(a_run_is_question_and_answer),
+        TRANSCRIPT_TEST(deltas_make_the_answer),
+        TRANSCRIPT_TEST(complete_text_wins_over_deltas),
+        TRANSCRIPT_TEST(seen_numbers_are_passed_over),
+        TRANSCRIPT_TEST(reasoning_is_folded_and_opens),
+        TRANSCRIPT_TEST(open_reasoning_streams),
+        TRANSCRIPT_TEST(tool_calls_are_one_line),
+        TRANSCRIPT_TEST(tool_lines_fit_any_width),
+        TRANSCRIPT_TEST(long_results_are_bounded),
+        TRANSCRIPT_TEST(ends_of_runs_are_notes),
+        TRANSCRIPT_TEST(a_reached_limit_is_said),
+        TRANSCRIPT_TEST(a_retried_attempt_leaves_nothing),
+        TRANSCRIPT_TEST(retry_takes_the_place_of_its_run),
+        TRANSCRIPT_TEST(an_open_run_of_a_resumed_session_was_cut_off),
+        TRANSCRIPT_TEST(pages_join_what_their_border_cut),
+        TRANSCRIPT_TEST(a_retry_reaches_back_over_pages),
+        TRANSCRIPT_TEST(an_older_page_leaves_the_view_in_place),
+        TRANSCRIPT_TEST(a_joined_item_leaves_the_view_in_place),
+        TRANSCRIPT_TEST(new_text_does_not_move_a_scrolled_view),
+        TRANSCRIPT_TEST(unread_ends_at_the_end),
+        TRANSCRIPT_TEST(scrolling_stops_at_both_ends),
+        TRANSCRIPT_TEST(every_row_is_met_once),
+        TRANSCRIPT_TEST(a_new_width_keeps_the_text_in_view),
+        TRANSCRIPT_TEST(toggling_leaves_the_top_in_place),
+        TRANSCRIPT_TEST(finds_older_and_newer),
+        TRANSCRIPT_TEST(finds_over_a_line_break_and_in_calls),
+        TRANSCRIPT_TEST(last_code_is_the_newest_block),
+        TRANSCRIPT_TEST(nothing_breaks_it),
+    };
+    return cmocka_run_group_tests(tests, set_locale, NULL);
+}

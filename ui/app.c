@@ -1,0 +1,332 @@
+#include "ui/app.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/i18n.h"
+#include "base/mem.h"
+#include "base/utf8.h"
+#include "ui/completion.h"
+#include "ui/format.h"
+#include "ui/term.h"
+
+#define FRAME_MS 16
+#define STREAM_FRAME_MS 33 /* every frame costs two moves of the cursor */
+#define STATUS_MS 500
+#define SECOND_MS 1000
+#define DRAFT_MS 400
+#define PAGE_EVENTS 200
+
+static void bind_key(void *context, const char *section, const char *name, const char *value,
+                     const char *source, int line)
+{
+    struct app *app = context;
+    struct error fault;
+    if (strcmp(section, "keys") == 0 && !keymap_bind(&app->keymap, name, value, &fault))
+        app_note(app, STYLE_WARNING, "%s:%d: %s", source, line, fault.text);
+}
+
+static enum reasoning_view reasoning_view(const struct config *config)
+{
+    const char *view = config_string(config, CONFIG_UI_REASONING);
+    return strcmp(view, "open") == 0     ? REASONING_OPEN
+           : strcmp(view, "hidden") == 0 ? REASONING_HIDDEN
+                                         : REASONING_FOLDED;
+}
+
+void app_init(struct app *app, const struct ui_options *options)
+{
+    *app = (struct app){.options = options, .config = options->config};
+    app->transcript = transcript_new();
+    transcript_set_reasoning(app->transcript, reasoning_view(app->config));
+    app->editor = editor_new();
+    app->find.line = editor_new();
+    app->paths = path_lister_new();
+    keymap_init(&app->keymap);
+    session_info_init(&app->session);
+    app->meters.last_input = -1;
+    app->meters.total = USAGE_UNKNOWN;
+    app->meters.price = (struct price){-1, -1, -1};
+    app->last = USAGE_UNKNOWN;
+    app->fresh = true;
+    app->dirty = DIRTY_ALL;
+    for (char *const *w = options->warnings; w && *w; w++)
+        app_note(app, STYLE_WARNING, "%s", *w);
+    config_visit(app->config, "keys", bind_key, app);
+    if (options->first_draft)
+        editor_set(app->editor, options->first_draft);
+}
+
+void app_release(struct app *app)
+{
+    app_close_overlay(app);
+    transcript_free(app->transcript);
+    editor_free(app->editor);
+    editor_free(app->find.line);
+    path_lister_free(app->paths);
+    keymap_release(&app->keymap);
+    session_info_release(&app->session);
+    session_list_release(&app->sessions);
+    for (size_t i = 0; i < app->models.items.len; i++)
+        free(app->models.items.items[i]);
+    vec_release(&app->models.items);
+    free(app->theme_name);
+    free(app->provider);
+    free(app->model);
+    free(app->detail);
+    free(app->last_sent);
+    free(app->activity.retry_reason);
+    free(app->waiting);
+    free(app->draft_when_left);
+}
+
+void app_touch(struct app *app, unsigned parts)
+{
+    app->dirty |= parts;
+}
+
+void app_touch_now(struct app *app, unsigned parts)
+{
+    app->dirty |= parts;
+    app->urgent = true;
+}
+
+void app_note(struct app *app, enum style style, const char *format, ...)
+{
+    struct buf text = BUF_INIT, clean = BUF_INIT;
+    va_list args;
+    va_start(args, format);
+    buf_vaddf(&text, format, args);
+    va_end(args);
+    utf8_clean(&clean, text.data, text.len, UTF8_MULTILINE);
+    transcript_note(app->transcript, style, clean.data);
+    app_touch_now(app, DIRTY_BODY);
+    buf_release(&text);
+    buf_release(&clean);
+}
+
+void app_command(struct app *app, enum command_type type, const char *text)
+{
+    service_send(app->service, command_new(type, text));
+}
+
+static bool blank(const char *text)
+{
+    return text[strspn(text, " \t\r\n")] == '\0';
+}
+
+static void keep_waiting(struct app *app, const char *text)
+{
+    char *joined = app->waiting ? mem_printf("%s\n\n%s", app->waiting, text) : mem_strdup(text);
+    free(app->waiting);
+    app->waiting = joined;
+    app->waiting_after = app->activity.over;
+}
+
+static void begin_turn(struct app *app)
+{
+    app->activity.busy = true;
+    app->activity.over = false;
+    app->activity.started_ms = clock_mono_ms();
+    transcript_scroll_to_end(app->transcript);
+    app_touch_now(app, DIRTY_ALL);
+}
+
+void app_send_message(struct app *app, const char *text)
+{
+    if (blank(text))
+        return;
+    editor_history_add(app->editor, text);
+    if (app->activity.busy) {
+        keep_waiting(app, text);
+        app_touch_now(app, DIRTY_ALL);
+    } else {
+        app_command(app, COMMAND_START_TURN, text);
+        begin_turn(app);
+    }
+}
+
+void app_retry(struct app *app)
+{
+    if (app->activity.over) {
+        app->retry_after = true;
+        return;
+    }
+    if (app->activity.busy) {
+        app_note(app, STYLE_NOTE, "%s", _("A turn is running; it can be sent again after it."));
+        return;
+    }
+    app_command(app, COMMAND_RETRY, NULL);
+    begin_turn(app);
+}
+
+void app_give_back(struct app *app, const char *text)
+{
+    const char *written = editor_text(app->editor);
+    if (blank(text) || strcmp(text, written) == 0)
+        return;
+    char *both = blank(written) ? mem_strdup(text) : mem_printf("%s\n\n%s", text, written);
+    editor_set(app->editor, both);
+    free(both);
+    app_edited(app);
+}
+
+void app_edited(struct app *app)
+{
+    app->draft_at = clock_mono_ms() + DRAFT_MS;
+    app->completion_closed = app->completion_closed && editor_text(app->editor)[0] == '/';
+    completion_follow(app);
+    app_touch_now(app, DIRTY_EDITOR);
+}
+
+void app_save_draft(struct app *app)
+{
+    const char *text = editor_text(app->editor);
+    struct buf both = BUF_INIT; /* what waits is not sent yet, so it is a draft as well */
+    if (app->waiting)
+        buf_addf(&both, "%s%s", app->waiting, blank(text) ? "" : "\n\n");
+    buf_addstr(&both, text);
+    app_command(app, COMMAND_SAVE_DRAFT, both.data);
+    buf_release(&both);
+    app->draft_at = 0;
+}
+
+void app_leave_session(struct app *app)
+{
+    app_save_draft(app);
+    free(app->draft_when_left);
+    app->draft_when_left = NULL;
+    if (app->options->service->persist) /* else nobody else keeps it: it comes along */
+        app->draft_when_left = mem_strdup(editor_text(app->editor));
+}
+
+bool app_set_theme(struct app *app, const char *name)
+{
+    struct error fault;
+    struct theme theme;
+    memset(&theme, 0, sizeof theme);
+    bool mono = term_colors() == 0;
+    bool ok = theme_load(name, &theme, &fault);
+    if (!ok)
+        app_note(app, STYLE_WARNING, "%s", fault.text);
+    if (mono)
+        ok = theme_load("mono", &theme, &fault);
+    if (ok) {
+        app->theme = theme;
+        free(app->theme_name);
+        app->theme_name = mem_strdup(name);
+        term_set_theme(&app->theme);
+        app_touch_now(app, DIRTY_ALL);
+    }
+    return ok;
+}
+
+void app_copy(struct app *app, const char *text)
+{
+    if (!text || !*text) {
+        app_note(app, STYLE_NOTE, "%s", _("There is nothing to copy yet."));
+        return;
+    }
+    size_t len = strlen(text);
+    struct buf size = BUF_INIT;
+    format_exact(&size, (int64_t)len);
+    if (term_copy(text, len))
+        app_note(app, STYLE_NOTE, ngettext("Copied %s byte.", "Copied %s bytes.", len), size.data);
+    else
+        app_note(app, STYLE_WARNING,
+                 _("Not copied: %s bytes are more than terminals take in one piece."), size.data);
+    buf_release(&size);
+}
+
+void app_want_page(struct app *app)
+{
+    int64_t before = app->page_asked ? 0 : transcript_wants_before(app->transcript);
+    if (before <= 0)
+        return;
+    struct command *c = command_new(COMMAND_PAGE, NULL);
+    c->number = before;
+    c->limit = PAGE_EVENTS;
+    app->page_asked = true;
+    service_send(app->service, c);
+}
+
+int64_t app_context(const struct app *app, bool *estimated)
+{
+    const struct usage *last = &app->last;
+    *estimated = true;
+    if (last->input >= 0) {
+        *estimated = last->estimated || last->output < 0;
+        return last->input + (last->output > 0 ? last->output : 0);
+    }
+    int64_t guess = app->meters.estimate;
+    if (app->meters.last_input > guess)
+        guess = app->meters.last_input;
+    return guess > 0 ? guess : -1;
+}
+
+void app_open(struct app *app, enum overlay_kind kind, struct list *list,
+              void (*chosen)(struct app *, const char *))
+{
+    app_close_overlay(app);
+    app->overlay = (struct overlay){kind, list, chosen};
+    app_touch_now(app, DIRTY_BODY);
+}
+
+void app_close_overlay(struct app *app)
+{
+    if (app->overlay.kind == OVERLAY_NONE)
+        return;
+    list_free(app->overlay.list);
+    app->overlay = (struct overlay){0};
+    app_touch_now(app, DIRTY_BODY);
+}
+
+/* Timers */
+
+static bool counts(const struct app *app)
+{
+    return app->activity.busy;
+}
+
+static int64_t earliest(int64_t a, int64_t b)
+{
+    return a == 0 || (b != 0 && b < a) ? b : a;
+}
+
+static int64_t next_frame(const struct app *app)
+{
+    return app->drawn_ms + (app->activity.streaming_ms ? STREAM_FRAME_MS : FRAME_MS);
+}
+
+int app_timeout(const struct app *app, int64_t now_ms)
+{
+    int64_t due = earliest(app->draft_at, counts(app) ? app->tick_at : 0);
+    if (app->status_dirty)
+        due = earliest(due, app->status_ms + STATUS_MS);
+    if (app->dirty)
+        due = earliest(due, app->urgent ? now_ms : next_frame(app));
+    if (due == 0)
+        return -1;
+    int64_t wait = due - now_ms;
+    return wait < 0 ? 0 : wait > 60000 ? 60000 : (int)wait;
+}
+
+void app_timers(struct app *app, int64_t now_ms)
+{
+    if (app->draft_at && now_ms >= app->draft_at)
+        app_save_draft(app);
+    if (counts(app) && now_ms >= app->tick_at) {
+        if (app->tick_at)
+            app->status_dirty = true;
+        app->tick_at = now_ms + SECOND_MS;
+    }
+    if (app->status_dirty && now_ms >= app->status_ms + STATUS_MS)
+        app_touch(app, DIRTY_STATUS);
+}
+
+bool app_frame_due(const struct app *app, int64_t now_ms)
+{
+    return app->dirty && (app->urgent || now_ms >= next_frame(app));
+}

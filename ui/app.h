@@ -1,0 +1,164 @@
+/* The state of the terminal surface: what the service told, what the person does, and what of the
+ * screen is out of date. Keys (dispatch.h) and notices (notices.h) change it, screen.h draws it. */
+#ifndef UI_APP_H
+#define UI_APP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "session/service.h"
+#include "ui/editor.h"
+#include "ui/keymap.h"
+#include "ui/list.h"
+#include "ui/path_lister.h"
+#include "ui/theme.h"
+#include "ui/transcript.h"
+#include "ui/ui.h"
+
+/* Parts of the screen. */
+enum { DIRTY_TITLE = 1, DIRTY_BODY = 2, DIRTY_STATUS = 4, DIRTY_EDITOR = 8, DIRTY_ALL = 15 };
+
+/* What happens in the running turn. */
+struct activity {
+    bool busy;            /* a turn runs, or was asked for and not refused */
+    bool over;            /* its last event was seen; the service says "not busy" soon */
+    bool failed;          /* the last turn ended with an error */
+    int64_t started_ms;   /* monotonic, as all of these */
+    int64_t streaming_ms; /* first delta of this model call; 0: none yet */
+    int64_t streamed;     /* bytes since then */
+    int retry, retries;
+    int64_t retry_at;
+    char *retry_reason;
+};
+
+/* A list over the transcript. `chosen` gets the value of the chosen row; the overlay is closed
+ * before it is called. */
+enum overlay_kind {
+    OVERLAY_NONE,
+    OVERLAY_HELP,
+    OVERLAY_PALETTE,
+    OVERLAY_HISTORY,
+    OVERLAY_SESSIONS,
+    OVERLAY_MODELS,
+    OVERLAY_THEMES,
+    OVERLAY_CONFIG,
+    OVERLAY_REPORT,
+    OVERLAY_COMPLETION
+};
+struct app;
+struct overlay {
+    enum overlay_kind kind;
+    struct list *list;
+    void (*chosen)(struct app *app, const char *value);
+};
+
+struct find {
+    bool active;
+    bool waiting; /* for an older page, to go on in it */
+    bool failed;
+    struct editor *line;
+};
+
+struct app {
+    const struct ui_options *options;
+    const struct config *config;
+    struct service *service;
+    struct transcript *transcript;
+    struct editor *editor;
+    struct keymap keymap;
+    struct theme theme;
+    char *theme_name;
+
+    struct session_info session;
+    bool fresh; /* nothing was said in it yet */
+    char *provider, *model, *detail;
+    enum provider_reason reason;
+    struct meters meters;
+    struct usage last; /* of the last response */
+    char *last_sent;   /* newest message of the person's in this session */
+
+    struct activity activity;
+    char *waiting;      /* the message that is sent when the turn ends; NULL: none */
+    bool waiting_after; /* it was written after the turn's last event: sent even if that failed */
+    bool retry_after;   /* /retry was: sent when the service is free */
+
+    struct overlay overlay;
+    struct find find;
+    struct session_list sessions; /* the last listing */
+    struct {
+        VEC(char *) items;
+    } models;
+    bool sessions_known, models_known, inputs_asked, page_asked;
+    bool completion_wanted; /* Tab waits for a listing */
+    bool completion_closed; /* Esc closed the popup for this word */
+    struct path_lister *paths;
+
+    char *draft_when_left; /* editor's text when another session was asked for */
+    bool draft_complained;
+    int64_t draft_at; /* monotonic; 0: nothing to save */
+
+    unsigned dirty;
+    bool urgent;       /* draw at once */
+    bool status_dirty; /* of the kind that can wait */
+    int64_t drawn_ms;  /* the last frame */
+    int64_t status_ms; /* the last status line */
+    int64_t tick_at;   /* next second to count; 0: nothing counts */
+    bool leaving;
+    int signal_number; /* that ended it; 0: none */
+};
+
+void app_init(struct app *app, const struct ui_options *options);
+void app_release(struct app *app);
+
+/* What of the screen is out of date; `now` also draws without waiting for the next frame. */
+void app_touch(struct app *app, unsigned parts);
+void app_touch_now(struct app *app, unsigned parts);
+
+/* A note in the transcript. */
+void app_note(struct app *app, enum style style, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+void app_command(struct app *app, enum command_type type, const char *text);
+
+/* Sends the text as a message of the person's, or keeps it waiting while a turn runs. */
+void app_send_message(struct app *app, const char *text);
+
+/* Sends the last message again. */
+void app_retry(struct app *app);
+
+/* Puts the text before what is being written, so that neither is lost. */
+void app_give_back(struct app *app, const char *text);
+
+/* The editor has changed: a draft is due, completion follows. */
+void app_edited(struct app *app);
+void app_save_draft(struct app *app);
+
+/* Before another session is asked for: its draft stays with it. */
+void app_leave_session(struct app *app);
+
+/* Takes the terminal's theme; false with a note if there is none of that name. */
+bool app_set_theme(struct app *app, const char *name);
+
+/* Copies to the terminal's clipboard and says so. NULL: there is nothing to copy. */
+void app_copy(struct app *app, const char *text);
+
+/* Asks for the page of older events if the view needs it. */
+void app_want_page(struct app *app);
+
+/* The context's tokens for the meters; *estimated tells whether that is a guess. -1: unknown. */
+int64_t app_context(const struct app *app, bool *estimated);
+
+void app_open(struct app *app, enum overlay_kind kind, struct list *list,
+              void (*chosen)(struct app *, const char *));
+void app_close_overlay(struct app *app);
+
+/* Milliseconds until something is due, -1: nothing is. */
+int app_timeout(const struct app *app, int64_t now_ms);
+
+/* Does what is due: counts seconds, saves the draft, lets the status line be drawn. */
+void app_timers(struct app *app, int64_t now_ms);
+
+/* Whether a frame is to be drawn now. */
+bool app_frame_due(const struct app *app, int64_t now_ms);
+
+#endif

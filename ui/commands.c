@@ -1,0 +1,260 @@
+#include "ui/commands.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/i18n.h"
+#include "base/mem.h"
+#include "ui/app.h"
+#include "ui/find.h"
+#include "ui/picker.h"
+
+static void run_help(struct app *app, const char *arguments)
+{
+    (void)arguments;
+    picker_help(app);
+}
+
+static void run_new(struct app *app, const char *arguments)
+{
+    (void)arguments;
+    app_leave_session(app);
+    app_command(app, COMMAND_NEW, NULL);
+}
+
+static void run_resume(struct app *app, const char *arguments)
+{
+    if (!*arguments) {
+        picker_sessions(app);
+        return;
+    }
+    app_leave_session(app);
+    app_command(app, COMMAND_RESUME, arguments);
+}
+
+static void run_sessions(struct app *app, const char *arguments)
+{
+    picker_sessions(app);
+    if (*arguments)
+        list_filter(app->overlay.list, arguments);
+}
+
+static void run_rename(struct app *app, const char *arguments)
+{
+    app_command(app, COMMAND_RENAME, arguments);
+}
+
+static void set_model(struct app *app, char *provider, const char *model)
+{
+    struct command *c = command_new(COMMAND_SET_MODEL, model);
+    c->name = provider;
+    service_send(app->service, c);
+}
+
+static void run_model(struct app *app, const char *arguments)
+{
+    if (!*arguments) {
+        picker_models(app);
+        return;
+    }
+    size_t first = strcspn(arguments, "/");
+    char *provider = mem_strndup(arguments, first);
+    const char *rest = arguments[first] ? arguments + first + 1 : NULL;
+    if (picker_is_provider(provider)) {
+        set_model(app, provider, rest && *rest ? rest : NULL);
+    } else {
+        free(provider);
+        set_model(app, NULL, arguments);
+    }
+}
+
+static void run_system(struct app *app, const char *arguments)
+{
+    if (!*arguments) {
+        if (app->session.system)
+            app_note(app, STYLE_NOTE, _("System prompt of this session:\n%s"), app->session.system);
+        else
+            app_note(app, STYLE_NOTE, "%s",
+                     _("This session uses the configured system prompt. /system TEXT sets its own; "
+                       "/system default goes back."));
+        return;
+    }
+    bool configured = strcmp(arguments, "default") == 0;
+    app_command(app, COMMAND_SET_SYSTEM, configured ? NULL : arguments);
+    app_note(app, STYLE_NOTE, "%s",
+             configured ? _("The configured system prompt holds from the next message on.")
+                        : _("The new system prompt holds from the next message on."));
+}
+
+static void run_retry(struct app *app, const char *arguments)
+{
+    (void)arguments;
+    app_retry(app);
+}
+
+static void run_edit(struct app *app, const char *arguments)
+{
+    (void)arguments;
+    if (app->last_sent)
+        app_give_back(app, app->last_sent);
+    else
+        app_note(app, STYLE_NOTE, "%s", _("Nothing was sent in this session yet."));
+}
+
+static void run_copy(struct app *app, const char *arguments)
+{
+    if (!*arguments) {
+        app_copy(app, transcript_last_answer(app->transcript));
+        return;
+    }
+    if (strcmp(arguments, "code") != 0) {
+        app_note(app, STYLE_WARNING, "%s",
+                 _("/copy takes the newest answer, /copy code its newest code block."));
+        return;
+    }
+    char *code = transcript_last_code(app->transcript);
+    app_copy(app, code);
+    free(code);
+}
+
+static void run_find(struct app *app, const char *arguments)
+{
+    find_open(app, arguments);
+}
+
+static void run_theme(struct app *app, const char *arguments)
+{
+    if (!*arguments)
+        picker_themes(app);
+    else if (app_set_theme(app, arguments))
+        app_note(app, STYLE_NOTE, _("Theme: %s. To keep it, set \"theme = %s\" in [ui]."),
+                 arguments, arguments);
+}
+
+static void run_config(struct app *app, const char *arguments)
+{
+    picker_config(app);
+    if (*arguments)
+        list_filter(app->overlay.list, arguments);
+}
+
+static void run_doctor(struct app *app, const char *arguments)
+{
+    (void)arguments;
+    picker_report(app);
+}
+
+static void run_quit(struct app *app, const char *arguments)
+{
+    (void)arguments;
+    app->leaving = true;
+}
+
+const struct slash_command slash_commands[] = {
+    {"help", "", ARGUMENT_OTHER, N_("keys and commands"), run_help},
+    {"new", "", ARGUMENT_OTHER, N_("begin a new session"), run_new},
+    {"resume", "[SESSION]", ARGUMENT_SESSION,
+     N_("open a session: its title, an end of its id, last, ~2"), run_resume},
+    {"sessions", "[WORDS]", ARGUMENT_OTHER, N_("choose among earlier sessions"), run_sessions},
+    {"rename", "TITLE", ARGUMENT_OTHER, N_("give this session a title"), run_rename},
+    {"model", "[NAME]", ARGUMENT_MODEL,
+     N_("choose a model: NAME, PROVIDER/NAME or PROVIDER; alone: a list"), run_model},
+    {"system", "[TEXT]", ARGUMENT_OTHER,
+     N_("show or set this session's system prompt; \"default\" goes back"), run_system},
+    {"retry", "", ARGUMENT_OTHER, N_("send the last message again"), run_retry},
+    {"edit", "", ARGUMENT_OTHER, N_("put the last message into the editor"), run_edit},
+    {"copy", "[code]", ARGUMENT_COPY, N_("copy the newest answer, or its newest code block"),
+     run_copy},
+    {"find", "TEXT", ARGUMENT_OTHER, N_("find in the transcript"), run_find},
+    {"theme", "[NAME]", ARGUMENT_THEME, N_("change the colours; alone: a list"), run_theme},
+    {"config", "[WORDS]", ARGUMENT_OTHER, N_("what is configured, and where"), run_config},
+    {"doctor", "", ARGUMENT_OTHER, N_("which provider and store, and why"), run_doctor},
+    {"quit", "", ARGUMENT_OTHER, N_("leave; the draft is kept"), run_quit},
+    {0}};
+enum { COMMANDS = sizeof slash_commands / sizeof *slash_commands - 1 };
+
+const struct slash_command *slash_find(const char *name, size_t len)
+{
+    for (const struct slash_command *c = slash_commands; c->name; c++)
+        if (strlen(c->name) == len && memcmp(c->name, name, len) == 0)
+            return c;
+    return NULL;
+}
+
+/* The one command that begins with these letters, or NULL. */
+static const struct slash_command *find_abbreviated(const char *name, size_t len)
+{
+    const struct slash_command *only = NULL;
+    for (const struct slash_command *c = slash_commands; len > 0 && c->name; c++)
+        if (strncmp(c->name, name, len) == 0) {
+            if (only)
+                return NULL;
+            only = c;
+        }
+    return only;
+}
+
+const char *slash_nearest(const char *name)
+{
+    const char *words[COMMANDS];
+    for (size_t i = 0; i < COMMANDS; i++)
+        words[i] = slash_commands[i].name;
+    return config_nearest(name, words, COMMANDS);
+}
+
+bool slash_needs_argument(const struct slash_command *c)
+{
+    return *c->arguments && *c->arguments != '[';
+}
+
+struct slash_line slash_parse(const char *text)
+{
+    if (text[0] != '/')
+        return (struct slash_line){.kind = SLASH_TEXT};
+    if (text[1] == '/')
+        return (struct slash_line){.kind = SLASH_LITERAL};
+    size_t name_len = strcspn(text + 1, " \t\n");
+    size_t arguments = 1 + name_len;
+    arguments += strspn(text + arguments, " \t\n");
+    return (struct slash_line){SLASH_COMMAND, name_len, arguments};
+}
+
+static void say_unknown(struct app *app, const char *name)
+{
+    const char *near = slash_nearest(name);
+    if (near)
+        app_note(app, STYLE_WARNING,
+                 _("There is no command /%s. Did you mean /%s? To send such a text, begin it with "
+                   "\"//\"."),
+                 name, near);
+    else
+        app_note(app, STYLE_WARNING,
+                 _("There is no command /%s; /help lists them. To send such a text, begin it with "
+                   "\"//\"."),
+                 name);
+}
+
+bool slash_run(struct app *app, const char *text)
+{
+    struct slash_line line = slash_parse(text);
+    const struct slash_command *c = slash_find(text + 1, line.name_len);
+    if (!c)
+        c = find_abbreviated(text + 1, line.name_len);
+    if (!c) {
+        char *name = mem_strndup(text + 1, line.name_len);
+        say_unknown(app, name);
+        free(name);
+        return false;
+    }
+    size_t len = strlen(text + line.arguments);
+    while (len > 0 && strchr(" \t\n", text[line.arguments + len - 1]))
+        len--;
+    char *arguments = mem_strndup(text + line.arguments, len);
+    bool enough = *arguments || !slash_needs_argument(c);
+    if (enough)
+        c->run(app, arguments);
+    else
+        app_note(app, STYLE_WARNING, "/%s %s: %s", c->name, c->arguments, _(c->help));
+    free(arguments);
+    return enough;
+}

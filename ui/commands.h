@@ -1,0 +1,51 @@
+/* The commands that begin with "/": one table makes the dispatch, the help, the palette and the
+ * completion. */
+#ifndef UI_COMMANDS_H
+#define UI_COMMANDS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct app;
+
+enum argument_kind {
+    ARGUMENT_OTHER,
+    ARGUMENT_THEME,
+    ARGUMENT_MODEL,
+    ARGUMENT_SESSION,
+    ARGUMENT_COPY
+};
+
+struct slash_command {
+    const char *name;      /* without the slash */
+    const char *arguments; /* "" if it takes none; "[X]" may lack */
+    enum argument_kind kind;
+    const char *help; /* for gettext */
+    void (*run)(struct app *app, const char *arguments);
+};
+
+extern const struct slash_command slash_commands[]; /* ends with a NULL name */
+
+const struct slash_command *slash_find(const char *name, size_t len);
+
+/* The nearest command's name, or NULL. */
+const char *slash_nearest(const char *name);
+
+/* Whether the command can do nothing without an argument. */
+bool slash_needs_argument(const struct slash_command *c);
+
+/* What a line of the editor is. A command: `name_len` bytes from text + 1, its arguments from
+ * text + arguments on (blanks around them are not theirs). "//" begins a text of which the first
+ * slash is dropped. */
+enum slash_kind { SLASH_TEXT, SLASH_LITERAL, SLASH_COMMAND };
+struct slash_line {
+    enum slash_kind kind;
+    size_t name_len;
+    size_t arguments;
+};
+struct slash_line slash_parse(const char *text);
+
+/* Runs it. False, with a note, if there is no such command: the text stays in the editor. */
+bool slash_run(struct app *app, const char *text);
+
+#endif

@@ -1,0 +1,13 @@
+/* Keys that edit a text, for the editor of messages and for the line of Ctrl-F. */
+#ifndef UI_EDIT_KEYS_H
+#define UI_EDIT_KEYS_H
+
+#include <stdbool.h>
+
+#include "ui/editor.h"
+#include "ui/keymap.h"
+
+/* Returns whether text or caret changed. Pastes are the caller's. */
+bool edit_key(struct editor *e, enum action action, const struct key *key);
+
+#endif

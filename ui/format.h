@@ -1,0 +1,18 @@
+/* Numbers and times as a person reads them, by locale. Each appends to `out`. */
+#ifndef UI_FORMAT_H
+#define UI_FORMAT_H
+
+#include <stdint.h>
+
+#include "base/buf.h"
+
+void format_exact(struct buf *out, int64_t n); /* 61,904 */
+void format_short(struct buf *out, int64_t n); /* 904, 58k, 1.2M: at most five columns */
+
+/* How long ago, in at most about eight columns: "now", "5 min", "3 h", "2 d", then the date. */
+void format_age(struct buf *out, int64_t then_ms, int64_t now_ms);
+
+/* USD: two digits, or two that count where it is less than a cent. */
+void format_cost(struct buf *out, double usd);
+
+#endif

@@ -1,0 +1,10 @@
+/* What F1 shows, made from the tables of actions and commands. */
+#ifndef UI_HELP_H
+#define UI_HELP_H
+
+#include "ui/keymap.h"
+#include "ui/list.h"
+
+void help_fill(struct list *list, const struct keymap *keymap);
+
+#endif

@@ -1,0 +1,336 @@
+#include "ui/input.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/utf8.h"
+
+#define SEQUENCE_MAX 64 /* bytes; what is longer is no key */
+
+static const char PASTE_END[] = "\033[201~";
+enum { PASTE_END_LEN = sizeof PASTE_END - 1 };
+
+void input_init(struct input *in)
+{
+    *in = (struct input){0};
+    buf_init(&in->bytes, 0);
+    buf_init(&in->paste, INPUT_PASTE_MAX);
+}
+
+void input_release(struct input *in)
+{
+    buf_release(&in->bytes);
+    buf_release(&in->paste);
+    for (size_t i = 0; i < in->bindings.len; i++)
+        free(in->bindings.items[i].sequence);
+    vec_release(&in->bindings);
+}
+
+void input_bind(struct input *in, const char *sequence, struct key key)
+{
+    struct input_binding binding = {mem_strdup(sequence), key};
+    vec_push(&in->bindings, binding);
+}
+
+void input_feed(struct input *in, const char *bytes, size_t len)
+{
+    if (in->at > 0) {
+        buf_consume(&in->bytes, in->at);
+        in->at = 0;
+    }
+    buf_add(&in->bytes, bytes, len);
+}
+
+/* The decoders return how many bytes they took; 0 when the rest has not come yet. */
+
+static size_t decode_plain(const char *s, size_t len, struct key *key)
+{
+    unsigned char c = (unsigned char)s[0];
+    key->code = K_CHAR;
+    if (c == '\r')
+        key->code = K_ENTER;
+    else if (c == '\t')
+        key->code = K_TAB;
+    else if (c == 8 || c == 127)
+        key->code = K_BACKSPACE;
+    else if (c == 27)
+        key->code = K_ESCAPE;
+    else if (c < ' ') {
+        key->ctrl = true;
+        key->cp = c == 0 ? ' ' : c < 27 ? c + 'a' - 1u : c + 64u;
+    } else {
+        size_t look = len < 4 ? len : 4;
+        if (c >= 0xC0 && utf8_incomplete_tail(s, look) == look)
+            return 0;
+        return utf8_decode(s, len, &key->cp);
+    }
+    return 1;
+}
+
+static const struct {
+    char final;
+    enum key_code code;
+    uint32_t cp;
+} letters[] = {{'A', K_UP, 0},   {'B', K_DOWN, 0}, {'C', K_RIGHT, 0}, {'D', K_LEFT, 0},
+               {'H', K_HOME, 0}, {'F', K_END, 0},  {'P', K_F, 1},     {'Q', K_F, 2},
+               {'R', K_F, 3},    {'S', K_F, 4},    {'M', K_ENTER, 0}};
+
+static void key_from_letter(char final, struct key *key)
+{
+    for (size_t i = 0; i < sizeof letters / sizeof *letters; i++)
+        if (letters[i].final == final) {
+            key->code = letters[i].code;
+            key->cp = letters[i].cp;
+        }
+}
+
+static const struct {
+    int number;
+    enum key_code code;
+    uint32_t cp;
+} numbers[] = {{1, K_HOME, 0},    {2, K_INSERT, 0},    {3, K_DELETE, 0}, {4, K_END, 0},
+               {5, K_PAGE_UP, 0}, {6, K_PAGE_DOWN, 0}, {7, K_HOME, 0},   {8, K_END, 0},
+               {11, K_F, 1},      {12, K_F, 2},        {13, K_F, 3},     {14, K_F, 4},
+               {15, K_F, 5},      {17, K_F, 6},        {18, K_F, 7},     {19, K_F, 8},
+               {20, K_F, 9},      {21, K_F, 10},       {23, K_F, 11},    {24, K_F, 12}};
+
+static void key_from_number(int number, struct key *key)
+{
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        if (numbers[i].number == number) {
+            key->code = numbers[i].code;
+            key->cp = numbers[i].cp;
+        }
+}
+
+/* A character that the terminal reports by its code point (CSI u, modifyOtherKeys). */
+static void key_from_cp(int cp, struct key *key)
+{
+    char byte = (char)cp;
+    if (cp == 13 || cp == 9 || cp == 127 || cp == 27) {
+        decode_plain(&byte, 1, key);
+        if (cp == 9 && key->shift)
+            key->code = K_BACKTAB;
+    } else if (cp >= ' ') {
+        key->code = K_CHAR;
+        key->cp = (uint32_t)cp;
+        if (key->ctrl && cp >= 'A' && cp <= 'Z')
+            key->cp = (uint32_t)cp + 'a' - 'A';
+    }
+}
+
+static void set_modifiers(int parameter, struct key *key)
+{
+    int bits = parameter > 0 ? parameter - 1 : 0;
+    key->shift = bits & 1;
+    key->alt = bits & (2 | 8);
+    key->ctrl = bits & 4;
+}
+
+static void mouse_event(int button, int col, int row, bool press, struct key *key)
+{
+    if (!press || button & 32)
+        return;
+    if (button & 64)
+        key->code = button & 3 ? K_WHEEL_DOWN : K_WHEEL_UP;
+    else if ((button & 3) == 0)
+        key->code = K_CLICK;
+    if ((button & 64) && (button & 3) > 1)
+        key->code = K_NONE; /* sideways */
+    key->row = row - 1;
+    key->col = col - 1;
+}
+
+/* Numbers between the bracket and the final byte; at most `max` of them are kept. */
+static int parse_parameters(const char *s, size_t len, int *out, int max)
+{
+    int count = 0;
+    for (int i = 0; i < max; i++)
+        out[i] = 0;
+    for (size_t i = 0; i < len && count < max; i++) {
+        if (s[i] == ';')
+            count++;
+        else if (s[i] >= '0' && s[i] <= '9' && out[count] < 10000000)
+            out[count] = out[count] * 10 + (s[i] - '0');
+    }
+    return count < max ? count + 1 : max;
+}
+
+static void csi_key(const char *parameters, size_t len, char final, struct key *key)
+{
+    int p[3];
+    int count = parse_parameters(parameters, len, p, 3);
+    if (len > 0 && parameters[0] == '<') {
+        mouse_event(p[0], p[1], p[2], final == 'M', key);
+        return;
+    }
+    if (count > 1)
+        set_modifiers(p[1], key);
+    if (final == '~' && p[0] == 27 && count == 3)
+        key_from_cp(p[2], key);
+    else if (final == '~')
+        key_from_number(p[0], key);
+    else if (final == 'u')
+        key_from_cp(p[0], key);
+    else if (final == 'Z')
+        key->code = K_BACKTAB;
+    else if (final != 'M')
+        key_from_letter(final, key);
+    if (key->code == K_BACKTAB)
+        key->shift = false;
+}
+
+static size_t decode_csi(struct input *in, const char *s, size_t len, bool final, struct key *key)
+{
+    if (len > 2 && s[2] == '[') { /* the Linux console's F1 to F5 */
+        if (len > 3)
+            key_from_number(s[3] - 'A' + 11, key);
+        return len > 3 ? 4 : 0;
+    }
+    size_t end = 2;
+    while (end < len && (unsigned char)s[end] >= 0x20 && (unsigned char)s[end] < 0x40)
+        end++;
+    if (end == len) {
+        if (len == 2 && final) {
+            *key = (struct key){.code = K_CHAR, .cp = '[', .alt = true};
+            return 2;
+        }
+        return final || len > SEQUENCE_MAX ? len : 0;
+    }
+    if ((unsigned char)s[end] < 0x40 || (unsigned char)s[end] > 0x7e)
+        return end;                  /* broken off */
+    if (s[end] == 'M' && end == 2) { /* a mouse report of the oldest kind */
+        if (len < 6)
+            return final ? len : 0;
+        mouse_event((unsigned char)s[3] - 32, (unsigned char)s[4] - 32, (unsigned char)s[5] - 32,
+                    true, key);
+        return 6;
+    }
+    if (s[end] == '~' && end == 5 && memcmp(s + 2, "200", 3) == 0)
+        in->pasting = true;
+    else
+        csi_key(s + 2, end - 2, s[end], key);
+    return end + 1;
+}
+
+static size_t decode_escape(struct input *in, const char *s, size_t len, bool final,
+                            struct key *key)
+{
+    if (len == 1) {
+        key->code = K_ESCAPE;
+        return final ? 1 : 0;
+    }
+    if (s[1] == '[')
+        return decode_csi(in, s, len, final, key);
+    if (s[1] == 'O' && len > 2) {
+        key_from_letter(s[2], key);
+        return 3;
+    }
+    if (s[1] == 'O' && !final)
+        return 0;
+    size_t used;
+    if (s[1] == 27) {
+        if (len == 2 && !final)
+            return 0;
+        if (len == 2 || (s[2] != '[' && s[2] != 'O')) {
+            key->code = K_ESCAPE; /* two of them, or one and an Alt key: one at a time */
+            return 1;
+        }
+        used = decode_escape(in, s + 1, len - 1, final, key);
+    } else {
+        used = decode_plain(s + 1, len - 1, key);
+    }
+    key->alt = true;
+    return used > 0 ? used + 1 : 0;
+}
+
+/* The longest bound sequence that the bytes begin with; *longer tells whether one may yet come. */
+static const struct input_binding *bound(const struct input *in, const char *s, size_t len,
+                                         bool *longer)
+{
+    const struct input_binding *best = NULL;
+    size_t best_len = 0;
+    *longer = false;
+    for (size_t i = 0; i < in->bindings.len; i++) {
+        const struct input_binding *b = &in->bindings.items[i];
+        size_t want = strlen(b->sequence);
+        if (want > len && memcmp(b->sequence, s, len) == 0)
+            *longer = true;
+        if (want <= len && want > best_len && memcmp(b->sequence, s, want) == 0) {
+            best = b;
+            best_len = want;
+        }
+    }
+    return best;
+}
+
+static size_t decode(struct input *in, const char *s, size_t len, bool final, struct key *key)
+{
+    bool longer;
+    const struct input_binding *b = bound(in, s, len, &longer);
+    if (longer && !final)
+        return 0;
+    if (b) {
+        *key = b->key;
+        return strlen(b->sequence);
+    }
+    if (s[0] == 27)
+        return decode_escape(in, s, len, final, key);
+    return decode_plain(s, len, key);
+}
+
+static void paste_add(struct input *in, const char *bytes, size_t len)
+{
+    size_t room = INPUT_PASTE_MAX - in->paste.len;
+    size_t take = len < room ? len : room;
+    if (!buf_try_add(&in->paste, bytes, take))
+        return;
+}
+
+static bool next_paste(struct input *in, struct key *key)
+{
+    const char *s = in->bytes.data + in->at;
+    size_t len = in->bytes.len - in->at, i = 0;
+    const char *end = NULL;
+    for (const char *p = s; !end && (p = memchr(p, 27, (size_t)(s + len - p))); p++) {
+        i = (size_t)(s + len - p);
+        if (memcmp(p, PASTE_END, i < PASTE_END_LEN ? i : PASTE_END_LEN) == 0)
+            end = p;
+    }
+    size_t text = end ? (size_t)(end - s) : len;
+    paste_add(in, s, text);
+    in->at += text;
+    if (!end || i < PASTE_END_LEN)
+        return false;
+    in->at += PASTE_END_LEN;
+    in->pasting = false;
+    *key = (struct key){.code = K_PASTE, .text = buf_take(&in->paste)};
+    return true;
+}
+
+bool input_next(struct input *in, bool final, struct key *key)
+{
+    for (;;) {
+        *key = (struct key){0};
+        if (in->pasting) {
+            if (next_paste(in, key))
+                return true;
+            return false;
+        }
+        size_t len = in->bytes.len - in->at;
+        if (len == 0)
+            return false;
+        size_t used = decode(in, in->bytes.data + in->at, len, final, key);
+        if (used == 0)
+            return false;
+        in->at += used;
+        if (key->code != K_NONE && !in->pasting)
+            return true;
+    }
+}
+
+bool input_unfinished(const struct input *in)
+{
+    return !in->pasting && in->at < in->bytes.len && in->bytes.data[in->at] == 27;
+}

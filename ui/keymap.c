@@ -1,0 +1,279 @@
+#include "ui/keymap.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/i18n.h"
+#include "base/mem.h"
+#include "base/utf8.h"
+#include "config/config.h"
+
+static const struct action_info actions[ACTION_COUNT] = {
+#define X(id, name, keys, help) [ACTION_##id] = {name, keys, help},
+    ACTIONS(X)
+#undef X
+};
+
+static const char *const names[ACTION_COUNT] = {
+#define X(id, name, keys, help) [ACTION_##id - 1] = name,
+    ACTIONS(X)
+#undef X
+};
+
+/* In the order in which a key is described: the first name of a key is the one shown. */
+static const struct {
+    const char *name;
+    enum key_code code;
+    uint32_t cp;
+} key_names[] = {{"Enter", K_ENTER, 0},
+                 {"Tab", K_TAB, 0},
+                 {"Shift-Tab", K_BACKTAB, 0},
+                 {"Esc", K_ESCAPE, 0},
+                 {"Escape", K_ESCAPE, 0},
+                 {"Backspace", K_BACKSPACE, 0},
+                 {"Delete", K_DELETE, 0},
+                 {"Insert", K_INSERT, 0},
+                 {"Up", K_UP, 0},
+                 {"Down", K_DOWN, 0},
+                 {"Left", K_LEFT, 0},
+                 {"Right", K_RIGHT, 0},
+                 {"Home", K_HOME, 0},
+                 {"End", K_END, 0},
+                 {"PageUp", K_PAGE_UP, 0},
+                 {"PgUp", K_PAGE_UP, 0},
+                 {"PageDown", K_PAGE_DOWN, 0},
+                 {"PgDn", K_PAGE_DOWN, 0},
+                 {"Wheel-Up", K_WHEEL_UP, 0},
+                 {"Wheel-Down", K_WHEEL_DOWN, 0},
+                 {"Space", K_CHAR, ' '}};
+enum { KEY_NAMES = sizeof key_names / sizeof *key_names };
+
+const struct action_info *action_info(enum action action)
+{
+    return &actions[action];
+}
+
+const char *const *action_names(void)
+{
+    return names;
+}
+
+static bool parse_bare(const char *name, struct key *out)
+{
+    for (size_t i = 0; i < KEY_NAMES; i++)
+        if (strcasecmp(name, key_names[i].name) == 0) {
+            out->code = key_names[i].code;
+            out->cp = key_names[i].cp;
+            return true;
+        }
+    size_t len = strlen(name);
+    if ((name[0] == 'f' || name[0] == 'F') && len > 1) {
+        char *end;
+        long number = strtol(name + 1, &end, 10);
+        out->code = K_F;
+        out->cp = (uint32_t)number;
+        return !*end && isdigit((unsigned char)name[1]) && number >= 1 && number <= 24;
+    }
+    out->code = K_CHAR;
+    return len > 0 && utf8_decode(name, len, &out->cp) == len && out->cp > ' ';
+}
+
+bool key_parse(const char *name, struct key *out)
+{
+    static const char *const prefixes[] = {"ctrl-", "alt-", "shift-"};
+    struct key key = {0};
+    bool *held[] = {&key.ctrl, &key.alt, &key.shift};
+    for (int i = 0; i < 3 && !parse_bare(name, &key);) {
+        size_t len = strlen(prefixes[i]);
+        if (strncasecmp(name, prefixes[i], len) == 0 && !*held[i]) {
+            *held[i] = true;
+            name += len;
+            i = 0;
+        } else {
+            i++;
+        }
+    }
+    if (!parse_bare(name, &key))
+        return false;
+    if (key.code == K_CHAR && key.cp < 128 && (key.ctrl || key.shift))
+        key.cp = (uint32_t)(key.ctrl ? tolower((int)key.cp) : toupper((int)key.cp));
+    if (key.code == K_CHAR)
+        key.shift = false;
+    /* A letter alone is text; some Ctrl-letters are other keys for every terminal. */
+    if (key.code == K_CHAR && !key.ctrl && !key.alt)
+        return false;
+    if (key.code == K_CHAR && key.ctrl && key.cp < 128 && strchr("him[", (int)key.cp))
+        return false;
+    *out = key;
+    return true;
+}
+
+void key_describe(const struct key *key, struct buf *out)
+{
+    if (key->ctrl)
+        buf_addstr(out, "Ctrl-");
+    if (key->alt)
+        buf_addstr(out, "Alt-");
+    if (key->shift)
+        buf_addstr(out, "Shift-");
+    for (size_t i = 0; i < KEY_NAMES; i++)
+        if (key_names[i].code == key->code && key_names[i].cp == key->cp) {
+            buf_addstr(out, key_names[i].name);
+            return;
+        }
+    char text[4];
+    uint32_t cp = key->ctrl && key->cp < 128 ? (uint32_t)toupper((int)key->cp) : key->cp;
+    if (key->code == K_F)
+        buf_addf(out, "F%u", (unsigned)key->cp);
+    else if (key->code == K_CHAR)
+        buf_add(out, text, utf8_encode(cp, text));
+}
+
+static bool same_key(const struct key *a, const struct key *b)
+{
+    bool shift_counts = a->code != K_CHAR && a->code != K_BACKTAB;
+    return a->code == b->code && a->cp == b->cp && a->ctrl == b->ctrl && a->alt == b->alt &&
+           (!shift_counts || a->shift == b->shift);
+}
+
+static struct keymap_binding *find(const struct keymap *m, const struct key *key)
+{
+    for (size_t i = 0; i < m->bindings.len; i++)
+        if (same_key(&m->bindings.items[i].key, key))
+            return &m->bindings.items[i];
+    return NULL;
+}
+
+enum action keymap_find(const struct keymap *m, const struct key *key)
+{
+    const struct keymap_binding *b = find(m, key);
+    return b ? b->action : ACTION_NONE;
+}
+
+struct key_list {
+    VEC(struct key) items;
+};
+
+static bool parse_keys(const char *text, struct key_list *out, struct error *e)
+{
+    char *copy = mem_strdup(text), *rest = NULL;
+    bool ok = true;
+    for (char *w = strtok_r(copy, " \t,", &rest); w && ok; w = strtok_r(NULL, " \t,", &rest)) {
+        struct key key;
+        if (strcasecmp(w, "none") == 0)
+            continue;
+        ok = key_parse(w, &key);
+        if (ok)
+            vec_push(&out->items, key);
+        else
+            err_set(e, ERR_CONFIG_ERROR,
+                    _("\"%.40s\" is no key that can be bound; write keys as ctrl-x, alt-enter, f5"),
+                    w);
+    }
+    free(copy);
+    return ok;
+}
+
+static void bind_all(struct keymap *m, enum action action, const struct key_list *keys, bool own)
+{
+    for (size_t i = 0; i < keys->items.len; i++) {
+        struct keymap_binding *taken = find(m, &keys->items.items[i]);
+        if (taken)
+            vec_remove(&m->bindings, (size_t)(taken - m->bindings.items), 1);
+        struct keymap_binding binding = {keys->items.items[i], action, own};
+        vec_push(&m->bindings, binding);
+    }
+}
+
+static void unbind(struct keymap *m, enum action action)
+{
+    for (size_t i = m->bindings.len; i-- > 0;)
+        if (m->bindings.items[i].action == action)
+            vec_remove(&m->bindings, i, 1);
+}
+
+void keymap_init(struct keymap *m)
+{
+    *m = (struct keymap){0};
+    for (int a = 1; a < ACTION_COUNT; a++) {
+        struct key_list keys = {0};
+        struct error impossible;
+        if (parse_keys(actions[a].keys, &keys, &impossible))
+            bind_all(m, (enum action)a, &keys, false);
+        vec_release(&keys.items);
+    }
+}
+
+void keymap_release(struct keymap *m)
+{
+    vec_release(&m->bindings);
+}
+
+static enum action action_by_name(const char *name)
+{
+    for (int a = 1; a < ACTION_COUNT; a++)
+        if (strcmp(actions[a].name, name) == 0)
+            return (enum action)a;
+    return ACTION_NONE;
+}
+
+static bool check_free(const struct keymap *m, enum action action, const struct key_list *keys,
+                       struct error *e)
+{
+    for (size_t i = 0; i < keys->items.len; i++) {
+        const struct keymap_binding *taken = find(m, &keys->items.items[i]);
+        if (!taken || !taken->own || taken->action == action)
+            continue;
+        struct buf name = BUF_INIT;
+        key_describe(&taken->key, &name);
+        err_set(e, ERR_CONFIG_ERROR, _("%s is given to both \"%s\" and \"%s\""), name.data,
+                actions[taken->action].name, actions[action].name);
+        buf_release(&name);
+        return false;
+    }
+    return true;
+}
+
+bool keymap_bind(struct keymap *m, const char *action, const char *keys, struct error *e)
+{
+    enum action a = action_by_name(action);
+    if (a == ACTION_NONE) {
+        const char *near = config_nearest(action, names, ACTION_COUNT - 1);
+        if (near)
+            return err_set(e, ERR_CONFIG_ERROR,
+                           _("no action is called \"%.60s\"; did you mean \"%s\"?"), action, near);
+        return err_set(e, ERR_CONFIG_ERROR, _("no action is called \"%.60s\""), action);
+    }
+    struct key_list list = {0};
+    bool ok = parse_keys(keys, &list, e) && check_free(m, a, &list, e);
+    if (ok) {
+        unbind(m, a);
+        bind_all(m, a, &list, true);
+    }
+    vec_release(&list.items);
+    return ok;
+}
+
+static void describe(const struct keymap *m, enum action action, size_t most, struct buf *out)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < m->bindings.len && count < most; i++) {
+        if (m->bindings.items[i].action != action)
+            continue;
+        if (count++ > 0)
+            buf_addstr(out, ", ");
+        key_describe(&m->bindings.items[i].key, out);
+    }
+}
+
+void keymap_describe(const struct keymap *m, enum action action, struct buf *out)
+{
+    describe(m, action, SIZE_MAX, out);
+}
+
+void keymap_describe_first(const struct keymap *m, enum action action, struct buf *out)
+{
+    describe(m, action, 1, out);
+}

@@ -1,0 +1,49 @@
+libtui_a_SOURCES += \
+	ui/app.c ui/app.h \
+	ui/commands.c ui/commands.h \
+	ui/completion.c ui/completion.h \
+	ui/dispatch.c ui/dispatch.h \
+	ui/edit_keys.c ui/edit_keys.h \
+	ui/editor.c ui/editor.h \
+	ui/editor_history.c \
+	ui/editor_layout.c \
+	ui/editor_private.h \
+	ui/editor_undo.c \
+	ui/external_editor.c ui/external_editor.h \
+	ui/find.c ui/find.h \
+	ui/format.c ui/format.h \
+	ui/glyph.c ui/glyph.h \
+	ui/help.c ui/help.h \
+	ui/highlight.c ui/highlight.h \
+	ui/input.c ui/input.h \
+	ui/item.c ui/item.h \
+	ui/item_layout.c ui/item_layout.h \
+	ui/keymap.c ui/keymap.h \
+	ui/languages.c \
+	ui/list.c ui/list.h \
+	ui/markdown.c ui/markdown.h \
+	ui/markdown_blocks.c ui/markdown_blocks.h \
+	ui/markdown_code.c ui/markdown_code.h \
+	ui/markdown_entity.c ui/markdown_entity.h \
+	ui/markdown_split.c ui/markdown_split.h \
+	ui/markdown_table.c ui/markdown_table.h \
+	ui/notices.c ui/notices.h \
+	ui/path_lister.c ui/path_lister.h \
+	ui/picker.c ui/picker.h \
+	ui/rows.c ui/rows.h \
+	ui/screen.c ui/screen.h \
+	ui/signals.c ui/signals.h \
+	ui/status.c ui/status.h \
+	ui/style.h \
+	ui/styled.c \
+	ui/term.c ui/term.h \
+	ui/theme.c ui/theme.h \
+	ui/tool_row.c ui/tool_row.h \
+	ui/transcript.c ui/transcript.h \
+	ui/transcript_find.c \
+	ui/transcript_items.c ui/transcript_items.h \
+	ui/transcript_private.h \
+	ui/tty.c ui/tty.h \
+	ui/ui.c ui/ui.h \
+	ui/welcome.c ui/welcome.h \
+	ui/wrap.c ui/wrap.h

@@ -1,0 +1,406 @@
+#include "ui/notices.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/i18n.h"
+#include "base/mem.h"
+#include "base/utf8.h"
+#include "ui/completion.h"
+#include "ui/find.h"
+#include "ui/picker.h"
+#include "ui/term.h"
+
+static void replace_string(char **old, char **new)
+{
+    free(*old);
+    *old = *new;
+    *new = NULL;
+}
+
+/* Events */
+
+static void saw_usage(struct app *app, const struct usage *u)
+{
+    if (usage_known(u))
+        app->last = *u;
+}
+
+static void stop_counting(struct app *app)
+{
+    app->activity.streaming_ms = 0;
+    app->activity.streamed = 0;
+    app->activity.retry = 0;
+}
+
+static void saw_delta(struct app *app, const struct event *ev)
+{
+    struct activity *a = &app->activity;
+    if (a->streaming_ms == 0)
+        a->streaming_ms = clock_mono_ms();
+    a->streamed += ev->text ? (int64_t)strlen(ev->text) : 0;
+    a->retry = 0;
+    app->status_dirty = true;
+}
+
+static void saw_retry(struct app *app, struct event *ev)
+{
+    struct activity *a = &app->activity;
+    stop_counting(app);
+    a->retry = ev->count;
+    a->retries = ev->limit;
+    a->retry_at = clock_mono_ms() + ev->number;
+    free(a->retry_reason);
+    a->retry_reason = mem_strdup(ev->text);
+}
+
+static void saw_failure(struct app *app)
+{
+    app_note(app, STYLE_NOTE, "%s", _("/retry sends it again."));
+}
+
+/* Beside the transcript: what the meters and /edit know. `live`: it happens now. */
+static void note_event(struct app *app, struct event *ev, bool live)
+{
+    switch (ev->type) {
+    case EVENT_RUN_STARTED:
+        app->fresh = false;
+        free(app->last_sent);
+        app->last_sent = mem_strdup(ev->text);
+        break;
+    case EVENT_TEXT_DELTA:
+    case EVENT_REASONING_DELTA:
+        if (live)
+            saw_delta(app, ev);
+        break;
+    case EVENT_TURN_COMPLETED:
+        saw_usage(app, &ev->usage);
+        stop_counting(app);
+        app_touch(app, DIRTY_STATUS);
+        break;
+    case EVENT_RETRYING:
+        if (live)
+            saw_retry(app, ev);
+        break;
+    case EVENT_INTERRUPTED:
+        saw_usage(app, &ev->usage);
+        break;
+    default:
+        break;
+    }
+}
+
+static bool ends_run(enum event_type type)
+{
+    return type == EVENT_RUN_COMPLETED || type == EVENT_RUN_FAILED || type == EVENT_INTERRUPTED;
+}
+
+static void take_event(struct app *app, struct notice *n)
+{
+    struct event *ev = n->event;
+    bool delta = ev->type == EVENT_TEXT_DELTA || ev->type == EVENT_REASONING_DELTA;
+    note_event(app, ev, true);
+    if (ends_run(ev->type)) {
+        app->activity.over = app->activity.busy;
+        app->activity.failed = ev->type == EVENT_RUN_FAILED;
+    }
+    if (transcript_apply(app->transcript, ev))
+        app_touch(app, DIRTY_BODY);
+    else if (transcript_unread(app->transcript) > 0)
+        app->status_dirty = true;
+    if (!delta)
+        app_touch_now(app, DIRTY_STATUS);
+    if (ev->type == EVENT_RUN_FAILED)
+        saw_failure(app);
+}
+
+/* Sessions */
+
+static void show_title(const struct session_info *info)
+{
+    struct buf title = BUF_INIT;
+    if (info->title && *info->title)
+        utf8_clean(&title, info->title, strlen(info->title), UTF8_ONE_LINE);
+    buf_addstr(&title, title.len > 0 ? " - tiro" : "tiro");
+    term_title(title.data);
+    buf_release(&title);
+}
+
+/* What was being written in the session that was left stayed with it; anything else comes along. */
+static void change_draft(struct app *app, const char *draft)
+{
+    if (app->draft_when_left && strcmp(app->draft_when_left, editor_text(app->editor)) == 0)
+        editor_set(app->editor, "");
+    free(app->draft_when_left);
+    app->draft_when_left = NULL;
+    if (draft && *draft)
+        app_give_back(app, draft);
+    completion_follow(app);
+    if (strcmp(editor_text(app->editor), draft ? draft : "") == 0)
+        app->draft_at = 0; /* else something was typed before the session was there */
+}
+
+static void open_session(struct app *app, const struct session_info *info)
+{
+    transcript_clear(app->transcript);
+    if (app->find.active)
+        find_close(app);
+    app->fresh = true;
+    app->page_asked = false;
+    app->last = USAGE_UNKNOWN;
+    free(app->last_sent);
+    app->last_sent = NULL;
+    stop_counting(app);
+    change_draft(app, info->draft);
+}
+
+static void take_session(struct app *app, struct notice *n)
+{
+    bool retitled = !app->session.title || strcmp(app->session.title, n->info.title) != 0;
+    if (n->flag) {
+        bool first = app->session.id[0] == '\0';
+        if (first) /* notes of the start stay */
+            change_draft(app, n->info.draft);
+        else
+            open_session(app, &n->info);
+    }
+    session_info_release(&app->session);
+    app->session = n->info;
+    session_info_init(&n->info);
+    struct meters kept = app->meters;
+    app->meters = n->meters;
+    if (app->meters.window <= 0 && !n->flag)
+        app->meters.window = kept.window;
+    if (retitled)
+        show_title(&app->session);
+    app->sessions_known = false;
+    app_touch_now(app, DIRTY_ALL);
+}
+
+static void take_page(struct app *app, struct notice *n)
+{
+    for (size_t i = 0; i < n->events.len && n->number == 0; i++)
+        note_event(app, n->events.items[i], false);
+    transcript_prepend(app->transcript, n->events.items, n->events.len, n->flag);
+    if (n->number > 0)
+        app->page_asked = false;
+    find_page_came(app);
+    app_want_page(app);
+    app_touch_now(app, DIRTY_BODY | DIRTY_STATUS);
+}
+
+static void take_list(struct app *app, struct notice *n)
+{
+    session_list_release(&app->sessions);
+    app->sessions = n->sessions;
+    n->sessions = (struct session_list){0};
+    app->sessions_known = true;
+    if (app->overlay.kind == OVERLAY_SESSIONS)
+        picker_fill_sessions(app);
+    completion_listed(app);
+}
+
+static void take_inputs(struct app *app, struct notice *n)
+{
+    editor_history_load(app->editor, n->texts.items, n->texts.len);
+    if (app->overlay.kind == OVERLAY_HISTORY)
+        picker_fill_history(app);
+}
+
+/* Providers */
+
+static void say_offline(struct app *app)
+{
+    app_note(app, STYLE_WARNING, "%s",
+             _("offline: no model; answers are quotations.\n"
+               "To talk with a model, set ANTHROPIC_API_KEY or OPENAI_API_KEY, or start Ollama, "
+               "and start tiro again; /model names another, /doctor tells what was tried."));
+}
+
+static void take_provider(struct app *app, struct notice *n)
+{
+    bool offline = n->provider && strcmp(n->provider, "offline") == 0;
+    bool was_offline = app->provider && strcmp(app->provider, "offline") == 0;
+    if (offline && !was_offline)
+        say_offline(app);
+    if (app->provider && n->provider && strcmp(app->provider, n->provider) != 0)
+        app->models_known = false;
+    replace_string(&app->provider, &n->provider);
+    replace_string(&app->model, &n->model);
+    replace_string(&app->detail, &n->detail);
+    app->reason = n->reason;
+    app->meters.window = n->meters.window;
+    app->meters.price = n->meters.price;
+    app_touch_now(app, DIRTY_TITLE | DIRTY_STATUS);
+}
+
+static void take_models(struct app *app, struct notice *n)
+{
+    for (size_t i = 0; i < app->models.items.len; i++)
+        free(app->models.items.items[i]);
+    vec_clear(&app->models.items);
+    for (size_t i = 0; i < n->texts.len; i++)
+        vec_push(&app->models.items, mem_strdup(n->texts.items[i]));
+    app->models_known = true;
+    if (app->overlay.kind == OVERLAY_MODELS)
+        picker_fill_models(app);
+    completion_listed(app);
+}
+
+static void take_report(struct app *app, struct notice *n)
+{
+    if (app->overlay.kind == OVERLAY_REPORT)
+        picker_fill_report(app, n->texts.items, n->texts.len);
+}
+
+/* Turns */
+
+static void ring(const struct app *app)
+{
+    int64_t after = config_integer(app->config, CONFIG_UI_NOTIFY_AFTER);
+    if (after > 0 && clock_mono_ms() - app->activity.started_ms >= after * 1000)
+        term_bell();
+}
+
+/* What waited is sent now, unless the turn failed: then it would follow a message that got no
+ * answer, and comes back into the editor. */
+static void send_waiting(struct app *app)
+{
+    if (!app->waiting)
+        return;
+    char *text = app->waiting;
+    app->waiting = NULL;
+    if (app->activity.failed && !app->waiting_after) {
+        app_give_back(app, text);
+    } else {
+        app_send_message(app, text);
+        app_save_draft(app);
+    }
+    free(text);
+}
+
+static void send_next(struct app *app)
+{
+    bool retry = app->retry_after;
+    app->retry_after = false;
+    if (retry)
+        app_retry(app);
+    else
+        send_waiting(app);
+}
+
+static void take_busy(struct app *app, struct notice *n)
+{
+    if (n->flag) {
+        if (!app->activity.busy)
+            app->activity.started_ms = clock_mono_ms();
+        app->activity.busy = true;
+        app->activity.over = app->activity.failed = false;
+        stop_counting(app);
+    } else {
+        app->activity.busy = app->activity.over = false;
+        stop_counting(app);
+        ring(app);
+        send_next(app);
+    }
+    app_touch_now(app, DIRTY_ALL);
+}
+
+/* Errors */
+
+static const char *sentence(const struct error *e)
+{
+    static const struct {
+        enum err_code code;
+        const char *text;
+    } sentences[] = {
+        {ERR_SESSION_NOT_FOUND, N_("There is no such session.")},
+        {ERR_SESSION_BUSY, N_("That has to wait until the turn has ended.")},
+        {ERR_SESSION_PERSISTENCE_DISABLED, N_("Conversations are not kept here.")},
+        {ERR_SESSION_STORE_ERROR, N_("The database cannot be used.")},
+        {ERR_CONFIG_ERROR, N_("The configuration has a fault.")},
+        {ERR_FILE_ERROR, N_("A file cannot be used.")},
+        {ERR_USAGE, N_("That cannot be done.")},
+        {ERR_AGENT_ERROR, N_("That did not work.")},
+    };
+    for (size_t i = 0; i < sizeof sentences / sizeof *sentences; i++)
+        if (sentences[i].code == e->code)
+            return _(sentences[i].text);
+    return _("That did not work.");
+}
+
+static void drop_overlay(struct app *app, enum overlay_kind kind)
+{
+    if (app->overlay.kind == kind)
+        app_close_overlay(app);
+}
+
+/* What was asked for will not come. */
+static void forget_question(struct app *app, const struct notice *n)
+{
+    switch (n->command) {
+    case COMMAND_START_TURN:
+        app->activity.failed = !app->activity.busy;
+        if (n->text)
+            app_give_back(app, n->text);
+        break;
+    case COMMAND_RETRY:
+        app->activity.failed = !app->activity.busy;
+        break;
+    case COMMAND_PAGE:
+        app->page_asked = app->find.waiting = false;
+        break;
+    case COMMAND_NEW:
+    case COMMAND_RESUME:
+        free(app->draft_when_left);
+        app->draft_when_left = NULL;
+        break;
+    case COMMAND_LIST:
+        drop_overlay(app, OVERLAY_SESSIONS);
+        break;
+    case COMMAND_REPORT:
+        drop_overlay(app, OVERLAY_REPORT);
+        break;
+    default:
+        break;
+    }
+}
+
+/* Every key would bring the same complaint. */
+static bool said_before(struct app *app, const struct notice *n)
+{
+    if (n->command != COMMAND_SAVE_DRAFT)
+        return false;
+    bool before = app->draft_complained;
+    app->draft_complained = true;
+    return before;
+}
+
+static void take_error(struct app *app, struct notice *n)
+{
+    bool turn = n->command == COMMAND_START_TURN || n->command == COMMAND_RETRY;
+    if (turn && n->error.code != ERR_SESSION_BUSY)
+        app->activity.busy = app->activity.over = false;
+    forget_question(app, n);
+    if (said_before(app, n) || n->error.code == ERR_SESSION_NOT_RUNNING)
+        return;
+    if (n->error.code == ERR_INTERRUPTED)
+        app_note(app, STYLE_NOTE, "%s", _("Stopped before anything was sent."));
+    else
+        app_note(app, STYLE_ERROR, "%s\n%s", sentence(&n->error), n->error.text);
+    app_touch_now(app, DIRTY_ALL);
+}
+
+static void (*const takers[])(struct app *app, struct notice *n) = {
+    [NOTICE_EVENT] = take_event,   [NOTICE_SESSION] = take_session,
+    [NOTICE_PAGE] = take_page,     [NOTICE_LIST] = take_list,
+    [NOTICE_INPUTS] = take_inputs, [NOTICE_PROVIDER] = take_provider,
+    [NOTICE_MODELS] = take_models, [NOTICE_REPORT] = take_report,
+    [NOTICE_BUSY] = take_busy,     [NOTICE_ERROR] = take_error};
+
+void notices_take(struct app *app, struct notice *n)
+{
+    takers[n->type](app, n);
+    notice_free(n);
+}

@@ -1,0 +1,10 @@
+/* What the service tells becomes what the screen shows. */
+#ifndef UI_NOTICES_H
+#define UI_NOTICES_H
+
+#include "ui/app.h"
+
+/* Takes the notice. */
+void notices_take(struct app *app, struct notice *n);
+
+#endif

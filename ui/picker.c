@@ -1,0 +1,289 @@
+#include "ui/picker.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/i18n.h"
+#include "base/mem.h"
+#include "base/paths.h"
+#include "base/utf8.h"
+#include "ui/commands.h"
+#include "ui/format.h"
+#include "ui/glyph.h"
+#include "ui/help.h"
+
+#define INPUTS_MAX 1000
+
+void picker_help(struct app *app)
+{
+    struct list *list = list_new(LIST_READ, _("Help"));
+    help_fill(list, &app->keymap);
+    app_open(app, OVERLAY_HELP, list, NULL);
+}
+
+/* Commands */
+
+static void chose_command(struct app *app, const char *value)
+{
+    const struct slash_command *c = slash_find(value, strlen(value));
+    if (*editor_text(app->editor) == '\0' && slash_needs_argument(c)) {
+        struct buf line = BUF_INIT;
+        buf_addf(&line, "/%s ", value);
+        editor_set(app->editor, line.data);
+        buf_release(&line);
+        app_edited(app);
+        return;
+    }
+    if (slash_needs_argument(c))
+        app_note(app, STYLE_NOTE, "/%s %s: %s", c->name, c->arguments, _(c->help));
+    else
+        c->run(app, "");
+}
+
+void picker_palette(struct app *app)
+{
+    struct list *list = list_new(LIST_TYPE, _("Commands"));
+    for (const struct slash_command *c = slash_commands; c->name; c++) {
+        struct buf label = BUF_INIT;
+        buf_addf(&label, "/%s %s", c->name, c->arguments);
+        list_add(list, label.data, _(c->help), c->name);
+        buf_release(&label);
+    }
+    app_open(app, OVERLAY_PALETTE, list, chose_command);
+}
+
+/* Earlier messages */
+
+static void chose_input(struct app *app, const char *value)
+{
+    editor_set(app->editor, value);
+    app_edited(app);
+}
+
+void picker_want_inputs(struct app *app)
+{
+    if (app->inputs_asked)
+        return;
+    app->inputs_asked = true;
+    struct command *c = command_new(COMMAND_INPUTS, NULL);
+    c->limit = INPUTS_MAX;
+    service_send(app->service, c);
+}
+
+void picker_fill_history(struct app *app)
+{
+    list_clear(app->overlay.list);
+    for (size_t i = 0; i < editor_history_count(app->editor); i++) {
+        const char *text = editor_history_at(app->editor, i);
+        list_add(app->overlay.list, text, NULL, text);
+    }
+    app_touch_now(app, DIRTY_BODY);
+}
+
+void picker_history(struct app *app)
+{
+    picker_want_inputs(app);
+    struct list *list = list_new(LIST_TYPE, _("Earlier messages"));
+    list_set_empty(list, _("Nothing was sent yet."));
+    app_open(app, OVERLAY_HISTORY, list, chose_input);
+    picker_fill_history(app);
+}
+
+/* Sessions */
+
+static void chose_session(struct app *app, const char *value)
+{
+    if (strcmp(value, app->session.id) == 0)
+        return;
+    app_leave_session(app);
+    app_command(app, COMMAND_RESUME, value);
+}
+
+static void pad_to(struct buf *out, size_t columns)
+{
+    for (size_t width = utf8_width(out->data, out->len); width < columns; width++)
+        buf_addch(out, ' ');
+}
+
+static void describe_session(const struct session_info *s, int64_t now_ms, struct buf *out)
+{
+    int64_t tokens =
+        (s->usage.input > 0 ? s->usage.input : 0) + (s->usage.output > 0 ? s->usage.output : 0);
+    format_age(out, s->updated_ms, now_ms);
+    pad_to(out, 11);
+    buf_addf(out, ngettext("%lld message", "%lld messages", (unsigned long)s->messages),
+             (long long)s->messages);
+    pad_to(out, 25);
+    if (usage_known(&s->usage)) {
+        buf_addstr(out, s->usage.estimated ? "~" : "");
+        format_short(out, tokens);
+        buf_addstr(out, _(" tokens"));
+    }
+    pad_to(out, 40);
+    buf_addstr(out, s->model ? s->model : "");
+    if (s->last_line && *s->last_line)
+        buf_addf(out, " %s %s", glyph(GLYPH_DASH), s->last_line);
+}
+
+void picker_fill_sessions(struct app *app)
+{
+    struct list *list = app->overlay.list;
+    list_clear(list);
+    list_set_empty(list, _("No session was kept yet."));
+    for (size_t i = 0; i < app->sessions.items.len; i++) {
+        const struct session_info *s = &app->sessions.items.items[i];
+        struct buf detail = BUF_INIT;
+        describe_session(s, clock_wall_ms(), &detail);
+        list_add(list, *s->title ? s->title : _("(untitled)"), detail.data, s->id);
+        buf_release(&detail);
+    }
+    app_touch_now(app, DIRTY_BODY);
+}
+
+void picker_sessions(struct app *app)
+{
+    struct list *list = list_new(LIST_PICK, _("Sessions"));
+    list_set_empty(list, _("loading"));
+    app_open(app, OVERLAY_SESSIONS, list, chose_session);
+    app_command(app, COMMAND_LIST, NULL);
+}
+
+/* Models and providers */
+
+static bool next_provider(const char **at, char name[32])
+{
+    *at += strspn(*at, " ");
+    size_t len = strcspn(*at, " ");
+    snprintf(name, 32, "%.*s", (int)len, *at);
+    *at += len;
+    return len > 0;
+}
+
+bool picker_is_provider(const char *name)
+{
+    char known[32];
+    const char *at = config_key_info(CONFIG_PROVIDER_NAME)->choices;
+    while (next_provider(&at, known))
+        if (strcmp(known, name) == 0)
+            return true;
+    return false;
+}
+
+/* "m" and the model, or "p" and the provider: models may be called anything. */
+static void chose_model(struct app *app, const char *value)
+{
+    struct command *c = command_new(COMMAND_SET_MODEL, *value == 'm' ? value + 1 : NULL);
+    if (*value == 'p')
+        c->name = mem_strdup(value + 1);
+    service_send(app->service, c);
+}
+
+void picker_fill_models(struct app *app)
+{
+    struct list *list = app->overlay.list;
+    list_clear(list);
+    for (size_t i = 0; i < app->models.items.len; i++) {
+        const char *name = app->models.items.items[i];
+        char *value = mem_printf("m%s", name);
+        list_add(list, name, app->provider, value);
+        free(value);
+    }
+    char provider[32];
+    const char *at = config_key_info(CONFIG_PROVIDER_NAME)->choices;
+    while (next_provider(&at, provider)) {
+        char *value = mem_printf("p%s", provider);
+        list_add(list, provider, _("change to this provider"), value);
+        free(value);
+    }
+    app_touch_now(app, DIRTY_BODY);
+}
+
+void picker_models(struct app *app)
+{
+    app_open(app, OVERLAY_MODELS, list_new(LIST_TYPE, _("Models")), chose_model);
+    picker_fill_models(app);
+    app_command(app, COMMAND_MODELS, NULL);
+}
+
+/* Themes */
+
+static void chose_theme(struct app *app, const char *value)
+{
+    app_set_theme(app, value);
+}
+
+void picker_themes(struct app *app)
+{
+    struct theme_names names;
+    theme_names(&names);
+    struct list *list = list_new(LIST_PICK, _("Themes"));
+    for (size_t i = 0; i < names.items.len; i++) {
+        const char *name = names.items.items[i];
+        bool current = app->theme_name && strcmp(name, app->theme_name) == 0;
+        list_add(list, name, current ? _("in use") : NULL, name);
+    }
+    theme_names_release(&names);
+    app_open(app, OVERLAY_THEMES, list, chose_theme);
+}
+
+/* Configuration */
+
+static const char *origin_name(enum config_origin origin)
+{
+    static const char *const names[] = {[CONFIG_FROM_DEFAULT] = N_("default"),
+                                        [CONFIG_FROM_FILE] = N_("file"),
+                                        [CONFIG_FROM_ENVIRONMENT] = N_("environment"),
+                                        [CONFIG_FROM_COMMAND_LINE] = N_("command line")};
+    return _(names[origin]);
+}
+
+static void add_key(struct list *list, const struct config *config, enum config_key key)
+{
+    const struct config_key_info *info = config_key_info(key);
+    if (strchr(info->section, '*'))
+        return;
+    struct buf label = BUF_INIT, detail = BUF_INIT;
+    bool set = config_is_set(config, key);
+    bool secret = info->type == CONFIG_SECRET;
+    buf_addf(&label, "[%s] %s", info->section, info->name);
+    buf_addf(&detail, "%s (%s) %s %s",
+             !set     ? _("not set")
+             : secret ? "********"
+                      : config_string(config, key),
+             origin_name(config_origin(config, key)), glyph(GLYPH_DASH), info->help);
+    list_add(list, label.data, detail.data, "");
+    buf_release(&label);
+    buf_release(&detail);
+}
+
+void picker_config(struct app *app)
+{
+    struct list *list = list_new(LIST_READ, _("Configuration"));
+    char *path = paths_config_file();
+    list_add(list, path, NULL, "");
+    list_add(list, _("Changes hold from the next start on."), NULL, "");
+    free(path);
+    for (int key = 0; key < CONFIG_KEY_COUNT; key++)
+        add_key(list, app->config, (enum config_key)key);
+    app_open(app, OVERLAY_CONFIG, list, NULL);
+}
+
+/* What the service says of itself */
+
+void picker_fill_report(struct app *app, char *const *lines, size_t count)
+{
+    list_clear(app->overlay.list);
+    for (size_t i = 0; i < count; i++)
+        list_add(app->overlay.list, lines[i], NULL, "");
+    app_touch_now(app, DIRTY_BODY);
+}
+
+void picker_report(struct app *app)
+{
+    struct list *list = list_new(LIST_READ, _("Doctor"));
+    list_set_empty(list, _("looking"));
+    app_open(app, OVERLAY_REPORT, list, NULL);
+    app_command(app, COMMAND_REPORT, NULL);
+}

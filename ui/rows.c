@@ -1,0 +1,87 @@
+#include "ui/rows.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "base/utf8.h"
+
+void rows_init(struct rows *r)
+{
+    *r = (struct rows){0};
+    buf_init(&r->text, 0);
+}
+
+void rows_release(struct rows *r)
+{
+    buf_release(&r->text);
+    vec_release(&r->spans);
+    vec_release(&r->list);
+}
+
+void rows_clear(struct rows *r)
+{
+    buf_clear(&r->text);
+    vec_clear(&r->spans);
+    vec_clear(&r->list);
+}
+
+void rows_begin(struct rows *r)
+{
+    struct row row = {.text = (uint32_t)r->text.len, .spans = (uint32_t)r->spans.len};
+    vec_push(&r->list, row);
+}
+
+void rows_add(struct rows *r, const char *text, size_t len, enum style style, unsigned attrs)
+{
+    assert(r->list.len > 0);
+    assert(len <= UINT32_MAX - r->text.len);
+    if (len == 0)
+        return;
+    struct row *row = &vec_last(&r->list);
+    struct span *last = row->span_count ? &vec_last(&r->spans) : NULL;
+    if (last && last->style == (uint8_t)style && last->attrs == (uint8_t)attrs) {
+        last->len += (uint32_t)len;
+    } else {
+        struct span span = {(uint32_t)len, (uint8_t)style, (uint8_t)attrs};
+        vec_push(&r->spans, span);
+        row->span_count++;
+    }
+    row->len += (uint32_t)len;
+    buf_add(&r->text, text, len);
+}
+
+void rows_addstr(struct rows *r, const char *text, enum style style, unsigned attrs)
+{
+    rows_add(r, text, strlen(text), style, attrs);
+}
+
+void rows_copy(struct rows *r, const struct rows *from, size_t index)
+{
+    assert(r != from);
+    const struct row *row = &from->list.items[index];
+    const char *text = from->text.data + row->text;
+    rows_begin(r);
+    for (uint32_t i = 0; i < row->span_count; i++) {
+        const struct span *span = &from->spans.items[row->spans + i];
+        rows_add(r, text, span->len, (enum style)span->style, span->attrs);
+        text += span->len;
+    }
+}
+
+struct rows_mark rows_mark(const struct rows *r)
+{
+    return (struct rows_mark){r->text.len, r->spans.len, r->list.len};
+}
+
+void rows_truncate(struct rows *r, struct rows_mark mark)
+{
+    buf_splice(&r->text, mark.text, r->text.len - mark.text, "", 0);
+    r->spans.len = mark.spans;
+    r->list.len = mark.list;
+}
+
+size_t rows_width(const struct rows *r, size_t index)
+{
+    const struct row *row = &r->list.items[index];
+    return utf8_width(r->text.data + row->text, row->len);
+}

@@ -1,0 +1,358 @@
+#include "ui/screen.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/i18n.h"
+#include "base/mem.h"
+#include "base/utf8.h"
+#include "ui/format.h"
+#include "ui/glyph.h"
+#include "ui/status.h"
+#include "ui/term.h"
+#include "ui/welcome.h"
+
+#define PROMPT "> "
+#define PROMPT_COLUMNS 2
+#define POPUP_ROWS 8
+
+/* Of the last frame; there is one screen. */
+static struct layout shown;
+static int list_top; /* terminal row where the list over the transcript begins */
+static struct {
+    int row, col;
+} editor_caret_at, find_caret;
+
+struct layout layout_make(int rows, int cols, int editor_rows_wanted, bool waiting)
+{
+    struct layout l = {.rows = rows, .cols = cols, .waiting_row = -1, .body_top = 1};
+    l.too_small = rows < SCREEN_MIN_ROWS || cols < SCREEN_MIN_COLS;
+    int most = rows / 3 > 1 ? rows / 3 : 1;
+    l.editor_rows = editor_rows_wanted < most ? editor_rows_wanted : most;
+    if (l.editor_rows < 1)
+        l.editor_rows = 1;
+    l.editor_top = rows - l.editor_rows;
+    if (waiting)
+        l.waiting_row = l.editor_top - 1;
+    l.status_row = l.editor_top - 1 - waiting;
+    l.body_rows = l.status_row - l.body_top;
+    if (l.body_rows < 1)
+        l.body_rows = 1;
+    return l;
+}
+
+int screen_body_rows(void)
+{
+    return shown.body_rows;
+}
+
+int screen_body_row(const struct app *app, int row)
+{
+    bool list = app->overlay.kind != OVERLAY_NONE;
+    int top = list ? list_top : shown.body_top;
+    if (row < top || row >= shown.body_top + shown.body_rows)
+        return -1;
+    return row - top;
+}
+
+/* Draws a text from a column on, cut to the room; returns the columns. */
+static int put(int row, int col, int room, const char *text, enum style style)
+{
+    return room > 0 ? term_put(row, col, room, text, strlen(text), style, 0) : 0;
+}
+
+static void put_row_filled(int row, const struct rows *rows, size_t index, enum style rest)
+{
+    int used = term_put_row(row, 0, shown.cols, rows, index);
+    term_fill(row, used, shown.cols - used, rest);
+}
+
+/* Title: "tiro - session - - - - provider . model" */
+
+static char *cleaned(const char *text)
+{
+    struct buf out = BUF_INIT;
+    if (text)
+        utf8_clean(&out, text, strlen(text), UTF8_ONE_LINE);
+    return buf_take(&out);
+}
+
+static char *backend_text(const struct app *app)
+{
+    if (!app->provider)
+        return mem_strdup("");
+    if (strcmp(app->provider, "offline") == 0)
+        return mem_strdup(shown.cols >= 80 ? _("offline: no model; answers are quotations")
+                                           : _("offline: no model"));
+    bool model = app->model && *app->model;
+    char *text = mem_printf("%s %s %s", app->provider, model ? glyph(GLYPH_DOT) : "",
+                            model ? app->model : "");
+    char *clean = cleaned(text);
+    free(text);
+    return clean;
+}
+
+static void draw_title(const struct app *app)
+{
+    char *title = cleaned(app->session.title);
+    char *backend = backend_text(app);
+    int cols = shown.cols, backend_cols = (int)utf8_width(backend, strlen(backend));
+    if (backend_cols > cols * 3 / 5)
+        backend_cols = cols * 3 / 5;
+    int used = put(0, 0, cols, "tiro ", STYLE_TITLE);
+    int right = cols - backend_cols;
+    if (*title) {
+        used += put(0, used, cols, glyph(GLYPH_LINE), STYLE_RULE);
+        used += put(0, used, cols, " ", STYLE_TEXT);
+        used += put(0, used, right - used - 2, title, STYLE_TITLE);
+        used += put(0, used, cols, " ", STYLE_TEXT);
+    }
+    while (used < right - (backend_cols > 0))
+        used += put(0, used, 1, glyph(GLYPH_LINE), STYLE_RULE);
+    term_fill(0, used, right - used, STYLE_TEXT);
+    bool offline = app->provider && strcmp(app->provider, "offline") == 0;
+    used = right + put(0, right, backend_cols, backend, offline ? STYLE_WARNING : STYLE_DIM);
+    term_fill(0, used, cols - used, STYLE_TEXT);
+    free(title);
+    free(backend);
+}
+
+/* The transcript and the lists over it */
+
+static int draw_welcome(const struct app *app, size_t transcript_rows_shown)
+{
+    if (!app->fresh)
+        return 0;
+    struct rows rows;
+    rows_init(&rows);
+    welcome_rows(&app->keymap, shown.cols, &rows);
+    int count = (int)rows.list.len;
+    if (count + (int)transcript_rows_shown > shown.body_rows)
+        count = 0;
+    for (int i = 0; i < count; i++)
+        put_row_filled(shown.body_top + i, &rows, (size_t)i, STYLE_TEXT);
+    rows_release(&rows);
+    return count;
+}
+
+static void draw_transcript(struct app *app, int height)
+{
+    size_t count;
+    const struct transcript_row *rows = transcript_rows(app->transcript, &count);
+    int at = draw_welcome(app, count);
+    for (size_t i = 0; i < count && at < height; i++, at++)
+        put_row_filled(shown.body_top + at, rows[i].rows, rows[i].index, STYLE_TEXT);
+    for (; at < height; at++)
+        term_fill(shown.body_top + at, 0, shown.cols, STYLE_TEXT);
+}
+
+static void draw_list(struct app *app, int top, int height)
+{
+    const struct rows *rows = list_rows(app->overlay.list, shown.cols, height);
+    list_top = top;
+    for (int i = 0; i < height; i++) {
+        if ((size_t)i < rows->list.len)
+            put_row_filled(top + i, rows, (size_t)i, STYLE_OVERLAY);
+        else
+            term_fill(top + i, 0, shown.cols, STYLE_OVERLAY);
+    }
+}
+
+static void draw_body(struct app *app)
+{
+    int height = shown.body_rows, popup = 0;
+    if (app->overlay.kind == OVERLAY_COMPLETION) {
+        popup = (int)list_count(app->overlay.list);
+        if (popup > POPUP_ROWS)
+            popup = POPUP_ROWS;
+        if (popup > height - 1)
+            popup = height - 1;
+    } else if (app->overlay.kind != OVERLAY_NONE) {
+        popup = height;
+    }
+    if (popup < height)
+        draw_transcript(app, height - popup);
+    if (popup > 0)
+        draw_list(app, shown.body_top + height - popup, popup);
+}
+
+/* The status line, or the line of Ctrl-F in its place */
+
+static void draw_find(struct app *app)
+{
+    int row = shown.status_row, cols = shown.cols;
+    struct editor_view view;
+    int used = put(row, 0, cols, _("find: "), STYLE_PROMPT);
+    const char *hint = app->find.failed    ? _("no match")
+                       : app->find.waiting ? _("looking further back")
+                                           : _("Enter older, Shift-Tab newer, Esc closes");
+    int hint_cols = (int)utf8_width(hint, strlen(hint));
+    int room = cols - used - hint_cols - 2;
+    if (room < 12) {
+        room = cols - used;
+        hint_cols = 0;
+    }
+    view = editor_layout(app->find.line, room - 1, 1);
+    find_caret.row = row;
+    find_caret.col = used + view.caret_col;
+    used += term_put_row(row, used, room, view.rows, view.top);
+    term_fill(row, used, cols - used - hint_cols, STYLE_TEXT);
+    if (hint_cols > 0)
+        put(row, cols - hint_cols, hint_cols, hint, app->find.failed ? STYLE_WARNING : STYLE_DIM);
+}
+
+static double rate(const struct activity *a, int64_t now_ms)
+{
+    int64_t elapsed = now_ms - a->streaming_ms;
+    if (!a->busy || a->streaming_ms == 0 || elapsed < 500)
+        return -1;
+    return (double)a->streamed / 4 * 1000 /
+           (double)elapsed; /* as the engine estimates: bytes / 4 */
+}
+
+/* It is counted where rows are laid out. */
+static int unread(struct app *app)
+{
+    size_t count;
+    if (!transcript_at_end(app->transcript))
+        transcript_rows(app->transcript, &count);
+    return transcript_unread(app->transcript);
+}
+
+static void draw_status(struct app *app)
+{
+    const struct activity *a = &app->activity;
+    int64_t now_ms = clock_mono_ms();
+    struct buf stop = BUF_INIT;
+    struct rows rows;
+    struct status s = STATUS_UNKNOWN;
+    keymap_describe_first(&app->keymap, ACTION_CANCEL, &stop);
+    s.context = app_context(app, &s.context_estimated);
+    s.window = app->meters.window;
+    s.last = app->last;
+    s.total = app->meters.total;
+    s.cost = usage_cost(&app->meters.total, &app->meters.price);
+    s.working = a->busy;
+    s.working_ms = now_ms - a->started_ms;
+    s.rate = rate(a, now_ms);
+    s.retry = a->busy ? a->retry : 0;
+    s.retries = a->retries;
+    s.retry_ms = a->retry_at > now_ms ? a->retry_at - now_ms : 0;
+    s.retry_reason = a->retry_reason;
+    s.unread = unread(app);
+    s.stop_key = stop.data;
+    rows_init(&rows);
+    status_row(&s, shown.cols, &rows);
+    put_row_filled(shown.status_row, &rows, 0, STYLE_STATUS);
+    rows_release(&rows);
+    buf_release(&stop);
+    app->status_ms = now_ms;
+    app->status_dirty = false;
+}
+
+/* The editor and what waits above it */
+
+static void draw_waiting(const struct app *app)
+{
+    if (shown.waiting_row < 0)
+        return;
+    int row = shown.waiting_row, cols = shown.cols;
+    char *text = cleaned(app->waiting);
+    const char *hint = _("Esc edits");
+    int hint_cols = (int)utf8_width(hint, strlen(hint));
+    int used = put(row, 0, cols, _("waiting: "), STYLE_NOTE);
+    used += put(row, used, cols - used - hint_cols - 1, text, STYLE_DIM);
+    term_fill(row, used, cols - used - hint_cols, STYLE_TEXT);
+    put(row, cols - hint_cols, hint_cols, hint, STYLE_DIM);
+    free(text);
+}
+
+static void draw_editor(struct app *app)
+{
+    int width = shown.cols - PROMPT_COLUMNS - 1;
+    struct editor_view view = editor_layout(app->editor, width, shown.editor_rows);
+    for (int i = 0; i < shown.editor_rows; i++) {
+        int row = shown.editor_top + i;
+        int used = put(row, 0, PROMPT_COLUMNS, i == 0 ? PROMPT : "  ", STYLE_PROMPT);
+        if (view.top + (size_t)i < view.row_count)
+            used += term_put_row(row, used, shown.cols - used, view.rows, view.top + (size_t)i);
+        term_fill(row, used, shown.cols - used, STYLE_EDITOR);
+    }
+    editor_caret_at.row = shown.editor_top + view.caret_row;
+    editor_caret_at.col = PROMPT_COLUMNS + view.caret_col;
+}
+
+/* Frames */
+
+static void put_centred(int row, const char *text, enum style style)
+{
+    int width = (int)utf8_width(text, strlen(text));
+    put(row, width < shown.cols ? (shown.cols - width) / 2 : 0, shown.cols, text, style);
+}
+
+static void draw_too_small(void)
+{
+    char *text = mem_printf(_("tiro needs %d x %d"), SCREEN_MIN_COLS, SCREEN_MIN_ROWS);
+    term_erase();
+    put_centred((shown.rows - 1) / 2, text, STYLE_WARNING);
+    if (shown.rows > 1)
+        put_centred((shown.rows - 1) / 2 + 1, _("columns x rows"), STYLE_DIM);
+    term_cursor_hide();
+    free(text);
+}
+
+static void place_caret(const struct app *app)
+{
+    int row, col;
+    if (app->overlay.kind != OVERLAY_NONE && list_caret(app->overlay.list, &row, &col))
+        term_cursor(list_top + row, col);
+    else if (app->find.active)
+        term_cursor(find_caret.row, find_caret.col);
+    else
+        term_cursor(editor_caret_at.row, editor_caret_at.col);
+}
+
+/* Finds the places; all is dirty where they moved. */
+static void lay_out(struct app *app)
+{
+    int rows, cols;
+    term_size(&rows, &cols);
+    int width = cols > PROMPT_COLUMNS + 2 ? cols - PROMPT_COLUMNS - 1 : 1;
+    size_t wanted = editor_layout(app->editor, width, rows > 3 ? rows / 3 : 1).row_count;
+    struct layout l =
+        layout_make(rows, cols, wanted < 1000 ? (int)wanted : 1000, app->waiting != NULL);
+    if (memcmp(&l, &shown, sizeof l) == 0)
+        return;
+    shown = l;
+    app->dirty = DIRTY_ALL;
+    if (!l.too_small)
+        transcript_resize(app->transcript, cols, l.body_rows);
+}
+
+void screen_draw(struct app *app)
+{
+    lay_out(app);
+    app->drawn_ms = clock_mono_ms();
+    if (shown.too_small) {
+        draw_too_small();
+    } else {
+        if (app->dirty & DIRTY_BODY)
+            draw_body(app);
+        if (app->dirty & DIRTY_EDITOR) {
+            draw_waiting(app);
+            draw_editor(app);
+        }
+        if (app->dirty & DIRTY_TITLE)
+            draw_title(app);
+        if (app->dirty & DIRTY_STATUS && app->find.active)
+            draw_find(app);
+        else if (app->dirty & DIRTY_STATUS)
+            draw_status(app);
+        place_caret(app);
+    }
+    app->dirty = 0;
+    app->urgent = false;
+    term_flush();
+}

@@ -1,0 +1,32 @@
+/* Draws what of the screen is out of date: a title row, the transcript or a list over it, the
+ * status line, the message that waits, the editor. */
+#ifndef UI_SCREEN_H
+#define UI_SCREEN_H
+
+#include "ui/app.h"
+
+#define SCREEN_MIN_ROWS 10
+#define SCREEN_MIN_COLS 40
+
+/* Where things are, from the size of the terminal and of the text being written. Pure. */
+struct layout {
+    int rows, cols;
+    int body_top, body_rows;
+    int status_row;
+    int waiting_row; /* -1: none */
+    int editor_top, editor_rows;
+    bool too_small;
+};
+struct layout layout_make(int rows, int cols, int editor_rows_wanted, bool waiting);
+
+/* One frame: draws the dirty parts and sends what changed. */
+void screen_draw(struct app *app);
+
+/* Of the last frame. */
+int screen_body_rows(void);
+
+/* The row within the transcript, or within the list over it, that is at this row of the terminal;
+ * -1: none. */
+int screen_body_row(const struct app *app, int row);
+
+#endif

@@ -1,0 +1,230 @@
+#include "ui/status.h"
+
+#include <string.h>
+
+#include "base/i18n.h"
+#include "base/utf8.h"
+#include "ui/format.h"
+#include "ui/glyph.h"
+
+#define GAUGE_CELLS 10
+#define GAUGE_HIGH 90 /* per cent from which the gauge warns */
+#define SEPARATOR_COLUMNS 3
+
+/* Parts in the order of the line. */
+enum part_kind {
+    PART_UNREAD,
+    PART_RETRY,
+    PART_WORKING,
+    PART_GAUGE,
+    PART_CONTEXT,
+    PART_INPUT,
+    PART_OUTPUT,
+    PART_CACHED,
+    PART_RATE,
+    PART_TOTAL,
+    PART_COST,
+    PART_COUNT
+};
+
+/* The higher, the longer it stays when the line gets narrow. */
+static const int part_rank[PART_COUNT] = {
+    [PART_UNREAD] = 9,  [PART_RETRY] = 11, [PART_WORKING] = 10, [PART_GAUGE] = 3,
+    [PART_CONTEXT] = 8, [PART_INPUT] = 5,  [PART_OUTPUT] = 6,   [PART_CACHED] = 2,
+    [PART_RATE] = 7,    [PART_TOTAL] = 1,  [PART_COST] = 4};
+
+struct part {
+    struct buf text; /* empty: not shown */
+    enum style style;
+};
+
+static int percent(const struct status *s)
+{
+    int64_t p = s->window > 0 ? (s->context * 100 + s->window / 2) / s->window : 0;
+    return p > 999 ? 999 : (int)p;
+}
+
+static void make_gauge(const struct status *s, struct part *p)
+{
+    if (s->context < 0 || s->window <= 0)
+        return;
+    buf_addstr(&p->text, _("ctx "));
+    int full = percent(s) * GAUGE_CELLS / 100;
+    if (full == 0 && s->context > 0)
+        full = 1;
+    for (int i = 0; i < GAUGE_CELLS; i++)
+        buf_addstr(&p->text, glyph(i < full ? GLYPH_GAUGE_FULL : GLYPH_GAUGE_EMPTY));
+    p->style = percent(s) >= GAUGE_HIGH ? STYLE_GAUGE_HIGH : STYLE_GAUGE;
+}
+
+/* The gauge has the label; without it the figures need one. */
+static void make_context(const struct status *s, bool labelled, struct part *p)
+{
+    buf_clear(&p->text);
+    if (s->context < 0)
+        return;
+    if (!labelled)
+        buf_addstr(&p->text, _("ctx "));
+    if (s->context_estimated)
+        buf_addch(&p->text, '~');
+    if (s->window > 0)
+        buf_addf(&p->text, "%d %% ", percent(s));
+    format_short(&p->text, s->context);
+    if (s->window > 0) {
+        buf_addch(&p->text, '/');
+        format_short(&p->text, s->window);
+    }
+    if (s->window > 0 && percent(s) >= GAUGE_HIGH)
+        p->style = STYLE_GAUGE_HIGH;
+}
+
+static void make_figure(const char *label, int64_t n, bool estimated, bool exact, struct part *p)
+{
+    if (n < 0)
+        return;
+    buf_addf(&p->text, "%s %s", label, estimated ? "~" : "");
+    if (exact)
+        format_exact(&p->text, n);
+    else
+        format_short(&p->text, n);
+}
+
+static void make_working(const struct status *s, struct part *p)
+{
+    if (!s->working)
+        return;
+    int seconds = (int)(s->working_ms / 1000);
+    if (seconds < 60)
+        buf_addf(&p->text, _("working %d s"), seconds);
+    else
+        buf_addf(&p->text, _("working %d:%02d"), seconds / 60, seconds % 60);
+    if (s->stop_key && *s->stop_key)
+        buf_addf(&p->text, _(" (%s stops)"), s->stop_key);
+    p->style = STYLE_NOTE;
+}
+
+static void make_retry(const struct status *s, struct part *p)
+{
+    if (s->retry <= 0)
+        return;
+    int seconds = (int)((s->retry_ms + 999) / 1000);
+    if (seconds > 0)
+        buf_addf(&p->text, _("retry %d/%d in %d s"), s->retry, s->retries, seconds);
+    else
+        buf_addf(&p->text, _("retry %d/%d"), s->retry, s->retries);
+    if (s->retry_reason && *s->retry_reason) {
+        buf_addstr(&p->text, ": ");
+        utf8_clean(&p->text, s->retry_reason, strlen(s->retry_reason), UTF8_ONE_LINE);
+    }
+    p->style = STYLE_WARNING;
+}
+
+static void make_unread(const struct status *s, struct part *p)
+{
+    if (s->unread <= 0)
+        return;
+    buf_addf(&p->text, "%s ", glyph(GLYPH_DOWN));
+    buf_addf(&p->text, _("%d new"), s->unread);
+    p->style = STYLE_NOTE;
+}
+
+static void make_totals(const struct status *s, struct part *total, struct part *cost)
+{
+    if (usage_known(&s->total)) {
+        int64_t sum =
+            (s->total.input > 0 ? s->total.input : 0) + (s->total.output > 0 ? s->total.output : 0);
+        make_figure(_("total"), sum, s->total.estimated, false, total);
+    }
+    if (s->cost > 0) { /* what costs nothing needs no figure */
+        if (s->total.estimated)
+            buf_addch(&cost->text, '~');
+        format_cost(&cost->text, s->cost);
+    }
+}
+
+static void make_parts(const struct status *s, struct part parts[PART_COUNT])
+{
+    for (int i = 0; i < PART_COUNT; i++) {
+        buf_init(&parts[i].text, 0);
+        parts[i].style = STYLE_STATUS;
+    }
+    bool guess = s->last.estimated;
+    make_unread(s, &parts[PART_UNREAD]);
+    make_retry(s, &parts[PART_RETRY]);
+    make_working(s, &parts[PART_WORKING]);
+    make_gauge(s, &parts[PART_GAUGE]);
+    make_context(s, parts[PART_GAUGE].text.len > 0, &parts[PART_CONTEXT]);
+    make_figure(_("in"), s->last.input, guess, true, &parts[PART_INPUT]);
+    make_figure(_("out"), s->last.output, guess, true, &parts[PART_OUTPUT]);
+    make_figure(_("cached"), s->last.cached, guess, false, &parts[PART_CACHED]);
+    if (s->rate >= 0)
+        buf_addf(&parts[PART_RATE].text, _("~%.0f tokens/s"), s->rate);
+    make_totals(s, &parts[PART_TOTAL], &parts[PART_COST]);
+}
+
+/* The gauge and its figures belong together: a blank between them, no mark. */
+static size_t gap(const struct part parts[PART_COUNT], int index, bool first)
+{
+    if (first)
+        return 0;
+    return index == PART_CONTEXT && parts[PART_GAUGE].text.len > 0 ? 1 : SEPARATOR_COLUMNS;
+}
+
+static size_t columns(const struct part parts[PART_COUNT])
+{
+    size_t sum = 0;
+    bool first = true;
+    for (int i = 0; i < PART_COUNT; i++)
+        if (parts[i].text.len > 0) {
+            sum += gap(parts, i, first) + utf8_width(parts[i].text.data, parts[i].text.len);
+            first = false;
+        }
+    return sum;
+}
+
+/* Empties the least important part; false when only one is left. */
+static bool drop_one(const struct status *s, struct part parts[PART_COUNT])
+{
+    int least = -1, shown = 0;
+    for (int i = 0; i < PART_COUNT; i++) {
+        if (parts[i].text.len == 0)
+            continue;
+        shown++;
+        if (least < 0 || part_rank[i] < part_rank[least])
+            least = i;
+    }
+    if (shown < 2)
+        return false;
+    buf_clear(&parts[least].text);
+    if (least == PART_GAUGE)
+        make_context(s, false, &parts[PART_CONTEXT]);
+    return true;
+}
+
+void status_row(const struct status *s, int width, struct rows *out)
+{
+    struct part parts[PART_COUNT];
+    size_t room = width > 0 ? (size_t)width : 0;
+    make_parts(s, parts);
+    while (columns(parts) > room && drop_one(s, parts))
+        ;
+    rows_begin(out);
+    bool first = true;
+    for (int i = 0; i < PART_COUNT; i++) {
+        struct buf *text = &parts[i].text;
+        if (text->len > 0) {
+            size_t space = gap(parts, i, first);
+            if (space > 0)
+                rows_addstr(out, " ", STYLE_STATUS, 0);
+            if (space == SEPARATOR_COLUMNS) {
+                rows_addstr(out, glyph(GLYPH_DOT), STYLE_DIM, 0);
+                rows_addstr(out, " ", STYLE_STATUS, 0);
+            }
+            rows_add(out, text->data, utf8_cut_width(text->data, text->len, room), parts[i].style,
+                     0);
+            first = false;
+        }
+    }
+    for (int i = 0; i < PART_COUNT; i++)
+        buf_release(&parts[i].text);
+}

@@ -1,0 +1,41 @@
+/* The status line: what is measured, as one row. Pure. What was not measured is left out, never
+ * shown as 0; estimates carry "~"; narrow terminals lose the least important parts first. */
+#ifndef UI_STATUS_H
+#define UI_STATUS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "chat/usage.h"
+#include "ui/rows.h"
+
+struct status {
+    int64_t context; /* tokens that the next request would carry; -1 unknown */
+    bool context_estimated;
+    int64_t window; /* 0 unknown */
+
+    struct usage last;  /* of the last response */
+    struct usage total; /* of the session */
+    double cost;        /* USD; negative: unknown */
+
+    bool working;
+    int64_t working_ms;
+    double rate; /* tokens per second, an estimate; negative: nothing streams */
+
+    int retry, retries;       /* attempt and most; 0: no retry */
+    int64_t retry_ms;         /* until then; 0: it runs */
+    const char *retry_reason; /* cleaned here; may be NULL */
+
+    int unread;           /* rows below the view */
+    const char *stop_key; /* the key that cancels, for the hint */
+};
+
+/* Everything unknown. */
+#define STATUS_UNKNOWN                                                                             \
+    ((struct status){                                                                              \
+        .context = -1, .last = USAGE_UNKNOWN, .total = USAGE_UNKNOWN, .cost = -1, .rate = -1})
+
+/* Appends one row of at most `width` columns. */
+void status_row(const struct status *s, int width, struct rows *out);
+
+#endif

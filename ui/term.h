@@ -1,0 +1,105 @@
+/* The terminal. term.c is the only file that includes curses.h; widgets see this header.
+ * Coordinates are rows and columns from 0. Nothing reaches the terminal before term_flush(), and
+ * only what differs from what it shows. Text must be clean (base/utf8.h). */
+#ifndef UI_TERM_H
+#define UI_TERM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "ui/rows.h"
+#include "ui/style.h"
+
+struct theme; /* ui/theme.h */
+
+/* Takes the terminal: raw, alternate screen, bracketed paste, mouse wheel if asked. Without a theme
+ * all looks as the terminal's own text. Fails with a clear error on a terminal that cannot address
+ * its cursor. */
+bool term_init(const struct theme *theme, bool mouse, struct error *e);
+
+/* Gives it back exactly as it was. Safe to call twice. */
+void term_release(void);
+
+/* The same from a signal handler or a dying program: only write() and tcsetattr(). Safe at any
+ * moment, also before term_init(). */
+void term_emergency_release(void);
+
+/* Ctrl-Z and $EDITOR: hand the terminal over and take it back (then everything is redrawn). */
+void term_suspend(void);
+void term_resume(void);
+
+void term_set_theme(const struct theme *theme);
+
+/* How many colours can be shown; 0 also where NO_COLOR asks for none. */
+int term_colors(void);
+
+/* After SIGWINCH: asks the terminal for its size. */
+void term_resized(void);
+void term_size(int *rows, int *cols);
+
+void term_erase(void);  /* blanks all cells, in memory */
+void term_redraw(void); /* Ctrl-L: the next flush repaints everything */
+
+/* Writes at most max_cols columns and returns how many it used. */
+int term_put(int row, int col, int max_cols, const char *text, size_t len, enum style style,
+             unsigned attrs);
+int term_put_row(int row, int col, int max_cols, const struct rows *rows, size_t index);
+
+/* Blanks from col to before col + cols in this style. */
+void term_fill(int row, int col, int cols, enum style style);
+
+void term_cursor(int row, int col); /* shown there at the next flush */
+void term_cursor_hide(void);
+
+/* Sends what changed, as one synchronised update where more than one row changed. */
+void term_flush(void);
+
+void term_bell(void);
+void term_title(const char *clean_text);
+/* OSC 52; false if the text is over 100,000 bytes (terminals drop it) */
+bool term_copy(const char *text, size_t len);
+
+enum key_code {
+    K_NONE,
+    K_CHAR, /* cp; with ctrl: cp is the small letter; with alt: Meta was held */
+    K_ENTER,
+    K_TAB,
+    K_BACKTAB,
+    K_ESCAPE,
+    K_BACKSPACE,
+    K_DELETE,
+    K_INSERT,
+    K_UP,
+    K_DOWN,
+    K_LEFT,
+    K_RIGHT,
+    K_HOME,
+    K_END,
+    K_PAGE_UP,
+    K_PAGE_DOWN,
+    K_F, /* cp: the number */
+    K_WHEEL_UP,
+    K_WHEEL_DOWN,
+    K_CLICK, /* row, col */
+    K_PASTE  /* text: the whole paste, unchecked bytes; the caller frees. Pastes past 16 MiB are cut
+              */
+};
+
+struct key {
+    enum key_code code;
+    uint32_t cp;
+    bool ctrl, alt, shift;
+    int row, col;
+    char *text;
+};
+
+/* The next key that has arrived; false when there is none (yet). Never waits longer than the 25 ms
+ * that tell a lone Esc from a sequence. Poll standard input for readability first. */
+bool term_read(struct key *key);
+
+/* Standard input has ended: the terminal went away. */
+bool term_hung_up(void);
+
+#endif

@@ -1,0 +1,71 @@
+/* The conversation as the screen shows it: a fold over events into items (user message, answer,
+ * reasoning, tool call, note), each laid out for the current width when it is first looked at and
+ * then cached. The place in it is an item and a row in it, never a row number from the top: cost
+ * grows with what is on the screen. No curses. */
+#ifndef UI_TRANSCRIPT_H
+#define UI_TRANSCRIPT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "chat/event.h"
+#include "ui/rows.h"
+
+struct transcript;
+
+enum reasoning_view { REASONING_FOLDED, REASONING_OPEN, REASONING_HIDDEN };
+
+struct transcript *transcript_new(void);
+void transcript_free(struct transcript *t);
+void transcript_clear(struct transcript *t);
+void transcript_set_reasoning(struct transcript *t, enum reasoning_view view);
+
+/* Returns whether what is on the screen may have changed. Seen numbers are passed over. */
+bool transcript_apply(struct transcript *t, const struct event *ev);
+
+/* Older events (ascending) before all that is there; the place on the screen stays. `more`: there
+ * are still older ones. */
+void transcript_prepend(struct transcript *t, struct event *const *events, size_t count, bool more);
+
+/* A note of the program's own, not an event ("copied", an error). Multi-line text is fine. */
+void transcript_note(struct transcript *t, enum style style, const char *text);
+
+/* Sequence number of the oldest event held, if older ones exist and the view is within two screens
+ * of the top: ask for the page before it. 0: nothing to ask. */
+int64_t transcript_wants_before(const struct transcript *t);
+
+void transcript_resize(struct transcript *t, int width, int height);
+
+/* Positive: towards older. Returns whether the view moved. */
+bool transcript_scroll(struct transcript *t, int rows);
+bool transcript_scroll_to_end(struct transcript *t);
+bool transcript_scroll_to_top(struct transcript *t); /* of what is held */
+bool transcript_at_end(const struct transcript *t);
+/* Rows of news below the view as of the last transcript_rows(); 0 at the end. */
+int transcript_unread(const struct transcript *t);
+
+/* The visible rows, top to bottom, at most `height`; *count tells how many. References stay valid
+ * until the next call of anything here. */
+struct transcript_row {
+    const struct rows *rows;
+    size_t index;
+    size_t item;
+};
+const struct transcript_row *transcript_rows(struct transcript *t, size_t *count);
+
+/* Opens / folds the item (tool call, reasoning). False if it cannot be folded. */
+bool transcript_toggle(struct transcript *t, size_t item);
+/* Folds or opens all tool calls and reasoning at once. */
+void transcript_toggle_all(struct transcript *t);
+
+/* Source text of the newest answer / newest fenced code block; NULL if there is none. Borrowed. */
+const char *transcript_last_answer(const struct transcript *t);
+char *transcript_last_code(const struct transcript *t); /* the caller frees */
+
+/* Moves the view to the next match (older: upwards) after the current one, case folded; a changed
+ * text is looked for from the current match on, or from the view. Marks what matches with
+ * STYLE_MATCH until the search text is NULL. False: no match, and the view stays. */
+bool transcript_find(struct transcript *t, const char *text, bool older);
+
+#endif

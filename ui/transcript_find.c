@@ -1,0 +1,217 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/utf8.h"
+#include "ui/item_layout.h"
+#include "ui/transcript_private.h"
+
+static char *row_text(const struct rows *rows, size_t index)
+{
+    const struct row *row = &rows->list.items[index];
+    return mem_strndup(rows->text.data + row->text, row->len);
+}
+
+/* A match that begins in this row and, broken at a space, ends in the next one. */
+static bool runs_on(const struct rows *rows, size_t index, const char *first, const char *needle)
+{
+    if (!strchr(needle, ' ') || index + 1 >= rows->list.len)
+        return false;
+    char *second = row_text(rows, index + 1);
+    char *both = mem_printf("%s %s", first, second + strspn(second, " "));
+    bool found = !utf8_contains_folded(second, needle) && utf8_contains_folded(both, needle);
+    free(second);
+    free(both);
+    return found;
+}
+
+static bool row_matches(const struct rows *rows, size_t index, const char *needle)
+{
+    char *text = row_text(rows, index);
+    bool found = utf8_contains_folded(text, needle) || runs_on(rows, index, text, needle);
+    free(text);
+    return found;
+}
+
+/* Whether it is worth the while to lay the item out. Its source may have marks between the words,
+ * and characters written in other ways, that its rows do not have. */
+static bool may_match(const struct item *item, const char *needle)
+{
+    if (item->kind == ITEM_TOOL || strpbrk(item->text.data, "&\\"))
+        return true;
+    bool all = true;
+    for (const char *p = needle; all && *p;) {
+        size_t len = strcspn(p, " ");
+        char *word = mem_strndup(p, len);
+        all = utf8_contains_folded(item->text.data, word);
+        free(word);
+        p += len + strspn(p + len, " ");
+    }
+    return all;
+}
+
+static bool match_in(struct transcript *t, size_t index, size_t from, bool older, size_t *row)
+{
+    struct item *item = t->fold.items.items[index];
+    bool had_rows = item->width != 0;
+    if (!may_match(item, t->needle))
+        return false;
+    size_t rows = transcript_rows_of(t, index), i = from < rows ? from : rows - 1;
+    bool found = false;
+    for (; rows > 0 && !found && i < rows && (older || from < rows); i += older ? (size_t)-1 : 1) {
+        found = row_matches(&item->rows, i, t->needle);
+        *row = i;
+    }
+    if (!found && !had_rows) {
+        item_forget_rows(item);
+        t->laid.len--;
+    }
+    return found;
+}
+
+static bool search(struct transcript *t, struct place from, bool older, struct place *found)
+{
+    for (size_t i = from.item; i < t->fold.items.len; i += older ? (size_t)-1 : 1) {
+        size_t start = i == from.item ? from.row : older ? SIZE_MAX : 0;
+        if (match_in(t, i, start, older, &found->row)) {
+            found->item = i;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Where the search begins: at the match (behind it, if the same is looked for again), else where
+ * the view begins or ends. False: there is nothing on that side. */
+static bool search_start(struct transcript *t, bool again, bool older, struct place *from)
+{
+    size_t count;
+    if (t->found) {
+        *from = t->match;
+        size_t rows = transcript_rows_of(t, from->item);
+        from->row = from->row < rows ? from->row : rows ? rows - 1 : 0;
+        return !again || (older ? transcript_up(t, from, 1) : transcript_down(t, from, 1)) == 1;
+    }
+    transcript_rows(t, &count); /* brings the view up to date */
+    *from = t->top;
+    if (older)
+        transcript_down(t, from, (size_t)t->height - 1);
+    return true;
+}
+
+bool transcript_find(struct transcript *t, const char *text, bool older)
+{
+    bool again = t->needle && text && strcmp(t->needle, text) == 0;
+    struct place from, match;
+    if (!again) {
+        free(t->needle);
+        t->needle = text && *text ? mem_strdup(text) : NULL;
+    }
+    if (!t->needle) {
+        t->found = false;
+        return false;
+    }
+    if (t->fold.items.len == 0 || !search_start(t, again, older, &from) ||
+        !search(t, from, older, &match))
+        return false;
+    t->found = true;
+    t->match = match;
+    transcript_up(t, &match, (size_t)t->height / 3);
+    transcript_show(t, match);
+    return true;
+}
+
+/* --- marks --- */
+
+static bool has(const char *text, size_t from, size_t to, const char *needle)
+{
+    char *part = mem_strndup(text + from, to - from);
+    bool found = utf8_contains_folded(part, needle);
+    free(part);
+    return found;
+}
+
+static size_t character_start(const char *text, size_t pos)
+{
+    while (pos > 0 && ((unsigned char)text[pos] & 0xc0) == 0x80)
+        pos--;
+    return pos;
+}
+
+/* The first match in text[from, len): its end is where the text from the front begins to contain
+ * it, its start is the last place from which on it still does. */
+static bool next_match(const char *text, size_t from, size_t len, const char *needle,
+                       size_t *match_from, size_t *match_to)
+{
+    if (!has(text, from, len, needle))
+        return false;
+    size_t low = from, high = len;
+    while (high - low > 1) {
+        size_t middle = low + (high - low) / 2;
+        if (has(text, from, character_start(text, middle), needle))
+            high = middle;
+        else
+            low = middle;
+    }
+    *match_to = character_start(text, high);
+    low = from;
+    high = *match_to;
+    while (high - low > 1) {
+        size_t middle = low + (high - low) / 2;
+        if (has(text, character_start(text, middle), *match_to, needle))
+            low = middle;
+        else
+            high = middle;
+    }
+    *match_from = character_start(text, low);
+    return *match_to > from;
+}
+
+/* Adds text[from, to) of a row: as it looked, or marked. */
+static void add_part(struct rows *out, const struct rows *rows, size_t index, size_t from,
+                     size_t to, bool marked)
+{
+    const struct row *row = &rows->list.items[index];
+    const char *text = rows->text.data + row->text;
+    size_t start = 0;
+    for (uint32_t i = 0; i < row->span_count; i++) {
+        const struct span *span = &rows->spans.items[row->spans + i];
+        size_t a = start > from ? start : from;
+        size_t end = start + span->len, b = end < to ? end : to;
+        if (a < b)
+            rows_add(out, text + a, b - a, marked ? STYLE_MATCH : (enum style)span->style,
+                     span->attrs);
+        start = end;
+    }
+}
+
+static bool mark_row(struct rows *out, const struct rows *rows, size_t index, const char *needle)
+{
+    char *text = row_text(rows, index);
+    size_t len = rows->list.items[index].len, pos = 0, from, to;
+    bool any = false;
+    while (pos < len && next_match(text, pos, len, needle, &from, &to)) {
+        if (!any)
+            rows_begin(out);
+        any = true;
+        add_part(out, rows, index, pos, from, false);
+        add_part(out, rows, index, from, to, true);
+        pos = to;
+    }
+    if (any)
+        add_part(out, rows, index, pos, len, false);
+    free(text);
+    return any;
+}
+
+void transcript_mark_matches(struct transcript *t)
+{
+    rows_clear(&t->marked);
+    for (size_t i = 0; t->needle && i < t->visible.len; i++) {
+        struct transcript_row *row = &t->visible.items[i];
+        if (mark_row(&t->marked, row->rows, row->index, t->needle)) {
+            row->rows = &t->marked;
+            row->index = t->marked.list.len - 1;
+        }
+    }
+}

@@ -1,0 +1,474 @@
+#include "ui/transcript_items.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/i18n.h"
+#include "base/mem.h"
+#include "base/utf8.h"
+#include "ui/glyph.h"
+
+void fold_init(struct fold *f)
+{
+    *f = (struct fold){.need_label = true, .first_removed = SIZE_MAX};
+}
+
+void fold_release(struct fold *f)
+{
+    for (size_t i = 0; i < f->items.len; i++)
+        item_free(f->items.items[i]);
+    vec_release(&f->items);
+    vec_release(&f->open);
+    vec_release(&f->taken_back);
+}
+
+static bool is_spoken(enum item_kind kind)
+{
+    return kind == ITEM_ANSWER || kind == ITEM_REASONING || kind == ITEM_TOOL;
+}
+
+/* Whether there is a blank row before an item depends on what it follows. */
+static void set_lead(struct fold *f, size_t index)
+{
+    struct item *item = f->items.items[index];
+    const struct item *before = index ? f->items.items[index - 1] : NULL;
+    bool lead = item->kind == ITEM_USER || item->label;
+    if (item->kind == ITEM_NOTE)
+        lead = !before || before->kind != ITEM_NOTE;
+    else if (is_spoken(item->kind) && before)
+        lead |= before->kind == ITEM_ANSWER || before->kind == ITEM_NOTE;
+    if (lead != item->lead)
+        item->change = ITEM_CHANGED;
+    item->lead = lead;
+}
+
+static struct item *add_item(struct fold *f, enum item_kind kind, int64_t seq)
+{
+    bool spoken = is_spoken(kind);
+    struct item *item = item_new(kind, seq ? seq : f->last_seq);
+    item->label = spoken && f->need_label;
+    if (spoken)
+        f->need_label = false;
+    vec_push(&f->items, item);
+    set_lead(f, f->items.len - 1);
+    return item;
+}
+
+static void forget_open(struct fold *f, const struct item *item)
+{
+    for (size_t i = f->open.len; i-- > 0;)
+        if (f->open.items[i] == item)
+            vec_remove(&f->open, i, 1);
+}
+
+static void remove_item(struct fold *f, size_t index)
+{
+    struct item *item = f->items.items[index];
+    forget_open(f, item);
+    if (f->cut_off == item)
+        f->cut_off = NULL;
+    f->need_label |= item->label;
+    vec_remove(&f->items, index, 1);
+    item_free(item);
+    if (index < f->items.len)
+        set_lead(f, index);
+    if (index < f->first_removed)
+        f->first_removed = index;
+}
+
+static struct item *add_note(struct fold *f, enum style style, const char *text, int64_t seq)
+{
+    struct item *item = add_item(f, ITEM_NOTE, seq);
+    item->style = style;
+    utf8_clean(&item->text, text ? text : "", text ? strlen(text) : 0, UTF8_MULTILINE);
+    return item;
+}
+
+static struct item *add_dashed(struct fold *f, const char *text, int64_t seq)
+{
+    char *whole = mem_printf("%s %s", glyph(GLYPH_DASH), text);
+    struct item *item = add_note(f, STYLE_NOTE, whole, seq);
+    free(whole);
+    return item;
+}
+
+/* --- streamed text --- */
+
+static bool delta(struct fold *f, const struct event *ev, enum item_kind kind)
+{
+    struct item *item = f->open.len ? vec_last(&f->open) : NULL;
+    const char *text = ev->text ? ev->text : "";
+    if (!item || item->kind != kind) {
+        text += text_blank_front(text);
+        if (!*text)
+            return false;
+        item = add_item(f, kind, ev->seq);
+        item->streaming = true;
+        vec_push(&f->open, item);
+    }
+    item_append(item, text);
+    return true;
+}
+
+static bool text_delta(struct fold *f, const struct event *ev)
+{
+    return delta(f, ev, ITEM_ANSWER);
+}
+
+static bool reasoning_delta(struct fold *f, const struct event *ev)
+{
+    return delta(f, ev, ITEM_REASONING);
+}
+
+static struct item *first_open(struct fold *f, enum item_kind kind)
+{
+    for (size_t i = 0; i < f->open.len; i++) {
+        struct item *item = f->open.items[i];
+        if (item->kind == kind) {
+            vec_remove(&f->open, i, 1);
+            return item;
+        }
+    }
+    return NULL;
+}
+
+static struct item *complete(struct fold *f, const struct event *ev, enum item_kind kind)
+{
+    const char *text = ev->text ? ev->text : "";
+    struct item *item = first_open(f, kind);
+    bool redacted = kind == ITEM_REASONING && ev->flag;
+    if (!item && !redacted && !text[text_blank_front(text)])
+        return NULL;
+    if (!item)
+        item = add_item(f, kind, ev->seq);
+    item_set_text(item, text);
+    item_end_text(item);
+    return item;
+}
+
+static bool text_complete(struct fold *f, const struct event *ev)
+{
+    struct item *item = complete(f, ev, ITEM_ANSWER);
+    if (item && ev->flag) {
+        item->partial = f->partial = true;
+        item->change = ITEM_CHANGED;
+    }
+    return item != NULL;
+}
+
+static bool reasoning_complete(struct fold *f, const struct event *ev)
+{
+    struct item *item = complete(f, ev, ITEM_REASONING);
+    if (item)
+        item->hidden_text = ev->flag;
+    return item != NULL;
+}
+
+/* --- tool calls --- */
+
+static bool tool_requested(struct fold *f, const struct event *ev)
+{
+    struct item *item = add_item(f, ITEM_TOOL, ev->seq);
+    item_set_call(item, ev->id, ev->name, ev->text);
+    return true;
+}
+
+static struct item *call_of(struct fold *f, const char *id)
+{
+    for (size_t i = f->items.len; id && i-- > 0;) {
+        struct item *item = f->items.items[i];
+        if (item->kind == ITEM_USER)
+            break;
+        if (item->kind == ITEM_TOOL && !item->answered && item->id && strcmp(item->id, id) == 0)
+            return item;
+    }
+    return NULL;
+}
+
+static bool tool_completed(struct fold *f, const struct event *ev)
+{
+    const char *text = ev->text ? ev->text : "";
+    struct item *item = call_of(f, ev->id);
+    if (!item) {
+        struct event request = {.seq = ev->seq, .id = ev->id, .name = ev->name};
+        tool_requested(f, &request);
+        item = vec_last(&f->items);
+        item->orphan = true;
+    }
+    item_set_result(item, text, ev->flag, ev->number);
+    return true;
+}
+
+/* --- runs --- */
+
+static void close_texts(struct fold *f)
+{
+    while (f->open.len > 0) {
+        item_end_text(vec_last(&f->open));
+        f->open.len--;
+    }
+}
+
+static void drop_open(struct fold *f)
+{
+    while (f->open.len > 0) {
+        size_t i = f->items.len;
+        while (i > 0 && f->items.items[i - 1] != vec_last(&f->open))
+            i--;
+        if (i == 0)
+            f->open.len--;
+        else
+            remove_item(f, i - 1);
+    }
+}
+
+static void cut_off_note(struct fold *f)
+{
+    f->cut_off = add_dashed(f, _("cut off; /retry sends it again"), f->last_seq);
+}
+
+/* The run's beginning may be on an older page, which then drops it. */
+static void take_back(struct fold *f, int64_t from, int64_t to)
+{
+    struct taken_back range = {from, to};
+    for (size_t i = f->items.len; i-- > 0 && f->items.items[i]->seq >= from;)
+        if (!f->items.items[i]->own)
+            remove_item(f, i);
+    if (from < f->first_seq)
+        vec_push(&f->taken_back, range);
+}
+
+static bool run_started(struct fold *f, const struct event *ev)
+{
+    const char *text = ev->text ? ev->text : "";
+    close_texts(f);
+    if (ev->number > 0)
+        take_back(f, ev->number, ev->seq);
+    else if (f->run_open && !f->cut_off)
+        cut_off_note(f);
+    f->cut_off = NULL;
+    struct item *item = add_item(f, ITEM_USER, ev->seq);
+    utf8_clean(&item->text, text, strlen(text), UTF8_MULTILINE);
+    item_add_images(item, ev->attachments);
+    f->need_label = true;
+    f->run_open = true;
+    f->partial = false;
+    return true;
+}
+
+static bool turn_completed(struct fold *f, const struct event *ev)
+{
+    bool any = f->open.len > 0;
+    (void)ev;
+    close_texts(f);
+    return any;
+}
+
+static bool retrying(struct fold *f, const struct event *ev)
+{
+    bool any = f->open.len > 0;
+    (void)ev;
+    drop_open(f);
+    return any;
+}
+
+static bool warning(struct fold *f, const struct event *ev)
+{
+    add_note(f, STYLE_WARNING, ev->text && *ev->text ? ev->text : ev->name, ev->seq);
+    return true;
+}
+
+static void end_run(struct fold *f)
+{
+    close_texts(f);
+    f->run_open = false;
+}
+
+static bool run_completed(struct fold *f, const struct event *ev)
+{
+    static const char *const notes[] = {
+        [STOP_MAX_TOKENS] = N_("the answer ends here because it reached its length limit"),
+        [STOP_REFUSAL] = N_("the model declined to answer"),
+        [STOP_CONTEXT_EXCEEDED] = N_("the conversation fills the model's context window"),
+    };
+    end_run(f);
+    if ((size_t)ev->stop_reason < sizeof notes / sizeof *notes && notes[ev->stop_reason])
+        add_dashed(f, _(notes[ev->stop_reason]), ev->seq);
+    return true;
+}
+
+/* The error says why the answer ends there; "interrupted" would be a second, wrong reason. */
+static bool run_failed(struct fold *f, const struct event *ev)
+{
+    end_run(f);
+    for (size_t i = f->items.len; f->partial && i-- > 0;) {
+        struct item *item = f->items.items[i];
+        if (item->partial) {
+            item->partial = f->partial = false;
+            item->change = ITEM_CHANGED;
+        }
+    }
+    f->partial = false;
+    add_note(f, STYLE_ERROR, ev->text && *ev->text ? ev->text : ev->name, ev->seq);
+    return true;
+}
+
+static bool interrupted(struct fold *f, const struct event *ev)
+{
+    end_run(f);
+    if (!f->partial)
+        add_dashed(f, _("interrupted"), ev->seq);
+    return true;
+}
+
+static bool (*const effects[EVENT_TYPE_COUNT])(struct fold *, const struct event *) = {
+    [EVENT_RUN_STARTED] = run_started,
+    [EVENT_TEXT_DELTA] = text_delta,
+    [EVENT_REASONING_DELTA] = reasoning_delta,
+    [EVENT_REASONING_COMPLETE] = reasoning_complete,
+    [EVENT_TEXT_COMPLETE] = text_complete,
+    [EVENT_TOOL_CALL_REQUESTED] = tool_requested,
+    [EVENT_TOOL_EXECUTION_COMPLETED] = tool_completed,
+    [EVENT_TURN_COMPLETED] = turn_completed,
+    [EVENT_RETRYING] = retrying,
+    [EVENT_WARNING] = warning,
+    [EVENT_RUN_COMPLETED] = run_completed,
+    [EVENT_RUN_FAILED] = run_failed,
+    [EVENT_INTERRUPTED] = interrupted,
+};
+
+static void drop_cut_off(struct fold *f)
+{
+    for (size_t i = f->items.len; f->cut_off && i-- > 0;)
+        if (f->items.items[i] == f->cut_off)
+            remove_item(f, i);
+}
+
+bool fold_apply(struct fold *f, const struct event *ev)
+{
+    if (ev->seq > 0 && ev->seq <= f->last_seq)
+        return false;
+    if (f->first_seq == 0)
+        f->first_seq = ev->seq;
+    if (f->cut_off && ev->type != EVENT_RUN_STARTED)
+        drop_cut_off(f); /* the run goes on after all */
+    bool changed = effects[ev->type] && effects[ev->type](f, ev);
+    if (ev->seq > 0)
+        f->last_seq = ev->seq;
+    return changed;
+}
+
+void fold_note(struct fold *f, enum style style, const char *text)
+{
+    add_note(f, style, text, f->last_seq)->own = true;
+}
+
+/* --- older pages --- */
+
+static void adopt_result(struct fold *older, struct fold *f)
+{
+    for (size_t i = 0; i < f->items.len && f->items.items[i]->kind != ITEM_USER;) {
+        struct item *orphan = f->items.items[i];
+        struct item *call = orphan->orphan ? call_of(older, orphan->id) : NULL;
+        if (!call) {
+            i++;
+            continue;
+        }
+        struct buf result = orphan->result;
+        buf_init(&orphan->result, 0);
+        buf_release(&call->result);
+        call->result = result;
+        call->result_lines = orphan->result_lines;
+        call->ms = orphan->ms;
+        call->answered = true;
+        call->failed = orphan->failed;
+        remove_item(f, i);
+    }
+}
+
+static void drop_taken_back(struct fold *older, const struct fold *f)
+{
+    for (size_t r = 0; r < f->taken_back.len; r++) {
+        struct taken_back range = f->taken_back.items[r];
+        for (size_t i = older->items.len; i-- > 0;) {
+            int64_t seq = older->items.items[i]->seq;
+            if (seq >= range.from && seq < range.to)
+                remove_item(older, i);
+        }
+        if (range.from < older->first_seq)
+            vec_push(&older->taken_back, range);
+    }
+}
+
+static void put_in_front(struct fold *f, struct fold *older)
+{
+    size_t count = older->items.len;
+    if (count) {
+        vec_reserve(&f->items, f->items.len + count);
+        vec_move_(f->items.items, count, 0, f->items.len, sizeof *f->items.items);
+        memcpy(f->items.items, older->items.items, count * sizeof *f->items.items);
+        f->items.len += count;
+    }
+    older->items.len = 0;
+    vec_release(&f->taken_back);
+    f->taken_back.items = older->taken_back.items;
+    f->taken_back.len = older->taken_back.len;
+    f->taken_back.cap = older->taken_back.cap;
+    older->taken_back.items = NULL;
+    if (older->first_seq)
+        f->first_seq = older->first_seq;
+}
+
+/* The first page: what it ends with is where the conversation stands. */
+static void begin_with(struct fold *f, struct fold *page)
+{
+    close_texts(page);
+    if (page->run_open)
+        cut_off_note(page);
+    f->last_seq = page->last_seq;
+    f->need_label = page->need_label;
+    f->run_open = page->run_open;
+    f->partial = page->partial;
+    f->cut_off = page->cut_off;
+}
+
+/* The run at the border goes on there, or it died before the page that is there began. */
+static void join_runs(struct fold *f, struct fold *older)
+{
+    struct item *first = f->items.len ? f->items.items[0] : NULL;
+    if (!first || !older->run_open)
+        return;
+    if (first->kind == ITEM_USER) {
+        close_texts(older);
+        cut_off_note(older);
+        return;
+    }
+    drop_open(older); /* complete on the page that is there */
+    adopt_result(older, f);
+    first = f->items.len ? f->items.items[0] : NULL;
+    if (first && first->label && !older->need_label) {
+        first->label = false;
+        first->change = ITEM_CHANGED;
+    }
+}
+
+size_t fold_prepend(struct fold *f, struct event *const *events, size_t count, bool more)
+{
+    struct fold older;
+    fold_init(&older);
+    for (size_t i = 0; i < count; i++)
+        fold_apply(&older, events[i]);
+    if (f->last_seq == 0) {
+        begin_with(f, &older);
+    } else {
+        join_runs(f, &older);
+        drop_taken_back(&older, f);
+    }
+    f->more = more;
+    size_t added = older.items.len;
+    put_in_front(f, &older);
+    if (added < f->items.len)
+        set_lead(f, added);
+    fold_release(&older);
+    return added;
+}

@@ -1,0 +1,31 @@
+/* The line to the terminal, below curses: its saved settings and plain writes, so that a dying
+ * program can still give it back. */
+#ifndef UI_TTY_H
+#define UI_TTY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Remembers the settings of standard input. False if that is no terminal. */
+bool tty_save(void);
+
+/* Puts the settings back that tty_save() found. Async-signal-safe. */
+void tty_restore(void);
+
+/* The bytes that leave our modes; copied, at most TTY_LEAVE_MAX. NULL: nothing to leave. */
+#define TTY_LEAVE_MAX 512
+void tty_set_leave(const char *bytes);
+
+/* Writes the leave bytes and puts the settings back, if there is something to leave. Only write()
+ * and tcsetattr(): safe in a signal handler at any moment. */
+void tty_emergency_release(void);
+
+/* Writes all of it, past signals and short writes. */
+void tty_write(const char *bytes, size_t len);
+void tty_puts(const char *s);
+
+/* Reads what has arrived on standard input: bytes, 0 at its end or when it went away, -1 when
+ * nothing came within timeout_ms. */
+long tty_read(char *bytes, size_t size, int timeout_ms);
+
+#endif

@@ -1,0 +1,155 @@
+#include "ui/ui.h"
+
+#include <errno.h>
+#include <langinfo.h>
+#include <locale.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "ui/app.h"
+#include "ui/completion.h"
+#include "ui/dispatch.h"
+#include "ui/glyph.h"
+#include "ui/notices.h"
+#include "ui/screen.h"
+#include "ui/signals.h"
+#include "ui/term.h"
+
+/* So much of one kind is handled before the others get their turn. */
+#define NOTICES_MAX 256
+#define KEYS_MAX 1024
+
+const char *const *ui_action_names(void)
+{
+    return action_names();
+}
+
+/* Without any word about the locale the terminal is taken for one of today: UTF-8. */
+static void set_up_characters(void)
+{
+    static const char *const variables[] = {"LC_ALL", "LC_CTYPE", "LANG"};
+    bool told = false;
+    for (int i = 0; i < 3; i++) {
+        const char *value = getenv(variables[i]);
+        told = told || (value && *value);
+    }
+    if (!told)
+        setlocale(LC_CTYPE, "C.UTF-8");
+    glyph_set_ascii(strcmp(nl_langinfo(CODESET), "UTF-8") != 0);
+}
+
+static void handle_signal(struct app *app, int number)
+{
+    switch (number) {
+    case SIGWINCH:
+        term_resized();
+        app_touch_now(app, DIRTY_ALL);
+        break;
+    case SIGTSTP:
+        dispatch_suspend(app);
+        break;
+    case SIGCONT: /* stopped by force: the shell has changed the terminal */
+        term_suspend();
+        term_resume();
+        app_touch_now(app, DIRTY_ALL);
+        break;
+    default:
+        app->signal_number = number;
+        app->leaving = true;
+    }
+}
+
+static void handle_signals(struct app *app)
+{
+    int number;
+    while ((number = signals_next()))
+        handle_signal(app, number);
+}
+
+/* Returns whether keys were left for the next time. */
+static bool handle_keys(struct app *app)
+{
+    struct key key;
+    int count = 0;
+    while (count < KEYS_MAX && !app->leaving && term_read(&key)) {
+        dispatch_key(app, &key);
+        count++;
+    }
+    if (term_hung_up()) {
+        app->signal_number = SIGHUP;
+        app->leaving = true;
+    }
+    return count == KEYS_MAX;
+}
+
+static void handle_notices(struct app *app)
+{
+    struct notice *n;
+    for (int i = 0; i < NOTICES_MAX && (n = mailbox_pop(service_notices(app->service))); i++)
+        notices_take(app, n);
+}
+
+static void handle_paths(struct app *app)
+{
+    struct path_listing *listing;
+    while ((listing = mailbox_pop(path_lister_answers(app->paths))))
+        completion_paths(app, listing);
+}
+
+static void run_loop(struct app *app)
+{
+    struct pollfd fds[] = {{.fd = STDIN_FILENO, .events = POLLIN},
+                           {.fd = mailbox_fd(service_notices(app->service)), .events = POLLIN},
+                           {.fd = signals_fd(), .events = POLLIN},
+                           {.fd = mailbox_fd(path_lister_answers(app->paths)), .events = POLLIN}};
+    bool keys_left = false;
+    while (!app->leaving) {
+        int ready = poll(fds, 4, keys_left ? 0 : app_timeout(app, clock_mono_ms()));
+        if (ready < 0 && errno != EINTR)
+            break;
+        if (ready > 0 && fds[2].revents)
+            handle_signals(app);
+        if (keys_left || (ready > 0 && fds[0].revents))
+            keys_left = handle_keys(app);
+        if (ready > 0 && fds[1].revents)
+            handle_notices(app);
+        if (ready > 0 && fds[3].revents)
+            handle_paths(app);
+        int64_t now_ms = clock_mono_ms();
+        app_timers(app, now_ms);
+        if (!app->leaving && app_frame_due(app, now_ms))
+            screen_draw(app);
+    }
+}
+
+static int run_app(const struct ui_options *options)
+{
+    struct app app;
+    app_init(&app, options);
+    app_set_theme(&app, config_string(options->config, CONFIG_UI_THEME));
+    screen_draw(&app);
+    app.service = service_new(options->service);
+    run_loop(&app);
+    app_save_draft(&app);
+    term_release();
+    service_free(app.service);
+    int status = app.signal_number ? 128 + app.signal_number : 0;
+    app_release(&app);
+    return status;
+}
+
+int ui_run(const struct ui_options *options, struct error *e)
+{
+    set_up_characters();
+    if (!signals_init(term_emergency_release, e))
+        return 1;
+    int status = 1;
+    if (term_init(NULL, config_boolean(options->config, CONFIG_UI_MOUSE), e))
+        status = run_app(options);
+    signals_release();
+    return status;
+}

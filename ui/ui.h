@@ -1,0 +1,25 @@
+/* The terminal surface: takes the terminal, runs the conversation, gives the terminal back. */
+#ifndef UI_UI_H
+#define UI_UI_H
+
+#include <stdbool.h>
+
+#include "base/err.h"
+#include "config/config.h"
+#include "session/service.h"
+
+struct ui_options {
+    const struct config *config;
+    const struct service_options *service;
+    const char *first_draft; /* put into the editor (from -f); NULL: none */
+    char *const *warnings;   /* shown as notes at the start; ends with NULL; may be NULL */
+};
+
+/* Returns the program's exit status: 0, or 128 + the signal that ended it. False-like failures (no
+ * usable terminal) are 1 with `e` filled in. */
+int ui_run(const struct ui_options *options, struct error *e);
+
+/* Names of the key actions for the check of [keys]; ends with NULL. */
+const char *const *ui_action_names(void);
+
+#endif
