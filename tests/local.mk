@@ -4,8 +4,10 @@ UNIT_TESTS = \
 	tests/test_answers \
 	tests/test_buf_vec \
 	tests/test_choose \
+	tests/test_cli \
 	tests/test_commands \
 	tests/test_config \
+	tests/test_e2e \
 	tests/test_editor \
 	tests/test_err \
 	tests/test_event \
@@ -26,6 +28,11 @@ UNIT_TESTS = \
 	tests/test_providers \
 	tests/test_requests \
 	tests/test_rows_wrap \
+	tests/test_screen_basic \
+	tests/test_screen_faults \
+	tests/test_screen_sessions \
+	tests/test_screen_signals \
+	tests/test_screen_stream \
 	tests/test_service \
 	tests/test_snapshot \
 	tests/test_sse \
@@ -39,7 +46,9 @@ UNIT_TESTS = \
 
 # Scripts that look at the source and the catalogues.
 SCRIPT_TESTS = \
-	tests/layering.sh
+	tests/layering.sh \
+	tests/catalogues.sh \
+	tests/map.sh
 
 tests_libsupport_a_SOURCES = \
 	tests/model_dialects.c \
@@ -47,6 +56,10 @@ tests_libsupport_a_SOURCES = \
 	tests/model_listings.c \
 	tests/model_server.c \
 	tests/model_server.h \
+	tests/scene.c \
+	tests/scene.h \
+	tests/screen.c \
+	tests/screen.h \
 	tests/support.c \
 	tests/support.h \
 	tests/talk.c \

@@ -1,0 +1,95 @@
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "cli/session_options.h"
+#include "cli/setup.h"
+#include "ui/ui.h"
+
+enum { CHAT_RESUME = 1 };
+
+static const struct option options[] = {
+    {CHAT_RESUME, "resume", 'r', OPTION_MAYBE, "SESSION",
+     N_("open a session: an id's beginning or end, a title, last, ~2; alone: the last")},
+    SESSION_OPTIONS,
+    {0},
+};
+
+static bool take(void *context, int id, const char *value, struct error *e)
+{
+    struct session_options *o = context;
+    if (id == OPTION_WORD)
+        return err_set(e, ERR_USAGE, _("chat takes no words; one turn without a screen: tiro run"));
+    if (id != CHAT_RESUME)
+        return session_options_take(o, id, value, e);
+    o->resume = value ? value : "last";
+    return true;
+}
+
+static bool check_terminal(struct error *e)
+{
+    if (!isatty(STDOUT_FILENO))
+        return err_set(e, ERR_USAGE, _("standard output is not a terminal; use: tiro run PROMPT"));
+    if (!isatty(STDIN_FILENO))
+        return err_set(e, ERR_USAGE, _("standard input is not a terminal; use: tiro run -"));
+    return true;
+}
+
+/* Ends with NULL. */
+static char **make_warnings(const struct config_problems *problems)
+{
+    char **warnings = mem_alloc((problems->list.len + 1) * sizeof *warnings);
+    for (size_t i = 0; i < problems->list.len; i++)
+        warnings[i] = setup_problem_text(&problems->list.items[i]);
+    return warnings;
+}
+
+static void free_warnings(char **warnings)
+{
+    for (size_t i = 0; warnings[i]; i++)
+        free(warnings[i]);
+    free(warnings);
+}
+
+static int chat(const struct session_options *o)
+{
+    struct error e = {0};
+    struct buf draft = BUF_INIT;
+    if (!check_terminal(&e) || !session_options_files(o, &draft, &e)) {
+        buf_release(&draft);
+        return cli_fail(&e);
+    }
+    struct setup setup;
+    setup_load(&setup);
+    struct service_options service = session_options_service(o, setup.config);
+    char **warnings = make_warnings(&setup.problems);
+    struct ui_options ui = {.config = setup.config,
+                            .service = &service,
+                            .first_draft = draft.len > 0 ? draft.data : NULL,
+                            .warnings = warnings};
+    int status = ui_run(&ui, &e);
+    if (e.code != ERR_OK)
+        cli_fail(&e);
+    free_warnings(warnings);
+    setup_release(&setup);
+    buf_release(&draft);
+    return status;
+}
+
+static int run(const struct cli_command *self, int argc, char **argv)
+{
+    struct session_options o = SESSION_OPTIONS_INIT;
+    int status;
+    if (cli_parse(self, argc, argv, take, &o, &status))
+        status = chat(&o);
+    session_options_release(&o);
+    return status;
+}
+
+const struct cli_command cmd_chat = {
+    .name = "chat",
+    .synopsis = "[chat] [OPTION]…",
+    .help = N_("talk on the whole screen (what tiro does without a command)"),
+    .options = options,
+    .run = run,
+};

@@ -1,0 +1,208 @@
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "cli/prompt.h"
+#include "cli/run_output.h"
+#include "cli/session_options.h"
+#include "cli/setup.h"
+#include "cli/signals.h"
+
+enum { RUN_FORMAT = 1, RUN_RESUME };
+
+static const struct option options[] = {
+    {RUN_FORMAT, "output-format", 'o', OPTION_VALUE, "FORMAT",
+     N_("text, json (one object at the end) or stream-json (one event a line)")},
+    {RUN_RESUME, "resume", 'r', OPTION_VALUE, "SESSION",
+     N_("open a session: an id's beginning or end, a title, last, ~2")},
+    SESSION_OPTIONS,
+    {0},
+};
+
+struct run_options {
+    struct session_options session;
+    const struct output_format *format;
+    struct buf words;
+};
+
+static bool take(void *context, int id, const char *value, struct error *e)
+{
+    struct run_options *o = context;
+    switch (id) {
+    case OPTION_WORD:
+        if (o->words.len > 0)
+            buf_addch(&o->words, ' ');
+        buf_addstr(&o->words, value);
+        return true;
+    case RUN_FORMAT:
+        o->format = output_format_find(value, e);
+        return o->format != NULL;
+    case RUN_RESUME:
+        o->session.resume = value;
+        return true;
+    default:
+        return session_options_take(&o->session, id, value, e);
+    }
+}
+
+/* One turn: the prompt goes out once the session is open and its provider known; the turn is over
+ * when the service is idle again. */
+struct turn {
+    struct service *service;
+    struct run_output *out;
+    const char *prompt;
+    bool sent, over;
+    bool closed; /* standard output: nobody listens any more */
+    int signal;  /* that interrupted; 0: none */
+    struct error error;
+};
+
+static void fail(struct turn *t, const struct error *e)
+{
+    if (t->error.code == ERR_OK)
+        t->error = *e;
+}
+
+static void on_session(struct turn *t, struct notice *n)
+{
+    memcpy(t->out->session_id, n->info.id, sizeof t->out->session_id);
+}
+
+static void on_provider(struct turn *t, struct notice *n)
+{
+    free(t->out->provider);
+    free(t->out->model);
+    t->out->provider = mem_strdup(n->provider);
+    t->out->model = n->model && *n->model ? mem_strdup(n->model) : NULL;
+    if (!t->sent)
+        service_send(t->service, command_new(COMMAND_START_TURN, t->prompt));
+    t->sent = true;
+}
+
+static void on_event(struct turn *t, struct notice *n)
+{
+    if (n->event->type == EVENT_RUN_FAILED) {
+        struct error e;
+        err_set(&e, err_from_name(n->event->name), "%s", n->event->text ? n->event->text : "");
+        fail(t, &e);
+    }
+    if (!t->closed)
+        t->closed = !run_output_event(t->out, n->event);
+}
+
+static void on_busy(struct turn *t, struct notice *n)
+{
+    t->over = !n->flag;
+}
+
+/* Before the turn began there is nothing to wait for. */
+static void on_error(struct turn *t, struct notice *n)
+{
+    fail(t, &n->error);
+    t->over = t->over || !t->sent || n->error.code == ERR_SESSION_BUSY;
+}
+
+static void handle(struct turn *t, struct notice *n)
+{
+    static void (*const handlers[])(struct turn *, struct notice *) = {
+        [NOTICE_EVENT] = on_event, [NOTICE_SESSION] = on_session, [NOTICE_PROVIDER] = on_provider,
+        [NOTICE_BUSY] = on_busy,   [NOTICE_ERROR] = on_error,
+    };
+    if ((size_t)n->type < sizeof handlers / sizeof *handlers && handlers[n->type])
+        handlers[n->type](t, n);
+    notice_free(n);
+}
+
+static void handle_signal(struct turn *t)
+{
+    int number = signals_take();
+    if (number == 0)
+        return;
+    t->signal = number;
+    if (t->sent)
+        service_send(t->service, command_new(COMMAND_INTERRUPT, NULL));
+    else
+        t->over = true;
+}
+
+static void carry(struct turn *t, int signal_fd)
+{
+    struct mailbox *notices = service_notices(t->service);
+    struct pollfd fds[] = {{.fd = mailbox_fd(notices), .events = POLLIN},
+                           {.fd = signal_fd, .events = POLLIN}};
+    while (!t->over && !t->closed) {
+        struct notice *n;
+        if (poll(fds, 2, -1) < 0 && errno != EINTR)
+            break;
+        handle_signal(t);
+        while (!t->over && (n = mailbox_pop(notices)))
+            handle(t, n);
+    }
+}
+
+/* An interrupt that the user asked for is no fault worth words. */
+static int status_of(const struct turn *t)
+{
+    if (t->signal)
+        return 128 + t->signal;
+    return t->error.code == ERR_OK ? 0 : cli_fail(&t->error);
+}
+
+static int run_turn(const struct run_options *o, const struct setup *setup, const char *prompt)
+{
+    struct run_output out;
+    struct service_options service = session_options_service(&o->session, setup->config);
+    run_output_init(&out, o->format);
+    int signal_fd = signals_open();
+    struct turn t = {.service = service_new(&service), .out = &out, .prompt = prompt};
+    carry(&t, signal_fd);
+    if (!t.closed)
+        run_output_finish(&out, t.error.code == ERR_OK ? NULL : &t.error);
+    service_free(t.service);
+    int status = status_of(&t);
+    run_output_release(&out);
+    return status;
+}
+
+static int run_options(const struct run_options *o)
+{
+    struct error e = {0};
+    struct buf prompt = BUF_INIT;
+    struct setup setup;
+    int status;
+    if (prompt_read(&o->session, o->words.data, &prompt, &e)) {
+        setup_load(&setup);
+        setup_print_problems(&setup);
+        status = run_turn(o, &setup, prompt.data);
+        setup_release(&setup);
+    } else {
+        status = cli_fail(&e);
+    }
+    buf_release(&prompt);
+    return status;
+}
+
+static int run(const struct cli_command *self, int argc, char **argv)
+{
+    struct run_options o = {
+        .session = SESSION_OPTIONS_INIT, .format = &output_formats[0], .words = BUF_INIT};
+    int status;
+    if (cli_parse(self, argc, argv, take, &o, &status))
+        status = run_options(&o);
+    session_options_release(&o.session);
+    buf_release(&o.words);
+    return status;
+}
+
+const struct cli_command cmd_run = {
+    .name = "run",
+    .synopsis = "run [OPTION]… PROMPT|-",
+    .help = N_("one turn without a screen"),
+    .details = N_("What comes on standard input joins the prompt; - is standard input alone.\n"
+                  "Exit status: 0 answered, 1 failed, 2 budget used up, 64 bad usage, 128 + the "
+                  "signal\nthat interrupted."),
+    .options = options,
+    .run = run,
+};

@@ -1,0 +1,188 @@
+#include "cli/command_line.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/i18n.h"
+#include "base/utf8.h"
+#include "base/vec.h"
+#include "cli/help.h"
+#include "config/config.h"
+
+const struct cli_command *const cli_commands[] = {
+    &cmd_chat, &cmd_run, &cmd_sessions, &cmd_config, &cmd_doctor, &cmd_help, NULL,
+};
+
+const struct cli_command *cli_find(const char *name, struct error *e)
+{
+    VEC(const char *) names = {0};
+    for (size_t i = 0; cli_commands[i]; i++) {
+        if (strcmp(cli_commands[i]->name, name) == 0) {
+            vec_release(&names);
+            return cli_commands[i];
+        }
+        vec_push(&names, cli_commands[i]->name);
+    }
+    cli_unknown(_("command"), name, names.items, names.len, e);
+    vec_release(&names);
+    return NULL;
+}
+
+bool cli_unknown(const char *what, const char *word, const char *const *known, size_t count,
+                 struct error *e)
+{
+    const char *nearest = config_nearest(word, known, count);
+    if (nearest)
+        return err_set(e, ERR_USAGE, _("unknown %s \"%s\"; did you mean \"%s\"?"), what, word,
+                       nearest);
+    return err_set(e, ERR_USAGE, _("unknown %s \"%s\"; see tiro --help"), what, word);
+}
+
+bool cli_count(const char *option, const char *value, int *out, struct error *e)
+{
+    char *end;
+    long n = strtol(value, &end, 10);
+    if (end == value || *end || n < 1 || n > 1000000)
+        return err_set(e, ERR_USAGE, _("--%s takes a whole number from 1, not \"%s\""), option,
+                       value);
+    *out = (int)n;
+    return true;
+}
+
+int cli_fail(const struct error *e)
+{
+    struct buf line = BUF_INIT;
+    utf8_clean(&line, e->text, strlen(e->text), UTF8_ONE_LINE);
+    fflush(stdout);
+    fprintf(stderr, "tiro: %s: %s\n", err_info(e->code)->name, line.data);
+    buf_release(&line);
+    return err_info(e->code)->exit_status;
+}
+
+static const struct option help_option = {
+    .id = -1, .name = "help", .letter = 'h', .kind = OPTION_FLAG};
+
+static const struct option *find_long(const struct option *table, const char *name, size_t len)
+{
+    if (len == strlen(help_option.name) && strncmp(help_option.name, name, len) == 0)
+        return &help_option;
+    for (; table->name; table++)
+        if (strlen(table->name) == len && strncmp(table->name, name, len) == 0)
+            return table;
+    return NULL;
+}
+
+static const struct option *find_letter(const struct option *table, char letter)
+{
+    if (letter == help_option.letter)
+        return &help_option;
+    for (; table->name; table++)
+        if (letter && table->letter == letter)
+            return table;
+    return NULL;
+}
+
+static bool unknown_option(const struct option *table, const char *word, struct error *e)
+{
+    VEC(const char *) names = {0};
+    struct buf text = BUF_INIT;
+    const char *name = word + strspn(word, "-");
+    buf_add(&text, name, strcspn(name, "="));
+    for (; table->name; table++)
+        vec_push(&names, table->name);
+    const char *nearest = config_nearest(text.data, names.items, names.len);
+    if (nearest)
+        err_set(e, ERR_USAGE, _("unknown option %s; did you mean --%s?"), word, nearest);
+    else
+        err_set(e, ERR_USAGE, _("unknown option %s; see tiro --help"), word);
+    buf_release(&text);
+    vec_release(&names);
+    return false;
+}
+
+struct parse {
+    const struct cli_command *command;
+    char **argv;
+    int argc, next;
+    bool words_only; /* after "--" */
+    bool help;
+};
+
+/* The option that argv[next] is, and the value that is written into the same word. */
+static const struct option *match(const struct parse *p, const char **inline_value)
+{
+    const char *word = p->argv[p->next];
+    *inline_value = NULL;
+    if (word[1] != '-') {
+        if (word[2])
+            *inline_value = word + 2;
+        return find_letter(p->command->options, word[1]);
+    }
+    size_t len = strcspn(word + 2, "=");
+    if (word[2 + len])
+        *inline_value = word + 2 + len + 1;
+    return find_long(p->command->options, word + 2, len);
+}
+
+static bool option_value(struct parse *p, const struct option *o, const char *word,
+                         const char **value, struct error *e)
+{
+    const char *follows = p->next < p->argc ? p->argv[p->next] : NULL;
+    if (o->kind == OPTION_FLAG && *value)
+        return err_set(e, ERR_USAGE, _("option %s takes no value"), word);
+    if (o->kind == OPTION_VALUE && !*value && !follows)
+        return err_set(e, ERR_USAGE, _("option %s needs a value: %s"), word, o->value);
+    bool takes = o->kind == OPTION_VALUE || (o->kind == OPTION_MAYBE && follows && *follows != '-');
+    if (!*value && takes) {
+        *value = follows;
+        p->next++;
+    }
+    return true;
+}
+
+static bool parse_word(struct parse *p, const char **value, int *id, struct error *e)
+{
+    const char *word = p->argv[p->next];
+    if (p->words_only || word[0] != '-' || !word[1]) {
+        *id = OPTION_WORD;
+        *value = word;
+        p->next++;
+        return true;
+    }
+    const struct option *o = match(p, value);
+    if (!o)
+        return unknown_option(p->command->options, word, e);
+    p->help = p->help || o == &help_option;
+    *id = o->id;
+    p->next++;
+    return option_value(p, o, word, value, e);
+}
+
+bool cli_parse(const struct cli_command *command, int argc, char **argv,
+               bool (*take)(void *context, int id, const char *value, struct error *e),
+               void *context, int *status)
+{
+    struct parse p = {.command = command, .argv = argv, .argc = argc, .next = 1};
+    while (p.next < argc) {
+        struct error e = {0};
+        const char *value;
+        int id;
+        if (!p.words_only && strcmp(argv[p.next], "--") == 0) {
+            p.words_only = true;
+            p.next++;
+            continue;
+        }
+        if (!parse_word(&p, &value, &id, &e) || (!p.help && !take(context, id, value, &e))) {
+            *status = cli_fail(&e);
+            return false;
+        }
+        if (p.help) {
+            help_command(command);
+            *status = 0;
+            return false;
+        }
+    }
+    return true;
+}

@@ -1,0 +1,61 @@
+#include "cli/help.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/i18n.h"
+#include "base/utf8.h"
+
+enum { HELP_COLUMN = 28 };
+
+/* "  left      help", the help on a line of its own when the left part is too wide. */
+static void print_row(const char *left, const char *help)
+{
+    size_t width = utf8_width(left, strlen(left)) + 2;
+    if (width + 2 > HELP_COLUMN)
+        printf("  %s\n%*s%s\n", left, HELP_COLUMN, "", help);
+    else
+        printf("  %s%*s%s\n", left, HELP_COLUMN - (int)width, "", help);
+}
+
+static void print_option(const struct option *o)
+{
+    struct buf left = BUF_INIT;
+    if (o->letter)
+        buf_addf(&left, "-%c, ", o->letter);
+    buf_addf(&left, "--%s", o->name);
+    if (o->value)
+        buf_addf(&left, o->kind == OPTION_MAYBE ? " [%s]" : " %s", o->value);
+    print_row(left.data, _(o->help));
+    buf_release(&left);
+}
+
+static void print_commands(void)
+{
+    printf("%s\n", _("Commands:"));
+    for (size_t i = 0; cli_commands[i]; i++)
+        print_row(cli_commands[i]->name, _(cli_commands[i]->help));
+}
+
+void help_command(const struct cli_command *command)
+{
+    printf(_("Usage: tiro %s\n"), command->synopsis);
+    printf("\n%s\n", _(command->help));
+    if (command->details)
+        printf("\n%s\n", _(command->details));
+    printf("\n%s\n", _("Options:"));
+    for (const struct option *o = command->options; o->name; o++)
+        print_option(o);
+    print_row("-h, --help", _("print this help"));
+}
+
+void help_overview(void)
+{
+    printf("%s\n", _("Usage: tiro [COMMAND] [OPTION]…"));
+    printf("\n%s\n\n", _("Talks with a language model in the terminal. Without a command: chat."));
+    print_commands();
+    printf("\n%s\n", _("Options:"));
+    print_row("-h, --help", _("print this help; tiro help COMMAND says more"));
+    print_row("-V, --version", _("print the version"));
+}

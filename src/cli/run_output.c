@@ -1,0 +1,258 @@
+#include "cli/run_output.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/i18n.h"
+#include "base/json.h"
+#include "base/mem.h"
+#include "base/utf8.h"
+#include "cli/command_line.h"
+
+/* --- text --------------------------------------------------------------------------------------
+ */
+
+static void write_text(struct run_output *o, const char *text, size_t len)
+{
+    struct buf clean = BUF_INIT;
+    if (len == 0)
+        return;
+    if (o->terminal)
+        utf8_clean(&clean, text, len, UTF8_MULTILINE);
+    else
+        buf_add(&clean, text, len);
+    fwrite(clean.data, 1, clean.len, stdout);
+    o->mid_line = clean.len > 0 && clean.data[clean.len - 1] != '\n';
+    buf_release(&clean);
+}
+
+static void end_line(struct run_output *o)
+{
+    if (o->mid_line)
+        putchar('\n');
+    o->mid_line = false;
+}
+
+static void text_delta(struct run_output *o, const struct event *ev)
+{
+    if (o->mid_text) {
+        end_line(o);
+        putchar('\n');
+        o->mid_text = false;
+    }
+    write_text(o, ev->text, strlen(ev->text));
+}
+
+static void tell(struct run_output *o, const char *line)
+{
+    struct buf clean = BUF_INIT;
+    utf8_clean(&clean, line, strlen(line), UTF8_ONE_LINE);
+    end_line(o);
+    fflush(stdout);
+    fprintf(stderr, "tiro: %s\n", clean.data);
+    buf_release(&clean);
+}
+
+static void tell_retry(struct run_output *o, const struct event *ev)
+{
+    if (!o->progress)
+        return;
+    char *line = mem_printf(_("retry %d of %d in %.1f s: %s"), ev->count, ev->limit,
+                            (double)ev->number / 1000, ev->text);
+    tell(o, line);
+    free(line);
+}
+
+static void tell_warning(struct run_output *o, const struct event *ev)
+{
+    char *line = mem_printf(_("warning: %s"), ev->text ? ev->text : ev->name);
+    tell(o, line);
+    free(line);
+}
+
+static void text_event(struct run_output *o, const struct event *ev)
+{
+    if (ev->type == EVENT_TURN_STARTED)
+        o->mid_text = o->answer.len > 0;
+    else if (ev->type == EVENT_TEXT_DELTA)
+        text_delta(o, ev);
+    else if (ev->type == EVENT_RETRYING)
+        tell_retry(o, ev);
+    else if (ev->type == EVENT_WARNING)
+        tell_warning(o, ev);
+}
+
+static void text_finish(struct run_output *o, const struct error *e)
+{
+    (void)e;
+    end_line(o);
+}
+
+/* --- json --------------------------------------------------------------------------------------
+ */
+
+static void no_event(struct run_output *o, const struct event *ev)
+{
+    (void)o;
+    (void)ev;
+}
+
+static void set_measured(struct json *object, const char *name, int64_t n)
+{
+    if (n >= 0)
+        json_set_int(object, name, n);
+}
+
+static struct json *usage_json(const struct usage *u)
+{
+    if (!usage_known(u))
+        return json_new_string(NULL);
+    struct json *v = json_new_object();
+    set_measured(v, "input_tokens", u->input);
+    set_measured(v, "output_tokens", u->output);
+    set_measured(v, "cached_tokens", u->cached);
+    if (u->estimated)
+        json_set_bool(v, "estimated", true);
+    return v;
+}
+
+static struct json *error_json(const struct error *e)
+{
+    struct json *v = json_new_object();
+    json_set_string(v, "code", err_info(e->code)->name);
+    json_set_string(v, "message", e->text);
+    return v;
+}
+
+static enum stop_reason stop_of(const struct event *end)
+{
+    return end->type == EVENT_INTERRUPTED ? STOP_CANCELLED : end->stop_reason;
+}
+
+static void json_finish(struct run_output *o, const struct error *e)
+{
+    const struct event *end = o->end;
+    bool completed = end && end->type == EVENT_RUN_COMPLETED;
+    struct json *v = json_new_object();
+    if (*o->session_id)
+        json_set_string(v, "session_id", o->session_id);
+    json_set_string(v, "result", completed && end->text ? end->text : o->answer.data);
+    if (end && end->type != EVENT_RUN_FAILED)
+        json_set_string(v, "stop_reason", stop_reason_name(stop_of(end)));
+    json_set(v, "usage", end ? usage_json(&end->usage) : json_new_string(NULL));
+    json_set_int(v, "turns", completed ? end->count : o->calls);
+    json_set_int(v, "duration_ms", completed ? end->number : clock_mono_ms() - o->began_ms);
+    json_set_string(v, "model", o->model);
+    json_set_string(v, "provider", o->provider);
+    if (e)
+        json_set(v, "error", error_json(e));
+    char *text = json_print(v);
+    puts(text);
+    free(text);
+    json_free(v);
+}
+
+/* --- stream-json -------------------------------------------------------------------------------
+ */
+
+static void stream_event(struct run_output *o, const struct event *ev)
+{
+    (void)o;
+    char *line = event_to_line(ev);
+    puts(line);
+    free(line);
+}
+
+static void no_finish(struct run_output *o, const struct error *e)
+{
+    (void)o;
+    (void)e;
+}
+
+const struct output_format output_formats[] = {
+    {"text", text_event, text_finish},
+    {"json", no_event, json_finish},
+    {"stream-json", stream_event, no_finish},
+    {NULL, NULL, NULL},
+};
+
+const struct output_format *output_format_find(const char *name, struct error *e)
+{
+    const char *names[sizeof output_formats / sizeof *output_formats];
+    size_t count = 0;
+    for (; output_formats[count].name; count++) {
+        names[count] = output_formats[count].name;
+        if (strcmp(names[count], name) == 0)
+            return &output_formats[count];
+    }
+    cli_unknown(_("output format"), name, names, count, e);
+    return NULL;
+}
+
+/* --- all formats -------------------------------------------------------------------------------
+ */
+
+void run_output_init(struct run_output *o, const struct output_format *format)
+{
+    *o = (struct run_output){.format = format,
+                             .terminal = isatty(STDOUT_FILENO),
+                             .progress = isatty(STDERR_FILENO),
+                             .answer = BUF_INIT,
+                             .began_ms = clock_mono_ms()};
+}
+
+void run_output_release(struct run_output *o)
+{
+    free(o->provider);
+    free(o->model);
+    buf_release(&o->answer);
+    event_free(o->end);
+}
+
+static void keep(struct run_output *o, const struct event *ev)
+{
+    switch (ev->type) {
+    case EVENT_TURN_STARTED:
+        o->calls++;
+        buf_clear(&o->answer);
+        break;
+    case EVENT_TEXT_DELTA:
+        buf_addstr(&o->answer, ev->text);
+        break;
+    case EVENT_TURN_COMPLETED:
+        if (ev->model) {
+            free(o->model);
+            o->model = mem_strdup(ev->model);
+        }
+        break;
+    case EVENT_RUN_COMPLETED:
+    case EVENT_RUN_FAILED:
+    case EVENT_INTERRUPTED:
+        event_free(o->end);
+        o->end = event_clone(ev);
+        break;
+    default:
+        break;
+    }
+}
+
+static bool written(void)
+{
+    return fflush(stdout) == 0 && !ferror(stdout);
+}
+
+bool run_output_event(struct run_output *o, const struct event *ev)
+{
+    o->format->event(o, ev);
+    keep(o, ev);
+    return written();
+}
+
+bool run_output_finish(struct run_output *o, const struct error *e)
+{
+    o->format->finish(o, e);
+    return written();
+}

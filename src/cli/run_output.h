@@ -1,0 +1,46 @@
+/* What `tiro run` prints: one row a format. */
+#ifndef CLI_RUN_OUTPUT_H
+#define CLI_RUN_OUTPUT_H
+
+#include <stdbool.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "chat/event.h"
+
+struct run_output;
+
+struct output_format {
+    const char *name;
+    void (*event)(struct run_output *o, const struct event *ev);
+    /* After the last event, also when there was none. `e` is what failed; NULL: nothing. */
+    void (*finish)(struct run_output *o, const struct error *e);
+};
+
+extern const struct output_format output_formats[]; /* ends with a NULL name */
+
+/* NULL, with the nearest name in `e` (USAGE), when there is none. */
+const struct output_format *output_format_find(const char *name, struct error *e);
+
+struct run_output {
+    const struct output_format *format;
+    bool terminal; /* standard output is one: clean what is written */
+    bool progress; /* standard error is a terminal: tell of retries */
+    bool mid_line; /* the last character was no newline */
+    bool mid_text; /* an earlier model call of the turn wrote text */
+    char session_id[UUID_LEN + 1];
+    char *provider, *model; /* owned; NULL until known */
+    struct buf answer;      /* text of the newest model call, whole or partial */
+    int calls;
+    int64_t began_ms;
+    struct event *end; /* run_completed, run_failed or interrupted; NULL before */
+};
+
+void run_output_init(struct run_output *o, const struct output_format *format);
+void run_output_release(struct run_output *o);
+
+/* Prints the event and keeps what finish() will need. False when standard output is closed. */
+bool run_output_event(struct run_output *o, const struct event *ev);
+bool run_output_finish(struct run_output *o, const struct error *e);
+
+#endif

@@ -1,0 +1,118 @@
+#include "cli/session_options.h"
+
+#include <string.h>
+
+#include "base/paths.h"
+#include "base/utf8.h"
+
+#define MAX_FILE ((size_t)4 * 1024 * 1024)
+
+void session_options_release(struct session_options *o)
+{
+    vec_release(&o->files);
+}
+
+/* The configuration's table knows what a choice may be. */
+static bool check_choice(enum config_key key, const char *value, struct error *e)
+{
+    struct config *scratch = config_new();
+    bool ok = config_set(scratch, key, value, e);
+    config_free(scratch);
+    if (!ok)
+        e->code = ERR_USAGE;
+    return ok;
+}
+
+bool session_options_take(struct session_options *o, int id, const char *value, struct error *e)
+{
+    switch ((enum session_option)id) {
+    case SESSION_CONTINUE:
+        o->resume = "last";
+        return true;
+    case SESSION_PROVIDER:
+        o->provider = value;
+        return check_choice(CONFIG_PROVIDER_NAME, value, e);
+    case SESSION_MODEL:
+        o->model = value;
+        return true;
+    case SESSION_SYSTEM:
+        o->system = value;
+        return true;
+    case SESSION_FILE:
+        vec_push(&o->files, value);
+        return true;
+    case SESSION_TOOLS:
+        o->tools = value;
+        return check_choice(CONFIG_CHAT_TOOLS, value, e);
+    case SESSION_PERSIST:
+    case SESSION_NO_PERSIST:
+        o->persist = id == SESSION_PERSIST;
+        return true;
+    }
+    return true;
+}
+
+struct service_options session_options_service(const struct session_options *o,
+                                               const struct config *config)
+{
+    return (struct service_options){
+        .config = config,
+        .provider = o->provider,
+        .model = o->model,
+        .system = o->system,
+        .tools = o->tools,
+        .persist = o->persist >= 0 ? o->persist : config_boolean(config, CONFIG_SESSION_PERSIST),
+        .resume = o->resume,
+    };
+}
+
+static size_t longest_run(const char *text, char c)
+{
+    size_t longest = 0, run = 0;
+    for (; *text; text++) {
+        run = *text == c ? run + 1 : 0;
+        longest = run > longest ? run : longest;
+    }
+    return longest;
+}
+
+static void add_fence(struct buf *out, size_t len)
+{
+    for (size_t i = 0; i < len; i++)
+        buf_addch(out, '`');
+}
+
+static void add_fenced(struct buf *out, const char *path, const struct buf *text)
+{
+    size_t run = longest_run(text->data, '`');
+    size_t fence = run < 3 ? 3 : run + 1;
+    buf_addf(out, "%s:\n", path);
+    add_fence(out, fence);
+    buf_addch(out, '\n');
+    buf_add(out, text->data, text->len);
+    if (text->len > 0 && text->data[text->len - 1] != '\n')
+        buf_addch(out, '\n');
+    add_fence(out, fence);
+    buf_addstr(out, "\n\n");
+}
+
+static bool add_file(struct buf *out, const char *path, struct error *e)
+{
+    struct buf text;
+    buf_init(&text, MAX_FILE);
+    bool ok = paths_read_file(path, &text, e);
+    if (ok && (!utf8_valid(text.data, text.len) || memchr(text.data, '\0', text.len)))
+        ok = err_set(e, ERR_FILE_ERROR, _("%s is no UTF-8 text; convert it first"), path);
+    if (ok)
+        add_fenced(out, path, &text);
+    buf_release(&text);
+    return ok;
+}
+
+bool session_options_files(const struct session_options *o, struct buf *out, struct error *e)
+{
+    for (size_t i = 0; i < o->files.len; i++)
+        if (!add_file(out, o->files.items[i], e))
+            return false;
+    return true;
+}

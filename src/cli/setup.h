@@ -1,0 +1,24 @@
+/* What every command that works with the configuration begins with. */
+#ifndef CLI_SETUP_H
+#define CLI_SETUP_H
+
+#include "config/config.h"
+
+struct setup {
+    struct config *config;
+    struct config_problems problems;
+    char *path; /* of the user's file */
+};
+
+/* Reads the user's file and the environment, checks [keys], opens the diagnostic log if one is
+ * configured. What is wrong becomes a problem, never a failure. */
+void setup_load(struct setup *s);
+void setup_release(struct setup *s);
+
+/* "SOURCE:LINE: TEXT"; the caller frees. */
+char *setup_problem_text(const struct config_problem *p);
+
+/* One "tiro: CONFIG_ERROR: …" a problem, to standard error. */
+void setup_print_problems(const struct setup *s);
+
+#endif

@@ -1,0 +1,191 @@
+#include "tests/scene.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/vec.h"
+#include "tests/support.h"
+
+enum { MAX_OPEN = 8 };
+
+static struct model_server *server;
+static struct screen *open_screens[MAX_OPEN];
+static size_t open_count;
+static char *store_path;
+
+int scene_setup(void **state)
+{
+    if (support_setup(state) != 0)
+        return -1;
+    server = model_server_start();
+    setenv("ANTHROPIC_BASE_URL", model_server_url(server), 1);
+    setenv("ANTHROPIC_API_KEY", SCENE_KEY, 1);
+    store_path = support_path(".local/share/tiro/tiro.db");
+    return 0;
+}
+
+int scene_teardown(void **state)
+{
+    while (open_count > 0)
+        screen_free(open_screens[--open_count]);
+    model_server_stop(server);
+    server = NULL;
+    free(store_path);
+    store_path = NULL;
+    return support_teardown(state);
+}
+
+struct model_server *scene_server(void)
+{
+    return server;
+}
+
+const char *scene_store(void)
+{
+    return store_path;
+}
+
+struct screen *scene_run(int rows, int cols, const char *const *argv)
+{
+    assert_true(open_count < MAX_OPEN);
+    struct screen *s = screen_start(argv, support_dir(), rows, cols);
+    open_screens[open_count++] = s;
+    return s;
+}
+
+struct screen *scene_start(int rows, int cols, const char *const *arguments)
+{
+    VEC(const char *) argv = {0};
+    vec_push(&argv, support_program());
+    for (; arguments != NULL && *arguments != NULL; arguments++)
+        vec_push(&argv, *arguments);
+    vec_push(&argv, NULL);
+    struct screen *s = scene_run(rows, cols, argv.items);
+    vec_release(&argv);
+    return s;
+}
+
+static bool is_ready(struct screen *s, void *context)
+{
+    int row, col;
+    bool visible;
+    (void)context;
+    screen_cursor(s, &row, &col, &visible);
+    return visible && screen_alternate(s) && screen_cell_is(s, row, 0, '>');
+}
+
+bool scene_wait_prompt(struct screen *s)
+{
+    return screen_wait(s, is_ready, NULL, "the caret in the prompt's row", WAIT_MS);
+}
+
+bool scene_wait_idle(struct screen *s)
+{
+    return screen_wait_gone(s, "Esc stops", WAIT_MS) && scene_wait_prompt(s);
+}
+
+struct screen *scene_open(int rows, int cols, const char *const *arguments)
+{
+    struct screen *s = scene_start(rows, cols, arguments);
+    assert_true(scene_wait_prompt(s));
+    return s;
+}
+
+void scene_say(struct screen *s, const char *text)
+{
+    screen_type(s, text);
+    screen_key(s, SCREEN_ENTER);
+}
+
+void scene_ask(struct screen *s, const char *question, const char *answer)
+{
+    assert_null(strstr(screen_text(s), answer));
+    scene_say(s, question);
+    assert_true(screen_wait_text(s, answer, WAIT_MS));
+    assert_true(scene_wait_idle(s));
+}
+
+void scene_exchange(struct screen *s, const char *question, const char *answer)
+{
+    model_server_queue(server, &(struct reply){.text = answer});
+    scene_ask(s, question, answer);
+}
+
+void scene_leave(struct screen *s)
+{
+    screen_ctrl(s, 'd');
+    assert_true(screen_wait_exit(s, WAIT_MS));
+    assert_int_equal(screen_status(s), 0);
+}
+
+/* Where the last of the two was written: whether `off` came after `on`. */
+static bool is_off(struct screen *s, const char *on, const char *off)
+{
+    size_t len;
+    const char *log = screen_log(s, &len);
+    const char *last_on = NULL, *last_off = NULL;
+    for (const char *p = log; p < log + len; p++) {
+        if (strncmp(p, on, strlen(on)) == 0)
+            last_on = p;
+        if (strncmp(p, off, strlen(off)) == 0)
+            last_off = p;
+    }
+    return last_on == NULL || (last_off != NULL && last_off > last_on);
+}
+
+void scene_assert_restored(struct screen *s)
+{
+    static const char *const modes[][2] = {
+        {"\033[?1049h", "\033[?1049l"}, {"\033[?25l", "\033[?25h"},
+        {"\033[?2004h", "\033[?2004l"}, {"\033[?1000h", "\033[?1000l"},
+        {"\033[?1002h", "\033[?1002l"}, {"\033[?1006h", "\033[?1006l"},
+        {"\033[?1h", "\033[?1l"},       {"\033[?2026h", "\033[?2026l"},
+        {"\033[?1004h", "\033[?1004l"},
+    };
+    for (size_t i = 0; i < sizeof modes / sizeof *modes; i++)
+        if (!is_off(s, modes[i][0], modes[i][1]))
+            fail_msg("the terminal was left with ESC%s", modes[i][0] + 1);
+    assert_false(screen_alternate(s));
+    assert_false(screen_mouse(s));
+    assert_true(screen_settings_restored(s));
+}
+
+static bool stop_at_once(void *context, const struct event *ev)
+{
+    (void)context;
+    (void)ev;
+    return false;
+}
+
+static bool draft_is(const char *text)
+{
+    struct session_list list = {0};
+    struct session_info info;
+    struct error e;
+    bool is = false;
+    if (service_list(store_path, 1, &list, &e) && list.items.len == 1 &&
+        service_read(store_path, list.items.items[0].id, &info, stop_at_once, NULL, &e)) {
+        is = info.draft != NULL && strcmp(info.draft, text) == 0;
+        session_info_release(&info);
+    }
+    session_list_release(&list);
+    return is;
+}
+
+/* The store tells nobody when it is written, so this looks again and again. */
+bool scene_wait_draft(struct screen *s, const char *text)
+{
+    double until = screen_clock() + WAIT_MS;
+    while (!draft_is(text)) {
+        if (screen_clock() >= until)
+            return false;
+        (void)screen_pump(s, 10);
+    }
+    return true;
+}

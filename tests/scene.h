@@ -1,0 +1,57 @@
+/* The stage of every screen test: a fresh home, the scripted model, the program at a terminal. */
+#ifndef TESTS_SCENE_H
+#define TESTS_SCENE_H
+
+#include <stdbool.h>
+
+#include "session/service.h"
+#include "tests/model_server.h"
+#include "tests/screen.h"
+
+enum { WAIT_MS = 20000 }; /* far more than is needed, also with sanitizers on a busy machine */
+
+#define SCENE_KEY "sk-scene-0123456789-must-not-leak"
+
+/* For cmocka_unit_test_setup_teardown(). The program will find the model as Anthropic's, by the
+ * environment, with SCENE_KEY. The teardown ends every program and the server. */
+int scene_setup(void **state);
+int scene_teardown(void **state);
+
+/* Wants <cmocka.h>. */
+#define scene_test(f) cmocka_unit_test_setup_teardown(f, scene_setup, scene_teardown)
+
+struct model_server *scene_server(void);
+const char *scene_store(void); /* path of the database */
+
+/* Starts the program and waits until it can be typed into. At most 8 in a test. Arguments without
+ * the program's name, ending with NULL; NULL: none. */
+struct screen *scene_open(int rows, int cols, const char *const *arguments);
+struct screen *scene_start(int rows, int cols, const char *const *arguments); /* without waiting */
+struct screen *scene_run(int rows, int cols, const char *const *argv);        /* any program */
+
+/* Waits until the caret stands in the prompt's row. */
+bool scene_wait_prompt(struct screen *s);
+
+/* Waits until no turn runs. */
+bool scene_wait_idle(struct screen *s);
+
+/* Types a line and Enter. */
+void scene_say(struct screen *s, const char *text);
+
+/* The same, then waits for this text of the answer, which may not be on the screen before, and for
+ * the end of the turn. */
+void scene_ask(struct screen *s, const char *question, const char *answer);
+
+/* The same, with an answer that is queued here. */
+void scene_exchange(struct screen *s, const char *question, const char *answer);
+
+/* Ctrl-D, then waits for exit status 0. */
+void scene_leave(struct screen *s);
+
+/* Whether the terminal is as it was before: the screen's modes and the line's settings. */
+void scene_assert_restored(struct screen *s);
+
+/* Waits until the newest session's draft is this text. */
+bool scene_wait_draft(struct screen *s, const char *text);
+
+#endif

@@ -1,0 +1,535 @@
+/* The command line through the real program. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/json.h"
+#include "base/mem.h"
+#include "tests/model_server.h"
+#include "tests/screen.h"
+#include "tests/support.h"
+
+enum { PATIENCE_MS = 20000 };
+
+/* What one run of the program gave. */
+struct result {
+    int status;
+    char *out, *err;
+};
+
+static struct result run_with(const char *input, const char *const *args)
+{
+    struct result r;
+    r.status = support_run(args, input, &r.out, &r.err);
+    return r;
+}
+
+#define RUN(...) run_with("", (const char *const[]){__VA_ARGS__, NULL})
+
+static void result_release(struct result *r)
+{
+    free(r->out);
+    free(r->err);
+}
+
+static void assert_text(const char *where, const char *what)
+{
+    if (!strstr(where, what))
+        fail_msg("\"%s\" is not in: %s", what, where);
+}
+
+/* Ends with this status, and says this on standard error. */
+static void expect(struct result r, int status, const char *err)
+{
+    if (r.status != status)
+        fail_msg("status %d in place of %d; %s%s", r.status, status, r.out, r.err);
+    assert_text(r.err, err);
+    result_release(&r);
+}
+
+static struct json *parse(const char *text)
+{
+    struct error e = {0};
+    struct json *v = json_parse(text, strlen(text), &e);
+    if (!v)
+        fail_msg("no JSON (%s): %s", e.text, text);
+    return v;
+}
+
+static void write_config(const char *text)
+{
+    static const char *const dirs[] = {".config", ".config/tiro"};
+    for (size_t i = 0; i < sizeof dirs / sizeof *dirs; i++) {
+        char *dir = support_path(dirs[i]);
+        mkdir(dir, 0700);
+        free(dir);
+    }
+    char *path = support_path(".config/tiro/tiro.ini");
+    support_write(path, text);
+    free(path);
+}
+
+static struct model_server *begin_server(void)
+{
+    struct model_server *s = model_server_start();
+    char *url = mem_printf("%s/v1", model_server_url(s));
+    setenv("OPENAI_BASE_URL", url, 1);
+    setenv("OPENAI_API_KEY", "key-of-the-test", 1);
+    setenv("TIRO_OPENAI_MODEL", "scripted-model", 1);
+    free(url);
+    return s;
+}
+
+static void end_server(struct model_server *s)
+{
+    model_server_stop(s);
+    unsetenv("OPENAI_BASE_URL");
+    unsetenv("OPENAI_API_KEY");
+    unsetenv("TIRO_OPENAI_MODEL");
+}
+
+/* --- words and options -------------------------------------------------------------------------
+ */
+
+static void test_version(void **state)
+{
+    (void)state;
+    struct result r = RUN("--version");
+    assert_int_equal(r.status, 0);
+    assert_int_equal(strncmp(r.out, "tiro ", 5), 0);
+    assert_string_equal(r.err, "");
+    result_release(&r);
+}
+
+static void test_help(void **state)
+{
+    (void)state;
+    static const char *const commands[] = {"chat", "run", "sessions", "config", "doctor", "help"};
+    struct result overview = RUN("--help");
+    assert_int_equal(overview.status, 0);
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
+        assert_text(overview.out, commands[i]);
+        struct result one = RUN("help", commands[i]);
+        assert_int_equal(one.status, 0);
+        struct result same = RUN(commands[i], "--help");
+        assert_int_equal(same.status, 0);
+        assert_string_equal(one.out, same.out);
+        result_release(&one);
+        result_release(&same);
+    }
+    result_release(&overview);
+}
+
+static void test_usage(void **state)
+{
+    (void)state;
+    expect(RUN("sesions", "list"), 64,
+           "tiro: USAGE: unknown command \"sesions\"; did you mean "
+           "\"sessions\"?");
+    expect(RUN("run", "--modle", "x", "hi"), 64, "unknown option --modle; did you mean --model?");
+    expect(RUN("run", "--qqqqqqqqqq"), 64, "tiro: USAGE: unknown option --qqqqqqqqqq");
+    expect(RUN("run", "--model"), 64, "option --model needs a value");
+    expect(RUN("run", "--no-persist=1", "hi"), 64, "option --no-persist=1 takes no value");
+    expect(RUN("run", "--provider", "opnai", "hi"), 64, "tiro: USAGE: ");
+    expect(RUN("run", "--tools", "all", "hi"), 64, "tiro: USAGE: ");
+    expect(RUN("run", "--output-format", "jsno", "hi"), 64, "did you mean \"json\"?");
+    expect(RUN("run"), 64, "nothing to send");
+    expect(RUN("sessions", "shwo"), 64, "did you mean \"show\"?");
+    expect(RUN("sessions", "list", "--limit", "none"), 64, "--limit takes a whole number");
+    expect(RUN("config", "chekc"), 64, "did you mean \"check\"?");
+    expect(RUN("doctor", "now"), 64, "tiro: USAGE: ");
+    expect(RUN("help", "rnu"), 64, "did you mean \"run\"?");
+}
+
+static void test_chat_wants_a_terminal(void **state)
+{
+    (void)state;
+    struct result r = run_with("", (const char *const[]){NULL});
+    assert_int_equal(r.status, 64);
+    assert_string_equal(r.out, "");
+    assert_text(r.err, "tiro run");
+    result_release(&r);
+    expect(RUN("--model", "m", "--resume"), 64, "not a terminal");
+    expect(RUN("chat", "hello"), 64, "tiro run");
+}
+
+/* --- configuration -----------------------------------------------------------------------------
+ */
+
+static void test_config_check(void **state)
+{
+    (void)state;
+    expect(RUN("config", "check"), 0, "");
+    write_config("[ui]\nthem = light\n[provider]\nmax_retries = many\n[keys]\nsned = C-s\n");
+    expect(RUN("config", "check"), 1, "tiro.ini:2: ");
+    expect(RUN("config", "check"), 1, "tiro: CONFIG_ERROR: ");
+    expect(RUN("config", "check"), 1, "tiro.ini:4: ");
+    expect(RUN("config", "check"), 1, "tiro.ini:6: ");
+
+    struct result r = RUN("config", "check", "--json");
+    assert_int_equal(r.status, 1);
+    struct json *v = parse(r.out);
+    assert_int_equal(json_len(v), 3);
+    assert_int_equal(json_get_int(json_at(v, 1), "line", 0), 4);
+    json_free(v);
+    result_release(&r);
+}
+
+static void test_config_show(void **state)
+{
+    (void)state;
+    write_config(
+        "[anthropic]\napi_key = sk-very-secret\n[ui]\ntheme = light\n"
+        "[model my-model]\nwindow = 4096\n");
+    setenv("TIRO_PROVIDER_MAX_RETRIES", "7", 1);
+    struct result r = RUN("config", "show");
+    assert_int_equal(r.status, 0);
+    assert_text(r.out, "theme = light    ; file");
+    assert_text(r.out, "max_retries = 7    ; environment");
+    assert_text(r.out, "[model my-model]\nwindow = 4096");
+    assert_null(strstr(r.out, "sk-very-secret"));
+    result_release(&r);
+
+    r = RUN("config", "show", "--json");
+    assert_null(strstr(r.out, "sk-very-secret"));
+    struct json *v = parse(r.out);
+    assert_int_equal(json_type(v), JSON_ARRAY);
+    json_free(v);
+    result_release(&r);
+    unsetenv("TIRO_PROVIDER_MAX_RETRIES");
+
+    r = RUN("config", "path");
+    char *path = support_path(".config/tiro/tiro.ini\n");
+    assert_string_equal(r.out, path);
+    free(path);
+    result_release(&r);
+}
+
+static void test_config_problem_in_run(void **state)
+{
+    (void)state;
+    write_config("[ui]\nthem = light\n");
+    struct result r = RUN("run", "--provider", "offline", "hello");
+    assert_int_equal(r.status, 0);
+    assert_text(r.err, "tiro: CONFIG_ERROR: ");
+    assert_true(strlen(r.out) > 0);
+    result_release(&r);
+}
+
+/* --- run ---------------------------------------------------------------------------------------
+ */
+
+static void test_run_text(void **state)
+{
+    (void)state;
+    struct model_server *s = begin_server();
+    model_server_queue(s, &(struct reply){.text = "Two words."});
+    struct result r = RUN("run", "--tools", "none", "say", "something");
+    assert_int_equal(r.status, 0);
+    assert_string_equal(r.out, "Two words.\n");
+    assert_string_equal(r.err, "");
+    assert_text(model_server_body(s, 0), "say something");
+    result_release(&r);
+    end_server(s);
+}
+
+static void test_run_input_joins(void **state)
+{
+    (void)state;
+    struct model_server *s = begin_server();
+    char *file = support_path("notes.txt");
+    support_write(file, "from a ``` file\n");
+
+    struct result r = run_with("piped text\n", (const char *const[]){"run", "explain:", NULL});
+    assert_int_equal(r.status, 0);
+    assert_text(model_server_body(s, 0), "explain:\\n\\npiped text\"");
+    result_release(&r);
+
+    r = run_with("alone\n", (const char *const[]){"run", "-", NULL});
+    assert_text(model_server_body(s, 1), "\"alone\"");
+    result_release(&r);
+
+    r = RUN("run", "-f", file, "and this");
+    assert_text(model_server_body(s, 2),
+                "notes.txt:\\n````\\nfrom a ``` file\\n````\\n\\nand this");
+    result_release(&r);
+    end_server(s);
+    free(file);
+}
+
+static void test_run_bad_input(void **state)
+{
+    (void)state;
+    char *missing = support_path("missing");
+    expect(run_with("\xff\xfe", (const char *const[]){"run", "-", NULL}), 64, "UTF-8");
+    expect(RUN("run", "-f", missing, "x"), 1, "tiro: FILE_ERROR: ");
+    free(missing);
+}
+
+static void test_run_json(void **state)
+{
+    (void)state;
+    struct model_server *s = begin_server();
+    model_server_queue(s,
+                       &(struct reply){.text = "Answer.", .input_tokens = 120, .output_tokens = 7});
+    model_server_queue(s, &(struct reply){.text = "Unmeasured.", .no_usage = true});
+
+    struct result r = RUN("run", "--output-format", "json", "one");
+    assert_int_equal(r.status, 0);
+    struct json *v = parse(r.out);
+    const struct json *usage = json_get(v, "usage");
+    assert_string_equal(json_get_string(v, "result"), "Answer.");
+    assert_string_equal(json_get_string(v, "stop_reason"), "end_turn");
+    assert_string_equal(json_get_string(v, "provider"), "openai");
+    assert_int_equal(strlen(json_get_string(v, "session_id")), 36);
+    assert_int_equal(json_get_int(usage, "input_tokens", -1), 120);
+    assert_int_equal(json_get_int(usage, "output_tokens", -1), 7);
+    assert_int_equal(json_get_int(v, "turns", 0), 1);
+    assert_true(json_get_int(v, "duration_ms", -1) >= 0);
+    json_free(v);
+    result_release(&r);
+
+    r = RUN("run", "-o", "json", "two");
+    v = parse(r.out);
+    usage = json_get(v, "usage");
+    assert_true(json_type(usage) == JSON_NULL || json_get_bool(usage, "estimated", false));
+    json_free(v);
+    result_release(&r);
+    end_server(s);
+}
+
+static void test_run_stream_json(void **state)
+{
+    (void)state;
+    struct model_server *s = begin_server();
+    model_server_queue(s, &(struct reply){.text = "Some streamed text.", .piece = 5});
+    struct result r = RUN("run", "-o", "stream-json", "go");
+    assert_int_equal(r.status, 0);
+
+    struct buf text = BUF_INIT;
+    char *rest = r.out;
+    int64_t last = 0;
+    for (char *line; (line = strtok_r(rest, "\n", &rest));) {
+        struct json *v = parse(line);
+        const char *type = json_get_string(v, "type");
+        assert_true(json_get_int(v, "seq", 0) > last);
+        last = json_get_int(v, "seq", 0);
+        if (last == 1)
+            assert_string_equal(type, "run_started");
+        if (strcmp(type, "text_delta") == 0)
+            buf_addstr(&text, json_get_string(v, "delta"));
+        if (!*rest)
+            assert_string_equal(type, "run_completed");
+        json_free(v);
+    }
+    assert_string_equal(text.data, "Some streamed text.");
+    buf_release(&text);
+    result_release(&r);
+    end_server(s);
+}
+
+static void test_run_failure(void **state)
+{
+    (void)state;
+    struct model_server *s = begin_server();
+    const struct reply refused = {.fault = REPLY_STATUS,
+                                  .status = 400,
+                                  .error_type = "invalid_request_error",
+                                  .error_message = "no \x1b[31mthanks"};
+    model_server_queue(s, &refused);
+    struct result r = RUN("run", "go");
+    assert_int_equal(r.status, 1);
+    assert_string_equal(r.out, "");
+    assert_text(r.err, "tiro: AGENT_ERROR: ");
+    assert_null(strchr(r.err, '\x1b'));
+    result_release(&r);
+
+    model_server_queue(s, &refused);
+    r = RUN("run", "-o", "json", "go");
+    assert_int_equal(r.status, 1);
+    struct json *v = parse(r.out);
+    assert_string_equal(json_get_string(json_get(v, "error"), "code"), "AGENT_ERROR");
+    json_free(v);
+    result_release(&r);
+    end_server(s);
+}
+
+static void interrupt_with(int number)
+{
+    struct model_server *s = begin_server();
+    const char *const argv[] = {support_program(), "run", "go", NULL};
+    struct support_child c;
+    model_server_queue(s, &(struct reply){.fault = REPLY_STALL, .text = "The beginning of"});
+    support_start(&c, argv);
+    close(c.in);
+    c.in = -1;
+    assert_true(support_read_until(&c, "The beginning of", PATIENCE_MS));
+    kill(c.pid, number);
+    assert_int_equal(support_finish(&c, NULL), 128 + number);
+    assert_string_equal(c.out_text.data, "The beginning of\n");
+    assert_string_equal(c.err_text.data, "");
+    support_release(&c);
+    model_server_release(s);
+    end_server(s);
+
+    struct result r = RUN("sessions", "show");
+    assert_text(r.out, "The beginning of");
+    assert_text(r.out, "interrupted");
+    result_release(&r);
+}
+
+static void test_run_interrupted(void **state)
+{
+    (void)state;
+    interrupt_with(SIGINT);
+    interrupt_with(SIGTERM);
+}
+
+static void test_run_broken_pipe(void **state)
+{
+    (void)state;
+    struct model_server *s = begin_server();
+    const char *const argv[] = {support_program(), "run", "go", NULL};
+    struct support_child c;
+    model_server_queue(s, &(struct reply){.text = "nobody reads this", .hold = true});
+    support_start(&c, argv);
+    close(c.in);
+    c.in = -1;
+    assert_true(model_server_wait(s, 1, PATIENCE_MS));
+    close(c.out);
+    c.out = -1;
+    model_server_release(s);
+    assert_int_equal(support_finish(&c, NULL), 128 + SIGPIPE);
+    assert_string_equal(c.err_text.data, "");
+    support_release(&c);
+    end_server(s);
+}
+
+static void test_run_cleans_for_a_terminal(void **state)
+{
+    (void)state;
+    struct model_server *s = begin_server();
+    const char *const argv[] = {support_program(), "run", "go", NULL};
+    model_server_queue(s, &(struct reply){.text = "safe \x1b]0;title\x07 end"});
+    struct screen *screen = screen_start(argv, support_dir(), 10, 60);
+    assert_true(screen_wait_text(screen, "end", PATIENCE_MS));
+    assert_true(screen_wait_exit(screen, PATIENCE_MS));
+    assert_int_equal(screen_status(screen), 0);
+    assert_false(screen_log_has(screen, "\x1b]0;title"));
+    screen_free(screen);
+    end_server(s);
+}
+
+/* --- sessions ----------------------------------------------------------------------------------
+ */
+
+static void test_sessions(void **state)
+{
+    (void)state;
+    struct result r = RUN("sessions", "list");
+    assert_int_equal(r.status, 0);
+    assert_string_equal(r.out, "");
+    result_release(&r);
+    expect(RUN("sessions", "show"), 1, "tiro: SESSION_NOT_FOUND: ");
+
+    struct model_server *s = begin_server();
+    model_server_queue(s, &(struct reply){.text = "forgotten answer"});
+    model_server_queue(s, &(struct reply){.text = "first answer"});
+    model_server_queue(s, &(struct reply){.text = "second answer"});
+    expect(RUN("run", "--no-persist", "not kept"), 0, "");
+    expect(RUN("run", "the first question"), 0, "");
+    expect(RUN("run", "--continue", "the second question"), 0, "");
+    assert_text(model_server_body(s, 2), "the first question");
+    end_server(s);
+
+    r = RUN("sessions", "list", "--json");
+    struct json *v = parse(r.out);
+    assert_int_equal(json_len(v), 1);
+    char *id = mem_strdup(json_get_string(json_at(v, 0), "id"));
+    assert_string_equal(json_get_string(json_at(v, 0), "title"), "the first question");
+    json_free(v);
+    result_release(&r);
+
+    r = RUN("sessions");
+    assert_text(r.out, "the first question");
+    assert_text(r.out, id + strlen(id) - 8);
+    result_release(&r);
+
+    r = RUN("sessions", "show", id);
+    assert_text(r.out, "the first question");
+    assert_text(r.out, "second answer");
+    result_release(&r);
+
+    r = RUN("sessions", "show", "--limit", "1");
+    assert_null(strstr(r.out, "first answer"));
+    assert_text(r.out, "second answer");
+    result_release(&r);
+
+    r = RUN("sessions", "show", "last", "--json");
+    v = parse(r.out);
+    assert_string_equal(json_get_string(json_get(v, "session"), "id"), id);
+    assert_true(json_len(json_get(v, "events")) >= 6);
+    json_free(v);
+    result_release(&r);
+    expect(RUN("run", "--resume", "no-such-session", "hi"), 1, "tiro: SESSION_NOT_FOUND: ");
+    free(id);
+}
+
+/* --- doctor ------------------------------------------------------------------------------------
+ */
+
+static void test_doctor(void **state)
+{
+    (void)state;
+    setenv("TIRO_PROVIDER_NAME", "offline", 1);
+    struct result r = RUN("doctor");
+    assert_int_equal(r.status, 0);
+    assert_text(r.out, "offline");
+    assert_text(r.out, "tiro.db");
+    assert_text(r.out, "all is well");
+    result_release(&r);
+
+    write_config("[ui]\nthem = light\n");
+    r = RUN("doctor");
+    assert_int_equal(r.status, 1);
+    assert_text(r.out, "tiro.ini:2: ");
+    result_release(&r);
+    unsetenv("TIRO_PROVIDER_NAME");
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, support_setup, support_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest all[] = {
+        TEST(test_version),
+        TEST(test_help),
+        TEST(test_usage),
+        TEST(test_chat_wants_a_terminal),
+        TEST(test_config_check),
+        TEST(test_config_show),
+        TEST(test_config_problem_in_run),
+        TEST(test_run_text),
+        TEST(test_run_input_joins),
+        TEST(test_run_bad_input),
+        TEST(test_run_json),
+        TEST(test_run_stream_json),
+        TEST(test_run_failure),
+        TEST(test_run_interrupted),
+        TEST(test_run_broken_pipe),
+        TEST(test_run_cleans_for_a_terminal),
+        TEST(test_sessions),
+        TEST(test_doctor),
+    };
+    return cmocka_run_group_tests(all, NULL, NULL);
+}

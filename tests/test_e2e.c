@@ -1,0 +1,576 @@
+/* The real program, one turn without a screen, with every provider. */
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/buf.h"
+#include "base/json.h"
+#include "base/mem.h"
+#include "base/vec.h"
+#include "tests/model_server.h"
+#include "tests/support.h"
+
+#define KEY "sk-e2e-0123456789-must-not-leak"
+
+enum { DEADLINE_MS = 20000 };
+
+static const char hello[] = "Hello from the scripted model.";
+static struct model_server *server;
+
+/* How each provider is reached, and where its request carries what. */
+struct dialect {
+    const char *name, *url_variable, *url_suffix, *key_variable, *key_header, *key_value;
+};
+
+static const struct dialect dialects[] = {
+    {"anthropic", "ANTHROPIC_BASE_URL", "", "ANTHROPIC_API_KEY", "x-api-key", KEY},
+    {"openai", "OPENAI_BASE_URL", "/v1", "OPENAI_API_KEY", "authorization", "Bearer " KEY},
+    {"ollama", "OLLAMA_HOST", "", NULL, NULL, NULL},
+};
+
+static int setup(void **state)
+{
+    if (support_setup(state) != 0)
+        return -1;
+    server = model_server_start();
+    model_server_set_models(server, (const char *const[]){"scripted-1", NULL});
+    if (chdir(support_dir()) != 0)
+        return -1;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    model_server_stop(server);
+    if (chdir("/") != 0)
+        return -1;
+    return support_teardown(state);
+}
+
+static void use(const struct dialect *d)
+{
+    for (size_t i = 0; i < sizeof dialects / sizeof *dialects; i++) {
+        unsetenv(dialects[i].url_variable);
+        if (dialects[i].key_variable != NULL)
+            unsetenv(dialects[i].key_variable);
+    }
+    char *url = mem_printf("%s%s", model_server_url(server), d->url_suffix);
+    setenv(d->url_variable, url, 1);
+    if (d->key_variable != NULL)
+        setenv(d->key_variable, KEY, 1);
+    free(url);
+}
+
+static void queue(struct reply r)
+{
+    model_server_queue(server, &r);
+}
+
+struct outcome {
+    int status;
+    char *out, *err;
+};
+
+static struct outcome run(const char *const *arguments, const char *input)
+{
+    struct outcome o = {0};
+    o.status = support_run(arguments, input, &o.out, &o.err);
+    return o;
+}
+
+static void outcome_release(struct outcome *o)
+{
+    free(o->out);
+    free(o->err);
+}
+
+#define RUN(...) run((const char *const[]){"run", __VA_ARGS__, NULL}, NULL)
+
+static void assert_has(const char *text, const char *part)
+{
+    if (text == NULL || strstr(text, part) == NULL)
+        fail_msg("\"%s\" is not in: %s", part, text == NULL ? "(nothing)" : text);
+}
+
+static struct json *parse(const char *text, size_t len)
+{
+    struct error e = {0};
+    struct json *v = json_parse(text, len, &e);
+    if (v == NULL)
+        fail_msg("no JSON: %s: %.*s", e.text, (int)len, text);
+    return v;
+}
+
+static struct json *body(size_t index)
+{
+    const char *text = model_server_body(server, index);
+    assert_non_null(text);
+    return parse(text, strlen(text));
+}
+
+/* Whether the text stands in some file under the test's home. */
+static bool home_holds(const char *text)
+{
+    char *command = mem_printf("grep -rqaF -- '%s' '%s'", text, support_dir());
+    int status = system(command);
+    free(command);
+    return status == 0;
+}
+
+static void each_provider_answers(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof dialects / sizeof *dialects; i++) {
+        use(&dialects[i]);
+        struct outcome o = RUN("what is your name?");
+        if (o.status != 0)
+            fail_msg("%s: exit %d: %s", dialects[i].name, o.status, o.err);
+        assert_has(o.out, hello);
+        size_t last = model_server_requests(server) - 1;
+        assert_int_equal(last, i);
+        assert_has(model_server_body(server, last), "what is your name?");
+        if (dialects[i].key_header != NULL)
+            assert_string_equal(model_server_header(server, last, dialects[i].key_header),
+                                dialects[i].key_value);
+        outcome_release(&o);
+    }
+}
+
+static void each_request_is_what_its_api_wants(void **state)
+{
+    (void)state;
+    model_server_set_window(server, 32768);
+    for (size_t i = 0; i < sizeof dialects / sizeof *dialects; i++) {
+        use(&dialects[i]);
+        struct outcome o = RUN("--model", "some-model", "--system", "Be brief.", "a question");
+        assert_int_equal(o.status, 0);
+        outcome_release(&o);
+    }
+    struct json *anthropic = body(0), *openai = body(1), *ollama = body(2);
+    assert_string_equal(model_server_header(server, 0, "anthropic-version"), "2023-06-01");
+    assert_true(json_get_int(anthropic, "max_tokens", 0) > 0);
+    assert_null(json_get(anthropic, "temperature"));
+    assert_has(model_server_body(server, 0), "Be brief.");
+    assert_has(model_server_body(server, 0), "\"ephemeral\"");
+    assert_true(json_true(json_get(json_get(openai, "stream_options"), "include_usage")));
+    assert_true(json_get_int(openai, "max_tokens", 0) > 0);
+    const struct json *first = json_first(json_get(openai, "messages"));
+    assert_string_equal(json_get_string(first, "role"), "system");
+    assert_int_equal(json_get_int(json_get(ollama, "options"), "num_ctx", 0), 8192);
+    struct json *const all[] = {anthropic, openai, ollama};
+    for (size_t i = 0; i < 3; i++) {
+        assert_string_equal(json_get_string(all[i], "model"), "some-model");
+        assert_true(json_get(all[i], "stream") == NULL || json_true(json_get(all[i], "stream")));
+        assert_true(json_len(json_get(all[i], "tools")) >= 2);
+        json_free(all[i]);
+    }
+}
+
+static void offline_needs_no_network(void **state)
+{
+    (void)state;
+    use(&dialects[0]);
+    struct outcome o = RUN("--provider", "offline", "is anybody there?");
+    assert_int_equal(o.status, 0);
+    assert_has(o.out, "offline");
+    assert_int_equal(model_server_requests(server), 0);
+    struct outcome again = RUN("--provider", "offline", "is anybody there?");
+    assert_string_equal(o.out, again.out);
+    outcome_release(&o);
+    outcome_release(&again);
+}
+
+static void standard_input_joins_the_prompt(void **state)
+{
+    (void)state;
+    use(&dialects[1]);
+    struct outcome o =
+        run((const char *const[]){"run", "--model", "m", "summarise:", NULL}, "piped text\n");
+    assert_int_equal(o.status, 0);
+    outcome_release(&o);
+    o = run((const char *const[]){"run", "--model", "m", "-", NULL}, "only the pipe");
+    assert_int_equal(o.status, 0);
+    outcome_release(&o);
+    assert_has(model_server_body(server, 0), "summarise:");
+    assert_has(model_server_body(server, 0), "piped text");
+    assert_has(model_server_body(server, 1), "only the pipe");
+}
+
+static void json_output_is_one_object(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof dialects / sizeof *dialects; i++) {
+        use(&dialects[i]);
+        queue((struct reply){.text = "forty-two", .input_tokens = 1234, .output_tokens = 56});
+        struct outcome o = RUN("--output-format", "json", "--model", "m", "the question");
+        assert_int_equal(o.status, 0);
+        struct json *v = parse(o.out, strlen(o.out));
+        assert_int_equal(json_type(v), JSON_OBJECT);
+        assert_has(o.out, "forty-two");
+        assert_has(o.out, "1234");
+        assert_has(o.out, "56");
+        assert_has(o.out, "session_id");
+        json_free(v);
+        outcome_release(&o);
+    }
+}
+
+/* Names of the events, each line parsed, joined by blanks; numbers must rise. */
+static char *event_names(const char *lines)
+{
+    struct buf names = BUF_INIT;
+    int64_t seq = 0;
+    while (*lines != '\0') {
+        size_t len = strcspn(lines, "\n");
+        struct json *v = parse(lines, len);
+        buf_addf(&names, "%s ", json_get_string(v, "type"));
+        assert_true(json_get_int(v, "seq", 0) > seq);
+        seq = json_get_int(v, "seq", 0);
+        assert_non_null(json_get_string(v, "session_id"));
+        json_free(v);
+        lines += len + (lines[len] == '\n');
+    }
+    return buf_take(&names);
+}
+
+static void stream_json_tells_every_event(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof dialects / sizeof *dialects; i++) {
+        use(&dialects[i]);
+        queue((struct reply){.text = "one two three four", .piece = 4});
+        struct outcome o = RUN("--output-format", "stream-json", "--model", "m", "count");
+        assert_int_equal(o.status, 0);
+        char *names = event_names(o.out);
+        assert_true(strncmp(names, "run_started turn_started text_delta ", 36) == 0);
+        assert_has(names, " text_complete turn_completed run_completed ");
+        free(names);
+        outcome_release(&o);
+    }
+}
+
+static void a_tool_call_goes_round(void **state)
+{
+    (void)state;
+    char *path = support_path("letter.txt");
+    support_write(path, "Dear Atticus,\nthe harvest was good.\n");
+    free(path);
+    for (size_t i = 0; i < sizeof dialects / sizeof *dialects; i++) {
+        size_t before = model_server_requests(server);
+        use(&dialects[i]);
+        queue((struct reply){.tool_name = "list_directory", .tool_args = "{\"path\":\".\"}"});
+        queue((struct reply){.tool_name = "read_file",
+                             .tool_args = "{\"path\":\"letter.txt\"}",
+                             .tool_id = "call_2"});
+        queue((struct reply){.text = "The harvest was good."});
+        struct outcome o = RUN("--model", "m", "what does the letter say?");
+        assert_int_equal(o.status, 0);
+        assert_has(o.out, "The harvest was good.");
+        assert_int_equal(model_server_requests(server), before + 3);
+        assert_has(model_server_body(server, before + 1), "letter.txt");
+        const char *last = model_server_body(server, before + 2);
+        assert_has(last, "the harvest was good.\\n");
+        assert_has(last, "what does the letter say?");
+        assert_has(last, i == 2 ? "tool_name" : "call_2");
+        outcome_release(&o);
+    }
+}
+
+static void a_tool_cannot_leave_the_directory(void **state)
+{
+    (void)state;
+    use(&dialects[0]);
+    queue((struct reply){.tool_name = "read_file", .tool_args = "{\"path\":\"/etc/passwd\"}"});
+    queue((struct reply){.tool_name = "read_file", .tool_args = "{\"path\":\"../../etc/passwd\"}"});
+    queue((struct reply){.text = "I may not."});
+    struct outcome o = RUN("read the passwords");
+    assert_int_equal(o.status, 0);
+    assert_null(strstr(model_server_body(server, 2), "root:"));
+    assert_has(model_server_body(server, 2), "is_error");
+    outcome_release(&o);
+}
+
+static void broken_arguments_go_back_to_the_model(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        size_t before = model_server_requests(server);
+        use(&dialects[i]);
+        queue((struct reply){.fault = REPLY_BROKEN_ARGS, .tool_name = "read_file"});
+        queue((struct reply){.text = "I shall try again."});
+        struct outcome o = RUN("--model", "m", "read");
+        assert_int_equal(o.status, 0);
+        assert_has(o.out, "I shall try again.");
+        assert_int_equal(model_server_requests(server), before + 2);
+        outcome_release(&o);
+    }
+}
+
+static void without_tools_none_are_offered(void **state)
+{
+    (void)state;
+    use(&dialects[0]);
+    struct outcome o = RUN("--tools", "none", "hi");
+    assert_int_equal(o.status, 0);
+    struct json *v = body(0);
+    assert_int_equal(json_len(json_get(v, "tools")), 0);
+    json_free(v);
+    outcome_release(&o);
+}
+
+static void a_refused_key_is_not_tried_again(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof dialects / sizeof *dialects; i++) {
+        size_t before = model_server_requests(server);
+        use(&dialects[i]);
+        queue((struct reply){.fault = REPLY_STATUS,
+                             .status = 401,
+                             .error_type = "authentication_error",
+                             .error_message = "this key is no good"});
+        struct outcome o = RUN("--model", "m", "hi");
+        assert_int_equal(o.status, 1);
+        assert_has(o.err, "tiro: AGENT_ERROR: ");
+        assert_has(o.err, "401");
+        assert_has(o.err, "this key is no good");
+        assert_null(strstr(o.err, KEY));
+        assert_int_equal(model_server_requests(server), before + 1);
+        outcome_release(&o);
+    }
+}
+
+static void a_busy_server_is_asked_again(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof dialects / sizeof *dialects; i++) {
+        size_t before = model_server_requests(server);
+        use(&dialects[i]);
+        queue((struct reply){.fault = REPLY_STATUS,
+                             .status = 429,
+                             .error_type = "rate_limit_error",
+                             .error_message = "slow down",
+                             .retry_after = "0"});
+        queue((struct reply){.fault = REPLY_STATUS, .status = 500, .retry_after = "0"});
+        struct outcome o = RUN("--model", "m", "--output-format", "stream-json", "hi");
+        assert_int_equal(o.status, 0);
+        assert_has(o.out, "\"retrying\"");
+        assert_has(o.out, "slow down");
+        assert_has(o.out, hello);
+        assert_int_equal(model_server_requests(server), before + 3);
+        assert_string_equal(model_server_body(server, before),
+                            model_server_body(server, before + 2));
+        outcome_release(&o);
+    }
+}
+
+static void a_lost_connection_keeps_the_partial_answer(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof dialects / sizeof *dialects; i++) {
+        size_t before = model_server_requests(server);
+        use(&dialects[i]);
+        queue((struct reply){.fault = REPLY_DISCONNECT, .text = "cut off in the middle of"});
+        struct outcome o = RUN("--model", "m", "hi");
+        assert_int_equal(o.status, 1);
+        assert_has(o.out, "cut off in the middle of");
+        assert_has(o.err, "tiro: AGENT_ERROR: ");
+        assert_int_equal(model_server_requests(server), before + 1);
+        outcome_release(&o);
+        o = run((const char *const[]){"run", "--model", "m", "--resume", "last", "go on", NULL},
+                NULL);
+        assert_int_equal(o.status, 0);
+        assert_has(model_server_body(server, before + 1), "cut off in the middle of");
+        outcome_release(&o);
+    }
+}
+
+static void what_is_no_answer_is_an_error(void **state)
+{
+    (void)state;
+    static const enum reply_fault faults[] = {REPLY_MALFORMED_JSON, REPLY_WRONG_TYPE, REPLY_EMPTY,
+                                              REPLY_HUGE_LINE};
+    setenv("TIRO_PROVIDER_MAX_RETRIES", "0", 1);
+    for (size_t i = 0; i < sizeof dialects / sizeof *dialects; i++)
+        for (size_t f = 0; f < sizeof faults / sizeof *faults; f++) {
+            use(&dialects[i]);
+            queue((struct reply){.fault = faults[f]});
+            struct outcome o = RUN("--model", "m", "hi");
+            if (o.status != 1)
+                fail_msg("%s, fault %d: exit %d", dialects[i].name, (int)faults[f], o.status);
+            assert_has(o.err, "tiro: AGENT_ERROR: ");
+            outcome_release(&o);
+        }
+}
+
+static void nobody_listening_is_said(void **state)
+{
+    (void)state;
+    setenv("TIRO_PROVIDER_MAX_RETRIES", "0", 1);
+    setenv("OPENAI_BASE_URL", "http://127.0.0.1:1/v1", 1);
+    setenv("OPENAI_API_KEY", KEY, 1);
+    struct outcome o = RUN("--provider", "openai", "--model", "m", "hi");
+    assert_int_equal(o.status, 1);
+    assert_has(o.err, "127.0.0.1");
+    outcome_release(&o);
+}
+
+/* Starts `tiro run`, waits for the beginning of the answer, sends the signal. */
+static struct outcome signalled(int signal_number)
+{
+    const char *const argv[] = {support_program(), "run", "--model", "m", "hi", NULL};
+    struct support_child c;
+    support_start(&c, argv);
+    close(c.in);
+    c.in = -1;
+    assert_true(support_read_until(&c, "as far as it came", DEADLINE_MS));
+    kill(c.pid, signal_number);
+    struct outcome o = {.status = support_finish(&c, NULL)};
+    o.out = buf_take(&c.out_text);
+    o.err = buf_take(&c.err_text);
+    support_release(&c);
+    return o;
+}
+
+static void a_signal_cuts_a_stalled_answer(void **state)
+{
+    (void)state;
+    static const int signals[] = {SIGINT, SIGTERM};
+    for (size_t i = 0; i < sizeof dialects / sizeof *dialects; i++) {
+        use(&dialects[i]);
+        queue((struct reply){.fault = REPLY_STALL, .text = "as far as it came\n\n"});
+        struct outcome o = signalled(signals[i % 2]);
+        assert_int_equal(o.status, 128 + signals[i % 2]);
+        model_server_release(server);
+        outcome_release(&o);
+        o = run((const char *const[]){"sessions", "show", "last", NULL}, NULL);
+        assert_int_equal(o.status, 0);
+        assert_has(o.out, "as far as it came");
+        outcome_release(&o);
+    }
+}
+
+static void resume_carries_the_conversation(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof dialects / sizeof *dialects; i++) {
+        size_t before = model_server_requests(server);
+        use(&dialects[i]);
+        queue((struct reply){.text = "Your name is Marcus."});
+        struct outcome o = RUN("--model", "m", "I am Marcus.");
+        outcome_release(&o);
+        o = run((const char *const[]){"run", "--model", "m", "--resume", "last", "who am I?", NULL},
+                NULL);
+        assert_int_equal(o.status, 0);
+        const char *sent = model_server_body(server, before + 1);
+        assert_has(sent, "I am Marcus.");
+        assert_has(sent, "Your name is Marcus.");
+        assert_has(sent, "who am I?");
+        outcome_release(&o);
+    }
+}
+
+static void without_persistence_nothing_is_kept(void **state)
+{
+    (void)state;
+    use(&dialects[0]);
+    struct outcome o = RUN("--no-persist", "a secret question");
+    assert_int_equal(o.status, 0);
+    assert_false(home_holds("a secret question"));
+    outcome_release(&o);
+}
+
+static void the_key_is_nowhere(void **state)
+{
+    (void)state;
+    setenv("TIRO_LOG_LEVEL", "debug", 1);
+    for (size_t i = 0; i < 2; i++) {
+        use(&dialects[i]);
+        struct outcome o =
+            RUN("--model", "m", "--output-format", "stream-json", "a question for the grep");
+        assert_int_equal(o.status, 0);
+        assert_null(strstr(o.out, KEY));
+        assert_null(strstr(o.err, KEY));
+        outcome_release(&o);
+        o = run((const char *const[]){"doctor", NULL}, NULL);
+        assert_null(strstr(o.out, KEY));
+        assert_null(strstr(o.err, KEY));
+        outcome_release(&o);
+        o = run((const char *const[]){"config", "show", NULL}, NULL);
+        assert_null(strstr(o.out, KEY));
+        outcome_release(&o);
+    }
+    assert_true(home_holds("a question for the grep"));
+    assert_false(home_holds(KEY));
+}
+
+static void what_is_kept_is_private(void **state)
+{
+    (void)state;
+    use(&dialects[0]);
+    struct outcome o = RUN("hi");
+    outcome_release(&o);
+    char *path = support_path(".local/share/tiro/tiro.db");
+    struct stat st;
+    assert_int_equal(stat(path, &st), 0);
+    assert_int_equal(st.st_mode & 0777, 0600);
+    free(path);
+    path = support_path(".local/share/tiro");
+    assert_int_equal(stat(path, &st), 0);
+    assert_int_equal(st.st_mode & 0777, 0700);
+    free(path);
+}
+
+static void bad_usage_is_told_apart(void **state)
+{
+    (void)state;
+    struct outcome o = run((const char *const[]){"run", "--no-such-option", "x", NULL}, NULL);
+    assert_int_equal(o.status, 64);
+    outcome_release(&o);
+    o = run((const char *const[]){"runn", "x", NULL}, NULL);
+    assert_int_equal(o.status, 64);
+    assert_has(o.err, "run");
+    outcome_release(&o);
+    o = run((const char *const[]){"run", "--resume", "no-such-session", "x", NULL}, NULL);
+    assert_int_equal(o.status, 1);
+    assert_has(o.err, "tiro: SESSION_NOT_FOUND: ");
+    outcome_release(&o);
+}
+
+#define e2e_test(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        e2e_test(each_provider_answers),
+        e2e_test(each_request_is_what_its_api_wants),
+        e2e_test(offline_needs_no_network),
+        e2e_test(standard_input_joins_the_prompt),
+        e2e_test(json_output_is_one_object),
+        e2e_test(stream_json_tells_every_event),
+        e2e_test(a_tool_call_goes_round),
+        e2e_test(a_tool_cannot_leave_the_directory),
+        e2e_test(broken_arguments_go_back_to_the_model),
+        e2e_test(without_tools_none_are_offered),
+        e2e_test(a_refused_key_is_not_tried_again),
+        e2e_test(a_busy_server_is_asked_again),
+        e2e_test(a_lost_connection_keeps_the_partial_answer),
+        e2e_test(what_is_no_answer_is_an_error),
+        e2e_test(nobody_listening_is_said),
+        e2e_test(a_signal_cuts_a_stalled_answer),
+        e2e_test(resume_carries_the_conversation),
+        e2e_test(without_persistence_nothing_is_kept),
+        e2e_test(the_key_is_nowhere),
+        e2e_test(what_is_kept_is_private),
+        e2e_test(bad_usage_is_told_apart),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,154 @@
+/* What goes wrong on the way to an answer, and what an answer may not do to the terminal. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tests/scene.h"
+#include "tests/support.h"
+
+static const char hello[] = "Hello from the scripted model.";
+
+static void queue(struct reply r)
+{
+    model_server_queue(scene_server(), &r);
+}
+
+static const char hostile[] =
+    "before\033[31mred\033]0;owned\007\033]52;c;b3duZWQ=\007\033[?1049l"
+    "\033P+q\033\\\2335m\302\2336m\r\b\b\x7f"
+    "after\xe2\x80\xaegnp";
+
+/* None of the sequences above; that of a bell alone would also be the program's own. */
+static void assert_harmless(struct screen *s)
+{
+    static const char *const never[] = {
+        "\033[31mred", "\033]0;owned", "owned\007", "\033]52;c;b3duZWQ=",
+        "\033P+q",     "\xc2\x9b",     "\2335m",    "\xe2\x80\xae"};
+    for (size_t i = 0; i < sizeof never / sizeof *never; i++)
+        assert_false(screen_log_has(s, never[i]));
+    assert_false(screen_log_has(s, "\033[?1049l"));
+    assert_true(screen_alternate(s));
+    assert_null(strstr(screen_title(s), "\033"));
+}
+
+static void an_answer_cannot_write_escape_sequences(void **state)
+{
+    (void)state;
+    queue((struct reply){.text = hostile, .reasoning = hostile});
+    struct screen *s = scene_open(24, 120, NULL);
+    scene_say(s, "attack");
+    assert_true(screen_wait_text(s, "after", WAIT_MS));
+    assert_true(screen_wait_text(s, "before\u241b[31mred", WAIT_MS));
+    assert_true(scene_wait_prompt(s));
+    assert_harmless(s);
+}
+
+static void a_tool_result_cannot_either(void **state)
+{
+    (void)state;
+    char *path = support_path("evil.txt");
+    support_write(path, hostile);
+    free(path);
+    queue((struct reply){.tool_name = "read_file", .tool_args = "{\"path\":\"evil.txt\"}"});
+    queue((struct reply){.text = "I have read it."});
+    struct screen *s = scene_open(24, 120, NULL);
+    scene_ask(s, "read evil.txt", "I have read it.");
+    assert_true(screen_wait_text(s, "read_file", WAIT_MS));
+    assert_int_equal(model_server_requests(scene_server()), 2);
+    assert_harmless(s);
+}
+
+static void nor_an_error_message(void **state)
+{
+    (void)state;
+    queue((struct reply){
+        .fault = REPLY_STATUS, .status = 400, .error_type = hostile, .error_message = hostile});
+    struct screen *s = scene_open(24, 120, NULL);
+    scene_say(s, "refuse me");
+    assert_true(screen_wait_text(s, "400", WAIT_MS));
+    assert_harmless(s);
+    scene_exchange(s, "again", hello);
+}
+
+static void a_retry_is_counted_down(void **state)
+{
+    (void)state;
+    queue((struct reply){.fault = REPLY_STATUS,
+                         .status = 429,
+                         .error_type = "rate_limit_error",
+                         .error_message = "slow down",
+                         .retry_after = "1"});
+    struct screen *s = scene_open(24, 80, NULL);
+    scene_say(s, "hello?");
+    assert_true(screen_wait_text(s, "1/3", WAIT_MS) || screen_wait_text(s, "1 of 3", 1));
+    assert_true(screen_wait_text(s, hello, WAIT_MS));
+    assert_int_equal(model_server_requests(scene_server()), 2);
+}
+
+static void escape_ends_the_wait_for_a_retry(void **state)
+{
+    (void)state;
+    queue((struct reply){.fault = REPLY_STATUS,
+                         .status = 529,
+                         .error_type = "overloaded_error",
+                         .error_message = "overloaded",
+                         .retry_after = "600"});
+    struct screen *s = scene_open(24, 80, NULL);
+    scene_say(s, "hello?");
+    assert_true(screen_wait_text(s, "overloaded", WAIT_MS));
+    screen_key(s, SCREEN_ESCAPE);
+    assert_true(screen_wait_text(s, "interrupted", WAIT_MS));
+    scene_exchange(s, "again", hello);
+    assert_int_equal(model_server_requests(scene_server()), 2);
+}
+
+static void a_refused_key_is_said_and_the_message_kept(void **state)
+{
+    (void)state;
+    queue((struct reply){.fault = REPLY_STATUS,
+                         .status = 401,
+                         .error_type = "authentication_error",
+                         .error_message = "invalid x-api-key"});
+    struct screen *s = scene_open(24, 80, NULL);
+    scene_say(s, "my long question");
+    assert_true(screen_wait_text(s, "invalid x-api-key", WAIT_MS));
+    assert_true(screen_wait_text(s, "my long question", WAIT_MS));
+    assert_int_equal(model_server_requests(scene_server()), 1);
+    assert_null(strstr(screen_text(s), SCENE_KEY));
+    assert_false(screen_log_has(s, SCENE_KEY));
+    screen_ctrl(s, 'u');
+    scene_say(s, "/retry");
+    assert_true(screen_wait_text(s, hello, WAIT_MS));
+    assert_non_null(strstr(model_server_body(scene_server(), 1), "my long question"));
+}
+
+static void a_lost_connection_keeps_the_partial_answer(void **state)
+{
+    (void)state;
+    queue((struct reply){.fault = REPLY_DISCONNECT, .text = "cut off in the"});
+    struct screen *s = scene_open(24, 80, NULL);
+    scene_say(s, "begin");
+    assert_true(screen_wait_text(s, "cut off in the", WAIT_MS));
+    assert_true(screen_wait_text(s, "/retry", WAIT_MS));
+    assert_int_equal(model_server_requests(scene_server()), 1);
+    scene_exchange(s, "again", hello);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        scene_test(an_answer_cannot_write_escape_sequences),
+        scene_test(a_tool_result_cannot_either),
+        scene_test(nor_an_error_message),
+        scene_test(a_retry_is_counted_down),
+        scene_test(escape_ends_the_wait_for_a_retry),
+        scene_test(a_refused_key_is_said_and_the_message_kept),
+        scene_test(a_lost_connection_keeps_the_partial_answer),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

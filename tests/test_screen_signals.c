@@ -1,0 +1,173 @@
+/* However the program ends or stops, the terminal is as it was before. */
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/mem.h"
+#include "tests/scene.h"
+#include "tests/support.h"
+
+static const char hello[] = "Hello from the scripted model.";
+static const char *const go_on[] = {"--continue", NULL};
+
+static void queue(struct reply r)
+{
+    model_server_queue(scene_server(), &r);
+}
+
+static void a_signal_ends_it(int signal_number)
+{
+    struct screen *s = scene_open(24, 80, NULL);
+    assert_false(screen_settings_restored(s));
+    screen_signal(s, signal_number);
+    assert_true(screen_wait_exit(s, WAIT_MS));
+    assert_int_equal(screen_status(s), 128 + signal_number);
+    scene_assert_restored(s);
+}
+
+static void sigterm_ends_it_cleanly(void **state)
+{
+    (void)state;
+    a_signal_ends_it(SIGTERM);
+}
+
+static void sigint_ends_it_cleanly(void **state)
+{
+    (void)state;
+    a_signal_ends_it(SIGINT);
+}
+
+static void sighup_ends_it_cleanly(void **state)
+{
+    (void)state;
+    a_signal_ends_it(SIGHUP);
+}
+
+/* Nobody can promise the status of a crash under a sanitizer, but the terminal. */
+static void a_crash_restores(int signal_number)
+{
+    struct screen *s = scene_open(24, 80, NULL);
+    screen_signal(s, signal_number);
+    assert_true(screen_wait_exit(s, WAIT_MS));
+    assert_int_not_equal(screen_status(s), 0);
+    scene_assert_restored(s);
+}
+
+static void sigsegv_restores_the_terminal(void **state)
+{
+    (void)state;
+    a_crash_restores(SIGSEGV);
+}
+
+static void sigabrt_restores_the_terminal(void **state)
+{
+    (void)state;
+    a_crash_restores(SIGABRT);
+}
+
+static void a_signal_while_it_streams_keeps_the_answer(void **state)
+{
+    (void)state;
+    queue((struct reply){.fault = REPLY_STALL, .text = "as far as it came"});
+    struct screen *s = scene_open(24, 80, NULL);
+    scene_say(s, "begin");
+    assert_true(screen_wait_text(s, "as far as it came", WAIT_MS));
+    screen_signal(s, SIGTERM);
+    assert_true(screen_wait_exit(s, WAIT_MS));
+    assert_int_equal(screen_status(s), 128 + SIGTERM);
+    scene_assert_restored(s);
+    model_server_release(scene_server());
+    s = scene_open(24, 80, go_on);
+    assert_true(screen_wait_text(s, "as far as it came", WAIT_MS));
+    assert_true(screen_wait_text(s, "interrupted", WAIT_MS));
+}
+
+static void a_lost_terminal_ends_it_and_keeps_the_draft(void **state)
+{
+    (void)state;
+    struct screen *s = scene_open(24, 80, NULL);
+    scene_exchange(s, "hi", hello);
+    screen_type(s, "when the line went dead");
+    assert_true(screen_wait_text(s, "> when the line went dead", WAIT_MS));
+    screen_hang_up(s);
+    assert_true(screen_wait_exit(s, WAIT_MS));
+    assert_int_equal(screen_status(s), 128 + SIGHUP);
+    s = scene_open(24, 80, go_on);
+    assert_true(screen_wait_text(s, "> when the line went dead", WAIT_MS));
+}
+
+static bool is_at_shell(struct screen *s, void *context)
+{
+    int row, col;
+    bool visible;
+    (void)context;
+    screen_cursor(s, &row, &col, &visible);
+    return !screen_alternate(s) && strcmp(screen_row_text(s, row), "shell$") == 0;
+}
+
+/* A shell with job control, so that there is somebody to go back to. */
+static void ctrl_z_hands_the_terminal_back_and_fg_takes_it(void **state)
+{
+    (void)state;
+    if (access("/bin/bash", X_OK) != 0)
+        skip();
+    setenv("PS1", "shell$ ", 1);
+    struct screen *s = scene_run(
+        24, 80,
+        (const char *const[]){"/bin/bash", "--norc", "--noprofile", "--noediting", "-i", NULL});
+    unsetenv("PS1");
+    assert_true(screen_wait(s, is_at_shell, NULL, "the shell", WAIT_MS));
+    screen_type(s, support_program());
+    screen_type(s, "\r");
+    assert_true(scene_wait_prompt(s));
+    screen_type(s, "a word");
+    assert_true(screen_wait_text(s, "> a word", WAIT_MS));
+    screen_ctrl(s, 'z');
+    assert_true(screen_wait(s, is_at_shell, NULL, "the shell", WAIT_MS));
+    screen_type(s, "echo back in the she''ll\r");
+    assert_true(screen_wait_text(s, "back in the shell", WAIT_MS));
+    screen_resize(s, 20, 70);
+    screen_type(s, "fg\r");
+    assert_true(scene_wait_prompt(s));
+    assert_true(screen_wait_text(s, "> a word", WAIT_MS));
+    screen_ctrl(s, 'u');
+    scene_exchange(s, "hi", hello);
+    screen_ctrl(s, 'd');
+    assert_true(screen_wait(s, is_at_shell, NULL, "the shell", WAIT_MS));
+    scene_assert_restored(s);
+}
+
+static void without_a_terminal_it_says_what_to_use(void **state)
+{
+    (void)state;
+    char *out, *err;
+    int status = support_run((const char *const[]){NULL}, "", &out, &err);
+    assert_int_not_equal(status, 0);
+    assert_non_null(strstr(err, "tiro run"));
+    assert_null(strchr(out, '\033'));
+    free(out);
+    free(err);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        scene_test(sigterm_ends_it_cleanly),
+        scene_test(sigint_ends_it_cleanly),
+        scene_test(sighup_ends_it_cleanly),
+        scene_test(sigsegv_restores_the_terminal),
+        scene_test(sigabrt_restores_the_terminal),
+        scene_test(a_signal_while_it_streams_keeps_the_answer),
+        scene_test(a_lost_terminal_ends_it_and_keeps_the_draft),
+        scene_test(ctrl_z_hands_the_terminal_back_and_fg_takes_it),
+        scene_test(without_a_terminal_it_says_what_to_use),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
