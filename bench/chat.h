@@ -1,0 +1,43 @@
+/* The program at a terminal of 120 columns and 40 rows, watched from outside. */
+#ifndef BENCH_CHAT_H
+#define BENCH_CHAT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "tests/screen.h"
+
+enum { CHAT_ROWS = 40, CHAT_COLS = 120, CHAT_DEADLINE_MS = 60000 };
+
+struct chat {
+    struct screen *screen;
+    double started; /* screen_clock() */
+    int row, col;   /* where the first character goes */
+    int typed;      /* characters in the editor */
+};
+
+/* A fresh home under $TMPDIR; everything until the next call lives there. Removed at the end. */
+void chat_new_home(void);
+const char *chat_home(void);
+
+/* Starts the program (a model's address, or NULL for offline; one more argument, or NULL), waits
+ * for the prompt. Ends the benchmark with the screen shown if it does not come. */
+void chat_open(struct chat *c, const char *model_url, const char *argument);
+void chat_close(struct chat *c);
+
+/* Types one character and returns the milliseconds until it is on the screen. */
+double chat_key_echo(struct chat *c);
+
+/* Empties the editor. */
+void chat_clear(struct chat *c);
+
+/* Takes in what the program writes, for so long. */
+void chat_watch(struct chat *c, double ms);
+
+/* Sends a question; returns when (screen_clock()). */
+double chat_ask(struct chat *c);
+
+/* Ends the benchmark if a wait has failed. */
+void chat_must(struct chat *c, bool ok, const char *what);
+
+#endif

@@ -1,0 +1,16 @@
+/* Markdown as models write it: headings, paragraphs with emphasis, links and code, lists, fenced
+ * code, tables, quotations, a little of other alphabets. The same seed gives the same text. */
+#ifndef BENCH_PROSE_H
+#define BENCH_PROSE_H
+
+#include <stddef.h>
+
+#include "base/buf.h"
+
+/* About `bytes` bytes, then a last paragraph that is `ending` and nothing more. */
+void prose(struct buf *out, size_t bytes, unsigned seed, const char *ending);
+
+/* Code points of valid UTF-8. */
+size_t prose_characters(const char *text, size_t len);
+
+#endif

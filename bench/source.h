@@ -1,0 +1,23 @@
+/* A model that answers every request with one text, at a given pace, and says when the text's last
+ * byte went out. A process of its own, so that its work is nobody else's; it speaks the
+ * OpenAI-compatible protocol. (The tests' scripted server is for faults, not for timing.) */
+#ifndef BENCH_SOURCE_H
+#define BENCH_SOURCE_H
+
+#include <stddef.h>
+
+struct source;
+
+/* `piece`: bytes of text in an event (whole characters); `rate`: events a second, 0: all at once.
+ * Ends the program with a message if it cannot. */
+struct source *source_start(const char *text, size_t len, size_t piece, double rate);
+void source_stop(struct source *s);
+
+/* For OPENAI_BASE_URL. Borrowed. */
+const char *source_url(const struct source *s);
+
+/* Waits for the end of the next answer: when its last piece of text was handed to the network, on
+ * the clock of screen_clock(). */
+double source_last_byte(struct source *s);
+
+#endif

@@ -1,0 +1,23 @@
+/* The table that `make bench` prints: measure, goal, ours, ok or over. */
+#ifndef BENCH_TABLE_H
+#define BENCH_TABLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+void table_head(void);
+
+/* One row. `goal` is the most that is allowed, in the same unit; decimals: digits after the point.
+ */
+void table_row(const char *measure, double goal, double ours, const char *unit, int decimals);
+
+/* A row for a thing that has no goal, e.g. another program's figure. */
+void table_note(const char *measure, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* How many rows were over their goals. */
+int table_over(void);
+
+/* Sorts the values. p in 0…100; count > 0. */
+double percentile(double *values, size_t count, double p);
+
+#endif
