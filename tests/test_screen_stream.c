@@ -103,27 +103,32 @@ static char *numbered_lines(int count)
     return buf_take(&text);
 }
 
-static char *settled(struct screen *s)
+static bool caret_is_after(struct screen *s, void *context)
 {
-    return mem_strdup(screen_text(s));
+    int row, col;
+    bool visible;
+    screen_cursor(s, &row, &col, &visible);
+    return visible && strcmp(screen_row_text(s, row), context) == 0;
 }
 
-static bool differs(struct screen *s, void *context)
+/* Keys and their echo: what was drawn before has arrived. */
+static void settle(struct screen *s)
 {
-    return strcmp(screen_text(s), context) != 0;
+    static char typed[] = "> @@", empty[] = ">";
+    screen_type(s, "@@");
+    assert_true(screen_wait(s, caret_is_after, typed, typed, WAIT_MS));
+    screen_key(s, SCREEN_BACKSPACE);
+    screen_key(s, SCREEN_BACKSPACE);
+    assert_true(screen_wait(s, caret_is_after, empty, empty, WAIT_MS));
 }
 
 /* A full repaint must change nothing: what the program thinks is there, is there. */
 static void assert_truthful(struct screen *s)
 {
-    char *before = settled(s);
-    screen_forget_log(s);
+    settle(s);
+    char *before = mem_strdup(screen_text(s));
     screen_ctrl(s, 'l');
-    screen_type(s, "@@");
-    assert_true(screen_wait_text(s, "> @@", WAIT_MS));
-    screen_key(s, SCREEN_BACKSPACE);
-    screen_key(s, SCREEN_BACKSPACE);
-    assert_true(screen_wait_gone(s, "> @", WAIT_MS));
+    settle(s);
     assert_string_equal(screen_text(s), before);
     free(before);
 }
@@ -149,6 +154,20 @@ static void resizing_while_it_streams(void **state)
     assert_int_equal(screen_status(s), -1);
     assert_truthful(s);
     free(text);
+}
+
+/* Too quick for the program to see the size between: the terminal has forgotten its text anyway. */
+static void resizing_there_and_back(void **state)
+{
+    (void)state;
+    struct screen *s = scene_open(24, 80, NULL);
+    scene_exchange(s, "hi", hello);
+    for (int i = 0; i < 10; i++) {
+        screen_resize(s, 10, 40);
+        screen_resize(s, 24, 80);
+        assert_true(screen_wait_text(s, hello, WAIT_MS));
+        assert_truthful(s);
+    }
 }
 
 static void scrolling_stays_while_more_comes(void **state)
@@ -239,7 +258,7 @@ static void a_tool_call_is_one_line(void **state)
     assert_non_null(strstr(model_server_body(scene_server(), 1), "line two of the notes"));
 }
 
-/* Nothing moves on an idle screen, and a word on a full one does not repaint it. */
+/* A word on a full screen does not repaint it. */
 static void a_key_sends_few_bytes(void **state)
 {
     (void)state;
@@ -251,12 +270,7 @@ static void a_key_sends_few_bytes(void **state)
     screen_type(s, "b");
     assert_true(screen_wait_text(s, "> ab", WAIT_MS));
     assert_true(screen_bytes(s) - before < 200);
-    char *shown = settled(s);
-    before = screen_bytes(s);
-    assert_false(screen_pump(s, 300));
-    assert_int_equal(screen_bytes(s), before);
-    assert_false(differs(s, shown));
-    free(shown);
+    assert_false(screen_pump(s, 300)); /* and then nothing moves */
 }
 
 int main(void)
@@ -268,6 +282,7 @@ int main(void)
         scene_test(escape_cancels_and_keeps_what_came),
         scene_test(escape_cancels_before_any_answer),
         scene_test(resizing_while_it_streams),
+        scene_test(resizing_there_and_back),
         scene_test(scrolling_stays_while_more_comes),
         scene_test(the_view_does_not_jump_while_reading_back),
         scene_test(characters_split_between_reads_come_whole),

@@ -47,6 +47,7 @@ static void handle_signal(struct app *app, int number)
     switch (number) {
     case SIGWINCH:
         term_resized();
+        term_redraw(); /* what the terminal made of its text meanwhile, nobody knows */
         app_touch_now(app, DIRTY_ALL);
         break;
     case SIGTSTP:
