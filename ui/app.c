@@ -255,14 +255,16 @@ void app_want_page(struct app *app)
 int64_t app_context(const struct app *app, bool *estimated)
 {
     const struct usage *last = &app->last;
+    int64_t since = (app->activity.unmeasured + app->activity.streamed) / BYTES_PER_TOKEN;
     *estimated = true;
     if (last->input >= 0) {
-        *estimated = last->estimated || last->output < 0;
-        return last->input + (last->output > 0 ? last->output : 0);
+        *estimated = last->estimated || last->output < 0 || since > 0;
+        return last->input + (last->output > 0 ? last->output : 0) + since;
     }
     int64_t guess = app->meters.estimate;
     if (app->meters.last_input > guess)
         guess = app->meters.last_input;
+    guess += since;
     return guess > 0 ? guess : -1;
 }
 

@@ -18,6 +18,9 @@
 /* Parts of the screen. */
 enum { DIRTY_TITLE = 1, DIRTY_BODY = 2, DIRTY_STATUS = 4, DIRTY_EDITOR = 8, DIRTY_ALL = 15 };
 
+/* As the engine estimates. */
+enum { BYTES_PER_TOKEN = 4 };
+
 /* What happens in the running turn. */
 struct activity {
     bool busy;            /* a turn runs, or was asked for and not refused */
@@ -26,6 +29,7 @@ struct activity {
     int64_t started_ms;   /* monotonic, as all of these */
     int64_t streaming_ms; /* first delta of this model call; 0: none yet */
     int64_t streamed;     /* bytes since then */
+    int64_t unmeasured;   /* bytes sent since the provider last said what a request took */
     int retry, retries;
     int64_t retry_at;
     char *retry_reason;
@@ -70,7 +74,8 @@ struct app {
     char *theme_name;
 
     struct session_info session;
-    bool fresh; /* nothing was said in it yet */
+    bool fresh;        /* nothing was said in it yet */
+    bool offline_said; /* that there is no model, in this session */
     char *provider, *model, *detail;
     enum provider_reason reason;
     struct meters meters;

@@ -23,8 +23,16 @@ static void replace_string(char **old, char **new)
 
 static void saw_usage(struct app *app, const struct usage *u)
 {
-    if (usage_known(u))
-        app->last = *u;
+    if (!usage_known(u))
+        return;
+    app->last = *u;
+    app->activity.unmeasured = 0;
+}
+
+static void saw_sent(struct app *app, const struct event *ev, bool live)
+{
+    if (live && ev->text)
+        app->activity.unmeasured += (int64_t)strlen(ev->text);
 }
 
 static void stop_counting(struct app *app)
@@ -68,6 +76,10 @@ static void note_event(struct app *app, struct event *ev, bool live)
         app->fresh = false;
         free(app->last_sent);
         app->last_sent = mem_strdup(ev->text);
+        saw_sent(app, ev, live);
+        break;
+    case EVENT_TOOL_EXECUTION_COMPLETED:
+        saw_sent(app, ev, live);
         break;
     case EVENT_TEXT_DELTA:
     case EVENT_REASONING_DELTA:
@@ -147,11 +159,13 @@ static void open_session(struct app *app, const struct session_info *info)
     if (app->find.active)
         find_close(app);
     app->fresh = true;
+    app->offline_said = false;
     app->page_asked = false;
     app->last = USAGE_UNKNOWN;
     free(app->last_sent);
     app->last_sent = NULL;
     stop_counting(app);
+    app->activity.unmeasured = 0;
     change_draft(app, info->draft);
 }
 
@@ -178,8 +192,16 @@ static void take_session(struct app *app, struct notice *n)
     app_touch_now(app, DIRTY_ALL);
 }
 
+/* A page that was asked for before another session was opened. */
+static bool is_of_another_session(const struct app *app, const struct notice *n)
+{
+    return n->events.len > 0 && strcmp(n->events.items[0]->session_id, app->session.id) != 0;
+}
+
 static void take_page(struct app *app, struct notice *n)
 {
+    if (is_of_another_session(app, n))
+        return;
     for (size_t i = 0; i < n->events.len && n->number == 0; i++)
         note_event(app, n->events.items[i], false);
     transcript_prepend(app->transcript, n->events.items, n->events.len, n->flag);
@@ -221,9 +243,9 @@ static void say_offline(struct app *app)
 static void take_provider(struct app *app, struct notice *n)
 {
     bool offline = n->provider && strcmp(n->provider, "offline") == 0;
-    bool was_offline = app->provider && strcmp(app->provider, "offline") == 0;
-    if (offline && !was_offline)
+    if (offline && app->fresh && !app->offline_said)
         say_offline(app);
+    app->offline_said = offline;
     if (app->provider && n->provider && strcmp(app->provider, n->provider) != 0)
         app->models_known = false;
     replace_string(&app->provider, &n->provider);

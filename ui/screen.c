@@ -208,8 +208,7 @@ static double rate(const struct activity *a, int64_t now_ms)
     int64_t elapsed = now_ms - a->streaming_ms;
     if (!a->busy || a->streaming_ms == 0 || elapsed < 500)
         return -1;
-    return (double)a->streamed / 4 * 1000 /
-           (double)elapsed; /* as the engine estimates: bytes / 4 */
+    return (double)a->streamed / BYTES_PER_TOKEN * 1000 / (double)elapsed;
 }
 
 /* It is counted where rows are laid out. */
@@ -248,8 +247,6 @@ static void draw_status(struct app *app)
     put_row_filled(shown.status_row, &rows, 0, STYLE_STATUS);
     rows_release(&rows);
     buf_release(&stop);
-    app->status_ms = now_ms;
-    app->status_dirty = false;
 }
 
 /* The editor and what waits above it */
@@ -335,6 +332,10 @@ void screen_draw(struct app *app)
 {
     lay_out(app);
     app->drawn_ms = clock_mono_ms();
+    if (app->dirty & DIRTY_STATUS) { /* also where another line stands in its place */
+        app->status_ms = app->drawn_ms;
+        app->status_dirty = false;
+    }
     if (shown.too_small) {
         draw_too_small();
     } else {

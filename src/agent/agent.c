@@ -173,21 +173,20 @@ static void emit_turn_completed(struct run *r)
     emit(r, ev);
 }
 
-/* Where the provider had not said what a broken-off call took, our estimate stands in. */
+/* Of a call that was broken off nobody says what it produced: what an early event counted is no
+ * sum, so our estimate stands in where it is more. */
 static struct usage partial_usage(const struct run *r)
 {
     if (r->accounted)
         return USAGE_UNKNOWN;
-    if (usage_known(&r->response.usage) && r->response.usage.output >= 0)
-        return r->response.usage;
     int64_t bytes = 0;
     for (size_t i = 0; i < r->response.blocks.len; i++)
         if (r->response.blocks.items[i].text)
             bytes += (int64_t)strlen(r->response.blocks.items[i].text);
-    if (bytes == 0)
-        return USAGE_UNKNOWN;
     struct usage u = r->response.usage;
-    u.output = bytes / 4 + 1;
+    if (bytes == 0 || (bytes + 3) / 4 <= u.output)
+        return u;
+    u.output = (bytes + 3) / 4;
     u.estimated = true;
     return u;
 }
