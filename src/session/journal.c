@@ -154,6 +154,15 @@ static char *first_line(const char *text)
     return mem_strndup(text, utf8_cut_bytes(text, len, LAST_LINE_BYTES));
 }
 
+void journal_name(struct journal *j, const char *text)
+{
+    struct session_info *info = &j->info;
+    if (info->title && *info->title)
+        return;
+    free(info->title);
+    info->title = session_title_from(text);
+}
+
 /* The row follows the events. */
 static void update_info(struct journal *j, const struct event *ev)
 {
@@ -166,10 +175,7 @@ static void update_info(struct journal *j, const struct event *ev)
         info->turns++;
         free(info->draft);
         info->draft = NULL;
-        if (!info->title || !*info->title) {
-            free(info->title);
-            info->title = session_title_from(ev->text);
-        }
+        journal_name(j, ev->text);
         break;
     case EVENT_TEXT_COMPLETE:
         free(info->last_line);

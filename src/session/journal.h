@@ -48,6 +48,9 @@ bool journal_emit(void *journal, struct event *ev, struct error *e);
 /* NULL or "" for none. */
 bool journal_save_draft(struct journal *j, const char *draft, struct error *e);
 
+/* A session without a title is named after its first message. */
+void journal_name(struct journal *j, const char *text);
+
 /* Writes the row (title, model, …) if the session has one. */
 bool journal_save_info(struct journal *j, struct error *e);
 

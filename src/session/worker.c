@@ -283,6 +283,8 @@ static void start(struct worker *w, const struct command *c, const char *input, 
     if (ready) {
         note_backend(w);
         tell_provider(w);
+        journal_name(&w->journal, input);
+        tell_session(w, false);
     }
     if (!ready || !run_turn(w, input, c->attachments, retries, &e))
         tell_error(w, c, &e);
