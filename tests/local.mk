@@ -51,19 +51,13 @@ SCRIPT_TESTS = \
 	tests/map.sh
 
 tests_libsupport_a_SOURCES = \
-	tests/model_dialects.c \
-	tests/model_dialects.h \
+	tests/model_dialects.c tests/model_dialects.h \
 	tests/model_listings.c \
-	tests/model_server.c \
-	tests/model_server.h \
-	tests/scene.c \
-	tests/scene.h \
-	tests/screen.c \
-	tests/screen.h \
-	tests/support.c \
-	tests/support.h \
-	tests/talk.c \
-	tests/talk.h
+	tests/model_server.c tests/model_server.h \
+	tests/scene.c tests/scene.h \
+	tests/screen.c tests/screen.h \
+	tests/support.c tests/support.h \
+	tests/talk.c tests/talk.h
 
 # The scripted server on its own, for measuring and for trying the screen by hand.
 EXTRA_PROGRAMS += tests/model-server

@@ -413,6 +413,11 @@ static void test_run_broken_pipe(void **state)
     assert_string_equal(c.err_text.data, "");
     support_release(&c);
     end_server(s);
+
+    /* The program ended in order, with what had arrived. */
+    struct result r = RUN("sessions", "show");
+    assert_text(r.out, "nobody reads");
+    result_release(&r);
 }
 
 static void test_run_cleans_for_a_terminal(void **state)

@@ -11,9 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "support.h"
 #include "ui/app.h"
 #include "ui/commands.h"
+#include "ui/screen.h"
 
 static void test_lines(void **state)
 {
@@ -129,7 +131,8 @@ static void test_unknown_and_incomplete_lines_are_refused(void **state)
     (void)state;
     assert_false(slash_run(&app, "/hepl me"));
     assert_true(transcript_says("/help"));
-    assert_false(slash_run(&app, "/re")); /* /resume, /rename, /retry */
+    assert_false(slash_run(&app, "/re"));
+    assert_true(transcript_says("/resume, /rename, /retry"));
     assert_false(slash_run(&app, "/"));
     assert_false(slash_run(&app, "/rename  "));
     assert_true(transcript_says("/rename TITLE"));
@@ -183,6 +186,20 @@ static void test_idle_needs_no_timer(void **state)
     assert_true(app_frame_due(&app, 1000));
 }
 
+/* Nor does a status line that another line hides, or that has no room. */
+static void test_hidden_status_needs_no_timer(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        app.find.active = i;
+        app.status_dirty = true;
+        app.status_ms = 0;
+        app_timers(&app, clock_mono_ms());
+        screen_draw(&app);
+        assert_int_equal(app_timeout(&app, clock_mono_ms()), -1);
+    }
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -196,6 +213,7 @@ int main(void)
         TEST(test_notes_of_the_commands),
         TEST(test_given_back_texts_lose_nothing),
         TEST(test_idle_needs_no_timer),
+        TEST(test_hidden_status_needs_no_timer),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

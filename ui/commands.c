@@ -219,10 +219,23 @@ struct slash_line slash_parse(const char *text)
     return (struct slash_line){SLASH_COMMAND, name_len, arguments};
 }
 
+/* "/resume, /rename, /retry" for a beginning that several share; nothing for any other. */
+static void list_abbreviated(const char *name, struct buf *out)
+{
+    for (const struct slash_command *c = slash_commands; *name && c->name; c++)
+        if (strncmp(c->name, name, strlen(name)) == 0)
+            buf_addf(out, "%s/%s", out->len > 0 ? ", " : "", c->name);
+}
+
 static void say_unknown(struct app *app, const char *name)
 {
+    struct buf several = BUF_INIT;
     const char *near = slash_nearest(name);
-    if (near)
+    list_abbreviated(name, &several);
+    if (several.len > 0)
+        app_note(app, STYLE_WARNING, _("/%s is the beginning of several commands: %s."), name,
+                 several.data);
+    else if (near)
         app_note(app, STYLE_WARNING,
                  _("There is no command /%s. Did you mean /%s? To send such a text, begin it with "
                    "\"//\"."),
@@ -232,6 +245,7 @@ static void say_unknown(struct app *app, const char *name)
                  _("There is no command /%s; /help lists them. To send such a text, begin it with "
                    "\"//\"."),
                  name);
+    buf_release(&several);
 }
 
 bool slash_run(struct app *app, const char *text)

@@ -39,30 +39,12 @@ static const char *const origins[] = {
     [CONFIG_FROM_COMMAND_LINE] = "command line",
 };
 
-/* A value as it is written into the file; NULL when unset. The caller frees. */
-static char *value_text(const struct config *c, enum config_key key)
+/* A value as it is written into the file; NULL when unset. */
+static const char *value_text(const struct config *c, enum config_key key)
 {
-    const struct config_key_info *info = config_key_info(key);
-    struct buf text = BUF_INIT;
     if (!config_is_set(c, key))
         return NULL;
-    switch (info->type) {
-    case CONFIG_SECRET:
-        buf_addstr(&text, "****");
-        break;
-    case CONFIG_INTEGER:
-        buf_addf(&text, "%lld", (long long)config_integer(c, key));
-        break;
-    case CONFIG_REAL:
-        buf_addf(&text, "%g", config_real(c, key));
-        break;
-    case CONFIG_BOOLEAN:
-        buf_addstr(&text, config_boolean(c, key) ? "true" : "false");
-        break;
-    default:
-        buf_addstr(&text, config_string(c, key));
-    }
-    return buf_take(&text);
+    return config_key_info(key)->type == CONFIG_SECRET ? "****" : config_string(c, key);
 }
 
 /* Keys of "model *" have no value of their own. */
@@ -83,7 +65,7 @@ static void print_section(const char *section, char **last)
 static void print_key(const struct config *c, enum config_key key)
 {
     const struct config_key_info *info = config_key_info(key);
-    char *text = value_text(c, key);
+    const char *text = value_text(c, key);
     struct buf clean = BUF_INIT;
     if (text)
         utf8_clean(&clean, text, strlen(text), UTF8_ONE_LINE);
@@ -94,7 +76,6 @@ static void print_key(const struct config *c, enum config_key key)
     else
         printf("%s = %s    ; %s\n", info->name, clean.data, origins[config_origin(c, key)]);
     buf_release(&clean);
-    free(text);
 }
 
 static void print_open_key(void *context, const char *section, const char *name, const char *value,
@@ -126,14 +107,13 @@ static void show_text(const struct config *c)
 static struct json *key_json(const struct config *c, enum config_key key)
 {
     const struct config_key_info *info = config_key_info(key);
-    char *text = value_text(c, key);
+    const char *text = value_text(c, key);
     struct json *v = json_new_object();
     json_set_string(v, "section", info->section);
     json_set_string(v, "name", info->name);
     json_set(v, "value", json_new_string(text));
     json_set_string(v, "origin", origins[config_origin(c, key)]);
     json_set_string(v, "help", info->help);
-    free(text);
     return v;
 }
 

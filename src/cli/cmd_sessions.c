@@ -159,10 +159,9 @@ static void print_session_json(const struct session_info *info, const char *even
 static int show(const struct sessions_options *o)
 {
     struct text t = {.json = o->json, .out = BUF_INIT};
-    struct session_info info;
+    struct session_info info = {0};
     struct error e = {0};
     int status = 0;
-    session_info_init(&info);
     if (!service_read(NULL, o->reference ? o->reference : "last", &info, add_event, &t, &e)) {
         status = cli_fail(&e);
     } else if (o->json) {
