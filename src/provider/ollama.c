@@ -10,7 +10,6 @@
 /* Below this our estimate is too rough to accuse the server of dropping the prompt's front. */
 #define MIN_ESTIMATE 500
 /* What to ask for when nobody says: the server's own default is too small for a conversation. */
-#define DEFAULT_NUM_CTX 8192
 
 static void add_headers(const struct endpoint *endpoint, struct http_headers *out)
 {
@@ -135,7 +134,7 @@ static bool find_window(const struct provider_call *call, const char *model, int
         found = allocated_window(call, model);
     if (found <= 0) {
         int64_t trained = trained_window(call, model);
-        found = trained < DEFAULT_NUM_CTX ? trained : DEFAULT_NUM_CTX;
+        found = trained < OLLAMA_DEFAULT_WINDOW ? trained : OLLAMA_DEFAULT_WINDOW;
     }
     if (found > 0)
         *tokens = found;

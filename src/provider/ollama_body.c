@@ -111,10 +111,9 @@ static struct json *messages_of(const struct request *request)
 struct json *ollama_body(const struct config *config, const struct request *request)
 {
     int64_t configured = config_integer(config, CONFIG_OLLAMA_NUM_CTX);
-    int64_t num_ctx = configured > 0 ? configured : request->window;
+    int64_t known = request->window > 0 ? request->window : OLLAMA_DEFAULT_WINDOW;
     struct json *options = json_new_object();
-    if (num_ctx > 0)
-        json_set_int(options, "num_ctx", num_ctx);
+    json_set_int(options, "num_ctx", configured > 0 ? configured : known);
     json_set_int(options, "num_predict", request->max_output);
     if (config_is_set(config, CONFIG_PROVIDER_TEMPERATURE))
         json_set_number(options, "temperature", config_real(config, CONFIG_PROVIDER_TEMPERATURE));

@@ -5,8 +5,10 @@
 #include "base/json.h"
 #include "provider/provider.h"
 
-/* options.num_ctx is [ollama] num_ctx or else the request's window: without it the server would
- * take its own default and drop the front of a longer prompt. */
+enum { OLLAMA_DEFAULT_WINDOW = 8192 };
+
+/* options.num_ctx is [ollama] num_ctx, else the request's window, else OLLAMA_DEFAULT_WINDOW:
+ * without it the server would take its own default and drop the front of a longer prompt. */
 struct json *ollama_body(const struct config *config, const struct request *request);
 
 #endif
