@@ -305,7 +305,7 @@ static int64_t next_frame(const struct app *app)
 int app_timeout(const struct app *app, int64_t now_ms)
 {
     int64_t due = earliest(app->draft_at, counts(app) ? app->tick_at : 0);
-    if (app->status_dirty)
+    if (app->status_dirty && !(app->dirty & DIRTY_STATUS)) /* else it comes with the frame */
         due = earliest(due, app->status_ms + STATUS_MS);
     if (app->dirty)
         due = earliest(due, app->urgent ? now_ms : next_frame(app));
