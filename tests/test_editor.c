@@ -394,6 +394,22 @@ static void history_is_loaded_newest_first(void **state)
     assert_int_equal(editor_caret(e), 3);
 }
 
+static void loading_leaves_one_who_browses_where_he_is(void **state)
+{
+    struct editor *e = *state;
+    char newest[] = "new", oldest[] = "old";
+    char *const texts[] = {newest, oldest};
+    editor_history_add(e, "new");
+    editor_insert(e, "half", 4);
+    assert_true(editor_history_older(e));
+    editor_history_load(e, texts, 2);
+    assert_true(editor_history_older(e));
+    assert_string_equal(editor_text(e), "old");
+    assert_true(editor_history_newer(e));
+    assert_true(editor_history_newer(e));
+    assert_string_equal(editor_text(e), "half");
+}
+
 #define EDITOR_TEST(name) cmocka_unit_test_setup_teardown(name, new_editor, free_editor)
 
 int main(void)
@@ -415,6 +431,7 @@ int main(void)
         EDITOR_TEST(redo_is_the_inverse_of_undo),
         EDITOR_TEST(history_keeps_what_was_being_written),
         EDITOR_TEST(history_is_loaded_newest_first),
+        EDITOR_TEST(loading_leaves_one_who_browses_where_he_is),
     };
     return cmocka_run_group_tests(tests, set_locale, NULL);
 }

@@ -317,9 +317,10 @@ static void retry_takes_the_place_of_its_run(void **state)
 {
     struct transcript *t = *state;
     exchange(t, 1, "first", "kept");
+    transcript_note(t, STYLE_NOTE, "own note");
     say(t, EVENT_RUN_STARTED, 4, "again");
     say(t, EVENT_RUN_FAILED, 5, "broken");
-    transcript_note(t, STYLE_NOTE, "own note");
+    transcript_note(t, STYLE_NOTE, "what to do about it");
     apply(t, retry_of(6, "again", 4));
     say(t, EVENT_TEXT_COMPLETE, 7, "now");
     expect(t, "\nyou\n  first\n\ntiro\n  kept\n\n  own note\n\nyou\n  again\n\ntiro\n  now\n");

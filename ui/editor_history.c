@@ -35,9 +35,17 @@ void editor_history_add(struct editor *e, const char *text)
 
 void editor_history_load(struct editor *e, char *const *newest_first, size_t count)
 {
+    size_t back = e->history_back;
+    char *draft = e->draft;
+    e->draft = NULL;
     editor_history_release(e);
     while (count-- > 0)
         editor_history_add(e, newest_first[count]);
+    e->history_back = back < e->history.len ? back : e->history.len;
+    if (e->history_back > 0) /* the person is on the way through it already */
+        e->draft = draft;
+    else
+        free(draft);
 }
 
 bool editor_history_older(struct editor *e)

@@ -25,7 +25,7 @@
     X(QUOTE_CLOSE, "\u201d", "\"")                                                                 \
     X(TOOL, "\u2699", "%")                                                                         \
     X(TOOL_SEARCH, "\u2315", "?")                                                                  \
-    X(TOOL_READ, "\u25a4", "=")                                                                     \
+    X(TOOL_READ, "\u25a4", "=")                                                                    \
     X(GAUGE_FULL, "\u2593", "#")                                                                   \
     X(GAUGE_EMPTY, "\u2591", ".")                                                                  \
     X(DOWN, "\u2193", "v")                                                                         \

@@ -21,7 +21,6 @@ enum item_change {
 struct item {
     enum item_kind kind;
     int64_t seq;      /* of the event that began it; of a note of our own: of the last before it */
-    bool own;         /* a note that is no event */
     bool label;       /* begins what the assistant does in a run */
     bool lead;        /* a blank row before it */
     bool streaming;   /* text may still come */

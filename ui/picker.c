@@ -144,7 +144,7 @@ void picker_fill_sessions(struct app *app)
 
 void picker_sessions(struct app *app)
 {
-    struct list *list = list_new(LIST_PICK, _("Sessions"));
+    struct list *list = list_new(LIST_TYPE, _("Sessions"));
     list_set_empty(list, _("loading"));
     app_open(app, OVERLAY_SESSIONS, list, chose_session);
     app_command(app, COMMAND_LIST, NULL);

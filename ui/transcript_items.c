@@ -232,8 +232,7 @@ static void take_back(struct fold *f, int64_t from, int64_t to)
 {
     struct taken_back range = {from, to};
     for (size_t i = f->items.len; i-- > 0 && f->items.items[i]->seq >= from;)
-        if (!f->items.items[i]->own)
-            remove_item(f, i);
+        remove_item(f, i);
     if (from < f->first_seq)
         vec_push(&f->taken_back, range);
 }
@@ -360,7 +359,7 @@ bool fold_apply(struct fold *f, const struct event *ev)
 
 void fold_note(struct fold *f, enum style style, const char *text)
 {
-    add_note(f, style, text, f->last_seq)->own = true;
+    add_note(f, style, text, f->last_seq);
 }
 
 /* --- older pages --- */
