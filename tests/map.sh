@@ -6,8 +6,8 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
 find src ui -name '*.[ch]' | sed 's/\.[ch]$//' | sort -u >"$work/files"
-awk '/^### / { folder = $2 }
-     /^- `/ && folder != "Elsewhere" { name = $2; gsub(/`/, "", name); print folder "/" name }' HACKING.md |
+awk '/^### / { folder = $2 ~ /^(src\/|ui$)/ ? $2 : "" }
+     /^- `/ && folder != "" { name = $2; gsub(/`/, "", name); print folder "/" name }' HACKING.md |
     sort >"$work/lines"
 if ! diff "$work/lines" "$work/files"; then
     echo "map: lines of HACKING.md (<) and files (>) differ"
