@@ -310,7 +310,7 @@ static void sees_who_listens(void **state)
 static bool key_for(const char *provider)
 {
     assert_true(choose(provider, NULL, false));
-    return choose_key(config, fake_getenv, &choice, &fault);
+    return choose_key(config, fake_getenv, NULL, &choice, &fault);
 }
 
 static void key_from_the_environment_first(void **state)
@@ -323,11 +323,11 @@ static void key_from_the_environment_first(void **state)
     assert_string_equal(choice.endpoint.key, "from-env");
     assert_false(choice.endpoint.bearer);
     variables += 2;
-    assert_true(choose_key(config, fake_getenv, &choice, &fault));
+    assert_true(choose_key(config, fake_getenv, NULL, &choice, &fault));
     assert_string_equal(choice.endpoint.key, "t");
     assert_true(choice.endpoint.bearer);
     variables = NULL;
-    assert_true(choose_key(config, fake_getenv, &choice, &fault));
+    assert_true(choose_key(config, fake_getenv, NULL, &choice, &fault));
     assert_string_equal(choice.endpoint.key, "from-command");
     assert_false(choice.endpoint.bearer);
 }
@@ -382,7 +382,7 @@ static void command_gives_its_first_line(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
         char *key = NULL;
-        assert_true(key_command_run(commands[i], 20000, &key, &fault));
+        assert_true(key_command_run(commands[i], 20000, NULL, &key, &fault));
         assert_string_equal(key, "k-1");
         key_free(key);
     }
@@ -401,7 +401,7 @@ static void command_fails_without_telling_its_output(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         char *key = NULL;
-        assert_false(key_command_run(rows[i].command, 20000, &key, &fault));
+        assert_false(key_command_run(rows[i].command, 20000, NULL, &key, &fault));
         assert_null(key);
         assert_int_equal(fault.code, ERR_CONFIG_ERROR);
         assert_non_null(strstr(fault.text, rows[i].text));
@@ -417,11 +417,36 @@ static void command_is_stopped_in_time(void **state)
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
         char *key = NULL;
         int64_t start = clock_mono_ms();
-        assert_false(key_command_run(commands[i], 100, &key, &fault));
+        assert_false(key_command_run(commands[i], 100, NULL, &key, &fault));
         assert_true(clock_mono_ms() - start < 10000);
         assert_null(key);
         assert_non_null(strstr(fault.text, "in time"));
     }
+}
+
+static bool stop(void *context)
+{
+    (void)context;
+    return false;
+}
+
+static void command_is_stopped_by_the_wakeup(void **state)
+{
+    static const char *const commands[] = {"sleep 60", "exec >&-; sleep 60"};
+    int ends[2];
+    (void)state;
+    assert_int_equal(pipe(ends), 0);
+    assert_int_equal(write(ends[1], "x", 1), 1);
+    const struct wakeup wakeup = {.fd = ends[0], .go_on = stop};
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
+        char *key = NULL;
+        int64_t start = clock_mono_ms();
+        assert_false(key_command_run(commands[i], 60000, &wakeup, &key, &fault));
+        assert_true(clock_mono_ms() - start < 10000);
+        assert_int_equal(fault.code, ERR_INTERRUPTED);
+    }
+    close(ends[0]);
+    close(ends[1]);
 }
 
 /* --- a model --------------------------------------------------------------------------------- */
@@ -509,6 +534,7 @@ int main(void)
         TEST(command_gives_its_first_line),
         TEST(command_fails_without_telling_its_output),
         TEST(command_is_stopped_in_time),
+        TEST(command_is_stopped_by_the_wakeup),
         TEST(picks_a_model_of_the_servers),
         TEST(asks_for_the_usual_model_where_none_is_listed),
         TEST(keeps_a_model_that_is_named),

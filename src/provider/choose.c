@@ -253,8 +253,9 @@ static bool no_key(const struct setup *s, struct error *e)
 }
 
 /* Finds a key, if there is one. False when what should give one fails. */
-static bool find_key(const struct config *config, environment *getenv_fn, const struct setup *s,
-                     struct endpoint *endpoint, const char **source, struct error *e)
+static bool find_key(const struct config *config, environment *getenv_fn,
+                     const struct wakeup *wakeup, const struct setup *s, struct endpoint *endpoint,
+                     const char **source, struct error *e)
 {
     const char *value = variable(getenv_fn, s->key_variable);
     const char *command = config_string(config, s->command);
@@ -266,7 +267,7 @@ static bool find_key(const struct config *config, environment *getenv_fn, const 
     }
     if (!value && *command) {
         *source = "api_key_command";
-        return key_command_run(command, KEY_COMMAND_MS, &endpoint->key, e);
+        return key_command_run(command, KEY_COMMAND_MS, wakeup, &endpoint->key, e);
     }
     if (!value && *config_string(config, s->key)) {
         value = config_string(config, s->key);
@@ -276,8 +277,8 @@ static bool find_key(const struct config *config, environment *getenv_fn, const 
     return true;
 }
 
-bool choose_key(const struct config *config, char *(*getenv_fn)(const char *), struct choice *c,
-                struct error *e)
+bool choose_key(const struct config *config, char *(*getenv_fn)(const char *),
+                const struct wakeup *wakeup, struct choice *c, struct error *e)
 {
     const struct setup *s = setup_of(c->provider->name);
     struct endpoint *endpoint = &c->endpoint;
@@ -287,7 +288,7 @@ bool choose_key(const struct config *config, char *(*getenv_fn)(const char *), s
     endpoint->bearer = false;
     if (!s || s->key == NONE)
         return true;
-    if (!find_key(config, getenv_fn, s, endpoint, &source, e))
+    if (!find_key(config, getenv_fn, wakeup, s, endpoint, &source, e))
         return false;
     if (!endpoint->key)
         return !needs_key(s, endpoint->base_url) || no_key(s, e);

@@ -38,8 +38,8 @@ bool choose_ollama_answers(void *context, const char *base_url);
 
 /* The key: environment, api_key_command's first line, api_key. Runs the command. False with the
  * reason when the provider needs one and there is none. Called before the first request. */
-bool choose_key(const struct config *config, char *(*getenv_fn)(const char *), struct choice *c,
-                struct error *e);
+bool choose_key(const struct config *config, char *(*getenv_fn)(const char *),
+                const struct wakeup *wakeup, struct choice *c, struct error *e);
 
 /* A model for a choice that has none: configuration, else the first fit one that the server lists,
  * else the provider's usual one (many compatible servers list nothing and take any name). */

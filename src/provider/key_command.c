@@ -103,24 +103,41 @@ static void take_bytes(struct first_line *line, const char *bytes, size_t len)
     line->ended = newline != NULL;
 }
 
-static int remaining(int64_t deadline)
+/* How long the command may take. */
+struct patience {
+    int64_t deadline;
+    const struct wakeup *wakeup;
+    bool stopped; /* the wakeup said so */
+};
+
+static int remaining(const struct patience *p)
 {
-    int64_t left = deadline - clock_mono_ms();
-    return left > 0 ? (int)left : 0;
+    int64_t left = p->deadline - clock_mono_ms();
+    return left > 0 && !p->stopped ? (int)left : 0;
 }
 
-/* Until the output ends. False at the deadline. */
-static bool read_output(int fd, int64_t deadline, struct first_line *line)
+static void ask_wakeup(struct patience *p)
+{
+    p->stopped = p->stopped || !p->wakeup->go_on(p->wakeup->context);
+}
+
+/* Until the output ends. False when the patience is at its end. */
+static bool read_output(int fd, struct patience *p, struct first_line *line)
 {
     char chunk[1024];
     bool more = true;
-    while (more && !line->too_long) {
-        struct pollfd ready = {.fd = fd, .events = POLLIN};
-        int count = poll(&ready, 1, remaining(deadline));
+    while (more && !line->too_long && !p->stopped) {
+        struct pollfd ready[] = {{.fd = fd, .events = POLLIN},
+                                 {.fd = p->wakeup ? p->wakeup->fd : -1, .events = POLLIN}};
+        int count = poll(ready, 2, remaining(p));
         if (count == 0)
             break;
         if (count < 0 && errno == EINTR)
             continue;
+        if (ready[1].revents != 0) {
+            ask_wakeup(p);
+            continue;
+        }
         ssize_t n = read(fd, chunk, sizeof chunk);
         if (n > 0)
             take_bytes(line, chunk, (size_t)n);
@@ -130,17 +147,19 @@ static bool read_output(int fd, int64_t deadline, struct first_line *line)
     return !more || line->too_long;
 }
 
-/* The child's status. One that closed its output and lives on is given until the deadline; there
- * is nothing to poll for then but time. False: it had to be killed. */
-static bool reap(pid_t child, int64_t deadline, bool kill_now, int *status)
+/* The child's status. One that closed its output and lives on is given its time; there
+ * is nothing to poll for then but that. False: it had to be killed. */
+static bool reap(pid_t child, struct patience *p, bool kill_now, int *status)
 {
     bool in_time = !kill_now;
     pid_t got = 0;
     while (in_time && (got = waitpid(child, status, WNOHANG)) == 0) {
-        if (remaining(deadline) == 0)
+        if (remaining(p) == 0)
             in_time = false;
-        else
+        else if (!p->wakeup)
             poll(NULL, 0, 10);
+        else if (!wakeup_sleep(p->wakeup, 10))
+            p->stopped = true;
     }
     if (in_time && got == child)
         return true;
@@ -150,8 +169,11 @@ static bool reap(pid_t child, int64_t deadline, bool kill_now, int *status)
     return false;
 }
 
-static bool check(const struct first_line *line, int status, bool ended, struct error *e)
+static bool check(const struct first_line *line, int status, bool ended, bool stopped,
+                  struct error *e)
 {
+    if (stopped)
+        return err_set(e, ERR_INTERRUPTED, "api_key_command was interrupted");
     if (line->too_long)
         return err_set(e, ERR_CONFIG_ERROR,
                        "the first line of api_key_command's output is longer than 8 KiB");
@@ -185,10 +207,11 @@ static char *trimmed(const struct first_line *line)
     return mem_strndup(line->bytes + from, to - from);
 }
 
-bool key_command_run(const char *command, int timeout_ms, char **key, struct error *e)
+bool key_command_run(const char *command, int timeout_ms, const struct wakeup *wakeup, char **key,
+                     struct error *e)
 {
     struct first_line line = {.len = 0};
-    int64_t deadline = clock_mono_ms() + timeout_ms;
+    struct patience patience = {.deadline = clock_mono_ms() + timeout_ms, .wakeup = wakeup};
     int ends[2], failure, status = 0;
     pid_t child;
     bool ok, ended;
@@ -201,10 +224,10 @@ bool key_command_run(const char *command, int timeout_ms, char **key, struct err
         errno = failure;
         return err_set_errno(e, ERR_CONFIG_ERROR, "cannot run api_key_command");
     }
-    ended = read_output(ends[0], deadline, &line);
+    ended = read_output(ends[0], &patience, &line);
     close(ends[0]);
-    ended = reap(child, deadline, !ended || line.too_long, &status) && ended;
-    ok = check(&line, status, ended, e);
+    ended = reap(child, &patience, !ended || line.too_long, &status) && ended;
+    ok = check(&line, status, ended, patience.stopped, e);
     if (ok) {
         *key = trimmed(&line);
         if (!**key) {

@@ -5,12 +5,15 @@
 #include <stdbool.h>
 
 #include "base/err.h"
+#include "base/wakeup.h"
 
 /* Runs the command with /bin/sh, without terminal input and its error output thrown away; `key` is
  * its first line, without blanks around it. Fails when the command does (the error tells its
  * status, never its output), when the line is empty or longer than 8 KiB, and after timeout_ms, at
- * which the command and what it started are killed. Free the key with key_free(). */
-bool key_command_run(const char *command, int timeout_ms, char **key, struct error *e);
+ * which the command and what it started are killed, as they are when the wakeup (NULL: none) says
+ * stop: INTERRUPTED. Free the key with key_free(). */
+bool key_command_run(const char *command, int timeout_ms, const struct wakeup *wakeup, char **key,
+                     struct error *e);
 
 /* Overwrites the key before it frees it; NULL is fine. */
 void key_free(char *key);

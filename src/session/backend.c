@@ -45,7 +45,7 @@ static bool window_is_the_servers(const struct backend *b)
 
 bool backend_prepare(struct backend *b, struct error *e)
 {
-    if (!b->keyed && !choose_key(b->config, getenv, &b->choice, e))
+    if (!b->keyed && !choose_key(b->config, getenv, b->wakeup, &b->choice, e))
         return false;
     b->keyed = true;
     struct provider_call call = quiet_call(b);
@@ -77,7 +77,7 @@ bool backend_models(struct backend *b, struct provider_names *out, struct error 
 {
     struct failure failure;
     failure_clear(&failure);
-    if (!b->keyed && !choose_key(b->config, getenv, &b->choice, e))
+    if (!b->keyed && !choose_key(b->config, getenv, b->wakeup, &b->choice, e))
         return false;
     b->keyed = true;
     if (!b->choice.provider->models)
