@@ -36,7 +36,7 @@ void talk_wake(struct talk *t, bool stop)
     assert_int_equal(write(t->wake[1], "x", 1), 1);
 }
 
-static void on_delta(void *context, enum block_type type, const char *text, size_t len)
+static bool on_delta(void *context, enum block_type type, const char *text, size_t len)
 {
     struct talk *t = context;
     assert_true(len > 0);
@@ -45,6 +45,7 @@ static void on_delta(void *context, enum block_type type, const char *text, size
     buf_add(type == BLOCK_TEXT ? &t->text : &t->reasoning, text, len);
     if (t->stop_at_content && !t->stop)
         talk_wake(t, true);
+    return true;
 }
 
 void talk_start(struct talk *t, const struct api *api)

@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include <fcntl.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -34,7 +35,8 @@ struct play {
     int64_t last_max_output;
     int wake[2];
     bool stop;
-    bool store_fails;
+    enum event_type store_fails; /* at the first of these; RUN_STARTED: never */
+    bool reads_on;               /* the script saw that its delta was taken */
     struct wakeup wakeup;
     struct config *config;
     struct history history;
@@ -66,7 +68,7 @@ static bool scripted(const struct provider_call *call, const struct request *req
     play.last_message_count = request->message_count;
     play.last_max_output = request->max_output;
     if (act->text) {
-        call->delta(call->context, BLOCK_TEXT, act->text, strlen(act->text));
+        play.reads_on = call->delta(call->context, BLOCK_TEXT, act->text, strlen(act->text));
         add_block(response, BLOCK_TEXT, act->text, NULL);
     }
     if (act->cancel_after)
@@ -89,7 +91,7 @@ static const struct provider provider = {.name = "scripted", .complete = scripte
 static bool emit(void *context, struct event *ev, struct error *e)
 {
     (void)context;
-    if (play.store_fails && ev->type == EVENT_TEXT_COMPLETE) {
+    if (play.store_fails && ev->type == play.store_fails) {
         event_free(ev);
         return err_set(e, ERR_SESSION_STORE_ERROR, "disk full");
     }
@@ -100,9 +102,14 @@ static bool emit(void *context, struct event *ev, struct error *e)
     return true;
 }
 
+/* Drains, as the mailbox of the service does: nobody is woken twice. */
 static bool go_on(void *context)
 {
+    char byte;
+    struct pollfd waker = {.fd = play.wake[0], .events = POLLIN};
     (void)context;
+    if (poll(&waker, 1, 0) > 0)
+        assert_int_equal(read(play.wake[0], &byte, 1), 1);
     return !play.stop;
 }
 
@@ -287,10 +294,42 @@ static void a_record_that_fails_ends_the_run(void **state)
     (void)state;
     struct error e = {0};
     const struct act act = {.text = "Hi.", .stop = STOP_END_TURN};
-    play.store_fails = true;
+    play.store_fails = EVENT_TEXT_COMPLETE;
     assert_false(run(&act, 1, "hello", &e));
     assert_int_equal(e.code, ERR_SESSION_STORE_ERROR);
     assert_string_equal(play.trail.data, "run_started turn_started text_delta");
+    assert_true(play.reads_on);
+}
+
+/* Nobody waits for the rest of an answer that is not shown, nor tries it again. */
+static void a_record_that_fails_amid_an_answer_stops_it(void **state)
+{
+    (void)state;
+    struct error e = {0};
+    const struct act act = {
+        .text = "Hi.", .failure = FAILURE_STATUS, .status = 500, .retry_after_ms = 600000};
+    play.store_fails = EVENT_TEXT_DELTA;
+    assert_false(run(&act, 1, "hello", &e));
+    assert_int_equal(e.code, ERR_SESSION_STORE_ERROR);
+    assert_false(play.reads_on);
+    assert_string_equal(play.trail.data, "run_started turn_started");
+}
+
+/* The tool that is woken takes the waking with it. */
+static void an_interrupt_that_a_tool_saw_ends_the_turn(void **state)
+{
+    (void)state;
+    char *path = support_path("note.txt");
+    support_write(path, "forty-two");
+    free(path);
+    RUN({.tool = "read_file",
+         .args = "{\"path\":\"note.txt\"}",
+         .stop = STOP_TOOL_USE,
+         .cancel_after = true});
+    assert_string_equal(play.trail.data,
+                        "run_started turn_started tool_call_requested "
+                        "turn_completed tool_execution_completed interrupted");
+    assert_string_equal(play.events.items[4]->text, "interrupted");
 }
 
 static void output_limits(void **state)
@@ -319,6 +358,8 @@ int main(void)
         TEST(the_rounds_have_an_end),
         TEST(a_pause_is_taken_up),
         TEST(a_record_that_fails_ends_the_run),
+        TEST(a_record_that_fails_amid_an_answer_stops_it),
+        TEST(an_interrupt_that_a_tool_saw_ends_the_turn),
         cmocka_unit_test(output_limits),
     };
     return cmocka_run_group_tests_name("agent", all, NULL, NULL);

@@ -200,6 +200,28 @@ static void test_openai_tool_calls(void **state)
     talk_end(&t);
 }
 
+/* Servers that number every call 0. */
+static void test_openai_calls_of_one_number(void **state)
+{
+    (void)state;
+    static const char raw[] = EVENT(
+        "{\"choices\":[{\"delta\":{\"tool_calls\":[{\"index\":0,\"id\":\"a\",\"function\":"
+        "{\"name\":\"one\",\"arguments\":\"{\\\"x\\\":1}\"}}]}}]}")
+        EVENT(
+            "{\"choices\":[{\"delta\":{\"tool_calls\":[{\"index\":0,\"id\":\"b\",\"function\":"
+            "{\"name\":\"two\",\"arguments\":\"{\\\"y\\\"\"}}]}}]}")
+            EVENT(
+                "{\"choices\":[{\"delta\":{\"tool_calls\":[{\"index\":0,\"function\":"
+                "{\"arguments\":\":2}\"}}]},\"finish_reason\":\"tool_calls\"}]}") DONE;
+    struct talk t;
+    ask_raw(&t, API_OPENAI, raw);
+    assert_int_equal(t.response.blocks.len, 2);
+    assert_string_equal(block_at(&t, 0, BLOCK_TOOL_CALL)->text, "{\"x\":1}");
+    assert_string_equal(block_at(&t, 1, BLOCK_TOOL_CALL)->id, "b");
+    assert_string_equal(block_at(&t, 1, BLOCK_TOOL_CALL)->text, "{\"y\":2}");
+    talk_end(&t);
+}
+
 /* Compatible servers: no index, arguments as an object, no id, two names for reasoning. */
 static void test_openai_variants(void **state)
 {
@@ -354,6 +376,7 @@ int main(void)
         TEST(test_anthropic_stop_reasons),
         TEST(test_openai_stop_reasons),
         TEST(test_openai_tool_calls),
+        TEST(test_openai_calls_of_one_number),
         TEST(test_openai_variants),
         TEST(test_nameless_tool_call),
         TEST(test_broken_characters),

@@ -52,7 +52,7 @@ static const char *const payloads[EVENT_TYPE_COUNT] = {
     [EVENT_REASONING_DELTA] = "{\"delta\":\"te\\\"xt\\n\"}",
     [EVENT_REASONING_COMPLETE] =
         "{\"content\":\"te\\\"xt\\n\",\"signature\":\"sig\","
-        "\"redacted\":true}",
+        "\"redacted\":true,\"model\":\"m-1\"}",
     [EVENT_TEXT_COMPLETE] = "{\"content\":\"te\\\"xt\\n\",\"partial\":true}",
     [EVENT_TOOL_CALL_REQUESTED] = "{\"id\":\"call_1\",\"name\":\"name\",\"args\":\"te\\\"xt\\n\"}",
     [EVENT_TOOL_EXECUTION_COMPLETED] =

@@ -296,7 +296,9 @@ static void test_events(void **state)
          "p: error: slow down"},
         {"{\"error\":\"the runner died\"}", FAILURE_STREAM, 0, "p: error: the runner died"},
         {"{\"error\":{\"type\":\"invalid_request_error\",\"message\":\"prompt is too long\"}}",
-         FAILURE_OVERFLOW, 400, "p: invalid_request_error: prompt is too long"},
+         FAILURE_OVERFLOW, 400,
+         "p: invalid_request_error: prompt is too long; start a new session, or choose a model "
+         "with a larger window"},
         {"{\"error\":{\"message\":5}}", FAILURE_STREAM, 0, "p: error"},
         {"{\"error\":[]}", FAILURE_STREAM, 0, "p: error"},
     };

@@ -382,7 +382,7 @@ static struct {
     int wake[2];
 } stream;
 
-static void on_delta(void *context, enum block_type type, const char *text, size_t len)
+static bool on_delta(void *context, enum block_type type, const char *text, size_t len)
 {
     (void)context;
     assert_int_equal(type, BLOCK_TEXT);
@@ -390,6 +390,7 @@ static void on_delta(void *context, enum block_type type, const char *text, size
     stream.pieces++;
     if (stream.pieces == stream.stop_after)
         assert_int_equal(write(stream.wake[1], "x", 1), 1);
+    return true;
 }
 
 static bool go_on(void *context)

@@ -289,6 +289,36 @@ static void test_partial_and_blank(void **state)
     conversation_release(&t);
 }
 
+/* Reasoning goes back to the model that wrote it, and only before something that it led to. */
+static void test_reasoning_of_others_and_without_an_answer(void **state)
+{
+    (void)state;
+    struct conversation t;
+    conversation_init(&t);
+    t.request.model = "m-2";
+    say_text(&t, ROLE_USER, "one");
+    say(&t, ROLE_ASSISTANT);
+    add_reasoning(&t, "mine", "sig-2", false);
+    vec_last(&vec_last(&t.messages).blocks).name = mem_strdup("m-2");
+    add_reasoning(&t, "another's", "sig-1", false);
+    vec_last(&vec_last(&t.messages).blocks).name = mem_strdup("m-1");
+    vec_push(&vec_last(&t.messages).blocks, block_text("So."));
+    add_reasoning(&t, "and then", "sig-3", false);
+    say_text(&t, ROLE_USER, "two");
+    say(&t, ROLE_ASSISTANT);
+    add_reasoning(&t, "too long", "sig-4", false);
+    say_text(&t, ROLE_USER, "three");
+    check(&t, ANTHROPIC, "messages",
+          "[{\"role\":\"user\",\"content\":[{\"type\":\"text\",\"text\":\"one\"}]},"
+          "{\"role\":\"assistant\",\"content\":["
+          "{\"type\":\"thinking\",\"thinking\":\"mine\",\"signature\":\"sig-2\"},"
+          "{\"type\":\"text\",\"text\":\"So.\"" CACHE
+          "}]},"
+          "{\"role\":\"user\",\"content\":[{\"type\":\"text\",\"text\":\"two\"},"
+          "{\"type\":\"text\",\"text\":\"three\"" CACHE "}]}]");
+    conversation_release(&t);
+}
+
 /* Every call gets its answer and every answer its call, or neither goes out as such. */
 static void test_pairs(void **state)
 {
@@ -411,6 +441,7 @@ int main(void)
         TEST(test_tool_calls),
         TEST(test_cache_within_a_tool_loop),
         TEST(test_partial_and_blank),
+        TEST(test_reasoning_of_others_and_without_an_answer),
         TEST(test_pairs),
         TEST(test_result_without_anything_before),
         TEST(test_base64),

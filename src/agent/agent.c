@@ -47,12 +47,14 @@ static void emit(struct run *r, struct event *ev)
         r->lost = true;
 }
 
-static void on_delta(void *context, enum block_type type, const char *text, size_t len)
+static bool on_delta(void *context, enum block_type type, const char *text, size_t len)
 {
+    struct run *r = context;
     struct event *ev =
         event_new(type == BLOCK_REASONING ? EVENT_REASONING_DELTA : EVENT_TEXT_DELTA);
     ev->text = mem_strndup(text, len);
-    emit(context, ev);
+    emit(r, ev);
+    return !r->lost;
 }
 
 static void emit_retrying(struct run *r, int attempt, int of, int64_t wait_ms)
@@ -122,7 +124,7 @@ static bool complete_with_retries(struct run *r)
     bool ok = false;
     for (int attempt = 1; !r->lost; attempt++) {
         ok = complete_once(r, specs, spec_count);
-        if (ok)
+        if (ok || r->lost)
             break;
         int64_t wait = retry_wait(&r->failure, attempt, max, entropy_unit());
         if (wait < 0)
@@ -137,7 +139,7 @@ static bool complete_with_retries(struct run *r)
     return ok;
 }
 
-static struct event *event_from_block(const struct block *b, bool partial)
+static struct event *event_from_block(const struct run *r, const struct block *b, bool partial)
 {
     static const enum event_type types[] = {[BLOCK_TEXT] = EVENT_TEXT_COMPLETE,
                                             [BLOCK_REASONING] = EVENT_REASONING_COMPLETE,
@@ -148,6 +150,8 @@ static struct event *event_from_block(const struct block *b, bool partial)
     ev->name = mem_strdup(b->name);
     ev->signature = mem_strdup(b->signature);
     ev->flag = b->type == BLOCK_REASONING ? b->redacted : partial;
+    if (b->type == BLOCK_REASONING && b->signature)
+        ev->model = mem_strdup(r->a->model);
     return ev;
 }
 
@@ -158,7 +162,7 @@ static void emit_blocks(struct run *r, bool partial)
     for (size_t i = 0; i < r->response.blocks.len; i++) {
         const struct block *b = &r->response.blocks.items[i];
         if (b->type == BLOCK_TEXT ? b->text && *b->text : !partial)
-            emit(r, event_from_block(b, partial));
+            emit(r, event_from_block(r, b, partial));
     }
 }
 
@@ -239,7 +243,8 @@ static enum outcome run_tools(struct run *r)
         if (b->type != BLOCK_TOOL_CALL)
             continue;
         run_tool(r, b);
-        if (!wakeup_sleep(r->a->wakeup, 0))
+        /* Asked, not polled: the tool may have been woken by what stops us, and have drained it. */
+        if (!r->a->wakeup->go_on(r->a->wakeup->context))
             return OUTCOME_INTERRUPTED;
     }
     return OUTCOME_MORE;

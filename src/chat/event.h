@@ -58,8 +58,9 @@ enum stop_reason {
  *                             one retries, 0 if none; attachments: JSON array of image blocks or
  * NULL turn_started              number: turn of the session, from 1; count: model call in it, from
  * 1 text_delta                text: delta reasoning_delta           text: delta reasoning_complete
- * text: content; signature; flag: redacted text_complete             text: content; flag: partial
- * (interrupted or cut off) tool_call_requested       id, name, text: args (JSON text)
+ * text: content; signature; flag: redacted; model: that was asked, where there is a signature
+ *   text_complete             text: content; flag: partial (interrupted or cut off)
+ *   tool_call_requested       id, name, text: args (JSON text)
  *   tool_execution_completed  id, name, text: content, flag: is_error, number: duration_ms
  *   turn_completed            stop_reason, usage; model
  *   retrying                  count: attempt, limit: of, number: wait_ms, text: reason

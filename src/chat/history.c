@@ -248,6 +248,7 @@ static void reasoning_complete(struct history *h, const struct event *ev)
                  (struct block){.type = BLOCK_REASONING,
                                 .redacted = ev->flag,
                                 .text = mem_strdup(ev->text ? ev->text : ""),
+                                .name = mem_strdup(ev->model),
                                 .signature = mem_strdup(ev->signature)});
 }
 

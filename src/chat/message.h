@@ -18,7 +18,8 @@ enum block_type { BLOCK_TEXT, BLOCK_REASONING, BLOCK_TOOL_CALL, BLOCK_TOOL_RESUL
 /* Which fields hold something, by type; the others are NULL / false. All strings are owned.
  *   TEXT         text
  *   REASONING    text; signature: the provider's opaque proof, sent back unchanged; with `redacted`
- *                the text is empty and the signature is the encrypted content
+ *                the text is empty and the signature is the encrypted content.
+ *                name: the model that wrote it, if known
  *   TOOL_CALL    id, name, text: the arguments as the model wrote them (JSON, if it kept its word)
  *   TOOL_RESULT  id, name: of the call; text: the content; is_error
  *   IMAGE        text: path or URL; media_type */

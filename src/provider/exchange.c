@@ -189,8 +189,7 @@ static bool take_body(void *context, const char *bytes, size_t len)
 static bool read_ended(void *context)
 {
     struct exchange *x = context;
-    stream_flush(x->stream);
-    return !x->stream->ended;
+    return stream_flush(x->stream) && !x->stream->ended;
 }
 
 static bool not_a_stream(struct exchange *x)

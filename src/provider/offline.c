@@ -56,9 +56,10 @@ static size_t stream(const struct provider_call *call, const char *text, size_t 
             end += piece_length(text + end, len - end);
         if (!wakeup_sleep(call->wakeup, PAUSE_MS))
             return at;
-        if (call->delta)
-            call->delta(call->context, BLOCK_TEXT, text + at, end - at);
+        bool taken = !call->delta || call->delta(call->context, BLOCK_TEXT, text + at, end - at);
         at = end;
+        if (!taken)
+            return at;
     }
     return at;
 }

@@ -48,6 +48,15 @@ static enum stop_reason find_reason(const char *name)
     return STOP_OTHER;
 }
 
+/* Some servers number each call 0: one with an id and a name of its own is another call. */
+static bool begins_anew(const struct stream_part *part, const struct json *piece)
+{
+    const char *id = json_get_string(piece, "id");
+    const char *name = json_get_string(json_get(piece, "function"), "name");
+    return id != NULL && id[0] != '\0' && name != NULL && name[0] != '\0' && part->id != NULL &&
+           strcmp(part->id, id) != 0;
+}
+
 /* The part that a piece of a tool call belongs to. Servers that leave the index out send each call
  * whole, or begin a new one with a new id. */
 static struct stream_part *find_call(struct stream *s, const struct json *piece)
@@ -61,7 +70,8 @@ static struct stream_part *find_call(struct stream *s, const struct json *piece)
     else if (last != NULL && last->type == BLOCK_TOOL_CALL &&
              (id == NULL || id[0] == '\0' || (last->id != NULL && strcmp(last->id, id) == 0)))
         part = last;
-    return part != NULL ? part : stream_open(s, BLOCK_TOOL_CALL, index);
+    return part != NULL && !begins_anew(part, piece) ? part
+                                                     : stream_open(s, BLOCK_TOOL_CALL, index);
 }
 
 static bool take_call(struct stream *s, const struct json *piece)

@@ -52,6 +52,22 @@ static void add(struct outgoing *out, enum role role, const struct block *block)
     vec_push(&vec_last(&out->turns).blocks, block);
 }
 
+static bool is_own(const struct request *r, const struct block *reasoning)
+{
+    return reasoning->name == NULL || r->model == NULL || strcmp(reasoning->name, r->model) == 0;
+}
+
+/* Does an answer go on after this reasoning? */
+static bool leads_on(const struct request *r, size_t at, const struct block *reasoning)
+{
+    const struct message *m = &r->messages[at];
+    for (const struct block *b = reasoning + 1; b < m->blocks.items + m->blocks.len; b++)
+        if ((b->type == BLOCK_TEXT && !is_blank(b->text)) ||
+            (b->type == BLOCK_TOOL_CALL && is_answered(r, at, b)))
+            return true;
+    return false;
+}
+
 static bool is_sent(const struct request *r, size_t at, const struct block *block)
 {
     const struct message *m = &r->messages[at];
@@ -59,7 +75,8 @@ static bool is_sent(const struct request *r, size_t at, const struct block *bloc
     case BLOCK_TEXT:
         return !is_blank(block->text);
     case BLOCK_REASONING:
-        return m->role == ROLE_ASSISTANT && !m->partial;
+        return m->role == ROLE_ASSISTANT && !m->partial && is_own(r, block) &&
+               leads_on(r, at, block);
     case BLOCK_TOOL_CALL:
         return m->role == ROLE_ASSISTANT && is_answered(r, at, block);
     case BLOCK_TOOL_RESULT:

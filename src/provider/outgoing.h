@@ -10,8 +10,9 @@
  *   ASSISTANT  TEXT, REASONING, TOOL_CALL; no turn ends without an answer to each of its calls
  *   TOOL       TOOL_RESULT, right after the turn that called
  *   SYSTEM     TEXT
- * Blank text blocks and unanswered calls are left out, and so is the reasoning of a partial
- * answer, which lacks its proof. A turn without blocks is left out. */
+ * Blank text blocks and unanswered calls are left out, and so is reasoning of a partial answer,
+ * which lacks its proof, of another model, and with nothing behind it, which no API takes back. A
+ * turn without blocks is left out. */
 struct outgoing_turn {
     enum role role;
     VEC(const struct block *) blocks;

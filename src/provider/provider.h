@@ -62,8 +62,9 @@ struct provider_call {
     const struct wakeup *wakeup;
 
     /* What streams in, in order: TEXT or REASONING. Text is valid UTF-8 and whole characters; many
-     * small pieces of one read from the network arrive as one call. */
-    void (*delta)(void *context, enum block_type type, const char *text, size_t len);
+     * small pieces of one read from the network arrive as one call. False: nobody takes any more,
+     * so the call ends soon, as if it had been cut off. */
+    bool (*delta)(void *context, enum block_type type, const char *text, size_t len);
     void *context;
 };
 

@@ -208,7 +208,9 @@ static void remove_secret(struct buf *text, const char *secret)
 static bool tell(const struct server *server, const char *label, const char *message,
                  enum failure_kind kind, struct failure *f)
 {
-    const char *hint = find_hint(server->name, f->status, message);
+    const char *hint = kind == FAILURE_OVERFLOW
+                           ? "start a new session, or choose a model with a larger window"
+                           : find_hint(server->name, f->status, message);
     struct buf clean = BUF_INIT;
     struct buf masked = BUF_INIT;
     /* Mask before cleaning, for the key's own bytes, and before the cut, for a key's half. */

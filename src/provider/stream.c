@@ -142,11 +142,12 @@ void stream_stop(struct stream *s, enum stop_reason reason)
     s->stopped = true;
 }
 
-void stream_flush(struct stream *s)
+bool stream_flush(struct stream *s)
 {
-    if (s->pending.len > 0 && s->call->delta != NULL)
-        s->call->delta(s->call->context, s->pending_type, s->pending.data, s->pending.len);
+    bool taken = s->pending.len == 0 || s->call->delta == NULL ||
+                 s->call->delta(s->call->context, s->pending_type, s->pending.data, s->pending.len);
     buf_clear(&s->pending);
+    return taken;
 }
 
 static bool id_in_request(const struct request *request, const char *id)

@@ -59,8 +59,8 @@ void stream_name_call(struct stream_part *part, const char *id, const char *name
 
 void stream_stop(struct stream *s, enum stop_reason reason);
 
-/* Passes the pending delta on. */
-void stream_flush(struct stream *s);
+/* Passes the pending delta on. False when nobody takes any more. */
+bool stream_flush(struct stream *s);
 
 /* Flushes and moves the parts into the response. Tool calls get what they lack: "{}" for no
  * arguments, an id that is unique in the conversation; with one, END_TURN becomes TOOL_USE.
