@@ -17,6 +17,7 @@
 #include "session/service.h"
 #include "store/event_log.h"
 #include "store/sessions.h"
+#include "store/sql.h"
 #include "support.h"
 
 enum { DEADLINE_MS = 10000 };
@@ -208,6 +209,70 @@ static void an_interrupt_keeps_the_partial_answer(void **state)
     service_free(s);
 }
 
+static bool add_reasoning(void *context, const struct event *ev)
+{
+    if (ev->type == EVENT_REASONING_DELTA)
+        buf_addstr(context, ev->text);
+    return true;
+}
+
+/* No event has the whole of it, and the last second of it is in no checkpoint yet. */
+static void an_interrupt_keeps_the_reasoning(void **state)
+{
+    (void)state;
+    struct service *s = open_service(NULL, true);
+    model_server_queue(server, &(struct reply){.fault = REPLY_STALL, .reasoning = "Let me see"});
+    send(s, COMMAND_START_TURN, "Think.");
+    struct buf shown = BUF_INIT;
+    struct notice *n = expect_event(s, EVENT_REASONING_DELTA);
+    buf_addstr(&shown, n->event->text);
+    notice_free(n);
+    send(s, COMMAND_INTERRUPT, NULL);
+    while ((n = expect(s, NOTICE_EVENT))->event->type != EVENT_INTERRUPTED) {
+        add_reasoning(&shown, n->event);
+        notice_free(n);
+    }
+    notice_free(n);
+    expect_idle(s);
+    service_free(s);
+    struct buf kept = BUF_INIT;
+    struct session_info info;
+    assert_true(service_read(store_path, "last", &info, add_reasoning, &kept, &(struct error){0}));
+    assert_string_equal(kept.data, shown.data);
+    session_info_release(&info);
+    buf_release(&kept);
+    buf_release(&shown);
+}
+
+/* Its last screen can be read, what is further back cannot. */
+static void a_session_whose_history_is_damaged_is_not_gone_on_with(void **state)
+{
+    (void)state;
+    struct error e = {0};
+    struct service *s = open_service(NULL, true);
+    free(ask(s, "damaged"));
+    send(s, COMMAND_NEW, NULL);
+    free(ask(s, "sound"));
+    struct store *store;
+    assert_true(store_open(store_path, STORE_READ_WRITE, &store, &e));
+    assert_true(store_exec(
+        store,
+        "DELETE FROM snapshot;"
+        "UPDATE event SET payload = '{}' WHERE session = 1 AND seq = 2;"
+        "INSERT INTO event WITH RECURSIVE n(i) AS (SELECT 100 UNION ALL SELECT i + 1 FROM n LIMIT"
+        " 200) SELECT 1, i, 0, 'warning', 1, '{\"code\":\"c\",\"detail\":\"d\"}' FROM n",
+        &e));
+    store_close(store);
+    send(s, COMMAND_RESUME, "damaged");
+    expect_error(s, ERR_SESSION_STORE_ERROR, "damaged");
+    free(ask(s, "fresh"));
+    service_free(s);
+    struct session_list list = {0};
+    assert_true(service_list(store_path, 0, &list, &e));
+    assert_int_equal(list.items.len, 3);
+    session_list_release(&list);
+}
+
 static void a_busy_session_says_so_and_gives_the_text_back(void **state)
 {
     (void)state;
@@ -346,6 +411,50 @@ static void the_model_can_be_changed_and_renames_last(void **state)
     session_list_release(&list);
 }
 
+static void a_system_prompt_holds_for_a_resumed_session_too(void **state)
+{
+    (void)state;
+    struct service *s = open_service(NULL, true);
+    free(ask(s, "one"));
+    service_free(s);
+    const struct service_options options = {.config = config,
+                                            .directory = support_dir(),
+                                            .store_path = store_path,
+                                            .system = "Answer in rhymes.",
+                                            .persist = true,
+                                            .resume = "last"};
+    s = service_new(&options);
+    free(ask(s, "two"));
+    assert_non_null(strstr(model_server_body(server, 1), "Answer in rhymes."));
+    service_free(s);
+}
+
+static void a_report_tells_of_a_missing_key(void **state)
+{
+    (void)state;
+    unsetenv("OPENAI_API_KEY");
+    unsetenv("OPENAI_BASE_URL");
+    struct service *s = open_service(NULL, true);
+    send(s, COMMAND_REPORT, NULL);
+    struct notice *n = expect(s, NOTICE_REPORT);
+    assert_int_equal(n->error.code, ERR_CONFIG_ERROR);
+    notice_free(n);
+    service_free(s);
+}
+
+static void a_new_session_talks_to_the_same_model(void **state)
+{
+    (void)state;
+    struct service *s = open_service(NULL, true);
+    struct command *c = command_new(COMMAND_SET_MODEL, "other-model");
+    c->name = mem_strdup("openai");
+    service_send(s, c);
+    send(s, COMMAND_NEW, NULL);
+    free(ask(s, "hello"));
+    assert_non_null(strstr(model_server_body(server, 0), "other-model"));
+    service_free(s);
+}
+
 static void the_end_of_the_service_ends_a_turn(void **state)
 {
     (void)state;
@@ -392,6 +501,8 @@ int main(void)
         TEST(a_turn_is_answered_and_kept),
         TEST(a_resumed_session_goes_on),
         TEST(an_interrupt_keeps_the_partial_answer),
+        TEST(an_interrupt_keeps_the_reasoning),
+        TEST(a_session_whose_history_is_damaged_is_not_gone_on_with),
         TEST(a_busy_session_says_so_and_gives_the_text_back),
         TEST(a_message_right_after_an_answer_is_not_refused),
         TEST(a_second_process_cannot_write),
@@ -400,6 +511,9 @@ int main(void)
         TEST(nothing_is_kept_without_persistence),
         TEST(an_unusable_store_is_told_and_the_chat_goes_on),
         TEST(the_model_can_be_changed_and_renames_last),
+        TEST(a_system_prompt_holds_for_a_resumed_session_too),
+        TEST(a_report_tells_of_a_missing_key),
+        TEST(a_new_session_talks_to_the_same_model),
         TEST(the_end_of_the_service_ends_a_turn),
         TEST(a_session_reads_as_rising_events),
     };

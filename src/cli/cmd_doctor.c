@@ -67,7 +67,7 @@ static int print_notice(const struct notice *n, bool *last)
         return print_error(n);
     for (size_t i = 0; n->type == NOTICE_REPORT && i < n->texts.len; i++)
         print_clean(n->texts.items[i]);
-    return 0;
+    return n->type == NOTICE_REPORT && n->error.code != ERR_OK;
 }
 
 static int report_service(const struct config *config)
@@ -109,6 +109,7 @@ static int run(const struct cli_command *self, int argc, char **argv)
     if (!cli_parse(self, argc, argv, take, NULL, &status))
         return status;
     setup_load(&setup);
+    setup_check_screen(&setup);
     puts("tiro " PACKAGE_VERSION);
     int faults = report_config(&setup);
     faults += report_service(setup.config);

@@ -43,11 +43,16 @@ static bool window_is_the_servers(const struct backend *b)
     return b->facts.window == 0 || strcmp(b->choice.provider->name, "ollama") == 0;
 }
 
+bool backend_find_key(struct backend *b, struct error *e)
+{
+    b->keyed = b->keyed || choose_key(b->config, getenv, b->wakeup, &b->choice, e);
+    return b->keyed;
+}
+
 bool backend_prepare(struct backend *b, struct error *e)
 {
-    if (!b->keyed && !choose_key(b->config, getenv, b->wakeup, &b->choice, e))
+    if (!backend_find_key(b, e))
         return false;
-    b->keyed = true;
     struct provider_call call = quiet_call(b);
     if (!*b->choice.model && !choose_model(&call, &b->choice, e))
         return false;
@@ -66,8 +71,11 @@ bool backend_ask_window(struct backend *b)
         return false;
     b->window_asked = true;
     struct provider_call call = quiet_call(b);
-    if (!b->choice.provider->window(&call, b->choice.model, &window) || window <= 0 ||
-        window == b->facts.window)
+    if (!b->choice.provider->window(&call, b->choice.model, &window)) {
+        b->window_asked = b->wakeup->go_on(b->wakeup->context); /* who was stopped asks again */
+        return false;
+    }
+    if (window <= 0 || window == b->facts.window)
         return false;
     b->facts.window = window;
     return true;
@@ -77,9 +85,8 @@ bool backend_models(struct backend *b, struct provider_names *out, struct error 
 {
     struct failure failure;
     failure_clear(&failure);
-    if (!b->keyed && !choose_key(b->config, getenv, b->wakeup, &b->choice, e))
+    if (!backend_find_key(b, e))
         return false;
-    b->keyed = true;
     if (!b->choice.provider->models)
         return true;
     struct provider_call call = quiet_call(b);

@@ -30,6 +30,9 @@ void backend_release(struct backend *b);
 /* Chooses anew; NULL: not asked for. What was chosen before stays on failure. */
 bool backend_choose(struct backend *b, const char *provider, const char *model, struct error *e);
 
+/* False with the reason where a key is needed and there is none. May run api_key_command. */
+bool backend_find_key(struct backend *b, struct error *e);
+
 /* Before a request: key, model, facts; the window too where only the server knows it. May use the
  * network. */
 bool backend_prepare(struct backend *b, struct error *e);

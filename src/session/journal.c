@@ -86,14 +86,16 @@ bool journal_resume(struct journal *j, const char *reference, struct event_list 
 
 bool journal_load_history(struct journal *j, struct error *e)
 {
-    history_release(&j->history);
-    if (!snapshot_resume(j->store, j->info.id, &j->history, e)) {
-        history_init(&j->history);
+    struct history kept;
+    if (!j->store || !snapshot_resume(j->store, j->info.id, &kept, e))
         return false;
+    history_drop_open_run(&kept);
+    history_release(&j->history);
+    j->history = kept;
+    if (j->info.last_seq < kept.applied_seq) { /* a crash: the row is older than the log */
+        j->info.last_seq = kept.applied_seq;
+        j->info.usage = kept.usage;
     }
-    history_drop_open_run(&j->history);
-    if (j->info.last_seq < j->history.applied_seq) /* a crash: the row is older than the log */
-        j->info.last_seq = j->history.applied_seq;
     return true;
 }
 
@@ -217,8 +219,16 @@ static bool keep_run_border(struct journal *j, const struct event *ev, struct er
     return false;
 }
 
+/* Nothing will complete what streamed so far. */
+static bool leaves_deltas(enum event_type type)
+{
+    return is_run_end(type) || type == EVENT_RETRYING;
+}
+
 static bool keep(struct journal *j, const struct event *ev, struct error *e)
 {
+    if (leaves_deltas(ev->type) && !checkpoint(j, e))
+        return false;
     buf_clear(&j->pending); /* a complete text covers what streamed */
     j->pending_since_ms = 0;
     if (!j->store)

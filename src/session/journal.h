@@ -38,6 +38,7 @@ void journal_begin(struct journal *j, const char *directory);
  * last screens' events; the history is not loaded yet (journal_load_history()). */
 bool journal_resume(struct journal *j, const char *reference, struct event_list *tail, bool *more,
                     struct error *e);
+/* The history as the store has it; what is in memory stays on failure. */
 bool journal_load_history(struct journal *j, struct error *e);
 
 /* struct agent's emit. Takes the event. Deltas are shown at once and kept in checkpoints of a

@@ -19,7 +19,7 @@
  *   INPUTS    texts, newest first
  *   PROVIDER  provider, model, reason, detail, meters: window and price
  *   MODELS    texts
- *   REPORT    texts: lines
+ *   REPORT    texts: lines; error: the fault among them, if there is one
  *   BUSY      flag: a turn runs / has ended. Comes before the turn's first and after its last event
  *   ERROR     error, command: what could not be done; text: the command's text (nothing is lost) */
 enum notice_type {

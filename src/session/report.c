@@ -23,7 +23,7 @@ static const char *reason_text(const struct choice *choice)
     case CHOICE_OPTION:
         return "asked for";
     case CHOICE_CONFIG:
-        return "[provider] name of the configuration";
+        return "the configuration";
     case CHOICE_ENVIRONMENT:
         return "environment";
     case CHOICE_ANSWERED:
@@ -34,10 +34,19 @@ static const char *reason_text(const struct choice *choice)
     return "";
 }
 
-void report_backend(struct notice *n, const struct backend *b)
+static void report_key(struct notice *n, struct backend *b)
+{
+    if (!backend_find_key(b, &n->error))
+        add(n, "key: none: %s", n->error.text);
+    else
+        add(n, "key: %s", b->choice.endpoint.key ? "found" : "none needed");
+}
+
+void report_backend(struct notice *n, struct backend *b)
 {
     const struct choice *choice = &b->choice;
     if (!b->chosen) {
+        err_set(&n->error, ERR_CONFIG_ERROR, "no provider could be chosen");
         add(n, "provider: none could be chosen");
         return;
     }
@@ -47,6 +56,7 @@ void report_backend(struct notice *n, const struct backend *b)
     if (choice->endpoint.base_url)
         add(n, "url: %s", choice->endpoint.base_url);
     add(n, "model: %s", *choice->model ? choice->model : "the first that the server lists");
+    report_key(n, b);
     if (b->facts.window > 0)
         add(n, "window: %lld tokens", (long long)b->facts.window);
     else

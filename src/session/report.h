@@ -6,7 +6,8 @@
 #include "session/notice.h"
 #include "store/store.h"
 
-void report_backend(struct notice *n, const struct backend *b);
+/* Looks for the key, too; a fault is in the notice's `error` as well. */
+void report_backend(struct notice *n, struct backend *b);
 
 /* Both NULL: nothing is kept. `store` NULL alone: it could not be opened. */
 void report_store(struct notice *n, const char *path, const struct store *store);

@@ -212,8 +212,10 @@ static bool resume_session(struct worker *w, const char *reference, struct error
     page->events.len = tail.items.len;
     page->events.cap = tail.items.cap;
     tell(w, page);
-    if (!journal_load_history(&w->journal, e))
+    if (!journal_load_history(&w->journal, e)) {
+        begin_session(w); /* to go on in this one would be to go on without what was said */
         return false;
+    }
     tell_session(w, false);
     return true;
 }
@@ -286,8 +288,11 @@ static void start(struct worker *w, const struct command *c, const char *input, 
         journal_name(&w->journal, input);
         tell_session(w, false);
     }
-    if (!ready || !run_turn(w, input, c->attachments, retries, &e))
+    bool kept = ready && run_turn(w, input, c->attachments, retries, &e);
+    if (!kept)
         tell_error(w, c, &e);
+    if (ready && !kept) /* what could not be kept is not to be built upon */
+        journal_load_history(&w->journal, &(struct error){0});
     finish_work(w);
     tell_session(w, false);
     tell_busy(w, false);
@@ -326,10 +331,16 @@ static void do_interrupt(struct worker *w, struct command *c)
     tell_error(w, c, &e);
 }
 
+/* What one talks to stays. */
 static void do_new(struct worker *w, struct command *c)
 {
     begin_session(w);
-    choose_and_tell(w, c);
+    if (!w->backend.chosen) {
+        choose_and_tell(w, c);
+        return;
+    }
+    note_backend(w);
+    tell_provider(w);
 }
 
 static void do_resume(struct worker *w, struct command *c)
@@ -367,11 +378,16 @@ static void do_set_model(struct worker *w, struct command *c)
     tell_provider(w);
 }
 
+static void set_system(struct worker *w, const char *text)
+{
+    free(w->journal.info.system);
+    w->journal.info.system = text && *text ? mem_strdup(text) : NULL;
+}
+
 static void do_set_system(struct worker *w, struct command *c)
 {
     struct error e = {0};
-    free(w->journal.info.system);
-    w->journal.info.system = c->text && *c->text ? mem_strdup(c->text) : NULL;
+    set_system(w, c->text);
     if (!journal_save_info(&w->journal, &e))
         tell_error(w, c, &e);
     tell_session(w, false);
@@ -511,11 +527,13 @@ static void open_first_session(struct worker *w)
 {
     struct error e = {0};
     struct command opening = {.type = w->resume ? COMMAND_RESUME : COMMAND_NEW, .text = w->resume};
-    if (!w->resume || !resume_session(w, w->resume, &e)) {
-        if (w->resume)
-            tell_error(w, &opening, &e);
+    bool resumed = w->resume && resume_session(w, w->resume, &e);
+    if (w->resume && !resumed)
+        tell_error(w, &opening, &e);
+    if (!resumed)
         begin_session(w);
-    }
+    else if (w->system)
+        set_system(w, w->system);
     choose_and_tell(w, &opening);
 }
 
