@@ -140,8 +140,9 @@ static void test_usage(void **state)
     expect(RUN("run", "--qqqqqqqqqq"), 64, "tiro: USAGE: unknown option --qqqqqqqqqq");
     expect(RUN("run", "--model"), 64, "option --model needs a value");
     expect(RUN("run", "--no-persist=1", "hi"), 64, "option --no-persist=1 takes no value");
-    expect(RUN("run", "--provider", "opnai", "hi"), 64, "tiro: USAGE: ");
-    expect(RUN("run", "--tools", "all", "hi"), 64, "tiro: USAGE: ");
+    expect(RUN("run", "--provider", "opnai", "hi"), 64,
+           "tiro: USAGE: --provider takes one of: anthropic openai ollama offline; not \"opnai\"");
+    expect(RUN("run", "--tools", "all", "hi"), 64, "tiro: USAGE: --tools takes one of: none read");
     expect(RUN("run", "--output-format", "jsno", "hi"), 64, "did you mean \"json\"?");
     expect(RUN("run"), 64, "nothing to send");
     expect(RUN("sessions", "shwo"), 64, "did you mean \"show\"?");
@@ -182,6 +183,18 @@ static void test_config_check(void **state)
     assert_int_equal(json_len(v), 3);
     assert_int_equal(json_get_int(json_at(v, 1), "line", 0), 4);
     json_free(v);
+    result_release(&r);
+}
+
+static void test_config_check_screen(void **state)
+{
+    (void)state;
+    write_config("[ui]\ntheme = nonesuch\n[keys]\nsend = no-such-key\n");
+    expect(RUN("config", "check"), 1, "nonesuch");
+    expect(RUN("config", "check"), 1, "tiro.ini:4: ");
+    struct result r = RUN("run", "--provider", "offline", "hello");
+    assert_int_equal(r.status, 0);
+    assert_string_equal(r.err, "");
     result_release(&r);
 }
 
@@ -420,6 +433,36 @@ static void test_run_broken_pipe(void **state)
     result_release(&r);
 }
 
+/* Runs it through a shell, with whatever that does to its descriptors. */
+static struct result run_in_shell(const char *command)
+{
+    const char *const argv[] = {"/bin/sh", "-c", command, "sh", support_program(), NULL};
+    struct support_child c;
+    struct result r;
+    support_start(&c, argv);
+    close(c.in);
+    c.in = -1;
+    r.status = support_finish(&c, NULL);
+    r.out = mem_strdup(c.out_text.data);
+    r.err = mem_strdup(c.err_text.data);
+    support_release(&c);
+    return r;
+}
+
+static void test_output_does_not_arrive(void **state)
+{
+    (void)state;
+    setenv("TIRO_PROVIDER_NAME", "offline", 1);
+    if (access("/dev/full", W_OK) == 0) {
+        expect(run_in_shell("\"$1\" run hello >/dev/full"), 1, "tiro: FILE_ERROR: ");
+        expect(run_in_shell("\"$1\" config show >/dev/full"), 1, "tiro: FILE_ERROR: ");
+    }
+    expect(run_in_shell("\"$1\" run hello >&-"), 1, "tiro: FILE_ERROR: ");
+    expect(run_in_shell("\"$1\" run hello <&-"), 0, "");
+    expect(run_in_shell("\"$1\" run hello 2>&-"), 0, "");
+    unsetenv("TIRO_PROVIDER_NAME");
+}
+
 static void test_run_cleans_for_a_terminal(void **state)
 {
     (void)state;
@@ -522,6 +565,7 @@ int main(void)
         TEST(test_usage),
         TEST(test_chat_wants_a_terminal),
         TEST(test_config_check),
+        TEST(test_config_check_screen),
         TEST(test_config_show),
         TEST(test_config_problem_in_run),
         TEST(test_run_text),
@@ -532,6 +576,7 @@ int main(void)
         TEST(test_run_failure),
         TEST(test_run_interrupted),
         TEST(test_run_broken_pipe),
+        TEST(test_output_does_not_arrive),
         TEST(test_run_cleans_for_a_terminal),
         TEST(test_sessions),
         TEST(test_doctor),

@@ -88,7 +88,7 @@ static int run(const struct cli_command *self, int argc, char **argv)
 
 const struct cli_command cmd_chat = {
     .name = "chat",
-    .synopsis = "[chat] [OPTION]…",
+    .synopsis = "[chat] [OPTION]...",
     .help = N_("talk on the whole screen (what tiro does without a command)"),
     .options = options,
     .run = run,

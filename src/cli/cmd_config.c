@@ -217,6 +217,7 @@ static int run_verb(const struct config_options *o)
             continue;
         struct setup setup;
         setup_load(&setup);
+        setup_check_screen(&setup);
         int status = verbs[i].run(&setup, o->json);
         setup_release(&setup);
         return status;

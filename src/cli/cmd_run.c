@@ -198,11 +198,11 @@ static int run(const struct cli_command *self, int argc, char **argv)
 
 const struct cli_command cmd_run = {
     .name = "run",
-    .synopsis = "run [OPTION]… PROMPT|-",
+    .synopsis = "run [OPTION]... PROMPT|-",
     .help = N_("one turn without a screen"),
     .details = N_("What comes on standard input joins the prompt; - is standard input alone.\n"
-                  "Exit status: 0 answered, 1 failed, 2 budget used up, 64 bad usage, 128 + the "
-                  "signal\nthat interrupted."),
+                  "Exit status: 0 answered, 1 failed, 64 bad usage, 128 + the signal that "
+                  "interrupted."),
     .options = options,
     .run = run,
 };

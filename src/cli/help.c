@@ -52,7 +52,7 @@ void help_command(const struct cli_command *command)
 
 void help_overview(void)
 {
-    printf("%s\n", _("Usage: tiro [COMMAND] [OPTION]…"));
+    printf("%s\n", _("Usage: tiro [COMMAND] [OPTION]..."));
     printf("\n%s\n\n", _("Talks with a language model in the terminal. Without a command: chat."));
     print_commands();
     printf("\n%s\n", _("Options:"));

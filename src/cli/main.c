@@ -1,8 +1,11 @@
 #include <errno.h>
+#include <fcntl.h>
 #include <locale.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/i18n.h"
 #include "cli/command_line.h"
@@ -31,22 +34,41 @@ static int dispatch(int argc, char **argv)
     return command->run(command, argc - 1, argv + 1);
 }
 
+/* Whoever starts the program without one of the three must not have a database, a pipe or a log
+ * take its place. Reading finds nothing then, and writing fails. */
+static void hold_standard_files(void)
+{
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDONLY) < 0)
+            return;
+}
+
+static bool reader_gone(void)
+{
+    struct pollfd out = {.fd = STDOUT_FILENO, .events = POLLOUT};
+    return poll(&out, 1, 0) == 1 && (out.revents & (POLLERR | POLLHUP));
+}
+
 /* What was printed must have arrived: a reader that went away is no fault worth words, a full disk
- * is. */
+ * is, also if it was met long before the end. */
 static int finish(int status)
 {
     struct error e = {0};
     errno = 0;
     if (fflush(stdout) == 0 && !ferror(stdout))
         return status;
-    if (errno == EPIPE || errno == 0)
+    if (errno == EPIPE || reader_gone())
         return STATUS_BROKEN_PIPE;
-    err_set_errno(&e, ERR_FILE_ERROR, "%s", _("standard output cannot be written"));
+    if (errno != 0)
+        err_set_errno(&e, ERR_FILE_ERROR, "%s", _("standard output cannot be written"));
+    else
+        err_set(&e, ERR_FILE_ERROR, "%s", _("standard output could not be written to the end"));
     return cli_fail(&e);
 }
 
 int main(int argc, char **argv)
 {
+    hold_standard_files();
     if (argc > 1 && is(argv[1], "--version", "-V")) {
         puts("tiro " PACKAGE_VERSION);
         return finish(0);

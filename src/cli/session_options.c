@@ -13,14 +13,16 @@ void session_options_release(struct session_options *o)
 }
 
 /* The configuration's table knows what a choice may be. */
-static bool check_choice(enum config_key key, const char *value, struct error *e)
+static bool check_choice(const char *option, enum config_key key, const char *value,
+                         struct error *e)
 {
     struct config *scratch = config_new();
-    bool ok = config_set(scratch, key, value, e);
+    bool ok = config_set(scratch, key, value, NULL);
     config_free(scratch);
-    if (!ok)
-        e->code = ERR_USAGE;
-    return ok;
+    if (ok && *value)
+        return true;
+    return err_set(e, ERR_USAGE, _("--%s takes one of: %s; not \"%s\""), option,
+                   config_key_info(key)->choices, value);
 }
 
 bool session_options_take(struct session_options *o, int id, const char *value, struct error *e)
@@ -31,7 +33,7 @@ bool session_options_take(struct session_options *o, int id, const char *value, 
         return true;
     case SESSION_PROVIDER:
         o->provider = value;
-        return check_choice(CONFIG_PROVIDER_NAME, value, e);
+        return check_choice("provider", CONFIG_PROVIDER_NAME, value, e);
     case SESSION_MODEL:
         o->model = value;
         return true;
@@ -43,7 +45,7 @@ bool session_options_take(struct session_options *o, int id, const char *value, 
         return true;
     case SESSION_TOOLS:
         o->tools = value;
-        return check_choice(CONFIG_CHAT_TOOLS, value, e);
+        return check_choice("tools", CONFIG_CHAT_TOOLS, value, e);
     case SESSION_PERSIST:
     case SESSION_NO_PERSIST:
         o->persist = id == SESSION_PERSIST;

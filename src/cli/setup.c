@@ -3,13 +3,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/buf.h"
-#include "base/i18n.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/paths.h"
 #include "cli/command_line.h"
-#include "ui/ui.h"
+#include "ui/keymap.h"
+#include "ui/theme.h"
 
 extern char **environ;
 
@@ -17,24 +16,6 @@ static void add_problem(struct config_problems *problems, const char *source, in
 {
     struct config_problem p = {.source = mem_strdup(source), .line = line, .text = text};
     vec_push(&problems->list, p);
-}
-
-/* [keys] is open to the configuration; the terminal knows the names. */
-static void check_key(void *context, const char *section, const char *name, const char *value,
-                      const char *source, int line)
-{
-    const char *const *actions = ui_action_names();
-    size_t count = 0;
-    (void)section;
-    (void)value;
-    for (; actions[count]; count++)
-        if (strcmp(actions[count], name) == 0)
-            return;
-    const char *nearest = config_nearest(name, actions, count);
-    char *text =
-        nearest ? mem_printf("[keys] has no action \"%s\"; did you mean \"%s\"?", name, nearest)
-                : mem_printf("[keys] has no action \"%s\"; F1 lists them", name);
-    add_problem(context, source, line, text);
 }
 
 static void open_log(struct setup *s)
@@ -63,8 +44,39 @@ void setup_load(struct setup *s)
     *s = (struct setup){.config = config_new(), .path = paths_config_file()};
     config_load_file(s->config, s->path, &s->problems);
     config_load_environment(s->config, environ, &s->problems);
-    config_visit(s->config, "keys", check_key, &s->problems);
     open_log(s);
+}
+
+struct key_check {
+    struct keymap keymap;
+    struct config_problems *problems;
+};
+
+static void check_key(void *context, const char *section, const char *name, const char *value,
+                      const char *source, int line)
+{
+    struct key_check *check = context;
+    struct error e = {0};
+    if (strcmp(section, "keys") == 0 && !keymap_bind(&check->keymap, name, value, &e))
+        add_problem(check->problems, source, line, mem_strdup(e.text));
+}
+
+static void check_theme(struct setup *s)
+{
+    bool from_file = config_origin(s->config, CONFIG_UI_THEME) == CONFIG_FROM_FILE;
+    struct theme ignored;
+    struct error e = {0};
+    if (!theme_load(config_string(s->config, CONFIG_UI_THEME), &ignored, &e))
+        add_problem(&s->problems, from_file ? s->path : "TIRO_UI_THEME", 0, mem_strdup(e.text));
+}
+
+void setup_check_screen(struct setup *s)
+{
+    struct key_check check = {.problems = &s->problems};
+    keymap_init(&check.keymap);
+    config_visit(s->config, "keys", check_key, &check);
+    keymap_release(&check.keymap);
+    check_theme(s);
 }
 
 void setup_release(struct setup *s)

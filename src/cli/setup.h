@@ -10,10 +10,14 @@ struct setup {
     char *path; /* of the user's file */
 };
 
-/* Reads the user's file and the environment, checks [keys], opens the diagnostic log if one is
- * configured. What is wrong becomes a problem, never a failure. */
+/* Reads the user's file and the environment, opens the diagnostic log if one is configured. What is
+ * wrong becomes a problem, never a failure. */
 void setup_load(struct setup *s);
 void setup_release(struct setup *s);
+
+/* Adds what is wrong with [keys] and the theme. The screen says this by itself, and without a
+ * screen it does not matter: for config and doctor. */
+void setup_check_screen(struct setup *s);
 
 /* "SOURCE:LINE: TEXT"; the caller frees. */
 char *setup_problem_text(const struct config_problem *p);
