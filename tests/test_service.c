@@ -429,6 +429,49 @@ static void a_system_prompt_holds_for_a_resumed_session_too(void **state)
     service_free(s);
 }
 
+static char *provider_of(struct service *s)
+{
+    struct notice *n = expect(s, NOTICE_PROVIDER);
+    char *provider = mem_strdup(n->provider);
+    notice_free(n);
+    return provider;
+}
+
+/* Says something in a session of this provider, leaves, and tells which one a resume takes. */
+static char *resumed_provider(const char *provider)
+{
+    struct service *s = open_with(provider, NULL, NULL, true);
+    free(ask(s, "hello"));
+    service_free(s);
+    setenv("OPENAI_API_KEY", "test-key", 1);
+    s = open_with(NULL, NULL, "last", true);
+    char *resumed = provider_of(s);
+    service_free(s);
+    unsetenv("OPENAI_API_KEY");
+    return resumed;
+}
+
+static void only_a_provider_that_was_chosen_is_remembered(void **state)
+{
+    (void)state;
+    unsetenv("OPENAI_BASE_URL");
+    unsetenv("OPENAI_API_KEY");
+    char *resumed = resumed_provider("offline");
+    assert_string_equal(resumed, "offline");
+    free(resumed);
+
+    struct service *s = open_with(NULL, NULL, NULL, true);
+    char *found = provider_of(s);
+    bool fell_back = strcmp(found, "offline") == 0; /* else an Ollama runs on this machine */
+    free(found);
+    service_free(s);
+    if (!fell_back)
+        skip();
+    resumed = resumed_provider(NULL);
+    assert_string_equal(resumed, "openai");
+    free(resumed);
+}
+
 static void a_report_tells_of_a_missing_key(void **state)
 {
     (void)state;
@@ -512,6 +555,7 @@ int main(void)
         TEST(an_unusable_store_is_told_and_the_chat_goes_on),
         TEST(the_model_can_be_changed_and_renames_last),
         TEST(a_system_prompt_holds_for_a_resumed_session_too),
+        TEST(only_a_provider_that_was_chosen_is_remembered),
         TEST(a_report_tells_of_a_missing_key),
         TEST(a_new_session_talks_to_the_same_model),
         TEST(the_end_of_the_service_ends_a_turn),

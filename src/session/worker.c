@@ -153,14 +153,17 @@ static void tell_busy(struct worker *w, bool busy)
     tell(w, n);
 }
 
-/* The session remembers what it talks to. */
+/* The session remembers what it talks to, but not a provider that nobody chose: when there is a
+ * better one next time, it is to be taken. */
 static void note_backend(struct worker *w)
 {
     struct session_info *info = &w->journal.info;
+    const struct choice *choice = &w->backend.choice;
+    bool chosen = choice->reason != CHOICE_FALLBACK;
     free(info->provider);
     free(info->model);
-    info->provider = mem_strdup(w->backend.choice.provider->name);
-    info->model = mem_strdup(w->backend.choice.model);
+    info->provider = chosen ? mem_strdup(choice->provider->name) : NULL;
+    info->model = mem_strdup(choice->model);
 }
 
 /* What the user asked for at the start, else what the session used, else by the rules. */
