@@ -184,6 +184,22 @@ static void test_reading(void **state)
     assert_int_equal(type("q"), LIST_CLOSED);
 }
 
+static void test_what_is_read_is_wrapped(void **state)
+{
+    (void)state;
+    list = list_new(LIST_READ, "Fruit");
+    list_add(list, "Apple", "red and round", "");
+    list_add(list, "Fig", "blue", "");
+    assert_drawn(18, 4, " Fruit\n Apple  red and\n        round\n Fig    blue\n");
+    assert_drawn(9, 6, " Fruit\n Apple\n   red\n   and\n   round\n Fig\n");
+    list_filter(list, "fig");
+    assert_drawn(18, 4, " Fruit / fig\n Fig    blue\n");
+    list_filter(list, "");
+    assert_drawn(18, 3, " Fruit\n Apple  red and\n        round\n");
+    type("G");
+    assert_drawn(18, 3, " Fruit\n        round\n Fig    blue\n");
+}
+
 static void test_the_selected_row_stays_in_view(void **state)
 {
     (void)state;
@@ -246,6 +262,7 @@ int main(void)
         TEST(test_choosing_and_closing),
         TEST(test_popups_leave_the_text_alone),
         TEST(test_reading),
+        TEST(test_what_is_read_is_wrapped),
         TEST(test_the_selected_row_stays_in_view),
         TEST(test_foreign_text_is_cleaned),
         TEST(test_any_size_can_be_drawn),

@@ -124,6 +124,12 @@ static void test_retry_counts_down(void **state)
     s.retry_ms = 3200;
     s.retry_reason = "429: \033[31mslow\ndown";
     assert_string_equal(at_width(&s, 80), "retry 1/3 in 4 s: 429: ␛[31mslow down");
+    s.retry_reason = "the server is busy, and says so at some length";
+    s.working = true;
+    s.stop_key = "Esc";
+    assert_string_equal(at_width(&s, 60),
+                        "retry 1/3 in 4 s: the server is b… · working 0 s (Esc stops)");
+    s.working = false;
     s.retry_ms = 0;
     s.retry_reason = NULL;
     assert_string_equal(at_width(&s, 80), "retry 1/3");

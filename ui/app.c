@@ -158,6 +158,10 @@ void app_retry(struct app *app)
         app_note(app, STYLE_NOTE, "%s", _("A turn is running; it can be sent again after it."));
         return;
     }
+    if (app->fresh) {
+        app_note(app, STYLE_NOTE, "%s", _("Nothing was sent in this session yet."));
+        return;
+    }
     app_command(app, COMMAND_RETRY, NULL);
     begin_turn(app);
 }

@@ -55,11 +55,6 @@ const struct action_info *action_info(enum action action)
     return &actions[action];
 }
 
-const char *const *action_names(void)
-{
-    return names;
-}
-
 static bool parse_bare(const char *name, struct key *out)
 {
     for (size_t i = 0; i < KEY_NAMES; i++)

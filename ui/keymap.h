@@ -72,9 +72,6 @@ struct action_info {
 };
 const struct action_info *action_info(enum action action); /* not of ACTION_NONE */
 
-/* Names of all actions; ends with NULL. */
-const char *const *action_names(void);
-
 struct keymap {
     VEC(struct keymap_binding {
         struct key key;

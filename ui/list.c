@@ -8,6 +8,7 @@
 #include "base/utf8.h"
 #include "ui/format.h"
 #include "ui/glyph.h"
+#include "ui/wrap.h"
 
 #define FILTER_MAX 256
 
@@ -23,8 +24,9 @@ struct list {
     struct buf filter;
     bool typing; /* letters go to the filter */
     bool moved;
-    size_t selected, top; /* in `shown` */
+    size_t selected, top; /* in `shown`; READ: `top` in `reading` */
     size_t page;          /* rows at the last drawing */
+    struct rows reading;  /* READ: all rows, wrapped, as drawn last */
     struct rows rows;
     size_t caret_col;
 };
@@ -39,6 +41,7 @@ struct list *list_new(enum list_mode mode, const char *title)
     l->page = 10;
     buf_init(&l->filter, FILTER_MAX);
     rows_init(&l->rows);
+    rows_init(&l->reading);
     return l;
 }
 
@@ -64,6 +67,7 @@ void list_free(struct list *l)
     vec_release(&l->shown);
     buf_release(&l->filter);
     rows_release(&l->rows);
+    rows_release(&l->reading);
     free(l->title);
     free(l->empty);
     free(l);
@@ -120,6 +124,7 @@ void list_filter(struct list *l, const char *text)
     buf_clear(&l->filter);
     if (!buf_try_add(&l->filter, text, strlen(text)))
         return;
+    l->typing = l->mode == LIST_TYPE || *text; /* so that it is seen */
     refilter(l);
 }
 
@@ -141,7 +146,7 @@ const char *list_value(const struct list *l)
 /* Moves by so many rows and stays within. */
 static void move(struct list *l, long by)
 {
-    long last = (long)l->shown.len - 1;
+    long last = (long)(l->mode == LIST_READ ? l->reading.list.len : l->shown.len) - 1;
     long to = (long)(l->mode == LIST_READ ? l->top : l->selected) + by;
     if (l->mode == LIST_READ)
         last = last + 1 > (long)l->page ? last + 1 - (long)l->page : 0;
@@ -156,9 +161,15 @@ static void move(struct list *l, long by)
         l->selected = (size_t)to;
 }
 
+/* More than there are. */
+static long all_rows(const struct list *l)
+{
+    return (long)(l->all.len + l->reading.list.len);
+}
+
 static bool move_by_action(struct list *l, enum action action)
 {
-    long page = l->page > 1 ? (long)l->page - 1 : 1, all = (long)l->all.len;
+    long page = l->page > 1 ? (long)l->page - 1 : 1, all = all_rows(l);
     switch (action) {
     case ACTION_UP:
         move(l, -1);
@@ -192,7 +203,7 @@ static bool move_by_action(struct list *l, enum action action)
 /* The vi letters, while no filter is typed. */
 static bool move_by_letter(struct list *l, uint32_t cp)
 {
-    long all = (long)l->all.len;
+    long all = all_rows(l);
     static const struct {
         char letter;
         int by; /* 2 is "all the way" */
@@ -304,24 +315,6 @@ static void pad(struct rows *rows, size_t columns, enum style style)
     }
 }
 
-/* Adds at most `room` columns of the text, with "…" where it is cut; returns the columns. */
-static size_t add_cut(struct rows *rows, const char *text, size_t room, enum style style)
-{
-    size_t len = strlen(text), width = utf8_width(text, len);
-    if (width <= room) {
-        rows_add(rows, text, len, style, 0);
-        return width;
-    }
-    const char *mark = glyph(GLYPH_ELLIPSIS);
-    size_t mark_columns = utf8_width(mark, strlen(mark));
-    if (room < mark_columns)
-        return 0;
-    size_t cut = utf8_cut_width(text, len, room - mark_columns);
-    rows_add(rows, text, cut, style, 0);
-    rows_addstr(rows, mark, style, 0);
-    return utf8_width(text, cut) + mark_columns;
-}
-
 static void draw_title(struct list *l, size_t width)
 {
     struct buf count = BUF_INIT;
@@ -329,11 +322,11 @@ static void draw_title(struct list *l, size_t width)
     format_exact(&count, (int64_t)l->shown.len);
     rows_begin(&l->rows);
     rows_addstr(&l->rows, " ", STYLE_OVERLAY_TITLE, 0);
-    size_t used = 1 + add_cut(&l->rows, l->title, width - 1, STYLE_OVERLAY_TITLE);
+    size_t used = 1 + rows_add_cut(&l->rows, l->title, width - 1, STYLE_OVERLAY_TITLE);
     if (l->typing && used + 4 < width) {
         rows_addstr(&l->rows, " / ", STYLE_PROMPT, 0);
         used += 3;
-        used += add_cut(&l->rows, l->filter.data, width - used - 1, STYLE_EDITOR);
+        used += rows_add_cut(&l->rows, l->filter.data, width - used - 1, STYLE_EDITOR);
     }
     l->caret_col = used;
     size_t counter = utf8_width(count.data, count.len);
@@ -366,20 +359,77 @@ static void draw_row(struct list *l, size_t index, size_t labels, size_t width)
     enum style detail = selected ? STYLE_SELECTED : STYLE_DIM;
     rows_begin(&l->rows);
     rows_addstr(&l->rows, selected ? glyph(GLYPH_POINTER) : " ", label, 0);
-    size_t used = 1 + add_cut(&l->rows, row->label, *row->detail ? labels : width - 1, label);
+    size_t used = 1 + rows_add_cut(&l->rows, row->label, *row->detail ? labels : width - 1, label);
     if (*row->detail && used < width) {
         size_t to = labels + 3 < width ? labels + 3 : width;
         pad(&l->rows, to > used ? to - used : 0, detail);
         used = (to > used ? to : used);
-        used += add_cut(&l->rows, row->detail, width - used, detail);
+        used += rows_add_cut(&l->rows, row->detail, width - used, detail);
     }
     if (selected && used < width)
         pad(&l->rows, width - used, STYLE_SELECTED);
 }
 
+/* What is read is not cut: a text goes on below itself, and below its label where that is wide. */
+static void wrap_row(struct list *l, const struct list_row *row, size_t labels, size_t width)
+{
+    enum { INDENT = 3 };
+    struct styled first, rest, text;
+    enum style style = !row->value && !*row->detail ? STYLE_HEADING : STYLE_OVERLAY;
+    bool beside = *row->detail && labels <= width / 2;
+    struct buf blanks = BUF_INIT;
+    styled_init(&first);
+    styled_init(&rest);
+    styled_init(&text);
+    styled_addstr(&first, " ", STYLE_OVERLAY, 0);
+    styled_addstr(beside ? &first : &text, row->label, style, 0);
+    if (!beside) {
+        wrap_text(&l->reading, &text, &(struct wrap_look){width, WRAP_WORDS, &first, &first});
+        styled_clear(&first);
+        styled_clear(&text);
+    }
+    size_t used = beside ? 1 + utf8_width(row->label, strlen(row->label)) : 0;
+    size_t indent = beside ? labels + 3 : INDENT;
+    while (blanks.len < indent)
+        buf_addch(&blanks, ' ');
+    styled_add(&first, blanks.data, used < indent ? indent - used : 0, STYLE_DIM, 0);
+    styled_add(&rest, blanks.data, indent, STYLE_DIM, 0);
+    styled_addstr(&text, row->detail, STYLE_DIM, 0);
+    if (*row->detail)
+        wrap_text(&l->reading, &text, &(struct wrap_look){width, WRAP_WORDS, &first, &rest});
+    styled_release(&first);
+    styled_release(&rest);
+    styled_release(&text);
+    buf_release(&blanks);
+}
+
+static void lay_out_reading(struct list *l, size_t width)
+{
+    size_t labels = 0;
+    rows_clear(&l->reading);
+    for (size_t i = 0; i < l->all.len; i++) { /* of all: a filter moves nothing sideways */
+        const struct list_row *row = &l->all.items[i];
+        size_t columns = *row->detail ? utf8_width(row->label, strlen(row->label)) : 0;
+        labels = columns > labels ? columns : labels;
+    }
+    for (size_t i = 0; i < l->shown.len; i++)
+        wrap_row(l, &l->all.items[l->shown.items[i]], labels, width);
+}
+
+static void draw_rows(struct list *l, size_t room, size_t columns)
+{
+    size_t labels = l->mode == LIST_READ ? 0 : label_columns(l, columns - 2);
+    size_t count = l->mode == LIST_READ ? l->reading.list.len : l->shown.len;
+    for (size_t i = l->top; i < count && i < l->top + room; i++)
+        if (l->mode == LIST_READ)
+            rows_copy(&l->rows, &l->reading, i);
+        else
+            draw_row(l, i, labels, columns);
+}
+
 static void keep_in_view(struct list *l)
 {
-    size_t count = l->shown.len;
+    size_t count = l->mode == LIST_READ ? l->reading.list.len : l->shown.len;
     if (l->mode != LIST_READ) {
         if (l->selected < l->top)
             l->top = l->selected;
@@ -398,6 +448,8 @@ const struct rows *list_rows(struct list *l, int width, int height)
     rows_clear(&l->rows);
     size_t room = height > title ? (size_t)(height - title) : 0;
     l->page = room > 0 ? room : 1;
+    if (l->mode == LIST_READ)
+        lay_out_reading(l, columns);
     keep_in_view(l);
     if (title)
         draw_title(l, columns);
@@ -405,11 +457,9 @@ const struct rows *list_rows(struct list *l, int width, int height)
         const char *text = l->all.len > 0 ? _("nothing matches") : l->empty;
         rows_begin(&l->rows);
         rows_addstr(&l->rows, " ", STYLE_DIM, 0);
-        add_cut(&l->rows, text, columns - 1, STYLE_DIM);
+        rows_add_cut(&l->rows, text, columns - 1, STYLE_DIM);
     }
-    size_t labels = label_columns(l, columns - 2);
-    for (size_t i = l->top; i < l->shown.len && i < l->top + room; i++)
-        draw_row(l, i, labels, columns);
+    draw_rows(l, room, columns);
     return &l->rows;
 }
 

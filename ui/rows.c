@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/utf8.h"
+#include "ui/glyph.h"
 
 void rows_init(struct rows *r)
 {
@@ -53,6 +54,23 @@ void rows_add(struct rows *r, const char *text, size_t len, enum style style, un
 void rows_addstr(struct rows *r, const char *text, enum style style, unsigned attrs)
 {
     rows_add(r, text, strlen(text), style, attrs);
+}
+
+size_t rows_add_cut(struct rows *r, const char *text, size_t columns, enum style style)
+{
+    size_t len = strlen(text), width = utf8_width(text, len);
+    if (width <= columns) {
+        rows_add(r, text, len, style, 0);
+        return width;
+    }
+    const char *mark = glyph(GLYPH_ELLIPSIS);
+    size_t mark_columns = utf8_width(mark, strlen(mark));
+    if (columns < mark_columns)
+        return 0;
+    size_t cut = utf8_cut_width(text, len, columns - mark_columns);
+    rows_add(r, text, cut, style, 0);
+    rows_addstr(r, mark, style, 0);
+    return utf8_width(text, cut) + mark_columns;
 }
 
 void rows_copy(struct rows *r, const struct rows *from, size_t index)

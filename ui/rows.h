@@ -36,6 +36,9 @@ void rows_begin(struct rows *r);
 void rows_add(struct rows *r, const char *text, size_t len, enum style style, unsigned attrs);
 void rows_addstr(struct rows *r, const char *text, enum style style, unsigned attrs);
 
+/* Adds at most `columns` of a text, with an ellipsis where it is cut; returns the columns. */
+size_t rows_add_cut(struct rows *r, const char *text, size_t columns, enum style style);
+
 /* Appends row `index` of `from`. */
 void rows_copy(struct rows *r, const struct rows *from, size_t index);
 

@@ -63,6 +63,20 @@ static int put(int row, int col, int room, const char *text, enum style style)
     return room > 0 ? term_put(row, col, room, text, strlen(text), style, 0) : 0;
 }
 
+/* The same, with an ellipsis where it is cut. */
+static int put_cut(int row, int col, int room, const char *text, enum style style)
+{
+    struct rows rows;
+    if (room <= 0)
+        return 0;
+    rows_init(&rows);
+    rows_begin(&rows);
+    rows_add_cut(&rows, text, (size_t)room, style);
+    int used = term_put_row(row, col, room, &rows, 0);
+    rows_release(&rows);
+    return used;
+}
+
 static void put_row_filled(int row, const struct rows *rows, size_t index, enum style rest)
 {
     int used = term_put_row(row, 0, shown.cols, rows, index);
@@ -87,6 +101,8 @@ static char *backend_text(const struct app *app)
         return mem_strdup(shown.cols >= 80 ? _("offline: no model; answers are quotations")
                                            : _("offline: no model"));
     bool model = app->model && *app->model;
+    if (model && shown.cols < 80) /* the model tells more */
+        return cleaned(app->model);
     char *text = mem_printf("%s %s %s", app->provider, model ? glyph(GLYPH_DOT) : "",
                             model ? app->model : "");
     char *clean = cleaned(text);
@@ -106,14 +122,14 @@ static void draw_title(const struct app *app)
     if (*title) {
         used += put(0, used, cols, glyph(GLYPH_LINE), STYLE_RULE);
         used += put(0, used, cols, " ", STYLE_TEXT);
-        used += put(0, used, right - used - 2, title, STYLE_TITLE);
+        used += put_cut(0, used, right - used - 2, title, STYLE_TITLE);
         used += put(0, used, cols, " ", STYLE_TEXT);
     }
     while (used < right - (backend_cols > 0))
         used += put(0, used, 1, glyph(GLYPH_LINE), STYLE_RULE);
     term_fill(0, used, right - used, STYLE_TEXT);
     bool offline = app->provider && strcmp(app->provider, "offline") == 0;
-    used = right + put(0, right, backend_cols, backend, offline ? STYLE_WARNING : STYLE_DIM);
+    used = right + put_cut(0, right, backend_cols, backend, offline ? STYLE_WARNING : STYLE_DIM);
     term_fill(0, used, cols - used, STYLE_TEXT);
     free(title);
     free(backend);
@@ -260,7 +276,7 @@ static void draw_waiting(const struct app *app)
     const char *hint = _("Esc edits");
     int hint_cols = (int)utf8_width(hint, strlen(hint));
     int used = put(row, 0, cols, _("waiting: "), STYLE_NOTE);
-    used += put(row, used, cols - used - hint_cols - 1, text, STYLE_DIM);
+    used += put_cut(row, used, cols - used - hint_cols - 1, text, STYLE_DIM);
     term_fill(row, used, cols - used - hint_cols, STYLE_TEXT);
     put(row, cols - hint_cols, hint_cols, hint, STYLE_DIM);
     free(text);

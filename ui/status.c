@@ -182,6 +182,25 @@ static size_t columns(const struct part parts[PART_COUNT])
     return sum;
 }
 
+/* A long reason to try again leaves room for how to stop, if it keeps half of the line. */
+static void cut_reason(struct part parts[PART_COUNT], size_t room)
+{
+    struct buf *text = &parts[PART_RETRY].text;
+    size_t others = utf8_width(parts[PART_WORKING].text.data, parts[PART_WORKING].text.len);
+    if (parts[PART_UNREAD].text.len > 0)
+        others += SEPARATOR_COLUMNS +
+                  utf8_width(parts[PART_UNREAD].text.data, parts[PART_UNREAD].text.len);
+    others += SEPARATOR_COLUMNS;
+    size_t most = others + room / 2 < room ? room - others : room;
+    if (utf8_width(text->data, text->len) <= most)
+        return;
+    const char *mark = glyph(GLYPH_ELLIPSIS);
+    size_t mark_columns = utf8_width(mark, strlen(mark));
+    size_t cut =
+        utf8_cut_width(text->data, text->len, most > mark_columns ? most - mark_columns : 0);
+    buf_splice(text, cut, text->len - cut, mark, strlen(mark));
+}
+
 /* Empties the least important part; false when only one is left. */
 static bool drop_one(const struct status *s, struct part parts[PART_COUNT])
 {
@@ -206,6 +225,7 @@ void status_row(const struct status *s, int width, struct rows *out)
     struct part parts[PART_COUNT];
     size_t room = width > 0 ? (size_t)width : 0;
     make_parts(s, parts);
+    cut_reason(parts, room);
     while (columns(parts) > room && drop_one(s, parts))
         ;
     rows_begin(out);

@@ -23,11 +23,6 @@
 #define NOTICES_MAX 256
 #define KEYS_MAX 1024
 
-const char *const *ui_action_names(void)
-{
-    return action_names();
-}
-
 /* Without any word about the locale the terminal is taken for one of today: UTF-8. */
 static void set_up_characters(void)
 {

@@ -19,7 +19,4 @@ struct ui_options {
  * usable terminal) are 1 with `e` filled in. */
 int ui_run(const struct ui_options *options, struct error *e);
 
-/* Names of the key actions for the check of [keys]; ends with NULL. */
-const char *const *ui_action_names(void);
-
 #endif

@@ -12,7 +12,7 @@ static void add_line(struct rows *out, int width, const char *text, enum style s
     rows_begin(out);
     rows_addstr(out, "  ", STYLE_TEXT, 0);
     size_t room = width > 2 ? (size_t)width - 2 : 0;
-    rows_add(out, text, utf8_cut_width(text, strlen(text), room), style, 0);
+    rows_add_cut(out, text, room, style);
 }
 
 /* "Enter  send the message" for an action that has a key. */
