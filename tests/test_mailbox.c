@@ -238,12 +238,42 @@ static void a_sleep_goes_on_after_a_false_alarm(void **state)
     assert_true(wakeup_sleep(NULL, 1));
 }
 
+static void a_reader_that_dozes_is_woken_for_what_cannot_wait(void **state)
+{
+    (void)state;
+    static int items[4];
+    struct mailbox *m = mailbox_new(NULL);
+    mailbox_push_lazily(m, &items[0]);
+    assert_true(is_readable(m)); /* nobody dozes yet */
+    assert_ptr_equal(mailbox_pop(m), &items[0]);
+
+    mailbox_doze(m, true);
+    mailbox_push_lazily(m, &items[1]);
+    assert_false(is_readable(m));
+    mailbox_push(m, &items[2]);
+    assert_true(is_readable(m));
+    assert_ptr_equal(mailbox_pop(m), &items[1]);
+    assert_true(is_readable(m));
+    assert_ptr_equal(mailbox_pop(m), &items[2]);
+    assert_false(is_readable(m));
+
+    mailbox_push_lazily(m, &items[3]);
+    assert_false(is_readable(m));
+    mailbox_doze(m, false);
+    assert_true(is_readable(m));
+    assert_ptr_equal(mailbox_pop(m), &items[3]);
+    mailbox_doze(m, false);
+    assert_false(is_readable(m));
+    mailbox_free(m);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(items_come_out_in_order),
         cmocka_unit_test(the_descriptor_tells_of_items),
         cmocka_unit_test(the_descriptor_stays_here),
+        cmocka_unit_test(a_reader_that_dozes_is_woken_for_what_cannot_wait),
         cmocka_unit_test(what_is_left_is_freed),
         cmocka_unit_test(waiting_ends_in_time),
         cmocka_unit_test(threads_pass_everything_on),

@@ -98,11 +98,12 @@ static void handle_paths(struct app *app)
 
 static void run_loop(struct app *app)
 {
+    struct mailbox *notices = service_notices(app->service);
     struct pollfd fds[] = {{.fd = STDIN_FILENO, .events = POLLIN},
-                           {.fd = mailbox_fd(service_notices(app->service)), .events = POLLIN},
+                           {.fd = mailbox_fd(notices), .events = POLLIN},
                            {.fd = signals_fd(), .events = POLLIN},
                            {.fd = mailbox_fd(path_lister_answers(app->paths)), .events = POLLIN}};
-    bool keys_left = false;
+    bool keys_left = false, dozed = false;
     while (!app->leaving) {
         int ready = poll(fds, 4, keys_left ? 0 : app_timeout(app, clock_mono_ms()));
         if (ready < 0 && errno != EINTR)
@@ -111,7 +112,7 @@ static void run_loop(struct app *app)
             handle_signals(app);
         if (keys_left || (ready > 0 && fds[0].revents))
             keys_left = handle_keys(app);
-        if (ready > 0 && fds[1].revents)
+        if (dozed || (ready > 0 && fds[1].revents))
             handle_notices(app);
         if (ready > 0 && fds[3].revents)
             handle_paths(app);
@@ -119,6 +120,8 @@ static void run_loop(struct app *app)
         app_timers(app, now_ms);
         if (!app->leaving && app_frame_due(app, now_ms))
             screen_draw(app);
+        dozed = app->dirty && !app->urgent; /* a frame is due anyhow */
+        mailbox_doze(notices, dozed);
     }
 }
 

@@ -16,14 +16,16 @@
 
 enum { FIRST_CAP = 16 };
 
-/* Under the lock holds: the pipe has one byte if items wait, else none. So a push into a queue that
- * is not empty costs no system call, and the pipe cannot fill up. */
+/* Under the lock holds: the pipe has one byte if `signalled`, else none; items that wait
+ * unsignalled were all pushed lazily to a reader that dozes. So a push into a signalled queue costs
+ * no system call, and the pipe cannot fill up. */
 struct mailbox {
     pthread_mutex_t lock;
     int reader, writer;
     void (*free_item)(void *item);
     void **ring;
     size_t cap, head, len;
+    bool signalled, dozes;
 };
 
 static void make_pipe_end(int fd)
@@ -75,9 +77,12 @@ static void grow(struct mailbox *m)
     m->head = 0;
 }
 
-static void raise_signal(const struct mailbox *m)
+static void raise_signal(struct mailbox *m)
 {
     ssize_t done;
+    if (m->signalled)
+        return;
+    m->signalled = true;
     do
         done = write(m->writer, "", 1);
     while (done < 0 && errno == EINTR);
@@ -85,10 +90,13 @@ static void raise_signal(const struct mailbox *m)
     (void)done;
 }
 
-static void lower_signal(const struct mailbox *m)
+static void lower_signal(struct mailbox *m)
 {
     char byte;
     ssize_t done;
+    if (!m->signalled)
+        return;
+    m->signalled = false;
     do
         done = read(m->reader, &byte, 1);
     while (done < 0 && errno == EINTR);
@@ -96,14 +104,33 @@ static void lower_signal(const struct mailbox *m)
     (void)done;
 }
 
-void mailbox_push(struct mailbox *m, void *item)
+static void push(struct mailbox *m, void *item, bool lazily)
 {
     assert(item);
     pthread_mutex_lock(&m->lock);
     if (m->len == m->cap)
         grow(m);
     m->ring[(m->head + m->len++) % m->cap] = item;
-    if (m->len == 1)
+    if (!lazily || !m->dozes)
+        raise_signal(m);
+    pthread_mutex_unlock(&m->lock);
+}
+
+void mailbox_push(struct mailbox *m, void *item)
+{
+    push(m, item, false);
+}
+
+void mailbox_push_lazily(struct mailbox *m, void *item)
+{
+    push(m, item, true);
+}
+
+void mailbox_doze(struct mailbox *m, bool dozes)
+{
+    pthread_mutex_lock(&m->lock);
+    m->dozes = dozes;
+    if (!dozes && m->len > 0)
         raise_signal(m);
     pthread_mutex_unlock(&m->lock);
 }

@@ -1,5 +1,6 @@
 /* A queue between two threads. Items are whole and immutable once pushed; who pops one owns it.
- * The reader sleeps in poll() on mailbox_fd(); the descriptor is readable while items wait. */
+ * The reader sleeps in poll() on mailbox_fd(); the descriptor is readable while items wait,
+ * but for what was pushed lazily while the reader dozed. */
 #ifndef BASE_MAILBOX_H
 #define BASE_MAILBOX_H
 
@@ -12,6 +13,13 @@ struct mailbox *mailbox_new(void (*free_item)(void *item));
 void mailbox_free(struct mailbox *m);
 
 void mailbox_push(struct mailbox *m, void *item);
+
+/* For items that can wait for the reader's next look: does not wake a reader that dozes. */
+void mailbox_push_lazily(struct mailbox *m, void *item);
+
+/* The reader will look again soon whatever comes: until mailbox_doze(m, false) only mailbox_push()
+ * wakes it. Ending the doze makes the descriptor readable if anything waits. */
+void mailbox_doze(struct mailbox *m, bool dozes);
 
 /* NULL when empty; never waits. */
 void *mailbox_pop(struct mailbox *m);

@@ -113,7 +113,10 @@ static void show(struct journal *j, struct event *ev)
 {
     struct notice *n = notice_new(NOTICE_EVENT);
     n->event = ev;
-    mailbox_push(j->notices, n);
+    if (is_delta(ev->type)) /* enough with the next frame */
+        mailbox_push_lazily(j->notices, n);
+    else
+        mailbox_push(j->notices, n);
 }
 
 /* Streamed text that no text_complete covers yet, as one delta, so that a crash loses at most the
