@@ -1,14 +1,28 @@
 # Files that are built into the program (src/base/embedded.h). Every file of data/ that the program
 # reads at run time stands here.
 EMBEDDED_FILES = \
+	data/completion/engine.bash \
+	data/completion/engine.fish \
+	data/completion/engine.zsh \
 	data/models.ini \
 	data/offline.md \
 	data/prompts/system.md \
+	data/schema-2.sql \
 	data/schema.sql \
 	data/themes/dark.ini \
 	data/themes/light.ini \
 	data/themes/mono.ini \
 	data/tiro.ini
+
+# They ask the installed program for the rest, so that nothing of it has to run while it is built.
+bashcompletiondir = $(datadir)/bash-completion/completions
+dist_bashcompletion_DATA = data/completion/bash/tiro
+zshcompletiondir = $(datadir)/zsh/site-functions
+dist_zshcompletion_DATA = data/completion/zsh/_tiro
+fishcompletiondir = $(datadir)/fish/vendor_completions.d
+dist_fishcompletion_DATA = data/completion/fish/tiro.fish
+
+dist_man_MANS = data/man/tiro.1 data/man/tiro.ini.5
 
 nodist_libtiro_a_SOURCES += data/embedded.c
 CLEANFILES += data/embedded.c

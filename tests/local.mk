@@ -1,63 +1,107 @@
 # One program a module: tests/test_NAME.c. They link what they use out of libsupport.a.
 UNIT_TESTS = \
 	tests/test_agent \
+	tests/test_agent_budget \
+	tests/test_agent_tools \
 	tests/test_answers \
+	tests/test_approval \
+	tests/test_approval_overlay \
+	tests/test_budget \
 	tests/test_buf_vec \
+	tests/test_capabilities \
+	tests/test_child \
+	tests/test_catalog \
 	tests/test_choose \
 	tests/test_cli \
 	tests/test_commands \
+	tests/test_completion \
 	tests/test_config \
+	tests/test_config_set \
+	tests/test_crash \
+	tests/test_damaged_stores \
+	tests/test_doctor \
 	tests/test_e2e \
 	tests/test_editor \
 	tests/test_err \
+	tests/test_errors \
 	tests/test_event \
+	tests/test_export_import \
 	tests/test_failure \
+	tests/test_health \
+	tests/test_fork \
 	tests/test_history \
 	tests/test_http \
 	tests/test_input \
+	tests/test_interrupt \
 	tests/test_json \
 	tests/test_keymap \
+	tests/test_killed_commands \
 	tests/test_list \
 	tests/test_mailbox \
+	tests/test_manual \
 	tests/test_markdown \
 	tests/test_message \
+	tests/test_migrate \
 	tests/test_model_server \
 	tests/test_models \
+	tests/test_notices \
 	tests/test_offline \
 	tests/test_paths \
+	tests/test_projection \
 	tests/test_providers \
+	tests/test_recover \
 	tests/test_requests \
 	tests/test_rows_wrap \
+	tests/test_run_command \
+	tests/test_screen_approval \
 	tests/test_screen_basic \
+	tests/test_screen_commands \
 	tests/test_screen_faults \
 	tests/test_screen_sessions \
 	tests/test_screen_signals \
 	tests/test_screen_stream \
+	tests/test_search_files \
+	tests/test_search \
 	tests/test_service \
+	tests/test_service_edges \
+	tests/test_sessions_screen \
+	tests/test_sessions_cli \
 	tests/test_snapshot \
 	tests/test_sse \
 	tests/test_status \
 	tests/test_store \
+	tests/test_store_faults \
 	tests/test_theme \
 	tests/test_tools \
 	tests/test_transcript \
+	tests/test_two_processes \
 	tests/test_utf8 \
-	tests/test_uuid
+	tests/test_uuid \
+	tests/test_write_file
 
 # Scripts that look at the source and the catalogues.
 SCRIPT_TESTS = \
 	tests/layering.sh \
 	tests/catalogues.sh \
+	tests/manual.sh \
 	tests/map.sh
 
 tests_libsupport_a_SOURCES = \
+	tests/damage.c tests/damage.h \
+	tests/fault_vfs.c tests/fault_vfs.h \
+	tests/history_check.c tests/history_check.h \
 	tests/model_dialects.c tests/model_dialects.h \
 	tests/model_listings.c \
 	tests/model_server.c tests/model_server.h \
+	tests/play.c tests/play.h \
+	tests/program.c tests/program.h \
+	tests/record.c tests/record.h \
 	tests/scene.c tests/scene.h \
 	tests/screen.c tests/screen.h \
 	tests/support.c tests/support.h \
-	tests/talk.c tests/talk.h
+	tests/surface.c tests/surface.h \
+	tests/talk.c tests/talk.h \
+	tests/workplace.c tests/workplace.h
 
 # The scripted server on its own, for measuring and for trying the screen by hand.
 EXTRA_PROGRAMS += tests/model-server

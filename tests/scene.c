@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "base/vec.h"
+#include "session/catalog.h"
 #include "tests/support.h"
 
 enum { MAX_OPEN = 8 };
@@ -156,25 +156,17 @@ void scene_assert_restored(struct screen *s)
     assert_true(screen_settings_restored(s));
 }
 
-static bool stop_at_once(void *context, const struct event *ev)
-{
-    (void)context;
-    (void)ev;
-    return false;
-}
-
 static bool draft_is(const char *text)
 {
-    struct session_list list = {0};
+    struct catalog catalog;
     struct session_info info;
     struct error e;
-    bool is = false;
-    if (service_list(store_path, 1, &list, &e) && list.items.len == 1 &&
-        service_read(store_path, list.items.items[0].id, &info, stop_at_once, NULL, &e)) {
-        is = info.draft != NULL && strcmp(info.draft, text) == 0;
-        session_info_release(&info);
-    }
-    session_list_release(&list);
+    if (!catalog_open(&catalog, store_path, true, CATALOG_READ, &e))
+        return false;
+    bool is = catalog_find(&catalog, "last", &info, &e) && info.draft != NULL &&
+              strcmp(info.draft, text) == 0;
+    session_info_release(&info);
+    catalog_release(&catalog);
     return is;
 }
 

@@ -4,9 +4,11 @@
 
 #include <stdbool.h>
 
+#include "session/capability.h"
 #include "session/service.h"
 #include "tests/model_server.h"
 #include "tests/screen.h"
+#include "tests/support.h"
 
 enum { WAIT_MS = 20000 }; /* far more than is needed, also with sanitizers on a busy machine */
 
@@ -19,6 +21,7 @@ int scene_teardown(void **state);
 
 /* Wants <cmocka.h>. */
 #define scene_test(f) cmocka_unit_test_setup_teardown(f, scene_setup, scene_teardown)
+#define scene_stored_test(f) support_stored(f, scene_setup, scene_teardown)
 
 struct model_server *scene_server(void);
 const char *scene_store(void); /* path of the database */

@@ -17,6 +17,14 @@
 int support_setup(void **state);
 int support_teardown(void **state);
 
+/* A row of a test table for a test that needs sessions on disk: skipped in a build without. Wants
+ * <cmocka.h> and session/capability.h. */
+#define support_stored(f, setup, teardown)                                                         \
+    {                                                                                              \
+        #f, capability_store() ? f : support_skip, setup, teardown, NULL                           \
+    }
+void support_skip(void **state);
+
 /* The directory of the running test. Borrowed. */
 const char *support_dir(void);
 

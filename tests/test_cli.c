@@ -8,95 +8,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
 #include "base/json.h"
 #include "base/mem.h"
-#include "tests/model_server.h"
+#include "session/capability.h"
+#include "tests/program.h"
 #include "tests/screen.h"
 #include "tests/support.h"
 
 enum { PATIENCE_MS = 20000 };
-
-/* What one run of the program gave. */
-struct result {
-    int status;
-    char *out, *err;
-};
-
-static struct result run_with(const char *input, const char *const *args)
-{
-    struct result r;
-    r.status = support_run(args, input, &r.out, &r.err);
-    return r;
-}
-
-#define RUN(...) run_with("", (const char *const[]){__VA_ARGS__, NULL})
-
-static void result_release(struct result *r)
-{
-    free(r->out);
-    free(r->err);
-}
-
-static void assert_text(const char *where, const char *what)
-{
-    if (!strstr(where, what))
-        fail_msg("\"%s\" is not in: %s", what, where);
-}
-
-/* Ends with this status, and says this on standard error. */
-static void expect(struct result r, int status, const char *err)
-{
-    if (r.status != status)
-        fail_msg("status %d in place of %d; %s%s", r.status, status, r.out, r.err);
-    assert_text(r.err, err);
-    result_release(&r);
-}
-
-static struct json *parse(const char *text)
-{
-    struct error e = {0};
-    struct json *v = json_parse(text, strlen(text), &e);
-    if (!v)
-        fail_msg("no JSON (%s): %s", e.text, text);
-    return v;
-}
-
-static void write_config(const char *text)
-{
-    static const char *const dirs[] = {".config", ".config/tiro"};
-    for (size_t i = 0; i < sizeof dirs / sizeof *dirs; i++) {
-        char *dir = support_path(dirs[i]);
-        mkdir(dir, 0700);
-        free(dir);
-    }
-    char *path = support_path(".config/tiro/tiro.ini");
-    support_write(path, text);
-    free(path);
-}
-
-static struct model_server *begin_server(void)
-{
-    struct model_server *s = model_server_start();
-    char *url = mem_printf("%s/v1", model_server_url(s));
-    setenv("OPENAI_BASE_URL", url, 1);
-    setenv("OPENAI_API_KEY", "key-of-the-test", 1);
-    setenv("TIRO_OPENAI_MODEL", "scripted-model", 1);
-    free(url);
-    return s;
-}
-
-static void end_server(struct model_server *s)
-{
-    model_server_stop(s);
-    unsetenv("OPENAI_BASE_URL");
-    unsetenv("OPENAI_API_KEY");
-    unsetenv("TIRO_OPENAI_MODEL");
-}
 
 /* --- words and options -------------------------------------------------------------------------
  */
@@ -142,7 +65,8 @@ static void test_usage(void **state)
     expect(RUN("run", "--no-persist=1", "hi"), 64, "option --no-persist=1 takes no value");
     expect(RUN("run", "--provider", "opnai", "hi"), 64,
            "tiro: USAGE: --provider takes one of: anthropic openai ollama offline; not \"opnai\"");
-    expect(RUN("run", "--tools", "all", "hi"), 64, "tiro: USAGE: --tools takes one of: none read");
+    expect(RUN("run", "--tools", "all", "hi"), 64,
+           "tiro: USAGE: --tools takes one of: none read full");
     expect(RUN("run", "--output-format", "jsno", "hi"), 64, "did you mean \"json\"?");
     expect(RUN("run"), 64, "nothing to send");
     expect(RUN("sessions", "shwo"), 64, "did you mean \"show\"?");
@@ -152,10 +76,25 @@ static void test_usage(void **state)
     expect(RUN("help", "rnu"), 64, "did you mean \"run\"?");
 }
 
+/* What this program cannot do is said; leaving it undone needs no words. */
+static void test_abilities(void **state)
+{
+    (void)state;
+    expect(RUN("run", "--compaction", "hi"), 1, "tiro: SESSION_COMPACTION_DISABLED: ");
+    expect(RUN("run", "--memory", "hi"), 1, "tiro: CONFIG_ERROR: ");
+    expect(RUN("chat", "--compaction"), 1, "tiro: SESSION_COMPACTION_DISABLED: ");
+    setenv("TIRO_PROVIDER_NAME", "offline", 1);
+    expect(RUN("run", "--no-compaction", "--no-memory", "hi"), 0, "");
+    unsetenv("TIRO_PROVIDER_NAME");
+    expect(RUN("chat", "--read-only"), 64, "add --resume SESSION");
+    expect(RUN("chat", "--read-only", "--resume"), 64, "not a terminal");
+    expect(RUN("run", "--read-only", "hi"), 64, "unknown option --read-only");
+}
+
 static void test_chat_wants_a_terminal(void **state)
 {
     (void)state;
-    struct result r = run_with("", (const char *const[]){NULL});
+    struct result r = program_run("", (const char *const[]){NULL});
     assert_int_equal(r.status, 64);
     assert_string_equal(r.out, "");
     assert_text(r.err, "tiro run");
@@ -179,7 +118,7 @@ static void test_config_check(void **state)
 
     struct result r = RUN("config", "check", "--json");
     assert_int_equal(r.status, 1);
-    struct json *v = parse(r.out);
+    struct json *v = parse_json(r.out);
     assert_int_equal(json_len(v), 3);
     assert_int_equal(json_get_int(json_at(v, 1), "line", 0), 4);
     json_free(v);
@@ -215,7 +154,7 @@ static void test_config_show(void **state)
 
     r = RUN("config", "show", "--json");
     assert_null(strstr(r.out, "sk-very-secret"));
-    struct json *v = parse(r.out);
+    struct json *v = parse_json(r.out);
     assert_int_equal(json_type(v), JSON_ARRAY);
     json_free(v);
     result_release(&r);
@@ -263,12 +202,12 @@ static void test_run_input_joins(void **state)
     char *file = support_path("notes.txt");
     support_write(file, "from a ``` file\n");
 
-    struct result r = run_with("piped text\n", (const char *const[]){"run", "explain:", NULL});
+    struct result r = program_run("piped text\n", (const char *const[]){"run", "explain:", NULL});
     assert_int_equal(r.status, 0);
     assert_text(model_server_body(s, 0), "explain:\\n\\npiped text\"");
     result_release(&r);
 
-    r = run_with("alone\n", (const char *const[]){"run", "-", NULL});
+    r = program_run("alone\n", (const char *const[]){"run", "-", NULL});
     assert_text(model_server_body(s, 1), "\"alone\"");
     result_release(&r);
 
@@ -284,7 +223,7 @@ static void test_run_bad_input(void **state)
 {
     (void)state;
     char *missing = support_path("missing");
-    expect(run_with("\xff\xfe", (const char *const[]){"run", "-", NULL}), 64, "UTF-8");
+    expect(program_run("\xff\xfe", (const char *const[]){"run", "-", NULL}), 64, "UTF-8");
     expect(RUN("run", "-f", missing, "x"), 1, "tiro: FILE_ERROR: ");
     free(missing);
 }
@@ -299,7 +238,7 @@ static void test_run_json(void **state)
 
     struct result r = RUN("run", "--output-format", "json", "one");
     assert_int_equal(r.status, 0);
-    struct json *v = parse(r.out);
+    struct json *v = parse_json(r.out);
     const struct json *usage = json_get(v, "usage");
     assert_string_equal(json_get_string(v, "result"), "Answer.");
     assert_string_equal(json_get_string(v, "stop_reason"), "end_turn");
@@ -313,7 +252,7 @@ static void test_run_json(void **state)
     result_release(&r);
 
     r = RUN("run", "-o", "json", "two");
-    v = parse(r.out);
+    v = parse_json(r.out);
     usage = json_get(v, "usage");
     assert_true(json_type(usage) == JSON_NULL || json_get_bool(usage, "estimated", false));
     json_free(v);
@@ -333,7 +272,7 @@ static void test_run_stream_json(void **state)
     char *rest = r.out;
     int64_t last = 0;
     for (char *line; (line = strtok_r(rest, "\n", &rest));) {
-        struct json *v = parse(line);
+        struct json *v = parse_json(line);
         const char *type = json_get_string(v, "type");
         assert_true(json_get_int(v, "seq", 0) > last);
         last = json_get_int(v, "seq", 0);
@@ -370,10 +309,84 @@ static void test_run_failure(void **state)
     model_server_queue(s, &refused);
     r = RUN("run", "-o", "json", "go");
     assert_int_equal(r.status, 1);
-    struct json *v = parse(r.out);
+    struct json *v = parse_json(r.out);
     assert_string_equal(json_get_string(json_get(v, "error"), "code"), "AGENT_ERROR");
     json_free(v);
     result_release(&r);
+    end_server(s);
+}
+
+static void test_run_labels(void **state)
+{
+    (void)state;
+    setenv("TIRO_PROVIDER_NAME", "offline", 1);
+    expect(RUN("run", "--label", "work", "-l", "law urgent", "hello"), 0, "");
+    struct json *list = program_json(RUN("sessions", "--json"));
+    char *labels = json_print(json_get(json_first(list), "labels"));
+    assert_string_equal(labels, "[\"law\",\"urgent\",\"work\"]");
+    free(labels);
+    json_free(list);
+    expect(RUN("run", "--label", "far-too-long-a-label-to-be-accepted-by-anybody", "hello"), 64,
+           "tiro: USAGE: ");
+    unsetenv("TIRO_PROVIDER_NAME");
+}
+
+/* Nobody can be asked: what would ask does not run, unless it was allowed beforehand. */
+static void test_run_asks_nothing(void **state)
+{
+    (void)state;
+    const struct reply call = {.tool_name = "write_file",
+                               .tool_args = "{\"path\":\"made.txt\",\"content\":\"text\\n\"}"};
+    struct model_server *s = begin_server();
+    char *path = support_path("made.txt");
+    assert_int_equal(chdir(support_dir()), 0);
+
+    model_server_queue(s, &call);
+    expect(RUN("run", "--tools", "full", "write"), 0, "");
+    assert_text(model_server_body(s, 1), "not allowed");
+    assert_int_equal(access(path, F_OK), -1);
+
+    model_server_queue(s, &call);
+    expect(
+        RUN("run", "--tools", "full", "--allow", "run_command", "--allow", "write_file", "write"),
+        0, "");
+    char *made = support_read(path);
+    assert_string_equal(made, "text\n");
+    expect(RUN("run", "--tools", "full", "--allow", "writ_file", "write"), 1, "write_file");
+    assert_int_equal(chdir("/"), 0);
+    end_server(s);
+    free(made);
+    free(path);
+}
+
+static void test_run_budget(void **state)
+{
+    (void)state;
+    const struct reply big = {.text = "Big.", .input_tokens = 900, .output_tokens = 60};
+    struct model_server *s = begin_server();
+    setenv("TIRO_BUDGET_MAX_TOKENS", "1000", 1);
+    model_server_queue(s, &big);
+    model_server_queue(s, &big);
+    expect(RUN("run", "first"), 0, "");
+    expect(RUN("run", "--continue", "second"), 0, "");
+    expect(RUN("run", "--continue", "third"), 2, "tiro: BUDGET_EXHAUSTED: ");
+    assert_int_equal(model_server_requests(s), 2);
+
+    struct result r = RUN("run", "-o", "json", "--continue", "third");
+    assert_int_equal(r.status, 2);
+    struct json *v = parse_json(r.out);
+    assert_string_equal(json_get_string(json_get(v, "error"), "code"), "BUDGET_EXHAUSTED");
+    json_free(v);
+    result_release(&r);
+
+    model_server_queue(s, &big);
+    const char *const argv[] = {support_program(), "run", "anew", NULL};
+    struct screen *screen = screen_start(argv, support_dir(), 10, 78);
+    assert_true(screen_wait_exit(screen, PATIENCE_MS));
+    assert_int_equal(screen_status(screen), 0);
+    assert_true(screen_find(screen, "96 % of [budget] max_tokens", &(int){0}, &(int){0}));
+    screen_free(screen);
+    unsetenv("TIRO_BUDGET_MAX_TOKENS");
     end_server(s);
 }
 
@@ -501,7 +514,7 @@ static void test_sessions(void **state)
     end_server(s);
 
     r = RUN("sessions", "list", "--json");
-    struct json *v = parse(r.out);
+    struct json *v = parse_json(r.out);
     assert_int_equal(json_len(v), 1);
     char *id = mem_strdup(json_get_string(json_at(v, 0), "id"));
     assert_string_equal(json_get_string(json_at(v, 0), "title"), "the first question");
@@ -524,7 +537,7 @@ static void test_sessions(void **state)
     result_release(&r);
 
     r = RUN("sessions", "show", "last", "--json");
-    v = parse(r.out);
+    v = parse_json(r.out);
     assert_string_equal(json_get_string(json_get(v, "session"), "id"), id);
     assert_true(json_len(json_get(v, "events")) >= 6);
     json_free(v);
@@ -556,6 +569,7 @@ static void test_doctor(void **state)
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, support_setup, support_teardown)
+#define STORED(name) support_stored(name, support_setup, support_teardown)
 
 int main(void)
 {
@@ -563,6 +577,7 @@ int main(void)
         TEST(test_version),
         TEST(test_help),
         TEST(test_usage),
+        TEST(test_abilities),
         TEST(test_chat_wants_a_terminal),
         TEST(test_config_check),
         TEST(test_config_check_screen),
@@ -574,12 +589,15 @@ int main(void)
         TEST(test_run_json),
         TEST(test_run_stream_json),
         TEST(test_run_failure),
-        TEST(test_run_interrupted),
-        TEST(test_run_broken_pipe),
+        STORED(test_run_labels),
+        TEST(test_run_asks_nothing),
+        STORED(test_run_budget),
+        STORED(test_run_interrupted),
+        STORED(test_run_broken_pipe),
         TEST(test_output_does_not_arrive),
         TEST(test_run_cleans_for_a_terminal),
-        TEST(test_sessions),
-        TEST(test_doctor),
+        STORED(test_sessions),
+        STORED(test_doctor),
     };
     return cmocka_run_group_tests(all, NULL, NULL);
 }

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/mem.h"
 #include "support.h"
 #include "ui/app.h"
 #include "ui/commands.h"
@@ -136,6 +137,9 @@ static void test_unknown_and_incomplete_lines_are_refused(void **state)
     assert_false(slash_run(&app, "/"));
     assert_false(slash_run(&app, "/rename  "));
     assert_true(transcript_says("/rename TITLE"));
+    assert_false(slash_run(&app, "/quit now"));
+    assert_true(transcript_says("/quit takes nothing"));
+    assert_false(slash_run(&app, "/new x"));
     assert_false(app.leaving);
 }
 
@@ -146,6 +150,19 @@ static void test_notes_of_the_commands(void **state)
     assert_true(transcript_says("nothing to copy"));
     slash_run(&app, "/copy all");
     assert_true(transcript_says("/copy code"));
+    slash_run(&app, "/label");
+    assert_true(transcript_says("no labels"));
+    app.session.labels = mem_strdup("draft trip");
+    slash_run(&app, "/label");
+    assert_true(transcript_says("Labels: draft trip"));
+    static const char *const wrong[] = {"/fork x", "/fork 0", "/fork -1", "/fork 1 2"};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        transcript_clear(app.transcript);
+        slash_run(&app, wrong[i]);
+        assert_true(transcript_says("counted from 1"));
+    }
+    slash_run(&app, "/fork 3");
+    assert_true(transcript_says("You have sent 0 messages"));
     slash_run(&app, "/edit");
     assert_true(transcript_says("Nothing was sent"));
     assert_string_equal(editor_text(app.editor), "");

@@ -128,7 +128,7 @@ static void unknown_keys_name_the_nearest(void **state)
     assert_problem(f, 0, 2, "unknown key \"modle\" in [provider]; did you mean \"model\"?");
     assert_problem(f, 1, 3,
                    "unknown key \"stall-timeout\" in [provider]; did you mean \"stall_timeout\"?");
-    assert_problem(f, 2, 4, "unknown key \"frobnicate\" in [provider]");
+    assert_problem(f, 2, 4, "unknown key \"frobnicate\" in [provider]; 'tiro config show' lists them");
     assert_problem(f, 3, 6, "unknown key \"windwo\" in [model m]; did you mean \"window\"?");
     assert_int_equal(f->problems.list.len, 4);
 }
@@ -139,10 +139,10 @@ static void unknown_sections_are_told_once(void **state)
     load(f,
          "early = 1\n[provder]\nname = x\nmodel = y\n[modle gpt]\nwindow = 5\n[qqqqqqq]\na=b\n"
          "[model]\nwindow = 300\n[UI]\ntheme = x\n");
-    assert_problem(f, 0, 1, "\"early\" stands before any [section]");
+    assert_problem(f, 0, 1, "\"early\" stands before any [section]; move it below one");
     assert_problem(f, 1, 3, "unknown section [provder]; did you mean [provider]?");
     assert_problem(f, 2, 6, "unknown section [modle gpt]; did you mean [model NAME]?");
-    assert_problem(f, 3, 8, "unknown section [qqqqqqq]");
+    assert_problem(f, 3, 8, "unknown section [qqqqqqq]; 'tiro config show' lists them");
     assert_problem(f, 4, 10, "unknown section [model]; did you mean [model NAME]?");
     assert_int_equal(f->problems.list.items[5].line, 12);
     assert_int_equal(f->problems.list.len, 6);
@@ -154,13 +154,14 @@ static void bad_values_keep_the_default(void **state)
     load(f,
          "[provider]\nname = gemini\ntemperature = warm\nstall_timeout = 0\nmax_retries = 3x\n"
          "[ui]\nmouse = maybe\ntheme = \xFF\n[model m]\nwindow = many\n");
-    assert_problem(f, 0, 2, "name: \"gemini\" is not one of: anthropic openai ollama offline");
-    assert_problem(f, 1, 3, "temperature: \"warm\" is not a number such as 0.5");
-    assert_problem(f, 2, 4, "stall_timeout: 0 is not within 1 and 86400");
-    assert_problem(f, 3, 5, "max_retries: \"3x\" is not a whole number");
-    assert_problem(f, 4, 7, "mouse: \"maybe\" is neither true nor false");
-    assert_problem(f, 5, 8, "theme: the value is not valid UTF-8");
-    assert_problem(f, 6, 10, "window: \"many\" is not a whole number");
+    assert_problem(f, 0, 2, 
+                   "name: \"gemini\" is no choice; write one of: anthropic openai ollama offline");
+    assert_problem(f, 1, 3, "temperature: \"warm\" is not a number such as 0.5; write one");
+    assert_problem(f, 2, 4, "stall_timeout: 0 is out of bounds; write 1 to 86400");
+    assert_problem(f, 3, 5, "max_retries: \"3x\" is not a whole number; write one");
+    assert_problem(f, 4, 7, "mouse: \"maybe\" is neither true nor false; write one of them");
+    assert_problem(f, 5, 8, "theme: the value is not valid UTF-8; convert it");
+    assert_problem(f, 6, 10, "window: \"many\" is not a whole number; write one");
     assert_string_equal(config_string(f->config, CONFIG_PROVIDER_NAME), "");
     assert_int_equal(config_integer(f->config, CONFIG_PROVIDER_STALL_TIMEOUT), 300);
     assert_int_equal(config_integer(f->config, CONFIG_PROVIDER_MAX_RETRIES), 3);
@@ -196,9 +197,9 @@ static void syntax_errors_tell_every_line(void **state)
     struct fixture *f = *state;
     load(f,
          "[ui]\ntheme light\nmouse = no\n[provider\nname = ollama\n[log]\nlevel\nlevel = info\n");
-    assert_problem(f, 0, 2, "expected \"name = value\"");
-    assert_problem(f, 1, 4, "a section's name ends with \"]\"");
-    assert_problem(f, 2, 7, "expected \"name = value\"");
+    assert_problem(f, 0, 2, "this is no setting; write \"name = value\"");
+    assert_problem(f, 1, 4, "a section's name has no end; write \"]\" after it");
+    assert_problem(f, 2, 7, "this is no setting; write \"name = value\"");
     assert_int_equal(f->problems.list.len, 3);
     assert_false(config_boolean(f->config, CONFIG_UI_MOUSE));
     assert_string_equal(config_string(f->config, CONFIG_PROVIDER_NAME), "");
@@ -358,8 +359,8 @@ static void the_environment_s_problems_name_the_variable(void **state)
     assert_string_equal(p[0].text, "no setting has this name; did you mean TIRO_UI_THEME?");
     assert_int_equal(p[0].line, 0);
     assert_string_equal(p[1].source, "TIRO_UI_MOUSE");
-    assert_string_equal(p[1].text, "mouse: \"maybe\" is neither true nor false");
-    assert_string_equal(p[2].text, "no setting has this name");
+    assert_string_equal(p[1].text, "mouse: \"maybe\" is neither true nor false; write one of them");
+    assert_string_equal(p[2].text, "no setting has this name; 'tiro config show' lists them");
 }
 
 static void note(void *context, const char *section, const char *name, const char *value,

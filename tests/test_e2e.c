@@ -16,6 +16,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/vec.h"
+#include "session/capability.h"
 #include "tests/model_server.h"
 #include "tests/support.h"
 
@@ -546,6 +547,7 @@ static void bad_usage_is_told_apart(void **state)
 }
 
 #define e2e_test(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+#define stored_e2e_test(f) support_stored(f, setup, teardown)
 
 int main(void)
 {
@@ -562,15 +564,15 @@ int main(void)
         e2e_test(without_tools_none_are_offered),
         e2e_test(a_refused_key_is_not_tried_again),
         e2e_test(a_busy_server_is_asked_again),
-        e2e_test(a_lost_connection_keeps_the_partial_answer),
+        stored_e2e_test(a_lost_connection_keeps_the_partial_answer),
         e2e_test(what_is_no_answer_is_an_error),
         e2e_test(nobody_listening_is_said),
-        e2e_test(a_signal_cuts_a_stalled_answer),
-        e2e_test(resume_carries_the_conversation),
+        stored_e2e_test(a_signal_cuts_a_stalled_answer),
+        stored_e2e_test(resume_carries_the_conversation),
         e2e_test(without_persistence_nothing_is_kept),
-        e2e_test(the_key_is_nowhere),
-        e2e_test(what_is_kept_is_private),
-        e2e_test(bad_usage_is_told_apart),
+        stored_e2e_test(the_key_is_nowhere),
+        stored_e2e_test(what_is_kept_is_private),
+        stored_e2e_test(bad_usage_is_told_apart),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -37,6 +37,8 @@ static struct event filled(enum event_type type)
         .flag = true,
         .stop_reason = STOP_TOOL_USE,
         .usage = {.input = 10, .output = 0, .cached = -1, .estimated = true},
+        .used = 0.25,
+        .bound = 2.5,
     };
 }
 
@@ -59,14 +61,17 @@ static const char *const payloads[EVENT_TYPE_COUNT] = {
         "{\"id\":\"call_1\",\"name\":\"name\","
         "\"content\":\"te\\\"xt\\n\",\"is_error\":true,"
         "\"duration_ms\":7}",
-    [EVENT_TURN_COMPLETED] = "{\"stop_reason\":\"tool_use\",\"model\":\"m-1\"," USED "}",
+    [EVENT_TURN_COMPLETED] =
+        "{\"stop_reason\":\"tool_use\",\"model\":\"m-1\"," USED ",\"cost\":0.25}",
     [EVENT_RETRYING] = "{\"attempt\":2,\"of\":5,\"wait_ms\":7,\"reason\":\"te\\\"xt\\n\"}",
     [EVENT_WARNING] = "{\"code\":\"name\",\"detail\":\"te\\\"xt\\n\"}",
     [EVENT_RUN_COMPLETED] = "{\"result\":\"te\\\"xt\\n\"," USED
                             ",\"model_calls\":2,"
                             "\"duration_ms\":7,\"stop_reason\":\"tool_use\"}",
-    [EVENT_RUN_FAILED] = "{\"code\":\"name\",\"message\":\"te\\\"xt\\n\"," USED "}",
-    [EVENT_INTERRUPTED] = "{" USED "}",
+    [EVENT_RUN_FAILED] =
+        "{\"code\":\"name\",\"message\":\"te\\\"xt\\n\"," USED ",\"cost\":0.25,\"duration_ms\":7}",
+    [EVENT_BUDGET_WARNING] = "{\"kind\":\"name\",\"used\":0.25,\"limit\":2.5,\"percent\":2}",
+    [EVENT_INTERRUPTED] = "{" USED ",\"cost\":0.25,\"duration_ms\":7}",
 };
 
 static void test_payload_and_back(void **state)
@@ -103,6 +108,67 @@ static void test_line(void **state)
         assert_null(strchr(line, '\n'));
         free(line);
         free(wanted);
+    }
+}
+
+static void test_line_and_back(void **state)
+{
+    (void)state;
+    for (int i = 0; i < EVENT_TYPE_COUNT; i++) {
+        struct event ev = filled((enum event_type)i);
+        struct event *back;
+        struct error e;
+        char *line = event_to_line(&ev);
+        struct json *v = json_parse(line, strlen(line), &e);
+        if (!event_from_json(v, &back, &e))
+            fail_msg("%s", e.text);
+        assert_int_equal(back->type, ev.type);
+        assert_int_equal(back->seq, ev.seq);
+        assert_int_equal(back->wall_ms, ev.wall_ms);
+        assert_string_equal(back->session_id, ev.session_id);
+        char *again = event_to_line(back);
+        assert_string_equal(again, line);
+        free(again);
+        event_free(back);
+        json_free(v);
+        free(line);
+    }
+}
+
+#define ID "\"session_id\":\"01890a5d-ac96-774b-bcce-b302099a8057\""
+
+static void test_lines_that_do_not_fit(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *line, *named;
+    } cases[] = {
+        {"[]", "no object"},
+        {"{\"seq\":1," ID TIME ",\"delta\":\"\"}", "type"},
+        {"{\"type\":\"tea\",\"seq\":1," ID TIME "}", "unknown type \"tea\""},
+        {"{\"type\":\"text_delta\",\"version\":2,\"seq\":1," ID TIME ",\"delta\":\"\"}",
+         "version 2"},
+        {"{\"type\":\"text_delta\",\"version\":0,\"seq\":1," ID TIME ",\"delta\":\"\"}",
+         "version 0"},
+        {"{\"type\":\"text_delta\"," ID TIME ",\"delta\":\"\"}", "\"seq\""},
+        {"{\"type\":\"text_delta\",\"seq\":-1," ID TIME ",\"delta\":\"\"}", "\"seq\""},
+        {"{\"type\":\"text_delta\",\"seq\":1e300," ID TIME ",\"delta\":\"\"}", "\"seq\""},
+        {"{\"type\":\"text_delta\",\"seq\":1" TIME ",\"delta\":\"\"}", "session_id"},
+        {"{\"type\":\"text_delta\",\"seq\":1,\"session_id\":\"x\"" TIME ",\"delta\":\"\"}",
+         "session_id"},
+        {"{\"type\":\"text_delta\",\"seq\":1," ID ",\"at\":\"now\",\"delta\":\"\"}", "\"at\""},
+        {"{\"type\":\"text_delta\",\"seq\":1," ID TIME "}", "delta"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct error e = {0};
+        struct event *ev;
+        struct json *v = json_parse(cases[i].line, strlen(cases[i].line), &e);
+        assert_non_null(v);
+        assert_false(event_from_json(v, &ev, &e));
+        assert_null(ev);
+        assert_int_equal(e.code, ERR_SESSION_STORE_ERROR);
+        assert_non_null(strstr(e.text, cases[i].named));
+        json_free(v);
     }
 }
 
@@ -314,6 +380,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_payload_and_back),
         TEST(test_line),
+        TEST(test_line_and_back),
+        TEST(test_lines_that_do_not_fit),
         TEST(test_clone_keeps_the_envelope_and_owns),
         TEST(test_new_has_no_usage),
         TEST(test_left_out_fields),

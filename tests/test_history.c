@@ -359,11 +359,21 @@ static void test_turn_start(void **state)
     history_release(&h);
 }
 
-static void refuse(const char *text)
+/* Copies of the messages, as history_restore() takes them. */
+static struct message *clone_messages(const struct history *h)
+{
+    VEC(struct message) copy = {0};
+    for (size_t i = 0; i < h->messages.len; i++)
+        vec_push(&copy, message_clone(&h->messages.items[i]));
+    return copy.items;
+}
+
+static void refuse(const struct history *messages, const char *counters)
 {
     struct history h;
     struct error e = {0};
-    assert_false(history_from_json(text, strlen(text), &h, &e));
+    assert_false(history_restore(counters, strlen(counters), clone_messages(messages),
+                                 messages->messages.len, &h, &e));
     assert_int_not_equal(e.text[0], '\0');
     assert_int_equal(h.messages.len, 0);
 }
@@ -371,24 +381,55 @@ static void refuse(const char *text)
 static void test_refuses_a_broken_snapshot(void **state)
 {
     (void)state;
-    struct history h;
+    struct history h, empty;
     history_init(&h);
+    history_init(&empty);
     say(&h, EVENT_RUN_STARTED, "a");
-    char *text = history_to_json(&h);
-    history_release(&h);
+    char *text = history_counters(&h);
     size_t len = strlen(text);
     for (size_t cut = 0; cut < len; cut++) {
         char *part = mem_strndup(text, cut);
-        refuse(part);
+        refuse(&h, part);
         free(part);
     }
+    refuse(&empty, text); /* its message is missing */
     free(text);
-    refuse("{\"version\":2,\"applied_seq\":0,\"turns\":0,\"messages\":[]}");
-    refuse("{\"version\":1,\"applied_seq\":-1,\"turns\":0,\"messages\":[]}");
-    refuse("{\"version\":1,\"applied_seq\":5,\"turns\":1,\"messages\":[{\"role\":\"x\"}]}");
-    refuse(
-        "{\"version\":1,\"applied_seq\":5,\"turns\":1,\"running\":true,\"run_first\":0,"
-        "\"messages\":[]}");
+    refuse(&empty, "{\"version\":1,\"applied_seq\":0,\"turns\":0,\"messages\":0}");
+    refuse(&empty, "{\"version\":2,\"applied_seq\":-1,\"turns\":0,\"messages\":0}");
+    refuse(&empty, "{\"version\":2,\"applied_seq\":5,\"turns\":-1,\"messages\":0}");
+    refuse(&empty, "{\"version\":2,\"applied_seq\":5,\"turns\":1,\"messages\":1}");
+    refuse(&empty,
+           "{\"version\":2,\"applied_seq\":5,\"turns\":1,\"messages\":0,"
+           "\"running\":true,\"run_first\":0}");
+    history_release(&h);
+}
+
+static void test_what_a_snapshot_lacks(void **state)
+{
+    (void)state;
+    struct history h;
+    history_init(&h);
+    whole_run(&h, "a", "b");
+    assert_int_equal(h.unsaved, 0);
+    h.unsaved = h.messages.len;
+    int64_t second = whole_run(&h, "c", "d");
+    assert_int_equal(h.unsaved, 2);
+    h.unsaved = h.messages.len;
+    say(&h, EVENT_RUN_STARTED, "e");
+    say(&h, EVENT_TEXT_COMPLETE, "f");
+    h.unsaved = h.messages.len;
+    say(&h, EVENT_TEXT_COMPLETE, "g"); /* more of a message that was saved */
+    assert_int_equal(h.unsaved, 5);
+    h.unsaved = h.messages.len;
+    say(&h, EVENT_INTERRUPTED, NULL); /* only marks it */
+    assert_int_equal(h.unsaved, 5);
+    h.unsaved = h.messages.len;
+    retry(&h, "c2", second);
+    assert_int_equal(h.unsaved, 2);
+    h.unsaved = h.messages.len;
+    history_drop_open_run(&h);
+    assert_int_equal(h.unsaved, 2);
+    history_release(&h);
 }
 
 /* ---- any sequence of events ---- */
@@ -433,11 +474,13 @@ static struct event *random_event(enum event_type type, int64_t last_run)
     ev->seq = next_seq;
     ev->usage = random_usage();
     ev->flag = one_in(3);
-    if (type != EVENT_TURN_STARTED && type != EVENT_TURN_COMPLETED && type != EVENT_INTERRUPTED)
+    if (type != EVENT_TURN_STARTED && type != EVENT_TURN_COMPLETED && type != EVENT_INTERRUPTED &&
+        type != EVENT_BUDGET_WARNING)
         ev->text = mem_strdup(random_text());
     if (is_tool)
         ev->id = mem_strdup(ids[pick(4)]);
-    if (is_tool || type == EVENT_RUN_FAILED || type == EVENT_WARNING)
+    if (is_tool || type == EVENT_RUN_FAILED || type == EVENT_WARNING ||
+        type == EVENT_BUDGET_WARNING)
         ev->name = mem_strdup("n");
     if (type == EVENT_REASONING_COMPLETE && one_in(2))
         ev->signature = mem_strdup(random_text());
@@ -540,32 +583,76 @@ static void check_history(const struct history *h)
     }
 }
 
+static char *message_json(const struct message *m)
+{
+    struct json *v = message_to_json(m);
+    char *text = json_print(v);
+    json_free(v);
+    return text;
+}
+
 static void check_same(const struct history *a, const struct history *b)
 {
-    char *left = history_to_json(a);
-    char *right = history_to_json(b);
+    char *left = history_counters(a);
+    char *right = history_counters(b);
     assert_string_equal(left, right);
-    assert_int_equal(a->estimate, b->estimate);
     free(left);
     free(right);
+    assert_int_equal(a->messages.len, b->messages.len);
+    for (size_t i = 0; i < a->messages.len; i++) {
+        left = message_json(&a->messages.items[i]);
+        right = message_json(&b->messages.items[i]);
+        assert_string_equal(left, right);
+        free(left);
+        free(right);
+    }
 }
 
 static void restore(struct history *h)
 {
     struct history back;
     struct error e;
-    char *text = history_to_json(h);
-    assert_true(history_from_json(text, strlen(text), &back, &e));
+    char *text = history_counters(h);
+    assert_true(history_restore(text, strlen(text), clone_messages(h), h->messages.len, &back, &e));
+    assert_int_equal(back.unsaved, back.messages.len);
     check_same(h, &back);
     history_release(h);
     *h = back;
     free(text);
 }
 
-/* `restored` goes through a snapshot after some of the events, the other never. */
+/* What a snapshot by message holds that is saved as `unsaved` says. */
+struct saved {
+    VEC(char *) messages;
+};
+
+static void saved_cut(struct saved *s, size_t len)
+{
+    while (s->messages.len > len)
+        free(s->messages.items[--s->messages.len]);
+}
+
+static void save(struct saved *s, struct history *h)
+{
+    assert_true(h->unsaved <= h->messages.len);
+    assert_true(h->unsaved <= s->messages.len);
+    saved_cut(s, h->unsaved);
+    for (size_t i = h->unsaved; i < h->messages.len; i++)
+        vec_push(&s->messages, message_json(&h->messages.items[i]));
+    h->unsaved = h->messages.len;
+    for (size_t i = 0; i < h->messages.len; i++) {
+        char *wanted = message_json(&h->messages.items[i]);
+        assert_string_equal(s->messages.items[i], wanted);
+        free(wanted);
+    }
+}
+
+/* `restored` goes through a snapshot after some of the events, the other never; that one is saved
+ * now and then. */
 static void one_sequence(void)
 {
     struct history h, restored;
+    struct saved saved = {0};
     history_init(&h);
     history_init(&restored);
     int64_t last_run = 0;
@@ -582,6 +669,8 @@ static void one_sequence(void)
         check_history(&h);
         if (one_in(6))
             restore(&restored);
+        if (one_in(4))
+            save(&saved, &h);
         event_free(ev);
     }
     check_same(&h, &restored);
@@ -589,6 +678,9 @@ static void one_sequence(void)
     history_drop_open_run(&restored);
     check_history(&h);
     check_same(&h, &restored);
+    save(&saved, &h);
+    saved_cut(&saved, 0);
+    vec_release(&saved.messages);
     history_release(&h);
     history_release(&restored);
 }
@@ -620,6 +712,7 @@ int main(void)
         TEST(test_attachments),
         TEST(test_turn_start),
         TEST(test_refuses_a_broken_snapshot),
+        TEST(test_what_a_snapshot_lacks),
         TEST(test_any_sequence),
     };
     return cmocka_run_group_tests_name("history", tests, NULL, NULL);

@@ -450,6 +450,27 @@ static void test_connecting(void **state)
     close_listener(listener, url, queued);
 }
 
+/* A limit of time ends an answer in the middle, with nothing to wake us. */
+static void test_deadline_of_the_wakeup(void **state)
+{
+    (void)state;
+    static const char *const replies[] = {HEAD("200 OK", "Content-Length: 100\r\n") "half"};
+    struct server s;
+    struct client c;
+    server_start(&s, replies, 1);
+    client_init(&c, s.url);
+    c.request.on_body = take_body;
+    c.request.stall_timeout_ms = 60000;
+    c.wakeup.deadline_ms = clock_mono_ms() + 200;
+    assert_false(perform(&c));
+    assert_int_equal(c.failure.kind, FAILURE_CANCELLED);
+    assert_string_equal(c.body.data, "half");
+    assert_in_range(clock_mono_ms() - c.wakeup.deadline_ms, 0, 5000);
+    client_release(&c);
+    server_stop(&s);
+    server_release(&s);
+}
+
 static bool name_was_asked(void *context)
 {
     (void)context;
@@ -522,6 +543,7 @@ int main(void)
         TEST(test_other_protocols_are_refused),
         TEST(test_body_without_a_sink_is_bounded),
         TEST(test_connecting),
+        TEST(test_deadline_of_the_wakeup),
         TEST(test_cancel_while_resolving),
         TEST(test_unknown_name),
         TEST(test_silence_is_a_stall),

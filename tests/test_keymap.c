@@ -67,6 +67,23 @@ static void test_defaults(void **state)
     assert_int_equal(keymap_find(&map, &letter), ACTION_NONE);
 }
 
+/* Letters are text, but where a question is answered. */
+static void test_answers(void **state)
+{
+    (void)state;
+    struct error e;
+    struct key a = {.code = K_CHAR, .cp = 'a'}, enter = {.code = K_ENTER};
+    assert_int_equal(keymap_find_answer(&map, &a), ACTION_ALLOW_ONCE);
+    assert_int_equal(keymap_find_answer(&map, &enter), ACTION_NONE);
+    assert_false(keymap_bind(&map, "send", "a", &e));
+    assert_true(keymap_bind(&map, "decline", "enter a", &e)); /* takes nothing from "send" */
+    assert_int_equal(keymap_find_answer(&map, &enter), ACTION_DECLINE);
+    assert_int_equal(keymap_find_answer(&map, &a), ACTION_DECLINE);
+    assert_int_equal(bound("enter"), ACTION_SEND);
+    assert_described(ACTION_ALLOW_ONCE, "");
+    assert_false(keymap_bind(&map, "allow_once", "a", &e));
+}
+
 /* Every default key can be read, is given once, and its action says what it does. */
 static void test_table_is_sound(void **state)
 {
@@ -77,8 +94,13 @@ static void test_table_is_sound(void **state)
         char keys[64], *rest = NULL;
         assert_true(strlen(info->keys) < sizeof keys);
         strcpy(keys, info->keys);
-        for (char *w = strtok_r(keys, " ", &rest); w; w = strtok_r(NULL, " ", &rest))
-            assert_int_equal(bound(w), a);
+        for (char *w = strtok_r(keys, " ", &rest); w; w = strtok_r(NULL, " ", &rest)) {
+            struct key letter = {.code = K_CHAR, .cp = (uint32_t)*w};
+            if (action_is_answer((enum action)a))
+                assert_int_equal(keymap_find_answer(&map, &letter), a);
+            else
+                assert_int_equal(bound(w), a);
+        }
     }
 }
 
@@ -172,6 +194,7 @@ int main(void)
     setlocale(LC_ALL, "C.UTF-8");
     const struct CMUnitTest tests[] = {
         TEST(test_defaults),
+        TEST(test_answers),
         TEST(test_table_is_sound),
         TEST(test_names_of_keys),
         TEST(test_names_that_are_none),

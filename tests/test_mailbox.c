@@ -238,6 +238,37 @@ static void a_sleep_goes_on_after_a_false_alarm(void **state)
     assert_true(wakeup_sleep(NULL, 1));
 }
 
+static bool count_and_stop(void *context)
+{
+    struct waker *w = context;
+    return ++w->calls <= w->allowed;
+}
+
+static void a_sleep_asks_at_its_deadline(void **state)
+{
+    (void)state;
+    struct waker context = {.allowed = 0};
+    struct wakeup w = {.fd = -1, .go_on = count_and_stop, .context = &context};
+    assert_int_equal(wakeup_timeout(NULL, 7), 7);
+    assert_int_equal(wakeup_timeout(&w, -1), -1);
+    assert_false(wakeup_late(NULL));
+    assert_false(wakeup_late(&w));
+    w.deadline_ms = clock_mono_ms() + 40;
+    assert_in_range(wakeup_timeout(&w, -1), 0, 40);
+    assert_int_equal(wakeup_timeout(&w, 0), 0);
+    assert_true(wakeup_sleep(&w, 0)); /* not yet */
+    assert_int_equal(context.calls, 0);
+    assert_false(wakeup_sleep(&w, -1));
+    assert_true(clock_mono_ms() >= w.deadline_ms);
+    assert_int_equal(context.calls, 1);
+    assert_true(wakeup_late(&w));
+    assert_int_equal(wakeup_timeout(&w, 1000), 0);
+    assert_false(wakeup_sleep(&w, 0));
+    w.deadline_ms = clock_mono_ms() + 60000;
+    assert_true(wakeup_sleep(&w, 1)); /* a sleep that ends before it */
+    assert_int_equal(context.calls, 2);
+}
+
 static void a_reader_that_dozes_is_woken_for_what_cannot_wait(void **state)
 {
     (void)state;
@@ -280,6 +311,7 @@ int main(void)
         cmocka_unit_test(every_first_item_wakes),
         cmocka_unit_test(a_sleep_ends_when_told_to_stop),
         cmocka_unit_test(a_sleep_goes_on_after_a_false_alarm),
+        cmocka_unit_test(a_sleep_asks_at_its_deadline),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -15,6 +15,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/paths.h"
+#include "base/whole_file.h"
 #include "tests/support.h"
 
 static void assert_path(char *path, const char *base, const char *rest)
@@ -208,6 +209,60 @@ static void a_failed_write_leaves_nothing(void **state)
     free(dir);
 }
 
+static void a_whole_file_appears_at_once(void **state)
+{
+    (void)state;
+    struct error e = {0};
+    struct whole_file f;
+    char *path = support_path("whole");
+    assert_true(whole_file_begin(&f, path, false, &e));
+    assert_true(whole_file_write(&f, "half and ", 9, &e));
+    assert_int_equal(access(path, F_OK), -1);
+    assert_true(whole_file_write(&f, "half", 4, &e));
+    assert_true(whole_file_finish(&f, &e));
+    whole_file_drop(&f);
+    char *text = support_read(path);
+    assert_string_equal(text, "half and half");
+    assert_int_equal(mode_of(path), 0600);
+    free(text);
+
+    assert_true(whole_file_begin(&f, path, true, &e));
+    assert_true(whole_file_write(&f, "other", 5, &e));
+    whole_file_drop(&f);
+    text = support_read(path);
+    assert_string_equal(text, "half and half");
+    free(text);
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(rmdir(support_dir()), 0); /* no temporary file stayed */
+    assert_int_equal(mkdir(support_dir(), 0700), 0);
+    free(path);
+}
+
+static void a_whole_file_takes_no_name_that_is_taken(void **state)
+{
+    (void)state;
+    struct error e = {0};
+    struct whole_file f;
+    char *path = support_path("whole");
+    assert_true(whole_file_begin(&f, path, false, &e));
+    assert_true(whole_file_write(&f, "late", 4, &e));
+    support_write(path, "first"); /* meanwhile */
+    assert_false(whole_file_finish(&f, &e));
+    assert_int_equal(e.code, ERR_FILE_ERROR);
+    assert_non_null(strstr(e.text, path));
+    assert_false(whole_file_begin(&f, path, false, &e));
+    char *text = support_read(path);
+    assert_string_equal(text, "first");
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(mkfifo(path, 0600), 0);
+    assert_false(whole_file_begin(&f, path, true, &e)); /* never in place of what is no file */
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(rmdir(support_dir()), 0);
+    assert_int_equal(mkdir(support_dir(), 0700), 0);
+    free(text);
+    free(path);
+}
+
 static size_t count_lines(const char *text)
 {
     size_t lines = 0;
@@ -253,11 +308,18 @@ static void the_log_holds_one_line_an_entry(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(home_holds_what_nothing_moves),        TEST(xdg_variables_move_them),
-        TEST(without_home_the_user_database_tells), TEST(joining_adds_one_slash),
-        TEST(directories_are_made_private),         TEST(files_are_read_whole),
-        TEST(only_files_and_pipes_are_read),        TEST(writing_replaces_and_is_private),
-        TEST(a_failed_write_leaves_nothing),        TEST(the_log_holds_one_line_an_entry),
+        TEST(home_holds_what_nothing_moves),
+        TEST(xdg_variables_move_them),
+        TEST(without_home_the_user_database_tells),
+        TEST(joining_adds_one_slash),
+        TEST(directories_are_made_private),
+        TEST(files_are_read_whole),
+        TEST(only_files_and_pipes_are_read),
+        TEST(writing_replaces_and_is_private),
+        TEST(a_failed_write_leaves_nothing),
+        TEST(a_whole_file_appears_at_once),
+        TEST(a_whole_file_takes_no_name_that_is_taken),
+        TEST(the_log_holds_one_line_an_entry),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

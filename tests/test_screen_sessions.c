@@ -1,4 +1,4 @@
-/* Leaving and coming back: resume, drafts, crashes, the list of sessions. */
+/* Leaving and coming back: resume, drafts, crashes, the sessions screen. */
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -121,45 +121,313 @@ static void a_turn_that_a_kill_cut_off_is_shown_as_such(void **state)
     assert_null(strstr(body, "half an answer"));
 }
 
-static void the_picker_finds_and_resumes(void **state)
+/* --- the sessions screen --- */
+
+/* Two sessions: the one about gardening was left for the one about astronomy. */
+static struct screen *open_two(int rows, int cols)
+{
+    struct screen *s = scene_open(rows, cols, NULL);
+    scene_exchange(s, "about gardening", "Roses need a pergola.");
+    scene_say(s, "/new");
+    assert_true(screen_wait_gone(s, "pergola", WAIT_MS));
+    assert_true(scene_wait_prompt(s));
+    scene_exchange(s, "about astronomy", "Stars need none.");
+    return s;
+}
+
+static void open_sessions(struct screen *s)
+{
+    screen_key(s, SCREEN_F3);
+    assert_true(screen_wait_row(s, 1, " Sessions / ", WAIT_MS));
+    assert_true(screen_wait_text(s, "about gardening", WAIT_MS));
+}
+
+/* The row of the list that is selected begins so. */
+static void wait_selected(struct screen *s, const char *title)
+{
+    char *row = mem_printf("\u203a%s", title);
+    assert_true(screen_wait_text(s, row, WAIT_MS));
+    free(row);
+}
+
+static void alt(struct screen *s, char letter)
+{
+    screen_type(s, (char[]){'\033', letter, 0});
+}
+
+static void choose_gardening(struct screen *s)
+{
+    open_sessions(s);
+    screen_type(s, "garden");
+    wait_selected(s, "about gardening");
+    assert_true(screen_wait_gone(s, "\u203aabout astronomy", WAIT_MS));
+}
+
+static void the_sessions_screen_finds_and_resumes(void **state)
 {
     (void)state;
-    struct screen *s = scene_open(24, 100, NULL);
-    scene_exchange(s, "about gardening", hello);
-    scene_say(s, "/new");
-    assert_true(screen_wait_gone(s, hello, WAIT_MS));
-    scene_exchange(s, "about astronomy", "Of stars.");
-    screen_key(s, SCREEN_F3);
-    assert_true(screen_wait_text(s, "about gardening", WAIT_MS));
-    assert_true(screen_wait_count(s, "about astronomy", 2, WAIT_MS)); /* the title and the list */
-    screen_type(s, "about gard");
-    assert_true(screen_wait_count(s, "about astronomy", 1, WAIT_MS));
+    struct screen *s = open_two(24, 100);
+    choose_gardening(s);
+    assert_true(screen_wait_text(s, "1 of 2", WAIT_MS));
+    assert_true(screen_wait_text(s, "Roses need a pergola.", WAIT_MS)); /* the preview */
     screen_key(s, SCREEN_ENTER);
-    assert_true(screen_wait_gone(s, "about astronomy", WAIT_MS));
-    assert_true(screen_wait_text(s, hello, WAIT_MS));
+    assert_true(screen_wait_gone(s, "Sessions", WAIT_MS));
+    assert_true(screen_wait_text(s, "Roses need a pergola.", WAIT_MS));
+    assert_true(scene_wait_prompt(s));
     scene_exchange(s, "roses?", "Of roses.");
     const char *body = model_server_body(scene_server(), 2);
     assert_non_null(strstr(body, "about gardening"));
     assert_null(strstr(body, "about astronomy"));
 }
 
-static void the_picker_closes_without_a_choice(void **state)
+static void the_sessions_screen_closes_without_a_choice(void **state)
 {
     (void)state;
     struct screen *s = scene_open(24, 80, NULL);
-    scene_exchange(s, "the only one", hello);
+    scene_exchange(s, "about gardening", hello);
     screen_type(s, "kept");
     assert_true(screen_wait_text(s, "> kept", WAIT_MS));
     assert_true(scene_wait_prompt(s));
-    screen_key(s, SCREEN_F3);
-    assert_true(screen_wait_gone(s, "scripted model", WAIT_MS));
+    open_sessions(s);
     screen_type(s, "only");
-    assert_true(screen_wait_text(s, "/ only", WAIT_MS));
+    assert_true(screen_wait_text(s, " / only", WAIT_MS));
+    assert_true(screen_wait_text(s, "nothing matches", WAIT_MS));
     screen_key(s, SCREEN_ESCAPE);
+    assert_true(screen_wait_gone(s, "only", WAIT_MS));
+    screen_key(s, SCREEN_ESCAPE);
+    assert_true(screen_wait_gone(s, "Sessions", WAIT_MS));
     assert_true(screen_wait_text(s, hello, WAIT_MS));
     assert_true(scene_wait_prompt(s)); /* the caret is back, too */
     screen_type(s, " and more");
     assert_true(screen_wait_text(s, "> kept and more", WAIT_MS));
+}
+
+static void a_transcript_is_found_by_what_was_said(void **state)
+{
+    (void)state;
+    struct screen *s = open_two(24, 100);
+    open_sessions(s);
+    screen_type(s, "pergola");
+    assert_true(screen_wait_text(s, "In the transcripts: 1 place", WAIT_MS));
+    assert_true(screen_wait_text(s, "1 of 2", WAIT_MS)); /* it is in a last line, too */
+    screen_key(s, SCREEN_DOWN);
+    wait_selected(s, "Roses need a pergola.");
+    screen_key(s, SCREEN_ENTER);
+    assert_true(screen_wait_text(s, "find: pergola", WAIT_MS));
+    assert_true(screen_wait_text(s, "about gardening", WAIT_MS));
+    assert_true(screen_wait_text(s, "Roses need a pergola.", WAIT_MS));
+    screen_key(s, SCREEN_ESCAPE);
+    assert_true(scene_wait_prompt(s));
+}
+
+static void the_preview_is_where_there_is_room(void **state)
+{
+    (void)state;
+    struct screen *s = open_two(24, 80);
+    choose_gardening(s);
+    int list, preview, col;
+    assert_true(screen_wait_text(s, "  Roses need a pergola.", WAIT_MS));
+    assert_true(screen_find(s, "\u203aabout gardening", &list, &col));
+    assert_true(screen_find(s, "  Roses need a pergola.", &preview, &col));
+    assert_true(preview > list);
+    screen_resize(s, 24, 110);
+    assert_true(screen_wait_row(s, 2, "\u2502 about gardening", WAIT_MS));
+    screen_resize(s, 10, 40);
+    assert_true(screen_wait_gone(s, "  Roses", WAIT_MS));
+    wait_selected(s, "about gardening");
+    assert_true(screen_wait_text(s, "Enter resume", WAIT_MS));
+    screen_resize(s, 9, 40);
+    assert_true(screen_wait_text(s, "tiro needs 40 x 10", WAIT_MS));
+    screen_resize(s, 24, 80);
+    wait_selected(s, "about gardening");
+    screen_key(s, SCREEN_ENTER);
+    assert_true(screen_wait_gone(s, "Sessions", WAIT_MS));
+    assert_true(screen_wait_text(s, "Roses need a pergola.", WAIT_MS));
+}
+
+static void another_session_is_renamed_and_labelled(void **state)
+{
+    (void)state;
+    struct screen *s = open_two(24, 100);
+    choose_gardening(s);
+    alt(s, 'r');
+    assert_true(screen_wait_row(s, 1, " Title: about gardening", WAIT_MS));
+    screen_type(s, " and more");
+    screen_key(s, SCREEN_ENTER);
+    assert_true(screen_wait_text(s, "Renamed.", WAIT_MS));
+    wait_selected(s, "about gardening and more");
+    alt(s, 't');
+    screen_type(s, "green");
+    assert_true(screen_wait_row(s, 1, " Labels: green", WAIT_MS));
+    screen_key(s, SCREEN_ENTER);
+    assert_true(screen_wait_text(s, "#green", WAIT_MS));
+    alt(s, 't');
+    assert_true(screen_wait_row(s, 1, " Labels: green", WAIT_MS));
+    screen_type(s, " \001"); /* a blank, and Ctrl-A */
+    screen_type(s, "0123456789012345678901234567890123456789");
+    screen_key(s, SCREEN_ENTER);
+    assert_true(screen_wait_text(s, "a label is a word", WAIT_MS));
+    assert_true(screen_wait_row(s, 1, " Labels: 0123456789", WAIT_MS)); /* nothing is lost */
+    screen_key(s, SCREEN_ESCAPE);
+    assert_true(screen_wait_row(s, 0, "about astronomy", WAIT_MS));
+}
+
+static void a_session_is_archived_and_comes_back(void **state)
+{
+    (void)state;
+    struct screen *s = open_two(24, 100);
+    choose_gardening(s);
+    alt(s, 'a');
+    assert_true(screen_wait_text(s, "Archived.", WAIT_MS));
+    assert_true(screen_wait_text(s, "about gardening  archived", WAIT_MS));
+    alt(s, 'a');
+    assert_true(screen_wait_text(s, "Taken out of the archive.", WAIT_MS));
+    assert_true(screen_wait_gone(s, "archived", WAIT_MS));
+    alt(s, 'a');
+    assert_true(screen_wait_text(s, "about gardening  archived", WAIT_MS));
+    screen_key(s, SCREEN_ENTER);
+    assert_true(screen_wait_gone(s, "Sessions", WAIT_MS));
+    assert_true(scene_wait_prompt(s));
+    scene_exchange(s, "roses?", "Of roses.");
+    open_sessions(s);
+    wait_selected(s, "about gardening");
+    assert_null(strstr(screen_text(s), "archived"));
+}
+
+static void the_open_session_gives_way_when_it_is_archived(void **state)
+{
+    (void)state;
+    struct screen *s = open_two(24, 100);
+    screen_type(s, "its draft");
+    open_sessions(s);
+    wait_selected(s, "about astronomy");
+    alt(s, 'a');
+    assert_true(screen_wait_text(s, "about astronomy  archived", WAIT_MS));
+    assert_true(screen_wait_gone(s, "its draft", WAIT_MS)); /* stays with it */
+    screen_key(s, SCREEN_ENTER);
+    assert_true(screen_wait_text(s, "> its draft", WAIT_MS));
+    assert_true(screen_wait_text(s, "Stars need none.", WAIT_MS));
+}
+
+static void deleting_is_asked_and_keeps_nothing(void **state)
+{
+    (void)state;
+    struct screen *s = open_two(24, 100);
+    screen_type(s, "not sent");
+    open_sessions(s);
+    wait_selected(s, "about astronomy");
+    alt(s, 'x');
+    assert_true(screen_wait_text(s, "Delete \"about astronomy\"? Nothing of it is kept.", WAIT_MS));
+    screen_type(s, "n");
+    assert_true(screen_wait_gone(s, "Delete", WAIT_MS));
+    alt(s, 'x');
+    screen_type(s, "y");
+    assert_true(screen_wait_text(s, "Deleted.", WAIT_MS));
+    wait_selected(s, "about gardening");
+    assert_true(screen_wait_gone(s, "about astronomy", WAIT_MS));
+    screen_key(s, SCREEN_ESCAPE);
+    assert_true(screen_wait_text(s, "> not sent", WAIT_MS)); /* a new session took its place */
+    assert_null(strstr(screen_text(s), "Stars need none."));
+}
+
+static void a_session_is_exported_once(void **state)
+{
+    (void)state;
+    struct screen *s = open_two(24, 100);
+    choose_gardening(s);
+    alt(s, 'e');
+    assert_true(screen_wait_row(s, 1, " Export to: about gardening.md", WAIT_MS));
+    screen_key(s, SCREEN_ENTER);
+    assert_true(screen_wait_text(s, "Exported to about gardening.md.", WAIT_MS));
+    char *path = support_path("about gardening.md"), *text = support_read(path);
+    assert_non_null(strstr(text, "Roses need a pergola."));
+    free(text);
+    free(path);
+    alt(s, 'e');
+    assert_true(screen_wait_row(s, 1, " Export to: about gardening.md", WAIT_MS));
+    screen_key(s, SCREEN_ENTER);
+    assert_true(screen_wait_text(s, "A file cannot be used.", WAIT_MS));
+    assert_true(screen_wait_row(s, 1, " Export to: about gardening.md", WAIT_MS));
+}
+
+static void a_session_is_opened_to_read(void **state)
+{
+    (void)state;
+    struct screen *s = open_two(24, 100);
+    choose_gardening(s);
+    alt(s, 'v');
+    assert_true(screen_wait_gone(s, "Sessions", WAIT_MS));
+    assert_true(screen_wait_row(s, 0, "read only", WAIT_MS));
+    assert_true(screen_wait_text(s, "Roses need a pergola.", WAIT_MS));
+    open_sessions(s);
+    screen_type(s, "garden");
+    assert_true(screen_wait_gone(s, "about astronomy", WAIT_MS));
+    screen_key(s, SCREEN_ENTER); /* and then is live */
+    assert_true(screen_wait_gone(s, "read only", WAIT_MS));
+}
+
+static void a_session_is_forked(void **state)
+{
+    (void)state;
+    struct screen *s = open_two(24, 100);
+    choose_gardening(s);
+    alt(s, 'n');
+    assert_true(screen_wait_gone(s, "Sessions", WAIT_MS));
+    assert_true(screen_wait_text(s, "Roses need a pergola.", WAIT_MS));
+    assert_true(scene_wait_prompt(s));
+    scene_exchange(s, "roses?", "Of roses.");
+    assert_non_null(strstr(model_server_body(scene_server(), 2), "about gardening"));
+    open_sessions(s);
+    assert_true(screen_wait_text(s, "4 messages", WAIT_MS));
+    assert_true(screen_wait_count(s, "2 messages", 2, WAIT_MS));
+}
+
+/* What a running turn does not allow is said where it was asked for. */
+static void a_turn_goes_on_beneath(void **state)
+{
+    (void)state;
+    struct screen *s = open_two(24, 100);
+    queue((struct reply){.fault = REPLY_STALL, .text = "half an answer"});
+    scene_say(s, "a long one");
+    assert_true(screen_wait_text(s, "half an answer", WAIT_MS));
+    choose_gardening(s);
+    assert_true(screen_wait_text(s, "Esc stops", WAIT_MS));
+    screen_key(s, SCREEN_ENTER);
+    assert_true(screen_wait_text(s, "That has to wait until the turn has ended.", WAIT_MS));
+    assert_true(screen_wait_row(s, 1, " Sessions / garden", WAIT_MS));
+    screen_key(s, SCREEN_ESCAPE);
+    screen_key(s, SCREEN_ESCAPE);
+    assert_true(screen_wait_text(s, "half an answer", WAIT_MS));
+    screen_key(s, SCREEN_ESCAPE);
+    assert_true(screen_wait_text(s, "interrupted", WAIT_MS));
+    model_server_release(scene_server());
+}
+
+static void help_is_shown_over_the_sessions(void **state)
+{
+    (void)state;
+    struct screen *s = open_two(24, 100);
+    open_sessions(s);
+    screen_key(s, SCREEN_F1);
+    assert_true(screen_wait_row(s, 1, " Help", WAIT_MS));
+    screen_key(s, SCREEN_ESCAPE);
+    assert_true(screen_wait_row(s, 1, " Sessions / ", WAIT_MS));
+    screen_type(s, "astro");
+    assert_true(screen_wait_text(s, "1 of 2", WAIT_MS));
+}
+
+static void a_title_cannot_speak_to_the_terminal(void **state)
+{
+    (void)state;
+    struct screen *s = scene_open(24, 100, NULL);
+    screen_paste(s, "about gardening \033]0;owned\007\u6771\u4eac");
+    screen_key(s, SCREEN_ENTER);
+    assert_true(screen_wait_text(s, hello, WAIT_MS));
+    open_sessions(s);
+    assert_true(screen_wait_text(s, "\u6771\u4eac", WAIT_MS));
+    alt(s, 'x');
+    assert_true(screen_wait_text(s, "Delete \"about gardening", WAIT_MS));
+    assert_false(screen_log_has(s, "\033]0;owned"));
 }
 
 static void rename_gives_a_title_to_resume_by(void **state)
@@ -196,6 +464,7 @@ static void a_session_is_open_only_once(void **state)
     struct screen *s = scene_open(24, 80, NULL);
     scene_exchange(s, "mine", hello);
     struct screen *other = scene_start(24, 80, go_on);
+    assert_true(screen_wait_text(other, "The session is in use.", WAIT_MS));
     assert_true(screen_wait_text(other, "another tiro", WAIT_MS));
     scene_exchange(s, "still mine", "So it is.");
 }
@@ -203,17 +472,29 @@ static void a_session_is_open_only_once(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        scene_test(continue_shows_the_same_conversation),
-        scene_test(a_plain_start_is_a_new_session),
-        scene_test(a_draft_survives_leaving),
-        scene_test(a_draft_survives_a_kill),
-        scene_test(a_sent_draft_is_gone),
-        scene_test(a_turn_that_a_kill_cut_off_is_shown_as_such),
-        scene_test(the_picker_finds_and_resumes),
-        scene_test(the_picker_closes_without_a_choice),
-        scene_test(rename_gives_a_title_to_resume_by),
-        scene_test(the_model_cannot_set_the_terminals_title),
-        scene_test(a_session_is_open_only_once),
+        scene_stored_test(continue_shows_the_same_conversation),
+        scene_stored_test(a_plain_start_is_a_new_session),
+        scene_stored_test(a_draft_survives_leaving),
+        scene_stored_test(a_draft_survives_a_kill),
+        scene_stored_test(a_sent_draft_is_gone),
+        scene_stored_test(a_turn_that_a_kill_cut_off_is_shown_as_such),
+        scene_stored_test(the_sessions_screen_finds_and_resumes),
+        scene_stored_test(the_sessions_screen_closes_without_a_choice),
+        scene_stored_test(a_transcript_is_found_by_what_was_said),
+        scene_stored_test(the_preview_is_where_there_is_room),
+        scene_stored_test(another_session_is_renamed_and_labelled),
+        scene_stored_test(a_session_is_archived_and_comes_back),
+        scene_stored_test(the_open_session_gives_way_when_it_is_archived),
+        scene_stored_test(deleting_is_asked_and_keeps_nothing),
+        scene_stored_test(a_session_is_exported_once),
+        scene_stored_test(a_session_is_opened_to_read),
+        scene_stored_test(a_session_is_forked),
+        scene_stored_test(a_turn_goes_on_beneath),
+        scene_stored_test(help_is_shown_over_the_sessions),
+        scene_stored_test(a_title_cannot_speak_to_the_terminal),
+        scene_stored_test(rename_gives_a_title_to_resume_by),
+        scene_stored_test(the_model_cannot_set_the_terminals_title),
+        scene_stored_test(a_session_is_open_only_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

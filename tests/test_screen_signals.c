@@ -164,8 +164,8 @@ int main(void)
         scene_test(sighup_ends_it_cleanly),
         scene_test(sigsegv_restores_the_terminal),
         scene_test(sigabrt_restores_the_terminal),
-        scene_test(a_signal_while_it_streams_keeps_the_answer),
-        scene_test(a_lost_terminal_ends_it_and_keeps_the_draft),
+        scene_stored_test(a_signal_while_it_streams_keeps_the_answer),
+        scene_stored_test(a_lost_terminal_ends_it_and_keeps_the_draft),
         scene_test(ctrl_z_hands_the_terminal_back_and_fg_takes_it),
         scene_test(without_a_terminal_it_says_what_to_use),
     };

@@ -13,150 +13,45 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "model_server.h"
-#include "session/service.h"
 #include "store/event_log.h"
 #include "store/sessions.h"
 #include "store/sql.h"
-#include "support.h"
-
-enum { DEADLINE_MS = 10000 };
-
-static struct model_server *server;
-static struct config *config;
-static char *store_path;
-
-static int setup(void **state)
-{
-    (void)state;
-    if (support_setup(NULL) != 0)
-        return -1;
-    server = model_server_start();
-    char *url = mem_printf("%s/v1", model_server_url(server));
-    setenv("OPENAI_BASE_URL", url, 1);
-    setenv("OPENAI_API_KEY", "test-key", 1);
-    free(url);
-    config = config_new();
-    store_path = support_path("data/tiro.db");
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    model_server_stop(server);
-    config_free(config);
-    free(store_path);
-    return support_teardown(NULL);
-}
+#include "tests/support.h"
+#include "tests/surface.h"
 
 static struct service *open_with(const char *provider, const char *model, const char *resume,
                                  bool persist)
 {
-    const struct service_options options = {.config = config,
-                                            .directory = support_dir(),
-                                            .store_path = store_path,
-                                            .provider = provider,
-                                            .model = model,
-                                            .persist = persist,
-                                            .resume = resume};
+    struct service_options options = surface_options(resume, persist);
+    options.provider = provider;
+    options.model = model;
     return service_new(&options);
-}
-
-static struct service *open_service(const char *resume, bool persist)
-{
-    return open_with("openai", "scripted-model", resume, persist);
-}
-
-static struct notice *next_notice(struct service *s)
-{
-    struct notice *n = mailbox_wait(service_notices(s), DEADLINE_MS);
-    assert_non_null(n);
-    return n;
-}
-
-/* The next notice of this type; others are dropped. */
-static struct notice *expect(struct service *s, enum notice_type type)
-{
-    for (;;) {
-        struct notice *n = next_notice(s);
-        if (n->type == type)
-            return n;
-        notice_free(n);
-    }
-}
-
-static struct notice *expect_event(struct service *s, enum event_type type)
-{
-    for (;;) {
-        struct notice *n = expect(s, NOTICE_EVENT);
-        if (n->event->type == type)
-            return n;
-        notice_free(n);
-    }
-}
-
-static void expect_idle(struct service *s)
-{
-    for (;;) {
-        struct notice *n = expect(s, NOTICE_BUSY);
-        bool busy = n->flag;
-        notice_free(n);
-        if (!busy)
-            return;
-    }
-}
-
-static void send(struct service *s, enum command_type type, const char *text)
-{
-    service_send(s, command_new(type, text));
-}
-
-/* Sends a message and waits for the whole answer. */
-static char *ask(struct service *s, const char *text)
-{
-    send(s, COMMAND_START_TURN, text);
-    struct notice *n = expect_event(s, EVENT_RUN_COMPLETED);
-    char *result = mem_strdup(n->event->text);
-    notice_free(n);
-    expect_idle(s);
-    return result;
-}
-
-static void expect_error(struct service *s, enum err_code code, const char *text)
-{
-    struct notice *n = expect(s, NOTICE_ERROR);
-    assert_int_equal(n->error.code, code);
-    if (text)
-        assert_string_equal(n->text, text);
-    notice_free(n);
 }
 
 static void a_turn_is_answered_and_kept(void **state)
 {
     (void)state;
-    struct service *s = open_service(NULL, true);
-    struct notice *n = next_notice(s);
+    struct service *s = surface_open(NULL, true);
+    struct notice *n = surface_next(s);
     assert_int_equal(n->type, NOTICE_SESSION);
     assert_true(n->flag);
     char id[UUID_LEN + 1];
     memcpy(id, n->info.id, sizeof id);
     notice_free(n);
-    n = expect(s, NOTICE_PROVIDER);
+    n = surface_expect(s, NOTICE_PROVIDER);
     assert_string_equal(n->provider, "openai");
     assert_string_equal(n->model, "scripted-model");
     assert_int_equal(n->reason, PROVIDER_BY_OPTION);
     notice_free(n);
 
-    model_server_queue(server, &(struct reply){.text = "First answer."});
-    char *answer = ask(s, "What is this?");
+    model_server_queue(surface_server(), &(struct reply){.text = "First answer."});
+    char *answer = surface_ask(s, "What is this?");
     assert_string_equal(answer, "First answer.");
     free(answer);
     service_free(s);
 
     struct session_list list = {0};
-    struct error e = {0};
-    assert_true(service_list(store_path, 0, &list, &e));
+    surface_list(&list);
     assert_int_equal(list.items.len, 1);
     assert_string_equal(list.items.items[0].id, id);
     assert_string_equal(list.items.items[0].title, "What is this?");
@@ -170,20 +65,20 @@ static void a_turn_is_answered_and_kept(void **state)
 static void a_resumed_session_goes_on(void **state)
 {
     (void)state;
-    struct service *s = open_service(NULL, true);
-    free(ask(s, "My name is Ada."));
+    struct service *s = surface_open(NULL, true);
+    free(surface_ask(s, "My name is Ada."));
     service_free(s);
 
-    s = open_service("last", true);
-    struct notice *n = expect(s, NOTICE_PAGE);
+    s = surface_open("last", true);
+    struct notice *n = surface_expect(s, NOTICE_PAGE);
     assert_int_equal(n->events.items[0]->type, EVENT_RUN_STARTED);
     assert_string_equal(n->events.items[0]->text, "My name is Ada.");
     assert_int_equal(vec_last(&n->events)->type, EVENT_RUN_COMPLETED);
     assert_false(n->flag);
     notice_free(n);
-    free(ask(s, "Who am I?"));
+    free(surface_ask(s, "Who am I?"));
     service_free(s);
-    const char *body = model_server_body(server, 1);
+    const char *body = model_server_body(surface_server(), 1);
     assert_non_null(strstr(body, "My name is Ada."));
     assert_non_null(strstr(body, "Hello from the scripted model."));
     assert_non_null(strstr(body, "Who am I?"));
@@ -192,20 +87,20 @@ static void a_resumed_session_goes_on(void **state)
 static void an_interrupt_keeps_the_partial_answer(void **state)
 {
     (void)state;
-    struct service *s = open_service(NULL, true);
-    model_server_queue(server, &(struct reply){.fault = REPLY_STALL, .text = "Half of it"});
-    send(s, COMMAND_START_TURN, "Tell me all.");
-    notice_free(expect_event(s, EVENT_TEXT_DELTA));
+    struct service *s = surface_open(NULL, true);
+    model_server_queue(surface_server(), &(struct reply){.fault = REPLY_STALL, .text = "Half of it"});
+    surface_send(s, COMMAND_START_TURN, "Tell me all.");
+    notice_free(surface_expect_event(s, EVENT_TEXT_DELTA));
     int64_t before = clock_mono_ms();
-    send(s, COMMAND_INTERRUPT, NULL);
-    struct notice *n = expect_event(s, EVENT_TEXT_COMPLETE);
+    surface_send(s, COMMAND_INTERRUPT, NULL);
+    struct notice *n = surface_expect_event(s, EVENT_TEXT_COMPLETE);
     assert_true(n->event->flag);
     notice_free(n);
-    notice_free(expect_event(s, EVENT_INTERRUPTED));
+    notice_free(surface_expect_event(s, EVENT_INTERRUPTED));
     assert_true(clock_mono_ms() - before < 1000);
-    expect_idle(s);
-    free(ask(s, "Go on."));
-    assert_non_null(strstr(model_server_body(server, 1), "Half"));
+    surface_expect_idle(s);
+    free(surface_ask(s, "Go on."));
+    assert_non_null(strstr(model_server_body(surface_server(), 1), "Half"));
     service_free(s);
 }
 
@@ -220,24 +115,24 @@ static bool add_reasoning(void *context, const struct event *ev)
 static void an_interrupt_keeps_the_reasoning(void **state)
 {
     (void)state;
-    struct service *s = open_service(NULL, true);
-    model_server_queue(server, &(struct reply){.fault = REPLY_STALL, .reasoning = "Let me see"});
-    send(s, COMMAND_START_TURN, "Think.");
+    struct service *s = surface_open(NULL, true);
+    model_server_queue(surface_server(), &(struct reply){.fault = REPLY_STALL, .reasoning = "Let me see"});
+    surface_send(s, COMMAND_START_TURN, "Think.");
     struct buf shown = BUF_INIT;
-    struct notice *n = expect_event(s, EVENT_REASONING_DELTA);
+    struct notice *n = surface_expect_event(s, EVENT_REASONING_DELTA);
     buf_addstr(&shown, n->event->text);
     notice_free(n);
-    send(s, COMMAND_INTERRUPT, NULL);
-    while ((n = expect(s, NOTICE_EVENT))->event->type != EVENT_INTERRUPTED) {
+    surface_send(s, COMMAND_INTERRUPT, NULL);
+    while ((n = surface_expect(s, NOTICE_EVENT))->event->type != EVENT_INTERRUPTED) {
         add_reasoning(&shown, n->event);
         notice_free(n);
     }
     notice_free(n);
-    expect_idle(s);
+    surface_expect_idle(s);
     service_free(s);
     struct buf kept = BUF_INIT;
     struct session_info info;
-    assert_true(service_read(store_path, "last", &info, add_reasoning, &kept, &(struct error){0}));
+    assert_true(surface_read("last", &info, add_reasoning, &kept, &(struct error){0}));
     assert_string_equal(kept.data, shown.data);
     session_info_release(&info);
     buf_release(&kept);
@@ -249,12 +144,12 @@ static void a_session_whose_history_is_damaged_is_not_gone_on_with(void **state)
 {
     (void)state;
     struct error e = {0};
-    struct service *s = open_service(NULL, true);
-    free(ask(s, "damaged"));
-    send(s, COMMAND_NEW, NULL);
-    free(ask(s, "sound"));
+    struct service *s = surface_open(NULL, true);
+    free(surface_ask(s, "damaged"));
+    surface_send(s, COMMAND_NEW, NULL);
+    free(surface_ask(s, "sound"));
     struct store *store;
-    assert_true(store_open(store_path, STORE_READ_WRITE, &store, &e));
+    assert_true(store_open(surface_store(), STORE_READ_WRITE, &store, &e));
     assert_true(store_exec(
         store,
         "DELETE FROM snapshot;"
@@ -263,33 +158,32 @@ static void a_session_whose_history_is_damaged_is_not_gone_on_with(void **state)
         " 200) SELECT 1, i, 0, 'warning', 1, '{\"code\":\"c\",\"detail\":\"d\"}' FROM n",
         &e));
     store_close(store);
-    send(s, COMMAND_RESUME, "damaged");
-    expect_error(s, ERR_SESSION_STORE_ERROR, "damaged");
-    free(ask(s, "fresh"));
+    surface_send(s, COMMAND_RESUME, "damaged");
+    notice_free(surface_expect(s, NOTICE_PAGE));
+    surface_send(s, COMMAND_START_TURN, "more");
+    surface_expect_error(s, ERR_SESSION_STORE_ERROR, "more");
+    surface_expect_idle(s);
+    assert_int_equal(model_server_requests(surface_server()), 2);
     service_free(s);
-    struct session_list list = {0};
-    assert_true(service_list(store_path, 0, &list, &e));
-    assert_int_equal(list.items.len, 3);
-    session_list_release(&list);
 }
 
 static void a_busy_session_says_so_and_gives_the_text_back(void **state)
 {
     (void)state;
-    struct service *s = open_service(NULL, true);
-    model_server_queue(server, &(struct reply){.fault = REPLY_STALL, .text = "…"});
-    send(s, COMMAND_START_TURN, "first");
-    notice_free(expect_event(s, EVENT_TEXT_DELTA));
-    send(s, COMMAND_START_TURN, "second");
-    expect_error(s, ERR_SESSION_BUSY, "second");
-    send(s, COMMAND_LIST, NULL); /* reads do not wait for the turn */
-    struct notice *n = expect(s, NOTICE_LIST);
+    struct service *s = surface_open(NULL, true);
+    model_server_queue(surface_server(), &(struct reply){.fault = REPLY_STALL, .text = "…"});
+    surface_send(s, COMMAND_START_TURN, "first");
+    notice_free(surface_expect_event(s, EVENT_TEXT_DELTA));
+    surface_send(s, COMMAND_START_TURN, "second");
+    surface_expect_error(s, ERR_SESSION_BUSY, "second");
+    surface_send(s, COMMAND_LIST, NULL); /* reads do not wait for the turn */
+    struct notice *n = surface_expect(s, NOTICE_LIST);
     assert_int_equal(n->sessions.items.len, 1);
     notice_free(n);
-    send(s, COMMAND_INTERRUPT, NULL);
-    expect_idle(s);
-    send(s, COMMAND_INTERRUPT, NULL);
-    expect_error(s, ERR_SESSION_NOT_RUNNING, NULL);
+    surface_send(s, COMMAND_INTERRUPT, NULL);
+    surface_expect_idle(s);
+    surface_send(s, COMMAND_INTERRUPT, NULL);
+    surface_expect_error(s, ERR_SESSION_NOT_RUNNING, NULL);
     service_free(s);
 }
 
@@ -297,71 +191,71 @@ static void a_busy_session_says_so_and_gives_the_text_back(void **state)
 static void a_message_right_after_an_answer_is_not_refused(void **state)
 {
     (void)state;
-    setenv("ANTHROPIC_BASE_URL", model_server_url(server), 1);
+    setenv("ANTHROPIC_BASE_URL", model_server_url(surface_server()), 1);
     setenv("ANTHROPIC_API_KEY", "test-key", 1);
-    model_server_set_window(server, 123456);
+    model_server_set_window(surface_server(), 123456);
     struct service *s = open_with("anthropic", "claude-sonnet-5-5", NULL, true);
-    free(ask(s, "one"));
-    free(ask(s, "two"));
-    free(ask(s, "three"));
-    assert_int_equal(model_server_requests(server), 3);
+    free(surface_ask(s, "one"));
+    free(surface_ask(s, "two"));
+    free(surface_ask(s, "three"));
+    assert_int_equal(model_server_requests(surface_server()), 3);
     service_free(s);
 }
 
 static void a_second_process_cannot_write(void **state)
 {
     (void)state;
-    struct service *first = open_service(NULL, true);
-    free(ask(first, "mine"));
-    struct service *second = open_service("last", true);
-    expect_error(second, ERR_SESSION_BUSY, "last");
-    struct notice *n = expect(second, NOTICE_SESSION); /* a new one in its place */
+    struct service *first = surface_open(NULL, true);
+    free(surface_ask(first, "mine"));
+    struct service *second = surface_open("last", true);
+    surface_expect_error(second, ERR_SESSION_BUSY, "last");
+    struct notice *n = surface_expect(second, NOTICE_SESSION); /* a new one in its place */
     assert_int_equal(n->info.last_seq, 0);
     notice_free(n);
     service_free(first);
-    send(second, COMMAND_RESUME, "mine");
-    notice_free(expect(second, NOTICE_PAGE));
+    surface_send(second, COMMAND_RESUME, "mine");
+    notice_free(surface_expect(second, NOTICE_PAGE));
     service_free(second);
 }
 
 static void a_failed_turn_can_be_retried(void **state)
 {
     (void)state;
-    struct service *s = open_service(NULL, true);
-    model_server_queue(server, &(struct reply){.fault = REPLY_STATUS,
+    struct service *s = surface_open(NULL, true);
+    model_server_queue(surface_server(), &(struct reply){.fault = REPLY_STATUS,
                                                .status = 401,
                                                .error_type = "invalid_api_key",
                                                .error_message = "bad key"});
-    send(s, COMMAND_START_TURN, "Hello?");
-    struct notice *n = expect_event(s, EVENT_RUN_FAILED);
+    surface_send(s, COMMAND_START_TURN, "Hello?");
+    struct notice *n = surface_expect_event(s, EVENT_RUN_FAILED);
     assert_non_null(strstr(n->event->text, "401"));
     assert_null(strstr(n->event->text, "test-key"));
     notice_free(n);
-    expect_idle(s);
-    send(s, COMMAND_RETRY, NULL);
-    n = expect_event(s, EVENT_RUN_STARTED);
+    surface_expect_idle(s);
+    surface_send(s, COMMAND_RETRY, NULL);
+    n = surface_expect_event(s, EVENT_RUN_STARTED);
     assert_string_equal(n->event->text, "Hello?");
     assert_int_equal(n->event->number, 1);
     notice_free(n);
-    notice_free(expect_event(s, EVENT_RUN_COMPLETED));
-    expect_idle(s);
+    notice_free(surface_expect_event(s, EVENT_RUN_COMPLETED));
+    surface_expect_idle(s);
     service_free(s);
 }
 
 static void drafts_are_kept(void **state)
 {
     (void)state;
-    struct service *s = open_service(NULL, true);
-    send(s, COMMAND_SAVE_DRAFT, "half a thou");
+    struct service *s = surface_open(NULL, true);
+    surface_send(s, COMMAND_SAVE_DRAFT, "half a thou");
     service_free(s);
-    s = open_service("last", true);
-    struct notice *n = expect(s, NOTICE_SESSION);
+    s = surface_open("last", true);
+    struct notice *n = surface_expect(s, NOTICE_SESSION);
     assert_string_equal(n->info.draft, "half a thou");
     notice_free(n);
-    send(s, COMMAND_SAVE_DRAFT, "");
+    surface_send(s, COMMAND_SAVE_DRAFT, "");
     service_free(s);
     struct session_list list = {0};
-    assert_true(service_list(store_path, 0, &list, &(struct error){0}));
+    surface_list(&list);
     assert_int_equal(list.items.len, 0); /* nothing was ever said in it */
     session_list_release(&list);
 }
@@ -369,13 +263,13 @@ static void drafts_are_kept(void **state)
 static void nothing_is_kept_without_persistence(void **state)
 {
     (void)state;
-    struct service *s = open_service(NULL, false);
-    free(ask(s, "in memory only"));
-    send(s, COMMAND_RESUME, "last");
-    expect_error(s, ERR_SESSION_PERSISTENCE_DISABLED, "last");
+    struct service *s = surface_open(NULL, false);
+    free(surface_ask(s, "in memory only"));
+    surface_send(s, COMMAND_RESUME, "of last week");
+    surface_expect_error(s, ERR_SESSION_PERSISTENCE_DISABLED, "of last week");
     service_free(s);
     struct session_list list = {0};
-    assert_true(service_list(store_path, 0, &list, &(struct error){0}));
+    surface_list(&list);
     assert_int_equal(list.items.len, 0);
     session_list_release(&list);
 }
@@ -386,26 +280,26 @@ static void an_unusable_store_is_told_and_the_chat_goes_on(void **state)
     char *path = support_path("data");
     support_write(path, "a file where the directory should be");
     free(path);
-    struct service *s = open_service(NULL, true);
-    expect_error(s, ERR_SESSION_STORE_ERROR, NULL);
-    free(ask(s, "still there?"));
+    struct service *s = surface_open(NULL, true);
+    surface_expect_error(s, ERR_SESSION_STORE_ERROR, NULL);
+    free(surface_ask(s, "still there?"));
     service_free(s);
 }
 
 static void the_model_can_be_changed_and_renames_last(void **state)
 {
     (void)state;
-    struct service *s = open_service(NULL, true);
-    free(ask(s, "one"));
+    struct service *s = surface_open(NULL, true);
+    free(surface_ask(s, "one"));
     struct command *c = command_new(COMMAND_SET_MODEL, "other-model");
     c->name = mem_strdup("openai");
     service_send(s, c);
-    send(s, COMMAND_RENAME, "A good title");
-    free(ask(s, "two"));
-    assert_non_null(strstr(model_server_body(server, 1), "other-model"));
+    surface_send(s, COMMAND_RENAME, "A good title");
+    free(surface_ask(s, "two"));
+    assert_non_null(strstr(model_server_body(surface_server(), 1), "other-model"));
     service_free(s);
     struct session_list list = {0};
-    assert_true(service_list(store_path, 0, &list, &(struct error){0}));
+    surface_list(&list);
     assert_string_equal(list.items.items[0].title, "A good title");
     assert_string_equal(list.items.items[0].model, "other-model");
     session_list_release(&list);
@@ -414,24 +308,24 @@ static void the_model_can_be_changed_and_renames_last(void **state)
 static void a_system_prompt_holds_for_a_resumed_session_too(void **state)
 {
     (void)state;
-    struct service *s = open_service(NULL, true);
-    free(ask(s, "one"));
+    struct service *s = surface_open(NULL, true);
+    free(surface_ask(s, "one"));
     service_free(s);
-    const struct service_options options = {.config = config,
+    const struct service_options options = {.config = surface_config(),
                                             .directory = support_dir(),
-                                            .store_path = store_path,
+                                            .store_path = surface_store(),
                                             .system = "Answer in rhymes.",
                                             .persist = true,
                                             .resume = "last"};
     s = service_new(&options);
-    free(ask(s, "two"));
-    assert_non_null(strstr(model_server_body(server, 1), "Answer in rhymes."));
+    free(surface_ask(s, "two"));
+    assert_non_null(strstr(model_server_body(surface_server(), 1), "Answer in rhymes."));
     service_free(s);
 }
 
 static char *provider_of(struct service *s)
 {
-    struct notice *n = expect(s, NOTICE_PROVIDER);
+    struct notice *n = surface_expect(s, NOTICE_PROVIDER);
     char *provider = mem_strdup(n->provider);
     notice_free(n);
     return provider;
@@ -441,7 +335,7 @@ static char *provider_of(struct service *s)
 static char *resumed_provider(const char *provider)
 {
     struct service *s = open_with(provider, NULL, NULL, true);
-    free(ask(s, "hello"));
+    free(surface_ask(s, "hello"));
     service_free(s);
     setenv("OPENAI_API_KEY", "test-key", 1);
     s = open_with(NULL, NULL, "last", true);
@@ -477,9 +371,9 @@ static void a_report_tells_of_a_missing_key(void **state)
     (void)state;
     unsetenv("OPENAI_API_KEY");
     unsetenv("OPENAI_BASE_URL");
-    struct service *s = open_service(NULL, true);
-    send(s, COMMAND_REPORT, NULL);
-    struct notice *n = expect(s, NOTICE_REPORT);
+    struct service *s = surface_open(NULL, true);
+    surface_send(s, COMMAND_REPORT, NULL);
+    struct notice *n = surface_expect(s, NOTICE_REPORT);
     assert_int_equal(n->error.code, ERR_CONFIG_ERROR);
     notice_free(n);
     service_free(s);
@@ -488,27 +382,27 @@ static void a_report_tells_of_a_missing_key(void **state)
 static void a_new_session_talks_to_the_same_model(void **state)
 {
     (void)state;
-    struct service *s = open_service(NULL, true);
+    struct service *s = surface_open(NULL, true);
     struct command *c = command_new(COMMAND_SET_MODEL, "other-model");
     c->name = mem_strdup("openai");
     service_send(s, c);
-    send(s, COMMAND_NEW, NULL);
-    free(ask(s, "hello"));
-    assert_non_null(strstr(model_server_body(server, 0), "other-model"));
+    surface_send(s, COMMAND_NEW, NULL);
+    free(surface_ask(s, "hello"));
+    assert_non_null(strstr(model_server_body(surface_server(), 0), "other-model"));
     service_free(s);
 }
 
 static void the_end_of_the_service_ends_a_turn(void **state)
 {
     (void)state;
-    struct service *s = open_service(NULL, true);
-    model_server_queue(server, &(struct reply){.hold = true});
-    send(s, COMMAND_START_TURN, "never answered");
-    assert_true(model_server_wait(server, 1, DEADLINE_MS));
+    struct service *s = surface_open(NULL, true);
+    model_server_queue(surface_server(), &(struct reply){.hold = true});
+    surface_send(s, COMMAND_START_TURN, "never answered");
+    assert_true(model_server_wait(surface_server(), 1, SURFACE_MS));
     int64_t before = clock_mono_ms();
     service_free(s);
     assert_true(clock_mono_ms() - before < 1000);
-    model_server_release(server);
+    model_server_release(surface_server());
 }
 
 static bool count_event(void *context, const struct event *ev)
@@ -522,44 +416,42 @@ static bool count_event(void *context, const struct event *ev)
 static void a_session_reads_as_rising_events(void **state)
 {
     (void)state;
-    struct service *s = open_service(NULL, true);
-    free(ask(s, "one"));
-    free(ask(s, "two"));
+    struct service *s = surface_open(NULL, true);
+    free(surface_ask(s, "one"));
+    free(surface_ask(s, "two"));
     service_free(s);
     struct session_info info;
     struct error e = {0};
     int64_t last = 0;
-    assert_true(service_read(store_path, "last", &info, count_event, &last, &e));
+    assert_true(surface_read("last", &info, count_event, &last, &e));
     assert_int_equal(last, info.last_seq);
     session_info_release(&info);
-    assert_false(service_read(store_path, "no such session", &info, count_event, &last, &e));
+    assert_false(surface_read("no such session", &info, count_event, &last, &e));
     assert_int_equal(e.code, ERR_SESSION_NOT_FOUND);
 }
-
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int main(void)
 {
     const struct CMUnitTest all[] = {
-        TEST(a_turn_is_answered_and_kept),
-        TEST(a_resumed_session_goes_on),
-        TEST(an_interrupt_keeps_the_partial_answer),
-        TEST(an_interrupt_keeps_the_reasoning),
-        TEST(a_session_whose_history_is_damaged_is_not_gone_on_with),
-        TEST(a_busy_session_says_so_and_gives_the_text_back),
-        TEST(a_message_right_after_an_answer_is_not_refused),
-        TEST(a_second_process_cannot_write),
-        TEST(a_failed_turn_can_be_retried),
-        TEST(drafts_are_kept),
-        TEST(nothing_is_kept_without_persistence),
-        TEST(an_unusable_store_is_told_and_the_chat_goes_on),
-        TEST(the_model_can_be_changed_and_renames_last),
-        TEST(a_system_prompt_holds_for_a_resumed_session_too),
-        TEST(only_a_provider_that_was_chosen_is_remembered),
-        TEST(a_report_tells_of_a_missing_key),
-        TEST(a_new_session_talks_to_the_same_model),
-        TEST(the_end_of_the_service_ends_a_turn),
-        TEST(a_session_reads_as_rising_events),
+        stored_test(a_turn_is_answered_and_kept),
+        stored_test(a_resumed_session_goes_on),
+        surface_test(an_interrupt_keeps_the_partial_answer),
+        stored_test(an_interrupt_keeps_the_reasoning),
+        stored_test(a_session_whose_history_is_damaged_is_not_gone_on_with),
+        surface_test(a_busy_session_says_so_and_gives_the_text_back),
+        surface_test(a_message_right_after_an_answer_is_not_refused),
+        stored_test(a_second_process_cannot_write),
+        surface_test(a_failed_turn_can_be_retried),
+        stored_test(drafts_are_kept),
+        surface_test(nothing_is_kept_without_persistence),
+        stored_test(an_unusable_store_is_told_and_the_chat_goes_on),
+        stored_test(the_model_can_be_changed_and_renames_last),
+        surface_test(a_system_prompt_holds_for_a_resumed_session_too),
+        stored_test(only_a_provider_that_was_chosen_is_remembered),
+        surface_test(a_report_tells_of_a_missing_key),
+        surface_test(a_new_session_talks_to_the_same_model),
+        surface_test(the_end_of_the_service_ends_a_turn),
+        stored_test(a_session_reads_as_rising_events),
     };
     return cmocka_run_group_tests_name("service", all, NULL, NULL);
 }

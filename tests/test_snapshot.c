@@ -15,6 +15,7 @@
 #include "store/event_log.h"
 #include "store/sessions.h"
 #include "store/snapshot.h"
+#include "store/sql.h"
 #include "tests/support.h"
 
 static const char ID[] = "01890a5d-ac96-774b-bcce-b302099a8057";
@@ -64,9 +65,44 @@ static void happen(struct history *live, enum event_type type, const char *text)
     event_free(ev);
 }
 
+/* An event with a number or a name of its own. */
+static void happen_with(struct history *live, enum event_type type, int64_t number,
+                        const char *name)
+{
+    struct event *ev = event_new(type);
+    memcpy(ev->session_id, ID, UUID_LEN);
+    ev->seq = ++seq;
+    ev->number = number;
+    ev->text = mem_strdup("größer?");
+    if (name)
+        ev->name = mem_strdup(name);
+    if (!event_log_append(store, ev, &e))
+        fail_msg("%s", e.text);
+    history_apply(live, ev);
+    event_free(ev);
+}
+
+/* Mostly something new; now and then an earlier run once more, which takes back what followed. */
+static void begin_run(struct history *live)
+{
+    double luck = entropy_unit();
+    if (luck < 0.2 && live->last_run_seq > 0)
+        happen_with(live, EVENT_RUN_STARTED, live->last_run_seq, NULL);
+    else if (luck < 0.3 && live->messages.len > 0)
+        happen_with(live, EVENT_RUN_STARTED,
+                    live->messages.items[(size_t)(entropy_unit() * (double)live->messages.len)].seq,
+                    NULL);
+    else
+        happen(live, EVENT_RUN_STARTED, "größer?");
+}
+
 static void run(struct history *live)
 {
-    happen(live, EVENT_RUN_STARTED, "größer?");
+    begin_run(live);
+    if (entropy_unit() < 0.1) {
+        happen_with(live, EVENT_RUN_FAILED, 0, "AGENT_ERROR");
+        return;
+    }
     happen(live, EVENT_TURN_STARTED, NULL);
     if (entropy_unit() < 0.5) {
         happen(live, EVENT_TOOL_CALL_REQUESTED, "{\"path\":\"x\"}");
@@ -83,18 +119,67 @@ static void run(struct history *live)
         happen(live, EVENT_INTERRUPTED, NULL);
 }
 
+static void plain_run(struct history *live)
+{
+    happen(live, EVENT_RUN_STARTED, "größer?");
+    happen(live, EVENT_TURN_STARTED, NULL);
+    happen(live, EVENT_TEXT_COMPLETE, "yes");
+    happen(live, EVENT_TURN_COMPLETED, NULL);
+    happen(live, EVENT_RUN_COMPLETED, "yes");
+}
+
+static char *message_json(const struct message *m)
+{
+    struct json *v = message_to_json(m);
+    char *text = json_print(v);
+    json_free(v);
+    return text;
+}
+
+static void check_same(const struct history *got, const struct history *wanted)
+{
+    char *left = history_counters(got);
+    char *right = history_counters(wanted);
+    assert_string_equal(left, right);
+    free(left);
+    free(right);
+    assert_int_equal(got->messages.len, wanted->messages.len);
+    for (size_t i = 0; i < wanted->messages.len; i++) {
+        left = message_json(&got->messages.items[i]);
+        right = message_json(&wanted->messages.items[i]);
+        assert_string_equal(left, right);
+        free(left);
+        free(right);
+    }
+}
+
 static void check_resume(const struct history *live)
 {
     struct history h;
     if (!snapshot_resume(store, ID, &h, &e))
         fail_msg("%s", e.text);
-    char *wanted = history_to_json(live);
-    char *got = history_to_json(&h);
-    assert_string_equal(got, wanted);
-    assert_int_equal(h.estimate, live->estimate);
-    free(wanted);
-    free(got);
+    check_same(&h, live);
     history_release(&h);
+}
+
+static void save(struct history *live)
+{
+    if (!snapshot_save(store, ID, live, &e))
+        fail_msg("%s", e.text);
+    assert_int_equal(live->unsaved, live->messages.len);
+}
+
+static int64_t ask(const char *sql)
+{
+    sqlite3 *db;
+    sqlite3_stmt *q;
+    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_prepare_v2(db, sql, -1, &q, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_step(q), SQLITE_ROW);
+    int64_t n = sqlite3_column_int64(q, 0);
+    sqlite3_finalize(q);
+    sqlite3_close(db);
+    return n;
 }
 
 static void meddle(const char *sql)
@@ -105,6 +190,17 @@ static void meddle(const char *sql)
     sqlite3_close(db);
 }
 
+/* The program may go on with what it resumed, and may die before it saves. */
+static void resume_in_place(struct history *live)
+{
+    struct history h;
+    assert_true(snapshot_resume(store, ID, &h, &e));
+    check_same(&h, live);
+    history_release(live);
+    *live = h;
+}
+
+/* What is saved bit by bit is what all events make, and leaves nothing behind. */
 static void test_with_and_without_a_snapshot(void **state)
 {
     (void)state;
@@ -112,14 +208,119 @@ static void test_with_and_without_a_snapshot(void **state)
     history_init(&live);
     entropy_seed(support_seed());
     check_resume(&live);
-    for (int i = 0; i < 30; i++) {
+    for (int i = 0; i < 150; i++) {
         run(&live);
-        if (entropy_unit() < 0.5)
-            assert_true(snapshot_save(store, ID, &live, &e));
+        if (entropy_unit() < 0.5) {
+            save(&live);
+            assert_int_equal(ask("SELECT count(*) FROM snapshot_message"), live.messages.len);
+        }
+        if (entropy_unit() < 0.2)
+            resume_in_place(&live);
         check_resume(&live);
     }
+    save(&live);
+    check_resume(&live);
     meddle("DELETE FROM snapshot");
     check_resume(&live);
+    history_release(&live);
+}
+
+static void test_a_turn_costs_what_it_added(void **state)
+{
+    (void)state;
+    struct history live;
+    history_init(&live);
+    assert_true(store_begin(store, &e));
+    while (live.messages.len < 1000)
+        plain_run(&live);
+    assert_true(store_commit(store, &e));
+    save(&live);
+    happen(&live, EVENT_RUN_STARTED, "one more");
+    happen(&live, EVENT_TEXT_COMPLETE, "yes");
+    happen(&live, EVENT_RUN_COMPLETED, "yes");
+    int before = sqlite3_total_changes(store->db);
+    save(&live);
+    assert_int_equal(sqlite3_total_changes(store->db) - before, 3); /* two messages, counters */
+    before = sqlite3_total_changes(store->db);
+    save(&live);
+    assert_int_equal(sqlite3_total_changes(store->db) - before, 1);
+    check_resume(&live);
+    resume_in_place(&live);
+    assert_int_equal(live.unsaved, live.messages.len);
+    before = sqlite3_total_changes(store->db);
+    save(&live);
+    assert_int_equal(sqlite3_total_changes(store->db) - before, 1);
+    history_release(&live);
+}
+
+/* Saved in a transaction that came to nothing: the caller says that nothing is saved. */
+static void test_after_a_rollback(void **state)
+{
+    (void)state;
+    struct history live;
+    history_init(&live);
+    entropy_seed(support_seed());
+    for (int i = 0; i < 5; i++)
+        run(&live);
+    save(&live);
+    happen(&live, EVENT_RUN_STARTED, "kept");
+    happen(&live, EVENT_TEXT_COMPLETE, "kept as well");
+    assert_true(store_begin(store, &e));
+    save(&live);
+    store_rollback(store);
+    live.unsaved = 0;
+    save(&live);
+    assert_int_equal(ask("SELECT count(*) FROM snapshot_message"), live.messages.len);
+    check_resume(&live);
+    history_release(&live);
+}
+
+static void test_drop(void **state)
+{
+    (void)state;
+    struct history live;
+    history_init(&live);
+    plain_run(&live);
+    save(&live);
+    assert_true(snapshot_drop(store, ID, &e));
+    assert_int_equal(ask("SELECT count(*) FROM snapshot"), 0);
+    assert_int_equal(ask("SELECT count(*) FROM snapshot_message"), 0);
+    check_resume(&live);
+    plain_run(&live);
+    save(&live); /* all of it, although most was saved once */
+    assert_int_equal(ask("SELECT count(*) FROM snapshot_message"), live.messages.len);
+    check_resume(&live);
+    history_release(&live);
+}
+
+static void test_counters(void **state)
+{
+    (void)state;
+    int64_t estimate = 7, last_input = 7;
+    struct history live;
+    history_init(&live);
+    assert_true(snapshot_counters(store, ID, &estimate, &last_input, &e));
+    assert_int_equal(estimate, 0);
+    assert_int_equal(last_input, -1);
+    plain_run(&live);
+    struct event *ev = event_new(EVENT_TURN_COMPLETED);
+    memcpy(ev->session_id, ID, UUID_LEN);
+    happen(&live, EVENT_RUN_STARTED, "measured");
+    ev->seq = ++seq;
+    ev->usage = (struct usage){.input = 1234, .output = 5, .cached = -1};
+    assert_true(event_log_append(store, ev, &e));
+    history_apply(&live, ev);
+    event_free(ev);
+    save(&live);
+    meddle("DELETE FROM snapshot_message"); /* not looked at */
+    assert_true(snapshot_counters(store, ID, &estimate, &last_input, &e));
+    assert_int_equal(estimate, live.estimate);
+    assert_true(estimate > 0);
+    assert_int_equal(last_input, 1234);
+    meddle("UPDATE snapshot SET counters = 'x'");
+    assert_true(snapshot_counters(store, ID, &estimate, &last_input, &e));
+    assert_int_equal(estimate, 0);
+    assert_int_equal(last_input, -1);
     history_release(&live);
 }
 
@@ -128,10 +329,10 @@ static void test_an_open_run_stays_open(void **state)
     (void)state;
     struct history live, h;
     history_init(&live);
-    run(&live);
+    plain_run(&live);
     happen(&live, EVENT_RUN_STARTED, "again");
     happen(&live, EVENT_TOOL_CALL_REQUESTED, "{}");
-    assert_true(snapshot_save(store, ID, &live, &e));
+    save(&live);
     happen(&live, EVENT_TOOL_EXECUTION_COMPLETED, "text");
     check_resume(&live);
     assert_true(snapshot_resume(store, ID, &h, &e));
@@ -147,9 +348,9 @@ static void test_the_snapshot_is_used(void **state)
     (void)state;
     struct history live, h;
     history_init(&live);
-    run(&live);
-    assert_true(snapshot_save(store, ID, &live, &e));
-    meddle("UPDATE snapshot SET history = replace(history, 'größer?', 'smaller?')");
+    plain_run(&live);
+    save(&live);
+    meddle("UPDATE snapshot_message SET message = replace(message, 'größer?', 'smaller?')");
     assert_true(snapshot_resume(store, ID, &h, &e));
     assert_string_equal(h.messages.items[0].blocks.items[0].text, "smaller?");
     history_release(&h);
@@ -160,19 +361,35 @@ static void test_a_bad_snapshot_is_passed_over(void **state)
 {
     (void)state;
     static const char *const damages[] = {
-        "UPDATE snapshot SET history = substr(history, 1, length(history) - 5)",
-        "UPDATE snapshot SET history = replace(history, '\"version\":1', '\"version\":7')",
-        "UPDATE snapshot SET history = ''",
+        "UPDATE snapshot SET counters = substr(counters, 1, length(counters) - 5)",
+        "UPDATE snapshot SET counters = replace(counters, '\"version\":2', '\"version\":7')",
+        "UPDATE snapshot SET counters = ''",
+        "UPDATE snapshot SET counters = replace(counters, '\"applied_seq\":', '\"applied_seq\":1')",
+        "DELETE FROM snapshot_message WHERE position = 1",
+        "DELETE FROM snapshot_message",
+        "DELETE FROM snapshot_message WHERE position = (SELECT max(position) FROM "
+        "snapshot_message)",
+        "UPDATE snapshot_message SET message = '{\"role\":' WHERE position = 1",
+        "UPDATE snapshot_message SET message = '{\"role\":\"x\"}' WHERE position = 0",
         /* It knows of events that the log does not have. */
-        "UPDATE snapshot SET seq = 999, history = replace(history, 'größer?', 'smaller?')",
+        "UPDATE snapshot SET seq = 999;"
+        "UPDATE snapshot_message SET message = replace(message, 'größer?', 'smaller?')",
     };
-    struct history live;
+    struct history live, h;
     history_init(&live);
-    run(&live);
+    plain_run(&live);
+    plain_run(&live);
     for (size_t i = 0; i < sizeof damages / sizeof *damages; i++) {
-        assert_true(snapshot_save(store, ID, &live, &e));
+        live.unsaved = 0;
+        save(&live);
         meddle(damages[i]);
-        check_resume(&live);
+        resume_in_place(&live);
+        save(&live); /* sound again, although the session only went on */
+        assert_int_equal(ask("SELECT count(*) FROM snapshot_message"), live.messages.len);
+        meddle("UPDATE snapshot_message SET message = replace(message, 'größer?', 'smaller?')");
+        assert_true(snapshot_resume(store, ID, &h, &e));
+        assert_string_equal(h.messages.items[0].blocks.items[0].text, "smaller?");
+        history_release(&h);
     }
     history_release(&live);
 }
@@ -195,6 +412,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_with_and_without_a_snapshot),
+        TEST(test_a_turn_costs_what_it_added),
+        TEST(test_after_a_rollback),
+        TEST(test_drop),
+        TEST(test_counters),
         TEST(test_an_open_run_stays_open),
         TEST(test_the_snapshot_is_used),
         TEST(test_a_bad_snapshot_is_passed_over),

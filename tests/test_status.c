@@ -113,6 +113,10 @@ static void test_working(void **state)
     s.rate = 41.7;
     s.stop_key = "";
     assert_string_equal(at_width(&s, 80), "working 2:05 · ~42 tokens/s");
+    s.rate = -1;
+    s.asking = true;
+    s.stop_key = "Esc";
+    assert_string_equal(at_width(&s, 80), "waiting for you (Esc stops)");
 }
 
 static void test_retry_counts_down(void **state)
@@ -133,6 +137,29 @@ static void test_retry_counts_down(void **state)
     s.retry_ms = 0;
     s.retry_reason = NULL;
     assert_string_equal(at_width(&s, 80), "retry 1/3");
+}
+
+static void test_budget(void **state)
+{
+    (void)state;
+    struct status s = STATUS_UNKNOWN;
+    s.budget_percent = 83;
+    assert_string_equal(at_width(&s, 80), "");
+    s.budget = true;
+    assert_string_equal(at_width(&s, 80), "budget 83 %");
+    s = full();
+    s.budget = true;
+    s.budget_percent = 0;
+    assert_non_null(strstr(at_width(&s, 120), "$0.42 · budget 0 %"));
+    assert_non_null(strstr(at_width(&s, 40), "budget 0 %")); /* stays longer than most */
+    for (s.budget_percent = 0; s.budget_percent <= 100; s.budget_percent++) {
+        struct rows rows;
+        rows_init(&rows);
+        status_row(&s, 120, &rows);
+        bool warns = rows.spans.items[rows.spans.len - 1].style == STYLE_GAUGE_HIGH;
+        assert_int_equal(warns, s.budget_percent >= 80);
+        rows_release(&rows);
+    }
 }
 
 static void test_unread_mark(void **state)
@@ -236,6 +263,7 @@ int main(void)
         cmocka_unit_test(test_narrow_lines_drop_parts_in_order),
         cmocka_unit_test(test_working),
         cmocka_unit_test(test_retry_counts_down),
+        cmocka_unit_test(test_budget),
         cmocka_unit_test(test_unread_mark),
         cmocka_unit_test(test_full_context_warns),
         cmocka_unit_test(test_numbers),

@@ -15,7 +15,9 @@
 #include "base/entropy.h"
 #include "base/mem.h"
 #include "store/event_log.h"
+#include "store/projected.h"
 #include "store/sessions.h"
+#include "store/snapshot.h"
 #include "tests/support.h"
 
 static char *path;
@@ -183,7 +185,8 @@ static void test_read_only(void **state)
     struct session_list list;
     put("01890a5d-ac96-774b-bcce-b302099a8057", "x", 1);
     assert_true(store_open(path, STORE_READ_ONLY, &reader, &e));
-    assert_true(sessions_list(reader, 0, &list, &e));
+    struct session_filter all = {0};
+    assert_true(sessions_list(reader, &all, &list, NULL, &e));
     assert_int_equal(list.items.len, 1);
     session_list_release(&list);
     assert_false(sessions_set_draft(reader, "01890a5d-ac96-774b-bcce-b302099a8057", "d", &e));
@@ -251,6 +254,13 @@ static void test_put_and_get(void **state)
         .system = mem_strdup("be brief"),
         .draft = mem_strdup("half"),
         .last_line = mem_strdup("line"),
+        .labels = mem_strdup("blue red"),
+        .parent = "01890a5d-ac97-7111-8000-0000deadbeef",
+        .parent_seq = 21,
+        .archived_ms = 22,
+        .tool_calls = 23,
+        .run_ms = 24,
+        .cost = 0.125,
         .created_ms = 11,
         .updated_ms = 12,
         .messages = 13,
@@ -275,12 +285,24 @@ static void test_put_and_get(void **state)
     session_info_release(&back);
 
     free(info.draft);
-    info.draft = NULL;
+    free(info.labels);
+    info.draft = info.labels = NULL;
     info.turns = 99;
+    info.archived_ms = 0;
+    info.parent[0] = '\0';
+    info.cost = -1;
     assert_true(sessions_put(store, &info, &e));
     assert_true(sessions_get(store, ID_A, &back, &e));
     assert_null(back.draft);
+    assert_null(back.labels);
     assert_int_equal(back.turns, 99);
+    assert_int_equal(back.archived_ms, 0);
+    assert_string_equal(back.parent, "");
+    assert_true(back.cost < 0);
+    assert_int_equal(ask(path,
+                         "SELECT count(*) FROM session WHERE archived_ms IS NULL"
+                         " AND parent IS NULL AND parent_seq IS NULL AND cost IS NULL"),
+                     1);
     session_info_release(&back);
     session_info_release(&info);
 
@@ -296,18 +318,93 @@ static void test_list_newest_first(void **state)
     put(ID_B, "b", 300);
     put(ID_C, "c", 200);
     assert_true(sessions_set_draft(store, ID_B, "draft", &e));
-    assert_true(sessions_list(store, 0, &list, &e));
+    assert_true(sessions_list(store, &(struct session_filter){0}, &list, NULL, &e));
     assert_int_equal(list.items.len, 3);
     assert_string_equal(list.items.items[0].id, ID_B);
     assert_null(list.items.items[0].draft);
     assert_string_equal(list.items.items[2].id, ID_A);
     session_list_release(&list);
     put(ID_A, "a", 400);
-    assert_true(sessions_list(store, 2, &list, &e));
+    assert_true(sessions_list(store, &(struct session_filter){.limit = 2}, &list, NULL, &e));
     assert_int_equal(list.items.len, 2);
     assert_string_equal(list.items.items[0].id, ID_A);
     session_list_release(&list);
 }
+
+/* Letters of the sessions that are listed, and how many there would be. */
+static void check_list(const struct session_filter *filter, const char *wanted,
+                       int64_t wanted_total)
+{
+    struct session_list list;
+    int64_t total = -1;
+    struct buf got = BUF_INIT;
+    assert_true(sessions_list(store, filter, &list, &total, &e));
+    for (size_t i = 0; i < list.items.len; i++)
+        buf_addch(&got, strcmp(list.items.items[i].id, ID_A) == 0   ? 'a'
+                        : strcmp(list.items.items[i].id, ID_B) == 0 ? 'b'
+                                                                    : 'c');
+    assert_string_equal(got.data, wanted);
+    assert_int_equal(total, wanted_total);
+    session_list_release(&list);
+    assert_true(sessions_list(store, filter, &list, NULL, &e)); /* uncounted: the same */
+    assert_int_equal(list.items.len, got.len);
+    session_list_release(&list);
+    buf_release(&got);
+}
+
+static void describe(const char *id, const char *directory, const char *model, const char *line,
+                     const char *labels, int64_t archived_ms)
+{
+    struct session_info info;
+    assert_true(sessions_get(store, id, &info, &e));
+    free(info.directory);
+    free(info.model);
+    info.directory = mem_strdup(directory);
+    info.model = mem_strdup(model);
+    info.last_line = mem_strdup(line);
+    info.labels = mem_strdup(labels);
+    info.archived_ms = archived_ms;
+    assert_true(sessions_put(store, &info, &e));
+    session_info_release(&info);
+}
+
+static void test_filters(void **state)
+{
+    (void)state;
+    put(ID_A, "Grüße", 100);
+    put(ID_B, "Harvest", 300);
+    put(ID_C, "50% _done_", 200);
+    describe(ID_A, "/home/a", "fable", "Nothing", "blue red", 0);
+    describe(ID_B, "/home/b", "opus", NULL, NULL, 7);
+    describe(ID_C, "/home/a", "opus", "SCHLÜSSEL", "redder", 0);
+    check_list(&(struct session_filter){0}, "bca", 3);
+    check_list(&(struct session_filter){.text = ""}, "bca", 3);
+    check_list(&(struct session_filter){.text = "GRÜSS"}, "", 0);
+    check_list(&(struct session_filter){.text = "GRÜ"}, "a", 1);
+    check_list(&(struct session_filter){.text = "schlü"}, "c", 1);
+    check_list(&(struct session_filter){.text = "Opus"}, "bc", 2);
+    check_list(&(struct session_filter){.text = "Opus", .limit = 1}, "b", 2);
+    check_list(&(struct session_filter){.text = "home/A"}, "ca", 2);
+    check_list(&(struct session_filter){.text = "blue"}, "a", 1);
+    check_list(&(struct session_filter){.text = "%"}, "c", 1);
+    check_list(&(struct session_filter){.text = "_d"}, "c", 1);
+    check_list(&(struct session_filter){.label = "red"}, "a", 1);
+    check_list(&(struct session_filter){.label = "Red"}, "", 0);
+    check_list(&(struct session_filter){.directory = "/home/a"}, "ca", 2);
+    check_list(&(struct session_filter){.directory = "/home"}, "", 0);
+    check_list(&(struct session_filter){.state = SESSION_LIVE}, "ca", 2);
+    check_list(&(struct session_filter){.state = SESSION_ARCHIVED}, "b", 1);
+    check_list(&(struct session_filter){.state = SESSION_LIVE,
+                                        .directory = "/home/a",
+                                        .text = "done",
+                                        .label = "redder",
+                                        .limit = 5},
+               "c", 1);
+    check_list(&(struct session_filter){.limit = 2}, "bc", 3);
+    check_list(&(struct session_filter){.limit = 3}, "bca", 3);
+}
+
+/* ---- what names one ---- */
 
 static void resolves(const char *reference, const char *id)
 {
@@ -348,10 +445,25 @@ static void test_resolve(void **state)
     resolves("abcd", ID_A);
     resolves_not("~4", "fewer");
     resolves_not("~0", "~0");
-    resolves_not("eef", "eef");
+    resolves("ef", ID_B);
+    resolves("7", ID_A); /* as short as may be */
+    resolves_not("0", "3 sessions");
+    resolves_not("99", "99");
     resolves_not("Grüße", "tiro sessions list");
     resolves_not("", "no session");
     resolves_not("01890a5d", "3 sessions");
+}
+
+/* "last" is the last of every session in the store. */
+static void test_archived_sessions_count(void **state)
+{
+    (void)state;
+    put(ID_A, "a", 100);
+    put(ID_B, "b", 200);
+    describe(ID_B, "/", "m", NULL, NULL, 5);
+    resolves("last", ID_B);
+    resolves("~2", ID_A);
+    resolves("b", ID_B);
 }
 
 static void test_ambiguous_reference(void **state)
@@ -413,6 +525,138 @@ static void test_draft(void **state)
     assert_true(sessions_set_draft(store, ID_A, NULL, &e));
 }
 
+static int64_t rows(void)
+{
+    return ask(path,
+               "SELECT (SELECT count(*) FROM session) + (SELECT count(*) FROM event)"
+               " + (SELECT count(*) FROM snapshot) + (SELECT count(*) FROM snapshot_message)"
+               " + (SELECT count(*) FROM projected)");
+}
+
+/* A session with a row in every table. */
+static void fill(const char *id, const char *text)
+{
+    struct history h;
+    put(id, text, 1);
+    append(id, 1, EVENT_RUN_STARTED, text);
+    assert_true(snapshot_resume(store, id, &h, &e));
+    assert_true(snapshot_save(store, id, &h, &e));
+    history_release(&h);
+    assert_true(projected_put(store, id, &(struct projected){.seq = 1}, &e));
+}
+
+static void test_delete(void **state)
+{
+    (void)state;
+    fill(ID_A, "stays");
+    int64_t before = rows();
+    fill(ID_B, "goes");
+    assert_true(sessions_delete(store, ID_B, &e));
+    assert_int_equal(rows(), before);
+    struct session_info info;
+    assert_true(sessions_get(store, ID_A, &info, &e));
+    session_info_release(&info);
+    assert_false(sessions_delete(store, ID_B, &e));
+    assert_int_equal(e.code, ERR_SESSION_NOT_FOUND);
+
+    assert_true(store_begin(store, &e)); /* within a transaction: part of it */
+    assert_true(sessions_delete(store, ID_A, &e));
+    store_rollback(store);
+    assert_int_equal(rows(), before);
+}
+
+static bool on_disk(const char *text)
+{
+    static const char *const ends[] = {"", "-wal"};
+    bool found = false;
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        size_t len;
+        char *file = mem_printf("%s%s", path, ends[i]);
+        char *bytes = read_bytes(file, &len);
+        for (size_t at = 0; at + strlen(text) <= len && !found; at++)
+            found = memcmp(bytes + at, text, strlen(text)) == 0;
+        free(bytes);
+        free(file);
+    }
+    return found;
+}
+
+/* Neither the rows nor the words of the index: these stand there in lower case and without what
+ * they share with the word before them. */
+static void test_what_is_deleted_is_overwritten(void **state)
+{
+    (void)state;
+    for (int64_t seq = 1; seq < 30; seq++) {
+        if (seq == 1)
+            put(ID_A, "a", 1);
+        append(ID_A, seq, EVENT_RUN_STARTED, "zebra quagga zorse okapi");
+    }
+    fill(ID_B, "Zyxomma-petiolatum");
+    for (int64_t seq = 2; seq < 30; seq++)
+        append(ID_B, seq, EVENT_TEXT_COMPLETE, "Zyxomma-petiolatum once more");
+    for (int64_t seq = 30; seq < 60; seq++)
+        append(ID_A, seq, EVENT_RUN_STARTED, "zebra quagga zorse okapi");
+    store_close(store);
+    assert_true(store_open(path, STORE_READ_WRITE, &store, &e));
+    assert_true(on_disk("Zyxomma"));
+    assert_true(on_disk("yxomma"));
+    assert_true(on_disk("etiolatum"));
+    assert_true(sessions_delete(store, ID_B, &e));
+    assert_false(on_disk("Zyxomma"));
+    assert_false(on_disk("yxomma"));
+    assert_false(on_disk("etiolatum"));
+    assert_true(on_disk("okapi"));
+}
+
+struct walk {
+    struct buf letters;
+    size_t stop_after;
+};
+
+static bool walk_on(void *context, const char *id)
+{
+    struct walk *w = context;
+    buf_addch(&w->letters, strcmp(id, ID_A) == 0 ? 'a' : strcmp(id, ID_B) == 0 ? 'b' : 'c');
+    assert_true(sessions_delete(store, id, &e)); /* what is visited may be changed */
+    return w->letters.len != w->stop_after;
+}
+
+static void test_each(void **state)
+{
+    (void)state;
+    struct walk w = {.letters = BUF_INIT, .stop_after = 2};
+    put(ID_B, "b", 300);
+    put(ID_A, "a", 100);
+    put(ID_C, "c", 200);
+    assert_true(sessions_each(store, walk_on, &w, &e));
+    assert_string_equal(w.letters.data, "ba"); /* in the order in which they were begun */
+    assert_true(sessions_each(store, walk_on, &w, &e));
+    assert_string_equal(w.letters.data, "bac");
+    buf_release(&w.letters);
+}
+
+static void test_projected(void **state)
+{
+    (void)state;
+    struct projected p;
+    put(ID_A, "a", 1);
+    assert_true(projected_get(store, ID_A, &p, &e));
+    assert_int_equal(p.seq + p.transcript_bytes + p.events_bytes, 0);
+    p = (struct projected){.seq = 3, .transcript_bytes = 4, .events_bytes = 5000000000};
+    assert_true(projected_put(store, ID_A, &p, &e));
+    p.seq = 6;
+    assert_true(projected_put(store, ID_A, &p, &e));
+    p = (struct projected){0};
+    assert_true(projected_get(store, ID_A, &p, &e));
+    assert_int_equal(p.seq, 6);
+    assert_int_equal(p.transcript_bytes, 4);
+    assert_int_equal(p.events_bytes, 5000000000);
+    assert_false(projected_put(store, ID_B, &p, &e));
+    assert_int_equal(e.code, ERR_SESSION_STORE_ERROR);
+    assert_true(projected_get(store, ID_B, &p, &e));
+    assert_int_equal(p.seq, 0);
+}
+
 /* ---- the log ---- */
 
 static void test_append_needs_the_session(void **state)
@@ -471,6 +715,84 @@ static void test_transactions(void **state)
     assert_true(store_commit(store, &e));
     assert_true(sessions_get(store, ID_A, &info, &e));
     session_info_release(&info);
+}
+
+/* No event without its words, and no words without an event. */
+static void test_an_append_that_fails_leaves_nothing(void **state)
+{
+    (void)state;
+    put(ID_A, "a", 1);
+    append(ID_A, 1, EVENT_RUN_STARTED, "whole");
+    meddle(path, "DROP TABLE transcript");
+    struct event *ev = new_event(ID_A, 2, EVENT_TEXT_COMPLETE, "half");
+    assert_false(event_log_append(store, ev, &e));
+    assert_int_equal(e.code, ERR_SESSION_STORE_ERROR);
+    assert_int_equal(ask(path, "SELECT count(*) FROM event"), 1);
+    append(ID_A, 2, EVENT_TURN_STARTED, NULL); /* needs no index; no transaction was left open */
+    assert_int_equal(ask(path, "SELECT count(*) FROM event"), 2);
+    event_free(ev);
+}
+
+static void test_last(void **state)
+{
+    (void)state;
+    int64_t seq = -1;
+    put(ID_A, "a", 1);
+    assert_true(event_log_last(store, ID_A, &seq, &e));
+    assert_int_equal(seq, 0);
+    append(ID_A, 3, EVENT_RUN_STARTED, "x");
+    append(ID_A, 7, EVENT_TURN_STARTED, NULL);
+    assert_true(event_log_last(store, ID_A, &seq, &e));
+    assert_int_equal(seq, 7);
+    assert_true(event_log_last(store, ID_B, &seq, &e));
+    assert_int_equal(seq, 0);
+}
+
+static bool add_line(void *context, const struct event *ev)
+{
+    struct event *copy = event_clone(ev);
+    memset(copy->session_id, 0, sizeof copy->session_id);
+    char *line = event_to_line(copy);
+    buf_addf(context, "%s\n", line);
+    free(line);
+    event_free(copy);
+    return true;
+}
+
+static char *log_of(const char *id)
+{
+    struct buf out = BUF_INIT;
+    assert_true(event_log_read(store, id, 0, add_line, &out, &e));
+    return buf_take(&out);
+}
+
+static void test_copy(void **state)
+{
+    (void)state;
+    put(ID_A, "a", 1);
+    put(ID_B, "b", 1);
+    put(ID_C, "c", 1);
+    append(ID_A, 1, EVENT_RUN_STARTED, "größer?");
+    append(ID_A, 2, EVENT_TURN_STARTED, NULL);
+    append(ID_A, 5, EVENT_TEXT_DELTA, "ye");
+    assert_true(event_log_copy(store, ID_A, 2, ID_C, &e));
+    assert_true(event_log_copy(store, ID_A, 0, ID_B, &e));
+    char *whole = log_of(ID_A);
+    char *copy = log_of(ID_B);
+    assert_string_equal(copy, whole);
+    free(copy);
+    copy = log_of(ID_C);
+    assert_int_equal(strncmp(copy, whole, strlen(copy)), 0);
+    assert_null(strstr(copy, "text_delta"));
+    assert_non_null(strstr(copy, "turn_started"));
+    free(copy);
+    free(whole);
+
+    assert_false(event_log_copy(store, ID_A, 0, ID_B, &e)); /* it has a log */
+    assert_int_equal(e.code, ERR_SESSION_STORE_ERROR);
+    assert_false(event_log_copy(store, ID_A, 0, "01890a5d-0000-7222-8000-00001234abcd", &e));
+    assert_int_equal(e.code, ERR_SESSION_STORE_ERROR);
+    assert_int_equal(ask(path, "SELECT count(*) FROM event"), 8);
 }
 
 struct reading {
@@ -745,10 +1067,19 @@ int main(void)
         TEST(test_default_path),
         TEST(test_put_and_get),
         TEST(test_list_newest_first),
+        TEST(test_filters),
         TEST(test_resolve),
+        TEST(test_archived_sessions_count),
         TEST(test_ambiguous_reference),
         TEST(test_draft),
+        TEST(test_delete),
+        TEST(test_what_is_deleted_is_overwritten),
+        TEST(test_each),
+        TEST(test_projected),
         TEST(test_append_needs_the_session),
+        TEST(test_an_append_that_fails_leaves_nothing),
+        TEST(test_last),
+        TEST(test_copy),
         TEST(test_two_connections_one_number),
         TEST(test_locked),
         TEST(test_transactions),

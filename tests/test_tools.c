@@ -8,9 +8,12 @@
 
 #include <fcntl.h>
 #include <limits.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "agent/confine.h"
@@ -19,105 +22,53 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/utf8.h"
-#include "support.h"
+#include "tests/support.h"
+#include "tests/workplace.h"
 
-struct fixture {
-    int root_fd;
-    char *root; /* HOME/work */
-    bool stop;
-    struct wakeup wakeup;
-    struct tool_context context;
-    struct buf out;
-};
-
-static bool go_on(void *context)
+static const char *call(struct workplace *w, const char *tool, const char *args, bool want_error)
 {
-    return !((struct fixture *)context)->stop;
-}
-
-static int setup(void **state)
-{
-    struct fixture *f = mem_alloc(sizeof *f);
-    if (support_setup(NULL) != 0)
-        return -1;
-    char *root = support_path("work");
-    mkdir(root, 0700);
-    f->root = realpath(root, NULL);
-    free(root);
-    f->root_fd = open(f->root, O_RDONLY | O_DIRECTORY);
-    f->wakeup = (struct wakeup){.fd = -1, .go_on = go_on, .context = f};
-    f->context = (struct tool_context){.root_fd = f->root_fd,
-                                       .root = f->root,
-                                       .max_output = 1000,
-                                       .deadline_ms = clock_mono_ms() + 60000,
-                                       .wakeup = &f->wakeup};
-    buf_init(&f->out, 0);
-    *state = f;
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    struct fixture *f = *state;
-    close(f->root_fd);
-    free(f->root);
-    buf_release(&f->out);
-    free(f);
-    return support_teardown(NULL);
-}
-
-static void put(const char *name, const char *text)
-{
-    char *path = support_path(name);
-    support_write(path, text);
-    free(path);
-}
-
-static const char *call(struct fixture *f, const char *tool, const char *args, bool want_error)
-{
-    buf_clear(&f->out);
-    assert_int_equal(tool_call(&f->context, tool, args, &f->out), want_error);
-    return f->out.data;
+    return workplace_call(w, tool, args, want_error);
 }
 
 static void reads_a_file_and_parts_of_it(void **state)
 {
-    struct fixture *f = *state;
-    put("work/a.txt", "one\ntwo\nthree\nfour\n");
-    assert_string_equal(call(f, "read_file", "{\"path\":\"a.txt\"}", false),
+    struct workplace *w = *state;
+    workplace_put("work/a.txt", "one\ntwo\nthree\nfour\n");
+    assert_string_equal(call(w, "read_file", "{\"path\":\"a.txt\"}", false),
                         "one\ntwo\nthree\nfour\n");
     assert_string_equal(
-        call(f, "read_file", "{\"path\":\"a.txt\",\"offset\":2,\"limit\":2}", false),
+        call(w, "read_file", "{\"path\":\"a.txt\",\"offset\":2,\"limit\":2}", false),
         "two\nthree\n");
-    assert_non_null(strstr(call(f, "read_file", "{\"path\":\"a.txt\",\"offset\":9}", false),
+    assert_non_null(strstr(call(w, "read_file", "{\"path\":\"a.txt\",\"offset\":9}", false),
                            "fewer than 9 lines"));
 }
 
 static void cuts_long_results_at_a_character(void **state)
 {
-    struct fixture *f = *state;
+    struct workplace *w = *state;
     struct buf text = BUF_INIT;
     for (int i = 0; i < 3000; i++)
         buf_addstr(&text, "ü");
-    put("work/long.txt", text.data);
+    workplace_put("work/long.txt", text.data);
     buf_release(&text);
-    f->context.max_output = 1001;
-    const char *out = call(f, "read_file", "{\"path\":\"long.txt\"}", false);
+    w->context.max_output = 1001;
+    const char *out = call(w, "read_file", "{\"path\":\"long.txt\"}", false);
     assert_true(utf8_valid(out, strlen(out)));
     assert_non_null(strstr(out, "\n[cut: 1000 of "));
 }
 
 static void makes_invalid_bytes_valid(void **state)
 {
-    struct fixture *f = *state;
-    put("work/latin1.txt", "caf\xe9 \x1b[31m");
-    const char *out = call(f, "read_file", "{\"path\":\"latin1.txt\"}", false);
+    struct workplace *w = *state;
+    workplace_put("work/latin1.txt", "caf\xe9 \x1b[31m");
+    const char *out = call(w, "read_file", "{\"path\":\"latin1.txt\"}", false);
     assert_true(utf8_valid(out, strlen(out)));
+    assert_non_null(strstr(out, "caf\xef\xbf\xbd"));
 }
 
 static void refuses_what_is_no_text_file(void **state)
 {
-    struct fixture *f = *state;
+    struct workplace *w = *state;
     char *path = support_path("work/bin");
     int fd = open(path, O_WRONLY | O_CREAT, 0600);
     assert_int_equal(write(fd, "a\0b", 3), 3);
@@ -126,51 +77,51 @@ static void refuses_what_is_no_text_file(void **state)
     path = support_path("work/fifo");
     assert_int_equal(mkfifo(path, 0600), 0);
     free(path);
-    assert_non_null(strstr(call(f, "read_file", "{\"path\":\"bin\"}", true), "binary"));
-    assert_non_null(strstr(call(f, "read_file", "{\"path\":\"fifo\"}", true), "regular"));
-    assert_non_null(strstr(call(f, "read_file", "{\"path\":\".\"}", true), "list_directory"));
-    assert_non_null(strstr(call(f, "read_file", "{\"path\":\"none\"}", true), "none: "));
+    assert_non_null(strstr(call(w, "read_file", "{\"path\":\"bin\"}", true), "binary"));
+    assert_non_null(strstr(call(w, "read_file", "{\"path\":\"fifo\"}", true), "regular"));
+    assert_non_null(strstr(call(w, "read_file", "{\"path\":\".\"}", true), "list_directory"));
+    assert_non_null(strstr(call(w, "read_file", "{\"path\":\"none\"}", true), "none: "));
 }
 
 static void no_path_leaves_the_directory(void **state)
 {
-    struct fixture *f = *state;
-    put("secret", "secret");
-    put("work/inside", "inside");
-    assert_int_equal(symlinkat("../secret", f->root_fd, "relative"), 0);
-    assert_int_equal(symlinkat("/etc/passwd", f->root_fd, "absolute"), 0);
-    assert_int_equal(symlinkat("..", f->root_fd, "up"), 0);
-    assert_int_equal(symlinkat("loop", f->root_fd, "loop"), 0);
+    struct workplace *w = *state;
+    workplace_put("secret", "secret");
+    workplace_put("work/inside", "inside");
+    assert_int_equal(symlinkat("../secret", w->root_fd, "relative"), 0);
+    assert_int_equal(symlinkat("/etc/passwd", w->root_fd, "absolute"), 0);
+    assert_int_equal(symlinkat("..", w->root_fd, "up"), 0);
+    assert_int_equal(symlinkat("loop", w->root_fd, "loop"), 0);
     static const char *const paths[] = {"../secret", "relative",    "absolute",
                                         "up/secret", "/etc/passwd", "sub/../../secret",
                                         "loop",      "//etc/passwd"};
-    assert_int_equal(mkdirat(f->root_fd, "sub", 0700), 0);
+    assert_int_equal(mkdirat(w->root_fd, "sub", 0700), 0);
     for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
         struct error e = {0};
-        assert_int_equal(confine_open(f->root_fd, f->root, paths[i], O_RDONLY, &e), -1);
+        assert_int_equal(confine_open(w->root_fd, w->root, paths[i], O_RDONLY, &e), -1);
         assert_non_null(strstr(e.text, paths[i]));
     }
     /* A directory beside it whose name begins alike is outside, too. */
-    char *sibling = mem_printf("%sling", f->root);
+    char *sibling = mem_printf("%sling", w->root);
     mkdir(sibling, 0700);
-    assert_int_equal(confine_open(f->root_fd, f->root, sibling, O_RDONLY, &(struct error){0}), -1);
+    assert_int_equal(confine_open(w->root_fd, w->root, sibling, O_RDONLY, &(struct error){0}), -1);
     free(sibling);
 }
 
 static void paths_inside_are_followed(void **state)
 {
-    struct fixture *f = *state;
-    assert_int_equal(mkdirat(f->root_fd, "sub", 0700), 0);
-    put("work/sub/file", "found");
-    char *inside = mem_printf("%s/sub", f->root);
-    assert_int_equal(symlinkat("sub", f->root_fd, "relative"), 0);
-    assert_int_equal(symlinkat(inside, f->root_fd, "absolute"), 0);
+    struct workplace *w = *state;
+    assert_int_equal(mkdirat(w->root_fd, "sub", 0700), 0);
+    workplace_put("work/sub/file", "found");
+    char *inside = mem_printf("%s/sub", w->root);
+    assert_int_equal(symlinkat("sub", w->root_fd, "relative"), 0);
+    assert_int_equal(symlinkat(inside, w->root_fd, "absolute"), 0);
     char *absolute = mem_printf("%s/file", inside);
     const char *const paths[] = {"sub/file",      "./sub//file",   "sub/../sub/file",
                                  "relative/file", "absolute/file", absolute};
     for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
         char *args = mem_printf("{\"path\":\"%s\"}", paths[i]);
-        assert_string_equal(call(f, "read_file", args, false), "found");
+        assert_string_equal(call(w, "read_file", args, false), "found");
         free(args);
     }
     free(absolute);
@@ -179,32 +130,223 @@ static void paths_inside_are_followed(void **state)
 
 static void lists_a_directory(void **state)
 {
-    struct fixture *f = *state;
-    assert_string_equal(call(f, "list_directory", "{}", false), "[empty]\n");
-    put("work/b.txt", "12345");
-    put("work/.hidden", "");
-    assert_int_equal(mkdirat(f->root_fd, "a", 0700), 0);
-    assert_int_equal(symlinkat("b.txt", f->root_fd, "c"), 0);
-    assert_string_equal(call(f, "list_directory", "", false),
+    struct workplace *w = *state;
+    assert_string_equal(call(w, "list_directory", "{}", false), "[empty]\n");
+    workplace_put("work/b.txt", "12345");
+    workplace_put("work/.hidden", "");
+    assert_int_equal(mkdirat(w->root_fd, "a", 0700), 0);
+    assert_int_equal(symlinkat("b.txt", w->root_fd, "c"), 0);
+    assert_string_equal(call(w, "list_directory", "", false),
                         ".hidden (0 bytes)\na/\nb.txt (5 bytes)\nc (symbolic link)\n");
-    assert_non_null(strstr(call(f, "list_directory", "{\"path\":\"..\"}", true), "outside"));
+    assert_non_null(strstr(call(w, "list_directory", "{\"path\":\"..\"}", true), "outside"));
 }
 
 static void a_stop_ends_a_tool(void **state)
 {
-    struct fixture *f = *state;
-    int ends[2];
-    put("work/a.txt", "one\n");
-    assert_int_equal(pipe(ends), 0);
-    assert_int_equal(write(ends[1], "x", 1), 1);
-    f->wakeup.fd = ends[0];
-    f->stop = true;
-    assert_string_equal(call(f, "read_file", "{\"path\":\"a.txt\"}", true), "interrupted");
-    close(ends[0]);
-    close(ends[1]);
-    f->wakeup.fd = -1;
-    f->context.deadline_ms = clock_mono_ms() - 1;
-    assert_string_equal(call(f, "read_file", "{\"path\":\"a.txt\"}", true), "timed out");
+    static const char *const calls[][2] = {
+        {"read_file", "{\"path\":\"a.txt\"}"},
+        {"search_files", "{\"pattern\":\"one\"}"},
+        {"write_file", "{\"path\":\"a.txt\",\"content\":\"two\"}"},
+    };
+    struct workplace *w = *state;
+    workplace_put("work/a.txt", "one\n");
+    w->context.deadline_ms = clock_mono_ms() - 1;
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
+        assert_non_null(strstr(call(w, calls[i][0], calls[i][1], true), "timed out"));
+    w->context.deadline_ms = clock_mono_ms() + 60000;
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+        workplace_interrupt(w);
+        assert_string_equal(call(w, calls[i][0], calls[i][1], true), "interrupted");
+    }
+    w->stop = false;
+    assert_string_equal(call(w, "read_file", calls[0][1], false), "one\n");
+    assert_string_equal(call(w, "list_directory", "{}", false), "a.txt (4 bytes)\n");
+}
+
+/* Every tool that takes a path, with the path to be filled in. */
+static const struct {
+    const char *tool, *args;
+} path_tools[] = {
+    {"read_file", "{\"path\":\"%s\"}"},
+    {"list_directory", "{\"path\":\"%s\"}"},
+    {"search_files", "{\"pattern\":\"\",\"path\":\"%s\"}"},
+    {"write_file", "{\"path\":\"%s\",\"content\":\"written\"}"},
+};
+enum { PATH_TOOLS = sizeof path_tools / sizeof *path_tools };
+
+static char *path_args(size_t tool, const char *path)
+{
+    struct buf out = BUF_INIT;
+    const char *hole = strstr(path_tools[tool].args, "%s");
+    buf_add(&out, path_tools[tool].args, (size_t)(hole - path_tools[tool].args));
+    buf_addstr(&out, path);
+    buf_addstr(&out, hole + 2);
+    return buf_take(&out);
+}
+
+static void assert_outside_untouched(void)
+{
+    char *file = support_path("outside/file"), *new = support_path("outside/new");
+    char *text = support_read(file);
+    assert_string_equal(text, "secret");
+    assert_int_equal(access(new, F_OK), -1);
+    free(text);
+    free(new);
+    free(file);
+}
+
+static void no_tool_leaves_the_directory(void **state)
+{
+    struct workplace *w = *state;
+    workplace_mkdir("outside");
+    workplace_put("outside/file", "secret");
+    workplace_mkdir("workling"); /* its name begins alike */
+    workplace_mkdir("work/sub");
+    workplace_link("../outside", "work/dir");
+    workplace_link("../outside/file", "work/relative");
+    workplace_link("../outside/new", "work/dangling");
+    workplace_link("/etc/passwd", "work/absolute");
+    workplace_link("..", "work/up");
+    workplace_link("loop", "work/loop");
+    char *sibling = mem_printf("%sling", w->root);
+    char *sibling_file = mem_printf("%sling/new", w->root);
+    const char *const paths[] = {
+        "..",
+        "../outside/file",
+        "../outside/new",
+        "dir/file",
+        "dir/new",
+        "relative",
+        "dangling",
+        "absolute",
+        "up",
+        "up/outside/file",
+        "/etc/passwd",
+        "//etc/passwd",
+        "/",
+        "loop",
+        "loop/x",
+        "sub/../../x",
+        "sub/../../work/../x",
+        sibling,
+        sibling_file,
+        "missing/../../x",
+    };
+    for (size_t t = 0; t < PATH_TOOLS; t++)
+        for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
+            char *args = path_args(t, paths[i]);
+            const char *out = call(w, path_tools[t].tool, args, true);
+            assert_null(strstr(out, "secret"));
+            if (!strstr(out, paths[i]))
+                fail_msg("%s: %s", paths[i], out);
+            if (tool_find(path_tools[t].tool)->preview)
+                workplace_preview(w, path_tools[t].tool, args, true);
+            free(args);
+        }
+    assert_outside_untouched();
+    assert_int_equal(faccessat(w->root_fd, "missing", F_OK, 0), -1);
+    free(sibling_file);
+    free(sibling);
+}
+
+/* Exchanges what is there for links that lead out, as fast as it can. */
+struct swapper {
+    int root_fd;
+    bool able; /* where the system can do it at once, without a moment at which nothing is there */
+    atomic_bool done;
+};
+
+static bool exchange(int dir, const char *a, const char *b)
+{
+#ifdef SYS_renameat2
+    return syscall(SYS_renameat2, dir, a, dir, b, 2 /* RENAME_EXCHANGE */) == 0;
+#else
+    (void)dir;
+    (void)a;
+    (void)b;
+    return false;
+#endif
+}
+
+static void *swap(void *arg)
+{
+    struct swapper *s = arg;
+    while (!atomic_load(&s->done))
+        s->able = exchange(s->root_fd, "dir", "link") && exchange(s->root_fd, "file", "file_link");
+    return NULL;
+}
+
+static void no_swapped_link_leads_out(void **state)
+{
+    static const char *const paths[] = {"dir/file", "file", "dir", "dir/new", "."};
+    struct workplace *w = *state;
+    struct swapper swapper = {.root_fd = w->root_fd};
+    pthread_t thread;
+    workplace_mkdir("outside");
+    workplace_put("outside/file", "secret");
+    workplace_mkdir("work/dir");
+    workplace_put("work/dir/file", "open");
+    workplace_put("work/file", "open");
+    workplace_link("../outside", "work/link");
+    workplace_link("../outside/file", "work/file_link");
+    atomic_init(&swapper.done, false);
+    assert_int_equal(pthread_create(&thread, NULL, swap, &swapper), 0);
+    for (int round = 0; round < 600; round++)
+        for (size_t t = 0; t < PATH_TOOLS; t++) {
+            struct tool_call prepared;
+            char *args = path_args(t, paths[(size_t)round % (sizeof paths / sizeof *paths)]);
+            buf_clear(&w->out);
+            assert_true(tool_call_prepare(&prepared, path_tools[t].tool, args, &w->out));
+            tool_call_run(&prepared, &w->context, &w->out);
+            assert_null(strstr(w->out.data, "secret"));
+            assert_null(strstr(w->out.data, "file (6 bytes)"));
+            tool_call_release(&prepared);
+            free(args);
+        }
+    atomic_store(&swapper.done, true);
+    pthread_join(thread, NULL);
+    assert_outside_untouched();
+    if (!swapper.able)
+        skip();
+}
+
+static void levels_offer_their_tools(void **state)
+{
+    static const struct {
+        const char *tool, *class;
+        enum config_key timeout;
+    } rows[] = {{"read_file", "read", CONFIG_TOOLS_TIMEOUT},
+                {"list_directory", "read", CONFIG_TOOLS_TIMEOUT},
+                {"search_files", "read", CONFIG_TOOLS_TIMEOUT},
+                {"write_file", "write", CONFIG_TOOLS_TIMEOUT},
+                {"run_command", "execute", CONFIG_TOOLS_COMMAND_TIMEOUT}};
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const struct tool *tool = tool_find(rows[i].tool);
+        assert_string_equal(tool_class_name(tool->class), rows[i].class);
+        assert_int_equal(tool->timeout, rows[i].timeout);
+        assert_false(tool_offered(tool, "none"));
+        assert_int_equal(tool_offered(tool, "read"), strcmp(rows[i].class, "read") == 0);
+        assert_true(tool_offered(tool, "full"));
+        assert_int_equal(tool->preview != NULL, strcmp(rows[i].class, "read") != 0);
+    }
+}
+
+static void a_preview_is_clean_and_bounded(void **state)
+{
+    struct workplace *w = *state;
+    assert_string_equal(workplace_preview(w, "read_file", "{\"path\":\"none\"}", false), "");
+    const char *out = workplace_preview(w, "run_command",
+                                        "{\"command\":\"echo \\u001b[31m\\u202e\\u0007\"}", false);
+    assert_non_null(strstr(out, "echo \xe2\x90\x9b[31m\xef\xbf\xbd\xe2\x90\x87"));
+    char *text = mem_alloc(TOOL_MAX_PREVIEW + 100);
+    memset(text, 'x', TOOL_MAX_PREVIEW + 99);
+    char *args = workplace_args("command", text, NULL);
+    out = workplace_preview(w, "run_command", args, false);
+    assert_in_range(w->out.len, TOOL_MAX_PREVIEW, TOOL_MAX_PREVIEW + 100);
+    assert_non_null(strstr(out, "\n[cut: 1048576 of "));
+    free(args);
+    free(text);
 }
 
 static void bad_arguments_are_told_to_the_model(void **state)
@@ -219,6 +361,9 @@ static void bad_arguments_are_told_to_the_model(void **state)
         {"read_file", "{\"path\":\"a\",\"offset\":0}", "at least 1"},
         {"read_file", "{\"path\":\"a\",\"offset\":1.5}", "of type integer"},
         {"read_file", "{\"path\":\"a\",\"limit\":9999999}", "at most 1e+06"},
+        {"read_file", "{\"path\":\"a\",\"offset\":9223372036854775807}", "at most"},
+        {"read_file", "{\"path\":\"a\\u0000b\"}", "a NUL character"},
+        {"read_file", "{\"path\":\"a\\\\u0000b\"}", "No such file"},
         {"read_file", "{\"path\":\"a\",\"mode\":\"w\"}", "unknown argument \"mode\""},
         {"run_anything", "{}", "no tool named \"run_anything\""},
     };
@@ -262,7 +407,7 @@ static void every_schema_parses(void **state)
     }
 }
 
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+#define TEST(f) cmocka_unit_test_setup_teardown(f, workplace_setup, workplace_teardown)
 
 int main(void)
 {
@@ -275,6 +420,10 @@ int main(void)
         TEST(paths_inside_are_followed),
         TEST(lists_a_directory),
         TEST(a_stop_ends_a_tool),
+        TEST(no_tool_leaves_the_directory),
+        TEST(no_swapped_link_leads_out),
+        cmocka_unit_test(levels_offer_their_tools),
+        TEST(a_preview_is_clean_and_bounded),
         TEST(bad_arguments_are_told_to_the_model),
         cmocka_unit_test(schema_sees_into_arrays_and_enums),
         cmocka_unit_test(every_schema_parses),

@@ -290,6 +290,19 @@ static void ends_of_runs_are_notes(void **state)
         "\nyou\n  r\n\n  — interrupted\n\nyou\n  s\n\ntiro\n  part\n\n  ✗ the server\n  is away\n");
 }
 
+static void calls_that_a_run_leaves_get_no_result(void **state)
+{
+    struct transcript *t = *state;
+    say(t, EVENT_RUN_STARTED, 1, "q");
+    apply(t, call_of(2, "c1", "read_file", "{\"path\": \"a\"}"));
+    apply(t, call_of(3, "c2", "read_file", "{\"path\": \"b\"}"));
+    apply(t, result_of(4, "c1", "x", false));
+    assert_true(shows(t, "“b” …"));
+    say(t, EVENT_INTERRUPTED, 5, NULL);
+    assert_true(shows(t, "“a” → 1 line"));
+    assert_true(shows(t, "“b” ✗ no result"));
+}
+
 static void a_reached_limit_is_said(void **state)
 {
     struct transcript *t = *state;
@@ -299,6 +312,36 @@ static void a_reached_limit_is_said(void **state)
     end->stop_reason = STOP_MAX_TOKENS;
     apply(t, end);
     assert_true(shows(t, "length limit"));
+}
+
+static void budget_of(struct transcript *t, int64_t seq, const char *kind, double used,
+                      double limit)
+{
+    struct event *ev = event_of(EVENT_BUDGET_WARNING, seq, NULL);
+    ev->name = mem_strdup(kind);
+    ev->used = used;
+    ev->bound = limit;
+    ev->count = 80;
+    apply(t, ev);
+}
+
+static void the_budget_warns_and_ends(void **state)
+{
+    struct transcript *t = *state;
+    transcript_resize(t, 70, 30);
+    say(t, EVENT_RUN_STARTED, 1, "q");
+    budget_of(t, 2, "max_tokens", 8000, 10000);
+    budget_of(t, 3, "max_cost", 0.4, 0.5);
+    budget_of(t, 4, "max_turn_duration", 48, 60);
+    budget_of(t, 5, "max_\033[2J", 1e300, -1);
+    struct event *end = event_of(EVENT_RUN_FAILED, 6, "max_tokens is reached; raise it");
+    end->name = mem_strdup("BUDGET_EXHAUSTED");
+    apply(t, end);
+    assert_true(shows(t, "! 80 % of max_tokens used: 8,000 of 10,000\n"));
+    assert_true(shows(t, "! 80 % of max_cost used: $0.40 of $0.50\n"));
+    assert_true(shows(t, "! 80 % of max_turn_duration used: 48 of 60 seconds\n"));
+    assert_true(shows(t, "max_␛[2J used: 1e+300 of -1\n"));
+    assert_true(shows(t, "✗ The budget is used up.\n  max_tokens is reached; raise it\n"));
 }
 
 static void a_retried_attempt_leaves_nothing(void **state)
@@ -378,6 +421,61 @@ static void a_retry_reaches_back_over_pages(void **state)
     prepend(t, newer, 4, true);
     prepend(t, older, 5, false);
     expect(t, "\nyou\n  first\n\ntiro\n  kept\n\nyou\n  again\n\ntiro\n  now\n");
+}
+
+struct ends {
+    int64_t last[8];
+    size_t count;
+};
+
+static void take_end(void *context, const struct transcript_turn *turn)
+{
+    struct ends *ends = context;
+    assert_int_equal(turn->number, ends->count + 1);
+    ends->last[ends->count++] = turn->last;
+}
+
+static void assert_turns(const struct transcript *t, size_t count, const int64_t *last)
+{
+    struct ends ends = {0};
+    transcript_each_turn(t, take_end, &ends);
+    assert_int_equal(ends.count, count);
+    for (size_t i = 0; i < count; i++)
+        assert_int_equal(ends.last[i], last[i]);
+}
+
+/* A turn reaches to where the next one began, which is where it was tried first. */
+static void turns_are_counted_and_end_where_the_next_begins(void **state)
+{
+    struct transcript *t = *state;
+    exchange(t, 1, "one", "first");
+    exchange(t, 4, "two", "second");
+    transcript_note(t, STYLE_NOTE, "a note");
+    assert_turns(t, 2, (const int64_t[]){3, 6});
+    say(t, EVENT_RUN_STARTED, 7, "three");
+    say(t, EVENT_RUN_FAILED, 8, "broken");
+    apply(t, retry_of(9, "three", 7));
+    say(t, EVENT_RUN_FAILED, 10, "broken again");
+    apply(t, retry_of(11, "three", 9));
+    assert_turns(t, 3, (const int64_t[]){3, 6, 11});
+    assert_int_equal(transcript_oldest(t), 0);
+}
+
+static void turns_are_counted_over_pages(void **state)
+{
+    struct transcript *t = *state;
+    struct event *newer[] = {retry_of(9, "two", 7), event_of(EVENT_TEXT_COMPLETE, 10, "second"),
+                             event_of(EVENT_RUN_COMPLETED, 11, "second")};
+    struct event *older[] = {
+        event_of(EVENT_RUN_STARTED, 1, "one"),        event_of(EVENT_TEXT_COMPLETE, 2, "first"),
+        event_of(EVENT_RUN_COMPLETED, 3, "first"),    event_of(EVENT_RUN_STARTED, 4, "two"),
+        event_of(EVENT_RUN_FAILED, 6, "broken"),      retry_of(7, "two", 4),
+        event_of(EVENT_RUN_FAILED, 8, "broken again")};
+    prepend(t, newer, 3, true);
+    assert_int_equal(transcript_oldest(t), 9);
+    prepend(t, older, 7, false);
+    assert_int_equal(transcript_oldest(t), 0);
+    assert_turns(t, 2, (const int64_t[]){3, 11});
 }
 
 static void an_older_page_leaves_the_view_in_place(void **state)
@@ -751,12 +849,16 @@ int main(void)
         TRANSCRIPT_TEST(tool_lines_fit_any_width),
         TRANSCRIPT_TEST(long_results_are_bounded),
         TRANSCRIPT_TEST(ends_of_runs_are_notes),
+        TRANSCRIPT_TEST(calls_that_a_run_leaves_get_no_result),
         TRANSCRIPT_TEST(a_reached_limit_is_said),
+        TRANSCRIPT_TEST(the_budget_warns_and_ends),
         TRANSCRIPT_TEST(a_retried_attempt_leaves_nothing),
         TRANSCRIPT_TEST(retry_takes_the_place_of_its_run),
         TRANSCRIPT_TEST(an_open_run_of_a_resumed_session_was_cut_off),
         TRANSCRIPT_TEST(pages_join_what_their_border_cut),
         TRANSCRIPT_TEST(a_retry_reaches_back_over_pages),
+        TRANSCRIPT_TEST(turns_are_counted_and_end_where_the_next_begins),
+        TRANSCRIPT_TEST(turns_are_counted_over_pages),
         TRANSCRIPT_TEST(an_older_page_leaves_the_view_in_place),
         TRANSCRIPT_TEST(a_joined_item_leaves_the_view_in_place),
         TRANSCRIPT_TEST(new_text_does_not_move_a_scrolled_view),

@@ -263,6 +263,13 @@ static void matching_ignores_case(void **state)
     assert_true(utf8_contains_folded("anything", ""));
     assert_false(utf8_contains_folded("", "x"));
     assert_false(utf8_contains_folded("quic", "quick"));
+    assert_true(utf8_contains_folded("aaab", "AAB")); /* what has begun may begin again within */
+    assert_true(utf8_contains_folded("x\xE2\x84\xAA", "k"));            /* the sign of Kelvin */
+    assert_true(utf8_contains_folded("\xC5\xBF", "S"));                 /* the long s */
+    assert_false(utf8_contains_folded("gr\xC3\xB6\xC3\x9F", "gr\xC3")); /* half a character */
+    assert_true(utf8_contains_folded("a\xC3(b", "\xC3(B"));
+    assert_false(utf8_contains_folded("[", "{"));
+    assert_false(utf8_contains_folded("@", "`"));
 }
 
 /* Megabytes take milliseconds; the limit is for a machine under load with sanitizers, yet far

@@ -156,6 +156,45 @@ static void times_are_written_in_utc(void **state)
     }
 }
 
+static void times_are_read_again(void **state)
+{
+    (void)state;
+    static const char *const bad[] = {
+        "",
+        "now",
+        "2026-03-09",
+        "2026-03-09T14:05:07Z",
+        "2026-03-09T14:05:07.123",
+        "2026-03-09T14:05:07.123Zx",
+        "2026-03-09 14:05:07.123Z",
+        "2026-02-29T00:00:00.000Z",
+        "2100-02-29T00:00:00.000Z",
+        "2026-04-31T00:00:00.000Z",
+        "2026-00-09T00:00:00.000Z",
+        "2026-13-09T00:00:00.000Z",
+        "2026-03-00T00:00:00.000Z",
+        "2026-03-09T24:00:00.000Z",
+        "2026-03-09T14:60:00.000Z",
+        "1969-12-31T23:59:59.999Z",
+        "0000-01-01T00:00:00.000Z",
+    };
+    static const int64_t steps[] = {1, 999, 86399999, 31557600001, 253402300799999};
+    int64_t ms;
+    char text[25];
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        assert_false(clock_parse(bad[i], &ms));
+    for (int64_t day = 0; day < 366 * 140; day++) {
+        clock_format(day * 86400000 + 4711, text);
+        assert_true(clock_parse(text, &ms));
+        assert_int_equal(ms, day * 86400000 + 4711);
+    }
+    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
+        clock_format(steps[i], text);
+        assert_true(clock_parse(text, &ms));
+        assert_int_equal(ms, steps[i]);
+    }
+}
+
 static void clocks_are_replaced_and_restored(void **state)
 {
     (void)state;
@@ -178,6 +217,7 @@ int main(void)
         cmocka_unit_test(other_texts_are_refused),
         cmocka_unit_test(random_numbers_spread),
         cmocka_unit_test(times_are_written_in_utc),
+        cmocka_unit_test(times_are_read_again),
         cmocka_unit_test(clocks_are_replaced_and_restored),
         cmocka_unit_test(a_seed_repeats),
     };

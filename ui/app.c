@@ -10,6 +10,7 @@
 #include "base/utf8.h"
 #include "ui/completion.h"
 #include "ui/format.h"
+#include "ui/sessions.h"
 #include "ui/term.h"
 
 #define FRAME_MS 16
@@ -45,8 +46,10 @@ void app_init(struct app *app, const struct ui_options *options)
     app->find.line = editor_new();
     app->paths = path_lister_new();
     keymap_init(&app->keymap);
+    approval_init(&app->approval);
     session_info_init(&app->session);
     app->meters.last_input = -1;
+    app->meters.cost = -1;
     app->meters.total = USAGE_UNKNOWN;
     app->meters.price = (struct price){-1, -1, -1};
     app->last = USAGE_UNKNOWN;
@@ -62,6 +65,8 @@ void app_init(struct app *app, const struct ui_options *options)
 void app_release(struct app *app)
 {
     app_close_overlay(app);
+    sessions_free(app->sessions_screen);
+    approval_release(&app->approval);
     transcript_free(app->transcript);
     editor_free(app->editor);
     editor_free(app->find.line);
@@ -80,6 +85,8 @@ void app_release(struct app *app)
     free(app->activity.retry_reason);
     free(app->waiting);
     free(app->draft_when_left);
+    free(app->parting);
+    free(app->find_next);
 }
 
 void app_touch(struct app *app, unsigned parts)
@@ -187,6 +194,9 @@ void app_edited(struct app *app)
 
 void app_save_draft(struct app *app)
 {
+    app->draft_at = 0;
+    if (app->read_only)
+        return;
     const char *text = editor_text(app->editor);
     struct buf both = BUF_INIT; /* what waits is not sent yet, so it is a draft as well */
     if (app->waiting)
@@ -194,7 +204,6 @@ void app_save_draft(struct app *app)
     buf_addstr(&both, text);
     app_command(app, COMMAND_SAVE_DRAFT, both.data);
     buf_release(&both);
-    app->draft_at = 0;
 }
 
 void app_leave_session(struct app *app)
@@ -202,7 +211,8 @@ void app_leave_session(struct app *app)
     app_save_draft(app);
     free(app->draft_when_left);
     app->draft_when_left = NULL;
-    if (app->options->service->persist) /* else nobody else keeps it: it comes along */
+    bool kept = app->options->service->persist && !app->read_only; /* else it comes along */
+    if (kept)
         app->draft_when_left = mem_strdup(editor_text(app->editor));
 }
 
@@ -244,16 +254,27 @@ void app_copy(struct app *app, const char *text)
     buf_release(&size);
 }
 
-void app_want_page(struct app *app)
+static void ask_for_page(struct app *app, int64_t before)
 {
-    int64_t before = app->page_asked ? 0 : transcript_wants_before(app->transcript);
-    if (before <= 0)
+    if (before <= 0 || app->page_asked)
         return;
     struct command *c = command_new(COMMAND_PAGE, NULL);
     c->number = before;
     c->limit = PAGE_EVENTS;
     app->page_asked = true;
     service_send(app->service, c);
+}
+
+void app_want_page(struct app *app)
+{
+    ask_for_page(app, transcript_wants_before(app->transcript));
+}
+
+int64_t app_want_older(struct app *app)
+{
+    int64_t oldest = transcript_oldest(app->transcript);
+    ask_for_page(app, oldest);
+    return oldest;
 }
 
 int64_t app_context(const struct app *app, bool *estimated)
@@ -313,6 +334,7 @@ int app_timeout(const struct app *app, int64_t now_ms)
         due = earliest(due, app->status_ms + STATUS_MS);
     if (app->dirty)
         due = earliest(due, app->urgent ? now_ms : next_frame(app));
+    due = earliest(due, approval_due(&app->approval));
     if (due == 0)
         return -1;
     int64_t wait = due - now_ms;
@@ -330,6 +352,9 @@ void app_timers(struct app *app, int64_t now_ms)
     }
     if (app->status_dirty && now_ms >= app->status_ms + STATUS_MS)
         app_touch(app, DIRTY_STATUS);
+    int64_t keys_due = approval_due(&app->approval);
+    if (keys_due && now_ms >= keys_due)
+        app_touch_now(app, DIRTY_BODY);
 }
 
 bool app_frame_due(const struct app *app, int64_t now_ms)

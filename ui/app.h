@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "session/service.h"
+#include "ui/approval.h"
 #include "ui/editor.h"
 #include "ui/keymap.h"
 #include "ui/list.h"
@@ -42,7 +43,6 @@ enum overlay_kind {
     OVERLAY_HELP,
     OVERLAY_PALETTE,
     OVERLAY_HISTORY,
-    OVERLAY_SESSIONS,
     OVERLAY_MODELS,
     OVERLAY_THEMES,
     OVERLAY_CONFIG,
@@ -74,6 +74,7 @@ struct app {
     char *theme_name;
 
     struct session_info session;
+    bool read_only;    /* it is open for reading alone */
     bool fresh;        /* nothing was said in it yet */
     bool offline_said; /* that there is no model, in this session */
     char *provider, *model, *detail;
@@ -87,17 +88,25 @@ struct app {
     bool waiting_after; /* it was written after the turn's last event: sent even if that failed */
     bool retry_after;   /* /retry was: sent when the service is free */
 
+    struct approval approval; /* before whatever else is open */
     struct overlay overlay;
+    struct sessions *sessions_screen; /* over the transcript, below any overlay; NULL: closed */
+    char *find_next;                  /* to look for once that session is open; NULL: nothing */
+    char find_session[UUID_LEN + 1];
     struct find find;
     struct session_list sessions; /* the last listing */
     struct {
         VEC(char *) items;
     } models;
     bool sessions_known, models_known, inputs_asked, page_asked;
+    bool stop_asked;        /* by /stop, which tells when nothing runs */
+    bool turns_asked;       /* all older events, for the numbers of turns */
+    int64_t fork_turn;      /* to part after, when those have come; 0: none */
     bool completion_wanted; /* Tab waits for a listing */
     bool completion_closed; /* Esc closed the popup for this word */
     struct path_lister *paths;
 
+    char *parting;         /* what to say of the session that is gone, in the next; NULL: nothing */
     char *draft_when_left; /* editor's text when another session was asked for */
     bool draft_complained;
     int64_t draft_at; /* monotonic; 0: nothing to save */
@@ -149,6 +158,10 @@ void app_copy(struct app *app, const char *text);
 
 /* Asks for the page of older events if the view needs it. */
 void app_want_page(struct app *app);
+
+/* The same whatever the view is at. Returns the oldest event that is held, 0 if there are no older
+ * ones. */
+int64_t app_want_older(struct app *app);
 
 /* The context's tokens for the meters; *estimated tells whether that is a guess. -1: unknown. */
 int64_t app_context(const struct app *app, bool *estimated);

@@ -5,9 +5,13 @@
 
 #include "base/i18n.h"
 #include "base/mem.h"
+#include "session/export.h"
 #include "ui/app.h"
 #include "ui/find.h"
+#include "ui/fork.h"
 #include "ui/picker.h"
+#include "ui/sessions.h"
+#include "ui/sessions_screen.h"
 
 static void run_help(struct app *app, const char *arguments)
 {
@@ -22,26 +26,72 @@ static void run_new(struct app *app, const char *arguments)
     app_command(app, COMMAND_NEW, NULL);
 }
 
+/* What is open for reading goes on itself. */
 static void run_resume(struct app *app, const char *arguments)
 {
-    if (!*arguments) {
-        picker_sessions(app);
+    if (!*arguments && !app->read_only) {
+        sessions_screen_open(app, "");
         return;
     }
     app_leave_session(app);
-    app_command(app, COMMAND_RESUME, arguments);
+    app_command(app, COMMAND_RESUME, *arguments ? arguments : app->session.id);
 }
 
 static void run_sessions(struct app *app, const char *arguments)
 {
-    picker_sessions(app);
-    if (*arguments)
-        list_filter(app->overlay.list, arguments);
+    sessions_screen_open(app, arguments);
 }
 
 static void run_rename(struct app *app, const char *arguments)
 {
     app_command(app, COMMAND_RENAME, arguments);
+}
+
+static void run_archive(struct app *app, const char *arguments)
+{
+    (void)arguments;
+    app_leave_session(app);
+    app_command(app, COMMAND_ARCHIVE, NULL);
+}
+
+static void run_label(struct app *app, const char *arguments)
+{
+    if (*arguments)
+        app_command(app, COMMAND_LABEL, arguments);
+    else if (app->session.labels)
+        app_note(app, STYLE_NOTE, _("Labels: %s\n/label +NAME adds one, -NAME takes one away."),
+                 app->session.labels);
+    else
+        app_note(app, STYLE_NOTE, "%s",
+                 _("This session has no labels. /label +NAME adds one, -NAME takes one away."));
+}
+
+static char *in_home(const char *path)
+{
+    const char *home = getenv("HOME");
+    bool there = home && *home && strncmp(path, "~/", 2) == 0;
+    return there ? mem_printf("%s%s", home, path + 1) : mem_strdup(path);
+}
+
+static void run_export(struct app *app, const char *arguments)
+{
+    struct command *c = command_new(COMMAND_EXPORT, NULL);
+    c->text = *arguments ? in_home(arguments) : sessions_file_name(app->session.title);
+    c->limit = (int)export_format_of_path(c->text);
+    service_send(app->service, c);
+}
+
+static void run_stop(struct app *app, const char *arguments)
+{
+    (void)arguments;
+    app->stop_asked = true;
+    app_command(app, COMMAND_INTERRUPT, NULL);
+}
+
+static void run_compact(struct app *app, const char *arguments)
+{
+    (void)arguments;
+    app_command(app, COMMAND_COMPACT, NULL);
 }
 
 static void set_model(struct app *app, char *provider, const char *model)
@@ -157,6 +207,16 @@ const struct slash_command slash_commands[] = {
      N_("open a session: its title, an end of its id, last, ~2"), run_resume},
     {"sessions", "[WORDS]", ARGUMENT_OTHER, N_("choose among earlier sessions"), run_sessions},
     {"rename", "TITLE", ARGUMENT_OTHER, N_("give this session a title"), run_rename},
+    {"label", "[+NAME -NAME]", ARGUMENT_OTHER,
+     N_("show this session's labels; add some, take some away"), run_label},
+    {"fork", "[N]", ARGUMENT_TURN,
+     N_("go on in a copy of this session, up to your N-th message and its answer; alone: all"),
+     fork_run},
+    {"archive", "", ARGUMENT_OTHER, N_("put this session away and begin a new one"), run_archive},
+    {"export", "[FILE]", ARGUMENT_OTHER, N_("write this session to a file: .md, .json or .jsonl"),
+     run_export},
+    {"stop", "", ARGUMENT_OTHER, N_("stop the running turn"), run_stop},
+    {"compact", "", ARGUMENT_OTHER, N_("shorten what the model is sent"), run_compact},
     {"model", "[NAME]", ARGUMENT_MODEL,
      N_("choose a model: NAME, PROVIDER/NAME or PROVIDER; alone: a list"), run_model},
     {"system", "[TEXT]", ARGUMENT_OTHER,
@@ -248,6 +308,20 @@ static void say_unknown(struct app *app, const char *name)
     buf_release(&several);
 }
 
+/* Whether the command gets what it takes; says so if not. */
+static bool fits(struct app *app, const struct slash_command *c, const char *arguments)
+{
+    if (!*arguments && slash_needs_argument(c)) {
+        app_note(app, STYLE_WARNING, "/%s %s: %s", c->name, c->arguments, _(c->help));
+        return false;
+    }
+    if (*arguments && !*c->arguments) {
+        app_note(app, STYLE_WARNING, _("/%s takes nothing behind it."), c->name);
+        return false;
+    }
+    return true;
+}
+
 bool slash_run(struct app *app, const char *text)
 {
     struct slash_line line = slash_parse(text);
@@ -264,11 +338,9 @@ bool slash_run(struct app *app, const char *text)
     while (len > 0 && strchr(" \t\n", text[line.arguments + len - 1]))
         len--;
     char *arguments = mem_strndup(text + line.arguments, len);
-    bool enough = *arguments || !slash_needs_argument(c);
-    if (enough)
+    bool fit = fits(app, c, arguments);
+    if (fit)
         c->run(app, arguments);
-    else
-        app_note(app, STYLE_WARNING, "/%s %s: %s", c->name, c->arguments, _(c->help));
     free(arguments);
-    return enough;
+    return fit;
 }

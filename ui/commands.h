@@ -13,6 +13,7 @@ enum argument_kind {
     ARGUMENT_THEME,
     ARGUMENT_MODEL,
     ARGUMENT_SESSION,
+    ARGUMENT_TURN,
     ARGUMENT_COPY
 };
 
@@ -45,7 +46,8 @@ struct slash_line {
 };
 struct slash_line slash_parse(const char *text);
 
-/* Runs it. False, with a note, if there is no such command: the text stays in the editor. */
+/* Runs it. False, with a note, if there is no such command, or if it lacks its argument or takes
+ * none: the text stays in the editor. */
 bool slash_run(struct app *app, const char *text);
 
 #endif

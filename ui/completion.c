@@ -6,6 +6,7 @@
 #include "base/i18n.h"
 #include "base/mem.h"
 #include "ui/commands.h"
+#include "ui/fork.h"
 
 /* What stands before the caret. */
 enum place { PLACE_NONE, PLACE_COMMAND, PLACE_ARGUMENT, PLACE_PATH };
@@ -156,6 +157,9 @@ static void offer_arguments(struct app *app, const struct target *t)
     case ARGUMENT_SESSION:
         ask_once(app, app->sessions_known, COMMAND_LIST);
         add_sessions(app, list, t->word);
+        break;
+    case ARGUMENT_TURN:
+        fork_list_turns(app, list, t->word);
         break;
     case ARGUMENT_COPY:
         if (begins("code", t->word))

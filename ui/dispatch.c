@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/i18n.h"
 #include "base/mem.h"
 #include "ui/commands.h"
@@ -12,6 +13,7 @@
 #include "ui/find.h"
 #include "ui/picker.h"
 #include "ui/screen.h"
+#include "ui/sessions_screen.h"
 #include "ui/signals.h"
 
 #define EXTERNAL_MAX (16u * 1024 * 1024)
@@ -218,6 +220,11 @@ static void external(struct app *app)
     app_touch_now(app, DIRTY_ALL);
 }
 
+static void open_sessions(struct app *app)
+{
+    sessions_screen_open(app, "");
+}
+
 static void open_find(struct app *app)
 {
     find_open(app, "");
@@ -236,7 +243,7 @@ static const struct {
                 {ACTION_EXTERNAL, external},
                 {ACTION_PALETTE, picker_palette},
                 {ACTION_HELP, picker_help},
-                {ACTION_SESSIONS, picker_sessions},
+                {ACTION_SESSIONS, open_sessions},
                 {ACTION_FIND, open_find},
                 {ACTION_PAGE_UP, page_up},
                 {ACTION_PAGE_DOWN, page_down},
@@ -318,6 +325,10 @@ static void click(struct app *app, const struct key *key)
             choose(app);
         return;
     }
+    if (app->sessions_screen) {
+        sessions_screen_click(app, row, key->col);
+        return;
+    }
     const struct transcript_row *rows = transcript_rows(app->transcript, &count);
     if ((size_t)row < count && transcript_toggle(app->transcript, rows[row].item))
         app_touch_now(app, DIRTY_BODY);
@@ -333,29 +344,110 @@ static void editor_key(struct app *app, enum action action, const struct key *ke
     }
 }
 
+/* Questions of tools */
+
+static void answer_question(struct app *app, enum approval_answer answer)
+{
+    struct command *c = command_new(COMMAND_ANSWER, NULL);
+    c->name = mem_strdup(approval_id(&app->approval));
+    c->number = answer;
+    approval_over(&app->approval, c->name);
+    service_send(app->service, c);
+}
+
+/* What waits would follow the message that is stopped here: it comes back. */
+static void stop_turn(struct app *app)
+{
+    take_waiting(app);
+    approval_forget(&app->approval);
+    app_command(app, COMMAND_INTERRUPT, NULL);
+}
+
+static bool is_text(enum action action, const struct key *key)
+{
+    bool plain = key->code == K_CHAR && !key->ctrl && !key->alt && action == ACTION_NONE;
+    return plain || key->code == K_PASTE || action == ACTION_BACKSPACE || action == ACTION_NEWLINE;
+}
+
+/* Whether the editor is what text goes to, and can be seen. */
+static bool writes_message(const struct app *app)
+{
+    enum overlay_kind kind = app->overlay.kind;
+    return (kind == OVERLAY_NONE || kind == OVERLAY_COMPLETION) && !app->find.active &&
+           !app->sessions_screen;
+}
+
+/* Somebody who is writing goes on with that, whatever question comes meanwhile. */
+static void note_writing(struct app *app, enum action action, const struct key *key)
+{
+    if (action == ACTION_SEND)
+        approval_typed(&app->approval, 0);
+    else if (is_text(action, key))
+        approval_typed(&app->approval, clock_mono_ms());
+    else
+        return;
+    if (approval_open(&app->approval))
+        app_touch(app, DIRTY_BODY);
+}
+
+/* True if the question took the key. */
+static bool question_key(struct app *app, enum action action, const struct key *key)
+{
+    enum approval_answer answer;
+    switch (approval_key(&app->approval, &app->keymap, action, key, &answer)) {
+    case APPROVAL_PASS:
+        return false;
+    case APPROVAL_TEXT:
+        if (!writes_message(app))
+            return true;
+        editor_key(app, action, key);
+        note_writing(app, action, key);
+        break;
+    case APPROVAL_TAKEN:
+        break;
+    case APPROVAL_STOP:
+        stop_turn(app);
+        break;
+    case APPROVAL_ANSWERED:
+        answer_question(app, answer);
+        break;
+    }
+    app_touch_now(app, DIRTY_BODY | DIRTY_STATUS);
+    return true;
+}
+
 /* Keys that work whatever is open. */
 static bool is_global(enum action action)
 {
     return action == ACTION_REDRAW || action == ACTION_SUSPEND;
 }
 
-void dispatch_key(struct app *app, struct key *key)
+static void any_key(struct app *app, enum action action, const struct key *key)
 {
-    enum action action = keymap_find(&app->keymap, key);
     enum overlay_kind kind = app->overlay.kind;
     if (key->code == K_CLICK)
         click(app, key);
-    else if (is_global(action))
-        run_action(app, action);
     else if (kind == OVERLAY_COMPLETION && popup_key(app, action, key))
         ;
     else if (kind != OVERLAY_NONE && kind != OVERLAY_COMPLETION)
         overlay_key(app, action, key);
+    else if (app->sessions_screen && action != ACTION_HELP)
+        sessions_screen_key(app, action, key);
     else if (app->find.active && action != ACTION_PAGE_UP && action != ACTION_PAGE_DOWN &&
              action != ACTION_SCROLL_UP && action != ACTION_SCROLL_DOWN)
         find_key(app, action, key);
     else if (!run_action(app, action))
         editor_key(app, action, key);
+    note_writing(app, action, key);
+}
+
+void dispatch_key(struct app *app, struct key *key)
+{
+    enum action action = keymap_find(&app->keymap, key);
+    if (is_global(action))
+        run_action(app, action);
+    else if (!question_key(app, action, key))
+        any_key(app, action, key);
     free(key->text);
     key->text = NULL;
 }

@@ -21,6 +21,7 @@ enum item_change {
 struct item {
     enum item_kind kind;
     int64_t seq;      /* of the event that began it; of a note of our own: of the last before it */
+    int64_t from;     /* of a user message: where its turn began, with tries that were taken back */
     bool label;       /* begins what the assistant does in a run */
     bool lead;        /* a blank row before it */
     bool streaming;   /* text may still come */
@@ -39,7 +40,8 @@ struct item {
     size_t result_lines; /* of all of it; `result` may hold less */
     int64_t ms;
     bool answered, failed;
-    bool orphan; /* the request is on an older page */
+    bool orphan;   /* the request is on an older page */
+    bool given_up; /* its run is over: no result will come */
 
     /* item_layout.c */
     enum item_change change;

@@ -55,6 +55,12 @@ const struct action_info *action_info(enum action action)
     return &actions[action];
 }
 
+bool action_is_answer(enum action action)
+{
+    return action == ACTION_ALLOW_ONCE || action == ACTION_ALLOW_SESSION ||
+           action == ACTION_DECLINE;
+}
+
 static bool parse_bare(const char *name, struct key *out)
 {
     for (size_t i = 0; i < KEY_NAMES; i++)
@@ -75,7 +81,8 @@ static bool parse_bare(const char *name, struct key *out)
     return len > 0 && utf8_decode(name, len, &out->cp) == len && out->cp > ' ';
 }
 
-bool key_parse(const char *name, struct key *out)
+/* A letter alone is text, but where a question is answered. */
+static bool parse_key(const char *name, bool letters, struct key *out)
 {
     static const char *const prefixes[] = {"ctrl-", "alt-", "shift-"};
     struct key key = {0};
@@ -96,13 +103,18 @@ bool key_parse(const char *name, struct key *out)
         key.cp = (uint32_t)(key.ctrl ? tolower((int)key.cp) : toupper((int)key.cp));
     if (key.code == K_CHAR)
         key.shift = false;
-    /* A letter alone is text; some Ctrl-letters are other keys for every terminal. */
-    if (key.code == K_CHAR && !key.ctrl && !key.alt)
+    if (key.code == K_CHAR && !key.ctrl && !key.alt && !letters)
         return false;
+    /* Some Ctrl-letters are other keys for every terminal. */
     if (key.code == K_CHAR && key.ctrl && key.cp < 128 && strchr("him[", (int)key.cp))
         return false;
     *out = key;
     return true;
+}
+
+bool key_parse(const char *name, struct key *out)
+{
+    return parse_key(name, false, out);
 }
 
 void key_describe(const struct key *key, struct buf *out)
@@ -133,17 +145,24 @@ static bool same_key(const struct key *a, const struct key *b)
            (!shift_counts || a->shift == b->shift);
 }
 
-static struct keymap_binding *find(const struct keymap *m, const struct key *key)
+static struct keymap_binding *find(const struct keymap *m, const struct key *key, bool answer)
 {
     for (size_t i = 0; i < m->bindings.len; i++)
-        if (same_key(&m->bindings.items[i].key, key))
+        if (action_is_answer(m->bindings.items[i].action) == answer &&
+            same_key(&m->bindings.items[i].key, key))
             return &m->bindings.items[i];
     return NULL;
 }
 
 enum action keymap_find(const struct keymap *m, const struct key *key)
 {
-    const struct keymap_binding *b = find(m, key);
+    const struct keymap_binding *b = find(m, key, false);
+    return b ? b->action : ACTION_NONE;
+}
+
+enum action keymap_find_answer(const struct keymap *m, const struct key *key)
+{
+    const struct keymap_binding *b = find(m, key, true);
     return b ? b->action : ACTION_NONE;
 }
 
@@ -151,7 +170,7 @@ struct key_list {
     VEC(struct key) items;
 };
 
-static bool parse_keys(const char *text, struct key_list *out, struct error *e)
+static bool parse_keys(const char *text, bool letters, struct key_list *out, struct error *e)
 {
     char *copy = mem_strdup(text), *rest = NULL;
     bool ok = true;
@@ -159,7 +178,7 @@ static bool parse_keys(const char *text, struct key_list *out, struct error *e)
         struct key key;
         if (strcasecmp(w, "none") == 0)
             continue;
-        ok = key_parse(w, &key);
+        ok = parse_key(w, letters, &key);
         if (ok)
             vec_push(&out->items, key);
         else
@@ -174,7 +193,7 @@ static bool parse_keys(const char *text, struct key_list *out, struct error *e)
 static void bind_all(struct keymap *m, enum action action, const struct key_list *keys, bool own)
 {
     for (size_t i = 0; i < keys->items.len; i++) {
-        struct keymap_binding *taken = find(m, &keys->items.items[i]);
+        struct keymap_binding *taken = find(m, &keys->items.items[i], action_is_answer(action));
         if (taken)
             vec_remove(&m->bindings, (size_t)(taken - m->bindings.items), 1);
         struct keymap_binding binding = {keys->items.items[i], action, own};
@@ -195,7 +214,8 @@ void keymap_init(struct keymap *m)
     for (int a = 1; a < ACTION_COUNT; a++) {
         struct key_list keys = {0};
         struct error impossible;
-        if (parse_keys(actions[a].keys, &keys, &impossible))
+        bool letters = action_is_answer((enum action)a);
+        if (parse_keys(actions[a].keys, letters, &keys, &impossible))
             bind_all(m, (enum action)a, &keys, false);
         vec_release(&keys.items);
     }
@@ -218,13 +238,14 @@ static bool check_free(const struct keymap *m, enum action action, const struct 
                        struct error *e)
 {
     for (size_t i = 0; i < keys->items.len; i++) {
-        const struct keymap_binding *taken = find(m, &keys->items.items[i]);
+        const struct keymap_binding *taken =
+            find(m, &keys->items.items[i], action_is_answer(action));
         if (!taken || !taken->own || taken->action == action)
             continue;
         struct buf name = BUF_INIT;
         key_describe(&taken->key, &name);
-        err_set(e, ERR_CONFIG_ERROR, _("%s is given to both \"%s\" and \"%s\""), name.data,
-                actions[taken->action].name, actions[action].name);
+        err_set(e, ERR_CONFIG_ERROR, _("%s is given to both \"%s\" and \"%s\"; take it from one"),
+                name.data, actions[taken->action].name, actions[action].name);
         buf_release(&name);
         return false;
     }
@@ -239,10 +260,11 @@ bool keymap_bind(struct keymap *m, const char *action, const char *keys, struct 
         if (near)
             return err_set(e, ERR_CONFIG_ERROR,
                            _("no action is called \"%.60s\"; did you mean \"%s\"?"), action, near);
-        return err_set(e, ERR_CONFIG_ERROR, _("no action is called \"%.60s\""), action);
+        return err_set(e, ERR_CONFIG_ERROR,
+                       _("no action is called \"%.60s\"; F1 in the chat lists them"), action);
     }
     struct key_list list = {0};
-    bool ok = parse_keys(keys, &list, e) && check_free(m, a, &list, e);
+    bool ok = parse_keys(keys, action_is_answer(a), &list, e) && check_free(m, a, &list, e);
     if (ok) {
         unbind(m, a);
         bind_all(m, a, &list, true);

@@ -20,12 +20,20 @@
     X(CLEAR, "clear", "ctrl-c", N_("clear the editor; stop the turn; then leave"))                 \
     X(LEAVE, "leave", "ctrl-d", N_("delete to the right; leave when the editor is empty"))         \
     X(SUSPEND, "suspend", "ctrl-z", N_("go back to the shell; \"fg\" comes back"))                 \
-    X(COMPLETE, "complete", "tab", N_("complete a /command or an @path"))                          \
+    X(COMPLETE, "complete", "tab",                                                                 \
+      N_("complete a /command or an @path; among sessions: go to the preview"))                    \
     X(HISTORY, "history", "ctrl-r", N_("search what you sent before"))                             \
     X(EXTERNAL, "external_editor", "ctrl-g", N_("write in $EDITOR"))                               \
     X(PALETTE, "palette", "ctrl-p", N_("list of all commands"))                                    \
     X(HELP, "help", "f1", N_("this help"))                                                         \
     X(SESSIONS, "sessions", "f3", N_("earlier sessions"))                                          \
+    X(SESSION_READ, "session_read", "alt-v", N_("among sessions: open it to read"))                \
+    X(SESSION_FORK, "session_fork", "alt-n", N_("among sessions: go on in a copy of it"))          \
+    X(SESSION_RENAME, "session_rename", "alt-r", N_("among sessions: change its title"))           \
+    X(SESSION_LABEL, "session_label", "alt-t", N_("among sessions: change its labels"))            \
+    X(SESSION_ARCHIVE, "session_archive", "alt-a", N_("among sessions: archive it, or not"))       \
+    X(SESSION_EXPORT, "session_export", "alt-e", N_("among sessions: write it to a file"))         \
+    X(SESSION_DELETE, "session_delete", "alt-x", N_("among sessions: delete it"))                  \
     X(FIND, "find", "ctrl-f", N_("find in the transcript"))                                        \
     X(FIND_NEWER, "find_newer", "shift-tab", N_("while finding: the next newer match"))            \
     X(PAGE_UP, "page_up", "pageup", N_("a page towards older"))                                    \
@@ -57,7 +65,10 @@
     X(YANK_POP, "yank_pop", "alt-y", N_("after that: what was cut before it"))                     \
     X(TRANSPOSE, "transpose", "ctrl-t", N_("swap two characters"))                                 \
     X(UNDO, "undo", "ctrl-_", N_("undo"))                                                          \
-    X(REDO, "redo", "alt-_", N_("redo"))
+    X(REDO, "redo", "alt-_", N_("redo"))                                                           \
+    X(ALLOW_ONCE, "allow_once", "a", N_("when a tool asks: allow this call"))                      \
+    X(ALLOW_SESSION, "allow_session", "s", N_("when a tool asks: allow it for this session"))      \
+    X(DECLINE, "decline", "d", N_("when a tool asks: decline"))
 
 enum action {
     ACTION_NONE,
@@ -71,6 +82,10 @@ struct action_info {
     const char *name, *keys, *help; /* help: for gettext */
 };
 const struct action_info *action_info(enum action action); /* not of ACTION_NONE */
+
+/* Answers to a question of the program's. Their keys may be letters, and mean something else
+ * everywhere else. */
+bool action_is_answer(enum action action);
 
 struct keymap {
     VEC(struct keymap_binding {
@@ -89,7 +104,11 @@ void keymap_release(struct keymap *m);
  * unknown action or key, or a key that [keys] gave to another action before. */
 bool keymap_bind(struct keymap *m, const char *action, const char *keys, struct error *e);
 
+/* Never an answer. */
 enum action keymap_find(const struct keymap *m, const struct key *key);
+
+/* Answers alone. */
+enum action keymap_find_answer(const struct keymap *m, const struct key *key);
 
 /* Appends the action's keys: "Ctrl-J, Alt-Enter"; nothing if it has none. */
 void keymap_describe(const struct keymap *m, enum action action, struct buf *out);

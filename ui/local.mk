@@ -1,5 +1,7 @@
 libtui_a_SOURCES += \
 	ui/app.c ui/app.h \
+	ui/approval.c ui/approval.h \
+	ui/approval_rows.c \
 	ui/commands.c ui/commands.h \
 	ui/completion.c ui/completion.h \
 	ui/dispatch.c ui/dispatch.h \
@@ -10,7 +12,9 @@ libtui_a_SOURCES += \
 	ui/editor_private.h \
 	ui/editor_undo.c \
 	ui/external_editor.c ui/external_editor.h \
+	ui/faults.c ui/faults.h \
 	ui/find.c ui/find.h \
+	ui/fork.c ui/fork.h \
 	ui/format.c ui/format.h \
 	ui/glyph.c ui/glyph.h \
 	ui/help.c ui/help.h \
@@ -32,6 +36,16 @@ libtui_a_SOURCES += \
 	ui/picker.c ui/picker.h \
 	ui/rows.c ui/rows.h \
 	ui/screen.c ui/screen.h \
+	ui/sessions.c ui/sessions.h \
+	ui/sessions_done.c \
+	ui/sessions_fields.c \
+	ui/sessions_hints.c \
+	ui/sessions_input.c \
+	ui/sessions_keys.c \
+	ui/sessions_list.c \
+	ui/sessions_private.h \
+	ui/sessions_rows.c \
+	ui/sessions_screen.c ui/sessions_screen.h \
 	ui/signals.c ui/signals.h \
 	ui/status.c ui/status.h \
 	ui/style.h \
@@ -43,6 +57,7 @@ libtui_a_SOURCES += \
 	ui/transcript_find.c \
 	ui/transcript_items.c ui/transcript_items.h \
 	ui/transcript_private.h \
+	ui/transcript_turns.c \
 	ui/tty.c ui/tty.h \
 	ui/ui.c ui/ui.h \
 	ui/welcome.c ui/welcome.h \

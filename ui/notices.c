@@ -8,8 +8,11 @@
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "ui/completion.h"
+#include "ui/faults.h"
 #include "ui/find.h"
+#include "ui/fork.h"
 #include "ui/picker.h"
+#include "ui/sessions_screen.h"
 #include "ui/term.h"
 
 static void replace_string(char **old, char **new)
@@ -63,9 +66,11 @@ static void saw_retry(struct app *app, struct event *ev)
     a->retry_reason = mem_strdup(ev->text);
 }
 
-static void saw_failure(struct app *app)
+/* Where the budget ended it, it would end again. */
+static void saw_failure(struct app *app, const struct event *ev)
 {
-    app_note(app, STYLE_NOTE, "%s", _("/retry sends it again."));
+    if (!ev->name || err_from_name(ev->name) != ERR_BUDGET_EXHAUSTED)
+        app_note(app, STYLE_NOTE, "%s", _("/retry sends it again."));
 }
 
 /* Beside the transcript: what the meters and /edit know. `live`: it happens now. */
@@ -95,6 +100,10 @@ static void note_event(struct app *app, struct event *ev, bool live)
         if (live)
             saw_retry(app, ev);
         break;
+    case EVENT_BUDGET_WARNING:
+        if (live && ev->count > app->meters.budget_percent)
+            app->meters.budget_percent = ev->count;
+        break;
     case EVENT_INTERRUPTED:
         saw_usage(app, &ev->usage);
         break;
@@ -113,7 +122,10 @@ static void take_event(struct app *app, struct notice *n)
     struct event *ev = n->event;
     bool delta = ev->type == EVENT_TEXT_DELTA || ev->type == EVENT_REASONING_DELTA;
     note_event(app, ev, true);
+    if (ev->type == EVENT_TOOL_EXECUTION_COMPLETED && approval_over(&app->approval, ev->id))
+        app_touch_now(app, DIRTY_BODY);
     if (ends_run(ev->type)) {
+        approval_forget(&app->approval);
         app->activity.over = app->activity.busy;
         app->activity.failed = ev->type == EVENT_RUN_FAILED;
     }
@@ -124,7 +136,7 @@ static void take_event(struct app *app, struct notice *n)
     if (!delta)
         app_touch_now(app, DIRTY_STATUS);
     if (ev->type == EVENT_RUN_FAILED)
-        saw_failure(app);
+        saw_failure(app, ev);
 }
 
 /* Sessions */
@@ -153,9 +165,20 @@ static void change_draft(struct app *app, const char *draft)
         app->draft_at = 0; /* else something was typed before the session was there */
 }
 
+static void say_parting(struct app *app)
+{
+    if (app->parting)
+        app_note(app, STYLE_NOTE, "%s", app->parting);
+    free(app->parting);
+    app->parting = NULL;
+}
+
 static void open_session(struct app *app, const struct session_info *info)
 {
     transcript_clear(app->transcript);
+    approval_forget(&app->approval);
+    fork_forget(app);
+    say_parting(app);
     if (app->find.active)
         find_close(app);
     app->fresh = true;
@@ -169,6 +192,19 @@ static void open_session(struct app *app, const struct session_info *info)
     change_draft(app, info->draft);
 }
 
+static bool same_text(const char *a, const char *b)
+{
+    return strcmp(a ? a : "", b ? b : "") == 0;
+}
+
+static void say_labels(struct app *app, const char *labels)
+{
+    if (labels)
+        app_note(app, STYLE_NOTE, _("Labels: %s"), labels);
+    else
+        app_note(app, STYLE_NOTE, "%s", _("This session has no labels any more."));
+}
+
 static void take_session(struct app *app, struct notice *n)
 {
     bool retitled = !app->session.title || strcmp(app->session.title, n->info.title) != 0;
@@ -179,6 +215,9 @@ static void take_session(struct app *app, struct notice *n)
         else
             open_session(app, &n->info);
     }
+    if (!n->flag && !same_text(app->session.labels, n->info.labels))
+        say_labels(app, n->info.labels);
+    app->read_only = n->read_only;
     session_info_release(&app->session);
     app->session = n->info;
     session_info_init(&n->info);
@@ -188,6 +227,7 @@ static void take_session(struct app *app, struct notice *n)
         app->meters.window = kept.window;
     if (retitled)
         show_title(&app->session);
+    sessions_screen_session(app, n->flag);
     app->sessions_known = false;
     app_touch_now(app, DIRTY_ALL);
 }
@@ -208,18 +248,26 @@ static void take_page(struct app *app, struct notice *n)
     if (n->number > 0)
         app->page_asked = false;
     find_page_came(app);
+    fork_page_came(app);
+    if (n->number == 0)
+        sessions_screen_page(app);
     app_want_page(app);
     app_touch_now(app, DIRTY_BODY | DIRTY_STATUS);
 }
 
+static void take_found(struct app *app, struct notice *n)
+{
+    (void)sessions_screen_answer(app, n);
+}
+
 static void take_list(struct app *app, struct notice *n)
 {
+    if (sessions_screen_answer(app, n))
+        return;
     session_list_release(&app->sessions);
     app->sessions = n->sessions;
     n->sessions = (struct session_list){0};
     app->sessions_known = true;
-    if (app->overlay.kind == OVERLAY_SESSIONS)
-        picker_fill_sessions(app);
     completion_listed(app);
 }
 
@@ -321,97 +369,50 @@ static void take_busy(struct app *app, struct notice *n)
         app->activity.over = app->activity.failed = false;
         stop_counting(app);
     } else {
-        app->activity.busy = app->activity.over = false;
+        app->activity.busy = app->activity.over = app->stop_asked = false;
         stop_counting(app);
+        approval_forget(&app->approval);
         ring(app);
         send_next(app);
     }
     app_touch_now(app, DIRTY_ALL);
 }
 
-/* Errors */
-
-static const char *sentence(const struct error *e)
+static void take_approval(struct app *app, struct notice *n)
 {
-    static const struct {
-        enum err_code code;
-        const char *text;
-    } sentences[] = {
-        {ERR_SESSION_NOT_FOUND, N_("There is no such session.")},
-        {ERR_SESSION_BUSY, N_("That has to wait until the turn has ended.")},
-        {ERR_SESSION_PERSISTENCE_DISABLED, N_("Conversations are not kept here.")},
-        {ERR_SESSION_STORE_ERROR, N_("The database cannot be used.")},
-        {ERR_CONFIG_ERROR, N_("The configuration has a fault.")},
-        {ERR_FILE_ERROR, N_("A file cannot be used.")},
-        {ERR_USAGE, N_("That cannot be done.")},
-        {ERR_AGENT_ERROR, N_("That did not work.")},
-    };
-    for (size_t i = 0; i < sizeof sentences / sizeof *sentences; i++)
-        if (sentences[i].code == e->code)
-            return _(sentences[i].text);
-    return _("That did not work.");
-}
-
-static void drop_overlay(struct app *app, enum overlay_kind kind)
-{
-    if (app->overlay.kind == kind)
-        app_close_overlay(app);
-}
-
-/* What was asked for will not come. */
-static void forget_question(struct app *app, const struct notice *n)
-{
-    switch (n->command) {
-    case COMMAND_START_TURN:
-        app->activity.failed = !app->activity.busy;
-        if (n->text)
-            app_give_back(app, n->text);
-        break;
-    case COMMAND_RETRY:
-        app->activity.failed = !app->activity.busy;
-        break;
-    case COMMAND_PAGE:
-        app->page_asked = app->find.waiting = false;
-        break;
-    case COMMAND_NEW:
-    case COMMAND_RESUME:
-        free(app->draft_when_left);
-        app->draft_when_left = NULL;
-        break;
-    case COMMAND_LIST:
-        drop_overlay(app, OVERLAY_SESSIONS);
-        break;
-    case COMMAND_REPORT:
-        drop_overlay(app, OVERLAY_REPORT);
-        break;
-    default:
-        break;
-    }
-}
-
-/* Every key would bring the same complaint. */
-static bool said_before(struct app *app, const struct notice *n)
-{
-    if (n->command != COMMAND_SAVE_DRAFT)
-        return false;
-    bool before = app->draft_complained;
-    app->draft_complained = true;
-    return before;
-}
-
-static void take_error(struct app *app, struct notice *n)
-{
-    bool turn = n->command == COMMAND_START_TURN || n->command == COMMAND_RETRY;
-    if (turn && n->error.code != ERR_SESSION_BUSY)
-        app->activity.busy = app->activity.over = false;
-    forget_question(app, n);
-    if (said_before(app, n) || n->error.code == ERR_SESSION_NOT_RUNNING)
-        return;
-    if (n->error.code == ERR_INTERRUPTED)
-        app_note(app, STYLE_NOTE, "%s", _("Stopped before anything was sent."));
-    else
-        app_note(app, STYLE_ERROR, "%s\n%s", sentence(&n->error), n->error.text);
+    approval_ask(&app->approval, n);
+    if (config_integer(app->config, CONFIG_UI_NOTIFY_AFTER) > 0)
+        term_bell();
     app_touch_now(app, DIRTY_ALL);
+}
+
+/* What was done */
+
+/* It is said in the session that takes its place. */
+static void part_with(struct app *app, const struct notice *n)
+{
+    const char *title = app->session.title;
+    bool open = n->text && strcmp(n->text, app->session.id) == 0;
+    bool kept = n->command == COMMAND_ARCHIVE && app->options->service->persist;
+    if (!open || !title || !*title)
+        return;
+    free(app->parting);
+    app->parting = mem_printf(kept ? _("\"%s\" is archived; /sessions finds it again.")
+                                   : _("\"%s\" is closed, and nothing of it is kept."),
+                              title);
+}
+
+static void take_done(struct app *app, struct notice *n)
+{
+    app->sessions_known = false;
+    bool told = sessions_screen_done(app, n);
+    if (n->command == COMMAND_ARCHIVE || n->command == COMMAND_DELETE)
+        part_with(app, n);
+    else if (n->command == COMMAND_EXPORT && !told)
+        app_note(app, STYLE_NOTE, _("Exported to %s."), n->detail);
+    else if (n->command == COMMAND_FORK)
+        app_note(app, STYLE_NOTE, "%s",
+                 _("This is a copy to go on in; the session that it was made of stays as it is."));
 }
 
 static void (*const takers[])(struct app *app, struct notice *n) = {
@@ -419,7 +420,9 @@ static void (*const takers[])(struct app *app, struct notice *n) = {
     [NOTICE_PAGE] = take_page,     [NOTICE_LIST] = take_list,
     [NOTICE_INPUTS] = take_inputs, [NOTICE_PROVIDER] = take_provider,
     [NOTICE_MODELS] = take_models, [NOTICE_REPORT] = take_report,
-    [NOTICE_BUSY] = take_busy,     [NOTICE_ERROR] = take_error};
+    [NOTICE_BUSY] = take_busy,     [NOTICE_ERROR] = faults_take,
+    [NOTICE_DONE] = take_done,     [NOTICE_APPROVAL] = take_approval,
+    [NOTICE_SEARCH] = take_found,  [NOTICE_PREVIEW] = take_found};
 
 void notices_take(struct app *app, struct notice *n)
 {

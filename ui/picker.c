@@ -4,13 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "base/i18n.h"
 #include "base/mem.h"
 #include "base/paths.h"
-#include "base/utf8.h"
 #include "ui/commands.h"
-#include "ui/format.h"
 #include "ui/glyph.h"
 #include "ui/help.h"
 
@@ -89,65 +86,6 @@ void picker_history(struct app *app)
     list_set_empty(list, _("Nothing was sent yet."));
     app_open(app, OVERLAY_HISTORY, list, chose_input);
     picker_fill_history(app);
-}
-
-/* Sessions */
-
-static void chose_session(struct app *app, const char *value)
-{
-    if (strcmp(value, app->session.id) == 0)
-        return;
-    app_leave_session(app);
-    app_command(app, COMMAND_RESUME, value);
-}
-
-static void pad_to(struct buf *out, size_t columns)
-{
-    for (size_t width = utf8_width(out->data, out->len); width < columns; width++)
-        buf_addch(out, ' ');
-}
-
-static void describe_session(const struct session_info *s, int64_t now_ms, struct buf *out)
-{
-    int64_t tokens =
-        (s->usage.input > 0 ? s->usage.input : 0) + (s->usage.output > 0 ? s->usage.output : 0);
-    format_age(out, s->updated_ms, now_ms);
-    pad_to(out, 11);
-    buf_addf(out, ngettext("%lld message", "%lld messages", (unsigned long)s->messages),
-             (long long)s->messages);
-    pad_to(out, 25);
-    if (usage_known(&s->usage)) {
-        buf_addstr(out, s->usage.estimated ? "~" : "");
-        format_short(out, tokens);
-        buf_addstr(out, _(" tokens"));
-    }
-    pad_to(out, 40);
-    buf_addstr(out, s->model ? s->model : "");
-    if (s->last_line && *s->last_line)
-        buf_addf(out, " %s %s", glyph(GLYPH_DASH), s->last_line);
-}
-
-void picker_fill_sessions(struct app *app)
-{
-    struct list *list = app->overlay.list;
-    list_clear(list);
-    list_set_empty(list, _("No session was kept yet."));
-    for (size_t i = 0; i < app->sessions.items.len; i++) {
-        const struct session_info *s = &app->sessions.items.items[i];
-        struct buf detail = BUF_INIT;
-        describe_session(s, clock_wall_ms(), &detail);
-        list_add(list, *s->title ? s->title : _("(untitled)"), detail.data, s->id);
-        buf_release(&detail);
-    }
-    app_touch_now(app, DIRTY_BODY);
-}
-
-void picker_sessions(struct app *app)
-{
-    struct list *list = list_new(LIST_TYPE, _("Sessions"));
-    list_set_empty(list, _("loading"));
-    app_open(app, OVERLAY_SESSIONS, list, chose_session);
-    app_command(app, COMMAND_LIST, NULL);
 }
 
 /* Models and providers */

@@ -7,7 +7,6 @@
 void picker_help(struct app *app);
 void picker_palette(struct app *app);
 void picker_history(struct app *app);
-void picker_sessions(struct app *app);
 void picker_models(struct app *app);
 void picker_themes(struct app *app);
 void picker_config(struct app *app);
@@ -15,7 +14,6 @@ void picker_report(struct app *app);
 
 /* Fill an open list with what has come. */
 void picker_fill_history(struct app *app);
-void picker_fill_sessions(struct app *app);
 void picker_fill_models(struct app *app);
 void picker_fill_report(struct app *app, char *const *lines, size_t count);
 

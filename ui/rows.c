@@ -75,10 +75,15 @@ size_t rows_add_cut(struct rows *r, const char *text, size_t columns, enum style
 
 void rows_copy(struct rows *r, const struct rows *from, size_t index)
 {
+    rows_begin(r);
+    rows_append(r, from, index);
+}
+
+void rows_append(struct rows *r, const struct rows *from, size_t index)
+{
     assert(r != from);
     const struct row *row = &from->list.items[index];
     const char *text = from->text.data + row->text;
-    rows_begin(r);
     for (uint32_t i = 0; i < row->span_count; i++) {
         const struct span *span = &from->spans.items[row->spans + i];
         rows_add(r, text, span->len, (enum style)span->style, span->attrs);

@@ -42,6 +42,9 @@ size_t rows_add_cut(struct rows *r, const char *text, size_t columns, enum style
 /* Appends row `index` of `from`. */
 void rows_copy(struct rows *r, const struct rows *from, size_t index);
 
+/* Adds it to the last row instead. */
+void rows_append(struct rows *r, const struct rows *from, size_t index);
+
 /* What was there at a moment; truncating drops all that was added after it. */
 struct rows_mark {
     size_t text, spans, list;

@@ -10,6 +10,7 @@
 #include "base/utf8.h"
 #include "ui/format.h"
 #include "ui/glyph.h"
+#include "ui/sessions.h"
 #include "ui/status.h"
 #include "ui/term.h"
 #include "ui/welcome.h"
@@ -119,11 +120,17 @@ static void draw_title(const struct app *app)
         backend_cols = cols * 3 / 5;
     int used = put(0, 0, cols, "tiro ", STYLE_TITLE);
     int right = cols - backend_cols;
+    const char *badge = app->read_only ? _("read only") : "";
+    int badge_cols = *badge ? (int)utf8_width(badge, strlen(badge)) + 1 : 0;
     if (*title) {
         used += put(0, used, cols, glyph(GLYPH_LINE), STYLE_RULE);
         used += put(0, used, cols, " ", STYLE_TEXT);
-        used += put_cut(0, used, right - used - 2, title, STYLE_TITLE);
+        used += put_cut(0, used, right - used - 2 - badge_cols, title, STYLE_TITLE);
         used += put(0, used, cols, " ", STYLE_TEXT);
+    }
+    if (badge_cols > 0) {
+        used += put(0, used, right - used, badge, STYLE_WARNING);
+        used += put(0, used, right - used, " ", STYLE_TEXT);
     }
     while (used < right - (backend_cols > 0))
         used += put(0, used, 1, glyph(GLYPH_LINE), STYLE_RULE);
@@ -164,6 +171,21 @@ static void draw_transcript(struct app *app, int height)
         term_fill(shown.body_top + at, 0, shown.cols, STYLE_TEXT);
 }
 
+/* The last of the rows in view. */
+static void draw_newest(struct app *app, int height)
+{
+    size_t count, room = (size_t)height;
+    const struct transcript_row *rows = transcript_rows(app->transcript, &count);
+    size_t skip = count > room ? count - room : 0;
+    for (size_t i = 0; i < room; i++) {
+        int row = shown.body_top + (int)i;
+        if (skip + i < count)
+            put_row_filled(row, rows[skip + i].rows, rows[skip + i].index, STYLE_TEXT);
+        else
+            term_fill(row, 0, shown.cols, STYLE_TEXT);
+    }
+}
+
 static void draw_list(struct app *app, int top, int height)
 {
     const struct rows *rows = list_rows(app->overlay.list, shown.cols, height);
@@ -176,8 +198,34 @@ static void draw_list(struct app *app, int top, int height)
     }
 }
 
+/* Below the newest of the transcript, as far as there is room for it. */
+static void draw_question(struct app *app)
+{
+    int height = approval_height(&app->approval, &app->keymap, shown.cols);
+    if (height > shown.body_rows)
+        height = shown.body_rows;
+    int above = shown.body_rows - height, top = shown.body_top + above;
+    const struct rows *rows =
+        approval_rows(&app->approval, &app->keymap, shown.cols, height, clock_mono_ms());
+    draw_newest(app, above);
+    for (int i = 0; i < height; i++)
+        put_row_filled(top + i, rows, (size_t)i, STYLE_OVERLAY);
+}
+
+static void draw_sessions(struct app *app, int height)
+{
+    sessions_resize(app->sessions_screen, shown.cols, height);
+    const struct rows *rows = sessions_rows(app->sessions_screen);
+    for (int i = 0; i < height; i++)
+        put_row_filled(shown.body_top + i, rows, (size_t)i, STYLE_OVERLAY);
+}
+
 static void draw_body(struct app *app)
 {
+    if (approval_open(&app->approval)) {
+        draw_question(app);
+        return;
+    }
     int height = shown.body_rows, popup = 0;
     if (app->overlay.kind == OVERLAY_COMPLETION) {
         popup = (int)list_count(app->overlay.list);
@@ -188,7 +236,9 @@ static void draw_body(struct app *app)
     } else if (app->overlay.kind != OVERLAY_NONE) {
         popup = height;
     }
-    if (popup < height)
+    if (popup < height && app->sessions_screen)
+        draw_sessions(app, height - popup);
+    else if (popup < height)
         draw_transcript(app, height - popup);
     if (popup > 0)
         draw_list(app, shown.body_top + height - popup, popup);
@@ -248,8 +298,12 @@ static void draw_status(struct app *app)
     s.window = app->meters.window;
     s.last = app->last;
     s.total = app->meters.total;
-    s.cost = usage_cost(&app->meters.total, &app->meters.price);
+    s.cost = app->meters.cost >= 0 ? app->meters.cost
+                                   : usage_cost(&app->meters.total, &app->meters.price);
+    s.budget = app->meters.budget != NULL;
+    s.budget_percent = app->meters.budget_percent;
     s.working = a->busy;
+    s.asking = approval_open(&app->approval);
     s.working_ms = now_ms - a->started_ms;
     s.rate = rate(a, now_ms);
     s.retry = a->busy ? a->retry : 0;
@@ -319,8 +373,16 @@ static void draw_too_small(void)
 static void place_caret(const struct app *app)
 {
     int row, col;
-    if (app->overlay.kind != OVERLAY_NONE && list_caret(app->overlay.list, &row, &col))
+    bool list = app->overlay.kind != OVERLAY_NONE && list_caret(app->overlay.list, &row, &col);
+    bool sessions = app->sessions_screen && app->overlay.kind == OVERLAY_NONE;
+    if (sessions)
+        sessions_caret(app->sessions_screen, &row, &col);
+    if ((list || sessions) && approval_open(&app->approval))
+        term_cursor_hide();
+    else if (list)
         term_cursor(list_top + row, col);
+    else if (sessions)
+        term_cursor(shown.body_top + row, col);
     else if (app->find.active)
         term_cursor(find_caret.row, find_caret.col);
     else

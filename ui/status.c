@@ -9,6 +9,7 @@
 
 #define GAUGE_CELLS 10
 #define GAUGE_HIGH 90 /* per cent from which the gauge warns */
+#define BUDGET_HIGH 80
 #define SEPARATOR_COLUMNS 3
 
 /* Parts in the order of the line. */
@@ -24,14 +25,15 @@ enum part_kind {
     PART_RATE,
     PART_TOTAL,
     PART_COST,
+    PART_BUDGET,
     PART_COUNT
 };
 
 /* The higher, the longer it stays when the line gets narrow. */
 static const int part_rank[PART_COUNT] = {
-    [PART_UNREAD] = 9,  [PART_RETRY] = 11, [PART_WORKING] = 10, [PART_GAUGE] = 3,
-    [PART_CONTEXT] = 8, [PART_INPUT] = 5,  [PART_OUTPUT] = 6,   [PART_CACHED] = 2,
-    [PART_RATE] = 7,    [PART_TOTAL] = 1,  [PART_COST] = 4};
+    [PART_UNREAD] = 10, [PART_RETRY] = 12, [PART_WORKING] = 11, [PART_GAUGE] = 3,
+    [PART_CONTEXT] = 9, [PART_INPUT] = 5,  [PART_OUTPUT] = 6,   [PART_CACHED] = 2,
+    [PART_RATE] = 7,    [PART_TOTAL] = 1,  [PART_COST] = 4,     [PART_BUDGET] = 8};
 
 struct part {
     struct buf text; /* empty: not shown */
@@ -94,7 +96,9 @@ static void make_working(const struct status *s, struct part *p)
     if (!s->working)
         return;
     int seconds = (int)(s->working_ms / 1000);
-    if (seconds < 60)
+    if (s->asking)
+        buf_addstr(&p->text, _("waiting for you"));
+    else if (seconds < 60)
         buf_addf(&p->text, _("working %d s"), seconds);
     else
         buf_addf(&p->text, _("working %d:%02d"), seconds / 60, seconds % 60);
@@ -142,6 +146,15 @@ static void make_totals(const struct status *s, struct part *total, struct part 
     }
 }
 
+static void make_budget(const struct status *s, struct part *p)
+{
+    if (!s->budget || s->budget_percent < 0)
+        return;
+    buf_addf(&p->text, _("budget %d %%"), s->budget_percent);
+    if (s->budget_percent >= BUDGET_HIGH)
+        p->style = STYLE_GAUGE_HIGH;
+}
+
 static void make_parts(const struct status *s, struct part parts[PART_COUNT])
 {
     for (int i = 0; i < PART_COUNT; i++) {
@@ -160,6 +173,7 @@ static void make_parts(const struct status *s, struct part parts[PART_COUNT])
     if (s->rate >= 0)
         buf_addf(&parts[PART_RATE].text, _("~%.0f tokens/s"), s->rate);
     make_totals(s, &parts[PART_TOTAL], &parts[PART_COST]);
+    make_budget(s, &parts[PART_BUDGET]);
 }
 
 /* The gauge and its figures belong together: a blank between them, no mark. */

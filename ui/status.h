@@ -17,8 +17,11 @@ struct status {
     struct usage last;  /* of the last response */
     struct usage total; /* of the session */
     double cost;        /* USD; negative: unknown */
+    bool budget;        /* one is set */
+    int budget_percent; /* of what is nearest its end, that is used up */
 
     bool working;
+    bool asking; /* … but waits for an answer of the person */
     int64_t working_ms;
     double rate; /* tokens per second, an estimate; negative: nothing streams */
 

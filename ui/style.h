@@ -19,6 +19,8 @@
     X(QUOTE, "quote")                                                                              \
     X(RULE, "rule")                                                                                \
     X(TOOL, "tool")                                                                                \
+    X(DIFF_ADDED, "diff_added")                                                                    \
+    X(DIFF_REMOVED, "diff_removed")                                                                \
     X(REASONING, "reasoning")                                                                      \
     X(NOTE, "note")                                                                                \
     X(WARNING, "warning")                                                                          \

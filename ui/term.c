@@ -224,7 +224,10 @@ bool term_init(const struct theme *theme, bool mouse, struct error *e)
     use_tioctl(TRUE);
     term.screen = newterm(NULL, stdout, stdin);
     if (!term.screen)
-        return err_set(e, ERR_USAGE, _("the terminal \"%.60s\" cannot be used"), name);
+        return err_set(e, ERR_USAGE,
+                       _("the terminal \"%.60s\" cannot be used; set TERM to another, or use "
+                         "\"tiro run\""),
+                       name);
     set_term(term.screen);
     term.plain = strncmp(name, "linux", 5) == 0 || strncmp(name, "dumb", 4) == 0;
     term.mouse = mouse;

@@ -111,20 +111,22 @@ static bool parse_line(char *line, struct theme *out, struct error *e)
         return true;
     char *equals = strchr(line, '=');
     if (!equals)
-        return err_set(e, ERR_CONFIG_ERROR, "\"%s\" has no \"=\"", line);
+        return err_set(e, ERR_CONFIG_ERROR, "\"%s\" has no \"=\"; write STYLE = LOOK", line);
     *equals = '\0';
     const char *name = trim(line);
     int style = style_by_name(name);
     if (style < 0) {
         const char *near = config_nearest(name, style_names, STYLE_COUNT);
-        return err_set(e, ERR_CONFIG_ERROR, "no style is called \"%s\"%s%s%s", name,
-                       near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
+        return err_set(e, ERR_CONFIG_ERROR, "no style is called \"%s\"; %s%s%s", name,
+                       near ? "did you mean \"" : "the themes that come along name all",
+                       near ? near : "", near ? "\"?" : "");
     }
     char *value = trim(equals + 1);
     char *kept = mem_strdup(value);
     bool ok = parse_look(value, &out->looks[style]);
     if (!ok)
-        err_set(e, ERR_CONFIG_ERROR, "\"%s\" is no look of \"%s\"", kept, name);
+        err_set(e, ERR_CONFIG_ERROR, "\"%s\" is no look of \"%s\"; write colours and attributes",
+                kept, name);
     free(kept);
     return ok;
 }
@@ -186,7 +188,8 @@ bool theme_load(const char *name, struct theme *out, struct error *e)
     bool ok;
     struct error fault;
     if (!found)
-        ok = err_set(e, ERR_CONFIG_ERROR, _("There is no theme \"%s\"."), name);
+        ok = err_set(e, ERR_CONFIG_ERROR,
+                     _("There is no theme \"%s\"; /theme in the chat lists them."), name);
     else if (!(ok = theme_parse(text.data, out, &fault)))
         err_set(e, fault.code, _("Theme \"%s\": %s"), name, fault.text);
     buf_release(&text);

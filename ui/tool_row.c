@@ -84,6 +84,9 @@ static void outcome(struct styled *out, const struct item *call)
         buf_addf(&text, " %s ", glyph(GLYPH_DOT));
         add_duration(&text, call->ms);
         styled_add(out, text.data, text.len, STYLE_TOOL, 0);
+    } else if (call->given_up) {
+        buf_addf(&text, " %s %s", glyph(GLYPH_FAILED), _("no result"));
+        styled_add(out, text.data, text.len, STYLE_DIM, 0);
     } else {
         buf_addf(&text, " %s", glyph(GLYPH_ELLIPSIS));
         styled_add(out, text.data, text.len, STYLE_TOOL, 0);

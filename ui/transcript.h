@@ -63,6 +63,19 @@ void transcript_toggle_all(struct transcript *t);
 const char *transcript_last_answer(const struct transcript *t);
 char *transcript_last_code(const struct transcript *t); /* the caller frees */
 
+/* A message of the person's and what followed it. */
+struct transcript_turn {
+    size_t number;    /* from 1, among those that are held */
+    const char *text; /* clean */
+    int64_t last;     /* number of the last event that belongs to it */
+};
+void transcript_each_turn(const struct transcript *t,
+                          void (*visit)(void *context, const struct transcript_turn *turn),
+                          void *context);
+
+/* The oldest event held, if there are older ones; 0: all are held. */
+int64_t transcript_oldest(const struct transcript *t);
+
 /* Moves the view to the next match (older: upwards) after the current one, case folded; a changed
  * text is looked for from the current match on, or from the view. Marks what matches with
  * STYLE_MATCH until the search text is NULL. False: no match, and the view stays. */

@@ -6,6 +6,7 @@
 #include "base/i18n.h"
 #include "base/mem.h"
 #include "base/utf8.h"
+#include "ui/format.h"
 #include "ui/glyph.h"
 
 void fold_init(struct fold *f)
@@ -227,26 +228,38 @@ static void cut_off_note(struct fold *f)
     f->cut_off = add_dashed(f, _("cut off; /retry sends it again"), f->last_seq);
 }
 
-/* The run's beginning may be on an older page, which then drops it. */
-static void take_back(struct fold *f, int64_t from, int64_t to)
+static int64_t earlier(const struct item *item, int64_t from)
+{
+    return item->kind == ITEM_USER && item->from < from ? item->from : from;
+}
+
+/* The run's beginning may be on an older page, which then drops it. Returns where the turn began.
+ */
+static int64_t take_back(struct fold *f, int64_t from, int64_t to)
 {
     struct taken_back range = {from, to};
-    for (size_t i = f->items.len; i-- > 0 && f->items.items[i]->seq >= from;)
+    int64_t began = from;
+    for (size_t i = f->items.len; i-- > 0 && f->items.items[i]->seq >= from;) {
+        began = earlier(f->items.items[i], began);
         remove_item(f, i);
+    }
     if (from < f->first_seq)
         vec_push(&f->taken_back, range);
+    return began;
 }
 
 static bool run_started(struct fold *f, const struct event *ev)
 {
     const char *text = ev->text ? ev->text : "";
+    int64_t from = ev->seq;
     close_texts(f);
     if (ev->number > 0)
-        take_back(f, ev->number, ev->seq);
+        from = take_back(f, ev->number, ev->seq);
     else if (f->run_open && !f->cut_off)
         cut_off_note(f);
     f->cut_off = NULL;
     struct item *item = add_item(f, ITEM_USER, ev->seq);
+    item->from = from;
     utf8_clean(&item->text, text, strlen(text), UTF8_MULTILINE);
     item_add_images(item, ev->attachments);
     f->need_label = true;
@@ -277,9 +290,50 @@ static bool warning(struct fold *f, const struct event *ev)
     return true;
 }
 
+/* "4,000" or "$0.40", as the kind is counted. */
+static void add_amount(struct buf *out, const char *kind, double amount)
+{
+    if (strcmp(kind, "max_cost") == 0)
+        format_cost(out, amount);
+    else if (amount >= 0 && amount < 1e15)
+        format_exact(out, (int64_t)amount);
+    else
+        buf_addf(out, "%.3g", amount);
+}
+
+static bool budget_warning(struct fold *f, const struct event *ev)
+{
+    const char *kind = ev->name ? ev->name : "";
+    bool time = strstr(kind, "duration") != NULL;
+    struct buf used = BUF_INIT, bound = BUF_INIT;
+    add_amount(&used, kind, ev->used);
+    add_amount(&bound, kind, ev->bound);
+    char *text =
+        mem_printf(time ? _("%d %% of %s used: %s of %s seconds") : _("%d %% of %s used: %s of %s"),
+                   ev->count, kind, used.data, bound.data);
+    add_note(f, STYLE_WARNING, text, ev->seq);
+    free(text);
+    buf_release(&used);
+    buf_release(&bound);
+    return true;
+}
+
+/* Calls that the run did not come to, or did not finish. */
+static void give_up_calls(struct fold *f)
+{
+    for (size_t i = f->items.len; i-- > 0 && f->items.items[i]->kind != ITEM_USER;) {
+        struct item *item = f->items.items[i];
+        if (item->kind != ITEM_TOOL || item->answered || item->given_up)
+            continue;
+        item->given_up = true;
+        item->change = ITEM_CHANGED;
+    }
+}
+
 static void end_run(struct fold *f)
 {
     close_texts(f);
+    give_up_calls(f);
     f->run_open = false;
 }
 
@@ -308,7 +362,11 @@ static bool run_failed(struct fold *f, const struct event *ev)
         }
     }
     f->partial = false;
-    add_note(f, STYLE_ERROR, ev->text && *ev->text ? ev->text : ev->name, ev->seq);
+    const char *reason = ev->text && *ev->text ? ev->text : ev->name;
+    bool budget = ev->name && strcmp(ev->name, err_info(ERR_BUDGET_EXHAUSTED)->name) == 0;
+    char *text = budget ? mem_printf("%s\n%s", _("The budget is used up."), reason) : NULL;
+    add_note(f, STYLE_ERROR, text ? text : reason, ev->seq);
+    free(text);
     return true;
 }
 
@@ -331,6 +389,7 @@ static bool (*const effects[EVENT_TYPE_COUNT])(struct fold *, const struct event
     [EVENT_TURN_COMPLETED] = turn_completed,
     [EVENT_RETRYING] = retrying,
     [EVENT_WARNING] = warning,
+    [EVENT_BUDGET_WARNING] = budget_warning,
     [EVENT_RUN_COMPLETED] = run_completed,
     [EVENT_RUN_FAILED] = run_failed,
     [EVENT_INTERRUPTED] = interrupted,
@@ -385,15 +444,26 @@ static void adopt_result(struct fold *older, struct fold *f)
     }
 }
 
-static void drop_taken_back(struct fold *older, const struct fold *f)
+static void began_earlier(struct fold *f, int64_t from, int64_t earlier_from)
+{
+    for (size_t i = 0; i < f->items.len; i++)
+        if (f->items.items[i]->kind == ITEM_USER && f->items.items[i]->from == from)
+            f->items.items[i]->from = earlier_from;
+}
+
+static void drop_taken_back(struct fold *older, struct fold *f)
 {
     for (size_t r = 0; r < f->taken_back.len; r++) {
         struct taken_back range = f->taken_back.items[r];
+        int64_t began = range.from;
         for (size_t i = older->items.len; i-- > 0;) {
             int64_t seq = older->items.items[i]->seq;
-            if (seq >= range.from && seq < range.to)
-                remove_item(older, i);
+            if (seq < range.from || seq >= range.to)
+                continue;
+            began = earlier(older->items.items[i], began);
+            remove_item(older, i);
         }
+        began_earlier(f, range.from, began);
         if (range.from < older->first_seq)
             vec_push(&older->taken_back, range);
     }

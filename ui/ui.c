@@ -43,6 +43,7 @@ static void handle_signal(struct app *app, int number)
     case SIGWINCH:
         term_resized();
         term_redraw(); /* what the terminal made of its text meanwhile, nobody knows */
+        approval_hidden(&app->approval);
         app_touch_now(app, DIRTY_ALL);
         break;
     case SIGTSTP:
@@ -108,7 +109,8 @@ static void run_loop(struct app *app)
         int ready = poll(fds, 4, keys_left ? 0 : app_timeout(app, clock_mono_ms()));
         if (ready < 0 && errno != EINTR)
             break;
-        if (ready > 0 && fds[2].revents)
+        /* A key may be readable before the signal that came first has been written. */
+        if (ready > 0 && (fds[2].revents || fds[0].revents))
             handle_signals(app);
         if (keys_left || (ready > 0 && fds[0].revents))
             keys_left = handle_keys(app);

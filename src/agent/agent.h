@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "agent/approval.h"
+#include "agent/budget.h"
 #include "base/wakeup.h"
 #include "chat/event.h"
 #include "chat/history.h"
@@ -23,19 +25,34 @@ struct agent {
     const char *system;
     int64_t window;     /* tokens; 0 unknown. Learned from an overflow */
     int64_t max_output; /* tokens of one answer */
-    bool offer_tools;
-    int root_fd; /* working directory of the tools */
+    const char *offer;  /* level of tools: none, read or full */
+    int root_fd;        /* working directory of the tools; -1: none, and no tools */
     const char *root;
     const struct wakeup *wakeup;
+    struct wakeup *deadline; /* the same one, where the agent sets the end of its time; NULL: it
+                                cannot */
+    const struct approval_policy *policy;
+    struct budget *budget;
+    struct budget_use spent;       /* by the session before this turn */
+    struct price price;            /* of the model */
     const struct history *history; /* follows the events as they are emitted */
 
     /* Takes the event; numbers it, keeps it, applies it to the history and shows it. False: the
      * record could not be kept, and the run must end. */
     bool (*emit)(void *context, struct event *ev, struct error *e);
-    void *context;
+
+    /* Asks the user and waits for the answer. APPROVAL_ASK stands for "nobody can be asked". An
+     * interrupt while it waits is an APPROVAL_DENY, after which go_on() says no. */
+    enum approval (*ask)(void *context, const struct tool_call *call, const char *id,
+                         const char *args, const char *preview);
+    void *context; /* of both */
 };
 
-/* One turn of the conversation: run_started … run_completed, run_failed or interrupted.
+/* One turn of the conversation: run_started … run_completed, run_failed or interrupted. A budget
+ * that is used up ends it as run_failed with BUDGET_EXHAUSTED, before the next model call, before a
+ * tool, or in mid-answer when it is one of time; what was answered stays. It warns before
+ * (budget.h).
+ *
  * `attachments` is a JSON array of image blocks or NULL; `retries` the run_started that this one
  * repeats, or 0. Faults of the model are events; false with `e` only when emit() failed. */
 bool agent_run(struct agent *a, const char *input, const char *attachments, int64_t retries,

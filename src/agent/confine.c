@@ -13,12 +13,18 @@
 
 enum { MAX_LINKS = 40 };
 
+/* What a directory on the way that does not exist means. */
+enum missing { MISSING_FAILS, MISSING_ENDS, MISSING_IS_MADE };
+
 struct walk {
     const char *root;
     int root_fd;
     VEC(int) opened;     /* directories below the root, innermost last */
     VEC(char *) pending; /* components still to come, next one last */
     int links;
+    enum missing on_missing;
+    bool ended; /* by a directory that lacks, where MISSING_ENDS */
+    char *last; /* the last component, when it is used up; NULL: the path ended on a directory */
 };
 
 static int walk_here(const struct walk *w)
@@ -40,6 +46,7 @@ static void walk_release(struct walk *w)
         free(w->pending.items[i]);
     vec_release(&w->opened);
     vec_release(&w->pending);
+    free(w->last);
 }
 
 static void push_components(struct walk *w, const char *path)
@@ -94,10 +101,42 @@ static bool is_link(int dir, const char *name)
     return fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(st.st_mode);
 }
 
-/* One component. Sets *result to the final descriptor once the path is used up. */
-static bool walk_step(struct walk *w, char *name, int flags, int *result)
+/* Whether something that does not exist is left again by "..": then it must exist. */
+static bool goes_up_again(const struct walk *w)
 {
-    bool last = w->pending.len == 0;
+    for (size_t i = 0; i < w->pending.len; i++)
+        if (strcmp(w->pending.items[i], "..") == 0)
+            return true;
+    return false;
+}
+
+static bool meet_missing(struct walk *w, const char *name)
+{
+    if (errno != ENOENT || w->on_missing == MISSING_FAILS || goes_up_again(w))
+        return false;
+    w->ended = w->on_missing == MISSING_ENDS;
+    return w->ended || mkdirat(walk_here(w), name, 0777) == 0 || errno == EEXIST;
+}
+
+static bool walk_down(struct walk *w, const char *name)
+{
+    const int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK;
+    int fd = openat(walk_here(w), name, flags);
+    if (fd < 0) {
+        if (!meet_missing(w, name))
+            return false;
+        if (w->ended)
+            return true;
+        fd = openat(walk_here(w), name, flags);
+    }
+    if (fd >= 0)
+        vec_push(&w->opened, fd);
+    return fd >= 0;
+}
+
+/* One component. The last one is not opened but kept. */
+static bool walk_step(struct walk *w, const char *name)
+{
     if (strcmp(name, ".") == 0)
         return true;
     if (strcmp(name, "..") == 0) {
@@ -110,45 +149,90 @@ static bool walk_step(struct walk *w, char *name, int flags, int *result)
     }
     if (is_link(walk_here(w), name))
         return follow_link(w, name);
-    int how = last ? flags : O_RDONLY | O_DIRECTORY;
-    int fd = openat(walk_here(w), name, how | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
-    if (fd < 0)
-        return false;
-    if (last)
-        *result = fd;
-    else
-        vec_push(&w->opened, fd);
+    if (w->pending.len > 0)
+        return walk_down(w, name);
+    w->last = mem_strdup(name);
     return true;
 }
 
-static int walk_run(struct walk *w, const char *path, int flags)
+static bool walk_run(struct walk *w, const char *path)
 {
-    int fd = -1;
-    if (!walk_enqueue(w, path))
-        return -1;
-    while (fd < 0 && w->pending.len > 0) {
+    bool ok = walk_enqueue(w, path);
+    while (ok && !w->ended && !w->last && w->pending.len > 0) {
         char *name = vec_last(&w->pending);
         w->pending.len--;
-        bool ok = walk_step(w, name, flags, &fd);
+        ok = walk_step(w, name);
+        int fault = errno;
         free(name);
-        if (!ok)
-            return -1;
+        errno = fault;
     }
-    /* The path ended on "." or "..", or was the root itself. */
-    return fd >= 0 ? fd : openat(walk_here(w), ".", flags | O_CLOEXEC | O_NONBLOCK);
+    return ok;
+}
+
+static bool fail(const char *root, const char *path, int fault, struct error *e)
+{
+    if (fault == EXDEV)
+        return err_set(e, ERR_FILE_ERROR, "%s: outside the working directory %s", path, root);
+    return err_set(e, ERR_FILE_ERROR, "%s: %s", path, strerror(fault));
 }
 
 int confine_open(int root_fd, const char *root, const char *path, int flags, struct error *e)
 {
     struct walk w = {.root = root, .root_fd = root_fd};
-    int fd = walk_run(&w, path, flags);
+    int fd = -1;
+    if (walk_run(&w, path))
+        fd = openat(walk_here(&w), w.last ? w.last : ".",
+                    flags | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
     int fault = errno;
     walk_release(&w);
-    if (fd >= 0)
-        return fd;
-    if (fault == EXDEV)
-        err_set(e, ERR_FILE_ERROR, "%s: outside the working directory %s", path, root);
-    else
-        err_set(e, ERR_FILE_ERROR, "%s: %s", path, strerror(fault));
-    return -1;
+    if (fd < 0)
+        fail(root, path, fault, e);
+    return fd;
+}
+
+/* By its text alone, so that nothing is made on the way to it. */
+static bool names_a_file(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    const char *name = slash ? slash + 1 : path;
+    errno = EISDIR;
+    return *name != '\0' && strcmp(name, ".") != 0;
+}
+
+static bool walk_to_file(struct walk *w, const char *path)
+{
+    if (!names_a_file(path) || !walk_run(w, path))
+        return false;
+    errno = EISDIR;
+    return w->ended || w->last;
+}
+
+bool confine_find(int root_fd, const char *root, const char *path, bool make,
+                  struct confine_place *out, struct error *e)
+{
+    struct walk w = {
+        .root = root, .root_fd = root_fd, .on_missing = make ? MISSING_IS_MADE : MISSING_ENDS};
+    bool ok = walk_to_file(&w, path);
+    *out = (struct confine_place){.dir = -1};
+    if (ok && !w.ended) {
+        out->dir = fcntl(walk_here(&w), F_DUPFD_CLOEXEC, 0);
+        ok = out->dir >= 0;
+        out->name = w.last;
+        w.last = NULL;
+    }
+    int fault = errno;
+    walk_release(&w);
+    if (!ok) {
+        confine_place_release(out);
+        fail(root, path, fault, e);
+    }
+    return ok;
+}
+
+void confine_place_release(struct confine_place *p)
+{
+    if (p->dir >= 0)
+        close(p->dir);
+    free(p->name);
+    *p = (struct confine_place){.dir = -1};
 }

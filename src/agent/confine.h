@@ -3,6 +3,8 @@
 #ifndef AGENT_CONFINE_H
 #define AGENT_CONFINE_H
 
+#include <stdbool.h>
+
 #include "base/err.h"
 
 /* Resolves `path` below the directory `root_fd`, whose resolved name is `root`. Absolute paths are
@@ -10,5 +12,18 @@
  * Opens with `flags` and O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK. Returns the descriptor, or -1 with
  * FILE_ERROR, which names the path as it was given. */
 int confine_open(int root_fd, const char *root, const char *path, int flags, struct error *e);
+
+/* Where a file is or would be. */
+struct confine_place {
+    int dir;    /* the directory, open; -1: it does not exist either */
+    char *name; /* in it; whatever it is, it is no link that leads elsewhere */
+};
+
+/* Resolves `path` but for its last component, which need not exist; a link there is followed.
+ * With `make`, directories that lack on the way are made. False with FILE_ERROR, also for a path
+ * that can only be a directory. */
+bool confine_find(int root_fd, const char *root, const char *path, bool make,
+                  struct confine_place *out, struct error *e);
+void confine_place_release(struct confine_place *p);
 
 #endif

@@ -1,8 +1,24 @@
 libtiro_a_SOURCES += \
 	src/agent/agent.c src/agent/agent.h \
+	src/agent/approval.c src/agent/approval.h \
+	src/agent/budget.c src/agent/budget.h \
+	src/agent/child_environment.c src/agent/child_environment.h \
 	src/agent/confine.c src/agent/confine.h \
+	src/agent/difference.c src/agent/difference.h \
+	src/agent/file_walk.c src/agent/file_walk.h \
+	src/agent/glob.c src/agent/glob.h \
+	src/agent/head_tail.c src/agent/head_tail.h \
+	src/agent/line_search.c src/agent/line_search.h \
+	src/agent/pattern.c src/agent/pattern.h \
 	src/agent/rows.h \
+	src/agent/run.h \
+	src/agent/run_events.c \
+	src/agent/run_limits.c \
+	src/agent/run_tools.c \
 	src/agent/schema.c src/agent/schema.h \
 	src/agent/tool_list_directory.c \
 	src/agent/tool_read_file.c \
+	src/agent/tool_run_command.c \
+	src/agent/tool_search_files.c \
+	src/agent/tool_write_file.c \
 	src/agent/tools.c src/agent/tools.h

@@ -6,5 +6,8 @@
 
 extern const struct tool tool_read_file;
 extern const struct tool tool_list_directory;
+extern const struct tool tool_search_files;
+extern const struct tool tool_write_file;
+extern const struct tool tool_run_command;
 
 #endif

@@ -8,7 +8,6 @@
 
 #include "agent/confine.h"
 #include "agent/rows.h"
-#include "base/clock.h"
 #include "base/mem.h"
 #include "base/vec.h"
 
@@ -36,11 +35,8 @@ static bool read_names(const struct tool_context *context, DIR *dir, struct name
     while ((d = readdir(dir))) {
         if (strcmp(d->d_name, ".") != 0 && strcmp(d->d_name, "..") != 0)
             vec_push(&names->list, mem_strdup(d->d_name));
-        if (names->list.len % 256 == 255 &&
-            (!wakeup_sleep(context->wakeup, 0) || clock_mono_ms() > context->deadline_ms)) {
-            buf_addstr(out, "interrupted or timed out");
+        if (names->list.len % 256 == 255 && tool_stopped(context, out))
             return false;
-        }
         errno = 0;
     }
     if (errno)
@@ -115,5 +111,6 @@ const struct tool tool_list_directory = {
                        "directory; default: the working directory itself\"}},"
                        "\"additionalProperties\":false}"},
     .class = TOOL_READ,
+    .timeout = CONFIG_TOOLS_TIMEOUT,
     .run = run,
 };

@@ -6,7 +6,6 @@
 
 #include "agent/confine.h"
 #include "agent/rows.h"
-#include "base/clock.h"
 
 enum { CHUNK = 64 * 1024 };
 
@@ -16,21 +15,6 @@ struct reading {
     int64_t line;        /* of the next byte */
     bool binary;
 };
-
-static bool stopped(const struct tool_context *context, struct buf *out)
-{
-    if (!wakeup_sleep(context->wakeup, 0)) {
-        buf_clear(out);
-        buf_addstr(out, "interrupted");
-        return true;
-    }
-    if (clock_mono_ms() > context->deadline_ms) {
-        buf_clear(out);
-        buf_addstr(out, "timed out");
-        return true;
-    }
-    return false;
-}
 
 /* Appends the wanted lines of a chunk. Once past the limit one byte more is enough: the caller cuts
  * there and says so. */
@@ -65,7 +49,7 @@ static bool read_lines(const struct tool_context *context, int fd, struct readin
         if (n == 0)
             return true;
         take_lines(r, chunk, (size_t)n, context->max_output, out);
-        if (stopped(context, out))
+        if (tool_stopped(context, out))
             return false;
     }
     return true;
@@ -101,7 +85,7 @@ static bool run(const struct tool_context *context, const struct json *args, str
     struct error e = {0};
     const char *path = json_get_string(args, "path");
     int64_t first = json_get_int(args, "offset", 1);
-    int64_t count = json_get_int(args, "limit", INT64_MAX / 2);
+    int64_t count = json_get_int(args, "limit", 1000000000000000);
     struct reading r = {.first = first, .last = first + count - 1, .line = 1};
     int fd = confine_open(context->root_fd, context->root, path, O_RDONLY, &e);
     if (fd < 0) {
@@ -120,9 +104,11 @@ const struct tool tool_read_file = {
              .schema = "{\"type\":\"object\",\"properties\":{"
                        "\"path\":{\"type\":\"string\",\"description\":\"relative to the working "
                        "directory\"},"
-                       "\"offset\":{\"type\":\"integer\",\"minimum\":1},"
+                       "\"offset\":{\"type\":\"integer\",\"minimum\":1,\"maximum\":"
+                       "1000000000000000},"
                        "\"limit\":{\"type\":\"integer\",\"minimum\":1,\"maximum\":1000000}},"
                        "\"required\":[\"path\"],\"additionalProperties\":false}"},
     .class = TOOL_READ,
+    .timeout = CONFIG_TOOLS_TIMEOUT,
     .run = run,
 };

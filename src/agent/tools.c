@@ -4,9 +4,21 @@
 
 #include "agent/rows.h"
 #include "agent/schema.h"
+#include "base/clock.h"
 #include "base/utf8.h"
 
-const struct tool *const tools[] = {&tool_read_file, &tool_list_directory, NULL};
+const struct tool *const tools[] = {&tool_read_file,  &tool_list_directory, &tool_search_files,
+                                    &tool_write_file, &tool_run_command,    NULL};
+
+const char *tool_class_name(enum tool_class class)
+{
+    static const char *const names[] = {
+#define X(id, name) [TOOL_##id] = name,
+        TOOL_CLASSES(X)
+#undef X
+    };
+    return names[class];
+}
 
 const struct tool *tool_find(const char *name)
 {
@@ -16,12 +28,22 @@ const struct tool *tool_find(const char *name)
     return NULL;
 }
 
+bool tool_offered(const struct tool *tool, const char *level)
+{
+    return strcmp(level, "full") == 0 || (strcmp(level, "read") == 0 && tool->class == TOOL_READ);
+}
+
 static struct json *parse_args(const struct tool *tool, const char *args, struct buf *out)
 {
     struct error e = {0};
     if (!args || !*args)
         args = "{}";
     struct json *value = json_parse(args, strlen(args), &e);
+    if (value && json_find_nul(args, strlen(args))) { /* no tool would see what comes behind it */
+        buf_addstr(out, "the arguments have a NUL character, which no tool takes");
+        json_free(value);
+        return NULL;
+    }
     if (!value) {
         buf_addf(out, "the arguments are no valid JSON: %s", e.text);
         return NULL;
@@ -36,36 +58,76 @@ static struct json *parse_args(const struct tool *tool, const char *args, struct
     return NULL;
 }
 
-/* What the model gets is valid UTF-8 within the limit, whatever the tool produced. */
-static void bound_output(struct buf *out, size_t max)
+bool tool_call_prepare(struct tool_call *call, const char *name, const char *args, struct buf *out)
 {
-    size_t total = out->len;
-    if (total > max) {
-        size_t keep = utf8_cut_bytes(out->data, total, max);
-        buf_splice(out, keep, total - keep, NULL, 0);
-        buf_addf(out, "\n[cut: %zu of %zu bytes shown]", keep, total);
-    }
-    if (utf8_valid(out->data, out->len))
-        return;
-    struct buf clean = BUF_INIT;
-    utf8_clean(&clean, out->data, out->len, UTF8_MULTILINE);
-    buf_release(out);
-    *out = clean;
+    *call = (struct tool_call){.tool = tool_find(name)};
+    if (call->tool)
+        call->args = parse_args(call->tool, args, out);
+    else
+        buf_addf(out, "there is no tool named \"%s\"", name);
+    return call->args != NULL;
 }
 
-bool tool_call(const struct tool_context *context, const char *name, const char *args,
-               struct buf *out)
+void tool_call_release(struct tool_call *call)
 {
-    const struct tool *tool = tool_find(name);
-    if (!tool) {
-        buf_addf(out, "there is no tool named \"%s\"", name);
-        return true;
-    }
-    struct json *value = parse_args(tool, args, out);
-    if (!value)
-        return true;
-    bool ok = tool->run(context, value, out);
-    json_free(value);
-    bound_output(out, context->max_output);
+    json_free(call->args);
+    *call = (struct tool_call){0};
+}
+
+static void clean(struct buf *text)
+{
+    struct buf safe = BUF_INIT;
+    utf8_clean(&safe, text->data, text->len, UTF8_MULTILINE);
+    buf_release(text);
+    *text = safe;
+}
+
+static void cut(struct buf *text, size_t max)
+{
+    size_t total = text->len;
+    if (total <= max)
+        return;
+    size_t keep = utf8_cut_bytes(text->data, total, max);
+    buf_splice(text, keep, total - keep, NULL, 0);
+    buf_addf(text, "\n[cut: %zu of %zu bytes shown]", keep, total);
+}
+
+/* What the model gets is valid UTF-8 within the limit, whatever the tool produced. A text that is
+ * valid stays as it is: what it does to a terminal is none of the model's business. */
+bool tool_call_run(const struct tool_call *call, const struct tool_context *context,
+                   struct buf *out)
+{
+    bool ok = call->tool->run(context, call->args, out);
+    if (!utf8_valid(out->data, out->len))
+        clean(out);
+    cut(out, context->max_output);
     return !ok;
+}
+
+bool tool_call_preview(const struct tool_call *call, const struct tool_context *context,
+                       struct buf *out)
+{
+    bool ok = !call->tool->preview || call->tool->preview(context, call->args, out);
+    clean(out);
+    cut(out, TOOL_MAX_PREVIEW);
+    return ok;
+}
+
+enum tool_stop tool_stop(const struct tool_context *context)
+{
+    if (!wakeup_sleep(context->wakeup, 0))
+        return TOOL_INTERRUPTED;
+    return clock_mono_ms() > context->deadline_ms ? TOOL_TIMED_OUT : TOOL_GOES_ON;
+}
+
+bool tool_stopped(const struct tool_context *context, struct buf *out)
+{
+    static const char *const reasons[] = {
+        [TOOL_INTERRUPTED] = "interrupted", [TOOL_TIMED_OUT] = "timed out"};
+    enum tool_stop stop = tool_stop(context);
+    if (stop == TOOL_GOES_ON)
+        return false;
+    buf_clear(out);
+    buf_addstr(out, reasons[stop]);
+    return true;
 }

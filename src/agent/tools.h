@@ -9,6 +9,7 @@
 #include "base/buf.h"
 #include "base/json.h"
 #include "base/wakeup.h"
+#include "config/config.h"
 #include "provider/provider.h"
 
 struct tool_context {
@@ -19,24 +20,70 @@ struct tool_context {
     const struct wakeup *wakeup;
 };
 
-enum tool_class { TOOL_READ };
+/* X(NAME, "name"): what a tool can do to the user. */
+#define TOOL_CLASSES(X)                                                                            \
+    X(READ, "read")                                                                                \
+    X(WRITE, "write")                                                                              \
+    X(EXECUTE, "execute")                                                                          \
+    X(NETWORK, "network")
+
+enum tool_class {
+#define X(id, name) TOOL_##id,
+    TOOL_CLASSES(X)
+#undef X
+        TOOL_CLASS_COUNT
+};
+const char *tool_class_name(enum tool_class class);
 
 struct tool {
     struct tool_spec spec;
     enum tool_class class;
+    enum config_key timeout; /* the key with its seconds */
 
     /* Appends the result for the model to `out` (bounded by the caller). False: `out` holds the
      * reason, and the model gets it as an error; the turn goes on. Arguments fit the schema. */
     bool (*run)(const struct tool_context *context, const struct json *args, struct buf *out);
+
+    /* Appends what run() would do, in full and for a person: the command line, or the difference
+     * that it would make. Changes nothing. False: it would fail, and `out` holds why. NULL: the
+     * arguments say it. */
+    bool (*preview)(const struct tool_context *context, const struct json *args, struct buf *out);
 };
 
 extern const struct tool *const tools[]; /* ends with NULL */
 const struct tool *tool_find(const char *name);
 
+/* Whether a tool is offered at this level of [chat] tools: none, read (what cannot change anything)
+ * or full. */
+bool tool_offered(const struct tool *tool, const char *level);
+
+/* A call whose tool exists and whose arguments fit. */
+struct tool_call {
+    const struct tool *tool;
+    struct json *args; /* owned */
+};
+
 /* Parses the arguments and checks them against the schema (types, required, enum, minimum, maximum,
- * no unknown members), runs the tool and cuts its output at a character's border with a note.
- * Returns whether the result is an error. `out` is always filled. */
-bool tool_call(const struct tool_context *context, const char *name, const char *args,
-               struct buf *out);
+ * no unknown members). False: `out` holds the reason for the model. */
+bool tool_call_prepare(struct tool_call *call, const char *name, const char *args, struct buf *out);
+void tool_call_release(struct tool_call *call);
+
+/* Runs the tool and cuts its output at a character's border with a note. Returns whether the result
+ * is an error. `out` is always filled. */
+bool tool_call_run(const struct tool_call *call, const struct tool_context *context,
+                   struct buf *out);
+
+/* What a person should see before it runs; cleaned of control characters, cut at 1 MiB with a note.
+ * False: it cannot succeed, and `out` says why. */
+enum { TOOL_MAX_PREVIEW = 1024 * 1024 };
+bool tool_call_preview(const struct tool_call *call, const struct tool_context *context,
+                       struct buf *out);
+
+/* For the tools themselves, while they work. */
+enum tool_stop { TOOL_GOES_ON, TOOL_INTERRUPTED, TOOL_TIMED_OUT };
+enum tool_stop tool_stop(const struct tool_context *context);
+
+/* Whether the tool must stop; `out` then holds why, and nothing else. */
+bool tool_stopped(const struct tool_context *context, struct buf *out);
 
 #endif

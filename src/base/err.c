@@ -48,6 +48,46 @@ bool err_set(struct error *e, enum err_code code, const char *format, ...)
     return false;
 }
 
+static const char *advice(int cause)
+{
+    static const struct {
+        int cause;
+        const char *text;
+    } known[] = {
+        {ENOENT, "is the name right?"},
+        {ENOTDIR, "is the name right?"},
+        {ENAMETOOLONG, "use a shorter name"},
+        {EISDIR, "name a file"},
+        {EEXIST, "name another"},
+        {EACCES, "see its permissions"},
+        {EPERM, "see its permissions"},
+        {EROFS, "name a place that can be written to"},
+        {ENOSPC, "make room there"},
+        {EDQUOT, "make room there"},
+        {EFBIG, "make room there"},
+        {EMFILE, "raise the limit of open files (ulimit -n)"},
+        {ENFILE, "close other programs"},
+        {ENOMEM, "close other programs"},
+    };
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (known[i].cause == cause)
+            return known[i].text;
+    return "try again, or run 'tiro doctor'";
+}
+
+/* What does not fit beside the cause and the advice is cut out of what happened. */
+static void add_cause(char *text, size_t size, int cause)
+{
+    static const char gap[] = "…";
+    char tail[160];
+    snprintf(tail, sizeof tail, ": %.90s; %s", strerror(cause), advice(cause));
+    size_t len = strlen(text), room = size - 1 - strlen(tail);
+    bool cut = len > room;
+    if (cut)
+        len = utf8_cut_bytes(text, len, room - strlen(gap));
+    snprintf(text + len, size - len, "%s%s", cut ? gap : "", tail);
+}
+
 bool err_set_errno(struct error *e, enum err_code code, const char *format, ...)
 {
     int cause = errno;
@@ -56,10 +96,10 @@ bool err_set_errno(struct error *e, enum err_code code, const char *format, ...)
     va_list args;
     va_start(args, format);
     e->code = code;
-    int len = vsnprintf(e->text, sizeof e->text, format, args);
+    vsnprintf(e->text, sizeof e->text, format, args);
     va_end(args);
-    if (len >= 0 && (size_t)len < sizeof e->text)
-        snprintf(e->text + len, sizeof e->text - (size_t)len, ": %s", strerror(cause));
+    trim_tail(e->text);
+    add_cause(e->text, sizeof e->text, cause);
     trim_tail(e->text);
     errno = cause;
     return false;

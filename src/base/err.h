@@ -50,7 +50,8 @@ enum err_code err_from_name(const char *name);
 bool err_set(struct error *e, enum err_code code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* err_set() with ": " and strerror(errno) added. */
+/* err_set() with ": ", strerror(errno), "; " and what helps against it added. What is too long gives
+ * way, marked by "…", so that these stay whole. */
 bool err_set_errno(struct error *e, enum err_code code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 

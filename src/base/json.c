@@ -65,6 +65,20 @@ struct json *json_parse(const char *text, size_t len, struct error *e)
     return NULL;
 }
 
+const char *json_find_nul(const char *text, size_t len)
+{
+    static const char escaped[] = "\\u0000";
+    const char *end = text + len;
+    const char *nul = memchr(text, '\0', len);
+    for (const char *at = text; (at = memchr(at, '\\', (size_t)(end - at))); at += 2) {
+        if (end - at < (ptrdiff_t)strlen(escaped))
+            break;
+        if (memcmp(at, escaped, strlen(escaped)) == 0)
+            return nul && nul < at ? nul : at;
+    }
+    return nul;
+}
+
 void json_free(struct json *root)
 {
     cJSON_Delete(unwrap(root));

@@ -17,6 +17,9 @@ enum json_type { JSON_NULL, JSON_BOOL, JSON_NUMBER, JSON_STRING, JSON_ARRAY, JSO
 struct json *json_parse(const char *text, size_t len, struct error *e);
 void json_free(struct json *root);
 
+/* The first NUL character of a JSON text, as it is or escaped: a string ends there. NULL: none. */
+const char *json_find_nul(const char *text, size_t len);
+
 struct json *json_new_object(void);
 struct json *json_new_array(void);
 struct json *json_new_string(const char *s); /* NULL makes null */

@@ -1,5 +1,7 @@
 libtiro_a_SOURCES += \
 	src/base/buf.c src/base/buf.h \
+	src/base/child.c src/base/child.h \
+	src/base/child_start.c src/base/child_start.h \
 	src/base/clock.c src/base/clock.h \
 	src/base/die.c src/base/die.h \
 	src/base/embedded.c src/base/embedded.h \
@@ -14,4 +16,5 @@ libtiro_a_SOURCES += \
 	src/base/utf8.c src/base/utf8.h \
 	src/base/uuid.c src/base/uuid.h \
 	src/base/vec.c src/base/vec.h \
-	src/base/wakeup.c src/base/wakeup.h
+	src/base/wakeup.c src/base/wakeup.h \
+	src/base/whole_file.c src/base/whole_file.h

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "base/whole_file.h"
 
 /* The user database when HOME lacks; the root as the last resort, where nothing can be written
  * and the error names the path. */
@@ -107,7 +108,7 @@ static int open_readable(const char *path, struct error *e)
     if (fd < 0 || fstat(fd, &st) < 0) {
         err_set_errno(e, ERR_FILE_ERROR, "cannot open %s", path);
     } else if (!S_ISREG(st.st_mode) && !S_ISFIFO(st.st_mode)) {
-        err_set(e, ERR_FILE_ERROR, "%s is not a regular file", path);
+        err_set(e, ERR_FILE_ERROR, "%s is not a regular file; name another", path);
     } else if (fcntl(fd, F_SETFL, 0) < 0) {
         err_set_errno(e, ERR_FILE_ERROR, "cannot read %s", path);
     } else {
@@ -145,64 +146,9 @@ bool paths_read_file(const char *path, struct buf *out, struct error *e)
     return ok;
 }
 
-static bool write_all(int fd, const char *bytes, size_t len)
-{
-    while (len) {
-        ssize_t done = write(fd, bytes, len);
-        if (done < 0 && errno == EINTR)
-            continue;
-        if (done < 0)
-            return false;
-        bytes += done;
-        len -= (size_t)done;
-    }
-    return true;
-}
-
-/* So that the new name survives a power failure. Some file systems cannot sync a directory; the
- * file itself is safe all the same. */
-static void sync_parent(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    char *dir = slash ? mem_strndup(path, (size_t)(slash - path) + 1) : mem_strdup(".");
-    int fd = open(dir, O_RDONLY | O_CLOEXEC);
-    if (fd >= 0) {
-        fsync(fd);
-        close(fd);
-    }
-    free(dir);
-}
-
-/* Writes a new file beside `target` and moves it there. mkstemp() makes it with mode 0600. */
-static bool replace_file(const char *target, const void *bytes, size_t len)
-{
-    char *temporary = mem_printf("%s.XXXXXX", target);
-    int fd = mkstemp(temporary);
-    bool ok = fd >= 0;
-    if (ok) {
-        ok = write_all(fd, bytes, len) && fsync(fd) == 0;
-        ok = close(fd) == 0 && ok;
-        ok = ok && rename(temporary, target) == 0;
-        int cause = errno;
-        if (!ok)
-            unlink(temporary);
-        errno = cause;
-    }
-    free(temporary);
-    return ok;
-}
-
 bool paths_write_file(const char *path, const void *bytes, size_t len, struct error *e)
 {
-    /* A symbolic link keeps pointing where its owner wanted it to. */
-    char *target = realpath(path, NULL);
-    if (!target && errno == ENOENT)
-        target = mem_strdup(path);
-    bool ok = target && replace_file(target, bytes, len);
-    if (ok)
-        sync_parent(target);
-    else
-        err_set_errno(e, ERR_FILE_ERROR, "cannot write %s", path);
-    free(target);
-    return ok;
+    struct whole_file f;
+    return whole_file_begin(&f, path, true, e) && whole_file_write(&f, bytes, len, e) &&
+           whole_file_finish(&f, e);
 }

@@ -276,25 +276,47 @@ void utf8_clean(struct buf *out, const char *s, size_t len, enum utf8_clean_mode
 }
 
 /* Lower case of the upper case: so the two small sigmas of Greek are one. */
-static void add_folded(struct buf *out, const char *s)
+static uint32_t fold(uint32_t cp)
 {
-    size_t len = strlen(s);
-    for (size_t i = 0; i < len;) {
-        uint32_t cp;
-        char bytes[4];
-        i += utf8_decode(s + i, len - i, &cp);
-        utf8proc_int32_t upper = utf8proc_toupper((utf8proc_int32_t)cp);
-        buf_add(out, bytes, utf8_encode((uint32_t)utf8proc_tolower(upper), bytes));
-    }
+    if (cp < 0x80)
+        return cp - 'A' < 26 ? cp + ('a' - 'A') : cp;
+    return (uint32_t)utf8proc_tolower(utf8proc_toupper((utf8proc_int32_t)cp));
 }
 
+static size_t decode_folded(const char *s, size_t len, uint32_t *cp)
+{
+    unsigned char first = (unsigned char)*s;
+    size_t used = first < 0x80 ? 1 : utf8_decode(s, len, cp);
+    *cp = fold(first < 0x80 ? first : *cp);
+    return used;
+}
+
+static bool begins_folded(const char *s, size_t len, const char *start, size_t start_len)
+{
+    size_t i = 0, at = 0;
+    while (at < start_len && i < len) {
+        uint32_t is, wanted;
+        i += decode_folded(s + i, len - i, &is);
+        at += decode_folded(start + at, start_len - at, &wanted);
+        if (is != wanted)
+            return false;
+    }
+    return at == start_len;
+}
+
+/* Without a copy: a filter over thousands of texts runs at every key. */
 bool utf8_contains_folded(const char *haystack, const char *needle)
 {
-    struct buf in = BUF_INIT, what = BUF_INIT;
-    add_folded(&in, haystack);
-    add_folded(&what, needle);
-    bool found = strstr(in.data, what.data) != NULL;
-    buf_release(&in);
-    buf_release(&what);
-    return found;
+    size_t len = strlen(haystack), needle_len = strlen(needle), used;
+    uint32_t cp, first;
+    if (needle_len == 0)
+        return true;
+    size_t rest = decode_folded(needle, needle_len, &first);
+    for (size_t i = 0; i < len; i += used) {
+        used = decode_folded(haystack + i, len - i, &cp);
+        if (cp == first &&
+            begins_folded(haystack + i + used, len - i - used, needle + rest, needle_len - rest))
+            return true;
+    }
+    return false;
 }

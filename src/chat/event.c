@@ -1,5 +1,6 @@
 #include "chat/event.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,6 +20,8 @@ enum kind {
     FLAG,
     OPTIONAL_FLAG, /* false is left out */
     STOP,
+    REAL,
+    OPTIONAL_REAL, /* 0 is left out */
     USAGE /* left out when unknown */
 };
 
@@ -51,16 +54,20 @@ static const struct field fields[EVENT_TYPE_COUNT][FIELDS_MAX] = {
                                         F("content", TEXT, text), F("is_error", FLAG, flag),
                                         F("duration_ms", NUMBER, number)},
     [EVENT_TURN_COMPLETED] = {F("stop_reason", STOP, stop_reason), F("model", OPTIONAL_TEXT, model),
-                              F("usage", USAGE, usage)},
+                              F("usage", USAGE, usage), F("cost", OPTIONAL_REAL, used)},
     [EVENT_RETRYING] = {F("attempt", COUNT, count), F("of", COUNT, limit),
                         F("wait_ms", NUMBER, number), F("reason", TEXT, text)},
+    [EVENT_BUDGET_WARNING] = {F("kind", TEXT, name), F("used", REAL, used), F("limit", REAL, bound),
+                              F("percent", COUNT, count)},
     [EVENT_WARNING] = {F("code", TEXT, name), F("detail", TEXT, text)},
     [EVENT_RUN_COMPLETED] = {F("result", TEXT, text), F("usage", USAGE, usage),
                              F("model_calls", COUNT, count), F("duration_ms", NUMBER, number),
                              F("stop_reason", STOP, stop_reason)},
-    [EVENT_RUN_FAILED] = {F("code", TEXT, name), F("message", TEXT, text),
-                          F("usage", USAGE, usage)},
-    [EVENT_INTERRUPTED] = {F("usage", USAGE, usage)},
+    [EVENT_RUN_FAILED] = {F("code", TEXT, name), F("message", TEXT, text), F("usage", USAGE, usage),
+                          F("cost", OPTIONAL_REAL, used),
+                          F("duration_ms", OPTIONAL_NUMBER, number)},
+    [EVENT_INTERRUPTED] = {F("usage", USAGE, usage), F("cost", OPTIONAL_REAL, used),
+                           F("duration_ms", OPTIONAL_NUMBER, number)},
 };
 
 static const struct {
@@ -181,6 +188,12 @@ static void write_number(struct json_out *o, const struct field *f, int64_t n)
         json_out_int(o, f->name, n);
 }
 
+static void write_real(struct json_out *o, const struct field *f, double n)
+{
+    if (n > 0 || f->kind != OPTIONAL_REAL)
+        json_out_real(o, f->name, n);
+}
+
 static void write_flag(struct json_out *o, const struct field *f, bool flag)
 {
     if (flag || f->kind == OPTIONAL_FLAG) {
@@ -219,6 +232,10 @@ static void write_field(struct json_out *o, const struct field *f, const struct 
     case OPTIONAL_FLAG:
         write_flag(o, f, *(const bool *)value);
         break;
+    case REAL:
+    case OPTIONAL_REAL:
+        write_real(o, f, *(const double *)value);
+        break;
     case STOP:
         json_out_member(o, f->name, stop_reasons[*(const enum stop_reason *)value]);
         break;
@@ -255,6 +272,8 @@ char *event_to_line(const struct event *ev)
     json_out_int(&o, "seq", ev->seq);
     json_out_member(&o, "session_id", ev->session_id);
     json_out_member(&o, "at", time);
+    if (types[ev->type].version > 1)
+        json_out_int(&o, "version", types[ev->type].version);
     write_fields(&o, ev);
     json_out_close(&o, '}');
     return buf_take(&text);
@@ -286,6 +305,12 @@ static bool read_flag(const struct field *f, const struct json *v, bool *out)
 {
     *out = json_true(v);
     return v ? json_type(v) == JSON_BOOL : f->kind == OPTIONAL_FLAG;
+}
+
+static bool read_real(const struct field *f, const struct json *v, double *out)
+{
+    *out = json_number(v, v ? -1 : 0);
+    return *out >= 0 && (v || f->kind == OPTIONAL_REAL);
 }
 
 static bool read_stop(const struct json *v, enum stop_reason *out)
@@ -322,6 +347,9 @@ static bool read_field(const struct field *f, const struct json *v, struct event
     case FLAG:
     case OPTIONAL_FLAG:
         return read_flag(f, v, value);
+    case REAL:
+    case OPTIONAL_REAL:
+        return read_real(f, v, value);
     case STOP:
         return read_stop(v, value);
     case USAGE:
@@ -342,16 +370,23 @@ static bool read_fields(const struct json *v, struct event *ev, struct error *e)
     return true;
 }
 
+static bool known_version(enum event_type type, int64_t version, struct error *e)
+{
+    return (version >= 1 && version <= types[type].version) ||
+           err_set(e, ERR_SESSION_STORE_ERROR,
+                   "a %s event of version %" PRId64
+                   "; this program reads up to %d, so use a newer one",
+                   types[type].name, version, types[type].version);
+}
+
 bool event_from_payload(enum event_type type, int version, const char *payload, size_t len,
                         struct event **out, struct error *e)
 {
     *out = NULL;
     if (type < 0 || type >= EVENT_TYPE_COUNT)
         return err_set(e, ERR_SESSION_STORE_ERROR, "an event of unknown type %d", (int)type);
-    if (version < 1 || version > types[type].version)
-        return err_set(e, ERR_SESSION_STORE_ERROR,
-                       "a %s event of version %d; this program reads up to %d, so use a newer one",
-                       types[type].name, version, types[type].version);
+    if (!known_version(type, version, e))
+        return false;
     struct json *v = json_parse(payload, len, e);
     if (!v) {
         struct error cause = e ? *e : (struct error){0};
@@ -361,6 +396,54 @@ bool event_from_payload(enum event_type type, int version, const char *payload, 
     struct event *ev = event_new(type);
     bool ok = read_fields(v, ev, e);
     json_free(v);
+    if (ok)
+        *out = ev;
+    else
+        event_free(ev);
+    return ok;
+}
+
+static bool read_type(const struct json *line, enum event_type *out, struct error *e)
+{
+    const char *name = json_get_string(line, "type");
+    if (!name)
+        return err_set(e, ERR_SESSION_STORE_ERROR, "an event without a \"type\"");
+    return event_type_from_name(name, out) ||
+           err_set(e, ERR_SESSION_STORE_ERROR, "an event of unknown type \"%.40s\"", name);
+}
+
+static bool misfit(const char *member, struct error *e)
+{
+    return err_set(e, ERR_SESSION_STORE_ERROR, "\"%s\" of an event does not fit", member);
+}
+
+static bool read_envelope(const struct json *line, struct event *ev, struct error *e)
+{
+    const double exact = 0x1p53;
+    double seq = json_get_number(line, "seq", 0);
+    const char *session_id = json_get_string(line, "session_id");
+    const char *at = json_get_string(line, "at");
+    if (!(seq >= 1 && seq <= exact && seq == (double)(int64_t)seq))
+        return misfit("seq", e);
+    if (!session_id || !uuid_valid(session_id))
+        return misfit("session_id", e);
+    if (!at || !clock_parse(at, &ev->wall_ms))
+        return misfit("at", e);
+    ev->seq = (int64_t)seq;
+    memcpy(ev->session_id, session_id, sizeof ev->session_id);
+    return true;
+}
+
+bool event_from_json(const struct json *line, struct event **out, struct error *e)
+{
+    enum event_type type = EVENT_RUN_STARTED;
+    *out = NULL;
+    if (json_type(line) != JSON_OBJECT)
+        return err_set(e, ERR_SESSION_STORE_ERROR, "an event is no object");
+    if (!read_type(line, &type, e) || !known_version(type, json_get_int(line, "version", 1), e))
+        return false;
+    struct event *ev = event_new(type);
+    bool ok = read_envelope(line, ev, e) && read_fields(line, ev, e);
     if (ok)
         *out = ev;
     else

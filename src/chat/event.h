@@ -27,6 +27,7 @@
     X(TOOL_EXECUTION_COMPLETED, "tool_execution_completed", 1)                                     \
     X(TURN_COMPLETED, "turn_completed", 1)                                                         \
     X(RETRYING, "retrying", 1)                                                                     \
+    X(BUDGET_WARNING, "budget_warning", 1)                                                         \
     X(WARNING, "warning", 1)                                                                       \
     X(RUN_COMPLETED, "run_completed", 1)                                                           \
     X(RUN_FAILED, "run_failed", 1)                                                                 \
@@ -51,23 +52,32 @@ enum stop_reason {
     STOP_OTHER
 };
 
+/* clang-format off */
 /* Every field is there for every type; event.c's table says which ones a type uses, and only those
  * are written, read and freed. Unused strings are NULL. Strings are owned.
  *
  *   run_started               text: input; number: sequence number of the run_started that this
- *                             one retries, 0 if none; attachments: JSON array of image blocks or
- * NULL turn_started              number: turn of the session, from 1; count: model call in it, from
- * 1 text_delta                text: delta reasoning_delta           text: delta reasoning_complete
- * text: content; signature; flag: redacted; model: that was asked, where there is a signature
+ *                             one retries, 0 if none; attachments: JSON array of image blocks or NULL
+ *   turn_started              number: turn of the session, from 1; count: model call in it, from 1
+ *   text_delta                text: delta
+ *   reasoning_delta           text: delta
+ *   reasoning_complete        text: content; signature; flag: redacted; model: that was asked, where
+ *                             there is a signature
  *   text_complete             text: content; flag: partial (interrupted or cut off)
  *   tool_call_requested       id, name, text: args (JSON text)
  *   tool_execution_completed  id, name, text: content, flag: is_error, number: duration_ms
- *   turn_completed            stop_reason, usage; model
+ *   turn_completed            stop_reason, usage, model; used: cost in USD, 0 where unknown
  *   retrying                  count: attempt, limit: of, number: wait_ms, text: reason
- *   warning                   name: a code of the program's ("prompt_truncated"), text: English
- * detail run_completed             text: result, usage: sum of the run; count: model calls; number:
- * duration_ms; stop_reason run_failed                name: error code, text: message; usage
- *   interrupted               usage, estimated where the provider had not said yet */
+ *   budget_warning            name: kind (agent/budget.h: "max_tokens"), used, bound: in the kind's
+ *                             unit; count: percent
+ *   warning                   name: a code of the program's ("prompt_truncated"), text: English detail
+ *   run_completed             text: result, usage: sum of the run; count: model calls; number:
+ *                             duration_ms; stop_reason
+ *   run_failed                name: error code, text: message; usage, used (cost), number:
+ *                             duration_ms, 0 where unknown
+ *   interrupted               usage, estimated where the provider had not said yet; used (cost),
+ *                             number: duration_ms */
+/* clang-format on */
 struct event {
     enum event_type type;
     int64_t seq;     /* from 1 within a session, strictly rising */
@@ -86,6 +96,7 @@ struct event {
     bool flag;
     enum stop_reason stop_reason;
     struct usage usage;
+    double used, bound;
 };
 
 /* A zeroed event of this type with unknown usage; the caller frees. */
@@ -107,7 +118,12 @@ char *event_payload(const struct event *ev);
 bool event_from_payload(enum event_type type, int version, const char *payload, size_t len,
                         struct event **out, struct error *e);
 
-/* One line of stream-json, without the newline: {"type","seq","session_id","at",…}. */
+/* One line of stream-json, without the newline: {"type","seq","session_id","at","version",…}, the
+ * version where it is not 1. */
 char *event_to_line(const struct event *ev);
+
+/* The event of such a line. False with SESSION_STORE_ERROR that names the member which does not
+ * fit. */
+bool event_from_json(const struct json *line, struct event **out, struct error *e);
 
 #endif

@@ -20,8 +20,16 @@ void history_release(struct history *h)
     history_init(h);
 }
 
+/* The message at `i` is not as the last snapshot has it, nor are those behind it. */
+static void touch(struct history *h, size_t i)
+{
+    if (h->unsaved > i)
+        h->unsaved = i;
+}
+
 static void truncate_at(struct history *h, size_t first)
 {
+    touch(h, first);
     while (h->messages.len > first) {
         struct message *m = &vec_last(&h->messages);
         h->estimate -= message_estimate_tokens(m);
@@ -40,6 +48,7 @@ static struct message *begin_message(struct history *h, enum role role, int64_t 
 
 static void append_block(struct history *h, struct message *m, struct block b)
 {
+    touch(h, (size_t)(m - h->messages.items));
     h->estimate -= message_estimate_tokens(m);
     vec_push(&m->blocks, b);
     h->estimate += message_estimate_tokens(m);
@@ -47,6 +56,7 @@ static void append_block(struct history *h, struct message *m, struct block b)
 
 static void mark_partial(struct history *h, struct message *m)
 {
+    touch(h, (size_t)(m - h->messages.items));
     h->estimate -= message_estimate_tokens(m);
     m->partial = true;
     h->estimate += message_estimate_tokens(m);

@@ -18,6 +18,7 @@ struct history {
     int64_t last_input;   /* input tokens of the last response; -1 unknown */
     char *last_text;      /* text of the newest run_started, also of one that was taken back */
     int64_t last_run_seq; /* its number; 0 before the first */
+    size_t unsaved;       /* messages from here on are not as the last snapshot has them */
     /* While a run is open: */
     bool running;
     int64_t run_seq;  /* its run_started */
@@ -53,8 +54,13 @@ bool history_drop_open_run(struct history *h);
 /* Index of the first message of turn `turn` (from 1), or messages.len. */
 size_t history_turn_start(const struct history *h, int turn);
 
-/* The snapshot's text: messages and counters. The caller frees. */
-char *history_to_json(const struct history *h);
-bool history_from_json(const char *text, size_t len, struct history *out, struct error *e);
+/* The snapshot's text but for the messages: a JSON object with "messages" (how many), "estimate",
+ * "last_input" and what else a history knows. The caller frees. */
+char *history_counters(const struct history *h);
+
+/* A history of those counters and these messages, all of them saved. The array (of a VEC) is taken,
+ * also on failure: they do not fit together, and `out` is then empty. */
+bool history_restore(const char *counters, size_t len, struct message *messages, size_t count,
+                     struct history *out, struct error *e);
 
 #endif

@@ -6,18 +6,10 @@
 #include "base/mem.h"
 #include "chat/json_out.h"
 
-#define VERSION 1
+#define VERSION 2 /* 1 held the messages as well */
 
-static void write_counters(struct json_out *o, const struct history *h)
+static void write_run(struct json_out *o, const struct history *h)
 {
-    json_out_int(o, "version", VERSION);
-    json_out_int(o, "applied_seq", h->applied_seq);
-    json_out_int(o, "turns", h->turns);
-    json_out_int(o, "last_input", h->last_input);
-    json_out_member(o, "last_text", h->last_text);
-    json_out_int(o, "last_run_seq", h->last_run_seq);
-    json_out_name(o, "usage");
-    usage_write(o, &h->usage);
     if (!h->running)
         return;
     json_out_flag(o, "running", true);
@@ -26,17 +18,22 @@ static void write_counters(struct json_out *o, const struct history *h)
     json_out_int(o, "call_seq", h->call_seq);
 }
 
-char *history_to_json(const struct history *h)
+char *history_counters(const struct history *h)
 {
     struct buf text = BUF_INIT;
     struct json_out o = {.buf = &text};
     json_out_open(&o, '{');
-    write_counters(&o, h);
-    json_out_name(&o, "messages");
-    json_out_open(&o, '[');
-    for (size_t i = 0; i < h->messages.len; i++)
-        message_write(&o, &h->messages.items[i]);
-    json_out_close(&o, ']');
+    json_out_int(&o, "version", VERSION);
+    json_out_int(&o, "messages", (int64_t)h->messages.len);
+    json_out_int(&o, "applied_seq", h->applied_seq);
+    json_out_int(&o, "turns", h->turns);
+    json_out_int(&o, "estimate", h->estimate);
+    json_out_int(&o, "last_input", h->last_input);
+    json_out_member(&o, "last_text", h->last_text);
+    json_out_int(&o, "last_run_seq", h->last_run_seq);
+    json_out_name(&o, "usage");
+    usage_write(&o, &h->usage);
+    write_run(&o, h);
     json_out_close(&o, '}');
     return buf_take(&text);
 }
@@ -50,19 +47,8 @@ static bool read_counters(const struct json *v, struct history *h)
     h->last_run_seq = json_get_int(v, "last_run_seq", 0);
     h->usage = usage_from_json(json_get(v, "usage"));
     h->turns = (int)turns;
-    return h->applied_seq >= 0 && turns >= 0 && turns <= INT32_MAX;
-}
-
-static bool read_messages(const struct json *list, struct history *h, struct error *e)
-{
-    for (const struct json *v = json_first(list); v; v = json_next(v)) {
-        struct message m;
-        if (!message_from_json(v, &m, e))
-            return false;
-        vec_push(&h->messages, m);
-        h->estimate += message_estimate_tokens(&m);
-    }
-    return true;
+    return h->applied_seq >= 0 && turns >= 0 && turns <= INT32_MAX &&
+           json_get_int(v, "messages", -1) == (int64_t)h->messages.len;
 }
 
 /* The open run stands on a user message that is there. */
@@ -85,17 +71,21 @@ static bool read_history(const struct json *v, struct history *out, struct error
     if (version != VERSION)
         return err_set(e, ERR_SESSION_STORE_ERROR, "a snapshot of version %lld; known is %d",
                        (long long)version, VERSION);
-    if (!read_messages(json_get(v, "messages"), out, e))
-        return false;
     if (!read_counters(v, out) || !read_run(v, out))
         return err_set(e, ERR_SESSION_STORE_ERROR, "the counters of a snapshot do not fit");
     return true;
 }
 
-bool history_from_json(const char *text, size_t len, struct history *out, struct error *e)
+bool history_restore(const char *counters, size_t len, struct message *messages, size_t count,
+                     struct history *out, struct error *e)
 {
     history_init(out);
-    struct json *v = json_parse(text, len, e);
+    out->messages.items = messages;
+    out->messages.len = out->messages.cap = out->unsaved = count;
+    /* Counted anew: a snapshot may be of a program that wrote messages otherwise. */
+    for (size_t i = 0; i < count; i++)
+        out->estimate += message_estimate_tokens(&messages[i]);
+    struct json *v = json_parse(counters, len, e);
     bool ok = v && read_history(v, out, e);
     json_free(v);
     if (!ok)

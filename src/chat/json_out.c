@@ -47,13 +47,13 @@ static void put_escape(struct json_out *o, unsigned char c)
 {
     static const char letters[] = {['\b'] = 'b', ['\t'] = 't', ['\n'] = 'n', ['\f'] = 'f',
                                    ['\r'] = 'r', ['"'] = '"',  ['\\'] = '\\'};
-    char text[8];
-    int len;
+    char text[8] = {'\\'};
+    size_t len = 2;
     if (c < sizeof letters && letters[c])
-        len = snprintf(text, sizeof text, "\\%c", letters[c]);
+        text[1] = letters[c];
     else
-        len = snprintf(text, sizeof text, "\\u%04x", (unsigned)c);
-    put(o, text, (size_t)len);
+        len = (size_t)snprintf(text, sizeof text, "\\u%04x", (unsigned)c);
+    put(o, text, len);
 }
 
 static bool needs_escape(unsigned char c)
@@ -114,6 +114,19 @@ void json_out_int(struct json_out *o, const char *name, int64_t n)
 {
     char digits[24];
     int len = snprintf(digits, sizeof digits, "%" PRId64, n);
+    json_out_name(o, name);
+    begin_value(o);
+    put(o, digits, (size_t)len);
+}
+
+/* The locale's decimal sign is not JSON's. */
+void json_out_real(struct json_out *o, const char *name, double n)
+{
+    char digits[40];
+    int len = snprintf(digits, sizeof digits, "%.15g", n);
+    for (int i = 0; i < len; i++)
+        if (!strchr("0123456789+-e", digits[i]))
+            digits[i] = '.';
     json_out_name(o, name);
     begin_value(o);
     put(o, digits, (size_t)len);

@@ -32,6 +32,7 @@ void json_out_raw(struct json_out *o, const char *json);
 /* Members of an object. A NULL string and a false flag write nothing. */
 void json_out_member(struct json_out *o, const char *name, const char *s);
 void json_out_int(struct json_out *o, const char *name, int64_t n);
+void json_out_real(struct json_out *o, const char *name, double n); /* finite */
 void json_out_flag(struct json_out *o, const char *name, bool flag);
 
 /* The tree of what was written; the buffer is released. */

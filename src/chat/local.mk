@@ -5,5 +5,8 @@ libtiro_a_SOURCES += \
 	src/chat/history_json.c \
 	src/chat/json_out.c src/chat/json_out.h \
 	src/chat/message.c src/chat/message.h \
+	src/chat/search_hit.c src/chat/search_hit.h \
 	src/chat/session_info.c src/chat/session_info.h \
+	src/chat/session_tally.c src/chat/session_tally.h \
+	src/chat/transcript_text.c src/chat/transcript_text.h \
 	src/chat/usage.c src/chat/usage.h

@@ -15,13 +15,13 @@
 static char **string_field(struct session_info *s, size_t i)
 {
     char **const strings[] = {&s->title,  &s->directory, &s->provider, &s->model,
-                              &s->system, &s->draft,     &s->last_line};
+                              &s->system, &s->draft,     &s->last_line, &s->labels};
     return i < sizeof strings / sizeof *strings ? strings[i] : NULL;
 }
 
 void session_info_init(struct session_info *s)
 {
-    *s = (struct session_info){.title = mem_strdup(""), .usage = USAGE_UNKNOWN};
+    *s = (struct session_info){.title = mem_strdup(""), .usage = USAGE_UNKNOWN, .cost = -1};
 }
 
 void session_info_release(struct session_info *s)
@@ -74,11 +74,107 @@ char *session_title_from(const char *text)
     return buf_take(&line);
 }
 
+/* People write lists with commas, too. */
+static const char between_labels[] = ", \t\r\n";
+
+struct labels {
+    VEC(char *) words;
+};
+
+static void labels_release(struct labels *l)
+{
+    for (size_t i = 0; i < l->words.len; i++)
+        free(l->words.items[i]);
+    vec_release(&l->words);
+}
+
+static bool label_fits(const char *word, size_t len, struct error *e)
+{
+    struct buf clean = BUF_INIT;
+    utf8_clean(&clean, word, len, UTF8_ONE_LINE);
+    bool same = clean.len == len && memcmp(clean.data, word, len) == 0;
+    buf_release(&clean);
+    if (len == 0 || len > LABEL_BYTES || !same)
+        return err_set(e, ERR_USAGE, "a label is a word, not \"%.*s\"; take one of 1 to %d bytes",
+                       (int)utf8_cut_bytes(word, len, LABEL_BYTES), word, LABEL_BYTES);
+    return true;
+}
+
+/* Where the word is or would be. */
+static size_t labels_find(const struct labels *l, const char *word, bool *there)
+{
+    size_t i = 0;
+    while (i < l->words.len && strcmp(l->words.items[i], word) < 0)
+        i++;
+    *there = i < l->words.len && strcmp(l->words.items[i], word) == 0;
+    return i;
+}
+
+static void labels_apply(struct labels *l, bool add, const char *word, size_t len)
+{
+    bool there;
+    char *label = mem_strndup(word, len);
+    size_t i = labels_find(l, label, &there);
+    if (add && !there) {
+        vec_insert(&l->words, i, label);
+        return;
+    }
+    free(label);
+    if (!add && there) {
+        free(l->words.items[i]);
+        vec_remove(&l->words, i, 1);
+    }
+}
+
+static bool labels_read(struct labels *l, const char *words, struct error *e)
+{
+    words += strspn(words, between_labels);
+    while (*words) {
+        size_t len = strcspn(words, between_labels);
+        bool add = *words != '-';
+        size_t sign = !add || *words == '+';
+        if (!label_fits(words + sign, len - sign, e))
+            return false;
+        labels_apply(l, add, words + sign, len - sign);
+        words += len;
+        words += strspn(words, between_labels);
+    }
+    return l->words.len <= LABELS_MAX ||
+           err_set(e, ERR_USAGE, "a session has at most %d labels; take one away first", LABELS_MAX);
+}
+
+bool session_labels_change(const char *current, const char *words, char **out, struct error *e)
+{
+    struct labels labels = {0};
+    struct buf text = BUF_INIT;
+    bool ok = labels_read(&labels, current ? current : "", e) && labels_read(&labels, words, e);
+    for (size_t i = 0; i < labels.words.len; i++)
+        buf_addf(&text, "%s%s", i > 0 ? " " : "", labels.words.items[i]);
+    *out = ok && text.len > 0 ? mem_strdup(text.data) : NULL;
+    buf_release(&text);
+    labels_release(&labels);
+    return ok;
+}
+
 static void write_time(struct json_out *o, const char *name, int64_t ms)
 {
     char text[25];
     clock_format(ms, text);
     json_out_member(o, name, text);
+}
+
+static void write_labels(struct json_out *o, const char *labels)
+{
+    json_out_name(o, "labels");
+    json_out_open(o, '[');
+    for (const char *at = labels; at && *at; at += strspn(at, " ")) {
+        size_t len = strcspn(at, " ");
+        char *label = mem_strndup(at, len);
+        json_out_string(o, label);
+        free(label);
+        at += len;
+    }
+    json_out_close(o, ']');
 }
 
 struct json *session_info_to_json(const struct session_info *s)
@@ -94,15 +190,26 @@ struct json *session_info_to_json(const struct session_info *s)
     json_out_member(&o, "system", s->system);
     json_out_member(&o, "draft", s->draft);
     json_out_member(&o, "last_line", s->last_line);
+    write_labels(&o, s->labels);
+    if (*s->parent) {
+        json_out_member(&o, "parent", s->parent);
+        json_out_int(&o, "parent_seq", s->parent_seq);
+    }
     write_time(&o, "created", s->created_ms);
     write_time(&o, "updated", s->updated_ms);
+    if (s->archived_ms > 0)
+        write_time(&o, "archived", s->archived_ms);
     json_out_int(&o, "messages", s->messages);
     json_out_int(&o, "turns", s->turns);
     json_out_int(&o, "last_seq", s->last_seq);
+    json_out_int(&o, "tool_calls", s->tool_calls);
+    json_out_int(&o, "run_ms", s->run_ms);
     if (usage_known(&s->usage)) {
         json_out_name(&o, "usage");
         usage_write(&o, &s->usage);
     }
+    if (s->cost >= 0)
+        json_out_real(&o, "cost", s->cost);
     json_out_close(&o, '}');
     return json_out_tree(&text);
 }

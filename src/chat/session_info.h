@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/err.h"
 #include "base/json.h"
 #include "base/uuid.h"
 #include "base/vec.h"
@@ -20,12 +21,22 @@ struct session_info {
     char *system;    /* NULL: the configured one */
     char *draft;     /* what was typed and not sent; NULL if nothing */
     char *last_line; /* first line of the newest answer, at most 160 bytes; NULL before it */
+    char *labels;    /* words parted by single blanks, sorted, no doubles; NULL: none */
+    char parent[UUID_LEN + 1]; /* the session that this one was forked from; "" if none */
+    int64_t parent_seq;        /* and the last event that came along */
     int64_t created_ms, updated_ms;
-    int64_t messages; /* of the transcript */
+    int64_t archived_ms; /* 0: not archived */
+    int64_t messages;    /* of the transcript */
     int turns;
     int64_t last_seq;
+    int64_t tool_calls;
+    int64_t run_ms;     /* how long its turns took, together */
     struct usage usage; /* sum */
+    double cost;        /* USD, sum; negative: unknown */
 };
+
+/* At most 16 labels of at most 32 bytes each. */
+enum { LABEL_BYTES = 32, LABELS_MAX = 16 };
 
 struct session_list {
     VEC(struct session_info) items;
@@ -38,6 +49,12 @@ void session_list_release(struct session_list *l);
 
 /* At most 60 columns of the text's first non-empty line, cleaned. The caller frees. */
 char *session_title_from(const char *text);
+
+/* The labels of `current` (NULL: none) with those of `words`, parted by blanks or commas: "name" or
+ * "+name" adds one, "-name" takes one away, in the order given. NULL in `out` when none are left.
+ * USAGE, and nothing, when one is too long, has control characters, or there would be too many. The
+ * caller frees. */
+bool session_labels_change(const char *current, const char *words, char **out, struct error *e);
 
 /* For --json. */
 struct json *session_info_to_json(const struct session_info *s);

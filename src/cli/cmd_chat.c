@@ -6,12 +6,20 @@
 #include "cli/setup.h"
 #include "ui/ui.h"
 
-enum { CHAT_RESUME = 1 };
+enum { CHAT_RESUME = 1, CHAT_READ_ONLY };
 
 static const struct option options[] = {
     {CHAT_RESUME, "resume", 'r', OPTION_MAYBE, "SESSION",
      N_("open a session: an id's beginning or end, a title, last, ~2; alone: the last")},
+    {CHAT_READ_ONLY, "read-only", 0, OPTION_FLAG, NULL,
+     N_("with --resume or --continue: look at the session, change nothing")},
     SESSION_OPTIONS,
+    {0},
+};
+
+static const struct cli_completion completions[] = {
+    {.id = CHAT_RESUME, .offer = OFFER_SESSIONS},
+    SESSION_COMPLETIONS,
     {0},
 };
 
@@ -20,10 +28,19 @@ static bool take(void *context, int id, const char *value, struct error *e)
     struct session_options *o = context;
     if (id == OPTION_WORD)
         return err_set(e, ERR_USAGE, _("chat takes no words; one turn without a screen: tiro run"));
-    if (id != CHAT_RESUME)
+    if (id == CHAT_RESUME)
+        o->resume = value ? value : "last";
+    else if (id == CHAT_READ_ONLY)
+        o->read_only = true;
+    else
         return session_options_take(o, id, value, e);
-    o->resume = value ? value : "last";
     return true;
+}
+
+static bool check_options(const struct session_options *o, struct error *e)
+{
+    return !o->read_only || o->resume ||
+           err_set(e, ERR_USAGE, _("--read-only wants a session; add --resume SESSION"));
 }
 
 static bool check_terminal(struct error *e)
@@ -55,13 +72,14 @@ static int chat(const struct session_options *o)
 {
     struct error e = {0};
     struct buf draft = BUF_INIT;
-    if (!check_terminal(&e) || !session_options_files(o, &draft, &e)) {
+    if (!check_options(o, &e) || !check_terminal(&e) || !session_options_files(o, &draft, &e)) {
         buf_release(&draft);
         return cli_fail(&e);
     }
     struct setup setup;
     setup_load(&setup);
     struct service_options service = session_options_service(o, setup.config);
+    service.can_ask = true;
     char **warnings = make_warnings(&setup.problems);
     struct ui_options ui = {.config = setup.config,
                             .service = &service,
@@ -91,5 +109,6 @@ const struct cli_command cmd_chat = {
     .synopsis = "[chat] [OPTION]...",
     .help = N_("talk on the whole screen (what tiro does without a command)"),
     .options = options,
+    .completions = completions,
     .run = run,
 };

@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "cli/command_line.h"
+#include "cli/config_change.h"
 #include "cli/setup.h"
 
 enum { CONFIG_JSON = 1 };
@@ -14,11 +15,6 @@ enum { CONFIG_JSON = 1 };
 static const struct option options[] = {
     {CONFIG_JSON, "json", 0, OPTION_FLAG, NULL, N_("print JSON")},
     {0},
-};
-
-struct config_options {
-    const char *verb;
-    bool json;
 };
 
 static void print_json(struct json *v)
@@ -189,62 +185,78 @@ static int check(const struct setup *setup, bool json)
     return count == 0 ? 0 : err_info(ERR_CONFIG_ERROR)->exit_status;
 }
 
-static const struct {
-    const char *name;
-    int (*run)(const struct setup *setup, bool json);
-} verbs[] = {{"show", show}, {"path", path}, {"check", check}};
+/* --- the verbs ---------------------------------------------------------------------------------
+ */
 
-enum { VERB_COUNT = sizeof verbs / sizeof *verbs };
+/* A verb's row: what it is called with, and what looks at the configuration. */
+struct config_verb {
+    struct cli_command command;
+    int (*run)(const struct setup *setup, bool json);
+};
 
 static bool take(void *context, int id, const char *value, struct error *e)
 {
-    struct config_options *o = context;
-    if (id == CONFIG_JSON)
-        o->json = true;
-    else if (o->verb)
-        return err_set(e, ERR_USAGE, _("one word too many: \"%s\""), value);
-    else
-        o->verb = value;
+    bool *json = context;
+    if (id == OPTION_WORD)
+        return err_set(e, ERR_USAGE, _("one word too many: \"%.60s\"; see tiro help config"),
+                       value);
+    *json = true;
     return true;
 }
 
-static int run_verb(const struct config_options *o)
+/* `self` begins the verb's row. */
+static int run_verb(const struct cli_command *self, int argc, char **argv)
 {
-    const char *names[VERB_COUNT];
-    for (size_t i = 0; i < VERB_COUNT; i++) {
-        names[i] = verbs[i].name;
-        if (strcmp(names[i], o->verb) != 0)
-            continue;
-        struct setup setup;
-        setup_load(&setup);
-        setup_check_screen(&setup);
-        int status = verbs[i].run(&setup, o->json);
-        setup_release(&setup);
+    const struct config_verb *verb = (const struct config_verb *)self;
+    struct setup setup;
+    bool json = false;
+    int status;
+    if (!cli_parse(self, argc, argv, take, &json, &status))
         return status;
-    }
-    struct error e = {0};
-    cli_unknown(_("config command"), o->verb, names, VERB_COUNT, &e);
-    return cli_fail(&e);
+    setup_load(&setup);
+    setup_check_screen(&setup);
+    status = verb->run(&setup, json);
+    setup_release(&setup);
+    return status;
 }
 
-static int run(const struct cli_command *self, int argc, char **argv)
+static const struct config_verb verbs[] = {
+    {.command = {.name = "show",
+                 .synopsis = "config show [--json]",
+                 .help = N_("every key with its value and where that came from"),
+                 .options = options,
+                 .run = run_verb},
+     .run = show},
+    {.command = {.name = "path",
+                 .synopsis = "config path [--json]",
+                 .help = N_("the configuration file"),
+                 .options = options,
+                 .run = run_verb},
+     .run = path},
+    {.command = {.name = "check",
+                 .synopsis = "config check [--json]",
+                 .help = N_("what is wrong with it; exit status 1 if anything is"),
+                 .options = options,
+                 .run = run_verb},
+     .run = check},
+};
+
+static const struct cli_command *verb_at(size_t index)
 {
-    struct config_options o = {0};
-    int status;
-    if (!cli_parse(self, argc, argv, take, &o, &status))
-        return status;
-    if (!o.verb)
-        o.verb = "show";
-    return run_verb(&o);
+    size_t count = sizeof verbs / sizeof *verbs;
+    if (index == count)
+        return &config_change;
+    return index < count ? &verbs[index].command : NULL;
 }
+
+static const struct option no_options[] = {{0}};
 
 const struct cli_command cmd_config = {
     .name = "config",
-    .synopsis = "config show|path|check [--json]",
-    .help = N_("show the configuration, its path or its problems"),
-    .details = N_("show    every key with its value and where that came from (the default)\n"
-                  "path    the configuration file\n"
-                  "check   what is wrong with it; exit status 1 if anything is"),
-    .options = options,
-    .run = run,
+    .synopsis = "config [COMMAND] [OPTION]...",
+    .help = N_("show the configuration, its path or its problems, or change it"),
+    .details = N_("Without a command: show. tiro config COMMAND --help says more."),
+    .options = no_options,
+    .verb = verb_at,
+    .run = cli_run_verb,
 };

@@ -6,7 +6,7 @@ static bool take(void *context, int id, const char *value, struct error *e)
 {
     const struct cli_command **about = context;
     (void)id;
-    *about = cli_find(value, e);
+    *about = *about && (*about)->verb ? cli_find_verb(*about, value, e) : cli_find(value, e);
     return *about != NULL;
 }
 
@@ -25,10 +25,16 @@ static int run(const struct cli_command *self, int argc, char **argv)
 
 static const struct option options[] = {{0}};
 
+static const struct cli_completion completions[] = {
+    {.id = OPTION_WORD, .offer = OFFER_COMMANDS},
+    {0},
+};
+
 const struct cli_command cmd_help = {
     .name = "help",
-    .synopsis = "help [COMMAND]",
+    .synopsis = "help [COMMAND [VERB]]",
     .help = N_("explain a command"),
     .options = options,
+    .completions = completions,
     .run = run,
 };

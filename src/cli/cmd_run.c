@@ -21,6 +21,21 @@ static const struct option options[] = {
     {0},
 };
 
+static char *formats(void)
+{
+    struct buf out = BUF_INIT;
+    for (const struct output_format *f = output_formats; f->name; f++)
+        buf_addf(&out, "%s ", f->name);
+    return buf_take(&out);
+}
+
+static const struct cli_completion completions[] = {
+    {.id = RUN_FORMAT, .offer = OFFER_CHOICES, .choices = formats},
+    {.id = RUN_RESUME, .offer = OFFER_SESSIONS},
+    SESSION_COMPLETIONS,
+    {0},
+};
+
 struct run_options {
     struct session_options session;
     const struct output_format *format;
@@ -142,7 +157,14 @@ static void carry(struct turn *t, int signal_fd)
     }
 }
 
-/* An interrupt that the user asked for is no fault worth words. */
+static void note_signal(struct turn *t)
+{
+    if (t->signal && t->error.code == ERR_OK)
+        err_set(&t->error, ERR_INTERRUPTED, _("signal %d stopped the turn; send it again, or go on"),
+                t->signal);
+}
+
+/* An interrupt that the user asked for is no fault worth words on standard error. */
 static int status_of(const struct turn *t)
 {
     if (t->signal)
@@ -158,6 +180,7 @@ static int run_turn(const struct run_options *o, const struct setup *setup, cons
     int signal_fd = signals_open();
     struct turn t = {.service = service_new(&service), .out = &out, .prompt = prompt};
     carry(&t, signal_fd);
+    note_signal(&t);
     if (!t.closed)
         run_output_finish(&out, t.error.code == ERR_OK ? NULL : &t.error);
     service_free(t.service);
@@ -201,8 +224,10 @@ const struct cli_command cmd_run = {
     .synopsis = "run [OPTION]... PROMPT|-",
     .help = N_("one turn without a screen"),
     .details = N_("What comes on standard input joins the prompt; - is standard input alone.\n"
-                  "Exit status: 0 answered, 1 failed, 64 bad usage, 128 + the signal that "
-                  "interrupted."),
+                  "Nothing is asked: a tool that may not run without a question does not run.\n"
+                  "Exit status: 0 answered, 1 failed, 2 a limit of [budget] is reached, 64 bad "
+                  "usage,\n128 + the signal that interrupted."),
     .options = options,
+    .completions = completions,
     .run = run,
 };

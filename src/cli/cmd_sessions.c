@@ -1,227 +1,371 @@
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
-
+#include "base/buf.h"
 #include "base/i18n.h"
-#include "base/json.h"
-#include "base/mem.h"
-#include "base/utf8.h"
 #include "cli/command_line.h"
-#include "cli/transcript_text.h"
-#include "session/service.h"
+#include "cli/sessions.h"
+#include "cli/setup.h"
+#include "session/export.h"
 
-enum { SESSIONS_JSON = 1, SESSIONS_LIMIT };
+enum sessions_option {
+    SESSIONS_JSON = 1,
+    SESSIONS_LIMIT,
+    SESSIONS_ARCHIVED,
+    SESSIONS_LIVE,
+    SESSIONS_LABEL,
+    SESSIONS_DIRECTORY,
+    SESSIONS_NAMES,
+    SESSIONS_AT,
+    SESSIONS_YES,
+    SESSIONS_FORMAT,
+    SESSIONS_OUTPUT,
+    SESSIONS_FORCE,
+    SESSIONS_TITLE,
+    SESSIONS_IN
+};
 
-static const struct option options[] = {
-    {SESSIONS_JSON, "json", 0, OPTION_FLAG, NULL, N_("print JSON")},
-    {SESSIONS_LIMIT, "limit", 'n', OPTION_VALUE, "N",
-     N_("list: the newest N sessions; show: the last N turns")},
+/* clang-format off */
+#define JSON_OPTION {SESSIONS_JSON, "json", 0, OPTION_FLAG, NULL, N_("print JSON")}
+#define LIMIT_OPTION(help) {SESSIONS_LIMIT, "limit", 'n', OPTION_VALUE, "N", help}
+/* clang-format on */
+
+static const struct option list_options[] = {
+    JSON_OPTION,
+    LIMIT_OPTION(N_("only the newest N")),
+    {SESSIONS_ARCHIVED, "archived", 0, OPTION_FLAG, NULL, N_("only archived ones")},
+    {SESSIONS_LIVE, "live", 0, OPTION_FLAG, NULL, N_("only those that are not archived")},
+    {SESSIONS_LABEL, "label", 'l', OPTION_VALUE, "LABEL", N_("only those that have the label")},
+    {SESSIONS_DIRECTORY, "directory", 'd', OPTION_VALUE, "DIR",
+     N_("only those begun in it; . is the current one")},
+    {SESSIONS_NAMES, "names", 0, OPTION_FLAG, NULL,
+     N_("an id's end, a tab and the title a line, for scripts")},
     {0},
 };
 
-struct sessions_options {
-    const char *verb, *reference;
-    int limit; /* 0: all */
-    bool json;
+static const struct option show_options[] = {
+    JSON_OPTION,
+    LIMIT_OPTION(N_("only the last N turns")),
+    {0},
 };
 
-/* --- list --------------------------------------------------------------------------------------
- */
-
-enum { SHORT_ID = 8, UNBOUNDED = 1 << 20 };
-
-/* Columns of the terminal; without one lines are as long as they are. */
-static size_t line_width(void)
-{
-    struct winsize size;
-    if (!isatty(STDOUT_FILENO) || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0)
-        return UNBOUNDED;
-    return size.ws_col;
-}
-
-/* An id begins with the time and ends in chance: its end tells sessions apart. */
-static void print_row(const struct session_info *s, size_t width)
-{
-    struct buf line = BUF_INIT;
-    char *at = transcript_text_time(s->updated_ms);
-    buf_addf(&line, "%s  %s  %4d  ", s->id + UUID_LEN - SHORT_ID, at, s->turns);
-    utf8_clean(&line, s->title, strlen(s->title), UTF8_ONE_LINE);
-    if (s->model && *s->model) {
-        buf_addstr(&line, "  · ");
-        utf8_clean(&line, s->model, strlen(s->model), UTF8_ONE_LINE);
-    }
-    printf("%.*s\n", (int)utf8_cut_width(line.data, line.len, width), line.data);
-    free(at);
-    buf_release(&line);
-}
-
-static void print_list(const struct session_list *list)
-{
-    size_t width = line_width();
-    if (list->items.len == 0)
-        fprintf(stderr, "%s\n", _("no sessions yet; tiro begins one"));
-    for (size_t i = 0; i < list->items.len; i++)
-        print_row(&list->items.items[i], width);
-}
-
-static void print_list_json(const struct session_list *list)
-{
-    struct json *array = json_new_array();
-    for (size_t i = 0; i < list->items.len; i++)
-        json_push(array, session_info_to_json(&list->items.items[i]));
-    char *text = json_print_pretty(array);
-    puts(text);
-    free(text);
-    json_free(array);
-}
-
-static int list(const struct sessions_options *o)
-{
-    struct session_list list = {0};
-    struct error e = {0};
-    if (o->reference) {
-        err_set(&e, ERR_USAGE, _("one word too many: \"%s\""), o->reference);
-        return cli_fail(&e);
-    }
-    if (!service_list(NULL, o->limit, &list, &e))
-        return cli_fail(&e);
-    (o->json ? print_list_json : print_list)(&list);
-    session_list_release(&list);
-    return 0;
-}
-
-/* --- show --------------------------------------------------------------------------------------
- */
-
-/* What is printed of the session, and where in it each turn begins. */
-struct text {
-    bool json;
-    struct buf out;
-    VEC(size_t) turns;
+static const struct option search_options[] = {
+    JSON_OPTION,
+    LIMIT_OPTION(N_("at most N places (default: 50)")),
+    {SESSIONS_IN, "in", 0, OPTION_VALUE, "SESSION", N_("only in this session")},
+    {0},
 };
 
-static bool add_event(void *context, const struct event *ev)
+static const struct option fork_options[] = {
+    {SESSIONS_AT, "at", 0, OPTION_VALUE, "N",
+     N_("up to the message of event N (\"seq\" of show --json); default: its end")},
+    JSON_OPTION,
+    {0},
+};
+
+static const struct option delete_options[] = {
+    {SESSIONS_YES, "yes", 'y', OPTION_FLAG, NULL, N_("do not ask")},
+    {0},
+};
+
+static const struct option export_options[] = {
+    {SESSIONS_FORMAT, "format", 0, OPTION_VALUE, "FORMAT",
+     N_("markdown, json or jsonl (default: as FILE ends, else markdown)")},
+    {SESSIONS_OUTPUT, "output", 'o', OPTION_VALUE, "FILE",
+     N_("into a file in place of standard output")},
+    {SESSIONS_FORCE, "force", 0, OPTION_FLAG, NULL, N_("replace a file that is there")},
+    {0},
+};
+
+static const struct option import_options[] = {
+    {SESSIONS_TITLE, "title", 't', OPTION_VALUE, "TITLE", N_("for a text that brings none")},
+    JSON_OPTION,
+    {0},
+};
+
+static const struct option no_options[] = {{0}};
+
+/* clang-format off */
+#define ANY_SESSION {.id = OPTION_WORD, .offer = OFFER_SESSIONS}
+/* clang-format on */
+
+static char *formats(void)
 {
-    struct text *t = context;
-    if (ev->type == EVENT_RUN_STARTED)
-        vec_push(&t->turns, t->out.len);
-    if (!t->json) {
-        transcript_text_add(&t->out, ev);
-        return true;
-    }
-    char *line = event_to_line(ev);
-    buf_addf(&t->out, "%s,\n", line);
-    free(line);
+    struct buf out = BUF_INIT;
+    for (int f = 0; f < EXPORT_FORMAT_COUNT; f++)
+        buf_addf(&out, "%s ", export_format_name((enum export_format)f));
+    return buf_take(&out);
+}
+
+static const struct cli_completion list_completions[] = {
+    {.id = SESSIONS_DIRECTORY, .offer = OFFER_DIRECTORIES},
+    {0},
+};
+
+static const struct cli_completion search_completions[] = {
+    {.id = SESSIONS_IN, .offer = OFFER_SESSIONS},
+    {0},
+};
+
+static const struct cli_completion export_completions[] = {
+    ANY_SESSION,
+    {.id = SESSIONS_FORMAT, .offer = OFFER_CHOICES, .choices = formats},
+    {.id = SESSIONS_OUTPUT, .offer = OFFER_FILES},
+    {0},
+};
+
+static const struct cli_completion import_completions[] = {
+    {.id = OPTION_WORD, .offer = OFFER_FILES},
+    {0},
+};
+
+static const struct cli_completion any_sessions[] = {ANY_SESSION, {0}};
+
+static const struct cli_completion first_session[] = {
+    {.id = OPTION_WORD, .offer = OFFER_SESSIONS, .first = true},
+    {0},
+};
+
+enum { MANY = 1 << 20 };
+
+/* A verb's row: what it is called with, and what runs. */
+struct sessions_verb {
+    struct cli_command command;
+    size_t least, most; /* words */
+    enum catalog_access access;
+    int (*run)(struct catalog *c, const struct sessions_options *o);
+};
+
+static int run_verb(const struct cli_command *self, int argc, char **argv);
+
+#define NAMES_A_SESSION                                                                            \
+    N_("SESSION is the beginning or the end of an id, a title, last, or ~2 (the last but one).")
+
+static const struct sessions_verb verbs[] = {
+    {.command = {.name = "list",
+                 .synopsis = "sessions list [OPTION]...",
+                 .help = N_("every session, the newest first"),
+                 .options = list_options,
+                 .completions = list_completions,
+                 .run = run_verb},
+     .access = CATALOG_READ,
+     .run = verb_list},
+    {.command = {.name = "show",
+                 .synopsis = "sessions show [OPTION]... [SESSION]",
+                 .help = N_("the transcript of a session, by default of the last"),
+                 .details = NAMES_A_SESSION,
+                 .options = show_options,
+                 .completions = any_sessions,
+                 .run = run_verb},
+     .most = 1,
+     .access = CATALOG_READ,
+     .run = verb_show},
+    {.command = {.name = "search",
+                 .synopsis = "sessions search [OPTION]... WORD...",
+                 .help = N_("places in all transcripts where the words occur"),
+                 .details =
+                     N_("\"Words in quotes\" must stand in that order; the last word may go on."),
+                 .options = search_options,
+                 .completions = search_completions,
+                 .run = run_verb},
+     .least = 1,
+     .most = MANY,
+     .access = CATALOG_READ,
+     .run = verb_search},
+    {.command = {.name = "rename",
+                 .synopsis = "sessions rename SESSION TITLE",
+                 .help = N_("give a session a title; an empty one brings back the first"),
+                 .details = NAMES_A_SESSION,
+                 .options = no_options,
+                 .completions = first_session,
+                 .run = run_verb},
+     .least = 2,
+     .most = 2,
+     .access = CATALOG_WRITE,
+     .run = verb_rename},
+    {.command = {.name = "label",
+                 .synopsis = "sessions label SESSION [+]LABEL|-LABEL...",
+                 .help = N_("add labels to a session, or take them away"),
+                 .details = NAMES_A_SESSION,
+                 .options = no_options,
+                 .completions = first_session,
+                 .dashes = true,
+                 .run = run_verb},
+     .least = 2,
+     .most = MANY,
+     .access = CATALOG_WRITE,
+     .run = verb_label},
+    {.command = {.name = "archive",
+                 .synopsis = "sessions archive SESSION...",
+                 .help = N_("put sessions away"),
+                 .details = NAMES_A_SESSION,
+                 .options = no_options,
+                 .completions = any_sessions,
+                 .run = run_verb},
+     .least = 1,
+     .most = MANY,
+     .access = CATALOG_WRITE,
+     .run = verb_archive},
+    {.command = {.name = "unarchive",
+                 .synopsis = "sessions unarchive SESSION...",
+                 .help = N_("take sessions out of the archive"),
+                 .details = NAMES_A_SESSION,
+                 .options = no_options,
+                 .completions = any_sessions,
+                 .run = run_verb},
+     .least = 1,
+     .most = MANY,
+     .access = CATALOG_WRITE,
+     .run = verb_unarchive},
+    {.command = {.name = "fork",
+                 .synopsis = "sessions fork [OPTION]... SESSION",
+                 .help = N_("begin a session with the messages of another; prints its id"),
+                 .details = NAMES_A_SESSION,
+                 .options = fork_options,
+                 .completions = any_sessions,
+                 .run = run_verb},
+     .least = 1,
+     .most = 1,
+     .access = CATALOG_WRITE,
+     .run = verb_fork},
+    {.command = {.name = "delete",
+                 .synopsis = "sessions delete [--yes] SESSION...",
+                 .help = N_("delete sessions with all that was said in them"),
+                 .details = N_("Asks once; without a terminal it wants --yes."),
+                 .options = delete_options,
+                 .completions = any_sessions,
+                 .run = run_verb},
+     .least = 1,
+     .most = MANY,
+     .access = CATALOG_WRITE,
+     .run = verb_delete},
+    {.command = {.name = "export",
+                 .synopsis = "sessions export [OPTION]... SESSION",
+                 .help = N_("write a session to standard output or a file"),
+                 .details = N_("markdown   to read\n"
+                               "json       one object; json and jsonl can be imported again\n"
+                               "jsonl      the session's facts, then one event a line"),
+                 .options = export_options,
+                 .completions = export_completions,
+                 .run = run_verb},
+     .least = 1,
+     .most = 1,
+     .access = CATALOG_READ,
+     .run = verb_export},
+    {.command = {.name = "import",
+                 .synopsis = "sessions import [OPTION]... FILE|-",
+                 .help = N_("make a session of a file; prints its id"),
+                 .details = N_(
+                     "The file is an export (json, jsonl) or a list of messages in OpenAI's form;\n"
+                     "- is standard input."),
+                 .options = import_options,
+                 .completions = import_completions,
+                 .run = run_verb},
+     .least = 1,
+     .most = 1,
+     .access = CATALOG_WRITE,
+     .run = verb_import},
+    {.command = {.name = "rebuild",
+                 .synopsis = "sessions rebuild [SESSION]",
+                 .help = N_("write the files below sessions/ anew, of one session or of all"),
+                 .options = no_options,
+                 .completions = any_sessions,
+                 .run = run_verb},
+     .most = 1,
+     .access = CATALOG_WRITE,
+     .run = verb_rebuild},
+};
+
+static const struct cli_command *verb_at(size_t index)
+{
+    return index < sizeof verbs / sizeof *verbs ? &verbs[index].command : NULL;
+}
+
+static bool take_value(struct sessions_options *o, int id, const char *value, struct error *e)
+{
+    const char **const places[] = {
+        [SESSIONS_LABEL] = &o->label,   [SESSIONS_DIRECTORY] = &o->directory,
+        [SESSIONS_FORMAT] = &o->format, [SESSIONS_OUTPUT] = &o->output,
+        [SESSIONS_TITLE] = &o->title,   [SESSIONS_IN] = &o->in,
+    };
+    *places[id] = value;
+    return id != SESSIONS_FORMAT || sessions_check_format(value, e);
+}
+
+static bool take_flag(struct sessions_options *o, int id)
+{
+    bool *const places[] = {
+        [SESSIONS_JSON] = &o->json, [SESSIONS_ARCHIVED] = &o->archived,
+        [SESSIONS_LIVE] = &o->live, [SESSIONS_NAMES] = &o->names,
+        [SESSIONS_YES] = &o->yes,   [SESSIONS_FORCE] = &o->force,
+    };
+    *places[id] = true;
     return true;
 }
-
-static const char *last_turns(const struct text *t, int limit)
-{
-    size_t count = t->turns.len;
-    if (limit == 0 || (size_t)limit >= count)
-        return t->out.data;
-    return t->out.data + t->turns.items[count - (size_t)limit];
-}
-
-static void print_header(const struct session_info *s)
-{
-    struct buf line = BUF_INIT;
-    char *at = transcript_text_time(s->created_ms);
-    buf_addstr(&line, "# ");
-    utf8_clean(&line, s->title, strlen(s->title), UTF8_ONE_LINE);
-    buf_addf(&line, "\n\n%s · %s", s->id, at);
-    const char *const facts[] = {s->provider, s->model, s->directory};
-    for (size_t i = 0; i < sizeof facts / sizeof *facts; i++) {
-        if (!facts[i] || !*facts[i])
-            continue;
-        buf_addstr(&line, " · ");
-        utf8_clean(&line, facts[i], strlen(facts[i]), UTF8_ONE_LINE);
-    }
-    printf("%s\n\n", line.data);
-    free(at);
-    buf_release(&line);
-}
-
-static void print_session_json(const struct session_info *info, const char *events)
-{
-    struct json *v = session_info_to_json(info);
-    char *head = json_print(v);
-    size_t len = strlen(events);
-    printf("{\"session\":%s,\n\"events\":[\n", head);
-    fwrite(events, 1, len >= 2 ? len - 2 : 0, stdout); /* all but the last comma */
-    puts("\n]}");
-    free(head);
-    json_free(v);
-}
-
-static int show(const struct sessions_options *o)
-{
-    struct text t = {.json = o->json, .out = BUF_INIT};
-    struct session_info info = {0};
-    struct error e = {0};
-    int status = 0;
-    if (!service_read(NULL, o->reference ? o->reference : "last", &info, add_event, &t, &e)) {
-        status = cli_fail(&e);
-    } else if (o->json) {
-        print_session_json(&info, last_turns(&t, o->limit));
-    } else {
-        print_header(&info);
-        fputs(last_turns(&t, o->limit), stdout);
-    }
-    session_info_release(&info);
-    buf_release(&t.out);
-    vec_release(&t.turns);
-    return status;
-}
-
-static const struct {
-    const char *name;
-    int (*run)(const struct sessions_options *o);
-} verbs[] = {{"list", list}, {"show", show}};
-
-enum { VERB_COUNT = sizeof verbs / sizeof *verbs };
 
 static bool take(void *context, int id, const char *value, struct error *e)
 {
     struct sessions_options *o = context;
-    if (id == SESSIONS_LIMIT)
+    switch (id) {
+    case OPTION_WORD:
+        vec_push(&o->words, value);
+        return true;
+    case SESSIONS_LIMIT:
         return cli_count("limit", value, &o->limit, e);
-    if (id == SESSIONS_JSON)
-        o->json = true;
-    else if (!o->verb)
-        o->verb = value;
-    else if (!o->reference)
-        o->reference = value;
-    else
-        return err_set(e, ERR_USAGE, _("one word too many: \"%s\""), value);
+    case SESSIONS_AT:
+        return cli_number("at", value, INT64_MAX, &o->at, e);
+    default:
+        return value ? take_value(o, id, value, e) : take_flag(o, id);
+    }
+}
+
+static bool check_words(const struct sessions_verb *verb, const struct sessions_options *o,
+                        struct error *e)
+{
+    const char *synopsis = verb->command.synopsis;
+    if (o->words.len < verb->least)
+        return err_set(e, ERR_USAGE, _("a word is missing; use: tiro %s"), synopsis);
+    if (o->words.len > verb->most)
+        return err_set(e, ERR_USAGE, _("one word too many: \"%.60s\"; use: tiro %s"),
+                       o->words.items[verb->most], synopsis);
     return true;
 }
 
-static int run(const struct cli_command *self, int argc, char **argv)
+static int with_catalog(const struct sessions_verb *verb, struct sessions_options *o)
 {
+    struct catalog c;
+    struct error e = {0};
+    struct setup setup;
+    int status;
+    setup_load(&setup);
+    setup_print_problems(&setup);
+    o->persist = config_boolean(setup.config, CONFIG_SESSION_PERSIST);
+    if (catalog_open(&c, NULL, o->persist, verb->access, &e)) {
+        status = verb->run(&c, o);
+        catalog_release(&c);
+    } else {
+        status = cli_fail(&e);
+    }
+    setup_release(&setup);
+    return status;
+}
+
+/* `self` begins the verb's row. */
+static int run_verb(const struct cli_command *self, int argc, char **argv)
+{
+    const struct sessions_verb *verb = (const struct sessions_verb *)self;
     struct sessions_options o = {0};
-    const char *names[VERB_COUNT];
     struct error e = {0};
     int status;
-    if (!cli_parse(self, argc, argv, take, &o, &status))
-        return status;
-    for (size_t i = 0; i < VERB_COUNT; i++) {
-        names[i] = verbs[i].name;
-        if (strcmp(names[i], o.verb ? o.verb : "list") == 0)
-            return verbs[i].run(&o);
-    }
-    cli_unknown(_("sessions command"), o.verb, names, VERB_COUNT, &e);
-    return cli_fail(&e);
+    if (cli_parse(self, argc, argv, take, &o, &status))
+        status = check_words(verb, &o, &e) ? with_catalog(verb, &o) : cli_fail(&e);
+    vec_release(&o.words);
+    return status;
 }
 
 const struct cli_command cmd_sessions = {
     .name = "sessions",
-    .synopsis = "sessions list|show [SESSION] [--json] [--limit N]",
-    .help = N_("list the sessions that were kept, or show one"),
-    .details = N_("list    every session, the newest first (the default)\n"
-                  "show    the transcript of one: an id's beginning or end, a title, last, ~2"),
-    .options = options,
-    .run = run,
+    .synopsis = "sessions [COMMAND] [OPTION]... [SESSION]",
+    .help = N_("list, show, search and change the sessions that were kept"),
+    .details = N_("Without a command: list. tiro sessions COMMAND --help says more."),
+    .options = no_options,
+    .verb = verb_at,
+    .run = cli_run_verb,
 };

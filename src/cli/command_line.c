@@ -6,28 +6,64 @@
 
 #include "base/buf.h"
 #include "base/i18n.h"
+#include "base/mem.h"
 #include "base/utf8.h"
 #include "base/vec.h"
 #include "cli/help.h"
 #include "config/config.h"
 
 const struct cli_command *const cli_commands[] = {
-    &cmd_chat, &cmd_run, &cmd_sessions, &cmd_config, &cmd_doctor, &cmd_help, NULL,
+    &cmd_chat, &cmd_run, &cmd_sessions, &cmd_config, &cmd_doctor, &cmd_completion, &cmd_help, NULL,
 };
+
+static const struct cli_command *command_at(size_t index)
+{
+    return cli_commands[index];
+}
+
+static const struct cli_command *find(const struct cli_command *(*at)(size_t), const char *what,
+                                      const char *name, struct error *e)
+{
+    VEC(const char *) names = {0};
+    const struct cli_command *found;
+    for (size_t i = 0; (found = at(i)) && strcmp(found->name, name) != 0; i++)
+        vec_push(&names, found->name);
+    if (!found)
+        cli_unknown(what, name, names.items, names.len, e);
+    vec_release(&names);
+    return found;
+}
 
 const struct cli_command *cli_find(const char *name, struct error *e)
 {
-    VEC(const char *) names = {0};
-    for (size_t i = 0; cli_commands[i]; i++) {
-        if (strcmp(cli_commands[i]->name, name) == 0) {
-            vec_release(&names);
-            return cli_commands[i];
-        }
-        vec_push(&names, cli_commands[i]->name);
+    return find(command_at, _("command"), name, e);
+}
+
+const struct cli_command *cli_find_verb(const struct cli_command *command, const char *name,
+                                        struct error *e)
+{
+    char *what = mem_printf(_("%s command"), command->name);
+    const struct cli_command *verb = find(command->verb, what, name, e);
+    free(what);
+    return verb;
+}
+
+static bool asks_for_help(const char *word)
+{
+    return strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0;
+}
+
+int cli_run_verb(const struct cli_command *self, int argc, char **argv)
+{
+    struct error e = {0};
+    const char *word = argc > 1 ? argv[1] : "-";
+    if (asks_for_help(word)) {
+        help_command(self);
+        return 0;
     }
-    cli_unknown(_("command"), name, names.items, names.len, e);
-    vec_release(&names);
-    return NULL;
+    bool named = word[0] != '-';
+    const struct cli_command *verb = named ? cli_find_verb(self, word, &e) : self->verb(0);
+    return verb ? verb->run(verb, argc - named, argv + named) : cli_fail(&e);
 }
 
 bool cli_unknown(const char *what, const char *word, const char *const *known, size_t count,
@@ -40,13 +76,22 @@ bool cli_unknown(const char *what, const char *word, const char *const *known, s
     return err_set(e, ERR_USAGE, _("unknown %s \"%s\"; see tiro --help"), what, word);
 }
 
-bool cli_count(const char *option, const char *value, int *out, struct error *e)
+bool cli_number(const char *option, const char *value, int64_t max, int64_t *out, struct error *e)
 {
     char *end;
-    long n = strtol(value, &end, 10);
-    if (end == value || *end || n < 1 || n > 1000000)
-        return err_set(e, ERR_USAGE, _("--%s takes a whole number from 1, not \"%s\""), option,
-                       value);
+    long long n = strtoll(value, &end, 10);
+    if (end == value || *end || n < 1 || n > max)
+        return err_set(e, ERR_USAGE, _("--%s takes a whole number, not \"%s\"; give one from 1"),
+                       option, value);
+    *out = n;
+    return true;
+}
+
+bool cli_count(const char *option, const char *value, int *out, struct error *e)
+{
+    int64_t n;
+    if (!cli_number(option, value, 1000000, &n, e))
+        return false;
     *out = (int)n;
     return true;
 }
@@ -107,6 +152,7 @@ struct parse {
     char **argv;
     int argc, next;
     bool words_only; /* after "--" */
+    bool had_word;
     bool help;
 };
 
@@ -131,9 +177,10 @@ static bool option_value(struct parse *p, const struct option *o, const char *wo
 {
     const char *follows = p->next < p->argc ? p->argv[p->next] : NULL;
     if (o->kind == OPTION_FLAG && *value)
-        return err_set(e, ERR_USAGE, _("option %s takes no value"), word);
+        return err_set(e, ERR_USAGE, _("option %s takes no value; leave it out"), word);
     if (o->kind == OPTION_VALUE && !*value && !follows)
-        return err_set(e, ERR_USAGE, _("option %s needs a value: %s"), word, o->value);
+        return err_set(e, ERR_USAGE, _("option %s needs a value; write %s after it"), word,
+                       o->value);
     bool takes = o->kind == OPTION_VALUE || (o->kind == OPTION_MAYBE && follows && *follows != '-');
     if (!*value && takes) {
         *value = follows;
@@ -142,12 +189,19 @@ static bool option_value(struct parse *p, const struct option *o, const char *wo
     return true;
 }
 
+static bool is_word(const struct parse *p, const char *word)
+{
+    return p->words_only || word[0] != '-' || !word[1] ||
+           (p->command->dashes && p->had_word && word[1] != '-');
+}
+
 static bool parse_word(struct parse *p, const char **value, int *id, struct error *e)
 {
     const char *word = p->argv[p->next];
-    if (p->words_only || word[0] != '-' || !word[1]) {
+    if (is_word(p, word)) {
         *id = OPTION_WORD;
         *value = word;
+        p->had_word = true;
         p->next++;
         return true;
     }

@@ -31,6 +31,14 @@ static void print_option(const struct option *o)
     buf_release(&left);
 }
 
+static void print_verbs(const struct cli_command *command)
+{
+    const struct cli_command *verb;
+    printf("\n%s\n", _("Commands:"));
+    for (size_t i = 0; (verb = command->verb(i)); i++)
+        print_row(verb->name, _(verb->help));
+}
+
 static void print_commands(void)
 {
     printf("%s\n", _("Commands:"));
@@ -44,6 +52,8 @@ void help_command(const struct cli_command *command)
     printf("\n%s\n", _(command->help));
     if (command->details)
         printf("\n%s\n", _(command->details));
+    if (command->verb)
+        print_verbs(command);
     printf("\n%s\n", _("Options:"));
     for (const struct option *o = command->options; o->name; o++)
         print_option(o);

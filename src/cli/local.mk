@@ -1,16 +1,36 @@
 tiro_SOURCES += \
 	src/cli/cmd_chat.c \
+	src/cli/cmd_completion.c \
 	src/cli/cmd_config.c \
 	src/cli/cmd_doctor.c \
 	src/cli/cmd_help.c \
 	src/cli/cmd_run.c \
 	src/cli/cmd_sessions.c \
 	src/cli/command_line.c src/cli/command_line.h \
+	src/cli/completion.c src/cli/completion.h \
+	src/cli/completion_bash.c \
+	src/cli/completion_fish.c \
+	src/cli/completion_zsh.c \
+	src/cli/config_change.c src/cli/config_change.h \
+	src/cli/grid.c src/cli/grid.h \
+	src/cli/confirm.c src/cli/confirm.h \
+	src/cli/diagnosis.c src/cli/diagnosis.h \
+	src/cli/diagnosis_json.c \
+	src/cli/diagnosis_text.c \
 	src/cli/help.c src/cli/help.h \
+	src/cli/input.c src/cli/input.h \
 	src/cli/main.c \
+	src/cli/output.c src/cli/output.h \
 	src/cli/prompt.c src/cli/prompt.h \
+	src/cli/rescue.c src/cli/rescue.h \
 	src/cli/run_output.c src/cli/run_output.h \
 	src/cli/session_options.c src/cli/session_options.h \
+	src/cli/sessions.h \
+	src/cli/sessions_change.c \
+	src/cli/sessions_delete.c \
+	src/cli/sessions_list.c \
+	src/cli/sessions_search.c \
+	src/cli/sessions_show.c \
+	src/cli/sessions_transfer.c \
 	src/cli/setup.c src/cli/setup.h \
-	src/cli/signals.c src/cli/signals.h \
-	src/cli/transcript_text.c src/cli/transcript_text.h
+	src/cli/signals.c src/cli/signals.h

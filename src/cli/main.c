@@ -62,7 +62,8 @@ static int finish(int status)
     if (errno != 0)
         err_set_errno(&e, ERR_FILE_ERROR, "%s", _("standard output cannot be written"));
     else
-        err_set(&e, ERR_FILE_ERROR, "%s", _("standard output could not be written to the end"));
+        err_set(&e, ERR_FILE_ERROR, "%s",
+                _("standard output could not be written to the end; is there room?"));
     return cli_fail(&e);
 }
 

@@ -1,28 +1,12 @@
 #include "cli/prompt.h"
 
-#include <errno.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/utf8.h"
+#include "cli/input.h"
 
 #define MAX_INPUT ((size_t)16 * 1024 * 1024)
-
-static bool read_input(struct buf *out, struct error *e)
-{
-    char chunk[65536];
-    for (;;) {
-        ssize_t n = read(STDIN_FILENO, chunk, sizeof chunk);
-        if (n == 0)
-            return true;
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return err_set_errno(e, ERR_FILE_ERROR, "%s", _("standard input cannot be read"));
-        if (!buf_try_add(out, chunk, (size_t)n))
-            return err_set(e, ERR_USAGE, _("standard input is over 16 MiB; send less"));
-    }
-}
 
 static bool check_text(const char *text, size_t len, const char *what, struct error *e)
 {
@@ -35,7 +19,7 @@ static bool add_input(struct buf *out, struct error *e)
 {
     struct buf input;
     buf_init(&input, MAX_INPUT);
-    bool ok = read_input(&input, e) && check_text(input.data, input.len, _("standard input"), e);
+    bool ok = input_read(&input, e) && check_text(input.data, input.len, _("standard input"), e);
     while (input.len > 0 && input.data[input.len - 1] == '\n')
         buf_splice(&input, input.len - 1, 1, "", 0);
     if (ok && input.len > 0) {

@@ -73,6 +73,16 @@ static void tell_warning(struct run_output *o, const struct event *ev)
     free(line);
 }
 
+static void tell_budget(struct run_output *o, const struct event *ev)
+{
+    if (!o->progress)
+        return;
+    char *line = mem_printf(_("%d %% of [budget] %s is used: %.6g of %.6g"), ev->count, ev->name,
+                            ev->used, ev->bound);
+    tell(o, line);
+    free(line);
+}
+
 static void text_event(struct run_output *o, const struct event *ev)
 {
     if (ev->type == EVENT_TURN_STARTED)
@@ -81,6 +91,8 @@ static void text_event(struct run_output *o, const struct event *ev)
         text_delta(o, ev);
     else if (ev->type == EVENT_RETRYING)
         tell_retry(o, ev);
+    else if (ev->type == EVENT_BUDGET_WARNING)
+        tell_budget(o, ev);
     else if (ev->type == EVENT_WARNING)
         tell_warning(o, ev);
 }
@@ -166,16 +178,25 @@ static void stream_event(struct run_output *o, const struct event *ev)
     free(line);
 }
 
-static void no_finish(struct run_output *o, const struct error *e)
+/* What ended without an event of its own, before the turn began or because it cannot be kept. */
+static void stream_finish(struct run_output *o, const struct error *e)
 {
-    (void)o;
-    (void)e;
+    if (!e || o->end)
+        return;
+    struct json *v = json_new_object();
+    json_set_string(v, "type", event_name(EVENT_RUN_FAILED));
+    json_set_string(v, "code", err_info(e->code)->name);
+    json_set_string(v, "message", e->text);
+    char *line = json_print(v);
+    puts(line);
+    free(line);
+    json_free(v);
 }
 
 const struct output_format output_formats[] = {
     {"text", text_event, text_finish},
     {"json", no_event, json_finish},
-    {"stream-json", stream_event, no_finish},
+    {"stream-json", stream_event, stream_finish},
     {NULL, NULL, NULL},
 };
 

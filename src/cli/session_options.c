@@ -1,15 +1,30 @@
 #include "cli/session_options.h"
 
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "base/paths.h"
 #include "base/utf8.h"
+#include "session/capability.h"
 
 #define MAX_FILE ((size_t)4 * 1024 * 1024)
 
 void session_options_release(struct session_options *o)
 {
     vec_release(&o->files);
+    buf_release(&o->allow);
+    free(o->labels);
+}
+
+char *session_options_providers(void)
+{
+    return mem_strdup(config_key_info(CONFIG_PROVIDER_NAME)->choices);
+}
+
+char *session_options_tools(void)
+{
+    return mem_strdup(config_key_info(CONFIG_CHAT_TOOLS)->choices);
 }
 
 /* The configuration's table knows what a choice may be. */
@@ -23,6 +38,28 @@ static bool check_choice(const char *option, enum config_key key, const char *va
         return true;
     return err_set(e, ERR_USAGE, _("--%s takes one of: %s; not \"%s\""), option,
                    config_key_info(key)->choices, value);
+}
+
+static bool take_label(struct session_options *o, const char *value, struct error *e)
+{
+    char *labels;
+    if (!session_labels_change(o->labels, value, &labels, e))
+        return false;
+    free(o->labels);
+    o->labels = labels;
+    return true;
+}
+
+static bool take_persist(struct session_options *o, bool persist, struct error *e)
+{
+    o->persist = persist;
+    return !persist || capability_need_store(true, e);
+}
+
+static bool need_memory(struct error *e)
+{
+    return err_set(e, ERR_CONFIG_ERROR,
+                   _("this tiro remembers nothing across sessions; leave --memory out"));
 }
 
 bool session_options_take(struct session_options *o, int id, const char *value, struct error *e)
@@ -46,9 +83,20 @@ bool session_options_take(struct session_options *o, int id, const char *value, 
     case SESSION_TOOLS:
         o->tools = value;
         return check_choice("tools", CONFIG_CHAT_TOOLS, value, e);
+    case SESSION_ALLOW:
+        buf_addf(&o->allow, "%s ", value);
+        return true;
+    case SESSION_LABEL:
+        return take_label(o, value, e);
     case SESSION_PERSIST:
     case SESSION_NO_PERSIST:
-        o->persist = id == SESSION_PERSIST;
+        return take_persist(o, id == SESSION_PERSIST, e);
+    case SESSION_COMPACTION:
+        return capability_need_compaction(e);
+    case SESSION_MEMORY:
+        return need_memory(e);
+    case SESSION_NO_COMPACTION:
+    case SESSION_NO_MEMORY:
         return true;
     }
     return true;
@@ -63,7 +111,10 @@ struct service_options session_options_service(const struct session_options *o,
         .model = o->model,
         .system = o->system,
         .tools = o->tools,
+        .allow = o->allow.len > 0 ? o->allow.data : NULL,
+        .labels = o->labels,
         .persist = o->persist >= 0 ? o->persist : config_boolean(config, CONFIG_SESSION_PERSIST),
+        .read_only = o->read_only,
         .resume = o->resume,
     };
 }

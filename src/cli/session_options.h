@@ -16,8 +16,14 @@ enum session_option {
     SESSION_SYSTEM,
     SESSION_FILE,
     SESSION_TOOLS,
+    SESSION_ALLOW,
+    SESSION_LABEL,
     SESSION_PERSIST,
-    SESSION_NO_PERSIST
+    SESSION_NO_PERSIST,
+    SESSION_COMPACTION,
+    SESSION_NO_COMPACTION,
+    SESSION_MEMORY,
+    SESSION_NO_MEMORY
 };
 
 /* Rows of an option table. */
@@ -30,29 +36,57 @@ enum session_option {
     {SESSION_SYSTEM, "system", 's', OPTION_VALUE, "TEXT", N_("system prompt")},                    \
     {SESSION_FILE, "file", 'f', OPTION_VALUE, "FILE",                                              \
      N_("put a text file into the message; may be repeated")},                                     \
-    {SESSION_TOOLS, "tools", 0, OPTION_VALUE, "none|read",                                         \
+    {SESSION_TOOLS, "tools", 0, OPTION_VALUE, "none|read|full",                                    \
      N_("which tools the model is offered")},                                                      \
+    {SESSION_ALLOW, "allow", 0, OPTION_VALUE, "LIST",                                              \
+     N_("tools or classes of tools that run without a question; may be repeated")},                \
+    {SESSION_LABEL, "label", 'l', OPTION_VALUE, "LABEL",                                           \
+     N_("a label for a session that is begun; may be repeated")},                                  \
     {SESSION_PERSIST, "persist", 0, OPTION_FLAG, NULL, N_("keep the conversation")},               \
-    {SESSION_NO_PERSIST, "no-persist", 0, OPTION_FLAG, NULL, N_("do not keep the conversation")}
+    {SESSION_NO_PERSIST, "no-persist", 0, OPTION_FLAG, NULL, N_("do not keep the conversation")},  \
+    {SESSION_COMPACTION, "compaction", 0, OPTION_FLAG, NULL,                                       \
+     N_("shorten a conversation that grows too long (this tiro cannot)")},                         \
+    {SESSION_NO_COMPACTION, "no-compaction", 0, OPTION_FLAG, NULL,                                 \
+     N_("do not shorten the conversation")},                                                       \
+    {SESSION_MEMORY, "memory", 0, OPTION_FLAG, NULL,                                               \
+     N_("remember across sessions (this tiro cannot)")},                                           \
+    {SESSION_NO_MEMORY, "no-memory", 0, OPTION_FLAG, NULL, N_("do not remember across sessions")}
 /* clang-format on */
 
-/* Borrowed from the command line. */
+/* Rows of a completion table. */
+#define SESSION_COMPLETIONS                                                                        \
+    {.id = SESSION_PROVIDER, .offer = OFFER_CHOICES, .choices = session_options_providers},        \
+        {.id = SESSION_FILE, .offer = OFFER_FILES},                                                \
+    {                                                                                              \
+        .id = SESSION_TOOLS, .offer = OFFER_CHOICES, .choices = session_options_tools              \
+    }
+
+/* What --provider and --tools may be, parted by blanks; the caller frees. */
+char *session_options_providers(void);
+char *session_options_tools(void);
+
+/* Texts are borrowed from the command line unless told. */
 struct session_options {
     const char *provider, *model, *system, *tools, *resume;
+    struct buf allow; /* the lists of all --allow; owned */
+    char *labels;     /* as session_labels_change() gives them; owned */
+    bool read_only;
     int persist; /* -1: as configured */
     VEC(const char *) files;
 };
 
 #define SESSION_OPTIONS_INIT                                                                       \
     {                                                                                              \
-        .persist = -1                                                                              \
+        .allow = BUF_INIT, .persist = -1                                                           \
     }
 
 void session_options_release(struct session_options *o);
 
-/* Takes one of SESSION_OPTIONS. False with USAGE on a value that does not fit. */
+/* Takes one of SESSION_OPTIONS. False with USAGE on a value that does not fit, or with the error of
+ * what this program cannot do. */
 bool session_options_take(struct session_options *o, int id, const char *value, struct error *e);
 
+/* can_ask is left to the caller. */
 struct service_options session_options_service(const struct session_options *o,
                                                const struct config *config);
 

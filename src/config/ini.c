@@ -194,8 +194,8 @@ static char *describe(const char *text, int line)
 {
     while (--line > 0)
         text += strcspn(text, "\n") + 1;
-    return mem_strdup(*skip_blanks(text) == '[' ? "a section's name ends with \"]\""
-                                                : "expected \"name = value\"");
+    return mem_strdup(*skip_blanks(text) == '[' ? "a section's name has no end; write \"]\" after it"
+                                                : "this is no setting; write \"name = value\"");
 }
 
 void ini_read(struct ini *ini, const char *text)

@@ -55,11 +55,29 @@
       "window to ask for; 0: the allocated one, else 8192 within the trained one")                 \
     X(CHAT_SYSTEM, "chat", "system", STRING, "", 0, 0, "",                                         \
       "system prompt; unset: the built-in one")                                                    \
-    X(CHAT_TOOLS, "chat", "tools", CHOICE, "read", 0, 0, "none read",                              \
+    X(CHAT_TOOLS, "chat", "tools", CHOICE, "read", 0, 0, "none read full",                         \
       "which tools the model is offered")                                                          \
     X(TOOLS_TIMEOUT, "tools", "timeout", INTEGER, "30", 1, 3600, "", "seconds a tool may take")    \
     X(TOOLS_MAX_OUTPUT, "tools", "max_output_bytes", INTEGER, "65536", 1024, 4194304, "",          \
       "longer results are cut, and say so")                                                        \
+    X(TOOLS_COMMAND_TIMEOUT, "tools", "command_timeout", INTEGER, "120", 1, 86400, "",             \
+      "seconds a command of run_command may take")                                                 \
+    X(TOOLS_ALLOW, "tools", "allow", STRING, "read", 0, 0, "",                                     \
+      "tools or classes (read write execute network) that run without a question")                 \
+    X(TOOLS_ASK, "tools", "ask", STRING, "write execute network", 0, 0, "",                        \
+      "tools or classes that ask before they run; wins over allow")                                \
+    X(TOOLS_DENY, "tools", "deny", STRING, "", 0, 0, "",                                           \
+      "tools or classes that never run; wins over both")                                           \
+    X(BUDGET_TOKENS, "budget", "max_tokens", INTEGER, "0", 0, 1000000000000, "",                       \
+      "input and output tokens of a session; 0: no limit")                                         \
+    X(BUDGET_DURATION, "budget", "max_duration", INTEGER, "0", 0, 1000000000000, "",                   \
+      "seconds that the turns of a session may take together; 0: no limit")                        \
+    X(BUDGET_TURN_DURATION, "budget", "max_turn_duration", INTEGER, "0", 0, 1000000000000, "",         \
+      "seconds of one turn; 0: no limit")                                                          \
+    X(BUDGET_TOOL_CALLS, "budget", "max_tool_calls", INTEGER, "0", 0, 1000000000000, "",               \
+      "tool calls of a session; 0: no limit")                                                      \
+    X(BUDGET_COST, "budget", "max_cost", REAL, "0", 0, 1000000, "",                                    \
+      "USD of a session, where prices are known; 0: no limit")                                     \
     X(SESSION_PERSIST, "session", "persist", BOOLEAN, "true", 0, 0, "",                            \
       "keep conversations in the database")                                                        \
     X(UI_THEME, "ui", "theme", STRING, "dark", 0, 0, "",                                           \

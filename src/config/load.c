@@ -87,7 +87,8 @@ static void unknown_section(struct load *load, const struct ini_entry *entry)
 {
     const char *section = entry->section;
     if (!*section) {
-        complain(load, entry->line, "\"%s\" stands before any [section]", entry->name);
+        complain(load, entry->line, "\"%s\" stands before any [section]; move it below one",
+                 entry->name);
         return;
     }
     /* "model *" is compared by its fixed word, with the fixed word of what was written. */
@@ -103,7 +104,7 @@ static void unknown_section(struct load *load, const struct ini_entry *entry)
         complain(load, entry->line, "unknown section [%s]; did you mean [%s%s]?", section, nearest,
                  section_is_known(nearest) ? "" : " NAME");
     else
-        complain(load, entry->line, "unknown section [%s]", section);
+        complain(load, entry->line, "unknown section [%s]; 'tiro config show' lists them", section);
     for (int i = 0; i <= CONFIG_KEY_COUNT; i++)
         free(fixed[i]);
     free(word);
@@ -123,7 +124,8 @@ static void unknown_key(struct load *load, const struct ini_entry *entry)
         complain(load, entry->line, "unknown key \"%s\" in [%s]; did you mean \"%s\"?", entry->name,
                  entry->section, nearest);
     else
-        complain(load, entry->line, "unknown key \"%s\" in [%s]", entry->name, entry->section);
+        complain(load, entry->line, "unknown key \"%s\" in [%s]; 'tiro config show' lists them",
+                 entry->name, entry->section);
 }
 
 static void add_free_value(struct load *load, const struct ini_entry *entry)
@@ -240,7 +242,7 @@ static void take_variable(struct load *load, char *const *names, const char *val
     if (nearest)
         complain(load, 0, "no setting has this name; did you mean %s?", nearest);
     else
-        complain(load, 0, "no setting has this name");
+        complain(load, 0, "no setting has this name; 'tiro config show' lists them");
 }
 
 void config_load_environment(struct config *c, char *const *environment,

@@ -89,10 +89,10 @@ static bool number_fits(const struct config_key_info *key, const char *text, str
     double real = 0;
     bool whole = key->type == CONFIG_INTEGER;
     if (!(whole ? value_integer(text, &integer) : value_real(text, &real)))
-        return err_set(e, ERR_CONFIG_ERROR, "%s: \"%.*s\" is not a %s", key->name, quoted_len(text),
-                       text, whole ? "whole number" : "number such as 0.5");
+        return err_set(e, ERR_CONFIG_ERROR, "%s: \"%.*s\" is not a %s; write one", key->name,
+                       quoted_len(text), text, whole ? "whole number" : "number such as 0.5");
     if (!in_bounds(key, whole ? (double)integer : real))
-        return err_set(e, ERR_CONFIG_ERROR, "%s: %.*s is not within %.10g and %.10g", key->name,
+        return err_set(e, ERR_CONFIG_ERROR, "%s: %.*s is out of bounds; write %.10g to %.10g", key->name,
                        quoted_len(text), text, key->min, key->max);
     return true;
 }
@@ -103,14 +103,15 @@ bool value_fits(const struct config_key_info *key, const char *text, struct erro
     if (!*text)
         return true;
     if (!utf8_valid(text, strlen(text)))
-        return err_set(e, ERR_CONFIG_ERROR, "%s: the value is not valid UTF-8", key->name);
+        return err_set(e, ERR_CONFIG_ERROR, "%s: the value is not valid UTF-8; convert it",
+                       key->name);
     if (key->type == CONFIG_INTEGER || key->type == CONFIG_REAL)
         return number_fits(key, text, e);
     if (key->type == CONFIG_BOOLEAN && !value_boolean(text, &ignored))
-        return err_set(e, ERR_CONFIG_ERROR, "%s: \"%.*s\" is neither true nor false", key->name,
-                       quoted_len(text), text);
+        return err_set(e, ERR_CONFIG_ERROR, "%s: \"%.*s\" is neither true nor false; write one of them",
+                       key->name, quoted_len(text), text);
     if (key->type == CONFIG_CHOICE && !is_choice(key->choices, text))
-        return err_set(e, ERR_CONFIG_ERROR, "%s: \"%.*s\" is not one of: %s", key->name,
-                       quoted_len(text), text, key->choices);
+        return err_set(e, ERR_CONFIG_ERROR, "%s: \"%.*s\" is no choice; write one of: %s",
+                       key->name, quoted_len(text), text, key->choices);
     return true;
 }

@@ -29,6 +29,50 @@ bool failure_set(struct failure *f, enum failure_kind kind, const char *format, 
     return false;
 }
 
+/* The first that fits. */
+static const struct {
+    enum failure_kind kind;
+    int lowest, highest; /* statuses */
+    const char *text;
+} advices[] = {
+    {FAILURE_STATUS, 300, 399, "see whether the base URL is right"},
+    {FAILURE_STATUS, 401, 403, "see whether the key is right and may use this model"},
+    {FAILURE_STATUS, 408, 409, "try again"},
+    {FAILURE_STATUS, 429, 429, "wait a while, or choose another model"},
+    {FAILURE_STATUS, 500, 599, "the fault is the server's: try again later"},
+    {FAILURE_STATUS, 400, 499, "change the message, or choose another model"},
+    {FAILURE_CONNECT, 0, 999, "see whether the server runs and the base URL is right"},
+    {FAILURE_STALL, 0, 999, "try again, or raise stall_timeout in [provider]"},
+    {FAILURE_PROTOCOL, 0, 999, "see whether the base URL is right"},
+    {FAILURE_TOO_LARGE, 0, 999, "ask for less at once"},
+    {FAILURE_OVERFLOW, 0, 999, "start a new session, or choose a model with a larger window"},
+    {FAILURE_QUOTA, 0, 999, "add credit, or use another key or provider"},
+    {FAILURE_LOADING, 0, 999, "try again once it is loaded"},
+    {FAILURE_SETUP, 0, 999, "'tiro config show' tells what is set, and where"},
+};
+
+static const char *advice(const struct failure *f)
+{
+    enum failure_kind kind = f->kind == FAILURE_STREAM ? FAILURE_STATUS : f->kind;
+    for (size_t i = 0; i < sizeof advices / sizeof *advices; i++)
+        if (advices[i].kind == kind && f->status >= advices[i].lowest &&
+            f->status <= advices[i].highest)
+            return advices[i].text;
+    return "try again";
+}
+
+bool failure_error(const struct failure *f, struct error *e)
+{
+    if (strstr(f->text, "; "))
+        return err_set(e, ERR_AGENT_ERROR, "%s", f->text);
+    const char *what_to_do = advice(f);
+    size_t len = strlen(f->text), room = sizeof e->text - strlen("…; ") - strlen(what_to_do) - 1;
+    bool cut = len > room;
+    if (cut)
+        len = utf8_cut_bytes(f->text, len, room);
+    return err_set(e, ERR_AGENT_ERROR, "%.*s%s; %s", (int)len, f->text, cut ? "…" : "", what_to_do);
+}
+
 static bool status_is_passing(int status)
 {
     return status == 408 || status == 409 || status == 429 || status >= 500;

@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/err.h"
+
 enum failure_kind {
     FAILURE_NONE,
     FAILURE_CANCELLED,
@@ -36,6 +38,10 @@ void failure_clear(struct failure *f);
 /* Fills in kind and text; returns false, so that `return failure_set(…)` reads well. */
 bool failure_set(struct failure *f, enum failure_kind kind, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+
+/* AGENT_ERROR with the failure's text and, unless that says already what to do, advice after "; ".
+ * Returns false. */
+bool failure_error(const struct failure *f, struct error *e);
 
 /* The retry decision (spec: providers, Retry), a pure function.
  * `attempt` counts from 1; `unit` is random in [0, 1) and gives ±10 %.

@@ -336,11 +336,12 @@ static bool wait_for_news(struct http *h, struct transfer *t, const struct wakeu
         left = 0;
     struct curl_waitfd extra = {.fd = w == NULL ? -1 : w->fd, .events = CURL_WAIT_POLLIN};
     unsigned extras = extra.fd >= 0 ? 1 : 0;
-    int timeout = left > 60000 ? 60000 : (int)left;
+    int timeout = wakeup_timeout(w, left > 60000 ? 60000 : (int)left);
     CURLMcode code = curl_multi_poll(h->multi, &extra, extras, timeout, NULL);
     if (code != CURLM_OK)
         return failure_set(t->failure, FAILURE_CONNECT, "%s", curl_multi_strerror(code));
-    if (extras > 0 && extra.revents != 0 && !w->go_on(w->context))
+    bool asked = (extras > 0 && extra.revents != 0) || wakeup_late(w);
+    if (asked && !w->go_on(w->context))
         return failure_set(t->failure, FAILURE_CANCELLED, "interrupted");
     return true;
 }

@@ -92,5 +92,5 @@ bool backend_models(struct backend *b, struct provider_names *out, struct error 
     struct provider_call call = quiet_call(b);
     if (b->choice.provider->models(&call, out, &failure))
         return true;
-    return err_set(e, ERR_AGENT_ERROR, "%s", failure.text);
+    return failure_error(&failure, e);
 }

@@ -5,18 +5,31 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* X(NAME): which fields it uses
+/* X(NAME): which fields it uses. A session is named by a reference (catalog.h); NULL is the open
+ * one.
  *   START_TURN   text; attachments: JSON array of image blocks or NULL
  *   RETRY        send the last user message again
  *   INTERRUPT    -
  *   NEW          a fresh session
- *   RESUME       text: reference (sessions_resolve)
- *   RENAME       text: title
+ *   RESUME       text: reference. An archived one is live again
+ *   OPEN         text: reference. Opens it for reading only: any START_TURN is SESSION_NOT_FOUND
+ *   FORK         name: reference; number: event of the last message to take along, 0: all. The fork
+ *                becomes the open session
+ *   RENAME       name: reference; text: title
+ *   LABEL        name: reference; text: changes, as session_labels_change()
+ *   ARCHIVE      name: reference. Interrupts its turn; the open session gives way to a new one.
+ *                number 1: takes it out of the archive again
+ *   DELETE       name: reference. As ARCHIVE, and nothing of it is kept
+ *   EXPORT       name: reference; text: path of the file; limit: enum export_format (export.h)
+ *   ANSWER       name: id of the tool call; number: enum approval_answer
+ *   COMPACT      shorten the history now
  *   SET_MODEL    name: provider or NULL; text: model or NULL
  *   SET_SYSTEM   text: system prompt; NULL: the configured one
  *   SAVE_DRAFT   text: NULL or "" for none
  *   PAGE         of the open session; number: before this seq; limit
- *   LIST         limit (0: all)
+ *   LIST         text: what to filter by (catalog.h) or NULL; limit (0: all)
+ *   SEARCH       text: query over all transcripts; limit
+ *   PREVIEW      text: id of a session; number: before this seq, 0: its end; limit: of events
  *   INPUTS       limit
  *   MODELS       -
  *   REPORT       what `tiro doctor` says
@@ -27,12 +40,22 @@
     X(INTERRUPT)                                                                                   \
     X(NEW)                                                                                         \
     X(RESUME)                                                                                      \
+    X(OPEN)                                                                                        \
+    X(FORK)                                                                                        \
     X(RENAME)                                                                                      \
+    X(LABEL)                                                                                       \
+    X(ARCHIVE)                                                                                     \
+    X(DELETE)                                                                                      \
+    X(EXPORT)                                                                                      \
+    X(ANSWER)                                                                                      \
+    X(COMPACT)                                                                                     \
     X(SET_MODEL)                                                                                   \
     X(SET_SYSTEM)                                                                                  \
     X(SAVE_DRAFT)                                                                                  \
     X(PAGE)                                                                                        \
     X(LIST)                                                                                        \
+    X(SEARCH)                                                                                      \
+    X(PREVIEW)                                                                                     \
     X(INPUTS)                                                                                      \
     X(MODELS)                                                                                      \
     X(REPORT)                                                                                      \

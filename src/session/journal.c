@@ -5,7 +5,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "base/utf8.h"
+#include "chat/session_tally.h"
 #include "session/lock.h"
 #include "session/notice.h"
 #include "store/sessions.h"
@@ -14,13 +14,12 @@
 enum {
     CHECKPOINT_MS = 1000,
     CHECKPOINT_BYTES = 256 * 1024,
-    TAIL_EVENTS = 120,
-    LAST_LINE_BYTES = 160
+    TAIL_EVENTS = 120
 };
 
 void journal_init(struct journal *j, struct mailbox *notices)
 {
-    *j = (struct journal){.notices = notices, .lock = -1};
+    *j = (struct journal){.notices = notices, .lock = -1, .last_input = -1};
     session_info_init(&j->info);
     history_init(&j->history);
     buf_init(&j->pending, 0);
@@ -52,50 +51,88 @@ void journal_begin(struct journal *j, const char *directory)
     uuid_new(j->info.id);
     j->info.directory = mem_strdup(directory);
     j->info.created_ms = j->info.updated_ms = clock_wall_ms();
+    j->loaded = true;
 }
 
-bool journal_resume(struct journal *j, const char *reference, struct event_list *tail, bool *more,
-                    struct error *e)
+/* A crash left the row behind the log. */
+static bool catch_up(void *info, const struct event *ev)
+{
+    session_tally(info, ev);
+    return true;
+}
+
+/* What is to be known of a session before it is opened. */
+struct opening {
+    struct session_info info;
+    int64_t estimate, last_input;
+    int lock;
+};
+
+static bool open_row(struct journal *j, const char *reference, enum journal_access access,
+                     struct opening *o, struct error *e)
 {
     char id[UUID_LEN + 1];
-    struct session_info info;
-    int lock = -1;
-    if (!j->store)
-        return err_set(e, ERR_SESSION_PERSISTENCE_DISABLED,
-                       "sessions are not kept; set [session] persist = true");
-    if (!sessions_resolve(j->store, reference, id, e) || !sessions_get(j->store, id, &info, e))
+    if (!sessions_resolve(j->store, reference, id, e))
         return false;
-    bool same = strcmp(id, j->info.id) == 0 && j->lock >= 0;
-    if ((!same && !lock_take(j->directory, id, &lock, e)) ||
-        !event_log_tail(j->store, id, 0, TAIL_EVENTS, tail, more, e)) {
-        lock_drop(&lock);
-        session_info_release(&info);
-        return false;
-    }
-    if (same) {
-        lock = j->lock;
+    bool held = strcmp(id, j->info.id) == 0 && j->lock >= 0;
+    bool locks = access == JOURNAL_RESUME && j->directory && !held;
+    return (!locks || lock_take(j->directory, id, &o->lock, e)) &&
+           sessions_get(j->store, id, &o->info, e) &&
+           event_log_read(j->store, id, o->info.last_seq, catch_up, &o->info, e) &&
+           snapshot_counters(j->store, id, &o->estimate, &o->last_input, e);
+}
+
+static bool leave_archive(struct journal *j, struct session_info *info, struct error *e)
+{
+    if (info->archived_ms == 0)
+        return true;
+    info->archived_ms = 0;
+    return sessions_put(j->store, info, e);
+}
+
+static void take_over(struct journal *j, struct opening *o, enum journal_access access)
+{
+    if (o->lock < 0 && access == JOURNAL_RESUME && strcmp(o->info.id, j->info.id) == 0) {
+        o->lock = j->lock;
         j->lock = -1;
     }
     journal_reset(j);
     session_info_release(&j->info);
-    j->info = info;
-    j->lock = lock;
+    j->info = o->info;
+    j->lock = o->lock;
+    j->estimate = o->estimate;
+    j->last_input = o->last_input;
     j->stored = true;
-    return true;
+    j->loaded = false;
+    j->read_only = access == JOURNAL_READ;
 }
 
-bool journal_load_history(struct journal *j, struct error *e)
+bool journal_open(struct journal *j, const char *reference, enum journal_access access,
+                  struct event_list *tail, bool *more, struct error *e)
+{
+    struct opening o = {.lock = -1};
+    if (open_row(j, reference, access, &o, e) &&
+        event_log_tail(j->store, o.info.id, 0, TAIL_EVENTS, tail, more, e) &&
+        (access == JOURNAL_READ || leave_archive(j, &o.info, e))) {
+        take_over(j, &o, access);
+        return true;
+    }
+    lock_drop(&o.lock);
+    session_info_release(&o.info);
+    return false;
+}
+
+bool journal_load(struct journal *j, struct error *e)
 {
     struct history kept;
-    if (!j->store || !snapshot_resume(j->store, j->info.id, &kept, e))
+    if (!j->stored)
+        history_init(&kept);
+    else if (!snapshot_resume(j->store, j->info.id, &kept, e))
         return false;
     history_drop_open_run(&kept);
     history_release(&j->history);
     j->history = kept;
-    if (j->info.last_seq < kept.applied_seq) { /* a crash: the row is older than the log */
-        j->info.last_seq = kept.applied_seq;
-        j->info.usage = kept.usage;
-    }
+    j->loaded = true;
     return true;
 }
 
@@ -123,7 +160,7 @@ static void show(struct journal *j, struct event *ev)
  * last second of an answer. */
 static bool checkpoint(struct journal *j, struct error *e)
 {
-    if (!j->store || j->pending.len == 0)
+    if (j->pending.len == 0)
         return true;
     struct event *ev = event_new(j->pending_type);
     ev->seq = j->pending_seq;
@@ -138,8 +175,6 @@ static bool checkpoint(struct journal *j, struct error *e)
 
 static bool keep_delta(struct journal *j, const struct event *ev, struct error *e)
 {
-    if (!j->store)
-        return true;
     if (j->pending.len > 0 && j->pending_type != ev->type && !checkpoint(j, e))
         return false;
     if (j->pending.len == 0 && j->pending_since_ms == 0)
@@ -152,55 +187,9 @@ static bool keep_delta(struct journal *j, const struct event *ev, struct error *
     return !due || checkpoint(j, e);
 }
 
-static char *first_line(const char *text)
-{
-    text += strspn(text, " \t\r\n");
-    size_t len = strcspn(text, "\r\n");
-    return mem_strndup(text, utf8_cut_bytes(text, len, LAST_LINE_BYTES));
-}
-
-void journal_name(struct journal *j, const char *text)
-{
-    struct session_info *info = &j->info;
-    if (info->title && *info->title)
-        return;
-    free(info->title);
-    info->title = session_title_from(text);
-}
-
-/* The row follows the events. */
-static void update_info(struct journal *j, const struct event *ev)
-{
-    struct session_info *info = &j->info;
-    info->updated_ms = ev->wall_ms;
-    info->last_seq = ev->seq;
-    switch (ev->type) {
-    case EVENT_RUN_STARTED:
-        info->messages++;
-        info->turns++;
-        free(info->draft);
-        info->draft = NULL;
-        journal_name(j, ev->text);
-        break;
-    case EVENT_TEXT_COMPLETE:
-        free(info->last_line);
-        info->last_line = first_line(ev->text);
-        info->messages++;
-        break;
-    case EVENT_TURN_COMPLETED:
-    case EVENT_INTERRUPTED:
-    case EVENT_RUN_FAILED:
-        if (usage_known(&ev->usage))
-            usage_add(&info->usage, &ev->usage);
-        break;
-    default:
-        break;
-    }
-}
-
 static bool write_row(struct journal *j, struct error *e)
 {
-    if (j->lock < 0 && !lock_take(j->directory, j->info.id, &j->lock, e))
+    if (j->lock < 0 && j->directory && !lock_take(j->directory, j->info.id, &j->lock, e))
         return false;
     if (!sessions_put(j->store, &j->info, e))
         return false;
@@ -219,6 +208,7 @@ static bool keep_run_border(struct journal *j, const struct event *ev, struct er
         return true;
     store_rollback(j->store);
     j->stored = stored;
+    j->history.unsaved = 0;
     return false;
 }
 
@@ -234,8 +224,6 @@ static bool keep(struct journal *j, const struct event *ev, struct error *e)
         return false;
     buf_clear(&j->pending); /* a complete text covers what streamed */
     j->pending_since_ms = 0;
-    if (!j->store)
-        return true;
     if (ev->type == EVENT_RUN_STARTED || is_run_end(ev->type))
         return keep_run_border(j, ev, e);
     return event_log_append(j->store, ev, e);
@@ -260,21 +248,25 @@ bool journal_emit(void *journal, struct event *ev, struct error *e)
         j->info.last_seq = ev->seq;
         return emit_delta(j, ev, e);
     }
-    update_info(j, ev);
+    struct session_info before = session_info_clone(&j->info);
+    session_tally(&j->info, ev);
     history_apply(&j->history, ev);
-    if (!keep(j, ev, e)) {
-        event_free(ev);
-        return false;
+    if (keep(j, ev, e)) {
+        session_info_release(&before);
+        show(j, ev);
+        return true;
     }
-    show(j, ev);
-    return true;
+    session_info_release(&j->info); /* what is not in the log is not counted */
+    j->info = before;
+    event_free(ev);
+    return false;
 }
 
 bool journal_save_draft(struct journal *j, const char *draft, struct error *e)
 {
     free(j->info.draft);
     j->info.draft = draft && *draft ? mem_strdup(draft) : NULL;
-    if (!j->store || (!j->stored && !j->info.draft))
+    if (j->read_only || (!j->stored && !j->info.draft))
         return true;
     if (j->info.draft || j->info.last_seq > 0)
         return j->stored ? sessions_set_draft(j->store, j->info.id, j->info.draft, e)
@@ -285,5 +277,5 @@ bool journal_save_draft(struct journal *j, const char *draft, struct error *e)
 
 bool journal_save_info(struct journal *j, struct error *e)
 {
-    return !j->store || !j->stored || write_row(j, e);
+    return j->read_only || !j->stored || write_row(j, e);
 }

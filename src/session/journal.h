@@ -13,13 +13,19 @@
 #include "store/store.h"
 
 struct journal {
-    struct store *store;     /* borrowed; NULL: nothing is kept */
-    const char *directory;   /* of the store's file, for the lock; borrowed */
+    struct store *store;     /* borrowed */
+    const char *directory;   /* of the store's file, for locks; borrowed; NULL: in memory alone */
     struct mailbox *notices; /* borrowed */
     struct session_info info;
+    bool stored;    /* the session has a row */
+    bool read_only; /* opened to be read */
+    int lock;       /* held from the first write on; -1: not held */
+
+    /* What the next request would carry. A session that was only opened has its counters, and its
+     * messages from journal_load() on. */
     struct history history;
-    bool stored; /* the session has a row */
-    int lock;    /* held from the first write on; -1: not held */
+    bool loaded;
+    int64_t estimate, last_input; /* before that */
 
     /* What streamed since the last checkpoint. */
     struct buf pending;
@@ -27,19 +33,23 @@ struct journal {
     int64_t pending_seq, pending_since_ms;
 };
 
-/* The state of no session: a fresh one begins with journal_begin() or journal_resume(). */
+/* The state of no session: a fresh one begins with journal_begin() or journal_open(). */
 void journal_init(struct journal *j, struct mailbox *notices);
 void journal_release(struct journal *j);
 
 /* A new session, which gets its row with its first event or draft. */
 void journal_begin(struct journal *j, const char *directory);
 
-/* Opens a stored one in place of the current, which stays untouched on failure. `tail` receives the
- * last screens' events; the history is not loaded yet (journal_load_history()). */
-bool journal_resume(struct journal *j, const char *reference, struct event_list *tail, bool *more,
-                    struct error *e);
+enum journal_access { JOURNAL_RESUME, JOURNAL_READ };
+
+/* Opens a kept one in place of the current, which stays untouched on failure. JOURNAL_RESUME takes
+ * its lock and takes it out of the archive; JOURNAL_READ does neither. `tail` receives the last
+ * screens' events. Cost does not grow with the session. */
+bool journal_open(struct journal *j, const char *reference, enum journal_access access,
+                  struct event_list *tail, bool *more, struct error *e);
+
 /* The history as the store has it; what is in memory stays on failure. */
-bool journal_load_history(struct journal *j, struct error *e);
+bool journal_load(struct journal *j, struct error *e);
 
 /* struct agent's emit. Takes the event. Deltas are shown at once and kept in checkpoints of a
  * second; all else is kept before it is shown. The end of a run, the session's row and the snapshot
@@ -48,9 +58,6 @@ bool journal_emit(void *journal, struct event *ev, struct error *e);
 
 /* NULL or "" for none. */
 bool journal_save_draft(struct journal *j, const char *draft, struct error *e);
-
-/* A session without a title is named after its first message. */
-void journal_name(struct journal *j, const char *text);
 
 /* Writes the row (title, model, …) if the session has one. */
 bool journal_save_info(struct journal *j, struct error *e);

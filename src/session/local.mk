@@ -1,10 +1,25 @@
 libtiro_a_SOURCES += \
 	src/session/backend.c src/session/backend.h \
+	src/session/capability.c src/session/capability.h \
+	src/session/catalog.c src/session/catalog.h \
+	src/session/catalog_fork.c \
 	src/session/command.c src/session/command.h \
+	src/session/export.c src/session/export.h \
+	src/session/fork.c src/session/fork.h \
+	src/session/health.c src/session/health.h \
+	src/session/import.c src/session/import.h src/session/import_private.h \
+	src/session/import_info.c \
+	src/session/import_openai.c \
+	src/session/import_own.c \
 	src/session/journal.c src/session/journal.h \
 	src/session/lock.c src/session/lock.h \
 	src/session/notice.c src/session/notice.h \
+	src/session/open_run.c src/session/open_run.h \
+	src/session/projection.c src/session/projection.h \
 	src/session/reader.c src/session/reader.h \
 	src/session/report.c src/session/report.h \
 	src/session/service.c src/session/service.h \
-	src/session/worker.c src/session/worker.h
+	src/session/worker.c src/session/worker.h src/session/worker_private.h \
+	src/session/worker_session.c \
+	src/session/worker_tell.c \
+	src/session/worker_turn.c

@@ -10,6 +10,7 @@ struct notice *notice_new(enum notice_type type)
     n->type = type;
     n->meters.last_input = -1;
     n->meters.total = USAGE_UNKNOWN;
+    n->meters.cost = -1;
     n->meters.price = (struct price){-1, -1, -1};
     return n;
 }
@@ -24,6 +25,7 @@ void notice_free(struct notice *n)
         event_free(n->events.items[i]);
     vec_release(&n->events);
     session_list_release(&n->sessions);
+    search_hits_release(&n->hits);
     for (size_t i = 0; i < n->texts.len; i++)
         free(n->texts.items[i]);
     vec_release(&n->texts);
@@ -31,5 +33,8 @@ void notice_free(struct notice *n)
     free(n->model);
     free(n->detail);
     free(n->text);
+    free(n->name);
+    free(n->args);
+    free(n->preview);
     free(n);
 }

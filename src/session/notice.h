@@ -8,30 +8,43 @@
 #include "base/err.h"
 #include "base/vec.h"
 #include "chat/event.h"
+#include "chat/search_hit.h"
 #include "chat/session_info.h"
 #include "session/command.h"
 
-/* X(NAME): which fields it uses
+/* Which fields a notice uses:
  *   EVENT     event
- *   SESSION   info (with draft), meters, flag: freshly opened (clear the transcript; a PAGE with
- * the last screen follows if it has events) or changed (title, counters) PAGE      events
- * (ascending), number: the `before` that was asked, flag: older ones exist LIST      sessions
+ *   SESSION   info (with draft), meters, read_only; flag: freshly opened (clear the transcript; a
+ *             PAGE with the last screen follows if it has events) or changed (title, counters)
+ *   PAGE      events (ascending), number: the `before` that was asked, flag: older ones exist
+ *   LIST      sessions; text: the filter that was asked; number: how many match it in all
+ *   SEARCH    hits; text: the query that was asked; flag: there are more
+ *   PREVIEW   info, events (ascending, the end of the transcript); text: the id that was asked
  *   INPUTS    texts, newest first
  *   PROVIDER  provider, model, reason, detail, meters: window and price
  *   MODELS    texts
  *   REPORT    texts: lines; error: the fault among them, if there is one
  *   BUSY      flag: a turn runs / has ended. Comes before the turn's first and after its last event
+ *   APPROVAL  a tool asks before it runs. text: id of the call; name: tool; detail: its class;
+ *             args: JSON text; preview: the diff or the command in full. Answer with ANSWER; the
+ *             question is over with an ANSWER, or when its tool_execution_completed comes
+ *   DONE      command: what was done (RENAME, LABEL, ARCHIVE, DELETE, EXPORT, FORK); text: the
+ *             session's id; detail: the file of an EXPORT
  *   ERROR     error, command: what could not be done; text: the command's text (nothing is lost) */
 enum notice_type {
     NOTICE_EVENT,
     NOTICE_SESSION,
     NOTICE_PAGE,
     NOTICE_LIST,
+    NOTICE_SEARCH,
+    NOTICE_PREVIEW,
     NOTICE_INPUTS,
     NOTICE_PROVIDER,
     NOTICE_MODELS,
     NOTICE_REPORT,
     NOTICE_BUSY,
+    NOTICE_APPROVAL,
+    NOTICE_DONE,
     NOTICE_ERROR
 };
 
@@ -44,12 +57,19 @@ enum provider_reason {
     PROVIDER_FALLBACK
 };
 
+/* An answer to NOTICE_APPROVAL. */
+enum approval_answer { ANSWER_ONCE, ANSWER_SESSION, ANSWER_DENY };
+
 struct meters {
     int64_t estimate;   /* tokens of the history */
     int64_t last_input; /* -1 unknown */
     int64_t window;     /* 0 unknown */
     struct usage total;
     struct price price;
+    double cost; /* USD of the session; negative: unknown */
+    /* The budget that is nearest its end; NULL: none is set. */
+    const char *budget; /* "max_tokens"; static */
+    int budget_percent; /* of it that is used */
 };
 
 struct notice {
@@ -59,13 +79,15 @@ struct notice {
     struct meters meters;
     VEC(struct event *) events;
     struct session_list sessions;
+    struct search_hits hits;
     VEC(char *) texts;
-    char *provider, *model, *detail, *text;
+    char *provider, *model, *detail, *text, *name, *args, *preview;
     enum provider_reason reason;
     enum command_type command;
     struct error error;
     int64_t number;
     bool flag;
+    bool read_only;
 };
 
 struct notice *notice_new(enum notice_type type);

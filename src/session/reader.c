@@ -2,16 +2,17 @@
 
 #include <pthread.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "base/die.h"
 #include "base/mem.h"
+#include "session/export.h"
 #include "session/notice.h"
 #include "store/event_log.h"
+#include "store/search.h"
 #include "store/sessions.h"
 
 struct reader {
-    char *store_path;
+    char *store_path, *directory;
     struct mailbox *notices;
     struct mailbox *questions;
     pthread_t thread;
@@ -24,10 +25,11 @@ static void free_command(void *item)
     command_free(item);
 }
 
-struct reader *reader_new(const char *store_path, struct mailbox *notices)
+struct reader *reader_new(const char *store_path, const char *directory, struct mailbox *notices)
 {
     struct reader *r = mem_alloc(sizeof *r);
     r->store_path = mem_strdup(store_path);
+    r->directory = mem_strdup(directory);
     r->notices = notices;
     r->questions = mailbox_new(free_command);
     return r;
@@ -44,43 +46,77 @@ void reader_free(struct reader *r)
     store_close(r->store);
     mailbox_free(r->questions);
     free(r->store_path);
+    free(r->directory);
     free(r);
 }
 
-/* A store that was never written is an empty one. */
 static bool open_store(struct reader *r, struct error *e)
 {
-    if (r->store || !r->store_path || access(r->store_path, F_OK) != 0)
-        return true;
-    return store_open(r->store_path, STORE_READ_ONLY, &r->store, e);
+    return r->store || store_open(r->store_path, STORE_READ_ONLY, &r->store, e);
+}
+
+static void take_events(struct notice *n, struct event_list *list)
+{
+    n->events.items = list->items.items;
+    n->events.len = list->items.len;
+    n->events.cap = list->items.cap;
 }
 
 static bool answer_page(struct reader *r, const struct command *c, struct notice *n,
                         struct error *e)
 {
     struct event_list list = {0};
-    n->type = NOTICE_PAGE;
     n->number = c->number;
     if (!event_log_tail(r->store, c->name, c->number, c->limit, &list, &n->flag, e))
         return false;
-    n->events.items = list.items.items;
-    n->events.len = list.items.len;
-    n->events.cap = list.items.cap;
+    take_events(n, &list);
     return true;
 }
 
 static bool answer_list(struct reader *r, const struct command *c, struct notice *n,
                         struct error *e)
 {
-    n->type = NOTICE_LIST;
-    return sessions_list(r->store, c->limit, &n->sessions, e);
+    const struct session_filter filter = {.text = c->text && *c->text ? c->text : NULL,
+                                          .limit = c->limit};
+    return sessions_list(r->store, &filter, &n->sessions, &n->number, e);
+}
+
+static bool answer_search(struct reader *r, const struct command *c, struct notice *n,
+                          struct error *e)
+{
+    return search_texts(r->store, c->text ? c->text : "", NULL, c->limit, &n->hits, &n->flag, e);
+}
+
+static bool answer_preview(struct reader *r, const struct command *c, struct notice *n,
+                           struct error *e)
+{
+    struct event_list list = {0};
+    session_info_release(&n->info);
+    if (!sessions_get(r->store, c->text, &n->info, e) ||
+        !event_log_tail(r->store, c->text, c->number, c->limit, &list, &n->flag, e))
+        return false;
+    take_events(n, &list);
+    return true;
+}
+
+static bool answer_export(struct reader *r, const struct command *c, struct notice *n,
+                          struct error *e)
+{
+    struct catalog catalog;
+    n->command = COMMAND_EXPORT;
+    n->detail = mem_strdup(c->text);
+    free(n->text);
+    n->text = mem_strdup(c->name);
+    catalog_borrow(&catalog, r->store, r->directory, "");
+    bool ok = export_to_file(&catalog, c->name, (enum export_format)c->limit, c->text, false, e);
+    catalog_release(&catalog);
+    return ok;
 }
 
 static bool answer_inputs(struct reader *r, const struct command *c, struct notice *n,
                           struct error *e)
 {
     struct text_list list = {0};
-    n->type = NOTICE_INPUTS;
     if (!event_log_inputs(r->store, c->limit, &list, e))
         return false;
     n->texts.items = list.items.items;
@@ -91,11 +127,14 @@ static bool answer_inputs(struct reader *r, const struct command *c, struct noti
 
 static const struct question {
     enum command_type command;
-    enum notice_type empty; /* the answer where nothing is kept */
+    enum notice_type notice;
     bool (*answer)(struct reader *r, const struct command *c, struct notice *n, struct error *e);
 } questions[] = {
     {COMMAND_PAGE, NOTICE_PAGE, answer_page},
     {COMMAND_LIST, NOTICE_LIST, answer_list},
+    {COMMAND_SEARCH, NOTICE_SEARCH, answer_search},
+    {COMMAND_PREVIEW, NOTICE_PREVIEW, answer_preview},
+    {COMMAND_EXPORT, NOTICE_DONE, answer_export},
     {COMMAND_INPUTS, NOTICE_INPUTS, answer_inputs},
 };
 
@@ -110,10 +149,9 @@ static const struct question *find_question(enum command_type type)
 static void answer(struct reader *r, const struct command *c)
 {
     const struct question *q = find_question(c->type);
-    struct notice *n = notice_new(q->empty);
-    n->number = c->number;
-    bool ok = open_store(r, &n->error) && (!r->store || q->answer(r, c, n, &n->error));
-    if (!ok) {
+    struct notice *n = notice_new(q->notice);
+    n->text = mem_strdup(c->text);
+    if (!open_store(r, &n->error) || !q->answer(r, c, n, &n->error)) {
         n->type = NOTICE_ERROR;
         n->command = c->type;
     }

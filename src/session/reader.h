@@ -1,5 +1,5 @@
-/* The second worker: answers PAGE, LIST and INPUTS on a read-only connection of its own, so that
- * they never wait for a turn. Its thread starts with the first question. */
+/* The second worker: answers PAGE, LIST, SEARCH, PREVIEW, INPUTS and EXPORT on a read-only connection
+ * of its own, so that they never wait for a turn. Its thread starts with the first question. */
 #ifndef SESSION_READER_H
 #define SESSION_READER_H
 
@@ -8,8 +8,8 @@
 
 struct reader;
 
-/* Answers go to `notices` (borrowed). store_path NULL: nothing is kept, every answer is empty. */
-struct reader *reader_new(const char *store_path, struct mailbox *notices);
+/* Answers go to `notices` (borrowed). `directory` is that of the store; NULL: it is in memory. */
+struct reader *reader_new(const char *store_path, const char *directory, struct mailbox *notices);
 void reader_free(struct reader *r);
 
 /* Takes the command. PAGE needs the session's id in `name`. */

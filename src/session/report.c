@@ -46,7 +46,8 @@ void report_backend(struct notice *n, struct backend *b)
 {
     const struct choice *choice = &b->choice;
     if (!b->chosen) {
-        err_set(&n->error, ERR_CONFIG_ERROR, "no provider could be chosen");
+        err_set(&n->error, ERR_CONFIG_ERROR,
+                "no provider could be chosen; see 'tiro config check'");
         add(n, "provider: none could be chosen");
         return;
     }
@@ -63,11 +64,11 @@ void report_backend(struct notice *n, struct backend *b)
         add(n, "window: unknown until the first request");
 }
 
-void report_store(struct notice *n, const char *path, const struct store *store)
+void report_store(struct notice *n, const char *path, bool opened)
 {
     if (!path)
         add(n, "store: off; conversations are not kept");
-    else if (!store)
+    else if (!opened)
         add(n, "store: %s could not be opened", path);
     else
         add(n, "store: %s, schema %d", path, store_schema_version());

@@ -9,7 +9,7 @@
 /* Looks for the key, too; a fault is in the notice's `error` as well. */
 void report_backend(struct notice *n, struct backend *b);
 
-/* Both NULL: nothing is kept. `store` NULL alone: it could not be opened. */
-void report_store(struct notice *n, const char *path, const struct store *store);
+/* `path` NULL: nothing is kept. */
+void report_store(struct notice *n, const char *path, bool opened);
 
 #endif

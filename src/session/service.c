@@ -3,13 +3,10 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "base/die.h"
 #include "base/mem.h"
 #include "session/worker.h"
-#include "store/event_log.h"
-#include "store/sessions.h"
 
 struct service {
     struct mailbox *commands, *notices;
@@ -75,46 +72,4 @@ void service_send(struct service *s, struct command *c)
 struct mailbox *service_notices(struct service *s)
 {
     return s->notices;
-}
-
-/* `out` stays NULL where no store was ever written. */
-static bool open_for_reading(const char *store_path, struct store **out, struct error *e)
-{
-    char *path = store_path ? mem_strdup(store_path) : store_default_path();
-    bool ok = access(path, F_OK) != 0 || store_open(path, STORE_READ_ONLY, out, e);
-    free(path);
-    return ok;
-}
-
-bool service_list(const char *store_path, int limit, struct session_list *out, struct error *e)
-{
-    struct store *store = NULL;
-    bool ok =
-        open_for_reading(store_path, &store, e) && (!store || sessions_list(store, limit, out, e));
-    store_close(store);
-    return ok;
-}
-
-static bool read_session(struct store *store, const char *reference, struct session_info *info,
-                         bool (*visit)(void *context, const struct event *ev), void *context,
-                         struct error *e)
-{
-    char id[UUID_LEN + 1];
-    return sessions_resolve(store, reference, id, e) && sessions_get(store, id, info, e) &&
-           event_log_read(store, id, 0, visit, context, e);
-}
-
-bool service_read(const char *store_path, const char *reference, struct session_info *info,
-                  bool (*visit)(void *context, const struct event *ev), void *context,
-                  struct error *e)
-{
-    struct store *store = NULL;
-    if (!open_for_reading(store_path, &store, e))
-        return false;
-    if (!store)
-        return err_set(e, ERR_SESSION_NOT_FOUND, "no session \"%s\": nothing was kept yet",
-                       reference);
-    bool ok = read_session(store, reference, info, visit, context, e);
-    store_close(store);
-    return ok;
 }

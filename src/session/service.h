@@ -1,7 +1,8 @@
 /* The session service: one conversation at a time, carried by the agent thread. Surfaces send
- * commands and pop notices; nothing else is shared. It knows no surface.
+ * commands and pop notices; nothing else is shared. It knows no surface. What needs no conversation
+ * (listings, exports and the like of the command line) is in catalog.h.
  *
- * Reads (PAGE, LIST, INPUTS) are served by a second worker with its own read-only connection, so
+ * Reads (PAGE, LIST, SEARCH, …) are served by a second worker with its own read-only connection, so
  * that they never wait for a turn. */
 #ifndef SESSION_SERVICE_H
 #define SESSION_SERVICE_H
@@ -23,8 +24,12 @@ struct service_options {
     const char *provider;        /* overrides; NULL: not given */
     const char *model;
     const char *system;
-    const char *tools; /* "none" or "read"; NULL: configured */
-    bool persist;
+    const char *tools; /* "none", "read" or "full"; NULL: configured */
+    const char *allow; /* tools and classes that need no question, as in [tools] allow; NULL: none */
+    const char *labels; /* for a session that is begun; NULL: none */
+    bool can_ask;      /* the surface answers NOTICE_APPROVAL; else what would ask is denied */
+    bool persist;      /* false, or a build without a store: it is kept in memory alone */
+    bool read_only;    /* `resume` is opened for reading */
     const char *resume; /* reference of the session to open; NULL: a new one */
 };
 
@@ -43,12 +48,5 @@ void service_send(struct service *s, struct command *c);
 
 /* Notices; poll mailbox_fd() of it, free with notice_free(). */
 struct mailbox *service_notices(struct service *s);
-
-/* Without threads, for listings of the command line: both open the store read-only.
- * A store that does not exist is an empty list / SESSION_NOT_FOUND. */
-bool service_list(const char *store_path, int limit, struct session_list *out, struct error *e);
-bool service_read(const char *store_path, const char *reference, struct session_info *info,
-                  bool (*visit)(void *context, const struct event *ev), void *context,
-                  struct error *e);
 
 #endif

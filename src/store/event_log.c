@@ -1,28 +1,24 @@
 #include "store/event_log.h"
 
-#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/mem.h"
+#include "store/event_row.h"
+#include "store/search.h"
 #include "store/sql.h"
 
 #define OF_SESSION " WHERE session = (SELECT key FROM session WHERE id = ?)"
-#define ROW "SELECT seq, at, type, version, payload FROM event "
-#define WHOLE " AND type NOT IN ('text_delta', 'reasoning_delta')"
-#define DELTA " AND type IN ('text_delta', 'reasoning_delta')"
 
 static const char append_sql[] =
     "INSERT INTO event (session, seq, at, type, version, payload)"
     " SELECT key, ?2, ?3, ?4, ?5, ?6 FROM session WHERE id = ?1";
-static const char read_sql[] = ROW OF_SESSION " AND seq > ? ORDER BY seq";
-static const char whole_before_sql[] =
-    ROW "INDEXED BY event_whole" OF_SESSION " AND seq < ?" WHOLE " ORDER BY seq DESC LIMIT ?";
-static const char types_from_sql[] = "SELECT type FROM event INDEXED BY event_whole" OF_SESSION
-                                     " AND seq >= ?" WHOLE " ORDER BY seq";
-static const char deltas_sql[] =
-    ROW "INDEXED BY event_delta" OF_SESSION " AND type = ? AND seq > ? AND seq < ?" DELTA
-        " ORDER BY seq DESC LIMIT ?";
+static const char copy_sql[] =
+    "INSERT INTO event (session, seq, at, type, version, payload)"
+    " SELECT (SELECT key FROM session WHERE id = ?), seq, at, type, version, payload"
+    " FROM event" OF_SESSION " AND seq <= ?";
+static const char last_sql[] = "SELECT max(seq) FROM event" OF_SESSION;
+static const char read_sql[] =
+    "SELECT " EVENT_ROW " FROM event" OF_SESSION " AND seq > ? ORDER BY seq";
 static const char inputs_sql[] =
     "SELECT type, version, payload FROM event INDEXED BY event_input"
     " WHERE type = 'run_started' ORDER BY at DESC, session DESC, seq DESC";
@@ -54,7 +50,7 @@ static bool refused(const struct event *ev, int result, struct store *s, struct 
     return store_fault(s, result, e);
 }
 
-bool event_log_append(struct store *s, const struct event *ev, struct error *e)
+static bool append_row(struct store *s, const struct event *ev, struct error *e)
 {
     struct query q;
     if (!query_begin(&q, s, append_sql, e))
@@ -75,34 +71,74 @@ bool event_log_append(struct store *s, const struct event *ev, struct error *e)
     return ok;
 }
 
-/* An event whose type, version and payload stand in three columns from `first` on. */
-static struct event *decode(const struct query *q, int first, struct error *e)
+bool event_log_append(struct store *s, const struct event *ev, struct error *e)
 {
-    const char *name = (const char *)sqlite3_column_text(q->handle, first);
-    const char *payload = (const char *)sqlite3_column_text(q->handle, first + 2);
-    size_t len = (size_t)sqlite3_column_bytes(q->handle, first + 2);
-    enum event_type type;
-    struct event *ev;
-    if (!event_type_from_name(name, &type)) {
-        err_set(e, ERR_SESSION_STORE_ERROR,
-                "the log has an event of unknown type \"%.40s\"; use a newer tiro", name);
-        return NULL;
-    }
-    bool ok =
-        event_from_payload(type, sqlite3_column_int(q->handle, first + 1), payload, len, &ev, e);
-    return ok ? ev : NULL;
+    bool began;
+    return store_step_begin(s, &began, e) &&
+           store_step_end(s, began, append_row(s, ev, e) && search_index(s, ev, e), e);
 }
 
-/* A row of ROW. */
-static struct event *read_row(const struct query *q, const char *session_id, struct error *e)
+static bool append_rows(struct store *s, struct event *const *events, size_t count, struct error *e)
 {
-    struct event *ev = decode(q, 2, e);
-    if (!ev)
-        return NULL;
-    ev->seq = sqlite3_column_int64(q->handle, 0);
-    ev->wall_ms = sqlite3_column_int64(q->handle, 1);
-    memcpy(ev->session_id, session_id, strnlen(session_id, UUID_LEN));
-    return ev;
+    bool ok = true;
+    for (size_t i = 0; i < count && ok; i++)
+        ok = append_row(s, events[i], e);
+    return ok;
+}
+
+bool event_log_fill(struct store *s, struct event *const *events, size_t count, struct error *e)
+{
+    bool began;
+    if (count == 0)
+        return true;
+    return store_step_begin(s, &began, e) &&
+           store_step_end(s, began,
+                          append_rows(s, events, count, e) &&
+                              search_index_all(s, events[0]->session_id, e),
+                          e);
+}
+
+static bool copy_rows(struct store *s, const char *from, int64_t last, const char *to,
+                      struct error *e)
+{
+    struct query q;
+    if (!query_begin(&q, s, copy_sql, e))
+        return false;
+    query_text(&q, to);
+    query_text(&q, from);
+    query_int(&q, last > 0 ? last : INT64_MAX);
+    int result = q.fault == SQLITE_OK ? sqlite3_step(q.handle) : q.fault;
+    bool ok = result == SQLITE_DONE;
+    if ((result & 0xff) == SQLITE_CONSTRAINT)
+        err_set(e, ERR_SESSION_STORE_ERROR, "session %s is not in the store, or has events already",
+                to);
+    else if (!ok)
+        store_fault(s, result, e);
+    query_end(&q);
+    return ok;
+}
+
+bool event_log_copy(struct store *s, const char *from, int64_t last, const char *to,
+                    struct error *e)
+{
+    bool began;
+    return store_step_begin(s, &began, e) &&
+           store_step_end(s, began, copy_rows(s, from, last, to, e) && search_index_all(s, to, e),
+                          e);
+}
+
+bool event_log_last(struct store *s, const char *session_id, int64_t *seq, struct error *e)
+{
+    struct query q;
+    *seq = 0;
+    if (!query_begin(&q, s, last_sql, e))
+        return false;
+    query_text(&q, session_id);
+    enum query_result result = query_step(&q, e);
+    if (result == QUERY_ROW)
+        *seq = sqlite3_column_int64(q.handle, 0);
+    query_end(&q);
+    return result != QUERY_FAILED;
 }
 
 bool event_log_read(struct store *s, const char *session_id, int64_t after,
@@ -118,172 +154,13 @@ bool event_log_read(struct store *s, const char *session_id, int64_t after,
     bool ok = true;
     bool go_on = true;
     while (ok && go_on && (result = query_step(&q, e)) != QUERY_DONE) {
-        struct event *ev = result == QUERY_ROW ? read_row(&q, session_id, e) : NULL;
+        struct event *ev = result == QUERY_ROW ? event_row_read(&q, session_id, e) : NULL;
         ok = ev;
         go_on = ok && visit(context, ev);
         event_free(ev);
     }
     query_end(&q);
     return ok;
-}
-
-/* Reading a log from its end. `done` says of what kinds a later event of the same model call has
- * the whole text. */
-struct tail {
-    struct store *store;
-    const char *session_id;
-    size_t limit; /* of events, one more than asked for */
-    bool text_done, reasoning_done;
-    struct event_list found; /* unordered */
-};
-
-static bool collect(struct tail *t, struct query *q, struct error *e)
-{
-    enum query_result result;
-    while ((result = query_step(q, e)) == QUERY_ROW) {
-        struct event *ev = read_row(q, t->session_id, e);
-        if (!ev) {
-            result = QUERY_FAILED;
-            break;
-        }
-        vec_push(&t->found.items, ev);
-    }
-    query_end(q);
-    return result == QUERY_DONE;
-}
-
-static bool collect_deltas(struct tail *t, enum event_type type, int64_t after, int64_t before,
-                           struct error *e)
-{
-    struct query q;
-    if (!query_begin(&q, t->store, deltas_sql, e))
-        return false;
-    query_text(&q, t->session_id);
-    query_text(&q, event_name(type));
-    query_int(&q, after);
-    query_int(&q, before);
-    query_int(&q, (int64_t)t->limit);
-    return collect(t, &q, e);
-}
-
-/* What the log has between two neighbours among the whole events are deltas. */
-static bool collect_gap(struct tail *t, int64_t after, int64_t before, struct error *e)
-{
-    if (before - after < 2)
-        return true;
-    return (t->text_done || collect_deltas(t, EVENT_TEXT_DELTA, after, before, e)) &&
-           (t->reasoning_done || collect_deltas(t, EVENT_REASONING_DELTA, after, before, e));
-}
-
-static bool begins_call(enum event_type type)
-{
-    return type == EVENT_TURN_STARTED || type == EVENT_RUN_STARTED;
-}
-
-/* Going back over an event of this type. */
-static void pass(struct tail *t, enum event_type type)
-{
-    if (begins_call(type))
-        t->text_done = t->reasoning_done = false;
-    t->text_done = t->text_done || type == EVENT_TEXT_COMPLETE;
-    t->reasoning_done = t->reasoning_done || type == EVENT_REASONING_COMPLETE;
-}
-
-/* The model call that `before` is in may be completed behind it. */
-static bool look_ahead(struct tail *t, int64_t before, struct error *e)
-{
-    struct query q;
-    enum query_result result;
-    if (!query_begin(&q, t->store, types_from_sql, e))
-        return false;
-    query_text(&q, t->session_id);
-    query_int(&q, before);
-    while ((result = query_step(&q, e)) == QUERY_ROW) {
-        enum event_type type;
-        if (!event_type_from_name((const char *)sqlite3_column_text(q.handle, 0), &type) ||
-            begins_call(type))
-            break;
-        pass(t, type);
-    }
-    query_end(&q);
-    return result != QUERY_FAILED;
-}
-
-static bool collect_whole(struct tail *t, int64_t before, struct error *e)
-{
-    struct query q;
-    if (!query_begin(&q, t->store, whole_before_sql, e))
-        return false;
-    query_text(&q, t->session_id);
-    query_int(&q, before);
-    query_int(&q, (int64_t)t->limit);
-    return collect(t, &q, e);
-}
-
-/* Deltas are looked for between whole events until there are enough events without those further
- * back. */
-static bool collect_tail(struct tail *t, int64_t before, struct error *e)
-{
-    if (!look_ahead(t, before, e) || !collect_whole(t, before, e))
-        return false;
-    size_t whole = t->found.items.len;
-    for (size_t i = 0; i < whole; i++) {
-        const struct event *ev = t->found.items.items[i];
-        if (!collect_gap(t, ev->seq, before, e))
-            return false;
-        size_t deltas = t->found.items.len - whole;
-        if (deltas + i + 1 >= t->limit)
-            return true;
-        pass(t, ev->type);
-        before = ev->seq;
-    }
-    return collect_gap(t, 0, before, e);
-}
-
-static int by_seq(const void *a, const void *b)
-{
-    int64_t left = (*(struct event *const *)a)->seq;
-    int64_t right = (*(struct event *const *)b)->seq;
-    return (left > right) - (left < right);
-}
-
-static void drop_first(struct event_list *l, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        event_free(l->items.items[i]);
-    vec_remove(&l->items, 0, count);
-}
-
-/* Older events, and with a run_started in the list what belongs to the run before it. */
-static bool trim(struct event_list *l, size_t limit)
-{
-    size_t drop = l->items.len > limit ? l->items.len - limit : 0;
-    for (size_t i = drop; i < l->items.len; i++) {
-        if (l->items.items[i]->type == EVENT_RUN_STARTED) {
-            drop = i;
-            break;
-        }
-    }
-    drop_first(l, drop);
-    return drop > 0;
-}
-
-bool event_log_tail(struct store *s, const char *session_id, int64_t before, int limit,
-                    struct event_list *out, bool *more, struct error *e)
-{
-    assert(limit > 0);
-    struct tail t = {.store = s, .session_id = session_id, .limit = (size_t)limit + 1};
-    *out = (struct event_list){0};
-    *more = false;
-    if (!collect_tail(&t, before > 0 ? before : INT64_MAX, e)) {
-        event_list_release(&t.found);
-        return false;
-    }
-    *out = t.found;
-    if (out->items.len > 0)
-        qsort(out->items.items, out->items.len, sizeof *out->items.items, by_seq);
-    *more = trim(out, (size_t)limit);
-    return true;
 }
 
 static bool contains(const struct text_list *l, const char *text)
@@ -296,7 +173,7 @@ static bool contains(const struct text_list *l, const char *text)
 
 static bool add_input(const struct query *q, struct text_list *out, struct error *e)
 {
-    struct event *ev = decode(q, 0, e);
+    struct event *ev = event_row_decode(q, 0, e);
     if (!ev)
         return false;
     if (*ev->text && !contains(out, ev->text)) {

@@ -10,8 +10,21 @@
 #include "store/store.h"
 
 /* Events that are kept as they happen; the caller numbers them. A number that is already there is
- * SESSION_STORE_ERROR (another process wrote to this session). */
+ * SESSION_STORE_ERROR (another process wrote to this session). The event and what search knows of
+ * it are kept together; within a transaction that is the caller's to roll back when one fails. */
 bool event_log_append(struct store *s, const struct event *ev, struct error *e);
+
+/* So many events of one session whose log is empty: as appending each, but search takes all of them
+ * in one go, which is most of the cost. */
+bool event_log_fill(struct store *s, struct event *const *events, size_t count, struct error *e);
+
+/* Puts the events of `from` with seq <= last (0: all) into the log of `to`, which has none yet,
+ * under the same numbers. */
+bool event_log_copy(struct store *s, const char *from, int64_t last, const char *to,
+                    struct error *e);
+
+/* Number of the newest event; 0 when there is none. Costs one step in an index. */
+bool event_log_last(struct store *s, const char *session_id, int64_t *seq, struct error *e);
 
 /* Owned events, ascending. */
 struct event_list {

@@ -1,6 +1,23 @@
 libtiro_a_SOURCES += \
+	src/store/db_cell.c src/store/db_cell.h \
+	src/store/db_copy.c src/store/db_copy.h \
+	src/store/db_lock.c src/store/db_lock.h \
+	src/store/db_pages.c src/store/db_pages.h \
+	src/store/db_wal.c src/store/db_wal.h \
 	src/store/event_log.c src/store/event_log.h \
+	src/store/event_row.c src/store/event_row.h \
+	src/store/event_tail.c \
+	src/store/health.c src/store/health.h \
+	src/store/health_rows.c src/store/health_rows.h \
 	src/store/migrate.c src/store/migrate.h \
+	src/store/projected.c src/store/projected.h \
+	src/store/recover.c \
+	src/store/salvage.c src/store/salvage.h \
+	src/store/salvage_session.c src/store/salvage_session.h \
+	src/store/search.c src/store/search.h \
+	src/store/search_place.c src/store/search_place.h \
+	src/store/search_snippet.c src/store/search_snippet.h \
+	src/store/session_names.c \
 	src/store/sessions.c src/store/sessions.h \
 	src/store/snapshot.c src/store/snapshot.h \
 	src/store/sql.c src/store/sql.h \

@@ -14,14 +14,35 @@ bool sessions_put(struct store *s, const struct session_info *info, struct error
 /* SESSION_NOT_FOUND when there is none. */
 bool sessions_get(struct store *s, const char *id, struct session_info *out, struct error *e);
 
-/* Newest first by updated_ms; limit 0 is all. Drafts and system prompts are left out. */
-bool sessions_list(struct store *s, int limit, struct session_list *out, struct error *e);
+enum session_state { SESSION_ANY, SESSION_LIVE, SESSION_ARCHIVED };
+
+/* What a listing shows; all zero: every session. */
+struct session_filter {
+    const char *text;      /* in title, directory, model, labels or last line, case folded; NULL */
+    const char *label;     /* has it; NULL */
+    const char *directory; /* was begun there; NULL */
+    enum session_state state;
+    int limit; /* 0: all */
+};
+
+/* Newest first by updated_ms. Drafts and system prompts are left out. `total`, if not NULL, is how
+ * many match without the limit. */
+bool sessions_list(struct store *s, const struct session_filter *filter, struct session_list *out,
+                   int64_t *total, struct error *e);
 
 /* The full id of a reference: an id, a title (whole, case ignored), a unique prefix or suffix of an
- * id (4 characters at least), "last", "~N" (N-th last, ~1 = last). An ambiguous one is
- * SESSION_NOT_FOUND whose text lists candidates. */
+ * id, "last", "~N" (N-th last, ~1 = last). An ambiguous one is SESSION_NOT_FOUND whose text lists
+ * candidates. */
 bool sessions_resolve(struct store *s, const char *reference, char id[UUID_LEN + 1],
                       struct error *e);
+
+/* The row, its events, snapshot and index entries. Inside a transaction of its own unless one is
+ * open; what was written is overwritten on the disk (secure_delete). SESSION_NOT_FOUND. */
+bool sessions_delete(struct store *s, const char *id, struct error *e);
+
+/* Calls `visit` with every id, oldest first, until it returns false. */
+bool sessions_each(struct store *s, bool (*visit)(void *context, const char *id), void *context,
+                   struct error *e);
 
 /* NULL removes it. A session that has neither events nor a draft is removed with it. */
 bool sessions_set_draft(struct store *s, const char *id, const char *draft, struct error *e);

@@ -1,56 +1,227 @@
 #include "store/snapshot.h"
 
 #include <stdlib.h>
+#include <string.h>
 
+#include "base/buf.h"
+#include "base/json.h"
 #include "base/log.h"
+#include "base/mem.h"
+#include "chat/json_out.h"
 #include "store/event_log.h"
 #include "store/sql.h"
 
-static const char save_sql[] =
-    "INSERT OR REPLACE INTO snapshot (session, seq, history)"
+#define KEY "(SELECT key FROM session WHERE id = ?1)"
+
+static const char save_counters_sql[] =
+    "INSERT OR REPLACE INTO snapshot (session, seq, counters)"
     " SELECT key, ?2, ?3 FROM session WHERE id = ?1";
+static const char save_message_sql[] =
+    "INSERT OR REPLACE INTO snapshot_message (session, position, message)"
+    " SELECT key, ?2, ?3 FROM session WHERE id = ?1";
+static const char cut_sql[] =
+    "DELETE FROM snapshot_message WHERE session = " KEY " AND position >= ?2";
+static const char has_sql[] =
+    "SELECT 1 FROM snapshot_message WHERE session = " KEY " AND position = ?2";
+static const char drop_sql[] = "DELETE FROM snapshot WHERE session = " KEY;
 
 /* A snapshot that knows more than the log has nothing to stand on. */
-static const char load_sql[] =
-    "SELECT history FROM snapshot JOIN session ON session.key = snapshot.session"
-    " WHERE session.id = ?"
-    " AND seq <= (SELECT max(seq) FROM event WHERE event.session = session.key)";
+static const char counters_sql[] =
+    "SELECT counters, seq FROM snapshot WHERE session = " KEY
+    " AND seq <= (SELECT max(seq) FROM event WHERE session = " KEY ")";
+static const char messages_sql[] =
+    "SELECT message, position FROM snapshot_message WHERE session = " KEY " ORDER BY position";
 static const char exists_sql[] = "SELECT 1 FROM session WHERE id = ?";
 
-bool snapshot_save(struct store *s, const char *session_id, const struct history *h,
-                   struct error *e)
+/* A statement about a session and, if it has two parameters, a place in it. */
+static bool begin_for(struct query *q, struct store *s, const char *sql, const char *session_id,
+                      struct error *e)
+{
+    bool ok = query_begin(q, s, sql, e);
+    if (ok)
+        query_text(q, session_id);
+    return ok;
+}
+
+/* ---- saving ---- */
+
+static bool save_counters(struct store *s, const char *session_id, const struct history *h,
+                          struct error *e)
 {
     struct query q;
-    if (!query_begin(&q, s, save_sql, e))
+    if (!begin_for(&q, s, save_counters_sql, session_id, e))
         return false;
-    char *text = history_to_json(h);
-    query_text(&q, session_id);
+    char *text = history_counters(h);
     query_int(&q, h->applied_seq);
     query_text(&q, text);
     bool ok = query_run(&q, e);
     free(text);
     return ok &&
            (sqlite3_changes(s->db) > 0 ||
-            err_set(e, ERR_SESSION_STORE_ERROR, "session %s is not in the store", session_id));
+            err_set(e, ERR_SESSION_STORE_ERROR,
+                    "session %s is not in the store; it was deleted meanwhile", session_id));
+}
+
+static bool save_message(struct store *s, const char *session_id, size_t position,
+                         const struct message *m, struct error *e)
+{
+    struct query q;
+    if (!begin_for(&q, s, save_message_sql, session_id, e))
+        return false;
+    struct buf text = BUF_INIT;
+    struct json_out o = {.buf = &text};
+    message_write(&o, m);
+    query_int(&q, (int64_t)position);
+    query_text(&q, text.data);
+    bool ok = query_run(&q, e);
+    buf_release(&text);
+    return ok;
+}
+
+static bool cut(struct store *s, const char *session_id, size_t position, struct error *e)
+{
+    struct query q;
+    if (!begin_for(&q, s, cut_sql, session_id, e))
+        return false;
+    query_int(&q, (int64_t)position);
+    return query_run(&q, e);
+}
+
+/* The first message that has to be written: 0 if what should be there before it is not. */
+static bool find_first(struct store *s, const char *session_id, const struct history *h,
+                       size_t *first, struct error *e)
+{
+    struct query q;
+    *first = h->unsaved;
+    if (*first == 0)
+        return true;
+    if (!begin_for(&q, s, has_sql, session_id, e))
+        return false;
+    query_int(&q, (int64_t)*first - 1);
+    enum query_result result = query_step(&q, e);
+    query_end(&q);
+    if (result == QUERY_DONE)
+        *first = 0;
+    return result != QUERY_FAILED;
+}
+
+static bool save(struct store *s, const char *session_id, const struct history *h, struct error *e)
+{
+    size_t first;
+    bool ok = find_first(s, session_id, h, &first, e) && save_counters(s, session_id, h, e) &&
+              cut(s, session_id, h->messages.len, e);
+    for (size_t i = ok ? first : h->messages.len; i < h->messages.len && ok; i++)
+        ok = save_message(s, session_id, i, &h->messages.items[i], e);
+    return ok;
+}
+
+bool snapshot_save(struct store *s, const char *session_id, struct history *h, struct error *e)
+{
+    bool began;
+    if (!store_enter(s, &began, e) || !store_leave(s, began, save(s, session_id, h, e), e))
+        return false;
+    h->unsaved = h->messages.len;
+    return true;
+}
+
+bool snapshot_drop(struct store *s, const char *session_id, struct error *e)
+{
+    bool began;
+    struct query q;
+    if (!store_enter(s, &began, e))
+        return false;
+    bool ok =
+        begin_for(&q, s, drop_sql, session_id, e) && query_run(&q, e) && cut(s, session_id, 0, e);
+    return store_leave(s, began, ok, e);
+}
+
+/* ---- loading ---- */
+
+struct loaded {
+    char *counters; /* NULL: there is no snapshot that can be used */
+    int64_t seq;
+    VEC(struct message) messages;
+    bool whole; /* every message could be read */
+};
+
+static void loaded_release(struct loaded *l)
+{
+    for (size_t i = 0; i < l->messages.len; i++)
+        message_release(&l->messages.items[i]);
+    vec_release(&l->messages);
+    free(l->counters);
+}
+
+static bool load_counters(struct store *s, const char *session_id, struct loaded *l,
+                          struct error *e)
+{
+    struct query q;
+    if (!begin_for(&q, s, counters_sql, session_id, e))
+        return false;
+    enum query_result result = query_step(&q, e);
+    if (result == QUERY_ROW) {
+        l->counters = query_column_text(&q, 0);
+        l->seq = sqlite3_column_int64(q.handle, 1);
+    }
+    query_end(&q);
+    return result != QUERY_FAILED;
+}
+
+/* False, and what is wrong with the snapshot in `cause`, when the row is not the next message. */
+static bool add_message(const struct query *q, struct loaded *l, struct error *cause)
+{
+    struct message m;
+    if (sqlite3_column_int64(q->handle, 1) != (int64_t)l->messages.len)
+        return err_set(cause, ERR_SESSION_STORE_ERROR, "message %zu is missing", l->messages.len);
+    const char *text = (const char *)sqlite3_column_text(q->handle, 0);
+    struct json *v = json_parse(text, (size_t)sqlite3_column_bytes(q->handle, 0), cause);
+    bool ok = v && message_from_json(v, &m, cause);
+    if (ok)
+        vec_push(&l->messages, m);
+    json_free(v);
+    return ok;
+}
+
+static bool load_messages(struct store *s, const char *session_id, struct loaded *l,
+                          struct error *cause, struct error *e)
+{
+    struct query q;
+    enum query_result result = QUERY_DONE;
+    if (!begin_for(&q, s, messages_sql, session_id, e))
+        return false;
+    l->whole = true;
+    while (l->whole && (result = query_step(&q, e)) == QUERY_ROW)
+        l->whole = add_message(&q, l, cause);
+    query_end(&q);
+    return result != QUERY_FAILED;
+}
+
+/* Takes the messages. */
+static bool restore(struct loaded *l, struct history *out, struct error *cause)
+{
+    struct message *messages = l->messages.items;
+    size_t count = l->messages.len;
+    l->messages.items = NULL;
+    l->messages.len = l->messages.cap = 0;
+    if (!history_restore(l->counters, strlen(l->counters), messages, count, out, cause))
+        return false;
+    if (out->applied_seq == l->seq)
+        return true;
+    history_release(out);
+    return err_set(cause, ERR_SESSION_STORE_ERROR, "its counters are of another event");
 }
 
 /* Leaves an empty history when there is no snapshot that can be used. */
 static bool load(struct store *s, const char *session_id, struct history *out, struct error *e)
 {
-    struct query q;
-    if (!query_begin(&q, s, load_sql, e))
-        return false;
-    query_text(&q, session_id);
-    enum query_result result = query_step(&q, e);
-    if (result == QUERY_ROW) {
-        struct error cause;
-        const char *text = (const char *)sqlite3_column_text(q.handle, 0);
-        size_t len = (size_t)sqlite3_column_bytes(q.handle, 0);
-        if (!history_from_json(text, len, out, &cause))
-            log_line(LOG_ERROR, "snapshot of %s passed over: %s", session_id, cause.text);
-    }
-    query_end(&q);
-    return result != QUERY_FAILED;
+    struct error cause = {0};
+    struct loaded l = {0};
+    bool ok = load_counters(s, session_id, &l, e) &&
+              (!l.counters || load_messages(s, session_id, &l, &cause, e));
+    if (ok && l.counters && (!l.whole || !restore(&l, out, &cause)))
+        log_line(LOG_ERROR, "snapshot of %s passed over: %s", session_id, cause.text);
+    loaded_release(&l);
+    return ok;
 }
 
 static bool apply(void *context, const struct event *ev)
@@ -62,14 +233,14 @@ static bool apply(void *context, const struct event *ev)
 static bool exists(struct store *s, const char *session_id, struct error *e)
 {
     struct query q;
-    if (!query_begin(&q, s, exists_sql, e))
+    if (!begin_for(&q, s, exists_sql, session_id, e))
         return false;
-    query_text(&q, session_id);
     enum query_result result = query_step(&q, e);
     query_end(&q);
     return result == QUERY_ROW ||
            (result == QUERY_DONE &&
-            err_set(e, ERR_SESSION_NOT_FOUND, "session %s is not in the store", session_id));
+            err_set(e, ERR_SESSION_NOT_FOUND,
+                    "session %s is not in the store; it was deleted meanwhile", session_id));
 }
 
 bool snapshot_resume(struct store *s, const char *session_id, struct history *out, struct error *e)
@@ -80,4 +251,18 @@ bool snapshot_resume(struct store *s, const char *session_id, struct history *ou
         return true;
     history_release(out);
     return false;
+}
+
+bool snapshot_counters(struct store *s, const char *session_id, int64_t *estimate,
+                       int64_t *last_input, struct error *e)
+{
+    struct loaded l = {0};
+    struct error cause;
+    bool ok = load_counters(s, session_id, &l, e);
+    struct json *v = l.counters ? json_parse(l.counters, strlen(l.counters), &cause) : NULL;
+    *estimate = json_get_int(v, "estimate", 0);
+    *last_input = json_get_int(v, "last_input", -1);
+    json_free(v);
+    loaded_release(&l);
+    return ok;
 }

@@ -1,4 +1,5 @@
-/* The history as it stood after a turn: a shortcut that resume may take, never the truth. */
+/* The history as it stood after a turn: a shortcut that resume may take, never the truth. One row a
+ * message, so that a turn costs what it added and not what came before. */
 #ifndef STORE_SNAPSHOT_H
 #define STORE_SNAPSHOT_H
 
@@ -7,11 +8,21 @@
 #include "chat/history.h"
 #include "store/store.h"
 
-bool snapshot_save(struct store *s, const char *session_id, const struct history *h,
-                   struct error *e);
+/* Writes the counters and the messages from h->unsaved on, takes away what is behind them, and sets
+ * h->unsaved to the end. After a transaction that was rolled back the caller sets h->unsaved to 0.
+ */
+bool snapshot_save(struct store *s, const char *session_id, struct history *h, struct error *e);
 
 /* Snapshot + the events after it; without one (or with one that cannot be read) all events. `out`
  * is initialised here; an open run is left open for the caller to drop. */
 bool snapshot_resume(struct store *s, const char *session_id, struct history *out, struct error *e);
+
+/* What the meters show of a session that is opened but not talked to yet, without its messages:
+ * estimate and last_input of the snapshot; 0 and -1 where there is none. */
+bool snapshot_counters(struct store *s, const char *session_id, int64_t *estimate,
+                       int64_t *last_input, struct error *e);
+
+/* Takes the snapshot away; the next resume reads the log. */
+bool snapshot_drop(struct store *s, const char *session_id, struct error *e);
 
 #endif

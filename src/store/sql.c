@@ -31,8 +31,8 @@ static const struct {
     {SQLITE_NOTADB, ERR_SESSION_STORE_ERROR,
      "is not a database; move it away or run "
      "'tiro doctor'"},
-    {SQLITE_TOOBIG, ERR_SESSION_STORE_ERROR, "does not take a text this long"},
-    {SQLITE_INTERRUPT, ERR_INTERRUPTED, "was interrupted"},
+    {SQLITE_TOOBIG, ERR_SESSION_STORE_ERROR, "does not take a text this long; shorten it"},
+    {SQLITE_INTERRUPT, ERR_INTERRUPTED, "was interrupted; try again"},
 };
 
 /* The end of a path, from a character's border on. */
@@ -117,6 +117,14 @@ void query_known(struct query *q, int64_t n)
         query_text(q, NULL);
 }
 
+void query_known_real(struct query *q, double n)
+{
+    if (n >= 0)
+        bound(q, sqlite3_bind_double(q->handle, ++q->parameter, n));
+    else
+        query_text(q, NULL);
+}
+
 enum query_result query_step(struct query *q, struct error *e)
 {
     int result = q->fault == SQLITE_OK ? sqlite3_step(q->handle) : q->fault;
@@ -155,6 +163,12 @@ int64_t query_column_known(const struct query *q, int i)
                                                             : sqlite3_column_int64(q->handle, i);
 }
 
+double query_column_known_real(const struct query *q, int i)
+{
+    return sqlite3_column_type(q->handle, i) == SQLITE_NULL ? -1
+                                                            : sqlite3_column_double(q->handle, i);
+}
+
 bool store_exec(struct store *s, const char *sql, struct error *e)
 {
     int result = sqlite3_exec(s->db, sql, NULL, NULL, NULL);
@@ -174,5 +188,20 @@ bool store_leave(struct store *s, bool began, bool ok, struct error *e)
     if (ok)
         return store_commit(s, e);
     store_rollback(s);
+    return false;
+}
+
+bool store_step_begin(struct store *s, bool *began, struct error *e)
+{
+    *began = sqlite3_get_autocommit(s->db);
+    return !*began || store_exec(s, "BEGIN", e);
+}
+
+bool store_step_end(struct store *s, bool began, bool ok, struct error *e)
+{
+    if (!began || (ok && store_exec(s, "COMMIT", e)))
+        return ok;
+    if (!sqlite3_get_autocommit(s->db)) /* some faults end it by themselves */
+        sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
     return false;
 }

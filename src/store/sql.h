@@ -21,6 +21,7 @@ struct store {
     char *path;
     enum store_mode mode;
     VEC(struct statement) statements;
+    bool searchable; /* search_place.h has been registered */
 };
 
 struct query {
@@ -37,6 +38,7 @@ bool query_begin(struct query *q, struct store *s, const char *sql, struct error
 void query_text(struct query *q, const char *text); /* NULL binds NULL; borrowed until the end */
 void query_int(struct query *q, int64_t n);
 void query_known(struct query *q, int64_t n); /* a negative one binds NULL */
+void query_known_real(struct query *q, double n);
 enum query_result query_step(struct query *q, struct error *e);
 void query_end(struct query *q);
 
@@ -46,6 +48,7 @@ bool query_run(struct query *q, struct error *e);
 /* Column `i` of the row: a copy, NULL for NULL; -1 for NULL. */
 char *query_column_text(const struct query *q, int i);
 int64_t query_column_known(const struct query *q, int i);
+double query_column_known_real(const struct query *q, int i);
 
 /* Statements without parameters or rows. */
 bool store_exec(struct store *s, const char *sql, struct error *e);
@@ -57,5 +60,13 @@ bool store_fault(const struct store *s, int result, struct error *e);
  * it if `ok`, else rolls it back, and returns whether all went well. */
 bool store_enter(struct store *s, bool *began, struct error *e);
 bool store_leave(struct store *s, bool began, bool ok, struct error *e);
+
+/* The same without waiting for the disk: as lasting as a single statement. */
+bool store_step_begin(struct store *s, bool *began, struct error *e);
+bool store_step_end(struct store *s, bool began, bool ok, struct error *e);
+
+/* Empties the journal into the database if nobody reads: what it holds of deleted texts is gone.
+ * Nobody waits, and failing to is no fault. */
+void store_settle(struct store *s);
 
 #endif

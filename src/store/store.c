@@ -9,15 +9,18 @@
 
 #include "base/mem.h"
 #include "base/paths.h"
+#include "base/uuid.h"
 #include "store/migrate.h"
 #include "store/sql.h"
 
 #define BUSY_TIMEOUT_MS 2000
 
-/* WAL: readers never wait for the writer. The negative cache size is in KiB. */
+/* WAL: readers never wait for the writer. The negative cache size is in KiB. What is deleted is
+ * overwritten. */
 static const char settings[] =
     "PRAGMA synchronous = NORMAL;"
     "PRAGMA foreign_keys = ON;"
+    "PRAGMA secure_delete = ON;"
     "PRAGMA cache_size = -512;"
     "PRAGMA temp_store = MEMORY;"
     "PRAGMA journal_size_limit = 4194304;";
@@ -28,6 +31,20 @@ char *store_default_path(void)
     char *path = paths_join(dir, "tiro.db");
     free(dir);
     return path;
+}
+
+static const char memory_prefix[] = "file:/tiro-";
+
+char *store_memory_path(void)
+{
+    char id[UUID_LEN + 1];
+    uuid_new(id);
+    return mem_printf("%s%s?vfs=memdb", memory_prefix, id);
+}
+
+bool store_in_memory(const char *path)
+{
+    return strncmp(path, memory_prefix, sizeof memory_prefix - 1) == 0;
 }
 
 static bool make_parent(const char *path, struct error *e)
@@ -66,14 +83,23 @@ static bool find_file(const char *path, struct error *e)
     if (stat(path, &st) == 0)
         return true;
     if (errno == ENOENT)
-        return err_set(e, ERR_SESSION_NOT_FOUND, "nothing has been kept yet: %s does not exist",
-                       path);
+        return err_set(e, ERR_SESSION_NOT_FOUND,
+                       "nothing has been kept yet: %s does not exist; start a chat first", path);
     return err_set_errno(e, ERR_SESSION_STORE_ERROR, "cannot open the database %s", path);
+}
+
+static bool find_or_make_file(const char *path, enum store_mode mode, struct error *e)
+{
+    if (store_in_memory(path))
+        return true;
+    return mode == STORE_READ_WRITE ? make_file(path, e) : find_file(path, e);
 }
 
 static bool connect_to(struct store *s, struct error *e)
 {
     int flags = s->mode == STORE_READ_WRITE ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY;
+    if (store_in_memory(s->path))
+        flags |= SQLITE_OPEN_URI;
     int result = sqlite3_open_v2(s->path, &s->db, flags | SQLITE_OPEN_NOMUTEX, NULL);
     if (result != SQLITE_OK)
         return store_fault(s, result, e);
@@ -103,7 +129,8 @@ static bool check_schema(struct store *s, enum schema_state *state, struct error
                        s->path);
     case SCHEMA_EMPTY:
         return s->mode == STORE_READ_WRITE ||
-               err_set(e, ERR_SESSION_NOT_FOUND, "nothing has been kept yet: %s is empty", s->path);
+               err_set(e, ERR_SESSION_NOT_FOUND,
+                       "nothing has been kept yet: %s is empty; start a chat first", s->path);
     case SCHEMA_OLDER:
         return s->mode == STORE_READ_WRITE ||
                err_set(e, ERR_SESSION_STORE_ERROR,
@@ -133,7 +160,7 @@ static bool set_up(struct store *s, struct error *e)
 bool store_open(const char *path, enum store_mode mode, struct store **out, struct error *e)
 {
     *out = NULL;
-    if (!(mode == STORE_READ_WRITE ? make_file(path, e) : find_file(path, e)))
+    if (!find_or_make_file(path, mode, e))
         return false;
     struct store *s = mem_alloc(sizeof *s);
     s->path = mem_strdup(path);
@@ -187,6 +214,13 @@ void store_rollback(struct store *s)
     if (!sqlite3_get_autocommit(s->db))
         sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
     relax(s);
+}
+
+void store_settle(struct store *s)
+{
+    sqlite3_busy_timeout(s->db, 0);
+    sqlite3_wal_checkpoint_v2(s->db, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
+    sqlite3_busy_timeout(s->db, BUSY_TIMEOUT_MS);
 }
 
 void store_interrupt(struct store *s)

@@ -32,4 +32,10 @@ int store_schema_version(void);
 /* data directory + "/tiro.db"; the caller frees. */
 char *store_default_path(void);
 
+/* A path for store_open() that is no file: a database in memory, which all connections of this
+ * process that open this path share, and which is gone with the last of them. Each call gives
+ * another. The caller frees. */
+char *store_memory_path(void);
+bool store_in_memory(const char *path);
+
 #endif

@@ -1,0 +1,41 @@
+/* Which tools may run, which ask first, which never do. Pure: whoever asks is the caller's. */
+#ifndef AGENT_APPROVAL_H
+#define AGENT_APPROVAL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "agent/tools.h"
+#include "base/err.h"
+#include "config/config.h"
+
+enum approval { APPROVAL_ALLOW, APPROVAL_ASK, APPROVAL_DENY };
+
+struct approval_names {
+    char **items;
+    size_t len, cap; /* grown as a VEC */
+};
+
+/* Words are names of tools or of classes. Of the three lists deny wins over ask and ask over allow,
+ * but a tool's own name wins over its class: allow = run_command with ask = execute lets it run. A
+ * tool that no list names asks. `session` are the tools that the user allowed for this session,
+ * which answers what would ask; what is denied stays denied. */
+struct approval_policy {
+    struct approval_names allow, ask, deny, session;
+};
+
+/* From [tools] allow, ask, deny, and `also_allow` (of the command line; NULL: none): words parted
+ * by blanks or commas. What the command line allows does not ask, even if [tools] ask has the same
+ * word. A word that names neither tool nor class is CONFIG_ERROR with the nearest that does; the
+ * other words stand then, too. To be released in either case. */
+bool approval_policy_read(struct approval_policy *p, const struct config *config,
+                          const char *also_allow, struct error *e);
+void approval_policy_release(struct approval_policy *p);
+
+enum approval approval_decide(const struct approval_policy *p, const struct tool *tool);
+
+/* "Allow for this session". */
+void approval_allow_session(struct approval_policy *p, const struct tool *tool);
+void approval_forget_session(struct approval_policy *p);
+
+#endif

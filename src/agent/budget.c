@@ -1,0 +1,137 @@
+#include "agent/budget.h"
+
+#include <limits.h>
+#include <math.h>
+
+enum { FIRST_WARNING = 80, LAST_WARNING = 95 };
+
+/* Figures are sums of thousands of parts. What is left below this share of the limit is an error
+ * of rounding. */
+#define ROUNDING 1e-13
+
+/* 2^62: a time or a count past it is no limit, and a caller may still add a clock to it. */
+#define LONGEST 4611686018427387904.0
+
+static const struct {
+    const char *name, *unit;
+    enum config_key key;
+} kinds[] = {
+#define X(id, key, unit) [BUDGET_##id] = {key, unit, CONFIG_BUDGET_##id},
+    BUDGET_KINDS(X)
+#undef X
+};
+
+static const struct {
+    int decimals;
+    const char *way_out;
+} wording[BUDGET_KIND_COUNT] = {
+    [BUDGET_TOKENS] = {0, "start a new session"},
+    [BUDGET_DURATION] = {1, "start a new session"},
+    [BUDGET_TURN_DURATION] = {1, "go on with the next message"},
+    [BUDGET_TOOL_CALLS] = {0, "start a new session"},
+    [BUDGET_COST] = {4, "start a new session"},
+};
+
+void budget_read(struct budget *b, const struct config *config)
+{
+    *b = (struct budget){.limit = {0}};
+    for (enum budget_kind i = 0; i < BUDGET_KIND_COUNT; i++) {
+        enum config_key key = kinds[i].key;
+        b->limit[i] = config_key_info(key)->type == CONFIG_REAL
+                          ? config_real(config, key)
+                          : (double)config_integer(config, key);
+    }
+}
+
+const char *budget_kind_name(enum budget_kind kind)
+{
+    return kinds[kind].name;
+}
+
+static bool is_measured(const struct budget *b, const struct budget_use *use, enum budget_kind kind)
+{
+    return b->limit[kind] > 0 && use->used[kind] >= 0;
+}
+
+static double left(const struct budget *b, const struct budget_use *use, enum budget_kind kind)
+{
+    double rest = b->limit[kind] - use->used[kind];
+    return rest > b->limit[kind] * ROUNDING ? rest : 0;
+}
+
+static bool is_reached(const struct budget *b, const struct budget_use *use, enum budget_kind kind)
+{
+    return is_measured(b, use, kind) && left(b, use, kind) <= 0;
+}
+
+int budget_percent(const struct budget *b, const struct budget_use *use, enum budget_kind kind)
+{
+    if (!is_measured(b, use, kind))
+        return -1;
+    double percent = floor(100 * (use->used[kind] / b->limit[kind] + ROUNDING));
+    if (is_reached(b, use, kind) != (percent >= 100))
+        return is_reached(b, use, kind) ? 100 : 99;
+    return percent < INT_MAX ? (int)percent : INT_MAX;
+}
+
+bool budget_nearest(const struct budget *b, const struct budget_use *use, enum budget_kind *kind)
+{
+    double most = -1;
+    for (enum budget_kind i = 0; i < BUDGET_KIND_COUNT; i++) {
+        if (is_measured(b, use, i) && use->used[i] / b->limit[i] > most) {
+            most = use->used[i] / b->limit[i];
+            *kind = i;
+        }
+    }
+    return most >= 0;
+}
+
+bool budget_next_warning(struct budget *b, const struct budget_use *use, enum budget_kind *kind,
+                         int *percent)
+{
+    for (enum budget_kind i = 0; i < BUDGET_KIND_COUNT; i++) {
+        int used = budget_percent(b, use, i);
+        int due = used >= LAST_WARNING ? LAST_WARNING : used >= FIRST_WARNING ? FIRST_WARNING : 0;
+        if (due <= b->warned[i])
+            continue;
+        b->warned[i] = due;
+        *kind = i;
+        *percent = due;
+        return true;
+    }
+    return false;
+}
+
+bool budget_allows(const struct budget *b, const struct budget_use *use, struct error *e)
+{
+    for (enum budget_kind i = 0; i < BUDGET_KIND_COUNT; i++)
+        if (is_reached(b, use, i))
+            return err_set(e, ERR_BUDGET_EXHAUSTED,
+                           "[budget] %s is used up: %.*f of %.*f %s; raise it, or %s",
+                           kinds[i].name, wording[i].decimals, use->used[i], wording[i].decimals,
+                           b->limit[i], kinds[i].unit, wording[i].way_out);
+    return true;
+}
+
+void budget_begin_turn(struct budget *b)
+{
+    b->warned[BUDGET_TURN_DURATION] = 0;
+}
+
+int64_t budget_time_left_ms(const struct budget *b, const struct budget_use *use)
+{
+    static const enum budget_kind times[] = {BUDGET_DURATION, BUDGET_TURN_DURATION};
+    double least = LONGEST;
+    for (size_t i = 0; i < sizeof times / sizeof *times; i++)
+        if (is_measured(b, use, times[i]))
+            least = fmin(least, ceil(1000 * left(b, use, times[i])));
+    return least < LONGEST ? (int64_t)least : -1;
+}
+
+int64_t budget_tokens_left(const struct budget *b, const struct budget_use *use)
+{
+    if (!is_measured(b, use, BUDGET_TOKENS))
+        return -1;
+    double rest = floor(left(b, use, BUDGET_TOKENS));
+    return rest < LONGEST ? (int64_t)rest : -1;
+}

@@ -1,0 +1,62 @@
+/* What a session may use up ([budget]). Pure arithmetic: the caller keeps the figures and acts. */
+#ifndef AGENT_BUDGET_H
+#define AGENT_BUDGET_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "config/config.h"
+
+/* X(NAME, key of [budget], what it counts) */
+#define BUDGET_KINDS(X)                                                                            \
+    X(TOKENS, "max_tokens", "tokens")                                                              \
+    X(DURATION, "max_duration", "seconds")                                                         \
+    X(TURN_DURATION, "max_turn_duration", "seconds")                                               \
+    X(TOOL_CALLS, "max_tool_calls", "tool calls")                                                  \
+    X(COST, "max_cost", "USD")
+
+enum budget_kind {
+#define X(id, key, unit) BUDGET_##id,
+    BUDGET_KINDS(X)
+#undef X
+        BUDGET_KIND_COUNT
+};
+
+/* 0: no limit. In the units of the table. */
+struct budget {
+    double limit[BUDGET_KIND_COUNT];
+    int warned[BUDGET_KIND_COUNT]; /* the highest percentage that was warned of: 0, 80 or 95 */
+};
+
+struct budget_use {
+    double used[BUDGET_KIND_COUNT]; /* negative: unknown, as the cost of an unknown model is */
+};
+
+void budget_read(struct budget *b, const struct config *config);
+const char *budget_kind_name(enum budget_kind kind); /* "max_tokens" */
+
+/* Percent of the limit that is used, rounded down; -1 without a limit or a figure. */
+int budget_percent(const struct budget *b, const struct budget_use *use, enum budget_kind kind);
+
+/* The limit that is nearest its end; false when there is none. */
+bool budget_nearest(const struct budget *b, const struct budget_use *use, enum budget_kind *kind);
+
+/* The next warning that is due (80 %, 95 %) and was not given yet; call until it is false. What
+ * was passed at once is warned of once, with the higher one. */
+bool budget_next_warning(struct budget *b, const struct budget_use *use, enum budget_kind *kind,
+                         int *percent);
+
+/* BUDGET_EXHAUSTED, naming the limit, what was used and what to do, when one is reached. */
+bool budget_allows(const struct budget *b, const struct budget_use *use, struct error *e);
+
+/* A new turn: its duration begins anew. */
+void budget_begin_turn(struct budget *b);
+
+/* Milliseconds until a limit of time is reached; -1: none. */
+int64_t budget_time_left_ms(const struct budget *b, const struct budget_use *use);
+
+/* Tokens that are left; -1: no limit. */
+int64_t budget_tokens_left(const struct budget *b, const struct budget_use *use);
+
+#endif

@@ -1,0 +1,93 @@
+#include "agent/run.h"
+#include "base/clock.h"
+#include "base/mem.h"
+
+int64_t run_elapsed_ms(const struct run *r)
+{
+    return clock_mono_ms() - r->started_ms - r->waited_ms;
+}
+
+/* What is unknown uses nothing up: not what a model without prices costs, nor the tokens that a
+ * server does not count. What is known to be used stays used. */
+static double known(double figure)
+{
+    return figure > 0 ? figure : 0;
+}
+
+static struct budget_use use_of(const struct run *r)
+{
+    const double *spent = r->a->spent.used;
+    double seconds = (double)run_elapsed_ms(r) / 1000;
+    double tokens = known((double)r->usage.input) + known((double)r->usage.output);
+    struct budget_use use = {{0}};
+    use.used[BUDGET_TOKENS] = known(spent[BUDGET_TOKENS]) + tokens;
+    use.used[BUDGET_DURATION] = known(spent[BUDGET_DURATION]) + seconds;
+    use.used[BUDGET_TURN_DURATION] = seconds;
+    use.used[BUDGET_TOOL_CALLS] = known(spent[BUDGET_TOOL_CALLS]) + r->tool_calls;
+    use.used[BUDGET_COST] = known(spent[BUDGET_COST]) + r->cost;
+    return use;
+}
+
+bool run_has_budget(struct run *r)
+{
+    const struct budget_use use = use_of(r);
+    return budget_allows(r->a->budget, &use, &r->end);
+}
+
+void run_warn(struct run *r)
+{
+    struct budget *b = r->a->budget;
+    const struct budget_use use = use_of(r);
+    enum budget_kind kind;
+    int threshold;
+    while (budget_next_warning(b, &use, &kind, &threshold)) {
+        struct event *ev = event_new(EVENT_BUDGET_WARNING);
+        ev->name = mem_strdup(budget_kind_name(kind));
+        ev->used = use.used[kind];
+        ev->bound = b->limit[kind];
+        ev->count = budget_percent(b, &use, kind);
+        run_emit(r, ev);
+    }
+}
+
+int64_t run_output_limit(const struct run *r)
+{
+    const struct budget_use use = use_of(r);
+    int64_t left = budget_tokens_left(r->a->budget, &use);
+    return left > 0 && left < r->a->max_output ? left : r->a->max_output;
+}
+
+void run_set_deadline(struct run *r)
+{
+    const struct budget_use use = use_of(r);
+    int64_t left = budget_time_left_ms(r->a->budget, &use);
+    if (r->a->deadline)
+        r->a->deadline->deadline_ms = left < 0 ? 0 : clock_mono_ms() + left;
+}
+
+void run_clear_deadline(struct run *r)
+{
+    if (r->a->deadline)
+        r->a->deadline->deadline_ms = 0;
+}
+
+void run_pause(struct run *r)
+{
+    r->paused_ms = clock_mono_ms();
+    run_clear_deadline(r);
+}
+
+void run_resume(struct run *r)
+{
+    r->waited_ms += clock_mono_ms() - r->paused_ms;
+    run_set_deadline(r);
+}
+
+enum outcome run_stopped(struct run *r)
+{
+    const struct budget_use use = use_of(r);
+    if (budget_time_left_ms(r->a->budget, &use) != 0)
+        return OUTCOME_INTERRUPTED;
+    budget_allows(r->a->budget, &use, &r->end);
+    return OUTCOME_FAILED;
+}

@@ -1,0 +1,155 @@
+#include <stdlib.h>
+
+#include "agent/run.h"
+#include "agent/tools.h"
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/mem.h"
+
+enum gate {
+    GATE_OPEN,
+    GATE_SHUT,   /* the model is told why */
+    GATE_STOPPED /* the turn ends, and the tool has not run */
+};
+
+static bool is_offered(const struct agent *a, const struct tool *tool)
+{
+    return a->root_fd >= 0 && tool_offered(tool, a->offer);
+}
+
+size_t run_offered_tools(const struct agent *a, struct tool_spec **out)
+{
+    size_t count = 0, all = 0;
+    while (tools[all])
+        all++;
+    *out = mem_alloc(all * sizeof **out);
+    for (size_t i = 0; i < all; i++)
+        if (is_offered(a, tools[i]) && approval_decide(a->policy, tools[i]) != APPROVAL_DENY)
+            (*out)[count++] = tools[i]->spec;
+    return count;
+}
+
+static struct tool_context context_for(const struct agent *a, const struct tool *tool)
+{
+    return (struct tool_context){
+        .root_fd = a->root_fd,
+        .root = a->root,
+        .max_output = (size_t)config_integer(a->config, CONFIG_TOOLS_MAX_OUTPUT),
+        .deadline_ms = clock_mono_ms() + 1000 * config_integer(a->config, tool->timeout),
+        .wakeup = a->wakeup,
+    };
+}
+
+static bool goes_on(const struct run *r)
+{
+    return r->a->wakeup->go_on(r->a->wakeup->context);
+}
+
+static enum gate shut(struct buf *out, const char *reason)
+{
+    buf_addstr(out, reason);
+    return GATE_SHUT;
+}
+
+static enum gate nobody_to_ask(const struct tool_call *call, struct buf *out)
+{
+    buf_addf(out, "not allowed: nobody could be asked; allow it with [tools] allow or --allow %s",
+             call->tool->spec.name);
+    return GATE_SHUT;
+}
+
+/* An interrupt while the user is asked comes as a refusal, but is none. */
+static enum gate ask(struct run *r, const struct tool_call *call, const struct block *b,
+                     const char *preview, struct buf *out)
+{
+    const struct agent *a = r->a;
+    run_pause(r);
+    enum approval answer =
+        a->ask(a->context, call, b->id, b->text && *b->text ? b->text : "{}", preview);
+    run_resume(r);
+    if (!goes_on(r))
+        return GATE_STOPPED;
+    if (answer == APPROVAL_ASK)
+        return nobody_to_ask(call, out);
+    return answer == APPROVAL_ALLOW ? GATE_OPEN : shut(out, "the user declined this call");
+}
+
+static enum gate preview_and_ask(struct run *r, const struct tool_call *call, const struct block *b,
+                                 struct buf *out)
+{
+    const struct tool_context context = context_for(r->a, call->tool);
+    struct buf preview = BUF_INIT;
+    if (!r->a->ask)
+        return nobody_to_ask(call, out);
+    enum gate gate = tool_call_preview(call, &context, &preview)
+                         ? ask(r, call, b, preview.data, out)
+                         : shut(out, preview.data);
+    buf_release(&preview);
+    return gate;
+}
+
+static enum gate decide(struct run *r, const struct tool_call *call, const struct block *b,
+                        struct buf *out)
+{
+    if (!is_offered(r->a, call->tool))
+        return shut(out, "not allowed: this tool is not offered here");
+    switch (approval_decide(r->a->policy, call->tool)) {
+    case APPROVAL_ALLOW:
+        return GATE_OPEN;
+    case APPROVAL_DENY:
+        return shut(out, "not allowed: [tools] deny has this tool");
+    case APPROVAL_ASK:
+        break;
+    }
+    return preview_and_ask(r, call, b, out);
+}
+
+static void tell_result(struct run *r, const struct block *b, bool is_error, struct buf *result,
+                        int64_t duration_ms)
+{
+    struct event *ev = event_new(EVENT_TOOL_EXECUTION_COMPLETED);
+    ev->id = mem_strdup(b->id);
+    ev->name = mem_strdup(b->name);
+    ev->flag = is_error;
+    ev->text = buf_take(result);
+    ev->number = duration_ms;
+    r->tool_calls++;
+    run_emit(r, ev);
+}
+
+static enum gate run_tool(struct run *r, const struct block *b)
+{
+    int64_t begun = run_elapsed_ms(r);
+    enum gate gate = GATE_SHUT;
+    bool is_error = true;
+    struct tool_call call = {0};
+    struct buf result = BUF_INIT;
+    if (tool_call_prepare(&call, b->name, b->text, &result))
+        gate = decide(r, &call, b, &result);
+    if (gate == GATE_OPEN) {
+        const struct tool_context context = context_for(r->a, call.tool);
+        is_error = tool_call_run(&call, &context, &result);
+    }
+    if (gate != GATE_STOPPED)
+        tell_result(r, b, is_error, &result, run_elapsed_ms(r) - begun);
+    tool_call_release(&call);
+    buf_release(&result);
+    return gate;
+}
+
+enum outcome run_tools(struct run *r)
+{
+    for (size_t i = 0; i < r->response.blocks.len && !r->lost; i++) {
+        const struct block *b = &r->response.blocks.items[i];
+        if (b->type != BLOCK_TOOL_CALL)
+            continue;
+        if (!run_has_budget(r))
+            return OUTCOME_FAILED;
+        bool ended = run_tool(r, b) != GATE_STOPPED;
+        run_warn(r);
+        /* Asked, not polled: the tool may have been woken by what stops us, and have drained it. */
+        if (!ended || !goes_on(r))
+            return run_stopped(r);
+    }
+    return OUTCOME_MORE;
+}

@@ -1,0 +1,199 @@
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "agent/confine.h"
+#include "agent/difference.h"
+#include "agent/rows.h"
+#include "base/entropy.h"
+
+enum { MAX_TEMPORARY = 32 };
+
+/* The file that is written. */
+struct target {
+    const char *path; /* as it was given */
+    struct confine_place place;
+    bool exists;
+    struct stat st; /* of one that exists */
+};
+
+static bool fail(const struct target *t, const char *why, struct buf *out)
+{
+    buf_clear(out);
+    buf_addf(out, "%s: %s", t->path, why);
+    return false;
+}
+
+/* Replacing a file needs no permission of the file; who took it away meant it. */
+static bool check_target(struct target *t, struct buf *out)
+{
+    int dir = t->place.dir;
+    const char *name = t->place.name;
+    t->exists = fstatat(dir, name, &t->st, AT_SYMLINK_NOFOLLOW) == 0;
+    if (!t->exists && errno != ENOENT)
+        return fail(t, strerror(errno), out);
+    if (t->exists && S_ISDIR(t->st.st_mode))
+        return fail(t, "is a directory", out);
+    if (t->exists && !S_ISREG(t->st.st_mode))
+        return fail(t, "not a regular file", out);
+    if (t->exists && faccessat(dir, name, W_OK, AT_EACCESS) != 0)
+        return fail(t, strerror(errno), out);
+    if (faccessat(dir, ".", W_OK | X_OK, AT_EACCESS) != 0)
+        return fail(t, strerror(errno), out);
+    return true;
+}
+
+/* A directory that lacks is made with `make`; else place.dir is -1 then. */
+static bool find_target(const struct tool_context *context, const struct json *args, bool make,
+                        struct target *t, struct buf *out)
+{
+    struct error e = {0};
+    *t = (struct target){.path = json_get_string(args, "path")};
+    if (!confine_find(context->root_fd, context->root, t->path, make, &t->place, &e)) {
+        buf_addstr(out, e.text);
+        return false;
+    }
+    if (t->place.dir < 0 || check_target(t, out))
+        return true;
+    confine_place_release(&t->place);
+    return false;
+}
+
+static bool write_all(int fd, const char *bytes, size_t len)
+{
+    while (len > 0) {
+        ssize_t done = write(fd, bytes, len);
+        if (done < 0 && errno == EINTR)
+            continue;
+        if (done < 0)
+            return false;
+        bytes += done;
+        len -= (size_t)done;
+    }
+    return true;
+}
+
+/* The new file gets the old one's owner and mode. Where it may not have the group, that group's
+ * rights are nobody's. */
+static bool take_over(const struct target *t, int fd)
+{
+    struct stat now;
+    mode_t mode = t->st.st_mode & (S_IRWXU | S_IRWXG | S_IRWXO);
+    if (!t->exists)
+        return true;
+    if (fstat(fd, &now) != 0)
+        return false;
+    if ((now.st_uid != t->st.st_uid || now.st_gid != t->st.st_gid) &&
+        fchown(fd, t->st.st_uid, t->st.st_gid) != 0 && fchown(fd, (uid_t)-1, t->st.st_gid) != 0)
+        mode &= (mode_t)~S_IRWXG;
+    return fchmod(fd, mode) == 0;
+}
+
+/* So that the new name survives a power failure. Some file systems cannot sync a directory; the
+ * file itself is safe all the same. */
+static bool put_in_place(const struct target *t, const char *temporary)
+{
+    if (renameat(t->place.dir, temporary, t->place.dir, t->place.name) != 0)
+        return false;
+    fsync(t->place.dir);
+    return true;
+}
+
+static bool replace(const struct tool_context *context, const struct target *t, const char *content,
+                    struct buf *out)
+{
+    uint64_t random;
+    char temporary[MAX_TEMPORARY];
+    entropy_fill(&random, sizeof random);
+    snprintf(temporary, sizeof temporary, ".tiro-%016" PRIx64, random);
+    int fd = openat(t->place.dir, temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+                    t->exists ? 0600 : 0666);
+    if (fd < 0)
+        return fail(t, strerror(errno), out);
+    bool ok = write_all(fd, content, strlen(content)) && take_over(t, fd) && fsync(fd) == 0;
+    int fault = errno;
+    if (close(fd) != 0 && ok) {
+        ok = false;
+        fault = errno;
+    }
+    bool stopped = ok && tool_stopped(context, out);
+    if (ok && !stopped) {
+        ok = put_in_place(t, temporary);
+        fault = errno;
+    }
+    if (!ok || stopped)
+        unlinkat(t->place.dir, temporary, 0);
+    if (!ok)
+        fail(t, strerror(fault), out);
+    return ok && !stopped;
+}
+
+static bool run(const struct tool_context *context, const struct json *args, struct buf *out)
+{
+    struct target t;
+    const char *content = json_get_string(args, "content");
+    if (!find_target(context, args, true, &t, out))
+        return false;
+    bool ok = replace(context, &t, content, out);
+    if (ok) {
+        size_t bytes = strlen(content), lines = difference_count_lines(content);
+        buf_addf(out, "wrote %zu byte%s, %zu line%s", bytes, bytes == 1 ? "" : "s", lines,
+                 lines == 1 ? "" : "s");
+    }
+    confine_place_release(&t.place);
+    return ok;
+}
+
+static bool show_difference(const struct tool_context *context, const struct target *t,
+                            const char *content, struct buf *out)
+{
+    int old = openat(t->place.dir, t->place.name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+    if (old < 0) {
+        buf_addf(out, "[the present content cannot be read: %s; this is the whole new one]\n%s",
+                 strerror(errno), content);
+        return true;
+    }
+    const struct difference d = {.path = t->path,
+                                 .old = old,
+                                 .content = content,
+                                 .deadline_ms = context->deadline_ms,
+                                 .wakeup = context->wakeup,
+                                 .max = TOOL_MAX_PREVIEW};
+    bool ok = difference_show(&d, out);
+    close(old);
+    return ok;
+}
+
+static bool preview(const struct tool_context *context, const struct json *args, struct buf *out)
+{
+    struct target t;
+    bool ok = true;
+    const char *content = json_get_string(args, "content");
+    if (!find_target(context, args, false, &t, out))
+        return false;
+    if (t.exists)
+        ok = show_difference(context, &t, content, out);
+    else
+        difference_show_new(t.path, content, out);
+    confine_place_release(&t.place);
+    return ok;
+}
+
+const struct tool tool_write_file = {
+    .spec = {.name = "write_file",
+             .description = "Write a whole text file of the working directory: a new one, or in "
+                            "place of the one that is there. Directories that lack are made.",
+             .schema = "{\"type\":\"object\",\"properties\":{"
+                       "\"path\":{\"type\":\"string\",\"description\":\"relative to the working "
+                       "directory\"},"
+                       "\"content\":{\"type\":\"string\",\"description\":\"all of it\"}},"
+                       "\"required\":[\"path\",\"content\"],\"additionalProperties\":false}"},
+    .class = TOOL_WRITE,
+    .timeout = CONFIG_TOOLS_TIMEOUT,
+    .run = run,
+    .preview = preview,
+};

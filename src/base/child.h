@@ -1,0 +1,50 @@
+/* A program started by ours: apart from the terminal, in a process group of its own, with its
+ * output read as it comes, and sure to be gone at the end, with all that it started and left in its
+ * group. Signals are at their defaults there, and no descriptor of ours is open but those named
+ * here. */
+#ifndef BASE_CHILD_H
+#define BASE_CHILD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/wakeup.h"
+
+struct child_command {
+    const char *const *argv;  /* argv[0]: the path of the program; ends with NULL */
+    const char *directory;    /* to start in, an absolute path; NULL: ours */
+    char *const *environment; /* NULL: ours */
+    const char *input;        /* what it reads; NULL: nothing. Written while its output is read */
+    size_t input_len;
+    int extra;                   /* a descriptor that it gets as its number 3; 0: none */
+    bool with_errors;            /* its standard error joins the output; else nobody reads it */
+    int64_t deadline_ms;         /* clock_mono_ms() at which it is killed */
+    const struct wakeup *wakeup; /* NULL: none */
+    /* Takes a piece of output, which is wiped afterwards; false: no more is wanted, and the child
+     * is killed. */
+    bool (*take)(void *context, const char *bytes, size_t len);
+    void *context;
+};
+
+enum child_end {
+    CHILD_EXITED,   /* status: as exit() had it */
+    CHILD_SIGNALED, /* status: number of the signal */
+    CHILD_LATE,     /* the deadline came; killed */
+    CHILD_STOPPED,  /* the wakeup said so; killed */
+    CHILD_REFUSED,  /* take() did; killed */
+};
+
+struct child_result {
+    enum child_end end;
+    int status;
+};
+
+/* Until the program has ended and its output is read: what a grandchild still writes after that is
+ * not waited for, and the grandchild is killed if it stayed in the group. Killing is SIGTERM to the
+ * group, SIGKILL half a second later; an interrupt gets SIGKILL at once. False when it could not be
+ * started. The caller's program ignores or blocks SIGPIPE. */
+bool child_run(const struct child_command *c, struct child_result *out, struct error *e);
+
+#endif

@@ -1,0 +1,132 @@
+#include "base/whole_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+
+void whole_file_drop(struct whole_file *f)
+{
+    if (f->fd >= 0)
+        close(f->fd);
+    if (f->temporary)
+        unlink(f->temporary);
+    free(f->temporary);
+    free(f->target);
+    *f = (struct whole_file){.fd = -1};
+}
+
+/* With errno as it stands. */
+static bool fail(struct whole_file *f, struct error *e)
+{
+    err_set_errno(e, ERR_FILE_ERROR, "cannot write %s", f->target);
+    whole_file_drop(f);
+    return false;
+}
+
+static bool is_taken(const char *path, struct error *e)
+{
+    err_set(e, ERR_FILE_ERROR, "%s is there already; name another file, or delete it first", path);
+    return true;
+}
+
+static bool may_be_written(const char *path, bool replace, struct error *e)
+{
+    struct stat st;
+    if (!replace)
+        return lstat(path, &st) != 0 || !is_taken(path, e);
+    return stat(path, &st) != 0 || S_ISREG(st.st_mode) ||
+           err_set(e, ERR_FILE_ERROR, "%s is not a regular file; name another one", path);
+}
+
+bool whole_file_begin(struct whole_file *f, const char *path, bool replace, struct error *e)
+{
+    *f = (struct whole_file){.fd = -1, .replace = replace};
+    if (!may_be_written(path, replace, e))
+        return false;
+    f->target = realpath(path, NULL);
+    if (!f->target) {
+        bool is_new = errno == ENOENT;
+        f->target = mem_strdup(path);
+        if (!is_new)
+            return fail(f, e);
+    }
+    f->temporary = mem_printf("%s.XXXXXX", f->target);
+    f->fd = mkstemp(f->temporary); /* makes it with mode 0600 */
+    if (f->fd >= 0)
+        return true;
+    free(f->temporary);
+    f->temporary = NULL;
+    return fail(f, e);
+}
+
+bool whole_file_write(struct whole_file *f, const void *bytes, size_t len, struct error *e)
+{
+    const char *rest = bytes;
+    while (len > 0) {
+        ssize_t done = write(f->fd, rest, len);
+        if (done < 0 && errno == EINTR)
+            continue;
+        if (done < 0)
+            return fail(f, e);
+        rest += done;
+        len -= (size_t)done;
+    }
+    return true;
+}
+
+static bool close_safely(struct whole_file *f)
+{
+    bool ok = fsync(f->fd) == 0;
+    ok = close(f->fd) == 0 && ok;
+    f->fd = -1;
+    return ok;
+}
+
+/* Some file systems have no links; there a name that was taken meanwhile is lost. */
+static bool move_to_free_name(struct whole_file *f, struct error *e)
+{
+    struct stat st;
+    if (link(f->temporary, f->target) == 0)
+        return unlink(f->temporary) == 0 || fail(f, e);
+    if (errno == EEXIST || lstat(f->target, &st) == 0) {
+        is_taken(f->target, e);
+        whole_file_drop(f);
+        return false;
+    }
+    return rename(f->temporary, f->target) == 0 || fail(f, e);
+}
+
+/* So that the new name survives a power failure. Some file systems cannot sync a directory; the
+ * file itself is safe all the same. */
+static void sync_parent(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    char *dir = slash ? mem_strndup(path, (size_t)(slash - path) + 1) : mem_strdup(".");
+    int fd = open(dir, O_RDONLY | O_CLOEXEC);
+    if (fd >= 0) {
+        fsync(fd);
+        close(fd);
+    }
+    free(dir);
+}
+
+bool whole_file_finish(struct whole_file *f, struct error *e)
+{
+    if (!close_safely(f))
+        return fail(f, e);
+    if (!f->replace && !move_to_free_name(f, e))
+        return false;
+    if (f->replace && rename(f->temporary, f->target) != 0)
+        return fail(f, e);
+    free(f->temporary);
+    f->temporary = NULL;
+    sync_parent(f->target);
+    whole_file_drop(f);
+    return true;
+}

@@ -1,0 +1,27 @@
+/* A file that appears under its name only when it is whole: it is written beside it, synchronised
+ * and moved there. Mode 0600. */
+#ifndef BASE_WHOLE_FILE_H
+#define BASE_WHOLE_FILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/err.h"
+
+struct whole_file {
+    char *target;    /* a symbolic link stays, what it points to is replaced */
+    char *temporary; /* NULL: there is none (any more) */
+    int fd;          /* -1: closed */
+    bool replace;
+};
+
+/* FILE_ERROR when there is something that is no regular file, or anything at all unless `replace`.
+ * After a failure here or below nothing is left to be released. */
+bool whole_file_begin(struct whole_file *f, const char *path, bool replace, struct error *e);
+bool whole_file_write(struct whole_file *f, const void *bytes, size_t len, struct error *e);
+bool whole_file_finish(struct whole_file *f, struct error *e);
+
+/* Leaves what was there before; after whole_file_finish() or a failure nothing happens. */
+void whole_file_drop(struct whole_file *f);
+
+#endif

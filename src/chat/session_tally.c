@@ -1,0 +1,99 @@
+#include "chat/session_tally.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/utf8.h"
+
+#define LAST_LINE_BYTES 160
+
+static char *first_line(const char *text)
+{
+    text += strspn(text, " \t\r\n");
+    size_t len = strcspn(text, "\r\n");
+    return mem_strndup(text, utf8_cut_bytes(text, len, LAST_LINE_BYTES));
+}
+
+void session_tally_name(struct session_info *s, const char *first_message)
+{
+    if (s->title && *s->title)
+        return;
+    free(s->title);
+    s->title = session_title_from(first_message ? first_message : "");
+}
+
+void session_tally_reset(struct session_info *s)
+{
+    free(s->last_line);
+    s->last_line = NULL;
+    s->messages = s->last_seq = s->tool_calls = s->run_ms = 0;
+    s->turns = 0;
+    s->usage = USAGE_UNKNOWN;
+    s->cost = -1;
+}
+
+static void run_started(struct session_info *s, const struct event *ev)
+{
+    s->messages++;
+    s->turns++;
+    free(s->draft);
+    s->draft = NULL;
+    session_tally_name(s, ev->text);
+}
+
+static void text_complete(struct session_info *s, const struct event *ev)
+{
+    s->messages++;
+    free(s->last_line);
+    s->last_line = first_line(ev->text ? ev->text : "");
+}
+
+static void tool_completed(struct session_info *s, const struct event *ev)
+{
+    (void)ev;
+    s->tool_calls++;
+}
+
+static void add_usage(struct session_info *s, const struct event *ev)
+{
+    if (usage_known(&ev->usage))
+        usage_add(&s->usage, &ev->usage);
+    if (ev->used > 0)
+        s->cost = (s->cost > 0 ? s->cost : 0) + ev->used;
+}
+
+/* An imported log may say anything. */
+static void add_time(struct session_info *s, int64_t ms)
+{
+    if (ms > 0)
+        s->run_ms = s->run_ms > INT64_MAX - ms ? INT64_MAX : s->run_ms + ms;
+}
+
+static void run_cut(struct session_info *s, const struct event *ev)
+{
+    add_usage(s, ev);
+    add_time(s, ev->number);
+}
+
+static void run_completed(struct session_info *s, const struct event *ev)
+{
+    add_time(s, ev->number);
+}
+
+void session_tally(struct session_info *s, const struct event *ev)
+{
+    static void (*const effects[EVENT_TYPE_COUNT])(struct session_info *, const struct event *) = {
+        [EVENT_RUN_STARTED] = run_started,
+        [EVENT_TEXT_COMPLETE] = text_complete,
+        [EVENT_TOOL_EXECUTION_COMPLETED] = tool_completed,
+        [EVENT_TURN_COMPLETED] = add_usage,
+        [EVENT_RUN_COMPLETED] = run_completed,
+        [EVENT_RUN_FAILED] = run_cut,
+        [EVENT_INTERRUPTED] = run_cut,
+    };
+    s->updated_ms = ev->wall_ms;
+    s->last_seq = ev->seq;
+    if (effects[ev->type])
+        effects[ev->type](s, ev);
+}

@@ -1,0 +1,115 @@
+#include "cli/diagnosis.h"
+
+#include <langinfo.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/i18n.h"
+#include "base/mem.h"
+#include "session/capability.h"
+#include "session/service.h"
+
+enum { PATIENCE_MS = 15000 };
+
+void diagnosis_begin(struct diagnosis *d)
+{
+    *d = (struct diagnosis){.built = capability_store()};
+    setup_load(&d->setup);
+    setup_check_screen(&d->setup);
+    d->config_exists = access(d->setup.path, F_OK) == 0;
+    d->kept = d->built && config_boolean(d->setup.config, CONFIG_SESSION_PERSIST);
+}
+
+void diagnosis_release(struct diagnosis *d)
+{
+    for (size_t i = 0; i < d->service.len; i++) {
+        free(d->service.items[i].name);
+        free(d->service.items[i].value);
+    }
+    vec_release(&d->service);
+    health_report_release(&d->store);
+    health_rescue_release(&d->recovery);
+    setup_release(&d->setup);
+}
+
+void diagnosis_look_at_store(struct diagnosis *d, bool thorough)
+{
+    if (!d->built)
+        return;
+    health_report_release(&d->store);
+    d->thorough = thorough;
+    health_report(NULL, thorough, &d->store);
+}
+
+/* A line "name: value". What the service says of its store is not the one that is looked at. */
+static void add_fact(struct diagnosis *d, const char *line)
+{
+    const char *colon = strstr(line, ": ");
+    if (!colon || strncmp(line, "store: ", 7) == 0)
+        return;
+    struct fact fact = {.name = mem_strndup(line, (size_t)(colon - line)),
+                        .value = mem_strdup(colon + 2)};
+    vec_push(&d->service, fact);
+}
+
+/* Whether it was the last notice that matters. */
+static bool take_notice(struct diagnosis *d, const struct notice *n)
+{
+    bool report = n->type == NOTICE_REPORT;
+    for (size_t i = 0; report && i < n->texts.len; i++)
+        add_fact(d, n->texts.items[i]);
+    if ((report || n->type == NOTICE_ERROR) && n->error.code != ERR_OK)
+        d->service_fault = n->error;
+    return report;
+}
+
+/* Its store is in memory, so that nothing is made or changed on the disk. */
+static void ask_service(struct diagnosis *d)
+{
+    const struct service_options wanted = {.config = d->setup.config, .persist = false};
+    struct service *service = service_new(&wanted);
+    service_send(service, command_new(COMMAND_REPORT, NULL));
+    int64_t deadline = clock_mono_ms() + PATIENCE_MS;
+    for (bool last = false; !last;) {
+        int64_t left = deadline - clock_mono_ms();
+        struct notice *n = mailbox_wait(service_notices(service), left > 0 ? (int)left : 0);
+        if (n)
+            last = take_notice(d, n);
+        else
+            last = !err_set(&d->service_fault, ERR_AGENT_ERROR, "%s",
+                            _("the service does not answer; try again"));
+        notice_free(n);
+    }
+    service_free(service);
+}
+
+void diagnosis_complete(struct diagnosis *d)
+{
+    const char *term = getenv("TERM");
+    ask_service(d);
+    d->term = term && *term ? term : NULL;
+    d->to_terminal = isatty(STDOUT_FILENO);
+    d->codeset = nl_langinfo(CODESET);
+    d->utf8 = strcmp(d->codeset, "UTF-8") == 0;
+}
+
+bool diagnosis_store_well(const struct diagnosis *d)
+{
+    switch (d->store.found.state) {
+    case HEALTH_GOOD:
+    case HEALTH_MISSING:
+    case HEALTH_EMPTY:
+    case HEALTH_OLDER:
+        return true;
+    default:
+        return !d->built;
+    }
+}
+
+bool diagnosis_well(const struct diagnosis *d)
+{
+    return d->setup.problems.list.len == 0 && d->service_fault.code == ERR_OK &&
+           diagnosis_store_well(d) && d->utf8;
+}

@@ -1,0 +1,148 @@
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/i18n.h"
+#include "base/utf8.h"
+#include "cli/diagnosis.h"
+#include "cli/output.h"
+
+#define SAVE_IT N_("'tiro doctor --recover' saves what can be read, and keeps the file as a copy")
+
+/* What each state is called, and what to do. */
+static const struct {
+    const char *text, *advice; /* NULL: there is nothing to do */
+} states[] = {
+    [HEALTH_GOOD] = {N_("sound"), NULL},
+    [HEALTH_MISSING] = {N_("nothing has been kept yet"), NULL},
+    [HEALTH_EMPTY] = {N_("an empty file, which the next conversation fills"), NULL},
+    [HEALTH_OLDER] = {N_("of an older tiro; the next conversation renews it"), NULL},
+    [HEALTH_NEWER] = {N_("of a newer tiro"), N_("use that one; this one leaves the file alone")},
+    [HEALTH_FOREIGN] = {N_("of another program"),
+                        N_("move it away, or set XDG_DATA_HOME to another directory")},
+    [HEALTH_LOCKED] = {N_("held by another process"),
+                       N_("leave that program or wait for its end, then try again")},
+    [HEALTH_READ_ONLY] = {N_("cannot be written"),
+                          N_("get the right to write to the file and to its directory")},
+    [HEALTH_UNREADABLE] = {N_("cannot be read"),
+                           N_("check the rights of the file and of the directories above it")},
+    [HEALTH_NO_DATABASE] = {N_("does not begin as a database does"), SAVE_IT},
+    [HEALTH_TRUNCATED] = {N_("a part of it is missing"), SAVE_IT},
+    [HEALTH_DAMAGED] = {N_("damaged"), SAVE_IT},
+    [HEALTH_INCONSISTENT] = {N_("some of what it has makes no sense"), SAVE_IT},
+};
+
+static void add_clean(struct buf *out, const char *text)
+{
+    utf8_clean(out, text, strlen(text), UTF8_ONE_LINE);
+}
+
+static void add_config(const struct diagnosis *d, struct buf *out)
+{
+    buf_addf(out, _("configuration: %s%s\n"), d->setup.path,
+             d->config_exists ? "" : _(" (not there: defaults)"));
+    for (size_t i = 0; i < d->setup.problems.list.len; i++) {
+        char *text = setup_problem_text(&d->setup.problems.list.items[i]);
+        buf_addstr(out, "  ");
+        add_clean(out, text);
+        buf_addch(out, '\n');
+        free(text);
+    }
+}
+
+static void add_service(const struct diagnosis *d, struct buf *out)
+{
+    for (size_t i = 0; i < d->service.len; i++) {
+        buf_addf(out, "%s: ", d->service.items[i].name);
+        add_clean(out, d->service.items[i].value);
+        buf_addch(out, '\n');
+    }
+    if (d->service_fault.code == ERR_OK)
+        return;
+    buf_addf(out, "%s: ", err_info(d->service_fault.code)->name);
+    add_clean(out, d->service_fault.text);
+    buf_addch(out, '\n');
+}
+
+void diagnosis_store_text(const struct diagnosis *d, struct buf *out)
+{
+    const struct health *found = &d->store.found;
+    bool passing = found->state == HEALTH_GOOD && !d->thorough;
+    add_clean(out, d->store.path);
+    buf_addf(out, ": %s",
+             passing ? _("no fault is seen in passing; --thorough reads all of it")
+                     : _(states[found->state].text));
+    if (*found->detail) {
+        buf_addstr(out, " (");
+        add_clean(out, found->detail);
+        buf_addch(out, ')');
+    }
+}
+
+static void add_counts(const struct health *found, struct buf *out)
+{
+    if (found->bytes > 0)
+        buf_addf(out, ", %.1f MB", (double)found->bytes / 1e6);
+    if (found->sessions >= 0) {
+        buf_addstr(out, ", ");
+        buf_addf(out, ngettext("%lld session", "%lld sessions", (unsigned long)found->sessions),
+                 (long long)found->sessions);
+    }
+    if (found->events >= 0) {
+        buf_addstr(out, ", ");
+        buf_addf(out, ngettext("%lld event", "%lld events", (unsigned long)found->events),
+                 (long long)found->events);
+    }
+    buf_addch(out, '\n');
+}
+
+static void add_store(const struct diagnosis *d, struct buf *out)
+{
+    if (!d->built) {
+        buf_addstr(out, _("store: none; this tiro was built without one\n"));
+        return;
+    }
+    buf_addstr(out, _("store: "));
+    diagnosis_store_text(d, out);
+    add_counts(&d->store.found, out);
+    if (states[d->store.found.state].advice)
+        buf_addf(out, "  %s\n", _(states[d->store.found.state].advice));
+    if (!d->kept)
+        buf_addf(out, "  %s\n", _("conversations are not kept: [session] persist = false"));
+}
+
+static void add_recovery(const struct diagnosis *d, struct buf *out)
+{
+    const struct recovery *r = &d->recovery;
+    if (!r->copy)
+        return;
+    buf_addf(out, _("recovered: sessions %lld, events %lld; lost rows %lld\n"),
+             (long long)r->sessions, (long long)r->events, (long long)r->lost);
+    buf_addf(out, "  %s: ", _("the damaged file is kept"));
+    add_clean(out, r->copy);
+    buf_addch(out, '\n');
+}
+
+static void add_terminal(const struct diagnosis *d, struct buf *out)
+{
+    buf_addstr(out, _("terminal: "));
+    add_clean(out, d->term ? d->term : _("TERM is not set"));
+    buf_addf(out, "%s\n", d->to_terminal ? "" : _(" (standard output is none)"));
+    buf_addf(out, _("locale: %s%s\n"), d->codeset,
+             d->utf8 ? "" : _(" (only ASCII will look right; set LC_ALL to a UTF-8 locale)"));
+}
+
+void diagnosis_print(const struct diagnosis *d)
+{
+    struct buf out = BUF_INIT;
+    buf_addstr(&out, "tiro " PACKAGE_VERSION "\n");
+    add_config(d, &out);
+    add_service(d, &out);
+    add_recovery(d, &out);
+    add_store(d, &out);
+    add_terminal(d, &out);
+    if (diagnosis_well(d))
+        buf_addf(&out, "%s\n", _("all is well"));
+    output_text(out.data);
+    buf_release(&out);
+}

@@ -1,0 +1,121 @@
+#include "cli/grid.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/utf8.h"
+
+enum { GAP = 2 };
+
+void grid_init(struct grid *g, const struct grid_column *columns, size_t count)
+{
+    *g = (struct grid){.columns = columns, .count = count};
+}
+
+void grid_release(struct grid *g)
+{
+    for (size_t i = 0; i < g->cells.len; i++)
+        free(g->cells.items[i]);
+    vec_release(&g->cells);
+}
+
+void grid_add(struct grid *g, const char *text)
+{
+    struct buf clean = BUF_INIT;
+    if (text)
+        utf8_clean(&clean, text, strlen(text), UTF8_ONE_LINE);
+    vec_push(&g->cells, buf_take(&clean));
+}
+
+static size_t widest(const struct grid *g, size_t column)
+{
+    size_t most = 0;
+    for (size_t i = column; i < g->cells.len; i += g->count) {
+        size_t width = utf8_width(g->cells.items[i], strlen(g->cells.items[i]));
+        most = width > most ? width : most;
+    }
+    size_t max = g->columns[column].max;
+    return max > 0 && most > max ? max : most;
+}
+
+/* The widths of all columns; 0: left out. */
+static size_t *measure(const struct grid *g, size_t width)
+{
+    size_t *widths = mem_alloc(g->count * sizeof *widths);
+    size_t total = 0;
+    for (size_t c = 0; c < g->count; c++) {
+        widths[c] = widest(g, c);
+        total += widths[c] > 0 ? widths[c] + GAP : 0;
+    }
+    for (size_t c = 0; c < g->count && total > width + GAP; c++) {
+        size_t least = g->columns[c].shrink;
+        if (least == 0 || widths[c] <= least)
+            continue;
+        size_t spare = widths[c] - least, excess = total - width - GAP;
+        size_t less = spare < excess ? spare : excess;
+        widths[c] -= less;
+        total -= less;
+    }
+    return widths;
+}
+
+static void add_blanks(struct buf *out, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        buf_addch(out, ' ');
+}
+
+/* Cut to the width; returns the columns that it took. */
+static size_t add_cut(struct buf *out, const char *text, size_t width)
+{
+    size_t len = strlen(text);
+    size_t whole = utf8_width(text, len);
+    if (whole <= width) {
+        buf_add(out, text, len);
+        return whole;
+    }
+    size_t keep = utf8_cut_width(text, len, width > 0 ? width - 1 : 0);
+    buf_add(out, text, keep);
+    if (width > 0)
+        buf_addstr(out, "…");
+    return utf8_width(text, keep) + (width > 0);
+}
+
+static void write_cell(struct buf *line, const char *text, size_t width, bool right)
+{
+    struct buf cell = BUF_INIT;
+    size_t taken = add_cut(&cell, text, width);
+    if (right)
+        add_blanks(line, width - taken);
+    buf_add(line, cell.data, cell.len);
+    if (!right)
+        add_blanks(line, width - taken);
+    buf_release(&cell);
+}
+
+static void write_row(const struct grid *g, const size_t *widths, size_t row, size_t width,
+                      struct buf *out)
+{
+    struct buf line = BUF_INIT;
+    for (size_t c = 0; c < g->count; c++) {
+        if (widths[c] == 0)
+            continue;
+        if (line.len > 0)
+            add_blanks(&line, GAP);
+        write_cell(&line, g->cells.items[row + c], widths[c], g->columns[c].right);
+    }
+    while (line.len > 0 && line.data[line.len - 1] == ' ')
+        buf_splice(&line, line.len - 1, 1, "", 0);
+    add_cut(out, line.data, width);
+    buf_addch(out, '\n');
+    buf_release(&line);
+}
+
+void grid_write(const struct grid *g, size_t width, struct buf *out)
+{
+    size_t *widths = measure(g, width);
+    for (size_t row = 0; row + g->count <= g->cells.len; row += g->count)
+        write_row(g, widths, row, width, out);
+    free(widths);
+}

@@ -1,0 +1,23 @@
+#include "cli/input.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+#include "base/i18n.h"
+
+bool input_read(struct buf *out, struct error *e)
+{
+    char chunk[65536];
+    for (;;) {
+        ssize_t n = read(STDIN_FILENO, chunk, sizeof chunk);
+        if (n == 0)
+            return true;
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return err_set_errno(e, ERR_FILE_ERROR, "%s", _("standard input cannot be read"));
+        if (!buf_try_add(out, chunk, (size_t)n))
+            return err_set(e, ERR_USAGE, _("standard input is over %zu MiB; send less"),
+                           out->max >> 20);
+    }
+}

@@ -1,0 +1,36 @@
+/* Standard output of commands that list or tell: cleaned where it is a terminal, as it is
+ * elsewhere. */
+#ifndef CLI_OUTPUT_H
+#define CLI_OUTPUT_H
+
+#include <stdbool.h>
+
+#include "base/buf.h"
+#include "base/json.h"
+
+struct output {
+    bool terminal;
+    struct buf line; /* that is not whole yet */
+};
+
+void output_init(struct output *o);
+
+/* Bytes may end anywhere, also inside a character. False when standard output takes no more. */
+bool output_write(struct output *o, const char *bytes, size_t len);
+
+/* Writes what is left, and releases. */
+bool output_end(struct output *o);
+
+/* A whole text. */
+void output_text(const char *text);
+
+/* Frees the tree. */
+void output_json(struct json *v);
+
+/* Columns of the terminal; without one a line is as long as it is. */
+size_t output_width(void);
+
+/* "2026-03-09 14:05" of the local time. */
+void output_time(struct buf *out, int64_t wall_ms);
+
+#endif

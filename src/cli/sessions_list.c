@@ -1,0 +1,158 @@
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/i18n.h"
+#include "base/mem.h"
+#include "base/utf8.h"
+#include "chat/session_info.h"
+#include "cli/command_line.h"
+#include "cli/grid.h"
+#include "cli/output.h"
+#include "cli/sessions.h"
+
+enum {
+    SHORT_ID = 8,
+    TITLE_COLUMNS = 60,
+    TITLE_LEAST = 20,
+    MODEL_LEAST = 8,
+    DIRECTORY_COLUMNS = 40
+};
+
+const char *sessions_short_id(const char *id)
+{
+    size_t len = strlen(id);
+    return len > SHORT_ID ? id + len - SHORT_ID : id;
+}
+
+/* --- for people --------------------------------------------------------------------------------
+ */
+
+/* clang-format off */
+static const struct grid_column columns[] = {
+    {0},                                                      /* the id's end */
+    {0},                                                      /* when it was updated */
+    {.right = true},                                          /* turns */
+    {.max = TITLE_COLUMNS, .shrink = TITLE_LEAST},
+    {.shrink = MODEL_LEAST},                                  /* model */
+    {0},                                                      /* archived */
+    {.max = DIRECTORY_COLUMNS},                               /* labels */
+};
+/* clang-format on */
+
+enum { COLUMN_COUNT = sizeof columns / sizeof *columns };
+
+static void add_text(struct grid *g, struct buf *text)
+{
+    grid_add(g, text->data);
+    buf_clear(text);
+}
+
+static void add_row(struct grid *g, const struct session_info *s)
+{
+    struct buf text = BUF_INIT;
+    grid_add(g, sessions_short_id(s->id));
+    output_time(&text, s->updated_ms);
+    add_text(g, &text);
+    buf_addf(&text, ngettext("%d turn", "%d turns", (unsigned long)s->turns), s->turns);
+    add_text(g, &text);
+    grid_add(g, s->title);
+    grid_add(g, s->model);
+    grid_add(g, s->archived_ms > 0 ? _("archived") : NULL);
+    grid_add(g, s->labels);
+    buf_release(&text);
+}
+
+static void say_nothing_there(const struct sessions_options *o)
+{
+    bool filtered = o->archived || o->live || o->label || o->directory;
+    if (!o->persist)
+        fprintf(stderr, "%s\n", _("sessions are not kept: [session] persist is false"));
+    else if (filtered)
+        fprintf(stderr, "%s\n", _("no session is like that; tiro sessions list shows all"));
+    else
+        fprintf(stderr, "%s\n", _("no sessions yet; tiro begins one"));
+}
+
+static void print_rows(const struct session_list *list)
+{
+    struct grid g;
+    struct buf out = BUF_INIT;
+    grid_init(&g, columns, COLUMN_COUNT);
+    for (size_t i = 0; i < list->items.len; i++)
+        add_row(&g, &list->items.items[i]);
+    grid_write(&g, output_width(), &out);
+    fwrite(out.data, 1, out.len, stdout);
+    buf_release(&out);
+    grid_release(&g);
+}
+
+/* --- for programs ------------------------------------------------------------------------------
+ */
+
+static void print_json(const struct session_list *list)
+{
+    struct json *array = json_new_array();
+    for (size_t i = 0; i < list->items.len; i++)
+        json_push(array, session_info_to_json(&list->items.items[i]));
+    output_json(array);
+}
+
+static void print_names(const struct session_list *list)
+{
+    for (size_t i = 0; i < list->items.len; i++) {
+        const struct session_info *s = &list->items.items[i];
+        struct buf title = BUF_INIT;
+        utf8_clean(&title, s->title, strlen(s->title), UTF8_ONE_LINE);
+        printf("%s\t%s\n", sessions_short_id(s->id), title.data);
+        buf_release(&title);
+    }
+}
+
+/* --- the verb ----------------------------------------------------------------------------------
+ */
+
+static bool read_filter(const struct sessions_options *o, char *directory,
+                        struct session_filter *filter, struct error *e)
+{
+    if (o->archived && o->live)
+        return err_set(e, ERR_USAGE, _("--archived and --live exclude each other; give one"));
+    if (o->json && o->names)
+        return err_set(e, ERR_USAGE, _("--json and --names exclude each other; give one"));
+    *filter = (struct session_filter){.label = o->label,
+                                      .directory = directory,
+                                      .state = o->archived ? SESSION_ARCHIVED
+                                               : o->live   ? SESSION_LIVE
+                                                           : SESSION_ANY,
+                                      .limit = o->limit};
+    return true;
+}
+
+/* As sessions have it; one that is gone is taken as it was written. */
+static char *resolve_directory(const char *path)
+{
+    char *resolved = path ? realpath(path, NULL) : NULL;
+    return resolved ? resolved : mem_strdup(path);
+}
+
+int verb_list(struct catalog *c, const struct sessions_options *o)
+{
+    struct session_list list = {0};
+    struct session_filter filter;
+    struct error e = {0};
+    int status = 0;
+    char *directory = resolve_directory(o->directory);
+    if (!read_filter(o, directory, &filter, &e) || !catalog_list(c, &filter, &list, NULL, &e))
+        status = cli_fail(&e);
+    else if (o->json)
+        print_json(&list);
+    else if (o->names)
+        print_names(&list);
+    else if (list.items.len == 0)
+        say_nothing_there(o);
+    else
+        print_rows(&list);
+    session_list_release(&list);
+    free(directory);
+    return status;
+}

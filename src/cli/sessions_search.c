@@ -1,0 +1,100 @@
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/i18n.h"
+#include "base/utf8.h"
+#include "cli/command_line.h"
+#include "cli/output.h"
+#include "cli/sessions.h"
+
+enum { DEFAULT_LIMIT = 50 };
+
+static void add_clean(struct buf *out, const char *text)
+{
+    if (text)
+        utf8_clean(out, text, strlen(text), UTF8_ONE_LINE);
+}
+
+static void add_line(struct buf *out, const struct buf *line, size_t width)
+{
+    buf_add(out, line->data, utf8_cut_width(line->data, line->len, width));
+    buf_addch(out, '\n');
+}
+
+static void add_where(struct buf *out, const struct search_hit *h, size_t width)
+{
+    struct buf line = BUF_INIT;
+    buf_addf(&line, "%s  ", sessions_short_id(h->session_id));
+    output_time(&line, h->at_ms);
+    buf_addstr(&line, "  ");
+    add_clean(&line, h->title);
+    if (h->archived)
+        buf_addf(&line, " (%s)", _("archived"));
+    add_line(out, &line, width);
+    buf_release(&line);
+}
+
+/* Where the snippet has to begin so that what matched stands in the middle of `width` columns. */
+static size_t snippet_start(const struct search_hit *h, size_t width)
+{
+    size_t len = strlen(h->snippet), start = 0;
+    size_t last = h->match < len ? h->match : len;
+    if (utf8_width(h->snippet, len) <= width)
+        return 0;
+    while (start < last && utf8_width(h->snippet + start, last - start) > width / 2)
+        start = utf8_next(h->snippet, len, start);
+    return start;
+}
+
+static void add_what(struct buf *out, const struct search_hit *h, size_t width)
+{
+    struct buf line = BUF_INIT;
+    buf_addf(&line, "  %s: ", h->role == ROLE_USER ? _("you") : "tiro");
+    size_t taken = utf8_width(line.data, line.len);
+    size_t start = h->snippet && width > taken ? snippet_start(h, width - taken - 1) : 0;
+    if (start > 0)
+        buf_addstr(&line, "…");
+    add_clean(&line, h->snippet ? h->snippet + start : NULL);
+    add_line(out, &line, width);
+    buf_release(&line);
+}
+
+static void print_hits(const struct search_hits *hits)
+{
+    struct buf out = BUF_INIT;
+    size_t width = output_width();
+    if (hits->items.len == 0)
+        fprintf(stderr, "%s\n", _("nothing was found"));
+    for (size_t i = 0; i < hits->items.len; i++) {
+        add_where(&out, &hits->items.items[i], width);
+        add_what(&out, &hits->items.items[i], width);
+    }
+    fwrite(out.data, 1, out.len, stdout);
+    buf_release(&out);
+}
+
+static void print_json(const struct search_hits *hits)
+{
+    struct json *array = json_new_array();
+    for (size_t i = 0; i < hits->items.len; i++)
+        json_push(array, search_hit_to_json(&hits->items.items[i]));
+    output_json(array);
+}
+
+int verb_search(struct catalog *c, const struct sessions_options *o)
+{
+    struct search_hits hits = {0};
+    struct error e = {0};
+    bool more = false;
+    int limit = o->limit > 0 ? o->limit : DEFAULT_LIMIT;
+    char *query = sessions_join(o, 0);
+    bool ok = catalog_search(c, query, o->in, limit, &hits, &more, &e);
+    if (ok)
+        (o->json ? print_json : print_hits)(&hits);
+    if (ok && more)
+        fprintf(stderr, _("there are more than %d; --limit N shows more\n"), limit);
+    search_hits_release(&hits);
+    free(query);
+    return ok ? 0 : cli_fail(&e);
+}

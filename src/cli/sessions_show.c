@@ -1,0 +1,144 @@
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/i18n.h"
+#include "base/json.h"
+#include "chat/transcript_text.h"
+#include "cli/command_line.h"
+#include "cli/output.h"
+#include "cli/sessions.h"
+
+/* A session on its way out: the text of each turn, the oldest of which go when there is a limit. */
+struct show {
+    bool json;
+    size_t limit; /* turns; 0: all, each is printed as it comes */
+    bool began;   /* the head is printed */
+    bool any;     /* an event is */
+    bool closed;  /* standard output takes no more */
+    struct session_info info;
+    struct transcript_words words;
+    struct transcript_text text;
+    struct output output;
+    VEC(struct buf) turns;
+};
+
+static struct transcript_words local_words(void)
+{
+    return (struct transcript_words){
+        .you = _("you"),
+        .cut_off = _("cut off"),
+        .failed = _("failed"),
+        .interrupted = _("interrupted"),
+        .bytes = _("bytes"),
+        .seconds = _("s"),
+        .unfinished = _("unfinished"),
+        .open_end = _("unfinished: cut off, or still going on"),
+        .time = output_time,
+    };
+}
+
+static void put(struct show *s, const char *text, size_t len)
+{
+    s->closed = s->closed || !output_write(&s->output, text, len);
+}
+
+static void put_head(struct show *s)
+{
+    struct buf head = BUF_INIT;
+    if (s->json) {
+        struct json *v = session_info_to_json(&s->info);
+        char *text = json_print(v);
+        buf_addf(&head, "{\"session\":%s,\n\"events\":[", text);
+        free(text);
+        json_free(v);
+    } else {
+        transcript_text_head(&head, &s->info, &s->words, false);
+    }
+    put(s, head.data, head.len);
+    buf_release(&head);
+    s->began = true;
+}
+
+static void put_turn(struct show *s, struct buf *turn)
+{
+    if (s->json && turn->len > 0 && !s->any)
+        buf_consume(turn, 1); /* the first comma */
+    s->any = s->any || turn->len > 0;
+    put(s, turn->data, turn->len);
+    buf_clear(turn);
+}
+
+/* That the turn before was cut off is a part of that turn. */
+static void begin_turn(struct show *s)
+{
+    if (s->turns.len > 0)
+        transcript_text_cut_off(&s->text, &vec_last(&s->turns));
+    if (s->limit > 0 && s->turns.len == s->limit) {
+        buf_release(&s->turns.items[0]);
+        vec_remove(&s->turns, 0, 1);
+    }
+    struct buf turn = BUF_INIT;
+    vec_push(&s->turns, turn);
+}
+
+static void add_event(struct show *s, const struct event *ev)
+{
+    struct buf *turn = &vec_last(&s->turns);
+    if (s->json) {
+        char *line = event_to_line(ev);
+        buf_addf(turn, ",\n%s", line);
+        free(line);
+    } else {
+        transcript_text_add(&s->text, turn, ev);
+    }
+}
+
+static bool take_event(void *context, const struct event *ev)
+{
+    struct show *s = context;
+    if (!s->began)
+        put_head(s);
+    if (s->turns.len == 0 || (s->limit > 0 && ev->type == EVENT_RUN_STARTED))
+        begin_turn(s);
+    add_event(s, ev);
+    if (s->limit == 0)
+        put_turn(s, &s->turns.items[0]);
+    return !s->closed;
+}
+
+static void put_rest(struct show *s)
+{
+    if (!s->began)
+        put_head(s);
+    if (!s->json && s->turns.len > 0)
+        transcript_text_end(&s->text, &vec_last(&s->turns));
+    for (size_t i = 0; i < s->turns.len; i++)
+        put_turn(s, &s->turns.items[i]);
+    if (s->json)
+        put(s, "\n]}\n", 4);
+}
+
+static void show_release(struct show *s)
+{
+    for (size_t i = 0; i < s->turns.len; i++)
+        buf_release(&s->turns.items[i]);
+    vec_release(&s->turns);
+    transcript_text_release(&s->text);
+    session_info_release(&s->info);
+}
+
+int verb_show(struct catalog *c, const struct sessions_options *o)
+{
+    const char *reference = o->words.len > 0 ? o->words.items[0] : "last";
+    struct show s = {.json = o->json, .limit = (size_t)o->limit, .words = local_words()};
+    struct error e = {0};
+    output_init(&s.output);
+    transcript_text_init(&s.text, &s.words);
+    bool ok = catalog_read(c, reference, 0, &s.info, take_event, &s, &e);
+    if (ok)
+        put_rest(&s);
+    output_end(&s.output);
+    show_release(&s);
+    return ok ? 0 : cli_fail(&e);
+}

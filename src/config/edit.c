@@ -1,0 +1,345 @@
+#include "config/edit.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "config/config.h"
+#include "config/ini.h"
+#include "config/ini_lines.h"
+
+/* --- the key -----------------------------------------------------------------------------------
+ */
+
+bool config_edit_split(const char *path, char **section, char **name, struct error *e)
+{
+    const char *dot = strrchr(path, '.');
+    if (!dot || dot == path || !dot[1])
+        return err_set(e, ERR_USAGE,
+                       "\"%.80s\" is no key; write SECTION.KEY, such as ui.theme or "
+                       "\"model NAME.window\"",
+                       path);
+    *section = mem_strndup(path, (size_t)(dot - path));
+    *name = mem_strdup(dot + 1);
+    return true;
+}
+
+static void add_value(struct buf *out, const char *value, const char *line_end)
+{
+    for (;;) {
+        size_t len = strcspn(value, "\n");
+        buf_add(out, value, len);
+        value += len;
+        if (!*value)
+            return;
+        value++;
+        buf_addf(out, "%s    ", line_end);
+    }
+}
+
+static void add_entry(struct buf *out, const char *name, const char *value, const char *line_end)
+{
+    buf_addf(out, "%s =%s", name, *value ? " " : "");
+    add_value(out, value, line_end);
+    buf_addstr(out, line_end);
+}
+
+static bool refuse(const char *name, struct error *e)
+{
+    return err_set(
+        e, ERR_CONFIG_ERROR,
+        "%s: an INI file cannot hold this value; it may have no blanks around its lines, "
+        "no empty line, none that begins with \";\" or \"#\" and no \";\" after a blank",
+        name);
+}
+
+/* Does a file with this key alone say what it should? */
+static bool check_form(const char *text, const char *section, const char *name, const char *value,
+                       struct error *e)
+{
+    struct ini ini;
+    ini_read(&ini, text);
+    const struct ini_entry *entry = ini.entries.items;
+    bool ok = ini.faults.len == 0 && ini.entries.len == 1 && strcmp(entry->section, section) == 0 &&
+              strcmp(entry->name, name) == 0 && strcmp(entry->value, value) == 0;
+    if (ini.faults.len > 0)
+        err_set(e, ERR_CONFIG_ERROR, "%s: %s", name, ini.faults.items[0].text);
+    else if (!ok)
+        refuse(name, e);
+    ini_release(&ini);
+    return ok;
+}
+
+bool config_edit_check(const char *section, const char *name, const char *value, struct error *e)
+{
+    struct config *scratch = config_new();
+    struct config_problems problems = {0};
+    struct buf text = BUF_INIT;
+    buf_addf(&text, "[%s]\n", section);
+    add_entry(&text, name, value, "\n");
+    config_load_text(scratch, "", text.data, &problems);
+    bool ok =
+        problems.list.len == 0 || err_set(e, ERR_CONFIG_ERROR, "%s", problems.list.items[0].text);
+    ok = ok && check_form(text.data, section, name, value, e);
+    buf_release(&text);
+    config_problems_release(&problems);
+    config_free(scratch);
+    return ok;
+}
+
+/* --- where it stands ---------------------------------------------------------------------------
+ */
+
+struct place {
+    const char *text, *section, *name;
+    struct ini_lines lines;
+};
+
+static struct place place_begin(const char *text, const char *section, const char *name)
+{
+    struct place p = {.text = text, .section = section, .name = name};
+    ini_lines_read(&p.lines, text);
+    return p;
+}
+
+static const struct ini_line *line_at(const struct place *p, size_t line)
+{
+    return line < p->lines.list.len ? &p->lines.list.items[line] : NULL;
+}
+
+static bool in_section(const struct place *p, const struct ini_line *line)
+{
+    const struct ini_line *header = line_at(p, line->section);
+    return header && strcmp(header->name, p->section) == 0;
+}
+
+static bool continues(const struct place *p, size_t line)
+{
+    const struct ini_line *next = line_at(p, line + 1);
+    return next && next->kind == INI_LINE_MORE;
+}
+
+/* The last line of this kind with the key's name. */
+static size_t find_named(const struct place *p, enum ini_line_kind kind)
+{
+    for (size_t i = p->lines.list.len; i-- > 0;) {
+        const struct ini_line *line = line_at(p, i);
+        if (line->kind != kind || !line->name || strcmp(line->name, p->name) != 0)
+            continue;
+        if (in_section(p, line) && (kind == INI_LINE_ENTRY || !continues(p, i)))
+            return i;
+    }
+    return INI_NO_LINE;
+}
+
+/* The section's last line that means something, with the comments that stand close below it: those
+ * after an empty line are mostly the next section's. */
+static size_t find_section_end(const struct place *p)
+{
+    size_t end = INI_NO_LINE;
+    for (size_t i = 0; i < p->lines.list.len; i++) {
+        const struct ini_line *line = line_at(p, i);
+        if (in_section(p, line) && line->kind != INI_LINE_BLANK && line->kind != INI_LINE_COMMENT)
+            end = i;
+    }
+    const struct ini_line *next;
+    while (end != INI_NO_LINE && (next = line_at(p, end + 1)) && next->kind == INI_LINE_COMMENT)
+        end++;
+    return end;
+}
+
+static const char *line_end_of(const struct place *p, const struct ini_line *line)
+{
+    return line && line->next > line->end && p->text[line->end] == '\r' ? "\r\n" : "\n";
+}
+
+/* --- the change --------------------------------------------------------------------------------
+ */
+
+static void end_line(struct buf *out, const char *line_end)
+{
+    if (out->len > 0 && out->data[out->len - 1] != '\n')
+        buf_addstr(out, line_end);
+}
+
+/* The lines from `first` on, without those that go on with the value of `entry`. */
+static void add_rest(const struct place *p, size_t first, size_t entry, struct buf *out)
+{
+    for (size_t i = first; i < p->lines.list.len; i++) {
+        const struct ini_line *line = line_at(p, i);
+        if (line->kind != INI_LINE_MORE || line->entry != entry)
+            buf_add(out, p->text + line->start, line->next - line->start);
+    }
+}
+
+static void replace_value(const struct place *p, size_t entry, const char *value, struct buf *out)
+{
+    const struct ini_line *line = line_at(p, entry);
+    const char *more = strchr(value, '\n');
+    char last = line->value > 0 ? p->text[line->value - 1] : ' ';
+    buf_add(out, p->text, line->value);
+    if (*value && (last == '=' || last == ':'))
+        buf_addch(out, ' ');
+    buf_add(out, value, strcspn(value, "\n"));
+    buf_add(out, p->text + line->value_end, line->next - line->value_end);
+    if (more) {
+        const char *line_end = line_end_of(p, line);
+        end_line(out, line_end);
+        buf_addstr(out, "    ");
+        add_value(out, more + 1, line_end);
+        buf_addstr(out, line_end);
+    }
+    add_rest(p, entry + 1, entry, out);
+}
+
+static void insert_below(const struct place *p, size_t above, const char *value, struct buf *out)
+{
+    const struct ini_line *line = line_at(p, above);
+    const char *line_end = line_end_of(p, line);
+    buf_add(out, p->text, line->next);
+    end_line(out, line_end);
+    add_entry(out, p->name, value, line_end);
+    buf_addstr(out, p->text + line->next);
+}
+
+static void append_section(const struct place *p, const char *value, struct buf *out)
+{
+    size_t count = p->lines.list.len;
+    const struct ini_line *last = line_at(p, count - 1);
+    const char *line_end = line_end_of(p, count > 1 ? line_at(p, 0) : last);
+    buf_addstr(out, p->text);
+    end_line(out, line_end);
+    if (last && last->kind != INI_LINE_BLANK)
+        buf_addstr(out, line_end);
+    buf_addf(out, "[%s]%s", p->section, line_end);
+    add_entry(out, p->name, value, line_end);
+}
+
+static void set(const struct place *p, const char *value, struct buf *out)
+{
+    size_t line = find_named(p, INI_LINE_ENTRY);
+    if (line != INI_NO_LINE) {
+        replace_value(p, line, value, out);
+        return;
+    }
+    line = find_named(p, INI_LINE_COMMENT);
+    if (line == INI_NO_LINE)
+        line = find_section_end(p);
+    if (line != INI_NO_LINE)
+        insert_below(p, line, value, out);
+    else
+        append_section(p, value, out);
+}
+
+/* Each line with the key goes, else an earlier one would count again. */
+static void unset(const struct place *p, struct buf *out)
+{
+    for (size_t i = 0; i < p->lines.list.len; i++) {
+        const struct ini_line *line = line_at(p, i);
+        const struct ini_line *entry = line_at(p, line->entry);
+        if (!entry || strcmp(entry->name, p->name) != 0 || !in_section(p, entry))
+            buf_add(out, p->text + line->start, line->next - line->start);
+    }
+}
+
+/* --- whether nothing else changed --------------------------------------------------------------
+ */
+
+static bool is_key(const struct ini_entry *entry, const struct place *p)
+{
+    return strcmp(entry->section, p->section) == 0 && strcmp(entry->name, p->name) == 0;
+}
+
+/* The next entry from *at on that is another key's, or NULL. */
+static const struct ini_entry *next_other(const struct ini *ini, const struct place *p, size_t *at)
+{
+    while (*at < ini->entries.len) {
+        const struct ini_entry *entry = &ini->entries.items[(*at)++];
+        if (!is_key(entry, p))
+            return entry;
+    }
+    return NULL;
+}
+
+static bool same_others(const struct ini *a, const struct ini *b, const struct place *p)
+{
+    const struct ini_entry *x, *y;
+    size_t i = 0, j = 0;
+    do {
+        x = next_other(a, p, &i);
+        y = next_other(b, p, &j);
+        if (x && y &&
+            (strcmp(x->section, y->section) != 0 || strcmp(x->name, y->name) != 0 ||
+             strcmp(x->value, y->value) != 0))
+            return false;
+    } while (x && y);
+    return !x && !y && a->faults.len == b->faults.len;
+}
+
+static const char *last_value(const struct ini *ini, const struct place *p)
+{
+    const char *value = NULL;
+    for (size_t i = 0; i < ini->entries.len; i++)
+        if (is_key(&ini->entries.items[i], p))
+            value = ini->entries.items[i].value;
+    return value;
+}
+
+/* `value` NULL: the key is gone. */
+static bool verify(const struct place *p, const char *changed, const char *value, struct error *e)
+{
+    struct ini before, after;
+    ini_read(&before, p->text);
+    ini_read(&after, changed);
+    const char *now = last_value(&after, p);
+    bool ok = value ? now && strcmp(now, value) == 0 : !now;
+    ok = ok && same_others(&before, &after, p);
+    ini_release(&before);
+    ini_release(&after);
+    return ok || err_set(e, ERR_CONFIG_ERROR,
+                         "%s cannot be changed without changing something else in the file; "
+                         "change it by hand",
+                         p->name);
+}
+
+/* --- all of it ---------------------------------------------------------------------------------
+ */
+
+static bool edit(const char *text, const char *section, const char *name, const char *value,
+                 struct buf *out, struct error *e)
+{
+    struct place p = place_begin(text, section, name);
+    struct buf changed = BUF_INIT;
+    if (value)
+        set(&p, value, &changed);
+    else
+        unset(&p, &changed);
+    bool ok = verify(&p, changed.data, value, e);
+    if (ok)
+        buf_add(out, changed.data, changed.len);
+    buf_release(&changed);
+    ini_lines_release(&p.lines);
+    return ok;
+}
+
+bool config_edit_set(const char *text, const char *section, const char *name, const char *value,
+                     struct buf *out, struct error *e)
+{
+    return edit(text, section, name, value, out, e);
+}
+
+bool config_edit_unset(const char *text, const char *section, const char *name, struct buf *out,
+                       struct error *e)
+{
+    return edit(text, section, name, NULL, out, e);
+}
+
+char *config_edit_value(const char *text, const char *section, const char *name)
+{
+    struct ini ini;
+    struct place p = {.text = text, .section = section, .name = name};
+    ini_read(&ini, text);
+    char *value = mem_strdup(last_value(&ini, &p));
+    ini_release(&ini);
+    return value;
+}

@@ -1,0 +1,18 @@
+/* What this program was built to do (configure's --disable-…), and the errors for the rest. */
+#ifndef SESSION_CAPABILITY_H
+#define SESSION_CAPABILITY_H
+
+#include <stdbool.h>
+
+#include "base/err.h"
+
+/* Sessions outlive the program. */
+bool capability_store(void);
+
+/* SESSION_PERSISTENCE_DISABLED with the reason, when the build or `persist` says no. */
+bool capability_need_store(bool persist, struct error *e);
+
+/* SESSION_COMPACTION_DISABLED with the reason: histories are not shortened. */
+bool capability_need_compaction(struct error *e);
+
+#endif

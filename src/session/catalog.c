@@ -1,0 +1,261 @@
+#include "session/catalog.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "chat/session_tally.h"
+#include "session/capability.h"
+#include "session/lock.h"
+#include "session/projection.h"
+#include "store/event_log.h"
+#include "store/search.h"
+
+/* --- opening ---------------------------------------------------------------------------------- */
+
+static char *directory_of(const char *path)
+{
+    if (store_in_memory(path))
+        return NULL;
+    const char *slash = strrchr(path, '/');
+    if (!slash)
+        return mem_strdup(".");
+    return mem_strndup(path, slash == path ? 1 : (size_t)(slash - path));
+}
+
+static bool open_store(struct catalog *c, const char *path, enum catalog_access access,
+                       struct error *e)
+{
+    struct error cause = {0};
+    bool write = access == CATALOG_WRITE;
+    if (store_open(path, write ? STORE_READ_WRITE : STORE_READ_ONLY, &c->store, &cause)) {
+        c->directory = directory_of(path);
+        return true;
+    }
+    if (!write && cause.code == ERR_SESSION_NOT_FOUND)
+        return true; /* nothing was ever kept */
+    return err_set(e, cause.code, "%s", cause.text);
+}
+
+bool catalog_open(struct catalog *c, const char *store_path, bool persist,
+                  enum catalog_access access, struct error *e)
+{
+    *c = (struct catalog){0};
+    if (!persist || !capability_store())
+        return access == CATALOG_READ || capability_need_store(persist, e);
+    char *path = store_path ? mem_strdup(store_path) : store_default_path();
+    bool ok = open_store(c, path, access, e);
+    free(path);
+    return ok;
+}
+
+void catalog_borrow(struct catalog *c, struct store *store, const char *directory, const char *held)
+{
+    *c = (struct catalog){.store = store, .directory = mem_strdup(directory), .borrowed = true};
+    memcpy(c->held, held, strnlen(held, UUID_LEN));
+}
+
+void catalog_release(struct catalog *c)
+{
+    if (!c->borrowed)
+        store_close(c->store);
+    free(c->directory);
+    *c = (struct catalog){0};
+}
+
+/* --- reading ---------------------------------------------------------------------------------- */
+
+static bool resolve(struct catalog *c, const char *reference, char id[UUID_LEN + 1],
+                    struct error *e)
+{
+    if (!c->store)
+        return err_set(e, ERR_SESSION_NOT_FOUND,
+                       "no session is kept here yet, so none is \"%.40s\"; tiro begins one",
+                       reference);
+    return sessions_resolve(c->store, reference, id, e);
+}
+
+static bool catch_up(void *info, const struct event *ev)
+{
+    session_tally(info, ev);
+    return true;
+}
+
+/* A turn that runs, or one that a crash ended, has left the row behind the log. */
+static bool read_info(struct catalog *c, const char *id, struct session_info *out, struct error *e)
+{
+    if (!sessions_get(c->store, id, out, e))
+        return false;
+    if (event_log_read(c->store, id, out->last_seq, catch_up, out, e))
+        return true;
+    session_info_release(out);
+    return false;
+}
+
+bool catalog_list(struct catalog *c, const struct session_filter *filter, struct session_list *out,
+                  int64_t *total, struct error *e)
+{
+    *out = (struct session_list){0};
+    if (total)
+        *total = 0;
+    return !c->store || sessions_list(c->store, filter, out, total, e);
+}
+
+bool catalog_find(struct catalog *c, const char *reference, struct session_info *out,
+                  struct error *e)
+{
+    char id[UUID_LEN + 1];
+    *out = (struct session_info){0};
+    return resolve(c, reference, id, e) && read_info(c, id, out, e);
+}
+
+bool catalog_read(struct catalog *c, const char *reference, int64_t after,
+                  struct session_info *info, bool (*visit)(void *context, const struct event *ev),
+                  void *context, struct error *e)
+{
+    struct session_info found = {0};
+    if (!catalog_find(c, reference, &found, e))
+        return false;
+    struct session_info *shown = info ? info : &found;
+    *shown = found;
+    bool ok = event_log_read(c->store, shown->id, after, visit, context, e);
+    if (!info)
+        session_info_release(&found);
+    return ok;
+}
+
+bool catalog_search(struct catalog *c, const char *query, const char *reference, int limit,
+                    struct search_hits *out, bool *more, struct error *e)
+{
+    char id[UUID_LEN + 1];
+    *out = (struct search_hits){0};
+    *more = false;
+    if (reference && !resolve(c, reference, id, e))
+        return false;
+    return !c->store || search_texts(c->store, query, reference ? id : NULL, limit, out, more, e);
+}
+
+/* --- changing --------------------------------------------------------------------------------- */
+
+/* A session that is to be changed: its row, and its lock while that is so. */
+struct change {
+    struct session_info info;
+    int lock;
+};
+
+static bool take_lock(struct catalog *c, const char *id, int *lock, struct error *e)
+{
+    *lock = -1;
+    return !c->directory || strcmp(id, c->held) == 0 || lock_take(c->directory, id, lock, e);
+}
+
+static bool change_begin(struct catalog *c, const char *reference, struct change *change,
+                         struct error *e)
+{
+    char id[UUID_LEN + 1];
+    *change = (struct change){.lock = -1};
+    if (!resolve(c, reference, id, e) || !take_lock(c, id, &change->lock, e))
+        return false;
+    if (read_info(c, id, &change->info, e))
+        return true;
+    lock_drop(&change->lock);
+    return false;
+}
+
+static bool change_end(struct change *change, char id[UUID_LEN + 1], bool ok)
+{
+    if (id)
+        memcpy(id, change->info.id, UUID_LEN + 1);
+    lock_drop(&change->lock);
+    session_info_release(&change->info);
+    return ok;
+}
+
+static bool name_after(void *info, const struct event *ev)
+{
+    struct session_info *named = info;
+    if (ev->type == EVENT_RUN_STARTED)
+        session_tally_name(named, ev->text);
+    return !*named->title;
+}
+
+/* An empty title is no title: then the first message names the session. */
+static bool set_title(struct catalog *c, struct session_info *info, const char *title,
+                      struct error *e)
+{
+    free(info->title);
+    info->title = session_title_from(title);
+    info->title_set = *info->title != '\0';
+    return (info->title_set || event_log_read(c->store, info->id, 0, name_after, info, e)) &&
+           sessions_put(c->store, info, e);
+}
+
+bool catalog_rename(struct catalog *c, const char *reference, const char *title,
+                    char id[UUID_LEN + 1], struct error *e)
+{
+    struct change change;
+    return change_begin(c, reference, &change, e) &&
+           change_end(&change, id, set_title(c, &change.info, title, e));
+}
+
+static bool set_labels(struct catalog *c, struct session_info *info, const char *changes,
+                       struct error *e)
+{
+    char *labels;
+    if (!session_labels_change(info->labels, changes, &labels, e))
+        return false;
+    free(info->labels);
+    info->labels = labels;
+    return sessions_put(c->store, info, e);
+}
+
+bool catalog_label(struct catalog *c, const char *reference, const char *changes,
+                   char id[UUID_LEN + 1], struct error *e)
+{
+    struct change change;
+    return change_begin(c, reference, &change, e) &&
+           change_end(&change, id, set_labels(c, &change.info, changes, e));
+}
+
+static bool set_archived(struct catalog *c, struct session_info *info, bool archived,
+                         struct error *e)
+{
+    if (archived == (info->archived_ms > 0))
+        return true;
+    info->archived_ms = archived ? clock_wall_ms() : 0;
+    return sessions_put(c->store, info, e);
+}
+
+/* The record first: a crash in between leaves files that nobody refers to, never a record that is
+ * half gone. */
+static bool remove_all(struct catalog *c, const char *id, struct error *e)
+{
+    struct error cause = {0};
+    if (!sessions_delete(c->store, id, e))
+        return false;
+    bool gone = projection_remove(c, id, &cause);
+    gone = (!c->directory || lock_remove(c->directory, id, &cause)) && gone;
+    return gone || err_set(e, cause.code, "the session is deleted, but not all of its files: %s",
+                           cause.text);
+}
+
+bool catalog_archive(struct catalog *c, const char *reference, bool archived, char id[UUID_LEN + 1],
+                     struct error *e)
+{
+    struct change change;
+    if (!change_begin(c, reference, &change, e))
+        return false;
+    bool leaves = archived && !c->directory;
+    return change_end(&change, id,
+                      leaves ? remove_all(c, change.info.id, e)
+                             : set_archived(c, &change.info, archived, e));
+}
+
+bool catalog_delete(struct catalog *c, const char *reference, char id[UUID_LEN + 1],
+                    struct error *e)
+{
+    struct change change;
+    return change_begin(c, reference, &change, e) &&
+           change_end(&change, id, remove_all(c, change.info.id, e));
+}

@@ -1,0 +1,75 @@
+/* What may be done with kept sessions from outside a conversation: the command line's part of the
+ * service, and what the agent thread and the reader do on their own connections. Belongs to one
+ * thread.
+ *
+ * A session is named by a reference: its id, a title (whole, case ignored), a unique prefix or
+ * suffix of its id, "last", or "~N" (N-th last). An ambiguous one is SESSION_NOT_FOUND whose text
+ * lists candidates.
+ *
+ * Whatever changes a session needs its lock: SESSION_BUSY when another process has it open. */
+#ifndef SESSION_CATALOG_H
+#define SESSION_CATALOG_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "chat/event.h"
+#include "chat/search_hit.h"
+#include "chat/session_info.h"
+#include "store/sessions.h"
+#include "store/store.h"
+
+struct catalog {
+    struct store *store;   /* NULL: nothing was ever kept, an empty catalog */
+    char *directory;       /* that holds the store; NULL: it is in memory alone, and needs no locks */
+    char held[UUID_LEN + 1]; /* a session whose lock the caller has already; "" for none */
+    bool borrowed;         /* the store is not ours to close */
+};
+
+enum catalog_access { CATALOG_READ, CATALOG_WRITE };
+
+/* With a connection of its own. `persist` false (or a build without a store): an empty catalog, and
+ * CATALOG_WRITE is SESSION_PERSISTENCE_DISABLED. store_path NULL: the default. */
+bool catalog_open(struct catalog *c, const char *store_path, bool persist,
+                  enum catalog_access access, struct error *e);
+/* On the caller's connection. */
+void catalog_borrow(struct catalog *c, struct store *store, const char *directory,
+                    const char *held);
+void catalog_release(struct catalog *c);
+
+bool catalog_list(struct catalog *c, const struct session_filter *filter, struct session_list *out,
+                  int64_t *total, struct error *e);
+bool catalog_find(struct catalog *c, const char *reference, struct session_info *out,
+                  struct error *e);
+
+/* Events with seq > after. `info` (may be NULL) is filled in first. */
+bool catalog_read(struct catalog *c, const char *reference, int64_t after,
+                  struct session_info *info,
+                  bool (*visit)(void *context, const struct event *ev), void *context,
+                  struct error *e);
+
+bool catalog_search(struct catalog *c, const char *query, const char *reference, int limit,
+                    struct search_hits *out, bool *more, struct error *e);
+
+/* `id` (may be NULL) receives which session it was. */
+bool catalog_rename(struct catalog *c, const char *reference, const char *title,
+                    char id[UUID_LEN + 1], struct error *e);
+bool catalog_label(struct catalog *c, const char *reference, const char *changes,
+                   char id[UUID_LEN + 1], struct error *e);
+
+/* archived false takes it out of the archive again. In a store of memory alone, archiving is
+ * deleting. */
+bool catalog_archive(struct catalog *c, const char *reference, bool archived,
+                     char id[UUID_LEN + 1], struct error *e);
+
+/* The session, its log, its derived files and its lock file. */
+bool catalog_delete(struct catalog *c, const char *reference, char id[UUID_LEN + 1],
+                    struct error *e);
+
+/* A new session with the messages of an old one up to the message that event `at` belongs to (0:
+ * all), as fork.h says. `out` is the new one. The old one need not be free. */
+bool catalog_fork(struct catalog *c, const char *reference, int64_t at, struct session_info *out,
+                  struct error *e);
+
+#endif

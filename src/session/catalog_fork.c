@@ -1,0 +1,121 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "chat/session_tally.h"
+#include "session/catalog.h"
+#include "session/fork.h"
+#include "store/event_log.h"
+
+static bool look(void *point, const struct event *ev)
+{
+    return fork_point_look(point, ev);
+}
+
+static bool find_point(struct catalog *c, const struct session_info *parent, struct fork_point *p,
+                       struct error *e)
+{
+    if (!event_log_read(c->store, parent->id, 0, look, p, e))
+        return false;
+    fork_point_end(p);
+    if (!p->found)
+        return err_set(e, ERR_USAGE, "session %.8s has no event %lld; its last is %lld",
+                       parent->id + UUID_LEN - 8, (long long)p->at, (long long)parent->last_seq);
+    if (parent->last_seq == 0)
+        p->draft = mem_strdup(parent->draft);
+    return p->last > 0 || p->draft ||
+           err_set(e, ERR_USAGE, "there is nothing to take along yet; send a message first");
+}
+
+static void replace(char **text, const char *by)
+{
+    free(*text);
+    *text = mem_strdup(by);
+}
+
+/* The row of the fork: what it counts comes from the point, the rest from its parent. */
+static struct session_info make_row(const struct session_info *parent, const struct fork_point *p)
+{
+    struct session_info row = session_info_clone(&p->tally);
+    uuid_new(row.id);
+    row.created_ms = row.updated_ms = clock_wall_ms();
+    row.title_set = parent->title_set;
+    replace(&row.title, p->last > 0 || parent->title_set ? parent->title : "");
+    replace(&row.directory, parent->directory);
+    replace(&row.provider, parent->provider);
+    replace(&row.model, parent->model);
+    replace(&row.system, parent->system);
+    replace(&row.labels, parent->labels);
+    replace(&row.draft, p->draft);
+    memcpy(row.parent, parent->id, sizeof row.parent);
+    row.parent_seq = p->last;
+    return row;
+}
+
+static struct event *make_end(const struct session_info *row)
+{
+    struct event *ev = event_new(EVENT_RUN_COMPLETED);
+    ev->seq = row->parent_seq + 1;
+    ev->wall_ms = row->created_ms;
+    memcpy(ev->session_id, row->id, sizeof ev->session_id);
+    ev->text = mem_strdup("");
+    ev->stop_reason = STOP_OTHER;
+    return ev;
+}
+
+/* The parent may have been deleted since it was read. */
+static bool copy_log(struct catalog *c, const struct session_info *row, struct error *e)
+{
+    int64_t copied = 0;
+    if (row->parent_seq == 0)
+        return true;
+    return event_log_copy(c->store, row->parent, row->parent_seq, row->id, e) &&
+           event_log_last(c->store, row->id, &copied, e) &&
+           (copied == row->parent_seq ||
+            err_set(e, ERR_SESSION_NOT_FOUND, "session %.8s was deleted meanwhile; choose another",
+                    row->parent + UUID_LEN - 8));
+}
+
+static bool write_fork(struct catalog *c, const struct session_info *row, const struct event *end,
+                       struct error *e)
+{
+    if (!store_begin(c->store, e))
+        return false;
+    if (sessions_put(c->store, row, e) && copy_log(c, row, e) &&
+        (!end || event_log_append(c->store, end, e)) && store_commit(c->store, e))
+        return true;
+    store_rollback(c->store);
+    return false;
+}
+
+static bool fork_at(struct catalog *c, const struct session_info *parent, struct fork_point *p,
+                    struct session_info *out, struct error *e)
+{
+    if (!find_point(c, parent, p, e))
+        return false;
+    *out = make_row(parent, p);
+    struct event *end = p->open ? make_end(out) : NULL;
+    if (end)
+        session_tally(out, end);
+    bool ok = write_fork(c, out, end, e);
+    event_free(end);
+    if (!ok)
+        session_info_release(out);
+    return ok;
+}
+
+bool catalog_fork(struct catalog *c, const char *reference, int64_t at, struct session_info *out,
+                  struct error *e)
+{
+    struct session_info parent;
+    struct fork_point p;
+    *out = (struct session_info){0};
+    if (!catalog_find(c, reference, &parent, e))
+        return false;
+    fork_point_begin(&p, at);
+    bool ok = fork_at(c, &parent, &p, out, e);
+    fork_point_release(&p);
+    session_info_release(&parent);
+    return ok;
+}

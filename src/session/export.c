@@ -1,0 +1,200 @@
+#include "session/export.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/whole_file.h"
+#include "chat/transcript_text.h"
+
+#define PIECE_BYTES ((size_t)64 * 1024)
+
+/* A text on its way out: what is made is gathered to pieces worth a write. */
+struct sink {
+    struct catalog *catalog;
+    const struct format *format;
+    struct transcript_text text; /* Markdown's state */
+    int64_t last; /* the session's newest event when the head was written */
+    bool any;     /* an event is written */
+    struct buf pending;
+    bool (*write)(void *context, const char *bytes, size_t len, struct error *e);
+    void *context;
+    bool failed;
+    struct error fault; /* why, if `failed` */
+};
+
+struct format {
+    const char *name, *ending;
+    void (*head)(struct sink *s, const struct session_info *info);
+    void (*event)(struct sink *s, const struct event *ev);
+    void (*end)(struct sink *s);
+};
+
+static void markdown_head(struct sink *s, const struct session_info *info)
+{
+    transcript_text_head(&s->pending, info, &transcript_words_fixed, false);
+}
+
+static void markdown_event(struct sink *s, const struct event *ev)
+{
+    transcript_text_add(&s->text, &s->pending, ev);
+}
+
+static void markdown_end(struct sink *s)
+{
+    transcript_text_end(&s->text, &s->pending);
+}
+
+/* Without its brackets, to be continued. */
+static void add_members(struct buf *out, const struct session_info *info)
+{
+    struct json *v = session_info_to_json(info);
+    char *text = json_print(v);
+    buf_add(out, text + 1, strlen(text) - 2);
+    free(text);
+    json_free(v);
+}
+
+static void add_line(struct buf *out, const struct event *ev)
+{
+    char *line = event_to_line(ev);
+    buf_addstr(out, line);
+    free(line);
+}
+
+static void json_head(struct sink *s, const struct session_info *info)
+{
+    buf_addf(&s->pending, "{\"tiro\":%d,\"session\":{", EXPORT_VERSION);
+    add_members(&s->pending, info);
+    buf_addstr(&s->pending, "},\n\"events\":[");
+}
+
+static void json_event(struct sink *s, const struct event *ev)
+{
+    buf_addstr(&s->pending, s->any ? ",\n" : "\n");
+    add_line(&s->pending, ev);
+}
+
+static void json_end(struct sink *s)
+{
+    buf_addstr(&s->pending, "\n]}\n");
+}
+
+static void jsonl_head(struct sink *s, const struct session_info *info)
+{
+    buf_addf(&s->pending, "{\"type\":\"session\",\"tiro\":%d,", EXPORT_VERSION);
+    add_members(&s->pending, info);
+    buf_addstr(&s->pending, "}\n");
+}
+
+static void jsonl_event(struct sink *s, const struct event *ev)
+{
+    add_line(&s->pending, ev);
+    buf_addch(&s->pending, '\n');
+}
+
+static void jsonl_end(struct sink *s)
+{
+    (void)s;
+}
+
+static const struct format formats[] = {
+#define MARKDOWN_ROW markdown_head, markdown_event, markdown_end
+#define JSON_ROW json_head, json_event, json_end
+#define JSONL_ROW jsonl_head, jsonl_event, jsonl_end
+#define X(id, name, ending) [EXPORT_##id] = {name, ending, id##_ROW},
+    EXPORT_FORMATS(X)
+#undef X
+};
+
+const char *export_format_name(enum export_format f)
+{
+    return formats[f].name;
+}
+
+bool export_format_from_name(const char *name, enum export_format *out)
+{
+    for (int i = 0; i < EXPORT_FORMAT_COUNT; i++) {
+        if (strcmp(formats[i].name, name) == 0 || strcmp(formats[i].ending, name) == 0) {
+            *out = (enum export_format)i;
+            return true;
+        }
+    }
+    return false;
+}
+
+enum export_format export_format_of_path(const char *path)
+{
+    const char *dot = strrchr(path, '.');
+    for (int i = 0; dot && i < EXPORT_FORMAT_COUNT; i++)
+        if (strcasecmp(formats[i].ending, dot + 1) == 0)
+            return (enum export_format)i;
+    return EXPORT_MARKDOWN;
+}
+
+static bool flush(struct sink *s, size_t least)
+{
+    if (!s->failed && s->pending.len > least) {
+        s->failed = !s->write(s->context, s->pending.data, s->pending.len, &s->fault);
+        buf_clear(&s->pending);
+    }
+    return !s->failed;
+}
+
+/* What has happened since the head was written would contradict it. */
+static bool add_event(void *sink, const struct event *ev)
+{
+    struct sink *s = sink;
+    if (ev->seq > s->last)
+        return false;
+    s->format->event(s, ev);
+    s->any = true;
+    return flush(s, PIECE_BYTES);
+}
+
+static bool write_all(struct sink *s, const struct session_info *info, struct error *e)
+{
+    s->format->head(s, info);
+    s->last = info->last_seq;
+    if (!catalog_read(s->catalog, info->id, 0, NULL, add_event, s, e))
+        return false;
+    s->format->end(s);
+    return flush(s, 0) || err_set(e, s->fault.code, "%s", s->fault.text);
+}
+
+bool export_session(struct catalog *c, const char *reference, enum export_format format,
+                    bool (*write)(void *context, const char *bytes, size_t len, struct error *e),
+                    void *context, struct error *e)
+{
+    struct session_info info;
+    struct sink s = {.catalog = c,
+                     .format = &formats[format],
+                     .pending = BUF_INIT,
+                     .write = write,
+                     .context = context};
+    if (!catalog_find(c, reference, &info, e))
+        return false;
+    transcript_text_init(&s.text, &transcript_words_fixed);
+    bool ok = write_all(&s, &info, e);
+    transcript_text_release(&s.text);
+    session_info_release(&info);
+    buf_release(&s.pending);
+    return ok;
+}
+
+static bool write_to_file(void *file, const char *bytes, size_t len, struct error *e)
+{
+    return whole_file_write(file, bytes, len, e);
+}
+
+bool export_to_file(struct catalog *c, const char *reference, enum export_format format,
+                    const char *path, bool replace, struct error *e)
+{
+    struct whole_file file;
+    if (!whole_file_begin(&file, path, replace, e))
+        return false;
+    bool ok = export_session(c, reference, format, write_to_file, &file, e) &&
+              whole_file_finish(&file, e);
+    whole_file_drop(&file);
+    return ok;
+}

@@ -1,0 +1,111 @@
+#include "session/health.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "base/paths.h"
+#include "store/store.h"
+
+void health_report(const char *path, bool thorough, struct health_report *out)
+{
+    *out = (struct health_report){.path = path ? mem_strdup(path) : store_default_path()};
+    health_check(out->path, thorough, &out->found);
+    out->name = health_name(out->found.state);
+    out->recoverable = health_recoverable(out->found.state);
+}
+
+void health_report_release(struct health_report *r)
+{
+    free(r->path);
+    *r = (struct health_report){0};
+}
+
+/* Whether a process holds this lock (session/lock.h). A file that is no lock is none that is held.
+ */
+static bool is_held(const char *path)
+{
+    int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    if (fd < 0)
+        return false;
+    bool held = flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+    close(fd);
+    return held;
+}
+
+static bool ends_with(const char *name, const char *end)
+{
+    size_t len = strlen(name);
+    return len > strlen(end) && strcmp(name + len - strlen(end), end) == 0;
+}
+
+/* What listings show of the id that a lock file is named after. */
+static const char *id_end(const char *name)
+{
+    size_t len = strlen(name) - strlen(".lock");
+    return name + (len > 8 ? len - 8 : 0);
+}
+
+static bool none_is_held(DIR *locks, const char *directory, struct error *e)
+{
+    const struct dirent *entry;
+    while ((entry = readdir(locks))) {
+        if (!ends_with(entry->d_name, ".lock"))
+            continue;
+        char *path = paths_join(directory, entry->d_name);
+        bool held = is_held(path);
+        free(path);
+        if (held)
+            return err_set(e, ERR_SESSION_BUSY,
+                           "session %.8s is open in a tiro; leave every tiro and try again",
+                           id_end(entry->d_name));
+    }
+    return true;
+}
+
+/* No process has a session of this store open. */
+static bool nobody_talks(const char *path, struct error *e)
+{
+    const char *slash = strrchr(path, '/');
+    char *locks = mem_printf("%.*slocks", slash ? (int)(slash + 1 - path) : 0, path);
+    DIR *dir = opendir(locks);
+    bool ok = !dir || none_is_held(dir, locks, e);
+    if (dir)
+        closedir(dir);
+    free(locks);
+    return ok;
+}
+
+static bool something_was_saved(const char *path, const struct recovery *r, struct error *e)
+{
+    return r->sessions > 0 ||
+           err_set(e, ERR_SESSION_NOT_FOUND,
+                   "no session can be read of %s; it stays as it is: move it away to begin anew",
+                   path);
+}
+
+bool health_rescue(const char *path, struct recovery *out,
+                   bool (*progress)(void *context, int64_t events), void *context, struct error *e)
+{
+    char *file = path ? mem_strdup(path) : store_default_path();
+    *out = (struct recovery){0};
+    bool ok = nobody_talks(file, e) && health_recover(file, out, progress, context, e);
+    if (ok && !(something_was_saved(file, out, e) && nobody_talks(file, e) &&
+                health_replace(file, out, e))) {
+        recovery_discard(out);
+        recovery_release(out);
+        ok = false;
+    }
+    free(file);
+    return ok;
+}
+
+void health_rescue_release(struct recovery *r)
+{
+    recovery_release(r);
+}

@@ -1,0 +1,416 @@
+#include "session/projection.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "base/paths.h"
+#include "chat/transcript_text.h"
+#include "session/open_run.h"
+#include "store/event_log.h"
+#include "store/projected.h"
+
+#define PIECE_BYTES ((size_t)64 * 1024)
+#define FOLDER "sessions"
+
+/* One of the files while it is written. */
+struct derived {
+    int fd; /* -1: closed */
+    int64_t bytes;
+    struct buf pending;
+};
+
+enum { TRANSCRIPT, EVENTS, FILE_COUNT };
+enum { LOCK_STEP_MS = 10, LOCK_MAX_MS = 2000 };
+
+static const char *const names[FILE_COUNT] = {"transcript.md", "events.jsonl"};
+static const char *const new_names[FILE_COUNT] = {"transcript.md.new", "events.jsonl.new"};
+
+/* The files of one session. Their directory is locked while they are looked at and written, so that
+ * two processes do not write to them at once.
+ *
+ * While a run is open the transcript ends with words to that effect, which are not a part of what
+ * is gone on with: how long they are follows from the log, and the next update takes them back. */
+struct projection {
+    struct catalog *catalog;
+    const char *id;
+    char *path; /* of the directory */
+    int dir;
+    struct derived files[FILE_COUNT];
+    struct transcript_text text;
+    int64_t seq; /* the last event in them */
+    int cause;   /* errno of a write that failed; 0: none did */
+};
+
+char *projection_directory(const struct catalog *c, const char *id)
+{
+    return c->directory ? mem_printf("%s/" FOLDER "/%s", c->directory, id) : NULL;
+}
+
+static bool fault(const char *what, const char *path, struct error *e)
+{
+    return err_set_errno(e, ERR_FILE_ERROR, "cannot %s %s", what, path);
+}
+
+/* --- the directory ---------------------------------------------------------------------------- */
+
+static int open_below(int parent, const char *name)
+{
+    return openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+}
+
+/* A directory in a directory, made where it lacks if `make`; -1 with errno. */
+static int step_into(int parent, const char *name, bool make)
+{
+    int fd = open_below(parent, name);
+    if (fd >= 0 || errno != ENOENT || !make)
+        return fd;
+    if (mkdirat(parent, name, 0700) != 0 && errno != EEXIST)
+        return -1;
+    return open_below(parent, name);
+}
+
+/* DIR/sessions; DIR itself may be reached by links, it is the user's to place. */
+static int open_folder(const struct catalog *c, bool make)
+{
+    int root = open(c->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int folder = root < 0 ? -1 : step_into(root, FOLDER, make);
+    int cause = errno;
+    if (root >= 0)
+        close(root);
+    errno = cause;
+    return folder;
+}
+
+/* Bounded, for whoever has the lock may have been stopped, and the agent thread waits here. */
+static int lock_directory(int dir)
+{
+    for (int waited_ms = 0; flock(dir, LOCK_EX | LOCK_NB) != 0; waited_ms += LOCK_STEP_MS) {
+        if ((errno != EWOULDBLOCK && errno != EINTR) || waited_ms >= LOCK_MAX_MS)
+            return -1;
+        poll(NULL, 0, LOCK_STEP_MS);
+    }
+    return 0;
+}
+
+static bool open_directory(struct projection *p, bool make)
+{
+    int folder = open_folder(p->catalog, make);
+    if (folder < 0)
+        return false;
+    p->dir = step_into(folder, p->id, make);
+    int cause = errno;
+    close(folder);
+    errno = cause;
+    return p->dir >= 0 && lock_directory(p->dir) == 0;
+}
+
+static void projection_begin(struct projection *p, struct catalog *c, const char *id)
+{
+    *p =
+        (struct projection){.catalog = c, .id = id, .path = projection_directory(c, id), .dir = -1};
+    for (int i = 0; i < FILE_COUNT; i++)
+        p->files[i] = (struct derived){.fd = -1, .pending = BUF_INIT};
+    transcript_text_init(&p->text, &transcript_words_fixed);
+}
+
+static void projection_end(struct projection *p)
+{
+    for (int i = 0; i < FILE_COUNT; i++) {
+        if (p->files[i].fd >= 0)
+            close(p->files[i].fd);
+        buf_release(&p->files[i].pending);
+    }
+    if (p->dir >= 0)
+        close(p->dir);
+    transcript_text_release(&p->text);
+    free(p->path);
+}
+
+/* --- writing ---------------------------------------------------------------------------------- */
+
+static bool flush_file(struct derived *f)
+{
+    const char *rest = f->pending.data;
+    size_t len = f->pending.len;
+    while (len > 0) {
+        ssize_t done = write(f->fd, rest, len);
+        if (done < 0 && errno == EINTR)
+            continue;
+        if (done < 0)
+            return false;
+        rest += done;
+        len -= (size_t)done;
+    }
+    f->bytes += (int64_t)f->pending.len;
+    buf_clear(&f->pending);
+    return true;
+}
+
+static bool flush(struct projection *p, size_t least)
+{
+    for (int i = 0; i < FILE_COUNT && p->cause == 0; i++)
+        if (p->files[i].pending.len > least && !flush_file(&p->files[i]))
+            p->cause = errno;
+    return p->cause == 0;
+}
+
+static bool add_event(void *projection, const struct event *ev)
+{
+    struct projection *p = projection;
+    char *line = event_to_line(ev);
+    buf_addf(&p->files[EVENTS].pending, "%s\n", line);
+    free(line);
+    transcript_text_add(&p->text, &p->files[TRANSCRIPT].pending, ev);
+    p->seq = ev->seq;
+    return flush(p, PIECE_BYTES);
+}
+
+static bool add_events(struct projection *p, struct error *e)
+{
+    if (!event_log_read(p->catalog->store, p->id, p->seq, add_event, p, e))
+        return false;
+    transcript_text_end(&p->text, &p->files[TRANSCRIPT].pending);
+    if (flush(p, 0))
+        return true;
+    errno = p->cause;
+    return fault("write the files in", p->path, e);
+}
+
+static bool note_down(struct projection *p, struct error *e)
+{
+    struct projected now = {.seq = p->seq,
+                            .transcript_bytes = p->files[TRANSCRIPT].bytes,
+                            .events_bytes = p->files[EVENTS].bytes};
+    return projected_put(p->catalog->store, p->id, &now, e);
+}
+
+/* --- anew ------------------------------------------------------------------------------------- */
+
+static bool open_new(struct projection *p, struct error *e)
+{
+    for (int i = 0; i < FILE_COUNT; i++) {
+        struct derived *f = &p->files[i];
+        if (f->fd >= 0)
+            close(f->fd);
+        f->bytes = 0;
+        buf_clear(&f->pending);
+        unlinkat(p->dir, new_names[i], 0); /* what a crash left */
+        f->fd = openat(p->dir, new_names[i], O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+                       0600);
+        if (f->fd < 0)
+            return fault("make files in", p->path, e);
+    }
+    return true;
+}
+
+static bool move_new(struct projection *p, struct error *e)
+{
+    for (int i = 0; i < FILE_COUNT; i++)
+        if (renameat(p->dir, new_names[i], p->dir, names[i]) != 0)
+            return fault("replace the files in", p->path, e);
+    return true;
+}
+
+static void drop_new(struct projection *p)
+{
+    for (int i = 0; i < FILE_COUNT; i++)
+        unlinkat(p->dir, new_names[i], 0);
+}
+
+static bool write_anew(struct projection *p, const struct session_info *info, struct error *e)
+{
+    p->seq = 0;
+    transcript_text_release(&p->text);
+    transcript_text_init(&p->text, &transcript_words_fixed);
+    if (!open_new(p, e))
+        return false;
+    transcript_text_head(&p->files[TRANSCRIPT].pending, info, &transcript_words_fixed, true);
+    if (add_events(p, e) && move_new(p, e))
+        return note_down(p, e);
+    drop_new(p);
+    return false;
+}
+
+/* --- going on --------------------------------------------------------------------------------- */
+
+/* To append to; -1 when the file is not as it was left. */
+static int open_as_left(struct projection *p, int i, int64_t bytes)
+{
+    struct stat st;
+    int fd = openat(p->dir, names[i], O_RDWR | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size == bytes &&
+        st.st_nlink == 1)
+        return fd;
+    if (fd >= 0)
+        close(fd);
+    return -1;
+}
+
+static bool can_go_on(struct projection *p, const struct projected *left)
+{
+    const int64_t bytes[FILE_COUNT] = {
+        [TRANSCRIPT] = left->transcript_bytes, [EVENTS] = left->events_bytes};
+    p->seq = left->seq;
+    for (int i = 0; i < FILE_COUNT && left->seq > 0; i++) {
+        p->files[i].bytes = bytes[i];
+        p->files[i].fd = open_as_left(p, i, bytes[i]);
+        if (p->files[i].fd < 0)
+            return false;
+    }
+    return left->seq > 0;
+}
+
+static bool recall_event(void *projection, const struct event *ev)
+{
+    struct projection *p = projection;
+    struct buf written = BUF_INIT;
+    if (ev->seq <= p->seq)
+        transcript_text_add(&p->text, &written, ev);
+    buf_release(&written);
+    return ev->seq < p->seq;
+}
+
+/* Where the transcript stands at the end of the files. */
+static bool recall_open_run(struct projection *p, struct error *e)
+{
+    int64_t begin = 0;
+    return open_run_find(p->catalog->store, p->id, p->seq, &begin, e) &&
+           (begin == 0 ||
+            event_log_read(p->catalog->store, p->id, begin - 1, recall_event, p, e));
+}
+
+static bool ends_with(const struct derived *f, const struct buf *end)
+{
+    char *found = mem_alloc(end->len);
+    ssize_t len = pread(f->fd, found, end->len, (off_t)(f->bytes - (int64_t)end->len));
+    bool ok = len == (ssize_t)end->len && memcmp(found, end->data, end->len) == 0;
+    free(found);
+    return ok;
+}
+
+/* False when the transcript does not end as it was left. */
+static bool take_end_back(struct projection *p)
+{
+    struct derived *f = &p->files[TRANSCRIPT];
+    struct buf end = BUF_INIT;
+    transcript_text_end(&p->text, &end);
+    int64_t rest = f->bytes - (int64_t)end.len;
+    bool ok =
+        end.len == 0 || (rest >= 0 && ends_with(f, &end) && ftruncate(f->fd, (off_t)rest) == 0);
+    f->bytes = rest;
+    buf_release(&end);
+    return ok;
+}
+
+static bool go_on(struct projection *p, const struct session_info *info, struct error *e)
+{
+    int64_t last;
+    if (!event_log_last(p->catalog->store, p->id, &last, e))
+        return false;
+    if (last <= p->seq)
+        return true;
+    if (!recall_open_run(p, e))
+        return false;
+    return take_end_back(p) ? add_events(p, e) && note_down(p, e) : write_anew(p, info, e);
+}
+
+/* ---------------------------------------------------------------------------------------------- */
+
+/* The session may be deleted between a first look and the lock: then nothing of it is written
+ * again. */
+static bool write_locked(struct projection *p, bool anew, struct error *e)
+{
+    struct session_info info = {0};
+    struct projected left;
+    if (!open_directory(p, true))
+        return fault("open the directory", p->path, e);
+    bool ok = sessions_get(p->catalog->store, p->id, &info, e) &&
+              projected_get(p->catalog->store, p->id, &left, e);
+    if (ok)
+        ok = !anew && can_go_on(p, &left) ? go_on(p, &info, e) : write_anew(p, &info, e);
+    session_info_release(&info);
+    return ok;
+}
+
+/* It becomes a part of paths. */
+static bool is_id(const char *id, struct error *e)
+{
+    return uuid_valid(id) ||
+           err_set(e, ERR_SESSION_STORE_ERROR, "\"%.40s\" is no session's id", id);
+}
+
+static bool write_files(struct catalog *c, const char *id, bool anew, struct error *e)
+{
+    struct projection p;
+    struct session_info info = {0};
+    if (!c->store || !c->directory)
+        return true;
+    bool known = is_id(id, e) && sessions_get(c->store, id, &info, e);
+    session_info_release(&info);
+    if (!known)
+        return false;
+    projection_begin(&p, c, id);
+    bool ok = write_locked(&p, anew, e);
+    projection_end(&p);
+    return ok;
+}
+
+bool projection_update(struct catalog *c, const char *id, struct error *e)
+{
+    return write_files(c, id, false, e);
+}
+
+bool projection_rebuild(struct catalog *c, const char *id, struct error *e)
+{
+    return write_files(c, id, true, e);
+}
+
+static bool is_gone(int result)
+{
+    return result == 0 || errno == ENOENT;
+}
+
+static bool remove_files(struct projection *p)
+{
+    bool ok = true;
+    for (int i = 0; i < FILE_COUNT; i++) {
+        ok = is_gone(unlinkat(p->dir, names[i], 0)) && ok;
+        ok = is_gone(unlinkat(p->dir, new_names[i], 0)) && ok;
+    }
+    return ok;
+}
+
+static bool remove_directory(struct projection *p)
+{
+    int folder = open_folder(p->catalog, false);
+    bool ok = folder >= 0 && is_gone(unlinkat(folder, p->id, AT_REMOVEDIR));
+    int cause = errno;
+    if (folder >= 0)
+        close(folder);
+    errno = cause;
+    return ok;
+}
+
+bool projection_remove(struct catalog *c, const char *id, struct error *e)
+{
+    struct projection p;
+    if (!c->directory)
+        return true;
+    if (!is_id(id, e))
+        return false;
+    projection_begin(&p, c, id);
+    bool ok =
+        open_directory(&p, false) ? remove_files(&p) && remove_directory(&p) : errno == ENOENT;
+    if (!ok)
+        fault("remove the files in", p.path, e);
+    projection_end(&p);
+    return ok;
+}

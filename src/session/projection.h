@@ -1,0 +1,22 @@
+/* Files that are derived from a session's log, for people and their tools: sessions/ID/transcript.md
+ * and events.jsonl beside the store. They are never read back; deleting them loses nothing, and
+ * rebuilding gives the same bytes. */
+#ifndef SESSION_PROJECTION_H
+#define SESSION_PROJECTION_H
+
+#include "session/catalog.h"
+
+/* Adds what the log has gained since the last time; writes all anew when the files are not as they
+ * were left. Cost grows with what was added. A store of memory alone has none. */
+bool projection_update(struct catalog *c, const char *id, struct error *e);
+
+/* Writes the files of one session (its id) anew. */
+bool projection_rebuild(struct catalog *c, const char *id, struct error *e);
+
+/* Takes the files and their directory away; what lacks is fine. */
+bool projection_remove(struct catalog *c, const char *id, struct error *e);
+
+/* "DIR/sessions/ID"; the caller frees. NULL where the store is in memory alone. */
+char *projection_directory(const struct catalog *c, const char *id);
+
+#endif

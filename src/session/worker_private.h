@@ -1,0 +1,90 @@
+/* What the parts of the agent thread share: worker.c (the loop and what may happen when),
+ * worker_session.c (opening, changing and leaving sessions), worker_turn.c (turns and their
+ * questions), worker_tell.c (notices). */
+#ifndef SESSION_WORKER_PRIVATE_H
+#define SESSION_WORKER_PRIVATE_H
+
+#include "agent/agent.h"
+#include "agent/approval.h"
+#include "agent/budget.h"
+#include "session/backend.h"
+#include "session/journal.h"
+#include "session/reader.h"
+#include "session/worker.h"
+
+/* A tool that waits for the user's word. */
+struct question {
+    const char *id; /* of the call; NULL: none is open */
+    bool answered;
+    enum approval_answer answer;
+};
+
+struct worker {
+    const struct config *config;
+    char *store_path; /* of the file; NULL: in memory alone */
+    char *store_dir;  /* that holds it, once it is open; NULL: in memory after all */
+    bool persist;
+    char *provider, *model, *system, *resume, *allow, *labels; /* asked for at the start */
+    char *offer;                                               /* level of tools */
+    bool can_ask, open_read_only;
+    char *root; /* working directory, resolved */
+    int root_fd;
+
+    struct mailbox *commands, *notices;
+    struct wakeup wakeup;
+    struct store *store;
+    struct journal journal;
+    struct backend backend;
+    struct reader *reader;
+    struct approval_policy policy;
+    struct budget budget;
+    struct question question;
+
+    enum { IDLE, TURN, ASIDE } doing; /* ASIDE: asks the server something between turns */
+    bool cancelled;
+    bool quit;
+    VEC(struct command *) deferred; /* until the turn has ended */
+};
+
+/* worker.c */
+void worker_handle(struct worker *w, struct command *c); /* takes it */
+bool worker_go_on(void *worker);
+void worker_finish(struct worker *w); /* idle again */
+/* The command of a turn that was put off, which the caller frees; NULL if there is none. */
+struct command *worker_take_waiting_turn(struct worker *w);
+
+/* worker_tell.c */
+void tell(struct worker *w, struct notice *n);
+void tell_error(struct worker *w, const struct command *c, const struct error *e);
+void tell_session(struct worker *w, bool opened);
+void tell_provider(struct worker *w);
+void tell_busy(struct worker *w, bool busy);
+void tell_done(struct worker *w, const struct command *c, const char *id);
+struct budget_use worker_spent(const struct worker *w);
+
+/* worker_session.c */
+void worker_open_first(struct worker *w);
+bool worker_choose(struct worker *w, struct error *e);
+void worker_note_backend(struct worker *w);
+/* The session that the command names is the open one. */
+bool worker_means_current(struct worker *w, const struct command *c);
+void do_new(struct worker *w, struct command *c);
+void do_resume(struct worker *w, struct command *c);
+void do_open(struct worker *w, struct command *c);
+void do_fork(struct worker *w, struct command *c);
+void do_rename(struct worker *w, struct command *c);
+void do_label(struct worker *w, struct command *c);
+void do_archive(struct worker *w, struct command *c);
+void do_delete(struct worker *w, struct command *c);
+void do_set_model(struct worker *w, struct command *c);
+void do_set_system(struct worker *w, struct command *c);
+void do_save_draft(struct worker *w, struct command *c);
+
+/* worker_turn.c */
+void do_start_turn(struct worker *w, struct command *c);
+void do_retry(struct worker *w, struct command *c);
+void do_interrupt(struct worker *w, struct command *c);
+void do_answer(struct worker *w, struct command *c);
+void do_compact(struct worker *w, struct command *c);
+
+#endif

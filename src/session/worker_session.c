@@ -1,0 +1,409 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "session/capability.h"
+#include "session/catalog.h"
+#include "session/worker_private.h"
+
+/* The session remembers what it talks to, but not a provider that nobody chose: when there is a
+ * better one next time, it is to be taken. */
+void worker_note_backend(struct worker *w)
+{
+    struct session_info *info = &w->journal.info;
+    const struct choice *choice = &w->backend.choice;
+    bool chosen = choice->reason != CHOICE_FALLBACK;
+    free(info->provider);
+    free(info->model);
+    info->provider = chosen ? mem_strdup(choice->provider->name) : NULL;
+    info->model = mem_strdup(choice->model);
+}
+
+/* What the user asked for at the start, else what the session used, else by the rules. */
+bool worker_choose(struct worker *w, struct error *e)
+{
+    const struct session_info *info = &w->journal.info;
+    bool asked = w->provider || w->model;
+    bool remembered = !asked && info->provider && *info->provider;
+    if (remembered && backend_choose(&w->backend, info->provider, info->model, e)) {
+        worker_note_backend(w);
+        return true;
+    }
+    if (!backend_choose(&w->backend, w->provider, w->model, e))
+        return false;
+    worker_note_backend(w);
+    return true;
+}
+
+static void choose_and_tell(struct worker *w, const struct command *c)
+{
+    struct error e = {0};
+    if (!worker_choose(w, &e)) {
+        tell_error(w, c, &e);
+        return;
+    }
+    w->backend.facts = models_find(w->config, w->backend.choice.model);
+    tell_provider(w);
+}
+
+/* --- opening -----------------------------------------------------------------------------------
+ */
+
+/* What was allowed or warned of for one session is not for the next. */
+static void forget_session(struct worker *w)
+{
+    approval_forget_session(&w->policy);
+    budget_read(&w->budget, w->config);
+}
+
+static void begin_session(struct worker *w)
+{
+    forget_session(w);
+    journal_begin(&w->journal, w->root);
+    if (w->system)
+        w->journal.info.system = mem_strdup(w->system);
+    w->journal.info.labels = mem_strdup(w->labels);
+    tell_session(w, true);
+}
+
+static bool open_session(struct worker *w, const char *reference, enum journal_access access,
+                         struct error *e)
+{
+    struct event_list tail = {0};
+    struct notice *page = notice_new(NOTICE_PAGE);
+    if (!journal_open(&w->journal, reference, access, &tail, &page->flag, e)) {
+        event_list_release(&tail);
+        notice_free(page);
+        /* Where nothing is kept there is nothing to find: say why. */
+        return e->code == ERR_SESSION_NOT_FOUND ? capability_need_store(w->persist, e) && false
+                                                : false;
+    }
+    forget_session(w);
+    tell_session(w, true);
+    page->events.items = tail.items.items;
+    page->events.len = tail.items.len;
+    page->events.cap = tail.items.cap;
+    tell(w, page);
+    return true;
+}
+
+static void open_asked(struct worker *w, struct command *c, enum journal_access access)
+{
+    struct error e = {0};
+    if (open_session(w, c->text ? c->text : "last", access, &e))
+        choose_and_tell(w, c);
+    else
+        tell_error(w, c, &e);
+}
+
+void do_resume(struct worker *w, struct command *c)
+{
+    open_asked(w, c, JOURNAL_RESUME);
+}
+
+void do_open(struct worker *w, struct command *c)
+{
+    open_asked(w, c, JOURNAL_READ);
+}
+
+/* What one talks to stays. */
+void do_new(struct worker *w, struct command *c)
+{
+    begin_session(w);
+    if (!w->backend.chosen) {
+        choose_and_tell(w, c);
+        return;
+    }
+    worker_note_backend(w);
+    tell_provider(w);
+}
+
+static bool check_labels(struct worker *w, struct error *e)
+{
+    char *labels;
+    if (!w->labels)
+        return true;
+    bool ok = session_labels_change(NULL, w->labels, &labels, e);
+    free(w->labels);
+    w->labels = ok ? labels : NULL;
+    return ok;
+}
+
+void worker_open_first(struct worker *w)
+{
+    struct error e = {0};
+    struct command opening = {.type = w->resume ? COMMAND_RESUME : COMMAND_NEW, .text = w->resume};
+    enum journal_access access = w->open_read_only ? JOURNAL_READ : JOURNAL_RESUME;
+    if (!check_labels(w, &e) || !approval_policy_read(&w->policy, w->config, w->allow, &e))
+        tell_error(w, &opening, &e);
+    bool resumed = w->resume && open_session(w, w->resume, access, &e);
+    if (w->resume && !resumed)
+        tell_error(w, &opening, &e);
+    if (!resumed) {
+        begin_session(w);
+    } else if (w->system) {
+        free(w->journal.info.system);
+        w->journal.info.system = mem_strdup(w->system);
+    }
+    choose_and_tell(w, &opening);
+}
+
+/* --- changing ----------------------------------------------------------------------------------
+ */
+
+static void borrow_catalog(struct worker *w, struct catalog *catalog)
+{
+    const char *held = w->journal.lock >= 0 ? w->journal.info.id : "";
+    catalog_borrow(catalog, w->store, w->store_dir, held);
+}
+
+bool worker_means_current(struct worker *w, const struct command *c)
+{
+    struct catalog catalog;
+    struct session_info info = {0};
+    struct error e;
+    if (!c->name || strcmp(c->name, w->journal.info.id) == 0)
+        return true;
+    borrow_catalog(w, &catalog);
+    bool same = w->journal.stored && catalog_find(&catalog, c->name, &info, &e) &&
+                strcmp(info.id, w->journal.info.id) == 0;
+    session_info_release(&info);
+    catalog_release(&catalog);
+    return same;
+}
+
+/* The open session's row is written from memory; a change of it is one there. */
+static void save_current(struct worker *w, const struct command *c)
+{
+    struct error e = {0};
+    if (journal_save_info(&w->journal, &e))
+        tell_done(w, c, w->journal.info.id);
+    else
+        tell_error(w, c, &e);
+    tell_session(w, false);
+}
+
+/* What is open for reading only has changed in the store. */
+static void read_again(struct worker *w, struct catalog *catalog)
+{
+    struct session_info now;
+    struct error e;
+    if (!catalog_find(catalog, w->journal.info.id, &now, &e))
+        return;
+    session_info_release(&w->journal.info);
+    w->journal.info = now;
+    tell_session(w, false);
+}
+
+/* Changes a session by a function of the catalog: another one, or one that is not written to. */
+static void change_kept(struct worker *w, struct command *c,
+                        bool (*change)(struct catalog *catalog, const struct command *c,
+                                       char id[UUID_LEN + 1], struct error *e))
+{
+    struct catalog catalog;
+    struct error e = {0};
+    char id[UUID_LEN + 1];
+    if (!c->name)
+        c->name = mem_strdup(w->journal.info.id);
+    borrow_catalog(w, &catalog);
+    if (change(&catalog, c, id, &e)) {
+        tell_done(w, c, id);
+        if (w->journal.read_only && strcmp(id, w->journal.info.id) == 0)
+            read_again(w, &catalog);
+    } else {
+        tell_error(w, c, &e);
+    }
+    catalog_release(&catalog);
+}
+
+static bool writes_current(struct worker *w, const struct command *c)
+{
+    return !w->journal.read_only && worker_means_current(w, c);
+}
+
+static bool rename_other(struct catalog *catalog, const struct command *c, char id[UUID_LEN + 1],
+                         struct error *e)
+{
+    return catalog_rename(catalog, c->name, c->text ? c->text : "", id, e);
+}
+
+/* The catalog knows the first message. */
+static void name_as_at_first(struct worker *w)
+{
+    struct catalog catalog;
+    struct session_info named;
+    struct error e;
+    struct session_info *info = &w->journal.info;
+    borrow_catalog(w, &catalog);
+    if (w->journal.stored && catalog_rename(&catalog, info->id, "", NULL, &e) &&
+        catalog_find(&catalog, info->id, &named, &e)) {
+        free(info->title);
+        info->title = mem_strdup(named.title);
+        session_info_release(&named);
+    }
+    catalog_release(&catalog);
+}
+
+void do_rename(struct worker *w, struct command *c)
+{
+    struct session_info *info = &w->journal.info;
+    if (!writes_current(w, c)) {
+        change_kept(w, c, rename_other);
+        return;
+    }
+    free(info->title);
+    info->title = session_title_from(c->text ? c->text : "");
+    info->title_set = *info->title != '\0';
+    if (!info->title_set)
+        name_as_at_first(w);
+    save_current(w, c);
+}
+
+static bool label_other(struct catalog *catalog, const struct command *c, char id[UUID_LEN + 1],
+                        struct error *e)
+{
+    return catalog_label(catalog, c->name, c->text ? c->text : "", id, e);
+}
+
+void do_label(struct worker *w, struct command *c)
+{
+    struct session_info *info = &w->journal.info;
+    struct error e = {0};
+    char *labels;
+    if (!writes_current(w, c)) {
+        change_kept(w, c, label_other);
+        return;
+    }
+    if (!session_labels_change(info->labels, c->text ? c->text : "", &labels, &e)) {
+        tell_error(w, c, &e);
+        return;
+    }
+    free(info->labels);
+    info->labels = labels;
+    save_current(w, c);
+}
+
+void do_set_model(struct worker *w, struct command *c)
+{
+    struct error e = {0};
+    if (!backend_choose(&w->backend, c->name, c->text, &e)) {
+        tell_error(w, c, &e);
+        return;
+    }
+    w->backend.facts = models_find(w->config, w->backend.choice.model);
+    worker_note_backend(w);
+    if (!journal_save_info(&w->journal, &e))
+        tell_error(w, c, &e);
+    tell_provider(w);
+}
+
+void do_set_system(struct worker *w, struct command *c)
+{
+    struct error e = {0};
+    free(w->journal.info.system);
+    w->journal.info.system = c->text && *c->text ? mem_strdup(c->text) : NULL;
+    if (!journal_save_info(&w->journal, &e))
+        tell_error(w, c, &e);
+    tell_session(w, false);
+}
+
+void do_save_draft(struct worker *w, struct command *c)
+{
+    struct error e = {0};
+    if (!journal_save_draft(&w->journal, c->text, &e))
+        tell_error(w, c, &e);
+}
+
+/* --- leaving -----------------------------------------------------------------------------------
+ */
+
+static bool archive(struct catalog *catalog, const struct command *c, char id[UUID_LEN + 1],
+                    struct error *e)
+{
+    return catalog_archive(catalog, c->name, c->number == 0, id, e);
+}
+
+static bool delete(struct catalog *catalog, const struct command *c, char id[UUID_LEN + 1],
+                   struct error *e)
+{
+    return catalog_delete(catalog, c->name, id, e);
+}
+
+/* Failing to take its files away comes after the row went: what is then left must not be written
+ * again. */
+static bool is_gone(struct worker *w)
+{
+    struct session_info info;
+    struct error e = {0};
+    bool there = sessions_get(w->store, w->journal.info.id, &info, &e);
+    session_info_release(&info);
+    return !there && e.code == ERR_SESSION_NOT_FOUND;
+}
+
+/* The open session goes, and a new one takes its place. One that has no row leaves nothing. */
+static void leave(struct worker *w, struct command *c,
+                  bool (*away)(struct catalog *catalog, const struct command *c,
+                               char id[UUID_LEN + 1], struct error *e))
+{
+    struct error e = {0};
+    struct catalog catalog;
+    char id[UUID_LEN + 1];
+    free(c->name);
+    c->name = mem_strdup(w->journal.info.id);
+    memcpy(id, w->journal.info.id, sizeof id);
+    borrow_catalog(w, &catalog);
+    bool ok = !w->journal.stored || away(&catalog, c, id, &e);
+    catalog_release(&catalog);
+    if (ok)
+        tell_done(w, c, id);
+    else
+        tell_error(w, c, &e);
+    if (ok || is_gone(w))
+        do_new(w, c);
+}
+
+void do_archive(struct worker *w, struct command *c)
+{
+    if (c->number == 0 && worker_means_current(w, c))
+        leave(w, c, archive);
+    else
+        change_kept(w, c, archive);
+}
+
+void do_delete(struct worker *w, struct command *c)
+{
+    if (worker_means_current(w, c))
+        leave(w, c, delete);
+    else
+        change_kept(w, c, delete);
+}
+
+/* --- forking -----------------------------------------------------------------------------------
+ */
+
+static bool fork_session(struct worker *w, const struct command *c, struct session_info *out,
+                         struct error *e)
+{
+    struct catalog catalog;
+    bool current = worker_means_current(w, c);
+    if (current && !w->journal.stored)
+        return err_set(e, ERR_USAGE, "nothing to fork yet; send a message first");
+    borrow_catalog(w, &catalog);
+    bool ok =
+        catalog_fork(&catalog, current ? w->journal.info.id : c->name, c->number, out, e);
+    catalog_release(&catalog);
+    return ok;
+}
+
+void do_fork(struct worker *w, struct command *c)
+{
+    struct error e = {0};
+    struct session_info fork = {0};
+    if (fork_session(w, c, &fork, &e) && open_session(w, fork.id, JOURNAL_RESUME, &e)) {
+        tell_done(w, c, fork.id);
+        choose_and_tell(w, c);
+    } else {
+        tell_error(w, c, &e);
+    }
+    session_info_release(&fork);
+}

@@ -1,0 +1,90 @@
+#include <stdlib.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "session/worker_private.h"
+
+void tell(struct worker *w, struct notice *n)
+{
+    mailbox_push(w->notices, n);
+}
+
+void tell_error(struct worker *w, const struct command *c, const struct error *e)
+{
+    struct notice *n = notice_new(NOTICE_ERROR);
+    n->error = *e;
+    n->command = c->type;
+    n->text = mem_strdup(c->text);
+    log_line(LOG_ERROR, "%s: %s", err_info(e->code)->name, e->text);
+    tell(w, n);
+}
+
+/* Tokens count whether they were measured or estimated. */
+struct budget_use worker_spent(const struct worker *w)
+{
+    const struct session_info *info = &w->journal.info;
+    int64_t input = info->usage.input > 0 ? info->usage.input : 0;
+    int64_t output = info->usage.output > 0 ? info->usage.output : 0;
+    struct budget_use use = {{0}};
+    use.used[BUDGET_TOKENS] = (double)(input + output);
+    use.used[BUDGET_DURATION] = (double)info->run_ms / 1000;
+    use.used[BUDGET_TOOL_CALLS] = (double)info->tool_calls;
+    use.used[BUDGET_COST] = info->cost;
+    return use;
+}
+
+static struct meters current_meters(const struct worker *w)
+{
+    const struct journal *j = &w->journal;
+    struct meters m = {.estimate = j->loaded ? j->history.estimate : j->estimate,
+                       .last_input = j->loaded ? j->history.last_input : j->last_input,
+                       .window = w->backend.facts.window,
+                       .total = j->info.usage,
+                       .price = w->backend.facts.price,
+                       .cost = j->info.cost};
+    struct budget_use use = worker_spent(w);
+    enum budget_kind kind;
+    if (budget_nearest(&w->budget, &use, &kind)) {
+        m.budget = budget_kind_name(kind);
+        m.budget_percent = budget_percent(&w->budget, &use, kind);
+    }
+    return m;
+}
+
+void tell_session(struct worker *w, bool opened)
+{
+    struct notice *n = notice_new(NOTICE_SESSION);
+    session_info_release(&n->info);
+    n->info = session_info_clone(&w->journal.info);
+    n->meters = current_meters(w);
+    n->read_only = w->journal.read_only;
+    n->flag = opened;
+    tell(w, n);
+}
+
+void tell_provider(struct worker *w)
+{
+    const struct choice *choice = &w->backend.choice;
+    struct notice *n = notice_new(NOTICE_PROVIDER);
+    n->provider = mem_strdup(choice->provider->name);
+    n->model = mem_strdup(choice->model);
+    n->detail = mem_strdup(choice->detail);
+    n->reason = (enum provider_reason)choice->reason;
+    n->meters = current_meters(w);
+    tell(w, n);
+}
+
+void tell_busy(struct worker *w, bool busy)
+{
+    struct notice *n = notice_new(NOTICE_BUSY);
+    n->flag = busy;
+    tell(w, n);
+}
+
+void tell_done(struct worker *w, const struct command *c, const char *id)
+{
+    struct notice *n = notice_new(NOTICE_DONE);
+    n->command = c->type;
+    n->text = mem_strdup(id);
+    tell(w, n);
+}

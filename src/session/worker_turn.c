@@ -1,0 +1,215 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/embedded.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "chat/session_tally.h"
+#include "session/capability.h"
+#include "session/catalog.h"
+#include "session/projection.h"
+#include "session/worker_private.h"
+
+static const char *system_prompt(const struct worker *w)
+{
+    const char *configured = config_string(w->config, CONFIG_CHAT_SYSTEM);
+    if (w->journal.info.system)
+        return w->journal.info.system;
+    return *configured ? configured : embedded_text("prompts/system.md");
+}
+
+static bool emit(void *context, struct event *ev, struct error *e)
+{
+    struct worker *w = context;
+    return journal_emit(&w->journal, ev, e);
+}
+
+static void tell_question(struct worker *w, const struct tool_call *call, const char *id,
+                          const char *args, const char *preview)
+{
+    struct notice *n = notice_new(NOTICE_APPROVAL);
+    n->text = mem_strdup(id);
+    n->name = mem_strdup(call->tool->spec.name);
+    n->detail = mem_strdup(tool_class_name(call->tool->class));
+    n->args = mem_strdup(args);
+    n->preview = mem_strdup(preview);
+    tell(w, n);
+}
+
+/* Until it is answered, the turn is interrupted or the program ends. */
+static enum approval ask(void *context, const struct tool_call *call, const char *id,
+                         const char *args, const char *preview)
+{
+    struct worker *w = context;
+    if (!w->can_ask)
+        return APPROVAL_ASK;
+    w->question = (struct question){.id = id};
+    tell_question(w, call, id, args, preview);
+    while (!w->question.answered && !w->cancelled && !w->quit)
+        worker_handle(w, mailbox_wait(w->commands, -1));
+    bool allowed = w->question.answered && w->question.answer != ANSWER_DENY;
+    if (allowed && w->question.answer == ANSWER_SESSION)
+        approval_allow_session(&w->policy, call->tool);
+    w->question = (struct question){0};
+    return allowed ? APPROVAL_ALLOW : APPROVAL_DENY;
+}
+
+/* One that comes too late, or for another call, answers nothing. */
+void do_answer(struct worker *w, struct command *c)
+{
+    struct question *q = &w->question;
+    if (!q->id || !c->name || strcmp(q->id, c->name) != 0 || c->number < ANSWER_ONCE ||
+        c->number > ANSWER_DENY)
+        return;
+    q->answer = (enum approval_answer)c->number;
+    q->answered = true;
+}
+
+static bool run_turn(struct worker *w, const char *input, const char *attachments, int64_t retries,
+                     struct error *e)
+{
+    struct backend *b = &w->backend;
+    char *system = mem_printf("%s\nWorking directory: %s\n", system_prompt(w), w->root);
+    struct agent agent = {
+        .config = w->config,
+        .provider = b->choice.provider,
+        .endpoint = &b->choice.endpoint,
+        .http = b->http,
+        .model = b->choice.model,
+        .system = system,
+        .window = b->facts.window,
+        .max_output = agent_max_output(config_integer(w->config, CONFIG_PROVIDER_MAX_OUTPUT),
+                                       b->facts.max_output, b->facts.window),
+        .offer = w->offer,
+        .root_fd = w->root_fd,
+        .root = w->root,
+        .wakeup = &w->wakeup,
+        .deadline = &w->wakeup,
+        .policy = &w->policy,
+        .budget = &w->budget,
+        .spent = worker_spent(w),
+        .price = b->facts.price,
+        .history = &w->journal.history,
+        .emit = emit,
+        .ask = ask,
+        .context = w,
+    };
+    bool ok = agent_run(&agent, input, attachments, retries, e);
+    b->facts.window = agent.window;
+    free(system);
+    return ok;
+}
+
+static void learn_window(struct worker *w)
+{
+    w->doing = ASIDE;
+    if (!w->quit && backend_ask_window(&w->backend))
+        tell_provider(w);
+}
+
+/* Derived files are no reason to fail a turn. */
+static void project(struct worker *w)
+{
+    struct error e;
+    struct catalog catalog;
+    catalog_borrow(&catalog, w->store, w->store_dir, w->journal.info.id);
+    if (!projection_update(&catalog, w->journal.info.id, &e))
+        log_line(LOG_ERROR, "files of %s: %s", w->journal.info.id, e.text);
+    catalog_release(&catalog);
+}
+
+static bool is_live(const struct worker *w, struct error *e)
+{
+    return !w->journal.read_only ||
+           err_set(e, ERR_SESSION_NOT_FOUND,
+                   "this session is open for reading only; resume it to go on, or fork it");
+}
+
+/* Key, model, window and history: what a turn stands on. */
+static bool prepare(struct worker *w, struct error *e)
+{
+    return is_live(w, e) && (w->journal.loaded || journal_load(&w->journal, e)) &&
+           (w->backend.chosen || worker_choose(w, e)) && backend_prepare(&w->backend, e) &&
+           /* it may have asked the server for its window */
+           (worker_go_on(w) ||
+            err_set(e, ERR_INTERRUPTED, "interrupted before anything was sent; send it again"));
+}
+
+static void announce(struct worker *w, const char *input)
+{
+    worker_note_backend(w);
+    tell_provider(w);
+    session_tally_name(&w->journal.info, input);
+    tell_session(w, false);
+}
+
+static void start(struct worker *w, const struct command *c, const char *input, int64_t retries)
+{
+    struct error e = {0};
+    w->doing = TURN;
+    tell_busy(w, true);
+    bool ready = prepare(w, &e);
+    if (ready)
+        announce(w, input);
+    bool kept = ready && run_turn(w, input, c->attachments, retries, &e);
+    if (!kept)
+        tell_error(w, c, &e);
+    if (ready && !kept) /* what could not be kept is not to be built upon */
+        w->journal.loaded = journal_load(&w->journal, &(struct error){0});
+    else if (kept)
+        project(w);
+    worker_finish(w);
+    tell_session(w, false);
+    tell_busy(w, false);
+    if (ready)
+        learn_window(w);
+    worker_finish(w);
+}
+
+void do_start_turn(struct worker *w, struct command *c)
+{
+    start(w, c, c->text ? c->text : "", 0);
+}
+
+static bool find_retry(struct worker *w, struct error *e)
+{
+    return is_live(w, e) && (w->journal.loaded || journal_load(&w->journal, e)) &&
+           (w->journal.history.last_text ||
+            err_set(e, ERR_USAGE, "nothing to retry; send a message first"));
+}
+
+void do_retry(struct worker *w, struct command *c)
+{
+    struct error e;
+    if (!find_retry(w, &e)) {
+        tell_error(w, c, &e);
+        return;
+    }
+    char *text = mem_strdup(w->journal.history.last_text);
+    start(w, c, text, w->journal.history.last_run_seq);
+    free(text);
+}
+
+void do_interrupt(struct worker *w, struct command *c)
+{
+    struct error e;
+    struct command *waiting = worker_take_waiting_turn(w);
+    if (waiting) {
+        err_set(&e, ERR_INTERRUPTED, "interrupted before anything was sent; send it again");
+        tell_error(w, waiting, &e);
+        command_free(waiting);
+    }
+    if (w->doing != IDLE) {
+        w->cancelled = true;
+        return;
+    }
+    err_set(&e, ERR_SESSION_NOT_RUNNING, "no turn is running; send a message to begin one");
+    tell_error(w, c, &e);
+}
+
+void do_compact(struct worker *w, struct command *c)
+{
+    struct error e;
+    if (!capability_need_compaction(&e))
+        tell_error(w, c, &e);
+}

@@ -1,0 +1,201 @@
+#include "store/db_pages.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "store/db_cell.h"
+#include "store/db_wal.h"
+
+enum { HEADER_BYTES = 100, PAGES_TASTED = 512 };
+
+static const char magic[16] = "SQLite format 3";
+
+uint32_t db_u16(const unsigned char *at)
+{
+    return (uint32_t)at[0] << 8 | at[1];
+}
+
+uint32_t db_u32(const unsigned char *at)
+{
+    return db_u16(at) << 16 | db_u16(at + 2);
+}
+
+static int open_file(const char *path, bool must, struct error *e)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0 && (must || errno != ENOENT))
+        err_set_errno(e, ERR_FILE_ERROR, "cannot open %s", path);
+    return fd;
+}
+
+static bool is_page_size(uint32_t size)
+{
+    return size >= PAGE_SIZE_MIN && size <= PAGE_SIZE_MAX && (size & (size - 1)) == 0;
+}
+
+/* The header's fixed bytes tell a database from a text that only quotes its beginning. */
+static bool read_header(struct db_pages *p)
+{
+    unsigned char h[HEADER_BYTES];
+    if (pread(p->file, h, sizeof h, 0) != (ssize_t)sizeof h || memcmp(h, magic, sizeof magic) != 0)
+        return false;
+    uint32_t size = db_u16(h + 16) == 1 ? PAGE_SIZE_MAX : db_u16(h + 16);
+    if (!is_page_size(size) || h[21] != 64 || h[22] != 32 || h[23] != 32 || size - h[20] < 480)
+        return false;
+    p->page_size = size;
+    p->usable = size - h[20];
+    p->uses_wal = h[18] == 2;
+    /* An old program that does not know of the count leaves it behind the change counter. */
+    if (db_u32(h + 24) == db_u32(h + 92))
+        p->claimed = db_u32(h + 28);
+    return true;
+}
+
+/* How many bytes of the file's beginning look like pages of this size. */
+static int64_t taste(const struct db_pages *p, uint32_t size)
+{
+    unsigned char *page = mem_alloc(size);
+    int64_t likely = 0;
+    for (int i = 0; i < PAGES_TASTED; i++) {
+        if (pread(p->file, page, size, (off_t)i * size) != (ssize_t)size)
+            break;
+        if (db_page_likely(page, size))
+            likely += size;
+    }
+    free(page);
+    return likely;
+}
+
+/* A small page that is found at the beginning of a greater one counts less. */
+static uint32_t guess_page_size(const struct db_pages *p)
+{
+    uint32_t best = 4096;
+    int64_t best_likely = taste(p, best);
+    for (uint32_t size = PAGE_SIZE_MIN; size <= PAGE_SIZE_MAX; size *= 2) {
+        int64_t likely = taste(p, size);
+        if (likely > best_likely) {
+            best = size;
+            best_likely = likely;
+        }
+    }
+    return best;
+}
+
+static void find_page_size(struct db_pages *p)
+{
+    uint32_t logged = p->wal >= 0 ? db_wal_page_size(p->wal) : 0;
+    p->header = read_header(p);
+    if (p->header)
+        return;
+    p->page_size = is_page_size(logged) ? logged : guess_page_size(p);
+    p->usable = p->page_size;
+}
+
+static void count_pages(struct db_pages *p)
+{
+    uint32_t committed = p->wal >= 0 ? db_wal_read(p) : 0;
+    int64_t whole = p->bytes / p->page_size;
+    p->in_file = whole > UINT32_MAX ? UINT32_MAX : (uint32_t)whole;
+    if (p->log.len > 0)
+        p->claimed = committed;
+    if (p->claimed == 0)
+        p->claimed = p->in_file;
+    p->count = p->in_file;
+    if (p->bytes % p->page_size != 0 && p->count < UINT32_MAX)
+        p->count++;
+    if (p->log.len > 0 && vec_last(&p->log).number > p->count)
+        p->count = vec_last(&p->log).number;
+}
+
+bool db_pages_open(struct db_pages *p, const char *path, struct error *e)
+{
+    struct error cause = {0};
+    char *wal = mem_printf("%s-wal", path);
+    *p = (struct db_pages){.wal = -1};
+    p->file = open_file(path, true, &cause);
+    if (p->file >= 0)
+        p->wal = open_file(wal, false, &cause);
+    free(wal);
+    struct stat st;
+    if (cause.code == ERR_OK && fstat(p->file, &st) != 0)
+        err_set_errno(&cause, ERR_FILE_ERROR, "cannot read %s", path);
+    if (cause.code != ERR_OK) {
+        db_pages_close(p);
+        return err_set(e, cause.code, "%s", cause.text);
+    }
+    p->bytes = st.st_size;
+    find_page_size(p);
+    count_pages(p);
+    return true;
+}
+
+void db_pages_close(struct db_pages *p)
+{
+    if (p->file >= 0)
+        close(p->file);
+    if (p->wal >= 0)
+        close(p->wal);
+    p->file = p->wal = -1;
+    vec_release(&p->log);
+}
+
+/* Where the first page of the log from this number on stands. */
+static size_t find_logged(const struct db_pages *p, uint32_t number)
+{
+    size_t low = 0;
+    size_t high = p->log.len;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (p->log.items[middle].number < number)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+bool db_pages_begins(const struct db_pages *p)
+{
+    char begin[sizeof magic];
+    ssize_t got = pread(p->file, begin, sizeof begin, 0);
+    return got > 0 && memcmp(begin, magic, (size_t)got) == 0;
+}
+
+bool db_pages_whole(const struct db_pages *p)
+{
+    if (p->claimed <= p->in_file)
+        return true;
+    size_t first = find_logged(p, p->in_file + 1);
+    size_t behind = p->claimed < UINT32_MAX ? find_logged(p, p->claimed + 1) : p->log.len;
+    return behind - first == p->claimed - p->in_file;
+}
+
+bool db_pages_read(const struct db_pages *p, uint32_t number, unsigned char *out)
+{
+    if (number == 0 || number > p->count)
+        return false;
+    size_t i = find_logged(p, number);
+    if (i < p->log.len && p->log.items[i].number == number)
+        return pread(p->wal, out, p->page_size, (off_t)p->log.items[i].offset) ==
+               (ssize_t)p->page_size;
+    ssize_t got = pread(p->file, out, p->page_size, (off_t)(number - 1) * (off_t)p->page_size);
+    if (got <= 0)
+        return false;
+    memset(out + got, 0, p->page_size - (size_t)got);
+    return true;
+}
+
+/* A log may name a page far behind the others. */
+uint32_t db_pages_next(const struct db_pages *p, uint32_t number)
+{
+    int64_t page_size = p->page_size;
+    if (number < p->count && (int64_t)number * page_size < p->bytes)
+        return number + 1;
+    size_t i = number < p->count ? find_logged(p, number + 1) : p->log.len;
+    return i < p->log.len ? p->log.items[i].number : 0;
+}

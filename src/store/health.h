@@ -1,0 +1,72 @@
+/* What is wrong with a database file, and saving what can be saved. Nothing here writes to the file
+ * that it looks at. */
+#ifndef STORE_HEALTH_H
+#define STORE_HEALTH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+
+/* X(name, word, whether it can be recovered from) */
+#define HEALTH_STATES(X)                                                                           \
+    X(GOOD, "good", false)                                                                         \
+    X(MISSING, "missing", false)          /* nothing was ever kept */                              \
+    X(EMPTY, "empty", false)              /* a file without a schema */                            \
+    X(OLDER, "older", false)              /* the next start renews it */                           \
+    X(NEWER, "newer", false)              /* of a newer tiro */                                    \
+    X(FOREIGN, "foreign", false)          /* of another program */                                 \
+    X(LOCKED, "locked", false)            /* another process holds it */                           \
+    X(READ_ONLY, "read_only", false)      /* it or its directory cannot be written */              \
+    X(UNREADABLE, "unreadable", false)    /* no rights, or no file */                              \
+    X(NO_DATABASE, "no_database", true)   /* its beginning is something else, perhaps destroyed */ \
+    X(TRUNCATED, "truncated", true)       /* shorter than its header says */                       \
+    X(DAMAGED, "damaged", true)           /* SQLite's integrity check finds faults */              \
+    X(INCONSISTENT, "inconsistent", true) /* sound, but rows contradict each other or do not       \
+                                             decode */
+
+enum health_state {
+#define X(name, word, recoverable) HEALTH_##name,
+    HEALTH_STATES(X)
+#undef X
+};
+
+struct health {
+    enum health_state state;
+    char detail[256];                /* what was found; "" when nothing is to be said */
+    int64_t sessions, events, bytes; /* -1: cannot be told */
+};
+
+const char *health_name(enum health_state state); /* "damaged" */
+bool health_recoverable(enum health_state state);
+
+/* Looks at the file; `thorough` reads all of it (the integrity check and every payload), and alone
+ * counts the events. Nothing is made or changed, also beside the file. This process must not have
+ * the database open: looking who has would take its locks away. */
+void health_check(const char *path, bool thorough, struct health *out);
+
+struct recovery {
+    char *copy;               /* the untouched copy of the damaged file; owned */
+    char *recovered;          /* the new database; owned */
+    int64_t sessions, events; /* saved */
+    int64_t lost;             /* rows that could be counted but not read or decoded */
+};
+
+/* Copies the file (with -wal and -journal) to "PATH.damaged-TIME", then reads whatever rows can
+ * still be read from that copy (salvage.h) into a new database "PATH.recovered-TIME", which is
+ * sound and on the disk when this returns. The file itself stays as it is. `progress` (may be NULL)
+ * is called with the number of events so far; false stops it (INTERRUPTED). SESSION_BUSY when
+ * another process has it open. Whatever fails leaves no file behind. */
+bool health_recover(const char *path, struct recovery *out,
+                    bool (*progress)(void *context, int64_t events), void *context,
+                    struct error *e);
+void recovery_release(struct recovery *r);
+
+/* Removes the copy and the new database. */
+void recovery_discard(const struct recovery *r);
+
+/* Puts the recovered database in the damaged one's place by renaming. SESSION_BUSY when another
+ * process has the damaged one open, or wrote to it since it was copied. The copy stays. */
+bool health_replace(const char *path, const struct recovery *r, struct error *e);
+
+#endif

@@ -1,0 +1,42 @@
+#include "store/projected.h"
+
+#include "store/sql.h"
+
+static const char get_sql[] =
+    "SELECT seq, transcript_bytes, events_bytes FROM projected"
+    " WHERE session = (SELECT key FROM session WHERE id = ?)";
+static const char put_sql[] =
+    "INSERT OR REPLACE INTO projected (session, seq, transcript_bytes, events_bytes)"
+    " SELECT key, ?2, ?3, ?4 FROM session WHERE id = ?1";
+
+bool projected_get(struct store *s, const char *session_id, struct projected *out, struct error *e)
+{
+    struct query q;
+    *out = (struct projected){0};
+    if (!query_begin(&q, s, get_sql, e))
+        return false;
+    query_text(&q, session_id);
+    enum query_result result = query_step(&q, e);
+    if (result == QUERY_ROW)
+        *out = (struct projected){.seq = sqlite3_column_int64(q.handle, 0),
+                                  .transcript_bytes = sqlite3_column_int64(q.handle, 1),
+                                  .events_bytes = sqlite3_column_int64(q.handle, 2)};
+    query_end(&q);
+    return result != QUERY_FAILED;
+}
+
+bool projected_put(struct store *s, const char *session_id, const struct projected *p,
+                   struct error *e)
+{
+    struct query q;
+    if (!query_begin(&q, s, put_sql, e))
+        return false;
+    query_text(&q, session_id);
+    query_int(&q, p->seq);
+    query_int(&q, p->transcript_bytes);
+    query_int(&q, p->events_bytes);
+    return query_run(&q, e) &&
+           (sqlite3_changes(s->db) > 0 ||
+            err_set(e, ERR_SESSION_STORE_ERROR,
+                    "session %s is not in the store; it was deleted meanwhile", session_id));
+}

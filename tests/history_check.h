@@ -1,0 +1,29 @@
+/* What holds of every history and every log, whatever happened before. Faults fail the test. Wants
+ * <cmocka.h>. */
+#ifndef TESTS_HISTORY_CHECK_H
+#define TESTS_HISTORY_CHECK_H
+
+#include "chat/history.h"
+#include "store/store.h"
+
+/* What providers ask for: the first message is the user's, none is empty, an answer follows a
+ * question or results, and every call has its one result right behind it. NULL if it is so, else
+ * what is wrong, which the caller frees. */
+char *history_fault(const struct history *h);
+
+/* The same messages and counters. */
+void assert_same_history(const struct history *a, const struct history *b);
+
+/* A session as it is kept: the log decodes and its numbers rise; snapshot and log fold into the
+ * same history; that is valid once an open run is dropped; the row and what is behind it count what
+ * the log counts. */
+void assert_session_sound(struct store *s, const char *id);
+
+/* All of that for every session, and the file has integrity. Opens it for reading only. The number
+ * of sessions. */
+size_t assert_store_sound(const char *path);
+
+/* Whether an event of this number stands in the log as this line of event_to_line(). */
+bool log_has_line(struct store *s, const char *id, int64_t seq, const char *line);
+
+#endif

@@ -1,0 +1,37 @@
+#!/bin/sh
+# The manual pages are sound, and name every variable of the environment that the program reads.
+set -eu
+cd "${SOURCE_DIR:-$(dirname "$0")/..}"
+status=0
+
+if command -v groff >/dev/null 2>&1; then
+    for page in data/man/*.[1-9]; do
+        complaints=$(groff -man -Tutf8 -ww -z -rCHECKSTYLE=3 "$page" 2>&1)
+        [ -z "$complaints" ] || { echo "$complaints"; status=1; }
+    done
+else
+    echo "manual: no groff here; how the pages look was not checked"
+fi
+
+read_variables() {
+    {
+        grep -rhoE 'getenv\("[A-Z_]+"' src ui
+        grep -rhE 'variables?(_signs)?(\[\])? = (\{|")|xdg_dir\("' src ui
+    } | grep -oE '"[A-Z][A-Z_]+"' | tr -d '"' | sort -u
+}
+
+variables=$(read_variables)
+for sign in HOME TERM EDITOR LANG TMPDIR XDG_DATA_HOME OPENAI_API_KEY; do
+    echo "$variables" | grep -qx "$sign" || { echo "manual: the search for variables misses $sign"; status=1; }
+done
+told=$(sed -n '/^\.SH ENVIRONMENT/,/^\.SH FILES/p' data/man/tiro.1 | grep -oE '[A-Z][A-Z_]{3,}' |
+    grep -vxE 'ENVIRONMENT|FILES|SECTION|TIRO_|TIRO_UI_THEME|_|KEY' | sort -u)
+for name in $variables; do
+    echo "$told" | grep -qx "$name" || { echo "manual: tiro(1) does not tell of $name"; status=1; }
+done
+for name in $told; do
+    { [ "$name" = NO_COLOR ] || echo "$variables" | grep -qx "$name"; } ||
+        { echo "manual: nothing reads $name"; status=1; }
+done
+echo "manual: $(echo "$variables" | wc -l) variables"
+exit "$status"

@@ -1,0 +1,41 @@
+/* The real program, run without a terminal, for the tests of the command line. Faults fail the
+ * test. Wants <cmocka.h>. */
+#ifndef TESTS_PROGRAM_H
+#define TESTS_PROGRAM_H
+
+#include "base/json.h"
+#include "tests/model_server.h"
+
+/* What one run of the program gave. */
+struct result {
+    int status;
+    char *out, *err;
+};
+
+/* Arguments without the program's name, ending with NULL. */
+struct result program_run(const char *input, const char *const *args);
+void result_release(struct result *r);
+
+#define RUN(...) program_run("", (const char *const[]){__VA_ARGS__, NULL})
+
+void assert_text(const char *where, const char *what);    /* it is in there */
+void assert_no_text(const char *where, const char *what); /* it is not */
+
+/* Ends with this status, and says this on standard error. Releases. */
+void expect(struct result r, int status, const char *err);
+
+/* Ends with 0 and nothing on standard error; the output is the caller's. */
+char *program_output(struct result r);
+
+/* The caller frees. */
+struct json *program_json(struct result r);
+struct json *parse_json(const char *text);
+
+/* The user's configuration file. */
+void write_config(const char *text);
+
+/* A scripted model that the program will find as OpenAI's. */
+struct model_server *begin_server(void);
+void end_server(struct model_server *s);
+
+#endif

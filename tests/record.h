@@ -1,0 +1,41 @@
+/* Sessions in a store as a service would have left them, without a service: events are numbered,
+ * appended to the log and counted in the row. */
+#ifndef TESTS_RECORD_H
+#define TESTS_RECORD_H
+
+#include "chat/event.h"
+#include "chat/session_info.h"
+#include "store/store.h"
+
+struct record {
+    struct store *store;
+    struct session_info info;
+    int64_t now_ms;  /* of the next event */
+    int64_t run_seq; /* the newest run_started */
+};
+
+/* A row with names and places, and no events. Release it; the session stays. */
+void record_begin(struct record *r, struct store *store);
+void record_release(struct record *r);
+
+/* Writes the row as it is now. */
+void record_save(struct record *r);
+
+/* Appends an event of this type with this text (may be NULL); calls and results have the id "c1"
+ * and the name "read_file". */
+void record_add(struct record *r, enum event_type type, const char *text);
+
+/* The same for a whole event, which is taken; number, time and session are filled in. */
+void record_event(struct record *r, struct event *ev);
+
+/* A question and its answer, with the row. */
+void record_run(struct record *r, const char *input, const char *answer);
+
+/* A run of any shape: tools, reasoning, retries, images, wide and hostile texts; ended, cut off,
+ * failed or left open as a crash does. Of entropy_unit(). Saves the row. */
+void record_random_run(struct record *r);
+
+/* All events as lines of event_to_line(). The caller frees. */
+char *record_lines(struct store *store, const char *id);
+
+#endif

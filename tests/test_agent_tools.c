@@ -1,0 +1,303 @@
+/* Tool calls of a turn: which tools are offered, which run, which ask first, and what the model is
+ * told of those that do not run. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "play.h"
+#include "support.h"
+
+#define WRITE_NOTE                                                                                 \
+    {                                                                                              \
+        .tool = "write_file", .args = "{\"path\":\"note.txt\",\"content\":\"forty-two\\n\"}",      \
+        .stop = STOP_TOOL_USE                                                                      \
+    }
+#define DONE                                                                                       \
+    {                                                                                              \
+        .text = "Done.", .stop = STOP_END_TURN                                                     \
+    }
+
+#define NOBODY                                                                                     \
+    "not allowed: nobody could be asked; allow it with [tools] allow or --allow write_file"
+
+static bool note_exists(void)
+{
+    char *path = support_path("note.txt");
+    bool exists = access(path, F_OK) == 0;
+    free(path);
+    return exists;
+}
+
+static bool was_offered(const char *name)
+{
+    struct buf word = BUF_INIT;
+    buf_addf(&word, " %s ", name);
+    buf_addch(&play.offered, ' ');
+    bool found = strstr(play.offered.data, word.data) != NULL;
+    play.offered.data[--play.offered.len] = '\0';
+    buf_release(&word);
+    return found;
+}
+
+/* The newest tool result, which went to the model. */
+static const struct event *result(int n)
+{
+    const struct event *ev = play_event(EVENT_TOOL_EXECUTION_COMPLETED, n);
+    assert_non_null(ev);
+    return ev;
+}
+
+static void assert_refused(int n, const char *text)
+{
+    assert_true(result(n)->flag);
+    assert_string_equal(result(n)->text, text);
+    assert_false(note_exists());
+    assert_int_equal(play_last()->type, EVENT_RUN_COMPLETED);
+    assert_string_equal(play_last()->text, "Done.");
+    play_check_history();
+}
+
+static void tools_are_offered_by_level(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *offer;
+        bool rootless, reads, writes, executes;
+    } rows[] = {
+        {"none", false, false, false, false},
+        {"read", false, true, false, false},
+        {"full", false, true, true, true},
+        {"full", true, false, false, false},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        play.offer = rows[i].offer;
+        play.rootless = rows[i].rootless;
+        PLAY(DONE);
+        assert_int_equal(was_offered("read_file"), rows[i].reads);
+        assert_int_equal(was_offered("list_directory"), rows[i].reads);
+        assert_int_equal(was_offered("write_file"), rows[i].writes);
+        assert_int_equal(was_offered("run_command"), rows[i].executes);
+    }
+}
+
+static void what_is_denied_is_not_offered(void **state)
+{
+    (void)state;
+    play_policy(NULL, NULL, "execute read_file");
+    PLAY(DONE);
+    assert_false(was_offered("run_command"));
+    assert_false(was_offered("read_file"));
+    assert_true(was_offered("list_directory"));
+    assert_true(was_offered("write_file"));
+}
+
+/* A model may call what it was never offered. */
+static void what_is_not_offered_does_not_run(void **state)
+{
+    (void)state;
+    play.offer = "read";
+    play_policy("write", "execute", NULL);
+    PLAY(WRITE_NOTE, DONE);
+    assert_refused(0, "not allowed: this tool is not offered here");
+    assert_int_equal(play.questions, 0);
+}
+
+static void what_is_denied_does_not_run(void **state)
+{
+    (void)state;
+    play_policy(NULL, NULL, "write");
+    PLAY(WRITE_NOTE, DONE);
+    assert_refused(0, "not allowed: [tools] deny has this tool");
+    assert_int_equal(play.questions, 0);
+}
+
+static void without_a_directory_nothing_runs(void **state)
+{
+    (void)state;
+    play.rootless = true;
+    play_policy("write", "execute", NULL);
+    PLAY(WRITE_NOTE, DONE);
+    assert_refused(0, "not allowed: this tool is not offered here");
+}
+
+static void what_is_allowed_runs_without_a_question(void **state)
+{
+    (void)state;
+    play_policy("write", "execute", NULL);
+    PLAY(WRITE_NOTE, DONE);
+    assert_int_equal(play.questions, 0);
+    assert_false(result(0)->flag);
+    assert_true(note_exists());
+    play_check_history();
+}
+
+static void the_user_allows_a_call(void **state)
+{
+    (void)state;
+    play.answer = APPROVAL_ALLOW;
+    PLAY(WRITE_NOTE, DONE);
+    assert_int_equal(play.questions, 1);
+    assert_string_equal(play.asked_id, result(0)->id);
+    assert_string_equal(play.asked_name, "write_file");
+    assert_string_equal(play.asked_args, "{\"path\":\"note.txt\",\"content\":\"forty-two\\n\"}");
+    assert_non_null(strstr(play.asked_preview, "+forty-two"));
+    assert_false(result(0)->flag);
+    assert_true(note_exists());
+    play_check_history();
+}
+
+static void the_user_declines_a_call_and_the_turn_goes_on(void **state)
+{
+    (void)state;
+    play.answer = APPROVAL_DENY;
+    PLAY(WRITE_NOTE, DONE);
+    assert_int_equal(play.questions, 1);
+    assert_refused(0, "the user declined this call");
+    assert_int_equal(play.last_message_count, 3);
+}
+
+/* Each call is asked for by itself. */
+static void two_calls_are_two_questions(void **state)
+{
+    (void)state;
+    struct act twice = WRITE_NOTE;
+    twice.calls = 2;
+    play.answer = APPROVAL_DENY;
+    PLAY(twice, DONE);
+    assert_int_equal(play.questions, 2);
+    assert_refused(1, "the user declined this call");
+}
+
+static void allowed_for_the_session_is_asked_once(void **state)
+{
+    (void)state;
+    struct act twice = WRITE_NOTE;
+    twice.calls = 2;
+    play.answer = APPROVAL_ALLOW;
+    play.for_session = true;
+    PLAY(twice, WRITE_NOTE, DONE);
+    assert_int_equal(play.questions, 1);
+    assert_false(result(2)->flag);
+}
+
+static void nobody_can_be_asked(void **state)
+{
+    (void)state;
+    play.answer = APPROVAL_ASK;
+    PLAY(WRITE_NOTE, DONE);
+    assert_int_equal(play.questions, 1);
+    assert_refused(0, NOBODY);
+}
+
+static void there_is_no_way_to_ask(void **state)
+{
+    (void)state;
+    play.absent = true;
+    PLAY(WRITE_NOTE, DONE);
+    assert_refused(0, NOBODY);
+}
+
+/* What cannot succeed bothers nobody. */
+static void what_the_preview_refuses_is_not_asked(void **state)
+{
+    (void)state;
+    play.answer = APPROVAL_ALLOW;
+    PLAY({.tool = "write_file",
+          .args = "{\"path\":\"../note.txt\",\"content\":\"\"}",
+          .stop = STOP_TOOL_USE},
+         DONE);
+    assert_int_equal(play.questions, 0);
+    assert_true(result(0)->flag);
+    assert_true(*result(0)->text != '\0');
+    assert_string_equal(play_last()->text, "Done.");
+}
+
+static void bad_arguments_are_not_asked(void **state)
+{
+    (void)state;
+    play.answer = APPROVAL_ALLOW;
+    PLAY({.tool = "write_file", .args = "{\"path\":7}", .stop = STOP_TOOL_USE},
+         {.tool = "no_such_tool", .args = "{}", .stop = STOP_TOOL_USE}, DONE);
+    assert_int_equal(play.questions, 0);
+    assert_true(result(0)->flag);
+    assert_true(result(1)->flag);
+    assert_non_null(strstr(result(1)->text, "no_such_tool"));
+    assert_string_equal(play_last()->text, "Done.");
+}
+
+/* Whatever the question is answered with: who interrupts wants nothing more to happen. */
+static void an_interrupt_while_asked_runs_nothing(void **state)
+{
+    (void)state;
+    static const enum approval answers[] = {APPROVAL_DENY, APPROVAL_ALLOW};
+    struct act twice = WRITE_NOTE;
+    twice.calls = 2;
+    play.escapes = true;
+    for (size_t i = 0; i < sizeof answers / sizeof *answers; i++) {
+        play.answer = answers[i];
+        play.stop = false;
+        PLAY(twice);
+        assert_int_equal(play.questions, i + 1);
+        assert_int_equal(play_last()->type, EVENT_INTERRUPTED);
+        assert_null(play_event(EVENT_TOOL_EXECUTION_COMPLETED, 0));
+        assert_false(note_exists());
+        play_check_history();
+    }
+    const struct message *results = &vec_last(&play.history.messages);
+    assert_string_equal(results->blocks.items[0].text, "Not executed: the turn was cut off.");
+}
+
+static void a_tool_has_its_own_time(void **state)
+{
+    (void)state;
+    assert_true(config_set(play.config, CONFIG_TOOLS_COMMAND_TIMEOUT, "1", NULL));
+    play_policy("execute", "write", NULL);
+    PLAY({.tool = "run_command", .args = "{\"command\":\"sleep 600\"}", .stop = STOP_TOOL_USE},
+         DONE);
+    assert_true(result(0)->flag);
+    assert_in_range(result(0)->number, 900, 60000);
+    assert_string_equal(play_last()->text, "Done.");
+}
+
+static void waiting_for_the_user_is_not_the_tools_time(void **state)
+{
+    (void)state;
+    play_stop_clock();
+    play.answer = APPROVAL_ALLOW;
+    play.thinks_ms = 3600000;
+    PLAY(WRITE_NOTE, DONE);
+    assert_false(result(0)->flag); /* its deadline began after the answer */
+    assert_int_equal(result(0)->number, 0);
+    assert_int_equal(play_last()->number, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest all[] = {
+        PLAY_TEST(tools_are_offered_by_level),
+        PLAY_TEST(what_is_denied_is_not_offered),
+        PLAY_TEST(what_is_not_offered_does_not_run),
+        PLAY_TEST(what_is_denied_does_not_run),
+        PLAY_TEST(without_a_directory_nothing_runs),
+        PLAY_TEST(what_is_allowed_runs_without_a_question),
+        PLAY_TEST(the_user_allows_a_call),
+        PLAY_TEST(the_user_declines_a_call_and_the_turn_goes_on),
+        PLAY_TEST(two_calls_are_two_questions),
+        PLAY_TEST(allowed_for_the_session_is_asked_once),
+        PLAY_TEST(nobody_can_be_asked),
+        PLAY_TEST(there_is_no_way_to_ask),
+        PLAY_TEST(what_the_preview_refuses_is_not_asked),
+        PLAY_TEST(bad_arguments_are_not_asked),
+        PLAY_TEST(an_interrupt_while_asked_runs_nothing),
+        PLAY_TEST(a_tool_has_its_own_time),
+        PLAY_TEST(waiting_for_the_user_is_not_the_tools_time),
+    };
+    return cmocka_run_group_tests_name("agent tools", all, NULL, NULL);
+}

@@ -1,0 +1,198 @@
+/* Which tools run, which ask, which never do: the three lists, the command line and the session. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "agent/approval.h"
+
+#define COUNT(table) (sizeof(table) / sizeof *(table))
+
+static const struct tool reads = {.spec = {.name = "read_file"}, .class = TOOL_READ};
+static const struct tool writes = {.spec = {.name = "write_file"}, .class = TOOL_WRITE};
+static const struct tool executes = {.spec = {.name = "run_command"}, .class = TOOL_EXECUTE};
+static const struct tool asks_a_server = {.spec = {.name = "fetch"}, .class = TOOL_NETWORK};
+
+/* The lists of a row, or NULL for what the configuration has by itself. */
+static bool read_policy(struct approval_policy *p, const char *allow, const char *ask,
+                        const char *deny, const char *also, struct error *e)
+{
+    const struct {
+        enum config_key key;
+        const char *value;
+    } values[] = {{CONFIG_TOOLS_ALLOW, allow}, {CONFIG_TOOLS_ASK, ask}, {CONFIG_TOOLS_DENY, deny}};
+    struct config *config = config_new();
+    for (size_t i = 0; i < COUNT(values); i++)
+        if (values[i].value)
+            assert_true(config_set(config, values[i].key, values[i].value, NULL));
+    bool ok = approval_policy_read(p, config, also, e);
+    config_free(config);
+    return ok;
+}
+
+#define ALLOW APPROVAL_ALLOW
+#define ASK APPROVAL_ASK
+#define DENY APPROVAL_DENY
+
+/* An empty value would be the default again, so a list that is to say nothing has another word. */
+static const struct {
+    const char *allow, *ask, *deny, *also;
+    const struct tool *tool;
+    enum approval expected;
+} decisions[] = {
+    /* as installed */
+    {NULL, NULL, NULL, NULL, &reads, ALLOW},
+    {NULL, NULL, NULL, NULL, &writes, ASK},
+    {NULL, NULL, NULL, NULL, &executes, ASK},
+    {NULL, NULL, NULL, NULL, &asks_a_server, ASK},
+    /* no list names it */
+    {"read", "execute", NULL, NULL, &writes, ASK},
+    /* one list */
+    {"write", "execute", NULL, NULL, &writes, ALLOW},
+    {"write_file", "execute", NULL, NULL, &writes, ALLOW},
+    {"read", "read", NULL, NULL, &reads, ASK},
+    {"read", "execute", "write", NULL, &writes, DENY},
+    {"read", "execute", "write_file", NULL, &writes, DENY},
+    /* the stronger list wins among classes, and among names */
+    {"write", "write", NULL, NULL, &writes, ASK},
+    {"write", "execute", "write", NULL, &writes, DENY},
+    {"read", "write", "write", NULL, &writes, DENY},
+    {"write_file", "write_file", NULL, NULL, &writes, ASK},
+    {"write_file", "execute", "write_file", NULL, &writes, DENY},
+    {"write_file", "write_file", "write_file", NULL, &writes, DENY},
+    /* the tool's own name wins over its class */
+    {"run_command", "execute", NULL, NULL, &executes, ALLOW},
+    {"run_command", "write", "execute", NULL, &executes, ALLOW},
+    {"execute", "run_command", NULL, NULL, &executes, ASK},
+    {"read", "run_command", "execute", NULL, &executes, ASK},
+    {"execute", "write", "run_command", NULL, &executes, DENY},
+    {"run_command", "execute", NULL, NULL, &writes, ASK},
+    /* words are parted by blanks or commas */
+    {"read,write,run_command", "execute", NULL, NULL, &executes, ALLOW},
+    {" ,\tread ,, write\n", "execute", NULL, NULL, &writes, ALLOW},
+    /* the command line's word is the last but for deny */
+    {NULL, NULL, NULL, "run_command", &executes, ALLOW},
+    {NULL, NULL, NULL, "execute", &executes, ALLOW},
+    {NULL, NULL, NULL, "execute", &writes, ASK},
+    {NULL, NULL, NULL, "write, execute", &writes, ALLOW},
+    {NULL, NULL, NULL, "", &writes, ASK},
+    {NULL, "run_command", NULL, "run_command", &executes, ALLOW},
+    {NULL, "run_command", NULL, "execute", &executes, ASK},
+    {NULL, NULL, "execute", "execute", &executes, DENY},
+    {NULL, NULL, "run_command", "run_command", &executes, DENY},
+    {NULL, NULL, "run_command", "execute", &executes, DENY},
+};
+
+static void the_lists_decide(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT(decisions); i++) {
+        struct approval_policy p;
+        struct error e = {0};
+        if (!read_policy(&p, decisions[i].allow, decisions[i].ask, decisions[i].deny,
+                         decisions[i].also, &e))
+            fail_msg("row %zu: %s", i, e.text);
+        enum approval decision = approval_decide(&p, decisions[i].tool);
+        approval_policy_release(&p);
+        if (decision != decisions[i].expected)
+            fail_msg("row %zu: %d, not %d", i, (int)decision, (int)decisions[i].expected);
+    }
+}
+
+static void without_lists_everything_asks(void **state)
+{
+    (void)state;
+    const struct approval_policy p = {0};
+    assert_int_equal(approval_decide(&p, &reads), APPROVAL_ASK);
+    assert_int_equal(approval_decide(&p, &executes), APPROVAL_ASK);
+}
+
+static void a_session_allows_one_tool_until_it_is_forgotten(void **state)
+{
+    (void)state;
+    struct approval_policy p;
+    assert_true(read_policy(&p, NULL, "write run_command", NULL, NULL, NULL));
+    approval_allow_session(&p, &executes);
+    approval_allow_session(&p, &executes);
+    assert_int_equal(p.session.len, 1);
+    assert_int_equal(approval_decide(&p, &executes), APPROVAL_ALLOW);
+    assert_int_equal(approval_decide(&p, &writes), APPROVAL_ASK);
+    approval_forget_session(&p);
+    assert_int_equal(approval_decide(&p, &executes), APPROVAL_ASK);
+    assert_int_equal(approval_decide(&p, &reads), APPROVAL_ALLOW);
+    approval_policy_release(&p);
+}
+
+static void a_session_allows_nothing_that_is_denied(void **state)
+{
+    (void)state;
+    static const char *const denials[] = {"execute", "run_command"};
+    for (size_t i = 0; i < COUNT(denials); i++) {
+        struct approval_policy p;
+        assert_true(read_policy(&p, NULL, NULL, denials[i], NULL, NULL));
+        approval_allow_session(&p, &executes);
+        assert_int_equal(approval_decide(&p, &executes), APPROVAL_DENY);
+        approval_policy_release(&p);
+    }
+}
+
+static void a_word_that_names_nothing_is_told(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *allow, *ask, *deny, *also;
+        const char *text;
+    } rows[] = {
+        {"read raed", NULL, NULL, NULL,
+         "[tools] allow: there is no tool or class \"raed\"; did you mean \"read\"?"},
+        {NULL, "read_fiel", NULL, NULL,
+         "[tools] ask: there is no tool or class \"read_fiel\"; did you mean \"read_file\"?"},
+        {NULL, NULL, "everything-there-is", NULL,
+         "[tools] deny: there is no tool or class \"everything-there-is\"; the classes are read "
+         "write execute network"},
+        {NULL, NULL, NULL, "Execute",
+         "--allow: there is no tool or class \"Execute\"; did you mean \"execute\"?"},
+        {"one uno", "two", "three", "four",
+         "[tools] allow: there is no tool or class \"one\"; the classes are read write execute "
+         "network"},
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct approval_policy p;
+        struct error e = {0};
+        assert_false(read_policy(&p, rows[i].allow, rows[i].ask, rows[i].deny, rows[i].also, &e));
+        approval_policy_release(&p);
+        assert_int_equal(e.code, ERR_CONFIG_ERROR);
+        assert_string_equal(e.text, rows[i].text);
+    }
+}
+
+/* A slip of the pen opens nothing that another word had shut. */
+static void the_other_words_stand(void **state)
+{
+    (void)state;
+    struct approval_policy p;
+    assert_false(
+        read_policy(&p, "raed", NULL, "wriet run_command", "execute nothing-at-all", NULL));
+    assert_int_equal(approval_decide(&p, &executes), APPROVAL_DENY);
+    assert_int_equal(approval_decide(&p, &reads), APPROVAL_ASK);
+    assert_int_equal(approval_decide(&p, &writes), APPROVAL_ASK);
+    approval_policy_release(&p);
+    approval_policy_release(&p);
+}
+
+int main(void)
+{
+    const struct CMUnitTest all[] = {
+        cmocka_unit_test(the_lists_decide),
+        cmocka_unit_test(without_lists_everything_asks),
+        cmocka_unit_test(a_session_allows_one_tool_until_it_is_forgotten),
+        cmocka_unit_test(a_session_allows_nothing_that_is_denied),
+        cmocka_unit_test(a_word_that_names_nothing_is_told),
+        cmocka_unit_test(the_other_words_stand),
+    };
+    return cmocka_run_group_tests_name("approval", all, NULL, NULL);
+}

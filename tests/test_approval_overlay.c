@@ -1,0 +1,443 @@
+/* The question of a tool: what is shown of it, which keys count and when. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <locale.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/utf8.h"
+#include "tests/support.h"
+#include "ui/approval.h"
+
+enum { NOW = 100000, ARMED = NOW + APPROVAL_LOOK_MS };
+
+static struct approval a;
+static struct keymap keymap;
+
+static int set_up(void **state)
+{
+    (void)state;
+    approval_init(&a);
+    keymap_init(&keymap);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    approval_release(&a);
+    keymap_release(&keymap);
+    return 0;
+}
+
+static void ask(const char *id, const char *args, const char *preview)
+{
+    struct notice *n = notice_new(NOTICE_APPROVAL);
+    n->text = mem_strdup(id);
+    n->name = mem_strdup("run_command");
+    n->detail = mem_strdup("execute");
+    n->args = mem_strdup(args);
+    n->preview = mem_strdup(preview);
+    approval_ask(&a, n);
+    notice_free(n);
+}
+
+/* --- what is seen --- */
+
+static const struct rows *draw(int width, int height, int64_t now_ms)
+{
+    const struct rows *rows = approval_rows(&a, &keymap, width, height, now_ms);
+    assert_int_equal(rows->list.len, height);
+    for (size_t i = 0; i < rows->list.len; i++)
+        assert_true(rows_width(rows, i) <= (size_t)width);
+    return rows;
+}
+
+/* All rows without the blanks at their ends; valid until the next call. */
+static const char *seen(int width, int height, int64_t now_ms)
+{
+    static struct buf text = BUF_INIT;
+    const struct rows *rows = draw(width, height, now_ms);
+    buf_clear(&text);
+    for (size_t i = 0; i < rows->list.len; i++) {
+        const struct row *row = &rows->list.items[i];
+        size_t len = row->len;
+        while (len > 0 && rows->text.data[row->text + len - 1] == ' ')
+            len--;
+        buf_add(&text, rows->text.data + row->text, len);
+        buf_addch(&text, '\n');
+    }
+    return text.data;
+}
+
+static enum style style_of(const struct rows *rows, size_t row)
+{
+    return (enum style)rows->spans.items[rows->list.items[row].spans + 1].style;
+}
+
+/* --- keys --- */
+
+static enum approval_answer answer;
+
+static enum approval_key press(enum action action, struct key key)
+{
+    return approval_key(&a, &keymap, action, &key, &answer);
+}
+
+static enum approval_key letter(char c)
+{
+    return press(ACTION_NONE, (struct key){.code = K_CHAR, .cp = (uint32_t)c});
+}
+
+static enum approval_key action(enum action which)
+{
+    return press(which, (struct key){0});
+}
+
+static void who_asks_what_and_the_keys_are_shown(void **state)
+{
+    (void)state;
+    ask("1", "{}", "make check\n(in /work)");
+    assert_int_equal(approval_height(&a, &keymap, 80), 4);
+    draw(80, 4, NOW);
+    assert_string_equal(seen(80, 4, ARMED),
+                        " run_command (execute) asks to run\n make check\n (in /work)\n"
+                        " a allow once · s allow run_command for this session · d decline\n");
+    assert_string_equal(seen(40, 8, ARMED),
+                        " run_command (execute) asks to run\n make check\n (in /work)\n\n\n"
+                        " a allow once\n s allow run_command for this session\n d decline\n");
+    assert_string_equal(seen(30, 6, ARMED),
+                        " run_command (execute) asks t…\n make check\n"
+                        " (in /work)\n a allow once\n"
+                        " s allow run_command for this…\n d decline\n");
+}
+
+static void the_place_stands_apart_from_the_title(void **state)
+{
+    (void)state;
+    ask("1", "{}", "1\n2\n3\n4\n5\n6\n7\n8\n9\n10");
+    draw(40, 6, NOW);
+    assert_string_equal(seen(40, 6, ARMED),
+                        " run_command (execute) asks to … 1-2/10\n 1\n 2\n a allow once\n"
+                        " s allow run_command for this session\n d decline\n");
+}
+
+/* Where all else fails there is a row of what would be done, and how to answer. */
+static void little_room_is_for_text_and_keys(void **state)
+{
+    (void)state;
+    ask("1", "{}", "make check");
+    draw(40, 3, NOW);
+    assert_string_equal(seen(40, 4, ARMED),
+                        " make check\n a allow once\n s allow run_command for this session\n"
+                        " d decline\n");
+}
+
+static void without_words_the_arguments_are_shown(void **state)
+{
+    (void)state;
+    ask("1", "{\"url\":\"http://x\"}", NULL);
+    assert_non_null(strstr(seen(80, 8, NOW), "\"http://x\""));
+    approval_forget(&a);
+    ask("1", "{ no json \033[2J", "");
+    assert_non_null(strstr(seen(80, 8, NOW), "{ no json ␛[2J"));
+}
+
+static void keys_count_when_they_are_shown(void **state)
+{
+    (void)state;
+    assert_int_equal(letter('a'), APPROVAL_PASS);
+    ask("1", "{}", "rm -r build");
+    assert_int_equal(letter('a'), APPROVAL_PASS); /* before the first frame */
+    assert_int_equal(action(ACTION_CANCEL), APPROVAL_PASS);
+    assert_int_equal(approval_due(&a), 0);
+    assert_null(strstr(seen(80, 4, NOW), "allow"));
+    assert_int_equal(approval_due(&a), ARMED);
+    assert_int_equal(letter('a'), APPROVAL_PASS);
+    assert_null(strstr(seen(80, 4, ARMED - 1), "allow"));
+    assert_int_equal(letter('a'), APPROVAL_PASS);
+    assert_non_null(strstr(seen(80, 4, ARMED), "a allow once"));
+    assert_int_equal(approval_due(&a), 0);
+    assert_int_equal(letter('a'), APPROVAL_ANSWERED);
+    assert_int_equal(answer, ANSWER_ONCE);
+    assert_int_equal(letter('s'), APPROVAL_ANSWERED);
+    assert_int_equal(answer, ANSWER_SESSION);
+    assert_int_equal(letter('d'), APPROVAL_ANSWERED);
+    assert_int_equal(answer, ANSWER_DENY);
+    assert_int_equal(letter('x'), APPROVAL_TEXT);
+    assert_int_equal(action(ACTION_SEND), APPROVAL_TEXT);
+    assert_int_equal(action(ACTION_LEAVE), APPROVAL_PASS);
+}
+
+static void who_writes_goes_on_writing(void **state)
+{
+    (void)state;
+    approval_typed(&a, NOW - 10);
+    ask("1", "{}", "rm -r build");
+    assert_non_null(strstr(seen(80, 4, NOW), "you are writing"));
+    approval_typed(&a, NOW + 200);
+    int64_t pause = NOW + 200 + APPROVAL_PAUSE_MS;
+    assert_int_equal(approval_due(&a), pause);
+    assert_non_null(strstr(seen(80, 4, pause - 1), "you are writing"));
+    assert_int_equal(letter('a'), APPROVAL_PASS);
+    assert_non_null(strstr(seen(80, 4, pause), "a allow once"));
+    assert_int_equal(letter('w'), APPROVAL_TEXT);
+    approval_typed(&a, pause + 1);
+    assert_int_equal(letter('a'), APPROVAL_PASS);
+    assert_non_null(strstr(seen(80, 4, pause + 2), "you are writing"));
+    approval_typed(&a, 0); /* it was sent */
+    assert_non_null(strstr(seen(80, 4, pause + 3), "a allow once"));
+}
+
+static void escape_stops_also_before_the_keys_count(void **state)
+{
+    (void)state;
+    ask("1", "{}", "x");
+    draw(80, 4, NOW);
+    assert_int_equal(action(ACTION_CANCEL), APPROVAL_STOP);
+    assert_int_equal(action(ACTION_CLEAR), APPROVAL_STOP);
+    assert_int_equal(press(ACTION_NONE, (struct key){.code = K_CLICK}), APPROVAL_TAKEN);
+}
+
+/* A key that is held down does not answer what comes next, nor one that cannot be seen. */
+static void each_question_is_looked_at_anew(void **state)
+{
+    (void)state;
+    ask("1", "{}", "first");
+    ask("2", "{}", "second");
+    draw(80, 4, NOW);
+    assert_non_null(strstr(seen(80, 4, ARMED), "first"));
+    assert_string_equal(approval_id(&a), "1");
+    assert_false(approval_over(&a, "3"));
+    assert_true(approval_over(&a, "1"));
+    assert_string_equal(approval_id(&a), "2");
+    assert_int_equal(letter('a'), APPROVAL_PASS);
+    assert_non_null(strstr(seen(80, 4, ARMED), "second"));
+    assert_int_equal(letter('a'), APPROVAL_PASS);
+    draw(80, 4, ARMED + APPROVAL_LOOK_MS);
+    approval_hidden(&a);
+    assert_int_equal(letter('a'), APPROVAL_PASS);
+    assert_int_equal(approval_due(&a), 0);
+    assert_true(approval_over(&a, "2"));
+    assert_false(approval_open(&a));
+}
+
+static void one_behind_the_first_can_be_over(void **state)
+{
+    (void)state;
+    ask("1", "{}", "first");
+    ask("2", "{}", "second");
+    draw(80, 4, NOW);
+    draw(80, 4, ARMED);
+    assert_true(approval_over(&a, "2"));
+    assert_int_equal(letter('a'), APPROVAL_ANSWERED); /* the first stays as it was */
+    approval_forget(&a);
+    assert_false(approval_open(&a));
+}
+
+static void keys_can_be_bound(void **state)
+{
+    (void)state;
+    struct error e;
+    assert_true(keymap_bind(&keymap, "allow_once", "y f5", &e));
+    assert_true(keymap_bind(&keymap, "allow_session", "none", &e));
+    assert_false(keymap_bind(&keymap, "decline", "y", &e));
+    assert_true(keymap_bind(&keymap, "decline", "n", &e));
+    ask("1", "{}", "x");
+    draw(80, 4, NOW);
+    assert_non_null(strstr(seen(80, 3, ARMED), " y allow once · n decline\n"));
+    assert_int_equal(letter('y'), APPROVAL_ANSWERED);
+    assert_int_equal(answer, ANSWER_ONCE);
+    assert_int_equal(press(ACTION_NONE, (struct key){.code = K_F, .cp = 5}), APPROVAL_ANSWERED);
+    assert_int_equal(letter('a'), APPROVAL_TEXT);
+    assert_int_equal(keymap_find(&keymap, &(struct key){.code = K_CHAR, .cp = 'n'}), ACTION_NONE);
+}
+
+/* --- scrolling --- */
+
+static void ask_numbered(int count)
+{
+    struct buf text = BUF_INIT;
+    for (int i = 1; i <= count; i++)
+        buf_addf(&text, "%sline %d", i > 1 ? "\n" : "", i);
+    ask("1", "{}", text.data);
+    buf_release(&text);
+}
+
+static void the_text_scrolls(void **state)
+{
+    (void)state;
+    ask_numbered(30);
+    assert_int_equal(approval_height(&a, &keymap, 80), 32);
+    draw(80, 12, NOW);
+    assert_non_null(strstr(seen(80, 12, ARMED), "1-10/30"));
+    assert_int_equal(letter('k'), APPROVAL_TAKEN);
+    assert_int_equal(letter('j'), APPROVAL_TAKEN);
+    assert_int_equal(action(ACTION_DOWN), APPROVAL_TAKEN);
+    assert_non_null(strstr(seen(80, 12, ARMED), "3-12/30"));
+    assert_int_equal(action(ACTION_PAGE_DOWN), APPROVAL_TAKEN);
+    assert_non_null(strstr(seen(80, 12, ARMED), "12-21/30"));
+    assert_int_equal(action(ACTION_BOTTOM), APPROVAL_TAKEN);
+    assert_int_equal(letter(' '), APPROVAL_TAKEN);
+    assert_non_null(strstr(seen(80, 12, ARMED), "\n line 30\n a allow"));
+    draw(80, 40, ARMED); /* a larger screen shows all of it */
+    assert_non_null(strstr(seen(80, 40, ARMED), "\n line 1\n"));
+    assert_int_equal(action(ACTION_SCROLL_UP), APPROVAL_TAKEN);
+    assert_int_equal(action(ACTION_SCROLL_DOWN), APPROVAL_TAKEN);
+    assert_int_equal(letter('G'), APPROVAL_TAKEN);
+    assert_int_equal(letter('g'), APPROVAL_TAKEN);
+    assert_non_null(strstr(seen(80, 5, ARMED), "line 1\n line 2\n line 3\n a allow"));
+}
+
+/* --- differences --- */
+
+static void differences_are_told_by_sign_and_style(void **state)
+{
+    (void)state;
+    static const char diff[] =
+        "--- a/notes\n+++ b/notes\n@@ -1,3 +1,3 @@\n same\n--- old\n+++ new\n"
+        "\\ No newline at end of file\n";
+    static const enum style styles[] = {STYLE_DIM,     STYLE_DIM,          STYLE_DIM,
+                                        STYLE_OVERLAY, STYLE_DIFF_REMOVED, STYLE_DIFF_ADDED,
+                                        STYLE_DIM};
+    ask("1", "{}", diff);
+    const struct rows *rows = draw(80, 9, NOW);
+    for (size_t i = 0; i < sizeof styles / sizeof *styles; i++) {
+        enum style wanted = styles[i];
+        if (wanted == STYLE_OVERLAY) /* one span with the margin */
+            assert_int_equal(rows->spans.items[rows->list.items[i + 1].spans].style, wanted);
+        else
+            assert_int_equal(style_of(rows, i + 1), wanted);
+    }
+    assert_non_null(strstr(seen(80, 9, NOW), "\n --- old\n +++ new\n"));
+}
+
+static void a_list_is_no_difference(void **state)
+{
+    (void)state;
+    ask("1", "{}", "- one\n+ two\n");
+    const struct rows *rows = draw(80, 4, NOW);
+    for (size_t i = 1; i < 3; i++)
+        assert_int_equal(rows->spans.items[rows->list.items[i].spans].style, STYLE_OVERLAY);
+}
+
+/* --- text of others --- */
+
+static void hostile_text_is_cleaned(void **state)
+{
+    (void)state;
+    struct notice *n = notice_new(NOTICE_APPROVAL);
+    n->text = mem_strdup("1");
+    n->name = mem_strdup("evil\n\033]0;owned\007");
+    n->detail = mem_strdup("exe\033[2Jcute");
+    n->preview = mem_strdup(
+        "echo \033[31m\r\n\xff\xe2\x80\xae"
+        "abc\x9b"
+        "2J");
+    approval_ask(&a, n);
+    notice_free(n);
+    const char *text = seen(80, 6, NOW);
+    for (const char *p = text; *p; p++)
+        assert_true((unsigned char)*p >= 0x20 || *p == '\n');
+    assert_true(utf8_valid(text, strlen(text)));
+    assert_null(strstr(text, "\xe2\x80\xae"));
+    assert_non_null(strstr(text, "evil "));
+}
+
+/* A row that goes on cannot be taken for a line: it is marked. */
+static void long_lines_go_on_in_marked_rows(void **state)
+{
+    (void)state;
+    ask("1", "{}", "echo aaaaaaaaaa; rm b");
+    assert_int_equal(approval_height(&a, &keymap, 12), 6);
+    assert_non_null(strstr(seen(12, 7, NOW), "\n echo aaaaaa\n›aaaa; rm b\n"));
+    approval_forget(&a);
+    ask("1", "{}", "日本語日本語");
+    assert_non_null(strstr(seen(10, 7, NOW), "\n 日本語日\n›本語\n"));
+}
+
+static uint64_t next(uint64_t *state)
+{
+    *state = *state * 6364136223846793005u + 1442695040888963407u;
+    return *state >> 33;
+}
+
+static char *random_text(uint64_t *state)
+{
+    static const char *const pieces[] = {"a", " ",  "-",  "+",    "@@ ", "日",
+                                         "é", "\n", "\n", "🙂", "x y"};
+    struct buf text = BUF_INIT;
+    for (uint64_t n = next(state) % 60; n > 0; n--)
+        buf_addstr(&text, pieces[next(state) % (sizeof pieces / sizeof *pieces)]);
+    return buf_take(&text);
+}
+
+/* What the rows hold, without margins and marks, is the whole text but for its line ends. */
+static void assert_whole(const char *text, const struct rows *rows)
+{
+    struct buf held = BUF_INIT, wanted = BUF_INIT;
+    for (size_t i = 0; i < rows->list.len; i++) {
+        const struct row *row = &rows->list.items[i];
+        size_t margin = rows->text.data[row->text] == ' ' ? 1 : strlen("›");
+        buf_add(&held, rows->text.data + row->text + margin, row->len - margin);
+    }
+    for (const char *p = text; *p; p++)
+        if (*p != '\n')
+            buf_addch(&wanted, *p);
+    assert_string_equal(held.data, wanted.data);
+    buf_release(&held);
+    buf_release(&wanted);
+}
+
+static void nothing_of_the_text_is_left_out(void **state)
+{
+    (void)state;
+    uint64_t random = support_seed();
+    for (int round = 0; round < 2000; round++) {
+        char *text = random_text(&random);
+        int width = 20 + (int)(next(&random) % 60), height = 1 + (int)(next(&random) % 30);
+        ask("1", NULL, *text ? text : "x");
+        draw(width, height, NOW);
+        assert_whole(*text ? text : "x", &a.text);
+        for (int i = 0; i < 8; i++) {
+            static const enum action moves[] = {ACTION_UP,        ACTION_DOWN, ACTION_PAGE_UP,
+                                                ACTION_PAGE_DOWN, ACTION_TOP,  ACTION_BOTTOM};
+            (void)action(moves[next(&random) % 6]);
+            draw(width, height + (int)(next(&random) % 3), NOW);
+        }
+        approval_forget(&a);
+        free(text);
+    }
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    setlocale(LC_ALL, "C.UTF-8");
+    const struct CMUnitTest tests[] = {
+        TEST(who_asks_what_and_the_keys_are_shown),
+        TEST(the_place_stands_apart_from_the_title),
+        TEST(little_room_is_for_text_and_keys),
+        TEST(without_words_the_arguments_are_shown),
+        TEST(keys_count_when_they_are_shown),
+        TEST(who_writes_goes_on_writing),
+        TEST(escape_stops_also_before_the_keys_count),
+        TEST(each_question_is_looked_at_anew),
+        TEST(one_behind_the_first_can_be_over),
+        TEST(keys_can_be_bound),
+        TEST(the_text_scrolls),
+        TEST(differences_are_told_by_sign_and_style),
+        TEST(a_list_is_no_difference),
+        TEST(hostile_text_is_cleaned),
+        TEST(long_lines_go_on_in_marked_rows),
+        TEST(nothing_of_the_text_is_left_out),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,221 @@
+/* What works in which profile: each build, and within a full one each switch. One row an operation,
+ * as the specification's table has them. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "session/capability.h"
+#include "tests/support.h"
+#include "tests/surface.h"
+
+/* Both ways of the run-time switch; in a build without a store the switch changes nothing. */
+static const bool switches[] = {true, false};
+#define EACH_SWITCH(persist)                                                                       \
+    for (const bool *persist = switches; persist < switches + 2; persist++)
+
+static bool kept(bool persist)
+{
+    return persist && capability_store();
+}
+
+static void send_reading(struct service *s, enum command_type type, const char *text)
+{
+    struct command *c = command_new(type, text);
+    c->limit = 100;
+    service_send(s, c);
+}
+
+/* Removes what the last switch left behind. */
+static void begin_afresh(void)
+{
+    if (!capability_store())
+        return;
+    struct session_list list = {0};
+    struct catalog catalog;
+    struct error e;
+    surface_list(&list);
+    for (size_t i = 0; i < list.items.len; i++) {
+        assert_true(catalog_open(&catalog, surface_store(), true, CATALOG_WRITE, &e));
+        assert_true(catalog_delete(&catalog, list.items.items[i].id, NULL, &e));
+        catalog_release(&catalog);
+    }
+    session_list_release(&list);
+}
+
+static void a_turn_works_and_is_kept_where_it_can_be(void **state)
+{
+    (void)state;
+    EACH_SWITCH(persist)
+    {
+        begin_afresh();
+        struct service *s = surface_open(NULL, *persist);
+        char *answer = surface_ask(s, "hello");
+        assert_string_equal(answer, "Hello from the scripted model.");
+        free(answer);
+        service_free(s);
+        struct session_list list = {0};
+        surface_list(&list);
+        assert_int_equal(list.items.len, kept(*persist) ? 1 : 0);
+        session_list_release(&list);
+        if (!capability_store())
+            assert_int_not_equal(access(surface_store(), F_OK), 0);
+    }
+}
+
+static void an_interrupt_works(void **state)
+{
+    (void)state;
+    EACH_SWITCH(persist)
+    {
+        struct service *s = surface_open(NULL, *persist);
+        model_server_queue(surface_server(), &(struct reply){.fault = REPLY_STALL, .text = "half"});
+        surface_send(s, COMMAND_START_TURN, "go");
+        notice_free(surface_expect_event(s, EVENT_TEXT_DELTA));
+        surface_send(s, COMMAND_INTERRUPT, NULL);
+        notice_free(surface_expect_event(s, EVENT_INTERRUPTED));
+        surface_expect_idle(s);
+        service_free(s);
+    }
+}
+
+static void a_live_session_is_read_and_listed(void **state)
+{
+    (void)state;
+    EACH_SWITCH(persist)
+    {
+        begin_afresh();
+        struct service *s = surface_open(NULL, *persist);
+        free(surface_ask(s, "the first"));
+        surface_send(s, COMMAND_NEW, NULL);
+        free(surface_ask(s, "the second"));
+        send_reading(s, COMMAND_LIST, NULL);
+        struct notice *list = surface_expect(s, NOTICE_LIST);
+        assert_int_equal(list->sessions.items.len, 2);
+        assert_int_equal(list->number, 2);
+        send_reading(s, COMMAND_PREVIEW, list->sessions.items.items[1].id);
+        struct notice *preview = surface_expect(s, NOTICE_PREVIEW);
+        assert_string_equal(preview->info.title, "the first");
+        assert_true(preview->events.len > 0);
+        notice_free(preview);
+        notice_free(list);
+        send_reading(s, COMMAND_SEARCH, "second");
+        struct notice *found = surface_expect(s, NOTICE_SEARCH);
+        assert_int_equal(found->hits.items.len, 1);
+        notice_free(found);
+        service_free(s);
+    }
+}
+
+static struct error read_error(struct service *s, const char *id)
+{
+    send_reading(s, COMMAND_PREVIEW, id);
+    struct notice *n = surface_next(s);
+    while (n->type != NOTICE_PREVIEW && n->type != NOTICE_ERROR) {
+        notice_free(n);
+        n = surface_next(s);
+    }
+    struct error e = n->type == NOTICE_ERROR ? n->error : (struct error){0};
+    notice_free(n);
+    return e;
+}
+
+/* Archiving leaves memory; what is read after that comes from the store, where there is one. */
+static void an_archived_session_is_read_from_the_store_or_not_at_all(void **state)
+{
+    (void)state;
+    EACH_SWITCH(persist)
+    {
+        begin_afresh();
+        struct service *s = surface_open(NULL, *persist);
+        free(surface_ask(s, "for the archive"));
+        surface_send(s, COMMAND_ARCHIVE, NULL);
+        struct notice *done = surface_expect(s, NOTICE_DONE);
+        assert_int_equal(done->command, COMMAND_ARCHIVE);
+        char *id = mem_strdup(done->text);
+        notice_free(done);
+        assert_int_equal(read_error(s, id).code,
+                         kept(*persist) ? ERR_OK : ERR_SESSION_NOT_FOUND);
+        surface_send(s, COMMAND_RESUME, id);
+        if (kept(*persist))
+            notice_free(surface_expect(s, NOTICE_PAGE));
+        else
+            surface_expect_error(s, ERR_SESSION_PERSISTENCE_DISABLED, id);
+        free(id);
+        service_free(s);
+    }
+}
+
+/* The answer to the first message is in the request for the third: the snapshot was kept. */
+static void an_archived_session_goes_on_where_it_was(void **state)
+{
+    (void)state;
+    struct service *s = surface_open(NULL, true);
+    free(surface_ask(s, "remember this"));
+    surface_send(s, COMMAND_ARCHIVE, NULL);
+    struct notice *done = surface_expect(s, NOTICE_DONE);
+    surface_send(s, COMMAND_OPEN, done->text);
+    notice_free(surface_expect(s, NOTICE_PAGE));
+    surface_send(s, COMMAND_START_TURN, "may I?");
+    surface_expect_error(s, ERR_SESSION_NOT_FOUND, "may I?");
+    surface_expect_idle(s);
+    surface_send(s, COMMAND_RESUME, done->text);
+    notice_free(surface_expect(s, NOTICE_PAGE));
+    notice_free(done);
+    free(surface_ask(s, "what was it?"));
+    assert_non_null(strstr(model_server_body(surface_server(), 1), "remember this"));
+    service_free(s);
+}
+
+static void the_catalog_says_what_it_cannot(void **state)
+{
+    (void)state;
+    struct catalog c;
+    struct error e = {0};
+    struct session_info info;
+    struct session_list list = {0};
+    assert_false(catalog_open(&c, surface_store(), false, CATALOG_WRITE, &e));
+    assert_int_equal(e.code, ERR_SESSION_PERSISTENCE_DISABLED);
+    assert_int_equal(catalog_open(&c, surface_store(), true, CATALOG_WRITE, &e), capability_store());
+    if (capability_store())
+        catalog_release(&c);
+    assert_true(catalog_open(&c, surface_store(), false, CATALOG_READ, &e));
+    assert_true(catalog_list(&c, &(struct session_filter){0}, &list, NULL, &e));
+    assert_int_equal(list.items.len, 0);
+    assert_false(catalog_find(&c, "last", &info, &e));
+    assert_int_equal(e.code, ERR_SESSION_NOT_FOUND);
+    catalog_release(&c);
+}
+
+static void compaction_says_that_it_is_off(void **state)
+{
+    (void)state;
+    EACH_SWITCH(persist)
+    {
+        struct service *s = surface_open(NULL, *persist);
+        surface_send(s, COMMAND_COMPACT, NULL);
+        surface_expect_error(s, ERR_SESSION_COMPACTION_DISABLED, NULL);
+        service_free(s);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest all[] = {
+        surface_test(a_turn_works_and_is_kept_where_it_can_be),
+        surface_test(an_interrupt_works),
+        surface_test(a_live_session_is_read_and_listed),
+        surface_test(an_archived_session_is_read_from_the_store_or_not_at_all),
+        stored_test(an_archived_session_goes_on_where_it_was),
+        surface_test(the_catalog_says_what_it_cannot),
+        surface_test(compaction_says_that_it_is_off),
+    };
+    return cmocka_run_group_tests(all, NULL, NULL);
+}

@@ -1,0 +1,621 @@
+/* What may be done with kept sessions from outside a conversation. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <sqlite3.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "chat/history.h"
+#include "session/capability.h"
+#include "session/catalog.h"
+#include "session/lock.h"
+#include "session/projection.h"
+#include "store/event_log.h"
+#include "store/snapshot.h"
+#include "tests/record.h"
+#include "tests/support.h"
+
+static char *path;
+static struct store *store;
+static struct catalog catalog; /* borrows it */
+static struct record record;   /* a session of two runs */
+static struct error e;
+
+static int set_up(void **state)
+{
+    support_setup(state);
+    path = support_path("tiro.db");
+    e = (struct error){0};
+    if (!store_open(path, STORE_READ_WRITE, &store, &e))
+        return -1;
+    catalog_borrow(&catalog, store, support_dir(), "");
+    record_begin(&record, catalog.store);
+    record_run(&record, "What is a monad?", "A burrito.");
+    record_run(&record, "Really?", "No.");
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    record_release(&record);
+    catalog_release(&catalog);
+    store_close(store);
+    free(path);
+    return support_teardown(state);
+}
+
+static bool exists(const char *file)
+{
+    struct stat st;
+    return lstat(file, &st) == 0;
+}
+
+static struct session_info find(const char *id)
+{
+    struct session_info info;
+    if (!catalog_find(&catalog, id, &info, &e))
+        fail_msg("%s", e.text);
+    return info;
+}
+
+/* Runs SQL behind the catalog's back. */
+static void meddle(const char *sql)
+{
+    sqlite3 *db;
+    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
+    sqlite3_close(db);
+}
+
+static int64_t ask(const char *sql)
+{
+    sqlite3 *db;
+    sqlite3_stmt *q;
+    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_prepare_v2(db, sql, -1, &q, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_step(q), SQLITE_ROW);
+    int64_t n = sqlite3_column_int64(q, 0);
+    sqlite3_finalize(q);
+    sqlite3_close(db);
+    return n;
+}
+
+static bool ignore(void *context, const struct event *ev)
+{
+    (void)ev;
+    ++*(int *)context;
+    return true;
+}
+
+/* --- opening ---------------------------------------------------------------------------------- */
+
+static void need_store(void)
+{
+    if (!capability_store())
+        skip();
+}
+
+static void check_empty(struct catalog *c)
+{
+    struct session_list list;
+    struct session_filter filter = {0};
+    struct session_info info;
+    struct search_hits hits;
+    int64_t total = 7;
+    bool more = true;
+    int count = 0;
+    assert_true(catalog_list(c, &filter, &list, &total, &e));
+    assert_int_equal(list.items.len, 0);
+    assert_int_equal(total, 0);
+    assert_true(catalog_search(c, "word", NULL, 5, &hits, &more, &e));
+    assert_int_equal(hits.items.len, 0);
+    assert_false(more);
+    assert_false(catalog_find(c, "last", &info, &e));
+    assert_int_equal(e.code, ERR_SESSION_NOT_FOUND);
+    assert_false(catalog_read(c, "last", 0, NULL, ignore, &count, &e));
+    assert_int_equal(e.code, ERR_SESSION_NOT_FOUND);
+    assert_false(catalog_delete(c, "last", NULL, &e));
+    assert_int_equal(e.code, ERR_SESSION_NOT_FOUND);
+    assert_false(catalog_fork(c, "last", 0, &info, &e));
+    assert_int_equal(e.code, ERR_SESSION_NOT_FOUND);
+}
+
+static void test_where_nothing_is_kept(void **state)
+{
+    (void)state;
+    need_store();
+    struct catalog c;
+    char *nothing = support_path("nowhere/tiro.db");
+    char *folder = support_path("nowhere");
+    assert_true(catalog_open(&c, nothing, true, CATALOG_READ, &e));
+    check_empty(&c);
+    catalog_release(&c);
+    assert_false(exists(folder)); /* looking makes nothing */
+    char *empty = support_path("empty.db");
+    support_write(empty, "");
+    assert_true(catalog_open(&c, empty, true, CATALOG_READ, &e));
+    check_empty(&c);
+    catalog_release(&c);
+    assert_true(catalog_open(&c, nothing, true, CATALOG_WRITE, &e));
+    catalog_release(&c);
+    assert_true(exists(nothing));
+    free(empty);
+    free(folder);
+    free(nothing);
+}
+
+static void test_not_to_be_kept(void **state)
+{
+    (void)state;
+    struct catalog c;
+    assert_true(catalog_open(&c, path, false, CATALOG_READ, &e));
+    check_empty(&c); /* although there is a session */
+    catalog_release(&c);
+    assert_false(catalog_open(&c, path, false, CATALOG_WRITE, &e));
+    assert_int_equal(e.code, ERR_SESSION_PERSISTENCE_DISABLED);
+}
+
+static void test_faults_of_the_store_come_through(void **state)
+{
+    (void)state;
+    need_store();
+    struct catalog c;
+    char *file = support_path("letter");
+    char *below = support_path("letter/tiro.db");
+    support_write(file, "Dear reader, this is no database, but it is long enough to be one.\n");
+    static const enum catalog_access accesses[] = {CATALOG_READ, CATALOG_WRITE};
+    for (size_t i = 0; i < 2; i++) {
+        assert_false(catalog_open(&c, file, true, accesses[i], &e));
+        assert_int_equal(e.code, ERR_SESSION_STORE_ERROR);
+        assert_false(catalog_open(&c, below, true, accesses[i], &e));
+        assert_int_equal(e.code, ERR_SESSION_STORE_ERROR);
+    }
+    free(below);
+    free(file);
+}
+
+/* --- reading ---------------------------------------------------------------------------------- */
+
+static void test_read(void **state)
+{
+    (void)state;
+    struct session_info info;
+    struct search_hits hits;
+    bool more;
+    int count = 0;
+    assert_true(catalog_read(&catalog, "last", 0, &info, ignore, &count, &e));
+    assert_string_equal(info.id, record.info.id);
+    assert_string_equal(info.title, "What is a monad?");
+    assert_int_equal(count, 10);
+    session_info_release(&info);
+    count = 0;
+    assert_true(catalog_read(&catalog, record.info.id, 7, NULL, ignore, &count, &e));
+    assert_int_equal(count, 3);
+    assert_true(catalog_search(&catalog, "burrito", NULL, 5, &hits, &more, &e));
+    assert_int_equal(hits.items.len, 1);
+    search_hits_release(&hits);
+    assert_true(catalog_search(&catalog, "burrito", "what is a monad?", 5, &hits, &more, &e));
+    assert_int_equal(hits.items.len, 1);
+    search_hits_release(&hits);
+    assert_false(catalog_search(&catalog, "burrito", "who", 5, &hits, &more, &e));
+    assert_int_equal(e.code, ERR_SESSION_NOT_FOUND);
+}
+
+/* A crash, or a turn that runs: the log is ahead of the row. */
+static void test_what_the_row_does_not_know_yet(void **state)
+{
+    (void)state;
+    record_add(&record, EVENT_RUN_STARTED, "More?");
+    record_add(&record, EVENT_TEXT_COMPLETE, "Much more.");
+    struct session_info info = find("last");
+    assert_int_equal(info.turns, 3);
+    assert_int_equal(info.messages, 6);
+    assert_int_equal(info.last_seq, 12);
+    assert_string_equal(info.last_line, "Much more.");
+    session_info_release(&info);
+}
+
+/* --- changing --------------------------------------------------------------------------------- */
+
+static void rename_to(const char *title, const char *wanted, bool by_hand)
+{
+    char id[UUID_LEN + 1];
+    if (!catalog_rename(&catalog, record.info.id, title, id, &e))
+        fail_msg("%s", e.text);
+    assert_string_equal(id, record.info.id);
+    struct session_info info = find(id);
+    assert_string_equal(info.title, wanted);
+    assert_int_equal(info.title_set, by_hand);
+    assert_int_equal(info.updated_ms, record.info.updated_ms); /* its place in lists stays */
+    session_info_release(&info);
+}
+
+static void test_rename(void **state)
+{
+    (void)state;
+    rename_to("  Food \n and more", "Food", true);
+    rename_to("\x1b[31mred\x1b[0m", "␛[31mred␛[0m", true);
+    rename_to("", "What is a monad?", false);
+    rename_to("Food", "Food", true);
+    rename_to(" \n\t", "What is a monad?", false);
+    meddle("UPDATE event SET payload = '{\"input\":\" \"}' WHERE seq = 1");
+    rename_to("", "Really?", false); /* the first with a text */
+    assert_true(catalog_rename(&catalog, "last", "x", NULL, &e));
+    struct record draft;
+    record_begin(&draft, catalog.store);
+    assert_true(catalog_rename(&catalog, draft.info.id, "", NULL, &e));
+    struct session_info info = find(draft.info.id);
+    assert_string_equal(info.title, "");
+    session_info_release(&info);
+    record_release(&draft);
+}
+
+static void test_label(void **state)
+{
+    (void)state;
+    assert_true(catalog_label(&catalog, "last", "work urgent", NULL, &e));
+    assert_true(catalog_label(&catalog, "last", "-urgent +food", NULL, &e));
+    struct session_info info = find("last");
+    assert_string_equal(info.labels, "food work");
+    session_info_release(&info);
+    assert_false(catalog_label(&catalog, "last", "good b\001d", NULL, &e));
+    assert_int_equal(e.code, ERR_USAGE);
+    info = find("last");
+    assert_string_equal(info.labels, "food work");
+    session_info_release(&info);
+    assert_true(catalog_label(&catalog, "last", "trip, law,-work", NULL, &e));
+    info = find("last");
+    assert_string_equal(info.labels, "food law trip");
+    session_info_release(&info);
+}
+
+static int64_t archived_ms(void)
+{
+    struct session_info info = find("last");
+    int64_t ms = info.archived_ms;
+    session_info_release(&info);
+    return ms;
+}
+
+static void test_archive(void **state)
+{
+    (void)state;
+    struct history h;
+    history_init(&h);
+    assert_true(snapshot_save(catalog.store, record.info.id, &h, &e));
+    assert_true(catalog_archive(&catalog, "last", true, NULL, &e));
+    assert_true(archived_ms() > 0);
+    assert_int_equal(ask("SELECT count(*) FROM snapshot"), 1); /* is kept */
+    meddle("UPDATE session SET archived_ms = 5");
+    assert_true(catalog_archive(&catalog, "last", true, NULL, &e));
+    assert_int_equal(archived_ms(), 5); /* it was then that it was archived */
+    assert_true(catalog_archive(&catalog, "last", false, NULL, &e));
+    assert_int_equal(archived_ms(), 0);
+    assert_true(catalog_archive(&catalog, "last", false, NULL, &e));
+    history_release(&h);
+}
+
+static void test_delete(void **state)
+{
+    (void)state;
+    struct record other;
+    char id[UUID_LEN + 1];
+    record_begin(&other, catalog.store);
+    record_run(&other, "Stay!", "Yes.");
+    assert_true(projection_update(&catalog, record.info.id, &e));
+    char *files = projection_directory(&catalog, record.info.id);
+    char *lock = mem_printf("%s/locks/%s.lock", catalog.directory, record.info.id);
+    assert_true(exists(files));
+    if (!catalog_delete(&catalog, record.info.id, id, &e))
+        fail_msg("%s", e.text);
+    assert_string_equal(id, record.info.id);
+    assert_false(exists(files));
+    assert_false(exists(lock));
+    assert_int_equal(ask("SELECT count(*) FROM session"), 1);
+    assert_int_equal(ask("SELECT count(*) FROM event"), 5);
+    assert_false(catalog_delete(&catalog, record.info.id, id, &e));
+    assert_int_equal(e.code, ERR_SESSION_NOT_FOUND);
+    record_release(&other);
+    free(lock);
+    free(files);
+}
+
+/* What is not ours stays, and is named. */
+static void test_delete_beside_other_files(void **state)
+{
+    (void)state;
+    assert_true(projection_update(&catalog, record.info.id, &e));
+    char *files = projection_directory(&catalog, record.info.id);
+    char *notes = mem_printf("%s/notes.txt", files);
+    char *transcript = mem_printf("%s/transcript.md", files);
+    support_write(notes, "mine");
+    assert_false(catalog_delete(&catalog, record.info.id, NULL, &e));
+    assert_int_equal(e.code, ERR_FILE_ERROR);
+    assert_non_null(strstr(e.text, "is deleted, but"));
+    assert_true(exists(notes));
+    assert_false(exists(transcript));
+    assert_int_equal(ask("SELECT count(*) FROM session"), 0);
+    free(transcript);
+    free(notes);
+    free(files);
+}
+
+static bool try_rename(void)
+{
+    return catalog_rename(&catalog, "last", "x", NULL, &e);
+}
+
+static bool try_label(void)
+{
+    return catalog_label(&catalog, "last", "x", NULL, &e);
+}
+
+static bool try_archive(void)
+{
+    return catalog_archive(&catalog, "last", true, NULL, &e);
+}
+
+static bool try_delete(void)
+{
+    return catalog_delete(&catalog, "last", NULL, &e);
+}
+
+static bool (*const changes[])(void) = {try_rename, try_label, try_archive, try_delete};
+
+static void test_locks(void **state)
+{
+    (void)state;
+    int lock, count = 0;
+    assert_true(lock_take(catalog.directory, record.info.id, &lock, &e));
+    for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
+        assert_false(changes[i]());
+        assert_int_equal(e.code, ERR_SESSION_BUSY);
+        assert_non_null(strstr(e.text, record.info.id + UUID_LEN - 8));
+    }
+    struct session_info info = find("last");
+    assert_string_equal(info.title, "What is a monad?");
+    session_info_release(&info);
+    assert_true(catalog_read(&catalog, "last", 0, NULL, ignore, &count, &e));
+
+    struct catalog own = catalog;
+    catalog_borrow(&catalog, own.store, own.directory, record.info.id); /* we have it ourselves */
+    for (size_t i = 0; i < sizeof changes / sizeof *changes; i++)
+        assert_true(changes[i]());
+    catalog_release(&catalog);
+    catalog = own;
+    lock_drop(&lock);
+}
+
+static void test_locks_are_given_back(void **state)
+{
+    (void)state;
+    int lock;
+    for (size_t i = 0; i < 3; i++) {
+        assert_true(changes[i]());
+        assert_true(lock_take(catalog.directory, record.info.id, &lock, &e));
+        lock_drop(&lock);
+    }
+    assert_false(catalog_label(&catalog, "last", "b\001d", NULL, &e));
+    assert_true(lock_take(catalog.directory, record.info.id, &lock, &e));
+    lock_drop(&lock);
+}
+
+static void test_in_memory(void **state)
+{
+    (void)state;
+    struct store *memory;
+    struct record r;
+    struct catalog c;
+    struct session_info fork;
+    char *place = store_memory_path();
+    assert_true(store_open(place, STORE_READ_WRITE, &memory, &e));
+    record_begin(&r, memory);
+    record_run(&r, "Hi", "Hello");
+    catalog_borrow(&c, memory, NULL, "");
+    assert_null(projection_directory(&c, r.info.id));
+    assert_true(projection_update(&c, r.info.id, &e));
+    assert_true(catalog_rename(&c, "last", "x", NULL, &e));
+    assert_true(catalog_fork(&c, r.info.id, 0, &fork, &e));
+    assert_true(catalog_archive(&c, r.info.id, true, NULL, &e));
+    struct session_info info;
+    assert_false(catalog_find(&c, r.info.id, &info, &e));
+    assert_int_equal(e.code, ERR_SESSION_NOT_FOUND);
+    assert_true(catalog_find(&c, fork.id, &info, &e));
+    session_info_release(&info);
+    session_info_release(&fork);
+    catalog_release(&c);
+    record_release(&r);
+    store_close(memory);
+    free(place);
+}
+
+/* --- forking ---------------------------------------------------------------------------------- */
+
+/* The lines of a log without its id. */
+static char *lines_of(const char *id)
+{
+    char *lines = record_lines(catalog.store, id);
+    for (char *at = lines; (at = strstr(at, id)); at += UUID_LEN)
+        memset(at, 'i', UUID_LEN);
+    return lines;
+}
+
+static struct session_info fork_at(const char *reference, int64_t at)
+{
+    struct session_info fork;
+    if (!catalog_fork(&catalog, reference, at, &fork, &e))
+        fail_msg("%s", e.text);
+    return fork;
+}
+
+static void test_fork(void **state)
+{
+    (void)state;
+    int lock;
+    record.info.system = mem_strdup("Be brief.");
+    record.info.labels = mem_strdup("food work");
+    record_save(&record);
+    char *before = lines_of(record.info.id);
+    assert_true(lock_take(catalog.directory, record.info.id, &lock, &e)); /* it is in use */
+    struct session_info fork = fork_at("last", 0);
+    lock_drop(&lock);
+    char *after = lines_of(record.info.id);
+    char *copy = lines_of(fork.id);
+    assert_string_equal(after, before);
+    assert_string_equal(copy, before);
+    struct session_info kept = find(fork.id);
+    assert_string_equal(kept.title, "What is a monad?");
+    assert_false(kept.title_set);
+    assert_string_equal(kept.parent, record.info.id);
+    assert_int_equal(kept.parent_seq, 10);
+    assert_string_equal(kept.directory, record.info.directory);
+    assert_string_equal(kept.provider, "openai");
+    assert_string_equal(kept.model, "m-1");
+    assert_string_equal(kept.system, "Be brief.");
+    assert_string_equal(kept.labels, "food work");
+    assert_string_equal(kept.last_line, "No.");
+    assert_int_equal(kept.turns, 2);
+    assert_int_equal(kept.messages, 4);
+    assert_int_equal(kept.last_seq, 10);
+    assert_null(kept.draft);
+    assert_true(kept.created_ms > record.info.created_ms);
+    assert_int_equal(kept.updated_ms, kept.created_ms);
+    assert_int_equal(kept.archived_ms, 0);
+    struct search_hits hits; /* the copy is found, too */
+    bool more;
+    assert_true(catalog_search(&catalog, "burrito", fork.id, 5, &hits, &more, &e));
+    assert_int_equal(hits.items.len, 1);
+    search_hits_release(&hits);
+    session_info_release(&kept);
+    session_info_release(&fork);
+    free(copy);
+    free(after);
+    free(before);
+}
+
+static void test_fork_at_a_question(void **state)
+{
+    (void)state;
+    struct session_info fork = fork_at("last", 6);
+    struct session_info kept = find(fork.id);
+    assert_int_equal(kept.last_seq, 5);
+    assert_int_equal(kept.parent_seq, 5);
+    assert_string_equal(kept.draft, "Really?");
+    assert_string_equal(kept.last_line, "A burrito.");
+    session_info_release(&kept);
+    session_info_release(&fork);
+
+    fork = fork_at(record.info.id, 1);
+    kept = find(fork.id);
+    assert_int_equal(kept.last_seq, 0);
+    assert_string_equal(kept.draft, "What is a monad?");
+    assert_string_equal(kept.title, ""); /* what will be sent names it */
+    session_info_release(&kept);
+    session_info_release(&fork);
+}
+
+static void test_fork_within_a_run(void **state)
+{
+    (void)state;
+    struct history h;
+    record_add(&record, EVENT_RUN_STARTED, "Read x.");
+    record_add(&record, EVENT_TURN_STARTED, NULL);
+    record_add(&record, EVENT_TOOL_CALL_REQUESTED, "{\"path\":\"x\"}");
+    record_add(&record, EVENT_TURN_COMPLETED, NULL);
+    struct session_info fork = fork_at("last", 13);
+    assert_int_equal(fork.parent_seq, 14);
+    assert_int_equal(fork.last_seq, 15); /* the run is closed */
+    assert_true(snapshot_resume(catalog.store, fork.id, &h, &e));
+    assert_false(h.running);
+    assert_int_equal(h.messages.len, 7); /* the call got a result */
+    assert_int_equal(h.messages.items[6].role, ROLE_TOOL);
+    history_release(&h);
+
+    struct session_info again = fork_at(fork.id, 0);
+    assert_string_equal(again.parent, fork.id);
+    assert_int_equal(again.last_seq, 15);
+    char *first = lines_of(fork.id);
+    char *second = lines_of(again.id);
+    assert_string_equal(first, second);
+    free(first);
+    free(second);
+    session_info_release(&again);
+    session_info_release(&fork);
+}
+
+static void test_forks_that_cannot_be(void **state)
+{
+    (void)state;
+    struct session_info fork;
+    struct record draft;
+    static const int64_t places[] = {11, -1};
+    for (size_t i = 0; i < 2; i++) {
+        assert_false(catalog_fork(&catalog, "last", places[i], &fork, &e));
+        assert_int_equal(e.code, ERR_USAGE);
+    }
+    assert_false(catalog_fork(&catalog, "none", 0, &fork, &e));
+    assert_int_equal(e.code, ERR_SESSION_NOT_FOUND);
+    record_begin(&draft, catalog.store);
+    assert_false(catalog_fork(&catalog, draft.info.id, 0, &fork, &e));
+    assert_int_equal(e.code, ERR_USAGE);
+    draft.info.draft = mem_strdup("not sent");
+    record_save(&draft);
+    fork = fork_at(draft.info.id, 0);
+    assert_string_equal(fork.draft, "not sent");
+    session_info_release(&fork);
+    record_release(&draft);
+}
+
+static void test_a_fork_that_fails_leaves_nothing(void **state)
+{
+    (void)state;
+    struct session_info fork;
+    record_add(&record, EVENT_RUN_STARTED, "Read x.");
+    record_add(&record, EVENT_TEXT_COMPLETE, "Half");
+    meddle(
+        "CREATE TRIGGER full BEFORE INSERT ON event WHEN NEW.type = 'run_completed'"
+        " AND NEW.seq = 13 BEGIN SELECT RAISE(ABORT, 'full'); END");
+    assert_false(catalog_fork(&catalog, "last", 0, &fork, &e));
+    assert_int_equal(ask("SELECT count(*) FROM session"), 1);
+    assert_int_equal(ask("SELECT count(*) FROM event"), 12);
+    meddle("DROP TRIGGER full");
+    fork = fork_at("last", 0);
+    assert_int_equal(fork.last_seq, 13);
+    session_info_release(&fork);
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_where_nothing_is_kept),
+        TEST(test_not_to_be_kept),
+        TEST(test_faults_of_the_store_come_through),
+        TEST(test_read),
+        TEST(test_what_the_row_does_not_know_yet),
+        TEST(test_rename),
+        TEST(test_label),
+        TEST(test_archive),
+        TEST(test_delete),
+        TEST(test_delete_beside_other_files),
+        TEST(test_locks),
+        TEST(test_locks_are_given_back),
+        TEST(test_in_memory),
+        TEST(test_fork),
+        TEST(test_fork_at_a_question),
+        TEST(test_fork_within_a_run),
+        TEST(test_forks_that_cannot_be),
+        TEST(test_a_fork_that_fails_leaves_nothing),
+    };
+    return cmocka_run_group_tests_name("catalog", tests, NULL, NULL);
+}

@@ -1,0 +1,470 @@
+/* Programs started by ours: their output and input, what kills them, and that nothing is left. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/child.h"
+#include "base/clock.h"
+#include "base/mem.h"
+#include "support.h"
+
+enum { PATIENCE_MS = 20000, SOON_MS = 5000 };
+
+static struct buf output;
+static size_t most; /* bytes that take() accepts; 0: all */
+static struct child_result result;
+static struct error fault;
+
+static int setup(void **state)
+{
+    signal(SIGPIPE, SIG_IGN);
+    buf_init(&output, 0);
+    most = 0;
+    return support_setup(state);
+}
+
+static int teardown(void **state)
+{
+    buf_release(&output);
+    return support_teardown(state);
+}
+
+static bool take(void *context, const char *bytes, size_t len)
+{
+    (void)context;
+    buf_add(&output, bytes, len);
+    return most == 0 || output.len <= most;
+}
+
+static struct child_command plain(const char *const *argv, int timeout_ms)
+{
+    return (struct child_command){
+        .argv = argv, .deadline_ms = clock_mono_ms() + timeout_ms, .take = take};
+}
+
+static enum child_end run(const struct child_command *c)
+{
+    buf_clear(&output);
+    if (!child_run(c, &result, &fault))
+        fail_msg("%s", fault.text);
+    return result.end;
+}
+
+static enum child_end shell(const char *text, int timeout_ms)
+{
+    const struct child_command c =
+        plain((const char *const[]){"/bin/sh", "-c", text, NULL}, timeout_ms);
+    return run(&c);
+}
+
+static void tells_output_and_status(void **state)
+{
+    (void)state;
+    assert_int_equal(shell("echo one; echo noise >&2; cat; exit 3", PATIENCE_MS), CHILD_EXITED);
+    assert_int_equal(result.status, 3);
+    assert_string_equal(output.data, "one\n");
+    assert_int_equal(shell("kill -15 $$", PATIENCE_MS), CHILD_SIGNALED);
+    assert_int_equal(result.status, SIGTERM);
+
+    struct child_command c = plain(
+        (const char *const[]){"/bin/sh", "-c", "echo a; echo b >&2; echo c", NULL}, PATIENCE_MS);
+    c.with_errors = true;
+    assert_int_equal(run(&c), CHILD_EXITED);
+    assert_string_equal(output.data, "a\nb\nc\n");
+}
+
+static void says_what_cannot_be_started(void **state)
+{
+    (void)state;
+    struct child_command c = plain((const char *const[]){"/nonexistent/x", NULL}, PATIENCE_MS);
+    assert_false(child_run(&c, &result, &fault));
+    assert_non_null(strstr(fault.text, "/nonexistent/x: No such file"));
+    c.directory = "/";
+    assert_false(child_run(&c, &result, &fault));
+    assert_non_null(strstr(fault.text, "No such file"));
+    c = plain((const char *const[]){"/bin/sh", "-c", ":", NULL}, PATIENCE_MS);
+    c.directory = "/nonexistent";
+    assert_false(child_run(&c, &result, &fault));
+    assert_non_null(strstr(fault.text, "No such file"));
+}
+
+static void starts_where_and_with_what_it_is_told(void **state)
+{
+    char *places[] = {support_path("plain"), support_path("-with 'quotes' and $blanks")};
+    char *environment[] = {(char[]){"COLOUR=green"}, NULL};
+    (void)state;
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        assert_int_equal(mkdir(places[i], 0700), 0);
+        struct child_command c = plain((const char *const[]){"/bin/sh", "-c",
+                                                             "echo \"$COLOUR ${HOME-none} $PWD\" "
+                                                             "\"$1\"",
+                                                             "sh", "a  b", NULL},
+                                       PATIENCE_MS);
+        c.directory = places[i];
+        c.environment = environment;
+        assert_int_equal(run(&c), CHILD_EXITED);
+        char *expected = mem_printf("green none %s a  b\n", places[i]);
+        assert_string_equal(output.data, expected);
+        free(expected);
+        free(places[i]);
+    }
+}
+
+/* More than the pipes hold, both ways at once. */
+static void feeds_and_reads_at_once(void **state)
+{
+    enum { SIZE = 3 * 1024 * 1024 };
+    char *text = mem_alloc(SIZE);
+    (void)state;
+    memset(text, 'x', SIZE);
+    struct child_command c = plain((const char *const[]){"/bin/cat", NULL}, PATIENCE_MS);
+    c.input = text;
+    c.input_len = SIZE;
+    assert_int_equal(run(&c), CHILD_EXITED);
+    assert_int_equal(output.len, SIZE);
+    assert_memory_equal(output.data, text, SIZE);
+
+    c = plain((const char *const[]){"/bin/sh", "-c", "head -c 3; exit 4", NULL}, PATIENCE_MS);
+    c.input = text;
+    c.input_len = SIZE;
+    assert_int_equal(run(&c), CHILD_EXITED); /* it did not want the rest */
+    assert_int_equal(result.status, 4);
+    assert_string_equal(output.data, "xxx");
+
+    c.input_len = 0;
+    assert_int_equal(run(&c), CHILD_EXITED);
+    assert_string_equal(output.data, "");
+    free(text);
+}
+
+static void gives_the_extra_descriptor(void **state)
+{
+    char *path = support_path("file");
+    (void)state;
+    support_write(path, "of the file");
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    struct child_command c =
+        plain((const char *const[]){"/bin/sh", "-c", "cat; cat <&3", NULL}, PATIENCE_MS);
+    c.extra = fd;
+    c.input = "input, ";
+    c.input_len = strlen(c.input);
+    assert_int_equal(run(&c), CHILD_EXITED);
+    assert_string_equal(output.data, "input, of the file");
+    close(fd);
+    free(path);
+}
+
+static size_t open_descriptors(void)
+{
+    size_t count = 0;
+    DIR *dir = opendir("/proc/self/fd");
+    if (!dir)
+        return 0;
+    while (readdir(dir))
+        count++;
+    closedir(dir);
+    return count;
+}
+
+static bool is_inherited(long fd)
+{
+    int flags = fcntl((int)fd, F_GETFD);
+    return flags >= 0 && !(flags & FD_CLOEXEC);
+}
+
+/* Neither in us nor in the child, however it ends. */
+static void leaves_no_descriptor(void **state)
+{
+    (void)state;
+    size_t before = open_descriptors();
+    struct child_command broken = plain((const char *const[]){"/nonexistent", NULL}, PATIENCE_MS);
+    for (int i = 0; i < 20; i++) {
+        shell("exit 0", PATIENCE_MS);
+        assert_false(child_run(&broken, &result, &fault));
+    }
+    shell("sleep 60", 1);
+    assert_int_equal(open_descriptors(), before);
+
+    int ours = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    struct child_command c =
+        plain((const char *const[]){"/bin/sh", "-c",
+                                    "[ -e /proc/self/fd/0 ] || exit; "
+                                    "for f in /proc/$$/fd/*; do echo ${f##*/}; done",
+                                    NULL},
+              PATIENCE_MS);
+    c.input = "";
+    run(&c);
+    for (char *line = strtok(output.data, "\n"); line; line = strtok(NULL, "\n"))
+        if (strtol(line, NULL, 10) > 3) /* 3 is the shell's own, for the directory */
+            assert_true(is_inherited(strtol(line, NULL, 10)));
+    close(ours);
+}
+
+/* Every member holds the writing end; it is alone at the end of file when all are gone. */
+static bool is_dead(void *fifo)
+{
+    char byte;
+    return read(*(int *)fifo, &byte, 1) == 0;
+}
+
+static char *make_fifo(int *reader)
+{
+    char *path = support_path("fifo");
+    unlink(path);
+    assert_int_equal(mkfifo(path, 0600), 0);
+    *reader = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    assert_true(*reader >= 0);
+    return path;
+}
+
+static void a_grandchild_neither_hangs_it_nor_survives(void **state)
+{
+    int reader;
+    char *fifo = make_fifo(&reader);
+    char *text = mem_printf("sleep 60 4>'%s' & echo started", fifo);
+    int64_t start = clock_mono_ms();
+    (void)state;
+    assert_int_equal(shell(text, PATIENCE_MS), CHILD_EXITED);
+    assert_string_equal(output.data, "started\n");
+    assert_true(clock_mono_ms() - start < SOON_MS);
+    assert_true(support_wait_until(is_dead, &reader, SOON_MS));
+    close(reader);
+    free(text);
+    free(fifo);
+}
+
+/* It left the group, so it lives on, and pours into the pipe. */
+static void a_stranger_with_the_pipe_is_left_alone(void **state)
+{
+    char *pid_file = support_path("pid");
+    char *fifo = support_path("up");
+    char *text = mem_printf(
+        "setsid sh -c 'echo $$ >\"$1\"; echo >\"$2\"; exec yes' sh '%s' '%s' & "
+        "read line <'%s'",
+        pid_file, fifo, fifo);
+    (void)state;
+    assert_int_equal(mkfifo(fifo, 0600), 0);
+    int64_t start = clock_mono_ms();
+    assert_int_equal(shell(text, PATIENCE_MS), CHILD_EXITED);
+    assert_true(clock_mono_ms() - start < SOON_MS);
+    char *pid = support_read(pid_file);
+    assert_true(strtol(pid, NULL, 10) > 1);
+    assert_int_equal(kill((pid_t)strtol(pid, NULL, 10), SIGKILL), 0);
+    free(pid);
+    free(text);
+    free(fifo);
+    free(pid_file);
+}
+
+/* The time is over when the first output came. */
+static bool take_and_be_late(void *context, const char *bytes, size_t len)
+{
+    struct child_command *c = context;
+    c->deadline_ms = clock_mono_ms();
+    return take(NULL, bytes, len);
+}
+
+static enum child_end late_shell(const char *text, const char *argument)
+{
+    struct child_command c =
+        plain((const char *const[]){"/bin/sh", "-c", text, "sh", argument, NULL}, PATIENCE_MS);
+    c.take = take_and_be_late;
+    c.context = &c;
+    return run(&c);
+}
+
+static void the_deadline_kills_the_group(void **state)
+{
+    static const char *const texts[] = {
+        "exec 4>\"$1\"; echo up; sleep 60",
+        "exec 4>\"$1\"; echo up; exec >&-; sleep 60",
+        "trap '' TERM; exec 4>\"$1\"; echo up; while :; do sleep 1; done",
+        "(trap '' TERM; exec 4>\"$1\"; echo up; while :; do sleep 1; done) & sleep 60",
+        "exec 4>\"$1\"; echo up; kill -STOP $$",
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        int reader;
+        char *fifo = make_fifo(&reader);
+        int64_t start = clock_mono_ms();
+        assert_int_equal(late_shell(texts[i], fifo), CHILD_LATE);
+        assert_string_equal(output.data, "up\n");
+        assert_true(clock_mono_ms() - start < SOON_MS);
+        assert_true(support_wait_until(is_dead, &reader, SOON_MS));
+        close(reader);
+        free(fifo);
+    }
+}
+
+static void the_asked_may_say_goodbye(void **state)
+{
+    (void)state;
+    assert_int_equal(late_shell("trap 'echo goodbye; exit 0' TERM; echo here; "
+                                "while :; do sleep .01; done",
+                                ""),
+                     CHILD_LATE);
+    assert_string_equal(output.data, "here\ngoodbye\n");
+    /* The first of the group is gone at once, the one that has work to do is not. */
+    assert_int_equal(late_shell("(trap 'sleep .1; echo goodbye; exit 0' TERM; echo here; "
+                                "while :; do sleep .01; done) & exec sleep 60",
+                                ""),
+                     CHILD_LATE);
+    assert_string_equal(output.data, "here\ngoodbye\n");
+}
+
+static void output_can_be_refused(void **state)
+{
+    (void)state;
+    most = 100000;
+    int64_t start = clock_mono_ms();
+    assert_int_equal(shell("yes", PATIENCE_MS), CHILD_REFUSED);
+    assert_true(output.len > most);
+    assert_true(clock_mono_ms() - start < SOON_MS);
+}
+
+/* --- the wakeup ------------------------------------------------------------------------------ */
+
+struct waker {
+    int ends[2];
+    int asked;
+    int stop_at; /* the question that is answered with no */
+    int64_t woken_ms;
+    struct wakeup wakeup;
+};
+
+static bool go_on(void *context)
+{
+    struct waker *w = context;
+    char byte;
+    if (read(w->ends[0], &byte, 1) < 0)
+        byte = 0; /* it asks for the time */
+    return ++w->asked < w->stop_at;
+}
+
+static void waker_init(struct waker *w, int stop_at)
+{
+    *w = (struct waker){.stop_at = stop_at};
+    assert_int_equal(pipe(w->ends), 0);
+    fcntl(w->ends[0], F_SETFL, O_NONBLOCK);
+    w->wakeup = (struct wakeup){.fd = w->ends[0], .go_on = go_on, .context = w};
+}
+
+static void waker_release(struct waker *w)
+{
+    close(w->ends[0]);
+    close(w->ends[1]);
+}
+
+static bool wake_and_take(void *context, const char *bytes, size_t len)
+{
+    struct waker *w = context;
+    buf_add(&output, bytes, len);
+    w->woken_ms = clock_mono_ms();
+    return write(w->ends[1], "x", 1) == 1;
+}
+
+/* One that ignores SIGTERM, too: it gets SIGKILL. */
+static void an_interrupt_kills_at_once(void **state)
+{
+    struct waker w;
+    int reader;
+    char *fifo = make_fifo(&reader);
+    char *text = mem_printf("trap '' TERM; exec 4>'%s'; sleep 60 & echo up; sleep 60", fifo);
+    (void)state;
+    waker_init(&w, 1);
+    struct child_command c = plain((const char *const[]){"/bin/sh", "-c", text, NULL}, PATIENCE_MS);
+    c.wakeup = &w.wakeup;
+    c.take = wake_and_take;
+    c.context = &w;
+    assert_int_equal(run(&c), CHILD_STOPPED);
+    assert_true(clock_mono_ms() - w.woken_ms < 450); /* no time to say goodbye */
+    assert_true(support_wait_until(is_dead, &reader, SOON_MS));
+    assert_int_equal(w.asked, 1);
+    assert_int_equal(waitpid(-1, NULL, WNOHANG), -1); /* no child is left */
+    waker_release(&w);
+    close(reader);
+    free(text);
+    free(fifo);
+}
+
+static void other_wakes_do_not_disturb_it(void **state)
+{
+    struct waker w;
+    (void)state;
+    waker_init(&w, 100);
+    struct child_command c =
+        plain((const char *const[]){"/bin/sh", "-c", "echo a; sleep .05; echo b; sleep .05", NULL},
+              PATIENCE_MS);
+    c.wakeup = &w.wakeup;
+    c.take = wake_and_take;
+    c.context = &w;
+    assert_int_equal(run(&c), CHILD_EXITED);
+    assert_string_equal(output.data, "a\nb\n");
+    assert_true(w.asked >= 1);
+    close(w.ends[1]); /* hung up */
+    w.ends[1] = open("/dev/null", O_WRONLY);
+    assert_int_equal(run(&c), CHILD_EXITED);
+    waker_release(&w);
+}
+
+static void the_deadline_of_the_wakeup_counts(void **state)
+{
+    struct waker w;
+    (void)state;
+    waker_init(&w, 1);
+    w.wakeup.deadline_ms = clock_mono_ms() + 100;
+    struct child_command c =
+        plain((const char *const[]){"/bin/sh", "-c", "sleep 60", NULL}, PATIENCE_MS);
+    c.wakeup = &w.wakeup;
+    int64_t start = clock_mono_ms();
+    assert_int_equal(run(&c), CHILD_STOPPED);
+    assert_true(clock_mono_ms() - start >= 100);
+    assert_true(clock_mono_ms() - start < SOON_MS);
+    assert_int_equal(w.asked, 1);
+    waker_release(&w);
+}
+
+static void has_no_terminal(void **state)
+{
+    (void)state;
+    assert_int_equal(shell("(: </dev/tty) 2>/dev/null && echo terminal; exit 0", PATIENCE_MS),
+                     CHILD_EXITED);
+    assert_string_equal(output.data, "");
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest all[] = {
+        TEST(tells_output_and_status),
+        TEST(says_what_cannot_be_started),
+        TEST(starts_where_and_with_what_it_is_told),
+        TEST(feeds_and_reads_at_once),
+        TEST(gives_the_extra_descriptor),
+        TEST(leaves_no_descriptor),
+        TEST(a_grandchild_neither_hangs_it_nor_survives),
+        TEST(a_stranger_with_the_pipe_is_left_alone),
+        TEST(the_deadline_kills_the_group),
+        TEST(the_asked_may_say_goodbye),
+        TEST(output_can_be_refused),
+        TEST(an_interrupt_kills_at_once),
+        TEST(other_wakes_do_not_disturb_it),
+        TEST(the_deadline_of_the_wakeup_counts),
+        TEST(has_no_terminal),
+    };
+    return cmocka_run_group_tests_name("child", all, NULL, NULL);
+}

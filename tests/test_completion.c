@@ -1,0 +1,367 @@
+/* What the shells offer, asked of the shells themselves. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/mem.h"
+#include "session/capability.h"
+#include "tests/program.h"
+#include "tests/record.h"
+#include "tests/support.h"
+
+/* --- sessions to be named ----------------------------------------------------------------------
+ */
+
+static const char *const titles[] = {"plain",
+                                     "it's a \"quoted\" one",
+                                     "a: colon = sign",
+                                     "日本語 の 題",
+                                     "$(touch evil) `touch evil`",
+                                     "-dash",
+                                     "dup",
+                                     "Dup",
+                                     "back\\slash"};
+
+enum { TITLES = sizeof titles / sizeof *titles, DASH = 5, DUP = 6 };
+
+static char *ids[TITLES]; /* their ends */
+
+static void add_session(struct store *store, int i)
+{
+    struct record r;
+    record_begin(&r, store);
+    record_run(&r, "question", "answer");
+    free(r.info.title);
+    r.info.title = mem_strdup(titles[i]);
+    record_save(&r);
+    ids[i] = mem_strdup(r.info.id + strlen(r.info.id) - 8);
+    record_release(&r);
+}
+
+static void put_program_into_path(void)
+{
+    char *dir = mem_strdup(support_program());
+    *strrchr(dir, '/') = '\0';
+    char *path = mem_printf("%s:%s", dir, getenv("PATH"));
+    setenv("PATH", path, 1);
+    free(path);
+    free(dir);
+}
+
+static int setup(void **state)
+{
+    struct error e = {0};
+    support_setup(state);
+    put_program_into_path();
+    if (chdir(support_dir()) != 0)
+        return -1;
+    memset(ids, 0, sizeof ids);
+    if (!capability_store())
+        return 0;
+    struct store *store;
+    char *path = store_default_path();
+    bool ok = store_open(path, STORE_READ_WRITE, &store, &e);
+    free(path);
+    if (!ok)
+        return -1;
+    for (int i = 0; i < TITLES; i++)
+        add_session(store, i);
+    store_close(store);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    for (int i = 0; i < TITLES; i++)
+        free(ids[i]);
+    return chdir("/") == 0 ? support_teardown(state) : -1;
+}
+
+/* --- bash --------------------------------------------------------------------------------------
+ */
+
+static char *run_shell(const char *const *argv)
+{
+    struct support_child child;
+    support_start(&child, argv);
+    int status = support_finish(&child, NULL);
+    if (status != 0 || child.err_text.len > 0)
+        fail_msg("%s: status %d: %s", argv[0], status, child.err_text.data);
+    char *out = mem_strdup(child.out_text.data);
+    support_release(&child);
+    return out;
+}
+
+static const char bash_script[] =
+    ". \"$SOURCE_DIR/data/completion/bash/tiro\"; COMP_LINE=$1 COMP_POINT=${#1}\n"
+    "_tiro tiro; for reply in \"${COMPREPLY[@]}\"; do printf '%s\\n' \"$reply\"; done\n"
+    "[[ ! -e evil ]]";
+
+/* One line each. The caller frees. */
+static char *bash(const char *line)
+{
+    return run_shell((const char *const[]){"/bin/bash", "--norc", "--noprofile", "-c", bash_script,
+                                           "bash", line, NULL});
+}
+
+static void assert_bash(const char *line, const char *offered)
+{
+    char *out = bash(line);
+    if (strcmp(out, offered) != 0)
+        fail_msg("%s: [%s] in place of [%s]", line, out, offered);
+    free(out);
+}
+
+static void bash_knows_the_tables(void **state)
+{
+    (void)state;
+    assert_bash("tiro ses", "sessions\n");
+    assert_bash("tiro sessions ex", "export\n");
+    assert_bash("tiro sessions export --fo", "--format\n--force\n");
+    assert_bash("tiro sessions --arch", "--archived\n");
+    assert_bash("tiro --read", "--read-only\n");
+    assert_bash("tiro --ver", "--version\n");
+    assert_bash("tiro run --provider ", "anthropic\nopenai\nollama\noffline\n");
+    assert_bash("tiro run --provider=o", "openai\nollama\noffline\n");
+    assert_bash("tiro -p an", "anthropic\n");
+    assert_bash("tiro run hello -o ", "text\njson\nstream-json\n");
+    assert_bash("tiro chat --tools ", "none\nread\nfull\n");
+    assert_bash("tiro sessions export --format ", "markdown\njson\njsonl\n");
+    assert_bash("tiro completion ", "bash\nzsh\nfish\n");
+    assert_bash("tiro completion bash ", "");
+    assert_bash("tiro config set ui.th", "ui.theme\n");
+    assert_bash("tiro config set keys.se",
+                "keys.send\nkeys.sessions\nkeys.session_read\n"
+                "keys.session_fork\nkeys.session_rename\n"
+                "keys.session_label\nkeys.session_archive\n"
+                "keys.session_export\nkeys.session_delete\n");
+    assert_bash("tiro help sess", "sessions\n");
+    assert_bash("tiro help sessions ren", "rename\n");
+    assert_bash("tiro help run ", "");
+    assert_bash("tiro run -- --prov", "");
+    assert_bash("tiro run --model ", "");
+}
+
+static void bash_knows_files(void **state)
+{
+    (void)state;
+    support_write("a file.txt", "x");
+    assert_bash("tiro run -f a", "a file.txt\n");
+    assert_bash("tiro run --file=a", "a file.txt\n");
+    assert_bash("tiro sessions import 'a f", "a file.txt\n");
+    assert_bash("tiro sessions export x -o a", "a file.txt\n");
+    assert_bash("tiro sessions list -d a", "");
+}
+
+static void bash_names_sessions(void **state)
+{
+    (void)state;
+    assert_bash("tiro sessions show pl", "plain\n");
+    assert_bash("tiro --resume pl", "plain\n");
+    assert_bash("tiro run -r pl", "plain\n");
+    assert_bash("tiro sessions search --in pl", "plain\n");
+    assert_bash("tiro sessions rename plain pl", "");
+    assert_bash("tiro sessions show it", "it\\'s\\ a\\ \\\"quoted\\\"\\ one\n");
+    assert_bash("tiro sessions show \"it", "it's a \\\"quoted\\\" one\n");
+    assert_bash("tiro sessions show 'it", "it'\\''s a \"quoted\" one\n");
+    assert_bash("tiro sessions show a:", "\\ colon\\ =\\ sign\n");
+    assert_bash("tiro sessions show a:\\ c", "\\ colon\\ =\\ sign\n");
+    assert_bash("tiro sessions show \"a: c", "a: colon = sign\n");
+    assert_bash("tiro --resume=日", "日本語\\ の\\ 題\n");
+    assert_bash("tiro sessions show \"\\$", "\\$(touch evil) \\`touch evil\\`\n");
+    assert_bash("tiro sessions show back", "back\\\\slash\n");
+    assert_bash("tiro sessions show du", "");
+    char *line = mem_printf("tiro sessions show %.6s", ids[DUP]);
+    char *offered = mem_printf("%s\n", ids[DUP]);
+    assert_bash(line, offered);
+    free(offered);
+    free(line);
+    char *all = bash("tiro sessions delete ");
+    assert_text(all, ids[DASH]);
+    assert_no_text(all, "-dash");
+    free(all);
+}
+
+/* What bash would run after the completion is the title again. */
+static void bash_quotes_what_it_offers(void **state)
+{
+    (void)state;
+    static const char *const quotes[] = {"", "'", "\""};
+    for (int i = 0; i < DASH; i++) {
+        for (size_t q = 0; q < sizeof quotes / sizeof *quotes; q++) {
+            char *line = mem_printf("tiro sessions show %s", quotes[q]);
+            char *all = bash(line);
+            char *script = mem_printf(
+                "while IFS= read -r word; do eval \"printf '%%s\\\\n' $2$word$2\"; done <<<\"$1\"");
+            char *words = run_shell(
+                (const char *const[]){"/bin/bash", "-c", script, "bash", all, quotes[q], NULL});
+            assert_text(words, titles[i]);
+            free(words);
+            free(script);
+            free(all);
+            free(line);
+        }
+    }
+    assert_int_not_equal(access("evil", F_OK), 0);
+}
+
+/* --- zsh ---------------------------------------------------------------------------------------
+ */
+
+static bool installed(const char *shell)
+{
+    char *command = mem_printf("command -v %s >/dev/null 2>&1", shell);
+    struct support_child child;
+    support_start(&child, (const char *const[]){"/bin/sh", "-c", command, NULL});
+    bool there = support_finish(&child, NULL) == 0;
+    support_release(&child);
+    free(command);
+    if (!there)
+        print_message("%s is not installed; its completion was not tried\n", shell);
+    return there;
+}
+
+/* A zsh on a terminal of its own: $1 and a Tab are typed, the line that came of it is shown. */
+static const char zsh_script[] =
+    "zmodload zsh/zpty; zpty z zsh -f -i\n"
+    "{ zpty -w z 'PS1= RPS1= PROMPT_SP= ZLE_RPROMPT_INDENT=0; unsetopt prompt_cr prompt_sp; "
+    "autoload -U compinit'\n"
+    "zpty -w z \"$2; \"'show() { zle -I; print -r -- "
+    "\"BEGIN $BUFFER END\" }'\n"
+    "zpty -w z 'zle -N show; bindkey \"^X\" show; bindkey \"^I\" complete-word; setopt "
+    "no_list_beep; print REA\"\"DY'\n"
+    "zpty -r -m z seen '*READY*'\n"
+    "zpty -w -n z \"$1\"$'\\t\\x18'\n"
+    "zpty -r -m z seen '*BEGIN * END*' } always { zpty -d z }\n"
+    "seen=${seen##*BEGIN }; print -r -- \"${seen%% END*}\"";
+
+/* As it is installed, and as a person would read it in. */
+static const char zsh_read_in[] = "compinit -u; source <(tiro completion zsh)";
+static const char zsh_installed[] = "fpath=($SOURCE_DIR/data/completion/zsh $fpath); compinit -u";
+
+static void assert_zsh_of(const char *way, const char *line, const char *completed)
+{
+    char *out = run_shell((const char *const[]){"/usr/bin/env", "zsh", "-f", "-c", zsh_script,
+                                                "zsh", line, way, NULL});
+    char *wanted = mem_printf("%s\n", completed);
+    if (strcmp(out, wanted) != 0)
+        fail_msg("%s: [%s] in place of [%s]", line, out, wanted);
+    free(wanted);
+    free(out);
+}
+
+static void assert_zsh(const char *line, const char *completed)
+{
+    assert_zsh_of(zsh_installed, line, completed);
+}
+
+static void zsh_knows_the_tables(void **state)
+{
+    (void)state;
+    if (!installed("zsh"))
+        skip();
+    assert_zsh("tiro ses", "tiro sessions ");
+    assert_zsh("tiro sessions ren", "tiro sessions rename ");
+    assert_zsh("tiro run --provider anth", "tiro run --provider anthropic ");
+    assert_zsh("tiro run --prov", "tiro run --provider=");
+    assert_zsh("tiro -p off", "tiro -p offline ");
+    assert_zsh("tiro run -o stre", "tiro run -o stream-json ");
+    assert_zsh("tiro config set ui.th", "tiro config set ui.theme ");
+    assert_zsh("tiro help sessions ex", "tiro help sessions export ");
+    support_write("a file.txt", "x");
+    assert_zsh("tiro run -f a", "tiro run -f a\\ file.txt ");
+}
+
+static void zsh_names_sessions(void **state)
+{
+    (void)state;
+    if (!installed("zsh"))
+        skip();
+    assert_zsh("tiro sessions show pl", "tiro sessions show plain ");
+    assert_zsh_of(zsh_read_in, "tiro sessions show pl", "tiro sessions show plain ");
+    assert_zsh("tiro --resume pl", "tiro --resume plain ");
+    assert_zsh("tiro sessions show it", "tiro sessions show it\\'s\\ a\\ \\\"quoted\\\"\\ one ");
+    assert_zsh("tiro sessions show 'it", "tiro sessions show 'it'\\''s a \"quoted\" one' ");
+    assert_zsh("tiro sessions show a:", "tiro sessions show a:\\ colon\\ =\\ sign ");
+    assert_zsh("tiro sessions show 日", "tiro sessions show 日本語\\ の\\ 題 ");
+    assert_int_not_equal(access("evil", F_OK), 0);
+}
+
+/* --- fish --------------------------------------------------------------------------------------
+ */
+
+static void assert_fish(const char *line, const char *offered)
+{
+    char *out =
+        run_shell((const char *const[]){"/usr/bin/env", "fish", "--no-config", "-c",
+                                        "source $SOURCE_DIR/data/completion/fish/tiro.fish; "
+                                        "complete -C $argv[1] | string replace -r '\\t.*' ''; true",
+                                        line, NULL});
+    if (strcmp(out, offered) != 0)
+        fail_msg("%s: [%s] in place of [%s]", line, out, offered);
+    free(out);
+}
+
+static void fish_knows_the_tables(void **state)
+{
+    (void)state;
+    if (!installed("fish"))
+        skip();
+    assert_fish("tiro ses", "sessions\n");
+    assert_fish("tiro sessions ren", "rename\n");
+    assert_fish("tiro sessions export --fo", "--force\n--format\n");
+    assert_fish("tiro run --provider ", "anthropic\noffline\nollama\nopenai\n");
+    assert_fish("tiro run -o stre", "stream-json\n");
+    assert_fish("tiro config set ui.th", "ui.theme\n");
+    assert_fish("tiro help sessions ex", "export\n");
+    assert_fish("tiro --read", "--read-only\n");
+    support_write("a file.txt", "x");
+    assert_fish("tiro run -f a", "a file.txt\n");
+}
+
+static void fish_names_sessions(void **state)
+{
+    (void)state;
+    if (!installed("fish"))
+        skip();
+    assert_fish("tiro sessions show pl", "plain\n");
+    assert_fish("tiro --resume pl", "plain\n");
+    assert_fish("tiro sessions show it", "it's a \"quoted\" one\n");
+    assert_fish("tiro sessions show \"a: ", "a: colon = sign\n");
+    assert_fish("tiro sessions show 日", "日本語 の 題\n");
+    assert_fish("tiro sessions rename plain pl", "");
+    assert_int_not_equal(access("evil", F_OK), 0);
+}
+
+static void the_program_wants_a_shell(void **state)
+{
+    (void)state;
+    expect(RUN("completion"), 64, "bash|zsh|fish");
+    expect(RUN("completion", "fishh"), 64, "did you mean \"fish\"?");
+    expect(RUN("completion", "bash", "zsh"), 64, "one word too many");
+}
+
+int main(void)
+{
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+    const struct CMUnitTest tests[] = {
+        TEST(bash_knows_the_tables),
+        TEST(bash_knows_files),
+        support_stored(bash_names_sessions, setup, teardown),
+        support_stored(bash_quotes_what_it_offers, setup, teardown),
+        TEST(zsh_knows_the_tables),
+        support_stored(zsh_names_sessions, setup, teardown),
+        TEST(fish_knows_the_tables),
+        support_stored(fish_names_sessions, setup, teardown),
+        TEST(the_program_wants_a_shell),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,395 @@
+/* `tiro config set`: what it does to a text, and the real program with a file. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/embedded.h"
+#include "base/mem.h"
+#include "config/config.h"
+#include "config/edit.h"
+#include "tests/program.h"
+#include "tests/support.h"
+
+/* --- a text ------------------------------------------------------------------------------------
+ */
+
+static void assert_set(const char *before, const char *path, const char *value, const char *after)
+{
+    struct buf out = BUF_INIT;
+    struct error e = {0};
+    char *section, *name;
+    assert_true(config_edit_split(path, &section, &name, &e));
+    bool ok = value ? config_edit_set(before, section, name, value, &out, &e)
+                    : config_edit_unset(before, section, name, &out, &e);
+    if (!ok)
+        fail_msg("%s: %s", path, e.text);
+    assert_string_equal(out.data, after);
+    buf_release(&out);
+    free(section);
+    free(name);
+}
+
+static void a_value_is_replaced_where_it_stands(void **state)
+{
+    (void)state;
+    assert_set("# a\n[ui]\n  theme=dark ; why\n\n[log]\n", "ui.theme", "light",
+               "# a\n[ui]\n  theme= light ; why\n\n[log]\n");
+    assert_set("[ui]\ntheme : dark", "ui.theme", "light", "[ui]\ntheme : light");
+    assert_set("[ui]\ntheme =\n", "ui.theme", "light", "[ui]\ntheme = light\n");
+    assert_set("[ui]\ntheme = ; none\n", "ui.theme", "light", "[ui]\ntheme = light ; none\n");
+    assert_set("[ui]\ntheme = a\ntheme = b\n", "ui.theme", "c", "[ui]\ntheme = a\ntheme = c\n");
+    assert_set("\xEF\xBB\xBF[ui]\r\ntheme = a\r\nmouse = no\r\n", "ui.theme", "b",
+               "\xEF\xBB\xBF[ui]\r\ntheme = b\r\nmouse = no\r\n");
+    assert_set("[log]\ntheme = x\n[ui]\ntheme = a\n", "ui.theme", "b",
+               "[log]\ntheme = x\n[ui]\ntheme = b\n");
+}
+
+static void a_new_key_finds_its_place(void **state)
+{
+    (void)state;
+    assert_set("", "ui.theme", "light", "[ui]\ntheme = light\n");
+    assert_set("[log]\nlevel = off", "ui.theme", "light",
+               "[log]\nlevel = off\n\n[ui]\ntheme = light\n");
+    assert_set("[ui]\n# colours\n;theme = dark\n;mouse = true\n[log]\n", "ui.theme", "light",
+               "[ui]\n# colours\n;theme = dark\ntheme = light\n;mouse = true\n[log]\n");
+    assert_set("[ui]\r\n;theme = dark\r\n", "ui.theme", "light",
+               "[ui]\r\n;theme = dark\r\ntheme = light\r\n");
+    assert_set("[ui]\nmouse = no\n# of mouse\n\n# what follows\n[log]\nlevel = off\n", "ui.theme",
+               "light",
+               "[ui]\nmouse = no\n# of mouse\ntheme = light\n\n# what follows\n[log]\nlevel = "
+               "off\n");
+    assert_set("[ui]\nmouse = no", "ui.theme", "light", "[ui]\nmouse = no\ntheme = light\n");
+    /* Below the comment it would take the line that goes on with another value. */
+    assert_set("[chat]\nsystem = a\n;tools = read\n  b\n", "chat.tools", "none",
+               "[chat]\nsystem = a\n;tools = read\n  b\ntools = none\n");
+    assert_set("[model a.b]\nwindow = 1000\n", "model c.d.window", "2000",
+               "[model a.b]\nwindow = 1000\n\n[model c.d]\nwindow = 2000\n");
+    assert_set("[keys]\n;send = enter\n", "keys.send", "ctrl-s",
+               "[keys]\n;send = enter\nsend = ctrl-s\n");
+}
+
+static void values_of_several_lines(void **state)
+{
+    (void)state;
+    assert_set("[chat]\nsystem = a\n  b\n# note\n  c\ntools = none\n", "chat.system", "x",
+               "[chat]\nsystem = x\n# note\ntools = none\n");
+    assert_set("[chat]\nsystem = a\ntools = none\n", "chat.system", "x\ny = 1\n[z]",
+               "[chat]\nsystem = x\n    y = 1\n    [z]\ntools = none\n");
+    assert_set("[chat]\nsystem = a", "chat.system", "x\ny", "[chat]\nsystem = x\n    y\n");
+    assert_set("[chat]\nsystem = a\n  b\n# note\n  c\ntools = none\n", "chat.system", NULL,
+               "[chat]\n# note\ntools = none\n");
+}
+
+static void a_key_is_taken_out_wherever_it_stands(void **state)
+{
+    (void)state;
+    assert_set("[ui]\n;theme = dark\ntheme = a\nmouse = no\n[log]\n[ui]\ntheme = b\n", "ui.theme",
+               NULL, "[ui]\n;theme = dark\nmouse = no\n[log]\n[ui]\n");
+    assert_set("[ui]\nmouse = no\n", "ui.theme", NULL, "[ui]\nmouse = no\n");
+}
+
+static void faults_elsewhere_stay(void **state)
+{
+    (void)state;
+    assert_set("nonsense\n[ui]\n= x\nthme = y\n[broken\ntheme = z\n[log]\nlevel = off\n",
+               "ui.theme", "light",
+               "nonsense\n[ui]\n= x\nthme = y\ntheme = light\n[broken\ntheme = z\n[log]\nlevel = "
+               "off\n");
+}
+
+static void what_the_format_cannot_hold_is_refused(void **state)
+{
+    (void)state;
+    static const char *const values[] = {" a",     "a ",    "a ; b",  "a\n\nb",
+                                         "a\n# b", "a\n;b", "a\n  b", "a\n"};
+    char longest[400];
+    struct error e;
+    memset(longest, 'x', sizeof longest - 1);
+    longest[sizeof longest - 1] = '\0';
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
+        struct buf out = BUF_INIT;
+        assert_false(config_edit_check("chat", "system", values[i], &e));
+        assert_int_equal(e.code, ERR_CONFIG_ERROR);
+        assert_false(config_edit_set("[chat]\n", "chat", "system", values[i], &out, &e));
+        assert_int_equal(out.len, 0);
+        buf_release(&out);
+    }
+    assert_false(config_edit_check("chat", "system", longest, &e));
+    assert_text(e.text, "longer than");
+    assert_false(config_edit_check("model a]b", "window", "4096", &e));
+    assert_false(config_edit_check("model a\n[ui]", "window", "4096", &e));
+    assert_true(config_edit_check("chat", "system", "a;b # c = [d]", &e));
+}
+
+static void names_and_values_are_checked(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *section, *name, *value, *text;
+    } rows[] = {
+        {"uii", "theme", "x", "did you mean [ui]?"},
+        {"ui", "them", "x", "did you mean \"theme\"?"},
+        {"model", "window", "4096", "unknown section [model]"},
+        {"model x", "windw", "4096", "did you mean \"window\"?"},
+        {"model x", "window", "4", "256"},
+        {"provider", "max_retries", "11", "10"},
+        {"provider", "name", "opnai", "anthropic openai ollama offline"},
+        {"ui", "mouse", "maybe", "true"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct error e = {0};
+        assert_false(config_edit_check(rows[i].section, rows[i].name, rows[i].value, &e));
+        assert_int_equal(e.code, ERR_CONFIG_ERROR);
+        assert_text(e.text, rows[i].text);
+    }
+    struct error e;
+    char *section, *name;
+    static const char *const bad[] = {"theme", ".theme", "ui.", "", "."};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        assert_false(config_edit_split(bad[i], &section, &name, &e));
+        assert_int_equal(e.code, ERR_USAGE);
+    }
+}
+
+static uint64_t next_random(uint64_t *seed)
+{
+    *seed = *seed * 6364136223846793005u + 1442695040888963407u;
+    return *seed >> 33;
+}
+
+/* Lines that mean much to the format, in any order. */
+static void random_text(struct buf *out, uint64_t *seed)
+{
+    static const char *const lines[] = {
+        "[ui]",       "[chat]",     "[ ui ] ; x", "[broken", "theme = a",   "theme=b ; c",
+        ";theme = d", "# theme: e", "  more",     "",        "   ",         "mouse = no",
+        "system = x", "nonsense",   "theme",      "= y",     "\ttheme = z", "  ; c",
+        "[]",         "theme =",    ";",          "[ui]x"};
+    int count = (int)(next_random(seed) % 12);
+    bool carriage = next_random(seed) % 4 == 0;
+    for (int i = 0; i < count; i++)
+        buf_addf(out, "%s%s", lines[next_random(seed) % (sizeof lines / sizeof *lines)],
+                 i == count - 1 && next_random(seed) % 2 ? ""
+                 : carriage                              ? "\r\n"
+                                                         : "\n");
+}
+
+static void assert_same_value(const char *before, const char *after, const char *section,
+                              const char *name)
+{
+    char *a = config_edit_value(before, section, name);
+    char *b = config_edit_value(after, section, name);
+    if (!a != !b || (a && strcmp(a, b) != 0))
+        fail_msg("[%s] %s: %s, now %s, in: %s", section, name, a ? a : "none", b ? b : "none",
+                 after);
+    free(a);
+    free(b);
+}
+
+/* Nothing else changes, whatever the file; and what was set and taken out leaves no trace. */
+static void any_text_survives(void **state)
+{
+    (void)state;
+    uint64_t seed = support_seed();
+    int refused = 0;
+    for (int round = 0; round < 20000; round++) {
+        struct buf text = BUF_INIT, set = BUF_INIT, unset = BUF_INIT;
+        struct error e = {0};
+        random_text(&text, &seed);
+        char *old = config_edit_value(text.data, "ui", "theme");
+        if (config_edit_set(text.data, "ui", "theme", "new", &set, &e)) {
+            char *now = config_edit_value(set.data, "ui", "theme");
+            assert_string_equal(now, "new");
+            free(now);
+            assert_same_value(text.data, set.data, "ui", "mouse");
+            assert_same_value(text.data, set.data, "chat", "theme");
+            assert_same_value(text.data, set.data, "chat", "system");
+            if (!old && config_edit_unset(set.data, "ui", "theme", &unset, &e) && text.len > 0 &&
+                text.data[text.len - 1] == '\n' && strstr(text.data, "[ui]\n"))
+                assert_int_equal(strncmp(unset.data, text.data, text.len), 0);
+        } else {
+            refused++;
+        }
+        free(old);
+        buf_release(&text);
+        buf_release(&set);
+        buf_release(&unset);
+    }
+    assert_in_range(refused, 0, 200);
+}
+
+/* Every key goes into a copy of the explained file below its own line. */
+static void the_explained_file_takes_every_key(void **state)
+{
+    (void)state;
+    const char *text = embedded_text("tiro.ini");
+    for (int i = 0; i < CONFIG_KEY_COUNT; i++) {
+        const struct config_key_info *info = config_key_info((enum config_key)i);
+        struct buf out = BUF_INIT;
+        struct error e = {0};
+        const char *value = *info->fallback ? info->fallback : "4096";
+        if (strchr(info->section, '*'))
+            continue;
+        assert_true(config_edit_set(text, info->section, info->name, value, &out, &e));
+        char *pair = mem_printf("\n;%s =%s%s\n%s = %s\n", info->name, *info->fallback ? " " : "",
+                                info->fallback, info->name, value);
+        assert_text(out.data, pair);
+        free(pair);
+        buf_release(&out);
+    }
+}
+
+/* --- the program -------------------------------------------------------------------------------
+ */
+
+static char *read_config(void)
+{
+    char *path = support_path(".config/tiro/tiro.ini");
+    char *text = support_read(path);
+    free(path);
+    return text;
+}
+
+static void assert_config(const char *text)
+{
+    char *now = read_config();
+    assert_string_equal(now, text);
+    free(now);
+}
+
+static void the_file_is_made(void **state)
+{
+    (void)state;
+    struct stat st;
+    char *path = support_path(".config/tiro/tiro.ini");
+    char *out = program_output(RUN("config", "set", "ui.theme", "light"));
+    assert_text(out, "tiro.ini: ui.theme = light\n");
+    free(out);
+    assert_config("[ui]\ntheme = light\n");
+    assert_int_equal(stat(path, &st), 0);
+    assert_int_equal(st.st_mode & 07777, 0600);
+    out = program_output(RUN("config", "set", "ui.theme", "light"));
+    assert_text(out, "nothing to do");
+    free(out);
+    free(program_output(RUN("config", "set", "model gpt-4.1.window", "32768")));
+    free(program_output(RUN("config", "set", "keys.send", "ctrl-s")));
+    free(program_output(RUN("config", "set", "ui.notify_after", "0")));
+    assert_config(
+        "[ui]\ntheme = light\nnotify_after = 0\n\n[model gpt-4.1]\nwindow = 32768\n\n"
+        "[keys]\nsend = ctrl-s\n");
+    expect(RUN("config", "check"), 0, "");
+    out = program_output(RUN("config", "set", "ui.theme", "--unset"));
+    assert_text(out, "ui.theme is gone (default: dark)");
+    free(out);
+    out = program_output(RUN("config", "set", "--unset", "ui.theme"));
+    assert_text(out, "ui.theme is not set");
+    free(out);
+    free(path);
+}
+
+static void what_does_not_fit_changes_nothing(void **state)
+{
+    (void)state;
+    const char *text = "[ui]\nthem = light\n[keys]\nsend = ctrl-s\n";
+    write_config(text);
+    expect(RUN("config", "set", "ui.mouse", "maybe"), 1, "tiro: CONFIG_ERROR: ");
+    expect(RUN("config", "set", "ui.thme", "dark"), 1, "did you mean \"theme\"?");
+    expect(RUN("config", "set", "ui.thme", "--unset"), 1, "did you mean \"theme\"?");
+    expect(RUN("config", "set", "ui.theme", "nonesuch"), 1, "nonesuch");
+    expect(RUN("config", "set", "keys.sned", "ctrl-x"), 1, "did you mean \"send\"?");
+    expect(RUN("config", "set", "keys.sned", "--unset"), 1, "did you mean \"send\"?");
+    expect(RUN("config", "set", "keys.send", "no-such-key"), 1, "tiro: CONFIG_ERROR: ");
+    expect(RUN("config", "set", "keys.newline", "ctrl-s"), 1, "tiro: CONFIG_ERROR: ");
+    expect(RUN("config", "set", "theme", "dark"), 64, "SECTION.KEY");
+    expect(RUN("config", "set"), 64, "a word is missing");
+    expect(RUN("config", "set", "ui.theme"), 64, "a word is missing");
+    expect(RUN("config", "set", "ui.theme", "dark", "--unset"), 64, "--unset takes no value");
+    expect(RUN("config", "set", "keys.send", "ctrl-x", "f5"), 64, "quotes");
+    assert_config(text);
+    free(program_output(RUN("config", "set", "ui.mouse", "no")));
+    free(program_output(RUN("config", "set", "ui.them", "--unset")));
+    assert_config("[ui]\nmouse = no\n[keys]\nsend = ctrl-s\n");
+}
+
+static void secrets_come_on_standard_input(void **state)
+{
+    (void)state;
+    struct result r = RUN("config", "set", "anthropic.api_key", "sk-on-the-command-line");
+    assert_int_equal(r.status, 64);
+    assert_text(r.err, "tiro config set anthropic.api_key -");
+    assert_no_text(r.err, "sk-on");
+    result_release(&r);
+    r = program_run("sk-secret\n",
+                    (const char *const[]){"config", "set", "anthropic.api_key", "-", NULL});
+    char *out = program_output(r);
+    assert_text(out, "anthropic.api_key = ****");
+    assert_no_text(out, "sk-secret");
+    free(out);
+    assert_config("[anthropic]\napi_key = sk-secret\n");
+    r = program_run("two\nlines\n",
+                    (const char *const[]){"config", "set", "chat.system", "-", NULL});
+    free(program_output(r));
+    assert_config("[anthropic]\napi_key = sk-secret\n\n[chat]\nsystem = two\n    lines\n");
+}
+
+static void a_link_stays_a_link(void **state)
+{
+    (void)state;
+    struct stat st;
+    write_config("");
+    char *path = support_path(".config/tiro/tiro.ini");
+    char *target = support_path("dotfile.ini");
+    unlink(path);
+    assert_int_equal(symlink(target, path), 0);
+    expect(RUN("config", "set", "ui.theme", "light"), 1, "tiro: FILE_ERROR: ");
+    support_write(target, "# mine\n[ui]\n");
+    chmod(target, 0644);
+    free(program_output(RUN("config", "set", "ui.theme", "light")));
+    assert_int_equal(lstat(path, &st), 0);
+    assert_true(S_ISLNK(st.st_mode));
+    char *text = support_read(target);
+    assert_string_equal(text, "# mine\n[ui]\ntheme = light\n");
+    free(text);
+    free(target);
+    free(path);
+}
+
+static void the_environment_is_told_of(void **state)
+{
+    (void)state;
+    setenv("TIRO_UI_THEME", "mono", 1);
+    expect(RUN("config", "set", "ui.theme", "light"), 0, "a variable of the environment");
+    unsetenv("TIRO_UI_THEME");
+    assert_config("[ui]\ntheme = light\n");
+}
+
+int main(void)
+{
+#define TEST(f) cmocka_unit_test_setup_teardown(f, support_setup, support_teardown)
+    const struct CMUnitTest tests[] = {
+        TEST(a_value_is_replaced_where_it_stands),
+        TEST(a_new_key_finds_its_place),
+        TEST(values_of_several_lines),
+        TEST(a_key_is_taken_out_wherever_it_stands),
+        TEST(faults_elsewhere_stay),
+        TEST(what_the_format_cannot_hold_is_refused),
+        TEST(names_and_values_are_checked),
+        TEST(any_text_survives),
+        TEST(the_explained_file_takes_every_key),
+        TEST(the_file_is_made),
+        TEST(what_does_not_fit_changes_nothing),
+        TEST(secrets_come_on_standard_input),
+        TEST(a_link_stays_a_link),
+        TEST(the_environment_is_told_of),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,227 @@
+/* The real program with databases that it cannot use: it says so within its time, harms nothing,
+ * and a chat goes on in memory. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "tests/damage.h"
+#include "tests/history_check.h"
+#include "tests/program.h"
+#include "tests/scene.h"
+#include "tests/support.h"
+
+static char *directory;
+
+static int setup(void **state)
+{
+    int result = scene_setup(state);
+    directory = support_path(".local/share/tiro");
+    return result;
+}
+
+static int teardown(void **state)
+{
+    free(directory);
+    return scene_teardown(state);
+}
+
+static void make_store(void)
+{
+    expect(RUN("run", "remember the quincunx"), 0, "");
+}
+
+/* --- files that cannot be opened ---------------------------------------------------------------
+ */
+
+static void no_database(void)
+{
+    char *junk = mem_alloc(3 * DAMAGE_PAGE + 1);
+    memset(junk, 'x', 3 * DAMAGE_PAGE);
+    support_write(scene_store(), junk);
+    free(junk);
+}
+
+static void broken_header(void)
+{
+    damage_write(scene_store(), 0, "broken", 6);
+}
+
+static void truncated(void)
+{
+    damage_cut(scene_store(), DAMAGE_PAGE + DAMAGE_PAGE / 2);
+}
+
+static void broken_schema(void)
+{
+    char zeros[DAMAGE_PAGE - 100] = {0};
+    damage_write(scene_store(), 100, zeros, sizeof zeros);
+}
+
+static void of_another_program(void)
+{
+    damage_sql(scene_store(), "PRAGMA application_id = 42");
+}
+
+static void newer(void)
+{
+    damage_sql(scene_store(), "PRAGMA user_version = 99");
+}
+
+static const struct {
+    const char *name;
+    void (*damage)(void);
+} damages[] = {
+    {"no database", no_database},      {"a broken header", broken_header},
+    {"a truncated file", truncated},   {"a broken schema", broken_schema},
+    {"another's", of_another_program}, {"a newer one", newer},
+};
+
+static void assert_untouched(const char *name, const char *before, size_t len)
+{
+    size_t now_len;
+    char *now = damage_read(scene_store(), &now_len);
+    if (now_len != len || memcmp(now, before, len) != 0)
+        fail_msg("%s: the file was changed", name);
+    free(now);
+}
+
+static void assert_refused(struct result r, const char *name)
+{
+    if (r.status != 1 || !strstr(r.err, "tiro: SESSION_STORE_ERROR: "))
+        fail_msg("%s: status %d: %s%s", name, r.status, r.out, r.err);
+    assert_text(r.err, "tiro.db");
+    result_release(&r);
+}
+
+/* Whatever asks for the store fails, a message too: its author may have counted on its being kept.
+ */
+static void each_verb_says_so(const char *name)
+{
+    assert_refused(RUN("sessions", "list"), name);
+    assert_refused(RUN("sessions", "show", "last"), name);
+    assert_refused(RUN("sessions", "delete", "--yes", "last"), name);
+    assert_refused(RUN("run", "--resume", "last", "still there?"), name);
+    assert_refused(RUN("run", "still there?"), name);
+}
+
+static void an_unusable_file_is_told_and_left_alone(void **state)
+{
+    (void)state;
+    make_store();
+    char *good = support_path("good.db");
+    damage_copy(scene_store(), good);
+    for (size_t i = 0; i < sizeof damages / sizeof *damages; i++) {
+        damage_copy(good, scene_store());
+        damages[i].damage();
+        size_t len;
+        char *before = damage_read(scene_store(), &len);
+        each_verb_says_so(damages[i].name);
+        assert_untouched(damages[i].name, before, len);
+        free(before);
+    }
+    free(good);
+}
+
+/* --- files that may not be written -------------------------------------------------------------
+ */
+
+static int run_as_nobody(const char *path)
+{
+    (void)path;
+    struct result r = RUN("run", "still there?");
+    bool ok = r.status == 1 && strstr(r.err, "SESSION_STORE_ERROR") && strstr(r.err, "rights");
+    if (!ok)
+        fprintf(stderr, "status %d: %s%s", r.status, r.out, r.err);
+    result_release(&r);
+    r = RUN("sessions", "list");
+    ok = ok && r.status == 0 && strstr(r.out, "quincunx");
+    if (!ok)
+        fprintf(stderr, "status %d: %s%s", r.status, r.out, r.err);
+    result_release(&r);
+    return ok ? 0 : 1;
+}
+
+/* Others get as far as the directory. */
+static void open_ways(void)
+{
+    static const char *const names[] = {".", ".local", ".local/share"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        char *path = support_path(names[i]);
+        assert_int_equal(chmod(path, 0755), 0);
+        free(path);
+    }
+}
+
+static void a_read_only_file_can_be_read(void **state)
+{
+    (void)state;
+    make_store();
+    char *before = damage_tree(directory);
+    assert_int_equal(chmod(scene_store(), 0400), 0);
+    open_ways();
+    assert_int_equal(damage_as_nobody(directory, run_as_nobody, NULL), 0);
+    size_t len = strcspn(before, "\n");
+    char *now = damage_tree(directory);
+    assert_memory_equal(now, before, len);
+    free(now);
+    free(before);
+}
+
+/* --- a file that somebody else has -------------------------------------------------------------
+ */
+
+static void a_locked_file_is_told_in_time(void **state)
+{
+    (void)state;
+    make_store();
+    struct damage_holder holder = damage_hold(scene_store(), damage_begin_write);
+    expect(RUN("run", "--resume", "last", "still there?"), 1, "is locked by another process");
+    assert_int_equal(model_server_requests(scene_server()), 1); /* nothing was sent */
+    expect(RUN("sessions", "list"), 0, "");                     /* a writer stops no reader */
+    damage_let_go(&holder);
+    holder = damage_hold(scene_store(), damage_lock_exclusively);
+    expect(RUN("run", "still there?"), 1, "is locked by another process");
+    expect(RUN("sessions", "list"), 1, "is locked by another process");
+    damage_let_go(&holder);
+    expect(RUN("run", "--resume", "last", "and now?"), 0, "");
+    assert_int_equal(assert_store_sound(scene_store()), 1);
+}
+
+/* --- a chat ------------------------------------------------------------------------------------
+ */
+
+static void a_chat_goes_on_in_memory(void **state)
+{
+    (void)state;
+    make_store();
+    broken_header();
+    size_t len;
+    char *before = damage_read(scene_store(), &len);
+    struct screen *s = scene_open(24, 100, (const char *const[]){"chat", "--resume", "last", NULL});
+    assert_true(screen_wait_text(s, "is not a database", WAIT_MS));
+    scene_exchange(s, "still there?", "Yes, I am.");
+    scene_leave(s);
+    assert_untouched("a chat", before, len);
+    free(before);
+}
+
+int main(void)
+{
+    const struct CMUnitTest all[] = {
+        support_stored(an_unusable_file_is_told_and_left_alone, setup, teardown),
+        support_stored(a_read_only_file_can_be_read, setup, teardown),
+        support_stored(a_locked_file_is_told_in_time, setup, teardown),
+        support_stored(a_chat_goes_on_in_memory, setup, teardown),
+    };
+    return cmocka_run_group_tests_name("damaged_stores", all, NULL, NULL);
+}

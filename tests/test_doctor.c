@@ -1,0 +1,335 @@
+/* `tiro doctor` through the real program: what it says of each state, that it changes nothing by
+ * looking, and recovering. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/json.h"
+#include "base/mem.h"
+#include "session/capability.h"
+#include "tests/damage.h"
+#include "tests/screen.h"
+#include "tests/support.h"
+
+enum { PATIENCE_MS = 20000 };
+
+static char *data, *path;
+
+static int set_up(void **state)
+{
+    support_setup(state);
+    setenv("TIRO_PROVIDER_NAME", "offline", 1);
+    data = support_path(".local/share/tiro");
+    path = support_path(".local/share/tiro/tiro.db");
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    unsetenv("TIRO_PROVIDER_NAME");
+    free(data);
+    free(path);
+    return support_teardown(state);
+}
+
+struct result {
+    int status;
+    char *out, *err;
+};
+
+#define RUN(...) run((const char *const[]){"doctor", __VA_ARGS__, NULL})
+
+static struct result run(const char *const *args)
+{
+    struct result r;
+    r.status = support_run(args, NULL, &r.out, &r.err);
+    return r;
+}
+
+static void release(struct result *r)
+{
+    free(r->out);
+    free(r->err);
+}
+
+static void damage(void)
+{
+    char zeros[DAMAGE_PAGE] = {0};
+    damage_write(path, damage_size(path) / DAMAGE_PAGE / 2 * DAMAGE_PAGE, zeros, sizeof zeros);
+}
+
+/* --json in a directory where nothing may change. */
+static struct json *look(int status)
+{
+    char *before = damage_tree(data);
+    struct result r = RUN("--json");
+    char *after = damage_tree(data);
+    struct error e;
+    struct json *v = json_parse(r.out, strlen(r.out), &e);
+    assert_non_null(v);
+    assert_string_equal(before, after);
+    assert_int_equal(r.status, status);
+    assert_int_equal(json_get_bool(v, "well", false), status == 0);
+    free(before);
+    free(after);
+    release(&r);
+    return v;
+}
+
+static void expect(const char *state, int status, const char *words)
+{
+    struct json *v = look(status);
+    const struct json *store = json_get(v, "store");
+    assert_string_equal(json_get_string(store, "state"), state);
+    assert_string_equal(json_get_string(store, "path"), path);
+    assert_string_equal(json_get_string(json_get(v, "service"), "provider"), "offline");
+    json_free(v);
+    char *before = damage_tree(data);
+    struct result r = RUN("--thorough");
+    char *after = damage_tree(data);
+    assert_string_equal(before, after);
+    assert_int_equal(r.status, status);
+    assert_non_null(strstr(r.out, words));
+    assert_int_equal(strstr(r.out, "all is well") != NULL, status == 0);
+    free(before);
+    free(after);
+    release(&r);
+}
+
+/* --- looking --------------------------------------------------------------------------------- */
+
+static void test_nothing_is_made(void **state)
+{
+    (void)state;
+    struct stat st;
+    struct result r = RUN("--json");
+    assert_int_equal(r.status, 0);
+    assert_non_null(strstr(r.out, "\"missing\""));
+    assert_int_not_equal(stat(data, &st), 0);
+    char *share = support_path(".local");
+    assert_int_not_equal(stat(share, &st), 0);
+    free(share);
+    release(&r);
+}
+
+static void test_good(void **state)
+{
+    (void)state;
+    damage_fill(path, 4, 10);
+    expect("good", 0, "sound, ");
+    struct json *v = look(0);
+    assert_int_equal(json_get_int(json_get(v, "store"), "sessions", -1), 4);
+    json_free(v);
+    struct result r = RUN("--thorough");
+    assert_non_null(strstr(r.out, "4 sessions, 40 events"));
+    release(&r);
+    r = run((const char *const[]){"doctor", NULL});
+    assert_non_null(strstr(r.out, "--thorough"));
+    release(&r);
+}
+
+/* What a killed tiro left behind is neither folded in nor taken away. */
+static void test_log_of_a_dead_process(void **state)
+{
+    (void)state;
+    damage_fill_and_die(path, 4, 10);
+    expect("good", 0, "4 sessions, 40 events");
+}
+
+static void test_older_is_not_renewed(void **state)
+{
+    (void)state;
+    damage_fill(path, 1, 5);
+    damage_sql(path, "PRAGMA user_version = 1; PRAGMA wal_checkpoint(TRUNCATE)");
+    expect("older", 0, "renews");
+}
+
+static void test_not_well(void **state)
+{
+    (void)state;
+    damage_fill(path, 4, 20);
+    damage_sql(path, "PRAGMA user_version = 99");
+    expect("newer", 1, "newer");
+    damage_sql(path, "PRAGMA user_version = 2");
+    size_t size = damage_size(path);
+    damage();
+    expect("damaged", 1, "--recover");
+    damage_cut(path, size / 2);
+    expect("truncated", 1, "--recover");
+    damage_write(path, 0, "a letter", 8);
+    expect("no_database", 1, "--recover");
+    unlink(path);
+    mkdir(path, 0700);
+    expect("unreadable", 1, "rights");
+}
+
+static void test_locked(void **state)
+{
+    (void)state;
+    damage_fill(path, 2, 10);
+    struct damage_holder h = damage_hold(path, damage_begin_write);
+    expect("locked", 1, "leave that program");
+    damage_let_go(&h);
+    expect("good", 0, "sound");
+}
+
+static void test_not_kept(void **state)
+{
+    (void)state;
+    damage_fill(path, 2, 10);
+    setenv("TIRO_SESSION_PERSIST", "false", 1);
+    expect("good", 0, "persist = false");
+    unsetenv("TIRO_SESSION_PERSIST");
+}
+
+/* --- recovering ------------------------------------------------------------------------------ */
+
+static int files_like(const char *name)
+{
+    DIR *dir = opendir(data);
+    int count = 0;
+    assert_non_null(dir);
+    for (struct dirent *entry; (entry = readdir(dir));)
+        count += strstr(entry->d_name, name) != NULL;
+    closedir(dir);
+    return count;
+}
+
+static void test_recover_wants_a_yes(void **state)
+{
+    (void)state;
+    damage_fill(path, 4, 20);
+    damage();
+    char *before = damage_tree(data);
+    struct result r = RUN("--recover");
+    assert_int_equal(r.status, 64);
+    assert_non_null(strstr(r.err, "tiro: USAGE: "));
+    assert_non_null(strstr(r.err, "--yes"));
+    char *after = damage_tree(data);
+    assert_string_equal(before, after);
+    free(before);
+    free(after);
+    release(&r);
+}
+
+static void test_recover(void **state)
+{
+    (void)state;
+    damage_fill(path, 6, 20);
+    damage();
+    struct result r = RUN("--recover", "--yes", "--json");
+    struct error e;
+    assert_int_equal(r.status, 0);
+    struct json *v = json_parse(r.out, strlen(r.out), &e);
+    const struct json *recovery = json_get(v, "recovery");
+    const struct json *store = json_get(v, "store");
+    assert_int_equal(json_get_int(recovery, "sessions", -1), 6);
+    int64_t events = json_get_int(recovery, "events", -1);
+    assert_true(events >= 120 - DAMAGE_EVENTS_A_PAGE && events <= 120);
+    assert_string_equal(json_get_string(store, "state"), "good");
+    assert_int_equal(json_get_int(store, "events", -1), events);
+    assert_int_equal(access(json_get_string(recovery, "copy"), F_OK), 0);
+    json_free(v);
+    release(&r);
+    assert_int_equal(files_like(".damaged-"), 1);
+    assert_int_equal(files_like(".recovered-"), 0);
+    expect("good", 0, "sound");
+
+    r = run((const char *const[]){"sessions", "list", "--json", NULL});
+    assert_int_equal(r.status, 0);
+    v = json_parse(r.out, strlen(r.out), &e);
+    assert_int_equal(json_len(v), 6);
+    json_free(v);
+    release(&r);
+}
+
+static void test_nothing_to_recover(void **state)
+{
+    (void)state;
+    damage_fill(path, 2, 10);
+    char *before = damage_tree(data);
+    struct result r = RUN("--recover", "--yes");
+    assert_int_equal(r.status, 0);
+    release(&r);
+    char *after = damage_tree(data);
+    assert_string_equal(before, after);
+    free(before);
+    free(after);
+}
+
+static void test_recover_while_in_use(void **state)
+{
+    (void)state;
+    damage_fill(path, 4, 20);
+    struct damage_holder h = damage_hold(path, damage_open);
+    damage();
+    struct result r = RUN("--recover", "--yes");
+    assert_int_equal(r.status, 1);
+    assert_non_null(strstr(r.err, "tiro: SESSION_BUSY: "));
+    assert_non_null(strstr(r.out, "damaged"));
+    assert_int_equal(files_like(".damaged-"), 0);
+    release(&r);
+    damage_let_go(&h);
+}
+
+static void answer(const char *keys, int status)
+{
+    const char *const argv[] = {support_program(), "doctor", "--recover", NULL};
+    struct screen *s = screen_start(argv, support_dir(), 24, 100);
+    assert_true(screen_wait_text(s, "[y/N]", PATIENCE_MS));
+    screen_type(s, keys);
+    screen_key(s, SCREEN_ENTER);
+    assert_true(screen_wait_exit(s, PATIENCE_MS));
+    assert_int_equal(screen_status(s), status);
+    screen_free(s);
+}
+
+static void test_recover_asks(void **state)
+{
+    (void)state;
+    damage_fill(path, 4, 20);
+    damage();
+    char *before = damage_tree(data);
+    answer("n", 1);
+    answer("", 1);
+    char *after = damage_tree(data);
+    assert_string_equal(before, after);
+    answer("y", 0);
+    assert_int_equal(files_like(".damaged-"), 1);
+    expect("good", 0, "sound");
+    free(before);
+    free(after);
+}
+
+/* --------------------------------------------------------------------------------------------- */
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+#define STORED(name) support_stored(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        STORED(test_nothing_is_made),
+        STORED(test_good),
+        STORED(test_log_of_a_dead_process),
+        STORED(test_older_is_not_renewed),
+        STORED(test_not_well),
+        STORED(test_locked),
+        STORED(test_not_kept),
+        TEST(test_recover_wants_a_yes),
+        STORED(test_recover),
+        TEST(test_nothing_to_recover),
+        STORED(test_recover_while_in_use),
+        STORED(test_recover_asks),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

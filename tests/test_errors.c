@@ -1,0 +1,583 @@
+/* Every row of the table of errors, provoked in the real program: what standard error says, the
+ * exit status, and what the formats of `tiro run` tell a program that reads them. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "tests/program.h"
+#include "tests/scene.h"
+
+enum { ARGS_MAX = 12 };
+
+#define ARGS(...) ((const char *const[]){__VA_ARGS__, NULL})
+
+static void queue(struct reply r)
+{
+    model_server_queue(scene_server(), &r);
+}
+
+/* --- what is expected --------------------------------------------------------------------------
+ */
+
+/* "what happened; what to do": neither is empty. */
+static bool advises(const char *text)
+{
+    const char *parting = strstr(text, "; ");
+    return parting && parting > text && strlen(parting) >= strlen("; go on");
+}
+
+static void assert_advises(const char *text)
+{
+    if (!advises(text))
+        fail_msg("no \"what happened; what to do\": %s", text);
+}
+
+/* Each line is of this error. */
+static void assert_said(const char *err, enum err_code code)
+{
+    char *prefix = mem_printf("tiro: %s: ", err_info(code)->name);
+    char *text = mem_strdup(err), *rest = text;
+    char *line = strtok_r(rest, "\n", &rest);
+    if (!line)
+        fail_msg("nothing is said of %s", err_info(code)->name);
+    for (; line; line = strtok_r(rest, "\n", &rest)) {
+        if (strncmp(line, prefix, strlen(prefix)) != 0)
+            fail_msg("no \"%s\": %s", prefix, line);
+        assert_advises(line + strlen(prefix));
+    }
+    free(text);
+    free(prefix);
+}
+
+static void assert_status(const struct result *r, int status)
+{
+    if (r->status != status)
+        fail_msg("status %d in place of %d: %s%s", r->status, status, r->out, r->err);
+}
+
+/* The program without standard input ends with this error. */
+static void fails(enum err_code code, const char *const *args)
+{
+    struct result r = program_run("", args);
+    assert_status(&r, err_info(code)->exit_status);
+    assert_said(r.err, code);
+    result_release(&r);
+}
+
+static void assert_code(const struct json *v, enum err_code code)
+{
+    const char *name = json_get_string(v, "code");
+    assert_non_null(name);
+    assert_string_equal(name, err_info(code)->name);
+    assert_advises(json_get_string(v, "message"));
+}
+
+static struct json *last_line(const char *text)
+{
+    size_t len = strlen(text);
+    assert_true(len > 0 && text[len - 1] == '\n');
+    char *copy = mem_strndup(text, len - 1);
+    const char *newline = strrchr(copy, '\n');
+    struct json *v = parse_json(newline ? newline + 1 : copy);
+    free(copy);
+    return v;
+}
+
+static void text_tells(const char *out, enum err_code code)
+{
+    (void)code;
+    assert_null(strstr(out, "tiro:"));
+}
+
+static void json_tells(const char *out, enum err_code code)
+{
+    struct json *v = parse_json(out);
+    assert_code(json_get(v, "error"), code);
+    json_free(v);
+}
+
+static void stream_tells(const char *out, enum err_code code)
+{
+    struct json *v = last_line(out);
+    assert_string_equal(json_get_string(v, "type"), "run_failed");
+    assert_code(v, code);
+    json_free(v);
+}
+
+static const struct {
+    const char *name;
+    void (*tells)(const char *out, enum err_code code);
+} formats[] = {{"text", text_tells}, {"json", json_tells}, {"stream-json", stream_tells}};
+
+enum { FORMAT_COUNT = sizeof formats / sizeof *formats };
+
+static void run_arguments(const char *format, const char *const *words, const char **args)
+{
+    size_t count = 0;
+    args[count++] = "run";
+    args[count++] = "--output-format";
+    args[count++] = format;
+    for (; *words; words++) {
+        assert_true(count < ARGS_MAX);
+        args[count++] = *words;
+    }
+    args[count] = NULL;
+}
+
+/* `tiro run` with these words fails so in each format. The model answers with `reply` unless it has
+ * none of its own. */
+static void turn_fails(enum err_code code, const struct reply *reply, const char *const *words)
+{
+    for (size_t i = 0; i < FORMAT_COUNT; i++) {
+        const char *args[ARGS_MAX + 1];
+        run_arguments(formats[i].name, words, args);
+        if (reply)
+            queue(*reply);
+        struct result r = program_run("", args);
+        assert_status(&r, err_info(code)->exit_status);
+        assert_said(r.err, code);
+        formats[i].tells(r.out, code);
+        result_release(&r);
+    }
+}
+
+static bool is_said_with_advice(struct screen *s, void *context)
+{
+    int row, col;
+    return screen_find(s, *(const char **)context, &row, &col) &&
+           advises(screen_row_text(s, row + 1));
+}
+
+/* The screen says the sentence in the user's language, and below it what the engine knows. */
+static void screen_says(struct screen *s, const char *sentence)
+{
+    assert_true(screen_wait(s, is_said_with_advice, &sentence, sentence, WAIT_MS));
+}
+
+/* --- the rows ----------------------------------------------------------------------------------
+ */
+
+static void provoke_OK(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < FORMAT_COUNT; i++) {
+        struct result r = RUN("run", "-o", formats[i].name, "hello");
+        assert_status(&r, err_info(ERR_OK)->exit_status);
+        assert_string_equal(r.err, "");
+        assert_text(r.out, "Hello from the scripted model.");
+        assert_no_text(r.out, "\"error\"");
+        assert_no_text(r.out, "run_failed");
+        result_release(&r);
+    }
+    free(program_output(RUN("config", "check")));
+    free(program_output(RUN("doctor")));
+}
+
+static void provoke_SESSION_NOT_FOUND(void **state)
+{
+    (void)state;
+    fails(ERR_SESSION_NOT_FOUND, ARGS("sessions", "show", "nonesuch"));
+    if (!capability_store())
+        return;
+    turn_fails(ERR_SESSION_NOT_FOUND, NULL, ARGS("--resume", "nonesuch", "hi"));
+    free(program_output(RUN("run", "hello")));
+    free(program_output(RUN("run", "hello")));
+    fails(ERR_SESSION_NOT_FOUND, ARGS("sessions", "show", "nonesuch"));
+    fails(ERR_SESSION_NOT_FOUND, ARGS("sessions", "export", "hello")); /* there are two */
+    fails(ERR_SESSION_NOT_FOUND, ARGS("sessions", "archive", "~9"));
+    turn_fails(ERR_SESSION_NOT_FOUND, NULL, ARGS("--resume", "nonesuch", "hi"));
+    assert_int_equal(model_server_requests(scene_server()), 2);
+}
+
+static void start_turn(struct support_child *c, const char *format)
+{
+    queue((struct reply){.fault = REPLY_STALL, .text = "half an answer"});
+    support_start(c, ARGS(support_program(), "run", "--output-format", format, "go"));
+    close(c->in);
+    c->in = -1;
+}
+
+static void other_process_is_busy(void)
+{
+    struct support_child c;
+    start_turn(&c, "text");
+    assert_true(support_read_until(&c, "half an answer", WAIT_MS));
+    turn_fails(ERR_SESSION_BUSY, NULL, ARGS("--resume", "last", "me too"));
+    fails(ERR_SESSION_BUSY, ARGS("sessions", "rename", "last", "a name"));
+    assert_int_equal(model_server_requests(scene_server()), 1);
+    model_server_release(scene_server());
+    assert_int_equal(support_finish(&c, NULL), 0);
+    support_release(&c);
+}
+
+static void provoke_SESSION_BUSY(void **state)
+{
+    (void)state;
+    if (capability_store())
+        other_process_is_busy();
+    queue((struct reply){.fault = REPLY_STALL, .text = "half an answer"});
+    struct screen *s = scene_open(24, 100, NULL);
+    scene_say(s, "go");
+    assert_true(screen_wait_text(s, "half an answer", WAIT_MS));
+    scene_say(s, "/model other");
+    screen_says(s, "That has to wait until the turn has ended.");
+}
+
+static void provoke_SESSION_PERSISTENCE_DISABLED(void **state)
+{
+    (void)state;
+    if (capability_store())
+        setenv("TIRO_SESSION_PERSIST", "false", 1);
+    else
+        fails(ERR_SESSION_PERSISTENCE_DISABLED, ARGS("run", "--persist", "hi"));
+    turn_fails(ERR_SESSION_PERSISTENCE_DISABLED, NULL, ARGS("--resume", "last", "hi"));
+    fails(ERR_SESSION_PERSISTENCE_DISABLED, ARGS("sessions", "rebuild"));
+    fails(ERR_SESSION_PERSISTENCE_DISABLED, ARGS("sessions", "rename", "last", "x"));
+    fails(ERR_SESSION_PERSISTENCE_DISABLED, ARGS("sessions", "import", "-"));
+    unsetenv("TIRO_SESSION_PERSIST");
+}
+
+static void provoke_SESSION_COMPACTION_DISABLED(void **state)
+{
+    (void)state;
+    fails(ERR_SESSION_COMPACTION_DISABLED, ARGS("run", "--compaction", "hi"));
+    struct screen *s = scene_open(24, 110, NULL);
+    scene_say(s, "/compact");
+    screen_says(s, "Conversations are not shortened here.");
+}
+
+static void provoke_SESSION_NOT_RUNNING(void **state)
+{
+    (void)state;
+    struct screen *s = scene_open(24, 100, NULL);
+    scene_say(s, "/stop");
+    screen_says(s, "Nothing is running.");
+}
+
+/* Anything but zero. */
+static char *random_text(size_t len)
+{
+    uint64_t x = support_seed() | 1;
+    char *text = mem_alloc(len + 1);
+    for (size_t i = 0; i < len; i++) {
+        x ^= x << 13;
+        x ^= x >> 7;
+        x ^= x << 17;
+        text[i] = (char)(1 + x % 255);
+    }
+    text[len] = '\0';
+    return text;
+}
+
+static void make_dirs(void)
+{
+    static const char *const names[] = {".local", ".local/share", ".local/share/tiro"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        char *dir = support_path(names[i]);
+        assert_int_equal(mkdir(dir, 0700), 0);
+        free(dir);
+    }
+}
+
+static void provoke_SESSION_STORE_ERROR(void **state)
+{
+    (void)state;
+    char *bytes = random_text(8192);
+    make_dirs();
+    support_write(scene_store(), bytes);
+    if (capability_store()) {
+        fails(ERR_SESSION_STORE_ERROR, ARGS("sessions", "list"));
+        fails(ERR_SESSION_STORE_ERROR, ARGS("sessions", "show"));
+        turn_fails(ERR_SESSION_STORE_ERROR, NULL, ARGS("hi"));
+        assert_int_equal(model_server_requests(scene_server()), 0);
+    } else {
+        free(program_output(RUN("run", "hi"))); /* what it does not have cannot fail */
+    }
+    char *after = support_read(scene_store());
+    assert_string_equal(after, bytes);
+    free(after);
+    free(bytes);
+}
+
+static void provoke_AGENT_ERROR(void **state)
+{
+    static const int statuses[] = {400, 401, 403, 404, 413, 429, 500, 529};
+    (void)state;
+    setenv("TIRO_PROVIDER_MAX_RETRIES", "0", 1);
+    char *lengthy = random_text(2000);
+    for (size_t i = 0; i < sizeof statuses / sizeof *statuses; i++)
+        turn_fails(ERR_AGENT_ERROR,
+                   &(struct reply){.fault = REPLY_STATUS,
+                                   .status = statuses[i],
+                                   .error_type = "api_error",
+                                   .error_message = i % 2 ? "no" : lengthy},
+                   ARGS("hi"));
+    static const enum reply_fault faults[] = {REPLY_ERROR_EVENT, REPLY_DISCONNECT,
+                                              REPLY_MALFORMED_JSON, REPLY_WRONG_TYPE, REPLY_EMPTY};
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++)
+        turn_fails(ERR_AGENT_ERROR, &(struct reply){.fault = faults[i], .text = "half "},
+                   ARGS("hi"));
+    setenv("ANTHROPIC_BASE_URL", "http://127.0.0.1:1", 1);
+    turn_fails(ERR_AGENT_ERROR, NULL, ARGS("hi"));
+    setenv("ANTHROPIC_BASE_URL", "no-such-protocol://127.0.0.1", 1);
+    turn_fails(ERR_AGENT_ERROR, NULL, ARGS("hi"));
+    unsetenv("TIRO_PROVIDER_MAX_RETRIES");
+    free(lengthy);
+}
+
+static void provoke_CONFIG_ERROR(void **state)
+{
+    static const char *const bad[] = {
+        "[ui]\nthem = light\n",
+        "[ui]\nqqqqqqqqqq = light\n",
+        "[qqqqqqqqqq]\na = b\n",
+        "early = 1\n",
+        "[provider\n",
+        "[provider]\nno setting\n",
+        "[provider]\nname = gemini\n",
+        "[provider]\nmax_retries = many\n",
+        "[provider]\nmax_retries = 5000\n",
+        "[provider]\ntemperature = warm\n",
+        "[ui]\nmouse = perhaps\n",
+        "[ui]\ntheme = nonesuch\n",
+        "[ui]\ntheme = \xff\n",
+        "[keys]\nsned = ctrl-s\n",
+        "[keys]\nqqqqqqqqqq = ctrl-s\n",
+        "[keys]\nsend = no-such-key\n",
+        "[keys]\nsend = ctrl-t\nnewline = ctrl-t\n",
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        write_config(bad[i]);
+        fails(ERR_CONFIG_ERROR, ARGS("config", "check"));
+    }
+    write_config("");
+    setenv("TIRO_UI_THEEM", "light", 1);
+    setenv("TIRO_QQQQQQQQQQQQQQQQ", "1", 1);
+    fails(ERR_CONFIG_ERROR, ARGS("config", "check"));
+    unsetenv("TIRO_UI_THEEM");
+    unsetenv("TIRO_QQQQQQQQQQQQQQQQ");
+    fails(ERR_CONFIG_ERROR, ARGS("run", "--memory", "hi"));
+    turn_fails(ERR_CONFIG_ERROR, NULL, ARGS("--allow", "writ_file", "hi"));
+    turn_fails(ERR_CONFIG_ERROR, NULL, ARGS("--allow", "qqqqqqqqqq", "hi"));
+    turn_fails(ERR_CONFIG_ERROR, NULL, ARGS("--provider", "openai", "hi")); /* no key */
+    unsetenv("ANTHROPIC_API_KEY");
+    static const char *const commands[] = {"true", "false", "kill -9 $$", "no-such-program"};
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
+        char *text = mem_printf("[anthropic]\napi_key_command = %s\n", commands[i]);
+        write_config(text);
+        turn_fails(ERR_CONFIG_ERROR, NULL, ARGS("--provider", "anthropic", "hi"));
+        free(text);
+    }
+}
+
+static void provoke_FILE_ERROR(void **state)
+{
+    (void)state;
+    char *missing = support_path("missing"), *binary = support_path("binary"), deep[300];
+    memset(deep, 'd', sizeof deep - 1);
+    deep[sizeof deep - 1] = '\0';
+    support_write(binary, "\xff\xfe");
+    const char *const names[] = {missing, support_dir(), binary, deep, "missing/deeper"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        fails(ERR_FILE_ERROR, ARGS("run", "-f", names[i], "hi"));
+    if (capability_store()) {
+        free(program_output(RUN("run", "hello")));
+        fails(ERR_FILE_ERROR, ARGS("sessions", "export", "last", "-o", binary));
+        fails(ERR_FILE_ERROR, ARGS("sessions", "export", "last", "-o", "missing/deeper"));
+        fails(ERR_FILE_ERROR, ARGS("sessions", "import", missing));
+        fails(ERR_FILE_ERROR, ARGS("sessions", "import", binary));
+    }
+    free(missing);
+    free(binary);
+}
+
+/* The user's no is an error of the command; nothing is gone. */
+static void a_no_is_an_interrupt(void)
+{
+    free(program_output(RUN("run", "hello")));
+    struct screen *s = scene_start(24, 110, ARGS("sessions", "delete", "last"));
+    assert_true(screen_wait_text(s, "Delete 1 session", WAIT_MS));
+    scene_say(s, "n");
+    assert_true(screen_wait_exit(s, WAIT_MS));
+    assert_int_equal(screen_status(s), err_info(ERR_INTERRUPTED)->exit_status);
+    int row, col;
+    assert_true(screen_find(s, "tiro: INTERRUPTED: ", &row, &col));
+    assert_said(screen_row_text(s, row), ERR_INTERRUPTED);
+    free(program_output(RUN("sessions", "show", "last")));
+}
+
+/* 128 + the signal says it all on the way out; the formats for programs name the error. */
+static void assert_stopped(struct support_child *c, size_t format, bool began)
+{
+    kill(c->pid, SIGINT);
+    assert_int_equal(support_finish(c, NULL), 128 + SIGINT);
+    assert_string_equal(c->err_text.data, "");
+    const char *out = c->out_text.data;
+    if (strcmp(formats[format].name, "stream-json") == 0 && began) {
+        struct json *v = last_line(out);
+        assert_string_equal(json_get_string(v, "type"), "interrupted");
+        json_free(v);
+    } else {
+        formats[format].tells(out, ERR_INTERRUPTED);
+    }
+    support_release(c);
+}
+
+static void a_signal_is_an_interrupt(size_t format)
+{
+    bool whole = strcmp(formats[format].name, "json") == 0;
+    size_t before = model_server_requests(scene_server());
+    struct support_child c;
+    start_turn(&c, formats[format].name);
+    if (whole)
+        assert_true(model_server_wait(scene_server(), before + 1, WAIT_MS));
+    else
+        assert_true(support_read_until(&c, "half an answer", WAIT_MS));
+    assert_stopped(&c, format, true);
+    model_server_release(scene_server());
+}
+
+static bool is_there(void *path)
+{
+    return access(path, F_OK) == 0;
+}
+
+/* A password manager waits for its user. */
+static void so_is_one_before_anything_was_sent(size_t format)
+{
+    char *path = support_path("asked");
+    char *text = mem_printf("[anthropic]\napi_key_command = touch %s && sleep 100\n", path);
+    write_config(text);
+    struct support_child c;
+    support_start(
+        &c, ARGS(support_program(), "run", "-p", "anthropic", "-o", formats[format].name, "go"));
+    close(c.in);
+    c.in = -1;
+    assert_true(support_wait_until(is_there, path, WAIT_MS));
+    assert_stopped(&c, format, false);
+    unlink(path);
+    free(text);
+    free(path);
+}
+
+static void provoke_INTERRUPTED(void **state)
+{
+    (void)state;
+    if (capability_store())
+        a_no_is_an_interrupt();
+    for (size_t i = 0; i < FORMAT_COUNT; i++)
+        a_signal_is_an_interrupt(i);
+    unsetenv("ANTHROPIC_API_KEY");
+    for (size_t i = 0; i < FORMAT_COUNT; i++)
+        so_is_one_before_anything_was_sent(i);
+}
+
+/* The first call is free, the second is not made. */
+static void provoke_BUDGET_EXHAUSTED(void **state)
+{
+    (void)state;
+    setenv("TIRO_BUDGET_MAX_TOKENS", "1", 1);
+    turn_fails(ERR_BUDGET_EXHAUSTED,
+               &(struct reply){.tool_name = "list_directory", .tool_args = "{\"path\":\".\"}"},
+               ARGS("--tools", "read", "look"));
+    assert_int_equal(model_server_requests(scene_server()), FORMAT_COUNT);
+    unsetenv("TIRO_BUDGET_MAX_TOKENS");
+}
+
+static void provoke_USAGE(void **state)
+{
+    static const char *const misuses[][5] = {
+        {"sesions"},
+        {"qqqqqqqqqq"},
+        {"run"},
+        {"run", "--modle", "x", "hi"},
+        {"run", "--qqqqqqqqqq"},
+        {"run", "--model"},
+        {"run", "--no-persist=1", "hi"},
+        {"run", "--provider", "opnai", "hi"},
+        {"run", "--tools", "all", "hi"},
+        {"run", "-o", "jsno", "hi"},
+        {"run", "--label", "far-too-long-a-label-to-be-accepted-by-anybody", "hi"},
+        {"chat", "hello"},
+        {"chat", "--read-only"},
+        {"chat"},
+        {"sessions", "shwo"},
+        {"sessions", "rename", "last"},
+        {"sessions", "show", "one", "two"},
+        {"sessions", "list", "--limit", "none"},
+        {"sessions", "list", "--archived", "--live"},
+        {"sessions", "list", "--json", "--names"},
+        {"config", "chekc"},
+        {"config", "show", "more"},
+        {"doctor", "now"},
+        {"help", "rnu"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof misuses / sizeof *misuses; i++)
+        fails(ERR_USAGE, misuses[i]);
+    struct result r = program_run("\xff", ARGS("run", "-"));
+    assert_status(&r, err_info(ERR_USAGE)->exit_status);
+    assert_said(r.err, ERR_USAGE);
+    result_release(&r);
+}
+
+/* --- the table itself --------------------------------------------------------------------------
+ */
+
+/* As published for programs that call this one: never to be changed. */
+static const struct {
+    const char *name;
+    int rpc, rest, exit_status;
+} published[] = {
+    {"OK", 0, 200, 0},
+    {"SESSION_NOT_FOUND", -32001, 404, 1},
+    {"SESSION_BUSY", -32002, 409, 1},
+    {"SESSION_PERSISTENCE_DISABLED", -32003, 501, 1},
+    {"SESSION_COMPACTION_DISABLED", -32004, 501, 1},
+    {"SESSION_NOT_RUNNING", -32005, 409, 1},
+    {"SESSION_STORE_ERROR", -32000, 500, 1},
+    {"AGENT_ERROR", -32000, 500, 1},
+    {"CONFIG_ERROR", -32000, 500, 1},
+    {"FILE_ERROR", -32000, 500, 1},
+    {"INTERRUPTED", -32000, 409, 1},
+    {"BUDGET_EXHAUSTED", -32000, 402, 2},
+    {"USAGE", -32602, 400, 64},
+};
+
+#define X(name, rpc, rest, status) +1
+enum { ROW_COUNT = 0 ERR_TABLE(X) };
+#undef X
+
+static void numbers_are_the_published_ones(void **state)
+{
+    (void)state;
+    assert_int_equal(sizeof published / sizeof *published, ROW_COUNT);
+    for (size_t i = 0; i < ROW_COUNT; i++) {
+        const struct err_info *info = err_info(err_from_name(published[i].name));
+        assert_string_equal(info->name, published[i].name);
+        assert_int_equal(info->rpc, published[i].rpc);
+        assert_int_equal(info->rest, published[i].rest);
+        assert_int_equal(info->exit_status, published[i].exit_status);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest all[] = {cmocka_unit_test(numbers_are_the_published_ones),
+#define X(name, rpc, rest, status) {#name, provoke_##name, scene_setup, scene_teardown, NULL},
+                                     ERR_TABLE(X)
+#undef X
+    };
+    return cmocka_run_group_tests(all, NULL, NULL);
+}

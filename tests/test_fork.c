@@ -1,0 +1,305 @@
+/* Where a fork parts from its session: the pure cut. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/entropy.h"
+#include "base/mem.h"
+#include "chat/history.h"
+#include "chat/session_tally.h"
+#include "session/fork.h"
+#include "store/event_log.h"
+#include "tests/record.h"
+#include "tests/support.h"
+
+/* A log as letters, numbered from 1; '.' is a number that the log leaves out. An R retries the run
+ * before it. Texts are the letter and the number. */
+static const struct {
+    char letter;
+    enum event_type type;
+} letters[] = {
+    {'U', EVENT_RUN_STARTED},
+    {'R', EVENT_RUN_STARTED},
+    {'T', EVENT_TURN_STARTED},
+    {'d', EVENT_TEXT_DELTA},
+    {'t', EVENT_TEXT_COMPLETE},
+    {'q', EVENT_REASONING_COMPLETE},
+    {'c', EVENT_TOOL_CALL_REQUESTED},
+    {'x', EVENT_TURN_COMPLETED},
+    {'r', EVENT_TOOL_EXECUTION_COMPLETED},
+    {'w', EVENT_WARNING},
+    {'E', EVENT_RUN_COMPLETED},
+    {'F', EVENT_RUN_FAILED},
+    {'I', EVENT_INTERRUPTED},
+};
+
+static enum event_type type_of(char letter)
+{
+    for (size_t i = 0; i < sizeof letters / sizeof *letters; i++)
+        if (letters[i].letter == letter)
+            return letters[i].type;
+    fail_msg("no event for '%c'", letter);
+    return EVENT_WARNING;
+}
+
+static struct fork_point point_in(const char *log, int64_t at)
+{
+    struct fork_point p;
+    int64_t run_seq = 0;
+    bool more = true;
+    fork_point_begin(&p, at);
+    for (int64_t seq = 1; more && log[seq - 1]; seq++) {
+        char letter = log[seq - 1];
+        if (letter == '.')
+            continue;
+        struct event *ev = event_new(type_of(letter));
+        ev->seq = seq;
+        if (ev->type != EVENT_TURN_STARTED && ev->type != EVENT_TURN_COMPLETED &&
+            ev->type != EVENT_INTERRUPTED)
+            ev->text = mem_printf("%c%d", letter, (int)seq);
+        ev->number = letter == 'R' ? run_seq : 0;
+        if (ev->type == EVENT_RUN_STARTED)
+            run_seq = seq;
+        more = fork_point_look(&p, ev);
+        event_free(ev);
+    }
+    fork_point_end(&p);
+    return p;
+}
+
+static const struct {
+    const char *log;
+    int64_t at, last;
+    bool open;
+    const char *draft;
+} cuts[] = {
+    /* All of it. */
+    {"", 0, 0, false, NULL},
+    {"UTtxE", 0, 5, false, NULL},
+    {"UTtxEUTtxE", 0, 10, false, NULL},
+    {"UTtI", 0, 4, false, NULL},
+    {"UTtxEw", 0, 6, false, NULL},
+    /* An answer, with the end of its run. */
+    {"UTtxE", 3, 5, false, NULL},
+    {"UTtxE", 5, 5, false, NULL},
+    {"UTtxwE", 3, 6, false, NULL},
+    {"UTtxEUTtxE", 2, 5, false, NULL},
+    {"UTtxEUTtxE", 5, 5, false, NULL},
+    {"UTtxEUTtxE", 8, 10, false, NULL},
+    {"UTtxEwUTtxE", 3, 6, false, NULL},
+    {"UTcxrTtxF", 8, 9, false, NULL},
+    /* Numbers that the log leaves out belong to where they would stand. */
+    {"UT..txE", 3, 7, false, NULL},
+    {"U..TtxE", 3, 0, false, "U1"},
+    /* A user's message. */
+    {"UTtxE", 1, 0, false, "U1"},
+    {"UwTtxE", 2, 0, false, "U1"},
+    {"UTtxEUTtxE", 6, 5, false, "U6"},
+    /* Within a run. */
+    {"UTcxrTtxE", 3, 4, true, NULL},
+    {"UTcxwrTtxE", 5, 5, true, NULL},
+    {"UTcxrrTtxE", 5, 6, true, NULL},
+    {"UTcxrTtxE", 7, 9, false, NULL},
+    {"UTtcxrTcxrTtxE", 8, 9, true, NULL},
+    /* A run that runs, or that a crash ended. */
+    {"UTtx", 0, 4, true, NULL},
+    {"UTt", 0, 3, true, NULL},
+    {"UTcxrTd", 0, 5, true, NULL},
+    {"UTcxrTd", 7, 5, true, NULL},
+    {"UTcxrTqx", 0, 5, true, NULL},
+    {"UTd", 0, 0, false, "U1"},
+    {"UTqx", 3, 0, false, "U1"},
+    {"UTtxEUTd", 0, 5, false, "U6"},
+    {"UTtxEUTdUTtxE", 0, 13, false, NULL},
+    {"UTtxEUTdUTtxE", 9, 5, false, "U9"},
+    {"UTtxEUTdUTtxE", 7, 5, false, "U6"},
+    {"UTtxUTtxE", 3, 4, true, NULL},
+    {"UTtxUTtxE", 5, 0, false, "U5"},
+    /* Without an answer. */
+    {"UF", 0, 0, false, "U1"},
+    {"UTtxEUTF", 0, 5, false, "U6"},
+    {"UTtxEUTF", 8, 5, false, "U6"},
+    {"UTtxEUTdI", 0, 5, false, "U6"},
+    {"UTFUTtxE", 2, 0, false, "U1"},
+    /* Retried. */
+    {"UTtxERTtxE", 0, 10, false, NULL},
+    {"UTtxERTtxE", 6, 0, false, "R6"},
+    {"UTtxEUTtxERTtxE", 11, 5, false, "R11"},
+    {"UTtxEUTFRTFRTtxE", 12, 5, false, "R12"},
+    {"UTtxERTF", 0, 0, false, "R6"},
+};
+
+static void test_cuts(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof cuts / sizeof *cuts; i++) {
+        struct fork_point p = point_in(cuts[i].log, cuts[i].at);
+        print_message("%s at %d\n", cuts[i].log, (int)cuts[i].at);
+        assert_true(p.found);
+        assert_int_equal(p.last, cuts[i].last);
+        assert_int_equal(p.open, cuts[i].open);
+        if (cuts[i].draft) {
+            assert_non_null(p.draft);
+            assert_string_equal(p.draft, cuts[i].draft);
+        } else {
+            assert_null(p.draft);
+        }
+        fork_point_release(&p);
+    }
+}
+
+static void test_what_is_not_in_the_log(void **state)
+{
+    (void)state;
+    static const int64_t places[] = {6, 100, -1, INT64_MAX, INT64_MIN};
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        struct fork_point p = point_in("UTtxE", places[i]);
+        assert_false(p.found);
+        assert_int_equal(p.last, 0);
+        assert_null(p.draft);
+        fork_point_release(&p);
+    }
+}
+
+static void test_it_stops_looking(void **state)
+{
+    (void)state;
+    struct fork_point p;
+    struct event *ev = event_new(EVENT_RUN_STARTED);
+    fork_point_begin(&p, 1);
+    ev->seq = 1;
+    assert_true(fork_point_look(&p, ev));
+    ev->seq = 2;
+    assert_false(fork_point_look(&p, ev));
+    event_free(ev);
+    fork_point_release(&p);
+}
+
+/* --- any log ---------------------------------------------------------------------------------- */
+
+static struct store *store;
+static struct error e;
+
+static int set_up(void **state)
+{
+    support_setup(state);
+    char *path = support_path("tiro.db");
+    bool ok = store_open(path, STORE_READ_WRITE, &store, &e);
+    free(path);
+    return ok ? 0 : -1;
+}
+
+static int tear_down(void **state)
+{
+    store_close(store);
+    return support_teardown(state);
+}
+
+static bool look(void *point, const struct event *ev)
+{
+    return fork_point_look(point, ev);
+}
+
+struct prefix {
+    int64_t last;
+    struct history history;
+    struct session_info tally;
+};
+
+static bool take_along(void *context, const struct event *ev)
+{
+    struct prefix *prefix = context;
+    if (ev->seq > prefix->last)
+        return false;
+    history_apply(&prefix->history, ev);
+    session_tally(&prefix->tally, ev);
+    return true;
+}
+
+static size_t count_blocks(const struct message *m, enum block_type type)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < m->blocks.len; i++)
+        count += m->blocks.items[i].type == type;
+    return count;
+}
+
+/* What a provider would refuse. */
+static void check_history(const struct history *h)
+{
+    assert_false(h->running);
+    for (size_t i = 0; i < h->messages.len; i++) {
+        const struct message *m = &h->messages.items[i];
+        size_t calls = count_blocks(m, BLOCK_TOOL_CALL);
+        if (calls > 0) {
+            assert_true(i + 1 < h->messages.len);
+            assert_int_equal(m[1].role, ROLE_TOOL);
+            assert_int_equal(count_blocks(&m[1], BLOCK_TOOL_RESULT), calls);
+        }
+        if (m->role == ROLE_TOOL)
+            assert_true(i > 0 && count_blocks(m - 1, BLOCK_TOOL_CALL) > 0);
+    }
+}
+
+static void check_cut(const struct record *r, int64_t at)
+{
+    struct fork_point p;
+    struct prefix prefix = {0};
+    fork_point_begin(&p, at);
+    assert_true(event_log_read(store, r->info.id, 0, look, &p, &e));
+    fork_point_end(&p);
+    assert_true(p.found);
+    history_init(&prefix.history);
+    session_info_init(&prefix.tally);
+    prefix.last = p.last;
+    assert_true(event_log_read(store, r->info.id, 0, take_along, &prefix, &e));
+    if (p.open) {
+        struct event *end = event_new(EVENT_RUN_COMPLETED);
+        end->seq = p.last + 1;
+        history_apply(&prefix.history, end);
+        event_free(end);
+    }
+    check_history(&prefix.history);
+    assert_int_equal(p.tally.last_seq, p.last);
+    assert_int_equal(p.tally.messages, prefix.tally.messages);
+    assert_int_equal(p.tally.turns, prefix.tally.turns);
+    assert_int_equal(p.tally.tool_calls, prefix.tally.tool_calls);
+    assert_int_equal(p.tally.run_ms, prefix.tally.run_ms);
+    assert_int_equal(p.tally.usage.output, prefix.tally.usage.output);
+    assert_true(p.tally.cost == prefix.tally.cost);
+    history_release(&prefix.history);
+    session_info_release(&prefix.tally);
+    fork_point_release(&p);
+}
+
+static void test_any_cut_of_any_log(void **state)
+{
+    (void)state;
+    entropy_seed(support_seed());
+    for (int i = 0; i < 15; i++) {
+        struct record r;
+        record_begin(&r, store);
+        for (size_t runs = 1 + (size_t)(entropy_unit() * 6); runs > 0; runs--)
+            record_random_run(&r);
+        for (int64_t at = 0; at <= r.info.last_seq; at++)
+            check_cut(&r, at);
+        record_release(&r);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_cuts),
+        cmocka_unit_test(test_what_is_not_in_the_log),
+        cmocka_unit_test(test_it_stops_looking),
+        cmocka_unit_test_setup_teardown(test_any_cut_of_any_log, set_up, tear_down),
+    };
+    return cmocka_run_group_tests_name("fork", tests, NULL, NULL);
+}

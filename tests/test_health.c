@@ -1,0 +1,405 @@
+/* What doctor sees of a database: every state is made for real, and none is changed by looking. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/embedded.h"
+#include "base/entropy.h"
+#include "base/mem.h"
+#include "store/health.h"
+#include "store/store.h"
+#include "tests/damage.h"
+#include "tests/support.h"
+
+static char *path;
+
+static int set_up(void **state)
+{
+    support_setup(state);
+    path = support_path("tiro.db");
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    free(path);
+    return support_teardown(state);
+}
+
+static struct health found;
+
+static void looked_at(const char *file, bool thorough, enum health_state state)
+{
+    char *before = damage_tree(support_dir());
+    health_check(file, thorough, &found);
+    char *after = damage_tree(support_dir());
+    assert_string_equal(before, after);
+    if (found.state != state)
+        print_message("%s: %s\n", health_name(found.state), found.detail);
+    assert_string_equal(health_name(found.state), health_name(state));
+    free(before);
+    free(after);
+}
+
+static void expect(enum health_state state)
+{
+    looked_at(path, false, state);
+    looked_at(path, true, state);
+}
+
+static void expect_detail(enum health_state state, const char *detail)
+{
+    expect(state);
+    assert_non_null(strstr(found.detail, detail));
+}
+
+/* --- well ------------------------------------------------------------------------------------ */
+
+static void test_good(void **state)
+{
+    (void)state;
+    damage_fill(path, 5, 20);
+    looked_at(path, false, HEALTH_GOOD);
+    assert_int_equal(found.sessions, 5);
+    assert_int_equal(found.events, -1);
+    looked_at(path, true, HEALTH_GOOD);
+    assert_int_equal(found.sessions, 5);
+    assert_int_equal(found.events, 100);
+    assert_int_equal(found.bytes, damage_size(path));
+    assert_string_equal(found.detail, "");
+}
+
+static void test_names_that_are_uris(void **state)
+{
+    (void)state;
+    char *odd = support_path("a?mode=rw&b#c%20d e.db");
+    char *link = support_path("link.db");
+    damage_fill(odd, 2, 5);
+    looked_at(odd, true, HEALTH_GOOD);
+    assert_int_equal(found.events, 10);
+    assert_int_equal(symlink(odd, link), 0);
+    looked_at(link, true, HEALTH_GOOD);
+    assert_int_equal(found.events, 10);
+    free(link);
+    free(odd);
+}
+
+/* Everything is still in the log, the file itself has nothing. */
+static void test_log_of_a_dead_process(void **state)
+{
+    (void)state;
+    char *shm = mem_printf("%s-shm", path);
+    damage_fill_and_die(path, 5, 20);
+    expect(HEALTH_GOOD);
+    assert_int_equal(found.sessions, 5);
+    assert_int_equal(found.events, 100);
+    unlink(shm);
+    expect(HEALTH_GOOD);
+    assert_int_equal(found.events, 100);
+    free(shm);
+}
+
+static void test_of_a_live_process(void **state)
+{
+    (void)state;
+    damage_fill(path, 3, 10);
+    struct damage_holder h = damage_hold(path, damage_open);
+    expect(HEALTH_GOOD);
+    assert_int_equal(found.events, 30);
+    damage_let_go(&h);
+
+    damage_fill_and_die(path, 1, 10);
+    h = damage_hold(path, damage_open);
+    expect(HEALTH_GOOD);
+    assert_int_equal(found.events, 40);
+    damage_let_go(&h);
+
+    /* A reader like others would note in the index how far it reads. */
+    h = damage_hold(path, damage_stay);
+    expect(HEALTH_GOOD);
+    assert_int_equal(found.events, 50);
+    damage_let_go(&h);
+}
+
+static void test_nothing_there(void **state)
+{
+    (void)state;
+    expect(HEALTH_MISSING);
+    char *deep = support_path("not/made/yet/tiro.db");
+    looked_at(deep, true, HEALTH_MISSING);
+    free(deep);
+    support_write(path, "");
+    expect(HEALTH_EMPTY);
+    assert_int_equal(damage_sql(path, "PRAGMA journal_mode = WAL"), 0);
+    expect(HEALTH_EMPTY);
+}
+
+/* --- other versions, other programs ---------------------------------------------------------- */
+
+static void test_versions(void **state)
+{
+    (void)state;
+    char *sql = mem_printf("%s; PRAGMA application_id = 0x7469726f; PRAGMA user_version = 1",
+                           embedded_text("schema.sql"));
+    damage_sql(path, sql);
+    free(sql);
+    expect(HEALTH_OLDER);
+    damage_sql(path, "PRAGMA user_version = 99");
+    expect_detail(HEALTH_NEWER, "99");
+    damage_sql(path, "PRAGMA user_version = 0");
+    expect_detail(HEALTH_DAMAGED, "marks"); /* our tables, and no mark of ours */
+    damage_sql(path, "DROP TABLE event");
+    expect(HEALTH_FOREIGN);
+    damage_sql(path, "PRAGMA application_id = 7; PRAGMA user_version = 2");
+    expect(HEALTH_FOREIGN);
+}
+
+static void test_no_database(void **state)
+{
+    (void)state;
+    unsigned char bytes[20000];
+    entropy_seed(1);
+    entropy_fill(bytes, sizeof bytes);
+    damage_write(path, 0, bytes, sizeof bytes);
+    expect(HEALTH_NO_DATABASE);
+    damage_cut(path, 7);
+    expect(HEALTH_NO_DATABASE);
+}
+
+static void test_beginning_destroyed(void **state)
+{
+    (void)state;
+    char zeros[DAMAGE_PAGE] = {0};
+    damage_fill(path, 2, 20);
+    damage_write(path, 0, zeros, sizeof zeros);
+    expect(HEALTH_NO_DATABASE);
+    assert_true(health_recoverable(found.state));
+}
+
+/* --- in the way ------------------------------------------------------------------------------ */
+
+static void test_locked(void **state)
+{
+    (void)state;
+    static void (*const ways[])(const char *) = {damage_begin_write, damage_lock_exclusively};
+    damage_fill(path, 2, 10);
+    for (size_t i = 0; i < 2; i++) {
+        struct damage_holder h = damage_hold(path, ways[i]);
+        char *who = mem_printf("process %ld ", (long)h.pid);
+        int64_t begin = clock_mono_ms();
+        looked_at(path, false, HEALTH_LOCKED);
+        assert_true(clock_mono_ms() - begin < 5000);
+        assert_non_null(strstr(found.detail, who));
+        damage_let_go(&h);
+        free(who);
+        expect(HEALTH_GOOD);
+    }
+}
+
+static struct damage_holder brief;
+static int asked;
+
+/* The clock is asked each time before a lock is looked at again. */
+static int64_t let_go_soon(void)
+{
+    if (++asked == 3)
+        damage_let_go(&brief);
+    return asked;
+}
+
+static void test_locked_for_a_moment(void **state)
+{
+    (void)state;
+    damage_fill(path, 2, 10);
+    brief = damage_hold(path, damage_begin_write);
+    asked = 0;
+    clock_replace(NULL, let_go_soon);
+    health_check(path, true, &found);
+    clock_replace(NULL, NULL);
+    assert_true(asked >= 3);
+    assert_int_equal(found.state, HEALTH_GOOD);
+    assert_int_equal(found.events, 20);
+}
+
+static void test_no_file(void **state)
+{
+    (void)state;
+    char *below = support_path("tiro.db/tiro.db");
+    mkdir(path, 0700);
+    expect_detail(HEALTH_UNREADABLE, "no file");
+    rmdir(path);
+    support_write(path, "");
+    looked_at(below, false, HEALTH_UNREADABLE);
+    free(below);
+}
+
+static int state_of(const char *file)
+{
+    health_check(file, true, &found);
+    return (int)found.state * 16 + (int)(found.sessions + 1);
+}
+
+static void seen_by_nobody(enum health_state state, int sessions)
+{
+    char *before = damage_tree(support_dir());
+    int seen = damage_as_nobody(support_dir(), state_of, path);
+    char *after = damage_tree(support_dir());
+    assert_string_equal(before, after);
+    assert_string_equal(health_name((enum health_state)(seen / 16)), health_name(state));
+    assert_int_equal(seen % 16 - 1, sessions);
+    free(before);
+    free(after);
+}
+
+static void test_no_rights(void **state)
+{
+    (void)state;
+    damage_fill(path, 3, 10);
+    seen_by_nobody(HEALTH_GOOD, 3);
+    chmod(path, 0400);
+    seen_by_nobody(HEALTH_READ_ONLY, 3);
+    chmod(path, 0000);
+    seen_by_nobody(HEALTH_UNREADABLE, -1);
+    chmod(path, 0600);
+    chmod(support_dir(), 0500);
+    seen_by_nobody(HEALTH_READ_ONLY, 3);
+    chmod(support_dir(), 0700);
+    unlink(path);
+    chmod(support_dir(), 0500);
+    seen_by_nobody(HEALTH_READ_ONLY, -1);
+    chmod(support_dir(), 0700);
+}
+
+/* Neither the index of the log can be made nor the log be folded in. */
+static void test_log_without_rights(void **state)
+{
+    (void)state;
+    char *shm = mem_printf("%s-shm", path);
+    char *wal = mem_printf("%s-wal", path);
+    damage_fill_and_die(path, 4, 10);
+    unlink(shm);
+    chmod(path, 0400);
+    chmod(wal, 0400);
+    chmod(support_dir(), 0500);
+    seen_by_nobody(HEALTH_READ_ONLY, 4);
+    chmod(support_dir(), 0700);
+    free(shm);
+    free(wal);
+}
+
+/* --- damaged --------------------------------------------------------------------------------- */
+
+static void test_truncated(void **state)
+{
+    (void)state;
+    damage_fill(path, 5, 20);
+    size_t size = damage_size(path);
+    damage_cut(path, size - 1);
+    expect(HEALTH_TRUNCATED);
+    damage_cut(path, size / 3);
+    expect(HEALTH_TRUNCATED);
+    damage_cut(path, 300);
+    expect(HEALTH_TRUNCATED);
+    damage_cut(path, 50);
+    expect(HEALTH_TRUNCATED);
+}
+
+/* The log has what the file lacks, but for one page. */
+static void test_truncated_before_its_log(void **state)
+{
+    (void)state;
+    damage_fill(path, 5, 20);
+    size_t size = damage_size(path);
+    damage_fill_and_die(path, 1, 3);
+    expect(HEALTH_GOOD);
+    damage_cut(path, size / 2);
+    expect(HEALTH_TRUNCATED);
+    damage_cut(path, 0);
+    expect_detail(HEALTH_TRUNCATED, "log");
+}
+
+static void test_damaged(void **state)
+{
+    (void)state;
+    unsigned char bytes[DAMAGE_PAGE];
+    damage_fill(path, 5, 20);
+    entropy_seed(2);
+    entropy_fill(bytes, sizeof bytes);
+    size_t pages = damage_size(path) / DAMAGE_PAGE;
+    damage_write(path, pages / 2 * DAMAGE_PAGE, bytes, sizeof bytes);
+    expect(HEALTH_DAMAGED);
+    assert_true(strlen(found.detail) > 0);
+}
+
+static void test_inconsistent(void **state)
+{
+    (void)state;
+    static const char *const ways[] = {
+        "UPDATE event SET payload = '{\"input\":' WHERE seq = 1",
+        "UPDATE event SET type = 'never_heard_of' WHERE seq = 1",
+        "UPDATE event SET version = 77 WHERE seq = 2",
+        "PRAGMA foreign_keys = OFF; DELETE FROM session WHERE key = 2",
+    };
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        damage_fill(path, 3, 10);
+        looked_at(path, true, HEALTH_GOOD);
+        damage_sql(path, ways[i]);
+        looked_at(path, true, HEALTH_INCONSISTENT);
+        assert_int_equal(found.events, i == 3 ? -1 : 30);
+        unlink(path);
+    }
+    damage_fill(path, 1, 1);
+    damage_sql(path, "ALTER TABLE event RENAME TO happened");
+    expect(HEALTH_INCONSISTENT);
+}
+
+/* A file without WAL whose writer died shows why it looks odd. */
+static void test_journal_of_a_dead_process(void **state)
+{
+    (void)state;
+    char *journal = mem_printf("%s-journal", path);
+    damage_fill(path, 3, 10);
+    damage_cut(path, damage_size(path) - DAMAGE_PAGE);
+    support_write(journal, "not played back");
+    expect_detail(HEALTH_TRUNCATED, "undoes");
+    free(journal);
+}
+
+/* --------------------------------------------------------------------------------------------- */
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest all[] = {
+        TEST(test_good),
+        TEST(test_names_that_are_uris),
+        TEST(test_log_of_a_dead_process),
+        TEST(test_of_a_live_process),
+        TEST(test_nothing_there),
+        TEST(test_versions),
+        TEST(test_no_database),
+        TEST(test_beginning_destroyed),
+        TEST(test_locked),
+        TEST(test_locked_for_a_moment),
+        TEST(test_no_file),
+        TEST(test_no_rights),
+        TEST(test_log_without_rights),
+        TEST(test_truncated),
+        TEST(test_truncated_before_its_log),
+        TEST(test_damaged),
+        TEST(test_inconsistent),
+        TEST(test_journal_of_a_dead_process),
+    };
+    return cmocka_run_group_tests(all, NULL, NULL);
+}

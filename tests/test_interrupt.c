@@ -1,0 +1,238 @@
+/* A turn can be stopped in every state that it can be in, and what may come while it runs. Each of
+ * the states would last for ever, or for a minute at least. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "tests/support.h"
+#include "tests/surface.h"
+
+/* A service that may run commands and be asked. */
+static struct service *open_full(const char *allow)
+{
+    struct service_options options = surface_options(NULL, true);
+    options.tools = "full";
+    options.allow = allow;
+    options.can_ask = true;
+    return service_new(&options);
+}
+
+static void until_request(struct service *s)
+{
+    (void)s;
+    assert_true(model_server_wait(surface_server(), 1, SURFACE_MS));
+}
+
+static void until_delta(struct service *s)
+{
+    notice_free(surface_expect_event(s, EVENT_TEXT_DELTA));
+}
+
+static void until_retrying(struct service *s)
+{
+    notice_free(surface_expect_event(s, EVENT_RETRYING));
+}
+
+static void until_tool(struct service *s)
+{
+    notice_free(surface_expect_event(s, EVENT_TOOL_CALL_REQUESTED));
+    notice_free(surface_expect_event(s, EVENT_TURN_COMPLETED));
+}
+
+static void until_question(struct service *s)
+{
+    notice_free(surface_expect(s, NOTICE_APPROVAL));
+}
+
+static const struct {
+    const char *name;
+    const char *allow;
+    struct reply reply;
+    void (*until)(struct service *s);
+} states[] = {
+    {"connecting", NULL, {.hold = true}, until_request},
+    {"streaming", NULL, {.fault = REPLY_STALL, .text = "half an ans"}, until_delta},
+    {"waiting for a retry",
+     NULL,
+     {.fault = REPLY_STATUS, .status = 529, .error_message = "overloaded", .retry_after = "60"},
+     until_retrying},
+    {"in a tool",
+     "run_command",
+     {.tool_name = "run_command", .tool_args = "{\"command\":\"sleep 100\"}"},
+     until_tool},
+    {"asking",
+     NULL,
+     {.tool_name = "run_command", .tool_args = "{\"command\":\"true\"}"},
+     until_question},
+};
+
+static void begin(struct service *s, size_t i)
+{
+    model_server_queue(surface_server(), &states[i].reply);
+    surface_send(s, COMMAND_START_TURN, "go");
+    states[i].until(s);
+}
+
+static void a_turn_is_interrupted_in_every_state(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof states / sizeof *states; i++) {
+        print_message("%s\n", states[i].name);
+        struct service *s = open_full(states[i].allow);
+        begin(s, i);
+        surface_send(s, COMMAND_INTERRUPT, NULL);
+        notice_free(surface_expect_event(s, EVENT_INTERRUPTED));
+        surface_expect_idle(s);
+        free(surface_ask(s, "and on"));
+        service_free(s);
+        surface_teardown(NULL);
+        surface_setup(NULL);
+    }
+}
+
+static void the_program_ends_in_every_state(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof states / sizeof *states; i++) {
+        print_message("%s\n", states[i].name);
+        struct service *s = open_full(states[i].allow);
+        begin(s, i);
+        service_free(s);
+        surface_teardown(NULL);
+        surface_setup(NULL);
+    }
+}
+
+/* Archiving interrupts the turn; what was said stays, and the session takes no more until it is
+ * resumed. */
+static void archiving_ends_the_turn_in_every_state(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof states / sizeof *states; i++) {
+        print_message("%s\n", states[i].name);
+        struct service *s = open_full(states[i].allow);
+        begin(s, i);
+        surface_send(s, COMMAND_ARCHIVE, NULL);
+        notice_free(surface_expect_event(s, EVENT_INTERRUPTED));
+        struct notice *done = surface_expect(s, NOTICE_DONE);
+        struct notice *fresh = surface_expect(s, NOTICE_SESSION);
+        assert_string_not_equal(fresh->info.id, done->text);
+        surface_send(s, COMMAND_RESUME, done->text);
+        notice_free(surface_expect(s, NOTICE_PAGE));
+        free(surface_ask(s, "and on"));
+        notice_free(done);
+        notice_free(fresh);
+        service_free(s);
+        surface_teardown(NULL);
+        surface_setup(NULL);
+    }
+}
+
+/* Each either works at once or is SESSION_BUSY: nothing waits for the turn in silence. */
+static void what_may_come_during_a_turn(void **state)
+{
+    static const struct {
+        enum command_type type;
+        const char *text;
+        enum notice_type answer;
+    } commands[] = {
+        {COMMAND_START_TURN, "x", NOTICE_ERROR}, {COMMAND_RETRY, NULL, NOTICE_ERROR},
+        {COMMAND_NEW, NULL, NOTICE_ERROR},       {COMMAND_RESUME, "last", NOTICE_ERROR},
+        {COMMAND_OPEN, "last", NOTICE_ERROR},    {COMMAND_FORK, NULL, NOTICE_ERROR},
+        {COMMAND_SET_MODEL, "m", NOTICE_ERROR},  {COMMAND_RENAME, "a name", NOTICE_DONE},
+        {COMMAND_LABEL, "work", NOTICE_DONE},    {COMMAND_LIST, NULL, NOTICE_LIST},
+        {COMMAND_SEARCH, "go", NOTICE_SEARCH},   {COMMAND_INPUTS, NULL, NOTICE_INPUTS},
+        {COMMAND_PAGE, NULL, NOTICE_PAGE},
+    };
+    (void)state;
+    struct service *s = open_full(NULL);
+    begin(s, 1);
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
+        struct command *c = command_new(commands[i].type, commands[i].text);
+        c->limit = 50;
+        service_send(s, c);
+        struct notice *n = surface_expect(s, commands[i].answer);
+        if (n->type == NOTICE_ERROR)
+            assert_int_equal(n->error.code, ERR_SESSION_BUSY);
+        notice_free(n);
+    }
+    surface_send(s, COMMAND_INTERRUPT, NULL);
+    surface_expect_idle(s);
+    service_free(s);
+}
+
+/* What the tool got is what the answer said. */
+static void answers_decide(void **state)
+{
+    static const struct {
+        enum approval_answer answer;
+        bool runs, asks_again;
+    } rows[] = {{ANSWER_ONCE, true, true}, {ANSWER_SESSION, true, false}, {ANSWER_DENY, false, true}};
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct service *s = open_full(NULL);
+        const struct reply call = {.tool_name = "run_command",
+                                   .tool_args = "{\"command\":\"echo executed\"}"};
+        model_server_queue(surface_server(), &call);
+        surface_send(s, COMMAND_START_TURN, "go");
+        struct notice *question = surface_expect(s, NOTICE_APPROVAL);
+        assert_string_equal(question->name, "run_command");
+        assert_string_equal(question->detail, "execute");
+        assert_non_null(strstr(question->preview, "echo executed"));
+        surface_send_for(s, COMMAND_ANSWER, "of another call", NULL, ANSWER_ONCE);
+        surface_send_for(s, COMMAND_ANSWER, question->text, NULL, rows[i].answer);
+        notice_free(question);
+        struct notice *result = surface_expect_event(s, EVENT_TOOL_EXECUTION_COMPLETED);
+        assert_int_equal(result->event->flag, !rows[i].runs);
+        assert_int_equal(strstr(result->event->text, "executed") != NULL, rows[i].runs);
+        notice_free(result);
+        surface_expect_idle(s);
+        model_server_queue(surface_server(), &call);
+        surface_send(s, COMMAND_START_TURN, "again");
+        notice_free(surface_expect_event(s, EVENT_TURN_COMPLETED));
+        result = surface_next(s);
+        assert_int_equal(result->type == NOTICE_APPROVAL, rows[i].asks_again);
+        notice_free(result);
+        service_free(s);
+        surface_teardown(NULL);
+        surface_setup(NULL);
+    }
+}
+
+/* Nobody can be asked: no. */
+static void without_somebody_to_ask_the_answer_is_no(void **state)
+{
+    (void)state;
+    struct service_options options = surface_options(NULL, true);
+    options.tools = "full";
+    struct service *s = service_new(&options);
+    model_server_queue(surface_server(), &(struct reply){.tool_name = "run_command",
+                                                .tool_args = "{\"command\":\"echo executed\"}"});
+    surface_send(s, COMMAND_START_TURN, "go");
+    struct notice *result = surface_expect_event(s, EVENT_TOOL_EXECUTION_COMPLETED);
+    assert_true(result->event->flag);
+    assert_null(strstr(result->event->text, "executed"));
+    notice_free(result);
+    surface_expect_idle(s);
+    service_free(s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest all[] = {
+        surface_test(a_turn_is_interrupted_in_every_state),
+        surface_test(the_program_ends_in_every_state),
+        stored_test(archiving_ends_the_turn_in_every_state),
+        surface_test(what_may_come_during_a_turn),
+        surface_test(answers_decide),
+        surface_test(without_somebody_to_ask_the_answer_is_no),
+    };
+    return cmocka_run_group_tests(all, NULL, NULL);
+}

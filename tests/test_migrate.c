@@ -1,0 +1,196 @@
+/* Databases of older programs: all that they hold is there afterwards, or they stay as they are. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/embedded.h"
+#include "base/mem.h"
+#include "store/search.h"
+#include "store/sessions.h"
+#include "store/snapshot.h"
+#include "tests/support.h"
+
+static struct error e;
+
+/* Runs SQL behind the store's back. */
+static void meddle(const char *file, const char *sql)
+{
+    sqlite3 *db;
+    assert_int_equal(sqlite3_open(file, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
+    sqlite3_close(db);
+}
+
+static int64_t ask(const char *file, const char *sql)
+{
+    sqlite3 *db;
+    sqlite3_stmt *q;
+    assert_int_equal(sqlite3_open(file, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_prepare_v2(db, sql, -1, &q, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_step(q), SQLITE_ROW);
+    int64_t n = sqlite3_column_int64(q, 0);
+    sqlite3_finalize(q);
+    sqlite3_close(db);
+    return n;
+}
+
+static char *read_bytes(const char *file, size_t *len)
+{
+    FILE *f = fopen(file, "rb");
+    assert_non_null(f);
+    char *bytes = mem_alloc(1 << 20);
+    *len = fread(bytes, 1, 1 << 20, f);
+    fclose(f);
+    return bytes;
+}
+
+static const char OLD_ID[] = "01890a5d-ac96-774b-bcce-b302099a8057";
+
+/* What version 1 of the program left: a session with a run, its snapshot, and a run behind that. */
+static const char old_rows[] =
+    "PRAGMA application_id = 1953067631; PRAGMA user_version = 1;"
+    "INSERT INTO session VALUES (7, '01890a5d-ac96-774b-bcce-b302099a8057', 'Grüße', 1, '/d', 'p',"
+    " 'm', 'line', 11, 12, 13, 14, 8, 16, 17, NULL, 0, 'be brief', 'half a thought');"
+    "INSERT INTO event VALUES"
+    " (7, 1, 101, 'run_started', 1, '{\"input\":\"How big is the harvest?\"}'),"
+    " (7, 2, 102, 'turn_started', 1, '{\"turn\":1,\"call\":1}'),"
+    " (7, 3, 103, 'text_delta', 1, '{\"delta\":\"Gr\"}'),"
+    " (7, 4, 104, 'text_complete', 1, '{\"content\":\"Größer.\"}'),"
+    " (7, 5, 105, 'run_completed', 1,"
+    "  '{\"result\":\"\",\"model_calls\":1,\"duration_ms\":5,\"stop_reason\":\"end_turn\"}'),"
+    " (7, 6, 106, 'run_started', 1, '{\"input\":\"And now?\"}'),"
+    " (7, 7, 107, 'text_complete', 1, '{\"content\":\"Smaller.\"}'),"
+    " (7, 8, 108, 'interrupted', 1, '{}');"
+    "INSERT INTO snapshot VALUES (7, 5, '{\"version\":1,\"messages\":[]}');";
+
+static char *old_database(const char *more)
+{
+    char *file = support_path("old.db");
+    meddle(file, embedded_text("schema.sql"));
+    meddle(file, old_rows);
+    meddle(file, more);
+    return file;
+}
+
+static void check_old_session(struct store *s)
+{
+    struct session_info info;
+    struct search_hits hits;
+    struct history h;
+    bool more;
+    assert_true(sessions_get(s, OLD_ID, &info, &e));
+    assert_string_equal(info.title, "Grüße");
+    assert_string_equal(info.system, "be brief");
+    assert_string_equal(info.draft, "half a thought");
+    assert_string_equal(info.last_line, "line");
+    assert_int_equal(info.usage.output, 17);
+    assert_int_equal(info.usage.cached, -1);
+    assert_null(info.labels);
+    assert_string_equal(info.parent, "");
+    assert_int_equal(info.archived_ms + info.tool_calls + info.run_ms, 0);
+    assert_true(info.cost < 0);
+    session_info_release(&info);
+
+    assert_true(snapshot_resume(s, OLD_ID, &h, &e));
+    assert_int_equal(h.messages.len, 4);
+    assert_string_equal(h.messages.items[1].blocks.items[0].text, "Größer.");
+    assert_true(h.messages.items[3].partial);
+    assert_int_equal(h.applied_seq, 8);
+    history_release(&h);
+
+    assert_true(search_texts(s, "harvest", NULL, 9, &hits, &more, &e));
+    assert_int_equal(hits.items.len, 1);
+    assert_int_equal(hits.items.items[0].seq, 1);
+    search_hits_release(&hits);
+}
+
+static void test_version_1_is_renewed(void **state)
+{
+    (void)state;
+    struct store *s;
+    char *file = old_database("");
+    assert_false(store_open(file, STORE_READ_ONLY, &s, &e));
+    assert_int_equal(e.code, ERR_SESSION_STORE_ERROR);
+    assert_non_null(strstr(e.text, "older"));
+    assert_int_equal(ask(file, "PRAGMA user_version"), 1);
+    assert_true(store_open(file, STORE_READ_WRITE, &s, &e));
+    check_old_session(s);
+    store_close(s);
+    assert_int_equal(ask(file, "PRAGMA user_version"), store_schema_version());
+    assert_int_equal(ask(file, "SELECT count(*) FROM event"), 8);
+    assert_int_equal(ask(file, "SELECT sum(at) FROM event"), 836);
+    /* A listing need not read the long texts. */
+    assert_int_equal(ask(file, "SELECT cid FROM pragma_table_info('session') WHERE name = 'draft'"),
+                     ask(file, "SELECT count(*) - 1 FROM pragma_table_info('session')"));
+    assert_true(store_open(file, STORE_READ_WRITE, &s, &e)); /* nothing more to do */
+    check_old_session(s);
+    store_close(s);
+    free(file);
+}
+
+/* One row that cannot be understood does not keep a person from all others. */
+static void test_a_damaged_payload_is_carried_along(void **state)
+{
+    (void)state;
+    struct store *s;
+    struct search_hits hits;
+    bool more;
+    char *file = old_database(
+        "UPDATE event SET payload = '{\"content\":' WHERE seq = 7;"
+        "UPDATE event SET payload = '[1]' WHERE seq = 6");
+    assert_true(store_open(file, STORE_READ_WRITE, &s, &e));
+    assert_true(search_texts(s, "harvest", NULL, 9, &hits, &more, &e));
+    assert_int_equal(hits.items.len, 1);
+    search_hits_release(&hits);
+    assert_true(sessions_delete(s, OLD_ID, &e));
+    assert_true(search_texts(s, "harvest", NULL, 9, &hits, &more, &e));
+    assert_int_equal(hits.items.len, 0);
+    store_close(s);
+    free(file);
+}
+
+static void test_a_migration_that_fails_changes_nothing(void **state)
+{
+    (void)state;
+    struct store *s;
+    size_t before_len, after_len;
+    char *file = old_database(
+        "PRAGMA journal_mode = WAL;"
+        "CREATE TABLE transcript (somebody TEXT)"); /* in the last one's way */
+    char *before = read_bytes(file, &before_len);
+    assert_false(store_open(file, STORE_READ_WRITE, &s, &e));
+    assert_int_equal(e.code, ERR_SESSION_STORE_ERROR);
+    assert_non_null(strstr(e.text, file));
+    char *after = read_bytes(file, &after_len);
+    assert_int_equal(before_len, after_len);
+    assert_memory_equal(before, after, before_len);
+    assert_int_equal(ask(file, "PRAGMA user_version"), 1);
+    assert_int_equal(ask(file, "SELECT count(*) FROM snapshot WHERE history IS NOT NULL"), 1);
+    meddle(file, "DROP TABLE transcript");
+    assert_true(store_open(file, STORE_READ_WRITE, &s, &e));
+    check_old_session(s);
+    store_close(s);
+    free(before);
+    free(after);
+    free(file);
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, support_setup, support_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_version_1_is_renewed),
+        TEST(test_a_damaged_payload_is_carried_along),
+        TEST(test_a_migration_that_fails_changes_nothing),
+    };
+    return cmocka_run_group_tests_name("migrate", tests, NULL, NULL);
+}

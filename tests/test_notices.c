@@ -1,0 +1,267 @@
+/* What the service tells becomes what is shown, without a terminal and a service. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "tests/support.h"
+#include "ui/app.h"
+#include "ui/notices.h"
+
+static struct app app;
+static struct config *config;
+static struct service_options service;
+static struct ui_options options;
+
+static int set_up(void **state)
+{
+    struct error e;
+    support_setup(state);
+    config = config_new();
+    assert_true(config_set(config, CONFIG_UI_NOTIFY_AFTER, "0", &e)); /* no bell */
+    service = (struct service_options){.persist = true};
+    options = (struct ui_options){.config = config, .service = &service};
+    app_init(&app, &options);
+    transcript_resize(app.transcript, 100, 30);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    app_release(&app);
+    config_free(config);
+    return support_teardown(state);
+}
+
+static bool shows(const char *text)
+{
+    size_t count;
+    struct buf all = BUF_INIT;
+    const struct transcript_row *rows = transcript_rows(app.transcript, &count);
+    for (size_t i = 0; i < count; i++) {
+        const struct row *row = &rows[i].rows->list.items[rows[i].index];
+        buf_add(&all, rows[i].rows->text.data + row->text, row->len);
+        buf_addch(&all, '\n');
+    }
+    bool found = strstr(all.data, text) != NULL;
+    buf_release(&all);
+    return found;
+}
+
+static void open_session(const char *id, const char *title, bool read_only, bool opened)
+{
+    struct notice *n = notice_new(NOTICE_SESSION);
+    session_info_release(&n->info);
+    session_info_init(&n->info);
+    memcpy(n->info.id, id, strlen(id) + 1);
+    free(n->info.title);
+    n->info.title = mem_strdup(title);
+    n->read_only = read_only;
+    n->flag = opened;
+    notices_take(&app, n);
+}
+
+static void ask(const char *id)
+{
+    struct notice *n = notice_new(NOTICE_APPROVAL);
+    n->text = mem_strdup(id);
+    n->name = mem_strdup("run_command");
+    n->detail = mem_strdup("execute");
+    n->preview = mem_strdup("true");
+    notices_take(&app, n);
+    assert_true(approval_open(&app.approval));
+}
+
+static void tell_event(struct event *ev)
+{
+    static int64_t seq = 100;
+    struct notice *n = notice_new(NOTICE_EVENT);
+    ev->seq = seq++;
+    n->event = ev;
+    notices_take(&app, n);
+}
+
+static void tell_busy(bool busy)
+{
+    struct notice *n = notice_new(NOTICE_BUSY);
+    n->flag = busy;
+    notices_take(&app, n);
+}
+
+static void fail_with(enum command_type command, enum err_code code, const char *text)
+{
+    struct notice *n = notice_new(NOTICE_ERROR);
+    n->command = command;
+    n->text = mem_strdup(text);
+    err_set(&n->error, code, "the engine's words");
+    notices_take(&app, n);
+}
+
+static void tell_done(enum command_type command, const char *id, const char *detail)
+{
+    struct notice *n = notice_new(NOTICE_DONE);
+    n->command = command;
+    n->text = mem_strdup(id);
+    n->detail = mem_strdup(detail);
+    notices_take(&app, n);
+}
+
+/* Whatever ends what it was about ends the question. */
+static void questions_close(void **state)
+{
+    (void)state;
+    ask("1");
+    struct event *other = event_new(EVENT_TOOL_EXECUTION_COMPLETED);
+    other->id = mem_strdup("2");
+    tell_event(other);
+    assert_true(approval_open(&app.approval));
+    struct event *same = event_new(EVENT_TOOL_EXECUTION_COMPLETED);
+    same->id = mem_strdup("1");
+    tell_event(same);
+    assert_false(approval_open(&app.approval));
+    static const enum event_type ends[] = {EVENT_RUN_COMPLETED, EVENT_RUN_FAILED,
+                                           EVENT_INTERRUPTED};
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        ask("1");
+        tell_event(event_new(ends[i]));
+        assert_false(approval_open(&app.approval));
+    }
+    ask("1");
+    tell_busy(false);
+    assert_false(approval_open(&app.approval));
+    open_session("first", "one", false, true);
+    ask("1");
+    open_session("second", "two", false, true);
+    assert_false(approval_open(&app.approval));
+}
+
+/* Its keys are drawn when they are due, and nothing wakes the program before and after. */
+static void a_question_wakes_the_program_once(void **state)
+{
+    (void)state;
+    ask("1");
+    app.dirty = 0;
+    app.urgent = false;
+    assert_int_equal(app_timeout(&app, 5000), -1); /* not drawn yet: too small, say */
+    approval_rows(&app.approval, &app.keymap, 80, 5, 5000);
+    assert_int_equal(app_timeout(&app, 5000), APPROVAL_LOOK_MS);
+    app_timers(&app, 5000 + APPROVAL_LOOK_MS - 1);
+    assert_int_equal(app.dirty, 0);
+    app_timers(&app, 5000 + APPROVAL_LOOK_MS);
+    assert_true(app_frame_due(&app, 5000 + APPROVAL_LOOK_MS));
+    approval_rows(&app.approval, &app.keymap, 80, 5, 5000 + APPROVAL_LOOK_MS);
+    app.dirty = 0;
+    app.urgent = false;
+    assert_int_equal(app_timeout(&app, 6000), -1);
+}
+
+/* To send it again would end the same way. */
+static void an_exhausted_budget_is_not_retried(void **state)
+{
+    (void)state;
+    struct event *ev = event_new(EVENT_RUN_FAILED);
+    ev->name = mem_strdup("BUDGET_EXHAUSTED");
+    ev->text = mem_strdup("max_tokens is reached");
+    tell_event(ev);
+    assert_true(shows("The budget is used up."));
+    assert_false(shows("/retry"));
+    ev = event_new(EVENT_RUN_FAILED);
+    ev->name = mem_strdup("AGENT_ERROR");
+    ev->text = mem_strdup("the server is away");
+    tell_event(ev);
+    assert_true(shows("/retry sends it again."));
+}
+
+static void only_a_stop_that_was_asked_for_complains(void **state)
+{
+    (void)state;
+    fail_with(COMMAND_INTERRUPT, ERR_SESSION_NOT_RUNNING, NULL); /* Esc after the end */
+    assert_false(shows("running"));
+    app.stop_asked = true;
+    fail_with(COMMAND_INTERRUPT, ERR_SESSION_NOT_RUNNING, NULL);
+    assert_true(shows("Nothing is running."));
+    assert_false(app.stop_asked);
+    app.stop_asked = true;
+    tell_busy(false);
+    assert_false(app.stop_asked);
+}
+
+static void reading_gives_the_text_back(void **state)
+{
+    (void)state;
+    open_session("first", "one", true, true);
+    assert_true(app.read_only);
+    app.activity.busy = true;
+    fail_with(COMMAND_START_TURN, ERR_SESSION_NOT_FOUND, "not sent");
+    assert_false(app.activity.busy);
+    assert_string_equal(editor_text(app.editor), "not sent");
+    assert_true(shows("open for reading only"));
+    app_save_draft(&app); /* would need a service */
+    open_session("first", "one", false, true);
+    assert_false(app.read_only);
+}
+
+/* The session that goes takes its notes along: what is said of it is said in the next. */
+static void an_archived_session_is_spoken_of_in_the_next(void **state)
+{
+    (void)state;
+    open_session("first", "one", false, true);
+    tell_done(COMMAND_ARCHIVE, "first", NULL);
+    open_session("second", "", false, true);
+    assert_true(shows("\"one\" is archived"));
+    open_session("third", "three", false, true);
+    assert_false(shows("archived"));
+    tell_done(COMMAND_DELETE, "third", NULL);
+    open_session("fourth", "", false, true);
+    assert_true(shows("\"three\" is closed, and nothing of it is kept."));
+    tell_done(COMMAND_ARCHIVE, "another", NULL); /* not the open one */
+    open_session("fifth", "", false, true);
+    assert_false(shows("archived"));
+}
+
+static void what_was_done_is_said(void **state)
+{
+    (void)state;
+    open_session("first", "one", false, true);
+    tell_done(COMMAND_EXPORT, "first", "one.md\033[2J");
+    assert_true(shows("Exported to one.md␛[2J."));
+    tell_done(COMMAND_FORK, "first", NULL);
+    assert_true(shows("This is a copy"));
+}
+
+static void new_labels_are_said(void **state)
+{
+    (void)state;
+    open_session("first", "one", false, true);
+    struct notice *n = notice_new(NOTICE_SESSION);
+    session_info_release(&n->info);
+    n->info = session_info_clone(&app.session);
+    n->info.labels = mem_strdup("garden");
+    notices_take(&app, n);
+    assert_true(shows("Labels: garden"));
+    open_session("first", "one", false, false);
+    assert_true(shows("no labels any more"));
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(questions_close),
+        TEST(a_question_wakes_the_program_once),
+        TEST(an_exhausted_budget_is_not_retried),
+        TEST(only_a_stop_that_was_asked_for_complains),
+        TEST(reading_gives_the_text_back),
+        TEST(an_archived_session_is_spoken_of_in_the_next),
+        TEST(what_was_done_is_said),
+        TEST(new_labels_are_said),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

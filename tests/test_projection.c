@@ -1,0 +1,626 @@
+/* Files derived from a log: however they came about, they are the same. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/entropy.h"
+#include "base/mem.h"
+#include "session/projection.h"
+#include "store/event_log.h"
+#include "store/projected.h"
+#include "tests/record.h"
+#include "tests/support.h"
+
+static char *path;
+static struct store *store;
+static struct catalog catalog;
+static struct record record;
+static char *transcript, *events; /* paths */
+static struct error e;
+
+static int set_up(void **state)
+{
+    support_setup(state);
+    path = support_path("tiro.db");
+    e = (struct error){0};
+    if (!store_open(path, STORE_READ_WRITE, &store, &e))
+        return -1;
+    catalog_borrow(&catalog, store, support_dir(), "");
+    record_begin(&record, store);
+    transcript = mem_printf("%s/sessions/%s/transcript.md", support_dir(), record.info.id);
+    events = mem_printf("%s/sessions/%s/events.jsonl", support_dir(), record.info.id);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    free(transcript);
+    free(events);
+    record_release(&record);
+    catalog_release(&catalog);
+    store_close(store);
+    free(path);
+    return support_teardown(state);
+}
+
+static void update(void)
+{
+    if (!projection_update(&catalog, record.info.id, &e))
+        fail_msg("%s", e.text);
+}
+
+static void rebuild(void)
+{
+    if (!projection_rebuild(&catalog, record.info.id, &e))
+        fail_msg("%s", e.text);
+}
+
+static unsigned mode_of(const char *file)
+{
+    struct stat st;
+    assert_int_equal(lstat(file, &st), 0);
+    return (unsigned)st.st_mode & 07777u;
+}
+
+static ino_t inode_of(const char *file)
+{
+    struct stat st;
+    assert_int_equal(lstat(file, &st), 0);
+    return st.st_ino;
+}
+
+static void append(const char *file, const char *text)
+{
+    char *old = support_read(file);
+    char *all = mem_printf("%s%s", old, text);
+    support_write(file, all);
+    free(all);
+    free(old);
+}
+
+/* What the files hold is what a rebuild makes of the log. */
+static void check_files(void)
+{
+    char *text = support_read(transcript);
+    char *lines = support_read(events);
+    char *log = record_lines(store, record.info.id);
+    assert_string_equal(lines, log);
+    rebuild();
+    char *new_text = support_read(transcript);
+    char *new_lines = support_read(events);
+    assert_string_equal(text, new_text);
+    assert_string_equal(lines, new_lines);
+    free(new_lines);
+    free(new_text);
+    free(log);
+    free(lines);
+    free(text);
+}
+
+static void test_what_is_in_them(void **state)
+{
+    (void)state;
+    record_run(&record, "Why?", "Because.");
+    update();
+    char *head = mem_printf(
+        "# %s\n\n2026-03-09 14:05 UTC · /home/ana/größe\n\n"
+        "## you · 2026-03-09 14:05 UTC\n\nWhy?\n\n## tiro\n\nBecause.\n\n",
+        record.info.id);
+    char *text = support_read(transcript);
+    assert_string_equal(text, head);
+    free(text);
+    free(head);
+    check_files();
+    char *dir = projection_directory(&catalog, record.info.id);
+    char *sessions = support_path("sessions");
+    assert_int_equal(mode_of(transcript), 0600);
+    assert_int_equal(mode_of(events), 0600);
+    assert_int_equal(mode_of(dir), 0700);
+    assert_int_equal(mode_of(sessions), 0700);
+    free(sessions);
+    free(dir);
+}
+
+/* The same after any number of updates at any places, and after a rename in between. */
+static void test_any_updates_of_any_log(void **state)
+{
+    (void)state;
+    entropy_seed(support_seed());
+    for (int i = 0; i < 25; i++) {
+        tear_down(NULL);
+        assert_int_equal(set_up(NULL), 0);
+        for (size_t runs = 1 + (size_t)(entropy_unit() * 8); runs > 0; runs--) {
+            record_random_run(&record);
+            if (entropy_unit() < 0.4)
+                update();
+            if (entropy_unit() < 0.2)
+                assert_true(catalog_rename(&catalog, record.info.id, "Other", NULL, &e));
+            if (entropy_unit() < 0.1)
+                rebuild();
+        }
+        update();
+        check_files();
+    }
+}
+
+static void check_transcript_ends(const char *end)
+{
+    char *text = support_read(transcript);
+    size_t len = strlen(text), wanted = strlen(end);
+    if (len < wanted || strcmp(text + len - wanted, end) != 0)
+        fail_msg("it should end\n%s\nbut is\n%s", end, text);
+    free(text);
+}
+
+static void add_soup(void)
+{
+    static const char *const texts[] = {"one", "two\nlines\n", "größer", "", " \n"};
+    static const enum event_type types[] = {
+        EVENT_RUN_STARTED,         EVENT_TURN_STARTED,    EVENT_TEXT_DELTA,
+        EVENT_TEXT_DELTA,          EVENT_TEXT_DELTA,      EVENT_REASONING_DELTA,
+        EVENT_REASONING_COMPLETE,  EVENT_TEXT_COMPLETE,   EVENT_TOOL_CALL_REQUESTED,
+        EVENT_TOOL_CALL_REQUESTED, EVENT_TURN_COMPLETED,  EVENT_TOOL_EXECUTION_COMPLETED,
+        EVENT_RETRYING,            EVENT_WARNING,         EVENT_RUN_COMPLETED,
+        EVENT_INTERRUPTED,         EVENT_RUN_FAILED,
+    };
+    size_t type = (size_t)(entropy_unit() * (double)(sizeof types / sizeof *types));
+    size_t text = (size_t)(entropy_unit() * (double)(sizeof texts / sizeof *texts));
+    struct event *ev = event_new(types[type]);
+    ev->text = mem_strdup(texts[text]);
+    if (ev->type == EVENT_TOOL_CALL_REQUESTED || ev->type == EVENT_TOOL_EXECUTION_COMPLETED ||
+        ev->type == EVENT_RUN_FAILED || ev->type == EVENT_WARNING)
+        ev->name = mem_strdup("name");
+    if (ev->type == EVENT_TOOL_CALL_REQUESTED || ev->type == EVENT_TOOL_EXECUTION_COMPLETED)
+        ev->id = mem_strdup("c1");
+    ev->flag = ev->type == EVENT_TEXT_COMPLETE && entropy_unit() < 0.3;
+    record_event(&record, ev);
+}
+
+/* Events in any order, so that runs are open, and streamed, at most places; crashes are runs behind
+ * which another begins. The files are gone on with at each of these places. */
+static void test_updates_within_runs(void **state)
+{
+    (void)state;
+    int gone_on = 0;
+    entropy_seed(support_seed());
+    for (int i = 0; i < 60; i++) {
+        tear_down(NULL);
+        assert_int_equal(set_up(NULL), 0);
+        record_add(&record, EVENT_RUN_STARTED, "Why?");
+        update();
+        ino_t file = inode_of(transcript);
+        for (int n = 0; n < 60; n++) {
+            add_soup();
+            if (entropy_unit() < 0.3)
+                update();
+        }
+        update();
+        gone_on += inode_of(transcript) == file;
+        check_files();
+    }
+    assert_int_equal(gone_on, 60);
+}
+
+#define QUESTION(text) "## you · 2026-03-09 14:05 UTC\n\n" text "\n\n"
+
+/* The run that a crash cut off, while it may still go on and when it is known not to. */
+static void test_a_crash(void **state)
+{
+    (void)state;
+    record_run(&record, "Why?", "Because.");
+    update();
+    ino_t file = inode_of(transcript);
+    record_add(&record, EVENT_RUN_STARTED, "And?");
+    record_add(&record, EVENT_TEXT_DELTA, "Thrown away. ");
+    record_add(&record, EVENT_RETRYING, "overloaded");
+    record_add(&record, EVENT_TEXT_DELTA, "It is ");
+    update();
+    check_transcript_ends("Because.\n\n" QUESTION("And?") "## tiro · unfinished\n\nIt is \n\n"
+                          "! unfinished: cut off, or still going on\n\n");
+    record_add(&record, EVENT_TEXT_DELTA, "so");
+    update();
+    check_transcript_ends(QUESTION("And?") "## tiro · unfinished\n\nIt is so\n\n"
+                          "! unfinished: cut off, or still going on\n\n");
+    record_run(&record, "And then?", "Then.");
+    update();
+    check_transcript_ends("Because.\n\n" QUESTION("And?") "## tiro · cut off\n\nIt is so\n\n"
+                          "! cut off\n\n" QUESTION("And then?") "## tiro\n\nThen.\n\n");
+    assert_int_equal(inode_of(transcript), file);
+    check_files();
+}
+
+/* A long run that goes on after all, in which most was written before. */
+static void test_a_run_that_goes_on(void **state)
+{
+    (void)state;
+    record_add(&record, EVENT_RUN_STARTED, "Why?");
+    for (int i = 0; i < 300; i++) {
+        record_add(&record, EVENT_TEXT_COMPLETE, "I look.");
+        record_add(&record, EVENT_TOOL_CALL_REQUESTED, "{}");
+        record_add(&record, EVENT_TOOL_EXECUTION_COMPLETED, "no");
+    }
+    record_add(&record, EVENT_TOOL_CALL_REQUESTED, "{}");
+    update();
+    check_transcript_ends("> read_file {}\n\n! unfinished: cut off, or still going on\n\n");
+    ino_t file = inode_of(transcript);
+    record_add(&record, EVENT_TOOL_EXECUTION_COMPLETED, "no");
+    record_add(&record, EVENT_TEXT_COMPLETE, "Because.");
+    record_add(&record, EVENT_RUN_COMPLETED, "Because.");
+    update();
+    check_transcript_ends("> read_file {}\n> 2 bytes, 0.0 s\n\n## tiro\n\nBecause.\n\n");
+    assert_int_equal(inode_of(transcript), file);
+    check_files();
+}
+
+/* A file of the right size that ends otherwise than it was left. */
+static void test_an_end_that_was_changed(void **state)
+{
+    (void)state;
+    record_add(&record, EVENT_RUN_STARTED, "Why?");
+    record_add(&record, EVENT_TEXT_DELTA, "Because");
+    update();
+    char *text = support_read(transcript);
+    memcpy(strstr(text, "! unfinished"), "! UNFINISHED", 12);
+    support_write(transcript, text);
+    free(text);
+    record_run(&record, "And?", "So.");
+    update();
+    check_files();
+}
+
+static void test_updates_append(void **state)
+{
+    (void)state;
+    record_run(&record, "Why?", "Because.");
+    update();
+    ino_t file = inode_of(transcript);
+    record_run(&record, "And?", "So.");
+    update();
+    assert_int_equal(inode_of(transcript), file);
+    /* What an update does not read again it does not write again either: a change that keeps the
+     * size stays until the files are rebuilt. */
+    char *text = support_read(transcript);
+    memcpy(strstr(text, "Because."), "BECAUSE.", 8);
+    support_write(transcript, text);
+    record_run(&record, "Then?", "Then.");
+    update();
+    char *now = support_read(transcript);
+    assert_non_null(strstr(now, "BECAUSE."));
+    free(now);
+    free(text);
+    rebuild();
+    now = support_read(transcript);
+    assert_null(strstr(now, "BECAUSE."));
+    free(now);
+    check_files();
+}
+
+static void test_nothing_new_writes_nothing(void **state)
+{
+    (void)state;
+    record_run(&record, "Why?", "Because.");
+    update();
+    struct projected before, after;
+    ino_t file = inode_of(events);
+    assert_true(projected_get(store, record.info.id, &before, &e));
+    update();
+    assert_true(projected_get(store, record.info.id, &after, &e));
+    assert_int_equal(inode_of(events), file);
+    assert_int_equal(after.seq, before.seq);
+    assert_int_equal(before.seq, 5);
+}
+
+static void lose_transcript(void)
+{
+    assert_int_equal(unlink(transcript), 0);
+}
+
+static void lose_events(void)
+{
+    assert_int_equal(unlink(events), 0);
+}
+
+static void lose_all(void)
+{
+    assert_true(projection_remove(&catalog, record.info.id, &e));
+}
+
+static void grow(void)
+{
+    append(transcript, "more");
+}
+
+static void shrink(void)
+{
+    support_write(events, "");
+}
+
+static void forget(void)
+{
+    struct projected nothing = {0};
+    assert_true(projected_put(store, record.info.id, &nothing, &e));
+}
+
+static char *linked; /* what is at the other end of a link */
+
+static void make_link(void)
+{
+    char *elsewhere = support_path("elsewhere");
+    linked = support_read(transcript);
+    assert_int_equal(rename(transcript, elsewhere), 0);
+    assert_int_equal(symlink(elsewhere, transcript), 0);
+    free(elsewhere);
+}
+
+static void make_hard_link(void)
+{
+    char *elsewhere = support_path("elsewhere");
+    linked = support_read(transcript);
+    assert_int_equal(link(transcript, elsewhere), 0);
+    free(elsewhere);
+}
+
+/* A process that died in the middle of a rebuild, and of an update. */
+static void die_in_between(void)
+{
+    char *rest = mem_printf("%s.new", transcript);
+    support_write(rest, "half");
+    append(events, "{\"type\":\"run_star");
+    free(rest);
+}
+
+static void (*const damages[])(void) = {
+    lose_transcript, lose_events, lose_all,       grow,           shrink,
+    forget,          make_link,   make_hard_link, die_in_between,
+};
+
+static void check_other_end(void)
+{
+    struct stat st;
+    assert_int_equal(lstat(transcript, &st), 0);
+    assert_true(S_ISREG(st.st_mode));
+    if (!linked)
+        return;
+    char *elsewhere = support_path("elsewhere");
+    char *text = support_read(elsewhere);
+    assert_string_equal(text, linked);
+    assert_int_equal(unlink(elsewhere), 0);
+    free(text);
+    free(elsewhere);
+    free(linked);
+    linked = NULL;
+}
+
+static void test_what_is_not_as_it_was_left(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof damages / sizeof *damages; i++) {
+        record_run(&record, "Why?", "Because.");
+        update();
+        damages[i]();
+        record_run(&record, "And?", "So.");
+        update();
+        check_files();
+        check_other_end();
+    }
+    char *rest = mem_printf("%s.new", transcript);
+    assert_int_equal(access(rest, F_OK), -1);
+    free(rest);
+}
+
+static void check_fails(void)
+{
+    struct projected before, after;
+    assert_true(projected_get(store, record.info.id, &before, &e));
+    assert_false(projection_update(&catalog, record.info.id, &e));
+    assert_int_equal(e.code, ERR_FILE_ERROR);
+    assert_non_null(strstr(e.text, support_dir()));
+    assert_true(projected_get(store, record.info.id, &after, &e));
+    assert_int_equal(after.seq, before.seq);
+    char *log = record_lines(store, record.info.id);
+    free(log);
+}
+
+static void test_places_that_are_taken(void **state)
+{
+    (void)state;
+    char *sessions = support_path("sessions");
+    char *elsewhere = support_path("elsewhere");
+    char *dir = projection_directory(&catalog, record.info.id);
+    record_run(&record, "Why?", "Because.");
+    support_write(sessions, "a file");
+    check_fails();
+    assert_int_equal(unlink(sessions), 0);
+
+    assert_int_equal(mkdir(elsewhere, 0700), 0);
+    assert_int_equal(symlink(elsewhere, sessions), 0);
+    check_fails();
+    assert_int_equal(unlink(sessions), 0);
+    assert_int_equal(mkdir(sessions, 0700), 0);
+    assert_int_equal(symlink(elsewhere, dir), 0);
+    check_fails();
+    assert_false(projection_remove(&catalog, record.info.id, &e));
+    assert_int_equal(unlink(dir), 0);
+    assert_int_equal(rmdir(elsewhere), 0); /* nothing came there */
+
+    update();
+    assert_int_equal(unlink(transcript), 0);
+    assert_int_equal(mkdir(transcript, 0700), 0);
+    record_run(&record, "And?", "So.");
+    check_fails();
+    assert_int_equal(rmdir(transcript), 0);
+    update();
+    check_files();
+    free(dir);
+    free(elsewhere);
+    free(sessions);
+}
+
+/* A disk that is full in the middle: in a child, whose files may not grow. */
+static void test_a_full_disk(void **state)
+{
+    (void)state;
+    record_run(&record, "Why?", "Because.");
+    update();
+    for (int i = 0; i < 400; i++)
+        record_run(&record, "What about a text of some length that is said again?", "Well, well.");
+    char *before = support_read(events);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        struct rlimit limit = {.rlim_cur = 20000, .rlim_max = 20000};
+        struct catalog own;
+        bool ok = store_open(path, STORE_READ_WRITE, &store, &e);
+        catalog_borrow(&own, store, support_dir(), "");
+        signal(SIGXFSZ, SIG_IGN);
+        setrlimit(RLIMIT_FSIZE, &limit);
+        bool failed = !projection_update(&own, record.info.id, &e);
+        _exit(ok && failed && e.code == ERR_FILE_ERROR ? 0 : 1);
+    }
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    char *after = support_read(events);
+    assert_true(strlen(after) > strlen(before)); /* it got half of it */
+    update();
+    check_files();
+    free(after);
+    free(before);
+}
+
+static void test_remove(void **state)
+{
+    (void)state;
+    assert_true(projection_remove(&catalog, record.info.id, &e)); /* nothing there */
+    record_run(&record, "Why?", "Because.");
+    update();
+    char *rest = mem_printf("%s.new", events);
+    char *dir = projection_directory(&catalog, record.info.id);
+    support_write(rest, "half");
+    assert_true(projection_remove(&catalog, record.info.id, &e));
+    assert_int_equal(access(dir, F_OK), -1);
+    assert_true(projection_remove(&catalog, record.info.id, &e));
+    free(dir);
+    free(rest);
+}
+
+static void test_unknown_sessions(void **state)
+{
+    (void)state;
+    static const char unknown[] = "01890a5d-0000-774b-bcce-b302099a8057";
+    char *sessions = support_path("sessions");
+    assert_false(projection_update(&catalog, unknown, &e));
+    assert_int_equal(e.code, ERR_SESSION_NOT_FOUND);
+    assert_false(projection_rebuild(&catalog, unknown, &e));
+    assert_int_equal(e.code, ERR_SESSION_NOT_FOUND);
+    assert_int_equal(access(sessions, F_OK), -1); /* it makes nothing */
+    assert_false(projection_rebuild(&catalog, "../../etc", &e));
+    assert_false(projection_remove(&catalog, "../..", &e));
+    free(sessions);
+}
+
+static void test_without_events(void **state)
+{
+    (void)state;
+    update();
+    char *lines = support_read(events);
+    assert_string_equal(lines, "");
+    free(lines);
+    check_files();
+    record_run(&record, "Why?", "Because.");
+    update();
+    check_files();
+}
+
+/* Two processes that write to the same files at once: one waits for the other. */
+/* Another program that was stopped while it writes does not stop us. */
+static void test_one_that_never_ends(void **state)
+{
+    (void)state;
+    char *dir = projection_directory(&catalog, record.info.id);
+    record_run(&record, "Why?", "Because.");
+    update();
+    int other = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    assert_int_equal(flock(other, LOCK_EX), 0);
+    record_run(&record, "And?", "So.");
+    alarm(20);
+    assert_false(projection_update(&catalog, record.info.id, &e));
+    alarm(0);
+    assert_int_equal(e.code, ERR_FILE_ERROR);
+    assert_int_equal(close(other), 0);
+    update();
+    check_files();
+    free(dir);
+}
+
+static void test_two_at_once(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 50; i++)
+        record_run(&record, "Why?", "Because.");
+    store_close(store);
+    store = NULL;
+    pid_t children[3];
+    for (int i = 0; i < 3; i++) {
+        children[i] = fork();
+        assert_true(children[i] >= 0);
+        if (children[i] == 0) {
+            struct catalog own;
+            bool ok = store_open(path, STORE_READ_WRITE, &store, &e);
+            catalog_borrow(&own, store, support_dir(), "");
+            for (int n = 0; ok && n < 40; n++)
+                ok = (n % 2 == i % 2 ? projection_update : projection_rebuild)(&own, record.info.id,
+                                                                               &e);
+            _exit(ok ? 0 : 1);
+        }
+    }
+    for (int i = 0; i < 3; i++) {
+        int status;
+        assert_int_equal(waitpid(children[i], &status, 0), children[i]);
+        assert_int_equal(status, 0);
+    }
+    assert_true(store_open(path, STORE_READ_WRITE, &store, &e));
+    catalog.store = record.store = store;
+    record_run(&record, "And?", "So.");
+    update();
+    check_files();
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_what_is_in_them),
+        TEST(test_any_updates_of_any_log),
+        TEST(test_updates_within_runs),
+        TEST(test_a_crash),
+        TEST(test_a_run_that_goes_on),
+        TEST(test_an_end_that_was_changed),
+        TEST(test_updates_append),
+        TEST(test_nothing_new_writes_nothing),
+        TEST(test_what_is_not_as_it_was_left),
+        TEST(test_places_that_are_taken),
+        TEST(test_a_full_disk),
+        TEST(test_remove),
+        TEST(test_unknown_sessions),
+        TEST(test_without_events),
+        TEST(test_one_that_never_ends),
+        TEST(test_two_at_once),
+    };
+    return cmocka_run_group_tests_name("projection", tests, NULL, NULL);
+}

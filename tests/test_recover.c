@@ -1,0 +1,703 @@
+/* Saving what a damaged database still has: nothing is lost that does not stand on a damaged page,
+ * and the damaged file is not touched. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/embedded.h"
+#include "base/entropy.h"
+#include "base/mem.h"
+#include "session/health.h"
+#include "session/lock.h"
+#include "store/salvage_session.h"
+#include "store/sessions.h"
+#include "store/sql.h"
+#include "tests/damage.h"
+#include "tests/support.h"
+
+static char *path, *whole; /* what is damaged, and what it was made of */
+static struct damage_events all;
+static struct recovery r;
+static struct error e;
+
+static int set_up(void **state)
+{
+    support_setup(state);
+    path = support_path("tiro.db");
+    whole = support_path("whole.db");
+    e = (struct error){0};
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    damage_events_release(&all);
+    recovery_release(&r);
+    free(path);
+    free(whole);
+    return support_teardown(state);
+}
+
+static void make(int sessions, int events)
+{
+    damage_fill(whole, sessions, events);
+    all = damage_events(whole);
+    assert_int_equal(all.items.len, sessions * events);
+    damage_copy(whole, path);
+}
+
+/* --- what came back -------------------------------------------------------------------------- */
+
+static const struct damage_event *original(const struct damage_event *ev)
+{
+    size_t low = 0;
+    size_t high = all.items.len;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        const struct damage_event *other = &all.items.items[middle];
+        int order = strcmp(other->id, ev->id);
+        if (order == 0)
+            order = (other->seq > ev->seq) - (other->seq < ev->seq);
+        if (order == 0)
+            return other;
+        if (order < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return NULL;
+}
+
+/* Each event that is there is one that was, byte for byte. */
+static void compare_events(const char *file)
+{
+    struct damage_events back = damage_events(file);
+    assert_int_equal(back.items.len, r.events);
+    for (size_t i = 0; i < back.items.len; i++) {
+        const struct damage_event *was = original(&back.items.items[i]);
+        assert_non_null(was);
+        assert_string_equal(back.items.items[i].text, was->text);
+        assert_int_equal(back.items.items[i].at, was->at);
+    }
+    damage_events_release(&back);
+}
+
+static void compare_sound(const char *file)
+{
+    struct health found;
+    health_check(file, true, &found);
+    assert_string_equal(health_name(found.state), "good");
+    assert_int_equal(found.sessions, r.sessions);
+    assert_int_equal(found.events, r.events);
+}
+
+static void compare_bytes(const char *a, const char *b)
+{
+    size_t a_len, b_len;
+    char *left = damage_read(a, &a_len);
+    char *right = damage_read(b, &b_len);
+    assert_int_equal(a_len, b_len);
+    assert_memory_equal(left, right, a_len);
+    free(left);
+    free(right);
+}
+
+/* Recovers `path`, which stays as it is, and compares what came of it. */
+static void recover(void)
+{
+    char *before = damage_tree(support_dir());
+    recovery_release(&r);
+    bool ok = health_recover(path, &r, NULL, NULL, &e);
+    if (!ok)
+        print_message("%s\n", e.text);
+    assert_true(ok);
+    compare_bytes(path, r.copy);
+    compare_sound(r.recovered);
+    compare_events(r.recovered);
+    char *recovered = mem_strdup(r.recovered);
+    char *kept = support_path("recovered.db");
+    rename(recovered, kept);
+    recovery_discard(&r);
+    char *after_text = damage_tree(support_dir());
+    char *line = strstr(after_text, "recovered.db ");
+    memmove(line, strchr(line, '\n') + 1, strlen(strchr(line, '\n')));
+    assert_string_equal(before, after_text);
+    rename(kept, recovered);
+    free(kept);
+    free(recovered);
+    free(before);
+    free(after_text);
+}
+
+static void forget(void)
+{
+    recovery_discard(&r);
+    recovery_release(&r);
+}
+
+static char *infos_of(const char *file)
+{
+    struct buf text = BUF_INIT;
+    struct store *s;
+    struct session_list list;
+    assert_true(store_open(file, STORE_READ_ONLY, &s, &e));
+    const struct session_filter every = {0};
+    assert_true(sessions_list(s, &every, &list, NULL, &e));
+    for (size_t i = 0; i < list.items.len; i++) {
+        struct session_info info;
+        assert_true(sessions_get(s, list.items.items[i].id, &info, &e));
+        struct json *v = session_info_to_json(&info);
+        char *line = json_print(v);
+        buf_addf(&text, "%s\n", line);
+        free(line);
+        json_free(v);
+        session_info_release(&info);
+    }
+    session_list_release(&list);
+    store_close(s);
+    return buf_take(&text);
+}
+
+/* --- nothing is damaged ---------------------------------------------------------------------- */
+
+static void test_all_comes_back(void **state)
+{
+    (void)state;
+    make(20, 30);
+    damage_sql(path,
+               "UPDATE session SET labels = 'one two', archived_ms = 5, cost = 3,"
+               " title_set = 1, title = 'By hand', system = 'Be brief.' WHERE key = 7");
+    char *before = infos_of(path);
+    recover();
+    assert_int_equal(r.sessions, 20);
+    assert_int_equal(r.events, 600);
+    assert_int_equal(r.lost, 0);
+    /* What is counted from the events is: the cost was not theirs. */
+    char *cost = strstr(before, ",\"cost\":3");
+    memmove(cost, cost + 9, strlen(cost + 9) + 1);
+    char *after = infos_of(r.recovered);
+    assert_string_equal(before, after);
+    free(before);
+    free(after);
+}
+
+static void test_what_is_only_in_the_log(void **state)
+{
+    (void)state;
+    char *wal = support_path("tiro.db-wal");
+    damage_fill_and_die(path, 5, 20);
+    char *kept = support_path("kept-wal");
+    damage_copy(wal, kept);
+    size_t len = damage_size(path);
+    for (int i = 0; i < 2; i++) {
+        recovery_release(&r);
+        assert_true(health_recover(path, &r, NULL, NULL, &e));
+        assert_int_equal(r.sessions, 5);
+        assert_int_equal(r.events, 100);
+        assert_int_equal(r.lost, 0);
+        compare_sound(r.recovered);
+        char *copied = mem_printf("%s-wal", r.copy);
+        compare_bytes(kept, copied);
+        compare_bytes(kept, wal);
+        free(copied);
+        assert_int_equal(damage_size(path), i == 0 ? len : 0);
+        damage_cut(path, 0); /* and again with nothing but the log */
+    }
+    free(kept);
+    free(wal);
+}
+
+/* A frame of the log that is not what was written ends it, as for SQLite: the transaction that it
+ * was of did not happen. */
+static void test_log_that_was_torn(void **state)
+{
+    (void)state;
+    char *wal = support_path("tiro.db-wal");
+    for (int torn = 0; torn < 2; torn++) {
+        damage_fill(path, 3, 20);
+        damage_fill_and_die(path, 1, 10);
+        size_t len = damage_size(wal);
+        if (torn)
+            damage_cut(wal, len - 100);
+        else
+            damage_write(wal, len - 100, "x", 1);
+        assert_true(health_recover(path, &r, NULL, NULL, &e));
+        assert_int_equal(r.events, 60);
+        assert_int_equal(r.sessions, 3);
+        forget();
+        unlink(path);
+        unlink(wal);
+    }
+    free(wal);
+}
+
+static void test_columns_of_the_schema(void **state)
+{
+    (void)state;
+    make(1, 1);
+    size_t count = (size_t)damage_sql(whole, "SELECT count(*) FROM pragma_table_info('session')");
+    for (size_t i = 0; i < count; i++) {
+        assert_non_null(session_row_column(i));
+        char *sql = mem_printf(
+            "SELECT count(*) FROM pragma_table_info('session')"
+            " WHERE cid = %zu AND name = '%s'",
+            i, session_row_column(i));
+        assert_int_equal(damage_sql(whole, sql), 1);
+        free(sql);
+    }
+    assert_null(session_row_column(count));
+}
+
+static void test_first_version(void **state)
+{
+    (void)state;
+    char *sql = mem_printf(
+        "%s; PRAGMA application_id = 0x7469726f; PRAGMA user_version = 1;"
+        "INSERT INTO session VALUES (3, '01890a5d-ac96-774b-bcce-b302099a8057', 'Title', 1, '/d',"
+        " 'p', 'm', NULL, 5, 6, 1, 1, 1, NULL, 7, NULL, 0, 'System', 'Draft');"
+        "INSERT INTO event VALUES (3, 1, 9, 'run_started', 1, '{\"input\":\"Hello\"}')",
+        embedded_text("schema.sql"));
+    damage_sql(path, sql);
+    free(sql);
+    assert_true(health_recover(path, &r, NULL, NULL, &e));
+    assert_int_equal(r.sessions, 1);
+    assert_int_equal(r.events, 1);
+    assert_int_equal(r.lost, 0);
+    assert_int_equal(damage_sql(r.recovered, "PRAGMA user_version"), store_schema_version());
+    assert_int_equal(damage_sql(r.recovered,
+                                "SELECT title = 'Title' AND system = 'System' AND"
+                                " draft = 'Draft' AND title_set = 1 FROM session"),
+                     1);
+}
+
+/* What was deleted does not come back, also where nobody wiped it. */
+static void test_deleted_stays_deleted(void **state)
+{
+    (void)state;
+    make(10, 40);
+    damage_sql(path,
+               "PRAGMA secure_delete = OFF; PRAGMA foreign_keys = OFF;"
+               "DELETE FROM event WHERE session BETWEEN 3 AND 6;"
+               "DELETE FROM session WHERE key BETWEEN 3 AND 6;"
+               "PRAGMA wal_checkpoint(TRUNCATE)");
+    assert_true(damage_sql(path, "PRAGMA freelist_count") > 10);
+    recover();
+    assert_int_equal(r.sessions, 6);
+    assert_int_equal(r.events, 240);
+    assert_int_equal(r.lost, 0);
+}
+
+/* --- damage ---------------------------------------------------------------------------------- */
+
+static size_t below(size_t end)
+{
+    return (size_t)(entropy_unit() * (double)end);
+}
+
+/* A page, or part of one, that holds something else. A part is long enough to hit a text. */
+static void damage_page(size_t page)
+{
+    unsigned char bytes[DAMAGE_PAGE] = {0};
+    size_t from = 0;
+    size_t len = sizeof bytes;
+    size_t kind = below(3);
+    if (kind > 0)
+        entropy_fill(bytes, sizeof bytes);
+    if (kind == 2) {
+        len = 128 + below(1024);
+        from = below(sizeof bytes - len);
+    }
+    damage_write(path, page * DAMAGE_PAGE + from, bytes, len);
+}
+
+/* Events on other pages are all there, and each page has room for so many. */
+static void expect_little_loss(size_t pages)
+{
+    int64_t missing = (int64_t)all.items.len - r.events;
+    assert_true(missing >= 0);
+    assert_true(missing <= (int64_t)(pages * DAMAGE_EVENTS_A_PAGE));
+    if (pages == 1)
+        assert_true(r.lost >= missing);
+}
+
+static void test_any_one_page(void **state)
+{
+    (void)state;
+    entropy_seed(support_seed());
+    make(4, 20);
+    size_t pages = damage_size(whole) / DAMAGE_PAGE;
+    for (size_t i = 0; i < pages; i++) {
+        unsigned char bytes[DAMAGE_PAGE];
+        damage_copy(whole, path);
+        entropy_fill(bytes, sizeof bytes);
+        damage_write(path, i * DAMAGE_PAGE, bytes, sizeof bytes);
+        recover();
+        assert_int_equal(r.sessions, 4);
+        expect_little_loss(1);
+        forget();
+    }
+}
+
+static void test_random_damage(void **state)
+{
+    (void)state;
+    entropy_seed(support_seed());
+    make(50, 20);
+    size_t pages = damage_size(whole) / DAMAGE_PAGE;
+    for (int i = 0; i < 20; i++) {
+        size_t count = 1 + below(8);
+        damage_copy(whole, path);
+        for (size_t k = 0; k < count; k++)
+            damage_page(below(pages));
+        recover();
+        expect_little_loss(count);
+        forget();
+    }
+}
+
+static void test_cut_off(void **state)
+{
+    (void)state;
+    make(20, 20);
+    size_t pages = damage_size(whole) / DAMAGE_PAGE;
+    for (size_t kept = pages - 1; kept > pages / 4; kept = kept * 3 / 4) {
+        damage_copy(whole, path);
+        damage_cut(path, kept * DAMAGE_PAGE + 100);
+        recover();
+        expect_little_loss(pages - kept);
+        forget();
+    }
+}
+
+static bool contains(const char *bytes, size_t len, const char *text)
+{
+    size_t text_len = strlen(text);
+    for (size_t i = 0; i + text_len <= len; i++)
+        if (memcmp(bytes + i, text, text_len) == 0)
+            return true;
+    return false;
+}
+
+/* Leaves of tables that have this text. */
+static void wipe_pages_with(const char *text)
+{
+    size_t len;
+    char zeros[DAMAGE_PAGE] = {0};
+    char *bytes = damage_read(path, &len);
+    for (size_t at = 0; at + DAMAGE_PAGE <= len; at += DAMAGE_PAGE)
+        if (bytes[at] == 13 && contains(bytes + at, DAMAGE_PAGE, text))
+            damage_write(path, at, zeros, sizeof zeros);
+    free(bytes);
+}
+
+static void test_sessions_without_their_rows(void **state)
+{
+    (void)state;
+    make(10, 20);
+    wipe_pages_with("/home/someone/project");
+    recover(); /* which compares the ids, too */
+    assert_int_equal(r.sessions, 10);
+    assert_int_equal(r.events, 200);
+    assert_int_equal(r.lost, 10);
+    assert_int_equal(damage_sql(r.recovered,
+                                "SELECT count(*) FROM session WHERE title LIKE"
+                                " 'session % event 0:%' AND turns = 4 AND"
+                                " created_ms BETWEEN 1700000000000 AND updated_ms"
+                                " AND last_seq = 21"),
+                     10);
+}
+
+static void test_rows_that_do_not_decode(void **state)
+{
+    (void)state;
+    make(3, 10);
+    damage_sql(path,
+               "UPDATE event SET payload = '{' WHERE session = 2 AND seq = 3;"
+               "UPDATE event SET type = 'unheard_of' WHERE session = 3 AND seq = 1;"
+               "PRAGMA wal_checkpoint(TRUNCATE)");
+    recover();
+    assert_int_equal(r.sessions, 3);
+    assert_int_equal(r.events, 28);
+    assert_int_equal(r.lost, 2);
+}
+
+/* JSON goes on behind bytes that are no text: the event is not one that anybody wrote. */
+static void test_text_that_is_none(void **state)
+{
+    (void)state;
+    size_t len;
+    make(3, 10);
+    char *bytes = damage_read(path, &len);
+    size_t at = 0;
+    while (memcmp(bytes + at,
+                  "gr\xc3\xb6\xc3\x9f"
+                  "er 1-4-",
+                  12) != 0)
+        at++;
+    damage_write(path, at + 2, "\xff", 1);
+    recover();
+    assert_int_equal(r.events, 29);
+    assert_int_equal(r.lost, 1);
+    free(bytes);
+}
+
+/* Events without a session at all. */
+static void test_orphans(void **state)
+{
+    (void)state;
+    make(3, 10);
+    damage_events_release(&all);
+    damage_sql(path,
+               "PRAGMA foreign_keys = OFF; DELETE FROM session WHERE key = 2;"
+               "PRAGMA wal_checkpoint(TRUNCATE)");
+    assert_true(health_recover(path, &r, NULL, NULL, &e));
+    assert_int_equal(r.sessions, 3);
+    assert_int_equal(r.events, 30);
+    compare_sound(r.recovered);
+}
+
+/* Whatever stands in the bytes: no crash, no endless work, a sound database or an error. */
+static void test_rubbish(void **state)
+{
+    (void)state;
+    uint64_t seed = support_seed();
+    entropy_seed(seed);
+    make(3, 8);
+    size_t size = damage_size(whole);
+    for (int i = 0; i < 150; i++) {
+        struct health found;
+        damage_copy(whole, path);
+        for (size_t k = 1 + below(40); k > 0; k--) {
+            unsigned char byte;
+            entropy_fill(&byte, 1);
+            damage_write(path, below(i % 2 ? size : 600), &byte, 1);
+        }
+        if (i % 5 == 0)
+            damage_cut(path, below(size));
+        health_check(path, true, &found);
+        if (!health_recover(path, &r, NULL, NULL, &e))
+            fail_msg("%s", e.text);
+        compare_sound(r.recovered);
+        forget();
+    }
+}
+
+/* --- in the place of the damaged one --------------------------------------------------------- */
+
+static char *tree_of(void)
+{
+    return damage_tree(support_dir());
+}
+
+static bool stop(void *context, int64_t events)
+{
+    int64_t *last = context;
+    assert_true(events >= *last);
+    *last = events;
+    return events < 128;
+}
+
+static void test_stopped(void **state)
+{
+    (void)state;
+    int64_t last = 0;
+    make(20, 20);
+    char *before = tree_of();
+    assert_false(health_recover(path, &r, stop, &last, &e));
+    assert_int_equal(e.code, ERR_INTERRUPTED);
+    assert_int_equal(last, 128);
+    assert_null(r.copy);
+    char *after = tree_of();
+    assert_string_equal(before, after);
+    free(before);
+    free(after);
+}
+
+static void damage_middle(void)
+{
+    char zeros[DAMAGE_PAGE] = {0};
+    damage_write(path, damage_size(path) / DAMAGE_PAGE / 2 * DAMAGE_PAGE, zeros, sizeof zeros);
+}
+
+static void test_rescue(void **state)
+{
+    (void)state;
+    struct health found;
+    char *wal = support_path("tiro.db-wal");
+    char *shm = support_path("tiro.db-shm");
+    make(10, 20);
+    damage_middle();
+    damage_copy(path, wal); /* rubbish that must not be played into the new one */
+    damage_copy(path, shm);
+    size_t len, copy_len;
+    char *before = damage_read(path, &len);
+    assert_true(health_rescue(path, &r, NULL, NULL, &e));
+    health_check(path, true, &found);
+    assert_string_equal(health_name(found.state), "good");
+    assert_int_equal(found.events, r.events);
+    compare_events(path);
+    expect_little_loss(1);
+    char *copy = damage_read(r.copy, &copy_len);
+    assert_int_equal(copy_len, len);
+    assert_memory_equal(copy, before, len);
+    assert_int_not_equal(access(r.recovered, F_OK), 0);
+    assert_int_not_equal(access(shm, F_OK), 0);
+    struct stat st;
+    assert_int_equal(stat(path, &st), 0);
+    assert_int_equal(st.st_mode & 0777, 0600);
+    free(before);
+    free(copy);
+    free(wal);
+    free(shm);
+}
+
+/* The log of the damaged one is not played into what takes its place. */
+static void test_rescue_with_a_log(void **state)
+{
+    (void)state;
+    struct health found;
+    char *wal = support_path("tiro.db-wal");
+    damage_fill(path, 10, 20);
+    damage_fill_and_die(path, 3, 20);
+    damage_middle();
+    assert_true(health_rescue(path, &r, NULL, NULL, &e));
+    assert_int_equal(r.sessions, 13);
+    assert_true(r.events >= 260 - DAMAGE_EVENTS_A_PAGE);
+    assert_int_not_equal(access(wal, F_OK), 0);
+    health_check(path, true, &found);
+    assert_string_equal(health_name(found.state), "good");
+    assert_int_equal(found.events, r.events);
+    free(wal);
+}
+
+static void refused(enum err_code code, const char *why)
+{
+    char *before = tree_of();
+    assert_false(health_rescue(path, &r, NULL, NULL, &e));
+    assert_int_equal(e.code, code);
+    assert_non_null(strstr(e.text, why));
+    assert_null(r.copy);
+    char *after = tree_of();
+    assert_string_equal(before, after);
+    free(before);
+    free(after);
+}
+
+static void take_session(const char *directory)
+{
+    int fd;
+    char *dir = mem_strndup(directory, (size_t)(strrchr(directory, '/') - directory));
+    if (!lock_take(dir, "01890a5d-ac96-774b-bcce-b302099a8057", &fd, NULL))
+        _exit(1);
+    free(dir);
+}
+
+static void test_rescue_is_refused(void **state)
+{
+    (void)state;
+    make(5, 20);
+    struct damage_holder h = damage_hold(path, damage_open);
+    damage_middle();
+    refused(ERR_SESSION_BUSY, "open");
+    damage_let_go(&h);
+    h = damage_hold(path, take_session);
+    refused(ERR_SESSION_BUSY, "a8057");
+    damage_let_go(&h);
+    assert_true(health_rescue(path, &r, NULL, NULL, &e));
+}
+
+static void test_nothing_to_save(void **state)
+{
+    (void)state;
+    support_write(path, "Dear reader, this is a letter and no database.\n");
+    refused(ERR_SESSION_NOT_FOUND, "stays");
+    char *text = support_read(path);
+    assert_string_equal(text, "Dear reader, this is a letter and no database.\n");
+    free(text);
+}
+
+/* Another process opened it after it was copied. */
+static bool let_in(void *context, int64_t events)
+{
+    struct damage_holder *h = context;
+    if (events > 0 && h->pid == 0)
+        *h = damage_hold(path, damage_open);
+    return true;
+}
+
+static void test_opened_meanwhile(void **state)
+{
+    (void)state;
+    struct damage_holder h = {0};
+    make(10, 20);
+    damage_sql(path, "UPDATE event SET payload = '{' WHERE session = 2 AND seq = 3");
+    assert_false(health_rescue(path, &r, let_in, &h, &e));
+    assert_int_equal(e.code, ERR_SESSION_BUSY);
+    assert_non_null(strstr(e.text, "open"));
+    damage_let_go(&h);
+    assert_true(health_rescue(path, &r, let_in, &(struct damage_holder){.pid = 1}, &e));
+    assert_int_equal(r.lost, 1);
+}
+
+/* Another process wrote to it after it was copied. */
+static bool meddle(void *context, int64_t events)
+{
+    if (events > 0 && !*(bool *)context) {
+        *(bool *)context = true;
+        damage_write(path, damage_size(path) - 1, "x", 1);
+    }
+    return true;
+}
+
+static void test_written_meanwhile(void **state)
+{
+    (void)state;
+    bool done = false;
+    make(10, 20);
+    damage_middle();
+    assert_false(health_rescue(path, &r, meddle, &done, &e));
+    assert_true(done);
+    assert_int_equal(e.code, ERR_SESSION_BUSY);
+    assert_non_null(strstr(e.text, "written"));
+}
+
+/* --------------------------------------------------------------------------------------------- */
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_all_comes_back),
+        TEST(test_what_is_only_in_the_log),
+        TEST(test_log_that_was_torn),
+        TEST(test_columns_of_the_schema),
+        TEST(test_first_version),
+        TEST(test_deleted_stays_deleted),
+        TEST(test_any_one_page),
+        TEST(test_random_damage),
+        TEST(test_cut_off),
+        TEST(test_sessions_without_their_rows),
+        TEST(test_rows_that_do_not_decode),
+        TEST(test_text_that_is_none),
+        TEST(test_orphans),
+        TEST(test_rubbish),
+        TEST(test_stopped),
+        TEST(test_rescue),
+        TEST(test_rescue_with_a_log),
+        TEST(test_rescue_is_refused),
+        TEST(test_nothing_to_save),
+        TEST(test_opened_meanwhile),
+        TEST(test_written_meanwhile),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,323 @@
+/* The tool run_command: what the model gets, what the command gets, and that nothing is left of it.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "agent/child_environment.h"
+#include "agent/head_tail.h"
+#include "base/clock.h"
+#include "base/mem.h"
+#include "base/utf8.h"
+#include "tests/support.h"
+#include "tests/workplace.h"
+
+enum { SOON_MS = 5000 };
+
+static const char *run(void **state, const char *command, bool want_error)
+{
+    char *args = workplace_args("command", command, NULL);
+    const char *out = workplace_call(*state, "run_command", args, want_error);
+    free(args);
+    return out;
+}
+
+static void tells_output_and_status(void **state)
+{
+    static const struct {
+        const char *command, *result;
+        bool error;
+    } rows[] = {
+        {"echo one; echo two >&2; echo three", "one\ntwo\nthree\n[exit status 0]", false},
+        {"printf no-newline; exit 2", "no-newline\n[exit status 2]", true},
+        {"true", "[exit status 0]", false},
+        {"cat; echo end of input", "end of input\n[exit status 0]", false},
+        {"kill -9 $$", "[ended by signal 9]", true},
+        {"-x", NULL, true},
+        {"printf '\\033[1mbold\\r\\n\\377'", "\xe2\x90\x9b[1mbold\n\xef\xbf\xbd\n[exit status 0]",
+         false},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const char *out = run(state, rows[i].command, rows[i].error);
+        if (rows[i].command[0] == '-') /* shells say it in their own words */
+            assert_non_null(strstr(out, "[exit status 127]"));
+        else
+            assert_string_equal(out, rows[i].result);
+    }
+}
+
+static void starts_in_the_working_directory(void **state)
+{
+    struct workplace *w = *state;
+    char *expected = mem_printf("%s\n%s\n[exit status 0]", w->root, w->root);
+    assert_string_equal(run(state, "pwd; echo $PWD", false), expected);
+    free(expected);
+
+    /* One that is no longer there is not replaced by what has its name now. */
+    char *moved = mem_printf("%s-moved", w->root);
+    assert_int_equal(rename(w->root, moved), 0);
+    assert_non_null(strstr(run(state, "pwd", true), "was moved or removed"));
+    assert_non_null(
+        strstr(workplace_preview(w, "run_command", "{\"command\":\"pwd\"}", true), "was moved"));
+    assert_int_equal(mkdir(w->root, 0700), 0);
+    assert_non_null(strstr(run(state, "pwd", true), "was moved or removed"));
+    assert_int_equal(rmdir(w->root), 0);
+    assert_int_equal(rename(moved, w->root), 0);
+    free(moved);
+}
+
+static void gets_no_secrets(void **state)
+{
+    static const char *const secrets[] = {
+        "ANTHROPIC_API_KEY",     "OPENAI_API_KEY", "my_api_key", "GITHUB_TOKEN",
+        "AWS_SECRET_ACCESS_KEY", "CLIENT_SECRET",  "PGPASSWORD", "DB_PASSWORD_FILE",
+        "TIRO_CHAT_TOOLS",       "GPG_PASSPHRASE", "TOKEN",      "NPM_TOKEN_READ"};
+    static const char *const harmless[] = {"PATH", "KEYBOARD", "TIROL", "EDITOR_KEYS"};
+    setenv("TERM", "xterm-256color", 1);
+    setenv("PAGER", "less", 1);
+    for (size_t i = 0; i < sizeof secrets / sizeof *secrets; i++)
+        setenv(secrets[i], "hidden-value", 1);
+    for (size_t i = 1; i < sizeof harmless / sizeof *harmless; i++)
+        setenv(harmless[i], "shown-value", 1);
+    struct workplace *w = *state;
+    w->context.max_output = 100000;
+    const char *out = run(state, "env", false);
+    assert_null(strstr(out, "hidden-value"));
+    for (size_t i = 0; i < sizeof harmless / sizeof *harmless; i++) {
+        char *line = mem_printf("\n%s=", harmless[i]);
+        assert_true(strstr(out, line) || strncmp(out, line + 1, strlen(line) - 1) == 0);
+        free(line);
+    }
+    assert_string_equal(run(state, "echo $TERM $PAGER; env | grep -c '^TERM='", false),
+                        "dumb cat\n1\n[exit status 0]");
+    for (size_t i = 0; i < sizeof secrets / sizeof *secrets; i++)
+        unsetenv(secrets[i]);
+    for (size_t i = 1; i < sizeof harmless / sizeof *harmless; i++)
+        unsetenv(harmless[i]);
+}
+
+static void sets_a_plain_terminal(void **state)
+{
+    char *from[] = {(char[]){"TERM=xterm"}, (char[]){"A=b"},       (char[]){"odd"},
+                    (char[]){"PAGER="},     (char[]){"X_TOKEN=c"}, NULL};
+    static const char *const expected[] = {"A=b", "odd", "TERM=dumb", "PAGER=cat"};
+    struct child_environment e;
+    (void)state;
+    child_environment_init(&e, from);
+    assert_int_equal(e.list.len, sizeof expected / sizeof *expected + 1);
+    for (size_t i = 0; i + 1 < e.list.len; i++)
+        assert_string_equal(e.list.items[i], expected[i]);
+    assert_null(vec_last(&e.list));
+    child_environment_release(&e);
+}
+
+static void keeps_the_beginning_and_the_end(void **state)
+{
+    struct workplace *w = *state;
+    const char *out = run(state, "echo first; seq 1 20000; echo last; exit 3", true);
+    assert_true(w->out.len <= w->context.max_output);
+    assert_true(w->out.len > w->context.max_output / 2);
+    assert_int_equal(strncmp(out, "first\n1\n2\n", 10), 0);
+    assert_non_null(strstr(out, "\n20000\nlast\n[exit status 3]"));
+    /* first\n + 1…20000 + last\n, without what is shown */
+    const char *note = strstr(out, "\n[… ");
+    const char *rest = strstr(out, " bytes left out …]\n");
+    assert_non_null(note);
+    assert_non_null(rest);
+    size_t shown = (size_t)(note - out) + strlen(rest + strlen(" bytes left out …]\n")) -
+                   strlen("[exit status 3]");
+    assert_int_equal(strtoul(note + strlen("\n[… "), NULL, 10) + shown, 108894 + 6 + 5);
+    assert_null(strstr(out, "[cut"));
+}
+
+static void endless_output_is_no_trouble(void **state)
+{
+    struct workplace *w = *state;
+    const char *args = "{\"command\":\"yes\",\"timeout\":1}";
+    const char *out = workplace_call(w, "run_command", args, true);
+    assert_non_null(strstr(out, "[timed out after 1 s and was ended]"));
+    assert_non_null(strstr(out, " bytes left out …]\n"));
+    assert_true(w->out.len <= w->context.max_output);
+}
+
+static void cuts_between_characters(void **state)
+{
+    (void)state;
+    for (size_t max = 10; max < 20; max++)
+        for (int count = 10; count < 20; count++) {
+            struct head_tail h;
+            struct buf out = BUF_INIT;
+            head_tail_init(&h, max);
+            for (int i = 0; i < count; i++)
+                head_tail_add(&h, "😀", strlen("😀"));
+            head_tail_show(&h, &out);
+            assert_non_null(strstr(out.data, " bytes left out …]\n😀"));
+            assert_null(strstr(out.data, "\xef\xbf\xbd"));
+            head_tail_release(&h);
+            buf_release(&out);
+        }
+}
+
+/* Any pieces of any bytes: valid, within the maximum, and with all bytes accounted for. */
+static void head_and_tail_of_anything(void **state)
+{
+    static const char *const parts[] = {"a", "\n", "ü", "漢", "\xff", "\xc3", "\x1b", "word "};
+    (void)state;
+    srand((unsigned)support_seed());
+    for (int round = 0; round < 3000; round++) {
+        struct head_tail h;
+        struct buf all = BUF_INIT, out = BUF_INIT;
+        size_t max = 2 + (size_t)rand() % 60, piece;
+        head_tail_init(&h, max);
+        for (int n = rand() % 100; n > 0; n--)
+            buf_addstr(&all, parts[(size_t)rand() % (sizeof parts / sizeof *parts)]);
+        for (size_t at = 0; at < all.len; at += piece) {
+            piece = 1 + (size_t)rand() % 20;
+            piece = piece < all.len - at ? piece : all.len - at;
+            head_tail_add(&h, all.data + at, piece);
+        }
+        head_tail_show(&h, &out);
+        const char *note = strstr(out.data, "\n[… ");
+        assert_true(utf8_valid(out.data, out.len));
+        if (!note) {
+            struct buf clean = BUF_INIT;
+            utf8_clean(&clean, all.data, all.len, UTF8_MULTILINE);
+            assert_string_equal(out.data, clean.data);
+            assert_true(out.len <= max);
+            buf_release(&clean);
+        } else {
+            const char *rest = strstr(note, "…]\n") + strlen("…]\n");
+            assert_true((size_t)(note - out.data) + strlen(rest) <= max);
+            assert_true(strtoul(note + strlen("\n[… "), NULL, 10) > 0);
+        }
+        head_tail_release(&h);
+        buf_release(&all);
+        buf_release(&out);
+    }
+}
+
+static bool is_dead(void *fifo)
+{
+    char byte;
+    return read(*(int *)fifo, &byte, 1) == 0;
+}
+
+/* Readable until all who have it open for writing are dead. */
+static int make_fifo(struct workplace *w)
+{
+    assert_int_equal(mkfifoat(w->root_fd, "fifo", 0600), 0);
+    return openat(w->root_fd, "fifo", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+}
+
+static void a_timeout_ends_it_with_all_it_started(void **state)
+{
+    struct workplace *w = *state;
+    int fifo = make_fifo(w);
+    int64_t start = clock_mono_ms();
+    const char *out = workplace_call(w, "run_command",
+                                     "{\"command\":\"exec 4>fifo; (sleep 60; touch alive) & "
+                                     "echo begun; sleep 60\",\"timeout\":1}",
+                                     true);
+    assert_string_equal(out, "begun\n[timed out after 1 s and was ended]");
+    assert_in_range(clock_mono_ms() - start, 1000, 1000 + SOON_MS);
+    assert_true(support_wait_until(is_dead, &fifo, SOON_MS));
+    close(fifo);
+    /* The user's limit holds whatever the model asks for. */
+    w->context.deadline_ms = clock_mono_ms() + 100;
+    start = clock_mono_ms();
+    workplace_call(w, "run_command", "{\"command\":\"sleep 60\",\"timeout\":3600}", true);
+    assert_true(clock_mono_ms() - start < SOON_MS);
+}
+
+/* Stops when the command says that it runs, as a person would. */
+struct stopper {
+    struct workplace *w;
+    int fifo;
+};
+
+static bool stop_when_it_runs(void *context)
+{
+    struct stopper *s = context;
+    char byte;
+    return read(s->fifo, &byte, 1) != 1;
+}
+
+/* The user's own limit holds. */
+static void no_timeout_is_too_long(void **state)
+{
+    static const char *const seconds[] = {"9223372036854775807", "9223372036854776", "1e300"};
+    for (size_t i = 0; i < sizeof seconds / sizeof *seconds; i++) {
+        char *args = mem_printf("{\"command\":\"echo done\",\"timeout\":%s}", seconds[i]);
+        assert_string_equal(workplace_call(*state, "run_command", args, false),
+                            "done\n[exit status 0]");
+        free(args);
+    }
+}
+
+static void an_interrupt_ends_it_with_all_it_started(void **state)
+{
+    struct workplace *w = *state;
+    struct stopper stopper = {.w = w, .fifo = make_fifo(w)};
+    w->wakeup =
+        (struct wakeup){.fd = stopper.fifo, .go_on = stop_when_it_runs, .context = &stopper};
+    int64_t start = clock_mono_ms();
+    const char *out = run(state,
+                          "trap '' TERM INT; exec 4>fifo; (sleep 60; touch alive) & "
+                          "echo begun; echo >&4; sleep 60",
+                          true);
+    assert_string_equal(out, "begun\n[interrupted]");
+    assert_true(clock_mono_ms() - start < SOON_MS);
+    assert_true(support_wait_until(is_dead, &stopper.fifo, SOON_MS));
+    close(stopper.fifo);
+}
+
+static void the_background_ends_with_it(void **state)
+{
+    struct workplace *w = *state;
+    int fifo = make_fifo(w);
+    assert_string_equal(run(state, "sleep 60 4>fifo & echo left", false), "left\n[exit status 0]");
+    assert_true(support_wait_until(is_dead, &fifo, SOON_MS));
+    close(fifo);
+}
+
+static void previews_the_whole_command(void **state)
+{
+    struct workplace *w = *state;
+    const char *out = workplace_preview(w, "run_command",
+                                        "{\"command\":\"echo a\\necho '  b' | rm -rf ~\"}", false);
+    char *expected = mem_printf("in %s:\necho a\necho '  b' | rm -rf ~", w->root);
+    assert_string_equal(out, expected);
+    free(expected);
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, workplace_setup, workplace_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest all[] = {
+        TEST(tells_output_and_status),
+        TEST(starts_in_the_working_directory),
+        TEST(gets_no_secrets),
+        cmocka_unit_test(sets_a_plain_terminal),
+        TEST(keeps_the_beginning_and_the_end),
+        TEST(endless_output_is_no_trouble),
+        cmocka_unit_test(cuts_between_characters),
+        cmocka_unit_test(head_and_tail_of_anything),
+        TEST(a_timeout_ends_it_with_all_it_started),
+        TEST(no_timeout_is_too_long),
+        TEST(an_interrupt_ends_it_with_all_it_started),
+        TEST(the_background_ends_with_it),
+        TEST(previews_the_whole_command),
+    };
+    return cmocka_run_group_tests_name("run_command", all, NULL, NULL);
+}

@@ -1,0 +1,265 @@
+/* What is done with a session from its own screen: fork, archive, export, labels, reading only. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/mem.h"
+#include "tests/scene.h"
+#include "tests/support.h"
+
+static const char hello[] = "Hello from the scripted model.";
+static const char *const go_on[] = {"--continue", NULL};
+static const char *const reading[] = {"--resume", "last", "--read-only", NULL};
+
+static void queue(struct reply r)
+{
+    model_server_queue(scene_server(), &r);
+}
+
+static const char *last_request(void)
+{
+    return model_server_body(scene_server(), model_server_requests(scene_server()) - 1);
+}
+
+static struct screen *open_with_two_turns(void)
+{
+    struct screen *s = scene_open(24, 80, NULL);
+    scene_exchange(s, "about roses", "Of roses.");
+    scene_exchange(s, "about lilies", "Of lilies.");
+    return s;
+}
+
+static void a_fork_ends_with_the_turn_that_is_named(void **state)
+{
+    (void)state;
+    struct screen *s = open_with_two_turns();
+    scene_say(s, "/fork 1");
+    assert_true(screen_wait_gone(s, "Of lilies.", WAIT_MS));
+    assert_true(screen_wait_text(s, "Of roses.", WAIT_MS));
+    assert_true(screen_wait_text(s, "This is a copy to go on in", WAIT_MS));
+    scene_exchange(s, "about tulips", "Of tulips.");
+    assert_non_null(strstr(last_request(), "about roses"));
+    assert_null(strstr(last_request(), "about lilies"));
+}
+
+static void a_fork_of_all_is_the_same_conversation(void **state)
+{
+    (void)state;
+    struct screen *s = open_with_two_turns();
+    scene_say(s, "/fork");
+    assert_true(screen_wait_text(s, "This is a copy to go on in", WAIT_MS));
+    scene_exchange(s, "about tulips", "Of tulips.");
+    assert_non_null(strstr(last_request(), "about lilies"));
+    scene_say(s, "/fork 9");
+    assert_true(screen_wait_text(s, "You have sent 3 messages", WAIT_MS));
+}
+
+static void tab_lists_the_turns(void **state)
+{
+    (void)state;
+    struct screen *s = open_with_two_turns();
+    screen_type(s, "/fork ");
+    screen_key(s, SCREEN_TAB);
+    assert_true(screen_wait_count(s, "about roses", 2, WAIT_MS));
+    screen_key(s, SCREEN_DOWN); /* newest first */
+    screen_key(s, SCREEN_ENTER);
+    assert_true(screen_wait_text(s, "> /fork 1", WAIT_MS));
+    screen_key(s, SCREEN_ENTER);
+    assert_true(screen_wait_gone(s, "Of lilies.", WAIT_MS));
+}
+
+/* A conversation of so many turns, by the command line. */
+static void import_turns(int turns)
+{
+    char *path = support_path("list.json"), *out, *err;
+    struct buf text = BUF_INIT;
+    buf_addch(&text, '[');
+    for (int i = 1; i <= turns; i++)
+        buf_addf(&text,
+                 "%s{\"role\":\"user\",\"content\":\"question %d\"},"
+                 "{\"role\":\"assistant\",\"content\":\"reply %d.\"}",
+                 i > 1 ? "," : "", i, i);
+    buf_addch(&text, ']');
+    support_write(path, text.data);
+    int status =
+        support_run((const char *const[]){"sessions", "import", path, NULL}, NULL, &out, &err);
+    assert_string_equal(err, "");
+    assert_int_equal(status, 0);
+    buf_release(&text);
+    free(path);
+    free(out);
+    free(err);
+}
+
+/* Turns are counted from the first, which is not on the screen: older pages are asked for. */
+static void a_turn_of_long_ago_can_be_named(void **state)
+{
+    (void)state;
+    import_turns(300);
+    struct screen *s = scene_open(24, 80, go_on);
+    assert_true(screen_wait_text(s, "reply 300.", WAIT_MS));
+    scene_say(s, "/fork 7");
+    assert_true(screen_wait_text(s, "reply 7.", WAIT_MS));
+    assert_true(screen_wait_gone(s, "reply 300.", WAIT_MS));
+    scene_exchange(s, "and now?", hello);
+    assert_non_null(strstr(last_request(), "reply 7."));
+    assert_null(strstr(last_request(), "question 8"));
+}
+
+static void archive_puts_it_away(void **state)
+{
+    (void)state;
+    struct screen *s = open_with_two_turns();
+    scene_say(s, "/archive");
+    assert_true(screen_wait_gone(s, "Of roses.", WAIT_MS));
+    assert_true(screen_wait_text(s, "\"about roses\" is archived", WAIT_MS));
+    scene_exchange(s, "something else", hello);
+    assert_null(strstr(last_request(), "about roses"));
+    scene_say(s, "/resume about roses");
+    assert_true(screen_wait_text(s, "Of lilies.", WAIT_MS));
+    scene_exchange(s, "about tulips", "Of tulips.");
+    assert_non_null(strstr(last_request(), "about roses"));
+}
+
+static void export_writes_a_file(void **state)
+{
+    (void)state;
+    struct screen *s = open_with_two_turns();
+    scene_say(s, "/export");
+    assert_true(screen_wait_text(s, "Exported to about roses.md.", WAIT_MS));
+    char *path = support_path("about roses.md"), *text = support_read(path);
+    assert_non_null(strstr(text, "Of lilies."));
+    scene_say(s, "/export"); /* never over a file */
+    assert_true(screen_wait_text(s, "A file cannot be used.", WAIT_MS));
+    scene_say(s, "/export all.json");
+    assert_true(screen_wait_text(s, "Exported to all.json.", WAIT_MS));
+    free(text);
+    free(path);
+    path = support_path("all.json");
+    text = support_read(path);
+    assert_int_equal(text[0], '{');
+    assert_non_null(strstr(text, "\"events\""));
+    free(text);
+    free(path);
+}
+
+static void labels_come_and_go(void **state)
+{
+    (void)state;
+    struct screen *s = open_with_two_turns();
+    scene_say(s, "/label +garden spring");
+    assert_true(screen_wait_text(s, "Labels: garden spring", WAIT_MS));
+    scene_say(s, "/label -spring");
+    assert_true(screen_wait_count(s, "Labels: garden", 2, WAIT_MS));
+    scene_leave(s);
+    s = scene_open(24, 80, go_on);
+    assert_true(screen_wait_text(s, "Of lilies.", WAIT_MS));
+    scene_say(s, "/label");
+    assert_true(screen_wait_text(s, "Labels: garden", WAIT_MS));
+}
+
+static void stop_and_compact_say_what_is_not_there(void **state)
+{
+    (void)state;
+    struct screen *s = scene_open(24, 80, NULL);
+    scene_say(s, "/stop");
+    assert_true(screen_wait_text(s, "Nothing is running.", WAIT_MS));
+    scene_say(s, "/compact");
+    assert_true(screen_wait_text(s, "Conversations are not shortened here.", WAIT_MS));
+    queue((struct reply){.fault = REPLY_STALL, .text = "half a thought"});
+    scene_say(s, "begin");
+    assert_true(screen_wait_text(s, "half a thought", WAIT_MS));
+    scene_say(s, "/stop");
+    assert_true(screen_wait_text(s, "interrupted", WAIT_MS));
+    assert_true(scene_wait_idle(s));
+}
+
+static void the_budget_is_shown_and_ends_the_turn(void **state)
+{
+    (void)state;
+    setenv("TIRO_BUDGET_MAX_TOKENS", "1200", 1);
+    queue((struct reply){.text = "First.", .input_tokens = 1000, .output_tokens = 20});
+    queue((struct reply){.text = "Second.", .input_tokens = 1100, .output_tokens = 20});
+    struct screen *s = scene_open(24, 100, NULL);
+    scene_ask(s, "one", "First.");
+    assert_true(screen_wait_text(s, "budget 85 %", WAIT_MS));
+    assert_true(screen_wait_text(s, "85 % of max_tokens used: 1,020 of 1,200", WAIT_MS));
+    scene_say(s, "two");
+    assert_true(screen_wait_text(s, "Second.", WAIT_MS));
+    assert_true(scene_wait_idle(s));
+    scene_say(s, "three");
+    assert_true(screen_wait_text(s, "The budget is used up.", WAIT_MS));
+    assert_true(scene_wait_idle(s));
+    assert_int_equal(model_server_requests(scene_server()), 2);
+    unsetenv("TIRO_BUDGET_MAX_TOKENS");
+}
+
+static void what_a_command_does_not_take_stays_in_the_editor(void **state)
+{
+    (void)state;
+    struct screen *s = scene_open(24, 80, NULL);
+    scene_say(s, "/new york is large");
+    assert_true(screen_wait_text(s, "/new takes nothing behind it.", WAIT_MS));
+    assert_true(screen_wait_text(s, "> /new york is large", WAIT_MS));
+}
+
+static void reading_changes_nothing_until_it_is_resumed(void **state)
+{
+    (void)state;
+    struct screen *s = open_with_two_turns();
+    scene_leave(s);
+    s = scene_open(24, 80, reading);
+    assert_true(screen_wait_text(s, "Of lilies.", WAIT_MS));
+    assert_true(screen_wait_row(s, 0, "read only", WAIT_MS));
+    scene_say(s, "about tulips");
+    assert_true(screen_wait_text(s, "open for reading only", WAIT_MS));
+    assert_true(screen_wait_text(s, "> about tulips", WAIT_MS));
+    assert_int_equal(model_server_requests(scene_server()), 2);
+    screen_ctrl(s, 'u');
+    assert_true(screen_wait_gone(s, "> about tulips", WAIT_MS));
+    scene_say(s, "/resume");
+    assert_true(screen_wait_gone(s, "read only", WAIT_MS));
+    scene_exchange(s, "about tulips", "Of tulips.");
+    assert_non_null(strstr(last_request(), "about roses"));
+}
+
+static void reading_is_possible_while_another_has_it(void **state)
+{
+    (void)state;
+    struct screen *s = open_with_two_turns();
+    struct screen *other = scene_open(24, 80, reading);
+    assert_true(screen_wait_text(other, "Of lilies.", WAIT_MS));
+    screen_type(other, "a draft of the reader");
+    assert_true(screen_wait_text(other, "> a draft of the reader", WAIT_MS));
+    screen_ctrl(other, 'u');
+    scene_leave(other);
+    scene_exchange(s, "still mine?", "So it is.");
+    scene_leave(s);
+    s = scene_open(24, 80, go_on);
+    assert_true(screen_wait_text(s, "So it is.", WAIT_MS));
+    assert_null(strstr(screen_text(s), "a draft of the reader"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        scene_test(a_fork_ends_with_the_turn_that_is_named),
+        scene_test(a_fork_of_all_is_the_same_conversation),
+        scene_test(tab_lists_the_turns),
+        scene_stored_test(a_turn_of_long_ago_can_be_named),
+        scene_stored_test(archive_puts_it_away),
+        scene_test(export_writes_a_file),
+        scene_stored_test(labels_come_and_go),
+        scene_test(stop_and_compact_say_what_is_not_there),
+        scene_test(the_budget_is_shown_and_ends_the_turn),
+        scene_test(what_a_command_does_not_take_stays_in_the_editor),
+        scene_stored_test(reading_changes_nothing_until_it_is_resumed),
+        scene_stored_test(reading_is_possible_while_another_has_it),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,704 @@
+/* Full-text search: what any text means as a query, what is found in which order, and the line that
+ * shows it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/entropy.h"
+#include "base/mem.h"
+#include "base/utf8.h"
+#include "store/event_log.h"
+#include "store/search.h"
+#include "store/sessions.h"
+#include "tests/support.h"
+
+static const char *const IDS[] = {"01890a5d-ac96-774b-bcce-b302099a8057",
+                                  "01890a5d-ac97-7111-8000-0000deadbeef",
+                                  "01890a5d-ac98-7222-8000-00001234abcd"};
+enum { SESSIONS = sizeof IDS / sizeof *IDS };
+
+static struct store *store;
+static struct error e;
+static int64_t last[SESSIONS];
+
+static void put(size_t session, bool archived)
+{
+    struct session_info info;
+    session_info_init(&info);
+    memcpy(info.id, IDS[session], UUID_LEN + 1);
+    free(info.title);
+    info.title = mem_printf("session %zu", session);
+    info.archived_ms = archived ? 5 : 0;
+    assert_true(sessions_put(store, &info, &e));
+    session_info_release(&info);
+}
+
+static int set_up(void **state)
+{
+    support_setup(state);
+    char *path = support_path("tiro.db");
+    bool ok = store_open(path, STORE_READ_WRITE, &store, &e);
+    free(path);
+    for (size_t i = 0; ok && i < SESSIONS; i++) {
+        last[i] = 0;
+        put(i, false);
+    }
+    return ok ? 0 : -1;
+}
+
+static int tear_down(void **state)
+{
+    store_close(store);
+    return support_teardown(state);
+}
+
+static void say(size_t session, enum event_type type, const char *text)
+{
+    struct event *ev = event_new(type);
+    memcpy(ev->session_id, IDS[session], UUID_LEN);
+    ev->seq = ++last[session];
+    ev->wall_ms = 1000 + ev->seq;
+    ev->text = mem_strdup(text);
+    if (type == EVENT_TOOL_EXECUTION_COMPLETED) {
+        ev->id = mem_strdup("c1");
+        ev->name = mem_strdup("read_file");
+    }
+    if (!event_log_append(store, ev, &e))
+        fail_msg("%s", e.text);
+    event_free(ev);
+}
+
+static void ask(size_t session, const char *text)
+{
+    say(session, EVENT_RUN_STARTED, text);
+}
+
+static void answer(size_t session, const char *text)
+{
+    say(session, EVENT_TEXT_COMPLETE, text);
+}
+
+static struct search_hits search_in(const char *query, const char *session_id, int limit,
+                                    bool *more)
+{
+    struct search_hits hits;
+    if (!search_texts(store, query, session_id, limit, &hits, more, &e))
+        fail_msg("\"%s\": %s", query, e.text);
+    return hits;
+}
+
+static size_t number_of(const char *id)
+{
+    for (size_t i = 0; i < SESSIONS; i++)
+        if (strcmp(IDS[i], id) == 0)
+            return i;
+    fail_msg("no session %s", id);
+    return SESSIONS;
+}
+
+/* "session/seq session/seq" in the order of the hits, with "more" or "end". */
+static char *sketch(const char *query, const char *session_id, int limit)
+{
+    bool more;
+    struct buf out = BUF_INIT;
+    struct search_hits hits = search_in(query, session_id, limit, &more);
+    for (size_t i = 0; i < hits.items.len; i++)
+        buf_addf(&out, "%zu/%lld ", number_of(hits.items.items[i].session_id),
+                 (long long)hits.items.items[i].seq);
+    buf_addstr(&out, more ? "more" : "end");
+    search_hits_release(&hits);
+    return buf_take(&out);
+}
+
+static void finds(const char *query, const char *wanted)
+{
+    char *got = sketch(query, NULL, 100);
+    if (strcmp(got, wanted) != 0)
+        fail_msg("\"%s\" found %s, not %s", query, got, wanted);
+    free(got);
+}
+
+static void test_words(void **state)
+{
+    (void)state;
+    ask(0, "Which harvest did the letters mean?");
+    answer(0, "The harvest of 1780, say the letters.");
+    answer(1, "Letters about nothing.");
+    finds("letters", "1/1 0/2 0/1 end");
+    finds("harvest letters", "0/2 0/1 end");
+    finds("letters harvest mean", "0/1 end");
+    finds("harvest nowhere", "end");
+    finds("1780", "0/2 end");
+}
+
+static void test_phrases(void **state)
+{
+    (void)state;
+    answer(0, "the old red barn");
+    answer(1, "the red old barn");
+    finds("old red", "1/1 0/1 end");
+    finds("\"old red\"", "0/1 end");
+    finds("\"red old\" the", "1/1 end");
+    finds("\"old barn\"the", "1/1 end");
+    finds("\"old re", "0/1 end"); /* still being typed */
+    finds("\"old re\"", "end");   /* closed: whole words */
+}
+
+static void test_the_last_word_may_go_on(void **state)
+{
+    (void)state;
+    answer(0, "Harvesters harvested.");
+    finds("h", "0/1 end");
+    finds("harv", "0/1 end");
+    finds("harvester", "0/1 end");
+    finds("harv harvested", "end"); /* only the last one may */
+    finds("harvested harv", "0/1 end");
+    finds("arvest", "end");
+}
+
+static void test_case_and_accents(void **state)
+{
+    (void)state;
+    answer(0, "GRÖSSE und Müller, café");
+    answer(1, "cafe\xcc\x81 ΑΘΉΝΑ Москва"); /* e with a combining accent */
+    finds("größe", "end");                  /* unicode61 does not take ß for ss */
+    finds("grosse", "0/1 end");
+    finds("müller", "0/1 end");
+    finds("MULLER", "0/1 end");
+    finds("cafe", "1/1 0/1 end");
+    finds("CAFÉ", "1/1 0/1 end");
+    finds("αθήνα МОСКВА", "1/1 end");
+}
+
+static void test_what_is_looked_at(void **state)
+{
+    (void)state;
+    ask(0, "asked");
+    say(0, EVENT_TEXT_DELTA, "streamed");
+    say(0, EVENT_REASONING_COMPLETE, "thought");
+    say(0, EVENT_TOOL_EXECUTION_COMPLETED, "fetched");
+    answer(0, "answered");
+    say(0, EVENT_RUN_COMPLETED, "finished");
+    finds("asked", "0/1 end");
+    finds("answered", "0/5 end");
+    finds("streamed", "end");
+    finds("thought", "end");
+    finds("fetched", "end");
+    finds("finished", "end");
+}
+
+static void test_newest_first_up_to_the_limit(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 3; i++)
+        for (size_t session = 0; session < SESSIONS; session++)
+            answer(session, "again");
+    finds("again", "2/3 2/2 2/1 1/3 1/2 1/1 0/3 0/2 0/1 end");
+    char *got = sketch("again", NULL, 9);
+    assert_string_equal(got, "2/3 2/2 2/1 1/3 1/2 1/1 0/3 0/2 0/1 end");
+    free(got);
+    got = sketch("again", NULL, 4);
+    assert_string_equal(got, "2/3 2/2 2/1 1/3 more");
+    free(got);
+    got = sketch("again", IDS[1], 2);
+    assert_string_equal(got, "1/3 1/2 more");
+    free(got);
+    got = sketch("again", IDS[0], 3);
+    assert_string_equal(got, "0/3 0/2 0/1 end");
+    free(got);
+    got = sketch("again", "01890a5d-0000-7222-8000-00001234abcd", 3);
+    assert_string_equal(got, "end");
+    free(got);
+    got = sketch("again", NULL, 0);
+    assert_string_equal(got, "end");
+    free(got);
+}
+
+static void test_what_a_hit_says(void **state)
+{
+    (void)state;
+    bool more;
+    ask(0, "a question");
+    answer(1, "an answer to a question");
+    put(1, true);
+    struct search_hits hits = search_in("question", NULL, 9, &more);
+    assert_int_equal(hits.items.len, 2);
+    const struct search_hit *hit = &hits.items.items[0];
+    assert_string_equal(hit->session_id, IDS[1]);
+    assert_string_equal(hit->title, "session 1");
+    assert_int_equal(hit->at_ms, 1001);
+    assert_int_equal(hit->role, ROLE_ASSISTANT);
+    assert_true(hit->archived);
+    assert_string_equal(hit->snippet, "an answer to a question");
+    assert_int_equal(hit->match, 15);
+    assert_int_equal(hit->len, 8);
+    hit++;
+    assert_int_equal(hit->role, ROLE_USER);
+    assert_false(hit->archived);
+    search_hits_release(&hits);
+}
+
+/* ---- any text is a query ---- */
+
+static void test_operators_are_words(void **state)
+{
+    (void)state;
+    answer(0, "this AND that OR not NEAR (the) text: col^umn a-b c*d it's \"so\" f.g");
+    finds("AND", "0/1 end");
+    finds("this AND that", "0/1 end");
+    finds("this OR nothing", "end");
+    finds("NEAR(the text, 2)", "end");
+    finds("NEAR (the text", "0/1 end");
+    finds("text:col", "0/1 end");
+    finds("text : col", "0/1 end");
+    finds("^col", "0/1 end");
+    finds("col*", "0/1 end");
+    finds("-that", "0/1 end");
+    finds("a-b", "0/1 end");
+    finds("b-a", "end");
+    finds("it's", "0/1 end");
+    finds("so\"", "0/1 end");
+    finds("\"\"so", "0/1 end");
+    finds("f.g", "0/1 end");
+    finds("NOT OR", "0/1 end");
+}
+
+static void test_without_a_word(void **state)
+{
+    (void)state;
+    static const char *const queries[] = {
+        "",    " ", "\"",   "\"\"",    "\" \"", "\"\"\"", "*",        "()",
+        "...", "-", "\t\n", "\"(\" *", "\x01",  "\xff",   "\xc3\x28", "\xe2\x80\xae"};
+    answer(0, "some text");
+    for (size_t i = 0; i < sizeof queries / sizeof *queries; i++)
+        finds(queries[i], "end");
+    finds("text ...", "0/1 end"); /* what is no word does not matter */
+    finds("... text", "0/1 end");
+    finds("\"...\" text \"\"", "0/1 end");
+    finds("\xff text\x01", "0/1 end");
+    finds("some\ntext", "0/1 end");
+}
+
+static void test_hostile_queries_are_no_error(void **state)
+{
+    (void)state;
+    static const char *const pieces[] = {"\"",   "(",  ")",    "NEAR", "*", "AND", "OR",   "NOT",
+                                         "text", ":",  "^",    "+",    "{", "}",   ",",    "2",
+                                         " ",    " ",  "-",    "'",    ";", "--",  "\xff", "\xc3",
+                                         "é",    "漢", "\x1b", "\\",   "%", "_",   "\n"};
+    entropy_seed(support_seed());
+    answer(0, "some text");
+    for (int i = 0; i < 3000; i++) {
+        struct buf query = BUF_INIT;
+        int count = (int)(entropy_unit() * 12);
+        for (int j = 0; j < count; j++)
+            buf_addstr(&query,
+                       pieces[(size_t)(entropy_unit() * (double)(sizeof pieces / sizeof *pieces))]);
+        free(sketch(query.data, NULL, 3));
+        buf_release(&query);
+    }
+}
+
+static void test_long_queries(void **state)
+{
+    (void)state;
+    static const char *const pieces[] = {"a ", "\"", "x", "\" ", "é", "\xff", "("};
+    answer(0, "a");
+    for (size_t i = 0; i < sizeof pieces / sizeof *pieces; i++) {
+        struct buf query = BUF_INIT;
+        while (query.len < 10000)
+            buf_addstr(&query, pieces[i]);
+        free(sketch(query.data, NULL, 3));
+        buf_release(&query);
+    }
+    struct buf query = BUF_INIT;
+    while (query.len < 10000)
+        buf_addstr(&query, "a ");
+    finds(query.data, "0/1 end");
+    buf_release(&query);
+}
+
+/* ---- any texts: what is found is what a plain look finds ---- */
+
+static const char *const vocabulary[] = {"ant", "bee", "cow", "dog", "elk", "anthill", "beehive"};
+enum { WORDS = sizeof vocabulary / sizeof *vocabulary, TEXTS = 60, TEXT_WORDS = 6 };
+
+struct said {
+    size_t session;
+    int64_t seq;
+    size_t words[TEXT_WORDS];
+    size_t count;
+};
+
+static size_t pick(size_t n)
+{
+    return (size_t)(entropy_unit() * (double)n);
+}
+
+static struct said say_something(void)
+{
+    struct said s = {.session = pick(SESSIONS), .count = 1 + pick(TEXT_WORDS)};
+    struct buf text = BUF_INIT;
+    for (size_t i = 0; i < s.count; i++) {
+        s.words[i] = pick(WORDS);
+        buf_addf(&text, "%s%s", i > 0 ? ", " : "", vocabulary[s.words[i]]);
+    }
+    if (pick(2))
+        ask(s.session, text.data);
+    else
+        answer(s.session, text.data);
+    s.seq = last[s.session];
+    buf_release(&text);
+    return s;
+}
+
+static bool has(const struct said *s, size_t word, bool may_go_on)
+{
+    for (size_t i = 0; i < s->count; i++) {
+        const char *said = vocabulary[s->words[i]];
+        if (may_go_on ? strncmp(said, vocabulary[word], strlen(vocabulary[word])) == 0
+                      : s->words[i] == word)
+            return true;
+    }
+    return false;
+}
+
+static bool follows(const struct said *s, size_t first, size_t second)
+{
+    for (size_t i = 0; i + 1 < s->count; i++)
+        if (s->words[i] == first && s->words[i + 1] == second)
+            return true;
+    return false;
+}
+
+/* Newest first: by session, then by number. */
+static void check_found(const struct said *said, size_t a, size_t b, bool phrase)
+{
+    struct buf wanted = BUF_INIT;
+    for (size_t session = SESSIONS; session-- > 0;)
+        for (size_t i = TEXTS; i-- > 0;)
+            if (said[i].session == session &&
+                (phrase ? follows(&said[i], a, b)
+                        : has(&said[i], a, false) && has(&said[i], b, true)))
+                buf_addf(&wanted, "%zu/%lld ", session, (long long)said[i].seq);
+    buf_addstr(&wanted, "end");
+    char *query = mem_printf(phrase ? "\"%s %s\"" : "%s %s", vocabulary[a], vocabulary[b]);
+    finds(query, wanted.data);
+    free(query);
+    buf_release(&wanted);
+}
+
+static void test_random_texts(void **state)
+{
+    (void)state;
+    struct said said[TEXTS];
+    entropy_seed(support_seed());
+    for (size_t i = 0; i < TEXTS; i++)
+        said[i] = say_something();
+    for (size_t a = 0; a < WORDS; a++) {
+        for (size_t b = 0; b < WORDS; b++) {
+            check_found(said, a, b, false);
+            check_found(said, a, b, true);
+        }
+    }
+    assert_true(sessions_delete(store, IDS[1], &e));
+    for (size_t i = 0; i < TEXTS; i++)
+        if (said[i].session == 1)
+            said[i].count = 0;
+    for (size_t a = 0; a < WORDS; a++)
+        check_found(said, a, 0, false);
+}
+
+/* ---- the line that shows it ---- */
+
+static void check_line(const char *text, const char *query, const char *wanted_match)
+{
+    bool more;
+    answer(0, text);
+    struct search_hits hits = search_in(query, IDS[0], 1, &more);
+    assert_int_equal(hits.items.len, 1);
+    const struct search_hit *hit = &hits.items.items[0];
+    size_t len = strlen(hit->snippet);
+    assert_true(len <= 240);
+    assert_true(utf8_valid(hit->snippet, len));
+    assert_null(strchr(hit->snippet, '\n'));
+    assert_true(hit->match + hit->len <= len);
+    char *match = mem_strndup(hit->snippet + hit->match, hit->len);
+    assert_string_equal(match, wanted_match);
+    free(match);
+    search_hits_release(&hits);
+}
+
+static void check_snippet(const char *text, const char *query, const char *wanted)
+{
+    bool more;
+    answer(0, text);
+    struct search_hits hits = search_in(query, IDS[0], 1, &more);
+    assert_int_equal(hits.items.len, 1);
+    assert_string_equal(hits.items.items[0].snippet, wanted);
+    search_hits_release(&hits);
+}
+
+static void test_snippets(void **state)
+{
+    (void)state;
+    check_snippet("one\n\n   two\tthree", "two", "one two three");
+    check_snippet("\n\n one two \n", "one", "one two");
+    check_snippet("a\x1b[31m red \xe2\x80\xae mark", "red", "a␛[31m red � mark");
+    check_line("Die Häuser sind GROẞ", "hauser", "Häuser");
+    check_line("the old red barn, old", "red old", "old");
+    check_line("the old red barn", "\"old red\"", "old red");
+    check_line("harvesters", "harv", "harvesters");
+    check_line("cafe\xcc\x81 noir", "café", "cafe\xcc\x81");
+}
+
+static char *padded(const char *before, const char *word, const char *after, size_t bytes)
+{
+    struct buf text = BUF_INIT;
+    while (text.len < bytes)
+        buf_addstr(&text, before);
+    buf_addstr(&text, word);
+    for (size_t i = 0; i < bytes; i += strlen(after))
+        buf_addstr(&text, after);
+    return buf_take(&text);
+}
+
+static void test_long_texts_have_the_match_in_the_middle(void **state)
+{
+    (void)state;
+    bool more;
+    char *text = padded("früher ", "needle", " später", 100000);
+    check_line(text, "needle", "needle");
+    struct search_hits hits = search_in("needle", NULL, 1, &more);
+    const struct search_hit *hit = &hits.items.items[0];
+    size_t len = strlen(hit->snippet);
+    assert_true(len > 200);
+    assert_true(hit->match > len / 2 - 20 && hit->match < len / 2 + 20);
+    assert_int_equal(strncmp(hit->snippet, "…", 3), 0);
+    assert_string_equal(hit->snippet + len - 3, "…");
+    search_hits_release(&hits);
+    free(text);
+
+    text = padded("x ", "y", " ", 3000); /* nothing behind it: all the room is for what is before */
+    check_line(text, "y", "y");
+    hits = search_in("y", NULL, 1, &more);
+    assert_true(hits.items.items[0].match > 200);
+    search_hits_release(&hits);
+    free(text);
+
+    text = padded("\n", "needle", "\n", 5000);
+    check_line(text, "needle", "needle");
+    free(text);
+
+    struct buf word = BUF_INIT;
+    while (word.len < 3000)
+        buf_addstr(&word, "é");
+    answer(0, word.data);
+    hits = search_in("eee", NULL, 1, &more);
+    assert_true(strlen(hits.items.items[0].snippet) <= 240);
+    assert_int_equal(hits.items.items[0].match, 0);
+    assert_true(hits.items.items[0].len > 100);
+    search_hits_release(&hits);
+    buf_release(&word);
+}
+
+static void test_random_snippets(void **state)
+{
+    (void)state;
+    static const char *const pieces[] = {" ",           "\n",   "a",    "é",
+                                         "e\xcc\x81",   "漢字", "\x02", "word",
+                                         "👩‍👧", ". ",   "   ",  "\xe2\x80\xa8"};
+    entropy_seed(support_seed());
+    for (int round = 0; round < 300; round++) {
+        struct buf text = BUF_INIT;
+        size_t before = pick(400);
+        size_t after = pick(400);
+        for (size_t i = 0; i < before + after; i++) {
+            if (i == before)
+                buf_addstr(&text, " NÉEDLE ");
+            buf_addstr(&text, pieces[pick(sizeof pieces / sizeof *pieces)]);
+        }
+        if (after == 0)
+            buf_addstr(&text, " NÉEDLE ");
+        check_line(text.data, "needle", "NÉEDLE");
+        buf_release(&text);
+    }
+}
+
+/* ---- keeping the index ---- */
+
+static void test_deleted_sessions_are_forgotten(void **state)
+{
+    (void)state;
+    ask(0, "shared word");
+    ask(2, "shared word");
+    assert_true(sessions_delete(store, IDS[2], &e));
+    finds("shared", "0/1 end");
+    last[2] = 0;
+    put(2, false); /* in the place of the deleted one */
+    ask(2, "other words");
+    finds("shared", "0/1 end");
+    finds("other", "2/1 end");
+}
+
+static void test_copies_are_found(void **state)
+{
+    (void)state;
+    ask(0, "first");
+    answer(0, "second");
+    ask(0, "third");
+    assert_true(event_log_copy(store, IDS[0], 2, IDS[1], &e));
+    finds("first", "1/1 0/1 end");
+    finds("second", "1/2 0/2 end");
+    finds("third", "0/3 end");
+    assert_true(sessions_delete(store, IDS[0], &e));
+    finds("first", "1/1 end");
+}
+
+static void test_a_log_that_is_filled_is_found(void **state)
+{
+    struct event *events[] = {event_new(EVENT_RUN_STARTED), event_new(EVENT_TEXT_COMPLETE)};
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        events[i]->seq = (int64_t)i + 1;
+        events[i]->text = mem_strdup(i == 0 ? "a question" : "an answer");
+        memcpy(events[i]->session_id, IDS[1], sizeof events[i]->session_id);
+    }
+    assert_true(event_log_fill(store, events, 0, &e));
+    assert_true(event_log_fill(store, events, 2, &e));
+    finds("question", "1/1 end");
+    finds("answer", "1/2 end");
+    assert_false(event_log_fill(store, events, 2, &e)); /* it has a log */
+    finds("answer", "1/2 end");
+    assert_true(sessions_delete(store, IDS[1], &e));
+    finds("answer", "end");
+    for (size_t i = 0; i < 2; i++)
+        event_free(events[i]);
+}
+
+static void test_rolled_back_events_are_not_found(void **state)
+{
+    (void)state;
+    assert_true(store_begin(store, &e));
+    ask(0, "gone");
+    finds("gone", "0/1 end");
+    store_rollback(store);
+    finds("gone", "end");
+    last[0] = 0;
+    ask(0, "kept");
+    finds("kept", "0/1 end");
+}
+
+/* What JSON cannot hold is not in the index otherwise than in the log: it could not be taken out.
+ */
+static void test_invalid_bytes(void **state)
+{
+    (void)state;
+    ask(0, "w\xffx y\xc3 \xed\xa0\x80z");
+    finds("y", "0/1 end");
+    finds("w x", "0/1 end");
+    assert_true(sessions_delete(store, IDS[0], &e));
+    finds("y", "end");
+    finds("w", "end");
+    put(0, false);
+    last[0] = 0;
+    ask(0, "x");
+    finds("y", "end");
+}
+
+/* A number that has no room in a place of the index is in no other session's room. */
+static void test_enormous_numbers(void **state)
+{
+    (void)state;
+    last[0] = 0xffffffff - 1;
+    ask(0, "word");
+    ask(0, "beyond");
+    ask(1, "word");
+    finds("word", "1/1 0/4294967295 end");
+    finds("beyond", "end");
+    assert_true(sessions_delete(store, IDS[0], &e));
+    finds("word", "1/1 end");
+}
+
+static void test_a_reader_searches(void **state)
+{
+    (void)state;
+    struct store *reader;
+    struct search_hits hits;
+    bool more;
+    ask(0, "word");
+    char *path = support_path("tiro.db");
+    assert_true(store_open(path, STORE_READ_ONLY, &reader, &e));
+    assert_true(search_texts(reader, "word", NULL, 5, &hits, &more, &e));
+    assert_int_equal(hits.items.len, 1);
+    search_hits_release(&hits);
+    ask(0, "word once more");
+    assert_true(search_texts(reader, "word", NULL, 5, &hits, &more, &e));
+    assert_int_equal(hits.items.len, 2);
+    search_hits_release(&hits);
+    store_close(reader);
+    free(path);
+}
+
+/* A store of memory alone is the same to search. */
+static void test_in_memory(void **state)
+{
+    (void)state;
+    struct store *file = store;
+    struct store *reader;
+    struct search_hits hits;
+    bool more;
+    char *path = store_memory_path();
+    assert_true(store_open(path, STORE_READ_WRITE, &store, &e));
+    put(0, false);
+    ask(0, "word");
+    assert_true(store_open(path, STORE_READ_ONLY, &reader, &e));
+    assert_true(search_texts(reader, "word", NULL, 5, &hits, &more, &e));
+    assert_int_equal(hits.items.len, 1);
+    search_hits_release(&hits);
+    assert_true(sessions_delete(store, IDS[0], &e));
+    assert_true(search_texts(reader, "word", NULL, 5, &hits, &more, &e));
+    assert_int_equal(hits.items.len, 0);
+    store_close(reader);
+    store_close(store);
+    store = file;
+    free(path);
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_words),
+        TEST(test_phrases),
+        TEST(test_the_last_word_may_go_on),
+        TEST(test_case_and_accents),
+        TEST(test_what_is_looked_at),
+        TEST(test_newest_first_up_to_the_limit),
+        TEST(test_what_a_hit_says),
+        TEST(test_operators_are_words),
+        TEST(test_without_a_word),
+        TEST(test_hostile_queries_are_no_error),
+        TEST(test_long_queries),
+        TEST(test_random_texts),
+        TEST(test_snippets),
+        TEST(test_long_texts_have_the_match_in_the_middle),
+        TEST(test_random_snippets),
+        TEST(test_deleted_sessions_are_forgotten),
+        TEST(test_copies_are_found),
+        TEST(test_a_log_that_is_filled_is_found),
+        TEST(test_rolled_back_events_are_not_found),
+        TEST(test_invalid_bytes),
+        TEST(test_enormous_numbers),
+        TEST(test_a_reader_searches),
+        TEST(test_in_memory),
+    };
+    return cmocka_run_group_tests_name("search", tests, NULL, NULL);
+}

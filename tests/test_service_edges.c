@@ -1,0 +1,220 @@
+/* The session service where two things meet: a change and a session that is only read, an end and
+ * what was put off, a deletion and files that are not ours. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/mem.h"
+#include "session/worker_private.h"
+#include "tests/support.h"
+#include "tests/surface.h"
+
+/* A kept session with one answer; its id. */
+static void keep_one(char id[UUID_LEN + 1])
+{
+    struct service *s = surface_open(NULL, true);
+    struct notice *n = surface_expect(s, NOTICE_SESSION);
+    memcpy(id, n->info.id, UUID_LEN + 1);
+    notice_free(n);
+    free(surface_ask(s, "one"));
+    service_free(s);
+}
+
+static struct service *open_to_read(const char *id)
+{
+    struct service_options options = surface_options(id, true);
+    options.read_only = true;
+    struct service *s = service_new(&options);
+    notice_free(surface_expect(s, NOTICE_PROVIDER));
+    return s;
+}
+
+static void assert_listed(const char *title, const char *labels)
+{
+    struct session_list list = {0};
+    surface_list(&list);
+    assert_int_equal(list.items.len, 1);
+    assert_string_equal(list.items.items[0].title, title);
+    assert_string_equal(list.items.items[0].labels, labels);
+    session_list_release(&list);
+}
+
+static void what_is_only_read_can_be_renamed(void **state)
+{
+    (void)state;
+    char id[UUID_LEN + 1];
+    keep_one(id);
+    struct service *s = open_to_read(id);
+    surface_send_for(s, COMMAND_LABEL, NULL, "+kept", 0);
+    notice_free(surface_expect(s, NOTICE_DONE));
+    surface_send_for(s, COMMAND_RENAME, id, "Another", 0);
+    notice_free(surface_expect(s, NOTICE_DONE));
+    struct notice *n = surface_expect(s, NOTICE_SESSION);
+    assert_string_equal(n->info.title, "Another");
+    assert_string_equal(n->info.labels, "kept");
+    assert_true(n->read_only);
+    notice_free(n);
+    service_free(s);
+    assert_listed("Another", "kept");
+}
+
+static void what_another_writes_to_is_not_renamed(void **state)
+{
+    (void)state;
+    char id[UUID_LEN + 1];
+    keep_one(id);
+    struct service *writer = surface_open(id, true);
+    notice_free(surface_expect(writer, NOTICE_PROVIDER));
+    struct service *s = open_to_read(id);
+    surface_send_for(s, COMMAND_RENAME, NULL, "Another", 0);
+    surface_expect_error(s, ERR_SESSION_BUSY, NULL);
+    service_free(s);
+    service_free(writer);
+}
+
+/* Its row is gone, whatever is left: to go on with it would bring it back. */
+static void what_is_deleted_but_for_a_file_is_left(void **state)
+{
+    (void)state;
+    char id[UUID_LEN + 1];
+    keep_one(id);
+    char *notes = mem_printf("data/sessions/%s/notes.txt", id);
+    char *path = support_path(notes);
+    support_write(path, "mine");
+    struct service *s = surface_open(id, true);
+    notice_free(surface_expect(s, NOTICE_PROVIDER));
+    surface_send_for(s, COMMAND_DELETE, NULL, NULL, 0);
+    surface_expect_error(s, ERR_FILE_ERROR, NULL);
+    free(surface_ask(s, "two"));
+    service_free(s);
+    struct session_list list = {0};
+    surface_list(&list);
+    assert_int_equal(list.items.len, 1);
+    assert_string_not_equal(list.items.items[0].id, id);
+    session_list_release(&list);
+    free(path);
+    free(notes);
+}
+
+/* The deletion waits for the end of the turn, and the end of the program comes with it. */
+static void what_was_put_off_is_done_at_the_end(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 10; i++) {
+        struct service *s = surface_open(NULL, true);
+        model_server_queue(surface_server(), &(struct reply){.fault = REPLY_STALL, .text = "Half"});
+        surface_send(s, COMMAND_START_TURN, "Tell me all.");
+        notice_free(surface_expect_event(s, EVENT_TEXT_DELTA));
+        surface_send_for(s, COMMAND_DELETE, NULL, NULL, 0);
+        service_free(s);
+        struct session_list list = {0};
+        surface_list(&list);
+        assert_int_equal(list.items.len, 0);
+        session_list_release(&list);
+    }
+}
+
+/* The turn of the open session is none of its business. */
+static void taking_it_out_of_the_archive_ends_no_turn(void **state)
+{
+    (void)state;
+    struct service *s = surface_open(NULL, true);
+    model_server_queue(surface_server(), &(struct reply){.fault = REPLY_STALL, .text = "Half"});
+    surface_send(s, COMMAND_START_TURN, "Tell me all.");
+    notice_free(surface_expect_event(s, EVENT_TEXT_DELTA));
+    surface_send_for(s, COMMAND_ARCHIVE, NULL, NULL, 1);
+    notice_free(surface_expect(s, NOTICE_DONE));
+    surface_send(s, COMMAND_START_TURN, "And this?");
+    surface_expect_error(s, ERR_SESSION_BUSY, "And this?");
+    service_free(s);
+}
+
+/* A worker that asks the server something between turns, without its thread. */
+struct aside {
+    struct mailbox *commands, *notices;
+    struct worker *worker;
+};
+
+static void free_command(void *c)
+{
+    command_free(c);
+}
+
+static void free_notice(void *n)
+{
+    notice_free(n);
+}
+
+static struct aside begin_aside(void)
+{
+    struct service_options options = surface_options(NULL, true);
+    struct aside a = {.commands = mailbox_new(free_command), .notices = mailbox_new(free_notice)};
+    a.worker = worker_new(&options, a.commands, a.notices);
+    a.worker->doing = ASIDE;
+    return a;
+}
+
+static void end_aside(struct aside *a)
+{
+    worker_free(a->worker);
+    mailbox_free(a->commands);
+    mailbox_free(a->notices);
+}
+
+static void assert_refused(struct aside *a, enum err_code code, const char *text)
+{
+    struct notice *n = mailbox_pop(a->notices);
+    assert_non_null(n);
+    assert_int_equal(n->type, NOTICE_ERROR);
+    assert_int_equal(n->error.code, code);
+    assert_string_equal(n->text, text);
+    notice_free(n);
+    assert_null(mailbox_pop(a->notices));
+}
+
+static void of_two_messages_that_wait_one_is_refused(void **state)
+{
+    (void)state;
+    struct aside a = begin_aside();
+    worker_handle(a.worker, command_new(COMMAND_START_TURN, "first"));
+    assert_null(mailbox_pop(a.notices));
+    assert_true(a.worker->cancelled);
+    worker_handle(a.worker, command_new(COMMAND_START_TURN, "second"));
+    assert_refused(&a, ERR_SESSION_BUSY, "second");
+    assert_int_equal(a.worker->deferred.len, 1);
+    end_aside(&a);
+}
+
+static void a_message_that_waits_can_be_interrupted(void **state)
+{
+    (void)state;
+    struct aside a = begin_aside();
+    worker_handle(a.worker, command_new(COMMAND_MODELS, NULL));
+    worker_handle(a.worker, command_new(COMMAND_START_TURN, "first"));
+    worker_handle(a.worker, command_new(COMMAND_INTERRUPT, NULL));
+    assert_refused(&a, ERR_INTERRUPTED, "first");
+    assert_int_equal(a.worker->deferred.len, 1);
+    assert_int_equal(a.worker->deferred.items[0]->type, COMMAND_MODELS);
+    end_aside(&a);
+}
+
+int main(void)
+{
+    const struct CMUnitTest all[] = {
+        stored_test(what_is_only_read_can_be_renamed),
+        stored_test(what_another_writes_to_is_not_renamed),
+        stored_test(what_is_deleted_but_for_a_file_is_left),
+        stored_test(what_was_put_off_is_done_at_the_end),
+        surface_test(taking_it_out_of_the_archive_ends_no_turn),
+        surface_test(of_two_messages_that_wait_one_is_refused),
+        surface_test(a_message_that_waits_can_be_interrupted),
+    };
+    return cmocka_run_group_tests_name("service edges", all, NULL, NULL);
+}

@@ -1,0 +1,775 @@
+/* `tiro sessions` through the real program. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/mem.h"
+#include "base/utf8.h"
+#include "base/uuid.h"
+#include "base/vec.h"
+#include "session/capability.h"
+#include "session/lock.h"
+#include "tests/program.h"
+#include "tests/record.h"
+#include "tests/screen.h"
+#include "tests/support.h"
+
+enum { PATIENCE_MS = 20000 };
+
+static const char conversation[] =
+    "[{\"role\":\"user\",\"content\":\"The first question\"},"
+    "{\"role\":\"assistant\",\"content\":\"The first answer\"},"
+    "{\"role\":\"user\",\"content\":\"The second question\"},"
+    "{\"role\":\"assistant\",\"content\":\"The second answer\"}]";
+
+#define SESSIONS(...) RUN("sessions", __VA_ARGS__)
+
+/* A session of two turns with this title; its id. */
+static char *add_session(const char *title)
+{
+    const char *const args[] = {"sessions", "import", "-", NULL};
+    char *id = program_output(program_run(conversation, args));
+    id[strcspn(id, "\n")] = '\0';
+    assert_int_equal(strlen(id), UUID_LEN);
+    char *nothing = program_output(SESSIONS("rename", id, title));
+    assert_string_equal(nothing, "");
+    free(nothing);
+    return id;
+}
+
+static void run_ok(struct result r)
+{
+    free(program_output(r));
+}
+
+static const char *member(const struct json *list, size_t index, const char *name)
+{
+    return json_get_string(json_at(list, index), name);
+}
+
+static void expect_titles(struct result r, const char *const *titles)
+{
+    struct json *list = program_json(r);
+    size_t count = 0;
+    for (; titles[count]; count++) {
+        const char *title = member(list, count, "title");
+        if (!title || strcmp(title, titles[count]) != 0)
+            fail_msg("title %zu is %s, not %s", count, title ? title : "missing", titles[count]);
+    }
+    assert_int_equal(json_len(list), count);
+    json_free(list);
+}
+
+#define TITLES(...) ((const char *const[]){__VA_ARGS__, NULL})
+#define NO_TITLES ((const char *const[]){NULL})
+
+/* --- list --------------------------------------------------------------------------------------
+ */
+
+static void test_list_filters(void **state)
+{
+    (void)state;
+    char *here = support_path("here");
+    assert_int_equal(mkdir(here, 0700), 0);
+    char *old = add_session("old"), *young = add_session("young");
+    assert_int_equal(chdir(here), 0);
+    char *other = add_session("other place");
+    run_ok(SESSIONS("label", old, "urgent", "+law"));
+    run_ok(SESSIONS("archive", old));
+
+    expect_titles(SESSIONS("list", "--json"), TITLES("other place", "young", "old"));
+    expect_titles(SESSIONS("--json"), TITLES("other place", "young", "old"));
+    expect_titles(SESSIONS("list", "--json", "--limit", "2"), TITLES("other place", "young"));
+    expect_titles(SESSIONS("list", "--json", "--archived"), TITLES("old"));
+    expect_titles(SESSIONS("list", "--json", "--live"), TITLES("other place", "young"));
+    expect_titles(SESSIONS("list", "--json", "--label", "law"), TITLES("old"));
+    expect_titles(SESSIONS("list", "--json", "--label", "la"), NO_TITLES);
+    expect_titles(SESSIONS("list", "--json", "--directory", "."), TITLES("other place"));
+    expect_titles(SESSIONS("list", "--json", "--directory", here), TITLES("other place"));
+    expect_titles(SESSIONS("list", "--json", "--directory", "/nonesuch"), NO_TITLES);
+    expect(SESSIONS("list", "--label", "nonesuch"), 0, "no session is like that");
+    expect(SESSIONS("list", "--live", "--archived"), 64, "tiro: USAGE: ");
+    expect(SESSIONS("list", "--json", "--names"), 64, "tiro: USAGE: ");
+    assert_int_equal(chdir("/"), 0);
+    free(here);
+    free(old);
+    free(young);
+    free(other);
+}
+
+static void test_list_names(void **state)
+{
+    (void)state;
+    char *one = add_session("one"), *two = add_session("two words");
+    char *expected = mem_printf("%s\ttwo words\n%s\tone\n", two + UUID_LEN - 8, one + UUID_LEN - 8);
+    char *names = program_output(SESSIONS("list", "--names"));
+    assert_string_equal(names, expected);
+    free(names);
+    free(expected);
+    free(one);
+    free(two);
+}
+
+/* Columns before `text` in the line that holds `in`. */
+static size_t column_of(const char *lines, const char *in, const char *text)
+{
+    const char *line = strstr(lines, in);
+    if (!line)
+        fail_msg("\"%s\" is not in: %s", in, lines);
+    while (line > lines && line[-1] != '\n')
+        line--;
+    const char *at = strstr(line, text);
+    assert_non_null(at);
+    assert_true(at < line + strcspn(line, "\n"));
+    return utf8_width(line, (size_t)(at - line));
+}
+
+static void test_list_is_aligned(void **state)
+{
+    (void)state;
+    static const char wide_title[] = "日本語の長い題名です、とても長い";
+    char *plain = add_session("a plain title"), *wide = add_session(wide_title);
+    char *combined = add_session("e\xcc\x81\xcc\x81\xcc\x81 accents");
+    char *const ids[] = {plain, wide, combined};
+    for (size_t i = 0; i < 3; i++)
+        run_ok(SESSIONS("label", ids[i], "the-label"));
+    run_ok(SESSIONS("archive", wide));
+
+    char *lines = program_output(SESSIONS("list"));
+    size_t label = column_of(lines, "plain", "the-label");
+    assert_int_equal(column_of(lines, "日本語", "the-label"), label);
+    assert_int_equal(column_of(lines, "accents", "the-label"), label);
+    assert_int_equal(column_of(lines, "plain", "a plain"), column_of(lines, "日本語", "日本語"));
+    size_t title = column_of(lines, "日本語", "日本語");
+    assert_int_equal(column_of(lines, "日本語", "archived"),
+                     title + utf8_width(wide_title, strlen(wide_title)) + 2);
+    assert_text(lines, "2 turns");
+    assert_text(lines, "archived");
+    free(lines);
+    for (size_t i = 0; i < 3; i++)
+        free(ids[i]);
+}
+
+static void test_list_fits_the_terminal(void **state)
+{
+    (void)state;
+    static const char title[] = "日本語の題名はここでもういちど長くなりますから切られるはずです";
+    char *ids[3];
+    for (size_t i = 0; i < 3; i++) {
+        ids[i] = add_session(title);
+        run_ok(SESSIONS("label", ids[i], "seen"));
+    }
+    for (int width = 20; width < 100; width += 13) {
+        const char *const argv[] = {support_program(), "sessions", "list", NULL};
+        struct screen *s = screen_start(argv, support_dir(), 8, width);
+        assert_true(screen_wait_exit(s, PATIENCE_MS));
+        for (int row = 0; row < 3; row++)
+            assert_int_equal(strncmp(screen_row_text(s, row), ids[2 - row] + UUID_LEN - 8, 8), 0);
+        assert_string_equal(screen_row_text(s, 3), "");
+        if (width > 80)
+            assert_text(screen_row_text(s, 0), "seen"); /* the title gives way */
+        screen_free(s);
+    }
+    for (size_t i = 0; i < 3; i++)
+        free(ids[i]);
+}
+
+/* A title that reached the store past every check. */
+static void test_hostile_title_is_cleaned(void **state)
+{
+    (void)state;
+    char *id = add_session("harmless");
+    const char *const export[] = {"sessions", "export", "--format", "json", id, NULL};
+    char *text = program_output(program_run("", export));
+    char *at = strstr(text, "harmless");
+    assert_non_null(at);
+    memcpy(at, "\\u001b]0", 8);
+    const char *const import[] = {"sessions", "import", "-", NULL};
+    run_ok(program_run(text, import));
+    free(text);
+    static const char *const ways[][4] = {
+        {"list"}, {"list", "--names"}, {"show"}, {"search", "first"}, {"export", "last"}};
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        char *out = program_output(SESSIONS(ways[i][0], ways[i][1]));
+        assert_null(strchr(out, '\x1b'));
+        free(out);
+    }
+    free(id);
+}
+
+static void test_json_is_cleaned_for_a_terminal(void **state)
+{
+    (void)state;
+    static const char input[] = "[{\"role\":\"user\",\"content\":\"a \\u009b31m b \\u202e c\"}]";
+    const char *const import[] = {"sessions", "import", "-", NULL};
+    run_ok(program_run(input, import));
+    static const char *const ways[][3] = {
+        {"show", "--json"}, {"list", "--json"}, {"export", "--format=json"}};
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        const char *const argv[] = {support_program(),      "sessions", ways[i][0], ways[i][1],
+                                    i == 2 ? "last" : NULL, NULL};
+        struct screen *s = screen_start(argv, support_dir(), 24, 80);
+        assert_true(screen_wait_exit(s, PATIENCE_MS));
+        assert_int_equal(screen_status(s), 0);
+        assert_false(screen_log_has(s, "\xc2\x9b"));
+        assert_false(screen_log_has(s, "\xe2\x80\xae"));
+        screen_free(s);
+    }
+    char *raw = program_output(SESSIONS("show", "--json"));
+    assert_text(raw, "\xe2\x80\xae");
+    free(raw);
+}
+
+/* What cannot be read is no empty list. */
+static void test_unreadable_data(void **state)
+{
+    (void)state;
+    expect(SESSIONS("list"), 0, "no sessions yet");
+    char *dir = support_path(".local"), *file = support_path(".local/share");
+    assert_true(mkdir(dir, 0700) == 0 || access(dir, F_OK) == 0);
+    support_write(file, "a file where a directory should be\n");
+    static const char *const verbs[] = {"list", "show", "search"};
+    for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++) {
+        struct result r = i == 2 ? SESSIONS(verbs[i], "word") : SESSIONS(verbs[i]);
+        assert_string_equal(r.out, "");
+        expect(r, 1, "tiro: SESSION_STORE_ERROR: ");
+    }
+    free(dir);
+    free(file);
+}
+
+/* --- show, search ------------------------------------------------------------------------------
+ */
+
+static void test_show(void **state)
+{
+    (void)state;
+    expect(SESSIONS("show"), 1, "tiro: SESSION_NOT_FOUND: ");
+    char *id = add_session("The title");
+    char *whole = program_output(SESSIONS("show", id));
+    assert_text(whole, "The title");
+    assert_text(whole, id);
+    assert_true(strstr(whole, "The first answer") < strstr(whole, "The second question"));
+    char *named = program_output(SESSIONS("show", "the TITLE"));
+    assert_string_equal(named, whole);
+    char *limited = program_output(SESSIONS("show", "-n", "1", "last"));
+    assert_text(limited, "The title");
+    assert_no_text(limited, "The first");
+    assert_text(limited, "The second question");
+    assert_text(limited, "The second answer");
+    char *unlimited = program_output(SESSIONS("show", "--limit", "99", "last"));
+    assert_string_equal(unlimited, whole);
+    free(whole);
+    free(named);
+    free(limited);
+    free(unlimited);
+    free(id);
+}
+
+/* Two runs without an end; its id. */
+static char *add_crashes(void)
+{
+    char *path = support_path(".local/share/tiro/tiro.db");
+    struct store *store;
+    struct record r;
+    struct error e = {0};
+    if (!store_open(path, STORE_READ_WRITE, &store, &e))
+        fail_msg("%s", e.text);
+    record_begin(&r, store);
+    record_add(&r, EVENT_RUN_STARTED, "Why?");
+    record_add(&r, EVENT_TEXT_DELTA, "Because of ");
+    record_add(&r, EVENT_RUN_STARTED, "And?");
+    record_add(&r, EVENT_TEXT_DELTA, "So that ");
+    char *id = mem_strdup(r.info.id);
+    record_release(&r);
+    store_close(store);
+    free(path);
+    return id;
+}
+
+static void test_show_crashes(void **state)
+{
+    (void)state;
+    static const char cut_off[] = "Why?\n\n## tiro · cut off\n\nBecause of \n\n! cut off\n\n## you";
+    static const char unfinished[] = "And?\n\n## tiro · unfinished\n\nSo that \n\n"
+                                     "! unfinished: cut off, or still going on\n\n";
+    free(add_session("for its store"));
+    char *id = add_crashes();
+    const char *const limits[] = {NULL, "--limit=2", "--limit=1"};
+    for (size_t i = 0; i < 3; i++) {
+        char *text = program_output(SESSIONS("show", id, limits[i]));
+        size_t len = strlen(text);
+        if (i < 2)
+            assert_text(text, cut_off);
+        else
+            assert_no_text(text, "! cut off"); /* a part of the turn that is left out */
+        assert_true(len > strlen(unfinished));
+        assert_string_equal(text + len - strlen(unfinished), unfinished);
+        free(text);
+    }
+    struct json *v = program_json(SESSIONS("show", "--json", id));
+    assert_int_equal(json_len(json_get(v, "events")), 4);
+    json_free(v);
+    free(id);
+}
+
+static void test_show_json(void **state)
+{
+    (void)state;
+    char *id = add_session("The title");
+    struct json *whole = program_json(SESSIONS("show", "--json", id));
+    const struct json *events = json_get(whole, "events");
+    assert_string_equal(json_get_string(json_get(whole, "session"), "id"), id);
+    assert_string_equal(json_get_string(json_first(events), "type"), "run_started");
+    struct json *last = program_json(SESSIONS("show", "--json", "--limit", "1"));
+    const struct json *fewer = json_get(last, "events");
+    assert_string_equal(json_get_string(json_first(fewer), "input"), "The second question");
+    assert_true(json_len(fewer) * 2 == json_len(events));
+    json_free(whole);
+    json_free(last);
+    free(id);
+}
+
+static void test_search(void **state)
+{
+    (void)state;
+    char *old = add_session("old"), *young = add_session("young");
+    struct json *hits = program_json(SESSIONS("search", "--json", "second", "answer"));
+    assert_int_equal(json_len(hits), 2);
+    assert_string_equal(member(hits, 0, "session_id"), young);
+    assert_string_equal(member(hits, 1, "session_id"), old);
+    assert_text(member(hits, 0, "snippet"), "The second answer");
+    json_free(hits);
+
+    hits = program_json(SESSIONS("search", "--json", "--in", "old", "second"));
+    assert_int_equal(json_len(hits), 2); /* question and answer */
+    assert_string_equal(member(hits, 0, "session_id"), old);
+    json_free(hits);
+
+    struct result r = SESSIONS("search", "--limit", "1", "answer");
+    assert_text(r.out, young + UUID_LEN - 8);
+    assert_no_text(r.out, old + UUID_LEN - 8);
+    expect(r, 0, "--limit N");
+    expect(SESSIONS("search", "nonesuch"), 0, "nothing was found");
+    expect(SESSIONS("search", "--in", "nonesuch", "x"), 1, "tiro: SESSION_NOT_FOUND: ");
+    run_ok(SESSIONS("search", "\"second answer\"", "(", "*"));
+    expect(SESSIONS("search", "\"answer second\""), 0, "nothing was found");
+    free(old);
+    free(young);
+}
+
+static void test_search_shows_the_match(void **state)
+{
+    (void)state;
+    struct buf input = BUF_INIT;
+    buf_addstr(&input, "[{\"role\":\"user\",\"content\":\"");
+    for (int i = 0; i < 30; i++)
+        buf_addstr(&input, "filler ");
+    buf_addstr(&input, "needle");
+    for (int i = 0; i < 30; i++)
+        buf_addstr(&input, " filler");
+    buf_addstr(&input, "\"}]");
+    const char *const import[] = {"sessions", "import", "-", NULL};
+    run_ok(program_run(input.data, import));
+    buf_release(&input);
+    const char *const argv[] = {support_program(), "sessions", "search", "needle", NULL};
+    struct screen *s = screen_start(argv, support_dir(), 8, 40);
+    assert_true(screen_wait_exit(s, PATIENCE_MS));
+    assert_text(screen_row_text(s, 1), "needle");
+    assert_string_equal(screen_row_text(s, 2), "");
+    screen_free(s);
+}
+
+/* --- changes -----------------------------------------------------------------------------------
+ */
+
+static void test_rename_and_label(void **state)
+{
+    (void)state;
+    char *id = add_session("before");
+    run_ok(SESSIONS("rename", "last", "after"));
+    expect_titles(SESSIONS("list", "--json"), TITLES("after"));
+    run_ok(SESSIONS("rename", id, ""));
+    expect_titles(SESSIONS("list", "--json"), TITLES("The first question"));
+
+    run_ok(SESSIONS("label", id, "b", "+a", "h"));
+    run_ok(SESSIONS("label", id, "-b", "-h", "+c"));
+    struct json *list = program_json(SESSIONS("list", "--json"));
+    char *labels = json_print(json_get(json_first(list), "labels"));
+    assert_string_equal(labels, "[\"a\",\"c\"]");
+    free(labels);
+    json_free(list);
+    expect(SESSIONS("label", id, "far-too-long-a-label-to-be-accepted-by-anybody"), 64,
+           "tiro: USAGE: ");
+    expect(SESSIONS("label", "nonesuch", "x"), 1, "tiro: SESSION_NOT_FOUND: ");
+    expect(SESSIONS("rename", "nonesuch", "x"), 1, "tiro: SESSION_NOT_FOUND: ");
+    free(id);
+}
+
+static void test_archive(void **state)
+{
+    (void)state;
+    char *one = add_session("one"), *two = add_session("two");
+    expect(SESSIONS("archive", "nonesuch", one, two), 1, "tiro: SESSION_NOT_FOUND: ");
+    expect_titles(SESSIONS("list", "--json", "--live"), NO_TITLES);
+    run_ok(SESSIONS("unarchive", two));
+    expect_titles(SESSIONS("list", "--json", "--live"), TITLES("two"));
+    expect_titles(SESSIONS("list", "--json", "--archived"), TITLES("one"));
+    char *shown = program_output(SESSIONS("show", one));
+    assert_text(shown, "The first answer");
+    free(shown);
+    free(one);
+    free(two);
+}
+
+static void test_fork(void **state)
+{
+    (void)state;
+    char *id = add_session("origin");
+    struct json *origin = program_json(SESSIONS("show", "--json"));
+    int64_t at = 0;
+    for (const struct json *v = json_first(json_get(origin, "events")); v; v = json_next(v))
+        if (strcmp(json_get_string(v, "type"), "run_completed") == 0 && at == 0)
+            at = json_get_int(v, "seq", 0);
+    json_free(origin);
+    assert_true(at > 0);
+    char *event = mem_printf("%lld", (long long)at);
+    char *fork = program_output(SESSIONS("fork", "--at", event, id));
+    fork[strcspn(fork, "\n")] = '\0';
+    char *text = program_output(SESSIONS("show", fork));
+    assert_text(text, "The first answer");
+    assert_no_text(text, "The second question");
+    struct json *whole = program_json(SESSIONS("fork", "--json", id));
+    assert_string_equal(json_get_string(whole, "parent"), id);
+    json_free(whole);
+    expect(SESSIONS("fork", "--at", "0", id), 64, "tiro: USAGE: --at takes a whole number");
+    expect(SESSIONS("fork", "--at", "99999999999", id), 64, "no event 99999999999");
+    expect(SESSIONS("fork", "nonesuch"), 1, "tiro: SESSION_NOT_FOUND: ");
+    free(event);
+    free(fork);
+    free(text);
+    free(id);
+}
+
+static void test_delete(void **state)
+{
+    (void)state;
+    char *one = add_session("one"), *two = add_session("two"), *three = add_session("three");
+    expect(SESSIONS("delete", one), 64, "--yes");
+    expect(SESSIONS("delete", "--yes", one, "nonesuch"), 1, "tiro: SESSION_NOT_FOUND: ");
+    expect_titles(SESSIONS("list", "--json"), TITLES("three", "two", "one"));
+    /* "last" is the same session as its id, also when that has gone. */
+    run_ok(SESSIONS("delete", "--yes", "last", three, one));
+    expect_titles(SESSIONS("list", "--json"), TITLES("two"));
+    expect(SESSIONS("show", one), 1, "tiro: SESSION_NOT_FOUND: ");
+    free(one);
+    free(two);
+    free(three);
+}
+
+static void answer_delete(const char *answer, int status, const char *const *left)
+{
+    const char *const argv[] = {support_program(), "sessions", "delete", "one", "two", NULL};
+    struct screen *s = screen_start(argv, support_dir(), 10, 60);
+    assert_true(screen_wait_text(s, "[y/N]", PATIENCE_MS));
+    assert_text(screen_text(s), "one");
+    assert_text(screen_text(s), "2 sessions");
+    screen_type(s, answer);
+    screen_key(s, SCREEN_ENTER);
+    assert_true(screen_wait_exit(s, PATIENCE_MS));
+    assert_int_equal(screen_status(s), status);
+    screen_free(s);
+    expect_titles(SESSIONS("list", "--json"), left);
+}
+
+static void test_delete_asks(void **state)
+{
+    (void)state;
+    char *one = add_session("one"), *two = add_session("two");
+    answer_delete("", 1, TITLES("two", "one"));
+    answer_delete("no", 1, TITLES("two", "one"));
+    answer_delete("y", 0, NO_TITLES);
+    free(one);
+    free(two);
+}
+
+/* --- transfer ----------------------------------------------------------------------------------
+ */
+
+static void test_export(void **state)
+{
+    (void)state;
+    char *id = add_session("The title");
+    char *markdown = program_output(SESSIONS("export", id));
+    assert_text(markdown, "# The title\n");
+    assert_text(markdown, "The second answer");
+    struct json *v = program_json(SESSIONS("export", "--format", "json", id));
+    assert_string_equal(json_get_string(json_get(v, "session"), "title"), "The title");
+    json_free(v);
+
+    char *path = support_path("out.jsonl");
+    run_ok(SESSIONS("export", "-o", path, id));
+    char *file = support_read(path),
+         *lines = program_output(SESSIONS("export", "--format=jsonl", id));
+    assert_string_equal(file, lines);
+    expect(SESSIONS("export", "-o", path, id), 1, "tiro: FILE_ERROR: ");
+    run_ok(SESSIONS("export", "-o", path, "--force", "--format", "md", id));
+    char *replaced = support_read(path);
+    assert_string_equal(replaced, markdown);
+    struct stat st;
+    assert_int_equal(stat(path, &st), 0);
+    assert_int_equal(st.st_mode & 0777, 0600);
+
+    expect(SESSIONS("export", "--format", "jsno", id), 64, "did you mean \"json\"?");
+    expect(SESSIONS("export", "nonesuch"), 1, "tiro: SESSION_NOT_FOUND: ");
+    expect(SESSIONS("export", "-o", "/nonesuch/file.md", id), 1, "tiro: FILE_ERROR: ");
+    free(markdown);
+    free(path);
+    free(file);
+    free(lines);
+    free(replaced);
+    free(id);
+}
+
+/* Out and in again, where the old one is and where it is gone. */
+static void test_import_brings_back(void **state)
+{
+    (void)state;
+    static const char *const formats[] = {"json", "jsonl"};
+    for (size_t i = 0; i < 2; i++) {
+        char *id = add_session("Comes back"), *path = support_path(formats[i]);
+        run_ok(SESSIONS("export", "--format", formats[i], "-o", path, id));
+        char *before = support_read(path);
+        run_ok(SESSIONS("delete", "-y", id));
+        char *back = program_output(SESSIONS("import", path));
+        assert_int_equal(strncmp(back, id, UUID_LEN), 0);
+        char *after = program_output(SESSIONS("export", "--format", formats[i], id));
+        assert_string_equal(after, before);
+        struct json *twin = program_json(SESSIONS("import", "--json", path));
+        assert_string_equal(json_get_string(twin, "title"), "Comes back");
+        assert_string_not_equal(json_get_string(twin, "id"), id);
+        json_free(twin);
+        free(before);
+        free(back);
+        free(after);
+        free(path);
+        free(id);
+    }
+}
+
+static void test_import_faults(void **state)
+{
+    (void)state;
+    const char *const titled[] = {"sessions", "import", "-", "--title", "Given here", NULL};
+    run_ok(program_run(conversation, titled));
+    expect_titles(SESSIONS("list", "--json"), TITLES("Given here"));
+    const char *const import[] = {"sessions", "import", "-", NULL};
+    struct result r =
+        program_run("[{\"role\":\"user\",\"content\":\"x\"},{\"role\":\"judge\"}]", import);
+    assert_string_equal(r.out, "");
+    expect(r, 1, "messages[1]");
+    expect(program_run("no JSON at all", import), 1, "tiro: ");
+    expect(program_run("", import), 1, "tiro: ");
+    char *missing = support_path("missing.json");
+    expect(SESSIONS("import", missing), 1, "tiro: FILE_ERROR: ");
+    expect_titles(SESSIONS("list", "--json"), TITLES("Given here"));
+    free(missing);
+}
+
+static char *derived(const char *id, const char *name)
+{
+    char *relative = mem_printf(".local/share/tiro/sessions/%s/%s", id, name);
+    char *path = support_path(relative);
+    free(relative);
+    return path;
+}
+
+static void test_rebuild(void **state)
+{
+    (void)state;
+    char *one = add_session("one"), *two = add_session("two");
+    run_ok(SESSIONS("rebuild"));
+    char *path = derived(one, "transcript.md"), *other = derived(two, "events.jsonl");
+    char *text = support_read(path), *events = support_read(other);
+    assert_text(text, "The second answer");
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(unlink(other), 0);
+    run_ok(SESSIONS("rebuild", one));
+    char *again = support_read(path);
+    assert_string_equal(again, text);
+    assert_int_equal(access(other, F_OK), -1);
+
+    const char *const argv[] = {support_program(), "sessions", "rebuild", NULL};
+    struct screen *s = screen_start(argv, support_dir(), 10, 60);
+    assert_true(screen_wait_text(s, "2/2", PATIENCE_MS));
+    assert_true(screen_wait_exit(s, PATIENCE_MS));
+    screen_free(s);
+    char *events_again = support_read(other);
+    assert_string_equal(events_again, events);
+    expect(SESSIONS("rebuild", "nonesuch"), 1, "tiro: SESSION_NOT_FOUND: ");
+    free(path);
+    free(other);
+    free(text);
+    free(events);
+    free(again);
+    free(events_again);
+    free(one);
+    free(two);
+}
+
+/* --- usage and faults --------------------------------------------------------------------------
+ */
+
+static const struct {
+    const char *args[6];
+    const char *synopsis;
+} misused[] = {
+    {{"list", "word"}, "tiro sessions list"},
+    {{"show", "one", "two"}, "tiro sessions show"},
+    {{"search"}, "tiro sessions search"},
+    {{"rename"}, "tiro sessions rename SESSION TITLE"},
+    {{"rename", "last"}, "tiro sessions rename SESSION TITLE"},
+    {{"rename", "last", "a", "b"}, "tiro sessions rename SESSION TITLE"},
+    {{"label", "last"}, "tiro sessions label"},
+    {{"archive"}, "tiro sessions archive SESSION..."},
+    {{"unarchive"}, "tiro sessions unarchive SESSION..."},
+    {{"fork"}, "tiro sessions fork"},
+    {{"fork", "one", "two"}, "tiro sessions fork"},
+    {{"delete", "--yes"}, "tiro sessions delete"},
+    {{"export"}, "tiro sessions export"},
+    {{"export", "one", "two"}, "tiro sessions export"},
+    {{"import"}, "tiro sessions import"},
+    {{"import", "one", "two"}, "tiro sessions import"},
+    {{"rebuild", "one", "two"}, "tiro sessions rebuild"},
+};
+
+static void test_usage(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof misused / sizeof *misused; i++) {
+        const char *args[8] = {"sessions"};
+        for (size_t k = 0; misused[i].args[k]; k++)
+            args[k + 1] = misused[i].args[k];
+        struct result r = program_run("", args);
+        assert_text(r.err, "tiro: USAGE: ");
+        expect(r, 64, misused[i].synopsis);
+    }
+    expect(SESSIONS("list", "--yes"), 64, "unknown option --yes");
+    expect(SESSIONS("renmae", "a", "b"), 64, "did you mean \"rename\"?");
+    char *data = support_path(".local/share/tiro");
+    assert_int_equal(access(data, F_OK), -1); /* bad usage makes nothing */
+    free(data);
+}
+
+static void test_help(void **state)
+{
+    (void)state;
+    char *overview = program_output(SESSIONS("--help"));
+    for (size_t i = 0; i < sizeof misused / sizeof *misused; i++) {
+        const char *verb = misused[i].args[0];
+        char *help = program_output(SESSIONS(verb, "--help"));
+        char *same = program_output(RUN("help", "sessions", verb));
+        assert_string_equal(help, same);
+        assert_text(help, "Usage: tiro sessions ");
+        assert_text(help, verb);
+        assert_text(overview, verb);
+        free(help);
+        free(same);
+    }
+    free(overview);
+    expect(RUN("help", "sessions", "shwo"), 64, "did you mean \"show\"?");
+}
+
+static void expect_not_kept(void)
+{
+    expect(SESSIONS("list"), 0, "not kept");
+    char *list = program_output(SESSIONS("list", "--json"));
+    assert_string_equal(list, "[]\n");
+    free(list);
+    expect(SESSIONS("show"), 1, "tiro: SESSION_NOT_FOUND: ");
+    expect(SESSIONS("export", "last"), 1, "tiro: SESSION_NOT_FOUND: ");
+    static const char *const verbs[][4] = {{"rebuild"},          {"import", "-"},
+                                           {"fork", "x"},        {"archive", "x"},
+                                           {"rename", "x", "y"}, {"delete", "--yes", "x"}};
+    for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++)
+        expect(SESSIONS(verbs[i][0], verbs[i][1], verbs[i][2]), 1,
+               "tiro: SESSION_PERSISTENCE_DISABLED: ");
+}
+
+static void test_without_persistence(void **state)
+{
+    (void)state;
+    char *id = add_session("kept before");
+    setenv("TIRO_SESSION_PERSIST", "false", 1);
+    expect_not_kept();
+    unsetenv("TIRO_SESSION_PERSIST");
+    write_config("[session]\npersist = false\n");
+    expect_not_kept();
+    write_config("");
+    expect_titles(SESSIONS("list", "--json"), TITLES("kept before"));
+    free(id);
+}
+
+/* A session that another process has open can be looked at, and not be changed. */
+static void test_busy(void **state)
+{
+    (void)state;
+    char *id = add_session("busy"), *dir = support_path(".local/share/tiro");
+    int lock;
+    assert_true(lock_take(dir, id, &lock, &(struct error){0}));
+    expect(SESSIONS("rename", id, "x"), 1, "tiro: SESSION_BUSY: ");
+    expect(SESSIONS("label", id, "x"), 1, "tiro: SESSION_BUSY: ");
+    expect(SESSIONS("archive", id), 1, "tiro: SESSION_BUSY: ");
+    expect(SESSIONS("delete", "-y", id), 1, "tiro: SESSION_BUSY: ");
+    run_ok(SESSIONS("show", id));
+    run_ok(SESSIONS("export", id));
+    run_ok(SESSIONS("fork", id));
+    lock_drop(&lock);
+    run_ok(SESSIONS("delete", "-y", id));
+    free(id);
+    free(dir);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, support_setup, support_teardown)
+#define STORED(name) support_stored(name, support_setup, support_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest all[] = {
+        STORED(test_list_filters),
+        STORED(test_list_names),
+        STORED(test_list_is_aligned),
+        STORED(test_list_fits_the_terminal),
+        STORED(test_hostile_title_is_cleaned),
+        STORED(test_json_is_cleaned_for_a_terminal),
+        STORED(test_unreadable_data),
+        STORED(test_show),
+        STORED(test_show_crashes),
+        STORED(test_show_json),
+        STORED(test_search),
+        STORED(test_search_shows_the_match),
+        STORED(test_rename_and_label),
+        STORED(test_archive),
+        STORED(test_fork),
+        STORED(test_delete),
+        STORED(test_delete_asks),
+        STORED(test_export),
+        STORED(test_import_brings_back),
+        STORED(test_import_faults),
+        STORED(test_rebuild),
+        TEST(test_usage),
+        TEST(test_help),
+        STORED(test_without_persistence),
+        STORED(test_busy),
+    };
+    return cmocka_run_group_tests(all, NULL, NULL);
+}

@@ -1,0 +1,1134 @@
+/* The sessions screen without terminal and service: what it asks, what it draws of made-up answers,
+ * what its keys do. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <locale.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "base/utf8.h"
+#include "tests/support.h"
+#include "ui/sessions.h"
+
+static struct {
+    struct sessions *screen;
+    struct keymap keymap;
+    VEC(struct command *) sent;
+    int width, height;
+    bool in_memory;
+} the;
+
+static void collect(void *context, struct command *c)
+{
+    (void)context;
+    vec_push(&the.sent, c);
+}
+
+static void forget_sent(void)
+{
+    for (size_t i = 0; i < the.sent.len; i++)
+        command_free(the.sent.items[i]);
+    vec_clear(&the.sent);
+}
+
+static void begin(const char *query)
+{
+    const struct sessions_host host = {&the.keymap, collect, NULL, !the.in_memory};
+    the.screen = sessions_new(&host, query);
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    memset(&the, 0, sizeof the);
+    keymap_init(&the.keymap);
+    the.width = 60;
+    the.height = 10;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    sessions_free(the.screen);
+    forget_sent();
+    vec_release(&the.sent);
+    keymap_release(&the.keymap);
+    return 0;
+}
+
+/* The one command of this type that was sent since the last time it was asked; NULL: none. */
+static const struct command *sent(enum command_type type)
+{
+    const struct command *found = NULL;
+    for (size_t i = 0; i < the.sent.len; i++)
+        if (the.sent.items[i]->type == type) {
+            assert_null(found);
+            found = the.sent.items[i];
+        }
+    return found;
+}
+
+static void assert_asked(enum command_type type, const char *text, int limit)
+{
+    const struct command *c = sent(type);
+    assert_non_null(c);
+    assert_string_equal(c->text, text);
+    assert_int_equal(c->limit, limit);
+}
+
+/* --- made-up answers --- */
+
+static const char *id_of(int number)
+{
+    static char ids[4][UUID_LEN + 1];
+    static int next;
+    char *id = ids[next++ % 4];
+    snprintf(id, sizeof ids[0], "01900000-0000-7000-8000-%012d", number);
+    return id;
+}
+
+static struct session_info info_of(int number, const char *title)
+{
+    struct session_info info;
+    session_info_init(&info);
+    strcpy(info.id, id_of(number));
+    free(info.title);
+    info.title = mem_strdup(title);
+    info.messages = number;
+    info.updated_ms = clock_wall_ms();
+    return info;
+}
+
+static struct notice *list_notice(const char *text)
+{
+    struct notice *n = notice_new(NOTICE_LIST);
+    n->text = mem_strdup(text);
+    return n;
+}
+
+static void give(struct notice *n)
+{
+    assert_true(sessions_take(the.screen, n));
+    notice_free(n);
+}
+
+/* Sessions 1, 2, 3 … with these titles, up to a NULL. */
+static void answer_list(const char *text, int64_t total, const char *const *titles)
+{
+    struct notice *n = list_notice(text);
+    for (int i = 0; titles[i]; i++)
+        vec_push(&n->sessions.items, info_of(i + 1, titles[i]));
+    n->number = total >= 0 ? total : (int64_t)n->sessions.items.len;
+    give(n);
+}
+
+static const char *const three[] = {"Apple", "Banana", "Cherry", NULL};
+static const char *const nothing[] = {NULL};
+
+static void begin_with_three(void)
+{
+    begin("");
+    answer_list("", -1, three);
+    forget_sent();
+}
+
+static struct search_hit hit_of(int session, int64_t seq, const char *snippet, const char *match)
+{
+    struct search_hit hit = {.seq = seq, .role = ROLE_USER, .at_ms = clock_wall_ms()};
+    strcpy(hit.session_id, id_of(session));
+    hit.title = mem_strdup("Of a hit");
+    hit.snippet = mem_strdup(snippet);
+    const char *at = strstr(snippet, match);
+    hit.match = at ? (size_t)(at - snippet) : 0;
+    hit.len = at ? strlen(match) : 0;
+    return hit;
+}
+
+static void answer_hits(const char *text, bool more, struct search_hit hit)
+{
+    struct notice *n = notice_new(NOTICE_SEARCH);
+    n->text = mem_strdup(text);
+    n->flag = more;
+    vec_push(&n->hits.items, hit);
+    give(n);
+}
+
+static struct event *event_of(enum event_type type, int64_t seq, const char *text)
+{
+    struct event *ev = event_new(type);
+    ev->seq = seq;
+    ev->text = mem_strdup(text);
+    return ev;
+}
+
+static void answer_preview(int number, const char *question, const char *answer)
+{
+    struct notice *n = notice_new(NOTICE_PREVIEW);
+    session_info_release(&n->info);
+    n->info = info_of(number, "Previewed");
+    n->text = mem_strdup(id_of(number));
+    vec_push(&n->events, event_of(EVENT_RUN_STARTED, 1, question));
+    vec_push(&n->events, event_of(EVENT_TEXT_COMPLETE, 2, answer));
+    give(n);
+}
+
+static void answer_done(enum command_type command, int number, const char *detail)
+{
+    struct notice *n = notice_new(NOTICE_DONE);
+    n->command = command;
+    n->text = mem_strdup(id_of(number));
+    n->detail = mem_strdup(detail);
+    assert_true(sessions_done(the.screen, n));
+    notice_free(n);
+}
+
+/* --- a person --- */
+
+static enum sessions_result press(const char *name)
+{
+    struct key key = {0};
+    assert_true(key_parse(name, &key));
+    return sessions_key(the.screen, keymap_find(&the.keymap, &key), &key);
+}
+
+static enum sessions_result type(const char *text)
+{
+    enum sessions_result result = SESSIONS_STAYS;
+    for (size_t at = 0, len = strlen(text); at < len;) {
+        struct key key = {.code = K_CHAR};
+        at += utf8_decode(text + at, len - at, &key.cp);
+        result = sessions_key(the.screen, ACTION_NONE, &key);
+    }
+    return result;
+}
+
+static const struct rows *rows_now(void)
+{
+    sessions_resize(the.screen, the.width, the.height);
+    const struct rows *rows = sessions_rows(the.screen);
+    int row, col;
+    sessions_caret(the.screen, &row, &col);
+    assert_int_equal(rows->list.len, the.height);
+    assert_in_range(row, 0, the.height - 1);
+    assert_in_range(col, 0, the.width - 1);
+    for (size_t i = 0; i < rows->list.len; i++)
+        if (rows_width(rows, i) > (size_t)the.width)
+            fail_msg("row %zu has %zu columns at %d x %d", i, rows_width(rows, i), the.width,
+                     the.height);
+    return rows;
+}
+
+/* All rows, each without its trailing blanks and with a newline. */
+static const char *drawn(void)
+{
+    static struct buf out = BUF_INIT;
+    const struct rows *rows = rows_now();
+    buf_clear(&out);
+    for (size_t i = 0; i < rows->list.len; i++) {
+        const struct row *row = &rows->list.items[i];
+        const char *text = rows->text.data + row->text;
+        size_t len = row->len;
+        while (len > 0 && text[len - 1] == ' ')
+            len--;
+        buf_add(&out, text, len);
+        buf_addch(&out, '\n');
+    }
+    return out.data;
+}
+
+static const char *row_drawn(int index)
+{
+    static struct buf out = BUF_INIT;
+    const char *at = drawn();
+    for (; index > 0; index--)
+        at = strchr(at, '\n') + 1;
+    buf_clear(&out);
+    buf_add(&out, at, strcspn(at, "\n"));
+    return out.data;
+}
+
+static bool shows(const char *text)
+{
+    return strstr(drawn(), text) != NULL;
+}
+
+/* Whether this text is drawn in this style somewhere. */
+static bool styled(const char *text, enum style style)
+{
+    const struct rows *rows = rows_now();
+    for (size_t i = 0; i < rows->list.len; i++) {
+        const struct row *row = &rows->list.items[i];
+        const char *at = rows->text.data + row->text;
+        for (uint32_t j = 0; j < row->span_count; j++) {
+            const struct span *span = &rows->spans.items[row->spans + j];
+            char *piece = mem_strndup(at, span->len);
+            bool found = span->style == (uint8_t)style && strstr(piece, text);
+            free(piece);
+            if (found)
+                return true;
+            at += span->len;
+        }
+    }
+    return false;
+}
+
+static void assert_row(int index, const char *want)
+{
+    assert_string_equal(row_drawn(index), want);
+}
+
+static bool is_selected(const char *title)
+{
+    char *row = mem_printf("\u203a%s", title);
+    bool is = shows(row);
+    free(row);
+    return is;
+}
+
+/* --- asking --- */
+
+static void test_the_first_question(void **state)
+{
+    (void)state;
+    begin("");
+    assert_asked(COMMAND_LIST, "", 200);
+    assert_null(sent(COMMAND_SEARCH));
+    assert_null(sent(COMMAND_PREVIEW));
+    assert_true(shows("loading"));
+    answer_list("", -1, nothing);
+    assert_true(shows("No session was kept yet."));
+}
+
+static void test_a_query_is_asked_for_both(void **state)
+{
+    (void)state;
+    begin("kyo");
+    assert_asked(COMMAND_LIST, "kyo", 200);
+    assert_asked(COMMAND_SEARCH, "kyo", 50);
+    answer_list("kyo", -1, nothing);
+    assert_true(shows("loading")); /* the search is not over */
+    struct notice *n = notice_new(NOTICE_SEARCH);
+    n->text = mem_strdup("kyo");
+    give(n);
+    assert_true(shows("nothing matches"));
+}
+
+static void test_one_question_at_a_time(void **state)
+{
+    (void)state;
+    begin_with_three();
+    type("k");
+    assert_asked(COMMAND_LIST, "k", 200);
+    forget_sent();
+    type("yoto");
+    assert_int_equal(the.sent.len, 0);
+    answer_list("k", -1, (const char *const[]){"Kebab", NULL});
+    assert_asked(COMMAND_LIST, "kyoto", 200);
+    assert_false(shows("Kebab")); /* nobody wants to know any more */
+    assert_true(shows("Apple"));
+    forget_sent();
+    answer_hits("k", false, hit_of(1, 5, "kebab", "k"));
+    assert_asked(COMMAND_SEARCH, "kyoto", 50);
+    assert_false(shows("kebab"));
+    forget_sent();
+    answer_list("kyoto", -1, (const char *const[]){"Kyoto", NULL});
+    assert_true(is_selected("Kyoto"));
+    assert_int_equal(the.sent.len, 0); /* what is known is not asked again */
+}
+
+static void test_answers_to_nobody(void **state)
+{
+    (void)state;
+    begin_with_three();
+    struct notice *n = notice_new(NOTICE_LIST);
+    assert_false(sessions_take(the.screen, n)); /* completion's */
+    notice_free(n);
+    answer_list("old", -1, (const char *const[]){"Old", NULL});
+    assert_false(shows("Old"));
+    answer_list("", -1, nothing); /* not asked again: of a screen before this one */
+    assert_true(shows("Apple"));
+}
+
+static void test_a_failed_question_is_said_and_not_repeated(void **state)
+{
+    (void)state;
+    begin("");
+    forget_sent();
+    assert_true(sessions_failed(the.screen, COMMAND_LIST, "The database cannot be used.\nbroken"));
+    assert_true(shows("The database cannot be used. broken"));
+    assert_int_equal(the.sent.len, 0);
+    type("a");
+    assert_asked(COMMAND_LIST, "a", 200);
+}
+
+/* --- drawing --- */
+
+static void test_rows(void **state)
+{
+    (void)state;
+    begin("");
+    struct notice *n = list_notice("");
+    struct session_info info = info_of(14, "Kyoto in November");
+    info.updated_ms -= 2 * 24 * 3600 * 1000;
+    info.usage.input = 57000;
+    info.usage.output = 1000;
+    info.labels = mem_strdup("travel");
+    info.model = mem_strdup("claude-x");
+    info.last_line = mem_strdup("We booked the ryokan.");
+    vec_push(&n->sessions.items, info);
+    info = info_of(1, "");
+    info.archived_ms = 1;
+    vec_push(&n->sessions.items, info);
+    n->number = 2;
+    give(n);
+    sessions_set_open(the.screen, id_of(14), true);
+    the.width = 99;
+    assert_row(0,
+               " Sessions /"
+               "                                                               "
+               "                       2");
+    assert_row(1,
+               "\u203aKyoto in November  open      2 d  14 messages  #travel  58k tokens  "
+               "claude-x \u2014 We booked the ryok\u2026");
+    assert_row(2, " (untitled)         archived  now  1 message");
+    the.width = 40;
+    assert_row(1, "\u203aKyoto in November  open      2 d");
+    assert_row(2, " (untitled)         archived  now");
+}
+
+static void test_the_count(void **state)
+{
+    (void)state;
+    begin("");
+    answer_list("", 10000, three);
+    assert_true(strstr(row_drawn(0), "10,000") != NULL);
+    assert_true(shows("9,997 more; type to narrow them down"));
+    type("a");
+    answer_list("a", 2, three);
+    answer_hits("a", false, hit_of(1, 5, "an", "a"));
+    assert_true(strstr(row_drawn(0), "2 of 10,000") != NULL);
+}
+
+static void test_the_end_of_a_page_says_that_there_are_more(void **state)
+{
+    (void)state;
+    begin("");
+    answer_list("", 10000, three);
+    the.height = 5; /* three rows of the list */
+    assert_true(!shows("more; type"));
+    press("end");
+    assert_row(3, " 9,997 more; type to narrow them down");
+    assert_true(is_selected("Cherry"));
+}
+
+/* Where there is room they have two rows, and a message takes no more, so that nothing jumps. */
+static void test_all_keys_are_shown_where_there_is_room(void **state)
+{
+    (void)state;
+    begin_with_three();
+    the.width = 80;
+    assert_false(shows("Alt-e export"));
+    the.height = 20;
+    assert_true(strstr(row_drawn(18), "Enter resume") != NULL);
+    assert_true(strstr(row_drawn(19), "Alt-e export") != NULL);
+    press("alt-x");
+    assert_true(strstr(row_drawn(18), "Delete \"Apple\"?") != NULL);
+    assert_row(19, "");
+    press("escape");
+    press("alt-r");
+    assert_true(strstr(row_drawn(18), "Enter save  Esc cancel") != NULL);
+}
+
+static void test_a_line_that_goes_on_to_the_left_says_so(void **state)
+{
+    (void)state;
+    begin_with_three();
+    the.width = 40;
+    press("alt-e");
+    assert_row(0, " Export to: Apple.md");
+    type(" and a name that is longer than the row");
+    assert_true(strstr(row_drawn(0), " Export to: \u2026") != NULL);
+}
+
+static void test_nothing_selected_has_no_preview(void **state)
+{
+    (void)state;
+    begin_with_three();
+    the.width = 120;
+    (void)drawn();
+    answer_preview(1, "Apple", "what was said");
+    assert_true(shows("what was said"));
+    type("zz");
+    answer_list("z", 0, nothing);
+    answer_list("zz", 0, nothing);
+    assert_false(shows("what was said"));
+}
+
+static void test_hits(void **state)
+{
+    (void)state;
+    begin("needle");
+    answer_list("needle", -1, (const char *const[]){"A needle", NULL});
+    answer_hits("needle", true, hit_of(2, 9, "in the hay there is a needle, they say", "needle"));
+    assert_true(shows("In the transcripts: 1 place, and more"));
+    assert_true(styled("needle", STYLE_MATCH));
+    assert_row(3, " in the hay there is a needle, they say   you  now  Of a hit");
+    assert_null(sessions_found(the.screen));
+    press("down");
+    char *found = sessions_found(the.screen);
+    assert_string_equal(found, "needle");
+    free(found);
+    the.width = 40; /* the match is seen where the snippet is cut */
+    struct buf hay = BUF_INIT;
+    for (int i = 0; i < 20; i++)
+        buf_addstr(&hay, "hay ");
+    buf_addstr(&hay, "a needle at the end");
+    type("s");
+    answer_list("needles", -1, nothing);
+    answer_hits("needles", false, hit_of(2, 9, hay.data, "needle"));
+    buf_release(&hay);
+    assert_true(styled("needle", STYLE_MATCH));
+    assert_true(is_selected("\u2026"));
+    press("escape");
+    assert_false(shows("In the transcripts"));
+}
+
+static void test_hostile_texts(void **state)
+{
+    (void)state;
+    static const char bad[] = "a\033]0;owned\007\n\u202eb\xff";
+    begin("x");
+    struct notice *n = list_notice("x");
+    struct session_info info = info_of(1, bad);
+    info.labels = mem_strdup("\033[2J");
+    info.model = mem_strdup(bad);
+    info.directory = mem_strdup(bad);
+    info.last_line = mem_strdup(bad);
+    vec_push(&n->sessions.items, info);
+    give(n);
+    struct search_hit hit = hit_of(1, 3, bad, "owned");
+    hit.match = 100; /* beyond its text */
+    answer_hits("x", false, hit);
+    sessions_failed(the.screen, COMMAND_LIST, bad);
+    for (the.width = 40; the.width < 130; the.width += 30) {
+        const char *text = drawn();
+        assert_null(strpbrk(text, "\033\007\xff"));
+        assert_null(strstr(text, "\u202e"));
+    }
+    press("down");
+    assert_null(sessions_found(the.screen));
+}
+
+/* --- moving --- */
+
+static void test_moving(void **state)
+{
+    (void)state;
+    begin_with_three();
+    assert_true(is_selected("Apple"));
+    press("down");
+    assert_true(is_selected("Banana"));
+    press("end");
+    assert_true(is_selected("Cherry"));
+    press("down");
+    assert_true(is_selected("Cherry"));
+    press("pageup");
+    assert_true(is_selected("Apple"));
+    press("ctrl-n");
+    assert_true(is_selected("Banana"));
+    press("ctrl-p");
+    press("up");
+    assert_true(is_selected("Apple"));
+}
+
+static void test_the_selection_stays_in_view(void **state)
+{
+    (void)state;
+    const char *titles[51] = {0};
+    char texts[50][8];
+    begin("");
+    for (int i = 0; i < 50; i++) {
+        snprintf(texts[i], sizeof texts[i], "t%02d", i);
+        titles[i] = texts[i];
+    }
+    answer_list("", -1, titles);
+    the.height = 7;
+    for (int i = 0; i < 50; i++, press("down"))
+        assert_true(is_selected(texts[i]));
+    press("home");
+    assert_row(1, "\u203at00  now  1 message");
+}
+
+static void test_a_new_listing_keeps_the_chosen_one(void **state)
+{
+    (void)state;
+    begin_with_three();
+    drawn();
+    press("down");
+    assert_true(is_selected("Banana"));
+    answer_done(COMMAND_RENAME, 1, NULL);
+    assert_asked(COMMAND_LIST, "", 200);
+    struct notice *n = list_notice("");
+    vec_push(&n->sessions.items, info_of(2, "Blueberry"));
+    vec_push(&n->sessions.items, info_of(1, "Apple"));
+    give(n);
+    assert_true(is_selected("Blueberry"));
+    answer_done(COMMAND_DELETE, 2, NULL);
+    assert_true(is_selected("Apple")); /* the other one is gone, whatever a listing says */
+    assert_false(shows("Blueberry"));
+    answer_list("", -1, (const char *const[]){"Apple", NULL});
+    assert_true(is_selected("Apple"));
+    type("a");
+    answer_list("a", -1, three);
+    assert_true(is_selected("Apple"));
+}
+
+static void test_a_click(void **state)
+{
+    (void)state;
+    begin_with_three();
+    drawn();
+    assert_int_equal(sessions_click(the.screen, 3, 5), SESSIONS_STAYS);
+    assert_true(is_selected("Cherry"));
+    assert_null(sent(COMMAND_RESUME));
+    sessions_click(the.screen, 6, 5); /* below the list */
+    sessions_click(the.screen, 0, 5);
+    assert_true(is_selected("Cherry"));
+    sessions_click(the.screen, 3, 5);
+    assert_string_equal(sent(COMMAND_RESUME)->text, id_of(3));
+}
+
+static void test_leaving(void **state)
+{
+    (void)state;
+    begin_with_three();
+    type("ap");
+    assert_int_equal(press("escape"), SESSIONS_STAYS);
+    assert_row(0, " Sessions /                                               3");
+    assert_int_equal(press("escape"), SESSIONS_CLOSED);
+    type("ap");
+    assert_int_equal(press("ctrl-c"), SESSIONS_CLOSED);
+    assert_int_equal(press("f3"), SESSIONS_CLOSED);
+}
+
+static void test_the_query_is_edited_as_text(void **state)
+{
+    (void)state;
+    begin_with_three();
+    type("pears");
+    press("left");
+    press("backspace");
+    type("R");
+    press("ctrl-w");
+    assert_row(0, " Sessions / s                                        3 of 3");
+    struct key paste = {.code = K_PASTE, .text = (char[]){"two\nlines"}};
+    sessions_key(the.screen, ACTION_NONE, &paste);
+    press("ctrl-j");
+    assert_true(strstr(row_drawn(0), " / twos ") != NULL);
+    for (int i = 0; i < 600; i++)
+        type("\u00e9");
+    forget_sent();
+    answer_list("p", -1, nothing);
+    assert_in_range(strlen(sent(COMMAND_LIST)->text), 200, 260);
+}
+
+/* --- the preview --- */
+
+static void test_where_the_preview_is(void **state)
+{
+    (void)state;
+    static const struct {
+        int width, height;
+        bool asked;
+    } cases[] = {{40, 7, false}, {99, 14, false}, {99, 15, true}, {40, 15, true}, {100, 7, true}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        the.width = cases[i].width;
+        the.height = cases[i].height;
+        begin_with_three();
+        drawn();
+        assert_int_equal(sent(COMMAND_PREVIEW) != NULL, cases[i].asked);
+        if (cases[i].asked) {
+            assert_asked(COMMAND_PREVIEW, id_of(1), 40);
+            assert_true(shows("loading"));
+            answer_preview(1, "a question", "an *answer*");
+            assert_true(shows("Previewed"));
+            assert_true(shows("an answer"));
+        }
+        sessions_free(the.screen);
+        the.screen = NULL;
+        forget_sent();
+    }
+}
+
+static void test_previews_follow_the_selection(void **state)
+{
+    (void)state;
+    the.width = 100;
+    begin_with_three();
+    drawn();
+    forget_sent();
+    press("down");
+    press("down");
+    assert_int_equal(the.sent.len, 0); /* one at a time */
+    answer_preview(1, "the first", "one");
+    assert_false(shows("the first"));
+    assert_asked(COMMAND_PREVIEW, id_of(3), 40);
+    answer_preview(3, "the third", "three");
+    assert_true(shows("the third"));
+    forget_sent();
+    press("up");
+    assert_asked(COMMAND_PREVIEW, id_of(2), 40);
+    assert_true(sessions_failed(the.screen, COMMAND_PREVIEW, "gone"));
+    assert_true(shows("gone"));
+    answer_done(COMMAND_ARCHIVE, 2, NULL);
+    assert_true(sessions_failed(the.screen, COMMAND_PREVIEW, "gone"));
+    assert_true(shows("Archived.")); /* which the person wants to know rather */
+}
+
+static void test_a_hit_is_previewed_where_it_is(void **state)
+{
+    (void)state;
+    the.width = 120;
+    begin("needle");
+    answer_list("needle", -1, nothing);
+    answer_hits("needle", false, hit_of(2, 900, "a needle", "needle"));
+    drawn();
+    assert_int_equal(sent(COMMAND_PREVIEW)->number, 920);
+    forget_sent();
+    struct buf hay = BUF_INIT;
+    for (int i = 0; i < 200; i++)
+        buf_addstr(&hay, "hay\n\n");
+    answer_preview(2, "where is the needle?", hay.data);
+    buf_release(&hay);
+    assert_true(shows("where is the needle?"));
+    assert_true(styled("needle", STYLE_MATCH));
+}
+
+static void test_the_preview_is_scrolled(void **state)
+{
+    (void)state;
+    the.width = 100;
+    begin_with_three();
+    drawn();
+    struct buf answer = BUF_INIT;
+    for (int i = 0; i < 40; i++)
+        buf_addf(&answer, "line %d.\n\n", i);
+    answer_preview(1, "q", answer.data);
+    buf_release(&answer);
+    assert_true(shows("line 39."));
+    press("tab");
+    type("g");
+    assert_false(shows("line 39."));
+    assert_true(is_selected("Apple"));
+    press("end");
+    assert_true(shows("line 39."));
+    press("pageup");
+    assert_false(shows("line 39."));
+    type("G");
+    assert_true(shows("line 39."));
+    assert_int_equal(press("escape"), SESSIONS_STAYS);
+    press("down");
+    assert_true(is_selected("Banana"));
+    press("tab");
+    type("x"); /* any other letter goes to the query */
+    assert_true(shows("Sessions / x"));
+    the.width = 60; /* no room for it any more */
+    drawn();
+    press("tab");
+    press("down");
+    assert_true(is_selected("Banana"));
+}
+
+/* --- what is done with a session --- */
+
+static void test_resuming(void **state)
+{
+    (void)state;
+    begin_with_three();
+    sessions_set_open(the.screen, id_of(1), true);
+    assert_int_equal(press("enter"), SESSIONS_HERE);
+    sessions_set_open(the.screen, id_of(1), false); /* for reading alone: it is to be live */
+    assert_false(sessions_opened(the.screen));
+    assert_int_equal(press("enter"), SESSIONS_STAYS);
+    assert_string_equal(sent(COMMAND_RESUME)->text, id_of(1));
+    assert_true(sessions_opened(the.screen));
+    assert_true(shows("opening"));
+    press("down");
+    press("enter"); /* one is enough */
+    assert_non_null(sent(COMMAND_RESUME));
+    assert_true(sessions_failed(the.screen, COMMAND_RESUME, "That has to wait."));
+    assert_false(sessions_opened(the.screen));
+    assert_true(styled("That has to wait.", STYLE_ERROR));
+    forget_sent();
+    press("enter");
+    assert_string_equal(sent(COMMAND_RESUME)->text, id_of(2));
+    assert_false(sessions_failed(the.screen, COMMAND_PAGE, "not ours"));
+}
+
+static void test_reading_and_forking(void **state)
+{
+    (void)state;
+    begin_with_three();
+    press("alt-v");
+    assert_string_equal(sent(COMMAND_OPEN)->text, id_of(1));
+    sessions_failed(the.screen, COMMAND_OPEN, "no");
+    press("alt-n");
+    assert_string_equal(sent(COMMAND_FORK)->name, id_of(1));
+    assert_int_equal(sent(COMMAND_FORK)->number, 0);
+    sessions_failed(the.screen, COMMAND_FORK, "no");
+    forget_sent();
+    type("x");
+    answer_list("x", -1, nothing);
+    answer_hits("x", false, hit_of(2, 77, "x", "x"));
+    press("alt-n"); /* up to what was found */
+    assert_string_equal(sent(COMMAND_FORK)->name, id_of(2));
+    assert_int_equal(sent(COMMAND_FORK)->number, 77);
+}
+
+static void test_renaming(void **state)
+{
+    (void)state;
+    begin_with_three();
+    press("alt-r");
+    assert_row(0, " Title: Apple");
+    type("s");
+    press("enter");
+    assert_string_equal(sent(COMMAND_RENAME)->name, id_of(1));
+    assert_string_equal(sent(COMMAND_RENAME)->text, "Apples");
+    press("enter");
+    type("more"); /* it is under way */
+    assert_non_null(sent(COMMAND_RENAME));
+    sessions_failed(the.screen, COMMAND_RENAME, "too long");
+    assert_row(0, " Title: Apples"); /* nothing is lost */
+    assert_true(shows("too long"));
+    type("!");
+    forget_sent();
+    press("enter");
+    assert_string_equal(sent(COMMAND_RENAME)->text, "Apples!");
+    answer_done(COMMAND_RENAME, 1, NULL);
+    assert_true(shows("Sessions / "));
+    assert_true(shows("Renamed."));
+    assert_asked(COMMAND_LIST, "", 200);
+    answer_list("", -1, three);
+    press("alt-r");
+    assert_int_equal(press("escape"), SESSIONS_STAYS);
+    assert_true(shows("Sessions / "));
+    press("alt-r");
+    forget_sent();
+    press("enter"); /* as it was */
+    assert_int_equal(the.sent.len, 0);
+    assert_true(shows("Sessions / "));
+}
+
+static void test_labels(void **state)
+{
+    (void)state;
+    begin("");
+    struct notice *n = list_notice("");
+    struct session_info info = info_of(1, "Apple");
+    info.labels = mem_strdup("fruit red");
+    vec_push(&n->sessions.items, info);
+    give(n);
+    press("alt-t");
+    assert_row(0, " Labels: fruit red");
+    press("ctrl-w");
+    type("sweet");
+    press("enter");
+    assert_string_equal(sent(COMMAND_LABEL)->name, id_of(1));
+    assert_string_equal(sent(COMMAND_LABEL)->text, "-red fruit sweet");
+    answer_done(COMMAND_LABEL, 1, NULL);
+    assert_true(shows("The labels are changed."));
+}
+
+static void test_archiving(void **state)
+{
+    (void)state;
+    begin("");
+    struct notice *n = list_notice("");
+    vec_push(&n->sessions.items, info_of(1, "Live"));
+    struct session_info info = info_of(2, "Put away");
+    info.archived_ms = 5;
+    vec_push(&n->sessions.items, info);
+    give(n);
+    forget_sent();
+    the.width = 90;
+    assert_true(shows("Alt-a archive"));
+    press("alt-a");
+    assert_string_equal(sent(COMMAND_ARCHIVE)->name, id_of(1));
+    assert_int_equal(sent(COMMAND_ARCHIVE)->number, 0);
+    answer_done(COMMAND_ARCHIVE, 1, NULL);
+    assert_true(shows("Archived."));
+    forget_sent();
+    press("down");
+    assert_true(shows("Alt-a unarchive"));
+    press("alt-a");
+    assert_int_equal(sent(COMMAND_ARCHIVE)->number, 1);
+    answer_done(COMMAND_ARCHIVE, 1, NULL);
+    assert_true(shows("Taken out of the archive."));
+}
+
+static void test_archiving_in_memory_asks_as_deleting_does(void **state)
+{
+    (void)state;
+    the.in_memory = true;
+    begin_with_three();
+    press("alt-a");
+    assert_null(sent(COMMAND_ARCHIVE));
+    assert_true(shows("Delete \"Apple\"? Nothing of it is kept. y/n"));
+    type("y");
+    assert_string_equal(sent(COMMAND_DELETE)->name, id_of(1));
+}
+
+static void test_deleting_is_asked_once(void **state)
+{
+    (void)state;
+    begin("");
+    answer_list("", 10000, three);
+    forget_sent();
+    press("alt-x");
+    assert_true(shows("Delete \"Apple\"? Nothing of it is kept. y/n"));
+    press("enter");
+    type("xq");
+    assert_true(shows("y/n"));
+    type("n");
+    assert_false(shows("y/n"));
+    press("alt-x");
+    press("escape");
+    assert_false(shows("y/n"));
+    assert_int_equal(the.sent.len, 0);
+    press("alt-x");
+    type("y");
+    assert_string_equal(sent(COMMAND_DELETE)->name, id_of(1));
+    assert_false(shows("y/n"));
+    answer_done(COMMAND_DELETE, 1, NULL);
+    assert_true(shows("Deleted."));
+    assert_false(shows("Apple"));
+    assert_asked(COMMAND_LIST, "", 200);
+    answer_list("", 9999, three);
+    type("a");
+    answer_list("a", 3, three);
+    assert_true(strstr(row_drawn(0), "3 of 9,999") != NULL);
+}
+
+static void test_a_long_question_fits(void **state)
+{
+    (void)state;
+    begin("");
+    answer_list("", -1,
+                (const char *const[]){"\u6771\u4eac\u6771\u4eac\u6771\u4eac\u6771\u4eac\u6771\u4eac"
+                                      "\u6771\u4eac\u6771\u4eac\u6771\u4eac\u6771\u4eac\u6771\u4eac"
+                                      "\u6771\u4eac\u6771\u4eac\u6771\u4eac",
+                                      NULL});
+    the.width = 40;
+    the.height = 7;
+    press("alt-x");
+    assert_true(shows("y/n"));
+}
+
+static void test_exporting(void **state)
+{
+    (void)state;
+    begin("");
+    answer_list("", -1, (const char *const[]){"../a/b: c", NULL});
+    press("alt-e");
+    assert_row(0, " Export to: -a-b: c.md");
+    press("enter");
+    assert_string_equal(sent(COMMAND_EXPORT)->name, id_of(1));
+    assert_string_equal(sent(COMMAND_EXPORT)->text, "-a-b: c.md");
+    assert_int_equal(sent(COMMAND_EXPORT)->limit, 0);
+    sessions_failed(the.screen, COMMAND_EXPORT, "there is one already");
+    press("ctrl-u");
+    type("x.json");
+    forget_sent();
+    press("enter");
+    assert_int_equal(sent(COMMAND_EXPORT)->limit, 1);
+    answer_done(COMMAND_EXPORT, 1, "/tmp/x.json");
+    assert_true(shows("Exported to /tmp/x.json."));
+    static const struct {
+        const char *title, *name;
+    } names[] = {{"", "session.md"}, {"...", "session.md"}, {".x", "x.md"}, {"a/b", "a-b.md"}};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        char *name = sessions_file_name(names[i].title);
+        assert_string_equal(name, names[i].name);
+        free(name);
+    }
+}
+
+static void test_nothing_to_do_without_sessions(void **state)
+{
+    (void)state;
+    static const char *const keys[] = {"enter", "alt-v", "alt-n", "alt-r", "alt-t",
+                                       "alt-a", "alt-e", "alt-x", "down",  "tab"};
+    begin("");
+    answer_list("", -1, nothing);
+    forget_sent();
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        assert_int_equal(press(keys[i]), SESSIONS_STAYS);
+        drawn();
+    }
+    assert_int_equal(the.sent.len, 0);
+}
+
+static void test_keys_that_were_bound_otherwise(void **state)
+{
+    (void)state;
+    struct error e;
+    assert_true(keymap_bind(&the.keymap, "session_rename", "f7", &e));
+    begin_with_three();
+    the.width = 90;
+    assert_true(shows("F7 rename"));
+    press("alt-r");
+    assert_true(shows("Sessions / "));
+    press("f7");
+    assert_true(shows("Title: Apple"));
+}
+
+/* --- anything at any size --- */
+
+static uint64_t seed;
+
+static unsigned dice(unsigned sides)
+{
+    seed = seed * 6364136223846793005u + 1442695040888963407u;
+    return (unsigned)(seed >> 33) % sides;
+}
+
+static const char *random_text(void)
+{
+    static const char *const texts[] = {"",
+                                        "a",
+                                        "\u6771\u4eac\u90fd",
+                                        "e\u0301e\u0301",
+                                        "\U0001f468\u200d\U0001f469 family",
+                                        "\033[31mred",
+                                        "a rather long title that goes on and on",
+                                        "\xff\xfe",
+                                        "tab\tand\nline"};
+    return texts[dice(sizeof texts / sizeof *texts)];
+}
+
+/* Answers whatever was asked last of each kind. */
+static void answer_all(void)
+{
+    while (the.sent.len > 0) {
+        struct command *c = the.sent.items[0];
+        struct notice *n = NULL;
+        vec_remove(&the.sent, 0, 1);
+        if (c->type == COMMAND_LIST || c->type == COMMAND_SEARCH || c->type == COMMAND_PREVIEW)
+            n = notice_new(c->type == COMMAND_LIST     ? NOTICE_LIST
+                           : c->type == COMMAND_SEARCH ? NOTICE_SEARCH
+                                                       : NOTICE_PREVIEW);
+        if (n)
+            n->text = mem_strdup(c->text);
+        for (unsigned i = dice(30); n && n->type == NOTICE_LIST && i > 0; i--) {
+            struct session_info info = info_of((int)dice(60), random_text());
+            info.last_line = mem_strdup(random_text());
+            info.archived_ms = dice(2);
+            vec_push(&n->sessions.items, info);
+            n->number = dice(20000);
+        }
+        for (unsigned i = dice(20); n && n->type == NOTICE_SEARCH && i > 0; i--) {
+            struct search_hit hit = hit_of((int)dice(60), dice(1000), random_text(), "");
+            hit.match = dice(20);
+            hit.len = dice(20);
+            vec_push(&n->hits.items, hit);
+        }
+        if (n && n->type == NOTICE_PREVIEW) {
+            session_info_release(&n->info);
+            n->info = info_of(1, random_text());
+            vec_push(&n->events, event_of(EVENT_RUN_STARTED, 1 + dice(5), random_text()));
+            vec_push(&n->events, event_of(EVENT_TEXT_COMPLETE, 6 + dice(5), random_text()));
+        }
+        if (n)
+            give(n);
+        else if (dice(2))
+            answer_done(c->type == COMMAND_RESUME || c->type == COMMAND_OPEN ||
+                                c->type == COMMAND_FORK
+                            ? COMMAND_RENAME
+                            : c->type,
+                        (int)dice(60), random_text());
+        else
+            sessions_failed(the.screen, c->type, random_text());
+        command_free(c);
+    }
+}
+
+static void test_anything(void **state)
+{
+    (void)state;
+    static const char *const keys[] = {"up",     "down",  "pageup",    "pagedown", "home",
+                                       "end",    "enter", "alt-v",     "alt-n",    "alt-r",
+                                       "alt-t",  "alt-a", "alt-e",     "alt-x",    "tab",
+                                       "escape", "left",  "backspace", "ctrl-u"};
+    seed = support_seed();
+    begin("");
+    for (int i = 0; i < 6000; i++) {
+        if (dice(3) == 0)
+            type(dice(2) ? random_text() : "y");
+        else
+            press(keys[dice(sizeof keys / sizeof *keys)]);
+        if (dice(4) == 0)
+            answer_all();
+        if (dice(20) == 0) {
+            the.width = 40 + (int)dice(100);
+            the.height = 1 + (int)dice(30);
+        }
+        if (dice(10) == 0)
+            sessions_click(the.screen, (int)dice(40) - 2, (int)dice(140));
+        assert_null(strpbrk(drawn(), "\033\xff"));
+    }
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_the_first_question),
+        TEST(test_a_query_is_asked_for_both),
+        TEST(test_one_question_at_a_time),
+        TEST(test_answers_to_nobody),
+        TEST(test_a_failed_question_is_said_and_not_repeated),
+        TEST(test_rows),
+        TEST(test_the_count),
+        TEST(test_the_end_of_a_page_says_that_there_are_more),
+        TEST(test_all_keys_are_shown_where_there_is_room),
+        TEST(test_a_line_that_goes_on_to_the_left_says_so),
+        TEST(test_nothing_selected_has_no_preview),
+        TEST(test_hits),
+        TEST(test_hostile_texts),
+        TEST(test_moving),
+        TEST(test_the_selection_stays_in_view),
+        TEST(test_a_new_listing_keeps_the_chosen_one),
+        TEST(test_a_click),
+        TEST(test_leaving),
+        TEST(test_the_query_is_edited_as_text),
+        TEST(test_where_the_preview_is),
+        TEST(test_previews_follow_the_selection),
+        TEST(test_a_hit_is_previewed_where_it_is),
+        TEST(test_the_preview_is_scrolled),
+        TEST(test_resuming),
+        TEST(test_reading_and_forking),
+        TEST(test_renaming),
+        TEST(test_labels),
+        TEST(test_archiving),
+        TEST(test_archiving_in_memory_asks_as_deleting_does),
+        TEST(test_deleting_is_asked_once),
+        TEST(test_a_long_question_fits),
+        TEST(test_exporting),
+        TEST(test_nothing_to_do_without_sessions),
+        TEST(test_keys_that_were_bound_otherwise),
+        TEST(test_anything),
+    };
+    setlocale(LC_ALL, "");
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,527 @@
+/* The disk fails at every single call that is made to it, once or for good: it is told, nothing
+ * that was acknowledged is lost, what is one change is whole or not there, and the program goes on.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <sqlite3.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/embedded.h"
+#include "base/entropy.h"
+#include "base/mem.h"
+#include "base/vec.h"
+#include "session/catalog.h"
+#include "session/export.h"
+#include "session/import.h"
+#include "session/service.h"
+#include "store/event_log.h"
+#include "store/snapshot.h"
+#include "tests/damage.h"
+#include "tests/fault_vfs.h"
+#include "tests/history_check.h"
+#include "tests/program.h"
+#include "tests/record.h"
+#include "tests/surface.h"
+
+static const struct {
+    const char *name;
+    enum fault_point point;
+    int result;
+    bool stays; /* the connection goes on with what it misread; the file is whole */
+} faults[] = {
+    {"a failing write", FAULT_WRITE, SQLITE_IOERR_WRITE, false},
+    {"a full disk", FAULT_WRITE, SQLITE_FULL, false},
+    {"a failing sync", FAULT_SYNC, SQLITE_IOERR_FSYNC, false},
+    {"a failing read", FAULT_READ, SQLITE_IOERR_READ, false},
+    {"a short read", FAULT_READ, SQLITE_IOERR_SHORT_READ, true},
+    {"a failing truncation", FAULT_TRUNCATE, SQLITE_IOERR_TRUNCATE, false},
+    {"a failing open", FAULT_OPEN, SQLITE_CANTOPEN, false},
+    {"a failing shared memory", FAULT_SHM_MAP, SQLITE_IOERR_SHMMAP, false},
+};
+
+#define EACH_FAULT(i) for (size_t i = 0; i < sizeof faults / sizeof *faults; i++)
+
+static char *database, *pristine;
+
+static int setup(void **state)
+{
+    if (support_setup(state) != 0)
+        return -1;
+    fault_vfs_install();
+    entropy_seed(support_seed());
+    database = support_path("tiro.db");
+    pristine = support_path("pristine.db");
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    fault_vfs_disarm();
+    fault_vfs_remove();
+    free(database);
+    free(pristine);
+    return support_teardown(state);
+}
+
+static void check(bool ok, const struct error *e)
+{
+    if (!ok)
+        fail_msg("%s: %s", err_info(e->code)->name, e->text);
+}
+
+/* TIRO_EVERY_FAULT asks for every call; else some of them, other ones each time. */
+static bool every;
+
+static long step(long stride)
+{
+    return every ? 1 : 1 + (long)(entropy_unit() * (double)stride);
+}
+
+/* The database as it was, without a journal. */
+static void restore(void)
+{
+    static const char *const endings[] = {"-wal", "-shm", "-journal"};
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
+        char *path = mem_printf("%s%s", database, endings[i]);
+        unlink(path);
+        free(path);
+    }
+    damage_copy(pristine, database);
+}
+
+/* --- operations on a store ---------------------------------------------------------------------
+ */
+
+#define PARENT_TITLE "The parent"
+
+/* Two sessions, with a word in every question that search knows. */
+static void make_pristine(void)
+{
+    struct store *store;
+    struct error e = {0};
+    check(store_open(pristine, STORE_READ_WRITE, &store, &e), &e);
+    for (int i = 0; i < 2; i++) {
+        struct record r;
+        record_begin(&r, store);
+        free(r.info.title);
+        r.info.title = mem_strdup(i == 0 ? PARENT_TITLE : "Another");
+        r.info.title_set = true;
+        for (int turn = 0; turn < 4; turn++)
+            record_run(&r, "Is the quincunx square?", "It has five points, so it is not.");
+        record_release(&r);
+    }
+    store_close(store);
+}
+
+static bool look_up(struct catalog *c, struct session_info *info, struct error *e)
+{
+    return catalog_find(c, PARENT_TITLE, info, e);
+}
+
+static bool act_put(struct catalog *c, struct error *e)
+{
+    return catalog_rename(c, PARENT_TITLE, "A new title", NULL, e);
+}
+
+static bool act_archive(struct catalog *c, struct error *e)
+{
+    return catalog_archive(c, PARENT_TITLE, true, NULL, e);
+}
+
+static bool act_delete(struct catalog *c, struct error *e)
+{
+    return catalog_delete(c, PARENT_TITLE, NULL, e);
+}
+
+static bool act_fork(struct catalog *c, struct error *e)
+{
+    struct session_info fork;
+    bool ok = catalog_fork(c, PARENT_TITLE, 0, &fork, e);
+    session_info_release(&fork);
+    return ok;
+}
+
+static bool act_import(struct catalog *c, struct error *e)
+{
+    static const char text[] =
+        "[{\"role\":\"user\",\"content\":\"A quincunx?\"},"
+        "{\"role\":\"assistant\",\"content\":\"Five points.\"},"
+        "{\"role\":\"user\",\"content\":\"Sure?\"},"
+        "{\"role\":\"assistant\",\"content\":\"Quite.\"}]";
+    struct session_info made;
+    bool ok = import_session(c, text, strlen(text), "Imported", "/tmp", &made, e);
+    session_info_release(&made);
+    return ok;
+}
+
+static bool act_snapshot(struct catalog *c, struct error *e)
+{
+    struct session_info info;
+    struct history h;
+    if (!look_up(c, &info, e))
+        return false;
+    bool ok = snapshot_resume(c->store, info.id, &h, e);
+    if (ok) {
+        ok = snapshot_save(c->store, info.id, &h, e);
+        history_release(&h);
+    }
+    session_info_release(&info);
+    return ok;
+}
+
+static bool act_migrate(struct catalog *c, struct error *e)
+{
+    (void)c;
+    (void)e;
+    return true; /* opening did */
+}
+
+/* What a database holds, as a text: what is whole or not there differs in it. */
+static char *digest(void)
+{
+    static const char *const questions[] = {
+        "SELECT count(*) FROM session",
+        "SELECT count(*) FROM event",
+        "SELECT sum(length(payload)) FROM event",
+        "SELECT sum(length(title)) FROM session",
+        "SELECT count(*) FROM session WHERE archived_ms IS NOT NULL",
+        "SELECT count(*) FROM snapshot",
+        "SELECT count(*) FROM snapshot_message",
+        "SELECT count(*) FROM transcript WHERE transcript MATCH 'quincunx'",
+        "PRAGMA user_version",
+    };
+    struct buf text = BUF_INIT;
+    for (size_t i = 0; i < sizeof questions / sizeof *questions; i++)
+        buf_addf(&text, "%s: %lld\n", questions[i], (long long)damage_sql(database, questions[i]));
+    return buf_take(&text);
+}
+
+typedef bool act_on(struct catalog *c, struct error *e);
+
+static bool act_once(act_on *act, struct error *e)
+{
+    struct catalog c;
+    bool ok = catalog_open(&c, database, true, CATALOG_WRITE, e) && act(&c, e);
+    catalog_release(&c);
+    return ok;
+}
+
+/* The operation with the n-th call failing. Whether there were so many. */
+static bool fails_well(act_on *act, size_t kind, long n, bool lasting, const char *before,
+                       const char *after)
+{
+    struct error e = {0};
+    restore();
+    fault_vfs_arm(faults[kind].point, faults[kind].result, n, lasting);
+    bool ok = act_once(act, &e);
+    bool struck = fault_vfs_disarm();
+    assert_true(ok || struck);
+    if (!ok) {
+        assert_string_equal(err_info(e.code)->name, "SESSION_STORE_ERROR");
+        assert_non_null(strstr(e.text, "tiro.db"));
+    }
+    struct error reopening = {0};
+    if (act == act_migrate) /* opening again is the next attempt */
+        check(act_once(act, &reopening), &reopening);
+    char *now = digest();
+    if (strcmp(now, ok || act == act_migrate ? after : before) != 0)
+        fail_msg("%s at call %ld (%s): %s, but there is\n%s", faults[kind].name, n,
+                 lasting ? "for good" : "once", ok ? "done" : e.text, now);
+    free(now);
+    assert_store_sound(database);
+    return struck;
+}
+
+static void each_call_may_fail(act_on *act)
+{
+    long calls = 0;
+    struct error e = {0};
+    restore();
+    char *before = act == act_migrate ? NULL : digest();
+    check(act_once(act, &e), &e);
+    char *after = digest();
+    if (before)
+        assert_string_not_equal(before, after);
+    EACH_FAULT(kind)
+    for (int lasting = 0; lasting < 2; lasting++)
+        for (long n = 1; fails_well(act, kind, n, lasting, before, after);
+             n += step(lasting ? 6 : 2))
+            calls++;
+    print_message("%ld calls failed\n", calls);
+    assert_true(calls > 20);
+    free(before);
+    free(after);
+}
+
+static void each_operation_is_whole_or_not_there(void **state)
+{
+    static act_on *const acts[] = {act_put,  act_archive, act_delete,
+                                   act_fork, act_import,  act_snapshot};
+    (void)state;
+    make_pristine();
+    for (size_t i = 0; i < sizeof acts / sizeof *acts; i++)
+        each_call_may_fail(acts[i]);
+}
+
+/* What version 1 of the program left. */
+static void make_old(void)
+{
+    static const char rows[] =
+        "PRAGMA application_id = 1953067631; PRAGMA user_version = 1;"
+        "INSERT INTO session VALUES (7, '01890a5d-ac96-774b-bcce-b302099a8057', 'T', 1, '/d', 'p',"
+        " 'm', NULL, 11, 12, 2, 1, 4, NULL, NULL, NULL, 0, NULL, 'half a thought');"
+        "INSERT INTO event VALUES"
+        " (7, 1, 101, 'run_started', 1, '{\"input\":\"How big is the quincunx?\"}'),"
+        " (7, 2, 102, 'turn_started', 1, '{\"turn\":1,\"call\":1}'),"
+        " (7, 3, 104, 'text_complete', 1, '{\"content\":\"Five.\"}'),"
+        " (7, 4, 105, 'run_completed', 1,"
+        "  '{\"result\":\"\",\"model_calls\":1,\"duration_ms\":0,\"stop_reason\":\"end_turn\"}');";
+    sqlite3 *db;
+    assert_int_equal(sqlite3_open(pristine, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(db, embedded_text("schema.sql"), NULL, NULL, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(db, rows, NULL, NULL, NULL), SQLITE_OK);
+    sqlite3_close(db);
+}
+
+static void a_migration_is_whole_or_not_there(void **state)
+{
+    (void)state;
+    make_old();
+    each_call_may_fail(act_migrate);
+}
+
+/* --- a turn of the service ---------------------------------------------------------------------
+ */
+
+struct seen {
+    VEC(char *) lines; /* events but deltas, as they were shown */
+    bool completed, refused;
+    struct error error;
+    char *given_back;
+};
+
+static void seen_release(struct seen *s)
+{
+    for (size_t i = 0; i < s->lines.len; i++)
+        free(s->lines.items[i]);
+    vec_release(&s->lines);
+    free(s->given_back);
+}
+
+static void see_event(struct seen *s, const struct event *ev)
+{
+    if (ev->type == EVENT_TEXT_DELTA || ev->type == EVENT_REASONING_DELTA)
+        return;
+    vec_push(&s->lines, event_to_line(ev));
+    s->completed = s->completed || ev->type == EVENT_RUN_COMPLETED;
+}
+
+static void see(struct seen *s, const struct notice *n)
+{
+    if (n->type == NOTICE_EVENT)
+        see_event(s, n->event);
+    if (n->type == NOTICE_ERROR && !s->refused) {
+        s->refused = true;
+        s->error = n->error;
+        s->given_back = mem_strdup(n->text);
+    }
+}
+
+/* Sends the message and watches until the turn is over. */
+static struct seen turn(struct service *service, const char *text)
+{
+    struct seen s = {0};
+    bool over = false;
+    surface_send(service, COMMAND_START_TURN, text);
+    while (!over) {
+        struct notice *n = surface_next(service);
+        see(&s, n);
+        over = n->type == NOTICE_BUSY && !n->flag;
+        notice_free(n);
+    }
+    return s;
+}
+
+static void assert_lines_kept(const char *id, const struct seen *s)
+{
+    struct store *store;
+    struct error e = {0};
+    check(store_open(database, STORE_READ_ONLY, &store, &e), &e);
+    for (size_t i = 0; i < s->lines.len; i++) {
+        struct json *v = parse_json(s->lines.items[i]);
+        assert_string_equal(json_get_string(v, "session_id"), id);
+        if (!log_has_line(store, id, json_get_int(v, "seq", 0), s->lines.items[i]))
+            fail_msg("shown, but not in the log: %s", s->lines.items[i]);
+        json_free(v);
+    }
+    store_close(store);
+}
+
+/* Until the session is open and its model known; in `seen` an error on the way. */
+static struct service *open_service(struct config *config, const char *resume, struct seen *seen,
+                                    char *id)
+{
+    const struct service_options options = {.config = config,
+                                            .directory = support_dir(),
+                                            .store_path = database,
+                                            .provider = "openai",
+                                            .model = "scripted-model",
+                                            .persist = true,
+                                            .resume = resume};
+    struct service *s = service_new(&options);
+    for (bool ready = false; !ready;) {
+        struct notice *n = surface_next(s);
+        see(seen, n);
+        if (n->type == NOTICE_SESSION)
+            memcpy(id, n->info.id, sizeof n->info.id);
+        ready = n->type == NOTICE_PROVIDER;
+        notice_free(n);
+    }
+    return s;
+}
+
+static void queue_turn(struct model_server *server)
+{
+    model_server_queue(server, &(struct reply){.text = "I look.",
+                                               .tool_name = "list_directory",
+                                               .tool_args = "{\"path\":\".\"}",
+                                               .tool_id = "call_1"});
+    model_server_queue(server, &(struct reply){.text = "There are files.", .reasoning = "Hm."});
+}
+
+/* The error is told with the text that was not carried, and it was the store's. */
+static void assert_told(const struct seen *s, const char *text)
+{
+    assert_true(s->completed || s->refused);
+    if (!s->refused)
+        return;
+    assert_string_equal(err_info(s->error.code)->name, "SESSION_STORE_ERROR");
+    assert_string_equal(s->given_back, text);
+}
+
+/* After the fault, the same service carries on: the lost turn is in no request. */
+static void assert_goes_on(struct service *service, struct model_server *server,
+                           const struct seen *lost, const char *id)
+{
+    struct seen s = turn(service, "and now?");
+    if (!s.completed)
+        fail_msg("the next turn: %s", s.error.text);
+    const char *body = model_server_body(server, model_server_requests(server) - 1);
+    assert_non_null(strstr(body, "and now?"));
+    assert_int_equal(!!strstr(body, "what is here?"), !lost->refused);
+    assert_lines_kept(id, &s);
+    seen_release(&s);
+}
+
+/* A turn with the n-th call failing. Whether there were so many. */
+static bool turn_fails_well(struct config *config, size_t kind, long n, bool lasting,
+                            const char *resume)
+{
+    char id[UUID_LEN + 1];
+    struct model_server *server = begin_server();
+    restore();
+    struct seen opening = {0};
+    struct service *service = open_service(config, resume, &opening, id);
+    assert_false(opening.refused);
+    queue_turn(server);
+    fault_vfs_arm(faults[kind].point, faults[kind].result, n, lasting);
+    struct seen s = turn(service, "what is here?");
+    bool struck = fault_vfs_disarm();
+    assert_true(s.completed || struck);
+    assert_told(&s, "what is here?");
+    if (!faults[kind].stays)
+        assert_goes_on(service, server, &s, id);
+    service_free(service);
+    assert_lines_kept(id, &s);
+    assert_store_sound(database);
+    seen_release(&s);
+    end_server(server);
+    return struck;
+}
+
+static void each_call_of_a_turn_may_fail(const char *resume, long stride)
+{
+    struct config *config = config_new();
+    long calls = 0;
+    EACH_FAULT(kind)
+    for (int lasting = 0; lasting < 2; lasting++)
+        for (long n = step(stride); turn_fails_well(config, kind, n, lasting, resume);
+             n += step(lasting ? 4 * stride : stride))
+            calls++;
+    print_message("%ld calls failed\n", calls);
+    assert_true(calls > 20);
+    config_free(config);
+}
+
+static void a_turn_loses_nothing_that_was_shown(void **state)
+{
+    (void)state;
+    make_pristine();
+    each_call_of_a_turn_may_fail(NULL, 3);
+}
+
+static void a_turn_of_a_resumed_session_loses_nothing(void **state)
+{
+    (void)state;
+    make_pristine();
+    each_call_of_a_turn_may_fail(PARENT_TITLE, 5);
+}
+
+/* The n-th call while a session is opened. What cannot be opened is told, and one can talk. */
+static bool opening_fails_well(struct config *config, size_t kind, long n, bool lasting)
+{
+    char id[UUID_LEN + 1];
+    struct model_server *server = begin_server();
+    struct seen opening = {0};
+    restore();
+    fault_vfs_arm(faults[kind].point, faults[kind].result, n, lasting);
+    struct service *service = open_service(config, PARENT_TITLE, &opening, id);
+    bool struck = fault_vfs_disarm();
+    assert_true(struck || !opening.refused);
+    if (opening.refused)
+        assert_string_equal(err_info(opening.error.code)->name, "SESSION_STORE_ERROR");
+    struct seen s = turn(service, "what is here?");
+    assert_true(s.completed || faults[kind].stays);
+    service_free(service);
+    size_t sessions = assert_store_sound(database);
+    assert_in_range(sessions, 2, opening.refused ? 3 : 2);
+    seen_release(&s);
+    seen_release(&opening);
+    end_server(server);
+    return struck;
+}
+
+static void what_cannot_be_opened_is_told(void **state)
+{
+    (void)state;
+    struct config *config = config_new();
+    long calls = 0;
+    make_pristine();
+    EACH_FAULT(kind)
+    for (int lasting = 0; lasting < 2; lasting++)
+        for (long n = 1; opening_fails_well(config, kind, n, lasting); n += step(2))
+            calls++;
+    assert_true(calls > 20);
+    config_free(config);
+}
+
+int main(void)
+{
+    every = getenv("TIRO_EVERY_FAULT"); /* no test sees it */
+    const struct CMUnitTest all[] = {
+        support_stored(each_operation_is_whole_or_not_there, setup, teardown),
+        support_stored(a_migration_is_whole_or_not_there, setup, teardown),
+        support_stored(what_cannot_be_opened_is_told, setup, teardown),
+        support_stored(a_turn_loses_nothing_that_was_shown, setup, teardown),
+        support_stored(a_turn_of_a_resumed_session_loses_nothing, setup, teardown),
+    };
+    return cmocka_run_group_tests_name("store_faults", all, NULL, NULL);
+}

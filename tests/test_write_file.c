@@ -1,0 +1,307 @@
+/* The tool write_file: whole files, atomically, and what a person sees of it before. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "tests/support.h"
+#include "tests/workplace.h"
+
+static const char *write_file(void **state, const char *path, const char *content, bool want_error)
+{
+    char *args = workplace_args("path", path, "content", content, NULL);
+    const char *out = workplace_call(*state, "write_file", args, want_error);
+    free(args);
+    return out;
+}
+
+static const char *preview(void **state, const char *path, const char *content, bool want_error)
+{
+    char *args = workplace_args("path", path, "content", content, NULL);
+    const char *out = workplace_preview(*state, "write_file", args, want_error);
+    free(args);
+    return out;
+}
+
+static void assert_file(const char *name, const char *text)
+{
+    char *path = support_path(name);
+    char *found = support_read(path);
+    assert_string_equal(found, text);
+    free(found);
+    free(path);
+}
+
+static mode_t mode_of(const char *name)
+{
+    struct stat st;
+    char *path = support_path(name);
+    assert_int_equal(stat(path, &st), 0);
+    free(path);
+    return st.st_mode & 07777;
+}
+
+static size_t entries(const struct workplace *w)
+{
+    size_t n = 0;
+    DIR *dir = opendir(w->root);
+    while (readdir(dir))
+        n++;
+    closedir(dir);
+    return n - 2;
+}
+
+static void writes_new_files_and_their_directories(void **state)
+{
+    mode_t mask = umask(027);
+    assert_string_equal(write_file(state, "a.txt", "one\ntwo\n", false), "wrote 8 bytes, 2 lines");
+    assert_string_equal(write_file(state, "x/y/./b", "ü", false), "wrote 2 bytes, 1 line");
+    assert_string_equal(write_file(state, "empty", "", false), "wrote 0 bytes, 0 lines");
+    umask(mask);
+    assert_file("work/a.txt", "one\ntwo\n");
+    assert_file("work/x/y/b", "ü");
+    assert_file("work/empty", "");
+    assert_int_equal(mode_of("work/a.txt"), 0640);
+    assert_int_equal(mode_of("work/x"), 0750);
+    assert_int_equal(entries(*state), 3); /* nothing else is left */
+}
+
+static void replaces_what_is_there(void **state)
+{
+    struct workplace *w = *state;
+    char *absolute = mem_printf("%s/run.sh", w->root);
+    workplace_put("work/run.sh", "old\n");
+    assert_int_equal(fchmodat(w->root_fd, "run.sh", 0755, 0), 0);
+    int reader = openat(w->root_fd, "run.sh", O_RDONLY);
+    assert_string_equal(write_file(state, absolute, "new\n", false), "wrote 4 bytes, 1 line");
+    assert_file("work/run.sh", "new\n");
+    assert_int_equal(mode_of("work/run.sh"), 0755);
+    /* Who reads the old one reads it to its end: it was replaced, not changed. */
+    char bytes[8] = "";
+    assert_int_equal(read(reader, bytes, sizeof bytes - 1), 4);
+    assert_string_equal(bytes, "old\n");
+    close(reader);
+    free(absolute);
+    assert_int_equal(entries(w), 1);
+}
+
+static void follows_links_inside(void **state)
+{
+    struct workplace *w = *state;
+    struct stat st;
+    workplace_mkdir("work/real");
+    workplace_put("work/real/file", "old");
+    workplace_link("real/file", "work/link");
+    workplace_link("real/new", "work/dangling");
+    workplace_link("real", "work/dir");
+    write_file(state, "link", "through the link", false);
+    write_file(state, "dangling", "made", false);
+    write_file(state, "dir/third", "in the directory", false);
+    assert_file("work/real/file", "through the link");
+    assert_file("work/real/new", "made");
+    assert_file("work/real/third", "in the directory");
+    assert_int_equal(fstatat(w->root_fd, "link", &st, AT_SYMLINK_NOFOLLOW), 0);
+    assert_true(S_ISLNK(st.st_mode));
+}
+
+static void refuses_what_is_no_file(void **state)
+{
+    struct workplace *w = *state;
+    workplace_mkdir("work/dir");
+    workplace_put("work/file", "old");
+    assert_int_equal(mkfifoat(w->root_fd, "fifo", 0600), 0);
+    static const struct {
+        const char *path, *says;
+    } rows[] = {
+        {"dir", "dir: is a directory"},
+        {"dir/", "directory"},
+        {".", "directory"},
+        {"new/", "directory"},
+        {"new/.", "directory"},
+        {"", "directory"},
+        {"dir/..", "directory"},
+        {"fifo", "not a regular file"},
+        {"file/x", "Not a directory"},
+        {"new/../x", "No such file"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const char *out = write_file(state, rows[i].path, "new", true);
+        if (!strstr(out, rows[i].says))
+            fail_msg("%s: %s", rows[i].path, out);
+        out = preview(state, rows[i].path, "new", true);
+        if (!strstr(out, rows[i].says))
+            fail_msg("preview of %s: %s", rows[i].path, out);
+    }
+    assert_file("work/file", "old");
+    assert_int_equal(entries(w), 3);
+}
+
+static void respects_permissions(void **state)
+{
+    struct workplace *w = *state;
+    workplace_put("work/fixed", "old");
+    if (geteuid() == 0) { /* who may do anything, but takes nothing away */
+        struct stat st;
+        assert_int_equal(fchownat(w->root_fd, "fixed", 1234, 4321, 0), 0);
+        write_file(state, "fixed", "new", false);
+        assert_int_equal(fstatat(w->root_fd, "fixed", &st, 0), 0);
+        assert_int_equal(st.st_uid, 1234);
+        assert_int_equal(st.st_gid, 4321);
+        return;
+    }
+    assert_int_equal(fchmodat(w->root_fd, "fixed", 0444, 0), 0);
+    assert_non_null(strstr(write_file(state, "fixed", "new", true), "Permission denied"));
+    assert_non_null(strstr(preview(state, "fixed", "new", true), "Permission denied"));
+    assert_file("work/fixed", "old");
+    workplace_mkdir("work/closed");
+    assert_int_equal(fchmodat(w->root_fd, "closed", 0555, 0), 0);
+    assert_non_null(strstr(write_file(state, "closed/x", "new", true), "Permission denied"));
+    assert_non_null(strstr(preview(state, "closed/x", "new", true), "Permission denied"));
+    assert_non_null(strstr(write_file(state, "closed/x/y", "new", true), "Permission denied"));
+}
+
+static void a_stop_leaves_the_old_one(void **state)
+{
+    struct workplace *w = *state;
+    workplace_put("work/a", "old");
+    workplace_interrupt(w);
+    assert_string_equal(write_file(state, "a", "new", true), "interrupted");
+    w->stop = false;
+    w->context.deadline_ms = clock_mono_ms() - 1;
+    assert_string_equal(write_file(state, "a", "new", true), "timed out");
+    assert_file("work/a", "old");
+    assert_int_equal(entries(w), 1);
+}
+
+static void previews_the_difference(void **state)
+{
+    workplace_put("work/a", "one\ntwo\nthree\n");
+    assert_string_equal(preview(state, "a", "one\nzwei\nthree\n", false),
+                        "--- a\n+++ a\n@@ -1,3 +1,3 @@\n one\n-two\n+zwei\n three\n");
+    assert_string_equal(preview(state, "./a", "one\ntwo", false),
+                        "--- ./a\n+++ ./a\n@@ -1,3 +1,2 @@\n one\n-two\n-three\n+two\n"
+                        "\\ No newline at end of file\n");
+    assert_string_equal(preview(state, "a", "one\ntwo\nthree\n", false), "[no difference]\n");
+    assert_file("work/a", "one\ntwo\nthree\n");
+    workplace_link("a", "work/link");
+    assert_non_null(strstr(preview(state, "link", "", false), "@@ -1,3 +0,0 @@\n-one\n"));
+}
+
+static void previews_a_new_file(void **state)
+{
+    struct workplace *w = *state;
+    assert_string_equal(preview(state, "new", "one\ntwo\n", false),
+                        "--- /dev/null\n+++ new\n@@ -0,0 +1,2 @@\n+one\n+two\n");
+    assert_string_equal(preview(state, "x/y\nz", "\nend", false),
+                        "--- /dev/null\n+++ x/y z\n@@ -0,0 +1,2 @@\n+\n+end\n"
+                        "\\ No newline at end of file\n");
+    assert_int_equal(entries(w), 0); /* it changes nothing */
+}
+
+static void a_preview_is_clean(void **state)
+{
+    workplace_put("work/a", "\x1b[2J\xff\n");
+    const char *out = preview(state, "a", "\x1b]0;title\x07\n", false);
+    assert_non_null(strstr(out, "-\xe2\x90\x9b[2J\xef\xbf\xbd\n"));
+    assert_non_null(strstr(out, "+\xe2\x90\x9b]0;title\xe2\x90\x87\n"));
+}
+
+/* A diff of our own in front of the PATH. */
+static void use_diff(const char *script)
+{
+    char *path = support_path("bin/diff"), *dir = support_path("bin");
+    mkdir(dir, 0700);
+    if (script) {
+        support_write(path, script);
+        assert_int_equal(chmod(path, 0700), 0);
+    }
+    setenv("PATH", dir, 1);
+    free(dir);
+    free(path);
+}
+
+static void shows_the_whole_without_diff(void **state)
+{
+    static const struct {
+        const char *script, *says;
+    } rows[] = {
+        {NULL, "[diff is not installed; this is the whole new content of a]\nnew\n"},
+        {"#!/bin/sh\necho rubbish; exit 2\n",
+         "[diff failed; this is the whole new content of a]\nnew\n"},
+        {"#!/bin/sh\nkill -9 $$\n", "[diff failed; this is the whole new content of a]\nnew\n"},
+    };
+    char *before = mem_strdup(getenv("PATH"));
+    workplace_put("work/a", "old\n");
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        use_diff(rows[i].script);
+        const char *out = preview(state, "a", "new\n", false);
+        setenv("PATH", before, 1);
+        assert_string_equal(out, rows[i].says);
+    }
+    free(before);
+}
+
+static void a_preview_can_be_stopped(void **state)
+{
+    struct workplace *w = *state;
+    char *before = mem_strdup(getenv("PATH"));
+    workplace_put("work/a", "old\n");
+    use_diff("#!/bin/sh\nexec /bin/sleep 60\n");
+    w->context.deadline_ms = clock_mono_ms() + 100;
+    const char *out = preview(state, "a", "new\n", false);
+    assert_string_equal(out, "[diff took too long; this is the whole new content of a]\nnew\n");
+    w->context.deadline_ms = clock_mono_ms() + 60000;
+    workplace_interrupt(w);
+    assert_string_equal(preview(state, "a", "new\n", true), "interrupted");
+    setenv("PATH", before, 1);
+    free(before);
+}
+
+static void a_huge_difference_is_cut(void **state)
+{
+    struct workplace *w = *state;
+    struct buf old = BUF_INIT, new = BUF_INIT;
+    for (int i = 0; i < 200000; i++) {
+        buf_addf(&old, "old line %d\n", i);
+        buf_addf(&new, "new line %d\n", i);
+    }
+    workplace_put("work/a", old.data);
+    const char *out = preview(state, "a", new.data, false);
+    assert_non_null(strstr(out, "\n-old line 1\n"));
+    assert_non_null(strstr(out, "\n[cut: "));
+    assert_in_range(w->out.len, TOOL_MAX_PREVIEW, TOOL_MAX_PREVIEW + 100);
+    buf_release(&old);
+    buf_release(&new);
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, workplace_setup, workplace_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest all[] = {
+        TEST(writes_new_files_and_their_directories),
+        TEST(replaces_what_is_there),
+        TEST(follows_links_inside),
+        TEST(refuses_what_is_no_file),
+        TEST(respects_permissions),
+        TEST(a_stop_leaves_the_old_one),
+        TEST(previews_the_difference),
+        TEST(previews_a_new_file),
+        TEST(a_preview_is_clean),
+        TEST(shows_the_whole_without_diff),
+        TEST(a_preview_can_be_stopped),
+        TEST(a_huge_difference_is_cut),
+    };
+    return cmocka_run_group_tests_name("write_file", all, NULL, NULL);
+}

@@ -1,0 +1,132 @@
+#include "tests/workplace.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/json.h"
+#include "base/mem.h"
+#include "tests/support.h"
+
+static bool go_on(void *context)
+{
+    struct workplace *w = context;
+    char byte;
+    while (read(w->wake[0], &byte, 1) == 1)
+        continue;
+    return !w->stop;
+}
+
+int workplace_setup(void **state)
+{
+    struct workplace *w = mem_alloc(sizeof *w);
+    if (support_setup(NULL) != 0 || pipe(w->wake) != 0)
+        return -1;
+    signal(SIGPIPE, SIG_IGN);
+    workplace_mkdir("work");
+    char *root = support_path("work");
+    w->root = realpath(root, NULL);
+    free(root);
+    w->root_fd = open(w->root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    fcntl(w->wake[0], F_SETFL, O_NONBLOCK);
+    fcntl(w->wake[0], F_SETFD, FD_CLOEXEC);
+    fcntl(w->wake[1], F_SETFD, FD_CLOEXEC);
+    w->wakeup = (struct wakeup){.fd = w->wake[0], .go_on = go_on, .context = w};
+    w->context = (struct tool_context){.root_fd = w->root_fd,
+                                       .root = w->root,
+                                       .max_output = 2000,
+                                       .deadline_ms = clock_mono_ms() + 60000,
+                                       .wakeup = &w->wakeup};
+    buf_init(&w->out, 0);
+    *state = w;
+    return 0;
+}
+
+int workplace_teardown(void **state)
+{
+    struct workplace *w = *state;
+    close(w->root_fd);
+    close(w->wake[0]);
+    close(w->wake[1]);
+    free(w->root);
+    buf_release(&w->out);
+    free(w);
+    return support_teardown(NULL);
+}
+
+void workplace_put(const char *name, const char *text)
+{
+    char *path = support_path(name);
+    support_write(path, text);
+    free(path);
+}
+
+void workplace_mkdir(const char *name)
+{
+    char *path = support_path(name);
+    assert_int_equal(mkdir(path, 0700), 0);
+    free(path);
+}
+
+void workplace_link(const char *target, const char *name)
+{
+    char *path = support_path(name);
+    assert_int_equal(symlink(target, path), 0);
+    free(path);
+}
+
+void workplace_interrupt(struct workplace *w)
+{
+    assert_int_equal(write(w->wake[1], "x", 1), 1);
+    w->stop = true;
+}
+
+static const char *use(struct workplace *w, const char *tool, const char *args, bool want_error,
+                       bool preview)
+{
+    struct tool_call call;
+    buf_clear(&w->out);
+    bool failed = !tool_call_prepare(&call, tool, args, &w->out);
+    if (!failed)
+        failed = preview ? !tool_call_preview(&call, &w->context, &w->out)
+                         : tool_call_run(&call, &w->context, &w->out);
+    tool_call_release(&call);
+    if (failed != want_error)
+        fail_msg("%s %s: %s", tool, args, w->out.data);
+    return w->out.data;
+}
+
+const char *workplace_call(struct workplace *w, const char *tool, const char *args, bool want_error)
+{
+    return use(w, tool, args, want_error, false);
+}
+
+const char *workplace_preview(struct workplace *w, const char *tool, const char *args,
+                              bool want_error)
+{
+    return use(w, tool, args, want_error, true);
+}
+
+char *workplace_args(const char *name, ...)
+{
+    struct json *args = json_new_object();
+    va_list list;
+    va_start(list, name);
+    for (; name; name = va_arg(list, const char *))
+        json_set_string(args, name, va_arg(list, const char *));
+    va_end(list);
+    char *text = json_print(args);
+    json_free(args);
+    return text;
+}

@@ -1,0 +1,42 @@
+/* A working directory for tools, with something outside of it that they must not reach. */
+#ifndef TESTS_WORKPLACE_H
+#define TESTS_WORKPLACE_H
+
+#include <stdbool.h>
+
+#include "agent/tools.h"
+#include "base/buf.h"
+#include "base/wakeup.h"
+
+struct workplace {
+    char *root; /* HOME/work */
+    int root_fd;
+    bool stop; /* what the wakeup says */
+    int wake[2];
+    struct wakeup wakeup;
+    struct tool_context context;
+    struct buf out;
+};
+
+/* For cmocka_unit_test_setup_teardown(): *state is the struct workplace. */
+int workplace_setup(void **state);
+int workplace_teardown(void **state);
+
+/* Files and directories of HOME: "work/a" is in the working directory, "a" beside it. */
+void workplace_put(const char *name, const char *text);
+void workplace_mkdir(const char *name);
+void workplace_link(const char *target, const char *name);
+
+/* The wakeup is ready and says stop. */
+void workplace_interrupt(struct workplace *w);
+
+/* A call from its arguments' text to its result, or its preview. Borrowed until the next. */
+const char *workplace_call(struct workplace *w, const char *tool, const char *args,
+                           bool want_error);
+const char *workplace_preview(struct workplace *w, const char *tool, const char *args,
+                              bool want_error);
+
+/* {"name":"value",…} of strings: name, value, …, NULL. The caller frees. */
+char *workplace_args(const char *name, ...) __attribute__((sentinel));
+
+#endif

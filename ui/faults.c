@@ -1,0 +1,127 @@
+#include "ui/faults.h"
+
+#include <stdlib.h>
+
+#include "base/i18n.h"
+#include "base/mem.h"
+#include "ui/fork.h"
+#include "ui/sessions_screen.h"
+
+static const char *sentence(const struct app *app, const struct error *e)
+{
+    static const struct {
+        enum err_code code;
+        const char *text;
+    } sentences[] = {
+        {ERR_SESSION_NOT_FOUND, N_("There is no such session.")},
+        {ERR_SESSION_BUSY, N_("That has to wait until the turn has ended.")},
+        {ERR_SESSION_PERSISTENCE_DISABLED, N_("Conversations are not kept here.")},
+        {ERR_SESSION_COMPACTION_DISABLED, N_("Conversations are not shortened here.")},
+        {ERR_SESSION_NOT_RUNNING, N_("Nothing is running.")},
+        {ERR_SESSION_STORE_ERROR, N_("The database cannot be used.")},
+        {ERR_CONFIG_ERROR, N_("The configuration has a fault.")},
+        {ERR_FILE_ERROR, N_("A file cannot be used.")},
+        {ERR_BUDGET_EXHAUSTED, N_("The budget is used up.")},
+        {ERR_USAGE, N_("That cannot be done.")},
+        {ERR_AGENT_ERROR, N_("That did not work.")},
+    };
+    if (e->code == ERR_SESSION_BUSY && !app->activity.busy)
+        return _("The session is in use.");
+    for (size_t i = 0; i < sizeof sentences / sizeof *sentences; i++)
+        if (sentences[i].code == e->code)
+            return _(sentences[i].text);
+    return _("That did not work.");
+}
+
+static void drop_overlay(struct app *app, enum overlay_kind kind)
+{
+    if (app->overlay.kind == kind)
+        app_close_overlay(app);
+}
+
+/* What was asked for will not come. */
+static void forget_question(struct app *app, const struct notice *n)
+{
+    switch (n->command) {
+    case COMMAND_START_TURN:
+        app->activity.failed = !app->activity.busy;
+        if (n->text)
+            app_give_back(app, n->text);
+        break;
+    case COMMAND_RETRY:
+        app->activity.failed = !app->activity.busy;
+        break;
+    case COMMAND_PAGE:
+        app->page_asked = app->find.waiting = false;
+        fork_forget(app);
+        break;
+    case COMMAND_NEW:
+    case COMMAND_RESUME:
+    case COMMAND_OPEN:
+    case COMMAND_FORK:
+    case COMMAND_ARCHIVE:
+    case COMMAND_DELETE:
+        free(app->draft_when_left);
+        app->draft_when_left = NULL;
+        break;
+    case COMMAND_REPORT:
+        drop_overlay(app, OVERLAY_REPORT);
+        break;
+    default:
+        break;
+    }
+}
+
+/* Every key would bring the same complaint. */
+static bool said_before(struct app *app, const struct notice *n)
+{
+    if (n->command != COMMAND_SAVE_DRAFT)
+        return false;
+    bool before = app->draft_complained;
+    app->draft_complained = true;
+    return before;
+}
+
+/* Esc after the end of a turn needs no complaint, /stop does. */
+static bool is_silent(struct app *app, const struct notice *n)
+{
+    bool asked = app->stop_asked;
+    if (n->error.code != ERR_SESSION_NOT_RUNNING)
+        return false;
+    app->stop_asked = false;
+    return !asked;
+}
+
+/* Where it was asked for, if that is open. */
+static void say_in_words(struct app *app, const struct notice *n)
+{
+    char *words = mem_printf("%s\n%s", sentence(app, &n->error), n->error.text);
+    if (!sessions_screen_failed(app, n, words))
+        app_note(app, STYLE_ERROR, "%s", words);
+    free(words);
+}
+
+static void say_error(struct app *app, const struct notice *n, bool turn)
+{
+    bool reading = turn && app->read_only && n->error.code == ERR_SESSION_NOT_FOUND;
+    if (n->error.code == ERR_INTERRUPTED)
+        app_note(app, STYLE_NOTE, "%s", _("Stopped before anything was sent."));
+    else if (reading)
+        app_note(app, STYLE_WARNING, "%s",
+                 _("This session is open for reading only. /resume goes on in it; /fork goes on in "
+                   "a copy."));
+    else
+        say_in_words(app, n);
+}
+
+void faults_take(struct app *app, struct notice *n)
+{
+    bool turn = n->command == COMMAND_START_TURN || n->command == COMMAND_RETRY;
+    if (turn && n->error.code != ERR_SESSION_BUSY)
+        app->activity.busy = app->activity.over = false;
+    forget_question(app, n);
+    if (said_before(app, n) || is_silent(app, n))
+        return;
+    say_error(app, n, turn);
+    app_touch_now(app, DIRTY_ALL);
+}
