@@ -65,24 +65,40 @@ static bool caret_is_at_prompt(struct screen *s, void *context)
            screen_cell_is(s, c->row, c->col - 2, '>');
 }
 
-void chat_open(struct chat *c, const char *model_url, const char *argument)
+static void tell_model(const char *url)
 {
-    const char *argv[8] = {getenv("TIRO")};
-    size_t count = 1;
-    argv[count++] = "--provider";
-    argv[count++] = model_url == NULL ? "offline" : "openai";
+    if (url == NULL)
+        return;
+    char *base = mem_printf("%s%s", url, strstr(url, "/v1") != NULL ? "" : "/v1");
+    setenv("OPENAI_BASE_URL", base, 1);
+    setenv("OPENAI_API_KEY", "bench", 1);
+    free(base);
+}
+
+void chat_open_with(struct chat *c, const char *model_url, const char *const *arguments)
+{
+    enum { MOST = 16 };
+    const char *argv[MOST] = {getenv("TIRO"), "--provider", "offline"};
+    size_t count = 3;
     if (model_url != NULL) {
+        argv[2] = "openai";
         argv[count++] = "--model";
         argv[count++] = "bench";
-        setenv("OPENAI_BASE_URL", model_url, 1);
-        setenv("OPENAI_API_KEY", "bench", 1);
     }
-    argv[count++] = argument;
+    tell_model(model_url);
+    for (size_t i = 0; arguments[i] != NULL && count + 1 < MOST; i++)
+        argv[count++] = arguments[i];
     *c = (struct chat){.started = screen_clock()};
     c->screen = screen_start(argv, home, CHAT_ROWS, CHAT_COLS);
     screen_keep_log(c->screen, false);
     chat_must(c, screen_wait(c->screen, caret_is_at_prompt, c, "the prompt", CHAT_DEADLINE_MS),
               "no prompt");
+}
+
+void chat_open(struct chat *c, const char *model_url, const char *argument)
+{
+    const char *const arguments[] = {argument, NULL};
+    chat_open_with(c, model_url, arguments);
 }
 
 void chat_close(struct chat *c)
@@ -126,6 +142,19 @@ void chat_watch(struct chat *c, double ms)
     double until = screen_clock() + ms, left;
     while ((left = until - screen_clock()) > 0)
         (void)screen_pump(c->screen, (int)left);
+}
+
+double chat_settle(struct chat *c, int silence_ms)
+{
+    double last = screen_clock();
+    while (screen_pump(c->screen, silence_ms))
+        last = screen_clock();
+    return last;
+}
+
+void chat_wait_idle(struct chat *c)
+{
+    chat_must(c, screen_wait_gone(c->screen, "Esc stops", CHAT_DEADLINE_MS), "no end of the turn");
 }
 
 double chat_ask(struct chat *c)

@@ -20,9 +20,11 @@ struct chat {
 void chat_new_home(void);
 const char *chat_home(void);
 
-/* Starts the program (a model's address, or NULL for offline; one more argument, or NULL), waits
- * for the prompt. Ends the benchmark with the screen shown if it does not come. */
+/* Starts the program (a model's address, or NULL for offline; one more argument, or NULL, or a few
+ * with NULL behind them), waits for the prompt. Ends the benchmark with the screen shown if it does
+ * not come. */
 void chat_open(struct chat *c, const char *model_url, const char *argument);
+void chat_open_with(struct chat *c, const char *model_url, const char *const *arguments);
 void chat_close(struct chat *c);
 
 /* Types one character and returns the milliseconds until it is on the screen. */
@@ -33,6 +35,13 @@ void chat_clear(struct chat *c);
 
 /* Takes in what the program writes, for so long. */
 void chat_watch(struct chat *c, double ms);
+
+/* Takes in what the program writes until it has been silent for so long; returns when the last of
+ * it came (screen_clock()), or when it was called. */
+double chat_settle(struct chat *c, int silence_ms);
+
+/* Waits for the end of the turn. */
+void chat_wait_idle(struct chat *c);
 
 /* Sends a question; returns when (screen_clock()). */
 double chat_ask(struct chat *c);

@@ -1,5 +1,7 @@
 /* Measures the built program (TIRO) from outside, through a pseudo-terminal of 120×40. Arguments
- * name the measures wanted: start idle stream bulk resume; none: all. */
+ * name the measures wanted, none: all. It also makes what it measures with, for a look by hand:
+ *     tiro-bench make-store DIR SESSIONS       DIR/tiro.db with so many short sessions
+ *     tiro-bench make-session DIR MESSAGES     … with one session of so many messages */
 #include <locale.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -8,7 +10,10 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "base/mem.h"
 #include "bench/chat.h"
+#include "bench/make_session.h"
+#include "bench/make_store.h"
 #include "bench/measures.h"
 #include "bench/table.h"
 
@@ -16,9 +21,52 @@ static const struct {
     const char *name;
     void (*run)(void);
 } measures[] = {
-    {"start", measure_start}, {"idle", measure_idle},     {"stream", measure_stream},
-    {"bulk", measure_bulk},   {"resume", measure_resume},
+    {"start", measure_start},         {"idle", measure_idle},
+    {"stream", measure_stream},       {"bulk", measure_bulk},
+    {"resume", measure_resume},       {"interrupt", measure_interrupt},
+    {"scale", measure_long_sessions}, {"scale", measure_many_sessions},
 };
+
+static void make_one_session(const char *store_path, size_t messages)
+{
+    make_session(store_path, messages, MAKE_SESSION_ENDING);
+}
+
+static const struct {
+    const char *name, *what;
+    void (*make)(const char *store_path, size_t count);
+} makers[] = {
+    {"make-store", "SESSIONS", make_store},
+    {"make-session", "MESSAGES", make_one_session},
+};
+
+/* Whether the arguments ask for something to be made; *status is then the program's. */
+static bool make(int argc, char **argv, int *status)
+{
+    for (size_t i = 0; i < sizeof makers / sizeof *makers; i++) {
+        if (argc < 2 || strcmp(argv[1], makers[i].name) != 0)
+            continue;
+        size_t count = argc == 4 ? strtoul(argv[3], NULL, 10) : 0;
+        *status = count > 0 ? 0 : 64;
+        if (count == 0) {
+            fprintf(stderr, "usage: tiro-bench %s DIR %s\n", makers[i].name, makers[i].what);
+            return true;
+        }
+        char *path = mem_printf("%s/tiro.db", argv[2]);
+        makers[i].make(path, count);
+        free(path);
+        return true;
+    }
+    return false;
+}
+
+static bool is_known(const char *name)
+{
+    for (size_t i = 0; i < sizeof measures / sizeof *measures; i++)
+        if (strcmp(measures[i].name, name) == 0)
+            return true;
+    return false;
+}
 
 static bool is_wanted(const char *name, int argc, char **argv)
 {
@@ -43,14 +91,29 @@ static void scrub_environment(void)
         unsetenv(names[i]);
 }
 
-int main(int argc, char **argv)
+static bool check(int argc, char **argv)
 {
-    struct utsname machine;
     const char *program = getenv("TIRO");
     if (program == NULL || access(program, X_OK) != 0) {
         fprintf(stderr, "bench: the variable TIRO must name the program to measure\n");
-        return 64;
+        return false;
     }
+    for (int i = 1; i < argc; i++)
+        if (!is_known(argv[i])) {
+            fprintf(stderr, "bench: there is no measure \"%s\"\n", argv[i]);
+            return false;
+        }
+    return true;
+}
+
+int main(int argc, char **argv)
+{
+    struct utsname machine;
+    int status;
+    if (make(argc, argv, &status))
+        return status;
+    if (!check(argc, argv))
+        return 64;
     setlocale(LC_ALL, "C.UTF-8");
     scrub_environment();
     if (uname(&machine) == 0)

@@ -4,6 +4,8 @@
 
 #include <stddef.h>
 
+#define MAKE_SESSION_ENDING "Thus ends the last letter."
+
 /* Makes the database `store_path` with one session of so many messages (half of them answers, with
  * the pieces in which they streamed); the last answer ends with `ending`. Ends the program with a
  * message if it cannot. */

@@ -2,10 +2,13 @@
 #ifndef BENCH_MEASURES_H
 #define BENCH_MEASURES_H
 
-void measure_start(void);  /* start to usable, memory, other programs for comparison */
-void measure_idle(void);   /* wake-ups and bytes of ten idle seconds, key echo */
-void measure_stream(void); /* 20 kB of Markdown at 200 events a second */
-void measure_bulk(void);   /* 100 kB and 1 MB as fast as they come */
-void measure_resume(void); /* long sessions */
+void measure_start(void);         /* start to usable, memory, other programs for comparison */
+void measure_idle(void);          /* wake-ups and bytes of ten idle seconds, key echo */
+void measure_stream(void);        /* 20 kB of Markdown at 200 events a second */
+void measure_bulk(void);          /* 100 kB and 1 MB as fast as they come */
+void measure_resume(void);        /* long sessions */
+void measure_interrupt(void);     /* Esc in every state that a turn can be in */
+void measure_long_sessions(void); /* opening, going on in and reading sessions that grow */
+void measure_many_sessions(void); /* lists, filters and searches over 10,000 of them */
 
 #endif

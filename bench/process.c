@@ -51,6 +51,13 @@ long process_wakeups(pid_t pid)
     return sum;
 }
 
+long process_written(pid_t pid)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%ld/io", (long)pid);
+    return status_number(path, "wchar");
+}
+
 double process_cpu(pid_t pid)
 {
     clockid_t clock;

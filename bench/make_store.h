@@ -1,0 +1,18 @@
+/* A store of many short sessions with different titles, directories, labels and dates. */
+#ifndef BENCH_MAKE_STORE_H
+#define BENCH_MAKE_STORE_H
+
+#include <stddef.h>
+
+/* Words that are in the transcripts of one session in a thousand, and of every session. */
+#define MAKE_STORE_RARE "zeppelin"
+#define MAKE_STORE_COMMON "harvest"
+
+/* What the newest one is called. */
+#define MAKE_STORE_NEWEST "The newest correspondence"
+
+/* Makes the database `store_path`. The same count gives the same sessions but for ids and times.
+ * Ends the program with a message if it cannot. */
+void make_store(const char *store_path, size_t sessions);
+
+#endif
