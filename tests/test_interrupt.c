@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "store/store.h"
 #include "tests/support.h"
 #include "tests/surface.h"
 
@@ -206,6 +207,30 @@ static void answers_decide(void **state)
     }
 }
 
+/* Another process writes, and a turn cannot begin: the message comes back as soon as the user has
+ * had enough of waiting, and goes through as soon as the other one is done. */
+static void waiting_for_the_store_can_be_stopped(void **state)
+{
+    (void)state;
+    struct store *other;
+    struct error e = {0};
+    struct service *s = surface_open(NULL, true);
+    free(surface_ask(s, "one"));
+    assert_true(store_open(surface_store(), STORE_READ_WRITE, &other, &e));
+    assert_true(store_begin(other, &e));
+    surface_send(s, COMMAND_START_TURN, "two");
+    notice_free(surface_expect(s, NOTICE_BUSY));
+    surface_send(s, COMMAND_INTERRUPT, NULL);
+    surface_expect_error(s, ERR_SESSION_STORE_ERROR, "two");
+    surface_expect_idle(s);
+    surface_send(s, COMMAND_START_TURN, "three");
+    notice_free(surface_expect(s, NOTICE_BUSY));
+    store_rollback(other);
+    store_close(other);
+    notice_free(surface_expect_event(s, EVENT_RUN_COMPLETED));
+    service_free(s);
+}
+
 /* Nobody can be asked: no. */
 static void without_somebody_to_ask_the_answer_is_no(void **state)
 {
@@ -231,6 +256,7 @@ int main(void)
         surface_test(the_program_ends_in_every_state),
         stored_test(archiving_ends_the_turn_in_every_state),
         surface_test(what_may_come_during_a_turn),
+        stored_test(waiting_for_the_store_can_be_stopped),
         surface_test(answers_decide),
         surface_test(without_somebody_to_ask_the_answer_is_no),
     };

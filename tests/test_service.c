@@ -242,6 +242,28 @@ static void a_failed_turn_can_be_retried(void **state)
     service_free(s);
 }
 
+static void a_retry_sends_images_again(void **state)
+{
+    (void)state;
+    static const char image[] = "[{\"type\":\"image\",\"text\":\"https://example.invalid/"
+                                "ryokan.png\",\"media_type\":\"image/png\"}]";
+    struct service *s = surface_open(NULL, true);
+    struct command *c = command_new(COMMAND_START_TURN, "what is this?");
+    c->attachments = mem_strdup(image);
+    service_send(s, c);
+    surface_expect_idle(s);
+    surface_send(s, COMMAND_RETRY, NULL);
+    surface_expect_idle(s);
+    assert_non_null(strstr(model_server_body(surface_server(), 0), "ryokan.png"));
+    assert_non_null(strstr(model_server_body(surface_server(), 1), "ryokan.png"));
+    service_free(s);
+    s = surface_open("last", true);
+    surface_send(s, COMMAND_RETRY, NULL);
+    surface_expect_idle(s);
+    assert_non_null(strstr(model_server_body(surface_server(), 2), "ryokan.png"));
+    service_free(s);
+}
+
 static void drafts_are_kept(void **state)
 {
     (void)state;
@@ -442,6 +464,7 @@ int main(void)
         surface_test(a_message_right_after_an_answer_is_not_refused),
         stored_test(a_second_process_cannot_write),
         surface_test(a_failed_turn_can_be_retried),
+        stored_test(a_retry_sends_images_again),
         stored_test(drafts_are_kept),
         surface_test(nothing_is_kept_without_persistence),
         stored_test(an_unusable_store_is_told_and_the_chat_goes_on),

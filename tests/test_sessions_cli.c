@@ -300,8 +300,9 @@ static void test_show_crashes(void **state)
 {
     (void)state;
     static const char cut_off[] = "Why?\n\n## tiro · cut off\n\nBecause of \n\n! cut off\n\n## you";
-    static const char unfinished[] = "And?\n\n## tiro · unfinished\n\nSo that \n\n"
-                                     "! unfinished: cut off, or still going on\n\n";
+    static const char unfinished[] =
+        "And?\n\n## tiro · unfinished\n\nSo that \n\n"
+        "! unfinished: cut off, or still going on\n\n";
     free(add_session("for its store"));
     char *id = add_crashes();
     const char *const limits[] = {NULL, "--limit=2", "--limit=1"};

@@ -686,6 +686,11 @@ static void test_two_connections_one_number(void **state)
     store_close(other);
 }
 
+static bool third_time(void *count)
+{
+    return ++*(int *)count == 3;
+}
+
 static void test_locked(void **state)
 {
     (void)state;
@@ -693,9 +698,14 @@ static void test_locked(void **state)
     put(ID_A, "a", 1);
     assert_true(store_open(path, STORE_READ_WRITE, &other, &e));
     assert_true(store_begin(other, &e));
+    store_set_patience(store, 50, NULL, NULL);
     assert_false(sessions_set_draft(store, ID_A, "x", &e));
     assert_int_equal(e.code, ERR_SESSION_STORE_ERROR);
     assert_non_null(strstr(e.text, "locked by another process"));
+    int asked = 0;
+    store_set_patience(store, 3600 * 1000, third_time, &asked);
+    assert_false(sessions_set_draft(store, ID_A, "x", &e));
+    assert_int_equal(asked, 3);
     store_rollback(other);
     assert_true(sessions_set_draft(store, ID_A, "x", &e));
     store_close(other);

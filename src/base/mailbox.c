@@ -149,6 +149,16 @@ void *mailbox_pop(struct mailbox *m)
     return item;
 }
 
+bool mailbox_has(struct mailbox *m, bool (*is)(const void *item))
+{
+    bool has = false;
+    pthread_mutex_lock(&m->lock);
+    for (size_t i = 0; i < m->len && !has; i++)
+        has = is(m->ring[(m->head + i) % m->cap]);
+    pthread_mutex_unlock(&m->lock);
+    return has;
+}
+
 void *mailbox_wait(struct mailbox *m, int timeout_ms)
 {
     int64_t deadline = clock_mono_ms() + timeout_ms;

@@ -17,6 +17,7 @@ void history_release(struct history *h)
         message_release(&h->messages.items[i]);
     vec_release(&h->messages);
     free(h->last_text);
+    free(h->last_attachments);
     history_init(h);
 }
 
@@ -215,6 +216,8 @@ static void run_started(struct history *h, const struct event *ev)
     h->turns++;
     free(h->last_text);
     h->last_text = mem_strdup(ev->text ? ev->text : "");
+    free(h->last_attachments);
+    h->last_attachments = mem_strdup(ev->attachments);
     struct message *m = begin_message(h, ROLE_USER, ev->seq);
     add_attachments(h, m, ev->attachments);
     if (*h->last_text || m->blocks.len == 0)

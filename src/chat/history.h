@@ -17,7 +17,8 @@ struct history {
     struct usage usage;   /* sum over all model calls of the session */
     int64_t last_input;   /* input tokens of the last response; -1 unknown */
     char *last_text;      /* text of the newest run_started, also of one that was taken back */
-    int64_t last_run_seq; /* its number; 0 before the first */
+    char *last_attachments; /* of that run_started; NULL: none */
+    int64_t last_run_seq;   /* its number; 0 before the first */
     size_t unsaved;       /* messages from here on are not as the last snapshot has them */
     /* While a run is open: */
     bool running;

@@ -30,6 +30,7 @@ char *history_counters(const struct history *h)
     json_out_int(&o, "estimate", h->estimate);
     json_out_int(&o, "last_input", h->last_input);
     json_out_member(&o, "last_text", h->last_text);
+    json_out_member(&o, "last_attachments", h->last_attachments);
     json_out_int(&o, "last_run_seq", h->last_run_seq);
     json_out_name(&o, "usage");
     usage_write(&o, &h->usage);
@@ -44,6 +45,7 @@ static bool read_counters(const struct json *v, struct history *h)
     h->applied_seq = json_get_int(v, "applied_seq", -1);
     h->last_input = json_get_int(v, "last_input", -1);
     h->last_text = mem_strdup(json_get_string(v, "last_text"));
+    h->last_attachments = mem_strdup(json_get_string(v, "last_attachments"));
     h->last_run_seq = json_get_int(v, "last_run_seq", 0);
     h->usage = usage_from_json(json_get(v, "usage"));
     h->turns = (int)turns;

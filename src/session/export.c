@@ -14,8 +14,8 @@ struct sink {
     struct catalog *catalog;
     const struct format *format;
     struct transcript_text text; /* Markdown's state */
-    int64_t last; /* the session's newest event when the head was written */
-    bool any;     /* an event is written */
+    int64_t last;                /* the session's newest event when the head was written */
+    bool any;                    /* an event is written */
     struct buf pending;
     bool (*write)(void *context, const char *bytes, size_t len, struct error *e);
     void *context;

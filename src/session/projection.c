@@ -283,8 +283,7 @@ static bool recall_open_run(struct projection *p, struct error *e)
 {
     int64_t begin = 0;
     return open_run_find(p->catalog->store, p->id, p->seq, &begin, e) &&
-           (begin == 0 ||
-            event_log_read(p->catalog->store, p->id, begin - 1, recall_event, p, e));
+           (begin == 0 || event_log_read(p->catalog->store, p->id, begin - 1, recall_event, p, e));
 }
 
 static bool ends_with(const struct derived *f, const struct buf *end)

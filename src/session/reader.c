@@ -17,7 +17,8 @@ struct reader {
     struct mailbox *questions;
     pthread_t thread;
     bool started;
-    struct store *store; /* the thread's own */
+    struct store *store; /* the thread's own once it has started; NULL: see `fault` */
+    struct error fault;
 };
 
 static void free_command(void *item)
@@ -41,6 +42,8 @@ void reader_free(struct reader *r)
         return;
     if (r->started) {
         mailbox_push(r->questions, command_new(COMMAND_QUIT, NULL));
+        if (r->store)
+            store_interrupt(r->store);
         pthread_join(r->thread, NULL);
     }
     store_close(r->store);
@@ -48,11 +51,6 @@ void reader_free(struct reader *r)
     free(r->store_path);
     free(r->directory);
     free(r);
-}
-
-static bool open_store(struct reader *r, struct error *e)
-{
-    return r->store || store_open(r->store_path, STORE_READ_ONLY, &r->store, e);
 }
 
 static void take_events(struct notice *n, struct event_list *list)
@@ -151,7 +149,8 @@ static void answer(struct reader *r, const struct command *c)
     const struct question *q = find_question(c->type);
     struct notice *n = notice_new(q->notice);
     n->text = mem_strdup(c->text);
-    if (!open_store(r, &n->error) || !q->answer(r, c, n, &n->error)) {
+    n->error = r->fault;
+    if (!r->store || !q->answer(r, c, n, &n->error)) {
         n->type = NOTICE_ERROR;
         n->command = c->type;
     }
@@ -177,6 +176,7 @@ void reader_ask(struct reader *r, struct command *c)
     mailbox_push(r->questions, c);
     if (r->started)
         return;
+    (void)store_open(r->store_path, STORE_READ_ONLY, &r->store, &r->fault);
     if (pthread_create(&r->thread, NULL, reader_main, r) != 0)
         die("cannot start a thread");
     r->started = true;

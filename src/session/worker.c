@@ -12,6 +12,8 @@
 #include "session/report.h"
 #include "session/worker_private.h"
 
+enum { PATIENCE_MS = 15000 }; /* somebody else may import months of talk */
+
 static char *store_directory(const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -250,6 +252,18 @@ static void handle_deferred(struct worker *w)
     }
 }
 
+static bool ends_a_wait(const void *command)
+{
+    const struct command *c = command;
+    return c->type == COMMAND_INTERRUPT || c->type == COMMAND_QUIT;
+}
+
+/* The agent thread waits for a writer of another process and cannot take commands meanwhile. */
+static bool wants_an_end(void *commands)
+{
+    return mailbox_has(commands, ends_a_wait);
+}
+
 /* A file that cannot be used must not keep anybody from talking: the conversation is then in memory
  * alone, and the user is told. */
 static bool open_file(struct worker *w)
@@ -259,6 +273,7 @@ static bool open_file(struct worker *w)
     if (!w->store_path)
         return false;
     if (store_open(w->store_path, STORE_READ_WRITE, &w->store, &e)) {
+        store_set_patience(w->store, PATIENCE_MS, wants_an_end, w->commands);
         w->store_dir = store_directory(w->store_path);
         w->reader = reader_new(w->store_path, w->store_dir, w->notices);
         return true;

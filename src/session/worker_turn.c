@@ -143,7 +143,8 @@ static void announce(struct worker *w, const char *input)
     tell_session(w, false);
 }
 
-static void start(struct worker *w, const struct command *c, const char *input, int64_t retries)
+static void start(struct worker *w, const struct command *c, const char *input,
+                  const char *attachments, int64_t retries)
 {
     struct error e = {0};
     w->doing = TURN;
@@ -151,7 +152,7 @@ static void start(struct worker *w, const struct command *c, const char *input, 
     bool ready = prepare(w, &e);
     if (ready)
         announce(w, input);
-    bool kept = ready && run_turn(w, input, c->attachments, retries, &e);
+    bool kept = ready && run_turn(w, input, attachments, retries, &e);
     if (!kept)
         tell_error(w, c, &e);
     if (ready && !kept) /* what could not be kept is not to be built upon */
@@ -168,7 +169,7 @@ static void start(struct worker *w, const struct command *c, const char *input, 
 
 void do_start_turn(struct worker *w, struct command *c)
 {
-    start(w, c, c->text ? c->text : "", 0);
+    start(w, c, c->text ? c->text : "", c->attachments, 0);
 }
 
 static bool find_retry(struct worker *w, struct error *e)
@@ -186,7 +187,9 @@ void do_retry(struct worker *w, struct command *c)
         return;
     }
     char *text = mem_strdup(w->journal.history.last_text);
-    start(w, c, text, w->journal.history.last_run_seq);
+    char *attachments = mem_strdup(w->journal.history.last_attachments);
+    start(w, c, text, attachments, w->journal.history.last_run_seq);
+    free(attachments);
     free(text);
 }
 

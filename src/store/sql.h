@@ -22,6 +22,12 @@ struct store {
     enum store_mode mode;
     VEC(struct statement) statements;
     bool searchable; /* search_place.h has been registered */
+
+    /* While another process writes: */
+    int patience_ms;
+    bool (*give_up)(void *context);
+    void *give_up_context;
+    int64_t waiting_since; /* clock_mono_ms() */
 };
 
 struct query {

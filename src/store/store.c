@@ -2,18 +2,20 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "base/paths.h"
 #include "base/uuid.h"
 #include "store/migrate.h"
 #include "store/sql.h"
 
-#define BUSY_TIMEOUT_MS 2000
+enum { PATIENCE_MS = 5000, NAP_MS = 5 };
 
 /* WAL: readers never wait for the writer. The negative cache size is in KiB. What is deleted is
  * overwritten. */
@@ -95,6 +97,27 @@ static bool find_or_make_file(const char *path, enum store_mode mode, struct err
     return mode == STORE_READ_WRITE ? make_file(path, e) : find_file(path, e);
 }
 
+/* SQLite's busy handler: whether to try again. */
+static int wait_for_writer(void *store, int tries)
+{
+    struct store *s = store;
+    if (tries == 0)
+        s->waiting_since = clock_mono_ms();
+    if (clock_mono_ms() - s->waiting_since >= s->patience_ms ||
+        (s->give_up && s->give_up(s->give_up_context)))
+        return 0;
+    poll(NULL, 0, NAP_MS);
+    return 1;
+}
+
+void store_set_patience(struct store *s, int ms, bool (*give_up)(void *context), void *context)
+{
+    s->patience_ms = ms;
+    s->give_up = give_up;
+    s->give_up_context = context;
+    sqlite3_busy_handler(s->db, wait_for_writer, s);
+}
+
 static bool connect_to(struct store *s, struct error *e)
 {
     int flags = s->mode == STORE_READ_WRITE ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY;
@@ -104,7 +127,7 @@ static bool connect_to(struct store *s, struct error *e)
     if (result != SQLITE_OK)
         return store_fault(s, result, e);
     sqlite3_extended_result_codes(s->db, 1);
-    sqlite3_busy_timeout(s->db, BUSY_TIMEOUT_MS);
+    store_set_patience(s, PATIENCE_MS, NULL, NULL);
     return true;
 }
 
@@ -218,9 +241,9 @@ void store_rollback(struct store *s)
 
 void store_settle(struct store *s)
 {
-    sqlite3_busy_timeout(s->db, 0);
+    sqlite3_busy_handler(s->db, NULL, NULL);
     sqlite3_wal_checkpoint_v2(s->db, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
-    sqlite3_busy_timeout(s->db, BUSY_TIMEOUT_MS);
+    sqlite3_busy_handler(s->db, wait_for_writer, s);
 }
 
 void store_interrupt(struct store *s)

@@ -23,6 +23,11 @@ bool store_begin(struct store *s, struct error *e);
 bool store_commit(struct store *s, struct error *e); /* on failure it is rolled back */
 void store_rollback(struct store *s);                /* no transaction open: nothing happens */
 
+/* How long a statement waits while another process writes, and who can end that wait: give_up() is
+ * asked every few milliseconds and must not use the store; NULL: nobody. Until this is called: five
+ * seconds. What waited in vain is SESSION_STORE_ERROR. */
+void store_set_patience(struct store *s, int ms, bool (*give_up)(void *context), void *context);
+
 /* Any thread: the statement that runs now ends with an error. */
 void store_interrupt(struct store *s);
 
