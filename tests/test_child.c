@@ -8,7 +8,9 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -211,6 +213,54 @@ static void leaves_no_descriptor(void **state)
         if (strtol(line, NULL, 10) > 3) /* 3 is the shell's own, for the directory */
             assert_true(is_inherited(strtol(line, NULL, 10)));
     close(ours);
+}
+
+/* Looks for descriptors that a child of another thread would inherit. */
+struct onlooker {
+    atomic_bool done;
+    int open; /* bits: inherited before */
+    int seen; /* the first that came; -1: none */
+};
+
+enum { LOOKED_AT = 30 };
+
+static int inherited_descriptors(void)
+{
+    int bits = 0;
+    for (int fd = 0; fd < LOOKED_AT; fd++)
+        bits |= (int)is_inherited(fd) << fd;
+    return bits;
+}
+
+static void *look_on(void *arg)
+{
+    struct onlooker *o = arg;
+    while (!atomic_load(&o->done) && o->seen < 0)
+        for (int fd = 0; fd < LOOKED_AT && o->seen < 0; fd++)
+            if (!(o->open >> fd & 1) && is_inherited(fd))
+                o->seen = fd;
+    return NULL;
+}
+
+/* What is missed where threads take turns on one processor; but nothing is told that is not so. */
+static void other_threads_children_inherit_nothing(void **state)
+{
+    struct onlooker o = {.open = inherited_descriptors(), .seen = -1};
+    pthread_t thread;
+    (void)state;
+#ifndef __linux__
+    skip(); /* perhaps there is no pipe2() */
+#endif
+    atomic_init(&o.done, false);
+    assert_int_equal(pthread_create(&thread, NULL, look_on, &o), 0);
+    for (int i = 0; i < 300; i++) {
+        struct child_command c = plain((const char *const[]){"/nonexistent", NULL}, PATIENCE_MS);
+        c.input = "";
+        assert_false(child_run(&c, &result, &fault));
+    }
+    atomic_store(&o.done, true);
+    pthread_join(thread, NULL);
+    assert_int_equal(o.seen, -1);
 }
 
 /* Every member holds the writing end; it is alone at the end of file when all are gone. */
@@ -456,6 +506,7 @@ int main(void)
         TEST(feeds_and_reads_at_once),
         TEST(gives_the_extra_descriptor),
         TEST(leaves_no_descriptor),
+        TEST(other_threads_children_inherit_nothing),
         TEST(a_grandchild_neither_hangs_it_nor_survives),
         TEST(a_stranger_with_the_pipe_is_left_alone),
         TEST(the_deadline_kills_the_group),

@@ -8,6 +8,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -268,6 +269,179 @@ static void a_preview_can_be_stopped(void **state)
     free(before);
 }
 
+/* --- between the question and the answer ------------------------------------------------------ */
+
+static void ask_about(struct workplace *w, struct tool_call *call, const char *path)
+{
+    char *args = workplace_args("path", path, "content", "new\n", NULL);
+    buf_clear(&w->out);
+    assert_true(tool_call_prepare(call, "write_file", args, &w->out));
+    assert_true(tool_call_preview(call, &w->context, &w->out));
+    buf_clear(&w->out);
+    free(args);
+}
+
+/* Whether it was refused, as what became of the file. */
+static void assert_refused(struct workplace *w, struct tool_call *call, const char *what)
+{
+    if (!tool_call_run(call, &w->context, &w->out))
+        fail_msg("%s: %s", what, w->out.data);
+    char *says = mem_printf(
+        "%s since the user was asked; nothing was written. Read it again and ask again", what);
+    assert_string_equal(w->out.data, says);
+    tool_call_release(call);
+    free(says);
+}
+
+static void set_modified(const struct workplace *w, const char *name, time_t seconds,
+                         long nanoseconds)
+{
+    const struct timespec times[] = {{.tv_nsec = UTIME_OMIT},
+                                     {.tv_sec = seconds, .tv_nsec = nanoseconds}};
+    assert_int_equal(utimensat(w->root_fd, name, times, 0), 0);
+}
+
+static void replace_alike(struct workplace *w)
+{
+    struct stat st;
+    assert_int_equal(fstatat(w->root_fd, "a", &st, 0), 0);
+    workplace_put("work/b", "odd\n");
+    set_modified(w, "b", st.st_mtim.tv_sec, st.st_mtim.tv_nsec);
+    assert_int_equal(renameat(w->root_fd, "b", w->root_fd, "a"), 0);
+}
+
+static void lengthen(struct workplace *w)
+{
+    workplace_put("work/a", "longer\n");
+    set_modified(w, "a", 1000, 1);
+}
+
+static void touch_by_nanoseconds(struct workplace *w)
+{
+    set_modified(w, "a", 1000, 2);
+}
+
+/* Until the clock of the file system has ticked. */
+static bool rewrite_in_place(void *context)
+{
+    struct workplace *w = context;
+    struct stat before, after;
+    assert_int_equal(fstatat(w->root_fd, "a", &before, 0), 0);
+    workplace_put("work/a", "odd\n");
+    set_modified(w, "a", 1000, 1);
+    assert_int_equal(fstatat(w->root_fd, "a", &after, 0), 0);
+    return before.st_ctim.tv_sec != after.st_ctim.tv_sec ||
+           before.st_ctim.tv_nsec != after.st_ctim.tv_nsec;
+}
+
+static void rewrite_and_set_back(struct workplace *w)
+{
+    assert_true(support_wait_until(rewrite_in_place, w, 5000));
+}
+
+static void a_changed_file_is_not_replaced(void **state)
+{
+    static const struct {
+        void (*change)(struct workplace *w);
+        const char *left;
+    } rows[] = {
+        {replace_alike, "odd\n"},
+        {lengthen, "longer\n"},
+        {touch_by_nanoseconds, "old\n"},
+        {rewrite_and_set_back, "odd\n"},
+    };
+    struct workplace *w = *state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct tool_call call;
+        workplace_put("work/a", "old\n");
+        set_modified(w, "a", 1000, 1);
+        ask_about(w, &call, "a");
+        rows[i].change(w);
+        assert_refused(w, &call, "a changed");
+        assert_file("work/a", rows[i].left);
+        assert_int_equal(entries(w), 1); /* nothing else is left */
+    }
+}
+
+static void a_file_that_comes_or_goes_is_not_written(void **state)
+{
+    struct workplace *w = *state;
+    struct tool_call call;
+    ask_about(w, &call, "a");
+    workplace_put("work/a", "");
+    assert_refused(w, &call, "a was created");
+    assert_file("work/a", "");
+    ask_about(w, &call, "a");
+    assert_int_equal(unlinkat(w->root_fd, "a", 0), 0);
+    assert_refused(w, &call, "a was removed");
+    assert_int_equal(entries(w), 0);
+    ask_about(w, &call, "x/y/a"); /* there is no directory yet */
+    workplace_mkdir("work/x");
+    workplace_mkdir("work/x/y");
+    workplace_put("work/x/y/a", "theirs");
+    assert_refused(w, &call, "x/y/a was created");
+    assert_file("work/x/y/a", "theirs");
+}
+
+static void a_path_that_leads_elsewhere_is_not_written(void **state)
+{
+    struct workplace *w = *state;
+    struct tool_call call;
+    workplace_mkdir("work/x");
+    workplace_mkdir("work/y");
+    workplace_link("x", "work/link");
+    ask_about(w, &call, "link/a");
+    assert_int_equal(unlinkat(w->root_fd, "link", 0), 0);
+    workplace_link("y", "work/link");
+    assert_refused(w, &call, "link/a leads to another place");
+    ask_about(w, &call, "x/a");
+    assert_int_equal(unlinkat(w->root_fd, "x", AT_REMOVEDIR), 0);
+    assert_refused(w, &call, "x/a has lost its directory");
+    assert_int_equal(unlinkat(w->root_fd, "y", AT_REMOVEDIR), 0); /* it is empty */
+    assert_int_equal(entries(w), 1);                              /* x was not made again */
+    workplace_put("work/one", "old\n");
+    workplace_put("work/two", "old\n");
+    workplace_link("one", "work/file");
+    ask_about(w, &call, "file");
+    assert_int_equal(unlinkat(w->root_fd, "file", 0), 0);
+    workplace_link("two", "work/file");
+    assert_refused(w, &call, "file changed");
+    assert_file("work/two", "old\n");
+}
+
+static void what_is_as_it_was_shown_is_written(void **state)
+{
+    static const char *const paths[] = {"a", "new", "x/y/new"};
+    struct workplace *w = *state;
+    workplace_put("work/a", "old\n");
+    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
+        struct tool_call call;
+        ask_about(w, &call, paths[i]);
+        workplace_put("work/beside", "it"); /* others may change */
+        if (tool_call_run(&call, &w->context, &w->out))
+            fail_msg("%s", w->out.data);
+        tool_call_release(&call);
+        char *name = mem_printf("work/%s", paths[i]);
+        assert_file(name, "new\n");
+        free(name);
+    }
+}
+
+/* A second preview is what counts. */
+static void a_new_question_is_about_the_new_file(void **state)
+{
+    struct workplace *w = *state;
+    struct tool_call call;
+    workplace_put("work/a", "old\n");
+    ask_about(w, &call, "a");
+    workplace_put("work/a", "changed\n");
+    assert_true(tool_call_preview(&call, &w->context, &w->out));
+    buf_clear(&w->out);
+    assert_false(tool_call_run(&call, &w->context, &w->out));
+    tool_call_release(&call);
+    assert_file("work/a", "new\n");
+}
+
 static void a_huge_difference_is_cut(void **state)
 {
     struct workplace *w = *state;
@@ -302,6 +476,11 @@ int main(void)
         TEST(shows_the_whole_without_diff),
         TEST(a_preview_can_be_stopped),
         TEST(a_huge_difference_is_cut),
+        TEST(a_changed_file_is_not_replaced),
+        TEST(a_file_that_comes_or_goes_is_not_written),
+        TEST(a_path_that_leads_elsewhere_is_not_written),
+        TEST(what_is_as_it_was_shown_is_written),
+        TEST(a_new_question_is_about_the_new_file),
     };
     return cmocka_run_group_tests_name("write_file", all, NULL, NULL);
 }

@@ -74,7 +74,7 @@ static enum gate ask(struct run *r, const struct tool_call *call, const struct b
     return answer == APPROVAL_ALLOW ? GATE_OPEN : shut(out, "the user declined this call");
 }
 
-static enum gate preview_and_ask(struct run *r, const struct tool_call *call, const struct block *b,
+static enum gate preview_and_ask(struct run *r, struct tool_call *call, const struct block *b,
                                  struct buf *out)
 {
     const struct tool_context context = context_for(r->a, call->tool);
@@ -88,7 +88,7 @@ static enum gate preview_and_ask(struct run *r, const struct tool_call *call, co
     return gate;
 }
 
-static enum gate decide(struct run *r, const struct tool_call *call, const struct block *b,
+static enum gate decide(struct run *r, struct tool_call *call, const struct block *b,
                         struct buf *out)
 {
     if (!is_offered(r->a, call->tool))

@@ -96,8 +96,10 @@ static bool run(const struct tool_context *context, const struct json *args, str
 }
 
 /* The directory first: nothing in the command can look like it. */
-static bool preview(const struct tool_context *context, const struct json *args, struct buf *out)
+static bool preview(const struct tool_context *context, const struct json *args,
+                    struct tool_sight *sight, struct buf *out)
 {
+    (void)sight;
     if (!check_directory(context, out))
         return false;
     buf_addf(out, "in %s:\n%s", context->root, json_get_string(args, "command"));

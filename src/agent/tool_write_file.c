@@ -93,6 +93,53 @@ static bool take_over(const struct target *t, int fd)
     return fchmod(fd, mode) == 0;
 }
 
+static bool same_entry(const struct stat *a, const struct stat *b)
+{
+    return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
+static bool same_time(struct timespec a, struct timespec b)
+{
+    return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
+}
+
+/* The time of the last change of the inode, too: that of the content can be set back. */
+static bool same_file(const struct stat *a, const struct stat *b)
+{
+    return same_entry(a, b) && a->st_size == b->st_size && same_time(a->st_mtim, b->st_mtim) &&
+           same_time(a->st_ctim, b->st_ctim);
+}
+
+/* NULL: the file is what the user was shown. Else what became of it. */
+static const char *find_change(const struct tool_sight *seen, const struct target *t)
+{
+    struct stat file, directory;
+    if (t->place.dir < 0)
+        return "has lost its directory";
+    if (seen->has_directory &&
+        (fstat(t->place.dir, &directory) != 0 || !same_entry(&directory, &seen->directory)))
+        return "leads to another place";
+    bool exists = fstatat(t->place.dir, t->place.name, &file, AT_SYMLINK_NOFOLLOW) == 0;
+    if (!exists && errno != ENOENT)
+        return "changed";
+    if (exists != seen->exists)
+        return exists ? "was created" : "was removed";
+    return exists && !same_file(&file, &seen->file) ? "changed" : NULL;
+}
+
+/* Whether the user allowed something else; `out` then says so. */
+static bool is_outdated(const struct tool_sight *seen, const struct target *t, struct buf *out)
+{
+    const char *change = seen->taken ? find_change(seen, t) : NULL;
+    if (!change)
+        return false;
+    buf_clear(out);
+    buf_addf(out,
+             "%s %s since the user was asked; nothing was written. Read it again and ask again",
+             t->path, change);
+    return true;
+}
+
 /* So that the new name survives a power failure. Some file systems cannot sync a directory; the
  * file itself is safe all the same. */
 static bool put_in_place(const struct target *t, const char *temporary)
@@ -120,24 +167,27 @@ static bool replace(const struct tool_context *context, const struct target *t, 
         ok = false;
         fault = errno;
     }
-    bool stopped = ok && tool_stopped(context, out);
-    if (ok && !stopped) {
+    bool refused = ok && (tool_stopped(context, out) || is_outdated(context->sight, t, out));
+    if (ok && !refused) {
         ok = put_in_place(t, temporary);
         fault = errno;
     }
-    if (!ok || stopped)
+    if (!ok || refused)
         unlinkat(t->place.dir, temporary, 0);
     if (!ok)
         fail(t, strerror(fault), out);
-    return ok && !stopped;
+    return ok && !refused;
 }
 
 static bool run(const struct tool_context *context, const struct json *args, struct buf *out)
 {
     struct target t;
     const char *content = json_get_string(args, "content");
-    if (!find_target(context, args, true, &t, out))
+    bool make = !context->sight->has_directory; /* else it was removed meanwhile */
+    if (!find_target(context, args, make, &t, out))
         return false;
+    if (t.place.dir < 0)
+        return !is_outdated(context->sight, &t, out);
     bool ok = replace(context, &t, content, out);
     if (ok) {
         size_t bytes = strlen(content), lines = difference_count_lines(content);
@@ -146,6 +196,13 @@ static bool run(const struct tool_context *context, const struct json *args, str
     }
     confine_place_release(&t.place);
     return ok;
+}
+
+/* As it is before it is read: what changes meanwhile is found, too. */
+static void remember(const struct target *t, struct tool_sight *sight)
+{
+    *sight = (struct tool_sight){.taken = true, .exists = t->exists, .file = t->st};
+    sight->has_directory = t->place.dir >= 0 && fstat(t->place.dir, &sight->directory) == 0;
 }
 
 static bool show_difference(const struct tool_context *context, const struct target *t,
@@ -168,13 +225,15 @@ static bool show_difference(const struct tool_context *context, const struct tar
     return ok;
 }
 
-static bool preview(const struct tool_context *context, const struct json *args, struct buf *out)
+static bool preview(const struct tool_context *context, const struct json *args,
+                    struct tool_sight *sight, struct buf *out)
 {
     struct target t;
     bool ok = true;
     const char *content = json_get_string(args, "content");
     if (!find_target(context, args, false, &t, out))
         return false;
+    remember(&t, sight);
     if (t.exists)
         ok = show_difference(context, &t, content, out);
     else

@@ -97,17 +97,19 @@ static void cut(struct buf *text, size_t max)
 bool tool_call_run(const struct tool_call *call, const struct tool_context *context,
                    struct buf *out)
 {
-    bool ok = call->tool->run(context, call->args, out);
+    struct tool_context own = *context;
+    own.sight = &call->sight;
+    bool ok = call->tool->run(&own, call->args, out);
     if (!utf8_valid(out->data, out->len))
         clean(out);
     cut(out, context->max_output);
     return !ok;
 }
 
-bool tool_call_preview(const struct tool_call *call, const struct tool_context *context,
-                       struct buf *out)
+bool tool_call_preview(struct tool_call *call, const struct tool_context *context, struct buf *out)
 {
-    bool ok = !call->tool->preview || call->tool->preview(context, call->args, out);
+    call->sight = (struct tool_sight){0};
+    bool ok = !call->tool->preview || call->tool->preview(context, call->args, &call->sight, out);
     clean(out);
     cut(out, TOOL_MAX_PREVIEW);
     return ok;

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/stat.h>
 
 #include "base/buf.h"
 #include "base/json.h"
@@ -12,12 +13,22 @@
 #include "config/config.h"
 #include "provider/provider.h"
 
+/* What a preview saw of the file that the call changes. */
+struct tool_sight {
+    bool taken;  /* false: there was no preview, or it is of no file */
+    bool exists; /* then `file` is filled */
+    struct stat file;
+    bool has_directory; /* then `directory` is filled */
+    struct stat directory;
+};
+
 struct tool_context {
     int root_fd;         /* the working directory; paths cannot leave it */
     const char *root;    /* its name, for messages */
     size_t max_output;   /* bytes */
     int64_t deadline_ms; /* clock_mono_ms() at which the tool gives up */
     const struct wakeup *wakeup;
+    const struct tool_sight *sight; /* set by tool_call_run() */
 };
 
 /* X(NAME, "name"): what a tool can do to the user. */
@@ -41,13 +52,15 @@ struct tool {
     enum config_key timeout; /* the key with its seconds */
 
     /* Appends the result for the model to `out` (bounded by the caller). False: `out` holds the
-     * reason, and the model gets it as an error; the turn goes on. Arguments fit the schema. */
+     * reason, and the model gets it as an error; the turn goes on. Arguments fit the schema. What
+     * context->sight shows must be there still: a person allowed no other change. */
     bool (*run)(const struct tool_context *context, const struct json *args, struct buf *out);
 
     /* Appends what run() would do, in full and for a person: the command line, or the difference
-     * that it would make. Changes nothing. False: it would fail, and `out` holds why. NULL: the
-     * arguments say it. */
-    bool (*preview)(const struct tool_context *context, const struct json *args, struct buf *out);
+     * that it would make; `sight` keeps what that was made from. Changes nothing. False: it would
+     * fail, and `out` holds why. NULL: the arguments say it. */
+    bool (*preview)(const struct tool_context *context, const struct json *args,
+                    struct tool_sight *sight, struct buf *out);
 };
 
 extern const struct tool *const tools[]; /* ends with NULL */
@@ -60,7 +73,8 @@ bool tool_offered(const struct tool *tool, const char *level);
 /* A call whose tool exists and whose arguments fit. */
 struct tool_call {
     const struct tool *tool;
-    struct json *args; /* owned */
+    struct json *args;       /* owned */
+    struct tool_sight sight; /* of its preview */
 };
 
 /* Parses the arguments and checks them against the schema (types, required, enum, minimum, maximum,
@@ -69,15 +83,15 @@ bool tool_call_prepare(struct tool_call *call, const char *name, const char *arg
 void tool_call_release(struct tool_call *call);
 
 /* Runs the tool and cuts its output at a character's border with a note. Returns whether the result
- * is an error. `out` is always filled. */
+ * is an error: also when a file is no longer what tool_call_preview() saw. `out` is always filled.
+ */
 bool tool_call_run(const struct tool_call *call, const struct tool_context *context,
                    struct buf *out);
 
 /* What a person should see before it runs; cleaned of control characters, cut at 1 MiB with a note.
  * False: it cannot succeed, and `out` says why. */
 enum { TOOL_MAX_PREVIEW = 1024 * 1024 };
-bool tool_call_preview(const struct tool_call *call, const struct tool_context *context,
-                       struct buf *out);
+bool tool_call_preview(struct tool_call *call, const struct tool_context *context, struct buf *out);
 
 /* For the tools themselves, while they work. */
 enum tool_stop { TOOL_GOES_ON, TOOL_INTERRUPTED, TOOL_TIMED_OUT };

@@ -1,5 +1,5 @@
 #ifndef _GNU_SOURCE
-#define _GNU_SOURCE /* POSIX_SPAWN_SETSID, where it exists */
+#define _GNU_SOURCE /* POSIX_SPAWN_SETSID and pipe2(), where they exist */
 #endif
 #include "base/child_start.h"
 
@@ -49,11 +49,22 @@ static void close_ends(const struct ends *ends)
     close_if_open(ends->ended);
 }
 
+/* No other thread's child inherits its ends; without pipe2() one that is started at that very
+ * moment does. */
+static bool open_private_pipe(int fds[2])
+{
+#if defined __linux__ || (defined __BSD_VISIBLE && __BSD_VISIBLE) || defined _NETBSD_SOURCE
+    return pipe2(fds, O_CLOEXEC) == 0;
+#else
+    return pipe(fds) == 0;
+#endif
+}
+
 /* A pipe whose ends are above the numbers that the child's own files get. */
 static bool open_pipe(int *reader, int *writer)
 {
     int fds[2];
-    if (pipe(fds) != 0)
+    if (!open_private_pipe(fds))
         return false;
     *reader = fcntl(fds[0], F_DUPFD_CLOEXEC, FIRST_FREE_FD);
     *writer = fcntl(fds[1], F_DUPFD_CLOEXEC, FIRST_FREE_FD);
