@@ -220,6 +220,7 @@ static void waiting_for_the_store_can_be_stopped(void **state)
     assert_true(store_begin(other, &e));
     surface_send(s, COMMAND_START_TURN, "two");
     notice_free(surface_expect(s, NOTICE_BUSY));
+    notice_free(surface_expect(s, NOTICE_SESSION)); /* now it writes */
     surface_send(s, COMMAND_INTERRUPT, NULL);
     surface_expect_error(s, ERR_SESSION_STORE_ERROR, "two");
     surface_expect_idle(s);

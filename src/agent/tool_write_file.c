@@ -10,6 +10,7 @@
 #include "agent/difference.h"
 #include "agent/rows.h"
 #include "base/entropy.h"
+#include "base/paths.h"
 
 enum { MAX_TEMPORARY = 32 };
 
@@ -61,20 +62,6 @@ static bool find_target(const struct tool_context *context, const struct json *a
         return true;
     confine_place_release(&t->place);
     return false;
-}
-
-static bool write_all(int fd, const char *bytes, size_t len)
-{
-    while (len > 0) {
-        ssize_t done = write(fd, bytes, len);
-        if (done < 0 && errno == EINTR)
-            continue;
-        if (done < 0)
-            return false;
-        bytes += done;
-        len -= (size_t)done;
-    }
-    return true;
 }
 
 /* The new file gets the old one's owner and mode. Where it may not have the group, that group's
@@ -161,7 +148,7 @@ static bool replace(const struct tool_context *context, const struct target *t, 
                     t->exists ? 0600 : 0666);
     if (fd < 0)
         return fail(t, strerror(errno), out);
-    bool ok = write_all(fd, content, strlen(content)) && take_over(t, fd) && fsync(fd) == 0;
+    bool ok = paths_write_all(fd, content, strlen(content)) && take_over(t, fd) && fsync(fd) == 0;
     int fault = errno;
     if (close(fd) != 0 && ok) {
         ok = false;

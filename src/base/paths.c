@@ -152,3 +152,18 @@ bool paths_write_file(const char *path, const void *bytes, size_t len, struct er
     return whole_file_begin(&f, path, true, e) && whole_file_write(&f, bytes, len, e) &&
            whole_file_finish(&f, e);
 }
+
+bool paths_write_all(int fd, const void *bytes, size_t len)
+{
+    const char *rest = bytes;
+    while (len > 0) {
+        ssize_t done = write(fd, rest, len);
+        if (done < 0 && errno == EINTR)
+            continue;
+        if (done < 0)
+            return false;
+        rest += done;
+        len -= (size_t)done;
+    }
+    return true;
+}

@@ -27,4 +27,7 @@ bool paths_read_file(const char *path, struct buf *out, struct error *e);
  * what it points to is replaced. */
 bool paths_write_file(const char *path, const void *bytes, size_t len, struct error *e);
 
+/* All of it, however often write() stops in between. False with errno. */
+bool paths_write_all(int fd, const void *bytes, size_t len);
+
 #endif

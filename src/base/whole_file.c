@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "base/paths.h"
 
 void whole_file_drop(struct whole_file *f)
 {
@@ -67,17 +68,7 @@ bool whole_file_begin(struct whole_file *f, const char *path, bool replace, stru
 
 bool whole_file_write(struct whole_file *f, const void *bytes, size_t len, struct error *e)
 {
-    const char *rest = bytes;
-    while (len > 0) {
-        ssize_t done = write(f->fd, rest, len);
-        if (done < 0 && errno == EINTR)
-            continue;
-        if (done < 0)
-            return fail(f, e);
-        rest += done;
-        len -= (size_t)done;
-    }
-    return true;
+    return paths_write_all(f->fd, bytes, len) || fail(f, e);
 }
 
 static bool close_safely(struct whole_file *f)

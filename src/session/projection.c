@@ -138,17 +138,8 @@ static void projection_end(struct projection *p)
 
 static bool flush_file(struct derived *f)
 {
-    const char *rest = f->pending.data;
-    size_t len = f->pending.len;
-    while (len > 0) {
-        ssize_t done = write(f->fd, rest, len);
-        if (done < 0 && errno == EINTR)
-            continue;
-        if (done < 0)
-            return false;
-        rest += done;
-        len -= (size_t)done;
-    }
+    if (!paths_write_all(f->fd, f->pending.data, f->pending.len))
+        return false;
     f->bytes += (int64_t)f->pending.len;
     buf_clear(&f->pending);
     return true;

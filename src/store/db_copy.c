@@ -8,25 +8,12 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "base/paths.h"
 
 enum { CHUNK = 1 << 16 };
 
 static const char *const kept[] = {"-wal", "-journal"}; /* that have pages of the database */
 static const char *const beside[] = {"-wal", "-shm", "-journal"};
-
-static bool write_all(int fd, const char *bytes, size_t len)
-{
-    while (len > 0) {
-        ssize_t done = write(fd, bytes, len);
-        if (done < 0 && errno == EINTR)
-            continue;
-        if (done < 0)
-            return false;
-        bytes += done;
-        len -= (size_t)done;
-    }
-    return true;
-}
 
 /* As many bytes as there are, at most a chunk; -1 on failure. */
 static ssize_t read_chunk(int fd, char *chunk, off_t at)
@@ -53,7 +40,7 @@ static bool copy_bytes(const struct copying *c, char *chunk, struct error *e)
             return err_set_errno(e, ERR_FILE_ERROR, "cannot read %s", c->from);
         if (got == 0)
             break;
-        if (!write_all(c->out, chunk, (size_t)got))
+        if (!paths_write_all(c->out, chunk, (size_t)got))
             return err_set_errno(e, ERR_FILE_ERROR, "cannot write %s", c->to);
         if (c->go_on && !c->go_on(c->context))
             return err_set(e, ERR_INTERRUPTED, "stopped; nothing was changed");
