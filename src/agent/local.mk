@@ -7,9 +7,9 @@ libtiro_a_SOURCES += \
 	src/agent/difference.c src/agent/difference.h \
 	src/agent/file_walk.c src/agent/file_walk.h \
 	src/agent/glob.c src/agent/glob.h \
+	src/agent/grep.c src/agent/grep.h \
+	src/agent/grep_batch.c src/agent/grep_batch.h \
 	src/agent/head_tail.c src/agent/head_tail.h \
-	src/agent/line_search.c src/agent/line_search.h \
-	src/agent/pattern.c src/agent/pattern.h \
 	src/agent/rows.h \
 	src/agent/run.h \
 	src/agent/run_events.c \

@@ -7,8 +7,7 @@
 #include "agent/confine.h"
 #include "agent/file_walk.h"
 #include "agent/glob.h"
-#include "agent/line_search.h"
-#include "agent/pattern.h"
+#include "agent/grep_batch.h"
 #include "agent/rows.h"
 #include "base/clock.h"
 #include "base/utf8.h"
@@ -28,14 +27,15 @@ struct search {
     struct glob glob; /* empty: every file */
     size_t limit;     /* lines */
     struct file_walk walk;
-    struct line_search lines;
+    struct grep grep;
+    struct grep_batch batch; /* read, not searched yet */
     struct buf *out;
-    const char *path; /* of the file that is searched */
-    struct buf text;  /* of it */
+    struct buf text; /* of the file that is read */
     size_t found, files, too_large, unreadable;
     int64_t asked_ms;
     bool full; /* as many lines, or bytes, as may be */
     enum tool_stop stop;
+    struct error fault; /* of grep */
 };
 
 static bool go_on(void *context)
@@ -84,16 +84,16 @@ static size_t most_bytes(const struct tool_context *context)
     return context->max_output > 2 * NOTES ? context->max_output - NOTES : context->max_output / 2;
 }
 
-static bool found(void *context, int64_t number, const char *line, size_t len, size_t at)
+/* False: no more is wanted. */
+static bool show(struct search *s, const struct grep_match *m)
 {
-    struct search *s = context;
     size_t before = s->out->len;
     s->full = s->found == s->limit;
     if (s->full)
         return false;
-    add_clean(s->out, s->path, strlen(s->path));
-    buf_addf(s->out, ":%lld: ", (long long)number);
-    add_line(s->out, line, len, at);
+    add_clean(s->out, m->path, strlen(m->path));
+    buf_addf(s->out, ":%zu: ", m->number);
+    add_line(s->out, m->line, m->len, m->at);
     buf_addch(s->out, '\n');
     s->full = s->out->len > most_bytes(s->context);
     if (s->full)
@@ -101,6 +101,29 @@ static bool found(void *context, int64_t number, const char *line, size_t len, s
     else
         s->found++;
     return !s->full;
+}
+
+/* Whether the search goes on; else it is noted why not. */
+static bool mind(struct search *s, enum grep_end end)
+{
+    if (end == GREP_INTERRUPTED)
+        s->stop = TOOL_INTERRUPTED;
+    if (end == GREP_TIMED_OUT)
+        s->stop = TOOL_TIMED_OUT;
+    return end == GREP_DONE;
+}
+
+static bool search_batch(struct search *s)
+{
+    grep_matches matches = {0};
+    size_t one_too_many = s->limit - s->found + 1;
+    enum grep_end end =
+        grep_batch_search(&s->batch, &s->grep, one_too_many, SHOWN, &matches, &s->fault);
+    for (size_t i = 0; i < matches.len && show(s, &matches.items[i]); i++)
+        continue;
+    vec_release(&matches);
+    grep_batch_clear(&s->batch);
+    return mind(s, end) && !s->full;
 }
 
 /* The whole file into s->text. False: it is none to be searched. */
@@ -135,9 +158,9 @@ static bool search_file(void *context, const char *path, int fd)
     close(fd);
     if (!is_text)
         return s->stop == TOOL_GOES_ON;
-    s->path = path;
     s->files++;
-    return s->text.len == 0 || line_search_run(&s->lines, s->text.data, s->text.len);
+    grep_batch_add(&s->batch, path, s->text.data, s->text.len);
+    return !grep_batch_is_full(&s->batch) || search_batch(s);
 }
 
 static const char *plural(size_t n)
@@ -155,6 +178,8 @@ static void add_notes(const struct search *s)
         buf_addstr(out, "[more matches; the output is full, narrow the search]\n");
     else if (s->stop == TOOL_TIMED_OUT)
         buf_addstr(out, "[timed out; the rest was not searched]\n");
+    else if (s->fault.code != ERR_OK)
+        buf_addf(out, "[%s; the rest was not searched]\n", s->fault.text);
     else if (s->found == 0)
         buf_addf(out, "[no match in %zu text file%s]\n", s->files, plural(s->files));
     if (s->too_large > 0)
@@ -180,7 +205,8 @@ static void set_prefix(struct buf *out, const char *path)
     buf_addch(out, '/');
 }
 
-static bool search_path(struct search *s, const char *path)
+/* Reads, and searches all but the last batch. False: what is to be searched cannot be opened. */
+static bool walk(struct search *s, const char *path)
 {
     struct error e = {0};
     struct stat st;
@@ -196,49 +222,66 @@ static bool search_path(struct search *s, const char *path)
     } else {
         search_file(s, path, fd);
     }
+    return true;
+}
+
+static bool went_well(const struct search *s)
+{
+    return s->stop == TOOL_GOES_ON && s->fault.code == ERR_OK;
+}
+
+static bool search_path(struct search *s, const char *path)
+{
+    if (!mind(s, grep_check(&s->grep, &s->fault)) && s->stop == TOOL_GOES_ON) {
+        buf_addstr(s->out, s->fault.text);
+        return false;
+    }
+    if (went_well(s) && !walk(s, path))
+        return false;
+    if (went_well(s) && !s->full)
+        search_batch(s);
     if (s->stop == TOOL_INTERRUPTED) {
         buf_clear(s->out);
         buf_addstr(s->out, "interrupted");
         return false;
     }
     add_notes(s);
-    return s->stop == TOOL_GOES_ON;
+    return went_well(s);
 }
 
 static bool search_with(const struct tool_context *context, const struct json *args,
-                        const regex_t *pattern, const struct glob *glob, struct buf *out)
+                        const struct glob *glob, struct buf *out)
 {
     const char *path = json_get_string(args, "path");
     struct search s = {.context = context,
                        .glob = *glob,
                        .limit = (size_t)json_get_int(args, "limit", DEFAULT_LIMIT),
+                       .batch = {.text = BUF_INIT},
                        .out = out,
                        .text = BUF_INIT};
     s.walk = (struct file_walk){
         .path = BUF_INIT, .wanted = wanted, .file = search_file, .go_on = go_on, .context = &s};
-    s.lines =
-        (struct line_search){.pattern = pattern, .found = found, .go_on = go_on, .context = &s};
+    s.grep = (struct grep){.pattern = json_get_string(args, "pattern"),
+                           .ignore_case = json_get_bool(args, "ignore_case", false),
+                           .deadline_ms = context->deadline_ms,
+                           .wakeup = context->wakeup};
     bool ok = search_path(&s, path ? path : ".");
+    grep_batch_release(&s.batch);
     buf_release(&s.text);
     return ok;
 }
 
 static bool run(const struct tool_context *context, const struct json *args, struct buf *out)
 {
-    regex_t pattern;
     struct glob glob = {0};
     struct error e = {0};
     const char *names = json_get_string(args, "glob");
-    if ((names && !glob_read(&glob, names, &e)) ||
-        !pattern_compile(&pattern, json_get_string(args, "pattern"),
-                         json_get_bool(args, "ignore_case", false), &e)) {
-        glob_release(&glob);
+    bool ok = !names || glob_read(&glob, names, &e);
+    if (ok)
+        ok = search_with(context, args, &glob, out);
+    else
         buf_addstr(out, e.text);
-        return false;
-    }
-    bool ok = search_with(context, args, &pattern, &glob, out);
     glob_release(&glob);
-    regfree(&pattern);
     return ok;
 }
 
@@ -250,8 +293,8 @@ const struct tool tool_search_files = {
                  "and symbolic links are left out.",
              .schema =
                  "{\"type\":\"object\",\"properties\":{"
-                 "\"pattern\":{\"type\":\"string\",\"description\":\"extended regular expression, "
-                 "without back references\"},"
+                 "\"pattern\":{\"type\":\"string\",\"description\":\"extended regular "
+                 "expression, as of grep -E\"},"
                  "\"path\":{\"type\":\"string\",\"description\":\"a directory or a file; default: "
                  "the working directory\"},"
                  "\"glob\":{\"type\":\"string\",\"description\":\"only files of such names, as "
