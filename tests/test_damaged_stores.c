@@ -135,9 +135,13 @@ static void an_unusable_file_is_told_and_left_alone(void **state)
 /* --- files that may not be written -------------------------------------------------------------
  */
 
+enum { OUT_OF_REACH = 77 }; /* a tree in a home that is closed to others */
+
 static int run_as_nobody(const char *path)
 {
     (void)path;
+    if (access(support_program(), X_OK) != 0)
+        return OUT_OF_REACH;
     struct result r = RUN("run", "still there?");
     bool ok = r.status == 1 && strstr(r.err, "SESSION_STORE_ERROR") && strstr(r.err, "rights");
     if (!ok)
@@ -169,7 +173,12 @@ static void a_read_only_file_can_be_read(void **state)
     char *before = damage_tree(directory);
     assert_int_equal(chmod(scene_store(), 0400), 0);
     open_ways();
-    assert_int_equal(damage_as_nobody(directory, run_as_nobody, NULL), 0);
+    int status = damage_as_nobody(directory, run_as_nobody, NULL);
+    if (status == OUT_OF_REACH) {
+        free(before);
+        skip();
+    }
+    assert_int_equal(status, 0);
     size_t len = strcspn(before, "\n");
     char *now = damage_tree(directory);
     assert_memory_equal(now, before, len);

@@ -202,7 +202,7 @@ static void the_view_does_not_jump_while_reading_back(void **state)
 {
     (void)state;
     char *text = numbered_lines(80);
-    queue((struct reply){.text = text, .piece = 16, .interval_ms = 1});
+    queue((struct reply){.text = text, .piece = 16, .interval_ms = 15});
     struct screen *s = scene_open(24, 80, NULL);
     scene_say(s, "a list");
     assert_true(screen_wait_text(s, "item number 30 of", WAIT_MS));
