@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include <pthread.h>
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -183,6 +184,45 @@ static void test_a_migration_that_fails_changes_nothing(void **state)
     free(file);
 }
 
+/* One of those who open a database that is not there yet. */
+struct opener {
+    pthread_t thread;
+    const char *file;
+    bool opened;
+    struct error fault;
+};
+
+static void *open_it(void *context)
+{
+    struct opener *o = context;
+    struct store *s;
+    o->opened = store_open(o->file, STORE_READ_WRITE, &s, &o->fault);
+    store_close(s);
+    return NULL;
+}
+
+static void test_many_open_a_new_one_at_once(void **state)
+{
+    (void)state;
+    enum { ROUNDS = 150, OPENERS = 6 };
+    for (int round = 0; round < ROUNDS; round++) {
+        struct opener openers[OPENERS] = {0};
+        char *name = mem_printf("new-%d.db", round);
+        char *file = support_path(name);
+        for (int i = 0; i < OPENERS; i++) {
+            openers[i].file = file;
+            assert_int_equal(pthread_create(&openers[i].thread, NULL, open_it, &openers[i]), 0);
+        }
+        for (int i = 0; i < OPENERS; i++)
+            assert_int_equal(pthread_join(openers[i].thread, NULL), 0);
+        for (int i = 0; i < OPENERS; i++)
+            if (!openers[i].opened)
+                fail_msg("round %d: %s", round, openers[i].fault.text);
+        free(file);
+        free(name);
+    }
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, support_setup, support_teardown)
 
 int main(void)
@@ -191,6 +231,7 @@ int main(void)
         TEST(test_version_1_is_renewed),
         TEST(test_a_damaged_payload_is_carried_along),
         TEST(test_a_migration_that_fails_changes_nothing),
+        TEST(test_many_open_a_new_one_at_once),
     };
     return cmocka_run_group_tests_name("migrate", tests, NULL, NULL);
 }

@@ -29,12 +29,22 @@ static bool read_number(struct store *s, const char *sql, int64_t *out, struct e
     return result != QUERY_FAILED;
 }
 
+static bool read_marks(struct store *s, int64_t *application, int64_t *version, int64_t *tables,
+                       struct error *e)
+{
+    return read_number(s, "PRAGMA application_id", application, e) &&
+           read_number(s, "PRAGMA user_version", version, e) &&
+           read_number(s, "SELECT count(*) FROM sqlite_schema", tables, e);
+}
+
+/* In one transaction: another process that makes the schema just now does so wholly before or wholly
+ * after. Between two looks an empty database would seem to have become a foreign one. */
 bool migrate_inspect(struct store *s, enum schema_state *out, struct error *e)
 {
     int64_t application, version, tables;
-    if (!read_number(s, "PRAGMA application_id", &application, e) ||
-        !read_number(s, "PRAGMA user_version", &version, e) ||
-        !read_number(s, "SELECT count(*) FROM sqlite_schema", &tables, e))
+    bool began;
+    if (!store_step_begin(s, &began, e) ||
+        !store_step_end(s, began, read_marks(s, &application, &version, &tables, e), e))
         return false;
     if (application == 0 && version == 0 && tables == 0)
         *out = SCHEMA_EMPTY;

@@ -165,6 +165,16 @@ static bool check_schema(struct store *s, enum schema_state *state, struct error
     return true;
 }
 
+/* SQLite asks no busy handler when two connections change a new file to WAL at once. */
+static bool use_wal(struct store *s, struct error *e)
+{
+    int result, tries = 0;
+    do
+        result = sqlite3_exec(s->db, "PRAGMA journal_mode = WAL", NULL, NULL, NULL);
+    while ((result & 0xff) == SQLITE_BUSY && wait_for_writer(s, tries++));
+    return result == SQLITE_OK || store_fault(s, result, e);
+}
+
 static bool set_up(struct store *s, struct error *e)
 {
     enum schema_state state;
@@ -176,8 +186,7 @@ static bool set_up(struct store *s, struct error *e)
         return false;
     if (s->mode == STORE_READ_ONLY)
         return true;
-    return store_exec(s, "PRAGMA journal_mode = WAL", e) &&
-           (state == SCHEMA_CURRENT || migrate_run(s, e));
+    return use_wal(s, e) && (state == SCHEMA_CURRENT || migrate_run(s, e));
 }
 
 bool store_open(const char *path, enum store_mode mode, struct store **out, struct error *e)
