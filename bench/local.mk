@@ -1,5 +1,5 @@
 # A program that measures: `make bench`, never part of `make check`. BENCH="start idle" takes some
-# of start idle stream bulk resume interrupt scale.
+# of start idle stream bulk resume interrupt scale compaction.
 EXTRA_PROGRAMS += bench/tiro-bench
 CLEANFILES += bench/tiro-bench$(EXEEXT)
 
@@ -10,6 +10,7 @@ bench_tiro_bench_SOURCES = \
 	bench/make_session.c bench/make_session.h \
 	bench/make_store.c bench/make_store.h \
 	bench/measure_bulk.c \
+	bench/measure_compaction.c \
 	bench/measure_idle.c \
 	bench/measure_interrupt.c \
 	bench/measure_long_sessions.c \

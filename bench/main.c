@@ -21,10 +21,11 @@ static const struct {
     const char *name;
     void (*run)(void);
 } measures[] = {
-    {"start", measure_start},         {"idle", measure_idle},
-    {"stream", measure_stream},       {"bulk", measure_bulk},
-    {"resume", measure_resume},       {"interrupt", measure_interrupt},
-    {"scale", measure_long_sessions}, {"scale", measure_many_sessions},
+    {"start", measure_start},           {"idle", measure_idle},
+    {"stream", measure_stream},         {"bulk", measure_bulk},
+    {"resume", measure_resume},         {"interrupt", measure_interrupt},
+    {"scale", measure_long_sessions},   {"scale", measure_many_sessions},
+    {"compaction", measure_compaction},
 };
 
 static void make_one_session(const char *store_path, size_t messages)

@@ -15,33 +15,50 @@ static const struct state {
     struct reply reply;
     const char *arguments[6];
     const char *sign; /* on the screen when it is there; NULL: when the request is */
+    bool compacts;    /* in the second turn, which asks for a summary first */
 } states[] = {
-    {"connecting", {.hold = true}, {NULL}, NULL},
-    {"streaming", {.fault = REPLY_STALL, .text = "half an ans"}, {NULL}, "half an ans"},
+    {"connecting", {.hold = true}, {NULL}, NULL, false},
+    {"streaming", {.fault = REPLY_STALL, .text = "half an ans"}, {NULL}, "half an ans", false},
     {"in a tool",
      {.tool_name = "run_command", .tool_args = "{\"command\":\"echo begun; sleep 100\"}"},
      {"--tools", "full", "--allow", "run_command", NULL},
-     "sleep 100"},
+     "sleep 100",
+     false},
     {"waiting for a retry",
      {.fault = REPLY_STATUS, .status = 529, .error_message = "overloaded", .retry_after = "60"},
      {NULL},
-     "overloaded"},
+     "overloaded",
+     false},
     {"asking",
      {.tool_name = "run_command", .tool_args = "{\"command\":\"true\"}"},
      {"--tools", "full", NULL},
-     "asks to run"},
+     "asks to run",
+     false},
+    {"compacting", {.fault = REPLY_STALL, .text = "half a summ"}, {NULL}, "half a summ", true},
 };
+
+static void first_turn(struct chat *c)
+{
+    chat_ask(c);
+    chat_must(c, screen_wait_text(c->screen, "scripted model", CHAT_DEADLINE_MS), "not answered");
+    chat_wait_idle(c);
+}
 
 static double interrupt_once(const struct state *state)
 {
     struct chat c;
     struct model_server *server = model_server_start();
-    model_server_queue(server, &state->reply);
+    if (state->compacts)
+        setenv("TIRO_COMPACTION_AUTO_COMPACT_THRESHOLD", "1", 1);
     chat_open_with(&c, model_server_url(server), state->arguments);
+    unsetenv("TIRO_COMPACTION_AUTO_COMPACT_THRESHOLD");
+    if (state->compacts)
+        first_turn(&c);
+    model_server_queue(server, &state->reply);
     chat_ask(&c);
     chat_must(
         &c,
-        model_server_wait(server, 1, CHAT_DEADLINE_MS) &&
+        model_server_wait(server, state->compacts ? 2 : 1, CHAT_DEADLINE_MS) &&
             (state->sign == NULL || screen_wait_text(c.screen, state->sign, CHAT_DEADLINE_MS)),
         state->name);
     chat_watch(&c, 30);

@@ -10,5 +10,6 @@ void measure_resume(void);        /* long sessions */
 void measure_interrupt(void);     /* Esc in every state that a turn can be in */
 void measure_long_sessions(void); /* opening, going on in and reading sessions that grow */
 void measure_many_sessions(void); /* lists, filters and searches over 10,000 of them */
+void measure_compaction(void);    /* shortening sessions in each mode, and keys meanwhile */
 
 #endif

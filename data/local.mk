@@ -6,8 +6,16 @@ EMBEDDED_FILES = \
 	data/completion/engine.zsh \
 	data/models.ini \
 	data/offline.md \
+	data/prompts/compaction-again.md \
+	data/prompts/compaction-focus.md \
+	data/prompts/compaction-fold.md \
+	data/prompts/compaction-handoff.md \
+	data/prompts/compaction-llm-replace.md \
+	data/prompts/compaction-structured.md \
+	data/prompts/compaction-update.md \
 	data/prompts/system.md \
 	data/schema-2.sql \
+	data/schema-3.sql \
 	data/schema.sql \
 	data/themes/dark.ini \
 	data/themes/light.ini \

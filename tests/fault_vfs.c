@@ -4,6 +4,7 @@
 #include <sqlite3.h>
 #include <stddef.h>
 #include <string.h>
+#include <unistd.h>
 
 /* In front of the real file, in memory that SQLite provides for both. */
 struct fault_file {
@@ -34,6 +35,8 @@ static int strike(enum fault_point point)
         result = fault.result;
     }
     pthread_mutex_unlock(&fault.lock);
+    if (result == FAULT_DEATH && point != FAULT_WRITE)
+        _exit(FAULT_DEATH_STATUS);
     return result;
 }
 
@@ -69,6 +72,8 @@ static int write_file(sqlite3_file *file, const void *bytes, int len, sqlite3_in
         return REAL(xWrite, bytes, len, at);
     if (len > 1)
         REAL(xWrite, bytes, len / 2, at);
+    if (result == FAULT_DEATH)
+        _exit(FAULT_DEATH_STATUS);
     return result;
 }
 

@@ -15,6 +15,9 @@ enum fault_point {
     FAULT_POINT_COUNT
 };
 
+/* As a result: the process ends there, half of what it would write written. */
+enum { FAULT_DEATH = -1, FAULT_DEATH_STATUS = 77 };
+
 void fault_vfs_install(void);
 void fault_vfs_remove(void); /* after the last of its databases was closed */
 

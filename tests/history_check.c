@@ -72,7 +72,8 @@ static const char *message_fault(const struct message *m, const struct message *
     if (m->role == ROLE_TOOL &&
         (before->role != ROLE_ASSISTANT || count_blocks(before, BLOCK_TOOL_CALL, NULL) == 0))
         return "results without a call";
-    if (m->role == ROLE_ASSISTANT && before->role == ROLE_ASSISTANT)
+    if (m->role == ROLE_ASSISTANT && before->role == ROLE_ASSISTANT && !m->pinned &&
+        !before->pinned)
         return "two answers in a row";
     if (m->role == ROLE_ASSISTANT && !calls_are_answered(m, next))
         return "calls and results do not pair";
@@ -101,8 +102,28 @@ static char *as_text(const struct message *m)
     return text;
 }
 
+static void assert_same_text(const char *a, const char *b)
+{
+    assert_string_equal(a ? a : "(none)", b ? b : "(none)");
+}
+
+void assert_same_compactions(const struct history *a, const struct history *b)
+{
+    const struct compaction_state *one = &a->compaction, *other = &b->compaction;
+    assert_int_equal(one->in_force.len, other->in_force.len);
+    for (size_t i = 0; i < one->in_force.len; i++)
+        assert_int_equal(one->in_force.items[i], other->in_force.items[i]);
+    assert_int_equal(one->last_attempt, other->last_attempt);
+    assert_int_equal(one->failures, other->failures);
+    assert_int_equal(one->suspended, other->suspended);
+    assert_same_text(one->failed_mode, other->failed_mode);
+    assert_same_text(one->failed_model, other->failed_model);
+    assert_int_equal(a->run_shortened, b->run_shortened);
+}
+
 void assert_same_history(const struct history *a, const struct history *b)
 {
+    assert_same_compactions(a, b);
     char *one = history_counters(a);
     char *other = history_counters(b);
     assert_string_equal(one, other);
@@ -171,6 +192,16 @@ static void assert_valid(const char *id, struct history *h)
     free(fault);
 }
 
+void pass_over_undone(struct store *s, const char *id, struct history *h)
+{
+    struct error e = {0};
+    struct undone_list undone;
+    check(event_log_undone(s, id, &undone, &e), &e);
+    for (size_t i = 0; i < undone.items.len; i++)
+        history_pass_over(h, &undone.items.items[i].of, 1);
+    vec_release(&undone.items);
+}
+
 void assert_session_sound(struct store *s, const char *id)
 {
     struct error e = {0};
@@ -178,6 +209,7 @@ void assert_session_sound(struct store *s, const char *id)
     struct folded f = {0};
     history_init(&f.history);
     session_info_init(&f.tally);
+    pass_over_undone(s, id, &f.history);
     check(event_log_read(s, id, 0, fold, &f, &e), &e);
     check(snapshot_resume(s, id, &resumed, &e), &e);
     assert_same_history(&resumed, &f.history);

@@ -11,8 +11,14 @@
  * what is wrong, which the caller frees. */
 char *history_fault(const struct history *h);
 
+/* What histories remember of compactions, without a snapshot's text between. */
+void assert_same_compactions(const struct history *a, const struct history *b);
+
 /* The same messages and counters. */
 void assert_same_history(const struct history *a, const struct history *b);
+
+/* Before all events of a log are folded into a history: the compactions that were undone. */
+void pass_over_undone(struct store *s, const char *id, struct history *h);
 
 /* A session as it is kept: the log decodes and its numbers rise; snapshot and log fold into the
  * same history; that is valid once an open run is dropped; the row and what is behind it count what

@@ -15,8 +15,9 @@ config:   base config
 chat:     base config chat
 store:    base config chat store
 provider: base config chat provider
-agent:    base config chat store provider agent
-session:  base config chat store provider agent session
+compact:  base config chat store provider compact
+agent:    base config chat store provider compact agent
+session:  base config chat store provider compact agent session
 cli:      base config chat session ui cli
 ui:       base config chat session ui
 '

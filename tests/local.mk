@@ -2,6 +2,7 @@
 UNIT_TESTS = \
 	tests/test_agent \
 	tests/test_agent_budget \
+	tests/test_agent_compaction \
 	tests/test_agent_tools \
 	tests/test_answers \
 	tests/test_approval \
@@ -14,12 +15,23 @@ UNIT_TESTS = \
 	tests/test_choose \
 	tests/test_cli \
 	tests/test_commands \
+	tests/test_compact_extract \
+	tests/test_compact_ladder \
+	tests/test_compact_plan \
+	tests/test_compact_policy \
+	tests/test_compact_properties \
+	tests/test_compact_summarisers \
+	tests/test_compact_summary \
+	tests/test_compaction_card \
+	tests/test_compaction_view \
 	tests/test_completion \
 	tests/test_config \
 	tests/test_config_set \
+	tests/test_context_view \
 	tests/test_crash \
 	tests/test_damaged_stores \
 	tests/test_doctor \
+	tests/test_draft_review \
 	tests/test_e2e \
 	tests/test_editor \
 	tests/test_err \
@@ -33,10 +45,12 @@ UNIT_TESTS = \
 	tests/test_http \
 	tests/test_input \
 	tests/test_interrupt \
+	tests/test_journal_compact \
 	tests/test_json \
 	tests/test_keymap \
 	tests/test_killed_commands \
 	tests/test_list \
+	tests/test_long_run \
 	tests/test_mailbox \
 	tests/test_manual \
 	tests/test_markdown \
@@ -49,6 +63,7 @@ UNIT_TESTS = \
 	tests/test_paths \
 	tests/test_projection \
 	tests/test_providers \
+	tests/test_rebuild \
 	tests/test_recover \
 	tests/test_requests \
 	tests/test_rows_wrap \
@@ -56,6 +71,10 @@ UNIT_TESTS = \
 	tests/test_screen_approval \
 	tests/test_screen_basic \
 	tests/test_screen_commands \
+	tests/test_screen_draft \
+	tests/test_screen_compaction \
+	tests/test_screen_compaction_faults \
+	tests/test_screen_context \
 	tests/test_screen_faults \
 	tests/test_screen_sessions \
 	tests/test_screen_signals \
@@ -63,6 +82,7 @@ UNIT_TESTS = \
 	tests/test_search_files \
 	tests/test_search \
 	tests/test_service \
+	tests/test_service_compaction \
 	tests/test_service_edges \
 	tests/test_sessions_screen \
 	tests/test_sessions_cli \
@@ -87,9 +107,12 @@ SCRIPT_TESTS = \
 	tests/map.sh
 
 tests_libsupport_a_SOURCES = \
+	tests/any_compaction.c tests/any_compaction.h \
+	tests/conversation.c tests/conversation.h \
 	tests/damage.c tests/damage.h \
 	tests/fault_vfs.c tests/fault_vfs.h \
 	tests/history_check.c tests/history_check.h \
+	tests/long_run.c tests/long_run.h \
 	tests/model_dialects.c tests/model_dialects.h \
 	tests/model_listings.c \
 	tests/model_server.c tests/model_server.h \
@@ -97,6 +120,7 @@ tests_libsupport_a_SOURCES = \
 	tests/program.c tests/program.h \
 	tests/record.c tests/record.h \
 	tests/scene.c tests/scene.h \
+	tests/scripted_summary.c tests/scripted_summary.h \
 	tests/screen.c tests/screen.h \
 	tests/support.c tests/support.h \
 	tests/surface.c tests/surface.h \
@@ -121,6 +145,12 @@ check-local:
 	@echo 'On Debian: apt-get install libcmocka-dev libmicrohttpd-dev libvterm-dev; then run configure again.' >&2
 	@exit 1
 endif
+
+# A conversation of 2,000 turns in every mode. Minutes.
+soak: tests/test_long_run$(EXEEXT)
+	$(AM_TESTS_ENVIRONMENT) SOAK_TURNS=$${SOAK_TURNS-2000} tests/test_long_run
+
+.PHONY: soak
 
 AM_CPPFLAGS += $(CMOCKA_CFLAGS) $(MICROHTTPD_CFLAGS) $(VTERM_CFLAGS)
 LDADD = tests/libsupport.a libtui.a libtiro.a $(LTLIBINTL) $(LIBINTL) $(DEPS_LIBS) \

@@ -42,7 +42,10 @@ struct model_server {
     uint64_t releases;
     struct reply fallback;
     VEC(struct reply) queue;
+    void (*respond)(void *context, const char *body, size_t len, struct reply *r);
+    void *respond_context;
     VEC(struct record *) records;
+    size_t requests;
     VEC(char *) names; /* ends with NULL when not empty */
     long window;
 };
@@ -90,11 +93,16 @@ static void reply_release(struct reply *r)
 
 static const struct reply hello = {.text = "Hello from the scripted model."};
 
-/* The queue's next, else a copy of the default. Called with the lock held. */
-static struct reply next_reply(struct model_server *s)
+/* What the responder says, else the queue's next, else a copy of the default. Called with the lock
+ * held. */
+static struct reply next_reply(struct model_server *s, const struct buf *body)
 {
-    struct reply r;
+    struct reply r = {0};
 
+    if (s->respond) {
+        s->respond(s->respond_context, body->data, body->len, &r);
+        return reply_clone(&r);
+    }
     if (s->queue.len == 0)
         return reply_clone(&s->fallback);
     r = s->queue.items[0];
@@ -272,13 +280,14 @@ static enum MHD_Result answer_model(struct MHD_Connection *connection, struct ex
                                     enum dialect dialect)
 {
     struct model_server *s = x->server;
-    struct record *record = record_new(connection, &x->body);
     char *model = model_of(&x->body);
 
     pthread_mutex_lock(&s->lock);
-    x->reply = next_reply(s);
+    x->reply = next_reply(s, &x->body);
     x->releases = s->releases;
-    vec_push(&s->records, record);
+    if (!s->respond)
+        vec_push(&s->records, record_new(connection, &x->body));
+    s->requests++;
     pthread_cond_broadcast(&s->changed);
     pthread_mutex_unlock(&s->lock);
 
@@ -437,6 +446,17 @@ void model_server_set_default(struct model_server *s, const struct reply *r)
     pthread_mutex_unlock(&s->lock);
 }
 
+void model_server_set_responder(struct model_server *s,
+                                void (*respond)(void *context, const char *body, size_t len,
+                                                struct reply *r),
+                                void *context)
+{
+    pthread_mutex_lock(&s->lock);
+    s->respond = respond;
+    s->respond_context = context;
+    pthread_mutex_unlock(&s->lock);
+}
+
 void model_server_release(struct model_server *s)
 {
     pthread_mutex_lock(&s->lock);
@@ -471,7 +491,7 @@ size_t model_server_requests(struct model_server *s)
     size_t count;
 
     pthread_mutex_lock(&s->lock);
-    count = s->records.len;
+    count = s->requests;
     pthread_mutex_unlock(&s->lock);
     return count;
 }
@@ -513,9 +533,9 @@ bool model_server_wait(struct model_server *s, size_t requests, int timeout_ms)
     clock_gettime(CLOCK_REALTIME, &until);
     add_ms(&until, timeout_ms);
     pthread_mutex_lock(&s->lock);
-    while (s->records.len < requests && status != ETIMEDOUT)
+    while (s->requests < requests && status != ETIMEDOUT)
         status = pthread_cond_timedwait(&s->changed, &s->lock, &until);
-    came = s->records.len >= requests;
+    came = s->requests >= requests;
     pthread_mutex_unlock(&s->lock);
     return came;
 }

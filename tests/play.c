@@ -13,6 +13,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "compact/mode.h"
 #include "support.h"
 
 struct play play;
@@ -68,6 +69,7 @@ static bool fail_call(const struct act *act, struct failure *failure)
     failure->status = act->status;
     failure->content_seen = act->text != NULL;
     failure->retry_after_ms = act->retry_after_ms;
+    failure->window = act->window;
     return failure_set(failure, act->failure, "scripted failure");
 }
 
@@ -77,6 +79,8 @@ static bool scripted(const struct provider_call *call, const struct request *req
     assert_true(play.at < play.act_count);
     const struct act *act = &play.acts[play.at++];
     note_request(call, request);
+    if (act->reasoning)
+        call->delta(call->context, BLOCK_REASONING, act->reasoning, strlen(act->reasoning));
     if (act->text) {
         play.reads_on = call->delta(call->context, BLOCK_TEXT, act->text, strlen(act->text));
         add_block(response, BLOCK_TEXT, act->text, NULL);
@@ -91,12 +95,79 @@ static bool scripted(const struct provider_call *call, const struct request *req
     for (int i = 0; act->tool && (i < act->calls || i == 0); i++)
         add_block(response, BLOCK_TOOL_CALL, act->args, act->tool);
     response->stop_reason = act->stop;
+    response->prompt_truncated = act->truncated;
     if (!act->without_usage)
-        response->usage = (struct usage){.input = 10, .output = 5, .cached = -1};
+        response->usage =
+            (struct usage){.input = act->input ? act->input : 10, .output = 5, .cached = -1};
     return true;
 }
 
 static const struct provider provider = {.name = "scripted", .complete = scripted};
+
+static bool scripted_summary(const struct provider_call *call, const struct request *request,
+                             struct response *response, struct failure *failure)
+{
+    play.summaries++;
+    buf_clear(&play.summary_request);
+    for (size_t i = 0; i < request->message_count; i++) {
+        char *text = message_text(&request->messages[i]);
+        buf_addf(&play.summary_request, "%s\n", text);
+        free(text);
+    }
+    return scripted(call, request, response, failure);
+}
+
+static const struct provider summary_provider = {.name = "scribe", .complete = scripted_summary};
+
+static const struct summariser *find_summariser(void *context, struct error *e)
+{
+    static struct summariser s;
+    (void)context;
+    s = (struct summariser){.provider = &summary_provider,
+                            .model = "scribe",
+                            .label = play.label,
+                            .window = play.summary_window,
+                            .price = play.summary_price};
+    if (play.label)
+        return &s;
+    err_set(e, ERR_CONFIG_ERROR, "no key for the scribe; set SCRIBE_KEY");
+    return NULL;
+}
+
+/* The history's part of what the journal does. */
+static enum commit_result commit(void *context, struct event *ev, struct error *e)
+{
+    struct history_backup backup;
+    (void)context;
+    play.commits++;
+    if (play.commit_result != COMMIT_DONE) {
+        err_set(e, ERR_SESSION_STORE_ERROR, "not kept");
+        return play.commit_result;
+    }
+    ev->seq = (int64_t)play.events.len + 1;
+    if (!history_compact(&play.history, ev, &backup, e))
+        return COMMIT_FAILED;
+    history_settle(&play.history, &backup);
+    buf_addf(&play.trail, " %s", event_name(ev->type));
+    vec_push(&play.events, ev);
+    return COMMIT_DONE;
+}
+
+static struct draft_verdict review(void *context, const struct draft *draft)
+{
+    struct draft_verdict refused = {.answer = DRAFT_REFUSE};
+    (void)context;
+    buf_clear(&play.draft);
+    buf_addstr(&play.draft, draft->text);
+    play.deadline_while_asked_ms = play.wakeup.deadline_ms;
+    stage_ms += play.thinks_ms;
+    if (play.escapes)
+        play_press_escape();
+    if (play.drafts >= play.verdict_count)
+        return refused;
+    const struct said *said = &play.verdicts[play.drafts++];
+    return (struct draft_verdict){.answer = said->answer, .text = mem_strdup(said->text)};
+}
 
 static bool emit(void *context, struct event *ev, struct error *e)
 {
@@ -156,7 +227,12 @@ int play_setup(void **state)
     play.config = config_new();
     play.offer = "full";
     play.spent.used[BUDGET_COST] = -1;
-    play.price = (struct price){-1, -1, -1};
+    play.price = play.summary_price = (struct price){-1, -1, -1};
+    play.label = "scribe/scribe";
+    struct compact_warnings warnings;
+    compact_settings_read(&play.compact, play.config, &warnings);
+    buf_init(&play.summary_request, 0);
+    buf_init(&play.draft, 0);
     history_init(&play.history);
     buf_init(&play.trail, 0);
     buf_init(&play.offered, 0);
@@ -174,6 +250,8 @@ int play_teardown(void **state)
     approval_policy_release(&play.policy);
     buf_release(&play.trail);
     buf_release(&play.offered);
+    buf_release(&play.summary_request);
+    buf_release(&play.draft);
     for (size_t i = 0; i < play.events.len; i++)
         event_free(play.events.items[i]);
     vec_release(&play.events);
@@ -199,7 +277,19 @@ void play_policy(const char *allow, const char *ask_first, const char *deny)
     assert_true(approval_policy_read(&play.policy, play.config, NULL, NULL));
 }
 
-bool play_run(const struct act *acts, size_t count, const char *input, struct error *e)
+static void equip(struct agent *a)
+{
+    if (!play.compacts)
+        return;
+    a->compaction = &play.compact;
+    a->model_output = play.model_output;
+    a->commit = commit;
+    a->review = play.absent ? NULL : review;
+    a->summariser = find_summariser;
+    a->summary_label = "scribe/scribe";
+}
+
+static struct agent make_agent(const struct act *acts, size_t count)
 {
     play.acts = acts;
     play.act_count = count;
@@ -208,6 +298,7 @@ bool play_run(const struct act *acts, size_t count, const char *input, struct er
         .config = play.config,
         .provider = &provider,
         .model = "m",
+        .window = play.window,
         .max_output = 99,
         .offer = play.offer,
         .root = support_dir(),
@@ -222,10 +313,34 @@ bool play_run(const struct act *acts, size_t count, const char *input, struct er
         .emit = emit,
         .ask = play.absent ? NULL : ask,
     };
-    bool ok = agent_run(&a, input, NULL, 0, e);
+    equip(&a);
+    return a;
+}
+
+static void end_agent(const struct agent *a)
+{
     assert_int_equal(play.wakeup.deadline_ms, 0);
-    if (a.root_fd >= 0)
-        close(a.root_fd);
+    play.window = a->window;
+    if (a->root_fd >= 0)
+        close(a->root_fd);
+}
+
+bool play_run(const struct act *acts, size_t count, const char *input, struct error *e)
+{
+    struct agent a = make_agent(acts, count);
+    bool ok = agent_run(&a, input, NULL, 0, e);
+    end_agent(&a);
+    return ok;
+}
+
+bool play_compact(const struct act *acts, size_t count, const char *mode, const char *focus,
+                  struct error *e)
+{
+    struct agent a = make_agent(acts, count);
+    const struct compact_mode *how = mode ? compact_mode_find(mode) : play.compact.mode;
+    assert_non_null(how);
+    bool ok = agent_compact(&a, how, focus, play.compact.preview, e);
+    end_agent(&a);
     return ok;
 }
 

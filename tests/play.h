@@ -10,20 +10,31 @@
 #include "agent/agent.h"
 #include "base/buf.h"
 #include "base/vec.h"
+#include "compact/settings.h"
 
 /* One model call. A failure kind other than NONE fails it after `text` has streamed. */
 struct act {
     const char *text;
+    const char *reasoning; /* streams before it */
     const char *tool, *args;
     int calls; /* of that tool: 0 is one */
     enum stop_reason stop;
     enum failure_kind failure;
     int status;
     int64_t retry_after_ms;
+    int64_t window; /* that an overflow tells */
+    int64_t input;  /* tokens of the request, as the server counts; 0: 10 */
+    bool truncated; /* the server dropped the front of the prompt */
     bool cancel_after;  /* the user interrupts once the answer is there */
     int64_t takes_ms;   /* of the stage's clock */
     bool to_the_end;    /* streams on until the wakeup says stop */
     bool without_usage; /* the server does not say */
+};
+
+/* Of a draft; the text as in struct draft_verdict. */
+struct said {
+    enum draft_answer answer;
+    const char *text;
 };
 
 struct play {
@@ -60,6 +71,20 @@ struct play {
     int questions;
     char *asked_id, *asked_name, *asked_args, *asked_preview; /* newest question */
     int64_t deadline_while_asked_ms;
+
+    /* Compaction: `compact` is the configuration's, which a test may change. */
+    bool compacts;
+    struct compact_settings compact;
+    int64_t window, model_output;
+    const char *label;  /* of the model for summaries; NULL: there is none */
+    struct price summary_price;
+    int64_t summary_window;
+    enum commit_result commit_result;
+    int commits, summaries; /* that were tried; calls of the model for summaries */
+    struct buf summary_request; /* the texts of the newest, one a line */
+    const struct said *verdicts; /* what the user says of drafts, in order */
+    size_t verdict_count, drafts;
+    struct buf draft; /* the newest */
 };
 
 extern struct play play;
@@ -82,6 +107,10 @@ bool play_run(const struct act *acts, size_t count, const char *input, struct er
     assert_true(play_run((const struct act[]){__VA_ARGS__},                                        \
                          sizeof((const struct act[]){__VA_ARGS__}) / sizeof(struct act), "hello",  \
                          &(struct error){0}))
+
+/* As `/compact` does. */
+bool play_compact(const struct act *acts, size_t count, const char *mode, const char *focus,
+                  struct error *e);
 
 const struct event *play_last(void);
 

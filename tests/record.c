@@ -14,6 +14,8 @@
 #include "chat/session_tally.h"
 #include "store/event_log.h"
 #include "store/sessions.h"
+#include "store/snapshot.h"
+#include "tests/any_compaction.h"
 
 static void check(bool ok, const struct error *e)
 {
@@ -191,11 +193,68 @@ static void any_end(struct record *r)
     record_event(r, ev);
 }
 
+static void start_compaction(struct record *r, const struct history *h)
+{
+    struct event *ev = event_new(EVENT_COMPACTION_STARTED);
+    ev->compaction.mode = mem_strdup("handoff");
+    ev->compaction.stage = mem_strdup("summary");
+    ev->compaction.trigger = mem_strdup(h->running ? "estimate" : "manual");
+    record_event(r, ev);
+    for (size_t i = below(3); i > 0; i--)
+        record_add(r, EVENT_COMPACTION_DELTA, any_text());
+}
+
+static void fail_compaction(struct record *r)
+{
+    struct event *ev = make(EVENT_COMPACTION_FAILED, any_text());
+    ev->compaction.mode = mem_strdup("handoff");
+    ev->compaction.reason = mem_strdup("llm");
+    ev->compaction.failures = (int)below(4);
+    ev->compaction.suspended = maybe(0.3);
+    ev->usage = any_usage();
+    record_event(r, ev);
+}
+
+static void undo_compaction(struct record *r, const struct history *h)
+{
+    struct event *ev = event_new(EVENT_COMPACTION_UNDONE);
+    ev->number = vec_last(&h->compaction.in_force);
+    record_event(r, ev);
+}
+
+static void compact(struct record *r, struct history *h)
+{
+    if (!h->running || maybe(0.2))
+        history_drop_open_run(h);
+    start_compaction(r, h);
+    if (maybe(0.2))
+        fail_compaction(r);
+    else if (maybe(0.9))
+        record_event(r, any_compaction(h, any_text()));
+}
+
+void record_random_compaction(struct record *r)
+{
+    struct history h;
+    struct error e = {0};
+    check(snapshot_resume(r->store, r->info.id, &h, &e), &e);
+    if (h.compaction.in_force.len > 0 && maybe(0.3))
+        undo_compaction(r, &h);
+    else if (h.messages.len > 0)
+        compact(r, &h);
+    history_release(&h);
+}
+
 void record_random_run(struct record *r)
 {
+    if (maybe(0.2))
+        record_random_compaction(r);
     begin_run(r);
-    for (size_t i = below(4); i > 0; i--)
+    for (size_t i = below(4); i > 0; i--) {
         any_answer(r);
+        if (maybe(0.1))
+            record_random_compaction(r);
+    }
     if (maybe(0.9))
         any_end(r);
     record_save(r);

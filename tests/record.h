@@ -31,8 +31,13 @@ void record_event(struct record *r, struct event *ev);
 /* A question and its answer, with the row. */
 void record_run(struct record *r, const char *input, const char *answer);
 
+/* A compaction of the history as the log has it, undone ones, failed ones; by hand if no run is
+ * open that could be compacted. */
+void record_random_compaction(struct record *r);
+
 /* A run of any shape: tools, reasoning, retries, images, wide and hostile texts; ended, cut off,
- * failed or left open as a crash does. Of entropy_unit(). Saves the row. */
+ * failed or left open as a crash does; compactions before, behind and in it. Of entropy_unit().
+ * Saves the row. */
 void record_random_run(struct record *r);
 
 /* All events as lines of event_to_line(). The caller frees. */

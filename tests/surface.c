@@ -62,6 +62,7 @@ struct service_options surface_options(const char *resume, bool persist)
                                     .store_path = store_path,
                                     .provider = "openai",
                                     .model = "scripted-model",
+                                    .compaction = true,
                                     .persist = persist,
                                     .resume = resume};
 }

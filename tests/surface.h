@@ -24,7 +24,7 @@ struct model_server *surface_server(void);
 struct config *surface_config(void);
 const char *surface_store(void); /* path of the database, which is not there at first */
 
-/* Options of a service on that store in the test's directory, with openai and "scripted-model". */
+/* Options of a service on that store in the test's directory, with openai and "scripted-model", compacting. */
 struct service_options surface_options(const char *resume, bool persist);
 struct service *surface_open(const char *resume, bool persist);
 

@@ -194,14 +194,94 @@ static void the_catalog_says_what_it_cannot(void **state)
     catalog_release(&c);
 }
 
-static void compaction_says_that_it_is_off(void **state)
+/* --- compaction: a switch of its own, whatever is kept ------------------------------------------
+ */
+
+#define EACH_PROFILE(persist, compaction) EACH_SWITCH(persist) EACH_SWITCH(compaction)
+
+static bool compacts(bool compaction)
+{
+    return compaction && capability_compaction();
+}
+
+static struct service *open_profile(bool persist, bool compaction)
+{
+    struct service_options options = surface_options(NULL, persist);
+    options.compaction = compaction;
+    return service_new(&options);
+}
+
+/* Long enough for a summary of it to be shorter. */
+static void say_much(struct service *s)
+{
+    struct buf text = BUF_INIT;
+    for (int i = 0; i < 100; i++)
+        buf_addstr(&text, "much to say ");
+    free(surface_ask(s, text.data));
+    buf_release(&text);
+}
+
+static void at_the_threshold_it_compacts_or_does_nothing(void **state)
 {
     (void)state;
-    EACH_SWITCH(persist)
+    assert_true(config_set(surface_config(), CONFIG_COMPACTION_AUTO_THRESHOLD, "1", NULL));
+    EACH_PROFILE(persist, compaction)
     {
-        struct service *s = surface_open(NULL, *persist);
-        surface_send(s, COMMAND_COMPACT, NULL);
-        surface_expect_error(s, ERR_SESSION_COMPACTION_DISABLED, NULL);
+        begin_afresh();
+        struct service *s = open_profile(*persist, *compaction);
+        say_much(s);
+        surface_send(s, COMMAND_START_TURN, "and on");
+        bool happened = false;
+        for (bool over = false; !over;) {
+            struct notice *n = surface_expect(s, NOTICE_EVENT);
+            happened = happened || n->event->type == EVENT_COMPACTION_COMPLETED;
+            over = n->event->type == EVENT_RUN_COMPLETED;
+            notice_free(n);
+        }
+        surface_expect_idle(s);
+        assert_int_equal(happened, compacts(*compaction));
+        service_free(s);
+    }
+}
+
+static void by_hand_it_compacts_or_says_that_it_is_off(void **state)
+{
+    static const enum command_type types[] = {COMMAND_COMPACT, COMMAND_UNCOMPACT, COMMAND_PIN};
+    (void)state;
+    EACH_PROFILE(persist, compaction)
+    {
+        begin_afresh();
+        struct service *s = open_profile(*persist, *compaction);
+        say_much(s);
+        for (size_t i = 0; !compacts(*compaction) && i < sizeof types / sizeof *types; i++) {
+            surface_send(s, types[i], NULL);
+            surface_expect_error(s, ERR_SESSION_COMPACTION_DISABLED, NULL);
+        }
+        if (compacts(*compaction)) {
+            surface_send(s, COMMAND_COMPACT, NULL);
+            notice_free(surface_expect_event(s, EVENT_COMPACTION_COMPLETED));
+            surface_expect_idle(s);
+            surface_send(s, COMMAND_UNCOMPACT, NULL);
+            notice_free(surface_expect_event(s, EVENT_COMPACTION_UNDONE));
+        }
+        service_free(s);
+    }
+}
+
+static void the_next_request_is_shown_whatever_is_off(void **state)
+{
+    (void)state;
+    EACH_PROFILE(persist, compaction)
+    {
+        begin_afresh();
+        struct service *s = open_profile(*persist, *compaction);
+        say_much(s);
+        surface_send(s, COMMAND_CONTEXT, NULL);
+        struct notice *n = surface_expect(s, NOTICE_CONTEXT);
+        assert_int_equal(n->context.mode != NULL, compacts(*compaction));
+        assert_int_equal(n->context.threshold > 0, compacts(*compaction));
+        assert_int_equal(n->context.parts.len, 4);
+        notice_free(n);
         service_free(s);
     }
 }
@@ -215,7 +295,9 @@ int main(void)
         surface_test(an_archived_session_is_read_from_the_store_or_not_at_all),
         stored_test(an_archived_session_goes_on_where_it_was),
         surface_test(the_catalog_says_what_it_cannot),
-        surface_test(compaction_says_that_it_is_off),
+        surface_test(at_the_threshold_it_compacts_or_does_nothing),
+        surface_test(by_hand_it_compacts_or_says_that_it_is_off),
+        surface_test(the_next_request_is_shown_whatever_is_off),
     };
     return cmocka_run_group_tests(all, NULL, NULL);
 }

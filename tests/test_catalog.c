@@ -21,6 +21,7 @@
 #include "session/projection.h"
 #include "store/event_log.h"
 #include "store/snapshot.h"
+#include "tests/any_compaction.h"
 #include "tests/record.h"
 #include "tests/support.h"
 
@@ -575,6 +576,73 @@ static void test_forks_that_cannot_be(void **state)
     record_release(&draft);
 }
 
+static void compact(const char *trigger)
+{
+    struct history h;
+    assert_true(snapshot_resume(catalog.store, record.info.id, &h, &e));
+    struct event *ev = any_compaction(&h, "[Context compacted] …");
+    free(ev->compaction.trigger);
+    ev->compaction.trigger = mem_strdup(trigger);
+    free(ev->compaction.history);
+    ev->compaction.history = mem_printf(
+        "[{\"message\":{\"role\":\"user\",\"seq\":1,\"turn\":1,\"summary\":true,\"content\":"
+        "[{\"type\":\"text\",\"text\":\"S\"}]}},[%zu,1]]",
+        h.messages.len - 1);
+    history_release(&h);
+    record_event(&record, ev);
+}
+
+static void undo_compaction(int64_t of)
+{
+    struct event *ev = event_new(EVENT_COMPACTION_UNDONE);
+    ev->number = of;
+    record_event(&record, ev);
+}
+
+static void assert_messages(const char *id, size_t count)
+{
+    struct history h;
+    assert_true(snapshot_resume(catalog.store, id, &h, &e));
+    assert_int_equal(h.messages.len, count);
+    history_release(&h);
+}
+
+static void test_fork_before_a_compaction(void **state)
+{
+    (void)state;
+    struct session_info fork;
+    compact("manual");
+    int64_t first = record.info.last_seq;
+    record_run(&record, "And now?", "Now.");
+    record_add(&record, EVENT_RUN_STARTED, "Go on.");
+    compact("estimate");
+    int64_t second = record.info.last_seq;
+    record_add(&record, EVENT_TEXT_COMPLETE, "Yes.");
+    record_add(&record, EVENT_RUN_COMPLETED, "Yes.");
+    record_save(&record);
+    assert_messages(record.info.id, 3);
+    fork = fork_at("last", CATALOG_BEFORE_COMPACTION);
+    assert_int_equal(fork.parent_seq, first + 5);
+    assert_string_equal(fork.draft, "Go on.");
+    assert_messages(fork.id, 4); /* the first one holds in it */
+    session_info_release(&fork);
+
+    undo_compaction(second);
+    fork = fork_at(record.info.id, CATALOG_BEFORE_COMPACTION);
+    assert_int_equal(fork.parent_seq, first - 1);
+    assert_null(fork.draft);
+    assert_messages(fork.id, 4);
+    session_info_release(&fork);
+
+    undo_compaction(first);
+    assert_false(catalog_fork(&catalog, record.info.id, CATALOG_BEFORE_COMPACTION, &fork, &e));
+    assert_int_equal(e.code, ERR_USAGE);
+    assert_non_null(strstr(e.text, "was never compacted"));
+    fork = fork_at(record.info.id, 0); /* undone ones are undone in the copy as well */
+    assert_messages(fork.id, 8);
+    session_info_release(&fork);
+}
+
 static void test_a_fork_that_fails_leaves_nothing(void **state)
 {
     (void)state;
@@ -615,6 +683,7 @@ int main(void)
         TEST(test_fork_at_a_question),
         TEST(test_fork_within_a_run),
         TEST(test_forks_that_cannot_be),
+        TEST(test_fork_before_a_compaction),
         TEST(test_a_fork_that_fails_leaves_nothing),
     };
     return cmocka_run_group_tests_name("catalog", tests, NULL, NULL);

@@ -80,10 +80,10 @@ static void test_usage(void **state)
 static void test_abilities(void **state)
 {
     (void)state;
-    expect(RUN("run", "--compaction", "hi"), 1, "tiro: SESSION_COMPACTION_DISABLED: ");
+    const char *off = capability_compaction() ? "" : "tiro: SESSION_COMPACTION_DISABLED: ";
     expect(RUN("run", "--memory", "hi"), 1, "tiro: CONFIG_ERROR: ");
-    expect(RUN("chat", "--compaction"), 1, "tiro: SESSION_COMPACTION_DISABLED: ");
     setenv("TIRO_PROVIDER_NAME", "offline", 1);
+    expect(RUN("run", "--compaction", "hi"), capability_compaction() ? 0 : 1, off);
     expect(RUN("run", "--no-compaction", "--no-memory", "hi"), 0, "");
     unsetenv("TIRO_PROVIDER_NAME");
     expect(RUN("chat", "--read-only"), 64, "add --resume SESSION");
@@ -175,6 +175,20 @@ static void test_config_problem_in_run(void **state)
     assert_int_equal(r.status, 0);
     assert_text(r.err, "tiro: CONFIG_ERROR: ");
     assert_true(strlen(r.out) > 0);
+    result_release(&r);
+}
+
+/* What the engine does not take as it is written. */
+static void test_config_out_of_bounds(void **state)
+{
+    (void)state;
+    write_config("[compaction]\nthreshold_percent = 1.5\n");
+    static const char text[] = "threshold_percent = 1.5: 0.95 is used";
+    expect(RUN("config", "check"), 1, text);
+    expect(RUN("run", "--provider", "offline", "hello"), 0, text);
+    struct result r = RUN("doctor");
+    assert_int_equal(r.status, 1);
+    assert_text(r.out, text);
     result_release(&r);
 }
 
@@ -288,6 +302,111 @@ static void test_run_stream_json(void **state)
     buf_release(&text);
     result_release(&r);
     end_server(s);
+}
+
+/* A conversation of one long message, whose next turn compacts it. */
+static struct model_server *begin_long_talk(void)
+{
+    struct model_server *s = begin_server();
+    setenv("TIRO_COMPACTION_AUTO_COMPACT_THRESHOLD", "1", 1);
+    setenv("TIRO_COMPACTION_RECENT_TURN_BUDGET", "0", 1);
+    setenv("TIRO_COMPACTION_MIN_TURNS_BETWEEN_COMPACTIONS", "0", 1);
+    struct buf text = BUF_INIT;
+    for (int i = 0; i < 200; i++)
+        buf_addstr(&text, "word ");
+    expect(RUN("run", text.data), 0, "");
+    buf_release(&text);
+    model_server_queue(
+        s, &(struct reply){.text = "In short.", .input_tokens = 200, .output_tokens = 20});
+    model_server_queue(s,
+                       &(struct reply){.text = "Answer.", .input_tokens = 100, .output_tokens = 10});
+    return s;
+}
+
+static void end_long_talk(struct model_server *s)
+{
+    unsetenv("TIRO_COMPACTION_AUTO_COMPACT_THRESHOLD");
+    unsetenv("TIRO_COMPACTION_RECENT_TURN_BUDGET");
+    unsetenv("TIRO_COMPACTION_MIN_TURNS_BETWEEN_COMPACTIONS");
+    end_server(s);
+}
+
+static size_t count_lines(const char *text)
+{
+    size_t lines = 0;
+    for (; *text; text++)
+        lines += *text == '\n';
+    return lines;
+}
+
+static void test_run_compacts(void **state)
+{
+    (void)state;
+    struct model_server *s = begin_long_talk();
+    struct result r = RUN("run", "-c", "next");
+    assert_int_equal(r.status, 0);
+    assert_string_equal(r.out, "Answer.\n");
+    assert_text(r.err, "tiro: compacted (handoff): ");
+    assert_int_equal(count_lines(r.err), 1);
+    result_release(&r);
+    model_server_queue(s, &(struct reply){.fault = REPLY_STATUS, .status = 400,
+                                          .error_message = "no summaries today"});
+    r = RUN("run", "-c", "again");
+    assert_int_equal(r.status, 0);
+    assert_text(r.err, "could not be compacted: ");
+    assert_text(r.err, "no summaries today");
+    assert_int_equal(count_lines(r.err), 1);
+    result_release(&r);
+    end_long_talk(s);
+}
+
+/* What the summary took is part of what the run took. */
+static void test_run_json_counts_summaries(void **state)
+{
+    (void)state;
+    struct model_server *s = begin_long_talk();
+    struct result r = RUN("run", "-c", "-o", "json", "next");
+    struct json *v = parse_json(r.out);
+    assert_int_equal(json_get_int(json_get(v, "usage"), "input_tokens", -1), 300);
+    assert_int_equal(json_get_int(json_get(v, "usage"), "output_tokens", -1), 30);
+    assert_int_equal(json_get_int(v, "turns", -1), 1);
+    assert_string_equal(json_get_string(v, "result"), "Answer.");
+    assert_string_equal(r.err, "");
+    json_free(v);
+    result_release(&r);
+    end_long_talk(s);
+}
+
+static void test_run_streams_compactions(void **state)
+{
+    static const char *const types[] = {"\"compaction_started\"", "\"compaction_delta\"",
+                                        "\"compaction_completed\""};
+    (void)state;
+    struct model_server *s = begin_long_talk();
+    struct result r = RUN("run", "-c", "-o", "stream-json", "next");
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+        assert_text(r.out, types[i]);
+    result_release(&r);
+    end_long_talk(s);
+}
+
+static void test_run_without_compaction(void **state)
+{
+    (void)state;
+    struct model_server *s = begin_long_talk();
+    struct result r = RUN("run", "-c", "--no-compaction", "next");
+    assert_string_equal(r.out, "In short.\n"); /* the first that the server has */
+    assert_string_equal(r.err, "");
+    result_release(&r);
+    setenv("TIRO_COMPACTION_ENABLED", "false", 1);
+    r = RUN("run", "-c", "next");
+    assert_string_equal(r.out, "Answer.\n");
+    result_release(&r);
+    r = RUN("run", "-c", "--compaction", "next");
+    assert_text(r.err, "compacted");
+    result_release(&r);
+    unsetenv("TIRO_COMPACTION_ENABLED");
+    end_long_talk(s);
 }
 
 static void test_run_failure(void **state)
@@ -570,6 +689,11 @@ static void test_doctor(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, support_setup, support_teardown)
 #define STORED(name) support_stored(name, support_setup, support_teardown)
+#define COMPACTING(name)                                                                           \
+    {                                                                                              \
+        #name, capability_store() && capability_compaction() ? name : support_skip, support_setup, \
+            support_teardown, NULL                                                                 \
+    }
 
 int main(void)
 {
@@ -583,11 +707,16 @@ int main(void)
         TEST(test_config_check_screen),
         TEST(test_config_show),
         TEST(test_config_problem_in_run),
+        TEST(test_config_out_of_bounds),
         TEST(test_run_text),
         TEST(test_run_input_joins),
         TEST(test_run_bad_input),
         TEST(test_run_json),
         TEST(test_run_stream_json),
+        COMPACTING(test_run_compacts),
+        COMPACTING(test_run_json_counts_summaries),
+        COMPACTING(test_run_streams_compactions),
+        COMPACTING(test_run_without_compaction),
         TEST(test_run_failure),
         STORED(test_run_labels),
         TEST(test_run_asks_nothing),

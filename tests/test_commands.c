@@ -16,7 +16,10 @@
 #include "support.h"
 #include "ui/app.h"
 #include "ui/commands.h"
+#include "ui/compact.h"
+#include "ui/completion.h"
 #include "ui/screen.h"
+#include "ui/turns.h"
 
 static void test_lines(void **state)
 {
@@ -79,6 +82,16 @@ static struct config *config;
 static struct service_options service;
 static struct ui_options options;
 
+/* In place of the service's: what was asked of it. */
+static struct command *sent;
+
+void service_send(struct service *s, struct command *c)
+{
+    (void)s;
+    command_free(sent);
+    sent = c;
+}
+
 static int set_up(void **state)
 {
     support_setup(state);
@@ -93,6 +106,8 @@ static int tear_down(void **state)
 {
     app_release(&app);
     config_free(config);
+    command_free(sent);
+    sent = NULL;
     return support_teardown(state);
 }
 
@@ -217,6 +232,204 @@ static void test_hidden_status_needs_no_timer(void **state)
     }
 }
 
+/* --- compactions --- */
+
+static void test_what_stands_behind_compact(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *mode, *focus, *unknown;
+        bool preview;
+    } cases[] = {
+        {"", NULL, "", NULL, false},
+        {"handoff", "handoff", "", NULL, false},
+        {"handoff the tests", "handoff", "the tests", NULL, false},
+        {"the handoff", NULL, "the handoff", NULL, false},
+        {"handoffs", NULL, "handoffs", NULL, false},
+        {"--preview", NULL, "", NULL, true},
+        {" --preview  structured\tfile  names", "structured", "file  names", NULL, true},
+        {"llm_replace --preview", "llm_replace", "", NULL, true},
+        {"handoff structured", "handoff", "structured", NULL, false},
+        {"keep --preview in mind", NULL, "keep --preview in mind", NULL, false},
+        {"--perview", NULL, "", "--perview", false},
+        {"handoff --dry run", "handoff", "", "--dry run", false},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct compact_words words = compact_parse(cases[i].text);
+        if (cases[i].mode)
+            assert_string_equal(words.mode, cases[i].mode);
+        else
+            assert_null(words.mode);
+        assert_string_equal(words.focus, cases[i].focus);
+        assert_int_equal(words.preview, cases[i].preview);
+        assert_string_equal(words.unknown ? words.unknown : "-",
+                            cases[i].unknown ? cases[i].unknown : "-");
+    }
+}
+
+static void test_compact_asks_the_service(void **state)
+{
+    (void)state;
+    assert_true(slash_run(&app, "/compact"));
+    assert_int_equal(sent->type, COMMAND_COMPACT);
+    assert_null(sent->name);
+    assert_null(sent->text);
+    assert_int_equal(sent->number, 0);
+    slash_run(&app, "/compact structured --preview the  names ");
+    assert_string_equal(sent->name, "structured");
+    assert_string_equal(sent->text, "the  names");
+    assert_int_equal(sent->number, 1);
+    slash_run(&app, "/uncompact");
+    assert_int_equal(sent->type, COMMAND_UNCOMPACT);
+    slash_run(&app, "/compact --quick");
+    assert_int_equal(sent->type, COMMAND_UNCOMPACT); /* nothing more */
+    assert_true(transcript_says("/compact has no option --quick"));
+    assert_false(slash_run(&app, "/uncompact 2"));
+}
+
+static void say(int64_t seq, enum event_type type, const char *text)
+{
+    struct event *ev = event_new(type);
+    ev->seq = seq;
+    ev->text = mem_strdup(text);
+    transcript_apply(app.transcript, ev);
+    event_free(ev);
+}
+
+static void say_two_turns(void)
+{
+    say(3, EVENT_RUN_STARTED, "first");
+    say(4, EVENT_RUN_COMPLETED, NULL);
+    say(7, EVENT_RUN_STARTED, "second");
+    say(9, EVENT_RUN_COMPLETED, NULL);
+}
+
+static void assert_pin(int64_t message, bool pin)
+{
+    assert_int_equal(sent->type, COMMAND_PIN);
+    assert_int_equal(sent->number, message);
+    assert_int_equal(sent->limit, pin);
+}
+
+static void test_pins_count_turns(void **state)
+{
+    (void)state;
+    say_two_turns();
+    slash_run(&app, "/pin");
+    assert_pin(0, true);
+    slash_run(&app, "/pin 1");
+    assert_pin(3, true);
+    slash_run(&app, "/unpin 2");
+    assert_pin(7, false);
+    slash_run(&app, "/unpin");
+    assert_pin(0, false);
+    command_free(sent);
+    sent = NULL;
+    slash_run(&app, "/pin 3");
+    assert_true(transcript_says("You have sent 2 messages in this session."));
+    slash_run(&app, "/pin x");
+    assert_true(transcript_says("/pin and /unpin take the number"));
+    assert_null(sent);
+}
+
+static void test_forks_part_before_a_compaction(void **state)
+{
+    (void)state;
+    say_two_turns();
+    slash_run(&app, "/fork ~before-compaction");
+    assert_int_equal(sent->type, COMMAND_FORK);
+    assert_int_equal(sent->number, -1);
+    slash_run(&app, "/fork 1");
+    assert_int_equal(sent->number, 6);
+    slash_run(&app, "/fork 2");
+    assert_int_equal(sent->number, 0);
+    slash_run(&app, "/fork ~before");
+    assert_true(transcript_says("~before-compaction; Tab lists them"));
+}
+
+/* What waits for older pages is done when they have come. */
+static void test_numbers_wait_for_older_turns(void **state)
+{
+    (void)state;
+    struct event second = {.type = EVENT_RUN_STARTED, .seq = 7};
+    struct event first = {.type = EVENT_RUN_STARTED, .seq = 3};
+    struct event *page = &second;
+    transcript_prepend(app.transcript, &page, 1, true);
+    slash_run(&app, "/pin 1");
+    assert_int_equal(sent->type, COMMAND_PAGE);
+    assert_int_equal(sent->number, 7);
+    page = &first;
+    transcript_prepend(app.transcript, &page, 1, false);
+    app.page_asked = false;
+    turns_page_came(&app);
+    assert_pin(3, true);
+    command_free(sent);
+    sent = NULL;
+    turns_page_came(&app);
+    assert_null(sent); /* once */
+    slash_run(&app, "/unpin 2");
+    assert_pin(7, false);
+}
+
+/* What Tab offers behind this text, each followed by a blank; "" and a changed text where it is
+ * one. */
+static char *offered(const char *text)
+{
+    struct buf all = BUF_INIT;
+    editor_set(app.editor, text);
+    completion_start(&app);
+    if (app.overlay.kind == OVERLAY_COMPLETION)
+        for (size_t i = 0, n = list_count(app.overlay.list); i < n; i++) {
+            buf_addf(&all, "%s ", list_value(app.overlay.list));
+            struct key down = {.code = K_DOWN};
+            list_key(app.overlay.list, ACTION_DOWN, &down);
+        }
+    app_close_overlay(&app);
+    return buf_take(&all);
+}
+
+static void test_completion_of_compact(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *offered, *completed;
+    } cases[] = {
+        {"/compact ", "handoff structured recency_preserving deterministic llm_replace --preview ",
+         "/compact "},
+        {"/compact st", "", "/compact structured "},
+        {"/compact --", "", "/compact --preview "},
+        {"/compact handoff ", "", "/compact handoff --preview "},
+        {"/compact handoff --p", "", "/compact handoff --preview "},
+        {"/compact --preview --", "", "/compact --preview --"},
+        {"/compact --preview de", "", "/compact --preview deterministic "},
+        {"/compact handoff names ", "", "/compact handoff names "},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *got = offered(cases[i].text);
+        assert_string_equal(got, cases[i].offered);
+        assert_string_equal(editor_text(app.editor), cases[i].completed);
+        free(got);
+    }
+}
+
+static void test_completion_of_fork(void **state)
+{
+    (void)state;
+    say_two_turns();
+    char *got = offered("/fork ");
+    assert_string_equal(got, "2 1 ");
+    free(got);
+    app.meters.compactions = 1;
+    got = offered("/fork ");
+    assert_string_equal(got, "2 1 ~before-compaction ");
+    free(got);
+    free(offered("/fork ~"));
+    assert_string_equal(editor_text(app.editor), "/fork ~before-compaction ");
+    got = offered("/pin ");
+    assert_string_equal(got, "2 1 ");
+    free(got);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -228,6 +441,13 @@ int main(void)
         TEST(test_running),
         TEST(test_unknown_and_incomplete_lines_are_refused),
         TEST(test_notes_of_the_commands),
+        cmocka_unit_test(test_what_stands_behind_compact),
+        TEST(test_compact_asks_the_service),
+        TEST(test_pins_count_turns),
+        TEST(test_forks_part_before_a_compaction),
+        TEST(test_numbers_wait_for_older_turns),
+        TEST(test_completion_of_compact),
+        TEST(test_completion_of_fork),
         TEST(test_given_back_texts_lose_nothing),
         TEST(test_idle_needs_no_timer),
         TEST(test_hidden_status_needs_no_timer),

@@ -20,6 +20,9 @@ static struct event filled(enum event_type type)
 {
     static char text[] = "te\"xt\n", id[] = "call_1", name[] = "name", signature[] = "sig";
     static char model[] = "m-1", attachments[] = "[{\"type\":\"image\",\"text\":\"/x.png\"}]";
+    static char mode[] = "structured", effective_mode[] = "recency_preserving", stage[] = "summary";
+    static char trigger[] = "manual", reason[] = "llm", history[] = "[[0,2]]",
+                dropped[] = "[[3,9]]";
     return (struct event){
         .type = type,
         .seq = 42,
@@ -39,6 +42,26 @@ static struct event filled(enum event_type type)
         .usage = {.input = 10, .output = 0, .cached = -1, .estimated = true},
         .used = 0.25,
         .bound = 2.5,
+        .compaction = {.mode = mode,
+                       .effective_mode = effective_mode,
+                       .stage = stage,
+                       .trigger = trigger,
+                       .reason = reason,
+                       .history = history,
+                       .dropped = dropped,
+                       .input_tokens = 11,
+                       .estimate = 12,
+                       .threshold = 13,
+                       .summary_tokens = 14,
+                       .tokens_before = 15,
+                       .tokens_after = 16,
+                       .messages_before = 17,
+                       .messages_after = 18,
+                       .messages_dropped = 19,
+                       .messages_changed = 20,
+                       .entries_indexed = 21,
+                       .failures = 22,
+                       .suspended = true},
     };
 }
 
@@ -64,6 +87,24 @@ static const char *const payloads[EVENT_TYPE_COUNT] = {
     [EVENT_TURN_COMPLETED] =
         "{\"stop_reason\":\"tool_use\",\"model\":\"m-1\"," USED ",\"cost\":0.25}",
     [EVENT_RETRYING] = "{\"attempt\":2,\"of\":5,\"wait_ms\":7,\"reason\":\"te\\\"xt\\n\"}",
+    [EVENT_COMPACTION_STARTED] =
+        "{\"mode\":\"structured\",\"stage\":\"summary\",\"trigger\":\"manual\","
+        "\"input_tokens\":11,\"estimated_history_tokens\":12,\"threshold\":13,"
+        "\"message_count\":17,\"model\":\"m-1\",\"preview\":true}",
+    [EVENT_COMPACTION_DELTA] = "{\"delta\":\"te\\\"xt\\n\",\"part\":2,\"of\":5}",
+    [EVENT_COMPACTION_COMPLETED] =
+        "{\"mode\":\"structured\",\"effective_mode\":\"recency_preserving\",\"why\":\"name\","
+        "\"stage\":\"summary\",\"trigger\":\"manual\",\"summary\":\"te\\\"xt\\n\","
+        "\"edited\":true,\"summary_tokens\":14,\"messages_before\":17,\"messages_after\":18,"
+        "\"messages_dropped\":19,\"messages_changed\":20,\"tokens_before\":15,"
+        "\"tokens_after\":16,\"entries_indexed\":21,\"history\":[[0,2]],\"dropped\":[[3,9]],"
+        "\"model\":\"m-1\"," USED ",\"cost\":0.25,\"duration_ms\":7}",
+    [EVENT_COMPACTION_FAILED] =
+        "{\"mode\":\"structured\",\"reason\":\"llm\",\"message\":\"te\\\"xt\\n\","
+        "\"consecutive_failures\":22,\"suspended\":true,\"model\":\"m-1\"," USED
+        ",\"cost\":0.25,\"duration_ms\":7}",
+    [EVENT_COMPACTION_UNDONE] = "{\"of\":7}",
+    [EVENT_MESSAGE_PINNED] = "{\"message\":7,\"pinned\":true}",
     [EVENT_WARNING] = "{\"code\":\"name\",\"detail\":\"te\\\"xt\\n\"}",
     [EVENT_RUN_COMPLETED] = "{\"result\":\"te\\\"xt\\n\"," USED
                             ",\"model_calls\":2,"
@@ -185,6 +226,48 @@ static void test_clone_keeps_the_envelope_and_owns(void **state)
     assert_null(copy->signature); /* not a field of this type: nobody would free it */
     event_free(copy);
     event_free(NULL);
+}
+
+static void test_clone_owns_what_a_compaction_says(void **state)
+{
+    (void)state;
+    struct event ev = filled(EVENT_COMPACTION_STARTED);
+    struct event *copy = event_clone(&ev);
+    assert_ptr_not_equal(copy->compaction.mode, ev.compaction.mode);
+    assert_string_equal(copy->compaction.trigger, "manual");
+    assert_null(copy->compaction.history);
+    assert_null(copy->text);
+    event_free(copy);
+}
+
+/* What is unknown is left out, and unknown again. */
+static void test_unknown_input_tokens(void **state)
+{
+    (void)state;
+    struct event ev = filled(EVENT_COMPACTION_STARTED), *back;
+    struct error e;
+    ev.compaction.input_tokens = -1;
+    char *payload = event_payload(&ev);
+    assert_null(strstr(payload, "input_tokens"));
+    assert_true(event_from_payload(ev.type, 1, payload, strlen(payload), &back, &e));
+    assert_int_equal(back->compaction.input_tokens, -1);
+    event_free(back);
+    free(payload);
+}
+
+static void test_between_runs(void **state)
+{
+    (void)state;
+    static char estimate[] = "estimate";
+    for (int i = 0; i < EVENT_TYPE_COUNT; i++) {
+        struct event ev = filled((enum event_type)i);
+        bool by_hand = ev.type == EVENT_COMPACTION_STARTED || ev.type == EVENT_COMPACTION_COMPLETED;
+        assert_int_equal(event_between_runs(&ev), by_hand || ev.type == EVENT_COMPACTION_UNDONE);
+        ev.compaction.trigger = estimate;
+        assert_int_equal(event_between_runs(&ev), ev.type == EVENT_COMPACTION_UNDONE);
+        ev.compaction.trigger = NULL;
+        assert_int_equal(event_between_runs(&ev), ev.type == EVENT_COMPACTION_UNDONE);
+    }
 }
 
 static void test_new_has_no_usage(void **state)
@@ -383,6 +466,9 @@ int main(void)
         TEST(test_line_and_back),
         TEST(test_lines_that_do_not_fit),
         TEST(test_clone_keeps_the_envelope_and_owns),
+        TEST(test_clone_owns_what_a_compaction_says),
+        TEST(test_unknown_input_tokens),
+        TEST(test_between_runs),
         TEST(test_new_has_no_usage),
         TEST(test_left_out_fields),
         TEST(test_args),

@@ -37,6 +37,10 @@ static const struct {
     {'E', EVENT_RUN_COMPLETED},
     {'F', EVENT_RUN_FAILED},
     {'I', EVENT_INTERRUPTED},
+    {'s', EVENT_COMPACTION_STARTED},
+    {'K', EVENT_COMPACTION_COMPLETED},
+    {'M', EVENT_COMPACTION_COMPLETED}, /* by hand */
+    {'Z', EVENT_COMPACTION_UNDONE},
 };
 
 static enum event_type type_of(char letter)
@@ -48,20 +52,26 @@ static enum event_type type_of(char letter)
     return EVENT_WARNING;
 }
 
-static struct fork_point point_in(const char *log, int64_t at)
+static bool has_text(enum event_type type)
 {
-    struct fork_point p;
+    return type != EVENT_TURN_STARTED && type != EVENT_TURN_COMPLETED &&
+           type != EVENT_INTERRUPTED && type != EVENT_COMPACTION_STARTED &&
+           type != EVENT_COMPACTION_UNDONE;
+}
+
+static struct fork_point look_through(struct fork_point p, const char *log)
+{
     int64_t run_seq = 0;
     bool more = true;
-    fork_point_begin(&p, at);
     for (int64_t seq = 1; more && log[seq - 1]; seq++) {
         char letter = log[seq - 1];
         if (letter == '.')
             continue;
         struct event *ev = event_new(type_of(letter));
         ev->seq = seq;
-        if (ev->type != EVENT_TURN_STARTED && ev->type != EVENT_TURN_COMPLETED &&
-            ev->type != EVENT_INTERRUPTED)
+        if (letter == 'M')
+            ev->compaction.trigger = mem_strdup("manual");
+        if (has_text(ev->type))
             ev->text = mem_printf("%c%d", letter, (int)seq);
         ev->number = letter == 'R' ? run_seq : 0;
         if (ev->type == EVENT_RUN_STARTED)
@@ -71,6 +81,13 @@ static struct fork_point point_in(const char *log, int64_t at)
     }
     fork_point_end(&p);
     return p;
+}
+
+static struct fork_point point_in(const char *log, int64_t at)
+{
+    struct fork_point p;
+    fork_point_begin(&p, at);
+    return look_through(p, log);
 }
 
 static const struct {
@@ -133,6 +150,30 @@ static const struct {
     {"UTtxEUTtxERTtxE", 11, 5, false, "R11"},
     {"UTtxEUTFRTFRTtxE", 12, 5, false, "R12"},
     {"UTtxERTF", 0, 0, false, "R6"},
+    /* With compactions: they are no messages. */
+    {"UTtxEsMUTtxE", 0, 12, false, NULL},
+    {"UTtxEsMUTtxE", 3, 7, false, NULL},
+    {"UsKTtxE", 0, 7, false, NULL},
+    {"UsKTtxE", 3, 0, false, "U1"},
+    {"UTcxrsKTtxE", 5, 7, true, NULL},
+    {"UTtxEUTcxrsK", 0, 12, true, NULL},
+    {"UTtxEUsK", 0, 5, false, "U6"},
+    /* By hand behind a crash: the run is taken back. */
+    {"UTtxEUTtsM", 0, 10, false, NULL},
+    {"UTtxEUM", 0, 7, false, NULL},
+    {"UTtxEUZ", 0, 7, false, NULL},
+};
+
+static const struct {
+    const char *log;
+    int64_t before, last;
+    const char *draft;
+} compacted[] = {
+    {"UTtxEsM", 7, 5, NULL},          {"UTtxEsMUTtxE", 7, 5, NULL},
+    {"UTtxEUsKTtxE", 8, 5, "U6"},     {"UTtxEUTcxrsKTtxE", 12, 5, "U6"},
+    {"UsKTtxE", 3, 0, "U1"},          {"UTtxERTcxrsKTtxE", 12, 0, "R6"},
+    {"UTtxEsMUTtxEsM", 14, 12, NULL}, {"UTtxEswwsM", 10, 8, NULL},
+    {"UTtxEM", 6, 5, NULL},
 };
 
 static void test_cuts(void **state)
@@ -150,6 +191,24 @@ static void test_cuts(void **state)
         } else {
             assert_null(p.draft);
         }
+        fork_point_release(&p);
+    }
+}
+
+static void test_before_a_compaction(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof compacted / sizeof *compacted; i++) {
+        struct fork_point p;
+        fork_point_begin_before(&p, compacted[i].before);
+        p = look_through(p, compacted[i].log);
+        print_message("%s before %d\n", compacted[i].log, (int)compacted[i].before);
+        assert_true(p.found);
+        assert_false(p.open);
+        assert_int_equal(p.last, compacted[i].last);
+        assert_int_equal(p.draft != NULL, compacted[i].draft != NULL);
+        if (p.draft)
+            assert_string_equal(p.draft, compacted[i].draft);
         fork_point_release(&p);
     }
 }
@@ -247,6 +306,16 @@ static void check_history(const struct history *h)
     }
 }
 
+static void pass_over_undone_until(const char *id, struct prefix *prefix)
+{
+    struct undone_list undone;
+    assert_true(event_log_undone(store, id, &undone, &e));
+    for (size_t i = 0; i < undone.items.len; i++)
+        if (undone.items.items[i].seq <= prefix->last)
+            history_pass_over(&prefix->history, &undone.items.items[i].of, 1);
+    vec_release(&undone.items);
+}
+
 static void check_cut(const struct record *r, int64_t at)
 {
     struct fork_point p;
@@ -258,6 +327,7 @@ static void check_cut(const struct record *r, int64_t at)
     history_init(&prefix.history);
     session_info_init(&prefix.tally);
     prefix.last = p.last;
+    pass_over_undone_until(r->info.id, &prefix);
     assert_true(event_log_read(store, r->info.id, 0, take_along, &prefix, &e));
     if (p.open) {
         struct event *end = event_new(EVENT_RUN_COMPLETED);
@@ -297,6 +367,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_cuts),
+        cmocka_unit_test(test_before_a_compaction),
         cmocka_unit_test(test_what_is_not_in_the_log),
         cmocka_unit_test(test_it_stops_looking),
         cmocka_unit_test_setup_teardown(test_any_cut_of_any_log, set_up, tear_down),

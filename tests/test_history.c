@@ -13,6 +13,8 @@
 #include "base/entropy.h"
 #include "base/mem.h"
 #include "chat/history.h"
+#include "tests/any_compaction.h"
+#include "tests/history_check.h"
 #include "tests/support.h"
 
 static int64_t next_seq;
@@ -432,6 +434,303 @@ static void test_what_a_snapshot_lacks(void **state)
     history_release(&h);
 }
 
+/* ---- compactions ---- */
+
+static int64_t compact(struct history *h, const char *rebuild, const char *trigger)
+{
+    struct event *ev = ev_new(EVENT_COMPACTION_COMPLETED, "s");
+    ev->compaction.history = mem_strdup(rebuild);
+    ev->compaction.trigger = mem_strdup(trigger);
+    ev->usage = (struct usage){.input = 5, .output = 1, .cached = -1};
+    return apply(h, ev);
+}
+
+#define SUMMARY(seq, turn)                                                                         \
+    "{\"message\":{\"role\":\"user\",\"seq\":" seq ",\"turn\":" turn                               \
+    ",\"summary\":true,\"content\":[{\"type\":\"text\",\"text\":\"S\"}]}}"
+
+static void test_a_compaction(void **state)
+{
+    (void)state;
+    struct history h;
+    next_seq = 0;
+    history_init(&h);
+    whole_run(&h, "a", "b");
+    int64_t second = whole_run(&h, "c", "d");
+    h.last_input = 99;
+    h.unsaved = h.messages.len;
+    int64_t seq = compact(&h, "[" SUMMARY("1", "1") ",[2,2]]", "manual");
+    assert_int_equal(h.messages.len, 3);
+    assert_true(h.messages.items[0].summary);
+    assert_int_equal(h.messages.items[1].seq, second);
+    assert_int_equal(h.unsaved, 0);
+    assert_int_equal(h.last_input, -1);
+    assert_int_equal(h.turns, 2);
+    assert_int_equal(h.applied_seq, seq);
+    assert_int_equal(h.compaction.in_force.len, 1);
+    assert_int_equal(h.compaction.in_force.items[0], seq);
+    assert_int_equal(h.compaction.last_attempt, 2);
+    assert_int_equal(history_turn_start(&h, 2), 1);
+    retry(&h, "c2", 1); /* a summary is never retried */
+    assert_int_equal(h.messages.len, 4);
+    retry(&h, "c3", second);
+    assert_int_equal(h.messages.len, 2);
+    assert_int_equal(h.turns, 2);
+    history_release(&h);
+}
+
+static void test_what_is_saved_before_it_stays_saved(void **state)
+{
+    (void)state;
+    struct history h;
+    next_seq = 0;
+    history_init(&h);
+    whole_run(&h, "a", "b");
+    whole_run(&h, "c", "d");
+    h.unsaved = h.messages.len;
+    compact(&h, "[[0,4]]", "manual");
+    assert_int_equal(h.unsaved, 4);
+    compact(&h,
+            "[[0,2],{\"of\":2,\"message\":{\"role\":\"user\",\"seq\":7,\"turn\":2,"
+            "\"content\":[{\"type\":\"text\",\"text\":\"C\"}]}},[3,1]]",
+            "manual");
+    assert_int_equal(h.unsaved, 2);
+    assert_string_equal(h.messages.items[2].blocks.items[0].text, "C");
+    history_release(&h);
+}
+
+/* The answers of a run may all be in the summary: it has answered even so. */
+static void test_within_a_run(void **state)
+{
+    (void)state;
+    struct history h;
+    next_seq = 0;
+    history_init(&h);
+    whole_run(&h, "a", "b");
+    int64_t run = say(&h, EVENT_RUN_STARTED, "c");
+    say(&h, EVENT_TURN_STARTED, NULL);
+    apply(&h, call_event("c1"));
+    apply(&h, result_event("c1"));
+    compact(&h, "[" SUMMARY("1", "1") ",[2,1]]", "estimate");
+    assert_int_equal(h.messages.len, 2);
+    assert_int_equal(h.run_first, 1);
+    assert_int_equal(h.messages.items[1].seq, run);
+    say(&h, EVENT_TURN_STARTED, NULL);
+    apply(&h, failed_event());
+    assert_int_equal(h.messages.len, 2);
+    assert_false(h.running);
+    say(&h, EVENT_RUN_STARTED, "d");
+    apply(&h, failed_event()); /* that was of the other run */
+    assert_int_equal(h.messages.len, 2);
+    history_release(&h);
+}
+
+/* What the model says after one is a message of its own. */
+static void test_within_a_call(void **state)
+{
+    (void)state;
+    struct history h;
+    history_init(&h);
+    next_seq = 0;
+    whole_run(&h, "a", "b");
+    say(&h, EVENT_RUN_STARTED, "c");
+    say(&h, EVENT_TURN_STARTED, NULL);
+    say(&h, EVENT_TEXT_COMPLETE, "d");
+    compact(&h, "[" SUMMARY("1", "1") ",[2,2]]", "overflow");
+    say(&h, EVENT_TEXT_COMPLETE, "e");
+    assert_int_equal(h.messages.len, 4);
+    assert_int_equal(h.messages.items[2].blocks.len, 1);
+    assert_int_equal(h.messages.items[3].seq, next_seq);
+    history_release(&h);
+}
+
+/* A shortened message stands for the one it was. */
+static void test_rewrites_that_do_not_fit(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {"\"user\",\"seq\":8,\"turn\":2",
+                                        "\"user\",\"seq\":7,\"turn\":1",
+                                        "\"assistant\",\"seq\":7,\"turn\":2"};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        struct history h;
+        history_init(&h);
+        next_seq = 0;
+        whole_run(&h, "a", "b");
+        whole_run(&h, "c", "d");
+        char *rebuild = mem_printf(
+            "[[0,2],{\"of\":2,\"message\":{\"role\":%s,\"content\":"
+            "[{\"type\":\"text\",\"text\":\"x\"}]}}]",
+            texts[i]);
+        compact(&h, rebuild, "manual");
+        if (h.messages.len != 4)
+            fail_msg("taken: %s", rebuild);
+        free(rebuild);
+        history_release(&h);
+    }
+}
+
+static void test_by_hand_takes_an_open_run_back(void **state)
+{
+    (void)state;
+    struct history h;
+    next_seq = 0;
+    history_init(&h);
+    whole_run(&h, "a", "b");
+    say(&h, EVENT_RUN_STARTED, "c");
+    say(&h, EVENT_TEXT_COMPLETE, "d");
+    compact(&h, "[[0,2]]", "manual");
+    assert_false(h.running);
+    assert_int_equal(h.messages.len, 2);
+    assert_int_equal(h.turns, 1);
+    assert_int_equal(h.compaction.in_force.len, 1);
+    assert_int_equal(h.compaction.last_attempt, 1);
+    history_release(&h);
+}
+
+static void test_those_that_do_not_fit(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {
+        "",
+        "[[0,9]]",
+        "[[1,1]]",                                 /* begins with an answer */
+        "[[0,2]," SUMMARY("99999", "1") ",[3,1]]", /* of events to come, and no running message */
+        "[[0,3]," SUMMARY("99999", "1") "]",
+        "[[0,3]," SUMMARY("2", "1") "]",  /* out of order */
+        "[[0,3]," SUMMARY("90", "0") "]", /* turns that fall */
+        "[[0,3]," SUMMARY("90", "9") "]", /* a turn to come */
+        "[[0,2]]",                        /* the running turn's message */
+        "[[0,2],{\"of\":2,\"message\":{\"role\":\"assistant\",\"seq\":5,\"turn\":2,\"content\":"
+        "[{\"type\":\"text\",\"text\":\"x\"}]}}]",
+        "[[0,3],{\"message\":{\"role\":\"assistant\",\"seq\":90,\"turn\":2,\"content\":"
+        "[{\"type\":\"tool_call\",\"id\":\"a\",\"name\":\"n\",\"text\":\"{}\"}]}}]",
+        "[[0,3],{\"message\":{\"role\":\"tool\",\"seq\":90,\"turn\":2,\"content\":"
+        "[{\"type\":\"tool_result\",\"id\":\"a\",\"text\":\"x\"}]}}]",
+        "[[0,3],{\"message\":{\"role\":\"user\",\"seq\":90,\"turn\":2,\"content\":[]}}]",
+    };
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        struct history h;
+        next_seq = 0;
+        history_init(&h);
+        whole_run(&h, "a", "b");
+        next_seq = 99;
+        say(&h, EVENT_RUN_STARTED, "c");
+        say(&h, EVENT_TEXT_COMPLETE, "d");
+        next_seq = 200;
+        compact(&h, texts[i], "estimate");
+        if (h.compaction.in_force.len > 0 || h.messages.len != 4)
+            fail_msg("taken: %s", texts[i]);
+        assert_int_equal(h.usage.input, 5); /* it was spent all the same */
+        history_release(&h);
+    }
+}
+
+/* Snapshots of programs that knew nothing of compactions. */
+static void test_an_older_snapshot(void **state)
+{
+    (void)state;
+    struct history h;
+    struct error e;
+    static const char counters[] = "{\"version\":2,\"messages\":0,\"applied_seq\":5,\"turns\":1}";
+    assert_true(history_restore(counters, strlen(counters), NULL, 0, &h, &e));
+    assert_int_equal(h.compaction.last_attempt, -1);
+    assert_int_equal(h.compaction.in_force.len, 0);
+    assert_int_equal(h.compaction.failures, 0);
+    assert_false(h.compaction.suspended);
+    history_release(&h);
+}
+
+static void test_undone_ones_are_passed_over(void **state)
+{
+    (void)state;
+    struct history h;
+    history_init(&h);
+    static const int64_t undone[] = {77, 500};
+    history_pass_over(&h, undone, 2);
+    history_pass_over(&h, (const int64_t[]){13}, 1);
+    next_seq = 0;
+    whole_run(&h, "a", "b");
+    next_seq = 76;
+    compact(&h, "[" SUMMARY("1", "1") "]", "manual");
+    assert_int_equal(h.messages.len, 2);
+    assert_int_equal(h.compaction.in_force.len, 0);
+    assert_int_equal(h.usage.input, 5);
+    compact(&h, "[" SUMMARY("1", "1") "]", "manual");
+    assert_int_equal(h.messages.len, 1);
+    history_release(&h);
+}
+
+static void test_failures(void **state)
+{
+    (void)state;
+    struct history h;
+    next_seq = 0;
+    history_init(&h);
+    assert_int_equal(h.compaction.last_attempt, -1);
+    whole_run(&h, "a", "b");
+    say(&h, EVENT_COMPACTION_STARTED, NULL);
+    assert_int_equal(h.compaction.last_attempt, 1);
+    struct event *ev = ev_new(EVENT_COMPACTION_FAILED, "why");
+    ev->compaction.mode = mem_strdup("structured");
+    ev->compaction.failures = 2;
+    ev->compaction.suspended = true;
+    ev->usage = (struct usage){.input = 3, .output = 1, .cached = -1};
+    apply(&h, ev);
+    assert_int_equal(h.compaction.failures, 2);
+    assert_true(h.compaction.suspended);
+    assert_string_equal(h.compaction.failed_mode, "structured");
+    assert_null(h.compaction.failed_model);
+    assert_int_equal(h.usage.input, 3);
+    compact(&h, "[" SUMMARY("1", "1") "]", "manual");
+    assert_int_equal(h.compaction.failures, 0);
+    assert_false(h.compaction.suspended);
+    assert_null(h.compaction.failed_mode);
+    history_release(&h);
+}
+
+static void pin(struct history *h, int64_t seq, bool pinned)
+{
+    struct event *ev = event_new(EVENT_MESSAGE_PINNED);
+    ev->seq = ++next_seq;
+    ev->number = seq;
+    ev->flag = pinned;
+    apply(h, ev);
+}
+
+static void test_pins(void **state)
+{
+    (void)state;
+    struct history h;
+    next_seq = 0;
+    history_init(&h);
+    int64_t first = whole_run(&h, "a", "b");
+    whole_run(&h, "c", "d");
+    h.unsaved = h.messages.len;
+    int64_t estimate = h.estimate;
+    pin(&h, 12345, true);
+    assert_int_equal(h.unsaved, 4);
+    pin(&h, h.messages.items[1].seq, true);
+    assert_true(h.messages.items[1].pinned);
+    assert_int_equal(h.unsaved, 1);
+    assert_true(h.estimate > estimate);
+    pin(&h, h.messages.items[1].seq, false);
+    assert_false(h.messages.items[1].pinned);
+    assert_int_equal(h.estimate, estimate);
+    char at[24];
+    snprintf(at, sizeof at, "%d", (int)first);
+    char *rebuild = mem_printf(
+        "[{\"message\":{\"role\":\"user\",\"seq\":%s,\"turn\":1,"
+        "\"summary\":true,\"content\":[{\"type\":\"text\",\"text\":"
+        "\"S\"}]}},[2,2]]",
+        at);
+    compact(&h, rebuild, "manual");
+    assert_true(h.messages.items[0].summary);
+    pin(&h, first, true);
+    assert_false(h.messages.items[0].pinned); /* it stands for others */
+    free(rebuild);
+    history_release(&h);
+}
+
 /* ---- any sequence of events ---- */
 
 static bool one_in(int n)
@@ -465,7 +764,34 @@ static struct usage random_usage(void)
                           .estimated = one_in(4)};
 }
 
-static struct event *random_event(enum event_type type, int64_t last_run)
+static bool has_text(enum event_type type)
+{
+    return type != EVENT_TURN_STARTED && type != EVENT_TURN_COMPLETED &&
+           type != EVENT_INTERRUPTED && type != EVENT_BUDGET_WARNING &&
+           type != EVENT_COMPACTION_STARTED && type != EVENT_COMPACTION_UNDONE &&
+           type != EVENT_MESSAGE_PINNED;
+}
+
+/* One that fits, or that names messages at random. */
+static char *random_rebuild(const struct history *h)
+{
+    struct rebuild r = {0};
+    struct message m = {.role = (enum role)pick(4), .seq = pick((int)next_seq), .turn = pick(4)};
+    if (one_in(2)) {
+        any_rebuild(h, "summary", &r);
+    } else {
+        size_t first = (size_t)pick(4);
+        vec_push(&m.blocks, block_text("made"));
+        rebuild_keep(&r, 0, first);
+        rebuild_make(&r, m);
+        rebuild_keep(&r, first + (size_t)pick(4), (size_t)pick(6));
+    }
+    char *text = rebuild_to_json(&r);
+    rebuild_release(&r);
+    return text;
+}
+
+static struct event *random_event(const struct history *h, enum event_type type, int64_t last_run)
 {
     static const char *const ids[] = {"", "c1", "c2", "c3"};
     bool is_tool = type == EVENT_TOOL_CALL_REQUESTED || type == EVENT_TOOL_EXECUTION_COMPLETED;
@@ -474,9 +800,18 @@ static struct event *random_event(enum event_type type, int64_t last_run)
     ev->seq = next_seq;
     ev->usage = random_usage();
     ev->flag = one_in(3);
-    if (type != EVENT_TURN_STARTED && type != EVENT_TURN_COMPLETED && type != EVENT_INTERRUPTED &&
-        type != EVENT_BUDGET_WARNING)
+    if (has_text(type))
         ev->text = mem_strdup(random_text());
+    if (type == EVENT_COMPACTION_COMPLETED)
+        ev->compaction.history = random_rebuild(h);
+    if (type == EVENT_COMPACTION_FAILED)
+        ev->compaction.mode = mem_strdup("handoff");
+    if (type == EVENT_COMPACTION_FAILED && one_in(2))
+        ev->model = mem_strdup("p/m");
+    if (type == EVENT_COMPACTION_STARTED && one_in(2))
+        ev->compaction.trigger = mem_strdup("manual");
+    if (type == EVENT_MESSAGE_PINNED)
+        ev->number = pick((int)next_seq);
     if (is_tool)
         ev->id = mem_strdup(ids[pick(4)]);
     if (is_tool || type == EVENT_RUN_FAILED || type == EVENT_WARNING ||
@@ -554,8 +889,9 @@ static void check_message(const struct history *h, size_t i)
     assert_true(before || m->role == ROLE_USER);
     assert_int_not_equal(m->role, ROLE_SYSTEM);
     assert_true(m->blocks.len > 0);
-    assert_true(m->turn == (before ? before->turn : 0) + (m->role == ROLE_USER));
-    assert_true(!before || before->seq <= m->seq);
+    if (h->compaction.in_force.len == 0)
+        assert_true(m->turn == (before ? before->turn : 0) + (m->role == ROLE_USER));
+    assert_true(!before || (before->seq <= m->seq && before->turn <= m->turn));
     if (m->role == ROLE_TOOL) {
         assert_int_equal(before->role, ROLE_ASSISTANT);
         check_results(before, m);
@@ -576,7 +912,8 @@ static void check_history(const struct history *h)
         turns += h->messages.items[i].role == ROLE_USER;
     }
     assert_int_equal(h->estimate, estimate);
-    assert_int_equal(h->turns, turns);
+    if (h->compaction.in_force.len == 0)
+        assert_int_equal(h->turns, turns);
     if (h->running) {
         assert_true(h->run_first < h->messages.len);
         assert_int_equal(h->messages.items[h->run_first].seq, h->run_seq);
@@ -593,6 +930,7 @@ static char *message_json(const struct message *m)
 
 static void check_same(const struct history *a, const struct history *b)
 {
+    assert_same_compactions(a, b);
     char *left = history_counters(a);
     char *right = history_counters(b);
     assert_string_equal(left, right);
@@ -661,7 +999,7 @@ static void one_sequence(void)
     next_seq = 0;
     for (int i = 0; i < count; i++) {
         type = random_type(type);
-        struct event *ev = random_event(type, last_run);
+        struct event *ev = random_event(&h, type, last_run);
         if (type == EVENT_RUN_STARTED)
             last_run = ev->seq;
         history_apply(&h, ev);
@@ -713,6 +1051,17 @@ int main(void)
         TEST(test_turn_start),
         TEST(test_refuses_a_broken_snapshot),
         TEST(test_what_a_snapshot_lacks),
+        TEST(test_a_compaction),
+        TEST(test_what_is_saved_before_it_stays_saved),
+        TEST(test_within_a_run),
+        TEST(test_within_a_call),
+        TEST(test_rewrites_that_do_not_fit),
+        TEST(test_by_hand_takes_an_open_run_back),
+        TEST(test_those_that_do_not_fit),
+        TEST(test_an_older_snapshot),
+        TEST(test_undone_ones_are_passed_over),
+        TEST(test_failures),
+        TEST(test_pins),
         TEST(test_any_sequence),
     };
     return cmocka_run_group_tests_name("history", tests, NULL, NULL);

@@ -52,27 +52,72 @@ static void until_question(struct service *s)
     notice_free(surface_expect(s, NOTICE_APPROVAL));
 }
 
+static void until_summary_request(struct service *s)
+{
+    (void)s;
+    assert_true(model_server_wait(surface_server(), 2, SURFACE_MS));
+}
+
+static void until_summary(struct service *s)
+{
+    notice_free(surface_expect_event(s, EVENT_COMPACTION_DELTA));
+}
+
+static void until_draft(struct service *s)
+{
+    notice_free(surface_expect(s, NOTICE_DRAFT));
+}
+
 static const struct {
     const char *name;
     const char *allow;
     struct reply reply;
     void (*until)(struct service *s);
+    bool compacts; /* it is the second turn, and a summary is asked for */
 } states[] = {
-    {"connecting", NULL, {.hold = true}, until_request},
-    {"streaming", NULL, {.fault = REPLY_STALL, .text = "half an ans"}, until_delta},
+    {"connecting", NULL, {.hold = true}, until_request, false},
+    {"streaming", NULL, {.fault = REPLY_STALL, .text = "half an ans"}, until_delta, false},
     {"waiting for a retry",
      NULL,
      {.fault = REPLY_STATUS, .status = 529, .error_message = "overloaded", .retry_after = "60"},
-     until_retrying},
+     until_retrying,
+     false},
     {"in a tool",
      "run_command",
      {.tool_name = "run_command", .tool_args = "{\"command\":\"sleep 100\"}"},
-     until_tool},
+     until_tool,
+     false},
     {"asking",
      NULL,
      {.tool_name = "run_command", .tool_args = "{\"command\":\"true\"}"},
-     until_question},
+     until_question,
+     false},
+    {"compacting: connecting", NULL, {.hold = true}, until_summary_request, true},
+    {"compacting: streaming",
+     NULL,
+     {.fault = REPLY_STALL, .text = "half a summ"},
+     until_summary,
+     true},
+    {"compacting: waiting for a retry",
+     NULL,
+     {.fault = REPLY_STATUS, .status = 529, .error_message = "overloaded", .retry_after = "60"},
+     until_retrying,
+     true},
+    {"compacting: a draft is shown", NULL, {.text = "a draft"}, until_draft, true},
 };
+
+/* A service for a state. */
+static struct service *open_for(size_t i)
+{
+    if (states[i].compacts) {
+        config_set(surface_config(), CONFIG_COMPACTION_AUTO_THRESHOLD, "1", NULL);
+        config_set(surface_config(), CONFIG_COMPACTION_PREVIEW, "true", NULL);
+    }
+    struct service *s = open_full(states[i].allow);
+    if (states[i].compacts)
+        free(surface_ask(s, "first"));
+    return s;
+}
 
 static void begin(struct service *s, size_t i)
 {
@@ -86,7 +131,7 @@ static void a_turn_is_interrupted_in_every_state(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof states / sizeof *states; i++) {
         print_message("%s\n", states[i].name);
-        struct service *s = open_full(states[i].allow);
+        struct service *s = open_for(i);
         begin(s, i);
         surface_send(s, COMMAND_INTERRUPT, NULL);
         notice_free(surface_expect_event(s, EVENT_INTERRUPTED));
@@ -103,7 +148,7 @@ static void the_program_ends_in_every_state(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof states / sizeof *states; i++) {
         print_message("%s\n", states[i].name);
-        struct service *s = open_full(states[i].allow);
+        struct service *s = open_for(i);
         begin(s, i);
         service_free(s);
         surface_teardown(NULL);
@@ -118,7 +163,7 @@ static void archiving_ends_the_turn_in_every_state(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof states / sizeof *states; i++) {
         print_message("%s\n", states[i].name);
-        struct service *s = open_full(states[i].allow);
+        struct service *s = open_for(i);
         begin(s, i);
         surface_send(s, COMMAND_ARCHIVE, NULL);
         notice_free(surface_expect_event(s, EVENT_INTERRUPTED));
@@ -147,7 +192,9 @@ static void what_may_come_during_a_turn(void **state)
         {COMMAND_START_TURN, "x", NOTICE_ERROR}, {COMMAND_RETRY, NULL, NOTICE_ERROR},
         {COMMAND_NEW, NULL, NOTICE_ERROR},       {COMMAND_RESUME, "last", NOTICE_ERROR},
         {COMMAND_OPEN, "last", NOTICE_ERROR},    {COMMAND_FORK, NULL, NOTICE_ERROR},
-        {COMMAND_SET_MODEL, "m", NOTICE_ERROR},  {COMMAND_RENAME, "a name", NOTICE_DONE},
+        {COMMAND_SET_MODEL, "m", NOTICE_ERROR},  {COMMAND_COMPACT, NULL, NOTICE_ERROR},
+        {COMMAND_UNCOMPACT, NULL, NOTICE_ERROR}, {COMMAND_PIN, NULL, NOTICE_ERROR},
+        {COMMAND_CONTEXT, NULL, NOTICE_CONTEXT}, {COMMAND_RENAME, "a name", NOTICE_DONE},
         {COMMAND_LABEL, "work", NOTICE_DONE},    {COMMAND_LIST, NULL, NOTICE_LIST},
         {COMMAND_SEARCH, "go", NOTICE_SEARCH},   {COMMAND_INPUTS, NULL, NOTICE_INPUTS},
         {COMMAND_PAGE, NULL, NOTICE_PAGE},

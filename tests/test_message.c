@@ -129,6 +129,47 @@ static void test_bytes_that_are_no_utf8_stay_json(void **state)
     message_release(&m);
 }
 
+/* Texts are looked at by eight bytes. */
+static void test_any_byte_at_any_place(void **state)
+{
+    (void)state;
+    for (size_t at = 0; at < 20; at++) {
+        for (int byte = 1; byte < 256; byte++) {
+            char text[] = "abcdefghijklmnopqrst";
+            text[at] = (char)byte;
+            struct message m = {.role = ROLE_USER};
+            vec_push(&m.blocks, block_text(text));
+            struct json *v = message_to_json(&m);
+            const char *back = json_get_string(json_first(json_get(v, "content")), "text");
+            assert_int_equal(utf8_valid(text, strlen(text)), byte < 0x80);
+            if (byte < 0x80)
+                assert_string_equal(back, text);
+            else
+                assert_memory_equal(back + at, "\xef\xbf\xbd", 3);
+            json_free(v);
+            message_release(&m);
+        }
+    }
+}
+
+static void test_summaries_and_pins(void **state)
+{
+    (void)state;
+    struct message m = {.role = ROLE_USER, .summary = true, .pinned = true}, back;
+    struct error e;
+    vec_push(&m.blocks, block_text("x"));
+    struct message copy = message_clone(&m);
+    assert_true(copy.summary && copy.pinned);
+    assert_ptr_not_equal(copy.blocks.items, m.blocks.items);
+    struct json *v = message_to_json(&copy);
+    assert_true(message_from_json(v, &back, &e));
+    assert_true(back.summary && back.pinned);
+    json_free(v);
+    message_release(&back);
+    message_release(&copy);
+    message_release(&m);
+}
+
 static void test_text_joins_text_blocks(void **state)
 {
     (void)state;
@@ -276,6 +317,8 @@ int main(void)
         TEST(test_clone_owns_its_strings),
         TEST(test_estimate_is_a_quarter_of_the_json),
         TEST(test_bytes_that_are_no_utf8_stay_json),
+        TEST(test_any_byte_at_any_place),
+        TEST(test_summaries_and_pins),
         TEST(test_text_joins_text_blocks),
         TEST(test_refuses_what_does_not_fit),
         TEST(test_title),

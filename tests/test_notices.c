@@ -249,6 +249,164 @@ static void new_labels_are_said(void **state)
     assert_true(shows("no labels any more"));
 }
 
+/* --- compactions --- */
+
+static void tell(enum event_type type)
+{
+    tell_event(event_new(type));
+}
+
+static void answered(int64_t input)
+{
+    struct event *ev = event_new(EVENT_TURN_COMPLETED);
+    ev->usage = (struct usage){.input = input, .output = 10, .cached = -1};
+    tell_event(ev);
+}
+
+static void compacted(int64_t after)
+{
+    struct event *ev = event_new(EVENT_COMPACTION_COMPLETED);
+    ev->compaction.tokens_before = 5000;
+    ev->compaction.tokens_after = after;
+    tell_event(ev);
+}
+
+static int64_t context(void)
+{
+    bool estimated;
+    return app_context(&app, &estimated);
+}
+
+/* What the last request carried says nothing of a history that was made shorter. */
+static void a_compaction_begins_the_gauge_anew(void **state)
+{
+    (void)state;
+    app.meters.estimate = 4000;
+    answered(6000);
+    assert_int_equal(context(), 6010);
+    compacted(800);
+    assert_int_equal(context(), 800);
+    answered(1100);
+    assert_int_equal(context(), 1110);
+    app.meters.estimate = 4000;
+    tell(EVENT_COMPACTION_UNDONE);
+    assert_int_equal(context(), 4000);
+}
+
+static void a_summary_that_streams_is_no_context(void **state)
+{
+    (void)state;
+    answered(6000);
+    tell(EVENT_COMPACTION_STARTED);
+    struct event *ev = event_new(EVENT_COMPACTION_DELTA);
+    ev->text = mem_strdup("forty bytes of a summary that streams in");
+    tell_event(ev);
+    assert_int_equal(context(), 6010);
+    assert_true(app.activity.streaming_ms > 0);
+    tell(EVENT_COMPACTION_FAILED);
+    assert_int_equal(context(), 6010);
+    assert_int_equal(app.activity.streaming_ms, 0);
+}
+
+static void the_card_counts_seconds_while_it_runs(void **state)
+{
+    (void)state;
+    static const enum event_type ends[] = {EVENT_COMPACTION_COMPLETED, EVENT_COMPACTION_FAILED};
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        tell_busy(true);
+        tell(EVENT_COMPACTION_STARTED);
+        assert_true(app.activity.compacting_ms > 0);
+        app.dirty = 0;
+        app.tick_at = 0;
+        app_timers(&app, app.activity.compacting_ms + 3001);
+        assert_true(app.dirty & DIRTY_BODY);
+        assert_true(shows(" 3 s   Esc cancels"));
+        tell(ends[i]);
+        assert_int_equal(app.activity.compacting_ms, 0);
+        assert_false(shows("Esc cancels"));
+    }
+    tell(EVENT_COMPACTION_STARTED);
+    tell_busy(false);
+    assert_int_equal(app.activity.compacting_ms, 0);
+}
+
+static void warn_of_truncation(void)
+{
+    struct event *ev = event_new(EVENT_WARNING);
+    ev->name = mem_strdup("prompt_truncated");
+    tell_event(ev);
+}
+
+/* One model call, with or without its warning. */
+static void call(bool truncated)
+{
+    tell(EVENT_TURN_STARTED);
+    answered(100);
+    if (truncated)
+        warn_of_truncation();
+}
+
+static void a_dropped_beginning_alarms_until_it_is_over(void **state)
+{
+    (void)state;
+    call(true);
+    tell(EVENT_RUN_COMPLETED);
+    assert_true(app.truncated);
+    call(true);
+    tell(EVENT_RUN_COMPLETED);
+    assert_true(app.truncated);
+    call(false);
+    assert_true(app.truncated); /* a warning may follow */
+    tell(EVENT_RUN_COMPLETED);
+    assert_false(app.truncated);
+    call(true);
+    call(false);
+    tell(EVENT_TURN_STARTED);
+    assert_false(app.truncated);
+    warn_of_truncation();
+    compacted(10);
+    assert_false(app.truncated);
+    warn_of_truncation();
+    open_session("b", "other", false, true);
+    open_session("c", "another", false, true);
+    assert_false(app.truncated);
+}
+
+static void compactions_that_cannot_be_say_why(void **state)
+{
+    (void)state;
+    fail_with(COMMAND_COMPACT, ERR_AGENT_ERROR, NULL);
+    assert_true(shows("Nothing was shortened.\n  the engine's words"));
+    fail_with(COMMAND_UNCOMPACT, ERR_USAGE, NULL);
+    assert_true(shows("Nothing was taken back."));
+    fail_with(COMMAND_PIN, ERR_USAGE, NULL);
+    assert_true(shows("No pin was changed."));
+    fail_with(COMMAND_COMPACT, ERR_SESSION_COMPACTION_DISABLED, NULL);
+    assert_true(shows("Conversations are not shortened here."));
+    transcript_clear(app.transcript);
+    fail_with(COMMAND_COMPACT, ERR_INTERRUPTED, NULL);
+    assert_false(shows("Stopped"));
+    tell_busy(true);
+    fail_with(COMMAND_COMPACT, ERR_SESSION_BUSY, NULL);
+    assert_true(shows("until the turn has ended"));
+    tell(EVENT_COMPACTION_STARTED);
+    fail_with(COMMAND_PIN, ERR_SESSION_BUSY, NULL);
+    assert_true(shows("until the compaction has ended"));
+}
+
+static void a_provider_brings_its_threshold(void **state)
+{
+    (void)state;
+    struct notice *n = notice_new(NOTICE_PROVIDER);
+    n->provider = mem_strdup("openai");
+    n->meters.window = 1000;
+    n->meters.threshold = 700;
+    n->meters.suspended = true;
+    notices_take(&app, n);
+    assert_int_equal(app.meters.threshold, 700);
+    assert_true(app.meters.suspended);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -262,6 +420,12 @@ int main(void)
         TEST(an_archived_session_is_spoken_of_in_the_next),
         TEST(what_was_done_is_said),
         TEST(new_labels_are_said),
+        TEST(a_compaction_begins_the_gauge_anew),
+        TEST(a_summary_that_streams_is_no_context),
+        TEST(the_card_counts_seconds_while_it_runs),
+        TEST(a_dropped_beginning_alarms_until_it_is_over),
+        TEST(compactions_that_cannot_be_say_why),
+        TEST(a_provider_brings_its_threshold),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

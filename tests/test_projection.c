@@ -187,13 +187,22 @@ static void add_soup(void)
         EVENT_RUN_COMPLETED,
         EVENT_INTERRUPTED,
         EVENT_RUN_FAILED,
+        EVENT_COMPACTION_STARTED,
+        EVENT_COMPACTION_DELTA,
+        EVENT_COMPACTION_COMPLETED,
+        EVENT_COMPACTION_FAILED,
+        EVENT_COMPACTION_UNDONE,
     };
     size_t type = (size_t)(entropy_unit() * (double)(sizeof types / sizeof *types));
     size_t text = (size_t)(entropy_unit() * (double)(sizeof texts / sizeof *texts));
     struct event *ev = event_new(types[type]);
     if (ev->type != EVENT_TURN_STARTED && ev->type != EVENT_TURN_COMPLETED &&
-        ev->type != EVENT_INTERRUPTED)
+        ev->type != EVENT_INTERRUPTED && ev->type != EVENT_COMPACTION_STARTED &&
+        ev->type != EVENT_COMPACTION_UNDONE)
         ev->text = mem_strdup(texts[text]);
+    if ((ev->type == EVENT_COMPACTION_STARTED || ev->type == EVENT_COMPACTION_COMPLETED) &&
+        entropy_unit() < 0.5)
+        ev->compaction.trigger = mem_strdup("manual");
     if (ev->type == EVENT_TOOL_CALL_REQUESTED || ev->type == EVENT_TOOL_EXECUTION_COMPLETED ||
         ev->type == EVENT_RUN_FAILED || ev->type == EVENT_WARNING)
         ev->name = mem_strdup("name");
@@ -226,6 +235,128 @@ static void test_updates_within_runs(void **state)
         check_files();
     }
     assert_int_equal(gone_on, 60);
+}
+
+/* --- compactions ------------------------------------------------------------------------------ */
+
+static void compact(const char *text)
+{
+    struct event *ev = event_new(EVENT_COMPACTION_COMPLETED);
+    ev->text = mem_strdup(text);
+    ev->compaction.mode = mem_strdup("structured");
+    ev->compaction.effective_mode = mem_strdup("recency_preserving");
+    ev->compaction.trigger = mem_strdup("estimate");
+    ev->compaction.tokens_before = 101204;
+    ev->compaction.tokens_after = 6310;
+    ev->compaction.messages_before = 142;
+    ev->compaction.messages_after = 9;
+    record_event(&record, ev);
+}
+
+static void undo(int64_t of)
+{
+    struct event *ev = event_new(EVENT_COMPACTION_UNDONE);
+    ev->number = of;
+    record_event(&record, ev);
+}
+
+static void check_summary(const char *wanted)
+{
+    char *dir = projection_directory(&catalog, record.info.id);
+    char *file = mem_printf("%s/summary.txt", dir);
+    if (wanted) {
+        char *text = support_read(file);
+        assert_string_equal(text, wanted);
+        assert_int_equal(mode_of(file), 0600);
+        free(text);
+    } else {
+        assert_int_not_equal(access(file, F_OK), 0);
+    }
+    free(file);
+    free(dir);
+}
+
+static void test_a_summary(void **state)
+{
+    (void)state;
+    record_run(&record, "Why?", "Because.");
+    update();
+    check_summary(NULL);
+    compact("First\x1b[31m\n\n</details>");
+    int64_t first = record.info.last_seq;
+    update();
+    check_summary("First␛[31m\n\n</details>\n");
+    check_transcript_ends(
+        "Because.\n\n"
+        "> compacted · recency_preserving · 101204 → 6310 tokens · 142 → 9 messages\n"
+        ">\n> <details><summary>summary</summary>\n>\n"
+        "> First␛[31m\n>\n> </details>\n>\n> </details>\n\n");
+    compact("Second");
+    int64_t second = record.info.last_seq;
+    compact(""); /* without a summary of its own */
+    update();
+    check_summary("Second\n");
+    check_transcript_ends(
+        "> </details>\n\n> compacted · recency_preserving · 101204 → 6310 tokens · "
+        "142 → 9 messages\n\n");
+    undo(second);
+    undo(99999); /* nothing */
+    update();
+    check_summary("First␛[31m\n\n</details>\n");
+    check_transcript_ends("> compaction undone\n\n> compaction undone\n\n");
+    rebuild();
+    check_summary("First␛[31m\n\n</details>\n");
+    check_files();
+    undo(first);
+    rebuild();
+    check_summary(NULL);
+    struct event *ev = event_new(EVENT_COMPACTION_FAILED);
+    ev->compaction.mode = mem_strdup("handoff");
+    ev->text = mem_strdup("no\nanswer");
+    record_event(&record, ev);
+    update();
+    check_transcript_ends("> compaction failed · handoff · no answer\n\n");
+    check_files();
+}
+
+static void test_a_summary_that_was_tampered_with(void **state)
+{
+    (void)state;
+    char *dir = projection_directory(&catalog, record.info.id);
+    char *file = mem_printf("%s/summary.txt", dir);
+    char *other = support_path("other");
+    record_run(&record, "Why?", "Because.");
+    compact("Sum");
+    update();
+    ino_t inode = inode_of(file);
+    update();
+    assert_int_equal(inode_of(file), inode); /* not written for nothing */
+    support_write(file, "Sun\n");
+    update();
+    check_summary("Sum\n");
+    unlink(file);
+    support_write(other, "mine\n");
+    assert_int_equal(symlink(other, file), 0);
+    update();
+    check_summary("Sum\n");
+    char *text = support_read(other);
+    assert_string_equal(text, "mine\n");
+    free(text);
+    unlink(file);
+    support_write(other, "Sum\n");
+    assert_int_equal(symlink(other, file), 0);
+    update();
+    assert_int_equal(mode_of(file), 0600); /* a file, no link */
+    assert_int_not_equal(inode_of(file), inode_of(other));
+    assert_int_equal(access(other, F_OK), 0);
+    struct stat st;
+    assert_int_equal(lstat(file, &st), 0);
+    assert_true(S_ISREG(st.st_mode));
+    assert_true(projection_remove(&catalog, record.info.id, &e));
+    assert_int_not_equal(access(dir, F_OK), 0);
+    free(other);
+    free(file);
+    free(dir);
 }
 
 #define QUESTION(text) "## you · 2026-03-09 14:05 UTC\n\n" text "\n\n"
@@ -629,6 +760,8 @@ int main(void)
         TEST(test_any_updates_of_any_log),
         TEST(test_updates_within_runs),
         TEST(test_a_crash),
+        TEST(test_a_summary),
+        TEST(test_a_summary_that_was_tampered_with),
         TEST(test_a_run_that_goes_on),
         TEST(test_an_end_that_is_another),
         TEST(test_updates_append),

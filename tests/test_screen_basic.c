@@ -160,6 +160,8 @@ static void help_opens_and_closes(void **state)
     screen_key(s, SCREEN_F1);
     assert_true(screen_wait_text(s, "/rename TITLE", WAIT_MS));
     screen_key(s, SCREEN_PAGE_DOWN);
+    assert_true(screen_wait_text(s, "/quit", WAIT_MS));
+    screen_key(s, SCREEN_PAGE_DOWN);
     assert_true(screen_wait_text(s, "Ctrl-J, Alt-Enter", WAIT_MS));
     screen_key(s, SCREEN_ESCAPE);
     assert_true(screen_wait_gone(s, "Ctrl-J, Alt-Enter", WAIT_MS));

@@ -454,6 +454,8 @@ static void test_fork(void **state)
     json_free(whole);
     expect(SESSIONS("fork", "--at", "0", id), 64, "tiro: USAGE: --at takes a whole number");
     expect(SESSIONS("fork", "--at", "99999999999", id), 64, "no event 99999999999");
+    expect(SESSIONS("fork", "--at", "~before-compaction", id), 64, "was never compacted");
+    expect(SESSIONS("fork", "--at", "~before", id), 64, "tiro: USAGE: --at takes a whole number");
     expect(SESSIONS("fork", "nonesuch"), 1, "tiro: SESSION_NOT_FOUND: ");
     free(event);
     free(fork);

@@ -73,7 +73,8 @@ static void happen_with(struct history *live, enum event_type type, int64_t numb
     memcpy(ev->session_id, ID, UUID_LEN);
     ev->seq = ++seq;
     ev->number = number;
-    ev->text = mem_strdup("größer?");
+    if (type != EVENT_COMPACTION_UNDONE)
+        ev->text = mem_strdup("größer?");
     if (name)
         ev->name = mem_strdup(name);
     if (!event_log_append(store, ev, &e))
@@ -296,12 +297,12 @@ static void test_drop(void **state)
 static void test_counters(void **state)
 {
     (void)state;
-    int64_t estimate = 7, last_input = 7;
+    struct snapshot_counters kept;
     struct history live;
     history_init(&live);
-    assert_true(snapshot_counters(store, ID, &estimate, &last_input, &e));
-    assert_int_equal(estimate, 0);
-    assert_int_equal(last_input, -1);
+    assert_true(snapshot_counters(store, ID, &kept, &e));
+    assert_int_equal(kept.estimate, 0);
+    assert_int_equal(kept.last_input, -1);
     plain_run(&live);
     struct event *ev = event_new(EVENT_TURN_COMPLETED);
     memcpy(ev->session_id, ID, UUID_LEN);
@@ -313,14 +314,128 @@ static void test_counters(void **state)
     event_free(ev);
     save(&live);
     meddle("DELETE FROM snapshot_message"); /* not looked at */
-    assert_true(snapshot_counters(store, ID, &estimate, &last_input, &e));
-    assert_int_equal(estimate, live.estimate);
-    assert_true(estimate > 0);
-    assert_int_equal(last_input, 1234);
+    assert_true(snapshot_counters(store, ID, &kept, &e));
+    assert_int_equal(kept.estimate, live.estimate);
+    assert_true(kept.estimate > 0);
+    assert_int_equal(kept.last_input, 1234);
     meddle("UPDATE snapshot SET counters = 'x'");
-    assert_true(snapshot_counters(store, ID, &estimate, &last_input, &e));
-    assert_int_equal(estimate, 0);
-    assert_int_equal(last_input, -1);
+    assert_true(snapshot_counters(store, ID, &kept, &e));
+    assert_int_equal(kept.estimate, 0);
+    assert_int_equal(kept.last_input, -1);
+    history_release(&live);
+}
+
+/* Drops all but the last message. */
+static int64_t compact(struct history *live)
+{
+    struct event *ev = event_new(EVENT_COMPACTION_COMPLETED);
+    memcpy(ev->session_id, ID, UUID_LEN);
+    ev->seq = ++seq;
+    ev->text = mem_strdup("S");
+    ev->compaction.trigger = mem_strdup("manual");
+    ev->compaction.history = mem_printf(
+        "[{\"message\":{\"role\":\"user\",\"seq\":%lld,\"turn\":1,\"summary\":true,\"content\":"
+        "[{\"type\":\"text\",\"text\":\"S\"}]}},[%zu,1]]",
+        (long long)live->messages.items[0].seq, live->messages.len - 1);
+    assert_true(event_log_append(store, ev, &e));
+    history_apply(live, ev);
+    event_free(ev);
+    return seq;
+}
+
+/* Reads the log again, as whoever undoes one does. */
+static void undo(struct history *live, int64_t of)
+{
+    happen_with(live, EVENT_COMPACTION_UNDONE, of, NULL);
+    history_release(live);
+    assert_true(snapshot_resume(store, ID, live, &e));
+}
+
+static void test_a_compaction(void **state)
+{
+    (void)state;
+    struct history live;
+    struct snapshot_counters kept;
+    history_init(&live);
+    plain_run(&live);
+    plain_run(&live);
+    save(&live);
+    compact(&live);
+    assert_int_equal(live.messages.len, 2);
+    check_resume(&live); /* the snapshot and the compaction behind it */
+    save(&live);
+    assert_int_equal(ask("SELECT count(*) FROM snapshot_message"), 2);
+    check_resume(&live);
+    assert_true(snapshot_counters(store, ID, &kept, &e));
+    assert_int_equal(kept.compactions, 1);
+    assert_false(kept.suspended);
+    plain_run(&live);
+    save(&live);
+    assert_int_equal(ask("SELECT count(*) FROM snapshot_message"), 4);
+    check_resume(&live);
+    history_release(&live);
+}
+
+/* A snapshot from when the compaction held is none to go on from. */
+static void test_an_undone_compaction(void **state)
+{
+    (void)state;
+    struct history live;
+    history_init(&live);
+    plain_run(&live);
+    plain_run(&live);
+    int64_t first = compact(&live);
+    plain_run(&live);
+    save(&live);
+    int64_t second = compact(&live);
+    undo(&live, second);
+    assert_int_equal(live.messages.len, 4);
+    undo(&live, first);
+    assert_int_equal(live.messages.len, 6);
+    check_resume(&live);
+    save(&live);
+    check_resume(&live);
+    plain_run(&live);
+    check_resume(&live);
+    history_release(&live);
+}
+
+/* Nobody who writes a log by hand can make it unreadable with those. */
+static void test_undone_events_of_any_kind(void **state)
+{
+    (void)state;
+    struct history live;
+    struct undone_list undone;
+    static const char *const payloads[] = {"{}",
+                                           "[]",
+                                           "{\"of\":\"2\"}",
+                                           "{\"of\":null}",
+                                           "{\"of\":1e300}",
+                                           "no json",
+                                           "{\"of\":999999}"};
+    history_init(&live);
+    plain_run(&live);
+    for (size_t i = 0; i < sizeof payloads / sizeof *payloads; i++) {
+        char *sql = mem_printf(
+            "INSERT INTO event SELECT key, %d, 1, 'compaction_undone', 1, '%s'"
+            " FROM session",
+            (int)(100 + i), payloads[i]);
+        meddle(sql);
+        free(sql);
+    }
+    assert_true(event_log_undone(store, ID, &undone, &e));
+    assert_int_equal(undone.items.len, 0);
+    char *text;
+    assert_true(event_log_summary(store, ID, &text, &e));
+    assert_null(text);
+    meddle(
+        "INSERT INTO event SELECT key, 200, 1, 'compaction_completed', 1, 'no json' FROM session");
+    meddle(
+        "INSERT INTO event SELECT key, 201, 1, 'compaction_completed', 1, '{\"summary\":7}'"
+        " FROM session");
+    assert_true(event_log_summary(store, ID, &text, &e));
+    assert_null(text);
+    vec_release(&undone.items);
     history_release(&live);
 }
 
@@ -416,6 +531,9 @@ int main(void)
         TEST(test_after_a_rollback),
         TEST(test_drop),
         TEST(test_counters),
+        TEST(test_a_compaction),
+        TEST(test_an_undone_compaction),
+        TEST(test_undone_events_of_any_kind),
         TEST(test_an_open_run_stays_open),
         TEST(test_the_snapshot_is_used),
         TEST(test_a_bad_snapshot_is_passed_over),

@@ -214,6 +214,27 @@ static void test_numbers(void **state)
     }
 }
 
+static void test_costs_and_durations(void **state)
+{
+    (void)state;
+    static const struct {
+        double usd;
+        const char *text;
+    } costs[] = {{0, "$0.00"},        {0.42, "$0.42"},     {0.01, "$0.01"},
+                 {0.0013, "$0.0013"}, {0.0001, "$0.0001"}, {0.000094, "<$0.0001"}};
+    for (size_t i = 0; i < sizeof costs / sizeof *costs; i++) {
+        struct buf out = BUF_INIT;
+        format_cost(&out, costs[i].usd);
+        assert_string_equal(out.data, costs[i].text);
+        buf_clear(&out);
+        format_duration(&out, 999);
+        buf_addch(&out, ' ');
+        format_duration(&out, 4210);
+        assert_string_equal(out.data, "999 ms 4.2 s");
+        buf_release(&out);
+    }
+}
+
 static void test_ages(void **state)
 {
     (void)state;
@@ -253,6 +274,84 @@ static void test_layout_fills_the_screen(void **state)
     assert_true(layout_make(1, 1, 1, true).too_small);
 }
 
+/* The figures are those of the threshold; the cells are those of the window, of a far larger one only
+ * the beginning. */
+static void test_the_threshold_is_marked(void **state)
+{
+    (void)state;
+    struct status s = full();
+    s.window = 110000;
+    s.threshold = 100000;
+    assert_memory_equal(at_width(&s, 120), "ctx ▓▓▓▓▓▓▓░░░│░ 62 % 62k/100k · in",
+                        strlen("ctx ▓▓▓▓▓▓▓░░░│░ 62 % 62k/100k · in"));
+    s.window = 200000;
+    assert_non_null(strstr(at_width(&s, 120), "ctx ▓▓▓▓▓▓░░░░│░ 62 % 62k/100k"));
+    s.context = 150000;
+    assert_non_null(strstr(at_width(&s, 120), "ctx ▓▓▓▓▓▓▓▓▓▓│▓ 150 % 150k/100k"));
+    s.context = 1;
+    assert_non_null(strstr(at_width(&s, 120), "ctx ▓░░░░░░░░░│░ 0 % 1/100k"));
+}
+
+static void test_without_a_threshold_there_is_no_mark(void **state)
+{
+    (void)state;
+    struct status s = full();
+    s.window = 200000;
+    s.threshold = 0;
+    assert_non_null(strstr(at_width(&s, 120), "ctx ▓▓▓░░░░░░░ 31 % 62k/200k"));
+    s.threshold = 100000;
+    s.suspended = true; /* it does not come */
+    assert_non_null(strstr(at_width(&s, 120), "ctx ▓▓▓░░░░░░░ 31 % 62k/200k"));
+    s.suspended = false;
+    s.window = 0; /* unknown: the threshold is all */
+    assert_non_null(strstr(at_width(&s, 120), "ctx ▓▓▓▓▓▓░░░░ 62 % 62k/100k"));
+    s.window = 80000;
+    assert_non_null(strstr(at_width(&s, 120), "62k/80k"));
+}
+
+static void test_compactions(void **state)
+{
+    (void)state;
+    struct status s = full();
+    s.compactions = 2;
+    assert_non_null(strstr(at_width(&s, 120), "$0.42 · ⟳2"));
+    s.budget = true;
+    s.suspended = true;
+    assert_non_null(strstr(at_width(&s, 140), "⟳2 · compaction stopped · budget 0 %"));
+    assert_non_null(strstr(at_width(&s, 40), "compaction stopped"));
+    s = STATUS_UNKNOWN;
+    assert_string_equal(at_width(&s, 80), "");
+}
+
+static void test_a_dropped_beginning_alarms(void **state)
+{
+    (void)state;
+    struct status s = full();
+    s.truncated = true;
+    static const char alarm[] = "the server dropped the beginning! · ctx";
+    assert_memory_equal(at_width(&s, 140), alarm, strlen(alarm));
+    assert_string_equal(at_width(&s, 40), "the server dropped the beginning!");
+    struct rows rows;
+    rows_init(&rows);
+    status_row(&s, 120, &rows);
+    assert_int_equal(rows.spans.items[0].style, STYLE_ERROR);
+    rows_release(&rows);
+}
+
+static void test_compacting(void **state)
+{
+    (void)state;
+    struct status s = STATUS_UNKNOWN;
+    s.working = s.compacting = true;
+    s.working_ms = 4200;
+    s.stop_key = "Esc";
+    assert_string_equal(at_width(&s, 80), "compacting 4 s (Esc stops)");
+    s.working_ms = 64000;
+    assert_string_equal(at_width(&s, 80), "compacting 1:04 (Esc stops)");
+    s.asking = true;
+    assert_string_equal(at_width(&s, 80), "waiting for you (Esc stops)");
+}
+
 int main(void)
 {
     setlocale(LC_ALL, "C.UTF-8");
@@ -266,7 +365,13 @@ int main(void)
         cmocka_unit_test(test_budget),
         cmocka_unit_test(test_unread_mark),
         cmocka_unit_test(test_full_context_warns),
+        cmocka_unit_test(test_the_threshold_is_marked),
+        cmocka_unit_test(test_without_a_threshold_there_is_no_mark),
+        cmocka_unit_test(test_compactions),
+        cmocka_unit_test(test_a_dropped_beginning_alarms),
+        cmocka_unit_test(test_compacting),
         cmocka_unit_test(test_numbers),
+        cmocka_unit_test(test_costs_and_durations),
         cmocka_unit_test(test_ages),
         cmocka_unit_test(test_layout_fills_the_screen),
     };

@@ -8,7 +8,12 @@
 #include "base/i18n.h"
 #include "base/mem.h"
 #include "base/utf8.h"
+#include "ui/compaction_detail.h"
 #include "ui/completion.h"
+#include "ui/context_screen.h"
+#include "ui/context_view.h"
+#include "ui/cover.h"
+#include "ui/draft_screen.h"
 #include "ui/format.h"
 #include "ui/sessions.h"
 #include "ui/term.h"
@@ -37,6 +42,17 @@ static enum reasoning_view reasoning_view(const struct config *config)
                                          : REASONING_FOLDED;
 }
 
+static void set_hints(struct app *app)
+{
+    struct buf cancel = BUF_INIT, open = BUF_INIT;
+    keymap_describe_first(&app->keymap, ACTION_CANCEL, &cancel);
+    keymap_describe_first(&app->keymap, ACTION_SEND, &open);
+    transcript_set_hints(app->transcript, cancel.data, open.data,
+                         config_boolean(app->config, CONFIG_COMPACTION_HINT));
+    buf_release(&cancel);
+    buf_release(&open);
+}
+
 void app_init(struct app *app, const struct ui_options *options)
 {
     *app = (struct app){.options = options, .config = options->config};
@@ -47,6 +63,7 @@ void app_init(struct app *app, const struct ui_options *options)
     app->paths = path_lister_new();
     keymap_init(&app->keymap);
     approval_init(&app->approval);
+    draft_review_init(&app->draft);
     session_info_init(&app->session);
     app->meters.last_input = -1;
     app->meters.cost = -1;
@@ -58,6 +75,7 @@ void app_init(struct app *app, const struct ui_options *options)
     for (char *const *w = options->warnings; w && *w; w++)
         app_note(app, STYLE_WARNING, "%s", *w);
     config_visit(app->config, "keys", bind_key, app);
+    set_hints(app);
     if (options->first_draft)
         editor_set(app->editor, options->first_draft);
 }
@@ -66,7 +84,10 @@ void app_release(struct app *app)
 {
     app_close_overlay(app);
     sessions_free(app->sessions_screen);
+    context_view_free(app->context_screen);
+    compaction_detail_free(app->compaction_screen);
     approval_release(&app->approval);
+    draft_review_release(&app->draft);
     transcript_free(app->transcript);
     editor_free(app->editor);
     editor_free(app->find.line);
@@ -184,6 +205,13 @@ void app_give_back(struct app *app, const char *text)
     app_edited(app);
 }
 
+bool app_writes(const struct app *app)
+{
+    enum overlay_kind kind = app->overlay.kind;
+    return (kind == OVERLAY_NONE || kind == OVERLAY_COMPLETION) && !app->find.active &&
+           !cover_open(app);
+}
+
 void app_edited(struct app *app)
 {
     app->draft_at = clock_mono_ms() + DRAFT_MS;
@@ -280,9 +308,10 @@ int64_t app_want_older(struct app *app)
 int64_t app_context(const struct app *app, bool *estimated)
 {
     const struct usage *last = &app->last;
-    int64_t since = (app->activity.unmeasured + app->activity.streamed) / BYTES_PER_TOKEN;
+    int64_t streamed = app->activity.compacting_ms ? 0 : app->activity.streamed;
+    int64_t since = (app->activity.unmeasured + streamed) / BYTES_PER_TOKEN;
     *estimated = true;
-    if (last->input >= 0) {
+    if (last->input >= 0 && !app->last_is_old) {
         *estimated = last->estimated || last->output < 0 || since > 0;
         return last->input + (last->output > 0 ? last->output : 0) + since;
     }
@@ -335,6 +364,8 @@ int app_timeout(const struct app *app, int64_t now_ms)
     if (app->dirty)
         due = earliest(due, app->urgent ? now_ms : next_frame(app));
     due = earliest(due, approval_due(&app->approval));
+    due = earliest(due, context_screen_due(app));
+    due = earliest(due, draft_screen_due(app));
     if (due == 0)
         return -1;
     int64_t wait = due - now_ms;
@@ -343,18 +374,25 @@ int app_timeout(const struct app *app, int64_t now_ms)
 
 void app_timers(struct app *app, int64_t now_ms)
 {
+    int64_t compacting = app->activity.compacting_ms;
     if (app->draft_at && now_ms >= app->draft_at)
         app_save_draft(app);
     if (counts(app) && now_ms >= app->tick_at) {
         if (app->tick_at)
             app->status_dirty = true;
+        if (compacting && transcript_tick(app->transcript, now_ms - compacting))
+            app_touch(app, DIRTY_BODY);
         app->tick_at = now_ms + SECOND_MS;
     }
     if (app->status_dirty && now_ms >= app->status_ms + STATUS_MS)
         app_touch(app, DIRTY_STATUS);
+    context_screen_tick(app, now_ms);
     int64_t keys_due = approval_due(&app->approval);
     if (keys_due && now_ms >= keys_due)
         app_touch_now(app, DIRTY_BODY);
+    int64_t draft_due = draft_screen_due(app);
+    if (draft_due && now_ms >= draft_due)
+        app_touch_now(app, DIRTY_EDITOR);
 }
 
 bool app_frame_due(const struct app *app, int64_t now_ms)

@@ -8,6 +8,7 @@
 
 #include "session/service.h"
 #include "ui/approval.h"
+#include "ui/draft_review.h"
 #include "ui/editor.h"
 #include "ui/keymap.h"
 #include "ui/list.h"
@@ -24,13 +25,14 @@ enum { BYTES_PER_TOKEN = 4 };
 
 /* What happens in the running turn. */
 struct activity {
-    bool busy;            /* a turn runs, or was asked for and not refused */
-    bool over;            /* its last event was seen; the service says "not busy" soon */
-    bool failed;          /* the last turn ended with an error */
-    int64_t started_ms;   /* monotonic, as all of these */
-    int64_t streaming_ms; /* first delta of this model call; 0: none yet */
-    int64_t streamed;     /* bytes since then */
-    int64_t unmeasured;   /* bytes sent since the provider last said what a request took */
+    bool busy;             /* a turn runs, or was asked for and not refused */
+    bool over;             /* its last event was seen; the service says "not busy" soon */
+    bool failed;           /* the last turn ended with an error */
+    int64_t started_ms;    /* monotonic, as all of these */
+    int64_t streaming_ms;  /* first delta of this model call; 0: none yet */
+    int64_t streamed;      /* bytes since then */
+    int64_t unmeasured;    /* bytes sent since the provider last said what a request took */
+    int64_t compacting_ms; /* when the compaction began that goes on; 0: none does */
     int retry, retries;
     int64_t retry_at;
     char *retry_reason;
@@ -63,6 +65,14 @@ struct find {
     struct editor *line;
 };
 
+/* Older events that are asked for because turns are counted from the first. */
+struct turn_found;
+struct turn_search {
+    bool listed;   /* for a list of all */
+    size_t number; /* of the turn that `take` wants; 0: none */
+    void (*take)(struct app *app, const struct turn_found *found);
+};
+
 struct app {
     const struct ui_options *options;
     const struct config *config;
@@ -81,6 +91,9 @@ struct app {
     enum provider_reason reason;
     struct meters meters;
     struct usage last; /* of the last response */
+    bool last_is_old;  /* the history was compacted since */
+    bool truncated;    /* the server left out the beginning of a request */
+    bool answered;     /* … and answered one since, as far as is known in full */
     char *last_sent;   /* newest message of the person's in this session */
 
     struct activity activity;
@@ -88,10 +101,15 @@ struct app {
     bool waiting_after; /* it was written after the turn's last event: sent even if that failed */
     bool retry_after;   /* /retry was: sent when the service is free */
 
-    struct approval approval; /* before whatever else is open */
+    struct approval approval;  /* before whatever else is open */
+    struct draft_review draft; /* in the place of the editor, when nothing else is open */
     struct overlay overlay;
-    struct sessions *sessions_screen; /* over the transcript, below any overlay; NULL: closed */
-    char *find_next;                  /* to look for once that session is open; NULL: nothing */
+    /* Over the transcript, below any overlay; NULL: closed. At most one is open (cover.h). */
+    struct sessions *sessions_screen;
+    struct context_view *context_screen;
+    struct compaction_detail *compaction_screen;
+    int64_t jump;    /* event to show in the transcript once its page has come; 0: none */
+    char *find_next; /* to look for once that session is open; NULL: nothing */
     char find_session[UUID_LEN + 1];
     struct find find;
     struct session_list sessions; /* the last listing */
@@ -99,9 +117,8 @@ struct app {
         VEC(char *) items;
     } models;
     bool sessions_known, models_known, inputs_asked, page_asked;
-    bool stop_asked;        /* by /stop, which tells when nothing runs */
-    bool turns_asked;       /* all older events, for the numbers of turns */
-    int64_t fork_turn;      /* to part after, when those have come; 0: none */
+    bool stop_asked; /* by /stop, which tells when nothing runs */
+    struct turn_search turns;
     bool completion_wanted; /* Tab waits for a listing */
     bool completion_closed; /* Esc closed the popup for this word */
     struct path_lister *paths;
@@ -142,6 +159,9 @@ void app_retry(struct app *app);
 
 /* Puts the text before what is being written, so that neither is lost. */
 void app_give_back(struct app *app, const char *text);
+
+/* Whether keys go to the message: nothing else is open but a list of completions. */
+bool app_writes(const struct app *app);
 
 /* The editor has changed: a draft is due, completion follows. */
 void app_edited(struct app *app);

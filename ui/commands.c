@@ -7,9 +7,12 @@
 #include "base/mem.h"
 #include "session/export.h"
 #include "ui/app.h"
+#include "ui/compact.h"
+#include "ui/context_screen.h"
 #include "ui/find.h"
 #include "ui/fork.h"
 #include "ui/picker.h"
+#include "ui/pin.h"
 #include "ui/sessions.h"
 #include "ui/sessions_screen.h"
 
@@ -88,10 +91,16 @@ static void run_stop(struct app *app, const char *arguments)
     app_command(app, COMMAND_INTERRUPT, NULL);
 }
 
-static void run_compact(struct app *app, const char *arguments)
+static void run_uncompact(struct app *app, const char *arguments)
 {
     (void)arguments;
-    app_command(app, COMMAND_COMPACT, NULL);
+    app_command(app, COMMAND_UNCOMPACT, NULL);
+}
+
+static void run_context(struct app *app, const char *arguments)
+{
+    (void)arguments;
+    context_screen_open(app);
 }
 
 static void set_model(struct app *app, char *provider, const char *model)
@@ -209,14 +218,21 @@ const struct slash_command slash_commands[] = {
     {"rename", "TITLE", ARGUMENT_OTHER, N_("give this session a title"), run_rename},
     {"label", "[+NAME -NAME]", ARGUMENT_OTHER,
      N_("show this session's labels; add some, take some away"), run_label},
-    {"fork", "[N]", ARGUMENT_TURN,
-     N_("go on in a copy of this session, up to your N-th message and its answer; alone: all"),
+    {"fork", "[N]", ARGUMENT_FORK,
+     N_("go on in a copy of this session, up to your N-th message and its answer, or "
+        "~before-compaction; alone: all"),
      fork_run},
     {"archive", "", ARGUMENT_OTHER, N_("put this session away and begin a new one"), run_archive},
     {"export", "[FILE]", ARGUMENT_OTHER, N_("write this session to a file: .md, .json or .jsonl"),
      run_export},
     {"stop", "", ARGUMENT_OTHER, N_("stop the running turn"), run_stop},
-    {"compact", "", ARGUMENT_OTHER, N_("shorten what the model is sent"), run_compact},
+    {"compact", "[MODE] [--preview] [FOCUS]", ARGUMENT_COMPACT,
+     N_("shorten what the model is sent; FOCUS: what to keep above all"), compact_send},
+    {"uncompact", "", ARGUMENT_OTHER, N_("take the last compaction back"), run_uncompact},
+    {"pin", "[N]", ARGUMENT_TURN,
+     N_("keep your N-th message word for word in every compaction; alone: your newest"), pin_run},
+    {"unpin", "[N]", ARGUMENT_TURN, N_("no longer keep it; alone: your newest"), unpin_run},
+    {"context", "", ARGUMENT_OTHER, N_("what the next request would carry"), run_context},
     {"model", "[NAME]", ARGUMENT_MODEL,
      N_("choose a model: NAME, PROVIDER/NAME or PROVIDER; alone: a list"), run_model},
     {"system", "[TEXT]", ARGUMENT_OTHER,

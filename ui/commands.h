@@ -14,6 +14,8 @@ enum argument_kind {
     ARGUMENT_MODEL,
     ARGUMENT_SESSION,
     ARGUMENT_TURN,
+    ARGUMENT_FORK, /* a turn, or before the last compaction */
+    ARGUMENT_COMPACT,
     ARGUMENT_COPY
 };
 

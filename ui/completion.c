@@ -6,14 +6,17 @@
 #include "base/i18n.h"
 #include "base/mem.h"
 #include "ui/commands.h"
+#include "ui/compact.h"
 #include "ui/fork.h"
+#include "ui/turns.h"
 
 /* What stands before the caret. */
 enum place { PLACE_NONE, PLACE_COMMAND, PLACE_ARGUMENT, PLACE_PATH };
 struct target {
     enum place place;
-    size_t from; /* first byte that a completion replaces; it ends at the caret */
-    char *word;  /* from there to the caret */
+    size_t from;  /* first byte that a completion replaces; it ends at the caret */
+    char *word;   /* from there to the caret */
+    char *before; /* words of a command that takes several, in front of it; NULL: none */
     const struct slash_command *command;
 };
 
@@ -40,12 +43,23 @@ static struct target find_target(const struct app *app)
         t.command = slash_find(text + 1, line.name_len);
         t.place = t.command && t.command->kind != ARGUMENT_OTHER ? PLACE_ARGUMENT : PLACE_NONE;
         t.from = line.arguments;
+        if (t.place == PLACE_ARGUMENT && t.command->kind == ARGUMENT_COMPACT &&
+            from > line.arguments) { /* it takes several words */
+            t.from = from;
+            t.before = mem_strndup(text + line.arguments, from - line.arguments);
+        }
     }
     if (t.place != PLACE_NONE && caret >= t.from)
         t.word = mem_strndup(text + t.from, caret - t.from);
     else
         t.place = PLACE_NONE;
     return t;
+}
+
+static void release(struct target *t)
+{
+    free(t->word);
+    free(t->before);
 }
 
 static bool begins(const char *text, const char *prefix)
@@ -159,7 +173,13 @@ static void offer_arguments(struct app *app, const struct target *t)
         add_sessions(app, list, t->word);
         break;
     case ARGUMENT_TURN:
-        fork_list_turns(app, list, t->word);
+        turns_list(app, list, t->word);
+        break;
+    case ARGUMENT_FORK:
+        fork_list(app, list, t->word);
+        break;
+    case ARGUMENT_COMPACT:
+        compact_list(list, t->before ? t->before : "", t->word);
         break;
     case ARGUMENT_COPY:
         if (begins("code", t->word))
@@ -192,7 +212,7 @@ void completion_start(struct app *app)
         path_lister_ask(app->paths, directory);
         free(directory);
     }
-    free(t.word);
+    release(&t);
 }
 
 void completion_follow(struct app *app)
@@ -203,7 +223,7 @@ void completion_follow(struct app *app)
         offer_commands(app, &t, false);
     else
         close_popup(app);
-    free(t.word);
+    release(&t);
 }
 
 void completion_accept(struct app *app)
@@ -217,7 +237,7 @@ void completion_accept(struct app *app)
         free(kept);
     }
     close_popup(app);
-    free(t.word);
+    release(&t);
 }
 
 void completion_listed(struct app *app)
@@ -244,6 +264,6 @@ void completion_paths(struct app *app, struct path_listing *listing)
         offer(app, &t, list, true);
     }
     free(directory);
-    free(t.word);
+    release(&t);
     path_listing_free(listing);
 }

@@ -7,7 +7,11 @@
 #include "base/i18n.h"
 #include "base/mem.h"
 #include "ui/commands.h"
+#include "ui/compaction_view.h"
 #include "ui/completion.h"
+#include "ui/context_screen.h"
+#include "ui/cover.h"
+#include "ui/draft_screen.h"
 #include "ui/edit_keys.h"
 #include "ui/external_editor.h"
 #include "ui/find.h"
@@ -27,12 +31,25 @@ static void clear_editor(struct app *app)
     app_edited(app);
 }
 
+static void open_card(struct app *app, int64_t seq)
+{
+    if (seq > 0)
+        compaction_view_open(app, seq);
+}
+
+static void open_newest_card(struct app *app)
+{
+    open_card(app, transcript_newest_card(app->transcript));
+}
+
 static void send(struct app *app)
 {
     char *text = mem_strdup(editor_text(app->editor));
     struct slash_line line = slash_parse(text);
     app_close_overlay(app);
-    if (line.kind == SLASH_COMMAND) {
+    if (!*text) {
+        open_newest_card(app);
+    } else if (line.kind == SLASH_COMMAND) {
         clear_editor(app);
         if (slash_run(app, text))
             editor_history_add(app->editor, text);
@@ -199,30 +216,41 @@ void dispatch_suspend(struct app *app)
     app_touch_now(app, DIRTY_ALL);
 }
 
-static void external(struct app *app)
+bool dispatch_edit_outside(struct app *app, struct editor *editor)
 {
     struct buf text;
     struct error fault;
     buf_init(&text, EXTERNAL_MAX);
     term_suspend();
-    bool ok = external_editor_run(editor_text(app->editor), &text, &fault);
+    bool ok = external_editor_run(editor_text(editor), &text, &fault);
     term_resume();
     if (ok) {
         while (text.len > 0 && text.data[text.len - 1] == '\n')
             buf_splice(&text, text.len - 1, 1, NULL, 0);
-        editor_set(app->editor, "");
-        editor_paste(app->editor, text.data, text.len);
-        app_edited(app);
+        editor_set(editor, "");
+        editor_paste(editor, text.data, text.len);
     } else {
         app_note(app, STYLE_WARNING, "%s", fault.text);
     }
     buf_release(&text);
     app_touch_now(app, DIRTY_ALL);
+    return ok;
+}
+
+static void external(struct app *app)
+{
+    if (dispatch_edit_outside(app, app->editor))
+        app_edited(app);
 }
 
 static void open_sessions(struct app *app)
 {
     sessions_screen_open(app, "");
+}
+
+static void open_context(struct app *app)
+{
+    context_screen_open(app);
 }
 
 static void open_find(struct app *app)
@@ -244,6 +272,7 @@ static const struct {
                 {ACTION_PALETTE, picker_palette},
                 {ACTION_HELP, picker_help},
                 {ACTION_SESSIONS, open_sessions},
+                {ACTION_CONTEXT, open_context},
                 {ACTION_FIND, open_find},
                 {ACTION_PAGE_UP, page_up},
                 {ACTION_PAGE_DOWN, page_down},
@@ -325,12 +354,15 @@ static void click(struct app *app, const struct key *key)
             choose(app);
         return;
     }
-    if (app->sessions_screen) {
-        sessions_screen_click(app, row, key->col);
+    if (cover_open(app)) {
+        cover_click(app, row, key->col);
         return;
     }
     const struct transcript_row *rows = transcript_rows(app->transcript, &count);
-    if ((size_t)row < count && transcript_toggle(app->transcript, rows[row].item))
+    if ((size_t)row >= count)
+        return;
+    open_card(app, transcript_card(app->transcript, rows[row].item));
+    if (transcript_toggle(app->transcript, rows[row].item))
         app_touch_now(app, DIRTY_BODY);
 }
 
@@ -356,10 +388,11 @@ static void answer_question(struct app *app, enum approval_answer answer)
 }
 
 /* What waits would follow the message that is stopped here: it comes back. */
-static void stop_turn(struct app *app)
+void dispatch_stop(struct app *app)
 {
     take_waiting(app);
     approval_forget(&app->approval);
+    draft_screen_close(app);
     app_command(app, COMMAND_INTERRUPT, NULL);
 }
 
@@ -369,25 +402,18 @@ static bool is_text(enum action action, const struct key *key)
     return plain || key->code == K_PASTE || action == ACTION_BACKSPACE || action == ACTION_NEWLINE;
 }
 
-/* Whether the editor is what text goes to, and can be seen. */
-static bool writes_message(const struct app *app)
-{
-    enum overlay_kind kind = app->overlay.kind;
-    return (kind == OVERLAY_NONE || kind == OVERLAY_COMPLETION) && !app->find.active &&
-           !app->sessions_screen;
-}
-
 /* Somebody who is writing goes on with that, whatever question comes meanwhile. */
 static void note_writing(struct app *app, enum action action, const struct key *key)
 {
-    if (action == ACTION_SEND)
-        approval_typed(&app->approval, 0);
-    else if (is_text(action, key))
-        approval_typed(&app->approval, clock_mono_ms());
-    else
+    int64_t typed_ms = action == ACTION_SEND ? 0 : clock_mono_ms();
+    if (action != ACTION_SEND && !is_text(action, key))
         return;
+    approval_typed(&app->approval, typed_ms);
+    draft_review_typed(&app->draft, typed_ms);
     if (approval_open(&app->approval))
         app_touch(app, DIRTY_BODY);
+    if (draft_review_pending(&app->draft))
+        app_touch(app, DIRTY_EDITOR);
 }
 
 /* True if the question took the key. */
@@ -398,7 +424,7 @@ static bool question_key(struct app *app, enum action action, const struct key *
     case APPROVAL_PASS:
         return false;
     case APPROVAL_TEXT:
-        if (!writes_message(app))
+        if (!app_writes(app))
             return true;
         editor_key(app, action, key);
         note_writing(app, action, key);
@@ -406,7 +432,7 @@ static bool question_key(struct app *app, enum action action, const struct key *
     case APPROVAL_TAKEN:
         break;
     case APPROVAL_STOP:
-        stop_turn(app);
+        dispatch_stop(app);
         break;
     case APPROVAL_ANSWERED:
         answer_question(app, answer);
@@ -431,8 +457,8 @@ static void any_key(struct app *app, enum action action, const struct key *key)
         ;
     else if (kind != OVERLAY_NONE && kind != OVERLAY_COMPLETION)
         overlay_key(app, action, key);
-    else if (app->sessions_screen && action != ACTION_HELP)
-        sessions_screen_key(app, action, key);
+    else if (cover_open(app) && action != ACTION_HELP)
+        cover_key(app, action, key);
     else if (app->find.active && action != ACTION_PAGE_UP && action != ACTION_PAGE_DOWN &&
              action != ACTION_SCROLL_UP && action != ACTION_SCROLL_DOWN)
         find_key(app, action, key);
@@ -446,7 +472,7 @@ void dispatch_key(struct app *app, struct key *key)
     enum action action = keymap_find(&app->keymap, key);
     if (is_global(action))
         run_action(app, action);
-    else if (!question_key(app, action, key))
+    else if (!question_key(app, action, key) && !draft_screen_key(app, action, key))
         any_key(app, action, key);
     free(key->text);
     key->text = NULL;

@@ -72,6 +72,13 @@ void editor_set(struct editor *e, const char *text)
     replace(e, 0, e->text.len, text, strlen(text), GROUP_ALONE);
 }
 
+void editor_start(struct editor *e, const char *text)
+{
+    editor_set(e, text);
+    editor_undo_forget(e);
+    e->caret = 0;
+}
+
 void editor_insert(struct editor *e, const char *text, size_t len)
 {
     replace(e, e->caret, e->caret, text, len, GROUP_TYPED);

@@ -19,6 +19,10 @@ size_t editor_caret(const struct editor *e); /* byte offset */
 /* Replaces everything (one undo step), caret at the end. NULL is "". */
 void editor_set(struct editor *e, const char *text);
 
+/* Begins anew with this text (NULL: none), which cannot be undone; caret at the beginning. What was
+ * cut and sent before is kept. */
+void editor_start(struct editor *e, const char *text);
+
 /* Inserts at the caret. Typed characters of one word are one undo step; a paste is one. The text is
  * cleaned (UTF8_MULTILINE, tabs stay). */
 void editor_insert(struct editor *e, const char *text, size_t len);

@@ -58,6 +58,7 @@ void editor_edit(struct editor *e, size_t from, size_t to, const char *text, siz
                  enum edit_group group);
 bool editor_undo(struct editor *e);
 bool editor_redo(struct editor *e);
+void editor_undo_forget(struct editor *e); /* there is nothing to undo */
 void editor_undo_release(struct editor *e);
 
 /* editor_layout.c */

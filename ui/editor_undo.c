@@ -17,9 +17,16 @@ static void drop_edits(struct editor *e, size_t from, size_t count)
     vec_remove(&e->edits, from, count);
 }
 
-void editor_undo_release(struct editor *e)
+void editor_undo_forget(struct editor *e)
 {
     drop_edits(e, 0, e->edits.len);
+    e->done = 0;
+    e->open_group = false;
+}
+
+void editor_undo_release(struct editor *e)
+{
+    editor_undo_forget(e);
     vec_release(&e->edits);
 }
 

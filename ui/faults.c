@@ -4,11 +4,32 @@
 
 #include "base/i18n.h"
 #include "base/mem.h"
-#include "ui/fork.h"
+#include "ui/compaction_view.h"
+#include "ui/context_screen.h"
+#include "ui/jump.h"
 #include "ui/sessions_screen.h"
+#include "ui/turns.h"
 
-static const char *sentence(const struct app *app, const struct error *e)
+/* What was asked for, where that says more than the code. */
+static const char *sentence_of_command(enum command_type command)
 {
+    switch (command) {
+    case COMMAND_COMPACT:
+        return _("Nothing was shortened.");
+    case COMMAND_UNCOMPACT:
+        return _("Nothing was taken back.");
+    case COMMAND_PIN:
+        return _("No pin was changed.");
+    default:
+        return NULL;
+    }
+}
+
+static const char *sentence(const struct app *app, const struct notice *n)
+{
+    const struct error *e = &n->error;
+    bool plain = e->code == ERR_AGENT_ERROR || e->code == ERR_USAGE;
+    const char *of_command = plain ? sentence_of_command(n->command) : NULL;
     static const struct {
         enum err_code code;
         const char *text;
@@ -25,8 +46,12 @@ static const char *sentence(const struct app *app, const struct error *e)
         {ERR_USAGE, N_("That cannot be done.")},
         {ERR_AGENT_ERROR, N_("That did not work.")},
     };
+    if (of_command)
+        return of_command;
     if (e->code == ERR_SESSION_BUSY && !app->activity.busy)
         return _("The session is in use.");
+    if (e->code == ERR_SESSION_BUSY && app->activity.compacting_ms)
+        return _("That has to wait until the compaction has ended.");
     for (size_t i = 0; i < sizeof sentences / sizeof *sentences; i++)
         if (sentences[i].code == e->code)
             return _(sentences[i].text);
@@ -53,7 +78,8 @@ static void forget_question(struct app *app, const struct notice *n)
         break;
     case COMMAND_PAGE:
         app->page_asked = app->find.waiting = false;
-        fork_forget(app);
+        turns_forget(app);
+        jump_forget(app);
         break;
     case COMMAND_NEW:
     case COMMAND_RESUME:
@@ -85,6 +111,8 @@ static bool said_before(struct app *app, const struct notice *n)
 /* Esc after the end of a turn needs no complaint, /stop does. */
 static bool is_silent(struct app *app, const struct notice *n)
 {
+    if (n->error.code == ERR_INTERRUPTED && n->command == COMMAND_COMPACT)
+        return true; /* its card says it */
     bool asked = app->stop_asked;
     if (n->error.code != ERR_SESSION_NOT_RUNNING)
         return false;
@@ -95,8 +123,9 @@ static bool is_silent(struct app *app, const struct notice *n)
 /* Where it was asked for, if that is open. */
 static void say_in_words(struct app *app, const struct notice *n)
 {
-    char *words = mem_printf("%s\n%s", sentence(app, &n->error), n->error.text);
-    if (!sessions_screen_failed(app, n, words))
+    char *words = mem_printf("%s\n%s", sentence(app, n), n->error.text);
+    if (!sessions_screen_failed(app, n, words) && !context_screen_failed(app, n, words) &&
+        !compaction_view_failed(app, n, words))
         app_note(app, STYLE_ERROR, "%s", words);
     free(words);
 }

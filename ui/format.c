@@ -7,6 +7,8 @@
 
 #include "base/i18n.h"
 
+#define LEAST_USD 0.0001 /* that is shown with its digits */
+
 /* The locale's mark between thousands. Locales without a convention ("C") get the comma, unless
  * that is their decimal point. */
 static const char *thousands_mark(void)
@@ -64,10 +66,20 @@ void format_age(struct buf *out, int64_t then_ms, int64_t now_ms)
     }
 }
 
+void format_duration(struct buf *out, int64_t ms)
+{
+    if (ms < 1000)
+        buf_addf(out, _("%d ms"), (int)ms);
+    else
+        buf_addf(out, _("%.1f s"), (double)ms / 1000);
+}
+
 void format_cost(struct buf *out, double usd)
 {
     if (usd >= 0.01 || usd <= 0)
         buf_addf(out, "$%.2f", usd);
+    else if (usd < LEAST_USD)
+        buf_addf(out, "<$%.4f", LEAST_USD);
     else
         buf_addf(out, "$%.2g", usd);
 }

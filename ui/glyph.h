@@ -26,6 +26,9 @@
     X(TOOL, "\u2699", "%")                                                                         \
     X(TOOL_SEARCH, "\u2315", "?")                                                                  \
     X(TOOL_READ, "\u25a4", "=")                                                                    \
+    X(CARD, "\u25a3", "#")                                                                         \
+    X(ENTER, "\u23ce", "Enter")                                                                    \
+    X(AGAIN, "\u27f3", "@")                                                                        \
     X(GAUGE_FULL, "\u2593", "#")                                                                   \
     X(GAUGE_EMPTY, "\u2591", ".")                                                                  \
     X(DOWN, "\u2193", "v")                                                                         \

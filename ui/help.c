@@ -51,5 +51,5 @@ void help_fill(struct list *list, const struct keymap *keymap)
         list_add(list, in_lists[i].keys, _(in_lists[i].help), "");
     heading(list, _("Mouse"));
     list_add(list, _("wheel"), _("scrolls; with Shift held, text can be selected"), "");
-    list_add(list, _("click"), _("opens and folds a tool call or reasoning"), "");
+    list_add(list, _("click"), _("opens and folds a tool call or reasoning, opens a compaction"), "");
 }

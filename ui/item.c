@@ -6,6 +6,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/utf8.h"
+#include "ui/compaction_card.h"
 
 enum {
     RESULT_MAX = 64 * 1024, /* bytes */
@@ -34,6 +35,7 @@ void item_free(struct item *item)
     buf_release(&item->images);
     buf_release(&item->result);
     rows_release(&item->rows);
+    compaction_card_free(item->card);
     free(item->markdown);
     free(item->id);
     free(item->name);

@@ -10,7 +10,9 @@
 #include "ui/markdown.h"
 #include "ui/rows.h"
 
-enum item_kind { ITEM_USER, ITEM_ANSWER, ITEM_REASONING, ITEM_TOOL, ITEM_NOTE };
+enum item_kind { ITEM_USER, ITEM_ANSWER, ITEM_REASONING, ITEM_TOOL, ITEM_NOTE, ITEM_COMPACTION };
+
+struct compaction_card;
 
 enum item_change {
     ITEM_SAME,   /* its rows are right */
@@ -29,7 +31,8 @@ struct item {
     bool hidden_text; /* reasoning that the provider keeps to itself */
     bool flipped;     /* open where it would be folded, or folded where it would be open */
     enum style style; /* of a note */
-    struct buf text;  /* clean. Message, reasoning, note; arguments of a tool call */
+    struct buf text;  /* clean. Message, reasoning, note; arguments of a tool call; end of a summary
+                         that streams */
     struct buf tail;  /* bytes at the end that are no whole character or line end yet */
     size_t words;     /* of reasoning */
     bool in_word;
@@ -42,6 +45,8 @@ struct item {
     bool answered, failed;
     bool orphan;   /* the request is on an older page */
     bool given_up; /* its run is over: no result will come */
+
+    struct compaction_card *card; /* of a compaction */
 
     /* item_layout.c */
     enum item_change change;

@@ -5,6 +5,7 @@
 
 #include "base/i18n.h"
 #include "base/mem.h"
+#include "ui/compaction_card.h"
 #include "ui/glyph.h"
 #include "ui/tool_row.h"
 #include "ui/wrap.h"
@@ -173,6 +174,9 @@ static void lay_out_all(struct item *item, int width, enum reasoning_view reason
         break;
     case ITEM_NOTE:
         lay_out_note(item, width);
+        break;
+    case ITEM_COMPACTION:
+        compaction_card_rows(&item->rows, item, width);
         break;
     }
 }

@@ -61,6 +61,22 @@ bool action_is_answer(enum action action)
            action == ACTION_DECLINE;
 }
 
+bool action_is_reading(enum action action)
+{
+    return action == ACTION_CONTEXT_PIN || action == ACTION_CONTEXT_COMPACT ||
+           action == ACTION_CONTEXT_UNCOMPACT || action == ACTION_JUMP;
+}
+
+/* Where a key means what: the same key may have an action in each. */
+enum place { PLACE_ANY, PLACE_ANSWER, PLACE_READING };
+
+static enum place place_of(enum action action)
+{
+    return action_is_answer(action)    ? PLACE_ANSWER
+           : action_is_reading(action) ? PLACE_READING
+                                       : PLACE_ANY;
+}
+
 static bool parse_bare(const char *name, struct key *out)
 {
     for (size_t i = 0; i < KEY_NAMES; i++)
@@ -81,7 +97,7 @@ static bool parse_bare(const char *name, struct key *out)
     return len > 0 && utf8_decode(name, len, &out->cp) == len && out->cp > ' ';
 }
 
-/* A letter alone is text, but where a question is answered. */
+/* A letter alone is text, but where a question is answered or something is read. */
 static bool parse_key(const char *name, bool letters, struct key *out)
 {
     static const char *const prefixes[] = {"ctrl-", "alt-", "shift-"};
@@ -145,10 +161,10 @@ static bool same_key(const struct key *a, const struct key *b)
            (!shift_counts || a->shift == b->shift);
 }
 
-static struct keymap_binding *find(const struct keymap *m, const struct key *key, bool answer)
+static struct keymap_binding *find(const struct keymap *m, const struct key *key, enum place place)
 {
     for (size_t i = 0; i < m->bindings.len; i++)
-        if (action_is_answer(m->bindings.items[i].action) == answer &&
+        if (place_of(m->bindings.items[i].action) == place &&
             same_key(&m->bindings.items[i].key, key))
             return &m->bindings.items[i];
     return NULL;
@@ -156,13 +172,19 @@ static struct keymap_binding *find(const struct keymap *m, const struct key *key
 
 enum action keymap_find(const struct keymap *m, const struct key *key)
 {
-    const struct keymap_binding *b = find(m, key, false);
+    const struct keymap_binding *b = find(m, key, PLACE_ANY);
     return b ? b->action : ACTION_NONE;
 }
 
 enum action keymap_find_answer(const struct keymap *m, const struct key *key)
 {
-    const struct keymap_binding *b = find(m, key, true);
+    const struct keymap_binding *b = find(m, key, PLACE_ANSWER);
+    return b ? b->action : ACTION_NONE;
+}
+
+enum action keymap_find_reading(const struct keymap *m, const struct key *key)
+{
+    const struct keymap_binding *b = find(m, key, PLACE_READING);
     return b ? b->action : ACTION_NONE;
 }
 
@@ -193,7 +215,7 @@ static bool parse_keys(const char *text, bool letters, struct key_list *out, str
 static void bind_all(struct keymap *m, enum action action, const struct key_list *keys, bool own)
 {
     for (size_t i = 0; i < keys->items.len; i++) {
-        struct keymap_binding *taken = find(m, &keys->items.items[i], action_is_answer(action));
+        struct keymap_binding *taken = find(m, &keys->items.items[i], place_of(action));
         if (taken)
             vec_remove(&m->bindings, (size_t)(taken - m->bindings.items), 1);
         struct keymap_binding binding = {keys->items.items[i], action, own};
@@ -214,7 +236,7 @@ void keymap_init(struct keymap *m)
     for (int a = 1; a < ACTION_COUNT; a++) {
         struct key_list keys = {0};
         struct error impossible;
-        bool letters = action_is_answer((enum action)a);
+        bool letters = place_of((enum action)a) != PLACE_ANY;
         if (parse_keys(actions[a].keys, letters, &keys, &impossible))
             bind_all(m, (enum action)a, &keys, false);
         vec_release(&keys.items);
@@ -238,8 +260,7 @@ static bool check_free(const struct keymap *m, enum action action, const struct 
                        struct error *e)
 {
     for (size_t i = 0; i < keys->items.len; i++) {
-        const struct keymap_binding *taken =
-            find(m, &keys->items.items[i], action_is_answer(action));
+        const struct keymap_binding *taken = find(m, &keys->items.items[i], place_of(action));
         if (!taken || !taken->own || taken->action == action)
             continue;
         struct buf name = BUF_INIT;
@@ -264,7 +285,7 @@ bool keymap_bind(struct keymap *m, const char *action, const char *keys, struct 
                        _("no action is called \"%.60s\"; F1 in the chat lists them"), action);
     }
     struct key_list list = {0};
-    bool ok = parse_keys(keys, action_is_answer(a), &list, e) && check_free(m, a, &list, e);
+    bool ok = parse_keys(keys, place_of(a) != PLACE_ANY, &list, e) && check_free(m, a, &list, e);
     if (ok) {
         unbind(m, a);
         bind_all(m, a, &list, true);

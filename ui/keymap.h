@@ -14,7 +14,8 @@
 
 /* X(ID, name in [keys], default keys, help) */
 #define ACTIONS(X)                                                                                 \
-    X(SEND, "send", "enter", N_("send the message; choose in a list"))                             \
+    X(SEND, "send", "enter",                                                                       \
+      N_("send the message; choose in a list; without a text: open the newest compaction"))        \
     X(NEWLINE, "newline", "ctrl-j alt-enter", N_("begin a new line"))                              \
     X(CANCEL, "cancel", "escape", N_("stop the running turn; close what is open"))                 \
     X(CLEAR, "clear", "ctrl-c", N_("clear the editor; stop the turn; then leave"))                 \
@@ -24,6 +25,8 @@
       N_("complete a /command or an @path; among sessions: go to the preview"))                    \
     X(HISTORY, "history", "ctrl-r", N_("search what you sent before"))                             \
     X(EXTERNAL, "external_editor", "ctrl-g", N_("write in $EDITOR"))                               \
+    X(DRAFT_FOCUS, "draft_focus", "alt-g",                                                         \
+      N_("with a draft summary: have it made again, with a focus"))                                \
     X(PALETTE, "palette", "ctrl-p", N_("list of all commands"))                                    \
     X(HELP, "help", "f1", N_("this help"))                                                         \
     X(SESSIONS, "sessions", "f3", N_("earlier sessions"))                                          \
@@ -34,6 +37,7 @@
     X(SESSION_ARCHIVE, "session_archive", "alt-a", N_("among sessions: archive it, or not"))       \
     X(SESSION_EXPORT, "session_export", "alt-e", N_("among sessions: write it to a file"))         \
     X(SESSION_DELETE, "session_delete", "alt-x", N_("among sessions: delete it"))                  \
+    X(CONTEXT, "context", "f4", N_("what the next request carries"))                               \
     X(FIND, "find", "ctrl-f", N_("find in the transcript"))                                        \
     X(FIND_NEWER, "find_newer", "shift-tab", N_("while finding: the next newer match"))            \
     X(PAGE_UP, "page_up", "pageup", N_("a page towards older"))                                    \
@@ -68,7 +72,12 @@
     X(REDO, "redo", "alt-_", N_("redo"))                                                           \
     X(ALLOW_ONCE, "allow_once", "a", N_("when a tool asks: allow this call"))                      \
     X(ALLOW_SESSION, "allow_session", "s", N_("when a tool asks: allow it for this session"))      \
-    X(DECLINE, "decline", "d", N_("when a tool asks: decline"))
+    X(DECLINE, "decline", "d", N_("when a tool asks: decline"))                                    \
+    X(CONTEXT_PIN, "context_pin", "p", N_("in the context: pin the message, or no more"))          \
+    X(CONTEXT_COMPACT, "context_compact", "c", N_("in the context: shorten it now"))               \
+    X(CONTEXT_UNCOMPACT, "context_uncompact", "u",                                                 \
+      N_("in the context: take the last compaction back"))                                         \
+    X(JUMP, "jump", "o", N_("in the context, in a compaction: go to the message"))
 
 enum action {
     ACTION_NONE,
@@ -87,6 +96,9 @@ const struct action_info *action_info(enum action action); /* not of ACTION_NONE
  * everywhere else. */
 bool action_is_answer(enum action action);
 
+/* What can be done where something is only read. Their keys, too, may be letters. */
+bool action_is_reading(enum action action);
+
 struct keymap {
     VEC(struct keymap_binding {
         struct key key;
@@ -104,11 +116,14 @@ void keymap_release(struct keymap *m);
  * unknown action or key, or a key that [keys] gave to another action before. */
 bool keymap_bind(struct keymap *m, const char *action, const char *keys, struct error *e);
 
-/* Never an answer. */
+/* Neither an answer nor what is done where something is read. */
 enum action keymap_find(const struct keymap *m, const struct key *key);
 
 /* Answers alone. */
 enum action keymap_find_answer(const struct keymap *m, const struct key *key);
+
+/* What is done where something is read, alone. */
+enum action keymap_find_reading(const struct keymap *m, const struct key *key);
 
 /* Appends the action's keys: "Ctrl-J, Alt-Enter"; nothing if it has none. */
 void keymap_describe(const struct keymap *m, enum action action, struct buf *out);

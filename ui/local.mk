@@ -3,8 +3,24 @@ libtui_a_SOURCES += \
 	ui/approval.c ui/approval.h \
 	ui/approval_rows.c \
 	ui/commands.c ui/commands.h \
+	ui/compact.c ui/compact.h \
+	ui/compaction_card.c ui/compaction_card.h \
+	ui/compaction_card_rows.c \
+	ui/compaction_detail.c ui/compaction_detail.h \
+	ui/compaction_detail_private.h \
+	ui/compaction_detail_rows.c \
+	ui/compaction_view.c ui/compaction_view.h \
 	ui/completion.c ui/completion.h \
+	ui/context_private.h \
+	ui/context_rows.c \
+	ui/context_screen.c ui/context_screen.h \
+	ui/context_view.c ui/context_view.h \
+	ui/cover.c ui/cover.h \
 	ui/dispatch.c ui/dispatch.h \
+	ui/draft_review.c ui/draft_review.h \
+	ui/draft_review_rows.c \
+	ui/draft_screen.c ui/draft_screen.h \
+	ui/dropped.c ui/dropped.h \
 	ui/edit_keys.c ui/edit_keys.h \
 	ui/editor.c ui/editor.h \
 	ui/editor_history.c \
@@ -19,9 +35,11 @@ libtui_a_SOURCES += \
 	ui/glyph.c ui/glyph.h \
 	ui/help.c ui/help.h \
 	ui/highlight.c ui/highlight.h \
+	ui/hints.c ui/hints.h \
 	ui/input.c ui/input.h \
 	ui/item.c ui/item.h \
 	ui/item_layout.c ui/item_layout.h \
+	ui/jump.c ui/jump.h \
 	ui/keymap.c ui/keymap.h \
 	ui/languages.c \
 	ui/list.c ui/list.h \
@@ -31,9 +49,13 @@ libtui_a_SOURCES += \
 	ui/markdown_entity.c ui/markdown_entity.h \
 	ui/markdown_split.c ui/markdown_split.h \
 	ui/markdown_table.c ui/markdown_table.h \
+	ui/message_row.c ui/message_row.h \
 	ui/notices.c ui/notices.h \
+	ui/outline.c ui/outline.h \
+	ui/outline_keys.c \
 	ui/path_lister.c ui/path_lister.h \
 	ui/picker.c ui/picker.h \
+	ui/pin.c ui/pin.h \
 	ui/rows.c ui/rows.h \
 	ui/screen.c ui/screen.h \
 	ui/sessions.c ui/sessions.h \
@@ -59,6 +81,7 @@ libtui_a_SOURCES += \
 	ui/transcript_private.h \
 	ui/transcript_turns.c \
 	ui/tty.c ui/tty.h \
+	ui/turns.c ui/turns.h \
 	ui/ui.c ui/ui.h \
 	ui/welcome.c ui/welcome.h \
 	ui/wrap.c ui/wrap.h

@@ -7,13 +7,17 @@
 #include "base/i18n.h"
 #include "base/mem.h"
 #include "base/utf8.h"
+#include "ui/compaction_view.h"
 #include "ui/completion.h"
+#include "ui/context_screen.h"
+#include "ui/draft_screen.h"
 #include "ui/faults.h"
 #include "ui/find.h"
-#include "ui/fork.h"
+#include "ui/jump.h"
 #include "ui/picker.h"
 #include "ui/sessions_screen.h"
 #include "ui/term.h"
+#include "ui/turns.h"
 
 static void replace_string(char **old, char **new)
 {
@@ -29,6 +33,7 @@ static void saw_usage(struct app *app, const struct usage *u)
     if (!usage_known(u))
         return;
     app->last = *u;
+    app->last_is_old = false;
     app->activity.unmeasured = 0;
 }
 
@@ -73,6 +78,69 @@ static void saw_failure(struct app *app, const struct event *ev)
         app_note(app, STYLE_NOTE, "%s", _("/retry sends it again."));
 }
 
+/* The warning about an answer follows it, so that only what comes then tells that there is none. */
+static void saw_answer(struct app *app)
+{
+    app->answered = true;
+}
+
+static void saw_next(struct app *app)
+{
+    app->truncated = app->truncated && !app->answered;
+}
+
+static void saw_warning(struct app *app, const struct event *ev)
+{
+    if (!ev->name || strcmp(ev->name, "prompt_truncated") != 0)
+        return;
+    app->truncated = true;
+    app->answered = false;
+}
+
+/* The figures of the last response are of another history. */
+static void saw_other_history(struct app *app)
+{
+    app->last_is_old = true;
+    app->truncated = false;
+    app->meters.last_input = -1;
+    app->activity.unmeasured = 0;
+}
+
+static void compaction_over(struct app *app)
+{
+    stop_counting(app);
+    app->activity.compacting_ms = 0;
+}
+
+/* The same for what shortens the history. */
+static void note_compaction(struct app *app, struct event *ev, bool live)
+{
+    switch (ev->type) {
+    case EVENT_COMPACTION_STARTED:
+        if (live)
+            app->activity.compacting_ms = clock_mono_ms();
+        break;
+    case EVENT_COMPACTION_DELTA:
+        if (live)
+            saw_delta(app, ev);
+        break;
+    case EVENT_COMPACTION_COMPLETED:
+        saw_other_history(app);
+        if (live)
+            app->meters.estimate = ev->compaction.tokens_after;
+        compaction_over(app);
+        break;
+    case EVENT_COMPACTION_FAILED:
+        compaction_over(app);
+        break;
+    case EVENT_COMPACTION_UNDONE:
+        saw_other_history(app);
+        break;
+    default:
+        break;
+    }
+}
+
 /* Beside the transcript: what the meters and /edit know. `live`: it happens now. */
 static void note_event(struct app *app, struct event *ev, bool live)
 {
@@ -86,6 +154,13 @@ static void note_event(struct app *app, struct event *ev, bool live)
     case EVENT_TOOL_EXECUTION_COMPLETED:
         saw_sent(app, ev, live);
         break;
+    case EVENT_TURN_STARTED:
+    case EVENT_RUN_COMPLETED:
+        saw_next(app);
+        break;
+    case EVENT_WARNING:
+        saw_warning(app, ev);
+        break;
     case EVENT_TEXT_DELTA:
     case EVENT_REASONING_DELTA:
         if (live)
@@ -93,6 +168,7 @@ static void note_event(struct app *app, struct event *ev, bool live)
         break;
     case EVENT_TURN_COMPLETED:
         saw_usage(app, &ev->usage);
+        saw_answer(app);
         stop_counting(app);
         app_touch(app, DIRTY_STATUS);
         break;
@@ -108,8 +184,15 @@ static void note_event(struct app *app, struct event *ev, bool live)
         saw_usage(app, &ev->usage);
         break;
     default:
+        note_compaction(app, ev, live);
         break;
     }
+}
+
+static bool is_delta(enum event_type type)
+{
+    return type == EVENT_TEXT_DELTA || type == EVENT_REASONING_DELTA ||
+           type == EVENT_COMPACTION_DELTA;
 }
 
 static bool ends_run(enum event_type type)
@@ -117,13 +200,20 @@ static bool ends_run(enum event_type type)
     return type == EVENT_RUN_COMPLETED || type == EVENT_RUN_FAILED || type == EVENT_INTERRUPTED;
 }
 
+static bool ends_review(enum event_type type)
+{
+    return type == EVENT_COMPACTION_COMPLETED || type == EVENT_COMPACTION_FAILED || ends_run(type);
+}
+
 static void take_event(struct app *app, struct notice *n)
 {
     struct event *ev = n->event;
-    bool delta = ev->type == EVENT_TEXT_DELTA || ev->type == EVENT_REASONING_DELTA;
     note_event(app, ev, true);
+    context_screen_event(app, ev);
     if (ev->type == EVENT_TOOL_EXECUTION_COMPLETED && approval_over(&app->approval, ev->id))
         app_touch_now(app, DIRTY_BODY);
+    if (ends_review(ev->type))
+        draft_screen_close(app);
     if (ends_run(ev->type)) {
         approval_forget(&app->approval);
         app->activity.over = app->activity.busy;
@@ -133,7 +223,7 @@ static void take_event(struct app *app, struct notice *n)
         app_touch(app, DIRTY_BODY);
     else if (transcript_unread(app->transcript) > 0)
         app->status_dirty = true;
-    if (!delta)
+    if (!is_delta(ev->type))
         app_touch_now(app, DIRTY_STATUS);
     if (ev->type == EVENT_RUN_FAILED)
         saw_failure(app, ev);
@@ -177,7 +267,11 @@ static void open_session(struct app *app, const struct session_info *info)
 {
     transcript_clear(app->transcript);
     approval_forget(&app->approval);
-    fork_forget(app);
+    draft_screen_close(app);
+    turns_forget(app);
+    jump_forget(app);
+    context_screen_close(app);
+    compaction_view_close(app);
     say_parting(app);
     if (app->find.active)
         find_close(app);
@@ -185,6 +279,7 @@ static void open_session(struct app *app, const struct session_info *info)
     app->offline_said = false;
     app->page_asked = false;
     app->last = USAGE_UNKNOWN;
+    app->last_is_old = app->truncated = app->answered = false;
     free(app->last_sent);
     app->last_sent = NULL;
     stop_counting(app);
@@ -228,6 +323,7 @@ static void take_session(struct app *app, struct notice *n)
     if (retitled)
         show_title(&app->session);
     sessions_screen_session(app, n->flag);
+    context_screen_changed(app);
     app->sessions_known = false;
     app_touch_now(app, DIRTY_ALL);
 }
@@ -248,7 +344,8 @@ static void take_page(struct app *app, struct notice *n)
     if (n->number > 0)
         app->page_asked = false;
     find_page_came(app);
-    fork_page_came(app);
+    turns_page_came(app);
+    jump_page_came(app);
     if (n->number == 0)
         sessions_screen_page(app);
     app_want_page(app);
@@ -302,6 +399,9 @@ static void take_provider(struct app *app, struct notice *n)
     app->reason = n->reason;
     app->meters.window = n->meters.window;
     app->meters.price = n->meters.price;
+    app->meters.threshold = n->meters.threshold;
+    app->meters.suspended = n->meters.suspended;
+    context_screen_changed(app);
     app_touch_now(app, DIRTY_TITLE | DIRTY_STATUS);
 }
 
@@ -370,8 +470,10 @@ static void take_busy(struct app *app, struct notice *n)
         stop_counting(app);
     } else {
         app->activity.busy = app->activity.over = app->stop_asked = false;
-        stop_counting(app);
+        compaction_over(app);
         approval_forget(&app->approval);
+        draft_screen_close(app);
+        context_screen_idle(app);
         ring(app);
         send_next(app);
     }
@@ -384,6 +486,21 @@ static void take_approval(struct app *app, struct notice *n)
     if (config_integer(app->config, CONFIG_UI_NOTIFY_AFTER) > 0)
         term_bell();
     app_touch_now(app, DIRTY_ALL);
+}
+
+static void take_context(struct app *app, struct notice *n)
+{
+    context_screen_take(app, n);
+}
+
+static void take_dropped(struct app *app, struct notice *n)
+{
+    compaction_view_take(app, n);
+}
+
+static void take_draft(struct app *app, struct notice *n)
+{
+    draft_screen_take(app, n);
 }
 
 /* What was done */
@@ -416,13 +533,15 @@ static void take_done(struct app *app, struct notice *n)
 }
 
 static void (*const takers[])(struct app *app, struct notice *n) = {
-    [NOTICE_EVENT] = take_event,   [NOTICE_SESSION] = take_session,
-    [NOTICE_PAGE] = take_page,     [NOTICE_LIST] = take_list,
-    [NOTICE_INPUTS] = take_inputs, [NOTICE_PROVIDER] = take_provider,
-    [NOTICE_MODELS] = take_models, [NOTICE_REPORT] = take_report,
-    [NOTICE_BUSY] = take_busy,     [NOTICE_ERROR] = faults_take,
-    [NOTICE_DONE] = take_done,     [NOTICE_APPROVAL] = take_approval,
-    [NOTICE_SEARCH] = take_found,  [NOTICE_PREVIEW] = take_found};
+    [NOTICE_EVENT] = take_event,    [NOTICE_SESSION] = take_session,
+    [NOTICE_PAGE] = take_page,      [NOTICE_LIST] = take_list,
+    [NOTICE_INPUTS] = take_inputs,  [NOTICE_PROVIDER] = take_provider,
+    [NOTICE_MODELS] = take_models,  [NOTICE_REPORT] = take_report,
+    [NOTICE_BUSY] = take_busy,      [NOTICE_ERROR] = faults_take,
+    [NOTICE_DONE] = take_done,      [NOTICE_APPROVAL] = take_approval,
+    [NOTICE_SEARCH] = take_found,   [NOTICE_PREVIEW] = take_found,
+    [NOTICE_DRAFT] = take_draft,    [NOTICE_CONTEXT] = take_context,
+    [NOTICE_DROPPED] = take_dropped};
 
 void notices_take(struct app *app, struct notice *n)
 {

@@ -8,9 +8,10 @@
 #include "base/i18n.h"
 #include "base/mem.h"
 #include "base/utf8.h"
+#include "ui/cover.h"
+#include "ui/draft_screen.h"
 #include "ui/format.h"
 #include "ui/glyph.h"
-#include "ui/sessions.h"
 #include "ui/status.h"
 #include "ui/term.h"
 #include "ui/welcome.h"
@@ -26,11 +27,16 @@ static struct {
     int row, col;
 } editor_caret_at, find_caret;
 
-struct layout layout_make(int rows, int cols, int editor_rows_wanted, bool waiting)
+static bool is_too_small(int rows, int cols)
+{
+    return rows < SCREEN_MIN_ROWS || cols < SCREEN_MIN_COLS;
+}
+
+static struct layout place(int rows, int cols, int editor_rows_wanted, int most, bool waiting)
 {
     struct layout l = {.rows = rows, .cols = cols, .waiting_row = -1, .body_top = 1};
-    l.too_small = rows < SCREEN_MIN_ROWS || cols < SCREEN_MIN_COLS;
-    int most = rows / 3 > 1 ? rows / 3 : 1;
+    l.too_small = is_too_small(rows, cols);
+    most = most > 1 ? most : 1;
     l.editor_rows = editor_rows_wanted < most ? editor_rows_wanted : most;
     if (l.editor_rows < 1)
         l.editor_rows = 1;
@@ -42,6 +48,16 @@ struct layout layout_make(int rows, int cols, int editor_rows_wanted, bool waiti
     if (l.body_rows < 1)
         l.body_rows = 1;
     return l;
+}
+
+struct layout layout_make(int rows, int cols, int editor_rows_wanted, bool waiting)
+{
+    return place(rows, cols, editor_rows_wanted, rows / 3, waiting);
+}
+
+struct layout layout_review(int rows, int cols, int rows_wanted, bool waiting)
+{
+    return place(rows, cols, rows_wanted, rows * 2 / 3, waiting);
 }
 
 int screen_body_rows(void)
@@ -212,10 +228,9 @@ static void draw_question(struct app *app)
         put_row_filled(top + i, rows, (size_t)i, STYLE_OVERLAY);
 }
 
-static void draw_sessions(struct app *app, int height)
+static void draw_cover(struct app *app, int height)
 {
-    sessions_resize(app->sessions_screen, shown.cols, height);
-    const struct rows *rows = sessions_rows(app->sessions_screen);
+    const struct rows *rows = cover_rows(app, shown.cols, height);
     for (int i = 0; i < height; i++)
         put_row_filled(shown.body_top + i, rows, (size_t)i, STYLE_OVERLAY);
 }
@@ -236,8 +251,8 @@ static void draw_body(struct app *app)
     } else if (app->overlay.kind != OVERLAY_NONE) {
         popup = height;
     }
-    if (popup < height && app->sessions_screen)
-        draw_sessions(app, height - popup);
+    if (popup < height && cover_open(app))
+        draw_cover(app, height - popup);
     else if (popup < height)
         draw_transcript(app, height - popup);
     if (popup > 0)
@@ -296,6 +311,10 @@ static void draw_status(struct app *app)
     keymap_describe_first(&app->keymap, ACTION_CANCEL, &stop);
     s.context = app_context(app, &s.context_estimated);
     s.window = app->meters.window;
+    s.threshold = app->meters.threshold;
+    s.compactions = app->meters.compactions;
+    s.suspended = app->meters.suspended;
+    s.truncated = app->truncated;
     s.last = app->last;
     s.total = app->meters.total;
     s.cost = app->meters.cost >= 0 ? app->meters.cost
@@ -303,15 +322,16 @@ static void draw_status(struct app *app)
     s.budget = app->meters.budget != NULL;
     s.budget_percent = app->meters.budget_percent;
     s.working = a->busy;
-    s.asking = approval_open(&app->approval);
-    s.working_ms = now_ms - a->started_ms;
+    s.asking = approval_open(&app->approval) || draft_review_pending(&app->draft);
+    s.compacting = a->compacting_ms != 0;
+    s.working_ms = now_ms - (s.compacting ? a->compacting_ms : a->started_ms);
     s.rate = rate(a, now_ms);
     s.retry = a->busy ? a->retry : 0;
     s.retries = a->retries;
     s.retry_ms = a->retry_at > now_ms ? a->retry_at - now_ms : 0;
     s.retry_reason = a->retry_reason;
     s.unread = unread(app);
-    s.stop_key = stop.data;
+    s.stop_key = draft_review_open(&app->draft) ? NULL : stop.data; /* it refuses the draft */
     rows_init(&rows);
     status_row(&s, shown.cols, &rows);
     put_row_filled(shown.status_row, &rows, 0, STYLE_STATUS);
@@ -336,19 +356,55 @@ static void draw_waiting(const struct app *app)
     free(text);
 }
 
-static void draw_editor(struct app *app)
+static void draw_review(struct app *app)
+{
+    const struct rows *rows =
+        draft_review_rows(&app->draft, &app->keymap, shown.cols, shown.editor_rows);
+    for (int i = 0; i < shown.editor_rows; i++) {
+        if ((size_t)i < rows->list.len)
+            put_row_filled(shown.editor_top + i, rows, (size_t)i, STYLE_EDITOR);
+        else
+            term_fill(shown.editor_top + i, 0, shown.cols, STYLE_EDITOR);
+    }
+    editor_caret_at.row = shown.editor_top + app->draft.caret_row;
+    editor_caret_at.col = app->draft.caret_col;
+}
+
+/* Above what is being written. */
+static void draw_announcement(const struct app *app)
+{
+    struct rows rows;
+    rows_init(&rows);
+    draft_review_announcement(&app->draft, shown.cols, &rows);
+    put_row_filled(shown.editor_top, &rows, 0, STYLE_OVERLAY);
+    rows_release(&rows);
+}
+
+static void draw_message(struct app *app, int top, int height)
 {
     int width = shown.cols - PROMPT_COLUMNS - 1;
-    struct editor_view view = editor_layout(app->editor, width, shown.editor_rows);
-    for (int i = 0; i < shown.editor_rows; i++) {
-        int row = shown.editor_top + i;
+    struct editor_view view = editor_layout(app->editor, width, height);
+    for (int i = 0; i < height; i++) {
+        int row = top + i;
         int used = put(row, 0, PROMPT_COLUMNS, i == 0 ? PROMPT : "  ", STYLE_PROMPT);
         if (view.top + (size_t)i < view.row_count)
             used += term_put_row(row, used, shown.cols - used, view.rows, view.top + (size_t)i);
         term_fill(row, used, shown.cols - used, STYLE_EDITOR);
     }
-    editor_caret_at.row = shown.editor_top + view.caret_row;
+    editor_caret_at.row = top + view.caret_row;
     editor_caret_at.col = PROMPT_COLUMNS + view.caret_col;
+}
+
+static void draw_editor(struct app *app)
+{
+    if (draft_review_open(&app->draft)) {
+        draw_review(app);
+        return;
+    }
+    int announced = draft_review_pending(&app->draft);
+    if (announced)
+        draw_announcement(app);
+    draw_message(app, shown.editor_top + announced, shown.editor_rows - announced);
 }
 
 /* Frames */
@@ -374,14 +430,13 @@ static void place_caret(const struct app *app)
 {
     int row, col;
     bool list = app->overlay.kind != OVERLAY_NONE && list_caret(app->overlay.list, &row, &col);
-    bool sessions = app->sessions_screen && app->overlay.kind == OVERLAY_NONE;
-    if (sessions)
-        sessions_caret(app->sessions_screen, &row, &col);
-    if ((list || sessions) && approval_open(&app->approval))
+    bool cover = cover_open(app) && app->overlay.kind == OVERLAY_NONE;
+    bool line = cover && cover_caret(app, &row, &col);
+    if ((list || cover) && (approval_open(&app->approval) || (cover && !line)))
         term_cursor_hide();
     else if (list)
         term_cursor(list_top + row, col);
-    else if (sessions)
+    else if (line)
         term_cursor(shown.body_top + row, col);
     else if (app->find.active)
         term_cursor(find_caret.row, find_caret.col);
@@ -389,15 +444,26 @@ static void place_caret(const struct app *app)
         term_cursor(editor_caret_at.row, editor_caret_at.col);
 }
 
+static struct layout find_places(struct app *app, int rows, int cols)
+{
+    bool waiting = app->waiting != NULL;
+    if (draft_review_open(&app->draft))
+        return layout_review(rows, cols, draft_review_height(&app->draft, &app->keymap, cols),
+                             waiting);
+    int width = cols > PROMPT_COLUMNS + 2 ? cols - PROMPT_COLUMNS - 1 : 1;
+    size_t wanted = editor_layout(app->editor, width, rows > 3 ? rows / 3 : 1).row_count;
+    wanted += draft_review_pending(&app->draft); /* its announcement */
+    return layout_make(rows, cols, wanted < 1000 ? (int)wanted : 1000, waiting);
+}
+
 /* Finds the places; all is dirty where they moved. */
 static void lay_out(struct app *app)
 {
     int rows, cols;
     term_size(&rows, &cols);
-    int width = cols > PROMPT_COLUMNS + 2 ? cols - PROMPT_COLUMNS - 1 : 1;
-    size_t wanted = editor_layout(app->editor, width, rows > 3 ? rows / 3 : 1).row_count;
-    struct layout l =
-        layout_make(rows, cols, wanted < 1000 ? (int)wanted : 1000, app->waiting != NULL);
+    if (!is_too_small(rows, cols))
+        draft_screen_advance(app, clock_mono_ms());
+    struct layout l = find_places(app, rows, cols);
     if (memcmp(&l, &shown, sizeof l) == 0)
         return;
     shown = l;

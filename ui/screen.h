@@ -19,6 +19,9 @@ struct layout {
 };
 struct layout layout_make(int rows, int cols, int editor_rows_wanted, bool waiting);
 
+/* The same while a summary is reviewed in the place of the editor: it gets up to two thirds. */
+struct layout layout_review(int rows, int cols, int rows_wanted, bool waiting);
+
 /* One frame: draws the dirty parts and sends what changed. */
 void screen_draw(struct app *app);
 

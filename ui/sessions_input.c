@@ -7,6 +7,7 @@
 #include "session/export.h"
 #include "ui/edit_keys.h"
 #include "ui/glyph.h"
+#include "ui/hints.h"
 #include "ui/sessions_private.h"
 
 enum { FILE_NAME_BYTES = 100, TITLE_COLUMNS = 40 /* of a question */ };
@@ -195,21 +196,12 @@ void sessions_edit(struct editor *line, enum action action, const struct key *ke
     }
 }
 
-/* Whether the letter is the catalogue's word for yes. */
-static bool is_letter(const struct key *key, const char *word)
-{
-    uint32_t cp, small;
-    (void)utf8_decode(word, strlen(word), &cp);
-    small = key->cp >= 'A' && key->cp <= 'Z' ? key->cp - 'A' + 'a' : key->cp;
-    return key->code == K_CHAR && !key->ctrl && !key->alt && small == cp;
-}
-
 static void answer_key(struct sessions *s, const struct key *key)
 {
-    if (is_letter(key, _("y"))) {
+    if (hint_is_letter(key, _("y"))) {
         send(s);
         sessions_input_close(s);
-    } else if (is_letter(key, _("n"))) {
+    } else if (hint_is_letter(key, _("n"))) {
         sessions_input_close(s);
     }
 }

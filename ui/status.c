@@ -8,7 +8,9 @@
 #include "ui/glyph.h"
 
 #define GAUGE_CELLS 10
-#define GAUGE_HIGH 90 /* per cent from which the gauge warns */
+#define MARKED_CELLS 12 /* with the mark, which takes the place of one */
+#define MARK_CELL 10    /* where the mark stands at the earliest */
+#define GAUGE_HIGH 90   /* per cent from which the gauge warns */
 #define BUDGET_HIGH 80
 #define SEPARATOR_COLUMNS 3
 
@@ -17,6 +19,7 @@ enum part_kind {
     PART_UNREAD,
     PART_RETRY,
     PART_WORKING,
+    PART_TRUNCATED,
     PART_GAUGE,
     PART_CONTEXT,
     PART_INPUT,
@@ -25,37 +28,66 @@ enum part_kind {
     PART_RATE,
     PART_TOTAL,
     PART_COST,
+    PART_COMPACTIONS,
+    PART_SUSPENDED,
     PART_BUDGET,
     PART_COUNT
 };
 
 /* The higher, the longer it stays when the line gets narrow. */
 static const int part_rank[PART_COUNT] = {
-    [PART_UNREAD] = 10, [PART_RETRY] = 12, [PART_WORKING] = 11, [PART_GAUGE] = 3,
-    [PART_CONTEXT] = 9, [PART_INPUT] = 5,  [PART_OUTPUT] = 6,   [PART_CACHED] = 2,
-    [PART_RATE] = 7,    [PART_TOTAL] = 1,  [PART_COST] = 4,     [PART_BUDGET] = 8};
+    [PART_UNREAD] = 11, [PART_RETRY] = 14,    [PART_WORKING] = 13,   [PART_TRUNCATED] = 12,
+    [PART_GAUGE] = 3,   [PART_CONTEXT] = 10,  [PART_INPUT] = 5,      [PART_OUTPUT] = 6,
+    [PART_CACHED] = 2,  [PART_RATE] = 7,      [PART_TOTAL] = 0,      [PART_COST] = 4,
+    [PART_BUDGET] = 8,  [PART_SUSPENDED] = 9, [PART_COMPACTIONS] = 1};
 
 struct part {
     struct buf text; /* empty: not shown */
     enum style style;
 };
 
+/* What the context is measured by: where it is compacted, if that is to come, else its end. */
+static int64_t limit(const struct status *s)
+{
+    bool compacts = s->threshold > 0 && !s->suspended;
+    return compacts && (s->window <= 0 || s->threshold < s->window) ? s->threshold : s->window;
+}
+
 static int percent(const struct status *s)
 {
-    int64_t p = s->window > 0 ? (s->context * 100 + s->window / 2) / s->window : 0;
+    int64_t all = limit(s), p = all > 0 ? (s->context * 100 + all / 2) / all : 0;
     return p > 999 ? 999 : (int)p;
+}
+
+static int64_t cells_of(int64_t tokens, int64_t all, int cells)
+{
+    return (tokens * cells + all / 2) / all;
+}
+
+/* What all cells stand for: the window, but of one far beyond the limit only what lets the mark
+ * stand near the end. */
+static int64_t gauge_span(const struct status *s)
+{
+    int64_t most = limit(s) * MARKED_CELLS / MARK_CELL;
+    return s->window > 0 && s->window < most ? s->window : most;
 }
 
 static void make_gauge(const struct status *s, struct part *p)
 {
-    if (s->context < 0 || s->window <= 0)
+    bool marked = s->window > 0 && limit(s) < s->window;
+    int64_t all = marked ? gauge_span(s) : limit(s);
+    if (s->context < 0 || all <= 0)
         return;
-    buf_addstr(&p->text, _("ctx "));
-    int full = percent(s) * GAUGE_CELLS / 100;
+    int cells = marked ? MARKED_CELLS : GAUGE_CELLS;
+    int64_t full = cells_of(s->context, all, cells);
+    int64_t mark = marked ? limit(s) * cells / all : -1;
     if (full == 0 && s->context > 0)
         full = 1;
-    for (int i = 0; i < GAUGE_CELLS; i++)
-        buf_addstr(&p->text, glyph(i < full ? GLYPH_GAUGE_FULL : GLYPH_GAUGE_EMPTY));
+    buf_addstr(&p->text, _("ctx "));
+    for (int i = 0; i < cells; i++)
+        buf_addstr(&p->text, glyph(i == mark  ? GLYPH_BAR
+                                   : i < full ? GLYPH_GAUGE_FULL
+                                              : GLYPH_GAUGE_EMPTY));
     p->style = percent(s) >= GAUGE_HIGH ? STYLE_GAUGE_HIGH : STYLE_GAUGE;
 }
 
@@ -69,14 +101,15 @@ static void make_context(const struct status *s, bool labelled, struct part *p)
         buf_addstr(&p->text, _("ctx "));
     if (s->context_estimated)
         buf_addch(&p->text, '~');
-    if (s->window > 0)
+    int64_t all = limit(s);
+    if (all > 0)
         buf_addf(&p->text, "%d %% ", percent(s));
     format_short(&p->text, s->context);
-    if (s->window > 0) {
+    if (all > 0) {
         buf_addch(&p->text, '/');
-        format_short(&p->text, s->window);
+        format_short(&p->text, all);
     }
-    if (s->window > 0 && percent(s) >= GAUGE_HIGH)
+    if (percent(s) >= GAUGE_HIGH)
         p->style = STYLE_GAUGE_HIGH;
 }
 
@@ -98,6 +131,10 @@ static void make_working(const struct status *s, struct part *p)
     int seconds = (int)(s->working_ms / 1000);
     if (s->asking)
         buf_addstr(&p->text, _("waiting for you"));
+    else if (s->compacting && seconds < 60)
+        buf_addf(&p->text, _("compacting %d s"), seconds);
+    else if (s->compacting)
+        buf_addf(&p->text, _("compacting %d:%02d"), seconds / 60, seconds % 60);
     else if (seconds < 60)
         buf_addf(&p->text, _("working %d s"), seconds);
     else
@@ -155,6 +192,18 @@ static void make_budget(const struct status *s, struct part *p)
         p->style = STYLE_GAUGE_HIGH;
 }
 
+static void make_compaction(const struct status *s, struct part parts[PART_COUNT])
+{
+    if (s->truncated)
+        buf_addstr(&parts[PART_TRUNCATED].text, _("the server dropped the beginning!"));
+    parts[PART_TRUNCATED].style = STYLE_ERROR;
+    if (s->compactions > 0)
+        buf_addf(&parts[PART_COMPACTIONS].text, "%s%d", glyph(GLYPH_AGAIN), s->compactions);
+    if (s->suspended)
+        buf_addstr(&parts[PART_SUSPENDED].text, _("compaction stopped"));
+    parts[PART_SUSPENDED].style = STYLE_WARNING;
+}
+
 static void make_parts(const struct status *s, struct part parts[PART_COUNT])
 {
     for (int i = 0; i < PART_COUNT; i++) {
@@ -173,6 +222,7 @@ static void make_parts(const struct status *s, struct part parts[PART_COUNT])
     if (s->rate >= 0)
         buf_addf(&parts[PART_RATE].text, _("~%.0f tokens/s"), s->rate);
     make_totals(s, &parts[PART_TOTAL], &parts[PART_COST]);
+    make_compaction(s, parts);
     make_budget(s, &parts[PART_BUDGET]);
 }
 

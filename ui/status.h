@@ -12,7 +12,11 @@
 struct status {
     int64_t context; /* tokens that the next request would carry; -1 unknown */
     bool context_estimated;
-    int64_t window; /* 0 unknown */
+    int64_t window;    /* 0 unknown */
+    int64_t threshold; /* from which it is compacted; 0: it is not */
+    int compactions;   /* of the session */
+    bool suspended;    /* compaction has stopped after failures */
+    bool truncated;    /* the server left out the beginning of the last request */
 
     struct usage last;  /* of the last response */
     struct usage total; /* of the session */
@@ -21,7 +25,8 @@ struct status {
     int budget_percent; /* of what is nearest its end, that is used up */
 
     bool working;
-    bool asking; /* … but waits for an answer of the person */
+    bool asking;     /* … but waits for an answer of the person */
+    bool compacting; /* … on the history, not on an answer */
     int64_t working_ms;
     double rate; /* tokens per second, an estimate; negative: nothing streams */
 

@@ -6,6 +6,7 @@
 #include "base/i18n.h"
 #include "base/json.h"
 #include "base/utf8.h"
+#include "ui/format.h"
 #include "ui/glyph.h"
 #include "ui/markdown_code.h"
 #include "ui/wrap.h"
@@ -62,14 +63,6 @@ static void add_argument(struct rows *out, const struct item *call, size_t colum
     buf_release(&text);
 }
 
-static void add_duration(struct buf *out, int64_t ms)
-{
-    if (ms < 1000)
-        buf_addf(out, _("%d ms"), (int)ms);
-    else
-        buf_addf(out, _("%.1f s"), (double)ms / 1000);
-}
-
 static void outcome(struct styled *out, const struct item *call)
 {
     struct buf text = BUF_INIT;
@@ -82,7 +75,7 @@ static void outcome(struct styled *out, const struct item *call)
         buf_addf(&text, " %s ", glyph(GLYPH_ARROW));
         buf_addf(&text, ngettext("%zu line", "%zu lines", call->result_lines), call->result_lines);
         buf_addf(&text, " %s ", glyph(GLYPH_DOT));
-        add_duration(&text, call->ms);
+        format_duration(&text, call->ms);
         styled_add(out, text.data, text.len, STYLE_TOOL, 0);
     } else if (call->given_up) {
         buf_addf(&text, " %s %s", glyph(GLYPH_FAILED), _("no result"));

@@ -18,6 +18,7 @@ struct transcript *transcript_new(void)
 {
     struct transcript *t = mem_alloc(sizeof *t);
     fold_init(&t->fold);
+    t->fold.hints = &t->hints;
     rows_init(&t->marked);
     t->follow = true;
     t->width = 80;
@@ -32,11 +33,19 @@ static void forget_find(struct transcript *t)
     t->found = false;
 }
 
+static void forget_hints(struct transcript *t)
+{
+    free(t->hints.cancel);
+    free(t->hints.open);
+    t->hints = (struct card_hints){0};
+}
+
 void transcript_free(struct transcript *t)
 {
     if (!t)
         return;
     fold_release(&t->fold);
+    forget_hints(t);
     forget_find(t);
     rows_release(&t->marked);
     vec_release(&t->visible);
@@ -48,6 +57,7 @@ void transcript_clear(struct transcript *t)
 {
     fold_release(&t->fold);
     fold_init(&t->fold);
+    t->fold.hints = &t->hints;
     forget_find(t);
     vec_clear(&t->laid);
     vec_clear(&t->visible);
@@ -72,6 +82,12 @@ void transcript_set_reasoning(struct transcript *t, enum reasoning_view view)
     for (size_t i = 0; i < item_count(t); i++)
         if (item_at(t, i)->kind == ITEM_REASONING)
             item_at(t, i)->change = ITEM_CHANGED;
+}
+
+void transcript_set_hints(struct transcript *t, const char *cancel, const char *open, bool settings)
+{
+    forget_hints(t);
+    t->hints = (struct card_hints){mem_strdup(cancel), mem_strdup(open), settings};
 }
 
 /* --- rows and places --- */
@@ -364,6 +380,28 @@ bool transcript_scroll_to_top(struct transcript *t)
     return before.item != t->top.item || before.row != t->top.row;
 }
 
+/* Notes of our own have the number of what they follow. */
+static size_t item_of_event(const struct transcript *t, int64_t seq)
+{
+    for (size_t i = item_count(t); i-- > 0;)
+        if (item_at(t, i)->seq <= seq && item_at(t, i)->kind != ITEM_NOTE)
+            return i;
+    return SIZE_MAX;
+}
+
+bool transcript_show_event(struct transcript *t, int64_t seq)
+{
+    size_t index = item_of_event(t, seq);
+    if (index == SIZE_MAX) {
+        (void)transcript_scroll_to_top(t);
+        return false;
+    }
+    while (index > 0 && transcript_rows_of(t, index) == 0) /* reasoning may be hidden */
+        index--;
+    transcript_show(t, (struct place){index, item_at(t, index)->lead});
+    return true;
+}
+
 bool transcript_at_end(const struct transcript *t)
 {
     return t->follow;
@@ -498,6 +536,34 @@ void transcript_toggle_all(struct transcript *t)
     }
     for (size_t i = 0; i < item_count(t); i++)
         item_set_open(item_at(t, i), open, t->reasoning);
+}
+
+/* --- compactions --- */
+
+bool transcript_tick(struct transcript *t, int64_t elapsed_ms)
+{
+    return t->fold.card && compaction_card_tick(t->fold.card, elapsed_ms);
+}
+
+void transcript_redraft(struct transcript *t)
+{
+    if (t->fold.card)
+        compaction_card_restart(t->fold.card);
+}
+
+int64_t transcript_card(const struct transcript *t, size_t index)
+{
+    return index < item_count(t) ? compaction_card_completed(item_at(t, index)) : 0;
+}
+
+int64_t transcript_newest_card(struct transcript *t)
+{
+    size_t count;
+    const struct transcript_row *rows = transcript_rows(t, &count);
+    int64_t newest = 0;
+    for (size_t i = count; i-- > 0 && !newest;)
+        newest = transcript_card(t, rows[i].item);
+    return newest;
 }
 
 /* --- copying --- */

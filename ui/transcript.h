@@ -1,7 +1,7 @@
 /* The conversation as the screen shows it: a fold over events into items (user message, answer,
- * reasoning, tool call, note), each laid out for the current width when it is first looked at and
- * then cached. The place in it is an item and a row in it, never a row number from the top: cost
- * grows with what is on the screen. No curses. */
+ * reasoning, tool call, compaction, note), each laid out for the current width when it is first
+ * looked at and then cached. The place in it is an item and a row in it, never a row number from
+ * the top: cost grows with what is on the screen. No curses. */
 #ifndef UI_TRANSCRIPT_H
 #define UI_TRANSCRIPT_H
 
@@ -20,6 +20,11 @@ struct transcript *transcript_new(void);
 void transcript_free(struct transcript *t);
 void transcript_clear(struct transcript *t);
 void transcript_set_reasoning(struct transcript *t, enum reasoning_view view);
+
+/* What the cards of compactions say of keys (NULL: nothing), and whether how to choose another
+ * mode. Before any event. */
+void transcript_set_hints(struct transcript *t, const char *cancel, const char *open,
+                          bool settings);
 
 /* Returns whether what is on the screen may have changed. Seen numbers are passed over. */
 bool transcript_apply(struct transcript *t, const struct event *ev);
@@ -42,6 +47,11 @@ bool transcript_scroll(struct transcript *t, int rows);
 bool transcript_scroll_to_end(struct transcript *t);
 bool transcript_scroll_to_top(struct transcript *t); /* of what is held */
 bool transcript_at_end(const struct transcript *t);
+
+/* The message that an event belongs to becomes the view's first. False, with the view at the top,
+ * if it is on a page that is not held, or nowhere. */
+bool transcript_show_event(struct transcript *t, int64_t seq);
+
 /* Rows of news below the view as of the last transcript_rows(); 0 at the end. */
 int transcript_unread(const struct transcript *t);
 
@@ -59,6 +69,17 @@ bool transcript_toggle(struct transcript *t, size_t item);
 /* Folds or opens all tool calls and reasoning at once. */
 void transcript_toggle_all(struct transcript *t);
 
+/* How long the compaction that goes on has taken. Returns whether that shows. */
+bool transcript_tick(struct transcript *t, int64_t elapsed_ms);
+
+/* Another draft of the running compaction's summary follows in place of this one. */
+void transcript_redraft(struct transcript *t);
+
+/* Number of the compaction_completed that this item tells of; 0: none. */
+int64_t transcript_card(const struct transcript *t, size_t item);
+/* The same of the newest in the view. */
+int64_t transcript_newest_card(struct transcript *t);
+
 /* Source text of the newest answer / newest fenced code block; NULL if there is none. Borrowed. */
 const char *transcript_last_answer(const struct transcript *t);
 char *transcript_last_code(const struct transcript *t); /* the caller frees */
@@ -67,6 +88,7 @@ char *transcript_last_code(const struct transcript *t); /* the caller frees */
 struct transcript_turn {
     size_t number;    /* from 1, among those that are held */
     const char *text; /* clean */
+    int64_t seq;      /* of the message */
     int64_t last;     /* number of the last event that belongs to it */
 };
 void transcript_each_turn(const struct transcript *t,

@@ -9,6 +9,8 @@
 #include "ui/format.h"
 #include "ui/glyph.h"
 
+enum { QUOTE_COLUMNS = 40 };
+
 void fold_init(struct fold *f)
 {
     *f = (struct fold){.need_label = true, .first_removed = SIZE_MAX};
@@ -21,6 +23,7 @@ void fold_release(struct fold *f)
     vec_release(&f->items);
     vec_release(&f->open);
     vec_release(&f->taken_back);
+    vec_release(&f->undone);
 }
 
 static bool is_spoken(enum item_kind kind)
@@ -33,11 +36,12 @@ static void set_lead(struct fold *f, size_t index)
 {
     struct item *item = f->items.items[index];
     const struct item *before = index ? f->items.items[index - 1] : NULL;
-    bool lead = item->kind == ITEM_USER || item->label;
+    bool lead = item->kind == ITEM_USER || item->kind == ITEM_COMPACTION || item->label;
     if (item->kind == ITEM_NOTE)
         lead = !before || before->kind != ITEM_NOTE;
     else if (is_spoken(item->kind) && before)
-        lead |= before->kind == ITEM_ANSWER || before->kind == ITEM_NOTE;
+        lead |= before->kind == ITEM_ANSWER || before->kind == ITEM_NOTE ||
+                before->kind == ITEM_COMPACTION;
     if (lead != item->lead)
         item->change = ITEM_CHANGED;
     item->lead = lead;
@@ -68,6 +72,8 @@ static void remove_item(struct fold *f, size_t index)
     forget_open(f, item);
     if (f->cut_off == item)
         f->cut_off = NULL;
+    if (f->card == item)
+        f->card = NULL;
     f->need_label |= item->label;
     vec_remove(&f->items, index, 1);
     item_free(item);
@@ -200,6 +206,90 @@ static bool tool_completed(struct fold *f, const struct event *ev)
     return true;
 }
 
+/* --- compactions --- */
+
+/* The one that has no end, or one whose beginning is on an older page. */
+static struct item *card_of(struct fold *f, const struct event *ev)
+{
+    if (f->card)
+        return f->card;
+    f->card = add_item(f, ITEM_COMPACTION, ev->seq);
+    compaction_card_new(f->card, f->hints);
+    return f->card;
+}
+
+static void cut_off_card(struct fold *f)
+{
+    if (f->card)
+        compaction_card_cut_off(f->card);
+}
+
+static void leave_card(struct fold *f)
+{
+    cut_off_card(f);
+    f->card = NULL;
+}
+
+static bool compaction_started(struct fold *f, const struct event *ev)
+{
+    leave_card(f);
+    compaction_card_start(card_of(f, ev), ev);
+    return true;
+}
+
+static bool compaction_delta(struct fold *f, const struct event *ev)
+{
+    compaction_card_delta(card_of(f, ev), ev);
+    return true;
+}
+
+static bool compaction_ended(struct fold *f, const struct event *ev)
+{
+    compaction_card_end(card_of(f, ev), ev);
+    f->card = NULL;
+    return true;
+}
+
+static void undo_card(struct fold *f, int64_t completed)
+{
+    for (size_t i = f->items.len; completed > 0 && i-- > 0;)
+        if (compaction_card_completed(f->items.items[i]) == completed)
+            compaction_card_undo(f->items.items[i]);
+}
+
+static bool compaction_undone(struct fold *f, const struct event *ev)
+{
+    undo_card(f, ev->number);
+    vec_push(&f->undone, ev->number);
+    add_dashed(f, _("the compaction was taken back; the model is sent all of it again"), ev->seq);
+    return true;
+}
+
+/* The beginning of the message's first line; nothing if it is not here. */
+static void quote_message(const struct fold *f, int64_t seq, struct buf *out)
+{
+    for (size_t i = f->items.len; seq > 0 && i-- > 0;) {
+        const struct item *item = f->items.items[i];
+        if (item->seq != seq || (item->kind != ITEM_USER && item->kind != ITEM_ANSWER))
+            continue;
+        size_t line = strcspn(item->text.data, "\n"), cut;
+        cut = utf8_cut_width(item->text.data, line, QUOTE_COLUMNS);
+        buf_addf(out, ": %s%.*s%s%s", glyph(GLYPH_QUOTE_OPEN), (int)cut, item->text.data,
+                 cut < line ? glyph(GLYPH_ELLIPSIS) : "", glyph(GLYPH_QUOTE_CLOSE));
+        return;
+    }
+}
+
+static bool message_pinned(struct fold *f, const struct event *ev)
+{
+    struct buf text = BUF_INIT;
+    buf_addstr(&text, ev->flag ? _("pinned: no compaction takes it away") : _("no longer pinned"));
+    quote_message(f, ev->number, &text);
+    add_dashed(f, text.data, ev->seq);
+    buf_release(&text);
+    return true;
+}
+
 /* --- runs --- */
 
 static void close_texts(struct fold *f)
@@ -233,6 +323,12 @@ static int64_t earlier(const struct item *item, int64_t from)
     return item->kind == ITEM_USER && item->from < from ? item->from : from;
 }
 
+/* What became of the conversation is not taken back with a run. */
+static bool outlives_run(const struct item *item)
+{
+    return item->card && item->card->ended;
+}
+
 /* The run's beginning may be on an older page, which then drops it. Returns where the turn began.
  */
 static int64_t take_back(struct fold *f, int64_t from, int64_t to)
@@ -241,7 +337,8 @@ static int64_t take_back(struct fold *f, int64_t from, int64_t to)
     int64_t began = from;
     for (size_t i = f->items.len; i-- > 0 && f->items.items[i]->seq >= from;) {
         began = earlier(f->items.items[i], began);
-        remove_item(f, i);
+        if (!outlives_run(f->items.items[i]))
+            remove_item(f, i);
     }
     if (from < f->first_seq)
         vec_push(&f->taken_back, range);
@@ -253,6 +350,7 @@ static bool run_started(struct fold *f, const struct event *ev)
     const char *text = ev->text ? ev->text : "";
     int64_t from = ev->seq;
     close_texts(f);
+    leave_card(f);
     if (ev->number > 0)
         from = take_back(f, ev->number, ev->seq);
     else if (f->run_open && !f->cut_off)
@@ -278,9 +376,11 @@ static bool turn_completed(struct fold *f, const struct event *ev)
 
 static bool retrying(struct fold *f, const struct event *ev)
 {
-    bool any = f->open.len > 0;
+    bool any = f->open.len > 0 || f->card;
     (void)ev;
     drop_open(f);
+    if (f->card)
+        compaction_card_restart(f->card);
     return any;
 }
 
@@ -333,6 +433,7 @@ static void give_up_calls(struct fold *f)
 static void end_run(struct fold *f)
 {
     close_texts(f);
+    leave_card(f);
     give_up_calls(f);
     f->run_open = false;
 }
@@ -388,6 +489,12 @@ static bool (*const effects[EVENT_TYPE_COUNT])(struct fold *, const struct event
     [EVENT_TOOL_EXECUTION_COMPLETED] = tool_completed,
     [EVENT_TURN_COMPLETED] = turn_completed,
     [EVENT_RETRYING] = retrying,
+    [EVENT_COMPACTION_STARTED] = compaction_started,
+    [EVENT_COMPACTION_DELTA] = compaction_delta,
+    [EVENT_COMPACTION_COMPLETED] = compaction_ended,
+    [EVENT_COMPACTION_FAILED] = compaction_ended,
+    [EVENT_COMPACTION_UNDONE] = compaction_undone,
+    [EVENT_MESSAGE_PINNED] = message_pinned,
     [EVENT_WARNING] = warning,
     [EVENT_BUDGET_WARNING] = budget_warning,
     [EVENT_RUN_COMPLETED] = run_completed,
@@ -458,7 +565,7 @@ static void drop_taken_back(struct fold *older, struct fold *f)
         int64_t began = range.from;
         for (size_t i = older->items.len; i-- > 0;) {
             int64_t seq = older->items.items[i]->seq;
-            if (seq < range.from || seq >= range.to)
+            if (seq < range.from || seq >= range.to || outlives_run(older->items.items[i]))
                 continue;
             began = earlier(older->items.items[i], began);
             remove_item(older, i);
@@ -467,6 +574,30 @@ static void drop_taken_back(struct fold *older, struct fold *f)
         if (range.from < older->first_seq)
             vec_push(&older->taken_back, range);
     }
+}
+
+/* A compaction that was cut by the border goes on in the first that is there; else it died. */
+static void join_cards(struct fold *f, struct fold *older)
+{
+    struct item *first = NULL;
+    for (size_t i = 0; i < f->items.len && !first; i++)
+        first = f->items.items[i]->card ? f->items.items[i] : NULL;
+    if (!older->card || !first || first->card->started) {
+        leave_card(older);
+        return;
+    }
+    compaction_card_join(first, older->card);
+    for (size_t i = older->items.len; older->card && i-- > 0;)
+        if (older->items.items[i] == older->card)
+            remove_item(older, i);
+}
+
+static void join_undone(struct fold *f, struct fold *older)
+{
+    for (size_t i = 0; i < f->undone.len; i++)
+        undo_card(older, f->undone.items[i]);
+    for (size_t i = 0; i < older->undone.len; i++)
+        vec_push(&f->undone, older->undone.items[i]);
 }
 
 static void put_in_front(struct fold *f, struct fold *older)
@@ -492,6 +623,7 @@ static void put_in_front(struct fold *f, struct fold *older)
 static void begin_with(struct fold *f, struct fold *page)
 {
     close_texts(page);
+    cut_off_card(page);
     if (page->run_open)
         cut_off_note(page);
     f->last_seq = page->last_seq;
@@ -499,6 +631,7 @@ static void begin_with(struct fold *f, struct fold *page)
     f->run_open = page->run_open;
     f->partial = page->partial;
     f->cut_off = page->cut_off;
+    f->card = page->card;
 }
 
 /* The run at the border goes on there, or it died before the page that is there began. */
@@ -525,14 +658,17 @@ size_t fold_prepend(struct fold *f, struct event *const *events, size_t count, b
 {
     struct fold older;
     fold_init(&older);
+    older.hints = f->hints;
     for (size_t i = 0; i < count; i++)
         fold_apply(&older, events[i]);
     if (f->last_seq == 0) {
         begin_with(f, &older);
     } else {
+        join_cards(f, &older);
         join_runs(f, &older);
         drop_taken_back(&older, f);
     }
+    join_undone(f, &older);
     f->more = more;
     size_t added = older.items.len;
     put_in_front(f, &older);

@@ -8,6 +8,7 @@
 
 #include "base/vec.h"
 #include "chat/event.h"
+#include "ui/compaction_card.h"
 #include "ui/item.h"
 
 /* Events from `from` to before `to` were taken back by a retry. */
@@ -19,7 +20,10 @@ struct fold {
     VEC(struct item *) items;
     VEC(struct item *) open; /* text items of this model call that are not complete */
     VEC(struct taken_back) taken_back;
-    struct item *cut_off; /* note that the last run has no end */
+    VEC(int64_t) undone;            /* compactions that hold no more */
+    struct item *cut_off;           /* note that the last run has no end */
+    struct item *card;              /* the compaction that has no end; NULL: none */
+    const struct card_hints *hints; /* borrowed; NULL: none */
     int64_t first_seq, last_seq;
     bool need_label;
     bool run_open;

@@ -17,6 +17,7 @@ struct place {
 struct transcript {
     struct fold fold;
     enum reasoning_view reasoning;
+    struct card_hints hints;
     int width, height;
 
     bool follow;      /* the view is at the end and stays there */

@@ -21,6 +21,7 @@ void transcript_each_turn(const struct transcript *t,
             continue;
         turn.number++;
         turn.text = f->items.items[i]->text.data;
+        turn.seq = f->items.items[i]->seq;
         turn.last = last_of(f, i);
         visit(context, &turn);
     }

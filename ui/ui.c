@@ -44,6 +44,7 @@ static void handle_signal(struct app *app, int number)
         term_resized();
         term_redraw(); /* what the terminal made of its text meanwhile, nobody knows */
         approval_hidden(&app->approval);
+        draft_review_hidden(&app->draft);
         app_touch_now(app, DIRTY_ALL);
         break;
     case SIGTSTP:

@@ -21,9 +21,60 @@ int64_t agent_max_output(int64_t configured, int64_t model_limit, int64_t window
     return limit > 0 ? limit : 1;
 }
 
-static bool complete_once(struct run *r, const struct tool_spec *specs, size_t spec_count)
+bool run_complete(struct run *r, const struct provider *provider, const struct provider_call *call,
+                  const struct request *request, struct response *response, struct failure *failure)
+{
+    int max = (int)config_integer(r->a->config, CONFIG_PROVIDER_MAX_RETRIES);
+    for (int attempt = 1; !r->lost; attempt++) {
+        response_release(response);
+        response_init(response);
+        failure_clear(failure);
+        if (provider->complete(call, request, response, failure))
+            return true;
+        int64_t wait = r->lost ? -1 : retry_wait(failure, attempt, max, entropy_unit());
+        if (wait < 0)
+            break;
+        run_tell_retrying(r, failure, attempt, retry_limit(failure, max), wait);
+        if (!wakeup_sleep(r->a->wakeup, (int)wait)) {
+            failure->kind = FAILURE_CANCELLED;
+            break;
+        }
+    }
+    return false;
+}
+
+static int64_t tokens_of_text(const char *text)
+{
+    return text ? (int64_t)strlen(text) / 4 : 0;
+}
+
+int64_t agent_tools_estimate(const struct tool_spec *specs, size_t count)
+{
+    size_t bytes = 0;
+    for (size_t i = 0; i < count; i++)
+        bytes += strlen(specs[i].name) + strlen(specs[i].description) + strlen(specs[i].schema);
+    return (int64_t)bytes / 4;
+}
+
+static int64_t estimate_request(const struct agent *a, const struct tool_spec *specs, size_t count)
+{
+    return tokens_of_text(a->system) + agent_tools_estimate(specs, count) + a->history->estimate;
+}
+
+int64_t agent_request_estimate(const struct agent *a)
+{
+    struct tool_spec *specs;
+    size_t count = agent_offered_tools(a, &specs);
+    int64_t tokens = estimate_request(a, specs, count);
+    free(specs);
+    return tokens;
+}
+
+static bool complete(struct run *r)
 {
     const struct agent *a = r->a;
+    struct tool_spec *specs;
+    size_t spec_count = agent_offered_tools(a, &specs);
     const struct request request = {
         .model = a->model,
         .system = a->system,
@@ -31,9 +82,9 @@ static bool complete_once(struct run *r, const struct tool_spec *specs, size_t s
         .message_count = a->history->messages.len,
         .tools = specs,
         .tool_count = spec_count,
-        .max_output = run_output_limit(r),
+        .max_output = run_output_within(r, a->max_output),
         .window = a->window,
-        .estimate = a->history->estimate + (int64_t)(a->system ? strlen(a->system) / 4 : 0),
+        .estimate = estimate_request(a, specs, spec_count),
     };
     const struct provider_call call = {
         .http = a->http,
@@ -43,33 +94,8 @@ static bool complete_once(struct run *r, const struct tool_spec *specs, size_t s
         .delta = run_tell_delta,
         .context = r,
     };
-    response_release(&r->response);
-    response_init(&r->response);
-    failure_clear(&r->failure);
     r->accounted = false;
-    return a->provider->complete(&call, &request, &r->response, &r->failure);
-}
-
-/* One model call with its retries; the reason of the last failure stays in r->failure. */
-static bool complete_with_retries(struct run *r)
-{
-    struct tool_spec *specs;
-    size_t spec_count = run_offered_tools(r->a, &specs);
-    int max = (int)config_integer(r->a->config, CONFIG_PROVIDER_MAX_RETRIES);
-    bool ok = false;
-    for (int attempt = 1; !r->lost; attempt++) {
-        ok = complete_once(r, specs, spec_count);
-        if (ok || r->lost)
-            break;
-        int64_t wait = retry_wait(&r->failure, attempt, max, entropy_unit());
-        if (wait < 0)
-            break;
-        run_tell_retrying(r, attempt, retry_limit(&r->failure, max), wait);
-        if (!wakeup_sleep(r->a->wakeup, (int)wait)) {
-            r->failure.kind = FAILURE_CANCELLED;
-            break;
-        }
-    }
+    bool ok = run_complete(r, a->provider, &call, &request, &r->response, &r->failure);
     free(specs);
     return ok;
 }
@@ -90,22 +116,36 @@ static void learn_window(struct agent *a, const struct failure *f)
 
 static enum outcome call_failed(struct run *r)
 {
+    enum outcome ended = OUTCOME_MORE;
     learn_window(r->a, &r->failure);
+    if (run_recover_overflow(r, &ended))
+        return OUTCOME_MORE;
     run_tell_answer(r, true);
+    if (ended != OUTCOME_MORE)
+        return ended;
     if (r->failure.kind == FAILURE_CANCELLED)
         return run_stopped(r);
     failure_error(&r->failure, &r->end);
     return OUTCOME_FAILED;
 }
 
+/* A summary may have used up what was left. */
+static bool ready_to_call(struct run *r, enum outcome *outcome)
+{
+    *outcome = OUTCOME_FAILED;
+    return run_has_budget(r) && run_make_room(r, outcome) && run_has_budget(r);
+}
+
 static enum outcome run_call(struct run *r)
 {
-    if (!run_has_budget(r))
-        return OUTCOME_FAILED;
+    enum outcome outcome;
+    if (!ready_to_call(r, &outcome))
+        return outcome;
     run_warn(r);
     run_tell_call(r);
-    if (!complete_with_retries(r))
+    if (!complete(r))
         return call_failed(r);
+    r->overflowed = false;
     run_tell_answer(r, false);
     run_tell_call_completed(r);
     run_warn(r);
@@ -131,7 +171,11 @@ static enum outcome run_calls(struct run *r)
 bool agent_run(struct agent *a, const char *input, const char *attachments, int64_t retries,
                struct error *e)
 {
-    struct run r = {.a = a, .e = e, .started_ms = clock_mono_ms(), .usage = USAGE_UNKNOWN};
+    struct run r = {.a = a,
+                    .e = e,
+                    .started_ms = clock_mono_ms(),
+                    .usage = USAGE_UNKNOWN,
+                    .overhead = USAGE_UNKNOWN};
     response_init(&r.response);
     budget_begin_turn(a->budget);
     run_tell_started(&r, input, attachments, retries);

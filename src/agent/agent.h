@@ -11,6 +11,7 @@
 #include "base/wakeup.h"
 #include "chat/event.h"
 #include "chat/history.h"
+#include "compact/compact.h"
 #include "config/config.h"
 #include "provider/provider.h"
 
@@ -45,7 +46,15 @@ struct agent {
      * interrupt while it waits is an APPROVAL_DENY, after which go_on() says no. */
     enum approval (*ask)(void *context, const struct tool_call *call, const char *id,
                          const char *args, const char *preview);
-    void *context; /* of both */
+
+    /* Compaction; NULL: histories are not shortened. The callbacks as in struct compact_host. */
+    const struct compact_settings *compaction;
+    int64_t model_output; /* the model's own limit of output; 0 unknown */
+    enum commit_result (*commit)(void *context, struct event *completed, struct error *e);
+    struct draft_verdict (*review)(void *context, const struct draft *draft); /* NULL: nobody */
+    const struct summariser *(*summariser)(void *context, struct error *e);
+    const char *summary_label; /* "provider/model" that it would give, for the breaker */
+    void *context;             /* of all */
 };
 
 /* One turn of the conversation: run_started … run_completed, run_failed or interrupted. A budget
@@ -57,6 +66,21 @@ struct agent {
  * repeats, or 0. Faults of the model are events; false with `e` only when emit() failed. */
 bool agent_run(struct agent *a, const char *input, const char *attachments, int64_t retries,
                struct error *e);
+
+/* Compacts now, whatever the thresholds and the breaker say (an attempt all the same). Not while a
+ * turn runs. False with the reason: nothing was changed (it was told as compaction_failed too, if
+ * it began). */
+struct compact_mode;
+bool agent_compact(struct agent *a, const struct compact_mode *mode, const char *focus,
+                   bool preview, struct error *e);
+
+/* Tokens of the whole next request (system prompt, offered tools, history), estimated as the
+ * history is. */
+int64_t agent_request_estimate(const struct agent *a);
+
+/* The tools that a request offers; the caller frees the array. */
+size_t agent_offered_tools(const struct agent *a, struct tool_spec **out);
+int64_t agent_tools_estimate(const struct tool_spec *specs, size_t count); /* tokens */
 
 /* Limit of one answer: as configured, else the model's own but at most 8192, and at most a quarter
  * of a known window. Arguments are 0 where unknown. */

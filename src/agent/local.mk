@@ -12,6 +12,7 @@ libtiro_a_SOURCES += \
 	src/agent/head_tail.c src/agent/head_tail.h \
 	src/agent/rows.h \
 	src/agent/run.h \
+	src/agent/run_compact.c \
 	src/agent/run_events.c \
 	src/agent/run_limits.c \
 	src/agent/run_tools.c \

@@ -1,5 +1,6 @@
 /* What the parts of a run share: agent.c (the loop and its model calls), run_tools.c (tool calls
- * and whether they may run), run_limits.c (budget and time), run_events.c (what is told). */
+ * and whether they may run), run_compact.c (making room for a call), run_limits.c (budget and
+ * time), run_events.c (what is told). */
 #ifndef AGENT_RUN_H
 #define AGENT_RUN_H
 
@@ -20,7 +21,10 @@ struct run {
     int calls;          /* model calls so far */
     int tool_calls;
     struct usage usage;
+    struct usage overhead;    /* of summaries: part of the budget, not of the answer */
     double cost;              /* USD, of the calls whose cost is known */
+    bool guard_bypassed;      /* a compaction passed by the loop guard, and made no room */
+    bool overflowed;          /* the newest request was rejected as too long, and compacted for */
     bool accounted;           /* the newest call's usage is in turn_completed */
     struct response response; /* of the newest call */
     struct failure failure;
@@ -35,7 +39,8 @@ int64_t run_elapsed_ms(const struct run *r); /* without the waiting */
 /* Whether another model call or tool may begin; else the reason is in `end`. */
 bool run_has_budget(struct run *r);
 void run_warn(struct run *r);                  /* of budgets that near their end, once each */
-int64_t run_output_limit(const struct run *r); /* tokens of the next answer */
+/* Tokens of the next answer: at most so many, and what is left of the budget. */
+int64_t run_output_within(const struct run *r, int64_t most);
 
 /* From here on the wakeup ends what waits when the time is used up. */
 void run_set_deadline(struct run *r);
@@ -49,15 +54,31 @@ void run_resume(struct run *r);
 enum outcome run_stopped(struct run *r);
 
 /* run_tools.c */
-size_t run_offered_tools(const struct agent *a, struct tool_spec **out); /* the caller frees */
 enum outcome run_tools(struct run *r); /* those that the newest answer calls */
+
+/* agent.c */
+/* One model call with its retries, which are told. `failure` has the reason of the last. */
+bool run_complete(struct run *r, const struct provider *provider, const struct provider_call *call,
+                  const struct request *request, struct response *response,
+                  struct failure *failure);
+
+/* run_compact.c */
+/* Before a model call: compacts if it is time to. A failure is told and changes nothing; false:
+ * the turn cannot go on (interrupted, or the record is lost), with the outcome. */
+bool run_make_room(struct run *r, enum outcome *outcome);
+
+/* After a model call that failed: if it was rejected as too long, compacts, once until an answer comes. True: call
+ * again. False with the outcome where the turn cannot go on; else the failure stands, and the
+ * outcome is untouched. */
+bool run_recover_overflow(struct run *r, enum outcome *outcome);
 
 /* run_events.c */
 void run_emit(struct run *r, struct event *ev); /* takes it */
 bool run_tell_delta(void *run, enum block_type type, const char *text, size_t len);
 void run_tell_started(struct run *r, const char *input, const char *attachments, int64_t retries);
 void run_tell_call(struct run *r);
-void run_tell_retrying(struct run *r, int attempt, int of, int64_t wait_ms);
+void run_tell_retrying(struct run *r, const struct failure *f, int attempt, int of,
+                       int64_t wait_ms);
 void run_tell_warning(struct run *r, const char *code, const char *detail);
 void run_tell_answer(struct run *r, bool partial);
 void run_tell_call_completed(struct run *r);

@@ -39,13 +39,13 @@ void run_tell_call(struct run *r)
     run_emit(r, ev);
 }
 
-void run_tell_retrying(struct run *r, int attempt, int of, int64_t wait_ms)
+void run_tell_retrying(struct run *r, const struct failure *f, int attempt, int of, int64_t wait_ms)
 {
     struct event *ev = event_new(EVENT_RETRYING);
     ev->count = attempt;
     ev->limit = of;
     ev->number = wait_ms;
-    ev->text = mem_strdup(r->failure.text);
+    ev->text = mem_strdup(f->text);
     run_emit(r, ev);
 }
 

@@ -14,11 +14,16 @@ static double known(double figure)
     return figure > 0 ? figure : 0;
 }
 
+static double tokens_of(const struct usage *u)
+{
+    return known((double)u->input) + known((double)u->output);
+}
+
 static struct budget_use use_of(const struct run *r)
 {
     const double *spent = r->a->spent.used;
     double seconds = (double)run_elapsed_ms(r) / 1000;
-    double tokens = known((double)r->usage.input) + known((double)r->usage.output);
+    double tokens = tokens_of(&r->usage) + tokens_of(&r->overhead);
     struct budget_use use = {{0}};
     use.used[BUDGET_TOKENS] = known(spent[BUDGET_TOKENS]) + tokens;
     use.used[BUDGET_DURATION] = known(spent[BUDGET_DURATION]) + seconds;
@@ -50,11 +55,11 @@ void run_warn(struct run *r)
     }
 }
 
-int64_t run_output_limit(const struct run *r)
+int64_t run_output_within(const struct run *r, int64_t most)
 {
     const struct budget_use use = use_of(r);
     int64_t left = budget_tokens_left(r->a->budget, &use);
-    return left > 0 && left < r->a->max_output ? left : r->a->max_output;
+    return left > 0 && left < most ? left : most;
 }
 
 void run_set_deadline(struct run *r)

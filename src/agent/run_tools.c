@@ -17,7 +17,7 @@ static bool is_offered(const struct agent *a, const struct tool *tool)
     return a->root_fd >= 0 && tool_offered(tool, a->offer);
 }
 
-size_t run_offered_tools(const struct agent *a, struct tool_spec **out)
+size_t agent_offered_tools(const struct agent *a, struct tool_spec **out)
 {
     size_t count = 0, all = 0;
     while (tools[all])

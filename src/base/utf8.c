@@ -93,9 +93,21 @@ static bool is_invalid(uint32_t cp, size_t used)
     return cp == REPLACEMENT && used == 1;
 }
 
+/* Bytes from the beginning that are ASCII, by eights: most text is, and has to be counted fast. */
+static size_t ascii_span(const char *s, size_t len)
+{
+    size_t i = 0;
+    for (uint64_t eight; len - i >= sizeof eight; i += sizeof eight) {
+        memcpy(&eight, s + i, sizeof eight);
+        if (eight & UINT64_C(0x8080808080808080))
+            break;
+    }
+    return i;
+}
+
 bool utf8_valid(const char *s, size_t len)
 {
-    for (size_t i = 0; i < len;) {
+    for (size_t i = ascii_span(s, len); i < len; i += ascii_span(s + i, len - i)) {
         uint32_t cp;
         size_t used = utf8_decode(s + i, len - i, &cp);
         if (is_invalid(cp, used))

@@ -16,13 +16,15 @@ enum kind {
     JSON_TEXT,     /* a text that should be JSON; NULL is left out */
     NUMBER,
     OPTIONAL_NUMBER, /* 0 is left out */
+    KNOWN_NUMBER,    /* -1, unknown, is left out */
     COUNT,
+    OPTIONAL_COUNT, /* 0 is left out */
     FLAG,
     OPTIONAL_FLAG, /* false is left out */
     STOP,
     REAL,
     OPTIONAL_REAL, /* 0 is left out */
-    USAGE /* left out when unknown */
+    USAGE          /* left out when unknown */
 };
 
 struct field {
@@ -35,7 +37,7 @@ struct field {
     {                                                                                              \
         name, kind, offsetof(struct event, member)                                                 \
     }
-#define FIELDS_MAX 6
+#define FIELDS_MAX 24
 
 static const struct field fields[EVENT_TYPE_COUNT][FIELDS_MAX] = {
     [EVENT_RUN_STARTED] = {F("input", TEXT, text), F("retries", OPTIONAL_NUMBER, number),
@@ -57,6 +59,47 @@ static const struct field fields[EVENT_TYPE_COUNT][FIELDS_MAX] = {
                               F("usage", USAGE, usage), F("cost", OPTIONAL_REAL, used)},
     [EVENT_RETRYING] = {F("attempt", COUNT, count), F("of", COUNT, limit),
                         F("wait_ms", NUMBER, number), F("reason", TEXT, text)},
+    [EVENT_COMPACTION_STARTED] = {F("mode", TEXT, compaction.mode),
+                                  F("stage", TEXT, compaction.stage),
+                                  F("trigger", TEXT, compaction.trigger),
+                                  F("input_tokens", KNOWN_NUMBER, compaction.input_tokens),
+                                  F("estimated_history_tokens", NUMBER, compaction.estimate),
+                                  F("threshold", NUMBER, compaction.threshold),
+                                  F("message_count", COUNT, compaction.messages_before),
+                                  F("model", OPTIONAL_TEXT, model),
+                                  F("preview", OPTIONAL_FLAG, flag)},
+    [EVENT_COMPACTION_DELTA] = {F("delta", TEXT, text), F("part", OPTIONAL_COUNT, count),
+                                F("of", OPTIONAL_COUNT, limit)},
+    [EVENT_COMPACTION_COMPLETED] = {F("mode", TEXT, compaction.mode),
+                                    F("effective_mode", TEXT, compaction.effective_mode),
+                                    F("why", OPTIONAL_TEXT, name),
+                                    F("stage", TEXT, compaction.stage),
+                                    F("trigger", TEXT, compaction.trigger),
+                                    F("summary", TEXT, text),
+                                    F("edited", OPTIONAL_FLAG, flag),
+                                    F("summary_tokens", NUMBER, compaction.summary_tokens),
+                                    F("messages_before", COUNT, compaction.messages_before),
+                                    F("messages_after", COUNT, compaction.messages_after),
+                                    F("messages_dropped", COUNT, compaction.messages_dropped),
+                                    F("messages_changed", COUNT, compaction.messages_changed),
+                                    F("tokens_before", NUMBER, compaction.tokens_before),
+                                    F("tokens_after", NUMBER, compaction.tokens_after),
+                                    F("entries_indexed", COUNT, compaction.entries_indexed),
+                                    F("history", JSON_TEXT, compaction.history),
+                                    F("dropped", JSON_TEXT, compaction.dropped),
+                                    F("model", OPTIONAL_TEXT, model),
+                                    F("usage", USAGE, usage),
+                                    F("cost", OPTIONAL_REAL, used),
+                                    F("duration_ms", NUMBER, number)},
+    [EVENT_COMPACTION_FAILED] = {F("mode", TEXT, compaction.mode),
+                                 F("reason", TEXT, compaction.reason), F("message", TEXT, text),
+                                 F("consecutive_failures", COUNT, compaction.failures),
+                                 F("suspended", FLAG, compaction.suspended),
+                                 F("model", OPTIONAL_TEXT, model), F("usage", USAGE, usage),
+                                 F("cost", OPTIONAL_REAL, used),
+                                 F("duration_ms", OPTIONAL_NUMBER, number)},
+    [EVENT_COMPACTION_UNDONE] = {F("of", NUMBER, number)},
+    [EVENT_MESSAGE_PINNED] = {F("message", NUMBER, number), F("pinned", FLAG, flag)},
     [EVENT_BUDGET_WARNING] = {F("kind", TEXT, name), F("used", REAL, used), F("limit", REAL, bound),
                               F("percent", COUNT, count)},
     [EVENT_WARNING] = {F("code", TEXT, name), F("detail", TEXT, text)},
@@ -112,6 +155,7 @@ struct event *event_new(enum event_type type)
     struct event *ev = mem_alloc(sizeof *ev);
     ev->type = type;
     ev->usage = USAGE_UNKNOWN;
+    ev->compaction.input_tokens = -1;
     return ev;
 }
 
@@ -125,12 +169,21 @@ void event_free(struct event *ev)
     free(ev);
 }
 
+/* Those that are no field of its type would be nobody's to free. */
+static void disown_strings(struct event *ev)
+{
+    struct compaction *c = &ev->compaction;
+    ev->text = ev->id = ev->name = NULL;
+    ev->signature = ev->model = ev->attachments = NULL;
+    c->mode = c->effective_mode = c->stage = c->trigger = NULL;
+    c->reason = c->history = c->dropped = NULL;
+}
+
 struct event *event_clone(const struct event *ev)
 {
     struct event *copy = event_new(ev->type);
     *copy = *ev;
-    copy->text = copy->id = copy->name = NULL;
-    copy->signature = copy->model = copy->attachments = NULL;
+    disown_strings(copy);
     for (const struct field *f = fields[ev->type]; f->name; f++)
         if (is_string(f->kind))
             *(char **)at(copy, f) = mem_strdup(*(char *const *)in(ev, f));
@@ -158,6 +211,13 @@ bool event_type_from_name(const char *name, enum event_type *out)
     return false;
 }
 
+bool event_between_runs(const struct event *ev)
+{
+    bool compacts = ev->type == EVENT_COMPACTION_STARTED || ev->type == EVENT_COMPACTION_COMPLETED;
+    return ev->type == EVENT_COMPACTION_UNDONE ||
+           (compacts && ev->compaction.trigger && strcmp(ev->compaction.trigger, "manual") == 0);
+}
+
 const char *stop_reason_name(enum stop_reason reason)
 {
     return stop_reasons[reason];
@@ -182,9 +242,15 @@ static void write_string(struct json_out *o, const struct field *f, const char *
         json_text_write(o, f->name, text);
 }
 
+static bool is_optional(enum kind kind)
+{
+    return kind == OPTIONAL_NUMBER || kind == OPTIONAL_COUNT;
+}
+
 static void write_number(struct json_out *o, const struct field *f, int64_t n)
 {
-    if (n != 0 || f->kind != OPTIONAL_NUMBER)
+    bool left_out = f->kind == KNOWN_NUMBER ? n < 0 : n == 0 && is_optional(f->kind);
+    if (!left_out)
         json_out_int(o, f->name, n);
 }
 
@@ -223,10 +289,12 @@ static void write_field(struct json_out *o, const struct field *f, const struct 
         break;
     case NUMBER:
     case OPTIONAL_NUMBER:
+    case KNOWN_NUMBER:
         write_number(o, f, *(const int64_t *)value);
         break;
     case COUNT:
-        json_out_int(o, f->name, *(const int *)value);
+    case OPTIONAL_COUNT:
+        write_number(o, f, *(const int *)value);
         break;
     case FLAG:
     case OPTIONAL_FLAG:
@@ -291,9 +359,9 @@ static bool read_string(const struct field *f, const struct json *v, char **out)
 
 static bool read_number(const struct field *f, const struct json *v, int64_t max, int64_t *out)
 {
-    *out = 0;
+    *out = f->kind == KNOWN_NUMBER ? -1 : 0;
     if (!v)
-        return f->kind == OPTIONAL_NUMBER;
+        return is_optional(f->kind) || f->kind == KNOWN_NUMBER;
     double n = json_number(v, -1);
     if (!(n >= 0 && n <= (double)max))
         return false;
@@ -338,8 +406,10 @@ static bool read_field(const struct field *f, const struct json *v, struct event
         return read_string(f, v, value);
     case NUMBER:
     case OPTIONAL_NUMBER:
+    case KNOWN_NUMBER:
         return read_number(f, v, exact, value);
     case COUNT:
+    case OPTIONAL_COUNT:
         if (!read_number(f, v, INT32_MAX, &n))
             return false;
         *(int *)value = (int)n;

@@ -27,6 +27,12 @@
     X(TOOL_EXECUTION_COMPLETED, "tool_execution_completed", 1)                                     \
     X(TURN_COMPLETED, "turn_completed", 1)                                                         \
     X(RETRYING, "retrying", 1)                                                                     \
+    X(COMPACTION_STARTED, "compaction_started", 1)                                                 \
+    X(COMPACTION_DELTA, "compaction_delta", 1)                                                     \
+    X(COMPACTION_COMPLETED, "compaction_completed", 1)                                             \
+    X(COMPACTION_FAILED, "compaction_failed", 1)                                                   \
+    X(COMPACTION_UNDONE, "compaction_undone", 1)                                                   \
+    X(MESSAGE_PINNED, "message_pinned", 1)                                                         \
     X(BUDGET_WARNING, "budget_warning", 1)                                                         \
     X(WARNING, "warning", 1)                                                                       \
     X(RUN_COMPLETED, "run_completed", 1)                                                           \
@@ -68,6 +74,20 @@ enum stop_reason {
  *   tool_execution_completed  id, name, text: content, flag: is_error, number: duration_ms
  *   turn_completed            stop_reason, usage, model; used: cost in USD, 0 where unknown
  *   retrying                  count: attempt, limit: of, number: wait_ms, text: reason
+ *   compaction_started        compaction: mode, stage, trigger, input_tokens, estimate, threshold,
+ *                             messages_before; model: that is asked for the summary; flag: a draft
+ *                             will be shown for review
+ *   compaction_delta          text: the summary as it streams; a part of the history that is folded
+ *                             before the last begins anew with count (part) and limit (of)
+ *   compaction_completed      text: the summary ("" where there is none: micro); compaction: all of
+ *                             it but trigger's figures and failures; usage, used (cost), model: of
+ *                             the summary calls; number: duration_ms; name: why effective_mode is not
+ *                             mode, English, NULL where it is; flag: the user changed the draft
+ *   compaction_failed         compaction: mode, reason, failures, suspended; text: message; model;
+ *                             usage, used (cost): of calls that were made all the same; number:
+ *                             duration_ms
+ *   compaction_undone         number: the compaction_completed that holds no more
+ *   message_pinned            number: seq of the message; flag: pinned, or no more
  *   budget_warning            name: kind (agent/budget.h: "max_tokens"), used, bound: in the kind's
  *                             unit; count: percent
  *   warning                   name: a code of the program's ("prompt_truncated"), text: English detail
@@ -78,6 +98,26 @@ enum stop_reason {
  *   interrupted               usage, estimated where the provider had not said yet; used (cost),
  *                             number: duration_ms */
 /* clang-format on */
+/* What a compaction did. `history` and `dropped` are JSON (chat/rebuild.h): how the new messages
+ * are made of the old ones, and which events the messages that went were made of. */
+struct compaction {
+    char *mode, *effective_mode; /* "handoff" */
+    char *stage;                 /* "micro" or "summary" */
+    char *trigger;               /* "input_tokens", "estimate", "request", "overflow", "manual" */
+    char *reason; /* "llm", "empty_summary", "memory_indexing", "too_small", "cancelled", "store" */
+    char *history, *dropped;
+    int64_t input_tokens; /* of the last response; -1 unknown */
+    int64_t estimate;     /* tokens of the history */
+    int64_t threshold;    /* tokens */
+    int64_t summary_tokens, tokens_before,
+        tokens_after; /* before, after: of the history, estimated */
+    int messages_before, messages_after, messages_dropped;
+    int messages_changed; /* that stayed with less in them: shortened tool results */
+    int entries_indexed;
+    int failures; /* in a row */
+    bool suspended;
+};
+
 struct event {
     enum event_type type;
     int64_t seq;     /* from 1 within a session, strictly rising */
@@ -97,6 +137,7 @@ struct event {
     enum stop_reason stop_reason;
     struct usage usage;
     double used, bound;
+    struct compaction compaction;
 };
 
 /* A zeroed event of this type with unknown usage; the caller frees. */
@@ -108,6 +149,9 @@ const char *event_name(enum event_type type);
 int event_version(enum event_type type);
 bool event_type_from_name(const char *name, enum event_type *out);
 const char *stop_reason_name(enum stop_reason reason); /* "end_turn" */
+
+/* It happens between the runs alone: one that is open before it was cut off by a crash. */
+bool event_between_runs(const struct event *ev);
 
 /* The type's own fields under the names of the spec ("delta", "args", …), for the log's payload
  * column. The caller frees. */

@@ -1,4 +1,4 @@
-#include "chat/history.h"
+#include "chat/history_private.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +9,7 @@
 void history_init(struct history *h)
 {
     *h = (struct history){.usage = USAGE_UNKNOWN, .last_input = -1};
+    compaction_state_init(&h->compaction);
 }
 
 void history_release(struct history *h)
@@ -18,6 +19,8 @@ void history_release(struct history *h)
     vec_release(&h->messages);
     free(h->last_text);
     free(h->last_attachments);
+    compaction_state_release(&h->compaction);
+    vec_release(&h->undone);
     history_init(h);
 }
 
@@ -69,6 +72,7 @@ static void close_run(struct history *h)
     h->run_seq = 0;
     h->run_first = 0;
     h->call_seq = 0;
+    h->run_shortened = false;
 }
 
 /* Everything from the user message at `first` on. */
@@ -160,6 +164,8 @@ static bool has_answer(const struct message *m)
 
 static bool run_has_answer(const struct history *h)
 {
+    if (h->run_shortened)
+        return true;
     for (size_t i = h->run_first; i < h->messages.len; i++)
         if (h->messages.items[i].role == ROLE_ASSISTANT && has_answer(&h->messages.items[i]))
             return true;
@@ -179,14 +185,22 @@ static void cut_off(struct history *h, int64_t seq)
     close_run(h);
 }
 
-/* Messages are in the order of their numbers. */
-static void drop_retried(struct history *h, int64_t seq)
+/* The message of this number, whose events it was made of, or NULL: messages are in the order of
+ * their numbers, and a summary's is another's. */
+static struct message *find_message(const struct history *h, int64_t seq)
 {
     size_t i = h->messages.len;
     while (i > 0 && h->messages.items[i - 1].seq > seq)
         i--;
-    if (i > 0 && h->messages.items[i - 1].seq == seq && h->messages.items[i - 1].role == ROLE_USER)
-        take_back(h, i - 1);
+    struct message *m = i > 0 ? &h->messages.items[i - 1] : NULL;
+    return m && m->seq == seq && !m->summary ? m : NULL;
+}
+
+static void drop_retried(struct history *h, int64_t seq)
+{
+    const struct message *m = find_message(h, seq);
+    if (m && m->role == ROLE_USER)
+        take_back(h, (size_t)(m - h->messages.items));
 }
 
 static void add_attachments(struct history *h, struct message *m, const char *attachments)
@@ -315,8 +329,29 @@ static void interrupted(struct history *h, const struct event *ev)
     cut_off(h, ev->seq);
 }
 
-/* What an event does to an open run; run_started opens one. */
+static void message_pinned(struct history *h, const struct event *ev)
+{
+    struct message *m = find_message(h, ev->number);
+    if (!m || m->pinned == ev->flag || (m->role != ROLE_USER && m->role != ROLE_ASSISTANT))
+        return;
+    touch(h, (size_t)(m - h->messages.items));
+    h->estimate -= message_estimate_tokens(m);
+    m->pinned = ev->flag;
+    h->estimate += message_estimate_tokens(m);
+}
+
+/* What an event does whether or not a run is open. */
 static void (*const effects[EVENT_TYPE_COUNT])(struct history *h, const struct event *ev) = {
+    [EVENT_RUN_STARTED] = run_started,
+    [EVENT_COMPACTION_STARTED] = history_compaction,
+    [EVENT_COMPACTION_COMPLETED] = history_compaction,
+    [EVENT_COMPACTION_FAILED] = history_compaction,
+    [EVENT_COMPACTION_UNDONE] = history_compaction,
+    [EVENT_MESSAGE_PINNED] = message_pinned,
+};
+
+/* What it does to an open one. */
+static void (*const run_effects[EVENT_TYPE_COUNT])(struct history *h, const struct event *ev) = {
     [EVENT_TURN_STARTED] = turn_started,
     [EVENT_TEXT_COMPLETE] = text_complete,
     [EVENT_REASONING_COMPLETE] = reasoning_complete,
@@ -333,10 +368,10 @@ void history_apply(struct history *h, const struct event *ev)
     if (ev->seq <= h->applied_seq)
         return;
     h->applied_seq = ev->seq;
-    if (ev->type == EVENT_RUN_STARTED)
-        run_started(h, ev);
-    else if (h->running && effects[ev->type])
+    if (effects[ev->type])
         effects[ev->type](h, ev);
+    else if (h->running && run_effects[ev->type])
+        run_effects[ev->type](h, ev);
 }
 
 size_t history_turn_start(const struct history *h, int turn)

@@ -8,23 +8,36 @@
 
 #include "chat/event.h"
 #include "chat/message.h"
+#include "chat/rebuild.h"
+
+/* What the session remembers of its compactions, so that the decision is a pure function. */
+struct compaction_state {
+    VEC(int64_t) in_force; /* numbers of the compaction_completed events that hold, oldest first */
+    int last_attempt;      /* complete turns when one was last tried or undone; -1: never */
+    int failures;          /* in a row */
+    bool suspended;        /* the automatic kind, for failed_mode with failed_model */
+    char *failed_mode, *failed_model; /* of the last failure; NULL: none */
+};
 
 struct history {
     VEC(struct message) messages;
-    int turns;            /* user messages that were sent and not taken back */
-    int64_t estimate;     /* tokens, kept up to date */
-    int64_t applied_seq;  /* of the last event */
-    struct usage usage;   /* sum over all model calls of the session */
-    int64_t last_input;   /* input tokens of the last response; -1 unknown */
-    char *last_text;      /* text of the newest run_started, also of one that was taken back */
+    int turns;              /* user messages that were sent and not taken back */
+    int64_t estimate;       /* tokens, kept up to date */
+    int64_t applied_seq;    /* of the last event */
+    struct usage usage;     /* sum over all model calls of the session */
+    int64_t last_input;     /* input tokens of the last response; -1 unknown */
+    char *last_text;        /* text of the newest run_started, also of one that was taken back */
     char *last_attachments; /* of that run_started; NULL: none */
     int64_t last_run_seq;   /* its number; 0 before the first */
-    size_t unsaved;       /* messages from here on are not as the last snapshot has them */
+    struct compaction_state compaction;
+    VEC(int64_t) undone; /* compaction_completed events that history_apply() passes over */
+    size_t unsaved;      /* messages from here on are not as the last snapshot has them */
     /* While a run is open: */
     bool running;
-    int64_t run_seq;  /* its run_started */
-    size_t run_first; /* index of its user message */
-    int64_t call_seq; /* its newest turn_started; 0 before the first */
+    int64_t run_seq;    /* its run_started */
+    size_t run_first;   /* index of its user message */
+    int64_t call_seq;   /* its newest turn_started; 0 before the first, and after a compaction */
+    bool run_shortened; /* a compaction took answers of it */
 };
 
 void history_init(struct history *h);
@@ -45,8 +58,35 @@ void history_release(struct history *h);
  * - run_failed does the same if the run got any answer, and takes the user message back otherwise.
  * - run_started while a run is open: the program died in it. That run is taken back first (which is
  *   what a retry of it wants, too).
+ * - compaction_completed makes the messages anew (history_compact()) and forgets last_input; one
+ * that does not fit the messages is passed over with a line in the diagnostic log, one that was
+ * undone silently; what it used is counted all the same. Every event of a compaction sets
+ * last_attempt, a manual attempt's too; compaction_failed sets the failures, a completed one clears
+ * them.
+ * - compaction_undone forgets last_input and changes no messages: whoever reads a log tells
+ * history_pass_over() first; whoever undoes one now reads the log again.
+ * - Of these, what event_between_runs() names takes an open run back: the program died in it.
+ * - message_pinned marks the message of that number, a user's or an assistant's but no summary.
  * - An event whose seq is not above applied_seq is passed over. */
 void history_apply(struct history *h, const struct event *ev);
+
+/* Numbers of compactions that were undone later in the log that is about to be folded. */
+void history_pass_over(struct history *h, const int64_t *completed, size_t count);
+
+/* The history as it was before a compaction, until that is sure to hold. Messages that are kept
+ * share their blocks with it. */
+struct history_backup {
+    struct history before;
+    struct rebuild rebuild;
+};
+
+/* Applies a compaction_completed so that it can be taken back: until history_settle() or
+ * history_revert(), nothing else is applied. False with AGENT_ERROR, nothing changed, where it does
+ * not fit the messages. The first message that a running turn was begun with stays where it is. */
+bool history_compact(struct history *h, const struct event *ev, struct history_backup *b,
+                     struct error *e);
+void history_settle(struct history *h, struct history_backup *b);
+void history_revert(struct history *h, struct history_backup *b); /* byte for byte as before */
 
 /* A run that is still open after the last event was cut off by a crash: take it back. Returns
  * whether there was one. */

@@ -1,4 +1,4 @@
-#include "chat/history.h"
+#include "chat/history_private.h"
 
 #include <stdint.h>
 
@@ -16,6 +16,21 @@ static void write_run(struct json_out *o, const struct history *h)
     json_out_int(o, "run_seq", h->run_seq);
     json_out_int(o, "run_first", (int64_t)h->run_first);
     json_out_int(o, "call_seq", h->call_seq);
+    json_out_flag(o, "run_shortened", h->run_shortened);
+}
+
+static void write_compactions(struct json_out *o, const struct compaction_state *s)
+{
+    json_out_name(o, "compactions");
+    json_out_open(o, '[');
+    for (size_t i = 0; i < s->in_force.len; i++)
+        json_out_number(o, s->in_force.items[i]);
+    json_out_close(o, ']');
+    json_out_int(o, "last_attempt", s->last_attempt);
+    json_out_int(o, "failures", s->failures);
+    json_out_flag(o, "suspended", s->suspended);
+    json_out_member(o, "failed_mode", s->failed_mode);
+    json_out_member(o, "failed_model", s->failed_model);
 }
 
 char *history_counters(const struct history *h)
@@ -34,6 +49,7 @@ char *history_counters(const struct history *h)
     json_out_int(&o, "last_run_seq", h->last_run_seq);
     json_out_name(&o, "usage");
     usage_write(&o, &h->usage);
+    write_compactions(&o, &h->compaction);
     write_run(&o, h);
     json_out_close(&o, '}');
     return buf_take(&text);
@@ -53,6 +69,22 @@ static bool read_counters(const struct json *v, struct history *h)
            json_get_int(v, "messages", -1) == (int64_t)h->messages.len;
 }
 
+/* Older snapshots know nothing of compactions. */
+static bool read_compactions(const struct json *v, struct compaction_state *s)
+{
+    int64_t last_attempt = json_get_int(v, "last_attempt", -1);
+    int64_t failures = json_get_int(v, "failures", 0);
+    for (const struct json *n = json_first(json_get(v, "compactions")); n; n = json_next(n))
+        vec_push(&s->in_force, (int64_t)json_number(n, 0));
+    s->last_attempt = (int)last_attempt;
+    s->failures = (int)failures;
+    s->suspended = json_get_bool(v, "suspended", false);
+    s->failed_mode = mem_strdup(json_get_string(v, "failed_mode"));
+    s->failed_model = mem_strdup(json_get_string(v, "failed_model"));
+    return last_attempt >= -1 && last_attempt <= INT32_MAX && failures >= 0 &&
+           failures <= INT32_MAX;
+}
+
 /* The open run stands on a user message that is there. */
 static bool read_run(const struct json *v, struct history *h)
 {
@@ -62,6 +94,7 @@ static bool read_run(const struct json *v, struct history *h)
     int64_t first = json_get_int(v, "run_first", -1);
     h->run_seq = json_get_int(v, "run_seq", 0);
     h->call_seq = json_get_int(v, "call_seq", 0);
+    h->run_shortened = json_get_bool(v, "run_shortened", false);
     h->run_first = (size_t)first;
     return first >= 0 && h->run_first < h->messages.len &&
            h->messages.items[first].role == ROLE_USER;
@@ -73,7 +106,7 @@ static bool read_history(const struct json *v, struct history *out, struct error
     if (version != VERSION)
         return err_set(e, ERR_SESSION_STORE_ERROR, "a snapshot of version %lld; known is %d",
                        (long long)version, VERSION);
-    if (!read_counters(v, out) || !read_run(v, out))
+    if (!read_counters(v, out) || !read_compactions(v, &out->compaction) || !read_run(v, out))
         return err_set(e, ERR_SESSION_STORE_ERROR, "the counters of a snapshot do not fit");
     return true;
 }

@@ -61,10 +61,31 @@ static bool needs_escape(unsigned char c)
     return c < 0x20 || c == '"' || c == '\\';
 }
 
+/* The high bit of each byte of `eight` that is `c`; and perhaps of one above such a byte. */
+static uint64_t bytes_equal(uint64_t eight, unsigned char c)
+{
+    uint64_t x = eight ^ c * UINT64_C(0x0101010101010101);
+    return (x - UINT64_C(0x0101010101010101)) & ~x & UINT64_C(0x8080808080808080);
+}
+
+/* Whether none of the next eight bytes needs_escape(). */
+static bool eight_plain(const char *s)
+{
+    uint64_t eight;
+    memcpy(&eight, s, sizeof eight);
+    uint64_t control =
+        (eight - UINT64_C(0x2020202020202020)) & ~eight & UINT64_C(0x8080808080808080);
+    return !(control | bytes_equal(eight, '"') | bytes_equal(eight, '\\'));
+}
+
 static void put_valid(struct json_out *o, const char *s, size_t len)
 {
     size_t done = 0;
     for (size_t i = 0; i < len; i++) {
+        if (len - i >= 8 && eight_plain(s + i)) {
+            i += 7;
+            continue;
+        }
         if (!needs_escape((unsigned char)s[i]))
             continue;
         put(o, s + done, i - done);
@@ -110,13 +131,18 @@ void json_out_member(struct json_out *o, const char *name, const char *s)
     json_out_string(o, s);
 }
 
-void json_out_int(struct json_out *o, const char *name, int64_t n)
+void json_out_number(struct json_out *o, int64_t n)
 {
     char digits[24];
     int len = snprintf(digits, sizeof digits, "%" PRId64, n);
-    json_out_name(o, name);
     begin_value(o);
     put(o, digits, (size_t)len);
+}
+
+void json_out_int(struct json_out *o, const char *name, int64_t n)
+{
+    json_out_name(o, name);
+    json_out_number(o, n);
 }
 
 /* The locale's decimal sign is not JSON's. */

@@ -26,6 +26,8 @@ void json_out_name(struct json_out *o, const char *name);
 /* Bytes that are no UTF-8 become U+FFFD, so that the text is always JSON. */
 void json_out_string(struct json_out *o, const char *s);
 
+void json_out_number(struct json_out *o, int64_t n);
+
 /* A text that is JSON already. */
 void json_out_raw(struct json_out *o, const char *json);
 

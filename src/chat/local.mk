@@ -2,9 +2,12 @@ libtiro_a_SOURCES += \
 	src/chat/event.c src/chat/event.h \
 	src/chat/event_json.c src/chat/event_json.h \
 	src/chat/history.c src/chat/history.h \
+	src/chat/history_compact.c \
 	src/chat/history_json.c \
+	src/chat/history_pairs.c src/chat/history_private.h \
 	src/chat/json_out.c src/chat/json_out.h \
 	src/chat/message.c src/chat/message.h \
+	src/chat/rebuild.c src/chat/rebuild.h \
 	src/chat/search_hit.c src/chat/search_hit.h \
 	src/chat/session_info.c src/chat/session_info.h \
 	src/chat/session_tally.c src/chat/session_tally.h \

@@ -78,7 +78,9 @@ void message_release(struct message *m)
 
 struct message message_clone(const struct message *m)
 {
-    struct message copy = {.role = m->role, .partial = m->partial, .seq = m->seq, .turn = m->turn};
+    struct message copy = *m;
+    copy.blocks.items = NULL;
+    copy.blocks.len = copy.blocks.cap = 0;
     vec_reserve(&copy.blocks, m->blocks.len);
     for (size_t i = 0; i < m->blocks.len; i++)
         vec_push(&copy.blocks, block_clone(&m->blocks.items[i]));
@@ -127,6 +129,8 @@ void message_write(struct json_out *o, const struct message *m)
     json_out_int(o, "seq", m->seq);
     json_out_int(o, "turn", m->turn);
     json_out_flag(o, "partial", m->partial);
+    json_out_flag(o, "summary", m->summary);
+    json_out_flag(o, "pinned", m->pinned);
     json_out_name(o, "content");
     json_out_open(o, '[');
     for (size_t i = 0; i < m->blocks.len; i++)
@@ -217,6 +221,8 @@ bool message_from_json(const struct json *v, struct message *out, struct error *
     out->seq = seq;
     out->turn = (int)turn;
     out->partial = json_get_bool(v, "partial", false);
+    out->summary = json_get_bool(v, "summary", false);
+    out->pinned = json_get_bool(v, "pinned", false);
     if (read_content(json_get(v, "content"), out, e))
         return true;
     message_release(out);

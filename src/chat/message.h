@@ -37,6 +37,8 @@ struct block {
 struct message {
     enum role role;
     bool partial; /* an answer that was interrupted or cut off */
+    bool summary; /* made by a compaction: stands for messages that went */
+    bool pinned;  /* by the user: no compaction takes it away or changes a word */
     int64_t seq;  /* sequence number of the event that began it; 0: none yet */
     int turn;     /* which user message it belongs to, from 1; 0 before the first */
     VEC(struct block) blocks;
@@ -60,7 +62,8 @@ const char *block_type_name(enum block_type type); /* "tool_call" */
 /* False with AGENT_ERROR naming the field that does not fit; `out` is then empty. */
 bool block_from_json(const struct json *v, struct block *out, struct error *e);
 
-/* {"role","seq","turn","partial"?,"content":[{"type":…}]}; unset fields are left out. */
+/* {"role","seq","turn","partial"?,"summary"?,"pinned"?,"content":[{"type":…}]}; unset fields are
+ * left out. */
 struct json *message_to_json(const struct message *m);
 void message_write(struct json_out *o, const struct message *m); /* the same as text */
 

@@ -88,6 +88,8 @@ void session_tally(struct session_info *s, const struct event *ev)
         [EVENT_TEXT_COMPLETE] = text_complete,
         [EVENT_TOOL_EXECUTION_COMPLETED] = tool_completed,
         [EVENT_TURN_COMPLETED] = add_usage,
+        [EVENT_COMPACTION_COMPLETED] = add_usage,
+        [EVENT_COMPACTION_FAILED] = add_usage,
         [EVENT_RUN_COMPLETED] = run_completed,
         [EVENT_RUN_FAILED] = run_cut,
         [EVENT_INTERRUPTED] = run_cut,

@@ -24,6 +24,12 @@ const struct transcript_words transcript_words_fixed = {
     .interrupted = "interrupted",
     .bytes = "bytes",
     .seconds = "s",
+    .compacted = "compacted",
+    .compaction_failed = "compaction failed",
+    .compaction_undone = "compaction undone",
+    .summary = "summary",
+    .tokens = "tokens",
+    .messages = "messages",
     .unfinished = "unfinished",
     .open_end = "unfinished: cut off, or still going on",
     .time = add_fixed_time,
@@ -239,6 +245,64 @@ static void interrupted(struct transcript_text *t, struct buf *out, const struct
     buf_addf(out, "! %s\n\n", t->words->interrupted);
 }
 
+/* --- compactions ------------------------------------------------------------------------------ */
+
+/* Every line of it stays within the quote. */
+static void add_quoted(struct buf *out, const char *text)
+{
+    struct buf clean = BUF_INIT;
+    utf8_clean(&clean, text, strlen(text), UTF8_MULTILINE);
+    for (const char *line = clean.data; line && *line;) {
+        size_t len = strcspn(line, "\n");
+        buf_addf(out, ">%s%.*s\n", len > 0 ? " " : "", (int)len, line);
+        line += len + (line[len] == '\n');
+    }
+    buf_release(&clean);
+}
+
+/* Folded away where Markdown is shown as a page. */
+static void add_summary(const struct transcript_text *t, struct buf *out, const char *summary)
+{
+    if (is_blank(summary))
+        return;
+    buf_addf(out, ">\n> <details><summary>%s</summary>\n>\n", t->words->summary);
+    add_quoted(out, summary);
+    buf_addstr(out, ">\n> </details>\n");
+}
+
+static void add_change(struct buf *out, int64_t before, int64_t after, const char *unit)
+{
+    buf_addf(out, " · %" PRId64 " → %" PRId64 " %s", before, after, unit);
+}
+
+static void compaction_completed(struct transcript_text *t, struct buf *out, const struct event *ev)
+{
+    const struct compaction *c = &ev->compaction;
+    leave_quote(t, out);
+    buf_addf(out, "> %s", t->words->compacted);
+    add_fact(out, c->effective_mode);
+    add_change(out, c->tokens_before, c->tokens_after, t->words->tokens);
+    add_change(out, c->messages_before, c->messages_after, t->words->messages);
+    buf_addch(out, '\n');
+    add_summary(t, out, ev->text);
+    buf_addch(out, '\n');
+}
+
+static void compaction_failed(struct transcript_text *t, struct buf *out, const struct event *ev)
+{
+    leave_quote(t, out);
+    buf_addf(out, "> %s", t->words->compaction_failed);
+    add_fact(out, ev->compaction.mode);
+    add_fact(out, ev->text);
+    buf_addstr(out, "\n\n");
+}
+
+static void compaction_undone(struct transcript_text *t, struct buf *out, const struct event *ev)
+{
+    (void)ev;
+    buf_addf(out, "> %s\n\n", t->words->compaction_undone);
+}
+
 /* ---------------------------------------------------------------------------------------------- */
 
 void transcript_text_init(struct transcript_text *t, const struct transcript_words *words)
@@ -263,10 +327,15 @@ void transcript_text_add(struct transcript_text *t, struct buf *out, const struc
         [EVENT_TOOL_EXECUTION_COMPLETED] = tool_execution_completed,
         [EVENT_TURN_COMPLETED] = turn_completed,
         [EVENT_RETRYING] = retrying,
+        [EVENT_COMPACTION_COMPLETED] = compaction_completed,
+        [EVENT_COMPACTION_FAILED] = compaction_failed,
+        [EVENT_COMPACTION_UNDONE] = compaction_undone,
         [EVENT_RUN_COMPLETED] = run_completed,
         [EVENT_RUN_FAILED] = run_failed,
         [EVENT_INTERRUPTED] = interrupted,
     };
+    if (event_between_runs(ev))
+        transcript_text_cut_off(t, out);
     if (effects[ev->type])
         effects[ev->type](t, out, ev);
 }

@@ -14,6 +14,7 @@
 /* The words in it, and how a time is written; the caller's language. */
 struct transcript_words {
     const char *you, *cut_off, *failed, *interrupted, *bytes, *seconds;
+    const char *compacted, *compaction_failed, *compaction_undone, *summary, *tokens, *messages;
     /* Of a run without an end, at the end of the log: it may yet go on in another process. The
      * first for its answer, the second a line for itself. */
     const char *unfinished, *open_end;
@@ -43,8 +44,9 @@ void transcript_text_head(struct buf *out, const struct session_info *s,
 /* Appends what the event adds; most kinds add nothing. */
 void transcript_text_add(struct transcript_text *t, struct buf *out, const struct event *ev);
 
-/* Appends that the open run, if there is one, was cut off, and closes it. run_started does so by
- * itself; this is for who wants it apart from what the next run adds. */
+/* Appends that the open run, if there is one, was cut off, and closes it. run_started and
+ * what event_between_runs() names do so by themselves; this is for who wants it apart from what the
+ * next run adds. */
 void transcript_text_cut_off(struct transcript_text *t, struct buf *out);
 
 /* Appends what the text ends with here: that the open run, if there is one, is not finished. Not a

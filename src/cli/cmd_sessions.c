@@ -1,3 +1,5 @@
+#include <string.h>
+
 #include "base/buf.h"
 #include "base/i18n.h"
 #include "cli/command_line.h"
@@ -55,7 +57,9 @@ static const struct option search_options[] = {
 
 static const struct option fork_options[] = {
     {SESSIONS_AT, "at", 0, OPTION_VALUE, "N",
-     N_("up to the message of event N (\"seq\" of show --json); default: its end")},
+     N_("up to the message of event N (\"seq\" of show --json), or ~before-compaction; default: "
+        "its "
+        "end")},
     JSON_OPTION,
     {0},
 };
@@ -278,6 +282,14 @@ static const struct cli_command *verb_at(size_t index)
     return index < sizeof verbs / sizeof *verbs ? &verbs[index].command : NULL;
 }
 
+static bool take_at(struct sessions_options *o, const char *value, struct error *e)
+{
+    if (strcmp(value, "~before-compaction") != 0)
+        return cli_number("at", value, INT64_MAX, &o->at, e);
+    o->at = CATALOG_BEFORE_COMPACTION;
+    return true;
+}
+
 static bool take_value(struct sessions_options *o, int id, const char *value, struct error *e)
 {
     const char **const places[] = {
@@ -310,7 +322,7 @@ static bool take(void *context, int id, const char *value, struct error *e)
     case SESSIONS_LIMIT:
         return cli_count("limit", value, &o->limit, e);
     case SESSIONS_AT:
-        return cli_number("at", value, INT64_MAX, &o->at, e);
+        return take_at(o, value, e);
     default:
         return value ? take_value(o, id, value, e) : take_flag(o, id);
     }

@@ -83,6 +83,24 @@ static void tell_budget(struct run_output *o, const struct event *ev)
     free(line);
 }
 
+/* What the model knows from here on is less: that is to be told to whoever reads a log, too. */
+static void tell_compacted(struct run_output *o, const struct event *ev)
+{
+    const struct compaction *c = &ev->compaction;
+    char *line = mem_printf(_("compacted (%s): %lld to %lld tokens, %d to %d messages"),
+                            c->effective_mode, (long long)c->tokens_before,
+                            (long long)c->tokens_after, c->messages_before, c->messages_after);
+    tell(o, line);
+    free(line);
+}
+
+static void tell_not_compacted(struct run_output *o, const struct event *ev)
+{
+    char *line = mem_printf(_("warning: the conversation could not be compacted: %s"), ev->text);
+    tell(o, line);
+    free(line);
+}
+
 static void text_event(struct run_output *o, const struct event *ev)
 {
     if (ev->type == EVENT_TURN_STARTED)
@@ -95,6 +113,10 @@ static void text_event(struct run_output *o, const struct event *ev)
         tell_budget(o, ev);
     else if (ev->type == EVENT_WARNING)
         tell_warning(o, ev);
+    else if (ev->type == EVENT_COMPACTION_COMPLETED)
+        tell_compacted(o, ev);
+    else if (ev->type == EVENT_COMPACTION_FAILED)
+        tell_not_compacted(o, ev);
 }
 
 static void text_finish(struct run_output *o, const struct error *e)
@@ -144,6 +166,14 @@ static enum stop_reason stop_of(const struct event *end)
     return end->type == EVENT_INTERRUPTED ? STOP_CANCELLED : end->stop_reason;
 }
 
+static struct json *total_usage(const struct run_output *o)
+{
+    struct usage total = o->overhead;
+    if (o->end)
+        usage_add(&total, &o->end->usage);
+    return usage_json(&total);
+}
+
 static void json_finish(struct run_output *o, const struct error *e)
 {
     const struct event *end = o->end;
@@ -154,7 +184,7 @@ static void json_finish(struct run_output *o, const struct error *e)
     json_set_string(v, "result", completed && end->text ? end->text : o->answer.data);
     if (end && end->type != EVENT_RUN_FAILED)
         json_set_string(v, "stop_reason", stop_reason_name(stop_of(end)));
-    json_set(v, "usage", end ? usage_json(&end->usage) : json_new_string(NULL));
+    json_set(v, "usage", total_usage(o));
     json_set_int(v, "turns", completed ? end->count : o->calls);
     json_set_int(v, "duration_ms", completed ? end->number : clock_mono_ms() - o->began_ms);
     json_set_string(v, "model", o->model);
@@ -222,6 +252,7 @@ void run_output_init(struct run_output *o, const struct output_format *format)
                              .terminal = isatty(STDOUT_FILENO),
                              .progress = isatty(STDERR_FILENO),
                              .answer = BUF_INIT,
+                             .overhead = USAGE_UNKNOWN,
                              .began_ms = clock_mono_ms()};
 }
 
@@ -248,6 +279,10 @@ static void keep(struct run_output *o, const struct event *ev)
             free(o->model);
             o->model = mem_strdup(ev->model);
         }
+        break;
+    case EVENT_COMPACTION_COMPLETED:
+    case EVENT_COMPACTION_FAILED:
+        usage_add(&o->overhead, &ev->usage);
         break;
     case EVENT_RUN_COMPLETED:
     case EVENT_RUN_FAILED:

@@ -32,6 +32,7 @@ struct run_output {
     char *provider, *model; /* owned; NULL until known */
     struct buf answer;      /* text of the newest model call, whole or partial */
     int calls;
+    struct usage overhead; /* of summaries */
     int64_t began_ms;
     struct event *end; /* run_completed, run_failed or interrupted; NULL before */
 };

@@ -56,6 +56,12 @@ static bool take_persist(struct session_options *o, bool persist, struct error *
     return !persist || capability_need_store(true, e);
 }
 
+static bool take_compaction(struct session_options *o, bool compaction, struct error *e)
+{
+    o->compaction = compaction;
+    return !compaction || capability_need_compaction(true, e);
+}
+
 static bool need_memory(struct error *e)
 {
     return err_set(e, ERR_CONFIG_ERROR,
@@ -92,10 +98,10 @@ bool session_options_take(struct session_options *o, int id, const char *value, 
     case SESSION_NO_PERSIST:
         return take_persist(o, id == SESSION_PERSIST, e);
     case SESSION_COMPACTION:
-        return capability_need_compaction(e);
+    case SESSION_NO_COMPACTION:
+        return take_compaction(o, id == SESSION_COMPACTION, e);
     case SESSION_MEMORY:
         return need_memory(e);
-    case SESSION_NO_COMPACTION:
     case SESSION_NO_MEMORY:
         return true;
     }
@@ -114,6 +120,8 @@ struct service_options session_options_service(const struct session_options *o,
         .allow = o->allow.len > 0 ? o->allow.data : NULL,
         .labels = o->labels,
         .persist = o->persist >= 0 ? o->persist : config_boolean(config, CONFIG_SESSION_PERSIST),
+        .compaction =
+            o->compaction >= 0 ? o->compaction : config_boolean(config, CONFIG_COMPACTION_ENABLED),
         .read_only = o->read_only,
         .resume = o->resume,
     };

@@ -45,7 +45,7 @@ enum session_option {
     {SESSION_PERSIST, "persist", 0, OPTION_FLAG, NULL, N_("keep the conversation")},               \
     {SESSION_NO_PERSIST, "no-persist", 0, OPTION_FLAG, NULL, N_("do not keep the conversation")},  \
     {SESSION_COMPACTION, "compaction", 0, OPTION_FLAG, NULL,                                       \
-     N_("shorten a conversation that grows too long (this tiro cannot)")},                         \
+     N_("shorten the conversation when it grows too long")},                         \
     {SESSION_NO_COMPACTION, "no-compaction", 0, OPTION_FLAG, NULL,                                 \
      N_("do not shorten the conversation")},                                                       \
     {SESSION_MEMORY, "memory", 0, OPTION_FLAG, NULL,                                               \
@@ -71,13 +71,13 @@ struct session_options {
     struct buf allow; /* the lists of all --allow; owned */
     char *labels;     /* as session_labels_change() gives them; owned */
     bool read_only;
-    int persist; /* -1: as configured */
+    int persist, compaction; /* -1: as configured */
     VEC(const char *) files;
 };
 
 #define SESSION_OPTIONS_INIT                                                                       \
     {                                                                                              \
-        .allow = BUF_INIT, .persist = -1                                                           \
+        .allow = BUF_INIT, .persist = -1, .compaction = -1                                         \
     }
 
 void session_options_release(struct session_options *o);

@@ -33,6 +33,12 @@ static struct transcript_words local_words(void)
         .bytes = _("bytes"),
         .seconds = _("s"),
         .unfinished = _("unfinished"),
+        .compacted = _("compacted"),
+        .compaction_failed = _("compaction failed"),
+        .compaction_undone = _("compaction undone"),
+        .summary = _("summary"),
+        .tokens = _("tokens"),
+        .messages = _("messages"),
         .open_end = _("unfinished: cut off, or still going on"),
         .time = output_time,
     };

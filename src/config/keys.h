@@ -78,6 +78,43 @@
       "tool calls of a session; 0: no limit")                                                      \
     X(BUDGET_COST, "budget", "max_cost", REAL, "0", 0, 1000000, "",                                    \
       "USD of a session, where prices are known; 0: no limit")                                     \
+    X(COMPACTION_ENABLED, "compaction", "enabled", BOOLEAN, "true", 0, 0, "",                      \
+      "shorten conversations that outgrow the model's window")                                     \
+    X(COMPACTION_MODE, "compaction", "mode", CHOICE, "handoff", 0, 0,                              \
+      "handoff structured recency_preserving deterministic llm_replace",                           \
+      "how: with a summary by a model, or without one")                                            \
+    X(COMPACTION_AUTO_THRESHOLD, "compaction", "auto_compact_threshold", INTEGER, "100000", 1,     \
+      1000000000, "", "tokens from which it happens by itself")                                    \
+    X(COMPACTION_PERCENT, "compaction", "threshold_percent", REAL, "0.95", 0, 100, "",             \
+      "the same as a part of the model's window, 0.10 to 0.95; the lower of both holds")           \
+    X(COMPACTION_RECENT_TURNS, "compaction", "recent_turn_budget", INTEGER, "4", 0, 10000, "",     \
+      "complete turns that handoff keeps word for word")                                           \
+    X(COMPACTION_SUMMARY_TOKENS, "compaction", "max_summary_tokens", INTEGER, "4096", 64, 1000000, \
+      "", "limit of a summary")                                                                    \
+    X(COMPACTION_MIN_TURNS, "compaction", "min_turns_between_compactions", INTEGER, "3", 0, 10000, \
+      "", "turns after an attempt before the next one by itself")                                  \
+    X(COMPACTION_TARGET, "compaction", "compact_target_percent", REAL, "0.50", 0, 1, "",           \
+      "part of the window that shortening tool results must reach to be enough")                   \
+    X(COMPACTION_MICRO_BYTES, "compaction", "micro_tool_result_bytes", INTEGER, "10000", 1200,     \
+      1000000000, "", "longer tool results of earlier turns are shortened first")                  \
+    X(COMPACTION_PROTECT_HEAD, "compaction", "protect_head", INTEGER, "3", 0, 10000, "",           \
+      "first messages that recency_preserving and structured keep")                                \
+    X(COMPACTION_PROTECT_TAIL, "compaction", "protect_tail_min", INTEGER, "20", 0, 10000, "",      \
+      "last messages that they keep at least")                                                     \
+    X(COMPACTION_TAIL_RATIO, "compaction", "tail_budget_ratio", REAL, "0.20", 0, 100, "",          \
+      "part of the threshold that their last messages may take, 0.05 to 0.80")                     \
+    X(COMPACTION_PRUNE_CHARS, "compaction", "tool_prune_char_threshold", INTEGER, "200", 0,        \
+      1000000000, "", "older tool results that they keep, if longer, become a placeholder")        \
+    X(COMPACTION_PROVIDER, "compaction", "summary_provider", CHOICE, "", 0, 0,                     \
+      "anthropic openai ollama offline", "who writes summaries; unset: the session's provider")    \
+    X(COMPACTION_MODEL, "compaction", "summary_model", STRING, "", 0, 0, "",                       \
+      "a cheaper model for summaries; unset: the session's")                                       \
+    X(COMPACTION_MAX_FAILURES, "compaction", "max_consecutive_failures", INTEGER, "3", 1, 1000,    \
+      "", "failures in a row after which it no longer happens by itself")                          \
+    X(COMPACTION_PREVIEW, "compaction", "preview", BOOLEAN, "false", 0, 0, "",                     \
+      "show each summary in the editor first, to be changed, kept or refused")                     \
+    X(COMPACTION_HINT, "compaction", "show_settings_hint", BOOLEAN, "true", 0, 0, "",              \
+      "say below a compaction which key picks another mode")                                       \
     X(SESSION_PERSIST, "session", "persist", BOOLEAN, "true", 0, 0, "",                            \
       "keep conversations in the database")                                                        \
     X(UI_THEME, "ui", "theme", STRING, "dark", 0, 0, "",                                           \

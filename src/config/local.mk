@@ -1,4 +1,5 @@
 libtiro_a_SOURCES += \
+	src/config/compaction_modes.h \
 	src/config/config.c src/config/config.h \
 	src/config/edit.c src/config/edit.h \
 	src/config/ini.c src/config/ini.h \

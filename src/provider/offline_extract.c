@@ -30,11 +30,21 @@ static void add_line(struct buf *out, const char *text)
     buf_addch(out, '\n');
 }
 
+/* In a request for a summary the results of tools are texts of the user's. */
+static enum role role_of(const struct message *m)
+{
+    static const char result[] = "[result of ", failed[] = "[error of ";
+    const char *text = m->role == ROLE_USER && m->blocks.len > 0 ? m->blocks.items[0].text : NULL;
+    bool is_result = text && (strncmp(text, result, sizeof result - 1) == 0 ||
+                              strncmp(text, failed, sizeof failed - 1) == 0);
+    return is_result ? ROLE_TOOL : m->role;
+}
+
 static size_t count_role(const struct message *messages, size_t count, enum role role)
 {
     size_t found = 0;
     for (size_t i = 0; i < count; i++)
-        found += messages[i].role == role;
+        found += role_of(&messages[i]) == role;
     return found;
 }
 
@@ -44,7 +54,7 @@ static size_t last_of_role(const struct message *messages, size_t count, enum ro
 {
     size_t found = 0;
     for (size_t i = count; i > 0; i--)
-        if (messages[i - 1].role == role && ++found == want)
+        if (role_of(&messages[i - 1]) == role && ++found == want)
             return i - 1;
     return 0;
 }
@@ -54,7 +64,7 @@ static void add_requests(struct buf *out, const struct message *messages, size_t
     buf_addstr(out, "\n### Last requests\n\n");
     for (size_t i = last_of_role(messages, count, ROLE_USER, REQUESTS); i < count; i++) {
         char *text;
-        if (messages[i].role != ROLE_USER)
+        if (role_of(&messages[i]) != ROLE_USER)
             continue;
         text = message_text(&messages[i]);
         buf_addstr(out, "- ");
@@ -86,7 +96,7 @@ static void add_timeline(struct buf *out, const struct message *messages, size_t
             i = count - LAST;
         }
         text = message_text(&messages[i]);
-        buf_addf(out, "- %s: ", role_name(messages[i].role));
+        buf_addf(out, "- %s: ", role_name(role_of(&messages[i])));
         add_line(out, *text ? text : "(no text)");
         free(text);
     }

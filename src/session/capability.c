@@ -20,13 +20,24 @@ bool capability_need_store(bool persist, struct error *e)
     return true;
 }
 
-bool capability_need_compaction(struct error *e)
+bool capability_compaction(void)
 {
 #ifdef WITHOUT_SESSION_COMPACTION
-    const char *reason = "was built without compaction";
+    return false;
 #else
-    const char *reason = "cannot shorten conversations yet";
+    return true;
 #endif
-    return err_set(e, ERR_SESSION_COMPACTION_DISABLED,
-                   "this tiro %s; start a new session or fork an earlier message", reason);
+}
+
+bool capability_need_compaction(bool compaction, struct error *e)
+{
+    if (!capability_compaction())
+        return err_set(e, ERR_SESSION_COMPACTION_DISABLED,
+                       "this tiro was built without compaction; start a new session or fork an "
+                       "earlier message");
+    if (!compaction)
+        return err_set(e, ERR_SESSION_COMPACTION_DISABLED,
+                       "conversations are not shortened; set [compaction] enabled = true or give "
+                       "--compaction");
+    return true;
 }

@@ -12,7 +12,10 @@ bool capability_store(void);
 /* SESSION_PERSISTENCE_DISABLED with the reason, when the build or `persist` says no. */
 bool capability_need_store(bool persist, struct error *e);
 
-/* SESSION_COMPACTION_DISABLED with the reason: histories are not shortened. */
-bool capability_need_compaction(struct error *e);
+/* Histories are shortened. */
+bool capability_compaction(void);
+
+/* SESSION_COMPACTION_DISABLED with the reason, when the build or `compaction` says no. */
+bool capability_need_compaction(bool compaction, struct error *e);
 
 #endif

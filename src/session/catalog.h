@@ -67,8 +67,11 @@ bool catalog_archive(struct catalog *c, const char *reference, bool archived,
 bool catalog_delete(struct catalog *c, const char *reference, char id[UUID_LEN + 1],
                     struct error *e);
 
+/* In place of an event's number: as the session was before its last compaction that holds. */
+enum { CATALOG_BEFORE_COMPACTION = -1 };
+
 /* A new session with the messages of an old one up to the message that event `at` belongs to (0:
- * all), as fork.h says. `out` is the new one. The old one need not be free. */
+ * all), as fork.h says. USAGE where it has none such. `out` is the new one. The old one need not be free. */
 bool catalog_fork(struct catalog *c, const char *reference, int64_t at, struct session_info *out,
                   struct error *e);
 

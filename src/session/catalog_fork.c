@@ -7,6 +7,7 @@
 #include "session/catalog.h"
 #include "session/fork.h"
 #include "store/event_log.h"
+#include "store/snapshot.h"
 
 static bool look(void *point, const struct event *ev)
 {
@@ -26,6 +27,30 @@ static bool find_point(struct catalog *c, const struct session_info *parent, str
         p->draft = mem_strdup(parent->draft);
     return p->last > 0 || p->draft ||
            err_set(e, ERR_USAGE, "there is nothing to take along yet; send a message first");
+}
+
+static bool begin_before_compaction(struct catalog *c, const struct session_info *parent,
+                                    struct fork_point *p, struct error *e)
+{
+    struct history h;
+    if (!snapshot_resume(c->store, parent->id, &h, e))
+        return false;
+    int64_t newest = h.compaction.in_force.len > 0 ? vec_last(&h.compaction.in_force) : 0;
+    history_release(&h);
+    if (newest == 0)
+        return err_set(e, ERR_USAGE, "session %.8s was never compacted, or that was undone",
+                       parent->id + UUID_LEN - 8);
+    fork_point_begin_before(p, newest);
+    return true;
+}
+
+static bool begin_point(struct catalog *c, const struct session_info *parent, int64_t at,
+                        struct fork_point *p, struct error *e)
+{
+    if (at == CATALOG_BEFORE_COMPACTION)
+        return begin_before_compaction(c, parent, p, e);
+    fork_point_begin(p, at);
+    return true;
 }
 
 static void replace(char **text, const char *by)
@@ -109,12 +134,11 @@ bool catalog_fork(struct catalog *c, const char *reference, int64_t at, struct s
                   struct error *e)
 {
     struct session_info parent;
-    struct fork_point p;
+    struct fork_point p = {0};
     *out = (struct session_info){0};
     if (!catalog_find(c, reference, &parent, e))
         return false;
-    fork_point_begin(&p, at);
-    bool ok = fork_at(c, &parent, &p, out, e);
+    bool ok = begin_point(c, &parent, at, &p, e) && fork_at(c, &parent, &p, out, e);
     fork_point_release(&p);
     session_info_release(&parent);
     return ok;

@@ -13,8 +13,8 @@
  *   NEW          a fresh session
  *   RESUME       text: reference. An archived one is live again
  *   OPEN         text: reference. Opens it for reading only: any START_TURN is SESSION_NOT_FOUND
- *   FORK         name: reference; number: event of the last message to take along, 0: all. The fork
- *                becomes the open session
+ *   FORK         name: reference; number: event of the last message to take along, 0: all, -1: as
+ *                the session was before its last compaction. The fork becomes the open session
  *   RENAME       name: reference; text: title
  *   LABEL        name: reference; text: changes, as session_labels_change()
  *   ARCHIVE      name: reference. Interrupts its turn; the open session gives way to a new one.
@@ -22,7 +22,17 @@
  *   DELETE       name: reference. As ARCHIVE, and nothing of it is kept
  *   EXPORT       name: reference; text: path of the file; limit: enum export_format (export.h)
  *   ANSWER       name: id of the tool call; number: enum approval_answer
- *   COMPACT      shorten the history now
+ *   COMPACT      shorten the history now. name: mode or NULL; text: what to focus on or NULL;
+ *                number 1: show the draft first, 0: as configured. A failure is a
+ *                compaction_failed where it had begun, else an ERROR
+ *   UNCOMPACT    take the last compaction back
+ *   PIN          number: seq of a message, 0: the newest of the user's; limit 1: pin, 0: unpin
+ *   DRAFT        answers NOTICE_DRAFT. number: enum draft_reply; text: the changed summary (COMMIT;
+ *                NULL: unchanged) or the focus (AGAIN)
+ *   CONTEXT      what the next request would carry; answered with NOTICE_CONTEXT
+ *   DROPPED      number: seq of a compaction_completed of the open session; limit: of events; text:
+ *                the place of the first among them, as a number; NULL: 0. Answered with
+ *                NOTICE_DROPPED
  *   SET_MODEL    name: provider or NULL; text: model or NULL
  *   SET_SYSTEM   text: system prompt; NULL: the configured one
  *   SAVE_DRAFT   text: NULL or "" for none
@@ -49,6 +59,11 @@
     X(EXPORT)                                                                                      \
     X(ANSWER)                                                                                      \
     X(COMPACT)                                                                                     \
+    X(UNCOMPACT)                                                                                   \
+    X(PIN)                                                                                         \
+    X(DRAFT)                                                                                       \
+    X(CONTEXT)                                                                                     \
+    X(DROPPED)                                                                                     \
     X(SET_MODEL)                                                                                   \
     X(SET_SYSTEM)                                                                                  \
     X(SAVE_DRAFT)                                                                                  \

@@ -26,6 +26,13 @@ void fork_point_begin(struct fork_point *p, int64_t at)
     stand_begin(&p->now);
     stand_begin(&p->message);
     stand_begin(&p->run);
+    stand_begin(&p->compaction);
+}
+
+void fork_point_begin_before(struct fork_point *p, int64_t before)
+{
+    fork_point_begin(p, 0);
+    p->before = before;
 }
 
 void fork_point_release(struct fork_point *p)
@@ -34,6 +41,7 @@ void fork_point_release(struct fork_point *p)
     session_info_release(&p->now.tally);
     session_info_release(&p->message.tally);
     session_info_release(&p->run.tally);
+    session_info_release(&p->compaction.tally);
     free(p->draft);
     free(p->input);
     *p = (struct fork_point){0};
@@ -95,8 +103,28 @@ static void begin_message(struct fork_point *p, const struct event *ev)
     p->part_answered = false;
 }
 
+/* The history takes the open run back, and goes on without it. */
+static void take_back_run(struct fork_point *p)
+{
+    p->part = FORK_OUTSIDE;
+    p->run_seq = 0;
+}
+
+/* The beginning of the one that a fork ends before is no more of it than its end. */
+static void note_compaction(struct fork_point *p, const struct event *ev)
+{
+    if (ev->type == EVENT_COMPACTION_STARTED)
+        stand_set(&p->compaction, &p->now);
+    if (ev->type != EVENT_COMPACTION_DELTA && ev->type != EVENT_RETRYING)
+        p->compacting = ev->type == EVENT_COMPACTION_STARTED;
+}
+
 bool fork_point_look(struct fork_point *p, const struct event *ev)
 {
+    if (p->before > 0 && ev->seq >= p->before)
+        return false;
+    if (p->part != FORK_OUTSIDE && event_between_runs(ev))
+        take_back_run(p);
     bool begins = begins_message(p, ev);
     p->found = p->found || (p->at > 0 && ev->seq >= p->at);
     if (begins && p->at > 0 && p->at < ev->seq)
@@ -105,6 +133,8 @@ bool fork_point_look(struct fork_point *p, const struct event *ev)
         begin_message(p, ev);
     if (p->part != FORK_OUTSIDE && is_answer(ev))
         p->run_answered = p->part_answered = true;
+    if (p->before > 0)
+        note_compaction(p, ev);
     p->now.seq = ev->seq;
     session_tally(&p->now.tally, ev);
     if (is_run_end(ev->type))
@@ -123,9 +153,14 @@ void fork_point_end(struct fork_point *p)
 {
     if (!p->found)
         return;
-    if (p->run_seq > 0 && !p->run_answered) {
+    bool within_run = p->before > 0 && p->part != FORK_OUTSIDE;
+    if (within_run || (p->run_seq > 0 && !p->run_answered)) {
         part_at(p, &p->run);
         p->draft = p->input && *p->input ? mem_strdup(p->input) : NULL;
+        return;
+    }
+    if (p->compacting) {
+        part_at(p, &p->compaction);
         return;
     }
     p->open = p->part != FORK_OUTSIDE;

@@ -1,4 +1,4 @@
-#include "session/journal.h"
+#include "session/journal_private.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -11,11 +11,7 @@
 #include "store/sessions.h"
 #include "store/snapshot.h"
 
-enum {
-    CHECKPOINT_MS = 1000,
-    CHECKPOINT_BYTES = 256 * 1024,
-    TAIL_EVENTS = 120
-};
+enum { CHECKPOINT_MS = 1000, CHECKPOINT_BYTES = 256 * 1024, TAIL_EVENTS = 120 };
 
 void journal_init(struct journal *j, struct mailbox *notices)
 {
@@ -39,10 +35,12 @@ static void journal_reset(struct journal *j)
     struct store *store = j->store;
     const char *directory = j->directory;
     struct mailbox *notices = j->notices;
+    const struct discard_sink *sink = j->sink;
     journal_release(j);
     journal_init(j, notices);
     j->store = store;
     j->directory = directory;
+    j->sink = sink;
 }
 
 void journal_begin(struct journal *j, const char *directory)
@@ -64,7 +62,7 @@ static bool catch_up(void *info, const struct event *ev)
 /* What is to be known of a session before it is opened. */
 struct opening {
     struct session_info info;
-    int64_t estimate, last_input;
+    struct snapshot_counters counters;
     int lock;
 };
 
@@ -79,7 +77,7 @@ static bool open_row(struct journal *j, const char *reference, enum journal_acce
     return (!locks || lock_take(j->directory, id, &o->lock, e)) &&
            sessions_get(j->store, id, &o->info, e) &&
            event_log_read(j->store, id, o->info.last_seq, catch_up, &o->info, e) &&
-           snapshot_counters(j->store, id, &o->estimate, &o->last_input, e);
+           snapshot_counters(j->store, id, &o->counters, e);
 }
 
 static bool leave_archive(struct journal *j, struct session_info *info, struct error *e)
@@ -100,8 +98,10 @@ static void take_over(struct journal *j, struct opening *o, enum journal_access 
     session_info_release(&j->info);
     j->info = o->info;
     j->lock = o->lock;
-    j->estimate = o->estimate;
-    j->last_input = o->last_input;
+    j->estimate = o->counters.estimate;
+    j->last_input = o->counters.last_input;
+    j->compactions = o->counters.compactions;
+    j->suspended = o->counters.suspended;
     j->stored = true;
     j->loaded = false;
     j->read_only = access == JOURNAL_READ;
@@ -138,7 +138,8 @@ bool journal_load(struct journal *j, struct error *e)
 
 static bool is_delta(enum event_type type)
 {
-    return type == EVENT_TEXT_DELTA || type == EVENT_REASONING_DELTA;
+    return type == EVENT_TEXT_DELTA || type == EVENT_REASONING_DELTA ||
+           type == EVENT_COMPACTION_DELTA;
 }
 
 static bool is_run_end(enum event_type type)
@@ -146,7 +147,7 @@ static bool is_run_end(enum event_type type)
     return type == EVENT_RUN_COMPLETED || type == EVENT_RUN_FAILED || type == EVENT_INTERRUPTED;
 }
 
-static void show(struct journal *j, struct event *ev)
+void journal_show(struct journal *j, struct event *ev)
 {
     struct notice *n = notice_new(NOTICE_EVENT);
     n->event = ev;
@@ -154,6 +155,19 @@ static void show(struct journal *j, struct event *ev)
         mailbox_push_lazily(j->notices, n);
     else
         mailbox_push(j->notices, n);
+}
+
+void journal_stamp(const struct journal *j, struct event *ev)
+{
+    ev->seq = j->info.last_seq + 1;
+    ev->wall_ms = clock_wall_ms();
+    memcpy(ev->session_id, j->info.id, sizeof ev->session_id);
+}
+
+void journal_forget_deltas(struct journal *j)
+{
+    buf_clear(&j->pending);
+    j->pending_since_ms = 0;
 }
 
 /* Streamed text that no text_complete covers yet, as one delta, so that a crash loses at most the
@@ -167,27 +181,38 @@ static bool checkpoint(struct journal *j, struct error *e)
     ev->wall_ms = clock_wall_ms();
     memcpy(ev->session_id, j->info.id, sizeof ev->session_id);
     ev->text = buf_take(&j->pending);
+    ev->count = j->pending_part;
+    ev->limit = j->pending_parts;
     bool ok = event_log_append(j->store, ev, e);
     event_free(ev);
     j->pending_since_ms = clock_mono_ms();
     return ok;
 }
 
+/* Text of one kind, and of one part of a summary. */
+static bool goes_on(const struct journal *j, const struct event *ev)
+{
+    return j->pending.len == 0 || (j->pending_type == ev->type && j->pending_part == ev->count &&
+                                   j->pending_parts == ev->limit);
+}
+
 static bool keep_delta(struct journal *j, const struct event *ev, struct error *e)
 {
-    if (j->pending.len > 0 && j->pending_type != ev->type && !checkpoint(j, e))
+    if (!goes_on(j, ev) && !checkpoint(j, e))
         return false;
     if (j->pending.len == 0 && j->pending_since_ms == 0)
         j->pending_since_ms = clock_mono_ms();
     j->pending_type = ev->type;
     j->pending_seq = ev->seq;
+    j->pending_part = ev->count;
+    j->pending_parts = ev->limit;
     buf_addstr(&j->pending, ev->text);
     bool due = j->pending.len >= CHECKPOINT_BYTES ||
                clock_mono_ms() - j->pending_since_ms >= CHECKPOINT_MS;
     return !due || checkpoint(j, e);
 }
 
-static bool write_row(struct journal *j, struct error *e)
+bool journal_write_row(struct journal *j, struct error *e)
 {
     if (j->lock < 0 && j->directory && !lock_take(j->directory, j->info.id, &j->lock, e))
         return false;
@@ -197,12 +222,12 @@ static bool write_row(struct journal *j, struct error *e)
     return true;
 }
 
-static bool keep_run_border(struct journal *j, const struct event *ev, struct error *e)
+static bool keep_with_row(struct journal *j, const struct event *ev, struct error *e)
 {
     bool stored = j->stored;
     if (!store_begin(j->store, e))
         return false;
-    if (write_row(j, e) && event_log_append(j->store, ev, e) &&
+    if (journal_write_row(j, e) && event_log_append(j->store, ev, e) &&
         (!is_run_end(ev->type) || snapshot_save(j->store, j->info.id, &j->history, e)) &&
         store_commit(j->store, e))
         return true;
@@ -210,6 +235,12 @@ static bool keep_run_border(struct journal *j, const struct event *ev, struct er
     j->stored = stored;
     j->history.unsaved = 0;
     return false;
+}
+
+/* What a listing tells changes with it, and no end of a run may follow. */
+static bool needs_row(enum event_type type)
+{
+    return type == EVENT_RUN_STARTED || is_run_end(type) || type == EVENT_COMPACTION_FAILED;
 }
 
 /* Nothing will complete what streamed so far. */
@@ -222,17 +253,16 @@ static bool keep(struct journal *j, const struct event *ev, struct error *e)
 {
     if (leaves_deltas(ev->type) && !checkpoint(j, e))
         return false;
-    buf_clear(&j->pending); /* a complete text covers what streamed */
-    j->pending_since_ms = 0;
-    if (ev->type == EVENT_RUN_STARTED || is_run_end(ev->type))
-        return keep_run_border(j, ev, e);
+    journal_forget_deltas(j); /* a complete text covers it */
+    if (!j->stored || needs_row(ev->type))
+        return keep_with_row(j, ev, e);
     return event_log_append(j->store, ev, e);
 }
 
 static bool emit_delta(struct journal *j, struct event *ev, struct error *e)
 {
     struct event *shown = event_clone(ev);
-    show(j, shown);
+    journal_show(j, shown);
     bool ok = keep_delta(j, ev, e);
     event_free(ev);
     return ok;
@@ -241,9 +271,7 @@ static bool emit_delta(struct journal *j, struct event *ev, struct error *e)
 bool journal_emit(void *journal, struct event *ev, struct error *e)
 {
     struct journal *j = journal;
-    ev->seq = j->info.last_seq + 1;
-    ev->wall_ms = clock_wall_ms();
-    memcpy(ev->session_id, j->info.id, sizeof ev->session_id);
+    journal_stamp(j, ev);
     if (is_delta(ev->type)) {
         j->info.last_seq = ev->seq;
         return emit_delta(j, ev, e);
@@ -253,7 +281,7 @@ bool journal_emit(void *journal, struct event *ev, struct error *e)
     history_apply(&j->history, ev);
     if (keep(j, ev, e)) {
         session_info_release(&before);
-        show(j, ev);
+        journal_show(j, ev);
         return true;
     }
     session_info_release(&j->info); /* what is not in the log is not counted */
@@ -270,12 +298,12 @@ bool journal_save_draft(struct journal *j, const char *draft, struct error *e)
         return true;
     if (j->info.draft || j->info.last_seq > 0)
         return j->stored ? sessions_set_draft(j->store, j->info.id, j->info.draft, e)
-                         : write_row(j, e);
+                         : journal_write_row(j, e);
     j->stored = false;
     return sessions_set_draft(j->store, j->info.id, NULL, e);
 }
 
 bool journal_save_info(struct journal *j, struct error *e)
 {
-    return j->read_only || !j->stored || write_row(j, e);
+    return j->read_only || !j->stored || journal_write_row(j, e);
 }

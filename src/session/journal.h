@@ -9,6 +9,8 @@
 #include "base/mailbox.h"
 #include "chat/history.h"
 #include "chat/session_info.h"
+#include "compact/compact.h"
+#include "compact/discard.h"
 #include "store/event_log.h"
 #include "store/store.h"
 
@@ -26,10 +28,15 @@ struct journal {
     struct history history;
     bool loaded;
     int64_t estimate, last_input; /* before that */
+    int compactions;              /* in force, before that */
+    bool suspended;
+
+    const struct discard_sink *sink; /* borrowed; NULL: what goes is not indexed */
 
     /* What streamed since the last checkpoint. */
     struct buf pending;
     enum event_type pending_type;
+    int pending_part, pending_parts; /* of a summary */
     int64_t pending_seq, pending_since_ms;
 };
 
@@ -55,6 +62,19 @@ bool journal_load(struct journal *j, struct error *e);
  * second; all else is kept before it is shown. The end of a run, the session's row and the snapshot
  * are one transaction. */
 bool journal_emit(void *journal, struct event *ev, struct error *e);
+
+/* struct agent's commit: memory, history, row, log and snapshot in one transaction; entries_indexed
+ * is filled in. Whatever fails, history, row and store are as before. */
+enum commit_result journal_compact(void *journal, struct event *completed, struct error *e);
+
+/* Takes the newest compaction that is in force back: the history is read again from the log without
+ * it, later messages stay; its entries are withdrawn; one transaction with the event. Not while a
+ * turn runs. SESSION_COMPACTION_DISABLED is not its business; AGENT_ERROR when there is none. */
+bool journal_uncompact(struct journal *j, struct error *e);
+
+/* Pins the message of this number, or unpins it. AGENT_ERROR when the history has no such message
+ * or it is a tool's or a summary. */
+bool journal_pin(struct journal *j, int64_t seq, bool pinned, struct error *e);
 
 /* NULL or "" for none. */
 bool journal_save_draft(struct journal *j, const char *draft, struct error *e);

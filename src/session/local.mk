@@ -4,6 +4,7 @@ libtiro_a_SOURCES += \
 	src/session/catalog.c src/session/catalog.h \
 	src/session/catalog_fork.c \
 	src/session/command.c src/session/command.h \
+	src/session/config_check.c src/session/config_check.h \
 	src/session/export.c src/session/export.h \
 	src/session/fork.c src/session/fork.h \
 	src/session/health.c src/session/health.h \
@@ -12,14 +13,19 @@ libtiro_a_SOURCES += \
 	src/session/import_openai.c \
 	src/session/import_own.c \
 	src/session/journal.c src/session/journal.h \
+	src/session/journal_compact.c src/session/journal_private.h \
 	src/session/lock.c src/session/lock.h \
 	src/session/notice.c src/session/notice.h \
 	src/session/open_run.c src/session/open_run.h \
 	src/session/projection.c src/session/projection.h \
 	src/session/reader.c src/session/reader.h \
+	src/session/reader_dropped.c src/session/reader_dropped.h \
 	src/session/report.c src/session/report.h \
 	src/session/service.c src/session/service.h \
+	src/session/summary_file.c src/session/summary_file.h \
 	src/session/worker.c src/session/worker.h src/session/worker_private.h \
+	src/session/worker_compact.c \
+	src/session/worker_context.c \
 	src/session/worker_session.c \
 	src/session/worker_tell.c \
 	src/session/worker_turn.c

@@ -12,7 +12,16 @@ struct notice *notice_new(enum notice_type type)
     n->meters.total = USAGE_UNKNOWN;
     n->meters.cost = -1;
     n->meters.price = (struct price){-1, -1, -1};
+    n->context.last_input = n->context.cached = n->context.tokens_after = -1;
     return n;
+}
+
+void context_release(struct context *c)
+{
+    for (size_t i = 0; i < c->parts.len; i++)
+        free(c->parts.items[i].text);
+    vec_release(&c->parts);
+    free(c->mode);
 }
 
 void notice_free(struct notice *n)
@@ -29,6 +38,7 @@ void notice_free(struct notice *n)
     for (size_t i = 0; i < n->texts.len; i++)
         free(n->texts.items[i]);
     vec_release(&n->texts);
+    context_release(&n->context);
     free(n->provider);
     free(n->model);
     free(n->detail);

@@ -8,6 +8,7 @@
 #include "base/err.h"
 #include "base/vec.h"
 #include "chat/event.h"
+#include "chat/message.h"
 #include "chat/search_hit.h"
 #include "chat/session_info.h"
 #include "session/command.h"
@@ -28,6 +29,13 @@
  *   APPROVAL  a tool asks before it runs. text: id of the call; name: tool; detail: its class;
  *             args: JSON text; preview: the diff or the command in full. Answer with ANSWER; the
  *             question is over with an ANSWER, or when its tool_execution_completed comes
+ *   DRAFT     a summary waits for review, to be answered with a DRAFT command. text: the summary;
+ *             name: effective mode; detail: "provider/model" or NULL; draft: figures. It is over
+ *             with that answer or when compaction_completed or _failed comes
+ *   CONTEXT   context: the next request by parts
+ *   DROPPED   number: the compaction that was asked for; text: the place that was asked; event: its
+ *             compaction_completed; events: from that place, those that what it dropped was made
+ *             of, ascending; flag: there are more
  *   DONE      command: what was done (RENAME, LABEL, ARCHIVE, DELETE, EXPORT, FORK); text: the
  *             session's id; detail: the file of an EXPORT
  *   ERROR     error, command: what could not be done; text: the command's text (nothing is lost) */
@@ -44,6 +52,9 @@ enum notice_type {
     NOTICE_REPORT,
     NOTICE_BUSY,
     NOTICE_APPROVAL,
+    NOTICE_DRAFT,
+    NOTICE_CONTEXT,
+    NOTICE_DROPPED,
     NOTICE_DONE,
     NOTICE_ERROR
 };
@@ -60,10 +71,45 @@ enum provider_reason {
 /* An answer to NOTICE_APPROVAL. */
 enum approval_answer { ANSWER_ONCE, ANSWER_SESSION, ANSWER_DENY };
 
+/* An answer to NOTICE_DRAFT. Same order as compact/compact.h. */
+enum draft_reply { REPLY_COMMIT, REPLY_REFUSE, REPLY_AGAIN };
+
+struct draft_figures {
+    int64_t tokens_before, tokens_after;
+    int messages_before, messages_after;
+};
+
+/* A part of the next request, in its order. */
+enum context_kind { CONTEXT_SYSTEM, CONTEXT_TOOLS, CONTEXT_SUMMARY, CONTEXT_MESSAGE };
+struct context_part {
+    enum context_kind kind;
+    enum role role; /* of a MESSAGE */
+    int64_t seq;    /* of a message; 0 */
+    int turn;
+    int64_t tokens; /* estimated */
+    char *text;     /* the whole of it, for a person to read: tools with their schemas, calls with
+                       their arguments. Not cleaned */
+    bool pinned;
+    bool goes; /* a compaction now, in the configured mode, would drop it */
+};
+struct context {
+    VEC(struct context_part) parts;
+    int64_t tokens;            /* of all parts */
+    int64_t last_input;        /* as the provider counted the last request; -1 unknown */
+    int64_t cached;            /* of those read from the provider's cache; -1 unknown */
+    int64_t window, threshold; /* 0 unknown / no compaction */
+    char *mode;                /* of a compaction now; NULL: histories are not shortened */
+    int64_t tokens_after; /* of all parts that stay, without a summary's; -1: nothing would go */
+};
+void context_release(struct context *c);
+
 struct meters {
     int64_t estimate;   /* tokens of the history */
     int64_t last_input; /* -1 unknown */
     int64_t window;     /* 0 unknown */
+    int64_t threshold;  /* of compaction; 0: histories are not shortened */
+    int compactions;    /* in force */
+    bool suspended;     /* automatic compaction stopped after failures */
     struct usage total;
     struct price price;
     double cost; /* USD of the session; negative: unknown */
@@ -81,6 +127,8 @@ struct notice {
     struct session_list sessions;
     struct search_hits hits;
     VEC(char *) texts;
+    struct context context;
+    struct draft_figures draft;
     char *provider, *model, *detail, *text, *name, *args, *preview;
     enum provider_reason reason;
     enum command_type command;

@@ -20,6 +20,8 @@ static enum border last_border(const struct event_list *l, int64_t *seq)
     for (size_t i = l->items.len; i-- > 0;) {
         const struct event *ev = l->items.items[i];
         *seq = ev->seq;
+        if (event_between_runs(ev))
+            return BORDER_END;
         if (borders[ev->type] != BORDER_NONE)
             return borders[ev->type];
     }

@@ -14,6 +14,7 @@
 #include "base/paths.h"
 #include "chat/transcript_text.h"
 #include "session/open_run.h"
+#include "session/summary_file.h"
 #include "store/event_log.h"
 #include "store/projected.h"
 
@@ -314,6 +315,16 @@ static bool go_on(struct projection *p, const struct session_info *info, struct 
 
 /* ---------------------------------------------------------------------------------------------- */
 
+static bool put_summary(struct projection *p, struct error *e)
+{
+    char *summary;
+    if (!event_log_summary(p->catalog->store, p->id, &summary, e))
+        return false;
+    bool ok = summary_file_put(p->dir, summary) || fault("write the summary in", p->path, e);
+    free(summary);
+    return ok;
+}
+
 /* The session may be deleted between a first look and the lock: then nothing of it is written
  * again. */
 static bool write_locked(struct projection *p, bool anew, struct error *e)
@@ -327,7 +338,7 @@ static bool write_locked(struct projection *p, bool anew, struct error *e)
     if (ok)
         ok = !anew && can_go_on(p, &left) ? go_on(p, &info, e) : write_anew(p, &info, e);
     session_info_release(&info);
-    return ok;
+    return ok && put_summary(p, e);
 }
 
 /* It becomes a part of paths. */
@@ -370,7 +381,7 @@ static bool is_gone(int result)
 
 static bool remove_files(struct projection *p)
 {
-    bool ok = true;
+    bool ok = summary_file_remove(p->dir);
     for (int i = 0; i < FILE_COUNT; i++) {
         ok = is_gone(unlinkat(p->dir, names[i], 0)) && ok;
         ok = is_gone(unlinkat(p->dir, new_names[i], 0)) && ok;

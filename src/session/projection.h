@@ -1,6 +1,7 @@
-/* Files that are derived from a session's log, for people and their tools: sessions/ID/transcript.md
- * and events.jsonl beside the store. They are never read back; deleting them loses nothing, and
- * rebuilding gives the same bytes. */
+/* Files that are derived from a session's log, for people and their tools:
+ * sessions/ID/transcript.md, events.jsonl and summary.txt (the newest summary of a compaction that
+ * holds) beside the store. They are never read back; deleting them loses nothing, and rebuilding
+ * gives the same bytes. */
 #ifndef SESSION_PROJECTION_H
 #define SESSION_PROJECTION_H
 

@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "session/export.h"
 #include "session/notice.h"
+#include "session/reader_dropped.h"
 #include "store/event_log.h"
 #include "store/search.h"
 #include "store/sessions.h"
@@ -123,6 +124,12 @@ static bool answer_inputs(struct reader *r, const struct command *c, struct noti
     return true;
 }
 
+static bool answer_dropped(struct reader *r, const struct command *c, struct notice *n,
+                           struct error *e)
+{
+    return reader_dropped(r->store, c, n, e);
+}
+
 static const struct question {
     enum command_type command;
     enum notice_type notice;
@@ -134,6 +141,7 @@ static const struct question {
     {COMMAND_PREVIEW, NOTICE_PREVIEW, answer_preview},
     {COMMAND_EXPORT, NOTICE_DONE, answer_export},
     {COMMAND_INPUTS, NOTICE_INPUTS, answer_inputs},
+    {COMMAND_DROPPED, NOTICE_DROPPED, answer_dropped},
 };
 
 static const struct question *find_question(enum command_type type)

@@ -1,5 +1,5 @@
-/* The second worker: answers PAGE, LIST, SEARCH, PREVIEW, INPUTS and EXPORT on a read-only connection
- * of its own, so that they never wait for a turn. Its thread starts with the first question. */
+/* The second worker: answers PAGE, LIST, SEARCH, PREVIEW, INPUTS, DROPPED and EXPORT on a read-only
+ * connection of its own, so that they never wait for a turn. Its thread starts with the first question. */
 #ifndef SESSION_READER_H
 #define SESSION_READER_H
 
@@ -12,7 +12,7 @@ struct reader;
 struct reader *reader_new(const char *store_path, const char *directory, struct mailbox *notices);
 void reader_free(struct reader *r);
 
-/* Takes the command. PAGE needs the session's id in `name`. */
+/* Takes the command. PAGE and DROPPED need the session's id in `name`. */
 void reader_ask(struct reader *r, struct command *c);
 
 #endif

@@ -16,6 +16,7 @@
 #include "session/notice.h"
 
 struct service;
+struct discard_sink;
 
 struct service_options {
     const struct config *config; /* borrowed; outlives the service */
@@ -27,10 +28,13 @@ struct service_options {
     const char *tools; /* "none", "read" or "full"; NULL: configured */
     const char *allow; /* tools and classes that need no question, as in [tools] allow; NULL: none */
     const char *labels; /* for a session that is begun; NULL: none */
-    bool can_ask;      /* the surface answers NOTICE_APPROVAL; else what would ask is denied */
+    bool compaction;   /* histories are shortened; in a build that can */
+    bool can_ask;      /* the surface answers NOTICE_APPROVAL and NOTICE_DRAFT; else what would ask
+                          is denied, and drafts are committed */
     bool persist;      /* false, or a build without a store: it is kept in memory alone */
     bool read_only;    /* `resume` is opened for reading */
     const char *resume; /* reference of the session to open; NULL: a new one */
+    const struct discard_sink *sink; /* takes what compactions drop; borrowed; NULL: nobody does */
 };
 
 /* Copies the options' strings and starts the agent thread; never waits for disk or network: what

@@ -53,12 +53,14 @@ struct worker *worker_new(const struct service_options *o, struct mailbox *comma
     journal_init(&w->journal, notices);
     backend_init(&w->backend, o->config, &w->wakeup);
     budget_read(&w->budget, o->config);
+    worker_read_compaction(w, o);
     return w;
 }
 
 void worker_free(struct worker *w)
 {
     reader_free(w->reader);
+    worker_forget_summariser(w);
     backend_release(&w->backend);
     journal_release(&w->journal);
     approval_policy_release(&w->policy);
@@ -151,7 +153,12 @@ static const struct {
     [COMMAND_DELETE] = {ENDS, do_delete},
     [COMMAND_EXPORT] = {NOW, do_read},
     [COMMAND_ANSWER] = {NOW, do_answer},
-    [COMMAND_COMPACT] = {NOW, do_compact},
+    [COMMAND_COMPACT] = {REFUSED, do_compact},
+    [COMMAND_UNCOMPACT] = {REFUSED, do_uncompact},
+    [COMMAND_PIN] = {REFUSED, do_pin},
+    [COMMAND_DRAFT] = {NOW, do_draft},
+    [COMMAND_CONTEXT] = {NOW, do_context},
+    [COMMAND_DROPPED] = {NOW, do_read},
     [COMMAND_SET_MODEL] = {REFUSED, do_set_model},
     [COMMAND_SET_SYSTEM] = {REFUSED, do_set_system},
     [COMMAND_SAVE_DRAFT] = {NOW, do_save_draft},
@@ -168,16 +175,17 @@ static const struct {
 static void refuse(struct worker *w, const struct command *c)
 {
     struct error e;
-    err_set(&e, ERR_SESSION_BUSY, "a turn is running; wait for its end or interrupt it");
+    err_set(&e, ERR_SESSION_BUSY, "%s is running; wait for its end or interrupt it",
+            w->doing == COMPACTION ? "a compaction" : "a turn");
     tell_error(w, c, &e);
 }
 
 static bool begins_turn(enum command_type type)
 {
-    return type == COMMAND_START_TURN || type == COMMAND_RETRY;
+    return type == COMMAND_START_TURN || type == COMMAND_RETRY || type == COMMAND_COMPACT;
 }
 
-/* A turn that waits for the end of an aside is one that runs, for all who ask. */
+/* A turn that waits for the end of an aside is one that runs, for all who ask; a compaction, too. */
 struct command *worker_take_waiting_turn(struct worker *w)
 {
     for (size_t i = 0; i < w->deferred.len; i++) {

@@ -1,6 +1,7 @@
 /* What the parts of the agent thread share: worker.c (the loop and what may happen when),
  * worker_session.c (opening, changing and leaving sessions), worker_turn.c (turns and their
- * questions), worker_tell.c (notices). */
+ * questions), worker_compact.c (compaction and what it asks), worker_context.c (the next request by
+ * parts), worker_tell.c (notices). */
 #ifndef SESSION_WORKER_PRIVATE_H
 #define SESSION_WORKER_PRIVATE_H
 
@@ -19,11 +20,17 @@ struct question {
     enum approval_answer answer;
 };
 
+/* A draft summary that waits for the user's word. */
+struct review {
+    bool open, answered;
+    struct draft_verdict verdict;
+};
+
 struct worker {
     const struct config *config;
     char *store_path; /* of the file; NULL: in memory alone */
     char *store_dir;  /* that holds it, once it is open; NULL: in memory after all */
-    bool persist;
+    bool persist, compaction;
     char *provider, *model, *system, *resume, *allow, *labels; /* asked for at the start */
     char *offer;                                               /* level of tools */
     bool can_ask, open_read_only;
@@ -39,8 +46,17 @@ struct worker {
     struct approval_policy policy;
     struct budget budget;
     struct question question;
+    struct review review;
+    struct compact_settings compact;
+    struct backend summary_backend; /* where [compaction] names another provider or model */
+    struct summariser summariser;   /* borrows from that, or from `backend` */
+    char *summariser_label;
+    bool failure_told; /* compaction_failed came since the command */
 
-    enum { IDLE, TURN, ASIDE } doing; /* ASIDE: asks the server something between turns */
+    int64_t last_cached; /* input of the last answer that the provider had cached; -1 unknown */
+
+    /* COMPACTION: by hand. ASIDE: asks the server something between turns. */
+    enum { IDLE, TURN, COMPACTION, ASIDE } doing;
     bool cancelled;
     bool quit;
     VEC(struct command *) deferred; /* until the turn has ended */
@@ -81,10 +97,32 @@ void do_set_system(struct worker *w, struct command *c);
 void do_save_draft(struct worker *w, struct command *c);
 
 /* worker_turn.c */
+/* What a request is made with; worker_agent_release() frees what it owns. */
+struct agent worker_agent(struct worker *w);
+void worker_agent_release(struct agent *a);
+/* False: the session is open for reading only. */
+bool worker_is_live(const struct worker *w, struct error *e);
+bool worker_need_history(struct worker *w, struct error *e);
+void worker_project(struct worker *w); /* derived files, after the history changed */
 void do_start_turn(struct worker *w, struct command *c);
 void do_retry(struct worker *w, struct command *c);
 void do_interrupt(struct worker *w, struct command *c);
 void do_answer(struct worker *w, struct command *c);
+
+/* worker_compact.c */
+/* What compaction needs of the worker, in the agent's struct; nothing where it is off. */
+void worker_equip(struct worker *w, struct agent *a);
+void worker_read_compaction(struct worker *w, const struct service_options *o);
+void worker_forget_summariser(struct worker *w);
+/* Whether automatic compaction stopped, and from how many tokens on it would happen. */
+bool worker_suspended(struct worker *w);
+int64_t worker_threshold(const struct worker *w);
 void do_compact(struct worker *w, struct command *c);
+void do_uncompact(struct worker *w, struct command *c);
+void do_pin(struct worker *w, struct command *c);
+void do_draft(struct worker *w, struct command *c);
+
+/* worker_context.c */
+void do_context(struct worker *w, struct command *c);
 
 #endif

@@ -54,6 +54,7 @@ static void forget_session(struct worker *w)
 {
     approval_forget_session(&w->policy);
     budget_read(&w->budget, w->config);
+    w->last_cached = -1;
 }
 
 static void begin_session(struct worker *w)

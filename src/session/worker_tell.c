@@ -33,12 +33,16 @@ struct budget_use worker_spent(const struct worker *w)
     return use;
 }
 
-static struct meters current_meters(const struct worker *w)
+static struct meters current_meters(struct worker *w)
 {
     const struct journal *j = &w->journal;
     struct meters m = {.estimate = j->loaded ? j->history.estimate : j->estimate,
                        .last_input = j->loaded ? j->history.last_input : j->last_input,
                        .window = w->backend.facts.window,
+                       .threshold = worker_threshold(w),
+                       .compactions =
+                           j->loaded ? (int)j->history.compaction.in_force.len : j->compactions,
+                       .suspended = worker_suspended(w),
                        .total = j->info.usage,
                        .price = w->backend.facts.price,
                        .cost = j->info.cost};

@@ -5,7 +5,6 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "chat/session_tally.h"
-#include "session/capability.h"
 #include "session/catalog.h"
 #include "session/projection.h"
 #include "session/worker_private.h"
@@ -18,10 +17,19 @@ static const char *system_prompt(const struct worker *w)
     return *configured ? configured : embedded_text("prompts/system.md");
 }
 
+/* The status shows what these change before the turn has ended. */
 static bool emit(void *context, struct event *ev, struct error *e)
 {
     struct worker *w = context;
-    return journal_emit(&w->journal, ev, e);
+    bool failed = ev->type == EVENT_COMPACTION_FAILED;
+    if (ev->type == EVENT_TURN_COMPLETED)
+        w->last_cached = ev->usage.cached;
+    if (!journal_emit(&w->journal, ev, e))
+        return false;
+    w->failure_told = w->failure_told || failed;
+    if (failed)
+        tell_session(w, false);
+    return true;
 }
 
 static void tell_question(struct worker *w, const struct tool_call *call, const char *id,
@@ -65,18 +73,16 @@ void do_answer(struct worker *w, struct command *c)
     q->answered = true;
 }
 
-static bool run_turn(struct worker *w, const char *input, const char *attachments, int64_t retries,
-                     struct error *e)
+struct agent worker_agent(struct worker *w)
 {
-    struct backend *b = &w->backend;
-    char *system = mem_printf("%s\nWorking directory: %s\n", system_prompt(w), w->root);
+    const struct backend *b = &w->backend;
     struct agent agent = {
         .config = w->config,
         .provider = b->choice.provider,
         .endpoint = &b->choice.endpoint,
         .http = b->http,
         .model = b->choice.model,
-        .system = system,
+        .system = mem_printf("%s\nWorking directory: %s\n", system_prompt(w), w->root),
         .window = b->facts.window,
         .max_output = agent_max_output(config_integer(w->config, CONFIG_PROVIDER_MAX_OUTPUT),
                                        b->facts.max_output, b->facts.window),
@@ -94,9 +100,23 @@ static bool run_turn(struct worker *w, const char *input, const char *attachment
         .ask = ask,
         .context = w,
     };
+    worker_equip(w, &agent);
+    return agent;
+}
+
+void worker_agent_release(struct agent *a)
+{
+    free((char *)a->system);
+    free((char *)a->summary_label);
+}
+
+static bool run_turn(struct worker *w, const char *input, const char *attachments, int64_t retries,
+                     struct error *e)
+{
+    struct agent agent = worker_agent(w);
     bool ok = agent_run(&agent, input, attachments, retries, e);
-    b->facts.window = agent.window;
-    free(system);
+    w->backend.facts.window = agent.window;
+    worker_agent_release(&agent);
     return ok;
 }
 
@@ -108,7 +128,7 @@ static void learn_window(struct worker *w)
 }
 
 /* Derived files are no reason to fail a turn. */
-static void project(struct worker *w)
+void worker_project(struct worker *w)
 {
     struct error e;
     struct catalog catalog;
@@ -118,17 +138,22 @@ static void project(struct worker *w)
     catalog_release(&catalog);
 }
 
-static bool is_live(const struct worker *w, struct error *e)
+bool worker_is_live(const struct worker *w, struct error *e)
 {
     return !w->journal.read_only ||
            err_set(e, ERR_SESSION_NOT_FOUND,
                    "this session is open for reading only; resume it to go on, or fork it");
 }
 
+bool worker_need_history(struct worker *w, struct error *e)
+{
+    return w->journal.loaded || journal_load(&w->journal, e);
+}
+
 /* Key, model, window and history: what a turn stands on. */
 static bool prepare(struct worker *w, struct error *e)
 {
-    return is_live(w, e) && (w->journal.loaded || journal_load(&w->journal, e)) &&
+    return worker_is_live(w, e) && worker_need_history(w, e) &&
            (w->backend.chosen || worker_choose(w, e)) && backend_prepare(&w->backend, e) &&
            /* it may have asked the server for its window */
            (worker_go_on(w) ||
@@ -158,7 +183,7 @@ static void start(struct worker *w, const struct command *c, const char *input,
     if (ready && !kept) /* what could not be kept is not to be built upon */
         w->journal.loaded = journal_load(&w->journal, &(struct error){0});
     else if (kept)
-        project(w);
+        worker_project(w);
     worker_finish(w);
     tell_session(w, false);
     tell_busy(w, false);
@@ -174,7 +199,7 @@ void do_start_turn(struct worker *w, struct command *c)
 
 static bool find_retry(struct worker *w, struct error *e)
 {
-    return is_live(w, e) && (w->journal.loaded || journal_load(&w->journal, e)) &&
+    return worker_is_live(w, e) && worker_need_history(w, e) &&
            (w->journal.history.last_text ||
             err_set(e, ERR_USAGE, "nothing to retry; send a message first"));
 }
@@ -208,11 +233,4 @@ void do_interrupt(struct worker *w, struct command *c)
     }
     err_set(&e, ERR_SESSION_NOT_RUNNING, "no turn is running; send a message to begin one");
     tell_error(w, c, &e);
-}
-
-void do_compact(struct worker *w, struct command *c)
-{
-    struct error e;
-    if (!capability_need_compaction(&e))
-        tell_error(w, c, &e);
 }

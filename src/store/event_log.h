@@ -39,11 +39,27 @@ bool event_log_read(struct store *s, const char *session_id, int64_t after,
                     struct error *e);
 
 /* The last `limit` events with seq < before (0: no bound) in ascending order, moved forward to the
- * first run_started among them if there is one. Deltas that a text_complete or reasoning_complete
- * supersedes are left out. `more` tells whether older ones exist. Cost does not grow with the log.
+ * first run_started among them if there is one. Deltas that a text_complete, a reasoning_complete
+ * or the end of a compaction supersedes are left out. `more` tells whether older ones exist. Cost
+ * does not grow with the log.
  */
 bool event_log_tail(struct store *s, const char *session_id, int64_t before, int limit,
                     struct event_list *out, bool *more, struct error *e);
+
+/* A compaction_completed that holds no more, and the compaction_undone that says so. */
+struct undone {
+    int64_t of, seq;
+};
+struct undone_list {
+    VEC(struct undone) items; /* ascending by seq */
+};
+
+/* Costs nothing where there are none. What is malformed is left out. */
+bool event_log_undone(struct store *s, const char *session_id, struct undone_list *out,
+                      struct error *e);
+
+/* The newest summary of a compaction that holds; NULL: there is none. The caller frees. */
+bool event_log_summary(struct store *s, const char *session_id, char **text, struct error *e);
 
 /* Texts of the newest run_started events of all sessions, newest first, no doubles. Owned. */
 struct text_list {

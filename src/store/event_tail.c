@@ -9,8 +9,9 @@
 
 #define OF_SESSION " WHERE session = (SELECT key FROM session WHERE id = ?)"
 #define ROW "SELECT " EVENT_ROW " FROM event "
-#define WHOLE " AND type NOT IN ('text_delta', 'reasoning_delta')"
-#define DELTA " AND type IN ('text_delta', 'reasoning_delta')"
+#define DELTAS "('text_delta', 'reasoning_delta', 'compaction_delta')"
+#define WHOLE " AND type NOT IN " DELTAS
+#define DELTA " AND type IN " DELTAS
 
 static const char whole_before_sql[] =
     ROW "INDEXED BY event_whole" OF_SESSION " AND seq < ?" WHOLE " ORDER BY seq DESC LIMIT ?";
@@ -20,12 +21,13 @@ static const char deltas_sql[] =
     ROW "INDEXED BY event_delta" OF_SESSION " AND type = ? AND seq > ? AND seq < ?" DELTA
         " ORDER BY seq DESC LIMIT ?";
 
-/* `done` says of what kinds a later event of the same model call has the whole text. */
+/* `done` says of what kinds a later event of the same model call, or compaction, has the whole
+ * text. */
 struct tail {
     struct store *store;
     const char *session_id;
     size_t limit; /* of events, one more than asked for */
-    bool text_done, reasoning_done;
+    bool text_done, reasoning_done, summary_done;
     struct event_list found; /* unordered */
 };
 
@@ -64,7 +66,8 @@ static bool collect_gap(struct tail *t, int64_t after, int64_t before, struct er
     if (before - after < 2)
         return true;
     return (t->text_done || collect_deltas(t, EVENT_TEXT_DELTA, after, before, e)) &&
-           (t->reasoning_done || collect_deltas(t, EVENT_REASONING_DELTA, after, before, e));
+           (t->reasoning_done || collect_deltas(t, EVENT_REASONING_DELTA, after, before, e)) &&
+           (t->summary_done || collect_deltas(t, EVENT_COMPACTION_DELTA, after, before, e));
 }
 
 static bool begins_call(enum event_type type)
@@ -72,20 +75,34 @@ static bool begins_call(enum event_type type)
     return type == EVENT_TURN_STARTED || type == EVENT_RUN_STARTED;
 }
 
+static bool ends_compaction(enum event_type type)
+{
+    return type == EVENT_COMPACTION_COMPLETED || type == EVENT_COMPACTION_FAILED;
+}
+
+static void note_texts(struct tail *t, enum event_type type)
+{
+    t->text_done = t->text_done || type == EVENT_TEXT_COMPLETE;
+    t->reasoning_done = t->reasoning_done || type == EVENT_REASONING_COMPLETE;
+}
+
 /* Going back over an event of this type. */
 static void pass(struct tail *t, enum event_type type)
 {
     if (begins_call(type))
         t->text_done = t->reasoning_done = false;
-    t->text_done = t->text_done || type == EVENT_TEXT_COMPLETE;
-    t->reasoning_done = t->reasoning_done || type == EVENT_REASONING_COMPLETE;
+    if (begins_call(type) || type == EVENT_COMPACTION_STARTED)
+        t->summary_done = false;
+    t->summary_done = t->summary_done || ends_compaction(type);
+    note_texts(t, type);
 }
 
-/* The model call that `before` is in may be completed behind it. */
+/* The model call or compaction that `before` is in may be completed behind it. */
 static bool look_ahead(struct tail *t, int64_t before, struct error *e)
 {
     struct query q;
     enum query_result result;
+    bool another = false; /* compaction has begun */
     if (!query_begin(&q, t->store, types_from_sql, e))
         return false;
     query_text(&q, t->session_id);
@@ -95,7 +112,9 @@ static bool look_ahead(struct tail *t, int64_t before, struct error *e)
         if (!event_type_from_name((const char *)sqlite3_column_text(q.handle, 0), &type) ||
             begins_call(type))
             break;
-        pass(t, type);
+        note_texts(t, type);
+        another = another || type == EVENT_COMPACTION_STARTED;
+        t->summary_done = t->summary_done || (!another && ends_compaction(type));
     }
     query_end(&q);
     return result != QUERY_FAILED;

@@ -4,6 +4,7 @@ libtiro_a_SOURCES += \
 	src/store/db_lock.c src/store/db_lock.h \
 	src/store/db_pages.c src/store/db_pages.h \
 	src/store/db_wal.c src/store/db_wal.h \
+	src/store/event_compaction.c \
 	src/store/event_log.c src/store/event_log.h \
 	src/store/event_row.c src/store/event_row.h \
 	src/store/event_tail.c \

@@ -56,10 +56,9 @@ static bool save_counters(struct store *s, const char *session_id, const struct 
     query_text(&q, text);
     bool ok = query_run(&q, e);
     free(text);
-    return ok &&
-           (sqlite3_changes(s->db) > 0 ||
-            err_set(e, ERR_SESSION_STORE_ERROR,
-                    "session %s is not in the store; it was deleted meanwhile", session_id));
+    return ok && (sqlite3_changes(s->db) > 0 ||
+                  err_set(e, ERR_SESSION_STORE_ERROR,
+                          "session %s is not in the store; it was deleted meanwhile", session_id));
 }
 
 static bool save_message(struct store *s, const char *session_id, size_t position,
@@ -211,13 +210,37 @@ static bool restore(struct loaded *l, struct history *out, struct error *cause)
     return err_set(cause, ERR_SESSION_STORE_ERROR, "its counters are of another event");
 }
 
+/* It was taken while a compaction held that was undone since: what that dropped is in the log
+ * alone. */
+static bool is_outdated(const struct loaded *l, const struct undone_list *undone)
+{
+    for (size_t i = 0; i < undone->items.len; i++) {
+        const struct undone *u = &undone->items.items[i];
+        if (u->seq > l->seq && u->of <= l->seq)
+            return true;
+    }
+    return false;
+}
+
+static bool load_loaded(struct store *s, const char *session_id, const struct undone_list *undone,
+                        struct loaded *l, struct error *cause, struct error *e)
+{
+    if (!load_counters(s, session_id, l, e))
+        return false;
+    if (l->counters && is_outdated(l, undone)) {
+        free(l->counters);
+        l->counters = NULL;
+    }
+    return !l->counters || load_messages(s, session_id, l, cause, e);
+}
+
 /* Leaves an empty history when there is no snapshot that can be used. */
-static bool load(struct store *s, const char *session_id, struct history *out, struct error *e)
+static bool load(struct store *s, const char *session_id, const struct undone_list *undone,
+                 struct history *out, struct error *e)
 {
     struct error cause = {0};
     struct loaded l = {0};
-    bool ok = load_counters(s, session_id, &l, e) &&
-              (!l.counters || load_messages(s, session_id, &l, &cause, e));
+    bool ok = load_loaded(s, session_id, undone, &l, &cause, e);
     if (ok && l.counters && (!l.whole || !restore(&l, out, &cause)))
         log_line(LOG_ERROR, "snapshot of %s passed over: %s", session_id, cause.text);
     loaded_release(&l);
@@ -243,25 +266,44 @@ static bool exists(struct store *s, const char *session_id, struct error *e)
                     "session %s is not in the store; it was deleted meanwhile", session_id));
 }
 
-bool snapshot_resume(struct store *s, const char *session_id, struct history *out, struct error *e)
+static void pass_over(struct history *h, const struct undone_list *undone)
 {
-    history_init(out);
-    if (exists(s, session_id, e) && load(s, session_id, out, e) &&
-        event_log_read(s, session_id, out->applied_seq, apply, out, e))
-        return true;
-    history_release(out);
-    return false;
+    VEC(int64_t) completed = {0};
+    for (size_t i = 0; i < undone->items.len; i++)
+        vec_push(&completed, undone->items.items[i].of);
+    history_pass_over(h, completed.items, completed.len);
+    vec_release(&completed);
 }
 
-bool snapshot_counters(struct store *s, const char *session_id, int64_t *estimate,
-                       int64_t *last_input, struct error *e)
+bool snapshot_resume(struct store *s, const char *session_id, struct history *out, struct error *e)
+{
+    struct undone_list undone = {0};
+    history_init(out);
+    bool ok = exists(s, session_id, e) && event_log_undone(s, session_id, &undone, e) &&
+              load(s, session_id, &undone, out, e);
+    if (ok) {
+        pass_over(out, &undone);
+        ok = event_log_read(s, session_id, out->applied_seq, apply, out, e);
+    }
+    vec_release(&undone.items);
+    if (!ok)
+        history_release(out);
+    return ok;
+}
+
+bool snapshot_counters(struct store *s, const char *session_id, struct snapshot_counters *out,
+                       struct error *e)
 {
     struct loaded l = {0};
     struct error cause;
     bool ok = load_counters(s, session_id, &l, e);
     struct json *v = l.counters ? json_parse(l.counters, strlen(l.counters), &cause) : NULL;
-    *estimate = json_get_int(v, "estimate", 0);
-    *last_input = json_get_int(v, "last_input", -1);
+    *out = (struct snapshot_counters){
+        .estimate = json_get_int(v, "estimate", 0),
+        .last_input = json_get_int(v, "last_input", -1),
+        .compactions = (int)json_len(json_get(v, "compactions")),
+        .suspended = json_get_bool(v, "suspended", false),
+    };
     json_free(v);
     loaded_release(&l);
     return ok;

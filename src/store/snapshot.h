@@ -13,14 +13,20 @@
  */
 bool snapshot_save(struct store *s, const char *session_id, struct history *h, struct error *e);
 
-/* Snapshot + the events after it; without one (or with one that cannot be read) all events. `out`
- * is initialised here; an open run is left open for the caller to drop. */
+/* Snapshot + the events after it; without one (or with one that cannot be read, or that knows of a
+ * compaction that was undone since) all events. `out` is initialised here; an open run is left open
+ * for the caller to drop. */
 bool snapshot_resume(struct store *s, const char *session_id, struct history *out, struct error *e);
 
-/* What the meters show of a session that is opened but not talked to yet, without its messages:
- * estimate and last_input of the snapshot; 0 and -1 where there is none. */
-bool snapshot_counters(struct store *s, const char *session_id, int64_t *estimate,
-                       int64_t *last_input, struct error *e);
+/* What the meters show of a session that is opened but not talked to yet, without its messages, as
+ * chat/history.h: last_input is -1 and the rest 0 where there is no snapshot. */
+struct snapshot_counters {
+    int64_t estimate, last_input;
+    int compactions; /* in force */
+    bool suspended;
+};
+bool snapshot_counters(struct store *s, const char *session_id, struct snapshot_counters *out,
+                       struct error *e);
 
 /* Takes the snapshot away; the next resume reads the log. */
 bool snapshot_drop(struct store *s, const char *session_id, struct error *e);

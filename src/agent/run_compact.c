@@ -1,0 +1,274 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/run.h"
+#include "base/clock.h"
+#include "base/mem.h"
+
+/* --- what the ladder does with a run ----------------------------------------------------------
+ */
+
+static bool goes_on(void *run)
+{
+    const struct run *r = run;
+    return r->a->wakeup->go_on(r->a->wakeup->context);
+}
+
+static bool emit(void *run, struct event *ev, struct error *e)
+{
+    struct run *r = run;
+    run_emit(r, ev);
+    if (r->lost)
+        *e = *r->e;
+    return !r->lost;
+}
+
+static enum commit_result commit(void *run, struct event *completed, struct error *e)
+{
+    const struct run *r = run;
+    return r->a->commit(r->a->context, completed, e);
+}
+
+static struct draft_verdict review(void *run, const struct draft *draft)
+{
+    struct run *r = run;
+    run_pause(r);
+    struct draft_verdict verdict = r->a->review(r->a->context, draft);
+    run_resume(r);
+    return verdict;
+}
+
+static const struct summariser *find_summariser(void *run, struct error *e)
+{
+    const struct run *r = run;
+    return r->a->summariser(r->a->context, e);
+}
+
+/* The summary's deltas are its text alone; what a model thinks on the way is nobody's. */
+struct listener {
+    bool (*delta)(void *context, const char *text, size_t len);
+    void *context;
+};
+
+static bool hear(void *listener, enum block_type type, const char *text, size_t len)
+{
+    const struct listener *l = listener;
+    return type != BLOCK_TEXT || l->delta(l->context, text, len);
+}
+
+/* So that the next call of a history that is folded knows of this one. */
+static void count_use(struct run *r, const struct summariser *s, const struct usage *usage)
+{
+    double cost = usage_cost(usage, &s->price);
+    usage_add(&r->overhead, usage);
+    r->cost += cost > 0 ? cost : 0;
+}
+
+static bool complete(void *run, const struct summariser *s, const struct request *request,
+                     bool (*delta)(void *, const char *, size_t), void *delta_context,
+                     struct response *response, struct failure *failure)
+{
+    struct run *r = run;
+    struct listener listener = {.delta = delta, .context = delta_context};
+    const struct provider_call call = {
+        .http = s->http,
+        .endpoint = s->endpoint,
+        .config = r->a->config,
+        .wakeup = r->a->wakeup,
+        .delta = hear,
+        .context = &listener,
+    };
+    struct request limited = *request;
+    limited.max_output = run_output_within(r, request->max_output);
+    bool ok = run_complete(r, s->provider, &call, &limited, response, failure);
+    count_use(r, s, &response->usage);
+    return ok;
+}
+
+static bool tell_progress(void *run, const char *text, size_t len, int part, int of)
+{
+    struct run *r = run;
+    struct event *ev = event_new(EVENT_COMPACTION_DELTA);
+    ev->text = mem_strndup(text, len);
+    ev->count = part;
+    ev->limit = of;
+    run_emit(r, ev);
+    return !r->lost;
+}
+
+static bool may_call(void *run, struct failure *failure)
+{
+    struct run *r = run;
+    return run_has_budget(r) || failure_set(failure, FAILURE_SETUP, "%s", r->end.text);
+}
+
+static struct compact_host host_of(struct run *r)
+{
+    return (struct compact_host){
+        .summary = {.complete = complete,
+                    .progress = tell_progress,
+                    .may_call = may_call,
+                    .context = r},
+        .emit = emit,
+        .commit = commit,
+        .review = r->a->review ? review : NULL,
+        .summariser = find_summariser,
+        .go_on = goes_on,
+    };
+}
+
+/* --- what the ladder is told -------------------------------------------------------------------
+ */
+
+static struct compact_limits limits_of(const struct agent *a)
+{
+    return (struct compact_limits){.window = a->window, .max_output = a->model_output};
+}
+
+static struct compact_job job_for(const struct agent *a, enum compact_trigger trigger)
+{
+    return (struct compact_job){
+        .history = a->history,
+        .settings = a->compaction,
+        .limits = limits_of(a),
+        .mode = a->compaction->mode,
+        .trigger = trigger,
+        .preview = a->compaction->preview,
+        .overhead = agent_request_estimate(a) - a->history->estimate,
+        .system = a->system,
+        .label = a->summary_label,
+    };
+}
+
+/* What the calls used is counted as they end; the outcome knows better what a broken one took. */
+static void compact(struct run *r, const struct compact_job *job, struct compact_outcome *out)
+{
+    const struct compact_host host = host_of(r);
+    const struct usage overhead = r->overhead;
+    const double cost = r->cost;
+    compact_run(job, &host, out);
+    r->overhead = overhead;
+    usage_add(&r->overhead, &out->usage);
+    r->cost = cost + out->cost;
+}
+
+/* --- when --------------------------------------------------------------------------------------
+ */
+
+static bool is_micro_useful(const struct agent *a)
+{
+    const struct history *h = a->history;
+    const struct compact_limits limits = limits_of(a);
+    const struct compact_input in = {
+        .messages = h->messages.items,
+        .count = h->messages.len,
+        .open = h->running ? h->run_first : h->messages.len,
+        .settings = a->compaction,
+        .threshold = compact_threshold(a->compaction, &limits),
+        .window = a->window,
+    };
+    return compact_micro_useful(&in);
+}
+
+static bool is_suspended(const struct agent *a)
+{
+    const struct compact_mode *mode = a->compaction->mode;
+    bool asks = !mode->text && a->summary_label;
+    return compact_suspended(&a->history->compaction, mode->name, asks ? a->summary_label : "");
+}
+
+static struct compact_counters count(const struct run *r)
+{
+    const struct history *h = r->a->history;
+    return (struct compact_counters){
+        .turn = h->turns - (h->running ? 1 : 0),
+        .last_attempt = h->compaction.last_attempt,
+        .last_input = h->last_input,
+        .estimate = h->estimate,
+        .request = agent_request_estimate(r->a),
+        .suspended = is_suspended(r->a),
+        .bypassed = r->guard_bypassed,
+        .micro_useful = is_micro_useful(r->a),
+    };
+}
+
+/* A draft that the user refuses ends the compaction, and nothing else. */
+static bool turn_goes_on(struct run *r, const struct compact_outcome *done, enum outcome *outcome)
+{
+    if (done->result == COMPACT_LOST || r->lost)
+        *outcome = OUTCOME_FAILED;
+    else if (done->result == COMPACT_CANCELLED && !goes_on(r))
+        *outcome = run_stopped(r);
+    else
+        return true;
+    return false;
+}
+
+bool run_make_room(struct run *r, enum outcome *outcome)
+{
+    const struct agent *a = r->a;
+    struct compact_outcome done = {0};
+    if (!a->compaction)
+        return true;
+    const struct compact_limits limits = limits_of(a);
+    const struct compact_counters counters = count(r);
+    const struct compact_decision decision = compact_decide(a->compaction, &limits, &counters);
+    if (decision.trigger == TRIGGER_NONE)
+        return true;
+    struct compact_job job = job_for(a, decision.trigger);
+    job.micro_only = decision.micro_only;
+    job.must_fit = decision.must_fit;
+    compact(r, &job, &done);
+    if (decision.bypasses)
+        r->guard_bypassed = done.result != COMPACT_DONE;
+    return turn_goes_on(r, &done, outcome);
+}
+
+bool run_recover_overflow(struct run *r, enum outcome *outcome)
+{
+    struct compact_outcome done = {0};
+    const struct agent *a = r->a;
+    if (!a->compaction || r->overflowed || r->failure.kind != FAILURE_OVERFLOW ||
+        r->failure.content_seen || is_suspended(a))
+        return false;
+    r->overflowed = true;
+    struct compact_job job = job_for(a, TRIGGER_OVERFLOW);
+    job.must_fit = true;
+    compact(r, &job, &done);
+    return turn_goes_on(r, &done, outcome) && done.result == COMPACT_DONE;
+}
+
+/* --- by hand -----------------------------------------------------------------------------------
+ */
+
+static bool tell_reason(struct run *r, const struct compact_outcome *done, struct error *e)
+{
+    bool late = done->result == COMPACT_CANCELLED && run_stopped(r) == OUTCOME_FAILED;
+    *e = late ? r->end : done->error;
+    return done->result == COMPACT_DONE;
+}
+
+bool agent_compact(struct agent *a, const struct compact_mode *mode, const char *focus,
+                   bool preview, struct error *e)
+{
+    struct error lost = {0};
+    struct compact_outcome done = {0};
+    struct run r = {.a = a,
+                    .e = &lost,
+                    .started_ms = clock_mono_ms(),
+                    .usage = USAGE_UNKNOWN,
+                    .overhead = USAGE_UNKNOWN};
+    struct compact_job job = job_for(a, TRIGGER_MANUAL);
+    job.mode = mode;
+    job.focus = focus;
+    job.preview = preview;
+    budget_begin_turn(a->budget);
+    run_set_deadline(&r);
+    compact(&r, &job, &done);
+    bool ok = tell_reason(&r, &done, e);
+    run_clear_deadline(&r);
+    run_warn(&r);
+    if (ok && r.lost)
+        *e = lost;
+    return ok && !r.lost;
+}

@@ -1,0 +1,74 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/vec.h"
+#include "chat/history_private.h"
+
+struct ids {
+    VEC(const char *) items;
+};
+
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* Of the blocks of one type, sorted. */
+static struct ids ids_of(const struct message *m, enum block_type type)
+{
+    struct ids ids = {0};
+    for (size_t i = 0; m && i < m->blocks.len; i++)
+        if (m->blocks.items[i].type == type)
+            vec_push(&ids.items, m->blocks.items[i].id);
+    if (ids.items.len > 1)
+        qsort(ids.items.items, ids.items.len, sizeof *ids.items.items, by_text);
+    return ids;
+}
+
+static bool same_ids(const struct ids *a, const struct ids *b)
+{
+    bool same = a->items.len == b->items.len;
+    for (size_t i = 0; i < a->items.len && same; i++)
+        same = strcmp(a->items.items[i], b->items.items[i]) == 0;
+    return same;
+}
+
+/* The results in `next`, a tool's message or NULL, are those of the calls in `m`. */
+static bool answered(const struct message *m, const struct message *next)
+{
+    struct ids calls = ids_of(m, BLOCK_TOOL_CALL);
+    struct ids results = ids_of(next, BLOCK_TOOL_RESULT);
+    bool same = same_ids(&calls, &results);
+    vec_release(&calls.items);
+    vec_release(&results.items);
+    return same;
+}
+
+/* What is wrong with the message at `i`, or NULL. */
+static const char *misfit(const struct message *messages, size_t count, size_t i)
+{
+    const struct message *m = &messages[i];
+    const struct message *before = i > 0 ? m - 1 : NULL;
+    const struct message *next = i + 1 < count && m[1].role == ROLE_TOOL ? m + 1 : NULL;
+    if (!before && m->role != ROLE_USER)
+        return "it does not begin with the user";
+    if (m->role == ROLE_SYSTEM)
+        return "it has a message of the system's";
+    if (m->blocks.len == 0)
+        return "it has an empty message";
+    if (before && (m->seq <= before->seq || m->turn < before->turn))
+        return "its messages are out of order";
+    if (m->role == ROLE_TOOL && before->role != ROLE_ASSISTANT)
+        return "it has results without calls";
+    if (m->role == ROLE_ASSISTANT && !answered(m, next))
+        return "its calls and results do not pair";
+    return NULL;
+}
+
+bool history_messages_fit(const struct message *messages, size_t count, const char **what)
+{
+    *what = NULL;
+    for (size_t i = 0; i < count && !*what; i++)
+        *what = misfit(messages, count, i);
+    return !*what;
+}

@@ -1,0 +1,235 @@
+#include "chat/rebuild.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/json.h"
+#include "chat/json_out.h"
+
+void rebuild_release(struct rebuild *r)
+{
+    for (size_t i = 0; i < r->parts.len; i++)
+        message_release(&r->parts.items[i].made);
+    vec_release(&r->parts);
+}
+
+void rebuild_keep(struct rebuild *r, size_t first, size_t count)
+{
+    if (count == 0)
+        return;
+    struct rebuild_part *last = r->parts.len > 0 ? &vec_last(&r->parts) : NULL;
+    if (last && last->count > 0 && last->first + last->count == first)
+        last->count += count;
+    else
+        vec_push(&r->parts, (struct rebuild_part){.first = first, .count = count});
+}
+
+void rebuild_make(struct rebuild *r, struct message made)
+{
+    vec_push(&r->parts, (struct rebuild_part){.made = made});
+}
+
+void rebuild_rewrite(struct rebuild *r, size_t of, struct message made)
+{
+    vec_push(&r->parts, (struct rebuild_part){.first = of, .made = made, .rewrites = true});
+}
+
+size_t rebuild_count(const struct rebuild *r)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < r->parts.len; i++)
+        count += r->parts.items[i].count > 0 ? r->parts.items[i].count : 1;
+    return count;
+}
+
+int64_t rebuild_estimate(const struct rebuild *r, const int64_t *estimates)
+{
+    int64_t sum = 0;
+    for (size_t i = 0; i < r->parts.len; i++) {
+        const struct rebuild_part *p = &r->parts.items[i];
+        if (p->count == 0)
+            sum += message_estimate_tokens(&p->made);
+        for (size_t k = 0; k < p->count; k++)
+            sum += estimates[p->first + k];
+    }
+    return sum;
+}
+
+static void write_range(struct json_out *o, int64_t first, int64_t count)
+{
+    json_out_open(o, '[');
+    json_out_number(o, first);
+    json_out_number(o, count);
+    json_out_close(o, ']');
+}
+
+static void write_made(struct json_out *o, const struct rebuild_part *p)
+{
+    json_out_open(o, '{');
+    if (p->rewrites)
+        json_out_int(o, "of", (int64_t)p->first);
+    json_out_name(o, "message");
+    message_write(o, &p->made);
+    json_out_close(o, '}');
+}
+
+char *rebuild_to_json(const struct rebuild *r)
+{
+    struct buf text = BUF_INIT;
+    struct json_out o = {.buf = &text};
+    json_out_open(&o, '[');
+    for (size_t i = 0; i < r->parts.len; i++) {
+        const struct rebuild_part *p = &r->parts.items[i];
+        if (p->count > 0)
+            write_range(&o, (int64_t)p->first, (int64_t)p->count);
+        else
+            write_made(&o, p);
+    }
+    json_out_close(&o, ']');
+    return buf_take(&text);
+}
+
+/* ---- reading a text that anybody may have written ---- */
+
+struct reading {
+    size_t old;  /* messages */
+    size_t next; /* the first of them that a part may still name */
+};
+
+/* False unless it is a whole number in [low, high]. */
+static bool read_index(const struct json *v, size_t low, size_t high, size_t *out)
+{
+    double n = json_number(v, -1);
+    if (!(n >= (double)low && n <= (double)high) || n != (double)(size_t)n)
+        return false;
+    *out = (size_t)n;
+    return true;
+}
+
+static bool read_range(const struct json *v, struct reading *at, struct rebuild *out,
+                       struct error *e)
+{
+    size_t first, count;
+    if (json_len(v) != 2 || !read_index(json_at(v, 0), at->next, at->old, &first) ||
+        !read_index(json_at(v, 1), 1, at->old - first, &count))
+        return err_set(e, ERR_AGENT_ERROR, "a range of kept messages does not fit");
+    rebuild_keep(out, first, count);
+    at->next = first + count;
+    return true;
+}
+
+static bool read_made(const struct json *v, struct reading *at, struct rebuild *out,
+                      struct error *e)
+{
+    struct message made;
+    size_t of = 0;
+    const struct json *rewrites = json_get(v, "of");
+    if (rewrites && (at->next == at->old || !read_index(rewrites, at->next, at->old - 1, &of)))
+        return err_set(e, ERR_AGENT_ERROR, "a message that was shortened is not there");
+    if (!message_from_json(json_get(v, "message"), &made, e))
+        return false;
+    if (made.role == ROLE_SYSTEM) {
+        message_release(&made);
+        return err_set(e, ERR_AGENT_ERROR, "a message that was made is the system's");
+    }
+    if (rewrites) {
+        rebuild_rewrite(out, of, made);
+        at->next = of + 1;
+    } else {
+        rebuild_make(out, made);
+    }
+    return true;
+}
+
+static bool read_part(const struct json *v, struct reading *at, struct rebuild *out,
+                      struct error *e)
+{
+    if (json_type(v) == JSON_ARRAY)
+        return read_range(v, at, out, e);
+    if (json_type(v) == JSON_OBJECT)
+        return read_made(v, at, out, e);
+    return err_set(e, ERR_AGENT_ERROR, "a part of a rebuilt history is neither range nor message");
+}
+
+bool rebuild_from_json(const char *text, size_t old, struct rebuild *out, struct error *e)
+{
+    struct reading at = {.old = old};
+    *out = (struct rebuild){0};
+    struct json *v = json_parse(text, strlen(text), e);
+    if (!v)
+        return false;
+    bool ok =
+        json_type(v) == JSON_ARRAY || err_set(e, ERR_AGENT_ERROR, "a rebuilt history is no array");
+    for (const struct json *p = ok ? json_first(v) : NULL; p && ok; p = json_next(p))
+        ok = read_part(p, &at, out, e);
+    json_free(v);
+    if (!ok)
+        rebuild_release(out);
+    return ok;
+}
+
+/* ---- what went ---- */
+
+/* One behind the last old message that a part names, or `next` where it names none. */
+static size_t part_end(const struct rebuild_part *p, size_t next)
+{
+    if (p->count > 0)
+        return p->first + p->count;
+    return p->rewrites ? p->first + 1 : next;
+}
+
+static void add_indices(struct index_list *out, size_t from, size_t to)
+{
+    for (size_t i = from; i < to; i++)
+        vec_push(&out->items, i);
+}
+
+void rebuild_dropped(const struct rebuild *r, size_t old, struct index_list *out)
+{
+    size_t next = 0;
+    *out = (struct index_list){0};
+    for (size_t i = 0; i < r->parts.len; i++) {
+        const struct rebuild_part *p = &r->parts.items[i];
+        if (p->count > 0 || p->rewrites)
+            add_indices(out, next, p->first);
+        next = part_end(p, next);
+    }
+    assert(next <= old);
+    add_indices(out, next, old);
+}
+
+size_t rebuild_rewritten(const struct rebuild *r)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < r->parts.len; i++)
+        count += r->parts.items[i].rewrites;
+    return count;
+}
+
+char *rebuild_dropped_events(const struct rebuild *r, const struct message *old, size_t count,
+                             int64_t last_seq)
+{
+    struct buf text = BUF_INIT;
+    struct json_out o = {.buf = &text};
+    struct index_list gone;
+    int64_t first = 0, last = 0; /* of the range that is being joined; 0: none */
+    rebuild_dropped(r, count, &gone);
+    json_out_open(&o, '[');
+    for (size_t i = 0; i < gone.items.len; i++) {
+        size_t at = gone.items.items[i];
+        if (old[at].summary)
+            continue;
+        if (first > 0 && old[at].seq != last + 1) {
+            write_range(&o, first, last);
+            first = 0;
+        }
+        first = first > 0 ? first : old[at].seq;
+        last = at + 1 < count ? old[at + 1].seq - 1 : last_seq;
+    }
+    if (first > 0)
+        write_range(&o, first, last);
+    json_out_close(&o, ']');
+    vec_release(&gone.items);
+    return buf_take(&text);
+}

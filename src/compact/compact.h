@@ -1,0 +1,89 @@
+/* The ladder: micro-compaction, the chosen mode, its fallback; then review and commit. Decisions
+ * are compact/policy.h's and compact/plan.h's; here is the order of the effects. A failure is never
+ * fatal: it is a compaction_failed event, and the history is as it was. */
+#ifndef COMPACT_COMPACT_H
+#define COMPACT_COMPACT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "chat/event.h"
+#include "chat/history.h"
+#include "compact/policy.h"
+#include "compact/summary.h"
+
+enum draft_answer { DRAFT_COMMIT, DRAFT_REFUSE, DRAFT_AGAIN };
+
+/* A draft summary before the user. */
+struct draft {
+    const char *text, *mode, *model; /* mode: effective; model: NULL where none was asked */
+    int64_t tokens_before, tokens_after;
+    int messages_before, messages_after;
+};
+
+/* The user's word. `text` (owned by whoever gets it): the changed summary for COMMIT, NULL if it is
+ * unchanged; what to focus on for AGAIN. */
+struct draft_verdict {
+    enum draft_answer answer;
+    char *text;
+};
+
+/* Why a commit did not happen. */
+enum commit_result { COMMIT_DONE, COMMIT_REFUSED_BY_MEMORY, COMMIT_FAILED };
+
+struct compact_host {
+    /* Its context is used for all of these; its progress() tells the compaction_delta events. */
+    struct summary_host summary;
+
+    /* Takes the event; false: the record is lost, say no more. */
+    bool (*emit)(void *context, struct event *ev, struct error *e);
+
+    /* Index, history, log and snapshot in one transaction (memory.md, Commit). Takes the event on
+     * COMMIT_DONE alone; otherwise nothing has changed and it is still the caller's. */
+    enum commit_result (*commit)(void *context, struct event *completed, struct error *e);
+
+    /* Waits for the user. NULL: nobody can be asked, and drafts are committed as they are. */
+    struct draft_verdict (*review)(void *context, const struct draft *draft);
+
+    /* The model for summaries, found when it is first needed. NULL with the reason: there is none.
+     */
+    const struct summariser *(*summariser)(void *context, struct error *e);
+
+    bool (*go_on)(void *context); /* false: cancelled */
+};
+
+struct compact_job {
+    const struct history *history;
+    const struct compact_settings *settings;
+    struct compact_limits limits;
+    const struct compact_mode *mode;
+    enum compact_trigger trigger;
+    bool micro_only;
+    bool must_fit; /* the request as it is cannot be answered */
+    bool preview;
+    int64_t overhead; /* tokens of what is sent besides the history: system prompt, tools */
+    const char *focus;  /* NULL: nothing said */
+    const char *system; /* NULL: none */
+    /* Of the model that the mode would ask, for the breaker where it is not. NULL: unknown. */
+    const char *label;
+};
+
+struct compact_outcome {
+    enum {
+        COMPACT_DONE,
+        COMPACT_NOTHING,   /* nothing to compact. Where a request did not fit that is told as
+                              compaction_failed{too_small}; otherwise there is no event */
+        COMPACT_FAILED,    /* told as compaction_failed */
+        COMPACT_CANCELLED, /* likewise */
+        COMPACT_LOST       /* emit() failed: `error` says why */
+    } result;
+    struct error error; /* FAILED and NOTHING too: the words for the user */
+    struct usage usage; /* of all calls, also of failed attempts */
+    double cost;
+};
+
+void compact_run(const struct compact_job *job, const struct compact_host *host,
+                 struct compact_outcome *out);
+
+#endif

@@ -1,0 +1,55 @@
+#include "compact/cuts.h"
+
+static bool is_tool(const struct compact_input *in, size_t i)
+{
+    return in->messages[i].role == ROLE_TOOL;
+}
+
+/* Behind an earlier summary the conversation goes on: its head is what stands before. */
+size_t compact_head_end(const struct compact_input *in)
+{
+    size_t most = (size_t)in->settings->protect_head;
+    size_t head = 0;
+    while (head < in->count && (head < most || (head > 0 && is_tool(in, head))) &&
+           (!in->messages[head].summary || in->messages[head].pinned))
+        head++;
+    return head;
+}
+
+static int64_t tail_budget(const struct compact_input *in)
+{
+    const struct compact_settings *s = in->settings;
+    double whole =
+        in->window > 0 ? s->threshold_percent * (double)in->window : (double)in->threshold;
+    return (int64_t)(whole * s->tail_ratio + 1e-6);
+}
+
+static size_t tail_start(const struct compact_input *in)
+{
+    size_t floor = (size_t)in->settings->protect_tail_min;
+    int64_t left = tail_budget(in);
+    size_t i = in->count;
+    while (i > 0) {
+        left -= in->estimates[i - 1];
+        size_t kept = in->count - i;
+        if (kept > 0 && kept >= floor && left < 0)
+            break;
+        i--;
+    }
+    while (i > 0 && i < in->count && is_tool(in, i))
+        i--;
+    return i;
+}
+
+void compact_cut_middle(const struct compact_input *in, enum compact_fate *fates)
+{
+    size_t tail = tail_start(in);
+    for (size_t i = compact_head_end(in); i < tail; i++)
+        fates[i] = FATE_GOES;
+}
+
+void compact_cut_all(const struct compact_input *in, enum compact_fate *fates)
+{
+    for (size_t i = 0; i < in->count; i++)
+        fates[i] = FATE_GOES;
+}

@@ -1,0 +1,16 @@
+/* Cuts that modes share (compact/mode.h). */
+#ifndef COMPACT_CUTS_H
+#define COMPACT_CUTS_H
+
+#include "compact/plan.h"
+
+/* Where the protected head ends. */
+size_t compact_head_end(const struct compact_input *in);
+
+/* What lies between the protected head and the tail. Neither border parts a tool call from its
+ * results. */
+void compact_cut_middle(const struct compact_input *in, enum compact_fate *fates);
+
+void compact_cut_all(const struct compact_input *in, enum compact_fate *fates);
+
+#endif

@@ -1,0 +1,147 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "compact/attempt.h"
+
+/* --- a summary by the model ------------------------------------------------------------------ */
+
+static bool progress(void *context, const char *text, size_t len, int part, int of)
+{
+    struct attempt *a = context;
+    const struct summary_host *host = &a->host->summary;
+    return a->host->go_on(host->context) && host->progress(host->context, text, len, part, of);
+}
+
+static bool complete(void *context, const struct summariser *s, const struct request *request,
+                     bool (*delta)(void *, const char *, size_t), void *delta_context,
+                     struct response *response, struct failure *failure)
+{
+    struct attempt *a = context;
+    const struct summary_host *host = &a->host->summary;
+    return host->complete(host->context, s, request, delta, delta_context, response, failure);
+}
+
+static bool may_call(void *context, struct failure *failure)
+{
+    struct attempt *a = context;
+    const struct summary_host *host = &a->host->summary;
+    if (!a->host->go_on(host->context))
+        return failure_set(failure, FAILURE_CANCELLED, "interrupted");
+    return !host->may_call || host->may_call(host->context, failure);
+}
+
+static enum summary_result ask(struct attempt *a, char **text, struct failure *failure)
+{
+    const struct summary_host host = {
+        .complete = complete, .progress = progress, .may_call = may_call, .context = a};
+    const struct summary_job job = {.mode = a->job->mode,
+                                    .input = &a->input,
+                                    .plan = &a->plan,
+                                    .system = a->job->system,
+                                    .focus = a->focus,
+                                    .draft = a->effective == a->job->mode ? a->text : NULL,
+                                    .max_tokens = a->job->settings->max_summary_tokens};
+    struct summary summary = {.usage = USAGE_UNKNOWN};
+    enum summary_result result = summary_make(&job, a->summariser, &host, &summary, failure);
+    usage_add(&a->out->usage, &summary.usage);
+    a->out->cost += summary.cost;
+    a->calls += summary.calls;
+    *text = summary.text;
+    summary.text = NULL;
+    summary_release(&summary);
+    return result;
+}
+
+/* --- what stands in for it ------------------------------------------------------------------- */
+
+static void set_draft(struct attempt *a, const struct compact_mode *effective, char *text,
+                      char *why)
+{
+    free(a->text);
+    free(a->why);
+    a->effective = effective;
+    a->text = text;
+    a->why = why;
+}
+
+static bool take_extract(struct attempt *a, const char *why)
+{
+    set_draft(a, &mode_deterministic, mode_deterministic.text(&a->input, &a->plan),
+              mem_printf("what was to be summarised did not fit the model's window: %s", why));
+    return true;
+}
+
+static bool take_fallback(struct attempt *a, const char *reason, const char *why)
+{
+    const struct compact_mode *fallback = a->job->mode->fallback;
+    struct compact_plan plan = {0};
+    if (!fallback || !compact_plan_make(fallback, &a->input, &plan)) {
+        compact_plan_release(&plan);
+        return attempt_fail(a, reason, ERR_AGENT_ERROR, "%s", why);
+    }
+    compact_plan_release(&a->plan);
+    a->plan = plan;
+    a->cut_by = fallback;
+    set_draft(a, fallback, plan.gone > 0 ? fallback->text(&a->input, &plan) : NULL,
+              mem_strdup(why));
+    return true;
+}
+
+static bool draft_by_model(struct attempt *a)
+{
+    struct failure failure;
+    struct error error;
+    char *text = NULL;
+    if (!a->summariser)
+        return take_fallback(a, "llm", a->no_summariser.text);
+    failure_clear(&failure);
+    switch (ask(a, &text, &failure)) {
+    case SUMMARY_DONE:
+        set_draft(a, a->job->mode, text, NULL);
+        return true;
+    case SUMMARY_EMPTY:
+        return take_fallback(a, "empty_summary", "the model's summary was empty");
+    case SUMMARY_OVERFLOW:
+        return take_extract(a, failure.text);
+    case SUMMARY_CANCELLED:
+        return attempt_cancel(a);
+    case SUMMARY_FAILED:
+        break;
+    }
+    failure_error(&failure, &error);
+    return take_fallback(a, "llm", error.text);
+}
+
+bool attempt_draft(struct attempt *a)
+{
+    /* What a fallback cut stays cut so: the model has failed this attempt once. */
+    if (a->cut_by->prompt && a->plan.gone > 0)
+        return draft_by_model(a);
+    if (a->plan.gone > 0)
+        set_draft(a, a->cut_by, a->cut_by->text(&a->input, &a->plan),
+                  a->why ? mem_strdup(a->why) : NULL);
+    return true;
+}
+
+/* --- the messages ---------------------------------------------------------------------------- */
+
+static char *whole_text(const struct attempt *a)
+{
+    const char *prefix = a->effective->prefix;
+    if (!a->text || !prefix)
+        return mem_strdup(a->text);
+    return mem_printf("%s\n\n%s", prefix, a->text);
+}
+
+void attempt_rebuild(const struct attempt *a, struct rebuild *out)
+{
+    if (a->micro) {
+        compact_micro(&a->input, out);
+        return;
+    }
+    char *text = whole_text(a);
+    compact_plan_rebuild(a->cut_by, &a->input, &a->plan, text, out);
+    free(text);
+}

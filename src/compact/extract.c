@@ -1,0 +1,311 @@
+#include "compact/extract.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/utf8.h"
+#include "compact/earlier.h"
+#include "compact/extract_paths.h"
+
+#define LINE_BYTES 160
+#define WORK_BYTES 200
+#define NAME_BYTES 64
+#define REQUESTS 3
+#define PENDING 3
+#define NAMES 32
+#define PATHS 8
+#define FIRST 3
+#define LAST 5
+#define MARK "…"
+#define NONE "(none)\n"
+
+/* What goes, without earlier summaries. */
+struct gone {
+    VEC(const struct message *) items;
+};
+
+static void add_heading(struct buf *out, const char *heading)
+{
+    buf_addf(out, "\n\n## %s\n\n", heading);
+}
+
+static void end_section(struct buf *out, size_t start)
+{
+    if (out->len == start)
+        buf_addstr(out, NONE);
+    buf_splice(out, out->len - 1, 1, "", 0);
+}
+
+/* ---- a message as one line ---- */
+
+/* Somewhat more than will be shown, as cleaning and joining blanks changes the length. */
+static void add_piece(struct buf *out, const char *text, size_t max)
+{
+    if (out->len > 0)
+        buf_addch(out, ' ');
+    compact_add_cut(out, text ? text : "", max * 4, MARK);
+}
+
+static void add_block(struct buf *out, const struct block *b, size_t max)
+{
+    static const char *const before[] = {[BLOCK_TOOL_CALL] = "[called ",
+                                         [BLOCK_TOOL_RESULT] = "[result of ",
+                                         [BLOCK_IMAGE] = "[image "};
+    if (b->type == BLOCK_REASONING || out->len > max * 4)
+        return;
+    if (b->type == BLOCK_TEXT) {
+        add_piece(out, b->text, max);
+        return;
+    }
+    const char *name = b->type == BLOCK_IMAGE ? b->text : b->name;
+    add_piece(out, before[b->type], NAME_BYTES);
+    compact_add_cut(out, name ? name : "", NAME_BYTES, MARK);
+    buf_addch(out, ']');
+    if (b->type == BLOCK_TOOL_RESULT)
+        add_piece(out, b->text, max);
+}
+
+/* Runs of blanks become one. */
+static void squeeze(struct buf *b)
+{
+    size_t len = 0;
+    for (size_t i = 0; i < b->len; i++)
+        if (b->data[i] != ' ' || (len > 0 && b->data[len - 1] != ' '))
+            b->data[len++] = b->data[i];
+    while (len > 0 && b->data[len - 1] == ' ')
+        len--;
+    buf_splice(b, len, b->len - len, "", 0);
+}
+
+static void add_one_line(struct buf *out, const char *text, size_t len, size_t max)
+{
+    struct buf line = BUF_INIT;
+    utf8_clean(&line, text, len, UTF8_ONE_LINE);
+    squeeze(&line);
+    compact_add_cut(out, line.data, max, MARK);
+    buf_release(&line);
+}
+
+static void add_message(struct buf *out, const struct message *m, size_t max)
+{
+    struct buf raw = BUF_INIT;
+    for (size_t i = 0; i < m->blocks.len; i++)
+        add_block(&raw, &m->blocks.items[i], max);
+    add_one_line(out, raw.data, raw.len, max);
+    buf_release(&raw);
+}
+
+/* ---- sections ---- */
+
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static void add_names(struct buf *out, const char *const *names, size_t count)
+{
+    size_t shown = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (i > 0 && strcmp(names[i], names[i - 1]) == 0)
+            continue;
+        if (shown++ < NAMES) {
+            buf_addstr(out, shown > 1 ? ", " : "");
+            add_one_line(out, names[i], strlen(names[i]), NAME_BYTES);
+        }
+    }
+    if (shown > NAMES)
+        buf_addf(out, " (and %zu more)", shown - NAMES);
+    if (shown > 0)
+        buf_addch(out, '\n');
+}
+
+static void add_tools(struct buf *out, const struct gone *gone)
+{
+    VEC(const char *) names = {0};
+    for (size_t i = 0; i < gone->items.len; i++) {
+        const struct message *m = gone->items.items[i];
+        for (size_t b = 0; b < m->blocks.len; b++)
+            if (m->blocks.items[b].type == BLOCK_TOOL_CALL && m->blocks.items[b].name)
+                vec_push(&names, m->blocks.items[b].name);
+    }
+    if (names.len > 1)
+        qsort(names.items, names.len, sizeof *names.items, by_text);
+    add_names(out, names.items, names.len);
+    vec_release(&names);
+}
+
+/* Index of the `want`-th message of the role from the end; the first one where there are fewer. */
+static size_t last_of_role(const struct gone *gone, enum role role, size_t want)
+{
+    size_t first = gone->items.len;
+    for (size_t i = gone->items.len; i > 0 && want > 0; i--) {
+        if (gone->items.items[i - 1]->role == role) {
+            first = i - 1;
+            want--;
+        }
+    }
+    return first;
+}
+
+static void add_requests(struct buf *out, const struct gone *gone)
+{
+    for (size_t i = last_of_role(gone, ROLE_USER, REQUESTS); i < gone->items.len; i++) {
+        if (gone->items.items[i]->role != ROLE_USER)
+            continue;
+        buf_addstr(out, "- ");
+        add_message(out, gone->items.items[i], LINE_BYTES);
+        buf_addch(out, '\n');
+    }
+}
+
+static char ascii_lower(char c)
+{
+    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+}
+
+static bool begins_with_word(const char *s, const char *word)
+{
+    while (*word && ascii_lower(*s) == *word) {
+        s++;
+        word++;
+    }
+    return !*word;
+}
+
+/* Where a text first speaks of work that is left, or NULL. */
+static const char *find_pending(const char *text)
+{
+    static const char *const words[] = {"todo", "next", "pending", "follow up", "remaining"};
+    static const bool initials[UCHAR_MAX + 1] = {
+        ['t'] = true, ['T'] = true, ['n'] = true, ['N'] = true, ['p'] = true,
+        ['P'] = true, ['f'] = true, ['F'] = true, ['r'] = true, ['R'] = true,
+    };
+    for (; *text; text++) {
+        if (!initials[(unsigned char)*text])
+            continue;
+        for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+            if (begins_with_word(text, words[i]))
+                return text;
+    }
+    return NULL;
+}
+
+/* The text of a message that speaks of it, or NULL. */
+static const char *pending_text(const struct message *m, const char **where)
+{
+    for (size_t i = 0; i < m->blocks.len; i++) {
+        const struct block *b = &m->blocks.items[i];
+        if (b->type == BLOCK_TEXT && b->text && (*where = find_pending(b->text)) != NULL)
+            return b->text;
+    }
+    return NULL;
+}
+
+/* The line with the word; of a long one what follows the word. */
+static void add_pending_line(struct buf *out, const char *text, const char *where)
+{
+    const char *line = where;
+    while (line > text && line[-1] != '\n' && where - line < LINE_BYTES / 2)
+        line--;
+    if (line > text && line[-1] != '\n')
+        line = where;
+    size_t len = strcspn(line, "\n");
+    buf_addstr(out, "- ");
+    add_one_line(out, line, utf8_cut_bytes(line, len, (size_t)LINE_BYTES * 4), LINE_BYTES);
+    buf_addch(out, '\n');
+}
+
+static void add_pending(struct buf *out, const struct gone *gone)
+{
+    size_t first = gone->items.len;
+    const char *where;
+    for (size_t i = gone->items.len, found = 0; i > 0 && found < PENDING; i--) {
+        if (pending_text(gone->items.items[i - 1], &where)) {
+            first = i - 1;
+            found++;
+        }
+    }
+    for (size_t i = first; i < gone->items.len; i++) {
+        const char *text = pending_text(gone->items.items[i], &where);
+        if (text)
+            add_pending_line(out, text, where);
+    }
+}
+
+static void collect_paths(struct path_set *paths, const struct message *m)
+{
+    for (size_t i = 0; i < m->blocks.len; i++) {
+        const struct block *b = &m->blocks.items[i];
+        if ((b->type == BLOCK_TEXT || b->type == BLOCK_TOOL_CALL) && b->text)
+            path_set_add(paths, b->text, b->type == BLOCK_TOOL_CALL);
+    }
+}
+
+/* The newest ones, sorted. */
+static void add_paths(struct buf *out, const struct gone *gone)
+{
+    struct path_set paths = {.max = PATHS};
+    for (size_t i = gone->items.len; i > 0 && paths.items.len < PATHS; i--)
+        collect_paths(&paths, gone->items.items[i - 1]);
+    path_set_sort(&paths);
+    for (size_t i = 0; i < paths.items.len; i++)
+        buf_addf(out, "- %s\n", paths.items.items[i]);
+    path_set_release(&paths);
+}
+
+static void add_work(struct buf *out, const struct gone *gone)
+{
+    size_t before = out->len;
+    for (size_t i = gone->items.len; i > 0 && out->len == before; i--) {
+        if (gone->items.items[i - 1]->role != ROLE_ASSISTANT)
+            continue;
+        char *text = message_text(gone->items.items[i - 1]);
+        size_t len = utf8_cut_bytes(text, strlen(text), (size_t)WORK_BYTES * 4);
+        add_one_line(out, text, len, WORK_BYTES);
+        free(text);
+    }
+    buf_addstr(out, out->len > before ? "\n" : "");
+}
+
+static void add_timeline(struct buf *out, const struct gone *gone)
+{
+    size_t count = gone->items.len;
+    for (size_t i = 0; i < count; i++) {
+        if (i == FIRST && count > FIRST + LAST) {
+            buf_addf(out, "- (%zu messages omitted)\n", count - FIRST - LAST);
+            i = count - LAST;
+        }
+        buf_addf(out, "- %s: ", role_name(gone->items.items[i]->role));
+        add_message(out, gone->items.items[i], LINE_BYTES);
+        buf_addch(out, '\n');
+    }
+}
+
+static const struct {
+    const char *heading;
+    void (*add)(struct buf *out, const struct gone *gone);
+} sections[] = {
+    {"Tools used", add_tools}, {"Last requests", add_requests}, {"Pending work", add_pending},
+    {"Files", add_paths},      {"Current work", add_work},      {"Timeline", add_timeline},
+};
+
+char *compact_extract(const struct compact_input *in, const struct compact_plan *p)
+{
+    struct gone gone = {.items = {0}};
+    struct buf out = BUF_INIT;
+    for (size_t i = 0; i < in->count; i++)
+        if (compact_goes(in, p, i))
+            vec_push(&gone.items, &in->messages[i]);
+    compact_add_counts(&out, in, p);
+    compact_add_earlier(&out, in, p);
+    for (size_t i = 0; i < sizeof sections / sizeof *sections; i++) {
+        add_heading(&out, sections[i].heading);
+        size_t start = out.len;
+        sections[i].add(&out, &gone);
+        end_section(&out, start);
+    }
+    vec_release(&gone.items);
+    return buf_take(&out);
+}

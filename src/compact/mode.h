@@ -1,0 +1,39 @@
+/* The table of modes. A mode is one file and one row: how it cuts, what stands for what went. */
+#ifndef COMPACT_MODE_H
+#define COMPACT_MODE_H
+
+#include <stdbool.h>
+
+#include "compact/plan.h"
+
+struct compact_mode {
+    const char *name; /* of config/compaction_modes.h */
+
+    /* Sets the fates of in->count messages, which are FATE_STAYS before. Pins, system messages and
+     * the open user message are put back by compact_plan_make(). */
+    void (*cut)(const struct compact_input *in, enum compact_fate *fates);
+
+    /* How many messages at the beginning it keeps; NULL: none. */
+    size_t (*head)(const struct compact_input *in);
+
+    /* The text of the message that stands for what goes, made without a model; the caller frees.
+     * NULL where a model writes it. */
+    char *(*text)(const struct compact_input *in, const struct compact_plan *p);
+
+    /* Where a model writes it: files of data/ with what it is asked and what is added when an
+     * earlier summary is among what goes (NULL: nothing); the line that stands above the summary
+     * in the message, an empty one between. */
+    const char *prompt, *update_prompt, *prefix;
+
+    bool prunes; /* tool results of kept messages but the newest turn's, over prune_chars */
+    const struct compact_mode *fallback; /* when the model fails; NULL: it fails */
+};
+
+extern const struct compact_mode *const compact_modes[];        /* ends with NULL */
+const struct compact_mode *compact_mode_find(const char *name); /* NULL: there is none */
+
+/* The mode files, for mode.c alone. */
+extern const struct compact_mode mode_handoff, mode_structured, mode_recency_preserving,
+    mode_deterministic, mode_llm_replace;
+
+#endif

@@ -1,0 +1,109 @@
+#include "compact/policy.h"
+
+#include <string.h>
+
+const char *compact_trigger_name(enum compact_trigger trigger)
+{
+    static const char *const names[] = {
+        [TRIGGER_NONE] = "none",         [TRIGGER_INPUT_TOKENS] = "input_tokens",
+        [TRIGGER_ESTIMATE] = "estimate", [TRIGGER_REQUEST] = "request",
+        [TRIGGER_OVERFLOW] = "overflow", [TRIGGER_MANUAL] = "manual",
+    };
+    return names[trigger];
+}
+
+/* A part of a number of tokens. 0.95 is a little less than 19/20, which must not cost a token. */
+static int64_t part_of(int64_t tokens, double part)
+{
+    return (int64_t)((double)tokens * part + 1e-6);
+}
+
+int64_t compact_effective_window(const struct compact_settings *s, const struct compact_limits *l)
+{
+    if (l->window <= 0)
+        return 0;
+    int64_t reserve = s->max_summary_tokens;
+    if (l->max_output > 0 && l->max_output < reserve)
+        reserve = l->max_output;
+    int64_t least = l->window / 4;
+    return l->window - reserve > least ? l->window - reserve : least;
+}
+
+int64_t compact_threshold(const struct compact_settings *s, const struct compact_limits *l)
+{
+    int64_t effective = compact_effective_window(s, l);
+    if (effective == 0)
+        return s->auto_threshold;
+    int64_t relative = part_of(effective, s->threshold_percent);
+    return relative < s->auto_threshold ? relative : s->auto_threshold;
+}
+
+static enum compact_trigger reached(int64_t threshold, const struct compact_counters *c)
+{
+    if (c->last_input >= threshold)
+        return TRIGGER_INPUT_TOKENS;
+    return c->estimate >= threshold ? TRIGGER_ESTIMATE : TRIGGER_NONE;
+}
+
+static bool guarded(const struct compact_settings *s, const struct compact_counters *c)
+{
+    return c->last_attempt >= 0 && (int64_t)c->turn < (int64_t)c->last_attempt + s->min_turns;
+}
+
+/* A request that fills the window leaves no room for an answer, nor for what our estimate errs. */
+static bool request_fits(const struct compact_settings *s, const struct compact_limits *l,
+                         const struct compact_counters *c)
+{
+    return l->window <= 0 || c->request <= compact_effective_window(s, l);
+}
+
+struct compact_decision compact_decide(const struct compact_settings *s,
+                                       const struct compact_limits *l,
+                                       const struct compact_counters *c)
+{
+    struct compact_decision not_now = {.trigger = TRIGGER_NONE};
+    if (c->suspended)
+        return not_now;
+    bool must_fit = !request_fits(s, l, c);
+    enum compact_trigger trigger =
+        guarded(s, c) ? TRIGGER_NONE : reached(compact_threshold(s, l), c);
+    if (trigger != TRIGGER_NONE && c->turn > 0)
+        return (struct compact_decision){.trigger = trigger, .must_fit = must_fit};
+    if (must_fit && !c->bypassed)
+        return (struct compact_decision){
+            .trigger = TRIGGER_REQUEST, .must_fit = true, .bypasses = true};
+    if (trigger != TRIGGER_NONE && c->micro_useful)
+        return (struct compact_decision){.trigger = trigger, .micro_only = true};
+    return not_now;
+}
+
+static bool same_name(const char *a, const char *b)
+{
+    return strcmp(a ? a : "", b ? b : "") == 0;
+}
+
+static bool same_key(const struct compaction_state *state, const char *mode, const char *model)
+{
+    return same_name(state->failed_mode, mode) && same_name(state->failed_model, model);
+}
+
+bool compact_suspended(const struct compaction_state *state, const char *mode, const char *model)
+{
+    return state->suspended && same_key(state, mode, model);
+}
+
+struct compact_failure_count compact_count_failure(const struct compact_settings *s,
+                                                   const struct compaction_state *state,
+                                                   const char *mode, const char *model,
+                                                   const char *reason, bool called)
+{
+    bool same = same_key(state, mode, model);
+    bool counts = !same_name(reason, "cancelled") && (called || !same_name(reason, "too_small"));
+    struct compact_failure_count now = {.failures = same ? state->failures : 0,
+                                        .suspended = same && state->suspended};
+    if (!counts)
+        return now;
+    now.failures++;
+    now.suspended = now.failures >= s->max_failures;
+    return now;
+}

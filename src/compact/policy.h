@@ -1,0 +1,72 @@
+/* When a history is compacted: a pure function of counters that the session keeps (spec:
+ * compaction, When). */
+#ifndef COMPACT_POLICY_H
+#define COMPACT_POLICY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "chat/history.h"
+#include "compact/settings.h"
+
+enum compact_trigger {
+    TRIGGER_NONE,
+    TRIGGER_INPUT_TOKENS, /* last_input reached the threshold */
+    TRIGGER_ESTIMATE,     /* the history's estimate did */
+    TRIGGER_REQUEST,      /* the whole next request cannot fit the window */
+    TRIGGER_OVERFLOW,     /* the provider rejected it as too long */
+    TRIGGER_MANUAL
+};
+const char *compact_trigger_name(enum compact_trigger trigger); /* "input_tokens" */
+
+struct compact_limits {
+    int64_t window;     /* tokens of the session's model; 0 unknown */
+    int64_t max_output; /* the model's own limit of output; 0 unknown */
+};
+
+/* window - min(max_summary_tokens, max_output); 0 where the window is unknown; never below a
+ * quarter of the window, so that a small one does not vanish. */
+int64_t compact_effective_window(const struct compact_settings *s, const struct compact_limits *l);
+
+/* min(auto_threshold, threshold_percent x effective window). */
+int64_t compact_threshold(const struct compact_settings *s, const struct compact_limits *l);
+
+/* What is counted. `turn` is the boundary: complete turns before the next model call, so 0 in the
+ * first turn. */
+struct compact_counters {
+    int turn;
+    int last_attempt;        /* as struct compaction_state has it, in the same unit; -1 never */
+    int64_t last_input;      /* tokens of the last response; -1 unknown */
+    int64_t estimate;        /* of the history with the new message */
+    int64_t request;         /* of the whole next request: system, tools, history */
+    bool suspended;          /* the breaker is open for the mode and model that would be used */
+    bool bypassed;           /* the guard was passed by in this turn, and no room was made */
+    bool micro_useful;       /* there is a tool result that micro-compaction may shorten */
+};
+
+struct compact_decision {
+    enum compact_trigger trigger; /* NONE: not now */
+    bool micro_only;              /* turn 0: no summary */
+    bool must_fit;                /* the request as it is cannot be answered */
+    bool bypasses;                /* the loop guard; if it makes no room, not again in this turn */
+};
+struct compact_decision compact_decide(const struct compact_settings *s,
+                                       const struct compact_limits *l,
+                                       const struct compact_counters *c);
+
+/* The breaker is open: failures reached the maximum with this mode and model. Any other mode or
+ * model finds it closed. */
+bool compact_suspended(const struct compaction_state *state, const char *mode, const char *model);
+
+/* What a failure makes of the state: whether it counts (not "cancelled"; "too_small" only where a
+ * call was made), the new number and whether the automatic kind stops. */
+struct compact_failure_count {
+    int failures;
+    bool suspended;
+};
+struct compact_failure_count compact_count_failure(const struct compact_settings *s,
+                                                   const struct compaction_state *state,
+                                                   const char *mode, const char *model,
+                                                   const char *reason, bool called);
+
+#endif

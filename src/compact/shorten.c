@@ -1,0 +1,147 @@
+#include "compact/shorten.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "base/utf8.h"
+#include "compact/turns.h"
+
+#define MICRO_KEPT 1000
+#define PLACEHOLDER_BEGIN "[tool result of "
+#define PLACEHOLDER_END " bytes left out]"
+
+void compact_add_cut(struct buf *out, const char *text, size_t max, const char *mark)
+{
+    size_t len = strlen(text);
+    size_t cut = utf8_cut_bytes(text, len, max);
+    buf_add(out, text, cut);
+    if (cut < len)
+        buf_addstr(out, mark);
+}
+
+/* The shorter text of a tool result, or NULL where it stays as it is; the caller frees. */
+typedef char *shorten_result(const struct compact_settings *s, const char *text);
+
+static char *cut_result(const struct compact_settings *s, const char *text)
+{
+    size_t len = strlen(text);
+    if (len <= (size_t)s->micro_bytes)
+        return NULL;
+    size_t kept = utf8_cut_bytes(text, len, MICRO_KEPT);
+    struct buf out = BUF_INIT;
+    buf_add(&out, text, kept);
+    buf_addf(&out, "\n[cut: the first %zu of %zu bytes]", kept, len);
+    return buf_take(&out);
+}
+
+static bool has_more_chars(const char *text, size_t max)
+{
+    size_t chars = 0;
+    for (; *text && chars <= max; text++)
+        chars += ((unsigned char)*text & 0xC0) != 0x80;
+    return chars > max;
+}
+
+static bool is_placeholder(const char *text)
+{
+    size_t begin = strlen(PLACEHOLDER_BEGIN);
+    if (strncmp(text, PLACEHOLDER_BEGIN, begin) != 0)
+        return false;
+    return strcmp(text + begin + strspn(text + begin, "0123456789"), PLACEHOLDER_END) == 0;
+}
+
+static char *leave_out_result(const struct compact_settings *s, const char *text)
+{
+    if (!has_more_chars(text, (size_t)s->prune_chars) || is_placeholder(text))
+        return NULL;
+    size_t len = strlen(text);
+    char *placeholder = mem_printf(PLACEHOLDER_BEGIN "%zu" PLACEHOLDER_END, len);
+    if (strlen(placeholder) < len)
+        return placeholder;
+    free(placeholder);
+    return NULL;
+}
+
+static char *shorter(const struct compact_input *in, const struct block *b, shorten_result *shorten)
+{
+    return b->type == BLOCK_TOOL_RESULT && b->text ? shorten(in->settings, b->text) : NULL;
+}
+
+static bool gets_shorter(const struct compact_input *in, size_t i, size_t newest,
+                         shorten_result *shorten)
+{
+    const struct message *m = &in->messages[i];
+    if (i >= newest || m->role != ROLE_TOOL || m->pinned)
+        return false;
+    for (size_t b = 0; b < m->blocks.len; b++) {
+        char *text = shorter(in, &m->blocks.items[b], shorten);
+        free(text);
+        if (text)
+            return true;
+    }
+    return false;
+}
+
+static struct message shortened(const struct compact_input *in, size_t i, shorten_result *shorten)
+{
+    const struct message *old = &in->messages[i];
+    struct message m = *old;
+    m.blocks.items = NULL;
+    m.blocks.len = m.blocks.cap = 0;
+    for (size_t b = 0; b < old->blocks.len; b++) {
+        struct block block = old->blocks.items[b];
+        char *text = shorter(in, &block, shorten);
+        if (text)
+            block.text = NULL;
+        block = block_clone(&block);
+        if (text)
+            block.text = text;
+        vec_push(&m.blocks, block);
+    }
+    return m;
+}
+
+bool compact_prunes(const struct compact_input *in, size_t i, size_t newest)
+{
+    return gets_shorter(in, i, newest, leave_out_result);
+}
+
+struct message compact_pruned(const struct compact_input *in, size_t i)
+{
+    return shortened(in, i, leave_out_result);
+}
+
+bool compact_micro_useful(const struct compact_input *in)
+{
+    size_t newest = compact_newest_turn(in);
+    for (size_t i = 0; i < newest; i++)
+        if (gets_shorter(in, i, newest, cut_result))
+            return true;
+    return false;
+}
+
+bool compact_micro(const struct compact_input *in, struct rebuild *out)
+{
+    size_t newest = compact_newest_turn(in);
+    *out = (struct rebuild){.parts = {0}};
+    if (!compact_micro_useful(in))
+        return false;
+    for (size_t i = 0; i < newest; i++) {
+        if (gets_shorter(in, i, newest, cut_result))
+            rebuild_rewrite(out, i, shortened(in, i, cut_result));
+        else
+            rebuild_keep(out, i, 1);
+    }
+    rebuild_keep(out, newest, in->count - newest);
+    return true;
+}
+
+bool compact_micro_enough(const struct compact_input *in, int64_t effective_window,
+                          int64_t estimate_after)
+{
+    int64_t whole = effective_window > 0 ? effective_window : in->threshold;
+    double target = in->settings->target_percent * (double)whole;
+    return (double)estimate_after <= target && estimate_after < in->threshold;
+}

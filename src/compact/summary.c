@@ -1,0 +1,324 @@
+#include "compact/summary.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "base/utf8.h"
+#include "compact/summary_prompt.h"
+#include "compact/summary_text.h"
+
+enum {
+    TOKEN_BYTES = 8,     /* more is no token, but a server that does not stop */
+    LEAST_PART = 256,    /* tokens: below it folding would never end */
+    ASIDE_BYTES = 16384, /* of a focus or an earlier draft in the prompt */
+    LEAD_TOKENS = 64     /* of the line before a conversation that an answer begins */
+};
+
+static const char lead[] = "[The conversation from its middle on:]";
+
+/* One summary in the making. */
+struct making {
+    const struct summary_job *job;
+    const struct summariser *s;
+    const struct summary_host *host;
+    struct summary *out;
+    struct failure *failure;
+    const char *system; /* NULL: none, or no room for it */
+    int64_t max_output;
+    int64_t whole, folded; /* tokens of a part; 0: no limit */
+    int64_t carried;       /* of the summary so far, in front of a part */
+    bool updates;
+    int part, of;
+    size_t streamed; /* bytes of the answer so far */
+    bool full;       /* more of it than a summary may have */
+    bool stopped;    /* by progress() */
+};
+
+void summary_release(struct summary *s)
+{
+    free(s->text);
+    *s = (struct summary){.usage = USAGE_UNKNOWN};
+}
+
+static int64_t at_most(int64_t n, int64_t limit)
+{
+    return limit > 0 && n > limit ? limit : n;
+}
+
+static size_t max_bytes(const struct making *m)
+{
+    return (size_t)m->job->max_tokens * TOKEN_BYTES;
+}
+
+static struct message text_message(const char *text)
+{
+    struct message m = {.role = ROLE_USER};
+    vec_push(&m.blocks, block_text(text));
+    return m;
+}
+
+static int64_t text_tokens(const char *text)
+{
+    struct message m = text_message(text);
+    int64_t tokens = message_estimate_tokens(&m) + 1;
+    message_release(&m);
+    return tokens;
+}
+
+static bool has_earlier_summary(const struct summary_job *job)
+{
+    for (size_t i = 0; i < job->input->count; i++)
+        if (job->plan->fates.items[i] == FATE_GOES && job->input->messages[i].summary)
+            return true;
+    return false;
+}
+
+/* --- what fits ------------------------------------------------------------------------------- */
+
+static char *prompt_text(const struct making *m, int part, int of)
+{
+    int64_t aside = at_most(ASIDE_BYTES, m->s->window);
+    struct summary_prompt p = {.mode = m->job->mode,
+                               .updates = m->updates || part > 1,
+                               .focus = m->job->focus,
+                               .draft = part == of ? m->job->draft : NULL,
+                               .max_bytes = (size_t)aside,
+                               .part = part,
+                               .of = of};
+    return summary_prompt_text(&p);
+}
+
+/* Sets the sizes of parts. False: not even a small part fits the model's window. */
+static bool measure(struct making *m)
+{
+    int64_t window = m->s->window;
+    m->max_output = at_most(at_most(m->job->max_tokens, m->s->max_output), window / 4);
+    if (m->max_output < 1)
+        m->max_output = 1;
+    if (window <= 0)
+        return true;
+    char *prompt = prompt_text(m, INT16_MAX, INT16_MAX);
+    int64_t room = window - m->max_output - window / 10 - text_tokens(prompt) - LEAD_TOKENS;
+    free(prompt);
+    int64_t system = m->system ? text_tokens(m->system) : 0;
+    if (system > room / 2)
+        m->system = NULL; /* the conversation says more */
+    else
+        room -= system;
+    m->carried = at_most(2 * m->max_output, room / 2);
+    m->whole = room;
+    m->folded = room - m->carried;
+    return m->folded >= LEAST_PART;
+}
+
+/* --- one call -------------------------------------------------------------------------------- */
+
+static bool take_delta(void *context, const char *text, size_t len)
+{
+    struct making *m = context;
+    struct buf clean = BUF_INIT;
+    if (m->stopped || m->full)
+        return false;
+    size_t room = max_bytes(m) - m->streamed;
+    m->full = len > room;
+    if (m->full)
+        len = room - utf8_incomplete_tail(text, room);
+    m->streamed += len;
+    utf8_clean(&clean, text, len, UTF8_MULTILINE);
+    m->stopped = !m->host->progress(m->host->context, clean.data, clean.len,
+                                    m->of > 1 ? m->part : 0, m->of > 1 ? m->of : 0);
+    buf_release(&clean);
+    return !m->stopped && !m->full;
+}
+
+/* A call that was broken off has no figure for what it wrote, or an early one. */
+static struct usage usage_of(const struct making *m, const struct response *r)
+{
+    struct usage u = r->usage;
+    int64_t written = ((int64_t)m->streamed + 3) / 4;
+    if ((m->full || m->stopped) && written > u.output) {
+        u.output = written;
+        u.estimated = true;
+    }
+    return u;
+}
+
+static void account(struct making *m, const struct response *r)
+{
+    struct usage u = usage_of(m, r);
+    double cost = usage_cost(&u, &m->s->price);
+    m->out->calls++;
+    usage_add(&m->out->usage, &u);
+    m->out->cost += cost > 0 ? cost : 0;
+}
+
+static enum summary_result why_failed(const struct making *m)
+{
+    switch (m->failure->kind) {
+    case FAILURE_OVERFLOW:
+        return SUMMARY_OVERFLOW;
+    case FAILURE_CANCELLED:
+        return SUMMARY_CANCELLED;
+    default:
+        return SUMMARY_FAILED;
+    }
+}
+
+static enum summary_result overflow(struct making *m, const char *text)
+{
+    failure_set(m->failure, FAILURE_OVERFLOW, "%s", text);
+    return SUMMARY_OVERFLOW;
+}
+
+/* What an answer that came is good for. */
+static enum summary_result judge(struct making *m, const struct response *r, char **text)
+{
+    bool cut_off =
+        m->full || r->stop_reason == STOP_MAX_TOKENS || r->stop_reason == STOP_CONTEXT_EXCEEDED;
+    if (r->prompt_truncated)
+        return overflow(m, "the server dropped the front of what is to be summarised");
+    if (r->stop_reason == STOP_REFUSAL) {
+        failure_set(m->failure, FAILURE_PROTOCOL, "the model refused to write the summary");
+        return SUMMARY_FAILED;
+    }
+    *text = summary_text(r->blocks.items, r->blocks.len, max_bytes(m), cut_off);
+    if (!*text && r->stop_reason == STOP_CONTEXT_EXCEEDED)
+        return overflow(m, "the model's window ended before the summary");
+    return *text ? SUMMARY_DONE : SUMMARY_EMPTY;
+}
+
+static enum summary_result call(struct making *m, const struct request *request, char **text)
+{
+    struct response response;
+    enum summary_result result;
+    if (!m->host->may_call(m->host->context, m->failure))
+        return why_failed(m);
+    response_init(&response);
+    m->streamed = 0;
+    m->full = false;
+    bool ok =
+        m->host->complete(m->host->context, m->s, request, take_delta, m, &response, m->failure);
+    account(m, &response);
+    if (m->stopped)
+        failure_set(m->failure, FAILURE_CANCELLED, "interrupted");
+    result = !m->stopped && (ok || m->full) ? judge(m, &response, text) : why_failed(m);
+    response_release(&response);
+    return result;
+}
+
+/* --- the parts ------------------------------------------------------------------------------- */
+
+struct message_list {
+    VEC(struct message) items; /* the blocks are borrowed but of the first and the last */
+};
+
+/* The summary so far as a message; one longer than we asked for gives way at its end. */
+static struct message carried_message(const struct making *m, const char *so_far)
+{
+    static const char head[] = "[Summary of the conversation so far:]\n\n";
+    struct buf text = BUF_INIT;
+    buf_addstr(&text, head);
+    buf_addstr(&text, so_far);
+    size_t fits = summary_text_fit(text.data, text.len, m->carried);
+    if (fits < text.len) {
+        fits = summary_text_sentences(text.data, fits);
+        buf_splice(&text, fits, text.len - fits, "", 0);
+    }
+    struct message made = text_message(text.data);
+    buf_release(&text);
+    return made;
+}
+
+/* What stands before the part, so that the user's word comes first. */
+static void add_first(const struct making *m, const struct summary_part *part, const char *so_far,
+                      struct message_list *out)
+{
+    if (so_far)
+        vec_push(&out->items, carried_message(m, so_far));
+    else if (part->messages.items[0].role != ROLE_USER)
+        vec_push(&out->items, text_message(lead));
+}
+
+static int64_t estimate(const struct message_list *list, const char *system)
+{
+    int64_t tokens = system ? text_tokens(system) : 0;
+    for (size_t i = 0; i < list->items.len; i++)
+        tokens += message_estimate_tokens(&list->items.items[i]);
+    return tokens;
+}
+
+static enum summary_result summarise(struct making *m, const struct summary_part *part,
+                                     const char *so_far, char **text)
+{
+    struct message_list list = {0};
+    char *prompt = prompt_text(m, m->part, m->of);
+    add_first(m, part, so_far, &list);
+    size_t own = list.items.len;
+    for (size_t i = 0; i < part->messages.len; i++)
+        vec_push(&list.items, part->messages.items[i]);
+    vec_push(&list.items, text_message(prompt));
+    const struct request request = {.model = m->s->model,
+                                    .system = m->system,
+                                    .messages = list.items.items,
+                                    .message_count = list.items.len,
+                                    .max_output = m->max_output,
+                                    .window = m->s->window,
+                                    .estimate = estimate(&list, m->system)};
+    enum summary_result result = call(m, &request, text);
+    if (own > 0)
+        message_release(&list.items.items[0]);
+    message_release(&vec_last(&list.items));
+    vec_release(&list.items);
+    free(prompt);
+    return result;
+}
+
+static enum summary_result fold(struct making *m, const struct summary_parts *parts)
+{
+    enum summary_result result = SUMMARY_EMPTY;
+    char *so_far = NULL;
+    m->of = (int)parts->items.len;
+    for (m->part = 1; m->part <= m->of; m->part++) {
+        char *next = NULL;
+        result = summarise(m, &parts->items.items[m->part - 1], so_far, &next);
+        free(so_far);
+        so_far = next;
+        if (result != SUMMARY_DONE)
+            break;
+    }
+    m->out->text = so_far;
+    return result;
+}
+
+static void make_parts(const struct making *m, struct summary_parts *parts)
+{
+    summary_parts_make(m->job->input, m->job->plan, m->whole, parts);
+    if (parts->items.len > 1) {
+        summary_parts_release(parts);
+        summary_parts_make(m->job->input, m->job->plan, m->folded, parts);
+    }
+}
+
+enum summary_result summary_make(const struct summary_job *job, const struct summariser *s,
+                                 const struct summary_host *host, struct summary *out,
+                                 struct failure *failure)
+{
+    struct making m = {.job = job,
+                       .s = s,
+                       .host = host,
+                       .out = out,
+                       .failure = failure,
+                       .system = job->system,
+                       .updates = has_earlier_summary(job)};
+    struct summary_parts parts;
+    *out = (struct summary){.usage = USAGE_UNKNOWN};
+    failure_clear(failure);
+    if (!measure(&m))
+        return overflow(&m, "the model's window is too small for a summary");
+    make_parts(&m, &parts);
+    enum summary_result result = fold(&m, &parts);
+    summary_parts_release(&parts);
+    return result;
+}

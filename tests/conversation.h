@@ -1,0 +1,68 @@
+/* Random conversations as a history may hold them, and what must hold of every one. */
+#ifndef TESTS_CONVERSATION_H
+#define TESTS_CONVERSATION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "chat/message.h"
+#include "chat/rebuild.h"
+#include "compact/plan.h"
+
+/* A generator of numbers: the same ones for the same seed. */
+struct dice {
+    uint64_t state;
+};
+uint64_t dice_throw(struct dice *d);
+size_t dice_below(struct dice *d, size_t bound); /* 0 for 0 */
+bool dice_one_in(struct dice *d, size_t n);
+
+/* Text of many scripts of at most `max` bytes: combining marks, emoji joined to one, line breaks,
+ * words that look like paths. Maybe empty. The caller frees. */
+char *dice_text(struct dice *d, size_t max);
+
+struct conversation {
+    VEC(struct message) messages;
+    VEC(int64_t) estimates; /* one a message */
+    size_t open;            /* the running turn's user message; messages.len: none runs */
+};
+void conversation_release(struct conversation *c);
+
+/* One more message with this text, numbered behind the last. A user message begins a turn. Returns
+ * its index. */
+size_t conversation_add(struct conversation *c, enum role role, const char *text);
+
+/* One more block of its last message; arguments and contents are `text`. */
+void conversation_call(struct conversation *c, const char *id, const char *name, const char *text);
+void conversation_result(struct conversation *c, const char *id, const char *text);
+
+/* After messages were changed by hand. */
+void conversation_weigh(struct conversation *c);
+
+/* `turns` turns: several calls and results a message, empty texts, images, reasoning, partial
+ * answers, maybe pins, an earlier summary, and a last turn that still runs. */
+void conversation_random(struct conversation *c, struct dice *d, size_t turns);
+
+/* Borrows the conversation and the settings. */
+struct compact_input conversation_input(const struct conversation *c,
+                                        const struct compact_settings *s, int64_t threshold,
+                                        int64_t window);
+
+/* What a rebuild makes of it, with the open turn where it is then. */
+void conversation_rebuilt(const struct conversation *c, const struct rebuild *r,
+                          struct conversation *out);
+
+/* Its messages as JSON, one a line. The caller frees. */
+char *conversation_json(const struct conversation *c);
+
+/* NULL if the user begins, none is empty, numbers rise, turns do not fall, calls and results pair,
+ * texts are UTF-8, and at most one summary is not pinned; else what is wrong. The caller frees. */
+char *conversation_fault(const struct conversation *c);
+
+/* The history in short: "u:hi a:hello,[call] t:(result) S:summary", with ^ for a pin. The caller
+ * frees. */
+char *conversation_sketch(const struct conversation *c);
+
+#endif

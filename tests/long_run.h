@@ -1,0 +1,52 @@
+/* The model of a long conversation: it reads files as the user's message asks, writes summaries,
+ * fails now and then, and looks at every request as a server with a small window would. */
+#ifndef TESTS_LONG_RUN_H
+#define TESTS_LONG_RUN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "tests/model_server.h"
+
+/* Files that the model reads: NAME, "1", … below the working directory. The last is the largest. */
+#define LONG_RUN_FILE "letter-%d.txt"
+enum { LONG_RUN_FILES = 8, LONG_RUN_FILE_BYTES = 20000 };
+
+struct long_run {
+    uint64_t random;   /* state of the generator: the seed at first, not 0 */
+    long window;       /* tokens: a longer request is rejected as OpenAI does */
+    int faults;        /* in a thousand answers */
+    int bad_summaries; /* in a thousand summaries */
+    int surprises;     /* in a thousand long requests: the server counts more tokens than we do */
+
+    /* What was seen; belongs to the server's threads while it runs, and is read between turns. */
+    size_t requests, summaries, broken;
+    size_t overs;    /* requests beyond the window but summaries */
+    long largest;    /* tokens of a request that was taken */
+    char *complaint; /* what was wrong with a request, the first of them; NULL: nothing */
+
+    const char *pinned;   /* must be in every request that wants an answer; NULL: nothing is */
+    int surprised;        /* the question with the newest of those */
+    int question, rounds; /* the newest, and the calls that were made for it */
+    struct buf text, args, id;
+    struct buf trail; /* the requests, a line each; the test clears it now and then */
+};
+
+void long_run_init(struct long_run *l, uint64_t seed);
+void long_run_release(struct long_run *l);
+
+/* Writes the files below a directory. */
+void long_run_write_files(struct long_run *l, const char *directory);
+
+/* The user's message of this number, which asks for so many calls; the caller frees. */
+char *long_run_question(struct long_run *l, int number, int calls);
+
+/* For model_server_set_responder(). */
+void long_run_respond(void *long_run, const char *body, size_t len, struct reply *r);
+
+/* A number below `bound`. */
+unsigned long_run_below(struct long_run *l, unsigned bound);
+
+#endif

@@ -1,0 +1,770 @@
+/* Compaction in the turn loop: when it happens, what it costs, what its failures do to a turn. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "compact/mode.h"
+#include "play.h"
+#include "support.h"
+
+#define SUMMARY "What was said so far, in short."
+
+static int count(enum event_type type)
+{
+    int n = 0;
+    while (play_event(type, n))
+        n++;
+    return n;
+}
+
+/* So many complete turns of words. */
+static void talk(int turns)
+{
+    static const char words[] =
+        "word word word word word word word word word word word word word word word word word word "
+        "word word word word word word word word word word word word word word word word word word "
+        "word word word word word word word word word word word word word word word word word word";
+    const struct act answer = {.text = words};
+    for (int i = 0; i < turns; i++)
+        assert_true(play_run(&answer, 1, words, &(struct error){0}));
+}
+
+/* At the next call whose history has so many tokens. */
+static void compact_from(int64_t threshold)
+{
+    play.compacts = true;
+    play.compact.auto_threshold = threshold;
+    play.compact.recent_turns = 1;
+}
+
+static char *history_text(void)
+{
+    struct buf out = BUF_INIT;
+    for (size_t i = 0; i < play.history.messages.len; i++) {
+        struct json *v = message_to_json(&play.history.messages.items[i]);
+        char *text = json_print(v);
+        buf_addf(&out, "%s\n", text);
+        free(text);
+        json_free(v);
+    }
+    return buf_take(&out);
+}
+
+/* --- when --------------------------------------------------------------------------------------
+ */
+
+static void it_happens_at_the_threshold(void **state)
+{
+    (void)state;
+    talk(3);
+    compact_from(play.history.estimate);
+    PLAY({.text = SUMMARY}, {.text = "on we go"});
+    assert_int_equal(play.summaries, 1);
+    assert_int_equal(count(EVENT_COMPACTION_COMPLETED), 1);
+    assert_string_equal(play_event(EVENT_COMPACTION_STARTED, 0)->compaction.trigger, "estimate");
+    assert_non_null(strstr(play_event(EVENT_COMPACTION_COMPLETED, 0)->text, SUMMARY));
+    /* summary, last turn, the question */
+    assert_int_equal(play.last_message_count, 4);
+    assert_true(play.history.messages.items[0].summary);
+    assert_string_equal(play_last()->text, "on we go");
+    assert_true(strstr(play.trail.data, "compaction_completed turn_started") != NULL);
+    play_check_history();
+}
+
+static void it_does_not_below_the_threshold(void **state)
+{
+    (void)state;
+    talk(3);
+    compact_from(play.history.estimate + 1000);
+    PLAY({.text = "on we go"});
+    assert_int_equal(count(EVENT_COMPACTION_STARTED), 0);
+}
+
+static void what_the_server_counted_triggers(void **state)
+{
+    (void)state;
+    talk(2);
+    compact_from(50000);
+    PLAY({.text = "much", .input = 50000});
+    PLAY({.text = SUMMARY}, {.text = "on we go"});
+    assert_string_equal(play_event(EVENT_COMPACTION_STARTED, 0)->compaction.trigger,
+                        "input_tokens");
+    assert_int_equal(play_event(EVENT_COMPACTION_STARTED, 0)->compaction.input_tokens, 50000);
+}
+
+static void it_never_does_where_it_is_off(void **state)
+{
+    (void)state;
+    talk(3);
+    compact_from(1);
+    play.compacts = false;
+    PLAY({.text = "on we go"});
+    assert_int_equal(count(EVENT_COMPACTION_STARTED), 0);
+}
+
+static void the_first_turn_asks_for_no_summary(void **state)
+{
+    (void)state;
+    compact_from(1);
+    PLAY({.text = "hello"});
+    assert_int_equal(play.summaries, 0);
+    PLAY({.text = SUMMARY}, {.text = "on we go"});
+    assert_int_equal(play.summaries, 1);
+}
+
+/* Attempts are three turns apart, however far the history is above the threshold. */
+static void the_guard_counts_turns(void **state)
+{
+    (void)state;
+    bool asked[8];
+    talk(1);
+    compact_from(1);
+    for (int i = 0; i < 8; i++) {
+        int before = play.summaries;
+        const struct act acts[] = {{.text = SUMMARY}, {.text = "on"}};
+        bool due = i % 3 == 0;
+        assert_true(play_run(due ? acts : acts + 1, due ? 2 : 1, "a question of some length",
+                             &(struct error){0}));
+        asked[i] = play.summaries > before;
+    }
+    for (int i = 0; i < 8; i++)
+        assert_int_equal(asked[i], i % 3 == 0);
+}
+
+/* Tools run within a turn; the next call of the same turn does not try again. */
+static void a_turn_with_tools_compacts_once(void **state)
+{
+    (void)state;
+    talk(3);
+    compact_from(play.history.estimate);
+    PLAY({.text = SUMMARY}, {.tool = "list_directory", .args = "{}", .stop = STOP_TOOL_USE},
+         {.text = "done"});
+    assert_int_equal(count(EVENT_COMPACTION_STARTED), 1);
+    assert_string_equal(play_last()->text, "done");
+    play_check_history();
+}
+
+static void a_request_that_cannot_fit_passes_the_guard_once_a_turn(void **state)
+{
+    (void)state;
+    talk(6);
+    compact_from(1000000);
+    play.window = 512;
+    play.compact.auto_threshold = play.history.estimate;
+    PLAY({.text = SUMMARY}, {.text = "one"});
+    assert_int_equal(count(EVENT_COMPACTION_COMPLETED), 1);
+    /* The guard holds, but the request, with tools and all, is longer than the window. */
+    assert_true(agent_max_output(0, 0, 512) > 0);
+    PLAY({.text = SUMMARY}, {.text = "two"});
+    assert_string_equal(play_event(EVENT_COMPACTION_STARTED, 1)->compaction.trigger, "request");
+    assert_int_equal(count(EVENT_COMPACTION_STARTED), 2);
+}
+
+static void begin_beyond_the_window(void)
+{
+    talk(6);
+    compact_from(1000000);
+    play.window = 64;
+    play.compact.auto_threshold = play.history.estimate;
+}
+
+/* However often the turn calls the model. */
+static void without_making_room_the_guard_is_passed_once(void **state)
+{
+    (void)state;
+    begin_beyond_the_window();
+    PLAY({.text = ""}, {.tool = "list_directory", .args = "{}", .stop = STOP_TOOL_USE},
+         {.text = ""}, {.tool = "list_directory", .args = "{}", .stop = STOP_TOOL_USE},
+         {.text = "done"});
+    assert_int_equal(count(EVENT_COMPACTION_STARTED), 2); /* by the threshold, and past the guard */
+    assert_int_equal(count(EVENT_COMPACTION_FAILED), 2);
+    assert_string_equal(play_event(EVENT_COMPACTION_STARTED, 1)->compaction.trigger, "request");
+    assert_string_equal(play_last()->text, "done");
+}
+
+/* Each of its tools may fill the window anew. */
+static void while_it_makes_room_the_guard_is_passed_again(void **state)
+{
+    (void)state;
+    begin_beyond_the_window();
+    PLAY({.text = SUMMARY}, {.tool = "list_directory", .args = "{}", .stop = STOP_TOOL_USE},
+         {.text = SUMMARY}, {.tool = "list_directory", .args = "{}", .stop = STOP_TOOL_USE},
+         {.text = SUMMARY}, {.text = "done"});
+    assert_int_equal(count(EVENT_COMPACTION_COMPLETED), 3);
+    assert_string_equal(play_event(EVENT_COMPACTION_STARTED, 2)->compaction.trigger, "request");
+    assert_string_equal(play_last()->text, "done");
+}
+
+/* --- overflow ----------------------------------------------------------------------------------
+ */
+
+static void an_overflow_is_compacted_for_and_called_again(void **state)
+{
+    (void)state;
+    talk(4);
+    compact_from(1000000);
+    PLAY({.failure = FAILURE_OVERFLOW, .window = 100000}, {.text = SUMMARY}, {.text = "fits"});
+    assert_string_equal(play_event(EVENT_COMPACTION_STARTED, 0)->compaction.trigger, "overflow");
+    assert_string_equal(play_last()->text, "fits");
+    assert_int_equal(play_last()->type, EVENT_RUN_COMPLETED);
+    assert_int_equal(play.window, 100000);
+    play_check_history();
+}
+
+static void an_overflow_is_compacted_for_exactly_once(void **state)
+{
+    (void)state;
+    talk(4);
+    compact_from(1000000);
+    PLAY({.failure = FAILURE_OVERFLOW}, {.text = SUMMARY}, {.failure = FAILURE_OVERFLOW});
+    assert_int_equal(play.at, 3);
+    assert_int_equal(count(EVENT_COMPACTION_STARTED), 1);
+    assert_int_equal(play_last()->type, EVENT_RUN_FAILED);
+    assert_non_null(strstr(play_last()->text, "scripted failure"));
+}
+
+static void an_overflow_stands_when_the_summary_fails(void **state)
+{
+    (void)state;
+    talk(4);
+    compact_from(1000000);
+    PLAY({.failure = FAILURE_OVERFLOW}, {.failure = FAILURE_QUOTA});
+    assert_int_equal(count(EVENT_COMPACTION_FAILED), 1);
+    assert_int_equal(play_last()->type, EVENT_RUN_FAILED);
+    assert_non_null(strstr(play_last()->text, "scripted failure"));
+}
+
+static void an_overflow_does_not_wake_a_broken_summariser(void **state)
+{
+    (void)state;
+    talk(4);
+    compact_from(play.history.estimate);
+    play.compact.max_failures = 1;
+    PLAY({.failure = FAILURE_QUOTA}, {.text = "x"});
+    PLAY({.failure = FAILURE_OVERFLOW});
+    assert_int_equal(play.summaries, 1);
+    assert_int_equal(play_last()->type, EVENT_RUN_FAILED);
+}
+
+static void an_overflow_without_compaction_fails_the_turn(void **state)
+{
+    (void)state;
+    talk(4);
+    PLAY({.failure = FAILURE_OVERFLOW});
+    assert_int_equal(count(EVENT_COMPACTION_STARTED), 0);
+    assert_int_equal(play_last()->type, EVENT_RUN_FAILED);
+}
+
+/* --- failures ----------------------------------------------------------------------------------
+ */
+
+static void a_failed_summary_costs_the_turn_nothing(void **state)
+{
+    (void)state;
+    talk(3);
+    compact_from(play.history.estimate);
+    char *before = history_text();
+    PLAY({.failure = FAILURE_QUOTA}, {.text = "all the same"});
+    char *after = history_text();
+    assert_int_equal(strncmp(after, before, strlen(before)), 0);
+    assert_int_equal(count(EVENT_COMPACTION_COMPLETED), 0);
+    assert_string_equal(play_event(EVENT_COMPACTION_FAILED, 0)->compaction.reason, "llm");
+    assert_string_equal(play_last()->text, "all the same");
+    int calls = play.summaries;
+    PLAY({.text = "no second try"});
+    assert_int_equal(play.summaries, calls);
+    free(after);
+    free(before);
+}
+
+static void a_missing_key_is_the_compactions_failure(void **state)
+{
+    (void)state;
+    talk(3);
+    compact_from(play.history.estimate);
+    play.label = NULL;
+    PLAY({.text = "all the same"});
+    assert_non_null(strstr(play_event(EVENT_COMPACTION_FAILED, 0)->text, "SCRIBE_KEY"));
+    assert_string_equal(play_last()->text, "all the same");
+}
+
+static void what_cannot_be_kept_is_not_compacted(void **state)
+{
+    static const struct {
+        enum commit_result result;
+        const char *reason;
+    } rows[] = {{COMMIT_REFUSED_BY_MEMORY, "memory_indexing"}, {COMMIT_FAILED, "store"}};
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        talk(3);
+        compact_from(play.history.estimate);
+        play.commit_result = rows[i].result;
+        char *before = history_text();
+        PLAY({.text = SUMMARY}, {.text = "all the same"});
+        char *after = history_text();
+        assert_int_equal(strncmp(after, before, strlen(before)), 0);
+        assert_string_equal(play_event(EVENT_COMPACTION_FAILED, 0)->compaction.reason,
+                            rows[i].reason);
+        assert_string_equal(play_last()->text, "all the same");
+        free(after);
+        free(before);
+        play_teardown(NULL);
+        play_setup(NULL);
+    }
+}
+
+/* However long it goes on: three attempts, three turns apart, and that is all. */
+static void a_broken_summariser_is_called_three_times(void **state)
+{
+    (void)state;
+    talk(3);
+    compact_from(play.history.estimate);
+    int calls = 0;
+    for (int i = 0; i < 100; i++) {
+        const struct act acts[] = {{.failure = FAILURE_QUOTA}, {.text = "x"}};
+        int before = play.summaries;
+        bool due = i == 0 || i == 3 || i == 6;
+        assert_true(play_run(due ? acts : acts + 1, due ? 2 : 1, "and on", &(struct error){0}));
+        calls += play.summaries - before;
+    }
+    assert_int_equal(calls, 3);
+    assert_int_equal(count(EVENT_COMPACTION_FAILED), 3);
+    assert_true(play_event(EVENT_COMPACTION_FAILED, 2)->compaction.suspended);
+    assert_true(play.history.compaction.suspended);
+}
+
+static void a_missing_key_stops_it_too(void **state)
+{
+    (void)state;
+    talk(3);
+    compact_from(play.history.estimate);
+    play.label = NULL;
+    for (int i = 0; i < 20; i++)
+        PLAY({.text = "x"});
+    assert_int_equal(count(EVENT_COMPACTION_FAILED), 3);
+}
+
+static void success_by_hand_opens_it_again(void **state)
+{
+    (void)state;
+    struct error e = {0};
+    talk(3);
+    compact_from(play.history.estimate);
+    play.compact.max_failures = 1;
+    PLAY({.failure = FAILURE_QUOTA}, {.text = "x"});
+    assert_true(play.history.compaction.suspended);
+    const struct act good = {.text = SUMMARY};
+    assert_true(play_compact(&good, 1, NULL, NULL, &e));
+    assert_false(play.history.compaction.suspended);
+    assert_int_equal(play.history.compaction.failures, 0);
+}
+
+/* Another mode finds the breaker closed. */
+static void a_change_of_mode_opens_it_again(void **state)
+{
+    (void)state;
+    talk(3);
+    compact_from(play.history.estimate);
+    play.compact.max_failures = 1;
+    play.compact.min_turns = 0;
+    PLAY({.failure = FAILURE_QUOTA}, {.text = "x"});
+    PLAY({.text = "stopped"});
+    assert_int_equal(count(EVENT_COMPACTION_STARTED), 1);
+    play.compact.mode = compact_mode_find("deterministic");
+    PLAY({.text = "by itself"});
+    assert_int_equal(count(EVENT_COMPACTION_COMPLETED), 1);
+    assert_string_equal(play_event(EVENT_COMPACTION_COMPLETED, 0)->compaction.effective_mode,
+                        "deterministic");
+}
+
+/* --- what is spent -----------------------------------------------------------------------------
+ */
+
+static void a_summary_counts_for_the_budget(void **state)
+{
+    (void)state;
+    talk(3);
+    compact_from(play.history.estimate);
+    play.budget.limit[BUDGET_TOKENS] = 1000;
+    PLAY({.text = SUMMARY, .input = 995}, {.text = "never"});
+    assert_int_equal(play.at, 1);
+    assert_int_equal(play_last()->type, EVENT_RUN_FAILED);
+    assert_string_equal(play_last()->name, "BUDGET_EXHAUSTED");
+    assert_int_equal(count(EVENT_COMPACTION_COMPLETED), 1);
+}
+
+static void a_summary_is_warned_of(void **state)
+{
+    (void)state;
+    talk(3);
+    compact_from(play.history.estimate);
+    play.budget.limit[BUDGET_TOKENS] = 1000;
+    PLAY({.text = SUMMARY, .input = 850}, {.text = "on"});
+    assert_int_equal(play_event(EVENT_BUDGET_WARNING, 0)->count, 85);
+    /* What is left for the answer is little. */
+    assert_int_equal(play.last_max_output, 99);
+}
+
+static void its_price_counts(void **state)
+{
+    (void)state;
+    talk(3);
+    compact_from(play.history.estimate);
+    play.spent.used[BUDGET_COST] = 0;
+    play.summary_price = (struct price){1, 1, 1};
+    play.budget.limit[BUDGET_COST] = 0.5;
+    PLAY({.text = SUMMARY, .input = 600000}, {.text = "never"});
+    assert_string_equal(play_last()->name, "BUDGET_EXHAUSTED");
+    assert_true(play_event(EVENT_COMPACTION_COMPLETED, 0)->used > 0.6);
+}
+
+/* Of the turn's own usage it is no part. */
+static void a_summary_is_no_part_of_the_answer(void **state)
+{
+    (void)state;
+    talk(3);
+    compact_from(play.history.estimate);
+    PLAY({.text = SUMMARY, .input = 777}, {.text = "on"});
+    assert_int_equal(play_last()->usage.input, 10);
+    assert_int_equal(play_event(EVENT_COMPACTION_COMPLETED, 0)->usage.input, 777);
+    assert_int_equal(play_last()->count, 1);
+}
+
+static void without_budget_no_summary_is_asked_for(void **state)
+{
+    (void)state;
+    struct error e = {0};
+    talk(3);
+    compact_from(1000000);
+    play.spent.used[BUDGET_TOKENS] = 100;
+    play.budget.limit[BUDGET_TOKENS] = 100;
+    assert_false(play_compact(NULL, 0, NULL, NULL, &e));
+    assert_non_null(strstr(e.text, "max_tokens"));
+    assert_int_equal(play.summaries, 0);
+}
+
+static void the_rest_of_the_budget_bounds_the_summary(void **state)
+{
+    (void)state;
+    struct error e = {0};
+    const struct act good = {.text = SUMMARY};
+    talk(3);
+    compact_from(1000000);
+    play.spent.used[BUDGET_TOKENS] = 0;
+    play.budget.limit[BUDGET_TOKENS] = 70;
+    assert_true(play_compact(&good, 1, NULL, NULL, &e));
+    assert_int_equal(play.last_max_output, 70);
+}
+
+static void a_summary_is_retried_as_an_answer_is(void **state)
+{
+    (void)state;
+    talk(3);
+    compact_from(play.history.estimate);
+    PLAY({.failure = FAILURE_STATUS, .status = 529, .retry_after_ms = 1}, {.text = SUMMARY},
+         {.text = "on"});
+    assert_int_equal(count(EVENT_RETRYING), 1);
+    assert_int_equal(count(EVENT_COMPACTION_COMPLETED), 1);
+}
+
+static void what_the_summariser_thinks_is_not_shown(void **state)
+{
+    (void)state;
+    talk(3);
+    compact_from(play.history.estimate);
+    PLAY({.reasoning = "let me think", .text = SUMMARY}, {.text = "on"});
+    for (int i = 0; play_event(EVENT_COMPACTION_DELTA, i); i++)
+        assert_null(strstr(play_event(EVENT_COMPACTION_DELTA, i)->text, "think"));
+    assert_int_equal(count(EVENT_REASONING_DELTA), 0);
+    assert_true(count(EVENT_COMPACTION_DELTA) > 0);
+}
+
+static void the_parts_of_a_folded_history_are_counted(void **state)
+{
+    (void)state;
+    struct error e = {0};
+    struct act acts[40];
+    talk(8);
+    compact_from(1000000);
+    play.summary_window = 1200;
+    play.compact.max_summary_tokens = 64;
+    for (int i = 0; i < 40; i++)
+        acts[i] = (struct act){.text = SUMMARY};
+    assert_true(play_compact(acts, 40, NULL, NULL, &e));
+    const struct event *first = play_event(EVENT_COMPACTION_DELTA, 0);
+    assert_int_equal(first->count, 1);
+    assert_true(first->limit > 1);
+    assert_int_equal(play.summaries, first->limit);
+}
+
+/* --- a stop ------------------------------------------------------------------------------------
+ */
+
+static void escape_ends_compaction_and_turn(void **state)
+{
+    (void)state;
+    talk(3);
+    compact_from(play.history.estimate);
+    char *before = history_text();
+    PLAY({.text = "half a summ", .cancel_after = true, .failure = FAILURE_CANCELLED});
+    char *after = history_text();
+    assert_int_equal(strncmp(after, before, strlen(before)), 0);
+    assert_string_equal(play_event(EVENT_COMPACTION_FAILED, 0)->compaction.reason, "cancelled");
+    assert_int_equal(play.history.compaction.failures, 0);
+    assert_int_equal(play_last()->type, EVENT_INTERRUPTED);
+    free(after);
+    free(before);
+}
+
+static void the_time_budget_ends_a_summary(void **state)
+{
+    (void)state;
+    play_stop_clock();
+    talk(3);
+    compact_from(play.history.estimate);
+    play.budget.limit[BUDGET_TURN_DURATION] = 5;
+    PLAY({.text = "half a summ", .to_the_end = true});
+    assert_int_equal(play_last()->type, EVENT_RUN_FAILED);
+    assert_string_equal(play_last()->name, "BUDGET_EXHAUSTED");
+}
+
+static void a_lost_record_ends_the_turn(void **state)
+{
+    static const enum event_type types[] = {EVENT_COMPACTION_STARTED, EVENT_COMPACTION_DELTA};
+    (void)state;
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+        struct error e = {0};
+        const struct act acts[] = {{.text = SUMMARY}, {.text = "never"}};
+        talk(3);
+        compact_from(play.history.estimate);
+        play.store_fails = types[i];
+        assert_false(play_run(acts, 2, "x", &e));
+        assert_string_equal(e.text, "disk full");
+        play_teardown(NULL);
+        play_setup(NULL);
+    }
+}
+
+/* --- by hand -----------------------------------------------------------------------------------
+ */
+
+static void by_hand_with_mode_and_focus(void **state)
+{
+    (void)state;
+    struct error e = {0};
+    const struct act good = {.text = SUMMARY};
+    talk(3);
+    compact_from(1000000);
+    assert_true(play_compact(&good, 1, "llm_replace", "the green door", &e));
+    assert_string_equal(play_last()->compaction.mode, "llm_replace");
+    assert_string_equal(play_last()->compaction.trigger, "manual");
+    assert_non_null(strstr(play.summary_request.data, "the green door"));
+    assert_int_equal(play.history.messages.len, 1);
+}
+
+static void by_hand_nothing_to_compact(void **state)
+{
+    (void)state;
+    struct error e = {0};
+    compact_from(1000000);
+    assert_false(play_compact(NULL, 0, NULL, NULL, &e));
+    assert_non_null(strstr(e.text, "nothing to compact"));
+    assert_int_equal(play.events.len, 0);
+}
+
+static void by_hand_it_counts_as_an_attempt(void **state)
+{
+    (void)state;
+    struct error e = {0};
+    const struct act good = {.text = SUMMARY};
+    talk(4);
+    compact_from(1000000);
+    assert_true(play_compact(&good, 1, NULL, NULL, &e));
+    play.compact.auto_threshold = 1;
+    for (int i = 0; i < 3; i++)
+        PLAY({.text = "x"});
+    assert_int_equal(count(EVENT_COMPACTION_STARTED), 1);
+    PLAY({.text = SUMMARY}, {.text = "x"});
+    assert_int_equal(count(EVENT_COMPACTION_STARTED), 2);
+}
+
+static void by_hand_a_suspended_one_is_tried(void **state)
+{
+    (void)state;
+    struct error e = {0};
+    const struct act bad = {.failure = FAILURE_QUOTA};
+    talk(3);
+    compact_from(1000000);
+    for (int i = 0; i < 5; i++)
+        assert_false(play_compact(&bad, 1, NULL, NULL, &e));
+    assert_int_equal(play.summaries, 5);
+    assert_non_null(strstr(e.text, "scripted failure"));
+}
+
+/* --- drafts ------------------------------------------------------------------------------------
+ */
+
+static void a_draft_is_committed_as_it_was_changed(void **state)
+{
+    static const struct said says[] = {{.answer = DRAFT_COMMIT, .text = "my own words"}};
+    (void)state;
+    play_stop_clock();
+    talk(3);
+    compact_from(play.history.estimate);
+    play.compact.preview = true;
+    play.verdicts = says;
+    play.verdict_count = 1;
+    play.thinks_ms = 60000;
+    play.budget.limit[BUDGET_TURN_DURATION] = 5;
+    PLAY({.text = SUMMARY}, {.text = "on"});
+    assert_string_equal(play.draft.data, SUMMARY);
+    assert_string_equal(play_event(EVENT_COMPACTION_COMPLETED, 0)->text, "my own words");
+    assert_true(play_event(EVENT_COMPACTION_COMPLETED, 0)->flag);
+    assert_int_equal(play_last()->type, EVENT_RUN_COMPLETED);
+    assert_int_equal(play.deadline_while_asked_ms, 0);
+    assert_int_equal(play_last()->number, 0);
+}
+
+static void a_refused_draft_does_not_stop_the_turn(void **state)
+{
+    static const struct said says[] = {{.answer = DRAFT_REFUSE}};
+    (void)state;
+    talk(3);
+    compact_from(play.history.estimate);
+    play.compact.preview = true;
+    play.verdicts = says;
+    play.verdict_count = 1;
+    PLAY({.text = SUMMARY}, {.text = "on"});
+    assert_string_equal(play_event(EVENT_COMPACTION_FAILED, 0)->compaction.reason, "cancelled");
+    assert_int_equal(play_last()->type, EVENT_RUN_COMPLETED);
+    assert_int_equal(play.commits, 0);
+}
+
+static void a_draft_is_made_again_with_a_focus(void **state)
+{
+    static const struct said says[] = {{.answer = DRAFT_AGAIN, .text = "the green door"},
+                                       {.answer = DRAFT_COMMIT}};
+    (void)state;
+    talk(3);
+    compact_from(play.history.estimate);
+    play.compact.preview = true;
+    play.verdicts = says;
+    play.verdict_count = 2;
+    PLAY({.text = SUMMARY}, {.text = "second draft"}, {.text = "on"});
+    assert_int_equal(play.summaries, 2);
+    assert_non_null(strstr(play.summary_request.data, "the green door"));
+    assert_string_equal(play_event(EVENT_COMPACTION_COMPLETED, 0)->text, "second draft");
+}
+
+static void escape_while_a_draft_is_shown_ends_the_turn(void **state)
+{
+    (void)state;
+    talk(3);
+    compact_from(play.history.estimate);
+    play.compact.preview = true;
+    play.escapes = true;
+    PLAY({.text = SUMMARY});
+    assert_int_equal(play_last()->type, EVENT_INTERRUPTED);
+}
+
+static void with_nobody_there_drafts_are_committed(void **state)
+{
+    (void)state;
+    talk(3);
+    compact_from(play.history.estimate);
+    play.compact.preview = true;
+    play.absent = true;
+    PLAY({.text = SUMMARY}, {.text = "on"});
+    assert_int_equal(count(EVENT_COMPACTION_COMPLETED), 1);
+    assert_false(play_event(EVENT_COMPACTION_STARTED, 0)->flag);
+}
+
+/* --- the prompt that a server cut --------------------------------------------------------------
+ */
+
+static void a_cut_prompt_is_warned_of(void **state)
+{
+    (void)state;
+    PLAY({.text = "what?", .truncated = true});
+    assert_string_equal(play_event(EVENT_WARNING, 0)->name, "prompt_truncated");
+}
+
+static void an_estimate_has_all_of_the_request(void **state)
+{
+    (void)state;
+    const struct act act = {.text = "x"};
+    assert_true(play_run(&act, 1, "hello", &(struct error){0}));
+    struct agent a = {.system = "0123456789abcdef",
+                      .offer = "none",
+                      .root_fd = -1,
+                      .policy = &play.policy,
+                      .history = &play.history};
+    assert_int_equal(agent_request_estimate(&a), 4 + play.history.estimate);
+    a.offer = "full";
+    a.root_fd = 0;
+    struct tool_spec *specs;
+    size_t n = agent_offered_tools(&a, &specs);
+    assert_int_equal(n, 5);
+    assert_true(agent_tools_estimate(specs, n) > 300);
+    assert_int_equal(agent_request_estimate(&a),
+                     4 + agent_tools_estimate(specs, n) + play.history.estimate);
+    free(specs);
+}
+
+int main(void)
+{
+    const struct CMUnitTest all[] = {
+        PLAY_TEST(it_happens_at_the_threshold),
+        PLAY_TEST(it_does_not_below_the_threshold),
+        PLAY_TEST(what_the_server_counted_triggers),
+        PLAY_TEST(it_never_does_where_it_is_off),
+        PLAY_TEST(the_first_turn_asks_for_no_summary),
+        PLAY_TEST(the_guard_counts_turns),
+        PLAY_TEST(a_turn_with_tools_compacts_once),
+        PLAY_TEST(a_request_that_cannot_fit_passes_the_guard_once_a_turn),
+        PLAY_TEST(without_making_room_the_guard_is_passed_once),
+        PLAY_TEST(while_it_makes_room_the_guard_is_passed_again),
+        PLAY_TEST(an_overflow_is_compacted_for_and_called_again),
+        PLAY_TEST(an_overflow_does_not_wake_a_broken_summariser),
+        PLAY_TEST(what_the_summariser_thinks_is_not_shown),
+        PLAY_TEST(the_parts_of_a_folded_history_are_counted),
+        PLAY_TEST(an_overflow_is_compacted_for_exactly_once),
+        PLAY_TEST(an_overflow_stands_when_the_summary_fails),
+        PLAY_TEST(an_overflow_without_compaction_fails_the_turn),
+        PLAY_TEST(a_failed_summary_costs_the_turn_nothing),
+        PLAY_TEST(a_missing_key_is_the_compactions_failure),
+        PLAY_TEST(what_cannot_be_kept_is_not_compacted),
+        PLAY_TEST(a_broken_summariser_is_called_three_times),
+        PLAY_TEST(a_missing_key_stops_it_too),
+        PLAY_TEST(success_by_hand_opens_it_again),
+        PLAY_TEST(a_change_of_mode_opens_it_again),
+        PLAY_TEST(a_summary_counts_for_the_budget),
+        PLAY_TEST(a_summary_is_warned_of),
+        PLAY_TEST(its_price_counts),
+        PLAY_TEST(a_summary_is_no_part_of_the_answer),
+        PLAY_TEST(without_budget_no_summary_is_asked_for),
+        PLAY_TEST(the_rest_of_the_budget_bounds_the_summary),
+        PLAY_TEST(a_summary_is_retried_as_an_answer_is),
+        PLAY_TEST(escape_ends_compaction_and_turn),
+        PLAY_TEST(the_time_budget_ends_a_summary),
+        PLAY_TEST(a_lost_record_ends_the_turn),
+        PLAY_TEST(by_hand_with_mode_and_focus),
+        PLAY_TEST(by_hand_nothing_to_compact),
+        PLAY_TEST(by_hand_it_counts_as_an_attempt),
+        PLAY_TEST(by_hand_a_suspended_one_is_tried),
+        PLAY_TEST(a_draft_is_committed_as_it_was_changed),
+        PLAY_TEST(a_refused_draft_does_not_stop_the_turn),
+        PLAY_TEST(a_draft_is_made_again_with_a_focus),
+        PLAY_TEST(escape_while_a_draft_is_shown_ends_the_turn),
+        PLAY_TEST(with_nobody_there_drafts_are_committed),
+        PLAY_TEST(a_cut_prompt_is_warned_of),
+        PLAY_TEST(an_estimate_has_all_of_the_request),
+    };
+    return cmocka_run_group_tests(all, NULL, NULL);
+}

@@ -1,0 +1,370 @@
+/* What a program can say of messages without a model. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "base/utf8.h"
+#include "compact/extract.h"
+#include "compact/mode.h"
+#include "tests/conversation.h"
+
+static struct compact_settings settings;
+
+static int read_settings(void **state)
+{
+    (void)state;
+    struct compact_warnings w;
+    struct config *config = config_new();
+    compact_settings_read(&settings, config, &w);
+    config_free(config);
+    return 0;
+}
+
+static int setup(void **state)
+{
+    *state = mem_alloc(sizeof(struct conversation));
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    conversation_release(*state);
+    free(*state);
+    return 0;
+}
+
+static char *extract_at(const struct conversation *c, int64_t threshold)
+{
+    struct compact_input in = conversation_input(c, &settings, threshold, 0);
+    struct compact_plan plan;
+    assert_true(compact_plan_make(&mode_deterministic, &in, &plan));
+    char *text = mode_deterministic.text(&in, &plan);
+    compact_plan_release(&plan);
+    return text;
+}
+
+static char *extract(const struct conversation *c)
+{
+    return extract_at(c, 100000);
+}
+
+/* From a heading to the next; the caller frees. */
+static char *section(const char *text, const char *heading)
+{
+    char *start = mem_printf("\n\n## %s\n\n", heading);
+    const char *at = strstr(text, start);
+    if (!at)
+        fail_msg("there is no %s in:\n%s", heading, text);
+    at += strlen(start);
+    const char *end = strstr(at, "\n\n## ");
+    free(start);
+    return end ? mem_strndup(at, (size_t)(end - at)) : mem_strdup(at);
+}
+
+static void assert_section(const struct conversation *c, const char *heading, const char *expected)
+{
+    char *text = extract(c);
+    char *part = section(text, heading);
+    assert_string_equal(part, expected);
+    free(part);
+    free(text);
+}
+
+static void talk(struct conversation *c, int messages)
+{
+    for (int i = 0; i < messages; i++) {
+        char *text = mem_printf("message %d.", i);
+        conversation_add(c, i % 2 == 0 ? ROLE_USER : ROLE_ASSISTANT, text);
+        free(text);
+    }
+}
+
+static void check_10_the_timeline_has_both_ends(void **state)
+{
+    struct conversation *c = *state;
+    talk(c, 12);
+    assert_section(c, "Timeline",
+                   "- user: message 0.\n- assistant: message 1.\n- user: message 2.\n"
+                   "- (4 messages omitted)\n"
+                   "- assistant: message 7.\n- user: message 8.\n- assistant: message 9.\n"
+                   "- user: message 10.\n- assistant: message 11.");
+}
+
+static void eight_messages_need_no_gap(void **state)
+{
+    struct conversation *c = *state;
+    talk(c, 8);
+    char *text = extract(c);
+    assert_null(strstr(text, "omitted"));
+    assert_non_null(strstr(text, "message 3."));
+    free(text);
+}
+
+static void sections_come_in_order(void **state)
+{
+    static const char *const headings[] = {
+        "Earlier highlights", "Tools used", "Last requests", "Pending work", "Files",
+        "Current work",       "Timeline"};
+    struct conversation *c = *state;
+    conversation_add(c, ROLE_USER, "[Context compacted]\n\nold");
+    c->messages.items[0].summary = true;
+    talk(c, 2);
+    char *text = extract(c);
+    const char *at = text;
+    static const char first[] =
+        "[Context compacted] 2 earlier messages were dropped: 1 user, 1 assistant, 0 tool.\n\n";
+    assert_memory_equal(text, first, strlen(first));
+    for (size_t i = 0; i < sizeof headings / sizeof *headings; i++) {
+        at = strstr(at, headings[i]);
+        assert_non_null(at);
+    }
+    free(text);
+    assert_section(c, "Tools used", "(none)");
+    assert_section(c, "Pending work", "(none)");
+    assert_section(c, "Files", "(none)");
+    assert_section(c, "Earlier highlights", "old");
+}
+
+static void tools_are_sorted_and_told_once(void **state)
+{
+    struct conversation *c = *state;
+    conversation_add(c, ROLE_USER, "go");
+    conversation_add(c, ROLE_ASSISTANT, NULL);
+    conversation_call(c, "1", "write_file", "{}");
+    conversation_call(c, "2", "grep", "{}");
+    conversation_call(c, "3", "write_file", "{}");
+    assert_section(c, "Tools used", "grep, write_file");
+    for (int i = 0; i < 40; i++) {
+        char *name = mem_printf("tool%02d", i);
+        conversation_call(c, name, name, "{}");
+        free(name);
+    }
+    char *text = extract(c);
+    char *part = section(text, "Tools used");
+    assert_non_null(strstr(part, "tool30 (and 10 more)"));
+    free(part);
+    free(text);
+}
+
+static void the_last_three_requests_are_cut(void **state)
+{
+    struct conversation *c = *state;
+    struct buf expected = BUF_INIT;
+    struct buf request = BUF_INIT;
+    for (int i = 0; i < 100; i++)
+        buf_addstr(&request, "é");
+    conversation_add(c, ROLE_USER, "too old");
+    conversation_add(c, ROLE_USER, "one\n  line");
+    conversation_add(c, ROLE_USER, "x\xF0\x9F\x91\xA9\xE2\x80\x8D\xF0\x9F\x92\xBB");
+    conversation_add(c, ROLE_USER, request.data);
+    buf_addf(&expected, "- one line\n- x\xF0\x9F\x91\xA9\xE2\x80\x8D\xF0\x9F\x92\xBB\n- %.160s…",
+             request.data);
+    assert_section(c, "Last requests", expected.data);
+    buf_release(&request);
+    buf_release(&expected);
+}
+
+static void pending_work_is_found_by_its_words(void **state)
+{
+    struct conversation *c = *state;
+    conversation_add(c, ROLE_USER, "todo: too old");
+    conversation_add(c, ROLE_ASSISTANT, "Done.\nNEXT we paint.\nThen rest.");
+    conversation_add(c, ROLE_USER, "nothing of the kind");
+    conversation_add(c, ROLE_ASSISTANT, "Follow up tomorrow");
+    conversation_add(c, ROLE_TOOL, NULL);
+    conversation_result(c, "c", "pending in a result is none");
+    conversation_add(c, ROLE_USER, "what is remaining?");
+    assert_section(c, "Pending work",
+                   "- NEXT we paint.\n- Follow up tomorrow\n- what is remaining?");
+}
+
+static void paths_are_told_from_words(void **state)
+{
+    struct conversation *c = *state;
+    conversation_add(c, ROLE_USER,
+                     "Look at src/main.c, /usr/share/doc, ~/notes and ./run. It is and/or 1/2, "
+                     "https://example.org/a.html, TCP/IP, README.md, src/größe.c");
+    conversation_add(c, ROLE_ASSISTANT, "3.5 // src/main.c");
+    conversation_call(c, "c", "read_file", "{\"path\":\"NEWS.md\",\"lines\":1.5}");
+    conversation_add(c, ROLE_TOOL, NULL);
+    conversation_result(c, "c", "in/a/result.c");
+    assert_section(c, "Files",
+                   "- ./run\n- /usr/share/doc\n- NEWS.md\n- src/größe.c\n- src/main.c\n- ~/notes");
+}
+
+static void eight_paths_are_the_newest_sorted(void **state)
+{
+    struct conversation *c = *state;
+    for (int i = 0; i < 12; i++) {
+        char *text = mem_printf("see dir/file%02d.c", i);
+        conversation_add(c, ROLE_USER, text);
+        free(text);
+    }
+    assert_section(c, "Files",
+                   "- dir/file04.c\n- dir/file05.c\n- dir/file06.c\n- dir/file07.c\n"
+                   "- dir/file08.c\n- dir/file09.c\n- dir/file10.c\n- dir/file11.c");
+}
+
+static void current_work_is_the_last_answer(void **state)
+{
+    struct conversation *c = *state;
+    struct buf answer = BUF_INIT;
+    for (int i = 0; i < 300; i++)
+        buf_addch(&answer, 'x');
+    talk(c, 2);
+    conversation_add(c, ROLE_ASSISTANT, answer.data);
+    conversation_add(c, ROLE_ASSISTANT, NULL);
+    conversation_call(c, "c", "grep", "{}");
+    char *expected = mem_printf("%.200s…", answer.data);
+    assert_section(c, "Current work", expected);
+    free(expected);
+    buf_release(&answer);
+}
+
+static void what_is_hostile_is_cleaned(void **state)
+{
+    struct conversation *c = *state;
+    conversation_add(c, ROLE_USER, "\x1B[2J\xFF next \xE2\x80\xAE");
+    conversation_call(c, "c", "evil\x1B\nname", "{}");
+    char *text = extract(c);
+    assert_null(strchr(text, '\x1B'));
+    assert_true(utf8_valid(text, strlen(text)));
+    assert_null(strstr(text, "\xE2\x80\xAE"));
+    free(text);
+}
+
+static void two_runs_give_the_same_bytes(void **state)
+{
+    struct conversation *c = *state;
+    struct dice d = {.state = 7};
+    conversation_random(c, &d, 30);
+    char *one = extract(c), *two = extract(c);
+    assert_string_equal(one, two);
+    free(one);
+    free(two);
+}
+
+/* --- merging -----------------------------------------------------------------------------------
+ */
+
+/* The conversation becomes its extract, and `messages` more follow. */
+static void compact_and_go_on(struct conversation *c, int64_t threshold, int round)
+{
+    char *text = extract_at(c, threshold);
+    conversation_release(c);
+    conversation_add(c, ROLE_USER, text);
+    c->messages.items[0].summary = true;
+    free(text);
+    for (int i = 0; i < 10; i++) {
+        char *said = mem_printf("round %d message %d", round, i);
+        conversation_add(c, i % 2 == 0 ? ROLE_USER : ROLE_ASSISTANT, said);
+        free(said);
+    }
+}
+
+static void merging_keeps_old_highlights_under_their_heading(void **state)
+{
+    struct conversation *c = *state;
+    talk(c, 12);
+    compact_and_go_on(c, 100000, 1);
+    char *text = extract(c);
+    char *earlier = section(text, "Earlier highlights");
+    assert_non_null(strstr(earlier, "### Timeline\n"));
+    assert_non_null(strstr(earlier, "- assistant: message 11."));
+    assert_non_null(strstr(text, "22 earlier messages were dropped: 11 user, 11 assistant"));
+    free(earlier);
+    free(text);
+    compact_and_go_on(c, 100000, 2);
+    text = extract(c);
+    const char *heading = strstr(text, "## Earlier highlights");
+    assert_non_null(heading);
+    assert_null(strstr(heading + 1, "## Earlier highlights"));
+    assert_non_null(strstr(text, "- assistant: message 11."));
+    assert_non_null(strstr(text, "- assistant: round 1 message 9"));
+    free(text);
+}
+
+static void merging_is_bounded_and_keeps_the_newest(void **state)
+{
+    struct conversation *c = *state;
+    static const int64_t thresholds[] = {100, 5000, 100000};
+    for (size_t t = 0; t < 3; t++) {
+        size_t bound = t == 0 ? 2000 : t == 1 ? 5000 : 16000;
+        conversation_release(c);
+        talk(c, 12);
+        for (int round = 1; round <= 60; round++) {
+            compact_and_go_on(c, thresholds[t], round);
+            char *text = extract_at(c, thresholds[t]);
+            char *newest = mem_printf("- assistant: round %d message 9", round);
+            char *before = mem_printf("- assistant: round %d message 9", round - 1);
+            assert_non_null(strstr(text, newest));
+            if (round > 1)
+                assert_non_null(strstr(text, before));
+            assert_non_null(strstr(text, "message 0."));
+            assert_true(strlen(text) < bound + 6000);
+            free(newest);
+            free(before);
+            free(text);
+        }
+    }
+}
+
+static void a_long_line_is_cut_at_grapheme_borders(void **state)
+{
+    struct conversation *c = *state;
+    static const char grapheme[] = "\xF0\x9F\x91\xA9\xE2\x80\x8D\xF0\x9F\x92\xBB";
+    struct buf old = BUF_INIT;
+    while (old.len < 50000)
+        buf_addstr(&old, grapheme);
+    conversation_add(c, ROLE_USER, old.data);
+    c->messages.items[0].summary = true;
+    talk(c, 2);
+    char *text = extract(c);
+    char *earlier = section(text, "Earlier highlights");
+    size_t len = strlen(grapheme), graphemes = 0;
+    for (const char *at = earlier; *at;) {
+        if (strncmp(at, grapheme, len) == 0) {
+            at += len;
+            graphemes++;
+        } else {
+            static const char gap[] = "\n(lines left out)\n";
+            assert_memory_equal(at, gap, strlen(gap));
+            at += strlen(gap);
+        }
+    }
+    assert_in_range(graphemes * len, 15900, 16000);
+    free(earlier);
+    free(text);
+    buf_release(&old);
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(check_10_the_timeline_has_both_ends),
+        TEST(eight_messages_need_no_gap),
+        TEST(sections_come_in_order),
+        TEST(tools_are_sorted_and_told_once),
+        TEST(the_last_three_requests_are_cut),
+        TEST(pending_work_is_found_by_its_words),
+        TEST(paths_are_told_from_words),
+        TEST(eight_paths_are_the_newest_sorted),
+        TEST(current_work_is_the_last_answer),
+        TEST(what_is_hostile_is_cleaned),
+        TEST(two_runs_give_the_same_bytes),
+        TEST(merging_keeps_old_highlights_under_their_heading),
+        TEST(merging_is_bounded_and_keeps_the_newest),
+        TEST(a_long_line_is_cut_at_grapheme_borders),
+    };
+    return cmocka_run_group_tests(tests, read_settings, NULL);
+}

@@ -1,0 +1,1202 @@
+/* The ladder of a compaction with a scripted model, user and store: every result, the order of the
+ * events, one commit at most, and a history that no failure touches. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "chat/json_out.h"
+#include "compact/compact.h"
+#include "tests/scripted_summary.h"
+#include "tests/support.h"
+
+#define COUNT(table) (sizeof(table) / sizeof *(table))
+
+static int64_t now_ms;
+
+/* --- the stage ------------------------------------------------------------------------------- */
+
+/* What the user says to a draft. */
+struct word {
+    enum draft_answer answer;
+    const char *text; /* NULL: none */
+};
+
+static struct stage {
+    struct history history;
+    struct compact_settings settings;
+    struct compact_job job;
+    struct scripted_summary script;
+    struct summariser model;
+    bool modelless; /* there is none */
+    const struct word *words;
+    size_t word_count, drafts;
+    char *last_draft, *last_draft_mode, *last_draft_model;
+    int64_t draft_tokens_after;
+    enum commit_result commits_as;
+    int commits;
+    bool cancelled;
+    size_t cancel_in; /* go_on() says no at this question, from 1; 0: never */
+    size_t asked;
+    bool cancel_in_review;
+    enum event_type lost_at; /* emit() fails; RUN_STARTED: never */
+    struct buf trail;        /* names of the events */
+    VEC(struct event *) events;
+    char *before; /* the history as text */
+    struct compact_outcome out;
+} t;
+
+static char *history_text(void)
+{
+    struct buf text = BUF_INIT;
+    for (size_t i = 0; i < t.history.messages.len; i++) {
+        struct json_out o = {.buf = &text};
+        message_write(&o, &t.history.messages.items[i]);
+        buf_addch(&text, '\n');
+    }
+    return buf_take(&text);
+}
+
+static int setup(void **state)
+{
+    (void)state;
+    memset(&t, 0, sizeof t);
+    history_init(&t.history);
+    scripted_summary_init(&t.script, NULL, 0);
+    buf_init(&t.trail, 0);
+    t.script.cancelled = &t.cancelled;
+    t.settings = (struct compact_settings){.mode = &mode_handoff,
+                                           .auto_threshold = 1000,
+                                           .threshold_percent = 0.95,
+                                           .recent_turns = 1,
+                                           .max_summary_tokens = 4096,
+                                           .min_turns = 3,
+                                           .target_percent = 0.5,
+                                           .micro_bytes = 10000,
+                                           .protect_head = 2,
+                                           .protect_tail_min = 2,
+                                           .tail_ratio = 0.05,
+                                           .prune_chars = 200,
+                                           .max_failures = 3};
+    t.job = (struct compact_job){.history = &t.history,
+                                 .settings = &t.settings,
+                                 .mode = &mode_handoff,
+                                 .trigger = TRIGGER_ESTIMATE,
+                                 .system = "You are tiro."};
+    t.model = (struct summariser){
+        .model = "small", .label = "test/small", .price = {.input = 1, .output = 2, .cached = -1}};
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    history_release(&t.history);
+    scripted_summary_release(&t.script);
+    buf_release(&t.trail);
+    for (size_t i = 0; i < t.events.len; i++)
+        event_free(t.events.items[i]);
+    vec_release(&t.events);
+    free(t.last_draft);
+    free(t.last_draft_mode);
+    free(t.last_draft_model);
+    free(t.before);
+    return 0;
+}
+
+#define STAGE_TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+
+static bool complete(void *context, const struct summariser *s, const struct request *request,
+                     bool (*delta)(void *, const char *, size_t), void *delta_context,
+                     struct response *response, struct failure *failure)
+{
+    assert_ptr_equal(context, &t);
+    assert_ptr_equal(s, &t.model);
+    assert_false(t.cancelled);
+    return scripted_complete(&t.script, request, delta, delta_context, response, failure);
+}
+
+static bool progress(void *context, const char *text, size_t len, int part, int of)
+{
+    assert_ptr_equal(context, &t);
+    return scripted_progress(&t.script, text, len, part, of);
+}
+
+static bool may_call(void *context, struct failure *failure)
+{
+    assert_ptr_equal(context, &t);
+    return scripted_may_call(&t.script, failure);
+}
+
+static void record(struct event *ev)
+{
+    if (t.trail.len > 0)
+        buf_addch(&t.trail, ' ');
+    buf_addstr(&t.trail, event_name(ev->type) + strlen("compaction_"));
+    vec_push(&t.events, ev);
+}
+
+static bool emit(void *context, struct event *ev, struct error *e)
+{
+    assert_ptr_equal(context, &t);
+    ev->seq = t.history.applied_seq + 1;
+    if (ev->type == t.lost_at) {
+        event_free(ev);
+        return err_set(e, ERR_SESSION_STORE_ERROR, "the disk is full");
+    }
+    history_apply(&t.history, ev);
+    record(ev);
+    return true;
+}
+
+static enum commit_result commit(void *context, struct event *ev, struct error *e)
+{
+    struct history_backup backup;
+    assert_ptr_equal(context, &t);
+    t.commits++;
+    if (t.commits_as != COMMIT_DONE) {
+        err_set(e, ERR_SESSION_STORE_ERROR, "not today");
+        return t.commits_as;
+    }
+    ev->seq = t.history.applied_seq + 1;
+    assert_true(history_compact(&t.history, ev, &backup, e));
+    history_settle(&t.history, &backup);
+    record(ev);
+    return COMMIT_DONE;
+}
+
+static struct draft_verdict review(void *context, const struct draft *draft)
+{
+    assert_ptr_equal(context, &t);
+    assert_false(t.cancelled);
+    assert_true(t.drafts < t.word_count);
+    const struct word *word = &t.words[t.drafts++];
+    free(t.last_draft);
+    free(t.last_draft_mode);
+    free(t.last_draft_model);
+    t.last_draft = mem_strdup(draft->text);
+    t.last_draft_mode = mem_strdup(draft->mode);
+    t.last_draft_model = mem_strdup(draft->model);
+    t.draft_tokens_after = draft->tokens_after;
+    assert_int_equal(draft->messages_before, t.history.messages.len);
+    assert_int_equal(draft->tokens_before, t.history.estimate);
+    t.cancelled = t.cancel_in_review;
+    now_ms += 5000;
+    return (struct draft_verdict){.answer = word->answer, .text = mem_strdup(word->text)};
+}
+
+static const struct summariser *find_model(void *context, struct error *e)
+{
+    assert_ptr_equal(context, &t);
+    if (!t.modelless)
+        return &t.model;
+    err_set(e, ERR_CONFIG_ERROR, "no key for the summary's provider");
+    return NULL;
+}
+
+static bool go_on(void *context)
+{
+    assert_ptr_equal(context, &t);
+    if (++t.asked == t.cancel_in)
+        t.cancelled = true;
+    return !t.cancelled;
+}
+
+static void run(void)
+{
+    const struct compact_host host = {.summary = {.complete = complete,
+                                                  .progress = progress,
+                                                  .may_call = may_call,
+                                                  .context = &t},
+                                      .emit = emit,
+                                      .commit = commit,
+                                      .review = t.words ? review : NULL,
+                                      .summariser = find_model,
+                                      .go_on = go_on};
+    free(t.before);
+    t.before = history_text();
+    compact_run(&t.job, &host, &t.out);
+}
+
+#define SCRIPT(...)                                                                                \
+    static const struct summary_act acts[] = {__VA_ARGS__};                                        \
+    t.script.acts = acts;                                                                          \
+    t.script.act_count = COUNT(acts)
+
+#define USER(...)                                                                                  \
+    static const struct word words[] = {__VA_ARGS__};                                              \
+    t.words = words;                                                                               \
+    t.word_count = COUNT(words);                                                                   \
+    t.job.preview = true
+
+static const struct event *last_event(void)
+{
+    assert_true(t.events.len > 0);
+    return vec_last(&t.events);
+}
+
+static void assert_trail(const char *trail)
+{
+    assert_string_equal(t.trail.data, trail);
+}
+
+static void assert_untouched(void)
+{
+    char *now = history_text();
+    assert_string_equal(now, t.before);
+    free(now);
+}
+
+/* The attempt failed, was told, and changed nothing. */
+static void assert_failed(const char *reason, const char *text)
+{
+    assert_trail("started failed");
+    assert_untouched();
+    assert_string_equal(last_event()->compaction.reason, reason);
+    assert_string_equal(last_event()->text, t.out.error.text);
+    if (!strstr(t.out.error.text, text))
+        fail_msg("\"%s\" is not in \"%s\"", text, t.out.error.text);
+}
+
+static void assert_done(void)
+{
+    assert_int_equal(t.out.result, COMPACT_DONE);
+    assert_int_equal(t.commits, 1);
+    assert_trail("started completed");
+}
+
+static char *message_at(size_t i)
+{
+    assert_true(i < t.history.messages.len);
+    return message_text(&t.history.messages.items[i]);
+}
+
+static void assert_message(size_t i, const char *text)
+{
+    char *is = message_at(i);
+    assert_string_equal(is, text);
+    free(is);
+}
+
+static void say(const char *user, const char *answer)
+{
+    history_say(&t.history, &(struct said){.user = user, .answer = answer});
+}
+
+static char *padded(const char *text, size_t bytes)
+{
+    struct buf out = BUF_INIT;
+    buf_addstr(&out, text);
+    while (out.len < bytes)
+        buf_addstr(&out, " and so on");
+    return buf_take(&out);
+}
+
+/* t1 … tN, each of some hundred bytes. */
+static void talk(int turns)
+{
+    for (int i = 1; i <= turns; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "t%d", i);
+        char *answer = padded("answer", 400);
+        say(name, answer);
+        free(answer);
+    }
+}
+
+static void use_tool(const char *user, size_t bytes)
+{
+    char *result = padded("result", bytes);
+    history_say(&t.history, &(struct said){.user = user, .tool = "read_file", .result = result});
+    free(result);
+}
+
+/* --- the ordinary way ------------------------------------------------------------------------ */
+
+static void a_summary_takes_the_place_of_old_turns(void **state)
+{
+    (void)state;
+    SCRIPT({.text = "What was done.", .piece = 4});
+    talk(3);
+    t.job.focus = "the sea";
+    t.history.last_input = 777;
+    int64_t estimate = t.history.estimate;
+    run();
+    assert_done();
+    const struct event *started = t.events.items[0], *done = last_event();
+    assert_string_equal(started->compaction.mode, "handoff");
+    assert_string_equal(started->compaction.stage, "summary");
+    assert_string_equal(started->compaction.trigger, "estimate");
+    assert_int_equal(started->compaction.input_tokens, 777);
+    assert_int_equal(started->compaction.estimate, estimate);
+    assert_int_equal(started->compaction.threshold, 1000);
+    assert_int_equal(started->compaction.messages_before, 6);
+    assert_string_equal(started->model, "test/small");
+    assert_false(started->flag);
+
+    const struct compaction *c = &done->compaction;
+    assert_string_equal(c->mode, "handoff");
+    assert_string_equal(c->effective_mode, "handoff");
+    assert_null(done->name);
+    assert_string_equal(c->stage, "summary");
+    assert_string_equal(c->trigger, "estimate");
+    assert_string_equal(done->text, "What was done.");
+    assert_int_equal(c->summary_tokens, 4);
+    assert_int_equal(c->messages_before, 6);
+    assert_int_equal(c->messages_after, 3);
+    assert_int_equal(c->messages_dropped, 4);
+    assert_int_equal(c->messages_changed, 0);
+    assert_int_equal(c->tokens_before, estimate);
+    assert_int_equal(c->tokens_after, t.history.estimate);
+    assert_string_equal(done->model, "test/small");
+    assert_int_equal(done->usage.input, 100);
+    assert_int_equal(done->usage.output, 10);
+    assert_true(done->used > 0.000119 && done->used < 0.000121);
+    assert_false(done->flag);
+    assert_non_null(c->history);
+    assert_non_null(c->dropped);
+    assert_int_equal(t.out.usage.input, 100);
+    assert_true(t.out.cost > 0.000119 && t.out.cost < 0.000121);
+
+    assert_int_equal(t.history.messages.len, 3);
+    assert_message(0, COMPACT_PREFIX "\n\nWhat was done.");
+    assert_true(t.history.messages.items[0].summary);
+    assert_message(1, "t3");
+    assert_string_equal(t.script.streamed.data, "What was done.");
+    assert_non_null(strstr(sent_text(&t.script.sent.items[0], -1), "the sea"));
+    assert_string_equal(t.script.sent.items[0].system, "You are tiro.");
+}
+
+static void the_events_that_went_are_named(void **state)
+{
+    (void)state;
+    talk(2);
+    int64_t second_turn = t.history.messages.items[2].seq;
+    run();
+    assert_done();
+    char *dropped = mem_printf("[[1,%d]]", (int)second_turn - 1);
+    assert_string_equal(last_event()->compaction.dropped, dropped);
+    free(dropped);
+}
+
+static void the_last_event_that_went_is_the_newest(void **state)
+{
+    (void)state;
+    t.job.mode = &mode_llm_replace;
+    talk(2);
+    char *dropped = mem_printf("[[1,%d]]", (int)t.history.applied_seq);
+    run();
+    assert_done();
+    assert_string_equal(last_event()->compaction.dropped, dropped);
+    free(dropped);
+}
+
+static void modes_without_a_model_ask_none(void **state)
+{
+    static const struct compact_mode *const modes[] = {&mode_recency_preserving,
+                                                       &mode_deterministic};
+    for (size_t i = 0; i < COUNT(modes); i++) {
+        teardown(state);
+        setup(state);
+        t.modelless = true;
+        t.job.mode = modes[i];
+        talk(20);
+        run();
+        assert_done();
+        assert_int_equal(t.script.sent.len, 0);
+        assert_null(t.events.items[0]->model);
+        assert_null(last_event()->model);
+        assert_false(usage_known(&last_event()->usage));
+        assert_string_equal(last_event()->compaction.effective_mode, modes[i]->name);
+    }
+}
+
+static void llm_replace_leaves_the_summary_alone(void **state)
+{
+    (void)state;
+    SCRIPT({.text = "All of it."});
+    t.job.mode = &mode_llm_replace;
+    talk(3);
+    run();
+    assert_done();
+    assert_int_equal(t.history.messages.len, 1);
+    assert_message(0, COMPACT_PREFIX "\n\nAll of it.");
+}
+
+static void the_running_question_stays(void **state)
+{
+    (void)state;
+    talk(3);
+    t.job.mode = &mode_llm_replace;
+    history_begin(&t.history, "the question");
+    run();
+    assert_done();
+    assert_int_equal(t.history.messages.len, 2);
+    assert_message(1, "the question");
+}
+
+/* Check 8: recency_preserving on 10 messages, head 2, tail 2: 5 messages, and a mark of 6. */
+static void recency_preserving_marks_what_it_dropped(void **state)
+{
+    (void)state;
+    t.job.mode = &mode_recency_preserving;
+    t.job.limits.window = 100;
+    talk(5);
+    run();
+    assert_done();
+    assert_int_equal(t.history.messages.len, 5);
+    assert_non_null(strstr(last_event()->text, "6 earlier messages"));
+}
+
+/* --- micro ----------------------------------------------------------------------------------- */
+
+static void short_results_are_enough(void **state)
+{
+    (void)state;
+    use_tool("read it", 60000);
+    talk(2);
+    t.settings.auto_threshold = 10000;
+    run();
+    assert_done();
+    assert_int_equal(t.script.sent.len, 0);
+    assert_string_equal(t.events.items[0]->compaction.stage, "micro");
+    assert_null(t.events.items[0]->model);
+    const struct event *done = last_event();
+    assert_string_equal(done->compaction.stage, "micro");
+    assert_string_equal(done->compaction.effective_mode, "handoff");
+    assert_string_equal(done->text, "");
+    assert_int_equal(done->compaction.summary_tokens, 0);
+    assert_int_equal(done->compaction.messages_changed, 1);
+    assert_int_equal(done->compaction.messages_dropped, 0);
+    assert_true(done->compaction.tokens_after < 1000);
+    assert_int_equal(t.history.messages.len, 8);
+}
+
+/* Not enough: the mode works on the messages as they were. */
+static void short_results_that_are_not_enough_are_not_kept(void **state)
+{
+    (void)state;
+    use_tool("read it", 20000);
+    talk(3);
+    run();
+    assert_done();
+    assert_int_equal(t.script.sent.len, 1);
+    assert_string_equal(last_event()->compaction.stage, "summary");
+    assert_true(strlen(sent_text(&t.script.sent.items[0], 2)) > 20000);
+}
+
+static void micro_alone_at_the_first_turn(void **state)
+{
+    (void)state;
+    use_tool("read it", 60000);
+    history_begin(&t.history, "and now");
+    t.job.micro_only = true;
+    t.settings.auto_threshold = 10; /* whatever is enough */
+    run();
+    assert_done();
+    assert_int_equal(t.script.sent.len, 0);
+    t.job.micro_only = true;
+    run();
+    assert_int_equal(t.out.result, COMPACT_NOTHING);
+    assert_int_equal(t.events.len, 2);
+}
+
+/* What the mode keeps may have shorter tool results all the same. */
+static void micro_must_do_where_the_mode_finds_nothing(void **state)
+{
+    (void)state;
+    use_tool("read it", 20000);
+    talk(2);
+    t.job.mode = &mode_recency_preserving;
+    t.settings.protect_tail_min = 20;
+    t.settings.prune_chars = 1000000;
+    t.settings.auto_threshold = 10;
+    run();
+    assert_done();
+    assert_string_equal(last_event()->compaction.stage, "micro");
+}
+
+static void micro_can_be_cancelled(void **state)
+{
+    (void)state;
+    use_tool("read it", 60000);
+    talk(2);
+    t.settings.auto_threshold = 10000;
+    t.cancel_in = 1;
+    run();
+    assert_int_equal(t.out.result, COMPACT_CANCELLED);
+    assert_failed("cancelled", "cancelled");
+    assert_int_equal(t.commits, 0);
+}
+
+/* Who asks for a mode by hand gets it. */
+static void by_hand_it_is_the_mode(void **state)
+{
+    (void)state;
+    t.settings.auto_threshold = 10000;
+    use_tool("read it", 60000);
+    talk(2);
+    t.job.trigger = TRIGGER_MANUAL;
+    run();
+    assert_done();
+    assert_string_equal(last_event()->compaction.stage, "summary");
+    assert_string_equal(last_event()->compaction.trigger, "manual");
+}
+
+static void after_an_overflow_of_an_unknown_window_micro_is_not_trusted(void **state)
+{
+    (void)state;
+    t.settings.auto_threshold = 10000;
+    use_tool("read it", 60000);
+    talk(2);
+    t.job.trigger = TRIGGER_OVERFLOW;
+    run();
+    assert_done();
+    assert_string_equal(last_event()->compaction.stage, "summary");
+}
+
+static void after_an_overflow_of_a_known_window_micro_may_do(void **state)
+{
+    (void)state;
+    t.settings.auto_threshold = 10000;
+    use_tool("read it", 60000);
+    talk(2);
+    t.job.trigger = TRIGGER_OVERFLOW;
+    t.job.limits.window = 16000;
+    run();
+    assert_done();
+    assert_string_equal(last_event()->compaction.stage, "micro");
+}
+
+/* --- nothing to do --------------------------------------------------------------------------- */
+
+static void an_empty_history_has_nothing_to_compact(void **state)
+{
+    (void)state;
+    t.job.trigger = TRIGGER_MANUAL;
+    for (size_t i = 0; compact_modes[i]; i++) {
+        t.job.mode = compact_modes[i];
+        run();
+        assert_int_equal(t.out.result, COMPACT_NOTHING);
+        assert_string_equal(t.out.error.text, "nothing to compact");
+        assert_int_equal(t.events.len, 0);
+        assert_int_equal(t.commits, 0);
+    }
+}
+
+static void all_kept_is_too_small(void **state)
+{
+    (void)state;
+    t.job.mode = &mode_recency_preserving;
+    t.settings.protect_tail_min = 20;
+    talk(2);
+    static const struct {
+        enum compact_trigger trigger;
+        const char *trail;
+    } cases[] = {{TRIGGER_MANUAL, ""},
+                 {TRIGGER_ESTIMATE, ""},
+                 {TRIGGER_INPUT_TOKENS, ""},
+                 {TRIGGER_REQUEST, "started failed"},
+                 {TRIGGER_OVERFLOW, "started failed started failed"}};
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        t.job.trigger = cases[i].trigger;
+        run();
+        assert_int_equal(t.out.result, COMPACT_NOTHING);
+        assert_non_null(strstr(t.out.error.text, "TOO_SMALL_TO_COMPACT"));
+        assert_trail(cases[i].trail);
+        assert_untouched();
+    }
+    assert_string_equal(last_event()->compaction.reason, "too_small");
+    assert_int_equal(last_event()->compaction.failures, 0);
+}
+
+static void tool_results_are_pruned_where_nothing_can_go(void **state)
+{
+    (void)state;
+    t.job.mode = &mode_structured;
+    t.settings.protect_tail_min = 20;
+    use_tool("read it", 3000);
+    talk(2);
+    run();
+    assert_done();
+    assert_null(t.events.items[0]->model);
+    assert_int_equal(t.script.sent.len, 0);
+    assert_string_equal(last_event()->text, "");
+    assert_int_equal(last_event()->compaction.messages_changed, 1);
+    assert_int_equal(t.history.messages.len, 8);
+}
+
+/* A summary longer than what it stands for. */
+static void what_would_not_become_shorter_is_refused(void **state)
+{
+    (void)state;
+    SCRIPT({.text = "A very long summary. ", .times = 500});
+    talk(2);
+    run();
+    assert_int_equal(t.out.result, COMPACT_FAILED);
+    assert_failed("too_small", "TOO_SMALL_TO_COMPACT");
+    assert_int_equal(t.commits, 0);
+    assert_int_equal(last_event()->usage.input, 100);
+    assert_int_equal(last_event()->compaction.failures, 1); /* a call was paid for */
+}
+
+/* --- failures of the model ------------------------------------------------------------------- */
+
+/* Check 6: the summariser fails: compaction_failed, and the history is byte-identical. */
+static void a_failed_summary_leaves_the_history_alone(void **state)
+{
+    static const struct compact_mode *const modes[] = {&mode_handoff, &mode_llm_replace};
+    SCRIPT({.failure = FAILURE_STATUS, .why = "it is down", .input = 30, .output = 2});
+    for (size_t i = 0; i < COUNT(modes); i++) {
+        teardown(state);
+        setup(state);
+        t.script.acts = acts;
+        t.script.act_count = COUNT(acts);
+        t.job.mode = modes[i];
+        talk(3);
+        run();
+        assert_int_equal(t.out.result, COMPACT_FAILED);
+        assert_failed("llm", "it is down");
+        const struct event *failed = last_event();
+        assert_string_equal(failed->compaction.mode, modes[i]->name);
+        assert_string_equal(failed->model, "test/small");
+        assert_int_equal(failed->usage.input, 30);
+        assert_true(failed->used > 0);
+        assert_int_equal(failed->compaction.failures, 1);
+        assert_false(failed->compaction.suspended);
+        assert_int_equal(t.commits, 0);
+        assert_int_equal(t.script.sent.len, 1);
+        assert_int_equal(t.out.usage.input, 30);
+    }
+}
+
+static void failures_in_a_row_suspend_and_a_success_clears(void **state)
+{
+    (void)state;
+    SCRIPT({.failure = FAILURE_CUT}, {.text = ""}, {.failure = FAILURE_STATUS},
+           {.text = "At last."});
+    talk(3);
+    for (int i = 1; i <= 3; i++) {
+        run();
+        assert_int_equal(last_event()->compaction.failures, i);
+        assert_int_equal(last_event()->compaction.suspended, i == 3);
+    }
+    assert_true(compact_suspended(&t.history.compaction, "handoff", "test/small"));
+    assert_false(compact_suspended(&t.history.compaction, "handoff", "test/large"));
+    run();
+    assert_int_equal(t.out.result, COMPACT_DONE);
+    assert_false(t.history.compaction.suspended);
+}
+
+static void an_empty_summary_fails(void **state)
+{
+    (void)state;
+    SCRIPT({.text = " \n"});
+    talk(3);
+    run();
+    assert_int_equal(t.out.result, COMPACT_FAILED);
+    assert_failed("empty_summary", "empty");
+}
+
+static void no_model_is_a_failure_with_its_reason(void **state)
+{
+    (void)state;
+    talk(3);
+    t.modelless = true;
+    run();
+    assert_int_equal(t.out.result, COMPACT_FAILED);
+    assert_failed("llm", "no key for the summary's provider");
+    assert_null(t.events.items[0]->model);
+    assert_int_equal(t.script.sent.len, 0);
+}
+
+/* What ends before a model is asked must not make the breaker forget what failed before. */
+static void an_attempt_that_asks_nobody_keeps_the_count(void **state)
+{
+    (void)state;
+    SCRIPT({.failure = FAILURE_CUT}, {.failure = FAILURE_CUT}, {.failure = FAILURE_CUT});
+    t.job.label = "test/small";
+    use_tool("read it", 60000);
+    talk(3);
+    t.settings.auto_threshold = 10000;
+    t.job.trigger = TRIGGER_MANUAL;
+    for (int i = 1; i <= 2; i++)
+        run();
+    t.job.trigger = TRIGGER_ESTIMATE; /* micro, and cancelled */
+    t.cancel_in = t.asked + 1;
+    run();
+    assert_int_equal(t.out.result, COMPACT_CANCELLED);
+    assert_int_equal(t.script.sent.len, 2);
+    assert_int_equal(last_event()->compaction.failures, 2);
+    t.cancelled = false;
+    t.job.trigger = TRIGGER_MANUAL;
+    run();
+    assert_int_equal(last_event()->compaction.failures, 3);
+    assert_true(last_event()->compaction.suspended);
+}
+
+static void a_model_that_cannot_be_found_counts_as_itself(void **state)
+{
+    (void)state;
+    talk(3);
+    t.modelless = true;
+    t.job.label = "test/small";
+    for (int i = 1; i <= 3; i++) {
+        run();
+        assert_string_equal(last_event()->model, "test/small");
+        assert_int_equal(last_event()->compaction.failures, i);
+    }
+    assert_true(compact_suspended(&t.history.compaction, "handoff", "test/small"));
+}
+
+static void a_budget_that_is_used_up_fails_without_a_call(void **state)
+{
+    (void)state;
+    talk(3);
+    t.script.calls_allowed = 0;
+    run();
+    assert_failed("llm", "the budget is used up");
+    assert_int_equal(t.script.sent.len, 0);
+}
+
+/* Check 9: structured with an empty summary equals recency_preserving, and is reported so; on the
+ * second compaction the first summary reaches the summariser. */
+static void structured_falls_back_to_recency_preserving(void **state)
+{
+    static const struct {
+        struct summary_act act;
+        bool modelless;
+        const char *why;
+    } cases[] = {
+        {{.text = ""}, false, "empty"},
+        {{.text = "Half a sum", .failure = FAILURE_CUT, .why = "cut off"}, false, "cut off"},
+        {{.text = "No.", .stop = STOP_REFUSAL}, false, "refused"},
+        {{.text = NULL}, true, "no key"}};
+    talk(10);
+    t.job.mode = &mode_recency_preserving;
+    run();
+    char *expected = history_text();
+    char *marker = mem_strdup(last_event()->text);
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        teardown(state);
+        setup(state);
+        t.script.acts = &cases[i].act;
+        t.script.act_count = 1;
+        t.modelless = cases[i].modelless;
+        t.job.mode = &mode_structured;
+        talk(10);
+        run();
+        assert_done();
+        char *is = history_text();
+        assert_string_equal(is, expected);
+        free(is);
+        assert_string_equal(last_event()->compaction.mode, "structured");
+        assert_string_equal(last_event()->compaction.effective_mode, "recency_preserving");
+        assert_string_equal(last_event()->text, marker);
+        assert_non_null(strstr(last_event()->name, cases[i].why));
+        assert_int_equal(t.script.sent.len, cases[i].modelless ? 0 : 1);
+        assert_int_equal(t.out.usage.input, cases[i].modelless ? -1 : 100);
+    }
+    free(expected);
+    free(marker);
+}
+
+static void the_first_summary_reaches_the_second(void **state)
+{
+    (void)state;
+    SCRIPT({.text = "## Goal\nTo sail."}, {.text = "## Goal\nTo sail on."});
+    t.job.mode = &mode_structured;
+    talk(10);
+    run();
+    assert_int_equal(t.out.result, COMPACT_DONE);
+    talk(10);
+    run();
+    assert_int_equal(t.out.result, COMPACT_DONE);
+    const struct sent_summary *sent = &t.script.sent.items[1];
+    bool found = false;
+    for (size_t i = 0; i + 1 < sent->messages.len; i++)
+        found = found || strstr(sent_text(sent, (int)i), "To sail.");
+    assert_true(found);
+    assert_non_null(strstr(sent_text(sent, -1), "from In Progress to Done"));
+    size_t summaries = 0;
+    for (size_t i = 0; i < t.history.messages.len; i++)
+        summaries += t.history.messages.items[i].summary;
+    assert_int_equal(summaries, 1);
+}
+
+/* The extract stands in, whatever the mode; its cut stays. */
+static void an_overflow_of_the_summary_is_answered_by_the_extract(void **state)
+{
+    static const struct compact_mode *const modes[] = {&mode_handoff, &mode_structured,
+                                                       &mode_llm_replace};
+    static const struct summary_act acts[] = {{.failure = FAILURE_OVERFLOW, .why = "9 tokens > 8"}};
+    for (size_t i = 0; i < COUNT(modes); i++) {
+        teardown(state);
+        setup(state);
+        t.script.acts = acts;
+        t.script.act_count = COUNT(acts);
+        t.job.mode = modes[i];
+        talk(20);
+        run();
+        assert_done();
+        const struct event *done = last_event();
+        assert_string_equal(done->compaction.mode, modes[i]->name);
+        assert_string_equal(done->compaction.effective_mode, "deterministic");
+        assert_non_null(strstr(done->name, "9 tokens > 8"));
+        assert_non_null(strstr(done->text, "messages omitted"));
+        assert_int_equal(t.script.sent.len, 1);
+        if (modes[i] == &mode_handoff)
+            assert_message(1, "t20");
+    }
+}
+
+/* --- the store ------------------------------------------------------------------------------- */
+
+/* Check 7: memory refuses: the history still holds the first message, and no completed event. */
+static void a_memory_that_refuses_leaves_the_history_alone(void **state)
+{
+    (void)state;
+    talk(3);
+    t.commits_as = COMMIT_REFUSED_BY_MEMORY;
+    run();
+    assert_int_equal(t.out.result, COMPACT_FAILED);
+    assert_failed("memory_indexing", "not today");
+    assert_message(0, "t1");
+    assert_int_equal(t.commits, 1);
+    assert_int_equal(last_event()->compaction.failures, 1);
+    assert_int_equal(last_event()->usage.input, 100);
+}
+
+static void a_store_that_fails_leaves_the_history_alone(void **state)
+{
+    (void)state;
+    talk(3);
+    t.commits_as = COMMIT_FAILED;
+    run();
+    assert_int_equal(t.out.result, COMPACT_FAILED);
+    assert_failed("store", "not today");
+    assert_int_equal(t.out.error.code, ERR_SESSION_STORE_ERROR);
+    assert_int_equal(t.commits, 1);
+}
+
+static void a_lost_record_ends_it(void **state)
+{
+    static const struct {
+        enum event_type at;
+        int calls;
+    } cases[] = {{EVENT_COMPACTION_STARTED, 0}, {EVENT_COMPACTION_FAILED, 1}};
+    static const struct summary_act acts[] = {{.text = ""}};
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        teardown(state);
+        setup(state);
+        t.script.acts = acts;
+        t.script.act_count = 1;
+        t.lost_at = cases[i].at;
+        talk(3);
+        run();
+        assert_int_equal(t.out.result, COMPACT_LOST);
+        assert_string_equal(t.out.error.text, "the disk is full");
+        assert_int_equal(t.script.sent.len, cases[i].calls);
+        assert_int_equal(t.commits, 0);
+        assert_untouched();
+    }
+}
+
+/* --- cancelling ------------------------------------------------------------------------------ */
+
+static void it_can_be_cancelled_at_every_delta(void **state)
+{
+    static const struct summary_act acts[] = {{.text = "Some long words.", .piece = 2}};
+    static const struct compact_mode *const modes[] = {&mode_handoff, &mode_structured};
+    for (size_t i = 0; i < COUNT(modes); i++)
+        for (size_t at = 1; at <= 8; at++) {
+            teardown(state);
+            setup(state);
+            t.script.acts = acts;
+            t.script.act_count = 1;
+            t.script.stop_at = at;
+            t.job.mode = modes[i];
+            talk(10);
+            run();
+            assert_int_equal(t.out.result, COMPACT_CANCELLED);
+            assert_failed("cancelled", "cancelled");
+            assert_int_equal(t.out.error.code, ERR_INTERRUPTED);
+            assert_int_equal(last_event()->compaction.failures, 0);
+            assert_int_equal(t.commits, 0);
+            assert_int_equal(t.script.deltas, at);
+        }
+}
+
+/* The provider need not hear of it: the ladder asks at each delta itself. */
+static void it_asks_at_every_delta(void **state)
+{
+    (void)state;
+    SCRIPT({.text = "Some long words.", .piece = 2});
+    t.script.stop_at = 2;
+    t.script.goes_on = true;
+    talk(3);
+    run();
+    assert_int_equal(t.out.result, COMPACT_CANCELLED);
+    assert_int_equal(t.script.deltas, 2);
+}
+
+/* Wherever go_on() is asked, its no ends the attempt, without a commit. */
+static void it_can_be_cancelled_wherever_it_asks(void **state)
+{
+    static const struct word words[] = {{DRAFT_AGAIN, "more"}, {DRAFT_COMMIT, "Mine."}};
+    for (size_t mode = 0; compact_modes[mode]; mode++) {
+        size_t asked = 1;
+        for (size_t at = 1; at <= asked; at++) {
+            teardown(state);
+            setup(state);
+            t.cancel_in = at;
+            t.job.mode = compact_modes[mode];
+            t.words = words;
+            t.word_count = COUNT(words);
+            t.job.preview = true;
+            talk(10);
+            run();
+            assert_true(t.out.result == COMPACT_CANCELLED || t.out.result == COMPACT_DONE);
+            assert_int_equal(t.commits, t.out.result == COMPACT_DONE ? 1 : 0);
+            if (t.out.result == COMPACT_CANCELLED) {
+                assert_failed("cancelled", "cancelled");
+                asked = at + 1;
+            }
+        }
+        assert_true(asked > 4);
+    }
+}
+
+static void an_interrupt_while_the_draft_waits_cancels(void **state)
+{
+    (void)state;
+    USER({DRAFT_COMMIT, NULL});
+    t.cancel_in_review = true;
+    talk(3);
+    run();
+    assert_int_equal(t.out.result, COMPACT_CANCELLED);
+    assert_failed("cancelled", "cancelled");
+}
+
+/* --- the draft ------------------------------------------------------------------------------- */
+
+static void a_draft_is_shown_and_committed_as_it_is(void **state)
+{
+    (void)state;
+    SCRIPT({.text = "A draft."});
+    USER({DRAFT_COMMIT, NULL});
+    talk(3);
+    run();
+    assert_done();
+    assert_true(t.events.items[0]->flag);
+    assert_string_equal(t.last_draft, "A draft.");
+    assert_string_equal(t.last_draft_mode, "handoff");
+    assert_string_equal(t.last_draft_model, "test/small");
+    assert_int_equal(t.draft_tokens_after, last_event()->compaction.tokens_after);
+    assert_false(last_event()->flag);
+    assert_message(0, COMPACT_PREFIX "\n\nA draft.");
+}
+
+static void the_users_words_are_committed(void **state)
+{
+    (void)state;
+    USER({DRAFT_COMMIT, "  My own\x1B[31m words.\n"});
+    talk(3);
+    run();
+    assert_done();
+    assert_true(last_event()->flag);
+    assert_string_equal(last_event()->text, "My own\xE2\x90\x9B[31m words.");
+    assert_message(0, COMPACT_PREFIX "\n\nMy own\xE2\x90\x9B[31m words.");
+}
+
+static void the_same_words_are_no_change(void **state)
+{
+    (void)state;
+    SCRIPT({.text = "A draft."});
+    USER({DRAFT_COMMIT, "A draft.\n"});
+    talk(3);
+    run();
+    assert_done();
+    assert_false(last_event()->flag);
+}
+
+static void a_refused_draft_is_no_failure_that_counts(void **state)
+{
+    static const struct word no[] = {{DRAFT_REFUSE, NULL}}, blank[] = {{DRAFT_COMMIT, " \n"}};
+    static const struct word *const cases[] = {no, blank};
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        teardown(state);
+        setup(state);
+        t.words = cases[i];
+        t.word_count = 1;
+        t.job.preview = true;
+        talk(3);
+        run();
+        assert_int_equal(t.out.result, COMPACT_CANCELLED);
+        assert_failed("cancelled", "cancelled");
+        assert_int_equal(last_event()->compaction.failures, 0);
+        assert_int_equal(last_event()->usage.input, 100);
+        assert_int_equal(t.commits, 0);
+    }
+}
+
+static void a_draft_is_made_again_as_often_as_wanted(void **state)
+{
+    (void)state;
+    SCRIPT({.text = "Draft one."}, {.text = "Draft two."}, {.text = "Draft three."});
+    USER({DRAFT_AGAIN, "the anchor"}, {DRAFT_AGAIN, NULL}, {DRAFT_COMMIT, NULL});
+    t.job.focus = "the sails";
+    talk(3);
+    run();
+    assert_done();
+    assert_int_equal(t.drafts, 3);
+    assert_int_equal(t.script.sent.len, 3);
+    assert_string_equal(t.last_draft, "Draft three.");
+    const char *second = sent_text(&t.script.sent.items[1], -1);
+    const char *third = sent_text(&t.script.sent.items[2], -1);
+    assert_null(strstr(sent_text(&t.script.sent.items[0], -1), "Draft"));
+    assert_non_null(strstr(second, "Draft one."));
+    assert_non_null(strstr(second, "the sails\nthe anchor"));
+    assert_non_null(strstr(third, "Draft two."));
+    assert_null(strstr(third, "Draft one."));
+    assert_non_null(strstr(third, "the anchor"));
+    assert_int_equal(last_event()->usage.input, 300);
+    assert_string_equal(last_event()->text, "Draft three.");
+}
+
+static void a_draft_that_cannot_be_made_again_falls_back_or_fails(void **state)
+{
+    static const struct summary_act acts[] = {{.text = "Draft one."}, {.failure = FAILURE_CUT}};
+    static const struct word words[] = {
+        {DRAFT_AGAIN, "more"}, {DRAFT_AGAIN, "more"}, {DRAFT_COMMIT, NULL}};
+    static const struct compact_mode *const modes[] = {&mode_handoff, &mode_structured};
+    for (size_t i = 0; i < COUNT(modes); i++) {
+        teardown(state);
+        setup(state);
+        t.script.acts = acts;
+        t.script.act_count = COUNT(acts);
+        t.words = words;
+        t.word_count = COUNT(words);
+        t.job.preview = true;
+        t.job.mode = modes[i];
+        talk(10);
+        run();
+        assert_int_equal(t.script.sent.len, 2);
+        if (modes[i] == &mode_handoff) {
+            assert_failed("llm", "it failed");
+            continue;
+        }
+        assert_done();
+        assert_int_equal(t.drafts, 3);
+        assert_string_equal(t.last_draft_mode, "recency_preserving");
+        assert_null(t.last_draft_model);
+        assert_non_null(strstr(last_event()->name, "it failed"));
+    }
+}
+
+static void without_a_user_drafts_are_committed(void **state)
+{
+    (void)state;
+    talk(3);
+    t.job.preview = true;
+    run();
+    assert_done();
+    assert_false(t.events.items[0]->flag);
+}
+
+static void without_preview_nobody_is_asked(void **state)
+{
+    (void)state;
+    USER({DRAFT_REFUSE, NULL});
+    t.job.preview = false;
+    talk(3);
+    run();
+    assert_done();
+    assert_int_equal(t.drafts, 0);
+}
+
+/* --- time ------------------------------------------------------------------------------------ */
+
+static int64_t ticking(void)
+{
+    return now_ms += 100;
+}
+
+static void the_users_time_is_not_the_attempts(void **state)
+{
+    (void)state;
+    talk(3);
+    clock_replace(NULL, ticking);
+    run();
+    int64_t alone = last_event()->number;
+    clock_replace(NULL, NULL);
+    teardown(state);
+    setup(state);
+    USER({DRAFT_COMMIT, NULL});
+    talk(3);
+    clock_replace(NULL, ticking);
+    run();
+    clock_replace(NULL, NULL);
+    assert_true(alone > 0);
+    assert_true(last_event()->number - alone < 1000);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        STAGE_TEST(a_summary_takes_the_place_of_old_turns),
+        STAGE_TEST(the_events_that_went_are_named),
+        STAGE_TEST(the_last_event_that_went_is_the_newest),
+        STAGE_TEST(modes_without_a_model_ask_none),
+        STAGE_TEST(llm_replace_leaves_the_summary_alone),
+        STAGE_TEST(the_running_question_stays),
+        STAGE_TEST(recency_preserving_marks_what_it_dropped),
+        STAGE_TEST(short_results_are_enough),
+        STAGE_TEST(short_results_that_are_not_enough_are_not_kept),
+        STAGE_TEST(micro_alone_at_the_first_turn),
+        STAGE_TEST(micro_must_do_where_the_mode_finds_nothing),
+        STAGE_TEST(micro_can_be_cancelled),
+        STAGE_TEST(by_hand_it_is_the_mode),
+        STAGE_TEST(after_an_overflow_of_an_unknown_window_micro_is_not_trusted),
+        STAGE_TEST(after_an_overflow_of_a_known_window_micro_may_do),
+        STAGE_TEST(an_empty_history_has_nothing_to_compact),
+        STAGE_TEST(all_kept_is_too_small),
+        STAGE_TEST(tool_results_are_pruned_where_nothing_can_go),
+        STAGE_TEST(what_would_not_become_shorter_is_refused),
+        STAGE_TEST(a_failed_summary_leaves_the_history_alone),
+        STAGE_TEST(failures_in_a_row_suspend_and_a_success_clears),
+        STAGE_TEST(an_empty_summary_fails),
+        STAGE_TEST(no_model_is_a_failure_with_its_reason),
+        STAGE_TEST(an_attempt_that_asks_nobody_keeps_the_count),
+        STAGE_TEST(a_model_that_cannot_be_found_counts_as_itself),
+        STAGE_TEST(a_budget_that_is_used_up_fails_without_a_call),
+        STAGE_TEST(structured_falls_back_to_recency_preserving),
+        STAGE_TEST(the_first_summary_reaches_the_second),
+        STAGE_TEST(an_overflow_of_the_summary_is_answered_by_the_extract),
+        STAGE_TEST(a_memory_that_refuses_leaves_the_history_alone),
+        STAGE_TEST(a_store_that_fails_leaves_the_history_alone),
+        STAGE_TEST(a_lost_record_ends_it),
+        STAGE_TEST(it_can_be_cancelled_at_every_delta),
+        STAGE_TEST(it_asks_at_every_delta),
+        STAGE_TEST(it_can_be_cancelled_wherever_it_asks),
+        STAGE_TEST(an_interrupt_while_the_draft_waits_cancels),
+        STAGE_TEST(a_draft_is_shown_and_committed_as_it_is),
+        STAGE_TEST(the_users_words_are_committed),
+        STAGE_TEST(the_same_words_are_no_change),
+        STAGE_TEST(a_refused_draft_is_no_failure_that_counts),
+        STAGE_TEST(a_draft_is_made_again_as_often_as_wanted),
+        STAGE_TEST(a_draft_that_cannot_be_made_again_falls_back_or_fails),
+        STAGE_TEST(without_a_user_drafts_are_committed),
+        STAGE_TEST(without_preview_nobody_is_asked),
+        STAGE_TEST(the_users_time_is_not_the_attempts),
+    };
+    return cmocka_run_group_tests_name("compact_ladder", tests, NULL, NULL);
+}

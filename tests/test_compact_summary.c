@@ -1,0 +1,881 @@
+/* Summaries by a model: what is asked, how a long conversation is folded, and what is made of every
+ * answer and every fault. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/embedded.h"
+#include "base/mem.h"
+#include "base/utf8.h"
+#include "compact/summary_text.h"
+#include "tests/scripted_summary.h"
+#include "tests/support.h"
+
+#define COUNT(table) (sizeof(table) / sizeof *(table))
+#define SYSTEM "You are tiro."
+
+/* A family of four, one grapheme of 25 bytes. */
+#define FAMILY                                                                                     \
+    "\xF0\x9F\x91\xA8\xE2\x80\x8D\xF0\x9F\x91\xA9\xE2\x80\x8D\xF0\x9F\x91\xA7\xE2\x80\x8D\xF0\x9F" \
+    "\x91\xA6"
+
+static const char handoff_prompt[] =
+    "You are performing a CONTEXT COMPACTION. Your job is to create a handoff summary so work can "
+    "continue seamlessly.\n\nInclude:\n- Current progress and key decisions made\n- Important "
+    "context, constraints, or user preferences discovered\n- What remains to be done (clear next "
+    "steps)\n- Any critical data, file paths, examples, or references needed to continue\n- Tool "
+    "call patterns that worked or failed\n\nBe concise and structured. Prioritize information the "
+    "next context needs to act, not narrate.";
+
+/* --- one summary ----------------------------------------------------------------------------- */
+
+static struct bench {
+    VEC(struct message) messages;
+    VEC(int64_t) estimates;
+    struct compact_plan plan;
+    struct compact_input input;
+    struct summary_job job;
+    struct summariser model;
+    struct scripted_summary script;
+    struct summary summary;
+    struct failure failure;
+} b;
+
+static int setup(void **state)
+{
+    (void)state;
+    memset(&b, 0, sizeof b);
+    b.job = (struct summary_job){.mode = &mode_handoff, .system = SYSTEM, .max_tokens = 4096};
+    b.model = (struct summariser){
+        .model = "small", .label = "test/small", .price = {.input = 1, .output = 2, .cached = -1}};
+    scripted_summary_init(&b.script, NULL, 0);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < b.messages.len; i++)
+        message_release(&b.messages.items[i]);
+    vec_release(&b.messages);
+    vec_release(&b.estimates);
+    vec_release(&b.plan.fates);
+    scripted_summary_release(&b.script);
+    summary_release(&b.summary);
+    return 0;
+}
+
+#define BENCH_TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+
+static struct message *add(enum role role, const char *text)
+{
+    struct message m = {.role = role, .seq = (int64_t)b.messages.len + 1, .turn = 1};
+    if (text)
+        vec_push(&m.blocks, block_text(text));
+    vec_push(&b.messages, m);
+    vec_push(&b.plan.fates, FATE_GOES);
+    return &vec_last(&b.messages);
+}
+
+static void add_block(struct message *m, enum block_type type, const char *name, const char *text)
+{
+    struct block block = {.type = type, .name = mem_strdup(name), .text = mem_strdup(text)};
+    vec_push(&m->blocks, block);
+}
+
+static void prepare(void)
+{
+    vec_clear(&b.estimates);
+    b.plan.gone = 0;
+    for (size_t i = 0; i < b.messages.len; i++) {
+        vec_push(&b.estimates, message_estimate_tokens(&b.messages.items[i]));
+        b.plan.gone += b.plan.fates.items[i] == FATE_GOES;
+    }
+    b.input = (struct compact_input){.messages = b.messages.items,
+                                     .count = b.messages.len,
+                                     .estimates = b.estimates.items,
+                                     .open = b.messages.len};
+    b.job.input = &b.input;
+    b.job.plan = &b.plan;
+}
+
+static bool complete(void *context, const struct summariser *s, const struct request *request,
+                     bool (*delta)(void *, const char *, size_t), void *delta_context,
+                     struct response *response, struct failure *failure)
+{
+    assert_ptr_equal(s, &b.model);
+    assert_string_equal(request->model, s->model);
+    return scripted_complete(context, request, delta, delta_context, response, failure);
+}
+
+static bool progress(void *context, const char *text, size_t len, int part, int of)
+{
+    return scripted_progress(context, text, len, part, of);
+}
+
+static bool may_call(void *context, struct failure *failure)
+{
+    return scripted_may_call(context, failure);
+}
+
+static enum summary_result make(void)
+{
+    const struct summary_host host = {
+        .complete = complete, .progress = progress, .may_call = may_call, .context = &b.script};
+    prepare();
+    return summary_make(&b.job, &b.model, &host, &b.summary, &b.failure);
+}
+
+#define SCRIPT(...)                                                                                \
+    static const struct summary_act acts[] = {__VA_ARGS__};                                        \
+    b.script.acts = acts;                                                                          \
+    b.script.act_count = COUNT(acts)
+
+static const char *prompt_of(size_t request)
+{
+    return sent_text(&b.script.sent.items[request], -1);
+}
+
+static void contains(const char *text, const char *part)
+{
+    if (!strstr(text, part))
+        fail_msg("\"%s\" is not in \"%.2000s\"", part, text);
+}
+
+static void lacks(const char *text, const char *part)
+{
+    if (strstr(text, part))
+        fail_msg("\"%s\" is in \"%.2000s\"", part, text);
+}
+
+/* --- what is asked --------------------------------------------------------------------------- */
+
+static void messages_are_sent_as_plain_text(void **state)
+{
+    (void)state;
+    add(ROLE_USER, "Look at this");
+    add_block(&b.messages.items[0], BLOCK_IMAGE, NULL, "/tmp/cat.png");
+    struct message *m = add(ROLE_ASSISTANT, NULL);
+    add_block(m, BLOCK_REASONING, NULL, "SECRET THOUGHT");
+    add_block(m, BLOCK_TEXT, NULL, "I read it.");
+    add_block(m, BLOCK_TOOL_CALL, "read_file", "{\"path\":\"a\"}");
+    m = add(ROLE_TOOL, NULL);
+    add_block(m, BLOCK_TOOL_RESULT, "read_file", "line one");
+    m->blocks.items[0].is_error = true;
+    m = add(ROLE_TOOL, NULL);
+    add_block(m, BLOCK_TOOL_RESULT, "grep", "hit");
+    add(ROLE_USER, "KEPT");
+    b.plan.fates.items[4] = FATE_STAYS;
+    add(ROLE_ASSISTANT, "");
+    assert_int_equal(make(), SUMMARY_DONE);
+    assert_int_equal(b.script.sent.len, 1);
+    const struct sent_summary *sent = &b.script.sent.items[0];
+    assert_int_equal(sent->messages.len, 5);
+    static const enum role roles[] = {ROLE_USER, ROLE_ASSISTANT, ROLE_USER, ROLE_USER, ROLE_USER};
+    static const char *const texts[] = {
+        "Look at this\n\n[image /tmp/cat.png]", "I read it.\n\n[called read_file {\"path\":\"a\"}]",
+        "[error of read_file: line one]", "[result of grep: hit]", handoff_prompt};
+    for (int i = 0; i < 5; i++) {
+        const struct message *message = &sent->messages.items[i];
+        assert_int_equal(message->role, roles[i]);
+        assert_int_equal(message->blocks.len, 1);
+        assert_int_equal(message->blocks.items[0].type, BLOCK_TEXT);
+        assert_string_equal(sent_text(sent, i), texts[i]);
+    }
+}
+
+static void images_without_a_path_are_not_sent(void **state)
+{
+    (void)state;
+    struct message *m = add(ROLE_USER, NULL);
+    add_block(m, BLOCK_IMAGE, NULL, "data:image/png;base64,AAAA");
+    m->blocks.items[0].media_type = mem_strdup("image/png");
+    assert_int_equal(make(), SUMMARY_DONE);
+    assert_string_equal(sent_text(&b.script.sent.items[0], 0), "[image without a name, image/png]");
+}
+
+static void a_request_has_system_limit_and_no_tools(void **state)
+{
+    (void)state;
+    add(ROLE_USER, "Hello");
+    static const struct {
+        int64_t wanted, own, window, limit;
+    } cases[] = {{4096, 0, 0, 4096},
+                 {4096, 1000, 0, 1000},
+                 {4096, 8000, 0, 4096},
+                 {4096, 0, 8192, 2048},
+                 {500, 1000, 100000, 500}};
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        b.job.max_tokens = cases[i].wanted;
+        b.model.max_output = cases[i].own;
+        b.model.window = cases[i].window;
+        assert_int_equal(make(), SUMMARY_DONE);
+        summary_release(&b.summary);
+        const struct sent_summary *sent = &b.script.sent.items[i];
+        assert_int_equal(sent->max_output, cases[i].limit);
+        assert_int_equal(sent->window, cases[i].window);
+        assert_int_equal(sent->tools, 0);
+        assert_string_equal(sent->system, SYSTEM);
+        assert_true(sent->estimate > (int64_t)strlen(handoff_prompt) / 4);
+    }
+}
+
+/* Every model API wants the user's word first. */
+static void a_conversation_from_its_middle_begins_with_the_user(void **state)
+{
+    (void)state;
+    add(ROLE_ASSISTANT, "An answer.");
+    assert_int_equal(make(), SUMMARY_DONE);
+    const struct sent_summary *sent = &b.script.sent.items[0];
+    assert_int_equal(sent->messages.len, 3);
+    assert_int_equal(sent->messages.items[0].role, ROLE_USER);
+    assert_string_equal(sent_text(sent, 1), "An answer.");
+}
+
+static void the_structured_prompt_has_its_sections_in_order(void **state)
+{
+    (void)state;
+    static const char *const sections[] = {"## Goal",          "## Constraints & Preferences",
+                                           "## Progress",      "### Done",
+                                           "### In Progress",  "### Blocked",
+                                           "## Key Decisions", "## Relevant Files",
+                                           "## Next Steps",    "## Critical Context"};
+    b.job.mode = &mode_structured;
+    add(ROLE_USER, "Hello");
+    assert_int_equal(make(), SUMMARY_DONE);
+    const char *at = prompt_of(0);
+    contains(at, "(none)");
+    for (size_t i = 0; i < COUNT(sections); i++) {
+        contains(at, sections[i]);
+        at = strstr(at, sections[i]) + strlen(sections[i]);
+    }
+    lacks(prompt_of(0), "earlier summary");
+}
+
+/* Check 9, second half: on the second compaction the first summary reaches the summariser. */
+static void an_earlier_summary_is_given_and_updated(void **state)
+{
+    (void)state;
+    b.job.mode = &mode_structured;
+    add(ROLE_USER, COMPACT_PREFIX "\n\n## Goal\nTo sail.")->summary = true;
+    add(ROLE_ASSISTANT, "Aye.");
+    assert_int_equal(make(), SUMMARY_DONE);
+    contains(sent_text(&b.script.sent.items[0], 0), "To sail.");
+    contains(prompt_of(0), "from In Progress to Done");
+    b.plan.fates.items[0] = FATE_STAYS;
+    summary_release(&b.summary);
+    assert_int_equal(make(), SUMMARY_DONE);
+    lacks(prompt_of(1), "from In Progress to Done");
+}
+
+static void focus_and_draft_reach_the_request(void **state)
+{
+    (void)state;
+    add(ROLE_USER, "Hello");
+    b.job.focus = "the {draft} of {part} and } {";
+    b.job.draft = "MY DRAFT {focus}";
+    assert_int_equal(make(), SUMMARY_DONE);
+    assert_int_equal(strncmp(prompt_of(0), handoff_prompt, strlen(handoff_prompt)), 0);
+    contains(prompt_of(0), "attention to this: the {draft} of {part} and } {");
+    contains(prompt_of(0), "\n\nMY DRAFT {focus}\n\n");
+    summary_release(&b.summary);
+    b.job.focus = " \n";
+    b.job.draft = NULL;
+    assert_int_equal(make(), SUMMARY_DONE);
+    assert_string_equal(prompt_of(1), handoff_prompt);
+}
+
+static void a_focus_without_end_is_cut(void **state)
+{
+    (void)state;
+    struct buf focus = BUF_INIT;
+    while (focus.len < 4000000)
+        buf_addstr(&focus, FAMILY);
+    add(ROLE_USER, "Hello");
+    b.job.focus = focus.data;
+    b.model.window = 100000;
+    assert_int_equal(make(), SUMMARY_DONE);
+    assert_true(strlen(prompt_of(0)) < 20000);
+    contains(prompt_of(0), FAMILY "…");
+    buf_release(&focus);
+}
+
+/* --- folding --------------------------------------------------------------------------------- */
+
+static void what_fits_is_not_folded(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 20; i++)
+        add(i % 2 ? ROLE_ASSISTANT : ROLE_USER, "A message of some words.");
+    b.model.window = 8192;
+    assert_int_equal(make(), SUMMARY_DONE);
+    assert_int_equal(b.script.sent.len, 1);
+    assert_int_equal(b.script.sent.items[0].messages.len, 21);
+    assert_int_equal(b.script.last_part, 0);
+    assert_int_equal(b.script.last_of, 0);
+    lacks(prompt_of(0), "parts");
+}
+
+static uint64_t next_random(uint64_t *seed)
+{
+    *seed ^= *seed << 13;
+    *seed ^= *seed >> 7;
+    *seed ^= *seed << 17;
+    return *seed;
+}
+
+static void add_random(uint64_t *seed, size_t max_words)
+{
+    static const char *const words[] = {"word ",
+                                        "\"q\"",
+                                        "\\",
+                                        "\n",
+                                        "Gr\xC3\xBC\xC3\x9F"
+                                        "e ",
+                                        FAMILY,
+                                        "e\xCC\x81",
+                                        "\t",
+                                        "\xE6\xBC\xA2\xE5\xAD\x97",
+                                        "."};
+    struct buf text = BUF_INIT;
+    for (size_t i = next_random(seed) % max_words; i > 0; i--)
+        buf_addstr(&text, words[next_random(seed) % COUNT(words)]);
+    enum role role = next_random(seed) % 2 ? ROLE_USER : ROLE_ASSISTANT;
+    if (next_random(seed) % 4 == 0)
+        add_block(add(ROLE_TOOL, NULL), BLOCK_TOOL_RESULT, "read_file", text.data);
+    else
+        add(role, text.data);
+    if (next_random(seed) % 8 == 0)
+        vec_last(&b.plan.fates) = FATE_STAYS;
+    buf_release(&text);
+}
+
+/* All that goes, as one text. */
+static void all_text(struct buf *out)
+{
+    struct summary_parts parts;
+    summary_parts_make(&b.input, &b.plan, 0, &parts);
+    assert_true(parts.items.len <= 1);
+    for (size_t i = 0; parts.items.len && i < parts.items.items[0].messages.len; i++)
+        buf_addstr(out, parts.items.items[0].messages.items[i].blocks.items[0].text);
+    summary_parts_release(&parts);
+}
+
+/* What of the conversation is in the requests: without summaries carried on, leads and prompts. */
+static void sent_parts(struct buf *out, const struct buf *all)
+{
+    for (size_t i = 0; i < b.script.sent.len; i++) {
+        const struct sent_summary *sent = &b.script.sent.items[i];
+        for (size_t m = 0; m + 1 < sent->messages.len; m++) {
+            if (sent->messages.items[m].seq == 0) {
+                assert_int_equal(m, 0);
+                continue;
+            }
+            buf_addstr(out, sent_text(sent, (int)m));
+            assert_int_equal(utf8_cut_bytes(all->data, all->len, out->len), out->len);
+        }
+    }
+}
+
+static void check_sizes(void)
+{
+    for (size_t i = 0; i < b.script.sent.len; i++) {
+        const struct sent_summary *sent = &b.script.sent.items[i];
+        int64_t tokens = sent->max_output + (sent->system ? (int64_t)strlen(sent->system) / 4 : 0);
+        for (size_t m = 0; m < sent->messages.len; m++)
+            tokens += message_estimate_tokens(&sent->messages.items[m]);
+        assert_true(tokens <= b.model.window * 9 / 10);
+        assert_int_equal(sent->messages.items[0].role, ROLE_USER);
+    }
+}
+
+/* Each part carries on the summary of those before it, and says which it is. */
+static void check_chain(void)
+{
+    int of = (int)b.script.sent.len;
+    for (int i = 0; i < of && of > 1; i++) {
+        char *summary = mem_printf("summary %d.", i);
+        char *place = mem_printf("part %d of %d", i + 1, of);
+        if (i > 0)
+            contains(sent_text(&b.script.sent.items[i], 0), summary);
+        contains(prompt_of((size_t)i), place);
+        free(summary);
+        free(place);
+    }
+}
+
+/* Every byte of every message reaches some request, in order; each request fits the window. */
+static void folding_skips_nothing(void **state)
+{
+    enum { PARTS = 20 };
+    static char texts[PARTS][16];
+    static struct summary_act acts[PARTS];
+    for (int i = 0; i < PARTS; i++) {
+        snprintf(texts[i], sizeof texts[i], "summary %d.", i + 1);
+        acts[i].text = texts[i];
+    }
+    char system[2000];
+    memset(system, 's', sizeof system - 1);
+    system[sizeof system - 1] = '\0';
+    uint64_t seed = support_seed() | 1;
+    size_t folded = 0;
+    for (int round = 0; round < 400; round++) {
+        teardown(state);
+        setup(state);
+        b.script.acts = acts;
+        b.script.act_count = COUNT(acts);
+        b.model.window = 2000 + (int64_t)(next_random(&seed) % 8000);
+        b.job.system = system + next_random(&seed) % sizeof system;
+        int64_t budget = b.model.window / 4;
+        size_t max_words = next_random(&seed) % 3 ? 200 : 4000;
+        for (int64_t tokens = 0; tokens < budget * (1 + round % 8);) {
+            add_random(&seed, max_words);
+            tokens += message_estimate_tokens(&vec_last(&b.messages));
+        }
+        enum summary_result result = make();
+        if (b.script.sent.len == 0 || b.script.sent.len > PARTS)
+            continue;
+        assert_int_equal(result, SUMMARY_DONE);
+        struct buf all = BUF_INIT, sent = BUF_INIT;
+        all_text(&all);
+        sent_parts(&sent, &all);
+        assert_int_equal(sent.len, all.len);
+        assert_memory_equal(sent.data, all.data, all.len);
+        check_sizes();
+        check_chain();
+        folded += b.script.sent.len > 1;
+        buf_release(&all);
+        buf_release(&sent);
+    }
+    assert_true(folded > 100);
+}
+
+static void a_long_message_is_split_between_graphemes(void **state)
+{
+    (void)state;
+    struct buf text = BUF_INIT;
+    while (text.len < 60000)
+        buf_addstr(&text, FAMILY);
+    add(ROLE_USER, text.data);
+    prepare();
+    for (int64_t budget = 256; budget < 300; budget++) {
+        struct summary_parts parts;
+        size_t total = 0;
+        summary_parts_make(&b.input, &b.plan, budget, &parts);
+        assert_true(parts.items.len > 40);
+        for (size_t i = 0; i < parts.items.len; i++) {
+            assert_int_equal(parts.items.items[i].messages.len, 1);
+            const struct message *m = &parts.items.items[i].messages.items[0];
+            size_t len = strlen(m->blocks.items[0].text);
+            assert_int_equal(len % strlen(FAMILY), 0);
+            assert_true(message_estimate_tokens(m) <= budget);
+            total += len;
+        }
+        assert_int_equal(total, text.len);
+        summary_parts_release(&parts);
+    }
+    buf_release(&text);
+}
+
+static void a_grapheme_without_end_is_split_between_characters(void **state)
+{
+    (void)state;
+    struct buf text = BUF_INIT;
+    buf_addch(&text, 'e');
+    while (text.len < 20000)
+        buf_addstr(&text, "\xCC\x81");
+    add(ROLE_USER, text.data);
+    prepare();
+    struct summary_parts parts;
+    summary_parts_make(&b.input, &b.plan, 300, &parts);
+    assert_true(parts.items.len > 10);
+    for (size_t i = 0; i < parts.items.len; i++) {
+        const struct message *m = &parts.items.items[i].messages.items[0];
+        const char *piece = m->blocks.items[0].text;
+        assert_true(utf8_valid(piece, strlen(piece)));
+        assert_true(message_estimate_tokens(m) <= 300);
+    }
+    summary_parts_release(&parts);
+    buf_release(&text);
+}
+
+static void bytes_are_counted_as_they_are_sent(void **state)
+{
+    static const char kinds[] = {'\xFF', '\n', '\x01', '"', '\\', 'x'};
+    char bytes[20001];
+    for (size_t kind = 0; kind < sizeof kinds; kind++) {
+        teardown(state);
+        setup(state);
+        memset(bytes, kinds[kind], sizeof bytes - 1);
+        bytes[sizeof bytes - 1] = '\0';
+        add(ROLE_USER, bytes);
+        prepare();
+        struct summary_parts parts;
+        size_t total = 0;
+        summary_parts_make(&b.input, &b.plan, 300, &parts);
+        for (size_t i = 0; i < parts.items.len; i++) {
+            const struct message *m = &parts.items.items[i].messages.items[0];
+            assert_true(message_estimate_tokens(m) <= 300);
+            total += strlen(m->blocks.items[0].text);
+        }
+        assert_int_equal(total, sizeof bytes - 1);
+        summary_parts_release(&parts);
+    }
+}
+
+static void add_long(size_t bytes)
+{
+    struct buf text = BUF_INIT;
+    while (text.len < bytes)
+        buf_addf(&text, "Line %zu of a long text.\n", text.len);
+    add(ROLE_USER, text.data);
+    buf_release(&text);
+}
+
+static void fold(size_t bytes)
+{
+    b.model.window = 4000;
+    b.job.max_tokens = 200;
+    add_long(bytes);
+}
+
+static void fold_in_two(void)
+{
+    fold(14000);
+}
+
+/* A model that says more than it was asked for must not push the conversation out. */
+static void a_long_summary_so_far_leaves_room(void **state)
+{
+    (void)state;
+    SCRIPT({.text = "So far. ", .times = 4000}, {.text = "So far. ", .times = 4000},
+           {.text = "The end."});
+    fold(28000);
+    assert_int_equal(make(), SUMMARY_DONE);
+    assert_int_equal(b.script.sent.len, 3);
+    for (size_t i = 1; i < 3; i++) {
+        const struct sent_summary *sent = &b.script.sent.items[i];
+        contains(sent_text(sent, 0), "So far. So far.");
+        assert_true(message_estimate_tokens(&sent->messages.items[0]) <= 400);
+    }
+    check_sizes();
+    assert_string_equal(b.summary.text, "The end.");
+}
+
+static void each_part_has_the_whole_limit(void **state)
+{
+    (void)state;
+    SCRIPT({.text = "0123456789", .times = 120}, {.text = "abcdefghij", .times = 120});
+    fold_in_two();
+    assert_int_equal(make(), SUMMARY_DONE);
+    assert_int_equal(b.script.sent.len, 2);
+    assert_int_equal(strlen(b.summary.text), 1200);
+    assert_false(b.summary.usage.estimated);
+}
+
+/* From the second part on there is an earlier summary, which is updated. */
+static void a_folded_summary_is_updated(void **state)
+{
+    (void)state;
+    b.job.mode = &mode_structured;
+    fold_in_two();
+    add_long(4000);
+    assert_int_equal(make(), SUMMARY_DONE);
+    assert_true(b.script.sent.len > 1);
+    lacks(prompt_of(0), "from In Progress to Done");
+    contains(prompt_of(1), "from In Progress to Done");
+}
+
+static void a_system_prompt_gives_way_to_the_conversation(void **state)
+{
+    (void)state;
+    char system[12000];
+    memset(system, 's', sizeof system - 1);
+    system[sizeof system - 1] = '\0';
+    b.job.system = system;
+    add(ROLE_USER, "Hello");
+    b.model.window = 4000;
+    assert_int_equal(make(), SUMMARY_DONE);
+    assert_null(b.script.sent.items[0].system);
+    b.model.window = 40000;
+    summary_release(&b.summary);
+    assert_int_equal(make(), SUMMARY_DONE);
+    assert_string_equal(b.script.sent.items[1].system, system);
+}
+
+static void a_window_too_small_for_anything_overflows_without_a_call(void **state)
+{
+    (void)state;
+    add(ROLE_USER, "Hello");
+    b.model.window = 500;
+    assert_int_equal(make(), SUMMARY_OVERFLOW);
+    assert_int_equal(b.script.sent.len, 0);
+    assert_int_equal(b.failure.kind, FAILURE_OVERFLOW);
+    contains(b.failure.text, "too small");
+}
+
+static void progress_tells_the_part(void **state)
+{
+    (void)state;
+    SCRIPT({.text = "One."}, {.text = "Two."});
+    fold_in_two();
+    assert_int_equal(make(), SUMMARY_DONE);
+    assert_int_equal(b.script.sent.len, 2);
+    assert_int_equal(b.script.last_part, 2);
+    assert_int_equal(b.script.last_of, 2);
+    assert_string_equal(b.script.streamed.data, "One.Two.");
+}
+
+/* --- what comes of it ------------------------------------------------------------------------ */
+
+static void use_and_cost_are_summed(void **state)
+{
+    (void)state;
+    SCRIPT({.text = "One.", .input = 1000, .output = 50},
+           {.text = "Two.", .input = 500, .output = 20});
+    fold_in_two();
+    assert_int_equal(make(), SUMMARY_DONE);
+    assert_int_equal(b.summary.calls, 2);
+    assert_int_equal(b.summary.usage.input, 1500);
+    assert_int_equal(b.summary.usage.output, 70);
+    assert_true(b.summary.cost > 0.001639 && b.summary.cost < 0.001641);
+}
+
+static void use_is_summed_on_failure_too(void **state)
+{
+    (void)state;
+    SCRIPT({.text = "One.", .input = 1000, .output = 50},
+           {.failure = FAILURE_STATUS, .why = "it is down", .input = 500, .output = 0});
+    fold_in_two();
+    assert_int_equal(make(), SUMMARY_FAILED);
+    assert_null(b.summary.text);
+    assert_int_equal(b.summary.calls, 2);
+    assert_int_equal(b.summary.usage.input, 1500);
+    assert_true(b.summary.cost > 0.0015);
+    assert_string_equal(b.failure.text, "it is down");
+}
+
+static void each_end_of_a_call(void **state)
+{
+    static const struct {
+        struct summary_act act;
+        enum summary_result result;
+        const char *text; /* of the summary, or in the failure */
+    } cases[] = {
+        {{.text = " \n\t A summary.\n\n"}, SUMMARY_DONE, "A summary."},
+        {{.text = ""}, SUMMARY_EMPTY, NULL},
+        {{.text = NULL}, SUMMARY_EMPTY, NULL},
+        {{.text = " \n\r\n \t "}, SUMMARY_EMPTY, NULL},
+        {{.text = "I cannot help.", .stop = STOP_REFUSAL}, SUMMARY_FAILED, "refused"},
+        {{.text = "x", .failure = FAILURE_OVERFLOW, .why = "too long"},
+         SUMMARY_OVERFLOW,
+         "too long"},
+        {{.text = "x", .failure = FAILURE_CUT, .why = "cut"}, SUMMARY_FAILED, "cut"},
+        {{.failure = FAILURE_STATUS, .why = "500"}, SUMMARY_FAILED, "500"},
+        {{.failure = FAILURE_CANCELLED, .why = "stop"}, SUMMARY_CANCELLED, "stop"},
+        {{.text = "Half.", .truncated = true}, SUMMARY_OVERFLOW, "dropped"},
+        {{.stop = STOP_CONTEXT_EXCEEDED}, SUMMARY_OVERFLOW, "window"},
+        {{.text = "One sentence. And hal", .stop = STOP_CONTEXT_EXCEEDED},
+         SUMMARY_DONE,
+         "One sentence."},
+        {{.text = "One sentence. And hal", .stop = STOP_MAX_TOKENS}, SUMMARY_DONE, "One sentence."},
+        {{.text = "One sentence. And hal", .stop = STOP_END_TURN},
+         SUMMARY_DONE,
+         "One sentence. And hal"},
+        {{.text = "- first\n- second\n- thi", .stop = STOP_MAX_TOKENS},
+         SUMMARY_DONE,
+         "- first\n- second"},
+        {{.text = "a word without any end", .stop = STOP_MAX_TOKENS},
+         SUMMARY_DONE,
+         "a word without any end"},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        teardown(state);
+        setup(state);
+        add(ROLE_USER, "Hello");
+        b.script.acts = &cases[i].act;
+        b.script.act_count = 1;
+        assert_int_equal(make(), cases[i].result);
+        assert_int_equal(b.script.sent.len, 1);
+        assert_int_equal(b.summary.usage.input, 100);
+        if (cases[i].result == SUMMARY_DONE)
+            assert_string_equal(b.summary.text, cases[i].text);
+        else
+            assert_null(b.summary.text);
+        if (cases[i].text && cases[i].result != SUMMARY_DONE)
+            contains(b.failure.text, cases[i].text);
+    }
+}
+
+static void nothing_to_say_is_not_asked(void **state)
+{
+    (void)state;
+    add_block(add(ROLE_ASSISTANT, NULL), BLOCK_REASONING, NULL, "hm");
+    assert_int_equal(make(), SUMMARY_EMPTY);
+    assert_int_equal(b.script.sent.len, 0);
+}
+
+static void a_budget_that_is_used_up_ends_it(void **state)
+{
+    (void)state;
+    fold_in_two();
+    b.script.calls_allowed = 1;
+    assert_int_equal(make(), SUMMARY_FAILED);
+    assert_int_equal(b.script.sent.len, 1);
+    assert_int_equal(b.summary.calls, 1);
+    assert_string_equal(b.failure.text, "the budget is used up");
+    assert_null(b.summary.text);
+}
+
+static void it_stops_at_every_delta(void **state)
+{
+    static const struct summary_act acts[] = {{.text = "One part.", .piece = 3},
+                                              {.text = "Two parts", .piece = 3}};
+    for (size_t at = 1; at <= 6; at++) {
+        teardown(state);
+        setup(state);
+        fold_in_two();
+        b.script.acts = acts;
+        b.script.act_count = COUNT(acts);
+        b.script.stop_at = at;
+        assert_int_equal(make(), SUMMARY_CANCELLED);
+        assert_int_equal(b.script.deltas, at);
+        assert_int_equal(b.script.sent.len, at <= 3 ? 1 : 2);
+        assert_null(b.summary.text);
+        assert_int_equal(b.summary.calls, b.script.sent.len);
+        assert_int_equal(b.failure.kind, FAILURE_CANCELLED);
+    }
+}
+
+/* --- hostile answers ------------------------------------------------------------------------- */
+
+static void escapes_are_made_harmless(void **state)
+{
+    (void)state;
+    SCRIPT({.text = "\x1B[31mred\x07\r\nnext\xC2\x9B"
+                    "0m\xE2\x80\xAE"
+                    "rtl\xFF\xC0\x80 end\x7F"});
+    add(ROLE_USER, "Hello");
+    assert_int_equal(make(), SUMMARY_DONE);
+    const char *const texts[] = {b.summary.text, b.script.streamed.data};
+    for (size_t i = 0; i < COUNT(texts); i++) {
+        assert_true(utf8_valid(texts[i], strlen(texts[i])));
+        for (const char *c = texts[i]; *c; c++)
+            assert_true((unsigned char)*c >= 0x20 || *c == '\n');
+        lacks(texts[i], "\x7F");
+        lacks(texts[i], "\xC2\x9B");
+        lacks(texts[i], "\xE2\x80\xAE");
+        contains(texts[i], "red");
+        contains(texts[i], "\nnext");
+    }
+}
+
+static void an_answer_without_end_is_stopped_and_cut(void **state)
+{
+    (void)state;
+    SCRIPT({.text = FAMILY " and so on. ", .times = 280000, .piece = 4096});
+    add(ROLE_USER, "Hello");
+    b.job.max_tokens = 1000;
+    assert_int_equal(make(), SUMMARY_DONE);
+    size_t len = strlen(b.summary.text);
+    assert_true(len <= 8000 && len > 7000);
+    assert_int_equal(strcmp(b.summary.text + len - 10, "and so on."), 0);
+    assert_true(b.script.streamed.len <= 8000 && b.script.streamed.len > 7900);
+    assert_true(b.summary.usage.estimated);
+    assert_true(b.summary.usage.output > 1900);
+}
+
+/* A provider that gives all at once, in one delta. */
+static void a_huge_answer_in_one_piece_is_cut(void **state)
+{
+    (void)state;
+    SCRIPT({.text = "\x01\xFE", .times = 5000000});
+    add(ROLE_USER, "Hello");
+    b.job.max_tokens = 64;
+    assert_int_equal(make(), SUMMARY_DONE);
+    assert_true(strlen(b.summary.text) <= 512);
+    assert_true(utf8_valid(b.summary.text, strlen(b.summary.text)));
+}
+
+static void a_text_over_its_bound_ends_with_a_sentence(void **state)
+{
+    (void)state;
+    const struct block blocks[] = {{.type = BLOCK_TEXT, .text = (char[]){"One sentence."}},
+                                   {.type = BLOCK_REASONING, .text = (char[]){"Hm."}},
+                                   {.type = BLOCK_TEXT, .text = (char[]){"Another. And more"}}};
+    static const struct {
+        size_t max;
+        const char *text;
+    } cases[] = {{100, "One sentence.\n\nAnother. And more"},
+                 {28, "One sentence.\n\nAnother."},
+                 {18, "One sentence."},
+                 {5, "One s"}};
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        char *text = summary_text(blocks, COUNT(blocks), cases[i].max, false);
+        assert_string_equal(text, cases[i].text);
+        free(text);
+    }
+}
+
+static void sentences_end_where_they_should(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        size_t len;
+    } cases[] = {{"", 0},
+                 {"One. Two", 8}, /* more than half would go */
+                 {"The first. Two", 10},
+                 {"See also v1.2.3 fil", 19},
+                 {"Really? Yes! And th", 12},
+                 {"a\nb\nc", 4},
+                 {"\xE6\xBC\xA2\xE5\xAD\x97\xE3\x80\x82\xE6\xBC\xA2", 9},
+                 {"done.", 5}};
+    for (size_t i = 0; i < COUNT(cases); i++)
+        assert_int_equal(summary_text_sentences(cases[i].text, strlen(cases[i].text)),
+                         cases[i].len);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        BENCH_TEST(messages_are_sent_as_plain_text),
+        BENCH_TEST(images_without_a_path_are_not_sent),
+        BENCH_TEST(a_request_has_system_limit_and_no_tools),
+        BENCH_TEST(a_conversation_from_its_middle_begins_with_the_user),
+        BENCH_TEST(the_structured_prompt_has_its_sections_in_order),
+        BENCH_TEST(an_earlier_summary_is_given_and_updated),
+        BENCH_TEST(focus_and_draft_reach_the_request),
+        BENCH_TEST(a_focus_without_end_is_cut),
+        BENCH_TEST(what_fits_is_not_folded),
+        BENCH_TEST(folding_skips_nothing),
+        BENCH_TEST(a_long_message_is_split_between_graphemes),
+        BENCH_TEST(a_grapheme_without_end_is_split_between_characters),
+        BENCH_TEST(bytes_are_counted_as_they_are_sent),
+        BENCH_TEST(a_long_summary_so_far_leaves_room),
+        BENCH_TEST(each_part_has_the_whole_limit),
+        BENCH_TEST(a_folded_summary_is_updated),
+        BENCH_TEST(a_system_prompt_gives_way_to_the_conversation),
+        BENCH_TEST(a_window_too_small_for_anything_overflows_without_a_call),
+        BENCH_TEST(progress_tells_the_part),
+        BENCH_TEST(use_and_cost_are_summed),
+        BENCH_TEST(use_is_summed_on_failure_too),
+        BENCH_TEST(each_end_of_a_call),
+        BENCH_TEST(nothing_to_say_is_not_asked),
+        BENCH_TEST(a_budget_that_is_used_up_ends_it),
+        BENCH_TEST(it_stops_at_every_delta),
+        BENCH_TEST(escapes_are_made_harmless),
+        BENCH_TEST(an_answer_without_end_is_stopped_and_cut),
+        BENCH_TEST(a_huge_answer_in_one_piece_is_cut),
+        BENCH_TEST(a_text_over_its_bound_ends_with_a_sentence),
+        BENCH_TEST(sentences_end_where_they_should),
+    };
+    return cmocka_run_group_tests_name("compact_summary", tests, NULL, NULL);
+}

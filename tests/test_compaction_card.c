@@ -1,0 +1,801 @@
+/* Compactions in the transcript: what the card says while one goes on and of what came of it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <locale.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "base/utf8.h"
+#include "chat/event.h"
+#include "tests/support.h"
+#include "ui/compaction_card.h"
+#include "ui/glyph.h"
+#include "ui/transcript.h"
+
+static int set_up(void **state)
+{
+    setlocale(LC_ALL, "C.UTF-8");
+    struct transcript *t = transcript_new();
+    transcript_resize(t, 100, 30);
+    transcript_set_hints(t, "Esc", "Enter", false);
+    *state = t;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    glyph_set_ascii(false);
+    transcript_free(*state);
+    return 0;
+}
+
+/* --- events --- */
+
+static struct event *event_of(enum event_type type, int64_t seq, const char *text)
+{
+    struct event *ev = event_new(type);
+    ev->seq = seq;
+    ev->text = mem_strdup(text);
+    return ev;
+}
+
+static struct event *started(int64_t seq, const char *mode, const char *trigger)
+{
+    struct event *ev = event_of(EVENT_COMPACTION_STARTED, seq, NULL);
+    ev->model = mem_strdup("anthropic/small");
+    ev->compaction.mode = mem_strdup(mode);
+    ev->compaction.stage = mem_strdup("summary");
+    ev->compaction.trigger = mem_strdup(trigger);
+    ev->compaction.input_tokens = 101204;
+    ev->compaction.estimate = 99000;
+    ev->compaction.threshold = 100000;
+    ev->compaction.messages_before = 142;
+    return ev;
+}
+
+static struct event *delta(int64_t seq, const char *text, int part, int of)
+{
+    struct event *ev = event_of(EVENT_COMPACTION_DELTA, seq, text);
+    ev->count = part;
+    ev->limit = of;
+    return ev;
+}
+
+static struct event *completed(int64_t seq)
+{
+    struct event *ev = event_of(EVENT_COMPACTION_COMPLETED, seq, "[Context compacted] the summary");
+    ev->model = mem_strdup("anthropic/small");
+    ev->compaction.mode = mem_strdup("handoff");
+    ev->compaction.effective_mode = mem_strdup("handoff");
+    ev->compaction.stage = mem_strdup("summary");
+    ev->compaction.tokens_before = 101204;
+    ev->compaction.tokens_after = 6310;
+    ev->compaction.messages_before = 142;
+    ev->compaction.messages_after = 9;
+    ev->used = 0.0123;
+    ev->number = 4210;
+    return ev;
+}
+
+static struct event *failed(int64_t seq, const char *reason, const char *message)
+{
+    struct event *ev = event_of(EVENT_COMPACTION_FAILED, seq, message);
+    ev->compaction.mode = mem_strdup("handoff");
+    ev->compaction.reason = mem_strdup(reason);
+    ev->number = 2100;
+    return ev;
+}
+
+static struct event *undone(int64_t seq, int64_t of)
+{
+    struct event *ev = event_of(EVENT_COMPACTION_UNDONE, seq, NULL);
+    ev->number = of;
+    return ev;
+}
+
+static bool apply(struct transcript *t, struct event *ev)
+{
+    bool changed = transcript_apply(t, ev);
+    event_free(ev);
+    return changed;
+}
+
+static void prepend(struct transcript *t, struct event **events, size_t count, bool more)
+{
+    transcript_prepend(t, events, count, more);
+    for (size_t i = 0; i < count; i++)
+        event_free(events[i]);
+}
+
+/* --- what is seen --- */
+
+static char *screen(struct transcript *t)
+{
+    struct buf out = BUF_INIT;
+    size_t count;
+    const struct transcript_row *rows = transcript_rows(t, &count);
+    for (size_t i = 0; i < count; i++) {
+        const struct row *row = &rows[i].rows->list.items[rows[i].index];
+        buf_add(&out, rows[i].rows->text.data + row->text, row->len);
+        buf_addch(&out, '\n');
+    }
+    return buf_take(&out);
+}
+
+static void expect(struct transcript *t, const char *wanted)
+{
+    char *got = screen(t);
+    assert_string_equal(got, wanted);
+    free(got);
+}
+
+static bool shows(struct transcript *t, const char *text)
+{
+    char *got = screen(t);
+    bool found = strstr(got, text) != NULL;
+    free(got);
+    return found;
+}
+
+static enum style style_of_row(struct transcript *t, size_t index)
+{
+    size_t count;
+    const struct transcript_row *rows = transcript_rows(t, &count);
+    assert_true(index < count);
+    const struct row *row = &rows[index].rows->list.items[rows[index].index];
+    return (enum style)rows[index].rows->spans.items[row->spans].style;
+}
+
+/* --- while it goes on --- */
+
+static void a_running_card_says_what_goes_on(void **state)
+{
+    struct transcript *t = *state;
+    assert_true(apply(t, started(1, "handoff", "input_tokens")));
+    expect(t,
+           "\n▣ compacting · handoff · 101,204 tokens · 0 s   Esc cancels\n"
+           "  anthropic/small · limit of 100,000 tokens reached\n");
+}
+
+static void seconds_are_counted(void **state)
+{
+    struct transcript *t = *state;
+    assert_false(transcript_tick(t, 5000));
+    apply(t, started(1, "handoff", "manual"));
+    assert_false(transcript_tick(t, 900));
+    assert_true(transcript_tick(t, 4100));
+    assert_true(shows(t, "~99,000 tokens · 4 s   Esc"));
+    assert_false(transcript_tick(t, 4900));
+    assert_true(transcript_tick(t, 61000));
+    assert_true(shows(t, " · 1:01   Esc"));
+    apply(t, completed(2));
+    assert_false(transcript_tick(t, 90000));
+    assert_false(shows(t, "1:"));
+}
+
+static void every_trigger_has_words(void **state)
+{
+    static const struct {
+        const char *trigger, *words;
+    } cases[] = {
+        {"input_tokens", "limit of 100,000 tokens reached"},
+        {"estimate", "limit of 100,000 tokens, by estimate"},
+        {"request", "next request would not fit the model"},
+        {"overflow", "the request was too long for the model"},
+        {"manual", "as you asked"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        transcript_clear(*state);
+        apply(*state, started(1, "handoff", cases[i].trigger));
+        assert_true(shows(*state, cases[i].words));
+        bool counted = strcmp(cases[i].trigger, "input_tokens") == 0;
+        assert_true(shows(*state, counted ? "· 101,204 tokens" : "· ~99,000 tokens"));
+    }
+}
+
+static void a_model_is_named_only_where_one_is_asked(void **state)
+{
+    struct transcript *t = *state;
+    struct event *ev = started(1, "deterministic", "manual");
+    free(ev->model);
+    ev->model = NULL;
+    apply(t, ev);
+    expect(t,
+           "\n▣ compacting · deterministic · ~99,000 tokens · 0 s   Esc cancels\n"
+           "  as you asked\n");
+    transcript_clear(t);
+    ev = started(1, "handoff", "estimate");
+    free(ev->compaction.stage);
+    ev->compaction.stage = mem_strdup("micro");
+    apply(t, ev);
+    assert_true(shows(t, "▣ compacting · shortening tool results · "));
+    assert_false(shows(t, "anthropic"));
+    assert_false(shows(t, "handoff"));
+}
+
+static void the_end_of_the_summary_streams(void **state)
+{
+    struct transcript *t = *state;
+    apply(t, started(1, "handoff", "manual"));
+    apply(t, delta(0, "first line\nsecond caf\xc3", 0, 0));
+    apply(t, delta(0, "\xa9\n", 0, 0));
+    assert_true(shows(t, "\n  first line\n  second café\n"));
+    apply(t, delta(0, "third\n\nfifth \x1b[31m", 0, 0));
+    assert_false(shows(t, "second"));
+    assert_true(shows(t, "\n  third\n  \n  fifth \u241b[31m\n"));
+    assert_int_equal(style_of_row(t, 3), STYLE_TEXT);
+}
+
+static void a_part_of_a_folded_history_begins_anew(void **state)
+{
+    struct transcript *t = *state;
+    apply(t, started(1, "handoff", "manual"));
+    apply(t, delta(0, "of the first", 1, 5));
+    apply(t, delta(0, " part", 1, 5));
+    assert_true(shows(t, "· part 1 of 5\n  of the first part\n"));
+    apply(t, delta(0, "next", 2, 5));
+    assert_true(shows(t, "· part 2 of 5\n  next\n"));
+    assert_false(shows(t, "of the first"));
+}
+
+static void a_repeated_call_begins_anew(void **state)
+{
+    struct transcript *t = *state;
+    apply(t, started(1, "handoff", "manual"));
+    apply(t, delta(0, "lost half", 0, 0));
+    assert_true(apply(t, event_of(EVENT_RETRYING, 2, "busy")));
+    assert_false(shows(t, "lost half"));
+    apply(t, delta(0, "again", 0, 0));
+    assert_true(shows(t, "\n  again\n"));
+}
+
+static void only_the_end_of_a_summary_is_held(void **state)
+{
+    (void)state;
+    struct item *item = item_new(ITEM_COMPACTION, 1);
+    struct event *piece = delta(0, "äöü some more words\n", 0, 0);
+    compaction_card_new(item, NULL);
+    for (int i = 0; i < 20000; i++)
+        compaction_card_delta(item, piece);
+    assert_true(item->text.len < 32 * 1024);
+    assert_true(utf8_valid(item->text.data, item->text.len));
+    compaction_card_end(item, piece);
+    assert_int_equal(item->text.len, 0);
+    event_free(piece);
+    item_free(item);
+}
+
+static void a_giant_summary_shows_its_end(void **state)
+{
+    struct transcript *t = *state;
+    char *piece = mem_alloc(2048);
+    apply(t, started(1, "handoff", "manual"));
+    memset(piece, 'x', 2047);
+    for (int i = 0; i < 5000; i++)
+        apply(t, delta(0, piece, 0, 0));
+    apply(t, delta(0, " the end", 0, 0));
+    assert_true(shows(t, " the end\n"));
+    char *text = screen(t);
+    assert_true(strlen(text) < 1000);
+    free(text);
+    free(piece);
+}
+
+/* --- its outcome --- */
+
+static void an_outcome_is_two_lines(void **state)
+{
+    struct transcript *t = *state;
+    apply(t, started(1, "handoff", "manual"));
+    apply(t, delta(0, "streamed", 0, 0));
+    apply(t, completed(2));
+    expect(t,
+           "\n▣ compacted · handoff · 101,204 → 6,310 tokens\n"
+           "  142 → 9 messages · anthropic/small · $0.01 · 4.2 s   ⏎ open\n");
+}
+
+static void the_figures_of_the_specification(void **state)
+{
+    struct event *ev = completed(2);
+    ev->compaction.entries_indexed = 133;
+    free(ev->model);
+    ev->model = NULL;
+    ev->used = 0;
+    apply(*state, ev);
+    expect(*state,
+           "\n▣ compacted · handoff · 101,204 → 6,310 tokens\n"
+           "  142 → 9 messages · 133 remembered · 4.2 s   ⏎ open\n");
+}
+
+static void shortened_tool_results_are_counted(void **state)
+{
+    struct event *ev = completed(2);
+    free(ev->compaction.stage);
+    ev->compaction.stage = mem_strdup("micro");
+    ev->compaction.messages_after = 142;
+    ev->compaction.messages_changed = 12;
+    free(ev->model);
+    ev->model = NULL;
+    ev->used = 0;
+    apply(*state, ev);
+    expect(*state,
+           "\n▣ compacted · 12 tool results shortened · 101,204 → 6,310 tokens\n"
+           "  4.2 s   ⏎ open\n");
+}
+
+static void another_mode_than_asked_for_says_why(void **state)
+{
+    struct transcript *t = *state;
+    struct event *ev = completed(2);
+    free(ev->compaction.mode);
+    ev->compaction.mode = mem_strdup("structured");
+    free(ev->compaction.effective_mode);
+    ev->compaction.effective_mode = mem_strdup("recency_preserving");
+    ev->name = mem_strdup("the model's summary was \x1b[31mempty\n");
+    apply(t, ev);
+    assert_true(shows(t, "▣ compacted · recency_preserving · "));
+    assert_true(shows(t,
+                      "\n  recency_preserving in place of structured: the model's summary was "
+                      "\u241b[31mempty"));
+}
+
+static void how_to_choose_another_mode_is_the_last_line(void **state)
+{
+    struct transcript *t = *state;
+    transcript_set_hints(t, "Esc", "Ctrl-X", true);
+    apply(t, completed(2));
+    assert_true(shows(t,
+                      "   Ctrl-X open\n  another mode: /compact MODE, or [compaction] mode in "
+                      "tiro.ini\n"));
+    transcript_set_hints(t, "", "", false);
+    transcript_clear(t);
+    apply(t, started(1, "handoff", "manual"));
+    assert_false(shows(t, "cancels"));
+    apply(t, completed(2));
+    assert_false(shows(t, "open"));
+    assert_false(shows(t, "another mode"));
+}
+
+static void a_changed_draft_is_said(void **state)
+{
+    struct event *ev = completed(2);
+    ev->flag = true;
+    apply(*state, ev);
+    assert_true(shows(*state, " · changed by you · "));
+}
+
+/* --- what became of nothing --- */
+
+static void every_failure_has_its_words(void **state)
+{
+    static const struct {
+        const char *reason, *words, *then;
+        bool quiet;
+    } cases[] = {
+        {"llm", "no summary came from the model: status 500", "/compact deterministic", false},
+        {"empty_summary", "summary was empty: status 500", "/compact deterministic", false},
+        {"memory_indexing", "the memory did not take", "/doctor", false},
+        {"too_small", "it would not get shorter", "/context", true},
+        {"cancelled", "you stopped it", "The conversation is as it was", true},
+        {"store", "could not be written: status 500", "/doctor", false},
+        {"of a newer tiro", "it did not work: status 500", "/compact tries again", false},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct transcript *t = *state;
+        transcript_clear(t);
+        apply(t, started(1, "handoff", "manual"));
+        apply(t, failed(2, cases[i].reason, "status 500"));
+        assert_true(shows(t, cases[i].quiet ? "▣ not compacted · handoff · 2.1 s\n"
+                                            : "✗ not compacted · handoff · 2.1 s\n"));
+        assert_int_equal(style_of_row(t, 1), cases[i].quiet ? STYLE_NOTE : STYLE_ERROR);
+        assert_true(shows(t, cases[i].words));
+        assert_true(shows(t, cases[i].then));
+        assert_int_equal(shows(t, "status 500"), !cases[i].quiet);
+        assert_false(shows(t, "has stopped"));
+        assert_int_equal(transcript_newest_card(t), 0);
+    }
+}
+
+static void suspension_is_said(void **state)
+{
+    struct event *ev = failed(2, "llm", "no");
+    ev->compaction.failures = 3;
+    ev->compaction.suspended = true;
+    transcript_resize(*state, 250, 30);
+    apply(*state, ev);
+    assert_true(shows(*state,
+                      "Compaction has stopped in this session after 3 failures in a row: "
+                      "it no longer happens by itself until /compact succeeds"));
+}
+
+static void a_compaction_that_was_cut_off_says_so(void **state)
+{
+    struct transcript *t = *state;
+    struct event *page[] = {started(1, "handoff", "manual"), delta(2, "half of it", 0, 0)};
+    prepend(t, page, 2, false);
+    expect(t,
+           "\n▣ compaction cut off · handoff\n"
+           "  The program ended before it was done. The conversation is as it was.\n");
+    assert_false(transcript_tick(t, 5000));
+    apply(t, event_of(EVENT_RUN_STARTED, 3, "next"));
+    apply(t, completed(4)); /* of another */
+    assert_true(shows(t, "cut off"));
+    assert_true(shows(t, "▣ compacted"));
+}
+
+static void a_run_that_ends_leaves_no_card_running(void **state)
+{
+    static const enum event_type ends[] = {EVENT_RUN_STARTED, EVENT_RUN_FAILED, EVENT_INTERRUPTED,
+                                           EVENT_RUN_COMPLETED};
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        transcript_clear(*state);
+        apply(*state, event_of(EVENT_RUN_STARTED, 1, "q"));
+        apply(*state, started(2, "handoff", "estimate"));
+        apply(*state, event_of(ends[i], 3, NULL));
+        assert_true(shows(*state, "compaction cut off"));
+    }
+}
+
+static void another_that_begins_leaves_the_first_cut_off(void **state)
+{
+    struct transcript *t = *state;
+    apply(t, started(1, "structured", "manual"));
+    apply(t, started(2, "handoff", "manual"));
+    assert_true(shows(t, "▣ compaction cut off · structured"));
+    assert_true(shows(t, "▣ compacting · handoff"));
+}
+
+/* What a page took for cut off may go on after all. */
+static void a_card_comes_back_to_life(void **state)
+{
+    struct transcript *t = *state;
+    struct event *page[] = {started(1, "handoff", "manual")};
+    prepend(t, page, 1, false);
+    apply(t, delta(0, "more", 0, 0));
+    assert_true(shows(t, "▣ compacting"));
+    apply(t, completed(3));
+    assert_true(shows(t, "▣ compacted"));
+    assert_false(shows(t, "cut off"));
+    assert_false(shows(t, "compacting"));
+}
+
+/* --- notes --- */
+
+static void an_undone_compaction_is_noted_and_marked(void **state)
+{
+    struct transcript *t = *state;
+    apply(t, completed(2));
+    apply(t, completed(5));
+    apply(t, undone(7, 5));
+    assert_true(shows(t, "— the compaction was taken back"));
+    char *text = screen(t);
+    char *first = strstr(text, "▣ compacted"), *second = strstr(first + 1, "▣ compacted");
+    char *mark = strstr(text, "· taken back");
+    assert_true(second && mark > second && !strstr(mark + 1, "· taken back"));
+    free(text);
+    assert_int_equal(transcript_newest_card(t), 5); /* still there to be read */
+}
+
+static void pins_are_noted(void **state)
+{
+    struct transcript *t = *state;
+    apply(t, event_of(EVENT_RUN_STARTED, 1, "keep **this**\nand more"));
+    struct event *pin = event_of(EVENT_MESSAGE_PINNED, 2, NULL);
+    pin->number = 1;
+    pin->flag = true;
+    apply(t, pin);
+    assert_true(shows(t, "— pinned: no compaction takes it away: “keep **this**”\n"));
+    pin = event_of(EVENT_MESSAGE_PINNED, 3, NULL);
+    pin->number = 77;
+    apply(t, pin);
+    assert_true(shows(t, "— no longer pinned\n"));
+}
+
+/* --- among runs and pages --- */
+
+static void a_card_stands_between_question_and_answer(void **state)
+{
+    struct transcript *t = *state;
+    apply(t, event_of(EVENT_RUN_STARTED, 1, "q"));
+    apply(t, started(2, "handoff", "estimate"));
+    apply(t, completed(3));
+    apply(t, event_of(EVENT_TEXT_COMPLETE, 4, "a"));
+    expect(t,
+           "\nyou\n  q\n\n▣ compacted · handoff · 101,204 → 6,310 tokens\n"
+           "  142 → 9 messages · anthropic/small · $0.01 · 4.2 s   ⏎ open\n\ntiro\n  a\n");
+}
+
+/* The history stays compacted, whatever becomes of the run. */
+static void a_retry_does_not_take_the_card_away(void **state)
+{
+    struct transcript *t = *state;
+    apply(t, event_of(EVENT_RUN_STARTED, 1, "q"));
+    apply(t, completed(3));
+    apply(t, event_of(EVENT_RUN_FAILED, 4, "broken"));
+    struct event *retry = event_of(EVENT_RUN_STARTED, 5, "q");
+    retry->number = 1;
+    apply(t, retry);
+    assert_false(shows(t, "broken"));
+    assert_true(shows(t, "▣ compacted"));
+    transcript_clear(t);
+    retry = event_of(EVENT_RUN_STARTED, 5, "q");
+    retry->number = 1;
+    apply(t, retry);
+    struct event *page[] = {event_of(EVENT_RUN_STARTED, 1, "q"), completed(3),
+                            event_of(EVENT_RUN_FAILED, 4, "broken")};
+    prepend(t, page, 3, false);
+    assert_false(shows(t, "broken"));
+    assert_true(shows(t, "▣ compacted"));
+}
+
+static void pages_join_a_card_that_they_cut(void **state)
+{
+    struct transcript *t = *state;
+    apply(t, completed(4));
+    apply(t, completed(6));
+    struct event *page[] = {started(2, "handoff", "manual"), delta(3, "half", 0, 0)};
+    prepend(t, page, 2, true);
+    assert_false(shows(t, "cut off"));
+    assert_false(shows(t, "compacting"));
+    struct event *older[] = {started(1, "handoff", "manual")};
+    prepend(t, older, 1, false);
+    assert_true(shows(t, "cut off")); /* another began after it */
+    char *text = screen(t);
+    assert_true(strstr(text, "cut off") < strstr(text, "compacted"));
+    free(text);
+}
+
+static void an_undo_reaches_back_over_pages(void **state)
+{
+    struct transcript *t = *state;
+    apply(t, undone(9, 3));
+    struct event *middle[] = {event_of(EVENT_RUN_STARTED, 6, "q")};
+    prepend(t, middle, 1, true);
+    struct event *page[] = {completed(2), completed(3)};
+    prepend(t, page, 2, false);
+    assert_true(shows(t, "· taken back\n"));
+    char *text = screen(t);
+    assert_true(strstr(text, "· taken back") > strstr(strstr(text, "compacted") + 1, "compacted"));
+    free(text);
+}
+
+/* Only the end of a log tells less than the events did as they came. */
+static void resumed_it_looks_the_same(void **state)
+{
+    struct transcript *t = *state;
+    struct event *live[] = {event_of(EVENT_RUN_STARTED, 1, "q"),
+                            started(2, "handoff", "manual"),
+                            delta(3, "part", 1, 2),
+                            completed(4),
+                            event_of(EVENT_TEXT_COMPLETE, 5, "a"),
+                            event_of(EVENT_RUN_COMPLETED, 6, "a"),
+                            undone(7, 4),
+                            started(8, "handoff", "overflow"),
+                            failed(9, "llm", "no")};
+    enum { COUNT = sizeof live / sizeof *live };
+    for (size_t i = 0; i < COUNT; i++) {
+        transcript_apply(t, live[i]);
+        transcript_tick(t, 1000 * (int64_t)i);
+    }
+    char *seen = screen(t);
+    transcript_clear(t);
+    prepend(t, live, COUNT, false);
+    expect(t, seen);
+    free(seen);
+}
+
+static void cards_are_found_for_opening(void **state)
+{
+    struct transcript *t = *state;
+    apply(t, event_of(EVENT_RUN_STARTED, 1, "q"));
+    assert_int_equal(transcript_newest_card(t), 0);
+    apply(t, completed(4));
+    apply(t, started(5, "handoff", "manual"));
+    assert_int_equal(transcript_card(t, 0), 0);
+    assert_int_equal(transcript_card(t, 1), 4);
+    assert_int_equal(transcript_card(t, 2), 0);
+    assert_int_equal(transcript_card(t, 99), 0);
+    assert_int_equal(transcript_newest_card(t), 4);
+    assert_false(transcript_toggle(t, 1)); /* it opens elsewhere */
+    apply(t, completed(6));
+    assert_int_equal(transcript_newest_card(t), 6);
+    for (int64_t seq = 7; seq < 60; seq++)
+        apply(t, event_of(EVENT_TEXT_COMPLETE, seq, "text"));
+    assert_int_equal(transcript_newest_card(t), 0); /* it is not on the screen */
+}
+
+/* --- any terminal --- */
+
+static void a_narrow_card_breaks_between_its_pieces(void **state)
+{
+    struct transcript *t = *state;
+    transcript_resize(t, 40, 30);
+    apply(t, started(1, "handoff", "input_tokens"));
+    apply(t, delta(0, "日本語の要約がここに流れていますので長い行は折り返されます", 2, 5));
+    expect(t,
+           "\n▣ compacting · handoff · 101,204 tokens\n"
+           "  0 s   Esc cancels\n"
+           "  anthropic/small\n"
+           "  limit of 100,000 tokens reached\n"
+           "  part 2 of 5\n"
+           "  日本語の要約がここに流れていますので長\n"
+           "  い行は折り返されます\n");
+    apply(t, completed(2));
+    expect(t,
+           "\n▣ compacted · handoff\n"
+           "  101,204 → 6,310 tokens\n"
+           "  142 → 9 messages · anthropic/small\n"
+           "  $0.01 · 4.2 s   ⏎ open\n");
+}
+
+static void without_utf8_it_is_ascii(void **state)
+{
+    glyph_set_ascii(true);
+    apply(*state, started(1, "handoff", "manual"));
+    apply(*state, completed(2));
+    apply(*state, failed(3, "llm", "no"));
+    char *text = screen(*state);
+    for (const char *p = text; *p; p++)
+        assert_true((unsigned char)*p < 0x80);
+    assert_non_null(strstr(text, "# compacted - handoff - 101,204 -> 6,310 tokens\n"));
+    assert_non_null(strstr(text, "4.2 s   Enter open"));
+    assert_non_null(strstr(text, "x not compacted - handoff"));
+    free(text);
+}
+
+/* --- anything --- */
+
+static uint64_t next_random(uint64_t *seed)
+{
+    *seed = *seed * 6364136223846793005u + 1442695040888963407u;
+    return *seed >> 33;
+}
+
+static char *random_text(uint64_t *seed)
+{
+    static char texts[][64] = {"",
+                               "handoff",
+                               "日本語の長い長い名前の要約モデル",
+                               "\x1b]0;evil\x07 \x1b[2J",
+                               "bad \xff\xc3 utf-8",
+                               "a\nb\n\n\nc",
+                               "e\u0301\u0301\u0301 👩\u200d👩\u200d👧",
+                               "micro",
+                               "a name of many words that nobody would ever give a model"};
+    uint64_t n = next_random(seed) % (sizeof texts / sizeof *texts + 1);
+    return n < sizeof texts / sizeof *texts ? texts[n] : NULL;
+}
+
+/* Its strings are not owned. */
+static struct event random_event(uint64_t *seed, int64_t seq)
+{
+    static const enum event_type types[] = {EVENT_COMPACTION_STARTED,   EVENT_COMPACTION_DELTA,
+                                            EVENT_COMPACTION_COMPLETED, EVENT_COMPACTION_FAILED,
+                                            EVENT_COMPACTION_UNDONE,    EVENT_MESSAGE_PINNED,
+                                            EVENT_RUN_STARTED,          EVENT_TEXT_COMPLETE,
+                                            EVENT_INTERRUPTED,          EVENT_RETRYING};
+    struct event ev = {.type = types[next_random(seed) % (sizeof types / sizeof *types)],
+                       .seq = seq};
+    char **texts[] = {&ev.text,
+                      &ev.name,
+                      &ev.model,
+                      &ev.compaction.mode,
+                      &ev.compaction.effective_mode,
+                      &ev.compaction.stage,
+                      &ev.compaction.trigger,
+                      &ev.compaction.reason};
+    int64_t *figures[] = {&ev.compaction.input_tokens, &ev.compaction.estimate,
+                          &ev.compaction.threshold,    &ev.compaction.tokens_before,
+                          &ev.compaction.tokens_after, &ev.number};
+    int *counts[] = {&ev.compaction.messages_before,
+                     &ev.compaction.messages_after,
+                     &ev.compaction.messages_changed,
+                     &ev.compaction.entries_indexed,
+                     &ev.compaction.failures,
+                     &ev.count,
+                     &ev.limit};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        *texts[i] = random_text(seed);
+    for (size_t i = 0; i < sizeof figures / sizeof *figures; i++)
+        *figures[i] = (int64_t)(next_random(seed) % 7 ? next_random(seed) % 2000 : INT64_MAX) - 5;
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+        *counts[i] = (int)(next_random(seed) % 50) - 5;
+    ev.flag = next_random(seed) % 2;
+    ev.compaction.suspended = next_random(seed) % 2;
+    ev.used = (double)(next_random(seed) % 100) / 1000 - 0.01;
+    if (ev.type == EVENT_COMPACTION_UNDONE || ev.type == EVENT_RUN_STARTED)
+        ev.number = (int64_t)(next_random(seed) % (uint64_t)seq);
+    return ev;
+}
+
+static void check_rows(struct transcript *t, int width)
+{
+    size_t count;
+    const struct transcript_row *rows = transcript_rows(t, &count);
+    for (size_t i = 0; i < count; i++) {
+        const struct row *row = &rows[i].rows->list.items[rows[i].index];
+        const char *text = rows[i].rows->text.data + row->text;
+        assert_true(rows_width(rows[i].rows, rows[i].index) <= (size_t)width);
+        assert_true(utf8_valid(text, row->len));
+        for (uint32_t b = 0; b < row->len; b++)
+            assert_true((unsigned char)text[b] >= 0x20 && text[b] != 0x7f);
+    }
+}
+
+static void nothing_breaks_a_card(void **state)
+{
+    (void)state;
+    uint64_t seed = support_seed();
+    for (int round = 0; round < 150; round++) {
+        struct transcript *t = transcript_new();
+        transcript_set_hints(t, "Esc", "Enter", round % 2);
+        for (int64_t seq = 101; seq < 161; seq++) {
+            int width = 1 + (int)(next_random(&seed) % 60);
+            struct event ev = random_event(&seed, seq);
+            transcript_apply(t, &ev);
+            transcript_tick(t, (int64_t)(next_random(&seed) % 200000));
+            transcript_resize(t, width, 25);
+            check_rows(t, width);
+            if (seq % 20 == 0) {
+                struct event events[5], *page[5];
+                int64_t from = 101 - (seq - 100) * 2 / 3;
+                for (int i = 0; i < 5; i++) {
+                    events[i] = random_event(&seed, from + i);
+                    page[i] = &events[i];
+                }
+                transcript_prepend(t, page, 5, true);
+                check_rows(t, width);
+            }
+        }
+        transcript_free(t);
+    }
+}
+
+#define CARD_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        CARD_TEST(a_running_card_says_what_goes_on),
+        CARD_TEST(seconds_are_counted),
+        CARD_TEST(every_trigger_has_words),
+        CARD_TEST(a_model_is_named_only_where_one_is_asked),
+        CARD_TEST(the_end_of_the_summary_streams),
+        CARD_TEST(a_part_of_a_folded_history_begins_anew),
+        CARD_TEST(a_repeated_call_begins_anew),
+        CARD_TEST(only_the_end_of_a_summary_is_held),
+        CARD_TEST(a_giant_summary_shows_its_end),
+        CARD_TEST(an_outcome_is_two_lines),
+        CARD_TEST(the_figures_of_the_specification),
+        CARD_TEST(shortened_tool_results_are_counted),
+        CARD_TEST(another_mode_than_asked_for_says_why),
+        CARD_TEST(how_to_choose_another_mode_is_the_last_line),
+        CARD_TEST(a_changed_draft_is_said),
+        CARD_TEST(every_failure_has_its_words),
+        CARD_TEST(suspension_is_said),
+        CARD_TEST(a_compaction_that_was_cut_off_says_so),
+        CARD_TEST(a_run_that_ends_leaves_no_card_running),
+        CARD_TEST(another_that_begins_leaves_the_first_cut_off),
+        CARD_TEST(a_card_comes_back_to_life),
+        CARD_TEST(an_undone_compaction_is_noted_and_marked),
+        CARD_TEST(pins_are_noted),
+        CARD_TEST(a_card_stands_between_question_and_answer),
+        CARD_TEST(a_retry_does_not_take_the_card_away),
+        CARD_TEST(pages_join_a_card_that_they_cut),
+        CARD_TEST(an_undo_reaches_back_over_pages),
+        CARD_TEST(resumed_it_looks_the_same),
+        CARD_TEST(cards_are_found_for_opening),
+        CARD_TEST(a_narrow_card_breaks_between_its_pieces),
+        CARD_TEST(without_utf8_it_is_ascii),
+        CARD_TEST(nothing_breaks_a_card),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,590 @@
+/* An opened card without terminal and service: the summary, what was shortened, what went; and the
+ * way to a message in the transcript. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <locale.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/mem.h"
+#include "base/utf8.h"
+#include "tests/support.h"
+#include "ui/compaction_detail.h"
+#include "ui/glyph.h"
+#include "ui/transcript.h"
+
+enum { SEQ = 900 };
+
+static struct {
+    struct compaction_detail *view;
+    struct keymap keymap;
+    VEC(struct command *) sent;
+    int width, height;
+} the;
+
+static void collect(void *context, struct command *c)
+{
+    (void)context;
+    vec_push(&the.sent, c);
+}
+
+static void forget_sent(void)
+{
+    for (size_t i = 0; i < the.sent.len; i++)
+        command_free(the.sent.items[i]);
+    vec_clear(&the.sent);
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    memset(&the, 0, sizeof the);
+    keymap_init(&the.keymap);
+    the.width = 80;
+    the.height = 22;
+    const struct compaction_host host = {&the.keymap, collect, NULL};
+    the.view = compaction_detail_new(&host, SEQ);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    compaction_detail_free(the.view);
+    forget_sent();
+    vec_release(&the.sent);
+    keymap_release(&the.keymap);
+    return 0;
+}
+
+static const struct command *sent(void)
+{
+    if (the.sent.len == 0)
+        return NULL;
+    assert_int_equal(the.sent.len, 1);
+    assert_int_equal(the.sent.items[0]->type, COMMAND_DROPPED);
+    return the.sent.items[0];
+}
+
+/* --- made-up answers --- */
+
+static struct event *completed(const char *summary)
+{
+    struct event *ev = event_new(EVENT_COMPACTION_COMPLETED);
+    ev->seq = SEQ;
+    ev->text = mem_strdup(summary);
+    ev->model = mem_strdup("small-model");
+    ev->number = 4200;
+    ev->compaction.mode = mem_strdup("handoff");
+    ev->compaction.effective_mode = mem_strdup("handoff");
+    ev->compaction.stage = mem_strdup(*summary ? "summary" : "micro");
+    ev->compaction.trigger = mem_strdup("manual");
+    ev->compaction.tokens_before = 101204;
+    ev->compaction.tokens_after = 6310;
+    ev->compaction.messages_before = 142;
+    ev->compaction.messages_after = 9;
+    ev->compaction.messages_dropped = 134;
+    return ev;
+}
+
+static struct notice *page(const char *place, struct event *ev, bool more)
+{
+    struct notice *n = notice_new(NOTICE_DROPPED);
+    n->number = SEQ;
+    n->text = mem_strdup(place);
+    n->event = ev;
+    n->flag = more;
+    return n;
+}
+
+static struct event *add(struct notice *n, enum event_type type, int64_t seq, const char *text)
+{
+    struct event *ev = event_new(type);
+    ev->seq = seq;
+    ev->text = mem_strdup(text);
+    vec_push(&n->events, ev);
+    return ev;
+}
+
+static void add_tool(struct notice *n, enum event_type type, int64_t seq, const char *name,
+                     const char *text)
+{
+    struct event *ev = add(n, type, seq, text);
+    ev->id = mem_strdup("call-1");
+    ev->name = mem_strdup(name);
+}
+
+static void give(struct notice *n)
+{
+    compaction_detail_take(the.view, n);
+    notice_free(n);
+}
+
+/* Turn 4: a question, reasoning and a call, its result, an answer; then turn 5's question. */
+static struct notice *usual(bool more)
+{
+    struct notice *n = page("0", completed("## Goal\n\n- sleep in **Kyoto**\n"), more);
+    add(n, EVENT_RUN_STARTED, 10, "where to sleep?\nsecond line of it");
+    add(n, EVENT_TURN_STARTED, 11, NULL)->number = 4;
+    add(n, EVENT_REASONING_COMPLETE, 12, "let me think");
+    add_tool(n, EVENT_TOOL_CALL_REQUESTED, 13, "search_files", "{\"query\":\"ryokan\"}");
+    add_tool(n, EVENT_TOOL_EXECUTION_COMPLETED, 14, "search_files", "three hits");
+    add(n, EVENT_TURN_STARTED, 15, NULL)->number = 4;
+    add(n, EVENT_TEXT_COMPLETE, 16, "In the ryokan.");
+    add(n, EVENT_RUN_STARTED, 20, "and the price?");
+    return n;
+}
+
+/* --- a person --- */
+
+static enum compaction_result press(const char *name)
+{
+    struct key key = {0};
+    assert_true(key_parse(name, &key));
+    return compaction_detail_key(the.view, keymap_find(&the.keymap, &key), &key);
+}
+
+static enum compaction_result letter(char c)
+{
+    struct key key = {.code = K_CHAR, .cp = (uint32_t)c};
+    return compaction_detail_key(the.view, ACTION_NONE, &key);
+}
+
+static void assert_clean(const char *text, size_t len)
+{
+    assert_true(utf8_valid(text, len));
+    for (size_t at = 0; at < len;) {
+        uint32_t cp;
+        at += utf8_decode(text + at, len - at, &cp);
+        assert_true(cp >= 0x20 && cp != 0x7f && !(cp >= 0x80 && cp < 0xa0) &&
+                    !(cp >= 0x202a && cp <= 0x202e));
+    }
+}
+
+static const struct rows *rows_now(void)
+{
+    compaction_detail_resize(the.view, the.width, the.height);
+    const struct rows *rows = compaction_detail_rows(the.view);
+    assert_int_equal(rows->list.len, the.height);
+    for (size_t i = 0; i < rows->list.len; i++) {
+        const struct row *row = &rows->list.items[i];
+        assert_clean(rows->text.data + row->text, row->len);
+        assert_int_equal(rows_width(rows, i), the.width);
+    }
+    return rows;
+}
+
+static const char *row_text(size_t index)
+{
+    static char text[4096];
+    const struct rows *rows = rows_now();
+    const struct row *row = &rows->list.items[index];
+    snprintf(text, sizeof text, "%.*s", (int)row->len, rows->text.data + row->text);
+    return text;
+}
+
+static size_t find(const char *text)
+{
+    for (size_t i = 0; i < (size_t)the.height; i++)
+        if (strstr(row_text(i), text))
+            return i;
+    return SIZE_MAX;
+}
+
+static void assert_shown(const char *text)
+{
+    if (find(text) == SIZE_MAX)
+        fail_msg("not shown: %s", text);
+}
+
+static void assert_not_shown(const char *text)
+{
+    assert_int_equal(find(text), SIZE_MAX);
+}
+
+/* Moves down until the chosen row has this text. */
+static void choose(const char *text)
+{
+    const char *pointer = glyph(GLYPH_POINTER);
+    letter('g');
+    for (int tries = 0; tries < 400; tries++) {
+        for (size_t i = 0; i < (size_t)the.height; i++) {
+            const char *row = row_text(i);
+            if (strncmp(row, pointer, strlen(pointer)) == 0 && strstr(row, text))
+                return;
+        }
+        press("down");
+    }
+    fail_msg("cannot be chosen: %s", text);
+}
+
+/* --- tests --- */
+
+static void it_asks_at_once(void **state)
+{
+    (void)state;
+    assert_int_equal(sent()->number, SEQ);
+    assert_string_equal(sent()->text, "0");
+    assert_true(sent()->limit > 0);
+    assert_shown("loading");
+    give(usual(false));
+    assert_not_shown("loading");
+}
+
+static void the_outcome_stands_above(void **state)
+{
+    (void)state;
+    give(usual(false));
+    assert_shown("Compaction");
+    assert_shown("101,204");
+    assert_shown("6,310");
+    assert_shown("142");
+    assert_shown("small-model");
+}
+
+static void the_summary_is_open_and_laid_out(void **state)
+{
+    (void)state;
+    give(usual(false));
+    assert_shown("Summary");
+    assert_shown("sleep in Kyoto");
+    assert_not_shown("##");
+    assert_not_shown("**");
+    choose("Summary");
+    press("enter");
+    assert_not_shown("sleep in Kyoto");
+}
+
+static void the_messages_that_went_are_listed(void **state)
+{
+    (void)state;
+    give(usual(false));
+    assert_shown("5 messages went");
+    const char *row = row_text(find("where to sleep?"));
+    assert_non_null(strstr(row, "you"));
+    assert_non_null(strstr(row, "t4"));
+    assert_not_shown("second line of it");
+    row = row_text(find("search_files {"));
+    assert_non_null(strstr(row, "tiro"));
+    assert_null(strstr(row, "Reasoning"));
+    row = row_text(find("search_files:"));
+    assert_non_null(strstr(row, "tool"));
+    assert_non_null(strstr(row_text(find("In the ryokan.")), "t4"));
+    assert_null(strstr(row_text(find("and the price?")), "t4"));
+}
+
+static void each_opens_to_its_whole_text(void **state)
+{
+    (void)state;
+    give(usual(false));
+    choose("where to sleep?");
+    press("enter");
+    assert_shown("second line of it");
+    choose("search_files {");
+    press("enter");
+    assert_shown("let me think");
+    assert_shown("{\"query\":\"ryokan\"}");
+    choose("search_files:");
+    press("enter");
+    assert_shown("three hits");
+}
+
+static void what_was_taken_back_is_not_listed(void **state)
+{
+    (void)state;
+    struct notice *n = page("0", completed("short"), false);
+    add(n, EVENT_RUN_STARTED, 10, "first try");
+    add(n, EVENT_TEXT_COMPLETE, 11, "half")->flag = true;
+    add(n, EVENT_RUN_STARTED, 20, "second try")->number = 10;
+    add(n, EVENT_TEXT_COMPLETE, 21, "half again")->flag = true;
+    add(n, EVENT_RUN_STARTED, 30, "failed at once");
+    add(n, EVENT_RUN_FAILED, 31, "no server");
+    add(n, EVENT_RUN_STARTED, 40, "last");
+    give(n);
+    assert_not_shown("first try");
+    assert_shown("second try");
+    assert_not_shown("failed at once");
+    assert_shown("3 messages went");
+    choose("half again");
+    press("enter");
+    assert_shown("(interrupted)");
+}
+
+static void more_is_asked_for_when_its_end_comes_near(void **state)
+{
+    (void)state;
+    struct notice *n = page("0", completed("short"), true);
+    forget_sent();
+    for (int i = 0; i < 100; i++)
+        add(n, EVENT_RUN_STARTED, 10 + i, "one of many");
+    give(n);
+    rows_now();
+    assert_shown("134 messages went"); /* not all are listed yet */
+    assert_null(sent());
+    letter('G');
+    rows_now();
+    assert_string_equal(sent()->text, "100");
+    rows_now();
+    assert_non_null(sent()); /* once */
+    forget_sent();
+    give(page("0", NULL, true)); /* of nobody's question */
+    rows_now();
+    assert_null(sent());
+    n = page("100", completed("short"), false);
+    add(n, EVENT_TEXT_COMPLETE, 200, "the very last");
+    give(n);
+    letter('G');
+    assert_shown("the very last");
+    assert_not_shown("loading");
+    assert_null(sent());
+    letter('g');
+    assert_shown("101 messages went");
+}
+
+static void pieces_of_a_message_come_with_different_pages(void **state)
+{
+    (void)state;
+    struct notice *n = page("0", completed("short"), true);
+    add(n, EVENT_RUN_STARTED, 10, "question");
+    add(n, EVENT_TEXT_COMPLETE, 11, "first half");
+    forget_sent();
+    give(n);
+    choose("first half");
+    press("enter");
+    n = page("2", completed("short"), false);
+    add_tool(n, EVENT_TOOL_CALL_REQUESTED, 12, "list_directory", "{}");
+    give(n);
+    assert_shown("list_directory {}");
+    assert_shown("2 messages went");
+}
+
+static void other_answers_change_nothing(void **state)
+{
+    (void)state;
+    struct notice *n = usual(false);
+    n->number = SEQ + 1;
+    give(n);
+    assert_shown("loading");
+    give(usual(false));
+    give(usual(false));
+    assert_shown("5 messages went");
+}
+
+static void micro_says_which_results_were_shortened(void **state)
+{
+    (void)state;
+    struct notice *n = page("0", completed(""), false);
+    n->event->compaction.history = mem_strdup(
+        "[[0,5],{\"of\":5,\"message\":{\"role\":\"tool\",\"seq\":77,\"turn\":3,\"content\":[{"
+        "\"type\":\"tool_result\",\"id\":\"c\",\"name\":\"read_file\",\"text\":\"its first bytes "
+        "[50,000 bytes]\"}]}},[6,136]]");
+    give(n);
+    assert_not_shown("Summary");
+    assert_not_shown("went");
+    assert_shown("1 message has less in it");
+    choose("read_file:");
+    assert_non_null(strstr(row_text(find("read_file:")), "t3"));
+    press("enter");
+    assert_shown("[50,000 bytes]");
+    letter('k');
+    assert_int_equal(letter('o'), COMPACTION_STAYS);
+    choose("read_file:");
+    assert_int_equal(letter('o'), COMPACTION_JUMP);
+    assert_int_equal(compaction_detail_message(the.view), 77);
+}
+
+static void a_history_that_is_none_is_passed_over(void **state)
+{
+    static const char *const histories[] = {
+        "", "[", "{}", "[[0,999999]]", "[[-1,5]]", "[{\"of\":1000,\"message\":{}}]", "[1,2,3]"};
+    for (size_t i = 0; i < sizeof histories / sizeof *histories; i++) {
+        struct notice *n = usual(false);
+        n->event->compaction.history = mem_strdup(histories[i]);
+        if (i > 0) {
+            tear_down(state);
+            set_up(state);
+        }
+        give(n);
+        assert_shown("5 messages went");
+        assert_not_shown("less in");
+    }
+}
+
+static void o_goes_to_the_message(void **state)
+{
+    (void)state;
+    give(usual(false));
+    assert_int_equal(letter('o'), COMPACTION_STAYS);
+    choose("In the ryokan.");
+    assert_int_equal(letter('o'), COMPACTION_JUMP);
+    assert_int_equal(compaction_detail_message(the.view), 16);
+}
+
+static void esc_closes(void **state)
+{
+    (void)state;
+    assert_int_equal(press("escape"), COMPACTION_CLOSED);
+    give(usual(false));
+    assert_int_equal(press("escape"), COMPACTION_CLOSED);
+    assert_int_equal(press("ctrl-c"), COMPACTION_CLOSED);
+}
+
+static void errors_are_said_in_it(void **state)
+{
+    (void)state;
+    assert_false(compaction_detail_failed(the.view, COMMAND_PAGE, "no"));
+    assert_true(compaction_detail_failed(the.view, COMMAND_DROPPED, "It cannot\x1b[1m be read."));
+    assert_shown("be read.");
+    assert_not_shown("loading");
+    press("down");
+    assert_shown("be read.");
+}
+
+static void a_click_opens(void **state)
+{
+    (void)state;
+    give(usual(false));
+    compaction_detail_click(the.view, (int)find("where to sleep?"));
+    assert_shown("second line of it");
+    compaction_detail_click(the.view, -1);
+    compaction_detail_click(the.view, 0);
+    compaction_detail_click(the.view, 99);
+}
+
+static void any_text_fits_any_size(void **state)
+{
+    static const char *const texts[] = {
+        "",
+        "\x1b[2J\x1b]52;c;aGk=\x07 red \23331m \xe2\x80\xae rtl",
+        "京都の旅館で朝食をとる。京都の旅館で朝食をとる。京都の旅館で朝食をとる。",
+        "\xff\xfe\xc3( broken \xe4\xba",
+        "tab\tand\ttab\r\nline\r\rend",
+        "| a | b |\n|---|---|\n| 京都 | \x1b[31m |\n\n```c\nint a;\n```\n"};
+    static const int widths[] = {2, 3, 5, 10, 20, 40, 80, 120};
+    (void)state;
+    struct notice *n = page("0", completed(texts[1]), false);
+    free(n->event->text);
+    n->event->text = mem_printf("%s\n\n%s\n\n%s", texts[1], texts[2], texts[5]);
+    free(n->event->model);
+    n->event->model = mem_strdup("model\x1b[31m\n");
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        add(n, EVENT_RUN_STARTED, (int64_t)i * 10 + 1, texts[i]);
+        add(n, EVENT_TEXT_COMPLETE, (int64_t)i * 10 + 2, texts[i]);
+        add_tool(n, EVENT_TOOL_CALL_REQUESTED, (int64_t)i * 10 + 3, texts[i], texts[i]);
+        add_tool(n, EVENT_TOOL_EXECUTION_COMPLETED, (int64_t)i * 10 + 4, texts[i], texts[i]);
+    }
+    give(n);
+    for (int i = 0; i < 100; i++) {
+        press("down");
+        press("enter");
+    }
+    for (size_t w = 0; w < sizeof widths / sizeof *widths; w++)
+        for (the.width = widths[w], the.height = 1; the.height < 45; the.height++) {
+            rows_now();
+            press(the.height % 3 ? "down" : "pageup");
+        }
+}
+
+/* Processor time of some frames at the end of so many pages. */
+static double frames(int pages)
+{
+    for (int p = 0; p < pages; p++) {
+        char place[16];
+        snprintf(place, sizeof place, "%d", p * 200);
+        struct notice *n = page(place, completed("short"), p + 1 < pages);
+        for (int i = 0; i < 200; i++)
+            add(n, EVENT_RUN_STARTED, 1 + p * 200 + i, "one of many");
+        give(n);
+        letter('G');
+        rows_now();
+    }
+    clock_t started = clock();
+    for (int i = 0; i < 300; i++) {
+        press(i % 2 ? "pagedown" : "pageup");
+        compaction_detail_rows(the.view);
+    }
+    return (double)(clock() - started);
+}
+
+static void thousands_are_fast(void **state)
+{
+    double few = frames(1);
+    tear_down(state);
+    set_up(state);
+    double many = frames(50);
+    letter('g');
+    assert_shown("10,000 messages went");
+    assert_true(many < few * 5 + CLOCKS_PER_SEC / 20);
+}
+
+/* --- the transcript --- */
+
+static void the_transcript_shows_an_event(void **state)
+{
+    (void)state;
+    struct transcript *t = transcript_new();
+    struct notice *n = notice_new(NOTICE_PAGE);
+    size_t count;
+    for (int i = 0; i < 100; i++) {
+        char text[32];
+        snprintf(text, sizeof text, "question %d", i);
+        add(n, EVENT_RUN_STARTED, 100 + i * 10, text);
+        add(n, EVENT_TEXT_COMPLETE, 105 + i * 10, "answer");
+        add(n, EVENT_RUN_COMPLETED, 107 + i * 10, NULL);
+    }
+    transcript_prepend(t, n->events.items, n->events.len, true);
+    transcript_resize(t, 40, 10);
+    transcript_rows(t, &count);
+    assert_true(transcript_show_event(t, 300)); /* question 20 */
+    const struct transcript_row *rows = transcript_rows(t, &count);
+    const struct row *second = &rows[1].rows->list.items[rows[1].index];
+    char *text = mem_strndup(rows[1].rows->text.data + second->text, second->len);
+    assert_non_null(strstr(text, "question 20"));
+    free(text);
+    assert_false(transcript_at_end(t));
+    assert_false(transcript_show_event(t, 50)); /* on an older page */
+    assert_true(transcript_wants_before(t) > 0);
+    assert_true(transcript_show_event(t, 5000));
+    transcript_rows(t, &count);
+    assert_true(transcript_at_end(t));
+    transcript_free(t);
+    t = transcript_new();
+    assert_false(transcript_show_event(t, 1));
+    transcript_free(t);
+    notice_free(n);
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(it_asks_at_once),
+        TEST(the_outcome_stands_above),
+        TEST(the_summary_is_open_and_laid_out),
+        TEST(the_messages_that_went_are_listed),
+        TEST(each_opens_to_its_whole_text),
+        TEST(what_was_taken_back_is_not_listed),
+        TEST(more_is_asked_for_when_its_end_comes_near),
+        TEST(pieces_of_a_message_come_with_different_pages),
+        TEST(other_answers_change_nothing),
+        TEST(micro_says_which_results_were_shortened),
+        TEST(a_history_that_is_none_is_passed_over),
+        TEST(o_goes_to_the_message),
+        TEST(esc_closes),
+        TEST(errors_are_said_in_it),
+        TEST(a_click_opens),
+        TEST(any_text_fits_any_size),
+        TEST(thousands_are_fast),
+        TEST(the_transcript_shows_an_event),
+    };
+    setlocale(LC_ALL, "C.UTF-8");
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,810 @@
+/* The context screen without terminal and service: what it asks, what it draws of made-up answers,
+ * what its keys do. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <locale.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "base/utf8.h"
+#include "tests/support.h"
+#include "ui/context_view.h"
+#include "ui/glyph.h"
+
+static struct {
+    struct context_view *view;
+    struct keymap keymap;
+    VEC(struct command *) sent;
+    int width, height;
+    int64_t now_ms;
+} the;
+
+static int64_t now_ms(void)
+{
+    return the.now_ms;
+}
+
+static void collect(void *context, struct command *c)
+{
+    (void)context;
+    vec_push(&the.sent, c);
+}
+
+static void forget_sent(void)
+{
+    for (size_t i = 0; i < the.sent.len; i++)
+        command_free(the.sent.items[i]);
+    vec_clear(&the.sent);
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    memset(&the, 0, sizeof the);
+    keymap_init(&the.keymap);
+    the.width = 80;
+    the.height = 22;
+    the.now_ms = 5000;
+    clock_replace(NULL, now_ms);
+    const struct context_host host = {&the.keymap, collect, NULL};
+    the.view = context_view_new(&host);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    context_view_free(the.view);
+    forget_sent();
+    vec_release(&the.sent);
+    keymap_release(&the.keymap);
+    clock_replace(NULL, NULL);
+    return 0;
+}
+
+/* The one command that was sent since the last time; NULL: none. */
+static const struct command *sent(enum command_type type)
+{
+    const struct command *found = NULL;
+    for (size_t i = 0; i < the.sent.len; i++)
+        if (the.sent.items[i]->type == type) {
+            assert_null(found);
+            found = the.sent.items[i];
+        }
+    return found;
+}
+
+/* --- made-up answers --- */
+
+static struct context_part part(enum context_kind kind, enum role role, int64_t seq, int turn,
+                                int64_t tokens, const char *text)
+{
+    return (struct context_part){.kind = kind,
+                                 .role = role,
+                                 .seq = seq,
+                                 .turn = turn,
+                                 .tokens = tokens,
+                                 .text = mem_strdup(text)};
+}
+
+static void add(struct notice *n, struct context_part p)
+{
+    vec_push(&n->context.parts, p);
+    n->context.tokens += p.tokens;
+}
+
+static struct notice *answer_of(const char *mode)
+{
+    struct notice *n = notice_new(NOTICE_CONTEXT);
+    n->context.mode = mem_strdup(mode);
+    n->context.tokens_after = -1;
+    n->context.last_input = n->context.cached = -1;
+    return n;
+}
+
+static void give(struct notice *n)
+{
+    context_view_take(the.view, n);
+    notice_free(n);
+}
+
+/* system 100, tools 300, summary 500, four messages of 25 … */
+static struct notice *usual(void)
+{
+    struct notice *n = answer_of("handoff");
+    add(n, part(CONTEXT_SYSTEM, ROLE_SYSTEM, 0, 0, 100, "You are a helper.\nSecond line."));
+    add(n, part(CONTEXT_TOOLS, ROLE_SYSTEM, 0, 0, 300, "read_file {…}"));
+    add(n, part(CONTEXT_SUMMARY, ROLE_USER, 3, 1, 500, "[Context compacted]\nGoal: Kyoto"));
+    add(n, part(CONTEXT_MESSAGE, ROLE_USER, 20, 7, 1000, "where to sleep?"));
+    add(n, part(CONTEXT_MESSAGE, ROLE_ASSISTANT, 23, 7, 6000, "In the ryokan.\nBy the river."));
+    add(n, part(CONTEXT_MESSAGE, ROLE_TOOL, 26, 7, 1600, "search: 3 hits"));
+    add(n, part(CONTEXT_MESSAGE, ROLE_USER, 30, 8, 500, "and then?"));
+    n->context.window = 200000;
+    n->context.threshold = 100000;
+    n->context.last_input = 9321;
+    n->context.cached = 900;
+    n->context.tokens_after = 2400;
+    n->context.parts.items[3].goes = n->context.parts.items[4].goes = true;
+    n->context.parts.items[6].pinned = true;
+    return n;
+}
+
+static void begin(void)
+{
+    give(usual());
+    forget_sent();
+}
+
+/* --- a person --- */
+
+static enum context_result press(const char *name)
+{
+    struct key key = {0};
+    assert_true(key_parse(name, &key));
+    return context_view_key(the.view, keymap_find(&the.keymap, &key), &key);
+}
+
+static enum context_result letter(char c)
+{
+    struct key key = {.code = K_CHAR, .cp = (uint32_t)c};
+    return context_view_key(the.view, ACTION_NONE, &key);
+}
+
+static void assert_clean(const char *text, size_t len)
+{
+    assert_true(utf8_valid(text, len));
+    for (size_t at = 0; at < len;) {
+        uint32_t cp;
+        at += utf8_decode(text + at, len - at, &cp);
+        assert_true(cp >= 0x20 && cp != 0x7f && !(cp >= 0x80 && cp < 0xa0) &&
+                    !(cp >= 0x202a && cp <= 0x202e));
+    }
+}
+
+static const struct rows *rows_now(void)
+{
+    context_view_resize(the.view, the.width, the.height);
+    const struct rows *rows = context_view_rows(the.view);
+    assert_int_equal(rows->list.len, the.height);
+    for (size_t i = 0; i < rows->list.len; i++) {
+        const struct row *row = &rows->list.items[i];
+        assert_clean(rows->text.data + row->text, row->len);
+        assert_int_equal(rows_width(rows, i), the.width);
+    }
+    return rows;
+}
+
+static const char *row_text(size_t index)
+{
+    static char text[4096];
+    const struct rows *rows = rows_now();
+    const struct row *row = &rows->list.items[index];
+    snprintf(text, sizeof text, "%.*s", (int)row->len, rows->text.data + row->text);
+    return text;
+}
+
+/* The row with this text; SIZE_MAX: none. */
+static size_t find(const char *text)
+{
+    for (size_t i = 0; i < (size_t)the.height; i++)
+        if (strstr(row_text(i), text))
+            return i;
+    return SIZE_MAX;
+}
+
+static void assert_shown(const char *text)
+{
+    if (find(text) == SIZE_MAX)
+        fail_msg("not shown: %s", text);
+}
+
+static void assert_not_shown(const char *text)
+{
+    assert_int_equal(find(text), SIZE_MAX);
+}
+
+/* The row of the parts that the pointer is at has this text. */
+static void assert_chosen(const char *text)
+{
+    const char *pointer = glyph(GLYPH_POINTER);
+    for (size_t i = 0; i < (size_t)the.height; i++) {
+        const char *row = row_text(i);
+        if (strncmp(row, pointer, strlen(pointer)) == 0) {
+            assert_non_null(strstr(row, text));
+            return;
+        }
+    }
+    fail_msg("nothing is chosen");
+}
+
+/* --- tests --- */
+
+static void it_asks_at_once(void **state)
+{
+    (void)state;
+    assert_non_null(sent(COMMAND_CONTEXT));
+    assert_shown("loading");
+    give(usual());
+    assert_not_shown("loading");
+}
+
+static void the_head_has_the_figures(void **state)
+{
+    (void)state;
+    the.width = 120;
+    begin();
+    assert_shown("Context  ~10,000 tokens");
+    assert_shown("window 200,000");
+    assert_shown("threshold 100,000");
+    assert_shown("last request 9,321");
+    assert_shown("cached 900");
+}
+
+static void nothing_unknown_is_shown_as_a_number(void **state)
+{
+    (void)state;
+    struct notice *n = answer_of(NULL);
+    add(n, part(CONTEXT_SYSTEM, ROLE_SYSTEM, 0, 0, 100, "You are."));
+    give(n);
+    assert_not_shown("window");
+    assert_not_shown("threshold");
+    assert_not_shown("cached");
+    assert_not_shown("-1");
+    assert_not_shown("summary");
+    assert_shown("Conversations are not shortened here.");
+}
+
+static void each_kind_has_its_share(void **state)
+{
+    (void)state;
+    begin();
+    const char *system = mem_strdup(row_text(find(" system ")));
+    assert_non_null(strstr(system, " 100 "));
+    assert_non_null(strstr(system, " 1 %"));
+    free((char *)system);
+    const char *history = row_text(find(" history "));
+    assert_non_null(strstr(history, " 9,100 "));
+    assert_non_null(strstr(history, "91 %"));
+    assert_non_null(strstr(history, glyph(GLYPH_GAUGE_FULL)));
+    assert_non_null(strstr(history, glyph(GLYPH_GAUGE_EMPTY)));
+}
+
+static void a_lower_screen_has_the_shares_in_a_row(void **state)
+{
+    (void)state;
+    the.height = 12;
+    begin();
+    assert_shown("system 1 % \xc2\xb7 tools 3 % \xc2\xb7 summary 5 % \xc2\xb7 history 91 %");
+}
+
+static void it_says_what_a_compaction_would_drop(void **state)
+{
+    (void)state;
+    begin();
+    assert_shown(
+        "a compaction now (handoff) would drop 2 messages, 10,000 \xe2\x86\x92 ~2,400 "
+        "tokens");
+    struct notice *n = usual();
+    n->context.parts.items[3].goes = false;
+    give(n);
+    assert_shown("would drop 1 message, 10,000");
+    n = usual();
+    n->context.parts.items[3].goes = n->context.parts.items[4].goes = false;
+    give(n);
+    assert_shown("a compaction now (handoff) would shorten messages");
+    n = usual();
+    n->context.tokens_after = -1;
+    give(n);
+    assert_shown("a compaction now (handoff) would drop nothing");
+    the.width = 40;
+    the.height = 7;
+    give(usual());
+    assert_shown("would drop 2 messages, 10k \xe2\x86\x92 ~2.4k");
+}
+
+static void a_part_has_its_row(void **state)
+{
+    (void)state;
+    begin();
+    const char *row = row_text(find("In the ryokan."));
+    assert_non_null(strstr(row, "tiro"));
+    assert_non_null(strstr(row, "t7"));
+    assert_non_null(strstr(row, "goes"));
+    assert_non_null(strstr(row, "6,000"));
+    assert_non_null(strstr(row, "60 %"));
+    assert_null(strstr(row, "By the river."));
+    row = row_text(find("and then?"));
+    assert_non_null(strstr(row, "you"));
+    assert_non_null(strstr(row, "pinned"));
+    assert_null(strstr(row, "goes"));
+    row = row_text(find("search: 3 hits"));
+    assert_non_null(strstr(row, "tool"));
+}
+
+/* 900 of the tokens: system, tools and the summary. */
+static void what_is_cached_is_marked(void **state)
+{
+    (void)state;
+    begin();
+    assert_non_null(strstr(row_text(find("[Context compacted]")), "cached"));
+    assert_non_null(strstr(row_text(find("You are a helper.")), "cached"));
+    assert_null(strstr(row_text(find("where to sleep?")), "cached"));
+}
+
+static void enter_opens_the_whole_text(void **state)
+{
+    (void)state;
+    begin();
+    assert_not_shown("Second line.");
+    assert_int_equal(press("enter"), CONTEXT_STAYS);
+    assert_shown("Second line.");
+    press("down");
+    assert_chosen("You are a helper.");
+    press("enter"); /* closes it from within, too */
+    assert_not_shown("Second line.");
+    assert_chosen("You are a helper.");
+}
+
+static void long_texts_scroll(void **state)
+{
+    (void)state;
+    struct buf text = BUF_INIT;
+    for (int i = 1; i <= 500; i++)
+        buf_addf(&text, "line number %d\n", i);
+    struct notice *n = usual();
+    add(n, part(CONTEXT_MESSAGE, ROLE_USER, 40, 9, 10, text.data));
+    give(n);
+    buf_release(&text);
+    letter('G');
+    press("enter");
+    assert_shown("line number 5 ");
+    letter('G');
+    assert_chosen("line number 500");
+    assert_not_shown("line number 300");
+    press("pageup");
+    press("pageup");
+    assert_not_shown("line number 500");
+    assert_shown("line number 47");
+    letter('g');
+    assert_chosen("You are a helper.");
+    letter('j');
+    letter('j');
+    letter('k');
+    assert_chosen("read_file");
+}
+
+static void another_width_keeps_the_place(void **state)
+{
+    (void)state;
+    struct buf text = BUF_INIT;
+    for (int i = 1; i <= 300; i++)
+        buf_addf(&text, "marker%d is a long line of words that has to be broken somewhere\n", i);
+    struct notice *n = answer_of("handoff");
+    add(n, part(CONTEXT_MESSAGE, ROLE_USER, 40, 9, 10, text.data));
+    give(n);
+    buf_release(&text);
+    press("enter");
+    rows_now();
+    for (int i = 0; i < 150; i++)
+        press("down");
+    assert_chosen("marker150 ");
+    the.width = 40;
+    assert_chosen("marker150 ");
+    the.width = 120;
+    the.height = 40;
+    assert_chosen("marker150 ");
+}
+
+static void a_new_answer_keeps_what_is_open_and_chosen(void **state)
+{
+    (void)state;
+    begin();
+    for (int i = 0; i < 4; i++)
+        press("down");
+    press("enter");
+    assert_shown("By the river.");
+    press("down");
+    press("down");
+    assert_chosen("By the river.");
+    struct notice *n = usual();
+    free(n->context.parts.items[2].text); /* the summary is gone: all behind it moves up */
+    vec_remove(&n->context.parts, 2, 1);
+    give(n);
+    assert_chosen("By the river.");
+    assert_shown("and then?");
+    n = answer_of("handoff"); /* nothing of it is left */
+    add(n, part(CONTEXT_SYSTEM, ROLE_SYSTEM, 0, 0, 100, "Another."));
+    give(n);
+    assert_chosen("Another.");
+    assert_not_shown("By the river.");
+    give(answer_of("handoff"));
+    rows_now();
+    press("enter");
+    press("down");
+    letter('G');
+    assert_int_equal(letter('o'), CONTEXT_STAYS);
+}
+
+/* Forty messages: the list is from row LIST_TOP to before the hints. */
+enum { LIST_TOP = 3 };
+
+static void give_forty(void)
+{
+    struct notice *n = answer_of("handoff");
+    for (int i = 1; i <= 40; i++) {
+        char text[64];
+        snprintf(text, sizeof text, "\n \nmessage %02d.\nmore of %02d.", i, i);
+        add(n, part(CONTEXT_MESSAGE, ROLE_USER, i, i, 10, text));
+    }
+    give(n);
+}
+
+static void the_view_moves_no_more_than_it_must(void **state)
+{
+    (void)state;
+    give_forty();
+    the.height = 24;
+    assert_non_null(strstr(row_text(LIST_TOP), "message 01."));
+    assert_non_null(strstr(row_text(22), "message 20."));
+    for (int i = 0; i < 20; i++)
+        press("down");
+    assert_chosen("message 21.");
+    assert_non_null(strstr(row_text(22), "message 21."));
+    letter('G');
+    assert_non_null(strstr(row_text(22), "message 40."));
+    for (int i = 0; i < 20; i++)
+        press("up");
+    assert_chosen("message 20.");
+    assert_non_null(strstr(row_text(LIST_TOP), "message 20."));
+    assert_non_null(strstr(row_text(22), "message 39."));
+    letter('G');
+    the.height = 34; /* no room is left below the end */
+    assert_non_null(strstr(row_text(32), "message 40."));
+}
+
+static void what_opens_at_the_bottom_is_brought_into_view(void **state)
+{
+    (void)state;
+    give_forty();
+    the.height = 24;
+    rows_now();
+    for (int i = 0; i < 19; i++)
+        press("down");
+    assert_non_null(strstr(row_text(22), "message 20."));
+    press("enter");
+    assert_chosen("message 20.");
+    assert_non_null(strstr(row_text(22), "more of 20."));
+}
+
+static void p_pins_messages(void **state)
+{
+    (void)state;
+    begin();
+    letter('p');
+    assert_null(sent(COMMAND_PIN));
+    assert_shown("can be pinned, nothing else");
+    for (int i = 0; i < 3; i++)
+        press("down");
+    letter('p');
+    assert_int_equal(sent(COMMAND_PIN)->number, 20);
+    assert_int_equal(sent(COMMAND_PIN)->limit, 1);
+    forget_sent();
+    letter('G');
+    letter('p');
+    assert_int_equal(sent(COMMAND_PIN)->number, 30);
+    assert_int_equal(sent(COMMAND_PIN)->limit, 0);
+    forget_sent();
+    letter('k');
+    letter('p'); /* a tool's result */
+    assert_null(sent(COMMAND_PIN));
+}
+
+static void c_asks_before_it_compacts(void **state)
+{
+    (void)state;
+    begin();
+    assert_int_equal(letter('c'), CONTEXT_STAYS);
+    assert_shown("Shorten the conversation now? y/n");
+    assert_int_equal(letter('j'), CONTEXT_STAYS);
+    assert_int_equal(press("enter"), CONTEXT_STAYS);
+    context_view_click(the.view, (int)find("read_file"));
+    assert_chosen("You are a helper.");
+    assert_shown("y/n");
+    assert_int_equal(letter('n'), CONTEXT_STAYS);
+    assert_not_shown("y/n");
+    letter('c');
+    assert_int_equal(press("escape"), CONTEXT_STAYS);
+    assert_not_shown("y/n");
+    assert_null(sent(COMMAND_COMPACT));
+    letter('c');
+    assert_int_equal(letter('y'), CONTEXT_CLOSED);
+    assert_non_null(sent(COMMAND_COMPACT));
+}
+
+static void c_says_where_nothing_is_shortened(void **state)
+{
+    (void)state;
+    give(answer_of(NULL));
+    forget_sent();
+    letter('c');
+    assert_int_equal(letter('y'), CONTEXT_STAYS);
+    assert_null(sent(COMMAND_COMPACT));
+}
+
+static void u_takes_the_last_back(void **state)
+{
+    (void)state;
+    begin();
+    assert_int_equal(letter('u'), CONTEXT_STAYS);
+    assert_non_null(sent(COMMAND_UNCOMPACT));
+}
+
+static void o_goes_to_the_message(void **state)
+{
+    (void)state;
+    begin();
+    assert_int_equal(letter('o'), CONTEXT_STAYS);
+    letter('G');
+    assert_int_equal(letter('o'), CONTEXT_JUMP);
+    assert_int_equal(context_view_message(the.view), 30);
+}
+
+static void n_goes_among_what_goes(void **state)
+{
+    (void)state;
+    begin();
+    letter('n');
+    assert_chosen("where to sleep?");
+    letter('n');
+    assert_chosen("In the ryokan.");
+    letter('n');
+    assert_chosen("where to sleep?");
+    letter('N');
+    assert_chosen("In the ryokan.");
+    struct notice *n = usual();
+    n->context.parts.items[6].goes = true;
+    give(n);
+    letter('n');
+    assert_chosen("and then?");
+    letter('N');
+    assert_chosen("In the ryokan.");
+}
+
+static void esc_closes(void **state)
+{
+    (void)state;
+    begin();
+    assert_int_equal(press("escape"), CONTEXT_CLOSED);
+    assert_int_equal(press("ctrl-c"), CONTEXT_CLOSED);
+    assert_int_equal(press("f4"), CONTEXT_CLOSED);
+}
+
+static void keys_are_those_of_the_configuration(void **state)
+{
+    (void)state;
+    struct error fault;
+    assert_true(keymap_bind(&the.keymap, "context_pin", "x", &fault));
+    begin();
+    letter('G');
+    letter('p');
+    assert_null(sent(COMMAND_PIN));
+    letter('x');
+    assert_non_null(sent(COMMAND_PIN));
+    assert_shown("x pin");
+}
+
+static void it_asks_again_when_the_history_changes(void **state)
+{
+    (void)state;
+    begin();
+    assert_int_equal(context_view_due(the.view), 0);
+    context_view_event(the.view, EVENT_TEXT_DELTA);
+    context_view_event(the.view, EVENT_COMPACTION_DELTA);
+    assert_int_equal(context_view_due(the.view), 0);
+    context_view_event(the.view, EVENT_TEXT_COMPLETE);
+    assert_int_equal(context_view_due(the.view), 6000);
+    context_view_tick(the.view, 5999);
+    assert_null(sent(COMMAND_CONTEXT));
+    the.now_ms = 6000;
+    context_view_tick(the.view, 6000);
+    assert_non_null(sent(COMMAND_CONTEXT));
+    forget_sent();
+    context_view_event(the.view, EVENT_COMPACTION_COMPLETED); /* while it waits */
+    assert_int_equal(context_view_due(the.view), 0);
+    context_view_idle(the.view);
+    assert_null(sent(COMMAND_CONTEXT));
+    give(usual());
+    assert_int_equal(context_view_due(the.view), 7000);
+    context_view_idle(the.view); /* at the end of a turn: at once */
+    assert_non_null(sent(COMMAND_CONTEXT));
+}
+
+static void every_change_of_the_history_counts(void **state)
+{
+    static const enum event_type changes[] = {
+        EVENT_RUN_STARTED,          EVENT_TOOL_EXECUTION_COMPLETED,
+        EVENT_COMPACTION_UNDONE,    EVENT_MESSAGE_PINNED,
+        EVENT_INTERRUPTED,          EVENT_RUN_FAILED,
+        EVENT_COMPACTION_COMPLETED, EVENT_TURN_COMPLETED,
+        EVENT_RUN_COMPLETED};
+    (void)state;
+    for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
+        begin();
+        context_view_event(the.view, changes[i]);
+        assert_true(context_view_due(the.view) > 0);
+        context_view_idle(the.view);
+        assert_non_null(sent(COMMAND_CONTEXT));
+    }
+    begin();
+    context_view_changed(the.view);
+    assert_true(context_view_due(the.view) > 0);
+}
+
+static void errors_are_said_in_it(void **state)
+{
+    (void)state;
+    assert_true(context_view_failed(the.view, COMMAND_CONTEXT, "The database cannot be used."));
+    assert_shown("The database cannot be used.");
+    assert_not_shown("loading");
+    begin();
+    assert_true(context_view_failed(the.view, COMMAND_UNCOMPACT, "bad\x1b[31m\nwords"));
+    assert_shown("words");
+    assert_true(context_view_failed(the.view, COMMAND_PIN, "That has to wait."));
+    assert_shown("That has to wait.");
+    assert_false(context_view_failed(the.view, COMMAND_START_TURN, "no"));
+    press("down");
+    assert_not_shown("That has to wait.");
+}
+
+static void a_click_chooses_and_opens(void **state)
+{
+    (void)state;
+    begin();
+    context_view_click(the.view, (int)find("In the ryokan."));
+    assert_chosen("In the ryokan.");
+    assert_shown("By the river.");
+    context_view_click(the.view, (int)find("By the river."));
+    assert_chosen("By the river.");
+    context_view_click(the.view, 0);
+    context_view_click(the.view, the.height - 1);
+    context_view_click(the.view, the.height + 5);
+    context_view_click(the.view, -1);
+    assert_chosen("By the river.");
+}
+
+/* Whatever the texts are, and however small the screen. */
+static void any_text_fits_any_size(void **state)
+{
+    static const char *const texts[] = {
+        "",
+        "\n \n\t\n",
+        "\x1b[2J\x1b]52;c;aGk=\x07 red \23331m \xe2\x80\xae rtl",
+        "京都の旅館で朝食をとる。京都の旅館で朝食をとる。京都の旅館で朝食をとる。",
+        "é́ 👩‍👩‍👧",
+        "\xff\xfe\xc3( broken \xe4\xba",
+        "tab\tand\ttab\r\nline\r\rend",
+        "averyveryveryveryveryveryveryveryveryveryveryveryveryverylongword"};
+    static const int widths[] = {2, 3, 5, 10, 20, 33, 40, 69, 70, 80, 120, 200};
+    (void)state;
+    struct notice *n = answer_of("mode\x1b[31m\n");
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        add(n, part((enum context_kind)(i % 4), (enum role)(i % 4), (int64_t)i, (int)i * 999, 12345,
+                    texts[i]));
+    n->context.window = n->context.threshold = INT64_MAX;
+    n->context.tokens_after = 1;
+    give(n);
+    for (int i = 0; i < 200; i++) {
+        press("enter");
+        press("down");
+    }
+    for (size_t w = 0; w < sizeof widths / sizeof *widths; w++)
+        for (the.width = widths[w], the.height = 1; the.height < 45; the.height++) {
+            rows_now();
+            press(the.height % 3 ? "down" : "pageup");
+            if (the.height % 5 == 0)
+                press("enter");
+        }
+}
+
+static void small_screens_show_the_parts(void **state)
+{
+    (void)state;
+    begin();
+    the.width = 40;
+    the.height = 7;
+    assert_shown("Context  ~10,000 tokens");
+    assert_shown("You are");
+    assert_shown("Esc close");
+    letter('n');
+    assert_non_null(strstr(row_text(find("where")), "goes"));
+}
+
+/* Processor time of some frames, each after a row down. */
+static double frames(void)
+{
+    clock_t started = clock();
+    for (int i = 0; i < 300; i++) {
+        context_view_resize(the.view, the.width, the.height);
+        context_view_rows(the.view);
+        press("down");
+    }
+    return (double)(clock() - started);
+}
+
+static struct notice *parts_of(int count, int lines)
+{
+    struct buf text = BUF_INIT;
+    struct notice *n = answer_of("handoff");
+    for (int i = 0; i < lines; i++)
+        buf_addstr(&text, "a giant text that goes on and on\n");
+    for (int i = 0; i < count; i++)
+        add(n, part(CONTEXT_MESSAGE, ROLE_USER, i + 1, i + 1, 10, "one of many"));
+    add(n, part(CONTEXT_MESSAGE, ROLE_USER, 30000, 9, 10, text.data));
+    buf_release(&text);
+    return n;
+}
+
+/* A frame costs what is on the screen, whatever there is. */
+static void many_and_giant_parts_are_fast(void **state)
+{
+    (void)state;
+    give(parts_of(20, 400));
+    letter('G');
+    press("enter");
+    double few = frames();
+    letter('g');
+    give(parts_of(20000, 200000));
+    letter('G');
+    (void)frames(); /* cleans it once */
+    double many = frames();
+    assert_chosen("a giant text");
+    assert_true(many < few * 5 + CLOCKS_PER_SEC / 20); /* of all of it: a thousand times */
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(it_asks_at_once),
+        TEST(the_head_has_the_figures),
+        TEST(nothing_unknown_is_shown_as_a_number),
+        TEST(each_kind_has_its_share),
+        TEST(a_lower_screen_has_the_shares_in_a_row),
+        TEST(it_says_what_a_compaction_would_drop),
+        TEST(a_part_has_its_row),
+        TEST(what_is_cached_is_marked),
+        TEST(enter_opens_the_whole_text),
+        TEST(long_texts_scroll),
+        TEST(another_width_keeps_the_place),
+        TEST(a_new_answer_keeps_what_is_open_and_chosen),
+        TEST(the_view_moves_no_more_than_it_must),
+        TEST(what_opens_at_the_bottom_is_brought_into_view),
+        TEST(p_pins_messages),
+        TEST(c_asks_before_it_compacts),
+        TEST(c_says_where_nothing_is_shortened),
+        TEST(u_takes_the_last_back),
+        TEST(o_goes_to_the_message),
+        TEST(n_goes_among_what_goes),
+        TEST(esc_closes),
+        TEST(keys_are_those_of_the_configuration),
+        TEST(it_asks_again_when_the_history_changes),
+        TEST(every_change_of_the_history_counts),
+        TEST(errors_are_said_in_it),
+        TEST(a_click_chooses_and_opens),
+        TEST(any_text_fits_any_size),
+        TEST(small_screens_show_the_parts),
+        TEST(many_and_giant_parts_are_fast),
+    };
+    setlocale(LC_ALL, "C.UTF-8");
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

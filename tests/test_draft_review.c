@@ -1,0 +1,746 @@
+/* A summary that is looked through before it counts: when it opens, what its keys mean, what is
+ * shown of it, and what ends it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <locale.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "base/utf8.h"
+#include "tests/support.h"
+#include "ui/app.h"
+#include "ui/dispatch.h"
+#include "ui/draft_review.h"
+#include "ui/draft_screen.h"
+#include "ui/notices.h"
+#include "ui/screen.h"
+
+enum { NOW = 100000, DUE = NOW + DRAFT_LOOK_MS };
+
+static const char summary[] = "# Progress\nThe bridge is booked.\n\n- pay by Friday";
+
+static struct draft_review r;
+static struct keymap keymap;
+
+static int set_up(void **state)
+{
+    (void)state;
+    draft_review_init(&r);
+    keymap_init(&keymap);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    draft_review_release(&r);
+    keymap_release(&keymap);
+    return 0;
+}
+
+static struct notice *draft(const char *text)
+{
+    struct notice *n = notice_new(NOTICE_DRAFT);
+    n->text = mem_strdup(text);
+    n->name = mem_strdup("handoff");
+    n->draft = (struct draft_figures){.tokens_before = 101204, .tokens_after = 6310};
+    return n;
+}
+
+static void begin(const char *text)
+{
+    struct notice *n = draft(text);
+    draft_review_begin(&r, n);
+    notice_free(n);
+}
+
+static void look(int width, int height)
+{
+    const struct rows *rows = draft_review_rows(&r, &keymap, width, height);
+    assert_true(rows->list.len <= (size_t)height);
+    for (size_t i = 0; i < rows->list.len; i++)
+        assert_true(rows_width(rows, i) <= (size_t)width);
+    assert_true(r.caret_row >= 0 && r.caret_row < height);
+    assert_true(r.caret_col >= 0 && r.caret_col < width);
+}
+
+/* As it is once the person has paused and seen it. */
+static void open_with(const char *text)
+{
+    begin(text);
+    draft_review_advance(&r, true, NOW);
+    draft_review_advance(&r, true, DUE);
+    assert_int_equal(r.stage, DRAFT_TEXT);
+    look(120, 20);
+}
+
+static enum review_key press(struct key key)
+{
+    return draft_review_key(&r, keymap_find(&keymap, &key), &key);
+}
+
+static enum review_key key(enum key_code code)
+{
+    return press((struct key){.code = code});
+}
+
+static enum review_key ctrl(char c)
+{
+    return press((struct key){.code = K_CHAR, .cp = (uint32_t)c, .ctrl = true});
+}
+
+static enum review_key focus(void)
+{
+    return press((struct key){.code = K_CHAR, .cp = 'g', .alt = true});
+}
+
+static void type(const char *text)
+{
+    for (; *text; text++)
+        assert_int_equal(press((struct key){.code = K_CHAR, .cp = (uint32_t)*text}), REVIEW_TAKEN);
+}
+
+static void paste(const char *text)
+{
+    char *copy = mem_strdup(text);
+    assert_int_equal(press((struct key){.code = K_PASTE, .text = copy}), REVIEW_TAKEN);
+    free(copy);
+}
+
+/* All rows without the blanks at their ends; valid until the next call. */
+static const char *seen(int width, int height)
+{
+    static struct buf text = BUF_INIT;
+    look(width, height);
+    buf_clear(&text);
+    for (size_t i = 0; i < r.rows.list.len; i++) {
+        const struct row *row = &r.rows.list.items[i];
+        size_t len = row->len;
+        while (len > 0 && r.rows.text.data[row->text + len - 1] == ' ')
+            len--;
+        buf_add(&text, r.rows.text.data + row->text, len);
+        buf_addch(&text, '\n');
+    }
+    return text.data;
+}
+
+/* --- when it opens --- */
+
+static void it_is_announced_then_it_opens(void **state)
+{
+    (void)state;
+    assert_false(draft_review_pending(&r));
+    assert_int_equal(draft_review_due(&r), 0);
+    begin(summary);
+    assert_true(draft_review_pending(&r));
+    assert_false(draft_review_open(&r));
+    assert_int_equal(draft_review_due(&r), 0); /* not before somebody can have seen it */
+    draft_review_advance(&r, true, NOW);
+    assert_int_equal(draft_review_due(&r), DUE);
+    draft_review_advance(&r, true, DUE - 1);
+    assert_false(draft_review_open(&r));
+    draft_review_advance(&r, true, DUE);
+    assert_true(draft_review_open(&r));
+    assert_int_equal(draft_review_due(&r), 0);
+}
+
+static void it_does_not_open_while_somebody_writes(void **state)
+{
+    (void)state;
+    draft_review_typed(&r, NOW - 1);
+    begin(summary);
+    draft_review_advance(&r, true, NOW);
+    assert_int_equal(draft_review_due(&r), NOW - 1 + DRAFT_PAUSE_MS);
+    draft_review_typed(&r, DUE);
+    assert_int_equal(draft_review_due(&r), DUE + DRAFT_PAUSE_MS);
+    draft_review_advance(&r, true, DUE + DRAFT_PAUSE_MS - 1);
+    assert_false(draft_review_open(&r));
+    draft_review_typed(&r, 0); /* sent */
+    draft_review_advance(&r, true, DUE + 1);
+    assert_true(draft_review_open(&r));
+}
+
+static void it_does_not_open_behind_something_else(void **state)
+{
+    (void)state;
+    begin(summary);
+    draft_review_advance(&r, false, NOW);
+    draft_review_advance(&r, false, DUE + 5000);
+    assert_false(draft_review_open(&r));
+    draft_review_advance(&r, true, DUE + 5000);
+    assert_true(draft_review_open(&r));
+}
+
+/* Before it is open every key is the message's; before it is drawn none decides. */
+static void what_was_typed_ahead_decides_nothing(void **state)
+{
+    (void)state;
+    begin(summary);
+    assert_int_equal(key(K_ENTER), REVIEW_PASS);
+    draft_review_advance(&r, true, NOW);
+    assert_int_equal(key(K_ENTER), REVIEW_PASS);
+    assert_int_equal(key(K_ESCAPE), REVIEW_PASS);
+    draft_review_advance(&r, true, DUE);
+    assert_int_equal(key(K_ENTER), REVIEW_TAKEN);
+    assert_int_equal(key(K_ESCAPE), REVIEW_TAKEN);
+    assert_int_equal(focus(), REVIEW_TAKEN);
+    assert_int_equal(r.stage, DRAFT_TEXT);
+    look(80, 10);
+    assert_int_equal(key(K_ENTER), REVIEW_KEEP);
+}
+
+static void another_size_is_looked_at_anew(void **state)
+{
+    (void)state;
+    open_with(summary);
+    type("x");
+    draft_review_hidden(&r);
+    assert_true(draft_review_open(&r));
+    assert_int_equal(key(K_ENTER), REVIEW_TAKEN);
+    assert_int_equal(key(K_ESCAPE), REVIEW_TAKEN);
+    look(40, 6);
+    assert_int_equal(key(K_ENTER), REVIEW_KEEP);
+    draft_review_end(&r);
+    begin(summary); /* … also while it waits */
+    draft_review_advance(&r, true, NOW);
+    draft_review_hidden(&r);
+    assert_int_equal(draft_review_due(&r), 0);
+    draft_review_advance(&r, true, DUE);
+    assert_false(draft_review_open(&r));
+}
+
+/* --- the person's word --- */
+
+static void what_was_not_changed_is_not_sent(void **state)
+{
+    (void)state;
+    open_with(summary);
+    assert_int_equal(key(K_ENTER), REVIEW_KEEP);
+    assert_null(draft_review_text(&r));
+    type("x");
+    assert_string_equal(draft_review_text(&r),
+                        "x# Progress\nThe bridge is booked.\n\n- pay by Friday");
+    key(K_BACKSPACE);
+    assert_null(draft_review_text(&r));
+}
+
+/* What is not shown as it is was not changed by the person. */
+static void a_hostile_text_is_cleaned_and_kept(void **state)
+{
+    (void)state;
+    open_with("one\033[2J\xff two\r\nthree");
+    assert_null(strchr(seen(80, 12), '\033'));
+    assert_null(draft_review_text(&r));
+    struct notice *n = draft("");
+    free(n->name);
+    n->name = mem_strdup("hand\033[2Joff");
+    draft_review_begin(&r, n);
+    notice_free(n);
+    assert_null(strchr(seen(80, 12), '\033'));
+    open_with("one\033[2J\xff two\r\nthree");
+    ctrl('e');
+    type("!");
+    assert_non_null(strstr(draft_review_text(&r), "two!"));
+    assert_null(strchr(draft_review_text(&r), '\033'));
+}
+
+static void the_person_s_characters_are_sent_as_they_are(void **state)
+{
+    (void)state;
+    open_with("old");
+    press((struct key){.code = K_CHAR, .cp = 0x6f22});
+    paste("e\xcc\x81 \xf0\x9f\x91\xa9\xe2\x80\x8d\xf0\x9f\x94\xac\nand\tmore");
+    assert_string_equal(draft_review_text(&r),
+                        "漢e\xcc\x81 \xf0\x9f\x91\xa9\xe2\x80\x8d\xf0\x9f\x94\xac\nand\tmoreold");
+}
+
+static void escape_refuses(void **state)
+{
+    (void)state;
+    open_with(summary);
+    type("changed");
+    assert_int_equal(key(K_ESCAPE), REVIEW_REFUSE);
+}
+
+static void an_emptied_summary_is_not_kept(void **state)
+{
+    (void)state;
+    open_with(summary);
+    assert_int_equal(ctrl('c'), REVIEW_TAKEN);
+    type(" ");
+    press((struct key){.code = K_CHAR, .cp = 'j', .ctrl = true});
+    assert_int_equal(key(K_ENTER), REVIEW_TAKEN);
+    assert_non_null(strstr(seen(80, 12), "an empty summary cannot be kept"));
+    assert_non_null(strstr(seen(40, 6), "an empty summary cannot be kept"));
+    type("x");
+    assert_null(strstr(seen(80, 12), "cannot be kept"));
+    assert_int_equal(key(K_ENTER), REVIEW_KEEP);
+}
+
+static void an_empty_draft_is_not_kept(void **state)
+{
+    (void)state;
+    open_with("");
+    assert_int_equal(key(K_ENTER), REVIEW_TAKEN);
+    assert_int_equal(key(K_ESCAPE), REVIEW_REFUSE);
+}
+
+/* Ctrl-C goes step by step, as it does in the editor of messages. */
+static void control_c_clears_before_it_stops(void **state)
+{
+    (void)state;
+    open_with(summary);
+    assert_int_equal(ctrl('c'), REVIEW_TAKEN);
+    assert_string_equal(editor_text(r.text), "");
+    ctrl('_');
+    assert_null(draft_review_text(&r)); /* undone */
+    ctrl('c');
+    assert_int_equal(ctrl('c'), REVIEW_STOP);
+}
+
+static void control_d_leaves_when_nothing_is_there(void **state)
+{
+    (void)state;
+    open_with("ab");
+    assert_int_equal(ctrl('d'), REVIEW_TAKEN);
+    assert_string_equal(editor_text(r.text), "b");
+    assert_int_equal(ctrl('d'), REVIEW_TAKEN);
+    assert_int_equal(ctrl('d'), REVIEW_LEAVE);
+}
+
+static void the_focus_is_asked_for_in_a_line(void **state)
+{
+    (void)state;
+    open_with(summary);
+    type("mine ");
+    assert_int_equal(focus(), REVIEW_TAKEN);
+    assert_int_equal(r.stage, DRAFT_FOCUS);
+    assert_int_equal(key(K_ENTER), REVIEW_TAKEN); /* not seen yet */
+    assert_int_equal(r.stage, DRAFT_FOCUS);
+    assert_non_null(strstr(seen(80, 12), "focus on:"));
+    type("the bridge");
+    press((struct key){.code = K_CHAR, .cp = 'j', .ctrl = true});
+    paste(" and\033 Friday\nnot this");
+    assert_string_equal(draft_review_focus(&r), "the bridge and␛ Friday");
+    assert_int_equal(key(K_ENTER), REVIEW_AGAIN);
+    assert_true(strncmp(draft_review_text(&r), "mine # P", 8) == 0);
+}
+
+static void the_focus_leads_back_to_the_text(void **state)
+{
+    (void)state;
+    open_with(summary);
+    type("mine ");
+    static const enum key_code ways[] = {K_ESCAPE, K_ENTER};
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        focus();
+        look(80, 12);
+        if (ways[i] == K_ENTER)
+            type("  ");
+        assert_int_equal(key(ways[i]), REVIEW_TAKEN);
+        assert_int_equal(r.stage, DRAFT_TEXT);
+        assert_int_equal(key(ways[i]), REVIEW_TAKEN); /* of the same blow */
+        look(80, 12);
+        assert_true(strncmp(draft_review_text(&r), "mine # P", 8) == 0);
+    }
+    focus();
+    look(80, 12);
+    type("x");
+    assert_int_equal(ctrl('c'), REVIEW_TAKEN);
+    assert_int_equal(r.stage, DRAFT_FOCUS);
+    assert_int_equal(ctrl('c'), REVIEW_TAKEN);
+    assert_int_equal(r.stage, DRAFT_TEXT);
+    look(80, 12);
+    focus();
+    look(80, 12);
+    type("not that");
+    key(K_ESCAPE);
+    look(80, 12);
+    focus();
+    assert_int_equal(r.stage, DRAFT_FOCUS);
+    assert_string_equal(draft_review_focus(&r), "");
+    size_t caret = editor_caret(r.text);
+    key(K_DOWN);
+    key(K_PAGE_DOWN);
+    assert_int_equal(editor_caret(r.text), caret);
+}
+
+/* --- editing --- */
+
+static void it_is_an_editor(void **state)
+{
+    (void)state;
+    open_with("one two\nthree");
+    press((struct key){.code = K_CHAR, .cp = 'j', .ctrl = true});
+    assert_string_equal(editor_text(r.text), "\none two\nthree");
+    press((struct key){.code = K_ENTER, .alt = true});
+    assert_string_equal(editor_text(r.text), "\n\none two\nthree");
+    ctrl('k');
+    ctrl('y');
+    key(K_DOWN);
+    ctrl('a');
+    press((struct key){.code = K_CHAR, .cp = 'f', .alt = true});
+    type("!");
+    assert_non_null(strstr(editor_text(r.text), "three!"));
+    ctrl('_');
+    assert_null(strstr(editor_text(r.text), "three!"));
+    assert_int_equal(ctrl('g'), REVIEW_EXTERNAL);
+    assert_ptr_equal(draft_review_editor(&r), r.text);
+}
+
+static void undo_ends_with_the_summary(void **state)
+{
+    (void)state;
+    open_with(summary);
+    type("x");
+    ctrl('_');
+    ctrl('_');
+    ctrl('_');
+    assert_string_equal(editor_text(r.text), summary);
+}
+
+static void pages_go_through_a_long_text(void **state)
+{
+    (void)state;
+    struct buf text = BUF_INIT;
+    for (int i = 0; i < 100; i++)
+        buf_addf(&text, "line %d\n", i);
+    open_with(text.data);
+    assert_non_null(strstr(seen(80, 12), "> line 0"));
+    key(K_PAGE_DOWN);
+    key(K_PAGE_DOWN);
+    key(K_PAGE_DOWN);
+    assert_null(strstr(seen(80, 12), "line 0\n"));
+    key(K_PAGE_UP);
+    key(K_PAGE_UP);
+    key(K_PAGE_UP);
+    assert_non_null(strstr(seen(80, 12), "> line 0"));
+    press((struct key){.code = K_END, .ctrl = true});
+    assert_non_null(strstr(seen(80, 12), "line 99"));
+    press((struct key){.code = K_HOME, .ctrl = true});
+    assert_int_equal(editor_caret(r.text), 0);
+    key(K_WHEEL_DOWN);
+    assert_int_equal(editor_caret(r.text), strlen("line 0\n") * 3);
+    key(K_UP); /* the history of messages is not this text's */
+    key(K_UP);
+    key(K_UP);
+    key(K_UP);
+    assert_null(draft_review_text(&r));
+    buf_release(&text);
+}
+
+/* What is shown above can be looked at; lists that want the keyboard cannot be opened. */
+static void other_keys(void **state)
+{
+    (void)state;
+    open_with(summary);
+    assert_int_equal(key(K_CLICK), REVIEW_PASS);
+    assert_int_equal(press((struct key){.code = K_F, .cp = 1}), REVIEW_PASS);
+    assert_int_equal(ctrl('o'), REVIEW_PASS);
+    static const char none[] = "rpf";
+    for (const char *c = none; *c; c++)
+        assert_int_equal(ctrl(*c), REVIEW_TAKEN);
+    assert_int_equal(key(K_TAB), REVIEW_TAKEN);
+    assert_int_equal(press((struct key){.code = K_F, .cp = 3}), REVIEW_TAKEN);
+    assert_null(draft_review_text(&r));
+}
+
+/* --- what is seen --- */
+
+static void the_heading_says_what_it_is_and_what_to_do(void **state)
+{
+    (void)state;
+    open_with("a summary");
+    assert_string_equal(seen(120, 8),
+                        "draft summary · handoff · 101,204 → ~6,310 tokens · Enter keeps it · "
+                        "Esc refuses · Alt-g asks again with a focus\n> a summary\n");
+    assert_int_equal(draft_review_height(&r, &keymap, 120), 2);
+    assert_string_equal(seen(80, 8),
+                        "draft summary · handoff · 101,204 → ~6,310 tokens · Enter keeps it · Esc "
+                        "refuses\nAlt-g asks again with a focus\n> a summary\n");
+    assert_string_equal(seen(40, 6),
+                        "draft summary · handoff\n"
+                        "101,204 → ~6,310 tokens · Enter keeps\n"
+                        "Esc refuses · Alt-g focus\n> a summary\n");
+    assert_string_equal(seen(40, 3),
+                        "101,204 → ~6,310 tokens · Enter keeps\n"
+                        "Esc refuses · Alt-g focus\n> a summary\n");
+    assert_int_equal(r.caret_row, 2);
+    assert_int_equal(r.caret_col, 2);
+}
+
+static void the_figure_follows_the_text(void **state)
+{
+    (void)state;
+    open_with("12345678");
+    type("abcd");
+    assert_non_null(strstr(seen(120, 8), "~6,311 tokens"));
+    ctrl('c');
+    assert_non_null(strstr(seen(120, 8), "~6,308 tokens"));
+    r.figures.tokens_after = 1;
+    assert_non_null(strstr(seen(120, 8), "~0 tokens"));
+}
+
+static void other_keys_are_named(void **state)
+{
+    (void)state;
+    struct error e;
+    assert_true(keymap_bind(&keymap, "draft_focus", "f9", &e));
+    assert_true(keymap_bind(&keymap, "send", "ctrl-s", &e));
+    open_with("a summary");
+    assert_non_null(strstr(seen(120, 8), "Ctrl-S keeps it"));
+    assert_non_null(strstr(seen(120, 8), "F9 asks again"));
+    assert_true(keymap_bind(&keymap, "draft_focus", "none", &e));
+    assert_null(strstr(seen(120, 8), "asks again"));
+}
+
+static void the_question_for_a_focus(void **state)
+{
+    (void)state;
+    open_with("a summary");
+    focus();
+    assert_string_equal(seen(60, 6),
+                        "focus on:                    Enter asks again, Esc goes back\n"
+                        "> a summary\n");
+    assert_int_equal(r.caret_row, 0);
+    assert_int_equal(r.caret_col, 10);
+    assert_string_equal(seen(40, 6), "focus on:\n> a summary\n");
+    for (int i = 0; i < 60; i++) {
+        type("x");
+        look(60, 6);
+    }
+    assert_non_null(strstr(seen(60, 6), "focus on: "));
+    assert_true(r.caret_col < 60 - 32);
+}
+
+static void every_size_holds_the_caret_and_some_text(void **state)
+{
+    (void)state;
+    open_with(
+        "漢字 and e\xcc\x81 and \xf0\x9f\x91\xa9\xe2\x80\x8d\xf0\x9f\x94\xac, "
+        "a long line that has to be broken at every width there is\nmore");
+    for (int stage = 0; stage < 2; stage++) {
+        for (int width = 20; width < 140; width++)
+            for (int height = 2; height < 12; height++)
+                look(width, height);
+        press((struct key){.code = K_END, .ctrl = true});
+        focus();
+    }
+}
+
+static void the_announcement(void **state)
+{
+    (void)state;
+    struct rows rows;
+    rows_init(&rows);
+    begin(summary);
+    draft_review_advance(&r, true, NOW);
+    draft_review_announcement(&r, 40, &rows);
+    draft_review_typed(&r, NOW + 10);
+    draft_review_announcement(&r, 80, &rows);
+    draft_review_announcement(&r, 20, &rows);
+    assert_string_equal(rows.text.data,
+                        "a draft summary waitsa draft summary waits; pause to "
+                        "review ita draft summary wai…");
+    rows_release(&rows);
+}
+
+/* --- within the surface --- */
+
+static struct app app;
+static struct config *config;
+static struct service_options service;
+static struct ui_options options;
+
+static int set_up_app(void **state)
+{
+    struct error e;
+    support_setup(state);
+    config = config_new();
+    assert_true(config_set(config, CONFIG_UI_NOTIFY_AFTER, "0", &e)); /* no bell */
+    service = (struct service_options){.persist = true};
+    options = (struct ui_options){.config = config, .service = &service};
+    app_init(&app, &options);
+    transcript_resize(app.transcript, 100, 30);
+    return 0;
+}
+
+static int tear_down_app(void **state)
+{
+    app_release(&app);
+    config_free(config);
+    return support_teardown(state);
+}
+
+static void take_draft(void)
+{
+    notices_take(&app, draft(summary));
+    assert_true(draft_review_pending(&app.draft));
+    draft_screen_advance(&app, NOW);
+    draft_screen_advance(&app, DUE);
+    assert_true(draft_review_open(&app.draft));
+}
+
+static void tell_event(enum event_type type)
+{
+    static int64_t seq = 100;
+    struct notice *n = notice_new(NOTICE_EVENT);
+    n->event = event_new(type);
+    n->event->seq = seq++;
+    notices_take(&app, n);
+}
+
+/* Whatever ends what it was made for ends the review, and the message is as it was. */
+static void reviews_close(void **state)
+{
+    (void)state;
+    static const enum event_type ends[] = {EVENT_COMPACTION_COMPLETED, EVENT_COMPACTION_FAILED,
+                                           EVENT_RUN_COMPLETED, EVENT_RUN_FAILED,
+                                           EVENT_INTERRUPTED};
+    editor_set(app.editor, "my own words");
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        take_draft();
+        tell_event(EVENT_TEXT_DELTA);
+        assert_true(draft_review_open(&app.draft));
+        tell_event(ends[i]);
+        assert_false(draft_review_pending(&app.draft));
+    }
+    take_draft();
+    notices_take(&app, notice_new(NOTICE_BUSY));
+    assert_false(draft_review_pending(&app.draft));
+    memcpy(app.session.id, "first", 6);
+    take_draft();
+    struct notice *n = notice_new(NOTICE_SESSION);
+    memcpy(n->info.id, "second", 7);
+    n->info.title = mem_strdup("two");
+    n->flag = true;
+    notices_take(&app, n);
+    assert_false(draft_review_pending(&app.draft));
+    assert_string_equal(editor_text(app.editor), "my own words");
+}
+
+/* Not while a list has the keyboard: and then nothing wakes for it either. */
+static void it_waits_for_the_keyboard(void **state)
+{
+    (void)state;
+    app.find.active = true;
+    notices_take(&app, draft(summary));
+    draft_screen_advance(&app, NOW);
+    assert_int_equal(draft_screen_due(&app), 0);
+    draft_screen_advance(&app, DUE);
+    assert_false(draft_review_open(&app.draft));
+    app.find.active = false;
+    assert_int_equal(draft_screen_due(&app), DUE);
+    app.drawn_ms = DUE;
+    app.dirty = 0;
+    app.urgent = false;
+    assert_int_equal(app_timeout(&app, NOW), DRAFT_LOOK_MS);
+    app_timers(&app, DUE);
+    assert_true(app_frame_due(&app, DUE));
+}
+
+static void the_summary_is_never_the_draft_that_is_saved(void **state)
+{
+    (void)state;
+    editor_set(app.editor, "my own words");
+    take_draft();
+    struct key x = {.code = K_CHAR, .cp = 'x'};
+    assert_true(draft_screen_key(&app, ACTION_NONE, &x));
+    assert_string_equal(editor_text(app.editor), "my own words");
+    assert_int_equal(app.draft_at, 0);
+    app.draft_at = 0;
+}
+
+/* What is written while it waits goes into the message, and lets it wait longer. */
+static void writing_puts_it_off(void **state)
+{
+    (void)state;
+    struct key x = {.code = K_CHAR, .cp = 'x'};
+    notices_take(&app, draft(summary));
+    draft_screen_advance(&app, 1);
+    assert_int_equal(draft_screen_due(&app), 1 + DRAFT_LOOK_MS);
+    dispatch_key(&app, &x);
+    assert_string_equal(editor_text(app.editor), "x");
+    assert_true(draft_screen_due(&app) >= clock_mono_ms());
+}
+
+/* A list that was opened over it has the keys until it is closed. */
+static void help_goes_before_it(void **state)
+{
+    (void)state;
+    take_draft();
+    app.overlay.kind = OVERLAY_HELP;
+    struct key enter = {.code = K_ENTER};
+    assert_false(draft_screen_key(&app, ACTION_SEND, &enter));
+    assert_true(draft_review_open(&app.draft));
+    app.overlay.kind = OVERLAY_NONE;
+    assert_true(draft_screen_key(&app, ACTION_SEND, &enter)); /* not drawn, so not kept */
+    assert_true(draft_review_open(&app.draft));
+}
+
+static void the_layout_gives_it_the_larger_part(void **state)
+{
+    (void)state;
+    for (int rows = SCREEN_MIN_ROWS; rows < 80; rows++)
+        for (int wanted = 1; wanted < 90; wanted++)
+            for (int waiting = 0; waiting < 2; waiting++) {
+                struct layout l = layout_review(rows, SCREEN_MIN_COLS, wanted, waiting);
+                assert_false(l.too_small);
+                assert_true(l.body_rows >= 1);
+                assert_int_equal(l.body_top + l.body_rows, l.status_row);
+                assert_int_equal(l.editor_top, l.status_row + 1 + waiting);
+                assert_int_equal(l.editor_top + l.editor_rows, rows);
+                assert_true(l.editor_rows == wanted || l.editor_rows == rows * 2 / 3);
+                assert_true(l.editor_rows <= rows * 2 / 3);
+            }
+    assert_true(layout_review(SCREEN_MIN_ROWS - 1, 80, 1, false).too_small);
+}
+
+#define test(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+#define app_test(f) cmocka_unit_test_setup_teardown(f, set_up_app, tear_down_app)
+
+int main(void)
+{
+    setlocale(LC_ALL, "C.UTF-8");
+    const struct CMUnitTest tests[] = {
+        test(it_is_announced_then_it_opens),
+        test(it_does_not_open_while_somebody_writes),
+        test(it_does_not_open_behind_something_else),
+        test(what_was_typed_ahead_decides_nothing),
+        test(another_size_is_looked_at_anew),
+        test(what_was_not_changed_is_not_sent),
+        test(a_hostile_text_is_cleaned_and_kept),
+        test(the_person_s_characters_are_sent_as_they_are),
+        test(escape_refuses),
+        test(an_emptied_summary_is_not_kept),
+        test(an_empty_draft_is_not_kept),
+        test(control_c_clears_before_it_stops),
+        test(control_d_leaves_when_nothing_is_there),
+        test(the_focus_is_asked_for_in_a_line),
+        test(the_focus_leads_back_to_the_text),
+        test(it_is_an_editor),
+        test(undo_ends_with_the_summary),
+        test(pages_go_through_a_long_text),
+        test(other_keys),
+        test(the_heading_says_what_it_is_and_what_to_do),
+        test(the_figure_follows_the_text),
+        test(other_keys_are_named),
+        test(the_question_for_a_focus),
+        test(every_size_holds_the_caret_and_some_text),
+        test(the_announcement),
+        app_test(reviews_close),
+        app_test(it_waits_for_the_keyboard),
+        app_test(the_summary_is_never_the_draft_that_is_saved),
+        app_test(writing_puts_it_off),
+        app_test(help_goes_before_it),
+        cmocka_unit_test(the_layout_gives_it_the_larger_part),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,1196 @@
+/* Compactions in the record of a session: memory, history, row, log and snapshot change together or
+ * not at all, whatever fails and whenever the program dies, and can be taken back. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/entropy.h"
+#include "base/mem.h"
+#include "session/capability.h"
+#include "session/journal.h"
+#include "session/notice.h"
+#include "store/snapshot.h"
+#include "store/sql.h"
+#include "tests/any_compaction.h"
+#include "tests/damage.h"
+#include "tests/fault_vfs.h"
+#include "tests/history_check.h"
+#include "tests/support.h"
+
+static char *path, *pristine;
+static struct store *store;
+static struct mailbox *notices;
+static struct journal j;
+static char id[UUID_LEN + 1];
+
+static void check(bool ok, const struct error *e)
+{
+    if (!ok)
+        fail_msg("%s: %s", err_info(e->code)->name, e->text);
+}
+
+/* --- a memory, which is a table of the same database -------------------------------------------
+ */
+
+static struct {
+    bool refuses, fails_to_withdraw;
+    int dies; /* before (1) or after (2) its rows were written */
+    int calls;
+    VEC(int64_t) wanted; /* numbers of the messages that the next compaction hands over */
+} memory;
+
+static bool sink_index(void *context, struct store *s, const struct discard *d, int *entries,
+                       struct error *e)
+{
+    assert_ptr_equal(context, &memory);
+    assert_string_equal(d->session_id, id);
+    assert_int_equal(d->completed_seq, j.info.last_seq + 1);
+    assert_int_equal(d->count, memory.wanted.len);
+    memory.calls++;
+    if (memory.dies == 1)
+        _exit(FAULT_DEATH_STATUS);
+    for (size_t i = 0; i < d->count; i++) {
+        const struct message *m = d->messages[i];
+        assert_int_equal(m->seq, memory.wanted.items[i]);
+        assert_true(!m->summary && m->blocks.len > 0);
+        char *sql = mem_printf("INSERT INTO memory VALUES (%lld, %lld)",
+                               (long long)d->completed_seq, (long long)m->seq);
+        bool ok = store_exec(s, sql, e);
+        free(sql);
+        if (!ok)
+            return false;
+    }
+    if (memory.dies == 2)
+        _exit(FAULT_DEATH_STATUS);
+    *entries = (int)d->count;
+    return !memory.refuses || err_set(e, ERR_AGENT_ERROR, "the memory is full");
+}
+
+static bool sink_withdraw(void *context, struct store *s, const char *session_id, int64_t seq,
+                          struct error *e)
+{
+    assert_ptr_equal(context, &memory);
+    assert_string_equal(session_id, id);
+    char *sql = mem_printf("DELETE FROM memory WHERE completed = %lld", (long long)seq);
+    bool ok = store_exec(s, sql, e);
+    free(sql);
+    return ok && (!memory.fails_to_withdraw || err_set(e, ERR_AGENT_ERROR, "the memory is gone"));
+}
+
+static const struct discard_sink sink = {sink_index, sink_withdraw, &memory};
+
+/* --- the session ------------------------------------------------------------------------------ */
+
+static void free_notice(void *n)
+{
+    notice_free(n);
+}
+
+static void open_journal(void)
+{
+    struct error e = {0};
+    struct event_list tail;
+    bool more;
+    check(store_open(path, STORE_READ_WRITE, &store, &e), &e);
+    notices = mailbox_new(free_notice);
+    journal_init(&j, notices);
+    j.store = store;
+    j.directory = support_dir();
+    j.sink = &sink;
+    if (!*id) {
+        journal_begin(&j, "/d");
+        memcpy(id, j.info.id, sizeof id);
+        return;
+    }
+    check(journal_open(&j, id, JOURNAL_RESUME, &tail, &more, &e), &e);
+    event_list_release(&tail);
+    assert_false(j.loaded);
+}
+
+static void load(void)
+{
+    struct error e = {0};
+    check(journal_load(&j, &e), &e);
+}
+
+static void close_journal(void)
+{
+    if (!store)
+        return;
+    journal_release(&j);
+    mailbox_free(notices);
+    store_close(store);
+    store = NULL;
+}
+
+static void restart(void)
+{
+    close_journal();
+    open_journal();
+    load();
+}
+
+static int setup(void **state)
+{
+    if (support_setup(state) != 0)
+        return -1;
+    path = support_path("tiro.db");
+    pristine = support_path("pristine.db");
+    memset(id, 0, sizeof id);
+    memset(&memory, 0, sizeof memory);
+    open_journal();
+    struct error e = {0};
+    return store_exec(store, "CREATE TABLE memory (completed INTEGER, message INTEGER)", &e) ? 0
+                                                                                             : -1;
+}
+
+static int teardown(void **state)
+{
+    close_journal();
+    vec_release(&memory.wanted);
+    free(path);
+    free(pristine);
+    return support_teardown(state);
+}
+
+static void emit(struct event *ev)
+{
+    struct error e = {0};
+    check(journal_emit(&j, ev, &e), &e);
+}
+
+static void say(enum event_type type, const char *text)
+{
+    struct event *ev = event_new(type);
+    ev->text = mem_strdup(text);
+    if (type == EVENT_TOOL_CALL_REQUESTED || type == EVENT_TOOL_EXECUTION_COMPLETED) {
+        ev->id = mem_strdup("c1");
+        ev->name = mem_strdup("read_file");
+    }
+    if (type == EVENT_RUN_FAILED)
+        ev->name = mem_strdup("AGENT_ERROR");
+    if (type == EVENT_TURN_COMPLETED)
+        ev->usage = (struct usage){
+            .input = 100 + (int64_t)(entropy_unit() * 900), .output = 9, .cached = -1};
+    emit(ev);
+}
+
+static void plain_run(const char *question, const char *answer)
+{
+    say(EVENT_RUN_STARTED, question);
+    say(EVENT_TURN_STARTED, NULL);
+    say(EVENT_TEXT_COMPLETE, answer);
+    say(EVENT_TURN_COMPLETED, NULL);
+    say(EVENT_RUN_COMPLETED, answer);
+}
+
+static void start_compaction(void)
+{
+    struct event *ev = event_new(EVENT_COMPACTION_STARTED);
+    ev->compaction.mode = mem_strdup("handoff");
+    ev->compaction.stage = mem_strdup("summary");
+    ev->compaction.trigger = mem_strdup(j.history.running ? "estimate" : "manual");
+    emit(ev);
+}
+
+static void expect_dropped(const struct event *ev)
+{
+    struct rebuild r;
+    struct index_list gone;
+    struct error e = {0};
+    check(rebuild_from_json(ev->compaction.history, j.history.messages.len, &r, &e), &e);
+    rebuild_dropped(&r, j.history.messages.len, &gone);
+    vec_clear(&memory.wanted);
+    for (size_t i = 0; i < gone.items.len; i++) {
+        const struct message *m = &j.history.messages.items[gone.items.items[i]];
+        if (!m->summary)
+            vec_push(&memory.wanted, m->seq);
+    }
+    vec_release(&gone.items);
+    rebuild_release(&r);
+}
+
+static void forget_notices(void)
+{
+    struct notice *n;
+    while ((n = mailbox_pop(notices)))
+        notice_free(n);
+}
+
+static struct event *shown(void)
+{
+    struct event *newest = NULL;
+    struct notice *n;
+    while ((n = mailbox_pop(notices))) {
+        event_free(newest);
+        newest = n->event;
+        n->event = NULL;
+        notice_free(n);
+    }
+    return newest;
+}
+
+static void commit(struct event *ev)
+{
+    struct error e = {0};
+    expect_dropped(ev);
+    forget_notices();
+    check(journal_compact(&j, ev, &e) == COMMIT_DONE, &e);
+    struct event *told = shown();
+    assert_non_null(told);
+    assert_int_equal(told->type, EVENT_COMPACTION_COMPLETED);
+    assert_int_equal(told->seq, j.info.last_seq);
+    assert_int_equal(told->compaction.entries_indexed, memory.wanted.len);
+    assert_non_null(told->compaction.dropped);
+    event_free(told);
+}
+
+/* Everything that a history is, and what of it is unsaved. */
+static char *capture(const struct history *h)
+{
+    struct buf text = BUF_INIT;
+    char *counters = history_counters(h);
+    buf_addstr(&text, counters);
+    for (size_t i = 0; i < h->messages.len; i++) {
+        struct json *v = message_to_json(&h->messages.items[i]);
+        char *line = json_print(v);
+        buf_addf(&text, "\n%s", line);
+        free(line);
+        json_free(v);
+    }
+    free(counters);
+    return buf_take(&text);
+}
+
+static void assert_captured(const char *wanted)
+{
+    char *now = capture(&j.history);
+    assert_string_equal(now, wanted);
+    free(now);
+}
+
+static bool apply(void *h, const struct event *ev)
+{
+    history_apply(h, ev);
+    return true;
+}
+
+/* What the log alone makes of it. */
+static void fold(struct history *h)
+{
+    struct error e = {0};
+    history_init(h);
+    pass_over_undone(store, id, h);
+    check(event_log_read(store, id, 0, apply, h, &e), &e);
+}
+
+static int64_t count_rows(const char *where)
+{
+    char *sql = mem_printf("SELECT count(*) FROM memory %s", where);
+    int64_t n = damage_sql(path, sql);
+    free(sql);
+    return n;
+}
+
+/* Every entry is of a compaction that holds, and each of those has what it dropped. */
+static void assert_memory(void)
+{
+    int64_t sum = 0;
+    for (size_t i = 0; i < j.history.compaction.in_force.len; i++) {
+        char *where =
+            mem_printf("WHERE completed = %lld", (long long)j.history.compaction.in_force.items[i]);
+        sum += count_rows(where);
+        free(where);
+    }
+    assert_int_equal(sum, count_rows(""));
+}
+
+static void assert_sound(void)
+{
+    struct error e = {0};
+    struct history folded, resumed;
+    fold(&folded);
+    check(snapshot_resume(store, id, &resumed, &e), &e);
+    assert_same_history(&folded, &resumed);
+    if (!j.history.running) {
+        history_drop_open_run(&folded);
+        history_drop_open_run(&resumed);
+    }
+    assert_same_history(&folded, &j.history);
+    int64_t estimate = 0;
+    for (size_t i = 0; i < j.history.messages.len; i++)
+        estimate += message_estimate_tokens(&j.history.messages.items[i]);
+    assert_int_equal(j.history.estimate, estimate);
+    if (j.history.running)
+        assert_int_equal(j.history.messages.items[j.history.run_first].seq, j.history.run_seq);
+    history_release(&folded);
+    history_release(&resumed);
+    assert_memory();
+}
+
+/* --- one compaction --------------------------------------------------------------------------- */
+
+/* Keeps all but the first `gone` messages. */
+static struct event *drop_first(size_t gone, const char *summary)
+{
+    struct rebuild r = {0};
+    const struct message *first = &j.history.messages.items[0];
+    struct message m = {.role = ROLE_USER, .summary = true, .seq = first->seq, .turn = first->turn};
+    vec_push(&m.blocks, block_text(summary));
+    rebuild_make(&r, m);
+    rebuild_keep(&r, gone, j.history.messages.len - gone);
+    struct event *ev = compaction_of(&j.history, &r, summary);
+    rebuild_release(&r);
+    return ev;
+}
+
+static void test_a_compaction(void **state)
+{
+    (void)state;
+    plain_run("one", "1");
+    plain_run("two", "2");
+    plain_run("three", "3");
+    int64_t input = j.info.usage.input;
+    start_compaction();
+    commit(drop_first(4, "[Context compacted] one, two"));
+    assert_int_equal(j.history.messages.len, 3);
+    assert_true(j.history.messages.items[0].summary);
+    assert_int_equal(j.history.messages.items[0].seq, 1);
+    assert_string_equal(j.history.messages.items[1].blocks.items[0].text, "three");
+    assert_int_equal(j.history.last_input, -1);
+    assert_int_equal(j.history.turns, 3);
+    assert_int_equal(j.history.compaction.in_force.len, 1);
+    assert_int_equal(j.history.compaction.last_attempt, 3);
+    assert_int_equal(memory.calls, 1);
+    assert_int_equal(count_rows(""), 4);
+    assert_int_equal(j.info.usage.input, input + 700);
+    assert_true(j.info.cost > 0.24);
+    assert_int_equal(j.info.messages, 6);
+    assert_int_equal(j.info.turns, 3);
+    assert_int_equal(damage_sql(path, "SELECT count(*) FROM snapshot_message"), 3);
+    assert_int_equal(damage_sql(path, "SELECT turns FROM session"), 3);
+    assert_sound();
+    restart();
+    assert_sound();
+    assert_session_sound(store, id);
+    plain_run("four", "4");
+    assert_int_equal(j.history.messages.len, 5);
+    assert_sound();
+}
+
+static void test_what_went_is_named(void **state)
+{
+    (void)state;
+    plain_run("one", "1");
+    plain_run("two", "2");
+    struct event *ev = drop_first(3, "s");
+    expect_dropped(ev);
+    struct error e = {0};
+    assert_int_equal(journal_compact(&j, ev, &e), COMMIT_DONE);
+    struct event *told = shown();
+    assert_string_equal(told->compaction.dropped, "[[1,6]]");
+    event_free(told);
+}
+
+/* Check 7 of the spec: history still holds the first message, no completed event. */
+static void test_memory_refuses(void **state)
+{
+    (void)state;
+    struct error e = {0};
+    plain_run("one", "1");
+    plain_run("two", "2");
+    char *before = capture(&j.history);
+    struct session_info row = session_info_clone(&j.info);
+    struct event *ev = drop_first(2, "s");
+    expect_dropped(ev);
+    forget_notices();
+    memory.refuses = true;
+    assert_int_equal(journal_compact(&j, ev, &e), COMMIT_REFUSED_BY_MEMORY);
+    assert_non_null(strstr(e.text, "full"));
+    event_free(ev);
+    assert_null(mailbox_pop(notices));
+    assert_captured(before);
+    assert_string_equal(j.history.messages.items[0].blocks.items[0].text, "one");
+    assert_int_equal(j.info.last_seq, row.last_seq);
+    assert_int_equal(j.info.usage.input, row.usage.input);
+    assert_int_equal(count_rows(""), 0);
+    assert_int_equal(damage_sql(path,
+                                "SELECT count(*) FROM event"
+                                " WHERE type = 'compaction_completed'"),
+                     0);
+    assert_sound();
+    memory.refuses = false;
+    commit(drop_first(2, "s"));
+    assert_sound();
+    session_info_release(&row);
+    free(before);
+}
+
+static void test_one_that_does_not_fit(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {"[[0,9]]", "x", "[[1,3]]", "[[0,1],[2,2]]",
+                                        "[[0,1],{\"message\":{\"role\":\"user\",\"seq\":999,"
+                                        "\"turn\":1,\"content\":[{\"type\":\"text\",\"text\":"
+                                        "\"x\"}]}}]"};
+    struct error e = {0};
+    plain_run("one", "1");
+    say(EVENT_RUN_STARTED, "two");
+    say(EVENT_TURN_STARTED, NULL);
+    say(EVENT_TEXT_COMPLETE, "2");
+    char *before = capture(&j.history);
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        struct event *ev = drop_first(1, "s");
+        free(ev->compaction.history);
+        ev->compaction.history = mem_strdup(i < 3 ? texts[i] : i == 3 ? "[[0,2],[3,1]]" : texts[i]);
+        vec_clear(&memory.wanted);
+        j.sink = NULL;
+        if (journal_compact(&j, ev, &e) != COMMIT_FAILED)
+            fail_msg("taken: %s", texts[i]);
+        assert_true(e.text[0]);
+        event_free(ev);
+        assert_captured(before);
+    }
+    j.sink = &sink;
+    assert_sound();
+    free(before);
+}
+
+/* --- taking it back --------------------------------------------------------------------------- */
+
+static void uncompact(void)
+{
+    struct error e = {0};
+    forget_notices();
+    check(journal_uncompact(&j, &e), &e);
+    struct event *told = shown();
+    assert_int_equal(told->type, EVENT_COMPACTION_UNDONE);
+    event_free(told);
+}
+
+static void assert_texts(const char *wanted)
+{
+    struct buf text = BUF_INIT;
+    for (size_t i = 0; i < j.history.messages.len; i++)
+        buf_addf(&text, "%s%s", i > 0 ? " " : "", j.history.messages.items[i].blocks.items[0].text);
+    assert_string_equal(text.data, wanted);
+    buf_release(&text);
+}
+
+static void test_undone(void **state)
+{
+    (void)state;
+    struct error e = {0};
+    assert_false(journal_uncompact(&j, &e));
+    plain_run("one", "1");
+    plain_run("two", "2");
+    assert_false(journal_uncompact(&j, &e));
+    assert_int_equal(e.code, ERR_AGENT_ERROR);
+    commit(drop_first(2, "A"));
+    plain_run("three", "3");
+    commit(drop_first(3, "B"));
+    plain_run("four", "4");
+    assert_texts("B three 3 four 4");
+    restart();
+    uncompact();
+    assert_texts("A two 2 three 3 four 4");
+    assert_int_equal(j.history.last_input, -1);
+    assert_sound();
+    restart();
+    assert_texts("A two 2 three 3 four 4");
+    commit(drop_first(5, "C"));
+    assert_texts("C four 4");
+    uncompact();
+    uncompact();
+    assert_texts("one 1 two 2 three 3 four 4");
+    assert_int_equal(count_rows(""), 0);
+    assert_false(journal_uncompact(&j, &e));
+    assert_sound();
+    restart();
+    assert_texts("one 1 two 2 three 3 four 4");
+    assert_session_sound(store, id);
+    commit(drop_first(2, "D"));
+    say(EVENT_RUN_STARTED, "five");
+    assert_false(journal_uncompact(&j, &e));
+    assert_int_equal(e.code, ERR_SESSION_BUSY);
+    assert_int_equal(j.history.compaction.in_force.len, 1);
+}
+
+static void test_undone_without_being_loaded(void **state)
+{
+    (void)state;
+    plain_run("one", "1");
+    plain_run("two", "2");
+    commit(drop_first(2, "A"));
+    close_journal();
+    open_journal();
+    assert_int_equal(j.compactions, 1);
+    uncompact();
+    assert_texts("one 1 two 2");
+    close_journal();
+    open_journal();
+    assert_int_equal(j.compactions, 0);
+}
+
+static void test_an_undo_that_fails(void **state)
+{
+    (void)state;
+    struct error e = {0};
+    plain_run("one", "1");
+    plain_run("two", "2");
+    commit(drop_first(2, "A"));
+    char *before = capture(&j.history);
+    memory.fails_to_withdraw = true;
+    assert_false(journal_uncompact(&j, &e));
+    assert_captured(before);
+    assert_int_equal(count_rows(""), 2);
+    memory.fails_to_withdraw = false;
+    assert_sound();
+    plain_run("three", "3");
+    assert_sound();
+    uncompact();
+    assert_texts("one 1 two 2 three 3");
+    free(before);
+}
+
+/* A compaction by hand behind a run that a crash cut off is made of the history without that run.
+ */
+static void test_behind_a_crash(void **state)
+{
+    (void)state;
+    plain_run("one", "1");
+    plain_run("two", "2");
+    say(EVENT_RUN_STARTED, "three");
+    say(EVENT_TURN_STARTED, NULL);
+    say(EVENT_TEXT_COMPLETE, "3");
+    restart();
+    assert_texts("one 1 two 2");
+    start_compaction();
+    commit(drop_first(2, "A"));
+    assert_sound();
+    restart();
+    assert_texts("A two 2");
+    assert_sound();
+    say(EVENT_RUN_STARTED, "four");
+    restart();
+    uncompact();
+    assert_texts("one 1 two 2");
+    assert_sound();
+    assert_session_sound(store, id);
+}
+
+/* --- pins ------------------------------------------------------------------------------------- */
+
+static void test_pins(void **state)
+{
+    (void)state;
+    struct error e = {0};
+    plain_run("one", "1");
+    plain_run("two", "2");
+    int64_t answer = j.history.messages.items[1].seq;
+    check(journal_pin(&j, answer, true, &e), &e);
+    assert_true(j.history.messages.items[1].pinned);
+    assert_sound();
+    int64_t last = j.info.last_seq;
+    check(journal_pin(&j, answer, true, &e), &e);
+    assert_int_equal(j.info.last_seq, last);
+    assert_false(journal_pin(&j, 3, true, &e));
+    assert_false(journal_pin(&j, 0, true, &e));
+    restart();
+    assert_true(j.history.messages.items[1].pinned);
+    plain_run("three", "3");
+    assert_sound();
+    check(journal_pin(&j, answer, false, &e), &e);
+    commit(drop_first(2, "A"));
+    assert_false(journal_pin(&j, j.history.messages.items[0].seq, true, &e));
+    assert_int_equal(e.code, ERR_AGENT_ERROR);
+    assert_sound();
+    restart();
+    assert_sound();
+}
+
+/* --- failures, streaming ---------------------------------------------------------------------- */
+
+static void fail_compaction(int failures, bool suspended)
+{
+    struct event *ev = event_new(EVENT_COMPACTION_FAILED);
+    ev->compaction.mode = mem_strdup("handoff");
+    ev->compaction.reason = mem_strdup("llm");
+    ev->compaction.failures = failures;
+    ev->compaction.suspended = suspended;
+    ev->text = mem_strdup("no answer");
+    ev->model = mem_strdup("p/m");
+    ev->usage = (struct usage){.input = 11, .output = 1, .cached = -1};
+    emit(ev);
+}
+
+static void test_failures_are_remembered(void **state)
+{
+    (void)state;
+    plain_run("one", "1");
+    start_compaction();
+    int64_t input = j.info.usage.input;
+    fail_compaction(3, true);
+    assert_int_equal(j.info.usage.input, input + 11);
+    assert_int_equal(damage_sql(path, "SELECT input_tokens FROM session"), input + 11);
+    assert_sound();
+    restart();
+    assert_int_equal(j.history.compaction.failures, 3);
+    assert_true(j.history.compaction.suspended);
+    assert_string_equal(j.history.compaction.failed_mode, "handoff");
+    assert_string_equal(j.history.compaction.failed_model, "p/m");
+    plain_run("two", "2");
+    close_journal();
+    open_journal();
+    assert_true(j.suspended);
+    load();
+    commit(drop_first(2, "A"));
+    assert_false(j.history.compaction.suspended);
+    assert_int_equal(j.history.compaction.failures, 0);
+    assert_null(j.history.compaction.failed_mode);
+    assert_sound();
+}
+
+static void stream(const char *text, int part, int of)
+{
+    struct event *ev = event_new(EVENT_COMPACTION_DELTA);
+    ev->text = mem_strdup(text);
+    ev->count = part;
+    ev->limit = of;
+    emit(ev);
+}
+
+/* Parts of a summary are kept apart, and from what else streams. */
+static void test_a_summary_streams(void **state)
+{
+    (void)state;
+    struct event_list tail;
+    struct error e = {0};
+    bool more;
+    plain_run("one", "1");
+    plain_run("two", "2");
+    start_compaction();
+    int64_t first = j.info.last_seq;
+    stream("a", 1, 2);
+    stream("b", 1, 2);
+    stream("c", 2, 2);
+    struct event *text = event_new(EVENT_TEXT_DELTA);
+    text->text = mem_strdup("x");
+    emit(text);
+    check(event_log_tail(store, id, 0, 9, &tail, &more, &e), &e);
+    assert_int_equal(tail.items.len, 8); /* run two, the beginning, two checkpoints */
+    const struct event *ab = tail.items.items[6], *c = tail.items.items[7];
+    assert_string_equal(ab->text, "ab");
+    assert_int_equal(ab->count, 1);
+    assert_int_equal(ab->limit, 2);
+    assert_int_equal(ab->seq, first + 2);
+    assert_string_equal(c->text, "c");
+    assert_int_equal(c->count, 2);
+    event_list_release(&tail);
+    commit(drop_first(2, "A"));
+    check(event_log_tail(store, id, 0, 9, &tail, &more, &e), &e);
+    assert_int_equal(tail.items.len, 7); /* superseded */
+    event_list_release(&tail);
+    check(event_log_tail(store, id, first + 3, 9, &tail, &more, &e), &e);
+    assert_int_equal(tail.items.len, 6);
+    event_list_release(&tail);
+    start_compaction(); /* another one says nothing of the first */
+    check(event_log_tail(store, id, first + 3, 9, &tail, &more, &e), &e);
+    assert_int_equal(tail.items.len, 6);
+    event_list_release(&tail);
+    assert_sound();
+}
+
+/* What streamed is in what completes it, and is not written behind it. */
+static void test_a_summary_that_is_whole_leaves_no_deltas(void **state)
+{
+    (void)state;
+    plain_run("one", "1");
+    say(EVENT_RUN_STARTED, "two");
+    start_compaction();
+    stream("a", 0, 0);
+    commit(drop_first(2, "A"));
+    say(EVENT_RUN_COMPLETED, "2");
+    assert_int_equal(damage_sql(path, "SELECT count(*) FROM event WHERE type = 'compaction_delta'"),
+                     0);
+    assert_sound();
+}
+
+/* What a crash leaves of one stays, although a later one is whole. */
+static void test_a_summary_that_was_cut_off_stays(void **state)
+{
+    (void)state;
+    struct event_list tail;
+    struct error e = {0};
+    bool more;
+    plain_run("one", "1");
+    start_compaction();
+    stream("lost", 1, 2);
+    stream("half", 2, 2);
+    restart();
+    start_compaction();
+    int64_t second = j.info.last_seq;
+    stream("again", 1, 2);
+    stream("more", 2, 2);
+    commit(drop_first(1, "A"));
+    check(event_log_tail(store, id, 0, 20, &tail, &more, &e), &e);
+    int deltas = 0;
+    for (size_t i = 0; i < tail.items.len; i++) {
+        deltas += tail.items.items[i]->type == EVENT_COMPACTION_DELTA;
+        assert_true(tail.items.items[i]->type != EVENT_COMPACTION_DELTA ||
+                    strcmp(tail.items.items[i]->text, "lost") == 0);
+    }
+    assert_int_equal(deltas, 1);
+    event_list_release(&tail);
+    check(event_log_tail(store, id, second, 20, &tail, &more, &e), &e);
+    deltas = 0;
+    for (size_t i = 0; i < tail.items.len; i++)
+        deltas += tail.items.items[i]->type == EVENT_COMPACTION_DELTA;
+    assert_int_equal(deltas, 1);
+    event_list_release(&tail);
+}
+
+/* --- any session ------------------------------------------------------------------------------ */
+
+static bool maybe(double chance)
+{
+    return entropy_unit() < chance;
+}
+
+static size_t below(size_t n)
+{
+    return (size_t)(entropy_unit() * (double)n);
+}
+
+static const char *any_text(void)
+{
+    static const char *const texts[] = {"yes",
+                                        "größer – 漢字 👩‍👩‍👧",
+                                        "two\nlines\n",
+                                        "a \"quoted\" \\u0000",
+                                        "\xff\xfe broken",
+                                        ""};
+    return texts[below(sizeof texts / sizeof *texts)];
+}
+
+static void any_commit(void)
+{
+    if (j.history.messages.len == 0)
+        return;
+    if (maybe(0.9))
+        start_compaction();
+    if (maybe(0.3))
+        stream(any_text(), (int)below(3), 2);
+    struct event *ev = any_compaction(&j.history, "[Context compacted] …");
+    expect_dropped(ev);
+    if (maybe(0.8)) {
+        commit(ev);
+        return;
+    }
+    struct error e = {0};
+    char *before = capture(&j.history);
+    memory.refuses = true;
+    assert_int_equal(journal_compact(&j, ev, &e), COMMIT_REFUSED_BY_MEMORY);
+    memory.refuses = false;
+    assert_captured(before);
+    free(before);
+    event_free(ev);
+    fail_compaction((int)below(4), maybe(0.3));
+}
+
+static void any_pin(void)
+{
+    struct error e;
+    if (j.history.messages.len == 0)
+        return;
+    const struct message *m = &j.history.messages.items[below(j.history.messages.len)];
+    bool may = !m->summary && m->role != ROLE_TOOL;
+    assert_int_equal(journal_pin(&j, m->seq, maybe(0.6), &e), may);
+}
+
+/* Whether the model wants to go on. */
+static bool any_call(void)
+{
+    if (maybe(0.2))
+        any_commit();
+    say(EVENT_TURN_STARTED, NULL);
+    if (maybe(0.7))
+        say(EVENT_TEXT_COMPLETE, any_text());
+    bool call = maybe(0.5);
+    if (call)
+        say(EVENT_TOOL_CALL_REQUESTED, "{}");
+    say(EVENT_TURN_COMPLETED, NULL);
+    if (call)
+        say(EVENT_TOOL_EXECUTION_COMPLETED, "a result that is long enough to be shortened");
+    return call;
+}
+
+/* Whether it ended; else the program died in it. */
+static bool any_run(void)
+{
+    static const enum event_type ends[] = {EVENT_RUN_COMPLETED, EVENT_RUN_COMPLETED,
+                                           EVENT_RUN_FAILED, EVENT_INTERRUPTED};
+    struct event *ev = event_new(EVENT_RUN_STARTED);
+    ev->text = mem_printf("%s?", any_text());
+    if (maybe(0.2))
+        ev->number = j.history.last_run_seq;
+    emit(ev);
+    for (size_t i = below(4); i > 0 && any_call(); i--)
+        ;
+    if (maybe(0.15))
+        any_commit();
+    if (maybe(0.1))
+        return false;
+    enum event_type end = ends[below(sizeof ends / sizeof *ends)];
+    say(end, end == EVENT_INTERRUPTED ? NULL : "end");
+    return true;
+}
+
+static void any_step(void)
+{
+    size_t luck = below(20);
+    if (luck < 9) {
+        if (!any_run()) {
+            if (maybe(0.5))
+                assert_sound();
+            restart();
+        }
+    } else if (luck < 12) {
+        any_commit();
+    } else if (luck < 14) {
+        if (j.history.compaction.in_force.len > 0)
+            uncompact();
+    } else if (luck < 17) {
+        any_pin();
+    } else if (luck < 18) {
+        struct error e = {0};
+        check(!j.stored || snapshot_drop(store, id, &e), &e);
+        j.history.unsaved = 0;
+    } else {
+        restart();
+    }
+}
+
+static void test_any_session(void **state)
+{
+    (void)state;
+    entropy_seed(support_seed());
+    plain_run("first", "1");
+    for (int i = 0; i < 400; i++) {
+        any_step();
+        forget_notices();
+        if (maybe(0.4))
+            assert_sound();
+        if (i % 60 == 59) { /* another session, so that each stays short */
+            assert_session_sound(store, id);
+            close_journal();
+            memset(id, 0, sizeof id);
+            open_journal();
+            struct error e = {0};
+            check(store_exec(store, "DELETE FROM memory", &e), &e);
+            plain_run("first", "1");
+        }
+    }
+    assert_sound();
+    assert_session_sound(store, id);
+}
+
+/* --- disks that fail, programs that die ------------------------------------------------------- */
+
+static void forget_files(void)
+{
+    static const char *const endings[] = {"-wal", "-shm"};
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
+        char *file = mem_printf("%s%s", path, endings[i]);
+        unlink(file);
+        free(file);
+    }
+}
+
+static void restore(void)
+{
+    close_journal();
+    forget_files();
+    damage_copy(pristine, path);
+}
+
+/* A session with a compaction, and one more that could be. */
+static void make_pristine(void)
+{
+    for (int i = 0; i < 6; i++)
+        plain_run("How big is the harvest?", "It is bigger than the last one was.");
+    commit(drop_first(3, "A"));
+    plain_run("two", "2");
+    close_journal();
+    damage_copy(path, pristine);
+}
+
+static struct event *next_compaction(void)
+{
+    struct event *ev = drop_first(5, "B");
+    expect_dropped(ev);
+    return ev;
+}
+
+static bool compact_once(struct error *e)
+{
+    struct event *ev = next_compaction();
+    bool ok = journal_compact(&j, ev, e) == COMMIT_DONE;
+    if (!ok)
+        event_free(ev);
+    return ok;
+}
+
+static bool undo_once(struct error *e)
+{
+    return journal_uncompact(&j, e);
+}
+
+static const struct {
+    const char *name;
+    bool (*act)(struct error *e);
+} acts[] = {{"compact", compact_once}, {"undo", undo_once}};
+
+enum { ACTS = sizeof acts / sizeof *acts };
+
+/* The histories before and after an act, and how many entries memory has. */
+static struct {
+    char *before, *after;
+    int64_t rows_before, rows_after;
+} known;
+
+static void learn(bool (*act)(struct error *e))
+{
+    struct error e = {0};
+    restore();
+    open_journal();
+    load();
+    known.before = capture(&j.history);
+    known.rows_before = count_rows("");
+    check(act(&e), &e);
+    known.after = capture(&j.history);
+    known.rows_after = count_rows("");
+    assert_string_not_equal(known.before, known.after);
+    assert_int_not_equal(known.rows_before, known.rows_after);
+    close_journal();
+}
+
+static void forget_known(void)
+{
+    free(known.before);
+    free(known.after);
+}
+
+/* Whether it happened; it did wholly or not at all. */
+static bool assert_before_or_after(void)
+{
+    open_journal();
+    load();
+    char *now = capture(&j.history);
+    bool happened = strcmp(now, known.after) == 0;
+    if (!happened)
+        assert_string_equal(now, known.before);
+    assert_int_equal(count_rows(""), happened ? known.rows_after : known.rows_before);
+    free(now);
+    assert_sound();
+    assert_session_sound(store, id);
+    plain_run("and on", "it goes");
+    assert_sound();
+    return happened;
+}
+
+/* In a process of its own, which may die of it. */
+static int act_apart(bool (*act)(struct error *e), enum fault_point point, long n)
+{
+    int status;
+    fflush(NULL);
+    pid_t pid = fork();
+    assert_true(pid >= 0);
+    if (pid == 0) {
+        struct error e = {0};
+        fault_vfs_install();
+        open_journal();
+        load();
+        if (n > 0)
+            fault_vfs_arm(point, FAULT_DEATH, n, false);
+        _exit(act(&e) ? 0 : 1);
+    }
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_true(WIFEXITED(status));
+    return WEXITSTATUS(status);
+}
+
+static void die_everywhere(bool (*act)(struct error *e), enum fault_point point, bool *before,
+                           bool *after)
+{
+    int status = FAULT_DEATH_STATUS;
+    for (long n = 1; status == FAULT_DEATH_STATUS; n++) {
+        assert_true(n < 500);
+        restore();
+        status = act_apart(act, point, n);
+        assert_true(status == FAULT_DEATH_STATUS || status == 0);
+        bool happened = assert_before_or_after();
+        *after = *after || happened;
+        *before = *before || !happened;
+        assert_true(status != 0 || happened);
+    }
+}
+
+static void test_death_at_every_step(void **state)
+{
+    (void)state;
+    static const enum fault_point points[] = {FAULT_WRITE, FAULT_SYNC};
+    make_pristine();
+    for (size_t a = 0; a < ACTS; a++) {
+        bool before = false, after = false;
+        learn(acts[a].act);
+        for (size_t i = 0; i < sizeof points / sizeof *points; i++)
+            die_everywhere(acts[a].act, points[i], &before, &after);
+        assert_true(before && after);
+        forget_known();
+    }
+}
+
+static void test_death_in_memory(void **state)
+{
+    (void)state;
+    make_pristine();
+    learn(compact_once);
+    for (memory.dies = 1; memory.dies <= 2; memory.dies++) {
+        int dies = memory.dies;
+        restore();
+        assert_int_equal(act_apart(compact_once, FAULT_WRITE, 0), FAULT_DEATH_STATUS);
+        memory.dies = 0;
+        assert_false(assert_before_or_after());
+        memory.dies = dies;
+    }
+    memory.dies = 0;
+    forget_known();
+}
+
+/* The disk refuses, the program lives. */
+static void refuse_everywhere(bool (*act)(struct error *e), enum fault_point point, int result)
+{
+    bool failed = true;
+    for (long n = 1; failed; n++) {
+        struct error e = {0};
+        assert_true(n < 500);
+        restore();
+        open_journal();
+        load();
+        struct session_info row = session_info_clone(&j.info);
+        fault_vfs_arm(point, result, n, true);
+        failed = !act(&e);
+        fault_vfs_disarm();
+        assert_captured(failed ? known.before : known.after);
+        if (failed)
+            assert_int_equal(j.info.last_seq, row.last_seq);
+        session_info_release(&row);
+        assert_int_equal(count_rows(""), failed ? known.rows_before : known.rows_after);
+        assert_sound();
+        plain_run("and on", "it goes");
+        assert_sound();
+    }
+}
+
+static void test_a_disk_that_refuses(void **state)
+{
+    (void)state;
+    make_pristine();
+    fault_vfs_install();
+    for (size_t a = 0; a < ACTS; a++) {
+        learn(acts[a].act);
+        refuse_everywhere(acts[a].act, FAULT_WRITE, SQLITE_FULL);
+        refuse_everywhere(acts[a].act, FAULT_SYNC, SQLITE_IOERR_FSYNC);
+        forget_known();
+    }
+    close_journal();
+    fault_vfs_remove();
+}
+
+/* --- size ------------------------------------------------------------------------------------- */
+
+/* Messages that stay are moved, not copied. */
+static void test_a_long_history_is_cheap(void **state)
+{
+    (void)state;
+    struct history h;
+    struct rebuild r = {0};
+    struct error e = {0};
+    char text[401];
+    history_init(&h);
+    memset(text, 'x', sizeof text - 1);
+    text[sizeof text - 1] = '\0';
+    for (int i = 0; i < 10000; i++) {
+        struct message m = {
+            .role = i % 2 ? ROLE_ASSISTANT : ROLE_USER, .seq = i + 1, .turn = i / 2};
+        vec_push(&m.blocks, block_text(text));
+        h.estimate += message_estimate_tokens(&m);
+        vec_push(&h.messages, m);
+    }
+    h.turns = 5000;
+    h.unsaved = h.messages.len;
+    const char *kept = h.messages.items[9000].blocks.items[0].text;
+    struct message m = {.role = ROLE_USER, .summary = true, .seq = 1, .turn = 0};
+    vec_push(&m.blocks, block_text("s"));
+    rebuild_make(&r, m);
+    rebuild_keep(&r, 5000, 5000);
+    struct event *ev = compaction_of(&h, &r, "s");
+    ev->seq = 20000;
+    int64_t best = INT64_MAX;
+    for (int i = 0; i < 5; i++) {
+        struct history_backup b;
+        int64_t begin = clock_mono_ms();
+        check(history_compact(&h, ev, &b, &e), &e);
+        int64_t took = clock_mono_ms() - begin;
+        best = took < best ? took : best;
+        assert_int_equal(h.messages.len, 5001);
+        assert_ptr_equal(h.messages.items[4001].blocks.items[0].text, kept);
+        assert_int_equal(h.unsaved, 0);
+        history_revert(&h, &b);
+        assert_int_equal(h.messages.len, 10000);
+        assert_int_equal(h.unsaved, 10000);
+    }
+    assert_true(best < 200); /* a few, on a machine that does nothing else */
+    event_free(ev);
+    rebuild_release(&r);
+    history_release(&h);
+}
+
+#define TEST(f) support_stored(f, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_a_compaction),
+        TEST(test_what_went_is_named),
+        TEST(test_memory_refuses),
+        TEST(test_one_that_does_not_fit),
+        TEST(test_undone),
+        TEST(test_undone_without_being_loaded),
+        TEST(test_an_undo_that_fails),
+        TEST(test_behind_a_crash),
+        TEST(test_pins),
+        TEST(test_failures_are_remembered),
+        TEST(test_a_summary_streams),
+        TEST(test_a_summary_that_is_whole_leaves_no_deltas),
+        TEST(test_a_summary_that_was_cut_off_stays),
+        TEST(test_any_session),
+        TEST(test_death_at_every_step),
+        TEST(test_death_in_memory),
+        TEST(test_a_disk_that_refuses),
+        TEST(test_a_long_history_is_cheap),
+    };
+    return cmocka_run_group_tests_name("journal_compact", tests, NULL, NULL);
+}

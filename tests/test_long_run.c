@@ -1,0 +1,413 @@
+/* A conversation that goes on far beyond the model's window: no request is beyond it, no turn is
+ * stuck, the process does not grow, and all that was said can be read at the end. SOAK_TURNS sets
+ * how many turns each has (`make soak`: 2,000). */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "config/compaction_modes.h"
+#include "session/export.h"
+#include "tests/history_check.h"
+#include "tests/long_run.h"
+#include "tests/surface.h"
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+enum { MEMORY_CAN_BE_TOLD = 0 }; /* what is freed is kept back */
+#else
+enum { MEMORY_CAN_BE_TOLD = 1 };
+#endif
+
+enum {
+    TURNS = 60,
+    WINDOW = 8000,
+    GUARD = 3,         /* min_turns_between_compactions */
+    MOST_CALLS = 4,    /* together more than the window may hold */
+    MOST_FAILURES = 5, /* in a row: more is stuck */
+    SURPRISES = 200,   /* in a thousand long requests */
+    FAULTS = 20,       /* in a thousand answers */
+    SLACK_BYTES = 6000000
+};
+
+static const char *const modes[] = {
+#define X(id, name, help) name,
+    COMPACTION_MODES(X)
+#undef X
+};
+enum { MODES = sizeof modes / sizeof *modes };
+
+struct conversation {
+    struct long_run model;
+    struct service *service;
+    VEC(char *) asked;
+    int turn, failed, failed_in_a_row, compactions, undone;
+    int troubled; /* turn in which a compaction failed or was undone; below 0: none yet */
+    bool suspended;
+    int64_t pinned;      /* message; 0: none */
+    int pinned_in;       /* turn */
+    int64_t event_seq;   /* the newest */
+    int64_t early_bytes; /* resident memory after a fifth of the turns */
+    struct buf trail;    /* what happened lately, told when a test fails */
+};
+
+static int wanted_turns(void)
+{
+    const char *set = getenv("SOAK_TURNS");
+    return set && atoi(set) > 0 ? atoi(set) : TURNS;
+}
+
+static int64_t resident_bytes(void)
+{
+    long pages = 0;
+    FILE *f = fopen("/proc/self/statm", "r");
+    if (f && fscanf(f, "%*d %ld", &pages) != 1)
+        pages = 0;
+    if (f)
+        fclose(f);
+    return (int64_t)pages * sysconf(_SC_PAGESIZE);
+}
+
+/* ---- what is told ---- */
+
+static _Noreturn void give_up(const struct conversation *c, const char *what)
+{
+    fprintf(stderr, "requests:\n%sevents:\n%s", c->model.trail.data, c->trail.data);
+    fail_msg("turn %d: %s", c->turn, what);
+    abort();
+}
+
+static void add_to_trail(struct conversation *c, const struct event *ev)
+{
+    const struct compaction *k = &ev->compaction;
+    if (ev->type == EVENT_TEXT_DELTA || ev->type == EVENT_COMPACTION_DELTA)
+        return;
+    buf_addf(&c->trail, "  %s", event_name(ev->type));
+    if (ev->type == EVENT_COMPACTION_STARTED)
+        buf_addf(&c->trail, " %s %s %s, estimate %lld of %lld", k->mode, k->stage, k->trigger,
+                 (long long)k->estimate, (long long)k->threshold);
+    if (ev->type == EVENT_COMPACTION_COMPLETED)
+        buf_addf(&c->trail, " %s, %lld to %lld tokens, %d to %d messages", k->effective_mode,
+                 (long long)k->tokens_before, (long long)k->tokens_after, k->messages_before,
+                 k->messages_after);
+    if (ev->type == EVENT_COMPACTION_FAILED || ev->type == EVENT_RUN_FAILED)
+        buf_addf(&c->trail, ": %s", ev->text);
+    buf_addstr(&c->trail, "\n");
+}
+
+static void note_end(struct conversation *c, const struct event *ev)
+{
+    bool ok = ev->type == EVENT_RUN_COMPLETED;
+    if (!ok && (!ev->text || !*ev->text))
+        give_up(c, "it failed without a reason");
+    c->failed += !ok;
+    c->failed_in_a_row = ok ? 0 : c->failed_in_a_row + 1;
+}
+
+static void note_event(struct conversation *c, const struct event *ev)
+{
+    add_to_trail(c, ev);
+    assert_true(ev->seq > c->event_seq);
+    c->event_seq = ev->seq;
+    switch (ev->type) {
+    case EVENT_RUN_COMPLETED:
+    case EVENT_RUN_FAILED:
+        note_end(c, ev);
+        break;
+    case EVENT_INTERRUPTED:
+        give_up(c, "it was interrupted by nobody");
+        break;
+    case EVENT_COMPACTION_COMPLETED:
+        assert_true(ev->compaction.tokens_after < ev->compaction.tokens_before);
+        c->compactions++;
+        break;
+    case EVENT_COMPACTION_FAILED:
+        assert_true(ev->text && *ev->text);
+        c->troubled = c->turn;
+        break;
+    case EVENT_COMPACTION_UNDONE:
+        c->undone++;
+        c->troubled = c->turn;
+        break;
+    case EVENT_MESSAGE_PINNED:
+        c->pinned = ev->flag ? ev->number : 0;
+        break;
+    default:
+        break;
+    }
+}
+
+static struct notice *next_notice(struct conversation *c)
+{
+    struct notice *n = surface_next(c->service);
+    if (n->type == NOTICE_EVENT)
+        note_event(c, n->event);
+    if (n->type == NOTICE_ERROR)
+        assert_true(n->error.text[0] != '\0');
+    if (n->type == NOTICE_SESSION || n->type == NOTICE_PROVIDER)
+        c->suspended = n->meters.suspended;
+    return n;
+}
+
+/* Until it is idle again. */
+static void wait_for_end(struct conversation *c)
+{
+    for (bool busy = true; busy;) {
+        struct notice *n = next_notice(c);
+        busy = n->type != NOTICE_BUSY || n->flag;
+        notice_free(n);
+    }
+}
+
+/* A command that needs no turn is answered with the event or with an error. */
+static void wait_for_event(struct conversation *c, enum event_type type)
+{
+    for (bool waiting = true; waiting;) {
+        struct notice *n = next_notice(c);
+        waiting = !(n->type == NOTICE_EVENT && n->event->type == type) && n->type != NOTICE_ERROR;
+        notice_free(n);
+    }
+}
+
+/* ---- what is done ---- */
+
+static void ask(struct conversation *c)
+{
+    size_t overs = c->model.overs, broken = c->model.broken;
+    c->turn++;
+    if (c->turn % 5 == 0) {
+        buf_clear(&c->trail);
+        buf_clear(&c->model.trail);
+    }
+    char *text =
+        long_run_question(&c->model, c->turn, (int)long_run_below(&c->model, MOST_CALLS + 1));
+    vec_push(&c->asked, text);
+    surface_send(c->service, COMMAND_START_TURN, text);
+    wait_for_end(c);
+    bool told = c->suspended || c->model.broken > broken ||
+                (c->troubled >= 0 && c->turn - c->troubled <= GUARD);
+    if (c->model.overs > overs && !told)
+        give_up(c, "a request beyond the window");
+    if (c->failed > 0 && c->model.faults == 0)
+        give_up(c, "it failed although the server did not");
+    if (c->failed_in_a_row > MOST_FAILURES)
+        give_up(c, "nothing goes on");
+}
+
+/* What a user does whose conversation no longer shortens itself. */
+static void compact_by_hand(struct conversation *c)
+{
+    surface_send(c->service, COMMAND_COMPACT, "what the letters say");
+    wait_for_end(c);
+}
+
+static void pin(struct conversation *c, int64_t seq, bool pinned)
+{
+    struct command *command = command_new(COMMAND_PIN, NULL);
+    command->number = seq;
+    command->limit = pinned;
+    service_send(c->service, command);
+    wait_for_event(c, EVENT_MESSAGE_PINNED);
+}
+
+/* One message is pinned at a time, the newest compaction is sometimes taken back. */
+static void meddle(struct conversation *c)
+{
+    if (c->failed_in_a_row == 0 && c->turn - c->pinned_in > 5) {
+        c->model.pinned = NULL;
+        if (c->pinned)
+            pin(c, c->pinned, false);
+        pin(c, 0, true);
+        c->pinned_in = c->turn;
+        c->model.pinned = vec_last(&c->asked);
+    }
+    if (c->turn % 23 == 17 && c->compactions > c->undone) {
+        surface_send(c->service, COMMAND_UNCOMPACT, NULL);
+        wait_for_event(c, EVENT_COMPACTION_UNDONE);
+    }
+}
+
+static void open_in_mode(struct conversation *c, const char *mode, const char *resume)
+{
+    assert_true(config_set(surface_config(), CONFIG_COMPACTION_MODE, mode, NULL));
+    struct service_options options = surface_options(resume, true);
+    options.compaction = true;
+    c->service = service_new(&options);
+    for (bool waiting = true; waiting;) {
+        struct notice *n = next_notice(c);
+        waiting = n->type != NOTICE_PROVIDER;
+        notice_free(n);
+    }
+}
+
+static void begin(struct conversation *c, int faults)
+{
+    struct config_problems problems = {0};
+    config_load_text(surface_config(), "test",
+                     "[model scripted-model]\nwindow = 8000\nmax_output = 1024\n"
+                     "[provider]\nmax_retries = 1\n",
+                     &problems);
+    assert_int_equal(problems.list.len, 0);
+    config_problems_release(&problems);
+    *c = (struct conversation){.troubled = -1};
+    buf_init(&c->trail, 0);
+    long_run_init(&c->model, support_seed());
+    c->model.window = WINDOW;
+    c->model.faults = faults;
+    c->model.bad_summaries = faults * 5;
+    c->model.surprises = SURPRISES;
+    long_run_write_files(&c->model, support_dir());
+    model_server_set_responder(surface_server(), long_run_respond, &c->model);
+}
+
+/* ---- what must hold at the end ---- */
+
+struct ends {
+    int runs, run_ends, compactions, compaction_ends, calls, results;
+};
+
+static bool count_event(void *context, const struct event *ev)
+{
+    struct ends *n = context;
+    n->runs += ev->type == EVENT_RUN_STARTED;
+    n->run_ends += ev->type == EVENT_RUN_COMPLETED || ev->type == EVENT_RUN_FAILED;
+    n->compactions += ev->type == EVENT_COMPACTION_STARTED;
+    n->compaction_ends +=
+        ev->type == EVENT_COMPACTION_COMPLETED || ev->type == EVENT_COMPACTION_FAILED;
+    n->calls += ev->type == EVENT_TOOL_CALL_REQUESTED;
+    n->results += ev->type == EVENT_TOOL_EXECUTION_COMPLETED;
+    return true;
+}
+
+static void assert_log_complete(const struct conversation *c)
+{
+    struct ends n = {0};
+    struct session_info info;
+    assert_true(surface_read("last", &info, count_event, &n, &(struct error){0}));
+    assert_int_equal(n.runs, c->turn);
+    assert_int_equal(n.run_ends, n.runs);
+    assert_int_equal(n.compaction_ends, n.compactions);
+    assert_int_equal(n.calls, n.results);
+    assert_true(n.calls > 0);
+    assert_int_equal(info.last_seq, c->event_seq);
+    session_info_release(&info);
+}
+
+static void assert_all_readable(const struct conversation *c)
+{
+    struct catalog catalog;
+    struct error e = {0};
+    char *path = support_path("transcript.md");
+    assert_true(catalog_open(&catalog, surface_store(), true, CATALOG_READ, &e));
+    assert_true(export_to_file(&catalog, "last", EXPORT_MARKDOWN, path, true, &e));
+    catalog_release(&catalog);
+    char *text = support_read(path);
+    const char *at = text;
+    for (size_t i = 0; i < c->asked.len; i++) {
+        at = strstr(at, c->asked.items[i]);
+        if (!at)
+            fail_msg("question %zu is not in the transcript: %s", i + 1, c->asked.items[i]);
+    }
+    free(text);
+    free(path);
+}
+
+static void assert_memory_flat(const struct conversation *c)
+{
+    int64_t late = resident_bytes();
+    if (MEMORY_CAN_BE_TOLD && late > c->early_bytes + c->early_bytes / 20 + SLACK_BYTES)
+        fail_msg("resident memory grew from %lld to %lld bytes", (long long)c->early_bytes,
+                 (long long)late);
+}
+
+static void end(struct conversation *c)
+{
+    assert_memory_flat(c);
+    service_free(c->service);
+    model_server_set_responder(surface_server(), NULL, NULL);
+    if (c->model.complaint)
+        fail_msg("%s", c->model.complaint);
+    assert_true(c->compactions > 0);
+    assert_int_equal(assert_store_sound(surface_store()), 1);
+    assert_log_complete(c);
+    assert_all_readable(c);
+    printf(
+        "%d turns (%d failed), %zu requests, the largest of %ld tokens, %d compactions, "
+        "%zu summaries, %.1f MB\n",
+        c->turn, c->failed, c->model.requests, c->model.largest, c->compactions, c->model.summaries,
+        (double)resident_bytes() / 1e6);
+    for (size_t i = 0; i < c->asked.len; i++)
+        free(c->asked.items[i]);
+    vec_release(&c->asked);
+    buf_release(&c->trail);
+    long_run_release(&c->model);
+}
+
+/* ---- the runs ---- */
+
+static void go_on(struct conversation *c, int turns, int until)
+{
+    while (c->turn < until) {
+        ask(c);
+        if (c->suspended)
+            compact_by_hand(c);
+        if (c->turn == turns / 5)
+            c->early_bytes = resident_bytes();
+    }
+}
+
+/* The server never fails, so nothing may. */
+static void one_mode(void **state)
+{
+    struct conversation c;
+    int turns = wanted_turns();
+    begin(&c, 0);
+    open_in_mode(&c, *state, NULL);
+    go_on(&c, turns, turns);
+    end(&c);
+}
+
+/* The server fails now and then, the program is started again in another mode every few turns, and
+ * the user pins messages and takes compactions back. */
+static void every_mode(void **state)
+{
+    (void)state;
+    struct conversation c;
+    int turns = wanted_turns(), stretch = turns / (2 * MODES) + 1;
+    begin(&c, FAULTS);
+    open_in_mode(&c, modes[0], NULL);
+    for (int n = 0; c.turn < turns; n++) {
+        while (c.turn < (n + 1) * stretch && c.turn < turns) {
+            go_on(&c, turns, c.turn + 1);
+            meddle(&c);
+        }
+        service_free(c.service);
+        open_in_mode(&c, modes[(n + 1) % MODES], "last");
+    }
+    assert_true(c.failed <= (int)(c.model.broken + c.model.overs));
+    end(&c);
+}
+
+static struct CMUnitTest test_of(const char *name, CMUnitTestFunction run, const char *mode)
+{
+    bool can = capability_store() && capability_compaction();
+    return (struct CMUnitTest){name, can ? run : support_skip, surface_setup, surface_teardown,
+                               (void *)(uintptr_t)mode};
+}
+
+int main(void)
+{
+    struct CMUnitTest tests[MODES + 1];
+    for (size_t i = 0; i < MODES; i++)
+        tests[i] = test_of(modes[i], one_mode, modes[i]);
+    tests[MODES] = test_of("every_mode", every_mode, NULL);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

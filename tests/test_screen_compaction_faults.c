@@ -1,0 +1,368 @@
+/* What goes wrong while a conversation is shortened, as a person sees it: whatever it is, the
+ * conversation is as it was, and the turn goes on. */
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/buf.h"
+#include "base/entropy.h"
+#include "base/mem.h"
+#include "tests/scene.h"
+#include "tests/support.h"
+
+static const char first_request[] = "how do we cross the river";
+static const char failed[] = "✗ not compacted · handoff";
+
+static int set_up(void **state)
+{
+    int result = scene_setup(state);
+    setenv("TIRO_COMPACTION_AUTO_COMPACT_THRESHOLD", "400", 1);
+    setenv("TIRO_COMPACTION_RECENT_TURN_BUDGET", "1", 1);
+    return result;
+}
+
+static void queue(struct reply r)
+{
+    model_server_queue(scene_server(), &r);
+}
+
+static bool says(size_t index, const char *text)
+{
+    const char *body = model_server_body(scene_server(), index);
+    assert_non_null(body);
+    return strstr(body, text) != NULL;
+}
+
+/* A conversation that the next message shortens. One request. */
+static struct screen *open_full(int rows, int cols)
+{
+    struct buf text = BUF_INIT;
+    for (int i = 0; i < 100; i++)
+        buf_addf(&text, "word%d and so on; ", i);
+    buf_addstr(&text, "first end");
+    queue((struct reply){.text = text.data});
+    buf_release(&text);
+    struct screen *s = scene_open(rows, cols, NULL);
+    scene_ask(s, first_request, "first end");
+    return s;
+}
+
+/* The message that shortens it is answered, and was sent behind all that was said before. */
+static void assert_untouched(struct screen *s, size_t index)
+{
+    assert_true(screen_wait_text(s, "Gladly.", WAIT_MS));
+    assert_true(scene_wait_idle(s));
+    assert_true(says(index, first_request));
+    assert_true(says(index, "first end"));
+    assert_true(says(index, "go on"));
+    assert_false(says(index, "[Context compacted]"));
+    assert_int_equal(model_server_requests(scene_server()), index + 1);
+}
+
+static void a_server_that_fails_is_asked_again(void **state)
+{
+    (void)state;
+    struct screen *s = open_full(24, 80);
+    for (int i = 0; i < 4; i++)
+        queue((struct reply){.fault = REPLY_STATUS,
+                             .status = 500,
+                             .error_type = "api_error",
+                             .error_message = "no summaries today",
+                             .retry_after = i == 0 ? "1" : "0"});
+    queue((struct reply){.text = "Gladly."});
+    scene_say(s, "go on");
+    assert_true(screen_wait_text(s, "retry 1/3", WAIT_MS));
+    assert_true(screen_wait_text(s, failed, WAIT_MS));
+    assert_true(screen_wait_text(s, "no summaries today", WAIT_MS));
+    assert_true(screen_wait_text(s, "The conversation is as it was.", WAIT_MS));
+    assert_untouched(s, 5);
+    scene_exchange(s, "and more", "Still here."); /* the next turn does not try again */
+    assert_int_equal(model_server_requests(scene_server()), 7);
+}
+
+static void an_empty_summary(void **state)
+{
+    (void)state;
+    struct screen *s = open_full(24, 80);
+    queue((struct reply){.text = " \n\t\n "});
+    queue((struct reply){.text = "Gladly."});
+    scene_say(s, "go on");
+    assert_true(screen_wait_text(s, failed, WAIT_MS));
+    assert_true(screen_wait_text(s, "the model's summary was empty", WAIT_MS));
+    assert_untouched(s, 2);
+}
+
+/* What had streamed is no summary: it could end anywhere. */
+static void a_connection_that_is_lost(void **state)
+{
+    (void)state;
+    struct screen *s = open_full(24, 80);
+    queue((struct reply){.fault = REPLY_DISCONNECT, .text = "The bridge is"});
+    queue((struct reply){.text = "Gladly."});
+    scene_say(s, "go on");
+    assert_true(screen_wait_text(s, failed, WAIT_MS));
+    assert_true(screen_wait_text(s, "no summary came from the model", WAIT_MS));
+    assert_untouched(s, 2);
+    assert_false(says(2, "The bridge is"));
+    assert_null(strstr(screen_text(s), "The bridge is"));
+}
+
+static void an_error_while_it_streams(void **state)
+{
+    (void)state;
+    struct screen *s = open_full(24, 80);
+    queue((struct reply){.fault = REPLY_ERROR_EVENT,
+                         .text = "The bridge is",
+                         .error_type = "api_error",
+                         .error_message = "\033]0;owned\007 lost"});
+    queue((struct reply){.text = "Gladly."});
+    scene_say(s, "go on");
+    assert_true(screen_wait_text(s, failed, WAIT_MS));
+    assert_untouched(s, 2);
+    assert_false(screen_log_has(s, "\033]0;owned"));
+}
+
+/* The stop is for the turn, too; what was asked can be sent again. */
+static void escape_while_it_stalls(void **state)
+{
+    (void)state;
+    struct screen *s = open_full(24, 80);
+    queue((struct reply){.fault = REPLY_STALL, .text = "The bridge is"});
+    scene_say(s, "go on");
+    assert_true(screen_wait_text(s, "▣ compacting · handoff", WAIT_MS));
+    assert_true(screen_wait_text(s, "The bridge is", WAIT_MS));
+    screen_type(s, "my own words");
+    assert_true(screen_wait_text(s, "> my own words", WAIT_MS));
+    screen_key(s, SCREEN_ESCAPE);
+    assert_true(screen_wait_text(s, "you stopped it", WAIT_MS));
+    assert_true(screen_wait_text(s, "interrupted", WAIT_MS));
+    assert_true(scene_wait_idle(s));
+    assert_true(screen_wait_text(s, "> my own words", WAIT_MS));
+    model_server_release(scene_server());
+    assert_int_equal(model_server_requests(scene_server()), 2);
+    screen_ctrl(s, 'c');
+    queue((struct reply){.text = "Gladly."});
+    scene_say(s, "/retry");
+    assert_untouched(s, 2);
+}
+
+static void it_stops_after_failures(void **state)
+{
+    (void)state;
+    setenv("TIRO_COMPACTION_MIN_TURNS_BETWEEN_COMPACTIONS", "0", 1);
+    setenv("TIRO_COMPACTION_MAX_CONSECUTIVE_FAILURES", "2", 1);
+    struct screen *s = open_full(24, 80);
+    static const char *const answers[] = {"One.", "Two."};
+    for (int i = 0; i < 2; i++) {
+        queue((struct reply){.text = " "});
+        scene_exchange(s, "on", answers[i]);
+    }
+    assert_true(screen_wait_text(s, "Compaction has stopped", WAIT_MS));
+    assert_true(screen_wait_text(s, "compaction stopped", WAIT_MS));
+    size_t before = model_server_requests(scene_server());
+    scene_leave(s);
+    s = scene_open(24, 80, (const char *const[]){"--continue", NULL});
+    assert_true(screen_wait_text(s, "compaction stopped", WAIT_MS));
+    scene_exchange(s, "on", "Three.");
+    assert_int_equal(model_server_requests(scene_server()), before + 1);
+}
+
+/* --- the summary on the screen --- */
+
+static const char wide[] =
+    "漢字かな交じり文の要約。日本の川に橋を架ける。e\xcc\x81 "
+    "\xf0\x9f\x91\xa9\xe2\x80\x8d\xf0\x9f\x94\xac 予約は金曜日まで。";
+
+/* Each byte in a write of its own, while the screen changes its size. */
+static void wide_characters_and_sizes_while_it_streams(void **state)
+{
+    (void)state;
+    static const int sizes[][2] = {{10, 40}, {50, 200}, {5, 20},  {30, 41}, {24, 80},
+                                   {2, 2},   {11, 45},  {40, 61}, {24, 80}};
+    enum { SIZES = sizeof sizes / sizeof *sizes };
+    struct screen *s = open_full(24, 80);
+    struct buf text = BUF_INIT;
+    for (int i = 0; i < 12; i++)
+        buf_addstr(&text, wide);
+    queue((struct reply){.text = text.data, .piece = 7, .interval_ms = 5});
+    queue((struct reply){.text = "Gladly."});
+    scene_say(s, "go on");
+    assert_true(screen_wait_text(s, "漢字", WAIT_MS));
+    for (size_t i = 0; i < SIZES; i++) {
+        screen_resize(s, sizes[i][0], sizes[i][1]);
+        (void)screen_pump(s, 20);
+    }
+    assert_true(screen_wait_text(s, "Gladly.", WAIT_MS));
+    assert_true(scene_wait_idle(s));
+    assert_true(screen_wait_text(s, "▣ compacted · handoff", WAIT_MS));
+    assert_true(says(2, wide));
+    assert_false(says(2, first_request));
+    buf_release(&text);
+}
+
+static void wide_characters_on_a_narrow_screen(void **state)
+{
+    (void)state;
+    struct screen *s = open_full(10, 40);
+    queue((struct reply){.fault = REPLY_STALL, .text = wide});
+    queue((struct reply){.text = "Gladly."});
+    scene_say(s, "go on");
+    assert_true(screen_wait_text(s, "予約は金曜日まで。", WAIT_MS));
+    for (int col = 41; col < 48; col++) {
+        screen_resize(s, 10, col);
+        assert_true(screen_wait_text(s, "金曜日まで。", WAIT_MS));
+    }
+    model_server_release(scene_server());
+    assert_true(screen_wait_text(s, "Gladly.", WAIT_MS));
+    assert_true(scene_wait_idle(s));
+    assert_true(says(2, "予約は金曜日まで。"));
+}
+
+static void a_summary_cannot_write_to_the_terminal(void **state)
+{
+    (void)state;
+    static const char hostile[] =
+        "before\033[31mred\033]0;owned\007\033[?1049l\033P+q\033\\"
+        "\r\b\xe2\x80\xae after";
+    struct screen *s = open_full(24, 80);
+    queue((struct reply){.fault = REPLY_STALL, .text = hostile});
+    queue((struct reply){.text = "Gladly."});
+    scene_say(s, "go on");
+    assert_true(screen_wait_text(s, "after", WAIT_MS));
+    model_server_release(scene_server());
+    assert_true(screen_wait_text(s, "Gladly.", WAIT_MS));
+    assert_true(scene_wait_idle(s));
+    screen_key(s, SCREEN_ENTER); /* opens the card, with the whole of it */
+    assert_true(screen_wait_text(s, "before", WAIT_MS));
+    static const char *const never[] = {"\033[31mred", "\033]0;owned", "\033[?1049l", "\033P+q",
+                                        "\xe2\x80\xae"};
+    for (size_t i = 0; i < sizeof never / sizeof *never; i++)
+        assert_false(screen_log_has(s, never[i]));
+    assert_true(screen_alternate(s));
+}
+
+/* --- killed --- */
+
+static const char *const again[] = {"--continue", NULL};
+static const char back[] = "Back again.";
+
+static void kill_it(struct screen *s)
+{
+    screen_signal(s, SIGKILL);
+    assert_true(screen_wait_exit(s, WAIT_MS));
+    model_server_release(scene_server());
+}
+
+/* The conversation is wholly as it was, or wholly shortened, and never both; and it goes on. */
+static void assert_whole(struct screen *s)
+{
+    scene_say(s, "/retry");
+    assert_true(screen_wait_text(s, back, WAIT_MS));
+    assert_true(scene_wait_idle(s));
+    size_t last = model_server_requests(scene_server()) - 1;
+    assert_true(says(last, "go on"));
+    bool whole = says(last, first_request) && says(last, "first end");
+    bool shortened = says(last, "[Context compacted]");
+    assert_true(whole != shortened);
+    assert_int_equal(says(last, first_request), whole);
+}
+
+static struct screen *open_killable(const struct reply *summary)
+{
+    model_server_set_default(scene_server(), &(struct reply){.text = back});
+    struct screen *s = open_full(24, 80);
+    size_t sent = model_server_requests(scene_server());
+    queue(*summary);
+    scene_say(s, "go on");
+    assert_true(model_server_wait(scene_server(), sent + 1, WAIT_MS));
+    return s;
+}
+
+static void killed_before_the_summary(void **state)
+{
+    (void)state;
+    struct screen *s = open_killable(&(struct reply){.text = "The bridge.", .hold = true});
+    assert_true(screen_wait_text(s, "▣ compacting · handoff", WAIT_MS));
+    kill_it(s);
+    s = scene_open(24, 80, again);
+    assert_true(screen_wait_text(s, "▣ compaction cut off · handoff", WAIT_MS));
+    assert_whole(s);
+}
+
+static void killed_within_the_summary(void **state)
+{
+    (void)state;
+    struct screen *s = open_killable(&(struct reply){.fault = REPLY_STALL, .text = wide});
+    assert_true(screen_wait_text(s, "漢字", WAIT_MS));
+    screen_type(s, "my own words");
+    assert_true(scene_wait_draft(s, "my own words"));
+    kill_it(s);
+    s = scene_open(24, 80, again);
+    assert_true(screen_wait_text(s, "▣ compaction cut off · handoff", WAIT_MS));
+    assert_true(screen_wait_text(s, "> my own words", WAIT_MS));
+    assert_null(strstr(screen_text(s), "漢字"));
+    screen_ctrl(s, 'c');
+    assert_whole(s);
+}
+
+struct moment {
+    size_t bytes; /* that the program has written by then */
+};
+
+static bool has_come(struct screen *s, void *context)
+{
+    const struct moment *m = context;
+    return screen_bytes(s) >= m->bytes || strstr(screen_text(s), back);
+}
+
+static bool is_shown(struct screen *s, void *context)
+{
+    (void)context;
+    const char *text = screen_text(s);
+    return strstr(text, back) || strstr(text, "/retry sends it again");
+}
+
+static void killed_at_any_moment(void **state)
+{
+    (void)state;
+    support_seed();
+    for (int i = 0; i < 4; i++) {
+        const struct reply summary = {
+            .text = "The bridge is booked; pay by Friday.", .piece = 4, .interval_ms = 3};
+        struct screen *s = open_killable(&summary);
+        struct moment m = {screen_bytes(s) + (size_t)(entropy_unit() * 2500)};
+        assert_true(screen_wait(s, has_come, &m, "the moment to die", WAIT_MS));
+        kill_it(s);
+        s = scene_open(24, 80, again);
+        assert_true(screen_wait(s, is_shown, NULL, "how the session ended", WAIT_MS));
+        if (!strstr(screen_text(s), back))
+            assert_whole(s);
+    }
+}
+
+#define test(f) cmocka_unit_test_setup_teardown(f, set_up, scene_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        test(a_server_that_fails_is_asked_again),
+        test(an_empty_summary),
+        test(a_connection_that_is_lost),
+        test(an_error_while_it_streams),
+        test(escape_while_it_stalls),
+        test(it_stops_after_failures),
+        test(wide_characters_and_sizes_while_it_streams),
+        test(wide_characters_on_a_narrow_screen),
+        test(a_summary_cannot_write_to_the_terminal),
+        test(killed_before_the_summary),
+        test(killed_within_the_summary),
+        test(killed_at_any_moment),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,505 @@
+/* A person at a terminal who looks through the summary before it stands for the conversation. */
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include <cmocka.h>
+
+#include "base/mem.h"
+#include "tests/scene.h"
+#include "tests/support.h"
+
+static const char heading[] = "draft summary · handoff";
+static const char summary[] = "The bridge is booked.";
+static const char own[] = "my own words";
+static const char first_request[] = "how do we cross the river";
+
+static int set_up(void **state)
+{
+    int result = scene_setup(state);
+    setenv("TIRO_COMPACTION_PREVIEW", "true", 1);
+    setenv("TIRO_COMPACTION_RECENT_TURN_BUDGET", "1", 1);
+    return result;
+}
+
+static void queue(struct reply r)
+{
+    model_server_queue(scene_server(), &r);
+}
+
+static const char *request(size_t index)
+{
+    const char *body = model_server_body(scene_server(), index);
+    assert_non_null(body);
+    return body;
+}
+
+static bool says(size_t index, const char *text)
+{
+    return strstr(request(index), text) != NULL;
+}
+
+/* Enough that a summary is shorter. */
+static const char *long_answer(const char *end)
+{
+    static struct buf text = BUF_INIT;
+    buf_clear(&text);
+    for (int i = 0; i < 100; i++)
+        buf_addf(&text, "word%d and so on; ", i);
+    buf_addstr(&text, end);
+    return text.data;
+}
+
+static void exchange_long(struct screen *s, const char *question, const char *end)
+{
+    queue((struct reply){.text = long_answer(end)});
+    scene_ask(s, question, end);
+}
+
+/* Two turns, so that the first can go. Two requests. */
+static struct screen *open_conversation(int rows, int cols)
+{
+    struct screen *s = scene_open(rows, cols, NULL);
+    exchange_long(s, first_request, "first end");
+    exchange_long(s, "and then?", "second end");
+    return s;
+}
+
+static void wait_review(struct screen *s)
+{
+    assert_true(screen_wait_text(s, "draft summary ·", WAIT_MS));
+    assert_true(screen_wait_text(s, "Alt-g", WAIT_MS));
+}
+
+static struct screen *open_review(int rows, int cols, const char *text)
+{
+    struct screen *s = open_conversation(rows, cols);
+    queue((struct reply){.text = text});
+    scene_say(s, "/compact");
+    wait_review(s);
+    return s;
+}
+
+static void wait_over(struct screen *s)
+{
+    assert_true(screen_wait_gone(s, "draft summary", WAIT_MS));
+    assert_true(scene_wait_idle(s));
+}
+
+/* Behind the prompt of this row. */
+static bool caret_stands(struct screen *s, void *text)
+{
+    int row, col, at, left;
+    bool visible;
+    screen_cursor(s, &row, &col, &visible);
+    return visible && screen_find(s, text, &at, &left) && row == at && col == left + 2;
+}
+
+static void wait_caret(struct screen *s, const char *row)
+{
+    char *text = mem_strdup(row);
+    assert_true(screen_wait(s, caret_stands, text, "the caret's place", WAIT_MS));
+    free(text);
+}
+
+static void what_is_kept_stands_for_the_rest(void **state)
+{
+    (void)state;
+    struct screen *s = open_review(24, 80, summary);
+    assert_true(screen_wait_text(s, heading, WAIT_MS));
+    assert_true(screen_wait_text(s, "Enter keeps it", WAIT_MS));
+    assert_true(screen_wait_text(s, "> The bridge is booked.", WAIT_MS));
+    assert_true(screen_wait_text(s, "waiting for you", WAIT_MS));
+    wait_caret(s, "> The bridge");
+    screen_key(s, SCREEN_ENTER);
+    wait_over(s);
+    assert_true(screen_wait_text(s, "compacted", WAIT_MS));
+    scene_exchange(s, "go on", "Gladly.");
+    assert_true(says(3, summary));
+    assert_false(says(3, first_request));
+    assert_true(says(3, "second end"));
+}
+
+static void what_was_changed_is_what_counts(void **state)
+{
+    (void)state;
+    struct screen *s = open_review(24, 80, summary);
+    screen_type(s, "漢字: ");
+    screen_ctrl(s, 'e');
+    screen_ctrl(s, 'j');
+    screen_paste(s, "- pay by Friday\n- e\xcc\x81");
+    assert_true(screen_wait_text(s, "> 漢字: The bridge is booked.", WAIT_MS));
+    assert_true(screen_wait_text(s, "- e\xcc\x81", WAIT_MS));
+    screen_key(s, SCREEN_ENTER);
+    wait_over(s);
+    scene_exchange(s, "go on", "Gladly.");
+    assert_true(says(3, "漢字: The bridge is booked.\\n- pay by Friday\\n- e\xcc\x81"));
+    assert_false(says(3, first_request));
+}
+
+static void what_is_refused_changes_nothing(void **state)
+{
+    (void)state;
+    struct screen *s = open_review(24, 80, summary);
+    screen_type(s, "changed ");
+    screen_key(s, SCREEN_ESCAPE);
+    wait_over(s);
+    scene_exchange(s, "go on", "Gladly.");
+    assert_true(says(3, first_request));
+    assert_false(says(3, summary));
+    queue((struct reply){.text = "Another summary."});
+    scene_say(s, "/compact");
+    wait_review(s);
+    assert_true(screen_wait_text(s, "> Another summary.", WAIT_MS));
+    screen_key(s, SCREEN_ENTER);
+    wait_over(s);
+    assert_true(screen_wait_text(s, "compacted", WAIT_MS));
+}
+
+static void it_is_asked_for_again_with_a_focus(void **state)
+{
+    (void)state;
+    struct screen *s = open_review(24, 80, summary);
+    screen_type(s, "\033g");
+    assert_true(screen_wait_text(s, "focus on:", WAIT_MS));
+    screen_key(s, SCREEN_ESCAPE);
+    wait_review(s);
+    screen_type(s, "\033g");
+    assert_true(screen_wait_text(s, "focus on:", WAIT_MS));
+    screen_type(s, "what it costs");
+    assert_true(screen_wait_text(s, "focus on: what it costs", WAIT_MS));
+    queue((struct reply){.text = "The bridge costs 40."});
+    screen_key(s, SCREEN_ENTER);
+    assert_true(screen_wait_text(s, "> The bridge costs 40.", WAIT_MS));
+    wait_review(s);
+    assert_null(strstr(screen_text(s), summary)); /* nor in the card above */
+    assert_int_equal(model_server_requests(scene_server()), 4);
+    assert_true(says(3, "what it costs"));
+    assert_true(says(3, summary));
+    screen_key(s, SCREEN_ENTER);
+    wait_over(s);
+    scene_exchange(s, "go on", "Gladly.");
+    assert_true(says(4, "The bridge costs 40."));
+    assert_false(says(4, first_request));
+}
+
+static void an_emptied_summary_is_refused(void **state)
+{
+    (void)state;
+    struct screen *s = open_review(24, 80, summary);
+    screen_ctrl(s, 'c');
+    assert_true(screen_wait_gone(s, "> The bridge", WAIT_MS));
+    screen_key(s, SCREEN_ENTER);
+    assert_true(screen_wait_text(s, "an empty summary cannot be kept", WAIT_MS));
+    screen_ctrl(s, '_');
+    assert_true(screen_wait_text(s, "> The bridge is booked.", WAIT_MS));
+    assert_true(screen_wait_text(s, "Enter keeps it", WAIT_MS));
+    screen_ctrl(s, 'c');
+    screen_ctrl(s, 'c'); /* now it stops */
+    wait_over(s);
+    scene_exchange(s, "go on", "Gladly.");
+    assert_true(says(3, first_request));
+}
+
+/* --- the person's own words --- */
+
+/* The summary is asked for, and what is typed meanwhile is a message. */
+static struct screen *write_meanwhile(const char *typed)
+{
+    struct screen *s = open_conversation(24, 80);
+    queue((struct reply){.text = summary, .hold = true});
+    scene_say(s, "/compact");
+    assert_true(model_server_wait(scene_server(), 3, WAIT_MS));
+    screen_type(s, typed);
+    return s;
+}
+
+static void own_words_come_back(void **state)
+{
+    (void)state;
+    struct screen *s = write_meanwhile(own);
+    assert_true(screen_wait_text(s, "> my own words", WAIT_MS));
+    model_server_release(scene_server());
+    wait_review(s);
+    assert_true(screen_wait_gone(s, own, WAIT_MS));
+    screen_type(s, "changed ");
+    assert_true(screen_wait_text(s, "> changed The bridge", WAIT_MS));
+    assert_true(scene_wait_draft(s, own));
+    screen_key(s, SCREEN_ENTER);
+    wait_over(s);
+    assert_true(screen_wait_text(s, "> my own words", WAIT_MS));
+    screen_type(s, "!");
+    assert_true(scene_wait_draft(s, "my own words!"));
+}
+
+/* Somebody writes on while the draft arrives, and sends: nothing of that is for the draft. */
+static void typing_ahead_keeps_nothing(void **state)
+{
+    (void)state;
+    struct screen *s = write_meanwhile("so I");
+    model_server_release(scene_server());
+    for (int i = 0; !strstr(screen_text(s), "a draft summary waits"); i++) {
+        assert_true(i < 2000);
+        screen_type(s, "x");
+        (void)screen_pump(s, 10);
+    }
+    assert_true(screen_wait_text(s, "> so Ix", WAIT_MS)); /* it is still seen */
+    screen_type(s, " wrote on");
+    screen_key(s, SCREEN_ENTER);
+    assert_true(screen_wait_text(s, "waiting: so I", WAIT_MS));
+    wait_review(s);
+    assert_true(screen_wait_text(s, "> The bridge is booked.", WAIT_MS));
+    assert_int_equal(model_server_requests(scene_server()), 3); /* and it waits */
+    screen_key(s, SCREEN_ENTER);
+    assert_true(screen_wait_gone(s, "draft summary", WAIT_MS));
+    assert_true(screen_wait_text(s, "Hello from the scripted model.", WAIT_MS));
+    assert_true(says(3, "wrote on"));
+    assert_true(says(3, summary));
+}
+
+static void killed_during_the_review(void **state)
+{
+    (void)state;
+    struct screen *s = write_meanwhile(own);
+    model_server_release(scene_server());
+    wait_review(s);
+    screen_type(s, "changed ");
+    assert_true(screen_wait_text(s, "> changed The bridge", WAIT_MS));
+    assert_true(scene_wait_draft(s, own));
+    screen_signal(s, SIGKILL);
+    assert_true(screen_wait_exit(s, WAIT_MS));
+    static const char *const again[] = {"--continue", NULL};
+    s = scene_open(24, 80, again);
+    assert_true(screen_wait_text(s, "> my own words", WAIT_MS));
+    screen_key(s, SCREEN_ENTER);
+    assert_true(screen_wait_text(s, "Hello from the scripted model.", WAIT_MS));
+    assert_true(says(3, first_request));
+    assert_false(says(3, "changed"));
+}
+
+/* Leaving decides nothing for the summary. */
+static void leaving_refuses(void **state)
+{
+    (void)state;
+    struct screen *s = open_review(24, 80, summary);
+    screen_type(s, "changed ");
+    assert_true(screen_wait_text(s, "> changed The bridge", WAIT_MS));
+    screen_signal(s, SIGTERM);
+    assert_true(screen_wait_exit(s, WAIT_MS));
+    scene_assert_restored(s);
+    static const char *const again[] = {"--continue", NULL};
+    s = scene_open(24, 80, again);
+    assert_true(screen_wait_gone(s, "cut off", WAIT_MS));
+    scene_exchange(s, "go on", "Gladly.");
+    assert_true(says(3, first_request));
+    assert_false(says(3, summary));
+}
+
+static void control_d_leaves_only_what_is_empty(void **state)
+{
+    (void)state;
+    struct screen *s = open_review(24, 80, "ab");
+    screen_ctrl(s, 'd');
+    screen_ctrl(s, 'd');
+    assert_true(screen_wait_gone(s, "> ab", WAIT_MS));
+    screen_type(s, "x");
+    assert_true(screen_wait_text(s, "> x", WAIT_MS));
+    screen_ctrl(s, 'a');
+    screen_ctrl(s, 'd');
+    scene_leave(s);
+    scene_assert_restored(s);
+}
+
+/* --- around it --- */
+
+static void the_external_editor(void **state)
+{
+    (void)state;
+    char *path = support_path("add-a-line");
+    support_write(path, "#!/bin/sh\necho '- by the editor' >>\"$1\"\n");
+    assert_int_equal(chmod(path, 0700), 0);
+    setenv("EDITOR", path, 1);
+    struct screen *s = open_review(24, 80, "- by the model\n");
+    screen_ctrl(s, 'g');
+    assert_true(screen_wait_text(s, "- by the editor", WAIT_MS));
+    wait_review(s);
+    screen_key(s, SCREEN_ENTER);
+    wait_over(s);
+    scene_exchange(s, "go on", "Gladly.");
+    assert_true(says(3, "- by the editor"));
+    unsetenv("EDITOR");
+    free(path);
+}
+
+static void the_smallest_screen_will_do(void **state)
+{
+    (void)state;
+    struct screen *s = open_review(10, 40, "one\ntwo\nthree\nfour\nfive\nsix\nseven");
+    assert_true(screen_wait_text(s, "> one", WAIT_MS));
+    wait_caret(s, "> one");
+    assert_true(screen_wait_text(s, "Enter keeps", WAIT_MS));
+    assert_true(screen_wait_text(s, "Esc refuses · Alt-g focus", WAIT_MS));
+    assert_int_equal(strncmp(screen_row_text(s, 0), "tiro", 4), 0);
+    for (int i = 0; i < 6; i++)
+        screen_key(s, SCREEN_DOWN);
+    assert_true(screen_wait_text(s, "seven", WAIT_MS));
+    screen_type(s, "\033g");
+    assert_true(screen_wait_text(s, "focus on:", WAIT_MS));
+    screen_key(s, SCREEN_ESCAPE);
+    wait_review(s);
+    screen_key(s, SCREEN_ENTER);
+    wait_over(s);
+    assert_true(screen_wait_text(s, "compacted", WAIT_MS));
+}
+
+static void it_survives_any_size(void **state)
+{
+    (void)state;
+    static const int sizes[][2] = {{10, 40}, {50, 200}, {5, 20}, {30, 41}, {2, 2}, {12, 60}};
+    struct screen *s = open_review(24, 80, summary);
+    screen_type(s, "mine: ");
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        screen_resize(s, sizes[i][0], sizes[i][1]);
+        if (sizes[i][0] < 10) {
+            assert_true(screen_wait_gone(s, "The bridge", WAIT_MS));
+            screen_key(s, SCREEN_ENTER); /* nobody keeps what cannot be seen */
+            continue;
+        }
+        wait_review(s);
+        assert_true(screen_wait_text(s, "> mine: The bridge is booked.", WAIT_MS));
+    }
+    screen_key(s, SCREEN_ENTER);
+    wait_over(s);
+    scene_exchange(s, "go on", "Gladly.");
+    assert_true(says(3, "mine: The bridge"));
+}
+
+/* A summary is only text, whatever is in it. */
+static void it_cannot_write_to_the_terminal(void **state)
+{
+    (void)state;
+    struct screen *s = open_review(24, 80, "before\033]0;owned\007\033[31mred\nafter\r\b");
+    assert_true(screen_wait_text(s, "after", WAIT_MS));
+    assert_false(screen_log_has(s, "\033]0;owned"));
+    assert_false(screen_log_has(s, "\033[31mred"));
+    screen_key(s, SCREEN_ENTER);
+    wait_over(s);
+    assert_false(screen_log_has(s, "\033]0;owned"));
+}
+
+static void help_can_be_read_meanwhile(void **state)
+{
+    (void)state;
+    struct screen *s = open_review(24, 80, summary);
+    screen_key(s, SCREEN_F1);
+    assert_true(screen_wait_text(s, "Help", WAIT_MS));
+    screen_key(s, SCREEN_ESCAPE);
+    assert_true(screen_wait_gone(s, "Help", WAIT_MS));
+    assert_true(screen_wait_text(s, "> The bridge is booked.", WAIT_MS));
+    screen_key(s, SCREEN_ENTER);
+    wait_over(s);
+}
+
+/* What was open when it came is finished first. */
+static void a_list_goes_before_it(void **state)
+{
+    (void)state;
+    struct screen *s = write_meanwhile("");
+    screen_key(s, SCREEN_F1);
+    assert_true(screen_wait_text(s, "Help", WAIT_MS));
+    model_server_release(scene_server());
+    assert_true(screen_wait_text(s, "a draft summary waits", WAIT_MS));
+    screen_key(s, SCREEN_ESCAPE);
+    assert_true(screen_wait_gone(s, "Help", WAIT_MS));
+    wait_review(s);
+    screen_key(s, SCREEN_ENTER);
+    wait_over(s);
+}
+
+/* Within a turn: the answer waits for the word on the summary, and comes whatever it is. */
+static void a_turn_goes_on_after_it(void **state)
+{
+    (void)state;
+    setenv("TIRO_COMPACTION_AUTO_COMPACT_THRESHOLD", "400", 1);
+    struct screen *s = scene_open(24, 80, NULL);
+    exchange_long(s, first_request, "first end");
+    queue((struct reply){.text = summary});
+    queue((struct reply){.text = "Gladly."});
+    scene_say(s, "go on");
+    wait_review(s);
+    assert_int_equal(model_server_requests(scene_server()), 2);
+    scene_say(s, "kept: "); /* into the summary, and keeps it */
+    assert_true(screen_wait_text(s, "Gladly.", WAIT_MS));
+    wait_over(s);
+    assert_true(says(2, "kept: The bridge is booked."));
+    assert_false(says(2, first_request));
+    assert_true(says(2, "go on"));
+}
+
+/* Ctrl-C clears the summary, then it stops what the summary is for. */
+static void a_turn_can_be_stopped_in_it(void **state)
+{
+    (void)state;
+    setenv("TIRO_COMPACTION_AUTO_COMPACT_THRESHOLD", "400", 1);
+    struct screen *s = scene_open(24, 120, NULL);
+    exchange_long(s, first_request, "first end");
+    queue((struct reply){.text = summary});
+    scene_say(s, "go on");
+    wait_review(s);
+    assert_true(screen_wait_gone(s, "Esc stops", WAIT_MS)); /* here it refuses */
+    screen_ctrl(s, 'c');
+    screen_ctrl(s, 'c');
+    assert_true(screen_wait_text(s, "interrupted", WAIT_MS));
+    wait_over(s);
+    assert_int_equal(model_server_requests(scene_server()), 2);
+}
+
+static void a_turn_goes_on_without_it(void **state)
+{
+    (void)state;
+    setenv("TIRO_COMPACTION_AUTO_COMPACT_THRESHOLD", "400", 1);
+    struct screen *s = scene_open(24, 80, NULL);
+    exchange_long(s, first_request, "first end");
+    queue((struct reply){.text = summary});
+    queue((struct reply){.text = "Gladly."});
+    scene_say(s, "go on");
+    wait_review(s);
+    screen_key(s, SCREEN_ESCAPE);
+    assert_true(screen_wait_text(s, "Gladly.", WAIT_MS));
+    wait_over(s);
+    assert_true(says(2, first_request));
+    assert_false(says(2, summary));
+}
+
+#define test(f) cmocka_unit_test_setup_teardown(f, set_up, scene_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        test(what_is_kept_stands_for_the_rest),
+        test(what_was_changed_is_what_counts),
+        test(what_is_refused_changes_nothing),
+        test(it_is_asked_for_again_with_a_focus),
+        test(an_emptied_summary_is_refused),
+        test(own_words_come_back),
+        test(typing_ahead_keeps_nothing),
+        test(killed_during_the_review),
+        test(leaving_refuses),
+        test(control_d_leaves_only_what_is_empty),
+        test(the_external_editor),
+        test(the_smallest_screen_will_do),
+        test(it_survives_any_size),
+        test(it_cannot_write_to_the_terminal),
+        test(help_can_be_read_meanwhile),
+        test(a_list_goes_before_it),
+        test(a_turn_goes_on_after_it),
+        test(a_turn_goes_on_without_it),
+        test(a_turn_can_be_stopped_in_it),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

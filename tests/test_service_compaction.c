@@ -1,0 +1,983 @@
+/* Compaction as a surface sees it: the service with the scripted model behind it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/json.h"
+#include "base/mem.h"
+#include "compact/discard.h"
+#include "store/event_log.h"
+#include "store/store.h"
+#include "tests/support.h"
+#include "tests/surface.h"
+
+#define SUMMARY "a short summary"
+
+static void set(enum config_key key, const char *value)
+{
+    assert_true(config_set(surface_config(), key, value, NULL));
+}
+
+/* A message that is worth compacting; the caller frees. */
+static char *long_text(const char *name)
+{
+    struct buf out = BUF_INIT;
+    buf_addf(&out, "This is message %s.", name);
+    for (int i = 0; i < 60; i++)
+        buf_addstr(&out, " It has many words.");
+    return buf_take(&out);
+}
+
+static void talk(struct service *s, int turns)
+{
+    for (int i = 1; i <= turns; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "number %d", i);
+        char *text = long_text(name);
+        free(surface_ask(s, text));
+        free(text);
+    }
+}
+
+static void queue_text(const char *text)
+{
+    model_server_queue(surface_server(), &(struct reply){.text = text});
+}
+
+static void queue_failure(void)
+{
+    model_server_queue(
+        surface_server(),
+        &(struct reply){.fault = REPLY_STATUS, .status = 400, .error_message = "broken"});
+}
+
+/* From then on every turn but the first begins with one. */
+static void compact_always(void)
+{
+    set(CONFIG_COMPACTION_AUTO_THRESHOLD, "1");
+    set(CONFIG_COMPACTION_MIN_TURNS, "0");
+    set(CONFIG_COMPACTION_RECENT_TURNS, "0");
+}
+
+static void send_compact(struct service *s, const char *mode, const char *focus, bool preview)
+{
+    surface_send_for(s, COMMAND_COMPACT, mode, focus, preview);
+}
+
+/* By hand, with the default mode; every turn goes. */
+static void compact_now(struct service *s)
+{
+    queue_text(SUMMARY);
+    send_compact(s, NULL, NULL, false);
+    notice_free(surface_expect_event(s, EVENT_COMPACTION_COMPLETED));
+    surface_expect_idle(s);
+}
+
+static const char *last_body(void)
+{
+    return model_server_body(surface_server(), model_server_requests(surface_server()) - 1);
+}
+
+/* The figures once all that is on its way has arrived. */
+static struct meters final_meters(struct service *s)
+{
+    surface_send_for(s, COMMAND_LABEL, NULL, "seen", 0);
+    struct notice *n = surface_expect(s, NOTICE_DONE);
+    notice_free(n);
+    n = surface_expect(s, NOTICE_SESSION);
+    struct meters m = n->meters;
+    notice_free(n);
+    return m;
+}
+
+static struct notice *ask_context(struct service *s)
+{
+    surface_send(s, COMMAND_CONTEXT, NULL);
+    return surface_expect(s, NOTICE_CONTEXT);
+}
+
+/* --- by itself ---------------------------------------------------------------------------------
+ */
+
+static void it_happens_by_itself(void **state)
+{
+    (void)state;
+    compact_always();
+    struct service *s = surface_open(NULL, true);
+    talk(s, 1);
+    queue_text(SUMMARY);
+    surface_send(s, COMMAND_START_TURN, "and now?");
+    struct notice *n = surface_expect_event(s, EVENT_COMPACTION_STARTED);
+    assert_string_equal(n->event->model, "openai/scripted-model");
+    notice_free(n);
+    n = surface_expect_event(s, EVENT_COMPACTION_COMPLETED);
+    assert_string_equal(n->event->text, SUMMARY);
+    notice_free(n);
+    n = surface_expect(s, NOTICE_SESSION); /* before the answer */
+    assert_int_equal(n->meters.compactions, 1);
+    assert_int_equal(n->meters.threshold, 1);
+    assert_int_equal(n->meters.last_input, -1);
+    notice_free(n);
+    notice_free(surface_expect_event(s, EVENT_RUN_COMPLETED));
+    assert_null(strstr(last_body(), "This is message number 1"));
+    assert_non_null(strstr(last_body(), SUMMARY));
+    assert_non_null(strstr(last_body(), "and now?"));
+    service_free(s);
+}
+
+/* The switch and the default threshold leave a short talk alone. */
+static void it_does_not_happen_where_it_need_not(void **state)
+{
+    (void)state;
+    struct service *s = surface_open(NULL, true);
+    talk(s, 3);
+    service_free(s);
+    assert_int_equal(model_server_requests(surface_server()), 3);
+    compact_always();
+    struct service_options options = surface_options(NULL, true);
+    options.compaction = false;
+    s = service_new(&options);
+    talk(s, 3);
+    assert_int_equal(final_meters(s).threshold, 0);
+    service_free(s);
+    assert_int_equal(model_server_requests(surface_server()), 6);
+}
+
+static void stopped_after_failures_it_stays_so(void **state)
+{
+    (void)state;
+    compact_always();
+    set(CONFIG_COMPACTION_MAX_FAILURES, "2");
+    struct service *s = surface_open(NULL, true);
+    talk(s, 1);
+    for (int i = 0; i < 2; i++) {
+        queue_failure();
+        surface_send(s, COMMAND_START_TURN, "on");
+        notice_free(surface_expect_event(s, EVENT_COMPACTION_FAILED));
+        struct notice *n = surface_next(s); /* at once, not at the turn's end */
+        assert_int_equal(n->type, NOTICE_SESSION);
+        assert_int_equal(n->meters.suspended, i == 1);
+        notice_free(n);
+        surface_expect_idle(s);
+    }
+    service_free(s);
+    size_t calls = model_server_requests(surface_server());
+    s = surface_open("last", true);
+    struct notice *n = surface_expect(s, NOTICE_SESSION);
+    assert_true(n->meters.suspended);
+    notice_free(n);
+    talk(s, 3);
+    assert_int_equal(model_server_requests(surface_server()), calls + 3);
+    assert_true(final_meters(s).suspended);
+    compact_now(s);
+    assert_false(final_meters(s).suspended);
+    service_free(s);
+}
+
+/* --- by hand -----------------------------------------------------------------------------------
+ */
+
+static void by_hand_with_mode_and_focus(void **state)
+{
+    (void)state;
+    struct service *s = surface_open(NULL, true);
+    talk(s, 2);
+    queue_text(SUMMARY);
+    send_compact(s, "llm_replace", "the green door", false);
+    struct notice *n = surface_expect(s, NOTICE_BUSY);
+    assert_true(n->flag);
+    notice_free(n);
+    n = surface_expect_event(s, EVENT_COMPACTION_COMPLETED);
+    assert_string_equal(n->event->compaction.mode, "llm_replace");
+    notice_free(n);
+    surface_expect_idle(s);
+    assert_non_null(strstr(last_body(), "the green door"));
+    free(surface_ask(s, "next"));
+    assert_null(strstr(last_body(), "This is message"));
+    service_free(s);
+}
+
+static void by_hand_without_a_model(void **state)
+{
+    (void)state;
+    struct service *s = surface_open(NULL, true);
+    talk(s, 2);
+    send_compact(s, "deterministic", NULL, false);
+    notice_free(surface_expect_event(s, EVENT_COMPACTION_COMPLETED));
+    surface_expect_idle(s);
+    assert_int_equal(model_server_requests(surface_server()), 2);
+    service_free(s);
+}
+
+static void what_cannot_be_done_by_hand_is_said(void **state)
+{
+    (void)state;
+    struct service *s = surface_open(NULL, true);
+    send_compact(s, NULL, NULL, false);
+    struct notice *n = surface_expect(s, NOTICE_ERROR);
+    assert_non_null(strstr(n->error.text, "nothing to compact"));
+    assert_int_equal(n->command, COMMAND_COMPACT);
+    notice_free(n);
+    surface_expect_idle(s);
+    send_compact(s, "no such mode", NULL, false);
+    n = surface_expect(s, NOTICE_ERROR);
+    assert_int_equal(n->error.code, ERR_USAGE);
+    assert_non_null(strstr(n->error.text, "handoff"));
+    notice_free(n);
+    surface_send(s, COMMAND_UNCOMPACT, NULL);
+    surface_expect_error(s, ERR_AGENT_ERROR, NULL);
+    surface_send_for(s, COMMAND_PIN, NULL, NULL, 0);
+    surface_expect_error(s, ERR_USAGE, NULL);
+    service_free(s);
+}
+
+/* A failure is told once: as the event, where there is one. */
+static void a_failure_by_hand_is_told_once(void **state)
+{
+    (void)state;
+    struct service *s = surface_open(NULL, true);
+    talk(s, 2);
+    queue_failure();
+    send_compact(s, NULL, NULL, false);
+    struct notice *n = surface_expect_event(s, EVENT_COMPACTION_FAILED);
+    assert_non_null(strstr(n->event->text, "broken"));
+    notice_free(n);
+    for (bool idle = false; !idle;) {
+        n = surface_next(s);
+        assert_int_not_equal(n->type, NOTICE_ERROR);
+        idle = n->type == NOTICE_BUSY && !n->flag;
+        notice_free(n);
+    }
+    free(surface_ask(s, "next"));
+    assert_non_null(strstr(last_body(), "This is message number 1"));
+    service_free(s);
+}
+
+static void switched_off_it_says_so(void **state)
+{
+    static const enum command_type types[] = {COMMAND_COMPACT, COMMAND_UNCOMPACT, COMMAND_PIN};
+    (void)state;
+    struct service_options options = surface_options(NULL, true);
+    options.compaction = false;
+    struct service *s = service_new(&options);
+    talk(s, 1);
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+        surface_send(s, types[i], NULL);
+        surface_expect_error(s, ERR_SESSION_COMPACTION_DISABLED, NULL);
+    }
+    service_free(s);
+}
+
+static void a_session_that_is_read_is_not_changed(void **state)
+{
+    static const enum command_type types[] = {COMMAND_COMPACT, COMMAND_UNCOMPACT, COMMAND_PIN};
+    (void)state;
+    struct service *s = surface_open(NULL, true);
+    talk(s, 1);
+    service_free(s);
+    struct service_options options = surface_options("last", true);
+    options.read_only = true;
+    s = service_new(&options);
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+        surface_send(s, types[i], NULL);
+        surface_expect_error(s, ERR_SESSION_NOT_FOUND, NULL);
+    }
+    surface_send(s, COMMAND_CONTEXT, NULL);
+    notice_free(surface_expect(s, NOTICE_CONTEXT));
+    service_free(s);
+}
+
+/* --- what may come meanwhile -------------------------------------------------------------------
+ */
+
+static void refused(struct service *s, enum command_type type, const char *text)
+{
+    surface_send(s, type, text);
+    surface_expect_error(s, ERR_SESSION_BUSY, NULL);
+}
+
+static void a_turn_refuses_it(void **state)
+{
+    (void)state;
+    struct service *s = surface_open(NULL, true);
+    talk(s, 1);
+    model_server_queue(surface_server(), &(struct reply){.fault = REPLY_STALL, .text = "half"});
+    surface_send(s, COMMAND_START_TURN, "go");
+    notice_free(surface_expect_event(s, EVENT_TEXT_DELTA));
+    refused(s, COMMAND_COMPACT, NULL);
+    refused(s, COMMAND_UNCOMPACT, NULL);
+    refused(s, COMMAND_PIN, NULL);
+    surface_send(s, COMMAND_CONTEXT, NULL);
+    struct notice *n = surface_expect(s, NOTICE_CONTEXT);
+    assert_string_equal(n->context.parts.items[n->context.parts.len - 1].text, "go");
+    notice_free(n);
+    surface_send(s, COMMAND_INTERRUPT, NULL);
+    surface_expect_idle(s);
+    service_free(s);
+}
+
+static void start_stalled(struct service *s)
+{
+    model_server_queue(surface_server(), &(struct reply){.fault = REPLY_STALL, .text = "half"});
+    send_compact(s, NULL, NULL, false);
+    notice_free(surface_expect_event(s, EVENT_COMPACTION_DELTA));
+}
+
+static void it_refuses_what_a_turn_refuses(void **state)
+{
+    (void)state;
+    struct service *s = surface_open(NULL, true);
+    talk(s, 2);
+    start_stalled(s);
+    refused(s, COMMAND_START_TURN, "me first");
+    refused(s, COMMAND_COMPACT, NULL);
+    refused(s, COMMAND_UNCOMPACT, NULL);
+    refused(s, COMMAND_PIN, NULL);
+    refused(s, COMMAND_NEW, NULL);
+    surface_send(s, COMMAND_CONTEXT, NULL);
+    notice_free(surface_expect(s, NOTICE_CONTEXT));
+    surface_send_for(s, COMMAND_RENAME, NULL, "a name", 0);
+    notice_free(surface_expect(s, NOTICE_DONE));
+    surface_send(s, COMMAND_INTERRUPT, NULL);
+    struct notice *n = surface_expect_event(s, EVENT_COMPACTION_FAILED);
+    assert_string_equal(n->event->compaction.reason, "cancelled");
+    notice_free(n);
+    surface_expect_idle(s);
+    free(surface_ask(s, "and on"));
+    assert_non_null(strstr(last_body(), "This is message number 1"));
+    service_free(s);
+}
+
+static void leaving_ends_it(void **state)
+{
+    static const enum command_type types[] = {COMMAND_ARCHIVE, COMMAND_DELETE};
+    (void)state;
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+        struct service *s = surface_open(NULL, true);
+        talk(s, 2);
+        start_stalled(s);
+        surface_send(s, types[i], NULL);
+        notice_free(surface_expect_event(s, EVENT_COMPACTION_FAILED));
+        notice_free(surface_expect(s, NOTICE_DONE));
+        free(surface_ask(s, "a new one"));
+        assert_null(strstr(last_body(), "This is message"));
+        service_free(s);
+    }
+}
+
+static void the_program_ends_meanwhile(void **state)
+{
+    (void)state;
+    struct service *s = surface_open(NULL, true);
+    talk(s, 2);
+    start_stalled(s);
+    service_free(s);
+    s = surface_open("last", true);
+    free(surface_ask(s, "and on"));
+    assert_non_null(strstr(last_body(), "This is message number 1"));
+    assert_null(strstr(last_body(), "half"));
+    service_free(s);
+}
+
+/* --- who writes it -----------------------------------------------------------------------------
+ */
+
+static void another_model_is_really_asked(void **state)
+{
+    (void)state;
+    set(CONFIG_COMPACTION_MODEL, "cheap-model");
+    struct service *s = surface_open(NULL, true);
+    talk(s, 2);
+    queue_text(SUMMARY);
+    send_compact(s, NULL, NULL, false);
+    struct notice *n = surface_expect_event(s, EVENT_COMPACTION_COMPLETED);
+    assert_string_equal(n->event->model, "openai/cheap-model");
+    notice_free(n);
+    surface_expect_idle(s);
+    assert_non_null(strstr(last_body(), "\"cheap-model\""));
+    free(surface_ask(s, "next"));
+    assert_non_null(strstr(last_body(), "\"scripted-model\""));
+    service_free(s);
+}
+
+static void another_provider_is_really_asked(void **state)
+{
+    (void)state;
+    set(CONFIG_COMPACTION_PROVIDER, "anthropic");
+    set(CONFIG_COMPACTION_MODEL, "claude-cheap");
+    setenv("ANTHROPIC_API_KEY", "other-key", 1);
+    setenv("ANTHROPIC_BASE_URL", model_server_url(surface_server()), 1);
+    struct service *s = surface_open(NULL, true);
+    talk(s, 2);
+    queue_text(SUMMARY);
+    send_compact(s, NULL, NULL, false);
+    struct notice *n = surface_expect_event(s, EVENT_COMPACTION_COMPLETED);
+    assert_string_equal(n->event->model, "anthropic/claude-cheap");
+    assert_string_equal(n->event->text, SUMMARY);
+    notice_free(n);
+    surface_expect_idle(s);
+    assert_string_equal(model_server_header(surface_server(), 2, "x-api-key"), "other-key");
+    service_free(s);
+}
+
+static void without_a_key_the_turn_goes_on(void **state)
+{
+    (void)state;
+    compact_always();
+    set(CONFIG_COMPACTION_PROVIDER, "anthropic");
+    struct service *s = surface_open(NULL, true);
+    talk(s, 1);
+    surface_send(s, COMMAND_START_TURN, "go on");
+    struct notice *n = surface_expect_event(s, EVENT_COMPACTION_FAILED);
+    assert_non_null(strstr(n->event->text, "ANTHROPIC_API_KEY"));
+    assert_non_null(strstr(n->event->text, "summary_provider"));
+    notice_free(n);
+    notice_free(surface_expect_event(s, EVENT_RUN_COMPLETED));
+    service_free(s);
+}
+
+/* /model changes what summaries fall back on. */
+static void the_sessions_model_is_asked_where_no_other_is_named(void **state)
+{
+    (void)state;
+    struct service *s = surface_open(NULL, true);
+    talk(s, 2);
+    surface_send(s, COMMAND_SET_MODEL, "another-model");
+    compact_now(s);
+    assert_non_null(strstr(last_body(), "\"another-model\""));
+    service_free(s);
+}
+
+/* --- drafts ------------------------------------------------------------------------------------
+ */
+
+static struct service *open_asking(void)
+{
+    struct service_options options = surface_options(NULL, true);
+    options.can_ask = true;
+    return service_new(&options);
+}
+
+static void answer_draft(struct service *s, enum draft_reply reply, const char *text)
+{
+    surface_send_for(s, COMMAND_DRAFT, NULL, text, reply);
+}
+
+static void a_draft_is_shown_changed_and_committed(void **state)
+{
+    (void)state;
+    struct service *s = open_asking();
+    talk(s, 2);
+    answer_draft(s, REPLY_REFUSE, NULL); /* nothing is asked yet */
+    queue_text(SUMMARY);
+    send_compact(s, NULL, NULL, true);
+    struct notice *n = surface_expect(s, NOTICE_DRAFT);
+    assert_string_equal(n->text, SUMMARY);
+    assert_string_equal(n->name, "handoff");
+    assert_string_equal(n->detail, "openai/scripted-model");
+    assert_true(n->draft.tokens_after < n->draft.tokens_before);
+    assert_int_equal(n->draft.messages_before, 4);
+    notice_free(n);
+    answer_draft(s, REPLY_COMMIT, " \n");
+    surface_expect_error(s, ERR_USAGE, " \n");
+    answer_draft(s, REPLY_COMMIT, "my own words");
+    n = surface_expect_event(s, EVENT_COMPACTION_COMPLETED);
+    assert_string_equal(n->event->text, "my own words");
+    assert_true(n->event->flag);
+    notice_free(n);
+    surface_expect_idle(s);
+    service_free(s);
+}
+
+static void a_draft_is_refused(void **state)
+{
+    (void)state;
+    set(CONFIG_COMPACTION_PREVIEW, "true");
+    struct service *s = open_asking();
+    talk(s, 2);
+    queue_text(SUMMARY);
+    send_compact(s, NULL, NULL, false);
+    notice_free(surface_expect(s, NOTICE_DRAFT));
+    answer_draft(s, REPLY_REFUSE, NULL);
+    struct notice *n = surface_expect_event(s, EVENT_COMPACTION_FAILED);
+    assert_string_equal(n->event->compaction.reason, "cancelled");
+    notice_free(n);
+    surface_expect_idle(s);
+    assert_int_equal(final_meters(s).compactions, 0);
+    service_free(s);
+}
+
+static void a_draft_is_asked_for_again(void **state)
+{
+    (void)state;
+    struct service *s = open_asking();
+    talk(s, 2);
+    queue_text(SUMMARY);
+    queue_text("a better one");
+    send_compact(s, NULL, NULL, true);
+    notice_free(surface_expect(s, NOTICE_DRAFT));
+    answer_draft(s, REPLY_AGAIN, "the green door");
+    struct notice *n = surface_expect(s, NOTICE_DRAFT);
+    assert_string_equal(n->text, "a better one");
+    notice_free(n);
+    assert_non_null(strstr(last_body(), "the green door"));
+    answer_draft(s, REPLY_COMMIT, NULL);
+    n = surface_expect_event(s, EVENT_COMPACTION_COMPLETED);
+    assert_string_equal(n->event->text, "a better one");
+    assert_false(n->event->flag);
+    notice_free(n);
+    surface_expect_idle(s);
+    service_free(s);
+}
+
+static void who_cannot_be_asked_is_not(void **state)
+{
+    (void)state;
+    set(CONFIG_COMPACTION_PREVIEW, "true");
+    struct service *s = surface_open(NULL, true);
+    talk(s, 2);
+    compact_now(s);
+    service_free(s);
+}
+
+/* --- memory ------------------------------------------------------------------------------------
+ */
+
+struct memory {
+    bool refuses;
+    int indexed, withdrawn;
+    size_t messages;
+};
+
+static bool take(void *memory, struct store *store, const struct discard *d, int *entries,
+                 struct error *e)
+{
+    struct memory *m = memory;
+    (void)store;
+    if (m->refuses)
+        return err_set(e, ERR_SESSION_STORE_ERROR, "memory is full");
+    m->indexed++;
+    m->messages = d->count;
+    *entries = (int)d->count;
+    return true;
+}
+
+static bool give_back(void *memory, struct store *store, const char *id, int64_t seq,
+                      struct error *e)
+{
+    struct memory *m = memory;
+    (void)store;
+    (void)id;
+    (void)seq;
+    (void)e;
+    m->withdrawn++;
+    return true;
+}
+
+static void what_goes_is_handed_to_memory(void **state)
+{
+    (void)state;
+    struct memory memory = {0};
+    const struct discard_sink sink = {.index = take, .withdraw = give_back, .context = &memory};
+    struct service_options options = surface_options(NULL, true);
+    options.sink = &sink;
+    set(CONFIG_COMPACTION_RECENT_TURNS, "0");
+    struct service *s = service_new(&options);
+    surface_send(s, COMMAND_NEW, NULL); /* the second session has it, too */
+    talk(s, 2);
+    queue_text(SUMMARY);
+    send_compact(s, NULL, NULL, false);
+    struct notice *n = surface_expect_event(s, EVENT_COMPACTION_COMPLETED);
+    assert_int_equal(n->event->compaction.entries_indexed, 4);
+    notice_free(n);
+    surface_expect_idle(s);
+    surface_send(s, COMMAND_UNCOMPACT, NULL);
+    notice_free(surface_expect_event(s, EVENT_COMPACTION_UNDONE));
+    service_free(s);
+    assert_int_equal(memory.indexed, 1);
+    assert_int_equal(memory.messages, 4);
+    assert_int_equal(memory.withdrawn, 1);
+}
+
+static void memory_refuses_and_the_turn_goes_on(void **state)
+{
+    (void)state;
+    struct memory memory = {.refuses = true};
+    const struct discard_sink sink = {.index = take, .withdraw = give_back, .context = &memory};
+    struct service_options options = surface_options(NULL, true);
+    options.sink = &sink;
+    compact_always();
+    struct service *s = service_new(&options);
+    talk(s, 1);
+    queue_text(SUMMARY);
+    surface_send(s, COMMAND_START_TURN, "go on");
+    struct notice *n = surface_expect_event(s, EVENT_COMPACTION_FAILED);
+    assert_string_equal(n->event->compaction.reason, "memory_indexing");
+    assert_non_null(strstr(n->event->text, "memory is full"));
+    notice_free(n);
+    notice_free(surface_expect_event(s, EVENT_RUN_COMPLETED));
+    assert_non_null(strstr(last_body(), "This is message number 1"));
+    service_free(s);
+}
+
+/* --- back, and pins ----------------------------------------------------------------------------
+ */
+
+static void it_is_taken_back_after_a_restart(void **state)
+{
+    (void)state;
+    set(CONFIG_COMPACTION_RECENT_TURNS, "0");
+    struct service *s = surface_open(NULL, true);
+    talk(s, 2);
+    compact_now(s);
+    free(surface_ask(s, "a later one"));
+    service_free(s);
+    s = surface_open("last", true);
+    struct notice *n = surface_expect(s, NOTICE_SESSION);
+    assert_int_equal(n->meters.compactions, 1);
+    notice_free(n);
+    surface_send(s, COMMAND_UNCOMPACT, NULL);
+    notice_free(surface_expect_event(s, EVENT_COMPACTION_UNDONE));
+    assert_int_equal(final_meters(s).compactions, 0);
+    free(surface_ask(s, "next"));
+    assert_non_null(strstr(last_body(), "This is message number 1"));
+    assert_non_null(strstr(last_body(), "a later one"));
+    assert_null(strstr(last_body(), SUMMARY));
+    service_free(s);
+}
+
+static void a_pin_survives(void **state)
+{
+    (void)state;
+    set(CONFIG_COMPACTION_RECENT_TURNS, "0");
+    struct service *s = surface_open(NULL, true);
+    talk(s, 1);
+    struct command *pin = command_new(COMMAND_PIN, NULL);
+    pin->limit = 1;
+    service_send(s, pin);
+    struct notice *n = surface_expect_event(s, EVENT_MESSAGE_PINNED);
+    assert_true(n->event->flag);
+    notice_free(n);
+    n = ask_context(s);
+    assert_true(n->context.parts.items[2].pinned);
+    assert_false(n->context.parts.items[3].pinned);
+    notice_free(n);
+    surface_send(s, COMMAND_PIN, NULL); /* the same one, no more; then again */
+    notice_free(surface_expect_event(s, EVENT_MESSAGE_PINNED));
+    pin = command_new(COMMAND_PIN, NULL);
+    pin->limit = 1;
+    service_send(s, pin);
+    notice_free(surface_expect_event(s, EVENT_MESSAGE_PINNED));
+    talk(s, 2);
+    compact_now(s);
+    free(surface_ask(s, "next"));
+    assert_non_null(strstr(last_body(), "This is message number 1."));
+    assert_null(strstr(last_body(), "This is message number 2."));
+    service_free(s);
+}
+
+static void a_fork_is_made_as_before(void **state)
+{
+    (void)state;
+    set(CONFIG_COMPACTION_RECENT_TURNS, "0");
+    struct service *s = surface_open(NULL, true);
+    talk(s, 2);
+    compact_now(s);
+    surface_send_for(s, COMMAND_FORK, NULL, NULL, -1);
+    notice_free(surface_expect(s, NOTICE_DONE));
+    free(surface_ask(s, "next"));
+    assert_non_null(strstr(last_body(), "This is message number 1"));
+    assert_null(strstr(last_body(), SUMMARY));
+    service_free(s);
+}
+
+/* --- the next request --------------------------------------------------------------------------
+ */
+
+/* What is left to be compared of a request's messages. Two of one role go out as one. */
+struct sent {
+    const struct json *message;
+    const char *text;
+};
+
+static void check_sent(struct sent *at, const char *role, const char *text)
+{
+    if (!*at->text) {
+        at->message = json_next(at->message);
+        at->text = json_get_string(at->message, "content");
+    } else {
+        assert_int_equal(strncmp(at->text, "\n\n", 2), 0);
+        at->text += 2;
+    }
+    assert_non_null(at->text);
+    assert_string_equal(json_get_string(at->message, "role"), role);
+    assert_int_equal(strncmp(at->text, text, strlen(text)), 0);
+    at->text += strlen(text);
+}
+
+static void check_tools(const struct json *body, const char *text)
+{
+    const struct json *tools = json_get(body, "tools");
+    assert_int_equal(json_len(tools), 3);
+    for (const struct json *t = json_first(tools); t; t = json_next(t)) {
+        const struct json *function = json_get(t, "function");
+        assert_non_null(strstr(text, json_get_string(function, "name")));
+        assert_non_null(strstr(text, json_get_string(function, "description")));
+    }
+}
+
+static void its_parts_are_those_of_the_next_request(void **state)
+{
+    (void)state;
+    set(CONFIG_COMPACTION_RECENT_TURNS, "1");
+    struct service *s = surface_open(NULL, true);
+    talk(s, 3);
+    compact_now(s);
+    struct notice *n = ask_context(s);
+    const struct context *c = &n->context;
+    free(surface_ask(s, "the next"));
+    struct json *body = json_parse(last_body(), strlen(last_body()), NULL);
+    struct sent at = {.message = json_first(json_get(body, "messages"))};
+    at.text = json_get_string(at.message, "content");
+    assert_int_equal(c->parts.items[0].kind, CONTEXT_SYSTEM);
+    assert_string_equal(c->parts.items[0].text, at.text);
+    assert_non_null(strstr(at.text, support_dir()));
+    at.text = "";
+    assert_int_equal(c->parts.items[1].kind, CONTEXT_TOOLS);
+    check_tools(body, c->parts.items[1].text);
+    assert_true(c->parts.items[1].tokens > 100);
+    assert_int_equal(c->parts.items[2].kind, CONTEXT_SUMMARY);
+    int64_t sum = c->parts.items[0].tokens + c->parts.items[1].tokens;
+    for (size_t i = 2; i < c->parts.len; i++) {
+        const struct context_part *part = &c->parts.items[i];
+        check_sent(&at, role_name(part->role), part->text);
+        assert_true(part->seq > 0);
+        sum += part->tokens;
+    }
+    check_sent(&at, "user", "the next");
+    assert_string_equal(at.text, "");
+    assert_null(json_next(at.message));
+    assert_int_equal(c->tokens, sum);
+    json_free(body);
+    notice_free(n);
+    service_free(s);
+}
+
+static void it_says_what_would_go(void **state)
+{
+    (void)state;
+    set(CONFIG_COMPACTION_RECENT_TURNS, "1");
+    struct service *s = surface_open(NULL, true);
+    struct notice *n = ask_context(s);
+    assert_int_equal(n->context.tokens_after, -1);
+    notice_free(n);
+    talk(s, 3);
+    n = ask_context(s);
+    const struct context *c = &n->context;
+    assert_string_equal(c->mode, "handoff");
+    assert_int_equal(c->threshold, 100000);
+    assert_int_equal(c->parts.len, 8);
+    int64_t stays = 0;
+    for (size_t i = 0; i < c->parts.len; i++) {
+        assert_int_equal(c->parts.items[i].goes, i >= 2 && i < 6);
+        stays += c->parts.items[i].goes ? 0 : c->parts.items[i].tokens;
+    }
+    assert_int_equal(c->tokens_after, stays);
+    notice_free(n);
+    service_free(s);
+}
+
+static void it_knows_what_is_cached(void **state)
+{
+    (void)state;
+    struct service *s = surface_open(NULL, true);
+    model_server_queue(surface_server(), &(struct reply){.text = "x",
+                                                         .input_tokens = 500,
+                                                         .output_tokens = 1,
+                                                         .cached_tokens = 400});
+    free(surface_ask(s, "one"));
+    struct notice *n = ask_context(s);
+    assert_int_equal(n->context.cached, 400);
+    assert_int_equal(n->context.last_input, 500);
+    notice_free(n);
+    talk(s, 1);
+    model_server_queue(surface_server(), &(struct reply){.text = "x",
+                                                         .input_tokens = 500,
+                                                         .output_tokens = 1,
+                                                         .cached_tokens = 400});
+    free(surface_ask(s, "one more"));
+    compact_now(s);
+    n = ask_context(s);
+    assert_int_equal(n->context.cached, -1);
+    assert_int_equal(n->context.last_input, -1);
+    notice_free(n);
+    surface_send(s, COMMAND_NEW, NULL);
+    n = ask_context(s);
+    assert_int_equal(n->context.cached, -1);
+    notice_free(n);
+    service_free(s);
+}
+
+static void it_is_known_of_a_session_that_was_only_opened(void **state)
+{
+    (void)state;
+    struct service *s = surface_open(NULL, true);
+    talk(s, 2);
+    service_free(s);
+    s = surface_open("last", true);
+    struct notice *n = ask_context(s);
+    assert_int_equal(n->context.parts.len, 6);
+    notice_free(n);
+    service_free(s);
+}
+
+/* --- what went ---------------------------------------------------------------------------------
+ */
+
+static struct notice *ask_dropped(struct service *s, int64_t seq, int place, int limit)
+{
+    char text[16];
+    snprintf(text, sizeof text, "%d", place);
+    struct command *c = command_new(COMMAND_DROPPED, text);
+    c->number = seq;
+    c->limit = limit;
+    service_send(s, c);
+    struct notice *n = surface_next(s);
+    while (n->type != NOTICE_DROPPED && n->type != NOTICE_ERROR) {
+        notice_free(n);
+        n = surface_next(s);
+    }
+    return n;
+}
+
+static void what_went_can_be_read_by_pages(void **state)
+{
+    static const enum event_type types[] = {EVENT_RUN_STARTED, EVENT_TURN_STARTED,
+                                            EVENT_TEXT_COMPLETE};
+    (void)state;
+    set(CONFIG_COMPACTION_RECENT_TURNS, "1");
+    struct service *s = surface_open(NULL, true);
+    talk(s, 4);
+    queue_text(SUMMARY);
+    send_compact(s, NULL, NULL, false);
+    struct notice *n = surface_expect_event(s, EVENT_COMPACTION_COMPLETED);
+    int64_t seq = n->event->seq;
+    notice_free(n);
+    surface_expect_idle(s);
+    for (int page = 0; page < 3; page++) {
+        n = ask_dropped(s, seq, page * 3, 3);
+        assert_int_equal(n->type, NOTICE_DROPPED);
+        assert_int_equal(n->number, seq);
+        assert_int_equal(n->event->seq, seq);
+        assert_string_equal(n->event->text, SUMMARY);
+        assert_int_equal(n->events.len, 3);
+        for (size_t i = 0; i < 3; i++)
+            assert_int_equal(n->events.items[i]->type, types[i]);
+        char *begins = mem_printf("This is message number %d.", page + 1);
+        assert_int_equal(strncmp(n->events.items[0]->text, begins, strlen(begins)), 0);
+        assert_int_equal(n->flag, page < 2);
+        free(begins);
+        notice_free(n);
+    }
+    n = ask_dropped(s, seq, 0, 100);
+    assert_int_equal(n->events.len, 9);
+    notice_free(n);
+    n = ask_dropped(s, 1, 0, 100);
+    assert_int_equal(n->type, NOTICE_ERROR);
+    assert_int_equal(n->error.code, ERR_USAGE);
+    notice_free(n);
+    service_free(s);
+}
+
+/* A log may have been imported. */
+static int64_t append_completed(const char *dropped)
+{
+    struct store *store;
+    struct session_list list = {0};
+    struct error e = {0};
+    int64_t last;
+    surface_list(&list);
+    const char *id = list.items.items[0].id;
+    assert_true(store_open(surface_store(), STORE_READ_WRITE, &store, &e));
+    assert_true(event_log_last(store, id, &last, &e));
+    struct event *ev = event_new(EVENT_COMPACTION_COMPLETED);
+    memcpy(ev->session_id, id, sizeof ev->session_id);
+    ev->seq = last + 1;
+    ev->text = mem_strdup("");
+    ev->compaction.dropped = mem_strdup(dropped);
+    assert_true(event_log_append(store, ev, &e));
+    event_free(ev);
+    store_close(store);
+    session_list_release(&list);
+    return last + 1;
+}
+
+static void ranges_that_make_no_sense_are_refused(void **state)
+{
+    static const char *const texts[] = {
+        "[[5,2]]",   "[[0,3]]",     "[[-1,3]]", "[[1,4],[3,6]]",   "[[1,9007199254740993]]",
+        "[[1,500]]", "[[1e300,2]]", "[1,2]",    "[[\"a\",\"b\"]]", "{}",
+        "[[1.5]]",   "[null]"};
+    (void)state;
+    struct service *s = surface_open(NULL, true);
+    talk(s, 2);
+    service_free(s);
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        print_message("%s\n", texts[i]);
+        int64_t seq = append_completed(texts[i]);
+        s = surface_open("last", true);
+        struct notice *n = ask_dropped(s, seq, 0, 100);
+        assert_int_equal(n->type, NOTICE_ERROR);
+        assert_int_equal(n->error.code, ERR_SESSION_STORE_ERROR);
+        notice_free(n);
+        service_free(s);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest all[] = {
+        surface_test(it_happens_by_itself),
+        surface_test(it_does_not_happen_where_it_need_not),
+        stored_test(stopped_after_failures_it_stays_so),
+        surface_test(by_hand_with_mode_and_focus),
+        surface_test(by_hand_without_a_model),
+        surface_test(what_cannot_be_done_by_hand_is_said),
+        surface_test(a_failure_by_hand_is_told_once),
+        surface_test(switched_off_it_says_so),
+        stored_test(a_session_that_is_read_is_not_changed),
+        surface_test(a_turn_refuses_it),
+        surface_test(it_refuses_what_a_turn_refuses),
+        surface_test(leaving_ends_it),
+        stored_test(the_program_ends_meanwhile),
+        surface_test(another_model_is_really_asked),
+        surface_test(another_provider_is_really_asked),
+        surface_test(without_a_key_the_turn_goes_on),
+        surface_test(the_sessions_model_is_asked_where_no_other_is_named),
+        surface_test(a_draft_is_shown_changed_and_committed),
+        surface_test(a_draft_is_refused),
+        surface_test(a_draft_is_asked_for_again),
+        surface_test(who_cannot_be_asked_is_not),
+        surface_test(what_goes_is_handed_to_memory),
+        surface_test(memory_refuses_and_the_turn_goes_on),
+        stored_test(it_is_taken_back_after_a_restart),
+        surface_test(a_pin_survives),
+        surface_test(a_fork_is_made_as_before),
+        surface_test(its_parts_are_those_of_the_next_request),
+        surface_test(it_says_what_would_go),
+        surface_test(it_knows_what_is_cached),
+        stored_test(it_is_known_of_a_session_that_was_only_opened),
+        surface_test(what_went_can_be_read_by_pages),
+        stored_test(ranges_that_make_no_sense_are_refused),
+    };
+    /* In a build that never compacts there is nothing to see. */
+    return capability_compaction() ? cmocka_run_group_tests(all, NULL, NULL) : 77;
+}

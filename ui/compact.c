@@ -1,0 +1,85 @@
+#include "ui/compact.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/i18n.h"
+#include "base/mem.h"
+#include "config/compaction_modes.h"
+
+static const struct {
+    const char *name, *help;
+} modes[] = {
+#define X(id, name, help) {name, help},
+    COMPACTION_MODES(X)
+#undef X
+};
+
+static const char preview[] = "--preview";
+static const char blanks[] = " \t\n";
+
+static bool is_word(const char *text, size_t len, const char *word)
+{
+    return strlen(word) == len && memcmp(text, word, len) == 0;
+}
+
+static const char *find_mode(const char *text, size_t len)
+{
+    for (size_t i = 0; i < sizeof modes / sizeof *modes; i++)
+        if (is_word(text, len, modes[i].name))
+            return modes[i].name;
+    return NULL;
+}
+
+struct compact_words compact_parse(const char *arguments)
+{
+    struct compact_words words = {.focus = ""};
+    for (const char *p = arguments; *(p += strspn(p, blanks));) {
+        size_t len = strcspn(p, blanks);
+        const char *mode = words.mode ? NULL : find_mode(p, len);
+        if (mode) {
+            words.mode = mode;
+        } else if (is_word(p, len, preview)) {
+            words.preview = true;
+        } else {
+            if (strncmp(p, "--", 2) == 0)
+                words.unknown = p;
+            else
+                words.focus = p;
+            return words;
+        }
+        p += len;
+    }
+    return words;
+}
+
+void compact_send(struct app *app, const char *arguments)
+{
+    struct compact_words words = compact_parse(arguments);
+    if (words.unknown) {
+        app_note(app, STYLE_WARNING, _("/compact has no option %.*s; %s shows the draft first."),
+                 (int)strcspn(words.unknown, blanks), words.unknown, preview);
+        return;
+    }
+    struct command *c = command_new(COMMAND_COMPACT, *words.focus ? words.focus : NULL);
+    c->name = mem_strdup(words.mode);
+    c->number = words.preview;
+    service_send(app->service, c);
+}
+
+static void offer(struct list *list, const char *name, const char *help, const char *word)
+{
+    if (strncmp(name, word, strlen(word)) == 0)
+        list_add(list, name, help, name);
+}
+
+void compact_list(struct list *list, const char *before, const char *word)
+{
+    struct compact_words words = compact_parse(before);
+    if (words.unknown || *words.focus)
+        return;
+    for (size_t i = 0; !words.mode && i < sizeof modes / sizeof *modes; i++)
+        offer(list, modes[i].name, _(modes[i].help), word);
+    if (!words.preview)
+        offer(list, preview, _("show the draft summary, to be changed, before it counts"), word);
+}

@@ -1,0 +1,23 @@
+/* /compact [MODE] [--preview] [FOCUS...]: what stands behind it. */
+#ifndef UI_COMPACT_H
+#define UI_COMPACT_H
+
+#include "ui/app.h"
+
+/* Pure. A word that begins with "--" and is no option ends it: `unknown`. What follows mode and
+ * options, from its first word on, is the focus. */
+struct compact_words {
+    const char *mode; /* static; NULL: none */
+    bool preview;
+    const char *focus;   /* in the text; "" */
+    const char *unknown; /* in the text; NULL */
+};
+struct compact_words compact_parse(const char *arguments);
+
+void compact_send(struct app *app, const char *arguments);
+
+/* Adds the modes and options that may stand there and begin with `word`. `before`: what stands
+ * between the command and the word. */
+void compact_list(struct list *list, const char *before, const char *word);
+
+#endif

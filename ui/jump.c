@@ -1,0 +1,27 @@
+#include "ui/jump.h"
+
+static void go_on(struct app *app)
+{
+    bool shown = transcript_show_event(app->transcript, app->jump);
+    if (shown || app_want_older(app) == 0)
+        app->jump = 0;
+    app_want_page(app);
+    app_touch_now(app, DIRTY_BODY | DIRTY_STATUS);
+}
+
+void jump_to(struct app *app, int64_t seq)
+{
+    app->jump = seq;
+    go_on(app);
+}
+
+void jump_page_came(struct app *app)
+{
+    if (app->jump > 0)
+        go_on(app);
+}
+
+void jump_forget(struct app *app)
+{
+    app->jump = 0;
+}

@@ -1,0 +1,30 @@
+/* A message as one row of a list: whether it is open, who, which turn, how it begins. */
+#ifndef UI_MESSAGE_ROW_H
+#define UI_MESSAGE_ROW_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "chat/message.h"
+#include "ui/rows.h"
+
+struct message_row {
+    const char *who;  /* in the person's language */
+    int turn;         /* 0: none */
+    const char *text; /* not clean; its first line that is not blank is shown */
+    bool opens, open, chosen;
+};
+
+const char *message_row_who(enum role role);
+
+/* Fills exactly `columns` of the row that is begun; the column of `who` is `who_columns` wide. */
+void message_row_add(struct rows *out, const struct message_row *m, size_t who_columns,
+                     size_t columns);
+
+/* Adds a text cut or filled to exactly so many columns. */
+void message_row_field(struct rows *out, const char *text, size_t columns, enum style style);
+
+/* The same, to the right. */
+void message_row_figure(struct rows *out, const char *text, size_t columns, enum style style);
+
+#endif
