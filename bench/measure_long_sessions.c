@@ -19,7 +19,8 @@ enum { OPENINGS = 9, PAGES = 500, CALM_MS = 300, COMMANDS = 3 };
 static const char ending[] = MAKE_SESSION_ENDING;
 static const char answer_ending[] = "Noted, says the model.";
 static const char list_events[] =
-    "SELECT payload FROM event WHERE type NOT IN ('text_delta', 'reasoning_delta', 'compaction_delta')"
+    "SELECT payload FROM event WHERE type NOT IN ('text_delta', 'reasoning_delta', "
+    "'compaction_delta')"
     " ORDER BY session DESC, seq DESC LIMIT 120";
 
 struct opened {

@@ -1,6 +1,7 @@
 #!/bin/sh
 # The direction of the layers (HACKING.md), by includes and by symbols: an arrow that runs back, a
-# library outside its room or an engine that prints fails. SOURCE_DIR and BUILD_DIR may be given;
+# library outside its room, an engine that prints or a name that two objects define (the archives of
+# src/ and ui/ are linked one after the other: which one is meant would be chance) fails. SOURCE_DIR and BUILD_DIR may be given;
 # without objects in BUILD_DIR only the includes are looked at.
 set -eu
 cd "${SOURCE_DIR:-$(dirname "$0")/..}"
@@ -100,6 +101,7 @@ if [ -n "$objects" ] && command -v nm >/dev/null 2>&1; then
         object = $1; sub(/:.*/, "", object)
         symbol = $NF; sub(/@.*/, "", symbol)
         if ($(NF - 1) == "U") { used[++uses] = symbol; by[uses] = object }
+        else if (symbol in home && $(NF - 1) ~ /^[BCDRT]$/) print object ": " symbol " is also in " home[symbol]
         else home[symbol] = object
     }
     END {

@@ -23,7 +23,7 @@ UNIT_TESTS = \
 	tests/test_compact_summarisers \
 	tests/test_compact_summary \
 	tests/test_compaction_card \
-	tests/test_compaction_view \
+	tests/test_compaction_detail \
 	tests/test_completion \
 	tests/test_config \
 	tests/test_config_set \
@@ -122,6 +122,7 @@ tests_libsupport_a_SOURCES = \
 	tests/scene.c tests/scene.h \
 	tests/scripted_summary.c tests/scripted_summary.h \
 	tests/screen.c tests/screen.h \
+	tests/seen.c tests/seen.h \
 	tests/support.c tests/support.h \
 	tests/surface.c tests/surface.h \
 	tests/talk.c tests/talk.h \

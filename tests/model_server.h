@@ -56,9 +56,10 @@ void model_server_queue(struct model_server *s, const struct reply *r);
 /* In place of the default reply; NULL restores it. */
 void model_server_set_default(struct model_server *s, const struct reply *r);
 
-/* In place of queue and default: what a request is answered is up to `respond`, which is called by the
- * server's threads, one at a time, and fills in a zeroed reply; its strings are copied. Requests are
- * then counted but not kept, so that a long run takes no memory. NULL: queue and default again. */
+/* In place of queue and default: what a request is answered is up to `respond`, which is called by
+ * the server's threads, one at a time, and fills in a zeroed reply; its strings are copied.
+ * Requests are then counted but not kept, so that a long run takes no memory. NULL: queue and
+ * default again. */
 void model_server_set_responder(struct model_server *s,
                                 void (*respond)(void *context, const char *body, size_t len,
                                                 struct reply *r),
@@ -72,8 +73,8 @@ void model_server_release(struct model_server *s);
 void model_server_set_window(struct model_server *s, long tokens);
 void model_server_set_models(struct model_server *s, const char *const *names);
 
-/* Requests to the model paths so far, and one's body / header (NULL if absent or not kept). Borrowed until the
- * server stops. */
+/* Requests to the model paths so far, and one's body / header (NULL if absent or not kept).
+ * Borrowed until the server stops. */
 size_t model_server_requests(struct model_server *s);
 const char *model_server_body(struct model_server *s, size_t index);
 const char *model_server_header(struct model_server *s, size_t index, const char *name);

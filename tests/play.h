@@ -22,9 +22,9 @@ struct act {
     enum failure_kind failure;
     int status;
     int64_t retry_after_ms;
-    int64_t window; /* that an overflow tells */
-    int64_t input;  /* tokens of the request, as the server counts; 0: 10 */
-    bool truncated; /* the server dropped the front of the prompt */
+    int64_t window;     /* that an overflow tells */
+    int64_t input;      /* tokens of the request, as the server counts; 0: 10 */
+    bool truncated;     /* the server dropped the front of the prompt */
     bool cancel_after;  /* the user interrupts once the answer is there */
     int64_t takes_ms;   /* of the stage's clock */
     bool to_the_end;    /* streams on until the wakeup says stop */
@@ -76,12 +76,12 @@ struct play {
     bool compacts;
     struct compact_settings compact;
     int64_t window, model_output;
-    const char *label;  /* of the model for summaries; NULL: there is none */
+    const char *label; /* of the model for summaries; NULL: there is none */
     struct price summary_price;
     int64_t summary_window;
     enum commit_result commit_result;
-    int commits, summaries; /* that were tried; calls of the model for summaries */
-    struct buf summary_request; /* the texts of the newest, one a line */
+    int commits, summaries;      /* that were tried; calls of the model for summaries */
+    struct buf summary_request;  /* the texts of the newest, one a line */
     const struct said *verdicts; /* what the user says of drafts, in order */
     size_t verdict_count, drafts;
     struct buf draft; /* the newest */

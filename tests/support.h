@@ -17,13 +17,22 @@
 int support_setup(void **state);
 int support_teardown(void **state);
 
-/* A row of a test table for a test that needs sessions on disk: skipped in a build without. Wants
- * <cmocka.h> and session/capability.h. */
-#define support_stored(f, setup, teardown)                                                         \
+/* A row of a test table for a test that needs what a build may leave out: skipped there. Wants
+ * <cmocka.h>. */
+#define support_if(there, f, setup, teardown)                                                      \
     {                                                                                              \
-        #f, capability_store() ? f : support_skip, setup, teardown, NULL                           \
+        .name = #f, .test_func = (there) ? f : support_skip, .setup_func = setup,                  \
+        .teardown_func = teardown                                                                  \
     }
+
+/* … sessions on disk, compaction; wants session/capability.h. */
+#define support_stored(f, setup, teardown) support_if(capability_store(), f, setup, teardown)
+#define support_compacting(f, setup, teardown)                                                     \
+    support_if(capability_compaction(), f, setup, teardown)
 void support_skip(void **state);
+
+/* The exit status of a program all of whose tests need what this build leaves out. */
+enum { SUPPORT_SKIPPED = 77 };
 
 /* The directory of the running test. Borrowed. */
 const char *support_dir(void);

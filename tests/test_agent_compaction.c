@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "compact/mode.h"
 #include "play.h"
 #include "support.h"
@@ -33,6 +34,13 @@ static void talk(int turns)
     const struct act answer = {.text = words};
     for (int i = 0; i < turns; i++)
         assert_true(play_run(&answer, 1, words, &(struct error){0}));
+}
+
+static int64_t tools_tokens(void)
+{
+    struct agent a = {
+        .offer = play.offer, .root_fd = 0, .policy = &play.policy, .history = &play.history};
+    return agent_request_estimate(&a) - play.history.estimate;
 }
 
 /* At the next call whose history has so many tokens. */
@@ -166,22 +174,33 @@ static void a_request_that_cannot_fit_passes_the_guard_once_a_turn(void **state)
     assert_int_equal(count(EVENT_COMPACTION_STARTED), 2);
 }
 
+/* Tools and the newest messages fit, all that was said before does not. */
 static void begin_beyond_the_window(void)
 {
+    char big[4001];
+    memset(big, 'x', sizeof big - 1);
+    big[sizeof big - 1] = '\0';
+    char *path = support_path("big.txt");
+    support_write(path, big);
+    free(path);
     talk(6);
     compact_from(1000000);
-    play.window = 64;
+    play.compact.max_summary_tokens = 64;
+    play.window = tools_tokens() + 700;
     play.compact.auto_threshold = play.history.estimate;
 }
+
+#define READ_BIG                                                                                   \
+    {                                                                                              \
+        .tool = "read_file", .args = "{\"path\":\"big.txt\"}", .stop = STOP_TOOL_USE               \
+    }
 
 /* However often the turn calls the model. */
 static void without_making_room_the_guard_is_passed_once(void **state)
 {
     (void)state;
     begin_beyond_the_window();
-    PLAY({.text = ""}, {.tool = "list_directory", .args = "{}", .stop = STOP_TOOL_USE},
-         {.text = ""}, {.tool = "list_directory", .args = "{}", .stop = STOP_TOOL_USE},
-         {.text = "done"});
+    PLAY({.text = ""}, READ_BIG, {.text = ""}, READ_BIG, {.text = "done"});
     assert_int_equal(count(EVENT_COMPACTION_STARTED), 2); /* by the threshold, and past the guard */
     assert_int_equal(count(EVENT_COMPACTION_FAILED), 2);
     assert_string_equal(play_event(EVENT_COMPACTION_STARTED, 1)->compaction.trigger, "request");
@@ -193,12 +212,47 @@ static void while_it_makes_room_the_guard_is_passed_again(void **state)
 {
     (void)state;
     begin_beyond_the_window();
-    PLAY({.text = SUMMARY}, {.tool = "list_directory", .args = "{}", .stop = STOP_TOOL_USE},
-         {.text = SUMMARY}, {.tool = "list_directory", .args = "{}", .stop = STOP_TOOL_USE},
-         {.text = SUMMARY}, {.text = "done"});
+    PLAY({.text = SUMMARY}, READ_BIG, {.text = SUMMARY}, READ_BIG, {.text = SUMMARY},
+         {.text = "done"});
     assert_int_equal(count(EVENT_COMPACTION_COMPLETED), 3);
     assert_string_equal(play_event(EVENT_COMPACTION_STARTED, 2)->compaction.trigger, "request");
     assert_string_equal(play_last()->text, "done");
+}
+
+/* A history that did become shorter is no room yet: or each call of a long turn would cost two. */
+static void a_request_that_still_does_not_fit_is_sent_as_it_is(void **state)
+{
+    (void)state;
+    begin_beyond_the_window();
+    /* It leaves a quarter of the window: less than the tools take. */
+    play.compact.max_summary_tokens = 4096;
+    PLAY({.text = SUMMARY}, READ_BIG, {.text = SUMMARY}, READ_BIG, READ_BIG, {.text = "done"});
+    /* by the threshold, and past the guard */
+    assert_int_equal(count(EVENT_COMPACTION_COMPLETED), 2);
+    assert_int_equal(count(EVENT_COMPACTION_STARTED), 2);
+    assert_string_equal(play_last()->text, "done");
+}
+
+/* Neither for the call that will fail nor for its failure is anything spent or given away. */
+static void a_message_beyond_the_window_costs_no_summary(void **state)
+{
+    (void)state;
+    talk(3);
+    compact_from(1000000);
+    play.window = tools_tokens() + 1500;
+    char *before = history_text();
+    char *huge = mem_printf("%08000d", 7);
+    const struct act act = {.failure = FAILURE_OVERFLOW};
+    assert_true(play_run(&act, 1, huge, &(struct error){0}));
+    char *after = history_text();
+    assert_string_equal(after, before);
+    assert_int_equal(play.summaries, 0);
+    assert_int_equal(count(EVENT_COMPACTION_COMPLETED), 0);
+    assert_int_equal(play_last()->type, EVENT_RUN_FAILED);
+    assert_non_null(strstr(play_event(EVENT_COMPACTION_FAILED, 0)->text, "shorten the message"));
+    free(after);
+    free(huge);
+    free(before);
 }
 
 /* --- overflow ----------------------------------------------------------------------------------
@@ -730,6 +784,8 @@ int main(void)
         PLAY_TEST(a_request_that_cannot_fit_passes_the_guard_once_a_turn),
         PLAY_TEST(without_making_room_the_guard_is_passed_once),
         PLAY_TEST(while_it_makes_room_the_guard_is_passed_again),
+        PLAY_TEST(a_request_that_still_does_not_fit_is_sent_as_it_is),
+        PLAY_TEST(a_message_beyond_the_window_costs_no_summary),
         PLAY_TEST(an_overflow_is_compacted_for_and_called_again),
         PLAY_TEST(an_overflow_does_not_wake_a_broken_summariser),
         PLAY_TEST(what_the_summariser_thinks_is_not_shown),

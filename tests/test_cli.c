@@ -318,8 +318,8 @@ static struct model_server *begin_long_talk(void)
     buf_release(&text);
     model_server_queue(
         s, &(struct reply){.text = "In short.", .input_tokens = 200, .output_tokens = 20});
-    model_server_queue(s,
-                       &(struct reply){.text = "Answer.", .input_tokens = 100, .output_tokens = 10});
+    model_server_queue(
+        s, &(struct reply){.text = "Answer.", .input_tokens = 100, .output_tokens = 10});
     return s;
 }
 
@@ -349,7 +349,8 @@ static void test_run_compacts(void **state)
     assert_text(r.err, "tiro: compacted (handoff): ");
     assert_int_equal(count_lines(r.err), 1);
     result_release(&r);
-    model_server_queue(s, &(struct reply){.fault = REPLY_STATUS, .status = 400,
+    model_server_queue(s, &(struct reply){.fault = REPLY_STATUS,
+                                          .status = 400,
                                           .error_message = "no summaries today"});
     r = RUN("run", "-c", "again");
     assert_int_equal(r.status, 0);
@@ -690,10 +691,7 @@ static void test_doctor(void **state)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, support_setup, support_teardown)
 #define STORED(name) support_stored(name, support_setup, support_teardown)
 #define COMPACTING(name)                                                                           \
-    {                                                                                              \
-        #name, capability_store() && capability_compaction() ? name : support_skip, support_setup, \
-            support_teardown, NULL                                                                 \
-    }
+    support_if(capability_store() && capability_compaction(), name, support_setup, support_teardown)
 
 int main(void)
 {

@@ -287,6 +287,21 @@ static void test_compact_asks_the_service(void **state)
     assert_false(slash_run(&app, "/uncompact 2"));
 }
 
+/* A lone word that is nearly a mode is asked about; more words are a focus. */
+static void test_compact_knows_slips(void **state)
+{
+    (void)state;
+    slash_run(&app, "/compact structred");
+    assert_null(sent);
+    assert_true(transcript_says("There is no mode structred. Did you mean structured?"));
+    slash_run(&app, "/compact handof it");
+    assert_string_equal(sent->text, "handof it");
+    slash_run(&app, "/compact hotels");
+    assert_string_equal(sent->text, "hotels");
+    slash_run(&app, "/compact handoff handof");
+    assert_string_equal(sent->text, "handof");
+}
+
 static void say(int64_t seq, enum event_type type, const char *text)
 {
     struct event *ev = event_new(type);
@@ -302,6 +317,24 @@ static void say_two_turns(void)
     say(4, EVENT_RUN_COMPLETED, NULL);
     say(7, EVENT_RUN_STARTED, "second");
     say(9, EVENT_RUN_COMPLETED, NULL);
+}
+
+/* Their answer stands at the end, wherever one was reading. */
+static void test_answers_are_shown(void **state)
+{
+    (void)state;
+    static const char *const lines[] = {"/compact", "/compact --quick", "/uncompact", "/pin",
+                                        "/unpin x", "/uncompact 2",     "/rename",    "/nonsense"};
+    for (int i = 0; i < 60; i++)
+        say(10 + i, EVENT_RUN_STARTED, "a line of the past");
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        assert_true(transcript_scroll(app.transcript, 20));
+        slash_run(&app, lines[i]);
+        assert_false(transcript_scroll_to_end(app.transcript));
+    }
+    assert_true(transcript_scroll(app.transcript, 20));
+    slash_run(&app, "/copy");
+    assert_true(transcript_scroll_to_end(app.transcript));
 }
 
 static void assert_pin(int64_t message, bool pin)
@@ -443,6 +476,8 @@ int main(void)
         TEST(test_notes_of_the_commands),
         cmocka_unit_test(test_what_stands_behind_compact),
         TEST(test_compact_asks_the_service),
+        TEST(test_compact_knows_slips),
+        TEST(test_answers_are_shown),
         TEST(test_pins_count_turns),
         TEST(test_forks_part_before_a_compaction),
         TEST(test_numbers_wait_for_older_turns),

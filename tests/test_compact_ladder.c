@@ -1149,6 +1149,96 @@ static void the_users_time_is_not_the_attempts(void **state)
     assert_true(last_event()->number - alone < 1000);
 }
 
+/* --- what has to stay does not fit ----------------------------------------------------------- */
+
+static void too_long_for(int64_t window, enum compact_trigger trigger)
+{
+    t.job.must_fit = true;
+    t.job.trigger = trigger;
+    t.job.limits.window = window;
+}
+
+static void assert_hopeless(void)
+{
+    assert_int_equal(t.out.result, COMPACT_NOTHING);
+    assert_failed("too_small", "unpin");
+    assert_int_equal(t.script.sent.len, 0);
+}
+
+/* Without a word to the model, and with all messages where they are. */
+static void nothing_goes_for_pins_beyond_the_window(void **state)
+{
+    (void)state;
+    static const enum compact_trigger triggers[] = {TRIGGER_REQUEST, TRIGGER_OVERFLOW};
+    char *pinned = padded("keep this", 8000);
+    talk(2);
+    say(pinned, "yes");
+    t.history.messages.items[4].pinned = true;
+    free(pinned);
+    for (size_t i = 0; i < COUNT(triggers); i++) {
+        buf_clear(&t.trail);
+        too_long_for(1500, triggers[i]);
+        run();
+        assert_hopeless();
+    }
+}
+
+static void ask_too_much(void)
+{
+    struct event *ev = event_new(EVENT_RUN_STARTED);
+    ev->seq = t.history.applied_seq + 1;
+    ev->text = padded("look at this", 8000);
+    history_apply(&t.history, ev);
+    event_free(ev);
+}
+
+static void nothing_goes_for_a_question_beyond_the_window(void **state)
+{
+    (void)state;
+    talk(2);
+    ask_too_much();
+    too_long_for(1500, TRIGGER_REQUEST);
+    run();
+    assert_hopeless();
+}
+
+/* It is past the threshold by itself, and will be taken back with its turn. */
+static void nor_at_the_threshold(void **state)
+{
+    (void)state;
+    talk(2);
+    ask_too_much();
+    too_long_for(1500, TRIGGER_ESTIMATE);
+    run();
+    assert_int_equal(t.out.result, COMPACT_NOTHING);
+    assert_int_equal(t.events.len, 0);
+    assert_int_equal(t.script.sent.len, 0);
+    assert_untouched();
+}
+
+static void nothing_goes_for_tools_beyond_the_window(void **state)
+{
+    (void)state;
+    talk(2);
+    t.job.overhead = 1500;
+    too_long_for(1500, TRIGGER_REQUEST);
+    run();
+    assert_hopeless();
+}
+
+/* The history is long by itself, too: it becomes what it would have become. */
+static void at_the_threshold_it_is_an_ordinary_one(void **state)
+{
+    (void)state;
+    SCRIPT({.text = "What was done."});
+    talk(3);
+    t.job.overhead = 1500;
+    too_long_for(1500, TRIGGER_ESTIMATE);
+    run();
+    assert_done();
+    assert_message(1, "t3");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -1197,6 +1287,11 @@ int main(void)
         STAGE_TEST(without_a_user_drafts_are_committed),
         STAGE_TEST(without_preview_nobody_is_asked),
         STAGE_TEST(the_users_time_is_not_the_attempts),
+        STAGE_TEST(nothing_goes_for_pins_beyond_the_window),
+        STAGE_TEST(nothing_goes_for_a_question_beyond_the_window),
+        STAGE_TEST(nor_at_the_threshold),
+        STAGE_TEST(nothing_goes_for_tools_beyond_the_window),
+        STAGE_TEST(at_the_threshold_it_is_an_ordinary_one),
     };
     return cmocka_run_group_tests_name("compact_ladder", tests, NULL, NULL);
 }

@@ -8,12 +8,13 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "compact/mode.h"
+#include "compact/pairs.h"
+#include "compact/shorten.h"
 #include "tests/conversation.h"
 
 struct place {
@@ -758,7 +759,7 @@ static char *repaired(const struct place *p)
     struct rebuild r = {.parts = {0}};
     struct conversation after;
     rebuild_keep(&r, 0, p->c.messages.len);
-    compact_repair_pairs(p->c.messages.items, p->c.messages.len, &r);
+    compact_repair_pairs(p->c.messages.items, &r);
     conversation_rebuilt(&p->c, &r, &after);
     char *fault = conversation_fault(&after);
     char *sketch = conversation_sketch(&after);
@@ -783,7 +784,7 @@ static void what_is_paired_is_left_alone(void **state)
     work(p, "c", "r");
     turn(p, "t2", "a2");
     rebuild_keep(&r, 0, 5);
-    compact_repair_pairs(p->c.messages.items, 5, &r);
+    compact_repair_pairs(p->c.messages.items, &r);
     assert_int_equal(r.parts.len, 1);
     assert_int_equal(r.parts.items[0].count, 5);
     rebuild_release(&r);
@@ -827,49 +828,6 @@ static void results_without_calls_are_removed(void **state)
     work(p, "d", "r");
     conversation_result(&p->c, "d", "twice");
     assert_repaired(p, "u:t1 a:a1 a:[d] t:(d)");
-}
-
-/* --- cost --------------------------------------------------------------------------------------
- */
-
-static int64_t cpu_us(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
-}
-
-static int64_t cost(const struct place *p, const struct compact_mode *mode)
-{
-    struct compact_input in = input_of(p);
-    struct compact_plan plan;
-    struct rebuild r;
-    int64_t start = cpu_us();
-    assert_true(compact_plan_make(mode, &in, &plan));
-    compact_plan_rebuild(mode, &in, &plan, "new", &r);
-    int64_t took = cpu_us() - start;
-    rebuild_release(&r);
-    compact_plan_release(&plan);
-    return took;
-}
-
-/* A loop over all messages for each of them would take seconds, also on a busy machine. */
-static void ten_thousand_messages_cost_little(void **state)
-{
-    struct place *p = *state;
-    char *text = repeated("word ", 1000);
-    for (int i = 0; i < 2500; i++) {
-        say(p, ROLE_USER, "t");
-        work(p, "c", text);
-        say(p, ROLE_ASSISTANT, text);
-        p->c.messages.items[p->c.messages.len - 1].pinned = i % 50 == 0;
-    }
-    for (const struct compact_mode *const *m = compact_modes; *m; m++) {
-        int64_t took = cost(p, *m);
-        print_message("%s: %lld us\n", (*m)->name, (long long)took);
-        assert_true(took < 500000);
-    }
-    free(text);
 }
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
@@ -921,7 +879,6 @@ int main(void)
         TEST(calls_without_results_get_one),
         TEST(some_results_are_completed),
         TEST(results_without_calls_are_removed),
-        TEST(ten_thousand_messages_cost_little),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -377,6 +377,20 @@ static void the_breaker_is_open_for_its_mode_and_model(void **state)
     assert_true(compact_suspended(&st, "handoff", ""));
 }
 
+/* Which model a local server has is known once it was asked, and not after a restart. */
+static void the_breaker_knows_a_model_without_its_name(void **state)
+{
+    (void)state;
+    char mode[] = "handoff", named[] = "ollama/llama3", nameless[] = "ollama/";
+    struct compaction_state st = failed_state(3, true, mode, named);
+    assert_true(compact_suspended(&st, "handoff", "ollama/"));
+    assert_false(compact_suspended(&st, "handoff", "openai/"));
+    assert_false(compact_suspended(&st, "handoff", "ollama/llama"));
+    st = failed_state(3, true, mode, nameless);
+    assert_true(compact_suspended(&st, "handoff", "ollama/llama3"));
+    assert_false(compact_suspended(&st, "handoff", "openai/gpt"));
+}
+
 static void failures_are_counted(void **state)
 {
     (void)state;
@@ -429,6 +443,7 @@ int main(void)
         cmocka_unit_test(no_turns_between_is_no_guard),
         cmocka_unit_test(triggers_have_the_names_of_the_events),
         cmocka_unit_test(the_breaker_is_open_for_its_mode_and_model),
+        cmocka_unit_test(the_breaker_knows_a_model_without_its_name),
         cmocka_unit_test(failures_are_counted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

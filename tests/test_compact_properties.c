@@ -14,6 +14,8 @@
 #include "base/utf8.h"
 #include "chat/json_out.h"
 #include "compact/mode.h"
+#include "compact/pairs.h"
+#include "compact/shorten.h"
 #include "compact/turns.h"
 #include "tests/conversation.h"
 #include "tests/support.h"
@@ -414,7 +416,7 @@ static void any_pairs_are_repaired(void **state)
         conversation_random(&c, &d, 1 + dice_below(&d, 6));
         break_pairs(&c, &d);
         rebuild_keep(&r, 0, c.messages.len);
-        compact_repair_pairs(c.messages.items, c.messages.len, &r);
+        compact_repair_pairs(c.messages.items, &r);
         conversation_rebuilt(&c, &r, &after);
         char *what = conversation_fault(&after);
         if (what)

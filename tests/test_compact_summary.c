@@ -14,6 +14,7 @@
 #include "base/embedded.h"
 #include "base/mem.h"
 #include "base/utf8.h"
+#include "compact/summary_parts.h"
 #include "compact/summary_text.h"
 #include "tests/scripted_summary.h"
 #include "tests/support.h"

@@ -15,6 +15,7 @@
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "chat/event.h"
+#include "tests/seen.h"
 #include "tests/support.h"
 #include "ui/compaction_card.h"
 #include "ui/glyph.h"
@@ -117,29 +118,16 @@ static void prepend(struct transcript *t, struct event **events, size_t count, b
 
 /* --- what is seen --- */
 
-static char *screen(struct transcript *t)
-{
-    struct buf out = BUF_INIT;
-    size_t count;
-    const struct transcript_row *rows = transcript_rows(t, &count);
-    for (size_t i = 0; i < count; i++) {
-        const struct row *row = &rows[i].rows->list.items[rows[i].index];
-        buf_add(&out, rows[i].rows->text.data + row->text, row->len);
-        buf_addch(&out, '\n');
-    }
-    return buf_take(&out);
-}
-
 static void expect(struct transcript *t, const char *wanted)
 {
-    char *got = screen(t);
+    char *got = seen_transcript(t);
     assert_string_equal(got, wanted);
     free(got);
 }
 
 static bool shows(struct transcript *t, const char *text)
 {
-    char *got = screen(t);
+    char *got = seen_transcript(t);
     bool found = strstr(got, text) != NULL;
     free(got);
     return found;
@@ -283,7 +271,7 @@ static void a_giant_summary_shows_its_end(void **state)
         apply(t, delta(0, piece, 0, 0));
     apply(t, delta(0, " the end", 0, 0));
     assert_true(shows(t, " the end\n"));
-    char *text = screen(t);
+    char *text = seen_transcript(t);
     assert_true(strlen(text) < 1000);
     free(text);
     free(piece);
@@ -299,7 +287,7 @@ static void an_outcome_is_two_lines(void **state)
     apply(t, completed(2));
     expect(t,
            "\n▣ compacted · handoff · 101,204 → 6,310 tokens\n"
-           "  142 → 9 messages · anthropic/small · $0.01 · 4.2 s   ⏎ open\n");
+           "  142 → 9 messages · anthropic/small · $0.01 · 4.2 s   ⏎ opens\n");
 }
 
 static void the_figures_of_the_specification(void **state)
@@ -312,7 +300,7 @@ static void the_figures_of_the_specification(void **state)
     apply(*state, ev);
     expect(*state,
            "\n▣ compacted · handoff · 101,204 → 6,310 tokens\n"
-           "  142 → 9 messages · 133 remembered · 4.2 s   ⏎ open\n");
+           "  142 → 9 messages · 133 remembered · 4.2 s   ⏎ opens\n");
 }
 
 static void shortened_tool_results_are_counted(void **state)
@@ -328,7 +316,7 @@ static void shortened_tool_results_are_counted(void **state)
     apply(*state, ev);
     expect(*state,
            "\n▣ compacted · 12 tool results shortened · 101,204 → 6,310 tokens\n"
-           "  4.2 s   ⏎ open\n");
+           "  4.2 s   ⏎ opens\n");
 }
 
 static void another_mode_than_asked_for_says_why(void **state)
@@ -353,8 +341,14 @@ static void how_to_choose_another_mode_is_the_last_line(void **state)
     transcript_set_hints(t, "Esc", "Ctrl-X", true);
     apply(t, completed(2));
     assert_true(shows(t,
-                      "   Ctrl-X open\n  another mode: /compact MODE, or [compaction] mode in "
+                      "   Ctrl-X opens\n  another mode: /compact MODE, or [compaction] mode in "
                       "tiro.ini\n"));
+    transcript_clear(t);
+    struct event *micro = completed(2);
+    free(micro->compaction.stage);
+    micro->compaction.stage = mem_strdup("micro");
+    apply(t, micro);
+    assert_false(shows(t, "another mode")); /* no mode was asked */
     transcript_set_hints(t, "", "", false);
     transcript_clear(t);
     apply(t, started(1, "handoff", "manual"));
@@ -392,16 +386,24 @@ static void every_failure_has_its_words(void **state)
         struct transcript *t = *state;
         transcript_clear(t);
         apply(t, started(1, "handoff", "manual"));
-        apply(t, failed(2, cases[i].reason, "status 500"));
+        bool small = strcmp(cases[i].reason, "too_small") == 0;
+        apply(t, failed(2, cases[i].reason, small ? "TOO_SMALL_TO_COMPACT: no" : "status 500"));
         assert_true(shows(t, cases[i].quiet ? "▣ not compacted · handoff · 2.1 s\n"
                                             : "✗ not compacted · handoff · 2.1 s\n"));
         assert_int_equal(style_of_row(t, 1), cases[i].quiet ? STYLE_NOTE : STYLE_ERROR);
         assert_true(shows(t, cases[i].words));
         assert_true(shows(t, cases[i].then));
         assert_int_equal(shows(t, "status 500"), !cases[i].quiet);
+        assert_false(shows(t, "TOO_SMALL"));
         assert_false(shows(t, "has stopped"));
         assert_int_equal(transcript_newest_card(t), 0);
     }
+}
+
+static void what_cannot_shrink_is_told(void **state)
+{
+    apply(*state, failed(2, "too_small", "what has to stay takes 9000 tokens"));
+    assert_true(shows(*state, "it would not get shorter: what has to stay takes 9000 tokens"));
 }
 
 static void suspension_is_said(void **state)
@@ -476,7 +478,7 @@ static void an_undone_compaction_is_noted_and_marked(void **state)
     apply(t, completed(5));
     apply(t, undone(7, 5));
     assert_true(shows(t, "— the compaction was taken back"));
-    char *text = screen(t);
+    char *text = seen_transcript(t);
     char *first = strstr(text, "▣ compacted"), *second = strstr(first + 1, "▣ compacted");
     char *mark = strstr(text, "· taken back");
     assert_true(second && mark > second && !strstr(mark + 1, "· taken back"));
@@ -510,7 +512,7 @@ static void a_card_stands_between_question_and_answer(void **state)
     apply(t, event_of(EVENT_TEXT_COMPLETE, 4, "a"));
     expect(t,
            "\nyou\n  q\n\n▣ compacted · handoff · 101,204 → 6,310 tokens\n"
-           "  142 → 9 messages · anthropic/small · $0.01 · 4.2 s   ⏎ open\n\ntiro\n  a\n");
+           "  142 → 9 messages · anthropic/small · $0.01 · 4.2 s   ⏎ opens\n\ntiro\n  a\n");
 }
 
 /* The history stays compacted, whatever becomes of the run. */
@@ -548,7 +550,7 @@ static void pages_join_a_card_that_they_cut(void **state)
     struct event *older[] = {started(1, "handoff", "manual")};
     prepend(t, older, 1, false);
     assert_true(shows(t, "cut off")); /* another began after it */
-    char *text = screen(t);
+    char *text = seen_transcript(t);
     assert_true(strstr(text, "cut off") < strstr(text, "compacted"));
     free(text);
 }
@@ -562,7 +564,7 @@ static void an_undo_reaches_back_over_pages(void **state)
     struct event *page[] = {completed(2), completed(3)};
     prepend(t, page, 2, false);
     assert_true(shows(t, "· taken back\n"));
-    char *text = screen(t);
+    char *text = seen_transcript(t);
     assert_true(strstr(text, "· taken back") > strstr(strstr(text, "compacted") + 1, "compacted"));
     free(text);
 }
@@ -585,7 +587,7 @@ static void resumed_it_looks_the_same(void **state)
         transcript_apply(t, live[i]);
         transcript_tick(t, 1000 * (int64_t)i);
     }
-    char *seen = screen(t);
+    char *seen = seen_transcript(t);
     transcript_clear(t);
     prepend(t, live, COUNT, false);
     expect(t, seen);
@@ -633,7 +635,7 @@ static void a_narrow_card_breaks_between_its_pieces(void **state)
            "\n▣ compacted · handoff\n"
            "  101,204 → 6,310 tokens\n"
            "  142 → 9 messages · anthropic/small\n"
-           "  $0.01 · 4.2 s   ⏎ open\n");
+           "  $0.01 · 4.2 s   ⏎ opens\n");
 }
 
 static void without_utf8_it_is_ascii(void **state)
@@ -642,11 +644,11 @@ static void without_utf8_it_is_ascii(void **state)
     apply(*state, started(1, "handoff", "manual"));
     apply(*state, completed(2));
     apply(*state, failed(3, "llm", "no"));
-    char *text = screen(*state);
+    char *text = seen_transcript(*state);
     for (const char *p = text; *p; p++)
         assert_true((unsigned char)*p < 0x80);
     assert_non_null(strstr(text, "# compacted - handoff - 101,204 -> 6,310 tokens\n"));
-    assert_non_null(strstr(text, "4.2 s   Enter open"));
+    assert_non_null(strstr(text, "4.2 s   Enter opens"));
     assert_non_null(strstr(text, "x not compacted - handoff"));
     free(text);
 }
@@ -780,6 +782,7 @@ int main(void)
         CARD_TEST(how_to_choose_another_mode_is_the_last_line),
         CARD_TEST(a_changed_draft_is_said),
         CARD_TEST(every_failure_has_its_words),
+        CARD_TEST(what_cannot_shrink_is_told),
         CARD_TEST(suspension_is_said),
         CARD_TEST(a_compaction_that_was_cut_off_says_so),
         CARD_TEST(a_run_that_ends_leaves_no_card_running),

@@ -50,6 +50,7 @@ static struct notice *draft(const char *text)
     struct notice *n = notice_new(NOTICE_DRAFT);
     n->text = mem_strdup(text);
     n->name = mem_strdup("handoff");
+    n->detail = mem_strdup("openai/m1");
     n->draft = (struct draft_figures){.tokens_before = 101204, .tokens_after = 6310};
     return n;
 }
@@ -476,6 +477,24 @@ static void the_heading_says_what_it_is_and_what_to_do(void **state)
     assert_int_equal(r.caret_col, 2);
 }
 
+/* What a program wrote it would write again. */
+static void without_a_model_nobody_is_asked_again(void **state)
+{
+    (void)state;
+    struct notice *n = draft("an extract");
+    free(n->detail);
+    n->detail = NULL;
+    draft_review_begin(&r, n);
+    notice_free(n);
+    draft_review_advance(&r, true, NOW);
+    draft_review_advance(&r, true, DUE);
+    assert_string_equal(seen(120, 8),
+                        "draft summary · handoff · 101,204 → ~6,310 tokens · Enter keeps it · "
+                        "Esc refuses\n> an extract\n");
+    assert_int_equal(focus(), REVIEW_TAKEN);
+    assert_int_equal(r.stage, DRAFT_TEXT);
+}
+
 static void the_figure_follows_the_text(void **state)
 {
     (void)state;
@@ -730,6 +749,7 @@ int main(void)
         test(pages_go_through_a_long_text),
         test(other_keys),
         test(the_heading_says_what_it_is_and_what_to_do),
+        test(without_a_model_nobody_is_asked_again),
         test(the_figure_follows_the_text),
         test(other_keys_are_named),
         test(the_question_for_a_focus),

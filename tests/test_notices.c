@@ -94,6 +94,14 @@ static void tell_busy(bool busy)
     notices_take(&app, n);
 }
 
+static void fail_saying(enum command_type command, enum err_code code, const char *words)
+{
+    struct notice *n = notice_new(NOTICE_ERROR);
+    n->command = command;
+    err_set(&n->error, code, "%s", words);
+    notices_take(&app, n);
+}
+
 static void fail_with(enum command_type command, enum err_code code, const char *text)
 {
     struct notice *n = notice_new(NOTICE_ERROR);
@@ -352,9 +360,12 @@ static void a_dropped_beginning_alarms_until_it_is_over(void **state)
     call(true);
     tell(EVENT_RUN_COMPLETED);
     assert_true(app.truncated);
+    assert_true(shows("/compact shortens what is sent"));
+    transcript_clear(app.transcript);
     call(true);
     tell(EVENT_RUN_COMPLETED);
     assert_true(app.truncated);
+    assert_false(shows("/compact shortens what is sent")); /* once is enough */
     call(false);
     assert_true(app.truncated); /* a warning may follow */
     tell(EVENT_RUN_COMPLETED);
@@ -389,9 +400,54 @@ static void compactions_that_cannot_be_say_why(void **state)
     tell_busy(true);
     fail_with(COMMAND_COMPACT, ERR_SESSION_BUSY, NULL);
     assert_true(shows("until the turn has ended"));
+    assert_true(shows("the engine's words"));
+    transcript_clear(app.transcript);
     tell(EVENT_COMPACTION_STARTED);
     fail_with(COMMAND_PIN, ERR_SESSION_BUSY, NULL);
     assert_true(shows("until the compaction has ended"));
+    assert_false(shows("the engine's words"));
+}
+
+/* One sentence, where it says all. */
+static void what_is_no_fault_is_one_sentence(void **state)
+{
+    (void)state;
+    static const struct {
+        enum command_type command;
+        const char *words, *sentence;
+    } cases[] = {
+        {COMMAND_COMPACT, "nothing to compact", "There is nothing to compact yet."},
+        {COMMAND_COMPACT, "nothing to compact: TOO_SMALL_TO_COMPACT: all stays",
+         "There is nothing to compact: this mode keeps all that there is."},
+        {COMMAND_UNCOMPACT, "there is none", "There is no compaction to take back."},
+        {COMMAND_PIN, "event 13", "That message is no longer sent to the model"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        transcript_clear(app.transcript);
+        fail_saying(cases[i].command, ERR_AGENT_ERROR, cases[i].words);
+        assert_true(shows(cases[i].sentence));
+        assert_false(shows("Nothing was"));
+        assert_false(shows("TOO_SMALL"));
+        assert_false(shows("event 13"));
+    }
+}
+
+/* While a draft waits for the person nothing flows. */
+static void a_draft_stops_the_rate(void **state)
+{
+    (void)state;
+    tell_busy(true);
+    tell(EVENT_COMPACTION_STARTED);
+    struct event *delta = event_new(EVENT_COMPACTION_DELTA);
+    delta->text = mem_strdup("half a summary");
+    tell_event(delta);
+    assert_true(app.activity.streamed > 0);
+    struct notice *n = notice_new(NOTICE_DRAFT);
+    n->text = mem_strdup("a summary");
+    n->name = mem_strdup("handoff");
+    notices_take(&app, n);
+    assert_int_equal(app.activity.streamed, 0);
+    assert_int_equal(app.activity.streaming_ms, 0);
 }
 
 static void a_provider_brings_its_threshold(void **state)
@@ -425,6 +481,8 @@ int main(void)
         TEST(the_card_counts_seconds_while_it_runs),
         TEST(a_dropped_beginning_alarms_until_it_is_over),
         TEST(compactions_that_cannot_be_say_why),
+        TEST(what_is_no_fault_is_one_sentence),
+        TEST(a_draft_stops_the_rate),
         TEST(a_provider_brings_its_threshold),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

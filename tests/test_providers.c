@@ -474,6 +474,25 @@ static void test_truncated_prompt_is_noticed(void **state)
     talk_end(&t);
 }
 
+/* Of many short messages our estimate is mostly their frames. */
+static void test_short_messages_are_no_truncated_prompt(void **state)
+{
+    (void)state;
+    struct message many[100];
+    struct talk t;
+    talk_start(&t, &apis[API_OLLAMA]);
+    for (size_t i = 0; i < 100; i++)
+        many[i] = t.user;
+    t.request.messages = many;
+    t.request.message_count = 100;
+    t.request.estimate = 2500;
+    for (long counted = 300; counted <= 900; counted += 600) {
+        talk_assert_ok(&t, talk_ask_with(&t, (struct reply){.text = "x", .input_tokens = counted}));
+        assert_int_equal(t.response.prompt_truncated, counted == 300);
+    }
+    talk_end(&t);
+}
+
 static void test_windows(void **state)
 {
     (void)state;
@@ -560,6 +579,7 @@ int main(void)
         TEST(test_wakeup_that_goes_on),
         TEST(test_ids_are_made_unique),
         TEST(test_truncated_prompt_is_noticed),
+        TEST(test_short_messages_are_no_truncated_prompt),
         TEST(test_windows),
         TEST(test_ollama_window_of_an_idle_model),
         TEST(test_models),

@@ -13,6 +13,7 @@
 #include "base/buf.h"
 #include "base/entropy.h"
 #include "base/mem.h"
+#include "session/capability.h"
 #include "tests/scene.h"
 #include "tests/support.h"
 
@@ -347,6 +348,7 @@ static void killed_at_any_moment(void **state)
 }
 
 #define test(f) cmocka_unit_test_setup_teardown(f, set_up, scene_teardown)
+#define stored_test(f) support_stored(f, set_up, scene_teardown)
 
 int main(void)
 {
@@ -356,13 +358,13 @@ int main(void)
         test(a_connection_that_is_lost),
         test(an_error_while_it_streams),
         test(escape_while_it_stalls),
-        test(it_stops_after_failures),
+        stored_test(it_stops_after_failures),
         test(wide_characters_and_sizes_while_it_streams),
         test(wide_characters_on_a_narrow_screen),
         test(a_summary_cannot_write_to_the_terminal),
-        test(killed_before_the_summary),
-        test(killed_within_the_summary),
-        test(killed_at_any_moment),
+        stored_test(killed_before_the_summary),
+        stored_test(killed_within_the_summary),
+        stored_test(killed_at_any_moment),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return capability_compaction() ? cmocka_run_group_tests(tests, NULL, NULL) : SUPPORT_SKIPPED;
 }

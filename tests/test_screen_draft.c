@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
+#include "session/capability.h"
 #include "tests/scene.h"
 #include "tests/support.h"
 
@@ -477,6 +478,7 @@ static void a_turn_goes_on_without_it(void **state)
 }
 
 #define test(f) cmocka_unit_test_setup_teardown(f, set_up, scene_teardown)
+#define stored_test(f) support_stored(f, set_up, scene_teardown)
 
 int main(void)
 {
@@ -486,10 +488,10 @@ int main(void)
         test(what_is_refused_changes_nothing),
         test(it_is_asked_for_again_with_a_focus),
         test(an_emptied_summary_is_refused),
-        test(own_words_come_back),
+        stored_test(own_words_come_back),
         test(typing_ahead_keeps_nothing),
-        test(killed_during_the_review),
-        test(leaving_refuses),
+        stored_test(killed_during_the_review),
+        stored_test(leaving_refuses),
         test(control_d_leaves_only_what_is_empty),
         test(the_external_editor),
         test(the_smallest_screen_will_do),
@@ -501,5 +503,5 @@ int main(void)
         test(a_turn_goes_on_without_it),
         test(a_turn_can_be_stopped_in_it),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return capability_compaction() ? cmocka_run_group_tests(tests, NULL, NULL) : SUPPORT_SKIPPED;
 }

@@ -14,8 +14,13 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "compact/discard.h"
+#include "session/catalog.h"
+#include "session/export.h"
+#include "session/import.h"
 #include "store/event_log.h"
+#include "store/snapshot.h"
 #include "store/store.h"
+#include "tests/history_check.h"
 #include "tests/support.h"
 #include "tests/surface.h"
 
@@ -39,7 +44,7 @@ static char *long_text(const char *name)
 static void talk(struct service *s, int turns)
 {
     for (int i = 1; i <= turns; i++) {
-        char name[16];
+        char name[24];
         snprintf(name, sizeof name, "number %d", i);
         char *text = long_text(name);
         free(surface_ask(s, text));
@@ -179,6 +184,47 @@ static void stopped_after_failures_it_stays_so(void **state)
     assert_true(final_meters(s).suspended);
     compact_now(s);
     assert_false(final_meters(s).suspended);
+    service_free(s);
+}
+
+/* Of the breaker, a restart knows before the first turn. */
+static void stopped_by_hand_it_stays_so(void **state)
+{
+    (void)state;
+    set(CONFIG_COMPACTION_MAX_FAILURES, "1");
+    struct service *s = surface_open(NULL, true);
+    talk(s, 2);
+    queue_failure();
+    send_compact(s, NULL, NULL, false);
+    notice_free(surface_expect_event(s, EVENT_COMPACTION_FAILED));
+    surface_expect_idle(s);
+    service_free(s);
+    s = surface_open("last", true);
+    struct notice *n = surface_expect(s, NOTICE_SESSION);
+    assert_true(n->meters.suspended);
+    notice_free(n);
+    service_free(s);
+}
+
+/* The window that the rejection tells is also that of the summary, which is folded into it. */
+static void a_rejection_tells_the_summarys_window(void **state)
+{
+    (void)state;
+    struct service *s = surface_open(NULL, true);
+    talk(s, 40);
+    size_t before = model_server_requests(surface_server());
+    model_server_queue(
+        surface_server(),
+        &(struct reply){.fault = REPLY_STATUS,
+                        .status = 400,
+                        .error_message = "This model's maximum context length is 8000 tokens."});
+    surface_send(s, COMMAND_START_TURN, "and now?");
+    struct notice *n = surface_expect_event(s, EVENT_COMPACTION_COMPLETED);
+    assert_string_equal(n->event->compaction.effective_mode, "handoff");
+    notice_free(n);
+    surface_expect_idle(s);
+    /* the question twice, the summary in two parts at least */
+    assert_true(model_server_requests(surface_server()) >= before + 4);
     service_free(s);
 }
 
@@ -670,8 +716,14 @@ static void a_pin_survives(void **state)
     assert_true(n->context.parts.items[2].pinned);
     assert_false(n->context.parts.items[3].pinned);
     notice_free(n);
+    pin = command_new(COMMAND_PIN, NULL);
+    pin->limit = 1;
+    service_send(s, pin); /* it is pinned already */
+    surface_expect_error(s, ERR_USAGE, NULL);
     surface_send(s, COMMAND_PIN, NULL); /* the same one, no more; then again */
     notice_free(surface_expect_event(s, EVENT_MESSAGE_PINNED));
+    surface_send(s, COMMAND_PIN, NULL); /* it is not */
+    surface_expect_error(s, ERR_USAGE, NULL);
     pin = command_new(COMMAND_PIN, NULL);
     pin->limit = 1;
     service_send(s, pin);
@@ -942,12 +994,102 @@ static void ranges_that_make_no_sense_are_refused(void **state)
     }
 }
 
+/* --- away and back -----------------------------------------------------------------------------
+ */
+
+static bool gather(void *context, const char *bytes, size_t len, struct error *e)
+{
+    (void)e;
+    buf_add(context, bytes, len);
+    return true;
+}
+
+/* Of the newest session; its id is in `id`. */
+static void import_again(char id[UUID_LEN + 1], char copy[UUID_LEN + 1])
+{
+    struct store *store;
+    struct catalog catalog;
+    struct session_info info;
+    struct error e = {0};
+    struct buf text = BUF_INIT;
+    assert_true(store_open(surface_store(), STORE_READ_WRITE, &store, &e));
+    catalog_borrow(&catalog, store, support_dir(), "");
+    assert_true(catalog_find(&catalog, "last", &info, &e));
+    memcpy(id, info.id, sizeof info.id);
+    session_info_release(&info);
+    assert_true(export_session(&catalog, id, EXPORT_JSONL, gather, &text, &e));
+    if (!import_session(&catalog, text.data, text.len, NULL, NULL, &info, &e))
+        fail_msg("%s", e.text);
+    memcpy(copy, info.id, sizeof info.id);
+    assert_string_not_equal(id, copy);
+    session_info_release(&info);
+    buf_release(&text);
+    catalog_release(&catalog);
+    store_close(store);
+}
+
+static void undo_one(const char *id)
+{
+    struct service *s = surface_open(id, true);
+    surface_send(s, COMMAND_UNCOMPACT, NULL);
+    notice_free(surface_expect_event(s, EVENT_COMPACTION_UNDONE));
+    service_free(s);
+}
+
+static void assert_same_sessions(const char *id, const char *copy)
+{
+    struct store *store;
+    struct history a, b;
+    struct error e = {0};
+    assert_true(store_open(surface_store(), STORE_READ_ONLY, &store, &e));
+    assert_true(snapshot_resume(store, id, &a, &e));
+    assert_true(snapshot_resume(store, copy, &b, &e));
+    assert_same_history(&a, &b);
+    assert_same_compactions(&a, &b);
+    history_release(&a);
+    history_release(&b);
+    store_close(store);
+}
+
+/* With one that was undone, and two that hold. */
+static void an_imported_one_can_be_taken_back_too(void **state)
+{
+    (void)state;
+    char id[UUID_LEN + 1], copy[UUID_LEN + 1];
+    set(CONFIG_COMPACTION_RECENT_TURNS, "0");
+    struct service *s = surface_open(NULL, true);
+    for (int i = 0; i < 3; i++) {
+        talk(s, 2);
+        compact_now(s);
+        if (i == 0) {
+            surface_send(s, COMMAND_UNCOMPACT, NULL);
+            notice_free(surface_expect_event(s, EVENT_COMPACTION_UNDONE));
+        }
+    }
+    service_free(s);
+    import_again(id, copy);
+    for (int i = 0; i < 2; i++) {
+        assert_same_sessions(id, copy);
+        undo_one(id);
+        undo_one(copy);
+    }
+    assert_same_sessions(id, copy);
+    s = surface_open(copy, true);
+    free(surface_ask(s, "next"));
+    assert_non_null(strstr(last_body(), "This is message number 1"));
+    assert_null(strstr(last_body(), SUMMARY));
+    service_free(s);
+    assert_int_equal(assert_store_sound(surface_store()), 2);
+}
+
 int main(void)
 {
     const struct CMUnitTest all[] = {
         surface_test(it_happens_by_itself),
         surface_test(it_does_not_happen_where_it_need_not),
         stored_test(stopped_after_failures_it_stays_so),
+        stored_test(stopped_by_hand_it_stays_so),
+        surface_test(a_rejection_tells_the_summarys_window),
         surface_test(by_hand_with_mode_and_focus),
         surface_test(by_hand_without_a_model),
         surface_test(what_cannot_be_done_by_hand_is_said),
@@ -976,8 +1118,9 @@ int main(void)
         surface_test(it_knows_what_is_cached),
         stored_test(it_is_known_of_a_session_that_was_only_opened),
         surface_test(what_went_can_be_read_by_pages),
+        stored_test(an_imported_one_can_be_taken_back_too),
         stored_test(ranges_that_make_no_sense_are_refused),
     };
     /* In a build that never compacts there is nothing to see. */
-    return capability_compaction() ? cmocka_run_group_tests(all, NULL, NULL) : 77;
+    return capability_compaction() ? cmocka_run_group_tests(all, NULL, NULL) : SUPPORT_SKIPPED;
 }

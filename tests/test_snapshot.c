@@ -376,6 +376,46 @@ static void test_a_compaction(void **state)
     history_release(&live);
 }
 
+static void check_snapshot_is_read(const struct history *live)
+{
+    struct history h;
+    meddle(
+        "UPDATE snapshot_message SET message = replace(message, 'yes', 'YES') WHERE position = 1");
+    assert_true(snapshot_resume(store, ID, &h, &e));
+    assert_int_equal(h.messages.len, live->messages.len);
+    assert_string_equal(h.messages.items[1].blocks.items[0].text, "YES");
+    history_release(&h);
+    meddle(
+        "UPDATE snapshot_message SET message = replace(message, 'YES', 'yes') WHERE position = 1");
+}
+
+/* The rows of what went are taken away bit by bit, and never read. */
+static void test_what_went_is_taken_away_bit_by_bit(void **state)
+{
+    (void)state;
+    struct history live;
+    history_init(&live);
+    for (int i = 0; i < 300; i++)
+        plain_run(&live);
+    save(&live);
+    int64_t before = ask("SELECT count(*) FROM snapshot_message");
+    assert_int_equal(before, 600);
+    compact(&live);
+    for (int64_t rows = before; rows > (int64_t)live.messages.len; before = rows) {
+        save(&live);
+        check_snapshot_is_read(&live);
+        rows = ask("SELECT count(*) FROM snapshot_message");
+        assert_true(rows < before);
+        assert_true(before - rows <= 200);
+        check_resume(&live);
+        plain_run(&live);
+        check_resume(&live);
+    }
+    save(&live);
+    assert_int_equal(ask("SELECT count(*) FROM snapshot_message"), live.messages.len);
+    history_release(&live);
+}
+
 /* A snapshot from when the compaction held is none to go on from. */
 static void test_an_undone_compaction(void **state)
 {
@@ -509,6 +549,53 @@ static void test_a_bad_snapshot_is_passed_over(void **state)
     history_release(&live);
 }
 
+/* --- another process, between two looks of ours ----------------------------------------------- */
+
+static struct store *other;
+static int looks, meddles_at;
+static struct history theirs;
+
+static int meddle_between(unsigned what, void *context, void *statement, void *sql)
+{
+    (void)what;
+    (void)context;
+    (void)statement;
+    if (strncmp(sql, "SELECT", 6) != 0 || ++looks != meddles_at)
+        return 0;
+    struct store *ours = store;
+    store = other;
+    plain_run(&theirs);
+    save(&theirs);
+    store = ours;
+    return 0;
+}
+
+/* What it finds is what was there before or after, never a bit of both. */
+static void test_somebody_writes_meanwhile(void **state)
+{
+    (void)state;
+    struct history h;
+    assert_true(store_open(path, STORE_READ_WRITE, &other, &e));
+    history_init(&theirs);
+    plain_run(&theirs);
+    save(&theirs);
+    bool met = true;
+    for (meddles_at = 1; met; meddles_at++) {
+        size_t before = theirs.messages.len;
+        looks = 0;
+        sqlite3_trace_v2(store->db, SQLITE_TRACE_STMT, meddle_between, NULL);
+        assert_true(snapshot_resume(store, ID, &h, &e));
+        sqlite3_trace_v2(store->db, 0, NULL, NULL);
+        met = theirs.messages.len > before;
+        assert_true(h.messages.len == before || h.messages.len == theirs.messages.len);
+        assert_int_equal(h.unsaved, h.messages.len); /* the snapshot was whole, too */
+        history_release(&h);
+    }
+    assert_true(meddles_at > 4);
+    history_release(&theirs);
+    store_close(other);
+}
+
 static void test_no_such_session(void **state)
 {
     (void)state;
@@ -532,11 +619,13 @@ int main(void)
         TEST(test_drop),
         TEST(test_counters),
         TEST(test_a_compaction),
+        TEST(test_what_went_is_taken_away_bit_by_bit),
         TEST(test_an_undone_compaction),
         TEST(test_undone_events_of_any_kind),
         TEST(test_an_open_run_stays_open),
         TEST(test_the_snapshot_is_used),
         TEST(test_a_bad_snapshot_is_passed_over),
+        TEST(test_somebody_writes_meanwhile),
         TEST(test_no_such_session),
     };
     return cmocka_run_group_tests_name("snapshot", tests, NULL, NULL);

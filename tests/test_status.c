@@ -274,8 +274,8 @@ static void test_layout_fills_the_screen(void **state)
     assert_true(layout_make(1, 1, 1, true).too_small);
 }
 
-/* The figures are those of the threshold; the cells are those of the window, of a far larger one only
- * the beginning. */
+/* The figures are those of the threshold; the cells are those of the window, of a far larger one
+ * only the beginning. */
 static void test_the_threshold_is_marked(void **state)
 {
     (void)state;

@@ -12,6 +12,7 @@
 
 #include "base/mem.h"
 #include "chat/event.h"
+#include "tests/seen.h"
 #include "tests/support.h"
 #include "ui/transcript.h"
 
@@ -99,29 +100,16 @@ static void exchange(struct transcript *t, int64_t seq, const char *question, co
 
 /* --- what is seen --- */
 
-static char *screen(struct transcript *t)
-{
-    struct buf out = BUF_INIT;
-    size_t count;
-    const struct transcript_row *rows = transcript_rows(t, &count);
-    for (size_t i = 0; i < count; i++) {
-        const struct row *row = &rows[i].rows->list.items[rows[i].index];
-        buf_add(&out, rows[i].rows->text.data + row->text, row->len);
-        buf_addch(&out, '\n');
-    }
-    return buf_take(&out);
-}
-
 static void expect(struct transcript *t, const char *wanted)
 {
-    char *got = screen(t);
+    char *got = seen_transcript(t);
     assert_string_equal(got, wanted);
     free(got);
 }
 
 static bool shows(struct transcript *t, const char *text)
 {
-    char *got = screen(t);
+    char *got = seen_transcript(t);
     bool found = strstr(got, text) != NULL;
     free(got);
     return found;
@@ -129,7 +117,7 @@ static bool shows(struct transcript *t, const char *text)
 
 static void first_row(struct transcript *t, const char *wanted)
 {
-    char *got = screen(t);
+    char *got = seen_transcript(t);
     got[strcspn(got, "\n")] = '\0';
     assert_string_equal(got, wanted);
     free(got);
@@ -537,7 +525,7 @@ static void new_text_does_not_move_a_scrolled_view(void **state)
     first_row(t, "  row 15");
     assert_int_equal(transcript_unread(t), 4);
     say(t, EVENT_TEXT_COMPLETE, 2, "other");
-    free(screen(t));
+    free(seen_transcript(t));
     buf_release(&answer);
 }
 
@@ -551,10 +539,10 @@ static void unread_ends_at_the_end(void **state)
     transcript_scroll(t, 5);
     assert_false(transcript_at_end(t));
     transcript_note(t, STYLE_NOTE, "one\ntwo");
-    free(screen(t));
+    free(seen_transcript(t));
     assert_int_equal(transcript_unread(t), 3);
     transcript_scroll(t, -6);
-    free(screen(t));
+    free(seen_transcript(t));
     assert_int_equal(transcript_unread(t), 2);
     assert_true(transcript_scroll_to_end(t));
     assert_int_equal(transcript_unread(t), 0);
@@ -591,18 +579,18 @@ static void every_row_is_met_once(void **state)
     for (int i = 0; i < 30; i++)
         exchange(t, 3 * i + 1, "question", i % 3 ? "answer" : "```c\nint x;\n```\n\n- a\n- b\n");
     transcript_resize(t, 40, 200000);
-    char *whole = screen(t);
+    char *whole = seen_transcript(t);
     transcript_resize(t, 40, 1);
     struct buf up = BUF_INIT, down = BUF_INIT;
     transcript_scroll_to_top(t);
     do {
-        char *row = screen(t);
+        char *row = seen_transcript(t);
         buf_addstr(&down, row);
         free(row);
     } while (transcript_scroll(t, -1));
     assert_string_equal(down.data, whole);
     do {
-        char *row = screen(t);
+        char *row = seen_transcript(t);
         buf_splice(&up, 0, 0, row, strlen(row));
         free(row);
     } while (transcript_scroll(t, 1));
@@ -622,9 +610,9 @@ static void a_new_width_keeps_the_text_in_view(void **state)
     exchange(t, 4, "q", answer.data);
     transcript_scroll(t, 100);
     transcript_resize(t, 30, 20);
-    char *before = screen(t);
+    char *before = seen_transcript(t);
     transcript_resize(t, 73, 20);
-    char *after = screen(t);
+    char *after = seen_transcript(t);
     int a = atoi(strstr(before, "word") + 4), b = atoi(strstr(after, "word") + 4);
     assert_in_range(b, a > 30 ? a - 30 : 0, a + 30);
     free(before);

@@ -151,6 +151,19 @@ static void cuts_end_on_borders(void **state)
     assert_int_equal(utf8_cut_width(text, len, 100), len);
 }
 
+static void what_is_cut_ends_with_a_mark(void **state)
+{
+    (void)state;
+    const char *text = "ab" E_ACUTE;
+    struct buf out = BUF_INIT;
+    utf8_add_cut(&out, text, strlen(text), strlen(text));
+    utf8_add_cut(&out, text, strlen(text), strlen(text) - 1);
+    utf8_add_cut(&out, "", 0, 0);
+    utf8_add_cut(&out, text, 1, 9);
+    assert_string_equal(out.data, "ab" E_ACUTE "ab…a");
+    buf_release(&out);
+}
+
 /* Random texts: what goes back one border at a time meets the borders that going forward met, and
  * cuts agree with them. */
 static void back_and_forth_agree(void **state)
@@ -313,6 +326,7 @@ int main(void)
         cmocka_unit_test(columns_are_those_of_wcwidth),
         cmocka_unit_test(graphemes_are_stepped_over_whole),
         cmocka_unit_test(cuts_end_on_borders),
+        cmocka_unit_test(what_is_cut_ends_with_a_mark),
         cmocka_unit_test(back_and_forth_agree),
         cmocka_unit_test(cleaning_leaves_nothing_that_acts),
         cmocka_unit_test(cleaning_random_bytes_is_final),

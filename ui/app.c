@@ -121,6 +121,12 @@ void app_touch_now(struct app *app, unsigned parts)
     app->urgent = true;
 }
 
+void app_follow(struct app *app)
+{
+    if (transcript_scroll_to_end(app->transcript))
+        app_touch_now(app, DIRTY_BODY | DIRTY_STATUS);
+}
+
 void app_note(struct app *app, enum style style, const char *format, ...)
 {
     struct buf text = BUF_INIT, clean = BUF_INIT;

@@ -145,6 +145,9 @@ void app_release(struct app *app);
 void app_touch(struct app *app, unsigned parts);
 void app_touch_now(struct app *app, unsigned parts);
 
+/* Shows the newest, where a command's answer will stand. */
+void app_follow(struct app *app);
+
 /* A note in the transcript. */
 void app_note(struct app *app, enum style style, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

@@ -94,6 +94,7 @@ static void run_stop(struct app *app, const char *arguments)
 static void run_uncompact(struct app *app, const char *arguments)
 {
     (void)arguments;
+    app_follow(app);
     app_command(app, COMMAND_UNCOMPACT, NULL);
 }
 
@@ -307,6 +308,7 @@ static void say_unknown(struct app *app, const char *name)
 {
     struct buf several = BUF_INIT;
     const char *near = slash_nearest(name);
+    app_follow(app);
     list_abbreviated(name, &several);
     if (several.len > 0)
         app_note(app, STYLE_WARNING, _("/%s is the beginning of several commands: %s."), name,
@@ -328,10 +330,12 @@ static void say_unknown(struct app *app, const char *name)
 static bool fits(struct app *app, const struct slash_command *c, const char *arguments)
 {
     if (!*arguments && slash_needs_argument(c)) {
+        app_follow(app);
         app_note(app, STYLE_WARNING, "/%s %s: %s", c->name, c->arguments, _(c->help));
         return false;
     }
     if (*arguments && !*c->arguments) {
+        app_follow(app);
         app_note(app, STYLE_WARNING, _("/%s takes nothing behind it."), c->name);
         return false;
     }

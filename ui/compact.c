@@ -6,6 +6,7 @@
 #include "base/i18n.h"
 #include "base/mem.h"
 #include "config/compaction_modes.h"
+#include "config/config.h"
 
 static const struct {
     const char *name, *help;
@@ -14,6 +15,8 @@ static const struct {
     COMPACTION_MODES(X)
 #undef X
 };
+
+enum { MODES = sizeof modes / sizeof *modes };
 
 static const char preview[] = "--preview";
 static const char blanks[] = " \t\n";
@@ -25,10 +28,20 @@ static bool is_word(const char *text, size_t len, const char *word)
 
 static const char *find_mode(const char *text, size_t len)
 {
-    for (size_t i = 0; i < sizeof modes / sizeof *modes; i++)
+    for (size_t i = 0; i < MODES; i++)
         if (is_word(text, len, modes[i].name))
             return modes[i].name;
     return NULL;
+}
+
+/* The mode that a lone word was perhaps to be; NULL: it is a focus like any other. */
+static const char *slip_of(const struct compact_words *words)
+{
+    const char *names[MODES];
+    bool alone = !words->mode && words->focus[strcspn(words->focus, blanks)] == '\0';
+    for (size_t i = 0; i < MODES; i++)
+        names[i] = modes[i].name;
+    return alone ? config_nearest(words->focus, names, MODES) : NULL;
 }
 
 struct compact_words compact_parse(const char *arguments)
@@ -56,6 +69,14 @@ struct compact_words compact_parse(const char *arguments)
 void compact_send(struct app *app, const char *arguments)
 {
     struct compact_words words = compact_parse(arguments);
+    const char *slip = slip_of(&words);
+    app_follow(app);
+    if (slip) {
+        app_note(app, STYLE_WARNING,
+                 _("There is no mode %s. Did you mean %s? To focus on it, say it in more words."),
+                 words.focus, slip);
+        return;
+    }
     if (words.unknown) {
         app_note(app, STYLE_WARNING, _("/compact has no option %.*s; %s shows the draft first."),
                  (int)strcspn(words.unknown, blanks), words.unknown, preview);
@@ -78,7 +99,7 @@ void compact_list(struct list *list, const char *before, const char *word)
     struct compact_words words = compact_parse(before);
     if (words.unknown || *words.focus)
         return;
-    for (size_t i = 0; !words.mode && i < sizeof modes / sizeof *modes; i++)
+    for (size_t i = 0; !words.mode && i < MODES; i++)
         offer(list, modes[i].name, _(modes[i].help), word);
     if (!words.preview)
         offer(list, preview, _("show the draft summary, to be changed, before it counts"), word);

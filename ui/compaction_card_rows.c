@@ -334,7 +334,7 @@ static void done_details(struct rows *out, const struct compaction_card *card, i
         flow_add(&f, _("changed by you"), STYLE_DIM);
     flow_effort(&f, card->ended, STYLE_DIM);
     if (card->hints)
-        flow_hint(&f, card->hints->open, _("open"));
+        flow_hint(&f, card->hints->open, _("opens"));
     buf_release(&text);
 }
 
@@ -364,7 +364,7 @@ static void done(struct rows *out, const struct compaction_card *card, int width
     done_head(out, card, width);
     done_details(out, card, width);
     add_stand_in(out, card->ended, width);
-    if (card->hints && card->hints->settings)
+    if (card->hints && card->hints->settings && !is_micro(card->ended))
         add_wrapped(out, width, _("another mode: /compact MODE, or [compaction] mode in tiro.ini"),
                     STYLE_DIM);
 }
@@ -419,12 +419,20 @@ static void add_suspended(struct rows *out, const struct compaction *c, int widt
     buf_release(&text);
 }
 
+/* What the program found about its own doing; the bare code says no more than our words. */
+static bool tells_more(const struct event *ev, const struct failure_words *words)
+{
+    bool found = ev->compaction.reason && strcmp(ev->compaction.reason, "too_small") == 0 &&
+                 ev->text && !strstr(ev->text, "TOO_SMALL_TO_COMPACT");
+    return ev->text && *ev->text && (found || !words->quiet);
+}
+
 static void add_reason(struct rows *out, const struct event *ev, const struct failure_words *words,
                        int width)
 {
     struct buf text = BUF_INIT;
     buf_addstr(&text, _(words->what));
-    if (!words->quiet && ev->text && *ev->text) {
+    if (tells_more(ev, words)) {
         buf_addstr(&text, ": ");
         add_clean(&text, ev->text);
     }

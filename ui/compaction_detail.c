@@ -5,7 +5,6 @@
 
 #include "base/i18n.h"
 #include "base/mem.h"
-#include "base/utf8.h"
 #include "ui/compaction_card.h"
 #include "ui/compaction_detail_private.h"
 
@@ -104,7 +103,7 @@ void compaction_detail_free(struct compaction_detail *d)
     item_free(d->card);
     event_free(d->completed);
     rows_release(&d->rows);
-    free(d->message);
+    remark_release(&d->remark);
     free(d);
 }
 
@@ -171,18 +170,6 @@ void compaction_detail_take(struct compaction_detail *d, const struct notice *n)
     }
 }
 
-static void say(struct compaction_detail *d, enum style style, const char *text)
-{
-    struct buf clean = BUF_INIT;
-    free(d->message);
-    d->message = NULL;
-    d->message_style = style;
-    if (!text)
-        return;
-    utf8_clean(&clean, text, strlen(text), UTF8_ONE_LINE);
-    d->message = buf_take(&clean);
-}
-
 bool compaction_detail_failed(struct compaction_detail *d, enum command_type command,
                               const char *text)
 {
@@ -190,7 +177,7 @@ bool compaction_detail_failed(struct compaction_detail *d, enum command_type com
         return false;
     d->waiting = d->more = false;
     d->failed = true;
-    say(d, STYLE_ERROR, text);
+    remark_set(&d->remark, STYLE_ERROR, text);
     list_entries(d);
     return true;
 }
@@ -213,7 +200,7 @@ static enum compaction_result jump(struct compaction_detail *d)
 {
     if (compaction_detail_message(d) > 0)
         return COMPACTION_JUMP;
-    say(d, STYLE_NOTE, _("This is no message of the conversation."));
+    remark_set(&d->remark, STYLE_NOTE, _("This is no message of the conversation."));
     return COMPACTION_STAYS;
 }
 
@@ -240,7 +227,7 @@ enum compaction_result compaction_detail_key(struct compaction_detail *d, enum a
     enum action letter = keymap_find_reading(d->host.keymap, key);
     const struct act *act = find_act(letter != ACTION_NONE ? letter : action);
     if (!d->failed)
-        say(d, STYLE_NOTE, NULL);
+        remark_set(&d->remark, STYLE_NOTE, NULL);
     if (act)
         return act->run(d);
     (void)outline_key(d->outline, action, key);

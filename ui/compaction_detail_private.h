@@ -8,6 +8,7 @@
 #include "ui/dropped.h"
 #include "ui/item.h"
 #include "ui/outline.h"
+#include "ui/remark.h"
 
 /* What an entry of the outline is; `index` is of a message. */
 enum detail_kind {
@@ -34,8 +35,7 @@ struct compaction_detail {
     bool waiting, more, failed;
     int64_t place; /* of the next page */
 
-    char *message; /* in place of the hints, clean; NULL: none */
-    enum style message_style;
+    struct remark remark;
 
     int width, height;
     int head_rows; /* above the outline, as drawn last */

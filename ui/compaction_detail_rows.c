@@ -114,13 +114,11 @@ static void draw_hints(struct compaction_detail *d)
                                         {ACTION_JUMP, NULL, N_("go there")},
                                         {ACTION_PAGE_DOWN, NULL, N_("page")},
                                         {ACTION_HELP, NULL, N_("help")}};
-    if (!d->message) {
-        hints_row(&d->rows, d->host.keymap, hints, sizeof hints / sizeof *hints, (size_t)d->width);
-        return;
-    }
-    rows_begin(&d->rows);
-    rows_addstr(&d->rows, " ", d->message_style, 0);
-    message_row_field(&d->rows, d->message, (size_t)d->width - 1, d->message_style);
+    size_t width = (size_t)d->width;
+    if (d->remark.text)
+        remark_row(&d->rows, d->remark.text, d->remark.style, width);
+    else
+        hints_row(&d->rows, d->host.keymap, hints, sizeof hints / sizeof *hints, width);
 }
 
 void compaction_detail_resize(struct compaction_detail *d, int width, int height)

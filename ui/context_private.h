@@ -5,6 +5,7 @@
 
 #include "ui/context_view.h"
 #include "ui/outline.h"
+#include "ui/remark.h"
 
 enum { CONTEXT_KINDS = CONTEXT_MESSAGE + 1 };
 
@@ -26,15 +27,12 @@ struct context_view {
     int64_t asked_ms;
 
     bool asks_compact; /* yes or no */
-    char *message;     /* in place of the hints, clean; NULL: none */
-    enum style message_style;
+    struct remark remark;
 
     int width, height;
     int head_rows; /* above the outline, as drawn last */
     struct rows rows;
 };
-
-const struct context_part *context_view_chosen(const struct context_view *v); /* NULL: none */
 
 /* context_rows.c */
 void context_part_heading(void *view, size_t part, const struct outline_look *look,

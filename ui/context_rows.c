@@ -222,7 +222,30 @@ static void draw_going(struct context_view *v)
     free(text);
 }
 
+/* What the status line says in two words, and the way out. */
+static void draw_stopped(struct context_view *v)
+{
+    struct buf key = BUF_INIT, text = BUF_INIT;
+    if (!v->host.suspended || !*v->host.suspended || v->height < LOW)
+        return;
+    keymap_describe_first(v->host.keymap, ACTION_CONTEXT_COMPACT, &key);
+    buf_addf(&text, _("compaction has stopped after failures; %s, if it succeeds, starts it again"),
+             key.len > 0 ? key.data : "/compact");
+    remark_row(&v->rows, text.data, STYLE_WARNING, (size_t)v->width);
+    buf_release(&key);
+    buf_release(&text);
+}
+
 /* --- parts --- */
+
+/* A summary begins with what each of them begins with: the row has words for that. */
+static const char *telling_text(const struct context_part *p)
+{
+    const char *text = p->text ? p->text : "";
+    const char *mark_end = *text == '[' ? strchr(text, ']') : NULL;
+    bool marked = p->kind == CONTEXT_SUMMARY && mark_end;
+    return marked && mark_end[1 + strspn(mark_end + 1, " \n")] ? mark_end + 1 : text;
+}
 
 struct marks {
     bool shown;
@@ -271,7 +294,7 @@ void context_part_heading(void *view, size_t part, const struct outline_look *lo
     enum style side = look->chosen ? STYLE_SELECTED : STYLE_DIM;
     size_t marks = mark_columns(v), tokens = wide ? 10 : 6, share = wide ? SHARE_COLUMNS : 0;
     size_t right = marks + tokens + share, left = look->columns;
-    const char *text = p->text ? p->text : "";
+    const char *text = telling_text(p);
     const struct message_row row = {who(p), p->turn, text, *text != '\0', look->open, look->chosen};
     if (left < right + 20)
         right = 0;
@@ -304,19 +327,12 @@ static void draw_hints(struct context_view *v)
                                         {ACTION_NONE, "n", N_("next that goes")},
                                         {ACTION_HELP, NULL, N_("help")}};
     size_t width = (size_t)v->width;
-    const char *message = v->message;
-    enum style style = v->message_style;
-    if (v->asks_compact) {
-        message = _("Shorten the conversation now? y/n");
-        style = STYLE_WARNING;
-    }
-    if (!message) {
+    if (v->asks_compact)
+        remark_row(&v->rows, _("Shorten the conversation now? y/n"), STYLE_WARNING, width);
+    else if (v->remark.text)
+        remark_row(&v->rows, v->remark.text, v->remark.style, width);
+    else
         hints_row(&v->rows, v->host.keymap, hints, sizeof hints / sizeof *hints, width);
-        return;
-    }
-    rows_begin(&v->rows);
-    rows_addstr(&v->rows, " ", style, 0);
-    message_row_field(&v->rows, message, width - 1, style);
 }
 
 void context_view_resize(struct context_view *v, int width, int height)
@@ -346,6 +362,7 @@ const struct rows *context_view_rows(struct context_view *v)
     draw_kinds(v);
     if (v->height > 4)
         draw_going(v);
+    draw_stopped(v);
     v->head_rows = (int)v->rows.list.len;
     int last = v->height > v->head_rows + 1;
     if (v->height > v->head_rows)

@@ -7,12 +7,14 @@
 static void send(void *context, struct command *c)
 {
     struct app *app = context;
+    if (c->type == COMMAND_COMPACT)
+        app_follow(app);
     service_send(app->service, c);
 }
 
 void context_screen_open(struct app *app)
 {
-    const struct context_host host = {&app->keymap, send, app};
+    const struct context_host host = {&app->keymap, send, app, &app->meters.suspended};
     cover_close(app);
     app_close_overlay(app);
     app->context_screen = context_view_new(&host);

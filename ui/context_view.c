@@ -6,11 +6,10 @@
 #include "base/clock.h"
 #include "base/i18n.h"
 #include "base/mem.h"
-#include "base/utf8.h"
 #include "ui/context_private.h"
 #include "ui/hints.h"
 
-enum { ASK_MS = 1000, WHEEL_ROWS = 3 };
+enum { ASK_MS = 1000 };
 
 /* --- what is held --- */
 
@@ -60,11 +59,12 @@ void context_view_free(struct context_view *v)
     outline_free(v->outline);
     context_release(&v->context);
     rows_release(&v->rows);
-    free(v->message);
+    remark_release(&v->remark);
     free(v);
 }
 
-const struct context_part *context_view_chosen(const struct context_view *v)
+/* NULL: there are none. */
+static const struct context_part *chosen_part(const struct context_view *v)
 {
     size_t chosen = outline_chosen(v->outline);
     return chosen < v->context.parts.len ? &v->context.parts.items[chosen] : NULL;
@@ -72,20 +72,8 @@ const struct context_part *context_view_chosen(const struct context_view *v)
 
 int64_t context_view_message(const struct context_view *v)
 {
-    const struct context_part *p = context_view_chosen(v);
+    const struct context_part *p = chosen_part(v);
     return p ? p->seq : 0;
-}
-
-static void say(struct context_view *v, enum style style, const char *text)
-{
-    struct buf clean = BUF_INIT;
-    free(v->message);
-    v->message = NULL;
-    v->message_style = style;
-    if (!text)
-        return;
-    utf8_clean(&clean, text, strlen(text), UTF8_ONE_LINE);
-    v->message = buf_take(&clean);
 }
 
 /* --- asking and answers --- */
@@ -122,7 +110,7 @@ bool context_view_failed(struct context_view *v, enum command_type command, cons
     bool mine =
         command == COMMAND_CONTEXT || command == COMMAND_PIN || command == COMMAND_UNCOMPACT;
     if (mine)
-        say(v, STYLE_ERROR, text);
+        remark_set(&v->remark, STYLE_ERROR, text);
     if (command == COMMAND_CONTEXT)
         v->waiting = false;
     return mine;
@@ -192,9 +180,10 @@ static bool can_pin(const struct context_part *p)
 
 static enum context_result pin(struct context_view *v)
 {
-    const struct context_part *p = context_view_chosen(v);
+    const struct context_part *p = chosen_part(v);
     if (!can_pin(p)) {
-        say(v, STYLE_NOTE, _("Messages of yours and answers can be pinned, nothing else."));
+        remark_set(&v->remark, STYLE_NOTE,
+                   _("Messages of yours and answers can be pinned, nothing else."));
         return CONTEXT_STAYS;
     }
     struct command *c = command_new(COMMAND_PIN, NULL);
@@ -208,7 +197,7 @@ static enum context_result ask_compact(struct context_view *v)
 {
     v->asks_compact = v->context.mode != NULL;
     if (!v->asks_compact)
-        say(v, STYLE_NOTE, _("Conversations are not shortened here."));
+        remark_set(&v->remark, STYLE_NOTE, _("Conversations are not shortened here."));
     return CONTEXT_STAYS;
 }
 
@@ -222,7 +211,7 @@ static enum context_result jump(struct context_view *v)
 {
     if (context_view_message(v) > 0)
         return CONTEXT_JUMP;
-    say(v, STYLE_NOTE, _("This is no message of the conversation."));
+    remark_set(&v->remark, STYLE_NOTE, _("This is no message of the conversation."));
     return CONTEXT_STAYS;
 }
 
@@ -284,7 +273,7 @@ enum context_result context_view_key(struct context_view *v, enum action action,
 {
     enum action letter = keymap_find_reading(v->host.keymap, key);
     const struct act *act = find_act(letter != ACTION_NONE ? letter : action);
-    say(v, STYLE_NOTE, NULL);
+    remark_set(&v->remark, STYLE_NOTE, NULL);
     if (v->asks_compact)
         return answer_key(v, action, key);
     if (act)

@@ -18,6 +18,7 @@ struct context_host {
     const struct keymap *keymap;                    /* borrowed; outlives the view */
     void (*send)(void *context, struct command *c); /* takes the command */
     void *context;
+    const bool *suspended; /* whether compaction has stopped after failures; NULL: it has not */
 };
 
 /* Asks at once. */

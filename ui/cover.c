@@ -1,7 +1,7 @@
 #include "ui/cover.h"
 
 #include "ui/compaction_detail.h"
-#include "ui/compaction_view.h"
+#include "ui/compaction_screen.h"
 #include "ui/context_screen.h"
 #include "ui/context_view.h"
 #include "ui/sessions.h"
@@ -16,7 +16,7 @@ void cover_close(struct app *app)
 {
     sessions_screen_close(app);
     context_screen_close(app);
-    compaction_view_close(app);
+    compaction_screen_close(app);
 }
 
 void cover_key(struct app *app, enum action action, const struct key *key)
@@ -26,7 +26,7 @@ void cover_key(struct app *app, enum action action, const struct key *key)
     else if (app->context_screen)
         context_screen_key(app, action, key);
     else
-        compaction_view_key(app, action, key);
+        compaction_screen_key(app, action, key);
 }
 
 void cover_click(struct app *app, int row, int col)
@@ -36,7 +36,7 @@ void cover_click(struct app *app, int row, int col)
     else if (app->context_screen)
         context_screen_click(app, row);
     else
-        compaction_view_click(app, row);
+        compaction_screen_click(app, row);
 }
 
 const struct rows *cover_rows(struct app *app, int width, int height)

@@ -7,7 +7,7 @@
 #include "base/i18n.h"
 #include "base/mem.h"
 #include "ui/commands.h"
-#include "ui/compaction_view.h"
+#include "ui/compaction_screen.h"
 #include "ui/completion.h"
 #include "ui/context_screen.h"
 #include "ui/cover.h"
@@ -34,7 +34,7 @@ static void clear_editor(struct app *app)
 static void open_card(struct app *app, int64_t seq)
 {
     if (seq > 0)
-        compaction_view_open(app, seq);
+        compaction_screen_open(app, seq);
 }
 
 static void open_newest_card(struct app *app)

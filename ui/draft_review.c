@@ -37,6 +37,7 @@ void draft_review_begin(struct draft_review *r, const struct notice *n)
     r->stage = DRAFT_WAITING;
     r->figures = n->draft;
     r->mode = clean(n->name);
+    r->by_model = n->detail != NULL;
     editor_start(r->text, n->text);
     r->original = mem_strdup(editor_text(r->text));
 }
@@ -122,6 +123,8 @@ static enum review_key refuse(struct draft_review *r)
 
 static enum review_key ask_focus(struct draft_review *r)
 {
+    if (!r->by_model)
+        return REVIEW_TAKEN;
     editor_start(r->focus, NULL);
     show(r, DRAFT_FOCUS);
     return REVIEW_TAKEN;

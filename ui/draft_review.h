@@ -38,6 +38,7 @@ struct draft_review {
     struct editor *focus; /* one line */
     char *original;       /* the summary as it came, clean */
     char *mode;           /* clean */
+    bool by_model;        /* who can be asked again, with a focus */
     struct draft_figures figures;
 
     /* draft_review_rows.c */

@@ -74,8 +74,9 @@ static void add_keys(const struct draft_review *r, const struct keymap *keymap, 
     else
         add_key(keymap, ACTION_SEND, roomy ? _("keeps it") : _("keeps"), width, out);
     add_key(keymap, ACTION_CANCEL, _("refuses"), width, out);
-    add_key(keymap, ACTION_DRAFT_FOCUS, roomy ? _("asks again with a focus") : _("focus"), width,
-            out);
+    if (r->by_model)
+        add_key(keymap, ACTION_DRAFT_FOCUS, roomy ? _("asks again with a focus") : _("focus"),
+                width, out);
 }
 
 static void add_heading(const struct draft_review *r, const struct keymap *keymap, size_t width,

@@ -1,10 +1,11 @@
 #include "ui/faults.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/i18n.h"
 #include "base/mem.h"
-#include "ui/compaction_view.h"
+#include "ui/compaction_screen.h"
 #include "ui/context_screen.h"
 #include "ui/jump.h"
 #include "ui/sessions_screen.h"
@@ -56,6 +57,36 @@ static const char *sentence(const struct app *app, const struct notice *n)
         if (sentences[i].code == e->code)
             return _(sentences[i].text);
     return _("That did not work.");
+}
+
+/* The words of the specification for what is no fault. */
+static const char *why_nothing_was_shortened(const struct error *e)
+{
+    if (strstr(e->text, "TOO_SMALL_TO_COMPACT"))
+        return _("There is nothing to compact: this mode keeps all that there is.");
+    if (strcmp(e->text, "nothing to compact") == 0)
+        return _("There is nothing to compact yet.");
+    return NULL;
+}
+
+/* What says all there is to say; NULL: the engine knows more. */
+static const char *whole_sentence(const struct app *app, const struct notice *n)
+{
+    const struct error *e = &n->error;
+    if (e->code == ERR_SESSION_BUSY && app->activity.busy && app->activity.compacting_ms)
+        return sentence(app, n); /* the engine speaks of a turn */
+    if (e->code != ERR_AGENT_ERROR)
+        return NULL;
+    switch (n->command) {
+    case COMMAND_COMPACT:
+        return why_nothing_was_shortened(e);
+    case COMMAND_UNCOMPACT:
+        return _("There is no compaction to take back.");
+    case COMMAND_PIN:
+        return _("That message is no longer sent to the model, so no pin can keep it.");
+    default:
+        return NULL;
+    }
 }
 
 static void drop_overlay(struct app *app, enum overlay_kind kind)
@@ -123,10 +154,11 @@ static bool is_silent(struct app *app, const struct notice *n)
 /* Where it was asked for, if that is open. */
 static void say_in_words(struct app *app, const struct notice *n)
 {
-    char *words = mem_printf("%s\n%s", sentence(app, n), n->error.text);
+    const char *whole = whole_sentence(app, n);
+    char *words = whole ? mem_strdup(whole) : mem_printf("%s\n%s", sentence(app, n), n->error.text);
     if (!sessions_screen_failed(app, n, words) && !context_screen_failed(app, n, words) &&
-        !compaction_view_failed(app, n, words))
-        app_note(app, STYLE_ERROR, "%s", words);
+        !compaction_screen_failed(app, n, words))
+        app_note(app, whole ? STYLE_WARNING : STYLE_ERROR, "%s", words);
     free(words);
 }
 

@@ -2,6 +2,7 @@
 
 #include "base/i18n.h"
 #include "ui/commands.h"
+#include "ui/glyph.h"
 
 /* A heading has no value and no detail (list.h). */
 static void heading(struct list *list, const char *text)
@@ -38,6 +39,23 @@ static const struct {
                 {"Enter", N_("choose")},
                 {"Esc", N_("close")}};
 
+/* What the last line but one says in a mark or two. */
+static void add_marks(struct list *list)
+{
+    const struct {
+        enum glyph mark;
+        const char *help;
+    } marks[] = {
+        {GLYPH_GAUGE_FULL, N_("what the next request carries")},
+        {GLYPH_BAR, N_("where a conversation is shortened by itself")},
+        {GLYPH_AGAIN, N_("how often it was shortened")},
+    };
+    heading(list, _("Status line"));
+    for (size_t i = 0; i < sizeof marks / sizeof *marks; i++)
+        list_add(list, glyph(marks[i].mark), _(marks[i].help), "");
+    list_add(list, "~", _("an estimate"), "");
+}
+
 void help_fill(struct list *list, const struct keymap *keymap)
 {
     list_add(list, _("Write a message and send it; the answer streams in above."), NULL, "");
@@ -49,7 +67,9 @@ void help_fill(struct list *list, const struct keymap *keymap)
     heading(list, _("In lists"));
     for (size_t i = 0; i < sizeof in_lists / sizeof *in_lists; i++)
         list_add(list, in_lists[i].keys, _(in_lists[i].help), "");
+    add_marks(list);
     heading(list, _("Mouse"));
     list_add(list, _("wheel"), _("scrolls; with Shift held, text can be selected"), "");
-    list_add(list, _("click"), _("opens and folds a tool call or reasoning, opens a compaction"), "");
+    list_add(list, _("click"), _("opens and folds a tool call or reasoning, opens a compaction"),
+             "");
 }

@@ -9,7 +9,7 @@ libtui_a_SOURCES += \
 	ui/compaction_detail.c ui/compaction_detail.h \
 	ui/compaction_detail_private.h \
 	ui/compaction_detail_rows.c \
-	ui/compaction_view.c ui/compaction_view.h \
+	ui/compaction_screen.c ui/compaction_screen.h \
 	ui/completion.c ui/completion.h \
 	ui/context_private.h \
 	ui/context_rows.c \
@@ -56,6 +56,7 @@ libtui_a_SOURCES += \
 	ui/path_lister.c ui/path_lister.h \
 	ui/picker.c ui/picker.h \
 	ui/pin.c ui/pin.h \
+	ui/remark.c ui/remark.h \
 	ui/rows.c ui/rows.h \
 	ui/screen.c ui/screen.h \
 	ui/sessions.c ui/sessions.h \

@@ -7,7 +7,7 @@
 #include "base/i18n.h"
 #include "base/mem.h"
 #include "base/utf8.h"
-#include "ui/compaction_view.h"
+#include "ui/compaction_screen.h"
 #include "ui/completion.h"
 #include "ui/context_screen.h"
 #include "ui/draft_screen.h"
@@ -87,6 +87,14 @@ static void saw_answer(struct app *app)
 static void saw_next(struct app *app)
 {
     app->truncated = app->truncated && !app->answered;
+}
+
+/* Only Ollama does so. */
+static void say_truncated(struct app *app)
+{
+    app_note(app, STYLE_NOTE, "%s",
+             _("/compact shortens what is sent; num_ctx in [ollama] of tiro.ini asks for a larger "
+               "window."));
 }
 
 static void saw_warning(struct app *app, const struct event *ev)
@@ -208,6 +216,7 @@ static bool ends_review(enum event_type type)
 static void take_event(struct app *app, struct notice *n)
 {
     struct event *ev = n->event;
+    bool alarmed = app->truncated;
     note_event(app, ev, true);
     context_screen_event(app, ev);
     if (ev->type == EVENT_TOOL_EXECUTION_COMPLETED && approval_over(&app->approval, ev->id))
@@ -227,6 +236,8 @@ static void take_event(struct app *app, struct notice *n)
         app_touch_now(app, DIRTY_STATUS);
     if (ev->type == EVENT_RUN_FAILED)
         saw_failure(app, ev);
+    if (app->truncated && !alarmed)
+        say_truncated(app);
 }
 
 /* Sessions */
@@ -271,7 +282,7 @@ static void open_session(struct app *app, const struct session_info *info)
     turns_forget(app);
     jump_forget(app);
     context_screen_close(app);
-    compaction_view_close(app);
+    compaction_screen_close(app);
     say_parting(app);
     if (app->find.active)
         find_close(app);
@@ -495,11 +506,12 @@ static void take_context(struct app *app, struct notice *n)
 
 static void take_dropped(struct app *app, struct notice *n)
 {
-    compaction_view_take(app, n);
+    compaction_screen_take(app, n);
 }
 
 static void take_draft(struct app *app, struct notice *n)
 {
+    stop_counting(app);
     draft_screen_take(app, n);
 }
 

@@ -37,6 +37,7 @@ static void unpin_found(struct app *app, const struct turn_found *turn)
 static void run(struct app *app, const char *arguments, bool pin)
 {
     size_t number;
+    app_follow(app);
     if (!*arguments)
         send_pin(app, NEWEST, pin);
     else if (turns_number(arguments, &number))

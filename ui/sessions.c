@@ -49,7 +49,7 @@ void sessions_free(struct sessions *s)
     session_info_release(&s->previewed);
     session_info_release(&s->target);
     rows_release(&s->rows);
-    free(s->message);
+    remark_release(&s->remark);
     free(s);
 }
 
@@ -62,9 +62,7 @@ void sessions_set_open(struct sessions *s, const char *id, bool live)
 
 void sessions_say(struct sessions *s, enum style style, const char *text)
 {
-    free(s->message);
-    s->message = text ? sessions_clean(text) : NULL;
-    s->message_style = style;
+    remark_set(&s->remark, style, text);
 }
 
 char *sessions_clean(const char *text)

@@ -91,7 +91,7 @@ bool sessions_failed(struct sessions *s, enum command_type command, const char *
     if (opens(command))
         s->opening = false;
     sessions_input_answered(s, command, false);
-    if (!q || !s->message) /* what the person did is more important than what is only shown */
+    if (!q || !s->remark.text) /* what the person did is more important than what is only shown */
         sessions_say(s, STYLE_ERROR, text);
     sessions_ask(s);
     return true;

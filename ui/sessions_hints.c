@@ -136,7 +136,7 @@ static char *hint_text(const struct sessions *s)
 {
     if (s->input == INPUT_DELETE)
         return sessions_input_question(s);
-    return mem_strdup(s->message);
+    return mem_strdup(s->remark.text);
 }
 
 static void wrap_message(const char *text, enum style style, int width, struct rows *out)
@@ -189,7 +189,7 @@ void sessions_draw_hints(struct sessions *s)
 {
     char *text = hint_text(s);
     if (text && s->layout.hint_rows > 0)
-        draw_message(s, text, s->input == INPUT_DELETE ? STYLE_WARNING : s->message_style);
+        draw_message(s, text, s->input == INPUT_DELETE ? STYLE_WARNING : s->remark.style);
     else if (s->layout.hint_rows > 0)
         draw_keys(s);
     free(text);

@@ -7,6 +7,7 @@
 
 #include "base/uuid.h"
 #include "ui/editor.h"
+#include "ui/remark.h"
 #include "ui/sessions.h"
 #include "ui/transcript.h"
 
@@ -79,8 +80,7 @@ struct sessions {
     bool opening;               /* a session was asked for */
     bool unarchiving;           /* what the last ARCHIVE was for */
 
-    char *message; /* in place of the hints; NULL: none */
-    enum style message_style;
+    struct remark remark;
 
     struct sessions_layout layout;
     struct sessions_columns list_columns, hit_columns;

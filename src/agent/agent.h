@@ -70,7 +70,6 @@ bool agent_run(struct agent *a, const char *input, const char *attachments, int6
 /* Compacts now, whatever the thresholds and the breaker say (an attempt all the same). Not while a
  * turn runs. False with the reason: nothing was changed (it was told as compaction_failed too, if
  * it began). */
-struct compact_mode;
 bool agent_compact(struct agent *a, const struct compact_mode *mode, const char *focus,
                    bool preview, struct error *e);
 

@@ -21,12 +21,13 @@ struct run {
     int calls;          /* model calls so far */
     int tool_calls;
     struct usage usage;
-    struct usage overhead;    /* of summaries: part of the budget, not of the answer */
-    double cost;              /* USD, of the calls whose cost is known */
-    bool guard_bypassed;      /* a compaction passed by the loop guard, and made no room */
-    bool overflowed;          /* the newest request was rejected as too long, and compacted for */
-    bool accounted;           /* the newest call's usage is in turn_completed */
-    struct response response; /* of the newest call */
+    struct usage overhead; /* of summaries: part of the budget, not of the answer */
+    double cost;           /* USD, of the calls whose cost is known */
+    bool guard_bypassed;   /* a compaction passed by the loop guard, and made no room */
+    bool overflowed;       /* the newest request was rejected as too long, and compacted for */
+    bool accounted;        /* the newest call's usage is in turn_completed */
+    struct summariser summariser; /* the turn's own model, where it is the one */
+    struct response response;     /* of the newest call */
     struct failure failure;
     struct error end; /* of OUTCOME_FAILED */
 };
@@ -38,7 +39,7 @@ int64_t run_elapsed_ms(const struct run *r); /* without the waiting */
 
 /* Whether another model call or tool may begin; else the reason is in `end`. */
 bool run_has_budget(struct run *r);
-void run_warn(struct run *r);                  /* of budgets that near their end, once each */
+void run_warn(struct run *r); /* of budgets that near their end, once each */
 /* Tokens of the next answer: at most so many, and what is left of the budget. */
 int64_t run_output_within(const struct run *r, int64_t most);
 
@@ -67,9 +68,9 @@ bool run_complete(struct run *r, const struct provider *provider, const struct p
  * the turn cannot go on (interrupted, or the record is lost), with the outcome. */
 bool run_make_room(struct run *r, enum outcome *outcome);
 
-/* After a model call that failed: if it was rejected as too long, compacts, once until an answer comes. True: call
- * again. False with the outcome where the turn cannot go on; else the failure stands, and the
- * outcome is untouched. */
+/* After a model call that failed: if it was rejected as too long, compacts, once until an answer
+ * comes. True: call again. False with the outcome where the turn cannot go on; else the failure
+ * stands, and the outcome is untouched. */
 bool run_recover_overflow(struct run *r, enum outcome *outcome);
 
 /* run_events.c */

@@ -4,9 +4,9 @@
 #include "agent/run.h"
 #include "base/clock.h"
 #include "base/mem.h"
+#include "compact/shorten.h"
 
-/* --- what the ladder does with a run ----------------------------------------------------------
- */
+/* --- what the ladder does with a run --- */
 
 static bool goes_on(void *run)
 {
@@ -38,10 +38,22 @@ static struct draft_verdict review(void *run, const struct draft *draft)
     return verdict;
 }
 
+static bool is_own_model(const struct agent *a, const struct summariser *s)
+{
+    return s->provider == a->provider && s->endpoint == a->endpoint &&
+           strcmp(s->model, a->model) == 0;
+}
+
+/* Of its own model the turn may have learned the window just now, from a rejected request. */
 static const struct summariser *find_summariser(void *run, struct error *e)
 {
-    const struct run *r = run;
-    return r->a->summariser(r->a->context, e);
+    struct run *r = run;
+    const struct summariser *s = r->a->summariser(r->a->context, e);
+    if (!s || !is_own_model(r->a, s))
+        return s;
+    r->summariser = *s;
+    r->summariser.window = r->a->window;
+    return &r->summariser;
 }
 
 /* The summary's deltas are its text alone; what a model thinks on the way is nobody's. */
@@ -117,8 +129,7 @@ static struct compact_host host_of(struct run *r)
     };
 }
 
-/* --- what the ladder is told -------------------------------------------------------------------
- */
+/* --- what the ladder is told --- */
 
 static struct compact_limits limits_of(const struct agent *a)
 {
@@ -152,21 +163,12 @@ static void compact(struct run *r, const struct compact_job *job, struct compact
     r->cost = cost + out->cost;
 }
 
-/* --- when --------------------------------------------------------------------------------------
- */
+/* --- when --- */
 
 static bool is_micro_useful(const struct agent *a)
 {
-    const struct history *h = a->history;
     const struct compact_limits limits = limits_of(a);
-    const struct compact_input in = {
-        .messages = h->messages.items,
-        .count = h->messages.len,
-        .open = h->running ? h->run_first : h->messages.len,
-        .settings = a->compaction,
-        .threshold = compact_threshold(a->compaction, &limits),
-        .window = a->window,
-    };
+    const struct compact_input in = compact_input_of(a->history, a->compaction, &limits);
     return compact_micro_useful(&in);
 }
 
@@ -190,6 +192,14 @@ static struct compact_counters count(const struct run *r)
         .bypassed = r->guard_bypassed,
         .micro_useful = is_micro_useful(r->a),
     };
+}
+
+/* A request that does not fit although a compaction was done for it. */
+static bool is_too_long(const struct run *r)
+{
+    const struct compact_limits limits = limits_of(r->a);
+    const struct compact_counters counters = count(r);
+    return compact_decide(r->a->compaction, &limits, &counters).must_fit;
 }
 
 /* A draft that the user refuses ends the compaction, and nothing else. */
@@ -220,7 +230,7 @@ bool run_make_room(struct run *r, enum outcome *outcome)
     job.must_fit = decision.must_fit;
     compact(r, &job, &done);
     if (decision.bypasses)
-        r->guard_bypassed = done.result != COMPACT_DONE;
+        r->guard_bypassed = done.result != COMPACT_DONE || is_too_long(r);
     return turn_goes_on(r, &done, outcome);
 }
 
@@ -238,8 +248,7 @@ bool run_recover_overflow(struct run *r, enum outcome *outcome)
     return turn_goes_on(r, &done, outcome) && done.result == COMPACT_DONE;
 }
 
-/* --- by hand -----------------------------------------------------------------------------------
- */
+/* --- by hand --- */
 
 static bool tell_reason(struct run *r, const struct compact_outcome *done, struct error *e)
 {

@@ -234,6 +234,14 @@ size_t utf8_cut_width(const char *s, size_t len, size_t max_columns)
     return pos;
 }
 
+void utf8_add_cut(struct buf *out, const char *s, size_t len, size_t max)
+{
+    size_t cut = utf8_cut_bytes(s, len, max);
+    buf_add(out, s, cut);
+    if (cut < len)
+        buf_addstr(out, "…");
+}
+
 static bool in_range(uint32_t cp, uint32_t first, uint32_t last)
 {
     return cp >= first && cp <= last;

@@ -34,6 +34,9 @@ size_t utf8_prev(const char *s, size_t len, size_t pos);
 size_t utf8_cut_bytes(const char *s, size_t len, size_t max);
 size_t utf8_cut_width(const char *s, size_t len, size_t max_columns);
 
+/* Appends the prefix of at most `max` bytes, and "…" if that is not all. */
+void utf8_add_cut(struct buf *out, const char *s, size_t len, size_t max);
+
 /* Appends a text that is safe to show: valid UTF-8, in which C0 controls and DEL became their
  * control pictures (U+2400…), C1 controls, bidirectional overrides and invalid bytes U+FFFD.
  * CR LF, CR and the line separators U+2028 and U+2029 become LF. Newline and tab stay with

@@ -63,12 +63,13 @@ enum stop_reason {
  * are written, read and freed. Unused strings are NULL. Strings are owned.
  *
  *   run_started               text: input; number: sequence number of the run_started that this
- *                             one retries, 0 if none; attachments: JSON array of image blocks or NULL
+ *                             one retries, 0 if none; attachments: JSON array of image blocks or
+ *                             NULL
  *   turn_started              number: turn of the session, from 1; count: model call in it, from 1
  *   text_delta                text: delta
  *   reasoning_delta           text: delta
- *   reasoning_complete        text: content; signature; flag: redacted; model: that was asked, where
- *                             there is a signature
+ *   reasoning_complete        text: content; signature; flag: redacted; model: that was asked,
+ *                             where there is a signature
  *   text_complete             text: content; flag: partial (interrupted or cut off)
  *   tool_call_requested       id, name, text: args (JSON text)
  *   tool_execution_completed  id, name, text: content, flag: is_error, number: duration_ms
@@ -81,8 +82,8 @@ enum stop_reason {
  *                             before the last begins anew with count (part) and limit (of)
  *   compaction_completed      text: the summary ("" where there is none: micro); compaction: all of
  *                             it but trigger's figures and failures; usage, used (cost), model: of
- *                             the summary calls; number: duration_ms; name: why effective_mode is not
- *                             mode, English, NULL where it is; flag: the user changed the draft
+ *                             the summary calls; number: duration_ms; name: why effective_mode is
+ *                             not mode, English, NULL where it is; flag: the user changed the draft
  *   compaction_failed         compaction: mode, reason, failures, suspended; text: message; model;
  *                             usage, used (cost): of calls that were made all the same; number:
  *                             duration_ms
@@ -90,7 +91,8 @@ enum stop_reason {
  *   message_pinned            number: seq of the message; flag: pinned, or no more
  *   budget_warning            name: kind (agent/budget.h: "max_tokens"), used, bound: in the kind's
  *                             unit; count: percent
- *   warning                   name: a code of the program's ("prompt_truncated"), text: English detail
+ *   warning                   name: a code of the program's ("prompt_truncated"), text: English
+ *                             detail
  *   run_completed             text: result, usage: sum of the run; count: model calls; number:
  *                             duration_ms; stop_reason
  *   run_failed                name: error code, text: message; usage, used (cost), number:
@@ -106,11 +108,11 @@ struct compaction {
     char *trigger;               /* "input_tokens", "estimate", "request", "overflow", "manual" */
     char *reason; /* "llm", "empty_summary", "memory_indexing", "too_small", "cancelled", "store" */
     char *history, *dropped;
-    int64_t input_tokens; /* of the last response; -1 unknown */
-    int64_t estimate;     /* tokens of the history */
-    int64_t threshold;    /* tokens */
-    int64_t summary_tokens, tokens_before,
-        tokens_after; /* before, after: of the history, estimated */
+    int64_t input_tokens;                /* of the last response; -1 unknown */
+    int64_t estimate;                    /* tokens of the history */
+    int64_t threshold;                   /* tokens */
+    int64_t summary_tokens;              /* estimated, as those that follow */
+    int64_t tokens_before, tokens_after; /* of the history */
     int messages_before, messages_after, messages_dropped;
     int messages_changed; /* that stayed with less in them: shortened tool results */
     int entries_indexed;

@@ -17,6 +17,7 @@ void history_release(struct history *h)
     for (size_t i = 0; i < h->messages.len; i++)
         message_release(&h->messages.items[i]);
     vec_release(&h->messages);
+    vec_release(&h->estimates);
     free(h->last_text);
     free(h->last_attachments);
     compaction_state_release(&h->compaction);
@@ -35,35 +36,43 @@ static void truncate_at(struct history *h, size_t first)
 {
     touch(h, first);
     while (h->messages.len > first) {
-        struct message *m = &vec_last(&h->messages);
-        h->estimate -= message_estimate_tokens(m);
-        message_release(m);
+        message_release(&vec_last(&h->messages));
+        h->estimate -= vec_last(&h->estimates);
         h->messages.len--;
+        h->estimates.len--;
     }
 }
 
 static struct message *begin_message(struct history *h, enum role role, int64_t seq)
 {
     struct message m = {.role = role, .seq = seq, .turn = h->turns};
+    int64_t estimate = message_estimate_tokens(&m);
     vec_push(&h->messages, m);
-    h->estimate += message_estimate_tokens(&m);
+    vec_push(&h->estimates, estimate);
+    h->estimate += estimate;
     return &vec_last(&h->messages);
+}
+
+/* The message has changed. */
+static void weigh(struct history *h, const struct message *m)
+{
+    size_t i = (size_t)(m - h->messages.items);
+    int64_t estimate = message_estimate_tokens(m);
+    touch(h, i);
+    h->estimate += estimate - h->estimates.items[i];
+    h->estimates.items[i] = estimate;
 }
 
 static void append_block(struct history *h, struct message *m, struct block b)
 {
-    touch(h, (size_t)(m - h->messages.items));
-    h->estimate -= message_estimate_tokens(m);
     vec_push(&m->blocks, b);
-    h->estimate += message_estimate_tokens(m);
+    weigh(h, m);
 }
 
 static void mark_partial(struct history *h, struct message *m)
 {
-    touch(h, (size_t)(m - h->messages.items));
-    h->estimate -= message_estimate_tokens(m);
     m->partial = true;
-    h->estimate += message_estimate_tokens(m);
+    weigh(h, m);
 }
 
 static void close_run(struct history *h)
@@ -334,10 +343,8 @@ static void message_pinned(struct history *h, const struct event *ev)
     struct message *m = find_message(h, ev->number);
     if (!m || m->pinned == ev->flag || (m->role != ROLE_USER && m->role != ROLE_ASSISTANT))
         return;
-    touch(h, (size_t)(m - h->messages.items));
-    h->estimate -= message_estimate_tokens(m);
     m->pinned = ev->flag;
-    h->estimate += message_estimate_tokens(m);
+    weigh(h, m);
 }
 
 /* What an event does whether or not a run is open. */

@@ -22,7 +22,8 @@ struct compaction_state {
 struct history {
     VEC(struct message) messages;
     int turns;              /* user messages that were sent and not taken back */
-    int64_t estimate;       /* tokens, kept up to date */
+    VEC(int64_t) estimates; /* message_estimate_tokens() of each message */
+    int64_t estimate;       /* their sum */
     int64_t applied_seq;    /* of the last event */
     struct usage usage;     /* sum over all model calls of the session */
     int64_t last_input;     /* input tokens of the last response; -1 unknown */
@@ -59,12 +60,12 @@ void history_release(struct history *h);
  * - run_started while a run is open: the program died in it. That run is taken back first (which is
  *   what a retry of it wants, too).
  * - compaction_completed makes the messages anew (history_compact()) and forgets last_input; one
- * that does not fit the messages is passed over with a line in the diagnostic log, one that was
- * undone silently; what it used is counted all the same. Every event of a compaction sets
- * last_attempt, a manual attempt's too; compaction_failed sets the failures, a completed one clears
- * them.
+ *   that does not fit the messages is passed over with a line in the diagnostic log, one that was
+ *   undone silently; what it used is counted all the same. Every event of a compaction sets
+ *   last_attempt, a manual attempt's too; compaction_failed sets the failures, a completed one
+ *   clears them.
  * - compaction_undone forgets last_input and changes no messages: whoever reads a log tells
- * history_pass_over() first; whoever undoes one now reads the log again.
+ *   history_pass_over() first; whoever undoes one now reads the log again.
  * - Of these, what event_between_runs() names takes an open run back: the program died in it.
  * - message_pinned marks the message of that number, a user's or an assistant's but no summary.
  * - An event whose seq is not above applied_seq is passed over. */

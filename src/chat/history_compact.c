@@ -39,6 +39,20 @@ static struct compaction_state state_clone(const struct compaction_state *s)
     return copy;
 }
 
+static bool same_text(const char *a, const char *b)
+{
+    return strcmp(a ? a : "", b ? b : "") == 0;
+}
+
+/* One that counts for nothing leaves what was counted; one by hand in another mode, or by another
+ * model, does not open what is suspended. */
+static bool counts(const struct compaction_state *s, const struct event *ev, bool by_hand)
+{
+    bool same = same_text(s->failed_mode, ev->compaction.mode) &&
+                same_text(s->failed_model, ev->model);
+    return ev->compaction.failures > 0 && (same || !s->suspended || !by_hand);
+}
+
 static void failed(struct compaction_state *s, const struct event *ev)
 {
     s->failures = ev->compaction.failures;
@@ -49,14 +63,14 @@ static void failed(struct compaction_state *s, const struct event *ev)
     s->failed_model = mem_strdup(ev->model);
 }
 
-static void succeeded(struct compaction_state *s, int64_t seq)
+/* Also of one that was undone later: the model answered, which is what they counted. */
+static void forget_failures(struct compaction_state *s)
 {
     s->failures = 0;
     s->suspended = false;
     free(s->failed_mode);
     free(s->failed_model);
     s->failed_mode = s->failed_model = NULL;
-    vec_push(&s->in_force, seq);
 }
 
 /* ---- compactions that were undone ---- */
@@ -149,14 +163,6 @@ static size_t unchanged(const struct rebuild *r)
     return p && p->first == 0 ? p->count : 0;
 }
 
-static int64_t estimate_of(const struct message *messages, size_t count)
-{
-    int64_t sum = 0;
-    for (size_t i = 0; i < count; i++)
-        sum += message_estimate_tokens(&messages[i]);
-    return sum;
-}
-
 /* What the old messages between the kept ranges were, one run of them at a time. */
 static void each_gap(const struct rebuild *r, size_t old,
                      void (*visit)(void *context, size_t first, size_t count), void *context)
@@ -177,22 +183,8 @@ static void each_gap(const struct rebuild *r, size_t old,
 struct gaps {
     const struct message *messages;
     size_t after; /* only answers behind this one are looked for */
-    size_t count;
-    int64_t estimate;
     bool answers;
 };
-
-static void count_gap(void *context, size_t first, size_t count)
-{
-    (void)first;
-    ((struct gaps *)context)->count += count;
-}
-
-static void weigh_gap(void *context, size_t first, size_t count)
-{
-    struct gaps *g = context;
-    g->estimate += estimate_of(&g->messages[first], count);
-}
 
 static bool is_answer(const struct message *m)
 {
@@ -209,25 +201,25 @@ static void look_for_answers(void *context, size_t first, size_t count)
         g->answers = i > g->after && is_answer(&g->messages[i]);
 }
 
-static int64_t made_estimate(const struct rebuild *r)
+static void weigh(struct history *h, const struct rebuild *r, const struct message *messages,
+                  size_t count)
 {
-    int64_t sum = 0;
-    for (size_t i = 0; i < r->parts.len; i++)
-        if (r->parts.items[i].count == 0)
-            sum += message_estimate_tokens(&r->parts.items[i].made);
-    return sum;
-}
-
-/* Counted over whichever are fewer: what went, or what is there. */
-static int64_t new_estimate(const struct history *h, const struct rebuild *r,
-                            const struct message *messages, size_t count)
-{
-    struct gaps g = {.messages = h->messages.items};
-    each_gap(r, h->messages.len, count_gap, &g);
-    if (g.count > count)
-        return estimate_of(messages, count);
-    each_gap(r, h->messages.len, weigh_gap, &g);
-    return h->estimate - g.estimate + made_estimate(r);
+    const int64_t *old = h->estimates.items;
+    int64_t *new = mem_alloc((count > 0 ? count : 1) * sizeof *new);
+    size_t len = 0;
+    for (size_t i = 0; i < r->parts.len; i++) {
+        const struct rebuild_part *p = &r->parts.items[i];
+        if (p->count > 0)
+            memcpy(&new[len], &old[p->first], p->count * sizeof *new);
+        else
+            new[len] = message_estimate_tokens(&messages[len]);
+        len += p->count > 0 ? p->count : 1;
+    }
+    h->estimates.items = new;
+    h->estimates.len = h->estimates.cap = count;
+    h->estimate = 0;
+    for (size_t i = 0; i < count; i++)
+        h->estimate += new[i];
 }
 
 static size_t index_of(const struct message *messages, size_t count, int64_t seq)
@@ -262,7 +254,7 @@ static void replace(struct history *h, const struct rebuild *r, struct message *
     size_t same = unchanged(r);
     if (h->unsaved > same && (same < h->messages.len || count > same))
         h->unsaved = same;
-    h->estimate = new_estimate(h, r, messages, count);
+    weigh(h, r, messages, count);
     if (h->running)
         follow_run(h, r, messages, count);
     h->messages.items = messages;
@@ -289,7 +281,8 @@ bool history_compact(struct history *h, const struct event *ev, struct history_b
     h->applied_seq = ev->seq;
     h->compaction.last_attempt = complete_turns(h);
     usage_add(&h->usage, &ev->usage);
-    succeeded(&h->compaction, ev->seq);
+    forget_failures(&h->compaction);
+    vec_push(&h->compaction.in_force, ev->seq);
     replace(h, &b->rebuild, messages, count);
     return true;
 }
@@ -306,6 +299,7 @@ void history_settle(struct history *h, struct history_backup *b)
     (void)h;
     each_gap(&b->rebuild, b->before.messages.len, release_gap, b->before.messages.items);
     vec_release(&b->before.messages);
+    vec_release(&b->before.estimates);
     compaction_state_release(&b->before.compaction);
     vec_release(&b->rebuild.parts); /* what was made is the history's */
 }
@@ -313,6 +307,7 @@ void history_settle(struct history *h, struct history_backup *b)
 void history_revert(struct history *h, struct history_backup *b)
 {
     vec_release(&h->messages);
+    vec_release(&h->estimates);
     compaction_state_release(&h->compaction);
     rebuild_release(&b->rebuild);
     *h = b->before;
@@ -330,7 +325,9 @@ static void completed(struct history *h, const struct event *ev)
         return;
     }
     usage_add(&h->usage, &ev->usage); /* it was spent all the same */
-    if (!undone)
+    if (undone)
+        forget_failures(&h->compaction);
+    else
         log_line(LOG_ERROR, "compaction %lld is passed over: %s", (long long)ev->seq, e.text);
 }
 
@@ -345,6 +342,7 @@ void history_compaction(struct history *h, const struct event *ev)
         completed(h, ev);
     if (ev->type == EVENT_COMPACTION_FAILED) {
         usage_add(&h->usage, &ev->usage);
-        failed(&h->compaction, ev);
+        if (counts(&h->compaction, ev, !h->running))
+            failed(&h->compaction, ev);
     }
 }

@@ -118,8 +118,10 @@ bool history_restore(const char *counters, size_t len, struct message *messages,
     out->messages.items = messages;
     out->messages.len = out->messages.cap = out->unsaved = count;
     /* Counted anew: a snapshot may be of a program that wrote messages otherwise. */
-    for (size_t i = 0; i < count; i++)
-        out->estimate += message_estimate_tokens(&messages[i]);
+    for (size_t i = 0; i < count; i++) {
+        vec_push(&out->estimates, message_estimate_tokens(&messages[i]));
+        out->estimate += vec_last(&out->estimates);
+    }
     struct json *v = json_parse(counters, len, e);
     bool ok = v && read_history(v, out, e);
     json_free(v);

@@ -44,6 +44,21 @@ static bool answered(const struct message *m, const struct message *next)
     return same;
 }
 
+/* What each role can say. */
+static bool has_strange_block(const struct message *m)
+{
+    static const unsigned blocks[] = {
+        [ROLE_SYSTEM] = 1U << BLOCK_TEXT,
+        [ROLE_USER] = 1U << BLOCK_TEXT | 1U << BLOCK_IMAGE,
+        [ROLE_ASSISTANT] = 1U << BLOCK_TEXT | 1U << BLOCK_REASONING | 1U << BLOCK_TOOL_CALL,
+        [ROLE_TOOL] = 1U << BLOCK_TOOL_RESULT,
+    };
+    for (size_t i = 0; i < m->blocks.len; i++)
+        if (!(blocks[m->role] & 1U << m->blocks.items[i].type))
+            return true;
+    return false;
+}
+
 /* What is wrong with the message at `i`, or NULL. */
 static const char *misfit(const struct message *messages, size_t count, size_t i)
 {
@@ -56,6 +71,8 @@ static const char *misfit(const struct message *messages, size_t count, size_t i
         return "it has a message of the system's";
     if (m->blocks.len == 0)
         return "it has an empty message";
+    if (has_strange_block(m))
+        return "a message says what its role cannot";
     if (before && (m->seq <= before->seq || m->turn < before->turn))
         return "its messages are out of order";
     if (m->role == ROLE_TOOL && before->role != ROLE_ASSISTANT)

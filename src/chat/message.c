@@ -76,11 +76,17 @@ void message_release(struct message *m)
     *m = (struct message){0};
 }
 
-struct message message_clone(const struct message *m)
+struct message message_without_blocks(const struct message *m)
 {
     struct message copy = *m;
     copy.blocks.items = NULL;
     copy.blocks.len = copy.blocks.cap = 0;
+    return copy;
+}
+
+struct message message_clone(const struct message *m)
+{
+    struct message copy = message_without_blocks(m);
     vec_reserve(&copy.blocks, m->blocks.len);
     for (size_t i = 0; i < m->blocks.len; i++)
         vec_push(&copy.blocks, block_clone(&m->blocks.items[i]));

@@ -52,6 +52,7 @@ struct block block_text(const char *text);
 
 void message_release(struct message *m);
 struct message message_clone(const struct message *m);
+struct message message_without_blocks(const struct message *m); /* all else of it */
 
 /* All TEXT blocks joined by blank lines; the caller frees. */
 char *message_text(const struct message *m);

@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "compact/attempt.h"
+#include "compact/shorten.h"
 #include "compact/summary_text.h"
 
 /* Of a summary that the user wrote: what one message may hold. */
@@ -15,26 +16,54 @@
 
 enum step { STEP_NOTHING, STEP_MICRO, STEP_MODE };
 
-static int64_t estimate_all(struct attempt *a, int64_t *estimates)
+/* Tokens of the next request that no compaction takes away. */
+static int64_t least_request(const struct attempt *a)
 {
-    int64_t sum = 0;
-    for (size_t i = 0; i < a->input.count; i++) {
-        estimates[i] = message_estimate_tokens(&a->input.messages[i]);
-        sum += estimates[i];
-    }
-    return sum;
+    int64_t tokens = a->job->overhead;
+    for (size_t i = 0; i < a->input.count; i++)
+        if (compact_is_held(&a->input, i))
+            tokens += a->input.estimates[i];
+    return tokens;
+}
+
+/* The messages would be given away for nothing. */
+static bool is_hopeless(const struct attempt *a)
+{
+    int64_t window = a->job->limits.window;
+    return a->job->must_fit && window > 0 && least_request(a) >= window;
 }
 
 /* A request that does not fit has to, with room to go on in: the same part of the window that is
  * enough for micro-compaction. */
-static int64_t must_fit(const struct compact_job *job, int64_t estimate)
+static int64_t must_fit(const struct attempt *a)
 {
-    if (!job->must_fit)
+    const struct compact_job *job = a->job;
+    if (!job->must_fit || is_hopeless(a))
         return 0;
     int64_t window = compact_effective_window(job->settings, &job->limits);
-    double room = (double)(window > 0 ? window : estimate + job->overhead);
+    double room = (double)(window > 0 ? window : a->tokens_before + job->overhead);
     int64_t most = (int64_t)(room * job->settings->target_percent) - job->overhead;
     return most > 0 ? most : 1;
+}
+
+/* It happens for nothing but a request. */
+static bool is_for_request(const struct compact_job *job)
+{
+    return job->trigger == TRIGGER_REQUEST || job->trigger == TRIGGER_OVERFLOW;
+}
+
+/* It is the new message alone that is too much, and it will go with its turn. */
+static bool is_for_question(const struct attempt *a)
+{
+    const struct compact_input *in = &a->input;
+    return in->open < in->count &&
+           least_request(a) - in->estimates[in->open] < a->job->limits.window;
+}
+
+/* Otherwise the history is long by itself, too, and becomes what it would have become. */
+static bool is_for_nothing(const struct attempt *a)
+{
+    return is_hopeless(a) && (is_for_request(a->job) || is_for_question(a));
 }
 
 /* Of a request that did not fit, our estimates say nothing where no window is known. */
@@ -56,6 +85,8 @@ static bool micro_is_enough(const struct attempt *a, const struct rebuild *micro
 static enum step choose(struct attempt *a)
 {
     struct rebuild micro = {0};
+    if (is_for_nothing(a))
+        return STEP_NOTHING;
     enum step rest = compact_micro(&a->input, &micro) ? STEP_MICRO : STEP_NOTHING;
     bool enough = rest == STEP_MICRO && micro_is_enough(a, &micro);
     rebuild_release(&micro);
@@ -71,19 +102,31 @@ static bool needs_model(const struct attempt *a)
 
 /* --- the effects ----------------------------------------------------------------------------- */
 
+static char *why_nothing(const struct attempt *a)
+{
+    static const char hopeless[] =
+        "what has to stay (the new message, pinned ones, system prompt, tools) takes some %lld "
+        "tokens of the model's %lld; shorten the message, unpin some, or choose a model with a "
+        "larger window";
+    if (a->input.count == 0)
+        return mem_strdup("nothing to compact");
+    if (is_for_nothing(a))
+        return mem_printf(hopeless, (long long)least_request(a), (long long)a->job->limits.window);
+    return mem_strdup(
+        "nothing to compact: TOO_SMALL_TO_COMPACT: this mode keeps all that there is");
+}
+
 /* A request that did not fit makes the attempt worth a word: it is why the turn will fail. */
 static void tell_nothing(struct attempt *a)
 {
-    enum compact_trigger trigger = a->job->trigger;
-    bool empty = a->input.count == 0;
-    static const char text[] =
-        "nothing to compact: TOO_SMALL_TO_COMPACT: this mode keeps all that there is";
-    if ((trigger == TRIGGER_REQUEST || trigger == TRIGGER_OVERFLOW) && attempt_tell_started(a))
+    char *text = why_nothing(a);
+    if (is_for_request(a->job) && attempt_tell_started(a))
         attempt_fail(a, "too_small", ERR_AGENT_ERROR, "%s", text);
-    if (a->lost)
-        return;
-    a->out->result = COMPACT_NOTHING;
-    err_set(&a->out->error, ERR_AGENT_ERROR, "%s", empty ? "nothing to compact" : text);
+    if (!a->lost) {
+        a->out->result = COMPACT_NOTHING;
+        err_set(&a->out->error, ERR_AGENT_ERROR, "%s", text);
+    }
+    free(text);
 }
 
 static void find_summariser(struct attempt *a)
@@ -196,7 +239,6 @@ void compact_run(const struct compact_job *job, const struct compact_host *host,
                  struct compact_outcome *out)
 {
     const struct history *h = job->history;
-    int64_t *estimates = mem_alloc((h->messages.len + 1) * sizeof *estimates);
     struct attempt a = {.job = job,
                         .host = host,
                         .out = out,
@@ -204,16 +246,10 @@ void compact_run(const struct compact_job *job, const struct compact_host *host,
                         .effective = job->mode,
                         .last_seq = h->applied_seq,
                         .started_ms = clock_mono_ms()};
-    a.input = (struct compact_input){.messages = h->messages.items,
-                                     .count = h->messages.len,
-                                     .estimates = estimates,
-                                     .open = h->running ? h->run_first : h->messages.len,
-                                     .settings = job->settings,
-                                     .threshold = compact_threshold(job->settings, &job->limits),
-                                     .window = job->limits.window};
+    a.tokens_before = h->estimate;
+    a.input = compact_input_of(h, job->settings, &job->limits);
+    a.input.fit = must_fit(&a);
     *out = (struct compact_outcome){.usage = USAGE_UNKNOWN};
-    a.tokens_before = estimate_all(&a, estimates);
-    a.input.fit = must_fit(job, a.tokens_before);
     add_focus(&a, job->focus);
     enum step step = choose(&a);
     if (step == STEP_NOTHING)
@@ -224,5 +260,4 @@ void compact_run(const struct compact_job *job, const struct compact_host *host,
     free(a.text);
     free(a.why);
     free(a.focus);
-    free(estimates);
 }

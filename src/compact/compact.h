@@ -62,7 +62,7 @@ struct compact_job {
     bool micro_only;
     bool must_fit; /* the request as it is cannot be answered */
     bool preview;
-    int64_t overhead; /* tokens of what is sent besides the history: system prompt, tools */
+    int64_t overhead;   /* tokens of what is sent besides the history: system prompt, tools */
     const char *focus;  /* NULL: nothing said */
     const char *system; /* NULL: none */
     /* Of the model that the mode would ask, for the breaker where it is not. NULL: unknown. */
@@ -72,7 +72,8 @@ struct compact_job {
 struct compact_outcome {
     enum {
         COMPACT_DONE,
-        COMPACT_NOTHING,   /* nothing to compact. Where a request did not fit that is told as
+        COMPACT_NOTHING,   /* nothing to compact, or what has to stay does not fit the window by
+                              itself. Where a request did not fit that is told as
                               compaction_failed{too_small}; otherwise there is no event */
         COMPACT_FAILED,    /* told as compaction_failed */
         COMPACT_CANCELLED, /* likewise */

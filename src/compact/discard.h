@@ -1,6 +1,6 @@
-/* The seam to semantic memory: what a compaction drops is handed over inside its transaction, before
- * the history is replaced. A store that refuses keeps the history as it was. Indexing is idempotent:
- * an entry is known by session and message. */
+/* The seam to semantic memory: what a compaction drops is handed over inside its transaction,
+ * before the history is replaced. A store that refuses keeps the history as it was. Indexing is
+ * idempotent: an entry is known by session and message. */
 #ifndef COMPACT_DISCARD_H
 #define COMPACT_DISCARD_H
 
@@ -14,7 +14,7 @@ struct store;
 
 struct discard {
     const char *session_id;
-    int64_t completed_seq;            /* number of the compaction_completed that follows */
+    int64_t completed_seq;                 /* number of the compaction_completed that follows */
     const struct message *const *messages; /* in order; no summaries, no system messages */
     size_t count;
 };

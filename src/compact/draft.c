@@ -4,6 +4,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "compact/attempt.h"
+#include "compact/shorten.h"
 
 /* --- a summary by the model ------------------------------------------------------------------ */
 

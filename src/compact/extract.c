@@ -18,7 +18,6 @@
 #define PATHS 8
 #define FIRST 3
 #define LAST 5
-#define MARK "…"
 #define NONE "(none)\n"
 
 /* What goes, without earlier summaries. */
@@ -40,12 +39,17 @@ static void end_section(struct buf *out, size_t start)
 
 /* ---- a message as one line ---- */
 
+static const char *or_empty(const char *s)
+{
+    return s ? s : "";
+}
+
 /* Somewhat more than will be shown, as cleaning and joining blanks changes the length. */
 static void add_piece(struct buf *out, const char *text, size_t max)
 {
     if (out->len > 0)
         buf_addch(out, ' ');
-    compact_add_cut(out, text ? text : "", max * 4, MARK);
+    utf8_add_cut(out, text, strlen(text), max * 4);
 }
 
 static void add_block(struct buf *out, const struct block *b, size_t max)
@@ -56,15 +60,15 @@ static void add_block(struct buf *out, const struct block *b, size_t max)
     if (b->type == BLOCK_REASONING || out->len > max * 4)
         return;
     if (b->type == BLOCK_TEXT) {
-        add_piece(out, b->text, max);
+        add_piece(out, or_empty(b->text), max);
         return;
     }
-    const char *name = b->type == BLOCK_IMAGE ? b->text : b->name;
+    const char *name = or_empty(b->type == BLOCK_IMAGE ? b->text : b->name);
     add_piece(out, before[b->type], NAME_BYTES);
-    compact_add_cut(out, name ? name : "", NAME_BYTES, MARK);
+    utf8_add_cut(out, name, strlen(name), NAME_BYTES);
     buf_addch(out, ']');
     if (b->type == BLOCK_TOOL_RESULT)
-        add_piece(out, b->text, max);
+        add_piece(out, or_empty(b->text), max);
 }
 
 /* Runs of blanks become one. */
@@ -84,7 +88,7 @@ static void add_one_line(struct buf *out, const char *text, size_t len, size_t m
     struct buf line = BUF_INIT;
     utf8_clean(&line, text, len, UTF8_ONE_LINE);
     squeeze(&line);
-    compact_add_cut(out, line.data, max, MARK);
+    utf8_add_cut(out, line.data, line.len, max);
     buf_release(&line);
 }
 
@@ -177,17 +181,15 @@ static bool begins_with_word(const char *s, const char *word)
 /* Where a text first speaks of work that is left, or NULL. */
 static const char *find_pending(const char *text)
 {
-    static const char *const words[] = {"todo", "next", "pending", "follow up", "remaining"};
-    static const bool initials[UCHAR_MAX + 1] = {
-        ['t'] = true, ['T'] = true, ['n'] = true, ['N'] = true, ['p'] = true,
-        ['P'] = true, ['f'] = true, ['F'] = true, ['r'] = true, ['R'] = true,
+    static const char *const words[UCHAR_MAX + 1] = {
+        ['t'] = "todo",      ['T'] = "todo",      ['n'] = "next",      ['N'] = "next",
+        ['p'] = "pending",   ['P'] = "pending",   ['f'] = "follow up", ['F'] = "follow up",
+        ['r'] = "remaining", ['R'] = "remaining",
     };
     for (; *text; text++) {
-        if (!initials[(unsigned char)*text])
-            continue;
-        for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-            if (begins_with_word(text, words[i]))
-                return text;
+        const char *word = words[(unsigned char)*text];
+        if (word && begins_with_word(text, word))
+            return text;
     }
     return NULL;
 }

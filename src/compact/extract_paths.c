@@ -98,10 +98,28 @@ static size_t run_length(const char *s, size_t len)
     return run;
 }
 
+/* Where the run begins that holds the next slash; `len`: there is none. */
+static size_t run_with_slash(const char *text, size_t len, size_t at)
+{
+    const char *slash = memchr(text + at, '/', len - at);
+    size_t start = slash ? (size_t)(slash - text) : len;
+    while (slash && start > at) {
+        size_t before = start - 1;
+        while (before > at && ((unsigned char)text[before] & 0xC0) == 0x80)
+            before--;
+        if (path_char(text + before, len - before) != start - before)
+            break;
+        start = before;
+    }
+    return start;
+}
+
 void path_set_add(struct path_set *s, const char *text, bool names)
 {
     size_t len = strlen(text);
     for (size_t at = 0; at < len && s->items.len < s->max;) {
+        if (!names && (at = run_with_slash(text, len, at)) == len)
+            break;
         size_t run = run_length(text + at, len - at);
         size_t path = run;
         while (path > 0 && text[at + path - 1] == '.')

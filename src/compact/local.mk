@@ -13,6 +13,8 @@ libtiro_a_SOURCES += \
 	src/compact/extract.h \
 	src/compact/extract_paths.c \
 	src/compact/extract_paths.h \
+	src/compact/input.c \
+	src/compact/input.h \
 	src/compact/mode.c \
 	src/compact/mode.h \
 	src/compact/mode_deterministic.c \
@@ -21,6 +23,7 @@ libtiro_a_SOURCES += \
 	src/compact/mode_recency_preserving.c \
 	src/compact/mode_structured.c \
 	src/compact/pairs.c \
+	src/compact/pairs.h \
 	src/compact/plan.c \
 	src/compact/plan.h \
 	src/compact/plan_rebuild.c \
@@ -33,6 +36,7 @@ libtiro_a_SOURCES += \
 	src/compact/summary.c \
 	src/compact/summary.h \
 	src/compact/summary_parts.c \
+	src/compact/summary_parts.h \
 	src/compact/summary_prompt.c \
 	src/compact/summary_prompt.h \
 	src/compact/summary_text.c \

@@ -2,8 +2,8 @@
 #include "compact/mode.h"
 #include "compact/turns.h"
 
-/* Kept turns are a tail without gaps: it begins behind the newest turn that is too large, and leaves
- * room below the threshold, or the history would have to be compacted again at once. */
+/* Kept turns are a tail without gaps: it begins behind the newest turn that is too large, and
+ * leaves room below the threshold, or the history would have to be compacted again at once. */
 static size_t kept_from(const struct compact_input *in, const struct turn_spans *turns)
 {
     size_t count = turns->items.len;

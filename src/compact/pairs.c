@@ -1,9 +1,9 @@
-/* Every call is answered, every result has its call. */
+#include "compact/pairs.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
-#include "compact/plan.h"
 
 /* A message of the rebuilt history and where it comes from. */
 struct slot {
@@ -53,14 +53,6 @@ static bool answers_call(struct group *g, const struct block *result)
         return true;
     }
     return false;
-}
-
-static struct message without_blocks(const struct message *m)
-{
-    struct message copy = *m;
-    copy.blocks.items = NULL;
-    copy.blocks.len = copy.blocks.cap = 0;
-    return copy;
 }
 
 static void add_unchanged(struct rebuild *out, const struct slot *s)
@@ -126,7 +118,7 @@ static void mend_results(struct group *g, size_t i, struct rebuild *out)
     if (count == all && !stubs) {
         add_unchanged(out, s);
     } else if (count > 0 || stubs) {
-        struct message m = without_blocks(s->m);
+        struct message m = message_without_blocks(s->m);
         for (size_t b = 0; b < all; b++)
             if (stays[b])
                 vec_push(&m.blocks, block_clone(&s->m->blocks.items[b]));
@@ -190,7 +182,7 @@ static size_t find_group(const struct slots *slots, size_t i, struct group *g)
     return i;
 }
 
-void compact_repair_pairs(const struct message *old, size_t count, struct rebuild *r)
+void compact_repair_pairs(const struct message *old, struct rebuild *r)
 {
     struct slots slots = {.items = {0}};
     struct rebuild mended = {.parts = {0}};
@@ -203,5 +195,4 @@ void compact_repair_pairs(const struct message *old, size_t count, struct rebuil
     vec_release(&slots.items);
     rebuild_release(r);
     *r = mended;
-    (void)count;
 }

@@ -31,7 +31,7 @@ static bool has_content(const struct message *m)
     return false;
 }
 
-static bool is_held(const struct compact_input *in, size_t i)
+bool compact_is_held(const struct compact_input *in, size_t i)
 {
     const struct message *m = &in->messages[i];
     return m->pinned || m->role == ROLE_SYSTEM || i == in->open;
@@ -49,7 +49,7 @@ static void put_back(const struct compact_input *in, enum compact_fate *fates)
 {
     for (size_t i = 0; i < in->count; i++) {
         const struct message *m = &in->messages[i];
-        if (fates[i] == FATE_STAYS || !is_held(in, i))
+        if (fates[i] == FATE_STAYS || !compact_is_held(in, i))
             continue;
         if (!has_block(m, BLOCK_TOOL_CALL))
             fates[i] = FATE_STAYS;
@@ -91,7 +91,7 @@ static int64_t let_go(const struct compact_input *in, enum compact_fate *fates, 
                       size_t end, int64_t left)
 {
     for (size_t i = first; i < end && (left > in->fit || follows_gone(in, fates, i)); i++) {
-        if (fates[i] == FATE_STAYS && !is_held(in, i))
+        if (fates[i] == FATE_STAYS && !compact_is_held(in, i))
             left -= in->estimates[i];
         fates[i] = FATE_GOES;
     }

@@ -1,5 +1,6 @@
 /* The messages that come of a plan. */
 #include "compact/mode.h"
+#include "compact/pairs.h"
 #include "compact/shorten.h"
 #include "compact/turns.h"
 
@@ -12,9 +13,7 @@ static struct message summary_message(const struct message *first, const char *t
 
 static struct message text_alone(const struct message *old)
 {
-    struct message m = *old;
-    m.blocks.items = NULL;
-    m.blocks.len = m.blocks.cap = 0;
+    struct message m = message_without_blocks(old);
     for (size_t i = 0; i < old->blocks.len; i++) {
         const struct block *b = &old->blocks.items[i];
         if (b->type == BLOCK_TEXT || b->type == BLOCK_IMAGE)
@@ -65,5 +64,5 @@ void compact_plan_rebuild(const struct compact_mode *mode, const struct compact_
         else if (p->fates.items[i] == FATE_TEXT_STAYS)
             rebuild_rewrite(out, i, text_alone(&in->messages[i]));
     }
-    compact_repair_pairs(in->messages, in->count, out);
+    compact_repair_pairs(in->messages, out);
 }

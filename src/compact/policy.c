@@ -82,9 +82,21 @@ static bool same_name(const char *a, const char *b)
     return strcmp(a ? a : "", b ? b : "") == 0;
 }
 
+/* "provider/" alone is that provider's own model, before it was asked which that is. */
+static bool is_own_model(const char *label, const char *model)
+{
+    size_t len = label ? strlen(label) : 0;
+    return len > 0 && label[len - 1] == '/' && model && strncmp(label, model, len) == 0;
+}
+
+static bool same_model(const char *a, const char *b)
+{
+    return same_name(a, b) || is_own_model(a, b) || is_own_model(b, a);
+}
+
 static bool same_key(const struct compaction_state *state, const char *mode, const char *model)
 {
-    return same_name(state->failed_mode, mode) && same_name(state->failed_model, model);
+    return same_name(state->failed_mode, mode) && same_model(state->failed_model, model);
 }
 
 bool compact_suspended(const struct compaction_state *state, const char *mode, const char *model)

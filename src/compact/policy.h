@@ -35,13 +35,13 @@ int64_t compact_threshold(const struct compact_settings *s, const struct compact
  * first turn. */
 struct compact_counters {
     int turn;
-    int last_attempt;        /* as struct compaction_state has it, in the same unit; -1 never */
-    int64_t last_input;      /* tokens of the last response; -1 unknown */
-    int64_t estimate;        /* of the history with the new message */
-    int64_t request;         /* of the whole next request: system, tools, history */
-    bool suspended;          /* the breaker is open for the mode and model that would be used */
-    bool bypassed;           /* the guard was passed by in this turn, and no room was made */
-    bool micro_useful;       /* there is a tool result that micro-compaction may shorten */
+    int last_attempt;   /* as struct compaction_state has it, in the same unit; -1 never */
+    int64_t last_input; /* tokens of the last response; -1 unknown */
+    int64_t estimate;   /* of the history with the new message */
+    int64_t request;    /* of the whole next request: system, tools, history */
+    bool suspended;     /* the breaker is open for the mode and model that would be used */
+    bool bypassed;      /* the guard was passed by in this turn, and no room was made */
+    bool micro_useful;  /* there is a tool result that micro-compaction may shorten */
 };
 
 struct compact_decision {

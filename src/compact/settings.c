@@ -1,5 +1,6 @@
 #include "compact/settings.h"
 
+#include <assert.h>
 #include <stdio.h>
 
 #include "compact/mode.h"
@@ -16,6 +17,7 @@ static double clamped(const struct config *config, enum config_key key, const st
     bool low = value < b->min;
     if (!low && value <= b->max)
         return value;
+    assert((size_t)w->count < sizeof w->text / sizeof *w->text);
     snprintf(w->text[w->count], sizeof w->text[w->count], "[compaction] %s = %.40s: %s is used",
              config_key_info(key)->name, config_string(config, key),
              low ? b->min_text : b->max_text);

@@ -12,15 +12,6 @@
 #define PLACEHOLDER_BEGIN "[tool result of "
 #define PLACEHOLDER_END " bytes left out]"
 
-void compact_add_cut(struct buf *out, const char *text, size_t max, const char *mark)
-{
-    size_t len = strlen(text);
-    size_t cut = utf8_cut_bytes(text, len, max);
-    buf_add(out, text, cut);
-    if (cut < len)
-        buf_addstr(out, mark);
-}
-
 /* The shorter text of a tool result, or NULL where it stays as it is; the caller frees. */
 typedef char *shorten_result(const struct compact_settings *s, const char *text);
 
@@ -87,9 +78,7 @@ static bool gets_shorter(const struct compact_input *in, size_t i, size_t newest
 static struct message shortened(const struct compact_input *in, size_t i, shorten_result *shorten)
 {
     const struct message *old = &in->messages[i];
-    struct message m = *old;
-    m.blocks.items = NULL;
-    m.blocks.len = m.blocks.cap = 0;
+    struct message m = message_without_blocks(old);
     for (size_t b = 0; b < old->blocks.len; b++) {
         struct block block = old->blocks.items[b];
         char *text = shorter(in, &block, shorten);

@@ -6,6 +6,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/utf8.h"
+#include "compact/summary_parts.h"
 #include "compact/summary_prompt.h"
 #include "compact/summary_text.h"
 
@@ -241,12 +242,14 @@ static void add_first(const struct making *m, const struct summary_part *part, c
         vec_push(&out->items, text_message(lead));
 }
 
-static int64_t estimate(const struct message_list *list, const char *system)
+/* The messages before and behind the part's own are few. */
+static int64_t estimate(const struct message_list *list, size_t own,
+                        const struct summary_part *part, const char *system)
 {
-    int64_t tokens = system ? text_tokens(system) : 0;
-    for (size_t i = 0; i < list->items.len; i++)
+    int64_t tokens = part->tokens + (system ? text_tokens(system) : 0);
+    for (size_t i = 0; i < own; i++)
         tokens += message_estimate_tokens(&list->items.items[i]);
-    return tokens;
+    return tokens + message_estimate_tokens(&vec_last(&list->items));
 }
 
 static enum summary_result summarise(struct making *m, const struct summary_part *part,
@@ -265,7 +268,7 @@ static enum summary_result summarise(struct making *m, const struct summary_part
                                     .message_count = list.items.len,
                                     .max_output = m->max_output,
                                     .window = m->s->window,
-                                    .estimate = estimate(&list, m->system)};
+                                    .estimate = estimate(&list, own, part, m->system)};
     enum summary_result result = call(m, &request, text);
     if (own > 0)
         message_release(&list.items.items[0]);
@@ -316,7 +319,7 @@ enum summary_result summary_make(const struct summary_job *job, const struct sum
     *out = (struct summary){.usage = USAGE_UNKNOWN};
     failure_clear(failure);
     if (!measure(&m))
-        return overflow(&m, "the model's window is too small for a summary");
+        return overflow(&m, "it leaves no room for a summary");
     make_parts(&m, &parts);
     enum summary_result result = fold(&m, &parts);
     summary_parts_release(&parts);

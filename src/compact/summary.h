@@ -72,18 +72,4 @@ enum summary_result summary_make(const struct summary_job *job, const struct sum
                                  const struct summary_host *host, struct summary *out,
                                  struct failure *failure);
 
-/* Pure parts, for tests: the messages that go as the messages of a request (tool calls and results
- * as text, reasoning left out, images named), and the borders at which they are folded into parts
- * of at most `budget` tokens (message_estimate_tokens()). A message that is longer than a part is
- * split at grapheme borders; one without anything to say is left out. */
-struct summary_part {
-    VEC(struct message) messages; /* owned */
-};
-struct summary_parts {
-    VEC(struct summary_part) items;
-};
-void summary_parts_make(const struct compact_input *in, const struct compact_plan *p,
-                        int64_t budget, struct summary_parts *out); /* budget 0: one part */
-void summary_parts_release(struct summary_parts *p);
-
 #endif

@@ -1,10 +1,11 @@
+#include "compact/summary_parts.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/utf8.h"
-#include "compact/summary.h"
 #include "compact/summary_text.h"
 
 /* Of an image's path or URL; one that holds the picture itself is megabytes long. */
@@ -22,7 +23,7 @@ static void add_image(struct buf *out, const struct block *b)
     if (strncmp(name, "data:", 5) == 0)
         buf_addstr(out, "without a name");
     else
-        compact_add_cut(out, name, IMAGE_NAME_BYTES, "…");
+        utf8_add_cut(out, name, strlen(name), IMAGE_NAME_BYTES);
     if (b->media_type)
         buf_addf(out, ", %s", b->media_type);
     buf_addch(out, ']');
@@ -79,19 +80,18 @@ static struct message plain_message(const struct message *m, const char *text, s
 /* Parts being filled in order. */
 struct filling {
     struct summary_parts *out;
-    int64_t budget, used; /* tokens, of the newest part */
+    int64_t budget; /* tokens of a part; 0: no bound */
 };
 
 static void put(struct filling *f, struct message m)
 {
     int64_t size = message_estimate_tokens(&m);
-    bool full = f->budget > 0 && f->used > 0 && f->used + size > f->budget;
-    if (f->out->items.len == 0 || full) {
+    int64_t used = f->out->items.len > 0 ? vec_last(&f->out->items).tokens : 0;
+    bool full = f->budget > 0 && used > 0 && used + size > f->budget;
+    if (f->out->items.len == 0 || full)
         vec_push(&f->out->items, (struct summary_part){0});
-        f->used = 0;
-    }
     vec_push(&vec_last(&f->out->items).messages, m);
-    f->used += size;
+    vec_last(&f->out->items).tokens += size;
 }
 
 /* Oldest first; a message that no part can hold fills several. */

@@ -6,7 +6,7 @@
 
 #include "base/buf.h"
 #include "base/embedded.h"
-#include "compact/plan.h"
+#include "base/utf8.h"
 
 /* What stands in a prompt's file as {name}. */
 struct value {
@@ -32,7 +32,8 @@ static void add_filled(struct buf *out, const char *text, const struct value *va
         size_t name = *text ? strcspn(text + 1, "}") : 0;
         const struct value *v = *text ? find_value(values, text + 1, name) : NULL;
         if (v) {
-            compact_add_cut(out, v->text, v->max > 0 ? v->max : strlen(v->text), "…");
+            size_t len = strlen(v->text);
+            utf8_add_cut(out, v->text, len, v->max > 0 ? v->max : len);
             text += name + 2;
         } else if (*text) {
             buf_addch(out, *text++);

@@ -19,6 +19,7 @@ void compact_turns(const struct compact_input *in, struct turn_spans *out);
 /* Where the newest turn begins, be it complete or not; `count` without messages. */
 size_t compact_newest_turn(const struct compact_input *in);
 
+/* Of messages [first, end), without earlier summaries. */
 int64_t compact_tokens(const struct compact_input *in, size_t first, size_t end);
 
 #endif

@@ -12,21 +12,13 @@
 #define LAST 5
 #define REQUESTS 3
 
-static void add_cut(struct buf *out, const char *text, size_t len, size_t max)
-{
-    size_t cut = utf8_cut_bytes(text, len, max);
-    buf_add(out, text, cut);
-    if (cut < len)
-        buf_addstr(out, "…");
-}
-
 /* The first line that is not empty. */
 static void add_line(struct buf *out, const char *text)
 {
     size_t len;
     text += strspn(text, " \t\n\r");
     len = strcspn(text, "\n");
-    add_cut(out, text, len, LINE_BYTES);
+    utf8_add_cut(out, text, len, LINE_BYTES);
     buf_addch(out, '\n');
 }
 
@@ -81,7 +73,7 @@ static void add_answer(struct buf *out, const struct message *messages, size_t c
         return;
     text = message_text(&messages[at]);
     buf_addstr(out, "\n### Current work\n\n");
-    add_cut(out, text, strlen(text), ANSWER_BYTES);
+    utf8_add_cut(out, text, strlen(text), ANSWER_BYTES);
     buf_addch(out, '\n');
     free(text);
 }
@@ -110,7 +102,7 @@ static void add_prompt(struct buf *out, const char *prompt)
         buf_addstr(out, "There is nothing to summarise yet.\n");
         return;
     }
-    add_cut(out, rest + 2, strlen(rest + 2), (size_t)LAST * ANSWER_BYTES);
+    utf8_add_cut(out, rest + 2, strlen(rest + 2), (size_t)LAST * ANSWER_BYTES);
     buf_addch(out, '\n');
 }
 

@@ -9,6 +9,9 @@
 
 /* Below this our estimate is too rough to accuse the server of dropping the prompt's front. */
 #define MIN_ESTIMATE 500
+/* Tokens by which the frame of a message in our estimate, JSON, is longer than in a template. */
+#define FRAME_TOKENS 15
+
 /* What to ask for when nobody says: the server's own default is too small for a conversation. */
 
 static void add_headers(const struct endpoint *endpoint, struct http_headers *out)
@@ -35,6 +38,13 @@ static enum stop_reason find_reason(const char *name)
     return strcmp(name, "length") == 0 ? STOP_MAX_TOKENS : STOP_OTHER;
 }
 
+/* An estimate may be off by a third, a server that cut the prompt is off by much more. */
+static bool is_cut(const struct request *request, int64_t counted)
+{
+    int64_t estimate = request->estimate - FRAME_TOKENS * (int64_t)request->message_count;
+    return counted > 0 && estimate > MIN_ESTIMATE && counted < estimate / 2;
+}
+
 static void take_end(struct stream *s, const struct json *event)
 {
     struct response *r = s->response;
@@ -42,9 +52,7 @@ static void take_end(struct stream *s, const struct json *event)
     r->usage.output = json_get_int(event, "eval_count", -1);
     stream_stop(s, find_reason(json_get_string(event, "done_reason")));
     s->ended = true;
-    /* An estimate may be off by a third, a server that cut the prompt is off by much more. */
-    r->prompt_truncated = r->usage.input > 0 && s->request->estimate > MIN_ESTIMATE &&
-                          r->usage.input < s->request->estimate / 2;
+    r->prompt_truncated = is_cut(s->request, r->usage.input);
 }
 
 static bool take_event(struct stream *s, void *state, const struct json *event)

@@ -222,13 +222,19 @@ bool journal_write_row(struct journal *j, struct error *e)
     return true;
 }
 
+/* What the history is now will be asked for without its log. */
+static bool ends_something(const struct journal *j, enum event_type type)
+{
+    return is_run_end(type) || (type == EVENT_COMPACTION_FAILED && !j->history.running);
+}
+
 static bool keep_with_row(struct journal *j, const struct event *ev, struct error *e)
 {
     bool stored = j->stored;
     if (!store_begin(j->store, e))
         return false;
     if (journal_write_row(j, e) && event_log_append(j->store, ev, e) &&
-        (!is_run_end(ev->type) || snapshot_save(j->store, j->info.id, &j->history, e)) &&
+        (!ends_something(j, ev->type) || snapshot_save(j->store, j->info.id, &j->history, e)) &&
         store_commit(j->store, e))
         return true;
     store_rollback(j->store);

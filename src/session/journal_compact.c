@@ -42,10 +42,9 @@ static bool keep_event(struct journal *j, const struct event *ev, struct error *
 
 /* ---- a compaction ---- */
 
+/* Without summaries, which were indexed as what they stand for, and the system's messages. */
 struct dropped {
-    VEC(const struct message *)
-    messages; /* but for summaries, which were indexed as what they
-                 stand for, and the system's */
+    VEC(const struct message *) messages;
 };
 
 static struct dropped dropped_of(const struct history *h, const struct rebuild *r)

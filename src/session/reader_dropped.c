@@ -24,8 +24,7 @@ struct page {
     size_t limit;
 };
 
-/* --- which events ------------------------------------------------------------------------------
- */
+/* --- which events --- */
 
 /* -1: none. JSON has doubles, and a text may have been written by anybody. */
 static int64_t read_seq(const struct json *v)
@@ -60,8 +59,7 @@ static bool read_ranges(const char *text, int64_t before, struct ranges *out)
     return ok;
 }
 
-/* --- reading them ------------------------------------------------------------------------------
- */
+/* --- reading them --- */
 
 struct search {
     int64_t seq;

@@ -19,8 +19,7 @@ void worker_read_compaction(struct worker *w, const struct service_options *o)
     w->last_cached = -1;
 }
 
-/* --- who writes summaries ----------------------------------------------------------------------
- */
+/* --- who writes summaries --- */
 
 struct wish {
     const char *provider, *model; /* NULL: that provider's own */
@@ -107,13 +106,17 @@ static char *summary_label(struct worker *w)
     return b ? label_of(b) : NULL;
 }
 
-/* --- when it happens ---------------------------------------------------------------------------
- */
+/* --- when it happens --- */
+
+struct compact_limits worker_limits(const struct worker *w)
+{
+    return (struct compact_limits){.window = w->backend.facts.window,
+                                   .max_output = w->backend.facts.max_output};
+}
 
 int64_t worker_threshold(const struct worker *w)
 {
-    const struct compact_limits limits = {.window = w->backend.facts.window,
-                                          .max_output = w->backend.facts.max_output};
+    const struct compact_limits limits = worker_limits(w);
     return w->compaction ? compact_threshold(&w->compact, &limits) : 0;
 }
 
@@ -130,8 +133,7 @@ bool worker_suspended(struct worker *w)
     return suspended;
 }
 
-/* --- the user's word on a draft ----------------------------------------------------------------
- */
+/* --- the user's word on a draft --- */
 
 static void tell_draft(struct worker *w, const struct draft *draft)
 {
@@ -182,8 +184,7 @@ void do_draft(struct worker *w, struct command *c)
     r->answered = true;
 }
 
-/* --- the ladder's effects ----------------------------------------------------------------------
- */
+/* --- the ladder's effects --- */
 
 static enum commit_result commit(void *worker, struct event *completed, struct error *e)
 {
@@ -208,8 +209,7 @@ void worker_equip(struct worker *w, struct agent *a)
     a->summary_label = summary_label(w);
 }
 
-/* --- commands ----------------------------------------------------------------------------------
- */
+/* --- commands --- */
 
 static bool unknown_mode(const char *name, struct error *e)
 {
@@ -295,14 +295,26 @@ static int64_t newest_message(const struct history *h)
     return 0;
 }
 
+static bool has_pin(const struct history *h, int64_t seq, bool pinned)
+{
+    for (size_t i = 0; i < h->messages.len; i++)
+        if (h->messages.items[i].seq == seq)
+            return h->messages.items[i].pinned == pinned;
+    return false;
+}
+
 static bool pin(struct worker *w, const struct command *c, struct error *e)
 {
+    bool wanted = c->limit == 1;
     if (!may_change(w, e) || !worker_need_history(w, e))
         return false;
     int64_t seq = c->number > 0 ? c->number : newest_message(&w->journal.history);
     if (seq == 0)
         return err_set(e, ERR_USAGE, "there is no message to pin yet; send one first");
-    return journal_pin(&w->journal, seq, c->limit == 1, e);
+    if (has_pin(&w->journal.history, seq, wanted))
+        return err_set(e, ERR_USAGE,
+                       wanted ? "that message is pinned already" : "that message is not pinned");
+    return journal_pin(&w->journal, seq, wanted, e);
 }
 
 void do_pin(struct worker *w, struct command *c)

@@ -97,24 +97,15 @@ static void foresee(struct context *c, const struct worker *w, const struct comp
 static void add_history(struct context *c, const struct worker *w)
 {
     const struct history *h = &w->journal.history;
-    int64_t *estimates = mem_alloc((h->messages.len + 1) * sizeof *estimates);
+    const struct compact_limits limits = worker_limits(w);
+    const struct compact_input in = compact_input_of(h, &w->compact, &limits);
     struct compact_plan plan = {0};
-    for (size_t i = 0; i < h->messages.len; i++)
-        estimates[i] = message_estimate_tokens(&h->messages.items[i]);
-    const struct compact_input in = {.messages = h->messages.items,
-                                     .count = h->messages.len,
-                                     .estimates = estimates,
-                                     .open = h->running ? h->run_first : h->messages.len,
-                                     .settings = &w->compact,
-                                     .threshold = c->threshold,
-                                     .window = c->window};
     if (w->compaction)
         foresee(c, w, &in, &plan);
     for (size_t i = 0; i < h->messages.len; i++)
-        add_message(c, &h->messages.items[i], estimates[i],
+        add_message(c, &h->messages.items[i], h->estimates.items[i],
                     i < plan.fates.len && plan.fates.items[i] == FATE_GOES);
     compact_plan_release(&plan);
-    free(estimates);
 }
 
 static void fill(struct context *c, struct worker *w)

@@ -116,6 +116,7 @@ void worker_read_compaction(struct worker *w, const struct service_options *o);
 void worker_forget_summariser(struct worker *w);
 /* Whether automatic compaction stopped, and from how many tokens on it would happen. */
 bool worker_suspended(struct worker *w);
+struct compact_limits worker_limits(const struct worker *w);
 int64_t worker_threshold(const struct worker *w);
 void do_compact(struct worker *w, struct command *c);
 void do_uncompact(struct worker *w, struct command *c);

@@ -19,18 +19,26 @@ static const char save_counters_sql[] =
 static const char save_message_sql[] =
     "INSERT OR REPLACE INTO snapshot_message (session, position, message)"
     " SELECT key, ?2, ?3 FROM session WHERE id = ?1";
-static const char cut_sql[] =
-    "DELETE FROM snapshot_message WHERE session = " KEY " AND position >= ?2";
+/* What a compaction leaves behind its end goes a piece at a time, from the end, so that thousands
+ * of rows are no wait: nobody reads them. */
+static const char trim_sql[] = "DELETE FROM snapshot_message WHERE session = " KEY
+                               " AND position IN"
+                               " (SELECT position FROM snapshot_message WHERE session = " KEY
+                               " AND position >= ?2"
+                               " ORDER BY position DESC LIMIT 200)";
 static const char has_sql[] =
     "SELECT 1 FROM snapshot_message WHERE session = " KEY " AND position = ?2";
 static const char drop_sql[] = "DELETE FROM snapshot WHERE session = " KEY;
+static const char drop_messages_sql[] = "DELETE FROM snapshot_message WHERE session = " KEY;
 
 /* A snapshot that knows more than the log has nothing to stand on. */
 static const char counters_sql[] =
     "SELECT counters, seq FROM snapshot WHERE session = " KEY
     " AND seq <= (SELECT max(seq) FROM event WHERE session = " KEY ")";
 static const char messages_sql[] =
-    "SELECT message, position FROM snapshot_message WHERE session = " KEY " ORDER BY position";
+    "SELECT message, position FROM snapshot_message WHERE session = " KEY
+    " AND position < ?2"
+    " ORDER BY position";
 static const char exists_sql[] = "SELECT 1 FROM session WHERE id = ?";
 
 /* A statement about a session and, if it has two parameters, a place in it. */
@@ -77,10 +85,10 @@ static bool save_message(struct store *s, const char *session_id, size_t positio
     return ok;
 }
 
-static bool cut(struct store *s, const char *session_id, size_t position, struct error *e)
+static bool trim(struct store *s, const char *session_id, size_t position, struct error *e)
 {
     struct query q;
-    if (!begin_for(&q, s, cut_sql, session_id, e))
+    if (!begin_for(&q, s, trim_sql, session_id, e))
         return false;
     query_int(&q, (int64_t)position);
     return query_run(&q, e);
@@ -108,7 +116,7 @@ static bool save(struct store *s, const char *session_id, const struct history *
 {
     size_t first;
     bool ok = find_first(s, session_id, h, &first, e) && save_counters(s, session_id, h, e) &&
-              cut(s, session_id, h->messages.len, e);
+              trim(s, session_id, h->messages.len, e);
     for (size_t i = ok ? first : h->messages.len; i < h->messages.len && ok; i++)
         ok = save_message(s, session_id, i, &h->messages.items[i], e);
     return ok;
@@ -129,8 +137,8 @@ bool snapshot_drop(struct store *s, const char *session_id, struct error *e)
     struct query q;
     if (!store_enter(s, &began, e))
         return false;
-    bool ok =
-        begin_for(&q, s, drop_sql, session_id, e) && query_run(&q, e) && cut(s, session_id, 0, e);
+    bool ok = begin_for(&q, s, drop_sql, session_id, e) && query_run(&q, e) &&
+              begin_for(&q, s, drop_messages_sql, session_id, e) && query_run(&q, e);
     return store_leave(s, began, ok, e);
 }
 
@@ -166,6 +174,15 @@ static bool load_counters(struct store *s, const char *session_id, struct loaded
     return result != QUERY_FAILED;
 }
 
+/* How many messages belong to it; there may be more rows. */
+static int64_t message_count(const struct loaded *l)
+{
+    struct json *v = json_parse(l->counters, strlen(l->counters), NULL);
+    int64_t count = json_get_int(v, "messages", 0);
+    json_free(v);
+    return count;
+}
+
 /* False, and what is wrong with the snapshot in `cause`, when the row is not the next message. */
 static bool add_message(const struct query *q, struct loaded *l, struct error *cause)
 {
@@ -188,6 +205,7 @@ static bool load_messages(struct store *s, const char *session_id, struct loaded
     enum query_result result = QUERY_DONE;
     if (!begin_for(&q, s, messages_sql, session_id, e))
         return false;
+    query_int(&q, message_count(l));
     l->whole = true;
     while (l->whole && (result = query_step(&q, e)) == QUERY_ROW)
         l->whole = add_message(&q, l, cause);
@@ -275,10 +293,9 @@ static void pass_over(struct history *h, const struct undone_list *undone)
     vec_release(&completed);
 }
 
-bool snapshot_resume(struct store *s, const char *session_id, struct history *out, struct error *e)
+static bool resume(struct store *s, const char *session_id, struct history *out, struct error *e)
 {
     struct undone_list undone = {0};
-    history_init(out);
     bool ok = exists(s, session_id, e) && event_log_undone(s, session_id, &undone, e) &&
               load(s, session_id, &undone, out, e);
     if (ok) {
@@ -286,9 +303,20 @@ bool snapshot_resume(struct store *s, const char *session_id, struct history *ou
         ok = event_log_read(s, session_id, out->applied_seq, apply, out, e);
     }
     vec_release(&undone.items);
-    if (!ok)
-        history_release(out);
     return ok;
+}
+
+/* One look at the database: another process may be compacting the session, or undoing it. */
+bool snapshot_resume(struct store *s, const char *session_id, struct history *out, struct error *e)
+{
+    bool began;
+    history_init(out);
+    if (!store_step_begin(s, &began, e))
+        return false;
+    if (store_step_end(s, began, resume(s, session_id, out, e), e))
+        return true;
+    history_release(out);
+    return false;
 }
 
 bool snapshot_counters(struct store *s, const char *session_id, struct snapshot_counters *out,

@@ -8,8 +8,9 @@
 #include "chat/history.h"
 #include "store/store.h"
 
-/* Writes the counters and the messages from h->unsaved on, takes away what is behind them, and sets
- * h->unsaved to the end. After a transaction that was rolled back the caller sets h->unsaved to 0.
+/* Writes the counters and the messages from h->unsaved on, takes away a part of what is behind them
+ * (which nobody reads), and sets h->unsaved to the end. After a transaction that was rolled back
+ * the caller sets h->unsaved to 0.
  */
 bool snapshot_save(struct store *s, const char *session_id, struct history *h, struct error *e);
 

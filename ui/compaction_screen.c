@@ -1,4 +1,4 @@
-#include "ui/compaction_view.h"
+#include "ui/compaction_screen.h"
 
 #include "ui/compaction_detail.h"
 #include "ui/cover.h"
@@ -10,7 +10,7 @@ static void send(void *context, struct command *c)
     service_send(app->service, c);
 }
 
-void compaction_view_open(struct app *app, int64_t seq)
+void compaction_screen_open(struct app *app, int64_t seq)
 {
     const struct compaction_host host = {&app->keymap, send, app};
     cover_close(app);
@@ -19,31 +19,31 @@ void compaction_view_open(struct app *app, int64_t seq)
     app_touch_now(app, DIRTY_ALL);
 }
 
-void compaction_view_close(struct app *app)
+void compaction_screen_close(struct app *app)
 {
     compaction_detail_free(app->compaction_screen);
     app->compaction_screen = NULL;
     app_touch_now(app, DIRTY_ALL);
 }
 
-void compaction_view_key(struct app *app, enum action action, const struct key *key)
+void compaction_screen_key(struct app *app, enum action action, const struct key *key)
 {
     enum compaction_result result = compaction_detail_key(app->compaction_screen, action, key);
     int64_t message = compaction_detail_message(app->compaction_screen);
     app_touch_now(app, DIRTY_BODY);
     if (result != COMPACTION_STAYS)
-        compaction_view_close(app);
+        compaction_screen_close(app);
     if (result == COMPACTION_JUMP)
         jump_to(app, message);
 }
 
-void compaction_view_click(struct app *app, int row)
+void compaction_screen_click(struct app *app, int row)
 {
     compaction_detail_click(app->compaction_screen, row);
     app_touch_now(app, DIRTY_BODY);
 }
 
-void compaction_view_take(struct app *app, const struct notice *n)
+void compaction_screen_take(struct app *app, const struct notice *n)
 {
     if (!app->compaction_screen)
         return;
@@ -51,7 +51,7 @@ void compaction_view_take(struct app *app, const struct notice *n)
     app_touch_now(app, DIRTY_BODY);
 }
 
-bool compaction_view_failed(struct app *app, const struct notice *n, const char *words)
+bool compaction_screen_failed(struct app *app, const struct notice *n, const char *words)
 {
     return app->compaction_screen &&
            compaction_detail_failed(app->compaction_screen, n->command, words);

@@ -1,0 +1,62 @@
+#include "tests/seen.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/buf.h"
+#include "base/utf8.h"
+
+static void check_clean(const char *text, size_t len)
+{
+    assert_true(utf8_valid(text, len));
+    for (size_t at = 0; at < len;) {
+        uint32_t cp;
+        at += utf8_decode(text + at, len - at, &cp);
+        assert_true(cp >= 0x20 && cp != 0x7f && !(cp >= 0x80 && cp < 0xa0) &&
+                    !(cp >= 0x202a && cp <= 0x202e));
+    }
+}
+
+void seen_check(const struct rows *rows, int width, int height)
+{
+    assert_int_equal(rows->list.len, height);
+    for (size_t i = 0; i < rows->list.len; i++) {
+        const struct row *row = &rows->list.items[i];
+        check_clean(rows->text.data + row->text, row->len);
+        assert_int_equal(rows_width(rows, i), width);
+    }
+}
+
+const char *seen_row(const struct rows *rows, size_t index)
+{
+    static struct buf text = BUF_INIT;
+    assert_true(index < rows->list.len);
+    const struct row *row = &rows->list.items[index];
+    buf_clear(&text);
+    buf_add(&text, rows->text.data + row->text, row->len);
+    return text.data;
+}
+
+size_t seen_find(const struct rows *rows, const char *text)
+{
+    for (size_t i = 0; i < rows->list.len; i++)
+        if (strstr(seen_row(rows, i), text))
+            return i;
+    return SIZE_MAX;
+}
+
+char *seen_transcript(struct transcript *t)
+{
+    struct buf out = BUF_INIT;
+    size_t count;
+    const struct transcript_row *rows = transcript_rows(t, &count);
+    for (size_t i = 0; i < count; i++) {
+        buf_addstr(&out, seen_row(rows[i].rows, rows[i].index));
+        buf_addch(&out, '\n');
+    }
+    return buf_take(&out);
+}

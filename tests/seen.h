@@ -1,0 +1,21 @@
+/* What a view shows, as a person reads it. */
+#ifndef TESTS_SEEN_H
+#define TESTS_SEEN_H
+
+#include <stddef.h>
+
+#include "ui/rows.h"
+#include "ui/transcript.h"
+
+/* Fails unless the rows fill the place exactly and hold nothing that acts on a terminal. */
+void seen_check(const struct rows *rows, int width, int height);
+
+const char *seen_row(const struct rows *rows, size_t index); /* until the next call */
+
+/* The first row with this text; SIZE_MAX: none. */
+size_t seen_find(const struct rows *rows, const char *text);
+
+/* All rows that a transcript shows, each with a newline. The caller frees. */
+char *seen_transcript(struct transcript *t);
+
+#endif
