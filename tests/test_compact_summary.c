@@ -619,7 +619,7 @@ static void a_window_too_small_for_anything_overflows_without_a_call(void **stat
     assert_int_equal(make(), SUMMARY_OVERFLOW);
     assert_int_equal(b.script.sent.len, 0);
     assert_int_equal(b.failure.kind, FAILURE_OVERFLOW);
-    contains(b.failure.text, "too small");
+    contains(b.failure.text, "no room");
 }
 
 static void progress_tells_the_part(void **state)
