@@ -744,6 +744,10 @@ static void a_fork_is_made_as_before(void **state)
     talk(s, 2);
     compact_now(s);
     surface_send_for(s, COMMAND_FORK, NULL, NULL, -1);
+    notice_free(surface_expect(s, NOTICE_SESSION)); /* the fork is open */
+    struct notice *n = surface_expect(s, NOTICE_SESSION);
+    assert_true(n->meters.estimate > 0);
+    notice_free(n);
     notice_free(surface_expect(s, NOTICE_DONE));
     free(surface_ask(s, "next"));
     assert_non_null(strstr(last_body(), "This is message number 1"));

@@ -401,6 +401,9 @@ void do_fork(struct worker *w, struct command *c)
     struct error e = {0};
     struct session_info fork = {0};
     if (fork_session(w, c, &fork, &e) && open_session(w, fork.id, JOURNAL_RESUME, &e)) {
+        /* It has no snapshot yet that the meters could be read off. */
+        w->journal.loaded = journal_load(&w->journal, &e);
+        tell_session(w, false);
         tell_done(w, c, fork.id);
         choose_and_tell(w, c);
     } else {
