@@ -541,7 +541,11 @@ static void c_asks_before_it_compacts(void **state)
 static void c_says_where_nothing_is_shortened(void **state)
 {
     (void)state;
+    give(answer_of("handoff"));
+    assert_shown("c shorten");
     give(answer_of(NULL));
+    assert_not_shown("c shorten");
+    assert_shown("Esc close");
     forget_sent();
     letter('c');
     assert_int_equal(letter('y'), CONTEXT_STAYS);

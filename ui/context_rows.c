@@ -326,13 +326,19 @@ static void draw_hints(struct context_view *v)
                                         {ACTION_JUMP, NULL, N_("go there")},
                                         {ACTION_NONE, "n", N_("next that goes")},
                                         {ACTION_HELP, NULL, N_("help")}};
+    static const struct hint fixed[] = {{ACTION_SEND, NULL, N_("unfold")},
+                                        {ACTION_CANCEL, NULL, N_("close")},
+                                        {ACTION_JUMP, NULL, N_("go there")},
+                                        {ACTION_HELP, NULL, N_("help")}};
     size_t width = (size_t)v->width;
     if (v->asks_compact)
         remark_row(&v->rows, _("Shorten the conversation now? y/n"), STYLE_WARNING, width);
     else if (v->remark.text)
         remark_row(&v->rows, v->remark.text, v->remark.style, width);
-    else
+    else if (v->context.mode)
         hints_row(&v->rows, v->host.keymap, hints, sizeof hints / sizeof *hints, width);
+    else /* nothing is shortened, so nothing is pinned */
+        hints_row(&v->rows, v->host.keymap, fixed, sizeof fixed / sizeof *fixed, width);
 }
 
 void context_view_resize(struct context_view *v, int width, int height)
