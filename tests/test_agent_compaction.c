@@ -318,7 +318,7 @@ static void an_overflow_without_compaction_fails_the_turn(void **state)
 /* --- failures ----------------------------------------------------------------------------------
  */
 
-static void a_failed_summary_costs_the_turn_nothing(void **state)
+static void check_6_a_failed_summary_costs_the_turn_nothing(void **state)
 {
     (void)state;
     talk(3);
@@ -793,7 +793,7 @@ int main(void)
         PLAY_TEST(an_overflow_is_compacted_for_exactly_once),
         PLAY_TEST(an_overflow_stands_when_the_summary_fails),
         PLAY_TEST(an_overflow_without_compaction_fails_the_turn),
-        PLAY_TEST(a_failed_summary_costs_the_turn_nothing),
+        PLAY_TEST(check_6_a_failed_summary_costs_the_turn_nothing),
         PLAY_TEST(a_missing_key_is_the_compactions_failure),
         PLAY_TEST(what_cannot_be_kept_is_not_compacted),
         PLAY_TEST(a_broken_summariser_is_called_three_times),

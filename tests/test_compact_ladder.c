@@ -769,7 +769,7 @@ static void a_budget_that_is_used_up_fails_without_a_call(void **state)
 
 /* Check 9: structured with an empty summary equals recency_preserving, and is reported so; on the
  * second compaction the first summary reaches the summariser. */
-static void structured_falls_back_to_recency_preserving(void **state)
+static void check_9_structured_falls_back_to_recency_preserving(void **state)
 {
     static const struct {
         struct summary_act act;
@@ -809,7 +809,7 @@ static void structured_falls_back_to_recency_preserving(void **state)
     free(marker);
 }
 
-static void the_first_summary_reaches_the_second(void **state)
+static void check_9_the_first_summary_reaches_the_second(void **state)
 {
     (void)state;
     SCRIPT({.text = "## Goal\nTo sail."}, {.text = "## Goal\nTo sail on."});
@@ -861,7 +861,7 @@ static void an_overflow_of_the_summary_is_answered_by_the_extract(void **state)
 /* --- the store ------------------------------------------------------------------------------- */
 
 /* Check 7: memory refuses: the history still holds the first message, and no completed event. */
-static void a_memory_that_refuses_leaves_the_history_alone(void **state)
+static void check_7_a_memory_that_refuses_leaves_the_history_alone(void **state)
 {
     (void)state;
     talk(3);
@@ -1268,10 +1268,10 @@ int main(void)
         STAGE_TEST(an_attempt_that_asks_nobody_keeps_the_count),
         STAGE_TEST(a_model_that_cannot_be_found_counts_as_itself),
         STAGE_TEST(a_budget_that_is_used_up_fails_without_a_call),
-        STAGE_TEST(structured_falls_back_to_recency_preserving),
-        STAGE_TEST(the_first_summary_reaches_the_second),
+        STAGE_TEST(check_9_structured_falls_back_to_recency_preserving),
+        STAGE_TEST(check_9_the_first_summary_reaches_the_second),
         STAGE_TEST(an_overflow_of_the_summary_is_answered_by_the_extract),
-        STAGE_TEST(a_memory_that_refuses_leaves_the_history_alone),
+        STAGE_TEST(check_7_a_memory_that_refuses_leaves_the_history_alone),
         STAGE_TEST(a_store_that_fails_leaves_the_history_alone),
         STAGE_TEST(a_lost_record_ends_it),
         STAGE_TEST(it_can_be_cancelled_at_every_delta),
