@@ -24,11 +24,14 @@
 
 extern char **environ;
 
+enum { LAST_OUTPUT_MS = 5000 };
+
 struct screen {
     pid_t pid;
     int status;
-    int master; /* -1 after screen_hang_up() */
-    int slave;  /* held open: the settings can be read after the program's end */
+    int master;     /* -1 after screen_hang_up() */
+    char last_byte; /* of the output */
+    int slave;      /* held open: the settings can be read after the program's end */
     int life;
     struct termios settings;
     VTerm *vt;
@@ -216,6 +219,7 @@ static bool read_output(struct screen *s)
     ssize_t got = read(s->master, bytes, sizeof bytes);
     if (got <= 0)
         return false;
+    s->last_byte = bytes[got - 1];
     s->bytes += (size_t)got;
     if (s->keep_log)
         buf_add(&s->log, bytes, (size_t)got);
@@ -224,9 +228,22 @@ static bool read_output(struct screen *s)
     return true;
 }
 
+/* The kernel hands output on by itself, on a busy machine after the program has gone. A byte of our
+ * own, which no terminal shows, comes last. */
+static void read_last_output(struct screen *s)
+{
+    struct pollfd polls = {.fd = s->master, .events = POLLIN};
+    s->last_byte = ' ';
+    if (s->master < 0 || write(s->slave, "", 1) != 1)
+        return;
+    while (s->last_byte != '\0' && poll(&polls, 1, LAST_OUTPUT_MS) > 0 && read_output(s))
+        ;
+}
+
 static void note_exit(struct screen *s)
 {
     int status;
+    read_last_output(s);
     close(s->life);
     s->life = -1;
     if (waitpid(s->pid, &status, 0) == s->pid)
