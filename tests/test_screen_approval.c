@@ -277,7 +277,8 @@ static void typing_answers_nothing(void **state)
         (void)screen_pump(s, 20);
         if (typed.len > 60) { /* one row */
             screen_ctrl(s, 'u');
-            buf_splice(&typed, 2, typed.len - 2, NULL, 0);
+            screen_type(s, "was"); /* the end of an empty row cannot be seen */
+            buf_splice(&typed, 2, typed.len - 2, "was", 3);
         }
     }
     assert_true(screen_wait_text(s, typed.data, WAIT_MS));
