@@ -1,11 +1,17 @@
 # A program that measures: `make bench`, never part of `make check`. BENCH="start idle" takes some
-# of start idle stream bulk resume interrupt scale compaction.
+# of start idle stream bulk resume interrupt scale compaction memory recall;
+# MEMORY_ENTRIES=1000000 measures memory at that size alone.
 EXTRA_PROGRAMS += bench/tiro-bench
 CLEANFILES += bench/tiro-bench$(EXEEXT)
 
 bench_tiro_bench_SOURCES = \
 	bench/chat.c bench/chat.h \
 	bench/command.c bench/command.h \
+	bench/graph_peer.h \
+	bench/exam.c bench/exam.h \
+	bench/exam_plain.c bench/exam_plain.h \
+	bench/exam_score.c bench/exam_score.h \
+	bench/exam_store.c bench/exam_store.h \
 	bench/main.c \
 	bench/make_session.c bench/make_session.h \
 	bench/make_store.c bench/make_store.h \
@@ -15,23 +21,52 @@ bench_tiro_bench_SOURCES = \
 	bench/measure_interrupt.c \
 	bench/measure_long_sessions.c \
 	bench/measure_many_sessions.c \
+	bench/measure_memory.c \
+	bench/measure_recall.c \
 	bench/measure_resume.c \
 	bench/measure_start.c \
 	bench/measure_stream.c \
 	bench/measures.h \
+	bench/memory_probe.c bench/memory_probe.h \
+	bench/memory_probe_plain.c \
+	bench/memory_probe_vectors.c \
+	bench/memory_texts.c bench/memory_texts.h \
 	bench/process.c bench/process.h \
 	bench/prose.c bench/prose.h \
 	bench/source.c bench/source.h \
 	bench/table.c bench/table.h \
 	bench/write_session.c bench/write_session.h \
 	tests/model_dialects.c tests/model_dialects.h \
+	tests/model_embeddings.c \
 	tests/model_listings.c \
 	tests/model_server.c tests/model_server.h \
 	tests/screen.c tests/screen.h
+# hnswlib to compare with, where there is one.
+if HAVE_HNSWLIB
+bench_tiro_bench_SOURCES += bench/graph_peer.cc
+else
+bench_tiro_bench_SOURCES += bench/graph_peer_none.c
+endif
+EXTRA_DIST += bench/graph_peer.cc bench/graph_peer_none.c
 bench_tiro_bench_LDADD = libtiro.a $(LTLIBINTL) $(LIBINTL) $(DEPS_LIBS) $(MICROHTTPD_LIBS) \
 	$(VTERM_LIBS) -lutil
 
+# Conversations and questions of ours that `recall` asks (bench/exam.h); bench/tiro-bench recall DIR
+# takes others.
+EXTRA_DIST += \
+	bench/recall/anna-ben.jsonl \
+	bench/recall/hugo-fatima.jsonl \
+	bench/recall/ines-walter.jsonl \
+	bench/recall/mara-tobias.jsonl \
+	bench/recall/nadia-tiro.jsonl \
+	bench/recall/oskar-tiro.jsonl \
+	bench/recall/priya-leo.jsonl \
+	bench/recall/questions.jsonl \
+	bench/recall/sam-joan.jsonl \
+	bench/recall/yuki-carla.jsonl
+
 bench: tiro$(EXEEXT) bench/tiro-bench$(EXEEXT)
-	TIRO='$(abs_top_builddir)/tiro' bench/tiro-bench $(BENCH)
+	TIRO='$(abs_top_builddir)/tiro' RECALL_SET='$(abs_top_srcdir)/bench/recall' \
+		bench/tiro-bench $(BENCH)
 
 .PHONY: bench

@@ -1,7 +1,9 @@
 /* Measures the built program (TIRO) from outside, through a pseudo-terminal of 120×40. Arguments
  * name the measures wanted, none: all. It also makes what it measures with, for a look by hand:
  *     tiro-bench make-store DIR SESSIONS       DIR/tiro.db with so many short sessions
- *     tiro-bench make-session DIR MESSAGES     … with one session of so many messages */
+ *     tiro-bench make-session DIR MESSAGES     … with one session of so many messages
+ * and asks conversations of somebody else's (exam.h):
+ *     tiro-bench recall DIR */
 #include <locale.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -15,6 +17,7 @@
 #include "bench/make_session.h"
 #include "bench/make_store.h"
 #include "bench/measures.h"
+#include "bench/memory_probe.h"
 #include "bench/table.h"
 
 static const struct {
@@ -25,7 +28,8 @@ static const struct {
     {"stream", measure_stream},         {"bulk", measure_bulk},
     {"resume", measure_resume},         {"interrupt", measure_interrupt},
     {"scale", measure_long_sessions},   {"scale", measure_many_sessions},
-    {"compaction", measure_compaction},
+    {"compaction", measure_compaction}, {"memory", measure_memory},
+    {"recall", measure_recall},
 };
 
 static void make_one_session(const char *store_path, size_t messages)
@@ -77,6 +81,11 @@ static bool is_wanted(const char *name, int argc, char **argv)
     return argc < 2;
 }
 
+static bool asks_others(int argc, char **argv)
+{
+    return argc == 3 && strcmp(argv[1], "recall") == 0 && !is_known(argv[2]);
+}
+
 /* Settings of the person who measures are not what is measured. */
 static void scrub_environment(void)
 {
@@ -113,10 +122,17 @@ int main(int argc, char **argv)
     int status;
     if (make(argc, argv, &status))
         return status;
-    if (!check(argc, argv))
-        return 64;
+    if (argc == 5 && strcmp(argv[1], "probe-memory") == 0)
+        return probe_run(argv[2], argv[3], strtoul(argv[4], NULL, 10)) ? 0 : 64;
     setlocale(LC_ALL, "C.UTF-8");
     scrub_environment();
+    if (asks_others(argc, argv)) {
+        chat_new_home();
+        measure_recall_of(argv[2]);
+        return 0;
+    }
+    if (!check(argc, argv))
+        return 64;
     if (uname(&machine) == 0)
         printf("%s %s %s, %ld processors, terminal %d×%d\n\n", machine.sysname, machine.release,
                machine.machine, sysconf(_SC_NPROCESSORS_ONLN), CHAT_COLS, CHAT_ROWS);

@@ -11,5 +11,11 @@ void measure_interrupt(void);     /* Esc in every state that a turn can be in */
 void measure_long_sessions(void); /* opening, going on in and reading sessions that grow */
 void measure_many_sessions(void); /* lists, filters and searches over 10,000 of them */
 void measure_compaction(void);    /* shortening sessions in each mode, and keys meanwhile */
+void measure_memory(void);        /* semantic memory of 1,000 to 100,000 entries */
+
+/* What searches in semantic memory find: the conversations of RECALL_SET (bench/recall), or of this
+ * directory. Prints tables of its own. */
+void measure_recall(void);
+void measure_recall_of(const char *directory);
 
 #endif

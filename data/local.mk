@@ -16,7 +16,13 @@ EMBEDDED_FILES = \
 	data/prompts/system.md \
 	data/schema-2.sql \
 	data/schema-3.sql \
+	data/schema-4.sql \
 	data/schema.sql \
+	data/skills/memory-retrieval/SKILL.md \
+	data/stopwords/english.txt \
+	data/stopwords/french.txt \
+	data/stopwords/german.txt \
+	data/stopwords/spanish.txt \
 	data/themes/dark.ini \
 	data/themes/light.ini \
 	data/themes/mono.ini \

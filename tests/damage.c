@@ -20,6 +20,7 @@
 #include "chat/session_tally.h"
 #include "store/event_log.h"
 #include "store/sessions.h"
+#include "store/sql.h"
 
 enum { NOBODY = 65534, LONG_EVENT = 9000, MIDDLING = 500 };
 
@@ -108,6 +109,62 @@ void damage_fill_and_die(const char *path, int sessions, int events)
     assert_int_equal(status, 0);
 }
 
+bool damage_index(void *context, struct store *s, struct error *e)
+{
+    (void)context;
+    return store_exec(s,
+                      "INSERT INTO memory_words (rowid, words)"
+                      " SELECT key, content FROM memory_entry",
+                      e);
+}
+
+static void fill_talk(struct store *s, int talk, int entries)
+{
+    struct error e = {0};
+    char id[UUID_LEN + 1];
+    uuid_new(id);
+    char *sql = mem_printf("INSERT INTO memory_session VALUES (%d, '%s', %d)", talk, id,
+                           entries + 3); /* three were forgotten */
+    assert_true(store_exec(s, sql, &e));
+    free(sql);
+    for (int i = 0; i < entries; i++) {
+        char *text = text_of(talk, i);
+        bool first = i == 0;
+        uuid_new(id);
+        sql = mem_printf(
+            "INSERT INTO memory_entry VALUES ((%d << 24) + %d, '%s', %d, %d, %d, %s, '%s', %s, "
+            "%lld,"
+            " %d, %d, %s, %d, '%s')",
+            talk, i, id, i % 2, talk, i / 2 + 1, first ? "NULL" : "7 * 3",
+            i % 3 == 2 ? "tool" : "assistant", first ? "'Zoë'" : "NULL",
+            1700000000000 + (long long)talk * 1000 + i, first, i == 1, first ? "NULL" : "42",
+            talk * 1000 + i, text);
+        assert_true(store_exec(s, sql, &e));
+        free(sql);
+        free(text);
+    }
+}
+
+void damage_fill_memory(const char *path, int talks, int entries)
+{
+    struct store *s;
+    struct error e = {0};
+    assert_true(store_open(path, STORE_READ_WRITE, &s, &e));
+    assert_true(store_begin(s, &e));
+    for (int i = 1; i <= talks; i++)
+        fill_talk(s, i, entries);
+    assert_true(damage_index(NULL, s, &e));
+    assert_true(store_exec(s,
+                           "INSERT INTO memory_flag VALUES (1, 17, 'GONE');"
+                           "INSERT INTO memory_model (number, name, dimension, used, fitted)"
+                           " VALUES (1, 'some/model', 3, 1, 0);"
+                           "INSERT INTO memory_vector (model, key, stamp, scale, bytes)"
+                           " SELECT 1, key, 1, 0.5, x'010203' FROM memory_entry",
+                           &e));
+    assert_true(store_commit(s, &e));
+    store_close(s);
+}
+
 /* --- looking --------------------------------------------------------------------------------- */
 
 struct damage_events damage_events(const char *path)
@@ -140,6 +197,32 @@ void damage_events_release(struct damage_events *l)
     for (size_t i = 0; i < l->items.len; i++)
         free(l->items.items[i].text);
     vec_release(&l->items);
+}
+
+char *damage_memory(const char *path)
+{
+    struct buf text = BUF_INIT;
+    sqlite3 *db;
+    sqlite3_stmt *q;
+    assert_int_equal(sqlite3_open_v2(path, &db, SQLITE_OPEN_READWRITE, NULL), SQLITE_OK);
+    assert_int_equal(
+        sqlite3_prepare_v2(db,
+                           "SELECT key, s.id, e.id, id_number, turn, seq, role, speaker,"
+                           " created_ms, pinned, edited, compaction, digest, content"
+                           " FROM memory_entry e JOIN memory_session s ON number = session"
+                           " ORDER BY key",
+                           -1, &q, NULL),
+        SQLITE_OK);
+    while (sqlite3_step(q) == SQLITE_ROW) {
+        for (int i = 0; i < sqlite3_column_count(q); i++) {
+            const char *value = (const char *)sqlite3_column_text(q, i);
+            buf_addf(&text, "%s|", value ? value : "(none)");
+        }
+        buf_addch(&text, '\n');
+    }
+    sqlite3_finalize(q);
+    sqlite3_close(db);
+    return buf_take(&text);
 }
 
 int64_t damage_sql(const char *path, const char *sql)

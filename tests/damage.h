@@ -10,6 +10,7 @@
 
 #include "base/uuid.h"
 #include "base/vec.h"
+#include "store/store.h"
 
 enum {
     DAMAGE_PAGE = 4096,   /* bytes; what tiro's databases have */
@@ -22,6 +23,17 @@ void damage_fill(const char *path, int sessions, int events);
 
 /* The same in a process that dies without closing the database. */
 void damage_fill_and_die(const char *path, int sessions, int events);
+
+/* Adds sessions of memory with entries each, some of which are longer than a page, their words,
+ * and a flag: their ids look like those of sessions, and one of them is pinned and has a speaker.
+ */
+void damage_fill_memory(const char *path, int talks, int entries);
+
+/* Every entry with its session's id, a line each, by key. The caller frees. */
+char *damage_memory(const char *path);
+
+/* For struct recovery_help: what makes words of contents, in no language. */
+bool damage_index(void *context, struct store *s, struct error *e);
 
 struct damage_event {
     char id[UUID_LEN + 1];

@@ -16,9 +16,10 @@ config:   base config
 chat:     base config chat
 store:    base config chat store
 provider: base config chat provider
+memory:   base config chat store provider memory
 compact:  base config chat store provider compact
-agent:    base config chat store provider compact agent
-session:  base config chat store provider compact agent session
+agent:    base config chat store provider memory compact agent
+session:  base config chat store provider memory compact agent session
 cli:      base config chat session ui cli
 ui:       base config chat session ui
 '
@@ -26,12 +27,14 @@ ui:       base config chat session ui
 # header: the only files that may include it (both extended regular expressions)
 ROOMS='
 curses[.]h|ncurses|term[.]h>        ^ui/term[.]c$
-sqlite3[.]h                        ^src/store/
+sqlite3[.]h                        ^src/(store|memory)/
+libstemmer                         ^src/store/language
+hnswlib                            ^src/memory/hnsw
 cJSON                             ^src/base/json[.]c$
 curl/                             ^src/provider/http[.]c$
 md4c                              ^ui/
 <ini[.]h                           ^src/config/
-utf8proc                          ^src/base/utf8[.]c$
+utf8proc                          ^src/(base/utf8|store/token_(fold|scan))[.]c$
 libintl[.]h                        ^src/(base/i18n[.]h|cli/main[.]c)$
 base/i18n[.]h                      ^(ui|src/cli)/
 '
@@ -40,7 +43,8 @@ base/i18n[.]h                      ^(ui|src/cli)/
 SYMBOLS='
 ^(printf|puts|putchar|vprintf|perror|stdout|stderr|__printf_chk|__vprintf_chk)$  ^(src/(base/die|cli/.*)|ui/term)[.]o$
 ^(initscr|newterm|wrefresh|doupdate)$                                           ^ui/term[.]o$
-^sqlite3_                                                                       ^src/store/
+^sqlite3_                                                                       ^src/(store|memory)/
+^sb_stemmer                                                                     ^src/store/language
 ^cJSON_                                                                         ^src/base/json[.]o$
 ^curl_                                                                          ^src/provider/http[.]o$
 '

@@ -30,10 +30,12 @@ UNIT_TESTS = \
 	tests/test_context_view \
 	tests/test_crash \
 	tests/test_damaged_stores \
+	tests/test_demonstration \
 	tests/test_doctor \
 	tests/test_draft_review \
 	tests/test_e2e \
 	tests/test_editor \
+	tests/test_embedders \
 	tests/test_err \
 	tests/test_errors \
 	tests/test_event \
@@ -42,6 +44,7 @@ UNIT_TESTS = \
 	tests/test_health \
 	tests/test_fork \
 	tests/test_history \
+	tests/test_hnsw \
 	tests/test_http \
 	tests/test_input \
 	tests/test_interrupt \
@@ -54,6 +57,19 @@ UNIT_TESTS = \
 	tests/test_mailbox \
 	tests/test_manual \
 	tests/test_markdown \
+	tests/test_memories \
+	tests/test_memory_cli \
+	tests/test_memory_desk \
+	tests/test_memory_entry \
+	tests/test_memory_tool \
+	tests/test_memory_content \
+	tests/test_memory_sink \
+	tests/test_memory_sqlite \
+	tests/test_memory_store \
+	tests/test_memory_words \
+	tests/test_rank \
+	tests/test_tokenizer \
+	tests/test_memory_pane \
 	tests/test_message \
 	tests/test_migrate \
 	tests/test_model_server \
@@ -64,6 +80,8 @@ UNIT_TESTS = \
 	tests/test_projection \
 	tests/test_providers \
 	tests/test_rebuild \
+	tests/test_recall \
+	tests/test_recall_quality \
 	tests/test_recover \
 	tests/test_requests \
 	tests/test_rows_wrap \
@@ -76,11 +94,13 @@ UNIT_TESTS = \
 	tests/test_screen_compaction_faults \
 	tests/test_screen_context \
 	tests/test_screen_faults \
+	tests/test_screen_memory \
 	tests/test_screen_sessions \
 	tests/test_screen_signals \
 	tests/test_screen_stream \
 	tests/test_search_files \
 	tests/test_search \
+	tests/test_secrets \
 	tests/test_service \
 	tests/test_service_compaction \
 	tests/test_service_edges \
@@ -97,6 +117,8 @@ UNIT_TESTS = \
 	tests/test_two_processes \
 	tests/test_utf8 \
 	tests/test_uuid \
+	tests/test_wiring \
+	tests/test_vectors \
 	tests/test_write_file
 
 # Scripts that look at the source and the catalogues.
@@ -107,13 +129,18 @@ SCRIPT_TESTS = \
 	tests/map.sh
 
 tests_libsupport_a_SOURCES = \
+	bench/exam.c bench/exam.h \
+	bench/exam_score.c bench/exam_score.h \
+	bench/exam_store.c bench/exam_store.h \
 	tests/any_compaction.c tests/any_compaction.h \
 	tests/conversation.c tests/conversation.h \
 	tests/damage.c tests/damage.h \
 	tests/fault_vfs.c tests/fault_vfs.h \
 	tests/history_check.c tests/history_check.h \
 	tests/long_run.c tests/long_run.h \
+	tests/memory_store.c tests/memory_store.h \
 	tests/model_dialects.c tests/model_dialects.h \
+	tests/model_embeddings.c \
 	tests/model_listings.c \
 	tests/model_server.c tests/model_server.h \
 	tests/play.c tests/play.h \

@@ -21,6 +21,9 @@ struct script {
 /* `model` is echoed. The caller releases the script. */
 void script_build(struct script *out, enum dialect dialect, const struct reply *r,
                   const char *model);
+/* The same for an embeddings request (openai, ollama): its body says what is embedded. */
+void script_build_embeddings(struct script *out, enum dialect dialect, const struct reply *r,
+                             const char *body, size_t len);
 void script_release(struct script *s);
 
 /* What listings tell. `names` ends with NULL and may itself be NULL; window 0 is left out. */

@@ -276,11 +276,10 @@ static char *model_of(const struct buf *body)
     return copy;
 }
 
-static enum MHD_Result answer_model(struct MHD_Connection *connection, struct exchange *x,
-                                    enum dialect dialect)
+/* The next reply is the request's, which counts and is kept. */
+static void begin_reply(struct MHD_Connection *connection, struct exchange *x)
 {
     struct model_server *s = x->server;
-    char *model = model_of(&x->body);
 
     pthread_mutex_lock(&s->lock);
     x->reply = next_reply(s, &x->body);
@@ -290,12 +289,32 @@ static enum MHD_Result answer_model(struct MHD_Connection *connection, struct ex
     s->requests++;
     pthread_cond_broadcast(&s->changed);
     pthread_mutex_unlock(&s->lock);
+}
 
-    script_build(&x->script, dialect, &x->reply, model);
-    free(model);
+static enum MHD_Result send_reply(struct MHD_Connection *connection, struct exchange *x)
+{
     if (x->reply.hold && !wait_release(x))
         return MHD_NO;
     return send_script(connection, x);
+}
+
+static enum MHD_Result answer_model(struct MHD_Connection *connection, struct exchange *x,
+                                    enum dialect dialect)
+{
+    char *model = model_of(&x->body);
+
+    begin_reply(connection, x);
+    script_build(&x->script, dialect, &x->reply, model);
+    free(model);
+    return send_reply(connection, x);
+}
+
+static enum MHD_Result answer_embeddings(struct MHD_Connection *connection, struct exchange *x,
+                                         enum dialect dialect)
+{
+    begin_reply(connection, x);
+    script_build_embeddings(&x->script, dialect, &x->reply, x->body.data, x->body.len);
+    return send_reply(connection, x);
 }
 
 static enum MHD_Result answer_listing(struct MHD_Connection *connection, struct model_server *s,
@@ -328,6 +347,8 @@ static enum MHD_Result answer(void *context, struct MHD_Connection *connection, 
     static const char *const paths[] = {[DIALECT_ANTHROPIC] = "/v1/messages",
                                         [DIALECT_OPENAI] = "/v1/chat/completions",
                                         [DIALECT_OLLAMA] = "/api/chat"};
+    static const char *const embeddings[] = {[DIALECT_OPENAI] = "/v1/embeddings",
+                                             [DIALECT_OLLAMA] = "/api/embed"};
     struct exchange *x = *state;
 
     (void)version;
@@ -346,6 +367,9 @@ static enum MHD_Result answer(void *context, struct MHD_Connection *connection, 
     for (size_t i = 0; i < sizeof paths / sizeof *paths; i++)
         if (strcmp(path, paths[i]) == 0 && strcmp(method, MHD_HTTP_METHOD_POST) == 0)
             return answer_model(connection, x, (enum dialect)i);
+    for (size_t i = 0; i < sizeof embeddings / sizeof *embeddings; i++)
+        if (embeddings[i] && strcmp(path, embeddings[i]) == 0)
+            return answer_embeddings(connection, x, (enum dialect)i);
     return answer_listing(connection, x->server, path);
 }
 

@@ -1,6 +1,8 @@
 /* A scripted model server on 127.0.0.1 (libmicrohttpd, in the test process). It plays all three
  * HTTP providers by path: /v1/messages (anthropic), /v1/chat/completions (openai), /api/chat
  * (ollama), and their listings (/v1/models, /v1/models/ID, /api/tags, /api/ps, /api/show, /props).
+ * /v1/embeddings and /api/embed answer with a bag of the words of each input in 32 buckets, unless a
+ * reply is queued that says another dimension or a fault.
  * A test queues replies; each model request takes the next. An empty queue answers with the default
  * reply "Hello from the scripted model.". */
 #ifndef TESTS_MODEL_SERVER_H
@@ -42,6 +44,7 @@ struct reply {
     /* input_tokens is all input, the cached included; 0, 0: 12, and one a word of the answer. */
     long input_tokens, output_tokens, cached_tokens;
     bool no_usage;
+    int dimension; /* of embeddings; 0: 32 */
 };
 
 /* Starts on a free port. Ends the test program with a message if it cannot. */

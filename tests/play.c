@@ -51,6 +51,8 @@ static void note_request(const struct provider_call *call, const struct request 
     play.last_max_output = request->max_output;
     play.last_deadline_ms = call->wakeup->deadline_ms;
     buf_clear(&play.offered);
+    buf_clear(&play.system);
+    buf_addstr(&play.system, request->system ? request->system : "(none)");
     for (size_t i = 0; i < request->tool_count; i++)
         buf_addf(&play.offered, " %s", request->tools[i].name);
 }
@@ -236,6 +238,7 @@ int play_setup(void **state)
     history_init(&play.history);
     buf_init(&play.trail, 0);
     buf_init(&play.offered, 0);
+    buf_init(&play.system, 0);
     return approval_policy_read(&play.policy, play.config, NULL, NULL) ? 0 : -1;
 }
 
@@ -250,6 +253,7 @@ int play_teardown(void **state)
     approval_policy_release(&play.policy);
     buf_release(&play.trail);
     buf_release(&play.offered);
+    buf_release(&play.system);
     buf_release(&play.summary_request);
     buf_release(&play.draft);
     for (size_t i = 0; i < play.events.len; i++)
@@ -298,6 +302,9 @@ static struct agent make_agent(const struct act *acts, size_t count)
         .config = play.config,
         .provider = &provider,
         .model = "m",
+        .system = play.prompt,
+        .skills = play.skills,
+        .memory = play.memory,
         .window = play.window,
         .max_output = 99,
         .offer = play.offer,

@@ -43,6 +43,7 @@ struct play {
     size_t last_message_count; /* of the newest request */
     int64_t last_max_output;
     struct buf offered; /* names of its tools, a blank before each */
+    struct buf system;  /* its system prompt */
     int64_t last_deadline_ms;
     int wake[2];
     bool stop;
@@ -61,6 +62,9 @@ struct play {
     struct budget budget;
     struct budget_use spent;
     struct price price;
+
+    const struct tool_memory *memory;
+    const char *prompt, *skills;
 
     /* The user. */
     bool absent; /* there is no way to ask */

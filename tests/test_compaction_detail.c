@@ -526,6 +526,35 @@ static void the_transcript_shows_an_event(void **state)
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 
+/* The host has its memory; there is something to show if something was indexed. */
+static void m_leads_to_what_is_remembered(void **state)
+{
+    (void)state;
+    struct key key = {.code = K_CHAR, .cp = 'm'};
+    struct notice *n = usual(false);
+    n->event->compaction.entries_indexed = 12;
+    assert_int_equal(compaction_detail_key(the.view, ACTION_NONE, &key), COMPACTION_MEMORY);
+    give(n);
+    assert_int_equal(compaction_detail_key(the.view, ACTION_NONE, &key), COMPACTION_MEMORY);
+}
+
+static void a_summary_that_quotes_what_was_forgotten_says_so(void **state)
+{
+    (void)state;
+    struct key key = {.code = K_CHAR, .cp = 'm'};
+    give(usual(false));
+    assert_int_equal(compaction_detail_key(the.view, ACTION_NONE, &key), COMPACTION_STAYS);
+    assert_shown("Nothing of it is remembered.");
+    assert_not_shown("quotes something");
+    compaction_detail_free(the.view);
+    const struct compaction_host host = {&the.keymap, collect, NULL};
+    the.view = compaction_detail_new(&host, SEQ);
+    struct notice *n = usual(false);
+    n->stats.flagged = 1;
+    give(n);
+    assert_shown("this summary quotes something that you forgot");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -547,6 +576,8 @@ int main(void)
         TEST(any_text_fits_any_size),
         TEST(thousands_come_page_by_page),
         TEST(the_transcript_shows_an_event),
+        TEST(m_leads_to_what_is_remembered),
+        TEST(a_summary_that_quotes_what_was_forgotten_says_so),
     };
     setlocale(LC_ALL, "C.UTF-8");
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -452,7 +452,7 @@ static void list_offered(const char *text, struct buf *out)
         char name[64], value[128] = "";
         if (sscanf(line, "[%63[^]]]", section) == 1 || *line == '#')
             continue;
-        int fields = sscanf(line, "%63[a-z_] = %127[^\n]", name, value);
+        int fields = sscanf(line, "%63[a-z0-9_] = %127[^\n]", name, value);
         if (fields < 1 || strcmp(section, "keys") == 0)
             continue;
         const char *pattern = strcmp(section, "model NAME") == 0 ? "model *" : section;

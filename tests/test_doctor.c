@@ -196,6 +196,81 @@ static void test_not_kept(void **state)
     unsetenv("TIRO_SESSION_PERSIST");
 }
 
+/* --- memory ---------------------------------------------------------------------------------- */
+
+static void test_entries_are_counted(void **state)
+{
+    (void)state;
+    damage_fill(path, 2, 10);
+    damage_fill_memory(path, 3, 5);
+    expect("good", 0, "15 entries of memory, 15 vectors");
+    struct json *v = look(0);
+    const struct json *store = json_get(v, "store");
+    assert_int_equal(json_get_int(store, "entries", -1), 15);
+    assert_int_equal(json_get_int(store, "vectors", -1), 15);
+    assert_string_equal(json_get_string(store, "language"), "english");
+    json_free(v);
+    setenv("TIRO_MEMORY_LANGUAGE", "german", 1);
+    expect("good", 0, "those of english, not of german");
+    unsetenv("TIRO_MEMORY_LANGUAGE");
+}
+
+static void says(const char *name, const char *words)
+{
+    struct result r = RUN("--json");
+    struct error e;
+    struct json *v = json_parse(r.out, strlen(r.out), &e);
+    const char *value = json_get_string(json_get(v, "service"), name);
+    assert_non_null(value);
+    if (!strstr(value, words))
+        fail_msg("%s: %s", name, value);
+    json_free(v);
+    release(&r);
+}
+
+static void test_memory_is_told(void **state)
+{
+    (void)state;
+    says("memory", "on; the model finds all");
+    says("vectors", "none; [embedding] provider is not set");
+    says("ranking", "words");
+    setenv("TIRO_EMBEDDING_PROVIDER", "hashed", 1);
+    says("vectors", "made here");
+    says("ranking", "words");
+    setenv("TIRO_MEMORY_RANKING", "both", 1);
+    says("ranking", "both");
+    unsetenv("TIRO_EMBEDDING_PROVIDER");
+    says("ranking", "words");
+    unsetenv("TIRO_MEMORY_RANKING");
+    setenv("TIRO_MEMORY_ENABLED", "false", 1);
+    says("memory", "off; ");
+    unsetenv("TIRO_MEMORY_ENABLED");
+}
+
+/* Nobody listens there, and nobody is asked. */
+static void test_embedding_endpoint(void **state)
+{
+    (void)state;
+    setenv("TIRO_EMBEDDING_PROVIDER", "openai", 1);
+    struct result r = RUN("--json");
+    assert_int_equal(r.status, 1);
+    assert_non_null(strstr(r.out, "CONFIG_ERROR"));
+    release(&r);
+    says("vectors", "none: ");
+    says("ranking", "words");
+    setenv("OPENAI_API_KEY", "sk-not-shown", 1);
+    setenv("TIRO_EMBEDDING_BASE_URL", "http://127.0.0.1:9/v1", 1);
+    says("vectors", "openai/text-embedding-3-small at http://127.0.0.1:9/v1, key found");
+    says("ranking", "both");
+    r = RUN("--thorough");
+    assert_int_equal(r.status, 0);
+    assert_null(strstr(r.out, "sk-not-shown"));
+    release(&r);
+    unsetenv("TIRO_EMBEDDING_PROVIDER");
+    unsetenv("TIRO_EMBEDDING_BASE_URL");
+    unsetenv("OPENAI_API_KEY");
+}
+
 /* --- recovering ------------------------------------------------------------------------------ */
 
 static int files_like(const char *name)
@@ -230,6 +305,7 @@ static void test_recover(void **state)
 {
     (void)state;
     damage_fill(path, 6, 20);
+    damage_fill_memory(path, 4, 5);
     damage();
     struct result r = RUN("--recover", "--yes", "--json");
     struct error e;
@@ -238,6 +314,7 @@ static void test_recover(void **state)
     const struct json *recovery = json_get(v, "recovery");
     const struct json *store = json_get(v, "store");
     assert_int_equal(json_get_int(recovery, "sessions", -1), 6);
+    assert_int_equal(json_get_int(recovery, "entries", -1), 20);
     int64_t events = json_get_int(recovery, "events", -1);
     assert_true(events >= 120 - DAMAGE_EVENTS_A_PAGE && events <= 120);
     assert_string_equal(json_get_string(store, "state"), "good");
@@ -319,6 +396,7 @@ static void test_recover_asks(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 #define STORED(name) support_stored(name, set_up, tear_down)
+#define REMEMBERED(name) support_if(capability_memory(), name, set_up, tear_down)
 
 int main(void)
 {
@@ -330,6 +408,9 @@ int main(void)
         STORED(test_not_well),
         STORED(test_locked),
         STORED(test_not_kept),
+        STORED(test_entries_are_counted),
+        REMEMBERED(test_memory_is_told),
+        REMEMBERED(test_embedding_endpoint),
         TEST(test_recover_wants_a_yes),
         STORED(test_recover),
         TEST(test_nothing_to_recover),

@@ -248,7 +248,7 @@ static void stream_json_tells_every_event(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof dialects / sizeof *dialects; i++) {
         use(&dialects[i]);
-        queue((struct reply){.text = "one two three four", .piece = 4});
+        queue((struct reply){.text = "one two three four", .piece = 4, .input_tokens = 1500});
         struct outcome o = RUN("--output-format", "stream-json", "--model", "m", "count");
         assert_int_equal(o.status, 0);
         char *names = event_names(o.out);

@@ -257,6 +257,27 @@ static void provoke_SESSION_COMPACTION_DISABLED(void **state)
     screen_says(s, "Conversations are not shortened here.");
 }
 
+static void provoke_MEMORY_NOT_FOUND(void **state)
+{
+    (void)state;
+    if (!capability_memory() || !capability_store())
+        skip();
+    fails(ERR_MEMORY_NOT_FOUND, ARGS("memory", "show", "nothing"));
+    fails(ERR_MEMORY_NOT_FOUND, ARGS("memory", "delete", "--yes", "nothing"));
+}
+
+static void provoke_MEMORY_DISABLED(void **state)
+{
+    (void)state;
+    if (!capability_memory())
+        fails(ERR_MEMORY_DISABLED, ARGS("run", "--memory", "hi"));
+    if (!capability_store())
+        return;
+    setenv("TIRO_MEMORY_ENABLED", "false", 1);
+    fails(ERR_MEMORY_DISABLED, ARGS("memory", "search", "x"));
+    unsetenv("TIRO_MEMORY_ENABLED");
+}
+
 static void provoke_SESSION_NOT_RUNNING(void **state)
 {
     (void)state;
@@ -368,7 +389,6 @@ static void provoke_CONFIG_ERROR(void **state)
     fails(ERR_CONFIG_ERROR, ARGS("config", "check"));
     unsetenv("TIRO_UI_THEEM");
     unsetenv("TIRO_QQQQQQQQQQQQQQQQ");
-    fails(ERR_CONFIG_ERROR, ARGS("run", "--memory", "hi"));
     turn_fails(ERR_CONFIG_ERROR, NULL, ARGS("--allow", "writ_file", "hi"));
     turn_fails(ERR_CONFIG_ERROR, NULL, ARGS("--allow", "qqqqqqqqqq", "hi"));
     turn_fails(ERR_CONFIG_ERROR, NULL, ARGS("--provider", "openai", "hi")); /* no key */
@@ -549,6 +569,8 @@ static const struct {
     {"SESSION_NOT_RUNNING", -32005, 409, 1},
     {"SESSION_STORE_ERROR", -32000, 500, 1},
     {"AGENT_ERROR", -32000, 500, 1},
+    {"MEMORY_NOT_FOUND", -32006, 404, 1},
+    {"MEMORY_DISABLED", -32007, 501, 1},
     {"CONFIG_ERROR", -32000, 500, 1},
     {"FILE_ERROR", -32000, 500, 1},
     {"INTERRUPTED", -32000, 409, 1},

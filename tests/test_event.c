@@ -19,6 +19,7 @@
 static struct event filled(enum event_type type)
 {
     static char text[] = "te\"xt\n", id[] = "call_1", name[] = "name", signature[] = "sig";
+    static char hits[] = "[{\"id\":\"E\"}]";
     static char model[] = "m-1", attachments[] = "[{\"type\":\"image\",\"text\":\"/x.png\"}]";
     static char mode[] = "structured", effective_mode[] = "recency_preserving", stage[] = "summary";
     static char trigger[] = "manual", reason[] = "llm", history[] = "[[0,2]]",
@@ -34,6 +35,7 @@ static struct event filled(enum event_type type)
         .signature = signature,
         .model = model,
         .attachments = attachments,
+        .hits = hits,
         .number = 7,
         .count = 2,
         .limit = 5,
@@ -105,6 +107,10 @@ static const char *const payloads[EVENT_TYPE_COUNT] = {
         ",\"cost\":0.25,\"duration_ms\":7}",
     [EVENT_COMPACTION_UNDONE] = "{\"of\":7}",
     [EVENT_MESSAGE_PINNED] = "{\"message\":7,\"pinned\":true}",
+    [EVENT_MEMORY_INDEXED] = "{\"entries\":2,\"compaction\":7}",
+    [EVENT_MEMORY_RECALLED] =
+        "{\"id\":\"call_1\",\"query\":\"te\\\"xt\\n\",\"limit\":5,"
+        "\"hits\":[{\"id\":\"E\"}],\"badge\":\"name\"}",
     [EVENT_WARNING] = "{\"code\":\"name\",\"detail\":\"te\\\"xt\\n\"}",
     [EVENT_RUN_COMPLETED] = "{\"result\":\"te\\\"xt\\n\"," USED
                             ",\"model_calls\":2,"

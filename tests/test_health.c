@@ -75,6 +75,7 @@ static void test_good(void **state)
     looked_at(path, true, HEALTH_GOOD);
     assert_int_equal(found.sessions, 5);
     assert_int_equal(found.events, 100);
+    assert_int_equal(found.entries, 0);
     assert_int_equal(found.bytes, damage_size(path));
     assert_string_equal(found.detail, "");
 }
@@ -363,6 +364,49 @@ static void test_inconsistent(void **state)
     expect(HEALTH_INCONSISTENT);
 }
 
+static void test_memory(void **state)
+{
+    (void)state;
+    damage_fill(path, 2, 10);
+    damage_fill_memory(path, 3, 5);
+    for (int thorough = 0; thorough < 2; thorough++) {
+        looked_at(path, thorough, HEALTH_GOOD);
+        assert_int_equal(found.entries, 15);
+        assert_int_equal(found.vectors, 15);
+        assert_string_equal(found.language, "english");
+    }
+}
+
+static void test_inconsistent_memory(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *sql, *detail;
+    } ways[] = {
+        {"PRAGMA foreign_keys = OFF; DELETE FROM memory_session WHERE number = 2",
+         "memory: 5 entries belong to no session"},
+        {"UPDATE memory_entry SET session = 3 WHERE key = (1 << 24) + 2", "1 entries stand at"},
+        {"UPDATE memory_session SET next = 4 WHERE number = 1", "1 entries stand at"},
+        {"UPDATE memory_entry SET role = 'nobody' WHERE session = 2", "5 entries make no sense"},
+        {"UPDATE memory_entry SET content = '' WHERE key = (3 << 24)", "1 entries make no sense"},
+        {"DELETE FROM memory_words_docsize WHERE id >> 24 = 3", "5 entries are not in its index"},
+        {"INSERT INTO memory_words_docsize SELECT 7, sz FROM memory_words_docsize LIMIT 1",
+         "1 rows of its index"},
+    };
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        damage_fill_memory(path, 3, 5);
+        looked_at(path, true, HEALTH_GOOD);
+        damage_sql(path, ways[i].sql);
+        looked_at(path, false, HEALTH_GOOD);
+        looked_at(path, true, HEALTH_INCONSISTENT);
+        assert_non_null(strstr(found.detail, ways[i].detail));
+        unlink(path);
+    }
+    damage_fill_memory(path, 1, 1);
+    damage_sql(path, "DROP TABLE memory_floats; ALTER TABLE memory_entry RENAME TO forgotten");
+    expect(HEALTH_INCONSISTENT);
+}
+
 /* A file without WAL whose writer died shows why it looks odd. */
 static void test_journal_of_a_dead_process(void **state)
 {
@@ -399,6 +443,8 @@ int main(void)
         TEST(test_truncated_before_its_log),
         TEST(test_damaged),
         TEST(test_inconsistent),
+        TEST(test_memory),
+        TEST(test_inconsistent_memory),
         TEST(test_journal_of_a_dead_process),
     };
     return cmocka_run_group_tests(all, NULL, NULL);

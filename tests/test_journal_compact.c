@@ -240,19 +240,43 @@ static struct event *shown(void)
     return newest;
 }
 
+static struct event *next_shown(void)
+{
+    struct notice *n = mailbox_pop(notices);
+    assert_non_null(n);
+    struct event *ev = n->event;
+    n->event = NULL;
+    notice_free(n);
+    return ev;
+}
+
+/* What memory took is told right behind it. */
+static void expect_told(void)
+{
+    struct event *told = next_shown();
+    assert_int_equal(told->type, EVENT_COMPACTION_COMPLETED);
+    assert_int_equal(told->seq, j.info.last_seq - 1);
+    assert_int_equal(told->compaction.entries_indexed, memory.wanted.len);
+    assert_non_null(told->compaction.dropped);
+    struct event *indexed = next_shown();
+    assert_int_equal(indexed->type, EVENT_MEMORY_INDEXED);
+    assert_int_equal(indexed->seq, j.info.last_seq);
+    assert_int_equal(indexed->number, told->seq);
+    assert_int_equal(indexed->count, memory.wanted.len);
+    assert_string_equal(indexed->session_id, id);
+    assert_true(indexed->wall_ms > 0);
+    assert_null(mailbox_pop(notices));
+    event_free(told);
+    event_free(indexed);
+}
+
 static void commit(struct event *ev)
 {
     struct error e = {0};
     expect_dropped(ev);
     forget_notices();
     check(journal_compact(&j, ev, &e) == COMMIT_DONE, &e);
-    struct event *told = shown();
-    assert_non_null(told);
-    assert_int_equal(told->type, EVENT_COMPACTION_COMPLETED);
-    assert_int_equal(told->seq, j.info.last_seq);
-    assert_int_equal(told->compaction.entries_indexed, memory.wanted.len);
-    assert_non_null(told->compaction.dropped);
-    event_free(told);
+    expect_told();
 }
 
 /* Everything that a history is, and what of it is unsaved. */
@@ -395,11 +419,51 @@ static void test_what_went_is_named(void **state)
     plain_run("two", "2");
     struct event *ev = drop_first(3, "s");
     expect_dropped(ev);
+    forget_notices();
     struct error e = {0};
     assert_int_equal(journal_compact(&j, ev, &e), COMMIT_DONE);
-    struct event *told = shown();
+    struct event *told = next_shown();
     assert_string_equal(told->compaction.dropped, "[[1,6]]");
     event_free(told);
+}
+
+static int64_t count_events(const char *type)
+{
+    char *sql = mem_printf("SELECT count(*) FROM event WHERE type = '%s'", type);
+    int64_t n = damage_sql(path, sql);
+    free(sql);
+    return n;
+}
+
+/* A memory that takes nothing says so, too; where there is none, nobody does. */
+static void test_what_memory_took_is_told(void **state)
+{
+    (void)state;
+    struct error e = {0};
+    plain_run("one", "1");
+    plain_run("two", "2");
+    commit(drop_first(1, "s"));
+    commit(drop_first(1, "only the summary goes"));
+    assert_int_equal(memory.wanted.len, 0);
+    assert_int_equal(count_events("memory_indexed"), 2);
+    assert_int_equal(damage_sql(path, "SELECT count(*) FROM event a JOIN event b"
+                                      " ON b.seq = a.seq + 1"
+                                      " WHERE a.type = 'compaction_completed'"
+                                      " AND b.type = 'memory_indexed'"),
+                     2);
+    assert_sound();
+    j.sink = NULL;
+    forget_notices();
+    assert_int_equal(journal_compact(&j, drop_first(2, "s"), &e), COMMIT_DONE);
+    struct event *told = shown();
+    assert_int_equal(told->type, EVENT_COMPACTION_COMPLETED);
+    assert_int_equal(told->seq, j.info.last_seq);
+    event_free(told);
+    assert_int_equal(count_events("memory_indexed"), 2);
+    assert_int_equal(count_events("compaction_completed"), 3);
+    assert_sound();
+    restart();
+    assert_sound();
 }
 
 /* Check 7 of the spec: history still holds the first message, no completed event. */
@@ -424,10 +488,8 @@ static void test_memory_refuses(void **state)
     assert_int_equal(j.info.last_seq, row.last_seq);
     assert_int_equal(j.info.usage.input, row.usage.input);
     assert_int_equal(count_rows(""), 0);
-    assert_int_equal(damage_sql(path,
-                                "SELECT count(*) FROM event"
-                                " WHERE type = 'compaction_completed'"),
-                     0);
+    assert_int_equal(count_events("compaction_completed"), 0);
+    assert_int_equal(count_events("memory_indexed"), 0);
     assert_sound();
     memory.refuses = false;
     commit(drop_first(2, "s"));
@@ -699,7 +761,7 @@ static void test_a_summary_streams(void **state)
     event_list_release(&tail);
     commit(drop_first(2, "A"));
     check(event_log_tail(store, id, 0, 9, &tail, &more, &e), &e);
-    assert_int_equal(tail.items.len, 7); /* superseded */
+    assert_int_equal(tail.items.len, 8); /* superseded */
     event_list_release(&tail);
     check(event_log_tail(store, id, first + 3, 9, &tail, &more, &e), &e);
     assert_int_equal(tail.items.len, 6);
@@ -1170,6 +1232,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_a_compaction),
         TEST(test_what_went_is_named),
+        TEST(test_what_memory_took_is_told),
         TEST(test_memory_refuses),
         TEST(test_one_that_does_not_fit),
         TEST(test_undone),

@@ -100,6 +100,8 @@ static void test_table_is_sound(void **state)
                 assert_int_equal(keymap_find_answer(&map, &letter), a);
             else if (action_is_reading((enum action)a))
                 assert_int_equal(keymap_find_reading(&map, &letter), a);
+            else if (action_is_pane((enum action)a))
+                assert_int_equal(keymap_find_pane(&map, &letter), a);
             else
                 assert_int_equal(bound(w), a);
         }

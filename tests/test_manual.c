@@ -281,6 +281,8 @@ static void check_command(struct manual *m, const char *path, const char *help)
     char *entry = entry_of(m->page, path);
     if (!entry && strncmp(path, "sessions unarchive", 18) == 0)
         entry = entry_of(m->page, "sessions archive, unarchive");
+    if (!entry && strncmp(path, "memory unpin", 12) == 0)
+        entry = entry_of(m->page, "memory pin, unpin");
     if (!entry && strstr(help, "\nCommands:\n"))
         entry = mem_strdup("");
     if (!entry)

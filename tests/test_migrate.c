@@ -137,6 +137,25 @@ static void test_version_1_is_renewed(void **state)
     free(file);
 }
 
+/* What the last version without memory left. */
+static void test_version_3_has_no_memory_yet(void **state)
+{
+    (void)state;
+    struct store *s;
+    char *file = old_database(embedded_text("schema-2.sql"));
+    meddle(file, embedded_text("schema-3.sql"));
+    meddle(file, "PRAGMA user_version = 3");
+    assert_true(store_open(file, STORE_READ_WRITE, &s, &e));
+    check_old_session(s);
+    store_close(s);
+    assert_int_equal(ask(file, "PRAGMA user_version"), 4);
+    assert_int_equal(ask(file, "SELECT count(*) FROM event"), 8);
+    assert_int_equal(ask(file, "SELECT count(*) FROM memory_entry"), 0);
+    assert_int_equal(ask(file, "SELECT count(*) FROM memory_session"), 0);
+    assert_int_equal(ask(file, "SELECT count(*) FROM memory_version"), 1);
+    free(file);
+}
+
 /* One row that cannot be understood does not keep a person from all others. */
 static void test_a_damaged_payload_is_carried_along(void **state)
 {
@@ -229,6 +248,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_version_1_is_renewed),
+        TEST(test_version_3_has_no_memory_yet),
         TEST(test_a_damaged_payload_is_carried_along),
         TEST(test_a_migration_that_fails_changes_nothing),
         TEST(test_many_open_a_new_one_at_once),

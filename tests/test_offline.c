@@ -21,6 +21,7 @@
 static struct {
     VEC(struct message) messages;
     VEC(struct tool_spec) tools;
+    const char *session_id;
     struct request request;
 } talk;
 
@@ -76,6 +77,13 @@ static void result(const char *id, const char *name, const char *text, bool is_e
                                   .is_error = is_error});
 }
 
+/* A call of memory_search and what it gave. */
+static void recall(const char *id, const char *hits)
+{
+    call(id, "memory_search", "{\"query\":\"x\"}");
+    result(id, "memory_search", hits, false);
+}
+
 static void offer(const char *name)
 {
     struct tool_spec spec = {.name = name, .description = "d", .schema = "{}"};
@@ -89,7 +97,8 @@ static const struct request *request(void)
                                     .message_count = talk.messages.len,
                                     .tools = talk.tools.items,
                                     .tool_count = talk.tools.len,
-                                    .max_output = 8192};
+                                    .max_output = 8192,
+                                    .session_id = talk.session_id};
     return &talk.request;
 }
 
@@ -313,29 +322,178 @@ static void calls_only_what_is_offered(void **state)
 static void searches_memory_first(void **state)
 {
     (void)state;
-    offer("read_file");
     offer("memory_search");
-    ask("What did README.md say?");
-    expect_call("memory_search", "{\"query\":\"What did README.md say?\"}");
-    call("offline_1", "memory_search", plan.args);
-    result("offline_1", "memory_search",
-           "[{\"content\":\"It says hello.\",\"score\":0.9,\"session_id\":\"s-1\",\"turn\":4}]",
-           false);
+    ask("Which ryokan did we like?");
+    expect_call("memory_search", "{\"query\":\"Which ryokan did we like?\"}");
+    recall("offline_1",
+           "[{\"content\":\"We liked the ryokan by the river.\",\"score\":0.9,"
+           "\"session_id\":\"s-1\",\"turn\":4}]");
     make_plan();
-    expect_call("read_file", "{\"path\":\"README.md\"}");
-    call("offline_2", "read_file", plan.args);
-    result("offline_2", "read_file", "hello", false);
-    make_plan();
-    expect_answer("> It says hello.\n>\n> — *memory: session s-1, turn 4*");
-    expect_answer("```\nhello\n```");
+    expect_answer("> We liked the ryokan by the river.\n>\n> — *memory: session s-1, turn 4*");
     /* A new question is a new turn. */
     ask("And what is tiro?");
     expect_call("memory_search", "{\"query\":\"And what is tiro?\"}");
-    call("offline_3", "memory_search", plan.args);
-    result("offline_3", "memory_search", "[]", false);
+    recall("offline_2", "[]");
     make_plan();
     expect_answer("“What tiro is”");
-    assert_null(strstr(plan.text, "It says hello"));
+    assert_null(strstr(plan.text, "ryokan"));
+}
+
+static void searches_memory_for_questions_alone(void **state)
+{
+    static const struct {
+        const char *text;
+        bool asks;
+    } rows[] = {
+        {"Where did we want to sleep", true},
+        {"The ryokan was the one by the river, wasn't it?", true},
+        {"wo wollten wir schlafen", true},
+        {"東京の天気は？", true},
+        {"Hello!", false},
+        {"Thanks", false},
+        {"We liked the ryokan by the river.", false},
+        {"Whatever. However it was.", false},
+        {"read README.md", false},
+        {"What did README.md say?", false},
+        {"", false},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        teardown(NULL);
+        setup(NULL);
+        offer("memory_search");
+        offer("read_file");
+        ask(rows[i].text);
+        bool asked = plan.tool && strcmp(plan.tool, "memory_search") == 0;
+        if (asked != rows[i].asks)
+            print_error("“%s”\n", rows[i].text);
+        assert_int_equal(asked, rows[i].asks);
+    }
+}
+
+/* What looks like a file may be a name. */
+static void searches_memory_where_no_file_is(void **state)
+{
+    (void)state;
+    offer("memory_search");
+    offer("read_file");
+    ask("Which version of Node.js did we choose?");
+    expect_call("read_file", "{\"path\":\"Node.js\"}");
+    call("offline_1", "read_file", plan.args);
+    result("offline_1", "read_file", "Node.js: No such file or directory", true);
+    make_plan();
+    expect_call("memory_search", "{\"query\":\"Which version of Node.js did we choose?\"}");
+    recall("offline_2",
+           "[{\"content\":\"Node.js version 22 it is.\",\"score\":0.8,"
+           "\"session_id\":\"s-1\",\"turn\":1}]");
+    make_plan();
+    expect_answer("> Node.js version 22 it is.");
+}
+
+static void a_file_that_is_shown_is_answer_enough(void **state)
+{
+    (void)state;
+    offer("memory_search");
+    offer("read_file");
+    ask("What did README.md say?");
+    expect_call("read_file", "{\"path\":\"README.md\"}");
+    call("offline_1", "read_file", plan.args);
+    result("offline_1", "read_file", "hello", false);
+    make_plan();
+    expect_answer("```\nhello\n```");
+}
+
+static void names_this_conversation(void **state)
+{
+    (void)state;
+    offer("memory_search");
+    say(ROLE_USER, "Which ryokan did we like?");
+    recall("offline_1",
+           "[{\"content\":\"The ryokan by the river.\",\"score\":0.9,"
+           "\"session_id\":\"s-1\",\"turn\":4},"
+           "{\"content\":\"The ryokan on the hill.\",\"score\":0.9,"
+           "\"session_id\":\"s-2\",\"turn\":0}]");
+    talk.session_id = "s-1";
+    make_plan();
+    expect_answer("> The ryokan by the river.\n>\n> — *memory: this conversation, turn 4*");
+    expect_answer("> The ryokan on the hill.\n>\n> — *memory: session s-2*");
+}
+
+static void ranks_what_was_found_with_the_rest(void **state)
+{
+    (void)state;
+    offer("memory_search");
+    say(ROLE_USER, "The ryokan had a garden.");
+    say(ROLE_USER, "Which ryokan by the river did we book in Kyoto?");
+    recall("offline_1",
+           "[{\"content\":\"A train to Osaka.\",\"score\":0.4,"
+           "\"session_id\":\"s-1\",\"turn\":1},"
+           "{\"content\":\"Which ryokan by the river did we book?\",\"score\":0.95,"
+           "\"session_id\":\"s-1\",\"turn\":2},"
+           "{\"content\":\"We booked the ryokan by the river in Kyoto.\",\"score\":0.9,"
+           "\"session_id\":\"s-1\",\"turn\":3}]");
+    make_plan();
+    expect_answer("> We booked the ryokan by the river in Kyoto.\n>\n> — *memory: session s-1");
+    assert_null(strstr(plan.text, "Osaka"));
+    assert_null(strstr(plan.text, "turn 2*"));
+    assert_null(strstr(plan.text, "garden"));
+}
+
+/* Words say less than a good score; a bad one is nothing. */
+static void quotes_what_says_it_otherwise(void **state)
+{
+    (void)state;
+    offer("memory_search");
+    say(ROLE_USER, "Where did we want to sleep?");
+    recall("offline_1",
+           "[{\"content\":\"The ryokan by the river.\",\"score\":0.85,"
+           "\"session_id\":\"s-1\",\"turn\":1},"
+           "{\"content\":\"A train to Osaka.\",\"score\":0.3,"
+           "\"session_id\":\"s-1\",\"turn\":2}]");
+    make_plan();
+    expect_answer("> The ryokan by the river.");
+    assert_null(strstr(plan.text, "Osaka"));
+    assert_null(strstr(plan.text, "found nothing"));
+}
+
+static void prefers_what_was_said_to_a_summary(void **state)
+{
+    (void)state;
+    offer("memory_search");
+    say(ROLE_USER, "We booked the ryokan in Kyoto. [a summary]");
+    vec_last(&talk.messages).summary = true;
+    say(ROLE_USER, "Which ryokan did we book in Kyoto?");
+    recall("offline_1",
+           "[{\"content\":\"We booked it, the ryokan in Kyoto, with a large garden "
+           "and breakfast from eight to ten every morning but Monday.\","
+           "\"score\":0.7,\"session_id\":\"s-1\",\"turn\":1}]");
+    make_plan();
+    expect_answer("> We booked it, the ryokan in Kyoto, with");
+    assert_null(strstr(plan.text, "[a summary]"));
+    /* It is better than nothing. */
+    vec_last(&talk.messages).blocks.items[0].text[0] = 'x';
+    make_plan();
+    expect_answer("[a summary]");
+}
+
+static void says_that_memory_has_nothing(void **state)
+{
+    (void)state;
+    offer("memory_search");
+    say(ROLE_USER, "Which zeppelin did we charter?");
+    recall("offline_1", "[]");
+    make_plan();
+    expect_answer("I found nothing");
+    expect_answer("nor what memory has");
+    expect_answer("ANTHROPIC_API_KEY");
+    teardown(NULL);
+    setup(NULL);
+    offer("memory_search");
+    say(ROLE_USER, "Which zeppelin did we charter?");
+    call("offline_1", "memory_search", "{}");
+    result("offline_1", "memory_search", "the memory could not be searched: disk", true);
+    make_plan();
+    expect_answer("The search failed: the memory could not be searched: disk");
 }
 
 /* --- summaries ------------------------------------------------------------------------------- */
@@ -526,6 +684,14 @@ int main(void)
         TEST(finds_paths_in_questions),
         TEST(calls_only_what_is_offered),
         TEST(searches_memory_first),
+        TEST(searches_memory_for_questions_alone),
+        TEST(searches_memory_where_no_file_is),
+        TEST(a_file_that_is_shown_is_answer_enough),
+        TEST(names_this_conversation),
+        TEST(ranks_what_was_found_with_the_rest),
+        TEST(quotes_what_says_it_otherwise),
+        TEST(prefers_what_was_said_to_a_summary),
+        TEST(says_that_memory_has_nothing),
         TEST(extracts_for_a_compaction),
         TEST(summarises_only_without_tools),
         TEST(streams_and_reports_usage),

@@ -319,6 +319,49 @@ static void test_a_summary(void **state)
     check_files();
 }
 
+static void happen(enum event_type type, const char *id, const char *text)
+{
+    struct event *ev = event_new(type);
+    ev->id = mem_strdup(id);
+    ev->name = id ? mem_strdup("memory_search") : NULL;
+    ev->text = mem_strdup(text);
+    record_event(&record, ev);
+}
+
+/* What was remembered, and what was recalled between a call and its result. */
+static void test_memory(void **state)
+{
+    (void)state;
+    for (int entries = 0; entries <= 12; entries += 12) {
+        struct event *ev = event_new(EVENT_MEMORY_INDEXED);
+        ev->count = entries;
+        compact("");
+        record_event(&record, ev);
+    }
+    update();
+    check_transcript_ends(
+        "142 → 9 messages\n\n> compacted · recency_preserving · 101204 → 6310 "
+        "tokens · 142 → 9 messages\n\n> remembered · 12 messages\n\n");
+    happen(EVENT_RUN_STARTED, NULL, "Who?");
+    happen(EVENT_TURN_STARTED, NULL, NULL);
+    happen(EVENT_TOOL_CALL_REQUESTED, "c1", "{\"query\":\"who\"}");
+    struct event *ev = event_new(EVENT_MEMORY_RECALLED);
+    ev->id = mem_strdup("c1");
+    ev->text = mem_strdup("who");
+    ev->hits = mem_strdup("[{\"content\":\"a\"},{\"content\":\"b\"}]");
+    record_event(&record, ev);
+    happen(EVENT_TOOL_EXECUTION_COMPLETED, "c1", "[]");
+    happen(EVENT_TEXT_COMPLETE, NULL, "She.");
+    happen(EVENT_RUN_COMPLETED, NULL, "She.");
+    update();
+    check_transcript_ends(
+        "> memory_search {\"query\":\"who\"}\n> recalled · 2 messages\n"
+        "> 2 bytes, 0.0 s\n\n## tiro\n\nShe.\n\n");
+    rebuild();
+    check_transcript_ends("She.\n\n");
+    check_files();
+}
+
 static void test_a_summary_that_was_tampered_with(void **state)
 {
     (void)state;
@@ -761,6 +804,7 @@ int main(void)
         TEST(test_updates_within_runs),
         TEST(test_a_crash),
         TEST(test_a_summary),
+        TEST(test_memory),
         TEST(test_a_summary_that_was_tampered_with),
         TEST(test_a_run_that_goes_on),
         TEST(test_an_end_that_is_another),

@@ -18,6 +18,7 @@
 #include "base/mem.h"
 #include "session/health.h"
 #include "session/lock.h"
+#include "store/salvage_memory.h"
 #include "store/salvage_session.h"
 #include "store/sessions.h"
 #include "store/sql.h"
@@ -28,6 +29,7 @@ static char *path, *whole; /* what is damaged, and what it was made of */
 static struct damage_events all;
 static struct recovery r;
 static struct error e;
+static const struct recovery_help help = {.index = damage_index};
 
 static int set_up(void **state)
 {
@@ -116,7 +118,7 @@ static void recover(void)
 {
     char *before = damage_tree(support_dir());
     recovery_release(&r);
-    bool ok = health_recover(path, &r, NULL, NULL, &e);
+    bool ok = health_recover(path, &r, &help, &e);
     if (!ok)
         print_message("%s\n", e.text);
     assert_true(ok);
@@ -200,7 +202,7 @@ static void test_what_is_only_in_the_log(void **state)
     size_t len = damage_size(path);
     for (int i = 0; i < 2; i++) {
         recovery_release(&r);
-        assert_true(health_recover(path, &r, NULL, NULL, &e));
+        assert_true(health_recover(path, &r, &help, &e));
         assert_int_equal(r.sessions, 5);
         assert_int_equal(r.events, 100);
         assert_int_equal(r.lost, 0);
@@ -230,7 +232,7 @@ static void test_log_that_was_torn(void **state)
             damage_cut(wal, len - 100);
         else
             damage_write(wal, len - 100, "x", 1);
-        assert_true(health_recover(path, &r, NULL, NULL, &e));
+        assert_true(health_recover(path, &r, &help, &e));
         assert_int_equal(r.events, 60);
         assert_int_equal(r.sessions, 3);
         forget();
@@ -268,7 +270,7 @@ static void test_first_version(void **state)
         embedded_text("schema.sql"));
     damage_sql(path, sql);
     free(sql);
-    assert_true(health_recover(path, &r, NULL, NULL, &e));
+    assert_true(health_recover(path, &r, &help, &e));
     assert_int_equal(r.sessions, 1);
     assert_int_equal(r.events, 1);
     assert_int_equal(r.lost, 0);
@@ -459,7 +461,7 @@ static void test_orphans(void **state)
     damage_sql(path,
                "PRAGMA foreign_keys = OFF; DELETE FROM session WHERE key = 2;"
                "PRAGMA wal_checkpoint(TRUNCATE)");
-    assert_true(health_recover(path, &r, NULL, NULL, &e));
+    assert_true(health_recover(path, &r, &help, &e));
     assert_int_equal(r.sessions, 3);
     assert_int_equal(r.events, 30);
     compare_sound(r.recovered);
@@ -484,11 +486,284 @@ static void test_rubbish(void **state)
         if (i % 5 == 0)
             damage_cut(path, below(size));
         health_check(path, true, &found);
-        if (!health_recover(path, &r, NULL, NULL, &e))
+        if (!health_recover(path, &r, &help, &e))
             fail_msg("%s", e.text);
         compare_sound(r.recovered);
         forget();
     }
+}
+
+/* --- memory ---------------------------------------------------------------------------------- */
+
+enum { TALKS = 30, ENTRIES = 12, MANY = 300 /* fill more than a page with their names */ };
+
+static char *remembered; /* lines of damage_memory() */
+
+static int tear_down_memory(void **state)
+{
+    free(remembered);
+    remembered = NULL;
+    return tear_down(state);
+}
+
+static void make_memory(int sessions, int talks, int entries)
+{
+    damage_fill(whole, sessions, 20);
+    damage_fill_memory(whole, talks, entries);
+    all = damage_events(whole);
+    remembered = damage_memory(whole);
+    damage_copy(whole, path);
+}
+
+static int64_t lines_of(const char *text)
+{
+    int64_t count = 0;
+    for (const char *at = text; (at = strchr(at, '\n')); at++)
+        count++;
+    return count;
+}
+
+/* Each entry that is there is one that was, with its words, and nothing else has words. */
+static void compare_memory(void)
+{
+    char *back = damage_memory(r.recovered);
+    assert_int_equal(lines_of(back), r.entries);
+    for (char *line = back, *end; (end = strchr(line, '\n')); line = end + 1) {
+        char *one = mem_strndup(line, (size_t)(end + 1 - line));
+        const char *was = strstr(remembered, one);
+        assert_non_null(was);
+        assert_true(was == remembered || was[-1] == '\n');
+        free(one);
+    }
+    free(back);
+    assert_int_equal(damage_sql(r.recovered,
+                                "SELECT count(*) FROM memory_words_docsize WHERE id IN"
+                                " (SELECT key FROM memory_entry)"),
+                     r.entries);
+    assert_int_equal(damage_sql(r.recovered, "SELECT count(*) FROM memory_words_docsize"),
+                     r.entries);
+}
+
+static void test_memory_comes_back(void **state)
+{
+    (void)state;
+    struct health found;
+    make_memory(3, TALKS, ENTRIES);
+    recover();
+    assert_int_equal(r.entries, TALKS * ENTRIES);
+    assert_int_equal(r.lost, 0);
+    char *back = damage_memory(r.recovered);
+    assert_string_equal(remembered, back);
+    free(back);
+    compare_memory();
+    /* Places are not used again, also those of what was forgotten. */
+    assert_int_equal(damage_sql(r.recovered, "SELECT min(next) FROM memory_session"), ENTRIES + 3);
+    assert_int_equal(damage_sql(r.recovered,
+                                "SELECT session = 1 AND compaction = 17 AND entry = 'GONE'"
+                                " FROM memory_flag"),
+                     1);
+    assert_int_equal(damage_sql(r.recovered, "SELECT count(*) FROM memory_vector"), 0);
+    health_check(r.recovered, true, &found);
+    assert_int_equal(found.entries, TALKS * ENTRIES);
+}
+
+static void test_columns_of_memory(void **state)
+{
+    (void)state;
+    make(1, 1);
+    size_t count =
+        (size_t)damage_sql(whole, "SELECT count(*) FROM pragma_table_info('memory_entry')");
+    for (size_t i = 0; i < count; i++) {
+        assert_non_null(salvage_memory_column(i));
+        char *sql = mem_printf(
+            "SELECT count(*) FROM pragma_table_info('memory_entry') WHERE cid = %zu AND name = "
+            "'%s'",
+            i, salvage_memory_column(i));
+        assert_int_equal(damage_sql(whole, sql), 1);
+        free(sql);
+    }
+    assert_null(salvage_memory_column(count));
+}
+
+/* Entries have nearly the length of events. */
+static void test_memory_any_one_page(void **state)
+{
+    (void)state;
+    entropy_seed(support_seed());
+    make_memory(1, 2, ENTRIES);
+    size_t pages = damage_size(whole) / DAMAGE_PAGE;
+    for (size_t i = 0; i < pages; i++) {
+        unsigned char bytes[DAMAGE_PAGE];
+        damage_copy(whole, path);
+        entropy_fill(bytes, sizeof bytes);
+        damage_write(path, i * DAMAGE_PAGE, bytes, sizeof bytes);
+        recover();
+        assert_int_equal(r.sessions, 1);
+        int64_t missing = 2 * ENTRIES - r.entries;
+        assert_true(missing >= 0 && missing <= DAMAGE_EVENTS_A_PAGE);
+        assert_true(r.lost >= missing);
+        compare_memory();
+        forget();
+    }
+}
+
+/* What was forgotten does not come back, also where nobody wiped it. */
+static void test_memory_stays_forgotten(void **state)
+{
+    (void)state;
+    make_memory(1, MANY, 2);
+    damage_sql(path,
+               "PRAGMA secure_delete = OFF; PRAGMA foreign_keys = OFF;"
+               "DELETE FROM memory_vector; DELETE FROM memory_words_docsize WHERE id >> 24 BETWEEN"
+               " 3 AND 290; DELETE FROM memory_entry WHERE session BETWEEN 3 AND 290;"
+               "DELETE FROM memory_session WHERE number BETWEEN 3 AND 290;"
+               "PRAGMA wal_checkpoint(TRUNCATE)");
+    assert_true(damage_sql(path, "PRAGMA freelist_count") > 10);
+    recover();
+    assert_int_equal(r.entries, (MANY - 288) * 2);
+    assert_int_equal(r.lost, 0);
+    assert_int_equal(damage_sql(r.recovered, "SELECT count(*) FROM memory_session"), MANY - 288);
+    compare_memory();
+}
+
+static void wipe_root(const char *table)
+{
+    char zeros[DAMAGE_PAGE] = {0};
+    char *sql = mem_printf("SELECT rootpage FROM sqlite_schema WHERE name = '%s'", table);
+    int64_t page = damage_sql(whole, sql);
+    damage_write(path, (size_t)(page - 1) * DAMAGE_PAGE, zeros, sizeof zeros);
+    free(sql);
+}
+
+/* Their names are in the index, too; without it, entries stay together under a new one. */
+static void test_memory_without_sessions(void **state)
+{
+    (void)state;
+    make_memory(1, 4, ENTRIES);
+    wipe_root("memory_session");
+    recover();
+    assert_int_equal(r.entries, 4 * ENTRIES);
+    assert_int_equal(r.lost, 0);
+    compare_memory();
+    assert_int_equal(damage_sql(r.recovered, "SELECT min(next) FROM memory_session"), ENTRIES);
+    forget();
+    wipe_root("sqlite_autoindex_memory_session_1");
+    assert_true(health_recover(path, &r, &help, &e));
+    assert_int_equal(r.entries, 4 * ENTRIES);
+    assert_int_equal(r.lost, 4);
+    assert_int_equal(damage_sql(r.recovered, "SELECT count(DISTINCT id) FROM memory_session"), 4);
+}
+
+/* Memory's numbers and names of sessions are not those of the sessions themselves. */
+static void test_memory_names_no_session(void **state)
+{
+    (void)state;
+    make_memory(4, TALKS, ENTRIES);
+    wipe_pages_with("/home/someone/project");
+    recover(); /* which compares the ids, too */
+    assert_int_equal(r.sessions, 4);
+    assert_int_equal(r.lost, 4);
+    assert_int_equal(r.entries, TALKS * ENTRIES);
+}
+
+/* … nor when the beginning of an index is gone, and its other pages belong to none. */
+static void test_memory_index_in_pieces(void **state)
+{
+    (void)state;
+    make_memory(1, MANY, 2);
+    wipe_root("sqlite_autoindex_memory_entry_1");
+    recover();
+    assert_int_equal(r.entries, MANY * 2);
+    assert_int_equal(r.sessions, 1);
+    assert_int_equal(r.lost, 0);
+}
+
+/* The names on the first page are lost with it, all others are not. */
+static void test_session_index_in_pieces(void **state)
+{
+    (void)state;
+    make(MANY, 1);
+    wipe_root("sqlite_autoindex_session_1");
+    wipe_pages_with("/home/someone/project");
+    assert_true(health_recover(path, &r, &help, &e));
+    assert_int_equal(r.sessions, MANY);
+    char *sql = mem_printf(
+        "ATTACH '%s' AS w; SELECT count(*) FROM session WHERE id IN (SELECT id FROM w.session)",
+        whole);
+    assert_true(damage_sql(r.recovered, sql) > MANY - 20);
+    free(sql);
+}
+
+static void test_memory_that_makes_no_sense(void **state)
+{
+    (void)state;
+    make_memory(1, 3, ENTRIES);
+    damage_sql(path,
+               "PRAGMA foreign_keys = OFF;"
+               "UPDATE memory_entry SET role = 'nobody' WHERE key = (1 << 24) + 3;"
+               "UPDATE memory_entry SET session = 2 WHERE key = (1 << 24) + 4;"
+               "UPDATE memory_entry SET content = '' WHERE key = (1 << 24) + 5;"
+               "UPDATE memory_entry SET content = CAST(x'ff41' AS TEXT) WHERE key = (1 << 24) + 6;"
+               "PRAGMA wal_checkpoint(TRUNCATE)");
+    recover();
+    assert_int_equal(r.entries, 3 * ENTRIES - 4);
+    assert_int_equal(r.lost, 4);
+    compare_memory();
+}
+
+/* Entries of which only the index still tells are counted. */
+static void test_memory_lost_is_counted(void **state)
+{
+    (void)state;
+    make_memory(1, 2, 2);
+    wipe_pages_with("session 1 event 0: ");
+    recover();
+    assert_true(r.entries < 4);
+    assert_int_equal(r.entries + r.lost, 4);
+    assert_int_equal(r.sessions, 1);
+}
+
+static void test_memory_alone_is_rescued(void **state)
+{
+    (void)state;
+    struct health found;
+    make_memory(0, 5, ENTRIES);
+    wipe_root("memory_session");
+    assert_true(health_rescue(path, "german", &r, NULL, NULL, &e));
+    assert_int_equal(r.sessions, 0);
+    assert_int_equal(r.entries, 5 * ENTRIES);
+    health_check(path, true, &found);
+    assert_string_equal(health_name(found.state), "good");
+    assert_int_equal(found.entries, r.entries);
+    assert_int_equal(damage_sql(path,
+                                "SELECT sql LIKE '%tiro german%' FROM sqlite_schema"
+                                " WHERE name = 'memory_words'"),
+                     1);
+}
+
+/* What is stopped while memory is saved leaves nothing. */
+static bool stop_in_memory(void *context, int64_t events)
+{
+    int *times = context;
+    *times += events == 20;
+    return *times < 4;
+}
+
+static void test_memory_stopped(void **state)
+{
+    (void)state;
+    int times = 0;
+    make_memory(1, TALKS, ENTRIES);
+    const struct recovery_help stopping = {
+        .progress = stop_in_memory, .index = damage_index, .context = &times};
+    char *before = damage_tree(support_dir());
+    assert_false(health_recover(path, &r, &stopping, &e));
+    assert_int_equal(e.code, ERR_INTERRUPTED);
+    assert_int_equal(times, 4);
+    char *after = damage_tree(support_dir());
+    assert_string_equal(before, after);
+    free(before);
+    free(after);
 }
 
 /* --- in the place of the damaged one --------------------------------------------------------- */
@@ -512,7 +787,8 @@ static void test_stopped(void **state)
     int64_t last = 0;
     make(20, 20);
     char *before = tree_of();
-    assert_false(health_recover(path, &r, stop, &last, &e));
+    const struct recovery_help stopping = {.progress = stop, .context = &last};
+    assert_false(health_recover(path, &r, &stopping, &e));
     assert_int_equal(e.code, ERR_INTERRUPTED);
     assert_int_equal(last, 128);
     assert_null(r.copy);
@@ -540,7 +816,7 @@ static void test_rescue(void **state)
     damage_copy(path, shm);
     size_t len, copy_len;
     char *before = damage_read(path, &len);
-    assert_true(health_rescue(path, &r, NULL, NULL, &e));
+    assert_true(health_rescue(path, "english", &r, NULL, NULL, &e));
     health_check(path, true, &found);
     assert_string_equal(health_name(found.state), "good");
     assert_int_equal(found.events, r.events);
@@ -569,7 +845,7 @@ static void test_rescue_with_a_log(void **state)
     damage_fill(path, 10, 20);
     damage_fill_and_die(path, 3, 20);
     damage_middle();
-    assert_true(health_rescue(path, &r, NULL, NULL, &e));
+    assert_true(health_rescue(path, "english", &r, NULL, NULL, &e));
     assert_int_equal(r.sessions, 13);
     assert_true(r.events >= 260 - DAMAGE_EVENTS_A_PAGE);
     assert_int_not_equal(access(wal, F_OK), 0);
@@ -582,7 +858,7 @@ static void test_rescue_with_a_log(void **state)
 static void refused(enum err_code code, const char *why)
 {
     char *before = tree_of();
-    assert_false(health_rescue(path, &r, NULL, NULL, &e));
+    assert_false(health_rescue(path, "english", &r, NULL, NULL, &e));
     assert_int_equal(e.code, code);
     assert_non_null(strstr(e.text, why));
     assert_null(r.copy);
@@ -612,7 +888,7 @@ static void test_rescue_is_refused(void **state)
     h = damage_hold(path, take_session);
     refused(ERR_SESSION_BUSY, "a8057");
     damage_let_go(&h);
-    assert_true(health_rescue(path, &r, NULL, NULL, &e));
+    assert_true(health_rescue(path, "english", &r, NULL, NULL, &e));
 }
 
 static void test_nothing_to_save(void **state)
@@ -640,11 +916,11 @@ static void test_opened_meanwhile(void **state)
     struct damage_holder h = {0};
     make(10, 20);
     damage_sql(path, "UPDATE event SET payload = '{' WHERE session = 2 AND seq = 3");
-    assert_false(health_rescue(path, &r, let_in, &h, &e));
+    assert_false(health_rescue(path, "english", &r, let_in, &h, &e));
     assert_int_equal(e.code, ERR_SESSION_BUSY);
     assert_non_null(strstr(e.text, "open"));
     damage_let_go(&h);
-    assert_true(health_rescue(path, &r, let_in, &(struct damage_holder){.pid = 1}, &e));
+    assert_true(health_rescue(path, "english", &r, let_in, &(struct damage_holder){.pid = 1}, &e));
     assert_int_equal(r.lost, 1);
 }
 
@@ -664,7 +940,7 @@ static void test_written_meanwhile(void **state)
     bool done = false;
     make(10, 20);
     damage_middle();
-    assert_false(health_rescue(path, &r, meddle, &done, &e));
+    assert_false(health_rescue(path, "english", &r, meddle, &done, &e));
     assert_true(done);
     assert_int_equal(e.code, ERR_SESSION_BUSY);
     assert_non_null(strstr(e.text, "written"));
@@ -673,6 +949,7 @@ static void test_written_meanwhile(void **state)
 /* --------------------------------------------------------------------------------------------- */
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+#define MEMORY(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down_memory)
 
 int main(void)
 {
@@ -691,6 +968,18 @@ int main(void)
         TEST(test_text_that_is_none),
         TEST(test_orphans),
         TEST(test_rubbish),
+        MEMORY(test_memory_comes_back),
+        MEMORY(test_columns_of_memory),
+        MEMORY(test_memory_any_one_page),
+        MEMORY(test_memory_stays_forgotten),
+        MEMORY(test_memory_without_sessions),
+        MEMORY(test_memory_names_no_session),
+        MEMORY(test_memory_index_in_pieces),
+        MEMORY(test_session_index_in_pieces),
+        MEMORY(test_memory_that_makes_no_sense),
+        MEMORY(test_memory_lost_is_counted),
+        MEMORY(test_memory_alone_is_rescued),
+        MEMORY(test_memory_stopped),
         TEST(test_stopped),
         TEST(test_rescue),
         TEST(test_rescue_with_a_log),

@@ -160,8 +160,9 @@ static void help_opens_and_closes(void **state)
     screen_key(s, SCREEN_F1);
     assert_true(screen_wait_text(s, "/rename TITLE", WAIT_MS));
     screen_key(s, SCREEN_PAGE_DOWN);
-    assert_true(screen_wait_text(s, "/quit", WAIT_MS));
+    assert_true(screen_wait_text(s, "/memory [QUERY]", WAIT_MS));
     screen_key(s, SCREEN_PAGE_DOWN);
+    assert_true(screen_wait_text(s, "/quit", WAIT_MS));
     assert_true(screen_wait_text(s, "Ctrl-J, Alt-Enter", WAIT_MS));
     screen_type(s, "G");
     assert_true(screen_wait_text(s, "how often it was shortened", WAIT_MS));

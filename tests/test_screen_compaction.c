@@ -69,7 +69,7 @@ static void it_is_seen_from_start_to_outcome(void **state)
     assert_true(scene_wait_idle(s));
     const char *text = screen_text(s);
     assert_non_null(strstr(text, "▣ compacted · handoff · "));
-    assert_non_null(strstr(text, "   ⏎ opens\n"));
+    assert_non_null(strstr(text, " ⏎ opens\n"));
     assert_non_null(strstr(text, "another mode: /compact MODE"));
     assert_null(strstr(text, "next: hotels"));
     assert_null(strstr(text, "compacting"));

@@ -15,6 +15,7 @@
 #include "ui/cover.h"
 #include "ui/draft_screen.h"
 #include "ui/format.h"
+#include "ui/memory_screen.h"
 #include "ui/sessions.h"
 #include "ui/term.h"
 
@@ -86,6 +87,7 @@ void app_release(struct app *app)
     sessions_free(app->sessions_screen);
     context_view_free(app->context_screen);
     compaction_detail_free(app->compaction_screen);
+    memory_screen_free(app);
     approval_release(&app->approval);
     draft_review_release(&app->draft);
     transcript_free(app->transcript);
@@ -215,7 +217,7 @@ bool app_writes(const struct app *app)
 {
     enum overlay_kind kind = app->overlay.kind;
     return (kind == OVERLAY_NONE || kind == OVERLAY_COMPLETION) && !app->find.active &&
-           !cover_open(app);
+           !cover_open(app) && !memory_screen_focused(app);
 }
 
 void app_edited(struct app *app)

@@ -13,6 +13,7 @@
 #include "ui/keymap.h"
 #include "ui/list.h"
 #include "ui/path_lister.h"
+#include "ui/recalled.h"
 #include "ui/theme.h"
 #include "ui/transcript.h"
 #include "ui/ui.h"
@@ -73,6 +74,18 @@ struct turn_search {
     void (*take)(struct app *app, const struct turn_found *found);
 };
 
+/* F2, and what the model asked of memory in this session. */
+struct memory_pane;
+struct memory_screen {
+    struct memory_pane *pane; /* NULL: it was not open yet */
+    bool open;
+    bool focused; /* beside the transcript: keys are its own */
+    struct recalls recalls;
+    bool opening; /* `session` was asked for, to show the event `seq` */
+    int64_t seq;  /* 0: it is not known */
+    char session[UUID_LEN + 1];
+};
+
 struct app {
     const struct ui_options *options;
     const struct config *config;
@@ -108,6 +121,7 @@ struct app {
     struct sessions *sessions_screen;
     struct context_view *context_screen;
     struct compaction_detail *compaction_screen;
+    struct memory_screen memory; /* beside the transcript, or over it where that is narrow */
     int64_t jump;    /* event to show in the transcript once its page has come; 0: none */
     char *find_next; /* to look for once that session is open; NULL: nothing */
     char find_session[UUID_LEN + 1];

@@ -11,6 +11,7 @@
 #include "ui/context_screen.h"
 #include "ui/find.h"
 #include "ui/fork.h"
+#include "ui/memory_screen.h"
 #include "ui/picker.h"
 #include "ui/pin.h"
 #include "ui/sessions.h"
@@ -102,6 +103,11 @@ static void run_context(struct app *app, const char *arguments)
 {
     (void)arguments;
     context_screen_open(app);
+}
+
+static void run_memory(struct app *app, const char *arguments)
+{
+    memory_screen_open(app, *arguments ? arguments : NULL);
 }
 
 static void set_model(struct app *app, char *provider, const char *model)
@@ -234,6 +240,9 @@ const struct slash_command slash_commands[] = {
      N_("keep your N-th message word for word in every compaction; alone: your newest"), pin_run},
     {"unpin", "[N]", ARGUMENT_TURN, N_("no longer keep it; alone: your newest"), unpin_run},
     {"context", "", ARGUMENT_OTHER, N_("what the next request would carry"), run_context},
+    {"memory", "[QUERY]", ARGUMENT_OTHER, N_("find what compactions dropped"), run_memory},
+    {"forget", "QUERY", ARGUMENT_OTHER, N_("find what is remembered, to forget some of it with d"),
+     run_memory},
     {"model", "[NAME]", ARGUMENT_MODEL,
      N_("choose a model: NAME, PROVIDER/NAME or PROVIDER; alone: a list"), run_model},
     {"system", "[TEXT]", ARGUMENT_OTHER,

@@ -159,6 +159,7 @@ void compaction_detail_take(struct compaction_detail *d, const struct notice *n)
     d->waiting = false;
     if (first && n->event)
         take_completed(d, n->event);
+    d->quotes_forgotten |= n->stats.flagged > 0;
     for (size_t i = 0; i < n->events.len; i++)
         dropped_apply(&d->dropped, n->events.items[i]);
     d->place += (int64_t)n->events.len;
@@ -204,14 +205,20 @@ static enum compaction_result jump(struct compaction_detail *d)
     return COMPACTION_STAYS;
 }
 
+static enum compaction_result show_memory(struct compaction_detail *d)
+{
+    if (!d->completed || d->completed->compaction.entries_indexed > 0)
+        return COMPACTION_MEMORY;
+    remark_set(&d->remark, STYLE_NOTE, _("Nothing of it is remembered."));
+    return COMPACTION_STAYS;
+}
+
 static const struct act {
     enum action action;
     enum compaction_result (*run)(struct compaction_detail *d);
-} acts[] = {{ACTION_CANCEL, close_view},
-            {ACTION_CLEAR, close_view},
-            {ACTION_SEND, toggle},
-            {ACTION_TOGGLE, toggle},
-            {ACTION_JUMP, jump}};
+} acts[] = {{ACTION_CANCEL, close_view}, {ACTION_CLEAR, close_view},
+            {ACTION_SEND, toggle},       {ACTION_TOGGLE, toggle},
+            {ACTION_JUMP, jump},         {ACTION_CARD_MEMORY, show_memory}};
 
 static const struct act *find_act(enum action action)
 {

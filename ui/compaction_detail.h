@@ -24,8 +24,9 @@ struct compaction_host {
 struct compaction_detail *compaction_detail_new(const struct compaction_host *host, int64_t seq);
 void compaction_detail_free(struct compaction_detail *d); /* NULL is fine */
 
-/* CLOSED: it is left. JUMP: likewise, for compaction_detail_message() in the transcript. */
-enum compaction_result { COMPACTION_STAYS, COMPACTION_CLOSED, COMPACTION_JUMP };
+/* CLOSED: it is left. JUMP: likewise, for compaction_detail_message() in the transcript. MEMORY:
+ * likewise, for what is remembered of it. */
+enum compaction_result { COMPACTION_STAYS, COMPACTION_CLOSED, COMPACTION_JUMP, COMPACTION_MEMORY };
 enum compaction_result compaction_detail_key(struct compaction_detail *d, enum action action,
                                              const struct key *key);
 int64_t compaction_detail_message(const struct compaction_detail *d);

@@ -33,6 +33,7 @@ struct compaction_detail {
     VEC(struct detail_entry) entries;
     struct outline *outline;
     bool waiting, more, failed;
+    bool quotes_forgotten; /* its summary */
     int64_t place; /* of the next page */
 
     struct remark remark;

@@ -105,15 +105,17 @@ static void draw_outcome(struct compaction_detail *d)
         message_row_field(&d->rows, "", (size_t)d->width - used, STYLE_OVERLAY);
     }
     rows_release(&card);
+    if (d->quotes_forgotten && most > 1)
+        remark_row(&d->rows, _("this summary quotes something that you forgot"), STYLE_WARNING,
+                   (size_t)d->width);
 }
 
 static void draw_hints(struct compaction_detail *d)
 {
-    static const struct hint hints[] = {{ACTION_SEND, NULL, N_("unfold")},
-                                        {ACTION_CANCEL, NULL, N_("close")},
-                                        {ACTION_JUMP, NULL, N_("go there")},
-                                        {ACTION_PAGE_DOWN, NULL, N_("page")},
-                                        {ACTION_HELP, NULL, N_("help")}};
+    static const struct hint hints[] = {
+        {ACTION_SEND, NULL, N_("unfold")},    {ACTION_CANCEL, NULL, N_("close")},
+        {ACTION_JUMP, NULL, N_("go there")},  {ACTION_CARD_MEMORY, NULL, N_("remembered")},
+        {ACTION_PAGE_DOWN, NULL, N_("page")}, {ACTION_HELP, NULL, N_("help")}};
     size_t width = (size_t)d->width;
     if (d->remark.text)
         remark_row(&d->rows, d->remark.text, d->remark.style, width);

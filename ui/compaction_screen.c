@@ -3,6 +3,7 @@
 #include "ui/compaction_detail.h"
 #include "ui/cover.h"
 #include "ui/jump.h"
+#include "ui/memory_screen.h"
 
 static void send(void *context, struct command *c)
 {
@@ -35,6 +36,8 @@ void compaction_screen_key(struct app *app, enum action action, const struct key
         compaction_screen_close(app);
     if (result == COMPACTION_JUMP)
         jump_to(app, message);
+    if (result == COMPACTION_MEMORY)
+        memory_screen_open_session(app);
 }
 
 void compaction_screen_click(struct app *app, int row)

@@ -198,6 +198,14 @@ static char *directory_of(const char *word)
     return mem_strndup(word, slash ? (size_t)(slash - word) + 1 : 0);
 }
 
+bool completion_possible(const struct app *app)
+{
+    struct target t = find_target(app);
+    bool possible = t.place != PLACE_NONE;
+    release(&t);
+    return possible;
+}
+
 void completion_start(struct app *app)
 {
     struct target t = find_target(app);

@@ -10,6 +10,9 @@ void completion_follow(struct app *app);
 /* Tab: completes what is certain, or shows what there is to choose from. */
 void completion_start(struct app *app);
 
+/* Whether there is something before the caret that may be one. */
+bool completion_possible(const struct app *app);
+
 /* Takes the popup's selected row into the editor. */
 void completion_accept(struct app *app);
 

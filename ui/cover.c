@@ -4,6 +4,7 @@
 #include "ui/compaction_screen.h"
 #include "ui/context_screen.h"
 #include "ui/context_view.h"
+#include "ui/memory_screen.h"
 #include "ui/sessions.h"
 #include "ui/sessions_screen.h"
 
@@ -17,6 +18,8 @@ void cover_close(struct app *app)
     sessions_screen_close(app);
     context_screen_close(app);
     compaction_screen_close(app);
+    if (memory_screen_covers(app))
+        memory_screen_close(app);
 }
 
 void cover_key(struct app *app, enum action action, const struct key *key)

@@ -1,5 +1,5 @@
 /* What covers the transcript: the sessions (F3), the context (F4) or an opened card. At most one
- * does. */
+ * does. The memory pane, where it stands over the transcript, is below them. */
 #ifndef UI_COVER_H
 #define UI_COVER_H
 

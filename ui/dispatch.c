@@ -15,6 +15,7 @@
 #include "ui/edit_keys.h"
 #include "ui/external_editor.h"
 #include "ui/find.h"
+#include "ui/memory_screen.h"
 #include "ui/picker.h"
 #include "ui/screen.h"
 #include "ui/sessions_screen.h"
@@ -253,6 +254,13 @@ static void open_context(struct app *app)
     context_screen_open(app);
 }
 
+/* Where there is nothing to complete, the memory beside gets the keys. */
+static void complete(struct app *app)
+{
+    if (completion_possible(app) || !memory_screen_focus(app, true))
+        completion_start(app);
+}
+
 static void open_find(struct app *app)
 {
     find_open(app, "");
@@ -266,12 +274,13 @@ static const struct {
                 {ACTION_CLEAR, clear_or_leave},
                 {ACTION_LEAVE, delete_or_leave},
                 {ACTION_SUSPEND, dispatch_suspend},
-                {ACTION_COMPLETE, completion_start},
+                {ACTION_COMPLETE, complete},
                 {ACTION_HISTORY, picker_history},
                 {ACTION_EXTERNAL, external},
                 {ACTION_PALETTE, picker_palette},
                 {ACTION_HELP, picker_help},
                 {ACTION_SESSIONS, open_sessions},
+                {ACTION_MEMORY, memory_screen_toggle},
                 {ACTION_CONTEXT, open_context},
                 {ACTION_FIND, open_find},
                 {ACTION_PAGE_UP, page_up},
@@ -358,6 +367,11 @@ static void click(struct app *app, const struct key *key)
         cover_click(app, row, key->col);
         return;
     }
+    if (memory_screen_covers(app) || screen_is_pane(key->col)) {
+        memory_screen_click(app, row);
+        return;
+    }
+    (void)memory_screen_focus(app, false);
     const struct transcript_row *rows = transcript_rows(app->transcript, &count);
     if ((size_t)row >= count)
         return;
@@ -424,9 +438,12 @@ static bool question_key(struct app *app, enum action action, const struct key *
     case APPROVAL_PASS:
         return false;
     case APPROVAL_TEXT:
-        if (!app_writes(app))
+        if (!cover_open(app) && memory_screen_key(app, action, key))
+            ;
+        else if (app_writes(app))
+            editor_key(app, action, key);
+        else
             return true;
-        editor_key(app, action, key);
         note_writing(app, action, key);
         break;
     case APPROVAL_TAKEN:
@@ -459,6 +476,8 @@ static void any_key(struct app *app, enum action action, const struct key *key)
         overlay_key(app, action, key);
     else if (cover_open(app) && action != ACTION_HELP)
         cover_key(app, action, key);
+    else if (memory_screen_key(app, action, key))
+        ;
     else if (app->find.active && action != ACTION_PAGE_UP && action != ACTION_PAGE_DOWN &&
              action != ACTION_SCROLL_UP && action != ACTION_SCROLL_DOWN)
         find_key(app, action, key);

@@ -7,8 +7,6 @@
 #include "base/utf8.h"
 #include "ui/edit_keys.h"
 
-#define WHEEL_ROWS 3
-
 void draft_review_init(struct draft_review *r)
 {
     *r = (struct draft_review){.text = editor_new(), .focus = editor_new()};
@@ -197,27 +195,7 @@ static const struct decision *decision_for(const struct draft_review *r, enum ac
 
 static bool move(struct draft_review *r, enum action action)
 {
-    int page = r->text_rows > 2 ? r->text_rows - 1 : 1;
-    const struct {
-        enum action action;
-        enum editor_action edit;
-        int times;
-    } moves[] = {{ACTION_UP, EDIT_UP, 1},
-                 {ACTION_DOWN, EDIT_DOWN, 1},
-                 {ACTION_SCROLL_UP, EDIT_UP, WHEEL_ROWS},
-                 {ACTION_SCROLL_DOWN, EDIT_DOWN, WHEEL_ROWS},
-                 {ACTION_PAGE_UP, EDIT_UP, page},
-                 {ACTION_PAGE_DOWN, EDIT_DOWN, page},
-                 {ACTION_TOP, EDIT_TEXT_START, 1},
-                 {ACTION_BOTTOM, EDIT_TEXT_END, 1}};
-    for (size_t i = 0; i < sizeof moves / sizeof *moves; i++) {
-        if (moves[i].action != action)
-            continue;
-        for (int n = 0; n < moves[i].times && editor_do(r->text, moves[i].edit); n++)
-            ;
-        return true;
-    }
-    return false;
+    return edit_text_move(r->text, action, r->text_rows > 2 ? r->text_rows - 1 : 1);
 }
 
 static void paste_line(struct editor *e, const char *text)

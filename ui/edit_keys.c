@@ -2,6 +2,8 @@
 
 #include "base/utf8.h"
 
+enum { WHEEL_ROWS = 3 };
+
 static const struct {
     enum action action;
     enum editor_action edit;
@@ -37,4 +39,28 @@ bool edit_key(struct editor *e, enum action action, const struct key *key)
     char text[4];
     editor_insert(e, text, utf8_encode(key->cp, text));
     return true;
+}
+
+bool edit_text_move(struct editor *e, enum action action, int page)
+{
+    const struct {
+        enum action action;
+        enum editor_action edit;
+        int times;
+    } moves[] = {{ACTION_UP, EDIT_UP, 1},
+                 {ACTION_DOWN, EDIT_DOWN, 1},
+                 {ACTION_SCROLL_UP, EDIT_UP, WHEEL_ROWS},
+                 {ACTION_SCROLL_DOWN, EDIT_DOWN, WHEEL_ROWS},
+                 {ACTION_PAGE_UP, EDIT_UP, page},
+                 {ACTION_PAGE_DOWN, EDIT_DOWN, page},
+                 {ACTION_TOP, EDIT_TEXT_START, 1},
+                 {ACTION_BOTTOM, EDIT_TEXT_END, 1}};
+    for (size_t i = 0; i < sizeof moves / sizeof *moves; i++) {
+        if (moves[i].action != action)
+            continue;
+        for (int n = 0; n < moves[i].times && editor_do(e, moves[i].edit); n++)
+            ;
+        return true;
+    }
+    return false;
 }

@@ -10,4 +10,7 @@
 /* Returns whether text or caret changed. Pastes are the caller's. */
 bool edit_key(struct editor *e, enum action action, const struct key *key);
 
+/* Keys that move in a text of many rows, of which `page` are seen. False if it is none of them. */
+bool edit_text_move(struct editor *e, enum action action, int page);
+
 #endif

@@ -8,6 +8,7 @@
 #include "ui/compaction_screen.h"
 #include "ui/context_screen.h"
 #include "ui/jump.h"
+#include "ui/memory_screen.h"
 #include "ui/sessions_screen.h"
 #include "ui/turns.h"
 
@@ -44,6 +45,8 @@ static const char *sentence(const struct app *app, const struct notice *n)
         {ERR_CONFIG_ERROR, N_("The configuration has a fault.")},
         {ERR_FILE_ERROR, N_("A file cannot be used.")},
         {ERR_BUDGET_EXHAUSTED, N_("The budget is used up.")},
+        {ERR_MEMORY_DISABLED, N_("The memory is off.")},
+        {ERR_MEMORY_NOT_FOUND, N_("There is no such entry in the memory.")},
         {ERR_USAGE, N_("That cannot be done.")},
         {ERR_AGENT_ERROR, N_("That did not work.")},
     };
@@ -157,7 +160,7 @@ static void say_in_words(struct app *app, const struct notice *n)
     const char *whole = whole_sentence(app, n);
     char *words = whole ? mem_strdup(whole) : mem_printf("%s\n%s", sentence(app, n), n->error.text);
     if (!sessions_screen_failed(app, n, words) && !context_screen_failed(app, n, words) &&
-        !compaction_screen_failed(app, n, words))
+        !compaction_screen_failed(app, n, words) && !memory_screen_failed(app, n, words))
         app_note(app, whole ? STYLE_WARNING : STYLE_ERROR, "%s", words);
     free(words);
 }

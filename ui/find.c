@@ -4,6 +4,7 @@
 
 #include "base/utf8.h"
 #include "ui/edit_keys.h"
+#include "ui/memory_screen.h"
 
 static void step(struct app *app, bool older)
 {
@@ -24,6 +25,7 @@ static void step(struct app *app, bool older)
 void find_open(struct app *app, const char *text)
 {
     app_close_overlay(app);
+    memory_screen_uncover(app);
     app->find.active = true;
     app->find.failed = app->find.waiting = false;
     if (*text)

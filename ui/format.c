@@ -57,13 +57,17 @@ void format_age(struct buf *out, int64_t then_ms, int64_t now_ms)
         buf_addf(out, _("%d h"), (int)(minutes / 60));
     else if (minutes < 30 * 24 * 60)
         buf_addf(out, _("%d d"), (int)(minutes / 60 / 24));
-    else {
-        char date[32];
-        time_t seconds = (time_t)(then_ms / 1000);
-        struct tm local;
-        if (localtime_r(&seconds, &local) && strftime(date, sizeof date, "%F", &local) > 0)
-            buf_addstr(out, date);
-    }
+    else
+        format_date(out, then_ms);
+}
+
+void format_date(struct buf *out, int64_t then_ms)
+{
+    char date[32];
+    time_t seconds = (time_t)(then_ms / 1000);
+    struct tm local;
+    if (localtime_r(&seconds, &local) && strftime(date, sizeof date, "%F", &local) > 0)
+        buf_addstr(out, date);
 }
 
 void format_duration(struct buf *out, int64_t ms)

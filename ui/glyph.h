@@ -31,6 +31,8 @@
     X(AGAIN, "\u27f3", "@")                                                                        \
     X(GAUGE_FULL, "\u2593", "#")                                                                   \
     X(GAUGE_EMPTY, "\u2591", ".")                                                                  \
+    X(SCORE_FULL, "\u2587", "#")                                                                   \
+    X(PINNED, "\u25c6", "*")                                                                       \
     X(DOWN, "\u2193", "v")                                                                         \
     X(POINTER, "\u203a", ">")
 

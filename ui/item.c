@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "ui/compaction_card.h"
+#include "ui/recalled.h"
 
 enum {
     RESULT_MAX = 64 * 1024, /* bytes */
@@ -36,6 +37,7 @@ void item_free(struct item *item)
     buf_release(&item->result);
     rows_release(&item->rows);
     compaction_card_free(item->card);
+    recalled_free(item->recalled);
     free(item->markdown);
     free(item->id);
     free(item->name);

@@ -13,6 +13,7 @@
 enum item_kind { ITEM_USER, ITEM_ANSWER, ITEM_REASONING, ITEM_TOOL, ITEM_NOTE, ITEM_COMPACTION };
 
 struct compaction_card;
+struct recalled;
 
 enum item_change {
     ITEM_SAME,   /* its rows are right */
@@ -43,8 +44,9 @@ struct item {
     size_t result_lines; /* of all of it; `result` may hold less */
     int64_t ms;
     bool answered, failed;
-    bool orphan;   /* the request is on an older page */
-    bool given_up; /* its run is over: no result will come */
+    bool orphan;               /* the request is on an older page */
+    struct recalled *recalled; /* what memory answered; NULL: it was not asked, or not seen */
+    bool given_up;             /* its run is over: no result will come */
 
     struct compaction_card *card; /* of a compaction */
 

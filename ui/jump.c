@@ -1,10 +1,15 @@
 #include "ui/jump.h"
 
+#include "ui/memory_screen.h"
+
 static void go_on(struct app *app)
 {
     bool shown = transcript_show_event(app->transcript, app->jump);
-    if (shown || app_want_older(app) == 0)
+    bool over = shown || app_want_older(app) == 0;
+    if (over)
         app->jump = 0;
+    if (over && !shown)
+        memory_screen_missed(app);
     app_want_page(app);
     app_touch_now(app, DIRTY_BODY | DIRTY_STATUS);
 }

@@ -64,16 +64,23 @@ bool action_is_answer(enum action action)
 bool action_is_reading(enum action action)
 {
     return action == ACTION_CONTEXT_PIN || action == ACTION_CONTEXT_COMPACT ||
-           action == ACTION_CONTEXT_UNCOMPACT || action == ACTION_JUMP;
+           action == ACTION_CONTEXT_UNCOMPACT || action == ACTION_JUMP ||
+           action == ACTION_CARD_MEMORY;
+}
+
+bool action_is_pane(enum action action)
+{
+    return action >= ACTION_MEMORY_OPEN && action <= ACTION_MEMORY_TAB;
 }
 
 /* Where a key means what: the same key may have an action in each. */
-enum place { PLACE_ANY, PLACE_ANSWER, PLACE_READING };
+enum place { PLACE_ANY, PLACE_ANSWER, PLACE_READING, PLACE_PANE };
 
 static enum place place_of(enum action action)
 {
     return action_is_answer(action)    ? PLACE_ANSWER
            : action_is_reading(action) ? PLACE_READING
+           : action_is_pane(action)    ? PLACE_PANE
                                        : PLACE_ANY;
 }
 
@@ -185,6 +192,12 @@ enum action keymap_find_answer(const struct keymap *m, const struct key *key)
 enum action keymap_find_reading(const struct keymap *m, const struct key *key)
 {
     const struct keymap_binding *b = find(m, key, PLACE_READING);
+    return b ? b->action : ACTION_NONE;
+}
+
+enum action keymap_find_pane(const struct keymap *m, const struct key *key)
+{
+    const struct keymap_binding *b = find(m, key, PLACE_PANE);
     return b ? b->action : ACTION_NONE;
 }
 

@@ -37,6 +37,7 @@
     X(SESSION_ARCHIVE, "session_archive", "alt-a", N_("among sessions: archive it, or not"))       \
     X(SESSION_EXPORT, "session_export", "alt-e", N_("among sessions: write it to a file"))         \
     X(SESSION_DELETE, "session_delete", "alt-x", N_("among sessions: delete it"))                  \
+    X(MEMORY, "memory", "f2", N_("what is remembered of what compactions dropped"))                \
     X(CONTEXT, "context", "f4", N_("what the next request carries"))                               \
     X(FIND, "find", "ctrl-f", N_("find in the transcript"))                                        \
     X(FIND_NEWER, "find_newer", "shift-tab", N_("while finding: the next newer match"))            \
@@ -77,7 +78,18 @@
     X(CONTEXT_COMPACT, "context_compact", "c", N_("in the context: shorten it now"))               \
     X(CONTEXT_UNCOMPACT, "context_uncompact", "u",                                                 \
       N_("in the context: take the last compaction back"))                                         \
-    X(JUMP, "jump", "o", N_("in the context, in a compaction: go to the message"))
+    X(JUMP, "jump", "o", N_("in the context, in a compaction: go to the message"))                 \
+    X(CARD_MEMORY, "card_memory", "m", N_("in a compaction: what of it is remembered"))            \
+    X(MEMORY_OPEN, "memory_open", "o", N_("in the memory: read the conversation it came from"))    \
+    X(MEMORY_INSERT, "memory_insert", "i", N_("in the memory: quote it in the message"))           \
+    X(MEMORY_PIN, "memory_pin", "p", N_("in the memory: pin it, or no more"))                      \
+    X(MEMORY_EDIT, "memory_edit", "e", N_("in the memory: change it"))                             \
+    X(MEMORY_FORGET, "memory_forget", "d", N_("in the memory: forget it"))                         \
+    X(MEMORY_RESTORE, "memory_restore", "u", N_("in the memory: put back what was forgotten"))     \
+    X(MEMORY_SCOPE, "memory_scope", "s", N_("in the memory: all, this project, this session"))     \
+    X(MEMORY_SORT, "memory_sort", "t", N_("in the memory: by score or by date"))                   \
+    X(MEMORY_QUERY, "memory_query", "/", N_("in the memory: back to the search"))                  \
+    X(MEMORY_TAB, "memory_tab", "] [", N_("in the memory: what the model asked, and back"))
 
 enum action {
     ACTION_NONE,
@@ -99,6 +111,9 @@ bool action_is_answer(enum action action);
 /* What can be done where something is only read. Their keys, too, may be letters. */
 bool action_is_reading(enum action action);
 
+/* What can be done in the memory pane. The same holds for their keys. */
+bool action_is_pane(enum action action);
+
 struct keymap {
     VEC(struct keymap_binding {
         struct key key;
@@ -116,7 +131,7 @@ void keymap_release(struct keymap *m);
  * unknown action or key, or a key that [keys] gave to another action before. */
 bool keymap_bind(struct keymap *m, const char *action, const char *keys, struct error *e);
 
-/* Neither an answer nor what is done where something is read. */
+/* None of these three kinds. */
 enum action keymap_find(const struct keymap *m, const struct key *key);
 
 /* Answers alone. */
@@ -124,6 +139,9 @@ enum action keymap_find_answer(const struct keymap *m, const struct key *key);
 
 /* What is done where something is read, alone. */
 enum action keymap_find_reading(const struct keymap *m, const struct key *key);
+
+/* What can be done in the memory pane, alone. */
+enum action keymap_find_pane(const struct keymap *m, const struct key *key);
 
 /* Appends the action's keys: "Ctrl-J, Alt-Enter"; nothing if it has none. */
 void keymap_describe(const struct keymap *m, enum action action, struct buf *out);

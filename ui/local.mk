@@ -49,6 +49,17 @@ libtui_a_SOURCES += \
 	ui/markdown_entity.c ui/markdown_entity.h \
 	ui/markdown_split.c ui/markdown_split.h \
 	ui/markdown_table.c ui/markdown_table.h \
+	ui/memory_line.c ui/memory_line.h \
+	ui/memory_pane.c ui/memory_pane.h \
+	ui/memory_pane_asked.c \
+	ui/memory_pane_edit.c \
+	ui/memory_pane_head.c \
+	ui/memory_pane_keys.c \
+	ui/memory_pane_list.c \
+	ui/memory_pane_preview.c \
+	ui/memory_pane_private.h \
+	ui/memory_pane_rows.c \
+	ui/memory_screen.c ui/memory_screen.h \
 	ui/message_row.c ui/message_row.h \
 	ui/notices.c ui/notices.h \
 	ui/outline.c ui/outline.h \
@@ -56,6 +67,7 @@ libtui_a_SOURCES += \
 	ui/path_lister.c ui/path_lister.h \
 	ui/picker.c ui/picker.h \
 	ui/pin.c ui/pin.h \
+	ui/recalled.c ui/recalled.h \
 	ui/remark.c ui/remark.h \
 	ui/rows.c ui/rows.h \
 	ui/screen.c ui/screen.h \

@@ -21,6 +21,12 @@ const char *message_row_who(enum role role)
     return (size_t)role < sizeof names / sizeof *names ? _(names[role]) : "";
 }
 
+const char *message_row_speaker(const struct memory_entry *e)
+{
+    bool named = e->speaker && *e->speaker && strcmp(e->speaker, role_name(e->role)) != 0;
+    return named ? e->speaker : message_row_who(e->role);
+}
+
 static void pad(struct rows *out, size_t columns, enum style style)
 {
     while (columns-- > 0)

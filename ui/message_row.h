@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "chat/message.h"
+#include "chat/memory_entry.h"
 #include "ui/rows.h"
 
 struct message_row {
@@ -16,6 +16,9 @@ struct message_row {
 };
 
 const char *message_row_who(enum role role);
+
+/* The same of an entry of memory, which may name a person. Not clean. */
+const char *message_row_speaker(const struct memory_entry *e);
 
 /* Fills exactly `columns` of the row that is begun; the column of `who` is `who_columns` wide. */
 void message_row_add(struct rows *out, const struct message_row *m, size_t who_columns,

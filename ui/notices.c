@@ -14,6 +14,7 @@
 #include "ui/faults.h"
 #include "ui/find.h"
 #include "ui/jump.h"
+#include "ui/memory_screen.h"
 #include "ui/picker.h"
 #include "ui/sessions_screen.h"
 #include "ui/term.h"
@@ -218,6 +219,7 @@ static void take_event(struct app *app, struct notice *n)
     struct event *ev = n->event;
     bool alarmed = app->truncated;
     note_event(app, ev, true);
+    memory_screen_event(app, ev, true);
     context_screen_event(app, ev);
     if (ev->type == EVENT_TOOL_EXECUTION_COMPLETED && approval_over(&app->approval, ev->id))
         app_touch_now(app, DIRTY_BODY);
@@ -283,6 +285,7 @@ static void open_session(struct app *app, const struct session_info *info)
     jump_forget(app);
     context_screen_close(app);
     compaction_screen_close(app);
+    memory_screen_session(app);
     say_parting(app);
     if (app->find.active)
         find_close(app);
@@ -351,14 +354,18 @@ static void take_page(struct app *app, struct notice *n)
         return;
     for (size_t i = 0; i < n->events.len && n->number == 0; i++)
         note_event(app, n->events.items[i], false);
+    for (size_t i = 0; i < n->events.len; i++)
+        memory_screen_event(app, n->events.items[i], false);
     transcript_prepend(app->transcript, n->events.items, n->events.len, n->flag);
     if (n->number > 0)
         app->page_asked = false;
     find_page_came(app);
     turns_page_came(app);
     jump_page_came(app);
-    if (n->number == 0)
+    if (n->number == 0) {
         sessions_screen_page(app);
+        memory_screen_page(app);
+    }
     app_want_page(app);
     app_touch_now(app, DIRTY_BODY | DIRTY_STATUS);
 }
@@ -509,6 +516,11 @@ static void take_dropped(struct app *app, struct notice *n)
     compaction_screen_take(app, n);
 }
 
+static void take_memory(struct app *app, struct notice *n)
+{
+    memory_screen_take(app, n);
+}
+
 static void take_draft(struct app *app, struct notice *n)
 {
     stop_counting(app);
@@ -534,7 +546,7 @@ static void part_with(struct app *app, const struct notice *n)
 static void take_done(struct app *app, struct notice *n)
 {
     app->sessions_known = false;
-    bool told = sessions_screen_done(app, n);
+    bool told = sessions_screen_done(app, n) || memory_screen_done(app, n);
     if (n->command == COMMAND_ARCHIVE || n->command == COMMAND_DELETE)
         part_with(app, n);
     else if (n->command == COMMAND_EXPORT && !told)
@@ -545,15 +557,16 @@ static void take_done(struct app *app, struct notice *n)
 }
 
 static void (*const takers[])(struct app *app, struct notice *n) = {
-    [NOTICE_EVENT] = take_event,    [NOTICE_SESSION] = take_session,
-    [NOTICE_PAGE] = take_page,      [NOTICE_LIST] = take_list,
-    [NOTICE_INPUTS] = take_inputs,  [NOTICE_PROVIDER] = take_provider,
-    [NOTICE_MODELS] = take_models,  [NOTICE_REPORT] = take_report,
-    [NOTICE_BUSY] = take_busy,      [NOTICE_ERROR] = faults_take,
-    [NOTICE_DONE] = take_done,      [NOTICE_APPROVAL] = take_approval,
-    [NOTICE_SEARCH] = take_found,   [NOTICE_PREVIEW] = take_found,
-    [NOTICE_DRAFT] = take_draft,    [NOTICE_CONTEXT] = take_context,
-    [NOTICE_DROPPED] = take_dropped};
+    [NOTICE_EVENT] = take_event,         [NOTICE_SESSION] = take_session,
+    [NOTICE_PAGE] = take_page,           [NOTICE_LIST] = take_list,
+    [NOTICE_INPUTS] = take_inputs,       [NOTICE_PROVIDER] = take_provider,
+    [NOTICE_MODELS] = take_models,       [NOTICE_REPORT] = take_report,
+    [NOTICE_BUSY] = take_busy,           [NOTICE_ERROR] = faults_take,
+    [NOTICE_DONE] = take_done,           [NOTICE_APPROVAL] = take_approval,
+    [NOTICE_SEARCH] = take_found,        [NOTICE_PREVIEW] = take_found,
+    [NOTICE_DRAFT] = take_draft,         [NOTICE_CONTEXT] = take_context,
+    [NOTICE_DROPPED] = take_dropped,     [NOTICE_MEMORY] = take_memory,
+    [NOTICE_MEMORY_ENTRY] = take_memory, [NOTICE_MEMORY_STATE] = take_memory};
 
 void notices_take(struct app *app, struct notice *n)
 {

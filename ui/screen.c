@@ -12,6 +12,7 @@
 #include "ui/draft_screen.h"
 #include "ui/format.h"
 #include "ui/glyph.h"
+#include "ui/memory_screen.h"
 #include "ui/status.h"
 #include "ui/term.h"
 #include "ui/welcome.h"
@@ -34,7 +35,8 @@ static bool is_too_small(int rows, int cols)
 
 static struct layout place(int rows, int cols, int editor_rows_wanted, int most, bool waiting)
 {
-    struct layout l = {.rows = rows, .cols = cols, .waiting_row = -1, .body_top = 1};
+    struct layout l = {
+        .rows = rows, .cols = cols, .waiting_row = -1, .body_top = 1, .body_cols = cols};
     l.too_small = is_too_small(rows, cols);
     most = most > 1 ? most : 1;
     l.editor_rows = editor_rows_wanted < most ? editor_rows_wanted : most;
@@ -58,6 +60,17 @@ struct layout layout_make(int rows, int cols, int editor_rows_wanted, bool waiti
 struct layout layout_review(int rows, int cols, int rows_wanted, bool waiting)
 {
     return place(rows, cols, rows_wanted, rows * 2 / 3, waiting);
+}
+
+void layout_add_pane(struct layout *l, int columns)
+{
+    l->pane_cols = columns;
+    l->body_cols = columns > 0 ? l->cols - columns - 1 : l->cols;
+}
+
+bool screen_is_pane(int col)
+{
+    return shown.pane_cols > 0 && col > shown.body_cols;
 }
 
 int screen_body_rows(void)
@@ -94,10 +107,22 @@ static int put_cut(int row, int col, int room, const char *text, enum style styl
     return used;
 }
 
+static void put_row_within(int row, int left, int cols, const struct rows *rows, size_t index,
+                           enum style rest)
+{
+    int used = term_put_row(row, left, cols, rows, index);
+    term_fill(row, left + used, cols - used, rest);
+}
+
 static void put_row_filled(int row, const struct rows *rows, size_t index, enum style rest)
 {
-    int used = term_put_row(row, 0, shown.cols, rows, index);
-    term_fill(row, used, shown.cols - used, rest);
+    put_row_within(row, 0, shown.cols, rows, index, rest);
+}
+
+/* Of the transcript, or of what stands in its place. */
+static void put_body_row(int row, const struct rows *rows, size_t index, enum style rest)
+{
+    put_row_within(row, 0, shown.body_cols, rows, index, rest);
 }
 
 /* Title: "tiro - session - - - - provider . model" */
@@ -166,12 +191,12 @@ static int draw_welcome(const struct app *app, size_t transcript_rows_shown)
         return 0;
     struct rows rows;
     rows_init(&rows);
-    welcome_rows(&app->keymap, shown.cols, &rows);
+    welcome_rows(&app->keymap, shown.body_cols, &rows);
     int count = (int)rows.list.len;
     if (count + (int)transcript_rows_shown > shown.body_rows)
         count = 0;
     for (int i = 0; i < count; i++)
-        put_row_filled(shown.body_top + i, &rows, (size_t)i, STYLE_TEXT);
+        put_body_row(shown.body_top + i, &rows, (size_t)i, STYLE_TEXT);
     rows_release(&rows);
     return count;
 }
@@ -182,9 +207,9 @@ static void draw_transcript(struct app *app, int height)
     const struct transcript_row *rows = transcript_rows(app->transcript, &count);
     int at = draw_welcome(app, count);
     for (size_t i = 0; i < count && at < height; i++, at++)
-        put_row_filled(shown.body_top + at, rows[i].rows, rows[i].index, STYLE_TEXT);
+        put_body_row(shown.body_top + at, rows[i].rows, rows[i].index, STYLE_TEXT);
     for (; at < height; at++)
-        term_fill(shown.body_top + at, 0, shown.cols, STYLE_TEXT);
+        term_fill(shown.body_top + at, 0, shown.body_cols, STYLE_TEXT);
 }
 
 /* The last of the rows in view. */
@@ -196,36 +221,36 @@ static void draw_newest(struct app *app, int height)
     for (size_t i = 0; i < room; i++) {
         int row = shown.body_top + (int)i;
         if (skip + i < count)
-            put_row_filled(row, rows[skip + i].rows, rows[skip + i].index, STYLE_TEXT);
+            put_body_row(row, rows[skip + i].rows, rows[skip + i].index, STYLE_TEXT);
         else
-            term_fill(row, 0, shown.cols, STYLE_TEXT);
+            term_fill(row, 0, shown.body_cols, STYLE_TEXT);
     }
 }
 
-static void draw_list(struct app *app, int top, int height)
+static void draw_list(struct app *app, int top, int height, int cols)
 {
-    const struct rows *rows = list_rows(app->overlay.list, shown.cols, height);
+    const struct rows *rows = list_rows(app->overlay.list, cols, height);
     list_top = top;
     for (int i = 0; i < height; i++) {
         if ((size_t)i < rows->list.len)
-            put_row_filled(top + i, rows, (size_t)i, STYLE_OVERLAY);
+            put_row_within(top + i, 0, cols, rows, (size_t)i, STYLE_OVERLAY);
         else
-            term_fill(top + i, 0, shown.cols, STYLE_OVERLAY);
+            term_fill(top + i, 0, cols, STYLE_OVERLAY);
     }
 }
 
 /* Below the newest of the transcript, as far as there is room for it. */
 static void draw_question(struct app *app)
 {
-    int height = approval_height(&app->approval, &app->keymap, shown.cols);
+    int height = approval_height(&app->approval, &app->keymap, shown.body_cols);
     if (height > shown.body_rows)
         height = shown.body_rows;
     int above = shown.body_rows - height, top = shown.body_top + above;
     const struct rows *rows =
-        approval_rows(&app->approval, &app->keymap, shown.cols, height, clock_mono_ms());
+        approval_rows(&app->approval, &app->keymap, shown.body_cols, height, clock_mono_ms());
     draw_newest(app, above);
     for (int i = 0; i < height; i++)
-        put_row_filled(top + i, rows, (size_t)i, STYLE_OVERLAY);
+        put_body_row(top + i, rows, (size_t)i, STYLE_OVERLAY);
 }
 
 static void draw_cover(struct app *app, int height)
@@ -235,10 +260,35 @@ static void draw_cover(struct app *app, int height)
         put_row_filled(shown.body_top + i, rows, (size_t)i, STYLE_OVERLAY);
 }
 
+/* Beside the transcript, or over it. */
+static void draw_pane(struct app *app, int height)
+{
+    bool beside = shown.pane_cols > 0;
+    int left = beside ? shown.body_cols + 1 : 0, cols = beside ? shown.pane_cols : shown.cols;
+    const struct rows *rows = memory_screen_rows(app, cols, height);
+    for (int i = 0; i < height; i++) {
+        int row = shown.body_top + i;
+        if (beside)
+            put(row, shown.body_cols, 1, glyph(GLYPH_BAR), STYLE_RULE);
+        put_row_within(row, left, cols, rows, (size_t)i, STYLE_OVERLAY);
+    }
+}
+
+static void draw_transcript_or_pane(struct app *app, int height)
+{
+    if (memory_screen_covers(app))
+        draw_pane(app, height);
+    else
+        draw_transcript(app, height);
+}
+
 static void draw_body(struct app *app)
 {
+    bool beside = shown.pane_cols > 0;
     if (approval_open(&app->approval)) {
         draw_question(app);
+        if (beside)
+            draw_pane(app, shown.body_rows);
         return;
     }
     int height = shown.body_rows, popup = 0;
@@ -251,12 +301,16 @@ static void draw_body(struct app *app)
     } else if (app->overlay.kind != OVERLAY_NONE) {
         popup = height;
     }
-    if (popup < height && cover_open(app))
+    bool whole = popup == height || cover_open(app); /* nothing beside it */
+    if (popup < height && whole)
         draw_cover(app, height - popup);
     else if (popup < height)
-        draw_transcript(app, height - popup);
+        draw_transcript_or_pane(app, height - popup);
     if (popup > 0)
-        draw_list(app, shown.body_top + height - popup, popup);
+        draw_list(app, shown.body_top + height - popup, popup,
+                  whole ? shown.cols : shown.body_cols);
+    if (beside && !whole)
+        draw_pane(app, height);
 }
 
 /* The status line, or the line of Ctrl-F in its place */
@@ -426,9 +480,25 @@ static void draw_too_small(void)
     free(text);
 }
 
+/* True if the caret is the memory pane's affair. */
+static bool place_pane_caret(const struct app *app)
+{
+    int row, col;
+    bool beside = shown.pane_cols > 0, asked = approval_open(&app->approval);
+    if (!memory_screen_focused(app) || cover_open(app) || app->overlay.kind != OVERLAY_NONE)
+        return false;
+    if (memory_screen_caret(app, &row, &col) && (beside || !asked))
+        term_cursor(shown.body_top + row, col + (beside ? shown.body_cols + 1 : 0));
+    else
+        term_cursor_hide();
+    return true;
+}
+
 static void place_caret(const struct app *app)
 {
     int row, col;
+    if (place_pane_caret(app))
+        return;
     bool list = app->overlay.kind != OVERLAY_NONE && list_caret(app->overlay.list, &row, &col);
     bool cover = cover_open(app) && app->overlay.kind == OVERLAY_NONE;
     bool line = cover && cover_caret(app, &row, &col);
@@ -464,12 +534,14 @@ static void lay_out(struct app *app)
     if (!is_too_small(rows, cols))
         draft_screen_advance(app, clock_mono_ms());
     struct layout l = find_places(app, rows, cols);
+    if (app->memory.open)
+        layout_add_pane(&l, memory_screen_columns(cols));
     if (memcmp(&l, &shown, sizeof l) == 0)
         return;
     shown = l;
     app->dirty = DIRTY_ALL;
     if (!l.too_small)
-        transcript_resize(app->transcript, cols, l.body_rows);
+        transcript_resize(app->transcript, l.body_cols, l.body_rows);
 }
 
 void screen_draw(struct app *app)

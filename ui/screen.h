@@ -12,6 +12,8 @@
 struct layout {
     int rows, cols;
     int body_top, body_rows;
+    int body_cols; /* of the transcript */
+    int pane_cols; /* of the memory pane right of it, behind a rule; 0: it is not there */
     int status_row;
     int waiting_row; /* -1: none */
     int editor_top, editor_rows;
@@ -22,6 +24,9 @@ struct layout layout_make(int rows, int cols, int editor_rows_wanted, bool waiti
 /* The same while a summary is reviewed in the place of the editor: it gets up to two thirds. */
 struct layout layout_review(int rows, int cols, int rows_wanted, bool waiting);
 
+/* Gives a pane of so many columns its place beside the transcript; 0: there is none. */
+void layout_add_pane(struct layout *l, int columns);
+
 /* One frame: draws the dirty parts and sends what changed. */
 void screen_draw(struct app *app);
 
@@ -31,5 +36,8 @@ int screen_body_rows(void);
 /* The row within the transcript, or within the list over it, that is at this row of the terminal;
  * -1: none. */
 int screen_body_row(const struct app *app, int row);
+
+/* Whether this column of the terminal is one of the memory pane beside the transcript. */
+bool screen_is_pane(int col);
 
 #endif

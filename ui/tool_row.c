@@ -9,6 +9,8 @@
 #include "ui/format.h"
 #include "ui/glyph.h"
 #include "ui/markdown_code.h"
+#include "ui/message_row.h"
+#include "ui/recalled.h"
 #include "ui/wrap.h"
 
 enum {
@@ -63,6 +65,16 @@ static void add_argument(struct rows *out, const struct item *call, size_t colum
     buf_release(&text);
 }
 
+/* Of memory the hits count, not the lines of their JSON. */
+static void write_size(const struct item *call, struct buf *out)
+{
+    size_t hits = call->recalled ? call->recalled->hits.items.len : 0;
+    if (call->recalled)
+        buf_addf(out, ngettext("%zu hit", "%zu hits", hits), hits);
+    else
+        buf_addf(out, ngettext("%zu line", "%zu lines", call->result_lines), call->result_lines);
+}
+
 static void outcome(struct styled *out, const struct item *call)
 {
     struct buf text = BUF_INIT;
@@ -73,7 +85,7 @@ static void outcome(struct styled *out, const struct item *call)
         styled_add(out, text.data, text.len, STYLE_ERROR, 0);
     } else if (call->answered) {
         buf_addf(&text, " %s ", glyph(GLYPH_ARROW));
-        buf_addf(&text, ngettext("%zu line", "%zu lines", call->result_lines), call->result_lines);
+        write_size(call, &text);
         buf_addf(&text, " %s ", glyph(GLYPH_DOT));
         format_duration(&text, call->ms);
         styled_add(out, text.data, text.len, STYLE_TOOL, 0);
@@ -176,6 +188,25 @@ static void add_arguments(struct rows *out, const struct item *call, size_t widt
     json_free(all);
 }
 
+/* What memory gave, as a person reads it. */
+static void add_hits(struct rows *out, const struct item *call, size_t width)
+{
+    struct buf text = BUF_INIT;
+    for (size_t i = 0; i < call->recalled->hits.items.len; i++) {
+        const struct memory_hit *h = &call->recalled->hits.items.items[i];
+        buf_addf(&text, "%.2f ", h->score);
+        buf_addstr(&text, message_row_speaker(&h->entry));
+        if (h->entry.turn > 0)
+            buf_addf(&text, " %s t%lld", glyph(GLYPH_DOT), (long long)h->entry.turn);
+        buf_addf(&text, "\n%s\n", h->entry.content);
+    }
+    struct buf clean = BUF_INIT;
+    utf8_clean(&clean, text.data, text.len, UTF8_MULTILINE);
+    add_block(out, clean.data, lines_in(clean.data), width, NULL);
+    buf_release(&clean);
+    buf_release(&text);
+}
+
 void tool_rows(struct rows *out, const struct item *call, int width, bool open)
 {
     size_t columns = (size_t)width;
@@ -193,5 +224,8 @@ void tool_rows(struct rows *out, const struct item *call, int width, bool open)
     rows_begin(out);
     wrap_add_cut(out, &arrow, columns);
     styled_release(&arrow);
-    add_block(out, call->result.data, call->result_lines, columns, NULL);
+    if (call->recalled && !call->failed)
+        add_hits(out, call, columns);
+    else
+        add_block(out, call->result.data, call->result_lines, columns, NULL);
 }

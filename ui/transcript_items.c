@@ -8,6 +8,7 @@
 #include "base/utf8.h"
 #include "ui/format.h"
 #include "ui/glyph.h"
+#include "ui/recalled.h"
 
 enum { QUOTE_COLUMNS = 40 };
 
@@ -203,6 +204,39 @@ static bool tool_completed(struct fold *f, const struct event *ev)
         item->orphan = true;
     }
     item_set_result(item, text, ev->flag, ev->number);
+    return true;
+}
+
+static struct item *call_with_id(struct fold *f, const char *id)
+{
+    for (size_t i = f->items.len; id && i-- > 0 && f->items.items[i]->kind != ITEM_USER;) {
+        struct item *item = f->items.items[i];
+        if (item->kind == ITEM_TOOL && item->id && strcmp(item->id, id) == 0)
+            return item;
+    }
+    return NULL;
+}
+
+static void give_recalled(struct item *call, struct recalled *recalled)
+{
+    recalled_free(call->recalled);
+    call->recalled = recalled;
+    call->change = ITEM_CHANGED;
+}
+
+static bool memory_recalled(struct fold *f, const struct event *ev)
+{
+    struct item *item = call_with_id(f, ev->id);
+    if (!ev->id)
+        return false;
+    if (!item) {
+        char name[] = "memory_search";
+        struct event request = {.seq = ev->seq, .id = ev->id, .name = name};
+        tool_requested(f, &request);
+        item = vec_last(&f->items);
+        item->orphan = true;
+    }
+    give_recalled(item, recalled_new(ev));
     return true;
 }
 
@@ -495,6 +529,7 @@ static bool (*const effects[EVENT_TYPE_COUNT])(struct fold *, const struct event
     [EVENT_COMPACTION_FAILED] = compaction_ended,
     [EVENT_COMPACTION_UNDONE] = compaction_undone,
     [EVENT_MESSAGE_PINNED] = message_pinned,
+    [EVENT_MEMORY_RECALLED] = memory_recalled,
     [EVENT_WARNING] = warning,
     [EVENT_BUDGET_WARNING] = budget_warning,
     [EVENT_RUN_COMPLETED] = run_completed,
@@ -539,6 +574,9 @@ static void adopt_result(struct fold *older, struct fold *f)
             i++;
             continue;
         }
+        if (orphan->recalled)
+            give_recalled(call, orphan->recalled);
+        orphan->recalled = NULL;
         struct buf result = orphan->result;
         buf_init(&orphan->result, 0);
         buf_release(&call->result);

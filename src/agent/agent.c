@@ -6,6 +6,7 @@
 #include "agent/run.h"
 #include "base/clock.h"
 #include "base/entropy.h"
+#include "base/mem.h"
 
 enum { DEFAULT_MAX_OUTPUT = 8192, UNKNOWN_MAX_OUTPUT = 4096 };
 
@@ -58,7 +59,8 @@ int64_t agent_tools_estimate(const struct tool_spec *specs, size_t count)
 
 static int64_t estimate_request(const struct agent *a, const struct tool_spec *specs, size_t count)
 {
-    return tokens_of_text(a->system) + agent_tools_estimate(specs, count) + a->history->estimate;
+    return tokens_of_text(a->system) + tokens_of_text(a->skills) +
+           agent_tools_estimate(specs, count) + a->history->estimate;
 }
 
 int64_t agent_request_estimate(const struct agent *a)
@@ -70,14 +72,24 @@ int64_t agent_request_estimate(const struct agent *a)
     return tokens;
 }
 
+char *agent_system(const struct agent *a)
+{
+    const char *system = a->system ? a->system : "";
+    const char *skills = a->skills ? a->skills : "";
+    if (!*system && !*skills)
+        return NULL;
+    return mem_printf("%s%s%s", system, *system && *skills ? "\n\n" : "", skills);
+}
+
 static bool complete(struct run *r)
 {
     const struct agent *a = r->a;
     struct tool_spec *specs;
+    char *system = agent_system(a);
     size_t spec_count = agent_offered_tools(a, &specs);
     const struct request request = {
         .model = a->model,
-        .system = a->system,
+        .system = system,
         .messages = a->history->messages.items,
         .message_count = a->history->messages.len,
         .tools = specs,
@@ -85,6 +97,7 @@ static bool complete(struct run *r)
         .max_output = run_output_within(r, a->max_output),
         .window = a->window,
         .estimate = estimate_request(a, specs, spec_count),
+        .session_id = a->session_id,
     };
     const struct provider_call call = {
         .http = a->http,
@@ -97,6 +110,7 @@ static bool complete(struct run *r)
     r->accounted = false;
     bool ok = run_complete(r, a->provider, &call, &request, &r->response, &r->failure);
     free(specs);
+    free(system);
     return ok;
 }
 

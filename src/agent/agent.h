@@ -8,6 +8,7 @@
 
 #include "agent/approval.h"
 #include "agent/budget.h"
+#include "agent/tools.h"
 #include "base/wakeup.h"
 #include "chat/event.h"
 #include "chat/history.h"
@@ -24,19 +25,22 @@ struct agent {
     struct http *http;
     const char *model;
     const char *system;
-    int64_t window;     /* tokens; 0 unknown. Learned from an overflow */
-    int64_t max_output; /* tokens of one answer */
-    const char *offer;  /* level of tools: none, read or full */
-    int root_fd;        /* working directory of the tools; -1: none, and no tools */
+    const char *session_id; /* NULL: unknown */
+    const char *skills;     /* follow the system prompt; NULL: none */
+    int64_t window;         /* tokens; 0 unknown. Learned from an overflow */
+    int64_t max_output;     /* tokens of one answer */
+    const char *offer;      /* level of tools: none, read or full */
+    int root_fd;            /* working directory of the tools; -1: none, and no tools */
     const char *root;
     const struct wakeup *wakeup;
     struct wakeup *deadline; /* the same one, where the agent sets the end of its time; NULL: it
                                 cannot */
     const struct approval_policy *policy;
     struct budget *budget;
-    struct budget_use spent;       /* by the session before this turn */
-    struct price price;            /* of the model */
-    const struct history *history; /* follows the events as they are emitted */
+    struct budget_use spent;          /* by the session before this turn */
+    struct price price;               /* of the model */
+    const struct tool_memory *memory; /* NULL: there is none, and no memory_search */
+    const struct history *history;    /* follows the events as they are emitted */
 
     /* Takes the event; numbers it, keeps it, applies it to the history and shows it. False: the
      * record could not be kept, and the run must end. */
@@ -77,8 +81,12 @@ bool agent_compact(struct agent *a, const struct compact_mode *mode, const char 
  * history is. */
 int64_t agent_request_estimate(const struct agent *a);
 
+/* The system prompt of a request, with the skills behind it. The caller frees. NULL: none. */
+char *agent_system(const struct agent *a);
+
 /* The tools that a request offers; the caller frees the array. */
 size_t agent_offered_tools(const struct agent *a, struct tool_spec **out);
+bool agent_offers(const struct agent *a, const char *tool);
 int64_t agent_tools_estimate(const struct tool_spec *specs, size_t count); /* tokens */
 
 /* Limit of one answer: as configured, else the model's own but at most 8192, and at most a quarter

@@ -17,7 +17,9 @@ libtiro_a_SOURCES += \
 	src/agent/run_limits.c \
 	src/agent/run_tools.c \
 	src/agent/schema.c src/agent/schema.h \
+	src/agent/skill.c src/agent/skill.h \
 	src/agent/tool_list_directory.c \
+	src/agent/tool_memory_search.c \
 	src/agent/tool_read_file.c \
 	src/agent/tool_run_command.c \
 	src/agent/tool_search_files.c \

@@ -9,5 +9,6 @@ extern const struct tool tool_list_directory;
 extern const struct tool tool_search_files;
 extern const struct tool tool_write_file;
 extern const struct tool tool_run_command;
+extern const struct tool tool_memory_search;
 
 #endif

@@ -14,7 +14,14 @@ enum gate {
 
 static bool is_offered(const struct agent *a, const struct tool *tool)
 {
-    return a->root_fd >= 0 && tool_offered(tool, a->offer);
+    bool works = tool->needs_memory ? a->memory != NULL : a->root_fd >= 0;
+    return works && tool_offered(tool, a->offer);
+}
+
+bool agent_offers(const struct agent *a, const char *tool)
+{
+    const struct tool *found = tool_find(tool);
+    return found && is_offered(a, found) && approval_decide(a->policy, found) != APPROVAL_DENY;
 }
 
 size_t agent_offered_tools(const struct agent *a, struct tool_spec **out)
@@ -24,7 +31,7 @@ size_t agent_offered_tools(const struct agent *a, struct tool_spec **out)
         all++;
     *out = mem_alloc(all * sizeof **out);
     for (size_t i = 0; i < all; i++)
-        if (is_offered(a, tools[i]) && approval_decide(a->policy, tools[i]) != APPROVAL_DENY)
+        if (agent_offers(a, tools[i]->spec.name))
             (*out)[count++] = tools[i]->spec;
     return count;
 }
@@ -37,6 +44,7 @@ static struct tool_context context_for(const struct agent *a, const struct tool 
         .max_output = (size_t)config_integer(a->config, CONFIG_TOOLS_MAX_OUTPUT),
         .deadline_ms = clock_mono_ms() + 1000 * config_integer(a->config, tool->timeout),
         .wakeup = a->wakeup,
+        .memory = a->memory,
     };
 }
 
@@ -117,6 +125,30 @@ static void tell_result(struct run *r, const struct block *b, bool is_error, str
     run_emit(r, ev);
 }
 
+/* A call that runs, for what it tells. */
+struct running {
+    struct run *run;
+    const struct block *call;
+};
+
+static void tell_of_call(void *context, struct event *ev)
+{
+    const struct running *running = context;
+    free(ev->id);
+    ev->id = mem_strdup(running->call->id);
+    run_emit(running->run, ev);
+}
+
+static bool execute(struct run *r, const struct tool_call *call, const struct block *b,
+                    struct buf *result)
+{
+    struct running running = {.run = r, .call = b};
+    struct tool_context context = context_for(r->a, call->tool);
+    context.tell = tell_of_call;
+    context.tell_context = &running;
+    return tool_call_run(call, &context, result);
+}
+
 static enum gate run_tool(struct run *r, const struct block *b)
 {
     int64_t begun = run_elapsed_ms(r);
@@ -126,10 +158,8 @@ static enum gate run_tool(struct run *r, const struct block *b)
     struct buf result = BUF_INIT;
     if (tool_call_prepare(&call, b->name, b->text, &result))
         gate = decide(r, &call, b, &result);
-    if (gate == GATE_OPEN) {
-        const struct tool_context context = context_for(r->a, call.tool);
-        is_error = tool_call_run(&call, &context, &result);
-    }
+    if (gate == GATE_OPEN)
+        is_error = execute(r, &call, b, &result);
     if (gate != GATE_STOPPED)
         tell_result(r, b, is_error, &result, run_elapsed_ms(r) - begun);
     tool_call_release(&call);

@@ -7,8 +7,13 @@
 #include "base/clock.h"
 #include "base/utf8.h"
 
-const struct tool *const tools[] = {&tool_read_file,  &tool_list_directory, &tool_search_files,
-                                    &tool_write_file, &tool_run_command,    NULL};
+const struct tool *const tools[] = {&tool_read_file,
+                                    &tool_list_directory,
+                                    &tool_search_files,
+                                    &tool_write_file,
+                                    &tool_run_command,
+                                    &tool_memory_search,
+                                    NULL};
 
 const char *tool_class_name(enum tool_class class)
 {
@@ -48,7 +53,8 @@ static struct json *parse_args(const struct tool *tool, const char *args, struct
         buf_addf(out, "the arguments are no valid JSON: %s", e.text);
         return NULL;
     }
-    struct json *schema = json_parse(tool->spec.schema, strlen(tool->spec.schema), NULL);
+    const char *accepts = tool->accepts ? tool->accepts : tool->spec.schema;
+    struct json *schema = json_parse(accepts, strlen(accepts), NULL);
     bool fits = schema_check(schema, value, &e);
     json_free(schema);
     if (fits)

@@ -10,6 +10,8 @@
 #include "base/buf.h"
 #include "base/json.h"
 #include "base/wakeup.h"
+#include "chat/event.h"
+#include "chat/memory_hit.h"
 #include "config/config.h"
 #include "provider/provider.h"
 
@@ -22,13 +24,26 @@ struct tool_sight {
     struct stat directory;
 };
 
+/* Semantic memory, for the tool that searches it. */
+struct tool_memory {
+    /* Best first, at most `limit`. */
+    bool (*search)(void *context, const char *query, int limit, struct memory_hits *out,
+                   struct error *e);
+    void *context;
+};
+
 struct tool_context {
     int root_fd;         /* the working directory; paths cannot leave it */
     const char *root;    /* its name, for messages */
     size_t max_output;   /* bytes */
     int64_t deadline_ms; /* clock_mono_ms() at which the tool gives up */
     const struct wakeup *wakeup;
-    const struct tool_sight *sight; /* set by tool_call_run() */
+    const struct tool_sight *sight;   /* set by tool_call_run() */
+    const struct tool_memory *memory; /* NULL: there is none */
+
+    /* What the tool did that is worth an event of its own; takes it. NULL: nobody listens. */
+    void (*tell)(void *context, struct event *ev);
+    void *tell_context;
 };
 
 /* X(NAME, "name"): what a tool can do to the user. */
@@ -50,6 +65,9 @@ struct tool {
     struct tool_spec spec;
     enum tool_class class;
     enum config_key timeout; /* the key with its seconds */
+    bool needs_memory;   /* offered only where there is one, and then also without a directory */
+    const char *accepts; /* schema of what is taken, where that is more than the model is told;
+                            NULL: the same */
 
     /* Appends the result for the model to `out` (bounded by the caller). False: `out` holds the
      * reason, and the model gets it as an error; the turn goes on. Arguments fit the schema. What

@@ -18,6 +18,8 @@
     X(AGENT_ERROR, -32000, 500, 1)                                                                 \
     X(CONFIG_ERROR, -32000, 500, 1)                                                                \
     X(FILE_ERROR, -32000, 500, 1)                                                                  \
+    X(MEMORY_NOT_FOUND, -32006, 404, 1)                                                            \
+    X(MEMORY_DISABLED, -32007, 501, 1)                                                             \
     X(INTERRUPTED, -32000, 409, 1)                                                                 \
     X(BUDGET_EXHAUSTED, -32000, 402, 2)                                                            \
     X(USAGE, -32602, 400, 64)
@@ -50,8 +52,8 @@ enum err_code err_from_name(const char *name);
 bool err_set(struct error *e, enum err_code code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* err_set() with ": ", strerror(errno), "; " and what helps against it added. What is too long gives
- * way, marked by "…", so that these stay whole. */
+/* err_set() with ": ", strerror(errno), "; " and what helps against it added. What is too long
+ * gives way, marked by "…", so that these stay whole. */
 bool err_set_errno(struct error *e, enum err_code code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 

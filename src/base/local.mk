@@ -13,6 +13,7 @@ libtiro_a_SOURCES += \
 	src/base/mailbox.c src/base/mailbox.h \
 	src/base/mem.c src/base/mem.h \
 	src/base/paths.c src/base/paths.h \
+	src/base/rfc3339.c src/base/rfc3339.h \
 	src/base/utf8.c src/base/utf8.h \
 	src/base/uuid.c src/base/uuid.h \
 	src/base/vec.c src/base/vec.h \

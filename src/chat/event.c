@@ -100,6 +100,9 @@ static const struct field fields[EVENT_TYPE_COUNT][FIELDS_MAX] = {
                                  F("duration_ms", OPTIONAL_NUMBER, number)},
     [EVENT_COMPACTION_UNDONE] = {F("of", NUMBER, number)},
     [EVENT_MESSAGE_PINNED] = {F("message", NUMBER, number), F("pinned", FLAG, flag)},
+    [EVENT_MEMORY_INDEXED] = {F("entries", COUNT, count), F("compaction", NUMBER, number)},
+    [EVENT_MEMORY_RECALLED] = {F("id", TEXT, id), F("query", TEXT, text), F("limit", COUNT, limit),
+                               F("hits", JSON_TEXT, hits), F("badge", OPTIONAL_TEXT, name)},
     [EVENT_BUDGET_WARNING] = {F("kind", TEXT, name), F("used", REAL, used), F("limit", REAL, bound),
                               F("percent", COUNT, count)},
     [EVENT_WARNING] = {F("code", TEXT, name), F("detail", TEXT, text)},
@@ -174,7 +177,7 @@ static void disown_strings(struct event *ev)
 {
     struct compaction *c = &ev->compaction;
     ev->text = ev->id = ev->name = NULL;
-    ev->signature = ev->model = ev->attachments = NULL;
+    ev->signature = ev->model = ev->attachments = ev->hits = NULL;
     c->mode = c->effective_mode = c->stage = c->trigger = NULL;
     c->reason = c->history = c->dropped = NULL;
 }

@@ -33,6 +33,8 @@
     X(COMPACTION_FAILED, "compaction_failed", 1)                                                   \
     X(COMPACTION_UNDONE, "compaction_undone", 1)                                                   \
     X(MESSAGE_PINNED, "message_pinned", 1)                                                         \
+    X(MEMORY_INDEXED, "memory_indexed", 1)                                                         \
+    X(MEMORY_RECALLED, "memory_recalled", 1)                                                       \
     X(BUDGET_WARNING, "budget_warning", 1)                                                         \
     X(WARNING, "warning", 1)                                                                       \
     X(RUN_COMPLETED, "run_completed", 1)                                                           \
@@ -89,6 +91,12 @@ enum stop_reason {
  *                             duration_ms
  *   compaction_undone         number: the compaction_completed that holds no more
  *   message_pinned            number: seq of the message; flag: pinned, or no more
+ *   memory_indexed            count: entries; number: the compaction_completed that they came of,
+ *                             which is the event before this one
+ *   memory_recalled           id: of the tool call; text: query; limit: that was asked; hits: JSON
+ *                             array of {"id","score","session_id","turn","seq","role","speaker",
+ *                             "created_at","content","why"}, best first, as the model got them;
+ *                             name: why not as configured, English, NULL where it is
  *   budget_warning            name: kind (agent/budget.h: "max_tokens"), used, bound: in the kind's
  *                             unit; count: percent
  *   warning                   name: a code of the program's ("prompt_truncated"), text: English
@@ -132,6 +140,7 @@ struct event {
     char *signature;
     char *model;
     char *attachments;
+    char *hits;
     int64_t number;
     int count;
     int limit;

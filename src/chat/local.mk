@@ -6,6 +6,8 @@ libtiro_a_SOURCES += \
 	src/chat/history_json.c \
 	src/chat/history_pairs.c src/chat/history_private.h \
 	src/chat/json_out.c src/chat/json_out.h \
+	src/chat/memory_entry.c src/chat/memory_entry.h \
+	src/chat/memory_hit.c src/chat/memory_hit.h \
 	src/chat/message.c src/chat/message.h \
 	src/chat/rebuild.c src/chat/rebuild.h \
 	src/chat/search_hit.c src/chat/search_hit.h \

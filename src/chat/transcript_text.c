@@ -30,6 +30,8 @@ const struct transcript_words transcript_words_fixed = {
     .summary = "summary",
     .tokens = "tokens",
     .messages = "messages",
+    .remembered = "remembered",
+    .recalled = "recalled",
     .unfinished = "unfinished",
     .open_end = "unfinished: cut off, or still going on",
     .time = add_fixed_time,
@@ -303,6 +305,30 @@ static void compaction_undone(struct transcript_text *t, struct buf *out, const 
     buf_addf(out, "> %s\n\n", t->words->compaction_undone);
 }
 
+/* --- memory ----------------------------------------------------------------------------------- */
+
+static void add_count(const struct transcript_text *t, struct buf *out, const char *what,
+                      size_t count)
+{
+    buf_addf(out, "> %s · %zu %s\n", what, count, t->words->messages);
+}
+
+static void memory_indexed(struct transcript_text *t, struct buf *out, const struct event *ev)
+{
+    if (ev->count <= 0)
+        return;
+    add_count(t, out, t->words->remembered, (size_t)ev->count);
+    buf_addch(out, '\n');
+}
+
+/* Between a call and its result, in their quote. */
+static void memory_recalled(struct transcript_text *t, struct buf *out, const struct event *ev)
+{
+    struct json *hits = ev->hits ? json_parse(ev->hits, strlen(ev->hits), NULL) : NULL;
+    add_count(t, out, t->words->recalled, json_len(hits));
+    json_free(hits);
+}
+
 /* ---------------------------------------------------------------------------------------------- */
 
 void transcript_text_init(struct transcript_text *t, const struct transcript_words *words)
@@ -330,6 +356,8 @@ void transcript_text_add(struct transcript_text *t, struct buf *out, const struc
         [EVENT_COMPACTION_COMPLETED] = compaction_completed,
         [EVENT_COMPACTION_FAILED] = compaction_failed,
         [EVENT_COMPACTION_UNDONE] = compaction_undone,
+        [EVENT_MEMORY_INDEXED] = memory_indexed,
+        [EVENT_MEMORY_RECALLED] = memory_recalled,
         [EVENT_RUN_COMPLETED] = run_completed,
         [EVENT_RUN_FAILED] = run_failed,
         [EVENT_INTERRUPTED] = interrupted,

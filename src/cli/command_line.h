@@ -60,7 +60,7 @@ struct cli_command {
     int (*run)(const struct cli_command *self, int argc, char **argv);
 };
 
-extern const struct cli_command cmd_chat, cmd_run, cmd_sessions, cmd_config, cmd_doctor,
+extern const struct cli_command cmd_chat, cmd_run, cmd_sessions, cmd_memory, cmd_config, cmd_doctor,
     cmd_completion, cmd_help;
 extern const struct cli_command *const cli_commands[]; /* ends with NULL */
 

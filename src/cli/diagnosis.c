@@ -108,6 +108,13 @@ bool diagnosis_store_well(const struct diagnosis *d)
     }
 }
 
+bool diagnosis_language_stale(const struct diagnosis *d)
+{
+    const struct health *found = &d->store.found;
+    return found->entries > 0 && *found->language &&
+           strcmp(found->language, config_string(d->setup.config, CONFIG_MEMORY_LANGUAGE)) != 0;
+}
+
 bool diagnosis_well(const struct diagnosis *d)
 {
     return d->setup.problems.list.len == 0 && d->service_fault.code == ERR_OK &&

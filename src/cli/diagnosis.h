@@ -41,6 +41,9 @@ void diagnosis_complete(struct diagnosis *d);
 bool diagnosis_store_well(const struct diagnosis *d);
 bool diagnosis_well(const struct diagnosis *d);
 
+/* The words of memory are indexed in another language than the configured one. */
+bool diagnosis_language_stale(const struct diagnosis *d);
+
 /* "the database … is damaged (detail)", with neither a newline nor an advice. */
 void diagnosis_store_text(const struct diagnosis *d, struct buf *out);
 

@@ -55,6 +55,10 @@ static struct json *store_json(const struct diagnosis *d)
     set_known(v, "sessions", found->sessions);
     set_known(v, "events", found->events);
     set_known(v, "bytes", found->bytes);
+    set_known(v, "entries", found->entries);
+    set_known(v, "vectors", found->vectors);
+    if (*found->language)
+        json_set_string(v, "language", found->language);
     return v;
 }
 
@@ -63,6 +67,7 @@ static struct json *recovery_json(const struct recovery *r)
     struct json *v = json_new_object();
     json_set_int(v, "sessions", r->sessions);
     json_set_int(v, "events", r->events);
+    json_set_int(v, "entries", r->entries);
     json_set_int(v, "lost", r->lost);
     json_set_string(v, "copy", r->copy);
     return v;

@@ -93,6 +93,18 @@ static void add_counts(const struct health *found, struct buf *out)
         buf_addf(out, ngettext("%lld event", "%lld events", (unsigned long)found->events),
                  (long long)found->events);
     }
+    if (found->entries >= 0) {
+        buf_addstr(out, ", ");
+        buf_addf(out,
+                 ngettext("%lld entry of memory", "%lld entries of memory",
+                          (unsigned long)found->entries),
+                 (long long)found->entries);
+    }
+    if (found->vectors > 0) {
+        buf_addstr(out, ", ");
+        buf_addf(out, ngettext("%lld vector", "%lld vectors", (unsigned long)found->vectors),
+                 (long long)found->vectors);
+    }
     buf_addch(out, '\n');
 }
 
@@ -107,6 +119,11 @@ static void add_store(const struct diagnosis *d, struct buf *out)
     add_counts(&d->store.found, out);
     if (states[d->store.found.state].advice)
         buf_addf(out, "  %s\n", _(states[d->store.found.state].advice));
+    if (diagnosis_language_stale(d))
+        buf_addf(
+            out,
+            _("  memory's words are those of %s, not of %s; 'tiro memory reindex' changes it\n"),
+            d->store.found.language, config_string(d->setup.config, CONFIG_MEMORY_LANGUAGE));
     if (!d->kept)
         buf_addf(out, "  %s\n", _("conversations are not kept: [session] persist = false"));
 }
@@ -116,8 +133,9 @@ static void add_recovery(const struct diagnosis *d, struct buf *out)
     const struct recovery *r = &d->recovery;
     if (!r->copy)
         return;
-    buf_addf(out, _("recovered: sessions %lld, events %lld; lost rows %lld\n"),
-             (long long)r->sessions, (long long)r->events, (long long)r->lost);
+    buf_addf(
+        out, _("recovered: sessions %lld, events %lld, entries of memory %lld; lost rows %lld\n"),
+        (long long)r->sessions, (long long)r->events, (long long)r->entries, (long long)r->lost);
     buf_addf(out, "  %s: ", _("the damaged file is kept"));
     add_clean(out, r->copy);
     buf_addch(out, '\n');

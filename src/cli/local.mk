@@ -4,6 +4,7 @@ tiro_SOURCES += \
 	src/cli/cmd_config.c \
 	src/cli/cmd_doctor.c \
 	src/cli/cmd_help.c \
+	src/cli/cmd_memory.c \
 	src/cli/cmd_run.c \
 	src/cli/cmd_sessions.c \
 	src/cli/command_line.c src/cli/command_line.h \
@@ -20,6 +21,12 @@ tiro_SOURCES += \
 	src/cli/help.c src/cli/help.h \
 	src/cli/input.c src/cli/input.h \
 	src/cli/main.c \
+	src/cli/memory.h \
+	src/cli/memory_change.c \
+	src/cli/memory_list.c \
+	src/cli/memory_search.c \
+	src/cli/memory_stats.c \
+	src/cli/memory_transfer.c \
 	src/cli/output.c src/cli/output.h \
 	src/cli/prompt.c src/cli/prompt.h \
 	src/cli/rescue.c src/cli/rescue.h \

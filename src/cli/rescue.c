@@ -59,7 +59,8 @@ static int recover(struct diagnosis *d)
     struct progress p = {.shown = isatty(STDERR_FILENO)};
     struct error e = {0};
     signals_open();
-    bool ok = health_rescue(d->store.path, &d->recovery, tell, &p, &e);
+    const char *language = config_string(d->setup.config, CONFIG_MEMORY_LANGUAGE);
+    bool ok = health_rescue(d->store.path, language, &d->recovery, tell, &p, &e);
     if (p.drawn)
         fputc('\n', stderr);
     if (!ok) {

@@ -62,10 +62,10 @@ static bool take_compaction(struct session_options *o, bool compaction, struct e
     return !compaction || capability_need_compaction(true, e);
 }
 
-static bool need_memory(struct error *e)
+static bool take_memory(struct session_options *o, bool memory, struct error *e)
 {
-    return err_set(e, ERR_CONFIG_ERROR,
-                   _("this tiro remembers nothing across sessions; leave --memory out"));
+    o->memory = memory;
+    return !memory || capability_need_memory(true, e);
 }
 
 bool session_options_take(struct session_options *o, int id, const char *value, struct error *e)
@@ -101,9 +101,8 @@ bool session_options_take(struct session_options *o, int id, const char *value, 
     case SESSION_NO_COMPACTION:
         return take_compaction(o, id == SESSION_COMPACTION, e);
     case SESSION_MEMORY:
-        return need_memory(e);
     case SESSION_NO_MEMORY:
-        return true;
+        return take_memory(o, id == SESSION_MEMORY, e);
     }
     return true;
 }
@@ -122,6 +121,7 @@ struct service_options session_options_service(const struct session_options *o,
         .persist = o->persist >= 0 ? o->persist : config_boolean(config, CONFIG_SESSION_PERSIST),
         .compaction =
             o->compaction >= 0 ? o->compaction : config_boolean(config, CONFIG_COMPACTION_ENABLED),
+        .memory = o->memory >= 0 ? o->memory : config_boolean(config, CONFIG_MEMORY_ENABLED),
         .read_only = o->read_only,
         .resume = o->resume,
     };

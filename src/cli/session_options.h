@@ -49,8 +49,9 @@ enum session_option {
     {SESSION_NO_COMPACTION, "no-compaction", 0, OPTION_FLAG, NULL,                                 \
      N_("do not shorten the conversation")},                                                       \
     {SESSION_MEMORY, "memory", 0, OPTION_FLAG, NULL,                                               \
-     N_("remember across sessions (this tiro cannot)")},                                           \
-    {SESSION_NO_MEMORY, "no-memory", 0, OPTION_FLAG, NULL, N_("do not remember across sessions")}
+     N_("keep what is shortened away where the model can search it")},                             \
+    {SESSION_NO_MEMORY, "no-memory", 0, OPTION_FLAG, NULL,                                         \
+     N_("neither keep nor search what is shortened away")}
 /* clang-format on */
 
 /* Rows of a completion table. */
@@ -71,13 +72,13 @@ struct session_options {
     struct buf allow; /* the lists of all --allow; owned */
     char *labels;     /* as session_labels_change() gives them; owned */
     bool read_only;
-    int persist, compaction; /* -1: as configured */
+    int persist, compaction, memory; /* -1: as configured */
     VEC(const char *) files;
 };
 
 #define SESSION_OPTIONS_INIT                                                                       \
     {                                                                                              \
-        .allow = BUF_INIT, .persist = -1, .compaction = -1                                         \
+        .allow = BUF_INIT, .persist = -1, .compaction = -1, .memory = -1                                         \
     }
 
 void session_options_release(struct session_options *o);

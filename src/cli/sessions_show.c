@@ -39,6 +39,8 @@ static struct transcript_words local_words(void)
         .summary = _("summary"),
         .tokens = _("tokens"),
         .messages = _("messages"),
+        .remembered = _("remembered"),
+        .recalled = _("recalled"),
         .open_end = _("unfinished: cut off, or still going on"),
         .time = output_time,
     };

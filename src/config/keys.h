@@ -68,15 +68,15 @@
       "tools or classes that ask before they run; wins over allow")                                \
     X(TOOLS_DENY, "tools", "deny", STRING, "", 0, 0, "",                                           \
       "tools or classes that never run; wins over both")                                           \
-    X(BUDGET_TOKENS, "budget", "max_tokens", INTEGER, "0", 0, 1000000000000, "",                       \
+    X(BUDGET_TOKENS, "budget", "max_tokens", INTEGER, "0", 0, 1000000000000, "",                   \
       "input and output tokens of a session; 0: no limit")                                         \
-    X(BUDGET_DURATION, "budget", "max_duration", INTEGER, "0", 0, 1000000000000, "",                   \
+    X(BUDGET_DURATION, "budget", "max_duration", INTEGER, "0", 0, 1000000000000, "",               \
       "seconds that the turns of a session may take together; 0: no limit")                        \
-    X(BUDGET_TURN_DURATION, "budget", "max_turn_duration", INTEGER, "0", 0, 1000000000000, "",         \
+    X(BUDGET_TURN_DURATION, "budget", "max_turn_duration", INTEGER, "0", 0, 1000000000000, "",     \
       "seconds of one turn; 0: no limit")                                                          \
-    X(BUDGET_TOOL_CALLS, "budget", "max_tool_calls", INTEGER, "0", 0, 1000000000000, "",               \
+    X(BUDGET_TOOL_CALLS, "budget", "max_tool_calls", INTEGER, "0", 0, 1000000000000, "",           \
       "tool calls of a session; 0: no limit")                                                      \
-    X(BUDGET_COST, "budget", "max_cost", REAL, "0", 0, 1000000, "",                                    \
+    X(BUDGET_COST, "budget", "max_cost", REAL, "0", 0, 1000000, "",                                \
       "USD of a session, where prices are known; 0: no limit")                                     \
     X(COMPACTION_ENABLED, "compaction", "enabled", BOOLEAN, "true", 0, 0, "",                      \
       "shorten conversations that outgrow the model's window")                                     \
@@ -115,6 +115,36 @@
       "show each summary in the editor first, to be changed, kept or refused")                     \
     X(COMPACTION_HINT, "compaction", "show_settings_hint", BOOLEAN, "true", 0, 0, "",              \
       "say below a compaction which key picks another mode")                                       \
+    X(MEMORY_ENABLED, "memory", "enabled", BOOLEAN, "true", 0, 0, "",                              \
+      "keep what compactions drop where it can be searched, and let the model search it")          \
+    X(MEMORY_SCOPE, "memory", "scope", CHOICE, "all", 0, 0, "all project session",                 \
+      "where the model finds: all sessions, those begun in this directory, this one")              \
+    X(MEMORY_RANKING, "memory", "ranking", CHOICE, "auto", 0, 0, "auto words vectors both",        \
+      "auto: both with an embedding endpoint, else words")                                         \
+    X(MEMORY_MIN_SCORE, "memory", "min_score", REAL, "0", 0, 1, "", "worse hits are left out")     \
+    X(MEMORY_LANGUAGE, "memory", "language", CHOICE, "english", 0, 0,                              \
+      "english german french spanish none",                                                        \
+      "whose endings and little words the search passes over; a change takes tiro memory reindex") \
+    X(MEMORY_TOOL_RESULTS, "memory", "index_tool_results", BOOLEAN, "false", 0, 0, "",             \
+      "keep what tools answered, too")                                                             \
+    X(MEMORY_K1, "memory", "k1", REAL, "0.6", 0, 10, "",                                           \
+      "BM25: how much a word counts that comes again")                                             \
+    X(MEMORY_B, "memory", "b", REAL, "0.4", 0, 1, "", "BM25: how much a long text counts less")    \
+    X(MEMORY_HNSW_FROM, "memory", "hnsw_from", INTEGER, "50000", 1, 1000000000, "",                \
+      "vectors from which a graph is searched instead of all of them")                             \
+    X(EMBEDDING_PROVIDER, "embedding", "provider", CHOICE, "", 0, 0,                               \
+      "builtin hashed openai ollama", "who makes vectors; unset: nobody, words are searched")      \
+    X(EMBEDDING_MODEL, "embedding", "model", STRING, "", 0, 0, "",                                 \
+      "unset: text-embedding-3-small, nomic-embed-text")                                           \
+    X(EMBEDDING_BASE_URL, "embedding", "base_url", STRING, "", 0, 0, "",                           \
+      "unset: that of [openai] or [ollama]")                                                       \
+    X(EMBEDDING_API_KEY, "embedding", "api_key", SECRET, "", 0, 0, "",                             \
+      "unset: the key of [openai]")                                                                \
+    X(EMBEDDING_API_KEY_COMMAND, "embedding", "api_key_command", COMMAND, "", 0, 0, "",            \
+      "its first line of output is the key")                                                       \
+    X(EMBEDDING_DIMENSIONS, "embedding", "dimensions", INTEGER, "0", 0, 65536, "",                 \
+      "to ask for; 0: the model's own")                                                            \
+    X(EMBEDDING_BATCH, "embedding", "batch", INTEGER, "64", 1, 2048, "", "texts a request")        \
     X(SESSION_PERSIST, "session", "persist", BOOLEAN, "true", 0, 0, "",                            \
       "keep conversations in the database")                                                        \
     X(UI_THEME, "ui", "theme", STRING, "dark", 0, 0, "",                                           \

@@ -312,8 +312,9 @@ static struct json *read_reply(const struct dialect *dialect, const struct serve
     return json;
 }
 
-struct json *exchange_fetch(const struct provider_call *call, const struct dialect *dialect,
-                            const char *url, struct json *body, struct failure *f)
+static struct json *fetch(const struct provider_call *call, const struct dialect *dialect,
+                          const char *url, struct json *body, int64_t longest_stall_ms,
+                          struct failure *f)
 {
     failure_clear(f);
     char *text = body == NULL ? NULL : json_print(body);
@@ -323,8 +324,8 @@ struct json *exchange_fetch(const struct provider_call *call, const struct diale
         struct http_headers headers = {0};
         make_headers(call, dialect, text != NULL, &headers);
         struct http_request request = make_request(call, url, &headers, text);
-        if (request.stall_timeout_ms > FETCH_STALL_MS)
-            request.stall_timeout_ms = FETCH_STALL_MS;
+        if (request.stall_timeout_ms > longest_stall_ms)
+            request.stall_timeout_ms = longest_stall_ms;
         struct http_reply reply;
         http_reply_init(&reply);
         const struct server server = {.name = dialect->name, .key = call->endpoint->key};
@@ -337,6 +338,18 @@ struct json *exchange_fetch(const struct provider_call *call, const struct diale
     }
     free(text);
     return json;
+}
+
+struct json *exchange_fetch(const struct provider_call *call, const struct dialect *dialect,
+                            const char *url, struct json *body, struct failure *f)
+{
+    return fetch(call, dialect, url, body, FETCH_STALL_MS, f);
+}
+
+struct json *exchange_ask(const struct provider_call *call, const struct dialect *dialect,
+                          const char *url, struct json *body, struct failure *f)
+{
+    return fetch(call, dialect, url, body, INT64_MAX, f);
 }
 
 bool exchange_names(const struct provider_call *call, const struct dialect *dialect,

@@ -33,6 +33,10 @@ bool exchange_stream(const struct provider_call *call, const struct dialect *dia
 struct json *exchange_fetch(const struct provider_call *call, const struct dialect *dialect,
                             const char *url, struct json *body, struct failure *f);
 
+/* The same for a question that takes a model to answer: waits as long as [provider] stall_timeout. */
+struct json *exchange_ask(const struct provider_call *call, const struct dialect *dialect,
+                          const char *url, struct json *body, struct failure *f);
+
 /* The names in a listing: member `name` of each object in the array `list` of the reply. */
 bool exchange_names(const struct provider_call *call, const struct dialect *dialect,
                     const char *path, const char *list, const char *name,

@@ -16,6 +16,7 @@ libtiro_a_SOURCES += \
 	src/provider/offline_path.c \
 	src/provider/offline_plan.c src/provider/offline_plan.h \
 	src/provider/offline_rank.c src/provider/offline_rank.h \
+	src/provider/offline_recall.c \
 	src/provider/ollama.c \
 	src/provider/ollama_body.c src/provider/ollama_body.h \
 	src/provider/openai.c \

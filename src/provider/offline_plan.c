@@ -7,7 +7,6 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/utf8.h"
-#include "provider/offline_rank.h"
 
 #define COMPACTION_PROMPT "You are performing a CONTEXT COMPACTION"
 
@@ -15,6 +14,7 @@
 #define FILE_BYTES 4000
 #define FILE_LINES 60
 #define HITS 2
+#define RECALL_SCORE 0.7  /* useful matches lie above, whatever words they have */
 #define SECOND_SCORE 0.65 /* of the best, that is quoted beside it */
 
 /* A passage is quoted when it has this part of the question's words (by rarity). Talk is short; a
@@ -93,20 +93,70 @@ static bool plan_call(const struct request *request, size_t question, const char
     return true;
 }
 
-static bool plan_tool(const struct request *request, size_t question, const char *text,
+static const char *const searches[] = {"memory_search", "rag_search"};
+
+static bool is_search(const char *tool)
+{
+    for (size_t i = 0; i < sizeof searches / sizeof *searches; i++)
+        if (strcmp(searches[i], tool) == 0)
+            return true;
+    return false;
+}
+
+/* The next result of a tool behind *message and *block, or NULL. Begin with {question, 0}. */
+struct place {
+    size_t message, block;
+};
+
+static const struct block *next_result(const struct request *request, struct place *at)
+{
+    for (; at->message < request->message_count; at->message++, at->block = 0) {
+        const struct message *m = &request->messages[at->message];
+        while (at->block < m->blocks.len) {
+            const struct block *b = &m->blocks.items[at->block++];
+            if (b->type == BLOCK_TOOL_RESULT && b->name)
+                return b;
+        }
+    }
+    return NULL;
+}
+
+static bool has_shown_file(const struct request *request, size_t question)
+{
+    struct place at = {.message = question};
+    const struct block *b;
+    while ((b = next_result(request, &at)))
+        if (!is_search(b->name) && !b->is_error)
+            return true;
+    return false;
+}
+
+static bool plan_file(const struct request *request, size_t question, const char *text,
                       struct offline_plan *out)
 {
-    static const char *const searches[] = {"memory_search", "rag_search"};
     char *path = NULL;
-    const char *tool;
-    bool planned;
+    const char *tool = offline_find_path(text, &path);
+    bool planned = tool && plan_call(request, question, tool, "path", path, out);
+    free(path);
+    return planned;
+}
+
+/* What looked like a file may have been none. */
+static bool plan_search(const struct request *request, size_t question, const char *text,
+                        struct offline_plan *out)
+{
+    if (!offline_is_question(text) || has_shown_file(request, question))
+        return false;
     for (size_t i = 0; i < sizeof searches / sizeof *searches; i++)
         if (plan_call(request, question, searches[i], "query", text, out))
             return true;
-    tool = offline_find_path(text, &path);
-    planned = tool && plan_call(request, question, tool, "path", path, out);
-    free(path);
-    return planned;
+    return false;
+}
+
+static bool plan_tool(const struct request *request, size_t question, const char *text,
+                      struct offline_plan *out)
+{
+    return plan_file(request, question, text, out) || plan_search(request, question, text, out);
 }
 
 /* --- quotations ------------------------------------------------------------------------------ */
@@ -184,34 +234,6 @@ static void quote_file(struct buf *out, const struct block *result, const char *
         buf_addstr(out, "whole\n\n");
 }
 
-/* An array of {content, session_id, turn, …}; anything else is quoted as it is. */
-static bool quote_hits(struct buf *out, const struct block *result)
-{
-    const char *text = result->text ? result->text : "";
-    const char *place = strcmp(result->name, "memory_search") == 0 ? "memory" : "corpus";
-    struct json *hits = json_parse(text, strlen(text), NULL);
-    size_t quoted = 0;
-    if (result->is_error)
-        buf_addf(out, "The search failed: %.300s\n\n", text);
-    else if (json_type(hits) != JSON_ARRAY && *text)
-        quote(out, text, place);
-    for (const struct json *hit = json_first(hits); hit && quoted < HITS; hit = json_next(hit)) {
-        const char *content = json_get_string(hit, "content");
-        const char *where = json_get_string(hit, "session_id");
-        char *source;
-        if (!content || result->is_error)
-            continue;
-        source = where ? mem_printf("%s: session %s, turn %d", place, where,
-                                    (int)json_get_int(hit, "turn", 0))
-                       : mem_strdup(place);
-        quote(out, content, source);
-        free(source);
-        quoted++;
-    }
-    json_free(hits);
-    return quoted > 0;
-}
-
 /* What path a call was about, for its result. The caller frees. */
 static char *path_of(const struct request *request, size_t question, const struct block *result)
 {
@@ -224,57 +246,57 @@ static char *path_of(const struct request *request, size_t question, const struc
     return copy;
 }
 
-struct found {
-    bool file, hit;
-};
-
-static void add_result(struct buf *out, const struct request *request, size_t question,
-                       const struct block *result, struct found *found)
+static void add_files(struct buf *out, const struct request *request, size_t question)
 {
-    if (strcmp(result->name, "memory_search") == 0 || strcmp(result->name, "rag_search") == 0) {
-        found->hit = quote_hits(out, result) || found->hit;
-    } else {
-        char *path = path_of(request, question, result);
-        quote_file(out, result, path);
-        found->file = true;
+    struct place at = {.message = question};
+    const struct block *b;
+    while ((b = next_result(request, &at))) {
+        if (is_search(b->name))
+            continue;
+        char *path = path_of(request, question, b);
+        quote_file(out, b, path);
         free(path);
     }
 }
 
-static struct found add_results(struct buf *out, const struct request *request, size_t question)
-{
-    struct found found = {false, false};
-    for (size_t i = question; i < request->message_count; i++) {
-        const struct message *m = &request->messages[i];
-        for (size_t b = 0; b < m->blocks.len; b++)
-            if (m->blocks.items[b].type == BLOCK_TOOL_RESULT && m->blocks.items[b].name)
-                add_result(out, request, question, &m->blocks.items[b], &found);
-    }
-    return found;
-}
-
 /* --- passages -------------------------------------------------------------------------------- */
 
-/* What was said before the question, but for questions and our own quotations. */
-static void add_talk(struct passages *p, const struct request *request, size_t question)
+/* What was said before the question. A summary quotes what memory has whole. */
+static void add_talk(struct passages *p, const struct request *request, size_t question,
+                     bool summaries)
 {
     for (size_t i = 0; i < question; i++) {
         const struct message *m = &request->messages[i];
-        char *text;
-        size_t len;
-        if (m->role != ROLE_USER && m->role != ROLE_ASSISTANT)
+        if ((m->role != ROLE_USER && m->role != ROLE_ASSISTANT) || (m->summary && !summaries))
             continue;
-        text = message_text(m);
-        len = strlen(text);
+        char *text = message_text(m);
+        size_t len = strlen(text);
         while (len > 0 && isspace((unsigned char)text[len - 1]))
             len--;
-        if (len > 0 && text[len - 1] != '?' && !strstr(text, OFFLINE_MARK)) {
+        if (!offline_is_idle(text, len)) {
             char *source =
                 mem_printf("%s, turn %d", m->role == ROLE_USER ? "you" : "tiro", m->turn);
             passages_add(p, source, "", text, len, true);
             free(source);
         }
         free(text);
+    }
+}
+
+/* Failures of the searches are said. */
+static void add_hits(struct passages *p, struct buf *out, const struct request *request,
+                     size_t question)
+{
+    struct place at = {.message = question};
+    const struct block *b;
+    while ((b = next_result(request, &at))) {
+        const char *text = b->text ? b->text : "";
+        if (!is_search(b->name))
+            continue;
+        if (b->is_error)
+            buf_addf(out, "The search failed: %.300s\n\n", text);
+        else if (!offline_add_hits(p, b, request->session_id) && *text)
+            quote(out, text, b->name);
     }
 }
 
@@ -287,45 +309,80 @@ static double manual_coverage(const char *text)
     return MANUAL_COVERAGE;
 }
 
+static bool is_worth(const struct ranked *r, double best, double manual)
+{
+    return r->coverage >= (r->passage->is_talk ? TALK_COVERAGE : manual) &&
+           r->score >= SECOND_SCORE * best;
+}
+
+static size_t quote_ranked(struct buf *out, const struct passages *p, const char *text)
+{
+    struct ranking ranking = {0};
+    double manual = manual_coverage(text);
+    size_t quoted = 0;
+    passages_rank(p, text, &ranking);
+    if (ranking.hits.len == 0 && manual < MANUAL_COVERAGE) /* "who are you?" has no other word */
+        passages_rank(p, "tiro", &ranking);
+    for (size_t i = 0; i < ranking.hits.len && quoted < HITS; i++) {
+        const struct ranked *r = &ranking.hits.items[i];
+        if (!is_worth(r, ranking.hits.items[0].score, manual))
+            continue;
+        quote(out, r->passage->text, r->passage->source);
+        quoted++;
+    }
+    ranking_release(&ranking);
+    return quoted;
+}
+
+/* Memory may know the same thing in other words. They are there best first. */
+static size_t quote_recalled(struct buf *out, const struct passages *p)
+{
+    size_t quoted = 0;
+    for (size_t i = 0; i < p->items.len && quoted < HITS; i++) {
+        if (p->items.items[i].recalled < RECALL_SCORE)
+            continue;
+        quote(out, p->items.items[i].text, p->items.items[i].source);
+        quoted++;
+    }
+    return quoted;
+}
+
 static bool add_passages(struct buf *out, const struct request *request, size_t question,
                          const char *text, const char *manual)
 {
     struct passages passages = {0};
-    struct ranking ranking = {0};
-    double least = manual_coverage(text);
-    size_t quoted = 0;
+    add_hits(&passages, out, request, question);
+    bool recalls = passages.items.len > 0;
     passages_add_manual(&passages, manual);
-    add_talk(&passages, request, question);
-    passages_rank(&passages, text, &ranking);
-    if (ranking.hits.len == 0 && least < MANUAL_COVERAGE) /* "who are you?" has no other word */
-        passages_rank(&passages, "tiro", &ranking);
-    for (size_t i = 0; i < ranking.hits.len && quoted < HITS; i++) {
-        const struct ranked *hit = &ranking.hits.items[i];
-        if (hit->coverage < (hit->passage->is_talk ? TALK_COVERAGE : least) ||
-            hit->score < SECOND_SCORE * ranking.hits.items[0].score)
-            continue;
-        quote(out, hit->passage->text, hit->passage->source);
-        quoted++;
-    }
-    ranking_release(&ranking);
+    add_talk(&passages, request, question, !recalls);
+    size_t quoted = quote_ranked(out, &passages, text);
+    if (quoted == 0)
+        quoted = quote_recalled(out, &passages);
     passages_release(&passages);
     return quoted > 0;
 }
 
 /* --- the whole answer ------------------------------------------------------------------------ */
 
+static void add_nothing_found(struct buf *out, const struct request *request, size_t question)
+{
+    bool searched = find_call(request, question, "memory_search", NULL) != NULL;
+    buf_addf(out,
+             "I found nothing about that: there is no model here, and neither this "
+             "conversation%s nor tiro's manual has the words.\n\n%s\n",
+             searched ? ", nor what memory has of this and earlier ones," : "", how_to_connect);
+}
+
 static void add_answer(struct buf *out, const struct request *request, size_t question,
                        const char *text, const char *manual)
 {
-    struct found found = add_results(out, request, question);
-    bool quoted = found.file || found.hit;
-    if (!found.file && !found.hit)
-        quoted = add_passages(out, request, question, text, manual);
-    if (!quoted)
-        buf_addf(out,
-                 "I found nothing about that: there is no model here, and neither this "
-                 "conversation nor tiro's manual has the words.\n\n%s\n",
-                 how_to_connect);
+    bool shown = has_shown_file(request, question);
+    add_files(out, request, question);
+    if (shown || (out->len > 0 && !offline_is_question(text)))
+        return;
+    bool failed = out->len > 0;
+    if (!add_passages(out, request, question, text, manual) && !failed)
+        add_nothing_found(out, request, question);
 }
 
 /* The answer to a message that is nothing but a pleasantry, or NULL. */

@@ -2,7 +2,10 @@
 #ifndef PROVIDER_OFFLINE_PLAN_H
 #define PROVIDER_OFFLINE_PLAN_H
 
+#include <stdbool.h>
+
 #include "base/buf.h"
+#include "provider/offline_rank.h"
 #include "provider/provider.h"
 
 /* Stands at the end of each answer, so that nobody takes it for a model's. */
@@ -17,6 +20,17 @@ struct offline_plan {
 /* `manual` is data/offline.md. */
 struct offline_plan offline_plan_make(const struct request *request, const char *manual);
 void offline_plan_release(struct offline_plan *p);
+
+/* Whether memory should be asked: it has a question mark, or begins as questions do. */
+bool offline_is_question(const char *text);
+
+/* Adds what a search found, but for questions, our own quotations and what is there already; each
+ * says where it is from, for which `session_id` (NULL: unknown) is this conversation. False: the
+ * result is no list of hits. */
+bool offline_add_hits(struct passages *p, const struct block *result, const char *session_id);
+
+/* A text of the conversation that answers nothing: a question, or our own quotations. */
+bool offline_is_idle(const char *text, size_t len);
 
 /* Index of the message that asks: the newest of the user's with text; message_count if none. */
 size_t offline_question(const struct request *request);

@@ -11,7 +11,8 @@ struct passage {
     char *source; /* for a person: "the manual, “Keys”", "you, turn 3" */
     char *title;  /* its words count more; "" if none */
     char *text;
-    bool is_talk; /* from the conversation */
+    bool is_talk;    /* from a conversation */
+    double recalled; /* the score that a search of memory gave it; 0: it is from elsewhere */
 };
 
 struct passages {

@@ -32,9 +32,10 @@ struct request {
     size_t message_count;
     const struct tool_spec *tools;
     size_t tool_count;
-    int64_t max_output; /* tokens; always > 0 */
-    int64_t window;     /* tokens; 0 unknown */
-    int64_t estimate;   /* tokens that we think the request has */
+    int64_t max_output;     /* tokens; always > 0 */
+    int64_t window;         /* tokens; 0 unknown */
+    int64_t estimate;       /* tokens that we think the request has */
+    const char *session_id; /* of the conversation; NULL unknown. Not sent */
 };
 
 struct response {

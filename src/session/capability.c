@@ -41,3 +41,23 @@ bool capability_need_compaction(bool compaction, struct error *e)
                        "--compaction");
     return true;
 }
+
+bool capability_memory(void)
+{
+#ifdef WITHOUT_MEMORY_STORE
+    return false;
+#else
+    return true;
+#endif
+}
+
+bool capability_need_memory(bool memory, struct error *e)
+{
+    if (!capability_memory())
+        return err_set(e, ERR_MEMORY_DISABLED,
+                       "this tiro was built without a memory; use one that has it");
+    if (!memory)
+        return err_set(e, ERR_MEMORY_DISABLED,
+                       "there is no memory; set [memory] enabled = true or give --memory");
+    return true;
+}

@@ -18,4 +18,10 @@ bool capability_compaction(void);
 /* SESSION_COMPACTION_DISABLED with the reason, when the build or `compaction` says no. */
 bool capability_need_compaction(bool compaction, struct error *e);
 
+/* What goes is indexed, and can be searched. */
+bool capability_memory(void);
+
+/* MEMORY_DISABLED with the reason, when the build or `memory` says no. */
+bool capability_need_memory(bool memory, struct error *e);
+
 #endif

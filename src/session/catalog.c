@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "chat/session_tally.h"
+#include "memory/sqlite_store.h"
 #include "session/capability.h"
 #include "session/lock.h"
 #include "session/projection.h"
@@ -227,12 +228,35 @@ static bool set_archived(struct catalog *c, struct session_info *info, bool arch
     return sessions_put(c->store, info, e);
 }
 
+static bool forget(struct catalog *c, const char *id, struct error *e)
+{
+    struct memory *m = memory_sqlite_new(c->store, NULL, NULL);
+    bool ok = m->store->forget_session(m, id, e);
+    memory_close(m);
+    return ok;
+}
+
+/* With what memory has of it, whether or not this program remembers. */
+static bool remove_record(struct catalog *c, const char *id, struct error *e)
+{
+    if (!store_begin(c->store, e))
+        return false;
+    if (!forget(c, id, e) || !sessions_delete(c->store, id, e)) {
+        store_rollback(c->store);
+        return false;
+    }
+    if (!store_commit(c->store, e))
+        return false;
+    store_settle(c->store);
+    return true;
+}
+
 /* The record first: a crash in between leaves files that nobody refers to, never a record that is
  * half gone. */
 static bool remove_all(struct catalog *c, const char *id, struct error *e)
 {
     struct error cause = {0};
-    if (!sessions_delete(c->store, id, e))
+    if (!remove_record(c, id, e))
         return false;
     bool gone = projection_remove(c, id, &cause);
     gone = (!c->directory || lock_remove(c->directory, id, &cause)) && gone;

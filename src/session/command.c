@@ -19,5 +19,6 @@ void command_free(struct command *c)
     free(c->text);
     free(c->name);
     free(c->attachments);
+    free(c->session);
     free(c);
 }

@@ -33,6 +33,14 @@
  *   DROPPED      number: seq of a compaction_completed of the open session; limit: of events; text:
  *                the place of the first among them, as a number; NULL: 0. Answered with
  *                NOTICE_DROPPED
+ *   MEMORY_SEARCH  text: query, "": newest first; name: scope (memory/query.h) or NULL: as
+ *                configured; number: enum memory_order; limit. Answered with NOTICE_MEMORY, unless
+ * a newer one came meanwhile MEMORY_SHOW  name: id of an entry. Answered with NOTICE_MEMORY_ENTRY
+ *   MEMORY_EDIT  name: id; text: new content
+ *   MEMORY_PIN   name: id; number 1: pin, 0: unpin
+ *   MEMORY_FORGET  name: id
+ *   MEMORY_RESTORE  puts back what the last MEMORY_FORGET took that was not put back yet
+ *   MEMORY_STATE  answered with NOTICE_MEMORY_STATE
  *   SET_MODEL    name: provider or NULL; text: model or NULL
  *   SET_SYSTEM   text: system prompt; NULL: the configured one
  *   SAVE_DRAFT   text: NULL or "" for none
@@ -64,6 +72,13 @@
     X(DRAFT)                                                                                       \
     X(CONTEXT)                                                                                     \
     X(DROPPED)                                                                                     \
+    X(MEMORY_SEARCH)                                                                               \
+    X(MEMORY_SHOW)                                                                                 \
+    X(MEMORY_EDIT)                                                                                 \
+    X(MEMORY_PIN)                                                                                  \
+    X(MEMORY_FORGET)                                                                               \
+    X(MEMORY_RESTORE)                                                                              \
+    X(MEMORY_STATE)                                                                                \
     X(SET_MODEL)                                                                                   \
     X(SET_SYSTEM)                                                                                  \
     X(SAVE_DRAFT)                                                                                  \
@@ -82,11 +97,14 @@ enum command_type {
 #undef X
 };
 
+enum memory_order { MEMORY_BY_SCORE, MEMORY_BY_DATE };
+
 struct command {
     enum command_type type;
     char *text;
     char *name;
     char *attachments;
+    char *session; /* id of the open one; the worker's, for its helpers */
     int64_t number;
     int limit;
 };

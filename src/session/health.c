@@ -10,6 +10,7 @@
 
 #include "base/mem.h"
 #include "base/paths.h"
+#include "memory/sqlite_store.h"
 #include "store/store.h"
 
 void health_report(const char *path, bool thorough, struct health_report *out)
@@ -83,18 +84,51 @@ static bool nobody_talks(const char *path, struct error *e)
 
 static bool something_was_saved(const char *path, const struct recovery *r, struct error *e)
 {
-    return r->sessions > 0 ||
+    return r->sessions > 0 || r->entries > 0 ||
            err_set(e, ERR_SESSION_NOT_FOUND,
                    "no session can be read of %s; it stays as it is: move it away to begin anew",
                    path);
 }
 
-bool health_rescue(const char *path, struct recovery *out,
+struct rescue {
+    const char *language;
+    bool (*progress)(void *context, int64_t events);
+    void *context;
+    int64_t events; /* so far */
+};
+
+static bool tell(void *context, int64_t events)
+{
+    struct rescue *r = context;
+    r->events = events;
+    return !r->progress || r->progress(r->context, events);
+}
+
+static bool tell_indexing(void *context, int64_t done, int64_t of)
+{
+    struct rescue *r = context;
+    (void)done;
+    (void)of;
+    return tell(r, r->events);
+}
+
+static bool index_memory(void *context, struct store *s, struct error *e)
+{
+    struct rescue *r = context;
+    struct memory *m = memory_sqlite_new(s, r->language, NULL);
+    bool ok = m->store->reindex(m, r->language, tell_indexing, r, e);
+    memory_close(m);
+    return ok;
+}
+
+bool health_rescue(const char *path, const char *language, struct recovery *out,
                    bool (*progress)(void *context, int64_t events), void *context, struct error *e)
 {
+    struct rescue rescue = {.language = language, .progress = progress, .context = context};
+    const struct recovery_help help = {.progress = tell, .index = index_memory, .context = &rescue};
     char *file = path ? mem_strdup(path) : store_default_path();
     *out = (struct recovery){0};
-    bool ok = nobody_talks(file, e) && health_recover(file, out, progress, context, e);
+    bool ok = nobody_talks(file, e) && health_recover(file, out, &help, e);
     if (ok && !(something_was_saved(file, out, e) && nobody_talks(file, e) &&
                 health_replace(file, out, e))) {
         recovery_discard(out);

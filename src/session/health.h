@@ -23,8 +23,9 @@ void health_report_release(struct health_report *r);
 /* Saves what can be read of a damaged database and puts that in its place; the damaged one is kept
  * as out->copy. SESSION_BUSY when a tiro has a session or the database open, SESSION_NOT_FOUND when
  * nothing can be read of it: then the file stays as it is, and no other is left behind, as after
- * any failure. `progress` as in store/health.h. */
-bool health_rescue(const char *path, struct recovery *out,
+ * any failure. `language` is that of memory's words, as [memory] has it. `progress` (may be NULL)
+ * as in store/health.h. */
+bool health_rescue(const char *path, const char *language, struct recovery *out,
                    bool (*progress)(void *context, int64_t events), void *context, struct error *e);
 void health_rescue_release(struct recovery *r);
 

@@ -79,20 +79,46 @@ static bool index_dropped(struct journal *j, struct event *ev, const struct rebu
     return ok;
 }
 
-/* Log, row and snapshot; the history has been replaced. */
-static bool keep_compaction(struct journal *j, const struct event *ev, struct error *e)
+/* NULL: nobody indexes. */
+static struct event *indexed_event(const struct journal *j, const struct event *completed)
 {
-    return keep_event(j, ev, e) && snapshot_save(j->store, j->info.id, &j->history, e) &&
+    if (!j->sink || !j->sink->index)
+        return NULL;
+    struct event *ev = event_new(EVENT_MEMORY_INDEXED);
+    journal_stamp(j, ev);
+    ev->seq = completed->seq + 1;
+    ev->number = completed->seq;
+    ev->count = completed->compaction.entries_indexed;
+    return ev;
+}
+
+/* The history has been replaced, and takes no notice of `indexed` but for its number. */
+static bool keep_events(struct journal *j, const struct event *ev, const struct event *indexed,
+                        struct error *e)
+{
+    if (!keep_event(j, ev, e))
+        return false;
+    if (indexed)
+        history_apply(&j->history, indexed);
+    return !indexed || keep_event(j, indexed, e);
+}
+
+/* Log, row and snapshot. */
+static bool keep_compaction(struct journal *j, const struct event *ev, const struct event *indexed,
+                            struct error *e)
+{
+    return keep_events(j, ev, indexed, e) && snapshot_save(j->store, j->info.id, &j->history, e) &&
            store_commit(j->store, e);
 }
 
 /* With the transaction open. */
-static bool replace_history(struct journal *j, const struct event *ev, struct error *e)
+static bool replace_history(struct journal *j, const struct event *ev, const struct event *indexed,
+                            struct error *e)
 {
     struct history_backup backup;
     if (!history_compact(&j->history, ev, &backup, e))
         return false;
-    bool ok = keep_compaction(j, ev, e);
+    bool ok = keep_compaction(j, ev, indexed, e);
     if (ok)
         history_settle(&j->history, &backup);
     else
@@ -101,18 +127,20 @@ static bool replace_history(struct journal *j, const struct event *ev, struct er
 }
 
 static enum commit_result commit(struct journal *j, struct event *ev, const struct rebuild *r,
-                                 struct error *e)
+                                 struct event **told, struct error *e)
 {
     if (!store_begin(j->store, e))
         return COMMIT_FAILED;
     struct change change;
     change_begin(j, &change);
     bool indexed = index_dropped(j, ev, r, e);
-    if (indexed && replace_history(j, ev, e)) {
+    *told = indexed ? indexed_event(j, ev) : NULL;
+    if (indexed && replace_history(j, ev, *told, e)) {
         change_settle(&change);
         return COMMIT_DONE;
     }
     change_revert(j, &change);
+    event_free(*told);
     return indexed ? COMMIT_FAILED : COMMIT_REFUSED_BY_MEMORY;
 }
 
@@ -132,11 +160,14 @@ enum commit_result journal_compact(void *journal, struct event *completed, struc
         return COMMIT_FAILED;
     journal_stamp(j, completed);
     name_dropped(j, completed, &r);
-    enum commit_result result = commit(j, completed, &r, e);
+    struct event *indexed = NULL;
+    enum commit_result result = commit(j, completed, &r, &indexed, e);
     rebuild_release(&r);
     if (result == COMMIT_DONE) {
         journal_forget_deltas(j); /* the event has the whole summary */
         journal_show(j, completed);
+        if (indexed)
+            journal_show(j, indexed);
     }
     return result;
 }

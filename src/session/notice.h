@@ -8,6 +8,7 @@
 #include "base/err.h"
 #include "base/vec.h"
 #include "chat/event.h"
+#include "chat/memory_hit.h"
 #include "chat/message.h"
 #include "chat/search_hit.h"
 #include "chat/session_info.h"
@@ -35,10 +36,17 @@
  *   CONTEXT   context: the next request by parts
  *   DROPPED   number: the compaction that was asked for; text: the place that was asked; event: its
  *             compaction_completed; events: from that place, those that what it dropped was made
- *             of, ascending; flag: there are more
- *   DONE      command: what was done (RENAME, LABEL, ARCHIVE, DELETE, EXPORT, FORK); text: the
- *             session's id; detail: the file of an EXPORT
- *   ERROR     error, command: what could not be done; text: the command's text (nothing is lost) */
+ *             of, ascending; flag: there are more; stats.flagged 1: its summary quotes what was
+ *             forgotten
+ *   MEMORY    memory: hits (badge: why they are not what was configured); text: the query, name:
+ * the scope that was asked, number: entries in that scope MEMORY_ENTRY  memory: the entry alone,
+ * whole; text: the id that was asked MEMORY_STATE  stats; number: entries that still lack a vector
+ * while they get theirs, -1: nothing is being done; detail: why that waits (an endpoint is down),
+ * English, NULL: it does not. Comes unasked, too DONE      command: what was done (RENAME, LABEL,
+ * ARCHIVE, DELETE, EXPORT, FORK); text: the session's id; detail: the file of an EXPORT.
+ * MEMORY_EDIT, _PIN, _FORGET, _RESTORE; text: the entry's id; number: summaries that quote what was
+ * forgotten ERROR     error, command: what could not be done; text: the command's text (nothing is
+ * lost) */
 enum notice_type {
     NOTICE_EVENT,
     NOTICE_SESSION,
@@ -55,6 +63,9 @@ enum notice_type {
     NOTICE_DRAFT,
     NOTICE_CONTEXT,
     NOTICE_DROPPED,
+    NOTICE_MEMORY,
+    NOTICE_MEMORY_ENTRY,
+    NOTICE_MEMORY_STATE,
     NOTICE_DONE,
     NOTICE_ERROR
 };
@@ -80,7 +91,13 @@ struct draft_figures {
 };
 
 /* A part of the next request, in its order. */
-enum context_kind { CONTEXT_SYSTEM, CONTEXT_TOOLS, CONTEXT_SUMMARY, CONTEXT_MESSAGE };
+enum context_kind {
+    CONTEXT_SYSTEM,
+    CONTEXT_SKILLS,
+    CONTEXT_TOOLS,
+    CONTEXT_SUMMARY,
+    CONTEXT_MESSAGE
+};
 struct context_part {
     enum context_kind kind;
     enum role role; /* of a MESSAGE */
@@ -110,6 +127,7 @@ struct meters {
     int64_t threshold;  /* of compaction; 0: histories are not shortened */
     int compactions;    /* in force */
     bool suspended;     /* automatic compaction stopped after failures */
+    bool memory;        /* semantic memory is there */
     struct usage total;
     struct price price;
     double cost; /* USD of the session; negative: unknown */
@@ -126,6 +144,8 @@ struct notice {
     VEC(struct event *) events;
     struct session_list sessions;
     struct search_hits hits;
+    struct memory_hits memory;
+    struct memory_stats stats;
     VEC(char *) texts;
     struct context context;
     struct draft_figures draft;

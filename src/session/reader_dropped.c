@@ -5,6 +5,8 @@
 
 #include "base/json.h"
 #include "base/vec.h"
+#include "memory/sqlite_store.h"
+#include "session/capability.h"
 #include "store/event_log.h"
 
 enum { MAX_RANGES = 100000, MAX_PAGE = 1000 };
@@ -141,6 +143,19 @@ static int64_t place_of(const struct command *c)
     return place > 0 ? place : 0;
 }
 
+/* Whether its summary quotes what was forgotten. */
+static bool read_flag(struct store *s, const struct command *c, struct notice *n, struct error *e)
+{
+    bool flagged = false;
+    if (!capability_memory())
+        return true;
+    struct memory *m = memory_sqlite_new(s, NULL, NULL);
+    bool ok = m->store->flagged(m, c->name, c->number, &flagged, e);
+    n->stats.flagged = flagged;
+    memory_close(m);
+    return ok;
+}
+
 bool reader_dropped(struct store *s, const struct command *c, struct notice *n, struct error *e)
 {
     struct ranges ranges = {0};
@@ -155,6 +170,7 @@ bool reader_dropped(struct store *s, const struct command *c, struct notice *n, 
                   ? read_page(s, c, &ranges, &page, e)
                   : err_set(e, ERR_SESSION_STORE_ERROR,
                             "what this compaction dropped cannot be read; see tiro doctor");
+    ok = ok && read_flag(s, c, n, e);
     n->event = completed;
     vec_release(&ranges.items);
     return ok;

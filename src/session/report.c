@@ -2,8 +2,11 @@
 
 #include <stdarg.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/buf.h"
+#include "memory/embedder.h"
+#include "session/capability.h"
 
 static void add(struct notice *n, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
@@ -72,4 +75,59 @@ void report_store(struct notice *n, const char *path, bool opened)
         add(n, "store: %s could not be opened", path);
     else
         add(n, "store: %s, schema %d", path, store_schema_version());
+}
+
+/* --- memory ---------------------------------------------------------------------------------- */
+
+static bool report_whether(struct notice *n, const struct config *config)
+{
+    struct error e;
+    if (!capability_need_memory(config_boolean(config, CONFIG_MEMORY_ENABLED), &e)) {
+        add(n, "memory: off; %s", e.text);
+        return false;
+    }
+    add(n, "memory: on; the model finds %s, words as in %s",
+        config_string(config, CONFIG_MEMORY_SCOPE), config_string(config, CONFIG_MEMORY_LANGUAGE));
+    return true;
+}
+
+static void report_embedder(struct notice *n, const struct embedding_settings *s)
+{
+    if (!s->embedder) {
+        add(n, "vectors: none; [embedding] provider is not set");
+        return;
+    }
+    char *model = embedding_model_name(s);
+    if (!s->embedder->has_network)
+        add(n, "vectors: %s, made here", model);
+    else
+        add(n, "vectors: %s at %s, key %s", model, s->base_url, s->key ? "found" : "none");
+    free(model);
+}
+
+static const char *ranking_of(const struct config *config, const struct embedding_settings *s)
+{
+    const char *set = config_string(config, CONFIG_MEMORY_RANKING);
+    if (!s->embedder)
+        return "words";
+    if (strcmp(set, "auto") != 0)
+        return set;
+    return s->embedder->has_network ? "both" : "words";
+}
+
+void report_memory(struct notice *n, const struct config *config, const struct wakeup *wakeup)
+{
+    struct embedding_settings settings = {0};
+    struct error e;
+    if (!report_whether(n, config))
+        return;
+    if (embedding_settings_read(config, getenv, wakeup, &settings, &e)) {
+        report_embedder(n, &settings);
+    } else {
+        add(n, "vectors: none: %s", e.text);
+        if (n->error.code == ERR_OK)
+            n->error = e;
+    }
+    add(n, "ranking: %s", ranking_of(config, &settings));
+    embedding_settings_release(&settings);
 }

@@ -2,6 +2,8 @@
 #ifndef SESSION_REPORT_H
 #define SESSION_REPORT_H
 
+#include "base/wakeup.h"
+#include "config/config.h"
 #include "session/backend.h"
 #include "session/notice.h"
 #include "store/store.h"
@@ -11,5 +13,9 @@ void report_backend(struct notice *n, struct backend *b);
 
 /* `path` NULL: nothing is kept. */
 void report_store(struct notice *n, const char *path, bool opened);
+
+/* Whether there is memory, how it is searched, and who makes vectors; a fault is in the notice's
+ * `error` as well. Asks nobody. */
+void report_memory(struct notice *n, const struct config *config, const struct wakeup *wakeup);
 
 #endif

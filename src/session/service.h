@@ -26,15 +26,18 @@ struct service_options {
     const char *model;
     const char *system;
     const char *tools; /* "none", "read" or "full"; NULL: configured */
-    const char *allow; /* tools and classes that need no question, as in [tools] allow; NULL: none */
+    const char
+        *allow; /* tools and classes that need no question, as in [tools] allow; NULL: none */
     const char *labels; /* for a session that is begun; NULL: none */
-    bool compaction;   /* histories are shortened; in a build that can */
-    bool can_ask;      /* the surface answers NOTICE_APPROVAL and NOTICE_DRAFT; else what would ask
-                          is denied, and drafts are committed */
-    bool persist;      /* false, or a build without a store: it is kept in memory alone */
-    bool read_only;    /* `resume` is opened for reading */
+    bool compaction;    /* histories are shortened; in a build that can */
+    bool memory;        /* what goes is indexed, and memory_search is there; in a build that can */
+    bool can_ask;       /* the surface answers NOTICE_APPROVAL and NOTICE_DRAFT; else what would ask
+                           is denied, and drafts are committed */
+    bool persist;       /* false, or a build without a store: it is kept in memory alone */
+    bool read_only;     /* `resume` is opened for reading */
     const char *resume; /* reference of the session to open; NULL: a new one */
-    const struct discard_sink *sink; /* takes what compactions drop; borrowed; NULL: nobody does */
+    const struct discard_sink *sink; /* for tests: takes what compactions drop in place of
+                                        semantic memory; borrowed; NULL: nobody */
 };
 
 /* Copies the options' strings and starts the agent thread; never waits for disk or network: what

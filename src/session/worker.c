@@ -45,6 +45,7 @@ struct worker *worker_new(const struct service_options *o, struct mailbox *comma
     w->resume = mem_strdup(o->resume);
     w->allow = mem_strdup(o->allow);
     w->labels = mem_strdup(o->labels);
+    w->memory = o->memory && capability_memory();
     w->offer = mem_strdup(o->tools ? o->tools : config_string(o->config, CONFIG_CHAT_TOOLS));
     w->can_ask = o->can_ask;
     w->open_read_only = o->read_only;
@@ -59,6 +60,7 @@ struct worker *worker_new(const struct service_options *o, struct mailbox *comma
 
 void worker_free(struct worker *w)
 {
+    worker_close_memory(w);
     reader_free(w->reader);
     worker_forget_summariser(w);
     backend_release(&w->backend);
@@ -122,6 +124,7 @@ static void do_report(struct worker *w, struct command *c)
     struct notice *n = notice_new(NOTICE_REPORT);
     report_backend(n, &w->backend);
     report_store(n, w->store_path, w->store_dir != NULL);
+    report_memory(n, w->config, &w->wakeup);
     tell(w, n);
 }
 
@@ -159,6 +162,13 @@ static const struct {
     [COMMAND_DRAFT] = {NOW, do_draft},
     [COMMAND_CONTEXT] = {NOW, do_context},
     [COMMAND_DROPPED] = {NOW, do_read},
+    [COMMAND_MEMORY_SEARCH] = {NOW, do_memory},
+    [COMMAND_MEMORY_SHOW] = {NOW, do_memory},
+    [COMMAND_MEMORY_EDIT] = {NOW, do_memory},
+    [COMMAND_MEMORY_PIN] = {NOW, do_memory},
+    [COMMAND_MEMORY_FORGET] = {NOW, do_memory},
+    [COMMAND_MEMORY_RESTORE] = {NOW, do_memory},
+    [COMMAND_MEMORY_STATE] = {NOW, do_memory},
     [COMMAND_SET_MODEL] = {REFUSED, do_set_model},
     [COMMAND_SET_SYSTEM] = {REFUSED, do_set_system},
     [COMMAND_SAVE_DRAFT] = {NOW, do_save_draft},
@@ -284,26 +294,28 @@ static bool open_file(struct worker *w)
         store_set_patience(w->store, PATIENCE_MS, wants_an_end, w->commands);
         w->store_dir = store_directory(w->store_path);
         w->reader = reader_new(w->store_path, w->store_dir, w->notices);
+        worker_open_memory(w, w->store_path);
         return true;
     }
     tell_error(w, &opening, &e);
     return false;
 }
 
-static void open_memory(struct worker *w)
+static void open_in_memory(struct worker *w)
 {
     struct error e = {0};
     char *path = store_memory_path();
     if (!store_open(path, STORE_READ_WRITE, &w->store, &e))
         die(e.text);
     w->reader = reader_new(path, NULL, w->notices);
+    worker_open_memory(w, path);
     free(path);
 }
 
 static void open_store(struct worker *w)
 {
     if (!open_file(w))
-        open_memory(w);
+        open_in_memory(w);
     w->journal.store = w->store;
     w->journal.directory = w->store_dir;
 }

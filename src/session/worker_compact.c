@@ -193,6 +193,7 @@ static enum commit_result commit(void *worker, struct event *completed, struct e
     if (result != COMMIT_DONE)
         return result;
     w->last_cached = -1;
+    worker_note_indexed(w);
     tell_session(w, false);
     return result;
 }

@@ -21,6 +21,15 @@ static void add_system(struct context *c, const struct agent *a)
                                           .text = mem_strdup(a->system)});
 }
 
+static void add_skills(struct context *c, const struct agent *a)
+{
+    if (a->skills)
+        add_part(c, (struct context_part){.kind = CONTEXT_SKILLS,
+                                          .role = ROLE_SYSTEM,
+                                          .tokens = (int64_t)strlen(a->skills) / 4,
+                                          .text = mem_strdup(a->skills)});
+}
+
 static void add_tools(struct context *c, const struct agent *a)
 {
     struct tool_spec *specs;
@@ -117,6 +126,7 @@ static void fill(struct context *c, struct worker *w)
     c->threshold = worker_threshold(w);
     c->mode = w->compaction ? mem_strdup(w->compact.mode->name) : NULL;
     add_system(c, &agent);
+    add_skills(c, &agent);
     add_tools(c, &agent);
     add_history(c, w);
     worker_agent_release(&agent);

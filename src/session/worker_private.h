@@ -1,15 +1,18 @@
 /* What the parts of the agent thread share: worker.c (the loop and what may happen when),
  * worker_session.c (opening, changing and leaving sessions), worker_turn.c (turns and their
  * questions), worker_compact.c (compaction and what it asks), worker_context.c (the next request by
- * parts), worker_tell.c (notices). */
+ * parts), worker_memory.c (semantic memory), worker_tell.c (notices). */
 #ifndef SESSION_WORKER_PRIVATE_H
 #define SESSION_WORKER_PRIVATE_H
 
 #include "agent/agent.h"
 #include "agent/approval.h"
 #include "agent/budget.h"
+#include "memory/recall.h"
 #include "session/backend.h"
 #include "session/journal.h"
+#include "session/memory_desk.h"
+#include "session/memory_sink.h"
 #include "session/reader.h"
 #include "session/worker.h"
 
@@ -30,7 +33,7 @@ struct worker {
     const struct config *config;
     char *store_path; /* of the file; NULL: in memory alone */
     char *store_dir;  /* that holds it, once it is open; NULL: in memory after all */
-    bool persist, compaction;
+    bool persist, compaction, memory;
     char *provider, *model, *system, *resume, *allow, *labels; /* asked for at the start */
     char *offer;                                               /* level of tools */
     bool can_ask, open_read_only;
@@ -52,6 +55,11 @@ struct worker {
     struct summariser summariser;   /* borrows from that, or from `backend` */
     char *summariser_label;
     bool failure_told; /* compaction_failed came since the command */
+
+    struct recall recall; /* on `store`; its memory is NULL where there is none */
+    struct memory_sink memory_sink;
+    struct memory_desk *desk; /* NULL: there is no memory */
+    struct tool_memory tool_memory;
 
     int64_t last_cached; /* input of the last answer that the provider had cached; -1 unknown */
 
@@ -122,6 +130,14 @@ void do_compact(struct worker *w, struct command *c);
 void do_uncompact(struct worker *w, struct command *c);
 void do_pin(struct worker *w, struct command *c);
 void do_draft(struct worker *w, struct command *c);
+
+/* worker_memory.c */
+void worker_open_memory(struct worker *w, const char *path); /* of the store, which is open */
+void worker_close_memory(struct worker *w);
+/* Memory and its skill, in the agent's struct; nothing where it is off. */
+void worker_equip_memory(struct worker *w, struct agent *a);
+void worker_note_indexed(struct worker *w);          /* a compaction was kept */
+void do_memory(struct worker *w, struct command *c); /* any that the desk answers */
 
 /* worker_context.c */
 void do_context(struct worker *w, struct command *c);

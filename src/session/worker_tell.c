@@ -43,6 +43,7 @@ static struct meters current_meters(struct worker *w)
                        .compactions =
                            j->loaded ? (int)j->history.compaction.in_force.len : j->compactions,
                        .suspended = worker_suspended(w),
+                       .memory = w->memory,
                        .total = j->info.usage,
                        .price = w->backend.facts.price,
                        .cost = j->info.cost};

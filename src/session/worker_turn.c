@@ -82,6 +82,7 @@ struct agent worker_agent(struct worker *w)
         .endpoint = &b->choice.endpoint,
         .http = b->http,
         .model = b->choice.model,
+        .session_id = w->journal.info.id,
         .system = mem_printf("%s\nWorking directory: %s\n", system_prompt(w), w->root),
         .window = b->facts.window,
         .max_output = agent_max_output(config_integer(w->config, CONFIG_PROVIDER_MAX_OUTPUT),
@@ -101,12 +102,14 @@ struct agent worker_agent(struct worker *w)
         .context = w,
     };
     worker_equip(w, &agent);
+    worker_equip_memory(w, &agent);
     return agent;
 }
 
 void worker_agent_release(struct agent *a)
 {
     free((char *)a->system);
+    free((char *)a->skills);
     free((char *)a->summary_label);
 }
 

@@ -17,6 +17,8 @@ static const char copy_sql[] =
     " SELECT (SELECT key FROM session WHERE id = ?), seq, at, type, version, payload"
     " FROM event" OF_SESSION " AND seq <= ?";
 static const char last_sql[] = "SELECT max(seq) FROM event" OF_SESSION;
+static const char time_sql[] =
+    "SELECT at FROM event" OF_SESSION " AND seq >= ? ORDER BY seq LIMIT 1";
 static const char read_sql[] =
     "SELECT " EVENT_ROW " FROM event" OF_SESSION " AND seq > ? ORDER BY seq";
 static const char inputs_sql[] =
@@ -137,6 +139,22 @@ bool event_log_last(struct store *s, const char *session_id, int64_t *seq, struc
     enum query_result result = query_step(&q, e);
     if (result == QUERY_ROW)
         *seq = sqlite3_column_int64(q.handle, 0);
+    query_end(&q);
+    return result != QUERY_FAILED;
+}
+
+bool event_log_time(struct store *s, const char *session_id, int64_t seq, int64_t *wall_ms,
+                    struct error *e)
+{
+    struct query q;
+    *wall_ms = 0;
+    if (!query_begin(&q, s, time_sql, e))
+        return false;
+    query_text(&q, session_id);
+    query_int(&q, seq);
+    enum query_result result = query_step(&q, e);
+    if (result == QUERY_ROW)
+        *wall_ms = sqlite3_column_int64(q.handle, 0);
     query_end(&q);
     return result != QUERY_FAILED;
 }

@@ -26,6 +26,10 @@ bool event_log_copy(struct store *s, const char *from, int64_t last, const char 
 /* Number of the newest event; 0 when there is none. Costs one step in an index. */
 bool event_log_last(struct store *s, const char *session_id, int64_t *seq, struct error *e);
 
+/* When the event happened, or the next one that is in the log; 0: neither is. */
+bool event_log_time(struct store *s, const char *session_id, int64_t seq, int64_t *wall_ms,
+                    struct error *e);
+
 /* Owned events, ascending. */
 struct event_list {
     VEC(struct event *) items;

@@ -15,6 +15,7 @@
 #include "store/db_pages.h"
 #include "store/health_rows.h"
 #include "store/migrate.h"
+#include "store/tokenizer.h"
 
 enum {
     LOCK_PATIENCE_MS = 800,
@@ -203,6 +204,14 @@ static bool opens(struct look *l)
     return result == SQLITE_OK || health_fault(&l->store, result, l->out);
 }
 
+/* Newer versions of SQLite look into full-text indexes as well. */
+static bool knows_tokenizer(struct look *l)
+{
+    struct error e;
+    return tokenizer_register(&l->store, &e) ||
+           health_found(l->out, HEALTH_UNREADABLE, "%s", e.text);
+}
+
 /* --- what is in it --------------------------------------------------------------------------- */
 
 /* The marks in the header are of another program or of no version; the tables are ours. */
@@ -253,8 +262,10 @@ static bool is_ours(struct look *l)
 static bool is_sound(struct look *l)
 {
     bool pages = l->thorough || l->out->bytes <= SMALL_BYTES;
+    bool has_memory = l->out->state != HEALTH_OLDER;
     return (!pages || health_pages(&l->store, l->thorough, l->out)) &&
-           health_tables(&l->store, l->out) && (!l->thorough || health_events(&l->store, l->out));
+           health_tables(&l->store, l->out) && (!l->thorough || health_events(&l->store, l->out)) &&
+           (!has_memory || health_memory(&l->store, l->thorough, l->out));
 }
 
 /* --------------------------------------------------------------------------------------------- */
@@ -277,14 +288,14 @@ static void mention_journal(struct look *l)
 static void look(const char *path, bool thorough, struct health *out)
 {
     struct look l = {.thorough = thorough, .out = out};
-    *out = (struct health){.sessions = -1, .events = -1, .bytes = -1};
+    *out = (struct health){.sessions = -1, .events = -1, .bytes = -1, .entries = -1, .vectors = -1};
     l.path = realpath(path, NULL);
     if (!l.path)
         l.path = mem_strdup(path);
     l.store.path = l.path;
     l.store.mode = STORE_READ_ONLY;
-    bool well =
-        is_there(&l) && is_free(&l) && is_whole(&l) && opens(&l) && is_ours(&l) && is_sound(&l);
+    bool well = is_there(&l) && is_free(&l) && is_whole(&l) && opens(&l) && knows_tokenizer(&l) &&
+                is_ours(&l) && is_sound(&l);
     disconnect(&l);
     if (well || out->state == HEALTH_EMPTY || out->state == HEALTH_MISSING)
         writable(&l);

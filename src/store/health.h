@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "store/store.h"
 
 /* X(name, word, whether it can be recovered from) */
 #define HEALTH_STATES(X)                                                                           \
@@ -35,6 +36,8 @@ struct health {
     enum health_state state;
     char detail[256];                /* what was found; "" when nothing is to be said */
     int64_t sessions, events, bytes; /* -1: cannot be told */
+    int64_t entries, vectors;        /* of memory; likewise */
+    char language[24];               /* of memory's words; "": cannot be told */
 };
 
 const char *health_name(enum health_state state); /* "damaged" */
@@ -49,16 +52,24 @@ struct recovery {
     char *copy;               /* the untouched copy of the damaged file; owned */
     char *recovered;          /* the new database; owned */
     int64_t sessions, events; /* saved */
+    int64_t entries;          /* of memory, saved */
     int64_t lost;             /* rows that could be counted but not read or decoded */
+};
+
+struct recovery_help {
+    /* Called with the number of events so far; false stops it (INTERRUPTED). NULL: nobody asks. */
+    bool (*progress)(void *context, int64_t events);
+    /* Makes the index of memory's words, when its entries are in the new database. */
+    bool (*index)(void *context, struct store *s, struct error *e);
+    void *context;
 };
 
 /* Copies the file (with -wal and -journal) to "PATH.damaged-TIME", then reads whatever rows can
  * still be read from that copy (salvage.h) into a new database "PATH.recovered-TIME", which is
- * sound and on the disk when this returns. The file itself stays as it is. `progress` (may be NULL)
- * is called with the number of events so far; false stops it (INTERRUPTED). SESSION_BUSY when
- * another process has it open. Whatever fails leaves no file behind. */
-bool health_recover(const char *path, struct recovery *out,
-                    bool (*progress)(void *context, int64_t events), void *context,
+ * sound and on the disk when this returns. The file itself stays as it is. Vectors of memory are
+ * not saved: they can be made again. SESSION_BUSY when another process has it open. Whatever fails
+ * leaves no file behind. */
+bool health_recover(const char *path, struct recovery *out, const struct recovery_help *help,
                     struct error *e);
 void recovery_release(struct recovery *r);
 

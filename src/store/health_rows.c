@@ -17,6 +17,28 @@ static const char orphans_sql[] =
     "SELECT count(*), min(session) FROM event"
     " WHERE session NOT IN (SELECT key FROM session)";
 
+static const char entries_sql[] = "SELECT count(*) FROM memory_entry";
+static const char vectors_sql[] = "SELECT count(*) FROM memory_vector";
+static const char words_sql[] = "SELECT sql FROM sqlite_schema WHERE name = 'memory_words'";
+
+/* What must not be: a count of rows, and what they are called. */
+static const struct {
+    const char *sql, *fault;
+} memory_checks[] = {
+    {"SELECT count(*) FROM memory_entry WHERE session NOT IN (SELECT number FROM memory_session)",
+     "entries belong to no session"},
+    {"SELECT count(*) FROM memory_entry JOIN memory_session ON number = session"
+     " WHERE key >> 24 <> session OR key & 0xffffff >= next",
+     "entries stand at a place that is none"},
+    {"SELECT count(*) FROM memory_entry WHERE role NOT IN ('user', 'assistant', 'tool')"
+     " OR content = '' OR id = ''",
+     "entries make no sense"},
+    {"SELECT count(*) FROM memory_entry WHERE key NOT IN (SELECT id FROM memory_words_docsize)",
+     "entries are not in its index of words; 'tiro memory reindex' makes it anew"},
+    {"SELECT count(*) FROM memory_words_docsize WHERE id NOT IN (SELECT key FROM memory_entry)",
+     "rows of its index of words belong to no entry; 'tiro memory reindex' makes it anew"},
+};
+
 bool health_found(struct health *out, enum health_state state, const char *format, ...)
 {
     struct buf text = BUF_INIT;
@@ -94,6 +116,50 @@ bool health_pages(struct store *s, bool indexes, struct health *out)
         return false;
     enum query_result result = query_step(&q, NULL);
     return end(&q, result, result != QUERY_ROW || read_check(&q, out), out);
+}
+
+/* The number in the first row; false when it cannot be told. */
+static bool read_count(struct store *s, const char *sql, int64_t *count, struct health *out)
+{
+    struct query q;
+    if (!begin(&q, s, sql, out))
+        return false;
+    enum query_result result = query_step(&q, NULL);
+    *count = result == QUERY_ROW ? sqlite3_column_int64(q.handle, 0) : 0;
+    return end(&q, result, true, out);
+}
+
+/* The tokenizer's argument. */
+static bool read_language(struct store *s, struct health *out)
+{
+    static const char mark[] = "'tiro ";
+    struct query q;
+    if (!begin(&q, s, words_sql, out))
+        return false;
+    enum query_result result = query_step(&q, NULL);
+    const char *sql = result == QUERY_ROW ? (const char *)sqlite3_column_text(q.handle, 0) : NULL;
+    const char *at = sql ? strstr(sql, mark) : NULL;
+    if (at) {
+        at += sizeof mark - 1;
+        snprintf(out->language, sizeof out->language, "%.*s", (int)strcspn(at, "'"), at);
+    }
+    return end(&q, result, true, out);
+}
+
+bool health_memory(struct store *s, bool thorough, struct health *out)
+{
+    if (!read_count(s, entries_sql, &out->entries, out) ||
+        !read_count(s, vectors_sql, &out->vectors, out) || !read_language(s, out))
+        return false;
+    for (size_t i = 0; thorough && i < sizeof memory_checks / sizeof *memory_checks; i++) {
+        int64_t count;
+        if (!read_count(s, memory_checks[i].sql, &count, out))
+            return false;
+        if (count > 0)
+            return health_found(out, HEALTH_INCONSISTENT, "memory: %lld %s", (long long)count,
+                                memory_checks[i].fault);
+    }
+    return true;
 }
 
 static bool check_orphans(struct store *s, struct health *out)

@@ -14,6 +14,10 @@ bool health_pages(struct store *s, bool indexes, struct health *out);
 /* Each event belongs to a session and decodes. Counts them. */
 bool health_events(struct store *s, struct health *out);
 
+/* The tables of memory can be read; counts its entries. `thorough`: each stands in a session of
+ * memory, at a place of it, and has its words. */
+bool health_memory(struct store *s, bool thorough, struct health *out);
+
 /* Fills in the state for a result of SQLite's and returns false. */
 bool health_fault(struct store *s, int result, struct health *out);
 

@@ -8,12 +8,16 @@ libtiro_a_SOURCES += \
 	src/store/event_log.c src/store/event_log.h \
 	src/store/event_row.c src/store/event_row.h \
 	src/store/event_tail.c \
+	src/store/fts5.c src/store/fts5.h \
 	src/store/health.c src/store/health.h \
 	src/store/health_rows.c src/store/health_rows.h \
+	src/store/language.c src/store/language.h \
 	src/store/migrate.c src/store/migrate.h \
 	src/store/projected.c src/store/projected.h \
 	src/store/recover.c \
+	src/store/recover_memory.c src/store/recover_memory.h \
 	src/store/salvage.c src/store/salvage.h \
+	src/store/salvage_memory.c src/store/salvage_memory.h \
 	src/store/salvage_session.c src/store/salvage_session.h \
 	src/store/search.c src/store/search.h \
 	src/store/search_place.c src/store/search_place.h \
@@ -22,4 +26,7 @@ libtiro_a_SOURCES += \
 	src/store/sessions.c src/store/sessions.h \
 	src/store/snapshot.c src/store/snapshot.h \
 	src/store/sql.c src/store/sql.h \
-	src/store/store.c src/store/store.h
+	src/store/store.c src/store/store.h \
+	src/store/token_fold.c src/store/token_fold.h \
+	src/store/token_scan.c src/store/token_scan.h \
+	src/store/tokenizer.c src/store/tokenizer.h

@@ -11,7 +11,7 @@
 
 /* Files of data/ that lead from version i to i + 1. A step that has been released is never changed;
  * a new schema is a new step. */
-static const char *const steps[] = {"schema.sql", "schema-2.sql", "schema-3.sql"};
+static const char *const steps[] = {"schema.sql", "schema-2.sql", "schema-3.sql", "schema-4.sql"};
 
 int store_schema_version(void)
 {
@@ -37,8 +37,8 @@ static bool read_marks(struct store *s, int64_t *application, int64_t *version, 
            read_number(s, "SELECT count(*) FROM sqlite_schema", tables, e);
 }
 
-/* In one transaction: another process that makes the schema just now does so wholly before or wholly
- * after. Between two looks an empty database would seem to have become a foreign one. */
+/* In one transaction: another process that makes the schema just now does so wholly before or
+ * wholly after. Between two looks an empty database would seem to have become a foreign one. */
 bool migrate_inspect(struct store *s, enum schema_state *out, struct error *e)
 {
     int64_t application, version, tables;

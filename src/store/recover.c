@@ -12,6 +12,7 @@
 #include "store/db_copy.h"
 #include "store/db_lock.h"
 #include "store/health.h"
+#include "store/recover_memory.h"
 #include "store/salvage.h"
 #include "store/search.h"
 #include "store/sessions.h"
@@ -30,8 +31,7 @@ struct saving {
     struct recovery *out;
     VEC(struct event_number) saved; /* by number */
     struct buf payload;
-    bool (*progress)(void *context, int64_t events);
-    void *context;
+    const struct recovery_help *help;
 };
 
 /* --- rows ------------------------------------------------------------------------------------ */
@@ -39,7 +39,8 @@ struct saving {
 static bool go_on(void *context)
 {
     const struct saving *s = context;
-    return !s->progress || s->progress(s->context, s->out->events);
+    const struct recovery_help *help = s->help;
+    return !help->progress || help->progress(help->context, s->out->events);
 }
 
 static bool pause_between(struct saving *s, struct error *e)
@@ -308,7 +309,9 @@ static bool save(struct saving *s, struct error *e)
     struct recovery *out = s->out;
     if (!salvage_open(&s->from, out->copy, go_on, s, e))
         return false;
-    bool ok = store_open(out->recovered, STORE_READ_WRITE, &s->to, e) && save_all(s, e);
+    bool ok = store_open(out->recovered, STORE_READ_WRITE, &s->to, e) && save_all(s, e) &&
+              recover_memory(&s->from, s->to, out, go_on, s, e) &&
+              (out->entries == 0 || s->help->index(s->help->context, s->to, e));
     if (ok) {
         count_lost_events(s);
         count_lost_sessions(s);
@@ -329,11 +332,11 @@ static bool is_idle(const char *file, struct error *e)
     return !(lock.open || lock.locked) || in_use(e);
 }
 
-bool health_recover(const char *path, struct recovery *out,
-                    bool (*progress)(void *context, int64_t events), void *context, struct error *e)
+bool health_recover(const char *path, struct recovery *out, const struct recovery_help *help,
+                    struct error *e)
 {
     *out = (struct recovery){0};
-    struct saving s = {.out = out, .payload = BUF_INIT, .progress = progress, .context = context};
+    struct saving s = {.out = out, .payload = BUF_INIT, .help = help};
     char *file = realpath(path, NULL);
     if (!file)
         return err_set_errno(e, ERR_FILE_ERROR, "cannot open %s", path);

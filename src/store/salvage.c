@@ -9,14 +9,18 @@
 
 enum { EVENT_COLUMNS = 6, SCHEMA_COLUMNS = 5, PAGES_BETWEEN_ASKING = 256 };
 
+/* What is read from its root page on, so that its pages are known for its own. */
+enum tree { EVENT_TREE, SESSION_TREE, TALK_TREE, ENTRY_TREE, FLAG_TREE, TREE_COUNT };
+
 /* While rows are looked for. */
 struct search {
     struct salvage *s;
     struct db_page page;
     struct buf record;
     unsigned char *free_pages; /* a bit each: pages that were given up */
-    unsigned char *seen;       /* of the index */
-    uint32_t event_index;      /* its root page; 0: not known */
+    unsigned char *tree_of; /* pages to trees, each one more than its place in trees[]; 0: none */
+    uint32_t roots[TREE_COUNT]; /* their first pages; 0: not known */
+    bool whole[TREE_COUNT];     /* each page could be read */
 };
 
 static bool bit(const unsigned char *set, uint32_t i)
@@ -53,6 +57,39 @@ static void find_free_pages(struct search *f)
 }
 
 /* --- rows ------------------------------------------------------------------------------------ */
+
+static void take_event_number(struct salvage *s, const struct db_record *r)
+{
+    if (r->count == 3 && r->values[0].type == DB_INT && r->values[1].type == DB_INT &&
+        r->values[0].there && r->values[1].there)
+        vec_push(&s->expected, (struct event_number){r->values[0].number, r->values[1].number});
+}
+
+static void take_talk(struct salvage *s, const struct db_record *r)
+{
+    salvage_memory_talk(&s->memory, r);
+}
+
+static void take_entry_key(struct salvage *s, const struct db_record *r)
+{
+    salvage_memory_key(&s->memory, r);
+}
+
+static void take_flag(struct salvage *s, const struct db_record *r)
+{
+    salvage_memory_flag(&s->memory, r);
+}
+
+static const struct {
+    const char *type, *name; /* in sqlite_schema */
+    void (*take)(struct salvage *s, const struct db_record *r);
+} trees[TREE_COUNT] = {
+    [EVENT_TREE] = {"index", "sqlite_autoindex_event_1", take_event_number},
+    [SESSION_TREE] = {"index", "sqlite_autoindex_session_1", NULL},
+    [TALK_TREE] = {"index", "sqlite_autoindex_memory_session_1", take_talk},
+    [ENTRY_TREE] = {"index", "sqlite_autoindex_memory_entry_1", take_entry_key},
+    [FLAG_TREE] = {"table", "memory_flag", take_flag},
+};
 
 static bool text_is(const struct db_value *v, const char *text)
 {
@@ -94,12 +131,14 @@ static void add_session(struct search *f, const struct db_cell *cell)
 }
 
 /* A row of sqlite_schema: what, its name, its table's name, root page, SQL. */
-static void look_for_index(struct search *f, const struct db_record *r)
+static void look_for_trees(struct search *f, const struct db_record *r)
 {
-    if (r->count == SCHEMA_COLUMNS && text_is(&r->values[0], "index") &&
-        text_is(&r->values[1], "sqlite_autoindex_event_1") && r->values[3].there &&
-        r->values[3].number > 0 && r->values[3].number <= UINT32_MAX)
-        f->event_index = (uint32_t)r->values[3].number;
+    if (r->count != SCHEMA_COLUMNS || !r->values[3].there || r->values[3].number <= 0 ||
+        r->values[3].number > UINT32_MAX)
+        return;
+    for (size_t i = 0; i < TREE_COUNT; i++)
+        if (text_is(&r->values[0], trees[i].type) && text_is(&r->values[1], trees[i].name))
+            f->roots[i] = (uint32_t)r->values[3].number;
 }
 
 static void read_table_cell(struct search *f, uint32_t i)
@@ -113,8 +152,13 @@ static void read_table_cell(struct search *f, uint32_t i)
         add_event(f, i, &r);
     else if (session_row_likely(&r))
         add_session(f, &cell);
-    else
-        look_for_index(f, &r);
+    else if (!salvage_memory_row(&f->s->memory, &cell, &r,
+                                 (struct memory_place){
+                                     .page = f->page.number,
+                                     .cell = i,
+                                     .free = bit(f->free_pages, f->page.number),
+                                 }))
+        look_for_trees(f, &r);
 }
 
 /* An entry of the index of sessions' ids. */
@@ -130,7 +174,7 @@ static void read_index_cell(struct search *f, uint32_t i)
     if (id->type != DB_TEXT || id->len != UUID_LEN || !id->there || key->type != DB_INT ||
         !key->there || bit(f->free_pages, f->page.number))
         return;
-    struct session_id entry = {.key = key->number};
+    struct session_id entry = {.key = key->number, .page = f->page.number};
     memcpy(entry.id, id->text, UUID_LEN);
     if (uuid_valid(entry.id))
         vec_push(&f->s->ids, entry);
@@ -158,37 +202,45 @@ static bool read_pages(struct search *f, bool (*go_on)(void *context), void *con
     return true;
 }
 
-/* --- the index of events --------------------------------------------------------------------- */
+/* --- trees ----------------------------------------------------------------------------------- */
 
-static void read_index_entry(struct search *f, const struct db_cell *cell)
+static void read_tree_cell(struct search *f, enum tree tree, const struct db_cell *cell)
 {
     struct db_record r;
-    if (cell->len == 0 || !db_record_read(cell->local, cell->local_len, cell->len, &r) ||
-        r.count != 3 || r.values[0].type != DB_INT || r.values[1].type != DB_INT ||
-        !r.values[0].there || !r.values[1].there)
-        return;
-    vec_push(&f->s->expected, (struct event_number){r.values[0].number, r.values[1].number});
+    if (cell->len > 0 && trees[tree].take &&
+        db_record_read(cell->local, cell->local_len, cell->len, &r))
+        trees[tree].take(f->s, &r);
 }
 
-/* What is left of the tree below a page. Pages whose turn comes are a stack. */
-static void read_index(struct search *f)
+static bool load_tree_page(struct search *f, uint32_t number)
+{
+    return db_page_load(&f->page, &f->s->pages, number) &&
+           (f->page.type == DB_INDEX_LEAF || f->page.type == DB_INDEX_INTERIOR);
+}
+
+/* What is left of the tree below its root. Pages whose turn comes are a stack. */
+static void read_tree(struct search *f, enum tree tree)
 {
     VEC(uint32_t) next = {0};
-    vec_push(&next, f->event_index);
+    f->whole[tree] = f->roots[tree] > 0;
+    vec_push(&next, f->roots[tree]);
     while (next.len > 0) {
         uint32_t number = vec_last(&next);
         next.len--;
-        if (number == 0 || number > f->s->pages.count || bit(f->seen, number))
+        if (number == 0 || number > f->s->pages.count || f->tree_of[number])
             continue;
-        set_bit(f->seen, number);
-        if (!db_page_load(&f->page, &f->s->pages, number) ||
-            (f->page.type != DB_INDEX_LEAF && f->page.type != DB_INDEX_INTERIOR))
+        f->tree_of[number] = (unsigned char)(tree + 1);
+        if (!load_tree_page(f, number)) {
+            f->whole[tree] = false;
             continue;
+        }
         for (uint32_t i = 0; i < f->page.cells; i++) {
             struct db_cell cell;
-            if (!db_cell_read(&f->page, &f->s->pages, i, &cell))
+            if (!db_cell_read(&f->page, &f->s->pages, i, &cell)) {
+                f->whole[tree] = false;
                 continue;
-            read_index_entry(f, &cell);
+            }
+            read_tree_cell(f, tree, &cell);
             vec_push(&next, cell.child);
         }
         vec_push(&next, f->page.last_child);
@@ -242,6 +294,20 @@ static int row_order(const void *a, const void *b)
             qsort((v)->items, (v)->len, sizeof *(v)->items, by);                                   \
     } while (0)
 
+/* Other indexes have entries that look the same: where the index of sessions' ids is whole, what
+ * does not stand in it is none of its. */
+static void choose_ids(struct search *f)
+{
+    struct salvage *s = f->s;
+    size_t kept = 0;
+    for (size_t i = 0; i < s->ids.len; i++) {
+        unsigned char tree = f->tree_of[s->ids.items[i].page];
+        if (tree == SESSION_TREE + 1 || (tree == 0 && !f->whole[SESSION_TREE]))
+            s->ids.items[kept++] = s->ids.items[i];
+    }
+    s->ids.len = kept;
+}
+
 /* A row on a page that was given up was deleted, unless the index of ids still has it. */
 static bool row_counts(const struct salvage *s, const struct session_row *row)
 {
@@ -289,22 +355,24 @@ bool salvage_open(struct salvage *s, const char *path, bool (*go_on)(void *conte
     struct search f = {.s = s,
                        .record = BUF_INIT,
                        .free_pages = mem_alloc(s->pages.count / 8 + 1),
-                       .seen = mem_alloc(s->pages.count / 8 + 1)};
+                       .tree_of = mem_alloc((size_t)s->pages.count + 1)};
     db_page_init(&f.page, &s->pages);
     find_free_pages(&f);
     bool ok = read_pages(&f, go_on, context, e);
-    if (ok)
-        read_index(&f);
+    for (size_t i = 0; ok && i < TREE_COUNT; i++)
+        read_tree(&f, (enum tree)i);
+    choose_ids(&f);
     db_page_release(&f.page);
     buf_release(&f.record);
     free(f.free_pages);
-    free(f.seen);
+    free(f.tree_of);
     sort(&s->expected, event_number_order);
     sort(&s->ids, id_order);
     sort(&s->rows, row_order);
     sort(&s->events, place_order);
     choose_rows(s);
     choose_events(s);
+    salvage_memory_choose(&s->memory);
     if (!ok)
         salvage_release(s);
     return ok;
@@ -318,6 +386,7 @@ void salvage_release(struct salvage *s)
     vec_release(&s->ids);
     vec_release(&s->events);
     vec_release(&s->expected);
+    salvaged_memory_release(&s->memory);
     db_pages_close(&s->pages);
 }
 

@@ -10,6 +10,7 @@
 #include "base/buf.h"
 #include "chat/event.h"
 #include "store/db_pages.h"
+#include "store/salvage_memory.h"
 #include "store/salvage_session.h"
 
 struct event_number {
@@ -25,15 +26,17 @@ struct event_place {
 
 struct session_id {
     int64_t key;
+    uint32_t page; /* that it stands on */
     char id[UUID_LEN + 1];
 };
 
 struct salvage {
     struct db_pages pages;
     VEC(struct session_row) rows;      /* by key, one each */
-    VEC(struct session_id) ids;        /* by key, as the index of ids has them */
+    VEC(struct session_id) ids;        /* by key, one each, as the index of ids has them */
     VEC(struct event_place) events;    /* by number, perhaps several of one */
     VEC(struct event_number) expected; /* by number: what the index of events has */
+    struct salvaged_memory memory;
 };
 
 /* Finds rows. `go_on` (may be NULL) is asked now and then; false ends it with INTERRUPTED. */

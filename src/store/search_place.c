@@ -1,5 +1,7 @@
 #include "store/search_place.h"
 
+#include "store/fts5.h"
+
 /* Going through a text by tokens to the `want`ed one and `size` on. */
 struct seek {
     int want, size;
@@ -48,23 +50,12 @@ static void match_place(const Fts5ExtensionApi *api, Fts5Context *found, sqlite3
         sqlite3_result_int64(out, seek.start << 32 | (seek.end - seek.start));
 }
 
-/* How FTS5 hands out its interface. */
-static bool get_api(struct store *s, fts5_api **api, struct error *e)
-{
-    struct query q;
-    *api = NULL;
-    if (!query_begin(&q, s, "SELECT fts5(?)", e))
-        return false;
-    sqlite3_bind_pointer(q.handle, 1, (void *)api, "fts5_api_ptr", NULL);
-    return query_run(&q, e) && (*api || store_fault(s, SQLITE_ERROR, e));
-}
-
 bool search_place_register(struct store *s, struct error *e)
 {
     fts5_api *api;
     if (s->searchable)
         return true;
-    if (!get_api(s, &api, e))
+    if (!fts5_find(s, &api, e))
         return false;
     int result = api->xCreateFunction(api, "match_place", NULL, match_place, NULL);
     s->searchable = result == SQLITE_OK;

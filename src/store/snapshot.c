@@ -26,6 +26,10 @@ static const char trim_sql[] = "DELETE FROM snapshot_message WHERE session = " K
                                " (SELECT position FROM snapshot_message WHERE session = " KEY
                                " AND position >= ?2"
                                " ORDER BY position DESC LIMIT 200)";
+static const char trim_all_sql[] =
+    "DELETE FROM snapshot_message WHERE session = " KEY
+    " AND position >= ifnull((SELECT iif(json_valid(counters),"
+    " json_extract(counters, '$.messages'), 0) FROM snapshot WHERE session = " KEY "), 0)";
 static const char has_sql[] =
     "SELECT 1 FROM snapshot_message WHERE session = " KEY " AND position = ?2";
 static const char drop_sql[] = "DELETE FROM snapshot WHERE session = " KEY;
@@ -129,6 +133,12 @@ bool snapshot_save(struct store *s, const char *session_id, struct history *h, s
         return false;
     h->unsaved = h->messages.len;
     return true;
+}
+
+bool snapshot_trim(struct store *s, const char *session_id, struct error *e)
+{
+    struct query q;
+    return begin_for(&q, s, trim_all_sql, session_id, e) && query_run(&q, e);
 }
 
 bool snapshot_drop(struct store *s, const char *session_id, struct error *e)

@@ -29,6 +29,9 @@ struct snapshot_counters {
 bool snapshot_counters(struct store *s, const char *session_id, struct snapshot_counters *out,
                        struct error *e);
 
+/* Takes away all that is behind its messages: what compactions dropped, and nobody reads. */
+bool snapshot_trim(struct store *s, const char *session_id, struct error *e);
+
 /* Takes the snapshot away; the next resume reads the log. */
 bool snapshot_drop(struct store *s, const char *session_id, struct error *e);
 

@@ -125,6 +125,16 @@ void query_known_real(struct query *q, double n)
         query_text(q, NULL);
 }
 
+void query_bytes(struct query *q, const void *bytes, size_t len)
+{
+    bound(q, sqlite3_bind_blob64(q->handle, ++q->parameter, bytes, len, SQLITE_STATIC));
+}
+
+void query_pointer(struct query *q, void *pointer, const char *type)
+{
+    bound(q, sqlite3_bind_pointer(q->handle, ++q->parameter, pointer, type, NULL));
+}
+
 enum query_result query_step(struct query *q, struct error *e)
 {
     int result = q->fault == SQLITE_OK ? sqlite3_step(q->handle) : q->fault;

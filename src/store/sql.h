@@ -22,6 +22,7 @@ struct store {
     enum store_mode mode;
     VEC(struct statement) statements;
     bool searchable; /* search_place.h has been registered */
+    bool collects;   /* … and the function of memory/words_collect.c */
 
     /* While another process writes: */
     int patience_ms;
@@ -45,6 +46,9 @@ void query_text(struct query *q, const char *text); /* NULL binds NULL; borrowed
 void query_int(struct query *q, int64_t n);
 void query_known(struct query *q, int64_t n); /* a negative one binds NULL */
 void query_known_real(struct query *q, double n);
+void query_bytes(struct query *q, const void *bytes, size_t len); /* borrowed until the end */
+/* For a function of ours, which asks for this type; borrowed until the end. */
+void query_pointer(struct query *q, void *pointer, const char *type);
 enum query_result query_step(struct query *q, struct error *e);
 void query_end(struct query *q);
 
@@ -70,9 +74,5 @@ bool store_leave(struct store *s, bool began, bool ok, struct error *e);
 /* The same without waiting for the disk: as lasting as a single statement. */
 bool store_step_begin(struct store *s, bool *began, struct error *e);
 bool store_step_end(struct store *s, bool began, bool ok, struct error *e);
-
-/* Empties the journal into the database if nobody reads: what it holds of deleted texts is gone.
- * Nobody waits, and failing to is no fault. */
-void store_settle(struct store *s);
 
 #endif

@@ -14,6 +14,7 @@
 #include "base/uuid.h"
 #include "store/migrate.h"
 #include "store/sql.h"
+#include "store/tokenizer.h"
 
 enum { PATIENCE_MS = 5000, NAP_MS = 5 };
 
@@ -182,7 +183,7 @@ static bool set_up(struct store *s, struct error *e)
     if (!check_schema(s, &state, e))
         return false;
     keep_untouched(s, false);
-    if (!store_exec(s, settings, e))
+    if (!tokenizer_register(s, e) || !store_exec(s, settings, e))
         return false;
     if (s->mode == STORE_READ_ONLY)
         return true;

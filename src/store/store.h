@@ -23,6 +23,10 @@ bool store_begin(struct store *s, struct error *e);
 bool store_commit(struct store *s, struct error *e); /* on failure it is rolled back */
 void store_rollback(struct store *s);                /* no transaction open: nothing happens */
 
+/* Empties the journal into the database if nobody reads: what it holds of deleted texts is gone.
+ * Nobody waits, and failing to is no fault. Not in a transaction. */
+void store_settle(struct store *s);
+
 /* How long a statement waits while another process writes, and who can end that wait: give_up() is
  * asked every few milliseconds and must not use the store; NULL: nobody. Until this is called: five
  * seconds. What waited in vain is SESSION_STORE_ERROR. */

@@ -1,0 +1,137 @@
+#include "bench/exam_store.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "memory/recall.h"
+
+enum { RANKINGS = MEMORY_BOTH + 1 };
+
+static const char *const ranking_names[RANKINGS] = {
+    [MEMORY_WORDS] = "words", [MEMORY_VECTORS] = "vectors", [MEMORY_BOTH] = "both"};
+
+/* What a ranking needs is configured, so each has a configuration of its own. */
+struct asker {
+    struct config *config; /* NULL: not asked yet */
+    struct recall recall;
+};
+
+struct exam_store {
+    struct store *store;
+    struct asker askers[RANKINGS];
+};
+
+struct exam_way exam_way_default(void)
+{
+    struct config *config = config_new();
+    struct memory_query query = memory_query_for(config, "");
+    config_free(config);
+    return (struct exam_way){.ranking = MEMORY_WORDS, .rank = query.rank};
+}
+
+/* ---- filling ---- */
+
+static bool index_session(struct memory *m, const struct exam_conversation *c, size_t from,
+                          size_t to, struct error *e)
+{
+    struct memory_entry *turns = c->turns.items.items + from;
+    int stored;
+    return m->store->index(m, turns->session_id, 0, turns, to - from, &stored, e);
+}
+
+static bool index_conversation(struct memory *m, const struct exam_conversation *c, struct error *e)
+{
+    bool ok = true;
+    for (size_t i = 0, end; ok && i < c->turns.items.len; i = end) {
+        const char *session = c->turns.items.items[i].session_id;
+        for (end = i; end < c->turns.items.len &&
+                      strcmp(c->turns.items.items[end].session_id, session) == 0;)
+            end++;
+        ok = index_session(m, c, i, end, e);
+    }
+    return ok;
+}
+
+static bool fill(struct exam_store *s, struct memory *m, const struct exam *x, size_t first,
+                 size_t count, struct error *e)
+{
+    bool ok = store_begin(s->store, e);
+    for (size_t i = first; ok && i < first + count; i++)
+        ok = index_conversation(m, &x->conversations.items[i], e);
+    return ok && store_commit(s->store, e);
+}
+
+/* ---- asking ---- */
+
+static bool make_vectors(struct recall *r, struct error *e)
+{
+    int64_t left;
+    int retry_ms;
+    enum recall_work done;
+    do
+        done = recall_work(r, NULL, &left, &retry_ms, e);
+    while (done == RECALL_WORKED);
+    return done == RECALL_IDLE;
+}
+
+static bool prepare(struct exam_store *s, enum memory_ranking ranking, struct asker **out,
+                    struct error *e)
+{
+    struct asker *a = *out = &s->askers[ranking];
+    if (a->config)
+        return true;
+    a->config = config_new();
+    recall_init(&a->recall, a->config, s->store, NULL);
+    return config_set(a->config, CONFIG_MEMORY_RANKING, ranking_names[ranking], e) &&
+           config_set(a->config, CONFIG_EMBEDDING_PROVIDER, "hashed", e) &&
+           (ranking == MEMORY_WORDS || make_vectors(&a->recall, e));
+}
+
+bool exam_store_ask(struct exam_store *s, const struct exam_way *way, const char *question,
+                    struct exam_found *out, struct error *e)
+{
+    struct asker *a;
+    struct memory_hits hits;
+    exam_found_clear(out);
+    if (!prepare(s, way->ranking, &a, e))
+        return false;
+    struct memory_query query = memory_query_for(a->config, question);
+    query.limit = EXAM_MOST;
+    query.rank = way->rank;
+    if (!recall_search(&a->recall, &query, NULL, &hits, e))
+        return false;
+    bool ok = !hits.badge || err_set(e, ERR_AGENT_ERROR, "%s", hits.badge);
+    for (size_t i = 0; i < hits.items.len; i++)
+        vec_push(&out->ids, mem_strdup(hits.items.items[i].entry.id));
+    memory_hits_release(&hits);
+    return ok;
+}
+
+/* ---- life ---- */
+
+bool exam_store_new(struct exam_store **out, const char *path, const struct exam *x, size_t first,
+                    size_t count, struct error *e)
+{
+    struct exam_store *s = *out = mem_alloc(sizeof *s);
+    struct asker *words;
+    if (store_open(path, STORE_READ_WRITE, &s->store, e) && prepare(s, MEMORY_WORDS, &words, e) &&
+        fill(s, words->recall.memory, x, first, count, e))
+        return true;
+    exam_store_free(s);
+    *out = NULL;
+    return false;
+}
+
+void exam_store_free(struct exam_store *s)
+{
+    if (!s)
+        return;
+    for (size_t i = 0; i < RANKINGS; i++)
+        if (s->askers[i].config) {
+            recall_release(&s->askers[i].recall);
+            config_free(s->askers[i].config);
+        }
+    store_close(s->store);
+    free(s);
+}

@@ -1,0 +1,46 @@
+/* One measurement of semantic memory, or of what it is compared with, in a process of its own: what
+ * it is said to have used is then nobody else's. */
+#ifndef BENCH_MEMORY_PROBE_H
+#define BENCH_MEMORY_PROBE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/vec.h"
+
+struct probe_figure {
+    char name[32];
+    double value;
+};
+struct probe_figures {
+    VEC(struct probe_figure) items;
+};
+
+/* Runs `tiro-bench probe-memory WHAT DIRECTORY COUNT` and reads what it prints. Ends the program
+ * with a message when that fails. */
+void probe_ask(const char *what, const char *directory, size_t count, struct probe_figures *out);
+double probe_figure(const struct probe_figures *f, const char *name); /* must be there */
+
+/* The same, in this process, with "NAME NUMBER" lines on standard output. False: no such WHAT. */
+bool probe_run(const char *what, const char *directory, size_t count);
+
+/* For probes: prints a line; ends the program with a message. */
+void probe_tell(const char *name, double value);
+_Noreturn void probe_fail(const char *why);
+
+/* Milliseconds of so many searches each, as lines "p50", "p99", and "rss", the most memory in MB.
+ */
+struct probe_times {
+    VEC(double) ms;
+};
+void probe_times_tell(struct probe_times *t);
+
+/* memory_probe_plain.c */
+void probe_plain_fill(const char *directory, size_t count);
+void probe_plain_search(const char *directory, size_t count);
+
+/* memory_probe_vectors.c */
+void probe_graph(const char *directory, size_t count);
+void probe_scan(const char *directory, size_t count);
+
+#endif

@@ -1,0 +1,27 @@
+/* Turns of conversations made of words whose frequencies fall off as those of a language do, and
+ * questions about them. The same seed gives the same texts. */
+#ifndef BENCH_MEMORY_TEXTS_H
+#define BENCH_MEMORY_TEXTS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+
+enum { MEMORY_VOCABULARY = 30000, MEMORY_TALK = 40 /* turns of one session */ };
+
+struct memory_texts;
+
+/* Ends the program with a message if it cannot. */
+struct memory_texts *memory_texts_new(void);
+void memory_texts_free(struct memory_texts *t);
+
+/* Replaces `out` by turn `i`, of 15 to 45 words, a third of them little ones. */
+void memory_texts_turn(const struct memory_texts *t, uint64_t i, struct buf *out);
+
+/* Replaces `question` by a sentence with three to six rarer words of turn `i` among little ones;
+ * `words` (may be NULL) by these alone. */
+void memory_texts_question(const struct memory_texts *t, uint64_t i, struct buf *question,
+                           struct buf *words);
+
+#endif

@@ -1,0 +1,140 @@
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/rows.h"
+#include "base/mem.h"
+
+enum { DEFAULT_LIMIT = 5, MOST = 20 };
+
+static bool is_blank(const char *text)
+{
+    return text[strspn(text, " \t\r\n")] == '\0';
+}
+
+/* Any number will do: a model need not know the bounds. */
+static int wanted(const struct json *args)
+{
+    double n = floor(json_get_number(args, "limit", DEFAULT_LIMIT));
+    return n < 1 ? 1 : n > MOST ? MOST : (int)n;
+}
+
+/* As people see a hit, with the text that the model got and the message it came from. */
+static struct json *told_hit(const struct memory_hit *h)
+{
+    struct json *full = memory_hit_to_json(h);
+    struct json *told = json_new_object();
+    char *passage = memory_hit_passage(h);
+    for (const struct json *m = json_first(full); m; m = json_next(m))
+        if (strcmp(json_name(m), "content") != 0 && strcmp(json_name(m), "seq") != 0)
+            json_set(told, json_name(m), json_clone(m));
+    json_set_string(told, "content", passage);
+    if (h->entry.seq > 0)
+        json_set_int(told, "seq", h->entry.seq);
+    free(passage);
+    json_free(full);
+    return told;
+}
+
+static char *told_hits(const struct memory_hits *hits)
+{
+    struct json *list = json_new_array();
+    for (size_t i = 0; i < hits->items.len; i++)
+        json_push(list, told_hit(&hits->items.items[i]));
+    char *text = json_print(list);
+    json_free(list);
+    return text;
+}
+
+/* Tells what the model was given, and why. */
+static void tell(const struct tool_context *context, const char *query, int limit,
+                 const struct memory_hits *hits)
+{
+    if (!context->tell)
+        return;
+    struct event *ev = event_new(EVENT_MEMORY_RECALLED);
+    ev->text = mem_strdup(query);
+    ev->limit = limit;
+    ev->hits = told_hits(hits);
+    ev->name = mem_strdup(hits->badge);
+    context->tell(context->tell_context, ev);
+}
+
+static char *result_text(const struct memory_hits *hits)
+{
+    struct json *list = memory_hits_for_model(hits);
+    char *text = json_print(list);
+    json_free(list);
+    return text;
+}
+
+static void drop_last(struct memory_hits *hits)
+{
+    hits->items.len--;
+    memory_hit_release(&hits->items.items[hits->items.len]);
+}
+
+/* Cut in the middle it would be no JSON: the worst hits give way. The caller frees. */
+static char *fitting_result(const struct tool_context *context, struct memory_hits *hits)
+{
+    char *text = result_text(hits);
+    while (strlen(text) > context->max_output && hits->items.len > 0) {
+        drop_last(hits);
+        free(text);
+        text = result_text(hits);
+    }
+    return text;
+}
+
+static bool search(const struct tool_context *context, const char *query, int limit,
+                   struct buf *out)
+{
+    struct memory_hits hits = {.badge = NULL};
+    struct error e = {0};
+    if (!context->memory->search(context->memory->context, query, limit, &hits, &e)) {
+        if (!tool_stopped(context, out))
+            buf_addf(out, "the memory could not be searched: %s", e.text);
+        memory_hits_release(&hits);
+        return false;
+    }
+    char *text = fitting_result(context, &hits);
+    tell(context, query, limit, &hits);
+    buf_addstr(out, text);
+    free(text);
+    memory_hits_release(&hits);
+    return true;
+}
+
+static bool run(const struct tool_context *context, const struct json *args, struct buf *out)
+{
+    const char *query = json_get_string(args, "query");
+    if (!context->memory) {
+        buf_addstr(out, "there is no memory here");
+        return false;
+    }
+    if (!query || is_blank(query)) {
+        buf_addstr(out, "argument \"query\" must not be empty: say what to recall");
+        return false;
+    }
+    return search(context, query, wanted(args), out);
+}
+
+#define SCHEMA(number)                                                                             \
+    "{\"type\":\"object\",\"properties\":{"                                                        \
+    "\"query\":{\"type\":\"string\",\"description\":\"what to recall, in natural language\"},"     \
+    "\"limit\":{\"type\":\"" number                                                                \
+    "\",\"description\":\"how many results; default 5, at most 20\"}},"                            \
+    "\"required\":[\"query\"],\"additionalProperties\":false}"
+
+const struct tool tool_memory_search = {
+    .spec = {.name = "memory_search",
+             .description = "Search semantic memory for past conversation content. Memory "
+                            "contains text from earlier conversation turns that were compacted "
+                            "away to save context space.",
+             .schema = SCHEMA("integer")},
+    .accepts = SCHEMA("number"),
+    .class = TOOL_READ,
+    .timeout = CONFIG_TOOLS_TIMEOUT,
+    .needs_memory = true,
+    .run = run,
+};

@@ -1,0 +1,16 @@
+/* Times as other programs write them (RFC 3339 and a little more). */
+#ifndef BASE_RFC3339_H
+#define BASE_RFC3339_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Reads "2026-03-09T14:05:07.123+01:00" with any fraction of seconds and any offset. A blank may
+ * stand for the T, seconds may be left out, no zone means UTC, a date alone is its midnight. False
+ * for anything else, also for what no calendar has. */
+bool rfc3339_parse(const char *text, int64_t *wall_ms);
+
+/* "2026-03-09T14:05:07.123Z" as clock_format(), also before 1970; years 0000 to 9999. */
+void rfc3339_format(int64_t wall_ms, char out[25]);
+
+#endif

@@ -1,0 +1,77 @@
+/* What a search in semantic memory found, and why. */
+#ifndef CHAT_MEMORY_HIT_H
+#define CHAT_MEMORY_HIT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/json.h"
+#include "base/vec.h"
+#include "chat/memory_entry.h"
+
+/* The parts of a hit's rank, each 0 where it had none. All but `cosine`, `coverage` are on the
+ * scale of BM25. */
+struct memory_why {
+    double words;         /* BM25 of the entry itself */
+    double before, after; /* share of its neighbours */
+    double session;       /* share of the talk that it stands in */
+    double window;        /* share of the turns around it, as one text */
+    double coverage;      /* part of the question's words that it has, by their rarity: 0 … 1 */
+    bool has_vector;      /* then: */
+    double cosine;        /* -1 … 1 */
+    bool exact;           /* the same text */
+};
+
+struct memory_span {
+    size_t start, len; /* bytes of the entry's content */
+};
+
+struct memory_hit {
+    struct memory_entry entry;
+    double score; /* 0: nothing in common … 1: the same text; for people and models */
+    double rank;  /* what hits are ordered by */
+    struct memory_why why;
+    struct memory_span passage;    /* the best part of a long entry; else all of it */
+    VEC(struct memory_span) marks; /* the words that matched, ascending, apart */
+};
+
+struct memory_hits {
+    VEC(struct memory_hit) items; /* best first */
+    const char *badge; /* why it is not what was configured, English, static: "words only: …";
+                          NULL: it is */
+};
+
+void memory_hit_release(struct memory_hit *h);
+void memory_hits_release(struct memory_hits *h);
+
+/* The best part of its text; the caller frees. */
+char *memory_hit_passage(const struct memory_hit *h);
+
+/* For search --json:
+ * {"id","content","score","session_id","turn","role","speaker","created_at","why":{…}}. `why` has
+ * the members that are not 0, under the names above, and the cosine of what has a vector. Figures
+ * have 4 decimals. "speaker" is memory_entry_speaker(). */
+struct json *memory_hit_to_json(const struct memory_hit *h);
+
+/* The result of memory_search: an array of {"content","score","session_id","turn"}, best first; of
+ * a long entry its best passage. The caller frees. */
+struct json *memory_hits_for_model(const struct memory_hits *h);
+
+/* How much there is. */
+struct memory_stats {
+    int64_t entries, sessions, pinned;
+    int64_t embedded, missing; /* entries with and without a vector of the model in use */
+    int64_t stale;             /* vectors of other models */
+    int64_t flagged;           /* summaries that quote what was forgotten */
+    int64_t bytes;             /* that memory takes in the database */
+    char *language;            /* that the words are stemmed in */
+    bool language_stale;       /* another one is configured: reindex */
+    char *model;               /* of the vectors, "openai/text-embedding-3-small"; NULL: none */
+    int dimension;
+    bool graph; /* an HNSW graph is in use */
+};
+void memory_stats_release(struct memory_stats *s);
+struct json *memory_stats_to_json(const struct memory_stats *s);
+
+#endif

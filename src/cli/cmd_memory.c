@@ -1,0 +1,312 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/i18n.h"
+#include "base/mem.h"
+#include "cli/command_line.h"
+#include "cli/memory.h"
+#include "cli/setup.h"
+
+enum memory_option {
+    MEMORY_JSON = 1,
+    MEMORY_LIMIT,
+    MEMORY_SCOPE,
+    MEMORY_SESSION,
+    MEMORY_CONTENT,
+    MEMORY_YES,
+    MEMORY_FORCE
+};
+
+enum { MOST_HITS = 1000 };
+
+/* clang-format off */
+#define JSON_OPTION {MEMORY_JSON, "json", 0, OPTION_FLAG, NULL, N_("print JSON")}
+#define LIMIT_OPTION(help) {MEMORY_LIMIT, "limit", 0, OPTION_VALUE, "N", help}
+/* clang-format on */
+
+static const struct option search_options[] = {
+    LIMIT_OPTION(N_("at most N hits, up to 1000 (default: 5)")),
+    {MEMORY_SCOPE, "scope", 0, OPTION_VALUE, "SCOPE",
+     N_("all, project (sessions begun in this directory) or session=ID (default: as configured)")},
+    JSON_OPTION,
+    {0},
+};
+
+static const struct option list_options[] = {
+    {MEMORY_SESSION, "session", 0, OPTION_VALUE, "SESSION", N_("only those of this session")},
+    LIMIT_OPTION(N_("only the newest N")),
+    JSON_OPTION,
+    {0},
+};
+
+static const struct option json_options[] = {JSON_OPTION, {0}};
+
+static const struct option edit_options[] = {
+    {MEMORY_CONTENT, "content", 0, OPTION_VALUE, "TEXT",
+     N_("the new text; else your editor is opened, or standard input read if it is no terminal")},
+    {0},
+};
+
+static const struct option delete_options[] = {
+    {MEMORY_YES, "yes", 'y', OPTION_FLAG, NULL, N_("do not ask")},
+    {0},
+};
+
+static const struct option export_options[] = {
+    {MEMORY_FORCE, "force", 0, OPTION_FLAG, NULL, N_("replace a file that is there")},
+    {0},
+};
+
+static const struct option no_options[] = {{0}};
+
+static char *scopes(void)
+{
+    return mem_strdup("all project session=");
+}
+
+static const struct cli_completion search_completions[] = {
+    {.id = MEMORY_SCOPE, .offer = OFFER_CHOICES, .choices = scopes},
+    {0},
+};
+
+static const struct cli_completion list_completions[] = {
+    {.id = MEMORY_SESSION, .offer = OFFER_SESSIONS},
+    {0},
+};
+
+static const struct cli_completion files[] = {
+    {.id = OPTION_WORD, .offer = OFFER_FILES, .first = true},
+    {0},
+};
+
+enum { MANY = 1 << 20 };
+
+/* A verb's row: what it is called with, and what runs. */
+struct memory_verb {
+    struct cli_command command;
+    size_t least, most; /* words */
+    enum memories_access access;
+    int (*run)(struct memories *m, const struct memory_options *o);
+};
+
+static int run_verb(const struct cli_command *self, int argc, char **argv);
+
+#define NAMES_AN_ENTRY N_("ID is an entry's id or the beginning of one; search and list show them.")
+
+static const struct memory_verb verbs[] = {
+    {.command = {.name = "list",
+                 .synopsis = "memory list [OPTION]...",
+                 .help = N_("every entry, the newest first"),
+                 .options = list_options,
+                 .completions = list_completions,
+                 .run = run_verb},
+     .access = MEMORIES_READ,
+     .run = verb_memory_list},
+    {.command = {.name = "search",
+                 .synopsis = "memory search [OPTION]... QUERY...",
+                 .help = N_("what fits the query best"),
+                 .details = N_("\"Words in quotes\" must stand in that order; behind the first "
+                               "word, -word leaves out what\n"
+                               "has that word."),
+                 .options = search_options,
+                 .completions = search_completions,
+                 .dashes = true,
+                 .run = run_verb},
+     .least = 1,
+     .most = MANY,
+     .access = MEMORIES_READ,
+     .run = verb_memory_search},
+    {.command = {.name = "show",
+                 .synopsis = "memory show [--json] ID",
+                 .help = N_("the whole of an entry"),
+                 .details = NAMES_AN_ENTRY,
+                 .options = json_options,
+                 .run = run_verb},
+     .least = 1,
+     .most = 1,
+     .access = MEMORIES_READ,
+     .run = verb_memory_show},
+    {.command = {.name = "edit",
+                 .synopsis = "memory edit [--content TEXT] ID",
+                 .help = N_("change the text of an entry"),
+                 .details = NAMES_AN_ENTRY,
+                 .options = edit_options,
+                 .run = run_verb},
+     .least = 1,
+     .most = 1,
+     .access = MEMORIES_WRITE,
+     .run = verb_memory_edit},
+    {.command = {.name = "pin",
+                 .synopsis = "memory pin ID",
+                 .help = N_("let an entry win ties, and no copy replace it"),
+                 .details = NAMES_AN_ENTRY,
+                 .options = no_options,
+                 .run = run_verb},
+     .least = 1,
+     .most = 1,
+     .access = MEMORIES_WRITE,
+     .run = verb_memory_pin},
+    {.command = {.name = "unpin",
+                 .synopsis = "memory unpin ID",
+                 .help = N_("take that back"),
+                 .details = NAMES_AN_ENTRY,
+                 .options = no_options,
+                 .run = run_verb},
+     .least = 1,
+     .most = 1,
+     .access = MEMORIES_WRITE,
+     .run = verb_memory_unpin},
+    {.command = {.name = "delete",
+                 .synopsis = "memory delete [--yes] ID...",
+                 .help = N_("delete entries for good"),
+                 .details = N_("Asks once; without a terminal it wants --yes. If one is unknown, "
+                               "none is deleted."),
+                 .options = delete_options,
+                 .run = run_verb},
+     .least = 1,
+     .most = MANY,
+     .access = MEMORIES_WRITE,
+     .run = verb_memory_delete},
+    {.command = {.name = "export",
+                 .synopsis = "memory export [--force] [FILE]",
+                 .help = N_("write every entry to standard output or a file, an object a line"),
+                 .options = export_options,
+                 .completions = files,
+                 .run = run_verb},
+     .most = 1,
+     .access = MEMORIES_READ,
+     .run = verb_memory_export},
+    {.command = {.name = "import",
+                 .synopsis = "memory import FILE|-",
+                 .help = N_("take in entries, an object a line"),
+                 .details = N_(
+                     "A line is {\"id\", \"session_id\", \"turn\", \"seq\", \"role\", \"speaker\", "
+                     "\"created_at\",\n"
+                     "\"content\", \"pinned\"}, of which session_id, role, created_at and content "
+                     "must be there.\n"
+                     "Entries of a session are in its order. What is there already is passed over; "
+                     "- is\n"
+                     "standard input."),
+                 .options = no_options,
+                 .completions = files,
+                 .run = run_verb},
+     .least = 1,
+     .most = 1,
+     .access = MEMORIES_WRITE,
+     .run = verb_memory_import},
+    {.command = {.name = "stats",
+                 .synopsis = "memory stats [--json]",
+                 .help = N_("how much there is"),
+                 .options = json_options,
+                 .run = run_verb},
+     .access = MEMORIES_READ,
+     .run = verb_memory_stats},
+    {.command = {.name = "reindex",
+                 .synopsis = "memory reindex",
+                 .help = N_("index all words in the configured language, and make missing vectors"),
+                 .options = no_options,
+                 .run = run_verb},
+     .access = MEMORIES_WRITE,
+     .run = verb_memory_reindex},
+};
+
+static const struct cli_command *verb_at(size_t index)
+{
+    return index < sizeof verbs / sizeof *verbs ? &verbs[index].command : NULL;
+}
+
+static bool take_text(struct memory_options *o, int id, const char *value)
+{
+    const char **const places[] = {
+        [MEMORY_SCOPE] = &o->scope,
+        [MEMORY_SESSION] = &o->session,
+        [MEMORY_CONTENT] = &o->content,
+    };
+    *places[id] = value;
+    return true;
+}
+
+static bool take_flag(struct memory_options *o, int id)
+{
+    bool *const places[] = {
+        [MEMORY_JSON] = &o->json, [MEMORY_YES] = &o->yes, [MEMORY_FORCE] = &o->force};
+    *places[id] = true;
+    return true;
+}
+
+static bool take(void *context, int id, const char *value, struct error *e)
+{
+    struct memory_options *o = context;
+    switch (id) {
+    case OPTION_WORD:
+        vec_push(&o->words, value);
+        return true;
+    case MEMORY_LIMIT:
+        return cli_count("limit", value, &o->limit, e);
+    default:
+        return value ? take_text(o, id, value) : take_flag(o, id);
+    }
+}
+
+static bool check_words(const struct memory_verb *verb, const struct memory_options *o,
+                        struct error *e)
+{
+    const char *synopsis = verb->command.synopsis;
+    if (o->words.len < verb->least)
+        return err_set(e, ERR_USAGE, _("a word is missing; use: tiro %s"), synopsis);
+    if (o->words.len > verb->most)
+        return err_set(e, ERR_USAGE, _("one word too many: \"%.60s\"; use: tiro %s"),
+                       o->words.items[verb->most], synopsis);
+    return true;
+}
+
+static bool check_limit(const struct memory_verb *verb, const struct memory_options *o,
+                        struct error *e)
+{
+    return verb->run != verb_memory_search || o->limit <= MOST_HITS ||
+           err_set(e, ERR_USAGE, _("--limit is at most %d here; give less"), MOST_HITS);
+}
+
+static int with_memories(const struct memory_verb *verb, const struct memory_options *o)
+{
+    struct memories *m;
+    struct error e = {0};
+    struct setup setup;
+    int status;
+    setup_load(&setup);
+    setup_print_problems(&setup);
+    char *directory = realpath(".", NULL);
+    if (memories_open(setup.config, NULL, directory, verb->access, &m, &e)) {
+        status = verb->run(m, o);
+        memories_close(m);
+    } else {
+        status = cli_fail(&e);
+    }
+    free(directory);
+    setup_release(&setup);
+    return status;
+}
+
+/* `self` begins the verb's row. */
+static int run_verb(const struct cli_command *self, int argc, char **argv)
+{
+    const struct memory_verb *verb = (const struct memory_verb *)self;
+    struct memory_options o = {0};
+    struct error e = {0};
+    int status;
+    if (cli_parse(self, argc, argv, take, &o, &status))
+        status = check_words(verb, &o, &e) && check_limit(verb, &o, &e) ? with_memories(verb, &o)
+                                                                        : cli_fail(&e);
+    vec_release(&o.words);
+    return status;
+}
+
+const struct cli_command cmd_memory = {
+    .name = "memory",
+    .synopsis = "memory [COMMAND] [OPTION]... [ID]",
+    .help = N_("search, list and change what compactions have put into memory"),
+    .details = N_("Without a command: list. tiro memory COMMAND --help says more."),
+    .options = no_options,
+    .verb = verb_at,
+    .run = cli_run_verb,
+};

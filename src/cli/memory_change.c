@@ -1,0 +1,154 @@
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/i18n.h"
+#include "base/utf8.h"
+#include "cli/command_line.h"
+#include "cli/confirm.h"
+#include "cli/input.h"
+#include "cli/memory.h"
+#include "ui/external_editor.h"
+
+/* --- pin -------------------------------------------------------------------------------------- */
+
+static int pin(struct memories *m, const struct memory_options *o, bool pinned)
+{
+    struct error e = {0};
+    return memories_pin(m, o->words.items[0], pinned, &e) ? 0 : cli_fail(&e);
+}
+
+int verb_memory_pin(struct memories *m, const struct memory_options *o)
+{
+    return pin(m, o, true);
+}
+
+int verb_memory_unpin(struct memories *m, const struct memory_options *o)
+{
+    return pin(m, o, false);
+}
+
+/* --- edit ------------------------------------------------------------------------------------- */
+
+static bool write_anew(const struct memory_options *o, const struct memory_entry *entry,
+                       struct buf *out, struct error *e)
+{
+    if (o->content) {
+        buf_addstr(out, o->content);
+        return true;
+    }
+    if (!isatty(STDIN_FILENO))
+        return input_read(out, e);
+    return external_editor_run(entry->content, out, e);
+}
+
+static bool check_content(const struct buf *text, struct error *e)
+{
+    if (memchr(text->data, '\0', text->len))
+        return err_set(e, ERR_USAGE, _("the text has a NUL character; take it out"));
+    if (text->len > MEMORY_CONTENT_BYTES)
+        return err_set(e, ERR_USAGE, _("the text is over %d MiB; shorten it"),
+                       MEMORY_CONTENT_BYTES >> 20);
+    return utf8_valid(text->data, text->len) ||
+           err_set(e, ERR_USAGE, _("the text is not UTF-8; convert it"));
+}
+
+/* The newline with which editors and shells end a file is no part of the text. */
+static bool same_text(const struct buf *text, const char *old)
+{
+    size_t len = text->len;
+    while (len > 0 && text->data[len - 1] == '\n')
+        len--;
+    return len == strlen(old) && memcmp(text->data, old, len) == 0;
+}
+
+int verb_memory_edit(struct memories *m, const struct memory_options *o)
+{
+    struct memory_entry entry;
+    struct error e = {0};
+    struct buf text;
+    buf_init(&text, MEMORY_CONTENT_BYTES);
+    bool ok = memories_get(m, o->words.items[0], &entry, &e) && write_anew(o, &entry, &text, &e) &&
+              check_content(&text, &e);
+    if (ok && same_text(&text, entry.content))
+        fprintf(stderr, "%s\n", _("the text is as it was"));
+    else
+        ok = ok && memories_edit(m, entry.id, text.data, &e);
+    memory_entry_release(&entry);
+    buf_release(&text);
+    return ok ? 0 : cli_fail(&e);
+}
+
+/* --- delete ----------------------------------------------------------------------------------- */
+
+enum { SHOWN_BYTES = 60 };
+
+static void add_shown(const struct memory_entry *entry, struct buf *out)
+{
+    struct buf line = BUF_INIT;
+    buf_addf(&line, "%s  ", entry->id);
+    utf8_add_cut(&line, entry->content, strlen(entry->content), SHOWN_BYTES);
+    utf8_clean(out, line.data, line.len, UTF8_ONE_LINE);
+    buf_addch(out, '\n');
+    buf_release(&line);
+}
+
+/* All that are named; false where one is unknown. */
+static bool describe_all(struct memories *m, const struct memory_options *o, struct buf *out,
+                         struct error *e)
+{
+    for (size_t i = 0; i < o->words.len; i++) {
+        struct memory_entry entry;
+        if (!memories_get(m, o->words.items[i], &entry, e))
+            return false;
+        add_shown(&entry, out);
+        memory_entry_release(&entry);
+    }
+    return true;
+}
+
+static bool ask(struct buf *text, size_t count)
+{
+    buf_addf(text,
+             ngettext("Delete %zu entry for good? [y/N] ", "Delete %zu entries for good? [y/N] ",
+                      (unsigned long)count),
+             count);
+    return confirm(text->data);
+}
+
+static bool may_delete(struct memories *m, const struct memory_options *o, struct error *e)
+{
+    struct buf text = BUF_INIT;
+    bool ok = describe_all(m, o, &text, e);
+    if (ok && !o->yes && !confirm_possible())
+        ok = err_set(e, ERR_USAGE,
+                     _("there is no terminal to ask at; --yes deletes without a question"));
+    else if (ok && !o->yes)
+        ok = ask(&text, o->words.len) ||
+             err_set(e, ERR_INTERRUPTED,
+                     _("there was no yes, so nothing was deleted; --yes deletes without a "
+                       "question"));
+    buf_release(&text);
+    return ok;
+}
+
+static void say_deleted(int deleted, int summaries)
+{
+    printf(ngettext("%d entry deleted\n", "%d entries deleted\n", (unsigned long)deleted), deleted);
+    if (summaries > 0)
+        printf(ngettext("%d summary quotes what was deleted, and is marked\n",
+                        "%d summaries quote what was deleted, and are marked\n",
+                        (unsigned long)summaries),
+               summaries);
+}
+
+int verb_memory_delete(struct memories *m, const struct memory_options *o)
+{
+    struct error e = {0};
+    int deleted, summaries;
+    if (!may_delete(m, o, &e) || !memories_forget(m, (const char *const *)o->words.items,
+                                                  o->words.len, &deleted, &summaries, &e))
+        return cli_fail(&e);
+    say_deleted(deleted, summaries);
+    return 0;
+}

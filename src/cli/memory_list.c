@@ -1,0 +1,136 @@
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/i18n.h"
+#include "base/mem.h"
+#include "base/utf8.h"
+#include "cli/command_line.h"
+#include "cli/grid.h"
+#include "cli/memory.h"
+#include "cli/output.h"
+
+enum { WHO_COLUMNS = 20, WHO_LEAST = 6, CONTENT_LEAST = 20, ROW_BYTES = 400, ID_COLUMNS = 24 };
+
+const char *memory_who(const struct memory_entry *entry)
+{
+    if (entry->speaker)
+        return entry->speaker;
+    if (entry->role == ROLE_USER)
+        return _("you");
+    return entry->role == ROLE_ASSISTANT ? "tiro" : _("tool");
+}
+
+/* --- list ------------------------------------------------------------------------------------- */
+
+/* clang-format off */
+static const struct grid_column columns[] = {
+    {.max = ID_COLUMNS},
+    {0},                                                      /* when it was said */
+    {.max = WHO_COLUMNS, .shrink = WHO_LEAST},
+    {0},                                                      /* pinned */
+    {.shrink = CONTENT_LEAST},
+};
+/* clang-format on */
+
+enum { COLUMN_COUNT = sizeof columns / sizeof *columns };
+
+static void add_row(struct grid *g, const struct memory_entry *entry)
+{
+    struct buf text = BUF_INIT;
+    grid_add(g, entry->id);
+    output_time(&text, entry->created_ms);
+    grid_add(g, text.data);
+    grid_add(g, memory_who(entry));
+    grid_add(g, entry->pinned ? _("pinned") : NULL);
+    buf_clear(&text);
+    utf8_add_cut(&text, entry->content, strlen(entry->content), ROW_BYTES);
+    grid_add(g, text.data);
+    buf_release(&text);
+}
+
+static void print_rows(const struct memory_entries *list)
+{
+    struct grid g;
+    struct buf out = BUF_INIT;
+    grid_init(&g, columns, COLUMN_COUNT);
+    for (size_t i = 0; i < list->items.len; i++)
+        add_row(&g, &list->items.items[i]);
+    grid_write(&g, output_width(), &out);
+    fwrite(out.data, 1, out.len, stdout);
+    buf_release(&out);
+    grid_release(&g);
+}
+
+static void print_json(const struct memory_entries *list)
+{
+    struct json *array = json_new_array();
+    for (size_t i = 0; i < list->items.len; i++)
+        json_push(array, memory_entry_to_json(&list->items.items[i]));
+    output_json(array);
+}
+
+static void say_nothing_there(const struct memory_options *o)
+{
+    if (o->session)
+        fprintf(stderr, "%s\n",
+                _("memory has nothing of this session; tiro memory list shows all"));
+    else
+        fprintf(stderr, "%s\n",
+                _("memory is empty: compactions fill it, and tiro memory import does"));
+}
+
+int verb_memory_list(struct memories *m, const struct memory_options *o)
+{
+    struct memory_entries list = {0};
+    struct error e = {0};
+    char *scope = o->session ? mem_printf("session=%s", o->session) : mem_strdup("all");
+    bool ok = memories_list(m, scope, o->limit, &list, &e);
+    if (ok && o->json)
+        print_json(&list);
+    else if (ok && list.items.len == 0)
+        say_nothing_there(o);
+    else if (ok)
+        print_rows(&list);
+    memory_entries_release(&list);
+    free(scope);
+    return ok ? 0 : cli_fail(&e);
+}
+
+/* --- show ------------------------------------------------------------------------------------- */
+
+static void add_remark(struct buf *out, bool there, const char *remark)
+{
+    if (there)
+        buf_addf(out, " · %s", remark);
+}
+
+static void print_entry(const struct memory_entry *entry)
+{
+    struct buf out = BUF_INIT;
+    buf_addf(&out, "%s  ", entry->id);
+    output_time(&out, entry->created_ms);
+    buf_addf(&out, "  %s", memory_who(entry));
+    add_remark(&out, entry->pinned, _("pinned"));
+    add_remark(&out, entry->edited, _("edited"));
+    buf_addf(&out, "\n%s %s", _("session"), entry->session_id);
+    if (entry->turn > 0)
+        buf_addf(&out, _(", turn %lld"), (long long)entry->turn);
+    buf_addf(&out, "\n\n%s\n", entry->content);
+    output_text(out.data);
+    buf_release(&out);
+}
+
+int verb_memory_show(struct memories *m, const struct memory_options *o)
+{
+    struct memory_entry entry;
+    struct error e = {0};
+    if (!memories_get(m, o->words.items[0], &entry, &e))
+        return cli_fail(&e);
+    if (o->json)
+        output_json(memory_entry_to_json(&entry));
+    else
+        print_entry(&entry);
+    memory_entry_release(&entry);
+    return 0;
+}

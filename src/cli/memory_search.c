@@ -1,0 +1,188 @@
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/i18n.h"
+#include "base/mem.h"
+#include "base/utf8.h"
+#include "base/uuid.h"
+#include "cli/command_line.h"
+#include "cli/memory.h"
+#include "cli/output.h"
+#include "session/catalog.h"
+
+enum { DEFAULT_HITS = 5, INDENT = 2 };
+
+/* --- the passage ------------------------------------------------------------------------------ */
+
+/* A text that is safe to show, on one line, and where its marks are. */
+struct excerpt {
+    struct buf text;
+    VEC(struct memory_span) marks;
+};
+
+static void add_clean(struct excerpt *x, const char *text, size_t from, size_t to)
+{
+    if (to > from)
+        utf8_clean(&x->text, text + from, to - from, UTF8_ONE_LINE);
+}
+
+static size_t least(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Marks outside of the passage fall away. */
+static struct excerpt excerpt_of(const struct memory_hit *h)
+{
+    struct excerpt x = {.text = BUF_INIT};
+    const char *content = h->entry.content;
+    size_t len = strlen(content);
+    size_t at = least(h->passage.start, len);
+    size_t end = h->passage.len > 0 ? at + least(h->passage.len, len - at) : len;
+    for (size_t i = 0; i < h->marks.len; i++) {
+        struct memory_span m = h->marks.items[i];
+        if (m.start < at || m.start > end || m.len > end - m.start)
+            continue;
+        add_clean(&x, content, at, m.start);
+        size_t start = x.text.len;
+        add_clean(&x, content, m.start, m.start + m.len);
+        vec_push(&x.marks, (struct memory_span){start, x.text.len - start});
+        at = m.start + m.len;
+    }
+    add_clean(&x, content, at, end);
+    return x;
+}
+
+/* Where it has to begin so that its first mark stands in the middle of `width` columns. */
+static size_t excerpt_start(const struct excerpt *x, size_t width)
+{
+    const char *text = x->text.data;
+    size_t len = x->text.len, start = 0;
+    size_t last = x->marks.len > 0 ? x->marks.items[0].start : 0;
+    if (utf8_width(text, len) <= width)
+        return 0;
+    while (start < last && utf8_width(text + start, last - start) > width / 2)
+        start = utf8_next(text, len, start);
+    return start;
+}
+
+/* The bytes from `at` to `end`, the marks among them in bold. */
+static void add_marked(struct buf *out, const struct excerpt *x, size_t at, size_t end, bool bold)
+{
+    for (size_t i = 0; bold && i < x->marks.len; i++) {
+        struct memory_span m = x->marks.items[i];
+        size_t stop = least(m.start + m.len, end);
+        if (m.start < at || m.start >= end)
+            continue;
+        buf_add(out, x->text.data + at, m.start - at);
+        buf_addstr(out, "\033[1m");
+        buf_add(out, x->text.data + m.start, stop - m.start);
+        buf_addstr(out, "\033[0m");
+        at = stop;
+    }
+    buf_add(out, x->text.data + at, end - at);
+}
+
+static void add_passage(struct buf *out, const struct memory_hit *h, size_t width, bool bold)
+{
+    struct excerpt x = excerpt_of(h);
+    size_t room = width > INDENT + 1 ? width - INDENT - 1 : 1;
+    size_t start = excerpt_start(&x, room);
+    size_t end = start + utf8_cut_width(x.text.data + start, x.text.len - start, room);
+    buf_addf(out, "%*s%s", INDENT, "", start > 0 ? "…" : "");
+    add_marked(out, &x, start, end, bold);
+    buf_addstr(out, end < x.text.len ? "…\n" : "\n");
+    buf_release(&x.text);
+    vec_release(&x.marks);
+}
+
+/* --- the line above it ------------------------------------------------------------------------ */
+
+/* What a person knows the session by: its title, where it is one that is kept here. */
+static char *session_name(struct catalog *c, const char *id)
+{
+    struct session_info info = {0};
+    struct error ignored;
+    bool found = uuid_valid(id) && catalog_find(c, id, &info, &ignored) && *info.title;
+    char *name = mem_strdup(found ? info.title : id);
+    session_info_release(&info);
+    return name;
+}
+
+static void add_head(struct buf *out, struct catalog *c, const struct memory_hit *h, size_t width)
+{
+    struct buf line = BUF_INIT, clean = BUF_INIT;
+    char *session = session_name(c, h->entry.session_id);
+    buf_addf(&line, "%.2f  %s  ", h->score, h->entry.id);
+    output_time(&line, h->entry.created_ms);
+    buf_addf(&line, "  %s  %s", memory_who(&h->entry), session);
+    utf8_clean(&clean, line.data, line.len, UTF8_ONE_LINE);
+    buf_add(out, clean.data, utf8_cut_width(clean.data, clean.len, width));
+    buf_addch(out, '\n');
+    buf_release(&clean);
+    buf_release(&line);
+    free(session);
+}
+
+/* --- the verb --------------------------------------------------------------------------------- */
+
+static bool can_mark(void)
+{
+    const char *terminal = getenv("TERM");
+    return isatty(STDOUT_FILENO) && terminal && *terminal && strcmp(terminal, "dumb") != 0;
+}
+
+/* Without titles where the sessions cannot be read: ids say it too. */
+static void print_hits(const struct memory_hits *hits)
+{
+    struct catalog c;
+    struct error ignored;
+    struct buf out = BUF_INIT;
+    size_t width = output_width();
+    bool bold = can_mark();
+    if (!catalog_open(&c, NULL, true, CATALOG_READ, &ignored))
+        c = (struct catalog){0};
+    for (size_t i = 0; i < hits->items.len; i++) {
+        add_head(&out, &c, &hits->items.items[i], width);
+        add_passage(&out, &hits->items.items[i], width, bold);
+    }
+    fwrite(out.data, 1, out.len, stdout);
+    catalog_release(&c);
+    buf_release(&out);
+}
+
+static void print_json(const struct memory_hits *hits)
+{
+    struct json *array = json_new_array();
+    for (size_t i = 0; i < hits->items.len; i++)
+        json_push(array, memory_hit_to_json(&hits->items.items[i]));
+    output_json(array);
+}
+
+static void say_remarks(const struct memory_hits *hits, bool json)
+{
+    if (hits->badge)
+        fprintf(stderr, "tiro: %s\n", hits->badge);
+    if (hits->items.len == 0 && !json)
+        fprintf(stderr, "%s\n", _("nothing was found"));
+}
+
+int verb_memory_search(struct memories *m, const struct memory_options *o)
+{
+    struct memory_hits hits = {0};
+    struct error e = {0};
+    struct buf query = BUF_INIT;
+    for (size_t i = 0; i < o->words.len; i++)
+        buf_addf(&query, "%s%s", i > 0 ? " " : "", o->words.items[i]);
+    bool ok =
+        memories_search(m, query.data, o->scope, o->limit > 0 ? o->limit : DEFAULT_HITS, &hits, &e);
+    if (ok) {
+        (o->json ? print_json : print_hits)(&hits);
+        say_remarks(&hits, o->json);
+    }
+    memory_hits_release(&hits);
+    buf_release(&query);
+    return ok ? 0 : cli_fail(&e);
+}

@@ -1,0 +1,122 @@
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/i18n.h"
+#include "base/mem.h"
+#include "cli/command_line.h"
+#include "cli/grid.h"
+#include "cli/memory.h"
+#include "cli/output.h"
+#include "cli/signals.h"
+#include "ui/format.h"
+
+/* --- stats ------------------------------------------------------------------------------------ */
+
+static const struct grid_column columns[] = {{0}, {.right = true}, {0}};
+
+enum { COLUMN_COUNT = sizeof columns / sizeof *columns };
+
+static void add_count(struct grid *g, const char *name, int64_t n, const char *remark)
+{
+    struct buf number = BUF_INIT;
+    format_exact(&number, n);
+    grid_add(g, name);
+    grid_add(g, number.data);
+    grid_add(g, remark);
+    buf_release(&number);
+}
+
+static void add_text(struct grid *g, const char *name, const char *value, const char *remark)
+{
+    grid_add(g, name);
+    grid_add(g, NULL);
+    char *text = remark ? mem_printf("%s; %s", value, remark) : mem_strdup(value);
+    grid_add(g, text);
+    free(text);
+}
+
+static void add_vectors(struct grid *g, const struct memory_stats *s)
+{
+    if (s->model) {
+        add_text(g, _("embedding model"), s->model, NULL);
+        add_count(g, _("dimensions"), s->dimension, NULL);
+        add_count(g, _("with a vector"), s->embedded, s->graph ? _("in a graph") : NULL);
+        add_count(g, _("without a vector"), s->missing,
+                  s->missing > 0 ? _("tiro memory reindex makes them") : NULL);
+    }
+    if (s->stale > 0)
+        add_count(g, _("vectors of other models"), s->stale, NULL);
+}
+
+static void print_stats(const struct memory_stats *s)
+{
+    struct grid g;
+    struct buf out = BUF_INIT;
+    grid_init(&g, columns, COLUMN_COUNT);
+    add_count(&g, _("entries"), s->entries, NULL);
+    add_count(&g, _("sessions"), s->sessions, NULL);
+    add_count(&g, _("pinned"), s->pinned, NULL);
+    add_count(&g, _("summaries that quote what was deleted"), s->flagged, NULL);
+    add_count(&g, _("bytes"), s->bytes, NULL);
+    if (s->language)
+        add_text(&g, _("language"), s->language,
+                 s->language_stale ? _("another one is configured: tiro memory reindex") : NULL);
+    add_vectors(&g, s);
+    grid_write(&g, output_width(), &out);
+    fwrite(out.data, 1, out.len, stdout);
+    buf_release(&out);
+    grid_release(&g);
+}
+
+int verb_memory_stats(struct memories *m, const struct memory_options *o)
+{
+    struct memory_stats stats = {0};
+    struct error e = {0};
+    bool ok = memories_stats(m, &stats, &e);
+    if (ok && o->json)
+        output_json(memory_stats_to_json(&stats));
+    else if (ok)
+        print_stats(&stats);
+    memory_stats_release(&stats);
+    return ok ? 0 : cli_fail(&e);
+}
+
+/* --- reindex ---------------------------------------------------------------------------------- */
+
+struct watch {
+    bool terminal; /* standard error is one, to show progress on */
+    int what;      /* that stands on its last line; -1: nothing */
+};
+
+static void end_line(struct watch *w)
+{
+    if (w->what >= 0)
+        fputc('\n', stderr);
+    w->what = -1;
+}
+
+static bool tell(void *context, int what, int64_t done, int64_t of)
+{
+    struct watch *w = context;
+    if (w->terminal && of > 0) {
+        if (w->what != what)
+            end_line(w);
+        fprintf(stderr, "\r%s %" PRId64 "/%" PRId64, what == 0 ? _("words") : _("vectors"), done,
+                of);
+        w->what = what;
+    }
+    return signals_take() == 0;
+}
+
+int verb_memory_reindex(struct memories *m, const struct memory_options *o)
+{
+    struct watch watch = {.terminal = isatty(STDERR_FILENO), .what = -1};
+    struct error e = {0};
+    (void)o;
+    signals_open();
+    bool ok = memories_reindex(m, tell, &watch, &e);
+    end_line(&watch);
+    return ok ? 0 : cli_fail(&e);
+}

@@ -1,0 +1,29 @@
+/* What memory makes of a text before it keeps it, and when two entries are the same. Pure functions
+ * but for the id. */
+#ifndef MEMORY_CONTENT_H
+#define MEMORY_CONTENT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "chat/memory_entry.h"
+
+/* Trimmed, with secrets masked (secrets.h); NULL: nothing is left. The caller frees. */
+char *content_clean(const char *text);
+
+/* Runs of blanks as one space, none at either end: what texts are compared by. The caller frees. */
+char *content_normal(const char *text);
+int64_t content_digest(const char *text); /* of the normal text */
+bool content_equal(const char *a, const char *b);
+
+/* Of two entries of a session with the same text: whether the one that is there stays. */
+bool content_stays(const struct memory_entry *there, const struct memory_entry *newcomer);
+
+/* An entry that comes with the id of one that is there is that entry again, as it was or as the
+ * user changed it; else the id is taken. */
+bool content_is_again(const struct memory_entry *there, const struct memory_entry *newcomer);
+
+/* 12 characters of Crockford's base32. The caller frees. */
+char *memory_id_new(void);
+
+#endif

@@ -1,0 +1,288 @@
+#include "memory/recall.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "memory/sqlite_store.h"
+
+enum { ENDPOINT_MS = 5000, DEAD_MS = 30000, EMBED_STEP = 64, GRAPH_STEP = 64 };
+
+static const char none_configured[] = "words only: no embedding endpoint is configured";
+static const char not_set_up[] = "words only: the embedding endpoint is not set up";
+static const char no_answer[] = "words only: the embedding endpoint does not answer";
+static const char being_made[] = "words only: vectors are being made";
+static const char some_missing[] = "vectors are being made: some entries cannot be found yet";
+
+void recall_init(struct recall *r, const struct config *config, struct store *s,
+                 const char *directory)
+{
+    *r = (struct recall){.config = config, .store = s, .patience_ms = ENDPOINT_MS};
+    r->vectors = vectors_new(directory, config_integer(config, CONFIG_MEMORY_HNSW_FROM));
+    r->memory = memory_sqlite_new(s, config_string(config, CONFIG_MEMORY_LANGUAGE), r->vectors);
+    r->http = http_new();
+}
+
+void recall_release(struct recall *r)
+{
+    memory_close(r->memory);
+    vectors_free(r->vectors);
+    http_free(r->http);
+    embedding_settings_release(&r->embedding);
+    embeddings_release(&r->asked);
+    free(r->asked_text);
+    free(r->model);
+    *r = (struct recall){0};
+}
+
+/* --- what is configured ---------------------------------------------------------------------- */
+
+/* The key's command may have to be typed into, so it runs only for who needs vectors. */
+static bool read_embedding(struct recall *r, const struct wakeup *wakeup)
+{
+    if (r->embedding_read)
+        return r->embedding.embedder != NULL;
+    if (!embedding_settings_read(r->config, getenv, wakeup, &r->embedding, &r->embedding_fault)) {
+        r->embedding_read = r->embedding_fault.code != ERR_INTERRUPTED;
+        return false;
+    }
+    r->embedding_read = true;
+    r->embedding_fault = (struct error){0};
+    r->model = r->embedding.embedder ? embedding_model_name(&r->embedding) : NULL;
+    return r->embedding.embedder != NULL;
+}
+
+enum memory_ranking recall_ranking(const char *ranking, const char *provider)
+{
+    static const struct {
+        const char *name;
+        enum memory_ranking ranking;
+    } names[] = {{"words", MEMORY_WORDS}, {"vectors", MEMORY_VECTORS}, {"both", MEMORY_BOTH}};
+    const struct embedder *embedder = embedder_find(provider);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(names[i].name, ranking) == 0)
+            return names[i].ranking;
+    return embedder && embedder->has_network ? MEMORY_BOTH : MEMORY_WORDS;
+}
+
+static enum memory_ranking configured(const struct recall *r)
+{
+    return recall_ranking(config_string(r->config, CONFIG_MEMORY_RANKING),
+                          config_string(r->config, CONFIG_EMBEDDING_PROVIDER));
+}
+
+struct memory_scope recall_scope(const struct recall *r, const char *session_id,
+                                 const char *directory)
+{
+    struct memory_scope scope = {.kind = MEMORY_SCOPE_ALL};
+    const char *name = config_string(r->config, CONFIG_MEMORY_SCOPE);
+    if (strcmp(name, "project") == 0)
+        scope = (struct memory_scope){.kind = MEMORY_SCOPE_PROJECT, .directory = directory};
+    else if (strcmp(name, "session") == 0)
+        scope = (struct memory_scope){.kind = MEMORY_SCOPE_SESSION, .session_id = session_id};
+    return scope;
+}
+
+/* --- the question's vector ------------------------------------------------------------------- */
+
+/* A wakeup that also says stop when the endpoint has had its time. */
+struct patience {
+    const struct wakeup *outer; /* NULL: none */
+    int64_t end_ms;
+    bool stopped; /* by the outer one */
+};
+
+static bool patience_go_on(void *context)
+{
+    struct patience *p = context;
+    if (p->outer && !p->outer->go_on(p->outer->context))
+        p->stopped = true;
+    return !p->stopped && clock_mono_ms() < p->end_ms;
+}
+
+static struct wakeup patience_wakeup(struct patience *p)
+{
+    int64_t end = p->end_ms;
+    if (p->outer && p->outer->deadline_ms != 0 && p->outer->deadline_ms < end)
+        end = p->outer->deadline_ms;
+    return (struct wakeup){.fd = p->outer ? p->outer->fd : -1,
+                           .go_on = patience_go_on,
+                           .context = p,
+                           .deadline_ms = end};
+}
+
+static bool has_asked(const struct recall *r, const char *text)
+{
+    return r->asked_text && strcmp(r->asked_text, text) == 0;
+}
+
+/* One try: a person or a model waits. False without the vector; *stopped: because of the wakeup. */
+static bool ask_endpoint(struct recall *r, const char *text, const struct wakeup *wakeup,
+                         bool *stopped)
+{
+    struct patience patience = {.outer = wakeup, .end_ms = clock_mono_ms() + r->patience_ms};
+    struct wakeup both = patience_wakeup(&patience);
+    struct failure f;
+    *stopped = false;
+    if (clock_mono_ms() < r->retry_ms)
+        return false;
+    free(r->asked_text);
+    r->asked_text = NULL;
+    embeddings_release(&r->asked);
+    if (embed_once(&r->embedding, r->http, &both, &text, 1, &r->asked, &f)) {
+        r->asked_text = mem_strdup(text);
+        return true;
+    }
+    *stopped = patience.stopped;
+    if (!patience.stopped)
+        r->retry_ms = clock_mono_ms() + DEAD_MS;
+    return false;
+}
+
+/* Whether all entries, or at least some where that is enough, have a vector; else the badge. */
+static const char *missing_badge(const struct memory_stats *have, enum memory_ranking ranking,
+                                 bool *usable)
+{
+    *usable = have->embedded > 0 && (have->missing == 0 || ranking == MEMORY_VECTORS);
+    if (have->embedded + have->missing == 0 || have->missing == 0)
+        return NULL;
+    return *usable ? some_missing : being_made;
+}
+
+struct plan {
+    enum memory_ranking ranking;
+    const char *badge;
+    struct vector_query vector;
+};
+
+/* Fills in what can be had of vectors. False: the wakeup said stop, or the store has a fault. */
+static bool plan_vectors(struct recall *r, const char *text, const struct wakeup *wakeup,
+                         struct plan *plan, struct error *e)
+{
+    enum memory_ranking wanted = configured(r);
+    struct memory_stats have = {0};
+    bool usable, stopped;
+    if (!read_embedding(r, wakeup)) {
+        plan->badge = r->embedding_fault.code == ERR_OK ? none_configured : not_set_up;
+        return true;
+    }
+    bool counted = vectors_count(r->store, r->model, &have, e);
+    memory_stats_release(&have);
+    if (!counted)
+        return false;
+    plan->badge = missing_badge(&have, wanted, &usable);
+    if (!usable)
+        return true;
+    if (!has_asked(r, text) && !ask_endpoint(r, text, wakeup, &stopped)) {
+        plan->badge = no_answer;
+        return !stopped || err_set(e, ERR_INTERRUPTED, "the search was interrupted");
+    }
+    if (r->asked.dimension != have.dimension) {
+        plan->badge = being_made;
+        return vectors_know_model(r->store, r->model, r->asked.dimension, e);
+    }
+    plan->ranking = wanted;
+    plan->vector = (struct vector_query){
+        .model = r->model, .dimension = r->asked.dimension, .values = r->asked.values.items};
+    return true;
+}
+
+static bool is_blank(const char *text)
+{
+    return text[strspn(text, " \t\r\n")] == '\0';
+}
+
+bool recall_search(struct recall *r, struct memory_query *query, const struct wakeup *wakeup,
+                   struct memory_hits *out, struct error *e)
+{
+    struct plan plan = {.ranking = MEMORY_WORDS};
+    *out = (struct memory_hits){0};
+    query->min_score = config_real(r->config, CONFIG_MEMORY_MIN_SCORE);
+    if (configured(r) != MEMORY_WORDS && !is_blank(query->text) &&
+        !plan_vectors(r, query->text, wakeup, &plan, e))
+        return false;
+    query->ranking = plan.ranking;
+    query->vector = plan.ranking == MEMORY_WORDS ? NULL : &plan.vector;
+    bool ok = r->memory->store->search(r->memory, query, out, e);
+    query->vector = NULL;
+    if (ok)
+        out->badge = plan.badge;
+    return ok;
+}
+
+/* --- work that waits ------------------------------------------------------------------------- */
+
+bool recall_stats(struct recall *r, struct memory_stats *out, struct error *e)
+{
+    if (!r->memory->store->stats(r->memory, out, e))
+        return false;
+    bool has_vectors = configured(r) != MEMORY_WORDS && read_embedding(r, NULL);
+    if (vectors_count(r->store, has_vectors ? r->model : NULL, out, e)) {
+        out->graph = has_vectors && vectors_has_graph(r->vectors);
+        return true;
+    }
+    memory_stats_release(out);
+    *out = (struct memory_stats){0};
+    return false;
+}
+
+/* A fault that only a person can help against is not looked at again soon. */
+static enum recall_work wait_for(struct recall *r, int *retry_ms)
+{
+    int64_t left = r->retry_ms - clock_mono_ms();
+    *retry_ms = left > 0 ? (int)left : DEAD_MS;
+    return RECALL_WAITS;
+}
+
+static enum recall_work embed_some(struct recall *r, const struct wakeup *wakeup, int64_t *left,
+                                   int *retry_ms, struct error *why)
+{
+    struct failure f;
+    switch (
+        vectors_embed_step(r->store, &r->embedding, r->http, wakeup, EMBED_STEP, left, &f, why)) {
+    case EMBED_DONE:
+        return RECALL_IDLE;
+    case EMBED_MORE:
+        return RECALL_WORKED;
+    case EMBED_FAILED:
+        failure_error(&f, why);
+        if (f.kind == FAILURE_CANCELLED)
+            return RECALL_WORKED;
+        r->retry_ms = clock_mono_ms() + DEAD_MS;
+        return wait_for(r, retry_ms);
+    case EMBED_STORE_FAILED:
+        break;
+    }
+    return wait_for(r, retry_ms);
+}
+
+static enum recall_work tidy(struct recall *r, int64_t *left, int *retry_ms, struct error *why)
+{
+    if (!vectors_drop_stale(r->store, r->model, why) ||
+        !vectors_graph_step(r->vectors, r->store, r->model, GRAPH_STEP, left, why))
+        return wait_for(r, retry_ms);
+    return *left > 0 ? RECALL_WORKED : RECALL_IDLE;
+}
+
+enum recall_work recall_work(struct recall *r, const struct wakeup *wakeup, int64_t *left,
+                             int *retry_ms, struct error *why)
+{
+    *left = 0;
+    *retry_ms = 0;
+    *why = (struct error){0};
+    if (configured(r) == MEMORY_WORDS)
+        return RECALL_IDLE;
+    if (!read_embedding(r, wakeup)) {
+        *why = r->embedding_fault;
+        return why->code == ERR_OK ? RECALL_IDLE : wait_for(r, retry_ms);
+    }
+    if (clock_mono_ms() < r->retry_ms) {
+        err_set(why, ERR_AGENT_ERROR,
+                "the embedding endpoint did not answer; it is asked again "
+                "soon");
+        return wait_for(r, retry_ms);
+    }
+    enum recall_work done = embed_some(r, wakeup, left, retry_ms, why);
+    return done == RECALL_IDLE ? tidy(r, left, retry_ms, why) : done;
+}

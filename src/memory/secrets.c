@@ -1,0 +1,273 @@
+#include "memory/secrets.h"
+
+#include <ctype.h>
+#include <stdbool.h>
+#include <string.h>
+#include <strings.h>
+
+#define MASK "[secret]"
+
+struct text {
+    const char *bytes;
+    size_t len;
+};
+
+/* The part of a text that gives way. */
+struct found {
+    size_t start, end;
+};
+
+static const char alnum[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
+static const char word[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-";
+static const char upper[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
+static const char token[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-.~+/=";
+
+static bool is_one_of(const char *set, char c)
+{
+    return c != '\0' && strchr(set, c);
+}
+
+static size_t run_of(const struct text *t, size_t at, const char *set)
+{
+    size_t end = at;
+    while (end < t->len && is_one_of(set, t->bytes[end]))
+        end++;
+    return end - at;
+}
+
+static bool has_digit(const char *s, size_t len)
+{
+    for (size_t i = 0; i < len; i++)
+        if (isdigit((unsigned char)s[i]))
+            return true;
+    return false;
+}
+
+static bool stands_at(const struct text *t, size_t at, const char *what)
+{
+    size_t len = strlen(what);
+    return t->len - at >= len && memcmp(t->bytes + at, what, len) == 0;
+}
+
+/* No word goes on across this place, so that no run is looked at twice. */
+static bool begins_word(const struct text *t, size_t at)
+{
+    return at == 0 || !is_one_of(word, t->bytes[at - 1]);
+}
+
+/* ---- keys that begin in a known way ---- */
+
+static const struct {
+    const char *prefix, *set;
+    size_t at_least; /* characters behind the prefix */
+} shapes[] = {
+    {"sk-", word, 20},         {"sk_live_", alnum, 16}, {"sk_test_", alnum, 16},
+    {"rk_live_", alnum, 16},   {"ghp_", alnum, 20},     {"gho_", alnum, 20},
+    {"ghu_", alnum, 20},       {"ghs_", alnum, 20},     {"ghr_", alnum, 20},
+    {"github_pat_", word, 20}, {"glpat-", word, 20},    {"AKIA", upper, 16},
+    {"ASIA", upper, 16},       {"xoxa-", word, 10},     {"xoxb-", word, 10},
+    {"xoxp-", word, 10},       {"xoxr-", word, 10},     {"xoxs-", word, 10},
+    {"xapp-", word, 10},       {"AIza", word, 35},      {"hf_", alnum, 30},
+    {"npm_", alnum, 36},       {"pypi-", word, 50},     {"Bearer ", token, 20},
+};
+
+static bool find_shape(const struct text *t, size_t at, struct found *out)
+{
+    if (!begins_word(t, at))
+        return false;
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+        if (!stands_at(t, at, shapes[i].prefix))
+            continue;
+        size_t start = at + strlen(shapes[i].prefix);
+        size_t len = run_of(t, start, shapes[i].set);
+        /* Real keys have digits; names with dashes mostly have none. */
+        if (len < shapes[i].at_least || !has_digit(t->bytes + start, len))
+            continue;
+        bool keeps_prefix = shapes[i].prefix[strlen(shapes[i].prefix) - 1] == ' ';
+        *out = (struct found){keeps_prefix ? start : at, start + len};
+        return true;
+    }
+    return false;
+}
+
+/* ---- JSON Web Tokens: three parts, of which two are JSON in base64 ---- */
+
+static bool find_jwt(const struct text *t, size_t at, struct found *out)
+{
+    enum { PART = 10 };
+    if (!stands_at(t, at, "eyJ") || !begins_word(t, at))
+        return false;
+    size_t end = at + run_of(t, at, word);
+    if (end - at < PART || !stands_at(t, end, ".eyJ"))
+        return false;
+    size_t claims = run_of(t, end + 1, word);
+    end += 1 + claims;
+    if (claims < PART || !stands_at(t, end, "."))
+        return false;
+    size_t signature = run_of(t, end + 1, word);
+    if (signature < PART)
+        return false;
+    *out = (struct found){at, end + 1 + signature};
+    return true;
+}
+
+/* ---- private keys ---- */
+
+static bool find_block(const struct text *t, size_t at, struct found *out)
+{
+    static const char dashes[] = "-----";
+    static const char kind[] = "PRIVATE KEY-----";
+    enum { HEADER = 64 };
+    if (!stands_at(t, at, "-----BEGIN "))
+        return false;
+    size_t end = at + strlen("-----BEGIN ");
+    while (end < t->len && end - at < HEADER && !stands_at(t, end, kind) &&
+           is_one_of("ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 ", t->bytes[end]))
+        end++;
+    if (!stands_at(t, end, kind))
+        return false;
+    /* Lines of base64; one that was cut off has no end. */
+    end += strlen(kind);
+    end +=
+        run_of(t, end, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=\r\n\\");
+    if (stands_at(t, end, "-----END ")) {
+        end += strlen("-----END ");
+        end += run_of(t, end, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 ");
+        end += stands_at(t, end, dashes) ? strlen(dashes) : 0;
+    }
+    *out = (struct found){at, end};
+    return true;
+}
+
+/* ---- password=… ---- */
+
+/* How sure a name makes that a secret follows. */
+enum certainty { UNSURE, SURE };
+static const struct {
+    const char *name;
+    enum certainty certainty;
+} names[] = {
+    {"password", SURE},   {"passwd", SURE},     {"passphrase", SURE},   {"pwd", SURE},
+    {"api_key", SURE},    {"api-key", SURE},    {"apikey", SURE},       {"access_key", SURE},
+    {"secret_key", SURE}, {"auth_token", SURE}, {"access_token", SURE}, {"client_secret", SURE},
+    {"token", UNSURE},    {"secret", UNSURE},
+};
+
+/* Whether what ends at `end` is a name of the table, maybe with something before it
+ * (DB_PASSWORD). */
+static bool named(const struct text *t, size_t end, enum certainty *out)
+{
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        size_t len = strlen(names[i].name);
+        if (end < len || strncasecmp(t->bytes + end - len, names[i].name, len) != 0)
+            continue;
+        if (names[i].certainty == UNSURE && end > len &&
+            isalpha((unsigned char)t->bytes[end - len - 1]))
+            continue;
+        *out = names[i].certainty;
+        return true;
+    }
+    return false;
+}
+
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t';
+}
+
+static bool is_quote(char c)
+{
+    return c == '"' || c == '\'';
+}
+
+/* What is longer is none, so that no text is looked at again and again. */
+enum { LONGEST_VALUE = 1024 };
+
+/* The value behind = or :, without its quotes. */
+static struct found value_at(const struct text *t, size_t at, bool *quoted)
+{
+    while (at < t->len && is_blank(t->bytes[at]))
+        at++;
+    *quoted = at < t->len && is_quote(t->bytes[at]);
+    char quote = *quoted ? t->bytes[at++] : '\0';
+    size_t end = at;
+    while (end < t->len && end - at <= LONGEST_VALUE && t->bytes[end] != '\n' &&
+           (*quoted ? t->bytes[end] != quote : !is_one_of(" \t\r\"'`,;&<>", t->bytes[end])))
+        end++;
+    return (struct found){at, end};
+}
+
+/* "password: is it set?" is no secret, password=x7 and "password": "hunter" are. */
+static bool is_secret(const struct text *t, const struct found *value, bool tight, bool quoted,
+                      enum certainty certainty)
+{
+    enum { TIGHT = 4, LOOSE = 6, UNNAMED = 8 };
+    size_t len = value->end - value->start;
+    bool digit = has_digit(t->bytes + value->start, len);
+    if (stands_at(t, value->start, MASK) || len > LONGEST_VALUE)
+        return false;
+    if (certainty == UNSURE)
+        return len >= UNNAMED && digit;
+    return (tight && len >= TIGHT) || (len >= LOOSE && (quoted || digit));
+}
+
+static bool find_assigned(const struct text *t, size_t at, struct found *out)
+{
+    enum certainty certainty;
+    bool quoted;
+    if (t->bytes[at] != '=' && t->bytes[at] != ':')
+        return false;
+    size_t end = at;
+    while (end > 0 && at - end < 3 && (is_blank(t->bytes[end - 1]) || is_quote(t->bytes[end - 1])))
+        end--;
+    if (!named(t, end, &certainty))
+        return false;
+    *out = value_at(t, at + 1, &quoted);
+    bool tight = t->bytes[at] == '=' && end == at && out->start <= at + 2;
+    return is_secret(t, out, tight, quoted, certainty);
+}
+
+/* ---- scheme://name:password@host ---- */
+
+static bool find_url(const struct text *t, size_t at, struct found *out)
+{
+    enum { LONGEST = 256 };
+    if (!stands_at(t, at, "://"))
+        return false;
+    size_t start = 0, end = at + 3;
+    for (; end < t->len && end - at < LONGEST && !is_one_of(" \t\r\n/\"'<>", t->bytes[end]);
+         end++) {
+        if (t->bytes[end] == ':' && start == 0)
+            start = end + 1;
+        if (t->bytes[end] == '@')
+            break;
+    }
+    *out = (struct found){start, end};
+    return start > 0 && end > start && end < t->len && t->bytes[end] == '@' &&
+           !stands_at(t, start, MASK);
+}
+
+/* ---- all of them ---- */
+
+int secrets_mask(struct buf *out, const char *text, size_t len)
+{
+    static bool (*const finders[])(const struct text *, size_t, struct found *) = {
+        find_shape, find_jwt, find_block, find_assigned, find_url};
+    const struct text t = {text, len};
+    struct found f;
+    size_t done = 0;
+    int count = 0;
+    for (size_t at = 0; at < len; at++)
+        for (size_t i = 0; i < sizeof finders / sizeof *finders; i++) {
+            if (!finders[i](&t, at, &f) || f.start < done)
+                continue;
+            buf_add(out, text + done, f.start - done);
+            buf_addstr(out, MASK);
+            count++;
+            done = f.end;
+            at = f.end - 1;
+            break;
+        }
+    buf_add(out, text + done, len - done);
+    return count;
+}

@@ -1,0 +1,216 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "memory/content.h"
+#include "memory/sqlite_private.h"
+#include "store/snapshot.h"
+
+static const char of_session_sql[] =
+    MEMORY_ROWS "WHERE entry.key BETWEEN ?1 << 24 AND ?1 << 24 | 0xffffff";
+static const char drop_flags_sql[] = "DELETE FROM memory_flag WHERE session = ?";
+static const char drop_session_sql[] = "DELETE FROM memory_session WHERE number = ?";
+static const char session_is_sql[] = "SELECT 1 FROM memory_session WHERE number = ?1 AND id = ?2";
+
+/* What was deleted is gone from the file when the journal has been emptied into it, and from those
+ * of graphs at once. */
+static bool leave_for_good(struct memory *m, bool began, bool ok, struct error *e)
+{
+    struct store *s = sqlite_memory_of(m)->store;
+    ok = ok && vectors_graph_purge(sqlite_memory_of(m)->vectors, s, e);
+    ok = store_leave(s, began, ok, e);
+    if (ok && began)
+        store_settle(s);
+    return ok;
+}
+
+/* ---- edit ---- */
+
+static bool edit(struct store *s, const char *id, const char *content, struct error *e)
+{
+    struct memory_row row;
+    if (!sqlite_row_need(s, id, &row, e))
+        return false;
+    bool ok = strcmp(row.entry.content, content) == 0 ||
+              (sqlite_row_edit(s, &row, content, e) && words_purge(s, e) &&
+               snapshot_trim(s, row.entry.session_id, e));
+    memory_row_release(&row);
+    return ok;
+}
+
+bool sqlite_memory_edit(struct memory *m, const char *id, const char *content, struct error *e)
+{
+    struct store *s = sqlite_memory_of(m)->store;
+    bool began;
+    char *clean = content_clean(content);
+    if (!clean)
+        return err_set(e, ERR_USAGE, "an entry cannot be empty; delete it instead");
+    bool ok = store_enter(s, &began, e) && leave_for_good(m, began, edit(s, id, clean, e), e);
+    free(clean);
+    return ok;
+}
+
+/* ---- forget ---- */
+
+static bool is_among(const struct memory_forgotten *f, const char *id)
+{
+    for (size_t i = 0; i < f->items.len; i++)
+        if (strcmp(f->items.items[i].entry.id, id) == 0)
+            return true;
+    return false;
+}
+
+static bool forget_row(struct store *s, struct memory_row *row, struct memory_forgotten *out,
+                       struct error *e)
+{
+    bool ok = sqlite_flag_quoting(s, row, out, e) && sqlite_row_remove(s, row, e);
+    vec_push(&out->items, (struct forgotten_entry){row->entry, row->key, row->compaction});
+    return ok;
+}
+
+static bool forget_one(struct store *s, const char *id, struct memory_forgotten *out,
+                       struct error *e)
+{
+    struct memory_row row;
+    struct error unknown;
+    if (sqlite_row_need(s, id, &row, &unknown))
+        return forget_row(s, &row, out, e);
+    if (unknown.code == ERR_MEMORY_NOT_FOUND && is_among(out, id))
+        return true;
+    *e = unknown;
+    return false;
+}
+
+/* What snapshots still had of the messages: rows behind their end. */
+static bool trim_snapshots(struct store *s, const struct memory_forgotten *f, struct error *e)
+{
+    const char *last = NULL;
+    bool ok = true;
+    for (size_t i = 0; i < f->items.len && ok; i++) {
+        const char *session_id = f->items.items[i].entry.session_id;
+        if (!last || strcmp(last, session_id) != 0)
+            ok = snapshot_trim(s, session_id, e);
+        last = session_id;
+    }
+    return ok;
+}
+
+static bool forget_all(struct store *s, const char *const *ids, size_t count,
+                       struct memory_forgotten *out, struct error *e)
+{
+    bool ok = true;
+    for (size_t i = 0; i < count && ok; i++)
+        ok = forget_one(s, ids[i], out, e);
+    return ok && trim_snapshots(s, out, e) && (out->items.len == 0 || words_purge(s, e));
+}
+
+bool sqlite_memory_forget(struct memory *m, const char *const *ids, size_t count,
+                          struct memory_forgotten *out, struct error *e)
+{
+    struct store *s = sqlite_memory_of(m)->store;
+    struct memory_forgotten forgotten = {0};
+    struct error fault = {0};
+    bool began;
+    bool ok = store_enter(s, &began, &fault) &&
+              leave_for_good(m, began, forget_all(s, ids, count, &forgotten, &fault), &fault);
+    if (ok && out) {
+        *out = forgotten;
+        return true;
+    }
+    memory_forgotten_release(&forgotten);
+    if (out)
+        *out = (struct memory_forgotten){0};
+    if (!ok && e)
+        *e = fault;
+    return ok;
+}
+
+/* ---- restore ---- */
+
+static bool session_is_there(struct store *s, const struct memory_row *row, struct error *e)
+{
+    struct query q;
+    if (!query_begin(&q, s, session_is_sql, e))
+        return false;
+    query_int(&q, memory_key_session(row->key));
+    query_text(&q, row->entry.session_id);
+    enum query_result result = query_step(&q, e);
+    query_end(&q);
+    return result == QUERY_ROW ||
+           (result == QUERY_DONE &&
+            err_set(e, ERR_MEMORY_NOT_FOUND,
+                    "session %.60s was deleted meanwhile; its entries cannot come back",
+                    row->entry.session_id));
+}
+
+/* What a compaction brought may have come again under another id: undone, and compacted anew. */
+static bool is_back(struct store *s, const struct memory_row *row, bool *back, struct error *e)
+{
+    return sqlite_is_known(s, &row->entry, back, e) &&
+           (*back || row->compaction == 0 || sqlite_source_is_known(s, &row->entry, back, e));
+}
+
+static bool restore_one(struct store *s, const struct memory_row *row, struct error *e)
+{
+    bool known;
+    return session_is_there(s, row, e) && is_back(s, row, &known, e) &&
+           (known || sqlite_row_add(s, row, e)) && sqlite_unflag(s, row, e);
+}
+
+static bool restore_all(struct store *s, const struct memory_forgotten *f, struct error *e)
+{
+    bool ok = true;
+    for (size_t i = 0; i < f->items.len && ok; i++) {
+        const struct forgotten_entry *item = &f->items.items[i];
+        const struct memory_row row = {item->key, item->compaction, item->entry};
+        ok = restore_one(s, &row, e);
+    }
+    return ok;
+}
+
+bool sqlite_memory_restore(struct memory *m, const struct memory_forgotten *f, struct error *e)
+{
+    struct store *s = sqlite_memory_of(m)->store;
+    bool began;
+    return store_enter(s, &began, e) && store_leave(s, began, restore_all(s, f, e), e);
+}
+
+/* ---- a whole session ---- */
+
+static bool run_for(struct store *s, const char *sql, int64_t number, struct error *e)
+{
+    struct query q;
+    if (!query_begin(&q, s, sql, e))
+        return false;
+    query_int(&q, number);
+    return query_run(&q, e);
+}
+
+static bool remove_entries(struct store *s, int64_t number, struct error *e)
+{
+    struct memory_rows rows = {0};
+    struct query q;
+    if (!query_begin(&q, s, of_session_sql, e))
+        return false;
+    query_int(&q, number);
+    bool ok = sqlite_rows_read(&q, &rows, e) && sqlite_rows_remove(s, &rows, e) &&
+              (rows.items.len == 0 || words_purge(s, e));
+    memory_rows_release(&rows);
+    return ok;
+}
+
+static bool forget_session(struct store *s, const char *session_id, struct error *e)
+{
+    int64_t number;
+    return sqlite_session_number(s, session_id, &number, e) &&
+           (number < 0 || (remove_entries(s, number, e) && run_for(s, drop_flags_sql, number, e) &&
+                           run_for(s, drop_session_sql, number, e)));
+}
+
+bool sqlite_memory_forget_session(struct memory *m, const char *session_id, struct error *e)
+{
+    struct store *s = sqlite_memory_of(m)->store;
+    bool began;
+    return store_enter(s, &began, e) &&
+           leave_for_good(m, began, forget_session(s, session_id, e), e);
+}

@@ -1,0 +1,334 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "memory/content.h"
+#include "memory/sqlite_private.h"
+
+static const char session_sql[] =
+    "SELECT number, next, (SELECT created_ms FROM memory_entry WHERE key < (number << 24) + next"
+    " AND key >= number << 24 ORDER BY key DESC LIMIT 1) FROM memory_session WHERE id = ?";
+static const char new_session_sql[] = "INSERT INTO memory_session (id, next) VALUES (?, 0)";
+static const char next_sql[] = "UPDATE memory_session SET next = ?2 WHERE number = ?1";
+static const char any_sql[] = "SELECT 1 FROM memory_entry LIMIT 1";
+static const char source_sql[] =
+    "SELECT 1 FROM memory_entry WHERE session ="
+    " (SELECT number FROM memory_session WHERE id = ?1) AND seq = ?2";
+static const char brought_sql[] = MEMORY_ROWS
+    "WHERE entry.key BETWEEN ?1 << 24 AND ?1 << 24 | 0xffffff AND compaction = ?2"
+    " AND pinned = 0 AND edited = 0";
+static const char all_sql[] = MEMORY_ROWS "ORDER BY entry.key";
+
+/* ---- the session that they go into ---- */
+
+struct indexing {
+    struct store *store;
+    const char *session_id;
+    int64_t number;  /* -1: the session has none yet */
+    int64_t next;    /* place */
+    int64_t last_ms; /* when the entry before that was said */
+    int64_t compaction;
+    int stored;
+};
+
+static bool find_session(struct indexing *x, struct error *e)
+{
+    struct query q;
+    x->number = -1;
+    x->next = x->last_ms = 0;
+    if (!query_begin(&q, x->store, session_sql, e))
+        return false;
+    query_text(&q, x->session_id);
+    enum query_result result = query_step(&q, e);
+    if (result == QUERY_ROW) {
+        x->number = sqlite3_column_int64(q.handle, 0);
+        x->next = sqlite3_column_int64(q.handle, 1);
+        x->last_ms = sqlite3_column_int64(q.handle, 2);
+    }
+    query_end(&q);
+    return result != QUERY_FAILED;
+}
+
+static bool need_session(struct indexing *x, struct error *e)
+{
+    struct query q;
+    if (x->number >= 0)
+        return true;
+    if (!query_begin(&q, x->store, new_session_sql, e))
+        return false;
+    query_text(&q, x->session_id);
+    if (!query_run(&q, e))
+        return false;
+    x->number = sqlite3_last_insert_rowid(x->store->db);
+    return true;
+}
+
+static bool keep_next(const struct indexing *x, struct error *e)
+{
+    struct query q;
+    if (x->stored == 0)
+        return true;
+    if (!query_begin(&q, x->store, next_sql, e))
+        return false;
+    query_int(&q, x->number);
+    query_int(&q, x->next);
+    return query_run(&q, e);
+}
+
+/* ---- what is there already ---- */
+
+bool sqlite_source_is_known(struct store *s, const struct memory_entry *entry, bool *known,
+                            struct error *e)
+{
+    struct query q;
+    *known = false;
+    if (entry->seq <= 0)
+        return true;
+    if (!query_begin(&q, s, source_sql, e))
+        return false;
+    query_text(&q, entry->session_id);
+    query_int(&q, entry->seq);
+    enum query_result result = query_step(&q, e);
+    *known = result == QUERY_ROW;
+    query_end(&q);
+    return result != QUERY_FAILED;
+}
+
+static bool id_is_known(struct store *s, const struct memory_entry *entry, bool *known,
+                        struct error *e)
+{
+    struct memory_row there;
+    if (!sqlite_row_of(s, entry->id, &there, known, e))
+        return false;
+    bool ok = !*known || content_is_again(&there.entry, entry) ||
+              err_set(e, ERR_USAGE, "the id %.60s is that of another entry; give this one another",
+                      entry->id);
+    memory_row_release(&there);
+    return ok;
+}
+
+bool sqlite_is_known(struct store *s, const struct memory_entry *entry, bool *known,
+                     struct error *e)
+{
+    *known = false;
+    /* One that has an id of its own is known by that alone: an import may number the messages of
+     * each talk anew. */
+    return entry->id ? id_is_known(s, entry, known, e) : sqlite_source_is_known(s, entry, known, e);
+}
+
+/* One that stays makes the entry known; one that does not is taken out. */
+static bool meet_copy(struct store *s, int64_t key, const struct memory_entry *entry, bool *known,
+                      struct error *e)
+{
+    struct memory_row there;
+    bool found;
+    if (!sqlite_row_at(s, key, &there, &found, e))
+        return false;
+    *known = found && content_stays(&there.entry, entry);
+    bool ok = !found || *known || sqlite_row_remove(s, &there, e);
+    memory_row_release(&there);
+    return ok;
+}
+
+static bool meet_copies(struct indexing *x, const struct memory_entry *entry, bool *known,
+                        struct error *e)
+{
+    struct memory_keys keys;
+    struct scope_sessions here = {0};
+    *known = false;
+    if (x->number < 0)
+        return true;
+    vec_push(&here.numbers, x->number);
+    bool ok = sqlite_equal_texts(x->store, entry->content, &here, &keys, e);
+    for (size_t i = 0; ok && !*known && i < keys.items.len; i++)
+        ok = meet_copy(x->store, keys.items.items[i], entry, known, e);
+    vec_release(&keys.items);
+    vec_release(&here.numbers);
+    return ok;
+}
+
+/* ---- putting in ---- */
+
+static bool make_id(struct store *s, char **id, struct error *e)
+{
+    bool taken = true;
+    while (taken) {
+        struct memory_row there;
+        free(*id);
+        *id = memory_id_new();
+        if (!sqlite_row_of(s, *id, &there, &taken, e))
+            return false;
+        memory_row_release(&there);
+    }
+    return true;
+}
+
+static bool put(struct indexing *x, struct memory_entry *entry, char **id, struct error *e)
+{
+    if (!need_session(x, e))
+        return false;
+    x->next = memory_place_for(x->next, x->last_ms, entry->created_ms);
+    if (x->next >= (int64_t)1 << MEMORY_PLACE_BITS)
+        return err_set(e, ERR_SESSION_STORE_ERROR,
+                       "memory has no more room for session %.60s, which has had %lld entries; "
+                       "go on in a new one",
+                       x->session_id, (long long)x->next);
+    if (!*id && !make_id(x->store, id, e))
+        return false;
+    entry->id = *id;
+    const struct memory_row row = {memory_key(x->number, x->next), x->compaction, *entry};
+    x->next++;
+    x->last_ms = entry->created_ms;
+    x->stored++;
+    return sqlite_row_add(x->store, &row, e);
+}
+
+/* `entry` is as it is to be kept; its id, NULL or not, is in `id`. */
+static bool put_unless_known(struct indexing *x, struct memory_entry *entry, char **id,
+                             struct error *e)
+{
+    bool known;
+    return sqlite_is_known(x->store, entry, &known, e) &&
+           (known || (meet_copies(x, entry, &known, e) && (known || put(x, entry, id, e))));
+}
+
+static bool index_one(struct indexing *x, struct memory_entry *given, struct error *e)
+{
+    struct memory_entry entry = *given; /* owns nothing */
+    entry.session_id = (char *)x->session_id;
+    entry.content = content_clean(given->content);
+    bool ok = !entry.content || put_unless_known(x, &entry, &given->id, e);
+    free(entry.content);
+    return ok;
+}
+
+static bool is_empty(struct store *s, bool *empty, struct error *e)
+{
+    struct query q;
+    if (!query_begin(&q, s, any_sql, e))
+        return false;
+    enum query_result result = query_step(&q, e);
+    *empty = result == QUERY_DONE;
+    query_end(&q);
+    return result != QUERY_FAILED;
+}
+
+/* An index without entries is of the configured language. */
+static bool settle_language(struct sqlite_memory *m, struct error *e)
+{
+    char *language;
+    bool empty = false;
+    if (!words_language(m->store, &language, e))
+        return false;
+    bool same = strcmp(language, m->language) == 0;
+    free(language);
+    return same ||
+           (is_empty(m->store, &empty, e) && (!empty || words_reset(m->store, m->language, e)));
+}
+
+static bool index_all(struct sqlite_memory *m, struct indexing *x, struct memory_entry *entries,
+                      size_t count, struct error *e)
+{
+    bool ok = settle_language(m, e) && find_session(x, e);
+    for (size_t i = 0; i < count && ok; i++)
+        ok = index_one(x, &entries[i], e);
+    return ok && keep_next(x, e);
+}
+
+bool sqlite_memory_index(struct memory *memory, const char *session_id, int64_t compaction,
+                         struct memory_entry *entries, size_t count, int *stored, struct error *e)
+{
+    struct sqlite_memory *m = sqlite_memory_of(memory);
+    struct indexing x = {.store = m->store, .session_id = session_id, .compaction = compaction};
+    bool began;
+    *stored = 0;
+    if (!store_enter(m->store, &began, e) ||
+        !store_leave(m->store, began, index_all(m, &x, entries, count, e), e))
+        return false;
+    *stored = x.stored;
+    return true;
+}
+
+/* ---- and back ---- */
+
+static bool withdraw(struct store *s, const char *session_id, int64_t compaction, struct error *e)
+{
+    struct memory_rows rows = {0};
+    struct query q;
+    int64_t number;
+    if (!sqlite_session_number(s, session_id, &number, e))
+        return false;
+    if (number < 0)
+        return true;
+    if (!query_begin(&q, s, brought_sql, e))
+        return false;
+    query_int(&q, number);
+    query_int(&q, compaction);
+    bool ok = sqlite_rows_read(&q, &rows, e) && sqlite_rows_remove(s, &rows, e);
+    memory_rows_release(&rows);
+    return ok;
+}
+
+bool sqlite_memory_withdraw(struct memory *memory, const char *session_id, int64_t compaction,
+                            struct error *e)
+{
+    struct store *s = sqlite_memory_of(memory)->store;
+    bool began;
+    return store_enter(s, &began, e) &&
+           store_leave(s, began, withdraw(s, session_id, compaction, e), e);
+}
+
+/* ---- the index anew ---- */
+
+struct reindexing {
+    struct store *store;
+    int64_t done, of;
+    bool (*progress)(void *context, int64_t done, int64_t of);
+    void *context;
+};
+
+static bool tell(const struct reindexing *r, struct error *e)
+{
+    enum { STEP = 256 };
+    return !r->progress || (r->done % STEP != 0 && r->done != r->of) ||
+           r->progress(r->context, r->done, r->of) ||
+           err_set(e, ERR_INTERRUPTED, "the index was not made anew; it is as before");
+}
+
+static bool add_row(struct reindexing *r, const struct query *q, struct error *e)
+{
+    struct memory_row row = sqlite_row_read(q);
+    bool ok = words_add(r->store, row.key, &row.entry, e);
+    memory_row_release(&row);
+    r->done++;
+    return ok && tell(r, e);
+}
+
+static bool add_rows(struct reindexing *r, struct error *e)
+{
+    struct query q;
+    enum query_result result = QUERY_DONE;
+    if (!query_begin(&q, r->store, all_sql, e))
+        return false;
+    bool ok = true;
+    while (ok && (result = query_step(&q, e)) == QUERY_ROW)
+        ok = add_row(r, &q, e);
+    query_end(&q);
+    return ok && result != QUERY_FAILED;
+}
+
+/* In one transaction: others find in the old index until it is whole. */
+bool sqlite_memory_reindex(struct memory *memory, const char *language,
+                           bool (*progress)(void *context, int64_t done, int64_t of), void *context,
+                           struct error *e)
+{
+    struct sqlite_memory *m = sqlite_memory_of(memory);
+    const struct memory_scope all = {.kind = MEMORY_SCOPE_ALL};
+    struct reindexing r = {.store = m->store, .progress = progress, .context = context};
+    bool began;
+    if (!store_enter(m->store, &began, e))
+        return false;
+    bool ok = sqlite_memory_count(memory, &all, &r.of, e) &&
+              words_reset(m->store, language ? language : m->language, e) && add_rows(&r, e);
+    return store_leave(m->store, began, ok, e);
+}

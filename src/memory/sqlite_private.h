@@ -1,0 +1,120 @@
+/* What the parts of the sqlite store share: sqlite_store.c (the table of functions, and reading),
+ * sqlite_row.c (rows), sqlite_scope.c (sessions), sqlite_index.c (putting in), sqlite_forget.c
+ * (taking out), sqlite_search.c. */
+#ifndef MEMORY_SQLITE_PRIVATE_H
+#define MEMORY_SQLITE_PRIVATE_H
+
+#include "memory/sqlite_store.h"
+#include "memory/words.h"
+#include "store/sql.h"
+
+struct sqlite_memory {
+    struct memory memory;
+    struct store *store; /* borrowed */
+    char *language;      /* configured; never NULL */
+    struct vectors *vectors;
+};
+static inline struct sqlite_memory *sqlite_memory_of(struct memory *m)
+{
+    return (struct sqlite_memory *)m;
+}
+
+/* An entry with its place. */
+struct memory_row {
+    int64_t key;
+    int64_t compaction; /* 0: an import */
+    struct memory_entry entry;
+};
+struct memory_rows {
+    VEC(struct memory_row) items;
+};
+void memory_row_release(struct memory_row *row);
+void memory_rows_release(struct memory_rows *rows);
+
+/* ---- sqlite_row.c ---- */
+
+/* A statement's columns and tables, and a row of its. */
+#define MEMORY_ROWS                                                                                \
+    "SELECT entry.key, entry.id, id_number, memory_session.id, turn, seq, role, speaker,"          \
+    " created_ms, pinned, edited, compaction, content FROM memory_entry AS entry"                  \
+    " CROSS JOIN memory_session ON memory_session.number = entry.session "
+struct memory_row sqlite_row_read(const struct query *q);
+/* What is left of them, to the end; the query ends. */
+bool sqlite_rows_read(struct query *q, struct memory_rows *out, struct error *e);
+
+/* *found is false where there is none, which is no error; `out` is then empty. */
+bool sqlite_row_at(struct store *s, int64_t key, struct memory_row *out, bool *found,
+                   struct error *e);
+bool sqlite_row_of(struct store *s, const char *id, struct memory_row *out, bool *found,
+                   struct error *e);
+/* MEMORY_NOT_FOUND where there is none. */
+bool sqlite_row_need(struct store *s, const char *id, struct memory_row *out, struct error *e);
+/* Keys of entries in scope whose normalised text (content.h) is that of `text`, ascending; the
+ * caller releases. */
+struct memory_keys {
+    VEC(int64_t) items;
+};
+bool sqlite_equal_texts(struct store *s, const char *text, const struct scope_sessions *scope,
+                        struct memory_keys *out, struct error *e);
+/* The row and its words. */
+bool sqlite_row_add(struct store *s, const struct memory_row *row, struct error *e);
+/* The row, its words and vectors. */
+bool sqlite_row_remove(struct store *s, const struct memory_row *row, struct error *e);
+bool sqlite_rows_remove(struct store *s, const struct memory_rows *rows, struct error *e);
+/* Other content in the same place, as edited by the user; its vectors go. */
+bool sqlite_row_edit(struct store *s, const struct memory_row *row, const char *content,
+                     struct error *e);
+
+/* ---- sqlite_scope.c ---- */
+
+/* Of one session; -1: it has none. */
+bool sqlite_session_number(struct store *s, const char *session_id, int64_t *number,
+                           struct error *e);
+/* What a scope means as numbers of sessions; the caller releases out->numbers. */
+bool sqlite_scope(struct store *s, const struct memory_scope *scope, struct scope_sessions *out,
+                  struct error *e);
+
+bool sqlite_memory_list(struct memory *m, const struct memory_scope *scope, int64_t after,
+                        int limit, struct memory_entries *out, struct error *e);
+bool sqlite_memory_count(struct memory *m, const struct memory_scope *scope, int64_t *out,
+                         struct error *e);
+
+/* ---- sqlite_index.c ---- */
+
+/* Whether this very entry is there, by its id, where it has none by its session and event. USAGE
+ * where its id is that of another one. */
+bool sqlite_is_known(struct store *s, const struct memory_entry *entry, bool *known,
+                     struct error *e);
+bool sqlite_source_is_known(struct store *s, const struct memory_entry *entry, bool *known,
+                            struct error *e);
+bool sqlite_memory_index(struct memory *m, const char *session_id, int64_t compaction,
+                         struct memory_entry *entries, size_t count, int *stored, struct error *e);
+bool sqlite_memory_withdraw(struct memory *m, const char *session_id, int64_t compaction,
+                            struct error *e);
+bool sqlite_memory_reindex(struct memory *m, const char *language,
+                           bool (*progress)(void *context, int64_t done, int64_t of), void *context,
+                           struct error *e);
+
+/* ---- sqlite_forget.c ---- */
+
+bool sqlite_memory_edit(struct memory *m, const char *id, const char *content, struct error *e);
+bool sqlite_memory_forget(struct memory *m, const char *const *ids, size_t count,
+                          struct memory_forgotten *out, struct error *e);
+bool sqlite_memory_restore(struct memory *m, const struct memory_forgotten *f, struct error *e);
+bool sqlite_memory_forget_session(struct memory *m, const char *session_id, struct error *e);
+
+/* ---- sqlite_quoted.c ---- */
+
+/* Flags the session's summaries that quote the entry, and adds them to `out` (NULL: no matter). */
+bool sqlite_flag_quoting(struct store *s, const struct memory_row *row,
+                         struct memory_forgotten *out, struct error *e);
+bool sqlite_unflag(struct store *s, const struct memory_row *row, struct error *e);
+bool sqlite_memory_flagged(struct memory *m, const char *session_id, int64_t completed_seq,
+                           bool *out, struct error *e);
+
+/* ---- sqlite_search.c ---- */
+
+bool sqlite_memory_search(struct memory *m, const struct memory_query *query,
+                          struct memory_hits *out, struct error *e);
+
+#endif

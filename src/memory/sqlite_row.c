@@ -1,0 +1,227 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "memory/content.h"
+#include "memory/sqlite_private.h"
+
+static const char at_sql[] = MEMORY_ROWS "WHERE entry.key = ?";
+static const char of_sql[] = MEMORY_ROWS "WHERE entry.id = ?";
+static const char equal_sql[] =
+    "SELECT key, content FROM memory_entry WHERE digest = ? ORDER BY key";
+static const char add_sql[] =
+    "INSERT INTO memory_entry (key, id, id_number, session, turn, seq, role, speaker, created_ms,"
+    " pinned, edited, compaction, digest, content)"
+    " VALUES (?1, ?2, ?3, ?1 >> 24, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)";
+static const char edit_sql[] =
+    "UPDATE memory_entry SET edited = 1, digest = ?2, content = ?3 WHERE key = ?1";
+static const char remove_sql[] = "DELETE FROM memory_entry WHERE key = ?";
+static const char remove_vectors_sql[] = "DELETE FROM memory_vector WHERE key = ?";
+static const char remove_floats_sql[] = "DELETE FROM memory_floats WHERE key = ?";
+
+enum {
+    AT_key,
+    AT_id,
+    AT_id_number,
+    AT_session,
+    AT_turn,
+    AT_seq,
+    AT_role,
+    AT_speaker,
+    AT_created,
+    AT_pinned,
+    AT_edited,
+    AT_compaction,
+    AT_content
+};
+
+void memory_row_release(struct memory_row *row)
+{
+    memory_entry_release(&row->entry);
+}
+
+void memory_rows_release(struct memory_rows *rows)
+{
+    for (size_t i = 0; i < rows->items.len; i++)
+        memory_row_release(&rows->items.items[i]);
+    vec_release(&rows->items);
+}
+
+/* ---- reading ---- */
+
+static enum role role_of(const char *name)
+{
+    static const enum role roles[] = {ROLE_ASSISTANT, ROLE_TOOL};
+    for (size_t i = 0; name && i < sizeof roles / sizeof *roles; i++)
+        if (strcmp(role_name(roles[i]), name) == 0)
+            return roles[i];
+    return ROLE_USER;
+}
+
+struct memory_row sqlite_row_read(const struct query *q)
+{
+    return (struct memory_row){
+        .key = sqlite3_column_int64(q->handle, AT_key),
+        .compaction = sqlite3_column_int64(q->handle, AT_compaction),
+        .entry = {
+            .id = query_column_text(q, AT_id),
+            .id_is_number = sqlite3_column_int(q->handle, AT_id_number),
+            .session_id = query_column_text(q, AT_session),
+            .turn = sqlite3_column_int64(q->handle, AT_turn),
+            .seq = sqlite3_column_int64(q->handle, AT_seq),
+            .role = role_of((const char *)sqlite3_column_text(q->handle, AT_role)),
+            .speaker = query_column_text(q, AT_speaker),
+            .created_ms = sqlite3_column_int64(q->handle, AT_created),
+            .pinned = sqlite3_column_int(q->handle, AT_pinned),
+            .edited = sqlite3_column_int(q->handle, AT_edited),
+            .content = query_column_text(q, AT_content),
+        }};
+}
+
+bool sqlite_rows_read(struct query *q, struct memory_rows *out, struct error *e)
+{
+    enum query_result result;
+    while ((result = query_step(q, e)) == QUERY_ROW)
+        vec_push(&out->items, sqlite_row_read(q));
+    query_end(q);
+    if (result == QUERY_FAILED)
+        memory_rows_release(out);
+    return result == QUERY_DONE;
+}
+
+static bool read_one(struct query *q, struct memory_row *out, bool *found, struct error *e)
+{
+    enum query_result result = query_step(q, e);
+    *found = result == QUERY_ROW;
+    if (*found)
+        *out = sqlite_row_read(q);
+    query_end(q);
+    return result != QUERY_FAILED;
+}
+
+bool sqlite_row_at(struct store *s, int64_t key, struct memory_row *out, bool *found,
+                   struct error *e)
+{
+    struct query q;
+    *out = (struct memory_row){0};
+    if (!query_begin(&q, s, at_sql, e))
+        return false;
+    query_int(&q, key);
+    return read_one(&q, out, found, e);
+}
+
+bool sqlite_row_of(struct store *s, const char *id, struct memory_row *out, bool *found,
+                   struct error *e)
+{
+    struct query q;
+    *out = (struct memory_row){0};
+    if (!query_begin(&q, s, of_sql, e))
+        return false;
+    query_text(&q, id);
+    return read_one(&q, out, found, e);
+}
+
+bool sqlite_row_need(struct store *s, const char *id, struct memory_row *out, struct error *e)
+{
+    bool found;
+    return sqlite_row_of(s, id, out, &found, e) &&
+           (found || err_set(e, ERR_MEMORY_NOT_FOUND,
+                             "there is no entry %.60s in memory; it may have been deleted", id));
+}
+
+bool sqlite_equal_texts(struct store *s, const char *text, const struct scope_sessions *scope,
+                        struct memory_keys *out, struct error *e)
+{
+    struct query q;
+    enum query_result result;
+    *out = (struct memory_keys){0};
+    if (!query_begin(&q, s, equal_sql, e))
+        return false;
+    query_int(&q, content_digest(text));
+    while ((result = query_step(&q, e)) == QUERY_ROW) {
+        int64_t key = sqlite3_column_int64(q.handle, 0);
+        const char *there = (const char *)sqlite3_column_text(q.handle, 1);
+        if (scope_has(scope, memory_key_session(key)) && content_equal(there, text))
+            vec_push(&out->items, key);
+    }
+    query_end(&q);
+    if (result == QUERY_FAILED)
+        vec_release(&out->items);
+    return result == QUERY_DONE;
+}
+
+/* ---- writing ---- */
+
+static bool insert(struct store *s, const struct memory_row *row, struct error *e)
+{
+    struct query q;
+    const struct memory_entry *entry = &row->entry;
+    if (!query_begin(&q, s, add_sql, e))
+        return false;
+    query_int(&q, row->key);
+    query_text(&q, entry->id);
+    query_int(&q, entry->id_is_number);
+    query_int(&q, entry->turn);
+    query_known(&q, entry->seq > 0 ? entry->seq : -1);
+    query_text(&q, role_name(entry->role));
+    query_text(&q, entry->speaker);
+    query_int(&q, entry->created_ms);
+    query_int(&q, entry->pinned);
+    query_int(&q, entry->edited);
+    query_known(&q, row->compaction > 0 ? row->compaction : -1);
+    query_int(&q, content_digest(entry->content));
+    query_text(&q, entry->content);
+    return query_run(&q, e);
+}
+
+static bool run_for(struct store *s, const char *sql, int64_t key, struct error *e)
+{
+    struct query q;
+    if (!query_begin(&q, s, sql, e))
+        return false;
+    query_int(&q, key);
+    return query_run(&q, e);
+}
+
+static bool remove_vectors(struct store *s, int64_t key, struct error *e)
+{
+    return run_for(s, remove_vectors_sql, key, e) && run_for(s, remove_floats_sql, key, e);
+}
+
+bool sqlite_row_add(struct store *s, const struct memory_row *row, struct error *e)
+{
+    return insert(s, row, e) && words_add(s, row->key, &row->entry, e);
+}
+
+bool sqlite_row_remove(struct store *s, const struct memory_row *row, struct error *e)
+{
+    return words_remove(s, row->key, &row->entry, e) && remove_vectors(s, row->key, e) &&
+           run_for(s, remove_sql, row->key, e);
+}
+
+bool sqlite_rows_remove(struct store *s, const struct memory_rows *rows, struct error *e)
+{
+    bool ok = true;
+    for (size_t i = 0; i < rows->items.len && ok; i++)
+        ok = sqlite_row_remove(s, &rows->items.items[i], e);
+    return ok;
+}
+
+static bool replace_content(struct store *s, int64_t key, const char *content, struct error *e)
+{
+    struct query q;
+    if (!query_begin(&q, s, edit_sql, e))
+        return false;
+    query_int(&q, key);
+    query_int(&q, content_digest(content));
+    query_text(&q, content);
+    return query_run(&q, e);
+}
+
+bool sqlite_row_edit(struct store *s, const struct memory_row *row, const char *content,
+                     struct error *e)
+{
+    struct memory_entry edited = row->entry;
+    edited.content = (char *)content;
+    return words_remove(s, row->key, &row->entry, e) && remove_vectors(s, row->key, e) &&
+           replace_content(s, row->key, content, e) && words_add(s, row->key, &edited, e);
+}

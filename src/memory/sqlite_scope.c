@@ -1,0 +1,142 @@
+#include "base/buf.h"
+#include "memory/sqlite_private.h"
+
+static const char number_sql[] = "SELECT number FROM memory_session WHERE id = ?";
+static const char project_sql[] =
+    "SELECT number FROM session JOIN memory_session ON memory_session.id = session.id"
+    " WHERE directory = ? ORDER BY number";
+/* UNION and not UNION ALL: a ring of parents ends. */
+static const char lineage_sql[] =
+    "WITH RECURSIVE line (id) AS (SELECT ? UNION SELECT parent FROM line JOIN session"
+    " ON session.id = line.id WHERE parent IS NOT NULL)"
+    " SELECT number FROM line JOIN memory_session ON memory_session.id = line.id ORDER BY number";
+
+#define NEWEST_FIRST " ORDER BY created_ms DESC, entry.key DESC LIMIT ?1 OFFSET ?2"
+static const char list_all_sql[] = MEMORY_ROWS NEWEST_FIRST;
+static const char list_sql[] =
+    MEMORY_ROWS "WHERE entry.key >> 24 IN (SELECT value FROM json_each(?3))" NEWEST_FIRST;
+static const char count_all_sql[] = "SELECT count(*) FROM memory_entry";
+static const char count_sql[] =
+    "SELECT ifnull(sum((SELECT count(*) FROM memory_entry"
+    " WHERE key BETWEEN value << 24 AND value << 24 | 0xffffff)), 0) FROM json_each(?)";
+
+bool sqlite_session_number(struct store *s, const char *session_id, int64_t *number,
+                           struct error *e)
+{
+    struct query q;
+    *number = -1;
+    if (!query_begin(&q, s, number_sql, e))
+        return false;
+    query_text(&q, session_id);
+    enum query_result result = query_step(&q, e);
+    if (result == QUERY_ROW)
+        *number = sqlite3_column_int64(q.handle, 0);
+    query_end(&q);
+    return result != QUERY_FAILED;
+}
+
+static bool read_numbers(struct store *s, const char *sql, const char *of,
+                         struct scope_sessions *out, struct error *e)
+{
+    struct query q;
+    enum query_result result;
+    if (!query_begin(&q, s, sql, e))
+        return false;
+    query_text(&q, of);
+    while ((result = query_step(&q, e)) == QUERY_ROW)
+        vec_push(&out->numbers, sqlite3_column_int64(q.handle, 0));
+    query_end(&q);
+    if (result == QUERY_FAILED)
+        vec_release(&out->numbers);
+    return result == QUERY_DONE;
+}
+
+bool sqlite_scope(struct store *s, const struct memory_scope *scope, struct scope_sessions *out,
+                  struct error *e)
+{
+    *out = (struct scope_sessions){.all = scope->kind == MEMORY_SCOPE_ALL};
+    switch (scope->kind) {
+    case MEMORY_SCOPE_ALL:
+        break;
+    case MEMORY_SCOPE_PROJECT:
+        return read_numbers(s, project_sql, scope->directory, out, e);
+    case MEMORY_SCOPE_SESSION:
+        return read_numbers(s, lineage_sql, scope->session_id, out, e);
+    }
+    return true;
+}
+
+/* ---- what is in it ---- */
+
+static struct buf as_json(const struct scope_sessions *scope)
+{
+    struct buf out = BUF_INIT;
+    buf_addch(&out, '[');
+    for (size_t i = 0; i < scope->numbers.len; i++)
+        buf_addf(&out, "%s%lld", i > 0 ? "," : "", (long long)scope->numbers.items[i]);
+    buf_addch(&out, ']');
+    return out;
+}
+
+static bool list(struct store *s, const char *numbers, int64_t after, int limit,
+                 struct memory_entries *out, struct error *e)
+{
+    struct query q;
+    enum query_result result;
+    if (!query_begin(&q, s, numbers ? list_sql : list_all_sql, e))
+        return false;
+    query_int(&q, limit);
+    query_int(&q, after);
+    if (numbers)
+        query_text(&q, numbers);
+    while ((result = query_step(&q, e)) == QUERY_ROW)
+        vec_push(&out->items, sqlite_row_read(&q).entry);
+    query_end(&q);
+    if (result == QUERY_FAILED)
+        memory_entries_release(out);
+    return result == QUERY_DONE;
+}
+
+static bool count(struct store *s, const char *numbers, int64_t *out, struct error *e)
+{
+    struct query q;
+    if (!query_begin(&q, s, numbers ? count_sql : count_all_sql, e))
+        return false;
+    if (numbers)
+        query_text(&q, numbers);
+    enum query_result result = query_step(&q, e);
+    if (result == QUERY_ROW)
+        *out = sqlite3_column_int64(q.handle, 0);
+    query_end(&q);
+    return result != QUERY_FAILED;
+}
+
+bool sqlite_memory_list(struct memory *m, const struct memory_scope *scope, int64_t after,
+                        int limit, struct memory_entries *out, struct error *e)
+{
+    struct store *s = sqlite_memory_of(m)->store;
+    struct scope_sessions sessions;
+    *out = (struct memory_entries){0};
+    if (!sqlite_scope(s, scope, &sessions, e))
+        return false;
+    struct buf numbers = as_json(&sessions);
+    bool ok = list(s, sessions.all ? NULL : numbers.data, after, limit, out, e);
+    buf_release(&numbers);
+    vec_release(&sessions.numbers);
+    return ok;
+}
+
+bool sqlite_memory_count(struct memory *m, const struct memory_scope *scope, int64_t *out,
+                         struct error *e)
+{
+    struct store *s = sqlite_memory_of(m)->store;
+    struct scope_sessions sessions;
+    *out = 0;
+    if (!sqlite_scope(s, scope, &sessions, e))
+        return false;
+    struct buf numbers = as_json(&sessions);
+    bool ok = count(s, sessions.all ? NULL : numbers.data, out, e);
+    buf_release(&numbers);
+    vec_release(&sessions.numbers);
+    return ok;
+}

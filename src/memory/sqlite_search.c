@@ -1,0 +1,199 @@
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "memory/blend.h"
+#include "memory/sqlite_private.h"
+#include "memory/vectors.h"
+
+/* SPARE: how many more than asked for are looked at because some may be left out. */
+enum { SPARE = 64, BLENDED = 200 };
+
+struct search {
+    struct sqlite_memory *memory;
+    const struct memory_query *query;
+    struct scope_sessions scope;
+    struct candidates found;
+    struct memory_hits *out;
+};
+
+/* ---- candidates ---- */
+
+static size_t wanted(const struct search *x)
+{
+    return (size_t)x->query->limit + (x->query->min_score > 0 ? SPARE : 0);
+}
+
+static bool by_words(struct search *x, size_t limit, struct candidates *out, struct error *e)
+{
+    return words_search(x->memory->store, x->query, &x->scope, limit, out, e);
+}
+
+static bool by_vectors(struct search *x, size_t limit, struct candidates *out, struct error *e)
+{
+    if (!vectors_search(x->memory->vectors, x->memory->store, x->query->vector, &x->scope, limit,
+                        out, e))
+        return false;
+    for (size_t i = 0; i < out->items.len; i++)
+        out->items.items[i].why.has_vector = true;
+    return true;
+}
+
+static bool by_both(struct search *x, struct error *e)
+{
+    struct candidates words = {0}, vectors = {0};
+    size_t limit = wanted(x) > BLENDED ? wanted(x) : BLENDED;
+    bool ok = by_words(x, limit, &words, e) && by_vectors(x, limit, &vectors, e);
+    if (ok)
+        blend(&x->query->rank, &words, &vectors, &x->found);
+    vec_release(&words.items);
+    vec_release(&vectors.items);
+    return ok;
+}
+
+static bool find_candidates(struct search *x, struct error *e)
+{
+    bool has_vector = x->query->vector && x->memory->vectors;
+    if (!has_vector || x->query->ranking == MEMORY_WORDS)
+        return by_words(x, wanted(x), &x->found, e);
+    if (x->query->ranking == MEMORY_VECTORS)
+        return by_vectors(x, wanted(x), &x->found, e);
+    return by_both(x, e);
+}
+
+/* An entry that has the same text as the question comes first, whatever its words are. */
+static void put_exact(struct search *x, int64_t key)
+{
+    struct candidates *c = &x->found;
+    struct candidate exact = {.key = key};
+    for (size_t i = 0; i < c->items.len; i++)
+        if (c->items.items[i].key == key) {
+            exact = c->items.items[i];
+            vec_remove(&c->items, i, 1);
+            break;
+        }
+    exact.score = 1;
+    exact.why.exact = true;
+    vec_insert(&c->items, 0, exact);
+}
+
+static bool find_exact(struct search *x, struct error *e)
+{
+    struct memory_keys keys;
+    if (!sqlite_equal_texts(x->memory->store, x->query->text, &x->scope, &keys, e))
+        return false;
+    size_t first = keys.items.len > wanted(x) ? keys.items.len - wanted(x) : 0;
+    for (size_t i = first; i < keys.items.len; i++)
+        put_exact(x, keys.items.items[i]);
+    vec_release(&keys.items);
+    return true;
+}
+
+static void drop_worse(struct candidates *c, double min_score)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < c->items.len; i++)
+        if (c->items.items[i].score >= min_score)
+            c->items.items[kept++] = c->items.items[i];
+    c->items.len = kept;
+}
+
+/* Those behind the last that is wanted are left only where they are as good. */
+static void drop_surplus(struct candidates *c, size_t limit)
+{
+    while (c->items.len > limit) {
+        const struct candidate *last = &c->items.items[limit - 1], *tail = &vec_last(&c->items);
+        if (last->why.exact == tail->why.exact && fabs(last->rank - tail->rank) <= RANK_SAME)
+            return;
+        c->items.len--;
+    }
+}
+
+/* ---- hits ---- */
+
+static bool load_one(struct search *x, const struct candidate *c, struct error *e)
+{
+    struct memory_row row;
+    bool found;
+    if (!sqlite_row_at(x->memory->store, c->key, &row, &found, e))
+        return false;
+    if (!found)
+        return true;
+    struct memory_hit hit = {.entry = row.entry, .score = c->score, .rank = c->rank, .why = c->why};
+    vec_push(&x->out->items, hit);
+    return true;
+}
+
+/* The more it is to be preferred, the less. */
+static int compare_hits(const void *a, const void *b)
+{
+    const struct memory_hit *x = a, *y = b;
+    if (x->why.exact != y->why.exact)
+        return x->why.exact ? -1 : 1;
+    if (x->rank != y->rank)
+        return x->rank > y->rank ? -1 : 1;
+    if (x->entry.pinned != y->entry.pinned)
+        return x->entry.pinned ? -1 : 1;
+    if (x->entry.created_ms != y->entry.created_ms)
+        return x->entry.created_ms > y->entry.created_ms ? -1 : 1;
+    return strcmp(x->entry.id, y->entry.id);
+}
+
+/* Ranks that differ only by the order of additions are made equal, so that ties are seen. */
+static void even_ranks(struct memory_hits *hits)
+{
+    for (size_t i = 1; i < hits->items.len; i++) {
+        struct memory_hit *before = &hits->items.items[i - 1], *hit = &hits->items.items[i];
+        if (before->why.exact == hit->why.exact && fabs(before->rank - hit->rank) <= RANK_SAME)
+            hit->rank = before->rank;
+    }
+}
+
+static void cut(struct memory_hits *hits, size_t limit)
+{
+    while (hits->items.len > limit) {
+        memory_hit_release(&vec_last(&hits->items));
+        hits->items.len--;
+    }
+}
+
+static bool load_hits(struct search *x, struct error *e)
+{
+    for (size_t i = 0; i < x->found.items.len; i++)
+        if (!load_one(x, &x->found.items.items[i], e))
+            return false;
+    even_ranks(x->out);
+    if (x->out->items.len > 1)
+        qsort(x->out->items.items, x->out->items.len, sizeof *x->out->items.items, compare_hits);
+    cut(x->out, (size_t)x->query->limit);
+    return words_explain(x->memory->store, x->query, x->out, e);
+}
+
+static bool run(struct search *x, struct error *e)
+{
+    if (!sqlite_scope(x->memory->store, &x->query->scope, &x->scope, e) || !find_candidates(x, e) ||
+        !find_exact(x, e))
+        return false;
+    drop_worse(&x->found, x->query->min_score);
+    drop_surplus(&x->found, (size_t)x->query->limit);
+    return load_hits(x, e);
+}
+
+bool sqlite_memory_search(struct memory *m, const struct memory_query *query,
+                          struct memory_hits *out, struct error *e)
+{
+    struct search x = {.memory = sqlite_memory_of(m), .query = query, .out = out};
+    bool began;
+    *out = (struct memory_hits){0};
+    if (query->limit < 1)
+        return true;
+    bool ok = store_step_begin(x.memory->store, &began, e);
+    if (ok)
+        ok = store_step_end(x.memory->store, began, run(&x, e), e);
+    vec_release(&x.scope.numbers);
+    vec_release(&x.found.items);
+    if (!ok)
+        memory_hits_release(out);
+    return ok;
+}

@@ -1,0 +1,174 @@
+#include "memory/sqlite_store.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "memory/sqlite_private.h"
+
+static const char each_sql[] = MEMORY_ROWS "ORDER BY entry.key";
+static const char pin_sql[] = "UPDATE memory_entry SET pinned = ?2 WHERE id = ?1";
+/* No character is greater than the last of Unicode. */
+static const char ids_sql[] =
+    "SELECT id FROM memory_entry WHERE id >= ?1 AND id < ?1 ||"
+    " char(0x10ffff) ORDER BY id LIMIT ?2";
+static const char counts_sql[] =
+    "SELECT count(*), ifnull(sum(pinned), 0), ifnull(sum(length(CAST(content AS BLOB)) + 100), 0),"
+    " (SELECT count(*) FROM memory_session WHERE EXISTS (SELECT 1 FROM memory_entry"
+    "  WHERE key BETWEEN number << 24 AND number << 24 | 0xffffff)),"
+    " (SELECT count(*) FROM (SELECT DISTINCT session, compaction FROM memory_flag))"
+    " FROM memory_entry";
+static const char bytes_sql[] =
+    "SELECT (SELECT ifnull(sum(length(block)), 0) FROM memory_words_data)"
+    " + (SELECT ifnull(sum(length(bytes)), 0) FROM memory_vector)"
+    " + (SELECT ifnull(sum(length(floats)), 0) FROM memory_floats)";
+
+static void sqlite_close(struct memory *memory)
+{
+    struct sqlite_memory *m = sqlite_memory_of(memory);
+    free(m->language);
+    free(m);
+}
+
+static bool sqlite_get(struct memory *m, const char *id, struct memory_entry *out, struct error *e)
+{
+    struct memory_row row;
+    bool ok = sqlite_row_need(sqlite_memory_of(m)->store, id, &row, e);
+    *out = row.entry;
+    return ok;
+}
+
+static bool sqlite_ids(struct memory *m, const char *beginning, int limit, struct memory_ids *out,
+                       struct error *e)
+{
+    struct query q;
+    enum query_result result;
+    *out = (struct memory_ids){0};
+    if (!query_begin(&q, sqlite_memory_of(m)->store, ids_sql, e))
+        return false;
+    query_text(&q, beginning);
+    query_int(&q, limit);
+    while ((result = query_step(&q, e)) == QUERY_ROW)
+        vec_push(&out->items, query_column_text(&q, 0));
+    query_end(&q);
+    if (result == QUERY_FAILED)
+        memory_ids_release(out);
+    return result == QUERY_DONE;
+}
+
+static bool sqlite_each(struct memory *m,
+                        bool (*visit)(void *context, const struct memory_entry *entry),
+                        void *context, struct error *e)
+{
+    struct query q;
+    enum query_result result = QUERY_DONE;
+    if (!query_begin(&q, sqlite_memory_of(m)->store, each_sql, e))
+        return false;
+    bool go_on = true;
+    while (go_on && (result = query_step(&q, e)) == QUERY_ROW) {
+        struct memory_row row = sqlite_row_read(&q);
+        go_on = visit(context, &row.entry);
+        memory_row_release(&row);
+    }
+    query_end(&q);
+    return result != QUERY_FAILED;
+}
+
+static bool pin(struct store *s, const char *id, bool pinned, struct error *e)
+{
+    struct query q;
+    if (!query_begin(&q, s, pin_sql, e))
+        return false;
+    query_text(&q, id);
+    query_int(&q, pinned);
+    return query_run(&q, e) &&
+           (sqlite3_changes(s->db) > 0 ||
+            err_set(e, ERR_MEMORY_NOT_FOUND,
+                    "there is no entry %.60s in memory; it may have been deleted", id));
+}
+
+static bool sqlite_pin(struct memory *m, const char *id, bool pinned, struct error *e)
+{
+    struct store *s = sqlite_memory_of(m)->store;
+    bool began;
+    return store_enter(s, &began, e) && store_leave(s, began, pin(s, id, pinned, e), e);
+}
+
+/* ---- stats ---- */
+
+static bool read_counts(struct store *s, struct memory_stats *out, struct error *e)
+{
+    struct query q;
+    if (!query_begin(&q, s, counts_sql, e))
+        return false;
+    enum query_result result = query_step(&q, e);
+    if (result == QUERY_ROW) {
+        out->entries = sqlite3_column_int64(q.handle, 0);
+        out->pinned = sqlite3_column_int64(q.handle, 1);
+        out->bytes = sqlite3_column_int64(q.handle, 2);
+        out->sessions = sqlite3_column_int64(q.handle, 3);
+        out->flagged = sqlite3_column_int64(q.handle, 4);
+    }
+    query_end(&q);
+    return result != QUERY_FAILED;
+}
+
+static bool add_bytes(struct store *s, struct memory_stats *out, struct error *e)
+{
+    struct query q;
+    if (!query_begin(&q, s, bytes_sql, e))
+        return false;
+    enum query_result result = query_step(&q, e);
+    if (result == QUERY_ROW)
+        out->bytes += sqlite3_column_int64(q.handle, 0);
+    query_end(&q);
+    return result != QUERY_FAILED;
+}
+
+static bool sqlite_stats(struct memory *memory, struct memory_stats *out, struct error *e)
+{
+    struct sqlite_memory *m = sqlite_memory_of(memory);
+    bool began;
+    *out = (struct memory_stats){0};
+    if (!store_step_begin(m->store, &began, e))
+        return false;
+    bool ok = read_counts(m->store, out, e) && add_bytes(m->store, out, e) &&
+              words_language(m->store, &out->language, e);
+    ok = store_step_end(m->store, began, ok, e);
+    if (ok)
+        out->language_stale = out->entries > 0 && strcmp(out->language, m->language) != 0;
+    else
+        memory_stats_release(out);
+    return ok;
+}
+
+static const struct memory_store sqlite_store = {
+    .name = "sqlite",
+    .close = sqlite_close,
+    .index = sqlite_memory_index,
+    .withdraw = sqlite_memory_withdraw,
+    .search = sqlite_memory_search,
+    .list = sqlite_memory_list,
+    .count = sqlite_memory_count,
+    .get = sqlite_get,
+    .ids = sqlite_ids,
+    .each = sqlite_each,
+    .edit = sqlite_memory_edit,
+    .pin = sqlite_pin,
+    .forget = sqlite_memory_forget,
+    .restore = sqlite_memory_restore,
+    .forget_session = sqlite_memory_forget_session,
+    .flagged = sqlite_memory_flagged,
+    .stats = sqlite_stats,
+    .reindex = sqlite_memory_reindex,
+};
+
+struct memory *memory_sqlite_new(struct store *s, const char *language, struct vectors *vectors)
+{
+    struct sqlite_memory *m = mem_alloc(sizeof *m);
+    m->memory.store = &sqlite_store;
+    m->store = s;
+    m->language = mem_strdup(language ? language : "english");
+    m->vectors = vectors;
+    return &m->memory;
+}

@@ -1,0 +1,15 @@
+/* Semantic memory in the same SQLite database as the sessions: the store that programs use. */
+#ifndef MEMORY_SQLITE_STORE_H
+#define MEMORY_SQLITE_STORE_H
+
+#include "memory/store.h"
+#include "memory/vectors.h"
+#include "store/store.h"
+
+/* On the caller's connection, which outlives it. Reads nothing: opening costs the same at any size.
+ * `language` (NULL: english) is what an index without entries is made for; one that has some keeps
+ * its own until a reindex. `vectors` (NULL: none) holds what this thread keeps of vectors;
+ * borrowed. */
+struct memory *memory_sqlite_new(struct store *s, const char *language, struct vectors *vectors);
+
+#endif

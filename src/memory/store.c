@@ -1,0 +1,77 @@
+#include "memory/store.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+
+enum { CANDIDATES_SHOWN = 5 };
+
+void memory_close(struct memory *m)
+{
+    if (m)
+        m->store->close(m);
+}
+
+void memory_forgotten_release(struct memory_forgotten *f)
+{
+    for (size_t i = 0; i < f->items.len; i++)
+        memory_entry_release(&f->items.items[i].entry);
+    vec_release(&f->items);
+    for (size_t i = 0; i < f->summaries.len; i++)
+        free(f->summaries.items[i].session_id);
+    vec_release(&f->summaries);
+}
+
+void memory_ids_release(struct memory_ids *ids)
+{
+    for (size_t i = 0; i < ids->items.len; i++)
+        free(ids->items.items[i]);
+    vec_release(&ids->items);
+}
+
+/* ---- what a person calls an entry ---- */
+
+static bool no_such(const char *reference, struct error *e)
+{
+    return err_set(e, ERR_MEMORY_NOT_FOUND,
+                   "there is no entry %.60s in memory; 'tiro memory list' shows them", reference);
+}
+
+static bool ambiguous(const char *reference, const struct memory_ids *ids, struct error *e)
+{
+    struct buf names = BUF_INIT;
+    for (size_t i = 0; i < ids->items.len && i < CANDIDATES_SHOWN; i++)
+        buf_addf(&names, "%s%.24s", i > 0 ? ", " : "", ids->items.items[i]);
+    if (ids->items.len > CANDIDATES_SHOWN)
+        buf_addstr(&names, ", …");
+    err_set(e, ERR_MEMORY_NOT_FOUND, "%.40s begins more than one id: %s; give more of it",
+            reference, names.data);
+    buf_release(&names);
+    return false;
+}
+
+/* Whether an entry has this very id, which then is the first that begins so. */
+static bool is_whole(const struct memory_ids *ids, const char *reference)
+{
+    return ids->items.len > 0 && strcmp(ids->items.items[0], reference) == 0;
+}
+
+bool memory_resolve(struct memory *m, const char *reference, char **id, struct error *e)
+{
+    struct memory_ids ids = {0};
+    *id = NULL;
+    if (!*reference)
+        return no_such(reference, e);
+    if (!m->store->ids(m, reference, CANDIDATES_SHOWN + 1, &ids, e))
+        return false;
+    if (ids.items.len == 1 || is_whole(&ids, reference))
+        *id = mem_strdup(ids.items.items[0]);
+    else if (ids.items.len == 0)
+        no_such(reference, e);
+    else
+        ambiguous(reference, &ids, e);
+    memory_ids_release(&ids);
+    return *id;
+}

@@ -1,0 +1,124 @@
+/* Semantic memory behind a table of functions. `sqlite` (sqlite_store.h) is the one that programs
+ * use; `simple` (simple_store.h) is in memory and for tests. One connection, one thread.
+ *
+ * Each call is a transaction of its own unless one is open on the connection, and then a part of
+ * that. Errors are SESSION_STORE_ERROR; MEMORY_NOT_FOUND where an id is unknown (its text names
+ * it); nothing was changed then. */
+#ifndef MEMORY_STORE_H
+#define MEMORY_STORE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "chat/memory_entry.h"
+#include "chat/memory_hit.h"
+#include "memory/query.h"
+
+struct memory;
+
+/* What was taken out by forget(), to be put back by restore(). */
+struct memory_forgotten {
+    VEC(struct forgotten_entry {
+        struct memory_entry entry;
+        int64_t key;        /* its place in the store */
+        int64_t compaction; /* that brought it; 0: none */
+    })
+    items;
+    VEC(struct quoting_summary {
+        char *session_id;
+        int64_t completed_seq; /* of the compaction whose summary quotes one of them */
+        int turn;
+    })
+    summaries; /* now flagged */
+};
+void memory_forgotten_release(struct memory_forgotten *f);
+
+struct memory_ids {
+    VEC(char *) items;
+};
+void memory_ids_release(struct memory_ids *ids);
+
+struct memory_store {
+    const char *name;
+    void (*close)(struct memory *m);
+
+    /* Entries of one session in the order of the conversation, of the compaction with this number
+     * (0: an import). Ids that are NULL are made, and filled in for what is stored; an id that is
+     * taken by another text or session is USAGE, unless the user edited that text. *stored is how
+     * many are new: an entry with an id is known by that alone (an import may number the messages
+     * of each talk anew), one without by session and seq (not 0), and passed over; one whose text
+     * equals an entry of the session that is pinned or not older, too; an older, unpinned copy
+     * gives way. Content is stored trimmed, with secrets masked (secrets.h); what is then empty is
+     * passed over. */
+    bool (*index)(struct memory *m, const char *session_id, int64_t compaction,
+                  struct memory_entry *entries, size_t count, int *stored, struct error *e);
+
+    /* Takes back what the compaction of this number brought, but what the user pinned or edited
+     * since. A copy that gave way to it does not come back: the text is in the history again. */
+    bool (*withdraw)(struct memory *m, const char *session_id, int64_t compaction, struct error *e);
+
+    /* Best first, at most query->limit. A query without a word and without a vector finds nothing.
+     */
+    bool (*search)(struct memory *m, const struct memory_query *query, struct memory_hits *out,
+                   struct error *e);
+
+    /* Newest first. `after` skips that many; a negative limit is none. */
+    bool (*list)(struct memory *m, const struct memory_scope *scope, int64_t after, int limit,
+                 struct memory_entries *out, struct error *e);
+    bool (*count)(struct memory *m, const struct memory_scope *scope, int64_t *out,
+                  struct error *e);
+
+    bool (*get)(struct memory *m, const char *id, struct memory_entry *out, struct error *e);
+    /* Ids that begin so, ascending, at most `limit`. */
+    bool (*ids)(struct memory *m, const char *beginning, int limit, struct memory_ids *out,
+                struct error *e);
+    /* Every entry, those of a session together and in their order, until visit() returns false; it
+     * does not change the store. */
+    bool (*each)(struct memory *m, bool (*visit)(void *context, const struct memory_entry *entry),
+                 void *context, struct error *e);
+
+    /* New content, trimmed (empty is USAGE) and masked; nothing of the old one stays, as with
+     * forget(). */
+    bool (*edit)(struct memory *m, const char *id, const char *content, struct error *e);
+    bool (*pin)(struct memory *m, const char *id, bool pinned, struct error *e);
+
+    /* All or none of them: rows, words, vectors, and what a snapshot still had of their messages.
+     * Nothing of the text stays in the tables of memory, its index or the journal of the database
+     * (which another connection that is just reading holds until it is done; within a transaction
+     * that was open, the caller settles it). Summaries of their sessions that quote one are
+     * flagged. An id twice counts once. `out` may be NULL. */
+    bool (*forget)(struct memory *m, const char *const *ids, size_t count,
+                   struct memory_forgotten *out, struct error *e);
+    /* What is there again meanwhile is passed over. MEMORY_NOT_FOUND where a session was deleted.
+     */
+    bool (*restore)(struct memory *m, const struct memory_forgotten *f, struct error *e);
+    /* All entries of a session, which is deleted. */
+    bool (*forget_session)(struct memory *m, const char *session_id, struct error *e);
+
+    /* Whether the summary of this compaction quotes something that was forgotten. */
+    bool (*flagged)(struct memory *m, const char *session_id, int64_t completed_seq, bool *out,
+                    struct error *e);
+
+    /* All but what concerns vectors. */
+    bool (*stats)(struct memory *m, struct memory_stats *out, struct error *e);
+
+    /* Makes the index of words anew in this language, with progress (may be NULL; false stops it,
+     * and all is as before). */
+    bool (*reindex)(struct memory *m, const char *language,
+                    bool (*progress)(void *context, int64_t done, int64_t of), void *context,
+                    struct error *e);
+};
+
+struct memory {
+    const struct memory_store *store;
+};
+
+void memory_close(struct memory *m); /* NULL is fine */
+
+/* The one entry whose id this is, or begins with this where no other does. MEMORY_NOT_FOUND lists
+ * candidates where it is ambiguous. For people; the functions above take whole ids. */
+bool memory_resolve(struct memory *m, const char *reference, char **id, struct error *e);
+
+#endif

@@ -1,0 +1,43 @@
+/* What a text means as a query: words of which any may occur, "phrases" that must, -words and
+ * -"phrases" that must not. Every text is a query. */
+#ifndef MEMORY_WORDS_QUERY_H
+#define MEMORY_WORDS_QUERY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/vec.h"
+#include "store/language.h"
+
+enum { QUERY_TERMS = 64, QUERY_PHRASES = 16, QUERY_BYTES = 64 * 1024 };
+
+struct query_term {
+    char *raw;   /* as it is written: FTS5 makes the word of it */
+    char *word;  /* as it stands in the index */
+    bool prefix; /* words that begin so, too */
+    bool also;   /* another form of the term before: both are one word of the query */
+};
+struct query_phrase {
+    char *raw;
+    bool excluded; /* must not occur */
+};
+struct words_query {
+    VEC(struct query_term) terms; /* each word once; one that may go on is the last */
+    VEC(struct query_phrase) phrases;
+};
+
+/* Of the text's first QUERY_BYTES, QUERY_TERMS and QUERY_PHRASES. `typing`: the last word may go
+ * on. */
+void words_query_parse(struct language *l, const char *text, bool typing, struct words_query *out);
+void words_query_release(struct words_query *q);
+
+/* The word that may go on is not in the index as far as it is written: "painti", since "paint" is
+ * what is left of "painting". Takes a letter off; false: there is no such word, or little is left
+ * of it. */
+bool words_query_shorten(struct words_query *q);
+
+/* Whether a term is this word, or begins it where it is a prefix; `folded` is the word with its
+ * ending. */
+bool query_term_meets(const struct query_term *t, const char *word, const char *folded);
+
+#endif

@@ -1,0 +1,66 @@
+/* What may be done with semantic memory from outside a conversation: the command line's part.
+ * Belongs to one thread. */
+#ifndef SESSION_MEMORIES_H
+#define SESSION_MEMORIES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "base/err.h"
+#include "chat/memory_entry.h"
+#include "chat/memory_hit.h"
+#include "config/config.h"
+
+struct memories;
+
+/* `project`: the working directory, for scopes. SESSION_PERSISTENCE_DISABLED where sessions are not
+ * kept, MEMORY_DISABLED where memory is off ([memory] enabled = false, a build without it). A store
+ * that does not exist yet is empty to readers. */
+enum memories_access { MEMORIES_READ, MEMORIES_WRITE };
+bool memories_open(const struct config *config, const char *store_path, const char *project,
+                   enum memories_access access, struct memories **out, struct error *e);
+void memories_close(struct memories *m);
+
+/* `scope` is "all", "project", "session=REFERENCE" (an id that entries have, else as catalog.h) or
+ * NULL: as configured, where "session" is "all", as none is open. USAGE where it is none of these.
+ */
+bool memories_search(struct memories *m, const char *query, const char *scope, int limit,
+                     struct memory_hits *out, struct error *e);
+/* Newest first; limit 0: all. */
+bool memories_list(struct memories *m, const char *scope, int limit, struct memory_entries *out,
+                   struct error *e);
+
+/* `reference`: an id or the beginning of one. */
+bool memories_get(struct memories *m, const char *reference, struct memory_entry *out,
+                  struct error *e);
+bool memories_edit(struct memories *m, const char *reference, const char *content, struct error *e);
+bool memories_pin(struct memories *m, const char *reference, bool pinned, struct error *e);
+/* All or none. *summaries: how many summaries quote what went, and are flagged. */
+bool memories_forget(struct memories *m, const char *const *references, size_t count, int *deleted,
+                     int *summaries, struct error *e);
+
+/* One JSON object a line, piece by piece; `write` returns false (with `e`) to stop. */
+bool memories_export(struct memories *m,
+                     bool (*write)(void *context, const char *bytes, size_t len, struct error *e),
+                     void *context, int64_t *written, struct error *e);
+/* Entries are kept in steps of one transaction each, so that another program can write meanwhile
+ * and what was read stays if it is killed; to import the same file again adds nothing. A line that
+ * is wrong is USAGE that names it ("NAME:LINE: …"), and what stands before it has been imported.
+ * Bytes that are no UTF-8 become U+FFFD; empty lines are passed over. */
+struct import_progress {
+    bool (*tell)(void *context, int64_t lines, int64_t stored); /* false: stop, INTERRUPTED */
+    void *context;
+};
+bool memories_import(struct memories *m, FILE *in, const char *name,
+                     const struct import_progress *progress, int64_t *lines, int64_t *stored,
+                     struct error *e);
+
+bool memories_stats(struct memories *m, struct memory_stats *out, struct error *e);
+/* The words anew in the configured language; then vectors for all that lack one. `tell` as above:
+ * what is being done (0 words, 1 vectors), so many of so many; false: stop, INTERRUPTED. */
+bool memories_reindex(struct memories *m,
+                      bool (*tell)(void *context, int what, int64_t done, int64_t of),
+                      void *context, struct error *e);
+
+#endif

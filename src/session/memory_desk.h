@@ -1,0 +1,27 @@
+/* The third worker: searches, shows and changes semantic memory for the surface on a connection of
+ * its own, so that nobody waits for a turn, and gives entries their vectors while nobody asks. Its
+ * thread starts with the first command or work(). A newer MEMORY_SEARCH ends one that runs; what it
+ * then found is not told. */
+#ifndef SESSION_MEMORY_DESK_H
+#define SESSION_MEMORY_DESK_H
+
+#include "base/mailbox.h"
+#include "config/config.h"
+#include "session/command.h"
+
+struct memory_desk;
+
+/* Answers go to `notices` (borrowed). `directory` is that of the store; NULL: it is in memory.
+ * `project` is the working directory. */
+struct memory_desk *memory_desk_new(const struct config *config, const char *store_path,
+                                    const char *directory, const char *project,
+                                    struct mailbox *notices);
+void memory_desk_free(struct memory_desk *d); /* NULL is fine */
+
+/* Takes the command (MEMORY_…), whose `session` is the id of the open session. */
+void memory_desk_ask(struct memory_desk *d, struct command *c);
+
+/* There are entries that may lack vectors: gives them theirs if an embedder is configured. */
+void memory_desk_work(struct memory_desk *d);
+
+#endif

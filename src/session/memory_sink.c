@@ -1,0 +1,97 @@
+#include "session/memory_sink.h"
+
+#include <stdlib.h>
+
+#include "base/buf.h"
+#include "base/clock.h"
+#include "store/event_log.h"
+
+struct dropped_entries {
+    VEC(struct memory_entry) items;
+};
+
+static char *results_text(const struct message *m)
+{
+    struct buf out = BUF_INIT;
+    for (size_t i = 0; i < m->blocks.len; i++) {
+        const struct block *b = &m->blocks.items[i];
+        if (b->type != BLOCK_TOOL_RESULT || !b->text)
+            continue;
+        if (out.len > 0)
+            buf_addstr(&out, "\n\n");
+        buf_addstr(&out, b->text);
+    }
+    return buf_take(&out);
+}
+
+static bool is_wanted(const struct memory_sink *s, const struct message *m)
+{
+    if (m->summary)
+        return false;
+    return m->role == ROLE_USER || m->role == ROLE_ASSISTANT ||
+           (m->role == ROLE_TOOL && s->tool_results);
+}
+
+/* When it was said, as the log has it. */
+static bool time_of(struct store *s, const char *session_id, const struct message *m, int64_t *ms,
+                    struct error *e)
+{
+    *ms = 0;
+    if (m->seq > 0 && !event_log_time(s, session_id, m->seq, ms, e))
+        return false;
+    if (*ms == 0)
+        *ms = clock_wall_ms();
+    return true;
+}
+
+static bool add_entry(struct dropped_entries *out, struct store *s, const char *session_id,
+                      const struct message *m, struct error *e)
+{
+    struct memory_entry entry = {.role = m->role, .turn = m->turn, .seq = m->seq};
+    if (!time_of(s, session_id, m, &entry.created_ms, e))
+        return false;
+    entry.content = m->role == ROLE_TOOL ? results_text(m) : message_text(m);
+    vec_push(&out->items, entry);
+    return true;
+}
+
+static bool collect(const struct memory_sink *sink, struct store *s, const struct discard *d,
+                    struct dropped_entries *out, struct error *e)
+{
+    bool ok = true;
+    for (size_t i = 0; i < d->count && ok; i++)
+        if (is_wanted(sink, d->messages[i]))
+            ok = add_entry(out, s, d->session_id, d->messages[i], e);
+    return ok;
+}
+
+static bool sink_index(void *context, struct store *s, const struct discard *d, int *entries,
+                       struct error *e)
+{
+    const struct memory_sink *sink = context;
+    struct dropped_entries dropped = {0};
+    bool ok = collect(sink, s, d, &dropped, e) &&
+              sink->memory->store->index(sink->memory, d->session_id, d->completed_seq,
+                                         dropped.items.items, dropped.items.len, entries, e);
+    for (size_t i = 0; i < dropped.items.len; i++)
+        memory_entry_release(&dropped.items.items[i]);
+    vec_release(&dropped.items);
+    return ok;
+}
+
+static bool sink_withdraw(void *context, struct store *s, const char *session_id,
+                          int64_t completed_seq, struct error *e)
+{
+    const struct memory_sink *sink = context;
+    (void)s; /* the memory is on it */
+    return sink->memory->store->withdraw(sink->memory, session_id, completed_seq, e);
+}
+
+void memory_sink_init(struct memory_sink *s, struct memory *memory, const struct config *config)
+{
+    *s = (struct memory_sink){
+        .sink = {.index = sink_index, .withdraw = sink_withdraw, .context = s},
+        .memory = memory,
+        .tool_results = config_boolean(config, CONFIG_MEMORY_TOOL_RESULTS),
+    };
+}

@@ -1,0 +1,77 @@
+#include "agent/skill.h"
+#include "base/mem.h"
+#include "session/capability.h"
+#include "session/worker_private.h"
+
+/* The agent thread's part of semantic memory: what the model searches and what compactions fill.
+ * The surface's part is the desk's. */
+
+static bool search(void *worker, const char *query, int limit, struct memory_hits *out,
+                   struct error *e)
+{
+    struct worker *w = worker;
+    struct memory_query q = memory_query_for(w->config, query);
+    q.limit = limit;
+    q.scope = recall_scope(&w->recall, w->journal.info.id, w->root);
+    return recall_search(&w->recall, &q, &w->wakeup, out, e);
+}
+
+/* Imports may have left entries without vectors. Without an embedder no thread is started. */
+static void catch_up(struct worker *w)
+{
+    if (*config_string(w->config, CONFIG_EMBEDDING_PROVIDER))
+        memory_desk_work(w->desk);
+}
+
+void worker_open_memory(struct worker *w, const char *path)
+{
+    if (!w->memory)
+        return;
+    recall_init(&w->recall, w->config, w->store, w->store_dir);
+    w->tool_memory = (struct tool_memory){.search = search, .context = w};
+    memory_sink_init(&w->memory_sink, w->recall.memory, w->config);
+    if (!w->journal.sink)
+        w->journal.sink = &w->memory_sink.sink;
+    w->desk = memory_desk_new(w->config, path, w->store_dir, w->root, w->notices);
+    catch_up(w);
+}
+
+void worker_close_memory(struct worker *w)
+{
+    memory_desk_free(w->desk);
+    w->desk = NULL;
+    if (w->recall.store)
+        recall_release(&w->recall);
+    w->recall = (struct recall){.store = NULL};
+}
+
+void worker_equip_memory(struct worker *w, struct agent *a)
+{
+    if (!w->memory)
+        return;
+    a->memory = &w->tool_memory;
+    if (agent_offers(a, "memory_search"))
+        a->skills = skill_text("memory-retrieval");
+}
+
+void worker_note_indexed(struct worker *w)
+{
+    if (w->desk)
+        memory_desk_work(w->desk);
+}
+
+/* The desk gets a command of its own: this one is freed by the loop. */
+void do_memory(struct worker *w, struct command *c)
+{
+    struct error e;
+    if (!capability_need_memory(w->memory, &e)) {
+        tell_error(w, c, &e);
+        return;
+    }
+    struct command *question = command_new(c->type, c->text);
+    question->name = mem_strdup(c->name);
+    question->session = mem_strdup(w->journal.info.id);
+    question->number = c->number;
+    question->limit = c->limit;
+    memory_desk_ask(w->desk, question);
+}

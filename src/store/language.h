@@ -1,0 +1,29 @@
+/* What a language makes of a word: folded, stemmed, or passed over. Not thread-safe: one a
+ * connection. */
+#ifndef STORE_LANGUAGE_H
+#define STORE_LANGUAGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/buf.h"
+
+struct language;
+
+struct language *language_new(const char *name); /* NULL: there is none of this name */
+void language_free(struct language *l);          /* NULL is fine */
+bool language_known(const char *name);
+
+/* Whether an apostrophe parts words, as in "l'homme"; else it stands within one. */
+bool language_elides(const struct language *l);
+
+/* The whole word, the word as it may go on (no stem, never a stop word), and the stem even of a
+ * stop word. */
+enum word_form { WORD_STEM, WORD_PREFIX, WORD_ANY_STEM };
+
+/* A word of letters, marks, digits and apostrophes into `out`, which is cleared first. False: it is
+ * a stop word, or nothing of it is left. */
+bool language_word(struct language *l, const char *text, size_t len, enum word_form form,
+                   struct buf *out);
+
+#endif

@@ -1,0 +1,58 @@
+/* The FTS5 tokenizer "tiro LANGUAGE": words of letters, marks and digits, case and accents folded
+ * (Unicode), stop words out, Snowball stems. Scripts without blanks between words (Han, Kana,
+ * Hangul, Thai) give overlapping pairs of characters, so that parts of a sentence are found. Emoji
+ * are words of their own. LANGUAGE is english, german, french, spanish or none (no stems, no stop
+ * words). */
+#ifndef STORE_TOKENIZER_H
+#define STORE_TOKENIZER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/err.h"
+#include "base/vec.h"
+#include "store/language.h"
+#include "store/store.h"
+
+/* For store.c: makes it known to a connection. Costs nothing until it is used. */
+bool tokenizer_register(struct store *s, struct error *e);
+
+/* What a text is tokenized for. TEXT: to be indexed; what is of pairs also ends with a single
+ * character at the place of the last pair, so that one character is found as the beginning of a
+ * word. QUERY: to be looked for. EVERY: the same with stop words. PREFIX: the beginning of a word:
+ * no stems, with stop words. */
+enum token_purpose { TOKENS_TEXT, TOKENS_QUERY, TOKENS_EVERY, TOKENS_PREFIX };
+
+/* Tells of each token until `tell` returns something else than 0, and returns that. `place` is the
+ * token's number; two have the same where they stand at the same place. */
+struct token_seen {
+    const char *word; /* folded stem, NUL-terminated; borrowed */
+    size_t len;
+    size_t start, end; /* bytes of the text */
+    size_t place;
+    bool single; /* one character of a script that has pairs */
+};
+typedef int (*token_teller)(void *context, const struct token_seen *t);
+int tokens_each(struct language *l, enum token_purpose purpose, const char *text, size_t len,
+                token_teller tell, void *context);
+
+/* The same words of a text, for what is done without the index. */
+struct token {
+    char *word;        /* folded stem; owned */
+    size_t start, end; /* bytes of the text */
+    size_t place;
+    bool single;
+};
+struct tokens {
+    VEC(struct token) items;
+};
+void tokens_of(struct language *l, enum token_purpose purpose, const char *text, size_t len,
+               struct tokens *out);
+/* … of a language that is needed for this text alone. False: no such language. */
+bool tokenize(const char *language, const char *text, size_t len, bool keep_stop_words,
+              struct tokens *out);
+void tokens_release(struct tokens *t);
+
+bool tokenizer_has_language(const char *language);
+
+#endif

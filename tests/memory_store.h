@@ -1,0 +1,24 @@
+/* Entries to try a store of semantic memory with. Faults of the store fail the test. */
+#ifndef TESTS_MEMORY_STORE_H
+#define TESTS_MEMORY_STORE_H
+
+#include "memory/store.h"
+
+/* An entry of a user, said at this time; strings are copied, `id` may be NULL. */
+struct memory_entry memory_said(const char *id, const char *content, int64_t created_ms);
+
+/* Stores one as an import; the id it got (borrowed from the store's answer; the caller frees) or
+ * NULL where it was passed over. */
+char *memory_store_one(struct memory *m, const char *session_id, const char *id,
+                       const char *content, int64_t created_ms);
+
+/* Contents, one a line: of a session in its order (NULL: of all), newest first as list() has them.
+ * The caller frees. */
+char *memory_contents(struct memory *m, const char *session_id);
+char *memory_newest(struct memory *m, const char *session_id, int64_t after, int limit);
+
+int64_t memory_total(struct memory *m);
+bool memory_has(struct memory *m, const char *id);
+void memory_check(bool ok, const struct error *e);
+
+#endif

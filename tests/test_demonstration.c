@@ -1,0 +1,141 @@
+/* Recall without a model, as README.md shows it: a dozen turns through a small window, then a
+ * question about the first, in the real program. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "base/mem.h"
+#include "session/capability.h"
+#include "tests/program.h"
+#include "tests/support.h"
+
+#define FACT                                                                                       \
+    "In Kyoto we want to sleep in the ryokan by the river, from the 14th to the 17th of November."
+#define QUESTION "Where did we want to sleep in Kyoto?"
+
+static const char *const talk[] = {
+    FACT,
+    "The train from Osaka leaves at 9:12 and costs 580 yen.",
+    "Anna eats no fish; she is glad of tofu and pickled plums.",
+    "On the 15th we walk up to Fushimi Inari before breakfast.",
+    "The budget for the whole journey is 1,900 euros for each of us.",
+    "Ben wants to see the museum of trains; it is shut on Wednesdays.",
+    "We take one suitcase each, and the grey rucksack.",
+    "The flight back is on the 19th at 11:40 from Kansai.",
+    "My sister gets a blue teapot, if we find one.",
+    "The rail passes have to be ordered three weeks before.",
+    "For rain we have the market of Nishiki and two cafés.",
+    "Passports are in the drawer below the printer.",
+};
+
+/* Gives how often it was compacted. */
+static int hold_talk(const char *memory)
+{
+    int compactions = 0;
+    for (size_t i = 0; i < sizeof talk / sizeof *talk; i++) {
+        struct result r = i == 0 ? RUN("run", memory, talk[i]) : RUN("run", memory, "-c", talk[i]);
+        assert_int_equal(r.status, 0);
+        compactions += strstr(r.err, "compacted (handoff)") != NULL;
+        result_release(&r);
+    }
+    return compactions;
+}
+
+/* The id of the newest session; the caller frees. */
+static char *newest_session(void)
+{
+    struct json *list = program_json(RUN("sessions", "list", "--json"));
+    const struct json *sessions = json_type(list) == JSON_ARRAY ? list : json_get(list, "sessions");
+    char *id = mem_strdup(json_get_string(json_first(sessions), "id"));
+    assert_non_null(id);
+    json_free(list);
+    return id;
+}
+
+static int setup(void **state)
+{
+    if (support_setup(state) != 0)
+        return -1;
+    write_config("[provider]\nname = offline\n[compaction]\nauto_compact_threshold = 2000\n");
+    return 0;
+}
+
+static void what_was_compacted_away_is_quoted(void **state)
+{
+    (void)state;
+    assert_true(hold_talk("--memory") >= 1);
+    char *id = newest_session();
+    char *here = program_output(RUN("run", "-c", QUESTION));
+    assert_text(here, "> " FACT "\n>\n> — *memory: this conversation, turn 1*");
+    assert_no_text(here, "found nothing");
+    free(here);
+    char *elsewhere = program_output(RUN("run", QUESTION));
+    char *source = mem_printf("> " FACT "\n>\n> — *memory: session %s, turn 1*", id);
+    assert_text(elsewhere, source);
+    free(source);
+    free(elsewhere);
+    char *deleted = program_output(RUN("sessions", "delete", "--yes", id));
+    free(deleted);
+    char *gone = program_output(RUN("run", "Where is the ryokan by the river?"));
+    assert_text(gone, "I found nothing");
+    assert_text(gone, "nor what memory has");
+    free(gone);
+    free(id);
+}
+
+/* As a real model does it: a call, a search, a result, an answer. */
+static void it_is_a_call_of_the_tool(void **state)
+{
+    static const char *const order[] = {
+        "\"type\":\"tool_call_requested\"",      "\"args\":{\"query\":\"" QUESTION "\"}",
+        "\"type\":\"memory_recalled\"",          "\"query\":\"" QUESTION "\"",
+        "\"type\":\"tool_execution_completed\"", "\"type\":\"text_complete\"",
+        "*memory: this conversation, turn 1*",
+    };
+    (void)state;
+    hold_talk("--memory");
+    char *out = program_output(RUN("run", "-c", "--output-format", "stream-json", QUESTION));
+    const char *at = out;
+    for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
+        at = strstr(at, order[i]);
+        if (!at)
+            fail_msg("no %s in its place in: %s", order[i], out);
+    }
+    free(out);
+}
+
+/* The talk is compacted all the same, and nothing of it is found again. */
+static void without_memory_it_is_lost(void **state)
+{
+    (void)state;
+    assert_true(hold_talk("--no-memory") >= 1);
+    char *out =
+        program_output(RUN("run", "-c", "--no-memory", "--output-format", "stream-json", QUESTION));
+    assert_no_text(out, "memory_search");
+    assert_no_text(out, "*memory:");
+    free(out);
+    out = program_output(RUN("run", QUESTION)); /* with memory, but nothing was kept */
+    assert_text(out, "I found nothing");
+    free(out);
+}
+
+#define TEST(f)                                                                                    \
+    support_if(capability_store() && capability_compaction() && capability_memory(), f, setup,     \
+               support_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(what_was_compacted_away_is_quoted),
+        TEST(it_is_a_call_of_the_tool),
+        TEST(without_memory_it_is_lost),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,516 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/json.h"
+#include "base/mem.h"
+#include "memory/embedder.h"
+#include "tests/model_server.h"
+#include "tests/support.h"
+
+static struct model_server *server;
+static struct http *http;
+static struct config *config;
+static struct embedding_settings settings;
+
+static void configure(enum config_key key, const char *value)
+{
+    struct error e;
+    assert_true(config_set(config, key, value, &e));
+}
+
+static int setup(void **state)
+{
+    support_setup(state);
+    server = model_server_start();
+    http = http_new();
+    config = config_new();
+    configure(CONFIG_PROVIDER_MAX_RETRIES, "0");
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    embedding_settings_release(&settings);
+    config_free(config);
+    http_free(http);
+    model_server_stop(server);
+    return support_teardown(state);
+}
+
+static bool read_settings(struct error *e)
+{
+    embedding_settings_release(&settings);
+    return embedding_settings_read(config, getenv, NULL, &settings, e);
+}
+
+static void use(const char *provider)
+{
+    struct error e = {0};
+    char *url =
+        mem_printf("%s%s", model_server_url(server), strcmp(provider, "openai") == 0 ? "/v1/" : "");
+    configure(CONFIG_EMBEDDING_PROVIDER, provider);
+    configure(CONFIG_EMBEDDING_BASE_URL, url);
+    free(url);
+    if (!read_settings(&e))
+        fail_msg("%s", e.text);
+}
+
+static const char *const network[] = {"openai", "ollama"};
+
+static bool embed(const char *const *texts, size_t count, struct embeddings *out, struct failure *f)
+{
+    return embed_all(&settings, http, NULL, texts, count, out, f);
+}
+
+static void assert_embeds(const char *const *texts, size_t count, struct embeddings *out)
+{
+    struct failure f;
+    if (!embed(texts, count, out, &f))
+        fail_msg("%s", f.text);
+}
+
+static double cosine(const struct embeddings *v, size_t a, size_t b)
+{
+    size_t n = (size_t)v->dimension;
+    double sum = 0;
+    for (size_t i = 0; i < n; i++)
+        sum += (double)v->values.items[a * n + i] * (double)v->values.items[b * n + i];
+    return sum;
+}
+
+static void assert_near(double actual, double expected)
+{
+    if (!(fabs(actual - expected) < 1e-5))
+        fail_msg("%f is not %f", actual, expected);
+}
+
+/* --- hashed ---------------------------------------------------------------------------------- */
+
+static void test_hashed_is_a_bag_of_folded_words(void **state)
+{
+    static const char *const texts[] = {"The ryokan, by the RIVER!", "river the by ryokan the",
+                                        "quarterly revenue figures", "... !?"};
+    struct embeddings v;
+    (void)state;
+    configure(CONFIG_EMBEDDING_PROVIDER, "builtin");
+    assert_true(read_settings(NULL));
+    assert_string_equal(settings.embedder->name, "hashed");
+    assert_embeds(texts, 4, &v);
+    assert_int_equal(v.dimension, 4096);
+    assert_int_equal(v.values.len, 4 * 4096);
+    assert_near(cosine(&v, 0, 0), 1);
+    assert_near(cosine(&v, 0, 1), 1);
+    assert_near(cosine(&v, 0, 2), 0);
+    assert_near(cosine(&v, 3, 3), 0);
+    embeddings_release(&v);
+}
+
+static void test_hashed_counts_words(void **state)
+{
+    static const char *const texts[] = {"river river bank", "river"};
+    struct embeddings v;
+    (void)state;
+    configure(CONFIG_EMBEDDING_PROVIDER, "hashed");
+    assert_true(read_settings(NULL));
+    assert_embeds(texts, 2, &v);
+    assert_near(cosine(&v, 0, 1), 2 / sqrt(5));
+    embeddings_release(&v);
+}
+
+/* --- settings -------------------------------------------------------------------------------- */
+
+static void test_none_is_configured(void **state)
+{
+    (void)state;
+    assert_true(read_settings(NULL));
+    assert_null(settings.embedder);
+}
+
+static void test_defaults(void **state)
+{
+    char *name;
+    (void)state;
+    setenv("OPENAI_API_KEY", "sk-of-the-chat", 1);
+    configure(CONFIG_EMBEDDING_PROVIDER, "openai");
+    assert_true(read_settings(NULL));
+    assert_string_equal(settings.base_url, "https://api.openai.com/v1");
+    assert_string_equal(settings.key, "sk-of-the-chat");
+    assert_int_equal(settings.batch, 64);
+    name = embedding_model_name(&settings);
+    assert_string_equal(name, "openai/text-embedding-3-small");
+    free(name);
+    configure(CONFIG_EMBEDDING_DIMENSIONS, "256");
+    assert_true(read_settings(NULL));
+    name = embedding_model_name(&settings);
+    assert_string_equal(name, "openai/text-embedding-3-small@256");
+    free(name);
+    configure(CONFIG_EMBEDDING_DIMENSIONS, "0");
+    configure(CONFIG_EMBEDDING_PROVIDER, "ollama");
+    setenv("OLLAMA_HOST", "gpu.example:1234", 1);
+    assert_true(read_settings(NULL));
+    assert_string_equal(settings.base_url, "http://gpu.example:1234");
+    assert_string_equal(settings.model, "nomic-embed-text");
+    assert_null(settings.key);
+}
+
+static void test_own_key_and_its_absence(void **state)
+{
+    struct error e = {0};
+    (void)state;
+    configure(CONFIG_EMBEDDING_PROVIDER, "openai");
+    assert_false(read_settings(&e));
+    assert_int_equal(e.code, ERR_CONFIG_ERROR);
+    assert_non_null(strstr(e.text, "OPENAI_API_KEY"));
+    configure(CONFIG_EMBEDDING_API_KEY_COMMAND, "echo from-a-command");
+    assert_true(read_settings(&e));
+    assert_string_equal(settings.key, "from-a-command");
+    configure(CONFIG_EMBEDDING_API_KEY_COMMAND, "");
+    configure(CONFIG_EMBEDDING_API_KEY, "sk-own");
+    setenv("OPENAI_API_KEY", "sk-of-the-chat", 1);
+    assert_true(read_settings(&e));
+    assert_string_equal(settings.key, "sk-own");
+}
+
+/* --- the wire -------------------------------------------------------------------------------- */
+
+static void test_vectors_come_in_the_order_of_the_texts(void **state)
+{
+    static const char *const texts[] = {"alpha alpha beta", "gamma", "beta", "alpha alpha beta"};
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        struct embeddings v;
+        use(network[i]);
+        assert_embeds(texts, 4, &v);
+        assert_int_equal(v.dimension, 32);
+        for (size_t n = 0; n < 4; n++)
+            assert_near(cosine(&v, n, n), 1);
+        assert_near(cosine(&v, 0, 3), 1);
+        assert_near(cosine(&v, 0, 2), 1 / sqrt(5));
+        assert_near(cosine(&v, 1, 2), 0);
+        embeddings_release(&v);
+    }
+}
+
+static void test_requests(void **state)
+{
+    static const char *const texts[] = {"one", "two"};
+    static const char *const models[] = {"text-embedding-3-small", "nomic-embed-text"};
+    (void)state;
+    configure(CONFIG_EMBEDDING_API_KEY, "sk-own");
+    for (size_t i = 0; i < 2; i++) {
+        struct embeddings v;
+        use(network[i]);
+        assert_embeds(texts, 2, &v);
+        embeddings_release(&v);
+        const char *body = model_server_body(server, i);
+        struct json *request = json_parse(body, strlen(body), NULL);
+        assert_string_equal(json_get_string(request, "model"), models[i]);
+        assert_int_equal(json_len(json_get(request, "input")), 2);
+        assert_string_equal(json_string(json_at(json_get(request, "input"), 1)), "two");
+        assert_null(json_get(request, "dimensions"));
+        json_free(request);
+    }
+    assert_string_equal(model_server_header(server, 0, "authorization"), "Bearer sk-own");
+}
+
+static void test_dimensions_and_model_are_asked_for(void **state)
+{
+    static const char *const texts[] = {"one"};
+    struct embeddings v;
+    (void)state;
+    configure(CONFIG_EMBEDDING_DIMENSIONS, "32");
+    configure(CONFIG_EMBEDDING_MODEL, "my-model");
+    use("openai");
+    assert_embeds(texts, 1, &v);
+    embeddings_release(&v);
+    assert_non_null(strstr(model_server_body(server, 0), "\"dimensions\":32"));
+    assert_non_null(strstr(model_server_body(server, 0), "\"model\":\"my-model\""));
+}
+
+static void test_batches(void **state)
+{
+    const char *texts[10];
+    char words[10][8];
+    (void)state;
+    for (int i = 0; i < 10; i++) {
+        snprintf(words[i], sizeof words[i], "word%d", i);
+        texts[i] = words[i];
+    }
+    configure(CONFIG_EMBEDDING_BATCH, "4");
+    for (size_t p = 0; p < 2; p++) {
+        struct embeddings v;
+        use(network[p]);
+        assert_embeds(texts, 10, &v);
+        assert_int_equal(v.values.len, 320);
+        embeddings_release(&v);
+        assert_int_equal(model_server_requests(server), 3 * (p + 1));
+    }
+}
+
+static void test_long_text_is_cut_at_a_character(void **state)
+{
+    size_t len = 300000;
+    char *text = mem_alloc(len + 2);
+    const char *texts[] = {text};
+    struct embeddings v;
+    (void)state;
+    text[0] = 'x';
+    for (size_t i = 1; i < len; i += 3)
+        memcpy(text + i, "\xe3\x81\x82", 3);
+    text[len - 2] = '\0';
+    use("openai");
+    assert_embeds(texts, 1, &v);
+    embeddings_release(&v);
+    const char *body = model_server_body(server, 0);
+    struct json *request = json_parse(body, strlen(body), NULL);
+    const char *sent = json_string(json_at(json_get(request, "input"), 0));
+    assert_true(strlen(sent) <= 24000 && strlen(sent) > 23990);
+    assert_int_equal(strlen(sent) % 3, 1);
+    json_free(request);
+    free(text);
+}
+
+/* --- faults ---------------------------------------------------------------------------------- */
+
+static void test_hostile_answers(void **state)
+{
+    static const struct {
+        const char *provider, *raw;
+    } cases[] = {
+        {"openai", "{\"data\":[]}"},
+        {"openai", "{\"data\":[{\"index\":0,\"embedding\":[1,2]}]}"},
+        {"openai", "{\"data\":[{\"index\":0,\"embedding\":[1]},{\"index\":0,\"embedding\":[1]}]}"},
+        {"openai", "{\"data\":[{\"index\":0,\"embedding\":[1]},{\"index\":2,\"embedding\":[1]}]}"},
+        {"openai", "{\"data\":[{\"index\":0,\"embedding\":[1]},{\"index\":-1,\"embedding\":[1]}]}"},
+        {"openai",
+         "{\"data\":[{\"index\":0,\"embedding\":[1]},{\"index\":1,\"embedding\":[1,2]}]}"},
+        {"openai", "{\"data\":[{\"index\":0,\"embedding\":[]},{\"index\":1,\"embedding\":[]}]}"},
+        {"openai",
+         "{\"data\":[{\"index\":0,\"embedding\":[1]},{\"index\":1,\"embedding\":[\"x\"]}]}"},
+        {"openai",
+         "{\"data\":[{\"index\":0,\"embedding\":[1]},{\"index\":1,\"embedding\":[1e999]}]}"},
+        {"openai",
+         "{\"data\":[{\"index\":0,\"embedding\":[1]},{\"index\":1,\"embedding\":[1e200]}]}"},
+        {"openai", "{\"data\":[{\"index\":0,\"embedding\":[1]},{\"index\":1}]}"},
+        {"openai", "{\"data\":{\"0\":[1],\"1\":[1]}}"},
+        {"openai", "[]"},
+        {"openai", "null"},
+        {"ollama", "{\"embeddings\":[[1]]}"},
+        {"ollama", "{\"embeddings\":[[1],[1,2]]}"},
+        {"ollama", "{\"embeddings\":[[1],null]}"},
+        {"ollama", "{\"embeddings\":[[1],[null]]}"},
+        {"ollama", "{\"embeddings\":[[],[]]}"},
+        {"ollama", "{\"embedding\":[1]}"},
+        {"ollama", "<html>"},
+    };
+    static const char *const texts[] = {"one", "two"};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct embeddings v;
+        struct failure f;
+        use(cases[i].provider);
+        model_server_queue(server, &(struct reply){.raw = cases[i].raw});
+        if (embed(texts, 2, &v, &f))
+            fail_msg("%s was accepted", cases[i].raw);
+        assert_int_equal(f.kind, FAILURE_PROTOCOL);
+        assert_non_null(strstr(f.text, cases[i].provider));
+        assert_null(v.values.items);
+    }
+}
+
+static void test_too_many_dimensions(void **state)
+{
+    static const char *const texts[] = {"one"};
+    struct embeddings v;
+    struct failure f;
+    (void)state;
+    use("ollama");
+    model_server_queue(server, &(struct reply){.dimension = 65537});
+    assert_false(embed(texts, 1, &v, &f));
+    assert_int_equal(f.kind, FAILURE_PROTOCOL);
+    model_server_queue(server, &(struct reply){.dimension = 65536});
+    assert_embeds(texts, 1, &v);
+    assert_int_equal(v.dimension, 65536);
+    embeddings_release(&v);
+}
+
+static void test_zero_and_huge_vectors(void **state)
+{
+    static const char *const texts[] = {"one", "two"};
+    struct embeddings v;
+    (void)state;
+    use("ollama");
+    model_server_queue(server, &(struct reply){.raw = "{\"embeddings\":[[0,0],[3e38,3e38]]}"});
+    assert_embeds(texts, 2, &v);
+    assert_near(cosine(&v, 0, 0), 0);
+    assert_near(cosine(&v, 1, 1), 1);
+    embeddings_release(&v);
+}
+
+static void test_batches_of_different_dimensions(void **state)
+{
+    static const char *const texts[] = {"one", "two"};
+    struct embeddings v;
+    struct failure f;
+    (void)state;
+    configure(CONFIG_EMBEDDING_BATCH, "1");
+    use("ollama");
+    model_server_queue(server, &(struct reply){.dimension = 8});
+    model_server_queue(server, &(struct reply){.dimension = 9});
+    assert_false(embed(texts, 2, &v, &f));
+    assert_int_equal(f.kind, FAILURE_PROTOCOL);
+    assert_null(v.values.items);
+}
+
+static void test_faults_of_the_server(void **state)
+{
+    static const struct {
+        struct reply reply;
+        enum failure_kind kind;
+    } cases[] = {
+        {{.fault = REPLY_STATUS, .status = 401}, FAILURE_STATUS},
+        {{.fault = REPLY_STATUS, .status = 429}, FAILURE_STATUS},
+        {{.fault = REPLY_STATUS, .status = 500}, FAILURE_STATUS},
+        {{.fault = REPLY_MALFORMED_JSON}, FAILURE_PROTOCOL},
+        {{.fault = REPLY_WRONG_TYPE}, FAILURE_PROTOCOL},
+        {{.fault = REPLY_EMPTY}, FAILURE_PROTOCOL},
+        {{.fault = REPLY_DISCONNECT}, FAILURE_CONNECT},
+    };
+    static const char *const texts[] = {"one", "two"};
+    (void)state;
+    for (size_t p = 0; p < 2; p++) {
+        for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+            struct embeddings v;
+            struct failure f;
+            use(network[p]);
+            model_server_queue(server, &cases[i].reply);
+            assert_false(embed(texts, 2, &v, &f));
+            assert_int_equal(f.kind, cases[i].kind);
+            assert_int_equal(f.status, cases[i].reply.status);
+            assert_null(v.values.items);
+        }
+    }
+}
+
+static void test_retries(void **state)
+{
+    static const char *const texts[] = {"one"};
+    struct embeddings v;
+    struct failure f;
+    (void)state;
+    configure(CONFIG_PROVIDER_MAX_RETRIES, "3");
+    use("openai");
+    const struct reply busy = {.fault = REPLY_STATUS, .status = 429, .retry_after = "0"};
+    model_server_queue(server, &busy);
+    model_server_queue(server, &busy);
+    assert_embeds(texts, 1, &v);
+    embeddings_release(&v);
+    assert_int_equal(model_server_requests(server), 3);
+    for (int i = 0; i < 5; i++)
+        model_server_queue(server, &busy);
+    assert_false(embed(texts, 1, &v, &f));
+    assert_int_equal(f.status, 429);
+    assert_int_equal(model_server_requests(server), 7);
+    assert_false(embed_once(&settings, http, NULL, texts, 1, &v, &f));
+    assert_int_equal(model_server_requests(server), 8);
+}
+
+/* What a model does not take whole is asked for in parts, then cut. */
+static void test_less_is_asked_for(void **state)
+{
+    static const char *const texts[] = {"one", "two", "three", "four"};
+    const struct reply long_one = {
+        .fault = REPLY_STATUS,
+        .status = 400,
+        .raw =
+            "{\"error\":{\"message\":\"This model's maximum context length is 8192 tokens, "
+            "however you requested 9000 tokens\",\"type\":\"invalid_request_error\","
+            "\"code\":\"context_length_exceeded\"}}"};
+    struct embeddings v;
+    struct failure f;
+    (void)state;
+    use("openai");
+    model_server_queue(server, &long_one); /* 4 texts */
+    model_server_queue(server, &long_one); /* 2 */
+    model_server_queue(server, &long_one); /* 1, whole */
+    assert_embeds(texts, 4, &v);
+    assert_int_equal(v.values.len, 4 * 32);
+    embeddings_release(&v);
+    model_server_set_default(server, &long_one);
+    assert_false(embed(texts, 4, &v, &f));
+    assert_int_equal(f.kind, FAILURE_OVERFLOW);
+}
+
+static bool never(void *context)
+{
+    (void)context;
+    return false;
+}
+
+static void test_it_can_be_stopped(void **state)
+{
+    static const char *const texts[] = {"one"};
+    (void)state;
+    for (size_t p = 0; p < 2; p++) {
+        struct embeddings v;
+        struct failure f;
+        int64_t begun = clock_mono_ms();
+        const struct wakeup late = {.fd = -1, .go_on = never, .deadline_ms = begun + 50};
+        use(network[p]);
+        model_server_queue(server, &(struct reply){.fault = REPLY_STALL});
+        assert_false(embed_all(&settings, http, &late, texts, 1, &v, &f));
+        assert_int_equal(f.kind, FAILURE_CANCELLED);
+        assert_true(clock_mono_ms() - begun < 5000);
+    }
+}
+
+static void test_nobody_listens(void **state)
+{
+    static const char *const texts[] = {"one"};
+    struct embeddings v;
+    struct failure f;
+    (void)state;
+    configure(CONFIG_EMBEDDING_PROVIDER, "ollama");
+    configure(CONFIG_EMBEDDING_BASE_URL, "http://127.0.0.1:1");
+    assert_true(read_settings(NULL));
+    assert_false(embed(texts, 1, &v, &f));
+    assert_int_equal(f.kind, FAILURE_CONNECT);
+}
+
+#define test(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        test(test_hashed_is_a_bag_of_folded_words),
+        test(test_hashed_counts_words),
+        test(test_none_is_configured),
+        test(test_defaults),
+        test(test_own_key_and_its_absence),
+        test(test_vectors_come_in_the_order_of_the_texts),
+        test(test_requests),
+        test(test_dimensions_and_model_are_asked_for),
+        test(test_batches),
+        test(test_long_text_is_cut_at_a_character),
+        test(test_hostile_answers),
+        test(test_too_many_dimensions),
+        test(test_zero_and_huge_vectors),
+        test(test_batches_of_different_dimensions),
+        test(test_faults_of_the_server),
+        test(test_retries),
+        test(test_less_is_asked_for),
+        test(test_it_can_be_stopped),
+        test(test_nobody_listens),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

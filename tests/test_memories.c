@@ -1,0 +1,750 @@
+/* What may be done with semantic memory from outside a conversation. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/entropy.h"
+#include "base/mem.h"
+#include "base/utf8.h"
+#include "session/capability.h"
+#include "session/memories.h"
+#include "tests/record.h"
+#include "tests/support.h"
+
+enum { STEP = 1000 };
+
+static struct config *config;
+static char *path;
+static struct memories *memories;
+static struct error e;
+
+static void open_memories(enum memories_access access)
+{
+    memories_close(memories);
+    if (!memories_open(config, path, support_dir(), access, &memories, &e))
+        fail_msg("%s", e.text);
+}
+
+static int set_up(void **state)
+{
+    support_setup(state);
+    config = config_new();
+    path = support_path("data/tiro.db");
+    e = (struct error){0};
+    if (capability_store() && capability_memory())
+        open_memories(MEMORIES_WRITE);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    memories_close(memories);
+    memories = NULL;
+    config_free(config);
+    free(path);
+    return support_teardown(state);
+}
+
+/* --- helpers ---------------------------------------------------------------------------------- */
+
+static bool never_stop(void *context, int64_t lines, int64_t stored)
+{
+    (void)context;
+    (void)lines;
+    (void)stored;
+    return true;
+}
+
+static const struct import_progress go_on = {.tell = never_stop};
+
+static bool import_bytes(const char *text, size_t len, const struct import_progress *progress,
+                         int64_t *stored)
+{
+    int64_t lines;
+    char *name = support_path("in.jsonl");
+    FILE *file = fopen(name, "w+b");
+    assert_non_null(file);
+    assert_int_equal(fwrite(text, 1, len, file), len);
+    rewind(file);
+    bool ok = memories_import(memories, file, "in.jsonl", progress, &lines, stored, &e);
+    fclose(file);
+    free(name);
+    return ok;
+}
+
+/* How many were new. */
+static int import_text(const char *text)
+{
+    int64_t stored;
+    if (!import_bytes(text, strlen(text), &go_on, &stored))
+        fail_msg("%s", e.text);
+    return (int)stored;
+}
+
+static void expect_refused(const char *text, const char *says, int64_t kept)
+{
+    int64_t stored;
+    assert_false(import_bytes(text, strlen(text), &go_on, &stored));
+    assert_int_equal(e.code, ERR_USAGE);
+    if (!strstr(e.text, says))
+        fail_msg("\"%s\" does not say %s", e.text, says);
+    assert_int_equal(stored, kept);
+}
+
+static bool add_piece(void *context, const char *bytes, size_t len, struct error *fault)
+{
+    (void)fault;
+    buf_add(context, bytes, len);
+    return true;
+}
+
+static char *exported(int64_t *written)
+{
+    struct buf out = BUF_INIT;
+    int64_t count;
+    if (!memories_export(memories, add_piece, &out, &count, &e))
+        fail_msg("%s", e.text);
+    if (written)
+        *written = count;
+    return buf_take(&out);
+}
+
+static void expect_export(const char *want)
+{
+    char *text = exported(NULL);
+    assert_string_equal(text, want);
+    free(text);
+}
+
+static int count_entries(void)
+{
+    struct memory_stats stats;
+    if (!memories_stats(memories, &stats, &e))
+        fail_msg("%s", e.text);
+    int count = (int)stats.entries;
+    memory_stats_release(&stats);
+    return count;
+}
+
+/* A line of an import; `id` and `content` are plain words. */
+static void add_line(struct buf *out, const char *id, const char *session, int second,
+                     const char *content)
+{
+    buf_addf(out,
+             "{\"id\":\"%s\",\"session_id\":\"%s\",\"turn\":1,\"role\":\"user\","
+             "\"created_at\":\"2026-03-09T00:%02d:%02d.000Z\",\"content\":\"%s\"}\n",
+             id, session, second / 60 % 60, second % 60, content);
+}
+
+static void add_simple(const char *id, const char *session, const char *content)
+{
+    struct buf text = BUF_INIT;
+    add_line(&text, id, session, 0, content);
+    assert_int_equal(import_text(text.data), 1);
+    buf_release(&text);
+}
+
+static char *found(const char *query, const char *scope, int limit)
+{
+    struct memory_hits hits;
+    struct buf ids = BUF_INIT;
+    if (!memories_search(memories, query, scope, limit, &hits, &e))
+        fail_msg("%s", e.text);
+    for (size_t i = 0; i < hits.items.len; i++)
+        buf_addf(&ids, "%s%s", i > 0 ? " " : "", hits.items.items[i].entry.id);
+    memory_hits_release(&hits);
+    return buf_take(&ids);
+}
+
+static void expect_found(const char *query, const char *scope, const char *want)
+{
+    char *ids = found(query, scope, 10);
+    assert_string_equal(ids, want);
+    free(ids);
+}
+
+/* --- opening ---------------------------------------------------------------------------------- */
+
+static void test_nothing_is_there_yet(void **state)
+{
+    (void)state;
+    char *other = support_path("none/tiro.db");
+    struct memories *m;
+    struct memory_hits hits;
+    struct memory_entries list;
+    struct memory_entry entry;
+    struct memory_stats stats;
+    int64_t written = 1;
+    struct buf out = BUF_INIT;
+    assert_true(memories_open(config, other, "/", MEMORIES_READ, &m, &e));
+    assert_true(memories_search(m, "anything", NULL, 5, &hits, &e));
+    assert_int_equal(hits.items.len, 0);
+    assert_true(memories_search(m, "anything", "session=nobody", 5, &hits, &e));
+    assert_int_equal(hits.items.len, 0);
+    assert_true(memories_list(m, NULL, 0, &list, &e));
+    assert_int_equal(list.items.len, 0);
+    assert_true(memories_stats(m, &stats, &e));
+    assert_int_equal(stats.entries, 0);
+    assert_true(memories_export(m, add_piece, &out, &written, &e));
+    assert_int_equal(written, 0);
+    assert_int_equal(out.len, 0);
+    assert_false(memories_get(m, "x", &entry, &e));
+    assert_int_equal(e.code, ERR_MEMORY_NOT_FOUND);
+    assert_int_equal(access(other, F_OK), -1);
+    memories_close(m);
+    free(other);
+}
+
+static void test_where_memory_is_off(void **state)
+{
+    (void)state;
+    struct memories *m;
+    static const enum memories_access both[] = {MEMORIES_READ, MEMORIES_WRITE};
+    for (size_t i = 0; i < 2; i++) {
+        assert_true(config_set(config, CONFIG_MEMORY_ENABLED, "false", &e));
+        assert_false(memories_open(config, path, "/", both[i], &m, &e));
+        assert_int_equal(e.code, ERR_MEMORY_DISABLED);
+        assert_null(m);
+        assert_true(config_set(config, CONFIG_MEMORY_ENABLED, "true", &e));
+        assert_true(config_set(config, CONFIG_SESSION_PERSIST, "false", &e));
+        assert_false(memories_open(config, path, "/", both[i], &m, &e));
+        assert_int_equal(e.code, ERR_SESSION_PERSISTENCE_DISABLED);
+        assert_true(config_set(config, CONFIG_SESSION_PERSIST, "true", &e));
+    }
+}
+
+/* --- import and export ------------------------------------------------------------------------ */
+
+static const char shapes[] =
+    "{\"id\":\"a1\",\"session_id\":\"talk one\",\"turn\":1,\"seq\":4,\"role\":\"user\","
+    "\"speaker\":\"Jürgen\",\"created_at\":\"2026-03-09T14:05:07.123Z\","
+    "\"content\":\"Größe \\\"zählt\\\"\\nund 漢字 🦊\",\"pinned\":true}\n"
+    "{\"id\":17,\"session_id\":\"talk one\",\"turn\":2,\"seq\":9,\"role\":\"assistant\","
+    "\"created_at\":\"2026-03-09T14:06:00.000Z\",\"content\":\"an answer\",\"edited\":true}\n"
+    "{\"id\":\"t\",\"session_id\":\"talk two\",\"turn\":0,\"role\":\"tool\","
+    "\"created_at\":\"1969-07-20T20:17:40.000Z\",\"content\":\"the eagle\"}\n";
+
+static void test_what_is_imported_is_exported(void **state)
+{
+    (void)state;
+    assert_int_equal(import_text(shapes), 3);
+    expect_export(shapes);
+    assert_int_equal(import_text(shapes), 0);
+    expect_export(shapes);
+    open_memories(MEMORIES_READ);
+    expect_export(shapes);
+}
+
+static void test_importing_again_adds_nothing(void **state)
+{
+    (void)state;
+    struct buf text = BUF_INIT;
+    for (int i = 0; i < 40; i++) /* without ids, and some texts come again */
+        buf_addf(&text,
+                 "{\"session_id\":\"s%d\",\"role\":\"user\","
+                 "\"created_at\":\"2026-03-09T00:00:%02d\",\"content\":\"text number %d\"}\n",
+                 i % 3, i, i % 11);
+    assert_true(import_text(text.data) > 0);
+    assert_int_equal(count_entries(), 33);
+    char *before = exported(NULL);
+    assert_int_equal(import_text(text.data), 0);
+    expect_export(before);
+    assert_int_equal(import_text(before), 0);
+    free(before);
+    buf_release(&text);
+}
+
+static void test_sessions_may_be_interleaved(void **state)
+{
+    (void)state;
+    struct buf text = BUF_INIT, want = BUF_INIT;
+    char id[24], content[40];
+    for (int i = 0; i < 300; i++) {
+        snprintf(id, sizeof id, "e%04d", i);
+        snprintf(content, sizeof content, "word%d of it", i);
+        add_line(&text, id, i % 3 == 0 ? "zz" : i % 3 == 1 ? "mm" : "aa", i, content);
+    }
+    assert_int_equal(import_text(text.data), 300);
+    char *all = exported(NULL);
+    static const char *const sessions[] = {"zz", "mm", "aa"};
+    for (int s = 0; s < 3; s++) {
+        const char *at = all;
+        for (int i = s; i < 300; i += 3) { /* each is there behind the one before it */
+            snprintf(id, sizeof id, "\"e%04d\"", i);
+            at = strstr(at, id);
+            if (!at)
+                fail_msg("%s of %s is missing or too early", id, sessions[s]);
+        }
+        buf_clear(&want);
+        buf_addf(&want, "\"session_id\":\"%s\"", sessions[s]);
+        char *first = strstr(all, want.data);
+        size_t lines = 0;
+        for (const char *line = first; line && lines < 100; lines++) {
+            line = strchr(line, '\n');
+            const char *next = line && line[1] ? strstr(line, "\"session_id\"") : NULL;
+            line = next && strncmp(next, want.data, want.len) == 0 ? next : NULL;
+        }
+        assert_int_equal(lines, 100); /* and they stand together */
+    }
+    free(all);
+    buf_release(&text);
+    buf_release(&want);
+}
+
+#define LINE(content)                                                                              \
+    "{\"session_id\":\"s\",\"role\":\"user\",\"created_at\":\"2026-03-09\",\"content\":\"" content \
+    "\"}"
+
+static void test_lines_of_all_kinds(void **state)
+{
+    (void)state;
+    static const char text[] = "\xef\xbb\xbf" LINE("one") "\r\n\n  \t\r\n" LINE(
+        "two \xff\xc3 x") "\n" LINE("") "\n" LINE("   ") "\n" LINE("three");
+    assert_int_equal(import_text(text), 3);
+    char *all = exported(NULL);
+    assert_non_null(strstr(all, "\"one\""));
+    assert_non_null(strstr(all, "\"two \xef\xbf\xbd\xef\xbf\xbd x\""));
+    assert_non_null(strstr(all, "\"three\""));
+    free(all);
+    struct memory_entries list;
+    assert_true(memories_list(memories, "all", 0, &list, &e));
+    for (size_t i = 0; i < list.items.len; i++)
+        assert_true(utf8_valid(list.items.items[i].content, strlen(list.items.items[i].content)));
+    memory_entries_release(&list);
+    assert_int_equal(import_text("\xef\xbb\xbf\n"), 0);
+    assert_int_equal(import_text(""), 0);
+    assert_int_equal(import_text("\n\n"), 0);
+}
+
+static void test_wrong_lines_are_named(void **state)
+{
+    (void)state;
+    expect_refused(LINE("alpha") "\n\n" LINE("beta") "\nnonsense\n" LINE("gamma") "\n",
+                   "in.jsonl:4: ", 2);
+    assert_int_equal(count_entries(), 2);
+    expect_refused("{\"session_id\":\"s\"}\n", "in.jsonl:1: \"role\"", 0);
+    expect_refused(LINE("delta") "\n" LINE("nul \\u0000 here"), "in.jsonl:2: ", 1);
+    expect_refused("[1]\n", "in.jsonl:1: ", 0);
+    expect_refused(LINE("one") LINE("two") "\n", "in.jsonl:1: ", 0);
+    int64_t stored;
+    static const char nul[] = LINE("epsilon") "\n\0\n";
+    assert_false(import_bytes(nul, sizeof nul - 1, &go_on, &stored));
+    assert_non_null(strstr(e.text, "in.jsonl:2: "));
+    assert_int_equal(count_entries(), 4);
+}
+
+static void test_lines_that_are_too_long(void **state)
+{
+    (void)state;
+    const size_t most = MEMORY_CONTENT_BYTES;
+    struct buf text = BUF_INIT;
+    for (size_t extra = 0; extra < 2; extra++) {
+        char *content = mem_alloc(most + extra + 1);
+        memset(content, 'x', most + extra);
+        buf_clear(&text);
+        buf_addf(&text, LINE("first%zu") "\n", extra);
+        buf_addf(&text, LINE("%s") "\n", content);
+        if (extra == 0)
+            assert_int_equal(import_text(text.data), 2);
+        else
+            expect_refused(text.data, "in.jsonl:2: \"content\"", 1);
+        free(content);
+    }
+    buf_clear(&text);
+    buf_addstr(&text, LINE("second") "\n");
+    char *blank = mem_alloc(7 * most + 1);
+    memset(blank, 'y', 7 * most);
+    buf_addstr(&text, blank);
+    free(blank);
+    expect_refused(text.data, "in.jsonl:2: the line is longer", 1);
+    buf_release(&text);
+}
+
+/* An id that another text has is found by the store, in the midst of a step. */
+static void test_ids_that_are_taken(void **state)
+{
+    (void)state;
+    struct buf text = BUF_INIT;
+    add_simple("taken", "s", "what was there");
+    add_line(&text, "a", "zz", 1, "first");
+    add_line(&text, "b", "mm", 2, "second");
+    add_line(&text, "taken", "zz", 3, "something else");
+    add_line(&text, "c", "aa", 4, "never read");
+    expect_refused(text.data, "in.jsonl:3: ", 2);
+    char *all = exported(NULL);
+    assert_non_null(strstr(all, "\"first\""));
+    assert_non_null(strstr(all, "\"second\""));
+    assert_non_null(strstr(all, "\"what was there\""));
+    assert_null(strstr(all, "something else"));
+    assert_null(strstr(all, "never read"));
+    free(all);
+    buf_release(&text);
+}
+
+/* --- steps ------------------------------------------------------------------------------------ */
+
+struct steps {
+    int count, stop_at;
+    int64_t lines[8], stored[8];
+    bool write_between;
+};
+
+static bool note_step(void *context, int64_t lines, int64_t stored)
+{
+    struct steps *s = context;
+    assert_true(s->count < 8);
+    s->lines[s->count] = lines;
+    s->stored[s->count++] = stored;
+    if (s->write_between) {
+        struct memories *other;
+        assert_true(memories_open(config, path, "/", MEMORIES_WRITE, &other, &e));
+        if (!memories_pin(other, "e0001", s->count % 2, &e))
+            fail_msg("%s", e.text);
+        memories_close(other);
+    }
+    return s->count != s->stop_at;
+}
+
+static char *many_lines(int count)
+{
+    struct buf text = BUF_INIT;
+    char id[24], content[40];
+    for (int i = 0; i < count; i++) {
+        snprintf(id, sizeof id, "e%04d", i);
+        snprintf(content, sizeof content, "word%d of it", i);
+        add_line(&text, id, "long", i, content);
+    }
+    return buf_take(&text);
+}
+
+static void test_steps_are_kept(void **state)
+{
+    (void)state;
+    char *text = many_lines(2 * STEP + 500);
+    struct steps steps = {.stop_at = 1, .write_between = true};
+    const struct import_progress progress = {.tell = note_step, .context = &steps};
+    int64_t stored;
+    assert_false(import_bytes(text, strlen(text), &progress, &stored));
+    assert_int_equal(e.code, ERR_INTERRUPTED);
+    assert_int_equal(stored, STEP);
+    assert_int_equal(count_entries(), STEP);
+
+    steps = (struct steps){.stop_at = 3, .write_between = true}; /* the end is no stop */
+    assert_true(import_bytes(text, strlen(text), &progress, &stored));
+    assert_int_equal(stored, STEP + 500);
+    assert_int_equal(steps.count, 3);
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(steps.lines[i], i == 2 ? 2 * STEP + 500 : (i + 1) * STEP);
+        assert_int_equal(steps.stored[i], i == 2 ? STEP + 500 : i * STEP);
+    }
+    assert_int_equal(count_entries(), 2 * STEP + 500);
+    free(text);
+}
+
+/* --- searching -------------------------------------------------------------------------------- */
+
+static void test_search_in_scopes(void **state)
+{
+    (void)state;
+    add_simple("r1", "talk-1", "we liked the ryokan by the river");
+    add_simple("r2", "talk-2", "another ryokan in the hills");
+    add_simple("h1", "talk-2", "a hotel near the station");
+    char *both = found("ryokan", NULL, 10);
+    assert_true(strcmp(both, "r1 r2") == 0 || strcmp(both, "r2 r1") == 0);
+    free(both);
+    expect_found("ryokan river", "all", "r1 r2");
+    char *best = found("ryokan river", "all", 1);
+    assert_string_equal(best, "r1");
+    free(best);
+    expect_found("ryokan", "session=talk-2", "r2");
+    expect_found("ryokan -hills", "all", "r1");
+    expect_found("ryo", "all", ""); /* nobody types here */
+    expect_found("nowhere", "all", "");
+    expect_found("ryokan", "project", "");
+    assert_true(config_set(config, CONFIG_MEMORY_SCOPE, "session", &e));
+    expect_found("station", NULL, "h1");
+    assert_true(config_set(config, CONFIG_MEMORY_SCOPE, "project", &e));
+    expect_found("station", NULL, "");
+}
+
+static void test_sessions_by_reference(void **state)
+{
+    (void)state;
+    struct store *store;
+    struct record r;
+    struct buf text = BUF_INIT;
+    assert_true(store_open(path, STORE_READ_WRITE, &store, &e));
+    record_begin(&r, store);
+    free(r.info.title);
+    r.info.title = mem_strdup("Kyoto in spring");
+    free(r.info.directory);
+    r.info.directory = mem_strdup(support_dir());
+    record_save(&r);
+    add_line(&text, "k", r.info.id, 1, "cherry blossoms");
+    assert_int_equal(import_text(text.data), 1);
+    add_simple("o", "elsewhere", "cherry cake");
+    expect_found("cherry", "session=kyoto IN spring", "k");
+    expect_found("cherry", "session=last", "k");
+    expect_found("cherry", "session=elsewhere", "o");
+    expect_found("cherry", "project", "k");
+    struct memory_hits hits;
+    assert_false(memories_search(memories, "cherry", "session=nobody", 5, &hits, &e));
+    assert_int_equal(e.code, ERR_SESSION_NOT_FOUND);
+    record_release(&r);
+    store_close(store);
+    buf_release(&text);
+}
+
+static void test_scopes_that_are_none(void **state)
+{
+    (void)state;
+    static const char *const bad[] = {"", "everything", "session", "session=", "all "};
+    struct memory_hits hits;
+    struct memory_entries list;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        if (memories_search(memories, "x", bad[i], 5, &hits, &e))
+            fail_msg("taken: \"%s\"", bad[i]);
+        assert_int_equal(e.code, ERR_USAGE);
+        assert_int_equal(hits.items.len, 0);
+        assert_false(memories_list(memories, bad[i], 5, &list, &e));
+        assert_int_equal(e.code, ERR_USAGE);
+    }
+}
+
+static void test_list_newest_first(void **state)
+{
+    (void)state;
+    char *text = many_lines(50);
+    struct memory_entries list;
+    assert_int_equal(import_text(text), 50);
+    add_simple("other", "s", "of another session");
+    assert_true(memories_list(memories, "session=long", 0, &list, &e));
+    assert_int_equal(list.items.len, 50);
+    assert_string_equal(list.items.items[0].id, "e0049");
+    assert_string_equal(list.items.items[49].id, "e0000");
+    memory_entries_release(&list);
+    assert_true(memories_list(memories, "all", 3, &list, &e));
+    assert_int_equal(list.items.len, 3);
+    assert_string_equal(list.items.items[2].id, "e0047");
+    memory_entries_release(&list);
+    assert_true(memories_list(memories, NULL, 0, &list, &e));
+    assert_int_equal(list.items.len, 51);
+    memory_entries_release(&list);
+    free(text);
+}
+
+/* --- changing --------------------------------------------------------------------------------- */
+
+static void expect_entry(const char *reference, const char *content, bool pinned)
+{
+    struct memory_entry entry;
+    if (!memories_get(memories, reference, &entry, &e))
+        fail_msg("%s", e.text);
+    assert_string_equal(entry.content, content);
+    assert_int_equal(entry.pinned, pinned);
+    memory_entry_release(&entry);
+}
+
+static void test_one_entry(void **state)
+{
+    (void)state;
+    struct memory_entry entry;
+    add_simple("abc1", "s", "the first text");
+    add_simple("abc2", "s", "the second text");
+    add_simple("abc", "s", "the third text");
+    expect_entry("abc", "the third text", false);
+    expect_entry("abc1", "the first text", false);
+    assert_false(memories_get(memories, "ab", &entry, &e));
+    assert_int_equal(e.code, ERR_MEMORY_NOT_FOUND);
+    assert_non_null(strstr(e.text, "abc1"));
+    assert_false(memories_get(memories, "nonesuch", &entry, &e));
+    assert_int_equal(e.code, ERR_MEMORY_NOT_FOUND);
+    assert_null(entry.content);
+
+    assert_true(memories_pin(memories, "abc1", true, &e));
+    expect_entry("abc1", "the first text", true);
+    assert_true(memories_pin(memories, "abc1", false, &e));
+    assert_true(memories_edit(memories, "abc1", "quite another thing", &e));
+    expect_entry("abc1", "quite another thing", false);
+    expect_found("quite another", "all", "abc1");
+    assert_false(memories_edit(memories, "abc1", "  \n", &e));
+    assert_int_equal(e.code, ERR_USAGE);
+    assert_false(memories_edit(memories, "nonesuch", "x", &e));
+    assert_int_equal(e.code, ERR_MEMORY_NOT_FOUND);
+    assert_false(memories_pin(memories, "nonesuch", true, &e));
+    assert_int_equal(e.code, ERR_MEMORY_NOT_FOUND);
+}
+
+static bool forget(int *deleted, int *summaries, const char *one, const char *two,
+                   const char *three)
+{
+    const char *const ids[] = {one, two, three};
+    return memories_forget(memories, ids, 3, deleted, summaries, &e);
+}
+
+static void test_forget_all_or_none(void **state)
+{
+    (void)state;
+    int deleted, summaries;
+    add_simple("one", "s", "the first text");
+    add_simple("two", "s", "the second text");
+    add_simple("three", "s", "the third text");
+    assert_false(forget(&deleted, &summaries, "one", "nonesuch", "two"));
+    assert_int_equal(e.code, ERR_MEMORY_NOT_FOUND);
+    assert_int_equal(deleted, 0);
+    assert_int_equal(count_entries(), 3);
+    assert_true(forget(&deleted, &summaries, "one", "two", "on")); /* one is meant twice */
+    assert_int_equal(deleted, 2);
+    assert_int_equal(summaries, 0);
+    expect_found("text", "all", "three");
+    assert_true(memories_forget(memories, NULL, 0, &deleted, &summaries, &e));
+    assert_int_equal(deleted, 0);
+}
+
+/* --- reindex ---------------------------------------------------------------------------------- */
+
+struct told {
+    int words, vectors;
+    int64_t done, of;
+    bool stop;
+};
+
+static bool note_work(void *context, int what, int64_t done, int64_t of)
+{
+    struct told *t = context;
+    t->words += what == 0;
+    t->vectors += what == 1;
+    t->done = done;
+    t->of = of;
+    return !t->stop;
+}
+
+static void expect_language(const char *language, bool stale)
+{
+    struct memory_stats stats;
+    assert_true(memories_stats(memories, &stats, &e));
+    assert_string_equal(stats.language, language);
+    assert_int_equal(stats.language_stale, stale);
+    memory_stats_release(&stats);
+}
+
+static void test_reindex_in_another_language(void **state)
+{
+    (void)state;
+    struct told told = {0};
+    add_simple("h", "s", "viele alte Häuser am Fluss");
+    expect_language("english", false);
+    assert_true(config_set(config, CONFIG_MEMORY_LANGUAGE, "german", &e));
+    open_memories(MEMORIES_WRITE);
+    expect_language("english", true);
+    expect_found("Haus", "all", "");
+    told.stop = true;
+    assert_false(memories_reindex(memories, note_work, &told, &e));
+    assert_int_equal(e.code, ERR_INTERRUPTED);
+    expect_language("english", true);
+    told = (struct told){0};
+    assert_true(memories_reindex(memories, note_work, &told, &e));
+    assert_true(told.words > 0);
+    assert_int_equal(told.vectors, 0);
+    expect_language("german", false);
+    expect_found("Haus", "all", "h");
+}
+
+static void test_reindex_makes_vectors(void **state)
+{
+    (void)state;
+    char *text = many_lines(200);
+    struct told told = {0};
+    struct memory_stats stats;
+    assert_int_equal(import_text(text), 200);
+    free(text);
+    assert_true(config_set(config, CONFIG_EMBEDDING_PROVIDER, "hashed", &e));
+    assert_true(config_set(config, CONFIG_MEMORY_RANKING, "vectors", &e));
+    open_memories(MEMORIES_WRITE);
+    if (!memories_reindex(memories, note_work, &told, &e))
+        fail_msg("%s", e.text);
+    assert_true(told.vectors > 0);
+    assert_int_equal(told.done, told.of);
+    assert_true(memories_stats(memories, &stats, &e));
+    assert_int_equal(stats.embedded, 200);
+    assert_int_equal(stats.missing, 0);
+    memory_stats_release(&stats);
+    char *best = found("word77 of it", "all", 1);
+    assert_string_equal(best, "e0077");
+    free(best);
+}
+
+/* --- any import ------------------------------------------------------------------------------- */
+
+static size_t pick(size_t count)
+{
+    return (size_t)(entropy_unit() * (double)count);
+}
+
+/* Whatever the lines are: what was right before the first wrong one is there, and nothing else. */
+static void test_any_import(void **state)
+{
+    (void)state;
+    static const char *const wrong[] = {
+        "{", "null", "{}", LINE("\\u0000"), LINE("\\ud800"), "\x01", LINE("x") "}"};
+    entropy_seed(support_seed());
+    int expected = 0;
+    for (int round = 0; round < 30; round++) {
+        struct buf text = BUF_INIT;
+        size_t count = pick(60), bad = pick(80);
+        char id[32], session[16], says[32];
+        for (size_t i = 0; i < count; i++) {
+            snprintf(id, sizeof id, "r%d-%zu", round, i);
+            snprintf(session, sizeof session, "s%zu", pick(5));
+            if (i == bad)
+                buf_addf(&text, "%s\n", wrong[pick(sizeof wrong / sizeof *wrong)]);
+            else
+                add_line(&text, id, session, (int)i, id);
+        }
+        snprintf(says, sizeof says, "in.jsonl:%zu: ", bad + 1);
+        if (bad < count)
+            expect_refused(text.data, says, (int64_t)bad);
+        else
+            assert_int_equal(import_text(text.data), count);
+        expected += (int)(bad < count ? bad : count);
+        assert_int_equal(count_entries(), expected);
+        buf_release(&text);
+    }
+}
+
+#define test(f) support_if(capability_store() && capability_memory(), f, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        test(test_nothing_is_there_yet),
+        test(test_where_memory_is_off),
+        test(test_what_is_imported_is_exported),
+        test(test_importing_again_adds_nothing),
+        test(test_sessions_may_be_interleaved),
+        test(test_lines_of_all_kinds),
+        test(test_wrong_lines_are_named),
+        test(test_lines_that_are_too_long),
+        test(test_ids_that_are_taken),
+        test(test_steps_are_kept),
+        test(test_search_in_scopes),
+        test(test_sessions_by_reference),
+        test(test_scopes_that_are_none),
+        test(test_list_newest_first),
+        test(test_one_entry),
+        test(test_forget_all_or_none),
+        test(test_reindex_in_another_language),
+        test(test_reindex_makes_vectors),
+        test(test_any_import),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,583 @@
+/* `tiro memory` through the real program. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/mem.h"
+#include "session/capability.h"
+#include "tests/damage.h"
+#include "tests/program.h"
+#include "tests/record.h"
+#include "tests/screen.h"
+#include "tests/support.h"
+
+enum { PATIENCE_MS = 20000 };
+
+#define MEMORY(...) RUN("memory", __VA_ARGS__)
+
+static const char talks[] =
+    "{\"id\":\"river\",\"session_id\":\"talk-1\",\"turn\":3,\"role\":\"user\",\"speaker\":\"Mia\","
+    "\"created_at\":\"2026-03-01T10:00:00.000Z\",\"content\":\"we liked the ryokan by the "
+    "river\"}\n"
+    "{\"id\":42,\"session_id\":\"talk-1\",\"turn\":4,\"role\":\"assistant\","
+    "\"created_at\":\"2026-03-01T10:01:00.000Z\",\"content\":\"the ryokan in the hills is "
+    "cheaper\"}\n"
+    "{\"id\":\"station\",\"session_id\":\"talk-2\",\"turn\":1,\"role\":\"user\","
+    "\"created_at\":\"2026-03-02T10:00:00.000Z\",\"content\":\"a hotel near the station\","
+    "\"pinned\":true}\n";
+
+static void run_ok(struct result r)
+{
+    free(program_output(r));
+}
+
+static void import_text(const char *text, const char *says)
+{
+    const char *const args[] = {"memory", "import", "-", NULL};
+    struct result r = program_run(text, args);
+    if (r.status != 0 || strcmp(r.out, says) != 0)
+        fail_msg("status %d: %s%s", r.status, r.out, r.err);
+    result_release(&r);
+}
+
+static void add_talks(void)
+{
+    import_text(talks, "3 entries added\n");
+}
+
+/* The ids of an array, a blank behind each; a number with a '#' before it. */
+static char *ids_of(struct json *list)
+{
+    struct buf out = BUF_INIT;
+    assert_int_equal(json_type(list), JSON_ARRAY);
+    for (const struct json *v = json_first(list); v; v = json_next(v)) {
+        const struct json *id = json_get(v, "id");
+        if (json_string(id))
+            buf_addf(&out, "%s ", json_string(id));
+        else
+            buf_addf(&out, "#%.0f ", json_number(id, -1));
+    }
+    json_free(list);
+    return buf_take(&out);
+}
+
+static void expect_ids(struct result r, const char *want)
+{
+    char *ids = ids_of(program_json(r));
+    assert_string_equal(ids, want);
+    free(ids);
+}
+
+/* --- empty, off ------------------------------------------------------------------------------- */
+
+static void test_nothing_is_there(void **state)
+{
+    (void)state;
+    expect_ids(MEMORY("search", "--json", "anything"), "");
+    expect_ids(MEMORY("list", "--json"), "");
+    expect(MEMORY("search", "anything"), 0, "nothing was found");
+    expect(MEMORY("list"), 0, "memory is empty");
+    expect(RUN("memory"), 0, "memory is empty");
+    expect(MEMORY("show", "x"), 1, "tiro: MEMORY_NOT_FOUND: ");
+    char *nothing = program_output(MEMORY("export"));
+    assert_string_equal(nothing, "");
+    free(nothing);
+    struct json *stats = program_json(MEMORY("stats", "--json"));
+    assert_int_equal(json_get_int(stats, "entries", -1), 0);
+    json_free(stats);
+    char *path = support_path(".local/share/tiro/tiro.db");
+    assert_int_equal(access(path, F_OK), -1);
+    free(path);
+}
+
+static void test_memory_is_off(void **state)
+{
+    (void)state;
+    static const char *const verbs[] = {"list", "stats", "export", "reindex"};
+    for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++) {
+        setenv("TIRO_MEMORY_ENABLED", "false", 1);
+        expect(MEMORY(verbs[i]), 1, "tiro: MEMORY_DISABLED: ");
+        unsetenv("TIRO_MEMORY_ENABLED");
+        setenv("TIRO_SESSION_PERSIST", "false", 1);
+        expect(MEMORY(verbs[i]), 1, "tiro: SESSION_PERSISTENCE_DISABLED: ");
+        unsetenv("TIRO_SESSION_PERSIST");
+    }
+}
+
+/* --- search ----------------------------------------------------------------------------------- */
+
+static void test_search_json(void **state)
+{
+    (void)state;
+    add_talks();
+    struct json *list = program_json(MEMORY("search", "--json", "ryokan", "river"));
+    assert_int_equal(json_len(list), 2);
+    const struct json *best = json_at(list, 0);
+    static const char *const texts[][2] = {
+        {"id", "river"},          {"content", "we liked the ryokan by the river"},
+        {"session_id", "talk-1"}, {"role", "user"},
+        {"speaker", "Mia"},       {"created_at", "2026-03-01T10:00:00.000Z"}};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        assert_string_equal(json_get_string(best, texts[i][0]), texts[i][1]);
+    assert_int_equal(json_get_int(best, "turn", -1), 3);
+    double score = json_get_number(best, "score", -1);
+    assert_true(score > 0 && score <= 1);
+    assert_true(json_get_number(json_get(best, "why"), "words", 0) > 0);
+    assert_true(json_get_number(json_get(best, "why"), "coverage", 0) > 0);
+    json_free(list);
+    expect_ids(MEMORY("search", "--json", "the ryokan in the hills"), "#42 river ");
+    list = program_json(MEMORY("search", "--json", "the ryokan in the hills is cheaper"));
+    assert_true(json_get_number(json_at(list, 0), "score", -1) == 1);
+    json_free(list);
+}
+
+static void test_search_options(void **state)
+{
+    (void)state;
+    add_talks();
+    expect_ids(MEMORY("search", "--json", "--limit", "1", "ryokan river"), "river ");
+    expect_ids(MEMORY("search", "--json", "ryokan", "-hills"), "river ");
+    expect_ids(MEMORY("search", "--json", "\"ryokan in the hills\""), "#42 ");
+    expect_ids(MEMORY("search", "--json", "--scope", "session=talk-2", "hotel ryokan"), "station ");
+    expect_ids(MEMORY("search", "--json", "--scope=project", "ryokan"), "");
+    expect(MEMORY("search", "--scope", "galaxy", "x"), 64, "galaxy");
+    expect(MEMORY("search", "--scope", "session=nobody", "x"), 1, "tiro: SESSION_NOT_FOUND: ");
+    expect(MEMORY("search", "--limit", "1001", "x"), 64, "1000");
+    expect(MEMORY("search", "--limit", "0", "x"), 64, "--limit");
+    expect(MEMORY("search"), 64, "a word is missing");
+    expect_ids(MEMORY("search", "--json", "--limit", "1000", "hotel"), "station ");
+}
+
+static void test_search_gives_five(void **state)
+{
+    (void)state;
+    struct buf text = BUF_INIT;
+    for (int i = 0; i < 12; i++)
+        buf_addf(&text,
+                 "{\"session_id\":\"s\",\"role\":\"user\",\"created_at\":\"2026-03-01\","
+                 "\"content\":\"needle %d\"}\n",
+                 i);
+    import_text(text.data, "12 entries added\n");
+    struct json *list = program_json(MEMORY("search", "--json", "needle"));
+    assert_int_equal(json_len(list), 5);
+    json_free(list);
+    list = program_json(MEMORY("search", "--json", "--limit", "7", "needle"));
+    assert_int_equal(json_len(list), 7);
+    json_free(list);
+    buf_release(&text);
+}
+
+/* With the title of a session that is kept here. */
+static char *keep_session(const char *title)
+{
+    char *path = support_path(".local/share/tiro/tiro.db");
+    struct store *store;
+    struct record r;
+    struct error e = {0};
+    if (!store_open(path, STORE_READ_WRITE, &store, &e))
+        fail_msg("%s", e.text);
+    record_begin(&r, store);
+    free(r.info.title);
+    r.info.title = mem_strdup(title);
+    record_save(&r);
+    char *id = mem_strdup(r.info.id);
+    record_release(&r);
+    store_close(store);
+    free(path);
+    return id;
+}
+
+static void test_search_for_people(void **state)
+{
+    (void)state;
+    add_talks();
+    char *id = keep_session("Spring in Kyoto");
+    char *line = mem_printf(
+        "{\"id\":\"long\",\"session_id\":\"%s\",\"role\":\"user\","
+        "\"created_at\":\"2026-03-05\",\"content\":\"cherry\\n\\u001b[31m "
+        "\xc2\x9b \xe2\x80\xae blossoms\"}\n",
+        id);
+    import_text(line, "1 entry added\n");
+    char *out = program_output(MEMORY("search", "blossoms"));
+    assert_text(out, "  long  ");
+    assert_text(out, "Spring in Kyoto");
+    assert_text(out, "you");
+    assert_int_equal(out[0], '0');
+    assert_int_equal(out[1], '.');
+    assert_no_text(out, "\033");
+    assert_no_text(out, "\xe2\x80\xae");
+    free(out);
+    out = program_output(MEMORY("search", "ryokan river"));
+    assert_text(out, "  Mia  talk-1\n  we liked the ryokan by the river\n");
+    free(out);
+
+    const char *const argv[] = {support_program(), "memory", "search", "blossoms", NULL};
+    struct screen *s = screen_start(argv, support_dir(), 8, 40);
+    assert_true(screen_wait_exit(s, PATIENCE_MS));
+    assert_text(screen_text(s), "blossoms");
+    assert_true(screen_log_has(s, "\033[1mblossoms\033[0m"));
+    assert_false(screen_log_has(s, "\033[31m"));
+    assert_false(screen_log_has(s, "\xc2\x9b"));
+    assert_string_equal(screen_row_text(s, 2), "");
+    screen_free(s);
+    free(line);
+    free(id);
+}
+
+/* --- list, show ------------------------------------------------------------------------------- */
+
+static void test_list_and_show(void **state)
+{
+    (void)state;
+    add_talks();
+    expect_ids(MEMORY("list", "--json"), "station #42 river ");
+    expect_ids(RUN("memory", "--json"), "station #42 river ");
+    expect_ids(MEMORY("list", "--json", "--limit", "1"), "station ");
+    expect_ids(MEMORY("list", "--json", "--session", "talk-1"), "#42 river ");
+    expect(MEMORY("list", "--session", "nobody"), 1, "tiro: SESSION_NOT_FOUND: ");
+    char *list = program_output(MEMORY("list"));
+    assert_true(strstr(list, "station") < strstr(list, "river"));
+    assert_text(list, "pinned");
+    assert_text(list, "Mia");
+    free(list);
+    char *shown = program_output(MEMORY("show", "riv"));
+    assert_text(shown, "talk-1");
+    assert_text(shown, "\n\nwe liked the ryokan by the river\n");
+    free(shown);
+    struct json *entry = program_json(MEMORY("show", "--json", "station"));
+    assert_string_equal(json_get_string(entry, "content"), "a hotel near the station");
+    assert_true(json_get_bool(entry, "pinned", false));
+    json_free(entry);
+    expect(MEMORY("show", "nonesuch"), 1, "tiro: MEMORY_NOT_FOUND: ");
+    expect(MEMORY("show"), 64, "a word is missing");
+    expect(MEMORY("show", "a", "b"), 64, "one word too many");
+}
+
+/* --- changes ---------------------------------------------------------------------------------- */
+
+static void expect_content(const char *id, const char *content)
+{
+    struct json *entry = program_json(MEMORY("show", "--json", id));
+    assert_string_equal(json_get_string(entry, "content"), content);
+    json_free(entry);
+}
+
+static void expect_pinned(const char *id, bool pinned)
+{
+    struct json *entry = program_json(MEMORY("show", "--json", id));
+    assert_int_equal(json_get_bool(entry, "pinned", false), pinned);
+    json_free(entry);
+}
+
+static struct result edit_with_input(const char *id, const char *input)
+{
+    const char *const args[] = {"memory", "edit", id, NULL};
+    return program_run(input, args);
+}
+
+static void test_edit(void **state)
+{
+    (void)state;
+    add_talks();
+    run_ok(MEMORY("edit", "--content", "an inn", "station"));
+    expect_content("station", "an inn");
+    run_ok(edit_with_input("42", "from a pipe\n"));
+    expect_content("42", "from a pipe");
+    expect(edit_with_input("42", "from a pipe\n"), 0, "as it was");
+    expect(edit_with_input("42", "  \n"), 64, "tiro: USAGE: ");
+    expect(edit_with_input("42", "\xff"), 64, "UTF-8");
+    expect(edit_with_input("nonesuch", "x"), 1, "tiro: MEMORY_NOT_FOUND: ");
+    expect_content("42", "from a pipe");
+    expect_ids(MEMORY("search", "--json", "pipe"), "#42 ");
+    expect_ids(MEMORY("search", "--json", "hotel"), "");
+
+    char *editor = support_path("editor");
+    support_write(editor, "#!/bin/sh\nsed -i 's/ryokan/tent/' \"$1\"\n");
+    assert_int_equal(chmod(editor, 0700), 0);
+    setenv("EDITOR", editor, 1);
+    const char *const argv[] = {support_program(), "memory", "edit", "river", NULL};
+    struct screen *s = screen_start(argv, support_dir(), 8, 40);
+    assert_true(screen_wait_exit(s, PATIENCE_MS));
+    assert_int_equal(screen_status(s), 0);
+    screen_free(s);
+    unsetenv("EDITOR");
+    expect_content("river", "we liked the tent by the river");
+    free(editor);
+}
+
+static void test_pin(void **state)
+{
+    (void)state;
+    add_talks();
+    run_ok(MEMORY("pin", "river"));
+    expect_pinned("river", true);
+    run_ok(MEMORY("unpin", "river"));
+    expect_pinned("river", false);
+    expect(MEMORY("pin", "nonesuch"), 1, "tiro: MEMORY_NOT_FOUND: ");
+    expect(MEMORY("pin"), 64, "a word is missing");
+}
+
+static void test_delete(void **state)
+{
+    (void)state;
+    add_talks();
+    expect(MEMORY("delete", "river"), 64, "--yes");
+    expect(MEMORY("delete", "--yes", "river", "nonesuch"), 1, "tiro: MEMORY_NOT_FOUND: ");
+    expect_ids(MEMORY("list", "--json"), "station #42 river ");
+    char *said = program_output(MEMORY("delete", "--yes", "river", "station", "river"));
+    assert_string_equal(said, "2 entries deleted\n");
+    free(said);
+    expect_ids(MEMORY("list", "--json"), "#42 ");
+    expect_ids(MEMORY("search", "--json", "river station"), "");
+}
+
+static void answer_delete(const char *answer, int status, const char *left)
+{
+    const char *const argv[] = {support_program(), "memory", "delete", "river", "42", NULL};
+    struct screen *s = screen_start(argv, support_dir(), 10, 70);
+    assert_true(screen_wait_text(s, "[y/N]", PATIENCE_MS));
+    assert_text(screen_text(s), "we liked the ryokan");
+    assert_text(screen_text(s), "2 entries");
+    screen_type(s, answer);
+    screen_key(s, SCREEN_ENTER);
+    assert_true(screen_wait_exit(s, PATIENCE_MS));
+    assert_int_equal(screen_status(s), status);
+    screen_free(s);
+    expect_ids(MEMORY("list", "--json"), left);
+}
+
+static void test_delete_asks(void **state)
+{
+    (void)state;
+    add_talks();
+    answer_delete("n", 1, "station #42 river ");
+    answer_delete("y", 0, "station ");
+}
+
+/* --- import, export --------------------------------------------------------------------------- */
+
+static void test_export(void **state)
+{
+    (void)state;
+    add_talks();
+    char *path = support_path("out.jsonl");
+    char *out = program_output(MEMORY("export"));
+    assert_string_equal(out, talks);
+    run_ok(MEMORY("export", path));
+    char *written = support_read(path);
+    assert_string_equal(written, talks);
+    expect(MEMORY("export", path), 1, "tiro: FILE_ERROR: ");
+    run_ok(MEMORY("delete", "--yes", "42"));
+    run_ok(MEMORY("export", "--force", path));
+    char *again = support_read(path);
+    assert_true(strlen(again) < strlen(written));
+    free(again);
+    free(written);
+    free(out);
+    free(path);
+}
+
+static void test_import(void **state)
+{
+    (void)state;
+    char *path = support_path("in.jsonl"), *bad = support_path("bad.jsonl");
+    support_write(path, talks);
+    char *said = program_output(MEMORY("import", path));
+    assert_string_equal(said, "3 entries added\n");
+    free(said);
+    struct result again = MEMORY("import", path);
+    assert_string_equal(again.out, "0 entries added\n");
+    assert_text(again.err, "there already");
+    expect(again, 0, "");
+    support_write(bad,
+                  "{\"session_id\":\"s\",\"role\":\"user\",\"created_at\":\"2026-03-01\","
+                  "\"content\":\"kept\"}\nnonsense\n");
+    expect(MEMORY("import", bad), 64, "bad.jsonl:2: ");
+    expect_ids(MEMORY("list", "--json", "--session", "talk-2"), "station ");
+    char *kept = program_output(MEMORY("search", "kept"));
+    assert_text(kept, "kept");
+    free(kept);
+    expect(MEMORY("import", "/nonesuch/file"), 1, "tiro: FILE_ERROR: ");
+    expect(MEMORY("import", support_dir()), 1, "tiro: FILE_ERROR: ");
+    expect(MEMORY("import"), 64, "a word is missing");
+    free(path);
+    free(bad);
+}
+
+enum { LINES = 12000, STEP = 1000 };
+
+static void write_many(const char *path)
+{
+    struct buf text = BUF_INIT;
+    for (int i = 0; i < LINES; i++)
+        buf_addf(&text,
+                 "{\"id\":\"e%d\",\"session_id\":\"s%d\",\"role\":\"user\",\"created_at\":"
+                 "\"2026-03-01T00:00:00Z\",\"content\":\"quincunx number %d of many words\"}\n",
+                 i, i % 7, i);
+    support_write(path, text.data);
+    buf_release(&text);
+}
+
+static void test_import_shows_progress(void **state)
+{
+    (void)state;
+    char *path = support_path("many.jsonl");
+    write_many(path);
+    const char *const argv[] = {support_program(), "memory", "import", path, NULL};
+    struct screen *s = screen_start(argv, support_dir(), 8, 60);
+    assert_true(screen_wait_exit(s, 3 * PATIENCE_MS));
+    assert_int_equal(screen_status(s), 0);
+    assert_true(screen_log_has(s, "\r1000 entries") || screen_log_has(s, "\r1,000 entries"));
+    assert_text(screen_text(s), "entries added");
+    screen_free(s);
+    free(path);
+}
+
+static int64_t stored_entries(const char *database)
+{
+    return damage_sql(database, "SELECT count(*) FROM memory_entry");
+}
+
+struct growth {
+    const char *journal;
+    off_t size;
+    pid_t pid;
+};
+
+static bool has_grown(void *context)
+{
+    struct growth *g = context;
+    struct stat st;
+    siginfo_t info = {0};
+    bool ended =
+        waitid(P_PID, (id_t)g->pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid != 0;
+    return ended || (stat(g->journal, &st) == 0 && st.st_size >= g->size);
+}
+
+/* Whole steps are there or not; every row has its words; importing again completes it. */
+static void test_killed_import(void **state)
+{
+    (void)state;
+    char *path = support_path("many.jsonl");
+    char *database = support_path(".local/share/tiro/tiro.db");
+    char *journal = support_path(".local/share/tiro/tiro.db-wal");
+    const char *const argv[] = {support_program(), "memory", "import", path, NULL};
+    write_many(path);
+    int64_t before = 0;
+    for (int round = 0; round < 6; round++) {
+        struct support_child c;
+        support_start(&c, argv);
+        struct growth g = {journal, (round + 1) * 60000, c.pid};
+        assert_true(support_wait_until(has_grown, &g, PATIENCE_MS));
+        kill(c.pid, SIGKILL);
+        support_finish(&c, NULL);
+        support_release(&c);
+        int64_t now = access(database, F_OK) == 0 &&
+                              damage_sql(database,
+                                         "SELECT count(*) FROM sqlite_schema WHERE name "
+                                         "= 'memory_entry'") == 1
+                          ? stored_entries(database)
+                          : 0;
+        assert_int_equal(now % STEP, 0);
+        assert_true(now >= before);
+        before = now;
+    }
+    struct json *hits = program_json(MEMORY("search", "--json", "--limit", "1000", "quincunx"));
+    assert_int_equal(json_len(hits), before < 1000 ? before : 1000);
+    json_free(hits);
+    run_ok(MEMORY("import", path));
+    assert_int_equal(stored_entries(database), LINES);
+    struct json *last = program_json(MEMORY("search", "--json", "quincunx number 11999"));
+    assert_string_equal(json_get_string(json_at(last, 0), "id"), "e11999");
+    json_free(last);
+    free(path);
+    free(database);
+    free(journal);
+}
+
+/* Ctrl-C ends an import between two steps and says so. */
+static void test_interrupted_import(void **state)
+{
+    (void)state;
+    char *path = support_path("many.jsonl");
+    write_many(path);
+    const char *const argv[] = {support_program(), "memory", "import", path, NULL};
+    struct screen *s = screen_start(argv, support_dir(), 8, 60);
+    assert_true(screen_wait_text(s, "entries", PATIENCE_MS));
+    screen_signal(s, SIGINT);
+    assert_true(screen_wait_exit(s, PATIENCE_MS));
+    int status = screen_status(s);
+    assert_true(status == 1 || status == 0); /* it may have been at its last step */
+    if (status == 1)
+        assert_text(screen_text(s), "INTERRUPTED");
+    screen_free(s);
+    char *database = support_path(".local/share/tiro/tiro.db");
+    assert_int_equal(stored_entries(database) % STEP, 0);
+    free(database);
+    free(path);
+}
+
+/* --- stats, reindex --------------------------------------------------------------------------- */
+
+static void test_stats_and_reindex(void **state)
+{
+    (void)state;
+    add_talks();
+    char *out = program_output(MEMORY("stats"));
+    assert_text(out, "entries");
+    assert_text(out, "english");
+    free(out);
+    struct json *stats = program_json(MEMORY("stats", "--json"));
+    assert_int_equal(json_get_int(stats, "entries", -1), 3);
+    assert_int_equal(json_get_int(stats, "sessions", -1), 2);
+    assert_int_equal(json_get_int(stats, "pinned", -1), 1);
+    json_free(stats);
+    setenv("TIRO_MEMORY_LANGUAGE", "german", 1);
+    out = program_output(MEMORY("stats"));
+    assert_text(out, "tiro memory reindex");
+    free(out);
+    run_ok(MEMORY("reindex"));
+    out = program_output(MEMORY("stats"));
+    assert_text(out, "german");
+    assert_no_text(out, "reindex");
+    free(out);
+    unsetenv("TIRO_MEMORY_LANGUAGE");
+}
+
+#define test(f)                                                                                    \
+    support_if(capability_store() && capability_memory(), f, support_setup, support_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        test(test_nothing_is_there),
+        test(test_memory_is_off),
+        test(test_search_json),
+        test(test_search_options),
+        test(test_search_gives_five),
+        test(test_search_for_people),
+        test(test_list_and_show),
+        test(test_edit),
+        test(test_pin),
+        test(test_delete),
+        test(test_delete_asks),
+        test(test_export),
+        test(test_import),
+        test(test_import_shows_progress),
+        test(test_killed_import),
+        test(test_interrupted_import),
+        test(test_stats_and_reindex),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,142 @@
+/* What memory makes of texts, which texts are equal, and which summaries quote one. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "memory/content.h"
+#include "memory/quote.h"
+#include "tests/support.h"
+
+static void expect_clean(const char *text, const char *clean)
+{
+    char *got = content_clean(text);
+    if (!clean)
+        assert_null(got);
+    else
+        assert_string_equal(got, clean);
+    free(got);
+}
+
+static void texts_are_trimmed(void **state)
+{
+    (void)state;
+    expect_clean("a", "a");
+    expect_clean(" \t\r\n a  b \n ", "a  b");
+    expect_clean("\u3000日本\u00a0", "日本");
+    expect_clean("\ufeffx\u2028", "x");
+    expect_clean("", NULL);
+    expect_clean(" \n\u2003 ", NULL);
+    expect_clean(" password=hunter2 ", "password=[secret]");
+    expect_clean("\xff ", "\xff");
+}
+
+static void blanks_do_not_part_texts(void **state)
+{
+    (void)state;
+    char *normal = content_normal("  a \n\n b\u3000c ");
+    assert_string_equal(normal, "a b c");
+    free(normal);
+    assert_true(content_equal("a  b", " a\nb"));
+    assert_false(content_equal("a b", "ab"));
+    assert_false(content_equal("a b", "A b"));
+    assert_true(content_digest("a  b") == content_digest(" a\nb "));
+    assert_true(content_digest("a b") != content_digest("ab"));
+    assert_true(content_digest("") != content_digest("b"));
+}
+
+static void the_newer_and_the_pinned_stay(void **state)
+{
+    (void)state;
+    const struct memory_entry old = {.created_ms = 1}, new = {.created_ms = 2},
+                              pinned = {.created_ms = 1, .pinned = true};
+    assert_false(content_stays(&old, &new));
+    assert_true(content_stays(&new, &old));
+    assert_true(content_stays(&old, &old));
+    assert_true(content_stays(&pinned, &new));
+}
+
+/* Borrows both. */
+static struct memory_entry entry_of(const char *session_id, const char *content)
+{
+    return (struct memory_entry){.session_id = (char *)session_id, .content = (char *)content};
+}
+
+static void an_id_is_again_or_taken(void **state)
+{
+    (void)state;
+    const struct memory_entry there = entry_of("s", "a b"), same = entry_of("s", "a  b"),
+                              other = entry_of("s", "c"), elsewhere = entry_of("t", "a b");
+    struct memory_entry edited = entry_of("s", "x");
+    edited.edited = true;
+    assert_true(content_is_again(&there, &same));
+    assert_false(content_is_again(&there, &other));
+    assert_false(content_is_again(&there, &elsewhere));
+    assert_true(content_is_again(&edited, &other));
+    assert_false(content_is_again(&edited, &elsewhere));
+}
+
+static void ids_are_short_and_differ(void **state)
+{
+    (void)state;
+    char *a = memory_id_new(), *b = memory_id_new();
+    assert_int_equal(strlen(a), 12);
+    assert_int_equal(strspn(a, "0123456789abcdefghjkmnpqrstvwxyz"), 12);
+    assert_string_not_equal(a, b);
+    free(a);
+    free(b);
+}
+
+static void summaries_that_quote(void **state)
+{
+    static const char text[] =
+        "Short one. The access code of the eastern gate is forty-two seven. Bye!";
+    (void)state;
+    assert_true(
+        quote_in("It says: The access code of the eastern gate\nis forty-two  seven, so.", text));
+    assert_true(quote_in(text, text));
+    assert_false(quote_in("The access code of the eastern gate is forty-two", text));
+    assert_false(quote_in("Short one. Bye!", text));
+    assert_false(quote_in("", text));
+    /* The whole of a short text. */
+    assert_true(quote_in("they said my cat is Tom.", "my cat is Tom"));
+    assert_false(quote_in("they said yes", "yes"));
+    assert_false(quote_in("01234567890", "01234567890"));
+    assert_true(quote_in("012345678901", "012345678901"));
+    /* Characters and not bytes; full stops of other scripts; one in a number ends nothing. */
+    assert_false(quote_in("x ééééééé", "ééééééé"));
+    assert_true(
+        quote_in("私は先週の土曜日に友達と一緒に京都へ行って古いお寺をたくさん見てから美味しいご飯"
+                 "を食べました",
+                 "はい。私は先週の土曜日に友達と一緒に京都へ行って古いお寺をたくさん見てから美味し"
+                 "いご飯を食べました。"));
+    assert_false(quote_in("5 and the rest of the sentence is long enough for it",
+                          "A. It costs 3.5 and the rest of the sentence is long enough for it."));
+    /* A line ends a sentence, too. */
+    assert_true(quote_in("a line that is long enough to be a quotation of it",
+                         "# Title\na line that is long enough to be a quotation of it\nand more"));
+    /* 39 and 40 characters. */
+    assert_false(quote_in("y 123456789012345678901234567890123456789",
+                          "z. 123456789012345678901234567890123456789. z"));
+    assert_true(quote_in("y 1234567890123456789012345678901234567890",
+                         "z. 1234567890123456789012345678901234567890. z"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(texts_are_trimmed),
+        cmocka_unit_test(blanks_do_not_part_texts),
+        cmocka_unit_test(the_newer_and_the_pinned_stay),
+        cmocka_unit_test(an_id_is_again_or_taken),
+        cmocka_unit_test(ids_are_short_and_differ),
+        cmocka_unit_test(summaries_that_quote),
+    };
+    return cmocka_run_group_tests_name("memory content", tests, NULL, NULL);
+}

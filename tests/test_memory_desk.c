@@ -1,0 +1,610 @@
+/* The worker that searches and changes semantic memory for the surface. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/mem.h"
+#include "session/capability.h"
+#include "session/memories.h"
+#include "session/memory_desk.h"
+#include "session/notice.h"
+#include "store/store.h"
+#include "tests/model_server.h"
+#include "tests/support.h"
+
+enum { WAIT_MS = 20000 };
+
+static struct config *config;
+static char *path;
+static struct mailbox *notices;
+static struct memory_desk *desk;
+static struct error e;
+
+static void free_notice(void *item)
+{
+    notice_free(item);
+}
+
+static void open_desk(void)
+{
+    desk = memory_desk_new(config, path, support_dir(), "/project", notices);
+}
+
+static int set_up(void **state)
+{
+    support_setup(state);
+    config = config_new();
+    path = support_path("tiro.db");
+    notices = mailbox_new(free_notice);
+    open_desk();
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    memory_desk_free(desk);
+    mailbox_free(notices);
+    config_free(config);
+    free(path);
+    return support_teardown(state);
+}
+
+/* --- helpers ---------------------------------------------------------------------------------- */
+
+static void set(enum config_key key, const char *value)
+{
+    if (!config_set(config, key, value, &e))
+        fail_msg("%s", e.text);
+}
+
+static bool never_stop(void *context, int64_t lines, int64_t stored)
+{
+    (void)context;
+    (void)lines;
+    (void)stored;
+    return true;
+}
+
+/* From another connection. */
+static void import_text(const char *text)
+{
+    const struct import_progress progress = {.tell = never_stop};
+    struct memories *m;
+    int64_t lines, stored;
+    char *name = support_path("in.jsonl");
+    support_write(name, text);
+    FILE *file = fopen(name, "rb");
+    assert_non_null(file);
+    if (!memories_open(config, path, "/project", MEMORIES_WRITE, &m, &e) ||
+        !memories_import(m, file, name, &progress, &lines, &stored, &e))
+        fail_msg("%s", e.text);
+    memories_close(m);
+    fclose(file);
+    free(name);
+}
+
+static void add_entry(const char *id, const char *session, int day, const char *content)
+{
+    char *line = mem_printf(
+        "{\"id\":\"%s\",\"session_id\":\"%s\",\"role\":\"user\","
+        "\"created_at\":\"2026-03-%02d\",\"content\":\"%s\"}\n",
+        id, session, day, content);
+    import_text(line);
+    free(line);
+}
+
+static void add_entries(void)
+{
+    add_entry("river", "talk-1", 1, "the ryokan by the river in Kyoto, a ryokan for us");
+    add_entry("hills", "talk-1", 3, "a ryokan in the hills, much too far away from anything");
+    add_entry("hotel", "talk-2", 2, "a hotel near the station");
+}
+
+static struct command *command(enum command_type type, const char *name, const char *text)
+{
+    struct command *c = command_new(type, text);
+    c->name = mem_strdup(name);
+    c->session = mem_strdup("talk-2");
+    c->limit = 10;
+    return c;
+}
+
+static void ask(enum command_type type, const char *name, const char *text)
+{
+    memory_desk_ask(desk, command(type, name, text));
+}
+
+static void search(const char *scope, const char *text)
+{
+    ask(COMMAND_MEMORY_SEARCH, scope, text);
+}
+
+static struct notice *next(void)
+{
+    struct notice *n = mailbox_wait(notices, WAIT_MS);
+    if (!n)
+        fail_msg("nothing was told");
+    return n;
+}
+
+static struct notice *expect(enum notice_type type)
+{
+    struct notice *n = next();
+    if (n->type != type)
+        fail_msg("notice %d in place of %d: %s", n->type, type, n->error.text);
+    return n;
+}
+
+static void expect_error(enum command_type type, enum err_code code, const char *text)
+{
+    struct notice *n = expect(NOTICE_ERROR);
+    assert_int_equal(n->command, type);
+    if (n->error.code != code)
+        fail_msg("%s: %s", err_info(n->error.code)->name, n->error.text);
+    assert_true(*n->error.text);
+    if (text)
+        assert_string_equal(n->text, text);
+    notice_free(n);
+}
+
+static void expect_done(enum command_type type, const char *id)
+{
+    struct notice *n = expect(NOTICE_DONE);
+    assert_int_equal(n->command, type);
+    assert_string_equal(n->text, id);
+    notice_free(n);
+}
+
+static char *ids_of(const struct notice *n)
+{
+    struct buf ids = BUF_INIT;
+    for (size_t i = 0; i < n->memory.items.len; i++)
+        buf_addf(&ids, "%s%s", i > 0 ? " " : "", n->memory.items.items[i].entry.id);
+    return buf_take(&ids);
+}
+
+static void expect_hits(const char *query, int64_t total, const char *want)
+{
+    struct notice *n = expect(NOTICE_MEMORY);
+    char *ids = ids_of(n);
+    assert_string_equal(n->text, query);
+    assert_string_equal(ids, want);
+    assert_int_equal(n->number, total);
+    free(ids);
+    notice_free(n);
+}
+
+/* --- search ----------------------------------------------------------------------------------- */
+
+static void test_search(void **state)
+{
+    (void)state;
+    add_entries();
+    search(NULL, "ryokan");
+    expect_hits("ryokan", 3, "river hills");
+    search("all", "ryok"); /* the word is being typed */
+    struct notice *n = expect(NOTICE_MEMORY);
+    assert_string_equal(n->name, "all");
+    assert_int_equal(n->memory.items.len, 2);
+    const struct memory_hit *best = &n->memory.items.items[0];
+    assert_true(best->score > 0 && best->score <= 1);
+    assert_true(best->marks.len > 0);
+    notice_free(n);
+    struct command *c = command(COMMAND_MEMORY_SEARCH, NULL, "ryokan");
+    c->limit = 1;
+    memory_desk_ask(desk, c);
+    expect_hits("ryokan", 3, "river");
+    search(NULL, "nothing like it");
+    expect_hits("nothing like it", 3, "");
+}
+
+static void test_search_by_date(void **state)
+{
+    (void)state;
+    add_entries();
+    struct command *c = command(COMMAND_MEMORY_SEARCH, NULL, "ryokan");
+    c->number = MEMORY_BY_DATE;
+    memory_desk_ask(desk, c);
+    expect_hits("ryokan", 3, "hills river");
+}
+
+static void test_browse(void **state)
+{
+    (void)state;
+    search(NULL, "");
+    expect_hits("", 0, "");
+    add_entries();
+    search(NULL, "");
+    expect_hits("", 3, "hills hotel river");
+    search(NULL, "  ");
+    expect_hits("  ", 3, "hills hotel river");
+    struct command *c = command(COMMAND_MEMORY_SEARCH, NULL, "");
+    c->limit = 2;
+    memory_desk_ask(desk, c);
+    struct notice *n = expect(NOTICE_MEMORY);
+    assert_int_equal(n->memory.items.len, 2);
+    assert_true(n->memory.items.items[0].score == 0);
+    notice_free(n);
+}
+
+static void test_scopes(void **state)
+{
+    (void)state;
+    add_entries();
+    search("session", "");
+    expect_hits("", 1, "hotel");
+    search("session=talk-1", "");
+    expect_hits("", 2, "hills river");
+    search("session", "ryokan");
+    expect_hits("ryokan", 1, "");
+    search("project", "");
+    expect_hits("", 0, "");
+    search("everywhere", "ryokan");
+    expect_error(COMMAND_MEMORY_SEARCH, ERR_USAGE, "ryokan");
+}
+
+static void test_configured_scope(void **state)
+{
+    (void)state;
+    set(CONFIG_MEMORY_SCOPE, "session");
+    add_entries();
+    search(NULL, "");
+    expect_hits("", 1, "hotel");
+}
+
+/* While another process writes, a change waits; what is asked meanwhile waits behind it. */
+static struct store *hold_store(void)
+{
+    struct store *other;
+    assert_true(store_open(path, STORE_READ_WRITE, &other, &e));
+    assert_true(store_begin(other, &e));
+    return other;
+}
+
+static void let_go(struct store *other)
+{
+    store_rollback(other);
+    store_close(other);
+}
+
+static void test_only_the_newest_search(void **state)
+{
+    (void)state;
+    static const char *const typed[] = {"r", "ry", "ryo", "hot", "hotel"};
+    add_entries();
+    search(NULL, "station"); /* the desk is open */
+    expect_hits("station", 3, "hotel");
+    struct store *other = hold_store();
+    ask(COMMAND_MEMORY_EDIT, "river", "the ryokan by the sea");
+    for (size_t i = 0; i < 4; i++)
+        search(NULL, typed[i]);
+    ask(COMMAND_MEMORY_SHOW, "hills", NULL);
+    search(NULL, typed[4]);
+    let_go(other);
+    expect_done(COMMAND_MEMORY_EDIT, "river");
+    notice_free(expect(NOTICE_MEMORY_ENTRY));
+    expect_hits("hotel", 3, "hotel");
+    assert_null(mailbox_pop(notices));
+}
+
+/* The states that are told until nothing is left to do; how many there were. */
+static int follow_work(int64_t entries)
+{
+    int count = 0;
+    for (bool over = false; !over; count++) {
+        struct notice *n = expect(NOTICE_MEMORY_STATE);
+        over = n->number == -1;
+        assert_true(n->number <= entries);
+        assert_int_equal(n->stats.entries, entries);
+        if (over)
+            assert_int_equal(n->stats.embedded, entries);
+        notice_free(n);
+    }
+    return count;
+}
+
+/* A search that waits for an endpoint gives way at once. */
+static void test_newer_search_ends_one_that_runs(void **state)
+{
+    (void)state;
+    struct model_server *server = model_server_start();
+    char *url = mem_printf("%s/v1", model_server_url(server));
+    const struct reply held = {.hold = true};
+    add_entries();
+    set(CONFIG_EMBEDDING_PROVIDER, "openai");
+    set(CONFIG_EMBEDDING_BASE_URL, url);
+    set(CONFIG_EMBEDDING_API_KEY, "sk-test");
+    memory_desk_work(desk);
+    follow_work(3);
+    model_server_set_default(server, &held);
+    size_t asked = model_server_requests(server);
+    search(NULL, "ryokan");
+    assert_true(model_server_wait(server, asked + 1, WAIT_MS));
+    int64_t began = clock_mono_ms();
+    search(NULL, ""); /* needs no vector */
+    expect_hits("", 3, "hills hotel river");
+    assert_true(clock_mono_ms() - began < 3000);
+    search(NULL, "hotel");
+    assert_true(model_server_wait(server, asked + 2, WAIT_MS));
+    memory_desk_free(desk);
+    desk = NULL;
+    assert_true(clock_mono_ms() - began < 4000);
+    assert_null(mailbox_pop(notices));
+    model_server_stop(server);
+    free(url);
+}
+
+/* --- changes ---------------------------------------------------------------------------------- */
+
+static void expect_entry(const char *id, const char *content, bool pinned)
+{
+    ask(COMMAND_MEMORY_SHOW, id, NULL);
+    struct notice *n = expect(NOTICE_MEMORY_ENTRY);
+    assert_string_equal(n->text, id);
+    assert_int_equal(n->memory.items.len, 1);
+    assert_string_equal(n->memory.items.items[0].entry.content, content);
+    assert_int_equal(n->memory.items.items[0].entry.pinned, pinned);
+    notice_free(n);
+}
+
+static void test_edit_and_pin(void **state)
+{
+    (void)state;
+    add_entries();
+    ask(COMMAND_MEMORY_EDIT, "hotel", "an inn near the harbour");
+    expect_done(COMMAND_MEMORY_EDIT, "hotel");
+    search(NULL, "harbour");
+    expect_hits("harbour", 3, "hotel");
+    struct command *c = command(COMMAND_MEMORY_PIN, "hotel", NULL);
+    c->number = 1;
+    memory_desk_ask(desk, c);
+    expect_done(COMMAND_MEMORY_PIN, "hotel");
+    expect_entry("hotel", "an inn near the harbour", true);
+    ask(COMMAND_MEMORY_PIN, "hotel", NULL);
+    expect_done(COMMAND_MEMORY_PIN, "hotel");
+    expect_entry("hotel", "an inn near the harbour", false);
+    ask(COMMAND_MEMORY_EDIT, "hotel", " ");
+    expect_error(COMMAND_MEMORY_EDIT, ERR_USAGE, " ");
+    expect_entry("hotel", "an inn near the harbour", false);
+}
+
+static void test_what_is_not_there(void **state)
+{
+    (void)state;
+    static const enum command_type types[] = {COMMAND_MEMORY_SHOW, COMMAND_MEMORY_EDIT,
+                                              COMMAND_MEMORY_PIN, COMMAND_MEMORY_FORGET};
+    add_entries();
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+        ask(types[i], "nonesuch", "text");
+        expect_error(types[i], ERR_MEMORY_NOT_FOUND, "text");
+        ask(types[i], NULL, "text");
+        expect_error(types[i], ERR_USAGE, "text");
+    }
+    ask(COMMAND_MEMORY_RESTORE, NULL, NULL);
+    expect_error(COMMAND_MEMORY_RESTORE, ERR_MEMORY_NOT_FOUND, NULL);
+}
+
+static void test_forget_and_put_back(void **state)
+{
+    (void)state;
+    add_entries();
+    ask(COMMAND_MEMORY_FORGET, "river", NULL);
+    expect_done(COMMAND_MEMORY_FORGET, "river");
+    ask(COMMAND_MEMORY_FORGET, "hotel", NULL);
+    expect_done(COMMAND_MEMORY_FORGET, "hotel");
+    search(NULL, "");
+    expect_hits("", 1, "hills");
+    ask(COMMAND_MEMORY_FORGET, "hotel", NULL);
+    expect_error(COMMAND_MEMORY_FORGET, ERR_MEMORY_NOT_FOUND, NULL);
+    ask(COMMAND_MEMORY_RESTORE, NULL, NULL);
+    expect_done(COMMAND_MEMORY_RESTORE, "hotel");
+    search(NULL, "");
+    expect_hits("", 2, "hills hotel");
+    ask(COMMAND_MEMORY_RESTORE, NULL, NULL);
+    expect_done(COMMAND_MEMORY_RESTORE, "river");
+    search(NULL, "ryokan river");
+    expect_hits("ryokan river", 3, "river hills");
+    ask(COMMAND_MEMORY_RESTORE, NULL, NULL);
+    expect_error(COMMAND_MEMORY_RESTORE, ERR_MEMORY_NOT_FOUND, NULL);
+}
+
+/* --- work that waits -------------------------------------------------------------------------- */
+
+static void test_state_without_vectors(void **state)
+{
+    (void)state;
+    add_entries();
+    ask(COMMAND_MEMORY_STATE, NULL, NULL);
+    struct notice *n = expect(NOTICE_MEMORY_STATE);
+    assert_int_equal(n->stats.entries, 3);
+    assert_int_equal(n->number, -1);
+    assert_null(n->detail);
+    notice_free(n);
+    memory_desk_work(desk); /* there is nothing to do */
+    search(NULL, "hotel");
+    expect_hits("hotel", 3, "hotel");
+    assert_null(mailbox_pop(notices));
+}
+
+static void add_many(int count)
+{
+    struct buf text = BUF_INIT;
+    for (int i = 0; i < count; i++)
+        buf_addf(&text,
+                 "{\"id\":\"e%d\",\"session_id\":\"many\",\"role\":\"user\",\"created_at\":"
+                 "\"2026-03-09\",\"content\":\"word%d among others\"}\n",
+                 i, i);
+    import_text(text.data);
+    buf_release(&text);
+}
+
+static void test_work_is_told(void **state)
+{
+    (void)state;
+    set(CONFIG_EMBEDDING_PROVIDER, "hashed");
+    set(CONFIG_MEMORY_RANKING, "vectors");
+    add_many(400);
+    int64_t began = clock_mono_ms();
+    memory_desk_work(desk);
+    int told = follow_work(400);
+    assert_true(told >= 2);
+    assert_true(told <= 3 + (clock_mono_ms() - began) / 250);
+    search(NULL, "word77 among others");
+    struct notice *n = expect(NOTICE_MEMORY);
+    assert_string_equal(n->memory.items.items[0].entry.id, "e77");
+    assert_true(n->memory.items.items[0].why.has_vector);
+    notice_free(n);
+    ask(COMMAND_MEMORY_EDIT, "e77", "something else altogether"); /* lacks its vector now */
+    expect_done(COMMAND_MEMORY_EDIT, "e77");
+    follow_work(400);
+}
+
+static void test_work_waits_for_the_endpoint(void **state)
+{
+    (void)state;
+    set(CONFIG_EMBEDDING_PROVIDER, "openai");
+    set(CONFIG_EMBEDDING_BASE_URL, "http://127.0.0.1:1/v1");
+    set(CONFIG_EMBEDDING_API_KEY, "sk-test");
+    set(CONFIG_PROVIDER_MAX_RETRIES, "0");
+    add_entries();
+    memory_desk_work(desk);
+    struct notice *n = expect(NOTICE_MEMORY_STATE);
+    while (!n->detail) {
+        notice_free(n);
+        n = expect(NOTICE_MEMORY_STATE);
+    }
+    assert_int_equal(n->number, 3);
+    assert_int_equal(n->stats.missing, 3);
+    notice_free(n);
+    search(NULL, "hotel"); /* by words meanwhile */
+    n = expect(NOTICE_MEMORY);
+    assert_int_equal(n->memory.items.len, 1);
+    assert_non_null(n->memory.badge);
+    notice_free(n);
+}
+
+/* --- the store -------------------------------------------------------------------------------- */
+
+static void test_store_that_cannot_be_opened(void **state)
+{
+    (void)state;
+    static const enum command_type types[] = {
+        COMMAND_MEMORY_SEARCH, COMMAND_MEMORY_SHOW,    COMMAND_MEMORY_EDIT, COMMAND_MEMORY_PIN,
+        COMMAND_MEMORY_FORGET, COMMAND_MEMORY_RESTORE, COMMAND_MEMORY_STATE};
+    assert_int_equal(mkdir(path, 0700), 0);
+    memory_desk_work(desk);
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+        ask(types[i], "x", "text");
+        expect_error(types[i], ERR_SESSION_STORE_ERROR, "text");
+    }
+}
+
+static void test_leaving_waits_for_nobody(void **state)
+{
+    (void)state;
+    add_entries();
+    search(NULL, "hotel");
+    expect_hits("hotel", 3, "hotel");
+    struct store *other = hold_store();
+    ask(COMMAND_MEMORY_EDIT, "river", "never written");
+    int64_t began = clock_mono_ms();
+    memory_desk_free(desk);
+    open_desk();
+    assert_true(clock_mono_ms() - began < 4000);
+    let_go(other);
+    search(NULL, "written");
+    struct notice *n = next();
+    if (n->type == NOTICE_ERROR) { /* of the edit */
+        notice_free(n);
+        n = next();
+    }
+    assert_int_equal(n->type, NOTICE_MEMORY);
+    assert_int_equal(n->memory.items.len, 0);
+    notice_free(n);
+}
+
+static void test_never_asked(void **state)
+{
+    (void)state;
+    memory_desk_free(desk);
+    memory_desk_free(NULL);
+    desk = NULL;
+    struct stat st;
+    assert_int_equal(stat(path, &st), -1);
+}
+
+/* What is asked ends what was asked before, never itself. */
+static void test_no_search_ends_itself(void **state)
+{
+    (void)state;
+    add_entries();
+    for (int i = 0; i < 300; i++) {
+        search(NULL, i % 2 ? "hotel" : "");
+        expect_hits(i % 2 ? "hotel" : "", 3, i % 2 ? "hotel" : "hills hotel river");
+    }
+}
+
+/* Everything is answered, whatever comes together. */
+static void test_much_at_once(void **state)
+{
+    (void)state;
+    enum { ROUNDS = 60 };
+    int answers = 0, done = 0;
+    add_many(50);
+    for (int i = 0; i < ROUNDS; i++) {
+        char *id = mem_printf("e%d", i % 50), *text = mem_printf("word%d changed", i);
+        search(NULL, text);
+        ask(COMMAND_MEMORY_EDIT, id, text);
+        search(NULL, "");
+        memory_desk_work(desk);
+        free(text);
+        free(id);
+    }
+    search(NULL, "the last one");
+    for (bool last = false; !last || done < ROUNDS;) {
+        struct notice *n = next();
+        assert_int_not_equal(n->type, NOTICE_ERROR);
+        done += n->type == NOTICE_DONE;
+        answers += n->type == NOTICE_MEMORY;
+        last = last || (n->type == NOTICE_MEMORY && strcmp(n->text, "the last one") == 0);
+        notice_free(n);
+    }
+    assert_true(answers >= 1 && answers <= 2 * ROUNDS + 1);
+}
+
+#define test(f) support_if(capability_store() && capability_memory(), f, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        test(test_search),
+        test(test_search_by_date),
+        test(test_browse),
+        test(test_scopes),
+        test(test_configured_scope),
+        test(test_only_the_newest_search),
+        test(test_newer_search_ends_one_that_runs),
+        test(test_edit_and_pin),
+        test(test_what_is_not_there),
+        test(test_forget_and_put_back),
+        test(test_state_without_vectors),
+        test(test_work_is_told),
+        test(test_work_waits_for_the_endpoint),
+        test(test_store_that_cannot_be_opened),
+        test(test_leaving_waits_for_nobody),
+        test(test_never_asked),
+        test(test_no_search_ends_itself),
+        test(test_much_at_once),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,402 @@
+/* Entries and hits of semantic memory, what they become as JSON, and back; times of imports. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "base/rfc3339.h"
+#include "chat/memory_entry.h"
+#include "chat/memory_hit.h"
+
+#define DAY_MS INT64_C(86400000)
+
+static struct error e;
+
+static char *printed(struct json *v)
+{
+    char *text = json_print(v);
+    json_free(v);
+    return text;
+}
+
+static void expect_json(struct json *v, const char *want)
+{
+    char *text = printed(v);
+    assert_string_equal(text, want);
+    free(text);
+}
+
+static bool read_entry(const char *text, struct memory_entry *out)
+{
+    struct json *v = json_parse(text, strlen(text), &e);
+    if (!v)
+        fail_msg("%s: %s", text, e.text);
+    e = (struct error){0};
+    bool ok = memory_entry_from_json(v, out, &e);
+    json_free(v);
+    return ok;
+}
+
+/* --- entries ---------------------------------------------------------------------------------- */
+
+#define SMALL                                                                                      \
+    "\"session_id\":\"s\",\"role\":\"user\",\"created_at\":\"2026-03-09\",\"content\":\"c\""
+
+static void test_whole_entry_both_ways(void **state)
+{
+    (void)state;
+    static const char line[] =
+        "{\"id\":\"a1\",\"session_id\":\"conv-1\",\"turn\":7,\"seq\":42,\"role\":\"assistant\","
+        "\"speaker\":\"Käthe 漢字 🦊\",\"created_at\":\"2026-03-09T14:05:07.123Z\","
+        "\"content\":\"  one \\\"two\\\"\\n\\t\\u0001\",\"pinned\":true,\"edited\":true}";
+    struct memory_entry m;
+    if (!read_entry(line, &m))
+        fail_msg("%s", e.text);
+    assert_string_equal(m.id, "a1");
+    assert_false(m.id_is_number);
+    assert_int_equal(m.turn, 7);
+    assert_int_equal(m.seq, 42);
+    assert_int_equal(m.role, ROLE_ASSISTANT);
+    assert_string_equal(m.content, "  one \"two\"\n\t\x01");
+    int64_t at;
+    assert_true(clock_parse("2026-03-09T14:05:07.123Z", &at));
+    assert_int_equal(m.created_ms, at);
+    expect_json(memory_entry_to_json(&m), line);
+    struct memory_entry copy = memory_entry_clone(&m);
+    memory_entry_release(&m);
+    expect_json(memory_entry_to_json(&copy), line);
+    memory_entry_release(&copy);
+}
+
+static void test_what_may_lack(void **state)
+{
+    (void)state;
+    static const char *const lines[] = {
+        "{" SMALL "}",
+        "{\"id\":null,\"turn\":null,\"seq\":null,\"speaker\":null,\"pinned\":null,\"edited\":null,"
+        "\"more\":{}," SMALL "}",
+        "{\"speaker\":\"\",\"turn\":0,\"seq\":0,\"pinned\":false," SMALL "}",
+    };
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        struct memory_entry m;
+        if (!read_entry(lines[i], &m))
+            fail_msg("%s: %s", lines[i], e.text);
+        assert_null(m.id);
+        assert_null(m.speaker);
+        assert_string_equal(memory_entry_speaker(&m), "user");
+        expect_json(memory_entry_to_json(&m),
+                    "{\"session_id\":\"s\",\"turn\":0,\"role\":\"user\","
+                    "\"created_at\":\"2026-03-09T00:00:00.000Z\",\"content\":\"c\"}");
+        memory_entry_release(&m);
+    }
+}
+
+static void test_id_that_is_a_number(void **state)
+{
+    (void)state;
+    struct memory_entry m;
+    assert_true(read_entry("{\"id\":9007199254740992," SMALL "}", &m));
+    assert_true(m.id_is_number);
+    assert_string_equal(m.id, "9007199254740992");
+    struct json *v = memory_entry_to_json(&m);
+    assert_int_equal(json_type(json_get(v, "id")), JSON_NUMBER);
+    json_free(v);
+    memory_entry_release(&m);
+}
+
+/* An entry of `SMALL` in which a member was exchanged, and what the error must name. */
+static const struct {
+    const char *line, *says;
+} wrong[] = {
+    {"[]", "no JSON object"},
+    {"\"x\"", "no JSON object"},
+    {"{\"id\":1.5," SMALL "}", "\"id\""},
+    {"{\"id\":1e300," SMALL "}", "\"id\""},
+    {"{\"id\":\"\"," SMALL "}", "\"id\""},
+    {"{\"id\":true," SMALL "}", "\"id\""},
+    {"{\"turn\":-1," SMALL "}", "\"turn\""},
+    {"{\"turn\":\"3\"," SMALL "}", "\"turn\""},
+    {"{\"turn\":1.5," SMALL "}", "\"turn\""},
+    {"{\"seq\":1e18," SMALL "}", "\"seq\""},
+    {"{\"speaker\":5," SMALL "}", "\"speaker\""},
+    {"{\"pinned\":1," SMALL "}", "\"pinned\""},
+    {"{\"edited\":\"yes\"," SMALL "}", "\"edited\""},
+    {"{\"role\":\"user\",\"created_at\":\"2026-03-09\",\"content\":\"c\"}", "\"session_id\""},
+    {"{\"session_id\":\"\",\"role\":\"user\",\"created_at\":\"2026-03-09\",\"content\":\"c\"}",
+     "\"session_id\""},
+    {"{\"session_id\":1,\"role\":\"user\",\"created_at\":\"2026-03-09\",\"content\":\"c\"}",
+     "\"session_id\""},
+    {"{\"session_id\":\"s\",\"created_at\":\"2026-03-09\",\"content\":\"c\"}", "\"role\""},
+    {"{\"session_id\":\"s\",\"role\":\"system\",\"created_at\":\"2026-03-09\",\"content\":\"c\"}",
+     "\"role\""},
+    {"{\"session_id\":\"s\",\"role\":\"user\",\"content\":\"c\"}", "\"created_at\""},
+    {"{\"session_id\":\"s\",\"role\":\"user\",\"created_at\":5,\"content\":\"c\"}",
+     "\"created_at\""},
+    {"{\"session_id\":\"s\",\"role\":\"user\",\"created_at\":\"today\",\"content\":\"c\"}",
+     "\"created_at\""},
+    {"{\"session_id\":\"s\",\"role\":\"user\",\"created_at\":\"2026-03-09\"}", "\"content\""},
+    {"{\"session_id\":\"s\",\"role\":\"user\",\"created_at\":\"2026-03-09\",\"content\":[]}",
+     "\"content\""},
+};
+
+static void test_errors_name_the_member(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        struct memory_entry m;
+        if (read_entry(wrong[i].line, &m))
+            fail_msg("taken: %s", wrong[i].line);
+        assert_int_equal(e.code, ERR_USAGE);
+        if (!strstr(e.text, wrong[i].says))
+            fail_msg("%s: %s", wrong[i].line, e.text);
+        assert_null(m.session_id);
+        assert_null(m.content);
+    }
+}
+
+static bool read_with(const char *name, size_t len)
+{
+    static const struct {
+        const char *name, *text;
+    } others[] = {
+        {"session_id", "s"}, {"role", "tool"}, {"created_at", "2026-03-09"}, {"content", "c"}};
+    struct json *v = json_new_object();
+    char *text = mem_alloc(len + 1);
+    memset(text, 'x', len);
+    json_set_string(v, name, text);
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (strcmp(others[i].name, name) != 0)
+            json_set_string(v, others[i].name, others[i].text);
+    struct memory_entry m;
+    bool ok = memory_entry_from_json(v, &m, &e);
+    memory_entry_release(&m);
+    json_free(v);
+    free(text);
+    return ok;
+}
+
+static void test_lengths(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        size_t most;
+    } members[] = {{"id", MEMORY_ID_BYTES},
+                   {"session_id", MEMORY_ID_BYTES},
+                   {"speaker", MEMORY_SPEAKER_BYTES},
+                   {"content", MEMORY_CONTENT_BYTES}};
+    for (size_t i = 0; i < sizeof members / sizeof *members; i++) {
+        assert_true(read_with(members[i].name, members[i].most));
+        assert_false(read_with(members[i].name, members[i].most + 1));
+        assert_int_equal(e.code, ERR_USAGE);
+        assert_non_null(strstr(e.text, members[i].name));
+    }
+}
+
+/* --- hits ------------------------------------------------------------------------------------- */
+
+static struct memory_hit sample_hit(void)
+{
+    struct memory_hit h = {.score = 0.93456, .rank = 12};
+    h.entry = (struct memory_entry){.id = mem_strdup("7"),
+                                    .id_is_number = true,
+                                    .session_id = mem_strdup("s"),
+                                    .turn = 3,
+                                    .role = ROLE_USER,
+                                    .created_ms = 1000,
+                                    .content = mem_strdup("first part\n\nsecond part")};
+    h.why = (struct memory_why){.words = 2.5, .before = 0.00001, .coverage = 1.0 / 3};
+    return h;
+}
+
+static void test_hit_says_why(void **state)
+{
+    (void)state;
+    struct memory_hit h = sample_hit();
+    expect_json(memory_hit_to_json(&h),
+                "{\"id\":7,\"content\":\"first part\\n\\nsecond part\",\"score\":0.9346,"
+                "\"session_id\":\"s\",\"turn\":3,\"role\":\"user\",\"speaker\":\"user\","
+                "\"created_at\":\"1970-01-01T00:00:01.000Z\","
+                "\"why\":{\"words\":2.5,\"coverage\":0.3333}}");
+    h.why = (struct memory_why){.before = 1,
+                                .after = 2,
+                                .session = 3,
+                                .window = 4,
+                                .has_vector = true,
+                                .cosine = 0,
+                                .exact = true};
+    h.score = NAN;
+    struct json *v = memory_hit_to_json(&h);
+    expect_json(
+        json_clone(json_get(v, "why")),
+        "{\"before\":1,\"after\":2,\"session\":3,\"window\":4,\"cosine\":0,\"exact\":true}");
+    assert_true(json_get_number(v, "score", -1) == 0);
+    json_free(v);
+    memory_hit_release(&h);
+}
+
+static void test_model_gets_passages(void **state)
+{
+    (void)state;
+    struct memory_hits hits = {0};
+    expect_json(memory_hits_for_model(&hits), "[]");
+    struct memory_hit part = sample_hit(), whole = sample_hit(), odd = sample_hit();
+    part.passage = (struct memory_span){12, 11};
+    odd.passage = (struct memory_span){2, 10};
+    odd.entry.content[5] = '\0';
+    vec_push(&hits.items, part);
+    vec_push(&hits.items, whole);
+    vec_push(&hits.items, odd);
+    expect_json(
+        memory_hits_for_model(&hits),
+        "[{\"content\":\"second part\",\"score\":0.9346,\"session_id\":\"s\",\"turn\":3},"
+        "{\"content\":\"first part\\n\\nsecond part\",\"score\":0.9346,\"session_id\":\"s\","
+        "\"turn\":3},"
+        "{\"content\":\"first\",\"score\":0.9346,\"session_id\":\"s\",\"turn\":3}]");
+    memory_hits_release(&hits);
+}
+
+static void test_stats(void **state)
+{
+    (void)state;
+    struct memory_stats s = {.entries = 1,
+                             .sessions = 2,
+                             .pinned = 3,
+                             .embedded = 4,
+                             .missing = 5,
+                             .stale = 6,
+                             .flagged = 7,
+                             .bytes = 8,
+                             .language = mem_strdup("english"),
+                             .language_stale = true,
+                             .model = mem_strdup("openai/x"),
+                             .dimension = 9,
+                             .graph = true};
+    expect_json(memory_stats_to_json(&s),
+                "{\"entries\":1,\"sessions\":2,\"pinned\":3,\"flagged\":7,\"bytes\":8,"
+                "\"language\":\"english\",\"language_stale\":true,\"model\":\"openai/x\","
+                "\"dimension\":9,\"embedded\":4,\"missing\":5,\"stale\":6,\"graph\":true}");
+    memory_stats_release(&s);
+}
+
+/* --- times ------------------------------------------------------------------------------------ */
+
+static void test_times_that_are_read(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *means;
+    } rows[] = {
+        {"2026-03-09T14:05:07.123Z", "2026-03-09T14:05:07.123Z"},
+        {"2026-03-09T14:05:07Z", "2026-03-09T14:05:07.000Z"},
+        {"2026-03-09t14:05:07z", "2026-03-09T14:05:07.000Z"},
+        {"2026-03-09 14:05:07", "2026-03-09T14:05:07.000Z"},
+        {"2026-03-09T14:05", "2026-03-09T14:05:00.000Z"},
+        {"2026-03-09", "2026-03-09T00:00:00.000Z"},
+        {"2026-03-09T14:05:07.1Z", "2026-03-09T14:05:07.100Z"},
+        {"2026-03-09T14:05:07.123456789Z", "2026-03-09T14:05:07.123Z"},
+        {"2026-03-09T14:05:07.999999", "2026-03-09T14:05:07.999Z"},
+        {"2026-03-09T00:30:00+01:00", "2026-03-08T23:30:00.000Z"},
+        {"2026-12-31T23:30:00.5-05:45", "2027-01-01T05:15:00.500Z"},
+        {"2026-03-09T14:05:07+0530", "2026-03-09T08:35:07.000Z"},
+        {"2024-02-29T12:00:00Z", "2024-02-29T12:00:00.000Z"},
+        {"2000-02-29", "2000-02-29T00:00:00.000Z"},
+        {"2016-12-31T23:59:60Z", "2017-01-01T00:00:00.000Z"},
+        {"1969-12-31T23:59:59.999Z", "1969-12-31T23:59:59.999Z"},
+        {"1848-03-18", "1848-03-18T00:00:00.000Z"},
+        {"0000-01-01", "0000-01-01T00:00:00.000Z"},
+        {"0000-12-31", "0000-12-31T00:00:00.000Z"},
+        {"9999-12-31T23:59:59.999Z", "9999-12-31T23:59:59.999Z"},
+        {"9999-12-31T23:59:59.999-01:00", "9999-12-31T23:59:59.999Z"}, /* as far as it goes */
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        int64_t ms;
+        char again[25];
+        if (!rfc3339_parse(rows[i].text, &ms))
+            fail_msg("not read: %s", rows[i].text);
+        rfc3339_format(ms, again);
+        if (strcmp(again, rows[i].means) != 0)
+            fail_msg("%s became %s, not %s", rows[i].text, again, rows[i].means);
+    }
+}
+
+static void test_times_that_are_none(void **state)
+{
+    (void)state;
+    static const char *const bad[] = {
+        "",
+        "today",
+        "2026",
+        "2026-03",
+        "2026-3-9",
+        "2026-13-01",
+        "2026-00-01",
+        "2026-01-00",
+        "2026-04-31",
+        "2023-02-29",
+        "1900-02-29",
+        "20260309",
+        "2026-03-09T",
+        "2026-03-09T14",
+        "2026-03-09T24:00:00Z",
+        "2026-03-09T14:60:00Z",
+        "2026-03-09T14:05:61Z",
+        "2026-03-09T14:05:07.Z",
+        "2026-03-09T14:05:07+",
+        "2026-03-09T14:05:07+1",
+        "2026-03-09T14:05:07+24:00",
+        "2026-03-09T14:05:07 CET",
+        "2026-03-09T14:05:07ZZ",
+        "2026-03-09Z",
+        " 2026-03-09",
+        "2026-03-09 ",
+        "-2026-03-09",
+        "12026-03-09",
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        int64_t ms;
+        if (rfc3339_parse(bad[i], &ms))
+            fail_msg("read: \"%s\"", bad[i]);
+    }
+}
+
+/* Wherever both can, they write the same. */
+static void test_times_as_the_clock_writes_them(void **state)
+{
+    (void)state;
+    for (int64_t day = 0; day < 60000; day += 13) {
+        char ours[25], clocks[25];
+        int64_t ms = day * DAY_MS + day * 7919 % DAY_MS, again;
+        rfc3339_format(ms, ours);
+        clock_format(ms, clocks);
+        assert_string_equal(ours, clocks);
+        assert_true(rfc3339_parse(ours, &again));
+        assert_int_equal(again, ms);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_whole_entry_both_ways),
+        cmocka_unit_test(test_what_may_lack),
+        cmocka_unit_test(test_id_that_is_a_number),
+        cmocka_unit_test(test_errors_name_the_member),
+        cmocka_unit_test(test_lengths),
+        cmocka_unit_test(test_hit_says_why),
+        cmocka_unit_test(test_model_gets_passages),
+        cmocka_unit_test(test_stats),
+        cmocka_unit_test(test_times_that_are_read),
+        cmocka_unit_test(test_times_that_are_none),
+        cmocka_unit_test(test_times_as_the_clock_writes_them),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,1245 @@
+/* The memory pane without terminal and service: what it asks, what it draws of made-up answers,
+ * what its keys do. And what a call of memory_search looks like in the transcript. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <locale.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "base/utf8.h"
+#include "tests/seen.h"
+#include "tests/support.h"
+#include "ui/glyph.h"
+#include "ui/memory_line.h"
+#include "ui/memory_pane.h"
+#include "ui/screen.h"
+#include "ui/transcript.h"
+
+#define NOW ((int64_t)1800000000000)
+#define DAY ((int64_t)86400000)
+
+static struct {
+    struct memory_pane *pane;
+    struct keymap keymap;
+    struct recalls recalls;
+    VEC(struct command *) sent;
+    int width, height;
+} the;
+
+static int64_t now_ms(void)
+{
+    return NOW;
+}
+
+static void collect(void *context, struct command *c)
+{
+    (void)context;
+    vec_push(&the.sent, c);
+}
+
+static const char *title_of(void *context, const char *session_id)
+{
+    (void)context;
+    return strcmp(session_id, "here") == 0    ? ""
+           : strcmp(session_id, "other") == 0 ? "Kyoto\x1b[31m in November"
+                                              : NULL;
+}
+
+static void forget_sent(void)
+{
+    for (size_t i = 0; i < the.sent.len; i++)
+        command_free(the.sent.items[i]);
+    vec_clear(&the.sent);
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    memset(&the, 0, sizeof the);
+    keymap_init(&the.keymap);
+    the.width = 48;
+    the.height = 30;
+    clock_replace(now_ms, NULL);
+    const struct memory_host host = {&the.keymap, collect, title_of, NULL, &the.recalls, "all"};
+    the.pane = memory_pane_new(&host);
+    memory_pane_show(the.pane, NULL);
+    memory_pane_focus(the.pane, true);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    memory_pane_free(the.pane);
+    recalls_release(&the.recalls);
+    forget_sent();
+    vec_release(&the.sent);
+    keymap_release(&the.keymap);
+    clock_replace(NULL, NULL);
+    return 0;
+}
+
+/* The last command of this type since forget_sent(); NULL: none. */
+static const struct command *sent(enum command_type type)
+{
+    const struct command *found = NULL;
+    for (size_t i = 0; i < the.sent.len; i++)
+        if (the.sent.items[i]->type == type)
+            found = the.sent.items[i];
+    return found;
+}
+
+static size_t sent_count(enum command_type type)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < the.sent.len; i++)
+        count += the.sent.items[i]->type == type;
+    return count;
+}
+
+/* --- made-up answers --- */
+
+static struct memory_hit hit_of(const char *id, const char *text, const char *mark)
+{
+    struct memory_hit h = {0};
+    const char *at = mark ? strstr(text, mark) : NULL;
+    h.entry.id = mem_strdup(id);
+    h.entry.session_id = mem_strdup("here");
+    h.entry.turn = 3;
+    h.entry.seq = 17;
+    h.entry.role = ROLE_USER;
+    h.entry.created_ms = NOW - 2 * DAY;
+    h.entry.content = mem_strdup(text);
+    h.score = 0.93;
+    h.passage.len = strlen(text);
+    if (at) {
+        struct memory_span span = {(size_t)(at - text), strlen(mark)};
+        vec_push(&h.marks, span);
+    }
+    return h;
+}
+
+static struct notice *answer(const char *query, const char *scope, int64_t total)
+{
+    struct notice *n = notice_new(NOTICE_MEMORY);
+    n->text = mem_strdup(query);
+    n->name = mem_strdup(scope);
+    n->number = total;
+    return n;
+}
+
+static void add(struct notice *n, struct memory_hit h)
+{
+    vec_push(&n->memory.items, h);
+}
+
+static void give(struct notice *n)
+{
+    memory_pane_take(the.pane, n);
+    notice_free(n);
+}
+
+static void give_two(const char *query)
+{
+    struct notice *n = answer(query, "all", 1204);
+    add(n, hit_of("a", "we liked the ryokan by the river", "ryokan"));
+    add(n, hit_of("b", "booked from the 14th to the 17th", "booked"));
+    n->memory.items.items[1].entry.role = ROLE_ASSISTANT;
+    n->memory.items.items[1].entry.turn = 4;
+    n->memory.items.items[1].score = 0.78;
+    give(n);
+}
+
+static void give_entry(const char *id, const char *text)
+{
+    struct notice *n = notice_new(NOTICE_MEMORY_ENTRY);
+    n->text = mem_strdup(id);
+    add(n, hit_of(id, text, NULL));
+    give(n);
+}
+
+static bool done(enum command_type command, const char *id, int64_t number)
+{
+    struct notice *n = notice_new(NOTICE_DONE);
+    n->command = command;
+    n->text = mem_strdup(id);
+    n->number = number;
+    bool mine = memory_pane_done(the.pane, n);
+    notice_free(n);
+    return mine;
+}
+
+static struct event *recall_event(int64_t seq, const char *query, const char *hits)
+{
+    struct event *ev = event_new(EVENT_MEMORY_RECALLED);
+    ev->seq = seq;
+    ev->wall_ms = NOW - 60000 * 5;
+    ev->id = mem_strdup("call_1");
+    ev->text = mem_strdup(query);
+    ev->hits = mem_strdup(hits);
+    return ev;
+}
+
+#define TWO_HITS                                                                                   \
+    "[{\"id\":\"a\",\"score\":0.9,\"session_id\":\"here\",\"turn\":3,\"seq\":17,"                  \
+    "\"role\":\"user\",\"speaker\":\"user\",\"created_at\":\"2026-03-09T14:05:07.000Z\","          \
+    "\"content\":\"by the river\","                                                                \
+    "\"why\":{\"words\":7.25,\"coverage\":0.5}},"                                                  \
+    "{\"id\":\"b\",\"score\":0.5,\"session_id\":\"other\",\"turn\":4,\"role\":\"assistant\","      \
+    "\"created_at\":\"2026-03-09T14:05:07.000Z\",\"content\":\"from the 14th\"}]"
+
+static void recall(int64_t seq, const char *query, const char *hits, bool live)
+{
+    struct event *ev = recall_event(seq, query, hits);
+    bool added = recalls_add(&the.recalls, ev, live);
+    assert_true(added);
+    if (live)
+        memory_pane_recalled(the.pane, vec_last(&the.recalls.items));
+    event_free(ev);
+}
+
+/* --- a person --- */
+
+static enum memory_result press(const char *name)
+{
+    struct key key = {0};
+    assert_true(key_parse(name, &key));
+    return memory_pane_key(the.pane, keymap_find(&the.keymap, &key), &key);
+}
+
+static enum memory_result letter(char c)
+{
+    struct key key = {.code = K_CHAR, .cp = (uint32_t)c};
+    return memory_pane_key(the.pane, keymap_find(&the.keymap, &key), &key);
+}
+
+static void type(const char *text)
+{
+    for (; *text; text++)
+        assert_int_equal(letter(*text), MEMORY_STAYS);
+}
+
+static const struct rows *rows_now(void)
+{
+    memory_pane_resize(the.pane, the.width, the.height);
+    const struct rows *rows = memory_pane_rows(the.pane);
+    seen_check(rows, the.width, the.height);
+    return rows;
+}
+
+static size_t find(const char *text)
+{
+    return seen_find(rows_now(), text);
+}
+
+static void assert_shown(const char *text)
+{
+    if (find(text) == SIZE_MAX) {
+        const struct rows *rows = rows_now();
+        for (size_t i = 0; i < rows->list.len; i++)
+            fprintf(stderr, "%s\n", seen_row(rows, i));
+        fail_msg("not shown: %s", text);
+    }
+}
+
+static void assert_not_shown(const char *text)
+{
+    assert_int_equal(find(text), SIZE_MAX);
+}
+
+static void assert_chosen(const char *text)
+{
+    const char *pointer = glyph(GLYPH_POINTER);
+    const struct rows *rows = rows_now();
+    for (size_t i = 0; i + 1 < rows->list.len; i++)
+        if (strncmp(seen_row(rows, i), pointer, strlen(pointer)) == 0) {
+            char *first = mem_strdup(seen_row(rows, i));
+            bool here = strstr(first, text) || strstr(seen_row(rows, i + 1), text);
+            free(first);
+            if (!here)
+                fail_msg("not chosen: %s", text);
+            return;
+        }
+    fail_msg("nothing is chosen");
+}
+
+/* Two hits of a query, and keys in them. */
+static void search(void)
+{
+    type("ryokan");
+    give_two("ryokan");
+    press("down");
+    forget_sent();
+}
+
+/* --- searching --- */
+
+static void it_asks_at_once(void **state)
+{
+    (void)state;
+    const struct command *c = sent(COMMAND_MEMORY_SEARCH);
+    assert_non_null(c);
+    assert_string_equal(c->text, "");
+    assert_string_equal(c->name, "all");
+    assert_int_equal(c->number, MEMORY_BY_SCORE);
+    assert_int_equal(c->limit, 50);
+    assert_non_null(sent(COMMAND_MEMORY_STATE));
+    assert_shown("loading");
+}
+
+static void it_looks_as_specified(void **state)
+{
+    (void)state;
+    type("ryokan");
+    give_two("ryokan");
+    assert_shown(" Memory \xc2\xb7 all \xc2\xb7 1,204 entries");
+    assert_shown(" / ryokan");
+    assert_shown(
+        "0.93 \u2587\u2587\u2587\u2587\u2587\u2587\u2587\u2587\u2587\u2591 you \xc2\xb7 "
+        "t3 \xc2\xb7 2 d");
+    assert_shown("  we liked the ryokan by the river");
+    assert_shown(
+        "0.78 \u2587\u2587\u2587\u2587\u2587\u2587\u2587\u2587\u2591\u2591 tiro \xc2\xb7 "
+        "t4");
+    assert_int_equal(find("0.93"), 2);
+    assert_int_equal(find("0.78"), 4);
+}
+
+static void ascii_has_its_own_signs(void **state)
+{
+    (void)state;
+    glyph_set_ascii(true);
+    search();
+    size_t row = find("0.93 #########. you - t3 - 2 d");
+    glyph_set_ascii(false);
+    assert_int_equal(row, 2);
+}
+
+static void every_edit_is_asked(void **state)
+{
+    (void)state;
+    forget_sent();
+    type("ab");
+    assert_int_equal(sent_count(COMMAND_MEMORY_SEARCH), 2);
+    assert_string_equal(sent(COMMAND_MEMORY_SEARCH)->text, "ab");
+    press("backspace");
+    assert_string_equal(sent(COMMAND_MEMORY_SEARCH)->text, "a");
+    press("left");
+    assert_int_equal(sent_count(COMMAND_MEMORY_SEARCH), 3);
+    char pasted[] = "x\ny\x1b";
+    struct key paste = {.code = K_PASTE, .text = pasted};
+    memory_pane_key(the.pane, ACTION_NONE, &paste);
+    assert_int_equal(sent_count(COMMAND_MEMORY_SEARCH), 4);
+    assert_int_equal(strchr(sent(COMMAND_MEMORY_SEARCH)->text, '\n') != NULL, false);
+}
+
+static void late_answers_change_nothing(void **state)
+{
+    (void)state;
+    type("ryokan");
+    give_two("ryo");
+    assert_not_shown("0.93");
+    struct notice *n = answer("ryokan", "session", 3);
+    add(n, hit_of("z", "of another scope", NULL));
+    give(n);
+    assert_not_shown("another scope");
+    give_two("ryokan");
+    assert_shown("0.93");
+}
+
+static void newest_first_has_no_scores(void **state)
+{
+    (void)state;
+    give_two("");
+    assert_not_shown("0.93");
+    assert_shown(" you \xc2\xb7 t3 \xc2\xb7 2 d");
+    assert_shown("newest first");
+}
+
+static void what_there_is_not_is_said(void **state)
+{
+    (void)state;
+    give(answer("", "all", 0));
+    assert_shown("Nothing is remembered yet.");
+    assert_shown("0 entries");
+    type("x");
+    give(answer("x", "all", 12));
+    assert_shown("Nothing like this is remembered.");
+}
+
+static void sessions_have_their_names(void **state)
+{
+    (void)state;
+    struct notice *n = answer("", "all", 2);
+    add(n, hit_of("a", "one", NULL));
+    add(n, hit_of("b", "two", NULL));
+    free(n->memory.items.items[0].entry.session_id);
+    n->memory.items.items[0].entry.session_id = mem_strdup("other");
+    free(n->memory.items.items[1].entry.session_id);
+    n->memory.items.items[1].entry.session_id = mem_strdup("conv-26");
+    n->memory.items.items[1].entry.speaker = mem_strdup("Caroline");
+    give(n);
+    assert_shown("2 d \xc2\xb7 Kyoto");
+    assert_shown("Caroline \xc2\xb7 t3 \xc2\xb7 2 d \xc2\xb7 conv-26");
+}
+
+static void scope_and_order_change(void **state)
+{
+    (void)state;
+    search();
+    letter('s');
+    assert_string_equal(sent(COMMAND_MEMORY_SEARCH)->name, "project");
+    letter('s');
+    assert_string_equal(sent(COMMAND_MEMORY_SEARCH)->name, "session");
+    assert_shown("Memory \xc2\xb7 session");
+    letter('s');
+    assert_string_equal(sent(COMMAND_MEMORY_SEARCH)->name, "all");
+    letter('t');
+    assert_int_equal(sent(COMMAND_MEMORY_SEARCH)->number, MEMORY_BY_DATE);
+    assert_shown("by date");
+    letter('t');
+    assert_int_equal(sent(COMMAND_MEMORY_SEARCH)->number, MEMORY_BY_SCORE);
+}
+
+static void letters_are_text_in_the_query(void **state)
+{
+    (void)state;
+    forget_sent();
+    type("oipedust/jkgG");
+    assert_string_equal(sent(COMMAND_MEMORY_SEARCH)->text, "oipedust/jkgG");
+    assert_null(sent(COMMAND_MEMORY_FORGET));
+}
+
+static void keys_lead_to_the_hits_and_back(void **state)
+{
+    (void)state;
+    int row, col;
+    type("ryokan");
+    give_two("ryokan");
+    rows_now();
+    assert_true(memory_pane_caret(the.pane, &row, &col));
+    assert_int_equal(row, 1);
+    assert_int_equal(col, 9);
+    memory_pane_focus(the.pane, false);
+    assert_false(memory_pane_caret(the.pane, &row, &col));
+    assert_shown("Tab to the memory");
+    memory_pane_focus(the.pane, true);
+    press("enter");
+    rows_now();
+    assert_false(memory_pane_caret(the.pane, &row, &col));
+    assert_int_equal(letter('/'), MEMORY_STAYS);
+    rows_now();
+    assert_true(memory_pane_caret(the.pane, &row, &col));
+    press("down");
+    press("escape");
+    rows_now();
+    assert_true(memory_pane_caret(the.pane, &row, &col));
+    assert_int_equal(press("escape"), MEMORY_CLOSED);
+    assert_int_equal(press("f2"), MEMORY_CLOSED);
+    assert_int_equal(press("tab"), MEMORY_WRITE);
+    assert_int_equal(press("f1"), MEMORY_PASS);
+    assert_int_equal(press("f3"), MEMORY_PASS);
+}
+
+/* What the query has no use for may not reach the message behind it. */
+static void no_key_slips_through(void **state)
+{
+    (void)state;
+    const char *keys[] = {"left",   "right",     "up",     "ctrl-k",
+                          "ctrl-y", "backspace", "ctrl-d", "ctrl-t"};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        assert_int_equal(press(keys[i]), MEMORY_STAYS);
+    search();
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        assert_int_equal(press(keys[i]), MEMORY_STAYS);
+    press("down");
+    letter('x');
+    assert_int_equal(letter('q'), MEMORY_STAYS);
+    letter('/');
+    press("ctrl-j");
+    type("s");
+    assert_null(strchr(sent(COMMAND_MEMORY_SEARCH)->text, '\n'));
+}
+
+static void moving_chooses(void **state)
+{
+    (void)state;
+    search();
+    assert_chosen("0.93");
+    letter('j');
+    assert_chosen("0.78");
+    letter('k');
+    assert_chosen("0.93");
+    letter('G');
+    assert_chosen("0.78");
+    letter('g');
+    assert_chosen("0.93");
+    press("up");
+    type("s");
+    assert_string_equal(sent(COMMAND_MEMORY_SEARCH)->text, "ryokans");
+}
+
+static void the_end_of_many_asks_for_more(void **state)
+{
+    (void)state;
+    struct notice *n = answer("", "all", 500);
+    for (int i = 0; i < 50; i++) {
+        char *id = mem_printf("id%d", i), *text = mem_printf("entry %d of many", i);
+        add(n, hit_of(id, text, NULL));
+        free(id);
+        free(text);
+    }
+    give(n);
+    press("down");
+    forget_sent();
+    press("end");
+    assert_non_null(sent(COMMAND_MEMORY_SEARCH));
+    assert_int_equal(sent(COMMAND_MEMORY_SEARCH)->limit, 100);
+    assert_chosen("entry 49 of many");
+    press("end");
+    assert_int_equal(sent_count(COMMAND_MEMORY_SEARCH), 1); /* it is on its way */
+}
+
+static void the_chosen_entry_stays_chosen(void **state)
+{
+    (void)state;
+    search();
+    letter('j');
+    struct notice *n = answer("ryokan", "all", 1205);
+    add(n, hit_of("new", "a new first ryokan", "ryokan"));
+    add(n, hit_of("a", "we liked the ryokan by the river", "ryokan"));
+    add(n, hit_of("b", "booked from the 14th to the 17th", "booked"));
+    give(n);
+    assert_chosen("booked");
+    letter('/');
+    type("s");
+    give_two("ryokans");
+    press("down");
+    assert_chosen("liked");
+}
+
+static void badges_tell_what_is_in_the_way(void **state)
+{
+    (void)state;
+    struct notice *n = answer("", "all", 1204);
+    n->memory.badge = "words only: the embedding endpoint is down";
+    add(n, hit_of("a", "one", NULL));
+    give(n);
+    assert_shown("words only: the embedding endpoint is down");
+    n = notice_new(NOTICE_MEMORY_STATE);
+    n->stats.entries = 1204;
+    n->number = 204;
+    give(n);
+    assert_shown("making vectors: 1,000 of 1,204");
+    n = notice_new(NOTICE_MEMORY_STATE);
+    n->stats.entries = 1204;
+    n->number = 204;
+    n->detail = mem_strdup("no answer from localhost");
+    give(n);
+    assert_shown("making vectors: 1,000 of 1,204 \xc2\xb7 no");
+    n = notice_new(NOTICE_MEMORY_STATE);
+    n->number = -1;
+    give(n);
+    assert_not_shown("making vectors");
+}
+
+/* --- the line of a hit --- */
+
+static char *line_of(const struct memory_hit *h, size_t columns, const char **marked)
+{
+    static char mark[64];
+    struct styled line;
+    styled_init(&line);
+    memory_line(&line, h, columns, STYLE_OVERLAY);
+    size_t at = 0;
+    *mark = '\0';
+    for (size_t i = 0; i < line.spans.len; i++) {
+        const struct span *span = &line.spans.items[i];
+        if (span->style == STYLE_MATCH) {
+            assert_true(span->attrs & ATTR_UNDERLINE); /* where there are no colours */
+            snprintf(mark, sizeof mark, "%.*s", (int)span->len, line.text.data + at);
+        }
+        at += span->len;
+    }
+    assert_int_equal(at, line.text.len);
+    char *text = mem_strdup(line.text.data);
+    styled_release(&line);
+    if (marked)
+        *marked = mark;
+    return text;
+}
+
+static void the_line_shows_the_first_mark(void **state)
+{
+    (void)state;
+    struct buf text = BUF_INIT;
+    const char *marked;
+    for (int i = 0; i < 200; i++)
+        buf_addf(&text, "word%d \n", i);
+    struct memory_hit h = hit_of("a", text.data, "word150");
+    char *line = line_of(&h, 40, &marked);
+    size_t at = (size_t)(strstr(line, "word150") - line);
+    assert_string_equal(marked, "word150");
+    assert_true(at < 30);
+    assert_int_equal(strncmp(line, "\xe2\x80\xa6 word14", 9), 0);
+    assert_null(strchr(line, '\n'));
+    free(line);
+    h.passage = (struct memory_span){(size_t)(strstr(text.data, "word149") - text.data), 60};
+    line = line_of(&h, 40, &marked);
+    assert_int_equal(strncmp(line, "word149 word150 ", 16), 0);
+    free(line);
+    memory_hit_release(&h);
+    buf_release(&text);
+}
+
+static void wrong_places_do_no_harm(void **state)
+{
+    (void)state;
+    struct memory_hit h =
+        hit_of("a", "\xe4\xba\xac\xe9\x83\xbd\xe3\x81\xae\xe5\xae\xbf \x1b[31m!", NULL);
+    const struct memory_span spans[] = {{1, 1}, {2, 500}, {400, 3}, {3, SIZE_MAX}, {0, 0}};
+    for (size_t i = 0; i < sizeof spans / sizeof *spans; i++)
+        vec_push(&h.marks, spans[i]);
+    const struct memory_span passages[] = {{0, 0}, {1, 3}, {100, 3}, {3, SIZE_MAX}, {0, 9}};
+    for (size_t i = 0; i < sizeof passages / sizeof *passages; i++)
+        for (size_t columns = 1; columns < 20; columns++) {
+            h.passage = passages[i];
+            char *line = line_of(&h, columns, NULL);
+            assert_true(utf8_valid(line, strlen(line)));
+            assert_null(strchr(line, '\x1b'));
+            free(line);
+        }
+    memory_hit_release(&h);
+}
+
+/* --- the preview --- */
+
+static void the_preview_has_all_of_it_and_why(void **state)
+{
+    (void)state;
+    type("ryokan");
+    struct notice *n = answer("ryokan", "all", 7);
+    add(n, hit_of("a", "we liked the ryokan by the river", "ryokan"));
+    n->memory.items.items[0].why = (struct memory_why){.words = 7.5,
+                                                       .before = 1,
+                                                       .after = 0.25,
+                                                       .session = 0.4,
+                                                       .window = 2,
+                                                       .coverage = 0.62,
+                                                       .has_vector = true,
+                                                       .cosine = 0.81};
+    give(n);
+    press("enter");
+    forget_sent();
+    press("enter");
+    assert_string_equal(sent(COMMAND_MEMORY_SHOW)->name, "a");
+    the.width = 200;
+    assert_shown(
+        "score 0.93 \xc2\xb7 its words 7.50 \xc2\xb7 its neighbours 1.25 \xc2\xb7 what was "
+        "said around it 2.00");
+    assert_shown("its conversation 0.40");
+    assert_shown("62 % of the question's words");
+    assert_shown("vectors: cosine 0.81");
+    give_entry("a", "we liked the ryokan by the river\nand its bath");
+    assert_shown(" and its bath");
+    assert_int_equal(press("escape"), MEMORY_STAYS);
+    assert_not_shown("and its bath");
+}
+
+static void the_preview_scrolls(void **state)
+{
+    (void)state;
+    struct buf text = BUF_INIT;
+    for (int i = 1; i <= 100; i++)
+        buf_addf(&text, "line %03d\n", i);
+    give_two("");
+    press("down");
+    letter(' ');
+    give_entry("a", text.data);
+    assert_shown("line 001");
+    assert_not_shown("line 020");
+    press("pagedown");
+    assert_shown("line 013");
+    assert_not_shown("line 012");
+    letter('G');
+    assert_shown("line 100");
+    assert_not_shown("line 001");
+    for (int i = 0; i < 200; i++)
+        letter('j');
+    assert_shown("line 100");
+    letter('n');
+    assert_not_shown("line 100");
+    give_entry("b", text.data);
+    assert_shown("line 001"); /* from its beginning */
+    letter('G');
+    assert_not_shown("line 001");
+    letter('g');
+    assert_shown("line 001");
+    letter('N');
+    assert_shown("liked the ryokan");
+    buf_release(&text);
+}
+
+static void an_answer_for_another_entry_is_not_shown(void **state)
+{
+    (void)state;
+    search();
+    press("enter");
+    letter('n');
+    give_entry("a", "text of the first one");
+    assert_not_shown("text of the first one");
+    give_entry("b", "text of the second one");
+    assert_shown("text of the second one");
+}
+
+/* --- what can be done --- */
+
+static void p_pins_and_unpins(void **state)
+{
+    (void)state;
+    search();
+    letter('p');
+    assert_string_equal(sent(COMMAND_MEMORY_PIN)->name, "a");
+    assert_int_equal(sent(COMMAND_MEMORY_PIN)->number, 1);
+    assert_true(done(COMMAND_MEMORY_PIN, "a", 0));
+    assert_shown("pinned");
+    assert_non_null(sent(COMMAND_MEMORY_SEARCH));
+    struct notice *n = answer("ryokan", "all", 3);
+    add(n, hit_of("a", "we liked the ryokan", "ryokan"));
+    n->memory.items.items[0].entry.pinned = true;
+    give(n);
+    assert_shown("\u25c6 you");
+    letter('p');
+    assert_int_equal(sent(COMMAND_MEMORY_PIN)->number, 0);
+}
+
+static void d_forgets_and_u_puts_back(void **state)
+{
+    (void)state;
+    search();
+    letter('j');
+    letter('d');
+    assert_string_equal(sent(COMMAND_MEMORY_FORGET)->name, "b");
+    assert_true(done(COMMAND_MEMORY_FORGET, "b", 0));
+    assert_shown("forgotten; u puts it back");
+    assert_non_null(sent(COMMAND_MEMORY_SEARCH));
+    struct notice *n = answer("ryokan", "all", 1203);
+    add(n, hit_of("a", "we liked the ryokan", "ryokan"));
+    give(n);
+    assert_chosen("we liked");
+    letter('u');
+    assert_non_null(sent(COMMAND_MEMORY_RESTORE));
+    assert_true(done(COMMAND_MEMORY_RESTORE, "b", 0));
+    give_two("ryokan");
+    assert_chosen("booked");
+    letter('d');
+    assert_true(done(COMMAND_MEMORY_FORGET, "b", 2));
+    assert_shown("forgotten; u puts it back; 2 summaries quote");
+}
+
+static void what_fails_is_said(void **state)
+{
+    (void)state;
+    search();
+    letter('d');
+    assert_true(memory_pane_failed(the.pane, COMMAND_MEMORY_FORGET, "There is no such entry."));
+    assert_shown("There is no such entry.");
+    assert_shown("we liked the ryokan");
+    assert_false(memory_pane_failed(the.pane, COMMAND_PIN, "no"));
+    assert_false(done(COMMAND_RENAME, "x", 0));
+}
+
+static void nothing_is_done_with_nothing(void **state)
+{
+    (void)state;
+    give(answer("", "all", 0));
+    press("down");
+    forget_sent();
+    const char keys[] = "oiped";
+    for (const char *k = keys; *k; k++)
+        assert_int_equal(letter(*k), MEMORY_STAYS);
+    assert_int_equal(press("enter"), MEMORY_STAYS);
+    assert_int_equal(the.sent.len, 0);
+    assert_null(memory_pane_entry(the.pane));
+    assert_null(memory_pane_quotation(the.pane));
+}
+
+static void o_and_i_are_the_hosts(void **state)
+{
+    (void)state;
+    search();
+    assert_int_equal(letter('o'), MEMORY_OPEN);
+    assert_int_equal(memory_pane_entry(the.pane)->seq, 17);
+    assert_int_equal(letter('i'), MEMORY_INSERT);
+    char *quote = memory_pane_quotation(the.pane);
+    assert_string_equal(quote,
+                        "> we liked the ryokan by the river\n"
+                        "> \xe2\x80\x94 you \xc2\xb7 t3 \xc2\xb7 2027-01-13\n");
+    free(quote);
+}
+
+static void a_quotation_has_all_lines(void **state)
+{
+    (void)state;
+    char *quote = memory_quote("one\n\ntwo\n", 9, "me");
+    assert_string_equal(quote, "> one\n>\n> two\n> \xe2\x80\x94 me\n");
+    free(quote);
+}
+
+/* Of a long entry the best passage, but all of what was opened. */
+static void a_long_entry_is_quoted_in_part(void **state)
+{
+    (void)state;
+    struct notice *n = answer("", "all", 1);
+    add(n, hit_of("a", "first part\n\nsecond part", NULL));
+    n->memory.items.items[0].passage = (struct memory_span){12, 11};
+    give(n);
+    press("down");
+    char *quote = memory_pane_quotation(the.pane);
+    assert_int_equal(strncmp(quote, "> second part\n> \xe2\x80\x94", 18), 0);
+    free(quote);
+    press("enter");
+    give_entry("a", "first part\n\nsecond part");
+    quote = memory_pane_quotation(the.pane);
+    assert_int_equal(strncmp(quote, "> first part\n>\n> second part\n", 29), 0);
+    free(quote);
+}
+
+/* --- changing an entry --- */
+
+static void begin_change(void)
+{
+    search();
+    letter('e');
+    assert_string_equal(sent(COMMAND_MEMORY_SHOW)->name, "a");
+    give_entry("a", "we liked it");
+    assert_shown("change it");
+}
+
+static void e_changes_an_entry(void **state)
+{
+    (void)state;
+    begin_change();
+    type("Yes ");
+    assert_shown("Yes we liked it");
+    press("ctrl-j");
+    assert_int_equal(press("ctrl-g"), MEMORY_EXTERNAL);
+    assert_ptr_not_equal(memory_pane_editor(the.pane), NULL);
+    press("enter");
+    assert_string_equal(sent(COMMAND_MEMORY_EDIT)->name, "a");
+    assert_string_equal(sent(COMMAND_MEMORY_EDIT)->text, "Yes \nwe liked it");
+    assert_shown("saving");
+    type("x"); /* no longer */
+    assert_not_shown("xwe liked it");
+    press("enter");
+    assert_int_equal(sent_count(COMMAND_MEMORY_EDIT), 1);
+    assert_true(done(COMMAND_MEMORY_EDIT, "a", 0));
+    assert_not_shown("saving");
+    assert_shown("changed");
+}
+
+static void escape_loses_no_change(void **state)
+{
+    (void)state;
+    begin_change();
+    type("Yes ");
+    press("escape");
+    assert_null(sent(COMMAND_MEMORY_EDIT));
+    assert_shown("not changed; e goes on with it");
+    letter('j');
+    letter('e');
+    assert_shown("half changed");
+    assert_shown("Yes we liked it");
+    press("ctrl-c");
+    assert_shown(" we liked it");
+    assert_not_shown("Yes we");
+    press("escape");
+    assert_not_shown("not changed; e");
+}
+
+static void a_refused_change_stays(void **state)
+{
+    (void)state;
+    begin_change();
+    type("Yes ");
+    press("enter");
+    assert_true(memory_pane_failed(the.pane, COMMAND_MEMORY_EDIT, "The database cannot be used."));
+    assert_shown("The database cannot be used.");
+    assert_shown("Yes we liked it");
+    press("enter");
+    assert_int_equal(sent_count(COMMAND_MEMORY_EDIT), 2);
+}
+
+static void an_empty_text_is_not_kept(void **state)
+{
+    (void)state;
+    begin_change();
+    press("ctrl-k");
+    press("enter");
+    assert_null(sent(COMMAND_MEMORY_EDIT));
+    assert_shown("an empty text cannot be kept");
+    press("ctrl-_");
+    press("enter"); /* as it was: nothing to send */
+    assert_null(sent(COMMAND_MEMORY_EDIT));
+    assert_not_shown("change it");
+}
+
+static void a_late_text_does_not_take_the_keys(void **state)
+{
+    (void)state;
+    search();
+    letter('e');
+    letter('/');
+    give_entry("a", "we liked it");
+    assert_not_shown("change it");
+    type("s");
+    assert_string_equal(sent(COMMAND_MEMORY_SEARCH)->text, "ryokans");
+}
+
+/* --- what the model asked --- */
+
+static void the_models_questions_have_their_tab(void **state)
+{
+    (void)state;
+    give_two("");
+    recall(40, "sleep kyoto", TWO_HITS, false);
+    recall(60, "river", "[]", false);
+    assert_shown("] asked 2");
+    press("down");
+    letter(']');
+    assert_shown("Asked \xc2\xb7 2 questions of the model");
+    assert_shown("\u201criver\u201d \u2192 0 hits");
+    assert_shown("\u201csleep kyoto\u201d \u2192 2 hits \xc2\xb7 5 min");
+    assert_true(find("river") < find("sleep kyoto")); /* newest first */
+    assert_shown("0.90 you \xc2\xb7 t3");
+    assert_shown("from the 14th");
+    press("down");
+    press("down");
+    press("enter");
+    assert_string_equal(sent(COMMAND_MEMORY_SHOW)->name, "a");
+    assert_shown("its words 7.25");
+    assert_int_equal(letter('o'), MEMORY_OPEN);
+    press("escape");
+    letter('[');
+    assert_shown("Memory \xc2\xb7 all");
+}
+
+static void a_question_can_be_asked_again(void **state)
+{
+    (void)state;
+    recall(40, "sleep kyoto", TWO_HITS, false);
+    press("down");
+    letter(']');
+    forget_sent();
+    press("enter");
+    assert_string_equal(sent(COMMAND_MEMORY_SEARCH)->text, "sleep kyoto");
+    assert_shown("Memory \xc2\xb7 all");
+    press("right");
+    assert_shown("Asked");
+    press("end");
+    assert_int_equal(press("down"), MEMORY_OLDER);
+}
+
+static void a_recall_is_shown_as_it_happens(void **state)
+{
+    (void)state;
+    memory_pane_focus(the.pane, false);
+    recall(40, "sleep kyoto", TWO_HITS, true);
+    assert_shown("Asked");
+    assert_shown("the model asked, 2 hits: \"sleep kyoto\"");
+    assert_shown("by the river");
+    assert_shown("\xc2\xb7 new");
+}
+
+static void a_recall_does_not_disturb(void **state)
+{
+    (void)state;
+    search();
+    recall(40, "sleep kyoto", TWO_HITS, true);
+    assert_shown("Memory");
+    assert_shown("] asked 1 new");
+    assert_shown("the model asked, 2 hits: \"sleep kyoto\"");
+    letter(']');
+    rows_now();
+    letter('[');
+    assert_not_shown("asked 1 new");
+}
+
+static void what_is_chosen_there_stays(void **state)
+{
+    (void)state;
+    recall(40, "sleep kyoto", TWO_HITS, false);
+    press("down");
+    letter(']');
+    press("down");
+    assert_chosen("by the river");
+    recall(60, "again", "[]", true);
+    assert_shown("\u203a  0.90");
+    assert_shown("again");
+}
+
+static void recalls_come_in_any_order(void **state)
+{
+    (void)state;
+    recall(60, "second", TWO_HITS, false);
+    recall(40, "first\x1b[2J", "no JSON", false);
+    recall(80, "third", "[1,{\"id\":3},null]", false);
+    struct event *again = recall_event(60, "second", TWO_HITS), *other = event_new(EVENT_WARNING);
+    assert_false(recalls_add(&the.recalls, again, false));
+    assert_false(recalls_add(&the.recalls, other, false));
+    event_free(again);
+    event_free(other);
+    assert_int_equal(the.recalls.items.len, 3);
+    assert_string_equal(the.recalls.items.items[1]->query, "second");
+    assert_int_equal(the.recalls.items.items[1]->hits.items.len, 2);
+    assert_int_equal(the.recalls.items.items[0]->hits.items.len, 0);
+    assert_int_equal(the.recalls.items.items[2]->hits.items.len, 0);
+    assert_null(strchr(the.recalls.items.items[0]->query, '\x1b'));
+}
+
+/* --- any size, any text --- */
+
+static void look_at_all_sizes(void)
+{
+    for (the.height = 1; the.height < 34; the.height++)
+        for (the.width = 2; the.width < 130; the.width += 1 + the.width / 7)
+            rows_now();
+    the.width = 48;
+    the.height = 30;
+}
+
+static void it_fits_any_size(void **state)
+{
+    (void)state;
+    const char *hostile =
+        "\x1b]0;x\x07\xe6\x97\xa5\xe6\x9c\xac\xe8\xaa\x9e\xf0\x9f\x91\xa9\xe2\x80"
+        "\x8d\xf0\x9f\x92\xbb e\xcc\x81\t\xff\xfe\r\nend \xe2\x80\xae rtl";
+    look_at_all_sizes();
+    struct notice *n = answer("", "all", 123456789);
+    for (int i = 0; i < 30; i++) {
+        add(n, hit_of("a", hostile, "end"));
+        struct memory_entry *e = &vec_last(&n->memory.items).entry;
+        e->speaker = mem_strdup(hostile);
+        e->pinned = true;
+        free(e->session_id);
+        e->session_id = mem_strdup("other");
+    }
+    n->memory.badge = "words only";
+    give(n);
+    look_at_all_sizes();
+    press("down");
+    look_at_all_sizes();
+    press("enter");
+    give_entry("a", hostile);
+    look_at_all_sizes();
+    letter('e');
+    give_entry("a", hostile);
+    look_at_all_sizes();
+    press("escape");
+    press("escape");
+    recall(40, hostile, TWO_HITS, true);
+    letter(']');
+    look_at_all_sizes();
+    press("down");
+    press("enter");
+    look_at_all_sizes();
+}
+
+static void a_low_pane_shows_one_thing_at_a_time(void **state)
+{
+    (void)state;
+    the.width = 40;
+    the.height = 7; /* of a terminal of 40 x 10 */
+    search();
+    assert_shown("Memory");
+    assert_shown("/ ryokan");
+    assert_shown("we liked");
+    assert_shown("booked");
+    press("enter");
+    assert_not_shown("0.93 \u2587");
+    assert_shown("by the river");
+}
+
+static void clicks_choose(void **state)
+{
+    (void)state;
+    int row, col;
+    search();
+    rows_now();
+    memory_pane_click(the.pane, 5);
+    assert_chosen("0.78");
+    memory_pane_click(the.pane, 1);
+    rows_now();
+    assert_true(memory_pane_caret(the.pane, &row, &col));
+    memory_pane_click(the.pane, 4);
+    rows_now();
+    assert_false(memory_pane_caret(the.pane, &row, &col));
+    memory_pane_click(the.pane, 4);
+    assert_non_null(sent(COMMAND_MEMORY_SHOW));
+    memory_pane_click(the.pane, 400);
+    memory_pane_click(the.pane, 0);
+    assert_shown("Asked");
+}
+
+static void it_comes_back_as_it_was_left(void **state)
+{
+    (void)state;
+    search();
+    memory_pane_hide(the.pane);
+    forget_sent();
+    memory_pane_changed(the.pane);
+    assert_int_equal(the.sent.len, 0); /* nobody sees it */
+    memory_pane_show(the.pane, NULL);
+    assert_string_equal(sent(COMMAND_MEMORY_SEARCH)->text, "ryokan");
+    memory_pane_show(the.pane, "bath");
+    assert_string_equal(sent(COMMAND_MEMORY_SEARCH)->text, "bath");
+    memory_pane_show_session(the.pane);
+    assert_string_equal(sent(COMMAND_MEMORY_SEARCH)->text, "");
+    assert_string_equal(sent(COMMAND_MEMORY_SEARCH)->name, "session");
+}
+
+/* --- in the transcript --- */
+
+static struct event *tool_event(enum event_type type, int64_t seq, const char *text)
+{
+    struct event *ev = event_new(type);
+    ev->seq = seq;
+    ev->id = mem_strdup("call_1");
+    ev->name = mem_strdup("memory_search");
+    ev->text = mem_strdup(text);
+    ev->number = 12;
+    return ev;
+}
+
+static void apply(struct transcript *t, struct event *ev)
+{
+    transcript_apply(t, ev);
+    event_free(ev);
+}
+
+static void expect_in(struct transcript *t, const char *text, bool there)
+{
+    char *seen = seen_transcript(t);
+    if ((strstr(seen, text) != NULL) != there)
+        fail_msg("%s \"%s\" in\n%s", there ? "no" : "a", text, seen);
+    free(seen);
+}
+
+static void its_call_tells_the_hits(void **state)
+{
+    (void)state;
+    struct transcript *t = transcript_new();
+    transcript_resize(t, 80, 40);
+    apply(t, tool_event(EVENT_TOOL_CALL_REQUESTED, 2, "{\"query\":\"sleep kyoto\"}"));
+    apply(t, recall_event(3, "sleep kyoto", TWO_HITS));
+    apply(t, tool_event(EVENT_TOOL_EXECUTION_COMPLETED, 4, "[{},{}]"));
+    expect_in(t, "\u2315 memory_search \u201csleep kyoto\u201d \u2192 2 hits", true);
+    expect_in(t, "by the river", false);
+    transcript_toggle_all(t);
+    expect_in(t, "by the river", true);
+    expect_in(t, "0.90 you \xc2\xb7 t3", true);
+    expect_in(t, "[{},{}]", false);
+    transcript_free(t);
+}
+
+/* The request is on an older page. */
+static void a_call_across_pages_tells_them_too(void **state)
+{
+    (void)state;
+    struct transcript *t = transcript_new();
+    transcript_resize(t, 80, 40);
+    struct event *newer[] = {recall_event(3, "sleep kyoto", TWO_HITS),
+                             tool_event(EVENT_TOOL_EXECUTION_COMPLETED, 4, "[{},{}]")};
+    struct event *run = event_new(EVENT_RUN_STARTED);
+    run->seq = 1;
+    run->text = mem_strdup("where?");
+    struct event *older[] = {
+        run, tool_event(EVENT_TOOL_CALL_REQUESTED, 2, "{\"query\":\"sleep kyoto\"}")};
+    transcript_prepend(t, newer, 2, true);
+    expect_in(t, "2 hits", true);
+    transcript_prepend(t, older, 2, false);
+    expect_in(t, "memory_search \u201csleep kyoto\u201d \u2192 2 hits", true);
+    for (int i = 0; i < 2; i++) {
+        event_free(newer[i]);
+        event_free(older[i]);
+    }
+    transcript_free(t);
+}
+
+static void a_pane_takes_its_columns(void **state)
+{
+    (void)state;
+    struct layout l = layout_make(24, 120, 1, false);
+    assert_int_equal(l.body_cols, 120);
+    layout_add_pane(&l, 48);
+    assert_int_equal(l.body_cols, 71);
+    assert_int_equal(l.pane_cols, 48);
+    layout_add_pane(&l, 0);
+    assert_int_equal(l.body_cols, 120);
+}
+
+int main(void)
+{
+    setlocale(LC_ALL, "C.UTF-8");
+    setenv("TZ", "UTC", 1);
+    tzset();
+#define T(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        T(it_asks_at_once),
+        T(it_looks_as_specified),
+        T(ascii_has_its_own_signs),
+        T(every_edit_is_asked),
+        T(late_answers_change_nothing),
+        T(newest_first_has_no_scores),
+        T(what_there_is_not_is_said),
+        T(sessions_have_their_names),
+        T(scope_and_order_change),
+        T(letters_are_text_in_the_query),
+        T(keys_lead_to_the_hits_and_back),
+        T(no_key_slips_through),
+        T(moving_chooses),
+        T(the_end_of_many_asks_for_more),
+        T(the_chosen_entry_stays_chosen),
+        T(badges_tell_what_is_in_the_way),
+        T(the_line_shows_the_first_mark),
+        T(wrong_places_do_no_harm),
+        T(the_preview_has_all_of_it_and_why),
+        T(the_preview_scrolls),
+        T(an_answer_for_another_entry_is_not_shown),
+        T(p_pins_and_unpins),
+        T(d_forgets_and_u_puts_back),
+        T(what_fails_is_said),
+        T(nothing_is_done_with_nothing),
+        T(o_and_i_are_the_hosts),
+        T(a_quotation_has_all_lines),
+        T(a_long_entry_is_quoted_in_part),
+        T(e_changes_an_entry),
+        T(escape_loses_no_change),
+        T(a_refused_change_stays),
+        T(an_empty_text_is_not_kept),
+        T(a_late_text_does_not_take_the_keys),
+        T(the_models_questions_have_their_tab),
+        T(a_question_can_be_asked_again),
+        T(a_recall_is_shown_as_it_happens),
+        T(a_recall_does_not_disturb),
+        T(what_is_chosen_there_stays),
+        T(recalls_come_in_any_order),
+        T(it_fits_any_size),
+        T(a_low_pane_shows_one_thing_at_a_time),
+        T(clicks_choose),
+        T(it_comes_back_as_it_was_left),
+        T(its_call_tells_the_hits),
+        T(a_call_across_pages_tells_them_too),
+        T(a_pane_takes_its_columns),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

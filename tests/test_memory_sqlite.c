@@ -1,0 +1,593 @@
+/* What only the store in SQLite has: deleting that can be proved, scopes, transactions of others,
+ * summaries that quote, several connections at once. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <dirent.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "memory/sqlite_store.h"
+#include "store/sessions.h"
+#include "store/sql.h"
+#include "tests/damage.h"
+#include "tests/memory_store.h"
+#include "tests/support.h"
+
+static char *path;
+static struct store *store;
+static struct memory *m;
+static struct error e;
+
+static void open_store(void)
+{
+    memory_check(store_open(path, STORE_READ_WRITE, &store, &e), &e);
+    m = memory_sqlite_new(store, NULL, NULL);
+}
+
+static void close_store(void)
+{
+    memory_close(m);
+    store_close(store);
+    m = NULL;
+    store = NULL;
+}
+
+static int set_up(void **state)
+{
+    support_setup(state);
+    path = support_path("tiro.db");
+    open_store();
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    close_store();
+    free(path);
+    return support_teardown(state);
+}
+
+static void say(const char *session_id, const char *id, const char *content, int64_t at)
+{
+    free(memory_store_one(m, session_id, id, content, at));
+}
+
+static void run(const char *sql)
+{
+    memory_check(store_exec(store, sql, &e), &e);
+}
+
+static int64_t number(const char *sql)
+{
+    sqlite3_stmt *q;
+    assert_int_equal(sqlite3_prepare_v2(store->db, sql, -1, &q, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_step(q), SQLITE_ROW);
+    int64_t n = sqlite3_column_int64(q, 0);
+    sqlite3_finalize(q);
+    return n;
+}
+
+static int hits(const char *text, struct memory_scope scope)
+{
+    struct memory_hits found;
+    struct memory_query query = {
+        .text = text, .limit = 20, .rank = rank_settings_for(0.6, 0.4), .scope = scope};
+    memory_check(m->store->search(m, &query, &found, &e), &e);
+    int count = (int)found.items.len;
+    memory_hits_release(&found);
+    return count;
+}
+
+/* ---- deleting that can be proved ---- */
+
+static bool holds(const char *bytes, size_t len, const char *what)
+{
+    size_t n = strlen(what);
+    for (size_t i = 0; i + n <= len; i++)
+        if (memcmp(bytes + i, what, n) == 0)
+            return true;
+    return false;
+}
+
+/* Whether a file of the directory has these bytes. */
+static bool on_disk(const char *what)
+{
+    bool found = false;
+    DIR *dir = opendir(support_dir());
+    assert_non_null(dir);
+    for (struct dirent *entry; (entry = readdir(dir));) {
+        if (strncmp(entry->d_name, "tiro.db", 7) != 0)
+            continue;
+        size_t len;
+        char *name = support_path(entry->d_name), *bytes = damage_read(name, &len);
+        found = found || holds(bytes, len, what);
+        free(bytes);
+        free(name);
+    }
+    closedir(dir);
+    return found;
+}
+
+static bool in_index(const char *what)
+{
+    char *sql = mem_printf(
+        "SELECT count(*) FROM memory_words_data"
+        " WHERE instr(block, CAST('%s' AS BLOB))",
+        what);
+    int64_t count = number(sql);
+    free(sql);
+    return count > 0;
+}
+
+/* Enough for several segments and pages, around an entry whose words nothing else has. */
+static void fill(void)
+{
+    for (int i = 0; i < 40; i++) {
+        char *text = mem_printf("filler%d about wombat%d and badger%d", i, i * 7, i * 13);
+        say("s", NULL, text, i);
+        free(text);
+        if (i == 20)
+            say("s", "a", "the Zqxjkvwombats of Mqvnorth", 20);
+    }
+}
+
+static void nothing_of_a_forgotten_text_stays(void **state)
+{
+    static const char *const ids[] = {"a"};
+    (void)state;
+    fill();
+    assert_true(on_disk("xjkvwombats") && on_disk("qvnorth"));
+    assert_true(in_index("qxjkvwombat") && in_index("zqx") && in_index("qvnorth"));
+    memory_check(m->store->forget(m, ids, 1, NULL, &e), &e);
+    assert_false(in_index("qxjkvwomb") || in_index("zqx") || in_index("qvnorth"));
+    assert_false(on_disk("xjkvwomb") || on_disk("qvnorth"));
+    assert_int_equal(memory_total(m), 40);
+    assert_int_equal(hits("wombat7", (struct memory_scope){0}), 1);
+}
+
+static void nor_with_another_connection_open(void **state)
+{
+    static const char *const ids[] = {"a"};
+    struct store *other;
+    (void)state;
+    fill();
+    memory_check(store_open(path, STORE_READ_WRITE, &other, &e), &e);
+    struct memory *of_other = memory_sqlite_new(other, NULL, NULL);
+    assert_int_equal(memory_total(of_other), 41);
+    memory_check(m->store->forget(m, ids, 1, NULL, &e), &e);
+    assert_false(on_disk("xjkvwomb") || on_disk("qvnorth"));
+    assert_false(memory_has(of_other, "a"));
+    memory_close(of_other);
+    store_close(other);
+}
+
+static void nor_of_one_that_was_edited(void **state)
+{
+    (void)state;
+    fill();
+    memory_check(m->store->edit(m, "a", "other words", &e), &e);
+    assert_false(in_index("qxjkvwomb") || on_disk("xjkvwomb") || on_disk("qvnorth"));
+}
+
+static void nor_of_a_session_that_was_deleted(void **state)
+{
+    (void)state;
+    say("s", NULL, "filler", 1);
+    say("zqxsession", "a", "the Zqxjkvwombats of Mqvnorth", 20);
+    say("zqxsession", "b", "and more", 21);
+    run("INSERT INTO memory_flag SELECT number, 5, 'a' FROM memory_session WHERE id = "
+        "'zqxsession'");
+    memory_check(m->store->forget_session(m, "zqxsession", &e), &e);
+    assert_false(on_disk("xjkvwomb") || on_disk("qvnorth") || on_disk("zqxsession"));
+    assert_int_equal(number("SELECT count(*) FROM memory_flag"), 0);
+    assert_int_equal(number("SELECT count(*) FROM memory_session"), 1);
+}
+
+static void its_vectors_go(void **state)
+{
+    static const char *const ids[] = {"a"};
+    static const char vectors[] =
+        "INSERT INTO memory_model (number, name, dimension, used, fitted)"
+        " VALUES (1, 'x', 1, 0, 0);"
+        "INSERT INTO memory_vector (model, key, stamp, scale, bytes)"
+        " SELECT 1, key, 1, 1.0, x'01' FROM memory_entry;"
+        "INSERT INTO memory_floats (model, key, floats)"
+        " SELECT 1, key, x'01020304' FROM memory_entry";
+    struct memory_forgotten f;
+    (void)state;
+    say("s", "a", "one", 1);
+    say("s", "b", "two", 2);
+    run(vectors);
+    memory_check(m->store->forget(m, ids, 1, &f, &e), &e);
+    assert_int_equal(number("SELECT count(*) FROM memory_vector"), 1);
+    assert_int_equal(number("SELECT count(*) FROM memory_floats"), 1);
+    memory_check(m->store->edit(m, "b", "three", &e), &e);
+    assert_int_equal(number("SELECT count(*) FROM memory_vector"), 0);
+    assert_int_equal(number("SELECT count(*) FROM memory_floats"), 0);
+    memory_check(m->store->restore(m, &f, &e), &e); /* made again in the background */
+    assert_int_equal(number("SELECT count(*) FROM memory_vector"), 0);
+    memory_forgotten_release(&f);
+}
+
+/* ---- sessions that are here ---- */
+
+static const char ID[] = "01890a5d-ac96-774b-bcce-b302099a8057";
+static const char CHILD[] = "01890a5d-ac96-774b-bcce-b302099a8058";
+static const char OTHER[] = "01890a5d-ac96-774b-bcce-b302099a8059";
+
+static void begin_session(const char *id, const char *directory, const char *parent)
+{
+    struct session_info info;
+    session_info_init(&info);
+    memcpy(info.id, id, sizeof ID);
+    free(info.directory);
+    info.directory = mem_strdup(directory);
+    if (parent)
+        memcpy(info.parent, parent, sizeof ID);
+    memory_check(sessions_put(store, &info, &e), &e);
+    session_info_release(&info);
+}
+
+static void what_a_snapshot_left_goes(void **state)
+{
+    static const char *const ids[] = {"a"};
+    (void)state;
+    begin_session(ID, "/p", NULL);
+    run("INSERT INTO snapshot SELECT key, 9, '{\"messages\":1}' FROM session;"
+        "INSERT INTO snapshot_message SELECT key, 0, 'stays' FROM session;"
+        "INSERT INTO snapshot_message SELECT key, 1, 'the Zqxjkvwombats' FROM session;"
+        "INSERT INTO snapshot_message SELECT key, 2, 'of Mqvnorth' FROM session");
+    say(ID, "a", "the Zqxjkvwombats of Mqvnorth", 20);
+    memory_check(m->store->forget(m, ids, 1, NULL, &e), &e);
+    assert_int_equal(number("SELECT count(*) FROM snapshot_message"), 1);
+    assert_int_equal(number("SELECT position FROM snapshot_message"), 0);
+    assert_false(on_disk("xjkvwomb") || on_disk("qvnorth"));
+}
+
+static void scopes_know_directories_and_forks(void **state)
+{
+    (void)state;
+    begin_session(ID, "/p", NULL);
+    begin_session(CHILD, "/q", ID);
+    begin_session(OTHER, "/p", NULL);
+    say(ID, NULL, "wombat of the parent", 1);
+    say(CHILD, NULL, "wombat of the child", 2);
+    say(OTHER, NULL, "wombat of another", 3);
+    say("imported", NULL, "wombat of an import", 4);
+    struct memory_scope all = {.kind = MEMORY_SCOPE_ALL},
+                        project = {.kind = MEMORY_SCOPE_PROJECT, .directory = "/p"},
+                        child = {.kind = MEMORY_SCOPE_SESSION, .session_id = CHILD},
+                        parent = {.kind = MEMORY_SCOPE_SESSION, .session_id = ID},
+                        import = {.kind = MEMORY_SCOPE_SESSION, .session_id = "imported"},
+                        nowhere = {.kind = MEMORY_SCOPE_SESSION};
+    assert_int_equal(hits("wombat", all), 4);
+    assert_int_equal(hits("wombat", project), 2);
+    assert_int_equal(hits("wombat", child), 2);
+    assert_int_equal(hits("wombat", parent), 1);
+    assert_int_equal(hits("wombat", import), 1);
+    assert_int_equal(hits("wombat", nowhere), 0);
+    int64_t count;
+    memory_check(m->store->count(m, &project, &count, &e), &e);
+    assert_int_equal(count, 2);
+    memory_check(m->store->count(m, &child, &count, &e), &e);
+    assert_int_equal(count, 2);
+    char *newest = memory_newest(m, CHILD, 0, 10);
+    assert_string_equal(newest, "wombat of the child\nwombat of the parent\n");
+    free(newest);
+}
+
+static void compaction(int64_t seq, const char *type, const char *payload)
+{
+    char *sql = mem_printf(
+        "INSERT INTO event SELECT key, %lld, 0, '%s', 1, '%s' FROM session"
+        " WHERE id = '%s'",
+        (long long)seq, type, payload, ID);
+    run(sql);
+    free(sql);
+}
+
+static bool is_flagged(int64_t seq)
+{
+    bool flagged;
+    memory_check(m->store->flagged(m, ID, seq, &flagged, &e), &e);
+    return flagged;
+}
+
+static void summaries_that_quote_are_flagged(void **state)
+{
+    static const char *const ids[] = {"a", "b"};
+    struct memory_forgotten f;
+    struct memory_stats stats;
+    (void)state;
+    begin_session(ID, "/p", NULL);
+    compaction(1, "run_started", "{\"input\":\"x\"}");
+    compaction(2, "run_started", "{\"input\":\"x\",\"retries\":1}");
+    compaction(3, "compaction_completed", "{\"summary\":\"They said the code is 4711, so.\"}");
+    compaction(4, "compaction_completed", "{\"summary\":\"Nothing of it.\"}");
+    compaction(5, "run_started", "{\"input\":\"x\"}");
+    compaction(6, "compaction_completed",
+               "{\"summary\":\"Again: the code\\nis 4711; a wombat digs\"}");
+    compaction(7, "compaction_undone", "{\"of\":3}");
+    compaction(8, "compaction_completed", "not JSON");
+    say(ID, "a", "the code is 4711", 1);
+    say(ID, "b", "a wombat digs", 2);
+    say("elsewhere", "c", "the code is 4711", 1);
+    memory_check(m->store->forget(m, ids, 2, &f, &e), &e);
+    assert_int_equal(f.summaries.len, 2);
+    assert_int_equal(f.summaries.items[0].completed_seq, 3);
+    assert_int_equal(f.summaries.items[0].turn, 1);
+    assert_string_equal(f.summaries.items[0].session_id, ID);
+    assert_int_equal(f.summaries.items[1].completed_seq, 6);
+    assert_int_equal(f.summaries.items[1].turn, 2);
+    assert_true(is_flagged(3) && is_flagged(6));
+    assert_false(is_flagged(4) || is_flagged(8));
+    memory_check(m->store->stats(m, &stats, &e), &e);
+    assert_int_equal(stats.flagged, 2);
+    memory_stats_release(&stats);
+    struct memory_forgotten first = f;
+    first.items.len = 1;
+    memory_check(m->store->restore(m, &first, &e), &e);
+    assert_true(!is_flagged(3) && is_flagged(6)); /* the other one is still quoted there */
+    memory_check(m->store->restore(m, &f, &e), &e);
+    assert_false(is_flagged(3) || is_flagged(6));
+    memory_forgotten_release(&f);
+}
+
+/* ---- transactions, bounds, reopening ---- */
+
+static void an_open_transaction_takes_it_back(void **state)
+{
+    (void)state;
+    say("s", "a", "one", 1);
+    memory_check(store_begin(store, &e), &e);
+    say("s", "b", "two", 2);
+    memory_check(m->store->edit(m, "a", "changed", &e), &e);
+    store_rollback(store);
+    char *contents = memory_contents(m, NULL);
+    assert_string_equal(contents, "one\n");
+    free(contents);
+    assert_int_equal(hits("two", (struct memory_scope){0}), 0);
+    assert_int_equal(hits("one", (struct memory_scope){0}), 1);
+}
+
+static void a_full_session_is_refused(void **state)
+{
+    int stored;
+    (void)state;
+    say("s", "a", "one", 1);
+    run("UPDATE memory_session SET next = (1 << 24) - 1");
+    say("s", "b", "two", 2);
+    struct memory_entry given = memory_said("c", "three", 3);
+    assert_false(m->store->index(m, "s", 0, &given, 1, &stored, &e));
+    assert_int_equal(e.code, ERR_SESSION_STORE_ERROR);
+    assert_non_null(strstr(e.text, "no more room"));
+    memory_check(m->store->index(m, "t", 0, &given, 1, &stored, &e), &e);
+    assert_int_equal(memory_total(m), 3);
+    memory_entry_release(&given);
+}
+
+static void a_new_index_is_of_the_configured_language(void **state)
+{
+    struct memory_stats stats;
+    (void)state;
+    struct memory *german = memory_sqlite_new(store, "german", NULL);
+    free(memory_store_one(german, "s", "a", "die Häuser", 1));
+    memory_check(german->store->stats(german, &stats, &e), &e);
+    assert_string_equal(stats.language, "german");
+    assert_false(stats.language_stale);
+    memory_stats_release(&stats);
+    memory_close(german);
+    say("s", "b", "two", 2); /* with entries it keeps its own */
+    memory_check(m->store->stats(m, &stats, &e), &e);
+    assert_string_equal(stats.language, "german");
+    assert_true(stats.language_stale);
+    memory_stats_release(&stats);
+    assert_int_equal(hits("Haus", (struct memory_scope){0}), 1);
+}
+
+static void reopening_keeps_all(void **state)
+{
+    (void)state;
+    say("s", "a", "a wombat digs", 1);
+    memory_check(m->store->pin(m, "a", true, &e), &e);
+    close_store();
+    open_store();
+    assert_true(memory_has(m, "a"));
+    assert_int_equal(hits("wombat", (struct memory_scope){0}), 1);
+    char *given = memory_store_one(m, "s", NULL, "and more", 2);
+    assert_non_null(given);
+    free(given);
+    assert_int_equal(memory_total(m), 2);
+}
+
+static void numbers_of_sessions_are_not_used_again(void **state)
+{
+    (void)state;
+    say("s", "a", "one", 1);
+    say("t", "b", "two", 1);
+    int64_t key = number("SELECT max(key) FROM memory_entry");
+    memory_check(m->store->forget_session(m, "t", &e), &e);
+    say("u", "c", "three", 1);
+    assert_true(number("SELECT max(key) FROM memory_entry") > key);
+}
+
+static bool other_sees_the_old(void *context, int64_t done, int64_t of)
+{
+    (void)done;
+    (void)of;
+    struct memory *own = m;
+    m = context;
+    assert_int_equal(hits("wombat", (struct memory_scope){0}), 1);
+    m = own;
+    return true;
+}
+
+static void reindexing_is_one_step_to_others(void **state)
+{
+    struct store *other;
+    (void)state;
+    say("s", "a", "a wombat digs", 1);
+    memory_check(store_open(path, STORE_READ_ONLY, &other, &e), &e);
+    struct memory *of_other = memory_sqlite_new(other, NULL, NULL);
+    memory_check(m->store->reindex(m, "german", other_sees_the_old, of_other, &e), &e);
+    memory_check(other_sees_the_old(of_other, 0, 0), &e);
+    memory_close(of_other);
+    store_close(other);
+}
+
+/* ---- many at once ---- */
+
+enum { THREADS = 8, ROUNDS = 12 };
+
+struct busy {
+    int number;
+    atomic_int *faults;
+};
+
+static void note(const struct busy *b, bool ok, const struct error *fault)
+{
+    if (ok)
+        return;
+    fprintf(stderr, "thread %d: %s\n", b->number, fault->text);
+    atomic_fetch_add(b->faults, 1);
+}
+
+static void index_some(const struct busy *b, struct memory *own, int round, char **ids)
+{
+    struct error fault = {0};
+    struct memory_entry given[3];
+    int stored;
+    for (int i = 0; i < 3; i++) {
+        char *text = mem_printf("wombat of thread%d round%d entry%d", b->number, round, i);
+        given[i] = memory_said(NULL, text, round);
+        free(text);
+    }
+    note(b, own->store->index(own, "shared", 0, given, 3, &stored, &fault), &fault);
+    if (stored != 3)
+        atomic_fetch_add(b->faults, 1);
+    for (int i = 0; i < 3; i++) {
+        ids[i] = mem_strdup(given[i].id);
+        memory_entry_release(&given[i]);
+    }
+}
+
+static void look(const struct busy *b, struct memory *own)
+{
+    struct error fault = {0};
+    struct memory_hits found;
+    struct memory_entries list;
+    const struct memory_scope all = {.kind = MEMORY_SCOPE_ALL};
+    const struct memory_query query = {
+        .text = "wombat", .limit = 5, .rank = rank_settings_for(0.6, 0.4)};
+    bool ok = own->store->search(own, &query, &found, &fault);
+    note(b, ok && found.items.len == 5, &fault);
+    if (ok)
+        memory_hits_release(&found);
+    ok = own->store->list(own, &all, 0, 5, &list, &fault);
+    note(b, ok, &fault);
+    if (ok)
+        memory_entries_release(&list);
+}
+
+/* Of three entries that it adds one is edited, one pinned, one forgotten. */
+static void be_busy(const struct busy *b, struct memory *own)
+{
+    struct error fault = {0};
+    for (int round = 0; round < ROUNDS; round++) {
+        char *ids[3], *text = mem_printf("badger of thread%d round%d", b->number, round);
+        index_some(b, own, round, ids);
+        look(b, own);
+        note(b, own->store->edit(own, ids[0], text, &fault), &fault);
+        note(b, own->store->pin(own, ids[1], true, &fault), &fault);
+        note(b, own->store->forget(own, (const char *const *)&ids[2], 1, NULL, &fault), &fault);
+        for (int i = 0; i < 3; i++)
+            free(ids[i]);
+        free(text);
+    }
+}
+
+static void *busy_thread(void *context)
+{
+    const struct busy *b = context;
+    struct store *own;
+    struct error fault = {0};
+    if (!store_open(path, STORE_READ_WRITE, &own, &fault)) {
+        note(b, false, &fault);
+        return NULL;
+    }
+    store_set_patience(own, 60000, NULL, NULL);
+    struct memory *memory = memory_sqlite_new(own, NULL, NULL);
+    be_busy(b, memory);
+    memory_close(memory);
+    store_close(own);
+    return NULL;
+}
+
+static void many_threads_lose_nothing(void **state)
+{
+    pthread_t threads[THREADS];
+    struct busy busy[THREADS];
+    atomic_int faults = 0;
+    struct memory_stats stats;
+    (void)state;
+    for (int i = 0; i < 5; i++) {
+        char *text = mem_printf("wombat from before%d", i);
+        say("before", NULL, text, 1);
+        free(text);
+    }
+    for (int i = 0; i < THREADS; i++) {
+        busy[i] = (struct busy){i, &faults};
+        assert_int_equal(pthread_create(&threads[i], NULL, busy_thread, &busy[i]), 0);
+    }
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(threads[i], NULL);
+    assert_int_equal(faults, 0);
+    memory_check(m->store->stats(m, &stats, &e), &e);
+    assert_int_equal(stats.entries, 5 + 2 * THREADS * ROUNDS);
+    assert_int_equal(stats.pinned, THREADS * ROUNDS);
+    assert_int_equal(stats.sessions, 2);
+    memory_stats_release(&stats);
+    assert_int_equal(number("SELECT count(*) FROM memory_words WHERE memory_words MATCH 'badger'"),
+                     THREADS * ROUNDS);
+    assert_int_equal(number("SELECT count(*) FROM memory_words WHERE memory_words MATCH 'wombat'"),
+                     5 + THREADS * ROUNDS);
+    run("INSERT INTO memory_words (memory_words) VALUES ('integrity-check'); PRAGMA "
+        "foreign_key_check");
+    assert_int_equal(damage_sql(path,
+                                "SELECT count(*) FROM pragma_integrity_check"
+                                " WHERE integrity_check <> 'ok'"),
+                     0);
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(nothing_of_a_forgotten_text_stays),
+        TEST(nor_with_another_connection_open),
+        TEST(nor_of_one_that_was_edited),
+        TEST(nor_of_a_session_that_was_deleted),
+        TEST(its_vectors_go),
+        TEST(what_a_snapshot_left_goes),
+        TEST(scopes_know_directories_and_forks),
+        TEST(summaries_that_quote_are_flagged),
+        TEST(an_open_transaction_takes_it_back),
+        TEST(a_full_session_is_refused),
+        TEST(a_new_index_is_of_the_configured_language),
+        TEST(reopening_keeps_all),
+        TEST(numbers_of_sessions_are_not_used_again),
+        TEST(reindexing_is_one_step_to_others),
+        TEST(many_threads_lose_nothing),
+    };
+    return cmocka_run_group_tests_name("memory sqlite", tests, NULL, NULL);
+}

@@ -1,0 +1,731 @@
+/* What every store of semantic memory keeps to: the same tests against each. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "memory/simple_store.h"
+#include "memory/sqlite_store.h"
+#include "tests/memory_store.h"
+#include "tests/support.h"
+
+static struct store *store;
+static struct memory *m;
+static struct error e;
+
+static int set_up_sqlite(void **state)
+{
+    support_setup(state);
+    char *path = support_path("tiro.db");
+    bool ok = store_open(path, STORE_READ_WRITE, &store, &e);
+    free(path);
+    m = ok ? memory_sqlite_new(store, NULL, NULL) : NULL;
+    return ok ? 0 : -1;
+}
+
+static int set_up_simple(void **state)
+{
+    support_setup(state);
+    m = memory_simple_new();
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    memory_close(m);
+    store_close(store);
+    store = NULL;
+    m = NULL;
+    return support_teardown(state);
+}
+
+static void expect_contents(const char *session_id, const char *wanted)
+{
+    char *got = memory_contents(m, session_id);
+    assert_string_equal(got, wanted);
+    free(got);
+}
+
+static void expect_newest(const char *session_id, int64_t after, int limit, const char *wanted)
+{
+    char *got = memory_newest(m, session_id, after, limit);
+    assert_string_equal(got, wanted);
+    free(got);
+}
+
+static void expect_fault(bool ok, enum err_code code, const char *part)
+{
+    assert_false(ok);
+    assert_int_equal(e.code, code);
+    if (!strstr(e.text, part))
+        fail_msg("\"%s\" lacks \"%s\"", e.text, part);
+}
+
+static void say(const char *session_id, const char *id, const char *content, int64_t at)
+{
+    char *given = memory_store_one(m, session_id, id, content, at);
+    assert_non_null(given);
+    if (id)
+        assert_string_equal(given, id);
+    free(given);
+}
+
+static void pass_over(const char *session_id, const char *id, const char *content, int64_t at)
+{
+    assert_null(memory_store_one(m, session_id, id, content, at));
+}
+
+static struct memory_entry get(const char *id)
+{
+    struct memory_entry entry;
+    memory_check(m->store->get(m, id, &entry, &e), &e);
+    return entry;
+}
+
+static struct memory_query query_of(const char *text)
+{
+    return (struct memory_query){.text = text, .limit = 5, .rank = rank_settings_for(0.6, 0.4)};
+}
+
+static void expect_hits(const struct memory_query *query, const char *wanted)
+{
+    struct memory_hits hits;
+    struct buf got = BUF_INIT;
+    memory_check(m->store->search(m, query, &hits, &e), &e);
+    for (size_t i = 0; i < hits.items.len; i++)
+        buf_addf(&got, "%s\n", hits.items.items[i].entry.content);
+    assert_string_equal(got.data, wanted);
+    buf_release(&got);
+    memory_hits_release(&hits);
+}
+
+static void expect_found(const char *text, const char *wanted)
+{
+    struct memory_query query = query_of(text);
+    expect_hits(&query, wanted);
+}
+
+/* ---- tests ---- */
+
+static void an_empty_one_has_nothing(void **state)
+{
+    struct memory_stats stats;
+    (void)state;
+    assert_int_equal(memory_total(m), 0);
+    expect_contents(NULL, "");
+    expect_newest(NULL, 0, 10, "");
+    expect_found("anything", "");
+    expect_found("", "");
+    memory_check(m->store->stats(m, &stats, &e), &e);
+    assert_int_equal(stats.entries, 0);
+    assert_int_equal(stats.sessions, 0);
+    assert_false(stats.language_stale);
+    assert_string_equal(stats.language, "english");
+    memory_stats_release(&stats);
+}
+
+static void all_of_an_entry_is_kept(void **state)
+{
+    int stored;
+    (void)state;
+    struct memory_entry given = {.id = mem_strdup("7"),
+                                 .id_is_number = true,
+                                 .turn = 3,
+                                 .seq = 9,
+                                 .role = ROLE_ASSISTANT,
+                                 .speaker = mem_strdup("Zoë"),
+                                 .created_ms = 1234567890123,
+                                 .content = mem_strdup(" Straße 日本語 🙂\n"),
+                                 .pinned = true,
+                                 .edited = true};
+    memory_check(m->store->index(m, "s", 5, &given, 1, &stored, &e), &e);
+    assert_int_equal(stored, 1);
+    struct memory_entry got = get("7");
+    assert_string_equal(got.id, "7");
+    assert_true(got.id_is_number);
+    assert_string_equal(got.session_id, "s");
+    assert_int_equal(got.turn, 3);
+    assert_int_equal(got.seq, 9);
+    assert_int_equal(got.role, ROLE_ASSISTANT);
+    assert_string_equal(got.speaker, "Zoë");
+    assert_int_equal(got.created_ms, 1234567890123);
+    assert_string_equal(got.content, "Straße 日本語 🙂");
+    assert_true(got.pinned && got.edited);
+    memory_entry_release(&got);
+    memory_entry_release(&given);
+}
+
+static void roles_are_kept(void **state)
+{
+    static const enum role roles[] = {ROLE_USER, ROLE_ASSISTANT, ROLE_TOOL};
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        int stored;
+        struct memory_entry given = memory_said(NULL, role_name(roles[i]), 1);
+        given.role = roles[i];
+        memory_check(m->store->index(m, "s", 0, &given, 1, &stored, &e), &e);
+        struct memory_entry got = get(given.id);
+        assert_int_equal(got.role, roles[i]);
+        assert_null(got.speaker);
+        assert_int_equal(got.seq, 0);
+        memory_entry_release(&got);
+        memory_entry_release(&given);
+    }
+}
+
+static void ids_are_made_and_told(void **state)
+{
+    (void)state;
+    char *a = memory_store_one(m, "s", NULL, "one", 1);
+    char *b = memory_store_one(m, "s", NULL, "two", 2);
+    assert_string_not_equal(a, b);
+    assert_true(memory_has(m, a) && memory_has(m, b));
+    assert_false(memory_has(m, "unknown"));
+    free(a);
+    free(b);
+}
+
+static void what_is_empty_is_passed_over(void **state)
+{
+    (void)state;
+    pass_over("s", NULL, "", 1);
+    pass_over("s", "x", " \n\t ", 1);
+    assert_int_equal(memory_total(m), 0);
+}
+
+static void secrets_are_masked(void **state)
+{
+    (void)state;
+    say("s", "a", "the password=hunter2 is", 1);
+    expect_contents("s", "the password=[secret] is\n");
+    memory_check(m->store->edit(m, "a", "now password=hunter3", &e), &e);
+    expect_contents("s", "now password=[secret]\n");
+    expect_found("hunter2", "");
+}
+
+static void an_older_copy_gives_way(void **state)
+{
+    (void)state;
+    say("s", "a", "the same", 10);
+    say("s", "b", "other", 11);
+    say("s", "c", "the  same", 12);
+    expect_contents("s", "other\nthe  same\n");
+    assert_false(memory_has(m, "a"));
+    pass_over("s", "d", "the same", 12);
+    pass_over("s", "d", "the same", 5);
+    say("t", "e", "the same", 1); /* of another session */
+    assert_int_equal(memory_total(m), 3);
+}
+
+static void a_pinned_copy_stays(void **state)
+{
+    (void)state;
+    say("s", "a", "the same", 10);
+    memory_check(m->store->pin(m, "a", true, &e), &e);
+    pass_over("s", "b", "the same", 20);
+    memory_check(m->store->pin(m, "a", false, &e), &e);
+    say("s", "b", "the same", 20);
+    assert_false(memory_has(m, "a"));
+}
+
+static void what_is_known_adds_nothing(void **state)
+{
+    int stored;
+    (void)state;
+    struct memory_entry given[] = {memory_said("a", "one", 1), memory_said(NULL, "two", 2)};
+    given[1].seq = 4;
+    memory_check(m->store->index(m, "s", 0, given, 2, &stored, &e), &e);
+    assert_int_equal(stored, 2);
+    memory_check(m->store->index(m, "s", 0, given, 2, &stored, &e), &e);
+    assert_int_equal(stored, 0);
+    free(given[1].id); /* known by its event, whatever its text */
+    free(given[1].content);
+    given[1].id = NULL;
+    given[1].content = mem_strdup("three");
+    memory_check(m->store->index(m, "s", 0, given, 2, &stored, &e), &e);
+    assert_int_equal(stored, 0);
+    expect_contents("s", "one\ntwo\n");
+    memory_check(m->store->index(m, "t", 0, &given[1], 1, &stored, &e), &e);
+    assert_int_equal(stored, 1);
+    memory_entry_release(&given[0]);
+    memory_entry_release(&given[1]);
+}
+
+static void talks_may_number_their_messages_anew(void **state)
+{
+    int stored;
+    (void)state;
+    struct memory_entry given[] = {memory_said("a", "one", 1), memory_said("b", "two", 2)};
+    given[0].seq = given[1].seq = 4;
+    memory_check(m->store->index(m, "s", 0, given, 2, &stored, &e), &e);
+    assert_int_equal(stored, 2);
+    static const char *const ids[] = {"a"};
+    struct memory_forgotten f;
+    memory_check(m->store->forget(m, ids, 1, &f, &e), &e);
+    memory_check(m->store->restore(m, &f, &e), &e);
+    expect_contents("s", "one\ntwo\n");
+    memory_forgotten_release(&f);
+    memory_entry_release(&given[0]);
+    memory_entry_release(&given[1]);
+}
+
+/* Forgotten, then its compaction undone and made anew: it is back already. */
+static void what_a_compaction_brought_again_is_not_restored(void **state)
+{
+    static const char *const ids[] = {"a"};
+    struct memory_forgotten f;
+    int stored;
+    (void)state;
+    struct memory_entry first = memory_said("a", "one", 1), again = memory_said(NULL, "one", 1);
+    first.seq = again.seq = 4;
+    memory_check(m->store->index(m, "s", 7, &first, 1, &stored, &e), &e);
+    memory_check(m->store->forget(m, ids, 1, &f, &e), &e);
+    memory_check(m->store->index(m, "s", 9, &again, 1, &stored, &e), &e);
+    assert_int_equal(stored, 1);
+    memory_check(m->store->restore(m, &f, &e), &e);
+    expect_contents("s", "one\n");
+    memory_forgotten_release(&f);
+    memory_entry_release(&first);
+    memory_entry_release(&again);
+}
+
+static void a_taken_id_is_refused_whole(void **state)
+{
+    int stored = 7;
+    (void)state;
+    say("s", "a", "one", 1);
+    struct memory_entry given[] = {memory_said("b", "two", 2), memory_said("a", "three", 3)};
+    expect_fault(m->store->index(m, "s", 0, given, 2, &stored, &e), ERR_USAGE, " a ");
+    assert_int_equal(stored, 0);
+    expect_contents(NULL, "one\n");
+    expect_fault(m->store->index(m, "t", 0, &given[1], 1, &stored, &e), ERR_USAGE, " a ");
+    memory_check(m->store->edit(m, "a", "changed", &e), &e);
+    memory_check(m->store->index(m, "s", 0, given, 2, &stored, &e), &e);
+    assert_int_equal(stored, 1); /* the user's text holds */
+    expect_contents(NULL, "changed\ntwo\n");
+    memory_entry_release(&given[0]);
+    memory_entry_release(&given[1]);
+}
+
+static void withdrawing_takes_back_one_compaction(void **state)
+{
+    int stored;
+    (void)state;
+    struct memory_entry given[] = {memory_said("a", "alpha", 1), memory_said("b", "beta", 2),
+                                   memory_said("c", "gamma", 3)};
+    memory_check(m->store->index(m, "s", 7, given, 3, &stored, &e), &e);
+    say("s", "d", "delta", 4);
+    struct memory_entry later = memory_said("f", "epsilon", 5), there = memory_said("g", "zeta", 5);
+    memory_check(m->store->index(m, "s", 8, &later, 1, &stored, &e), &e);
+    memory_check(m->store->index(m, "t", 7, &there, 1, &stored, &e), &e);
+    memory_check(m->store->pin(m, "a", true, &e), &e);
+    memory_check(m->store->edit(m, "b", "beta two", &e), &e);
+    memory_check(m->store->withdraw(m, "s", 7, &e), &e);
+    expect_contents("s", "alpha\nbeta two\ndelta\nepsilon\n");
+    expect_contents("t", "zeta\n");
+    expect_found("gamma", "");
+    memory_check(m->store->withdraw(m, "nowhere", 7, &e), &e);
+    memory_check(m->store->index(m, "s", 9, &given[2], 1, &stored, &e), &e);
+    assert_int_equal(stored, 1);
+    for (int i = 0; i < 3; i++)
+        memory_entry_release(&given[i]);
+    memory_entry_release(&later);
+    memory_entry_release(&there);
+}
+
+static void listing_begins_with_the_newest(void **state)
+{
+    (void)state;
+    say("s", NULL, "b", 20);
+    say("t", NULL, "c", 30);
+    say("s", NULL, "a", 10);
+    say("s", "x", "b2", 20);
+    memory_check(m->store->pin(m, "x", true, &e), &e);
+    expect_newest(NULL, 0, -1, "c\nb2\nb\na\n");
+    expect_newest(NULL, 0, 2, "c\nb2\n");
+    expect_newest(NULL, 2, 1, "b\n");
+    expect_newest(NULL, 9, 5, "");
+    expect_newest("s", 0, 10, "b2\nb\na\n");
+    expect_newest("s", 1, 1, "b\n");
+    expect_newest("nowhere", 0, 10, "");
+    struct memory_scope scope = {.kind = MEMORY_SCOPE_SESSION, .session_id = "s"};
+    int64_t count;
+    memory_check(m->store->count(m, &scope, &count, &e), &e);
+    assert_int_equal(count, 3);
+    assert_int_equal(memory_total(m), 4);
+    struct memory_scope project = {.kind = MEMORY_SCOPE_PROJECT, .directory = "/nowhere"};
+    memory_check(m->store->count(m, &project, &count, &e), &e);
+    assert_int_equal(count, 0);
+}
+
+static bool visit_two(void *context, const struct memory_entry *entry)
+{
+    int *count = context;
+    assert_non_null(entry->id);
+    return ++*count < 2;
+}
+
+static void each_keeps_sessions_together(void **state)
+{
+    int count = 0;
+    (void)state;
+    say("s", NULL, "1", 5);
+    say("t", NULL, "2", 1);
+    say("s", NULL, "3", 4);
+    say("t", NULL, "4", 2);
+    expect_contents(NULL, "1\n3\n2\n4\n");
+    memory_check(m->store->each(m, visit_two, &count, &e), &e);
+    assert_int_equal(count, 2);
+}
+
+static void an_edit_is_found_by_its_new_words(void **state)
+{
+    (void)state;
+    say("s", "a", "the wombat digs", 1);
+    memory_check(m->store->edit(m, "a", " the badger digs\n", &e), &e);
+    struct memory_entry got = get("a");
+    assert_string_equal(got.content, "the badger digs");
+    assert_true(got.edited);
+    memory_entry_release(&got);
+    expect_found("wombat", "");
+    expect_found("badger", "the badger digs\n");
+    pass_over("s", NULL, "the badger digs", 1);
+    say("s", NULL, "the wombat digs", 1);
+    expect_fault(m->store->edit(m, "a", " \n", &e), ERR_USAGE, "empty");
+    expect_fault(m->store->edit(m, "zz", "x", &e), ERR_MEMORY_NOT_FOUND, "zz");
+    say("s", "b", "unchanged", 2);
+    memory_check(m->store->edit(m, "b", "unchanged", &e), &e);
+    got = get("b");
+    assert_false(got.edited);
+    memory_entry_release(&got);
+}
+
+static void a_pin_goes_on_and_off(void **state)
+{
+    (void)state;
+    say("s", "a", "one", 1);
+    memory_check(m->store->pin(m, "a", true, &e), &e);
+    struct memory_entry got = get("a");
+    assert_true(got.pinned && !got.edited);
+    memory_entry_release(&got);
+    memory_check(m->store->pin(m, "a", false, &e), &e);
+    got = get("a");
+    assert_false(got.pinned);
+    memory_entry_release(&got);
+    expect_fault(m->store->pin(m, "zz", true, &e), ERR_MEMORY_NOT_FOUND, "zz");
+}
+
+static void forgetting_is_all_or_none(void **state)
+{
+    static const char *const wrong[] = {"a", "zz", "b"}, *const right[] = {"c", "a", "c"};
+    struct memory_forgotten f;
+    (void)state;
+    say("s", "a", "wombat one", 1);
+    say("s", "b", "wombat two", 2);
+    say("t", "c", "wombat three", 3);
+    expect_fault(m->store->forget(m, wrong, 3, &f, &e), ERR_MEMORY_NOT_FOUND, "zz");
+    assert_int_equal(f.items.len, 0);
+    assert_int_equal(memory_total(m), 3);
+    expect_fault(m->store->forget(m, wrong, 3, NULL, &e), ERR_MEMORY_NOT_FOUND, "zz");
+    memory_check(m->store->forget(m, right, 3, &f, &e), &e);
+    assert_int_equal(f.items.len, 2);
+    assert_int_equal(f.summaries.len, 0);
+    assert_string_equal(f.items.items[0].entry.content, "wombat three");
+    expect_contents(NULL, "wombat two\n");
+    expect_found("wombat", "wombat two\n");
+    memory_forgotten_release(&f);
+    memory_check(m->store->forget(m, right, 0, &f, &e), &e);
+    assert_int_equal(f.items.len, 0);
+    static const char *const last[] = {"b"};
+    memory_check(m->store->forget(m, last, 1, NULL, &e), &e);
+    assert_int_equal(memory_total(m), 0);
+    expect_found("wombat", "");
+}
+
+static void restoring_puts_all_back(void **state)
+{
+    static const char *const ids[] = {"b", "a"};
+    struct memory_forgotten f;
+    int stored;
+    (void)state;
+    struct memory_entry given[] = {memory_said("a", "alpha", 1), memory_said("b", "beta", 2),
+                                   memory_said("c", "gamma", 3)};
+    given[1].seq = 12;
+    given[1].pinned = true;
+    memory_check(m->store->index(m, "s", 7, given, 3, &stored, &e), &e);
+    memory_check(m->store->forget(m, ids, 2, &f, &e), &e);
+    expect_contents("s", "gamma\n");
+    memory_check(m->store->restore(m, &f, &e), &e);
+    expect_contents("s", "alpha\nbeta\ngamma\n");
+    expect_found("beta", "beta\n");
+    struct memory_entry got = get("b");
+    assert_true(got.pinned);
+    assert_int_equal(got.seq, 12);
+    memory_entry_release(&got);
+    memory_check(m->store->restore(m, &f, &e), &e); /* there again: passed over */
+    assert_int_equal(memory_total(m), 3);
+    memory_check(m->store->withdraw(m, "s", 7, &e), &e);
+    expect_contents("s", "beta\n");
+    memory_forgotten_release(&f);
+    for (int i = 0; i < 3; i++)
+        memory_entry_release(&given[i]);
+}
+
+static void what_cannot_come_back(void **state)
+{
+    static const char *const ids[] = {"a", "b"};
+    struct memory_forgotten f;
+    (void)state;
+    say("s", "a", "alpha", 1);
+    say("t", "b", "beta", 1);
+    memory_check(m->store->forget(m, ids, 2, &f, &e), &e);
+    say("t", "b", "gamma", 2);
+    expect_fault(m->store->restore(m, &f, &e), ERR_USAGE, " b ");
+    expect_contents(NULL, "gamma\n");
+    memory_check(m->store->forget_session(m, "t", &e), &e);
+    say("t", "c", "delta", 2);
+    expect_fault(m->store->restore(m, &f, &e), ERR_MEMORY_NOT_FOUND, "session t ");
+    expect_contents(NULL, "delta\n");
+    memory_forgotten_release(&f);
+}
+
+static void places_are_not_used_again(void **state)
+{
+    static const char *const ids[] = {"b"};
+    struct memory_forgotten f;
+    (void)state;
+    say("s", "a", "alpha", 1);
+    say("s", "b", "beta", 2);
+    memory_check(m->store->forget(m, ids, 1, &f, &e), &e);
+    say("s", "c", "gamma", 3);
+    memory_check(m->store->restore(m, &f, &e), &e);
+    expect_contents("s", "alpha\nbeta\ngamma\n");
+    memory_forgotten_release(&f);
+}
+
+static void a_deleted_session_leaves_nothing(void **state)
+{
+    struct memory_stats stats;
+    (void)state;
+    say("s", "a", "wombat", 1);
+    say("t", "b", "badger", 2);
+    memory_check(m->store->forget_session(m, "s", &e), &e);
+    memory_check(m->store->forget_session(m, "nowhere", &e), &e);
+    expect_contents(NULL, "badger\n");
+    expect_found("wombat", "");
+    memory_check(m->store->stats(m, &stats, &e), &e);
+    assert_int_equal(stats.sessions, 1);
+    memory_stats_release(&stats);
+    say("s", "a", "wombat", 1);
+    expect_found("wombat", "wombat\n");
+}
+
+static void stats_count(void **state)
+{
+    struct memory_stats stats;
+    (void)state;
+    say("s", "a", "alpha", 1);
+    say("s", "b", "beta", 2);
+    say("t", "c", "gamma", 3);
+    memory_check(m->store->pin(m, "c", true, &e), &e);
+    memory_check(m->store->stats(m, &stats, &e), &e);
+    assert_int_equal(stats.entries, 3);
+    assert_int_equal(stats.sessions, 2);
+    assert_int_equal(stats.pinned, 1);
+    assert_int_equal(stats.flagged, 0);
+    assert_true(stats.bytes >= 14);
+    memory_stats_release(&stats);
+}
+
+static bool go_on(void *context, int64_t done, int64_t of)
+{
+    int64_t *last = context;
+    assert_true(done <= of);
+    *last = done;
+    return true;
+}
+
+static bool stop(void *context, int64_t done, int64_t of)
+{
+    (void)context;
+    (void)done;
+    (void)of;
+    return false;
+}
+
+static void reindexing_changes_the_language(void **state)
+{
+    struct memory_stats stats;
+    int64_t done = 0;
+    (void)state;
+    say("s", "a", "wombat", 1);
+    say("s", "b", "badger", 2);
+    memory_check(m->store->reindex(m, "german", go_on, &done, &e), &e);
+    assert_int_equal(done, 2);
+    memory_check(m->store->stats(m, &stats, &e), &e);
+    assert_string_equal(stats.language, "german");
+    memory_stats_release(&stats);
+    expect_found("wombat", "wombat\n");
+    expect_fault(m->store->reindex(m, "french", stop, NULL, &e), ERR_INTERRUPTED, "as before");
+    memory_check(m->store->stats(m, &stats, &e), &e);
+    assert_string_equal(stats.language, "german");
+    memory_stats_release(&stats);
+    expect_found("wombat", "wombat\n");
+    memory_check(m->store->reindex(m, NULL, NULL, NULL, &e), &e);
+    memory_check(m->store->stats(m, &stats, &e), &e);
+    assert_string_equal(stats.language, "english");
+    memory_stats_release(&stats);
+}
+
+/* ---- searching ---- */
+
+static void the_same_text_scores_one(void **state)
+{
+    struct memory_hits hits;
+    (void)state;
+    say("s", "a", "the wombat digs a burrow", 1);
+    say("s", "b", "a badger digs as well", 2);
+    struct memory_query query = query_of("the wombat digs a burrow");
+    memory_check(m->store->search(m, &query, &hits, &e), &e);
+    assert_true(hits.items.len >= 1);
+    assert_string_equal(hits.items.items[0].entry.id, "a");
+    assert_true(hits.items.items[0].score == 1.0);
+    for (size_t i = 1; i < hits.items.len; i++)
+        assert_true(hits.items.items[i].score < 1.0);
+    memory_hits_release(&hits);
+}
+
+static void what_has_no_word_of_it_is_not_found(void **state)
+{
+    (void)state;
+    say("s", "a", "the wombat digs", 1);
+    say("s", "b", "badgers sleep", 2);
+    expect_found("wombat", "the wombat digs\n");
+    expect_found("zebra", "");
+}
+
+static void limits_and_scopes_hold(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 30; i++) {
+        char *text = mem_printf("wombat number%d", i);
+        say(i < 28 ? "s" : "t", NULL, text, i);
+        free(text);
+    }
+    static const int limits[] = {1, 3, 5, 20};
+    for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
+        struct memory_hits hits;
+        struct memory_query query = query_of("wombat");
+        query.limit = limits[i];
+        memory_check(m->store->search(m, &query, &hits, &e), &e);
+        assert_int_equal(hits.items.len, limits[i]);
+        memory_hits_release(&hits);
+    }
+    struct memory_query query = query_of("wombat");
+    query.scope = (struct memory_scope){.kind = MEMORY_SCOPE_SESSION, .session_id = "t"};
+    expect_hits(&query, "wombat number29\nwombat number28\n");
+    query.scope.session_id = "nowhere";
+    expect_hits(&query, "");
+}
+
+static void every_script_is_found(void **state)
+{
+    (void)state;
+    say("s", NULL, "Die Straße führt über Köln.", 1);
+    say("s", NULL, "私は京都へ行きました", 2);
+    say("s", NULL, "party 🎉 tonight", 3);
+    expect_found("Straße", "Die Straße führt über Köln.\n");
+    expect_found("京都", "私は京都へ行きました\n");
+    expect_found("🎉", "party 🎉 tonight\n");
+}
+
+static void pinned_entries_win_ties(void **state)
+{
+    (void)state;
+    say("s", "a", "wombat alpha", 5);
+    say("t", "b", "wombat gamma", 5);
+    memory_check(m->store->pin(m, "a", true, &e), &e);
+    expect_found("wombat", "wombat alpha\nwombat gamma\n");
+    memory_check(m->store->pin(m, "a", false, &e), &e);
+    memory_check(m->store->pin(m, "b", true, &e), &e);
+    expect_found("wombat", "wombat gamma\nwombat alpha\n");
+}
+
+/* ---- what a person calls an entry ---- */
+
+static void the_beginning_of_an_id_is_enough(void **state)
+{
+    char *id;
+    (void)state;
+    say("s", "abc", "one", 1);
+    say("s", "abd", "two", 2);
+    say("s", "ab", "three", 3);
+    say("s", "xyz", "four", 4);
+    memory_check(memory_resolve(m, "x", &id, &e), &e);
+    assert_string_equal(id, "xyz");
+    free(id);
+    memory_check(memory_resolve(m, "ab", &id, &e), &e); /* whole, though others begin so */
+    assert_string_equal(id, "ab");
+    free(id);
+    expect_fault(memory_resolve(m, "a", &id, &e), ERR_MEMORY_NOT_FOUND, "ab, abc, abd");
+    assert_null(id);
+    expect_fault(memory_resolve(m, "q", &id, &e), ERR_MEMORY_NOT_FOUND, "no entry q");
+    expect_fault(memory_resolve(m, "", &id, &e), ERR_MEMORY_NOT_FOUND, "no entry");
+    for (int i = 0; i < 9; i++) {
+        char *name = mem_printf("many%d", i), *text = mem_printf("text %d", i);
+        say("s", name, text, 5);
+        free(name);
+        free(text);
+    }
+    expect_fault(memory_resolve(m, "many", &id, &e), ERR_MEMORY_NOT_FOUND, "many4, …");
+}
+
+#define WITH(store, f)                                                                             \
+    {                                                                                              \
+        .name = #store ": " #f, .test_func = f, .setup_func = set_up_##store,                      \
+        .teardown_func = tear_down                                                                 \
+    }
+#define BOTH(f) WITH(sqlite, f), WITH(simple, f)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        BOTH(an_empty_one_has_nothing),
+        BOTH(all_of_an_entry_is_kept),
+        BOTH(roles_are_kept),
+        BOTH(ids_are_made_and_told),
+        BOTH(what_is_empty_is_passed_over),
+        BOTH(secrets_are_masked),
+        BOTH(an_older_copy_gives_way),
+        BOTH(a_pinned_copy_stays),
+        BOTH(what_is_known_adds_nothing),
+        BOTH(talks_may_number_their_messages_anew),
+        BOTH(what_a_compaction_brought_again_is_not_restored),
+        BOTH(a_taken_id_is_refused_whole),
+        BOTH(withdrawing_takes_back_one_compaction),
+        BOTH(listing_begins_with_the_newest),
+        BOTH(each_keeps_sessions_together),
+        BOTH(an_edit_is_found_by_its_new_words),
+        BOTH(a_pin_goes_on_and_off),
+        BOTH(forgetting_is_all_or_none),
+        BOTH(restoring_puts_all_back),
+        BOTH(what_cannot_come_back),
+        BOTH(places_are_not_used_again),
+        BOTH(a_deleted_session_leaves_nothing),
+        BOTH(stats_count),
+        BOTH(reindexing_changes_the_language),
+        BOTH(the_same_text_scores_one),
+        BOTH(what_has_no_word_of_it_is_not_found),
+        BOTH(limits_and_scopes_hold),
+        BOTH(every_script_is_found),
+        BOTH(pinned_entries_win_ties),
+        BOTH(the_beginning_of_an_id_is_enough),
+    };
+    return cmocka_run_group_tests_name("memory store", tests, NULL, NULL);
+}

@@ -1,0 +1,476 @@
+/* Searching by words in the store that programs use: what is found, in which order, with which
+ * score, and where in the text. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "base/utf8.h"
+#include "memory/sqlite_store.h"
+#include "memory/words.h"
+#include "tests/support.h"
+
+static struct store *store;
+static struct memory *memory;
+static struct error e;
+static struct memory_hits hits;
+static int64_t now;
+
+static int set_up(void **state)
+{
+    support_setup(state);
+    char *path = support_path("tiro.db");
+    bool ok = store_open(path, STORE_READ_WRITE, &store, &e);
+    free(path);
+    if (!ok)
+        return -1;
+    memory = memory_sqlite_new(store, "english", NULL);
+    now = 1683554160000; /* Monday 8 May 2023 */
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    memory_hits_release(&hits);
+    memory_close(memory);
+    store_close(store);
+    return support_teardown(state);
+}
+
+/* Indexes a text; `id` names it. */
+static void put(const char *session, const char *speaker, const char *id, const char *content)
+{
+    struct memory_entry entry = {.id = mem_strdup(id),
+                                 .session_id = mem_strdup(session),
+                                 .turn = 1,
+                                 .role = ROLE_USER,
+                                 .speaker = mem_strdup(speaker),
+                                 .created_ms = now += 60000,
+                                 .content = mem_strdup(content)};
+    int stored;
+    if (!memory->store->index(memory, session, 0, &entry, 1, &stored, &e))
+        fail_msg("%s", e.text);
+    assert_int_equal(stored, 1);
+    memory_entry_release(&entry);
+}
+
+static void put_many(int count)
+{
+    static const char *const texts[] = {"the weather was grey all day", "dinner will be at eight",
+                                        "that bus is always late", "they repaired the bridge"};
+    for (int i = 0; i < count; i++) {
+        char *id = mem_printf("filler%d", i), *text = mem_printf("%s (%d)", texts[i % 4], i);
+        put("filler", "Zed", id, text);
+        free(id);
+        free(text);
+    }
+}
+
+static void search_with(struct memory_query query)
+{
+    memory_hits_release(&hits);
+    if (!memory->store->search(memory, &query, &hits, &e))
+        fail_msg("%s", e.text);
+}
+
+static struct memory_query query_of(const char *text)
+{
+    return (struct memory_query){.text = text, .limit = 5, .rank = rank_settings_for(0.6, 0.4)};
+}
+
+/* The ids of the hits, best first, with a blank between. */
+static void expect(const char *text, const char *ids)
+{
+    struct buf found = BUF_INIT;
+    search_with(query_of(text));
+    for (size_t i = 0; i < hits.items.len; i++)
+        buf_addf(&found, "%s%s", i > 0 ? " " : "", hits.items.items[i].entry.id);
+    if (strcmp(found.data, ids) != 0)
+        fail_msg("\"%s\" finds \"%s\", not \"%s\"", text, found.data, ids);
+    buf_release(&found);
+}
+
+static void expect_typed(const char *text, const char *id)
+{
+    struct memory_query query = query_of(text);
+    query.typing = true;
+    search_with(query);
+    if (hits.items.len != (id ? 1 : 0))
+        fail_msg("\"%s\" finds %zu", text, hits.items.len);
+    if (id)
+        assert_string_equal(hits.items.items[0].entry.id, id);
+}
+
+/* ---- what is found ---- */
+
+static void words_in_any_form(void **state)
+{
+    (void)state;
+    put("a", "Caroline", "group", "I went to a support group yesterday, it was powerful.");
+    put("b", "Melanie", "paint", "I painted that lake sunrise last year!");
+    put_many(20);
+    expect("When did she go to the support groups?", "group");
+    expect("What has been PAINTED by the lakes?", "paint");
+    expect("painting", "paint");
+    expect("unicorns", "");
+}
+
+static void nothing_without_a_common_word(void **state)
+{
+    (void)state;
+    put("a", "Ann", "one", "alpha beta");
+    put("a", "Ann", "two", "gamma delta");
+    put("a", "Ann", "three", "epsilon");
+    expect("beta", "one");
+    expect("what is the of and", "");
+    expect("", "");
+    expect("?!* \"\" -", "");
+    expect("-beta", "");
+}
+
+static void speaker_and_date_are_words(void **state)
+{
+    (void)state;
+    put("a", "Melanie", "m", "a lovely evening");
+    put("b", "Caroline", "c", "another evening");
+    expect("melanie", "m");
+    expect("Monday", "c m");
+    expect("May 2023 Caroline", "c m");
+    expect("June", "");
+}
+
+static void other_scripts(void **state)
+{
+    (void)state;
+    put("a", "A", "ja", "昨日は東京タワーに行きました。黒猫がいた");
+    put("a", "A", "de", "Die Größe der Häuser überraschte uns");
+    put("a", "A", "smile", "that was fun 😀👍🏽");
+    expect("東京タワー", "ja");
+    expect("猫", "ja");
+    expect("grosse hauser", "de");
+    expect("👍", "smile");
+    expect("😀", "smile");
+}
+
+static void phrases_and_exclusions(void **state)
+{
+    (void)state;
+    put("a", "A", "both", "the support group met in the red house");
+    put("b", "B", "apart", "a group that gives support near the red barn");
+    put("c", "C", "none", "the red car");
+    expect("\"support group\"", "both");
+    expect("\"group support\"", "");
+    expect("red \"the house\"", "both");
+    expect("red -house -barn", "none");
+    expect("red -\"support group\" -car", "apart");
+    expect("support 5\" -", "both apart");
+    expect("red \"house", "both none apart");
+}
+
+static void the_last_word_may_go_on(void **state)
+{
+    (void)state;
+    put("a", "A", "paint", "she was painting happily");
+    put_many(8);
+    expect_typed("pa", "paint");
+    expect_typed("pain", "paint");
+    expect_typed("painti", "paint");
+    expect_typed("painting", "paint");
+    expect_typed("happil", "paint");
+    expect_typed("xyzpain", NULL);
+    expect_typed("p", NULL);
+    expect_typed("pai ", NULL);
+    expect("pai", "");
+    assert_int_equal(hits.items.len, 0);
+    expect_typed("pai", "paint");
+    assert_int_equal(hits.items.items[0].marks.len, 1);
+}
+
+static void scope(void **state)
+{
+    (void)state;
+    put("a", "A", "in-a", "a red kite");
+    put("b", "A", "in-b", "a red kite on the roof");
+    struct memory_query query = query_of("kite");
+    query.scope = (struct memory_scope){.kind = MEMORY_SCOPE_SESSION, .session_id = "b"};
+    search_with(query);
+    assert_int_equal(hits.items.len, 1);
+    assert_string_equal(hits.items.items[0].entry.id, "in-b");
+    query.scope.session_id = "nobody";
+    search_with(query);
+    assert_int_equal(hits.items.len, 0);
+    struct memory_scope scope;
+    assert_true(memory_scope_parse("session=x", &scope));
+    assert_string_equal(scope.session_id, "x");
+    assert_true(memory_scope_parse("project", &scope) && scope.kind == MEMORY_SCOPE_PROJECT);
+    assert_false(memory_scope_parse("session=", &scope) || memory_scope_parse("al", &scope));
+}
+
+/* ---- order and score ---- */
+
+static void neighbours_and_talk_count(void **state)
+{
+    (void)state;
+    put("a", "A", "a1", "how was the pottery class?");
+    put("a", "B", "a2", "so much fun, I made a class bowl");
+    now += 24 * 3600 * 1000;
+    put("a", "A", "a3", "an evening class bowl");
+    put_many(10);
+    expect("pottery class bowl", "a2 a1 a3");
+    const struct memory_why *near = &hits.items.items[0].why, *far = &hits.items.items[2].why;
+    assert_true(near->before > 0 && near->session > far->session && near->window > far->window);
+    assert_true(far->before == 0 && far->after == 0);
+}
+
+static void the_same_text_scores_one(void **state)
+{
+    (void)state;
+    put("a", "A", "exact", "The  bridge was\nrepaired");
+    put("a", "A", "longer", "The bridge was repaired bridge repaired bridge repaired");
+    put("a", "A", "little", "to be or not to be");
+    search_with(query_of("The bridge was repaired"));
+    assert_int_equal(hits.items.len, 2);
+    assert_string_equal(hits.items.items[0].entry.id, "exact");
+    assert_true(hits.items.items[0].score == 1.0 && hits.items.items[0].why.exact);
+    assert_true(hits.items.items[1].score < 1.0 && !hits.items.items[1].why.exact);
+    expect("to be or not to be", "little");
+    assert_true(hits.items.items[0].score == 1.0);
+    struct memory_query query = query_of("The bridge was repaired");
+    query.min_score = 1;
+    search_with(query);
+    assert_int_equal(hits.items.len, 1);
+}
+
+static void score_is_the_part_that_is_there(void **state)
+{
+    (void)state;
+    put_many(12);
+    put("a", "A", "one", "a kangaroo jumps");
+    search_with(query_of("kangaroo"));
+    const double alone = hits.items.items[0].score;
+    search_with(query_of("kangaroo unknown words here too"));
+    assert_true(hits.items.items[0].score < alone && hits.items.items[0].score > 0);
+    assert_true(alone > 0.7 && alone < 1);
+}
+
+static void long_texts_count_less(void **state)
+{
+    static const int words[] = {130, 120, 20000, 40000};
+    (void)state;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        struct buf text = BUF_INIT;
+        char *id = mem_printf("w%d", words[i]);
+        for (int k = 0; k < words[i]; k++)
+            buf_addf(&text, "%s ", k == 9 ? "walrus" : "filler");
+        put(id, "A", id, text.data);
+        free(id);
+        buf_release(&text);
+    }
+    expect("walrus", "w120 w130 w20000 w40000");
+}
+
+static void recent_and_pinned_win_ties(void **state)
+{
+    char id[] = "t0";
+    (void)state;
+    for (int i = 0; i < 9; i++) {
+        char session[] = "s0";
+        id[1] = session[1] = (char)('0' + i);
+        put(session, "A", id, "the very same words");
+    }
+    put_many(5);
+    expect("same words", "t8 t7 t6 t5 t4");
+    assert_true(memory->store->pin(memory, "t2", true, &e));
+    expect("same words", "t2 t8 t7 t6 t5");
+}
+
+static void what_has_nothing_in_common_changes_no_order(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 6; i++) {
+        char *id = mem_printf("e%d", i), *session = mem_printf("s%d", i);
+        char *text = mem_printf("copper %s %s", i % 2 ? "kettle" : "pot", i > 3 ? "copper" : "lid");
+        put(session, "A", id, text);
+        free(id);
+        free(session);
+        free(text);
+    }
+    struct buf before = BUF_INIT;
+    search_with(query_of("copper kettle"));
+    for (size_t i = 0; i < hits.items.len; i++)
+        buf_addf(&before, "%s%s", i > 0 ? " " : "", hits.items.items[i].entry.id);
+    put_many(40);
+    expect("copper kettle", before.data);
+    buf_release(&before);
+}
+
+static void limit(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 40; i++) {
+        char *id = mem_printf("l%d", i), *text = mem_printf("lemon number %d", i);
+        put("a", "A", id, text);
+        free(id);
+        free(text);
+    }
+    const int limits[] = {1, 3, 20, 39};
+    for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
+        struct memory_query query = query_of("lemon");
+        query.limit = limits[i];
+        search_with(query);
+        assert_int_equal(hits.items.len, limits[i]);
+    }
+}
+
+static void what_is_gone_is_not_found(void **state)
+{
+    const char *const id = "red";
+    (void)state;
+    put("a", "A", "red", "red flag");
+    put("a", "A", "blue", "blue flag");
+    expect("red", "red");
+    assert_true(memory->store->forget(memory, &id, 1, NULL, &e));
+    expect("red", "");
+    expect("flag", "blue");
+    assert_true(memory->store->edit(memory, "blue", "green flag", &e));
+    expect("blue", "");
+    expect("green", "blue");
+}
+
+static void languages(void **state)
+{
+    char *language;
+    (void)state;
+    put("a", "A", "h", "viele Häuser");
+    expect("Haus", "");
+    assert_true(memory->store->reindex(memory, "german", NULL, NULL, &e));
+    assert_true(words_language(store, &language, &e));
+    assert_string_equal(language, "german");
+    free(language);
+    expect("Haus", "h");
+}
+
+/* ---- where ---- */
+
+static void expect_mark(size_t hit, size_t i, const char *text)
+{
+    const struct memory_hit *h = &hits.items.items[hit];
+    assert_true(i < h->marks.len);
+    assert_int_equal(h->marks.items[i].len, strlen(text));
+    assert_memory_equal(h->entry.content + h->marks.items[i].start, text, strlen(text));
+}
+
+static void marks(void **state)
+{
+    (void)state;
+    put("a", "A", "m", "Painting the painters' café: a 東京タワー");
+    search_with(query_of("painted CAFE 京タワ"));
+    assert_int_equal(hits.items.items[0].marks.len, 3);
+    expect_mark(0, 0, "Painting");
+    expect_mark(0, 1, "café");
+    expect_mark(0, 2, "京タワ");
+    assert_int_equal(hits.items.items[0].passage.start, 0);
+    assert_int_equal(hits.items.items[0].passage.len, strlen(hits.items.items[0].entry.content));
+}
+
+static void the_best_passage(void **state)
+{
+    struct buf text = BUF_INIT;
+    (void)state;
+    for (int i = 0; i < 60; i++)
+        buf_addf(&text, "Paragraph %d speaks of clouds and rain.\n\n%s", i,
+                 i == 40  ? "Here the copper kettle whistles.\n\n"
+                 : i == 7 ? "A kettle kettle kettle kettle.\n\n"
+                          : "");
+    put("a", "A", "long", text.data);
+    search_with(query_of("copper kettle"));
+    const struct memory_hit *h = &hits.items.items[0];
+    char *passage = mem_strndup(h->entry.content + h->passage.start, h->passage.len);
+    assert_non_null(strstr(passage, "Here the copper kettle whistles."));
+    assert_true(h->passage.len <= PASSAGE_CHARS && h->passage.len > PASSAGE_CHARS / 2);
+    assert_int_equal(strncmp(passage, "Paragraph ", strlen("Paragraph ")), 0);
+    assert_int_equal(passage[h->passage.len - 1], '.');
+    assert_int_equal(h->marks.len, 6);
+    free(passage);
+    buf_release(&text);
+}
+
+static void a_huge_entry(void **state)
+{
+    enum { BYTES = 8 * 1024 * 1024 - 100 };
+    struct buf text = BUF_INIT;
+    (void)state;
+    while (text.len < BYTES)
+        buf_addf(&text, "word%zu of many é ", text.len % 5000);
+    buf_addstr(&text, "platypus");
+    put("a", "A", "huge", text.data);
+    put("b", "B", "small", "a platypus swims");
+    expect("platypus", "small huge");
+    const struct memory_hit *h = &hits.items.items[1];
+    assert_int_equal(h->marks.len, 1);
+    expect_mark(1, 0, "platypus");
+    assert_true(h->passage.start + h->passage.len == text.len && h->passage.len < 5000);
+    buf_release(&text);
+}
+
+/* Any text is a query. */
+static void any_text(void **state)
+{
+    static const char *const parts[] = {"\"",  "-", "red", " ",    "*",  "'", "NEAR(",
+                                        "AND", ")", "{",   "kite", "東", "👍", "\xff",
+                                        ":",   "^", "+",   "\n",   "OR", "\\"};
+    uint64_t seed = support_seed();
+    (void)state;
+    put("a", "A", "one", "a red kite AND 東京 👍");
+    for (int round = 0; round < 1500; round++) {
+        struct buf text = BUF_INIT;
+        for (uint32_t left = (uint32_t)(seed >> 33) % 12; left > 0; left--) {
+            seed = seed * 6364136223846793005u + 1442695040888963407u;
+            buf_addstr(&text, parts[(seed >> 33) % (sizeof parts / sizeof *parts)]);
+        }
+        seed = seed * 6364136223846793005u + 1442695040888963407u;
+        struct memory_query query = query_of(text.data);
+        query.typing = seed >> 63;
+        search_with(query);
+        for (size_t i = 0; i < hits.items.len; i++)
+            assert_true(hits.items.items[i].score >= 0 && hits.items.items[i].score <= 1);
+        buf_release(&text);
+    }
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(words_in_any_form),
+        TEST(nothing_without_a_common_word),
+        TEST(speaker_and_date_are_words),
+        TEST(other_scripts),
+        TEST(phrases_and_exclusions),
+        TEST(the_last_word_may_go_on),
+        TEST(scope),
+        TEST(neighbours_and_talk_count),
+        TEST(the_same_text_scores_one),
+        TEST(score_is_the_part_that_is_there),
+        TEST(long_texts_count_less),
+        TEST(recent_and_pinned_win_ties),
+        TEST(what_has_nothing_in_common_changes_no_order),
+        TEST(limit),
+        TEST(what_is_gone_is_not_found),
+        TEST(languages),
+        TEST(marks),
+        TEST(the_best_passage),
+        TEST(a_huge_entry),
+        TEST(any_text),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,510 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "memory/recall.h"
+#include "tests/model_server.h"
+#include "tests/support.h"
+
+static struct model_server *server;
+static struct config *config;
+static struct store *store;
+static struct recall recall;
+static struct memory_hits hits;
+
+static void configure(enum config_key key, const char *value)
+{
+    struct error e;
+    assert_true(config_set(config, key, value, &e));
+}
+
+static int setup(void **state)
+{
+    struct error e;
+    char *path;
+    support_setup(state);
+    path = support_path("tiro.db");
+    server = model_server_start();
+    config = config_new();
+    configure(CONFIG_PROVIDER_MAX_RETRIES, "0");
+    if (!store_open(path, STORE_READ_WRITE, &store, &e))
+        fail_msg("%s", e.text);
+    recall_init(&recall, config, store, support_dir());
+    free(path);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    clock_replace(NULL, NULL);
+    memory_hits_release(&hits);
+    recall_release(&recall);
+    store_close(store);
+    config_free(config);
+    model_server_stop(server);
+    return support_teardown(state);
+}
+
+static void use_ollama(void)
+{
+    configure(CONFIG_EMBEDDING_PROVIDER, "ollama");
+    configure(CONFIG_EMBEDDING_BASE_URL, model_server_url(server));
+}
+
+/* As after a change of the settings. */
+static void begin_anew(void)
+{
+    recall_release(&recall);
+    recall_init(&recall, config, store, support_dir());
+}
+
+static void add(const char *id, const char *text)
+{
+    struct memory_entry entry = {.id = mem_strdup(id),
+                                 .session_id = mem_strdup("s"),
+                                 .role = ROLE_USER,
+                                 .created_ms = 1,
+                                 .content = mem_strdup(text)};
+    struct error e;
+    int stored;
+    if (!recall.memory->store->index(recall.memory, "s", 0, &entry, 1, &stored, &e))
+        fail_msg("%s", e.text);
+    memory_entry_release(&entry);
+}
+
+static void add_some(void)
+{
+    add("ryokan", "we liked the ryokan by the river");
+    add("revenue", "quarterly revenue rose");
+}
+
+static enum recall_work work(struct error *why)
+{
+    int64_t left;
+    int retry_ms;
+    return recall_work(&recall, NULL, &left, &retry_ms, why);
+}
+
+static void work_all(void)
+{
+    struct error why;
+    enum recall_work done;
+    while ((done = work(&why)) == RECALL_WORKED)
+        ;
+    if (done != RECALL_IDLE)
+        fail_msg("%s", why.text);
+}
+
+static void search(const char *text)
+{
+    struct memory_query query = memory_query_for(config, text);
+    struct error e = {0};
+    memory_hits_release(&hits);
+    if (!recall_search(&recall, &query, NULL, &hits, &e))
+        fail_msg("%s", e.text);
+    assert_null(query.vector);
+}
+
+static void assert_found(const char *id, bool by_words, bool by_vector)
+{
+    const struct memory_hit *hit = &hits.items.items[0];
+    assert_true(hits.items.len > 0);
+    assert_string_equal(hit->entry.id, id);
+    assert_int_equal(hit->why.words > 0, by_words);
+    assert_int_equal(hit->why.has_vector, by_vector);
+}
+
+static void assert_badge(const char *badge)
+{
+    if (!badge)
+        assert_null(hits.badge);
+    else
+        assert_string_equal(hits.badge ? hits.badge : "none", badge);
+}
+
+static const char no_answer[] = "words only: the embedding endpoint does not answer";
+static const char being_made[] = "words only: vectors are being made";
+
+/* --- ranking ---------------------------------------------------------------------------------- */
+
+static void test_rankings(void **state)
+{
+    static const struct {
+        const char *ranking, *provider;
+        enum memory_ranking expected;
+    } cases[] = {
+        {"auto", "", MEMORY_WORDS},
+        {"auto", "hashed", MEMORY_WORDS},
+        {"auto", "builtin", MEMORY_WORDS},
+        {"auto", "openai", MEMORY_BOTH},
+        {"auto", "ollama", MEMORY_BOTH},
+        {"words", "openai", MEMORY_WORDS},
+        {"vectors", "hashed", MEMORY_VECTORS},
+        {"both", "hashed", MEMORY_BOTH},
+        {"vectors", "", MEMORY_VECTORS},
+        {"both", "", MEMORY_BOTH},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        assert_int_equal(recall_ranking(cases[i].ranking, cases[i].provider), cases[i].expected);
+}
+
+static void test_words_without_an_endpoint(void **state)
+{
+    struct error why;
+    (void)state;
+    add_some();
+    search("river");
+    assert_found("ryokan", true, false);
+    assert_badge(NULL);
+    assert_int_equal(work(&why), RECALL_IDLE);
+}
+
+static void test_nothing_to_find(void **state)
+{
+    (void)state;
+    search("river");
+    assert_int_equal(hits.items.len, 0);
+    use_ollama();
+    begin_anew();
+    search("river");
+    assert_int_equal(hits.items.len, 0);
+    assert_badge(NULL);
+    assert_int_equal(model_server_requests(server), 0);
+}
+
+static void test_both_with_an_endpoint(void **state)
+{
+    (void)state;
+    use_ollama();
+    add_some();
+    search("river");
+    assert_found("ryokan", true, false);
+    assert_badge(being_made);
+    assert_int_equal(model_server_requests(server), 0);
+    work_all();
+    search("river");
+    assert_found("ryokan", true, true);
+    assert_badge(NULL);
+    add("boat", "a boat");
+    search("river");
+    assert_found("ryokan", true, false);
+    assert_badge(being_made);
+}
+
+static void test_words_in_spite_of_an_endpoint(void **state)
+{
+    (void)state;
+    use_ollama();
+    configure(CONFIG_MEMORY_RANKING, "words");
+    add_some();
+    work_all();
+    search("river");
+    assert_found("ryokan", true, false);
+    assert_badge(NULL);
+    assert_int_equal(model_server_requests(server), 0);
+}
+
+static void test_vectors_alone(void **state)
+{
+    (void)state;
+    use_ollama();
+    configure(CONFIG_MEMORY_RANKING, "vectors");
+    add_some();
+    search("river");
+    assert_badge(being_made);
+    assert_found("ryokan", true, false);
+    work_all();
+    search("river");
+    assert_found("ryokan", false, true);
+    assert_badge(NULL);
+    add("boat", "a boat on the river");
+    search("river");
+    assert_found("ryokan", false, true);
+    assert_badge("vectors are being made: some entries cannot be found yet");
+}
+
+static void test_hashed_when_asked_for(void **state)
+{
+    (void)state;
+    configure(CONFIG_EMBEDDING_PROVIDER, "builtin");
+    configure(CONFIG_MEMORY_RANKING, "vectors");
+    add_some();
+    work_all();
+    search("RIVER!");
+    assert_found("ryokan", false, true);
+    search("quarterly revenue rose");
+    assert_true(hits.items.items[0].score > 0.9999);
+    search("unheard of");
+    assert_int_equal(hits.items.len, 0);
+}
+
+static void test_vectors_without_an_endpoint(void **state)
+{
+    struct error why;
+    (void)state;
+    configure(CONFIG_MEMORY_RANKING, "vectors");
+    add_some();
+    search("river");
+    assert_found("ryokan", true, false);
+    assert_badge("words only: no embedding endpoint is configured");
+    assert_int_equal(work(&why), RECALL_IDLE);
+}
+
+static void test_an_endpoint_without_a_key(void **state)
+{
+    struct error why;
+    (void)state;
+    configure(CONFIG_EMBEDDING_PROVIDER, "openai");
+    add_some();
+    search("river");
+    assert_found("ryokan", true, false);
+    assert_badge("words only: the embedding endpoint is not set up");
+    assert_int_equal(work(&why), RECALL_WAITS);
+    assert_non_null(strstr(why.text, "OPENAI_API_KEY"));
+}
+
+static void test_worse_hits_are_left_out(void **state)
+{
+    (void)state;
+    configure(CONFIG_MEMORY_MIN_SCORE, "0.99");
+    add_some();
+    search("river boats and their captains");
+    assert_int_equal(hits.items.len, 0);
+    search("quarterly revenue rose");
+    assert_int_equal(hits.items.len, 1);
+}
+
+/* --- the endpoint ------------------------------------------------------------------------------
+ */
+
+static int64_t now_ms;
+
+static int64_t our_clock(void)
+{
+    return now_ms;
+}
+
+static void test_a_dead_endpoint_is_left_alone_for_a_while(void **state)
+{
+    const struct reply down = {.fault = REPLY_STATUS, .status = 500};
+    (void)state;
+    use_ollama();
+    add_some();
+    work_all();
+    size_t asked = model_server_requests(server);
+    now_ms = clock_mono_ms();
+    clock_replace(NULL, our_clock);
+    model_server_queue(server, &down);
+    search("river");
+    assert_found("ryokan", true, false);
+    assert_badge(no_answer);
+    assert_int_equal(model_server_requests(server), asked + 1);
+    now_ms += 29000;
+    search("river");
+    assert_badge(no_answer);
+    assert_int_equal(model_server_requests(server), asked + 1);
+    now_ms += 2000;
+    search("river");
+    assert_found("ryokan", true, true);
+    assert_badge(NULL);
+    assert_int_equal(model_server_requests(server), asked + 2);
+}
+
+static void test_the_same_question_is_asked_once(void **state)
+{
+    (void)state;
+    use_ollama();
+    add_some();
+    work_all();
+    size_t asked = model_server_requests(server);
+    search("river");
+    search("river");
+    assert_int_equal(model_server_requests(server), asked + 1);
+    search("  ");
+    assert_int_equal(model_server_requests(server), asked + 1);
+    search("revenue");
+    assert_int_equal(model_server_requests(server), asked + 2);
+    assert_found("revenue", true, true);
+}
+
+static void test_a_silent_endpoint_has_its_time(void **state)
+{
+    (void)state;
+    use_ollama();
+    add_some();
+    work_all();
+    assert_int_equal(recall.patience_ms, 5000);
+    recall.patience_ms = 50;
+    model_server_queue(server, &(struct reply){.hold = true});
+    int64_t begun = clock_mono_ms();
+    search("river");
+    assert_true(clock_mono_ms() - begun < 4000);
+    assert_found("ryokan", true, false);
+    assert_badge(no_answer);
+}
+
+static bool never(void *context)
+{
+    (void)context;
+    return false;
+}
+
+static void test_it_can_be_stopped(void **state)
+{
+    struct memory_query query = memory_query_for(config, "river");
+    struct error e = {0};
+    (void)state;
+    use_ollama();
+    add_some();
+    work_all();
+    const struct wakeup stop = {.fd = -1, .go_on = never, .deadline_ms = clock_mono_ms() + 20};
+    model_server_queue(server, &(struct reply){.hold = true});
+    assert_false(recall_search(&recall, &query, &stop, &hits, &e));
+    assert_int_equal(e.code, ERR_INTERRUPTED);
+    assert_int_equal(hits.items.len, 0);
+    search("river"); /* it is not the endpoint's fault */
+    assert_badge(NULL);
+}
+
+static void test_hostile_answers_leave_words(void **state)
+{
+    static const char *const raws[] = {"{\"embeddings\":[]}", "no json", "{\"embeddings\":[[]]}",
+                                       "{\"embeddings\":[[1e999]]}"};
+    (void)state;
+    use_ollama();
+    add_some();
+    work_all();
+    for (size_t i = 0; i < sizeof raws / sizeof *raws; i++) {
+        begin_anew();
+        model_server_queue(server, &(struct reply){.raw = raws[i]});
+        search("river");
+        assert_found("ryokan", true, false);
+        assert_badge(no_answer);
+    }
+}
+
+/* The server has another model under that name now. */
+static void test_another_dimension(void **state)
+{
+    (void)state;
+    use_ollama();
+    add_some();
+    work_all();
+    model_server_set_default(server, &(struct reply){.dimension = 48});
+    search("river");
+    assert_found("ryokan", true, false);
+    assert_badge(being_made);
+    work_all();
+    search("river");
+    assert_found("ryokan", true, true);
+    assert_badge(NULL);
+}
+
+static void test_another_model(void **state)
+{
+    struct memory_stats stats = {0};
+    struct error e;
+    (void)state;
+    use_ollama();
+    add_some();
+    work_all();
+    configure(CONFIG_EMBEDDING_MODEL, "better");
+    begin_anew();
+    search("river");
+    assert_badge(being_made);
+    assert_true(recall_stats(&recall, &stats, &e));
+    assert_string_equal(stats.model, "ollama/better");
+    assert_int_equal(stats.missing, 2);
+    assert_int_equal(stats.stale, 2);
+    memory_stats_release(&stats);
+    work_all();
+    search("river");
+    assert_found("ryokan", true, true);
+    stats = (struct memory_stats){0};
+    assert_true(recall_stats(&recall, &stats, &e));
+    assert_int_equal(stats.entries, 2);
+    assert_int_equal(stats.embedded, 2);
+    assert_int_equal(stats.stale, 0);
+    assert_int_equal(stats.dimension, 32);
+    memory_stats_release(&stats);
+}
+
+static void test_work_waits_for_the_endpoint(void **state)
+{
+    int64_t left = 0;
+    int retry_ms = 0;
+    struct error why;
+    (void)state;
+    use_ollama();
+    add_some();
+    now_ms = clock_mono_ms();
+    clock_replace(NULL, our_clock);
+    model_server_queue(server, &(struct reply){.fault = REPLY_STATUS, .status = 500});
+    assert_int_equal(recall_work(&recall, NULL, &left, &retry_ms, &why), RECALL_WAITS);
+    assert_int_equal(retry_ms, 30000);
+    assert_int_equal(left, 2);
+    assert_non_null(strstr(why.text, "ollama"));
+    now_ms += 10000;
+    assert_int_equal(recall_work(&recall, NULL, &left, &retry_ms, &why), RECALL_WAITS);
+    assert_int_equal(retry_ms, 20000);
+    assert_int_equal(model_server_requests(server), 1);
+    now_ms += 21000;
+    assert_int_equal(recall_work(&recall, NULL, &left, &retry_ms, &why), RECALL_WORKED);
+    assert_int_equal(left, 0);
+    assert_int_equal(recall_work(&recall, NULL, &left, &retry_ms, &why), RECALL_IDLE);
+}
+
+/* --- scope ------------------------------------------------------------------------------------ */
+
+static void test_scopes(void **state)
+{
+    struct memory_scope scope;
+    (void)state;
+    assert_int_equal(recall_scope(&recall, "id", "/dir").kind, MEMORY_SCOPE_ALL);
+    configure(CONFIG_MEMORY_SCOPE, "project");
+    scope = recall_scope(&recall, "id", "/dir");
+    assert_int_equal(scope.kind, MEMORY_SCOPE_PROJECT);
+    assert_string_equal(scope.directory, "/dir");
+    configure(CONFIG_MEMORY_SCOPE, "session");
+    scope = recall_scope(&recall, "id", "/dir");
+    assert_int_equal(scope.kind, MEMORY_SCOPE_SESSION);
+    assert_string_equal(scope.session_id, "id");
+}
+
+#define test(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        test(test_rankings),
+        test(test_words_without_an_endpoint),
+        test(test_nothing_to_find),
+        test(test_both_with_an_endpoint),
+        test(test_words_in_spite_of_an_endpoint),
+        test(test_vectors_alone),
+        test(test_hashed_when_asked_for),
+        test(test_vectors_without_an_endpoint),
+        test(test_an_endpoint_without_a_key),
+        test(test_worse_hits_are_left_out),
+        test(test_a_dead_endpoint_is_left_alone_for_a_while),
+        test(test_the_same_question_is_asked_once),
+        test(test_a_silent_endpoint_has_its_time),
+        test(test_it_can_be_stopped),
+        test(test_hostile_answers_leave_words),
+        test(test_another_dimension),
+        test(test_another_model),
+        test(test_work_waits_for_the_endpoint),
+        test(test_scopes),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

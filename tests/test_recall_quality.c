@@ -1,0 +1,263 @@
+/* The conversations of bench/recall, asked as `make bench BENCH=recall` does: what is found must
+ * not become less. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/mem.h"
+#include "bench/exam.h"
+#include "bench/exam_score.h"
+#include "bench/exam_store.h"
+#include "session/capability.h"
+#include "store/store.h"
+#include "tests/support.h"
+
+/* ---- the questions ---- */
+
+static void read_ours(struct exam *x)
+{
+    struct error e;
+    const char *source = getenv("SOURCE_DIR");
+    char *directory = mem_printf("%s/bench/recall", source ? source : ".");
+    if (!exam_read(x, directory, &e))
+        fail_msg("%s", e.text);
+    free(directory);
+}
+
+static size_t count_turns(const struct exam *x)
+{
+    size_t out = 0;
+    for (size_t i = 0; i < x->conversations.len; i++)
+        out += x->conversations.items[i].turns.items.len;
+    return out;
+}
+
+static void set_is_whole(void **state)
+{
+    (void)state;
+    struct exam x;
+    read_ours(&x);
+    assert_true(x.conversations.len >= 8);
+    assert_true(count_turns(&x) >= 900);
+    assert_true(x.questions.len >= 160);
+    assert_int_equal(x.categories.len, 5);
+    for (size_t i = 0; i < x.questions.len; i++)
+        assert_in_range(x.questions.items[i].evidence.len, 1, 4);
+    exam_release(&x);
+}
+
+#define TURN                                                                                       \
+    "{\"id\":\"a/1\",\"session_id\":\"a\",\"turn\":1,\"role\":\"user\","                           \
+    "\"created_at\":\"2024-01-02T03:04:05Z\",\"content\":\"Hello there\"}\n"
+
+static void write_file(const char *name, const char *text)
+{
+    char *path = support_path(name);
+    support_write(path, text);
+    free(path);
+}
+
+static void faults_name_their_line(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *turns, *questions, *fault;
+    } cases[] = {
+        {TURN, "{\"question\":\"Who?\",\"evidence\":[\"a/2\"]}\n", "questions.jsonl:1: no turn"},
+        {TURN, "\n{\"question\":\"Who?\"}\n", "questions.jsonl:2: a question needs"},
+        {TURN, "{\"evidence\":[\"a/1\"]}\n", "questions.jsonl:1: a line needs"},
+        {TURN "{\n", "", "a.jsonl:2: "},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct exam x;
+        struct error e;
+        write_file("a.jsonl", cases[i].turns);
+        write_file("questions.jsonl", cases[i].questions);
+        assert_false(exam_read(&x, support_dir(), &e));
+        if (!strstr(e.text, cases[i].fault))
+            fail_msg("\"%s\" does not say \"%s\"", e.text, cases[i].fault);
+    }
+}
+
+static void sessions_are_joined(void **state)
+{
+    (void)state;
+    struct exam x;
+    read_ours(&x);
+    exam_join_sessions(&x);
+    for (size_t i = 0; i < x.conversations.len; i++) {
+        const struct exam_conversation *c = &x.conversations.items[i];
+        for (size_t j = 0; j < c->turns.items.len; j++) {
+            assert_string_equal(c->turns.items.items[j].session_id, c->name);
+            assert_int_equal(c->turns.items.items[j].seq, j + 1);
+        }
+    }
+    exam_release(&x);
+}
+
+/* ---- scores ---- */
+
+static struct exam_score score_of(const char *const *evidence, const char *const *found)
+{
+    struct exam_question q = {0};
+    struct exam_found f = {0};
+    for (; *evidence; evidence++)
+        vec_push(&q.evidence, mem_strdup(*evidence));
+    for (; *found; found++)
+        vec_push(&f.ids, mem_strdup(*found));
+    struct exam_score out = exam_score(&q, &f);
+    for (size_t i = 0; i < q.evidence.len; i++)
+        free(q.evidence.items[i]);
+    vec_release(&q.evidence);
+    exam_found_release(&f);
+    return out;
+}
+
+static void is_about(double value, double wanted)
+{
+    assert_true(fabs(value - wanted) < 1e-9);
+}
+
+static void scores_are_parts_of_the_evidence(void **state)
+{
+    (void)state;
+    static const char *const both[] = {"a", "b", NULL}, *const one[] = {"c", NULL};
+    static const char *const found[] = {"x", "b", "x", "x", "x", "a",
+                                        "x", "x", "x", "x", "c", NULL};
+    struct exam_score s = score_of(both, found);
+    is_about(s.at5, 0.5);
+    is_about(s.at10, 1);
+    is_about(s.first, 0.5);
+    s = score_of(one, found);
+    is_about(s.at5 + s.at10 + s.first, 0);
+    assert_int_equal(s.questions, 1);
+    is_about(exam_mean(3, 4), 0.75);
+    is_about(exam_mean(0, 0), 0);
+}
+
+/* ---- what is found ---- */
+
+static struct exam_store *open_store(const struct exam *x, size_t first, size_t count)
+{
+    struct error e;
+    struct exam_store *out;
+    char *path = store_memory_path();
+    if (!exam_store_new(&out, path, x, first, count, &e))
+        fail_msg("%s", e.text);
+    free(path);
+    return out;
+}
+
+/* Asks the questions about conversations `first` … */
+static void ask(const struct exam *x, struct exam_store *s, size_t first, size_t count,
+                const struct exam_way *way, struct exam_score *sum)
+{
+    struct exam_found found = {0};
+    struct error e;
+    for (size_t i = 0; i < x->questions.len; i++) {
+        const struct exam_question *q = &x->questions.items[i];
+        if (q->conversation < first || q->conversation >= first + count)
+            continue;
+        if (!exam_store_ask(s, way, q->text, &found, &e))
+            fail_msg("%s: %s", q->text, e.text);
+        struct exam_score score = exam_score(q, &found);
+        exam_score_add(sum, &score);
+    }
+    exam_found_release(&found);
+}
+
+static struct exam_score ask_together(const struct exam *x, const struct exam_way *way)
+{
+    struct exam_score sum = {0};
+    struct exam_store *s = open_store(x, 0, x->conversations.len);
+    ask(x, s, 0, x->conversations.len, way, &sum);
+    exam_store_free(s);
+    return sum;
+}
+
+static struct exam_score ask_alone(const struct exam *x, const struct exam_way *way)
+{
+    struct exam_score sum = {0};
+    for (size_t i = 0; i < x->conversations.len; i++) {
+        struct exam_store *s = open_store(x, i, 1);
+        ask(x, s, i, 1, way, &sum);
+        exam_store_free(s);
+    }
+    return sum;
+}
+
+static void is_at_least(const char *what, const struct exam_score *s, double at5, double first)
+{
+    double found = exam_mean(s->at5, s->questions), place = exam_mean(s->first, s->questions);
+    print_message("%s: R@5 %.3f, MRR %.3f\n", what, found, place);
+    if (found < at5 || place < first)
+        fail_msg("%s: R@5 %.3f (at least %.3f), MRR %.3f (at least %.3f)", what, found, at5, place,
+                 first);
+}
+
+static void evidence_is_found(void **state)
+{
+    (void)state;
+    struct exam x;
+    struct exam_way way = exam_way_default();
+    read_ours(&x);
+    struct exam_score alone = ask_alone(&x, &way), together = ask_together(&x, &way);
+    is_at_least("one conversation", &alone, 0.49, 0.38);
+    is_at_least("one store", &together, 0.47, 0.375);
+    exam_join_sessions(&x);
+    alone = ask_alone(&x, &way);
+    together = ask_together(&x, &way);
+    is_at_least("one conversation, one session each", &alone, 0.49, 0.38);
+    is_at_least("one store, one session each", &together, 0.47, 0.375);
+    exam_release(&x);
+}
+
+static void shares_help(void **state)
+{
+    (void)state;
+    struct exam x;
+    struct exam_way whole = exam_way_default(), bare = whole;
+    read_ours(&x);
+    bare.rank.before = bare.rank.after = bare.rank.session = bare.rank.window = 0;
+    struct exam_score with = ask_together(&x, &whole), without = ask_together(&x, &bare);
+    print_message("with shares R@5 %.3f, without %.3f\n", exam_mean(with.at5, with.questions),
+                  exam_mean(without.at5, without.questions));
+    assert_true(with.at5 > 1.1 * without.at5);
+    exam_release(&x);
+}
+
+static void hashed_vectors_answer(void **state)
+{
+    (void)state;
+    struct exam x;
+    struct exam_way way = exam_way_default();
+    read_ours(&x);
+    way.ranking = MEMORY_VECTORS;
+    struct exam_score vectors = ask_together(&x, &way);
+    way.ranking = MEMORY_BOTH;
+    struct exam_score both = ask_together(&x, &way);
+    is_at_least("hashed vectors", &vectors, 0.11, 0.08);
+    is_at_least("both", &both, 0.39, 0.30);
+    exam_release(&x);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(set_is_whole),
+        cmocka_unit_test(sessions_are_joined),
+        cmocka_unit_test_setup_teardown(faults_name_their_line, support_setup, support_teardown),
+        cmocka_unit_test(scores_are_parts_of_the_evidence),
+        support_if(capability_memory(), evidence_is_found, support_setup, support_teardown),
+        support_if(capability_memory(), shares_help, support_setup, support_teardown),
+        support_if(capability_memory(), hashed_vectors_answer, support_setup, support_teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,263 @@
+/* F2 in the real program: the pane beside the transcript and over it, its keys, what the model
+ * asked. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/buf.h"
+#include "tests/program.h"
+#include "tests/scene.h"
+#include "tests/support.h"
+
+#define RULE "\u2502"
+
+/* An answer that is long enough for a compaction to make sense. */
+static void exchange(struct screen *s, const char *question, const char *begin, const char *end,
+                     int words)
+{
+    struct buf text = BUF_INIT;
+    buf_addf(&text, "%s\n\n", begin);
+    for (int i = 0; i < words; i++)
+        buf_addstr(&text, "and more ");
+    buf_addf(&text, "\n\n%s", end);
+    struct reply r = {.text = text.data};
+    model_server_queue(scene_server(), &r);
+    scene_ask(s, question, end);
+    buf_release(&text);
+}
+
+/* A conversation of three turns that are dropped and remembered. */
+static struct screen *open_compacted(int rows, int cols)
+{
+    setenv("TIRO_COMPACTION_MODE", "deterministic", 1);
+    struct screen *s = scene_open(rows, cols, NULL);
+    exchange(s, "where did we want to sleep?", "In the ryokan by the river.", "first end", 0);
+    exchange(s, "which train?", "The one at nine from Tokyo.", "second end", 200);
+    exchange(s, "thanks", "You are welcome.", "third end", 200);
+    scene_say(s, "/compact deterministic");
+    assert_true(screen_wait_text(s, " remembered", WAIT_MS));
+    assert_true(scene_wait_idle(s));
+    return s;
+}
+
+static void open_pane(struct screen *s)
+{
+    screen_key(s, SCREEN_F2);
+    assert_true(screen_wait_text(s, " Memory \u00b7 all", WAIT_MS));
+}
+
+static void search(struct screen *s, const char *query, const char *found)
+{
+    screen_type(s, query);
+    assert_true(screen_wait_text(s, " by score", WAIT_MS));
+    assert_true(screen_wait_text(s, found, WAIT_MS));
+}
+
+static void leave(struct screen *s)
+{
+    screen_ctrl(s, 'c');
+    screen_ctrl(s, 'u');
+}
+
+/* --- beside and over --- */
+
+static void it_stands_beside_from_100_columns_on(void **state)
+{
+    (void)state;
+    struct screen *s = open_compacted(30, 120);
+    open_pane(s);
+    assert_true(screen_wait_text(s, RULE " Memory \u00b7 all \u00b7 6 entries", WAIT_MS));
+    assert_true(screen_wait_text(s, "compacted \u00b7 deterministic", WAIT_MS)); /* beside it */
+    screen_resize(s, 24, 80);
+    assert_true(screen_wait_gone(s, "compacted \u00b7 deterministic", WAIT_MS));
+    assert_true(screen_wait_text(s, " Memory \u00b7 all \u00b7 6 entries", WAIT_MS));
+    screen_resize(s, 10, 40);
+    assert_true(screen_wait_text(s, " Memory \u00b7 all \u00b7 6 entries", WAIT_MS));
+    screen_resize(s, 30, 120);
+    assert_true(screen_wait_text(s, "compacted \u00b7 deterministic", WAIT_MS));
+    screen_key(s, SCREEN_F2);
+    assert_true(screen_wait_gone(s, " Memory \u00b7 all", WAIT_MS));
+}
+
+static void it_searches_as_one_types(void **state)
+{
+    (void)state;
+    struct screen *s = open_compacted(30, 120);
+    open_pane(s);
+    search(s, "ryok", "ryokan by the river.");
+    assert_true(screen_wait_text(s, "\u2587", WAIT_MS));
+    screen_ctrl(s, 'u');
+    screen_type(s, "xyzzy");
+    assert_true(screen_wait_text(s, "Nothing like this is remembered.", WAIT_MS));
+}
+
+static void tab_moves_the_keys(void **state)
+{
+    (void)state;
+    int row, col, rows, cols;
+    bool visible;
+    struct screen *s = open_compacted(30, 120);
+    open_pane(s);
+    screen_type(s, "ryo");
+    assert_true(screen_wait_text(s, "/ ryo", WAIT_MS));
+    screen_cursor(s, &row, &col, &visible);
+    screen_size(s, &rows, &cols);
+    assert_true(visible && col > 70 && row == 2);
+    screen_key(s, SCREEN_TAB);
+    screen_type(s, "for the message");
+    assert_true(screen_wait_row(s, rows - 1, "> for the message", WAIT_MS));
+    screen_key(s, SCREEN_TAB);
+    screen_type(s, "kan");
+    assert_true(screen_wait_text(s, "/ ryokan", WAIT_MS));
+    screen_key(s, SCREEN_TAB);
+    scene_exchange(s, " goes on", "It does.");
+}
+
+/* The pane works while an answer streams in beside it. */
+static void it_works_while_the_model_answers(void **state)
+{
+    (void)state;
+    struct screen *s = open_compacted(30, 120);
+    struct reply r = {.text = "streaming in the end", .hold = true};
+    model_server_queue(scene_server(), &r);
+    scene_say(s, "and now?");
+    open_pane(s);
+    search(s, "ryokan", "ryokan by the river.");
+    screen_key(s, SCREEN_ENTER);
+    screen_type(s, "p");
+    assert_true(screen_wait_text(s, "\u25c6 tiro", WAIT_MS));
+    model_server_release(scene_server());
+    assert_true(screen_wait_text(s, "streaming in the end", WAIT_MS));
+}
+
+/* --- what can be done --- */
+
+static void d_forgets_and_u_puts_back(void **state)
+{
+    (void)state;
+    struct screen *s = open_compacted(30, 120);
+    open_pane(s);
+    search(s, "ryokan", "ryokan by the river.");
+    screen_key(s, SCREEN_ENTER);
+    screen_type(s, "d");
+    assert_true(screen_wait_text(s, "forgotten; u puts it back", WAIT_MS));
+    assert_true(screen_wait_text(s, "5 entries", WAIT_MS));
+    screen_type(s, "u");
+    assert_true(screen_wait_text(s, "it is back", WAIT_MS));
+    assert_true(screen_wait_text(s, "6 entries", WAIT_MS));
+}
+
+static void e_changes_and_i_quotes(void **state)
+{
+    (void)state;
+    struct screen *s = open_compacted(30, 120);
+    open_pane(s);
+    search(s, "ryokan", "ryokan by the river.");
+    screen_key(s, SCREEN_ENTER);
+    screen_type(s, "e");
+    assert_true(screen_wait_text(s, "change it", WAIT_MS));
+    screen_type(s, "Surely: ");
+    screen_key(s, SCREEN_ENTER);
+    assert_true(screen_wait_text(s, "changed", WAIT_MS));
+    assert_true(screen_wait_gone(s, "change it", WAIT_MS));
+    assert_true(screen_wait_text(s, "Surely: In the ryokan", WAIT_MS));
+    screen_type(s, "i");
+    assert_true(screen_wait_text(s, "> > Surely: In the ryokan by the river.", WAIT_MS));
+    assert_true(screen_wait_text(s, "  > \u2014 tiro", WAIT_MS));
+    leave(s);
+}
+
+static void o_goes_to_the_message(void **state)
+{
+    (void)state;
+    struct screen *s = open_compacted(16, 120);
+    open_pane(s);
+    search(s, "ryokan", "ryokan by the river.");
+    screen_key(s, SCREEN_ENTER);
+    screen_type(s, "o");
+    assert_true(screen_wait_text(s, "  In the ryokan by the river.", WAIT_MS));
+    scene_say(s, "/new");
+    assert_true(screen_wait_text(s, "writes down what you and a model say", WAIT_MS));
+    screen_key(s, SCREEN_TAB);
+    screen_type(s, "o");
+    assert_true(screen_wait_text(s, "read only", WAIT_MS));
+    assert_true(screen_wait_text(s, "  In the ryokan by the river.", WAIT_MS));
+}
+
+static void a_command_brings_a_query(void **state)
+{
+    (void)state;
+    struct screen *s = open_compacted(24, 80);
+    scene_say(s, "/memory train");
+    assert_true(screen_wait_text(s, "/ train", WAIT_MS));
+    assert_true(screen_wait_text(s, "which train?", WAIT_MS));
+    screen_key(s, SCREEN_ESCAPE);
+    assert_true(screen_wait_gone(s, "/ train", WAIT_MS));
+    scene_say(s, "/forget ryokan");
+    assert_true(screen_wait_text(s, "/ ryokan", WAIT_MS));
+}
+
+static void m_in_a_card_shows_what_is_remembered(void **state)
+{
+    (void)state;
+    struct screen *s = open_compacted(24, 80);
+    screen_key(s, SCREEN_ENTER);
+    assert_true(screen_wait_text(s, "m remembered", WAIT_MS));
+    screen_type(s, "m");
+    assert_true(screen_wait_text(s, "Memory \u00b7 session \u00b7 6 entries", WAIT_MS));
+}
+
+/* --- what the model asked --- */
+
+static void what_the_model_asked_is_shown(void **state)
+{
+    (void)state;
+    struct screen *s = open_compacted(30, 120);
+    open_pane(s);
+    screen_key(s, SCREEN_TAB);
+    struct reply call = {.tool_name = "memory_search", .tool_args = "{\"query\":\"sleep ryokan\"}"};
+    struct reply answer = {.text = "By the river."};
+    model_server_queue(scene_server(), &call);
+    model_server_queue(scene_server(), &answer);
+    scene_ask(s, "where again?", "By the river.");
+    assert_true(screen_wait_text(s, "memory_search \u201csleep ryokan\u201d \u2192 ", WAIT_MS));
+    assert_true(screen_wait_text(s, " Asked \u00b7 1 question of the model", WAIT_MS));
+    assert_true(screen_wait_text(s, "\u201csleep ryokan\u201d \u2192 2 hits", WAIT_MS));
+}
+
+/* --- when there is none --- */
+
+static void without_a_memory_f2_says_so(void **state)
+{
+    (void)state;
+    write_config("[memory]\nenabled = false\n");
+    struct screen *s = scene_open(24, 80, NULL);
+    screen_key(s, SCREEN_F2);
+    assert_true(screen_wait_text(s, "The memory is off", WAIT_MS));
+    scene_exchange(s, "still here?", "Yes.");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        scene_test(it_stands_beside_from_100_columns_on),
+        scene_test(it_searches_as_one_types),
+        scene_test(tab_moves_the_keys),
+        scene_test(it_works_while_the_model_answers),
+        scene_test(d_forgets_and_u_puts_back),
+        scene_test(e_changes_and_i_quotes),
+        scene_stored_test(o_goes_to_the_message),
+        scene_test(a_command_brings_a_query),
+        scene_test(m_in_a_card_shows_what_is_remembered),
+        scene_test(what_the_model_asked_is_shown),
+        scene_test(without_a_memory_f2_says_so),
+    };
+    bool can = capability_memory() && capability_compaction();
+    return can ? cmocka_run_group_tests(tests, NULL, NULL) : SUPPORT_SKIPPED;
+}

@@ -1,0 +1,243 @@
+/* What words a text is made of, for the index and for a query. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "base/utf8.h"
+#include "store/token_fold.h"
+#include "store/tokenizer.h"
+#include "tests/support.h"
+
+/* "word word", those at the place of the one before as "word=word". */
+static char *words_of(const char *language, enum token_purpose purpose, const char *text,
+                      size_t len)
+{
+    struct language *l = language_new(language);
+    struct buf out = BUF_INIT;
+    struct tokens found;
+    assert_non_null(l);
+    tokens_of(l, purpose, text, len, &found);
+    for (size_t i = 0; i < found.items.len; i++) {
+        const struct token *t = &found.items.items[i];
+        bool same = i > 0 && t[-1].place == t->place;
+        buf_addf(&out, "%s%s", i == 0 ? "" : same ? "=" : " ", t->word);
+    }
+    tokens_release(&found);
+    language_free(l);
+    return buf_take(&out);
+}
+
+struct example {
+    const char *text, *words;
+};
+
+static void expect_all(const char *language, enum token_purpose purpose, const struct example *all,
+                       size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        char *found = words_of(language, purpose, all[i].text, strlen(all[i].text));
+        assert_string_equal(found, all[i].words);
+        free(found);
+    }
+}
+#define EXPECT(language, purpose, ...)                                                             \
+    do {                                                                                           \
+        static const struct example all[] = {__VA_ARGS__};                                         \
+        expect_all(language, purpose, all, sizeof all / sizeof *all);                              \
+    } while (0)
+
+static void english(void **state)
+{
+    (void)state;
+    EXPECT("english", TOKENS_TEXT,
+           {"When did Caroline go to the support group?", "carolin go support group"},
+           {"Running runs RUN", "run run run"},
+           {"Caroline's Caroline\u2019s they'll won't I'm don't", "carolin carolin"},
+           {"O'Brien OBrien", "obrien obrien"},
+           {"snake_case brother-in-law 3.5 x2", "snake case brother law 3 5 x2"},
+           {"Don won", "don won"});
+}
+
+static void other_languages(void **state)
+{
+    (void)state;
+    EXPECT("german", TOKENS_TEXT, {"Die Häuser HÄUSER eines Hauses", "haus haus haus"},
+           {"Straße STRASSE", "strass strass"}, {"Wie geht's? Wann und warum?", "geht"},
+           {"schöne", "schon"});
+    EXPECT("french", TOKENS_TEXT, {"L'homme d\u2019une école, écoles", "homm ecol ecol"},
+           {"Où êtes-vous quand?", ""});
+    EXPECT("spanish", TOKENS_TEXT, {"¿Cuándo habló de los niños?", "habl nin"});
+    EXPECT("none", TOKENS_TEXT, {"The Running Häuser, Ann's", "the running hauser ann"});
+}
+
+static void every_language_has_its_little_words(void **state)
+{
+    static const char *const little[][2] = {
+        {"english", "what"}, {"german", "welche"}, {"french", "pourquoi"}, {"spanish", "dónde"}};
+    (void)state;
+    for (size_t i = 0; i < sizeof little / sizeof *little; i++) {
+        char *found = words_of(little[i][0], TOKENS_QUERY, little[i][1], strlen(little[i][1]));
+        assert_string_equal(found, "");
+        free(found);
+    }
+    assert_true(tokenizer_has_language("none"));
+    assert_false(tokenizer_has_language("klingon"));
+    assert_null(language_new("klingon"));
+}
+
+static void forms_that_mean_the_same(void **state)
+{
+    (void)state;
+    EXPECT("english", TOKENS_TEXT, {"café cafe\u0301 CAFÉ", "cafe cafe cafe"},
+           {"ｗｉｄｅ ﬁne", "wide fine"}, {"soft\u00adhyphen", "softhyphen"}, {"Ω ω", "ω ω"},
+           {"שָׁלוֹם שלום", "שלום שלום"});
+}
+
+static void scripts_without_blanks(void **state)
+{
+    (void)state;
+    EXPECT("english", TOKENS_TEXT, {"日本語", "日本 本語=語"}, {"猫", "猫"},
+           {"黒猫。白犬", "黒猫=猫 白犬=犬"}, {"ﾊﾞｶ バカ", "バカ=カ バカ=カ"}, {"が か", "が か"},
+           {"한국어", "한국 국어=어"}, {"Pythonで書く", "python で書 書く=く"},
+           {"สวัสดี", "สวั วัส สดี=ดี"});
+    EXPECT("english", TOKENS_QUERY, {"日本語", "日本 本語"}, {"猫", "猫"});
+}
+
+static void emoji(void **state)
+{
+    (void)state;
+    EXPECT("english", TOKENS_TEXT, {"ok 👍🏽 👍", "👍 👍"}, {"😀😀", "😀 😀"},
+           {"👨‍👩‍👧🇩🇪", "👨‍👩‍👧 🇩🇪"}, {"✌️ ✌", "✌ ✌"});
+}
+
+static void beginnings_keep_their_endings(void **state)
+{
+    (void)state;
+    EXPECT("english", TOKENS_PREFIX, {"Runnin", "runnin"}, {"the", "the"}, {"Café", "cafe"});
+    EXPECT("english", TOKENS_EVERY, {"the running", "the run"});
+}
+
+static void bytes_point_into_the_text(void **state)
+{
+    struct tokens found;
+    const char *text = "Größe, the 東京 Caroline's";
+    (void)state;
+    assert_true(tokenize("english", text, strlen(text), false, &found));
+    assert_int_equal(found.items.len, 3);
+    assert_int_equal(found.items.items[0].start, 0);
+    assert_int_equal(found.items.items[0].end, strlen("Größe"));
+    assert_memory_equal(text + found.items.items[1].start, "東京", strlen("東京"));
+    assert_int_equal(found.items.items[2].end, strlen(text));
+    tokens_release(&found);
+    assert_false(tokenize("klingon", text, strlen(text), false, &found));
+}
+
+static void broken_bytes_part_words(void **state)
+{
+    static const char text[] = "one\xff\xfetwo caf\xc3 \xed\xa0\x80 three\xe2\x82";
+    (void)state;
+    char *found = words_of("english", TOKENS_TEXT, text, sizeof text - 1);
+    assert_string_equal(found, "one two caf three");
+    free(found);
+}
+
+static void huge_words(void **state)
+{
+    (void)state;
+    enum { LEN = 3000000 };
+    char *text = mem_alloc(LEN + 1);
+    memset(text, 'x', LEN);
+    struct tokens found;
+    assert_true(tokenize("english", text, LEN, false, &found));
+    assert_int_equal(found.items.len, 1);
+    assert_int_equal(strlen(found.items.items[0].word), WORD_CHARACTERS);
+    assert_int_equal(found.items.items[0].end, LEN);
+    tokens_release(&found);
+
+    /* A letter with a million marks, and characters that become many. */
+    for (size_t i = 1; i + 1 < LEN; i += 2)
+        memcpy(text + i, "\u0301", 2);
+    text[LEN - 1] = 'x';
+    assert_true(tokenize("none", text, LEN, false, &found));
+    assert_int_equal(found.items.len, 1);
+    tokens_release(&found);
+    for (size_t i = 0; i + 3 <= LEN; i += 3)
+        memcpy(text + i, "\uFDFA", 3);
+    assert_true(tokenize("none", text, LEN, false, &found));
+    assert_int_equal(found.items.len, 1);
+    assert_true(utf8_valid(found.items.items[0].word, strlen(found.items.items[0].word)));
+    tokens_release(&found);
+    free(text);
+}
+
+static uint32_t chance(uint64_t *seed, uint32_t below)
+{
+    *seed = *seed * 6364136223846793005u + 1442695040888963407u;
+    return (uint32_t)(*seed >> 33) % below;
+}
+
+static struct buf random_text(uint64_t *seed)
+{
+    static const char *const parts[] = {"a",        "The ", "日", "ﾊ",      "ﾞ",    "\u0301",
+                                        "👍",        "🏽", " ",  "'",      "\xff", "9",
+                                        "\xe2\x80", "한",   "ß",  "\u200d", "🇩",    "ing ",
+                                        "\n",       "É",    "-",  "ี",       "ั",     "\xf0\x9f"};
+    struct buf text = BUF_INIT;
+    for (uint32_t left = chance(seed, 60); left > 0; left--)
+        buf_addstr(&text, parts[chance(seed, sizeof parts / sizeof *parts)]);
+    return text;
+}
+
+/* Places and bytes rise, words are valid, and the same text gives the same words. */
+static void any_text(void **state)
+{
+    static const char *const languages[] = {"english", "german", "french", "spanish", "none"};
+    uint64_t seed = support_seed();
+    (void)state;
+    for (int round = 0; round < 3000; round++) {
+        struct buf text = random_text(&seed);
+        struct tokens found, again;
+        const char *language = languages[chance(&seed, 5)];
+        tokenize(language, text.data, text.len, false, &found);
+        tokenize(language, text.data, text.len, false, &again);
+        assert_int_equal(found.items.len, again.items.len);
+        for (size_t i = 0; i < found.items.len; i++) {
+            const struct token *t = &found.items.items[i];
+            assert_string_equal(t->word, again.items.items[i].word);
+            assert_true(t->start < t->end && t->end <= text.len);
+            assert_true(*t->word && utf8_valid(t->word, strlen(t->word)));
+            if (i > 0)
+                assert_true(t[-1].start <= t->start && t[-1].place + 1 == t->place);
+        }
+        tokens_release(&found);
+        tokens_release(&again);
+        buf_release(&text);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(english),
+        cmocka_unit_test(other_languages),
+        cmocka_unit_test(every_language_has_its_little_words),
+        cmocka_unit_test(forms_that_mean_the_same),
+        cmocka_unit_test(scripts_without_blanks),
+        cmocka_unit_test(emoji),
+        cmocka_unit_test(beginnings_keep_their_endings),
+        cmocka_unit_test(bytes_point_into_the_text),
+        cmocka_unit_test(broken_bytes_part_words),
+        cmocka_unit_test(huge_words),
+        cmocka_unit_test(any_text),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,962 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <ctype.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/entropy.h"
+#include "base/mem.h"
+#include "memory/calibration.h"
+#include "memory/hnsw.h"
+#include "memory/int8.h"
+#include "memory/sqlite_store.h"
+#include "memory/vectors.h"
+#include "store/sql.h"
+#include "tests/support.h"
+
+enum { BUCKETS = 1024, MANY = 1000000 };
+
+static char *path;
+static struct store *store;
+static struct memory *memory;
+static struct vectors *vectors;
+static struct config *config;
+static struct embedding_settings settings;
+
+/* --- an embedder of our own: a bag of words in a few buckets ---------------------------------- */
+
+static int buckets; /* of the fake model */
+static void (*meanwhile)(void);
+
+static void bag_of_words(const char *text, float *out)
+{
+    double square = 0;
+    memset(out, 0, (size_t)buckets * sizeof *out);
+    for (size_t at = 0; text[at];) {
+        size_t len = 0;
+        unsigned long sum = 5381;
+        for (; isalnum((unsigned char)text[at + len]); len++)
+            sum = sum * 33 + (unsigned char)text[at + len];
+        if (len > 0)
+            out[sum % (unsigned long)buckets] += 1;
+        at += len > 0 ? len : 1;
+    }
+    for (int i = 0; i < buckets; i++)
+        square += (double)(out[i] * out[i]);
+    for (int i = 0; square > 0 && i < buckets; i++)
+        out[i] = (float)(out[i] / sqrt(square));
+}
+
+static bool fake_embed(const struct embedding_settings *s, struct http *http,
+                       const struct wakeup *wakeup, const char *const *texts, size_t count,
+                       struct embeddings *out, struct failure *f)
+{
+    (void)s;
+    (void)http;
+    (void)wakeup;
+    (void)f;
+    out->dimension = buckets;
+    vec_reserve(&out->values, count * (size_t)buckets);
+    out->values.len = count * (size_t)buckets;
+    for (size_t i = 0; i < count; i++)
+        bag_of_words(texts[i], out->values.items + i * (size_t)buckets);
+    if (meanwhile)
+        meanwhile();
+    return true;
+}
+
+static const struct embedder fake = {
+    .name = "fake", .usual_model = "bag", .max_batch = 100, .max_bytes = 1000, .embed = fake_embed};
+
+static void use_model(const char *model, int dimension)
+{
+    free(settings.model);
+    settings.model = mem_strdup(model);
+    buckets = dimension;
+}
+
+/* --- the store -------------------------------------------------------------------------------- */
+
+static struct memory *open_memory(struct store **s)
+{
+    struct error e;
+    if (!store_open(path, STORE_READ_WRITE, s, &e))
+        fail_msg("%s", e.text);
+    return memory_sqlite_new(*s, "none", NULL);
+}
+
+static int setup(void **state)
+{
+    support_setup(state);
+    path = support_path("tiro.db");
+    memory = open_memory(&store);
+    config = config_new();
+    settings = (struct embedding_settings){.embedder = &fake, .batch = 100, .config = config};
+    use_model("bag", BUCKETS);
+    vectors = vectors_new(support_dir(), MANY);
+    meanwhile = NULL;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    vectors_free(vectors);
+    memory_close(memory);
+    store_close(store);
+    free(settings.model);
+    config_free(config);
+    free(path);
+    return support_teardown(state);
+}
+
+#define ok(call)                                                                                   \
+    do {                                                                                           \
+        struct error e = {0};                                                                      \
+        if (!(call))                                                                               \
+            fail_msg("%s: %s", #call, e.text);                                                     \
+    } while (0)
+
+static void add(const char *session, const char *id, const char *text)
+{
+    struct memory_entry entry = {.id = mem_strdup(id),
+                                 .session_id = mem_strdup(session),
+                                 .role = ROLE_USER,
+                                 .created_ms = 1,
+                                 .content = mem_strdup(text)};
+    int stored;
+    ok(memory->store->index(memory, session, 0, &entry, 1, &stored, &e));
+    assert_int_equal(stored, 1);
+    memory_entry_release(&entry);
+}
+
+/* Random sentences of a few words out of fifty. */
+static void add_random(const char *session, int first, int count)
+{
+    for (int i = first; i < first + count; i++) {
+        struct buf text = BUF_INIT;
+        char id[16];
+        snprintf(id, sizeof id, "r%d", i);
+        buf_addf(&text, "nr%d", i);
+        for (int n = 0; n < 6; n++)
+            buf_addf(&text, " w%d", (int)(entropy_unit() * 50));
+        add(session, id, text.data);
+        buf_release(&text);
+    }
+}
+
+static void forget(const char *id)
+{
+    ok(memory->store->forget(memory, &id, 1, NULL, &e));
+}
+
+static void embed(void)
+{
+    int64_t left;
+    enum embed_result result;
+    do {
+        struct failure f;
+        struct error e = {0};
+        result = vectors_embed_step(store, &settings, NULL, NULL, 16, &left, &f, &e);
+        if (result != EMBED_MORE && result != EMBED_DONE)
+            fail_msg("%s%s", f.text, e.text);
+    } while (result == EMBED_MORE);
+    assert_int_equal(left, 0);
+}
+
+static struct memory_stats count(void)
+{
+    struct memory_stats stats = {0};
+    char *name = embedding_model_name(&settings);
+    ok(vectors_count(store, name, &stats, &e));
+    assert_string_equal(stats.model, name);
+    free(name);
+    memory_stats_release(&stats);
+    return stats;
+}
+
+/* --- searching ------------------------------------------------------------------------------- */
+
+static struct candidates search_in(struct vectors *v, struct store *s, const char *text,
+                                   const struct scope_sessions *scope, size_t limit)
+{
+    static const struct scope_sessions all = {.all = true};
+    float values[4096];
+    struct candidates out;
+    char *name = embedding_model_name(&settings);
+    bag_of_words(text, values);
+    const struct vector_query query = {.model = name, .dimension = buckets, .values = values};
+    ok(vectors_search(v, s, &query, scope ? scope : &all, limit, &out, &e));
+    free(name);
+    return out;
+}
+
+static char *id_of(int64_t key)
+{
+    struct query q;
+    struct error e;
+    char *id = NULL;
+    assert_true(query_begin(&q, store, "SELECT id FROM memory_entry WHERE key = ?", &e));
+    query_int(&q, key);
+    if (query_step(&q, &e) == QUERY_ROW)
+        id = query_column_text(&q, 0);
+    query_end(&q);
+    return id;
+}
+
+/* "a b c": ids of what is found, best first. */
+static void assert_finds(const char *text, size_t limit, const char *expected)
+{
+    struct candidates found = search_in(vectors, store, text, NULL, limit);
+    struct buf ids = BUF_INIT;
+    for (size_t i = 0; i < found.items.len; i++) {
+        char *id = id_of(found.items.items[i].key);
+        buf_addf(&ids, "%s%s", i > 0 ? " " : "", id);
+        free(id);
+    }
+    assert_string_equal(ids.data, expected);
+    buf_release(&ids);
+    vec_release(&found.items);
+}
+
+/* What is held in memory and brought up to date is what would be loaded now. */
+static void assert_same_as_fresh(const char *text)
+{
+    struct vectors *fresh = vectors_new(NULL, MANY);
+    struct candidates a = search_in(vectors, store, text, NULL, 200);
+    struct candidates b = search_in(fresh, store, text, NULL, 200);
+    assert_int_equal(a.items.len, b.items.len);
+    for (size_t i = 0; i < a.items.len; i++) {
+        assert_int_equal(a.items.items[i].key, b.items.items[i].key);
+        assert_true(a.items.items[i].rank == b.items.items[i].rank);
+    }
+    vec_release(&a.items);
+    vec_release(&b.items);
+    vectors_free(fresh);
+}
+
+static void test_vectors_are_made_and_found(void **state)
+{
+    struct memory_stats stats;
+    (void)state;
+    add("s", "a", "the ryokan by the river");
+    add("s", "b", "quarterly revenue");
+    add("t", "c", "river cruise");
+    stats = count();
+    assert_int_equal(stats.missing, 3);
+    assert_int_equal(stats.embedded, 0);
+    assert_finds("river", 5, "");
+    embed();
+    stats = count();
+    assert_int_equal(stats.missing, 0);
+    assert_int_equal(stats.embedded, 3);
+    assert_int_equal(stats.dimension, BUCKETS);
+    assert_finds("river", 5, "c a");
+    assert_finds("river", 1, "c");
+    assert_finds("unheard", 5, "");
+    struct candidates exact = search_in(vectors, store, "quarterly revenue", NULL, 5);
+    assert_true(fabs(exact.items.items[0].score - 1) < 1e-6);
+    assert_true(exact.items.items[0].why.has_vector);
+    assert_true(fabs(exact.items.items[0].why.cosine - 1) < 1e-6);
+    vec_release(&exact.items);
+}
+
+static void test_an_empty_store(void **state)
+{
+    (void)state;
+    assert_finds("anything", 5, "");
+    embed();
+    assert_finds("anything", 5, "");
+}
+
+static void test_a_speaker_is_found(void **state)
+{
+    struct memory_entry entry = {.id = mem_strdup("a"),
+                                 .session_id = mem_strdup("s"),
+                                 .speaker = mem_strdup("Caroline"),
+                                 .content = mem_strdup("hello")};
+    int stored;
+    (void)state;
+    ok(memory->store->index(memory, "s", 0, &entry, 1, &stored, &e));
+    memory_entry_release(&entry);
+    embed();
+    assert_finds("Caroline", 5, "a");
+}
+
+static void test_left_counts_down(void **state)
+{
+    int64_t left = 0;
+    struct failure f;
+    (void)state;
+    entropy_seed(support_seed());
+    add_random("s", 0, 40);
+    for (int64_t expected = 30; expected >= 0; expected -= 10) {
+        struct error e;
+        assert_int_equal(vectors_embed_step(store, &settings, NULL, NULL, 10, &left, &f, &e),
+                         EMBED_MORE);
+        assert_int_equal(left, expected);
+    }
+    struct error e;
+    assert_int_equal(vectors_embed_step(store, &settings, NULL, NULL, 10, &left, &f, &e),
+                     EMBED_DONE);
+}
+
+static void test_scope_is_exact(void **state)
+{
+    struct scope_sessions scope = {0};
+    (void)state;
+    entropy_seed(support_seed());
+    add_random("far", 0, 100);
+    add("near", "a", "w1 w2 w3 nothing else of the kind");
+    add_random("other", 100, 100);
+    embed();
+    struct candidates found = search_in(vectors, store, "nothing else", NULL, 1);
+    vec_push(&scope.numbers, found.items.items[0].key >> 24);
+    vec_release(&found.items);
+    found = search_in(vectors, store, "w1 w2 w4", &scope, 50);
+    assert_int_equal(found.items.len, 1);
+    vec_release(&found.items);
+    vec_clear(&scope.numbers);
+    found = search_in(vectors, store, "w1 w2 w4", &scope, 50);
+    assert_int_equal(found.items.len, 0);
+    vec_release(&found.items);
+    vec_release(&scope.numbers);
+}
+
+/* The order is that of the floats, of however many there are. */
+static void test_the_order_is_that_of_floats(void **state)
+{
+    (void)state;
+    entropy_seed(support_seed());
+    add_random("s", 0, 300);
+    embed();
+    for (int round = 0; round < 20; round++) {
+        char text[64];
+        snprintf(text, sizeof text, "w%d w%d w%d w%d", round, round * 7 % 50, round * 3 % 50,
+                 round * 11 % 50);
+        struct candidates found = search_in(vectors, store, text, NULL, 30);
+        for (size_t i = 1; i < found.items.len; i++)
+            assert_true(found.items.items[i].rank <= found.items.items[i - 1].rank);
+        vec_release(&found.items);
+    }
+}
+
+/* --- changes ---------------------------------------------------------------------------------- */
+
+static void test_changes_are_followed(void **state)
+{
+    (void)state;
+    entropy_seed(support_seed());
+    add_random("one", 0, 40);
+    add_random("two", 40, 40);
+    embed();
+    for (int round = 0; round < 30; round++) {
+        char id[16], text[64];
+        switch (round % 5) {
+        case 0:
+            add_random("one", 100 + round, 1);
+            break;
+        case 1:
+            add_random("two", 200 + round * 3, 3);
+            break;
+        case 2:
+            snprintf(id, sizeof id, "r%d", round);
+            forget(id);
+            break;
+        case 3:
+            snprintf(id, sizeof id, "r%d", 40 + round);
+            snprintf(text, sizeof text, "edited w%d w%d", round, round + 1);
+            ok(memory->store->edit(memory, id, text, &e));
+            break;
+        default:
+            add_random("three", 300 + round, 1);
+            break;
+        }
+        if (round % 2)
+            embed();
+        assert_same_as_fresh("w1 w2 w3 w4 w5 w6 w7 w8 edited");
+    }
+}
+
+static void test_what_is_forgotten_is_not_found(void **state)
+{
+    struct memory_forgotten gone;
+    const char *id = "a";
+    (void)state;
+    add("s", "a", "the ryokan by the river");
+    add("s", "b", "a river");
+    embed();
+    assert_finds("river", 5, "b a");
+    ok(memory->store->forget(memory, &id, 1, &gone, &e));
+    assert_finds("river", 5, "b");
+    ok(memory->store->restore(memory, &gone, &e));
+    assert_int_equal(count().missing, 1);
+    assert_finds("river", 5, "b");
+    embed();
+    assert_finds("river", 5, "b a");
+    memory_forgotten_release(&gone);
+}
+
+static void test_an_edit_makes_the_vector_anew(void **state)
+{
+    (void)state;
+    add("s", "a", "the ryokan by the river");
+    embed();
+    assert_finds("mountain", 5, "");
+    ok(memory->store->edit(memory, "a", "on the mountain", &e));
+    assert_int_equal(count().missing, 1);
+    assert_finds("river", 5, "");
+    embed();
+    assert_finds("mountain", 5, "a");
+}
+
+/* Whatever takes a row away, another connection sees that its vectors changed. */
+static void test_other_connections_see_it(void **state)
+{
+    struct store *other_store;
+    struct memory *other = open_memory(&other_store);
+    (void)state;
+    add("s", "a", "the ryokan by the river");
+    add("s", "b", "a river");
+    embed();
+    assert_finds("river", 5, "b a");
+    ok(store_exec(other_store,
+                  "INSERT INTO memory_words (memory_words, rowid, words) "
+                  "SELECT 'delete', key, '' FROM memory_entry WHERE 0;"
+                  "DELETE FROM memory_entry WHERE id = 'b'",
+                  &e));
+    assert_finds("river", 5, "a");
+    memory_close(other);
+    store_close(other_store);
+}
+
+static void forget_the_other(void)
+{
+    struct store *other_store;
+    struct memory *other = open_memory(&other_store);
+    const char *id = "b";
+    ok(other->store->forget(other, &id, 1, NULL, &e));
+    ok(other->store->edit(other, "c", "the text of later", &e));
+    memory_close(other);
+    store_close(other_store);
+    meanwhile = NULL;
+}
+
+/* Between asking for a vector and keeping it there is time. */
+static void test_changed_while_it_was_embedded(void **state)
+{
+    int64_t left;
+    struct failure f;
+    struct error e;
+    (void)state;
+    add("s", "a", "stays as it is");
+    add("s", "b", "goes away");
+    add("s", "c", "the text of before");
+    meanwhile = forget_the_other;
+    assert_int_equal(vectors_embed_step(store, &settings, NULL, NULL, 16, &left, &f, &e),
+                     EMBED_MORE);
+    assert_int_equal(left, 1);
+    assert_finds("before", 5, "");
+    embed();
+    assert_finds("later", 5, "c");
+    assert_int_equal(count().embedded, 2);
+}
+
+/* --- models ---------------------------------------------------------------------------------- */
+
+static void drop_stale(void)
+{
+    char *name = embedding_model_name(&settings);
+    ok(vectors_drop_stale(store, name, &e));
+    free(name);
+}
+
+static int64_t rows_of(const char *sql)
+{
+    struct query q;
+    struct error e;
+    assert_true(query_begin(&q, store, sql, &e));
+    assert_int_equal(query_step(&q, &e), QUERY_ROW);
+    int64_t n = sqlite3_column_int64(q.handle, 0);
+    query_end(&q);
+    return n;
+}
+
+static void test_another_model_is_stale(void **state)
+{
+    struct memory_stats stats;
+    (void)state;
+    add("s", "a", "the ryokan by the river");
+    embed();
+    use_model("other", 32);
+    assert_finds("river", 5, "");
+    stats = count();
+    assert_int_equal(stats.missing, 1);
+    assert_int_equal(stats.stale, 1);
+    drop_stale(); /* of a model that is not there: nothing */
+    assert_int_equal(count().stale, 1);
+    embed();
+    assert_finds("river", 5, "a");
+    assert_int_equal(count().stale, 1);
+    drop_stale();
+    stats = count();
+    assert_int_equal(stats.stale, 0);
+    assert_int_equal(stats.embedded, 1);
+    assert_int_equal(rows_of("SELECT count(*) FROM memory_floats"), 1);
+    assert_int_equal(rows_of("SELECT count(*) FROM memory_model  "), 1);
+    assert_finds("river", 5, "a");
+}
+
+/* The server gives other vectors under the same name. */
+static void test_another_dimension(void **state)
+{
+    (void)state;
+    add("s", "a", "the ryokan by the river");
+    embed();
+    buckets = 32;
+    ok(vectors_know_model(store, "fake/bag", 32, &e));
+    assert_int_equal(count().missing, 1);
+    assert_finds("river", 5, "");
+    embed();
+    assert_finds("river", 5, "a");
+    buckets = BUCKETS;
+    ok(vectors_know_model(store, "fake/bag", BUCKETS, &e));
+    assert_int_equal(count().missing, 0);
+    add("s", "b", "river");
+    buckets = 32; /* and back, told by the answers alone */
+    embed();
+    assert_int_equal(count().dimension, 32);
+    assert_finds("river", 5, "b a");
+    drop_stale();
+    assert_finds("river", 5, "b a");
+    assert_int_equal(rows_of("SELECT count(*) FROM memory_vector  "), 2);
+}
+
+/* --- scores ---------------------------------------------------------------------------------- */
+
+static void test_calibration(void **state)
+{
+    struct calibration none = {0}, c, read;
+    double cosines[4001];
+    (void)state;
+    assert_true(calibration_score(&none, -0.5) == 0);
+    assert_true(fabs(calibration_score(&none, 0.25) - 0.25) < 1e-12);
+    assert_true(calibration_score(&none, 1) == 1);
+    for (int i = 0; i < 4001; i++)
+        cosines[i] = 0.2 + 0.2 * ((i * 7919) % 4001) / 4000.0;
+    c = calibration_fit(cosines, 4001);
+    assert_int_equal(c.count, 3);
+    assert_true(fabs(calibration_score(&c, 0.3)) < 1e-6);
+    assert_true(calibration_score(&c, 0.29) == 0);
+    assert_true(fabs(calibration_score(&c, 0.4) - 0.7) < 0.01);
+    assert_true(calibration_score(&c, 0.39) < 0.7);
+    assert_true(calibration_score(&c, 1) == 1);
+    assert_true(calibration_score(&c, 1.5) == 1);
+    double last = 0;
+    for (double x = -1; x <= 1; x += 0.01) {
+        assert_true(calibration_score(&c, x) >= last);
+        last = calibration_score(&c, x);
+    }
+    char *text = calibration_print(&c);
+    assert_true(calibration_parse(text, &read));
+    assert_int_equal(read.count, 3);
+    assert_true(fabs(calibration_score(&read, 0.35) - calibration_score(&c, 0.35)) < 1e-9);
+    free(text);
+    cosines[0] = 0.5;
+    c = calibration_fit(cosines, 1);
+    assert_int_equal(c.count, 2);
+    assert_true(fabs(calibration_score(&c, 0.75) - 0.5) < 1e-9);
+    assert_int_equal(calibration_fit(cosines, 0).count, 0);
+}
+
+static void test_broken_calibrations(void **state)
+{
+    static const char *const texts[] = {NULL,
+                                        "",
+                                        "{}",
+                                        "[]",
+                                        "[1,2]",
+                                        "[{\"cosine\":0,\"score\":0}]",
+                                        "[{\"cosine\":0,\"score\":0},{\"cosine\":0,\"score\":1}]",
+                                        "[{\"cosine\":0,\"score\":1},{\"cosine\":1,\"score\":0}]",
+                                        "[{\"cosine\":0,\"score\":0},{\"cosine\":1,\"score\":2}]"};
+    struct calibration c;
+    (void)state;
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        assert_false(calibration_parse(texts[i], &c));
+        assert_int_equal(c.count, 0);
+    }
+}
+
+static void test_scores_are_fitted_to_the_model(void **state)
+{
+    (void)state;
+    entropy_seed(support_seed());
+    add_random("s", 0, 20);
+    embed();
+    assert_int_equal(rows_of("SELECT fitted FROM memory_model"), 0);
+    add_random("s", 20, 60);
+    embed();
+    assert_int_equal(rows_of("SELECT fitted FROM memory_model"), 80);
+    assert_int_equal(rows_of("SELECT knots IS NOT NULL FROM memory_model"), 1);
+    add_random("s", 100, 20);
+    embed();
+    assert_int_equal(rows_of("SELECT fitted FROM memory_model"), 80);
+    add_random("s", 200, 300);
+    embed();
+    assert_int_equal(rows_of("SELECT fitted FROM memory_model"), 400);
+}
+
+/* --- the graph ------------------------------------------------------------------------------- */
+
+static bool graph_step(struct vectors *v, struct store *s, int step, int64_t *left)
+{
+    char *name = embedding_model_name(&settings);
+    bool ok;
+    ok(ok = vectors_graph_step(v, s, name, step, left, &e));
+    free(name);
+    return ok && *left > 0;
+}
+
+static void finish_graph(struct vectors *v)
+{
+    int64_t left;
+    while (graph_step(v, store, 50, &left))
+        ;
+}
+
+static bool uses_graph(struct vectors *v)
+{
+    struct candidates found = search_in(v, store, "w0 w1 w2 w3 w4 w5 w6 w7 w8 w9", NULL, 5);
+    assert_int_equal(found.items.len, 5);
+    vec_release(&found.items);
+    return vectors_has_graph(v);
+}
+
+/* The graph's file; NULL: there is none. */
+static char *graph_path(const char *suffix)
+{
+    struct buf command = BUF_INIT;
+    char line[4096] = "";
+    buf_addf(&command, "ls -d %s/memory-fake_bag-*.hnsw%s 2>/dev/null", support_dir(), suffix);
+    FILE *ls = popen(command.data, "r");
+    bool there = ls && fgets(line, sizeof line, ls);
+    if (ls)
+        pclose(ls);
+    buf_release(&command);
+    line[strcspn(line, "\n")] = '\0';
+    return there ? mem_strdup(line) : NULL;
+}
+
+static bool file_holds(const char *file, const void *bytes, size_t len)
+{
+    FILE *in = fopen(file, "rb");
+    struct stat st;
+    assert_non_null(in);
+    assert_int_equal(fstat(fileno(in), &st), 0);
+    char *all = mem_alloc((size_t)st.st_size + 1);
+    assert_int_equal(fread(all, 1, (size_t)st.st_size, in), st.st_size);
+    fclose(in);
+    bool found = false;
+    for (size_t i = 0; !found && i + len <= (size_t)st.st_size; i++)
+        found = memcmp(all + i, bytes, len) == 0;
+    free(all);
+    return found;
+}
+
+static void with_graph(int entries)
+{
+    entropy_seed(support_seed());
+    add_random("s", 0, entries);
+    embed();
+    vectors_free(vectors);
+    vectors = vectors_new(support_dir(), 100);
+}
+
+static void test_a_graph_is_made_in_steps(void **state)
+{
+    int64_t left;
+    struct stat st;
+    (void)state;
+    with_graph(200);
+    assert_false(uses_graph(vectors));
+    assert_true(graph_step(vectors, store, 50, &left));
+    assert_int_equal(left, 150);
+    assert_false(uses_graph(vectors));
+    assert_same_as_fresh("w1 w2 w3");
+    finish_graph(vectors);
+    assert_true(uses_graph(vectors));
+    char *file = graph_path("");
+    assert_int_equal(stat(file, &st), 0);
+    assert_int_equal(st.st_mode & 0777, 0600);
+    free(file);
+}
+
+static void test_a_graph_finds_what_the_scan_finds(void **state)
+{
+    (void)state;
+    with_graph(300);
+    finish_graph(vectors);
+    struct vectors *scan = vectors_new(NULL, MANY);
+    for (int round = 0; round < 20; round++) {
+        char text[64];
+        snprintf(text, sizeof text, "nr%d w%d w%d", round, round, round * 7 % 50);
+        struct candidates a = search_in(vectors, store, text, NULL, 10);
+        struct candidates b = search_in(scan, store, text, NULL, 10);
+        assert_true(vectors_has_graph(vectors));
+        assert_false(vectors_has_graph(scan));
+        assert_int_equal(a.items.len, 10);
+        assert_true(fabs(a.items.items[0].rank - b.items.items[0].rank) < 1e-9);
+        vec_release(&a.items);
+        vec_release(&b.items);
+    }
+    vectors_free(scan);
+}
+
+static void test_a_graph_is_loaded_not_made(void **state)
+{
+    (void)state;
+    with_graph(150);
+    finish_graph(vectors);
+    struct vectors *second = vectors_new(support_dir(), 100);
+    assert_true(uses_graph(second));
+    vectors_free(second);
+    second = vectors_new(support_dir(), 151); /* where there are too few for it */
+    assert_false(uses_graph(second));
+    vectors_free(second);
+}
+
+static void test_a_graph_catches_up(void **state)
+{
+    (void)state;
+    with_graph(150);
+    finish_graph(vectors);
+    struct vectors *second = vectors_new(support_dir(), 100);
+    assert_true(uses_graph(second));
+    add_random("t", 500, 20);
+    embed();
+    assert_false(uses_graph(vectors));
+    assert_same_as_fresh("w1 w2 nr510");
+    finish_graph(vectors);
+    assert_true(uses_graph(vectors));
+    assert_finds("nr510", 1, "r510");
+    assert_true(vectors_has_graph(vectors));
+    assert_true(uses_graph(second)); /* reads the newer file */
+    vectors_free(second);
+}
+
+static void test_scoped_searches_pass_the_graph_by(void **state)
+{
+    struct scope_sessions scope = {0};
+    (void)state;
+    with_graph(150);
+    finish_graph(vectors);
+    struct candidates found = search_in(vectors, store, "w1", &scope, 5);
+    assert_false(vectors_has_graph(vectors));
+    assert_int_equal(found.items.len, 0);
+    vec_release(&found.items);
+}
+
+static void test_a_damaged_graph_is_set_aside(void **state)
+{
+    (void)state;
+    with_graph(150);
+    finish_graph(vectors);
+    char *file = graph_path("");
+    FILE *out = fopen(file, "r+b");
+    fseek(out, 5000, SEEK_SET);
+    fputc('!' ^ fgetc(out), out);
+    fseek(out, 5001, SEEK_SET);
+    fputs("damage", out);
+    fclose(out);
+    struct vectors *second = vectors_new(support_dir(), 100);
+    assert_false(uses_graph(second));
+    assert_int_equal(access(file, F_OK), -1);
+    char *aside = graph_path(".damaged");
+    assert_non_null(aside);
+    free(aside);
+    finish_graph(second);
+    assert_true(uses_graph(second));
+    free(file);
+    vectors_free(second);
+}
+
+static void test_a_truncated_graph_is_set_aside(void **state)
+{
+    (void)state;
+    with_graph(120);
+    finish_graph(vectors);
+    char *file = graph_path("");
+    for (off_t len = 0; len < 2000; len += 700) {
+        struct vectors *second = vectors_new(support_dir(), 100);
+        assert_int_equal(truncate(file, len), 0);
+        assert_false(uses_graph(second));
+        finish_graph(second);
+        assert_true(uses_graph(second));
+        vectors_free(second);
+    }
+    free(file);
+}
+
+static void test_one_makes_the_graph(void **state)
+{
+    int64_t left;
+    (void)state;
+    with_graph(200);
+    struct vectors *second = vectors_new(support_dir(), 100);
+    assert_true(graph_step(vectors, store, 10, &left));
+    assert_false(graph_step(second, store, 10, &left));
+    assert_int_equal(left, 0);
+    finish_graph(vectors);
+    assert_true(uses_graph(second));
+    vectors_free(second);
+}
+
+/* The first one dies in the midst. */
+static void test_a_half_made_graph_is_gone_on_with(void **state)
+{
+    int64_t left;
+    (void)state;
+    with_graph(200);
+    assert_true(graph_step(vectors, store, 150, &left));
+    vectors_free(vectors);
+    vectors = vectors_new(support_dir(), 100);
+    assert_false(uses_graph(vectors));
+    finish_graph(vectors);
+    assert_true(uses_graph(vectors));
+}
+
+static void bytes_of(const char *id, int8_t *bytes)
+{
+    struct query q;
+    struct error e;
+    assert_true(query_begin(&q, store,
+                            "SELECT bytes FROM memory_vector JOIN memory_entry USING (key) "
+                            "WHERE id = ?",
+                            &e));
+    query_text(&q, id);
+    assert_int_equal(query_step(&q, &e), QUERY_ROW);
+    memcpy(bytes, sqlite3_column_blob(q.handle, 0), BUCKETS);
+    query_end(&q);
+}
+
+static void test_a_forgotten_vector_leaves_the_file(void **state)
+{
+    int8_t gone[BUCKETS], stays[BUCKETS];
+    (void)state;
+    with_graph(200);
+    add("s", "secret", "uranium plutonium caesium thorium radium");
+    add("s", "other", "apples pears quinces plums medlars");
+    embed();
+    finish_graph(vectors);
+    bytes_of("secret", gone);
+    bytes_of("other", stays);
+    char *file = graph_path("");
+    assert_true(file_holds(file, gone, BUCKETS));
+    forget("secret"); /* by who has nothing of vectors at hand */
+    assert_false(file_holds(file, gone, BUCKETS));
+    assert_true(file_holds(file, stays, BUCKETS));
+    finish_graph(vectors); /* what was written before the commit is not relied on */
+    assert_true(uses_graph(vectors));
+    assert_finds("apples pears", 1, "other");
+    assert_finds("uranium plutonium", 1, "");
+    add_random("t", 700, 5); /* these wait, that must not */
+    embed();
+    ok(store_exec(store,
+                  "DELETE FROM memory_vector WHERE key = (SELECT key FROM memory_entry "
+                  "WHERE id = 'other')",
+                  &e));
+    ok(vectors_graph_purge(vectors, store, &e));
+    assert_false(file_holds(file, stays, BUCKETS));
+    free(file);
+}
+
+/* Deleting may be undone until it is committed. */
+static void test_a_purge_that_is_rolled_back(void **state)
+{
+    (void)state;
+    with_graph(150);
+    add("s", "kept", "uranium plutonium");
+    embed();
+    finish_graph(vectors);
+    ok(store_begin(store, &e));
+    forget("kept");
+    ok(vectors_graph_purge(vectors, store, &e));
+    store_rollback(store);
+    assert_finds("uranium plutonium", 1, "kept");
+    add_random("t", 900, 1); /* the version is now what it was in the transaction */
+    embed();
+    assert_finds("uranium plutonium", 1, "kept");
+    finish_graph(vectors);
+    assert_true(uses_graph(vectors));
+    assert_finds("uranium plutonium", 1, "kept");
+}
+
+static void test_a_graph_with_many_gaps_is_made_anew(void **state)
+{
+    (void)state;
+    with_graph(200);
+    finish_graph(vectors);
+    for (int i = 0; i < 90; i++) {
+        char id[16];
+        snprintf(id, sizeof id, "r%d", i);
+        forget(id);
+    }
+    finish_graph(vectors);
+    assert_true(uses_graph(vectors));
+    assert_same_as_fresh("w1 w2");
+    for (int i = 90; i < 150; i++) {
+        char id[16];
+        snprintf(id, sizeof id, "r%d", i);
+        forget(id);
+    }
+    finish_graph(vectors); /* too few now */
+    assert_null(graph_path(""));
+    assert_false(uses_graph(vectors));
+}
+
+#define test(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+#define graph(f) support_if(hnsw_available(), f, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        test(test_vectors_are_made_and_found),
+        test(test_an_empty_store),
+        test(test_a_speaker_is_found),
+        test(test_left_counts_down),
+        test(test_scope_is_exact),
+        test(test_the_order_is_that_of_floats),
+        test(test_changes_are_followed),
+        test(test_what_is_forgotten_is_not_found),
+        test(test_an_edit_makes_the_vector_anew),
+        test(test_other_connections_see_it),
+        test(test_changed_while_it_was_embedded),
+        test(test_another_model_is_stale),
+        test(test_another_dimension),
+        test(test_calibration),
+        test(test_broken_calibrations),
+        test(test_scores_are_fitted_to_the_model),
+        graph(test_a_graph_is_made_in_steps),
+        graph(test_a_graph_finds_what_the_scan_finds),
+        graph(test_a_graph_is_loaded_not_made),
+        graph(test_a_graph_catches_up),
+        graph(test_scoped_searches_pass_the_graph_by),
+        graph(test_a_damaged_graph_is_set_aside),
+        graph(test_a_truncated_graph_is_set_aside),
+        graph(test_one_makes_the_graph),
+        graph(test_a_half_made_graph_is_gone_on_with),
+        graph(test_a_forgotten_vector_leaves_the_file),
+        graph(test_a_purge_that_is_rolled_back),
+        graph(test_a_graph_with_many_gaps_is_made_anew),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,527 @@
+/* Memory with and without compaction, and neither: what is offered, what the request says, what is
+ * kept, what is found, and what is an error where it is off. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/json.h"
+#include "base/mem.h"
+#include "compact/discard.h"
+#include "tests/support.h"
+#include "tests/surface.h"
+
+#define SUMMARY "a short summary"
+#define FACT "We decided on the zeppelin of Friedrichshafen"
+
+static void set(enum config_key key, const char *value)
+{
+    assert_true(config_set(surface_config(), key, value, NULL));
+}
+
+static struct service *open_with(bool memory, bool compaction, bool persist)
+{
+    struct service_options options = surface_options(NULL, persist);
+    options.memory = memory;
+    options.compaction = compaction;
+    return service_new(&options);
+}
+
+static struct service *open_remembering(void)
+{
+    return open_with(true, true, true);
+}
+
+/* Long enough for a summary to be shorter. */
+static void say_much(struct service *s, const char *what)
+{
+    struct buf text = BUF_INIT;
+    buf_addf(&text, "%s.", what);
+    for (int i = 0; i < 60; i++)
+        buf_addstr(&text, " And some more words.");
+    free(surface_ask(s, text.data));
+    buf_release(&text);
+}
+
+static void talk(struct service *s)
+{
+    say_much(s, FACT);
+    say_much(s, "Then we talked of the weather");
+}
+
+/* By hand; every turn goes. Gives memory_indexed, which the caller frees, or NULL if it was off. */
+static struct notice *compact(struct service *s, bool indexes)
+{
+    model_server_queue(surface_server(), &(struct reply){.text = SUMMARY});
+    surface_send(s, COMMAND_COMPACT, NULL);
+    struct notice *n = surface_expect_event(s, EVENT_COMPACTION_COMPLETED);
+    int entries = n->event->compaction.entries_indexed;
+    int64_t seq = n->event->seq;
+    notice_free(n);
+    n = indexes ? surface_expect_event(s, EVENT_MEMORY_INDEXED) : NULL;
+    if (n) {
+        assert_int_equal(n->event->seq, seq + 1);
+        assert_int_equal(n->event->number, seq);
+        assert_int_equal(n->event->count, entries);
+    }
+    surface_expect_idle(s);
+    return n;
+}
+
+static void compact_and_index(struct service *s, int entries)
+{
+    struct notice *n = compact(s, true);
+    assert_int_equal(n->event->count, entries);
+    notice_free(n);
+}
+
+static const char *last_body(void)
+{
+    return model_server_body(surface_server(), model_server_requests(surface_server()) - 1);
+}
+
+/* In the newest request. The skill's text names the tool, so only its list counts. */
+static bool was_offered(const char *tool)
+{
+    struct json *body = json_parse(last_body(), strlen(last_body()), NULL);
+    bool found = false;
+    for (const struct json *t = json_first(json_get(body, "tools")); t; t = json_next(t))
+        found = found || strcmp(json_get_string(json_get(t, "function"), "name"), tool) == 0;
+    json_free(body);
+    return found;
+}
+
+static bool had_skill(void)
+{
+    struct json *body = json_parse(last_body(), strlen(last_body()), NULL);
+    const struct json *system = json_first(json_get(body, "messages"));
+    assert_string_equal(json_get_string(system, "role"), "system");
+    const char *text = json_get_string(system, "content");
+    bool found = strstr(text, "\n\n# Memory\n") && strstr(text, "evidence, not truth");
+    assert_null(strstr(text, "name: memory-retrieval"));
+    json_free(body);
+    return found;
+}
+
+/* How many entries the surface finds; -1: there is no memory. */
+static int found(struct service *s, const char *query, const char *scope)
+{
+    struct command *c = command_new(COMMAND_MEMORY_SEARCH, query);
+    c->name = mem_strdup(scope);
+    c->limit = 10;
+    service_send(s, c);
+    for (;;) {
+        struct notice *n = surface_next(s);
+        bool answers = n->type == NOTICE_MEMORY;
+        bool refuses = n->type == NOTICE_ERROR && n->command == COMMAND_MEMORY_SEARCH;
+        int count = answers ? (int)n->memory.items.len : -1;
+        if (refuses && n->error.code != ERR_MEMORY_DISABLED)
+            fail_msg("%s", n->error.text);
+        notice_free(n);
+        if (answers || refuses)
+            return count;
+    }
+}
+
+/* The model searches in a turn; its tool's result, which the caller frees. */
+static struct notice *let_model_search(struct service *s, const char *args)
+{
+    model_server_queue(surface_server(),
+                       &(struct reply){.tool_name = "memory_search", .tool_args = args});
+    model_server_queue(surface_server(), &(struct reply){.text = "There."});
+    surface_send(s, COMMAND_START_TURN, "Look it up");
+    struct notice *n = surface_expect_event(s, EVENT_TOOL_EXECUTION_COMPLETED);
+    surface_expect_idle(s);
+    return n;
+}
+
+static struct meters opening_meters(struct service *s)
+{
+    struct notice *n = surface_expect(s, NOTICE_SESSION);
+    struct meters m = n->meters;
+    notice_free(n);
+    return m;
+}
+
+/* --- each switch ------------------------------------------------------------------------------ */
+
+static const struct profile {
+    bool memory, compaction;
+} profiles[] = {{true, true}, {true, false}, {false, true}, {false, false}};
+
+#define EACH_PROFILE(p)                                                                            \
+    for (const struct profile *p = profiles; p < profiles + sizeof profiles / sizeof *profiles; p++)
+
+static bool remembers(const struct profile *p)
+{
+    return p->memory && capability_memory();
+}
+
+static bool compacts(const struct profile *p)
+{
+    return p->compaction && capability_compaction();
+}
+
+static void tool_and_skill_come_with_memory(void **state)
+{
+    (void)state;
+    EACH_PROFILE(p)
+    {
+        struct service *s = open_with(p->memory, p->compaction, true);
+        assert_int_equal(opening_meters(s).memory, remembers(p));
+        free(surface_ask(s, "hello"));
+        assert_int_equal(was_offered("memory_search"), remembers(p));
+        assert_int_equal(had_skill(), remembers(p));
+        assert_true(was_offered("read_file"));
+        service_free(s);
+    }
+}
+
+static void the_parts_of_the_request_have_the_skill(void **state)
+{
+    (void)state;
+    EACH_PROFILE(p)
+    {
+        struct service *s = open_with(p->memory, p->compaction, true);
+        free(surface_ask(s, "hello"));
+        surface_send(s, COMMAND_CONTEXT, NULL);
+        struct notice *n = surface_expect(s, NOTICE_CONTEXT);
+        int64_t sum = 0;
+        for (size_t i = 0; i < n->context.parts.len; i++)
+            sum += n->context.parts.items[i].tokens;
+        assert_int_equal(n->context.tokens, sum);
+        assert_int_equal(n->context.parts.items[1].kind == CONTEXT_SKILLS, remembers(p));
+        if (remembers(p)) {
+            assert_true(n->context.parts.items[1].tokens > 100);
+            assert_int_equal(strncmp(n->context.parts.items[1].text, "# Memory\n", 9), 0);
+        }
+        notice_free(n);
+        service_free(s);
+    }
+}
+
+static void what_goes_is_kept_with_both(void **state)
+{
+    (void)state;
+    EACH_PROFILE(p)
+    {
+        struct service *s = open_with(p->memory, p->compaction, false);
+        talk(s);
+        if (compacts(p)) {
+            struct notice *n = compact(s, remembers(p));
+            if (n)
+                assert_int_equal(n->event->count, 4);
+            notice_free(n);
+        } else {
+            surface_send(s, COMMAND_COMPACT, NULL);
+            surface_expect_error(s, ERR_SESSION_COMPACTION_DISABLED, NULL);
+        }
+        int entries = compacts(p) ? 1 : 0;
+        assert_int_equal(found(s, "zeppelin Friedrichshafen", NULL), remembers(p) ? entries : -1);
+        service_free(s);
+    }
+}
+
+static void the_model_searches_where_it_may(void **state)
+{
+    (void)state;
+    EACH_PROFILE(p)
+    {
+        struct service *s = open_with(p->memory, p->compaction, false);
+        struct notice *n = let_model_search(s, "{\"query\":\"zeppelin\"}");
+        assert_int_equal(n->event->flag, !remembers(p));
+        assert_string_equal(n->event->text,
+                            remembers(p) ? "[]" : "not allowed: this tool is not offered here");
+        notice_free(n);
+        service_free(s);
+    }
+}
+
+static void what_is_off_is_an_error(void **state)
+{
+    static const enum command_type types[] = {
+        COMMAND_MEMORY_SEARCH, COMMAND_MEMORY_SHOW,    COMMAND_MEMORY_EDIT, COMMAND_MEMORY_PIN,
+        COMMAND_MEMORY_FORGET, COMMAND_MEMORY_RESTORE, COMMAND_MEMORY_STATE};
+    (void)state;
+    struct service *s = open_with(false, true, true);
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+        surface_send_for(s, types[i], "X", "x", 0);
+        struct notice *n = surface_expect(s, NOTICE_ERROR);
+        assert_int_equal(n->command, types[i]);
+        assert_string_equal(err_info(n->error.code)->name, "MEMORY_DISABLED");
+        assert_non_null(strstr(n->error.text, capability_memory() ? "enabled" : "built"));
+        notice_free(n);
+    }
+    service_free(s);
+}
+
+/* --- memory ----------------------------------------------------------------------------------- */
+
+static void it_finds_what_went(void **state)
+{
+    (void)state;
+    struct service *s = open_remembering();
+    talk(s);
+    assert_int_equal(found(s, "zeppelin", NULL), 0); /* it is still in the context */
+    compact_and_index(s, 4);
+    struct notice *n = let_model_search(s, "{\"query\":\"the zeppelin\",\"limit\":3}");
+    assert_false(n->event->flag);
+    struct json *hits = json_parse(n->event->text, strlen(n->event->text), NULL);
+    const struct json *hit = json_first(hits);
+    assert_non_null(strstr(json_get_string(hit, "content"), FACT));
+    assert_int_equal(json_get_int(hit, "turn", 0), 1);
+    assert_true(json_get_number(hit, "score", 0) > 0.5);
+    char *session = mem_strdup(json_get_string(hit, "session_id"));
+    assert_string_equal(session, n->event->session_id);
+    json_free(hits);
+    notice_free(n);
+    assert_null(strstr(last_body(), SUMMARY "\n" FACT));
+    assert_non_null(strstr(last_body(), "zeppelin")); /* the result went to the model */
+    free(session);
+    service_free(s);
+}
+
+static void the_limit_holds(void **state)
+{
+    static const struct {
+        const char *args;
+        int entries;
+    } rows[] = {{"{\"query\":\"zeppelin\",\"limit\":2}", 2}, {"{\"query\":\"zeppelin\"}", 3}};
+    (void)state;
+    struct service *s = open_remembering();
+    say_much(s, "A red zeppelin");
+    say_much(s, "The zeppelin was blue");
+    say_much(s, "No zeppelin is green");
+    compact_and_index(s, 6);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct notice *n = let_model_search(s, rows[i].args);
+        struct json *hits = json_parse(n->event->text, strlen(n->event->text), NULL);
+        assert_int_equal(json_len(hits), rows[i].entries);
+        json_free(hits);
+        notice_free(n);
+    }
+    service_free(s);
+}
+
+static void each_search_of_the_model_is_told(void **state)
+{
+    (void)state;
+    struct service *s = open_remembering();
+    talk(s);
+    compact_and_index(s, 4);
+    model_server_queue(surface_server(), &(struct reply){.tool_name = "memory_search",
+                                                         .tool_args = "{\"query\":\"zeppelin\"}"});
+    surface_send(s, COMMAND_START_TURN, "Look it up");
+    struct notice *n = surface_expect_event(s, EVENT_MEMORY_RECALLED);
+    assert_string_equal(n->event->text, "zeppelin");
+    assert_int_equal(n->event->limit, 5);
+    struct json *hits = json_parse(n->event->hits, strlen(n->event->hits), NULL);
+    assert_string_equal(json_get_string(json_first(hits), "role"), "user");
+    assert_non_null(json_get_string(json_first(hits), "id"));
+    assert_int_equal(json_get_int(json_first(hits), "seq", 0), 1);
+    json_free(hits);
+    notice_free(n);
+    surface_expect_idle(s);
+    service_free(s);
+}
+
+static void another_session_finds_it_by_scope(void **state)
+{
+    static const struct {
+        const char *scope;
+        int entries;
+    } rows[] = {{"all", 1}, {"project", 1}, {"session", 0}};
+    (void)state;
+    struct service *s = open_remembering();
+    talk(s);
+    compact_and_index(s, 4);
+    service_free(s);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        set(CONFIG_MEMORY_SCOPE, rows[i].scope);
+        s = open_remembering();
+        struct notice *n = let_model_search(s, "{\"query\":\"zeppelin\"}");
+        struct json *hits = json_parse(n->event->text, strlen(n->event->text), NULL);
+        assert_int_equal(json_len(hits), rows[i].entries);
+        json_free(hits);
+        notice_free(n);
+        assert_int_equal(found(s, "zeppelin", "all"), 1);
+        assert_int_equal(found(s, "zeppelin", "session"), 0);
+        service_free(s);
+    }
+}
+
+static void undoing_takes_it_out_again(void **state)
+{
+    (void)state;
+    struct service *s = open_remembering();
+    talk(s);
+    compact_and_index(s, 4);
+    assert_int_equal(found(s, "zeppelin", NULL), 1);
+    surface_send(s, COMMAND_UNCOMPACT, NULL);
+    notice_free(surface_expect_event(s, EVENT_COMPACTION_UNDONE));
+    assert_int_equal(found(s, "zeppelin", NULL), 0);
+    compact_and_index(s, 4);
+    assert_int_equal(found(s, "zeppelin", NULL), 1);
+    service_free(s);
+}
+
+static void a_second_compaction_keeps_no_summary(void **state)
+{
+    (void)state;
+    struct service *s = open_remembering();
+    talk(s);
+    compact_and_index(s, 4);
+    say_much(s, "Of trains we spoke");
+    compact_and_index(s, 2);
+    assert_int_equal(found(s, "summary", NULL), 0);
+    assert_int_equal(found(s, "trains", NULL), 1);
+    assert_int_equal(found(s, "zeppelin", NULL), 1);
+    service_free(s);
+}
+
+static void a_deleted_session_is_forgotten(void **state)
+{
+    (void)state;
+    struct service *s = open_remembering();
+    talk(s);
+    compact_and_index(s, 4);
+    service_free(s);
+    s = open_remembering();
+    say_much(s, "A zeppelin of another kind");
+    say_much(s, "More of it");
+    assert_int_equal(found(s, "Friedrichshafen", NULL), 1);
+    surface_send_for(s, COMMAND_DELETE, "~2", NULL, 0);
+    notice_free(surface_expect(s, NOTICE_DONE));
+    assert_int_equal(found(s, "Friedrichshafen", NULL), 0);
+    compact_and_index(s, 4);
+    assert_int_equal(found(s, "zeppelin", NULL), 1);
+    surface_send(s, COMMAND_DELETE, NULL); /* the open one */
+    notice_free(surface_expect(s, NOTICE_DONE));
+    assert_int_equal(found(s, "zeppelin", NULL), 0);
+    assert_int_equal(found(s, "", "all"), 0);
+    service_free(s);
+}
+
+static void a_fork_finds_what_its_parent_lost(void **state)
+{
+    (void)state;
+    struct service *s = open_remembering();
+    talk(s);
+    compact_and_index(s, 4);
+    surface_send(s, COMMAND_FORK, NULL);
+    notice_free(surface_expect(s, NOTICE_DONE));
+    assert_int_equal(found(s, "zeppelin", "session"), 1);
+    assert_int_equal(found(s, "zeppelin", "all"), 1); /* nothing is there twice */
+    service_free(s);
+}
+
+static void what_is_not_offered_has_no_skill(void **state)
+{
+    static const struct {
+        const char *tools, *deny;
+    } rows[] = {{"none", ""}, {"read", "memory_search"}, {"full", "read"}};
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct service_options options = surface_options(NULL, true);
+        set(CONFIG_TOOLS_DENY, rows[i].deny);
+        options.memory = true;
+        options.tools = rows[i].tools;
+        struct service *s = service_new(&options);
+        free(surface_ask(s, "hello"));
+        assert_false(was_offered("memory_search"));
+        assert_false(had_skill());
+        assert_int_equal(found(s, "zeppelin", NULL), 0); /* the user may */
+        service_free(s);
+    }
+}
+
+static int handed_over;
+
+static bool take(void *context, struct store *s, const struct discard *d, int *entries,
+                 struct error *e)
+{
+    (void)context;
+    (void)s;
+    (void)e;
+    handed_over += (int)d->count;
+    *entries = 7;
+    return true;
+}
+
+static void a_sink_of_ones_own_takes_its_place(void **state)
+{
+    static const struct discard_sink sink = {.index = take};
+    (void)state;
+    struct service_options options = surface_options(NULL, true);
+    options.memory = true;
+    options.sink = &sink;
+    struct service *s = service_new(&options);
+    handed_over = 0;
+    talk(s);
+    compact_and_index(s, 7);
+    assert_int_equal(handed_over, 4);
+    assert_int_equal(found(s, "zeppelin", NULL), 0);
+    service_free(s);
+}
+
+static void it_is_there_after_a_restart(void **state)
+{
+    (void)state;
+    struct service *s = open_remembering();
+    talk(s);
+    compact_and_index(s, 4);
+    service_free(s);
+    s = open_with(false, true, true); /* without it, nothing is kept, and nothing lost */
+    say_much(s, "A secret zeppelin");
+    say_much(s, "And more");
+    assert_null(compact(s, false));
+    service_free(s);
+    s = open_remembering();
+    assert_int_equal(found(s, "zeppelin", "all"), 1);
+    service_free(s);
+}
+
+static int setup(void **state)
+{
+    if (surface_setup(state) != 0)
+        return -1;
+    set(CONFIG_COMPACTION_RECENT_TURNS, "0"); /* every turn goes */
+    return 0;
+}
+
+#define both_test(f)                                                                               \
+    support_if(capability_memory() && capability_compaction(), f, setup, surface_teardown)
+#define kept_test(f)                                                                               \
+    support_if(capability_memory() && capability_compaction() && capability_store(), f, setup,     \
+               surface_teardown)
+#define memory_test(f) support_if(capability_memory(), f, setup, surface_teardown)
+#define every_test(f) cmocka_unit_test_setup_teardown(f, setup, surface_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        every_test(tool_and_skill_come_with_memory),
+        every_test(the_parts_of_the_request_have_the_skill),
+        every_test(what_goes_is_kept_with_both),
+        every_test(the_model_searches_where_it_may),
+        every_test(what_is_off_is_an_error),
+        both_test(it_finds_what_went),
+        both_test(the_limit_holds),
+        both_test(each_search_of_the_model_is_told),
+        kept_test(another_session_finds_it_by_scope),
+        both_test(undoing_takes_it_out_again),
+        both_test(a_second_compaction_keeps_no_summary),
+        kept_test(a_deleted_session_is_forgotten),
+        both_test(a_fork_finds_what_its_parent_lost),
+        memory_test(what_is_not_offered_has_no_skill),
+        both_test(a_sink_of_ones_own_takes_its_place),
+        kept_test(it_is_there_after_a_restart),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,131 @@
+/* Where things are in the pane, and its last row. */
+#include <stdlib.h>
+
+#include "base/i18n.h"
+#include "ui/hints.h"
+#include "ui/memory_pane_private.h"
+#include "ui/message_row.h"
+
+enum {
+    BADGE_ROWS = 8, /* of the pane, from which on there is a row for the badge */
+    HALF_ROWS = 16, /* from which on the preview leaves the list its half */
+    HINT_ROWS = 5   /* from which on there is a row of keys */
+};
+
+static struct pane_layout lay_out(const struct memory_pane *p, bool badge)
+{
+    struct pane_layout l = {.width = p->layout.width, .height = p->layout.height};
+    bool lower = p->preview.open || p->place == IN_EDITOR;
+    int top = 1 + badge, bottom = l.height - (l.height >= HINT_ROWS);
+    l.hint_row = l.height >= HINT_ROWS ? bottom : -1;
+    l.query_row = p->tab == TAB_MEMORY && top < bottom ? top : -1;
+    l.list_top = top + (l.query_row >= 0);
+    l.list_rows = bottom > l.list_top ? bottom - l.list_top : 0;
+    if (!lower)
+        return l;
+    int left = l.height >= HALF_ROWS ? l.list_rows / 2 : 0;
+    left -= left % list_part_row_height(p);
+    l.lower_top = l.list_top + left;
+    l.lower_rows = l.list_rows - left;
+    l.list_rows = left;
+    return l;
+}
+
+void memory_pane_resize(struct memory_pane *p, int width, int height)
+{
+    p->layout.width = width > 2 ? width : 2;
+    p->layout.height = height > 1 ? height : 1;
+}
+
+/* --- keys --- */
+
+static const struct hint in_query[] = {{ACTION_DOWN, NULL, N_("to the hits")},
+                                       {ACTION_CANCEL, NULL, N_("close")},
+                                       {ACTION_COMPLETE, NULL, N_("to the message")},
+                                       {ACTION_HELP, NULL, N_("help")},
+                                       {ACTION_NONE, "\"...\" -word", N_("phrase, without")}};
+
+static const struct hint in_list[] = {{ACTION_SEND, NULL, N_("all of it")},
+                                      {ACTION_MEMORY_OPEN, NULL, N_("go there")},
+                                      {ACTION_MEMORY_INSERT, NULL, N_("quote")},
+                                      {ACTION_MEMORY_PIN, NULL, N_("pin")},
+                                      {ACTION_MEMORY_EDIT, NULL, N_("change")},
+                                      {ACTION_MEMORY_FORGET, NULL, N_("forget")},
+                                      {ACTION_MEMORY_RESTORE, NULL, N_("undo")},
+                                      {ACTION_MEMORY_SCOPE, NULL, N_("scope")},
+                                      {ACTION_MEMORY_SORT, NULL, N_("sort")},
+                                      {ACTION_MEMORY_QUERY, NULL, N_("search")},
+                                      {ACTION_HELP, NULL, N_("help")}};
+
+static const struct hint in_preview[] = {
+    {ACTION_CANCEL, NULL, N_("back")},          {ACTION_NONE, "n N", N_("next, previous")},
+    {ACTION_MEMORY_OPEN, NULL, N_("go there")}, {ACTION_MEMORY_INSERT, NULL, N_("quote")},
+    {ACTION_MEMORY_EDIT, NULL, N_("change")},   {ACTION_HELP, NULL, N_("help")}};
+
+static const struct hint in_editor[] = {{ACTION_SEND, NULL, N_("keeps it")},
+                                        {ACTION_CANCEL, NULL, N_("leaves it")},
+                                        {ACTION_EXTERNAL, NULL, "$EDITOR"},
+                                        {ACTION_CLEAR, NULL, N_("as it was")}};
+
+static const struct hint elsewhere[] = {{ACTION_COMPLETE, NULL, N_("to the memory")},
+                                        {ACTION_MEMORY, NULL, N_("close")}};
+
+#define COUNT(a) (sizeof(a) / sizeof *(a))
+
+static void hint_part(struct memory_pane *p, struct rows *out)
+{
+    static const struct {
+        const struct hint *hints;
+        size_t count;
+    } places[] = {[IN_QUERY] = {in_query, COUNT(in_query)},
+                  [IN_LIST] = {in_list, COUNT(in_list)},
+                  [IN_PREVIEW] = {in_preview, COUNT(in_preview)},
+                  [IN_EDITOR] = {in_editor, COUNT(in_editor)}};
+    size_t width = (size_t)p->layout.width;
+    if (p->remark.text)
+        remark_row(out, p->remark.text, p->remark.style, width);
+    else if (p->focused)
+        hints_row(out, p->host.keymap, places[p->place].hints, places[p->place].count, width);
+    else
+        hints_row(out, p->host.keymap, elsewhere, COUNT(elsewhere), width);
+}
+
+/* --- all of it --- */
+
+static void lower_part(struct memory_pane *p, struct rows *out)
+{
+    if (p->layout.lower_rows <= 0)
+        return;
+    if (p->place == IN_EDITOR)
+        edit_rows(p, out);
+    else
+        preview_rows(p, out);
+}
+
+const struct rows *memory_pane_rows(struct memory_pane *p)
+{
+    bool warns = false;
+    char *badge = p->layout.height >= BADGE_ROWS ? pane_badge(p, &warns) : NULL;
+    p->layout = lay_out(p, badge != NULL);
+    p->caret_row = -1;
+    rows_clear(&p->rows);
+    head_rows(p, &p->rows, badge, warns);
+    if (p->layout.query_row >= 0)
+        head_query(p, &p->rows);
+    if (p->layout.list_rows > 0)
+        list_part_rows(p, &p->rows);
+    lower_part(p, &p->rows);
+    if (p->layout.hint_row >= 0)
+        hint_part(p, &p->rows);
+    if (p->focused && p->tab == TAB_ASKED)
+        asked_seen(p);
+    free(badge);
+    return &p->rows;
+}
+
+bool memory_pane_caret(const struct memory_pane *p, int *row, int *col)
+{
+    *row = p->caret_row;
+    *col = p->caret_col;
+    return p->focused && p->caret_row >= 0;
+}
