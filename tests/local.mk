@@ -63,6 +63,7 @@ UNIT_TESTS = \
 	tests/test_memory_entry \
 	tests/test_memory_tool \
 	tests/test_memory_content \
+	tests/test_memory_crash \
 	tests/test_memory_sink \
 	tests/test_memory_sqlite \
 	tests/test_memory_store \

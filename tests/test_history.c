@@ -599,6 +599,7 @@ static void test_those_that_do_not_fit(void **state)
         "[[0,3]," SUMMARY("2", "1") "]",  /* out of order */
         "[[0,3]," SUMMARY("90", "0") "]", /* turns that fall */
         "[[0,3]," SUMMARY("90", "9") "]", /* a turn to come */
+        "[" SUMMARY("1", "0") ",[1,3]]",  /* a turn before the first */
         "[[0,2]]",                        /* the running turn's message */
         "[[0,2],{\"of\":2,\"message\":{\"role\":\"assistant\",\"seq\":5,\"turn\":2,\"content\":"
         "[{\"type\":\"text\",\"text\":\"x\"}]}}]",
@@ -821,7 +822,7 @@ static bool has_text(enum event_type type)
     return type != EVENT_TURN_STARTED && type != EVENT_TURN_COMPLETED &&
            type != EVENT_INTERRUPTED && type != EVENT_BUDGET_WARNING &&
            type != EVENT_COMPACTION_STARTED && type != EVENT_COMPACTION_UNDONE &&
-           type != EVENT_MESSAGE_PINNED;
+           type != EVENT_MESSAGE_PINNED && type != EVENT_MEMORY_INDEXED;
 }
 
 /* One that fits, or that names messages at random. */

@@ -89,7 +89,7 @@ static void test_nothing_is_there(void **state)
     expect(MEMORY("search", "anything"), 0, "nothing was found");
     expect(MEMORY("list"), 0, "memory is empty");
     expect(RUN("memory"), 0, "memory is empty");
-    expect(MEMORY("show", "x"), 1, "tiro: MEMORY_NOT_FOUND: ");
+    expect(MEMORY("show", "x"), 1, "tiro memory import does");
     char *nothing = program_output(MEMORY("export"));
     assert_string_equal(nothing, "");
     free(nothing);
@@ -264,6 +264,36 @@ static void test_list_and_show(void **state)
     expect(MEMORY("show", "a", "b"), 64, "one word too many");
 }
 
+/* A name that is longer than the least stays whole where the content gives way. */
+static const char named[] =
+    "{\"id\":\"tea\",\"session_id\":\"talk-3\",\"role\":\"user\",\"speaker\":\"Bartholomew\","
+    "\"created_at\":\"2026-03-03T10:00:00.000Z\",\"content\":\"green tea from Uji is what we "
+    "should bring home, and a blue teapot for my sister, who has only a small one\"}\n";
+
+static void expect_at_width(const char *verb, int columns, const char *const *texts)
+{
+    const char *const argv[] = {support_program(), "memory", verb, NULL};
+    struct screen *s = screen_start(argv, support_dir(), 12, columns);
+    assert_true(screen_wait_exit(s, PATIENCE_MS));
+    for (; *texts; texts++)
+        assert_text(screen_text(s), *texts);
+    screen_free(s);
+}
+
+static void test_narrow_terminals(void **state)
+{
+    (void)state;
+    add_talks();
+    import_text(named, "1 entry added\n");
+    setenv("TZ", "UTC", 1);
+    expect_at_width("list", 80,
+                    (const char *const[]){"tea      2026-03-03 10:00  Bartholomew", "green tea",
+                                          "2026-03-01 10:01  tiro", NULL});
+    expect_at_width("list", 40, (const char *const[]){"2026-03-03…  Bar…", "gre…", NULL});
+    expect_at_width("stats", 40, (const char *const[]){"entries", "       4\n", "english\n", NULL});
+    expect_at_width("stats", 24, (const char *const[]){"entries", " 4\n", "english\n", NULL});
+}
+
 /* --- changes ---------------------------------------------------------------------------------- */
 
 static void expect_content(const char *id, const char *content)
@@ -398,12 +428,17 @@ static void test_import(void **state)
     free(said);
     struct result again = MEMORY("import", path);
     assert_string_equal(again.out, "0 entries added\n");
-    assert_text(again.err, "there already");
+    assert_string_equal(again.err, "nothing in it was new\n");
     expect(again, 0, "");
     support_write(bad,
                   "{\"session_id\":\"s\",\"role\":\"user\",\"created_at\":\"2026-03-01\","
                   "\"content\":\"kept\"}\nnonsense\n");
-    expect(MEMORY("import", bad), 64, "bad.jsonl:2: ");
+    struct result partly = MEMORY("import", bad);
+    assert_string_equal(partly.out, "1 entry added\n");
+    expect(partly, 64, "bad.jsonl:2: ");
+    struct result nothing_more = MEMORY("import", bad);
+    assert_string_equal(nothing_more.out, "");
+    expect(nothing_more, 64, "bad.jsonl:2: ");
     expect_ids(MEMORY("list", "--json", "--session", "talk-2"), "station ");
     char *kept = program_output(MEMORY("search", "kept"));
     assert_text(kept, "kept");
@@ -438,7 +473,7 @@ static void test_import_shows_progress(void **state)
     struct screen *s = screen_start(argv, support_dir(), 8, 60);
     assert_true(screen_wait_exit(s, 3 * PATIENCE_MS));
     assert_int_equal(screen_status(s), 0);
-    assert_true(screen_log_has(s, "\r1000 entries") || screen_log_has(s, "\r1,000 entries"));
+    assert_true(screen_log_has(s, " entries\r")); /* one count, and the next over it */
     assert_text(screen_text(s), "entries added");
     screen_free(s);
     free(path);
@@ -555,6 +590,21 @@ static void test_stats_and_reindex(void **state)
     unsetenv("TIRO_MEMORY_LANGUAGE");
 }
 
+static void test_reindex_says_what_failed(void **state)
+{
+    (void)state;
+    add_talks();
+    setenv("TIRO_EMBEDDING_PROVIDER", "ollama", 1);
+    setenv("TIRO_EMBEDDING_BASE_URL", "http://127.0.0.1:1", 1);
+    struct result r = MEMORY("reindex");
+    assert_int_not_equal(r.status, 0);
+    assert_text(r.err, "127.0.0.1");
+    result_release(&r);
+    expect(MEMORY("search", "station"), 0, "words only");
+    unsetenv("TIRO_EMBEDDING_PROVIDER");
+    unsetenv("TIRO_EMBEDDING_BASE_URL");
+}
+
 #define test(f)                                                                                    \
     support_if(capability_store() && capability_memory(), f, support_setup, support_teardown)
 
@@ -568,6 +618,7 @@ int main(void)
         test(test_search_gives_five),
         test(test_search_for_people),
         test(test_list_and_show),
+        test(test_narrow_terminals),
         test(test_edit),
         test(test_pin),
         test(test_delete),
@@ -578,6 +629,7 @@ int main(void)
         test(test_killed_import),
         test(test_interrupted_import),
         test(test_stats_and_reindex),
+        test(test_reindex_says_what_failed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

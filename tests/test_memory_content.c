@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "base/mem.h"
 #include "memory/content.h"
 #include "memory/quote.h"
@@ -93,6 +94,35 @@ static void ids_are_short_and_differ(void **state)
     free(b);
 }
 
+static void many_ids_differ(void **state)
+{
+    enum { MANY = 3 * FRESH_IDS };
+    struct fresh_ids supply = {0};
+    char *ids[MANY];
+    (void)state;
+    for (size_t i = 0; i < MANY; i++) {
+        ids[i] = fresh_ids_next(&supply);
+        assert_int_equal(strlen(ids[i]), 12);
+        for (size_t k = 0; k < i; k++)
+            assert_string_not_equal(ids[k], ids[i]);
+    }
+    for (size_t i = 0; i < MANY; i++)
+        free(ids[i]);
+}
+
+/* Each of millions of sentences is looked at once. */
+static void a_long_text_of_short_sentences(void **state)
+{
+    struct buf text = BUF_INIT;
+    (void)state;
+    for (int i = 0; i < 4000000; i++)
+        buf_addstr(&text, ".\n");
+    buf_addstr(&text, "The access code of the eastern gate is forty-two.");
+    assert_true(quote_in("The access code of the eastern gate is forty-two", text.data));
+    assert_false(quote_in("Nothing of the kind", text.data));
+    buf_release(&text);
+}
+
 static void summaries_that_quote(void **state)
 {
     static const char text[] =
@@ -136,6 +166,8 @@ int main(void)
         cmocka_unit_test(the_newer_and_the_pinned_stay),
         cmocka_unit_test(an_id_is_again_or_taken),
         cmocka_unit_test(ids_are_short_and_differ),
+        cmocka_unit_test(many_ids_differ),
+        cmocka_unit_test(a_long_text_of_short_sentences),
         cmocka_unit_test(summaries_that_quote),
     };
     return cmocka_run_group_tests_name("memory content", tests, NULL, NULL);

@@ -451,6 +451,38 @@ static void keys_lead_to_the_hits_and_back(void **state)
 }
 
 /* What the query has no use for may not reach the message behind it. */
+/* What is typed after it is still the query's. */
+static void the_wheel_leaves_the_query(void **state)
+{
+    (void)state;
+    type("a");
+    struct notice *n = answer("a", "all", 50);
+    for (int i = 1; i <= 50; i++) {
+        char id[8], text[32];
+        snprintf(id, sizeof id, "%d", i);
+        snprintf(text, sizeof text, "entry %02d", i);
+        add(n, hit_of(id, text, NULL));
+    }
+    give(n);
+    forget_sent();
+    assert_shown("entry 01");
+    press("wheel-down");
+    assert_not_shown("entry 01");
+    assert_shown("entry 02");
+    press("wheel-up");
+    assert_shown("entry 01");
+    press("wheel-up");
+    for (int i = 0; i < 100; i++) {
+        press("wheel-down");
+        rows_now();
+    }
+    assert_shown("entry 50");
+    assert_int_equal(sent(COMMAND_MEMORY_SEARCH)->limit, 100);
+    type("d");
+    assert_string_equal(sent(COMMAND_MEMORY_SEARCH)->text, "ad");
+    assert_null(sent(COMMAND_MEMORY_FORGET));
+}
+
 static void no_key_slips_through(void **state)
 {
     (void)state;
@@ -647,12 +679,64 @@ static void the_preview_has_all_of_it_and_why(void **state)
         "score 0.93 \xc2\xb7 its words 7.50 \xc2\xb7 its neighbours 1.25 \xc2\xb7 what was "
         "said around it 2.00");
     assert_shown("its conversation 0.40");
-    assert_shown("62 % of the question's words");
+    assert_shown("covers 62 % of the question");
     assert_shown("vectors: cosine 0.81");
     give_entry("a", "we liked the ryokan by the river\nand its bath");
     assert_shown(" and its bath");
     assert_int_equal(press("escape"), MEMORY_STAYS);
     assert_not_shown("and its bath");
+}
+
+/* Of a long entry what was found is in view, until one goes elsewhere. */
+static void the_preview_begins_at_what_was_found(void **state)
+{
+    (void)state;
+    struct buf text = BUF_INIT;
+    for (int i = 1; i <= 100; i++)
+        buf_addf(&text, "line %03d \x1b[31m\n%s", i, i == 20 ? "stray ryokan\n" : "");
+    buf_addstr(&text, "the ryokan by the river\nthe last");
+    type("ryokan");
+    struct notice *n = answer("ryokan", "all", 2);
+    add(n, hit_of("a", text.data, "stray"));
+    add(n, hit_of("b", "a short one", NULL));
+    struct memory_hit *h = &n->memory.items.items[0];
+    struct memory_span mark = {text.len - 28, 6};
+    vec_push(&h->marks, mark);
+    h->passage = (struct memory_span){text.len - 32, 23};
+    give(n);
+    press("down");
+    press("enter");
+    give_entry("a", text.data);
+    assert_shown("the last");
+    assert_not_shown("stray");
+    the.height = 20;
+    assert_shown("the last");
+    letter('g');
+    assert_shown("line 001");
+    letter('j');
+    assert_not_shown("the last");
+    letter('n');
+    assert_shown("a short one");
+    letter('N');
+    give_entry("a", text.data);
+    assert_shown("the last");
+    buf_release(&text);
+}
+
+/* However small it was before. */
+static void a_larger_preview_is_full(void **state)
+{
+    (void)state;
+    search();
+    press("enter");
+    give_entry("a", "one\ntwo\nthree\nfour\nfive\nsix\nseven\neight\nnine");
+    the.height = 8;
+    letter('G');
+    assert_shown("nine");
+    assert_not_shown(" one");
+    the.height = 40;
+    assert_shown("nine");
+    assert_shown(" one");
 }
 
 static void the_preview_scrolls(void **state)
@@ -746,14 +830,72 @@ static void d_forgets_and_u_puts_back(void **state)
     assert_shown("forgotten; u puts it back; 2 summaries quote");
 }
 
+/* Keys may be faster than the service. */
+static void each_d_means_another_entry(void **state)
+{
+    (void)state;
+    search();
+    letter('d');
+    assert_string_equal(sent(COMMAND_MEMORY_FORGET)->name, "a");
+    assert_not_shown("we liked");
+    assert_shown("1,203 entries");
+    assert_chosen("booked");
+    letter('d');
+    assert_string_equal(sent(COMMAND_MEMORY_FORGET)->name, "b");
+    assert_shown("1,202 entries");
+    forget_sent();
+    letter('d');
+    assert_null(sent(COMMAND_MEMORY_FORGET));
+    assert_shown("No entry is chosen.");
+    letter(' ');
+    assert_shown("/ search  s scope");
+    press("escape");
+    type("s");
+    give_two("ryokans");
+    press("down");
+    press("enter");
+    letter('d');
+    assert_shown("booked from the 14th"); /* in the preview, too */
+    assert_not_shown("we liked");
+}
+
+static void what_is_said_is_said_whole(void **state)
+{
+    (void)state;
+    search();
+    the.width = 40;
+    memory_pane_say(the.pane, STYLE_ERROR,
+                    "The database cannot be used. It is locked by another program, which is slow");
+    assert_shown(" The database cannot be used. It is");
+    assert_int_equal(find("locked by another program, which is slow"), SIZE_MAX);
+    assert_shown(" slow");
+    assert_shown("we liked");
+    the.height = 5;
+    assert_shown(" The database cannot be used. It is loc\u2026");
+    letter(' ');
+    assert_shown("Esc back");
+}
+
+static void a_remark_ends_with_its_session(void **state)
+{
+    (void)state;
+    memory_pane_say(the.pane, STYLE_NOTE, "opened for reading");
+    assert_shown("opened for reading");
+    memory_pane_session(the.pane);
+    assert_not_shown("opened for reading");
+}
+
 static void what_fails_is_said(void **state)
 {
     (void)state;
     search();
     letter('d');
+    forget_sent();
     assert_true(memory_pane_failed(the.pane, COMMAND_MEMORY_FORGET, "There is no such entry."));
     assert_shown("There is no such entry.");
-    assert_shown("we liked the ryokan");
+    assert_non_null(sent(COMMAND_MEMORY_SEARCH));
+    give_two("ryokan");
+    assert_chosen("we liked the ryokan");
     assert_false(memory_pane_failed(the.pane, COMMAND_PIN, "no"));
     assert_false(done(COMMAND_RENAME, "x", 0));
 }
@@ -1006,6 +1148,55 @@ static void recalls_come_in_any_order(void **state)
     assert_null(strchr(the.recalls.items.items[0]->query, '\x1b'));
 }
 
+/* --- a narrow query --- */
+
+static void a_long_query_is_seen_around_the_caret(void **state)
+{
+    (void)state;
+    int row, col;
+    the.width = 39;
+    type("train hotel river sleep wo"); /* with as many columns as there are beside its state */
+    give_two("train hotel river sleep wo");
+    assert_shown(" / train hotel river sleep wo");
+    type("rd1 more of it");
+    assert_shown("river sleep word1 more of it");
+    assert_true(memory_pane_caret(the.pane, &row, &col));
+    assert_int_equal(col, 38);
+    press("home");
+    assert_shown(" / train hotel river sleep word1 more");
+    assert_true(memory_pane_caret(the.pane, &row, &col));
+    assert_int_equal(col, 3);
+}
+
+static void a_query_is_one_line_of_a_bounded_length(void **state)
+{
+    (void)state;
+    char *much = mem_alloc(2001);
+    memset(much, 'x', 2000);
+    memory_pane_show(the.pane, "two\nlines\x1b[2J");
+    assert_null(strchr(sent(COMMAND_MEMORY_SEARCH)->text, '\n'));
+    assert_shown(" / two lines");
+    for (int i = 0; i < 3; i++) {
+        struct key key = {.code = K_PASTE, .text = much};
+        assert_int_equal(memory_pane_key(the.pane, ACTION_NONE, &key), MEMORY_STAYS);
+    }
+    assert_int_equal(strlen(sent(COMMAND_MEMORY_SEARCH)->text), 1024);
+    free(much);
+}
+
+static void a_long_name_leaves_room(void **state)
+{
+    (void)state;
+    struct notice *n = answer("", "all", 1);
+    add(n, hit_of("a", "text", NULL));
+    n->memory.items.items[0].entry.speaker = mem_strdup("Somebody with a very long name indeed");
+    give(n);
+    assert_shown(" Somebody with a\u2026 \u00b7 t3 \u00b7 2 d");
+    press("down");
+    press("enter");
+    assert_shown(" Somebody with a very long name indeed");
+}
+
 /* --- any size, any text --- */
 
 static void look_at_all_sizes(void)
@@ -1205,6 +1396,7 @@ int main(void)
         T(scope_and_order_change),
         T(letters_are_text_in_the_query),
         T(keys_lead_to_the_hits_and_back),
+        T(the_wheel_leaves_the_query),
         T(no_key_slips_through),
         T(moving_chooses),
         T(the_end_of_many_asks_for_more),
@@ -1213,10 +1405,15 @@ int main(void)
         T(the_line_shows_the_first_mark),
         T(wrong_places_do_no_harm),
         T(the_preview_has_all_of_it_and_why),
+        T(the_preview_begins_at_what_was_found),
+        T(a_larger_preview_is_full),
         T(the_preview_scrolls),
         T(an_answer_for_another_entry_is_not_shown),
         T(p_pins_and_unpins),
         T(d_forgets_and_u_puts_back),
+        T(each_d_means_another_entry),
+        T(what_is_said_is_said_whole),
+        T(a_remark_ends_with_its_session),
         T(what_fails_is_said),
         T(nothing_is_done_with_nothing),
         T(o_and_i_are_the_hosts),
@@ -1233,6 +1430,9 @@ int main(void)
         T(a_recall_does_not_disturb),
         T(what_is_chosen_there_stays),
         T(recalls_come_in_any_order),
+        T(a_long_query_is_seen_around_the_caret),
+        T(a_query_is_one_line_of_a_bounded_length),
+        T(a_long_name_leaves_room),
         T(it_fits_any_size),
         T(a_low_pane_shows_one_thing_at_a_time),
         T(clicks_choose),

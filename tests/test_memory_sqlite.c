@@ -170,6 +170,43 @@ static void nor_with_another_connection_open(void **state)
     store_close(other);
 }
 
+static bool purge_some(struct memory *memory)
+{
+    bool more;
+    memory_check(memory->store->purge(memory, &more, &e), &e);
+    return more;
+}
+
+/* A lazy memory is quick, and leaves the rest to whoever comes: here another connection. */
+static void a_lazy_one_leaves_the_rest_for_later(void **state)
+{
+    static const char *const ids[] = {"a"};
+    struct store *other;
+    (void)state;
+    fill();
+    m->lazy = true;
+    memory_check(m->store->forget(m, ids, 1, NULL, &e), &e);
+    assert_int_equal(hits("Zqxjkvwombats", (struct memory_scope){0}), 0);
+    assert_true(in_index("qxjkvwomb"));
+    memory_check(store_open(path, STORE_READ_WRITE, &other, &e), &e);
+    struct memory *later = memory_sqlite_new(other, NULL, NULL);
+    while (purge_some(later))
+        assert_int_equal(hits("wombat7", (struct memory_scope){0}), 1);
+    assert_false(in_index("qxjkvwomb") || in_index("zqx") || in_index("qvnorth"));
+    assert_false(on_disk("xjkvwomb") || on_disk("qvnorth"));
+    assert_int_equal(hits("wombat7", (struct memory_scope){0}), 1);
+    say("s", "a", "the Zqxjkvwombats again", 20);
+    memory_check(m->store->forget(m, ids, 1, NULL, &e), &e); /* little is to be merged */
+    while (purge_some(later))
+        assert_int_equal(hits("wombat7", (struct memory_scope){0}), 1);
+    assert_false(in_index("qxjkvwomb") || in_index("zqx"));
+    int before = sqlite3_total_changes(other->db);
+    assert_false(purge_some(later)); /* all is done: it costs nothing */
+    assert_int_equal(sqlite3_total_changes(other->db), before);
+    memory_close(later);
+    store_close(other);
+}
+
 static void nor_of_one_that_was_edited(void **state)
 {
     (void)state;
@@ -575,6 +612,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(nothing_of_a_forgotten_text_stays),
         TEST(nor_with_another_connection_open),
+        TEST(a_lazy_one_leaves_the_rest_for_later),
         TEST(nor_of_one_that_was_edited),
         TEST(nor_of_a_session_that_was_deleted),
         TEST(its_vectors_go),

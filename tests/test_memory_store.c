@@ -244,10 +244,9 @@ static void what_is_known_adds_nothing(void **state)
     assert_int_equal(stored, 2);
     memory_check(m->store->index(m, "s", 0, given, 2, &stored, &e), &e);
     assert_int_equal(stored, 0);
-    free(given[1].id); /* known by its event, whatever its text */
-    free(given[1].content);
+    free(given[1].id); /* known by its event and its text, whenever it was said */
     given[1].id = NULL;
-    given[1].content = mem_strdup("three");
+    given[1].created_ms = 9;
     memory_check(m->store->index(m, "s", 0, given, 2, &stored, &e), &e);
     assert_int_equal(stored, 0);
     expect_contents("s", "one\ntwo\n");
@@ -255,6 +254,45 @@ static void what_is_known_adds_nothing(void **state)
     assert_int_equal(stored, 1);
     memory_entry_release(&given[0]);
     memory_entry_release(&given[1]);
+}
+
+/* Indexes one without an id, said at event 4. */
+static int index_event(int64_t compaction, const char *content)
+{
+    int stored;
+    struct memory_entry given = memory_said(NULL, content, 1);
+    given.seq = 4;
+    memory_check(m->store->index(m, "s", compaction, &given, 1, &stored, &e), &e);
+    memory_entry_release(&given);
+    return stored;
+}
+
+static void only_compactions_number_messages(void **state)
+{
+    (void)state;
+    assert_int_equal(index_event(0, "an import"), 1);
+    assert_int_equal(index_event(0, "its next talk"), 1);
+    assert_int_equal(index_event(7, "what was dropped"), 1);
+    assert_int_equal(index_event(9, "dropped again, masked otherwise"), 0);
+    assert_int_equal(index_event(0, "a later import"), 1);
+    expect_contents("s", "an import\nits next talk\nwhat was dropped\na later import\n");
+    assert_int_equal(index_event(0, "its next talk"), 0);
+    assert_int_equal(index_event(0, "what was dropped"), 0);
+}
+
+/* What the user took out of a text does not come back. */
+static void an_edited_entry_is_known_by_its_event(void **state)
+{
+    (void)state;
+    say("s", "a", "other", 1);
+    struct memory_entry given = memory_said("b", "my key is x", 2);
+    int stored;
+    given.seq = 4;
+    memory_check(m->store->index(m, "s", 0, &given, 1, &stored, &e), &e);
+    memory_check(m->store->edit(m, "b", "my key", &e), &e);
+    assert_int_equal(index_event(0, "my key is x"), 0);
+    expect_contents("s", "other\nmy key\n");
+    memory_entry_release(&given);
 }
 
 static void talks_may_number_their_messages_anew(void **state)
@@ -705,6 +743,8 @@ int main(void)
         BOTH(an_older_copy_gives_way),
         BOTH(a_pinned_copy_stays),
         BOTH(what_is_known_adds_nothing),
+        BOTH(only_compactions_number_messages),
+        BOTH(an_edited_entry_is_known_by_its_event),
         BOTH(talks_may_number_their_messages_anew),
         BOTH(what_a_compaction_brought_again_is_not_restored),
         BOTH(a_taken_id_is_refused_whole),

@@ -182,9 +182,16 @@ static void the_last_word_may_go_on(void **state)
     put_many(8);
     expect_typed("pa", "paint");
     expect_typed("pain", "paint");
+    double score = hits.items.items[0].score;
     expect_typed("painti", "paint");
+    assert_float_equal(hits.items.items[0].score, score, 1e-9);
     expect_typed("painting", "paint");
+    expect_typed("paintin", "paint");
+    assert_int_equal(hits.items.items[0].marks.len, 1);
     expect_typed("happil", "paint");
+    expect_typed("paintzzz", NULL);
+    expect_typed("paintx", NULL);
+    expect_typed("happening", NULL);
     expect_typed("xyzpain", NULL);
     expect_typed("p", NULL);
     expect_typed("pai ", NULL);

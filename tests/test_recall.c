@@ -422,7 +422,7 @@ static void test_another_model(void **state)
     begin_anew();
     search("river");
     assert_badge(being_made);
-    assert_true(recall_stats(&recall, &stats, &e));
+    assert_true(recall_stats(&recall, NULL, &stats, &e));
     assert_string_equal(stats.model, "ollama/better");
     assert_int_equal(stats.missing, 2);
     assert_int_equal(stats.stale, 2);
@@ -431,7 +431,7 @@ static void test_another_model(void **state)
     search("river");
     assert_found("ryokan", true, true);
     stats = (struct memory_stats){0};
-    assert_true(recall_stats(&recall, &stats, &e));
+    assert_true(recall_stats(&recall, NULL, &stats, &e));
     assert_int_equal(stats.entries, 2);
     assert_int_equal(stats.embedded, 2);
     assert_int_equal(stats.stale, 0);

@@ -711,6 +711,22 @@ static void test_memory_that_makes_no_sense(void **state)
     compare_memory();
 }
 
+/* Imports may bring letters of another century. */
+static void test_memory_of_long_ago(void **state)
+{
+    (void)state;
+    make_memory(1, 3, ENTRIES);
+    damage_sql(path,
+               "UPDATE memory_entry SET created_ms = -created_ms - 86400000;"
+               "PRAGMA wal_checkpoint(TRUNCATE)");
+    free(remembered);
+    remembered = damage_memory(path);
+    recover();
+    assert_int_equal(r.entries, 3 * ENTRIES);
+    assert_int_equal(r.lost, 0);
+    compare_memory();
+}
+
 /* Entries of which only the index still tells are counted. */
 static void test_memory_lost_is_counted(void **state)
 {
@@ -977,6 +993,7 @@ int main(void)
         MEMORY(test_memory_index_in_pieces),
         MEMORY(test_session_index_in_pieces),
         MEMORY(test_memory_that_makes_no_sense),
+        MEMORY(test_memory_of_long_ago),
         MEMORY(test_memory_lost_is_counted),
         MEMORY(test_memory_alone_is_rescued),
         MEMORY(test_memory_stopped),

@@ -119,6 +119,76 @@ static void tab_moves_the_keys(void **state)
     scene_exchange(s, " goes on", "It does.");
 }
 
+/* Who writes a message goes on with that in a terminal that becomes narrow: a letter there would
+ * do something with an entry. */
+static void a_narrow_terminal_takes_no_keys_away(void **state)
+{
+    (void)state;
+    int rows, cols;
+    struct screen *s = open_compacted(30, 120);
+    open_pane(s);
+    screen_key(s, SCREEN_DOWN);
+    screen_key(s, SCREEN_TAB);
+    screen_type(s, "hid");
+    screen_size(s, &rows, &cols);
+    assert_true(screen_wait_row(s, rows - 1, "> hid", WAIT_MS));
+    screen_resize(s, 24, 80);
+    assert_true(screen_wait_gone(s, " Memory \u00b7 all", WAIT_MS));
+    screen_type(s, "den");
+    assert_true(screen_wait_row(s, 23, "> hidden", WAIT_MS));
+    screen_key(s, SCREEN_F2);
+    assert_true(screen_wait_text(s, " Memory \u00b7 all \u00b7 6 entries", WAIT_MS));
+    screen_key(s, SCREEN_F2);
+    assert_true(screen_wait_gone(s, " Memory \u00b7 all", WAIT_MS));
+    leave(s);
+}
+
+/* The wheel is over the transcript, the keys are the pane's. */
+static void the_wheel_moves_what_is_below_it(void **state)
+{
+    (void)state;
+    struct screen *s = open_compacted(20, 120);
+    open_pane(s);
+    screen_type(s, "xyz");
+    assert_true(screen_wait_text(s, "/ xyz ", WAIT_MS));
+    assert_true(screen_wait_text(s, "Nothing like this is remembered.", WAIT_MS));
+    assert_null(strstr(screen_text(s), "which train?"));
+    for (int i = 0; i < 60 && !strstr(screen_text(s), "  which train?"); i++) {
+        screen_wheel(s, true);
+        (void)screen_pump(s, 20);
+    }
+    assert_true(screen_wait_text(s, "  which train?", WAIT_MS));
+    screen_type(s, "zy");
+    assert_true(screen_wait_text(s, "/ xyzzy ", WAIT_MS));
+}
+
+/* Letters of a query answer no question. */
+static void a_question_waits_for_the_query(void **state)
+{
+    (void)state;
+    static const char *const full[] = {"--tools", "full", NULL};
+    struct screen *s = scene_open(30, 120, full);
+    struct reply call = {.tool_name = "write_file",
+                         .tool_args = "{\"path\":\"made.txt\",\"content\":\"x\"}",
+                         .hold = true};
+    struct reply answer = {.text = "All done."};
+    model_server_queue(scene_server(), &call);
+    model_server_queue(scene_server(), &answer);
+    scene_say(s, "make a file");
+    assert_true(model_server_wait(scene_server(), 1, WAIT_MS));
+    open_pane(s);
+    screen_type(s, "ryo");
+    assert_true(screen_wait_text(s, "/ ryo", WAIT_MS));
+    model_server_release(scene_server());
+    assert_true(screen_wait_text(s, "write_file (write) asks to run", WAIT_MS));
+    screen_type(s, "kan");
+    assert_true(screen_wait_text(s, "/ ryokan", WAIT_MS));
+    assert_true(screen_wait_text(s, "a allow once", WAIT_MS)); /* after a pause */
+    screen_type(s, "d");
+    assert_true(screen_wait_text(s, "All done.", WAIT_MS));
+    assert_true(screen_wait_text(s, "/ ryokan ", WAIT_MS));
+}
+
 /* The pane works while an answer streams in beside it. */
 static void it_works_while_the_model_answers(void **state)
 {
@@ -151,6 +221,10 @@ static void d_forgets_and_u_puts_back(void **state)
     screen_type(s, "u");
     assert_true(screen_wait_text(s, "it is back", WAIT_MS));
     assert_true(screen_wait_text(s, "6 entries", WAIT_MS));
+    screen_type(s, "u");
+    assert_true(screen_wait_text(s, "Nothing is left to put back.", WAIT_MS));
+    screen_type(s, "du");
+    assert_true(screen_wait_text(s, "it is back", WAIT_MS));
 }
 
 static void e_changes_and_i_quotes(void **state)
@@ -249,6 +323,9 @@ int main(void)
         scene_test(it_stands_beside_from_100_columns_on),
         scene_test(it_searches_as_one_types),
         scene_test(tab_moves_the_keys),
+        scene_test(a_narrow_terminal_takes_no_keys_away),
+        scene_test(the_wheel_moves_what_is_below_it),
+        scene_test(a_question_waits_for_the_query),
         scene_test(it_works_while_the_model_answers),
         scene_test(d_forgets_and_u_puts_back),
         scene_test(e_changes_and_i_quotes),

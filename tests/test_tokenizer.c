@@ -64,7 +64,40 @@ static void english(void **state)
            {"Caroline's Caroline\u2019s they'll won't I'm don't", "carolin carolin"},
            {"O'Brien OBrien", "obrien obrien"},
            {"snake_case brother-in-law 3.5 x2", "snake case brother law 3 5 x2"},
-           {"Don won", "don won"});
+           {"Don won", "don won"}, {"May 7th, the 21ST, 2nd 3rd", "may 7 21 2 3"},
+           {"th 7thx 9h", "th 7thx 9h"});
+    EXPECT("english", TOKENS_PREFIX, {"7th", "7th"});
+    EXPECT("german", TOKENS_TEXT, {"7th", "7th"});
+}
+
+/* Whatever was met before: no word takes the place of another that is like it. */
+static void what_was_met_before_does_not_matter(void **state)
+{
+    enum { WORDS = 30000, LETTERS = 3, LONG = 40 };
+    struct language *used = language_new("english");
+    struct buf kept = BUF_INIT, fresh = BUF_INIT;
+    char word[LONG + 1] = "";
+    (void)state;
+    for (size_t i = 0; i < 2 * WORDS; i++) {
+        size_t n = i % WORDS, len = n % 7 == 0 ? LONG : 2 + n % 9;
+        for (size_t k = 0; k < len; k++, n = n * 31 / LETTERS + k)
+            word[k] = "aesingthTd7'"[n % 12];
+        bool has = language_word(used, word, len, WORD_STEM, &kept);
+        if (i % 50 != 0)
+            continue;
+        struct language *l = language_new("english");
+        assert_int_equal(language_word(l, word, len, WORD_STEM, &fresh), has);
+        assert_string_equal(kept.data, fresh.data);
+        language_free(l);
+        l = language_new("english");
+        language_word(used, word, len, WORD_PREFIX, &kept);
+        language_word(l, word, len, WORD_PREFIX, &fresh);
+        assert_string_equal(kept.data, fresh.data);
+        language_free(l);
+    }
+    language_free(used);
+    buf_release(&kept);
+    buf_release(&fresh);
 }
 
 static void other_languages(void **state)
@@ -228,6 +261,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(english),
+        cmocka_unit_test(what_was_met_before_does_not_matter),
         cmocka_unit_test(other_languages),
         cmocka_unit_test(every_language_has_its_little_words),
         cmocka_unit_test(forms_that_mean_the_same),

@@ -465,6 +465,19 @@ static bool is_global(enum action action)
     return action == ACTION_REDRAW || action == ACTION_SUSPEND;
 }
 
+/* The wheel moves what is below it, wherever keys go. True if the memory stands beside. */
+static bool wheel_beside(struct app *app, enum action action, const struct key *key)
+{
+    bool wheel = key->code == K_WHEEL_UP || key->code == K_WHEEL_DOWN;
+    if (!wheel || !app->memory.open || memory_screen_covers(app))
+        return false;
+    if (screen_is_pane(key->col))
+        memory_screen_wheel(app, action, key);
+    else
+        run_action(app, action);
+    return true;
+}
+
 static void any_key(struct app *app, enum action action, const struct key *key)
 {
     enum overlay_kind kind = app->overlay.kind;
@@ -476,7 +489,7 @@ static void any_key(struct app *app, enum action action, const struct key *key)
         overlay_key(app, action, key);
     else if (cover_open(app) && action != ACTION_HELP)
         cover_key(app, action, key);
-    else if (memory_screen_key(app, action, key))
+    else if (wheel_beside(app, action, key) || memory_screen_key(app, action, key))
         ;
     else if (app->find.active && action != ACTION_PAGE_UP && action != ACTION_PAGE_DOWN &&
              action != ACTION_SCROLL_UP && action != ACTION_SCROLL_DOWN)

@@ -5,6 +5,7 @@
 
 #include "base/i18n.h"
 #include "base/mem.h"
+#include "base/utf8.h"
 #include "ui/memory_pane_private.h"
 
 /* --- asking --- */
@@ -99,11 +100,19 @@ static bool is_another_text(const struct memory_pane *p, const char *query)
     return query && strcmp(query, editor_text(p->query)) != 0;
 }
 
+void pane_set_query(struct memory_pane *p, const char *text)
+{
+    struct buf line = BUF_INIT;
+    utf8_clean(&line, text, utf8_cut_bytes(text, strlen(text), PANE_QUERY_BYTES), UTF8_ONE_LINE);
+    editor_set(p->query, line.data);
+    buf_release(&line);
+}
+
 void memory_pane_show(struct memory_pane *p, const char *query)
 {
     bool other = is_another_text(p, query);
     if (other) {
-        editor_set(p->query, query);
+        pane_set_query(p, query);
         p->limit = PANE_HITS;
         preview_close(p);
     }
@@ -148,6 +157,19 @@ void pane_choose(struct memory_pane *p, size_t index)
     size_t count = pane_count(p);
     p->lists[p->tab].chosen = index < count ? index : count > 0 ? count - 1 : 0;
     preview_follow(p);
+}
+
+/* What is forgotten is gone at once: the next key means the entry that now stands there. */
+void pane_take_out(struct memory_pane *p)
+{
+    size_t chosen = p->lists[TAB_MEMORY].chosen;
+    if (p->tab != TAB_MEMORY || chosen >= p->hits.items.len)
+        return;
+    memory_hit_release(&p->hits.items.items[chosen]);
+    vec_remove(&p->hits.items, chosen, 1);
+    if (p->total > 0)
+        p->total--;
+    pane_choose(p, chosen);
 }
 
 bool pane_wants_more(const struct memory_pane *p)
@@ -313,6 +335,8 @@ bool memory_pane_failed(struct memory_pane *p, enum command_type command, const 
         p->waiting = false;
     if (command == COMMAND_MEMORY_EDIT || command == COMMAND_MEMORY_SHOW)
         edit_over(p, false);
+    if (command == COMMAND_MEMORY_FORGET)
+        memory_pane_changed(p); /* it is still there */
     memory_pane_say(p, STYLE_ERROR, words);
     return true;
 }
@@ -328,6 +352,7 @@ void memory_pane_changed(struct memory_pane *p)
 void memory_pane_session(struct memory_pane *p)
 {
     p->lists[TAB_ASKED] = (struct pane_list){0};
+    memory_pane_say(p, STYLE_NOTE, NULL); /* of the one that was open */
     if (p->tab == TAB_ASKED)
         preview_close(p);
     memory_pane_changed(p); /* the scope may be another now */

@@ -144,16 +144,33 @@ static void write_state(const struct memory_pane *p, struct buf *out)
     buf_addstr(out, p->order == MEMORY_BY_DATE ? _("by date") : _("by score"));
 }
 
+/* Where the part of it begins that leaves room for the caret. */
+static size_t query_begin(const char *text, size_t caret, size_t room)
+{
+    size_t from = 0, columns = utf8_width(text, caret) + 2; /* the sign that it is cut, the caret */
+    while (from < caret && columns > room) {
+        size_t next = utf8_next(text, caret, from);
+        columns -= utf8_width(text + from, next - from);
+        from = next;
+    }
+    return from;
+}
+
 static size_t query_line(struct memory_pane *p, struct rows *out, size_t used, size_t room)
 {
-    struct editor_view view = editor_layout(p->query, room > 3 ? (int)room - 2 : 1, 1);
-    size_t cut = view.top > 0 ? rows_add_cut(out, glyph(GLYPH_POINTER), 1, STYLE_DIM) : 0;
+    const char *text = editor_text(p->query);
+    size_t caret = editor_caret(p->query), from = 0, cut = 0;
+    if (columns_of(text) >= room)
+        from = query_begin(text, caret, room);
+    if (from > 0)
+        cut = rows_add_cut(out, glyph(GLYPH_POINTER), room > 0, STYLE_DIM);
     if (p->place == IN_QUERY) {
         p->caret_row = p->layout.query_row;
-        p->caret_col = (int)(used + cut) + view.caret_col;
+        p->caret_col = (int)(used + cut + utf8_width(text + from, caret - from));
     }
-    rows_append(out, view.rows, view.top);
-    return cut + rows_width(view.rows, view.top);
+    size_t len = utf8_cut_width(text + from, strlen(text + from), room - cut);
+    rows_add(out, text + from, len, STYLE_EDITOR, 0);
+    return cut + utf8_width(text + from, len);
 }
 
 void head_query(struct memory_pane *p, struct rows *out)
@@ -164,8 +181,8 @@ void head_query(struct memory_pane *p, struct rows *out)
     size_t right = columns_of(state.data) + 2;
     rows_begin(out);
     used = rows_add_cut(out, " / ", width, STYLE_PROMPT);
-    if (right + 16 > width - used)
-        right = 0;
+    if (right + 16 > width - used || right + columns_of(editor_text(p->query)) >= width - used)
+        right = 0; /* what is written comes first */
     used += query_line(p, out, used, width - used - right);
     message_row_field(out, "", used + right < width ? width - used - right : 0, STYLE_OVERLAY);
     if (right > 0) {

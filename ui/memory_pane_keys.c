@@ -52,6 +52,7 @@ static enum memory_result forget(struct memory_pane *p)
     if (!h)
         return say_none(p);
     pane_send(p, COMMAND_MEMORY_FORGET, h->entry.id, NULL, 0);
+    pane_take_out(p);
     return MEMORY_STAYS;
 }
 
@@ -131,7 +132,7 @@ static enum memory_result choose(struct memory_pane *p)
     if (pane_hit(p)) {
         preview_open(p);
     } else if (row.recalled) {
-        editor_set(p->query, row.recalled->query);
+        pane_set_query(p, row.recalled->query);
         p->tab = TAB_MEMORY;
         search_anew(p);
     }
@@ -291,14 +292,22 @@ bool pane_passes(enum action action)
 
 static bool is_down(enum action action)
 {
-    return action == ACTION_SEND || action == ACTION_DOWN || action == ACTION_PAGE_DOWN ||
-           action == ACTION_SCROLL_DOWN;
+    return action == ACTION_SEND || action == ACTION_DOWN || action == ACTION_PAGE_DOWN;
+}
+
+/* The hits move, the query keeps the keys. */
+static enum memory_result scroll_below(struct memory_pane *p, bool down)
+{
+    const struct pane_list *l = &p->lists[p->tab];
+    long whole = p->layout.list_rows / list_part_row_height(p), top = (long)l->top;
+    return move_list(p, (down ? top + (whole > 0 ? whole : 1) : top - 1) - (long)l->chosen);
 }
 
 static void paste_line(struct editor *e, const char *text)
 {
     struct buf line = BUF_INIT;
-    utf8_clean(&line, text, utf8_cut_bytes(text, strlen(text), PANE_QUERY_BYTES), UTF8_ONE_LINE);
+    size_t len = editor_len(e), room = len < PANE_QUERY_BYTES ? PANE_QUERY_BYTES - len : 0;
+    utf8_clean(&line, text, utf8_cut_bytes(text, strlen(text), room), UTF8_ONE_LINE);
     editor_paste(e, line.data, line.len);
     buf_release(&line);
 }
@@ -325,6 +334,8 @@ static enum memory_result query_key(struct memory_pane *p, enum action action,
         p->place = IN_LIST;
         return MEMORY_STAYS;
     }
+    if (action == ACTION_SCROLL_UP || action == ACTION_SCROLL_DOWN)
+        return scroll_below(p, action == ACTION_SCROLL_DOWN);
     char *before = mem_strdup(editor_text(p->query));
     if (clears)
         editor_set(p->query, "");

@@ -13,6 +13,7 @@
 #include "ui/message_row.h"
 
 enum {
+    NAME_COLUMNS = 16, /* of a speaker's name, where turn and age follow it */
     BAR_CELLS = 10,
     BAR_NARROW = 5,
     WIDE = 38,     /* columns, from which on the bar has all its cells */
@@ -41,11 +42,21 @@ static void add_session(const struct memory_pane *p, const struct memory_entry *
     free(end);
 }
 
+static void write_name(const struct memory_entry *e, bool whole, struct buf *out)
+{
+    const char *name = message_row_speaker(e);
+    size_t len = strlen(name);
+    bool fits = whole || utf8_width(name, len) <= NAME_COLUMNS;
+    utf8_clean(out, name, fits ? len : utf8_cut_width(name, len, NAME_COLUMNS - 1), UTF8_ONE_LINE);
+    if (!fits)
+        buf_addstr(out, glyph(GLYPH_ELLIPSIS));
+}
+
 void pane_write_who(const struct memory_pane *p, const struct memory_entry *e, enum who_form form,
                     struct buf *out)
 {
     struct buf part = BUF_INIT;
-    add_dot(out, message_row_speaker(e));
+    write_name(e, form >= WHO_SESSION, out);
     if (e->turn > 0)
         buf_addf(&part, "t%lld", (long long)e->turn);
     add_dot(out, part.data);
@@ -160,7 +171,7 @@ static void hit_row(struct memory_pane *p, struct rows *out, size_t index, int r
         if (is_search(p))
             add_score(out, h->score, width, &look);
         add_pin(out, &h->entry, width, &look);
-        pane_write_who(p, &h->entry, WHO_SESSION, &who);
+        pane_write_who(p, &h->entry, WHO_ROW, &who);
         (void)rows_add_cut(out, who.data, room_in(out, width), look.side);
         buf_release(&who);
     } else {

@@ -56,7 +56,7 @@ static void write_why(const struct memory_hit *h, struct buf *out)
     add_figure(out, _("what was said around it"), why->window);
     add_figure(out, _("its conversation"), why->session);
     if (why->coverage > 0) {
-        char *text = mem_printf(_("%.0f %% of the question's words"), why->coverage * 100);
+        char *text = mem_printf(_("covers %.0f %% of the question"), why->coverage * 100);
         add_part(out, text);
         free(text);
     }
@@ -87,6 +87,22 @@ static const struct memory_hit *marks_of(const struct memory_hit *h, const struc
     return strcmp(h->entry.content, e->content) == 0 ? h : NULL;
 }
 
+/* Where the first mark of the best part will be, in a text that goes on at `begin` with the
+ * entry's. Cleaning may change how many bytes stand before it. */
+static size_t place_found(const struct memory_hit *marks, size_t begin)
+{
+    size_t i = 0, count = marks ? marks->marks.len : 0;
+    struct buf before = BUF_INIT;
+    while (i < count && marks->marks.items[i].start < marks->passage.start)
+        i++;
+    if (i == count)
+        return 0;
+    utf8_clean(&before, marks->entry.content, marks->marks.items[i].start, UTF8_MULTILINE);
+    begin += before.len;
+    buf_release(&before);
+    return begin;
+}
+
 static void make_text(struct memory_pane *p)
 {
     struct pane_preview *v = &p->preview;
@@ -101,6 +117,7 @@ static void make_text(struct memory_pane *p)
     pane_write_who(p, e, WHO_SESSION, &line);
     write_marks(e, &line);
     add_line(&v->text, &line, "\n", STYLE_HEADING);
+    v->found = place_found(marks_of(h, e), v->text.text.len);
     memory_marked_text(&v->text, e->content, marks_of(h, e), STYLE_OVERLAY);
     buf_clear(&line);
     write_why(h, &line);
@@ -127,6 +144,7 @@ static void ask_whole(struct memory_pane *p, const struct memory_hit *h)
     forget_whole(v);
     v->id = id;
     v->top = 0;
+    v->untouched = true;
     if (id)
         pane_send(p, COMMAND_MEMORY_SHOW, id, NULL, 0);
 }
@@ -211,6 +229,7 @@ void preview_scroll(struct memory_pane *p, long by)
 {
     struct pane_preview *v = &p->preview;
     size_t room = rows_in_view(p);
+    v->untouched = false;
     for (; by > 0 && know_row(p, v->top + room); by--)
         v->top++;
     v->top = by >= 0 ? v->top : (size_t)-by < v->top ? v->top - (size_t)-by : 0;
@@ -220,6 +239,7 @@ void preview_to_end(struct memory_pane *p, bool first)
 {
     struct pane_preview *v = &p->preview;
     size_t room = rows_in_view(p);
+    v->untouched = false;
     if (first) {
         v->top = 0;
         return;
@@ -251,8 +271,9 @@ static void add_row(struct memory_pane *p, struct rows *out, size_t row)
         size_t from = v->starts.items[row];
         struct wrap_piece piece =
             wrap_next(v->text.text.data, v->text.text.len, from, text_width(p), WRAP_WORDS);
-        add_range(out, &v->text, from, piece.end);
-        used += utf8_width(v->text.text.data + from, piece.end - from);
+        size_t len = utf8_cut_width(v->text.text.data + from, piece.end - from, text_width(p));
+        add_range(out, &v->text, from, from + len);
+        used += utf8_width(v->text.text.data + from, len);
     }
     message_row_field(out, "", used < width ? width - used : 0, STYLE_OVERLAY);
 }
@@ -280,12 +301,32 @@ static void add_title(struct memory_pane *p, struct rows *out)
 static void stay_within(struct memory_pane *p)
 {
     struct pane_preview *v = &p->preview;
-    while (v->top > 0 && !know_row(p, v->top))
+    while (v->top > 0 && !know_row(p, v->top + rows_in_view(p) - 1))
         v->top--;
+}
+
+/* Of a long entry the beginning may have nothing of what was looked for. */
+static void show_found(struct memory_pane *p)
+{
+    struct pane_preview *v = &p->preview;
+    size_t row = 0, room = rows_in_view(p), end;
+    (void)know_row(p, 0);
+    while (vec_last(&v->starts) <= v->found && know_row(p, v->starts.len))
+        ;
+    for (end = v->starts.len; end - row > 1;) {
+        size_t middle = row + (end - row) / 2;
+        if (v->starts.items[middle] <= v->found)
+            row = middle;
+        else
+            end = middle;
+    }
+    v->top = row < room ? 0 : row - room / 3;
 }
 
 void preview_rows(struct memory_pane *p, struct rows *out)
 {
+    if (p->preview.untouched)
+        show_found(p);
     stay_within(p);
     add_title(p, out);
     for (int i = 1; i < p->layout.lower_rows; i++)

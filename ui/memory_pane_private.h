@@ -37,6 +37,8 @@ struct pane_preview {
     VEC(size_t) starts; /* of the rows that are known; the last may be the text's end */
     int width;          /* that they are for; 0: none is known */
     size_t top;
+    size_t found;   /* byte of the text where what was found begins; 0: nothing was */
+    bool untouched; /* the person did not scroll yet: what was found is in view */
 };
 
 /* An entry that is changed. It may wait for its whole text, then for the answer. */
@@ -52,7 +54,7 @@ struct pane_layout {
     int query_row; /* -1: there is none */
     int list_top, list_rows;
     int lower_top, lower_rows; /* of the preview or the editor, its title included; rows 0: none */
-    int hint_row;              /* -1: no room */
+    int hint_rows;             /* at the end: keys, or what is said; 0: no room */
 };
 
 struct memory_pane {
@@ -94,6 +96,8 @@ void pane_send(struct memory_pane *p, enum command_type type, const char *id, co
 const struct memory_hit *pane_hit(const struct memory_pane *p); /* chosen; NULL: none is */
 size_t pane_count(const struct memory_pane *p);                 /* rows of the tab's list */
 void pane_choose(struct memory_pane *p, size_t index);          /* the last one if it is beyond */
+void pane_take_out(struct memory_pane *p);                      /* the chosen hit is gone */
+void pane_set_query(struct memory_pane *p, const char *text);   /* of any form */
 bool pane_wants_more(const struct memory_pane *p);              /* there may be more hits */
 const char *pane_scope_name(enum pane_scope scope);             /* as a command has it */
 
@@ -143,8 +147,9 @@ void head_query(struct memory_pane *p, struct rows *out);
 
 /* Words of both. */
 enum who_form {
-    WHO_SHORT,   /* "you · t3 · 2 d" */
-    WHO_SESSION, /* "you · t3 · 2 d · Kyoto" */
+    WHO_SHORT,   /* "you · t3 · 2 d", a long name cut */
+    WHO_ROW,     /* "you · t3 · 2 d · Kyoto", likewise */
+    WHO_SESSION, /* the same with the whole name */
     WHO_LASTING  /* "you · t3 · 2026-03-09 · Kyoto" */
 };
 void pane_write_who(const struct memory_pane *p, const struct memory_entry *e, enum who_form form,

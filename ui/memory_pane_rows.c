@@ -1,7 +1,9 @@
 /* Where things are in the pane, and its last row. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/i18n.h"
+#include "base/mem.h"
 #include "ui/hints.h"
 #include "ui/memory_pane_private.h"
 #include "ui/message_row.h"
@@ -9,15 +11,36 @@
 enum {
     BADGE_ROWS = 8, /* of the pane, from which on there is a row for the badge */
     HALF_ROWS = 16, /* from which on the preview leaves the list its half */
-    HINT_ROWS = 5   /* from which on there is a row of keys */
+    HINT_ROWS = 5,  /* from which on there is a row of keys */
+    SAID_ROWS = 4   /* that a remark takes at most */
 };
+
+static size_t said_width(const struct memory_pane *p)
+{
+    return (size_t)p->layout.width - 1;
+}
+
+/* What is said has as many rows as it needs, if that leaves the rest enough. */
+static int end_rows(const struct memory_pane *p)
+{
+    int height = p->layout.height, most = height / 3 < SAID_ROWS ? height / 3 : SAID_ROWS, rows = 0;
+    const char *text = p->remark.text ? p->remark.text : "";
+    size_t len = strlen(text), at = 0;
+    if (height < HINT_ROWS)
+        return 0;
+    do {
+        at = len > 0 ? wrap_next(text, len, at, said_width(p), WRAP_WORDS).next : 0;
+        rows++;
+    } while (at < len && rows < most);
+    return rows;
+}
 
 static struct pane_layout lay_out(const struct memory_pane *p, bool badge)
 {
     struct pane_layout l = {.width = p->layout.width, .height = p->layout.height};
     bool lower = p->preview.open || p->place == IN_EDITOR;
-    int top = 1 + badge, bottom = l.height - (l.height >= HINT_ROWS);
-    l.hint_row = l.height >= HINT_ROWS ? bottom : -1;
+    l.hint_rows = end_rows(p);
+    int top = 1 + badge, bottom = l.height - l.hint_rows;
     l.query_row = p->tab == TAB_MEMORY && top < bottom ? top : -1;
     l.list_top = top + (l.query_row >= 0);
     l.list_rows = bottom > l.list_top ? bottom - l.list_top : 0;
@@ -47,6 +70,7 @@ static const struct hint in_query[] = {{ACTION_DOWN, NULL, N_("to the hits")},
 
 static const struct hint in_list[] = {{ACTION_SEND, NULL, N_("all of it")},
                                       {ACTION_MEMORY_OPEN, NULL, N_("go there")},
+                                      {ACTION_HELP, NULL, N_("help")},
                                       {ACTION_MEMORY_INSERT, NULL, N_("quote")},
                                       {ACTION_MEMORY_PIN, NULL, N_("pin")},
                                       {ACTION_MEMORY_EDIT, NULL, N_("change")},
@@ -54,13 +78,20 @@ static const struct hint in_list[] = {{ACTION_SEND, NULL, N_("all of it")},
                                       {ACTION_MEMORY_RESTORE, NULL, N_("undo")},
                                       {ACTION_MEMORY_SCOPE, NULL, N_("scope")},
                                       {ACTION_MEMORY_SORT, NULL, N_("sort")},
-                                      {ACTION_MEMORY_QUERY, NULL, N_("search")},
-                                      {ACTION_HELP, NULL, N_("help")}};
+                                      {ACTION_MEMORY_QUERY, NULL, N_("search")}};
 
-static const struct hint in_preview[] = {
-    {ACTION_CANCEL, NULL, N_("back")},          {ACTION_NONE, "n N", N_("next, previous")},
-    {ACTION_MEMORY_OPEN, NULL, N_("go there")}, {ACTION_MEMORY_INSERT, NULL, N_("quote")},
-    {ACTION_MEMORY_EDIT, NULL, N_("change")},   {ACTION_HELP, NULL, N_("help")}};
+static const struct hint in_empty_list[] = {{ACTION_MEMORY_QUERY, NULL, N_("search")},
+                                            {ACTION_MEMORY_SCOPE, NULL, N_("scope")},
+                                            {ACTION_HELP, NULL, N_("help")},
+                                            {ACTION_MEMORY_RESTORE, NULL, N_("undo")},
+                                            {ACTION_COMPLETE, NULL, N_("to the message")}};
+
+static const struct hint in_preview[] = {{ACTION_CANCEL, NULL, N_("back")},
+                                         {ACTION_MEMORY_OPEN, NULL, N_("go there")},
+                                         {ACTION_HELP, NULL, N_("help")},
+                                         {ACTION_MEMORY_INSERT, NULL, N_("quote")},
+                                         {ACTION_NONE, "n N", N_("next, previous")},
+                                         {ACTION_MEMORY_EDIT, NULL, N_("change")}};
 
 static const struct hint in_editor[] = {{ACTION_SEND, NULL, N_("keeps it")},
                                         {ACTION_CANCEL, NULL, N_("leaves it")},
@@ -71,6 +102,20 @@ static const struct hint elsewhere[] = {{ACTION_COMPLETE, NULL, N_("to the memor
                                         {ACTION_MEMORY, NULL, N_("close")}};
 
 #define COUNT(a) (sizeof(a) / sizeof *(a))
+
+static void said_rows(const struct memory_pane *p, struct rows *out)
+{
+    const char *text = p->remark.text;
+    size_t len = strlen(text), at = 0;
+    for (int i = 1; i < p->layout.hint_rows; i++) {
+        struct wrap_piece piece = wrap_next(text, len, at, said_width(p), WRAP_WORDS);
+        char *row = mem_strndup(text + at, piece.end - at);
+        remark_row(out, row, p->remark.style, (size_t)p->layout.width);
+        free(row);
+        at = piece.next;
+    }
+    remark_row(out, text + at, p->remark.style, (size_t)p->layout.width);
+}
 
 static void hint_part(struct memory_pane *p, struct rows *out)
 {
@@ -83,7 +128,9 @@ static void hint_part(struct memory_pane *p, struct rows *out)
                   [IN_EDITOR] = {in_editor, COUNT(in_editor)}};
     size_t width = (size_t)p->layout.width;
     if (p->remark.text)
-        remark_row(out, p->remark.text, p->remark.style, width);
+        said_rows(p, out);
+    else if (p->focused && p->place == IN_LIST && pane_count(p) == 0)
+        hints_row(out, p->host.keymap, in_empty_list, COUNT(in_empty_list), width);
     else if (p->focused)
         hints_row(out, p->host.keymap, places[p->place].hints, places[p->place].count, width);
     else
@@ -115,7 +162,7 @@ const struct rows *memory_pane_rows(struct memory_pane *p)
     if (p->layout.list_rows > 0)
         list_part_rows(p, &p->rows);
     lower_part(p, &p->rows);
-    if (p->layout.hint_row >= 0)
+    if (p->layout.hint_rows > 0)
         hint_part(p, &p->rows);
     if (p->focused && p->tab == TAB_ASKED)
         asked_seen(p);

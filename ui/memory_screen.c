@@ -116,14 +116,6 @@ void memory_screen_close(struct app *app)
     app_touch_now(app, DIRTY_ALL);
 }
 
-void memory_screen_toggle(struct app *app)
-{
-    if (app->memory.open)
-        memory_screen_close(app);
-    else
-        memory_screen_open(app, NULL);
-}
-
 void memory_screen_free(struct app *app)
 {
     memory_pane_free(app->memory.pane);
@@ -139,14 +131,20 @@ static bool is_beside(void)
     return memory_screen_columns(cols) > 0;
 }
 
+/* A terminal that was made narrow leaves somebody who writes the message there. */
 bool memory_screen_covers(const struct app *app)
 {
-    return app->memory.open && !is_beside();
+    return app->memory.open && app->memory.focused && !is_beside();
+}
+
+static bool is_seen(const struct app *app)
+{
+    return app->memory.open && (app->memory.focused || is_beside());
 }
 
 bool memory_screen_focused(const struct app *app)
 {
-    return app->memory.open && (app->memory.focused || !is_beside());
+    return app->memory.open && app->memory.focused;
 }
 
 bool memory_screen_focus(struct app *app, bool focused)
@@ -156,6 +154,14 @@ bool memory_screen_focus(struct app *app, bool focused)
     app->memory.focused = focused;
     app_touch_now(app, DIRTY_ALL);
     return true;
+}
+
+void memory_screen_toggle(struct app *app)
+{
+    if (is_seen(app))
+        memory_screen_close(app);
+    else if (!memory_screen_focus(app, true))
+        memory_screen_open(app, NULL);
 }
 
 void memory_screen_uncover(struct app *app)
@@ -170,7 +176,7 @@ void memory_screen_uncover(struct app *app)
 
 static void say(struct app *app, const char *text)
 {
-    if (app->memory.open)
+    if (is_seen(app))
         memory_pane_say(app->memory.pane, STYLE_NOTE, text);
     else
         app_note(app, STYLE_NOTE, "%s", text);
@@ -271,6 +277,13 @@ void memory_screen_click(struct app *app, int row)
     app_touch_now(app, DIRTY_BODY);
 }
 
+void memory_screen_wheel(struct app *app, enum action action, const struct key *key)
+{
+    if (memory_pane_key(app->memory.pane, action, key) == MEMORY_OLDER)
+        want_older(app);
+    app_touch_now(app, DIRTY_BODY);
+}
+
 /* --- what it looks like --- */
 
 const struct rows *memory_screen_rows(struct app *app, int width, int height)
@@ -338,11 +351,12 @@ bool memory_screen_done(struct app *app, const struct notice *n)
 bool memory_screen_failed(struct app *app, const struct notice *n, const char *words)
 {
     bool opening = n->command == COMMAND_OPEN && app->memory.opening;
-    if (!app->memory.pane || !app->memory.open)
+    if (opening)
+        app->memory.opening = false;
+    if (!app->memory.pane || !is_seen(app))
         return false;
     if (!opening)
         return memory_pane_failed(app->memory.pane, n->command, words);
-    app->memory.opening = false;
     memory_pane_say(app->memory.pane, STYLE_WARNING, words);
     return true;
 }

@@ -1,6 +1,6 @@
 /* F2 within the surface: the memory pane is opened, gets keys and notices, and is left. From
- * MEMORY_BESIDE columns on it stands beside the transcript, below that over it. A pane that is left
- * keeps what was typed and changed in it. */
+ * MEMORY_BESIDE columns on it stands beside the transcript, below that over it while keys are its
+ * own. A pane that is left keeps what was typed and changed in it. */
 #ifndef UI_MEMORY_SCREEN_H
 #define UI_MEMORY_SCREEN_H
 
@@ -30,6 +30,7 @@ bool memory_screen_focus(struct app *app, bool focused);
 /* False if it is not focused, or has no use for the key. */
 bool memory_screen_key(struct app *app, enum action action, const struct key *key);
 void memory_screen_click(struct app *app, int row); /* of the body */
+void memory_screen_wheel(struct app *app, enum action action, const struct key *key);
 
 /* Only while it is open. */
 const struct rows *memory_screen_rows(struct app *app, int width, int height);

@@ -73,7 +73,7 @@ static const char *misfit(const struct message *messages, size_t count, size_t i
         return "it has an empty message";
     if (has_strange_block(m))
         return "a message says what its role cannot";
-    if (before && (m->seq <= before->seq || m->turn < before->turn))
+    if (m->turn < 1 || (before && (m->seq <= before->seq || m->turn < before->turn)))
         return "its messages are out of order";
     if (m->role == ROLE_TOOL && before->role != ROLE_ASSISTANT)
         return "it has results without calls";

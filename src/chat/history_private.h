@@ -10,8 +10,8 @@ void history_compaction(struct history *h, const struct event *ev);
 void compaction_state_init(struct compaction_state *s);
 void compaction_state_release(struct compaction_state *s);
 
-/* Whether a compaction may leave these behind: numbers rise, turns do not fall, the user begins,
- * and calls and results are paired. `what` says why not. */
+/* Whether a compaction may leave these behind: numbers rise, turns from 1 on do not fall, the user
+ * begins, and calls and results are paired. `what` says why not. */
 bool history_messages_fit(const struct message *messages, size_t count, const char **what);
 
 #endif

@@ -79,8 +79,6 @@ static const struct cli_completion files[] = {
     {0},
 };
 
-enum { MANY = 1 << 20 };
-
 /* A verb's row: what it is called with, and what runs. */
 struct memory_verb {
     struct cli_command command;
@@ -113,7 +111,7 @@ static const struct memory_verb verbs[] = {
                  .dashes = true,
                  .run = run_verb},
      .least = 1,
-     .most = MANY,
+     .most = CLI_MANY,
      .access = MEMORIES_READ,
      .run = verb_memory_search},
     {.command = {.name = "show",
@@ -164,7 +162,7 @@ static const struct memory_verb verbs[] = {
                  .options = delete_options,
                  .run = run_verb},
      .least = 1,
-     .most = MANY,
+     .most = CLI_MANY,
      .access = MEMORIES_WRITE,
      .run = verb_memory_delete},
     {.command = {.name = "export",
@@ -248,18 +246,6 @@ static bool take(void *context, int id, const char *value, struct error *e)
     }
 }
 
-static bool check_words(const struct memory_verb *verb, const struct memory_options *o,
-                        struct error *e)
-{
-    const char *synopsis = verb->command.synopsis;
-    if (o->words.len < verb->least)
-        return err_set(e, ERR_USAGE, _("a word is missing; use: tiro %s"), synopsis);
-    if (o->words.len > verb->most)
-        return err_set(e, ERR_USAGE, _("one word too many: \"%.60s\"; use: tiro %s"),
-                       o->words.items[verb->most], synopsis);
-    return true;
-}
-
 static bool check_limit(const struct memory_verb *verb, const struct memory_options *o,
                         struct error *e)
 {
@@ -295,8 +281,10 @@ static int run_verb(const struct cli_command *self, int argc, char **argv)
     struct error e = {0};
     int status;
     if (cli_parse(self, argc, argv, take, &o, &status))
-        status = check_words(verb, &o, &e) && check_limit(verb, &o, &e) ? with_memories(verb, &o)
-                                                                        : cli_fail(&e);
+        status = cli_check_words(self, verb->least, verb->most, o.words.items, o.words.len, &e) &&
+                         check_limit(verb, &o, &e)
+                     ? with_memories(verb, &o)
+                     : cli_fail(&e);
     vec_release(&o.words);
     return status;
 }

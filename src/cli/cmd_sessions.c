@@ -127,8 +127,6 @@ static const struct cli_completion first_session[] = {
     {0},
 };
 
-enum { MANY = 1 << 20 };
-
 /* A verb's row: what it is called with, and what runs. */
 struct sessions_verb {
     struct cli_command command;
@@ -170,7 +168,7 @@ static const struct sessions_verb verbs[] = {
                  .completions = search_completions,
                  .run = run_verb},
      .least = 1,
-     .most = MANY,
+     .most = CLI_MANY,
      .access = CATALOG_READ,
      .run = verb_search},
     {.command = {.name = "rename",
@@ -193,7 +191,7 @@ static const struct sessions_verb verbs[] = {
                  .dashes = true,
                  .run = run_verb},
      .least = 2,
-     .most = MANY,
+     .most = CLI_MANY,
      .access = CATALOG_WRITE,
      .run = verb_label},
     {.command = {.name = "archive",
@@ -204,7 +202,7 @@ static const struct sessions_verb verbs[] = {
                  .completions = any_sessions,
                  .run = run_verb},
      .least = 1,
-     .most = MANY,
+     .most = CLI_MANY,
      .access = CATALOG_WRITE,
      .run = verb_archive},
     {.command = {.name = "unarchive",
@@ -215,7 +213,7 @@ static const struct sessions_verb verbs[] = {
                  .completions = any_sessions,
                  .run = run_verb},
      .least = 1,
-     .most = MANY,
+     .most = CLI_MANY,
      .access = CATALOG_WRITE,
      .run = verb_unarchive},
     {.command = {.name = "fork",
@@ -237,7 +235,7 @@ static const struct sessions_verb verbs[] = {
                  .completions = any_sessions,
                  .run = run_verb},
      .least = 1,
-     .most = MANY,
+     .most = CLI_MANY,
      .access = CATALOG_WRITE,
      .run = verb_delete},
     {.command = {.name = "export",
@@ -328,18 +326,6 @@ static bool take(void *context, int id, const char *value, struct error *e)
     }
 }
 
-static bool check_words(const struct sessions_verb *verb, const struct sessions_options *o,
-                        struct error *e)
-{
-    const char *synopsis = verb->command.synopsis;
-    if (o->words.len < verb->least)
-        return err_set(e, ERR_USAGE, _("a word is missing; use: tiro %s"), synopsis);
-    if (o->words.len > verb->most)
-        return err_set(e, ERR_USAGE, _("one word too many: \"%.60s\"; use: tiro %s"),
-                       o->words.items[verb->most], synopsis);
-    return true;
-}
-
 static int with_catalog(const struct sessions_verb *verb, struct sessions_options *o)
 {
     struct catalog c;
@@ -367,7 +353,9 @@ static int run_verb(const struct cli_command *self, int argc, char **argv)
     struct error e = {0};
     int status;
     if (cli_parse(self, argc, argv, take, &o, &status))
-        status = check_words(verb, &o, &e) ? with_catalog(verb, &o) : cli_fail(&e);
+        status = cli_check_words(self, verb->least, verb->most, o.words.items, o.words.len, &e)
+                     ? with_catalog(verb, &o)
+                     : cli_fail(&e);
     vec_release(&o.words);
     return status;
 }

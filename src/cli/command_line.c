@@ -67,6 +67,17 @@ int cli_run_verb(const struct cli_command *self, int argc, char **argv)
     return verb ? verb->run(verb, argc - named, argv + named) : cli_fail(&e);
 }
 
+bool cli_check_words(const struct cli_command *command, size_t least, size_t most,
+                     const char *const *words, size_t count, struct error *e)
+{
+    if (count < least)
+        return err_set(e, ERR_USAGE, _("a word is missing; use: tiro %s"), command->synopsis);
+    if (count > most)
+        return err_set(e, ERR_USAGE, _("one word too many: \"%.60s\"; use: tiro %s"), words[most],
+                       command->synopsis);
+    return true;
+}
+
 bool cli_unknown(const char *what, const char *word, const char *const *known, size_t count,
                  struct error *e)
 {

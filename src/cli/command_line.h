@@ -79,6 +79,11 @@ bool cli_parse(const struct cli_command *command, int argc, char **argv,
                bool (*take)(void *context, int id, const char *value, struct error *e),
                void *context, int *status);
 
+/* Whether there are as many words as the command takes; else USAGE. */
+enum { CLI_MANY = 1 << 20 };
+bool cli_check_words(const struct cli_command *command, size_t least, size_t most,
+                     const char *const *words, size_t count, struct error *e);
+
 /* "unknown WHAT "WORD"; did you mean …?" as USAGE; returns false. */
 bool cli_unknown(const char *what, const char *word, const char *const *known, size_t count,
                  struct error *e);

@@ -1,10 +1,12 @@
 #include "cli/grid.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "base/utf8.h"
+#include "cli/output.h"
 
 enum { GAP = 2 };
 
@@ -39,6 +41,22 @@ static size_t widest(const struct grid *g, size_t column)
     return max > 0 && most > max ? max : most;
 }
 
+/* Cuts those columns that are, or are not, to be cut first; returns the columns that are still too
+ * many. */
+static size_t shrink(const struct grid *g, size_t *widths, bool first, size_t excess)
+{
+    for (size_t c = 0; c < g->count && excess > 0; c++) {
+        size_t least = g->columns[c].shrink;
+        if (g->columns[c].first != first || least == 0 || widths[c] <= least)
+            continue;
+        size_t spare = widths[c] - least;
+        size_t less = spare < excess ? spare : excess;
+        widths[c] -= less;
+        excess -= less;
+    }
+    return excess;
+}
+
 /* The widths of all columns; 0: left out. */
 static size_t *measure(const struct grid *g, size_t width)
 {
@@ -48,15 +66,9 @@ static size_t *measure(const struct grid *g, size_t width)
         widths[c] = widest(g, c);
         total += widths[c] > 0 ? widths[c] + GAP : 0;
     }
-    for (size_t c = 0; c < g->count && total > width + GAP; c++) {
-        size_t least = g->columns[c].shrink;
-        if (least == 0 || widths[c] <= least)
-            continue;
-        size_t spare = widths[c] - least, excess = total - width - GAP;
-        size_t less = spare < excess ? spare : excess;
-        widths[c] -= less;
-        total -= less;
-    }
+    size_t excess = total > width + GAP ? total - width - GAP : 0;
+    excess = shrink(g, widths, true, excess);
+    shrink(g, widths, false, excess);
     return widths;
 }
 
@@ -118,4 +130,13 @@ void grid_write(const struct grid *g, size_t width, struct buf *out)
     for (size_t row = 0; row + g->count <= g->cells.len; row += g->count)
         write_row(g, widths, row, width, out);
     free(widths);
+}
+
+void grid_print(struct grid *g)
+{
+    struct buf out = BUF_INIT;
+    grid_write(g, output_width(), &out);
+    fwrite(out.data, 1, out.len, stdout);
+    buf_release(&out);
+    grid_release(g);
 }

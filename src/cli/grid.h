@@ -11,6 +11,7 @@
 struct grid_column {
     size_t max;    /* columns of its widest cell; 0: any */
     size_t shrink; /* may be cut down to this when rows are too wide; 0: never */
+    bool first;    /* it is cut before the others; those follow from left to right */
     bool right;    /* aligned to the right */
 };
 
@@ -30,5 +31,8 @@ void grid_add(struct grid *g, const char *text);
 /* Appends a line for each row, none wider than `width`. Two blanks part the columns; one without
  * any text is left out. What is cut ends with an ellipsis. */
 void grid_write(const struct grid *g, size_t width, struct buf *out);
+
+/* Writes it to standard output, as wide as that is, and releases it. */
+void grid_print(struct grid *g);
 
 #endif

@@ -10,7 +10,14 @@
 #include "cli/memory.h"
 #include "cli/output.h"
 
-enum { WHO_COLUMNS = 20, WHO_LEAST = 6, CONTENT_LEAST = 20, ROW_BYTES = 400, ID_COLUMNS = 24 };
+enum {
+    ID_COLUMNS = 24,
+    DAY_COLUMNS = 11, /* and the sign that the hour was cut off */
+    WHO_COLUMNS = 20,
+    WHO_LEAST = 4,
+    CONTENT_LEAST = 20,
+    ROW_BYTES = 400
+};
 
 const char *memory_who(const struct memory_entry *entry)
 {
@@ -26,10 +33,10 @@ const char *memory_who(const struct memory_entry *entry)
 /* clang-format off */
 static const struct grid_column columns[] = {
     {.max = ID_COLUMNS},
-    {0},                                                      /* when it was said */
+    {.shrink = DAY_COLUMNS},                                  /* when it was said */
     {.max = WHO_COLUMNS, .shrink = WHO_LEAST},
     {0},                                                      /* pinned */
-    {.shrink = CONTENT_LEAST},
+    {.shrink = CONTENT_LEAST, .first = true},
 };
 /* clang-format on */
 
@@ -52,14 +59,10 @@ static void add_row(struct grid *g, const struct memory_entry *entry)
 static void print_rows(const struct memory_entries *list)
 {
     struct grid g;
-    struct buf out = BUF_INIT;
     grid_init(&g, columns, COLUMN_COUNT);
     for (size_t i = 0; i < list->items.len; i++)
         add_row(&g, &list->items.items[i]);
-    grid_write(&g, output_width(), &out);
-    fwrite(out.data, 1, out.len, stdout);
-    buf_release(&out);
-    grid_release(&g);
+    grid_print(&g);
 }
 
 static void print_json(const struct memory_entries *list)

@@ -1,10 +1,8 @@
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #include "base/i18n.h"
-#include "base/mem.h"
 #include "cli/command_line.h"
 #include "cli/grid.h"
 #include "cli/memory.h"
@@ -14,34 +12,34 @@
 
 /* --- stats ------------------------------------------------------------------------------------ */
 
-static const struct grid_column columns[] = {{0}, {.right = true}, {0}};
+enum { NAME_LEAST = 12, REMARK_LEAST = 8 };
+
+static const struct grid_column columns[] = {
+    {.shrink = NAME_LEAST}, {0}, {.shrink = REMARK_LEAST, .first = true}};
 
 enum { COLUMN_COUNT = sizeof columns / sizeof *columns };
+
+static void add_text(struct grid *g, const char *name, const char *value, const char *remark)
+{
+    grid_add(g, name);
+    grid_add(g, value);
+    grid_add(g, remark);
+}
 
 static void add_count(struct grid *g, const char *name, int64_t n, const char *remark)
 {
     struct buf number = BUF_INIT;
     format_exact(&number, n);
-    grid_add(g, name);
-    grid_add(g, number.data);
-    grid_add(g, remark);
+    add_text(g, name, number.data, remark);
     buf_release(&number);
-}
-
-static void add_text(struct grid *g, const char *name, const char *value, const char *remark)
-{
-    grid_add(g, name);
-    grid_add(g, NULL);
-    char *text = remark ? mem_printf("%s; %s", value, remark) : mem_strdup(value);
-    grid_add(g, text);
-    free(text);
 }
 
 static void add_vectors(struct grid *g, const struct memory_stats *s)
 {
     if (s->model) {
         add_text(g, _("embedding model"), s->model, NULL);
-        add_count(g, _("dimensions"), s->dimension, NULL);
+        if (s->dimension > 0)
+            add_count(g, _("dimensions"), s->dimension, NULL);
         add_count(g, _("with a vector"), s->embedded, s->graph ? _("in a graph") : NULL);
         add_count(g, _("without a vector"), s->missing,
                   s->missing > 0 ? _("tiro memory reindex makes them") : NULL);
@@ -53,7 +51,6 @@ static void add_vectors(struct grid *g, const struct memory_stats *s)
 static void print_stats(const struct memory_stats *s)
 {
     struct grid g;
-    struct buf out = BUF_INIT;
     grid_init(&g, columns, COLUMN_COUNT);
     add_count(&g, _("entries"), s->entries, NULL);
     add_count(&g, _("sessions"), s->sessions, NULL);
@@ -64,10 +61,7 @@ static void print_stats(const struct memory_stats *s)
         add_text(&g, _("language"), s->language,
                  s->language_stale ? _("another one is configured: tiro memory reindex") : NULL);
     add_vectors(&g, s);
-    grid_write(&g, output_width(), &out);
-    fwrite(out.data, 1, out.len, stdout);
-    buf_release(&out);
-    grid_release(&g);
+    grid_print(&g);
 }
 
 int verb_memory_stats(struct memories *m, const struct memory_options *o)

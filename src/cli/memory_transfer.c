@@ -85,14 +85,12 @@ static bool tell(void *context, int64_t lines, int64_t stored)
     return signals_take() == 0;
 }
 
-static void say_imported(int64_t lines, int64_t stored)
+static void say_imported(int64_t stored)
 {
     struct buf text = BUF_INIT;
     add_entries(&text, stored);
     printf(_("%s added"), text.data);
     putchar('\n');
-    if (stored == 0 && lines > 0)
-        fprintf(stderr, "%s\n", _("all of it was there already"));
     buf_release(&text);
 }
 
@@ -106,10 +104,11 @@ static int import_file(struct memories *m, FILE *in, const char *name)
     bool ok = memories_import(m, in, name, &progress, &lines, &stored, &e);
     if (watch.shown)
         fputc('\n', stderr);
-    if (!ok)
-        return cli_fail(&e);
-    say_imported(lines, stored);
-    return 0;
+    if (ok || stored > 0)
+        say_imported(stored);
+    if (ok && stored == 0 && lines > 0)
+        fprintf(stderr, "%s\n", _("nothing in it was new"));
+    return ok ? 0 : cli_fail(&e);
 }
 
 int verb_memory_import(struct memories *m, const struct memory_options *o)

@@ -77,14 +77,10 @@ static void say_nothing_there(const struct sessions_options *o)
 static void print_rows(const struct session_list *list)
 {
     struct grid g;
-    struct buf out = BUF_INIT;
     grid_init(&g, columns, COLUMN_COUNT);
     for (size_t i = 0; i < list->items.len; i++)
         add_row(&g, &list->items.items[i]);
-    grid_write(&g, output_width(), &out);
-    fwrite(out.data, 1, out.len, stdout);
-    buf_release(&out);
-    grid_release(&g);
+    grid_print(&g);
 }
 
 /* --- for programs ------------------------------------------------------------------------------

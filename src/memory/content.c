@@ -16,19 +16,28 @@ static bool is_blank(uint32_t cp)
            cp == 0x205f || cp == 0x3000 || cp == 0xfeff;
 }
 
+/* Bytes of the blank that a text begins with; 0: with none. Every one of them is of few bytes. */
+static size_t blank_len(const char *text)
+{
+    uint32_t cp = (unsigned char)*text;
+    size_t used = 1;
+    if (cp >= 0x80)
+        used = utf8_decode(text, strnlen(text, 4), &cp);
+    return is_blank(cp) ? used : 0;
+}
+
 /* ---- trimmed and masked ---- */
 
 /* The text without blanks at either end. */
 static void trim(const char **text, size_t *len)
 {
-    uint32_t cp;
-    size_t end = 0;
-    for (size_t used; *len > 0 && (used = utf8_decode(*text, *len, &cp), is_blank(cp));
-         *text += used)
+    size_t used, end = 0;
+    for (; (used = blank_len(*text)) > 0; *text += used)
         *len -= used;
     for (size_t at = 0; at < *len;) {
-        at += utf8_decode(*text + at, *len - at, &cp);
-        if (!is_blank(cp))
+        used = blank_len(*text + at);
+        at += used > 0 ? used : 1;
+        if (used == 0)
             end = at;
     }
     *len = end;
@@ -48,34 +57,57 @@ char *content_clean(const char *text)
 
 /* ---- the same ---- */
 
+struct run {
+    const char *text;
+    size_t len;
+};
+
+/* The next run of what is no blank; false: there is none. */
+static bool next_run(const char **rest, struct run *out)
+{
+    const char *at = *rest;
+    size_t used = 0;
+    while (*at && (used = blank_len(at)) > 0)
+        at += used;
+    out->text = at;
+    while (*at && blank_len(at) == 0)
+        at++;
+    *rest = at;
+    out->len = (size_t)(at - out->text);
+    return out->len > 0;
+}
+
 char *content_normal(const char *text)
 {
     struct buf out = BUF_INIT;
-    uint32_t cp;
-    bool parted = false;
-    size_t len = strlen(text), used;
-    for (size_t at = 0; at < len; at += used) {
-        used = utf8_decode(text + at, len - at, &cp);
-        if (is_blank(cp)) {
-            parted = out.len > 0;
-            continue;
-        }
-        if (parted)
+    struct run r;
+    while (next_run(&text, &r)) {
+        if (out.len > 0)
             buf_addch(&out, ' ');
-        parted = false;
-        buf_add(&out, text + at, used);
+        buf_add(&out, r.text, r.len);
     }
     return buf_take(&out);
 }
 
 /* FNV-1a */
+static uint64_t hash_add(uint64_t hash, const char *bytes, size_t len)
+{
+    for (size_t i = 0; i < len; i++)
+        hash = (hash ^ (unsigned char)bytes[i]) * 0x100000001b3u;
+    return hash;
+}
+
 int64_t content_digest(const char *text)
 {
     uint64_t hash = 0xcbf29ce484222325u;
-    char *normal = content_normal(text);
-    for (const char *at = normal; *at; at++)
-        hash = (hash ^ (unsigned char)*at) * 0x100000001b3u;
-    free(normal);
+    bool began = false;
+    struct run r;
+    while (next_run(&text, &r)) {
+        if (began)
+            hash = hash_add(hash, " ", 1);
+        hash = hash_add(hash, r.text, r.len);
+        began = true;
+    }
     return (int64_t)hash;
 }
 
@@ -103,14 +135,28 @@ bool content_is_again(const struct memory_entry *there, const struct memory_entr
 
 /* ---- ids ---- */
 
-char *memory_id_new(void)
+static char *id_of(uint64_t random)
 {
     static const char digits[] = "0123456789abcdefghjkmnpqrstvwxyz";
     enum { LENGTH = 12, BITS = 5 };
-    uint64_t random;
     char id[LENGTH + 1] = "";
-    entropy_fill(&random, sizeof random);
     for (int i = 0; i < LENGTH; i++, random >>= BITS)
         id[i] = digits[random % (sizeof digits - 1)];
     return mem_strdup(id);
+}
+
+char *memory_id_new(void)
+{
+    uint64_t random;
+    entropy_fill(&random, sizeof random);
+    return id_of(random);
+}
+
+char *fresh_ids_next(struct fresh_ids *ids)
+{
+    if (ids->left == 0) {
+        entropy_fill(ids->random, sizeof ids->random);
+        ids->left = FRESH_IDS;
+    }
+    return id_of(ids->random[--ids->left]);
 }

@@ -4,6 +4,7 @@
 #define MEMORY_CONTENT_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "chat/memory_entry.h"
@@ -25,5 +26,13 @@ bool content_is_again(const struct memory_entry *there, const struct memory_entr
 
 /* 12 characters of Crockford's base32. The caller frees. */
 char *memory_id_new(void);
+
+/* The same for many: the system is asked for chance once for all of them. Zeroed: none is left. */
+enum { FRESH_IDS = 64 };
+struct fresh_ids {
+    uint64_t random[FRESH_IDS];
+    size_t left;
+};
+char *fresh_ids_next(struct fresh_ids *ids);
 
 #endif

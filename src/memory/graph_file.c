@@ -220,8 +220,13 @@ bool graph_file_write(const char *path, const struct graph_content *content, str
 
 void graph_file_remove(const char *path)
 {
-    char *aside = mem_printf("%s" DAMAGED, path);
     unlink(path);
+    graph_file_remove_aside(path);
+}
+
+void graph_file_remove_aside(const char *path)
+{
+    char *aside = mem_printf("%s" DAMAGED, path);
     unlink(aside);
     free(aside);
 }

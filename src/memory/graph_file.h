@@ -24,6 +24,7 @@ bool graph_file_same(const struct graph_file *a, const struct graph_file *b);
 bool graph_file_read(const char *path, struct graph_content *content);
 bool graph_file_write(const char *path, const struct graph_content *content, struct error *e);
 void graph_file_remove(const char *path);
+void graph_file_remove_aside(const char *path); /* what was damaged */
 
 /* One writer a file, of all processes and threads. False: another one is. */
 bool graph_file_lock(const char *path, int *lock);

@@ -13,6 +13,9 @@ libtiro_a_SOURCES += \
 	src/memory/query.c src/memory/query.h \
 	src/memory/quote.c src/memory/quote.h \
 	src/memory/rank.c src/memory/rank.h \
+	src/memory/rank_best.c \
+	src/memory/rank_postings.c \
+	src/memory/rank_rows.c src/memory/rank_rows.h \
 	src/memory/recall.c src/memory/recall.h \
 	src/memory/secrets.c src/memory/secrets.h \
 	src/memory/simple_store.c src/memory/simple_store.h \
@@ -33,6 +36,7 @@ libtiro_a_SOURCES += \
 	src/memory/vectors_store.c \
 	src/memory/words.c src/memory/words.h \
 	src/memory/words_passage.c \
+	src/memory/words_purge.c \
 	src/memory/words_collect.c src/memory/words_collect.h \
 	src/memory/words_query.c src/memory/words_query.h \
 	src/memory/words_search.c

@@ -23,9 +23,9 @@ static bool ends_sentence(uint32_t cp, const char *rest)
 }
 
 /* Bytes up to the end of the sentence, without what ends it; *next is where the next one begins. */
-static size_t sentence(const char *text, const char **next)
+static size_t sentence(const char *text, size_t len, const char **next)
 {
-    size_t len = strlen(text), used;
+    size_t used;
     uint32_t cp;
     for (size_t at = 0; at < len; at += used) {
         used = utf8_decode(text + at, len - at, &cp);
@@ -62,8 +62,9 @@ bool quote_in(const char *summary, const char *text)
 {
     char *normal = content_normal(summary);
     bool found = holds(normal, text, strlen(text), QUOTE_TEXT);
-    for (const char *next; !found && *text; text = next) {
-        size_t len = sentence(text, &next);
+    const char *end = text + strlen(text);
+    for (const char *next; !found && text < end; text = next) {
+        size_t len = sentence(text, (size_t)(end - text), &next);
         found = holds(normal, text, len, QUOTE_SENTENCE);
     }
     free(normal);

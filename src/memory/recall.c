@@ -213,11 +213,12 @@ bool recall_search(struct recall *r, struct memory_query *query, const struct wa
 
 /* --- work that waits ------------------------------------------------------------------------- */
 
-bool recall_stats(struct recall *r, struct memory_stats *out, struct error *e)
+bool recall_stats(struct recall *r, const struct wakeup *wakeup, struct memory_stats *out,
+                  struct error *e)
 {
     if (!r->memory->store->stats(r->memory, out, e))
         return false;
-    bool has_vectors = configured(r) != MEMORY_WORDS && read_embedding(r, NULL);
+    bool has_vectors = configured(r) != MEMORY_WORDS && read_embedding(r, wakeup);
     if (vectors_count(r->store, has_vectors ? r->model : NULL, out, e)) {
         out->graph = has_vectors && vectors_has_graph(r->vectors);
         return true;
@@ -259,9 +260,12 @@ static enum recall_work embed_some(struct recall *r, const struct wakeup *wakeup
 
 static enum recall_work tidy(struct recall *r, int64_t *left, int *retry_ms, struct error *why)
 {
-    if (!vectors_drop_stale(r->store, r->model, why) ||
-        !vectors_graph_step(r->vectors, r->store, r->model, GRAPH_STEP, left, why))
+    bool more;
+    if (!vectors_drop_stale(r->store, r->model, &more, why) ||
+        (!more && !vectors_graph_step(r->vectors, r->store, r->model, GRAPH_STEP, left, why)))
         return wait_for(r, retry_ms);
+    if (more)
+        return RECALL_WORKED;
     return *left > 0 ? RECALL_WORKED : RECALL_IDLE;
 }
 

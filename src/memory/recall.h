@@ -49,8 +49,10 @@ enum memory_ranking recall_ranking(const char *ranking, const char *provider);
 struct memory_scope recall_scope(const struct recall *r, const char *session_id,
                                  const char *directory);
 
-/* Everything of `stats`, with vectors. */
-bool recall_stats(struct recall *r, struct memory_stats *out, struct error *e);
+/* Everything of `stats`, with vectors. `wakeup` (may be NULL) ends the wait for the command that
+ * gives the endpoint's key. */
+bool recall_stats(struct recall *r, const struct wakeup *wakeup, struct memory_stats *out,
+                  struct error *e);
 
 /* Something of the work that waits: vectors for entries that have none, the graph. RECALL_IDLE:
  * there is nothing to do; RECALL_WAITS: the endpoint is down, `why` says how, try again after

@@ -76,7 +76,7 @@ static bool find_shape(const struct text *t, size_t at, struct found *out)
     if (!begins_word(t, at))
         return false;
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
-        if (!stands_at(t, at, shapes[i].prefix))
+        if (shapes[i].prefix[0] != t->bytes[at] || !stands_at(t, at, shapes[i].prefix))
             continue;
         size_t start = at + strlen(shapes[i].prefix);
         size_t len = run_of(t, start, shapes[i].set);
@@ -249,25 +249,48 @@ static bool find_url(const struct text *t, size_t at, struct found *out)
 
 /* ---- all of them ---- */
 
-int secrets_mask(struct buf *out, const char *text, size_t len)
+static bool begins_shape(char c)
+{
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
+        if (shapes[i].prefix[0] == c)
+            return true;
+    return false;
+}
+
+/* Most places can be passed by: keys begin a word, what is assigned stands behind a sign. */
+static bool may_begin(const struct text *t, size_t at)
+{
+    char c = t->bytes[at];
+    if (!isalnum((unsigned char)c))
+        return c == '=' || c == ':' || c == '-';
+    return begins_word(t, at) && (c == 'e' || begins_shape(c));
+}
+
+static bool find_any(const struct text *t, size_t at, size_t done, struct found *out)
 {
     static bool (*const finders[])(const struct text *, size_t, struct found *) = {
         find_shape, find_jwt, find_block, find_assigned, find_url};
+    for (size_t i = 0; i < sizeof finders / sizeof *finders; i++)
+        if (finders[i](t, at, out) && out->start >= done)
+            return true;
+    return false;
+}
+
+int secrets_mask(struct buf *out, const char *text, size_t len)
+{
     const struct text t = {text, len};
     struct found f;
     size_t done = 0;
     int count = 0;
-    for (size_t at = 0; at < len; at++)
-        for (size_t i = 0; i < sizeof finders / sizeof *finders; i++) {
-            if (!finders[i](&t, at, &f) || f.start < done)
-                continue;
-            buf_add(out, text + done, f.start - done);
-            buf_addstr(out, MASK);
-            count++;
-            done = f.end;
-            at = f.end - 1;
-            break;
-        }
+    for (size_t at = 0; at < len; at++) {
+        if (!may_begin(&t, at) || !find_any(&t, at, done, &f))
+            continue;
+        buf_add(out, text + done, f.start - done);
+        buf_addstr(out, MASK);
+        count++;
+        done = f.end;
+        at = f.end - 1;
+    }
     buf_add(out, text + done, len - done);
     return count;
 }

@@ -102,18 +102,27 @@ static void remove_row(struct simple_memory *m, size_t at)
     vec_remove(&m->rows, at, 1);
 }
 
-static bool source_is_known(const struct simple_memory *m, const struct memory_entry *entry)
+static bool is_source(const struct forgotten_entry *there, int64_t compaction,
+                      const struct memory_entry *entry)
+{
+    return there->entry.seq == entry->seq &&
+           strcmp(there->entry.session_id, entry->session_id) == 0 &&
+           ((there->compaction > 0 && compaction > 0) || content_is_again(&there->entry, entry));
+}
+
+static bool source_is_known(const struct simple_memory *m, const struct memory_entry *entry,
+                            int64_t compaction)
 {
     for (size_t i = 0; entry->seq > 0 && i < m->rows.len; i++)
-        if (m->rows.items[i].entry.seq == entry->seq &&
-            strcmp(m->rows.items[i].entry.session_id, entry->session_id) == 0)
+        if (is_source(&m->rows.items[i], compaction, entry))
             return true;
     return false;
 }
 
-static bool is_known(const struct simple_memory *m, const struct memory_entry *entry)
+static bool is_known(const struct simple_memory *m, const struct memory_entry *entry,
+                     int64_t compaction)
 {
-    return entry->id ? row_of(m, entry->id) != NOWHERE : source_is_known(m, entry);
+    return entry->id ? row_of(m, entry->id) != NOWHERE : source_is_known(m, entry, compaction);
 }
 
 /* Whether a copy of it stays; those that do not are taken out. */
@@ -155,7 +164,7 @@ static void put(struct simple_memory *m, const struct memory_entry *entry, int64
 static void index_one(struct simple_memory *m, struct memory_entry *given,
                       const struct memory_entry *entry, int64_t compaction, int *stored)
 {
-    if (is_known(m, entry) || meets_copy(m, entry))
+    if (is_known(m, entry, compaction) || meets_copy(m, entry))
         return;
     put(m, entry, compaction, &given->id);
     ++*stored;
@@ -266,6 +275,15 @@ static bool simple_forget(struct memory *memory, const char *const *ids, size_t 
     return ok;
 }
 
+/* Nothing is left anywhere. */
+static bool simple_purge(struct memory *m, bool *more, struct error *e)
+{
+    (void)m;
+    (void)e;
+    *more = false;
+    return true;
+}
+
 static bool sessions_are_there(const struct simple_memory *m, const struct memory_forgotten *f,
                                struct error *e)
 {
@@ -287,7 +305,8 @@ static bool simple_restore(struct memory *memory, const struct memory_forgotten 
         return false;
     for (size_t i = 0; i < f->items.len; i++) {
         struct forgotten_entry row = f->items.items[i];
-        if (is_known(m, &row.entry) || (row.compaction > 0 && source_is_known(m, &row.entry)))
+        if (is_known(m, &row.entry, row.compaction) ||
+            (row.compaction > 0 && source_is_known(m, &row.entry, row.compaction)))
             continue;
         row.entry = memory_entry_clone(&row.entry);
         insert_row(m, row);
@@ -530,6 +549,7 @@ static const struct memory_store simple_store = {
     .edit = simple_edit,
     .pin = simple_pin,
     .forget = simple_forget,
+    .purge = simple_purge,
     .restore = simple_restore,
     .forget_session = simple_forget_session,
     .flagged = simple_flagged,

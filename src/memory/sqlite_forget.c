@@ -17,22 +17,50 @@ static const char session_is_sql[] = "SELECT 1 FROM memory_session WHERE number 
 static bool leave_for_good(struct memory *m, bool began, bool ok, struct error *e)
 {
     struct store *s = sqlite_memory_of(m)->store;
-    ok = ok && vectors_graph_purge(sqlite_memory_of(m)->vectors, s, e);
+    ok = ok && (m->lazy || vectors_graph_purge(sqlite_memory_of(m)->vectors, s, e));
     ok = store_leave(s, began, ok, e);
-    if (ok && began)
+    if (ok && began && !m->lazy)
         store_settle(s);
+    return ok;
+}
+
+static bool purge_words(const struct memory *m, struct store *s, struct error *e)
+{
+    return m->lazy ? words_purge_later(s, e) : words_purge(s, e);
+}
+
+/* The first statement writes: one that had read first could not wait for another writer. */
+static bool purge_step(struct sqlite_memory *m, bool *more, struct error *e)
+{
+    bool began;
+    if (!store_step_begin(m->store, &began, e))
+        return false;
+    bool ok = words_purge_step(m->store, more, e) &&
+              (*more || vectors_graph_purge(m->vectors, m->store, e));
+    return store_step_end(m->store, began, ok, e);
+}
+
+bool sqlite_memory_purge(struct memory *memory, bool *more, struct error *e)
+{
+    struct sqlite_memory *m = sqlite_memory_of(memory);
+    bool waits = false;
+    *more = false;
+    bool ok = words_purge_waits(m->store, &waits, e) && (!waits || purge_step(m, more, e));
+    if (ok && waits && !*more)
+        store_settle(m->store);
     return ok;
 }
 
 /* ---- edit ---- */
 
-static bool edit(struct store *s, const char *id, const char *content, struct error *e)
+static bool edit(struct memory *m, const char *id, const char *content, struct error *e)
 {
+    struct store *s = sqlite_memory_of(m)->store;
     struct memory_row row;
     if (!sqlite_row_need(s, id, &row, e))
         return false;
     bool ok = strcmp(row.entry.content, content) == 0 ||
-              (sqlite_row_edit(s, &row, content, e) && words_purge(s, e) &&
+              (sqlite_row_edit(s, &row, content, e) && purge_words(m, s, e) &&
                snapshot_trim(s, row.entry.session_id, e));
     memory_row_release(&row);
     return ok;
@@ -45,7 +73,7 @@ bool sqlite_memory_edit(struct memory *m, const char *id, const char *content, s
     char *clean = content_clean(content);
     if (!clean)
         return err_set(e, ERR_USAGE, "an entry cannot be empty; delete it instead");
-    bool ok = store_enter(s, &began, e) && leave_for_good(m, began, edit(s, id, clean, e), e);
+    bool ok = store_enter(s, &began, e) && leave_for_good(m, began, edit(m, id, clean, e), e);
     free(clean);
     return ok;
 }
@@ -95,13 +123,14 @@ static bool trim_snapshots(struct store *s, const struct memory_forgotten *f, st
     return ok;
 }
 
-static bool forget_all(struct store *s, const char *const *ids, size_t count,
+static bool forget_all(struct memory *m, const char *const *ids, size_t count,
                        struct memory_forgotten *out, struct error *e)
 {
+    struct store *s = sqlite_memory_of(m)->store;
     bool ok = true;
     for (size_t i = 0; i < count && ok; i++)
         ok = forget_one(s, ids[i], out, e);
-    return ok && trim_snapshots(s, out, e) && (out->items.len == 0 || words_purge(s, e));
+    return ok && trim_snapshots(s, out, e) && (out->items.len == 0 || purge_words(m, s, e));
 }
 
 bool sqlite_memory_forget(struct memory *m, const char *const *ids, size_t count,
@@ -112,7 +141,7 @@ bool sqlite_memory_forget(struct memory *m, const char *const *ids, size_t count
     struct error fault = {0};
     bool began;
     bool ok = store_enter(s, &began, &fault) &&
-              leave_for_good(m, began, forget_all(s, ids, count, &forgotten, &fault), &fault);
+              leave_for_good(m, began, forget_all(m, ids, count, &forgotten, &fault), &fault);
     if (ok && out) {
         *out = forgotten;
         return true;
@@ -146,8 +175,9 @@ static bool session_is_there(struct store *s, const struct memory_row *row, stru
 /* What a compaction brought may have come again under another id: undone, and compacted anew. */
 static bool is_back(struct store *s, const struct memory_row *row, bool *back, struct error *e)
 {
-    return sqlite_is_known(s, &row->entry, back, e) &&
-           (*back || row->compaction == 0 || sqlite_source_is_known(s, &row->entry, back, e));
+    return sqlite_is_known(s, &row->entry, row->compaction, back, e) &&
+           (*back || row->compaction == 0 ||
+            sqlite_source_is_known(s, &row->entry, row->compaction, back, e));
 }
 
 static bool restore_one(struct store *s, const struct memory_row *row, struct error *e)
@@ -186,24 +216,26 @@ static bool run_for(struct store *s, const char *sql, int64_t number, struct err
     return query_run(&q, e);
 }
 
-static bool remove_entries(struct store *s, int64_t number, struct error *e)
+static bool remove_entries(struct memory *m, int64_t number, struct error *e)
 {
+    struct store *s = sqlite_memory_of(m)->store;
     struct memory_rows rows = {0};
     struct query q;
     if (!query_begin(&q, s, of_session_sql, e))
         return false;
     query_int(&q, number);
     bool ok = sqlite_rows_read(&q, &rows, e) && sqlite_rows_remove(s, &rows, e) &&
-              (rows.items.len == 0 || words_purge(s, e));
+              (rows.items.len == 0 || purge_words(m, s, e));
     memory_rows_release(&rows);
     return ok;
 }
 
-static bool forget_session(struct store *s, const char *session_id, struct error *e)
+static bool forget_session(struct memory *m, const char *session_id, struct error *e)
 {
+    struct store *s = sqlite_memory_of(m)->store;
     int64_t number;
     return sqlite_session_number(s, session_id, &number, e) &&
-           (number < 0 || (remove_entries(s, number, e) && run_for(s, drop_flags_sql, number, e) &&
+           (number < 0 || (remove_entries(m, number, e) && run_for(s, drop_flags_sql, number, e) &&
                            run_for(s, drop_session_sql, number, e)));
 }
 
@@ -212,5 +244,5 @@ bool sqlite_memory_forget_session(struct memory *m, const char *session_id, stru
     struct store *s = sqlite_memory_of(m)->store;
     bool began;
     return store_enter(s, &began, e) &&
-           leave_for_good(m, began, forget_session(s, session_id, e), e);
+           leave_for_good(m, began, forget_session(m, session_id, e), e);
 }

@@ -11,9 +11,8 @@ static const char session_sql[] =
 static const char new_session_sql[] = "INSERT INTO memory_session (id, next) VALUES (?, 0)";
 static const char next_sql[] = "UPDATE memory_session SET next = ?2 WHERE number = ?1";
 static const char any_sql[] = "SELECT 1 FROM memory_entry LIMIT 1";
-static const char source_sql[] =
-    "SELECT 1 FROM memory_entry WHERE session ="
-    " (SELECT number FROM memory_session WHERE id = ?1) AND seq = ?2";
+static const char source_sql[] = MEMORY_ROWS
+    "WHERE entry.session = (SELECT number FROM memory_session WHERE id = ?1) AND seq = ?2";
 static const char brought_sql[] = MEMORY_ROWS
     "WHERE entry.key BETWEEN ?1 << 24 AND ?1 << 24 | 0xffffff AND compaction = ?2"
     " AND pinned = 0 AND edited = 0";
@@ -23,6 +22,7 @@ static const char all_sql[] = MEMORY_ROWS "ORDER BY entry.key";
 
 struct indexing {
     struct store *store;
+    struct fresh_ids *ids;
     const char *session_id;
     int64_t number;  /* -1: the session has none yet */
     int64_t next;    /* place */
@@ -77,10 +77,18 @@ static bool keep_next(const struct indexing *x, struct error *e)
 
 /* ---- what is there already ---- */
 
-bool sqlite_source_is_known(struct store *s, const struct memory_entry *entry, bool *known,
-                            struct error *e)
+/* Compactions number messages; an import may do so anew in each of a session's talks. */
+static bool is_source(const struct memory_row *there, int64_t compaction,
+                      const struct memory_entry *entry)
+{
+    return (there->compaction > 0 && compaction > 0) || content_is_again(&there->entry, entry);
+}
+
+bool sqlite_source_is_known(struct store *s, const struct memory_entry *entry, int64_t compaction,
+                            bool *known, struct error *e)
 {
     struct query q;
+    enum query_result result = QUERY_DONE;
     *known = false;
     if (entry->seq <= 0)
         return true;
@@ -88,8 +96,11 @@ bool sqlite_source_is_known(struct store *s, const struct memory_entry *entry, b
         return false;
     query_text(&q, entry->session_id);
     query_int(&q, entry->seq);
-    enum query_result result = query_step(&q, e);
-    *known = result == QUERY_ROW;
+    while (!*known && (result = query_step(&q, e)) == QUERY_ROW) {
+        struct memory_row there = sqlite_row_read(&q);
+        *known = is_source(&there, compaction, entry);
+        memory_row_release(&there);
+    }
     query_end(&q);
     return result != QUERY_FAILED;
 }
@@ -107,13 +118,12 @@ static bool id_is_known(struct store *s, const struct memory_entry *entry, bool 
     return ok;
 }
 
-bool sqlite_is_known(struct store *s, const struct memory_entry *entry, bool *known,
-                     struct error *e)
+bool sqlite_is_known(struct store *s, const struct memory_entry *entry, int64_t compaction,
+                     bool *known, struct error *e)
 {
     *known = false;
-    /* One that has an id of its own is known by that alone: an import may number the messages of
-     * each talk anew. */
-    return entry->id ? id_is_known(s, entry, known, e) : sqlite_source_is_known(s, entry, known, e);
+    return entry->id ? id_is_known(s, entry, known, e)
+                     : sqlite_source_is_known(s, entry, compaction, known, e);
 }
 
 /* One that stays makes the entry known; one that does not is taken out. */
@@ -149,14 +159,14 @@ static bool meet_copies(struct indexing *x, const struct memory_entry *entry, bo
 
 /* ---- putting in ---- */
 
-static bool make_id(struct store *s, char **id, struct error *e)
+static bool make_id(const struct indexing *x, char **id, struct error *e)
 {
     bool taken = true;
     while (taken) {
         struct memory_row there;
         free(*id);
-        *id = memory_id_new();
-        if (!sqlite_row_of(s, *id, &there, &taken, e))
+        *id = fresh_ids_next(x->ids);
+        if (!sqlite_row_of(x->store, *id, &there, &taken, e))
             return false;
         memory_row_release(&there);
     }
@@ -173,7 +183,7 @@ static bool put(struct indexing *x, struct memory_entry *entry, char **id, struc
                        "memory has no more room for session %.60s, which has had %lld entries; "
                        "go on in a new one",
                        x->session_id, (long long)x->next);
-    if (!*id && !make_id(x->store, id, e))
+    if (!*id && !make_id(x, id, e))
         return false;
     entry->id = *id;
     const struct memory_row row = {memory_key(x->number, x->next), x->compaction, *entry};
@@ -188,7 +198,7 @@ static bool put_unless_known(struct indexing *x, struct memory_entry *entry, cha
                              struct error *e)
 {
     bool known;
-    return sqlite_is_known(x->store, entry, &known, e) &&
+    return sqlite_is_known(x->store, entry, x->compaction, &known, e) &&
            (known || (meet_copies(x, entry, &known, e) && (known || put(x, entry, id, e))));
 }
 
@@ -239,7 +249,8 @@ bool sqlite_memory_index(struct memory *memory, const char *session_id, int64_t 
                          struct memory_entry *entries, size_t count, int *stored, struct error *e)
 {
     struct sqlite_memory *m = sqlite_memory_of(memory);
-    struct indexing x = {.store = m->store, .session_id = session_id, .compaction = compaction};
+    struct indexing x = {
+        .store = m->store, .ids = &m->ids, .session_id = session_id, .compaction = compaction};
     bool began;
     *stored = 0;
     if (!store_enter(m->store, &began, e) ||

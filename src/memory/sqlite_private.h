@@ -4,6 +4,7 @@
 #ifndef MEMORY_SQLITE_PRIVATE_H
 #define MEMORY_SQLITE_PRIVATE_H
 
+#include "memory/content.h"
 #include "memory/sqlite_store.h"
 #include "memory/words.h"
 #include "store/sql.h"
@@ -13,6 +14,7 @@ struct sqlite_memory {
     struct store *store; /* borrowed */
     char *language;      /* configured; never NULL */
     struct vectors *vectors;
+    struct fresh_ids ids; /* for new entries */
 };
 static inline struct sqlite_memory *sqlite_memory_of(struct memory *m)
 {
@@ -81,12 +83,12 @@ bool sqlite_memory_count(struct memory *m, const struct memory_scope *scope, int
 
 /* ---- sqlite_index.c ---- */
 
-/* Whether this very entry is there, by its id, where it has none by its session and event. USAGE
- * where its id is that of another one. */
-bool sqlite_is_known(struct store *s, const struct memory_entry *entry, bool *known,
-                     struct error *e);
-bool sqlite_source_is_known(struct store *s, const struct memory_entry *entry, bool *known,
-                            struct error *e);
+/* Whether this very entry, of this compaction (0: an import), is there, by its id, where it has
+ * none by its session and event. USAGE where its id is that of another one. */
+bool sqlite_is_known(struct store *s, const struct memory_entry *entry, int64_t compaction,
+                     bool *known, struct error *e);
+bool sqlite_source_is_known(struct store *s, const struct memory_entry *entry, int64_t compaction,
+                            bool *known, struct error *e);
 bool sqlite_memory_index(struct memory *m, const char *session_id, int64_t compaction,
                          struct memory_entry *entries, size_t count, int *stored, struct error *e);
 bool sqlite_memory_withdraw(struct memory *m, const char *session_id, int64_t compaction,
@@ -100,6 +102,7 @@ bool sqlite_memory_reindex(struct memory *m, const char *language,
 bool sqlite_memory_edit(struct memory *m, const char *id, const char *content, struct error *e);
 bool sqlite_memory_forget(struct memory *m, const char *const *ids, size_t count,
                           struct memory_forgotten *out, struct error *e);
+bool sqlite_memory_purge(struct memory *m, bool *more, struct error *e);
 bool sqlite_memory_restore(struct memory *m, const struct memory_forgotten *f, struct error *e);
 bool sqlite_memory_forget_session(struct memory *m, const char *session_id, struct error *e);
 

@@ -156,6 +156,7 @@ static const struct memory_store sqlite_store = {
     .edit = sqlite_memory_edit,
     .pin = sqlite_pin,
     .forget = sqlite_memory_forget,
+    .purge = sqlite_memory_purge,
     .restore = sqlite_memory_restore,
     .forget_session = sqlite_memory_forget_session,
     .flagged = sqlite_memory_flagged,

@@ -47,11 +47,12 @@ struct memory_store {
     /* Entries of one session in the order of the conversation, of the compaction with this number
      * (0: an import). Ids that are NULL are made, and filled in for what is stored; an id that is
      * taken by another text or session is USAGE, unless the user edited that text. *stored is how
-     * many are new: an entry with an id is known by that alone (an import may number the messages
-     * of each talk anew), one without by session and seq (not 0), and passed over; one whose text
-     * equals an entry of the session that is pinned or not older, too; an older, unpinned copy
-     * gives way. Content is stored trimmed, with secrets masked (secrets.h); what is then empty is
-     * passed over. */
+     * many are new: an entry with an id is known by that alone, one without by session and seq (not
+     * 0), and passed over; between an import and anything else the text must be the same, too,
+     * unless the user edited it (an import may number the messages of each talk anew). One whose
+     * text equals an entry of the session that is pinned or not older is passed over, too; an
+     * older, unpinned copy gives way. Content is stored trimmed, with secrets masked (secrets.h);
+     * what is then empty is passed over. */
     bool (*index)(struct memory *m, const char *session_id, int64_t compaction,
                   struct memory_entry *entries, size_t count, int *stored, struct error *e);
 
@@ -91,6 +92,9 @@ struct memory_store {
      * flagged. An id twice counts once. `out` may be NULL. */
     bool (*forget)(struct memory *m, const char *const *ids, size_t count,
                    struct memory_forgotten *out, struct error *e);
+    /* Some of what forget() and edit() left to do because the memory is lazy; *more: that was not
+     * all. Who does not come to the end may go on another time, on any connection. */
+    bool (*purge)(struct memory *m, bool *more, struct error *e);
     /* What is there again meanwhile is passed over. MEMORY_NOT_FOUND where a session was deleted.
      */
     bool (*restore)(struct memory *m, const struct memory_forgotten *f, struct error *e);
@@ -113,6 +117,9 @@ struct memory_store {
 
 struct memory {
     const struct memory_store *store;
+    /* Index, graph and journal may have something of a forgotten or edited text until purge() was
+     * called: for who has others waiting, and calls it when they do not. */
+    bool lazy;
 };
 
 void memory_close(struct memory *m); /* NULL is fine */

@@ -45,8 +45,8 @@ bool vectors_count(struct store *s, const char *model, struct memory_stats *out,
 /* From now on this is the model's dimension; what has another one is stale. */
 bool vectors_know_model(struct store *s, const char *model, int dimension, struct error *e);
 
-/* Takes vectors of other models away. */
-bool vectors_drop_stale(struct store *s, const char *model, struct error *e);
+/* Takes vectors of other models away, some at a time. *more: there may be others left. */
+bool vectors_drop_stale(struct store *s, const char *model, bool *more, struct error *e);
 
 /* Brings the graph's file up to date, or makes it, in steps; nothing where it is not used. *left:
  * entries that it still lacks. A file that is damaged is set aside (NAME.damaged) and made anew. */

@@ -290,6 +290,14 @@ bool vectors_graph_step(struct vectors *v, struct store *s, const char *model, i
     return !lock(v) || step_locked(v, s, step, left, e);
 }
 
+/* It may have been found to be so just now, and nobody takes anything out of it. */
+static void remove_damaged(const struct vectors *v)
+{
+    char *path = graph_file_path(v->directory, v->graph.model);
+    graph_file_remove_aside(path);
+    free(path);
+}
+
 /* A file of no model that is there is of no use. */
 static bool purge_model(struct vectors *v, struct store *s, const char *name, struct error *e)
 {
@@ -301,6 +309,7 @@ static bool purge_model(struct vectors *v, struct store *s, const char *name, st
         return remove_file(v);
     ok = step_locked(v, s, 0, &left, e);
     graph_file_unlock(&v->graph.lock);
+    remove_damaged(v);
     return ok;
 }
 

@@ -254,7 +254,7 @@ static bool drop_some(struct store *s, const char *sql, int64_t model, bool *mor
     return ok;
 }
 
-static bool drop_models(struct store *s, int64_t model, struct error *e)
+static bool drop_others(struct store *s, int64_t model, bool *more, struct error *e)
 {
     static const char *const steps[] = {
         "DELETE FROM memory_vector WHERE (model, key) IN "
@@ -264,21 +264,22 @@ static bool drop_models(struct store *s, int64_t model, struct error *e)
         "DELETE FROM memory_model WHERE number IN "
         "(SELECT number FROM memory_model WHERE number <> ? LIMIT ?)",
     };
-    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
-        for (bool more = true; more;)
-            if (!drop_some(s, steps[i], model, &more, e))
-                return false;
+    *more = false;
+    for (size_t i = 0; i < sizeof steps / sizeof *steps && !*more; i++)
+        if (!drop_some(s, steps[i], model, more, e))
+            return false;
     return true;
 }
 
-bool vectors_drop_stale(struct store *s, const char *model, struct error *e)
+bool vectors_drop_stale(struct store *s, const char *model, bool *more, struct error *e)
 {
     struct vector_model known;
     int64_t others;
+    *more = false;
     if (!vector_model_find(s, model, 0, &known, e) || known.number == 0)
         return known.number == 0;
     if (!read_number(s, "SELECT count(*) FROM memory_model WHERE number <> ?", known.number,
                      &others, e))
         return false;
-    return others == 0 || drop_models(s, known.number, e);
+    return others == 0 || drop_others(s, known.number, more, e);
 }

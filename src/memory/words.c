@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/buf.h"
 #include "base/mem.h"
 #include "store/language.h"
 #include "store/sql.h"
@@ -13,7 +14,6 @@
 static const char add_sql[] = "INSERT INTO memory_words (rowid, words) VALUES (?, ?)";
 static const char remove_sql[] =
     "INSERT INTO memory_words (memory_words, rowid, words) VALUES ('delete', ?, ?)";
-static const char merge_sql[] = "INSERT INTO memory_words (memory_words) VALUES ('optimize')";
 static const char schema_sql[] = "SELECT sql FROM sqlite_schema WHERE name = 'memory_words'";
 
 /* "Tuesday 9 May 2023"; empty where it is not known. */
@@ -36,7 +36,13 @@ char *words_text(const struct memory_entry *m)
 {
     char date[80];
     write_date(m->created_ms, date, sizeof date);
-    return mem_printf("%s\n%s\n%s", memory_entry_speaker(m), date, m->content);
+    struct buf text = BUF_INIT;
+    buf_addstr(&text, memory_entry_speaker(m));
+    buf_addch(&text, '\n');
+    buf_addstr(&text, date);
+    buf_addch(&text, '\n');
+    buf_addstr(&text, m->content);
+    return buf_take(&text);
 }
 
 static bool change(struct store *s, const char *sql, int64_t key, const struct memory_entry *m,
@@ -61,12 +67,6 @@ bool words_add(struct store *s, int64_t key, const struct memory_entry *m, struc
 bool words_remove(struct store *s, int64_t key, const struct memory_entry *m, struct error *e)
 {
     return change(s, remove_sql, key, m, e);
-}
-
-bool words_purge(struct store *s, struct error *e)
-{
-    struct query q;
-    return query_begin(&q, s, merge_sql, e) && query_run(&q, e);
 }
 
 /* ---- language ---- */

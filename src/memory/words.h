@@ -19,8 +19,12 @@ char *words_text(const struct memory_entry *m);
 
 bool words_add(struct store *s, int64_t key, const struct memory_entry *m, struct error *e);
 bool words_remove(struct store *s, int64_t key, const struct memory_entry *m, struct error *e);
-/* Until then what was removed is still somewhere in the index. */
+/* Until then what was removed is still somewhere in the index. At once, which takes its time, or
+ * from now on in steps, which other connections and later runs of the program can go on with. */
 bool words_purge(struct store *s, struct error *e);
+bool words_purge_later(struct store *s, struct error *e);
+bool words_purge_waits(struct store *s, bool *out, struct error *e);
+bool words_purge_step(struct store *s, bool *more, struct error *e); /* in a transaction */
 
 /* Sessions that may be found; `all`: every one. */
 struct scope_sessions {

@@ -8,7 +8,7 @@
 #include "store/tokenizer.h"
 
 /* One letter alone begins too many words. */
-enum { PREFIX_BYTES = 2, SHORTENED_BYTES = 3 };
+enum { PREFIX_BYTES = 2, STEM_BYTES = 3 };
 
 struct parser {
     struct language *language;
@@ -44,6 +44,33 @@ static void add_words(struct parser *p, const char *text, size_t len)
     tokens_release(&found);
 }
 
+/* The word that `whole` is, as another form of the term before. */
+static void add_form(struct parser *p, const char *whole)
+{
+    struct tokens found;
+    tokens_of(p->language, TOKENS_QUERY, whole, strlen(whole), &found);
+    size_t before = p->out->terms.len;
+    if (found.items.len == 1)
+        add_term(p->out, whole, &found.items.items[0]);
+    if (p->out->terms.len > before)
+        vec_last(&p->out->terms).also = true;
+    tokens_release(&found);
+}
+
+/* The index has "paint" for "painting", which "painti" does not begin: it is looked for as any word
+ * that it becomes by an ending of which it has the beginning. */
+static void add_completions(struct parser *p, const char *begun)
+{
+    size_t len = strlen(begun);
+    for (const char *const *ending = language_endings(p->language); *ending; ending++)
+        for (size_t has = 1; has < strlen(*ending) && len >= has + STEM_BYTES; has++)
+            if (memcmp(begun + len - has, *ending, has) == 0) {
+                char *whole = mem_printf("%s%s", begun, *ending + has);
+                add_form(p, whole);
+                free(whole);
+            }
+}
+
 /* The beginning of a word need not have an ending that could be taken off. */
 static void add_open_word(struct parser *p, const char *text, size_t len)
 {
@@ -59,6 +86,7 @@ static void add_open_word(struct parser *p, const char *text, size_t len)
                                   .prefix = true,
                                   .also = also};
         vec_push(&p->out->terms, term);
+        add_completions(p, last->word);
     }
     tokens_release(&folded);
 }
@@ -155,22 +183,6 @@ void words_query_release(struct words_query *q)
         free(q->phrases.items[i].raw);
     vec_release(&q->terms);
     vec_release(&q->phrases);
-}
-
-static void cut_last(char *text)
-{
-    size_t len = strlen(text);
-    text[utf8_prev(text, len, len)] = '\0';
-}
-
-bool words_query_shorten(struct words_query *q)
-{
-    struct query_term *t = q->terms.len > 0 ? &vec_last(&q->terms) : NULL;
-    if (!t || !t->prefix || strlen(t->word) <= SHORTENED_BYTES)
-        return false;
-    cut_last(t->raw);
-    cut_last(t->word);
-    return true;
 }
 
 bool query_term_meets(const struct query_term *t, const char *word, const char *folded)

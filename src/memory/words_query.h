@@ -22,7 +22,8 @@ struct query_phrase {
     bool excluded; /* must not occur */
 };
 struct words_query {
-    VEC(struct query_term) terms; /* each word once; one that may go on is the last */
+    VEC(struct query_term)
+    terms; /* each word once; one that may go on comes last, with its forms */
     VEC(struct query_phrase) phrases;
 };
 
@@ -30,11 +31,6 @@ struct words_query {
  * on. */
 void words_query_parse(struct language *l, const char *text, bool typing, struct words_query *out);
 void words_query_release(struct words_query *q);
-
-/* The word that may go on is not in the index as far as it is written: "painti", since "paint" is
- * what is left of "painting". Takes a letter off; false: there is no such word, or little is left
- * of it. */
-bool words_query_shorten(struct words_query *q);
 
 /* Whether a term is this word, or begins it where it is a prefix; `folded` is the word with its
  * ending. */

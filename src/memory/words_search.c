@@ -74,23 +74,6 @@ static void take(const struct ranking *ranking, struct candidates *out)
     }
 }
 
-/* Whether the word that may go on was found as far as it is written. */
-static bool found_last(const struct collected *found)
-{
-    return found->entries.len == 0 || vec_last(&found->entries) > 0;
-}
-
-static bool collect(struct store *s, struct words_query *words, const struct scope_sessions *scope,
-                    struct collected *out, struct error *e)
-{
-    bool ok = words_collect(s, words, scope, out, e);
-    while (ok && !found_last(out) && words_query_shorten(words)) {
-        collected_release(out);
-        ok = words_collect(s, words, scope, out, e);
-    }
-    return ok;
-}
-
 static bool search(struct store *s, struct language *l, const struct memory_query *query,
                    const struct scope_sessions *scope, size_t limit, struct candidates *out,
                    struct error *e)
@@ -99,7 +82,7 @@ static bool search(struct store *s, struct language *l, const struct memory_quer
     struct collected found;
     struct ranking ranking = {0};
     words_query_parse(l, query->text, query->typing, &words);
-    bool ok = collect(s, &words, scope, &found, e);
+    bool ok = words_collect(s, &words, scope, &found, e);
     if (ok) {
         ok = rank(s, query, &found, limit, &ranking, e);
         take(&ranking, out);

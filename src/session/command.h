@@ -104,7 +104,7 @@ struct command {
     char *text;
     char *name;
     char *attachments;
-    char *session; /* id of the open one; the worker's, for its helpers */
+    char *session; /* id of the open one, from the agent thread for the others */
     int64_t number;
     int limit;
 };

@@ -130,7 +130,7 @@ static bool resolve(struct memories *m, const char *reference, char **id, struct
     if (!m->store)
         return err_set(e, ERR_MEMORY_NOT_FOUND,
                        "memory is empty here, so no entry is \"%.40s\"; compactions fill it, and "
-                       "tiro memory import",
+                       "tiro memory import does",
                        reference);
     return memory_resolve(m->recall.memory, reference, id, e);
 }
@@ -148,7 +148,7 @@ bool memories_get(struct memories *m, const char *reference, struct memory_entry
 bool memories_stats(struct memories *m, struct memory_stats *out, struct error *e)
 {
     *out = (struct memory_stats){0};
-    return !m->store || recall_stats(&m->recall, out, e);
+    return !m->store || recall_stats(&m->recall, NULL, out, e);
 }
 
 /* --- changing --------------------------------------------------------------------------------- */
@@ -317,7 +317,7 @@ static bool make_vectors(struct memories *m, struct reindex *r, struct error *e)
         }
         count(r, left);
         if (!vectors_go_on(r))
-            return false;
+            return err_set(e, ERR_INTERRUPTED, "stopped; the vectors that were made are kept");
     }
 }
 
@@ -326,9 +326,8 @@ bool memories_reindex(struct memories *m,
                       void *context, struct error *e)
 {
     struct reindex r = {.tell = tell, .context = context};
-    bool ok = !m->store || (memories_store(m)->reindex(
-                                m->recall.memory, config_string(m->config, CONFIG_MEMORY_LANGUAGE),
-                                tell_words, &r, e) &&
-                            make_vectors(m, &r, e));
-    return ok || !r.stopped || err_set(e, ERR_INTERRUPTED, "stopped; what was done is kept");
+    return !m->store || (memories_store(m)->reindex(
+                             m->recall.memory, config_string(m->config, CONFIG_MEMORY_LANGUAGE),
+                             tell_words, &r, e) &&
+                         make_vectors(m, &r, e));
 }

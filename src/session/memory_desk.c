@@ -9,7 +9,7 @@
 #include "base/mem.h"
 #include "session/memory_desk_private.h"
 
-enum { TELL_EVERY_MS = 250, PATIENCE_MS = 5000 };
+enum { TELL_EVERY_MS = 250, PATIENCE_MS = 5000, PURGE_AGAIN_MS = 1000 };
 
 /* What is asked of the thread. */
 enum errand_kind { ASKED, WORK, QUIT };
@@ -17,6 +17,12 @@ struct errand {
     enum errand_kind kind;
     struct command *command; /* ASKED */
     int64_t serial;          /* later ones have a larger one */
+};
+
+/* What is left in the index of forgotten texts. */
+struct purge {
+    bool wanted;
+    int64_t at_ms; /* clock_mono_ms() before which it is not tried; 0: at once */
 };
 
 /* The work that waits: vectors that entries lack, the graph. */
@@ -36,6 +42,7 @@ struct memory_desk {
     struct mailbox *box; /* of errands */
     pthread_t thread;
     bool started;
+    int patience_ms;
 
     int64_t serial; /* of the last errand; the asking thread's */
 
@@ -48,7 +55,9 @@ struct memory_desk {
     struct error fault;
     VEC(struct errand *) waiting; /* taken out of the box */
     struct memory_answers answers;
+    struct purge purge;
     struct chore chore;
+    bool leaving;
 };
 
 /* --- errands ---------------------------------------------------------------------------------- */
@@ -107,11 +116,20 @@ static bool work_goes_on(void *desk)
     return d->waiting.len == 0;
 }
 
-/* Who quits does not wait for another process's transaction. */
-static bool gives_up(void *desk)
+/* It may have been taken out of the box already, behind what is being done. */
+static bool leaves(void *desk)
 {
     struct memory_desk *d = desk;
-    return mailbox_has(d->box, is_quit);
+    for (size_t i = 0; i < d->waiting.len; i++)
+        if (is_quit(d->waiting.items[i]))
+            return true;
+    return d->leaving || mailbox_has(d->box, is_quit);
+}
+
+static bool stays(void *desk)
+{
+    take_waiting(desk); /* whoever sleeps looks at the box */
+    return !leaves(desk);
 }
 
 /* --- answers ---------------------------------------------------------------------------------- */
@@ -133,13 +151,19 @@ static void interrupt_before(struct memory_desk *d, int64_t serial)
     pthread_mutex_unlock(&d->lock);
 }
 
-/* NULL with `e` when the store cannot say. */
+static bool is_heard(struct memory_desk *d, struct error *e)
+{
+    return !leaves(d) || err_set(e, ERR_INTERRUPTED, "the program ends");
+}
+
+/* NULL with `e` when the store cannot say, or nobody will hear it. */
 static struct notice *describe_state(struct memory_desk *d, struct error *e)
 {
+    const struct wakeup wakeup = {.fd = mailbox_fd(d->box), .go_on = stays, .context = d};
     struct notice *n = notice_new(NOTICE_MEMORY_STATE);
     const struct chore *chore = &d->chore;
     bool waits = chore->why.code != ERR_OK;
-    if (!recall_stats(&d->answers.recall, &n->stats, e)) {
+    if (!is_heard(d, e) || !recall_stats(&d->answers.recall, &wakeup, &n->stats, e)) {
         notice_free(n);
         return NULL;
     }
@@ -160,6 +184,7 @@ static struct notice *answer(struct memory_desk *d, const struct command *c)
     }
     struct notice *n = memory_answer(&d->answers, c, &changed);
     d->chore.wanted = d->chore.wanted || changed;
+    d->purge.wanted = d->purge.wanted || c->type != COMMAND_MEMORY_SEARCH;
     return n;
 }
 
@@ -227,7 +252,26 @@ static void work_waits(struct memory_desk *d, int retry_ms, const struct error *
         tell_state(d);
 }
 
-static void work(struct memory_desk *d)
+/* Whether it goes on at once. */
+static bool purge_some(struct memory_desk *d)
+{
+    struct memory *m = d->answers.recall.memory;
+    struct error e;
+    bool more = false, ok = m->store->purge(m, &more, &e);
+    d->purge =
+        (struct purge){.wanted = more || !ok, .at_ms = ok ? 0 : clock_mono_ms() + PURGE_AGAIN_MS};
+    return ok && more;
+}
+
+/* What another process's transaction keeps from being purged waits for the next time. */
+static void finish_purge(struct memory_desk *d)
+{
+    d->leaving = true;
+    for (bool more = d->purge.wanted; more;)
+        more = purge_some(d);
+}
+
+static void do_chore(struct memory_desk *d)
 {
     const struct wakeup wakeup = {.fd = mailbox_fd(d->box), .go_on = work_goes_on, .context = d};
     int64_t left = 0;
@@ -248,12 +292,28 @@ static void work(struct memory_desk *d)
 
 /* --- the thread ------------------------------------------------------------------------------- */
 
-static int time_to_work(const struct chore *chore)
+static int time_until(bool wanted, int64_t at_ms)
 {
-    int64_t left = chore->at_ms - clock_mono_ms();
-    if (!chore->wanted)
+    int64_t left = at_ms - clock_mono_ms();
+    if (!wanted)
         return -1;
     return left > 0 ? (int)left : 0;
+}
+
+/* -1: there is nothing to do. */
+static int time_to_work(const struct memory_desk *d)
+{
+    int purge = time_until(d->purge.wanted, d->purge.at_ms);
+    int chore = time_until(d->chore.wanted, d->chore.at_ms);
+    return purge < 0 || (chore >= 0 && chore < purge) ? chore : purge;
+}
+
+static void work(struct memory_desk *d)
+{
+    if (time_until(d->purge.wanted, d->purge.at_ms) == 0)
+        purge_some(d);
+    else if (time_until(d->chore.wanted, d->chore.at_ms) == 0)
+        do_chore(d);
 }
 
 /* NULL: it is time to work. */
@@ -261,7 +321,7 @@ static struct errand *next_errand(struct memory_desk *d)
 {
     take_waiting(d);
     if (d->waiting.len == 0) {
-        struct errand *came = mailbox_wait(d->box, time_to_work(&d->chore));
+        struct errand *came = mailbox_wait(d->box, time_to_work(d));
         if (!came)
             return NULL;
         vec_push(&d->waiting, came);
@@ -275,8 +335,10 @@ static void open_store(struct memory_desk *d)
 {
     if (!store_open(d->store_path, STORE_READ_WRITE, &d->store, &d->fault))
         return;
-    store_set_patience(d->store, PATIENCE_MS, gives_up, d);
+    store_set_patience(d->store, d->patience_ms, leaves, d); /* another process's transaction */
     recall_init(&d->answers.recall, d->config, d->store, d->directory);
+    d->answers.recall.memory->lazy = true;
+    d->purge.wanted = true; /* the program may have been killed last time */
 }
 
 static void *desk_main(void *arg)
@@ -293,8 +355,10 @@ static void *desk_main(void *arg)
         if (!quit)
             run_errand(d, errand);
         errand_free(errand);
-        if (quit)
+        if (quit) {
+            finish_purge(d);
             return NULL;
+        }
     }
 }
 
@@ -322,12 +386,18 @@ struct memory_desk *memory_desk_new(const struct config *config, const char *sto
                               .directory = mem_strdup(directory),
                               .project = mem_strdup(project),
                               .notices = notices,
-                              .box = mailbox_new(errand_free)};
+                              .box = mailbox_new(errand_free),
+                              .patience_ms = PATIENCE_MS};
     pthread_mutex_init(&d->lock, NULL);
     d->answers = (struct memory_answers){.config = config, .project = d->project};
     d->answers.wakeup =
         (struct wakeup){.fd = mailbox_fd(d->box), .go_on = search_goes_on, .context = d};
     return d;
+}
+
+void memory_desk_set_patience(struct memory_desk *d, int ms)
+{
+    d->patience_ms = ms;
 }
 
 static void stop_thread(struct memory_desk *d)

@@ -18,6 +18,9 @@ struct memory_desk *memory_desk_new(const struct config *config, const char *sto
                                     struct mailbox *notices);
 void memory_desk_free(struct memory_desk *d); /* NULL is fine */
 
+/* How long it waits for another process that writes; before the first command, and for tests. */
+void memory_desk_set_patience(struct memory_desk *d, int ms);
+
 /* Takes the command (MEMORY_…), whose `session` is the id of the open session. */
 void memory_desk_ask(struct memory_desk *d, struct command *c);
 

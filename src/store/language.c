@@ -9,18 +9,37 @@
 #include "base/mem.h"
 #include "base/vec.h"
 #include "store/token_fold.h"
+#include "store/word_cache.h"
+
+/* Those that a stem loses, the usual ones. */
+static const char *const english[] = {
+    "ing",  "ings", "ed",  "es",  "ies", "ied",  "ers",  "ly",   "ally", "ation", "ations", "ments",
+    "ness", "ful",  "ous", "ive", "ity", "able", "ance", "ence", "ism",  "ize",   "izing",  NULL};
+static const char *const german[] = {"en",    "ern",  "em",   "er",   "es",   "est", "ung",
+                                     "ungen", "lich", "isch", "heit", "keit", NULL};
+static const char *const french[] = {"ement", "ements", "ation", "ations", "er",   "ez",
+                                     "ent",   "ait",    "aient", "ant",    "eux",  "euse",
+                                     "euses", "ité",    "able",  "isme",   "iste", NULL};
+static const char *const spanish[] = {"ando", "iendo", "ado",  "ada",  "ados",  "adas",    "ido",
+                                      "aron", "amos",  "aba",  "aban", "ación", "aciones", "mente",
+                                      "idad", "ible",  "ismo", "ista", NULL};
 
 static const struct language_row {
     const char *name;
     const char *stop_words; /* file of data/ */
     bool has_stems;
     bool elides;
+    bool ordinals;       /* 7th is 7, as dates are indexed */
     bool accents_matter; /* to its endings: they are taken off after the stem is found */
+    const char *const *endings;
 } rows[] = {
-    {"english", "stopwords/english.txt", .has_stems = true},
-    {"german", "stopwords/german.txt", .has_stems = true, .accents_matter = true},
-    {"french", "stopwords/french.txt", .has_stems = true, .elides = true, .accents_matter = true},
-    {"spanish", "stopwords/spanish.txt", .has_stems = true, .accents_matter = true},
+    {"english", "stopwords/english.txt", .has_stems = true, .ordinals = true, .endings = english},
+    {"german", "stopwords/german.txt", .has_stems = true, .accents_matter = true,
+     .endings = german},
+    {"french", "stopwords/french.txt", .has_stems = true, .elides = true, .accents_matter = true,
+     .endings = french},
+    {"spanish", "stopwords/spanish.txt", .has_stems = true, .accents_matter = true,
+     .endings = spanish},
     {"none", .stop_words = NULL},
 };
 
@@ -29,6 +48,7 @@ struct language {
     struct sb_stemmer *stemmer;   /* made with the first word, as the list is */
     char *text;                   /* that the stop words are in */
     VEC(const char *) stop_words; /* ascending */
+    struct word_cache *known;     /* whole words */
     bool ready;
 };
 
@@ -61,9 +81,16 @@ void language_free(struct language *l)
         return;
     if (l->stemmer)
         sb_stemmer_delete(l->stemmer);
+    word_cache_free(l->known);
     vec_release(&l->stop_words);
     free(l->text);
     free(l);
+}
+
+const char *const *language_endings(const struct language *l)
+{
+    static const char *const none[] = {NULL};
+    return l->row->endings ? l->row->endings : none;
 }
 
 bool language_elides(const struct language *l)
@@ -95,6 +122,7 @@ static void get_ready(struct language *l)
     if (l->ready)
         return;
     l->ready = true;
+    l->known = word_cache_new();
     read_stop_words(l);
     if (!l->row->has_stems)
         return;
@@ -137,21 +165,46 @@ static void stem(struct language *l, struct buf *word)
     buf_splice(word, 0, word->len, found, (size_t)sb_stemmer_length(l->stemmer));
 }
 
-bool language_word(struct language *l, const char *text, size_t len, enum word_form form,
-                   struct buf *out)
+static void resolve_ordinal(struct buf *word)
 {
-    get_ready(l);
+    static const char *const tails[] = {"st", "nd", "rd", "th"};
+    size_t digits = strspn(word->data, "0123456789");
+    for (size_t i = 0; digits > 0 && i < sizeof tails / sizeof *tails; i++)
+        if (strcmp(word->data + digits, tails[i]) == 0) {
+            buf_splice(word, digits, 2, "", 0);
+            return;
+        }
+}
+
+static void make_word(struct language *l, const char *text, size_t len, enum word_form form,
+                      struct buf *out)
+{
     buf_clear(out);
     token_fold(out, text, len);
-    if (form == WORD_STEM && is_stop_word(l, out->data))
-        return false;
+    bool passes = form == WORD_STEM && is_stop_word(l, out->data);
     resolve_apostrophes(out);
-    if (form == WORD_STEM && is_stop_word(l, out->data))
-        return false;
+    if (passes || (form == WORD_STEM && is_stop_word(l, out->data))) {
+        buf_clear(out);
+        return;
+    }
+    if (l->row->ordinals && form != WORD_PREFIX)
+        resolve_ordinal(out);
     if (!l->row->accents_matter)
         token_strip_marks(out);
     if (l->stemmer && form != WORD_PREFIX)
         stem(l, out);
     token_strip_marks(out);
+}
+
+bool language_word(struct language *l, const char *text, size_t len, enum word_form form,
+                   struct buf *out)
+{
+    get_ready(l);
+    if (form != WORD_STEM) {
+        make_word(l, text, len, form, out);
+    } else if (!word_cache_find(l->known, text, len, out)) {
+        make_word(l, text, len, form, out);
+        word_cache_keep(l->known, text, len, out);
+    }
     return out->len > 0;
 }

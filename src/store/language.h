@@ -14,6 +14,10 @@ struct language *language_new(const char *name); /* NULL: there is none of this 
 void language_free(struct language *l);          /* NULL is fine */
 bool language_known(const char *name);
 
+/* Endings that stems are without, up to NULL: "paintin" is on its way to a word whose stem is
+ * "paint". */
+const char *const *language_endings(const struct language *l);
+
 /* Whether an apostrophe parts words, as in "l'homme"; else it stands within one. */
 bool language_elides(const struct language *l);
 

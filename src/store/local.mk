@@ -29,4 +29,5 @@ libtiro_a_SOURCES += \
 	src/store/store.c src/store/store.h \
 	src/store/token_fold.c src/store/token_fold.h \
 	src/store/token_scan.c src/store/token_scan.h \
-	src/store/tokenizer.c src/store/tokenizer.h
+	src/store/tokenizer.c src/store/tokenizer.h \
+	src/store/word_cache.c src/store/word_cache.h

@@ -291,7 +291,7 @@ static bool role_fits(const char *role)
 static bool makes_sense(const struct salvaged_entry *e)
 {
     return e->session > 0 && e->key >> SALVAGE_PLACE_BITS == e->session && role_fits(e->role) &&
-           *e->id && *e->content && e->created_ms >= 0;
+           *e->id && *e->content;
 }
 
 bool salvage_memory_entry(const struct db_pages *pages, const struct memory_place *place,

@@ -18,15 +18,19 @@
 
 enum { PATIENCE_MS = 5000, NAP_MS = 5 };
 
-/* WAL: readers never wait for the writer. The negative cache size is in KiB. What is deleted is
- * overwritten. */
+/* WAL: readers never wait for the writer. What is deleted is overwritten. */
 static const char settings[] =
     "PRAGMA synchronous = NORMAL;"
     "PRAGMA foreign_keys = ON;"
     "PRAGMA secure_delete = ON;"
-    "PRAGMA cache_size = -512;"
     "PRAGMA temp_store = MEMORY;"
     "PRAGMA journal_size_limit = 4194304;";
+
+/* In KiB, where negative. What a transaction changes should fit, or it is written twice. */
+static const char *const cache_sizes[] = {
+    [STORE_READ_ONLY] = "PRAGMA cache_size = -512",
+    [STORE_READ_WRITE] = "PRAGMA cache_size = -4096",
+};
 
 char *store_default_path(void)
 {
@@ -183,7 +187,8 @@ static bool set_up(struct store *s, struct error *e)
     if (!check_schema(s, &state, e))
         return false;
     keep_untouched(s, false);
-    if (!tokenizer_register(s, e) || !store_exec(s, settings, e))
+    if (!tokenizer_register(s, e) || !store_exec(s, settings, e) ||
+        !store_exec(s, cache_sizes[s->mode], e))
         return false;
     if (s->mode == STORE_READ_ONLY)
         return true;

@@ -6,7 +6,7 @@
 #include "base/utf8.h"
 #include "store/token_fold.h"
 
-enum class { CLASS_OTHER, CLASS_WORD, CLASS_SIGN, CLASS_MARK, CLASS_JOINER, CLASS_EMOJI };
+enum character { CLASS_OTHER, CLASS_WORD, CLASS_SIGN, CLASS_MARK, CLASS_JOINER, CLASS_EMOJI };
 
 /* Scripts whose words are not parted. What else stands in these ranges (punctuation) is no letter.
  */
@@ -41,26 +41,38 @@ static bool is_emoji(uint32_t cp, const utf8proc_property_t *p)
            p->boundclass == UTF8PROC_BOUNDCLASS_REGIONAL_INDICATOR;
 }
 
-static enum class classify_other(uint32_t cp) {
+static enum character classify_other(uint32_t cp)
+{
     const utf8proc_property_t *p = utf8proc_get_property((utf8proc_int32_t)cp);
     int category = (int)p->category;
-    if (category >= UTF8PROC_CATEGORY_MN && category <= UTF8PROC_CATEGORY_ME) return CLASS_MARK;
-    if (category >= UTF8PROC_CATEGORY_LU &&
-        category <= UTF8PROC_CATEGORY_NO){if (continues_sign(cp)) return CLASS_MARK;
-                                          return is_sign_script(cp) ? CLASS_SIGN : CLASS_WORD;}
-if (is_emoji(cp, p)) return CLASS_EMOJI;
-return cp == 0x00AD || cp == 0x200C || cp == 0x200D ? CLASS_JOINER : CLASS_OTHER;
+    if (category >= UTF8PROC_CATEGORY_MN && category <= UTF8PROC_CATEGORY_ME)
+        return CLASS_MARK;
+    if (category >= UTF8PROC_CATEGORY_LU && category <= UTF8PROC_CATEGORY_NO) {
+        if (continues_sign(cp))
+            return CLASS_MARK;
+        return is_sign_script(cp) ? CLASS_SIGN : CLASS_WORD;
+    }
+    if (is_emoji(cp, p))
+        return CLASS_EMOJI;
+    return cp == 0x00AD || cp == 0x200C || cp == 0x200D ? CLASS_JOINER : CLASS_OTHER;
 }
 
-static enum class classify(uint32_t cp) {
-    if (cp >= 0x80) return classify_other(cp);
-    bool letter = (cp | 0x20) >= 'a' && (cp | 0x20) <= 'z';
-    return letter || (cp >= '0' && cp <= '9') ? CLASS_WORD : CLASS_OTHER;
+static bool is_plain(char c)
+{
+    return ((c | 0x20) >= 'a' && (c | 0x20) <= 'z') || (c >= '0' && c <= '9');
 }
 
-static enum class class_at(const struct token_scan *scan, size_t at, size_t *used, uint32_t *cp) {
-        *used = utf8_decode(scan->text + at, scan->len - at, cp);
-        return *used > 0 ? classify(*cp) : CLASS_OTHER;
+static enum character classify(uint32_t cp)
+{
+    if (cp >= 0x80)
+        return classify_other(cp);
+    return is_plain((char)cp) ? CLASS_WORD : CLASS_OTHER;
+}
+
+static enum character class_at(const struct token_scan *scan, size_t at, size_t *used, uint32_t *cp)
+{
+    *used = utf8_decode(scan->text + at, scan->len - at, cp);
+    return *used > 0 ? classify(*cp) : CLASS_OTHER;
 }
 
 /* A letter follows, possibly behind an apostrophe or something that cannot be seen. */
@@ -68,7 +80,7 @@ static bool word_goes_on(const struct token_scan *scan, size_t at, size_t *used)
 {
     uint32_t cp, next_cp;
     size_t next_used;
-    enum class c = class_at(scan, at, used, &cp);
+    enum character c = class_at(scan, at, used, &cp);
     if (c == CLASS_WORD || c == CLASS_MARK)
         return true;
     if (c != CLASS_JOINER && (scan->elides || !token_is_apostrophe(cp)))
@@ -81,9 +93,13 @@ static bool word_goes_on(const struct token_scan *scan, size_t at, size_t *used)
 static size_t word_end(const struct token_scan *scan, size_t at)
 {
     size_t used;
-    while (word_goes_on(scan, at, &used))
+    for (;;) {
+        while (at < scan->len && is_plain(scan->text[at]))
+            at++;
+        if (!word_goes_on(scan, at, &used))
+            return at;
         at += used;
-    return at;
+    }
 }
 
 static size_t sign_end(const struct token_scan *scan, size_t at)
@@ -100,7 +116,7 @@ bool token_scan_next(struct token_scan *scan, struct piece *out)
     while (scan->at < scan->len) {
         size_t used;
         uint32_t cp;
-        enum class c = class_at(scan, scan->at, &used, &cp);
+        enum character c = class_at(scan, scan->at, &used, &cp);
         out->start = scan->at;
         scan->at += used;
         if (c == CLASS_WORD) {

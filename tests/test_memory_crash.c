@@ -1,0 +1,374 @@
+/* The program dies while semantic memory is changed, at any write and any sync: what it did is done
+ * or not done, the index has the words of the entries that are there, and of what was forgotten
+ * nothing stays. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/entropy.h"
+#include "base/mem.h"
+#include "config/config.h"
+#include "memory/sqlite_store.h"
+#include "session/capability.h"
+#include "session/memories.h"
+#include "store/health.h"
+#include "store/sql.h"
+#include "tests/damage.h"
+#include "tests/fault_vfs.h"
+#include "tests/memory_store.h"
+#include "tests/support.h"
+
+enum { ENTRIES = 24, BROUGHT = 8, LINES = 2500, STEP = 1000, IMPORT_DEATHS = 10 };
+
+#define SECRET "zqxjkvwombat"
+
+static char *path, *pristine, *lines;
+static struct error e;
+
+static int set_up(void **state)
+{
+    support_setup(state);
+    path = support_path("tiro.db");
+    pristine = support_path("pristine.db");
+    lines = support_path("lines.jsonl");
+    entropy_seed(support_seed());
+    e = (struct error){0};
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    free(path);
+    free(pristine);
+    free(lines);
+    return support_teardown(state);
+}
+
+/* --- what is there ---------------------------------------------------------------------------- */
+
+static void add_many(struct memory *m, const char *session_id, int64_t compaction, int count)
+{
+    int stored;
+    struct memory_entry *entries = mem_alloc((size_t)count * sizeof *entries);
+    for (int i = 0; i < count; i++) {
+        char *id = mem_printf("%s-%lld-%d", session_id, (long long)compaction, i);
+        char *text = mem_printf("quincunx %d of %s lies behind burrow %lld%s", i, session_id,
+                                (long long)compaction, i == 3 ? ", said the " SECRET : "");
+        entries[i] = memory_said(id, text, 1000 * (int64_t)i);
+        free(id);
+        free(text);
+    }
+    memory_check(m->store->index(m, session_id, compaction, entries, (size_t)count, &stored, &e),
+                 &e);
+    assert_int_equal(stored, count);
+    for (int i = 0; i < count; i++)
+        memory_entry_release(&entries[i]);
+    free(entries);
+}
+
+static void make_pristine(void)
+{
+    struct store *s;
+    memory_check(store_open(pristine, STORE_READ_WRITE, &s, &e), &e);
+    struct memory *m = memory_sqlite_new(s, NULL, NULL);
+    add_many(m, "one", 0, ENTRIES);
+    add_many(m, "two", 17, BROUGHT);
+    add_many(m, "two", 0, ENTRIES);
+    memory_check(store_exec(s,
+                            "INSERT INTO memory_model (number, name, dimension, used, fitted)"
+                            " VALUES (1, 'some/model', 3, 1, 0);"
+                            "INSERT INTO memory_vector (model, key, stamp, scale, bytes)"
+                            " SELECT 1, key, 1, 0.5, x'010203' FROM memory_entry;"
+                            "INSERT INTO memory_floats (model, key, floats)"
+                            " SELECT 1, key, x'0102030405060708090a0b0c' FROM memory_entry",
+                            &e),
+                 &e);
+    memory_close(m);
+    store_close(s);
+}
+
+static void restore(void)
+{
+    static const char *const endings[] = {"-wal", "-shm"};
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
+        char *name = mem_printf("%s%s", path, endings[i]);
+        unlink(name);
+        free(name);
+    }
+    if (access(pristine, F_OK) == 0)
+        damage_copy(pristine, path);
+    else
+        unlink(path);
+}
+
+/* Everything that memory is. */
+static char *capture(void)
+{
+    char *entries = damage_memory(path);
+    char *all =
+        mem_printf("%s%lld vectors, %lld as floats, %lld sessions, german %lld", entries,
+                   (long long)damage_sql(path, "SELECT count(*) FROM memory_vector"),
+                   (long long)damage_sql(path, "SELECT count(*) FROM memory_floats"),
+                   (long long)damage_sql(path, "SELECT count(*) FROM memory_session"),
+                   (long long)damage_sql(path,
+                                         "SELECT sql LIKE '%tiro german%' FROM sqlite_schema"
+                                         " WHERE name = 'memory_words'"));
+    free(entries);
+    return all;
+}
+
+static int64_t found(struct memory *m, const char *text)
+{
+    struct memory_hits hits;
+    struct memory_query query = {.text = text, .limit = 10000, .rank = rank_settings_for(0.6, 0.4)};
+    memory_check(m->store->search(m, &query, &hits, &e), &e);
+    int64_t count = (int64_t)hits.items.len;
+    memory_hits_release(&hits);
+    return count;
+}
+
+/* By our own checks, by FTS5's, and by what a search finds. */
+static void assert_sound(void)
+{
+    struct health health;
+    struct store *s;
+    health_check(path, true, &health);
+    if (health.state != HEALTH_GOOD)
+        fail_msg("%s: %s", health_name(health.state), health.detail);
+    memory_check(store_open(path, STORE_READ_WRITE, &s, &e), &e);
+    struct memory *m = memory_sqlite_new(s, NULL, NULL);
+    memory_check(
+        store_exec(s, "INSERT INTO memory_words (memory_words) VALUES ('integrity-check')", &e),
+        &e);
+    assert_int_equal(found(m, "quincunx"), memory_total(m));
+    assert_int_equal(found(m, SECRET), damage_sql(path,
+                                                  "SELECT count(*) FROM memory_entry"
+                                                  " WHERE content LIKE '%" SECRET "%'"));
+    memory_close(m);
+    store_close(s);
+}
+
+static bool holds(const char *file, const char *what)
+{
+    size_t len, n = strlen(what);
+    char *bytes = damage_read(file, &len);
+    bool found_it = false;
+    for (size_t i = 0; i + n <= len && !found_it; i++)
+        found_it = memcmp(bytes + i, what, n) == 0;
+    free(bytes);
+    return found_it;
+}
+
+/* The store was closed in order since: its journal is in the file. */
+static void assert_nothing_stays(void)
+{
+    char *journal = mem_printf("%s-wal", path);
+    if (damage_sql(path, "SELECT count(*) FROM memory_entry WHERE content LIKE '%" SECRET "%'") ==
+        0) {
+        assert_false(holds(path, SECRET));
+        assert_int_not_equal(access(journal, F_OK), 0);
+    }
+    free(journal);
+}
+
+/* --- dying ------------------------------------------------------------------------------------ */
+
+typedef bool (*change)(struct memory *m);
+
+/* In a process of its own, which dies of it at the n-th call; 0: never. */
+static int act_apart(change act, enum fault_point point, long n)
+{
+    int status;
+    fflush(NULL);
+    pid_t pid = fork();
+    assert_true(pid >= 0);
+    if (pid == 0) {
+        struct store *s;
+        fault_vfs_install();
+        if (!store_open(path, STORE_READ_WRITE, &s, &e))
+            _exit(2);
+        struct memory *m = memory_sqlite_new(s, NULL, NULL);
+        if (n > 0)
+            fault_vfs_arm(point, FAULT_DEATH, n, false);
+        _exit(act(m) ? 0 : 1);
+    }
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_true(WIFEXITED(status));
+    return WEXITSTATUS(status);
+}
+
+struct tally {
+    int deaths, before, after;
+};
+
+static void die_everywhere(change act, enum fault_point point, const char *before,
+                           const char *after, struct tally *t)
+{
+    int status = FAULT_DEATH_STATUS;
+    for (long n = 1; status == FAULT_DEATH_STATUS; n++) {
+        assert_true(n < 2000);
+        restore();
+        status = act_apart(act, point, n);
+        assert_true(status == FAULT_DEATH_STATUS || status == 0);
+        assert_sound();
+        char *now = capture();
+        bool happened = strcmp(now, after) == 0;
+        if (!happened)
+            assert_string_equal(now, before);
+        assert_true(happened || status != 0);
+        assert_nothing_stays();
+        t->deaths += status != 0;
+        t->after += happened;
+        t->before += !happened;
+        free(now);
+    }
+}
+
+static void assert_all_or_nothing(const char *name, change act)
+{
+    static const enum fault_point points[] = {FAULT_WRITE, FAULT_SYNC};
+    struct tally t = {0};
+    restore();
+    char *before = capture();
+    assert_int_equal(act_apart(act, FAULT_WRITE, 0), 0);
+    char *after = capture();
+    assert_string_not_equal(before, after);
+    for (size_t i = 0; i < sizeof points / sizeof *points; i++)
+        die_everywhere(act, points[i], before, after, &t);
+    print_message("%s: %d deaths, %d undone\n", name, t.deaths, t.before);
+    assert_true(t.deaths > 0 && t.before > 0 && t.after > 0);
+    free(before);
+    free(after);
+}
+
+/* --- what it dies of -------------------------------------------------------------------------- */
+
+static bool index_more(struct memory *m)
+{
+    add_many(m, "three", 40, BROUGHT);
+    return true;
+}
+
+static bool withdraw(struct memory *m)
+{
+    return m->store->withdraw(m, "two", 17, &e);
+}
+
+static bool edit(struct memory *m)
+{
+    return m->store->edit(m, "one-0-3", "a quincunx that says nothing", &e);
+}
+
+static bool forget(struct memory *m)
+{
+    static const char *const ids[] = {"one-0-3", "two-17-3", "two-0-3", "one-0-7"};
+    return m->store->forget(m, ids, sizeof ids / sizeof *ids, NULL, &e);
+}
+
+static bool forget_session(struct memory *m)
+{
+    return m->store->forget_session(m, "two", &e);
+}
+
+static bool reindex(struct memory *m)
+{
+    return m->store->reindex(m, "german", NULL, NULL, &e);
+}
+
+static void test_each_change_is_whole(void **state)
+{
+    (void)state;
+    make_pristine();
+    assert_all_or_nothing("index", index_more);
+    assert_all_or_nothing("withdraw", withdraw);
+    assert_all_or_nothing("edit", edit);
+    assert_all_or_nothing("forget", forget);
+    assert_all_or_nothing("forget a session", forget_session);
+    assert_all_or_nothing("reindex", reindex);
+}
+
+/* --- an import, whose steps are whole --------------------------------------------------------- */
+
+static void write_lines(void)
+{
+    struct buf text = BUF_INIT;
+    for (int i = 0; i < LINES; i++)
+        buf_addf(&text,
+                 "{\"id\":\"e%d\",\"session_id\":\"s%d\",\"turn\":1,\"role\":\"user\","
+                 "\"created_at\":\"2024-05-07T10:00:00Z\",\"content\":\"quincunx number %d\"}\n",
+                 i, i / 600, i);
+    support_write(lines, text.data);
+    buf_release(&text);
+}
+
+static bool tell(void *context, int64_t read, int64_t stored)
+{
+    (void)context;
+    return read >= stored;
+}
+
+static bool import(struct memory *m)
+{
+    (void)m;
+    struct memories *memories;
+    struct config *config = config_new();
+    const struct import_progress progress = {.tell = tell};
+    int64_t read, stored;
+    FILE *in = fopen(lines, "r");
+    bool ok = in && memories_open(config, path, support_dir(), MEMORIES_WRITE, &memories, &e) &&
+              memories_import(memories, in, "lines.jsonl", &progress, &read, &stored, &e);
+    if (in)
+        fclose(in);
+    config_free(config);
+    return ok;
+}
+
+static void assert_steps(int64_t count, int64_t base)
+{
+    int64_t added = count - base;
+    assert_true(added % STEP == 0 || added == LINES);
+}
+
+static void test_each_step_of_an_import_is_whole(void **state)
+{
+    (void)state;
+    int deaths = 0;
+    make_pristine();
+    write_lines();
+    restore();
+    int64_t base = damage_sql(path, "SELECT count(*) FROM memory_entry");
+    long n = 1;
+    for (int i = 0; i < IMPORT_DEATHS; i++, n += 1 + (long)(entropy_unit() * 150)) {
+        restore();
+        int status = act_apart(import, FAULT_WRITE, n);
+        assert_true(status == FAULT_DEATH_STATUS || status == 0);
+        deaths += status != 0;
+        assert_sound();
+        assert_steps(damage_sql(path, "SELECT count(*) FROM memory_entry"), base);
+    }
+    assert_true(deaths > 0);
+    assert_int_equal(act_apart(import, FAULT_WRITE, 0), 0);
+    assert_sound();
+    assert_int_equal(damage_sql(path, "SELECT count(*) FROM memory_entry"), base + LINES);
+}
+
+#define TEST(f) support_if(capability_store() && capability_memory(), f, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_each_change_is_whole),
+        TEST(test_each_step_of_an_import_is_whole),
+    };
+    return cmocka_run_group_tests_name("memory_crash", tests, NULL, NULL);
+}
