@@ -201,6 +201,15 @@ static void resume_in_place(struct history *live)
     *live = h;
 }
 
+/* What a retry of long ago leaves behind the end goes 200 rows a save. */
+static void save_and_count(struct history *live)
+{
+    int64_t before = ask("SELECT count(*) FROM snapshot_message") - 200;
+    int64_t count = (int64_t)live->messages.len;
+    save(live);
+    assert_int_equal(ask("SELECT count(*) FROM snapshot_message"), before > count ? before : count);
+}
+
 /* What is saved bit by bit is what all events make, and leaves nothing behind. */
 static void test_with_and_without_a_snapshot(void **state)
 {
@@ -211,10 +220,8 @@ static void test_with_and_without_a_snapshot(void **state)
     check_resume(&live);
     for (int i = 0; i < 150; i++) {
         run(&live);
-        if (entropy_unit() < 0.5) {
-            save(&live);
-            assert_int_equal(ask("SELECT count(*) FROM snapshot_message"), live.messages.len);
-        }
+        if (entropy_unit() < 0.5)
+            save_and_count(&live);
         if (entropy_unit() < 0.2)
             resume_in_place(&live);
         check_resume(&live);

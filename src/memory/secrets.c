@@ -10,6 +10,7 @@
 struct text {
     const char *bytes;
     size_t len;
+    size_t done; /* what stands before it has been looked at, and a secret may end there */
 };
 
 /* The part of a text that gives way. */
@@ -52,7 +53,7 @@ static bool stands_at(const struct text *t, size_t at, const char *what)
 /* No word goes on across this place, so that no run is looked at twice. */
 static bool begins_word(const struct text *t, size_t at)
 {
-    return at == 0 || !is_one_of(word, t->bytes[at - 1]);
+    return at == t->done || at == 0 || !is_one_of(word, t->bytes[at - 1]);
 }
 
 /* ---- keys that begin in a known way ---- */
@@ -266,31 +267,39 @@ static bool may_begin(const struct text *t, size_t at)
     return begins_word(t, at) && (c == 'e' || begins_shape(c));
 }
 
-static bool find_any(const struct text *t, size_t at, size_t done, struct found *out)
+/* What has been masked is left as it is, also with something around it. */
+static bool holds_mask(const struct text *t, const struct found *f)
+{
+    for (size_t at = f->start; at < f->end; at++)
+        if (stands_at(t, at, MASK))
+            return true;
+    return false;
+}
+
+static bool find_any(const struct text *t, size_t at, struct found *out)
 {
     static bool (*const finders[])(const struct text *, size_t, struct found *) = {
         find_shape, find_jwt, find_block, find_assigned, find_url};
     for (size_t i = 0; i < sizeof finders / sizeof *finders; i++)
-        if (finders[i](t, at, out) && out->start >= done)
+        if (finders[i](t, at, out) && out->start >= t->done && !holds_mask(t, out))
             return true;
     return false;
 }
 
 int secrets_mask(struct buf *out, const char *text, size_t len)
 {
-    const struct text t = {text, len};
+    struct text t = {.bytes = text, .len = len};
     struct found f;
-    size_t done = 0;
     int count = 0;
     for (size_t at = 0; at < len; at++) {
-        if (!may_begin(&t, at) || !find_any(&t, at, done, &f))
+        if (!may_begin(&t, at) || !find_any(&t, at, &f))
             continue;
-        buf_add(out, text + done, f.start - done);
+        buf_add(out, text + t.done, f.start - t.done);
         buf_addstr(out, MASK);
         count++;
-        done = f.end;
+        t.done = f.end;
         at = f.end - 1;
     }
-    buf_add(out, text + done, len - done);
+    buf_add(out, text + t.done, len - t.done);
     return count;
 }
