@@ -171,6 +171,9 @@ static void phrases_and_exclusions(void **state)
     expect("red \"the house\"", "both");
     expect("red -house -barn", "none");
     expect("red -\"support group\" -car", "apart");
+    expect("red \"the lighthouse keeper\"", "none both apart");
+    expect("red \"group support\" -house", "apart none");
+    expect("\"group support\" -house", "");
     expect("support 5\" -", "both apart");
     expect("red \"house", "both none apart");
 }

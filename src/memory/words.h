@@ -43,8 +43,8 @@ struct candidates {
 };
 
 /* The best `limit` entries that have a word of the query, and those that rank the same as the last
- * (rank.h). Phrases in quotes must occur, -words must
- * not. min_score and vectors are not its business; nor are `exact` texts. */
+ * (rank.h). Phrases in quotes must occur (where none does, the other words count), -words must not.
+ * min_score and vectors are not its business; nor are `exact` texts. */
 bool words_search(struct store *s, const struct memory_query *query,
                   const struct scope_sessions *scope, size_t limit, struct candidates *out,
                   struct error *e);

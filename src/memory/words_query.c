@@ -145,10 +145,12 @@ static size_t take(struct parser *p, const char *text, bool typing)
         add_phrase(p, start, len, true);
     if (excluded)
         return len + 1;
+    size_t terms = p->out->terms.len;
     if (phrase == 0 && typing && start[len] == '\0')
         add_open_word(p, start, len);
     else
         add_words(p, start, len);
+    p->out->beside = p->out->beside || (phrase == 0 && p->out->terms.len > terms);
     return len;
 }
 
@@ -171,6 +173,19 @@ void words_query_parse(struct language *l, const char *text, bool typing, struct
         at += is_blank(*at) ? 1 : take(&p, at, typing);
     blank_quotes(out);
     free(copy);
+}
+
+bool words_query_loosen(struct words_query *q)
+{
+    size_t kept = 0, before = q->phrases.len;
+    for (size_t i = 0; q->beside && i < before; i++) {
+        if (q->phrases.items[i].excluded)
+            q->phrases.items[kept++] = q->phrases.items[i];
+        else
+            free(q->phrases.items[i].raw);
+    }
+    q->phrases.len = q->beside ? kept : before;
+    return q->phrases.len < before;
 }
 
 void words_query_release(struct words_query *q)

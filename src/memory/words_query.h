@@ -25,12 +25,18 @@ struct words_query {
     VEC(struct query_term)
     terms; /* each word once; one that may go on comes last, with its forms */
     VEC(struct query_phrase) phrases;
+    bool beside; /* there are terms that stand in no phrase */
 };
 
 /* Of the text's first QUERY_BYTES, QUERY_TERMS and QUERY_PHRASES. `typing`: the last word may go
  * on. */
 void words_query_parse(struct language *l, const char *text, bool typing, struct words_query *out);
 void words_query_release(struct words_query *q);
+
+/* A question that quotes what stands nowhere is a question all the same: no phrase must occur any
+ * more, their words stay. False, and nothing is changed: none must, or the query is nothing else.
+ */
+bool words_query_loosen(struct words_query *q);
 
 /* Whether a term is this word, or begins it where it is a prefix; `folded` is the word with its
  * ending. */

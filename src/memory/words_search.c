@@ -74,21 +74,30 @@ static void take(const struct ranking *ranking, struct candidates *out)
     }
 }
 
+static bool find(struct store *s, const struct words_query *words, const struct memory_query *query,
+                 const struct scope_sessions *scope, size_t limit, struct candidates *out,
+                 struct error *e)
+{
+    struct collected found;
+    struct ranking ranking = {0};
+    if (!words_collect(s, words, scope, &found, e))
+        return false;
+    bool ok = rank(s, query, &found, limit, &ranking, e);
+    take(&ranking, out);
+    collected_release(&found);
+    vec_release(&ranking.items);
+    return ok;
+}
+
 static bool search(struct store *s, struct language *l, const struct memory_query *query,
                    const struct scope_sessions *scope, size_t limit, struct candidates *out,
                    struct error *e)
 {
     struct words_query words;
-    struct collected found;
-    struct ranking ranking = {0};
     words_query_parse(l, query->text, query->typing, &words);
-    bool ok = words_collect(s, &words, scope, &found, e);
-    if (ok) {
-        ok = rank(s, query, &found, limit, &ranking, e);
-        take(&ranking, out);
-        collected_release(&found);
-    }
-    vec_release(&ranking.items);
+    bool ok = find(s, &words, query, scope, limit, out, e);
+    if (ok && out->items.len == 0 && words_query_loosen(&words))
+        ok = find(s, &words, query, scope, limit, out, e);
     words_query_release(&words);
     return ok;
 }
