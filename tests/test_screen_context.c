@@ -105,6 +105,7 @@ static void it_works_before_anything_was_said(void **state)
     struct screen *s = scene_open(10, 40, NULL);
     open_context(s);
     assert_true(screen_wait_text(s, "system", WAIT_MS));
+    screen_key(s, SCREEN_DOWN); /* the skills */
     screen_key(s, SCREEN_DOWN);
     screen_key(s, SCREEN_ENTER); /* opens the tools */
     assert_true(screen_wait_text(s, "read_file", WAIT_MS));
