@@ -4,8 +4,7 @@
 
 #include "agent/rows.h"
 #include "base/mem.h"
-
-enum { DEFAULT_LIMIT = 5, MOST = 20 };
+#include "memory/recall.h"
 
 static bool is_blank(const char *text)
 {
@@ -15,8 +14,8 @@ static bool is_blank(const char *text)
 /* Any number will do: a model need not know the bounds. */
 static int wanted(const struct json *args)
 {
-    double n = floor(json_get_number(args, "limit", DEFAULT_LIMIT));
-    return n < 1 ? 1 : n > MOST ? MOST : (int)n;
+    double n = floor(json_get_number(args, "limit", RECALL_DEFAULT));
+    return n < 1 ? 1 : n > RECALL_MOST ? RECALL_MOST : (int)n;
 }
 
 /* As people see a hit, with the text that the model got and the message it came from. */

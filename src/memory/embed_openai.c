@@ -40,8 +40,6 @@ static bool embed(const struct embedding_settings *settings, struct http *http,
                   struct embeddings *out, struct failure *f)
 {
     struct json *body = embed_body(settings, texts, count);
-    if (settings->dimensions > 0)
-        json_set_int(body, "dimensions", settings->dimensions);
     struct json *reply = embed_ask(settings, http, wakeup, "/embeddings", body, f);
     bool ok = reply && take_reply(reply, count, out, f);
     json_free(reply);

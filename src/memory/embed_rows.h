@@ -14,7 +14,7 @@ struct json *embed_ask(const struct embedding_settings *s, struct http *http,
                        const struct wakeup *wakeup, const char *path, struct json *body,
                        struct failure *f);
 
-/* A request's common part: {"model", "input": […]}. */
+/* A request's common part: {"model", "input": […], "dimensions"?}. */
 struct json *embed_body(const struct embedding_settings *s, const char *const *texts, size_t count);
 
 /* Puts one vector, an array of numbers, at its place among `count`; the first one says the

@@ -153,6 +153,8 @@ struct json *embed_body(const struct embedding_settings *s, const char *const *t
         json_push(input, json_new_string(texts[i]));
     json_set_string(body, "model", s->model);
     json_set(body, "input", input);
+    if (s->dimensions > 0)
+        json_set_int(body, "dimensions", s->dimensions);
     return body;
 }
 
