@@ -24,6 +24,8 @@
 
 extern char **environ;
 
+#define SYNC_MODE "\033[?2026" /* then h: a frame begins, or l: it ends */
+
 enum { LAST_OUTPUT_MS = 5000 };
 
 struct screen {
@@ -37,6 +39,8 @@ struct screen {
     VTerm *vt;
     VTermScreen *cells;
     bool cursor_visible, alternate, mouse, keep_log;
+    bool drawing;       /* a synchronised frame has begun and not ended */
+    size_t sync_so_far; /* bytes of SYNC_MODE that came last */
     char *title;
     size_t bytes;
     struct buf log, row, text;
@@ -213,6 +217,21 @@ static void answer_queries(struct screen *s)
         send_bytes(s, bytes, len);
 }
 
+/* A terminal shows a synchronised frame when it is whole. */
+static void follow_frames(struct screen *s, const char *bytes, size_t len)
+{
+    for (size_t i = 0; i < len; i++) {
+        if (s->sync_so_far == strlen(SYNC_MODE)) {
+            s->drawing = bytes[i] == 'h';
+            s->sync_so_far = 0;
+        } else if (bytes[i] == SYNC_MODE[s->sync_so_far]) {
+            s->sync_so_far++;
+        } else {
+            s->sync_so_far = bytes[i] == SYNC_MODE[0];
+        }
+    }
+}
+
 static bool read_output(struct screen *s)
 {
     char bytes[65536];
@@ -224,6 +243,7 @@ static bool read_output(struct screen *s)
     if (s->keep_log)
         buf_add(&s->log, bytes, (size_t)got);
     vterm_input_write(s->vt, bytes, (size_t)got);
+    follow_frames(s, bytes, (size_t)got);
     answer_queries(s);
     return true;
 }
@@ -250,7 +270,7 @@ static void note_exit(struct screen *s)
         s->status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-static bool pump_until(struct screen *s, double until)
+static bool pump_once(struct screen *s, double until)
 {
     struct pollfd polls[] = {{.fd = s->master, .events = POLLIN},
                              {.fd = s->life, .events = POLLIN}};
@@ -264,6 +284,19 @@ static bool pump_until(struct screen *s, double until)
     /* The last output may still lie in the line when the program has gone. */
     if (!news && polls[1].revents != 0)
         note_exit(s);
+    return news;
+}
+
+static bool is_torn(const struct screen *s)
+{
+    return s->drawing && s->status < 0;
+}
+
+static bool pump_until(struct screen *s, double until)
+{
+    bool news = pump_once(s, until);
+    while (is_torn(s) && screen_clock() < until)
+        news = pump_once(s, until) || news;
     return news;
 }
 
@@ -535,7 +568,7 @@ bool screen_wait(struct screen *s, bool (*holds)(struct screen *s, void *context
     double until = screen_clock() + timeout_ms;
     for (;;) {
         bool last = s->status >= 0;
-        if (holds(s, context))
+        if (!is_torn(s) && holds(s, context))
             return true;
         if (screen_clock() >= until || last)
             break;

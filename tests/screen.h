@@ -45,7 +45,7 @@ void screen_resize(struct screen *s, int rows, int cols);
 void screen_signal(struct screen *s, int signal_number);
 void screen_hang_up(struct screen *s); /* the terminal goes away; no more waits for its text */
 
-/* Waits. */
+/* Waits. What holds is looked at between synchronised frames only: a terminal shows no half. */
 bool screen_wait(struct screen *s, bool (*holds)(struct screen *s, void *context), void *context,
                  const char *what, int timeout_ms);
 bool screen_wait_text(struct screen *s, const char *text, int timeout_ms); /* within one row */
@@ -54,7 +54,8 @@ bool screen_wait_count(struct screen *s, const char *text, int count, int timeou
 bool screen_wait_row(struct screen *s, int row, const char *text, int timeout_ms);
 bool screen_wait_exit(struct screen *s, int timeout_ms);
 
-/* Takes in output for at most timeout_ms or until there is some; false if none came. */
+/* Takes in output for at most timeout_ms or until there is some, and no half frame; false if none
+ * came. */
 bool screen_pump(struct screen *s, int timeout_ms);
 
 /* What the terminal shows. Texts are borrowed until the next call of the same function. Rows have
