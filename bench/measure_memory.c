@@ -139,12 +139,16 @@ static void measure_store(const struct round *r, struct probe_figures *searched)
     struct probe_figures opened = ask(r, "open");
     *searched = ask(r, "search");
     struct probe_figures added = ask(r, "append");
+    struct probe_figures at_once = ask(r, "append-at-once");
     char *title = mem_printf("memory of %zu entries: a search, p50", r->count);
     table_row(title, SEARCH_MS, probe_figure(searched, "p50"), "ms", 2);
     table_note("  p99", "%.2f ms", probe_figure(searched, "p99"));
     table_row("  a compaction's 100 entries added, p50", APPEND_MS, probe_figure(&added, "p50"),
               "ms", 2);
-    table_note("    p99", "%.2f ms", probe_figure(&added, "p99"));
+    table_note("    p99, and the processor's share", "%.2f ms, %.2f ms",
+               probe_figure(&added, "p99"), probe_figure(&added, "cpu"));
+    table_note("    one after the other without a rest, p50, p99", "%.2f ms, %.2f ms",
+               probe_figure(&at_once, "p50"), probe_figure(&at_once, "p99"));
     table_row("  opened, p50", OPEN_MS, probe_figure(&opened, "p50"), "ms", 2);
     table_row("  peak memory, opened and searched 400 times", PEAK_MB,
               probe_figure(searched, "rss"), "MB", 1);
@@ -154,6 +158,7 @@ static void measure_store(const struct round *r, struct probe_figures *searched)
     vec_release(&filled.items);
     vec_release(&opened.items);
     vec_release(&added.items);
+    vec_release(&at_once.items);
 }
 
 static void measure_size(size_t count)

@@ -16,24 +16,27 @@
 enum { NAME_WIDTH = 44 };
 
 enum engine { PLAIN, PLAIN_WITHOUT_STOP_WORDS, OURS };
-enum shares { NEIGHBOURS = 1, SESSION = 2, WINDOW = 4, ALL = 7 };
+enum parts { NEIGHBOURS = 1, SESSION = 2, WINDOW = 4, LENGTH = 8, NAMED = 16, ASKS = 32, ALL = 63 };
 
 static const struct variant {
     const char *name;
     enum engine engine;
     enum memory_ranking ranking;
-    int shares; /* of enum shares */
+    int parts; /* of enum parts */
 } variants[] = {
     {"FTS5 as it comes (porter, bm25)", PLAIN, MEMORY_WORDS, 0},
     {"  without stop words", PLAIN_WITHOUT_STOP_WORDS, MEMORY_WORDS, 0},
     {"Snowball, BM25, speaker, date", OURS, MEMORY_WORDS, 0},
     {"  + neighbours", OURS, MEMORY_WORDS, NEIGHBOURS},
     {"  + session", OURS, MEMORY_WORDS, NEIGHBOURS | SESSION},
-    {"  + window (what is used)", OURS, MEMORY_WORDS, ALL},
+    {"  + window", OURS, MEMORY_WORDS, NEIGHBOURS | SESSION | WINDOW},
+    {"  + length", OURS, MEMORY_WORDS, NEIGHBOURS | SESSION | WINDOW | LENGTH},
+    {"  + said by whom the question names", OURS, MEMORY_WORDS, ALL & ~ASKS},
+    {"  + questions and answers (what is used)", OURS, MEMORY_WORDS, ALL},
     {"hashed vectors", OURS, MEMORY_VECTORS, ALL},
     {"both, with hashed vectors", OURS, MEMORY_BOTH, ALL},
 };
-enum { VARIANTS = sizeof variants / sizeof *variants, USED = 5 };
+enum { VARIANTS = sizeof variants / sizeof *variants, USED = 8 };
 
 /* A place to ask: some conversations, in our store and in SQLite's own index. */
 struct hall {
@@ -104,12 +107,21 @@ static struct exam_way way_of(const struct variant *v)
 {
     struct exam_way way = exam_way_default();
     way.ranking = v->ranking;
-    if (!(v->shares & NEIGHBOURS))
-        way.rank.before = way.rank.after = 0;
-    if (!(v->shares & SESSION))
-        way.rank.session = 0;
-    if (!(v->shares & WINDOW))
-        way.rank.window = 0;
+    struct rank_settings *r = &way.rank;
+    if (!(v->parts & NEIGHBOURS))
+        r->before = r->after = 0;
+    if (!(v->parts & SESSION))
+        r->session = 0;
+    if (!(v->parts & WINDOW))
+        r->window = 0;
+    if (!(v->parts & LENGTH))
+        r->half = 0;
+    if (!(v->parts & NAMED))
+        r->named = 1;
+    if (!(v->parts & ASKS)) {
+        r->answer = r->before;
+        r->asks = 1;
+    }
     return way;
 }
 

@@ -73,28 +73,30 @@ static void close_ours(struct ours *o)
 }
 
 /* Turns of one session; `from` counts all that there are. */
-static void add_turns(struct ours *o, const struct memory_texts *texts, size_t from, size_t count)
+static struct memory_entries make_turns(const struct memory_texts *texts, size_t from, size_t count)
 {
     struct memory_entries list = {0};
     struct buf text = BUF_INIT;
-    struct error e = {0};
-    char session[32];
-    int stored;
-    snprintf(session, sizeof session, "talk-%zu", from);
     for (size_t i = from; i < from + count; i++) {
         memory_texts_turn(texts, i, &text);
-        struct memory_entry entry = {.session_id = mem_strdup(session),
+        struct memory_entry entry = {.session_id = mem_printf("talk-%zu", from),
                                      .turn = (int64_t)(i - from) / 2 + 1,
                                      .role = i % 2 == 0 ? ROLE_USER : ROLE_ASSISTANT,
                                      .created_ms = begin_ms + (int64_t)i * TURN_MS,
                                      .content = mem_strdup(text.data)};
         vec_push(&list.items, entry);
     }
-    must(o->memory->store->index(o->memory, session, 0, list.items.items, list.items.len, &stored,
-                                 &e),
-         &e);
-    memory_entries_release(&list);
     buf_release(&text);
+    return list;
+}
+
+static void add_turns(struct ours *o, struct memory_entries *list)
+{
+    struct error e = {0};
+    int stored;
+    must(o->memory->store->index(o->memory, list->items.items[0].session_id, 0, list->items.items,
+                                 list->items.len, &stored, &e),
+         &e);
 }
 
 /* Some sessions a transaction, as an import does it. */
@@ -107,7 +109,10 @@ static void fill(const char *directory, size_t count)
     for (size_t i = 0; i < count; i += MEMORY_TALK) {
         if (i % AT_ONCE == 0)
             must(store_begin(o.store, &e), &e);
-        add_turns(&o, texts, i, count - i < MEMORY_TALK ? count - i : MEMORY_TALK);
+        size_t turns = count - i < MEMORY_TALK ? count - i : MEMORY_TALK;
+        struct memory_entries list = make_turns(texts, i, turns);
+        add_turns(&o, &list);
+        memory_entries_release(&list);
         if ((i + MEMORY_TALK) % AT_ONCE == 0 || i + MEMORY_TALK >= count)
             must(store_commit(o.store, &e), &e);
     }
@@ -142,23 +147,55 @@ static void search(const char *directory, size_t count)
     memory_texts_free(texts);
 }
 
+/* As the program does it between two compactions, while nobody asks. */
+static void rest(struct ours *o)
+{
+    struct error e = {0};
+    bool more = true;
+    while (more)
+        must(memory_sqlite_tidy(o->memory, &more, &e), &e);
+}
+
 /* What a compaction hands over, to the disk. */
-static void append(const char *directory, size_t count)
+static double add_compaction(struct ours *o, struct memory_entries *list)
+{
+    struct error e = {0};
+    double start = screen_clock();
+    must(store_begin(o->store, &e), &e);
+    add_turns(o, list);
+    must(store_commit(o->store, &e), &e);
+    return screen_clock() - start;
+}
+
+static void add_compactions(const char *directory, size_t count, bool rests)
 {
     struct memory_texts *texts = memory_texts_new();
     struct ours o = open_ours(directory);
-    struct probe_times times = {0};
-    struct error e = {0};
+    struct probe_times times = {0}, busy = {0};
     for (size_t i = 0; i < COMPACTIONS; i++) {
-        double start = screen_clock();
-        must(store_begin(o.store, &e), &e);
-        add_turns(&o, texts, count + i * COMPACTION, COMPACTION);
-        must(store_commit(o.store, &e), &e);
-        vec_push(&times.ms, screen_clock() - start);
+        struct memory_entries list = make_turns(texts, count + i * COMPACTION, COMPACTION);
+        double before = process_cpu(getpid());
+        vec_push(&times.ms, add_compaction(&o, &list));
+        vec_push(&busy.ms, (process_cpu(getpid()) - before) * 1e3);
+        memory_entries_release(&list);
+        if (rests)
+            rest(&o);
     }
+    probe_tell("cpu", percentile(busy.ms.items, busy.ms.len, 50));
     probe_times_tell(&times);
+    vec_release(&busy.ms);
     close_ours(&o);
     memory_texts_free(texts);
+}
+
+static void append(const char *directory, size_t count)
+{
+    add_compactions(directory, count, true);
+}
+
+static void append_at_once(const char *directory, size_t count)
+{
+    add_compactions(directory, count + (size_t)COMPACTION * COMPACTIONS, false);
 }
 
 static void open_often(const char *directory, size_t count)
@@ -183,6 +220,7 @@ static const struct {
     {"fill", fill},
     {"search", search},
     {"append", append},
+    {"append-at-once", append_at_once},
     {"open", open_often},
     {"plain-fill", probe_plain_fill},
     {"plain-search", probe_plain_search},

@@ -17,6 +17,7 @@ EMBEDDED_FILES = \
 	data/schema-2.sql \
 	data/schema-3.sql \
 	data/schema-4.sql \
+	data/schema-5.sql \
 	data/schema.sql \
 	data/skills/memory-retrieval/SKILL.md \
 	data/stopwords/english.txt \

@@ -49,8 +49,10 @@ struct damage_events {
 struct damage_events damage_events(const char *path);
 void damage_events_release(struct damage_events *l);
 
-/* Runs SQL on a connection of its own; the number in the first column of the first row. */
+/* Runs SQL on a connection of its own; the number in the first column of the last statement's first
+ * row, which damage_number() wants there to be. */
 int64_t damage_sql(const char *path, const char *sql);
+int64_t damage_number(const char *path, const char *sql);
 
 char *damage_read(const char *path, size_t *len);
 void damage_copy(const char *from, const char *to);

@@ -1,4 +1,19 @@
 # One program a module: tests/test_NAME.c. They link what they use out of libsupport.a.
+# The longest come first, so that none is left running alone at the end.
+LONG_TESTS = \
+	tests/test_recover \
+	tests/test_store_faults \
+	tests/test_killed_commands \
+	tests/test_recall_quality \
+	tests/test_compact_properties \
+	tests/test_memory_crash \
+	tests/test_crash \
+	tests/test_tools \
+	tests/test_long_run \
+	tests/test_export_import \
+	tests/test_sessions_cli \
+	tests/test_memory_cli
+
 UNIT_TESTS = \
 	tests/test_agent \
 	tests/test_agent_budget \
@@ -19,7 +34,6 @@ UNIT_TESTS = \
 	tests/test_compact_ladder \
 	tests/test_compact_plan \
 	tests/test_compact_policy \
-	tests/test_compact_properties \
 	tests/test_compact_summarisers \
 	tests/test_compact_summary \
 	tests/test_compaction_card \
@@ -28,18 +42,17 @@ UNIT_TESTS = \
 	tests/test_config \
 	tests/test_config_set \
 	tests/test_context_view \
-	tests/test_crash \
 	tests/test_damaged_stores \
 	tests/test_demonstration \
 	tests/test_doctor \
 	tests/test_draft_review \
 	tests/test_e2e \
+	tests/test_edit_line \
 	tests/test_editor \
 	tests/test_embedders \
 	tests/test_err \
 	tests/test_errors \
 	tests/test_event \
-	tests/test_export_import \
 	tests/test_failure \
 	tests/test_health \
 	tests/test_fork \
@@ -51,19 +64,17 @@ UNIT_TESTS = \
 	tests/test_journal_compact \
 	tests/test_json \
 	tests/test_keymap \
-	tests/test_killed_commands \
 	tests/test_list \
-	tests/test_long_run \
 	tests/test_mailbox \
 	tests/test_manual \
 	tests/test_markdown \
 	tests/test_memories \
-	tests/test_memory_cli \
 	tests/test_memory_desk \
 	tests/test_memory_entry \
+	tests/test_memory_errands \
 	tests/test_memory_tool \
 	tests/test_memory_content \
-	tests/test_memory_crash \
+	tests/test_memory_index \
 	tests/test_memory_sink \
 	tests/test_memory_sqlite \
 	tests/test_memory_store \
@@ -82,8 +93,6 @@ UNIT_TESTS = \
 	tests/test_providers \
 	tests/test_rebuild \
 	tests/test_recall \
-	tests/test_recall_quality \
-	tests/test_recover \
 	tests/test_requests \
 	tests/test_rows_wrap \
 	tests/test_run_command \
@@ -106,14 +115,11 @@ UNIT_TESTS = \
 	tests/test_service_compaction \
 	tests/test_service_edges \
 	tests/test_sessions_screen \
-	tests/test_sessions_cli \
 	tests/test_snapshot \
 	tests/test_sse \
 	tests/test_status \
 	tests/test_store \
-	tests/test_store_faults \
 	tests/test_theme \
-	tests/test_tools \
 	tests/test_transcript \
 	tests/test_two_processes \
 	tests/test_utf8 \
@@ -151,9 +157,14 @@ tests_libsupport_a_SOURCES = \
 	tests/scripted_summary.c tests/scripted_summary.h \
 	tests/screen.c tests/screen.h \
 	tests/seen.c tests/seen.h \
+	tests/sent.c tests/sent.h \
+	tests/simple_store.c tests/simple_store.h tests/simple_store_private.h \
+	tests/simple_store_read.c \
+	tests/still_app.c tests/still_app.h \
 	tests/support.c tests/support.h \
 	tests/surface.c tests/surface.h \
 	tests/talk.c tests/talk.h \
+	tests/told.c tests/told.h \
 	tests/workplace.c tests/workplace.h
 
 # The scripted server on its own, for measuring and for trying the screen by hand.
@@ -166,8 +177,8 @@ SH_LOG_COMPILER = $(SHELL)
 
 if HAVE_TEST_LIBRARIES
 check_LIBRARIES += tests/libsupport.a
-check_PROGRAMS += $(UNIT_TESTS)
-TESTS += $(UNIT_TESTS) $(SCRIPT_TESTS)
+check_PROGRAMS += $(LONG_TESTS) $(UNIT_TESTS)
+TESTS += $(LONG_TESTS) $(UNIT_TESTS) $(SCRIPT_TESTS)
 else
 check-local:
 	@echo 'The tests need libraries that are not here:$(TESTS_MISSING)' >&2

@@ -13,7 +13,10 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
+#include "base/vec.h"
 #include "tests/support.h"
+
+enum { PATIENCE_MS = 20000, QUESTION_ROWS = 10 };
 
 struct result program_run(const char *input, const char *const *args)
 {
@@ -54,6 +57,50 @@ char *program_output(struct result r)
         fail_msg("status %d; %s%s", r.status, r.out, r.err);
     free(r.err);
     return r.out;
+}
+
+void run_ok(struct result r)
+{
+    free(program_output(r));
+}
+
+static struct screen *start_at_terminal(int rows, int columns, const char *const *args)
+{
+    VEC(const char *) argv = {0};
+    vec_push(&argv, support_program());
+    for (size_t i = 0; args[i]; i++)
+        vec_push(&argv, args[i]);
+    vec_push(&argv, NULL);
+    struct screen *s = screen_start(argv.items, support_dir(), rows, columns);
+    vec_release(&argv);
+    return s;
+}
+
+static void expect_exit(struct screen *s, int status)
+{
+    assert_true(screen_wait_exit(s, PATIENCE_MS));
+    if (screen_status(s) != status)
+        fail_msg("status %d in place of %d: %s", screen_status(s), status, screen_text(s));
+}
+
+struct screen *program_at_terminal(int rows, int columns, const char *const *args)
+{
+    struct screen *s = start_at_terminal(rows, columns, args);
+    expect_exit(s, 0);
+    return s;
+}
+
+void program_asks(const char *const *args, int width, const char *const *shown, const char *answer,
+                  int status)
+{
+    struct screen *s = start_at_terminal(QUESTION_ROWS, width, args);
+    assert_true(screen_wait_text(s, "[y/N]", PATIENCE_MS));
+    for (size_t i = 0; shown[i]; i++)
+        assert_text(screen_text(s), shown[i]);
+    screen_type(s, answer);
+    screen_key(s, SCREEN_ENTER);
+    expect_exit(s, status);
+    screen_free(s);
 }
 
 struct json *parse_json(const char *text)

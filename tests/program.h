@@ -5,6 +5,7 @@
 
 #include "base/json.h"
 #include "tests/model_server.h"
+#include "tests/screen.h"
 
 /* What one run of the program gave. */
 struct result {
@@ -26,6 +27,19 @@ void expect(struct result r, int status, const char *err);
 
 /* Ends with 0 and nothing on standard error; the output is the caller's. */
 char *program_output(struct result r);
+void run_ok(struct result r); /* the same, whatever it printed */
+
+/* Runs the program at a terminal of this size to its end, which is with 0. The caller frees what
+ * is then on the screen. */
+struct screen *program_at_terminal(int rows, int columns, const char *const *args);
+
+#define AT_TERMINAL(rows, columns, ...)                                                            \
+    program_at_terminal(rows, columns, (const char *const[]){__VA_ARGS__, NULL})
+
+/* Runs the program at a terminal of this width: it asks yes or no and shows these texts (up to a
+ * NULL), is answered, and ends with this status. Arguments as for program_run(). */
+void program_asks(const char *const *args, int width, const char *const *shown, const char *answer,
+                  int status);
 
 /* The caller frees. */
 struct json *program_json(struct result r);

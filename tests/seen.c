@@ -3,12 +3,15 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
 
 #include "base/buf.h"
 #include "base/utf8.h"
+#include "ui/glyph.h"
 
 static void check_clean(const char *text, size_t len)
 {
@@ -49,6 +52,25 @@ size_t seen_find(const struct rows *rows, const char *text)
     return SIZE_MAX;
 }
 
+void seen_assert(const struct rows *rows, const char *text)
+{
+    if (seen_find(rows, text) != SIZE_MAX)
+        return;
+    for (size_t i = 0; i < rows->list.len; i++)
+        fprintf(stderr, "%s\n", seen_row(rows, i));
+    fail_msg("not shown: %s", text);
+}
+
+size_t seen_chosen(const struct rows *rows)
+{
+    const char *pointer = glyph(GLYPH_POINTER);
+    for (size_t i = 0; i < rows->list.len; i++)
+        if (strncmp(seen_row(rows, i), pointer, strlen(pointer)) == 0)
+            return i;
+    fail_msg("nothing is chosen");
+    return SIZE_MAX;
+}
+
 char *seen_transcript(struct transcript *t)
 {
     struct buf out = BUF_INIT;
@@ -59,4 +81,19 @@ char *seen_transcript(struct transcript *t)
         buf_addch(&out, '\n');
     }
     return buf_take(&out);
+}
+
+void seen_transcript_is(struct transcript *t, const char *wanted)
+{
+    char *got = seen_transcript(t);
+    assert_string_equal(got, wanted);
+    free(got);
+}
+
+bool seen_transcript_has(struct transcript *t, const char *text)
+{
+    char *got = seen_transcript(t);
+    bool found = strstr(got, text) != NULL;
+    free(got);
+    return found;
 }

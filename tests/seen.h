@@ -2,6 +2,7 @@
 #ifndef TESTS_SEEN_H
 #define TESTS_SEEN_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "ui/rows.h"
@@ -15,7 +16,14 @@ const char *seen_row(const struct rows *rows, size_t index); /* until the next c
 /* The first row with this text; SIZE_MAX: none. */
 size_t seen_find(const struct rows *rows, const char *text);
 
+void seen_assert(const struct rows *rows, const char *text); /* it is there; tells what is */
+
+/* The row that the pointer is at; fails where none is chosen. */
+size_t seen_chosen(const struct rows *rows);
+
 /* All rows that a transcript shows, each with a newline. The caller frees. */
 char *seen_transcript(struct transcript *t);
+void seen_transcript_is(struct transcript *t, const char *wanted);
+bool seen_transcript_has(struct transcript *t, const char *text);
 
 #endif

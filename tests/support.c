@@ -198,6 +198,18 @@ uint64_t support_seed(void)
     return seed;
 }
 
+uint64_t support_random(uint64_t *seed)
+{
+    *seed = *seed * 6364136223846793005u + 1442695040888963407u;
+    return *seed >> 33;
+}
+
+int support_utf8(void **state)
+{
+    (void)state;
+    return setlocale(LC_ALL, "C.UTF-8") ? 0 : -1;
+}
+
 const char *support_program(void)
 {
     const char *program = getenv("TIRO");

@@ -52,6 +52,12 @@ bool support_wait_until(bool (*holds)(void *context), void *context, int timeout
 /* A seed for a random test, printed so that a failure can be repeated; TIRO_TEST_SEED sets it. */
 uint64_t support_seed(void);
 
+/* The next of a sequence that `seed` alone says, of 31 bits. */
+uint64_t support_random(uint64_t *seed);
+
+/* For cmocka_run_group_tests(): characters of more than a byte, without an environment. */
+int support_utf8(void **state);
+
 /* The built program (TIRO of the environment). Borrowed. */
 const char *support_program(void);
 

@@ -6,7 +6,6 @@
 
 #include <cmocka.h>
 
-#include <sqlite3.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -22,6 +21,7 @@
 #include "store/event_log.h"
 #include "store/snapshot.h"
 #include "tests/any_compaction.h"
+#include "tests/damage.h"
 #include "tests/record.h"
 #include "tests/support.h"
 
@@ -66,28 +66,6 @@ static struct session_info find(const char *id)
     if (!catalog_find(&catalog, id, &info, &e))
         fail_msg("%s", e.text);
     return info;
-}
-
-/* Runs SQL behind the catalog's back. */
-static void meddle(const char *sql)
-{
-    sqlite3 *db;
-    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
-    assert_int_equal(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
-    sqlite3_close(db);
-}
-
-static int64_t ask(const char *sql)
-{
-    sqlite3 *db;
-    sqlite3_stmt *q;
-    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
-    assert_int_equal(sqlite3_prepare_v2(db, sql, -1, &q, NULL), SQLITE_OK);
-    assert_int_equal(sqlite3_step(q), SQLITE_ROW);
-    int64_t n = sqlite3_column_int64(q, 0);
-    sqlite3_finalize(q);
-    sqlite3_close(db);
-    return n;
 }
 
 static bool ignore(void *context, const struct event *ev)
@@ -248,7 +226,7 @@ static void test_rename(void **state)
     rename_to("", "What is a monad?", false);
     rename_to("Food", "Food", true);
     rename_to(" \n\t", "What is a monad?", false);
-    meddle("UPDATE event SET payload = '{\"input\":\" \"}' WHERE seq = 1");
+    damage_sql(path, "UPDATE event SET payload = '{\"input\":\" \"}' WHERE seq = 1");
     rename_to("", "Really?", false); /* the first with a text */
     assert_true(catalog_rename(&catalog, "last", "x", NULL, &e));
     struct record draft;
@@ -295,8 +273,8 @@ static void test_archive(void **state)
     assert_true(snapshot_save(catalog.store, record.info.id, &h, &e));
     assert_true(catalog_archive(&catalog, "last", true, NULL, &e));
     assert_true(archived_ms() > 0);
-    assert_int_equal(ask("SELECT count(*) FROM snapshot"), 1); /* is kept */
-    meddle("UPDATE session SET archived_ms = 5");
+    assert_int_equal(damage_number(path, "SELECT count(*) FROM snapshot"), 1); /* is kept */
+    damage_sql(path, "UPDATE session SET archived_ms = 5");
     assert_true(catalog_archive(&catalog, "last", true, NULL, &e));
     assert_int_equal(archived_ms(), 5); /* it was then that it was archived */
     assert_true(catalog_archive(&catalog, "last", false, NULL, &e));
@@ -321,8 +299,8 @@ static void test_delete(void **state)
     assert_string_equal(id, record.info.id);
     assert_false(exists(files));
     assert_false(exists(lock));
-    assert_int_equal(ask("SELECT count(*) FROM session"), 1);
-    assert_int_equal(ask("SELECT count(*) FROM event"), 5);
+    assert_int_equal(damage_number(path, "SELECT count(*) FROM session"), 1);
+    assert_int_equal(damage_number(path, "SELECT count(*) FROM event"), 5);
     assert_false(catalog_delete(&catalog, record.info.id, id, &e));
     assert_int_equal(e.code, ERR_SESSION_NOT_FOUND);
     record_release(&other);
@@ -344,7 +322,7 @@ static void test_delete_beside_other_files(void **state)
     assert_non_null(strstr(e.text, "is deleted, but"));
     assert_true(exists(notes));
     assert_false(exists(transcript));
-    assert_int_equal(ask("SELECT count(*) FROM session"), 0);
+    assert_int_equal(damage_number(path, "SELECT count(*) FROM session"), 0);
     free(transcript);
     free(notes);
     free(files);
@@ -649,13 +627,13 @@ static void test_a_fork_that_fails_leaves_nothing(void **state)
     struct session_info fork;
     record_add(&record, EVENT_RUN_STARTED, "Read x.");
     record_add(&record, EVENT_TEXT_COMPLETE, "Half");
-    meddle(
-        "CREATE TRIGGER full BEFORE INSERT ON event WHEN NEW.type = 'run_completed'"
-        " AND NEW.seq = 13 BEGIN SELECT RAISE(ABORT, 'full'); END");
+    damage_sql(path,
+               "CREATE TRIGGER full BEFORE INSERT ON event WHEN NEW.type = 'run_completed'"
+               " AND NEW.seq = 13 BEGIN SELECT RAISE(ABORT, 'full'); END");
     assert_false(catalog_fork(&catalog, "last", 0, &fork, &e));
-    assert_int_equal(ask("SELECT count(*) FROM session"), 1);
-    assert_int_equal(ask("SELECT count(*) FROM event"), 12);
-    meddle("DROP TRIGGER full");
+    assert_int_equal(damage_number(path, "SELECT count(*) FROM session"), 1);
+    assert_int_equal(damage_number(path, "SELECT count(*) FROM event"), 12);
+    damage_sql(path, "DROP TRIGGER full");
     fork = fork_at("last", 0);
     assert_int_equal(fork.last_seq, 13);
     session_info_release(&fork);

@@ -74,6 +74,9 @@ static void test_usage(void **state)
     expect(RUN("config", "chekc"), 64, "did you mean \"check\"?");
     expect(RUN("doctor", "now"), 64, "tiro: USAGE: ");
     expect(RUN("help", "rnu"), 64, "did you mean \"run\"?");
+    expect(RUN("--frobnicate"), 64, "see tiro --help");
+    expect(RUN("completion", "--frobnicate"), 64, "see tiro completion --help");
+    expect(RUN("config", "check", "--frobnicate"), 64, "see tiro config check --help");
 }
 
 /* What this program cannot do is said; leaving it undone needs no words. */
@@ -501,10 +504,7 @@ static void test_run_budget(void **state)
     result_release(&r);
 
     model_server_queue(s, &big);
-    const char *const argv[] = {support_program(), "run", "anew", NULL};
-    struct screen *screen = screen_start(argv, support_dir(), 10, 78);
-    assert_true(screen_wait_exit(screen, PATIENCE_MS));
-    assert_int_equal(screen_status(screen), 0);
+    struct screen *screen = AT_TERMINAL(10, 78, "run", "anew");
     assert_true(screen_find(screen, "96 % of [budget] max_tokens", &(int){0}, &(int){0}));
     screen_free(screen);
     unsetenv("TIRO_BUDGET_MAX_TOKENS");

@@ -13,7 +13,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "support.h"
+#include "tests/still_app.h"
 #include "ui/app.h"
 #include "ui/commands.h"
 #include "ui/compact.h"
@@ -76,12 +76,6 @@ static void test_nearest(void **state)
     assert_null(slash_nearest("xyzzyplugh"));
 }
 
-/* A screen without terminal and service. */
-static struct app app;
-static struct config *config;
-static struct service_options service;
-static struct ui_options options;
-
 /* In place of the service's: what was asked of it. */
 static struct command *sent;
 
@@ -94,21 +88,16 @@ void service_send(struct service *s, struct command *c)
 
 static int set_up(void **state)
 {
-    support_setup(state);
-    config = config_new();
-    options = (struct ui_options){.config = config, .service = &service};
-    app_init(&app, &options);
+    int fault = still_app_setup(state);
     transcript_resize(app.transcript, 78, 20);
-    return 0;
+    return fault;
 }
 
 static int tear_down(void **state)
 {
-    app_release(&app);
-    config_free(config);
     command_free(sent);
     sent = NULL;
-    return support_teardown(state);
+    return still_app_teardown(state);
 }
 
 static bool transcript_says(const char *text)

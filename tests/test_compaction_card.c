@@ -17,6 +17,7 @@
 #include "chat/event.h"
 #include "tests/seen.h"
 #include "tests/support.h"
+#include "tests/told.h"
 #include "ui/compaction_card.h"
 #include "ui/glyph.h"
 #include "ui/transcript.h"
@@ -40,17 +41,9 @@ static int tear_down(void **state)
 
 /* --- events --- */
 
-static struct event *event_of(enum event_type type, int64_t seq, const char *text)
-{
-    struct event *ev = event_new(type);
-    ev->seq = seq;
-    ev->text = mem_strdup(text);
-    return ev;
-}
-
 static struct event *started(int64_t seq, const char *mode, const char *trigger)
 {
-    struct event *ev = event_of(EVENT_COMPACTION_STARTED, seq, NULL);
+    struct event *ev = told_event(EVENT_COMPACTION_STARTED, seq, NULL);
     ev->model = mem_strdup("anthropic/small");
     ev->compaction.mode = mem_strdup(mode);
     ev->compaction.stage = mem_strdup("summary");
@@ -64,7 +57,7 @@ static struct event *started(int64_t seq, const char *mode, const char *trigger)
 
 static struct event *delta(int64_t seq, const char *text, int part, int of)
 {
-    struct event *ev = event_of(EVENT_COMPACTION_DELTA, seq, text);
+    struct event *ev = told_event(EVENT_COMPACTION_DELTA, seq, text);
     ev->count = part;
     ev->limit = of;
     return ev;
@@ -72,7 +65,8 @@ static struct event *delta(int64_t seq, const char *text, int part, int of)
 
 static struct event *completed(int64_t seq)
 {
-    struct event *ev = event_of(EVENT_COMPACTION_COMPLETED, seq, "[Context compacted] the summary");
+    struct event *ev =
+        told_event(EVENT_COMPACTION_COMPLETED, seq, "[Context compacted] the summary");
     ev->model = mem_strdup("anthropic/small");
     ev->compaction.mode = mem_strdup("handoff");
     ev->compaction.effective_mode = mem_strdup("handoff");
@@ -88,7 +82,7 @@ static struct event *completed(int64_t seq)
 
 static struct event *failed(int64_t seq, const char *reason, const char *message)
 {
-    struct event *ev = event_of(EVENT_COMPACTION_FAILED, seq, message);
+    struct event *ev = told_event(EVENT_COMPACTION_FAILED, seq, message);
     ev->compaction.mode = mem_strdup("handoff");
     ev->compaction.reason = mem_strdup(reason);
     ev->number = 2100;
@@ -97,41 +91,12 @@ static struct event *failed(int64_t seq, const char *reason, const char *message
 
 static struct event *undone(int64_t seq, int64_t of)
 {
-    struct event *ev = event_of(EVENT_COMPACTION_UNDONE, seq, NULL);
+    struct event *ev = told_event(EVENT_COMPACTION_UNDONE, seq, NULL);
     ev->number = of;
     return ev;
 }
 
-static bool apply(struct transcript *t, struct event *ev)
-{
-    bool changed = transcript_apply(t, ev);
-    event_free(ev);
-    return changed;
-}
-
-static void prepend(struct transcript *t, struct event **events, size_t count, bool more)
-{
-    transcript_prepend(t, events, count, more);
-    for (size_t i = 0; i < count; i++)
-        event_free(events[i]);
-}
-
 /* --- what is seen --- */
-
-static void expect(struct transcript *t, const char *wanted)
-{
-    char *got = seen_transcript(t);
-    assert_string_equal(got, wanted);
-    free(got);
-}
-
-static bool shows(struct transcript *t, const char *text)
-{
-    char *got = seen_transcript(t);
-    bool found = strstr(got, text) != NULL;
-    free(got);
-    return found;
-}
 
 static enum style style_of_row(struct transcript *t, size_t index)
 {
@@ -147,26 +112,26 @@ static enum style style_of_row(struct transcript *t, size_t index)
 static void a_running_card_says_what_goes_on(void **state)
 {
     struct transcript *t = *state;
-    assert_true(apply(t, started(1, "handoff", "input_tokens")));
-    expect(t,
-           "\n▣ compacting · handoff · 101,204 tokens · 0 s   Esc cancels\n"
-           "  anthropic/small · limit of 100,000 tokens reached\n");
+    assert_true(told(t, started(1, "handoff", "input_tokens")));
+    seen_transcript_is(t,
+                       "\n▣ compacting · handoff · 101,204 tokens · 0 s   Esc cancels\n"
+                       "  anthropic/small · limit of 100,000 tokens reached\n");
 }
 
 static void seconds_are_counted(void **state)
 {
     struct transcript *t = *state;
     assert_false(transcript_tick(t, 5000));
-    apply(t, started(1, "handoff", "manual"));
+    told(t, started(1, "handoff", "manual"));
     assert_false(transcript_tick(t, 900));
     assert_true(transcript_tick(t, 4100));
-    assert_true(shows(t, "~99,000 tokens · 4 s   Esc"));
+    assert_true(seen_transcript_has(t, "~99,000 tokens · 4 s   Esc"));
     assert_false(transcript_tick(t, 4900));
     assert_true(transcript_tick(t, 61000));
-    assert_true(shows(t, " · 1:01   Esc"));
-    apply(t, completed(2));
+    assert_true(seen_transcript_has(t, " · 1:01   Esc"));
+    told(t, completed(2));
     assert_false(transcript_tick(t, 90000));
-    assert_false(shows(t, "1:"));
+    assert_false(seen_transcript_has(t, "1:"));
 }
 
 static void every_trigger_has_words(void **state)
@@ -182,10 +147,10 @@ static void every_trigger_has_words(void **state)
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         transcript_clear(*state);
-        apply(*state, started(1, "handoff", cases[i].trigger));
-        assert_true(shows(*state, cases[i].words));
+        told(*state, started(1, "handoff", cases[i].trigger));
+        assert_true(seen_transcript_has(*state, cases[i].words));
         bool counted = strcmp(cases[i].trigger, "input_tokens") == 0;
-        assert_true(shows(*state, counted ? "· 101,204 tokens" : "· ~99,000 tokens"));
+        assert_true(seen_transcript_has(*state, counted ? "· 101,204 tokens" : "· ~99,000 tokens"));
     }
 }
 
@@ -195,54 +160,54 @@ static void a_model_is_named_only_where_one_is_asked(void **state)
     struct event *ev = started(1, "deterministic", "manual");
     free(ev->model);
     ev->model = NULL;
-    apply(t, ev);
-    expect(t,
-           "\n▣ compacting · deterministic · ~99,000 tokens · 0 s   Esc cancels\n"
-           "  as you asked\n");
+    told(t, ev);
+    seen_transcript_is(t,
+                       "\n▣ compacting · deterministic · ~99,000 tokens · 0 s   Esc cancels\n"
+                       "  as you asked\n");
     transcript_clear(t);
     ev = started(1, "handoff", "estimate");
     free(ev->compaction.stage);
     ev->compaction.stage = mem_strdup("micro");
-    apply(t, ev);
-    assert_true(shows(t, "▣ compacting · shortening tool results · "));
-    assert_false(shows(t, "anthropic"));
-    assert_false(shows(t, "handoff"));
+    told(t, ev);
+    assert_true(seen_transcript_has(t, "▣ compacting · shortening tool results · "));
+    assert_false(seen_transcript_has(t, "anthropic"));
+    assert_false(seen_transcript_has(t, "handoff"));
 }
 
 static void the_end_of_the_summary_streams(void **state)
 {
     struct transcript *t = *state;
-    apply(t, started(1, "handoff", "manual"));
-    apply(t, delta(0, "first line\nsecond caf\xc3", 0, 0));
-    apply(t, delta(0, "\xa9\n", 0, 0));
-    assert_true(shows(t, "\n  first line\n  second café\n"));
-    apply(t, delta(0, "third\n\nfifth \x1b[31m", 0, 0));
-    assert_false(shows(t, "second"));
-    assert_true(shows(t, "\n  third\n  \n  fifth \u241b[31m\n"));
+    told(t, started(1, "handoff", "manual"));
+    told(t, delta(0, "first line\nsecond caf\xc3", 0, 0));
+    told(t, delta(0, "\xa9\n", 0, 0));
+    assert_true(seen_transcript_has(t, "\n  first line\n  second café\n"));
+    told(t, delta(0, "third\n\nfifth \x1b[31m", 0, 0));
+    assert_false(seen_transcript_has(t, "second"));
+    assert_true(seen_transcript_has(t, "\n  third\n  \n  fifth \u241b[31m\n"));
     assert_int_equal(style_of_row(t, 3), STYLE_TEXT);
 }
 
 static void a_part_of_a_folded_history_begins_anew(void **state)
 {
     struct transcript *t = *state;
-    apply(t, started(1, "handoff", "manual"));
-    apply(t, delta(0, "of the first", 1, 5));
-    apply(t, delta(0, " part", 1, 5));
-    assert_true(shows(t, "· part 1 of 5\n  of the first part\n"));
-    apply(t, delta(0, "next", 2, 5));
-    assert_true(shows(t, "· part 2 of 5\n  next\n"));
-    assert_false(shows(t, "of the first"));
+    told(t, started(1, "handoff", "manual"));
+    told(t, delta(0, "of the first", 1, 5));
+    told(t, delta(0, " part", 1, 5));
+    assert_true(seen_transcript_has(t, "· part 1 of 5\n  of the first part\n"));
+    told(t, delta(0, "next", 2, 5));
+    assert_true(seen_transcript_has(t, "· part 2 of 5\n  next\n"));
+    assert_false(seen_transcript_has(t, "of the first"));
 }
 
 static void a_repeated_call_begins_anew(void **state)
 {
     struct transcript *t = *state;
-    apply(t, started(1, "handoff", "manual"));
-    apply(t, delta(0, "lost half", 0, 0));
-    assert_true(apply(t, event_of(EVENT_RETRYING, 2, "busy")));
-    assert_false(shows(t, "lost half"));
-    apply(t, delta(0, "again", 0, 0));
-    assert_true(shows(t, "\n  again\n"));
+    told(t, started(1, "handoff", "manual"));
+    told(t, delta(0, "lost half", 0, 0));
+    assert_true(told(t, told_event(EVENT_RETRYING, 2, "busy")));
+    assert_false(seen_transcript_has(t, "lost half"));
+    told(t, delta(0, "again", 0, 0));
+    assert_true(seen_transcript_has(t, "\n  again\n"));
 }
 
 static void only_the_end_of_a_summary_is_held(void **state)
@@ -265,12 +230,12 @@ static void a_giant_summary_shows_its_end(void **state)
 {
     struct transcript *t = *state;
     char *piece = mem_alloc(2048);
-    apply(t, started(1, "handoff", "manual"));
+    told(t, started(1, "handoff", "manual"));
     memset(piece, 'x', 2047);
     for (int i = 0; i < 5000; i++)
-        apply(t, delta(0, piece, 0, 0));
-    apply(t, delta(0, " the end", 0, 0));
-    assert_true(shows(t, " the end\n"));
+        told(t, delta(0, piece, 0, 0));
+    told(t, delta(0, " the end", 0, 0));
+    assert_true(seen_transcript_has(t, " the end\n"));
     char *text = seen_transcript(t);
     assert_true(strlen(text) < 1000);
     free(text);
@@ -282,12 +247,12 @@ static void a_giant_summary_shows_its_end(void **state)
 static void an_outcome_is_two_lines(void **state)
 {
     struct transcript *t = *state;
-    apply(t, started(1, "handoff", "manual"));
-    apply(t, delta(0, "streamed", 0, 0));
-    apply(t, completed(2));
-    expect(t,
-           "\n▣ compacted · handoff · 101,204 → 6,310 tokens\n"
-           "  142 → 9 messages · anthropic/small · $0.01 · 4.2 s   ⏎ opens\n");
+    told(t, started(1, "handoff", "manual"));
+    told(t, delta(0, "streamed", 0, 0));
+    told(t, completed(2));
+    seen_transcript_is(t,
+                       "\n▣ compacted · handoff · 101,204 → 6,310 tokens\n"
+                       "  142 → 9 messages · anthropic/small · $0.01 · 4.2 s   ⏎ opens\n");
 }
 
 static void the_figures_of_the_specification(void **state)
@@ -297,10 +262,10 @@ static void the_figures_of_the_specification(void **state)
     free(ev->model);
     ev->model = NULL;
     ev->used = 0;
-    apply(*state, ev);
-    expect(*state,
-           "\n▣ compacted · handoff · 101,204 → 6,310 tokens\n"
-           "  142 → 9 messages · 133 remembered · 4.2 s   ⏎ opens\n");
+    told(*state, ev);
+    seen_transcript_is(*state,
+                       "\n▣ compacted · handoff · 101,204 → 6,310 tokens\n"
+                       "  142 → 9 messages · 133 remembered · 4.2 s   ⏎ opens\n");
 }
 
 static void shortened_tool_results_are_counted(void **state)
@@ -313,10 +278,10 @@ static void shortened_tool_results_are_counted(void **state)
     free(ev->model);
     ev->model = NULL;
     ev->used = 0;
-    apply(*state, ev);
-    expect(*state,
-           "\n▣ compacted · 12 tool results shortened · 101,204 → 6,310 tokens\n"
-           "  4.2 s   ⏎ opens\n");
+    told(*state, ev);
+    seen_transcript_is(*state,
+                       "\n▣ compacted · 12 tool results shortened · 101,204 → 6,310 tokens\n"
+                       "  4.2 s   ⏎ opens\n");
 }
 
 static void another_mode_than_asked_for_says_why(void **state)
@@ -328,42 +293,44 @@ static void another_mode_than_asked_for_says_why(void **state)
     free(ev->compaction.effective_mode);
     ev->compaction.effective_mode = mem_strdup("recency_preserving");
     ev->name = mem_strdup("the model's summary was \x1b[31mempty\n");
-    apply(t, ev);
-    assert_true(shows(t, "▣ compacted · recency_preserving · "));
-    assert_true(shows(t,
-                      "\n  recency_preserving in place of structured: the model's summary was "
-                      "\u241b[31mempty"));
+    told(t, ev);
+    assert_true(seen_transcript_has(t, "▣ compacted · recency_preserving · "));
+    assert_true(seen_transcript_has(
+        t,
+        "\n  recency_preserving in place of structured: the model's summary was "
+        "\u241b[31mempty"));
 }
 
 static void how_to_choose_another_mode_is_the_last_line(void **state)
 {
     struct transcript *t = *state;
     transcript_set_hints(t, "Esc", "Ctrl-X", true);
-    apply(t, completed(2));
-    assert_true(shows(t,
-                      "   Ctrl-X opens\n  another mode: /compact MODE, or [compaction] mode in "
-                      "tiro.ini\n"));
+    told(t, completed(2));
+    assert_true(seen_transcript_has(
+        t,
+        "   Ctrl-X opens\n  another mode: /compact MODE, or [compaction] mode in "
+        "tiro.ini\n"));
     transcript_clear(t);
     struct event *micro = completed(2);
     free(micro->compaction.stage);
     micro->compaction.stage = mem_strdup("micro");
-    apply(t, micro);
-    assert_false(shows(t, "another mode")); /* no mode was asked */
+    told(t, micro);
+    assert_false(seen_transcript_has(t, "another mode")); /* no mode was asked */
     transcript_set_hints(t, "", "", false);
     transcript_clear(t);
-    apply(t, started(1, "handoff", "manual"));
-    assert_false(shows(t, "cancels"));
-    apply(t, completed(2));
-    assert_false(shows(t, "open"));
-    assert_false(shows(t, "another mode"));
+    told(t, started(1, "handoff", "manual"));
+    assert_false(seen_transcript_has(t, "cancels"));
+    told(t, completed(2));
+    assert_false(seen_transcript_has(t, "open"));
+    assert_false(seen_transcript_has(t, "another mode"));
 }
 
 static void a_changed_draft_is_said(void **state)
 {
     struct event *ev = completed(2);
     ev->flag = true;
-    apply(*state, ev);
-    assert_true(shows(*state, " · changed by you · "));
+    told(*state, ev);
+    assert_true(seen_transcript_has(*state, " · changed by you · "));
 }
 
 /* --- what became of nothing --- */
@@ -385,25 +352,26 @@ static void every_failure_has_its_words(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct transcript *t = *state;
         transcript_clear(t);
-        apply(t, started(1, "handoff", "manual"));
+        told(t, started(1, "handoff", "manual"));
         bool small = strcmp(cases[i].reason, "too_small") == 0;
-        apply(t, failed(2, cases[i].reason, small ? "TOO_SMALL_TO_COMPACT: no" : "status 500"));
-        assert_true(shows(t, cases[i].quiet ? "▣ not compacted · handoff · 2.1 s\n"
-                                            : "✗ not compacted · handoff · 2.1 s\n"));
+        told(t, failed(2, cases[i].reason, small ? "TOO_SMALL_TO_COMPACT: no" : "status 500"));
+        assert_true(seen_transcript_has(t, cases[i].quiet ? "▣ not compacted · handoff · 2.1 s\n"
+                                                          : "✗ not compacted · handoff · 2.1 s\n"));
         assert_int_equal(style_of_row(t, 1), cases[i].quiet ? STYLE_NOTE : STYLE_ERROR);
-        assert_true(shows(t, cases[i].words));
-        assert_true(shows(t, cases[i].then));
-        assert_int_equal(shows(t, "status 500"), !cases[i].quiet);
-        assert_false(shows(t, "TOO_SMALL"));
-        assert_false(shows(t, "has stopped"));
+        assert_true(seen_transcript_has(t, cases[i].words));
+        assert_true(seen_transcript_has(t, cases[i].then));
+        assert_int_equal(seen_transcript_has(t, "status 500"), !cases[i].quiet);
+        assert_false(seen_transcript_has(t, "TOO_SMALL"));
+        assert_false(seen_transcript_has(t, "has stopped"));
         assert_int_equal(transcript_newest_card(t), 0);
     }
 }
 
 static void what_cannot_shrink_is_told(void **state)
 {
-    apply(*state, failed(2, "too_small", "what has to stay takes 9000 tokens"));
-    assert_true(shows(*state, "it would not get shorter: what has to stay takes 9000 tokens"));
+    told(*state, failed(2, "too_small", "what has to stay takes 9000 tokens"));
+    assert_true(seen_transcript_has(
+        *state, "it would not get shorter: what has to stay takes 9000 tokens"));
 }
 
 static void suspension_is_said(void **state)
@@ -412,25 +380,26 @@ static void suspension_is_said(void **state)
     ev->compaction.failures = 3;
     ev->compaction.suspended = true;
     transcript_resize(*state, 250, 30);
-    apply(*state, ev);
-    assert_true(shows(*state,
-                      "Compaction has stopped in this session after 3 failures in a row: "
-                      "it no longer happens by itself until /compact succeeds"));
+    told(*state, ev);
+    assert_true(
+        seen_transcript_has(*state,
+                            "Compaction has stopped in this session after 3 failures in a row: "
+                            "it no longer happens by itself until /compact succeeds"));
 }
 
 static void a_compaction_that_was_cut_off_says_so(void **state)
 {
     struct transcript *t = *state;
     struct event *page[] = {started(1, "handoff", "manual"), delta(2, "half of it", 0, 0)};
-    prepend(t, page, 2, false);
-    expect(t,
-           "\n▣ compaction cut off · handoff\n"
-           "  The program ended before it was done. The conversation is as it was.\n");
+    told_earlier(t, page, 2, false);
+    seen_transcript_is(t,
+                       "\n▣ compaction cut off · handoff\n"
+                       "  The program ended before it was done. The conversation is as it was.\n");
     assert_false(transcript_tick(t, 5000));
-    apply(t, event_of(EVENT_RUN_STARTED, 3, "next"));
-    apply(t, completed(4)); /* of another */
-    assert_true(shows(t, "cut off"));
-    assert_true(shows(t, "▣ compacted"));
+    told(t, told_event(EVENT_RUN_STARTED, 3, "next"));
+    told(t, completed(4)); /* of another */
+    assert_true(seen_transcript_has(t, "cut off"));
+    assert_true(seen_transcript_has(t, "▣ compacted"));
 }
 
 static void a_run_that_ends_leaves_no_card_running(void **state)
@@ -439,20 +408,20 @@ static void a_run_that_ends_leaves_no_card_running(void **state)
                                            EVENT_RUN_COMPLETED};
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
         transcript_clear(*state);
-        apply(*state, event_of(EVENT_RUN_STARTED, 1, "q"));
-        apply(*state, started(2, "handoff", "estimate"));
-        apply(*state, event_of(ends[i], 3, NULL));
-        assert_true(shows(*state, "compaction cut off"));
+        told(*state, told_event(EVENT_RUN_STARTED, 1, "q"));
+        told(*state, started(2, "handoff", "estimate"));
+        told(*state, told_event(ends[i], 3, NULL));
+        assert_true(seen_transcript_has(*state, "compaction cut off"));
     }
 }
 
 static void another_that_begins_leaves_the_first_cut_off(void **state)
 {
     struct transcript *t = *state;
-    apply(t, started(1, "structured", "manual"));
-    apply(t, started(2, "handoff", "manual"));
-    assert_true(shows(t, "▣ compaction cut off · structured"));
-    assert_true(shows(t, "▣ compacting · handoff"));
+    told(t, started(1, "structured", "manual"));
+    told(t, started(2, "handoff", "manual"));
+    assert_true(seen_transcript_has(t, "▣ compaction cut off · structured"));
+    assert_true(seen_transcript_has(t, "▣ compacting · handoff"));
 }
 
 /* What a page took for cut off may go on after all. */
@@ -460,13 +429,13 @@ static void a_card_comes_back_to_life(void **state)
 {
     struct transcript *t = *state;
     struct event *page[] = {started(1, "handoff", "manual")};
-    prepend(t, page, 1, false);
-    apply(t, delta(0, "more", 0, 0));
-    assert_true(shows(t, "▣ compacting"));
-    apply(t, completed(3));
-    assert_true(shows(t, "▣ compacted"));
-    assert_false(shows(t, "cut off"));
-    assert_false(shows(t, "compacting"));
+    told_earlier(t, page, 1, false);
+    told(t, delta(0, "more", 0, 0));
+    assert_true(seen_transcript_has(t, "▣ compacting"));
+    told(t, completed(3));
+    assert_true(seen_transcript_has(t, "▣ compacted"));
+    assert_false(seen_transcript_has(t, "cut off"));
+    assert_false(seen_transcript_has(t, "compacting"));
 }
 
 /* --- notes --- */
@@ -474,10 +443,10 @@ static void a_card_comes_back_to_life(void **state)
 static void an_undone_compaction_is_noted_and_marked(void **state)
 {
     struct transcript *t = *state;
-    apply(t, completed(2));
-    apply(t, completed(5));
-    apply(t, undone(7, 5));
-    assert_true(shows(t, "— the compaction was taken back"));
+    told(t, completed(2));
+    told(t, completed(5));
+    told(t, undone(7, 5));
+    assert_true(seen_transcript_has(t, "— the compaction was taken back"));
     char *text = seen_transcript(t);
     char *first = strstr(text, "▣ compacted"), *second = strstr(first + 1, "▣ compacted");
     char *mark = strstr(text, "· taken back");
@@ -489,16 +458,16 @@ static void an_undone_compaction_is_noted_and_marked(void **state)
 static void pins_are_noted(void **state)
 {
     struct transcript *t = *state;
-    apply(t, event_of(EVENT_RUN_STARTED, 1, "keep **this**\nand more"));
-    struct event *pin = event_of(EVENT_MESSAGE_PINNED, 2, NULL);
+    told(t, told_event(EVENT_RUN_STARTED, 1, "keep **this**\nand more"));
+    struct event *pin = told_event(EVENT_MESSAGE_PINNED, 2, NULL);
     pin->number = 1;
     pin->flag = true;
-    apply(t, pin);
-    assert_true(shows(t, "— pinned: no compaction takes it away: “keep **this**”\n"));
-    pin = event_of(EVENT_MESSAGE_PINNED, 3, NULL);
+    told(t, pin);
+    assert_true(seen_transcript_has(t, "— pinned: no compaction takes it away: “keep **this**”\n"));
+    pin = told_event(EVENT_MESSAGE_PINNED, 3, NULL);
     pin->number = 77;
-    apply(t, pin);
-    assert_true(shows(t, "— no longer pinned\n"));
+    told(t, pin);
+    assert_true(seen_transcript_has(t, "— no longer pinned\n"));
 }
 
 /* --- among runs and pages --- */
@@ -506,50 +475,51 @@ static void pins_are_noted(void **state)
 static void a_card_stands_between_question_and_answer(void **state)
 {
     struct transcript *t = *state;
-    apply(t, event_of(EVENT_RUN_STARTED, 1, "q"));
-    apply(t, started(2, "handoff", "estimate"));
-    apply(t, completed(3));
-    apply(t, event_of(EVENT_TEXT_COMPLETE, 4, "a"));
-    expect(t,
-           "\nyou\n  q\n\n▣ compacted · handoff · 101,204 → 6,310 tokens\n"
-           "  142 → 9 messages · anthropic/small · $0.01 · 4.2 s   ⏎ opens\n\ntiro\n  a\n");
+    told(t, told_event(EVENT_RUN_STARTED, 1, "q"));
+    told(t, started(2, "handoff", "estimate"));
+    told(t, completed(3));
+    told(t, told_event(EVENT_TEXT_COMPLETE, 4, "a"));
+    seen_transcript_is(
+        t,
+        "\nyou\n  q\n\n▣ compacted · handoff · 101,204 → 6,310 tokens\n"
+        "  142 → 9 messages · anthropic/small · $0.01 · 4.2 s   ⏎ opens\n\ntiro\n  a\n");
 }
 
 /* The history stays compacted, whatever becomes of the run. */
 static void a_retry_does_not_take_the_card_away(void **state)
 {
     struct transcript *t = *state;
-    apply(t, event_of(EVENT_RUN_STARTED, 1, "q"));
-    apply(t, completed(3));
-    apply(t, event_of(EVENT_RUN_FAILED, 4, "broken"));
-    struct event *retry = event_of(EVENT_RUN_STARTED, 5, "q");
+    told(t, told_event(EVENT_RUN_STARTED, 1, "q"));
+    told(t, completed(3));
+    told(t, told_event(EVENT_RUN_FAILED, 4, "broken"));
+    struct event *retry = told_event(EVENT_RUN_STARTED, 5, "q");
     retry->number = 1;
-    apply(t, retry);
-    assert_false(shows(t, "broken"));
-    assert_true(shows(t, "▣ compacted"));
+    told(t, retry);
+    assert_false(seen_transcript_has(t, "broken"));
+    assert_true(seen_transcript_has(t, "▣ compacted"));
     transcript_clear(t);
-    retry = event_of(EVENT_RUN_STARTED, 5, "q");
+    retry = told_event(EVENT_RUN_STARTED, 5, "q");
     retry->number = 1;
-    apply(t, retry);
-    struct event *page[] = {event_of(EVENT_RUN_STARTED, 1, "q"), completed(3),
-                            event_of(EVENT_RUN_FAILED, 4, "broken")};
-    prepend(t, page, 3, false);
-    assert_false(shows(t, "broken"));
-    assert_true(shows(t, "▣ compacted"));
+    told(t, retry);
+    struct event *page[] = {told_event(EVENT_RUN_STARTED, 1, "q"), completed(3),
+                            told_event(EVENT_RUN_FAILED, 4, "broken")};
+    told_earlier(t, page, 3, false);
+    assert_false(seen_transcript_has(t, "broken"));
+    assert_true(seen_transcript_has(t, "▣ compacted"));
 }
 
 static void pages_join_a_card_that_they_cut(void **state)
 {
     struct transcript *t = *state;
-    apply(t, completed(4));
-    apply(t, completed(6));
+    told(t, completed(4));
+    told(t, completed(6));
     struct event *page[] = {started(2, "handoff", "manual"), delta(3, "half", 0, 0)};
-    prepend(t, page, 2, true);
-    assert_false(shows(t, "cut off"));
-    assert_false(shows(t, "compacting"));
+    told_earlier(t, page, 2, true);
+    assert_false(seen_transcript_has(t, "cut off"));
+    assert_false(seen_transcript_has(t, "compacting"));
     struct event *older[] = {started(1, "handoff", "manual")};
-    prepend(t, older, 1, false);
-    assert_true(shows(t, "cut off")); /* another began after it */
+    told_earlier(t, older, 1, false);
+    assert_true(seen_transcript_has(t, "cut off")); /* another began after it */
     char *text = seen_transcript(t);
     assert_true(strstr(text, "cut off") < strstr(text, "compacted"));
     free(text);
@@ -558,12 +528,12 @@ static void pages_join_a_card_that_they_cut(void **state)
 static void an_undo_reaches_back_over_pages(void **state)
 {
     struct transcript *t = *state;
-    apply(t, undone(9, 3));
-    struct event *middle[] = {event_of(EVENT_RUN_STARTED, 6, "q")};
-    prepend(t, middle, 1, true);
+    told(t, undone(9, 3));
+    struct event *middle[] = {told_event(EVENT_RUN_STARTED, 6, "q")};
+    told_earlier(t, middle, 1, true);
     struct event *page[] = {completed(2), completed(3)};
-    prepend(t, page, 2, false);
-    assert_true(shows(t, "· taken back\n"));
+    told_earlier(t, page, 2, false);
+    assert_true(seen_transcript_has(t, "· taken back\n"));
     char *text = seen_transcript(t);
     assert_true(strstr(text, "· taken back") > strstr(strstr(text, "compacted") + 1, "compacted"));
     free(text);
@@ -573,12 +543,12 @@ static void an_undo_reaches_back_over_pages(void **state)
 static void resumed_it_looks_the_same(void **state)
 {
     struct transcript *t = *state;
-    struct event *live[] = {event_of(EVENT_RUN_STARTED, 1, "q"),
+    struct event *live[] = {told_event(EVENT_RUN_STARTED, 1, "q"),
                             started(2, "handoff", "manual"),
                             delta(3, "part", 1, 2),
                             completed(4),
-                            event_of(EVENT_TEXT_COMPLETE, 5, "a"),
-                            event_of(EVENT_RUN_COMPLETED, 6, "a"),
+                            told_event(EVENT_TEXT_COMPLETE, 5, "a"),
+                            told_event(EVENT_RUN_COMPLETED, 6, "a"),
                             undone(7, 4),
                             started(8, "handoff", "overflow"),
                             failed(9, "llm", "no")};
@@ -589,28 +559,28 @@ static void resumed_it_looks_the_same(void **state)
     }
     char *seen = seen_transcript(t);
     transcript_clear(t);
-    prepend(t, live, COUNT, false);
-    expect(t, seen);
+    told_earlier(t, live, COUNT, false);
+    seen_transcript_is(t, seen);
     free(seen);
 }
 
 static void cards_are_found_for_opening(void **state)
 {
     struct transcript *t = *state;
-    apply(t, event_of(EVENT_RUN_STARTED, 1, "q"));
+    told(t, told_event(EVENT_RUN_STARTED, 1, "q"));
     assert_int_equal(transcript_newest_card(t), 0);
-    apply(t, completed(4));
-    apply(t, started(5, "handoff", "manual"));
+    told(t, completed(4));
+    told(t, started(5, "handoff", "manual"));
     assert_int_equal(transcript_card(t, 0), 0);
     assert_int_equal(transcript_card(t, 1), 4);
     assert_int_equal(transcript_card(t, 2), 0);
     assert_int_equal(transcript_card(t, 99), 0);
     assert_int_equal(transcript_newest_card(t), 4);
     assert_false(transcript_toggle(t, 1)); /* it opens elsewhere */
-    apply(t, completed(6));
+    told(t, completed(6));
     assert_int_equal(transcript_newest_card(t), 6);
     for (int64_t seq = 7; seq < 60; seq++)
-        apply(t, event_of(EVENT_TEXT_COMPLETE, seq, "text"));
+        told(t, told_event(EVENT_TEXT_COMPLETE, seq, "text"));
     assert_int_equal(transcript_newest_card(t), 0); /* it is not on the screen */
 }
 
@@ -620,30 +590,30 @@ static void a_narrow_card_breaks_between_its_pieces(void **state)
 {
     struct transcript *t = *state;
     transcript_resize(t, 40, 30);
-    apply(t, started(1, "handoff", "input_tokens"));
-    apply(t, delta(0, "日本語の要約がここに流れていますので長い行は折り返されます", 2, 5));
-    expect(t,
-           "\n▣ compacting · handoff · 101,204 tokens\n"
-           "  0 s   Esc cancels\n"
-           "  anthropic/small\n"
-           "  limit of 100,000 tokens reached\n"
-           "  part 2 of 5\n"
-           "  日本語の要約がここに流れていますので長\n"
-           "  い行は折り返されます\n");
-    apply(t, completed(2));
-    expect(t,
-           "\n▣ compacted · handoff\n"
-           "  101,204 → 6,310 tokens\n"
-           "  142 → 9 messages · anthropic/small\n"
-           "  $0.01 · 4.2 s   ⏎ opens\n");
+    told(t, started(1, "handoff", "input_tokens"));
+    told(t, delta(0, "日本語の要約がここに流れていますので長い行は折り返されます", 2, 5));
+    seen_transcript_is(t,
+                       "\n▣ compacting · handoff · 101,204 tokens\n"
+                       "  0 s   Esc cancels\n"
+                       "  anthropic/small\n"
+                       "  limit of 100,000 tokens reached\n"
+                       "  part 2 of 5\n"
+                       "  日本語の要約がここに流れていますので長\n"
+                       "  い行は折り返されます\n");
+    told(t, completed(2));
+    seen_transcript_is(t,
+                       "\n▣ compacted · handoff\n"
+                       "  101,204 → 6,310 tokens\n"
+                       "  142 → 9 messages · anthropic/small\n"
+                       "  $0.01 · 4.2 s   ⏎ opens\n");
 }
 
 static void without_utf8_it_is_ascii(void **state)
 {
     glyph_set_ascii(true);
-    apply(*state, started(1, "handoff", "manual"));
-    apply(*state, completed(2));
-    apply(*state, failed(3, "llm", "no"));
+    told(*state, started(1, "handoff", "manual"));
+    told(*state, completed(2));
+    told(*state, failed(3, "llm", "no"));
     char *text = seen_transcript(*state);
     for (const char *p = text; *p; p++)
         assert_true((unsigned char)*p < 0x80);
@@ -654,12 +624,6 @@ static void without_utf8_it_is_ascii(void **state)
 }
 
 /* --- anything --- */
-
-static uint64_t next_random(uint64_t *seed)
-{
-    *seed = *seed * 6364136223846793005u + 1442695040888963407u;
-    return *seed >> 33;
-}
 
 static char *random_text(uint64_t *seed)
 {
@@ -672,7 +636,7 @@ static char *random_text(uint64_t *seed)
                                "e\u0301\u0301\u0301 👩\u200d👩\u200d👧",
                                "micro",
                                "a name of many words that nobody would ever give a model"};
-    uint64_t n = next_random(seed) % (sizeof texts / sizeof *texts + 1);
+    uint64_t n = support_random(seed) % (sizeof texts / sizeof *texts + 1);
     return n < sizeof texts / sizeof *texts ? texts[n] : NULL;
 }
 
@@ -684,7 +648,7 @@ static struct event random_event(uint64_t *seed, int64_t seq)
                                             EVENT_COMPACTION_UNDONE,    EVENT_MESSAGE_PINNED,
                                             EVENT_RUN_STARTED,          EVENT_TEXT_COMPLETE,
                                             EVENT_INTERRUPTED,          EVENT_RETRYING};
-    struct event ev = {.type = types[next_random(seed) % (sizeof types / sizeof *types)],
+    struct event ev = {.type = types[support_random(seed) % (sizeof types / sizeof *types)],
                        .seq = seq};
     char **texts[] = {&ev.text,
                       &ev.name,
@@ -707,14 +671,15 @@ static struct event random_event(uint64_t *seed, int64_t seq)
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         *texts[i] = random_text(seed);
     for (size_t i = 0; i < sizeof figures / sizeof *figures; i++)
-        *figures[i] = (int64_t)(next_random(seed) % 7 ? next_random(seed) % 2000 : INT64_MAX) - 5;
+        *figures[i] =
+            (int64_t)(support_random(seed) % 7 ? support_random(seed) % 2000 : INT64_MAX) - 5;
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
-        *counts[i] = (int)(next_random(seed) % 50) - 5;
-    ev.flag = next_random(seed) % 2;
-    ev.compaction.suspended = next_random(seed) % 2;
-    ev.used = (double)(next_random(seed) % 100) / 1000 - 0.01;
+        *counts[i] = (int)(support_random(seed) % 50) - 5;
+    ev.flag = support_random(seed) % 2;
+    ev.compaction.suspended = support_random(seed) % 2;
+    ev.used = (double)(support_random(seed) % 100) / 1000 - 0.01;
     if (ev.type == EVENT_COMPACTION_UNDONE || ev.type == EVENT_RUN_STARTED)
-        ev.number = (int64_t)(next_random(seed) % (uint64_t)seq);
+        ev.number = (int64_t)(support_random(seed) % (uint64_t)seq);
     return ev;
 }
 
@@ -740,10 +705,10 @@ static void nothing_breaks_a_card(void **state)
         struct transcript *t = transcript_new();
         transcript_set_hints(t, "Esc", "Enter", round % 2);
         for (int64_t seq = 101; seq < 161; seq++) {
-            int width = 1 + (int)(next_random(&seed) % 60);
+            int width = 1 + (int)(support_random(&seed) % 60);
             struct event ev = random_event(&seed, seq);
             transcript_apply(t, &ev);
-            transcript_tick(t, (int64_t)(next_random(&seed) % 200000));
+            transcript_tick(t, (int64_t)(support_random(&seed) % 200000));
             transcript_resize(t, width, 25);
             check_rows(t, width);
             if (seq % 20 == 0) {

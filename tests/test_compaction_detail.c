@@ -15,6 +15,7 @@
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "tests/seen.h"
+#include "tests/sent.h"
 #include "tests/support.h"
 #include "ui/compaction_detail.h"
 #include "ui/glyph.h"
@@ -25,21 +26,13 @@ enum { SEQ = 900 };
 static struct {
     struct compaction_detail *view;
     struct keymap keymap;
-    VEC(struct command *) sent;
+    sent_commands sent;
     int width, height;
 } the;
 
-static void collect(void *context, struct command *c)
-{
-    (void)context;
-    vec_push(&the.sent, c);
-}
-
 static void forget_sent(void)
 {
-    for (size_t i = 0; i < the.sent.len; i++)
-        command_free(the.sent.items[i]);
-    vec_clear(&the.sent);
+    sent_forget(&the.sent);
 }
 
 static int set_up(void **state)
@@ -49,7 +42,7 @@ static int set_up(void **state)
     keymap_init(&the.keymap);
     the.width = 80;
     the.height = 22;
-    const struct compaction_host host = {&the.keymap, collect, NULL};
+    const struct compaction_host host = {&the.keymap, sent_take, &the.sent};
     the.view = compaction_detail_new(&host, SEQ);
     return 0;
 }
@@ -58,8 +51,7 @@ static int tear_down(void **state)
 {
     (void)state;
     compaction_detail_free(the.view);
-    forget_sent();
-    vec_release(&the.sent);
+    sent_release(&the.sent);
     keymap_release(&the.keymap);
     return 0;
 }
@@ -177,8 +169,7 @@ static size_t find(const char *text)
 
 static void assert_shown(const char *text)
 {
-    if (find(text) == SIZE_MAX)
-        fail_msg("not shown: %s", text);
+    seen_assert(rows_now(), text);
 }
 
 static void assert_not_shown(const char *text)
@@ -189,14 +180,10 @@ static void assert_not_shown(const char *text)
 /* Moves down until the chosen row has this text. */
 static void choose(const char *text)
 {
-    const char *pointer = glyph(GLYPH_POINTER);
     letter('g');
     for (int tries = 0; tries < 400; tries++) {
-        for (size_t i = 0; i < (size_t)the.height; i++) {
-            const char *row = row_text(i);
-            if (strncmp(row, pointer, strlen(pointer)) == 0 && strstr(row, text))
-                return;
-        }
+        if (strstr(row_text(seen_chosen(rows_now())), text))
+            return;
         press("down");
     }
     fail_msg("cannot be chosen: %s", text);
@@ -547,7 +534,7 @@ static void a_summary_that_quotes_what_was_forgotten_says_so(void **state)
     assert_shown("Nothing of it is remembered.");
     assert_not_shown("quotes something");
     compaction_detail_free(the.view);
-    const struct compaction_host host = {&the.keymap, collect, NULL};
+    const struct compaction_host host = {&the.keymap, sent_take, &the.sent};
     the.view = compaction_detail_new(&host, SEQ);
     struct notice *n = usual(false);
     n->stats.flagged = 1;

@@ -160,12 +160,6 @@ static void names_and_values_are_checked(void **state)
     }
 }
 
-static uint64_t next_random(uint64_t *seed)
-{
-    *seed = *seed * 6364136223846793005u + 1442695040888963407u;
-    return *seed >> 33;
-}
-
 /* Lines that mean much to the format, in any order. */
 static void random_text(struct buf *out, uint64_t *seed)
 {
@@ -174,13 +168,13 @@ static void random_text(struct buf *out, uint64_t *seed)
         ";theme = d", "# theme: e", "  more",     "",        "   ",         "mouse = no",
         "system = x", "nonsense",   "theme",      "= y",     "\ttheme = z", "  ; c",
         "[]",         "theme =",    ";",          "[ui]x"};
-    int count = (int)(next_random(seed) % 12);
-    bool carriage = next_random(seed) % 4 == 0;
+    int count = (int)(support_random(seed) % 12);
+    bool carriage = support_random(seed) % 4 == 0;
     for (int i = 0; i < count; i++)
-        buf_addf(out, "%s%s", lines[next_random(seed) % (sizeof lines / sizeof *lines)],
-                 i == count - 1 && next_random(seed) % 2 ? ""
-                 : carriage                              ? "\r\n"
-                                                         : "\n");
+        buf_addf(out, "%s%s", lines[support_random(seed) % (sizeof lines / sizeof *lines)],
+                 i == count - 1 && support_random(seed) % 2 ? ""
+                 : carriage                                 ? "\r\n"
+                                                            : "\n");
 }
 
 static void assert_same_value(const char *before, const char *after, const char *section,

@@ -16,6 +16,7 @@
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "tests/seen.h"
+#include "tests/sent.h"
 #include "tests/support.h"
 #include "ui/context_view.h"
 #include "ui/glyph.h"
@@ -23,7 +24,7 @@
 static struct {
     struct context_view *view;
     struct keymap keymap;
-    VEC(struct command *) sent;
+    sent_commands sent;
     bool suspended;
     int width, height;
     int64_t now_ms;
@@ -34,17 +35,9 @@ static int64_t now_ms(void)
     return the.now_ms;
 }
 
-static void collect(void *context, struct command *c)
-{
-    (void)context;
-    vec_push(&the.sent, c);
-}
-
 static void forget_sent(void)
 {
-    for (size_t i = 0; i < the.sent.len; i++)
-        command_free(the.sent.items[i]);
-    vec_clear(&the.sent);
+    sent_forget(&the.sent);
 }
 
 static int set_up(void **state)
@@ -56,7 +49,7 @@ static int set_up(void **state)
     the.height = 22;
     the.now_ms = 5000;
     clock_replace(NULL, now_ms);
-    const struct context_host host = {&the.keymap, collect, NULL, &the.suspended};
+    const struct context_host host = {&the.keymap, sent_take, &the.sent, &the.suspended};
     the.view = context_view_new(&host);
     return 0;
 }
@@ -65,8 +58,7 @@ static int tear_down(void **state)
 {
     (void)state;
     context_view_free(the.view);
-    forget_sent();
-    vec_release(&the.sent);
+    sent_release(&the.sent);
     keymap_release(&the.keymap);
     clock_replace(NULL, NULL);
     return 0;
@@ -75,13 +67,7 @@ static int tear_down(void **state)
 /* The one command that was sent since the last time; NULL: none. */
 static const struct command *sent(enum command_type type)
 {
-    const struct command *found = NULL;
-    for (size_t i = 0; i < the.sent.len; i++)
-        if (the.sent.items[i]->type == type) {
-            assert_null(found);
-            found = the.sent.items[i];
-        }
-    return found;
+    return sent_only(&the.sent, type);
 }
 
 /* --- made-up answers --- */
@@ -180,8 +166,7 @@ static size_t find(const char *text)
 
 static void assert_shown(const char *text)
 {
-    if (find(text) == SIZE_MAX)
-        fail_msg("not shown: %s", text);
+    seen_assert(rows_now(), text);
 }
 
 static void assert_not_shown(const char *text)
@@ -192,15 +177,7 @@ static void assert_not_shown(const char *text)
 /* The row of the parts that the pointer is at has this text. */
 static void assert_chosen(const char *text)
 {
-    const char *pointer = glyph(GLYPH_POINTER);
-    for (size_t i = 0; i < (size_t)the.height; i++) {
-        const char *row = row_text(i);
-        if (strncmp(row, pointer, strlen(pointer)) == 0) {
-            assert_non_null(strstr(row, text));
-            return;
-        }
-    }
-    fail_msg("nothing is chosen");
+    assert_non_null(strstr(row_text(seen_chosen(rows_now())), text));
 }
 
 /* --- tests --- */

@@ -18,10 +18,8 @@
 #include "session/capability.h"
 #include "store/store.h"
 #include "tests/damage.h"
-#include "tests/screen.h"
+#include "tests/program.h"
 #include "tests/support.h"
-
-enum { PATIENCE_MS = 20000 };
 
 static char *data, *path;
 
@@ -42,25 +40,7 @@ static int tear_down(void **state)
     return support_teardown(state);
 }
 
-struct result {
-    int status;
-    char *out, *err;
-};
-
-#define RUN(...) run((const char *const[]){"doctor", __VA_ARGS__, NULL})
-
-static struct result run(const char *const *args)
-{
-    struct result r;
-    r.status = support_run(args, NULL, &r.out, &r.err);
-    return r;
-}
-
-static void release(struct result *r)
-{
-    free(r->out);
-    free(r->err);
-}
+#define DOCTOR(...) RUN("doctor", __VA_ARGS__)
 
 /* The first page of the log. */
 static void damage(void)
@@ -74,7 +54,7 @@ static void damage(void)
 static struct json *look(int status)
 {
     char *before = damage_tree(data);
-    struct result r = RUN("--json");
+    struct result r = DOCTOR("--json");
     char *after = damage_tree(data);
     struct error e;
     struct json *v = json_parse(r.out, strlen(r.out), &e);
@@ -84,11 +64,11 @@ static struct json *look(int status)
     assert_int_equal(json_get_bool(v, "well", false), status == 0);
     free(before);
     free(after);
-    release(&r);
+    result_release(&r);
     return v;
 }
 
-static void expect(const char *state, int status, const char *words)
+static void expect_state(const char *state, int status, const char *words)
 {
     struct json *v = look(status);
     const struct json *store = json_get(v, "store");
@@ -97,7 +77,7 @@ static void expect(const char *state, int status, const char *words)
     assert_string_equal(json_get_string(json_get(v, "service"), "provider"), "offline");
     json_free(v);
     char *before = damage_tree(data);
-    struct result r = RUN("--thorough");
+    struct result r = DOCTOR("--thorough");
     char *after = damage_tree(data);
     assert_string_equal(before, after);
     assert_int_equal(r.status, status);
@@ -105,7 +85,7 @@ static void expect(const char *state, int status, const char *words)
     assert_int_equal(strstr(r.out, "all is well") != NULL, status == 0);
     free(before);
     free(after);
-    release(&r);
+    result_release(&r);
 }
 
 /* --- looking --------------------------------------------------------------------------------- */
@@ -114,30 +94,30 @@ static void test_nothing_is_made(void **state)
 {
     (void)state;
     struct stat st;
-    struct result r = RUN("--json");
+    struct result r = DOCTOR("--json");
     assert_int_equal(r.status, 0);
     assert_non_null(strstr(r.out, "\"missing\""));
     assert_int_not_equal(stat(data, &st), 0);
     char *share = support_path(".local");
     assert_int_not_equal(stat(share, &st), 0);
     free(share);
-    release(&r);
+    result_release(&r);
 }
 
 static void test_good(void **state)
 {
     (void)state;
     damage_fill(path, 4, 10);
-    expect("good", 0, "sound, ");
+    expect_state("good", 0, "sound, ");
     struct json *v = look(0);
     assert_int_equal(json_get_int(json_get(v, "store"), "sessions", -1), 4);
     json_free(v);
-    struct result r = RUN("--thorough");
+    struct result r = DOCTOR("--thorough");
     assert_non_null(strstr(r.out, "4 sessions, 40 events"));
-    release(&r);
-    r = run((const char *const[]){"doctor", NULL});
+    result_release(&r);
+    r = RUN("doctor");
     assert_non_null(strstr(r.out, "--thorough"));
-    release(&r);
+    result_release(&r);
 }
 
 /* What a killed tiro left behind is neither folded in nor taken away. */
@@ -145,7 +125,7 @@ static void test_log_of_a_dead_process(void **state)
 {
     (void)state;
     damage_fill_and_die(path, 4, 10);
-    expect("good", 0, "4 sessions, 40 events");
+    expect_state("good", 0, "4 sessions, 40 events");
 }
 
 static void test_older_is_not_renewed(void **state)
@@ -153,7 +133,7 @@ static void test_older_is_not_renewed(void **state)
     (void)state;
     damage_fill(path, 1, 5);
     damage_sql(path, "PRAGMA user_version = 1; PRAGMA wal_checkpoint(TRUNCATE)");
-    expect("older", 0, "renews");
+    expect_state("older", 0, "renews");
 }
 
 static void test_not_well(void **state)
@@ -161,20 +141,20 @@ static void test_not_well(void **state)
     (void)state;
     damage_fill(path, 4, 20);
     damage_sql(path, "PRAGMA user_version = 99");
-    expect("newer", 1, "newer");
+    expect_state("newer", 1, "newer");
     char *current = mem_printf("PRAGMA user_version = %d", store_schema_version());
     damage_sql(path, current);
     free(current);
     size_t size = damage_size(path);
     damage();
-    expect("damaged", 1, "--recover");
+    expect_state("damaged", 1, "--recover");
     damage_cut(path, size / 2);
-    expect("truncated", 1, "--recover");
+    expect_state("truncated", 1, "--recover");
     damage_write(path, 0, "a letter", 8);
-    expect("no_database", 1, "--recover");
+    expect_state("no_database", 1, "--recover");
     unlink(path);
     mkdir(path, 0700);
-    expect("unreadable", 1, "rights");
+    expect_state("unreadable", 1, "rights");
 }
 
 static void test_locked(void **state)
@@ -182,9 +162,9 @@ static void test_locked(void **state)
     (void)state;
     damage_fill(path, 2, 10);
     struct damage_holder h = damage_hold(path, damage_begin_write);
-    expect("locked", 1, "leave that program");
+    expect_state("locked", 1, "leave that program");
     damage_let_go(&h);
-    expect("good", 0, "sound");
+    expect_state("good", 0, "sound");
 }
 
 static void test_not_kept(void **state)
@@ -192,7 +172,7 @@ static void test_not_kept(void **state)
     (void)state;
     damage_fill(path, 2, 10);
     setenv("TIRO_SESSION_PERSIST", "false", 1);
-    expect("good", 0, "persist = false");
+    expect_state("good", 0, "persist = false");
     unsetenv("TIRO_SESSION_PERSIST");
 }
 
@@ -203,7 +183,7 @@ static void test_entries_are_counted(void **state)
     (void)state;
     damage_fill(path, 2, 10);
     damage_fill_memory(path, 3, 5);
-    expect("good", 0, "15 entries of memory, 15 vectors");
+    expect_state("good", 0, "15 entries of memory, 15 vectors");
     struct json *v = look(0);
     const struct json *store = json_get(v, "store");
     assert_int_equal(json_get_int(store, "entries", -1), 15);
@@ -211,13 +191,13 @@ static void test_entries_are_counted(void **state)
     assert_string_equal(json_get_string(store, "language"), "english");
     json_free(v);
     setenv("TIRO_MEMORY_LANGUAGE", "german", 1);
-    expect("good", 0, "those of english, not of german");
+    expect_state("good", 0, "those of english, not of german");
     unsetenv("TIRO_MEMORY_LANGUAGE");
 }
 
 static void says(const char *name, const char *words)
 {
-    struct result r = RUN("--json");
+    struct result r = DOCTOR("--json");
     struct error e;
     struct json *v = json_parse(r.out, strlen(r.out), &e);
     const char *value = json_get_string(json_get(v, "service"), name);
@@ -225,7 +205,7 @@ static void says(const char *name, const char *words)
     if (!strstr(value, words))
         fail_msg("%s: %s", name, value);
     json_free(v);
-    release(&r);
+    result_release(&r);
 }
 
 static void test_memory_is_told(void **state)
@@ -252,20 +232,20 @@ static void test_embedding_endpoint(void **state)
 {
     (void)state;
     setenv("TIRO_EMBEDDING_PROVIDER", "openai", 1);
-    struct result r = RUN("--json");
+    struct result r = DOCTOR("--json");
     assert_int_equal(r.status, 1);
     assert_non_null(strstr(r.out, "CONFIG_ERROR"));
-    release(&r);
+    result_release(&r);
     says("vectors", "none: ");
     says("ranking", "words");
     setenv("OPENAI_API_KEY", "sk-not-shown", 1);
     setenv("TIRO_EMBEDDING_BASE_URL", "http://127.0.0.1:9/v1", 1);
     says("vectors", "openai/text-embedding-3-small at http://127.0.0.1:9/v1, key found");
     says("ranking", "both");
-    r = RUN("--thorough");
+    r = DOCTOR("--thorough");
     assert_int_equal(r.status, 0);
     assert_null(strstr(r.out, "sk-not-shown"));
-    release(&r);
+    result_release(&r);
     unsetenv("TIRO_EMBEDDING_PROVIDER");
     unsetenv("TIRO_EMBEDDING_BASE_URL");
     unsetenv("OPENAI_API_KEY");
@@ -290,7 +270,7 @@ static void test_recover_wants_a_yes(void **state)
     damage_fill(path, 4, 20);
     damage();
     char *before = damage_tree(data);
-    struct result r = RUN("--recover");
+    struct result r = DOCTOR("--recover");
     assert_int_equal(r.status, 64);
     assert_non_null(strstr(r.err, "tiro: USAGE: "));
     assert_non_null(strstr(r.err, "--yes"));
@@ -298,7 +278,7 @@ static void test_recover_wants_a_yes(void **state)
     assert_string_equal(before, after);
     free(before);
     free(after);
-    release(&r);
+    result_release(&r);
 }
 
 static void test_recover(void **state)
@@ -307,7 +287,7 @@ static void test_recover(void **state)
     damage_fill(path, 6, 20);
     damage_fill_memory(path, 4, 5);
     damage();
-    struct result r = RUN("--recover", "--yes", "--json");
+    struct result r = DOCTOR("--recover", "--yes", "--json");
     struct error e;
     assert_int_equal(r.status, 0);
     struct json *v = json_parse(r.out, strlen(r.out), &e);
@@ -321,17 +301,17 @@ static void test_recover(void **state)
     assert_int_equal(json_get_int(store, "events", -1), events);
     assert_int_equal(access(json_get_string(recovery, "copy"), F_OK), 0);
     json_free(v);
-    release(&r);
+    result_release(&r);
     assert_int_equal(files_like(".damaged-"), 1);
     assert_int_equal(files_like(".recovered-"), 0);
-    expect("good", 0, "sound");
+    expect_state("good", 0, "sound");
 
-    r = run((const char *const[]){"sessions", "list", "--json", NULL});
+    r = RUN("sessions", "list", "--json");
     assert_int_equal(r.status, 0);
     v = json_parse(r.out, strlen(r.out), &e);
     assert_int_equal(json_len(v), 6);
     json_free(v);
-    release(&r);
+    result_release(&r);
 }
 
 static void test_nothing_to_recover(void **state)
@@ -339,9 +319,9 @@ static void test_nothing_to_recover(void **state)
     (void)state;
     damage_fill(path, 2, 10);
     char *before = damage_tree(data);
-    struct result r = RUN("--recover", "--yes");
+    struct result r = DOCTOR("--recover", "--yes");
     assert_int_equal(r.status, 0);
-    release(&r);
+    result_release(&r);
     char *after = damage_tree(data);
     assert_string_equal(before, after);
     free(before);
@@ -354,25 +334,19 @@ static void test_recover_while_in_use(void **state)
     damage_fill(path, 4, 20);
     struct damage_holder h = damage_hold(path, damage_open);
     damage();
-    struct result r = RUN("--recover", "--yes");
+    struct result r = DOCTOR("--recover", "--yes");
     assert_int_equal(r.status, 1);
     assert_non_null(strstr(r.err, "tiro: SESSION_BUSY: "));
     assert_non_null(strstr(r.out, "damaged"));
     assert_int_equal(files_like(".damaged-"), 0);
-    release(&r);
+    result_release(&r);
     damage_let_go(&h);
 }
 
 static void answer(const char *keys, int status)
 {
-    const char *const argv[] = {support_program(), "doctor", "--recover", NULL};
-    struct screen *s = screen_start(argv, support_dir(), 24, 100);
-    assert_true(screen_wait_text(s, "[y/N]", PATIENCE_MS));
-    screen_type(s, keys);
-    screen_key(s, SCREEN_ENTER);
-    assert_true(screen_wait_exit(s, PATIENCE_MS));
-    assert_int_equal(screen_status(s), status);
-    screen_free(s);
+    const char *const args[] = {"doctor", "--recover", NULL};
+    program_asks(args, 100, (const char *const[]){NULL}, keys, status);
 }
 
 static void test_recover_asks(void **state)
@@ -387,7 +361,7 @@ static void test_recover_asks(void **state)
     assert_string_equal(before, after);
     answer("y", 0);
     assert_int_equal(files_like(".damaged-"), 1);
-    expect("good", 0, "sound");
+    expect_state("good", 0, "sound");
     free(before);
     free(after);
 }

@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/utf8.h"
+#include "tests/still_app.h"
 #include "tests/support.h"
 #include "ui/app.h"
 #include "ui/dispatch.h"
@@ -573,31 +574,6 @@ static void the_announcement(void **state)
 
 /* --- within the surface --- */
 
-static struct app app;
-static struct config *config;
-static struct service_options service;
-static struct ui_options options;
-
-static int set_up_app(void **state)
-{
-    struct error e;
-    support_setup(state);
-    config = config_new();
-    assert_true(config_set(config, CONFIG_UI_NOTIFY_AFTER, "0", &e)); /* no bell */
-    service = (struct service_options){.persist = true};
-    options = (struct ui_options){.config = config, .service = &service};
-    app_init(&app, &options);
-    transcript_resize(app.transcript, 100, 30);
-    return 0;
-}
-
-static int tear_down_app(void **state)
-{
-    app_release(&app);
-    config_free(config);
-    return support_teardown(state);
-}
-
 static void take_draft(void)
 {
     notices_take(&app, draft(summary));
@@ -723,7 +699,7 @@ static void the_layout_gives_it_the_larger_part(void **state)
 }
 
 #define test(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
-#define app_test(f) cmocka_unit_test_setup_teardown(f, set_up_app, tear_down_app)
+#define app_test(f) cmocka_unit_test_setup_teardown(f, still_app_setup, still_app_teardown)
 
 int main(void)
 {

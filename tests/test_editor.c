@@ -6,7 +6,6 @@
 
 #include <cmocka.h>
 
-#include <locale.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,12 +14,6 @@
 #include "base/utf8.h"
 #include "tests/support.h"
 #include "ui/editor.h"
-
-static int set_locale(void **state)
-{
-    (void)state;
-    return setlocale(LC_ALL, "C.UTF-8") ? 0 : -1;
-}
 
 static int new_editor(void **state)
 {
@@ -255,12 +248,6 @@ static void caret_has_a_place_behind_a_full_row(void **state)
     assert_int_equal(v.caret_col, 5);
 }
 
-static uint64_t next_random(uint64_t *seed)
-{
-    *seed = *seed * 6364136223846793005u + 1442695040888963407u;
-    return *seed >> 33;
-}
-
 static void compare_layouts(struct editor *e, int width)
 {
     struct editor *fresh = editor_new();
@@ -302,14 +289,14 @@ static void random_edit(struct editor *e, uint64_t *seed)
                                          "🇪",
                                          "   ",
                                          "long-long-word-here"};
-    uint64_t r = next_random(seed) % 40;
-    const char *piece = pieces[next_random(seed) % (sizeof pieces / sizeof *pieces)];
+    uint64_t r = support_random(seed) % 40;
+    const char *piece = pieces[support_random(seed) % (sizeof pieces / sizeof *pieces)];
     if (r <= EDIT_REDO)
         editor_do(e, (enum editor_action)r);
     else if (r < 30)
         editor_insert(e, piece, strlen(piece));
     else if (r < 36)
-        times(e, (enum editor_action)(next_random(seed) % 4), (int)(next_random(seed) % 9));
+        times(e, (enum editor_action)(support_random(seed) % 4), (int)(support_random(seed) % 9));
     else if (r < 38)
         editor_paste(e, "some pasted text\nin lines \n\nhere", 32);
     else
@@ -324,7 +311,7 @@ static void parts_are_as_good_as_the_whole(void **state)
     uint64_t seed = support_seed();
     for (int round = 0; round < 60; round++) {
         struct editor *e = editor_new();
-        int width = 1 + (int)(next_random(&seed) % 14);
+        int width = 1 + (int)(support_random(&seed) % 14);
         for (int step = 0; step < 80; step++) {
             random_edit(e, &seed);
             compare_layouts(e, width);
@@ -433,5 +420,5 @@ int main(void)
         EDITOR_TEST(history_is_loaded_newest_first),
         EDITOR_TEST(loading_leaves_one_who_browses_where_he_is),
     };
-    return cmocka_run_group_tests(tests, set_locale, NULL);
+    return cmocka_run_group_tests(tests, support_utf8, NULL);
 }

@@ -21,7 +21,15 @@
 #include "tests/long_run.h"
 #include "tests/surface.h"
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#ifdef __has_feature /* clang's word for it */
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define SANITIZED
+#endif
+#elif defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SANITIZED
+#endif
+
+#ifdef SANITIZED
 enum { MEMORY_CAN_BE_TOLD = 0 }; /* what is freed is kept back */
 #else
 enum { MEMORY_CAN_BE_TOLD = 1 };

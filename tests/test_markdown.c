@@ -6,7 +6,6 @@
 
 #include <cmocka.h>
 
-#include <locale.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,12 +16,6 @@
 #include "ui/markdown.h"
 #include "ui/markdown_entity.h"
 #include "ui/markdown_table.h"
-
-static int set_locale(void **state)
-{
-    (void)state;
-    return setlocale(LC_ALL, "C.UTF-8") ? 0 : -1;
-}
 
 static void lay_out(struct rows *rows, const char *source, size_t width)
 {
@@ -255,12 +248,6 @@ static void last_code_block(void **state)
 
 /* --- however it arrives --- */
 
-static uint64_t next_random(uint64_t *seed)
-{
-    *seed = *seed * 6364136223846793005u + 1442695040888963407u;
-    return *seed >> 33;
-}
-
 static void random_source(struct buf *out, uint64_t *seed)
 {
     static const char *const pieces[] = {"word ",
@@ -295,8 +282,8 @@ static void random_source(struct buf *out, uint64_t *seed)
                                          "<b>",
                                          "- [x] t\n"};
     buf_clear(out);
-    for (size_t n = next_random(seed) % 60; n > 0; n--)
-        buf_addstr(out, pieces[next_random(seed) % (sizeof pieces / sizeof *pieces)]);
+    for (size_t n = support_random(seed) % 60; n > 0; n--)
+        buf_addstr(out, pieces[support_random(seed) % (sizeof pieces / sizeof *pieces)]);
 }
 
 static void assert_same_rows(const struct rows *a, const struct rows *b)
@@ -320,7 +307,7 @@ static void stream(struct rows *rows, const char *source, size_t len, size_t wid
     struct markdown_look look = {.width = width, .style = STYLE_TEXT};
     rows_init(rows);
     markdown_init(&m, &look, rows);
-    for (size_t have = 0; have < len; have += 1 + next_random(seed) % most)
+    for (size_t have = 0; have < len; have += 1 + support_random(seed) % most)
         markdown_update(&m, source, have, false);
     markdown_update(&m, source, len, true);
 }
@@ -333,7 +320,7 @@ static void pieces_make_the_same_rows(void **state)
     struct buf source = BUF_INIT;
     for (int round = 0; round < 1500; round++) {
         struct rows whole, parts;
-        size_t width = 1 + next_random(&seed) % 40;
+        size_t width = 1 + support_random(&seed) % 40;
         random_source(&source, &seed);
         lay_out(&whole, source.data, width);
         stream(&parts, source.data, source.len, width, &seed, 9);
@@ -468,5 +455,5 @@ int main(void)
         cmocka_unit_test(the_unfinished_end_stays_short),
         cmocka_unit_test(deep_nesting_is_no_trap),
     };
-    return cmocka_run_group_tests(tests, set_locale, NULL);
+    return cmocka_run_group_tests(tests, support_utf8, NULL);
 }

@@ -37,11 +37,6 @@ static const char talks[] =
     "\"created_at\":\"2026-03-02T10:00:00.000Z\",\"content\":\"a hotel near the station\","
     "\"pinned\":true}\n";
 
-static void run_ok(struct result r)
-{
-    free(program_output(r));
-}
-
 static void import_text(const char *text, const char *says)
 {
     const char *const args[] = {"memory", "import", "-", NULL};
@@ -115,6 +110,26 @@ static void test_memory_is_off(void **state)
     }
 }
 
+/* What is advised can be done. */
+static void test_how_to_turn_it_on(void **state)
+{
+    (void)state;
+    write_config("[memory]\nenabled = false\n[session]\npersist = false\n");
+    struct result r = MEMORY("list");
+    assert_text(r.err, "[memory] enabled = true, or TIRO_MEMORY_ENABLED=true in the environment");
+    assert_no_text(r.err, "--");
+    result_release(&r);
+    setenv("TIRO_MEMORY_ENABLED", "true", 1);
+    r = MEMORY("list");
+    assert_text(r.err, "[session] persist = true, or TIRO_SESSION_PERSIST=true in the environment");
+    assert_no_text(r.err, "--");
+    result_release(&r);
+    setenv("TIRO_SESSION_PERSIST", "true", 1);
+    expect(MEMORY("list"), 0, "memory is empty");
+    unsetenv("TIRO_MEMORY_ENABLED");
+    unsetenv("TIRO_SESSION_PERSIST");
+}
+
 /* --- search ----------------------------------------------------------------------------------- */
 
 static void test_search_json(void **state)
@@ -156,6 +171,12 @@ static void test_search_options(void **state)
     expect(MEMORY("search", "--limit", "1001", "x"), 64, "1000");
     expect(MEMORY("search", "--limit", "0", "x"), 64, "--limit");
     expect(MEMORY("search"), 64, "a word is missing");
+    expect(MEMORY("search", "-river"), 64, "see tiro memory search --help");
+    expect(MEMORY("ryokan"), 64, "see tiro memory --help");
+    expect_ids(MEMORY("search", "--json", "\"no such order\" hotel"), "station ");
+    char *help = program_output(MEMORY("search", "--help"));
+    assert_text(help, "if they do so nowhere, the other words");
+    free(help);
     expect_ids(MEMORY("search", "--json", "--limit", "1000", "hotel"), "station ");
 }
 
@@ -222,9 +243,7 @@ static void test_search_for_people(void **state)
     assert_text(out, "  Mia  talk-1\n  we liked the ryokan by the river\n");
     free(out);
 
-    const char *const argv[] = {support_program(), "memory", "search", "blossoms", NULL};
-    struct screen *s = screen_start(argv, support_dir(), 8, 40);
-    assert_true(screen_wait_exit(s, PATIENCE_MS));
+    struct screen *s = AT_TERMINAL(8, 40, "memory", "search", "blossoms");
     assert_text(screen_text(s), "blossoms");
     assert_true(screen_log_has(s, "\033[1mblossoms\033[0m"));
     assert_false(screen_log_has(s, "\033[31m"));
@@ -233,6 +252,31 @@ static void test_search_for_people(void **state)
     screen_free(s);
     free(line);
     free(id);
+}
+
+/* What is cut off on both sides has a sign on both, and still one row. */
+static void test_search_in_a_narrow_terminal(void **state)
+{
+    (void)state;
+    struct buf text = BUF_INIT;
+    buf_addstr(&text,
+               "{\"session_id\":\"s\",\"role\":\"user\",\"created_at\":\"2026-03-01\","
+               "\"content\":\"");
+    for (int i = 0; i < 20; i++)
+        buf_addf(&text, "%s ", i == 10 ? "quincunx" : "wide and wider");
+    buf_addstr(&text, "\"}\n");
+    import_text(text.data, "1 entry added\n");
+    const char *const argv[] = {support_program(), "memory", "search", "quincunx", NULL};
+    for (int columns = 40; columns < 48; columns++) {
+        struct screen *s = screen_start(argv, support_dir(), 8, columns);
+        assert_true(screen_wait_exit(s, PATIENCE_MS));
+        assert_text(screen_row_text(s, 1), "quincunx");
+        assert_text(screen_row_text(s, 1), "  \u2026");
+        assert_text(screen_row_text(s, 1) + 8, "\u2026");
+        assert_string_equal(screen_row_text(s, 2), "");
+        screen_free(s);
+    }
+    buf_release(&text);
 }
 
 /* --- list, show ------------------------------------------------------------------------------- */
@@ -272,9 +316,7 @@ static const char named[] =
 
 static void expect_at_width(const char *verb, int columns, const char *const *texts)
 {
-    const char *const argv[] = {support_program(), "memory", verb, NULL};
-    struct screen *s = screen_start(argv, support_dir(), 12, columns);
-    assert_true(screen_wait_exit(s, PATIENCE_MS));
+    struct screen *s = AT_TERMINAL(12, columns, "memory", verb);
     for (; *texts; texts++)
         assert_text(screen_text(s), *texts);
     screen_free(s);
@@ -292,6 +334,40 @@ static void test_narrow_terminals(void **state)
     expect_at_width("list", 40, (const char *const[]){"2026-03-03…  Bar…", "gre…", NULL});
     expect_at_width("stats", 40, (const char *const[]){"entries", "       4\n", "english\n", NULL});
     expect_at_width("stats", 24, (const char *const[]){"entries", " 4\n", "english\n", NULL});
+}
+
+enum { SEVERAL = 23 };
+
+static char *many_entries(void)
+{
+    struct buf text = BUF_INIT;
+    for (int i = 0; i < SEVERAL; i++)
+        buf_addf(&text,
+                 "{\"session_id\":\"s\",\"role\":\"user\",\"created_at\":\"2026-03-%02d\","
+                 "\"content\":\"day %02d.\"}\n",
+                 i + 1, i + 1);
+    return buf_take(&text);
+}
+
+/* A terminal has no room for a whole memory; what is not a terminal gets all. */
+static void test_a_terminal_gets_a_page(void **state)
+{
+    (void)state;
+    char *text = many_entries();
+    import_text(text, "23 entries added\n");
+    struct screen *s = AT_TERMINAL(30, 90, "memory");
+    assert_text(screen_row_text(s, 0), "day 23.");
+    assert_text(screen_row_text(s, 19), "day 04.");
+    assert_text(screen_row_text(s, 20), "the newest 20;");
+    screen_free(s);
+    s = AT_TERMINAL(30, 90, "memory", "-n", "21");
+    assert_text(screen_row_text(s, 20), "day 03.");
+    assert_string_equal(screen_row_text(s, 21), "");
+    screen_free(s);
+    char *out = program_output(RUN("memory"));
+    assert_text(out, "day 01.");
+    free(out);
+    free(text);
 }
 
 /* --- changes ---------------------------------------------------------------------------------- */
@@ -336,10 +412,7 @@ static void test_edit(void **state)
     support_write(editor, "#!/bin/sh\nsed -i 's/ryokan/tent/' \"$1\"\n");
     assert_int_equal(chmod(editor, 0700), 0);
     setenv("EDITOR", editor, 1);
-    const char *const argv[] = {support_program(), "memory", "edit", "river", NULL};
-    struct screen *s = screen_start(argv, support_dir(), 8, 40);
-    assert_true(screen_wait_exit(s, PATIENCE_MS));
-    assert_int_equal(screen_status(s), 0);
+    struct screen *s = AT_TERMINAL(8, 40, "memory", "edit", "river");
     screen_free(s);
     unsetenv("EDITOR");
     expect_content("river", "we liked the tent by the river");
@@ -374,16 +447,9 @@ static void test_delete(void **state)
 
 static void answer_delete(const char *answer, int status, const char *left)
 {
-    const char *const argv[] = {support_program(), "memory", "delete", "river", "42", NULL};
-    struct screen *s = screen_start(argv, support_dir(), 10, 70);
-    assert_true(screen_wait_text(s, "[y/N]", PATIENCE_MS));
-    assert_text(screen_text(s), "we liked the ryokan");
-    assert_text(screen_text(s), "2 entries");
-    screen_type(s, answer);
-    screen_key(s, SCREEN_ENTER);
-    assert_true(screen_wait_exit(s, PATIENCE_MS));
-    assert_int_equal(screen_status(s), status);
-    screen_free(s);
+    const char *const args[] = {"memory", "delete", "river", "42", NULL};
+    const char *const shown[] = {"we liked the ryokan", "2 entries", NULL};
+    program_asks(args, 70, shown, answer, status);
     expect_ids(MEMORY("list", "--json"), left);
 }
 
@@ -408,6 +474,7 @@ static void test_export(void **state)
     char *written = support_read(path);
     assert_string_equal(written, talks);
     expect(MEMORY("export", path), 1, "tiro: FILE_ERROR: ");
+    expect(MEMORY("export", path), 1, "--force replaces it");
     run_ok(MEMORY("delete", "--yes", "42"));
     run_ok(MEMORY("export", "--force", path));
     char *again = support_read(path);
@@ -590,6 +657,56 @@ static void test_stats_and_reindex(void **state)
     unsetenv("TIRO_MEMORY_LANGUAGE");
 }
 
+static int64_t bytes_now(void)
+{
+    struct json *stats = program_json(MEMORY("stats", "--json"));
+    int64_t bytes = json_get_int(stats, "bytes", -1);
+    json_free(stats);
+    return bytes;
+}
+
+static void test_nothing_takes_no_bytes(void **state)
+{
+    (void)state;
+    free(keep_session("of another thing"));
+    assert_int_equal(bytes_now(), 0);
+    add_talks();
+    assert_true(bytes_now() > (int64_t)strlen("we liked the ryokan by the river"));
+    run_ok(MEMORY("delete", "--yes", "river", "42", "station"));
+    assert_int_equal(bytes_now(), 0);
+}
+
+static void expect_remark(const char *remark)
+{
+    struct result r = MEMORY("search", "station");
+    assert_int_equal(r.status, 0);
+    assert_text(r.out, "a hotel near the station");
+    if (strstr(r.err, remark) == NULL || (!*remark && *r.err))
+        fail_msg("not \"%s\": %s", remark, r.err);
+    result_release(&r);
+}
+
+/* The search says what is to be done, and that helps; also after the server got another model. */
+static void test_vectors_are_made_by_reindex(void **state)
+{
+    (void)state;
+    const char *const lacking = "tiro memory reindex makes them";
+    struct model_server *server = begin_server();
+    setenv("TIRO_EMBEDDING_PROVIDER", "ollama", 1);
+    setenv("TIRO_EMBEDDING_BASE_URL", model_server_url(server), 1);
+    add_talks();
+    expect_remark(lacking);
+    run_ok(MEMORY("reindex"));
+    expect_remark("");
+    model_server_set_default(server, &(struct reply){.dimension = 48});
+    expect_remark(lacking);
+    run_ok(MEMORY("reindex"));
+    expect_remark("");
+    unsetenv("TIRO_EMBEDDING_PROVIDER");
+    unsetenv("TIRO_EMBEDDING_BASE_URL");
+    end_server(server);
+}
+
 static void test_reindex_says_what_failed(void **state)
 {
     (void)state;
@@ -613,12 +730,15 @@ int main(void)
     const struct CMUnitTest tests[] = {
         test(test_nothing_is_there),
         test(test_memory_is_off),
+        test(test_how_to_turn_it_on),
         test(test_search_json),
         test(test_search_options),
         test(test_search_gives_five),
         test(test_search_for_people),
+        test(test_search_in_a_narrow_terminal),
         test(test_list_and_show),
         test(test_narrow_terminals),
+        test(test_a_terminal_gets_a_page),
         test(test_edit),
         test(test_pin),
         test(test_delete),
@@ -629,6 +749,8 @@ int main(void)
         test(test_killed_import),
         test(test_interrupted_import),
         test(test_stats_and_reindex),
+        test(test_nothing_takes_no_bytes),
+        test(test_vectors_are_made_by_reindex),
         test(test_reindex_says_what_failed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

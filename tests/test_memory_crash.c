@@ -297,6 +297,79 @@ static void test_each_change_is_whole(void **state)
     assert_all_or_nothing("reindex", reindex);
 }
 
+/* --- an index that is made anew in steps ------------------------------------------------------ */
+
+static void make_large(void)
+{
+    struct store *s;
+    memory_check(store_open(pristine, STORE_READ_WRITE, &s, &e), &e);
+    struct memory *m = memory_sqlite_new(s, NULL, NULL);
+    memory_check(store_begin(s, &e), &e);
+    for (int i = 0; i < LINES / BROUGHT; i++) {
+        char *session = mem_printf("large%d", i);
+        add_many(m, session, 0, BROUGHT);
+        free(session);
+    }
+    memory_check(store_commit(s, &e), &e);
+    memory_close(m);
+    store_close(s);
+}
+
+static bool is_left(void)
+{
+    return damage_sql(path,
+                      "SELECT count(*) FROM sqlite_schema WHERE name LIKE"
+                      " 'memory_words_next%' OR name LIKE 'memory_words_old%'") > 0;
+}
+
+/* Others go on with their work, forget what is in both, and then bring it to its end. */
+static void go_on_after_death(void)
+{
+    static const char *const ids[] = {"large1-0-3"};
+    struct store *s;
+    bool more = true;
+    memory_check(store_open(path, STORE_READ_WRITE, &s, &e), &e);
+    struct memory *m = memory_sqlite_new(s, NULL, NULL);
+    memory_check(m->store->forget(m, ids, 1, NULL, &e), &e);
+    add_many(m, "large7", 40, BROUGHT);
+    while (more)
+        memory_check(memory_sqlite_tidy(m, &more, &e), &e);
+    memory_close(m);
+    store_close(s);
+}
+
+static void test_a_reindex_goes_on_after_death(void **state)
+{
+    (void)state;
+    int deaths = 0, halves = 0;
+    make_large();
+    restore();
+    int64_t count = damage_sql(path, "SELECT count(*) FROM memory_entry");
+    long n = 1;
+    for (int status = FAULT_DEATH_STATUS; status != 0; n += 1 + (long)(entropy_unit() * 120)) {
+        restore();
+        status = act_apart(reindex, FAULT_WRITE, n);
+        assert_true(status == FAULT_DEATH_STATUS || status == 0);
+        deaths += status != 0;
+        assert_sound();
+        bool half = is_left();
+        halves += half;
+        go_on_after_death();
+        assert_sound();
+        assert_false(is_left());
+        assert_false(holds(path, "of large1 lies behind burrow 0, said"));
+        assert_int_equal(damage_sql(path, "SELECT count(*) FROM memory_entry"),
+                         count - 1 + BROUGHT);
+        if (half)
+            assert_int_equal(damage_sql(path,
+                                        "SELECT sql LIKE '%tiro german%' FROM sqlite_schema"
+                                        " WHERE name = 'memory_words'"),
+                             1);
+    }
+    print_message("%d deaths, %d of them half way\n", deaths, halves);
+    assert_true(deaths > 2 && halves > 1);
+}
+
 /* --- an import, whose steps are whole --------------------------------------------------------- */
 
 static void write_lines(void)
@@ -368,6 +441,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_each_change_is_whole),
+        TEST(test_a_reindex_goes_on_after_death),
         TEST(test_each_step_of_an_import_is_whole),
     };
     return cmocka_run_group_tests_name("memory_crash", tests, NULL, NULL);

@@ -579,6 +579,29 @@ static void test_what_was_left_is_purged(void **state)
     store_close(s);
 }
 
+/* A compaction adds a part to the index of words; the desk merges them. */
+static void test_an_index_is_kept_quick(void **state)
+{
+    enum { MORE = 12, FEW = 8 };
+    static const char parts[] = "SELECT count(DISTINCT segid) FROM memory_words_idx";
+    (void)state;
+    add_entries();
+    search(NULL, "hotel"); /* the desk is there, and has nothing to do */
+    expect_hits("hotel", 3, "hotel");
+    for (int i = 0; i < MORE; i++) {
+        char *id = mem_printf("e%d", i), *text = mem_printf("inn %d by the sea", i);
+        add_entry(id, "talk-1", i + 1, text);
+        free(id);
+        free(text);
+    }
+    assert_int_equal(damage_sql(path, parts), 3 + MORE);
+    memory_desk_work(desk);
+    int64_t end = clock_mono_ms() + WAIT_MS;
+    while (damage_sql(path, parts) > FEW && clock_mono_ms() < end)
+        continue;
+    assert_true(damage_sql(path, parts) <= FEW);
+}
+
 static void test_leaving_waits_for_no_key(void **state)
 {
     (void)state;
@@ -663,6 +686,7 @@ int main(void)
         test(test_leaving_waits_for_nobody),
         test(test_what_was_forgotten_is_gone_at_the_end),
         test(test_what_was_left_is_purged),
+        test(test_an_index_is_kept_quick),
         test(test_leaving_waits_for_no_key),
         test(test_never_asked),
         test(test_no_search_ends_itself),

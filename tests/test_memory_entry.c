@@ -213,7 +213,8 @@ static struct memory_hit sample_hit(void)
                                     .role = ROLE_USER,
                                     .created_ms = 1000,
                                     .content = mem_strdup("first part\n\nsecond part")};
-    h.why = (struct memory_why){.words = 2.5, .before = 0.00001, .coverage = 1.0 / 3};
+    h.why =
+        (struct memory_why){.words = 2.5, .before = 0.00001, .weight = 0.75, .coverage = 1.0 / 3};
     return h;
 }
 
@@ -225,7 +226,7 @@ static void test_hit_says_why(void **state)
                 "{\"id\":7,\"content\":\"first part\\n\\nsecond part\",\"score\":0.9346,"
                 "\"session_id\":\"s\",\"turn\":3,\"role\":\"user\",\"speaker\":\"user\","
                 "\"created_at\":\"1970-01-01T00:00:01.000Z\","
-                "\"why\":{\"words\":2.5,\"coverage\":0.3333}}");
+                "\"why\":{\"words\":2.5,\"weight\":0.75,\"coverage\":0.3333}}");
     h.why = (struct memory_why){.before = 1,
                                 .after = 2,
                                 .session = 3,

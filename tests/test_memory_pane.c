@@ -17,6 +17,7 @@
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "tests/seen.h"
+#include "tests/sent.h"
 #include "tests/support.h"
 #include "ui/glyph.h"
 #include "ui/memory_line.h"
@@ -31,19 +32,13 @@ static struct {
     struct memory_pane *pane;
     struct keymap keymap;
     struct recalls recalls;
-    VEC(struct command *) sent;
+    sent_commands sent;
     int width, height;
 } the;
 
 static int64_t now_ms(void)
 {
     return NOW;
-}
-
-static void collect(void *context, struct command *c)
-{
-    (void)context;
-    vec_push(&the.sent, c);
 }
 
 static const char *title_of(void *context, const char *session_id)
@@ -56,9 +51,7 @@ static const char *title_of(void *context, const char *session_id)
 
 static void forget_sent(void)
 {
-    for (size_t i = 0; i < the.sent.len; i++)
-        command_free(the.sent.items[i]);
-    vec_clear(&the.sent);
+    sent_forget(&the.sent);
 }
 
 static int set_up(void **state)
@@ -69,7 +62,8 @@ static int set_up(void **state)
     the.width = 48;
     the.height = 30;
     clock_replace(now_ms, NULL);
-    const struct memory_host host = {&the.keymap, collect, title_of, NULL, &the.recalls, "all"};
+    const struct memory_host host = {&the.keymap, sent_take,    title_of,
+                                     &the.sent,   &the.recalls, "all"};
     the.pane = memory_pane_new(&host);
     memory_pane_show(the.pane, NULL);
     memory_pane_focus(the.pane, true);
@@ -81,8 +75,7 @@ static int tear_down(void **state)
     (void)state;
     memory_pane_free(the.pane);
     recalls_release(&the.recalls);
-    forget_sent();
-    vec_release(&the.sent);
+    sent_release(&the.sent);
     keymap_release(&the.keymap);
     clock_replace(NULL, NULL);
     return 0;
@@ -91,19 +84,7 @@ static int tear_down(void **state)
 /* The last command of this type since forget_sent(); NULL: none. */
 static const struct command *sent(enum command_type type)
 {
-    const struct command *found = NULL;
-    for (size_t i = 0; i < the.sent.len; i++)
-        if (the.sent.items[i]->type == type)
-            found = the.sent.items[i];
-    return found;
-}
-
-static size_t sent_count(enum command_type type)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < the.sent.len; i++)
-        count += the.sent.items[i]->type == type;
-    return count;
+    return sent_last(&the.sent, type);
 }
 
 /* --- made-up answers --- */
@@ -243,12 +224,7 @@ static size_t find(const char *text)
 
 static void assert_shown(const char *text)
 {
-    if (find(text) == SIZE_MAX) {
-        const struct rows *rows = rows_now();
-        for (size_t i = 0; i < rows->list.len; i++)
-            fprintf(stderr, "%s\n", seen_row(rows, i));
-        fail_msg("not shown: %s", text);
-    }
+    seen_assert(rows_now(), text);
 }
 
 static void assert_not_shown(const char *text)
@@ -258,18 +234,10 @@ static void assert_not_shown(const char *text)
 
 static void assert_chosen(const char *text)
 {
-    const char *pointer = glyph(GLYPH_POINTER);
     const struct rows *rows = rows_now();
-    for (size_t i = 0; i + 1 < rows->list.len; i++)
-        if (strncmp(seen_row(rows, i), pointer, strlen(pointer)) == 0) {
-            char *first = mem_strdup(seen_row(rows, i));
-            bool here = strstr(first, text) || strstr(seen_row(rows, i + 1), text);
-            free(first);
-            if (!here)
-                fail_msg("not chosen: %s", text);
-            return;
-        }
-    fail_msg("nothing is chosen");
+    size_t chosen = seen_chosen(rows);
+    if (!strstr(seen_row(rows, chosen), text) && !strstr(seen_row(rows, chosen + 1), text))
+        fail_msg("not chosen: %s", text);
 }
 
 /* Two hits of a query, and keys in them. */
@@ -329,16 +297,16 @@ static void every_edit_is_asked(void **state)
     (void)state;
     forget_sent();
     type("ab");
-    assert_int_equal(sent_count(COMMAND_MEMORY_SEARCH), 2);
+    assert_int_equal(sent_count(&the.sent, COMMAND_MEMORY_SEARCH), 2);
     assert_string_equal(sent(COMMAND_MEMORY_SEARCH)->text, "ab");
     press("backspace");
     assert_string_equal(sent(COMMAND_MEMORY_SEARCH)->text, "a");
     press("left");
-    assert_int_equal(sent_count(COMMAND_MEMORY_SEARCH), 3);
+    assert_int_equal(sent_count(&the.sent, COMMAND_MEMORY_SEARCH), 3);
     char pasted[] = "x\ny\x1b";
     struct key paste = {.code = K_PASTE, .text = pasted};
     memory_pane_key(the.pane, ACTION_NONE, &paste);
-    assert_int_equal(sent_count(COMMAND_MEMORY_SEARCH), 4);
+    assert_int_equal(sent_count(&the.sent, COMMAND_MEMORY_SEARCH), 4);
     assert_int_equal(strchr(sent(COMMAND_MEMORY_SEARCH)->text, '\n') != NULL, false);
 }
 
@@ -458,7 +426,7 @@ static void the_wheel_leaves_the_query(void **state)
     type("a");
     struct notice *n = answer("a", "all", 50);
     for (int i = 1; i <= 50; i++) {
-        char id[8], text[32];
+        char id[16], text[32];
         snprintf(id, sizeof id, "%d", i);
         snprintf(text, sizeof text, "entry %02d", i);
         add(n, hit_of(id, text, NULL));
@@ -538,7 +506,7 @@ static void the_end_of_many_asks_for_more(void **state)
     assert_int_equal(sent(COMMAND_MEMORY_SEARCH)->limit, 100);
     assert_chosen("entry 49 of many");
     press("end");
-    assert_int_equal(sent_count(COMMAND_MEMORY_SEARCH), 1); /* it is on its way */
+    assert_int_equal(sent_count(&the.sent, COMMAND_MEMORY_SEARCH), 1); /* it is on its way */
 }
 
 static void the_chosen_entry_stays_chosen(void **state)
@@ -666,6 +634,7 @@ static void the_preview_has_all_of_it_and_why(void **state)
                                                        .after = 0.25,
                                                        .session = 0.4,
                                                        .window = 2,
+                                                       .weight = 1.2,
                                                        .coverage = 0.62,
                                                        .has_vector = true,
                                                        .cosine = 0.81};
@@ -678,7 +647,7 @@ static void the_preview_has_all_of_it_and_why(void **state)
     assert_shown(
         "score 0.93 \xc2\xb7 its words 7.50 \xc2\xb7 its neighbours 1.25 \xc2\xb7 what was "
         "said around it 2.00");
-    assert_shown("its conversation 0.40");
+    assert_shown("its conversation 0.40 \xc2\xb7 by length and speaker \xc3\x97 1.20");
     assert_shown("covers 62 % of the question");
     assert_shown("vectors: cosine 0.81");
     give_entry("a", "we liked the ryokan by the river\nand its bath");
@@ -804,6 +773,27 @@ static void p_pins_and_unpins(void **state)
     assert_shown("\u25c6 you");
     letter('p');
     assert_int_equal(sent(COMMAND_MEMORY_PIN)->number, 0);
+}
+
+static void p_twice_is_as_before(void **state)
+{
+    (void)state;
+    search();
+    letter('p');
+    assert_shown("\u25c6 you");
+    letter('p');
+    assert_int_equal(sent_count(&the.sent, COMMAND_MEMORY_PIN), 2);
+    assert_int_equal(sent(COMMAND_MEMORY_PIN)->number, 0);
+    assert_not_shown("\u25c6 you");
+    press("enter");
+    give_entry("a", "we liked it");
+    letter('p');
+    assert_shown("\xc2\xb7 pinned");
+    letter('p');
+    assert_int_equal(sent(COMMAND_MEMORY_PIN)->number, 0);
+    forget_sent();
+    assert_true(memory_pane_failed(the.pane, COMMAND_MEMORY_PIN, "There is no such entry."));
+    assert_non_null(sent(COMMAND_MEMORY_SEARCH));
 }
 
 static void d_forgets_and_u_puts_back(void **state)
@@ -983,7 +973,7 @@ static void e_changes_an_entry(void **state)
     type("x"); /* no longer */
     assert_not_shown("xwe liked it");
     press("enter");
-    assert_int_equal(sent_count(COMMAND_MEMORY_EDIT), 1);
+    assert_int_equal(sent_count(&the.sent, COMMAND_MEMORY_EDIT), 1);
     assert_true(done(COMMAND_MEMORY_EDIT, "a", 0));
     assert_not_shown("saving");
     assert_shown("changed");
@@ -1018,7 +1008,7 @@ static void a_refused_change_stays(void **state)
     assert_shown("The database cannot be used.");
     assert_shown("Yes we liked it");
     press("enter");
-    assert_int_equal(sent_count(COMMAND_MEMORY_EDIT), 2);
+    assert_int_equal(sent_count(&the.sent, COMMAND_MEMORY_EDIT), 2);
 }
 
 static void an_empty_text_is_not_kept(void **state)
@@ -1040,11 +1030,335 @@ static void a_late_text_does_not_take_the_keys(void **state)
     (void)state;
     search();
     letter('e');
-    letter('/');
+    press("escape");
     give_entry("a", "we liked it");
     assert_not_shown("change it");
     type("s");
     assert_string_equal(sent(COMMAND_MEMORY_SEARCH)->text, "ryokans");
+}
+
+/* --- keys that come before their answer --- */
+
+/* As the screen does it: what waited is given again. Returns what the last of them led to. */
+static enum memory_result replay(void)
+{
+    enum memory_result result = MEMORY_STAYS;
+    struct key key;
+    while (memory_pane_typed_ahead(the.pane, &key)) {
+        result = memory_pane_key(the.pane, keymap_find(&the.keymap, &key), &key);
+        free(key.text);
+    }
+    return result;
+}
+
+/* Old hits are there, the query is another one. */
+static void begin_behind(void)
+{
+    type("old");
+    struct notice *n = answer("old", "all", 7);
+    add(n, hit_of("x", "of the old query", NULL));
+    add(n, hit_of("y", "of it, too", NULL));
+    give(n);
+    press("ctrl-u");
+    type("ryokan");
+    press("enter");
+    forget_sent();
+}
+
+static void keys_mean_the_hits_of_what_was_typed(void **state)
+{
+    (void)state;
+    begin_behind();
+    letter('j');
+    letter('d');
+    assert_null(sent(COMMAND_MEMORY_FORGET));
+    assert_int_equal(replay(), MEMORY_STAYS);
+    assert_null(sent(COMMAND_MEMORY_FORGET)); /* the answer has not come */
+    give_two("ryo");
+    replay();
+    assert_null(sent(COMMAND_MEMORY_FORGET));
+    give_two("ryokan");
+    replay();
+    assert_string_equal(sent(COMMAND_MEMORY_FORGET)->name, "b");
+    assert_int_equal(sent_count(&the.sent, COMMAND_MEMORY_FORGET), 1);
+}
+
+static void each_acting_key_waits(void **state)
+{
+    static const struct {
+        char letter;
+        enum memory_result result;
+        enum command_type sends;
+    } keys[] = {
+        {'o', MEMORY_OPEN, COMMAND_QUIT},         {'i', MEMORY_INSERT, COMMAND_QUIT},
+        {'p', MEMORY_STAYS, COMMAND_MEMORY_PIN},  {'e', MEMORY_STAYS, COMMAND_MEMORY_SHOW},
+        {' ', MEMORY_STAYS, COMMAND_MEMORY_SHOW}, {'d', MEMORY_STAYS, COMMAND_MEMORY_FORGET}};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        begin_behind();
+        assert_int_equal(letter(keys[i].letter), MEMORY_STAYS);
+        assert_int_equal(the.sent.len, 0);
+        give_two("ryokan");
+        assert_int_equal(replay(), keys[i].result);
+        if (keys[i].sends != COMMAND_QUIT)
+            assert_string_equal(sent(keys[i].sends)->name, "a");
+        else
+            assert_string_equal(memory_pane_entry(the.pane)->id, "a");
+        tear_down(state);
+        set_up(state);
+    }
+}
+
+static void what_is_left_is_not_done_later(void **state)
+{
+    static const char *const leaving[] = {"escape", "ctrl-c", "f2", "tab", "shift-tab", "f1", "f3"};
+    struct key key;
+    for (size_t i = 0; i < sizeof leaving / sizeof *leaving; i++) {
+        begin_behind();
+        letter('d');
+        press(leaving[i]);
+        give_two("ryokan");
+        replay();
+        assert_null(sent(COMMAND_MEMORY_FORGET));
+        tear_down(state);
+        set_up(state);
+    }
+    begin_behind();
+    letter('d');
+    memory_pane_show(the.pane, "another");
+    give_two("another");
+    assert_false(memory_pane_typed_ahead(the.pane, &key));
+    begin_behind();
+    letter('d');
+    memory_pane_focus(the.pane, false);
+    give_two("ryokan");
+    replay();
+    assert_null(sent(COMMAND_MEMORY_FORGET));
+}
+
+/* Another scope or order is another question, too, and so is another session. */
+static void keys_wait_for_scope_and_order(void **state)
+{
+    (void)state;
+    search();
+    letter('s');
+    letter('d');
+    assert_null(sent(COMMAND_MEMORY_FORGET));
+    give_two("ryokan"); /* of the scope that it was */
+    replay();
+    assert_null(sent(COMMAND_MEMORY_FORGET));
+    struct notice *n = answer("ryokan", "project", 3);
+    add(n, hit_of("c", "of this project", NULL));
+    give(n);
+    replay();
+    assert_string_equal(sent(COMMAND_MEMORY_FORGET)->name, "c");
+    letter('t');
+    letter('d');
+    n = answer("ryokan", "project", 3);
+    add(n, hit_of("e", "by score", NULL));
+    give(n);
+    replay();
+    assert_int_equal(sent_count(&the.sent, COMMAND_MEMORY_FORGET), 1);
+    n = answer("ryokan", "project", 3);
+    n->flag = true;
+    add(n, hit_of("f", "by date", NULL));
+    give(n);
+    replay();
+    assert_string_equal(sent(COMMAND_MEMORY_FORGET)->name, "f");
+    letter('s');
+    n = answer("ryokan", "session", 3);
+    n->flag = true;
+    give(n);
+    memory_pane_session(the.pane);
+    forget_sent();
+    letter('d');
+    assert_shown("Nothing like this is remembered here.");
+    n = answer("ryokan", "session", 3);
+    n->flag = true;
+    add(n, hit_of("g", "of the other session", NULL));
+    give(n);
+    replay();
+    assert_string_equal(sent(COMMAND_MEMORY_FORGET)->name, "g");
+}
+
+/* Who asks once more for the same may go on with what is there. */
+static void keys_do_not_wait_for_the_same(void **state)
+{
+    (void)state;
+    search();
+    memory_pane_changed(the.pane);
+    letter('d');
+    assert_string_equal(sent(COMMAND_MEMORY_FORGET)->name, "a");
+}
+
+static void without_an_answer_nothing_is_done(void **state)
+{
+    (void)state;
+    begin_behind();
+    letter('d');
+    memory_pane_failed(the.pane, COMMAND_MEMORY_SEARCH, "The database cannot be used.");
+    assert_shown("The database cannot be used.");
+    assert_not_shown("of the old query");
+    replay();
+    letter('d');
+    give_two("ryokan");
+    replay();
+    assert_null(sent(COMMAND_MEMORY_FORGET));
+    assert_shown("we liked");
+    memory_pane_failed(the.pane, COMMAND_MEMORY_SEARCH, "The database cannot be used.");
+    assert_shown("we liked"); /* it still answers what is asked */
+}
+
+/* Letters behind "e" are text, not keys of the list. */
+static void what_follows_e_is_text(void **state)
+{
+    (void)state;
+    char pasted[] = "pasted ";
+    struct key paste = {.code = K_PASTE, .text = pasted};
+    begin_behind();
+    type("eds/ ");
+    memory_pane_key(the.pane, ACTION_NONE, &paste);
+    assert_int_equal(the.sent.len, 0);
+    give_two("ryokan");
+    replay();
+    assert_string_equal(sent(COMMAND_MEMORY_SHOW)->name, "a");
+    assert_shown("loading");
+    type("u");
+    give_two("ryokan");
+    replay();
+    give_entry("a", "we liked it");
+    replay();
+    assert_shown("ds/ pasted uwe liked it");
+    assert_null(sent(COMMAND_MEMORY_FORGET));
+    assert_null(sent(COMMAND_MEMORY_RESTORE));
+}
+
+/* What is typed while a change is kept is no part of it. */
+static void what_follows_a_change_waits_for_it(void **state)
+{
+    (void)state;
+    begin_change();
+    type("Yes ");
+    press("enter");
+    letter('d');
+    assert_int_equal(replay(), MEMORY_STAYS);
+    assert_shown("Yes we liked it");
+    assert_null(sent(COMMAND_MEMORY_FORGET));
+    assert_true(done(COMMAND_MEMORY_EDIT, "a", 0));
+    replay();
+    assert_string_equal(sent(COMMAND_MEMORY_FORGET)->name, "a");
+    forget_sent();
+    letter('e');
+    give_entry("b", "booked");
+    type("Yes ");
+    press("enter");
+    type("dd");
+    memory_pane_failed(the.pane, COMMAND_MEMORY_EDIT, "The database cannot be used.");
+    replay();
+    assert_null(sent(COMMAND_MEMORY_FORGET));
+    assert_shown("Yes booked");
+}
+
+/* Other hits do not take the entry away that is to be changed. */
+static void an_edit_survives_other_hits(void **state)
+{
+    (void)state;
+    search();
+    letter('e');
+    struct notice *n = answer("ryokan", "all", 3);
+    add(n, hit_of("new", "a new one", NULL));
+    give(n);
+    give_entry("a", "we liked it");
+    assert_shown("change it");
+    assert_shown("we liked it");
+    press("end");
+    type("!");
+    press("enter");
+    assert_string_equal(sent(COMMAND_MEMORY_EDIT)->name, "a");
+}
+
+static void no_more_than_a_few_keys_wait(void **state)
+{
+    struct key key;
+    int count = 0;
+    (void)state;
+    begin_behind();
+    for (int i = 0; i < 1000; i++)
+        letter('j');
+    give_two("ryokan");
+    while (memory_pane_typed_ahead(the.pane, &key))
+        count++;
+    assert_int_equal(count, 64);
+}
+
+/* What needs no hits waits for none. */
+static void other_keys_are_not_kept_waiting(void **state)
+{
+    (void)state;
+    begin_behind();
+    letter('u');
+    assert_non_null(sent(COMMAND_MEMORY_RESTORE));
+    letter('s');
+    assert_string_equal(sent(COMMAND_MEMORY_SEARCH)->name, "project");
+    letter(']');
+    assert_shown("Asked");
+    letter('[');
+    press("up");
+    type("s");
+    assert_string_equal(sent(COMMAND_MEMORY_SEARCH)->text, "ryokans");
+    press("down");
+    rows_now();
+    memory_pane_click(the.pane, 2); /* on an old hit, twice */
+    memory_pane_click(the.pane, 2);
+    assert_null(sent(COMMAND_MEMORY_SHOW));
+}
+
+/* --- a slow answer --- */
+
+static int64_t mono_ms;
+
+static int64_t mono_now(void)
+{
+    return mono_ms;
+}
+
+static bool is_dim(const char *text)
+{
+    const struct rows *rows = rows_now();
+    size_t at = seen_find(rows, text);
+    assert_true(at != SIZE_MAX);
+    const struct row *row = &rows->list.items[at];
+    return row->span_count > 0 && rows->spans.items[row->spans].style == STYLE_DIM;
+}
+
+/* Quick answers change nothing but the hits: neither the count nor the looks of old ones. */
+static void old_hits_do_not_look_like_an_answer(void **state)
+{
+    (void)state;
+    mono_ms = 1000;
+    clock_replace(now_ms, mono_now);
+    type("ryokan");
+    give_two("ryokan");
+    assert_shown("2 by score");
+    assert_int_equal(memory_pane_due(the.pane), 0);
+    type("s");
+    assert_shown("2 by score");
+    assert_false(is_dim("we liked"));
+    int64_t due = memory_pane_due(the.pane);
+    assert_int_equal(due, 1250);
+    mono_ms = 1249;
+    type("?");
+    assert_shown("2 by score");
+    mono_ms = 1250;
+    assert_shown("searching");
+    assert_true(is_dim("we liked"));
+    assert_int_equal(memory_pane_due(the.pane), 0);
+    give_two("ryokans?");
+    assert_shown("2 by score");
+    assert_false(is_dim("we liked"));
+    mono_ms = 9000;
+    memory_pane_changed(the.pane);
+    assert_int_equal(memory_pane_due(the.pane), 0);
+    assert_shown("2 by score");
 }
 
 /* --- what the model asked --- */
@@ -1410,6 +1724,7 @@ int main(void)
         T(the_preview_scrolls),
         T(an_answer_for_another_entry_is_not_shown),
         T(p_pins_and_unpins),
+        T(p_twice_is_as_before),
         T(d_forgets_and_u_puts_back),
         T(each_d_means_another_entry),
         T(what_is_said_is_said_whole),
@@ -1424,6 +1739,18 @@ int main(void)
         T(a_refused_change_stays),
         T(an_empty_text_is_not_kept),
         T(a_late_text_does_not_take_the_keys),
+        T(keys_mean_the_hits_of_what_was_typed),
+        T(each_acting_key_waits),
+        T(what_is_left_is_not_done_later),
+        T(keys_wait_for_scope_and_order),
+        T(keys_do_not_wait_for_the_same),
+        T(without_an_answer_nothing_is_done),
+        T(what_follows_e_is_text),
+        T(what_follows_a_change_waits_for_it),
+        T(an_edit_survives_other_hits),
+        T(no_more_than_a_few_keys_wait),
+        T(other_keys_are_not_kept_waiting),
+        T(old_hits_do_not_look_like_an_answer),
         T(the_models_questions_have_their_tab),
         T(a_question_can_be_asked_again),
         T(a_recall_is_shown_as_it_happens),

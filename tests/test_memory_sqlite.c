@@ -483,7 +483,7 @@ static void reindexing_is_one_step_to_others(void **state)
 
 /* ---- many at once ---- */
 
-enum { THREADS = 8, ROUNDS = 12 };
+enum { THREADS = 100, ROUNDS = 1 };
 
 struct busy {
     int number;

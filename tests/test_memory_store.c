@@ -10,9 +10,9 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "memory/simple_store.h"
 #include "memory/sqlite_store.h"
 #include "tests/memory_store.h"
+#include "tests/simple_store.h"
 #include "tests/support.h"
 
 static struct store *store;

@@ -171,11 +171,11 @@ static void phrases_and_exclusions(void **state)
     expect("red \"the house\"", "both");
     expect("red -house -barn", "none");
     expect("red -\"support group\" -car", "apart");
-    expect("red \"the lighthouse keeper\"", "none both apart");
+    expect("red \"the lighthouse keeper\"", "apart both none");
     expect("red \"group support\" -house", "apart none");
     expect("\"group support\" -house", "");
-    expect("support 5\" -", "both apart");
-    expect("red \"house", "both none apart");
+    expect("support 5\" -", "apart both");
+    expect("red \"house", "both apart none");
 }
 
 static void the_last_word_may_go_on(void **state)
@@ -285,6 +285,46 @@ static void long_texts_count_less(void **state)
         buf_release(&text);
     }
     expect("walrus", "w120 w130 w20000 w40000");
+}
+
+static void short_texts_count_less(void **state)
+{
+    (void)state;
+    put("a", "A", "short", "A walrus, really?!");
+    put("b", "B", "whole",
+        "On the last evening before the ferry left we saw a walrus, asleep between the stones "
+        "below the lighthouse, as large as our car and quite as loud");
+    expect("walrus", "whole short");
+}
+
+/* Whoever is named said it rather than heard it. */
+static void who_is_named_counts_more(void **state)
+{
+    (void)state;
+    put("a", "Ruth", "ruth", "we went to the lake by train and swam until the evening came");
+    put("b", "Emeka", "emeka", "we went to the lake by train and swam, said Ruth when she came");
+    expect("How did Ruth go to the lake?", "ruth emeka");
+    expect("How did Emeka go to the lake?", "emeka ruth");
+}
+
+/* A role is no name: the word means itself. */
+static void a_role_names_nobody(void **state)
+{
+    (void)state;
+    put("a", NULL, "mine", "the lake was cold and the water clear when we swam there at noon");
+    put("b", NULL, "other", "the lake was cold and the water clear, so the user swam at noon");
+    expect("user lake", "other mine");
+}
+
+/* What stands behind a question about it is the answer. */
+static void an_answer_follows_its_question(void **state)
+{
+    (void)state;
+    put("a", "A", "asked", "And what became of the zeppelin that your uncle had bought at Lindau?");
+    put("a", "B", "answer", "The zeppelin burned down, he came away with a scratch and a story");
+    put("b", "A", "told", "And so they told us of the zeppelin that your uncle bought at Lindau.");
+    put("b", "B", "more", "The zeppelin burned down, he came away with a scratch and a story");
+    expect("zeppelin", "answer more told asked");
 }
 
 static void recent_and_pinned_win_ties(void **state)
@@ -422,7 +462,9 @@ static void a_huge_entry(void **state)
         buf_addf(&text, "word%zu of many é ", text.len % 5000);
     buf_addstr(&text, "platypus");
     put("a", "A", "huge", text.data);
-    put("b", "B", "small", "a platypus swims");
+    put("b", "B", "small",
+        "a platypus swims evening after evening down our small river, dives under bridges, comes "
+        "up beside boats, and looks wherever fishermen threw their bread");
     expect("platypus", "small huge");
     const struct memory_hit *h = &hits.items.items[1];
     assert_int_equal(h->marks.len, 1);
@@ -472,6 +514,10 @@ int main(void)
         TEST(the_same_text_scores_one),
         TEST(score_is_the_part_that_is_there),
         TEST(long_texts_count_less),
+        TEST(short_texts_count_less),
+        TEST(who_is_named_counts_more),
+        TEST(a_role_names_nobody),
+        TEST(an_answer_follows_its_question),
         TEST(recent_and_pinned_win_ties),
         TEST(what_has_nothing_in_common_changes_no_order),
         TEST(limit),

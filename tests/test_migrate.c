@@ -7,7 +7,6 @@
 #include <cmocka.h>
 
 #include <pthread.h>
-#include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,41 +16,10 @@
 #include "store/search.h"
 #include "store/sessions.h"
 #include "store/snapshot.h"
+#include "tests/damage.h"
 #include "tests/support.h"
 
 static struct error e;
-
-/* Runs SQL behind the store's back. */
-static void meddle(const char *file, const char *sql)
-{
-    sqlite3 *db;
-    assert_int_equal(sqlite3_open(file, &db), SQLITE_OK);
-    assert_int_equal(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
-    sqlite3_close(db);
-}
-
-static int64_t ask(const char *file, const char *sql)
-{
-    sqlite3 *db;
-    sqlite3_stmt *q;
-    assert_int_equal(sqlite3_open(file, &db), SQLITE_OK);
-    assert_int_equal(sqlite3_prepare_v2(db, sql, -1, &q, NULL), SQLITE_OK);
-    assert_int_equal(sqlite3_step(q), SQLITE_ROW);
-    int64_t n = sqlite3_column_int64(q, 0);
-    sqlite3_finalize(q);
-    sqlite3_close(db);
-    return n;
-}
-
-static char *read_bytes(const char *file, size_t *len)
-{
-    FILE *f = fopen(file, "rb");
-    assert_non_null(f);
-    char *bytes = mem_alloc(1 << 20);
-    *len = fread(bytes, 1, 1 << 20, f);
-    fclose(f);
-    return bytes;
-}
 
 static const char OLD_ID[] = "01890a5d-ac96-774b-bcce-b302099a8057";
 
@@ -75,9 +43,9 @@ static const char old_rows[] =
 static char *old_database(const char *more)
 {
     char *file = support_path("old.db");
-    meddle(file, embedded_text("schema.sql"));
-    meddle(file, old_rows);
-    meddle(file, more);
+    damage_sql(file, embedded_text("schema.sql"));
+    damage_sql(file, old_rows);
+    damage_sql(file, more);
     return file;
 }
 
@@ -121,16 +89,17 @@ static void test_version_1_is_renewed(void **state)
     assert_false(store_open(file, STORE_READ_ONLY, &s, &e));
     assert_int_equal(e.code, ERR_SESSION_STORE_ERROR);
     assert_non_null(strstr(e.text, "older"));
-    assert_int_equal(ask(file, "PRAGMA user_version"), 1);
+    assert_int_equal(damage_number(file, "PRAGMA user_version"), 1);
     assert_true(store_open(file, STORE_READ_WRITE, &s, &e));
     check_old_session(s);
     store_close(s);
-    assert_int_equal(ask(file, "PRAGMA user_version"), store_schema_version());
-    assert_int_equal(ask(file, "SELECT count(*) FROM event"), 8);
-    assert_int_equal(ask(file, "SELECT sum(at) FROM event"), 836);
+    assert_int_equal(damage_number(file, "PRAGMA user_version"), store_schema_version());
+    assert_int_equal(damage_number(file, "SELECT count(*) FROM event"), 8);
+    assert_int_equal(damage_number(file, "SELECT sum(at) FROM event"), 836);
     /* A listing need not read the long texts. */
-    assert_int_equal(ask(file, "SELECT cid FROM pragma_table_info('session') WHERE name = 'draft'"),
-                     ask(file, "SELECT count(*) - 1 FROM pragma_table_info('session')"));
+    assert_int_equal(
+        damage_number(file, "SELECT cid FROM pragma_table_info('session') WHERE name = 'draft'"),
+        damage_number(file, "SELECT count(*) - 1 FROM pragma_table_info('session')"));
     assert_true(store_open(file, STORE_READ_WRITE, &s, &e)); /* nothing more to do */
     check_old_session(s);
     store_close(s);
@@ -143,16 +112,16 @@ static void test_version_3_has_no_memory_yet(void **state)
     (void)state;
     struct store *s;
     char *file = old_database(embedded_text("schema-2.sql"));
-    meddle(file, embedded_text("schema-3.sql"));
-    meddle(file, "PRAGMA user_version = 3");
+    damage_sql(file, embedded_text("schema-3.sql"));
+    damage_sql(file, "PRAGMA user_version = 3");
     assert_true(store_open(file, STORE_READ_WRITE, &s, &e));
     check_old_session(s);
     store_close(s);
-    assert_int_equal(ask(file, "PRAGMA user_version"), 4);
-    assert_int_equal(ask(file, "SELECT count(*) FROM event"), 8);
-    assert_int_equal(ask(file, "SELECT count(*) FROM memory_entry"), 0);
-    assert_int_equal(ask(file, "SELECT count(*) FROM memory_session"), 0);
-    assert_int_equal(ask(file, "SELECT count(*) FROM memory_version"), 1);
+    assert_int_equal(damage_number(file, "PRAGMA user_version"), store_schema_version());
+    assert_int_equal(damage_number(file, "SELECT count(*) FROM event"), 8);
+    assert_int_equal(damage_number(file, "SELECT count(*) FROM memory_entry"), 0);
+    assert_int_equal(damage_number(file, "SELECT count(*) FROM memory_session"), 0);
+    assert_int_equal(damage_number(file, "SELECT count(*) FROM memory_version"), 1);
     free(file);
 }
 
@@ -185,16 +154,17 @@ static void test_a_migration_that_fails_changes_nothing(void **state)
     char *file = old_database(
         "PRAGMA journal_mode = WAL;"
         "CREATE TABLE transcript (somebody TEXT)"); /* in the last one's way */
-    char *before = read_bytes(file, &before_len);
+    char *before = damage_read(file, &before_len);
     assert_false(store_open(file, STORE_READ_WRITE, &s, &e));
     assert_int_equal(e.code, ERR_SESSION_STORE_ERROR);
     assert_non_null(strstr(e.text, file));
-    char *after = read_bytes(file, &after_len);
+    char *after = damage_read(file, &after_len);
     assert_int_equal(before_len, after_len);
     assert_memory_equal(before, after, before_len);
-    assert_int_equal(ask(file, "PRAGMA user_version"), 1);
-    assert_int_equal(ask(file, "SELECT count(*) FROM snapshot WHERE history IS NOT NULL"), 1);
-    meddle(file, "DROP TABLE transcript");
+    assert_int_equal(damage_number(file, "PRAGMA user_version"), 1);
+    assert_int_equal(damage_number(file, "SELECT count(*) FROM snapshot WHERE history IS NOT NULL"),
+                     1);
+    damage_sql(file, "DROP TABLE transcript");
     assert_true(store_open(file, STORE_READ_WRITE, &s, &e));
     check_old_session(s);
     store_close(s);

@@ -10,49 +10,11 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "tests/seen.h"
+#include "tests/still_app.h"
 #include "tests/support.h"
 #include "ui/app.h"
 #include "ui/notices.h"
-
-static struct app app;
-static struct config *config;
-static struct service_options service;
-static struct ui_options options;
-
-static int set_up(void **state)
-{
-    struct error e;
-    support_setup(state);
-    config = config_new();
-    assert_true(config_set(config, CONFIG_UI_NOTIFY_AFTER, "0", &e)); /* no bell */
-    service = (struct service_options){.persist = true};
-    options = (struct ui_options){.config = config, .service = &service};
-    app_init(&app, &options);
-    transcript_resize(app.transcript, 100, 30);
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    app_release(&app);
-    config_free(config);
-    return support_teardown(state);
-}
-
-static bool shows(const char *text)
-{
-    size_t count;
-    struct buf all = BUF_INIT;
-    const struct transcript_row *rows = transcript_rows(app.transcript, &count);
-    for (size_t i = 0; i < count; i++) {
-        const struct row *row = &rows[i].rows->list.items[rows[i].index];
-        buf_add(&all, rows[i].rows->text.data + row->text, row->len);
-        buf_addch(&all, '\n');
-    }
-    bool found = strstr(all.data, text) != NULL;
-    buf_release(&all);
-    return found;
-}
 
 static void open_session(const char *id, const char *title, bool read_only, bool opened)
 {
@@ -177,23 +139,23 @@ static void an_exhausted_budget_is_not_retried(void **state)
     ev->name = mem_strdup("BUDGET_EXHAUSTED");
     ev->text = mem_strdup("max_tokens is reached");
     tell_event(ev);
-    assert_true(shows("The budget is used up."));
-    assert_false(shows("/retry"));
+    assert_true(seen_transcript_has(app.transcript, "The budget is used up."));
+    assert_false(seen_transcript_has(app.transcript, "/retry"));
     ev = event_new(EVENT_RUN_FAILED);
     ev->name = mem_strdup("AGENT_ERROR");
     ev->text = mem_strdup("the server is away");
     tell_event(ev);
-    assert_true(shows("/retry sends it again."));
+    assert_true(seen_transcript_has(app.transcript, "/retry sends it again."));
 }
 
 static void only_a_stop_that_was_asked_for_complains(void **state)
 {
     (void)state;
     fail_with(COMMAND_INTERRUPT, ERR_SESSION_NOT_RUNNING, NULL); /* Esc after the end */
-    assert_false(shows("running"));
+    assert_false(seen_transcript_has(app.transcript, "running"));
     app.stop_asked = true;
     fail_with(COMMAND_INTERRUPT, ERR_SESSION_NOT_RUNNING, NULL);
-    assert_true(shows("Nothing is running."));
+    assert_true(seen_transcript_has(app.transcript, "Nothing is running."));
     assert_false(app.stop_asked);
     app.stop_asked = true;
     tell_busy(false);
@@ -209,7 +171,7 @@ static void reading_gives_the_text_back(void **state)
     fail_with(COMMAND_START_TURN, ERR_SESSION_NOT_FOUND, "not sent");
     assert_false(app.activity.busy);
     assert_string_equal(editor_text(app.editor), "not sent");
-    assert_true(shows("open for reading only"));
+    assert_true(seen_transcript_has(app.transcript, "open for reading only"));
     app_save_draft(&app); /* would need a service */
     open_session("first", "one", false, true);
     assert_false(app.read_only);
@@ -222,15 +184,16 @@ static void an_archived_session_is_spoken_of_in_the_next(void **state)
     open_session("first", "one", false, true);
     tell_done(COMMAND_ARCHIVE, "first", NULL);
     open_session("second", "", false, true);
-    assert_true(shows("\"one\" is archived"));
+    assert_true(seen_transcript_has(app.transcript, "\"one\" is archived"));
     open_session("third", "three", false, true);
-    assert_false(shows("archived"));
+    assert_false(seen_transcript_has(app.transcript, "archived"));
     tell_done(COMMAND_DELETE, "third", NULL);
     open_session("fourth", "", false, true);
-    assert_true(shows("\"three\" is closed, and nothing of it is kept."));
+    assert_true(
+        seen_transcript_has(app.transcript, "\"three\" is closed, and nothing of it is kept."));
     tell_done(COMMAND_ARCHIVE, "another", NULL); /* not the open one */
     open_session("fifth", "", false, true);
-    assert_false(shows("archived"));
+    assert_false(seen_transcript_has(app.transcript, "archived"));
 }
 
 static void what_was_done_is_said(void **state)
@@ -238,9 +201,9 @@ static void what_was_done_is_said(void **state)
     (void)state;
     open_session("first", "one", false, true);
     tell_done(COMMAND_EXPORT, "first", "one.md\033[2J");
-    assert_true(shows("Exported to one.md␛[2J."));
+    assert_true(seen_transcript_has(app.transcript, "Exported to one.md␛[2J."));
     tell_done(COMMAND_FORK, "first", NULL);
-    assert_true(shows("This is a copy"));
+    assert_true(seen_transcript_has(app.transcript, "This is a copy"));
 }
 
 static void new_labels_are_said(void **state)
@@ -252,9 +215,9 @@ static void new_labels_are_said(void **state)
     n->info = session_info_clone(&app.session);
     n->info.labels = mem_strdup("garden");
     notices_take(&app, n);
-    assert_true(shows("Labels: garden"));
+    assert_true(seen_transcript_has(app.transcript, "Labels: garden"));
     open_session("first", "one", false, false);
-    assert_true(shows("no labels any more"));
+    assert_true(seen_transcript_has(app.transcript, "no labels any more"));
 }
 
 /* --- compactions --- */
@@ -328,10 +291,10 @@ static void the_card_counts_seconds_while_it_runs(void **state)
         app.tick_at = 0;
         app_timers(&app, app.activity.compacting_ms + 3001);
         assert_true(app.dirty & DIRTY_BODY);
-        assert_true(shows(" 3 s   Esc cancels"));
+        assert_true(seen_transcript_has(app.transcript, " 3 s   Esc cancels"));
         tell(ends[i]);
         assert_int_equal(app.activity.compacting_ms, 0);
-        assert_false(shows("Esc cancels"));
+        assert_false(seen_transcript_has(app.transcript, "Esc cancels"));
     }
     tell(EVENT_COMPACTION_STARTED);
     tell_busy(false);
@@ -360,12 +323,13 @@ static void a_dropped_beginning_alarms_until_it_is_over(void **state)
     call(true);
     tell(EVENT_RUN_COMPLETED);
     assert_true(app.truncated);
-    assert_true(shows("/compact shortens what is sent"));
+    assert_true(seen_transcript_has(app.transcript, "/compact shortens what is sent"));
     transcript_clear(app.transcript);
     call(true);
     tell(EVENT_RUN_COMPLETED);
     assert_true(app.truncated);
-    assert_false(shows("/compact shortens what is sent")); /* once is enough */
+    assert_false(
+        seen_transcript_has(app.transcript, "/compact shortens what is sent")); /* once is enough */
     call(false);
     assert_true(app.truncated); /* a warning may follow */
     tell(EVENT_RUN_COMPLETED);
@@ -387,25 +351,26 @@ static void compactions_that_cannot_be_say_why(void **state)
 {
     (void)state;
     fail_with(COMMAND_COMPACT, ERR_AGENT_ERROR, NULL);
-    assert_true(shows("Nothing was shortened.\n  the engine's words"));
+    assert_true(
+        seen_transcript_has(app.transcript, "Nothing was shortened.\n  the engine's words"));
     fail_with(COMMAND_UNCOMPACT, ERR_USAGE, NULL);
-    assert_true(shows("Nothing was taken back."));
+    assert_true(seen_transcript_has(app.transcript, "Nothing was taken back."));
     fail_with(COMMAND_PIN, ERR_USAGE, NULL);
-    assert_true(shows("No pin was changed."));
+    assert_true(seen_transcript_has(app.transcript, "No pin was changed."));
     fail_with(COMMAND_COMPACT, ERR_SESSION_COMPACTION_DISABLED, NULL);
-    assert_true(shows("Conversations are not shortened here."));
+    assert_true(seen_transcript_has(app.transcript, "Conversations are not shortened here."));
     transcript_clear(app.transcript);
     fail_with(COMMAND_COMPACT, ERR_INTERRUPTED, NULL);
-    assert_false(shows("Stopped"));
+    assert_false(seen_transcript_has(app.transcript, "Stopped"));
     tell_busy(true);
     fail_with(COMMAND_COMPACT, ERR_SESSION_BUSY, NULL);
-    assert_true(shows("until the turn has ended"));
-    assert_true(shows("the engine's words"));
+    assert_true(seen_transcript_has(app.transcript, "until the turn has ended"));
+    assert_true(seen_transcript_has(app.transcript, "the engine's words"));
     transcript_clear(app.transcript);
     tell(EVENT_COMPACTION_STARTED);
     fail_with(COMMAND_PIN, ERR_SESSION_BUSY, NULL);
-    assert_true(shows("until the compaction has ended"));
-    assert_false(shows("the engine's words"));
+    assert_true(seen_transcript_has(app.transcript, "until the compaction has ended"));
+    assert_false(seen_transcript_has(app.transcript, "the engine's words"));
 }
 
 /* One sentence, where it says all. */
@@ -425,10 +390,10 @@ static void what_is_no_fault_is_one_sentence(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         transcript_clear(app.transcript);
         fail_saying(cases[i].command, ERR_AGENT_ERROR, cases[i].words);
-        assert_true(shows(cases[i].sentence));
-        assert_false(shows("Nothing was"));
-        assert_false(shows("TOO_SMALL"));
-        assert_false(shows("event 13"));
+        assert_true(seen_transcript_has(app.transcript, cases[i].sentence));
+        assert_false(seen_transcript_has(app.transcript, "Nothing was"));
+        assert_false(seen_transcript_has(app.transcript, "TOO_SMALL"));
+        assert_false(seen_transcript_has(app.transcript, "event 13"));
     }
 }
 
@@ -463,7 +428,7 @@ static void a_provider_brings_its_threshold(void **state)
     assert_true(app.meters.suspended);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, still_app_setup, still_app_teardown)
 
 int main(void)
 {

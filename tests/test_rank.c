@@ -20,11 +20,12 @@ enum { MOST_ROWS = 1200, MOST_TERMS = 6 };
 struct world {
     int64_t keys[MOST_ROWS]; /* ascending */
     uint32_t counts[MOST_ROWS][MOST_TERMS];
-    double lengths[MOST_ROWS];
+    struct rank_facts facts[MOST_ROWS];
+    bool named[MOST_ROWS]; /* whoever said it has the name of the first term */
     size_t rows, terms;
     double idf[MOST_TERMS];
     double average, idf_sum;
-    int asked; /* lengths that were asked for */
+    int asked; /* facts that were asked for */
     int fails_at;
 };
 
@@ -47,8 +48,9 @@ static struct world random_world(uint64_t *seed)
             place += 1 + (chance(seed, 12) == 0) * chance(seed, 100);
         }
         w.keys[i] = memory_key(session, place);
-        w.lengths[i] = 1 + chance(seed, 60);
-        w.average += w.lengths[i] / (double)w.rows;
+        w.facts[i] = (struct rank_facts){1 + chance(seed, 60), chance(seed, 3) == 0};
+        w.named[i] = chance(seed, 2) == 0;
+        w.average += w.facts[i].words / (double)w.rows;
         for (size_t t = 0; t < w.terms; t++)
             w.counts[i][t] = chance(seed, 3 + (uint32_t)t) == 0 ? 1 + chance(seed, 20) : 0;
     }
@@ -62,13 +64,13 @@ static struct world random_world(uint64_t *seed)
     return w;
 }
 
-static bool find_length(void *context, int64_t key, double *words)
+static bool find_facts(void *context, int64_t key, struct rank_facts *out)
 {
     struct world *w = context;
     w->asked++;
     for (size_t i = 0; i < w->rows; i++)
         if (w->keys[i] == key)
-            *words = w->lengths[i];
+            *out = w->facts[i];
     return w->asked != w->fails_at;
 }
 
@@ -80,7 +82,9 @@ static struct postings postings_of(const struct world *w)
         vec_push(&begins, p.items.len);
         for (size_t i = 0; i < w->rows; i++)
             if (w->counts[i][t] > 0)
-                vec_push(&p.items, (struct posting){w->keys[i], (uint32_t)t, w->counts[i][t]});
+                vec_push(&p.items,
+                         (struct posting){w->keys[i], (uint32_t)t, w->counts[i][t] & 0x7fffffff,
+                                          t == 0 && w->named[i]});
     }
     postings_order(&p, begins.items, begins.len);
     vec_release(&begins);
@@ -96,7 +100,7 @@ static bool run(struct world *w, const struct rank_settings *s, size_t limit, st
                             .terms = w->terms,
                             .idf_sum = w->idf_sum,
                             .average = w->average,
-                            .length = find_length,
+                            .facts = find_facts,
                             .context = w};
     bool ok = rank_best(s, &in, limit, out);
     vec_release(&p.items);
@@ -115,16 +119,39 @@ static double bm25(const struct world *w, const struct rank_settings *s, const d
     return sum;
 }
 
+static size_t row_of(const struct world *w, int64_t key)
+{
+    size_t i = 0;
+    while (i < w->rows && w->keys[i] != key)
+        i++;
+    return i;
+}
+
 static double plain_own(const struct world *w, const struct rank_settings *s, int64_t key)
 {
-    for (size_t i = 0; i < w->rows; i++)
-        if (w->keys[i] == key) {
-            double counts[MOST_TERMS];
-            for (size_t t = 0; t < w->terms; t++)
-                counts[t] = w->counts[i][t];
-            return bm25(w, s, counts, 1 - s->b + s->b * fmax(0.75, w->lengths[i] / w->average));
-        }
-    return 0;
+    size_t i = row_of(w, key);
+    double counts[MOST_TERMS];
+    if (i == w->rows)
+        return 0;
+    for (size_t t = 0; t < w->terms; t++)
+        counts[t] = w->counts[i][t];
+    return bm25(w, s, counts, 1 - s->b + s->b * fmax(0.75, w->facts[i].words / w->average));
+}
+
+static double plain_before(const struct world *w, const struct rank_settings *s, int64_t key)
+{
+    size_t i = row_of(w, key - 1);
+    bool asks = i < w->rows && w->facts[i].asks;
+    return (asks ? s->answer : s->before) * plain_own(w, s, key - 1);
+}
+
+static double plain_weight(const struct world *w, const struct rank_settings *s, int64_t key)
+{
+    size_t i = row_of(w, key);
+    double words = fmin(24, w->facts[i].words), weight = words / (words + 8) * 32 / 24;
+    if (w->named[i] && w->counts[i][0] > 0)
+        weight *= s->named;
+    return w->facts[i].asks ? weight * s->asks : weight;
 }
 
 static bool same_talk(int64_t a, int64_t b)
@@ -149,11 +176,12 @@ static double plain_joint(const struct world *w, const struct rank_settings *s, 
 static double plain_rank(const struct world *w, const struct rank_settings *s, int64_t key)
 {
     double own = plain_own(w, s, key);
-    return own <= 0
-               ? 0
-               : own + s->before * plain_own(w, s, key - 1) + s->after * plain_own(w, s, key + 1) +
-                     s->session * plain_joint(w, s, key, same_talk) +
-                     s->window * plain_joint(w, s, key, same_window);
+    if (own <= 0)
+        return 0;
+    own += plain_before(w, s, key) + s->after * plain_own(w, s, key + 1);
+    own += s->session * plain_joint(w, s, key, same_talk);
+    own += s->window * plain_joint(w, s, key, same_window);
+    return own * plain_weight(w, s, key);
 }
 
 static int compare_down(const void *a, const void *b)
@@ -185,6 +213,7 @@ static void is_what_it_is_meant_to_be(void **state)
             assert_true(fabs(r->rank - all[i]) < 1e-6);
             assert_true(fabs(r->rank - plain_rank(&w, &settings, r->key)) < 1e-6);
             assert_true(fabs(r->why.words - plain_own(&w, &settings, r->key)) < 1e-6);
+            assert_true(fabs(r->why.weight - plain_weight(&w, &settings, r->key)) < 1e-6);
             assert_true(r->why.coverage > 0 && r->why.coverage <= 1);
             if (i >= limit)
                 assert_true(fabs(r->rank - all[limit - 1]) < 1e-6);
@@ -204,7 +233,7 @@ static void ties_come_along(void **state)
     for (size_t i = 0; i < w.rows; i++) {
         w.keys[i] = memory_key((int64_t)i + 1, 0);
         w.counts[i][0] = i < 2 ? 5 : 1;
-        w.lengths[i] = 10;
+        w.facts[i].words = 10;
     }
     assert_true(run(&w, &settings, 4, &best));
     assert_int_equal(best.items.len, 12);
@@ -216,8 +245,8 @@ static void ties_come_along(void **state)
     vec_release(&best.items);
 }
 
-/* Lengths cost a look into the index each. */
-static void few_lengths_are_asked(void **state)
+/* Facts cost a look into the index each. */
+static void few_facts_are_asked(void **state)
 {
     struct world *w = mem_alloc(sizeof *w);
     const struct rank_settings settings = rank_settings_for(0.6, 0.4);
@@ -227,7 +256,7 @@ static void few_lengths_are_asked(void **state)
     for (size_t i = 0; i < w->rows; i++) {
         w->keys[i] = memory_key((int64_t)i + 1, 0);
         w->counts[i][0] = i % 100 == 0 ? 9 : 1;
-        w->lengths[i] = 10;
+        w->facts[i].words = 10;
     }
     assert_true(run(w, &settings, 5, &best));
     assert_in_range(w->asked, 5, 40);
@@ -239,8 +268,8 @@ static void few_lengths_are_asked(void **state)
     free(w);
 }
 
-/* Bounds that are all the same part nothing: each length has to be asked for. */
-static void lengths_alone_may_decide(void **state)
+/* Bounds that are all the same part nothing: the facts of each have to be asked for. */
+static void facts_alone_may_decide(void **state)
 {
     struct world *w = mem_alloc(sizeof *w);
     const struct rank_settings settings = rank_settings_for(0.6, 0.4);
@@ -250,7 +279,7 @@ static void lengths_alone_may_decide(void **state)
     for (size_t i = 0; i < w->rows; i++) {
         w->keys[i] = memory_key((int64_t)i + 1, 0);
         w->counts[i][0] = 1;
-        w->lengths[i] = 12 + (double)i;
+        w->facts[i].words = 24 + (double)i;
     }
     assert_true(run(w, &settings, 2, &best));
     assert_int_equal(best.items.len, 2);
@@ -274,7 +303,7 @@ static void shares_stay_within_their_talk(void **state)
     for (size_t i = 0; i < w.rows; i++) {
         w.counts[i][0] = 1;
         w.counts[i][1] = i == 0;
-        w.lengths[i] = 10;
+        w.facts[i].words = 10;
     }
     assert_true(run(&w, &settings, 4, &best));
     assert_int_equal(best.items.items[0].key, keys[0]);
@@ -290,7 +319,8 @@ static void shares_stay_within_their_talk(void **state)
 static void equal_postings_become_one(void **state)
 {
     struct postings p = {0};
-    const struct posting all[] = {{5, 0, 2}, {9, 0, 1}, {5, 0, 7}, {6, 0, 1}, {2, 1, 1}, {5, 1, 1}};
+    const struct posting all[] = {{5, 0, 2, 1}, {9, 0, 1, 0}, {5, 0, 7, 0},
+                                  {6, 0, 1, 0}, {2, 1, 1, 0}, {5, 1, 1, 0}};
     const size_t begins[] = {0, 2, 4};
     (void)state;
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
@@ -298,7 +328,7 @@ static void equal_postings_become_one(void **state)
     postings_order(&p, begins, 3);
     assert_int_equal(p.items.len, 5);
     assert_int_equal(p.items.items[0].key, 2);
-    assert_int_equal(p.items.items[1].count, 7);
+    assert_true(p.items.items[1].count == 7 && p.items.items[1].named);
     assert_int_equal(p.items.items[2].term, 1);
     assert_int_equal(p.items.items[4].key, 9);
     vec_release(&p.items);
@@ -348,8 +378,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(is_what_it_is_meant_to_be),
         cmocka_unit_test(ties_come_along),
-        cmocka_unit_test(few_lengths_are_asked),
-        cmocka_unit_test(lengths_alone_may_decide),
+        cmocka_unit_test(few_facts_are_asked),
+        cmocka_unit_test(facts_alone_may_decide),
         cmocka_unit_test(shares_stay_within_their_talk),
         cmocka_unit_test(equal_postings_become_one),
         cmocka_unit_test(scores),

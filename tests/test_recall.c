@@ -133,6 +133,8 @@ static void assert_badge(const char *badge)
 
 static const char no_answer[] = "words only: the embedding endpoint does not answer";
 static const char being_made[] = "words only: vectors are being made";
+static const char left_undone[] =
+    "words only: entries lack their vectors; tiro memory reindex makes them";
 
 /* --- ranking ---------------------------------------------------------------------------------- */
 
@@ -410,6 +412,50 @@ static void test_another_dimension(void **state)
     assert_badge(NULL);
 }
 
+/* On the command line nobody makes vectors, and a search writes nothing. */
+static void test_alone(void **state)
+{
+    struct error e = {0};
+    (void)state;
+    use_ollama();
+    add_some();
+    recall.alone = true;
+    search("river");
+    assert_badge(left_undone);
+    assert_true(recall_know_model(&recall, NULL, &e));
+    assert_int_equal(model_server_requests(server), 0);
+    work_all();
+    search("river");
+    assert_badge(NULL);
+    model_server_set_default(server, &(struct reply){.dimension = 48});
+    search("quarterly");
+    assert_badge(left_undone);
+    work_all();
+    search("quarterly");
+    assert_badge(left_undone);
+    assert_true(recall_know_model(&recall, NULL, &e));
+    work_all();
+    search("quarterly");
+    assert_badge(NULL);
+    configure(CONFIG_MEMORY_RANKING, "vectors");
+    add("boat", "a boat on the river");
+    search("river");
+    assert_badge("entries that lack a vector are not found; tiro memory reindex makes them");
+}
+
+static void test_a_dead_endpoint_does_not_keep_from_other_work(void **state)
+{
+    const struct reply down = {.fault = REPLY_STATUS, .status = 500};
+    struct error e = {0}, why;
+    (void)state;
+    use_ollama();
+    add_some();
+    work_all();
+    model_server_queue(server, &down);
+    assert_true(recall_know_model(&recall, NULL, &e));
+    assert_int_equal(work(&why), RECALL_IDLE);
+}
+
 static void test_another_model(void **state)
 {
     struct memory_stats stats = {0};
@@ -502,6 +548,8 @@ int main(void)
         test(test_it_can_be_stopped),
         test(test_hostile_answers_leave_words),
         test(test_another_dimension),
+        test(test_alone),
+        test(test_a_dead_endpoint_does_not_keep_from_other_work),
         test(test_another_model),
         test(test_work_waits_for_the_endpoint),
         test(test_scopes),

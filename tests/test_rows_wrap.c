@@ -6,7 +6,6 @@
 
 #include <cmocka.h>
 
-#include <locale.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,12 +15,6 @@
 #include "ui/glyph.h"
 #include "ui/rows.h"
 #include "ui/wrap.h"
-
-static int set_locale(void **state)
-{
-    (void)state;
-    return setlocale(LC_ALL, "C.UTF-8") ? 0 : -1;
-}
 
 /* All rows, each ended by '|'. The caller releases. */
 static struct buf joined(const struct rows *r)
@@ -172,12 +165,6 @@ static void cuts_with_an_ellipsis(void **state)
     styled_release(&s);
 }
 
-static uint64_t next_random(uint64_t *seed)
-{
-    *seed = *seed * 6364136223846793005u + 1442695040888963407u;
-    return *seed >> 33;
-}
-
 static void random_text(struct buf *out, uint64_t *seed)
 {
     static const char *const pieces[] = {
@@ -185,8 +172,8 @@ static void random_text(struct buf *out, uint64_t *seed)
         "\t", "\u200d",    "-", "(",  ")",  "\u0301", "👩‍👩‍👧‍👦",
         "🇩🇪", "longerword"};
     buf_clear(out);
-    for (size_t n = next_random(seed) % 40; n > 0; n--)
-        buf_addstr(out, pieces[next_random(seed) % (sizeof pieces / sizeof *pieces)]);
+    for (size_t n = support_random(seed) % 40; n > 0; n--)
+        buf_addstr(out, pieces[support_random(seed) % (sizeof pieces / sizeof *pieces)]);
 }
 
 static void add_ink(struct buf *out, const char *text, size_t len)
@@ -203,8 +190,8 @@ static void nothing_is_lost_and_all_fits(void **state)
     uint64_t seed = support_seed();
     struct buf text = BUF_INIT;
     for (int round = 0; round < 3000; round++) {
-        size_t width = 2 + next_random(&seed) % 20;
-        enum wrap_mode mode = next_random(&seed) % 2 ? WRAP_WORDS : WRAP_HARD;
+        size_t width = 2 + support_random(&seed) % 20;
+        enum wrap_mode mode = support_random(&seed) % 2 ? WRAP_WORDS : WRAP_HARD;
         struct rows rows;
         struct styled s;
         struct buf want = BUF_INIT, got = BUF_INIT;
@@ -234,7 +221,7 @@ static void kept_spaces_leave_no_gap(void **state)
     struct buf text = BUF_INIT;
     for (int round = 0; round < 2000; round++) {
         random_text(&text, &seed);
-        size_t width = 1 + next_random(&seed) % 12;
+        size_t width = 1 + support_random(&seed) % 12;
         for (size_t pos = 0; pos < text.len;) {
             struct wrap_piece p = wrap_next(text.data, text.len, pos, width, WRAP_KEEP);
             assert_true(p.next > pos);
@@ -298,5 +285,5 @@ int main(void)
         cmocka_unit_test(a_giant_grapheme_is_no_trap),
         cmocka_unit_test(glyphs_have_the_width_that_they_say),
     };
-    return cmocka_run_group_tests(tests, set_locale, NULL);
+    return cmocka_run_group_tests(tests, support_utf8, NULL);
 }

@@ -202,6 +202,8 @@ static void it_works_while_the_model_answers(void **state)
     screen_key(s, SCREEN_ENTER);
     screen_type(s, "p");
     assert_true(screen_wait_text(s, "\u25c6 tiro", WAIT_MS));
+    assert_true(screen_wait_text(s, "pinned", WAIT_MS));
+    assert_true(model_server_wait(scene_server(), 4, WAIT_MS));
     model_server_release(scene_server());
     assert_true(screen_wait_text(s, "streaming in the end", WAIT_MS));
 }
@@ -247,6 +249,22 @@ static void e_changes_and_i_quotes(void **state)
     leave(s);
 }
 
+/* Keys that are faster than the answers mean what they would have meant after them. */
+static void keys_may_be_typed_ahead(void **state)
+{
+    (void)state;
+    struct screen *s = open_compacted(30, 120);
+    open_pane(s);
+    screen_type(s, "ryokan\reSurely: \r");
+    assert_true(screen_wait_text(s, "Surely: In the ryokan", WAIT_MS));
+    screen_type(s, "t\r");
+    assert_true(screen_wait_text(s, "changed by you", WAIT_MS)); /* all of it, in the preview */
+    screen_type(s, "/thanks\x15train\riand so on");
+    assert_true(screen_wait_text(s, "> > which train?", WAIT_MS));
+    assert_true(screen_wait_text(s, "  and so on", WAIT_MS));
+    leave(s);
+}
+
 static void o_goes_to_the_message(void **state)
 {
     (void)state;
@@ -275,6 +293,9 @@ static void a_command_brings_a_query(void **state)
     assert_true(screen_wait_gone(s, "/ train", WAIT_MS));
     scene_say(s, "/forget ryokan");
     assert_true(screen_wait_text(s, "/ ryokan", WAIT_MS));
+    screen_type(s, "d");
+    assert_true(screen_wait_text(s, "forgotten; u puts it back", WAIT_MS));
+    assert_true(screen_wait_text(s, "/ ryokan ", WAIT_MS));
 }
 
 static void m_in_a_card_shows_what_is_remembered(void **state)
@@ -329,6 +350,7 @@ int main(void)
         scene_test(it_works_while_the_model_answers),
         scene_test(d_forgets_and_u_puts_back),
         scene_test(e_changes_and_i_quotes),
+        scene_test(keys_may_be_typed_ahead),
         scene_stored_test(o_goes_to_the_message),
         scene_test(a_command_brings_a_query),
         scene_test(m_in_a_card_shows_what_is_remembered),

@@ -7,8 +7,8 @@
 #include <cmocka.h>
 
 #include <string.h>
+#include <time.h>
 
-#include "base/clock.h"
 #include "memory/secrets.h"
 #include "tests/conversation.h"
 #include "tests/support.h"
@@ -173,7 +173,7 @@ static void long_texts_take_no_time(void **state)
     static const char *const parts[] = {
         "sk-", "eyJ", "sk-sk_", "://", "password:", "-----BEGIN ", "Bearer ", "=", "token=\""};
     (void)state;
-    int64_t began = clock_mono_ms();
+    clock_t began = clock(); /* of this program alone: others may be busy */
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         struct buf text = BUF_INIT, out = BUF_INIT;
         while (text.len < 1 << 18)
@@ -183,7 +183,7 @@ static void long_texts_take_no_time(void **state)
         buf_release(&text);
         buf_release(&out);
     }
-    assert_true(clock_mono_ms() - began < 30000);
+    assert_true((clock() - began) / CLOCKS_PER_SEC < 30);
 }
 
 int main(void)

@@ -46,11 +46,6 @@ static char *add_session(const char *title)
     return id;
 }
 
-static void run_ok(struct result r)
-{
-    free(program_output(r));
-}
-
 static const char *member(const struct json *list, size_t index, const char *name)
 {
     return json_get_string(json_at(list, index), name);
@@ -169,9 +164,7 @@ static void test_list_fits_the_terminal(void **state)
         run_ok(SESSIONS("label", ids[i], "seen"));
     }
     for (int width = 20; width < 100; width += 13) {
-        const char *const argv[] = {support_program(), "sessions", "list", NULL};
-        struct screen *s = screen_start(argv, support_dir(), 8, width);
-        assert_true(screen_wait_exit(s, PATIENCE_MS));
+        struct screen *s = AT_TERMINAL(8, width, "sessions", "list");
         for (int row = 0; row < 3; row++)
             assert_int_equal(strncmp(screen_row_text(s, row), ids[2 - row] + UUID_LEN - 8, 8), 0);
         assert_string_equal(screen_row_text(s, 3), "");
@@ -215,11 +208,8 @@ static void test_json_is_cleaned_for_a_terminal(void **state)
     static const char *const ways[][3] = {
         {"show", "--json"}, {"list", "--json"}, {"export", "--format=json"}};
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
-        const char *const argv[] = {support_program(),      "sessions", ways[i][0], ways[i][1],
-                                    i == 2 ? "last" : NULL, NULL};
-        struct screen *s = screen_start(argv, support_dir(), 24, 80);
-        assert_true(screen_wait_exit(s, PATIENCE_MS));
-        assert_int_equal(screen_status(s), 0);
+        struct screen *s =
+            AT_TERMINAL(24, 80, "sessions", ways[i][0], ways[i][1], i == 2 ? "last" : NULL);
         assert_false(screen_log_has(s, "\xc2\x9b"));
         assert_false(screen_log_has(s, "\xe2\x80\xae"));
         screen_free(s);
@@ -382,9 +372,7 @@ static void test_search_shows_the_match(void **state)
     const char *const import[] = {"sessions", "import", "-", NULL};
     run_ok(program_run(input.data, import));
     buf_release(&input);
-    const char *const argv[] = {support_program(), "sessions", "search", "needle", NULL};
-    struct screen *s = screen_start(argv, support_dir(), 8, 40);
-    assert_true(screen_wait_exit(s, PATIENCE_MS));
+    struct screen *s = AT_TERMINAL(8, 40, "sessions", "search", "needle");
     assert_text(screen_row_text(s, 1), "needle");
     assert_string_equal(screen_row_text(s, 2), "");
     screen_free(s);
@@ -481,16 +469,9 @@ static void test_delete(void **state)
 
 static void answer_delete(const char *answer, int status, const char *const *left)
 {
-    const char *const argv[] = {support_program(), "sessions", "delete", "one", "two", NULL};
-    struct screen *s = screen_start(argv, support_dir(), 10, 60);
-    assert_true(screen_wait_text(s, "[y/N]", PATIENCE_MS));
-    assert_text(screen_text(s), "one");
-    assert_text(screen_text(s), "2 sessions");
-    screen_type(s, answer);
-    screen_key(s, SCREEN_ENTER);
-    assert_true(screen_wait_exit(s, PATIENCE_MS));
-    assert_int_equal(screen_status(s), status);
-    screen_free(s);
+    const char *const args[] = {"sessions", "delete", "one", "two", NULL};
+    const char *const shown[] = {"one", "2 sessions", NULL};
+    program_asks(args, 60, shown, answer, status);
     expect_titles(SESSIONS("list", "--json"), left);
 }
 

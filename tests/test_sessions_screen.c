@@ -15,33 +15,27 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/utf8.h"
+#include "tests/sent.h"
 #include "tests/support.h"
+#include "tests/told.h"
 #include "ui/sessions.h"
 
 static struct {
     struct sessions *screen;
     struct keymap keymap;
-    VEC(struct command *) sent;
+    sent_commands sent;
     int width, height;
     bool in_memory;
 } the;
 
-static void collect(void *context, struct command *c)
-{
-    (void)context;
-    vec_push(&the.sent, c);
-}
-
 static void forget_sent(void)
 {
-    for (size_t i = 0; i < the.sent.len; i++)
-        command_free(the.sent.items[i]);
-    vec_clear(&the.sent);
+    sent_forget(&the.sent);
 }
 
 static void begin(const char *query)
 {
-    const struct sessions_host host = {&the.keymap, collect, NULL, !the.in_memory};
+    const struct sessions_host host = {&the.keymap, sent_take, &the.sent, !the.in_memory};
     the.screen = sessions_new(&host, query);
 }
 
@@ -59,8 +53,7 @@ static int tear_down(void **state)
 {
     (void)state;
     sessions_free(the.screen);
-    forget_sent();
-    vec_release(&the.sent);
+    sent_release(&the.sent);
     keymap_release(&the.keymap);
     return 0;
 }
@@ -68,13 +61,7 @@ static int tear_down(void **state)
 /* The one command of this type that was sent since the last time it was asked; NULL: none. */
 static const struct command *sent(enum command_type type)
 {
-    const struct command *found = NULL;
-    for (size_t i = 0; i < the.sent.len; i++)
-        if (the.sent.items[i]->type == type) {
-            assert_null(found);
-            found = the.sent.items[i];
-        }
-    return found;
+    return sent_only(&the.sent, type);
 }
 
 static void assert_asked(enum command_type type, const char *text, int limit)
@@ -162,22 +149,14 @@ static void answer_hits(const char *text, bool more, struct search_hit hit)
     give(n);
 }
 
-static struct event *event_of(enum event_type type, int64_t seq, const char *text)
-{
-    struct event *ev = event_new(type);
-    ev->seq = seq;
-    ev->text = mem_strdup(text);
-    return ev;
-}
-
 static void answer_preview(int number, const char *question, const char *answer)
 {
     struct notice *n = notice_new(NOTICE_PREVIEW);
     session_info_release(&n->info);
     n->info = info_of(number, "Previewed");
     n->text = mem_strdup(id_of(number));
-    vec_push(&n->events, event_of(EVENT_RUN_STARTED, 1, question));
-    vec_push(&n->events, event_of(EVENT_TEXT_COMPLETE, 2, answer));
+    vec_push(&n->events, told_event(EVENT_RUN_STARTED, 1, question));
+    vec_push(&n->events, told_event(EVENT_TEXT_COMPLETE, 2, answer));
     give(n);
 }
 
@@ -457,6 +436,19 @@ static void test_a_line_that_goes_on_to_the_left_says_so(void **state)
     assert_row(0, " Export to: Apple.md");
     type(" and a name that is longer than the row");
     assert_true(strstr(row_drawn(0), " Export to: \u2026") != NULL);
+}
+
+/* However far the text goes, its end is seen. */
+static void test_a_full_line_is_not_blank(void **state)
+{
+    (void)state;
+    begin_with_three();
+    the.width = 40;
+    press("alt-e");
+    for (int i = 0; i < 80; i++) {
+        type("x");
+        assert_true(strstr(row_drawn(0), "xx") != NULL || i < 2);
+    }
 }
 
 static void test_nothing_selected_has_no_preview(void **state)
@@ -1045,8 +1037,8 @@ static void answer_all(void)
         if (n && n->type == NOTICE_PREVIEW) {
             session_info_release(&n->info);
             n->info = info_of(1, random_text());
-            vec_push(&n->events, event_of(EVENT_RUN_STARTED, 1 + dice(5), random_text()));
-            vec_push(&n->events, event_of(EVENT_TEXT_COMPLETE, 6 + dice(5), random_text()));
+            vec_push(&n->events, told_event(EVENT_RUN_STARTED, 1 + dice(5), random_text()));
+            vec_push(&n->events, told_event(EVENT_TEXT_COMPLETE, 6 + dice(5), random_text()));
         }
         if (n)
             give(n);
@@ -1103,6 +1095,7 @@ int main(void)
         TEST(test_the_end_of_a_page_says_that_there_are_more),
         TEST(test_all_keys_are_shown_where_there_is_room),
         TEST(test_a_line_that_goes_on_to_the_left_says_so),
+        TEST(test_a_full_line_is_not_blank),
         TEST(test_nothing_selected_has_no_preview),
         TEST(test_hits),
         TEST(test_hostile_texts),

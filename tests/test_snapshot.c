@@ -16,6 +16,7 @@
 #include "store/sessions.h"
 #include "store/snapshot.h"
 #include "store/sql.h"
+#include "tests/damage.h"
 #include "tests/support.h"
 
 static const char ID[] = "01890a5d-ac96-774b-bcce-b302099a8057";
@@ -170,27 +171,6 @@ static void save(struct history *live)
     assert_int_equal(live->unsaved, live->messages.len);
 }
 
-static int64_t ask(const char *sql)
-{
-    sqlite3 *db;
-    sqlite3_stmt *q;
-    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
-    assert_int_equal(sqlite3_prepare_v2(db, sql, -1, &q, NULL), SQLITE_OK);
-    assert_int_equal(sqlite3_step(q), SQLITE_ROW);
-    int64_t n = sqlite3_column_int64(q, 0);
-    sqlite3_finalize(q);
-    sqlite3_close(db);
-    return n;
-}
-
-static void meddle(const char *sql)
-{
-    sqlite3 *db;
-    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
-    assert_int_equal(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
-    sqlite3_close(db);
-}
-
 /* The program may go on with what it resumed, and may die before it saves. */
 static void resume_in_place(struct history *live)
 {
@@ -204,10 +184,11 @@ static void resume_in_place(struct history *live)
 /* What a retry of long ago leaves behind the end goes 200 rows a save. */
 static void save_and_count(struct history *live)
 {
-    int64_t before = ask("SELECT count(*) FROM snapshot_message") - 200;
+    int64_t before = damage_number(path, "SELECT count(*) FROM snapshot_message") - 200;
     int64_t count = (int64_t)live->messages.len;
     save(live);
-    assert_int_equal(ask("SELECT count(*) FROM snapshot_message"), before > count ? before : count);
+    assert_int_equal(damage_number(path, "SELECT count(*) FROM snapshot_message"),
+                     before > count ? before : count);
 }
 
 /* What is saved bit by bit is what all events make, and leaves nothing behind. */
@@ -228,7 +209,7 @@ static void test_with_and_without_a_snapshot(void **state)
     }
     save(&live);
     check_resume(&live);
-    meddle("DELETE FROM snapshot");
+    damage_sql(path, "DELETE FROM snapshot");
     check_resume(&live);
     history_release(&live);
 }
@@ -278,7 +259,8 @@ static void test_after_a_rollback(void **state)
     store_rollback(store);
     live.unsaved = 0;
     save(&live);
-    assert_int_equal(ask("SELECT count(*) FROM snapshot_message"), live.messages.len);
+    assert_int_equal(damage_number(path, "SELECT count(*) FROM snapshot_message"),
+                     live.messages.len);
     check_resume(&live);
     history_release(&live);
 }
@@ -291,12 +273,13 @@ static void test_drop(void **state)
     plain_run(&live);
     save(&live);
     assert_true(snapshot_drop(store, ID, &e));
-    assert_int_equal(ask("SELECT count(*) FROM snapshot"), 0);
-    assert_int_equal(ask("SELECT count(*) FROM snapshot_message"), 0);
+    assert_int_equal(damage_number(path, "SELECT count(*) FROM snapshot"), 0);
+    assert_int_equal(damage_number(path, "SELECT count(*) FROM snapshot_message"), 0);
     check_resume(&live);
     plain_run(&live);
     save(&live); /* all of it, although most was saved once */
-    assert_int_equal(ask("SELECT count(*) FROM snapshot_message"), live.messages.len);
+    assert_int_equal(damage_number(path, "SELECT count(*) FROM snapshot_message"),
+                     live.messages.len);
     check_resume(&live);
     history_release(&live);
 }
@@ -320,12 +303,12 @@ static void test_counters(void **state)
     history_apply(&live, ev);
     event_free(ev);
     save(&live);
-    meddle("DELETE FROM snapshot_message"); /* not looked at */
+    damage_sql(path, "DELETE FROM snapshot_message"); /* not looked at */
     assert_true(snapshot_counters(store, ID, &kept, &e));
     assert_int_equal(kept.estimate, live.estimate);
     assert_true(kept.estimate > 0);
     assert_int_equal(kept.last_input, 1234);
-    meddle("UPDATE snapshot SET counters = 'x'");
+    damage_sql(path, "UPDATE snapshot SET counters = 'x'");
     assert_true(snapshot_counters(store, ID, &kept, &e));
     assert_int_equal(kept.estimate, 0);
     assert_int_equal(kept.last_input, -1);
@@ -371,14 +354,14 @@ static void test_a_compaction(void **state)
     assert_int_equal(live.messages.len, 2);
     check_resume(&live); /* the snapshot and the compaction behind it */
     save(&live);
-    assert_int_equal(ask("SELECT count(*) FROM snapshot_message"), 2);
+    assert_int_equal(damage_number(path, "SELECT count(*) FROM snapshot_message"), 2);
     check_resume(&live);
     assert_true(snapshot_counters(store, ID, &kept, &e));
     assert_int_equal(kept.compactions, 1);
     assert_false(kept.suspended);
     plain_run(&live);
     save(&live);
-    assert_int_equal(ask("SELECT count(*) FROM snapshot_message"), 4);
+    assert_int_equal(damage_number(path, "SELECT count(*) FROM snapshot_message"), 4);
     check_resume(&live);
     history_release(&live);
 }
@@ -386,13 +369,15 @@ static void test_a_compaction(void **state)
 static void check_snapshot_is_read(const struct history *live)
 {
     struct history h;
-    meddle(
+    damage_sql(
+        path,
         "UPDATE snapshot_message SET message = replace(message, 'yes', 'YES') WHERE position = 1");
     assert_true(snapshot_resume(store, ID, &h, &e));
     assert_int_equal(h.messages.len, live->messages.len);
     assert_string_equal(h.messages.items[1].blocks.items[0].text, "YES");
     history_release(&h);
-    meddle(
+    damage_sql(
+        path,
         "UPDATE snapshot_message SET message = replace(message, 'YES', 'yes') WHERE position = 1");
 }
 
@@ -405,13 +390,13 @@ static void test_what_went_is_taken_away_bit_by_bit(void **state)
     for (int i = 0; i < 300; i++)
         plain_run(&live);
     save(&live);
-    int64_t before = ask("SELECT count(*) FROM snapshot_message");
+    int64_t before = damage_number(path, "SELECT count(*) FROM snapshot_message");
     assert_int_equal(before, 600);
     compact(&live);
     for (int64_t rows = before; rows > (int64_t)live.messages.len; before = rows) {
         save(&live);
         check_snapshot_is_read(&live);
-        rows = ask("SELECT count(*) FROM snapshot_message");
+        rows = damage_number(path, "SELECT count(*) FROM snapshot_message");
         assert_true(rows < before);
         assert_true(before - rows <= 200);
         check_resume(&live);
@@ -419,7 +404,8 @@ static void test_what_went_is_taken_away_bit_by_bit(void **state)
         check_resume(&live);
     }
     save(&live);
-    assert_int_equal(ask("SELECT count(*) FROM snapshot_message"), live.messages.len);
+    assert_int_equal(damage_number(path, "SELECT count(*) FROM snapshot_message"),
+                     live.messages.len);
     history_release(&live);
 }
 
@@ -467,7 +453,7 @@ static void test_undone_events_of_any_kind(void **state)
             "INSERT INTO event SELECT key, %d, 1, 'compaction_undone', 1, '%s'"
             " FROM session",
             (int)(100 + i), payloads[i]);
-        meddle(sql);
+        damage_sql(path, sql);
         free(sql);
     }
     assert_true(event_log_undone(store, ID, &undone, &e));
@@ -475,11 +461,12 @@ static void test_undone_events_of_any_kind(void **state)
     char *text;
     assert_true(event_log_summary(store, ID, &text, &e));
     assert_null(text);
-    meddle(
+    damage_sql(
+        path,
         "INSERT INTO event SELECT key, 200, 1, 'compaction_completed', 1, 'no json' FROM session");
-    meddle(
-        "INSERT INTO event SELECT key, 201, 1, 'compaction_completed', 1, '{\"summary\":7}'"
-        " FROM session");
+    damage_sql(path,
+               "INSERT INTO event SELECT key, 201, 1, 'compaction_completed', 1, '{\"summary\":7}'"
+               " FROM session");
     assert_true(event_log_summary(store, ID, &text, &e));
     assert_null(text);
     vec_release(&undone.items);
@@ -512,7 +499,8 @@ static void test_the_snapshot_is_used(void **state)
     history_init(&live);
     plain_run(&live);
     save(&live);
-    meddle("UPDATE snapshot_message SET message = replace(message, 'größer?', 'smaller?')");
+    damage_sql(path,
+               "UPDATE snapshot_message SET message = replace(message, 'größer?', 'smaller?')");
     assert_true(snapshot_resume(store, ID, &h, &e));
     assert_string_equal(h.messages.items[0].blocks.items[0].text, "smaller?");
     history_release(&h);
@@ -544,11 +532,13 @@ static void test_a_bad_snapshot_is_passed_over(void **state)
     for (size_t i = 0; i < sizeof damages / sizeof *damages; i++) {
         live.unsaved = 0;
         save(&live);
-        meddle(damages[i]);
+        damage_sql(path, damages[i]);
         resume_in_place(&live);
         save(&live); /* sound again, although the session only went on */
-        assert_int_equal(ask("SELECT count(*) FROM snapshot_message"), live.messages.len);
-        meddle("UPDATE snapshot_message SET message = replace(message, 'größer?', 'smaller?')");
+        assert_int_equal(damage_number(path, "SELECT count(*) FROM snapshot_message"),
+                         live.messages.len);
+        damage_sql(path,
+                   "UPDATE snapshot_message SET message = replace(message, 'größer?', 'smaller?')");
         assert_true(snapshot_resume(store, ID, &h, &e));
         assert_string_equal(h.messages.items[0].blocks.items[0].text, "smaller?");
         history_release(&h);

@@ -6,7 +6,6 @@
 
 #include <cmocka.h>
 
-#include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +17,7 @@
 #include "store/projected.h"
 #include "store/sessions.h"
 #include "store/snapshot.h"
+#include "tests/damage.h"
 #include "tests/support.h"
 
 static char *path;
@@ -58,28 +58,6 @@ static void test_makes_private_files(void **state)
     free(dir);
 }
 
-/* Runs SQL behind the store's back. */
-static void meddle(const char *file, const char *sql)
-{
-    sqlite3 *db;
-    assert_int_equal(sqlite3_open(file, &db), SQLITE_OK);
-    assert_int_equal(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
-    sqlite3_close(db);
-}
-
-static int64_t ask(const char *file, const char *sql)
-{
-    sqlite3 *db;
-    sqlite3_stmt *q;
-    assert_int_equal(sqlite3_open(file, &db), SQLITE_OK);
-    assert_int_equal(sqlite3_prepare_v2(db, sql, -1, &q, NULL), SQLITE_OK);
-    assert_int_equal(sqlite3_step(q), SQLITE_ROW);
-    int64_t n = sqlite3_column_int64(q, 0);
-    sqlite3_finalize(q);
-    sqlite3_close(db);
-    return n;
-}
-
 static void refuse(const char *file, enum store_mode mode, enum err_code code, const char *named)
 {
     struct store *s;
@@ -94,21 +72,11 @@ static void refuse(const char *file, enum store_mode mode, enum err_code code, c
 static void test_stamps_its_file(void **state)
 {
     (void)state;
-    assert_int_equal(ask(path, "PRAGMA user_version"), store_schema_version());
-    assert_int_equal(ask(path, "PRAGMA application_id"), 0x7469726f);
+    assert_int_equal(damage_number(path, "PRAGMA user_version"), store_schema_version());
+    assert_int_equal(damage_number(path, "PRAGMA application_id"), 0x7469726f);
     struct store *again;
     assert_true(store_open(path, STORE_READ_WRITE, &again, &e));
     store_close(again);
-}
-
-static char *read_bytes(const char *file, size_t *len)
-{
-    FILE *f = fopen(file, "rb");
-    assert_non_null(f);
-    char *bytes = mem_alloc(1 << 20);
-    *len = fread(bytes, 1, 1 << 20, f);
-    fclose(f);
-    return bytes;
 }
 
 static void test_newer_schema_is_refused_untouched(void **state)
@@ -117,11 +85,11 @@ static void test_newer_schema_is_refused_untouched(void **state)
     size_t before_len, after_len;
     store_close(store);
     store = NULL;
-    meddle(path, "PRAGMA user_version = 999");
-    char *before = read_bytes(path, &before_len);
+    damage_sql(path, "PRAGMA user_version = 999");
+    char *before = damage_read(path, &before_len);
     refuse(path, STORE_READ_WRITE, ERR_SESSION_STORE_ERROR, "newer");
     refuse(path, STORE_READ_ONLY, ERR_SESSION_STORE_ERROR, "newer");
-    char *after = read_bytes(path, &after_len);
+    char *after = damage_read(path, &after_len);
     assert_int_equal(before_len, after_len);
     assert_memory_equal(before, after, before_len);
     free(before);
@@ -132,10 +100,10 @@ static void test_foreign_database_is_refused(void **state)
 {
     (void)state;
     char *file = support_path("other.db");
-    meddle(file, "CREATE TABLE recipe (name TEXT); PRAGMA user_version = 1");
+    damage_sql(file, "CREATE TABLE recipe (name TEXT); PRAGMA user_version = 1");
     refuse(file, STORE_READ_WRITE, ERR_SESSION_STORE_ERROR, "another program");
-    assert_int_equal(ask(file, "SELECT count(*) FROM sqlite_schema"), 1);
-    meddle(file, "PRAGMA application_id = 7");
+    assert_int_equal(damage_number(file, "SELECT count(*) FROM sqlite_schema"), 1);
+    damage_sql(file, "PRAGMA application_id = 7");
     refuse(file, STORE_READ_WRITE, ERR_SESSION_STORE_ERROR, "another program");
     free(file);
 }
@@ -164,7 +132,7 @@ static void test_truncated_database_is_refused(void **state)
     store_close(store);
     store = NULL;
     size_t len;
-    char *bytes = read_bytes(path, &len);
+    char *bytes = damage_read(path, &len);
     FILE *f = fopen(path, "wb");
     fwrite(bytes, 1, len / 3, f);
     fclose(f);
@@ -299,9 +267,9 @@ static void test_put_and_get(void **state)
     assert_int_equal(back.archived_ms, 0);
     assert_string_equal(back.parent, "");
     assert_true(back.cost < 0);
-    assert_int_equal(ask(path,
-                         "SELECT count(*) FROM session WHERE archived_ms IS NULL"
-                         " AND parent IS NULL AND parent_seq IS NULL AND cost IS NULL"),
+    assert_int_equal(damage_number(path,
+                                   "SELECT count(*) FROM session WHERE archived_ms IS NULL"
+                                   " AND parent IS NULL AND parent_seq IS NULL AND cost IS NULL"),
                      1);
     session_info_release(&back);
     session_info_release(&info);
@@ -527,10 +495,11 @@ static void test_draft(void **state)
 
 static int64_t rows(void)
 {
-    return ask(path,
-               "SELECT (SELECT count(*) FROM session) + (SELECT count(*) FROM event)"
-               " + (SELECT count(*) FROM snapshot) + (SELECT count(*) FROM snapshot_message)"
-               " + (SELECT count(*) FROM projected)");
+    return damage_number(
+        path,
+        "SELECT (SELECT count(*) FROM session) + (SELECT count(*) FROM event)"
+        " + (SELECT count(*) FROM snapshot) + (SELECT count(*) FROM snapshot_message)"
+        " + (SELECT count(*) FROM projected)");
 }
 
 /* A session with a row in every table. */
@@ -572,7 +541,7 @@ static bool on_disk(const char *text)
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
         size_t len;
         char *file = mem_printf("%s%s", path, ends[i]);
-        char *bytes = read_bytes(file, &len);
+        char *bytes = damage_read(file, &len);
         for (size_t at = 0; at + strlen(text) <= len && !found; at++)
             found = memcmp(bytes + at, text, strlen(text)) == 0;
         free(bytes);
@@ -733,13 +702,13 @@ static void test_an_append_that_fails_leaves_nothing(void **state)
     (void)state;
     put(ID_A, "a", 1);
     append(ID_A, 1, EVENT_RUN_STARTED, "whole");
-    meddle(path, "DROP TABLE transcript");
+    damage_sql(path, "DROP TABLE transcript");
     struct event *ev = new_event(ID_A, 2, EVENT_TEXT_COMPLETE, "half");
     assert_false(event_log_append(store, ev, &e));
     assert_int_equal(e.code, ERR_SESSION_STORE_ERROR);
-    assert_int_equal(ask(path, "SELECT count(*) FROM event"), 1);
+    assert_int_equal(damage_number(path, "SELECT count(*) FROM event"), 1);
     append(ID_A, 2, EVENT_TURN_STARTED, NULL); /* needs no index; no transaction was left open */
-    assert_int_equal(ask(path, "SELECT count(*) FROM event"), 2);
+    assert_int_equal(damage_number(path, "SELECT count(*) FROM event"), 2);
     event_free(ev);
 }
 
@@ -802,7 +771,7 @@ static void test_copy(void **state)
     assert_int_equal(e.code, ERR_SESSION_STORE_ERROR);
     assert_false(event_log_copy(store, ID_A, 0, "01890a5d-0000-7222-8000-00001234abcd", &e));
     assert_int_equal(e.code, ERR_SESSION_STORE_ERROR);
-    assert_int_equal(ask(path, "SELECT count(*) FROM event"), 8);
+    assert_int_equal(damage_number(path, "SELECT count(*) FROM event"), 8);
 }
 
 struct reading {
@@ -848,13 +817,13 @@ static void test_unknown_events_end_the_reading(void **state)
     bool more;
     put(ID_A, "a", 1);
     append(ID_A, 1, EVENT_RUN_STARTED, "x");
-    meddle(path, "INSERT INTO event SELECT key, 2, 0, 'moon_rise', 1, '{}' FROM session");
+    damage_sql(path, "INSERT INTO event SELECT key, 2, 0, 'moon_rise', 1, '{}' FROM session");
     assert_false(event_log_read(store, ID_A, 0, visit, &r, &e));
     assert_int_equal(r.count, 1);
     assert_non_null(strstr(e.text, "moon_rise"));
     assert_false(event_log_tail(store, ID_A, 0, 10, &list, &more, &e));
     assert_int_equal(list.items.len, 0);
-    meddle(path, "UPDATE event SET type = 'warning', version = 9 WHERE seq = 2");
+    damage_sql(path, "UPDATE event SET type = 'warning', version = 9 WHERE seq = 2");
     r = (struct reading){0};
     assert_false(event_log_read(store, ID_A, 0, visit, &r, &e));
     assert_int_equal(e.code, ERR_SESSION_STORE_ERROR);
@@ -1006,7 +975,7 @@ static char *copy_files(void)
         size_t len;
         char *from = mem_printf("%s%s", path, ends[i]);
         char *to = mem_printf("%s%s", copy, ends[i]);
-        char *bytes = read_bytes(from, &len);
+        char *bytes = damage_read(from, &len);
         FILE *f = fopen(to, "wb");
         assert_non_null(f);
         assert_int_equal(fwrite(bytes, 1, len, f), len);
@@ -1044,16 +1013,16 @@ static void test_a_newer_program_s_log_is_untouched(void **state)
 {
     (void)state;
     size_t before_len, after_len;
-    meddle(path, "PRAGMA user_version = 999");
+    damage_sql(path, "PRAGMA user_version = 999");
     char *copy = copy_files();
     char *wal = mem_printf("%s-wal", copy);
-    char *before = read_bytes(copy, &before_len);
+    char *before = damage_read(copy, &before_len);
     refuse(copy, STORE_READ_WRITE, ERR_SESSION_STORE_ERROR, "newer");
-    char *after = read_bytes(copy, &after_len);
+    char *after = damage_read(copy, &after_len);
     assert_int_equal(before_len, after_len);
     assert_memory_equal(before, after, before_len);
     free(after);
-    after = read_bytes(wal, &after_len);
+    after = damage_read(wal, &after_len);
     assert_true(after_len > 0);
     free(before);
     free(after);

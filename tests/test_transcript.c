@@ -6,7 +6,6 @@
 
 #include <cmocka.h>
 
-#include <locale.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,13 +13,8 @@
 #include "chat/event.h"
 #include "tests/seen.h"
 #include "tests/support.h"
+#include "tests/told.h"
 #include "ui/transcript.h"
-
-static int set_locale(void **state)
-{
-    (void)state;
-    return setlocale(LC_ALL, "C.UTF-8") ? 0 : -1;
-}
 
 static int new_transcript(void **state)
 {
@@ -38,29 +32,14 @@ static int free_transcript(void **state)
 
 /* --- events --- */
 
-static struct event *event_of(enum event_type type, int64_t seq, const char *text)
-{
-    struct event *ev = event_new(type);
-    ev->seq = seq;
-    ev->text = mem_strdup(text);
-    return ev;
-}
-
-static bool apply(struct transcript *t, struct event *ev)
-{
-    bool changed = transcript_apply(t, ev);
-    event_free(ev);
-    return changed;
-}
-
 static bool say(struct transcript *t, enum event_type type, int64_t seq, const char *text)
 {
-    return apply(t, event_of(type, seq, text));
+    return told(t, told_event(type, seq, text));
 }
 
 static struct event *call_of(int64_t seq, const char *id, const char *name, const char *args)
 {
-    struct event *ev = event_of(EVENT_TOOL_CALL_REQUESTED, seq, args);
+    struct event *ev = told_event(EVENT_TOOL_CALL_REQUESTED, seq, args);
     ev->id = mem_strdup(id);
     ev->name = mem_strdup(name);
     return ev;
@@ -68,7 +47,7 @@ static struct event *call_of(int64_t seq, const char *id, const char *name, cons
 
 static struct event *result_of(int64_t seq, const char *id, const char *text, bool failed)
 {
-    struct event *ev = event_of(EVENT_TOOL_EXECUTION_COMPLETED, seq, text);
+    struct event *ev = told_event(EVENT_TOOL_EXECUTION_COMPLETED, seq, text);
     ev->id = mem_strdup(id);
     ev->name = mem_strdup("read_file");
     ev->flag = failed;
@@ -78,14 +57,14 @@ static struct event *result_of(int64_t seq, const char *id, const char *text, bo
 
 static struct event *retry_of(int64_t seq, const char *text, int64_t of)
 {
-    struct event *ev = event_of(EVENT_RUN_STARTED, seq, text);
+    struct event *ev = told_event(EVENT_RUN_STARTED, seq, text);
     ev->number = of;
     return ev;
 }
 
 static struct event *partial_of(int64_t seq, const char *text)
 {
-    struct event *ev = event_of(EVENT_TEXT_COMPLETE, seq, text);
+    struct event *ev = told_event(EVENT_TEXT_COMPLETE, seq, text);
     ev->flag = true;
     return ev;
 }
@@ -99,21 +78,6 @@ static void exchange(struct transcript *t, int64_t seq, const char *question, co
 }
 
 /* --- what is seen --- */
-
-static void expect(struct transcript *t, const char *wanted)
-{
-    char *got = seen_transcript(t);
-    assert_string_equal(got, wanted);
-    free(got);
-}
-
-static bool shows(struct transcript *t, const char *text)
-{
-    char *got = seen_transcript(t);
-    bool found = strstr(got, text) != NULL;
-    free(got);
-    return found;
-}
 
 static void first_row(struct transcript *t, const char *wanted)
 {
@@ -135,7 +99,7 @@ static void a_run_is_question_and_answer(void **state)
 {
     struct transcript *t = *state;
     exchange(t, 1, "hello\nthere", "**Hi**, you");
-    expect(t, "\nyou\n  hello\n  there\n\ntiro\n  Hi, you\n");
+    seen_transcript_is(t, "\nyou\n  hello\n  there\n\ntiro\n  Hi, you\n");
 }
 
 static void deltas_make_the_answer(void **state)
@@ -147,10 +111,10 @@ static void deltas_make_the_answer(void **state)
     assert_true(say(t, EVENT_TEXT_DELTA, 0, "caf\xc3"));
     assert_true(say(t, EVENT_TEXT_DELTA, 0, "\xa9 \x1b[31m\r"));
     assert_true(say(t, EVENT_TEXT_DELTA, 0, "\n\nend"));
-    expect(t, "\nyou\n  q\n\ntiro\n  café \u241b[31m\n\n  end\n");
+    seen_transcript_is(t, "\nyou\n  q\n\ntiro\n  café \u241b[31m\n\n  end\n");
     assert_string_equal(transcript_last_answer(t), "café \u241b[31m\n\nend");
     assert_true(say(t, EVENT_TEXT_COMPLETE, 3, "\n\ncafé \x1b[31m\r\n\nend"));
-    expect(t, "\nyou\n  q\n\ntiro\n  café \u241b[31m\n\n  end\n");
+    seen_transcript_is(t, "\nyou\n  q\n\ntiro\n  café \u241b[31m\n\n  end\n");
     assert_string_equal(transcript_last_answer(t), "café \u241b[31m\n\nend");
 }
 
@@ -161,7 +125,7 @@ static void complete_text_wins_over_deltas(void **state)
     say(t, EVENT_TEXT_DELTA, 0, "onetwo");
     say(t, EVENT_TEXT_COMPLETE, 2, "one");
     say(t, EVENT_TEXT_COMPLETE, 3, "two");
-    expect(t, "\nyou\n  q\n\ntiro\n  one\n\n  two\n");
+    seen_transcript_is(t, "\nyou\n  q\n\ntiro\n  one\n\n  two\n");
 }
 
 static void seen_numbers_are_passed_over(void **state)
@@ -169,7 +133,7 @@ static void seen_numbers_are_passed_over(void **state)
     struct transcript *t = *state;
     exchange(t, 1, "q", "a");
     assert_false(say(t, EVENT_TEXT_COMPLETE, 2, "again"));
-    assert_false(shows(t, "again"));
+    assert_false(seen_transcript_has(t, "again"));
 }
 
 static void reasoning_is_folded_and_opens(void **state)
@@ -177,21 +141,22 @@ static void reasoning_is_folded_and_opens(void **state)
     struct transcript *t = *state;
     say(t, EVENT_RUN_STARTED, 1, "q");
     say(t, EVENT_REASONING_DELTA, 0, "one two");
-    expect(t, "\nyou\n  q\n\ntiro\n  ▸ reasoning…\n");
+    seen_transcript_is(t, "\nyou\n  q\n\ntiro\n  ▸ reasoning…\n");
     say(t, EVENT_TEXT_DELTA, 0, "answer");
     say(t, EVENT_REASONING_COMPLETE, 2, "one two three");
     say(t, EVENT_TEXT_COMPLETE, 3, "answer");
-    expect(t, "\nyou\n  q\n\ntiro\n  ▸ reasoning · 3 words\n  answer\n");
+    seen_transcript_is(t, "\nyou\n  q\n\ntiro\n  ▸ reasoning · 3 words\n  answer\n");
     assert_true(transcript_toggle(t, 1));
-    expect(t, "\nyou\n  q\n\ntiro\n  ▾ reasoning · 3 words\n  │ one two three\n  answer\n");
+    seen_transcript_is(
+        t, "\nyou\n  q\n\ntiro\n  ▾ reasoning · 3 words\n  │ one two three\n  answer\n");
     assert_false(transcript_toggle(t, 0));
     assert_false(transcript_toggle(t, 2));
     assert_false(transcript_toggle(t, 99));
     transcript_toggle(t, 1);
     transcript_set_reasoning(t, REASONING_OPEN);
-    assert_true(shows(t, "│ one two three"));
+    assert_true(seen_transcript_has(t, "│ one two three"));
     transcript_set_reasoning(t, REASONING_HIDDEN);
-    expect(t, "\nyou\n  q\n\ntiro\n  answer\n");
+    seen_transcript_is(t, "\nyou\n  q\n\ntiro\n  answer\n");
 }
 
 static void open_reasoning_streams(void **state)
@@ -200,11 +165,11 @@ static void open_reasoning_streams(void **state)
     transcript_set_reasoning(t, REASONING_OPEN);
     say(t, EVENT_RUN_STARTED, 1, "q");
     say(t, EVENT_REASONING_DELTA, 0, "one");
-    assert_true(shows(t, "  ▾ reasoning…\n  │ one\n"));
+    assert_true(seen_transcript_has(t, "  ▾ reasoning…\n  │ one\n"));
     say(t, EVENT_REASONING_DELTA, 0, " two");
-    assert_true(shows(t, "  ▾ reasoning…\n  │ one two\n"));
+    assert_true(seen_transcript_has(t, "  ▾ reasoning…\n  │ one two\n"));
     say(t, EVENT_REASONING_COMPLETE, 2, "one two");
-    assert_true(shows(t, "  ▾ reasoning · 2 words\n  │ one two\n"));
+    assert_true(seen_transcript_has(t, "  ▾ reasoning · 2 words\n  │ one two\n"));
 }
 
 static void tool_calls_are_one_line(void **state)
@@ -212,20 +177,20 @@ static void tool_calls_are_one_line(void **state)
     struct transcript *t = *state;
     transcript_resize(t, 60, 20);
     say(t, EVENT_RUN_STARTED, 1, "q");
-    apply(t, call_of(2, "c1", "read_file", "{\"path\":\"a\\u001b[1m.c\",\"n\":2}"));
-    assert_true(shows(t, "tiro\n  ▤ read_file “a\u241b[1m.c” …\n"));
-    apply(t, result_of(3, "c1", "line\nline\n", false));
-    assert_true(shows(t, "  ▤ read_file “a\u241b[1m.c” → 2 lines · 35 ms\n"));
-    apply(t, call_of(4, "c2", "other", "{}"));
-    apply(t, result_of(5, "c2", "no such\nfile", true));
-    assert_true(shows(t, "  ⚙ other ✗ no such\n"));
+    told(t, call_of(2, "c1", "read_file", "{\"path\":\"a\\u001b[1m.c\",\"n\":2}"));
+    assert_true(seen_transcript_has(t, "tiro\n  ▤ read_file “a\u241b[1m.c” …\n"));
+    told(t, result_of(3, "c1", "line\nline\n", false));
+    assert_true(seen_transcript_has(t, "  ▤ read_file “a\u241b[1m.c” → 2 lines · 35 ms\n"));
+    told(t, call_of(4, "c2", "other", "{}"));
+    told(t, result_of(5, "c2", "no such\nfile", true));
+    assert_true(seen_transcript_has(t, "  ⚙ other ✗ no such\n"));
     assert_true(transcript_toggle(t, 1));
-    assert_true(shows(t, "\"path\""));
-    assert_true(shows(t, "    line\n    line\n"));
+    assert_true(seen_transcript_has(t, "\"path\""));
+    assert_true(seen_transcript_has(t, "    line\n    line\n"));
     transcript_toggle_all(t);
-    assert_true(shows(t, "    no such\n    file\n"));
+    assert_true(seen_transcript_has(t, "    no such\n    file\n"));
     transcript_toggle_all(t);
-    assert_false(shows(t, "    no such"));
+    assert_false(seen_transcript_has(t, "    no such"));
 }
 
 static void tool_lines_fit_any_width(void **state)
@@ -233,8 +198,8 @@ static void tool_lines_fit_any_width(void **state)
     struct transcript *t = *state;
     size_t count;
     say(t, EVENT_RUN_STARTED, 1, "q");
-    apply(t, call_of(2, "c1", "memory_search", "{\"query\":\"日本 a long question for it\"}"));
-    apply(t, result_of(3, "c1", "a very long error text that does not fit", true));
+    told(t, call_of(2, "c1", "memory_search", "{\"query\":\"日本 a long question for it\"}"));
+    told(t, result_of(3, "c1", "a very long error text that does not fit", true));
     transcript_toggle_all(t);
     for (int width = 60; width > 0; width--) {
         transcript_resize(t, width, 50);
@@ -251,11 +216,11 @@ static void long_results_are_bounded(void **state)
     for (int i = 0; i < 5000; i++)
         buf_addf(&text, "line %d\n", i);
     say(t, EVENT_RUN_STARTED, 1, "q");
-    apply(t, call_of(2, "c1", "read_file", "{}"));
-    apply(t, result_of(3, "c1", text.data, false));
+    told(t, call_of(2, "c1", "read_file", "{}"));
+    told(t, result_of(3, "c1", text.data, false));
     transcript_toggle(t, 1);
     transcript_scroll_to_end(t);
-    assert_true(shows(t, "… 4800 more lines\n"));
+    assert_true(seen_transcript_has(t, "… 4800 more lines\n"));
     buf_release(&text);
 }
 
@@ -264,16 +229,16 @@ static void ends_of_runs_are_notes(void **state)
     struct transcript *t = *state;
     say(t, EVENT_RUN_STARTED, 1, "q");
     say(t, EVENT_TEXT_DELTA, 0, "half");
-    apply(t, partial_of(2, "half"));
+    told(t, partial_of(2, "half"));
     say(t, EVENT_INTERRUPTED, 3, NULL);
-    expect(t, "\nyou\n  q\n\ntiro\n  half\n  — interrupted\n");
+    seen_transcript_is(t, "\nyou\n  q\n\ntiro\n  half\n  — interrupted\n");
     say(t, EVENT_RUN_STARTED, 4, "r");
     say(t, EVENT_INTERRUPTED, 5, NULL);
     say(t, EVENT_RUN_STARTED, 6, "s");
-    apply(t, partial_of(7, "part"));
+    told(t, partial_of(7, "part"));
     say(t, EVENT_RUN_FAILED, 8, "the server\nis away");
     transcript_resize(t, 40, 14);
-    expect(
+    seen_transcript_is(
         t,
         "\nyou\n  r\n\n  — interrupted\n\nyou\n  s\n\ntiro\n  part\n\n  ✗ the server\n  is away\n");
 }
@@ -282,13 +247,13 @@ static void calls_that_a_run_leaves_get_no_result(void **state)
 {
     struct transcript *t = *state;
     say(t, EVENT_RUN_STARTED, 1, "q");
-    apply(t, call_of(2, "c1", "read_file", "{\"path\": \"a\"}"));
-    apply(t, call_of(3, "c2", "read_file", "{\"path\": \"b\"}"));
-    apply(t, result_of(4, "c1", "x", false));
-    assert_true(shows(t, "“b” …"));
+    told(t, call_of(2, "c1", "read_file", "{\"path\": \"a\"}"));
+    told(t, call_of(3, "c2", "read_file", "{\"path\": \"b\"}"));
+    told(t, result_of(4, "c1", "x", false));
+    assert_true(seen_transcript_has(t, "“b” …"));
     say(t, EVENT_INTERRUPTED, 5, NULL);
-    assert_true(shows(t, "“a” → 1 line"));
-    assert_true(shows(t, "“b” ✗ no result"));
+    assert_true(seen_transcript_has(t, "“a” → 1 line"));
+    assert_true(seen_transcript_has(t, "“b” ✗ no result"));
 }
 
 static void a_reached_limit_is_said(void **state)
@@ -296,21 +261,21 @@ static void a_reached_limit_is_said(void **state)
     struct transcript *t = *state;
     say(t, EVENT_RUN_STARTED, 1, "q");
     say(t, EVENT_TEXT_COMPLETE, 2, "a");
-    struct event *end = event_of(EVENT_RUN_COMPLETED, 3, "a");
+    struct event *end = told_event(EVENT_RUN_COMPLETED, 3, "a");
     end->stop_reason = STOP_MAX_TOKENS;
-    apply(t, end);
-    assert_true(shows(t, "length limit"));
+    told(t, end);
+    assert_true(seen_transcript_has(t, "length limit"));
 }
 
 static void budget_of(struct transcript *t, int64_t seq, const char *kind, double used,
                       double limit)
 {
-    struct event *ev = event_of(EVENT_BUDGET_WARNING, seq, NULL);
+    struct event *ev = told_event(EVENT_BUDGET_WARNING, seq, NULL);
     ev->name = mem_strdup(kind);
     ev->used = used;
     ev->bound = limit;
     ev->count = 80;
-    apply(t, ev);
+    told(t, ev);
 }
 
 static void the_budget_warns_and_ends(void **state)
@@ -322,14 +287,15 @@ static void the_budget_warns_and_ends(void **state)
     budget_of(t, 3, "max_cost", 0.4, 0.5);
     budget_of(t, 4, "max_turn_duration", 48, 60);
     budget_of(t, 5, "max_\033[2J", 1e300, -1);
-    struct event *end = event_of(EVENT_RUN_FAILED, 6, "max_tokens is reached; raise it");
+    struct event *end = told_event(EVENT_RUN_FAILED, 6, "max_tokens is reached; raise it");
     end->name = mem_strdup("BUDGET_EXHAUSTED");
-    apply(t, end);
-    assert_true(shows(t, "! 80 % of max_tokens used: 8,000 of 10,000\n"));
-    assert_true(shows(t, "! 80 % of max_cost used: $0.40 of $0.50\n"));
-    assert_true(shows(t, "! 80 % of max_turn_duration used: 48 of 60 seconds\n"));
-    assert_true(shows(t, "max_␛[2J used: 1e+300 of -1\n"));
-    assert_true(shows(t, "✗ The budget is used up.\n  max_tokens is reached; raise it\n"));
+    told(t, end);
+    assert_true(seen_transcript_has(t, "! 80 % of max_tokens used: 8,000 of 10,000\n"));
+    assert_true(seen_transcript_has(t, "! 80 % of max_cost used: $0.40 of $0.50\n"));
+    assert_true(seen_transcript_has(t, "! 80 % of max_turn_duration used: 48 of 60 seconds\n"));
+    assert_true(seen_transcript_has(t, "max_␛[2J used: 1e+300 of -1\n"));
+    assert_true(
+        seen_transcript_has(t, "✗ The budget is used up.\n  max_tokens is reached; raise it\n"));
 }
 
 static void a_retried_attempt_leaves_nothing(void **state)
@@ -339,9 +305,9 @@ static void a_retried_attempt_leaves_nothing(void **state)
     say(t, EVENT_TEXT_DELTA, 0, "first try");
     say(t, EVENT_RETRYING, 2, "busy");
     say(t, EVENT_TEXT_DELTA, 0, "second");
-    expect(t, "\nyou\n  q\n\ntiro\n  second\n");
+    seen_transcript_is(t, "\nyou\n  q\n\ntiro\n  second\n");
     say(t, EVENT_TEXT_COMPLETE, 3, "second");
-    expect(t, "\nyou\n  q\n\ntiro\n  second\n");
+    seen_transcript_is(t, "\nyou\n  q\n\ntiro\n  second\n");
 }
 
 static void retry_takes_the_place_of_its_run(void **state)
@@ -352,46 +318,40 @@ static void retry_takes_the_place_of_its_run(void **state)
     say(t, EVENT_RUN_STARTED, 4, "again");
     say(t, EVENT_RUN_FAILED, 5, "broken");
     transcript_note(t, STYLE_NOTE, "what to do about it");
-    apply(t, retry_of(6, "again", 4));
+    told(t, retry_of(6, "again", 4));
     say(t, EVENT_TEXT_COMPLETE, 7, "now");
-    expect(t, "\nyou\n  first\n\ntiro\n  kept\n\n  own note\n\nyou\n  again\n\ntiro\n  now\n");
+    seen_transcript_is(
+        t, "\nyou\n  first\n\ntiro\n  kept\n\n  own note\n\nyou\n  again\n\ntiro\n  now\n");
 }
 
 /* --- pages --- */
 
-static void prepend(struct transcript *t, struct event **events, size_t count, bool more)
-{
-    transcript_prepend(t, events, count, more);
-    for (size_t i = 0; i < count; i++)
-        event_free(events[i]);
-}
-
 static void an_open_run_of_a_resumed_session_was_cut_off(void **state)
 {
     struct transcript *t = *state;
-    struct event *page[] = {event_of(EVENT_RUN_STARTED, 1, "q"),
-                            event_of(EVENT_TEXT_DELTA, 2, "half an")};
-    prepend(t, page, 2, false);
-    expect(t, "\nyou\n  q\n\ntiro\n  half an\n\n  — cut off; /retry sends it again\n");
-    apply(t, retry_of(3, "q", 1));
+    struct event *page[] = {told_event(EVENT_RUN_STARTED, 1, "q"),
+                            told_event(EVENT_TEXT_DELTA, 2, "half an")};
+    told_earlier(t, page, 2, false);
+    seen_transcript_is(t, "\nyou\n  q\n\ntiro\n  half an\n\n  — cut off; /retry sends it again\n");
+    told(t, retry_of(3, "q", 1));
     say(t, EVENT_TEXT_COMPLETE, 4, "whole");
-    expect(t, "\nyou\n  q\n\ntiro\n  whole\n");
+    seen_transcript_is(t, "\nyou\n  q\n\ntiro\n  whole\n");
 }
 
 static void pages_join_what_their_border_cut(void **state)
 {
     struct transcript *t = *state;
     struct event *newer[] = {
-        event_of(EVENT_TEXT_COMPLETE, 6, "looking"), result_of(8, "c1", "x\n", false),
-        event_of(EVENT_TEXT_COMPLETE, 9, "found"), event_of(EVENT_RUN_COMPLETED, 10, "found")};
+        told_event(EVENT_TEXT_COMPLETE, 6, "looking"), result_of(8, "c1", "x\n", false),
+        told_event(EVENT_TEXT_COMPLETE, 9, "found"), told_event(EVENT_RUN_COMPLETED, 10, "found")};
     struct event *older[] = {
-        event_of(EVENT_RUN_STARTED, 1, "q"), event_of(EVENT_TEXT_COMPLETE, 2, "so"),
-        call_of(3, "c1", "read_file", "{\"path\":\"p\"}"), event_of(EVENT_TEXT_DELTA, 5, "look")};
-    prepend(t, newer, 4, true);
+        told_event(EVENT_RUN_STARTED, 1, "q"), told_event(EVENT_TEXT_COMPLETE, 2, "so"),
+        call_of(3, "c1", "read_file", "{\"path\":\"p\"}"), told_event(EVENT_TEXT_DELTA, 5, "look")};
+    told_earlier(t, newer, 4, true);
     assert_int_equal(transcript_wants_before(t), 6);
-    prepend(t, older, 4, false);
+    told_earlier(t, older, 4, false);
     assert_int_equal(transcript_wants_before(t), 0);
-    expect(
+    seen_transcript_is(
         t,
         "\nyou\n  q\n\ntiro\n  so\n\n  ▤ read_file “p” → 1 line · 35 ms\n  looking\n\n  found\n");
 }
@@ -399,16 +359,16 @@ static void pages_join_what_their_border_cut(void **state)
 static void a_retry_reaches_back_over_pages(void **state)
 {
     struct transcript *t = *state;
-    struct event *newer[] = {event_of(EVENT_RUN_FAILED, 6, "broken"), retry_of(7, "again", 4),
-                             event_of(EVENT_TEXT_COMPLETE, 8, "now"),
-                             event_of(EVENT_RUN_COMPLETED, 9, "now")};
+    struct event *newer[] = {told_event(EVENT_RUN_FAILED, 6, "broken"), retry_of(7, "again", 4),
+                             told_event(EVENT_TEXT_COMPLETE, 8, "now"),
+                             told_event(EVENT_RUN_COMPLETED, 9, "now")};
     struct event *older[] = {
-        event_of(EVENT_RUN_STARTED, 1, "first"), event_of(EVENT_TEXT_COMPLETE, 2, "kept"),
-        event_of(EVENT_RUN_COMPLETED, 3, "kept"), event_of(EVENT_RUN_STARTED, 4, "again"),
-        event_of(EVENT_TEXT_COMPLETE, 5, "lost")};
-    prepend(t, newer, 4, true);
-    prepend(t, older, 5, false);
-    expect(t, "\nyou\n  first\n\ntiro\n  kept\n\nyou\n  again\n\ntiro\n  now\n");
+        told_event(EVENT_RUN_STARTED, 1, "first"), told_event(EVENT_TEXT_COMPLETE, 2, "kept"),
+        told_event(EVENT_RUN_COMPLETED, 3, "kept"), told_event(EVENT_RUN_STARTED, 4, "again"),
+        told_event(EVENT_TEXT_COMPLETE, 5, "lost")};
+    told_earlier(t, newer, 4, true);
+    told_earlier(t, older, 5, false);
+    seen_transcript_is(t, "\nyou\n  first\n\ntiro\n  kept\n\nyou\n  again\n\ntiro\n  now\n");
 }
 
 struct ends {
@@ -442,9 +402,9 @@ static void turns_are_counted_and_end_where_the_next_begins(void **state)
     assert_turns(t, 2, (const int64_t[]){3, 6});
     say(t, EVENT_RUN_STARTED, 7, "three");
     say(t, EVENT_RUN_FAILED, 8, "broken");
-    apply(t, retry_of(9, "three", 7));
+    told(t, retry_of(9, "three", 7));
     say(t, EVENT_RUN_FAILED, 10, "broken again");
-    apply(t, retry_of(11, "three", 9));
+    told(t, retry_of(11, "three", 9));
     assert_turns(t, 3, (const int64_t[]){3, 6, 11});
     assert_int_equal(transcript_oldest(t), 0);
 }
@@ -452,16 +412,16 @@ static void turns_are_counted_and_end_where_the_next_begins(void **state)
 static void turns_are_counted_over_pages(void **state)
 {
     struct transcript *t = *state;
-    struct event *newer[] = {retry_of(9, "two", 7), event_of(EVENT_TEXT_COMPLETE, 10, "second"),
-                             event_of(EVENT_RUN_COMPLETED, 11, "second")};
+    struct event *newer[] = {retry_of(9, "two", 7), told_event(EVENT_TEXT_COMPLETE, 10, "second"),
+                             told_event(EVENT_RUN_COMPLETED, 11, "second")};
     struct event *older[] = {
-        event_of(EVENT_RUN_STARTED, 1, "one"),        event_of(EVENT_TEXT_COMPLETE, 2, "first"),
-        event_of(EVENT_RUN_COMPLETED, 3, "first"),    event_of(EVENT_RUN_STARTED, 4, "two"),
-        event_of(EVENT_RUN_FAILED, 6, "broken"),      retry_of(7, "two", 4),
-        event_of(EVENT_RUN_FAILED, 8, "broken again")};
-    prepend(t, newer, 3, true);
+        told_event(EVENT_RUN_STARTED, 1, "one"),        told_event(EVENT_TEXT_COMPLETE, 2, "first"),
+        told_event(EVENT_RUN_COMPLETED, 3, "first"),    told_event(EVENT_RUN_STARTED, 4, "two"),
+        told_event(EVENT_RUN_FAILED, 6, "broken"),      retry_of(7, "two", 4),
+        told_event(EVENT_RUN_FAILED, 8, "broken again")};
+    told_earlier(t, newer, 3, true);
     assert_int_equal(transcript_oldest(t), 9);
-    prepend(t, older, 7, false);
+    told_earlier(t, older, 7, false);
     assert_int_equal(transcript_oldest(t), 0);
     assert_turns(t, 2, (const int64_t[]){3, 11});
 }
@@ -475,10 +435,10 @@ static void an_older_page_leaves_the_view_in_place(void **state)
     transcript_scroll_to_top(t);
     transcript_scroll(t, -7);
     first_row(t, "  row 2");
-    struct event *older[] = {event_of(EVENT_RUN_STARTED, 1, "first"),
-                             event_of(EVENT_TEXT_COMPLETE, 2, answer.data),
-                             event_of(EVENT_RUN_COMPLETED, 3, answer.data)};
-    prepend(t, older, 3, false);
+    struct event *older[] = {told_event(EVENT_RUN_STARTED, 1, "first"),
+                             told_event(EVENT_TEXT_COMPLETE, 2, answer.data),
+                             told_event(EVENT_RUN_COMPLETED, 3, answer.data)};
+    told_earlier(t, older, 3, false);
     first_row(t, "  row 2");
     assert_true(transcript_scroll(t, 10));
     first_row(t, "  row 29");
@@ -491,14 +451,14 @@ static void a_joined_item_leaves_the_view_in_place(void **state)
     struct transcript *t = *state;
     struct buf answer = BUF_INIT;
     numbered(&answer, "row", 30);
-    struct event *newer[] = {event_of(EVENT_TEXT_COMPLETE, 4, answer.data),
-                             event_of(EVENT_RUN_COMPLETED, 5, answer.data)};
-    struct event *older[] = {event_of(EVENT_RUN_STARTED, 1, "q"),
+    struct event *newer[] = {told_event(EVENT_TEXT_COMPLETE, 4, answer.data),
+                             told_event(EVENT_RUN_COMPLETED, 5, answer.data)};
+    struct event *older[] = {told_event(EVENT_RUN_STARTED, 1, "q"),
                              call_of(2, "c", "read_file", "{}"), result_of(3, "c", "x", false)};
-    prepend(t, newer, 2, true);
+    told_earlier(t, newer, 2, true);
     assert_true(transcript_scroll(t, 21));
     first_row(t, "  row 10");
-    prepend(t, older, 3, false);
+    told_earlier(t, older, 3, false);
     first_row(t, "  row 10");
     transcript_scroll(t, 18);
     first_row(t, "  row 1");
@@ -546,7 +506,7 @@ static void unread_ends_at_the_end(void **state)
     assert_int_equal(transcript_unread(t), 2);
     assert_true(transcript_scroll_to_end(t));
     assert_int_equal(transcript_unread(t), 0);
-    assert_true(shows(t, "  one\n  two\n"));
+    assert_true(seen_transcript_has(t, "  one\n  two\n"));
     assert_false(transcript_scroll_to_end(t));
     buf_release(&answer);
 }
@@ -627,16 +587,16 @@ static void toggling_leaves_the_top_in_place(void **state)
     for (int i = 0; i < 100; i++)
         buf_addf(&result, "line %d\n", i);
     say(t, EVENT_RUN_STARTED, 1, "q");
-    apply(t, call_of(2, "c1", "read_file", "{}"));
-    apply(t, result_of(3, "c1", result.data, false));
+    told(t, call_of(2, "c1", "read_file", "{}"));
+    told(t, result_of(3, "c1", result.data, false));
     say(t, EVENT_TEXT_COMPLETE, 4, "end");
     first_row(t, "");
     transcript_toggle(t, 1);
-    assert_true(shows(t, "you\n"));
-    assert_true(shows(t, "    line 0\n"));
+    assert_true(seen_transcript_has(t, "you\n"));
+    assert_true(seen_transcript_has(t, "    line 0\n"));
     assert_false(transcript_at_end(t));
     transcript_toggle(t, 1);
-    assert_true(shows(t, "  end\n"));
+    assert_true(seen_transcript_has(t, "  end\n"));
     assert_true(transcript_at_end(t));
     buf_release(&result);
 }
@@ -674,10 +634,10 @@ static void finds_older_and_newer(void **state)
     assert_false(transcript_find(t, "äpfel7", true));
     assert_true(marked(t, "ÄPFEL7"));
     assert_true(transcript_find(t, "number 5", true));
-    assert_true(shows(t, "answer number 5 with"));
+    assert_true(seen_transcript_has(t, "answer number 5 with"));
     assert_true(transcript_find(t, "äpfel", false));
     assert_true(transcript_find(t, "äpfel", false));
-    assert_true(shows(t, "ÄPFEL6"));
+    assert_true(seen_transcript_has(t, "ÄPFEL6"));
     assert_false(transcript_find(t, "nowhere", true));
     assert_false(transcript_find(t, NULL, true));
     assert_false(marked(t, "ÄPFEL"));
@@ -689,7 +649,7 @@ static void finds_over_a_line_break_and_in_calls(void **state)
     transcript_resize(t, 24, 10);
     exchange(t, 1, "q", "some words before the needle in hay here");
     say(t, EVENT_RUN_STARTED, 4, "r");
-    apply(t, call_of(5, "c1", "read_file", "{\"path\":\"special.c\"}"));
+    told(t, call_of(5, "c1", "read_file", "{\"path\":\"special.c\"}"));
     assert_true(transcript_find(t, "before the needle", true));
     transcript_resize(t, 60, 10);
     assert_true(transcript_find(t, "SPECIAL", false));
@@ -710,16 +670,10 @@ static void last_code_is_the_newest_block(void **state)
     assert_string_equal(transcript_last_answer(t), "no code");
     transcript_clear(t);
     assert_null(transcript_last_answer(t));
-    expect(t, "");
+    seen_transcript_is(t, "");
 }
 
 /* --- anything at any time --- */
-
-static uint64_t next_random(uint64_t *seed)
-{
-    *seed = *seed * 6364136223846793005u + 1442695040888963407u;
-    return *seed >> 33;
-}
 
 /* Its strings are not owned. */
 static struct event random_event(uint64_t *seed, int64_t seq)
@@ -733,37 +687,38 @@ static struct event random_event(uint64_t *seed, int64_t seq)
                                "long text that has to be broken somewhere "};
     static char ids[][4] = {"c1", "c2", "c3"}, name[] = "read_file";
     struct event ev = {.seq = seq,
-                       .type = (enum event_type)(next_random(seed) % EVENT_TYPE_COUNT),
-                       .text = texts[next_random(seed) % 7],
-                       .id = ids[next_random(seed) % 3],
+                       .type = (enum event_type)(support_random(seed) % EVENT_TYPE_COUNT),
+                       .text = texts[support_random(seed) % 7],
+                       .id = ids[support_random(seed) % 3],
                        .name = name,
-                       .flag = next_random(seed) % 4 == 0};
-    ev.stop_reason = (enum stop_reason)(next_random(seed) % (STOP_OTHER + 1));
-    if (ev.type == EVENT_RUN_STARTED && next_random(seed) % 3 == 0)
-        ev.number = 1 + (int64_t)(next_random(seed) % (uint64_t)seq);
+                       .flag = support_random(seed) % 4 == 0};
+    ev.stop_reason = (enum stop_reason)(support_random(seed) % (STOP_OTHER + 1));
+    if (ev.type == EVENT_RUN_STARTED && support_random(seed) % 3 == 0)
+        ev.number = 1 + (int64_t)(support_random(seed) % (uint64_t)seq);
     return ev;
 }
 
 static void random_view(struct transcript *t, uint64_t *seed)
 {
-    switch (next_random(seed) % 9) {
+    switch (support_random(seed) % 9) {
     case 0:
-        transcript_resize(t, 1 + (int)(next_random(seed) % 60), 1 + (int)(next_random(seed) % 20));
+        transcript_resize(t, 1 + (int)(support_random(seed) % 60),
+                          1 + (int)(support_random(seed) % 20));
         break;
     case 1:
-        transcript_scroll(t, (int)(next_random(seed) % 40) - 20);
+        transcript_scroll(t, (int)(support_random(seed) % 40) - 20);
         break;
     case 2:
-        transcript_toggle(t, next_random(seed) % 20);
+        transcript_toggle(t, support_random(seed) % 20);
         break;
     case 3:
-        transcript_find(t, next_random(seed) % 2 ? "o" : "text", next_random(seed) % 2);
+        transcript_find(t, support_random(seed) % 2 ? "o" : "text", support_random(seed) % 2);
         break;
     case 4:
         transcript_toggle_all(t);
         break;
     case 5:
-        transcript_set_reasoning(t, (enum reasoning_view)(next_random(seed) % 3));
+        transcript_set_reasoning(t, (enum reasoning_view)(support_random(seed) % 3));
         break;
     case 6:
         transcript_scroll_to_top(t);
@@ -779,7 +734,7 @@ static void random_view(struct transcript *t, uint64_t *seed)
 static void check_view(struct transcript *t, uint64_t *seed)
 {
     size_t count;
-    int width = 1 + (int)(next_random(seed) % 50), height = 1 + (int)(next_random(seed) % 20);
+    int width = 1 + (int)(support_random(seed) % 50), height = 1 + (int)(support_random(seed) % 20);
     transcript_resize(t, width, height);
     const struct transcript_row *rows = transcript_rows(t, &count);
     assert_true(count <= (size_t)height);
@@ -807,13 +762,13 @@ static void nothing_breaks_it(void **state)
         int64_t seq = 101;
         for (int step = 0; step < 60; step++) {
             struct event ev = random_event(&seed, seq);
-            if (next_random(&seed) % 3) {
+            if (support_random(&seed) % 3) {
                 transcript_apply(t, &ev);
                 seq++;
             } else {
                 random_view(t, &seed);
             }
-            if (next_random(&seed) % 3 == 0)
+            if (support_random(&seed) % 3 == 0)
                 check_view(t, &seed);
             if (step % 25 == 24)
                 random_page(t, &seed, 61 - step);
@@ -860,5 +815,5 @@ int main(void)
         TRANSCRIPT_TEST(last_code_is_the_newest_block),
         TRANSCRIPT_TEST(nothing_breaks_it),
     };
-    return cmocka_run_group_tests(tests, set_locale, NULL);
+    return cmocka_run_group_tests(tests, support_utf8, NULL);
 }

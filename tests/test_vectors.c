@@ -943,6 +943,85 @@ static void test_a_purge_that_is_rolled_back(void **state)
     assert_finds("uranium plutonium", 1, "kept");
 }
 
+static void test_a_graph_follows_changes_that_are_not_its_own(void **state)
+{
+    (void)state;
+    with_graph(150);
+    finish_graph(vectors);
+    ok(store_exec(store, "UPDATE memory_version SET vectors = vectors + 1", &e));
+    finish_graph(vectors);
+    struct vectors *second = vectors_new(support_dir(), 100);
+    assert_true(uses_graph(second));
+    vectors_free(second);
+}
+
+/* --- two at once --- */
+
+struct other {
+    struct store *store;
+    struct memory *memory;
+    bool done;
+};
+
+/* Between what the first has compared with the store and its file. */
+static bool forget_now(void *context)
+{
+    struct other *o = context;
+    const char *id = "secret";
+    if (o->done)
+        return false;
+    ok(o->memory->store->forget(o->memory, &id, 1, NULL, &e));
+    ok(store_commit(o->store, &e));
+    o->done = true;
+    return false;
+}
+
+static void test_no_graph_is_written_over_a_newer_one(void **state)
+{
+    int8_t gone[BUCKETS];
+    int64_t left;
+    struct other other = {.done = false};
+    (void)state;
+    with_graph(150);
+    add("s", "secret", "uranium plutonium caesium thorium radium");
+    embed();
+    finish_graph(vectors);
+    bytes_of("secret", gone);
+    add_random("t", 700, 5); /* the graph has to be written again */
+    embed();
+    other.memory = open_memory(&other.store);
+    ok(store_begin(other.store, &e));
+    store_set_patience(store, 60000, forget_now, &other);
+    assert_true(graph_step(vectors, store, 100, &left));
+    assert_true(other.done);
+    assert_null(graph_path(""));
+    finish_graph(vectors);
+    char *file = graph_path("");
+    assert_non_null(file);
+    assert_false(file_holds(file, gone, BUCKETS));
+    assert_true(uses_graph(vectors));
+    assert_finds("uranium plutonium", 1, "");
+    free(file);
+    memory_close(other.memory);
+    store_close(other.store);
+}
+
+static void test_what_a_dead_one_had_begun_is_removed(void **state)
+{
+    (void)state;
+    with_graph(150);
+    add("s", "secret", "uranium plutonium caesium thorium radium");
+    embed();
+    finish_graph(vectors);
+    char *file = graph_path(""), *begun = mem_printf("%s.Ab12cd", file);
+    support_write(begun, "uranium");
+    forget("secret");
+    assert_int_equal(access(begun, F_OK), -1);
+    assert_int_equal(access(file, F_OK), 0);
+    free(begun);
+    free(file);
+}
+
 static void test_a_graph_with_many_gaps_is_made_anew(void **state)
 {
     (void)state;
@@ -1001,6 +1080,9 @@ int main(void)
         graph(test_a_lazy_memory_purges_the_file_later),
         graph(test_a_forgotten_vector_leaves_a_damaged_file),
         graph(test_a_purge_that_is_rolled_back),
+        graph(test_a_graph_follows_changes_that_are_not_its_own),
+        graph(test_no_graph_is_written_over_a_newer_one),
+        graph(test_what_a_dead_one_had_begun_is_removed),
         graph(test_a_graph_with_many_gaps_is_made_anew),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -374,6 +374,7 @@ int app_timeout(const struct app *app, int64_t now_ms)
     due = earliest(due, approval_due(&app->approval));
     due = earliest(due, context_screen_due(app));
     due = earliest(due, draft_screen_due(app));
+    due = earliest(due, memory_screen_due(app));
     if (due == 0)
         return -1;
     int64_t wait = due - now_ms;
@@ -397,6 +398,9 @@ void app_timers(struct app *app, int64_t now_ms)
     context_screen_tick(app, now_ms);
     int64_t keys_due = approval_due(&app->approval);
     if (keys_due && now_ms >= keys_due)
+        app_touch_now(app, DIRTY_BODY);
+    int64_t memory_due = memory_screen_due(app);
+    if (memory_due && now_ms >= memory_due)
         app_touch_now(app, DIRTY_BODY);
     int64_t draft_due = draft_screen_due(app);
     if (draft_due && now_ms >= draft_due)

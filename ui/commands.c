@@ -110,6 +110,14 @@ static void run_memory(struct app *app, const char *arguments)
     memory_screen_open(app, *arguments ? arguments : NULL);
 }
 
+/* The query is written already: the keys are for what it finds. */
+static void run_forget(struct app *app, const char *arguments)
+{
+    memory_screen_open(app, *arguments ? arguments : NULL);
+    if (*arguments)
+        memory_screen_to_hits(app);
+}
+
 static void set_model(struct app *app, char *provider, const char *model)
 {
     struct command *c = command_new(COMMAND_SET_MODEL, model);
@@ -242,7 +250,7 @@ const struct slash_command slash_commands[] = {
     {"context", "", ARGUMENT_OTHER, N_("what the next request would carry"), run_context},
     {"memory", "[QUERY]", ARGUMENT_OTHER, N_("find what compactions dropped"), run_memory},
     {"forget", "QUERY", ARGUMENT_OTHER, N_("find what is remembered, to forget some of it with d"),
-     run_memory},
+     run_forget},
     {"model", "[NAME]", ARGUMENT_MODEL,
      N_("choose a model: NAME, PROVIDER/NAME or PROVIDER; alone: a list"), run_model},
     {"system", "[TEXT]", ARGUMENT_OTHER,

@@ -5,6 +5,7 @@
 #include "base/i18n.h"
 #include "base/utf8.h"
 #include "ui/draft_review.h"
+#include "ui/edit_line.h"
 #include "ui/format.h"
 #include "ui/glyph.h"
 
@@ -111,10 +112,10 @@ static void add_question(struct draft_review *r, const struct keymap *keymap, si
     bool hinted = room >= beside + FOCUS_COLUMNS;
     if (hinted)
         room -= beside;
-    struct editor_view view = editor_layout(r->focus, room > 2 ? (int)room - 1 : 1, 1);
+    int caret;
+    (void)edit_line(out, r->focus, room, &caret);
     r->caret_row = (int)out->list.len - 1;
-    r->caret_col = (int)used + view.caret_col;
-    rows_append(out, view.rows, view.top);
+    r->caret_col = (int)used + caret;
     for (size_t at = rows_width(out, out->list.len - 1); hinted && at < width - beside + 1; at++)
         rows_addstr(out, " ", STYLE_OVERLAY, 0);
     if (hinted)

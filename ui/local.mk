@@ -22,6 +22,7 @@ libtui_a_SOURCES += \
 	ui/draft_screen.c ui/draft_screen.h \
 	ui/dropped.c ui/dropped.h \
 	ui/edit_keys.c ui/edit_keys.h \
+	ui/edit_line.c ui/edit_line.h \
 	ui/editor.c ui/editor.h \
 	ui/editor_history.c \
 	ui/editor_layout.c \
@@ -51,6 +52,7 @@ libtui_a_SOURCES += \
 	ui/markdown_table.c ui/markdown_table.h \
 	ui/memory_line.c ui/memory_line.h \
 	ui/memory_pane.c ui/memory_pane.h \
+	ui/memory_pane_ahead.c \
 	ui/memory_pane_asked.c \
 	ui/memory_pane_edit.c \
 	ui/memory_pane_head.c \
@@ -89,9 +91,13 @@ libtui_a_SOURCES += \
 	ui/theme.c ui/theme.h \
 	ui/tool_row.c ui/tool_row.h \
 	ui/transcript.c ui/transcript.h \
+	ui/transcript_compactions.c \
 	ui/transcript_find.c \
-	ui/transcript_items.c ui/transcript_items.h \
+	ui/transcript_items.c ui/transcript_items.h ui/transcript_items_private.h \
+	ui/transcript_pages.c \
 	ui/transcript_private.h \
+	ui/transcript_runs.c \
+	ui/transcript_spoken.c \
 	ui/transcript_turns.c \
 	ui/tty.c ui/tty.h \
 	ui/turns.c ui/turns.h \

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/i18n.h"
 #include "base/mem.h"
 #include "base/utf8.h"
@@ -34,6 +35,19 @@ void pane_ask(struct memory_pane *p)
     c->limit = p->limit;
     p->waiting = true;
     p->host.send(p->host.context, c);
+}
+
+static void fall_behind(struct memory_pane *p)
+{
+    if (!p->behind)
+        p->behind_ms = clock_mono_ms();
+    p->behind = true;
+}
+
+void pane_ask_other(struct memory_pane *p)
+{
+    fall_behind(p);
+    pane_ask(p);
 }
 
 static enum pane_scope scope_of(const char *name)
@@ -76,6 +90,8 @@ void memory_pane_free(struct memory_pane *p)
     free(p->held);
     free(p->stay);
     free(p->waits_for);
+    ahead_drop(p);
+    vec_release(&p->ahead);
     free(p);
 }
 
@@ -86,12 +102,16 @@ static void set_stay(struct memory_pane *p, const char *id)
     p->stay = copy;
 }
 
-static void appear(struct memory_pane *p, enum pane_tab tab)
+static void appear(struct memory_pane *p, enum pane_tab tab, bool other)
 {
+    ahead_drop(p);
     p->shown = true;
     p->tab = tab;
     remark_set(&p->remark, STYLE_NOTE, NULL);
     pane_send(p, COMMAND_MEMORY_STATE, NULL, NULL, 0);
+    if (other || !p->held)
+        fall_behind(p);
+    p->behind_ms = clock_mono_ms();
     pane_ask(p);
 }
 
@@ -118,8 +138,14 @@ void memory_pane_show(struct memory_pane *p, const char *query)
     }
     if (other || p->place != IN_EDITOR)
         p->place = IN_QUERY;
-    appear(p, query || p->tab == TAB_MEMORY ? TAB_MEMORY : TAB_ASKED);
+    appear(p, query || p->tab == TAB_MEMORY ? TAB_MEMORY : TAB_ASKED, other);
     if (p->tab == TAB_ASKED && p->place == IN_QUERY)
+        p->place = IN_LIST;
+}
+
+void memory_pane_to_hits(struct memory_pane *p)
+{
+    if (p->place == IN_QUERY)
         p->place = IN_LIST;
 }
 
@@ -129,12 +155,13 @@ void memory_pane_show_session(struct memory_pane *p)
     editor_set(p->query, "");
     preview_close(p);
     p->place = IN_LIST;
-    appear(p, TAB_MEMORY);
+    appear(p, TAB_MEMORY, true);
 }
 
 void memory_pane_hide(struct memory_pane *p)
 {
     p->shown = p->focused = false;
+    ahead_drop(p);
 }
 
 /* --- what is chosen --- */
@@ -156,6 +183,18 @@ void pane_choose(struct memory_pane *p, size_t index)
 {
     size_t count = pane_count(p);
     p->lists[p->tab].chosen = index < count ? index : count > 0 ? count - 1 : 0;
+    preview_follow(p);
+}
+
+/* The next key may ask for the opposite before the service has answered. */
+void pane_set_pinned(struct memory_pane *p, bool pinned)
+{
+    struct memory_entry *whole = &p->preview.whole;
+    const struct memory_hit *h = pane_hit(p);
+    if (h && p->tab == TAB_MEMORY)
+        p->hits.items.items[p->lists[TAB_MEMORY].chosen].entry.pinned = pinned;
+    if (h && whole->id && h->entry.id && strcmp(whole->id, h->entry.id) == 0)
+        whole->pinned = pinned;
     preview_follow(p);
 }
 
@@ -214,7 +253,7 @@ static size_t to_choose(const struct memory_pane *p, const struct memory_hits *h
 static bool was_asked(const struct memory_pane *p, const struct notice *n)
 {
     const char *text = n->text ? n->text : "";
-    return strcmp(text, editor_text(p->query)) == 0 &&
+    return strcmp(text, editor_text(p->query)) == 0 && n->flag == (p->order == MEMORY_BY_DATE) &&
            (!n->name || strcmp(n->name, scopes[p->scope]) == 0);
 }
 
@@ -222,7 +261,7 @@ static void take_hits(struct memory_pane *p, struct notice *n)
 {
     if (!was_asked(p, n))
         return;
-    p->waiting = false;
+    p->waiting = p->behind = p->slow = false;
     p->lists[TAB_MEMORY].chosen = to_choose(p, &n->memory);
     memory_hits_release(&p->hits);
     p->hits = n->memory;
@@ -327,16 +366,30 @@ static bool is_mine(enum command_type command)
            command == COMMAND_MEMORY_STATE;
 }
 
+/* What is held may stay if it answers the same. */
+static void end_search(struct memory_pane *p)
+{
+    if (p->behind) {
+        memory_hits_release(&p->hits);
+        p->lists[TAB_MEMORY] = (struct pane_list){0};
+        free(p->held);
+        p->held = NULL;
+        preview_follow(p);
+    }
+    p->waiting = p->behind = p->slow = false;
+}
+
 bool memory_pane_failed(struct memory_pane *p, enum command_type command, const char *words)
 {
     if (!is_mine(command))
         return false;
     if (command == COMMAND_MEMORY_SEARCH)
-        p->waiting = false;
+        end_search(p);
+    ahead_drop(p); /* what failed is to be seen before the next key does something */
     if (command == COMMAND_MEMORY_EDIT || command == COMMAND_MEMORY_SHOW)
         edit_over(p, false);
-    if (command == COMMAND_MEMORY_FORGET)
-        memory_pane_changed(p); /* it is still there */
+    if (command == COMMAND_MEMORY_FORGET || command == COMMAND_MEMORY_PIN)
+        memory_pane_changed(p); /* it is as it was */
     memory_pane_say(p, STYLE_ERROR, words);
     return true;
 }
@@ -355,6 +408,8 @@ void memory_pane_session(struct memory_pane *p)
     memory_pane_say(p, STYLE_NOTE, NULL); /* of the one that was open */
     if (p->tab == TAB_ASKED)
         preview_close(p);
+    if (p->scope == SCOPE_SESSION)
+        fall_behind(p);
     memory_pane_changed(p); /* the scope may be another now */
 }
 
@@ -390,5 +445,7 @@ void memory_pane_recalled(struct memory_pane *p, const struct recalled *r)
 
 void memory_pane_focus(struct memory_pane *p, bool focused)
 {
+    if (!focused)
+        ahead_drop(p);
     p->focused = focused;
 }

@@ -32,6 +32,9 @@ void memory_pane_free(struct memory_pane *p); /* NULL is fine */
 /* It comes to the screen and asks for what it shows. Query NULL: as it was left. */
 void memory_pane_show(struct memory_pane *p, const char *query);
 
+/* Keys go from the query to the hits. */
+void memory_pane_to_hits(struct memory_pane *p);
+
 /* The same with the open session's entries, newest first, and the keys in them. */
 void memory_pane_show_session(struct memory_pane *p);
 
@@ -53,6 +56,14 @@ enum memory_result {
 };
 enum memory_result memory_pane_key(struct memory_pane *p, enum action action,
                                    const struct key *key);
+
+/* Keys that came faster than the answer that they are meant for wait for it. After any of the calls
+ * below: the next one that waits no longer, to be given anew to whoever gets keys; false: none. The
+ * caller frees its text. */
+bool memory_pane_typed_ahead(struct memory_pane *p, struct key *key);
+
+/* clock_mono_ms() when it looks other than now, as the answer is slow; 0: it does not. */
+int64_t memory_pane_due(const struct memory_pane *p);
 
 /* A click at a place of what memory_pane_rows() returned last. */
 void memory_pane_click(struct memory_pane *p, int row);

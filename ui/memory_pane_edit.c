@@ -56,18 +56,23 @@ void edit_open(struct memory_pane *p)
     pane_send(p, COMMAND_MEMORY_SHOW, e->id, NULL, 0);
 }
 
+bool edit_waits(const struct memory_pane *p)
+{
+    return p->edit.id && !p->edit.original;
+}
+
+void edit_give_up(struct memory_pane *p)
+{
+    if (edit_waits(p))
+        forget(&p->edit);
+}
+
+/* Keys wait for it, so the person is where he was. */
 void edit_take(struct memory_pane *p, const struct memory_entry *entry)
 {
     struct pane_edit *e = &p->edit;
-    const struct memory_hit *hit = pane_hit(p);
-    if (!e->id || e->original || strcmp(e->id, entry->id) != 0)
+    if (!edit_waits(p) || strcmp(e->id, entry->id) != 0)
         return;
-    bool wanted = hit && hit->entry.id && strcmp(hit->entry.id, e->id) == 0 &&
-                  (p->place == IN_LIST || p->place == IN_PREVIEW);
-    if (!wanted) { /* the person went on to something else */
-        forget(e);
-        return;
-    }
     editor_start(e->editor, entry->content);
     e->original = mem_strdup(editor_text(e->editor));
     p->place = IN_EDITOR;
@@ -83,9 +88,8 @@ static void go_back(struct memory_pane *p)
 void edit_over(struct memory_pane *p, bool done)
 {
     struct pane_edit *e = &p->edit;
-    bool waited = e->id && !e->original; /* for its text, which does not come */
     e->saving = false;
-    if (!done && !waited)
+    if (!done && !edit_waits(p)) /* else its text does not come */
         return;
     if (p->place == IN_EDITOR)
         go_back(p);
@@ -173,7 +177,7 @@ enum memory_result edit_in_pane(struct memory_pane *p, enum action action, const
             return acts[i].run(p);
     if (pane_passes(action))
         return MEMORY_PASS;
-    if (e->saving || edit_text_move(e->editor, action, page))
+    if (edit_text_move(e->editor, action, page))
         return MEMORY_STAYS;
     if (key->code == K_PASTE)
         editor_paste(e->editor, key->text, strlen(key->text));
@@ -191,12 +195,14 @@ struct editor *memory_pane_editor(struct memory_pane *p)
 
 void edit_rows(struct memory_pane *p, struct rows *out)
 {
+    const char *title = edit_waits(p)    ? _("loading")
+                        : p->edit.saving ? _("saving")
+                                         : _("change it");
     size_t width = (size_t)p->layout.width;
     int height = p->layout.lower_rows - 1;
     rows_begin(out);
     rows_addstr(out, " ", STYLE_OVERLAY_TITLE, 0);
-    message_row_field(out, p->edit.saving ? _("saving") : _("change it"), width - 1,
-                      STYLE_OVERLAY_TITLE);
+    message_row_field(out, title, width - 1, STYLE_OVERLAY_TITLE);
     if (height < 1)
         return;
     struct editor_view view = editor_layout(p->edit.editor, width > 3 ? (int)width - 2 : 1, height);

@@ -6,6 +6,7 @@
 #include "base/i18n.h"
 #include "base/mem.h"
 #include "base/utf8.h"
+#include "ui/edit_line.h"
 #include "ui/format.h"
 #include "ui/glyph.h"
 #include "ui/memory_pane_private.h"
@@ -131,46 +132,27 @@ void head_rows(struct memory_pane *p, struct rows *out, const char *badge, bool 
 
 /* --- the query --- */
 
-/* "12 by date" */
+/* "12 by date": of what is held, which soon is what is asked for, unless it is slow. */
 static void write_state(const struct memory_pane *p, struct buf *out)
 {
-    bool asks = *editor_text(p->query) != '\0';
-    if (!asks) {
-        buf_addstr(out, _("newest first"));
+    bool asked = p->held && *p->held != '\0';
+    if (p->slow || !asked) {
+        buf_addstr(out, p->slow ? _("searching") : p->held ? _("newest first") : "");
         return;
     }
-    if (p->held && !p->waiting)
-        buf_addf(out, "%zu%s", p->hits.items.len, (int)p->hits.items.len >= p->limit ? "+ " : " ");
+    buf_addf(out, "%zu%s", p->hits.items.len, (int)p->hits.items.len >= p->limit ? "+ " : " ");
     buf_addstr(out, p->order == MEMORY_BY_DATE ? _("by date") : _("by score"));
-}
-
-/* Where the part of it begins that leaves room for the caret. */
-static size_t query_begin(const char *text, size_t caret, size_t room)
-{
-    size_t from = 0, columns = utf8_width(text, caret) + 2; /* the sign that it is cut, the caret */
-    while (from < caret && columns > room) {
-        size_t next = utf8_next(text, caret, from);
-        columns -= utf8_width(text + from, next - from);
-        from = next;
-    }
-    return from;
 }
 
 static size_t query_line(struct memory_pane *p, struct rows *out, size_t used, size_t room)
 {
-    const char *text = editor_text(p->query);
-    size_t caret = editor_caret(p->query), from = 0, cut = 0;
-    if (columns_of(text) >= room)
-        from = query_begin(text, caret, room);
-    if (from > 0)
-        cut = rows_add_cut(out, glyph(GLYPH_POINTER), room > 0, STYLE_DIM);
+    int caret;
+    size_t columns = edit_line(out, p->query, room, &caret);
     if (p->place == IN_QUERY) {
         p->caret_row = p->layout.query_row;
-        p->caret_col = (int)(used + cut + utf8_width(text + from, caret - from));
+        p->caret_col = (int)used + caret;
     }
-    size_t len = utf8_cut_width(text + from, strlen(text + from), room - cut);
-    rows_add(out, text + from, len, STYLE_EDITOR, 0);
-    return cut + utf8_width(text + from, len);
+    return columns;
 }
 
 void head_query(struct memory_pane *p, struct rows *out)

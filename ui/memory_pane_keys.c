@@ -35,6 +35,7 @@ static enum memory_result pin(struct memory_pane *p)
         return say_none(p);
     p->pinning = !e->pinned;
     pane_send(p, COMMAND_MEMORY_PIN, e->id, NULL, p->pinning);
+    pane_set_pinned(p, p->pinning);
     return MEMORY_STAYS;
 }
 
@@ -88,7 +89,7 @@ static void search_anew(struct memory_pane *p)
 {
     p->limit = PANE_HITS;
     p->lists[TAB_MEMORY] = (struct pane_list){0};
-    pane_ask(p);
+    pane_ask_other(p);
 }
 
 static enum memory_result change_scope(struct memory_pane *p)
@@ -374,6 +375,8 @@ enum memory_result memory_pane_key(struct memory_pane *p, enum action action, co
 {
     const struct act *act = find_act(everywhere, action);
     memory_pane_say(p, STYLE_NOTE, NULL);
+    if (ahead_take(p, action, key))
+        return MEMORY_STAYS;
     if (p->place == IN_EDITOR)
         return edit_in_pane(p, action, key);
     if (act)
@@ -387,10 +390,14 @@ void memory_pane_click(struct memory_pane *p, int row)
     size_t at = list_part_at(p, row - l->list_top);
     if (p->place == IN_EDITOR)
         return;
+    if (row == 0 || row == l->query_row)
+        ahead_drop(p);
     if (row == 0)
         (void)change_tab(p);
     else if (row == l->query_row)
         (void)to_query(p);
+    else if (ahead_waits(p))
+        return; /* what it was on goes away */
     else if (at != SIZE_MAX && at == p->lists[p->tab].chosen && p->place != IN_QUERY)
         (void)(p->preview.open ? close_preview(p) : choose(p));
     else if (at != SIZE_MAX) {

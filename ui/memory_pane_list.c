@@ -93,9 +93,10 @@ struct look {
 static struct look look_of(const struct memory_pane *p, size_t index)
 {
     bool chosen = index == p->lists[p->tab].chosen && p->place != IN_QUERY;
-    bool here = chosen && p->focused;
-    return (struct look){chosen, here ? STYLE_SELECTED : STYLE_OVERLAY,
-                         here ? STYLE_SELECTED : STYLE_DIM};
+    bool here = chosen && p->focused, old = p->slow && p->tab == TAB_MEMORY;
+    enum style usual = old ? STYLE_DIM : STYLE_OVERLAY;
+    return (struct look){chosen, here && !old ? STYLE_SELECTED : usual,
+                         here && !old ? STYLE_SELECTED : STYLE_DIM};
 }
 
 static void begin_row(struct rows *out, bool pointed, enum style style)

@@ -1,4 +1,5 @@
 /* The whole entry, with what is said of it: who, when, and why it was found. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -55,6 +56,8 @@ static void write_why(const struct memory_hit *h, struct buf *out)
     add_figure(out, _("its neighbours"), why->before + why->after);
     add_figure(out, _("what was said around it"), why->window);
     add_figure(out, _("its conversation"), why->session);
+    if (fabs(why->weight - 1) > 0.004)
+        add_figure(out, _("by length and speaker ×"), why->weight);
     if (why->coverage > 0) {
         char *text = mem_printf(_("covers %.0f %% of the question"), why->coverage * 100);
         add_part(out, text);

@@ -1,7 +1,7 @@
 /* What the parts of the memory pane share: memory_pane.c (what is asked, held and answered),
- * memory_pane_keys.c, memory_pane_edit.c (an entry that is changed), memory_pane_asked.c (what the
- * model asked), memory_pane_list.c, memory_pane_preview.c, memory_pane_head.c and
- * memory_pane_rows.c (what it looks like). Nobody else includes it. */
+ * memory_pane_keys.c, memory_pane_ahead.c (keys that wait), memory_pane_edit.c (an entry that is
+ * changed), memory_pane_asked.c (what the model asked), memory_pane_list.c, memory_pane_preview.c,
+ * memory_pane_head.c and memory_pane_rows.c (what it looks like). Nobody else includes it. */
 #ifndef UI_MEMORY_PANE_PRIVATE_H
 #define UI_MEMORY_PANE_PRIVATE_H
 
@@ -69,6 +69,10 @@ struct memory_pane {
 
     int limit;
     bool waiting;
+    bool behind;           /* the hits are not those of what is asked for: keys wait for these */
+    int64_t behind_ms;     /* clock_mono_ms() since then */
+    bool slow;             /* that this takes long is seen */
+    VEC(struct key) ahead; /* keys that wait, in order; their texts are their own */
     struct memory_hits hits;
     char *held; /* the query that they answer; NULL: nothing was answered yet */
     int64_t total;
@@ -90,16 +94,23 @@ struct memory_pane {
 };
 
 /* memory_pane.c */
-void pane_ask(struct memory_pane *p);
+void pane_ask(struct memory_pane *p);       /* again, for what is held */
+void pane_ask_other(struct memory_pane *p); /* what is held answers something else */
 void pane_send(struct memory_pane *p, enum command_type type, const char *id, const char *text,
                int64_t number);
 const struct memory_hit *pane_hit(const struct memory_pane *p); /* chosen; NULL: none is */
 size_t pane_count(const struct memory_pane *p);                 /* rows of the tab's list */
 void pane_choose(struct memory_pane *p, size_t index);          /* the last one if it is beyond */
+void pane_set_pinned(struct memory_pane *p, bool pinned);       /* the chosen hit */
 void pane_take_out(struct memory_pane *p);                      /* the chosen hit is gone */
 void pane_set_query(struct memory_pane *p, const char *text);   /* of any form */
 bool pane_wants_more(const struct memory_pane *p);              /* there may be more hits */
 const char *pane_scope_name(enum pane_scope scope);             /* as a command has it */
+
+/* memory_pane_ahead.c */
+bool ahead_take(struct memory_pane *p, enum action action, const struct key *key);
+bool ahead_waits(const struct memory_pane *p);
+void ahead_drop(struct memory_pane *p); /* they, and the text that waits to be changed, are off */
 
 /* memory_pane_keys.c: what the screen around it does with a key that the pane has no use for. */
 bool pane_passes(enum action action);
@@ -129,6 +140,8 @@ const struct memory_entry *preview_entry(const struct memory_pane *p);
 
 /* memory_pane_edit.c */
 void edit_open(struct memory_pane *p);
+bool edit_waits(const struct memory_pane *p); /* for the text */
+void edit_give_up(struct memory_pane *p);     /* that wait */
 void edit_take(struct memory_pane *p, const struct memory_entry *entry);
 enum memory_result edit_in_pane(struct memory_pane *p, enum action action, const struct key *key);
 void edit_over(struct memory_pane *p, bool done); /* the service answered */

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/i18n.h"
 #include "base/mem.h"
 #include "ui/hints.h"
@@ -12,7 +13,8 @@ enum {
     BADGE_ROWS = 8, /* of the pane, from which on there is a row for the badge */
     HALF_ROWS = 16, /* from which on the preview leaves the list its half */
     HINT_ROWS = 5,  /* from which on there is a row of keys */
-    SAID_ROWS = 4   /* that a remark takes at most */
+    SAID_ROWS = 4,  /* that a remark takes at most */
+    SLOW_MS = 250   /* an answer that takes longer is seen to be waited for */
 };
 
 static size_t said_width(const struct memory_pane *p)
@@ -35,10 +37,16 @@ static int end_rows(const struct memory_pane *p)
     return rows;
 }
 
+/* It is there as soon as its keys are meant for it. */
+static bool has_editor(const struct memory_pane *p)
+{
+    return p->place == IN_EDITOR || edit_waits(p);
+}
+
 static struct pane_layout lay_out(const struct memory_pane *p, bool badge)
 {
     struct pane_layout l = {.width = p->layout.width, .height = p->layout.height};
-    bool lower = p->preview.open || p->place == IN_EDITOR;
+    bool lower = p->preview.open || has_editor(p);
     l.hint_rows = end_rows(p);
     int top = 1 + badge, bottom = l.height - l.hint_rows;
     l.query_row = p->tab == TAB_MEMORY && top < bottom ? top : -1;
@@ -127,12 +135,13 @@ static void hint_part(struct memory_pane *p, struct rows *out)
                   [IN_PREVIEW] = {in_preview, COUNT(in_preview)},
                   [IN_EDITOR] = {in_editor, COUNT(in_editor)}};
     size_t width = (size_t)p->layout.width;
+    enum pane_place place = has_editor(p) ? IN_EDITOR : p->place;
     if (p->remark.text)
         said_rows(p, out);
-    else if (p->focused && p->place == IN_LIST && pane_count(p) == 0)
+    else if (p->focused && place == IN_LIST && pane_count(p) == 0)
         hints_row(out, p->host.keymap, in_empty_list, COUNT(in_empty_list), width);
     else if (p->focused)
-        hints_row(out, p->host.keymap, places[p->place].hints, places[p->place].count, width);
+        hints_row(out, p->host.keymap, places[place].hints, places[place].count, width);
     else
         hints_row(out, p->host.keymap, elsewhere, COUNT(elsewhere), width);
 }
@@ -143,15 +152,22 @@ static void lower_part(struct memory_pane *p, struct rows *out)
 {
     if (p->layout.lower_rows <= 0)
         return;
-    if (p->place == IN_EDITOR)
+    if (has_editor(p))
         edit_rows(p, out);
     else
         preview_rows(p, out);
 }
 
+int64_t memory_pane_due(const struct memory_pane *p)
+{
+    return p->shown && p->behind && p->waiting && !p->slow ? p->behind_ms + SLOW_MS : 0;
+}
+
 const struct rows *memory_pane_rows(struct memory_pane *p)
 {
     bool warns = false;
+    int64_t due = memory_pane_due(p);
+    p->slow = p->slow || (due > 0 && clock_mono_ms() >= due);
     char *badge = p->layout.height >= BADGE_ROWS ? pane_badge(p, &warns) : NULL;
     p->layout = lay_out(p, badge != NULL);
     p->caret_row = -1;

@@ -74,7 +74,7 @@ static bool is_there(struct app *app)
     else if (!on)
         app_note(app, STYLE_WARNING, "%s",
                  _("The memory is off: nothing is remembered. \"enabled = true\" in [memory] of "
-                   "tiro.ini turns it on."));
+                   "tiro.ini turns it on, --memory for one start."));
     else
         return true;
     app_follow(app);
@@ -105,6 +105,12 @@ void memory_screen_open_session(struct app *app)
 {
     if (make_ready(app))
         memory_pane_show_session(app->memory.pane);
+}
+
+void memory_screen_to_hits(struct app *app)
+{
+    if (app->memory.open)
+        memory_pane_to_hits(app->memory.pane);
 }
 
 void memory_screen_close(struct app *app)
@@ -300,12 +306,37 @@ bool memory_screen_caret(const struct app *app, int *row, int *col)
 
 /* --- notices --- */
 
+/* What was typed behind a key that led out of the pane is the message's, if nothing else has come
+ * up meanwhile that would take it for an answer. */
+static void type_again(struct app *app, struct key *key)
+{
+    bool asked = approval_open(&app->approval) || draft_review_open(&app->draft);
+    if (memory_screen_focused(app))
+        (void)memory_screen_key(app, keymap_find(&app->keymap, key), key);
+    else if (!asked && app->overlay.kind == OVERLAY_NONE && !cover_open(app))
+        dispatch_key(app, key);
+    free(key->text);
+}
+
+static void go_on(struct app *app)
+{
+    struct key key;
+    while (memory_pane_typed_ahead(app->memory.pane, &key))
+        type_again(app, &key);
+}
+
 void memory_screen_take(struct app *app, struct notice *n)
 {
     if (!app->memory.pane)
         return;
     memory_pane_take(app->memory.pane, n);
+    go_on(app);
     app_touch_now(app, DIRTY_BODY);
+}
+
+int64_t memory_screen_due(const struct app *app)
+{
+    return app->memory.open && is_seen(app) ? memory_pane_due(app->memory.pane) : 0;
 }
 
 void memory_screen_event(struct app *app, const struct event *ev, bool live)
@@ -344,6 +375,7 @@ bool memory_screen_done(struct app *app, const struct notice *n)
 {
     if (!app->memory.pane || !memory_pane_done(app->memory.pane, n))
         return false;
+    go_on(app);
     app_touch_now(app, DIRTY_BODY);
     return true;
 }

@@ -14,6 +14,7 @@ int memory_screen_columns(int cols);
 /* Query NULL: as it was left. Without a memory a note says so. */
 void memory_screen_open(struct app *app, const char *query);
 void memory_screen_open_session(struct app *app); /* what the open session dropped */
+void memory_screen_to_hits(struct app *app);      /* the keys, if it is open */
 void memory_screen_toggle(struct app *app);
 void memory_screen_close(struct app *app);
 void memory_screen_free(struct app *app);
@@ -33,6 +34,7 @@ void memory_screen_click(struct app *app, int row); /* of the body */
 void memory_screen_wheel(struct app *app, enum action action, const struct key *key);
 
 /* Only while it is open. */
+int64_t memory_screen_due(const struct app *app); /* memory_pane_due(); 0: never */
 const struct rows *memory_screen_rows(struct app *app, int width, int height);
 bool memory_screen_caret(const struct app *app, int *row, int *col);
 

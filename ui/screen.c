@@ -10,6 +10,7 @@
 #include "base/utf8.h"
 #include "ui/cover.h"
 #include "ui/draft_screen.h"
+#include "ui/edit_line.h"
 #include "ui/format.h"
 #include "ui/glyph.h"
 #include "ui/memory_screen.h"
@@ -318,8 +319,7 @@ static void draw_body(struct app *app)
 static void draw_find(struct app *app)
 {
     int row = shown.status_row, cols = shown.cols;
-    struct editor_view view;
-    int used = put(row, 0, cols, _("find: "), STYLE_PROMPT);
+    int used = put(row, 0, cols, _("find: "), STYLE_PROMPT), caret;
     const char *hint = app->find.failed    ? _("no match")
                        : app->find.waiting ? _("looking further back")
                                            : _("Enter older, Shift-Tab newer, Esc closes");
@@ -329,10 +329,14 @@ static void draw_find(struct app *app)
         room = cols - used;
         hint_cols = 0;
     }
-    view = editor_layout(app->find.line, room - 1, 1);
+    struct rows rows;
+    rows_init(&rows);
+    rows_begin(&rows);
+    (void)edit_line(&rows, app->find.line, room > 0 ? (size_t)room : 0, &caret);
     find_caret.row = row;
-    find_caret.col = used + view.caret_col;
-    used += term_put_row(row, used, room, view.rows, view.top);
+    find_caret.col = used + caret;
+    used += term_put_row(row, used, room, &rows, 0);
+    rows_release(&rows);
     term_fill(row, used, cols - used - hint_cols, STYLE_TEXT);
     if (hint_cols > 0)
         put(row, cols - hint_cols, hint_cols, hint, app->find.failed ? STYLE_WARNING : STYLE_DIM);

@@ -81,12 +81,16 @@ static enum sessions_result label(struct sessions *s)
     return SESSIONS_STAYS;
 }
 
-static enum sessions_result export(struct sessions *s) {
-    sessions_input_open(s, INPUT_FILE); return SESSIONS_STAYS;
+static enum sessions_result export_session(struct sessions *s)
+{
+    sessions_input_open(s, INPUT_FILE);
+    return SESSIONS_STAYS;
 }
 
-static enum sessions_result delete (struct sessions *s) {
-    sessions_input_open(s, INPUT_DELETE); return SESSIONS_STAYS;
+static enum sessions_result delete_session(struct sessions *s)
+{
+    sessions_input_open(s, INPUT_DELETE);
+    return SESSIONS_STAYS;
 }
 
 /* --- the screen itself --- */
@@ -130,8 +134,8 @@ static const struct {
                {ACTION_SESSION_RENAME, rename_session},
                {ACTION_SESSION_LABEL, label},
                {ACTION_SESSION_ARCHIVE, archive},
-               {ACTION_SESSION_EXPORT, export},
-               {ACTION_SESSION_DELETE, delete}};
+               {ACTION_SESSION_EXPORT, export_session},
+               {ACTION_SESSION_DELETE, delete_session}};
 enum { ACTIONS_HERE = sizeof actions / sizeof *actions };
 
 /* --- moving --- */

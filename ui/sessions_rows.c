@@ -4,6 +4,7 @@
 #include "base/i18n.h"
 #include "base/mem.h"
 #include "base/utf8.h"
+#include "ui/edit_line.h"
 #include "ui/format.h"
 #include "ui/glyph.h"
 #include "ui/sessions_private.h"
@@ -75,12 +76,11 @@ static void add_count(const struct sessions *s, struct buf *out)
 
 static size_t add_line(struct sessions *s, struct editor *line, size_t used, size_t room)
 {
-    struct editor_view view = editor_layout(line, room > 2 ? (int)room - 2 : 1, 1);
-    size_t cut = view.top > 0 ? rows_add_cut(&s->rows, glyph(GLYPH_ELLIPSIS), 1, STYLE_DIM) : 0;
+    int caret;
+    size_t columns = edit_line(&s->rows, line, room, &caret);
     s->caret_row = 0;
-    s->caret_col = (int)(used + cut) + view.caret_col;
-    rows_append(&s->rows, view.rows, view.top);
-    return cut + rows_width(view.rows, view.top);
+    s->caret_col = (int)used + caret;
+    return columns;
 }
 
 static void draw_query(struct sessions *s)

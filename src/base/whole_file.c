@@ -71,6 +71,11 @@ bool whole_file_write(struct whole_file *f, const void *bytes, size_t len, struc
     return paths_write_all(f->fd, bytes, len) || fail(f, e);
 }
 
+bool whole_file_sync(struct whole_file *f, struct error *e)
+{
+    return fsync(f->fd) == 0 || fail(f, e);
+}
+
 static bool close_safely(struct whole_file *f)
 {
     bool ok = fsync(f->fd) == 0;

@@ -19,6 +19,8 @@ struct whole_file {
  * After a failure here or below nothing is left to be released. */
 bool whole_file_begin(struct whole_file *f, const char *path, bool replace, struct error *e);
 bool whole_file_write(struct whole_file *f, const void *bytes, size_t len, struct error *e);
+/* What whole_file_finish() would wait for on the disk, for who must not wait then. */
+bool whole_file_sync(struct whole_file *f, struct error *e);
 bool whole_file_finish(struct whole_file *f, struct error *e);
 
 /* Leaves what was there before; after whole_file_finish() or a failure nothing happens. */

@@ -54,6 +54,7 @@ static void write_why(struct json_out *o, const struct memory_why *why)
     write_part(o, "after", why->after);
     write_part(o, "session", why->session);
     write_part(o, "window", why->window);
+    write_part(o, "weight", why->weight);
     write_part(o, "coverage", why->coverage);
     if (why->has_vector)
         write_figure(o, "cosine", why->cosine);

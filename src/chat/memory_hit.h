@@ -10,13 +10,14 @@
 #include "base/vec.h"
 #include "chat/memory_entry.h"
 
-/* The parts of a hit's rank, each 0 where it had none. All but `cosine`, `coverage` are on the
- * scale of BM25. */
+/* The parts of a hit's rank, each 0 where it had none. Those up to `window` are on the scale of
+ * BM25; their sum times `weight` is the rank by words. */
 struct memory_why {
     double words;         /* BM25 of the entry itself */
     double before, after; /* share of its neighbours */
     double session;       /* share of the talk that it stands in */
     double window;        /* share of the turns around it, as one text */
+    double weight;        /* by its length, whether it asks, and who said it; 0: not by words */
     double coverage;      /* part of the question's words that it has, by their rarity: 0 … 1 */
     bool has_vector;      /* then: */
     double cosine;        /* -1 … 1 */

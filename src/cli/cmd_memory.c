@@ -21,11 +21,11 @@ enum { MOST_HITS = 1000 };
 
 /* clang-format off */
 #define JSON_OPTION {MEMORY_JSON, "json", 0, OPTION_FLAG, NULL, N_("print JSON")}
-#define LIMIT_OPTION(help) {MEMORY_LIMIT, "limit", 0, OPTION_VALUE, "N", help}
+#define LIMIT_OPTION(letter, help) {MEMORY_LIMIT, "limit", letter, OPTION_VALUE, "N", help}
 /* clang-format on */
 
 static const struct option search_options[] = {
-    LIMIT_OPTION(N_("at most N hits, up to 1000 (default: 5)")),
+    LIMIT_OPTION(0, N_("at most N hits, up to 1000 (default: 5)")),
     {MEMORY_SCOPE, "scope", 0, OPTION_VALUE, "SCOPE",
      N_("all, project (sessions begun in this directory) or session=ID (default: as configured)")},
     JSON_OPTION,
@@ -34,7 +34,7 @@ static const struct option search_options[] = {
 
 static const struct option list_options[] = {
     {MEMORY_SESSION, "session", 0, OPTION_VALUE, "SESSION", N_("only those of this session")},
-    LIMIT_OPTION(N_("only the newest N")),
+    LIMIT_OPTION('n', N_("only the newest N (default: 20 on a terminal, else all)")),
     JSON_OPTION,
     {0},
 };
@@ -94,7 +94,10 @@ static int run_verb(const struct cli_command *self, int argc, char **argv);
 static const struct memory_verb verbs[] = {
     {.command = {.name = "list",
                  .synopsis = "memory list [OPTION]...",
-                 .help = N_("every entry, the newest first"),
+                 .help = N_("the entries, the newest first"),
+                 .details = N_("A terminal shows the newest 20 unless --limit says otherwise; to a "
+                               "pipe or a file, and with\n"
+                               "--json, go all of them."),
                  .options = list_options,
                  .completions = list_completions,
                  .run = run_verb},
@@ -103,9 +106,11 @@ static const struct memory_verb verbs[] = {
     {.command = {.name = "search",
                  .synopsis = "memory search [OPTION]... QUERY...",
                  .help = N_("what fits the query best"),
-                 .details = N_("\"Words in quotes\" must stand in that order; behind the first "
-                               "word, -word leaves out what\n"
-                               "has that word."),
+                 .details =
+                     N_("\"Words in quotes\" must stand in that order; if they do so nowhere, "
+                        "the other words of the query\n"
+                        "are searched. Behind the first word, -word leaves out what has "
+                        "that word."),
                  .options = search_options,
                  .completions = search_completions,
                  .dashes = true,

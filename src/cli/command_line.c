@@ -22,30 +22,48 @@ static const struct cli_command *command_at(size_t index)
     return cli_commands[index];
 }
 
+static bool unknown(const char *what, const char *word, const char *const *known, size_t count,
+                    const char *see, struct error *e)
+{
+    const char *nearest = config_nearest(word, known, count);
+    if (nearest)
+        return err_set(e, ERR_USAGE, _("unknown %s \"%s\"; did you mean \"%s\"?"), what, word,
+                       nearest);
+    return err_set(e, ERR_USAGE, _("unknown %s \"%s\"; see %s"), what, word, see);
+}
+
+bool cli_unknown(const char *what, const char *word, const char *const *known, size_t count,
+                 struct error *e)
+{
+    return unknown(what, word, known, count, "tiro --help", e);
+}
+
 static const struct cli_command *find(const struct cli_command *(*at)(size_t), const char *what,
-                                      const char *name, struct error *e)
+                                      const char *name, const char *see, struct error *e)
 {
     VEC(const char *) names = {0};
     const struct cli_command *found;
     for (size_t i = 0; (found = at(i)) && strcmp(found->name, name) != 0; i++)
         vec_push(&names, found->name);
     if (!found)
-        cli_unknown(what, name, names.items, names.len, e);
+        unknown(what, name, names.items, names.len, see, e);
     vec_release(&names);
     return found;
 }
 
 const struct cli_command *cli_find(const char *name, struct error *e)
 {
-    return find(command_at, _("command"), name, e);
+    return find(command_at, _("command"), name, "tiro --help", e);
 }
 
 const struct cli_command *cli_find_verb(const struct cli_command *command, const char *name,
                                         struct error *e)
 {
     char *what = mem_printf(_("%s command"), command->name);
-    const struct cli_command *verb = find(command->verb, what, name, e);
+    char *see = mem_printf("tiro %s --help", command->name);
+    const struct cli_command *verb = find(command->verb, what, name, see, e);
     free(what);
+    free(see);
     return verb;
 }
 
@@ -76,16 +94,6 @@ bool cli_check_words(const struct cli_command *command, size_t least, size_t mos
         return err_set(e, ERR_USAGE, _("one word too many: \"%.60s\"; use: tiro %s"), words[most],
                        command->synopsis);
     return true;
-}
-
-bool cli_unknown(const char *what, const char *word, const char *const *known, size_t count,
-                 struct error *e)
-{
-    const char *nearest = config_nearest(word, known, count);
-    if (nearest)
-        return err_set(e, ERR_USAGE, _("unknown %s \"%s\"; did you mean \"%s\"?"), what, word,
-                       nearest);
-    return err_set(e, ERR_USAGE, _("unknown %s \"%s\"; see tiro --help"), what, word);
 }
 
 bool cli_number(const char *option, const char *value, int64_t max, int64_t *out, struct error *e)
@@ -141,10 +149,22 @@ static const struct option *find_letter(const struct option *table, char letter)
     return NULL;
 }
 
-static bool unknown_option(const struct option *table, const char *word, struct error *e)
+/* "tiro memory show --help"; the caller frees. */
+static char *help_of(const struct cli_command *command)
 {
+    const char *words = command->synopsis;
+    size_t len = strspn(words, "abcdefghijklmnopqrstuvwxyz ");
+    while (words[len] && len > 0 && words[len] != ' ')
+        len--;
+    return mem_printf("tiro %.*s%s--help", (int)len, words, len > 0 ? " " : "");
+}
+
+static bool unknown_option(const struct cli_command *command, const char *word, struct error *e)
+{
+    const struct option *table = command->options;
     VEC(const char *) names = {0};
     struct buf text = BUF_INIT;
+    char *see = help_of(command);
     const char *name = word + strspn(word, "-");
     buf_add(&text, name, strcspn(name, "="));
     for (; table->name; table++)
@@ -153,7 +173,8 @@ static bool unknown_option(const struct option *table, const char *word, struct 
     if (nearest)
         err_set(e, ERR_USAGE, _("unknown option %s; did you mean --%s?"), word, nearest);
     else
-        err_set(e, ERR_USAGE, _("unknown option %s; see tiro --help"), word);
+        err_set(e, ERR_USAGE, _("unknown option %s; see %s"), word, see);
+    free(see);
     buf_release(&text);
     vec_release(&names);
     return false;
@@ -219,7 +240,7 @@ static bool parse_word(struct parse *p, const char **value, int *id, struct erro
     }
     const struct option *o = match(p, value);
     if (!o)
-        return unknown_option(p->command->options, word, e);
+        return unknown_option(p->command, word, e);
     p->help = p->help || o == &help_option;
     *id = o->id;
     p->next++;

@@ -1,6 +1,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/i18n.h"
 #include "base/mem.h"
@@ -16,7 +17,8 @@ enum {
     WHO_COLUMNS = 20,
     WHO_LEAST = 4,
     CONTENT_LEAST = 20,
-    ROW_BYTES = 400
+    ROW_BYTES = 400,
+    PAGE = 20
 };
 
 const char *memory_who(const struct memory_entry *entry)
@@ -83,18 +85,47 @@ static void say_nothing_there(const struct memory_options *o)
                 _("memory is empty: compactions fill it, and tiro memory import does"));
 }
 
+/* A person gets what fits a screen, a program everything. */
+static bool is_page(const struct memory_options *o)
+{
+    return o->limit == 0 && !o->json && isatty(STDOUT_FILENO);
+}
+
+static void print_page(struct memory_entries *list)
+{
+    bool more = list->items.len > PAGE;
+    if (more)
+        memory_entry_release(&vec_last(&list->items));
+    list->items.len -= more;
+    print_rows(list);
+    fflush(stdout);
+    if (more)
+        fprintf(stderr,
+                _("these are the newest %d; --limit N shows more, tiro memory list | less "
+                  "all\n"),
+                PAGE);
+}
+
+static void print_list(struct memory_entries *list, const struct memory_options *o)
+{
+    if (o->json)
+        print_json(list);
+    else if (list->items.len == 0)
+        say_nothing_there(o);
+    else if (is_page(o))
+        print_page(list);
+    else
+        print_rows(list);
+}
+
 int verb_memory_list(struct memories *m, const struct memory_options *o)
 {
     struct memory_entries list = {0};
     struct error e = {0};
     char *scope = o->session ? mem_printf("session=%s", o->session) : mem_strdup("all");
-    bool ok = memories_list(m, scope, o->limit, &list, &e);
-    if (ok && o->json)
-        print_json(&list);
-    else if (ok && list.items.len == 0)
-        say_nothing_there(o);
-    else if (ok)
-        print_rows(&list);
+    bool ok = memories_list(m, scope, is_page(o) ? PAGE + 1 : o->limit, &list, &e);
+    if (ok)
+        print_list(&list, o);
     memory_entries_release(&list);
     free(scope);
     return ok ? 0 : cli_fail(&e);

@@ -90,6 +90,7 @@ static void add_passage(struct buf *out, const struct memory_hit *h, size_t widt
     struct excerpt x = excerpt_of(h);
     size_t room = width > INDENT + 1 ? width - INDENT - 1 : 1;
     size_t start = excerpt_start(&x, room);
+    room -= start > 0 && room > 1; /* for the sign in front */
     size_t end = start + utf8_cut_width(x.text.data + start, x.text.len - start, room);
     buf_addf(out, "%*s%s", INDENT, "", start > 0 ? "…" : "");
     add_marked(out, &x, start, end, bold);

@@ -56,7 +56,7 @@ static void print_stats(const struct memory_stats *s)
     add_count(&g, _("sessions"), s->sessions, NULL);
     add_count(&g, _("pinned"), s->pinned, NULL);
     add_count(&g, _("summaries that quote what was deleted"), s->flagged, NULL);
-    add_count(&g, _("bytes"), s->bytes, NULL);
+    add_count(&g, _("bytes"), s->bytes, s->bytes > 0 ? _("texts, words and vectors") : NULL);
     if (s->language)
         add_text(&g, _("language"), s->language,
                  s->language_stale ? _("another one is configured: tiro memory reindex") : NULL);

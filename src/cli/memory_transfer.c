@@ -23,7 +23,7 @@ static bool export_to_file(struct memories *m, const char *path, bool replace, s
 {
     struct whole_file file;
     int64_t written;
-    if (!whole_file_begin(&file, path, replace, e))
+    if (!output_may_write(path, replace, e) || !whole_file_begin(&file, path, replace, e))
         return false;
     bool ok = memories_export(m, write_to_file, &file, &written, e) && whole_file_finish(&file, e);
     whole_file_drop(&file);

@@ -7,6 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/i18n.h"
 #include "base/utf8.h"
 
 enum { UNBOUNDED = 1 << 20 };
@@ -60,6 +61,13 @@ void output_json(struct json *v)
     putchar('\n');
     free(text);
     json_free(v);
+}
+
+bool output_may_write(const char *path, bool replace, struct error *e)
+{
+    return replace || access(path, F_OK) != 0 ||
+           err_set(e, ERR_FILE_ERROR,
+                   _("%.200s is there already; name another file, or --force replaces it"), path);
 }
 
 size_t output_width(void)

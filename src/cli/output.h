@@ -6,6 +6,7 @@
 #include <stdbool.h>
 
 #include "base/buf.h"
+#include "base/err.h"
 #include "base/json.h"
 
 struct output {
@@ -26,6 +27,9 @@ void output_text(const char *text);
 
 /* Frees the tree. */
 void output_json(struct json *v);
+
+/* Whether a file may be written that is to be new, unless it may be replaced; else FILE_ERROR. */
+bool output_may_write(const char *path, bool replace, struct error *e);
 
 /* Columns of the terminal; without one a line is as long as it is. */
 size_t output_width(void);

@@ -60,7 +60,8 @@ int verb_export(struct catalog *c, const struct sessions_options *o)
     const char *reference = o->words.items[0];
     enum export_format format = choose_format(o, path);
     struct error e = {0};
-    bool ok = path ? export_to_file(c, reference, format, path, o->force, &e)
+    bool ok = path ? output_may_write(path, o->force, &e) &&
+                         export_to_file(c, reference, format, path, o->force, &e)
                    : export_to_output(c, reference, format, &e);
     return ok ? 0 : cli_fail(&e);
 }

@@ -5,7 +5,7 @@
 
 static const double words_weight = 0.5, vectors_weight = 0.5;
 
-/* The whole rank by the highest that there is: as coverage is of the entry's own words. */
+/* The whole rank by the highest of its parts' sum: as coverage is of the entry's own words. */
 static double whole_score(const struct rank_settings *s, const struct candidate *c)
 {
     double shares = 1 + s->before + s->after + s->session + s->window;

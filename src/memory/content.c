@@ -135,12 +135,14 @@ bool content_is_again(const struct memory_entry *there, const struct memory_entr
 
 /* ---- ids ---- */
 
+enum { ID_BITS = 5 }; /* a character's */
+
 static char *id_of(uint64_t random)
 {
     static const char digits[] = "0123456789abcdefghjkmnpqrstvwxyz";
-    enum { LENGTH = 12, BITS = 5 };
+    enum { LENGTH = 12 };
     char id[LENGTH + 1] = "";
-    for (int i = 0; i < LENGTH; i++, random >>= BITS)
+    for (int i = 0; i < LENGTH; i++, random >>= ID_BITS)
         id[i] = digits[random % (sizeof digits - 1)];
     return mem_strdup(id);
 }
@@ -152,11 +154,18 @@ char *memory_id_new(void)
     return id_of(random);
 }
 
+static void fill(struct fresh_ids *ids)
+{
+    const uint64_t beginning = ((uint64_t)1 << FRESH_IDS_SHARED * ID_BITS) - 1;
+    entropy_fill(ids->random, sizeof ids->random);
+    for (size_t i = 1; i < FRESH_IDS; i++)
+        ids->random[i] = (ids->random[i] & ~beginning) | (ids->random[0] & beginning);
+    ids->left = FRESH_IDS;
+}
+
 char *fresh_ids_next(struct fresh_ids *ids)
 {
-    if (ids->left == 0) {
-        entropy_fill(ids->random, sizeof ids->random);
-        ids->left = FRESH_IDS;
-    }
+    if (ids->left == 0)
+        fill(ids);
     return id_of(ids->random[--ids->left]);
 }

@@ -27,8 +27,9 @@ bool content_is_again(const struct memory_entry *there, const struct memory_entr
 /* 12 characters of Crockford's base32. The caller frees. */
 char *memory_id_new(void);
 
-/* The same for many: the system is asked for chance once for all of them. Zeroed: none is left. */
-enum { FRESH_IDS = 64 };
+/* The same for many: the system is asked for chance once for all of them, and they begin alike, so
+ * that they come to lie together in an index. Zeroed: none is left. */
+enum { FRESH_IDS = 64, FRESH_IDS_SHARED = 3 };
 struct fresh_ids {
     uint64_t random[FRESH_IDS];
     size_t left;

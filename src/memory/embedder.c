@@ -9,7 +9,6 @@
 #include "base/utf8.h"
 #include "memory/embed_rows.h"
 #include "provider/choose.h"
-#include "provider/exchange.h"
 #include "provider/key_command.h"
 
 enum { KEY_COMMAND_MS = 30000, SHORTEST_CUT = 256 };
@@ -30,6 +29,20 @@ void embeddings_release(struct embeddings *v)
 {
     vec_release(&v->values);
     v->dimension = 0;
+}
+
+void embed_normalise(float *values, size_t count)
+{
+    double largest = 0, square = 0;
+    for (size_t i = 0; i < count; i++)
+        largest = fmax(largest, fabs((double)values[i]));
+    if (largest <= 0)
+        return;
+    for (size_t i = 0; i < count; i++)
+        square += (values[i] / largest) * (values[i] / largest);
+    double scale = 1 / (largest * sqrt(square));
+    for (size_t i = 0; i < count; i++)
+        values[i] = (float)(values[i] * scale);
 }
 
 /* --- settings -------------------------------------------------------------------------------- */
@@ -121,88 +134,6 @@ char *embedding_model_name(const struct embedding_settings *s)
     if (s->dimensions > 0 && s->embedder->takes_dimensions)
         return mem_printf("%s/%s@%d", s->embedder->name, s->model, s->dimensions);
     return mem_printf("%s/%s", s->embedder->name, s->model);
-}
-
-/* --- what those with a network share --------------------------------------------------------- */
-
-static void add_headers(const struct endpoint *endpoint, struct http_headers *out)
-{
-    if (endpoint->key && *endpoint->key)
-        http_headers_add(out, "Authorization: Bearer %s", endpoint->key);
-}
-
-struct json *embed_ask(const struct embedding_settings *s, struct http *http,
-                       const struct wakeup *wakeup, const char *path, struct json *body,
-                       struct failure *f)
-{
-    const struct dialect dialect = {.name = s->embedder->name, .headers = add_headers};
-    const struct endpoint endpoint = {.base_url = s->base_url, .key = s->key};
-    const struct provider_call call = {
-        .http = http, .endpoint = &endpoint, .config = s->config, .wakeup = wakeup};
-    char *url = mem_printf("%s%s", s->base_url, path);
-    struct json *reply = exchange_ask(&call, &dialect, url, body, f);
-    free(url);
-    return reply;
-}
-
-struct json *embed_body(const struct embedding_settings *s, const char *const *texts, size_t count)
-{
-    struct json *body = json_new_object();
-    struct json *input = json_new_array();
-    for (size_t i = 0; i < count; i++)
-        json_push(input, json_new_string(texts[i]));
-    json_set_string(body, "model", s->model);
-    json_set(body, "input", input);
-    if (s->dimensions > 0)
-        json_set_int(body, "dimensions", s->dimensions);
-    return body;
-}
-
-void embed_normalise(float *values, size_t count)
-{
-    double largest = 0, square = 0;
-    for (size_t i = 0; i < count; i++)
-        largest = fmax(largest, fabs((double)values[i]));
-    if (largest <= 0)
-        return;
-    for (size_t i = 0; i < count; i++)
-        square += (values[i] / largest) * (values[i] / largest);
-    double scale = 1 / (largest * sqrt(square));
-    for (size_t i = 0; i < count; i++)
-        values[i] = (float)(values[i] * scale);
-}
-
-static bool set_dimension(struct embeddings *out, size_t dimension, size_t count, const char *name,
-                          struct failure *f)
-{
-    if (dimension < 1 || dimension > EMBED_MOST_DIMENSIONS)
-        return failure_set(f, FAILURE_PROTOCOL, "%s: a vector has %zu dimensions", name, dimension);
-    if (out->dimension == 0) {
-        out->dimension = (int)dimension;
-        vec_reserve(&out->values, dimension * count);
-        out->values.len = dimension * count;
-    }
-    return (size_t)out->dimension == dimension ||
-           failure_set(f, FAILURE_PROTOCOL, "%s: the vectors have different dimensions", name);
-}
-
-bool embed_take(struct embeddings *out, size_t place, size_t count, const struct json *vector,
-                const char *name, struct failure *f)
-{
-    if (json_type(vector) != JSON_ARRAY)
-        return failure_set(f, FAILURE_PROTOCOL, "%s: the reply holds no vectors", name);
-    if (!set_dimension(out, json_len(vector), count, name, f))
-        return false;
-    float *to = out->values.items + place * (size_t)out->dimension;
-    for (const struct json *v = json_first(vector); v; v = json_next(v)) {
-        double n = json_number(v, NAN);
-        *to = (float)n;
-        if (!isfinite(n) || !isfinite(*to))
-            return failure_set(f, FAILURE_PROTOCOL, "%s: a vector holds what is no number", name);
-        to++;
-    }
-    embed_normalise(out->values.items + place * (size_t)out->dimension, (size_t)out->dimension);
-    return true;
 }
 
 /* --- embedding ------------------------------------------------------------------------------- */

@@ -30,6 +30,7 @@ struct embedding_settings {
     const struct config *config;
 };
 
+struct embed_post_form;
 struct embedder {
     const char *name;        /* "hashed" */
     const char *usual_model; /* where none is configured */
@@ -41,6 +42,7 @@ struct embedder {
     bool (*embed)(const struct embedding_settings *settings, struct http *http,
                   const struct wakeup *wakeup, const char *const *texts, size_t count,
                   struct embeddings *out, struct failure *f);
+    const struct embed_post_form *post; /* of those with a network (embed_rows.h) */
 };
 extern const struct embedder *const embedders[]; /* ends with NULL */
 

@@ -163,7 +163,7 @@ bool graph_file_read(const char *path, struct graph_content *content)
 /* --- writing --------------------------------------------------------------------------------- */
 
 struct writer {
-    struct whole_file file;
+    struct whole_file *file;
     struct buf block;
     uint64_t sum;
     struct error *e;
@@ -172,7 +172,7 @@ struct writer {
 static bool flush(struct writer *w)
 {
     w->sum = checksum(w->sum, w->block.data, w->block.len);
-    bool ok = whole_file_write(&w->file, w->block.data, w->block.len, w->e);
+    bool ok = whole_file_write(w->file, w->block.data, w->block.len, w->e);
     buf_clear(&w->block);
     return ok;
 }
@@ -205,15 +205,17 @@ static bool put_all(struct writer *w, const struct graph_content *content)
     return put(w, &h, sizeof h) && put(w, content->model, h.name_len) &&
            put(w, content->of.items.items, h.count * sizeof(struct vector_id)) &&
            hnsw_write(content->hnsw, put, w) && flush(w) &&
-           whole_file_write(&w->file, &w->sum, sizeof w->sum, w->e);
+           whole_file_write(w->file, &w->sum, sizeof w->sum, w->e);
 }
 
-bool graph_file_write(const char *path, const struct graph_content *content, struct error *e)
+bool graph_file_write(const char *path, const struct graph_content *content,
+                      struct whole_file *file, struct error *e)
 {
-    struct writer w = {.block = BUF_INIT, .sum = FORMAT, .e = e};
-    bool ok = whole_file_begin(&w.file, path, true, e) && put_all(&w, content) &&
-              whole_file_finish(&w.file, e);
-    whole_file_drop(&w.file);
+    struct writer w = {.file = file, .block = BUF_INIT, .sum = FORMAT, .e = e};
+    bool ok =
+        whole_file_begin(file, path, true, e) && put_all(&w, content) && whole_file_sync(file, e);
+    if (!ok)
+        whole_file_drop(file);
     buf_release(&w.block);
     return ok;
 }
@@ -233,15 +235,39 @@ void graph_file_remove_aside(const char *path)
 
 /* --- one writer ------------------------------------------------------------------------------ */
 
+/* As whole_file.c names it. */
+static bool is_begun(const char *name, const char *file)
+{
+    enum { ENDING = 7 };
+    size_t len = strlen(file);
+    return strncmp(name, file, len) == 0 && name[len] == '.' && strlen(name + len) == ENDING;
+}
+
+static void remove_begun(const char *path)
+{
+    const char *file = strrchr(path, '/') + 1;
+    char *directory = mem_strndup(path, (size_t)(file - path));
+    DIR *dir = opendir(directory);
+    struct dirent *entry;
+    while (dir && (entry = readdir(dir)))
+        if (is_begun(entry->d_name, file))
+            unlinkat(dirfd(dir), entry->d_name, 0);
+    if (dir)
+        closedir(dir);
+    free(directory);
+}
+
 bool graph_file_lock(const char *path, int *lock)
 {
     char *name = mem_printf("%s.lock", path);
     *lock = open(name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
     free(name);
-    if (*lock >= 0 && flock(*lock, LOCK_EX | LOCK_NB) == 0)
-        return true;
-    graph_file_unlock(lock);
-    return false;
+    if (*lock < 0 || flock(*lock, LOCK_EX | LOCK_NB) != 0) {
+        graph_file_unlock(lock);
+        return false;
+    }
+    remove_begun(path);
+    return true;
 }
 
 void graph_file_unlock(int *lock)

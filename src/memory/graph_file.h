@@ -3,6 +3,7 @@
 #ifndef MEMORY_GRAPH_FILE_H
 #define MEMORY_GRAPH_FILE_H
 
+#include "base/whole_file.h"
 #include "memory/vectors_private.h"
 
 struct graph_content {
@@ -22,11 +23,14 @@ bool graph_file_same(const struct graph_file *a, const struct graph_file *b);
 
 /* Fills in version, of and hnsw, the caller's. False: there is none that can be used. */
 bool graph_file_read(const char *path, struct graph_content *content);
-bool graph_file_write(const char *path, const struct graph_content *content, struct error *e);
+/* All of it on the disk; whole_file_finish() makes it appear. On failure nothing is left. */
+bool graph_file_write(const char *path, const struct graph_content *content,
+                      struct whole_file *file, struct error *e);
 void graph_file_remove(const char *path);
 void graph_file_remove_aside(const char *path); /* what was damaged */
 
-/* One writer a file, of all processes and threads. False: another one is. */
+/* One writer a file, of all processes and threads. False: another one is. What one that died had
+ * begun to write is removed. */
 bool graph_file_lock(const char *path, int *lock);
 void graph_file_unlock(int *lock);
 

@@ -5,6 +5,7 @@ libtiro_a_SOURCES += \
 	src/memory/embed_hashed.c \
 	src/memory/embed_ollama.c \
 	src/memory/embed_openai.c \
+	src/memory/embed_post.c \
 	src/memory/embed_rows.h \
 	src/memory/embedder.c src/memory/embedder.h \
 	src/memory/graph_file.c src/memory/graph_file.h \
@@ -18,11 +19,11 @@ libtiro_a_SOURCES += \
 	src/memory/rank_rows.c src/memory/rank_rows.h \
 	src/memory/recall.c src/memory/recall.h \
 	src/memory/secrets.c src/memory/secrets.h \
-	src/memory/simple_store.c src/memory/simple_store.h \
 	src/memory/sqlite_forget.c \
 	src/memory/sqlite_index.c \
 	src/memory/sqlite_private.h \
 	src/memory/sqlite_quoted.c \
+	src/memory/sqlite_reindex.c \
 	src/memory/sqlite_row.c \
 	src/memory/sqlite_scope.c \
 	src/memory/sqlite_search.c \
@@ -35,6 +36,8 @@ libtiro_a_SOURCES += \
 	src/memory/vectors_scan.c \
 	src/memory/vectors_store.c \
 	src/memory/words.c src/memory/words.h \
+	src/memory/words_merge.c \
+	src/memory/words_next.c \
 	src/memory/words_passage.c \
 	src/memory/words_purge.c \
 	src/memory/words_collect.c src/memory/words_collect.h \

@@ -6,8 +6,16 @@ enum { PAUSE_MS = 6 * 60 * 60 * 1000, TALK_PLACES = 1 << MEMORY_TALK_BITS };
 
 struct rank_settings rank_settings_for(double k1, double b)
 {
-    return (struct rank_settings){
-        .k1 = k1, .b = b, .before = 0.3, .after = 0.1, .session = 0.6, .window = 0.4};
+    return (struct rank_settings){.k1 = k1,
+                                  .b = b,
+                                  .before = 0.3,
+                                  .after = 0.1,
+                                  .answer = 1,
+                                  .session = 0.3,
+                                  .window = 0.4,
+                                  .named = 1.5,
+                                  .asks = 0.8,
+                                  .half = 8};
 }
 
 int64_t memory_place_for(int64_t next, int64_t last_ms, int64_t created_ms)

@@ -75,7 +75,7 @@ static struct bounds highest_bounds(const struct ranker *r, size_t room)
     return b;
 }
 
-/* Lengths are asked only of rows that could still be among the best. *done: no row that is not
+/* Facts are asked only of rows that could still be among the best. *done: no row that is not
  * among the `room` with the highest bounds could be. */
 static bool take_best(const struct ranker *r, size_t room, size_t limit, struct ranking *out,
                       bool *done)

@@ -38,10 +38,12 @@ static void unite_equal(struct postings *p)
     for (size_t i = 0; i < p->items.len; i++) {
         struct posting *last = kept > 0 ? &p->items.items[kept - 1] : NULL;
         const struct posting *this = &p->items.items[i];
-        if (!last || stands_before(last, this))
+        if (!last || stands_before(last, this)) {
             p->items.items[kept++] = *this;
-        else if (this->count > last->count)
-            last->count = this->count;
+            continue;
+        }
+        last->count = this->count > last->count ? this->count : last->count;
+        last->named = last->named || this->named;
     }
     p->items.len = kept;
 }

@@ -55,8 +55,8 @@ static void make_rows(struct ranker *r)
     const struct posting *p = r->in->postings;
     for (size_t i = 0; i < r->in->count;) {
         struct row row = {.key = p[i].key, .first = i};
-        while (i < r->in->count && p[i].key == row.key)
-            i++;
+        for (; i < r->in->count && p[i].key == row.key; i++)
+            row.named = row.named || p[i].named;
         row.end = i;
         row.own = most_score(r, &row);
         vec_push(&r->rows, row);
@@ -112,14 +112,30 @@ static const struct row *neighbour(const struct ranker *r, size_t i, int step)
     return row->key == r->rows.items[i].key + step ? row : NULL;
 }
 
+/* n / (n + half), by what it is for a text that is not short. */
+static double fullness(const struct rank_settings *s, double words)
+{
+    double n = fmin(words, RANK_FULL);
+    return n / (n + s->half) * (RANK_FULL + s->half) / RANK_FULL;
+}
+
+static double weight_of(const struct rank_settings *s, const struct row *row,
+                        const struct rank_facts *facts)
+{
+    return fullness(s, facts->words) * (row->named ? s->named : 1) * (facts->asks ? s->asks : 1);
+}
+
+/* With the facts that are the best for it. */
 static void add_bounds(struct ranker *r)
 {
+    const struct rank_settings *s = r->settings;
+    double most_before = fmax(s->before, s->answer), most_weight = fmax(1, s->asks);
     for (size_t i = 0; i < r->rows.len; i++) {
         struct row *row = &r->rows.items[i];
         const struct row *before = neighbour(r, i, -1), *after = neighbour(r, i, 1);
-        row->bound = row->own + row->session + row->window +
-                     (before ? r->settings->before * before->own : 0) +
-                     (after ? r->settings->after * after->own : 0);
+        double sum = row->own + row->session + row->window +
+                     (before ? most_before * before->own : 0) + (after ? s->after * after->own : 0);
+        row->bound = sum * most_weight * (row->named ? s->named : 1);
     }
 }
 
@@ -142,37 +158,40 @@ void ranker_release(struct ranker *r)
     free(r->counts);
 }
 
-/* With the entry's real length; a row that is not there scores 0. */
-static bool real_score(const struct ranker *r, const struct row *row, double *out)
+/* BM25 of the entry itself and what else is known of it; nothing of a row that is not there. */
+struct real {
+    double own;
+    struct rank_facts facts;
+};
+
+static bool find_real(const struct ranker *r, const struct row *row, struct real *out)
 {
-    double words = 0;
-    *out = 0;
+    *out = (struct real){0};
     if (!row)
         return true;
-    if (!r->in->length(r->in->context, row->key, &words))
+    if (!r->in->facts(r->in->context, row->key, &out->facts))
         return false;
-    *out = own_score(r, row, r->in->average > 0 ? words / r->in->average : 1);
+    out->own = own_score(r, row, r->in->average > 0 ? out->facts.words / r->in->average : 1);
     return true;
 }
 
 bool ranker_rank(const struct ranker *r, size_t i, struct ranked *out)
 {
     const struct row *row = &r->rows.items[i];
-    double most = r->in->idf_sum * (r->settings->k1 + 1);
-    double own, before, after;
-    if (!real_score(r, row, &own) || !real_score(r, neighbour(r, i, -1), &before) ||
-        !real_score(r, neighbour(r, i, 1), &after))
+    const struct rank_settings *s = r->settings;
+    double most = r->in->idf_sum * (s->k1 + 1);
+    struct real real, before, after;
+    if (!find_real(r, row, &real) || !find_real(r, neighbour(r, i, -1), &before) ||
+        !find_real(r, neighbour(r, i, 1), &after))
         return false;
-    struct memory_why why = {.words = own,
-                             .before = r->settings->before * before,
-                             .after = r->settings->after * after,
+    struct memory_why why = {.words = real.own,
+                             .before = (before.facts.asks ? s->answer : s->before) * before.own,
+                             .after = s->after * after.own,
                              .session = row->session,
                              .window = row->window,
-                             .coverage = most > 0 ? fmin(1, own / most) : 0};
-    *out = (struct ranked){
-        .key = row->key,
-        .rank = why.words + why.before + why.after + why.session + why.window,
-        .why = why,
-    };
+                             .weight = weight_of(s, row, &real.facts),
+                             .coverage = most > 0 ? fmin(1, real.own / most) : 0};
+    double sum = why.words + why.before + why.after + why.session + why.window;
+    *out = (struct ranked){.key = row->key, .rank = sum * why.weight, .why = why};
     return true;
 }

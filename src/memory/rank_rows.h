@@ -1,4 +1,4 @@
-/* What rank_best() knows of each entry before it asks for a length: shares of talk and window, and
+/* What rank_best() knows of each entry before it asks for its facts: shares of talk and window, and
  * the most that its rank can be. For rank_best.c alone. */
 #ifndef MEMORY_RANK_ROWS_H
 #define MEMORY_RANK_ROWS_H
@@ -12,6 +12,7 @@ struct row {
     double own;        /* at most */
     double session, window;
     double bound;
+    bool named; /* the query names who said it */
 };
 
 /* n * (k1 + 1) / (n + k), which most of the time is spent on, for the usual n. */
@@ -34,7 +35,7 @@ void ranker_init(struct ranker *r, const struct rank_settings *settings,
                  const struct rank_input *in);
 void ranker_release(struct ranker *r);
 
-/* A row's rank, with its real length and its neighbours'. False: length() failed. */
+/* A row's rank, with its facts and its neighbours'. False: facts() failed. */
 bool ranker_rank(const struct ranker *r, size_t row, struct ranked *out);
 
 #endif

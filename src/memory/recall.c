@@ -12,8 +12,21 @@ enum { ENDPOINT_MS = 5000, DEAD_MS = 30000, EMBED_STEP = 64, GRAPH_STEP = 64 };
 static const char none_configured[] = "words only: no embedding endpoint is configured";
 static const char not_set_up[] = "words only: the embedding endpoint is not set up";
 static const char no_answer[] = "words only: the embedding endpoint does not answer";
-static const char being_made[] = "words only: vectors are being made";
-static const char some_missing[] = "vectors are being made: some entries cannot be found yet";
+
+/* Why vectors are not used, or not of all entries: by whether somebody makes them meanwhile. */
+struct lack {
+    const char *all, *some;
+};
+static const struct lack being_made = {"words only: vectors are being made",
+                                       "vectors are being made: some entries cannot be found yet"};
+static const struct lack left_undone = {
+    "words only: entries lack their vectors; tiro memory reindex makes them",
+    "entries that lack a vector are not found; tiro memory reindex makes them"};
+
+static const struct lack *lack_of(const struct recall *r)
+{
+    return r->alone ? &left_undone : &being_made;
+}
 
 void recall_init(struct recall *r, const struct config *config, struct store *s,
                  const char *directory)
@@ -141,13 +154,13 @@ static bool ask_endpoint(struct recall *r, const char *text, const struct wakeup
 }
 
 /* Whether all entries, or at least some where that is enough, have a vector; else the badge. */
-static const char *missing_badge(const struct memory_stats *have, enum memory_ranking ranking,
-                                 bool *usable)
+static const char *missing_badge(const struct recall *r, const struct memory_stats *have,
+                                 enum memory_ranking ranking, bool *usable)
 {
     *usable = have->embedded > 0 && (have->missing == 0 || ranking == MEMORY_VECTORS);
     if (have->embedded + have->missing == 0 || have->missing == 0)
         return NULL;
-    return *usable ? some_missing : being_made;
+    return *usable ? lack_of(r)->some : lack_of(r)->all;
 }
 
 struct plan {
@@ -171,7 +184,7 @@ static bool plan_vectors(struct recall *r, const char *text, const struct wakeup
     memory_stats_release(&have);
     if (!counted)
         return false;
-    plan->badge = missing_badge(&have, wanted, &usable);
+    plan->badge = missing_badge(r, &have, wanted, &usable);
     if (!usable)
         return true;
     if (!has_asked(r, text) && !ask_endpoint(r, text, wakeup, &stopped)) {
@@ -179,8 +192,8 @@ static bool plan_vectors(struct recall *r, const char *text, const struct wakeup
         return !stopped || err_set(e, ERR_INTERRUPTED, "the search was interrupted");
     }
     if (r->asked.dimension != have.dimension) {
-        plan->badge = being_made;
-        return vectors_know_model(r->store, r->model, r->asked.dimension, e);
+        plan->badge = lack_of(r)->all;
+        return r->alone || vectors_know_model(r->store, r->model, r->asked.dimension, e);
     }
     plan->ranking = wanted;
     plan->vector = (struct vector_query){
@@ -212,6 +225,25 @@ bool recall_search(struct recall *r, struct memory_query *query, const struct wa
 }
 
 /* --- work that waits ------------------------------------------------------------------------- */
+
+bool recall_know_model(struct recall *r, const struct wakeup *wakeup, struct error *e)
+{
+    struct memory_stats have = {0};
+    bool stopped;
+    if (configured(r) == MEMORY_WORDS || !read_embedding(r, wakeup))
+        return true;
+    if (!vectors_count(r->store, r->model, &have, e))
+        return false;
+    memory_stats_release(&have);
+    if (have.embedded == 0 || have.missing > 0) /* what is made will tell it */
+        return true;
+    if (!ask_endpoint(r, "tiro", wakeup, &stopped)) {
+        r->retry_ms = 0;
+        return true;
+    }
+    return r->asked.dimension == have.dimension ||
+           vectors_know_model(r->store, r->model, r->asked.dimension, e);
+}
 
 bool recall_stats(struct recall *r, const struct wakeup *wakeup, struct memory_stats *out,
                   struct error *e)

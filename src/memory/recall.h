@@ -17,6 +17,8 @@ struct recall {
     const struct config *config;
     struct memory *memory;
     struct store *store; /* borrowed */
+    bool alone; /* nobody makes missing vectors meanwhile, nor may a search write: set by the owner;
+                   badges say what does */
     struct vectors *vectors;
     struct http *http;
     struct embedding_settings embedding; /* read at the first search that needs it */
@@ -53,6 +55,11 @@ struct memory_scope recall_scope(const struct recall *r, const char *session_id,
  * gives the endpoint's key. */
 bool recall_stats(struct recall *r, const struct wakeup *wakeup, struct memory_stats *out,
                   struct error *e);
+
+/* Before that work is asked for without a search: whether the endpoint's model still has the
+ * dimension that its vectors have. If not, all entries lack theirs from now on. An endpoint that
+ * does not answer changes nothing. */
+bool recall_know_model(struct recall *r, const struct wakeup *wakeup, struct error *e);
 
 /* Something of the work that waits: vectors for entries that have none, the graph. RECALL_IDLE:
  * there is nothing to do; RECALL_WAITS: the endpoint is down, `why` says how, try again after

@@ -24,8 +24,22 @@ static bool leave_for_good(struct memory *m, bool began, bool ok, struct error *
     return ok;
 }
 
-static bool purge_words(const struct memory *m, struct store *s, struct error *e)
+static bool make_words_anew(struct memory *m, struct store *s, struct error *e)
 {
+    char *language;
+    bool ok = words_language(s, &language, e) &&
+              sqlite_memory_reindex(m, language, NULL, NULL, e) && words_old_drop(s, e);
+    free(language);
+    return ok;
+}
+
+static bool purge_words(struct memory *m, struct store *s, struct error *e)
+{
+    bool worn_out;
+    if (!words_are_worn_out(s, &worn_out, e))
+        return false;
+    if (worn_out)
+        return make_words_anew(m, s, e);
     return m->lazy ? words_purge_later(s, e) : words_purge(s, e);
 }
 

@@ -16,7 +16,6 @@ static const char source_sql[] = MEMORY_ROWS
 static const char brought_sql[] = MEMORY_ROWS
     "WHERE entry.key BETWEEN ?1 << 24 AND ?1 << 24 | 0xffffff AND compaction = ?2"
     " AND pinned = 0 AND edited = 0";
-static const char all_sql[] = MEMORY_ROWS "ORDER BY entry.key";
 
 /* ---- the session that they go into ---- */
 
@@ -236,10 +235,19 @@ static bool settle_language(struct sqlite_memory *m, struct error *e)
            (is_empty(m->store, &empty, e) && (!empty || words_reset(m->store, m->language, e)));
 }
 
+static size_t count_bytes(const struct memory_entry *entries, size_t count)
+{
+    size_t bytes = 0;
+    for (size_t i = 0; i < count; i++)
+        bytes += strlen(entries[i].content);
+    return bytes;
+}
+
 static bool index_all(struct sqlite_memory *m, struct indexing *x, struct memory_entry *entries,
                       size_t count, struct error *e)
 {
-    bool ok = settle_language(m, e) && find_session(x, e);
+    bool ok = settle_language(m, e) && find_session(x, e) &&
+              words_make_room(m->store, count_bytes(entries, count), e);
     for (size_t i = 0; i < count && ok; i++)
         ok = index_one(x, &entries[i], e);
     return ok && keep_next(x, e);
@@ -287,59 +295,4 @@ bool sqlite_memory_withdraw(struct memory *memory, const char *session_id, int64
     bool began;
     return store_enter(s, &began, e) &&
            store_leave(s, began, withdraw(s, session_id, compaction, e), e);
-}
-
-/* ---- the index anew ---- */
-
-struct reindexing {
-    struct store *store;
-    int64_t done, of;
-    bool (*progress)(void *context, int64_t done, int64_t of);
-    void *context;
-};
-
-static bool tell(const struct reindexing *r, struct error *e)
-{
-    enum { STEP = 256 };
-    return !r->progress || (r->done % STEP != 0 && r->done != r->of) ||
-           r->progress(r->context, r->done, r->of) ||
-           err_set(e, ERR_INTERRUPTED, "the index was not made anew; it is as before");
-}
-
-static bool add_row(struct reindexing *r, const struct query *q, struct error *e)
-{
-    struct memory_row row = sqlite_row_read(q);
-    bool ok = words_add(r->store, row.key, &row.entry, e);
-    memory_row_release(&row);
-    r->done++;
-    return ok && tell(r, e);
-}
-
-static bool add_rows(struct reindexing *r, struct error *e)
-{
-    struct query q;
-    enum query_result result = QUERY_DONE;
-    if (!query_begin(&q, r->store, all_sql, e))
-        return false;
-    bool ok = true;
-    while (ok && (result = query_step(&q, e)) == QUERY_ROW)
-        ok = add_row(r, &q, e);
-    query_end(&q);
-    return ok && result != QUERY_FAILED;
-}
-
-/* In one transaction: others find in the old index until it is whole. */
-bool sqlite_memory_reindex(struct memory *memory, const char *language,
-                           bool (*progress)(void *context, int64_t done, int64_t of), void *context,
-                           struct error *e)
-{
-    struct sqlite_memory *m = sqlite_memory_of(memory);
-    const struct memory_scope all = {.kind = MEMORY_SCOPE_ALL};
-    struct reindexing r = {.store = m->store, .progress = progress, .context = context};
-    bool began;
-    if (!store_enter(m->store, &began, e))
-        return false;
-    bool ok = sqlite_memory_count(memory, &all, &r.of, e) &&
-              words_reset(m->store, language ? language : m->language, e) && add_rows(&r, e);
-    return store_leave(m->store, began, ok, e);
 }

@@ -1,6 +1,6 @@
 /* What the parts of the sqlite store share: sqlite_store.c (the table of functions, and reading),
  * sqlite_row.c (rows), sqlite_scope.c (sessions), sqlite_index.c (putting in), sqlite_forget.c
- * (taking out), sqlite_search.c. */
+ * (taking out), sqlite_reindex.c (the index of words anew), sqlite_search.c. */
 #ifndef MEMORY_SQLITE_PRIVATE_H
 #define MEMORY_SQLITE_PRIVATE_H
 
@@ -93,6 +93,9 @@ bool sqlite_memory_index(struct memory *m, const char *session_id, int64_t compa
                          struct memory_entry *entries, size_t count, int *stored, struct error *e);
 bool sqlite_memory_withdraw(struct memory *m, const char *session_id, int64_t compaction,
                             struct error *e);
+
+/* ---- sqlite_reindex.c ---- */
+
 bool sqlite_memory_reindex(struct memory *m, const char *language,
                            bool (*progress)(void *context, int64_t done, int64_t of), void *context,
                            struct error *e);

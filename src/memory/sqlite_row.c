@@ -6,8 +6,15 @@
 
 static const char at_sql[] = MEMORY_ROWS "WHERE entry.key = ?";
 static const char of_sql[] = MEMORY_ROWS "WHERE entry.id = ?";
+/* The index is one of groups of sessions. */
 static const char equal_sql[] =
-    "SELECT key, content FROM memory_entry WHERE digest = ? ORDER BY key";
+    "WITH RECURSIVE cluster (number) AS (SELECT 0 UNION ALL SELECT number + 1 FROM cluster"
+    " WHERE number < (SELECT max(number) >> 5 FROM memory_session))"
+    " SELECT key, content FROM memory_entry INDEXED BY memory_alike"
+    " WHERE session >> 5 IN cluster AND digest = ?1 ORDER BY key";
+static const char equal_here_sql[] =
+    "SELECT key, content FROM memory_entry INDEXED BY memory_alike"
+    " WHERE session >> 5 = ?2 >> 5 AND digest = ?1 ORDER BY key";
 static const char add_sql[] =
     "INSERT INTO memory_entry (key, id, id_number, session, turn, seq, role, speaker, created_ms,"
     " pinned, edited, compaction, digest, content)"
@@ -133,10 +140,13 @@ bool sqlite_equal_texts(struct store *s, const char *text, const struct scope_se
 {
     struct query q;
     enum query_result result;
+    bool here = !scope->all && scope->numbers.len == 1;
     *out = (struct memory_keys){0};
-    if (!query_begin(&q, s, equal_sql, e))
+    if (!query_begin(&q, s, here ? equal_here_sql : equal_sql, e))
         return false;
     query_int(&q, content_digest(text));
+    if (here)
+        query_int(&q, scope->numbers.items[0]);
     while ((result = query_step(&q, e)) == QUERY_ROW) {
         int64_t key = sqlite3_column_int64(q.handle, 0);
         const char *there = (const char *)sqlite3_column_text(q.handle, 1);

@@ -18,8 +18,9 @@ static const char counts_sql[] =
     "  WHERE key BETWEEN number << 24 AND number << 24 | 0xffffff)),"
     " (SELECT count(*) FROM (SELECT DISTINCT session, compaction FROM memory_flag))"
     " FROM memory_entry";
+/* The first rows of FTS5's data are its own notes, which an empty index has, too. */
 static const char bytes_sql[] =
-    "SELECT (SELECT ifnull(sum(length(block)), 0) FROM memory_words_data)"
+    "SELECT (SELECT ifnull(sum(length(block)), 0) FROM memory_words_data WHERE id > 10)"
     " + (SELECT ifnull(sum(length(bytes)), 0) FROM memory_vector)"
     " + (SELECT ifnull(sum(length(floats)), 0) FROM memory_floats)";
 

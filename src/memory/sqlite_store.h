@@ -12,4 +12,8 @@
  * borrowed. */
 struct memory *memory_sqlite_new(struct store *s, const char *language, struct vectors *vectors);
 
+/* A little of what keeps the index of words quick, and of a reindex that somebody did not bring to
+ * its end; *more: that was not all. For who has the time, and no transaction. */
+bool memory_sqlite_tidy(struct memory *m, bool *more, struct error *e);
+
 #endif

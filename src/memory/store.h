@@ -1,5 +1,5 @@
 /* Semantic memory behind a table of functions. `sqlite` (sqlite_store.h) is the one that programs
- * use; `simple` (simple_store.h) is in memory and for tests. One connection, one thread.
+ * use; the tests have a simple one in memory beside it. One connection, one thread.
  *
  * Each call is a transaction of its own unless one is open on the connection, and then a part of
  * that. Errors are SESSION_STORE_ERROR; MEMORY_NOT_FOUND where an id is unknown (its text names
@@ -109,7 +109,8 @@ struct memory_store {
     bool (*stats)(struct memory *m, struct memory_stats *out, struct error *e);
 
     /* Makes the index of words anew in this language, with progress (may be NULL; false stops it,
-     * and all is as before). */
+     * and searches find as before). Where no transaction is open, it takes many, and others write
+     * in between; what was stopped goes on the next time. */
     bool (*reindex)(struct memory *m, const char *language,
                     bool (*progress)(void *context, int64_t done, int64_t of), void *context,
                     struct error *e);

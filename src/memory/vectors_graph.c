@@ -62,21 +62,49 @@ static void read_file(struct vectors *v)
     free(path);
 }
 
-static bool save(struct vectors *v, struct error *e)
+/* A vector that was forgotten since the graph was compared with the store must not come back with
+ * it. Who forgets takes the file away within its transaction where it cannot mend it; so the file
+ * appears while nobody writes, and only if nothing changed. */
+static bool appear(struct vector_graph *g, struct store *s, struct whole_file *file, bool *done,
+                   struct error *e)
+{
+    int64_t version;
+    bool began;
+    if (!store_enter(s, &began, e))
+        return false;
+    bool ok = !began || vectors_version(s, &version, e);
+    *done = ok && (!began || version == g->target);
+    ok = ok && (!*done || whole_file_finish(file, e));
+    return store_leave(s, began, ok, e);
+}
+
+static void saved(struct vector_graph *g, const char *path)
+{
+    g->file = graph_file_stat(path);
+    g->unsaved = 0;
+    g->overdue = false;
+}
+
+/* *done is false where it has to be compared with the store again before it is written. */
+static bool save(struct vectors *v, struct store *s, bool *done, struct error *e)
 {
     struct vector_graph *g = &v->graph;
+    struct whole_file file;
     const struct graph_content content = {.model = g->model,
                                           .dimension = g->dimension,
                                           .version = g->version,
                                           .of = g->of,
                                           .hnsw = g->hnsw};
     char *path = graph_file_path(v->directory, g->model);
-    bool ok = graph_file_write(path, &content, e);
+    bool ok = graph_file_write(path, &content, &file, e);
     if (ok) {
-        g->file = graph_file_stat(path);
-        g->unsaved = 0;
-        g->overdue = false;
+        ok = appear(g, s, &file, done, e);
+        whole_file_drop(&file);
     }
+    if (ok && *done)
+        saved(g, path);
+    else if (ok)
+        g->unsaved = 1; /* not again at each step, while others add */
     free(path);
     return ok;
 }
@@ -216,11 +244,15 @@ static bool add_some(struct vector_graph *g, struct store *s, int step, struct e
 
 /* --- a step ---------------------------------------------------------------------------------- */
 
-/* In a transaction, so that what it reads is of one version. What was forgotten must leave the file
- * without delay. */
-static bool catch_up(struct vectors *v, struct store *s, int step, struct error *e)
+static bool is_due(const struct vector_graph *g)
 {
-    struct vector_graph *g = &v->graph;
+    bool whole = g->pending.items.len == 0 && g->unsaved > 0;
+    return g->hnsw && (whole || g->overdue || g->unsaved >= SAVE_EVERY);
+}
+
+/* In a transaction, so that what it reads is of one version. */
+static bool catch_up(struct vector_graph *g, struct store *s, int step, struct error *e)
+{
     int64_t version;
     if (!vectors_version(s, &version, e))
         return false;
@@ -230,23 +262,27 @@ static bool catch_up(struct vectors *v, struct store *s, int step, struct error 
         return false;
     bool done = g->pending.items.len == 0;
     bool lasts = sqlite3_txn_state(s->db, NULL) != SQLITE_TXN_WRITE; /* else it may be undone */
+    g->unsaved += done && lasts && g->version != version;            /* that it is of this one */
     g->version = done && lasts ? version : NO_VERSION;
-    if (!lasts)
-        g->target = NO_VERSION;
-    return (!done && !g->overdue && g->unsaved < SAVE_EVERY) || save(v, e);
+    return true;
 }
 
+/* What was forgotten must leave the file without delay. */
 static bool step_locked(struct vectors *v, struct store *s, int step, int64_t *left,
                         struct error *e)
 {
-    bool began;
+    struct vector_graph *g = &v->graph;
+    bool began, done = true;
     read_file(v);
     if (!store_step_begin(s, &began, e))
         return false;
-    bool ok = store_step_end(s, began, catch_up(v, s, step, e), e);
-    *left = ok ? (int64_t)v->graph.pending.items.len : 0;
+    bool ok = store_step_end(s, began, catch_up(g, s, step, e), e);
+    ok = ok && (!is_due(g) || save(v, s, &done, e));
+    if (!began)
+        g->target = NO_VERSION;
+    *left = !ok ? 0 : done ? (int64_t)g->pending.items.len : (int64_t)g->pending.items.len + 1;
     if (*left == 0)
-        graph_file_unlock(&v->graph.lock);
+        graph_file_unlock(&g->lock);
     return ok;
 }
 

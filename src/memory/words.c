@@ -45,28 +45,28 @@ char *words_text(const struct memory_entry *m)
     return buf_take(&text);
 }
 
-static bool change(struct store *s, const char *sql, int64_t key, const struct memory_entry *m,
+static bool change(struct store *s, int64_t key, const struct memory_entry *m, bool add,
                    struct error *e)
 {
     struct query q;
-    if (!query_begin(&q, s, sql, e))
+    if (!query_begin(&q, s, add ? add_sql : remove_sql, e))
         return false;
     char *text = words_text(m);
     query_int(&q, key);
     query_text(&q, text);
-    bool ok = query_run(&q, e);
+    bool ok = query_run(&q, e) && words_next_change(s, key, text, add, e);
     free(text);
     return ok;
 }
 
 bool words_add(struct store *s, int64_t key, const struct memory_entry *m, struct error *e)
 {
-    return change(s, add_sql, key, m, e);
+    return change(s, key, m, true, e);
 }
 
 bool words_remove(struct store *s, int64_t key, const struct memory_entry *m, struct error *e)
 {
-    return change(s, remove_sql, key, m, e);
+    return change(s, key, m, false, e);
 }
 
 /* ---- language ---- */
@@ -104,9 +104,8 @@ bool words_reset(struct store *s, const char *language, struct error *e)
     if (!store_step_begin(s, &began, e))
         return false;
     char *sql = mem_printf(
-        "DROP TABLE memory_words;"
-        "CREATE VIRTUAL TABLE memory_words USING fts5 ("
-        "words, content = '', prefix = '2 3', tokenize = 'tiro %s')",
+        "DROP TABLE memory_words; DROP TABLE IF EXISTS memory_words_next;"
+        "DROP TABLE IF EXISTS memory_words_old;" WORDS_TABLE_SQL("memory_words"),
         language);
     bool ok = store_exec(s, sql, e);
     free(sql);

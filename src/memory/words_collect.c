@@ -30,6 +30,7 @@ struct collector {
     VEC(size_t) begins; /* of each term form's postings */
     struct keys keys;   /* of the phrase that is looked at */
     uint32_t term;
+    bool role; /* the term is no name */
     int64_t rows;
 
     int64_t session; /* looked up last */
@@ -50,16 +51,18 @@ static bool is_in_scope(struct collector *c, int64_t key)
     return c->in_scope;
 }
 
-static uint32_t count_places(const Fts5ExtensionApi *api, Fts5Context *row)
+/* Who said it stands first (words_text()). */
+static void note_places(const Fts5ExtensionApi *api, Fts5Context *row, struct posting *p)
 {
     Fts5PhraseIter at;
     int column, place;
-    uint32_t count = 0;
-    if (api->xPhraseFirst(row, 0, &at, &column, &place) != SQLITE_OK)
-        return 1;
-    for (; column >= 0; api->xPhraseNext(row, &at, &column, &place))
-        count++;
-    return count > 0 ? count : 1;
+    p->count = 1;
+    if (api->xPhraseFirst(row, 0, &at, &column, &place) != SQLITE_OK || column < 0)
+        return;
+    p->named = place == 0;
+    for (api->xPhraseNext(row, &at, &column, &place); column >= 0;
+         api->xPhraseNext(row, &at, &column, &place))
+        p->count++;
 }
 
 static int note_posting(const Fts5ExtensionApi *api, Fts5Context *row, void *context)
@@ -68,7 +71,9 @@ static int note_posting(const Fts5ExtensionApi *api, Fts5Context *row, void *con
     int64_t key = api->xRowid(row);
     c->rows++;
     if (is_in_scope(c, key)) {
-        struct posting p = {.key = key, .term = c->term, .count = count_places(api, row)};
+        struct posting p = {.key = key, .term = c->term};
+        note_places(api, row, &p);
+        p.named = p.named && !c->role;
         vec_push(&c->out->postings.items, p);
     }
     return SQLITE_OK;
@@ -88,6 +93,7 @@ static int collect_term(struct collector *c, const Fts5ExtensionApi *api, Fts5Co
     if (!also)
         vec_push(&c->out->entries, 0);
     c->term = (uint32_t)c->out->entries.len - 1;
+    c->role = c->query->terms.items[i].role;
     c->rows = 0;
     vec_push(&c->begins, c->out->postings.items.len);
     int result = api->xQueryPhrase(found, (int)i, c, note_posting);

@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "base/utf8.h"
+#include "chat/message.h"
 #include "store/tokenizer.h"
 
 /* One letter alone begins too many words. */
@@ -163,6 +164,22 @@ static void blank_quotes(struct words_query *q)
                 *c = ' ';
 }
 
+/* A role stands where a speaker would (memory_entry_speaker()), but nobody is called so. */
+static void mark_roles(struct parser *p)
+{
+    static const enum role roles[] = {ROLE_USER, ROLE_ASSISTANT, ROLE_TOOL};
+    for (size_t i = 0; i < sizeof roles / sizeof *roles; i++) {
+        const char *name = role_name(roles[i]);
+        struct tokens word;
+        tokens_of(p->language, TOKENS_QUERY, name, strlen(name), &word);
+        struct query_term *t =
+            word.items.len > 0 ? find_term(p->out, word.items.items[0].word) : NULL;
+        if (t)
+            t->role = true;
+        tokens_release(&word);
+    }
+}
+
 void words_query_parse(struct language *l, const char *text, bool typing, struct words_query *out)
 {
     *out = (struct words_query){0};
@@ -172,6 +189,7 @@ void words_query_parse(struct language *l, const char *text, bool typing, struct
     for (const char *at = copy; *at;)
         at += is_blank(*at) ? 1 : take(&p, at, typing);
     blank_quotes(out);
+    mark_roles(&p);
     free(copy);
 }
 

@@ -16,6 +16,7 @@ struct query_term {
     char *word;  /* as it stands in the index */
     bool prefix; /* words that begin so, too */
     bool also;   /* another form of the term before: both are one word of the query */
+    bool role;   /* a role's name, which stands for one who has none */
 };
 struct query_phrase {
     char *raw;

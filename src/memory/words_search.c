@@ -5,7 +5,10 @@
 #include "memory/words_query.h"
 #include "store/sql.h"
 
-static const char length_sql[] = "SELECT sz FROM memory_words_docsize WHERE id = ?";
+static const char facts_sql[] =
+    "SELECT sz, asks FROM memory_words_docsize"
+    " CROSS JOIN memory_entry INDEXED BY memory_asks ON key = memory_words_docsize.id"
+    " WHERE memory_words_docsize.id = ?";
 
 /* The number of words as FTS5 keeps it: seven bits a byte, the highest first, all but the last byte
  * marked. */
@@ -20,22 +23,23 @@ static double read_length(const unsigned char *bytes, int len)
     return (double)n;
 }
 
-struct lengths {
+struct fact_source {
     struct store *store;
     struct error *error;
 };
 
-static bool find_length(void *context, int64_t key, double *words)
+static bool find_facts(void *context, int64_t key, struct rank_facts *out)
 {
-    struct lengths *l = context;
+    struct fact_source *f = context;
     struct query q;
-    if (!query_begin(&q, l->store, length_sql, l->error))
+    if (!query_begin(&q, f->store, facts_sql, f->error))
         return false;
     query_int(&q, key);
-    enum query_result result = query_step(&q, l->error);
+    enum query_result result = query_step(&q, f->error);
     if (result == QUERY_ROW) {
         const unsigned char *bytes = sqlite3_column_blob(q.handle, 0);
-        *words = read_length(bytes, sqlite3_column_bytes(q.handle, 0));
+        out->words = read_length(bytes, sqlite3_column_bytes(q.handle, 0));
+        out->asks = sqlite3_column_int(q.handle, 1) != 0;
     }
     query_end(&q);
     return result != QUERY_FAILED;
@@ -44,14 +48,14 @@ static bool find_length(void *context, int64_t key, double *words)
 static bool rank(struct store *s, const struct memory_query *query, const struct collected *found,
                  size_t limit, struct ranking *out, struct error *e)
 {
-    struct lengths lengths = {s, e};
+    struct fact_source facts = {s, e};
     VEC(double) idf = {0};
     struct rank_input in = {
         .postings = found->postings.items.items,
         .count = found->postings.items.len,
         .average = found->average,
-        .length = find_length,
-        .context = &lengths,
+        .facts = find_facts,
+        .context = &facts,
     };
     for (size_t i = 0; i < found->entries.len; i++) {
         vec_push(&idf, rank_idf(found->all, found->entries.items[i]));

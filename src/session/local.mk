@@ -34,5 +34,7 @@ libtiro_a_SOURCES += \
 	src/session/memories_lines.c src/session/memories_lines.h \
 	src/session/memory_answers.c \
 	src/session/memory_desk.c src/session/memory_desk.h src/session/memory_desk_private.h \
+	src/session/memory_errands.c src/session/memory_errands.h \
 	src/session/memory_sink.c src/session/memory_sink.h \
+	src/session/memory_work.c src/session/memory_work.h \
 	src/session/worker_memory.c

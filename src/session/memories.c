@@ -31,6 +31,7 @@ static bool open_store(struct memories *m, const char *path, enum memories_acces
                err_set(e, cause.code, "%s", cause.text);
     m->directory = directory_of(path);
     recall_init(&m->recall, m->config, m->store, m->directory);
+    m->recall.alone = true;
     return true;
 }
 
@@ -304,6 +305,8 @@ static void count(struct reindex *r, int64_t left)
 static bool make_vectors(struct memories *m, struct reindex *r, struct error *e)
 {
     const struct wakeup wakeup = {.fd = -1, .go_on = vectors_go_on, .context = r};
+    if (!recall_know_model(&m->recall, &wakeup, e))
+        return false;
     for (;;) {
         int64_t left = 0;
         int retry_ms = 0;

@@ -94,6 +94,7 @@ static bool answer_search(struct memory_answers *a, const struct command *c, str
 {
     struct memory_scope scope;
     n->name = mem_strdup(c->name);
+    n->flag = c->number == MEMORY_BY_DATE;
     return find_scope(a, c, &scope, e) && look_up(a, c, &scope, &n->memory, e) &&
            store_of(a)->count(memory_of(a), &scope, &n->number, e);
 }

@@ -167,8 +167,9 @@ static bool save_all(struct saving *s, struct error *e)
     bool ok = store_begin(s->to, e);
     while (ok && (row < from->rows.len || event < from->events.len)) {
         const struct session_row *r = row < from->rows.len ? &from->rows.items[row] : NULL;
-        const struct event_place *first = from->events.items + event;
-        int64_t key = event < from->events.len ? first->number.key : INT64_MAX;
+        const struct event_place *first =
+            event < from->events.len ? &from->events.items[event] : NULL;
+        int64_t key = first ? first->number.key : INT64_MAX;
         if (r && r->key <= key)
             key = r->key;
         else

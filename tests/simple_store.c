@@ -1,28 +1,11 @@
-#include "memory/simple_store.h"
+#include "tests/simple_store.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
-#include "base/utf8.h"
 #include "memory/content.h"
-
-struct simple_session {
-    char *id;
-    int64_t next; /* place */
-};
-
-struct simple_memory {
-    struct memory memory;
-    VEC(struct forgotten_entry) rows; /* by key */
-    VEC(struct simple_session) sessions;
-    char *language;
-};
-
-static struct simple_memory *simple_of(struct memory *m)
-{
-    return (struct simple_memory *)m;
-}
+#include "tests/simple_store_private.h"
 
 static void simple_close(struct memory *memory)
 {
@@ -39,20 +22,18 @@ static void simple_close(struct memory *memory)
 
 /* ---- finding ---- */
 
-enum { NOWHERE = -1 };
-
-static ptrdiff_t row_of(const struct simple_memory *m, const char *id)
+ptrdiff_t simple_row_of(const struct simple_memory *m, const char *id)
 {
     for (size_t i = 0; id && i < m->rows.len; i++)
         if (strcmp(m->rows.items[i].entry.id, id) == 0)
             return (ptrdiff_t)i;
-    return NOWHERE;
+    return SIMPLE_NOWHERE;
 }
 
-static bool need_row(const struct simple_memory *m, const char *id, ptrdiff_t *row, struct error *e)
+bool simple_need_row(const struct simple_memory *m, const char *id, ptrdiff_t *row, struct error *e)
 {
-    *row = row_of(m, id);
-    return *row != NOWHERE ||
+    *row = simple_row_of(m, id);
+    return *row != SIMPLE_NOWHERE ||
            err_set(e, ERR_MEMORY_NOT_FOUND, "there is no entry %.60s in memory", id);
 }
 
@@ -61,29 +42,16 @@ static int64_t session_of(const struct simple_memory *m, const char *id)
     for (size_t i = 0; i < m->sessions.len; i++)
         if (m->sessions.items[i].id && strcmp(m->sessions.items[i].id, id) == 0)
             return (int64_t)i;
-    return NOWHERE;
+    return SIMPLE_NOWHERE;
 }
 
 static int64_t need_session(struct simple_memory *m, const char *id)
 {
     int64_t number = session_of(m, id);
-    if (number != NOWHERE)
+    if (number != SIMPLE_NOWHERE)
         return number;
     vec_push(&m->sessions, (struct simple_session){.id = mem_strdup(id)});
     return (int64_t)m->sessions.len - 1;
-}
-
-static bool in_scope(const struct memory_entry *entry, const struct memory_scope *scope)
-{
-    switch (scope->kind) {
-    case MEMORY_SCOPE_ALL:
-        return true;
-    case MEMORY_SCOPE_PROJECT: /* no session has a directory here */
-        return false;
-    case MEMORY_SCOPE_SESSION:
-        break;
-    }
-    return scope->session_id && strcmp(entry->session_id, scope->session_id) == 0;
 }
 
 /* ---- putting in and taking out ---- */
@@ -122,7 +90,8 @@ static bool source_is_known(const struct simple_memory *m, const struct memory_e
 static bool is_known(const struct simple_memory *m, const struct memory_entry *entry,
                      int64_t compaction)
 {
-    return entry->id ? row_of(m, entry->id) != NOWHERE : source_is_known(m, entry, compaction);
+    return entry->id ? simple_row_of(m, entry->id) != SIMPLE_NOWHERE
+                     : source_is_known(m, entry, compaction);
 }
 
 /* Whether a copy of it stays; those that do not are taken out. */
@@ -142,15 +111,15 @@ static bool meets_copy(struct simple_memory *m, const struct memory_entry *entry
 
 static bool is_taken(const struct simple_memory *m, const struct memory_entry *entry)
 {
-    ptrdiff_t row = row_of(m, entry->id);
-    return row != NOWHERE && !content_is_again(&m->rows.items[row].entry, entry);
+    ptrdiff_t row = simple_row_of(m, entry->id);
+    return row != SIMPLE_NOWHERE && !content_is_again(&m->rows.items[row].entry, entry);
 }
 
 static void put(struct simple_memory *m, const struct memory_entry *entry, int64_t compaction,
                 char **id)
 {
     int64_t number = need_session(m, entry->session_id);
-    while (!*id || row_of(m, *id) != NOWHERE) {
+    while (!*id || simple_row_of(m, *id) != SIMPLE_NOWHERE) {
         free(*id);
         *id = memory_id_new();
     }
@@ -231,7 +200,7 @@ static bool simple_edit(struct memory *memory, const char *id, const char *conte
     char *clean = content_clean(content);
     if (!clean)
         return err_set(e, ERR_USAGE, "an entry cannot be empty; delete it instead");
-    if (!need_row(m, id, &row, e)) {
+    if (!simple_need_row(m, id, &row, e)) {
         free(clean);
         return false;
     }
@@ -246,7 +215,7 @@ static bool simple_pin(struct memory *memory, const char *id, bool pinned, struc
 {
     struct simple_memory *m = simple_of(memory);
     ptrdiff_t row;
-    if (!need_row(m, id, &row, e))
+    if (!simple_need_row(m, id, &row, e))
         return false;
     m->rows.items[row].entry.pinned = pinned;
     return true;
@@ -260,10 +229,10 @@ static bool simple_forget(struct memory *memory, const char *const *ids, size_t 
     ptrdiff_t row;
     bool ok = true;
     for (size_t i = 0; i < count && ok; i++)
-        ok = need_row(m, ids[i], &row, e);
+        ok = simple_need_row(m, ids[i], &row, e);
     for (size_t i = 0; i < count && ok; i++) {
-        row = row_of(m, ids[i]);
-        if (row == NOWHERE)
+        row = simple_row_of(m, ids[i]);
+        if (row == SIMPLE_NOWHERE)
             continue;
         vec_push(&forgotten.items, m->rows.items[row]);
         vec_remove(&m->rows, (size_t)row, 1);
@@ -322,202 +291,9 @@ static bool simple_forget_session(struct memory *memory, const char *session_id,
     for (size_t i = m->rows.len; i > 0; i--)
         if (memory_key_session(m->rows.items[i - 1].key) == number)
             remove_row(m, i - 1);
-    if (number != NOWHERE) {
+    if (number != SIMPLE_NOWHERE) {
         free(m->sessions.items[number].id);
         m->sessions.items[number].id = NULL;
-    }
-    return true;
-}
-
-/* ---- searching ---- */
-
-static const char blanks[] = " \t\r\n";
-
-/* Calls `word` for each of the query's words. */
-static void each_word(const char *query, void (*word)(void *context, const char *w), void *context)
-{
-    for (query += strspn(query, blanks); *query; query += strspn(query, blanks)) {
-        size_t len = strcspn(query, blanks);
-        char *w = mem_strndup(query, len);
-        word(context, w);
-        free(w);
-        query += len;
-    }
-}
-
-struct match {
-    const char *content;
-    int words, matching;
-};
-
-static void match_word(void *context, const char *w)
-{
-    struct match *match = context;
-    match->words++;
-    match->matching += utf8_contains_folded(match->content, w);
-}
-
-static double score_of(const char *content, const char *query)
-{
-    struct match match = {.content = content};
-    each_word(query, match_word, &match);
-    return match.words > 0 ? (double)match.matching / match.words : 0;
-}
-
-/* Better score, then pinned, then newer, then later in the store. */
-static bool is_before(const struct memory_hit *a, const struct memory_hit *b)
-{
-    if (a->score != b->score)
-        return a->score > b->score;
-    if (a->entry.pinned != b->entry.pinned)
-        return a->entry.pinned;
-    return a->entry.created_ms >= b->entry.created_ms;
-}
-
-static void add_hit(struct memory_hits *out, const struct memory_entry *entry, double score)
-{
-    struct memory_hit hit = {.entry = memory_entry_clone(entry), .score = score, .rank = score};
-    hit.passage = (struct memory_span){0, strlen(entry->content)};
-    size_t at = 0;
-    while (at < out->items.len && !is_before(&hit, &out->items.items[at]))
-        at++;
-    vec_insert(&out->items, at, hit);
-}
-
-static bool simple_search(struct memory *memory, const struct memory_query *query,
-                          struct memory_hits *out, struct error *e)
-{
-    const struct simple_memory *m = simple_of(memory);
-    *out = (struct memory_hits){0};
-    (void)e;
-    for (size_t i = 0; i < m->rows.len; i++) {
-        const struct memory_entry *entry = &m->rows.items[i].entry;
-        double score = in_scope(entry, &query->scope) ? score_of(entry->content, query->text) : 0;
-        if (score > 0 && score >= query->min_score)
-            add_hit(out, entry, score);
-        if (out->items.len > (size_t)query->limit)
-            memory_hit_release(&out->items.items[--out->items.len]);
-    }
-    return true;
-}
-
-/* ---- reading ---- */
-
-static void insert_newest_first(struct memory_entries *list, const struct memory_entry *entry)
-{
-    size_t at = 0;
-    while (at < list->items.len && list->items.items[at].created_ms > entry->created_ms)
-        at++;
-    vec_insert(&list->items, at, memory_entry_clone(entry));
-}
-
-/* Leaves those from `after` on, at most `limit`; a negative one is none. */
-static void keep_part(struct memory_entries *list, size_t after, int limit)
-{
-    size_t first = after < list->items.len ? after : list->items.len;
-    for (size_t i = 0; i < first; i++)
-        memory_entry_release(&list->items.items[i]);
-    vec_remove(&list->items, 0, first);
-    while (limit >= 0 && list->items.len > (size_t)limit)
-        memory_entry_release(&list->items.items[--list->items.len]);
-}
-
-static bool simple_list(struct memory *memory, const struct memory_scope *scope, int64_t after,
-                        int limit, struct memory_entries *out, struct error *e)
-{
-    const struct simple_memory *m = simple_of(memory);
-    (void)e;
-    *out = (struct memory_entries){0};
-    for (size_t i = 0; i < m->rows.len; i++)
-        if (in_scope(&m->rows.items[i].entry, scope))
-            insert_newest_first(out, &m->rows.items[i].entry);
-    keep_part(out, (size_t)after, limit);
-    return true;
-}
-
-static bool simple_count(struct memory *memory, const struct memory_scope *scope, int64_t *out,
-                         struct error *e)
-{
-    const struct simple_memory *m = simple_of(memory);
-    (void)e;
-    *out = 0;
-    for (size_t i = 0; i < m->rows.len; i++)
-        *out += in_scope(&m->rows.items[i].entry, scope);
-    return true;
-}
-
-static bool simple_get(struct memory *memory, const char *id, struct memory_entry *out,
-                       struct error *e)
-{
-    const struct simple_memory *m = simple_of(memory);
-    ptrdiff_t row;
-    *out = (struct memory_entry){0};
-    if (!need_row(m, id, &row, e))
-        return false;
-    *out = memory_entry_clone(&m->rows.items[row].entry);
-    return true;
-}
-
-static void insert_id(struct memory_ids *out, const char *id)
-{
-    size_t at = out->items.len;
-    while (at > 0 && strcmp(out->items.items[at - 1], id) > 0)
-        at--;
-    vec_insert(&out->items, at, mem_strdup(id));
-}
-
-static bool simple_ids(struct memory *memory, const char *beginning, int limit,
-                       struct memory_ids *out, struct error *e)
-{
-    const struct simple_memory *m = simple_of(memory);
-    (void)e;
-    *out = (struct memory_ids){0};
-    for (size_t i = 0; i < m->rows.len; i++) {
-        const char *id = m->rows.items[i].entry.id;
-        if (strncmp(id, beginning, strlen(beginning)) == 0)
-            insert_id(out, id);
-        if (out->items.len > (size_t)limit)
-            free(out->items.items[--out->items.len]);
-    }
-    return true;
-}
-
-static bool simple_each(struct memory *memory,
-                        bool (*visit)(void *context, const struct memory_entry *entry),
-                        void *context, struct error *e)
-{
-    const struct simple_memory *m = simple_of(memory);
-    bool go_on = true;
-    (void)e;
-    for (size_t i = 0; i < m->rows.len && go_on; i++)
-        go_on = visit(context, &m->rows.items[i].entry);
-    return true;
-}
-
-static bool simple_flagged(struct memory *memory, const char *session_id, int64_t completed_seq,
-                           bool *out, struct error *e)
-{
-    (void)memory; /* it knows no summaries */
-    (void)session_id;
-    (void)completed_seq;
-    (void)e;
-    *out = false;
-    return true;
-}
-
-static bool simple_stats(struct memory *memory, struct memory_stats *out, struct error *e)
-{
-    const struct simple_memory *m = simple_of(memory);
-    int64_t last = NOWHERE;
-    (void)e;
-    *out =
-        (struct memory_stats){.entries = (int64_t)m->rows.len, .language = mem_strdup(m->language)};
-    for (size_t i = 0; i < m->rows.len; i++) {
-        int64_t session = memory_key_session(m->rows.items[i].key);
-        out->sessions += session != last;
-        out->pinned += m->rows.items[i].entry.pinned;
-        out->bytes += (int64_t)strlen(m->rows.items[i].entry.content);
-        last = session;
     }
     return true;
 }

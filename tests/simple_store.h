@@ -1,8 +1,8 @@
 /* Semantic memory in the program's own memory, for tests of what uses one: a hit holds at least one
  * of the query's words as a substring (case ignored); its score is matching words / words of the
  * query. */
-#ifndef MEMORY_SIMPLE_STORE_H
-#define MEMORY_SIMPLE_STORE_H
+#ifndef TESTS_SIMPLE_STORE_H
+#define TESTS_SIMPLE_STORE_H
 
 #include "memory/store.h"
 

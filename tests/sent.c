@@ -1,0 +1,49 @@
+#include "tests/sent.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+void sent_take(void *sent, struct command *c)
+{
+    sent_commands *to = sent;
+    vec_push(to, c);
+}
+
+void sent_forget(sent_commands *sent)
+{
+    for (size_t i = 0; i < sent->len; i++)
+        command_free(sent->items[i]);
+    vec_clear(sent);
+}
+
+void sent_release(sent_commands *sent)
+{
+    sent_forget(sent);
+    vec_release(sent);
+}
+
+const struct command *sent_last(const sent_commands *sent, enum command_type type)
+{
+    for (size_t i = sent->len; i-- > 0;)
+        if (sent->items[i]->type == type)
+            return sent->items[i];
+    return NULL;
+}
+
+const struct command *sent_only(const sent_commands *sent, enum command_type type)
+{
+    assert_true(sent_count(sent, type) <= 1);
+    return sent_last(sent, type);
+}
+
+size_t sent_count(const sent_commands *sent, enum command_type type)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < sent->len; i++)
+        count += sent->items[i]->type == type;
+    return count;
+}

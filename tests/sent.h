@@ -1,0 +1,24 @@
+/* What a view asked the service for: the commands that it sent since they were last forgotten. */
+#ifndef TESTS_SENT_H
+#define TESTS_SENT_H
+
+#include <stddef.h>
+
+#include "base/vec.h"
+#include "session/command.h"
+
+typedef VEC(struct command *) sent_commands;
+
+/* For the view's host: takes the command; its context is the sent_commands. */
+void sent_take(void *sent, struct command *c);
+
+void sent_forget(sent_commands *sent);
+void sent_release(sent_commands *sent);
+
+/* Of this type: the last one; the one, which fails the test where there are more; how many. NULL:
+ * none. */
+const struct command *sent_last(const sent_commands *sent, enum command_type type);
+const struct command *sent_only(const sent_commands *sent, enum command_type type);
+size_t sent_count(const sent_commands *sent, enum command_type type);
+
+#endif

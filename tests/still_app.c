@@ -1,0 +1,30 @@
+#include "tests/still_app.h"
+
+#include "tests/support.h"
+
+struct app app;
+
+static struct config *config;
+static struct service_options service;
+static struct ui_options options;
+
+int still_app_setup(void **state)
+{
+    struct error e;
+    support_setup(state);
+    config = config_new();
+    if (!config_set(config, CONFIG_UI_NOTIFY_AFTER, "0", &e))
+        return -1;
+    service = (struct service_options){.persist = true};
+    options = (struct ui_options){.config = config, .service = &service};
+    app_init(&app, &options);
+    transcript_resize(app.transcript, 100, 30);
+    return 0;
+}
+
+int still_app_teardown(void **state)
+{
+    app_release(&app);
+    config_free(config);
+    return support_teardown(state);
+}

@@ -1,0 +1,15 @@
+/* The surface's state (ui/app.h) without terminal and service: what is told and typed changes it,
+ * and nothing is drawn or asked. */
+#ifndef TESTS_STILL_APP_H
+#define TESTS_STILL_APP_H
+
+#include "ui/app.h"
+
+extern struct app app;
+
+/* For cmocka_unit_test_setup_teardown(): a fresh home, defaults without a bell, a transcript of 100
+ * columns and 30 rows. */
+int still_app_setup(void **state);
+int still_app_teardown(void **state);
+
+#endif

@@ -1,0 +1,579 @@
+/* The index of words while it is merged and made anew: every entry is found at any time, others
+ * write in between, and of what they forget nothing stays in any of the indexes. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/entropy.h"
+#include "base/mem.h"
+#include "memory/sqlite_store.h"
+#include "store/sql.h"
+#include "tests/damage.h"
+#include "tests/memory_store.h"
+#include "tests/support.h"
+
+/* MANY: more than two steps of a reindex. */
+enum { MANY = 2300, A_SESSION = 115, FEW_PARTS = 8, MOST_PARTS = 18 };
+
+#define SECRET "zqxjkvwomb"
+
+struct place {
+    struct store *store;
+    struct memory *memory;
+};
+
+static char *path;
+static struct place own, other;
+static struct error e;
+
+static struct place open_place(void)
+{
+    struct place p;
+    memory_check(store_open(path, STORE_READ_WRITE, &p.store, &e), &e);
+    p.memory = memory_sqlite_new(p.store, NULL, NULL);
+    return p;
+}
+
+static void close_place(struct place *p)
+{
+    memory_close(p->memory);
+    store_close(p->store);
+}
+
+static int set_up(void **state)
+{
+    support_setup(state);
+    path = support_path("tiro.db");
+    entropy_seed(support_seed());
+    e = (struct error){0};
+    own = open_place();
+    other = open_place();
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    close_place(&own);
+    close_place(&other);
+    free(path);
+    return support_teardown(state);
+}
+
+static int64_t number(const char *sql)
+{
+    return damage_number(path, sql);
+}
+
+static int found(const struct place *p, const char *text)
+{
+    struct memory_hits hits;
+    struct memory_query query = {.text = text, .limit = 20, .rank = rank_settings_for(0.6, 0.4)};
+    memory_check(p->memory->store->search(p->memory, &query, &hits, &e), &e);
+    int count = (int)hits.items.len;
+    memory_hits_release(&hits);
+    return count;
+}
+
+/* Of all entries; a search says which the best few are. */
+static int count(const struct place *p, const char *word)
+{
+    sqlite3_stmt *q;
+    assert_int_equal(
+        sqlite3_prepare_v2(p->store->db,
+                           "SELECT count(*) FROM memory_words WHERE memory_words MATCH ?", -1, &q,
+                           NULL),
+        SQLITE_OK);
+    assert_int_equal(sqlite3_bind_text(q, 1, word, -1, SQLITE_STATIC), SQLITE_OK);
+    assert_int_equal(sqlite3_step(q), SQLITE_ROW);
+    int n = sqlite3_column_int(q, 0);
+    sqlite3_finalize(q);
+    return n;
+}
+
+static void say(struct memory *m, const char *session, const char *id, const char *text)
+{
+    free(memory_store_one(m, session, id, text, 1000));
+}
+
+/* So many entries in sessions one after the other. */
+static void add_many(struct memory *m, int number_of)
+{
+    memory_check(store_begin(own.store, &e), &e);
+    for (int i = 0; i < number_of; i++) {
+        char *session = mem_printf("s%d", i / A_SESSION), *id = mem_printf("e%d", i);
+        char *text = mem_printf("quincunx number%d of the badgers", i);
+        say(m, session, id, text);
+        free(session);
+        free(id);
+        free(text);
+    }
+    memory_check(store_commit(own.store, &e), &e);
+}
+
+static bool tables_are_left(void)
+{
+    return number(
+               "SELECT count(*) FROM sqlite_schema WHERE name LIKE 'memory_words_next%' OR"
+               " name LIKE 'memory_words_old%'") > 0;
+}
+
+static bool is_german(void)
+{
+    return number(
+               "SELECT count(*) FROM sqlite_schema WHERE name = 'memory_words' AND"
+               " sql LIKE '%tiro german%'") > 0;
+}
+
+/* Every word with the entries that have it and how often. */
+static char *index_of(void)
+{
+    struct buf out = BUF_INIT;
+    sqlite3_stmt *q;
+    memory_check(store_exec(own.store,
+                            "CREATE VIRTUAL TABLE temp.seen USING"
+                            " fts5vocab(main, memory_words, instance)",
+                            &e),
+                 &e);
+    assert_int_equal(sqlite3_prepare_v2(own.store->db,
+                                        "SELECT term, doc, \"offset\" FROM temp.seen"
+                                        " ORDER BY 1, 2, 3",
+                                        -1, &q, NULL),
+                     SQLITE_OK);
+    while (sqlite3_step(q) == SQLITE_ROW)
+        buf_addf(&out, "%s %lld %d\n", (const char *)sqlite3_column_text(q, 0),
+                 (long long)sqlite3_column_int64(q, 1), sqlite3_column_int(q, 2));
+    sqlite3_finalize(q);
+    memory_check(store_exec(own.store, "DROP TABLE temp.seen", &e), &e);
+    return buf_take(&out);
+}
+
+/* ---- parts ---- */
+
+static int64_t parts(void)
+{
+    return number("SELECT count(DISTINCT segid) FROM memory_words_idx");
+}
+
+static bool tidy(struct memory *m)
+{
+    bool more;
+    memory_check(memory_sqlite_tidy(m, &more, &e), &e);
+    return more;
+}
+
+/* Batches of some pages each, or merging would be too easy. */
+static void parts_do_not_become_many(void **state)
+{
+    enum { BATCHES = 120, A_BATCH = 40 };
+    (void)state;
+    for (int i = 0; i < BATCHES; i++) {
+        memory_check(store_begin(own.store, &e), &e);
+        for (int k = 0; k < A_BATCH; k++) {
+            char *text = mem_printf("quincunx word%d number%d", i * A_BATCH + k, k);
+            say(own.memory, "s", NULL, text);
+            free(text);
+        }
+        memory_check(store_commit(own.store, &e), &e);
+        assert_true(parts() <= MOST_PARTS);
+    }
+    assert_int_equal(count(&own, "quincunx"), BATCHES * A_BATCH);
+}
+
+static void merging_changes_no_word(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 15; i++) {
+        char *text = mem_printf("quincunx number%d of wombats", i);
+        say(own.memory, "s", NULL, text);
+        free(text);
+    }
+    assert_true(parts() > FEW_PARTS);
+    char *before = index_of();
+    while (tidy(other.memory))
+        assert_int_equal(count(&own, "quincunx"), 15);
+    assert_true(parts() <= FEW_PARTS);
+    char *after = index_of();
+    assert_string_equal(before, after);
+    int changes = sqlite3_total_changes(other.store->db);
+    assert_false(tidy(other.memory)); /* all is done: it costs nothing */
+    assert_int_equal(sqlite3_total_changes(other.store->db), changes);
+    free(before);
+    free(after);
+}
+
+/* ---- purged again and again ---- */
+
+static void forget_one(struct memory *m, const char *id)
+{
+    memory_check(m->store->forget(m, &id, 1, NULL, &e), &e);
+}
+
+enum { PAGES = 600 }; /* entries, of which the index has some pages */
+
+static void wear(int times)
+{
+    add_many(own.memory, PAGES);
+    memory_check(store_begin(own.store, &e), &e);
+    for (int i = 0; i < times; i++) {
+        char *text = mem_printf("a secret%d", i);
+        say(own.memory, "s", "secret", text);
+        forget_one(own.memory, "secret");
+        free(text);
+    }
+    memory_check(store_commit(own.store, &e), &e);
+}
+
+/* Of what FTS5 notes about its layers. */
+static int64_t notes(void)
+{
+    return number("SELECT length(block) FROM memory_words_data WHERE id = 10");
+}
+
+static void a_worn_index_is_made_anew_in_time(void **state)
+{
+    (void)state;
+    wear(150);
+    assert_true(notes() > 200);
+    while (tidy(other.memory))
+        assert_int_equal(count(&own, "quincunx"), PAGES);
+    assert_true(notes() < 50);
+    assert_false(tables_are_left());
+    assert_int_equal(count(&own, "quincunx"), PAGES);
+}
+
+/* SQLite 3.40 would have damaged it. */
+static void or_where_there_is_none(void **state)
+{
+    (void)state;
+    wear(1200);
+    assert_false(tables_are_left());
+    assert_int_equal(count(&own, "quincunx"), PAGES);
+    memory_check(store_exec(own.store,
+                            "INSERT INTO memory_words (memory_words) VALUES ('integrity-check')",
+                            &e),
+                 &e);
+}
+
+/* ---- made anew ---- */
+
+struct meddling {
+    int calls, added, gone;
+};
+
+/* An entry anywhere: one that is in the new index already, or not yet. */
+static char *any_id(void)
+{
+    char *id = NULL;
+    while (!id || !memory_has(other.memory, id)) {
+        free(id);
+        id = mem_printf("e%d", (int)(entropy_unit() * MANY));
+    }
+    return id;
+}
+
+static bool meddle(void *context, int64_t done, int64_t of)
+{
+    struct meddling *x = context;
+    char *edited = any_id(), *forgotten;
+    assert_true(done <= of);
+    assert_int_equal(count(&other, "quincunx"), MANY + x->added - x->gone);
+    memory_check(other.memory->store->edit(other.memory, edited, "a quincunx of wombats", &e), &e);
+    forgotten = any_id();
+    forget_one(other.memory, forgotten);
+    for (int i = 0; i < 4; i++) { /* in sessions from first to last, and a new one */
+        char *session = mem_printf("s%d", i * MANY / A_SESSION / 3);
+        char *text = mem_printf("a quincunx that came late: %d, %d", x->calls, i);
+        say(other.memory, session, NULL, text);
+        free(session);
+        free(text);
+    }
+    x->calls++;
+    x->added += 4;
+    x->gone++;
+    free(edited);
+    free(forgotten);
+    return true;
+}
+
+static void others_write_while_it_is_made_anew(void **state)
+{
+    struct meddling x = {0};
+    (void)state;
+    add_many(own.memory, MANY);
+    memory_check(own.memory->store->reindex(own.memory, "german", meddle, &x, &e), &e);
+    assert_true(x.calls > MANY / 1000 + 2);
+    assert_true(is_german());
+    assert_false(tables_are_left());
+    assert_int_equal(count(&own, "quincunx"), MANY + x.added - x.gone);
+    char *stepwise = index_of();
+    memory_check(own.memory->store->reindex(own.memory, "german", NULL, NULL, &e), &e);
+    char *at_once = index_of();
+    assert_string_equal(stepwise, at_once);
+    free(stepwise);
+    free(at_once);
+}
+
+/* Stops at the n-th call. */
+static bool until(void *context, int64_t done, int64_t of)
+{
+    int *left = context;
+    (void)done;
+    (void)of;
+    return --*left > 0;
+}
+
+static void stop_after(int calls, const char *language)
+{
+    assert_false(own.memory->store->reindex(own.memory, language, until, &calls, &e));
+    assert_int_equal(e.code, ERR_INTERRUPTED);
+    assert_int_equal(count(&own, "quincunx"), MANY);
+}
+
+struct told {
+    int64_t first, last;
+    int calls;
+};
+
+static bool note(void *context, int64_t done, int64_t of)
+{
+    struct told *t = context;
+    assert_int_equal(of, MANY);
+    if (t->calls++ == 0)
+        t->first = done;
+    assert_true(done >= t->last);
+    t->last = done;
+    return true;
+}
+
+static void it_goes_on_where_it_was_stopped(void **state)
+{
+    struct told told = {0};
+    (void)state;
+    add_many(own.memory, MANY);
+    stop_after(4, "german"); /* cleared, begun, two steps */
+    assert_true(tables_are_left());
+    int64_t reached = number("SELECT count(*) FROM memory_words_next_docsize");
+    assert_true(reached >= 1000 && reached < MANY);
+    memory_check(other.memory->store->reindex(other.memory, "german", note, &told, &e), &e);
+    assert_int_equal(told.last, MANY);
+    assert_true(told.calls <= 8);
+    assert_true(is_german());
+    assert_false(tables_are_left());
+}
+
+static void whoever_has_time_brings_it_to_its_end(void **state)
+{
+    (void)state;
+    add_many(own.memory, MANY);
+    stop_after(3, "german");
+    while (tidy(other.memory))
+        assert_int_equal(count(&own, "quincunx"), MANY);
+    assert_true(is_german());
+    assert_false(tables_are_left());
+    assert_int_equal(found(&own, "number77"), 1);
+}
+
+static void another_language_begins_anew(void **state)
+{
+    (void)state;
+    add_many(own.memory, MANY);
+    stop_after(4, "french");
+    memory_check(other.memory->store->reindex(other.memory, "german", NULL, NULL, &e), &e);
+    assert_true(is_german());
+    assert_false(tables_are_left());
+    assert_int_equal(count(&own, "quincunx"), MANY);
+}
+
+static void an_empty_memory_leaves_none(void **state)
+{
+    (void)state;
+    add_many(own.memory, MANY);
+    stop_after(4, "german");
+    other.memory->lazy = true;
+    for (int i = 0; i <= MANY / A_SESSION; i++) {
+        char *session = mem_printf("s%d", i);
+        memory_check(other.memory->store->forget_session(other.memory, session, &e), &e);
+        free(session);
+    }
+    assert_true(tables_are_left());
+    struct memory *french = memory_sqlite_new(own.store, "french", NULL);
+    say(french, "s", NULL, "a quincunx");
+    memory_close(french);
+    assert_false(tables_are_left() || is_german());
+    assert_int_equal(count(&other, "quincunx"), 1);
+}
+
+/* ---- forgetting meanwhile ---- */
+
+static bool in_file(const char *file, const char *what)
+{
+    size_t len, n = strlen(what);
+    char *bytes = damage_read(file, &len);
+    bool is = false;
+    for (size_t i = 0; i + n <= len && !is; i++)
+        is = memcmp(bytes + i, what, n) == 0;
+    free(bytes);
+    return is;
+}
+
+static bool on_disk(const char *what)
+{
+    bool is = false;
+    DIR *dir = opendir(support_dir());
+    assert_non_null(dir);
+    for (struct dirent *entry; (entry = readdir(dir));) {
+        if (strncmp(entry->d_name, "tiro.db", 7) != 0)
+            continue;
+        char *file = support_path(entry->d_name);
+        is = is || in_file(file, what);
+        free(file);
+    }
+    closedir(dir);
+    return is;
+}
+
+/* Stopped after every number of steps there is. */
+static void nothing_stays_in_any_index(bool lazy)
+{
+    for (int calls = 1; !is_german(); calls++) {
+        say(own.memory, "s1", "secret", "the " SECRET "ats");
+        int left = calls;
+        own.memory->store->reindex(own.memory, "german", until, &left, &e);
+        assert_int_equal(found(&own, SECRET "ats"), 1);
+        other.memory->lazy = lazy;
+        forget_one(other.memory, "secret");
+        assert_int_equal(found(&own, SECRET "ats"), 0);
+        for (bool more = lazy; more;)
+            memory_check(other.memory->store->purge(other.memory, &more, &e), &e);
+        assert_false(on_disk(SECRET));
+        assert_int_equal(count(&own, "quincunx"), MANY);
+    }
+    while (tidy(own.memory))
+        continue;
+    assert_false(tables_are_left());
+    assert_int_equal(count(&own, "quincunx"), MANY);
+}
+
+static void a_forgotten_text_goes_from_all(void **state)
+{
+    (void)state;
+    add_many(own.memory, MANY);
+    nothing_stays_in_any_index(false);
+}
+
+static void so_it_does_bit_by_bit(void **state)
+{
+    (void)state;
+    add_many(own.memory, MANY);
+    nothing_stays_in_any_index(true);
+}
+
+static bool until_replaced(void *context, int64_t done, int64_t of)
+{
+    (void)context;
+    (void)done;
+    (void)of;
+    return !is_german();
+}
+
+static void nothing_stays_in_the_one_that_was_replaced(bool lazy)
+{
+    add_many(own.memory, MANY);
+    say(own.memory, "s1", "secret", "the " SECRET "ats");
+    assert_false(own.memory->store->reindex(own.memory, "german", until_replaced, NULL, &e));
+    assert_true(tables_are_left());
+    assert_true(on_disk(SECRET));
+    other.memory->lazy = lazy;
+    forget_one(other.memory, "secret");
+    for (bool more = lazy; more;)
+        memory_check(other.memory->store->purge(other.memory, &more, &e), &e);
+    assert_false(on_disk(SECRET));
+}
+
+static void it_goes_from_the_one_that_was_replaced(void **state)
+{
+    (void)state;
+    nothing_stays_in_the_one_that_was_replaced(false);
+}
+
+static void from_that_too_bit_by_bit(void **state)
+{
+    (void)state;
+    nothing_stays_in_the_one_that_was_replaced(true);
+}
+
+static void a_purge_that_waits_is_not_lost(void **state)
+{
+    (void)state;
+    add_many(own.memory, MANY);
+    say(own.memory, "s1", "secret", "the " SECRET "ats");
+    int left = 4;
+    assert_false(own.memory->store->reindex(own.memory, "german", until, &left, &e));
+    other.memory->lazy = true;
+    forget_one(other.memory, "secret");
+    memory_check(own.memory->store->reindex(own.memory, "german", NULL, NULL, &e), &e);
+    assert_true(on_disk(SECRET));
+    for (bool more = true; more;)
+        memory_check(own.memory->store->purge(own.memory, &more, &e), &e);
+    assert_false(on_disk(SECRET));
+}
+
+/* ---- the same texts ---- */
+
+/* Some hundred sessions are in several groups of the index of equal texts. */
+static void equal_texts_of_all_sessions_are_found(void **state)
+{
+    enum { SESSIONS = 300 };
+    struct memory_hits hits;
+    struct memory_query query = {
+        .text = "To be  or not to be", .limit = 1000, .rank = rank_settings_for(0.6, 0.4)};
+    (void)state;
+    memory_check(store_begin(own.store, &e), &e);
+    for (int i = 0; i < SESSIONS; i++) {
+        char *session = mem_printf("s%d", i);
+        say(own.memory, session, NULL, "To be or not to be");
+        say(own.memory, session, NULL, "To be or not\nto be");
+        say(own.memory, session, NULL, "or to be");
+        free(session);
+    }
+    memory_check(store_commit(own.store, &e), &e);
+    assert_int_equal(memory_total(own.memory), 2 * SESSIONS); /* a session has a text once */
+    memory_check(own.memory->store->search(own.memory, &query, &hits, &e), &e);
+    assert_int_equal(hits.items.len, SESSIONS);
+    for (size_t i = 0; i < hits.items.len; i++)
+        assert_true(hits.items.items[i].why.exact);
+    memory_hits_release(&hits);
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(parts_do_not_become_many),
+        TEST(merging_changes_no_word),
+        TEST(a_worn_index_is_made_anew_in_time),
+        TEST(or_where_there_is_none),
+        TEST(others_write_while_it_is_made_anew),
+        TEST(it_goes_on_where_it_was_stopped),
+        TEST(whoever_has_time_brings_it_to_its_end),
+        TEST(another_language_begins_anew),
+        TEST(an_empty_memory_leaves_none),
+        TEST(a_forgotten_text_goes_from_all),
+        TEST(so_it_does_bit_by_bit),
+        TEST(it_goes_from_the_one_that_was_replaced),
+        TEST(from_that_too_bit_by_bit),
+        TEST(a_purge_that_waits_is_not_lost),
+        TEST(equal_texts_of_all_sessions_are_found),
+    };
+    return cmocka_run_group_tests_name("memory index", tests, NULL, NULL);
+}
