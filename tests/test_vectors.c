@@ -21,6 +21,7 @@
 #include "memory/sqlite_store.h"
 #include "memory/vectors.h"
 #include "store/sql.h"
+#include "tests/damage.h"
 #include "tests/support.h"
 
 /* For ThreadSanitizer: hnswlib takes its locks in both orders, but a graph is one thread's. */
@@ -114,8 +115,18 @@ static int setup(void **state)
     return 0;
 }
 
+/* Models know how many vectors they have, whatever came and went. */
+static void assert_counted(void)
+{
+    assert_int_equal(damage_sql(path,
+                                "SELECT count(*) FROM memory_model WHERE vectors <>"
+                                " (SELECT count(*) FROM memory_vector WHERE model = number)"),
+                     0);
+}
+
 static int teardown(void **state)
 {
+    assert_counted();
     vectors_free(vectors);
     memory_close(memory);
     store_close(store);
@@ -496,6 +507,29 @@ static int64_t rows_of(const char *sql)
     int64_t n = sqlite3_column_int64(q.handle, 0);
     query_end(&q);
     return n;
+}
+
+static void embed_by_the_other(void)
+{
+    struct store *other_store, *own = store;
+    meanwhile = NULL;
+    memory_close(open_memory(&other_store));
+    store = other_store;
+    embed();
+    store = own;
+    store_close(other_store);
+}
+
+static void test_two_embed_the_same(void **state)
+{
+    (void)state;
+    add("s", "a", "the ryokan by the river");
+    add("s", "b", "a river");
+    meanwhile = embed_by_the_other;
+    embed();
+    assert_int_equal(rows_of("SELECT count(*) FROM memory_vector"), 2);
+    assert_int_equal(rows_of("SELECT vectors FROM memory_model"), 2);
+    assert_finds("river", 5, "b a");
 }
 
 static void test_another_model_is_stale(void **state)
@@ -1062,6 +1096,7 @@ int main(void)
         test(test_an_edit_makes_the_vector_anew),
         test(test_other_connections_see_it),
         test(test_changed_while_it_was_embedded),
+        test(test_two_embed_the_same),
         test(test_another_model_is_stale),
         test(test_another_dimension),
         test(test_calibration),

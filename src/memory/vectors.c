@@ -76,29 +76,15 @@ static bool rescore(struct store *s, const struct vector_model *model,
 
 /* --- searching ------------------------------------------------------------------------------- */
 
-/* How many vectors there are says whether a graph is to be looked at; it costs nothing while
- * nothing changes. */
-static bool count_known(struct vectors *v, struct store *s, int64_t model, int64_t version,
-                        struct error *e)
-{
-    if (v->counted_model == model && v->counted_version == version)
-        return true;
-    if (!vectors_number(s, model, &v->counted, e))
-        return false;
-    v->counted_model = model;
-    v->counted_version = version;
-    return true;
-}
-
 static bool find_nearest(struct vectors *v, struct store *s, const struct vector_query *query,
                          const struct vector_model *model, const struct scope_sessions *scope,
                          size_t limit, struct nearest_list *out, struct error *e)
 {
-    int64_t version;
-    if (!vectors_version(s, &version, e) || !count_known(v, s, model->number, version, e))
+    int64_t version, count;
+    if (!vectors_version(s, &version, e) || !vectors_number(s, model->number, &count, e))
         return false;
-    v->used_graph = scope->all && v->counted >= v->graph_from &&
-                    vector_graph_ready(v, query->model, model, version);
+    v->used_graph =
+        scope->all && count >= v->graph_from && vector_graph_ready(v, query->model, model, version);
     if (v->used_graph) {
         vector_graph_search(&v->graph, query, limit, out);
         return true;

@@ -99,7 +99,6 @@ struct vectors {
     struct vector_block block;
     struct vector_graph graph;
     bool used_graph;
-    int64_t counted_model, counted_version, counted; /* vectors of the model at that version */
 };
 
 /* Whether there is a graph that holds what the store holds at this version. Reads the file where

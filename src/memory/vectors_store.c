@@ -94,20 +94,16 @@ bool vectors_version_step(struct store *s, int64_t *stamp, struct error *e)
            query_run(&q, e) && vectors_version(s, stamp, e);
 }
 
-/* The index of keys is small; the table has the vectors in it. */
 bool vectors_number(struct store *s, int64_t model, int64_t *out, struct error *e)
 {
-    return read_number(
-        s, "SELECT count(*) FROM memory_vector INDEXED BY memory_vector_key WHERE +model = ?",
-        model, out, e);
+    return read_number(s, "SELECT vectors FROM memory_model WHERE number = ?", model, out, e);
 }
 
 static bool count_all(struct store *s, int64_t model, struct memory_stats *out, struct error *e)
 {
     int64_t entries, vectors;
     if (!read_number(s, "SELECT count(*) FROM memory_entry", -1, &entries, e) ||
-        !read_number(s, "SELECT count(*) FROM memory_vector INDEXED BY memory_vector_key", -1,
-                     &vectors, e) ||
+        !read_number(s, "SELECT ifnull(sum(vectors), 0) FROM memory_model", -1, &vectors, e) ||
         !vectors_number(s, model, &out->embedded, e))
         return false;
     out->missing = entries - out->embedded;
@@ -210,8 +206,9 @@ static bool keep_bytes(struct store *s, int64_t model, int64_t stamp, int64_t ke
     struct query q;
     size_t stride = int8_stride(dimension);
     if (!query_begin(&q, s,
-                     "INSERT OR REPLACE INTO memory_vector (model, key, stamp, scale, bytes) "
-                     "VALUES (?, ?, ?, ?, ?)",
+                     "INSERT INTO memory_vector (model, key, stamp, scale, bytes) "
+                     "VALUES (?, ?, ?, ?, ?) ON CONFLICT (model, key) DO UPDATE SET "
+                     "stamp = excluded.stamp, scale = excluded.scale, bytes = excluded.bytes",
                      e))
         return false;
     int8_t *bytes = mem_alloc(stride);

@@ -143,8 +143,8 @@ static bool save_sessions(struct saving *s, struct error *e)
     bool ok = true;
     while (ok && (talk < m->talks.len || entry < m->entries.len)) {
         const struct memory_talk *t = talk < m->talks.len ? &m->talks.items[talk] : NULL;
-        const struct memory_place *first = m->entries.items + entry;
-        int64_t number = entry < m->entries.len ? first->key >> SALVAGE_PLACE_BITS : INT64_MAX;
+        const struct memory_place *first = entry < m->entries.len ? &m->entries.items[entry] : NULL;
+        int64_t number = first ? first->key >> SALVAGE_PLACE_BITS : INT64_MAX;
         if (t && t->number <= number)
             number = t->number;
         else
