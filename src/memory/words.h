@@ -13,8 +13,9 @@
 #include "memory/query.h"
 #include "store/store.h"
 
-/* The text that is indexed for an entry: speaker (first), weekday, day, month and year in English (UTC),
- * content. A function of the entry alone, so that it can be taken out again. The caller frees. */
+/* The text that is indexed for an entry: speaker (first), weekday, day, month and year in English
+ * (UTC), content. A function of the entry alone, so that it can be taken out again. The caller
+ * frees. */
 char *words_text(const struct memory_entry *m);
 
 bool words_add(struct store *s, int64_t key, const struct memory_entry *m, struct error *e);
