@@ -52,8 +52,13 @@ bench_tiro_bench_LDADD = libtiro.a $(LTLIBINTL) $(LIBINTL) $(DEPS_LIBS) $(MICROH
 	$(VTERM_LIBS) -lutil
 
 # Conversations and questions of ours that `recall` asks (bench/exam.h); bench/tiro-bench recall DIR
-# takes others.
+# takes others, such as bench/friends: by other authors, longer, of people only.
 EXTRA_DIST += \
+	bench/friends/delphine-tomasz.jsonl \
+	bench/friends/marisol-teodor.jsonl \
+	bench/friends/questions.jsonl \
+	bench/friends/ruth-emeka.jsonl \
+	bench/friends/tamsin-declan.jsonl \
 	bench/recall/anna-ben.jsonl \
 	bench/recall/hugo-fatima.jsonl \
 	bench/recall/ines-walter.jsonl \

@@ -775,6 +775,8 @@ static void test_two_at_once(void **state)
         if (children[i] == 0) {
             struct catalog own;
             bool ok = store_open(path, STORE_READ_WRITE, &store, &e);
+            if (ok)
+                store_set_patience(store, 60000, NULL, NULL); /* a busy machine */
             catalog_borrow(&own, store, support_dir(), "");
             for (int n = 0; ok && n < 40; n++)
                 ok = (n % 2 == i % 2 ? projection_update : projection_rebuild)(&own, record.info.id,

@@ -369,7 +369,7 @@ static void test_it_can_be_stopped(void **state)
     use_ollama();
     add_some();
     work_all();
-    const struct wakeup stop = {.fd = -1, .go_on = never, .deadline_ms = clock_mono_ms() + 20};
+    const struct wakeup stop = {.fd = -1, .go_on = never, .deadline_ms = clock_mono_ms() + 300};
     model_server_queue(server, &(struct reply){.hold = true});
     assert_false(recall_search(&recall, &query, &stop, &hits, &e));
     assert_int_equal(e.code, ERR_INTERRUPTED);

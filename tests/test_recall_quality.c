@@ -1,5 +1,5 @@
-/* The conversations of bench/recall, asked as `make bench BENCH=recall` does: what is found must
- * not become less. */
+/* The conversations of bench/recall and bench/friends, asked as `make bench BENCH=recall` does:
+ * what is found must not become less. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,11 +21,11 @@
 
 /* ---- the questions ---- */
 
-static void read_ours(struct exam *x)
+static void read_set(struct exam *x, const char *name)
 {
     struct error e;
     const char *source = getenv("SOURCE_DIR");
-    char *directory = mem_printf("%s/bench/recall", source ? source : ".");
+    char *directory = mem_printf("%s/bench/%s", source ? source : ".", name);
     if (!exam_read(x, directory, &e))
         fail_msg("%s", e.text);
     free(directory);
@@ -43,7 +43,7 @@ static void set_is_whole(void **state)
 {
     (void)state;
     struct exam x;
-    read_ours(&x);
+    read_set(&x, "recall");
     assert_true(x.conversations.len >= 8);
     assert_true(count_turns(&x) >= 900);
     assert_true(x.questions.len >= 160);
@@ -90,7 +90,7 @@ static void sessions_are_joined(void **state)
 {
     (void)state;
     struct exam x;
-    read_ours(&x);
+    read_set(&x, "recall");
     exam_join_sessions(&x);
     for (size_t i = 0; i < x.conversations.len; i++) {
         const struct exam_conversation *c = &x.conversations.items[i];
@@ -207,7 +207,7 @@ static void evidence_is_found(void **state)
     (void)state;
     struct exam x;
     struct exam_way way = exam_way_default();
-    read_ours(&x);
+    read_set(&x, "recall");
     struct exam_score alone = ask_alone(&x, &way), together = ask_together(&x, &way);
     is_at_least("one conversation", &alone, 0.55, 0.45);
     is_at_least("one store", &together, 0.55, 0.44);
@@ -219,13 +219,25 @@ static void evidence_is_found(void **state)
     exam_release(&x);
 }
 
+static void evidence_is_found_in_friends(void **state)
+{
+    (void)state;
+    struct exam x;
+    struct exam_way way = exam_way_default();
+    read_set(&x, "friends");
+    struct exam_score alone = ask_alone(&x, &way), together = ask_together(&x, &way);
+    is_at_least("friends, one conversation", &alone, 0.59, 0.49);
+    is_at_least("friends, one store", &together, 0.58, 0.48);
+    exam_release(&x);
+}
+
 /* Each part of the ranking finds something more; with none it is BM25. */
 static void each_part_helps(void **state)
 {
     (void)state;
     struct exam x;
     struct exam_way whole = exam_way_default(), bare = whole, unshared = whole, unweighed = whole;
-    read_ours(&x);
+    read_set(&x, "recall");
     unshared.rank.before = unshared.rank.answer = unshared.rank.after = 0;
     unshared.rank.session = unshared.rank.window = 0;
     unweighed.rank.named = unweighed.rank.asks = 1;
@@ -248,7 +260,7 @@ static void hashed_vectors_answer(void **state)
     (void)state;
     struct exam x;
     struct exam_way way = exam_way_default();
-    read_ours(&x);
+    read_set(&x, "recall");
     way.ranking = MEMORY_VECTORS;
     struct exam_score vectors = ask_together(&x, &way);
     way.ranking = MEMORY_BOTH;
@@ -266,6 +278,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(faults_name_their_line, support_setup, support_teardown),
         cmocka_unit_test(scores_are_parts_of_the_evidence),
         support_if(capability_memory(), evidence_is_found, support_setup, support_teardown),
+        support_if(capability_memory(), evidence_is_found_in_friends, support_setup,
+                   support_teardown),
         support_if(capability_memory(), each_part_helps, support_setup, support_teardown),
         support_if(capability_memory(), hashed_vectors_answer, support_setup, support_teardown),
     };

@@ -5,8 +5,8 @@
  *
  * What comes of that is weighed by what is known of how people talk: who is named in a question
  * mostly said the answer, which stands behind a question, is none itself, and is longer than "Oh?
- * Do tell." The constants are those that found most in bench/recall and, chosen there, in four
- * conversations of others; around them the figures hardly change.
+ * Do tell." The constants were chosen by what is found in bench/recall and bench/friends; around
+ * them the figures hardly change.
  */
 #ifndef MEMORY_RANK_H
 #define MEMORY_RANK_H
