@@ -723,6 +723,15 @@ static void with_graph(int entries)
     vectors = vectors_new(support_dir(), 100);
 }
 
+/* … and one more, which is to be forgotten. */
+static void with_secret(void)
+{
+    with_graph(150);
+    add("s", "secret", "uranium plutonium caesium thorium radium");
+    embed();
+    finish_graph(vectors);
+}
+
 static void test_a_graph_is_made_in_steps(void **state)
 {
     int64_t left;
@@ -925,10 +934,7 @@ static void test_a_lazy_memory_purges_the_file_later(void **state)
 {
     int8_t gone[BUCKETS];
     (void)state;
-    with_graph(150);
-    add("s", "secret", "uranium plutonium caesium thorium radium");
-    embed();
-    finish_graph(vectors);
+    with_secret();
     bytes_of("secret", gone);
     char *file = graph_path("");
     memory->lazy = true;
@@ -944,10 +950,7 @@ static void test_a_lazy_memory_purges_the_file_later(void **state)
 static void test_a_forgotten_vector_leaves_a_damaged_file(void **state)
 {
     (void)state;
-    with_graph(150);
-    add("s", "secret", "uranium plutonium caesium thorium radium");
-    embed();
-    finish_graph(vectors);
+    with_secret();
     char *file = graph_path("");
     assert_int_equal(truncate(file, 5000), 0);
     forget("secret");
@@ -1016,10 +1019,7 @@ static void test_no_graph_is_written_over_a_newer_one(void **state)
     int64_t left;
     struct other other = {.done = false};
     (void)state;
-    with_graph(150);
-    add("s", "secret", "uranium plutonium caesium thorium radium");
-    embed();
-    finish_graph(vectors);
+    with_secret();
     bytes_of("secret", gone);
     add_random("t", 700, 5); /* the graph has to be written again */
     embed();
@@ -1043,10 +1043,7 @@ static void test_no_graph_is_written_over_a_newer_one(void **state)
 static void test_what_a_dead_one_had_begun_is_removed(void **state)
 {
     (void)state;
-    with_graph(150);
-    add("s", "secret", "uranium plutonium caesium thorium radium");
-    embed();
-    finish_graph(vectors);
+    with_secret();
     char *file = graph_path(""), *begun = mem_printf("%s.Ab12cd", file);
     support_write(begun, "uranium");
     forget("secret");
