@@ -128,6 +128,9 @@ UNIT_TESTS = \
 	tests/test_vectors \
 	tests/test_write_file
 
+# Minutes each: `make check-long` runs these, `make check` does not. tests/campaign_NAME.c.
+CAMPAIGNS =
+
 # Scripts that look at the source and the catalogues.
 SCRIPT_TESTS = \
 	tests/layering.sh \
@@ -178,6 +181,7 @@ SH_LOG_COMPILER = $(SHELL)
 if HAVE_TEST_LIBRARIES
 check_LIBRARIES += tests/libsupport.a
 check_PROGRAMS += $(LONG_TESTS) $(UNIT_TESTS)
+EXTRA_PROGRAMS += $(CAMPAIGNS)
 TESTS += $(LONG_TESTS) $(UNIT_TESTS) $(SCRIPT_TESTS)
 else
 check-local:
@@ -190,7 +194,16 @@ endif
 soak: tests/test_long_run$(EXEEXT)
 	$(AM_TESTS_ENVIRONMENT) SOAK_TURNS=$${SOAK_TURNS-2000} tests/test_long_run
 
-.PHONY: soak
+# What takes too long for every change: the campaigns and a shorter soak. Each is told by its name.
+check-long: $(CAMPAIGNS) tests/test_long_run$(EXEEXT) tiro$(EXEEXT)
+	@$(AM_TESTS_ENVIRONMENT) failed=; \
+	for campaign in $(CAMPAIGNS); do \
+		if ./$$campaign; then echo "PASS: $$campaign"; else echo "FAIL: $$campaign"; failed=1; fi; \
+	done; \
+	SOAK_TURNS=$${SOAK_TURNS-200} tests/test_long_run || failed=1; \
+	test -z "$$failed"
+
+.PHONY: soak check-long
 
 AM_CPPFLAGS += $(CMOCKA_CFLAGS) $(MICROHTTPD_CFLAGS) $(VTERM_CFLAGS)
 LDADD = tests/libsupport.a libtui.a libtiro.a $(LTLIBINTL) $(LIBINTL) $(DEPS_LIBS) \
