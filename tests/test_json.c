@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/buf.h"
 #include "base/entropy.h"
@@ -227,6 +228,90 @@ static void damaged_texts_do_no_harm(void **state)
     }
 }
 
+static void assert_repaired(const char *text, const char *expected)
+{
+    char *repaired = json_repair_surrogates(text, strlen(text));
+    if (!expected)
+        assert_null(repaired);
+    else
+        assert_string_equal(repaired, expected);
+    free(repaired);
+}
+
+static void half_pairs_are_repaired(void **state)
+{
+    (void)state;
+    assert_repaired("", NULL);
+    assert_repaired("\\", NULL);
+    assert_repaired("\\ud83", NULL);
+    assert_repaired("\\u0041\\ud83d\\ude00\\uD83D\\uDE00\\\\ud800", NULL);
+    assert_repaired("a\\ud83d", "a\\ufffd");
+    assert_repaired("\\ud83d\\ud83d\\ude00!", "\\ufffd\\ud83d\\ude00!");
+    assert_repaired("\\ude00\\uD83Dx\\udfff", "\\ufffd\\ufffdx\\ufffd");
+    assert_repaired("\\ud83d\\ude0", "\\ufffd\\ude0");
+    assert_repaired("\\u0000\\ud83d\\u0041", "\\u0000\\ufffd\\u0041");
+}
+
+static double cpu_seconds(void)
+{
+    return (double)clock() / CLOCKS_PER_SEC;
+}
+
+/* A step that looks at the rest of the text at each escape takes minutes for this one. */
+static void millions_of_escapes_are_repaired_at_once(void **state)
+{
+    (void)state;
+    enum { ESCAPES = 2600000 };
+    struct buf text = BUF_INIT;
+    for (int i = 0; i < ESCAPES; i++)
+        buf_addstr(&text, "\\u0041");
+    buf_addstr(&text, "\\ud800");
+    double begin = cpu_seconds();
+    char *repaired = json_repair_surrogates(text.data, text.len);
+    assert_true(cpu_seconds() - begin < 5);
+    assert_string_equal(repaired + text.len - 12, "\\u0041\\ufffd");
+    free(repaired);
+    buf_release(&text);
+}
+
+/* The bound is exact but for empty arrays and objects, which count twice. */
+static void assert_values(const char *text, size_t count)
+{
+    assert_true(json_has_at_most(text, strlen(text), count));
+    assert_false(json_has_at_most(text, strlen(text), count - 1));
+}
+
+static void values_are_counted(void **state)
+{
+    (void)state;
+    assert_values("", 1);
+    assert_values("\"[,{\\\"[,{\"", 1);
+    assert_values("[1, 2, {\"a\": [true, \",\"]}]", 7);
+    assert_values("[[], {}]", 5);
+    assert_values("\"[,{\\", 1);
+}
+
+static void foreign_trees_are_bounded(void **state)
+{
+    (void)state;
+    struct buf text = BUF_INIT;
+    struct error e = {0};
+    buf_addstr(&text, "[1");
+    for (int i = 2; i < JSON_FOREIGN_VALUES; i++)
+        buf_addstr(&text, ",1");
+    buf_addstr(&text, "]");
+    struct json *v = json_parse_foreign(text.data, text.len, &e);
+    assert_int_equal(json_len(v), JSON_FOREIGN_VALUES - 1);
+    json_free(v);
+    buf_splice(&text, text.len - 1, 0, ",1", 2);
+    assert_null(json_parse_foreign(text.data, text.len, &e));
+    assert_non_null(strstr(e.text, "250000 values"));
+    v = json_parse(text.data, text.len, &e);
+    assert_int_equal(json_len(v), JSON_FOREIGN_VALUES);
+    json_free(v);
+    buf_release(&text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -239,6 +324,10 @@ int main(void)
         cmocka_unit_test(building_and_printing),
         cmocka_unit_test(integers_are_printed_exactly),
         cmocka_unit_test(damaged_texts_do_no_harm),
+        cmocka_unit_test(half_pairs_are_repaired),
+        cmocka_unit_test(millions_of_escapes_are_repaired_at_once),
+        cmocka_unit_test(values_are_counted),
+        cmocka_unit_test(foreign_trees_are_bounded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

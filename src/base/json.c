@@ -2,6 +2,7 @@
 
 #include <assert.h>
 #include <cjson/cJSON.h>
+#include <ctype.h>
 #include <inttypes.h>
 #include <math.h>
 #include <pthread.h>
@@ -63,6 +64,96 @@ struct json *json_parse(const char *text, size_t len, struct error *e)
     cJSON_Delete(root);
     err_set(e, ERR_AGENT_ERROR, "not valid JSON near byte %zu of %zu", at, len);
     return NULL;
+}
+
+struct json *json_parse_foreign(const char *text, size_t len, struct error *e)
+{
+    if (json_has_at_most(text, len, JSON_FOREIGN_VALUES))
+        return json_parse(text, len, e);
+    err_set(e, ERR_AGENT_ERROR, "the JSON has more than %d values", JSON_FOREIGN_VALUES);
+    return NULL;
+}
+
+/* Behind the string that begins before `at`. */
+static const char *skip_string(const char *at, const char *end)
+{
+    for (; at < end && *at != '"'; at++)
+        if (*at == '\\')
+            at++;
+    return at + 1;
+}
+
+/* Each value but the first stands behind one of these. */
+static bool begins_value(char c)
+{
+    return c == ',' || c == '[' || c == '{';
+}
+
+bool json_has_at_most(const char *text, size_t len, size_t max)
+{
+    const char *end = text + len;
+    size_t values = 1;
+    for (const char *at = text; at < end && values <= max;)
+        if (*at == '"')
+            at = skip_string(at + 1, end);
+        else
+            values += begins_value(*at++);
+    return values <= max;
+}
+
+/* The number that four digits of base 16 are; 0 if they are not all there. */
+static unsigned hex4(const char *s, const char *end)
+{
+    unsigned n = 0;
+    if (end - s < 4)
+        return 0;
+    for (int i = 0; i < 4; i++) {
+        if (!isxdigit((unsigned char)s[i]))
+            return 0;
+        n = n << 4 | (unsigned)(s[i] <= '9' ? s[i] - '0' : (s[i] & 7) + 9);
+    }
+    return n;
+}
+
+/* The code unit that the escape at `s` stands for; 0 if none begins there. */
+static unsigned escaped_unit(const char *s, const char *end)
+{
+    return end - s >= 2 && s[0] == '\\' && s[1] == 'u' ? hex4(s + 2, end) : 0;
+}
+
+static bool is_high(unsigned unit)
+{
+    return unit >= 0xD800 && unit <= 0xDBFF;
+}
+
+static bool is_low(unsigned unit)
+{
+    return unit >= 0xDC00 && unit <= 0xDFFF;
+}
+
+/* Where from `from` on the next such escape stands; `len`: nowhere. */
+static size_t find_half_pair(const char *text, size_t len, size_t from)
+{
+    const char *at = text + from, *end = text + len;
+    while ((at = memchr(at, '\\', (size_t)(end - at))) && end - at >= 2) {
+        unsigned unit = escaped_unit(at, end);
+        bool pair = is_high(unit) && is_low(escaped_unit(at + 6, end));
+        if (!pair && (is_high(unit) || is_low(unit)))
+            return (size_t)(at - text);
+        at += pair ? 12 : unit > 0 ? 6 : 2;
+    }
+    return len;
+}
+
+char *json_repair_surrogates(const char *text, size_t len)
+{
+    size_t at = find_half_pair(text, len, 0);
+    if (at == len)
+        return NULL;
+    char *copy = mem_strndup(text, len);
+    for (; at < len; at = find_half_pair(copy, len, at + 6))
+        memcpy(copy + at + 2, "fffd", 4);
+    return copy;
 }
 
 const char *json_find_nul(const char *text, size_t len)

@@ -17,6 +17,22 @@ enum json_type { JSON_NULL, JSON_BOOL, JSON_NUMBER, JSON_STRING, JSON_ARRAY, JSO
 struct json *json_parse(const char *text, size_t len, struct error *e);
 void json_free(struct json *root);
 
+/* A tree takes up to 144 bytes for each value, however short its text ("[1,1,…" is two bytes a
+ * value): with this many it takes 36 MB besides its strings, and 100 ms to make and to read. */
+#define JSON_FOREIGN_VALUES 250000
+
+/* json_parse() for what a server, a model or a file of the user wrote: NULL, too, when it has more
+ * values than that. */
+struct json *json_parse_foreign(const char *text, size_t len, struct error *e);
+
+/* Whether a text has no more than `max` values, without making them. Each array and object counts
+ * itself, and an empty one as if it had a value. */
+bool json_has_at_most(const char *text, size_t len, size_t max);
+
+/* A copy in which the escapes of surrogates that lack their other half became \ufffd: the parser
+ * refuses them. NULL where there are none; the caller frees. */
+char *json_repair_surrogates(const char *text, size_t len);
+
 /* The first NUL character of a JSON text, as it is or escaped: a string ends there. NULL: none. */
 const char *json_find_nul(const char *text, size_t len);
 
