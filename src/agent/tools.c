@@ -43,7 +43,7 @@ static struct json *parse_args(const struct tool *tool, const char *args, struct
     struct error e = {0};
     if (!args || !*args)
         args = "{}";
-    struct json *value = json_parse(args, strlen(args), &e);
+    struct json *value = json_parse_foreign(args, strlen(args), &e);
     if (value && json_find_nul(args, strlen(args))) { /* no tool would see what comes behind it */
         buf_addstr(out, "the arguments have a NUL character, which no tool takes");
         json_free(value);

@@ -45,7 +45,7 @@ static char *as_value(const char *text)
 {
     if (!survives(text))
         return NULL;
-    struct json *v = json_parse(text, strlen(text), NULL);
+    struct json *v = json_parse_foreign(text, strlen(text), NULL);
     char *compact = v && json_type(v) != JSON_STRING ? json_print(v) : NULL;
     json_free(v);
     return compact;

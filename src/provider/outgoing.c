@@ -149,7 +149,7 @@ char *outgoing_text(const struct outgoing_turn *turn)
 
 static struct json *parse_object(const char *text)
 {
-    struct json *v = text == NULL ? NULL : json_parse(text, strlen(text), NULL);
+    struct json *v = text == NULL ? NULL : json_parse_foreign(text, strlen(text), NULL);
     if (v != NULL && json_type(v) == JSON_OBJECT)
         return v;
     json_free(v);

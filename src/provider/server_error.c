@@ -240,7 +240,7 @@ static void set_figures(const struct complaint *c, enum failure_kind kind, struc
 bool server_error_status(const struct server *server, int status, const char *body, size_t len,
                          struct failure *f)
 {
-    struct json *json = json_parse(body, len, NULL);
+    struct json *json = json_parse_foreign(body, len, NULL);
     struct complaint c = read_complaint(json);
     struct buf quote = BUF_INIT;
     /* A page of a proxy in between says nothing that its status does not. */
