@@ -59,6 +59,7 @@ UNIT_TESTS = \
 	tests/test_history \
 	tests/test_hnsw \
 	tests/test_http \
+	tests/test_http_limits \
 	tests/test_input \
 	tests/test_interrupt \
 	tests/test_journal_compact \
@@ -153,6 +154,7 @@ tests_libsupport_a_SOURCES = \
 	tests/model_embeddings.c \
 	tests/model_listings.c \
 	tests/model_server.c tests/model_server.h \
+	tests/raw_server.c tests/raw_server.h \
 	tests/play.c tests/play.h \
 	tests/program.c tests/program.h \
 	tests/record.c tests/record.h \

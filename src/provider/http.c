@@ -2,11 +2,13 @@
 
 #include <ctype.h>
 #include <curl/curl.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/socket.h>
 
 #include "base/clock.h"
 #include "base/die.h"
@@ -17,6 +19,11 @@
 /* How long a finished answer may take to close its body before its connection is given up. */
 #define GRACE_MS 250
 #define KEPT_CONNECTIONS 4L
+/* What a server may say besides the body: status lines, headers and trailers, of which libcurl
+ * keeps each and bounds the line alone. Other servers and clients take 8 to 256 KiB and 100 lines.
+ */
+#define MAX_HEADER_BYTES ((size_t)256 * 1024)
+#define MAX_HEADER_LINES 1000
 /* Whatever the server says, the wait fits an int of milliseconds. */
 #define LONGEST_RETRY_AFTER_S 2000000
 
@@ -26,14 +33,18 @@ struct http {
 
 struct transfer {
     const struct http_request *request;
+    const struct wakeup *wakeup;
     struct http_reply *reply;
     struct failure *failure;
     CURL *easy;
     struct curl_slist *headers;
     char error[CURL_ERROR_SIZE];
-    bool refused;         /* by the sink or for its size; the failure is filled in */
-    bool arrived;         /* body bytes since the last on_read */
-    curl_off_t moved;     /* bytes both ways */
+    bool refused;        /* by the sink, the wakeup or for its size; the failure is filled in */
+    bool arrived;        /* body bytes since the last on_read */
+    size_t header_bytes; /* with those of trailers and interim replies */
+    size_t header_lines;
+    bool head_came;       /* the header is whole */
+    curl_off_t moved;     /* bytes of bodies both ways, and one for the whole header */
     int64_t moved_ms;     /* when that last changed */
     int64_t grace_end_ms; /* 0: the answer is not over */
 };
@@ -171,13 +182,32 @@ static void read_retry_after(struct http_reply *reply, const char *line, size_t 
     free(seconds);
 }
 
+static bool ends_head(const struct transfer *t, const char *line, size_t len)
+{
+    long status = 0;
+    curl_easy_getinfo(t->easy, CURLINFO_RESPONSE_CODE, &status);
+    return status >= 200 && (len == 0 || line[0] == '\r' || line[0] == '\n');
+}
+
+/* Of trailers, too. */
 static size_t take_header(char *line, size_t size, size_t count, void *context)
 {
     struct transfer *t = context;
     size_t len = size * count;
+    t->header_bytes += len;
+    t->header_lines++;
+    if (t->header_bytes > MAX_HEADER_BYTES || t->header_lines > MAX_HEADER_LINES) {
+        t->refused = true;
+        failure_set(t->failure, FAILURE_PROTOCOL,
+                    "the server's headers have more than %zu KiB or %d lines; is the base URL "
+                    "right?",
+                    MAX_HEADER_BYTES >> 10, MAX_HEADER_LINES);
+        return 0;
+    }
     if (len >= 5 && memcmp(line, "HTTP/", 5) == 0)
         t->reply->retry_after_ms = -1;
     read_retry_after(t->reply, line, len);
+    t->head_came = t->head_came || ends_head(t, line, len);
     return len;
 }
 
@@ -197,21 +227,45 @@ static void read_head(struct transfer *t)
     t->reply->content_type[len] = '\0';
 }
 
+static bool pass_on(struct transfer *t, const char *bytes, size_t len)
+{
+    /* Here, too: libcurl reads megabytes from a fast server before it comes back. */
+    if (t->wakeup != NULL && !wakeup_sleep(t->wakeup, 0))
+        return failure_set(t->failure, FAILURE_CANCELLED, "interrupted");
+    if (t->request->on_body != NULL && t->reply->status / 100 == 2) {
+        t->arrived = true;
+        return t->request->on_body(t->request->context, bytes, len);
+    }
+    return buf_try_add(&t->reply->body, bytes, len) ||
+           failure_set(t->failure, FAILURE_TOO_LARGE, "the answer has more than %zu MiB",
+                       PROVIDER_MAX_EVENT >> 20);
+}
+
+/* libcurl hands on 16 KiB at most. */
 static size_t take_body(char *bytes, size_t size, size_t count, void *context)
 {
     struct transfer *t = context;
     size_t len = size * count;
     if (t->reply->status == 0)
         read_head(t);
-    if (t->request->on_body != NULL && t->reply->status / 100 == 2) {
-        t->arrived = true;
-        t->refused = !t->request->on_body(t->request->context, bytes, len);
-    } else if (!buf_try_add(&t->reply->body, bytes, len)) {
-        t->refused = true;
-        failure_set(t->failure, FAILURE_TOO_LARGE, "the answer has more than %zu MiB",
-                    PROVIDER_MAX_EVENT >> 20);
-    }
+    t->refused = !pass_on(t, bytes, len);
     return t->refused ? 0 : len;
+}
+
+/* So that no program that is started meanwhile inherits the connection. */
+static curl_socket_t open_socket(void *context, curlsocktype purpose, struct curl_sockaddr *address)
+{
+    (void)context;
+    (void)purpose;
+    int type = address->socktype;
+#ifdef SOCK_CLOEXEC
+    type |= SOCK_CLOEXEC;
+#endif
+    int fd = socket(address->family, type, address->protocol);
+    if (fd < 0)
+        return CURL_SOCKET_BAD;
+    fcntl(fd, F_SETFD, FD_CLOEXEC);
+    return fd;
 }
 
 static void set_safety(CURL *easy, const struct http_request *r)
@@ -239,6 +293,7 @@ static void set_callbacks(struct transfer *t)
     curl_easy_setopt(t->easy, CURLOPT_HEADERDATA, t);
     curl_easy_setopt(t->easy, CURLOPT_WRITEFUNCTION, take_body);
     curl_easy_setopt(t->easy, CURLOPT_WRITEDATA, t);
+    curl_easy_setopt(t->easy, CURLOPT_OPENSOCKETFUNCTION, open_socket);
     curl_easy_setopt(t->easy, CURLOPT_ERRORBUFFER, t->error);
 }
 
@@ -301,20 +356,20 @@ static void transfer_end(struct http *h, struct transfer *t)
     curl_slist_free_all(t->headers);
 }
 
+/* A line of a header is no progress, or a server could drip them for ever. */
 static void note_progress(struct transfer *t, int64_t now)
 {
     curl_off_t up = 0;
     curl_off_t down = 0;
     curl_off_t connected = 0;
-    long head = 0;
     curl_easy_getinfo(t->easy, CURLINFO_SIZE_UPLOAD_T, &up);
     curl_easy_getinfo(t->easy, CURLINFO_SIZE_DOWNLOAD_T, &down);
-    curl_easy_getinfo(t->easy, CURLINFO_HEADER_SIZE, &head);
     curl_easy_getinfo(t->easy, CURLINFO_PRETRANSFER_TIME_T, &connected);
+    curl_off_t moved = up + down + (t->head_came ? 1 : 0);
     /* Until it is connected, the connect timeout of libcurl counts. */
-    if (connected == 0 || up + down + head != t->moved)
+    if (connected == 0 || moved != t->moved)
         t->moved_ms = now;
-    t->moved = up + down + head;
+    t->moved = moved;
 }
 
 static void read_ended(struct transfer *t, int64_t now)
@@ -328,9 +383,9 @@ static void read_ended(struct transfer *t, int64_t now)
 }
 
 /* Sleeps until the network, the wakeup or a deadline has something to say. */
-static bool wait_for_news(struct http *h, struct transfer *t, const struct wakeup *w,
-                          int64_t deadline)
+static bool wait_for_news(struct http *h, struct transfer *t, int64_t deadline)
 {
+    const struct wakeup *w = t->wakeup;
     int64_t left = deadline - clock_mono_ms();
     if (left < 0)
         left = 0;
@@ -355,7 +410,7 @@ static CURLcode transfer_result(struct http *h)
 }
 
 /* Runs the transfer to its end, which may be that of the grace period. False: failure filled in. */
-static bool drive(struct http *h, struct transfer *t, const struct wakeup *w, CURLcode *result)
+static bool drive(struct http *h, struct transfer *t, CURLcode *result)
 {
     for (;;) {
         int running = 0;
@@ -376,7 +431,7 @@ static bool drive(struct http *h, struct transfer *t, const struct wakeup *w, CU
         if (now >= stalled)
             return failure_set(t->failure, FAILURE_STALL, "nothing came for %lld s",
                                (long long)(t->request->stall_timeout_ms / 1000));
-        if (!wait_for_news(h, t, w, t->grace_end_ms != 0 ? t->grace_end_ms : stalled))
+        if (!wait_for_news(h, t, t->grace_end_ms != 0 ? t->grace_end_ms : stalled))
             return false;
     }
 }
@@ -393,8 +448,11 @@ static const struct {
 
 static bool lost(struct transfer *t, CURLcode code)
 {
+    /* What libcurl says of a line past its own bounds, which are far from the machine's. */
     if (code == CURLE_OUT_OF_MEMORY)
-        die("out of memory");
+        return failure_set(t->failure, FAILURE_PROTOCOL,
+                           "the reply does not fit into memory: its headers may be too large; is "
+                           "the base URL right?");
     const char *why = t->error[0] != '\0' ? t->error : curl_easy_strerror(code);
     for (size_t i = 0; i < sizeof setup_faults / sizeof *setup_faults; i++)
         if (setup_faults[i].code == code)
@@ -405,9 +463,9 @@ static bool lost(struct transfer *t, CURLcode code)
 bool http_perform(struct http *h, const struct http_request *request, const struct wakeup *wakeup,
                   struct http_reply *reply, struct failure *f)
 {
-    struct transfer t = {.request = request, .reply = reply, .failure = f};
+    struct transfer t = {.request = request, .wakeup = wakeup, .reply = reply, .failure = f};
     CURLcode result = CURLE_OK;
-    bool ok = transfer_start(h, &t) && drive(h, &t, wakeup, &result);
+    bool ok = transfer_start(h, &t) && drive(h, &t, &result);
     if (ok) {
         read_head(&t);
         ok = !t.refused && (result == CURLE_OK || lost(&t, result));

@@ -33,7 +33,9 @@ struct http_request {
     size_t body_len;
     const char *ca_file; /* NULL or "": the system's */
     int64_t connect_timeout_ms;
-    int64_t stall_timeout_ms; /* without a byte either way, once connected */
+    /* Once connected, without a byte of a body either way or the end of the header. Who drips its
+     * header or trailers is silent; who drips a body is not: see struct wakeup's deadline. */
+    int64_t stall_timeout_ms;
 
     /* Takes the body of a 2xx reply; without it the body goes to reply->body. False ends the
      * request: who refused has filled in the failure. */
@@ -56,8 +58,9 @@ void http_reply_init(struct http_reply *r);
 void http_reply_release(struct http_reply *r);
 
 /* True when a whole reply came, whatever its status. Else `f` says why: CANCELLED (within 100 ms
- * of the wakeup), CONNECT, STALL, TOO_LARGE, SETUP, or what the sink put there. `wakeup` may be
- * NULL. */
+ * of the wakeup, and of what a sink does with 16 KiB), CONNECT, STALL, TOO_LARGE, SETUP, PROTOCOL
+ * for headers and trailers of more than 256 KiB or 1,000 lines together or a line past libcurl's
+ * 100 KB, or what the sink put there. `wakeup` may be NULL. */
 bool http_perform(struct http *h, const struct http_request *request, const struct wakeup *wakeup,
                   struct http_reply *reply, struct failure *f);
 

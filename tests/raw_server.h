@@ -1,0 +1,31 @@
+/* A server on 127.0.0.1 that answers every request with bytes as a test gives them: a beginning, a
+ * piece again and again, an end. For what no HTTP library would send: endless headers, trailers and
+ * lines. A connection is kept for the next request unless the reply says otherwise. */
+#ifndef TESTS_RAW_SERVER_H
+#define TESTS_RAW_SERVER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct raw_reply {
+    const char *begin;
+    const char *again; /* NULL: nothing */
+    size_t times;      /* 0: until the client goes */
+    int pause_ms;      /* before each time */
+    const char *end;   /* NULL: nothing */
+    bool close;        /* the connection, after all that */
+};
+
+struct raw_server;
+
+/* The reply is borrowed. Ends the test program with a message if it cannot. */
+struct raw_server *raw_server_start(const struct raw_reply *reply);
+void raw_server_stop(struct raw_server *s);
+
+/* "http://127.0.0.1:PORT". Borrowed. */
+const char *raw_server_url(const struct raw_server *s);
+
+/* Bytes sent so far. */
+size_t raw_server_sent(struct raw_server *s);
+
+#endif
