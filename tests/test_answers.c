@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "provider/rows.h"
 #include "tests/support.h"
 #include "tests/talk.h"
@@ -350,6 +351,50 @@ static void test_more_parts_than_anyone_needs(void **state)
     talk_end(&t);
 }
 
+/* One event of a beginning, a piece as often as that, and an end. */
+static char *event_of(int api, const char *begin, const char *piece, size_t times, const char *end)
+{
+    struct buf raw = BUF_INIT;
+    buf_addstr(&raw, api == API_OLLAMA ? "" : "data: ");
+    buf_addstr(&raw, begin);
+    while (times-- > 0)
+        buf_addstr(&raw, piece);
+    buf_addf(&raw, "%s\n\n", end);
+    return buf_take(&raw);
+}
+
+/* A tree of 8 million values would take 640 MB. */
+static void test_an_event_of_values(void **state)
+{
+    (void)state;
+    for (int api = 0; api < API_COUNT; api++) {
+        char *raw = event_of(api, "{\"x\":[", "1,", 8000000, "1]}");
+        struct talk t;
+        talk_start(&t, &apis[api]);
+        talk_assert_failed(&t, talk_ask_with(&t, (struct reply){.raw = raw}), FAILURE_TOO_LARGE);
+        assert_non_null(strstr(t.failure.text, "JSON values"));
+        talk_end(&t);
+        free(raw);
+    }
+}
+
+/* A step that looks at the rest of the event at each escape takes minutes for this one. */
+static void test_an_event_of_escapes(void **state)
+{
+    (void)state;
+    enum { ESCAPES = 2600000 };
+    char *raw = event_of(API_OLLAMA, "{\"done\":true,\"message\":{\"content\":\"", "\\u0041",
+                         ESCAPES, "\\ud800\"}}");
+    struct talk t;
+    talk_start(&t, &apis[API_OLLAMA]);
+    int64_t begin = clock_mono_ms();
+    talk_assert_ok(&t, talk_ask_with(&t, (struct reply){.raw = raw}));
+    assert_true(clock_mono_ms() - begin < 20000);
+    assert_int_equal(t.text.len, ESCAPES + strlen("\xEF\xBF\xBD"));
+    talk_end(&t);
+    free(raw);
+}
+
 static void test_overflow_figures(void **state)
 {
     (void)state;
@@ -384,6 +429,8 @@ int main(void)
         TEST(test_end_within_an_event),
         TEST(test_end_without_an_answer),
         TEST(test_more_parts_than_anyone_needs),
+        TEST(test_an_event_of_values),
+        TEST(test_an_event_of_escapes),
         TEST(test_overflow_figures),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -21,6 +21,7 @@ struct exchange {
     struct sse sse;     /* FRAMING_SSE */
     struct lines lines; /* FRAMING_NDJSON */
     bool type_checked;
+    bool refused;    /* by us: the failure bears the name already */
     bool whole_json; /* a JSON document came in place of a stream of events */
     bool at_end;     /* what is parsed now was cut off by the end of the body */
 };
@@ -73,38 +74,11 @@ static void make_headers(const struct provider_call *call, const struct dialect 
     dialect->headers(call->endpoint, out);
 }
 
-/* Replaces the escapes of surrogates that lack their other half: some servers cut a character in
- * two, and the parser refuses the whole event for it. */
-static char *repair_surrogates(const char *text, size_t len)
-{
-    char *copy = mem_strndup(text, len);
-    for (char *s = copy; (s = strchr(s, '\\')) != NULL && s[1] != '\0';) {
-        unsigned long unit = 0;
-        unsigned long low = 0;
-        char hex[5] = {0};
-        if (s[1] == 'u' && strlen(s) >= 6)
-            unit = strtoul(memcpy(hex, s + 2, 4), NULL, 16);
-        if (unit < 0xD800 || unit > 0xDFFF) {
-            s += 2;
-            continue;
-        }
-        if (s[6] == '\\' && s[7] == 'u' && strlen(s) >= 12)
-            low = strtoul(memcpy(hex, s + 8, 4), NULL, 16);
-        bool pair = unit < 0xDC00 && low >= 0xDC00 && low <= 0xDFFF;
-        if (!pair)
-            memcpy(s + 2, "fffd", 4);
-        s += pair ? 12 : 6;
-    }
-    return copy;
-}
-
 static struct json *parse_event(const char *data, size_t len)
 {
-    struct json *event = json_parse(data, len, NULL);
-    if (event != NULL || memchr(data, '\\', len) == NULL)
-        return event;
-    char *repaired = repair_surrogates(data, len);
-    event = json_parse(repaired, strlen(repaired), NULL);
+    /* Some servers cut a character in two, and the parser refuses the whole event for it. */
+    char *repaired = json_repair_surrogates(data, len);
+    struct json *event = json_parse(repaired == NULL ? data : repaired, len, NULL);
     free(repaired);
     return event;
 }
@@ -117,6 +91,10 @@ static bool take_event(struct exchange *x, const char *data, size_t len)
         x->stream->ended = true;
         return true;
     }
+    if (!json_has_at_most(data, len, JSON_FOREIGN_VALUES))
+        return failure_set(x->failure, FAILURE_TOO_LARGE,
+                           "%s: one event has more than %d JSON values", x->dialect->name,
+                           JSON_FOREIGN_VALUES);
     struct json *event = parse_event(data, len);
     if (event == NULL && x->at_end)
         return true;
@@ -174,9 +152,8 @@ static bool check_type(struct exchange *x)
     return false;
 }
 
-static bool take_body(void *context, const char *bytes, size_t len)
+static bool read_body(struct exchange *x, const char *bytes, size_t len)
 {
-    struct exchange *x = context;
     if (!x->type_checked && !check_type(x))
         return false;
     if (x->whole_json)
@@ -184,6 +161,13 @@ static bool take_body(void *context, const char *bytes, size_t len)
     if (x->dialect->framing == FRAMING_SSE)
         return feed_ok(x, sse_feed(&x->sse, bytes, len));
     return feed_ok(x, lines_feed(&x->lines, bytes, len, take_line, x));
+}
+
+static bool take_body(void *context, const char *bytes, size_t len)
+{
+    struct exchange *x = context;
+    x->refused = !read_body(x, bytes, len);
+    return !x->refused;
 }
 
 static bool read_ended(void *context)
@@ -194,7 +178,7 @@ static bool read_ended(void *context)
 
 static bool not_a_stream(struct exchange *x)
 {
-    struct json *body = json_parse(x->reply.body.data, x->reply.body.len, NULL);
+    struct json *body = json_parse_foreign(x->reply.body.data, x->reply.body.len, NULL);
     if (json_get(body, "error") != NULL)
         server_error_event(&x->server, body, x->failure);
     else
@@ -228,17 +212,14 @@ static bool check_end(struct exchange *x)
 /* A connection that breaks after the last event has done its work. */
 static bool transport_ok(struct exchange *x, bool ok)
 {
-    enum failure_kind kind = x->failure->kind;
     if (ok)
         return true;
-    if (x->stream->ended && (kind == FAILURE_CONNECT || kind == FAILURE_STALL)) {
+    if (x->stream->ended && !x->refused && x->failure->kind != FAILURE_CANCELLED) {
         x->failure->kind = FAILURE_NONE;
         x->failure->text[0] = '\0';
         return true;
     }
-    /* What the sink refused bears the name already; the transport does not know it. */
-    if (kind == FAILURE_CONNECT || kind == FAILURE_STALL || kind == FAILURE_CANCELLED ||
-        kind == FAILURE_SETUP || (kind == FAILURE_TOO_LARGE && x->reply.status / 100 != 2))
+    if (!x->refused)
         add_name(x->dialect->name, x->failure);
     return false;
 }
@@ -304,6 +285,11 @@ static struct json *read_reply(const struct dialect *dialect, const struct serve
     if (reply->status / 100 != 2) {
         server_error_status(server, reply->status, reply->body.data, reply->body.len, f);
         f->retry_after_ms = reply->retry_after_ms;
+        return NULL;
+    }
+    if (!json_has_at_most(reply->body.data, reply->body.len, JSON_FOREIGN_VALUES)) {
+        failure_set(f, FAILURE_TOO_LARGE, "%s: the reply has more than %d JSON values",
+                    dialect->name, JSON_FOREIGN_VALUES);
         return NULL;
     }
     struct json *json = json_parse(reply->body.data, reply->body.len, NULL);
