@@ -215,6 +215,27 @@ static void leaves_no_descriptor(void **state)
     close(ours);
 }
 
+#ifdef HAVE_POSIX_SPAWN_FILE_ACTIONS_ADDCLOSEFROM_NP
+/* Not even what does not close on exec, such as what a library opened. */
+static void inherits_three_descriptors(void **state)
+{
+    (void)state;
+    int careless = open("/dev/null", O_RDONLY), given = open("/dev/null", O_RDONLY);
+    static const char *const probe[] = {
+        "/bin/sh", "-c",
+        "for n in 3 4 5 6 7 8 9; do (: <&$n) 2>/dev/null && echo $n; done; :", NULL};
+    struct child_command c = plain(probe, PATIENCE_MS);
+    assert_in_range(careless, 3, 9);
+    assert_int_equal(run(&c), CHILD_EXITED);
+    assert_string_equal(output.data, "");
+    c.extra = given;
+    assert_int_equal(run(&c), CHILD_EXITED);
+    assert_string_equal(output.data, "3\n");
+    close(careless);
+    close(given);
+}
+#endif
+
 /* Looks for descriptors that a child of another thread would inherit. */
 struct onlooker {
     atomic_bool done;
@@ -506,6 +527,9 @@ int main(void)
         TEST(feeds_and_reads_at_once),
         TEST(gives_the_extra_descriptor),
         TEST(leaves_no_descriptor),
+#ifdef HAVE_POSIX_SPAWN_FILE_ACTIONS_ADDCLOSEFROM_NP
+        TEST(inherits_three_descriptors),
+#endif
         TEST(other_threads_children_inherit_nothing),
         TEST(a_grandchild_neither_hangs_it_nor_survives),
         TEST(a_stranger_with_the_pipe_is_left_alone),

@@ -1,3 +1,6 @@
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* closefrom(), where it exists */
+#endif
 #include "ui/external_editor.h"
 
 #include <errno.h>
@@ -62,6 +65,9 @@ static void run_child(const char *command, const char *path)
     static const int ours[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGTSTP, SIGCONT, SIGPIPE};
     for (size_t i = 0; i < sizeof ours / sizeof *ours; i++)
         signal(ours[i], SIG_DFL);
+#ifdef HAVE_CLOSEFROM
+    closefrom(STDERR_FILENO + 1); /* what a library opened may not close on exec */
+#endif
     char *line = mem_printf("%s \"$1\"", command);
     execl("/bin/sh", "sh", "-c", line, "sh", path, (char *)NULL);
     _exit(127);

@@ -1,5 +1,5 @@
 #ifndef _GNU_SOURCE
-#define _GNU_SOURCE /* POSIX_SPAWN_SETSID and pipe2(), where they exist */
+#define _GNU_SOURCE /* POSIX_SPAWN_SETSID, pipe2() and …addclosefrom_np(), where they exist */
 #endif
 #include "base/child_start.h"
 
@@ -122,6 +122,12 @@ static int set_files(posix_spawn_file_actions_t *files, const struct child_comma
                 : posix_spawn_file_actions_addopen(files, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
     if (!fault && extra >= 0)
         fault = posix_spawn_file_actions_adddup2(files, extra, EXTRA_FD);
+#ifdef HAVE_POSIX_SPAWN_FILE_ACTIONS_ADDCLOSEFROM_NP
+    /* What a library opened, such as libcurl's own pipes, may not close on exec. */
+    if (!fault)
+        fault =
+            posix_spawn_file_actions_addclosefrom_np(files, extra >= 0 ? FIRST_FREE_FD : EXTRA_FD);
+#endif
     return fault;
 }
 
