@@ -69,6 +69,7 @@ UNIT_TESTS = \
 	tests/test_mailbox \
 	tests/test_manual \
 	tests/test_markdown \
+	tests/test_mask \
 	tests/test_memories \
 	tests/test_memory_desk \
 	tests/test_memory_entry \

@@ -8,7 +8,9 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
+#include "base/buf.h"
 #include "base/utf8.h"
 #include "provider/http.h"
 #include "provider/server_error.h"
@@ -166,8 +168,11 @@ static struct failure status_failure(const char *provider, int status, const cha
 {
     struct failure f;
     failure_clear(&f);
-    const struct server server = {.name = provider, .key = KEY};
+    struct mask mask;
+    const struct server server = {.name = provider, .mask = &mask};
+    mask_init(&mask, KEY, NULL);
     assert_false(server_error_status(&server, status, body, strlen(body), &f));
+    mask_release(&mask);
     assert_int_equal(f.status, status);
     return f;
 }
@@ -229,6 +234,38 @@ static void test_long_texts(void **state)
         assert_true(utf8_valid(f.text, strlen(f.text)));
         assert_non_null(strstr(f.text, "; set OPENAI_API_KEY or [openai] api_key_command"));
     }
+}
+
+/* Nor does a body that is no JSON, wherever it is cut: by the server or by us. */
+static void test_a_key_in_a_quote(void **state)
+{
+    (void)state;
+    for (size_t pad = 0; pad < 5000; pad += pad < 300 ? 1 : 7) {
+        struct buf body = BUF_INIT;
+        for (size_t i = 0; i < pad; i++)
+            buf_addch(&body, i % 9 ? 'x' : ' ');
+        buf_addf(&body, "%s %.12s", KEY, KEY);
+        struct failure f = status_failure("openai", 502, body.data);
+        assert_null(strstr(f.text, "sk-test-"));
+        assert_null(strstr(f.text, "23456789"));
+        buf_release(&body);
+    }
+}
+
+/* A message of megabytes is read in part, and its words still mean what they say. */
+static void test_a_large_message(void **state)
+{
+    (void)state;
+    struct buf body = BUF_INIT;
+    buf_addstr(&body, "{\"error\":{\"message\":\"prompt is too long: ");
+    for (int i = 0; i < 2000000; i++)
+        buf_addstr(&body, "exceed ");
+    buf_addstr(&body, "\"}}");
+    clock_t begin = clock();
+    struct failure f = status_failure("openai", 400, body.data);
+    assert_true(clock() - begin < CLOCKS_PER_SEC);
+    assert_int_equal(f.kind, FAILURE_OVERFLOW);
+    buf_release(&body);
 }
 
 static void test_kinds(void **state)
@@ -305,7 +342,8 @@ static void test_events(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct failure f;
         failure_clear(&f);
-        const struct server server = {.name = "p", .key = NULL};
+        const struct mask mask = {0};
+        const struct server server = {.name = "p", .mask = &mask};
         struct json *event = json_parse(cases[i].event, strlen(cases[i].event), NULL);
         assert_non_null(event);
         assert_false(server_error_event(&server, event, &f));
@@ -327,6 +365,8 @@ int main(void)
         cmocka_unit_test(test_retry_after),
         cmocka_unit_test(test_texts),
         cmocka_unit_test(test_long_texts),
+        cmocka_unit_test(test_a_key_in_a_quote),
+        cmocka_unit_test(test_a_large_message),
         cmocka_unit_test(test_kinds),
         cmocka_unit_test(test_events),
     };

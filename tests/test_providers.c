@@ -13,7 +13,9 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/utf8.h"
 #include "provider/rows.h"
+#include "tests/raw_server.h"
 #include "tests/support.h"
 #include "tests/talk.h"
 
@@ -299,6 +301,45 @@ static void test_stall(void **state)
     }
 }
 
+/* Wherever a server repeats the key: the text that is told has no piece of it. */
+static void test_echoed_keys(void **state)
+{
+    (void)state;
+    static const struct raw_reply replies[] = {
+        {.begin = "HTTP/1.1 200 OK\r\nContent-Type: " TALK_KEY "\r\n\r\n", .end = "{}"},
+        {.begin = "HTTP/1.1 500 No\r\nContent-Length: 30\r\n\r\n", .end = "you sent " TALK_KEY},
+        {.begin = "HTTP/1.1 401 No\r\nContent-Length: 21\r\n\r\n", .end = "you sent " TALK_KEY},
+        {.begin = "HTTP/1.1 200 OK\r\nContent-Length: " TALK_KEY "\r\n\r\n"},
+        {.begin = "HTTP/1.1 200 OK\r\nContent-Encoding: " TALK_KEY "\r\n\r\n"},
+        {.begin = "HTTP/1.1 200 OK\r\nTransfer-Encoding: " TALK_KEY "\r\n\r\n"},
+        {.begin = "HTTP/" TALK_KEY " 200 OK\r\n\r\n"},
+        {.begin = TALK_KEY "\r\n\r\n"},
+    };
+    for (size_t i = 0; i < sizeof replies / sizeof *replies; i++) {
+        EACH_API(api)
+        {
+            struct talk t;
+            struct raw_reply reply = replies[i];
+            reply.close = true;
+            struct raw_server *server = raw_server_start(&reply);
+            talk_start(&t, api);
+            free(t.endpoint.base_url);
+            t.endpoint.base_url = mem_strdup(raw_server_url(server));
+            assert_false(talk_ask(&t));
+            assert_memory_equal(t.failure.text, t.api->provider->name,
+                                strlen(t.api->provider->name));
+            for (size_t from = 0; from + 8 <= strlen(TALK_KEY); from++) {
+                char *piece = mem_strndup(&TALK_KEY[from], 8);
+                if (utf8_contains_folded(t.failure.text, piece))
+                    fail_msg("%zu: %s", i, t.failure.text);
+                free(piece);
+            }
+            talk_end(&t);
+            raw_server_stop(server);
+        }
+    }
+}
+
 static void test_nonsense(void **state)
 {
     (void)state;
@@ -571,6 +612,7 @@ int main(void)
         TEST(test_disconnect),
         TEST(test_cut_tool_call_is_dropped),
         TEST(test_stall),
+        TEST(test_echoed_keys),
         TEST(test_nonsense),
         TEST(test_broken_arguments),
         TEST(test_no_server),

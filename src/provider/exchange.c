@@ -15,7 +15,7 @@ struct exchange {
     const struct dialect *dialect;
     struct stream *stream;
     void *state;
-    struct server server;
+    const struct server *server;
     struct failure *failure;
     struct http_reply reply;
     struct sse sse;     /* FRAMING_SSE */
@@ -43,12 +43,13 @@ static bool endpoint_fits(const struct endpoint *endpoint, const char *name, str
     return true;
 }
 
-/* Puts the provider's name before what the transport said. */
-static void add_name(const char *name, struct failure *f)
+/* Puts the provider's name before what the transport said, which may quote the server. */
+static void add_name(const struct server *server, struct failure *f)
 {
-    char said[sizeof f->text];
-    memcpy(said, f->text, sizeof said);
-    failure_set(f, f->kind, "%s: %s", name, said);
+    struct buf masked = BUF_INIT;
+    mask_add(server->mask, &masked, f->text, strlen(f->text));
+    failure_set(f, f->kind, "%s: %s", server->name, masked.data);
+    buf_release(&masked);
 }
 
 static struct http_request make_request(const struct provider_call *call, const char *url,
@@ -104,7 +105,7 @@ static bool take_event(struct exchange *x, const char *data, size_t len)
     x->stream->begun = true;
     const struct json *error = json_get(event, "error");
     bool ok = error != NULL && json_type(error) != JSON_NULL
-                  ? server_error_event(&x->server, event, x->failure)
+                  ? server_error_event(x->server, event, x->failure)
                   : x->dialect->event(x->stream, x->state, event);
     json_free(event);
     return ok;
@@ -143,11 +144,14 @@ static bool check_type(struct exchange *x)
         x->whole_json = x->dialect->framing == FRAMING_SSE;
         return true;
     }
+    struct buf masked = BUF_INIT;
     struct buf clean = BUF_INIT;
-    utf8_clean(&clean, type, strlen(type), UTF8_ONE_LINE);
+    mask_add(x->server->mask, &masked, type, strlen(type));
+    utf8_clean(&clean, masked.data, masked.len, UTF8_ONE_LINE);
     failure_set(x->failure, FAILURE_PROTOCOL,
                 "%s: the server sent %s where %s belongs; is the base URL right?", x->dialect->name,
                 clean.data, streams[x->dialect->framing]);
+    buf_release(&masked);
     buf_release(&clean);
     return false;
 }
@@ -180,7 +184,7 @@ static bool not_a_stream(struct exchange *x)
 {
     struct json *body = json_parse_foreign(x->reply.body.data, x->reply.body.len, NULL);
     if (json_get(body, "error") != NULL)
-        server_error_event(&x->server, body, x->failure);
+        server_error_event(x->server, body, x->failure);
     else
         failure_set(x->failure, FAILURE_PROTOCOL, "%s: the server sent JSON in place of a stream",
                     x->dialect->name);
@@ -192,7 +196,7 @@ static bool not_a_stream(struct exchange *x)
 static bool check_end(struct exchange *x)
 {
     if (x->reply.status / 100 != 2)
-        return server_error_status(&x->server, x->reply.status, x->reply.body.data,
+        return server_error_status(x->server, x->reply.status, x->reply.body.data,
                                    x->reply.body.len, x->failure);
     if (x->whole_json)
         return not_a_stream(x);
@@ -220,7 +224,7 @@ static bool transport_ok(struct exchange *x, bool ok)
         return true;
     }
     if (!x->refused)
-        add_name(x->dialect->name, x->failure);
+        add_name(x->server, x->failure);
     return false;
 }
 
@@ -255,13 +259,13 @@ bool exchange_stream(const struct provider_call *call, const struct dialect *dia
         free(text);
         return false;
     }
+    struct mask mask;
+    const struct server server = {.name = dialect->name, .mask = &mask};
+    mask_init(&mask, call->endpoint->key, call->endpoint->base_url);
     struct stream stream;
     stream_init(&stream, dialect->name, call, request, response, f);
-    struct exchange x = {.dialect = dialect,
-                         .stream = &stream,
-                         .state = state,
-                         .server = {.name = dialect->name, .key = call->endpoint->key},
-                         .failure = f};
+    struct exchange x = {
+        .dialect = dialect, .stream = &stream, .state = state, .server = &server, .failure = f};
     http_reply_init(&x.reply);
     sse_init(&x.sse, PROVIDER_MAX_EVENT, take_sse, &x);
     lines_init(&x.lines, PROVIDER_MAX_EVENT);
@@ -276,6 +280,7 @@ bool exchange_stream(const struct provider_call *call, const struct dialect *dia
     sse_release(&x.sse);
     http_reply_release(&x.reply);
     stream_release(&stream);
+    mask_release(&mask);
     return ok;
 }
 
@@ -314,11 +319,14 @@ static struct json *fetch(const struct provider_call *call, const struct dialect
             request.stall_timeout_ms = longest_stall_ms;
         struct http_reply reply;
         http_reply_init(&reply);
-        const struct server server = {.name = dialect->name, .key = call->endpoint->key};
+        struct mask mask;
+        const struct server server = {.name = dialect->name, .mask = &mask};
+        mask_init(&mask, call->endpoint->key, call->endpoint->base_url);
         if (http_perform(call->http, &request, call->wakeup, &reply, f))
             json = read_reply(dialect, &server, &reply, f);
         else
-            add_name(dialect->name, f);
+            add_name(&server, f);
+        mask_release(&mask);
         http_reply_release(&reply);
         http_headers_release(&headers);
     }

@@ -7,28 +7,24 @@
 
 #include "base/mem.h"
 
-/* Past the scheme and a user's name. */
-static const char *authority_of(const char *url, size_t *len)
+/* Past the scheme; `login` bytes of it, with the "@", are a user's. */
+static const char *authority_of(const char *url, size_t *len, size_t *login)
 {
     const char *scheme = strstr(url, "://");
     const char *start = scheme ? scheme + 3 : url;
-    size_t length = strcspn(start, "/?#");
-    for (size_t i = length; i > 0; i--) {
-        if (start[i - 1] == '@') {
-            start += i;
-            length -= i;
-            break;
-        }
-    }
-    *len = length;
+    *len = strcspn(start, "/?#");
+    *login = *len;
+    while (*login > 0 && start[*login - 1] != '@')
+        --*login;
     return start;
 }
 
 char *host_of_url(const char *url, char port[6])
 {
-    size_t len, host_len;
-    const char *start = authority_of(url, &len);
+    size_t len, login, host_len;
+    const char *start = authority_of(url, &len, &login) + login;
     const char *after;
+    len -= login;
     bool bracket = len > 0 && *start == '[';
     if (bracket) {
         start++;
@@ -49,6 +45,23 @@ char *host_of_url(const char *url, char port[6])
         }
     }
     return mem_strndup(start, host_len);
+}
+
+char *host_login_of_url(const char *url)
+{
+    size_t len, login;
+    const char *start = authority_of(url, &len, &login);
+    if (login <= 1)
+        return NULL;
+    char *text = mem_strndup(start, login - 1), *to = text;
+    for (const char *at = text; *at != '\0'; at++) {
+        const char hex[] = {at[1], at[1] != '\0' ? at[2] : '\0', '\0'};
+        bool escape = *at == '%' && strspn(hex, "0123456789abcdefABCDEF") == 2;
+        *to++ = escape ? (char)strtoul(hex, NULL, 16) : *at;
+        at += escape ? 2 : 0;
+    }
+    *to = '\0';
+    return text;
 }
 
 bool host_is_loopback(const char *host)

@@ -8,6 +8,10 @@
  * caller frees. */
 char *host_of_url(const char *url, char port[6]);
 
+/* What stands before the host's "@" in a URL, "name:password" or "name", with its %XX resolved. NULL:
+ * nothing does. It is a secret, and the caller's to wipe. */
+char *host_login_of_url(const char *url);
+
 /* "localhost", 127.0.0.0/8 or ::1, told by the text alone: nothing is looked up. */
 bool host_is_loopback(const char *host);
 

@@ -10,6 +10,7 @@ libtiro_a_SOURCES += \
 	src/provider/image.c src/provider/image.h \
 	src/provider/key_command.c src/provider/key_command.h \
 	src/provider/lines.c src/provider/lines.h \
+	src/provider/mask.c src/provider/mask.h \
 	src/provider/models.c src/provider/models.h \
 	src/provider/offline.c src/provider/offline.h \
 	src/provider/offline_extract.c \

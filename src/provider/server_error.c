@@ -10,13 +10,13 @@
 
 /* A server without JSON is quoted this far. */
 #define MAX_QUOTE 160
-/* Shorter "keys" are placeholders for servers that want none; replacing them would garble text. */
-#define MIN_SECRET 4
+/* Of a type, a code or a message no more is read, whatever its length. */
+#define MAX_READ 4096
 
 struct complaint {
-    const char *type, *code, *message; /* "" if absent */
-    int status;                        /* that the body names; 0 if none */
-    int64_t prompt_tokens, window;     /* -1 if absent */
+    char *type, *code, *message;   /* masked; "" if absent */
+    int status;                    /* that the body names; 0 if none */
+    int64_t prompt_tokens, window; /* -1 if absent */
 };
 
 static const struct {
@@ -126,10 +126,18 @@ static void read_figures(struct complaint *c, const struct json *error)
         c->window = first_number(c->message, windows, sizeof windows / sizeof *windows);
 }
 
-static const char *string_or_empty(const struct json *object, const char *name)
+/* The beginning of what the server said, without secrets, which the mask knows by their pieces
+ * where the server or we cut the text. */
+static char *heard(const struct server *server, const char *text, size_t len)
 {
-    const char *s = json_get_string(object, name);
-    return s == NULL ? "" : s;
+    struct buf masked = BUF_INIT;
+    mask_add(server->mask, &masked, text, len < MAX_READ ? len : MAX_READ);
+    return buf_take(&masked);
+}
+
+static char *heard_string(const struct server *server, const char *text)
+{
+    return heard(server, text == NULL ? "" : text, text == NULL ? 0 : strlen(text));
 }
 
 static int status_of_type(const char *type)
@@ -140,19 +148,19 @@ static int status_of_type(const char *type)
     return 0;
 }
 
-static struct complaint read_complaint(const struct json *body)
+static struct complaint read_complaint(const struct server *server, const struct json *body)
 {
     const struct json *error = json_get(body, "error");
-    const char *plain = json_string(error);
+    const char *message = json_string(error);
     if (error == NULL || json_type(error) != JSON_OBJECT)
         error = body;
-    struct complaint c = {.type = string_or_empty(error, "type"),
-                          .code = string_or_empty(error, "code"),
-                          .message = string_or_empty(error, "message")};
-    if (plain != NULL)
-        c.message = plain;
-    else if (c.message[0] == '\0')
-        c.message = string_or_empty(error, "detail");
+    if (message == NULL)
+        message = json_get_string(error, "message");
+    if (message == NULL || message[0] == '\0')
+        message = json_get_string(error, "detail");
+    struct complaint c = {.type = heard_string(server, json_get_string(error, "type")),
+                          .code = heard_string(server, json_get_string(error, "code")),
+                          .message = heard_string(server, message)};
 
     int64_t number = json_get_int(error, "code", 0);
     if (number < 400 || number > 599)
@@ -162,6 +170,13 @@ static struct complaint read_complaint(const struct json *body)
         c.status = status_of_type(c.code);
     read_figures(&c, error);
     return c;
+}
+
+static void complaint_release(struct complaint *c)
+{
+    free(c->type);
+    free(c->code);
+    free(c->message);
 }
 
 static const struct {
@@ -187,23 +202,6 @@ static const char *find_hint(const char *server, int status, const char *message
     return NULL;
 }
 
-static void remove_secret(struct buf *text, const char *secret)
-{
-    static const char mask[] = "[key]";
-    size_t len = secret == NULL ? 0 : strlen(secret);
-    if (len < MIN_SECRET)
-        return;
-    size_t from = 0;
-    for (;;) {
-        char *hit = strstr(text->data + from, secret);
-        if (hit == NULL)
-            return;
-        size_t at = (size_t)(hit - text->data);
-        buf_splice(text, at, len, mask, sizeof mask - 1);
-        from = at + sizeof mask - 1;
-    }
-}
-
 /* "NAME: LABEL: MESSAGE; HINT", in which the message gives way when it gets long. */
 static bool tell(const struct server *server, const char *label, const char *message,
                  enum failure_kind kind, struct failure *f)
@@ -212,11 +210,7 @@ static bool tell(const struct server *server, const char *label, const char *mes
                            ? "start a new session, or choose a model with a larger window"
                            : find_hint(server->name, f->status, message);
     struct buf clean = BUF_INIT;
-    struct buf masked = BUF_INIT;
-    /* Mask before cleaning, for the key's own bytes, and before the cut, for a key's half. */
-    buf_addstr(&masked, message);
-    remove_secret(&masked, server->key);
-    utf8_clean(&clean, masked.data, masked.len, UTF8_ONE_LINE);
+    utf8_clean(&clean, message, strlen(message), UTF8_ONE_LINE);
 
     size_t frame = strlen(server->name) + strlen(label) + (hint == NULL ? 0 : strlen(hint) + 2) + 8;
     size_t room = frame < sizeof f->text ? sizeof f->text - frame : 0;
@@ -227,7 +221,6 @@ static bool tell(const struct server *server, const char *label, const char *mes
     failure_set(f, kind, "%s: %s%s%s%s%s", server->name, label, clean.len > 0 ? ": " : "",
                 clean.data, hint == NULL ? "" : "; ", hint == NULL ? "" : hint);
     buf_release(&clean);
-    buf_release(&masked);
     return false;
 }
 
@@ -237,17 +230,24 @@ static void set_figures(const struct complaint *c, enum failure_kind kind, struc
     f->window = kind == FAILURE_OVERFLOW ? c->window : -1;
 }
 
+/* What a body without JSON says, to be quoted: a page of a proxy in between says nothing that its
+ * status does not. */
+static char *quote(const struct server *server, const char *body, size_t len)
+{
+    char *text = heard(server, body, len > 0 && body[0] != '<' ? len : 0);
+    text[utf8_cut_bytes(text, strlen(text), MAX_QUOTE)] = '\0';
+    return text;
+}
+
 bool server_error_status(const struct server *server, int status, const char *body, size_t len,
                          struct failure *f)
 {
     struct json *json = json_parse_foreign(body, len, NULL);
-    struct complaint c = read_complaint(json);
-    struct buf quote = BUF_INIT;
-    /* A page of a proxy in between says nothing that its status does not. */
-    if (json == NULL && len > 0 && body[0] != '<')
-        buf_add(&quote, body, utf8_cut_bytes(body, len, MAX_QUOTE));
-    if (quote.len > 0)
-        c.message = quote.data;
+    struct complaint c = read_complaint(server, json);
+    if (json == NULL) {
+        free(c.message);
+        c.message = quote(server, body, len);
+    }
 
     char label[16];
     snprintf(label, sizeof label, "%d", status);
@@ -255,14 +255,14 @@ bool server_error_status(const struct server *server, int status, const char *bo
     f->status = status;
     set_figures(&c, kind, f);
     tell(server, label, c.message, kind, f);
-    buf_release(&quote);
+    complaint_release(&c);
     json_free(json);
     return false;
 }
 
 bool server_error_event(const struct server *server, const struct json *event, struct failure *f)
 {
-    struct complaint c = read_complaint(event);
+    struct complaint c = read_complaint(server, event);
     enum failure_kind kind = meaning(&c, c.status, FAILURE_STREAM);
     f->status = c.status;
     set_figures(&c, kind, f);
@@ -273,5 +273,6 @@ bool server_error_event(const struct server *server, const struct json *event, s
         buf_addstr(&label, "error");
     tell(server, label.data, c.message, kind, f);
     buf_release(&label);
+    complaint_release(&c);
     return false;
 }

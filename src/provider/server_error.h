@@ -9,11 +9,13 @@
 
 #include "base/json.h"
 #include "provider/failure.h"
+#include "provider/mask.h"
 
-/* Who complains. `key` (may be NULL) is kept out of the text, should the server echo it. */
+/* Who complains, and what is kept out of the text, should the server echo it. Of each text that it
+ * sent, the first 4 KiB are read. */
 struct server {
     const char *name;
-    const char *key;
+    const struct mask *mask;
 };
 
 /* An HTTP status that is not 2xx, with its body. Sets kind, status, text and, for OVERFLOW, the
