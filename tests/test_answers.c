@@ -395,6 +395,32 @@ static void test_an_event_of_escapes(void **state)
     free(raw);
 }
 
+/* The text of a large event is passed on in pieces, between which the call can be stopped. */
+static void test_stopping_within_an_event(void **state)
+{
+    (void)state;
+    static const char *const begins[API_COUNT] = {
+        [API_ANTHROPIC] = ("{\"type\":\"content_block_start\",\"content_block\":{\"type\":\"text\","
+                           "\"text\":\""),
+        [API_OPENAI] = "{\"choices\":[{\"delta\":{\"content\":\"",
+        [API_OLLAMA] = "{\"message\":{\"content\":\"",
+    };
+    static const char *const ends[API_COUNT] = {
+        [API_ANTHROPIC] = "\"}}", [API_OPENAI] = "\"}}]}", [API_OLLAMA] = "\"}}"};
+    for (int api = 0; api < API_COUNT; api++) {
+        char *raw = event_of(api, begins[api], "gr\xC3\xBC\xC3\x9F", 1000000, ends[api]);
+        struct talk t;
+        talk_start(&t, &apis[api]);
+        t.stop_at_content = true;
+        talk_assert_failed(&t, talk_ask_with(&t, (struct reply){.raw = raw}), FAILURE_CANCELLED);
+        assert_in_range(t.deltas, 1, 2); /* what is behind it is passed on, too */
+        assert_in_range(t.text.len, 60000, 200000);
+        assert_string_equal(talk_only_block(&t, BLOCK_TEXT)->text, t.text.data);
+        talk_end(&t);
+        free(raw);
+    }
+}
+
 static void test_overflow_figures(void **state)
 {
     (void)state;
@@ -431,6 +457,7 @@ int main(void)
         TEST(test_more_parts_than_anyone_needs),
         TEST(test_an_event_of_values),
         TEST(test_an_event_of_escapes),
+        TEST(test_stopping_within_an_event),
         TEST(test_overflow_figures),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

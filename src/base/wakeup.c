@@ -44,7 +44,7 @@ bool wakeup_sleep(const struct wakeup *w, int timeout_ms)
             waker.fd = -1; /* hung up: it would be ready for ever */
         if (timeout_ms >= 0)
             left = remaining(end);
-        if (ready == 0 && left == 0)
+        if (timeout_ms >= 0 && left == 0)
             return true;
     }
 }

@@ -22,7 +22,7 @@ int wakeup_timeout(const struct wakeup *w, int timeout_ms);
 /* Whether the deadline has passed, and go_on() is to be asked. `w` may be NULL. */
 bool wakeup_late(const struct wakeup *w);
 
-/* Sleeps up to timeout_ms (-1: for ever). False when go_on() said stop. */
+/* Sleeps up to timeout_ms (-1: for ever; 0: only looks). False when go_on() said stop. */
 bool wakeup_sleep(const struct wakeup *w, int timeout_ms);
 
 #endif

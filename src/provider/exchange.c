@@ -10,6 +10,7 @@
 #include "provider/sse.h"
 
 #define FETCH_STALL_MS 10000
+#define LARGE_EVENT ((size_t)256 * 1024)
 
 struct exchange {
     const struct dialect *dialect;
@@ -75,13 +76,29 @@ static void make_headers(const struct provider_call *call, const struct dialect 
     dialect->headers(call->endpoint, out);
 }
 
-static struct json *parse_event(const char *data, size_t len)
+/* Each step over an event of 16 MiB takes up to 60 ms: between them the wakeup is asked. */
+static bool goes_on(struct exchange *x, size_t len)
 {
+    return len < LARGE_EVENT || stream_goes_on(x->stream);
+}
+
+/* False: the failure is filled in. `event` is NULL for what is no JSON. */
+static bool parse_event(struct exchange *x, const char *data, size_t len, struct json **event)
+{
+    *event = NULL;
+    if (!json_has_at_most(data, len, JSON_FOREIGN_VALUES))
+        return failure_set(x->failure, FAILURE_TOO_LARGE,
+                           "%s: one event has more than %d JSON values", x->dialect->name,
+                           JSON_FOREIGN_VALUES);
+    if (!goes_on(x, len))
+        return false;
     /* Some servers cut a character in two, and the parser refuses the whole event for it. */
     char *repaired = json_repair_surrogates(data, len);
-    struct json *event = json_parse(repaired == NULL ? data : repaired, len, NULL);
+    bool ok = goes_on(x, len);
+    if (ok)
+        *event = json_parse(repaired == NULL ? data : repaired, len, NULL);
     free(repaired);
-    return event;
+    return ok && goes_on(x, len);
 }
 
 static bool take_event(struct exchange *x, const char *data, size_t len)
@@ -92,11 +109,11 @@ static bool take_event(struct exchange *x, const char *data, size_t len)
         x->stream->ended = true;
         return true;
     }
-    if (!json_has_at_most(data, len, JSON_FOREIGN_VALUES))
-        return failure_set(x->failure, FAILURE_TOO_LARGE,
-                           "%s: one event has more than %d JSON values", x->dialect->name,
-                           JSON_FOREIGN_VALUES);
-    struct json *event = parse_event(data, len);
+    struct json *event;
+    if (!parse_event(x, data, len, &event)) {
+        json_free(event);
+        return false;
+    }
     if (event == NULL && x->at_end)
         return true;
     if (event == NULL)

@@ -54,7 +54,7 @@ static enum feed_result deliver(struct lines *l, const char *bytes, size_t len, 
     if (!buf_try_add(&l->rest, bytes, len))
         return FEED_TOO_LARGE;
     bool more = on_line(context, l->rest.data, l->rest.len);
-    buf_clear(&l->rest);
+    buf_release(&l->rest); /* up to 16 MiB, which who took the line has by now */
     return more ? FEED_OK : FEED_STOPPED;
 }
 

@@ -6,6 +6,9 @@
 #include "base/mem.h"
 #include "base/utf8.h"
 
+/* What is passed on, and looked at before the wakeup is asked again. */
+#define MOST_AT_ONCE ((size_t)64 * 1024)
+
 void stream_init(struct stream *s, const char *provider, const struct provider_call *call,
                  const struct request *request, struct response *response, struct failure *f)
 {
@@ -76,6 +79,32 @@ static bool grow(struct stream *s, size_t len)
                        s->provider, STREAM_MAX_BYTES >> 20);
 }
 
+static size_t whole_characters(const char *text, size_t len)
+{
+    return len - utf8_incomplete_tail(text, len);
+}
+
+static void add_piece(struct stream *s, struct stream_part *part, const char *text, size_t len)
+{
+    size_t before = part->text.len;
+    add_valid(&part->text, text, len);
+    if (part->type == BLOCK_TEXT)
+        s->failure->content_seen = true;
+    if (part->type == BLOCK_TOOL_CALL)
+        return;
+    if (s->pending_type != part->type || s->pending.len >= MOST_AT_ONCE)
+        stream_flush(s);
+    s->pending_type = part->type;
+    buf_add(&s->pending, part->text.data + before, part->text.len - before);
+}
+
+bool stream_goes_on(struct stream *s)
+{
+    const struct wakeup *w = s->call->wakeup;
+    return w == NULL || wakeup_sleep(w, 0) ||
+           failure_set(s->failure, FAILURE_CANCELLED, "%s: interrupted", s->provider);
+}
+
 bool stream_add(struct stream *s, struct stream_part *part, const char *text)
 {
     size_t len = text == NULL ? 0 : strlen(text);
@@ -83,16 +112,12 @@ bool stream_add(struct stream *s, struct stream_part *part, const char *text)
         return true;
     if (!grow(s, len))
         return false;
-    size_t before = part->text.len;
-    add_valid(&part->text, text, len);
-    if (part->type == BLOCK_TEXT)
-        s->failure->content_seen = true;
-    if (part->type == BLOCK_TOOL_CALL)
-        return true;
-    if (s->pending_type != part->type)
-        stream_flush(s);
-    s->pending_type = part->type;
-    buf_add(&s->pending, part->text.data + before, part->text.len - before);
+    for (size_t piece; len > 0; text += piece, len -= piece) {
+        piece = len > MOST_AT_ONCE ? whole_characters(text, MOST_AT_ONCE) : len;
+        add_piece(s, part, text, piece);
+        if (piece < len && !stream_goes_on(s))
+            return false;
+    }
     return true;
 }
 
@@ -144,10 +169,11 @@ void stream_stop(struct stream *s, enum stop_reason reason)
 
 bool stream_flush(struct stream *s)
 {
-    bool taken = s->pending.len == 0 || s->call->delta == NULL ||
-                 s->call->delta(s->call->context, s->pending_type, s->pending.data, s->pending.len);
+    if (s->pending.len > 0 && s->call->delta != NULL &&
+        !s->call->delta(s->call->context, s->pending_type, s->pending.data, s->pending.len))
+        s->unwanted = true;
     buf_clear(&s->pending);
-    return taken;
+    return !s->unwanted;
 }
 
 static bool id_in_request(const struct request *request, const char *id)

@@ -31,9 +31,10 @@ struct stream {
     struct buf pending; /* not yet passed on as a delta */
     enum block_type pending_type;
     size_t total;
-    bool begun;   /* something of the answer came */
-    bool stopped; /* the reason why the model stopped came */
-    bool ended;   /* nothing more will come */
+    bool begun;    /* something of the answer came */
+    bool stopped;  /* the reason why the model stopped came */
+    bool ended;    /* nothing more will come */
+    bool unwanted; /* nobody takes any more */
 };
 
 void stream_init(struct stream *s, const char *provider, const struct provider_call *call,
@@ -45,8 +46,8 @@ struct stream_part *stream_open(struct stream *s, enum block_type type, int64_t 
 struct stream_part *stream_find(struct stream *s, int64_t key);
 
 /* Appends to a part, and to the pending delta if it is TEXT or REASONING. NULL and "" add nothing.
- * What is not UTF-8 becomes U+FFFD. False, with the failure, when the answer gets too large. The
- * same for stream_open() with too many parts: NULL. */
+ * What is not UTF-8 becomes U+FFFD. False, with the failure, when the answer gets too large or the
+ * wakeup says stop in a long text. The same for stream_open() with too many parts: NULL. */
 bool stream_add(struct stream *s, struct stream_part *part, const char *text);
 /* The same for the current part of this type, which an empty text does not open. */
 bool stream_text(struct stream *s, enum block_type type, const char *text);
@@ -59,7 +60,11 @@ void stream_name_call(struct stream_part *part, const char *id, const char *name
 
 void stream_stop(struct stream *s, enum stop_reason reason);
 
-/* Passes the pending delta on. False when nobody takes any more. */
+/* What takes long asks between its steps. False, with the failure, when the wakeup says stop. */
+bool stream_goes_on(struct stream *s);
+
+/* Passes the pending delta on, which happens by itself each 64 to 128 KiB. False when nobody takes
+ * any more. */
 bool stream_flush(struct stream *s);
 
 /* Flushes and moves the parts into the response. Tool calls get what they lack: "{}" for no
