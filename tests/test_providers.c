@@ -596,6 +596,33 @@ static void test_models(void **state)
     }
 }
 
+static void test_more_models_than_anyone_has(void **state)
+{
+    (void)state;
+    enum { OFFERED = PROVIDER_MAX_NAMES + 100 };
+    const char **names = mem_alloc((OFFERED + 1) * sizeof *names);
+    char *long_name = mem_alloc(PROVIDER_MAX_NAME + 2);
+    memset(long_name, 'x', PROVIDER_MAX_NAME + 1);
+    names[0] = long_name;
+    for (size_t i = 1; i < OFFERED; i++)
+        names[i] = "one";
+    EACH_API(api)
+    {
+        struct talk t;
+        talk_start(&t, api);
+        const struct provider_call call = talk_call(&t);
+        struct provider_names list = {0};
+        model_server_set_models(t.server, names);
+        assert_true(api->provider->models(&call, &list, &t.failure));
+        assert_int_equal(list.names.len, PROVIDER_MAX_NAMES);
+        assert_string_equal(list.names.items[0], "one");
+        provider_names_release(&list);
+        talk_end(&t);
+    }
+    free(long_name);
+    free(names);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, support_setup, support_teardown)
 
 int main(void)
@@ -625,6 +652,7 @@ int main(void)
         TEST(test_windows),
         TEST(test_ollama_window_of_an_idle_model),
         TEST(test_models),
+        TEST(test_more_models_than_anyone_has),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

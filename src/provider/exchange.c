@@ -373,9 +373,10 @@ bool exchange_names(const struct provider_call *call, const struct dialect *dial
     free(url);
     if (reply == NULL)
         return false;
-    for (const struct json *v = json_first(json_get(reply, list)); v != NULL; v = json_next(v)) {
+    const struct json *v = json_first(json_get(reply, list));
+    for (; v != NULL && out->names.len < PROVIDER_MAX_NAMES; v = json_next(v)) {
         const char *s = json_get_string(v, name);
-        if (s != NULL && s[0] != '\0')
+        if (s != NULL && s[0] != '\0' && strlen(s) <= PROVIDER_MAX_NAME)
             vec_push(&out->names, mem_strdup(s));
     }
     json_free(reply);

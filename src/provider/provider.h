@@ -69,6 +69,10 @@ struct provider_call {
     void *context;
 };
 
+/* Of a listing; no server has nearly as many, and lists of them are filtered at every key. */
+#define PROVIDER_MAX_NAMES 10000
+#define PROVIDER_MAX_NAME 256 /* bytes; longer ones are left out */
+
 struct provider_names {
     VEC(char *) names;
 };
