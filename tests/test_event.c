@@ -345,6 +345,21 @@ static void test_args(void **state)
                "[\"12345678901234567890 1e5\"]");
 }
 
+/* What would be too large a tree stays a text, and is the same when it is read. */
+static void test_args_of_many_values(void **state)
+{
+    (void)state;
+    struct buf args = BUF_INIT;
+    buf_addstr(&args, "[1");
+    for (int i = 0; i < JSON_FOREIGN_VALUES; i++)
+        buf_addstr(&args, ",1");
+    buf_addstr(&args, "]");
+    char *written = mem_printf("\"%s\"", args.data);
+    check_args(args.data, written, args.data);
+    free(written);
+    buf_release(&args);
+}
+
 static void test_deep_args_can_be_read_again(void **state)
 {
     (void)state;
@@ -478,6 +493,7 @@ int main(void)
         TEST(test_new_has_no_usage),
         TEST(test_left_out_fields),
         TEST(test_args),
+        TEST(test_args_of_many_values),
         TEST(test_deep_args_can_be_read_again),
         TEST(test_random_args_are_stable),
         TEST(test_large_text),

@@ -326,7 +326,12 @@ static void the_external_editor(void **state)
 {
     (void)state;
     char *path = support_path("add-a-line");
-    support_write(path, "#!/bin/sh\necho '- by the editor' >>\"$1\"\n");
+    support_write(path,
+                  "#!/bin/sh\n"
+                  "for n in 3 4 5 6 7 8 9; do\n"
+                  "  (: <&$n) 2>/dev/null && echo \"- inherited $n\" >>\"$1\"\n"
+                  "done\n"
+                  "echo '- by the editor' >>\"$1\"\n");
     assert_int_equal(chmod(path, 0700), 0);
     setenv("EDITOR", path, 1);
     struct screen *s = open_review(24, 80, "- by the model\n");
@@ -337,6 +342,9 @@ static void the_external_editor(void **state)
     wait_over(s);
     scene_exchange(s, "go on", "Gladly.");
     assert_true(says(3, "- by the editor"));
+#ifdef HAVE_CLOSEFROM
+    assert_false(says(3, "- inherited"));
+#endif
     unsetenv("EDITOR");
     free(path);
 }
