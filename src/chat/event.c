@@ -7,114 +7,9 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/mem.h"
+#include "chat/event_fields.h"
 #include "chat/event_json.h"
 #include "chat/json_out.h"
-
-enum kind {
-    TEXT,
-    OPTIONAL_TEXT, /* NULL is left out */
-    JSON_TEXT,     /* a text that should be JSON; NULL is left out */
-    NUMBER,
-    OPTIONAL_NUMBER, /* 0 is left out */
-    KNOWN_NUMBER,    /* -1, unknown, is left out */
-    COUNT,
-    OPTIONAL_COUNT, /* 0 is left out */
-    FLAG,
-    OPTIONAL_FLAG, /* false is left out */
-    STOP,
-    REAL,
-    OPTIONAL_REAL, /* 0 is left out */
-    USAGE          /* left out when unknown */
-};
-
-struct field {
-    const char *name; /* NULL ends a type's list */
-    enum kind kind;
-    size_t offset;
-};
-
-#define F(name, kind, member)                                                                      \
-    {                                                                                              \
-        name, kind, offsetof(struct event, member)                                                 \
-    }
-#define FIELDS_MAX 24
-
-static const struct field fields[EVENT_TYPE_COUNT][FIELDS_MAX] = {
-    [EVENT_RUN_STARTED] = {F("input", TEXT, text), F("retries", OPTIONAL_NUMBER, number),
-                           F("attachments", JSON_TEXT, attachments)},
-    [EVENT_TURN_STARTED] = {F("turn", NUMBER, number), F("call", COUNT, count)},
-    [EVENT_TEXT_DELTA] = {F("delta", TEXT, text)},
-    [EVENT_REASONING_DELTA] = {F("delta", TEXT, text)},
-    [EVENT_REASONING_COMPLETE] = {F("content", TEXT, text),
-                                  F("signature", OPTIONAL_TEXT, signature),
-                                  F("redacted", OPTIONAL_FLAG, flag),
-                                  F("model", OPTIONAL_TEXT, model)},
-    [EVENT_TEXT_COMPLETE] = {F("content", TEXT, text), F("partial", OPTIONAL_FLAG, flag)},
-    [EVENT_TOOL_CALL_REQUESTED] = {F("id", TEXT, id), F("name", TEXT, name),
-                                   F("args", JSON_TEXT, text)},
-    [EVENT_TOOL_EXECUTION_COMPLETED] = {F("id", TEXT, id), F("name", TEXT, name),
-                                        F("content", TEXT, text), F("is_error", FLAG, flag),
-                                        F("duration_ms", NUMBER, number)},
-    [EVENT_TURN_COMPLETED] = {F("stop_reason", STOP, stop_reason), F("model", OPTIONAL_TEXT, model),
-                              F("usage", USAGE, usage), F("cost", OPTIONAL_REAL, used)},
-    [EVENT_RETRYING] = {F("attempt", COUNT, count), F("of", COUNT, limit),
-                        F("wait_ms", NUMBER, number), F("reason", TEXT, text)},
-    [EVENT_COMPACTION_STARTED] = {F("mode", TEXT, compaction.mode),
-                                  F("stage", TEXT, compaction.stage),
-                                  F("trigger", TEXT, compaction.trigger),
-                                  F("input_tokens", KNOWN_NUMBER, compaction.input_tokens),
-                                  F("estimated_history_tokens", NUMBER, compaction.estimate),
-                                  F("threshold", NUMBER, compaction.threshold),
-                                  F("message_count", COUNT, compaction.messages_before),
-                                  F("model", OPTIONAL_TEXT, model),
-                                  F("preview", OPTIONAL_FLAG, flag)},
-    [EVENT_COMPACTION_DELTA] = {F("delta", TEXT, text), F("part", OPTIONAL_COUNT, count),
-                                F("of", OPTIONAL_COUNT, limit)},
-    [EVENT_COMPACTION_COMPLETED] = {F("mode", TEXT, compaction.mode),
-                                    F("effective_mode", TEXT, compaction.effective_mode),
-                                    F("why", OPTIONAL_TEXT, name),
-                                    F("stage", TEXT, compaction.stage),
-                                    F("trigger", TEXT, compaction.trigger),
-                                    F("summary", TEXT, text),
-                                    F("edited", OPTIONAL_FLAG, flag),
-                                    F("summary_tokens", NUMBER, compaction.summary_tokens),
-                                    F("messages_before", COUNT, compaction.messages_before),
-                                    F("messages_after", COUNT, compaction.messages_after),
-                                    F("messages_dropped", COUNT, compaction.messages_dropped),
-                                    F("messages_changed", COUNT, compaction.messages_changed),
-                                    F("tokens_before", NUMBER, compaction.tokens_before),
-                                    F("tokens_after", NUMBER, compaction.tokens_after),
-                                    F("entries_indexed", COUNT, compaction.entries_indexed),
-                                    F("history", JSON_TEXT, compaction.history),
-                                    F("dropped", JSON_TEXT, compaction.dropped),
-                                    F("model", OPTIONAL_TEXT, model),
-                                    F("usage", USAGE, usage),
-                                    F("cost", OPTIONAL_REAL, used),
-                                    F("duration_ms", NUMBER, number)},
-    [EVENT_COMPACTION_FAILED] = {F("mode", TEXT, compaction.mode),
-                                 F("reason", TEXT, compaction.reason), F("message", TEXT, text),
-                                 F("consecutive_failures", COUNT, compaction.failures),
-                                 F("suspended", FLAG, compaction.suspended),
-                                 F("model", OPTIONAL_TEXT, model), F("usage", USAGE, usage),
-                                 F("cost", OPTIONAL_REAL, used),
-                                 F("duration_ms", OPTIONAL_NUMBER, number)},
-    [EVENT_COMPACTION_UNDONE] = {F("of", NUMBER, number)},
-    [EVENT_MESSAGE_PINNED] = {F("message", NUMBER, number), F("pinned", FLAG, flag)},
-    [EVENT_MEMORY_INDEXED] = {F("entries", COUNT, count), F("compaction", NUMBER, number)},
-    [EVENT_MEMORY_RECALLED] = {F("id", TEXT, id), F("query", TEXT, text), F("limit", COUNT, limit),
-                               F("hits", JSON_TEXT, hits), F("badge", OPTIONAL_TEXT, name)},
-    [EVENT_BUDGET_WARNING] = {F("kind", TEXT, name), F("used", REAL, used), F("limit", REAL, bound),
-                              F("percent", COUNT, count)},
-    [EVENT_WARNING] = {F("code", TEXT, name), F("detail", TEXT, text)},
-    [EVENT_RUN_COMPLETED] = {F("result", TEXT, text), F("usage", USAGE, usage),
-                             F("model_calls", COUNT, count), F("duration_ms", NUMBER, number),
-                             F("stop_reason", STOP, stop_reason)},
-    [EVENT_RUN_FAILED] = {F("code", TEXT, name), F("message", TEXT, text), F("usage", USAGE, usage),
-                          F("cost", OPTIONAL_REAL, used),
-                          F("duration_ms", OPTIONAL_NUMBER, number)},
-    [EVENT_INTERRUPTED] = {F("usage", USAGE, usage), F("cost", OPTIONAL_REAL, used),
-                           F("duration_ms", OPTIONAL_NUMBER, number)},
-};
 
 static const struct {
     const char *name;
@@ -137,18 +32,18 @@ static const char *const stop_reasons[] = {
     [STOP_OTHER] = "other",
 };
 
-static bool is_string(enum kind kind)
+static bool is_string(enum event_field_kind kind)
 {
-    return kind == TEXT || kind == OPTIONAL_TEXT || kind == JSON_TEXT;
+    return kind == FIELD_TEXT || kind == FIELD_OPTIONAL_TEXT || kind == FIELD_JSON_TEXT;
 }
 
 /* What the field's offset points at, as its kind says. */
-static void *at(struct event *ev, const struct field *f)
+static void *at(struct event *ev, const struct event_field *f)
 {
     return (char *)ev + f->offset;
 }
 
-static const void *in(const struct event *ev, const struct field *f)
+static const void *in(const struct event *ev, const struct event_field *f)
 {
     return (const char *)ev + f->offset;
 }
@@ -166,7 +61,7 @@ void event_free(struct event *ev)
 {
     if (!ev)
         return;
-    for (const struct field *f = fields[ev->type]; f->name; f++)
+    for (const struct event_field *f = event_fields[ev->type]; f->name; f++)
         if (is_string(f->kind))
             free(*(char **)at(ev, f));
     free(ev);
@@ -187,7 +82,7 @@ struct event *event_clone(const struct event *ev)
     struct event *copy = event_new(ev->type);
     *copy = *ev;
     disown_strings(copy);
-    for (const struct field *f = fields[ev->type]; f->name; f++)
+    for (const struct event_field *f = event_fields[ev->type]; f->name; f++)
         if (is_string(f->kind))
             *(char **)at(copy, f) = mem_strdup(*(char *const *)in(ev, f));
     return copy;
@@ -235,37 +130,37 @@ static enum stop_reason stop_reason_from(const char *name)
     return STOP_OTHER;
 }
 
-static void write_string(struct json_out *o, const struct field *f, const char *text)
+static void write_string(struct json_out *o, const struct event_field *f, const char *text)
 {
-    if (f->kind == TEXT)
+    if (f->kind == FIELD_TEXT)
         json_out_member(o, f->name, text ? text : "");
-    else if (f->kind == OPTIONAL_TEXT)
+    else if (f->kind == FIELD_OPTIONAL_TEXT)
         json_out_member(o, f->name, text);
     else if (text)
         json_text_write(o, f->name, text);
 }
 
-static bool is_optional(enum kind kind)
+static bool is_optional(enum event_field_kind kind)
 {
-    return kind == OPTIONAL_NUMBER || kind == OPTIONAL_COUNT;
+    return kind == FIELD_OPTIONAL_NUMBER || kind == FIELD_OPTIONAL_COUNT;
 }
 
-static void write_number(struct json_out *o, const struct field *f, int64_t n)
+static void write_number(struct json_out *o, const struct event_field *f, int64_t n)
 {
-    bool left_out = f->kind == KNOWN_NUMBER ? n < 0 : n == 0 && is_optional(f->kind);
+    bool left_out = f->kind == FIELD_KNOWN_NUMBER ? n < 0 : n == 0 && is_optional(f->kind);
     if (!left_out)
         json_out_int(o, f->name, n);
 }
 
-static void write_real(struct json_out *o, const struct field *f, double n)
+static void write_real(struct json_out *o, const struct event_field *f, double n)
 {
-    if (n > 0 || f->kind != OPTIONAL_REAL)
+    if (n > 0 || f->kind != FIELD_OPTIONAL_REAL)
         json_out_real(o, f->name, n);
 }
 
-static void write_flag(struct json_out *o, const struct field *f, bool flag)
+static void write_flag(struct json_out *o, const struct event_field *f, bool flag)
 {
-    if (flag || f->kind == OPTIONAL_FLAG) {
+    if (flag || f->kind == FIELD_OPTIONAL_FLAG) {
         json_out_flag(o, f->name, flag);
         return;
     }
@@ -273,7 +168,7 @@ static void write_flag(struct json_out *o, const struct field *f, bool flag)
     json_out_raw(o, "false");
 }
 
-static void write_usage(struct json_out *o, const struct field *f, const struct usage *u)
+static void write_usage(struct json_out *o, const struct event_field *f, const struct usage *u)
 {
     if (!usage_known(u))
         return;
@@ -281,36 +176,36 @@ static void write_usage(struct json_out *o, const struct field *f, const struct 
     usage_write(o, u);
 }
 
-static void write_field(struct json_out *o, const struct field *f, const struct event *ev)
+static void write_field(struct json_out *o, const struct event_field *f, const struct event *ev)
 {
     const void *value = in(ev, f);
     switch (f->kind) {
-    case TEXT:
-    case OPTIONAL_TEXT:
-    case JSON_TEXT:
+    case FIELD_TEXT:
+    case FIELD_OPTIONAL_TEXT:
+    case FIELD_JSON_TEXT:
         write_string(o, f, *(char *const *)value);
         break;
-    case NUMBER:
-    case OPTIONAL_NUMBER:
-    case KNOWN_NUMBER:
+    case FIELD_NUMBER:
+    case FIELD_OPTIONAL_NUMBER:
+    case FIELD_KNOWN_NUMBER:
         write_number(o, f, *(const int64_t *)value);
         break;
-    case COUNT:
-    case OPTIONAL_COUNT:
+    case FIELD_COUNT:
+    case FIELD_OPTIONAL_COUNT:
         write_number(o, f, *(const int *)value);
         break;
-    case FLAG:
-    case OPTIONAL_FLAG:
+    case FIELD_FLAG:
+    case FIELD_OPTIONAL_FLAG:
         write_flag(o, f, *(const bool *)value);
         break;
-    case REAL:
-    case OPTIONAL_REAL:
+    case FIELD_REAL:
+    case FIELD_OPTIONAL_REAL:
         write_real(o, f, *(const double *)value);
         break;
-    case STOP:
+    case FIELD_STOP:
         json_out_member(o, f->name, stop_reasons[*(const enum stop_reason *)value]);
         break;
-    case USAGE:
+    case FIELD_USAGE:
         write_usage(o, f, value);
         break;
     }
@@ -318,7 +213,7 @@ static void write_field(struct json_out *o, const struct field *f, const struct 
 
 static void write_fields(struct json_out *o, const struct event *ev)
 {
-    for (const struct field *f = fields[ev->type]; f->name; f++)
+    for (const struct event_field *f = event_fields[ev->type]; f->name; f++)
         write_field(o, f, ev);
 }
 
@@ -350,21 +245,21 @@ char *event_to_line(const struct event *ev)
     return buf_take(&text);
 }
 
-static bool read_string(const struct field *f, const struct json *v, char **out)
+static bool read_string(const struct event_field *f, const struct json *v, char **out)
 {
-    if (f->kind == JSON_TEXT) {
+    if (f->kind == FIELD_JSON_TEXT) {
         *out = v ? json_text_read(v) : NULL;
         return true;
     }
     *out = mem_strdup(json_string(v));
-    return *out || (!v && f->kind == OPTIONAL_TEXT);
+    return *out || (!v && f->kind == FIELD_OPTIONAL_TEXT);
 }
 
-static bool read_number(const struct field *f, const struct json *v, int64_t max, int64_t *out)
+static bool read_number(const struct event_field *f, const struct json *v, int64_t max, int64_t *out)
 {
-    *out = f->kind == KNOWN_NUMBER ? -1 : 0;
+    *out = f->kind == FIELD_KNOWN_NUMBER ? -1 : 0;
     if (!v)
-        return is_optional(f->kind) || f->kind == KNOWN_NUMBER;
+        return is_optional(f->kind) || f->kind == FIELD_KNOWN_NUMBER;
     double n = json_number(v, -1);
     if (!(n >= 0 && n <= (double)max))
         return false;
@@ -372,16 +267,16 @@ static bool read_number(const struct field *f, const struct json *v, int64_t max
     return true;
 }
 
-static bool read_flag(const struct field *f, const struct json *v, bool *out)
+static bool read_flag(const struct event_field *f, const struct json *v, bool *out)
 {
     *out = json_true(v);
-    return v ? json_type(v) == JSON_BOOL : f->kind == OPTIONAL_FLAG;
+    return v ? json_type(v) == JSON_BOOL : f->kind == FIELD_OPTIONAL_FLAG;
 }
 
-static bool read_real(const struct field *f, const struct json *v, double *out)
+static bool read_real(const struct event_field *f, const struct json *v, double *out)
 {
     *out = json_number(v, v ? -1 : 0);
-    return *out >= 0 && (v || f->kind == OPTIONAL_REAL);
+    return *out >= 0 && (v || f->kind == FIELD_OPTIONAL_REAL);
 }
 
 static bool read_stop(const struct json *v, enum stop_reason *out)
@@ -397,35 +292,35 @@ static bool read_usage(const struct json *v, struct usage *out)
     return !v || json_type(v) == JSON_OBJECT;
 }
 
-static bool read_field(const struct field *f, const struct json *v, struct event *ev)
+static bool read_field(const struct event_field *f, const struct json *v, struct event *ev)
 {
     const int64_t exact = INT64_C(1) << 53; /* beyond it a double is no counter */
     void *value = at(ev, f);
     int64_t n;
     switch (f->kind) {
-    case TEXT:
-    case OPTIONAL_TEXT:
-    case JSON_TEXT:
+    case FIELD_TEXT:
+    case FIELD_OPTIONAL_TEXT:
+    case FIELD_JSON_TEXT:
         return read_string(f, v, value);
-    case NUMBER:
-    case OPTIONAL_NUMBER:
-    case KNOWN_NUMBER:
+    case FIELD_NUMBER:
+    case FIELD_OPTIONAL_NUMBER:
+    case FIELD_KNOWN_NUMBER:
         return read_number(f, v, exact, value);
-    case COUNT:
-    case OPTIONAL_COUNT:
+    case FIELD_COUNT:
+    case FIELD_OPTIONAL_COUNT:
         if (!read_number(f, v, INT32_MAX, &n))
             return false;
         *(int *)value = (int)n;
         return true;
-    case FLAG:
-    case OPTIONAL_FLAG:
+    case FIELD_FLAG:
+    case FIELD_OPTIONAL_FLAG:
         return read_flag(f, v, value);
-    case REAL:
-    case OPTIONAL_REAL:
+    case FIELD_REAL:
+    case FIELD_OPTIONAL_REAL:
         return read_real(f, v, value);
-    case STOP:
+    case FIELD_STOP:
         return read_stop(v, value);
-    case USAGE:
+    case FIELD_USAGE:
         return read_usage(v, value);
     }
     return false;
@@ -436,7 +331,7 @@ static bool read_fields(const struct json *v, struct event *ev, struct error *e)
     if (json_type(v) != JSON_OBJECT)
         return err_set(e, ERR_SESSION_STORE_ERROR, "the payload of a %s event is no object",
                        types[ev->type].name);
-    for (const struct field *f = fields[ev->type]; f->name; f++)
+    for (const struct event_field *f = event_fields[ev->type]; f->name; f++)
         if (!read_field(f, json_get(v, f->name), ev))
             return err_set(e, ERR_SESSION_STORE_ERROR, "\"%s\" of a %s event does not fit", f->name,
                            types[ev->type].name);
