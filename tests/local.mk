@@ -54,6 +54,7 @@ UNIT_TESTS = \
 	tests/test_errors \
 	tests/test_event \
 	tests/test_failure \
+	tests/test_figure \
 	tests/test_health \
 	tests/test_fork \
 	tests/test_history \
@@ -113,6 +114,7 @@ UNIT_TESTS = \
 	tests/test_search_files \
 	tests/test_search \
 	tests/test_secrets \
+	tests/test_server_figures \
 	tests/test_service \
 	tests/test_service_compaction \
 	tests/test_service_edges \

@@ -6,13 +6,16 @@
 
 #include <cmocka.h>
 
+#include <float.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/entropy.h"
 #include "base/mem.h"
-#include "chat/event.h"
+#include "chat/event_fields.h"
+#include "chat/figure.h"
 #include "tests/support.h"
 
 /* An event with every field of any type set; what its type does not use must not get through. */
@@ -459,6 +462,126 @@ static void test_refuses_what_does_not_fit(void **state)
     refuse(EVENT_TURN_COMPLETED, 1, "{\"usage\":{}}", "stop_reason");
 }
 
+/* ---- figures that nobody can mean ---- */
+
+static const int64_t wholes[] = {INT64_MIN,
+                                 -1,
+                                 0,
+                                 1,
+                                 INT32_MAX,
+                                 999999999999999,
+                                 1000000000000001,
+                                 FIGURE_MAX - 1,
+                                 FIGURE_MAX,
+                                 FIGURE_MAX + 1,
+                                 9000000000000000000,
+                                 INT64_MAX};
+static const double reals[] = {-INFINITY, -1,   0,       DBL_TRUE_MIN, 0.25, 999999999999999,
+                               1e16,      1e18, DBL_MAX, INFINITY,     NAN};
+
+enum { WHOLES = sizeof wholes / sizeof *wholes, REALS = sizeof reals / sizeof *reals };
+
+/* Puts the n-th extreme into a figure of the event; the other fields of a struct at the offset
+ * stay. False for a field that is no figure. */
+static bool put_extreme(struct event *ev, const struct event_field *f, size_t n)
+{
+    void *at = (char *)ev + f->offset;
+    int64_t whole = wholes[n % WHOLES];
+    switch (f->kind) {
+    case FIELD_NUMBER:
+    case FIELD_OPTIONAL_NUMBER:
+    case FIELD_KNOWN_NUMBER:
+        *(int64_t *)at = whole;
+        return true;
+    case FIELD_COUNT:
+    case FIELD_OPTIONAL_COUNT:
+        *(int *)at = whole > INT32_MAX ? INT32_MAX : whole < INT32_MIN ? INT32_MIN : (int)whole;
+        return true;
+    case FIELD_REAL:
+    case FIELD_OPTIONAL_REAL:
+        *(double *)at = reals[n % REALS];
+        return true;
+    case FIELD_USAGE:
+        *(struct usage *)at =
+            (struct usage){whole, wholes[(n + 1) % WHOLES], wholes[(n + 5) % WHOLES], n % 2};
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* What was written is read, and is the same when it is written again. */
+static void assert_reads_back(const struct event *ev, const char *field, size_t n)
+{
+    struct event *back;
+    struct error e = {0};
+    char *payload = event_payload(ev), *line = event_to_line(ev);
+    if (!event_from_payload(ev->type, event_version(ev->type), payload, strlen(payload), &back, &e))
+        fail_msg("%s of %s, case %zu: %s: %s", field, event_name(ev->type), n, e.text, payload);
+    char *again = event_payload(back);
+    assert_string_equal(again, payload);
+    event_free(back);
+    struct json *v = json_parse(line, strlen(line), &e);
+    if (!v || !event_from_json(v, &back, &e))
+        fail_msg("%s of %s, case %zu: %s: %s", field, event_name(ev->type), n, e.text, line);
+    json_free(v);
+    event_free(back);
+    free(again);
+    free(line);
+    free(payload);
+}
+
+static void test_every_figure_reads_back(void **state)
+{
+    (void)state;
+    for (int type = 0; type < EVENT_TYPE_COUNT; type++) {
+        for (const struct event_field *f = event_fields[type]; f->name; f++) {
+            for (size_t n = 0; n < WHOLES + REALS; n++) {
+                struct event ev = filled((enum event_type)type);
+                if (put_extreme(&ev, f, n))
+                    assert_reads_back(&ev, f->name, n);
+            }
+        }
+    }
+}
+
+/* A figure that fits is neither changed nor lost; one that does not becomes the nearest. */
+static void test_figures_are_kept(void **state)
+{
+    (void)state;
+    for (size_t n = 0; n < WHOLES; n++) {
+        struct event ev = filled(EVENT_COMPACTION_STARTED), *back;
+        struct error e;
+        ev.compaction.input_tokens = ev.compaction.threshold = wholes[n];
+        ev.compaction.messages_before = wholes[n] > INT32_MAX ? INT32_MAX : (int)wholes[n];
+        char *payload = event_payload(&ev);
+        assert_true(event_from_payload(ev.type, 1, payload, strlen(payload), &back, &e));
+        assert_int_equal(back->compaction.input_tokens, figure_known(wholes[n]));
+        assert_int_equal(back->compaction.threshold, figure_bounded(wholes[n], FIGURE_MAX));
+        assert_int_equal(back->compaction.messages_before,
+                         figure_bounded(ev.compaction.messages_before, INT32_MAX));
+        event_free(back);
+        free(payload);
+    }
+}
+
+/* An older program kept what a server told. */
+static void test_reads_figures_beyond_the_bound(void **state)
+{
+    (void)state;
+    const char payload[] =
+        "{\"mode\":\"handoff\",\"stage\":\"summary\",\"trigger\":\"input_tokens\","
+        "\"input_tokens\":9000000000000000000,\"estimated_history_tokens\":1,"
+        "\"threshold\":9223372036854775807,\"message_count\":2}";
+    struct event *ev;
+    struct error e = {0};
+    if (!event_from_payload(EVENT_COMPACTION_STARTED, 1, payload, strlen(payload), &ev, &e))
+        fail_msg("%s", e.text);
+    assert_int_equal(ev->compaction.input_tokens, FIGURE_MAX);
+    assert_int_equal(ev->compaction.threshold, FIGURE_MAX);
+    event_free(ev);
+}
+
 static void test_names(void **state)
 {
     (void)state;
@@ -498,6 +621,9 @@ int main(void)
         TEST(test_random_args_are_stable),
         TEST(test_large_text),
         TEST(test_refuses_what_does_not_fit),
+        TEST(test_every_figure_reads_back),
+        TEST(test_figures_are_kept),
+        TEST(test_reads_figures_beyond_the_bound),
         TEST(test_names),
     };
     return cmocka_run_group_tests_name("event", tests, NULL, NULL);

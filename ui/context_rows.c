@@ -1,9 +1,11 @@
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/i18n.h"
 #include "base/mem.h"
 #include "base/utf8.h"
+#include "chat/figure.h"
 #include "ui/context_private.h"
 #include "ui/format.h"
 #include "ui/glyph.h"
@@ -66,7 +68,7 @@ static size_t who_columns(const struct context_view *v)
 
 static void write_share(struct buf *out, int64_t tokens, int64_t of)
 {
-    int percent = of > 0 ? (int)((double)tokens * 100 / (double)of + 0.5) : 0;
+    int percent = figure_share(tokens, of, 100, INT_MAX);
     if (percent == 0 && tokens > 0)
         buf_addf(out, "<1 %%");
     else

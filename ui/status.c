@@ -4,6 +4,7 @@
 
 #include "base/i18n.h"
 #include "base/utf8.h"
+#include "chat/figure.h"
 #include "ui/format.h"
 #include "ui/glyph.h"
 
@@ -55,13 +56,7 @@ static int64_t limit(const struct status *s)
 
 static int percent(const struct status *s)
 {
-    int64_t all = limit(s), p = all > 0 ? (s->context * 100 + all / 2) / all : 0;
-    return p > 999 ? 999 : (int)p;
-}
-
-static int64_t cells_of(int64_t tokens, int64_t all, int cells)
-{
-    return (tokens * cells + all / 2) / all;
+    return figure_share(s->context, limit(s), 100, 999);
 }
 
 /* What all cells stand for: the window, but of one far beyond the limit only what lets the mark
@@ -79,7 +74,7 @@ static void make_gauge(const struct status *s, struct part *p)
     if (s->context < 0 || all <= 0)
         return;
     int cells = marked ? MARKED_CELLS : GAUGE_CELLS;
-    int64_t full = cells_of(s->context, all, cells);
+    int full = figure_share(s->context, all, cells, cells);
     int64_t mark = marked ? limit(s) * cells / all : -1;
     if (full == 0 && s->context > 0)
         full = 1;
@@ -172,8 +167,7 @@ static void make_unread(const struct status *s, struct part *p)
 static void make_totals(const struct status *s, struct part *total, struct part *cost)
 {
     if (usage_known(&s->total)) {
-        int64_t sum =
-            (s->total.input > 0 ? s->total.input : 0) + (s->total.output > 0 ? s->total.output : 0);
+        int64_t sum = figure_sum(s->total.input, s->total.output);
         make_figure(_("total"), sum, s->total.estimated, false, total);
     }
     if (s->cost > 0) { /* what costs nothing needs no figure */

@@ -52,6 +52,7 @@ const struct json *json_next(const struct json *v);
 const char *json_name(const struct json *member);
 const char *json_string(const struct json *v); /* NULL unless a string */
 double json_number(const struct json *v, double fallback);
+int64_t json_int(const struct json *v, int64_t fallback); /* cut to an int64_t */
 bool json_true(const struct json *v);
 
 const char *json_get_string(const struct json *object, const char *name); /* NULL if absent */

@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "chat/event_fields.h"
 #include "chat/event_json.h"
+#include "chat/figure.h"
 #include "chat/json_out.h"
 
 static const struct {
@@ -147,15 +148,15 @@ static bool is_optional(enum event_field_kind kind)
 
 static void write_number(struct json_out *o, const struct event_field *f, int64_t n)
 {
-    bool left_out = f->kind == FIELD_KNOWN_NUMBER ? n < 0 : n == 0 && is_optional(f->kind);
+    bool left_out = f->kind == FIELD_KNOWN_NUMBER ? n < 0 : n <= 0 && is_optional(f->kind);
     if (!left_out)
-        json_out_int(o, f->name, n);
+        json_out_int(o, f->name, figure_bounded(n, FIGURE_MAX));
 }
 
 static void write_real(struct json_out *o, const struct event_field *f, double n)
 {
     if (n > 0 || f->kind != FIELD_OPTIONAL_REAL)
-        json_out_real(o, f->name, n);
+        json_out_real(o, f->name, figure_bounded_real(n));
 }
 
 static void write_flag(struct json_out *o, const struct event_field *f, bool flag)
@@ -255,15 +256,26 @@ static bool read_string(const struct event_field *f, const struct json *v, char 
     return *out || (!v && f->kind == FIELD_OPTIONAL_TEXT);
 }
 
-static bool read_number(const struct event_field *f, const struct json *v, int64_t max, int64_t *out)
+/* A figure past the most that is written today is that: an older program wrote what servers told.
+ */
+static bool read_number(const struct event_field *f, const struct json *v, int64_t *out)
 {
     *out = f->kind == FIELD_KNOWN_NUMBER ? -1 : 0;
     if (!v)
         return is_optional(f->kind) || f->kind == FIELD_KNOWN_NUMBER;
     double n = json_number(v, -1);
-    if (!(n >= 0 && n <= (double)max))
+    if (!(n >= 0))
         return false;
-    *out = (int64_t)n;
+    *out = n < (double)FIGURE_MAX ? (int64_t)n : FIGURE_MAX;
+    return true;
+}
+
+static bool read_count(const struct event_field *f, const struct json *v, int *out)
+{
+    int64_t n;
+    if (!read_number(f, v, &n) || n > INT32_MAX)
+        return false;
+    *out = (int)n;
     return true;
 }
 
@@ -275,8 +287,9 @@ static bool read_flag(const struct event_field *f, const struct json *v, bool *o
 
 static bool read_real(const struct event_field *f, const struct json *v, double *out)
 {
-    *out = json_number(v, v ? -1 : 0);
-    return *out >= 0 && (v || f->kind == FIELD_OPTIONAL_REAL);
+    double n = json_number(v, v ? -1 : 0);
+    *out = figure_bounded_real(n);
+    return n >= 0 && (v || f->kind == FIELD_OPTIONAL_REAL);
 }
 
 static bool read_stop(const struct json *v, enum stop_reason *out)
@@ -294,9 +307,7 @@ static bool read_usage(const struct json *v, struct usage *out)
 
 static bool read_field(const struct event_field *f, const struct json *v, struct event *ev)
 {
-    const int64_t exact = INT64_C(1) << 53; /* beyond it a double is no counter */
     void *value = at(ev, f);
-    int64_t n;
     switch (f->kind) {
     case FIELD_TEXT:
     case FIELD_OPTIONAL_TEXT:
@@ -305,13 +316,10 @@ static bool read_field(const struct event_field *f, const struct json *v, struct
     case FIELD_NUMBER:
     case FIELD_OPTIONAL_NUMBER:
     case FIELD_KNOWN_NUMBER:
-        return read_number(f, v, exact, value);
+        return read_number(f, v, value);
     case FIELD_COUNT:
     case FIELD_OPTIONAL_COUNT:
-        if (!read_number(f, v, INT32_MAX, &n))
-            return false;
-        *(int *)value = (int)n;
-        return true;
+        return read_count(f, v, value);
     case FIELD_FLAG:
     case FIELD_OPTIONAL_FLAG:
         return read_flag(f, v, value);
@@ -387,17 +395,16 @@ static bool misfit(const char *member, struct error *e)
 
 static bool read_envelope(const struct json *line, struct event *ev, struct error *e)
 {
-    const double exact = 0x1p53;
-    double seq = json_get_number(line, "seq", 0);
+    int64_t seq = figure_from(json_get_number(line, "seq", 0), FIGURE_MAX);
     const char *session_id = json_get_string(line, "session_id");
     const char *at = json_get_string(line, "at");
-    if (!(seq >= 1 && seq <= exact && seq == (double)(int64_t)seq))
+    if (seq < 1)
         return misfit("seq", e);
     if (!session_id || !uuid_valid(session_id))
         return misfit("session_id", e);
     if (!at || !clock_parse(at, &ev->wall_ms))
         return misfit("at", e);
-    ev->seq = (int64_t)seq;
+    ev->seq = seq;
     memcpy(ev->session_id, session_id, sizeof ev->session_id);
     return true;
 }

@@ -164,6 +164,9 @@ const char *stop_reason_name(enum stop_reason reason); /* "end_turn" */
 /* It happens between the runs alone: one that is open before it was cut off by a crash. */
 bool event_between_runs(const struct event *ev);
 
+/* Whatever is written can be read: numbers are bounded as figures are (chat/figure.h), a negative
+ * one becomes 0 where it does not mean "unknown", and a real that is no number becomes 0. */
+
 /* The type's own fields under the names of the spec ("delta", "args", …), for the log's payload
  * column. The caller frees. */
 char *event_payload(const struct event *ev);

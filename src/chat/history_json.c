@@ -4,6 +4,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "chat/figure.h"
 #include "chat/json_out.h"
 
 #define VERSION 2 /* 1 held the messages as well */
@@ -43,7 +44,7 @@ char *history_counters(const struct history *h)
     json_out_int(&o, "applied_seq", h->applied_seq);
     json_out_int(&o, "turns", h->turns);
     json_out_int(&o, "estimate", h->estimate);
-    json_out_int(&o, "last_input", h->last_input);
+    json_out_int(&o, "last_input", figure_known(h->last_input));
     json_out_member(&o, "last_text", h->last_text);
     json_out_member(&o, "last_attachments", h->last_attachments);
     json_out_int(&o, "last_run_seq", h->last_run_seq);
@@ -59,7 +60,7 @@ static bool read_counters(const struct json *v, struct history *h)
 {
     int64_t turns = json_get_int(v, "turns", -1);
     h->applied_seq = json_get_int(v, "applied_seq", -1);
-    h->last_input = json_get_int(v, "last_input", -1);
+    h->last_input = figure_known(json_get_int(v, "last_input", -1));
     h->last_text = mem_strdup(json_get_string(v, "last_text"));
     h->last_attachments = mem_strdup(json_get_string(v, "last_attachments"));
     h->last_run_seq = json_get_int(v, "last_run_seq", 0);
@@ -75,7 +76,7 @@ static bool read_compactions(const struct json *v, struct compaction_state *s)
     int64_t last_attempt = json_get_int(v, "last_attempt", -1);
     int64_t failures = json_get_int(v, "failures", 0);
     for (const struct json *n = json_first(json_get(v, "compactions")); n; n = json_next(n))
-        vec_push(&s->in_force, (int64_t)json_number(n, 0));
+        vec_push(&s->in_force, json_int(n, 0));
     s->last_attempt = (int)last_attempt;
     s->failures = (int)failures;
     s->suspended = json_get_bool(v, "suspended", false);

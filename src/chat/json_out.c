@@ -2,6 +2,7 @@
 
 #include <assert.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -148,12 +149,16 @@ void json_out_int(struct json_out *o, const char *name, int64_t n)
 /* The locale's decimal sign is not JSON's. */
 void json_out_real(struct json_out *o, const char *name, double n)
 {
+    json_out_name(o, name);
+    if (!isfinite(n)) {
+        json_out_raw(o, "null");
+        return;
+    }
     char digits[40];
     int len = snprintf(digits, sizeof digits, "%.15g", n);
     for (int i = 0; i < len; i++)
         if (!strchr("0123456789+-e", digits[i]))
             digits[i] = '.';
-    json_out_name(o, name);
     begin_value(o);
     put(o, digits, (size_t)len);
 }

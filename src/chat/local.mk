@@ -2,6 +2,7 @@ libtiro_a_SOURCES += \
 	src/chat/event.c src/chat/event.h \
 	src/chat/event_fields.c src/chat/event_fields.h \
 	src/chat/event_json.c src/chat/event_json.h \
+	src/chat/figure.c src/chat/figure.h \
 	src/chat/history.c src/chat/history.h \
 	src/chat/history_compact.c \
 	src/chat/history_json.c \

@@ -1,11 +1,13 @@
 #include "chat/memory_entry.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "base/rfc3339.h"
+#include "chat/figure.h"
 #include "chat/json_out.h"
 
 void memory_entry_release(struct memory_entry *m)
@@ -63,9 +65,9 @@ void memory_entry_write(struct json_out *o, const struct memory_entry *m)
     json_out_open(o, '{');
     memory_entry_write_id(o, m);
     json_out_member(o, "session_id", m->session_id);
-    json_out_int(o, "turn", m->turn);
+    json_out_int(o, "turn", figure_bounded(m->turn, FIGURE_MAX));
     if (m->seq > 0)
-        json_out_int(o, "seq", m->seq);
+        json_out_int(o, "seq", figure_bounded(m->seq, FIGURE_MAX));
     json_out_member(o, "role", role_name(m->role));
     json_out_member(o, "speaker", m->speaker);
     memory_entry_write_time(o, m);
@@ -125,20 +127,11 @@ static bool read_name(const struct json *v, const char *name, size_t most, char 
            (**out || misfit(name, "is empty; give at least one character", e));
 }
 
-static bool whole(double n)
-{
-    const double exact = 0x1p53; /* beyond it a double is no whole number that was written */
-    return n >= -exact && n <= exact && n == (double)(int64_t)n;
-}
-
 static bool read_count(const struct json *v, const char *name, int64_t *out, struct error *e)
 {
     const struct json *found = member(v, name);
-    double n = found ? json_number(found, -1) : 0;
-    if (!(n >= 0 && whole(n)))
-        return misfit(name, "is no whole number from 0; give one, or leave it out", e);
-    *out = (int64_t)n;
-    return true;
+    *out = found ? figure_from(json_number(found, -1), FIGURE_MAX) : 0;
+    return *out >= 0 || misfit(name, "is no whole number from 0; give one, or leave it out", e);
 }
 
 static bool read_flag(const struct json *v, const char *name, bool *out, struct error *e)
@@ -157,7 +150,7 @@ static bool read_id(const struct json *v, struct memory_entry *out, struct error
     if (json_type(found) != JSON_NUMBER)
         return read_name(v, "id", MEMORY_ID_BYTES, &out->id, e);
     double n = json_number(found, 0);
-    if (!whole(n))
+    if (figure_from(fabs(n), FIGURE_MAX) < 0)
         return misfit("id", "is no whole number; give one, or a string", e);
     out->id = mem_printf("%" PRId64, (int64_t)n);
     out->id_is_number = true;

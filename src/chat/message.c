@@ -6,6 +6,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "chat/figure.h"
 #include "chat/json_out.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
@@ -132,8 +133,8 @@ void message_write(struct json_out *o, const struct message *m)
 {
     json_out_open(o, '{');
     json_out_member(o, "role", role_names[m->role]);
-    json_out_int(o, "seq", m->seq);
-    json_out_int(o, "turn", m->turn);
+    json_out_int(o, "seq", figure_bounded(m->seq, FIGURE_MAX));
+    json_out_int(o, "turn", figure_bounded(m->turn, INT32_MAX));
     json_out_flag(o, "partial", m->partial);
     json_out_flag(o, "summary", m->summary);
     json_out_flag(o, "pinned", m->pinned);

@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "base/utf8.h"
+#include "chat/figure.h"
 
 #define LAST_LINE_BYTES 160
 
@@ -60,7 +61,7 @@ static void add_usage(struct session_info *s, const struct event *ev)
     if (usage_known(&ev->usage))
         usage_add(&s->usage, &ev->usage);
     if (ev->used > 0)
-        s->cost = (s->cost > 0 ? s->cost : 0) + ev->used;
+        s->cost = figure_bounded_real((s->cost > 0 ? s->cost : 0) + ev->used);
 }
 
 /* An imported log may say anything. */

@@ -1,5 +1,6 @@
 #include "chat/usage.h"
 
+#include "chat/figure.h"
 #include "chat/json_out.h"
 
 bool usage_known(const struct usage *u)
@@ -7,20 +8,13 @@ bool usage_known(const struct usage *u)
     return u->input >= 0 || u->output >= 0;
 }
 
-static int64_t sum(int64_t a, int64_t b)
-{
-    if (a < 0 || b < 0)
-        return a < 0 ? b : a;
-    return a > INT64_MAX - b ? INT64_MAX : a + b;
-}
-
 void usage_add(struct usage *total, const struct usage *u)
 {
     if (!usage_known(u))
         return;
-    total->input = sum(total->input, u->input);
-    total->output = sum(total->output, u->output);
-    total->cached = sum(total->cached, u->cached);
+    total->input = figure_sum(total->input, u->input);
+    total->output = figure_sum(total->output, u->output);
+    total->cached = figure_sum(total->cached, u->cached);
     total->estimated = total->estimated || u->estimated;
 }
 
@@ -40,7 +34,7 @@ double usage_cost(const struct usage *u, const struct price *p)
 static void write_figure(struct json_out *o, const char *name, int64_t n)
 {
     if (n >= 0)
-        json_out_int(o, name, n);
+        json_out_int(o, name, figure_bounded(n, FIGURE_MAX));
 }
 
 void usage_write(struct json_out *o, const struct usage *u)
@@ -55,8 +49,7 @@ void usage_write(struct json_out *o, const struct usage *u)
 
 static int64_t read_figure(const struct json *v, const char *name)
 {
-    int64_t n = json_get_int(v, name, -1);
-    return n < 0 ? -1 : n;
+    return figure_known(json_get_int(v, name, -1));
 }
 
 struct usage usage_from_json(const struct json *v)

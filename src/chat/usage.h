@@ -25,7 +25,8 @@ bool usage_known(const struct usage *u);
 void usage_write(struct json_out *o, const struct usage *u);
 struct usage usage_from_json(const struct json *v);
 
-/* Sums; unknown figures count as absent, and one estimate makes the sum an estimate. */
+/* Sums (figure_sum()); unknown figures count as absent, and one estimate makes the sum an estimate.
+ */
 void usage_add(struct usage *total, const struct usage *u);
 
 /* USD per million tokens; negative: unknown. */

@@ -4,6 +4,7 @@
 
 #include "base/json.h"
 #include "base/mem.h"
+#include "chat/figure.h"
 #include "memory/embed_rows.h"
 #include "provider/exchange.h"
 
@@ -99,8 +100,9 @@ static bool take_vector(const struct reply *r, size_t place, const struct json *
 static size_t place_of(const struct reply *r, const struct json *item, size_t nth)
 {
     const char *place = r->embedder->post->place;
-    int64_t index = place ? json_get_int(item, place, (int64_t)nth) : (int64_t)nth;
-    return index >= 0 && (uint64_t)index < r->count ? (size_t)index : r->count;
+    double told = place ? json_get_number(item, place, (double)nth) : (double)nth;
+    int64_t index = figure_from(told, (int64_t)r->count - 1);
+    return index >= 0 ? (size_t)index : r->count;
 }
 
 static bool take_item(const struct reply *r, const struct json *item, size_t nth, struct failure *f)

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "chat/figure.h"
 #include "provider/anthropic_body.h"
 #include "provider/exchange.h"
 #include "provider/rows.h"
@@ -20,22 +21,15 @@ static void add_headers(const struct endpoint *endpoint, struct http_headers *ou
                          endpoint->key);
 }
 
-static int64_t at_least_zero(int64_t n)
-{
-    return n < 0 ? 0 : n;
-}
-
 static void take_usage(struct stream *s, struct answer *a, const struct json *usage)
 {
-    a->fresh = json_get_int(usage, "input_tokens", a->fresh);
-    a->written = json_get_int(usage, "cache_creation_input_tokens", a->written);
-    a->read = json_get_int(usage, "cache_read_input_tokens", a->read);
-    a->output = json_get_int(usage, "output_tokens", a->output);
+    a->fresh = figure_tokens(usage, "input_tokens", a->fresh);
+    a->written = figure_tokens(usage, "cache_creation_input_tokens", a->written);
+    a->read = figure_tokens(usage, "cache_read_input_tokens", a->read);
+    a->output = figure_tokens(usage, "output_tokens", a->output);
 
     struct usage *u = &s->response->usage;
-    u->input = a->fresh < 0 && a->written < 0 && a->read < 0
-                   ? -1
-                   : at_least_zero(a->fresh) + at_least_zero(a->written) + at_least_zero(a->read);
+    u->input = figure_sum(figure_sum(a->fresh, a->written), a->read);
     u->cached = a->read;
     u->output = a->output;
 }
@@ -187,7 +181,7 @@ static bool find_window(const struct provider_call *call, const char *model, int
     char *url = mem_printf("%s/v1/models/%s", call->endpoint->base_url, name);
     struct failure f;
     struct json *reply = exchange_fetch(call, &dialect, url, NULL, &f);
-    int64_t found = json_get_int(reply, "max_input_tokens", 0);
+    int64_t found = figure_tokens(reply, "max_input_tokens", 0);
     if (found > 0)
         *tokens = found;
     json_free(reply);

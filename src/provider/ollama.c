@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "chat/figure.h"
 #include "provider/exchange.h"
 #include "provider/ollama_body.h"
 #include "provider/rows.h"
@@ -48,8 +49,8 @@ static bool is_cut(const struct request *request, int64_t counted)
 static void take_end(struct stream *s, const struct json *event)
 {
     struct response *r = s->response;
-    r->usage.input = json_get_int(event, "prompt_eval_count", -1);
-    r->usage.output = json_get_int(event, "eval_count", -1);
+    r->usage.input = figure_tokens(event, "prompt_eval_count", -1);
+    r->usage.output = figure_tokens(event, "eval_count", -1);
     stream_stop(s, find_reason(json_get_string(event, "done_reason")));
     s->ended = true;
     r->prompt_truncated = is_cut(s->request, r->usage.input);
@@ -113,7 +114,7 @@ static int64_t allocated_window(const struct provider_call *call, const char *mo
     for (const struct json *v = json_first(json_get(reply, "models")); v != NULL; v = json_next(v))
         if (same_model(json_get_string(v, "model"), model) ||
             same_model(json_get_string(v, "name"), model))
-            found = json_get_int(v, "context_length", 0);
+            found = figure_tokens(v, "context_length", 0);
     json_free(reply);
     return found;
 }
@@ -128,7 +129,7 @@ static int64_t trained_window(const struct provider_call *call, const char *mode
     int64_t found = 0;
     if (family != NULL) {
         char *name = mem_printf("%s.context_length", family);
-        found = json_get_int(info, name, 0);
+        found = figure_tokens(info, name, 0);
         free(name);
     }
     json_free(reply);

@@ -4,6 +4,7 @@
 #include <strings.h>
 
 #include "base/mem.h"
+#include "chat/figure.h"
 #include "provider/exchange.h"
 #include "provider/openai_body.h"
 #include "provider/rows.h"
@@ -26,9 +27,9 @@ static void take_usage(struct stream *s, const struct json *usage)
     if (json_type(usage) != JSON_OBJECT)
         return;
     struct usage *u = &s->response->usage;
-    u->input = json_get_int(usage, "prompt_tokens", u->input);
-    u->output = json_get_int(usage, "completion_tokens", u->output);
-    u->cached = json_get_int(json_get(usage, "prompt_tokens_details"), "cached_tokens", u->cached);
+    u->input = figure_tokens(usage, "prompt_tokens", u->input);
+    u->output = figure_tokens(usage, "completion_tokens", u->output);
+    u->cached = figure_tokens(json_get(usage, "prompt_tokens_details"), "cached_tokens", u->cached);
 }
 
 static const struct {
@@ -150,7 +151,7 @@ static int64_t window_of_listing(const struct json *listing, const char *model)
         if (id == NULL || strcmp(id, model) != 0)
             continue;
         for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-            int64_t n = json_get_int(v, names[i], 0);
+            int64_t n = figure_tokens(v, names[i], 0);
             if (n > 0)
                 return n;
         }
@@ -160,7 +161,7 @@ static int64_t window_of_listing(const struct json *listing, const char *model)
 
 static int64_t window_of_props(const struct json *props)
 {
-    return json_get_int(json_get(props, "default_generation_settings"), "n_ctx", 0);
+    return figure_tokens(json_get(props, "default_generation_settings"), "n_ctx", 0);
 }
 
 static bool find_window(const struct provider_call *call, const char *model, int64_t *tokens)

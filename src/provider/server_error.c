@@ -7,6 +7,7 @@
 
 #include "base/buf.h"
 #include "base/utf8.h"
+#include "chat/figure.h"
 
 /* A server without JSON is quoted this far. */
 #define MAX_QUOTE 160
@@ -98,7 +99,7 @@ static int64_t number_after(const char *text, const char *words)
         return -1;
     char *end = NULL;
     long long n = strtoll(hit + strlen(words), &end, 10);
-    return end != hit + strlen(words) && n > 0 ? n : -1;
+    return end != hit + strlen(words) && n > 0 ? figure_from((double)n, FIGURE_TOKENS_MAX) : -1;
 }
 
 static int64_t first_number(const char *text, const char *const *words, size_t count)
@@ -118,8 +119,8 @@ static void read_figures(struct complaint *c, const struct json *error)
                                           "requested about ", "the request ("};
     static const char *const windows[] = {"maximum context length is ", "tokens > ",
                                           "context window is ", "available context size ("};
-    c->prompt_tokens = json_get_int(error, "n_prompt_tokens", -1);
-    c->window = json_get_int(error, "n_ctx", -1);
+    c->prompt_tokens = figure_tokens(error, "n_prompt_tokens", -1);
+    c->window = figure_tokens(error, "n_ctx", -1);
     if (c->prompt_tokens < 0)
         c->prompt_tokens = first_number(c->message, prompts, sizeof prompts / sizeof *prompts);
     if (c->window < 0)

@@ -5,6 +5,7 @@
 
 #include "base/json.h"
 #include "base/vec.h"
+#include "chat/figure.h"
 #include "memory/sqlite_store.h"
 #include "session/capability.h"
 #include "store/event_log.h"
@@ -31,8 +32,8 @@ struct page {
 /* -1: none. JSON has doubles, and a text may have been written by anybody. */
 static int64_t read_seq(const struct json *v)
 {
-    double n = json_number(v, -1);
-    return n >= 1 && n <= 9007199254740992.0 ? (int64_t)n : -1;
+    int64_t n = figure_from(json_number(v, -1), FIGURE_MAX);
+    return n >= 1 ? n : -1;
 }
 
 /* Ranges rise, and end before the compaction that dropped them. */

@@ -2,6 +2,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "chat/figure.h"
 #include "session/worker_private.h"
 
 void tell(struct worker *w, struct notice *n)
@@ -23,10 +24,9 @@ void tell_error(struct worker *w, const struct command *c, const struct error *e
 struct budget_use worker_spent(const struct worker *w)
 {
     const struct session_info *info = &w->journal.info;
-    int64_t input = info->usage.input > 0 ? info->usage.input : 0;
-    int64_t output = info->usage.output > 0 ? info->usage.output : 0;
+    int64_t tokens = figure_sum(info->usage.input, info->usage.output);
     struct budget_use use = {{0}};
-    use.used[BUDGET_TOKENS] = (double)(input + output);
+    use.used[BUDGET_TOKENS] = (double)figure_bounded(tokens, FIGURE_MAX);
     use.used[BUDGET_DURATION] = (double)info->run_ms / 1000;
     use.used[BUDGET_TOOL_CALLS] = (double)info->tool_calls;
     use.used[BUDGET_COST] = info->cost;

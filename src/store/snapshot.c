@@ -7,6 +7,7 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "chat/figure.h"
 #include "chat/json_out.h"
 #include "store/event_log.h"
 #include "store/sql.h"
@@ -338,7 +339,7 @@ bool snapshot_counters(struct store *s, const char *session_id, struct snapshot_
     struct json *v = l.counters ? json_parse(l.counters, strlen(l.counters), &cause) : NULL;
     *out = (struct snapshot_counters){
         .estimate = json_get_int(v, "estimate", 0),
-        .last_input = json_get_int(v, "last_input", -1),
+        .last_input = figure_known(json_get_int(v, "last_input", -1)),
         .compactions = (int)json_len(json_get(v, "compactions")),
         .suspended = json_get_bool(v, "suspended", false),
     };
