@@ -97,6 +97,7 @@ static bool scripted(const struct provider_call *call, const struct request *req
     for (int i = 0; act->tool && (i < act->calls || i == 0); i++)
         add_block(response, BLOCK_TOOL_CALL, act->args, act->tool);
     response->stop_reason = act->stop;
+    response->calls_refused = act->refused;
     response->prompt_truncated = act->truncated;
     if (!act->without_usage)
         response->usage =

@@ -17,7 +17,8 @@ struct act {
     const char *text;
     const char *reasoning; /* streams before it */
     const char *tool, *args;
-    int calls; /* of that tool: 0 is one */
+    int calls;    /* of that tool: 0 is one */
+    bool refused; /* it asked for more of them than an answer may have */
     enum stop_reason stop;
     enum failure_kind failure;
     int status;

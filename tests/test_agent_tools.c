@@ -175,6 +175,20 @@ static void two_calls_are_two_questions(void **state)
     assert_refused(1, "the user declined this call");
 }
 
+/* Whoever watches is warned, and the model learns of it where it looks: behind the last result. */
+static void refused_calls_are_told(void **state)
+{
+    (void)state;
+    struct act twice = {
+        .tool = "list_directory", .args = "{}", .calls = 2, .refused = true, .stop = STOP_TOOL_USE};
+    PLAY(twice, DONE);
+    assert_string_equal(play_event(EVENT_WARNING, 0)->name, "calls_refused");
+    assert_null(strstr(result(0)->text, "refused"));
+    assert_non_null(strstr(result(1)->text, "an answer may have 128 tool calls"));
+    assert_false(result(1)->flag);
+    play_check_history();
+}
+
 static void allowed_for_the_session_is_asked_once(void **state)
 {
     (void)state;
@@ -290,6 +304,7 @@ int main(void)
         PLAY_TEST(the_user_allows_a_call),
         PLAY_TEST(the_user_declines_a_call_and_the_turn_goes_on),
         PLAY_TEST(two_calls_are_two_questions),
+        PLAY_TEST(refused_calls_are_told),
         PLAY_TEST(allowed_for_the_session_is_asked_once),
         PLAY_TEST(nobody_can_be_asked),
         PLAY_TEST(there_is_no_way_to_ask),

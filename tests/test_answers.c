@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/mem.h"
 #include "provider/rows.h"
 #include "tests/support.h"
 #include "tests/talk.h"
@@ -256,6 +257,145 @@ static void test_openai_variants(void **state)
     talk_end(&t);
 }
 
+/* ---- more calls than an answer may have ---- */
+
+enum { MANY = 4000, SOON_MS = 10000 };
+
+/* The n-th of many calls without an id, split where the API splits. */
+static void add_call(struct buf *raw, int api, int n)
+{
+    if (api == API_ANTHROPIC)
+        buf_addf(raw,
+                 EVENT("{\"type\":\"content_block_start\",\"index\":%d,\"content_block\":"
+                       "{\"type\":\"tool_use\",\"name\":\"one\"}}")
+                     EVENT("{\"type\":\"content_block_delta\",\"index\":%d,\"delta\":"
+                           "{\"type\":\"input_json_delta\",\"partial_json\":\"{\\\"n\\\":%d}\"}}"),
+                 n, n, n);
+    else if (api == API_OPENAI)
+        buf_addf(raw,
+                 EVENT("{\"choices\":[{\"delta\":{\"tool_calls\":[{\"index\":%d,\"function\":"
+                       "{\"name\":\"one\",\"arguments\":\"{\\\"n\\\":\"}}]}}]}")
+                     EVENT("{\"choices\":[{\"delta\":{\"tool_calls\":[{\"index\":%d,\"function\":"
+                           "{\"arguments\":\"%d}\"}}]}}]}"),
+                 n, n, n);
+    else
+        buf_addf(raw,
+                 "{\"message\":{\"content\":\"\",\"tool_calls\":[{\"function\":{\"name\":\"one\","
+                 "\"arguments\":{\"n\":%d}}}]}}\n",
+                 n);
+}
+
+static void end_answer(struct buf *raw, int api)
+{
+    static const char *const ends[] = {
+        [API_ANTHROPIC] = EVENT("{\"type\":\"message_stop\"}"),
+        [API_OPENAI] = DONE,
+        [API_OLLAMA] = "{\"message\":{\"content\":\"\"},\"done\":true}\n",
+    };
+    buf_addstr(raw, ends[api]);
+}
+
+/* The first calls are there, each whole and with an id of its own; the response knows of more. */
+static void assert_first_calls(const struct talk *t)
+{
+    assert_int_equal(t->response.blocks.len, PROVIDER_MAX_CALLS);
+    assert_true(t->response.calls_refused);
+    for (size_t i = 0; i < PROVIDER_MAX_CALLS; i++) {
+        const struct block *b = block_at(t, i, BLOCK_TOOL_CALL);
+        char *args = mem_printf("{\"n\":%zu}", i), *id = mem_printf("call_%zu", i + 1);
+        assert_string_equal(b->text, args);
+        assert_string_equal(b->id, id);
+        free(id);
+        free(args);
+    }
+}
+
+static void test_more_calls_than_an_answer_may_have(void **state)
+{
+    (void)state;
+    for (int api = 0; api < API_COUNT; api++) {
+        struct buf raw = BUF_INIT;
+        struct talk t;
+        for (int n = 0; n < MANY; n++)
+            add_call(&raw, api, n);
+        end_answer(&raw, api);
+        int64_t begun = clock_mono_ms();
+        ask_raw(&t, api, raw.data);
+        assert_true(clock_mono_ms() - begun < SOON_MS);
+        assert_first_calls(&t);
+        talk_end(&t);
+        buf_release(&raw);
+    }
+}
+
+static void test_as_many_calls_as_an_answer_may_have(void **state)
+{
+    (void)state;
+    struct buf raw = BUF_INIT;
+    struct talk t;
+    for (int n = 0; n < PROVIDER_MAX_CALLS; n++)
+        add_call(&raw, API_OLLAMA, n);
+    end_answer(&raw, API_OLLAMA);
+    ask_raw(&t, API_OLLAMA, raw.data);
+    assert_int_equal(t.response.blocks.len, PROVIDER_MAX_CALLS);
+    assert_false(t.response.calls_refused);
+    talk_end(&t);
+    buf_release(&raw);
+}
+
+/* What goes on a refused call without a number is not added to the last that was taken; what the
+ * model says behind it stays. */
+static void test_pieces_of_a_refused_call(void **state)
+{
+    (void)state;
+    struct buf raw = BUF_INIT;
+    struct talk t;
+    for (int n = 0; n <= PROVIDER_MAX_CALLS; n++)
+        buf_addf(&raw,
+                 EVENT("{\"choices\":[{\"delta\":{\"tool_calls\":[{\"id\":\"id%d\",\"function\":"
+                       "{\"name\":\"one\",\"arguments\":\"{\"}}]}}]}")
+                     EVENT("{\"choices\":[{\"delta\":{\"tool_calls\":[{\"function\":"
+                           "{\"arguments\":\"}\"}}]}}]}"),
+                 n);
+    buf_addstr(&raw, EVENT("{\"choices\":[{\"delta\":{\"content\":\"Done.\"}}]}") DONE);
+    ask_raw(&t, API_OPENAI, raw.data);
+    assert_int_equal(t.response.blocks.len, PROVIDER_MAX_CALLS + 1);
+    assert_string_equal(block_at(&t, PROVIDER_MAX_CALLS - 1, BLOCK_TOOL_CALL)->text, "{}");
+    assert_string_equal(block_at(&t, PROVIDER_MAX_CALLS, BLOCK_TEXT)->text, "Done.");
+    talk_end(&t);
+    buf_release(&raw);
+}
+
+/* In a conversation with many calls, of which some have ids that look like ours. */
+static void test_ids_in_a_long_conversation(void **state)
+{
+    (void)state;
+    static const char *const odd[] = {"call_0",  "call_07", "call_", "call_99999999999999999999",
+                                      "call_2x", "",        NULL};
+    struct buf raw = BUF_INIT;
+    struct talk t;
+    talk_start(&t, &apis[API_OLLAMA]);
+    for (int n = 0; n < 20000; n++) {
+        struct block b = {.type = BLOCK_TOOL_CALL, .id = mem_printf("call_%d", 20001 - n)};
+        vec_push(&t.user.blocks, b);
+    }
+    for (size_t i = 0; odd[i]; i++) {
+        struct block b = {.type = BLOCK_TOOL_CALL, .id = mem_strdup(odd[i])};
+        vec_push(&t.user.blocks, b);
+    }
+    for (int n = 0; n < PROVIDER_MAX_CALLS; n++)
+        add_call(&raw, API_OLLAMA, n);
+    end_answer(&raw, API_OLLAMA);
+    int64_t begun = clock_mono_ms();
+    talk_assert_ok(&t, talk_ask_with(&t, (struct reply){.raw = raw.data}));
+    assert_true(clock_mono_ms() - begun < SOON_MS);
+    assert_string_equal(block_at(&t, 0, BLOCK_TOOL_CALL)->id, "call_1");
+    assert_string_equal(block_at(&t, 1, BLOCK_TOOL_CALL)->id, "call_20002");
+    assert_string_equal(block_at(&t, 2, BLOCK_TOOL_CALL)->id, "call_20003");
+    talk_end(&t);
+    buf_release(&raw);
+}
+
 static void test_nameless_tool_call(void **state)
 {
     (void)state;
@@ -449,6 +589,10 @@ int main(void)
         TEST(test_openai_tool_calls),
         TEST(test_openai_calls_of_one_number),
         TEST(test_openai_variants),
+        TEST(test_more_calls_than_an_answer_may_have),
+        TEST(test_as_many_calls_as_an_answer_may_have),
+        TEST(test_pieces_of_a_refused_call),
+        TEST(test_ids_in_a_long_conversation),
         TEST(test_nameless_tool_call),
         TEST(test_broken_characters),
         TEST(test_ollama),

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/entropy.h"
 #include "base/mem.h"
 #include "chat/history.h"
@@ -1088,6 +1089,31 @@ static void test_any_sequence(void **state)
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, support_setup, support_teardown)
 
+/* An older program took as many calls as came: each costs what it adds. */
+static void test_many_calls_in_one_answer(void **state)
+{
+    (void)state;
+    enum { CALLS = 4000, ARGS = 16384, SOON_MS = 20000 };
+    struct history h;
+    static char args[ARGS + 1], name[] = "one", id[24];
+    memset(args, 'a', ARGS);
+    history_init(&h);
+    int64_t begun = clock_mono_ms(), seq = 0;
+    struct event started = {.type = EVENT_RUN_STARTED, .seq = ++seq, .text = name};
+    history_apply(&h, &started);
+    for (int i = 0; i < CALLS; i++) {
+        snprintf(id, sizeof id, "call_%d", i);
+        struct event call = {
+            .type = EVENT_TOOL_CALL_REQUESTED, .seq = ++seq, .id = id, .name = name, .text = args};
+        history_apply(&h, &call);
+    }
+    struct event ended = {.type = EVENT_INTERRUPTED, .seq = ++seq, .usage = USAGE_UNKNOWN};
+    history_apply(&h, &ended);
+    assert_true(clock_mono_ms() - begun < SOON_MS);
+    check_history(&h);
+    history_release(&h);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -1119,6 +1145,7 @@ int main(void)
         TEST(test_what_is_suspended_stays_so),
         TEST(test_failures),
         TEST(test_pins),
+        TEST(test_many_calls_in_one_answer),
         TEST(test_any_sequence),
     };
     return cmocka_run_group_tests_name("history", tests, NULL, NULL);

@@ -114,6 +114,8 @@ static bool complete(struct run *r)
     return ok;
 }
 
+_Static_assert(PROVIDER_MAX_CALLS == 128, "a warning names it");
+
 static bool has_calls(const struct response *response)
 {
     for (size_t i = 0; i < response->blocks.len; i++)
@@ -167,6 +169,10 @@ static enum outcome run_call(struct run *r)
         run_tell_warning(r, "prompt_truncated",
                          "the server dropped the front of the prompt; its window is smaller than "
                          "the conversation");
+    if (r->response.calls_refused)
+        run_tell_warning(r, "calls_refused",
+                         "the answer has more than 128 tool calls; the first 128 run, and the "
+                         "model is told that the others were refused");
     if (has_calls(&r->response))
         return run_tools(r);
     return r->response.stop_reason == STOP_PAUSE ? OUTCOME_MORE : OUTCOME_DONE;

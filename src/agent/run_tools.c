@@ -125,6 +125,14 @@ static void tell_result(struct run *r, const struct block *b, bool is_error, str
     run_emit(r, ev);
 }
 
+static const struct block *last_call(const struct response *response)
+{
+    size_t i = response->blocks.len;
+    while (i > 0 && response->blocks.items[i - 1].type != BLOCK_TOOL_CALL)
+        i--;
+    return i > 0 ? &response->blocks.items[i - 1] : NULL;
+}
+
 /* A call that runs, for what it tells. */
 struct running {
     struct run *run;
@@ -149,6 +157,17 @@ static bool execute(struct run *r, const struct tool_call *call, const struct bl
     return tool_call_run(call, &context, result);
 }
 
+/* Those past the maximum have no result of their own: the model learns of them in the last. */
+static void tell_of_refused_calls(const struct run *r, const struct block *b, struct buf *result)
+{
+    const struct response *response = &r->response;
+    if (response->calls_refused && b == last_call(response))
+        buf_addf(result,
+                 "\n\n[The calls after this one were refused and are not in the conversation: an "
+                 "answer may have %d tool calls. Make them in your next answers.]",
+                 PROVIDER_MAX_CALLS);
+}
+
 static enum gate run_tool(struct run *r, const struct block *b)
 {
     int64_t begun = run_elapsed_ms(r);
@@ -160,6 +179,7 @@ static enum gate run_tool(struct run *r, const struct block *b)
         gate = decide(r, &call, b, &result);
     if (gate == GATE_OPEN)
         is_error = execute(r, &call, b, &result);
+    tell_of_refused_calls(r, b, &result);
     if (gate != GATE_STOPPED)
         tell_result(r, b, is_error, &result, run_elapsed_ms(r) - begun);
     tool_call_release(&call);

@@ -35,6 +35,7 @@ static void touch(struct history *h, size_t i)
 static void truncate_at(struct history *h, size_t first)
 {
     touch(h, first);
+    h->grown = 0;
     while (h->messages.len > first) {
         message_release(&vec_last(&h->messages));
         h->estimate -= vec_last(&h->estimates);
@@ -53,20 +54,30 @@ static struct message *begin_message(struct history *h, enum role role, int64_t 
     return &vec_last(&h->messages);
 }
 
-/* The message has changed. */
-static void weigh(struct history *h, const struct message *m)
+/* The message at `i` has changed. */
+static void set_estimate(struct history *h, size_t i, int64_t estimate)
 {
-    size_t i = (size_t)(m - h->messages.items);
-    int64_t estimate = message_estimate_tokens(m);
     touch(h, i);
     h->estimate += estimate - h->estimates.items[i];
     h->estimates.items[i] = estimate;
 }
 
+static void weigh(struct history *h, const struct message *m)
+{
+    h->grown = 0;
+    set_estimate(h, (size_t)(m - h->messages.items), message_estimate_tokens(m));
+}
+
+/* Costs what the block does, not the message: an answer may have many blocks. */
 static void append_block(struct history *h, struct message *m, struct block b)
 {
+    size_t i = (size_t)(m - h->messages.items);
+    int64_t bytes = h->grown == i + 1 ? h->grown_bytes : message_bytes(m);
+    bytes += block_bytes(&b) + (m->blocks.len > 0);
     vec_push(&m->blocks, b);
-    weigh(h, m);
+    h->grown = i + 1;
+    h->grown_bytes = bytes;
+    set_estimate(h, i, message_bytes_to_tokens(bytes));
 }
 
 static void mark_partial(struct history *h, struct message *m)

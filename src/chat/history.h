@@ -24,6 +24,8 @@ struct history {
     int turns;              /* user messages that were sent and not taken back */
     VEC(int64_t) estimates; /* message_estimate_tokens() of each message */
     int64_t estimate;       /* their sum */
+    size_t grown;           /* 1 + index of the message that a block was appended to last; 0: none */
+    int64_t grown_bytes;    /* message_bytes() of it */
     int64_t applied_seq;    /* of the last event */
     struct usage usage;     /* sum over all model calls of the session */
     int64_t last_input;     /* input tokens of the last response; -1 unknown */

@@ -215,6 +215,7 @@ static void weigh(struct history *h, const struct rebuild *r, const struct messa
             new[len] = message_estimate_tokens(&messages[len]);
         len += p->count > 0 ? p->count : 1;
     }
+    h->grown = 0;
     h->estimates.items = new;
     h->estimates.len = h->estimates.cap = count;
     h->estimate = 0;

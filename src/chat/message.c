@@ -154,11 +154,28 @@ struct json *message_to_json(const struct message *m)
     return json_out_tree(&text);
 }
 
-int64_t message_estimate_tokens(const struct message *m)
+int64_t message_bytes(const struct message *m)
 {
     struct json_out o = {0};
     message_write(&o, m);
-    return o.len / 4;
+    return o.len;
+}
+
+int64_t block_bytes(const struct block *b)
+{
+    struct json_out o = {0};
+    block_write(&o, b);
+    return o.len;
+}
+
+int64_t message_bytes_to_tokens(int64_t bytes)
+{
+    return bytes / 4;
+}
+
+int64_t message_estimate_tokens(const struct message *m)
+{
+    return message_bytes_to_tokens(message_bytes(m));
 }
 
 static int name_index(const char *const *names, size_t count, const char *name)

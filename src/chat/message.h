@@ -74,4 +74,10 @@ bool message_from_json(const struct json *v, struct message *out, struct error *
 /* Estimated tokens: bytes of the message's JSON / 4 (spec: compaction), without building it. */
 int64_t message_estimate_tokens(const struct message *m);
 
+/* What it is made of, for who appends blocks one by one: the bytes of the message as JSON, those of
+ * a block in it without the comma before it, and the tokens of so many bytes. */
+int64_t message_bytes(const struct message *m);
+int64_t block_bytes(const struct block *b);
+int64_t message_bytes_to_tokens(int64_t bytes);
+
 #endif

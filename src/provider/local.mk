@@ -1,6 +1,7 @@
 libtiro_a_SOURCES += \
 	src/provider/anthropic.c \
 	src/provider/anthropic_body.c src/provider/anthropic_body.h \
+	src/provider/call_ids.c src/provider/call_ids.h \
 	src/provider/choose.c src/provider/choose.h \
 	src/provider/choose_ollama.c \
 	src/provider/exchange.c src/provider/exchange.h \

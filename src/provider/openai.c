@@ -64,7 +64,7 @@ static struct stream_part *find_call(struct stream *s, const struct json *piece)
 {
     int64_t index = json_get_int(piece, "index", -1);
     const char *id = json_get_string(piece, "id");
-    struct stream_part *last = s->parts.len > 0 ? &vec_last(&s->parts) : NULL;
+    struct stream_part *last = stream_last(s);
     struct stream_part *part = NULL;
     if (index >= 0)
         part = stream_find(s, index);

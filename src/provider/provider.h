@@ -19,6 +19,9 @@ struct http;
 /* A line, an SSE event or an error body past this fails the call. */
 #define PROVIDER_MAX_EVENT ((size_t)16 * 1024 * 1024)
 
+/* Tool calls of one answer. Further ones are dropped, and the response says so. */
+#define PROVIDER_MAX_CALLS 128
+
 struct tool_spec {
     const char *name;
     const char *description;
@@ -43,6 +46,7 @@ struct response {
     enum stop_reason stop_reason;
     struct usage usage;
     char *model;           /* as the server names it; NULL if it does not */
+    bool calls_refused;    /* there were more than PROVIDER_MAX_CALLS tool calls */
     bool prompt_truncated; /* the server dropped part of the prompt without saying so (Ollama) */
 };
 

@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "base/utf8.h"
+#include "provider/call_ids.h"
 
 /* What is passed on, and looked at before the wakeup is asked again. */
 #define MOST_AT_ONCE ((size_t)64 * 1024)
@@ -30,11 +31,24 @@ void stream_release(struct stream *s)
     for (size_t i = 0; i < s->parts.len; i++)
         part_release(&s->parts.items[i]);
     vec_release(&s->parts);
+    part_release(&s->refused);
     buf_release(&s->pending);
+}
+
+static struct stream_part *refuse_call(struct stream *s, int64_t key)
+{
+    part_release(&s->refused);
+    s->refused = (struct stream_part){.type = BLOCK_TOOL_CALL, .key = key};
+    s->refusing = true;
+    s->response->calls_refused = true;
+    return &s->refused;
 }
 
 struct stream_part *stream_open(struct stream *s, enum block_type type, int64_t key)
 {
+    bool call = type == BLOCK_TOOL_CALL;
+    if (call && s->calls >= PROVIDER_MAX_CALLS)
+        return refuse_call(s, key);
     if (s->parts.len >= STREAM_MAX_PARTS) {
         failure_set(s->failure, FAILURE_TOO_LARGE, "%s: the answer has more than %d parts",
                     s->provider, STREAM_MAX_PARTS);
@@ -44,13 +58,24 @@ struct stream_part *stream_open(struct stream *s, enum block_type type, int64_t 
     buf_init(&part.text, 0);
     buf_init(&part.signature, 0);
     vec_push(&s->parts, part);
-    if (type == BLOCK_TOOL_CALL)
+    s->refusing = false;
+    s->calls += call;
+    if (call)
         s->failure->content_seen = true;
     return &vec_last(&s->parts);
 }
 
+struct stream_part *stream_last(struct stream *s)
+{
+    if (s->refusing)
+        return &s->refused;
+    return s->parts.len > 0 ? &vec_last(&s->parts) : NULL;
+}
+
 struct stream_part *stream_find(struct stream *s, int64_t key)
 {
+    if (s->response->calls_refused && s->refused.key == key)
+        return &s->refused;
     for (size_t i = s->parts.len; i > 0; i--)
         if (s->parts.items[i - 1].key == key)
             return &s->parts.items[i - 1];
@@ -112,6 +137,8 @@ bool stream_add(struct stream *s, struct stream_part *part, const char *text)
         return true;
     if (!grow(s, len))
         return false;
+    if (part == &s->refused)
+        return true;
     for (size_t piece; len > 0; text += piece, len -= piece) {
         piece = len > MOST_AT_ONCE ? whole_characters(text, MOST_AT_ONCE) : len;
         add_piece(s, part, text, piece);
@@ -125,8 +152,8 @@ bool stream_text(struct stream *s, enum block_type type, const char *text)
 {
     if (text == NULL || text[0] == '\0')
         return true;
-    bool same = s->parts.len > 0 && vec_last(&s->parts).type == type;
-    struct stream_part *part = same ? &vec_last(&s->parts) : stream_open(s, type, -1);
+    struct stream_part *last = stream_last(s);
+    struct stream_part *part = last != NULL && last->type == type ? last : stream_open(s, type, -1);
     return part != NULL && stream_add(s, part, text);
 }
 
@@ -176,47 +203,42 @@ bool stream_flush(struct stream *s)
     return !s->unwanted;
 }
 
-static bool id_in_request(const struct request *request, const char *id)
-{
-    for (size_t i = 0; i < request->message_count; i++) {
-        const struct message *m = &request->messages[i];
-        for (size_t j = 0; j < m->blocks.len; j++)
-            if (m->blocks.items[j].id != NULL && strcmp(m->blocks.items[j].id, id) == 0)
-                return true;
-    }
-    return false;
-}
-
-static bool id_in_answer(const struct stream *s, const char *id)
-{
-    for (size_t i = 0; i < s->parts.len; i++)
-        if (s->parts.items[i].id != NULL && strcmp(s->parts.items[i].id, id) == 0)
-            return true;
-    return false;
-}
-
-static char *unused_id(const struct stream *s)
-{
-    for (size_t n = 1;; n++) {
-        char *id = mem_printf("call_%zu", n);
-        if (!id_in_request(s->request, id) && !id_in_answer(s, id))
-            return id;
-        free(id);
-    }
-}
-
-static bool complete_call(struct stream *s, struct stream_part *part)
+static bool complete_call(struct stream *s, struct stream_part *part, struct call_ids *ids)
 {
     if (part->name == NULL)
         return failure_set(s->failure, FAILURE_PROTOCOL, "%s: a tool call has no name",
                            s->provider);
     if (part->id == NULL)
-        part->id = unused_id(s);
+        part->id = call_ids_next(ids);
     if (part->text.len == 0)
         buf_addstr(&part->text, "{}");
     if (s->response->stop_reason == STOP_END_TURN)
         s->response->stop_reason = STOP_TOOL_USE;
     return true;
+}
+
+static void read_ids(const struct stream *s, struct call_ids *ids)
+{
+    for (size_t i = 0; i < s->request->message_count; i++) {
+        const struct message *m = &s->request->messages[i];
+        for (size_t k = 0; k < m->blocks.len; k++)
+            call_ids_add(ids, m->blocks.items[k].id);
+    }
+    for (size_t i = 0; i < s->parts.len; i++)
+        call_ids_add(ids, s->parts.items[i].id);
+}
+
+static bool complete_calls(struct stream *s)
+{
+    struct call_ids ids = {.next = 0};
+    bool ok = true;
+    if (s->calls > 0)
+        read_ids(s, &ids);
+    for (size_t i = 0; i < s->parts.len && ok; i++)
+        if (s->parts.items[i].type == BLOCK_TOOL_CALL)
+            ok = complete_call(s, &s->parts.items[i], &ids);
+    call_ids_release(&ids);
+    return ok;
 }
 
 static bool is_empty(const struct stream_part *part)
@@ -242,10 +264,7 @@ bool stream_finish(struct stream *s, bool whole)
     stream_flush(s);
     if (whole && !s->stopped)
         stream_stop(s, STOP_END_TURN);
-    bool ok = whole;
-    for (size_t i = 0; i < s->parts.len && ok; i++)
-        if (s->parts.items[i].type == BLOCK_TOOL_CALL)
-            ok = complete_call(s, &s->parts.items[i]);
+    bool ok = whole && complete_calls(s);
     for (size_t i = 0; i < s->parts.len; i++) {
         struct stream_part *part = &s->parts.items[i];
         bool call = part->type == BLOCK_TOOL_CALL;

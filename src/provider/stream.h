@@ -28,6 +28,9 @@ struct stream {
     struct failure *failure;
 
     VEC(struct stream_part) parts;
+    size_t calls;               /* tool calls among them */
+    struct stream_part refused; /* stands for the newest call past PROVIDER_MAX_CALLS */
+    bool refusing;              /* it is what opened last */
     struct buf pending; /* not yet passed on as a delta */
     enum block_type pending_type;
     size_t total;
@@ -41,9 +44,13 @@ void stream_init(struct stream *s, const char *provider, const struct provider_c
                  const struct request *request, struct response *response, struct failure *f);
 void stream_release(struct stream *s);
 
-/* Parts are borrowed until the next one opens. A tool call counts as content from here on. */
+/* Parts are borrowed until the next one opens. A tool call counts as content from here on. One past
+ * PROVIDER_MAX_CALLS is a part like others to the dialect, but what is added to it is dropped, and
+ * the response says so. */
 struct stream_part *stream_open(struct stream *s, enum block_type type, int64_t key);
+/* The newest of this key, and the newest of all; NULL: none. */
 struct stream_part *stream_find(struct stream *s, int64_t key);
+struct stream_part *stream_last(struct stream *s);
 
 /* Appends to a part, and to the pending delta if it is TEXT or REASONING. NULL and "" add nothing.
  * What is not UTF-8 becomes U+FFFD. False, with the failure, when the answer gets too large or the
