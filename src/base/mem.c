@@ -5,6 +5,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 #include "base/die.h"
 
@@ -51,4 +54,11 @@ char *mem_printf(const char *format, ...)
     va_end(again);
     va_end(args);
     return text;
+}
+
+void mem_return_large_blocks(void)
+{
+#ifdef M_MMAP_THRESHOLD
+    mallopt(M_MMAP_THRESHOLD, 512 * 1024);
+#endif
 }

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/i18n.h"
+#include "base/mem.h"
 #include "cli/command_line.h"
 #include "cli/help.h"
 
@@ -70,6 +71,7 @@ static int finish(int status)
 int main(int argc, char **argv)
 {
     hold_standard_files();
+    mem_return_large_blocks();
     if (argc > 1 && is(argv[1], "--version", "-V")) {
         puts("tiro " PACKAGE_VERSION);
         return finish(0);
