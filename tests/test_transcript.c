@@ -779,9 +779,112 @@ static void nothing_breaks_it(void **state)
 
 #define TRANSCRIPT_TEST(name) cmocka_unit_test_setup_teardown(name, new_transcript, free_transcript)
 
+/* --- answers that are laid out in more than one frame --- */
+
+enum { GIANT = 1024 * 1024, PACE = 64 * 1024 };
+
+static char *giant(void)
+{
+    struct buf text = BUF_INIT;
+    while (text.len < GIANT)
+        buf_addf(&text, "- item %zu\n  - nested *äöü* item\n", text.len);
+    return buf_take(&text);
+}
+
+/* Frames until all is laid out. */
+static size_t frames(struct transcript *t)
+{
+    size_t count, n = 1;
+    for (transcript_rows(t, &count); transcript_is_behind(t); transcript_rows(t, &count))
+        n++;
+    return n;
+}
+
+static void assert_same_view(struct transcript *a, struct transcript *b)
+{
+    char *one = seen_transcript(a), *other = seen_transcript(b);
+    assert_string_equal(one, other);
+    free(other);
+    free(one);
+}
+
+static void a_giant_answer_comes_in_frames(void **state)
+{
+    struct transcript *t = *state, *whole = transcript_new();
+    struct transcript *const both[] = {t, whole};
+    char *text = giant();
+    transcript_resize(whole, 40, 20);
+    transcript_set_pace(t, PACE);
+    for (int i = 0; i < 2; i++) {
+        say(both[i], EVENT_RUN_STARTED, 1, "q");
+        say(both[i], EVENT_TEXT_DELTA, 2, text);
+    }
+    size_t n = frames(t);
+    assert_in_range(n, GIANT / PACE, GIANT / PACE + 2);
+    assert_int_equal(frames(whole), 1);
+    assert_same_view(t, whole);
+
+    transcript_resize(t, 60, 20);
+    transcript_resize(whole, 60, 20);
+    assert_true(frames(t) >= n - 1);
+    assert_same_view(t, whole);
+    transcript_scroll(t, 1000);
+    transcript_scroll(whole, 1000);
+    transcript_resize(t, 50, 20); /* in the middle nothing may move under the reader */
+    transcript_resize(whole, 50, 20);
+    assert_same_view(t, whole);
+    transcript_free(whole);
+    free(text);
+}
+
+/* That it was cut off is said behind its end, and costs a row, not all rows again. */
+static void a_giant_answer_is_interrupted(void **state)
+{
+    struct transcript *t = *state;
+    char *text = giant();
+    transcript_set_pace(t, PACE);
+    say(t, EVENT_RUN_STARTED, 1, "q");
+    say(t, EVENT_TEXT_DELTA, 2, text);
+    frames(t);
+    struct event *ev = told_event(EVENT_TEXT_COMPLETE, 3, text);
+    ev->flag = true;
+    told(t, ev);
+    assert_int_equal(frames(t), 1);
+    assert_true(seen_transcript_has(t, "interrupted"));
+    transcript_resize(t, 60, 20);
+    size_t count;
+    transcript_rows(t, &count);
+    assert_true(transcript_is_behind(t));
+    assert_false(seen_transcript_has(t, "interrupted"));
+    frames(t);
+    assert_true(seen_transcript_has(t, "interrupted"));
+    free(text);
+}
+
+/* A folded text has no rows to wait for. */
+static void giant_reasoning_is_folded(void **state)
+{
+    struct transcript *t = *state;
+    char *text = giant();
+    transcript_set_pace(t, PACE);
+    say(t, EVENT_RUN_STARTED, 1, "q");
+    say(t, EVENT_REASONING_DELTA, 2, text);
+    assert_int_equal(frames(t), 1);
+    transcript_toggle_all(t);
+    assert_true(frames(t) > 1);
+    transcript_toggle_all(t);
+    assert_int_equal(frames(t), 1);
+    say(t, EVENT_REASONING_COMPLETE, 3, text);
+    assert_int_equal(frames(t), 1);
+    free(text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        TRANSCRIPT_TEST(a_giant_answer_comes_in_frames),
+        TRANSCRIPT_TEST(a_giant_answer_is_interrupted),
+        TRANSCRIPT_TEST(giant_reasoning_is_folded),
         TRANSCRIPT_TEST(a_run_is_question_and_answer),
         TRANSCRIPT_TEST(deltas_make_the_answer),
         TRANSCRIPT_TEST(complete_text_wins_over_deltas),

@@ -25,6 +25,7 @@
 #define SECOND_MS 1000
 #define DRAFT_MS 400
 #define PAGE_EVENTS 200
+#define LAID_OUT_A_FRAME ((size_t)128 * 1024) /* bytes of an answer; the worst text takes 10 ms */
 
 static void bind_key(void *context, const char *section, const char *name, const char *value,
                      const char *source, int line)
@@ -58,6 +59,7 @@ void app_init(struct app *app, const struct ui_options *options)
 {
     *app = (struct app){.options = options, .config = options->config};
     app->transcript = transcript_new();
+    transcript_set_pace(app->transcript, LAID_OUT_A_FRAME);
     transcript_set_reasoning(app->transcript, reasoning_view(app->config));
     app->editor = editor_new();
     app->find.line = editor_new();

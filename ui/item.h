@@ -53,6 +53,7 @@ struct item {
     /* item_layout.c */
     enum item_change change;
     int width;      /* that the rows are for; 0: there are none */
+    size_t given;   /* bytes of the text that the rows are made of, where it is Markdown */
     size_t counted; /* rows that were there when the unread ones were last counted */
     unsigned seen;  /* mark of the walk that frees rows far from the view */
     struct rows rows;

@@ -5,6 +5,7 @@
 
 #include "base/i18n.h"
 #include "base/mem.h"
+#include "base/utf8.h"
 #include "ui/compaction_card.h"
 #include "ui/glyph.h"
 #include "ui/tool_row.h"
@@ -66,6 +67,8 @@ static void add_label(struct item *item, const char *label, enum style style, in
 static void begin(struct item *item, int width)
 {
     rows_clear(&item->rows);
+    free(item->markdown);
+    item->markdown = NULL;
     if (item->lead)
         rows_begin(&item->rows);
     if (item->kind == ITEM_USER)
@@ -74,18 +77,36 @@ static void begin(struct item *item, int width)
         add_label(item, _("tiro"), STYLE_ASSISTANT, width);
 }
 
-static void add_markdown(struct item *item, struct markdown_look look)
+/* Lays out more of the text, at most `room` bytes. */
+static void give(struct item *item, size_t *room)
 {
-    if (!item->markdown)
-        item->markdown = mem_alloc(sizeof *item->markdown);
+    size_t end = item->text.len, left = end - item->given;
+    if (left > *room)
+        end = item->given + *room - utf8_incomplete_tail(item->text.data + item->given, *room);
+    *room -= end - item->given;
+    item->given = end;
+    bool whole = end == item->text.len && !item->streaming;
+    markdown_update(item->markdown, item->text.data, end, whole);
+}
+
+static void add_markdown(struct item *item, struct markdown_look look, size_t *room)
+{
+    item->markdown = mem_alloc(sizeof *item->markdown);
     markdown_init(item->markdown, &look, &item->rows);
-    markdown_update(item->markdown, item->text.data, item->text.len, !item->streaming);
+    item->given = 0;
+    give(item, room);
+}
+
+bool item_is_behind(const struct item *item)
+{
+    return item->markdown && item->given < item->text.len;
 }
 
 static void lay_out_user(struct item *item, int width)
 {
     struct markdown_look look = {(size_t)width, text_prefix(), STYLE_TEXT, true};
-    add_markdown(item, look);
+    size_t all = item->text.len;
+    add_markdown(item, look, &all);
     for (const char *p = item->images.data; *p;) {
         size_t len = strcspn(p, "\n");
         struct buf line = BUF_INIT;
@@ -98,7 +119,7 @@ static void lay_out_user(struct item *item, int width)
 
 static void end_answer(struct item *item, int width)
 {
-    if (item->streaming || !item->partial)
+    if (item->streaming || !item->partial || item_is_behind(item))
         return;
     struct buf line = BUF_INIT;
     buf_addf(&line, "%s %s", glyph(GLYPH_DASH), _("interrupted"));
@@ -106,10 +127,10 @@ static void end_answer(struct item *item, int width)
     buf_release(&line);
 }
 
-static void lay_out_answer(struct item *item, int width)
+static void lay_out_answer(struct item *item, int width, size_t *room)
 {
     struct markdown_look look = {(size_t)width, text_prefix(), STYLE_TEXT, false};
-    add_markdown(item, look);
+    add_markdown(item, look, room);
     end_answer(item, width);
 }
 
@@ -129,7 +150,8 @@ static void reasoning_line(struct item *item, bool open, int width)
     buf_release(&line);
 }
 
-static void lay_out_reasoning(struct item *item, int width, enum reasoning_view reasoning)
+static void lay_out_reasoning(struct item *item, int width, enum reasoning_view reasoning,
+                              size_t *room)
 {
     if (reasoning == REASONING_HIDDEN)
         return;
@@ -137,7 +159,7 @@ static void lay_out_reasoning(struct item *item, int width, enum reasoning_view 
     struct markdown_look look = {(size_t)width, reasoning_prefix(), STYLE_REASONING, true};
     reasoning_line(item, open, width);
     if (open)
-        add_markdown(item, look);
+        add_markdown(item, look, room);
 }
 
 static void lay_out_note(struct item *item, int width)
@@ -156,7 +178,7 @@ static void lay_out_note(struct item *item, int width)
     styled_release(&line);
 }
 
-static void lay_out_all(struct item *item, int width, enum reasoning_view reasoning)
+static void lay_out_all(struct item *item, int width, enum reasoning_view reasoning, size_t *room)
 {
     begin(item, width);
     switch (item->kind) {
@@ -164,10 +186,10 @@ static void lay_out_all(struct item *item, int width, enum reasoning_view reason
         lay_out_user(item, width);
         break;
     case ITEM_ANSWER:
-        lay_out_answer(item, width);
+        lay_out_answer(item, width, room);
         break;
     case ITEM_REASONING:
-        lay_out_reasoning(item, width, reasoning);
+        lay_out_reasoning(item, width, reasoning, room);
         break;
     case ITEM_TOOL:
         tool_rows(&item->rows, item, width, item_is_open(item, reasoning));
@@ -182,7 +204,7 @@ static void lay_out_all(struct item *item, int width, enum reasoning_view reason
 }
 
 /* Text that was added at the end costs only that. */
-static bool grow(struct item *item, int width, enum reasoning_view reasoning)
+static bool grow(struct item *item, int width, enum reasoning_view reasoning, size_t *room)
 {
     bool open = item->kind == ITEM_ANSWER ||
                 (item->kind == ITEM_REASONING && item_is_open(item, reasoning));
@@ -190,21 +212,21 @@ static bool grow(struct item *item, int width, enum reasoning_view reasoning)
         return item->streaming; /* the one row stays as it is */
     if (!open)
         return false;
-    markdown_update(item->markdown, item->text.data, item->text.len, !item->streaming);
+    give(item, room);
     if (item->kind == ITEM_ANSWER)
         end_answer(item, width);
     return true;
 }
 
-size_t item_lay_out(struct item *item, int width, enum reasoning_view reasoning)
+size_t item_lay_out(struct item *item, int width, enum reasoning_view reasoning, size_t *room)
 {
     bool fits = item->width == width;
     if (fits && item->change == ITEM_SAME)
         return item->rows.list.len;
-    if (!fits || item->change == ITEM_CHANGED || !grow(item, width, reasoning))
-        lay_out_all(item, width, reasoning);
+    if (!fits || item->change == ITEM_CHANGED || !grow(item, width, reasoning, room))
+        lay_out_all(item, width, reasoning, room);
     item->width = width;
-    item->change = ITEM_SAME;
+    item->change = item_is_behind(item) ? ITEM_GROWN : ITEM_SAME;
     return item->rows.list.len;
 }
 

@@ -24,6 +24,7 @@
 
 /* Of the last frame; there is one screen. */
 static struct layout shown;
+static bool body_is_behind; /* the frame shows less than there is */
 static int list_top; /* terminal row where the list over the transcript begins */
 static struct {
     int row, col;
@@ -202,10 +203,18 @@ static int draw_welcome(const struct app *app, size_t transcript_rows_shown)
     return count;
 }
 
+/* What is not laid out yet comes with the next frames. */
+static const struct transcript_row *body_rows(struct app *app, size_t *count)
+{
+    const struct transcript_row *rows = transcript_rows(app->transcript, count);
+    body_is_behind = transcript_is_behind(app->transcript);
+    return rows;
+}
+
 static void draw_transcript(struct app *app, int height)
 {
     size_t count;
-    const struct transcript_row *rows = transcript_rows(app->transcript, &count);
+    const struct transcript_row *rows = body_rows(app, &count);
     int at = draw_welcome(app, count);
     for (size_t i = 0; i < count && at < height; i++, at++)
         put_body_row(shown.body_top + at, rows[i].rows, rows[i].index, STYLE_TEXT);
@@ -217,7 +226,7 @@ static void draw_transcript(struct app *app, int height)
 static void draw_newest(struct app *app, int height)
 {
     size_t count, room = (size_t)height;
-    const struct transcript_row *rows = transcript_rows(app->transcript, &count);
+    const struct transcript_row *rows = body_rows(app, &count);
     size_t skip = count > room ? count - room : 0;
     for (size_t i = 0; i < room; i++) {
         int row = shown.body_top + (int)i;
@@ -550,6 +559,7 @@ static void lay_out(struct app *app)
 
 void screen_draw(struct app *app)
 {
+    body_is_behind = false;
     lay_out(app);
     app->drawn_ms = clock_mono_ms();
     if (app->dirty & DIRTY_STATUS) { /* also where another line stands in its place */
@@ -573,7 +583,7 @@ void screen_draw(struct app *app)
             draw_status(app);
         place_caret(app);
     }
-    app->dirty = 0;
+    app->dirty = body_is_behind ? DIRTY_BODY : 0;
     app->urgent = false;
     term_flush();
 }

@@ -21,6 +21,7 @@ struct transcript *transcript_new(void)
     t->fold.hints = &t->hints;
     rows_init(&t->marked);
     t->follow = true;
+    t->pace = t->room = SIZE_MAX;
     t->width = 80;
     t->height = 24;
     return t;
@@ -92,12 +93,29 @@ void transcript_set_hints(struct transcript *t, const char *cancel, const char *
 
 /* --- rows and places --- */
 
+/* Whoever reads in the middle of a text needs all that was there: rows that are still to come would
+ * move the view. */
 size_t transcript_rows_of(struct transcript *t, size_t index)
 {
     struct item *item = item_at(t, index);
+    bool grows = item->width == t->width && item->change != ITEM_CHANGED;
+    size_t all = SIZE_MAX;
     if (item->width == 0)
         vec_push(&t->laid, item);
-    return item_lay_out(item, t->width, t->reasoning);
+    return item_lay_out(item, t->width, t->reasoning, grows || t->follow ? &t->room : &all);
+}
+
+void transcript_set_pace(struct transcript *t, size_t bytes)
+{
+    t->pace = bytes;
+}
+
+bool transcript_is_behind(const struct transcript *t)
+{
+    for (size_t i = 0; i < t->laid.len; i++)
+        if (item_is_behind(t->laid.items[i]))
+            return true;
+    return false;
 }
 
 static bool previous_item(struct transcript *t, size_t *index, size_t *rows)
@@ -494,8 +512,10 @@ static void find_view(struct transcript *t)
 const struct transcript_row *transcript_rows(struct transcript *t, size_t *count)
 {
     vec_clear(&t->visible);
+    t->room = t->pace;
     if (item_count(t) > 0)
         find_view(t);
+    t->room = SIZE_MAX;
     forget_far(t);
     transcript_mark_matches(t);
     *count = t->visible.len;

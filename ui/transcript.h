@@ -64,6 +64,13 @@ struct transcript_row {
 };
 const struct transcript_row *transcript_rows(struct transcript *t, size_t *count);
 
+/* One transcript_rows() lays out at most so many bytes of what a model says, unless the view would
+ * move by it, so that a giant answer does not keep the keys waiting; transcript_is_behind() tells
+ * whether more is to come, and then the end is not the end yet. Before it is called: all at once.
+ */
+void transcript_set_pace(struct transcript *t, size_t bytes);
+bool transcript_is_behind(const struct transcript *t);
+
 /* Opens / folds the item (tool call, reasoning). False if it cannot be folded. */
 bool transcript_toggle(struct transcript *t, size_t item);
 /* Folds or opens all tool calls and reasoning at once. */

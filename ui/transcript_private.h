@@ -28,6 +28,8 @@ struct transcript {
     size_t unread_from; /* the first item whose growth counts */
 
     VEC(struct item *) laid; /* items that have rows */
+    size_t pace;             /* bytes that one transcript_rows() lays out of what a model says */
+    size_t room;             /* what is left of them; SIZE_MAX outside of it */
     unsigned walk;
 
     char *needle; /* what is searched for; NULL: nothing */

@@ -63,7 +63,8 @@ bool fold_text_complete(struct fold *f, const struct event *ev)
     struct item *item = complete(f, ev, ITEM_ANSWER);
     if (item && ev->flag) {
         item->partial = f->partial = true;
-        item->change = ITEM_CHANGED;
+        if (item->change == ITEM_SAME)
+            item->change = ITEM_GROWN; /* a row behind the text */
     }
     return item != NULL;
 }
