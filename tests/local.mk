@@ -56,6 +56,7 @@ UNIT_TESTS = \
 	tests/test_failure \
 	tests/test_figure \
 	tests/test_health \
+	tests/test_flood \
 	tests/test_fork \
 	tests/test_history \
 	tests/test_hnsw \

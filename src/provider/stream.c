@@ -96,21 +96,32 @@ static void add_valid(struct buf *out, const char *text, size_t len)
     }
 }
 
-static bool grow(struct stream *s, size_t len)
-{
-    s->total += len;
-    return s->total <= STREAM_MAX_BYTES ||
-           failure_set(s->failure, FAILURE_TOO_LARGE, "%s: the answer has more than %zu MiB",
-                       s->provider, STREAM_MAX_BYTES >> 20);
-}
-
 static size_t whole_characters(const char *text, size_t len)
 {
     return len - utf8_incomplete_tail(text, len);
 }
 
+/* How much of a text still has room; that much of it counts from here on. */
+static size_t make_room(struct stream *s, const char *text, size_t len)
+{
+    size_t room = STREAM_MAX_BYTES - s->total;
+    if (len > room)
+        len = whole_characters(text, room);
+    s->total += len;
+    return len;
+}
+
+static bool too_large(struct stream *s)
+{
+    return failure_set(s->failure, FAILURE_TOO_LARGE,
+                       "%s: the answer has more than %zu MiB and was cut there", s->provider,
+                       STREAM_MAX_BYTES >> 20);
+}
+
 static void add_piece(struct stream *s, struct stream_part *part, const char *text, size_t len)
 {
+    if (part == &s->refused)
+        return;
     size_t before = part->text.len;
     add_valid(&part->text, text, len);
     if (part->type == BLOCK_TEXT)
@@ -132,20 +143,15 @@ bool stream_goes_on(struct stream *s)
 
 bool stream_add(struct stream *s, struct stream_part *part, const char *text)
 {
-    size_t len = text == NULL ? 0 : strlen(text);
-    if (len == 0)
-        return true;
-    if (!grow(s, len))
-        return false;
-    if (part == &s->refused)
-        return true;
-    for (size_t piece; len > 0; text += piece, len -= piece) {
-        piece = len > MOST_AT_ONCE ? whole_characters(text, MOST_AT_ONCE) : len;
+    size_t len = text == NULL ? 0 : strlen(text), left = make_room(s, text, len);
+    bool fits = left == len;
+    for (size_t piece; left > 0; text += piece, left -= piece) {
+        piece = left > MOST_AT_ONCE ? whole_characters(text, MOST_AT_ONCE) : left;
         add_piece(s, part, text, piece);
-        if (piece < len && !stream_goes_on(s))
+        if (piece < left && !stream_goes_on(s))
             return false;
     }
-    return true;
+    return fits || too_large(s);
 }
 
 bool stream_text(struct stream *s, enum block_type type, const char *text)
@@ -170,8 +176,8 @@ bool stream_arguments(struct stream *s, struct stream_part *part, const struct j
 bool stream_sign(struct stream *s, struct stream_part *part, const char *signature)
 {
     size_t len = signature == NULL ? 0 : strlen(signature);
-    if (!grow(s, len))
-        return false;
+    if (make_room(s, signature, len) < len)
+        return too_large(s);
     buf_add(&part->signature, signature, len);
     return true;
 }

@@ -1,0 +1,242 @@
+/* Answers as long as an answer may be, and longer, as fast as they can come: what is kept, how much
+ * memory and disk they take, and that Esc is answered. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "base/buf.h"
+#include "provider/stream.h"
+#include "session/capability.h"
+#include "tests/damage.h"
+#include "tests/program.h"
+#include "tests/scene.h"
+
+#ifdef __has_feature /* clang's word for it */
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define SANITIZED
+#endif
+#elif defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SANITIZED
+#endif
+
+enum {
+    KIB = 1024,
+    MIB = 1024 * KIB,
+    ABOVE_KIB = 64 * KIB, /* that a request may take above its text */
+    TIMES_ON_DISK = 6,    /* text_complete, run_completed, snapshot, checkpoints, index */
+};
+
+/* Repeated, behind what begins it. */
+struct shape {
+    const char *name, *begin, *unit;
+    size_t piece; /* bytes an event */
+};
+
+static const struct shape shapes[] = {
+    {"small events", "", "a line of text that is not very long\n", 24},
+    {"few events", "", "a line of text that is not very long\n", MIB},
+    {"one line", "", "word after word ", 4000},
+    {"no blanks", "", "abcdefghijklmnop", 4000},
+    {"table", "| a | b |\n|---|---|\n", "| a cell | 12.5 |\n", 4000},
+    {"code", "```c\n", "    if (x) return y + \"z\"; /* why */\n", 4000},
+    {"lists", "", "- item\n  - nested\n    - and *more*\n", 4000},
+    {"quotations", "", "> ", 4000},
+};
+
+enum { SHAPES = sizeof shapes / sizeof *shapes };
+
+/* At least so many bytes. */
+static char *text_of(const struct shape *s, size_t len)
+{
+    struct buf text = BUF_INIT;
+    buf_addstr(&text, s->begin);
+    while (text.len < len)
+        buf_addstr(&text, s->unit);
+    return buf_take(&text);
+}
+
+static void queue(struct reply r)
+{
+    model_server_queue(scene_server(), &r);
+}
+
+static long peak_of_children_kib(void)
+{
+    struct rusage usage;
+    assert_int_equal(getrusage(RUSAGE_CHILDREN, &usage), 0);
+    return usage.ru_maxrss;
+}
+
+static void assert_told_of_the_cut(const struct result *r)
+{
+    assert_int_equal(r->status, 1);
+    assert_text(r->err, "the answer has more than 4 MiB and was cut there; ask for less at once");
+}
+
+/* What came before the maximum is shown and kept, and the log says that it is not all. */
+static void assert_cut(const char *text)
+{
+    struct result r = RUN("run", "flood");
+    assert_told_of_the_cut(&r);
+    size_t len = strlen(r.out) - 1; /* the line's end */
+    assert_in_range(len, STREAM_MAX_BYTES - 8, STREAM_MAX_BYTES);
+    assert_memory_equal(r.out, text, len);
+    result_release(&r);
+    assert_int_equal(damage_number(scene_store(),
+                                   "SELECT length(payload ->> 'content') FROM event WHERE type = "
+                                   "'text_complete' AND payload ->> 'partial' ORDER BY rowid DESC"),
+                     len);
+}
+
+static void test_an_answer_is_cut_at_the_maximum(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        char *text = text_of(&shapes[i], STREAM_MAX_BYTES + MIB);
+        queue((struct reply){.text = text, .piece = shapes[i].piece});
+        assert_cut(text);
+        free(text);
+    }
+    queue((struct reply){.text = "Shorter."});
+    char *out = program_output(RUN("run", "--continue", "--no-compaction", "again"));
+    assert_string_equal(out, "Shorter.\n");
+    free(out);
+}
+
+/* The character at the cut stays whole. */
+static void test_the_cut_is_between_characters(void **state)
+{
+    (void)state;
+    static const struct shape wide = {"wide", "x", "あ", 4000};
+    char *text = text_of(&wide, STREAM_MAX_BYTES + MIB);
+    queue((struct reply){.text = text, .piece = 4000});
+    struct result r = RUN("run", "flood");
+    assert_told_of_the_cut(&r);
+    assert_int_equal((strlen(r.out) - 1) % 3, 1);
+    assert_memory_equal(r.out, text, strlen(r.out) - 1);
+    result_release(&r);
+    free(text);
+}
+
+/* Half a call is none, and reasoning alone no answer. */
+static void test_calls_and_reasoning_count(void **state)
+{
+    (void)state;
+    char *text = text_of(&shapes[2], STREAM_MAX_BYTES + MIB);
+    struct buf args = BUF_INIT;
+    buf_addf(&args, "{\"path\":\"%s\"}", text);
+    queue((struct reply){.tool_name = "read_file", .tool_args = args.data});
+    queue((struct reply){.reasoning = text, .text = "Late."});
+    for (int i = 0; i < 2; i++) {
+        struct result r = RUN("run", "flood");
+        assert_told_of_the_cut(&r);
+        assert_string_equal(r.out, "");
+        result_release(&r);
+    }
+    assert_int_equal(damage_number(scene_store(),
+                                   "SELECT count(*) FROM event WHERE type IN "
+                                   "('tool_call_requested', 'text_complete')"),
+                     0);
+    buf_release(&args);
+    free(text);
+}
+
+/* ---- memory and disk ---- */
+
+static void run_shapes(size_t count, const char *format)
+{
+    for (size_t i = 0; i < count; i++) {
+        char *text = text_of(&shapes[i], STREAM_MAX_BYTES - 64);
+        queue((struct reply){.text = text, .piece = shapes[i].piece});
+        run_ok(RUN("run", "--output-format", format, "flood"));
+        free(text);
+    }
+}
+
+static void run_reasoning_and_call(void)
+{
+    char *text = text_of(&shapes[2], STREAM_MAX_BYTES - 64);
+    struct buf args = BUF_INIT;
+    buf_addf(&args, "{\"path\":\"%.*s\"}", (int)(STREAM_MAX_BYTES - 64), text);
+    queue((struct reply){.reasoning = text, .text = "Done."});
+    run_ok(RUN("run", "flood"));
+    queue((struct reply){.tool_name = "read_file", .tool_args = args.data});
+    queue((struct reply){.text = "Done."});
+    run_ok(RUN("run", "--no-compaction", "flood"));
+    buf_release(&args);
+    free(text);
+}
+
+/* The first test: the largest child so far is then a small one. */
+static void test_memory_is_bounded(void **state)
+{
+    (void)state;
+#ifdef SANITIZED
+    skip(); /* what is freed is kept back */
+#endif
+    queue((struct reply){.text = "small"});
+    run_ok(RUN("run", "small"));
+    long base = peak_of_children_kib();
+    run_shapes(SHAPES, "text");
+    run_shapes(2, "stream-json");
+    run_shapes(2, "json");
+    run_reasoning_and_call();
+    long above = peak_of_children_kib() - base - (long)(STREAM_MAX_BYTES / KIB);
+    print_message("peak above base and text: %ld KiB\n", above);
+    assert_true(above <= ABOVE_KIB);
+}
+
+static void test_disk_is_a_small_multiple(void **state)
+{
+    (void)state;
+    char *text = text_of(&shapes[1], STREAM_MAX_BYTES - 64);
+    queue((struct reply){.text = text, .piece = shapes[1].piece});
+    run_ok(RUN("run", "flood"));
+    assert_true(damage_size(scene_store()) <= TIMES_ON_DISK * STREAM_MAX_BYTES);
+    free(text);
+}
+
+/* ---- at a terminal ---- */
+
+/* Esc while it comes and is laid out; what came stays. */
+static void test_esc_is_answered(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < SHAPES; i++) {
+        char *text = text_of(&shapes[i], STREAM_MAX_BYTES - 64);
+        queue((struct reply){.fault = REPLY_STALL, .text = text, .piece = shapes[i].piece});
+        struct screen *s = scene_open(24, 80, (const char *const[]){"--no-compaction", NULL});
+        scene_say(s, "flood");
+        assert_true(model_server_wait(scene_server(), 2 * i + 1, WAIT_MS));
+        screen_key(s, SCREEN_ESCAPE);
+        if (!screen_wait_text(s, "interrupted", WAIT_MS))
+            fail_msg("%s: Esc is not answered", shapes[i].name);
+        assert_true(scene_wait_idle(s));
+        scene_exchange(s, "again", "Hello from the scripted model.");
+        scene_leave(s);
+        model_server_release(scene_server());
+        free(text);
+    }
+}
+
+#define STORED(f) support_stored(f, scene_setup, scene_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        STORED(test_memory_is_bounded),
+        STORED(test_an_answer_is_cut_at_the_maximum),
+        STORED(test_the_cut_is_between_characters),
+        STORED(test_calls_and_reasoning_count),
+        STORED(test_disk_is_a_small_multiple),
+        scene_test(test_esc_is_answered),
+    };
+    return cmocka_run_group_tests_name("flood", tests, NULL, NULL);
+}
