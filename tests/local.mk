@@ -65,6 +65,7 @@ UNIT_TESTS = \
 	tests/test_input \
 	tests/test_interrupt \
 	tests/test_journal_compact \
+	tests/test_journal_show \
 	tests/test_json \
 	tests/test_keymap \
 	tests/test_list \

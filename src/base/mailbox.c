@@ -149,6 +149,14 @@ void *mailbox_pop(struct mailbox *m)
     return item;
 }
 
+size_t mailbox_len(struct mailbox *m)
+{
+    pthread_mutex_lock(&m->lock);
+    size_t len = m->len;
+    pthread_mutex_unlock(&m->lock);
+    return len;
+}
+
 bool mailbox_has(struct mailbox *m, bool (*is)(const void *item))
 {
     bool has = false;

@@ -5,6 +5,7 @@
 #define BASE_MAILBOX_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 struct mailbox;
 
@@ -23,6 +24,8 @@ void mailbox_doze(struct mailbox *m, bool dozes);
 
 /* NULL when empty; never waits. */
 void *mailbox_pop(struct mailbox *m);
+
+size_t mailbox_len(struct mailbox *m);
 
 /* Whether an item of this kind waits; it stays. Never waits itself. */
 bool mailbox_has(struct mailbox *m, bool (*is)(const void *item));

@@ -7,7 +7,6 @@
 #include "base/mem.h"
 #include "chat/session_tally.h"
 #include "session/lock.h"
-#include "session/notice.h"
 #include "store/sessions.h"
 #include "store/snapshot.h"
 
@@ -19,6 +18,7 @@ void journal_init(struct journal *j, struct mailbox *notices)
     session_info_init(&j->info);
     history_init(&j->history);
     buf_init(&j->pending, 0);
+    buf_init(&j->held_text, 0);
 }
 
 void journal_release(struct journal *j)
@@ -27,6 +27,7 @@ void journal_release(struct journal *j)
     session_info_release(&j->info);
     history_release(&j->history);
     buf_release(&j->pending);
+    journal_drop_held(j);
 }
 
 /* Forgets the session but not where it is kept. */
@@ -136,25 +137,9 @@ bool journal_load(struct journal *j, struct error *e)
     return true;
 }
 
-static bool is_delta(enum event_type type)
-{
-    return type == EVENT_TEXT_DELTA || type == EVENT_REASONING_DELTA ||
-           type == EVENT_COMPACTION_DELTA;
-}
-
 static bool is_run_end(enum event_type type)
 {
     return type == EVENT_RUN_COMPLETED || type == EVENT_RUN_FAILED || type == EVENT_INTERRUPTED;
-}
-
-void journal_show(struct journal *j, struct event *ev)
-{
-    struct notice *n = notice_new(NOTICE_EVENT);
-    n->event = ev;
-    if (is_delta(ev->type)) /* enough with the next frame */
-        mailbox_push_lazily(j->notices, n);
-    else
-        mailbox_push(j->notices, n);
 }
 
 void journal_stamp(const struct journal *j, struct event *ev)
@@ -267,8 +252,10 @@ static bool keep(struct journal *j, const struct event *ev, struct error *e)
 
 static bool emit_delta(struct journal *j, struct event *ev, struct error *e)
 {
-    struct event *shown = event_clone(ev);
-    journal_show(j, shown);
+    if (journal_joins_held(j, ev))
+        ev->seq = j->held->seq;
+    j->info.last_seq = ev->seq;
+    journal_show(j, event_clone(ev));
     bool ok = keep_delta(j, ev, e);
     event_free(ev);
     return ok;
@@ -278,10 +265,8 @@ bool journal_emit(void *journal, struct event *ev, struct error *e)
 {
     struct journal *j = journal;
     journal_stamp(j, ev);
-    if (is_delta(ev->type)) {
-        j->info.last_seq = ev->seq;
+    if (journal_is_delta(ev->type))
         return emit_delta(j, ev, e);
-    }
     struct session_info before = session_info_clone(&j->info);
     session_tally(&j->info, ev);
     history_apply(&j->history, ev);

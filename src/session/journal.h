@@ -38,6 +38,10 @@ struct journal {
     enum event_type pending_type;
     int pending_part, pending_parts; /* of a summary */
     int64_t pending_seq, pending_since_ms;
+
+    /* A delta that waits until the surface has caught up, and the text that joined it. */
+    struct event *held;
+    struct buf held_text;
 };
 
 /* The state of no session: a fresh one begins with journal_begin() or journal_open(). */
@@ -58,9 +62,9 @@ bool journal_open(struct journal *j, const char *reference, enum journal_access 
 /* The history as the store has it; what is in memory stays on failure. */
 bool journal_load(struct journal *j, struct error *e);
 
-/* struct agent's emit. Takes the event. Deltas are shown at once and kept in checkpoints of a
- * second; all else is kept before it is shown. The end of a run, the session's row and the snapshot
- * are one transaction. */
+/* struct agent's emit. Takes the event. Deltas are shown at once, or joined into one while the
+ * surface is hundreds of notices behind, and kept in checkpoints of a second; all else is kept
+ * before it is shown. The end of a run, the session's row and the snapshot are one transaction. */
 bool journal_emit(void *journal, struct event *ev, struct error *e);
 
 /* struct agent's commit: memory, history, row, log and snapshot in one transaction; entries_indexed

@@ -10,8 +10,16 @@ void journal_stamp(const struct journal *j, struct event *ev);
 /* Writes the row, with the session's lock, and notes that it is there. */
 bool journal_write_row(struct journal *j, struct error *e);
 
-/* Pushes the event, which is taken, as a notice. */
+bool journal_is_delta(enum event_type type);
+
+/* journal_show.c: takes the event and pushes it as a notice. A delta may wait for others that join
+ * it, so that a surface which is slower than the model does not let notices pile up; whatever
+ * else comes shows it first. */
 void journal_show(struct journal *j, struct event *ev);
+
+/* The delta goes on the one that waits, whose number it then has. */
+bool journal_joins_held(const struct journal *j, const struct event *ev);
+void journal_drop_held(struct journal *j);
 
 /* What streamed is whole elsewhere, or worth nothing. */
 void journal_forget_deltas(struct journal *j);

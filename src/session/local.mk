@@ -14,6 +14,7 @@ libtiro_a_SOURCES += \
 	src/session/import_own.c \
 	src/session/journal.c src/session/journal.h \
 	src/session/journal_compact.c src/session/journal_private.h \
+	src/session/journal_show.c \
 	src/session/lock.c src/session/lock.h \
 	src/session/notice.c src/session/notice.h \
 	src/session/open_run.c src/session/open_run.h \

@@ -1,0 +1,129 @@
+/* Events as notices: a surface that is slower than the model gets fewer and larger deltas, without
+ * a gap in their numbers, and nothing is lost. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdlib.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "session/capability.h"
+#include "session/journal.h"
+#include "session/notice.h"
+#include "tests/support.h"
+
+enum { DELTAS = 20000, MOST = 1000 };
+
+static struct store *store;
+static struct mailbox *notices;
+static struct journal j;
+
+static void free_notice(void *n)
+{
+    notice_free(n);
+}
+
+static int set_up(void **state)
+{
+    struct error e = {0};
+    if (support_setup(state) != 0)
+        return -1;
+    char *path = support_path("tiro.db");
+    bool ok = store_open(path, STORE_READ_WRITE, &store, &e);
+    notices = mailbox_new(free_notice);
+    journal_init(&j, notices);
+    j.store = store;
+    journal_begin(&j, "/");
+    free(path);
+    return ok ? 0 : -1;
+}
+
+static int tear_down(void **state)
+{
+    journal_release(&j);
+    mailbox_free(notices);
+    store_close(store);
+    return support_teardown(state);
+}
+
+static void emit(enum event_type type, const char *text)
+{
+    struct error e = {0};
+    struct event *ev = event_new(type);
+    ev->text = mem_strdup(text);
+    if (!journal_emit(&j, ev, &e))
+        fail_msg("%s", e.text);
+}
+
+static void emit_many(enum event_type type, const char *text)
+{
+    for (int i = 0; i < DELTAS; i++)
+        emit(type, text);
+}
+
+/* Reads what waits, whose numbers rise by one. Returns how many. */
+static size_t read_all(int64_t *seq, struct buf *reasoning, struct buf *text)
+{
+    size_t count = 0;
+    for (struct notice *n; (n = mailbox_pop(notices)); notice_free(n), count++) {
+        assert_int_equal(n->event->seq, *seq + 1);
+        *seq = n->event->seq;
+        if (n->event->type == EVENT_REASONING_DELTA)
+            buf_addstr(reasoning, n->event->text);
+        else if (n->event->type == EVENT_TEXT_DELTA)
+            buf_addstr(text, n->event->text);
+    }
+    return count;
+}
+
+static void test_a_slow_surface_gets_fewer_deltas(void **state)
+{
+    (void)state;
+    struct buf text = BUF_INIT, reasoning = BUF_INIT;
+    int64_t seq = 0;
+    emit(EVENT_RUN_STARTED, "q");
+    emit_many(EVENT_REASONING_DELTA, "r");
+    emit_many(EVENT_TEXT_DELTA, "t");
+    emit(EVENT_TEXT_COMPLETE, "all");
+    assert_true(mailbox_len(notices) < MOST);
+    read_all(&seq, &reasoning, &text);
+    assert_int_equal(reasoning.len, DELTAS);
+    assert_int_equal(text.len, DELTAS);
+    assert_int_equal(j.info.last_seq, seq);
+    buf_release(&reasoning);
+    buf_release(&text);
+}
+
+/* Who catches up gets what waited with the next delta, and each at once from then on. */
+static void test_a_surface_that_caught_up(void **state)
+{
+    (void)state;
+    struct buf text = BUF_INIT;
+    int64_t seq = 0;
+    emit(EVENT_RUN_STARTED, "q");
+    emit_many(EVENT_TEXT_DELTA, "t");
+    read_all(&seq, NULL, &text);
+    assert_true(text.len < DELTAS);
+    emit(EVENT_TEXT_DELTA, "!");
+    assert_int_equal(read_all(&seq, NULL, &text), 1);
+    assert_int_equal(text.len, DELTAS + 1);
+    emit(EVENT_TEXT_DELTA, "?");
+    emit(EVENT_TEXT_DELTA, "?");
+    assert_int_equal(read_all(&seq, NULL, &text), 2);
+    buf_release(&text);
+}
+
+#define TEST(f) support_stored(f, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_a_slow_surface_gets_fewer_deltas),
+        TEST(test_a_surface_that_caught_up),
+    };
+    return cmocka_run_group_tests_name("journal show", tests, NULL, NULL);
+}
