@@ -31,6 +31,20 @@ int support_teardown(void **state);
     support_if(capability_compaction(), f, setup, teardown)
 void support_skip(void **state);
 
+/* Whether what a process takes says something: a sanitizer keeps back what is freed. */
+#ifdef __has_feature /* clang's word for it */
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define SUPPORT_SANITIZED
+#endif
+#elif defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SUPPORT_SANITIZED
+#endif
+#ifdef SUPPORT_SANITIZED
+enum { SUPPORT_TELLS_MEMORY = 0 };
+#else
+enum { SUPPORT_TELLS_MEMORY = 1 };
+#endif
+
 /* The exit status of a program all of whose tests need what this build leaves out. */
 enum { SUPPORT_SKIPPED = 77 };
 

@@ -19,21 +19,8 @@
 #include "session/export.h"
 #include "tests/history_check.h"
 #include "tests/long_run.h"
+#include "tests/support.h"
 #include "tests/surface.h"
-
-#ifdef __has_feature /* clang's word for it */
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define SANITIZED
-#endif
-#elif defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SANITIZED
-#endif
-
-#ifdef SANITIZED
-enum { MEMORY_CAN_BE_TOLD = 0 }; /* what is freed is kept back */
-#else
-enum { MEMORY_CAN_BE_TOLD = 1 };
-#endif
 
 enum {
     TURNS = 60,
@@ -331,7 +318,7 @@ static void assert_all_readable(const struct conversation *c)
 static void assert_memory_flat(const struct conversation *c)
 {
     int64_t late = resident_bytes();
-    if (MEMORY_CAN_BE_TOLD && late > c->early_bytes + c->early_bytes / 20 + SLACK_BYTES)
+    if (SUPPORT_TELLS_MEMORY && late > c->early_bytes + c->early_bytes / 20 + SLACK_BYTES)
         fail_msg("resident memory grew from %lld to %lld bytes", (long long)c->early_bytes,
                  (long long)late);
 }
