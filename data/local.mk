@@ -18,6 +18,7 @@ EMBEDDED_FILES = \
 	data/schema-3.sql \
 	data/schema-4.sql \
 	data/schema-5.sql \
+	data/schema-6.sql \
 	data/schema.sql \
 	data/skills/memory-retrieval/SKILL.md \
 	data/stopwords/english.txt \

@@ -98,6 +98,7 @@ UNIT_TESTS = \
 	tests/test_providers \
 	tests/test_rebuild \
 	tests/test_recall \
+	tests/test_removal \
 	tests/test_requests \
 	tests/test_rows_wrap \
 	tests/test_run_command \

@@ -122,6 +122,7 @@ static void test_version_3_has_no_memory_yet(void **state)
     assert_int_equal(damage_number(file, "SELECT count(*) FROM memory_entry"), 0);
     assert_int_equal(damage_number(file, "SELECT count(*) FROM memory_session"), 0);
     assert_int_equal(damage_number(file, "SELECT count(*) FROM memory_version"), 1);
+    assert_int_equal(damage_number(file, "SELECT count(*) FROM removal"), 0);
     free(file);
 }
 

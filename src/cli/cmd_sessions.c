@@ -6,6 +6,9 @@
 #include "cli/sessions.h"
 #include "cli/setup.h"
 #include "session/export.h"
+#include "session/removal.h"
+
+enum { REMOVALS_AT_ONCE = 100 };
 
 enum sessions_option {
     SESSIONS_JSON = 1,
@@ -336,6 +339,8 @@ static int with_catalog(const struct sessions_verb *verb, struct sessions_option
     setup_print_problems(&setup);
     o->persist = config_boolean(setup.config, CONFIG_SESSION_PERSIST);
     if (catalog_open(&c, NULL, o->persist, verb->access, &e)) {
+        if (verb->access == CATALOG_WRITE)
+            removal_finish_some(&c, REMOVALS_AT_ONCE);
         status = verb->run(&c, o);
         catalog_release(&c);
     } else {

@@ -9,7 +9,7 @@
 #include "memory/sqlite_store.h"
 #include "session/capability.h"
 #include "session/lock.h"
-#include "session/projection.h"
+#include "session/removal.h"
 #include "store/event_log.h"
 #include "store/search.h"
 
@@ -151,6 +151,14 @@ static bool take_lock(struct catalog *c, const char *id, int *lock, struct error
     return !c->directory || strcmp(id, c->held) == 0 || lock_take(c->directory, id, lock, e);
 }
 
+/* Of a session that was deleted between its being found and locked. */
+static void leave_no_lock(struct catalog *c, const char *id, const int *lock)
+{
+    struct error e;
+    if (*lock >= 0)
+        lock_remove(c->directory, id, &e);
+}
+
 static bool change_begin(struct catalog *c, const char *reference, struct change *change,
                          struct error *e)
 {
@@ -160,6 +168,8 @@ static bool change_begin(struct catalog *c, const char *reference, struct change
         return false;
     if (read_info(c, id, &change->info, e))
         return true;
+    if (e->code == ERR_SESSION_NOT_FOUND)
+        leave_no_lock(c, id, &change->lock);
     lock_drop(&change->lock);
     return false;
 }
@@ -251,17 +261,18 @@ static bool remove_record(struct catalog *c, const char *id, struct error *e)
     return true;
 }
 
-/* The record first: a crash in between leaves files that nobody refers to, never a record that is
- * half gone. */
+/* The record first: a crash in between leaves files that are noted down to be removed, never a
+ * record that is half gone. */
 static bool remove_all(struct catalog *c, const char *id, struct error *e)
 {
     struct error cause = {0};
     if (!remove_record(c, id, e))
         return false;
-    bool gone = projection_remove(c, id, &cause);
-    gone = (!c->directory || lock_remove(c->directory, id, &cause)) && gone;
-    return gone || err_set(e, cause.code, "the session is deleted, but not all of its files: %s",
-                           cause.text);
+    return removal_finish(c, id, &cause) ||
+           err_set(e, cause.code,
+                   "the session is deleted, but not all of its files, which is tried again later: "
+                   "%s",
+                   cause.text);
 }
 
 bool catalog_archive(struct catalog *c, const char *reference, bool archived, char id[UUID_LEN + 1],

@@ -13,6 +13,7 @@
 #include "session/capability.h"
 #include "session/import_private.h"
 #include "store/event_log.h"
+#include "store/removals.h"
 
 struct place place_of(const char *format, ...)
 {
@@ -176,17 +177,32 @@ static void complete(struct imported *im, const char *title, const char *directo
         im->info.directory = mem_strdup(directory);
 }
 
-/* An id that is free in the store; "" is not. */
-static bool choose_id(struct catalog *c, struct imported *im, struct error *e)
+/* Neither a session's nor that of one whose files are still to be removed; "" is not free. */
+static bool is_free(struct catalog *c, const char *id, bool *out, struct error *e)
 {
     struct session_info there = {0};
     struct error cause = {0};
-    if (*im->info.id && !sessions_get(c->store, im->info.id, &there, &cause)) {
-        if (cause.code == ERR_SESSION_NOT_FOUND)
-            return true;
-        return err_set(e, cause.code, "%s", cause.text);
-    }
+    bool noted = false;
+    *out = false;
+    if (!*id)
+        return true;
+    bool found = sessions_get(c->store, id, &there, &cause);
     session_info_release(&there);
+    if (!found && cause.code != ERR_SESSION_NOT_FOUND)
+        return err_set(e, cause.code, "%s", cause.text);
+    if (!removals_has(c->store, id, &noted, e))
+        return false;
+    *out = !found && !noted;
+    return true;
+}
+
+static bool choose_id(struct catalog *c, struct imported *im, struct error *e)
+{
+    bool keeps;
+    if (!is_free(c, im->info.id, &keeps, e))
+        return false;
+    if (keeps)
+        return true;
     uuid_new(im->info.id);
     for (size_t i = 0; i < im->events.len; i++)
         memcpy(im->events.items[i]->session_id, im->info.id, sizeof im->info.id);

@@ -21,6 +21,7 @@ libtiro_a_SOURCES += \
 	src/session/projection.c src/session/projection.h \
 	src/session/reader.c src/session/reader.h \
 	src/session/reader_dropped.c src/session/reader_dropped.h \
+	src/session/removal.c src/session/removal.h \
 	src/session/report.c src/session/report.h \
 	src/session/service.c src/session/service.h \
 	src/session/summary_file.c src/session/summary_file.h \

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/mem.h"
@@ -15,13 +16,26 @@ static char *path_of(const char *locks, const char *session_id)
     return mem_printf("%s/%s.lock", locks, session_id);
 }
 
+/* Its last holder may have taken it away between our opening and locking it: then it locks nobody
+ * out. */
+static bool is_still_there(const char *path, int fd)
+{
+    struct stat ours, there;
+    return fstat(fd, &ours) == 0 && lstat(path, &there) == 0 && ours.st_dev == there.st_dev &&
+           ours.st_ino == there.st_ino;
+}
+
 static bool lock_file(const char *path, const char *session_id, int *fd, struct error *e)
 {
-    *fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    *fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
     if (*fd < 0)
         return err_set_errno(e, ERR_SESSION_STORE_ERROR, "cannot open the lock file %s", path);
-    if (flock(*fd, LOCK_EX | LOCK_NB) == 0)
-        return true;
+    if (flock(*fd, LOCK_EX | LOCK_NB) == 0) {
+        if (is_still_there(path, *fd))
+            return true;
+        lock_drop(fd);
+        return lock_file(path, session_id, fd, e);
+    }
     if (errno == EWOULDBLOCK)
         err_set(e, ERR_SESSION_BUSY,
                 "session %.8s is open in another tiro; leave that one, or start a new session",
@@ -50,13 +64,29 @@ void lock_drop(int *fd)
     *fd = -1;
 }
 
+/* In the directory itself: no symbolic link leads elsewhere. */
+static bool remove_from(const char *locks, const char *session_id)
+{
+    int dir = open(locks, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (dir < 0)
+        return errno == ENOENT || errno == ENOTDIR;
+    char *name = mem_printf("%s.lock", session_id);
+    bool ok = unlinkat(dir, name, 0) == 0 || errno == ENOENT;
+    int cause = errno;
+    free(name);
+    if (ok)
+        fsync(dir);
+    close(dir);
+    errno = cause;
+    return ok;
+}
+
 bool lock_remove(const char *dir, const char *session_id, struct error *e)
 {
     char *locks = paths_join(dir, "locks");
-    char *path = path_of(locks, session_id);
-    bool ok = unlink(path) == 0 || errno == ENOENT || errno == ENOTDIR ||
-              err_set_errno(e, ERR_FILE_ERROR, "cannot remove the lock file %s", path);
-    free(path);
+    bool ok = (uuid_valid(session_id) && remove_from(locks, session_id)) ||
+              err_set_errno(e, ERR_FILE_ERROR, "cannot remove the lock file %.40s.lock in %s",
+                            session_id, locks);
     free(locks);
     return ok;
 }

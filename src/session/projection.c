@@ -325,6 +325,35 @@ static bool put_summary(struct projection *p, struct error *e)
     return ok;
 }
 
+static bool is_gone(int result)
+{
+    return result == 0 || errno == ENOENT;
+}
+
+static bool remove_files(struct projection *p)
+{
+    bool ok = summary_file_remove(p->dir);
+    for (int i = 0; i < FILE_COUNT; i++) {
+        ok = is_gone(unlinkat(p->dir, names[i], 0)) && ok;
+        ok = is_gone(unlinkat(p->dir, new_names[i], 0)) && ok;
+    }
+    return ok;
+}
+
+/* That it is gone survives a power failure, where the file system can promise that. */
+static bool remove_directory(struct projection *p)
+{
+    int folder = open_folder(p->catalog, false);
+    bool ok = folder >= 0 && is_gone(unlinkat(folder, p->id, AT_REMOVEDIR));
+    int cause = errno;
+    if (ok)
+        fsync(folder);
+    if (folder >= 0)
+        close(folder);
+    errno = cause;
+    return ok;
+}
+
 /* The session may be deleted between a first look and the lock: then nothing of it is written
  * again. */
 static bool write_locked(struct projection *p, bool anew, struct error *e)
@@ -360,6 +389,8 @@ static bool write_files(struct catalog *c, const char *id, bool anew, struct err
         return false;
     projection_begin(&p, c, id);
     bool ok = write_locked(&p, anew, e);
+    if (!ok && e->code == ERR_SESSION_NOT_FOUND)
+        remove_directory(&p); /* empty, if it was made again */
     projection_end(&p);
     return ok;
 }
@@ -372,32 +403,6 @@ bool projection_update(struct catalog *c, const char *id, struct error *e)
 bool projection_rebuild(struct catalog *c, const char *id, struct error *e)
 {
     return write_files(c, id, true, e);
-}
-
-static bool is_gone(int result)
-{
-    return result == 0 || errno == ENOENT;
-}
-
-static bool remove_files(struct projection *p)
-{
-    bool ok = summary_file_remove(p->dir);
-    for (int i = 0; i < FILE_COUNT; i++) {
-        ok = is_gone(unlinkat(p->dir, names[i], 0)) && ok;
-        ok = is_gone(unlinkat(p->dir, new_names[i], 0)) && ok;
-    }
-    return ok;
-}
-
-static bool remove_directory(struct projection *p)
-{
-    int folder = open_folder(p->catalog, false);
-    bool ok = folder >= 0 && is_gone(unlinkat(folder, p->id, AT_REMOVEDIR));
-    int cause = errno;
-    if (folder >= 0)
-        close(folder);
-    errno = cause;
-    return ok;
 }
 
 bool projection_remove(struct catalog *c, const char *id, struct error *e)

@@ -9,10 +9,15 @@
 #include "base/die.h"
 #include "base/mem.h"
 #include "session/capability.h"
+#include "session/removal.h"
 #include "session/report.h"
 #include "session/worker_private.h"
 
-enum { PATIENCE_MS = 15000 }; /* somebody else may import months of talk */
+enum {
+    PATIENCE_MS = 15000, /* somebody else may import months of talk */
+    REST_MS = 300,       /* without a command, before files of deleted sessions are looked for */
+    REMOVALS_AT_ONCE = 8
+};
 
 static char *store_directory(const char *path)
 {
@@ -320,12 +325,28 @@ static void open_store(struct worker *w)
     w->journal.directory = w->store_dir;
 }
 
+/* What a deleting process was killed before it could remove. */
+static void remove_left_files(struct worker *w)
+{
+    struct catalog catalog;
+    catalog_borrow(&catalog, w->store, w->store_dir, w->journal.info.id);
+    removal_finish_some(&catalog, REMOVALS_AT_ONCE);
+    catalog_release(&catalog);
+}
+
 void worker_run(struct worker *w)
 {
+    bool rested = false; /* once a process is enough: there are seldom any */
     open_store(w);
     worker_open_first(w);
     while (!w->quit) {
-        worker_handle(w, mailbox_wait(w->commands, -1));
-        handle_deferred(w);
+        struct command *c = mailbox_wait(w->commands, rested ? -1 : REST_MS);
+        if (c) {
+            worker_handle(w, c);
+            handle_deferred(w);
+        } else {
+            remove_left_files(w);
+            rested = true;
+        }
     }
 }

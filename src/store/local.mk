@@ -16,6 +16,7 @@ libtiro_a_SOURCES += \
 	src/store/projected.c src/store/projected.h \
 	src/store/recover.c \
 	src/store/recover_memory.c src/store/recover_memory.h \
+	src/store/removals.c src/store/removals.h \
 	src/store/salvage.c src/store/salvage.h \
 	src/store/salvage_memory.c src/store/salvage_memory.h \
 	src/store/salvage_session.c src/store/salvage_session.h \

@@ -13,6 +13,7 @@
 #include "store/db_lock.h"
 #include "store/health.h"
 #include "store/recover_memory.h"
+#include "store/removals.h"
 #include "store/salvage.h"
 #include "store/search.h"
 #include "store/sessions.h"
@@ -134,6 +135,12 @@ static void end_info(const struct session_row *row, struct session_info *info)
     info->draft = mem_strdup(row->info.draft);
 }
 
+/* Its files stay: they may be all that is left of it. */
+static bool leave_out(struct store *to, const char *id, struct error *e)
+{
+    return sessions_delete(to, id, e) && removals_strike(to, id, e);
+}
+
 /* A session's row, or none, and its events. */
 static bool save_session(struct saving *s, const struct session_row *row,
                          const struct event_place *events, size_t count, struct error *e)
@@ -151,7 +158,7 @@ static bool save_session(struct saving *s, const struct session_row *row,
     }
     end_info(row, &info);
     bool empty = !row && s->saved.len == saved;
-    ok = ok && (empty ? sessions_delete(s->to, info.id, e) : sessions_put(s->to, &info, e));
+    ok = ok && (empty ? leave_out(s->to, info.id, e) : sessions_put(s->to, &info, e));
     s->out->sessions += ok && !empty;
     s->out->lost += !row;
     session_info_release(&info);

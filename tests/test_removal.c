@@ -1,0 +1,420 @@
+/* The files of a deleted session go, also when whoever deleted it died in between, or could not. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "session/catalog.h"
+#include "session/export.h"
+#include "session/import.h"
+#include "session/lock.h"
+#include "session/projection.h"
+#include "session/removal.h"
+#include "tests/damage.h"
+#include "tests/fault_vfs.h"
+#include "tests/record.h"
+#include "tests/surface.h"
+
+static char id[UUID_LEN + 1];
+static char *path, *files, *lock_path;
+static struct error e;
+
+static bool exists(const char *file)
+{
+    struct stat st;
+    return lstat(file, &st) == 0;
+}
+
+static void open_catalog(struct catalog *c)
+{
+    if (!catalog_open(c, path, true, CATALOG_WRITE, &e))
+        fail_msg("%s", e.text);
+}
+
+/* A session with its files, as one that was talked and left. */
+static int set_up(void **state)
+{
+    struct catalog c;
+    struct record r;
+    int lock;
+    if (support_setup(state) != 0)
+        return -1;
+    path = support_path("tiro.db");
+    open_catalog(&c);
+    record_begin(&r, c.store);
+    record_run(&r, "Where is the treasure?", "Below the quincunx.");
+    memcpy(id, r.info.id, sizeof id);
+    assert_true(projection_update(&c, id, &e));
+    assert_true(lock_take(c.directory, id, &lock, &e));
+    lock_drop(&lock);
+    files = projection_directory(&c, id);
+    lock_path = mem_printf("%s/locks/%s.lock", c.directory, id);
+    record_release(&r);
+    catalog_release(&c);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    free(lock_path);
+    free(files);
+    free(path);
+    return support_teardown(state);
+}
+
+static int64_t noted(void)
+{
+    return damage_number(path, "SELECT count(*) FROM removal");
+}
+
+static bool is_kept(void)
+{
+    return damage_number(path, "SELECT count(*) FROM session") == 1;
+}
+
+/* What a kill between the deleting transaction and the removal leaves. */
+static void delete_record(void)
+{
+    struct catalog c;
+    open_catalog(&c);
+    assert_true(sessions_delete(c.store, id, &e));
+    catalog_release(&c);
+    assert_true(exists(files) && exists(lock_path));
+    assert_int_equal(noted(), 1);
+}
+
+static void finish(void)
+{
+    struct catalog c;
+    open_catalog(&c);
+    removal_finish_some(&c, 10);
+    catalog_release(&c);
+}
+
+static char *file_of(const char *name)
+{
+    return mem_printf("%s/%s", files, name);
+}
+
+/* --- whoever comes finishes it ---------------------------------------------------------------- */
+
+static void test_a_delete_leaves_nothing(void **state)
+{
+    (void)state;
+    struct catalog c;
+    open_catalog(&c);
+    assert_true(catalog_delete(&c, id, NULL, &e));
+    catalog_release(&c);
+    assert_false(exists(files) || exists(lock_path));
+    assert_int_equal(noted(), 0);
+}
+
+static void test_the_next_command_finishes(void **state)
+{
+    (void)state;
+    const char *const args[] = {"sessions", "rename", "last", "x", NULL};
+    char *store = support_path(".local/share/tiro");
+    char *made = support_path(".local");
+    delete_record();
+    mkdir(made, 0700);
+    free(made);
+    made = support_path(".local/share");
+    mkdir(made, 0700);
+    assert_int_equal(symlink("../..", store), 0); /* the data directory is the user's to place */
+    assert_int_equal(support_run(args, NULL, NULL, NULL), 1);
+    assert_false(exists(files) || exists(lock_path));
+    assert_int_equal(noted(), 0);
+    free(made);
+    free(store);
+}
+
+static bool files_are_gone(void *context)
+{
+    (void)context;
+    return !exists(files) && !exists(lock_path);
+}
+
+static void test_a_conversation_finishes(void **state)
+{
+    (void)state;
+    struct config *config = config_new();
+    struct service_options options = {.config = config, .store_path = path, .persist = true};
+    delete_record();
+    struct service *s = service_new(&options);
+    assert_true(support_wait_until(files_are_gone, NULL, SURFACE_MS));
+    service_free(s);
+    assert_int_equal(noted(), 0);
+    config_free(config);
+}
+
+/* In a process of its own, which dies at the n-th call of this kind. */
+static int delete_apart(enum fault_point point, long n)
+{
+    int status;
+    fflush(NULL);
+    pid_t pid = fork();
+    assert_true(pid >= 0);
+    if (pid == 0) {
+        struct catalog c;
+        fault_vfs_install();
+        if (!catalog_open(&c, path, true, CATALOG_WRITE, &e))
+            _exit(2);
+        fault_vfs_arm(point, FAULT_DEATH, n, false);
+        bool ok = catalog_delete(&c, id, NULL, &e);
+        catalog_release(&c);
+        _exit(ok ? 0 : 1);
+    }
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_true(WIFEXITED(status));
+    return WEXITSTATUS(status);
+}
+
+static void test_death_at_any_call_leaves_no_files(void **state)
+{
+    (void)state;
+    static const enum fault_point points[] = {FAULT_WRITE, FAULT_SYNC, FAULT_TRUNCATE};
+    int between = 0;
+    for (size_t i = 0; i < sizeof points / sizeof *points; i++)
+        for (long n = 1, status = FAULT_DEATH_STATUS; status == FAULT_DEATH_STATUS; n++) {
+            void *none = NULL;
+            status = delete_apart(points[i], n);
+            assert_true(status == FAULT_DEATH_STATUS || status == 0);
+            bool kept = is_kept();
+            between += !kept && exists(files);
+            finish();
+            assert_int_equal(exists(files), kept);
+            assert_int_equal(exists(lock_path), kept);
+            assert_int_equal(noted(), 0);
+            tear_down(&none);
+            assert_int_equal(set_up(&none), 0);
+        }
+    assert_true(between > 0);
+}
+
+/* --- what cannot be removed ------------------------------------------------------------------- */
+
+static void test_a_failure_is_told_and_tried_again(void **state)
+{
+    (void)state;
+    struct catalog c;
+    char *notes = file_of("notes.txt");
+    char *transcript = file_of("transcript.md");
+    support_write(notes, "mine");
+    open_catalog(&c);
+    assert_false(catalog_delete(&c, id, NULL, &e));
+    assert_int_equal(e.code, ERR_FILE_ERROR);
+    assert_non_null(strstr(e.text, "tried again later"));
+    assert_non_null(strstr(e.text, id));
+    catalog_release(&c);
+    assert_true(exists(notes));
+    assert_false(exists(transcript));
+    assert_int_equal(noted(), 1);
+    finish();
+    assert_true(exists(notes));
+    assert_int_equal(noted(), 1);
+    unlink(notes);
+    finish();
+    assert_false(exists(files));
+    assert_int_equal(noted(), 0);
+    free(transcript);
+    free(notes);
+}
+
+static void test_one_that_fails_keeps_no_other(void **state)
+{
+    (void)state;
+    struct catalog c;
+    struct record r;
+    char *notes = file_of("notes.txt");
+    support_write(notes, "mine");
+    delete_record();
+    open_catalog(&c);
+    record_begin(&r, c.store);
+    record_run(&r, "And the map?", "With it.");
+    assert_true(projection_update(&c, r.info.id, &e));
+    char *other = projection_directory(&c, r.info.id);
+    assert_true(sessions_delete(c.store, r.info.id, &e));
+    for (int i = 0; i < 200 && exists(other); i++)
+        removal_finish_some(&c, 1);
+    assert_false(exists(other));
+    assert_true(exists(notes));
+    record_release(&r);
+    catalog_release(&c);
+    free(other);
+    free(notes);
+}
+
+static void test_one_that_is_open_waits(void **state)
+{
+    (void)state;
+    int lock;
+    delete_record();
+    assert_true(lock_take(support_dir(), id, &lock, &e));
+    finish();
+    assert_true(exists(files));
+    assert_int_equal(noted(), 1);
+    lock_drop(&lock);
+    finish();
+    assert_false(exists(files) || exists(lock_path));
+}
+
+/* --- nothing else goes ------------------------------------------------------------------------ */
+
+static void test_a_link_leads_nowhere(void **state)
+{
+    (void)state;
+    char *elsewhere = support_path("elsewhere");
+    char *precious = support_path("elsewhere/transcript.md");
+    delete_record();
+    assert_int_equal(rename(files, elsewhere), 0);
+    assert_int_equal(symlink("../elsewhere", files), 0);
+    finish();
+    assert_true(exists(precious));
+    assert_int_equal(noted(), 1);
+    free(precious);
+    free(elsewhere);
+}
+
+static void test_locks_that_are_a_link_stay(void **state)
+{
+    (void)state;
+    char *locks = support_path("locks");
+    char *elsewhere = support_path("elsewhere");
+    char *name = mem_printf("elsewhere/%s.lock", id);
+    char *precious = support_path(name);
+    delete_record();
+    assert_int_equal(rename(locks, elsewhere), 0);
+    assert_int_equal(symlink("elsewhere", locks), 0);
+    finish();
+    assert_true(exists(precious));
+    free(precious);
+    free(name);
+    free(elsewhere);
+    free(locks);
+}
+
+static void test_what_is_no_id_is_no_path(void **state)
+{
+    (void)state;
+    struct catalog c;
+    char *precious = support_path("transcript.md");
+    support_write(precious, "mine");
+    damage_sql(path, "INSERT INTO removal VALUES ('..'), ('../sessions'), ('/'), ('')");
+    finish();
+    open_catalog(&c);
+    assert_false(removal_finish(&c, "..", &e));
+    catalog_release(&c);
+    assert_true(exists(precious));
+    assert_true(exists(files));
+    free(precious);
+}
+
+static bool gather(void *context, const char *bytes, size_t len, struct error *fault)
+{
+    (void)fault;
+    buf_add(context, bytes, len);
+    return true;
+}
+
+/* It does not get the id whose files are to go. */
+static void test_an_import_keeps_away(void **state)
+{
+    (void)state;
+    struct catalog c;
+    struct buf text = BUF_INIT;
+    struct session_info info;
+    open_catalog(&c);
+    assert_true(export_session(&c, id, EXPORT_JSON, gather, &text, &e));
+    assert_true(sessions_delete(c.store, id, &e));
+    assert_true(import_session(&c, text.data, text.len, NULL, NULL, &info, &e));
+    assert_string_not_equal(info.id, id);
+    assert_true(projection_update(&c, info.id, &e));
+    char *its = projection_directory(&c, info.id);
+    removal_finish_some(&c, 10);
+    assert_false(exists(files));
+    assert_true(exists(its));
+    session_info_release(&info);
+    catalog_release(&c);
+    buf_release(&text);
+    free(its);
+}
+
+/* A draft that was taken back and written again, while the note of its end was there. */
+static void test_a_session_that_comes_back_keeps_its_files(void **state)
+{
+    (void)state;
+    struct catalog c;
+    struct session_info info;
+    open_catalog(&c);
+    assert_true(sessions_get(c.store, id, &info, &e));
+    assert_true(sessions_delete(c.store, id, &e));
+    assert_true(sessions_put(c.store, &info, &e));
+    removal_finish_some(&c, 10);
+    session_info_release(&info);
+    catalog_release(&c);
+    assert_int_equal(noted(), 0);
+    assert_true(exists(files) && exists(lock_path));
+}
+
+static void test_files_of_a_dropped_draft_go(void **state)
+{
+    (void)state;
+    struct catalog c;
+    damage_sql(path, "UPDATE session SET draft = 'half a'; DELETE FROM event");
+    open_catalog(&c);
+    assert_true(sessions_set_draft(c.store, id, NULL, &e));
+    catalog_release(&c);
+    assert_false(is_kept());
+    finish();
+    assert_false(exists(files) || exists(lock_path));
+}
+
+/* --- the lock --------------------------------------------------------------------------------- */
+
+/* Its file was taken away while it was held: who comes then has a lock of its own. */
+static void test_a_lock_that_was_taken_away_is_none(void **state)
+{
+    (void)state;
+    int first, second, third;
+    assert_true(lock_take(support_dir(), id, &first, &e));
+    assert_true(lock_remove(support_dir(), id, &e));
+    assert_true(lock_take(support_dir(), id, &second, &e));
+    assert_false(lock_take(support_dir(), id, &third, &e));
+    assert_int_equal(e.code, ERR_SESSION_BUSY);
+    lock_drop(&first);
+    assert_false(lock_take(support_dir(), id, &third, &e));
+    lock_drop(&second);
+}
+
+#define removal_test(f) support_stored(f, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        removal_test(test_a_delete_leaves_nothing),
+        removal_test(test_the_next_command_finishes),
+        removal_test(test_a_conversation_finishes),
+        removal_test(test_death_at_any_call_leaves_no_files),
+        removal_test(test_a_failure_is_told_and_tried_again),
+        removal_test(test_one_that_fails_keeps_no_other),
+        removal_test(test_one_that_is_open_waits),
+        removal_test(test_a_link_leads_nowhere),
+        removal_test(test_locks_that_are_a_link_stay),
+        removal_test(test_what_is_no_id_is_no_path),
+        removal_test(test_an_import_keeps_away),
+        removal_test(test_a_session_that_comes_back_keeps_its_files),
+        removal_test(test_files_of_a_dropped_draft_go),
+        removal_test(test_a_lock_that_was_taken_away_is_none),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
