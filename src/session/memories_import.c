@@ -191,7 +191,7 @@ static bool keep_step(struct import *in, struct error *e)
 static bool read_entry(const struct import *in, struct memory_entry *out, struct error *e)
 {
     struct error cause = {0};
-    struct json *v = json_parse(in->lines.line.data, in->lines.line.len, &cause);
+    struct json *v = json_parse_foreign(in->lines.line.data, in->lines.line.len, &cause);
     bool ok = v && memory_entry_from_json(v, out, &cause);
     json_free(v);
     cause.code = ERR_USAGE;
