@@ -101,7 +101,7 @@ bool paths_make_dir(const char *path, struct error *e)
 }
 
 /* Not blocking while it opens: a named pipe without a writer would never come back. */
-static int open_readable(const char *path, struct error *e)
+int paths_open_readable(const char *path, struct error *e)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
     struct stat st;
@@ -138,7 +138,7 @@ static bool read_all(int fd, const char *path, struct buf *out, struct error *e)
 
 bool paths_read_file(const char *path, struct buf *out, struct error *e)
 {
-    int fd = open_readable(path, e);
+    int fd = paths_open_readable(path, e);
     if (fd < 0)
         return false;
     bool ok = read_all(fd, path, out, e);

@@ -19,8 +19,13 @@ char *paths_join(const char *dir, const char *name);
 /* Makes the directory and its missing parents, mode 0700. */
 bool paths_make_dir(const char *path, struct error *e);
 
-/* Appends a whole file to `out` (whose max is the limit). Refuses anything but a regular file or a
- * pipe; a named pipe without a writer is empty. The error names the path. */
+/* A descriptor of a regular file or a pipe to read from; -1 with FILE_ERROR, which names the path,
+ * for anything else. Never waits: a named pipe without a writer is empty. */
+int paths_open_readable(const char *path, struct error *e);
+
+/* Appends a whole file to `out` (whose max is the limit), opened like that. The error names the
+ * path.
+ */
 bool paths_read_file(const char *path, struct buf *out, struct error *e);
 
 /* Replaces the file atomically (temporary file, fsync, rename), mode 0600. A symbolic link stays,

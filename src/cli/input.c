@@ -1,9 +1,11 @@
 #include "cli/input.h"
 
 #include <errno.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/i18n.h"
+#include "base/paths.h"
 
 bool input_read(struct buf *out, struct error *e)
 {
@@ -20,4 +22,23 @@ bool input_read(struct buf *out, struct error *e)
             return err_set(e, ERR_USAGE, _("standard input is over %zu MiB; send less"),
                            out->max >> 20);
     }
+}
+
+FILE *input_open(const char *path, struct error *e)
+{
+    if (strcmp(path, "-") == 0)
+        return stdin;
+    int fd = paths_open_readable(path, e);
+    FILE *in = fd >= 0 ? fdopen(fd, "rb") : NULL;
+    if (fd >= 0 && !in) {
+        err_set_errno(e, ERR_FILE_ERROR, _("cannot open %.100s"), path);
+        close(fd);
+    }
+    return in;
+}
+
+void input_close(FILE *in)
+{
+    if (in != stdin)
+        fclose(in);
 }

@@ -7,6 +7,7 @@
 #include "base/i18n.h"
 #include "base/whole_file.h"
 #include "cli/command_line.h"
+#include "cli/input.h"
 #include "cli/memory.h"
 #include "cli/output.h"
 #include "cli/signals.h"
@@ -115,14 +116,10 @@ int verb_memory_import(struct memories *m, const struct memory_options *o)
 {
     const char *path = o->words.items[0];
     struct error e = {0};
-    if (strcmp(path, "-") == 0)
-        return import_file(m, stdin, _("standard input"));
-    FILE *in = fopen(path, "rb");
-    if (!in) {
-        err_set_errno(&e, ERR_FILE_ERROR, _("cannot open %.100s"), path);
+    FILE *in = input_open(path, &e);
+    if (!in)
         return cli_fail(&e);
-    }
-    int status = import_file(m, in, path);
-    fclose(in);
+    int status = import_file(m, in, in == stdin ? _("standard input") : path);
+    input_close(in);
     return status;
 }
