@@ -14,8 +14,9 @@
  * it are kept together; within a transaction that is the caller's to roll back when one fails. */
 bool event_log_append(struct store *s, const struct event *ev, struct error *e);
 
-/* So many events of one session whose log is empty: as appending each, but search takes all of them
- * in one go, which is most of the cost. */
+/* So many events of one session, behind those that its log has: as appending each, but search takes
+ * all of them in one go, which is most of the cost. Texts are valid UTF-8 without NUL characters.
+ */
 bool event_log_fill(struct store *s, struct event *const *events, size_t count, struct error *e);
 
 /* Puts the events of `from` with seq <= last (0: all) into the log of `to`, which has none yet,

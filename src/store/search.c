@@ -17,8 +17,11 @@
 static const char index_sql[] =
     "INSERT INTO transcript (rowid, text) SELECT place, text FROM spoken WHERE session = " KEY
     " AND seq = ?";
-static const char index_all_sql[] =
-    "INSERT INTO transcript (rowid, text) SELECT place, text FROM spoken WHERE session = " KEY;
+static const char index_text_sql[] =
+    "INSERT INTO transcript (rowid, text) VALUES (" KEY " << 32 | ?, ?)";
+static const char index_from_sql[] =
+    "INSERT INTO transcript (rowid, text) SELECT place, text FROM spoken WHERE session = " KEY
+    " AND seq >= ?";
 static const char forget_sql[] =
     "INSERT INTO transcript (transcript, rowid, text)"
     " SELECT 'delete', place, text FROM spoken WHERE session = " KEY;
@@ -153,15 +156,33 @@ bool search_texts(struct store *s, const char *query, const char *session_id, in
 
 /* ---- keeping the index ---- */
 
+static bool is_spoken(const struct event *ev)
+{
+    return ev->type == EVENT_RUN_STARTED || ev->type == EVENT_TEXT_COMPLETE;
+}
+
 bool search_index(struct store *s, const struct event *ev, struct error *e)
 {
     struct query q;
-    if (ev->type != EVENT_RUN_STARTED && ev->type != EVENT_TEXT_COMPLETE)
+    if (!is_spoken(ev))
         return true;
     if (!query_begin(&q, s, index_sql, e))
         return false;
     query_text(&q, ev->session_id);
     query_int(&q, ev->seq);
+    return query_run(&q, e);
+}
+
+bool search_index_text(struct store *s, const struct event *ev, struct error *e)
+{
+    struct query q;
+    if (!is_spoken(ev))
+        return true;
+    if (!query_begin(&q, s, index_text_sql, e))
+        return false;
+    query_text(&q, ev->session_id);
+    query_int(&q, ev->seq);
+    query_text(&q, ev->text);
     return query_run(&q, e);
 }
 
@@ -174,9 +195,14 @@ static bool run_for(struct store *s, const char *sql, const char *session_id, st
     return query_run(&q, e);
 }
 
-bool search_index_all(struct store *s, const char *session_id, struct error *e)
+bool search_index_from(struct store *s, const char *session_id, int64_t first, struct error *e)
 {
-    return run_for(s, index_all_sql, session_id, e);
+    struct query q;
+    if (!query_begin(&q, s, index_from_sql, e))
+        return false;
+    query_text(&q, session_id);
+    query_int(&q, first);
+    return query_run(&q, e);
 }
 
 bool search_forget(struct store *s, const char *session_id, struct error *e)

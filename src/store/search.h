@@ -18,8 +18,12 @@ bool search_texts(struct store *s, const char *query, const char *session_id, in
 /* For event_log.c: indexes the event if it is one that search looks at. Its row is there. */
 bool search_index(struct store *s, const struct event *ev, struct error *e);
 
-/* For event_log.c: all events of a session that has none in the index yet. */
-bool search_index_all(struct store *s, const char *session_id, struct error *e);
+/* The same without reading the row, which takes five times the memory of the text; that must be
+ * valid UTF-8 without a NUL, or is another one in the row. */
+bool search_index_text(struct store *s, const struct event *ev, struct error *e);
+
+/* For event_log.c: all events of a session from this number on, none of which is in the index. */
+bool search_index_from(struct store *s, const char *session_id, int64_t first, struct error *e);
 
 /* For sessions.c: before its events are deleted. Nothing of their words stays in the index. */
 bool search_forget(struct store *s, const char *session_id, struct error *e);
