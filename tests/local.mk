@@ -62,6 +62,7 @@ UNIT_TESTS = \
 	tests/test_hnsw \
 	tests/test_http \
 	tests/test_http_limits \
+	tests/test_import_text \
 	tests/test_input \
 	tests/test_interrupt \
 	tests/test_journal_compact \
@@ -154,6 +155,7 @@ tests_libsupport_a_SOURCES = \
 	tests/damage.c tests/damage.h \
 	tests/fault_vfs.c tests/fault_vfs.h \
 	tests/history_check.c tests/history_check.h \
+	tests/imported.c tests/imported.h \
 	tests/long_run.c tests/long_run.h \
 	tests/memory_store.c tests/memory_store.h \
 	tests/model_dialects.c tests/model_dialects.h \

@@ -20,9 +20,9 @@
 #include "base/mem.h"
 #include "chat/history.h"
 #include "session/export.h"
-#include "session/import.h"
 #include "store/event_log.h"
 #include "store/snapshot.h"
+#include "tests/imported.h"
 #include "tests/record.h"
 #include "tests/support.h"
 
@@ -76,7 +76,7 @@ static char *export(const char *reference, enum export_format format)
 static struct session_info import(const char *text)
 {
     struct session_info info;
-    if (!import_session(&catalog, text, strlen(text), NULL, "/here", &info, &e))
+    if (!imported_text(&catalog, text, strlen(text), NULL, "/here", &info, &e))
         fail_msg("%s\n%.300s", e.text, text);
     return info;
 }
@@ -481,7 +481,7 @@ static void test_titles(void **state)
     (void)state;
     static const char talk[] = "[{\"role\":\"user\",\"content\":\"Hi there\"}]";
     struct session_info info;
-    assert_true(import_session(&catalog, talk, strlen(talk), "My\ntalk", "/d", &info, &e));
+    assert_true(imported_text(&catalog, talk, strlen(talk), "My\ntalk", "/d", &info, &e));
     assert_string_equal(info.title, "My");
     assert_true(info.title_set);
     session_info_release(&info);
@@ -491,7 +491,7 @@ static void test_titles(void **state)
     session_info_release(&info);
     static const char own[] =
         "{\"type\":\"session\",\"tiro\":1,\"title\":\"Theirs\",\"draft\":\"d\"}\n";
-    assert_true(import_session(&catalog, own, strlen(own), "Mine", NULL, &info, &e));
+    assert_true(imported_text(&catalog, own, strlen(own), "Mine", NULL, &info, &e));
     assert_string_equal(info.title, "Theirs");
     session_info_release(&info);
 }
@@ -585,7 +585,17 @@ static const struct {
     {"3", "the text", "neither"},
     {"[]", "the text", "no message"},
     {"[" USER "] x", "the text", "JSON"},
-    {"\xff[" USER "]", "the text", "UTF-8"},
+    {"\xff[" USER "]", "the text", "JSON"},
+    {"[{\"role\":\"user\",\"content\":\"\xff\"}]", "messages[0]", "UTF-8"},
+    {"[" USER, "messages[0]", "JSON"},
+    {"[" USER ",", "messages[1]", "JSON"},
+    {"[" USER ",]", "messages[1]", "JSON"},
+    {"[" USER " " USER "]", "messages[0]", "JSON"},
+    {"{\"messages\":[" USER "]", "the text", "JSON"},
+    {"{\"messages\" [" USER "]}", "the text", "JSON"},
+    {"{messages:[" USER "]}", "the text", "JSON"},
+    {"{\"messages\":[" USER "],\"messages\":[]}", "the text", "second"},
+    {"{\"messages\":[" USER "],\"x\":[}", "\"x\"", "JSON"},
     {"[{\"role\":\"user\",\n\"content\":\"a\\u0000b\"}]", "line 2", "NUL"},
     /* Ours. */
     {"{\"tiro\":2,\"session\":{},\"events\":[" SAID("1") "]}", "the text", "newer"},
@@ -663,7 +673,7 @@ static void refuse(const char *text, size_t len, const char *place, const char *
     struct session_info info;
     struct error fault = {0};
     int64_t before = session_count();
-    assert_false(import_session(&catalog, text, len, NULL, "/", &info, &fault));
+    assert_false(imported_text(&catalog, text, len, NULL, "/", &info, &fault));
     print_message("%s\n", fault.text);
     assert_int_equal(fault.code, ERR_FILE_ERROR);
     assert_int_equal(strncmp(fault.text, place, strlen(place)), 0);
@@ -696,9 +706,9 @@ static void test_bounds(void **state)
     size_t depth = 200000;
     char *deep = mem_alloc(depth);
     memset(deep, '[', depth);
-    refuse(deep, depth, "the text", "JSON");
+    refuse(deep, depth, "messages[0]", "nested");
+    refuse(deep, 1200, "messages[0]", "JSON");
     free(deep);
-    refuse("[]", IMPORT_MAX_BYTES + 1, "the text", "longer");
 
     struct buf calls = BUF_INIT;
     buf_addstr(&calls, "[" USER ",{\"role\":\"assistant\",\"tool_calls\":[");
@@ -742,7 +752,7 @@ static void test_all_or_nothing(void **state)
                                   NULL, NULL, NULL),
                      SQLITE_OK);
     sqlite3_close(db);
-    assert_false(import_session(&catalog, openai_list, strlen(openai_list), NULL, "/", &info, &e));
+    assert_false(imported_text(&catalog, openai_list, strlen(openai_list), NULL, "/", &info, &e));
     assert_int_equal(session_count(), 0);
     free(path);
 }
@@ -768,7 +778,7 @@ static void test_mutilated_texts(void **state)
             len = (size_t)(entropy_unit() * (double)len);
         int64_t before = session_count();
         struct error fault = {0};
-        if (import_session(&catalog, text, len, NULL, "/", &info, &fault)) {
+        if (imported_text(&catalog, text, len, NULL, "/", &info, &fault)) {
             char *log = record_lines(store, info.id);
             free(log);
             assert_true(catalog_delete(&catalog, info.id, NULL, &e));

@@ -16,12 +16,12 @@
 #include "base/mem.h"
 #include "session/catalog.h"
 #include "session/export.h"
-#include "session/import.h"
 #include "session/lock.h"
 #include "session/projection.h"
 #include "session/removal.h"
 #include "tests/damage.h"
 #include "tests/fault_vfs.h"
+#include "tests/imported.h"
 #include "tests/record.h"
 #include "tests/surface.h"
 
@@ -336,7 +336,7 @@ static void test_an_import_keeps_away(void **state)
     open_catalog(&c);
     assert_true(export_session(&c, id, EXPORT_JSON, gather, &text, &e));
     assert_true(sessions_delete(c.store, id, &e));
-    assert_true(import_session(&c, text.data, text.len, NULL, NULL, &info, &e));
+    assert_true(imported_text(&c, text.data, text.len, NULL, NULL, &info, &e));
     assert_string_not_equal(info.id, id);
     assert_true(projection_update(&c, info.id, &e));
     char *its = projection_directory(&c, info.id);

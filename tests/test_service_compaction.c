@@ -16,11 +16,11 @@
 #include "compact/discard.h"
 #include "session/catalog.h"
 #include "session/export.h"
-#include "session/import.h"
 #include "store/event_log.h"
 #include "store/snapshot.h"
 #include "store/store.h"
 #include "tests/history_check.h"
+#include "tests/imported.h"
 #include "tests/support.h"
 #include "tests/surface.h"
 
@@ -1022,7 +1022,7 @@ static void import_again(char id[UUID_LEN + 1], char copy[UUID_LEN + 1])
     memcpy(id, info.id, sizeof info.id);
     session_info_release(&info);
     assert_true(export_session(&catalog, id, EXPORT_JSONL, gather, &text, &e));
-    if (!import_session(&catalog, text.data, text.len, NULL, NULL, &info, &e))
+    if (!imported_text(&catalog, text.data, text.len, NULL, NULL, &info, &e))
         fail_msg("%s", e.text);
     memcpy(copy, info.id, sizeof info.id);
     assert_string_not_equal(id, copy);

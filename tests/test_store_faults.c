@@ -20,13 +20,13 @@
 #include "base/vec.h"
 #include "session/catalog.h"
 #include "session/export.h"
-#include "session/import.h"
 #include "session/service.h"
 #include "store/event_log.h"
 #include "store/snapshot.h"
 #include "tests/damage.h"
 #include "tests/fault_vfs.h"
 #include "tests/history_check.h"
+#include "tests/imported.h"
 #include "tests/program.h"
 #include "tests/record.h"
 #include "tests/surface.h"
@@ -157,7 +157,7 @@ static bool act_import(struct catalog *c, struct error *e)
         "{\"role\":\"user\",\"content\":\"Sure?\"},"
         "{\"role\":\"assistant\",\"content\":\"Quite.\"}]";
     struct session_info made;
-    bool ok = import_session(c, text, strlen(text), "Imported", "/tmp", &made, e);
+    bool ok = imported_text(c, text, strlen(text), "Imported", "/tmp", &made, e);
     session_info_release(&made);
     return ok;
 }

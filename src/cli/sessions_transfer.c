@@ -4,11 +4,11 @@
 #include <unistd.h>
 
 #include "base/i18n.h"
-#include "base/paths.h"
 #include "cli/command_line.h"
 #include "cli/input.h"
 #include "cli/output.h"
 #include "cli/sessions.h"
+#include "cli/signals.h"
 #include "session/export.h"
 #include "session/import.h"
 #include "session/projection.h"
@@ -69,21 +69,48 @@ int verb_export(struct catalog *c, const struct sessions_options *o)
 /* --- import ------------------------------------------------------------------------------------
  */
 
+struct import_watch {
+    bool terminal; /* standard error is one, to show progress on */
+    int shown;     /* percent; -1: none */
+};
+
+static bool tell(void *context, int percent)
+{
+    struct import_watch *w = context;
+    if (w->terminal && percent != w->shown) {
+        fprintf(stderr, "\r%d %%", percent);
+        w->shown = percent;
+    }
+    return signals_take() == 0;
+}
+
+static bool import_file(struct catalog *c, const struct sessions_options *o, FILE *in,
+                        struct session_info *info, struct error *e)
+{
+    struct import_watch watch = {.terminal = isatty(STDERR_FILENO), .shown = -1};
+    char *directory = realpath(".", NULL);
+    const struct import_options options = {
+        .title = o->title, .directory = directory, .tell = tell, .context = &watch};
+    signals_open();
+    bool ok = import_session(c, in, &options, info, e);
+    if (watch.shown >= 0)
+        fputs("\r     \r", stderr);
+    free(directory);
+    return ok;
+}
+
 int verb_import(struct catalog *c, const struct sessions_options *o)
 {
-    const char *path = o->words.items[0];
     struct session_info info = {0};
     struct error e = {0};
-    struct buf text;
-    buf_init(&text, IMPORT_MAX_BYTES);
-    char *directory = realpath(".", NULL);
-    bool ok = strcmp(path, "-") == 0 ? input_read(&text, &e) : paths_read_file(path, &text, &e);
-    ok = ok && import_session(c, text.data, text.len, o->title, directory, &info, &e);
+    FILE *in = input_open(o->words.items[0], &e);
+    if (!in)
+        return cli_fail(&e);
+    bool ok = import_file(c, o, in, &info, &e);
     if (ok)
         sessions_print_new(&info, o->json);
     session_info_release(&info);
-    buf_release(&text);
-    free(directory);
+    input_close(in);
     return ok ? 0 : cli_fail(&e);
 }
 

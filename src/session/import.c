@@ -1,138 +1,72 @@
 #include "session/import.h"
 
 #include <math.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "base/utf8.h"
 #include "chat/session_tally.h"
 #include "session/capability.h"
 #include "session/import_private.h"
 #include "store/event_log.h"
 #include "store/removals.h"
 
-struct place place_of(const char *format, ...)
+/* What is written at once: a batch of this many events or bytes. */
+enum { CHUNK_BYTES = 65536, BATCH_EVENTS = 8192, BATCH_BYTES = 4 << 20 };
+
+/* The parts of the work in percent, as one after the other they take time. */
+enum { LOOKED_AT = 30, WRITTEN = 99 };
+
+/* --- one reading ------------------------------------------------------------------------------ */
+
+void imported_init(struct imported *im)
 {
-    struct place p;
-    va_list args;
-    va_start(args, format);
-    vsnprintf(p.text, sizeof p.text, format, args);
-    va_end(args);
-    return p;
+    *im = (struct imported){.cost = -1};
+    session_info_init(&im->info);
+    session_info_init(&im->unnamed);
 }
 
-bool import_fault(const struct place *p, struct error *e, const char *format, ...)
+void imported_release(struct imported *im)
 {
-    struct buf reason = BUF_INIT;
-    va_list args;
-    va_start(args, format);
-    buf_vaddf(&reason, format, args);
-    va_end(args);
-    err_set(e, ERR_FILE_ERROR, "%s: %s; nothing was imported", p->text, reason.data);
-    buf_release(&reason);
-    return false;
+    session_info_release(&im->info);
+    session_info_release(&im->unnamed);
 }
 
-/* --- what a text is --------------------------------------------------------------------------- */
-
-static size_t line_at(const char *text, const char *at)
+void imported_add(struct imported *im, struct event *ev)
 {
-    size_t line = 1;
-    for (; text < at; text++)
-        line += *text == '\n';
-    return line;
+    if (im->count++ == 0)
+        im->first_ms = ev->wall_ms;
+    im->last_seq = ev->seq;
+    if (ev->type == EVENT_RUN_STARTED)
+        session_tally_name(&im->unnamed, ev->text);
+    if (im->keeper)
+        im->keeper->keep(im->context, ev);
+    else
+        event_free(ev);
 }
 
-static size_t blanks(const char *text, size_t len)
+bool imported_settle(struct imported *im, struct error *e)
 {
-    size_t i = 0;
-    while (i < len && text[i] && strchr(" \t\r\n", text[i]))
-        i++;
-    return i;
+    return !im->keeper || im->keeper->settle(im->context, e);
 }
 
-static bool check_text(const char *text, size_t len, struct error *e)
-{
-    const struct place whole = place_of("the text");
-    if (len > IMPORT_MAX_BYTES)
-        return import_fault(&whole, e, "longer than %zu bytes", IMPORT_MAX_BYTES);
-    const char *nul = json_find_nul(text, len);
-    if (nul) {
-        struct place p = place_of("line %zu", line_at(text, nul));
-        return import_fault(&p, e, "a NUL character");
-    }
-    if (!utf8_valid(text, len))
-        return import_fault(&whole, e, "not UTF-8");
-    return blanks(text, len) < len || import_fault(&whole, e, "there is nothing in it");
-}
+/* --- the session's row ------------------------------------------------------------------------ */
 
-/* Whether the first line is a JSON object by itself that says what it is. */
-static bool is_lines(const char *text, size_t len)
-{
-    size_t begin = blanks(text, len);
-    const char *newline = memchr(text + begin, '\n', len - begin);
-    size_t end = newline ? (size_t)(newline - text) : len;
-    struct json *line = json_parse(text + begin, end - begin, NULL);
-    bool ok = json_get_string(line, "type") != NULL;
-    json_free(line);
-    return ok;
-}
-
-static bool read_tree(const struct json *root, struct imported *out, struct error *e)
-{
-    struct place whole = place_of("the text");
-    if (json_get(root, "tiro"))
-        return import_json(root, out, e);
-    if (json_type(root) == JSON_ARRAY || json_get(root, "messages"))
-        return import_openai(root, out, e);
-    return import_fault(&whole, e, "neither a session that tiro exported nor a list of messages");
-}
-
-static bool read_text(const char *text, size_t len, struct imported *out, struct error *e)
-{
-    struct place whole = place_of("the text");
-    struct error cause = {0};
-    if (is_lines(text, len))
-        return import_lines(text, len, out, e);
-    struct json *root = json_parse(text, len, &cause);
-    if (!root)
-        return import_fault(&whole, e, "%s", cause.text);
-    bool ok = read_tree(root, out, e);
-    json_free(root);
-    return ok;
-}
-
-/* --- what becomes of it ----------------------------------------------------------------------- */
-
-/* As it would have been named here: after its first message with a text. */
-static char *natural_title(const struct imported *im)
-{
-    struct session_info unnamed = {0};
-    for (size_t i = 0; i < im->events.len; i++)
-        if (im->events.items[i]->type == EVENT_RUN_STARTED)
-            session_tally_name(&unnamed, im->events.items[i]->text);
-    return unnamed.title ? unnamed.title : mem_strdup("");
-}
-
+/* Without a title it has the one that it would have got here. */
 static void name_session(struct imported *im, const char *title)
 {
     struct session_info *info = &im->info;
-    char *natural = natural_title(im);
+    const char *natural = im->unnamed.title ? im->unnamed.title : "";
     if (!*info->title && title) {
         free(info->title);
         info->title = session_title_from(title);
     }
     info->title_set = *info->title && strcmp(info->title, natural) != 0;
-    if (*info->title) {
-        free(natural);
-        return;
+    if (!*info->title) {
+        free(info->title);
+        info->title = mem_strdup(natural);
     }
-    free(info->title);
-    info->title = natural;
 }
 
 /* Costs are sums of rounded figures in a text; the last digits of their sum may differ. */
@@ -141,41 +75,29 @@ static bool nearly_same(double a, double b)
     return fabs(a - b) <= 1e-9 * fmax(fabs(a), fabs(b));
 }
 
-/* Everything that a listing counts is counted anew: a text may say anything. */
-static void count(struct imported *im)
+/* The events that were read have been counted. */
+static void end_count(struct session_info *info, const struct imported *said, char *draft)
 {
-    struct session_info *info = &im->info;
-    char *draft = info->draft;
-    info->draft = NULL;
-    session_tally_reset(info);
-    for (size_t i = 0; i < im->events.len; i++)
-        session_tally(info, im->events.items[i]);
     free(info->draft);
     info->draft = draft;
-    if (nearly_same(info->cost, im->cost))
-        info->cost = im->cost;
-}
-
-static void set_times(struct imported *im)
-{
-    struct session_info *info = &im->info;
-    int64_t first = im->events.len > 0 ? im->events.items[0]->wall_ms : clock_wall_ms();
-    if (info->created_ms == 0)
-        info->created_ms = first;
-    if (im->updated_ms > 0)
-        info->updated_ms = im->updated_ms;
+    if (nearly_same(info->cost, said->cost))
+        info->cost = said->cost;
+    if (said->updated_ms > 0)
+        info->updated_ms = said->updated_ms;
     else if (info->updated_ms == 0)
-        info->updated_ms = first;
+        info->updated_ms = info->created_ms;
 }
 
-static void complete(struct imported *im, const char *title, const char *directory)
+static void complete(struct imported *im, const struct import_options *o)
 {
-    name_session(im, title);
-    count(im);
-    set_times(im);
+    name_session(im, o->title);
+    if (im->info.created_ms == 0)
+        im->info.created_ms = im->count > 0 ? im->first_ms : clock_wall_ms();
     if (!im->info.directory)
-        im->info.directory = mem_strdup(directory);
+        im->info.directory = mem_strdup(o->directory);
 }
+
+/* --- writing ---------------------------------------------------------------------------------- */
 
 /* Neither a session's nor that of one whose files are still to be removed; "" is not free. */
 static bool is_free(struct catalog *c, const char *id, bool *out, struct error *e)
@@ -196,74 +118,177 @@ static bool is_free(struct catalog *c, const char *id, bool *out, struct error *
     return true;
 }
 
-static bool choose_id(struct catalog *c, struct imported *im, struct error *e)
+static bool choose_id(struct catalog *c, struct session_info *info, struct error *e)
 {
     bool keeps;
-    if (!is_free(c, im->info.id, &keeps, e))
+    if (!is_free(c, info->id, &keeps, e))
         return false;
-    if (keeps)
-        return true;
-    uuid_new(im->info.id);
-    for (size_t i = 0; i < im->events.len; i++)
-        memcpy(im->events.items[i]->session_id, im->info.id, sizeof im->info.id);
+    if (!keeps)
+        uuid_new(info->id);
     return true;
 }
 
-static bool write_session(struct catalog *c, struct imported *im, struct error *e)
+struct writing {
+    struct store *store;
+    struct session_info *info; /* counts what is written */
+    VEC(struct event *) batch;
+    size_t bytes;
+};
+
+static void batch_clear(struct writing *w)
+{
+    for (size_t i = 0; i < w->batch.len; i++)
+        event_free(w->batch.items[i]);
+    vec_clear(&w->batch);
+    w->bytes = 0;
+}
+
+static bool write_batch(struct writing *w, struct error *e)
+{
+    bool ok = event_log_fill(w->store, w->batch.items, w->batch.len, e);
+    batch_clear(w);
+    return ok;
+}
+
+static size_t length(const char *text)
+{
+    return text ? strlen(text) : 0;
+}
+
+static size_t weight(const struct event *ev)
+{
+    return length(ev->text) + length(ev->attachments) + length(ev->hits) + length(ev->signature) +
+           length(ev->id) + length(ev->name) + length(ev->compaction.history) +
+           length(ev->compaction.dropped);
+}
+
+static void keep_event(void *writing, struct event *ev)
+{
+    struct writing *w = writing;
+    memcpy(ev->session_id, w->info->id, sizeof ev->session_id);
+    session_tally(w->info, ev);
+    vec_push(&w->batch, ev);
+    w->bytes += weight(ev);
+}
+
+static bool write_full_batch(void *writing, struct error *e)
+{
+    struct writing *w = writing;
+    return (w->batch.len < BATCH_EVENTS && w->bytes < BATCH_BYTES) || write_batch(w, e);
+}
+
+/* The text again, now with somewhere for its events to go. */
+static bool write_events(struct writing *w, struct import_text *t, const struct imported *seen,
+                         struct error *e)
+{
+    static const struct import_keeper keeper = {keep_event, write_full_batch};
+    struct imported again;
+    imported_init(&again);
+    again.keeper = &keeper;
+    again.context = w;
+    bool ok = import_form_read(t, &again, e) && write_batch(w, e);
+    if (ok && again.count != seen->count)
+        ok = err_set(e, ERR_FILE_ERROR,
+                     "the text changed while it was read; nothing was imported, try again");
+    imported_release(&again);
+    batch_clear(w);
+    vec_release(&w->batch);
+    return ok;
+}
+
+/* Everything that a listing counts is counted anew: a text may say anything. */
+static bool write_all(struct catalog *c, struct import_text *t, struct imported *seen,
+                      struct error *e)
+{
+    struct session_info *info = &seen->info;
+    struct writing w = {.store = c->store, .info = info};
+    char *draft = info->draft;
+    info->draft = NULL;
+    session_tally_reset(info);
+    bool ok =
+        choose_id(c, info, e) && sessions_put(c->store, info, e) && write_events(&w, t, seen, e);
+    end_count(info, seen, draft);
+    return ok && sessions_put(c->store, info, e);
+}
+
+static bool write_session(struct catalog *c, struct import_text *t, struct imported *seen,
+                          struct error *e)
 {
     if (!store_begin(c->store, e))
         return false;
-    if (choose_id(c, im, e) && sessions_put(c->store, &im->info, e) &&
-        event_log_fill(c->store, im->events.items, im->events.len, e) && store_commit(c->store, e))
+    if (write_all(c, t, seen, e) && store_commit(c->store, e))
         return true;
     store_rollback(c->store);
     return false;
 }
 
-static bool has_content(const struct imported *im, struct error *e)
+/* --- how far it is ---------------------------------------------------------------------------- */
+
+struct watch {
+    const struct import_options *options;
+    int64_t size;   /* of the text; 0: not known yet */
+    int from, upto; /* percent of what is being done */
+};
+
+static bool go_on(void *watch, int64_t bytes)
 {
-    struct place whole = place_of("the text");
-    return im->events.len > 0 || (im->info.draft && *im->info.draft) ||
-           import_fault(&whole, e, "there is no message in it");
+    const struct watch *w = watch;
+    const struct import_options *o = w->options;
+    double part = w->size > 0 ? fmin((double)bytes / (double)w->size, 1) : 0;
+    return !o->tell || o->tell(o->context, w->from + (int)(part * (w->upto - w->from)));
 }
 
-static void imported_release(struct imported *im)
+static bool measure(FILE *in, struct watch *w, struct error *e)
 {
-    session_info_release(&im->info);
-    for (size_t i = 0; i < im->events.len; i++)
-        event_free(im->events.items[i]);
-    vec_release(&im->events);
+    off_t begin = ftello(in);
+    if (begin < 0 || fseeko(in, 0, SEEK_END) != 0)
+        return err_set_errno(e, ERR_FILE_ERROR, "the text cannot be read");
+    w->size = ftello(in) - begin;
+    if (fseeko(in, begin, SEEK_SET) != 0)
+        return err_set_errno(e, ERR_FILE_ERROR, "the text cannot be read");
+    return w->size <= IMPORT_MAX_BYTES ||
+           err_set(e, ERR_FILE_ERROR, "the text: longer than %lld bytes; nothing was imported",
+                   (long long)IMPORT_MAX_BYTES);
 }
 
-/* Some editors put it at the beginning. */
-static size_t byte_order_mark(const char *text, size_t len)
+/* ---------------------------------------------------------------------------------------------- */
+
+static bool read_and_write(struct catalog *c, FILE *in, struct watch *w, struct imported *seen,
+                           struct error *e)
 {
-    return len >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
+    struct import_text t;
+    if (!measure(in, w, e))
+        return false;
+    import_text_init(&t, in, CHUNK_BYTES, go_on, w);
+    w->upto = LOOKED_AT;
+    bool ok = import_form_read(&t, seen, e);
+    if (ok) {
+        complete(seen, w->options);
+        w->from = LOOKED_AT;
+        w->upto = WRITTEN;
+        ok = write_session(c, &t, seen, e);
+    }
+    import_text_release(&t);
+    return ok;
 }
 
-static bool read_all(const char *text, size_t len, struct imported *out, struct error *e)
+bool import_session(struct catalog *c, FILE *in, const struct import_options *o,
+                    struct session_info *out, struct error *e)
 {
-    size_t mark = byte_order_mark(text, len);
-    text += mark;
-    len -= mark;
-    return check_text(text, len, e) && read_text(text, len, out, e) && has_content(out, e);
-}
-
-bool import_session(struct catalog *c, const char *text, size_t len, const char *title,
-                    const char *directory, struct session_info *out, struct error *e)
-{
-    struct imported im = {.cost = -1};
+    struct watch watch = {.options = o};
+    struct imported seen;
     *out = (struct session_info){0};
     if (!c->store)
         return capability_need_store(false, e);
-    session_info_init(&im.info);
-    bool ok = read_all(text, len, &im, e);
-    if (ok) {
-        complete(&im, title, directory);
-        ok = write_session(c, &im, e);
-    }
+    FILE *text = import_spool(in, c->directory, go_on, &watch, e);
+    if (!text)
+        return false;
+    imported_init(&seen);
+    bool ok = read_and_write(c, text, &watch, &seen, e);
     if (ok)
-        *out = session_info_clone(&im.info);
-    imported_release(&im);
+        *out = session_info_clone(&seen.info);
+    imported_release(&seen);
+    if (text != in)
+        fclose(text);
     return ok;
 }

@@ -9,18 +9,27 @@
 #include "chat/message.h"
 #include "session/import_private.h"
 
-#define CALLS_MAX 1000 /* of one answer */
+enum {
+    CALLS_MAX = 1000, /* of one answer */
+    SYSTEM_MIB = 4    /* as --system-file takes */
+};
 
-/* What a list of messages becomes: runs of model calls, as if they had been talked here. */
-struct reading {
+/* A call of the newest answer. */
+struct call {
+    char *id, *name;
+};
+
+/* Runs of model calls, as if they had been talked here. */
+struct import_openai {
     struct imported *out;
     int64_t now_ms;
     bool run_open, answered;
     int calls; /* model calls of the run */
     int64_t turns;
     enum stop_reason stop;
-    size_t call_first; /* among the events: the newest model call's first */
-    struct buf system, result;
+    VEC(struct call) asked; /* by the newest answer of the run */
+    char *result;           /* the run's last text; NULL: none yet */
+    struct buf system;
 };
 
 /* A message while it is read. */
@@ -29,13 +38,22 @@ struct content {
     struct buf images; /* a JSON array's elements */
 };
 
-static struct event *add_event(struct reading *r, enum event_type type)
+/* The next event, to be filled in and added. */
+static struct event *next_event(const struct import_openai *r, enum event_type type)
 {
     struct event *ev = event_new(type);
-    ev->seq = (int64_t)r->out->events.len + 1;
+    ev->seq = r->out->last_seq + 1;
     ev->wall_ms = r->now_ms + ev->seq - 1;
-    vec_push(&r->out->events, ev);
     return ev;
+}
+
+static void forget_calls(struct import_openai *r)
+{
+    for (size_t i = 0; i < r->asked.len; i++) {
+        free(r->asked.items[i].id);
+        free(r->asked.items[i].name);
+    }
+    vec_clear(&r->asked);
 }
 
 /* --- content ---------------------------------------------------------------------------------- */
@@ -114,56 +132,59 @@ static bool read_content(const struct json *message, const struct place *p, enum
 
 /* --- runs ------------------------------------------------------------------------------------- */
 
-static void end_run(struct reading *r)
+static void end_run(struct import_openai *r)
 {
     if (!r->run_open)
         return;
-    struct event *ev = add_event(r, r->answered ? EVENT_RUN_COMPLETED : EVENT_INTERRUPTED);
+    struct event *ev = next_event(r, r->answered ? EVENT_RUN_COMPLETED : EVENT_INTERRUPTED);
     if (r->answered) {
-        ev->text = mem_strdup(r->result.data);
+        ev->text = r->result ? r->result : mem_strdup("");
+        r->result = NULL;
         ev->count = r->calls;
         ev->stop_reason = r->stop;
     }
     r->run_open = false;
+    forget_calls(r);
+    imported_add(r->out, ev);
 }
 
-static bool need_run(const struct reading *r, const struct place *p, struct error *e)
+static bool need_run(const struct import_openai *r, const struct place *p, struct error *e)
 {
     return r->run_open || import_fault(p, e, "comes before the first message of a user");
 }
 
-static bool add_user(struct reading *r, const struct json *message, const struct place *p,
+static bool add_user(struct import_openai *r, const struct json *message, const struct place *p,
                      struct content *c, struct error *e)
 {
     (void)message;
     if (c->text.len == 0 && c->images.len == 0)
         return import_fault(p, e, "\"content\" is empty");
     end_run(r);
-    struct event *ev = add_event(r, EVENT_RUN_STARTED);
-    ev->text = mem_strdup(c->text.data);
+    struct event *ev = next_event(r, EVENT_RUN_STARTED);
+    ev->text = buf_take(&c->text);
     if (c->images.len > 0)
         ev->attachments = mem_printf("[%s]", c->images.data);
     r->run_open = true;
     r->answered = false;
     r->calls = 0;
     r->turns++;
-    buf_clear(&r->result);
+    free(r->result);
+    r->result = NULL;
+    imported_add(r->out, ev);
     return true;
 }
 
-static bool add_system(struct reading *r, const struct json *message, const struct place *p,
+static bool add_system(struct import_openai *r, const struct json *message, const struct place *p,
                        struct content *c, struct error *e)
 {
     (void)message;
-    (void)p;
-    (void)e;
-    if (c->text.len > 0 && r->system.len > 0)
-        buf_addstr(&r->system, "\n\n");
-    buf_addstr(&r->system, c->text.data);
-    return true;
+    const char *gap = c->text.len > 0 && r->system.len > 0 ? "\n\n" : "";
+    return (buf_try_add(&r->system, gap, strlen(gap)) &&
+            buf_try_add(&r->system, c->text.data, c->text.len)) ||
+           import_fault(p, e, "the system prompts are together over %d MiB", SYSTEM_MIB);
 }
 
-static bool add_call(struct reading *r, const struct json *call, const struct place *p,
+static bool add_call(struct import_openai *r, const struct json *call, const struct place *p,
                      struct error *e)
 {
     const struct json *function = json_get(call, "function");
@@ -178,14 +199,16 @@ static bool add_call(struct reading *r, const struct json *call, const struct pl
                             !id     ? "id"
                             : !name ? "function.name"
                                     : "function.arguments");
-    struct event *ev = add_event(r, EVENT_TOOL_CALL_REQUESTED);
+    struct event *ev = next_event(r, EVENT_TOOL_CALL_REQUESTED);
     ev->id = mem_strdup(id);
     ev->name = mem_strdup(name);
     ev->text = mem_strdup(args);
+    vec_push(&r->asked, (struct call){mem_strdup(id), mem_strdup(name)});
+    imported_add(r->out, ev);
     return true;
 }
 
-static bool add_calls(struct reading *r, const struct json *calls, const struct place *p,
+static bool add_calls(struct import_openai *r, const struct json *calls, const struct place *p,
                       struct error *e)
 {
     size_t i = 0;
@@ -201,55 +224,65 @@ static bool add_calls(struct reading *r, const struct json *calls, const struct 
     return true;
 }
 
-static void add_answer_text(struct reading *r, const struct json *message, struct content *c)
+static void add_answer_text(struct import_openai *r, const struct json *message, struct content *c)
 {
     const char *refusal = json_get_string(message, "refusal");
     if (refusal)
         add_text(&c->text, refusal);
     if (c->text.len == 0)
         return;
-    add_event(r, EVENT_TEXT_COMPLETE)->text = mem_strdup(c->text.data);
-    buf_clear(&r->result);
-    buf_addstr(&r->result, c->text.data);
+    struct event *ev = next_event(r, EVENT_TEXT_COMPLETE);
+    free(r->result);
+    r->result = mem_strdup(c->text.data);
+    ev->text = buf_take(&c->text);
+    imported_add(r->out, ev);
 }
 
-static bool add_assistant(struct reading *r, const struct json *message, const struct place *p,
-                          struct content *c, struct error *e)
+static void begin_call(struct import_openai *r)
+{
+    struct event *ev = next_event(r, EVENT_TURN_STARTED);
+    ev->number = r->turns;
+    ev->count = ++r->calls;
+    forget_calls(r);
+    imported_add(r->out, ev);
+}
+
+static void end_call(struct import_openai *r)
+{
+    struct event *ev = next_event(r, EVENT_TURN_COMPLETED);
+    r->stop = r->asked.len > 0 ? STOP_TOOL_USE : STOP_END_TURN;
+    ev->stop_reason = r->stop;
+    imported_add(r->out, ev);
+}
+
+static bool add_assistant(struct import_openai *r, const struct json *message,
+                          const struct place *p, struct content *c, struct error *e)
 {
     if (json_get(message, "function_call"))
         return import_fault(p, e, "\"function_call\" cannot be imported; tool_calls can");
     if (!need_run(r, p, e))
         return false;
-    struct event *begin = add_event(r, EVENT_TURN_STARTED);
-    size_t first = r->out->events.len;
-    begin->number = r->turns;
-    begin->count = ++r->calls;
+    begin_call(r);
+    int64_t begun = r->out->count;
     add_answer_text(r, message, c);
-    size_t calls_first = r->out->events.len;
     if (!add_calls(r, json_get(message, "tool_calls"), p, e))
         return false;
-    r->stop = r->out->events.len > calls_first ? STOP_TOOL_USE : STOP_END_TURN;
-    r->answered = r->answered || r->out->events.len > first;
-    r->call_first = first;
-    add_event(r, EVENT_TURN_COMPLETED)->stop_reason = r->stop;
+    r->answered = r->answered || r->out->count > begun;
+    end_call(r);
     return true;
 }
 
 /* The name of the tool that the newest answer called under this id; NULL: it did not. */
-static const char *called_name(const struct reading *r, const char *id)
+static const char *called_name(const struct import_openai *r, const char *id)
 {
-    for (size_t i = r->call_first; r->calls > 0 && i < r->out->events.len; i++) {
-        const struct event *ev = r->out->events.items[i];
-        if (ev->type == EVENT_TURN_COMPLETED)
-            return NULL;
-        if (ev->type == EVENT_TOOL_CALL_REQUESTED && strcmp(ev->id, id) == 0)
-            return ev->name;
-    }
+    for (size_t i = 0; i < r->asked.len; i++)
+        if (strcmp(r->asked.items[i].id, id) == 0)
+            return r->asked.items[i].name;
     return NULL;
 }
 
 /* A result that nobody asked for stays in the transcript; the history passes over it. */
-static bool add_tool(struct reading *r, const struct json *message, const struct place *p,
+static bool add_tool(struct import_openai *r, const struct json *message, const struct place *p,
                      struct content *c, struct error *e)
 {
     const char *id = json_get_string(message, "tool_call_id");
@@ -258,17 +291,18 @@ static bool add_tool(struct reading *r, const struct json *message, const struct
     if (!need_run(r, p, e))
         return false;
     const char *name = called_name(r, id);
-    struct event *ev = add_event(r, EVENT_TOOL_EXECUTION_COMPLETED);
+    struct event *ev = next_event(r, EVENT_TOOL_EXECUTION_COMPLETED);
     ev->id = mem_strdup(id);
     ev->name = mem_strdup(name ? name : "");
-    ev->text = mem_strdup(c->text.data);
+    ev->text = buf_take(&c->text);
+    imported_add(r->out, ev);
     return true;
 }
 
 static const struct role_reader {
     const char *name;
     enum role role;
-    bool (*add)(struct reading *r, const struct json *message, const struct place *p,
+    bool (*add)(struct import_openai *r, const struct json *message, const struct place *p,
                 struct content *c, struct error *e);
 } roles[] = {
     {"system", ROLE_SYSTEM, add_system},
@@ -286,8 +320,8 @@ static const struct role_reader *find_role(const char *name)
     return NULL;
 }
 
-static bool read_message(struct reading *r, const struct json *message, const struct place *p,
-                         struct error *e)
+bool import_openai_message(struct import_openai *r, const struct json *message,
+                           const struct place *p, struct error *e)
 {
     struct content c = {.text = BUF_INIT, .images = BUF_INIT};
     const char *name = json_get_string(message, "role");
@@ -302,32 +336,30 @@ static bool read_message(struct reading *r, const struct json *message, const st
     return ok;
 }
 
-static bool read_messages(struct reading *r, const struct json *messages, struct error *e)
+/* --- the list --------------------------------------------------------------------------------- */
+
+struct import_openai *import_openai_new(struct imported *out)
 {
-    struct place top = place_of("messages");
-    size_t i = 0;
-    if (json_type(messages) != JSON_ARRAY)
-        return import_fault(&top, e, "it is no list");
-    for (const struct json *message = json_first(messages); message; message = json_next(message)) {
-        struct place p = place_of("messages[%zu]", i++);
-        if (!read_message(r, message, &p, e))
-            return false;
-    }
-    end_run(r);
-    return true;
+    struct import_openai *r = mem_alloc(sizeof *r);
+    *r = (struct import_openai){.out = out, .now_ms = clock_wall_ms()};
+    buf_init(&r->system, (size_t)SYSTEM_MIB << 20);
+    return r;
 }
 
-bool import_openai(const struct json *root, struct imported *out, struct error *e)
+void import_openai_free(struct import_openai *r)
 {
-    struct reading r = {
-        .out = out, .now_ms = clock_wall_ms(), .system = BUF_INIT, .result = BUF_INIT};
-    bool is_list = json_type(root) == JSON_ARRAY;
-    bool ok = read_messages(&r, is_list ? root : json_get(root, "messages"), e);
-    if (ok && r.system.len > 0)
-        out->info.system = mem_strdup(r.system.data);
-    if (ok)
-        out->info.model = mem_strdup(json_get_string(root, "model"));
-    buf_release(&r.system);
-    buf_release(&r.result);
-    return ok;
+    if (!r)
+        return;
+    forget_calls(r);
+    vec_release(&r->asked);
+    buf_release(&r->system);
+    free(r->result);
+    free(r);
+}
+
+void import_openai_end(struct import_openai *r)
+{
+    if (r->system.len > 0)
+        r->out->info.system = mem_strdup(r->system.data);
+    end_run(r);
 }

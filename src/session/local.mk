@@ -9,9 +9,12 @@ libtiro_a_SOURCES += \
 	src/session/fork.c src/session/fork.h \
 	src/session/health.c src/session/health.h \
 	src/session/import.c src/session/import.h src/session/import_private.h \
+	src/session/import_form.c \
 	src/session/import_info.c \
 	src/session/import_openai.c \
 	src/session/import_own.c \
+	src/session/import_spool.c \
+	src/session/import_text.c src/session/import_text.h \
 	src/session/journal.c src/session/journal.h \
 	src/session/journal_compact.c src/session/journal_private.h \
 	src/session/journal_show.c \
