@@ -93,6 +93,7 @@ UNIT_TESTS = \
 	tests/test_model_server \
 	tests/test_models \
 	tests/test_notices \
+	tests/test_odd_files \
 	tests/test_offline \
 	tests/test_paths \
 	tests/test_projection \

@@ -237,7 +237,7 @@ static void test_no_file(void **state)
     (void)state;
     char *below = support_path("tiro.db/tiro.db");
     mkdir(path, 0700);
-    expect_detail(HEALTH_UNREADABLE, "no file");
+    expect_detail(HEALTH_UNREADABLE, "no regular file");
     rmdir(path);
     support_write(path, "");
     looked_at(below, false, HEALTH_UNREADABLE);

@@ -106,7 +106,7 @@ bool external_editor_run(const char *text, struct buf *out, struct error *e)
                   "another)"),
                 command);
     else
-        ok = paths_read_file(path, out, e);
+        ok = paths_read_regular(path, out, e);
     unlink(path);
     free(path);
     return ok;

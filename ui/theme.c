@@ -165,7 +165,7 @@ static bool read_own(const char *name, struct buf *text)
     char *file = mem_printf("%s.ini", name);
     char *path = paths_join(dir, file);
     struct error ignored; /* no such file: the built-in one is looked for */
-    bool ok = paths_read_file(path, text, &ignored);
+    bool ok = paths_read_regular(path, text, &ignored);
     free(path);
     free(file);
     free(dir);

@@ -17,19 +17,32 @@ static pthread_mutex_t log_lock = PTHREAD_MUTEX_INITIALIZER;
 static int log_fd = -1;
 static atomic_int log_most = LOG_OFF; /* read without the lock: most calls end there */
 
+/* Nobody waits for the reader of a pipe. */
+static int open_file(const char *path, struct error *e)
+{
+    struct stat st;
+    int fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0600);
+    if (fd < 0 || fstat(fd, &st) != 0)
+        err_set_errno(e, ERR_FILE_ERROR, "cannot open the log %s", path);
+    else if (!S_ISREG(st.st_mode))
+        err_set(e, ERR_FILE_ERROR, "the log %s is not a regular file; name another", path);
+    else if (fchmod(fd, 0600) != 0)
+        err_set_errno(e, ERR_FILE_ERROR, "cannot make the log %s private", path);
+    else
+        return fd;
+    if (fd >= 0)
+        close(fd);
+    return -1;
+}
+
 bool log_open(const char *path, enum log_level level, struct error *e)
 {
     log_close();
     if (level == LOG_OFF)
         return true;
-    int fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY, 0600);
+    int fd = open_file(path, e);
     if (fd < 0)
-        return err_set_errno(e, ERR_FILE_ERROR, "cannot open the log %s", path);
-    if (fchmod(fd, 0600) < 0) {
-        err_set_errno(e, ERR_FILE_ERROR, "cannot make the log %s private", path);
-        close(fd);
         return false;
-    }
     pthread_mutex_lock(&log_lock);
     log_fd = fd;
     pthread_mutex_unlock(&log_lock);

@@ -101,13 +101,13 @@ bool paths_make_dir(const char *path, struct error *e)
 }
 
 /* Not blocking while it opens: a named pipe without a writer would never come back. */
-int paths_open_readable(const char *path, struct error *e)
+static int open_readable(const char *path, bool may_be_pipe, struct error *e)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
     struct stat st;
     if (fd < 0 || fstat(fd, &st) < 0) {
         err_set_errno(e, ERR_FILE_ERROR, "cannot open %s", path);
-    } else if (!S_ISREG(st.st_mode) && !S_ISFIFO(st.st_mode)) {
+    } else if (!S_ISREG(st.st_mode) && !(may_be_pipe && S_ISFIFO(st.st_mode))) {
         err_set(e, ERR_FILE_ERROR, "%s is not a regular file; name another", path);
     } else if (fcntl(fd, F_SETFL, 0) < 0) {
         err_set_errno(e, ERR_FILE_ERROR, "cannot read %s", path);
@@ -136,14 +136,28 @@ static bool read_all(int fd, const char *path, struct buf *out, struct error *e)
     }
 }
 
-bool paths_read_file(const char *path, struct buf *out, struct error *e)
+int paths_open_readable(const char *path, struct error *e)
 {
-    int fd = paths_open_readable(path, e);
+    return open_readable(path, true, e);
+}
+
+static bool read_and_close(int fd, const char *path, struct buf *out, struct error *e)
+{
     if (fd < 0)
         return false;
     bool ok = read_all(fd, path, out, e);
     close(fd);
     return ok;
+}
+
+bool paths_read_file(const char *path, struct buf *out, struct error *e)
+{
+    return read_and_close(open_readable(path, true, e), path, out, e);
+}
+
+bool paths_read_regular(const char *path, struct buf *out, struct error *e)
+{
+    return read_and_close(open_readable(path, false, e), path, out, e);
 }
 
 bool paths_write_file(const char *path, const void *bytes, size_t len, struct error *e)

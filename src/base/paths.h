@@ -28,6 +28,9 @@ int paths_open_readable(const char *path, struct error *e);
  */
 bool paths_read_file(const char *path, struct buf *out, struct error *e);
 
+/* The same for files that nobody means to be a pipe, whose writer could keep us waiting. */
+bool paths_read_regular(const char *path, struct buf *out, struct error *e);
+
 /* Replaces the file atomically (temporary file, fsync, rename), mode 0600. A symbolic link stays,
  * what it points to is replaced. */
 bool paths_write_file(const char *path, const void *bytes, size_t len, struct error *e);

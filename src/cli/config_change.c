@@ -112,7 +112,7 @@ static bool read_file(struct change *c, struct error *e)
                            _("%s is a link to a file that is not there; make it"), c->path);
         return true;
     }
-    if (!paths_read_file(c->path, &c->text, e))
+    if (!paths_read_regular(c->path, &c->text, e))
         return false;
     return !memchr(c->text.data, '\0', c->text.len) ||
            err_set(e, ERR_FILE_ERROR, _("%s is not a text file; move it away"), c->path);

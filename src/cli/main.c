@@ -79,6 +79,8 @@ int main(int argc, char **argv)
     setlocale(LC_ALL, "");
     bindtextdomain("tiro", LOCALEDIR);
     textdomain("tiro");
+    /* A reader that went away and a file that may not grow are faults of the write, as a full disk is. */
     signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN);
     return finish(dispatch(argc, argv));
 }

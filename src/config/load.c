@@ -203,7 +203,7 @@ void config_load_file(struct config *c, const char *path, struct config_problems
     struct buf text;
     struct error e;
     buf_init(&text, LARGEST_FILE);
-    if (!paths_read_file(path, &text, &e)) {
+    if (!paths_read_regular(path, &text, &e)) {
         complain(&load, 0, "%s", e.text);
     } else if (memchr(text.data, '\0', text.len)) {
         complain(&load, 0, "this is not a text file; nothing of it is used");

@@ -152,7 +152,7 @@ bool graph_file_read(const char *path, struct graph_content *content)
     struct buf text;
     struct error e;
     buf_init(&text, 0);
-    bool read = paths_read_file(path, &text, &e);
+    bool read = paths_read_regular(path, &text, &e);
     bool ok = read && parse(&text, content);
     if (read && !ok)
         set_aside(path);
@@ -260,7 +260,7 @@ static void remove_begun(const char *path)
 bool graph_file_lock(const char *path, int *lock)
 {
     char *name = mem_printf("%s.lock", path);
-    *lock = open(name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    *lock = open(name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
     free(name);
     if (*lock < 0 || flock(*lock, LOCK_EX | LOCK_NB) != 0) {
         graph_file_unlock(lock);

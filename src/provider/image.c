@@ -66,7 +66,7 @@ void image_load(struct image *out, const struct block *block)
     struct buf bytes;
     struct error e;
     buf_init(&bytes, IMAGE_MAX_BYTES);
-    if (!paths_read_file(where, &bytes, &e))
+    if (!paths_read_regular(where, &bytes, &e))
         out->problem = mem_printf("[an image that cannot be read: %s]", e.text);
     else if ((out->media_type = find_format(&bytes)) == NULL)
         out->problem = mem_printf("[%s is not a PNG, JPEG, GIF or WebP image]", where);

@@ -1,4 +1,5 @@
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -36,6 +37,13 @@ static FILE *open_unnamed(const char *directory, struct error *e)
     return file;
 }
 
+/* There is nothing yet. */
+static ssize_t again(void)
+{
+    errno = EAGAIN;
+    return -1;
+}
+
 static bool unreadable(struct error *e)
 {
     return err_set_errno(e, ERR_FILE_ERROR, "the text cannot be read");
@@ -46,11 +54,24 @@ static bool unkept(struct error *e)
     return err_set_errno(e, ERR_FILE_ERROR, "cannot keep what is read for the import");
 }
 
-/* Whether there is something to read now, or the end. Who writes may take long. */
-static bool is_ready(int fd)
+/* Who writes may take long, and of a named pipe that nobody writes to poll() alone says nothing. So
+ * the pipe does not wait, and is asked first. */
+static ssize_t read_some(int fd, char *chunk)
 {
+    struct stat st;
     struct pollfd in = {.fd = fd, .events = POLLIN};
-    return poll(&in, 1, ASK_MS) != 0;
+    int flags = fcntl(fd, F_GETFL);
+    bool is_pipe = fstat(fd, &st) == 0 && S_ISFIFO(st.st_mode);
+    if (!is_pipe)
+        return poll(&in, 1, ASK_MS) != 0 ? read(fd, chunk, CHUNK_BYTES) : again();
+    fcntl(fd, F_SETFL, flags | O_NONBLOCK);
+    ssize_t len = read(fd, chunk, CHUNK_BYTES);
+    int cause = errno;
+    fcntl(fd, F_SETFL, flags);
+    if (len < 0 && cause == EAGAIN)
+        poll(&in, 1, ASK_MS);
+    errno = cause;
+    return len;
 }
 
 static bool copy(int in, int out, bool (*go_on)(void *context, int64_t bytes), void *context,
@@ -59,9 +80,7 @@ static bool copy(int in, int out, bool (*go_on)(void *context, int64_t bytes), v
     char chunk[CHUNK_BYTES];
     int64_t bytes = 0;
     while (go_on(context, bytes)) {
-        if (!is_ready(in))
-            continue;
-        ssize_t len = read(in, chunk, sizeof chunk);
+        ssize_t len = read_some(in, chunk);
         if (len == 0)
             return lseek(out, 0, SEEK_SET) == 0 || unkept(e);
         if (len < 0 && (errno == EINTR || errno == EAGAIN))

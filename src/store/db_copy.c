@@ -137,6 +137,25 @@ bool db_copy_same(int fd, const char *path, const char *copy)
     return same;
 }
 
+static bool is_other(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0 && !S_ISREG(st.st_mode);
+}
+
+bool db_copy_are_files(const char *path, char **out)
+{
+    *out = is_other(path) ? mem_strdup(path) : NULL;
+    for (size_t i = 0; !*out && i < sizeof beside / sizeof *beside; i++) {
+        char *name = mem_printf("%s%s", path, beside[i]);
+        if (is_other(name))
+            *out = name;
+        else
+            free(name);
+    }
+    return !*out;
+}
+
 void db_copy_remove_beside(const char *path)
 {
     for (size_t i = 0; i < sizeof beside / sizeof *beside; i++) {

@@ -15,6 +15,11 @@ bool db_copy(const char *from, const char *to, bool (*go_on)(void *context), voi
  * have the bytes of the copies. */
 bool db_copy_same(int fd, const char *path, const char *copy);
 
+/* Whether the database and what belongs to it, as far as it is there, are regular files: SQLite
+ * would wait for ever for a pipe's other end. Else `out` is the path of one that is none, which the
+ * caller frees. */
+bool db_copy_are_files(const char *path, char **out);
+
 /* Removes -wal, -shm and -journal of the path. */
 void db_copy_remove_beside(const char *path);
 void db_copy_remove(const char *path); /* and the file itself */

@@ -11,6 +11,7 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/mem.h"
+#include "store/db_copy.h"
 #include "store/db_lock.h"
 #include "store/db_pages.h"
 #include "store/health_rows.h"
@@ -80,6 +81,16 @@ static bool writable(struct look *l)
            health_found(l->out, HEALTH_READ_ONLY, "%s", strerror(errno));
 }
 
+static bool all_are_files(struct look *l)
+{
+    char *other;
+    if (db_copy_are_files(l->path, &other))
+        return true;
+    health_found(l->out, HEALTH_UNREADABLE, "%s is no regular file", other);
+    free(other);
+    return false;
+}
+
 static bool is_there(struct look *l)
 {
     struct stat st;
@@ -87,8 +98,8 @@ static bool is_there(struct look *l)
         return health_found(l->out, HEALTH_MISSING, "%s", "");
     if (stat(l->path, &st) != 0)
         return health_found(l->out, HEALTH_UNREADABLE, "%s", strerror(errno));
-    if (!S_ISREG(st.st_mode))
-        return health_found(l->out, HEALTH_UNREADABLE, "it is no file");
+    if (!all_are_files(l))
+        return false;
     l->out->bytes = st.st_size;
     return faccessat(AT_FDCWD, l->path, R_OK, AT_EACCESS) == 0 ||
            health_found(l->out, HEALTH_UNREADABLE, "%s", strerror(errno));

@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "base/paths.h"
 #include "base/uuid.h"
+#include "store/db_copy.h"
 #include "store/migrate.h"
 #include "store/sql.h"
 #include "store/tokenizer.h"
@@ -102,6 +103,17 @@ static bool find_or_make_file(const char *path, enum store_mode mode, struct err
     return mode == STORE_READ_WRITE ? make_file(path, e) : find_file(path, e);
 }
 
+static bool need_files(const char *path, struct error *e)
+{
+    char *other;
+    if (store_in_memory(path) || db_copy_are_files(path, &other))
+        return true;
+    err_set(e, ERR_SESSION_STORE_ERROR,
+            "%s is no regular file, so the database cannot be opened; move it away", other);
+    free(other);
+    return false;
+}
+
 /* SQLite's busy handler: whether to try again. */
 static int wait_for_writer(void *store, int tries)
 {
@@ -131,6 +143,9 @@ static bool connect_to(struct store *s, struct error *e)
     int result = sqlite3_open_v2(s->path, &s->db, flags | SQLITE_OPEN_NOMUTEX, NULL);
     if (result != SQLITE_OK)
         return store_fault(s, result, e);
+    /* Again: the file has been opened but not read yet. */
+    if (!need_files(s->path, e))
+        return false;
     sqlite3_extended_result_codes(s->db, 1);
     store_set_patience(s, PATIENCE_MS, NULL, NULL);
     return true;
@@ -198,7 +213,7 @@ static bool set_up(struct store *s, struct error *e)
 bool store_open(const char *path, enum store_mode mode, struct store **out, struct error *e)
 {
     *out = NULL;
-    if (!find_or_make_file(path, mode, e))
+    if (!find_or_make_file(path, mode, e) || !need_files(path, e))
         return false;
     struct store *s = mem_alloc(sizeof *s);
     s->path = mem_strdup(path);

@@ -1,0 +1,238 @@
+/* Where a file should be there is a pipe, a device or a socket, or it may not grow: that is told,
+ * not waited for. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/paths.h"
+#include "session/capability.h"
+#include "tests/damage.h"
+#include "tests/program.h"
+#include "tests/support.h"
+
+static const char talk[] =
+    "[{\"role\":\"user\",\"content\":\"Hello\"},{\"role\":\"assistant\",\"content\":\"Hi\"}]";
+
+static struct error e;
+
+/* --- what may be there instead ---------------------------------------------------------------- */
+
+static void make_pipe(const char *path)
+{
+    assert_int_equal(mkfifo(path, 0600), 0);
+}
+
+static void make_device(const char *path)
+{
+    assert_int_equal(symlink("/dev/zero", path), 0);
+}
+
+static void make_directory(const char *path)
+{
+    assert_int_equal(mkdir(path, 0700), 0);
+}
+
+/* By its relative name: an absolute one may be too long. */
+static void make_socket(const char *path)
+{
+    struct sockaddr_un name = {.sun_family = AF_UNIX};
+    char *before = getcwd(NULL, 0), *directory = mem_strdup(path);
+    *strrchr(directory, '/') = '\0';
+    int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+    snprintf(name.sun_path, sizeof name.sun_path, "%s", strrchr(path, '/') + 1);
+    assert_int_equal(chdir(directory), 0);
+    assert_int_equal(bind(fd, (struct sockaddr *)&name, sizeof name), 0);
+    assert_int_equal(chdir(before), 0);
+    close(fd);
+    free(directory);
+    free(before);
+}
+
+static void (*const makers[])(const char *path) = {make_pipe, make_device, make_directory,
+                                                   make_socket};
+
+static void take_away(const char *path)
+{
+    if (unlink(path) != 0)
+        assert_int_equal(rmdir(path), 0);
+}
+
+static char *in_data(const char *name)
+{
+    char *directory = support_path(".local/share/tiro");
+    assert_true(paths_make_dir(directory, &e));
+    char *path = paths_join(directory, name);
+    free(directory);
+    return path;
+}
+
+/* --- the database ----------------------------------------------------------------------------- */
+
+static void expect_refused(const char *name)
+{
+    expect(RUN("sessions", "list"), 1, name);
+    expect(program_run(talk, (const char *const[]){"sessions", "import", "-", NULL}), 1, name);
+    struct result doctor = RUN("doctor");
+    assert_int_equal(doctor.status, 1);
+    assert_text(doctor.out, "is no regular file"); /* with what a link leads to */
+    result_release(&doctor);
+}
+
+static void test_a_database_that_is_no_file(void **state)
+{
+    (void)state;
+    char *path = in_data("tiro.db");
+    for (size_t i = 0; i < sizeof makers / sizeof *makers; i++) {
+        makers[i](path);
+        expect_refused("tiro.db is no");
+        take_away(path);
+    }
+    free(path);
+}
+
+static void test_what_belongs_to_a_database_is_no_file(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"tiro.db-wal", "tiro.db-shm", "tiro.db-journal"};
+    free(program_output(program_run(talk, (const char *const[]){"sessions", "import", "-", NULL})));
+    for (size_t n = 0; n < sizeof names / sizeof *names; n++) {
+        char *path = in_data(names[n]);
+        for (size_t i = 0; i < sizeof makers / sizeof *makers; i++) {
+            makers[i](path);
+            expect_refused(names[n]);
+            take_away(path);
+        }
+        free(path);
+    }
+    struct json *list = program_json(RUN("sessions", "list", "--json"));
+    assert_non_null(json_first(list));
+    json_free(list);
+}
+
+/* --- other files ------------------------------------------------------------------------------ */
+
+static void test_a_configuration_that_is_a_pipe(void **state)
+{
+    (void)state;
+    char *directory = support_path(".config/tiro"), *path = support_path(".config/tiro/tiro.ini");
+    assert_true(paths_make_dir(directory, &e));
+    make_pipe(path);
+    expect(RUN("config", "check"), 1, "");
+    struct result r = RUN("doctor");
+    assert_text(r.out, "tiro.ini is not a regular file");
+    result_release(&r);
+    free(path);
+    free(directory);
+}
+
+static void test_a_file_that_must_not_be_a_pipe(void **state)
+{
+    (void)state;
+    struct buf text = BUF_INIT;
+    char *path = support_path("pipe");
+    make_pipe(path);
+    FILE *writer = fopen(path, "r+b"); /* one that does not go away */
+    assert_false(paths_read_regular(path, &text, &e));
+    assert_int_equal(e.code, ERR_FILE_ERROR);
+    assert_non_null(strstr(e.text, path));
+    assert_false(log_open(path, LOG_INFO, &e));
+    fclose(writer);
+    assert_false(log_open(path, LOG_INFO, &e));
+    assert_non_null(strstr(e.text, path));
+    assert_false(log_open("/dev/null", LOG_INFO, &e));
+    buf_release(&text);
+    free(path);
+}
+
+static void test_a_pipe_to_import_without_a_writer(void **state)
+{
+    (void)state;
+    char *path = support_path("pipe");
+    make_pipe(path);
+    expect(RUN("sessions", "import", path), 1, "nothing in it");
+    if (capability_memory())
+        expect(RUN("memory", "import", path), 0, "");
+    free(path);
+}
+
+/* --- files that may not grow ------------------------------------------------------------------ */
+
+/* `ulimit` counts in blocks of 512 bytes. */
+static struct result run_limited(const char *blocks, const char *input)
+{
+    struct support_child c;
+    const char *const argv[] = {
+        "/bin/sh",         "-c", "ulimit -f \"$1\" && exec \"$2\" sessions import -", "sh", blocks,
+        support_program(), NULL};
+    support_start(&c, argv);
+    int status = support_finish(&c, input);
+    struct result r = {status, buf_take(&c.out_text), buf_take(&c.err_text)};
+    support_release(&c);
+    return r;
+}
+
+static int64_t count_sessions(void)
+{
+    char *path = in_data("tiro.db");
+    int64_t count = damage_number(path, "SELECT count(*) FROM session");
+    assert_int_equal(damage_number(path,
+                                   "SELECT count(*) FROM pragma_integrity_check"
+                                   " WHERE integrity_check <> 'ok'"),
+                     0);
+    free(path);
+    return count;
+}
+
+static void test_a_file_that_may_not_grow(void **state)
+{
+    (void)state;
+    struct buf large = BUF_INIT;
+    const char *const import[] = {"sessions", "import", "-", NULL};
+    free(program_output(program_run(talk, import)));
+    buf_addstr(&large, "[");
+    for (int i = 0; i < 20000; i++)
+        buf_addf(&large, "%s{\"role\":\"user\",\"content\":\"number %d is not said twice\"}",
+                 i > 0 ? "," : "", i);
+    buf_addstr(&large, "]");
+    static const char *const limits[] = {"0", "8", "600", "1000", "2000", "3000"};
+    for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
+        struct result r = run_limited(limits[i], large.data);
+        print_message("%s: %s", limits[i], r.err);
+        assert_string_equal(r.out, "");
+        expect(r, 1, "tiro: ");
+        assert_int_equal(count_sessions(), 1);
+    }
+    run_ok(program_run(large.data, import));
+    assert_int_equal(count_sessions(), 2);
+    buf_release(&large);
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, support_setup, support_teardown)
+#define STORED(f) support_stored(f, support_setup, support_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        STORED(test_a_database_that_is_no_file),
+        STORED(test_what_belongs_to_a_database_is_no_file),
+        TEST(test_a_configuration_that_is_a_pipe),
+        TEST(test_a_file_that_must_not_be_a_pipe),
+        STORED(test_a_pipe_to_import_without_a_writer),
+        STORED(test_a_file_that_may_not_grow),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
