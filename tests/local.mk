@@ -95,6 +95,7 @@ UNIT_TESTS = \
 	tests/test_notices \
 	tests/test_odd_files \
 	tests/test_offline \
+	tests/test_orphans \
 	tests/test_paths \
 	tests/test_projection \
 	tests/test_providers \

@@ -30,6 +30,7 @@ void diagnosis_release(struct diagnosis *d)
     }
     vec_release(&d->service);
     health_report_release(&d->store);
+    orphans_release(&d->orphans);
     health_rescue_release(&d->recovery);
     setup_release(&d->setup);
 }
@@ -88,6 +89,8 @@ static void ask_service(struct diagnosis *d)
 void diagnosis_complete(struct diagnosis *d)
 {
     const char *term = getenv("TERM");
+    if (d->built)
+        orphans_find(d->store.path, &d->orphans);
     ask_service(d);
     d->term = term && *term ? term : NULL;
     d->to_terminal = isatty(STDOUT_FILENO);

@@ -9,6 +9,7 @@
 #include "base/vec.h"
 #include "cli/setup.h"
 #include "session/health.h"
+#include "session/orphans.h"
 
 struct fact {
     char *name, *value;
@@ -27,6 +28,7 @@ struct diagnosis {
     bool to_terminal; /* standard output */
     const char *codeset;
     bool utf8;
+    struct orphans orphans;   /* beside the store */
     struct recovery recovery; /* of --recover; copy NULL: none */
 };
 

@@ -38,6 +38,18 @@ static void set_known(struct json *v, const char *name, int64_t n)
         json_set_int(v, name, n);
 }
 
+static struct json *orphans_json(const struct orphans *orphans)
+{
+    struct json *list = json_new_array();
+    for (size_t i = 0; i < orphans->items.len; i++) {
+        struct json *v = json_new_object();
+        json_set_string(v, "path", orphans->items.items[i].path);
+        json_set_string(v, "kind", orphan_word(orphans->items.items[i].kind));
+        json_push(list, v);
+    }
+    return list;
+}
+
 static struct json *store_json(const struct diagnosis *d)
 {
     struct json *v = json_new_object();
@@ -59,6 +71,7 @@ static struct json *store_json(const struct diagnosis *d)
     set_known(v, "vectors", found->vectors);
     if (*found->language)
         json_set_string(v, "language", found->language);
+    json_set(v, "orphans", orphans_json(&d->orphans));
     return v;
 }
 

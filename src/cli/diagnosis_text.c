@@ -7,6 +7,8 @@
 #include "cli/diagnosis.h"
 #include "cli/output.h"
 
+enum { ORPHANS_SHOWN = 20 };
+
 #define SAVE_IT N_("'tiro doctor --recover' saves what can be read, and keeps the file as a copy")
 
 /* What each state is called, and what to do. */
@@ -128,6 +130,38 @@ static void add_store(const struct diagnosis *d, struct buf *out)
         buf_addf(out, "  %s\n", _("conversations are not kept: [session] persist = false"));
 }
 
+/* What to do with them. */
+static const char *const orphans[] = {
+    [ORPHAN_REMOVAL] =
+        N_("of a deleted session; the next 'tiro sessions' or conversation removes it "
+           "if it can"),
+    [ORPHAN_SESSION] = N_("of a session that is not in the database; look at it, then delete it"),
+    [ORPHAN_LOCK] = N_("of a session that is not in the database; delete it"),
+    [ORPHAN_TEMPORARY] = N_("left by a tiro that was killed; delete it when none runs"),
+    [ORPHAN_GRAPH] = N_("of a model that has no vectors here; delete it"),
+    [ORPHAN_COPY] = N_("a damaged file that was set aside; delete it when nothing is missed"),
+    [ORPHAN_UNKNOWN] = N_("not made by tiro; look what it is"),
+};
+
+static void add_orphans(const struct diagnosis *d, struct buf *out)
+{
+    size_t count = d->orphans.items.len;
+    if (count > 0)
+        buf_addf(out, "  %s\n", _("nothing refers to these files beside it:"));
+    for (size_t i = 0; i < count && i < ORPHANS_SHOWN; i++) {
+        const struct orphan *o = &d->orphans.items.items[i];
+        buf_addf(out, "    %s: %s\n", o->path, _(orphans[o->kind]));
+    }
+    if (count > ORPHANS_SHOWN) {
+        buf_addstr(out, "    ");
+        buf_addf(out,
+                 ngettext("… and %zu more; --json lists them", "… and %zu more; --json lists them",
+                          (unsigned long)(count - ORPHANS_SHOWN)),
+                 count - ORPHANS_SHOWN);
+        buf_addch(out, '\n');
+    }
+}
+
 static void add_recovery(const struct diagnosis *d, struct buf *out)
 {
     const struct recovery *r = &d->recovery;
@@ -158,6 +192,7 @@ void diagnosis_print(const struct diagnosis *d)
     add_service(d, &out);
     add_recovery(d, &out);
     add_store(d, &out);
+    add_orphans(d, &out);
     add_terminal(d, &out);
     if (diagnosis_well(d))
         buf_addf(&out, "%s\n", _("all is well"));

@@ -328,3 +328,8 @@ const char *graph_file_model(const char *directory, const struct graph_names *mo
     }
     return found;
 }
+
+bool graph_file_is_name(const char *name)
+{
+    return strncmp(name, PREFIX, strlen(PREFIX)) == 0 && strstr(name, SUFFIX);
+}

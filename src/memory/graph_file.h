@@ -45,6 +45,9 @@ bool graph_names_read(struct store *s, struct graph_names *out, struct error *e)
 /* Paths of all that there are, and of those that were set aside. */
 void graph_files_list(const char *directory, struct graph_names *out);
 
+/* Whether a file of this name is a graph or belongs to one. */
+bool graph_file_is_name(const char *name);
+
 /* Which of the models a path is of; NULL: of none. */
 const char *graph_file_model(const char *directory, const struct graph_names *models,
                              const char *path);

@@ -1,16 +1,12 @@
 #include "session/health.h"
 
 #include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
-#include <unistd.h>
 
 #include "base/mem.h"
-#include "base/paths.h"
 #include "memory/sqlite_store.h"
+#include "session/lock.h"
 #include "store/store.h"
 
 void health_report(const char *path, bool thorough, struct health_report *out)
@@ -27,18 +23,6 @@ void health_report_release(struct health_report *r)
     *r = (struct health_report){0};
 }
 
-/* Whether a process holds this lock (session/lock.h). A file that is no lock is none that is held.
- */
-static bool is_held(const char *path)
-{
-    int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-    if (fd < 0)
-        return false;
-    bool held = flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
-    close(fd);
-    return held;
-}
-
 static bool ends_with(const char *name, const char *end)
 {
     size_t len = strlen(name);
@@ -52,16 +36,13 @@ static const char *id_end(const char *name)
     return name + (len > 8 ? len - 8 : 0);
 }
 
-static bool none_is_held(DIR *locks, const char *directory, struct error *e)
+static bool none_is_held(DIR *locks, struct error *e)
 {
     const struct dirent *entry;
     while ((entry = readdir(locks))) {
         if (!ends_with(entry->d_name, ".lock"))
             continue;
-        char *path = paths_join(directory, entry->d_name);
-        bool held = is_held(path);
-        free(path);
-        if (held)
+        if (lock_is_held(dirfd(locks), entry->d_name))
             return err_set(e, ERR_SESSION_BUSY,
                            "session %.8s is open in a tiro; leave every tiro and try again",
                            id_end(entry->d_name));
@@ -75,7 +56,7 @@ static bool nobody_talks(const char *path, struct error *e)
     const char *slash = strrchr(path, '/');
     char *locks = mem_printf("%.*slocks", slash ? (int)(slash + 1 - path) : 0, path);
     DIR *dir = opendir(locks);
-    bool ok = !dir || none_is_held(dir, locks, e);
+    bool ok = !dir || none_is_held(dir, e);
     if (dir)
         closedir(dir);
     free(locks);

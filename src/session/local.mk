@@ -21,6 +21,7 @@ libtiro_a_SOURCES += \
 	src/session/lock.c src/session/lock.h \
 	src/session/notice.c src/session/notice.h \
 	src/session/open_run.c src/session/open_run.h \
+	src/session/orphans.c src/session/orphans.h \
 	src/session/projection.c src/session/projection.h \
 	src/session/reader.c src/session/reader.h \
 	src/session/reader_dropped.c src/session/reader_dropped.h \

@@ -64,6 +64,14 @@ void lock_drop(int *fd)
     *fd = -1;
 }
 
+bool lock_is_held(int locks, const char *name)
+{
+    int fd = openat(locks, name, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    bool held = fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+    lock_drop(&fd);
+    return held;
+}
+
 /* In the directory itself: no symbolic link leads elsewhere. */
 static bool remove_from(const char *locks, const char *session_id)
 {

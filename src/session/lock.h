@@ -13,6 +13,10 @@ bool lock_take(const char *dir, const char *session_id, int *fd, struct error *e
 /* -1 is fine; sets it to -1. */
 void lock_drop(int *fd);
 
+/* Whether a process holds the lock of this name in the directory of locks. A file that is no lock
+ * is none that is held. */
+bool lock_is_held(int locks, const char *name);
+
 /* Takes the file of a session that is no more away; its holder keeps what it has. That it lacks is
  * fine. */
 bool lock_remove(const char *dir, const char *session_id, struct error *e);

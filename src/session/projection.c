@@ -55,6 +55,14 @@ char *projection_directory(const struct catalog *c, const char *id)
     return c->directory ? mem_printf("%s/" FOLDER "/%s", c->directory, id) : NULL;
 }
 
+bool projection_has(const char *name, bool unfinished)
+{
+    bool has = summary_file_is(name, unfinished);
+    for (int i = 0; i < FILE_COUNT; i++)
+        has = has || strcmp(name, (unfinished ? new_names : names)[i]) == 0;
+    return has;
+}
+
 static bool fault(const char *what, const char *path, struct error *e)
 {
     return err_set_errno(e, ERR_FILE_ERROR, "cannot %s %s", what, path);

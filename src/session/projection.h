@@ -17,6 +17,10 @@ bool projection_rebuild(struct catalog *c, const char *id, struct error *e);
 /* Takes the files and their directory away; what lacks is fine. */
 bool projection_remove(struct catalog *c, const char *id, struct error *e);
 
+/* Whether there are files of this name, of those that are whole or of those that are being written.
+ */
+bool projection_has(const char *name, bool unfinished);
+
 /* "DIR/sessions/ID"; the caller frees. NULL where the store is in memory alone. */
 char *projection_directory(const struct catalog *c, const char *id);
 

@@ -79,3 +79,8 @@ bool summary_file_remove(int directory)
     bool ok = is_gone(unlinkat(directory, name, 0));
     return is_gone(unlinkat(directory, new_name, 0)) && ok;
 }
+
+bool summary_file_is(const char *file, bool unfinished)
+{
+    return strcmp(file, unfinished ? new_name : name) == 0;
+}

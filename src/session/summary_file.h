@@ -10,4 +10,7 @@ bool summary_file_put(int directory, const char *summary);
 
 bool summary_file_remove(int directory);
 
+/* Whether that is its name, or the one that it has while it is written. */
+bool summary_file_is(const char *file, bool unfinished);
+
 #endif

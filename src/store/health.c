@@ -296,17 +296,38 @@ static void mention_journal(struct look *l)
     free(journal);
 }
 
+static void begin_look(struct look *l, const char *path)
+{
+    *l->out =
+        (struct health){.sessions = -1, .events = -1, .bytes = -1, .entries = -1, .vectors = -1};
+    l->path = realpath(path, NULL);
+    if (!l->path)
+        l->path = mem_strdup(path);
+    l->store.path = l->path;
+    l->store.mode = STORE_READ_ONLY;
+}
+
+static bool can_be_read(struct look *l)
+{
+    return is_there(l) && is_free(l) && is_whole(l) && opens(l) && knows_tokenizer(l) && is_ours(l);
+}
+
+bool health_visit(const char *path, bool (*visit)(void *context, struct store *s), void *context)
+{
+    struct health found;
+    struct look l = {.out = &found};
+    begin_look(&l, path);
+    bool ok = can_be_read(&l) && found.state == HEALTH_GOOD && visit(context, &l.store);
+    disconnect(&l);
+    free(l.path);
+    return ok;
+}
+
 static void look(const char *path, bool thorough, struct health *out)
 {
     struct look l = {.thorough = thorough, .out = out};
-    *out = (struct health){.sessions = -1, .events = -1, .bytes = -1, .entries = -1, .vectors = -1};
-    l.path = realpath(path, NULL);
-    if (!l.path)
-        l.path = mem_strdup(path);
-    l.store.path = l.path;
-    l.store.mode = STORE_READ_ONLY;
-    bool well = is_there(&l) && is_free(&l) && is_whole(&l) && opens(&l) && knows_tokenizer(&l) &&
-                is_ours(&l) && is_sound(&l);
+    begin_look(&l, path);
+    bool well = can_be_read(&l) && is_sound(&l);
     disconnect(&l);
     if (well || out->state == HEALTH_EMPTY || out->state == HEALTH_MISSING)
         writable(&l);

@@ -48,6 +48,11 @@ bool health_recoverable(enum health_state state);
  * the database open: looking who has would take its locks away. */
 void health_check(const char *path, bool thorough, struct health *out);
 
+/* Lets `visit` read in a database that health_check() finds no fault in and that this program's
+ * schema is that of, on the same terms; `s` is gone afterwards. False where it cannot be read so,
+ * and where `visit` says so. */
+bool health_visit(const char *path, bool (*visit)(void *context, struct store *s), void *context);
+
 struct recovery {
     char *copy;               /* the untouched copy of the damaged file; owned */
     char *recovered;          /* the new database; owned */

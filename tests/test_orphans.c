@@ -1,0 +1,262 @@
+/* doctor names the files beside the database that nothing refers to, and leaves them alone. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "base/paths.h"
+#include "memory/graph_file.h"
+#include "session/capability.h"
+#include "session/lock.h"
+#include "session/orphans.h"
+#include "store/sessions.h"
+#include "tests/damage.h"
+#include "tests/program.h"
+#include "tests/support.h"
+
+static const char talk[] =
+    "[{\"role\":\"user\",\"content\":\"Hello\"},{\"role\":\"assistant\",\"content\":\"Hi\"}]";
+static const char GONE[] = "01890a5d-ac96-774b-bcce-b302099a8057";
+
+static struct error e;
+static char *directory, *id; /* of the store, of its session */
+
+/* A store with one session and its files. */
+static int set_up(void **state)
+{
+    if (support_setup(state) != 0)
+        return -1;
+    directory = support_path(".local/share/tiro");
+    id = program_output(program_run(talk, (const char *const[]){"sessions", "import", "-", NULL}));
+    id[strcspn(id, "\n")] = '\0';
+    run_ok(RUN("sessions", "rebuild"));
+    run_ok(RUN("sessions", "rename", "last", "Kept"));
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    free(id);
+    free(directory);
+    return support_teardown(state);
+}
+
+/* A path below the store's directory, which is there. The caller frees. */
+static char *below(const char *folder, const char *name)
+{
+    char *parent = paths_join(directory, folder);
+    assert_true(paths_make_dir(parent, &e));
+    char *path = *folder ? paths_join(parent, name) : paths_join(directory, name);
+    free(parent);
+    return path;
+}
+
+static void put(const char *folder, const char *name)
+{
+    char *path = below(folder, name);
+    support_write(path, "x");
+    free(path);
+}
+
+static void put_for_session(const char *session, const char *name)
+{
+    char *folder = paths_join("sessions", session);
+    put(folder, name);
+    free(folder);
+}
+
+static void put_lock(const char *session)
+{
+    char *name = mem_printf("%s.lock", session);
+    put("locks", name);
+    free(name);
+}
+
+/* "kind path|…" as doctor tells, which changes nothing. */
+static char *orphans(void)
+{
+    struct buf out = BUF_INIT;
+    char *before = damage_tree(directory);
+    struct json *v = program_json(RUN("doctor", "--json"));
+    char *after = damage_tree(directory);
+    assert_string_equal(before, after);
+    const struct json *list = json_get(json_get(v, "store"), "orphans");
+    assert_int_equal(json_type(list), JSON_ARRAY);
+    for (const struct json *o = json_first(list); o; o = json_next(o))
+        buf_addf(&out, "%s %s|", json_get_string(o, "kind"), json_get_string(o, "path"));
+    json_free(v);
+    free(before);
+    free(after);
+    return buf_take(&out);
+}
+
+static void expect_orphans(const char *wanted)
+{
+    char *found = orphans();
+    assert_string_equal(found, wanted);
+    free(found);
+}
+
+static void test_a_store_in_order_has_none(void **state)
+{
+    (void)state;
+    expect_orphans("");
+}
+
+static void test_files_of_no_session(void **state)
+{
+    (void)state;
+    char *wanted = mem_printf("lock locks/%s.lock|session sessions/%s|", GONE, GONE);
+    put_for_session(GONE, "transcript.md");
+    put_lock(GONE);
+    expect_orphans(wanted);
+    free(wanted);
+}
+
+static void test_a_lock_that_is_held_belongs_to_its_holder(void **state)
+{
+    (void)state;
+    int lock;
+    assert_true(lock_take(directory, GONE, &lock, &e));
+    expect_orphans("");
+    lock_drop(&lock);
+}
+
+static void test_files_that_are_still_to_be_removed(void **state)
+{
+    (void)state;
+    char *database = below("", "tiro.db");
+    char *wanted = mem_printf("removal locks/%s.lock|removal sessions/%s|", id, id);
+    struct store *store;
+    assert_true(store_open(database, STORE_READ_WRITE, &store, &e));
+    assert_true(sessions_delete(store, id, &e));
+    store_close(store);
+    expect_orphans(wanted);
+    free(wanted);
+    free(database);
+}
+
+static void test_what_a_kill_leaves(void **state)
+{
+    (void)state;
+    char *wanted = mem_printf(
+        "temporary import.Ab3xYz|temporary sessions/%s/summary.txt.new|"
+        "temporary sessions/%s/transcript.md.new|"
+        "temporary tiro.db.recovered-20260309-140507|",
+        id, id);
+    put_for_session(id, "transcript.md.new");
+    put_for_session(id, "summary.txt.new");
+    put("", "import.Ab3xYz");
+    put("", "tiro.db.recovered-20260309-140507");
+    expect_orphans(wanted);
+    free(wanted);
+}
+
+static void test_files_that_are_being_written(void **state)
+{
+    (void)state;
+    char *path = below("sessions", id);
+    int dir = open(path, O_RDONLY | O_DIRECTORY);
+    put_for_session(id, "transcript.md.new");
+    assert_int_equal(flock(dir, LOCK_EX), 0);
+    expect_orphans("");
+    close(dir);
+    free(path);
+}
+
+static void test_graphs_and_copies(void **state)
+{
+    (void)state;
+    char *database = below("", "tiro.db");
+    char *known = graph_file_path("", "hashed"), *damaged = mem_printf("%s.damaged", known);
+    char *lock = mem_printf("%s.lock", known), *begun = mem_printf("%s.Ab3xYz", known);
+    char *wanted = mem_printf(
+        "graph memory-other-01234567.hnsw|temporary %s|copy %s|"
+        "copy tiro.db.damaged-20260309-140507|",
+        begun, damaged);
+    damage_sql(database,
+               "INSERT INTO memory_model (number, name, dimension, used, fitted)"
+               " VALUES (1, 'hashed', 8, 1, 0)");
+    const char *const files[] = {known,
+                                 damaged,
+                                 lock,
+                                 begun,
+                                 "memory-other-01234567.hnsw",
+                                 "tiro.db.damaged-20260309-140507"};
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+        put("", files[i]);
+    char *found = orphans();
+    for (char *at = wanted, *end; (end = strchr(at, '|')); at = end + 1) {
+        char *one = mem_strndup(at, (size_t)(end + 1 - at));
+        assert_text(found, one);
+        free(one);
+    }
+    assert_int_equal(strlen(found), strlen(wanted));
+    free(found);
+    free(wanted);
+    free(begun);
+    free(lock);
+    free(damaged);
+    free(known);
+    free(database);
+}
+
+static void test_what_is_not_ours(void **state)
+{
+    (void)state;
+    char *wanted = mem_printf(
+        "unknown locks/x.lock|unknown note␛s.txt|unknown sessions/%s/mine|"
+        "unknown sessions/readme|",
+        id);
+    put("", "note\033s.txt");
+    put("sessions", "readme");
+    put_for_session(id, "mine");
+    put("locks", "x.lock");
+    expect_orphans(wanted);
+    free(wanted);
+}
+
+static void test_in_words(void **state)
+{
+    (void)state;
+    put_for_session(GONE, "transcript.md");
+    for (int i = 10; i < 40; i++) {
+        char name[24];
+        snprintf(name, sizeof name, "left%d", i);
+        put("", name);
+    }
+    struct result r = RUN("doctor");
+    assert_int_equal(r.status, 0);
+    assert_text(r.out, "nothing refers to these files beside it:\n    left10: not made by tiro");
+    assert_text(r.out, "… and 11 more; --json lists them");
+    result_release(&r);
+}
+
+#define ORPHANS(f) support_stored(f, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        ORPHANS(test_a_store_in_order_has_none),
+        ORPHANS(test_files_of_no_session),
+        ORPHANS(test_a_lock_that_is_held_belongs_to_its_holder),
+        ORPHANS(test_files_that_are_still_to_be_removed),
+        ORPHANS(test_what_a_kill_leaves),
+        ORPHANS(test_files_that_are_being_written),
+        ORPHANS(test_graphs_and_copies),
+        ORPHANS(test_what_is_not_ours),
+        ORPHANS(test_in_words),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
