@@ -229,12 +229,11 @@ static const char *const large[][3] = {
     {"{\"tiro\":1,\"", "never ended, ", "\":1}"},
 };
 
-static void expect_little_memory(const char *path, int status, const char *words)
+static void expect_little_memory(const char *what, const char *path, int status, const char *words)
 {
     struct support_child c;
-    struct rusage before, after;
-    const char *const argv[] = {support_program(), "sessions", "import", path, NULL};
-    getrusage(RUSAGE_CHILDREN, &before);
+    struct rusage after;
+    const char *const argv[] = {support_program(), what, "import", path, NULL};
     support_start(&c, argv);
     assert_int_equal(support_finish(&c, NULL), status);
     getrusage(RUSAGE_CHILDREN, &after);
@@ -250,7 +249,7 @@ static void test_no_text_takes_much_memory(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof large / sizeof *large; i++) {
         char *path = make_file(large[i][0], large[i][1], large[i][2]);
-        expect_little_memory(path, 1, "nothing was imported");
+        expect_little_memory("sessions", path, 1, "nothing was imported");
         free(path);
     }
 }
@@ -267,7 +266,7 @@ static void test_a_large_one_is_imported_in_little_memory(void **state)
              "{\"role\":\"user\",\"content\":\"?\"},{\"role\":\"assistant\",\"content\":\"%s\"},",
              message);
     char *path = make_file("[", pair, "{\"role\":\"user\",\"content\":\"The end\"}]");
-    expect_little_memory(path, 0, "");
+    expect_little_memory("sessions", path, 0, "");
     struct json *sessions = program_json(RUN("sessions", "list", "--json"));
     const struct json *info = json_first(sessions);
     assert_true(json_get_int(info, "turns", 0) > 9000);
@@ -276,12 +275,26 @@ static void test_a_large_one_is_imported_in_little_memory(void **state)
     free(path);
 }
 
+static void test_a_line_of_many_values_takes_little_memory(void **state)
+{
+    (void)state;
+    char *path = support_path("line");
+    FILE *out = fopen(path, "wb");
+    fputs("{\"x\":[", out);
+    for (int i = 0; i < 10 * MB; i++)
+        fputs("1,", out);
+    fputs("1]}\n", out);
+    assert_int_equal(fclose(out), 0);
+    expect_little_memory("memory", path, 64, "line:1: the JSON has more than");
+    free(path);
+}
+
 /* Its fault is at its end. */
 static void test_a_large_one_that_breaks_off_is_none(void **state)
 {
     (void)state;
     char *path = make_file("[", "{\"role\":\"user\",\"content\":\"to be or not to be, so\"},", "");
-    expect_little_memory(path, 1, "not valid JSON near byte 40");
+    expect_little_memory("sessions", path, 1, "not valid JSON near byte 40");
     struct json *sessions = program_json(RUN("sessions", "list", "--json"));
     assert_null(json_first(sessions));
     json_free(sessions);
@@ -382,6 +395,8 @@ int main(void)
         TEST(test_members_in_any_order),
         STORED(test_no_text_takes_much_memory),
         STORED(test_a_large_one_is_imported_in_little_memory),
+        support_if(capability_store() && capability_memory(),
+                   test_a_line_of_many_values_takes_little_memory, support_setup, support_teardown),
         STORED(test_a_large_one_that_breaks_off_is_none),
         STORED(test_a_signal_ends_a_pipe_that_says_nothing),
         STORED(test_it_can_be_stopped_anywhere),

@@ -4,8 +4,9 @@
 #include "session/memories_lines.h"
 #include "session/memories_private.h"
 
-/* A character may be written as six ("\u00e4"). */
-#define LINE_BYTES ((size_t)6 * MEMORY_CONTENT_BYTES + 65536)
+/* A character of two or four bytes may be written as six or twelve ("\u00e4"): three times as many.
+ * Besides the line there is a tree as large, and the entries of a step. */
+#define LINE_BYTES ((size_t)3 * MEMORY_CONTENT_BYTES + 65536)
 
 enum { STEP_ENTRIES = 1000, STEP_BYTES = 16 * 1024 * 1024 };
 
