@@ -238,6 +238,36 @@ static void a_whole_file_appears_at_once(void **state)
     free(path);
 }
 
+/* What a killed process had begun goes with the next writing; what another is writing stays, and so
+ * do files of other names. */
+static void what_was_abandoned_is_swept(void **state)
+{
+    (void)state;
+    struct error e = {0};
+    struct whole_file running;
+    char *path = support_path("swept"), *abandoned = support_path("swept.tiro-Ab12cd");
+    char *others[] = {support_path("swept.tiro-Ab12cde"), support_path("swept.backup"),
+                      support_path("other.tiro-Ab12cd")};
+    support_write(abandoned, "half of it");
+    for (size_t i = 0; i < 3; i++)
+        support_write(others[i], "of the user");
+    assert_true(whole_file_begin(&running, path, true, &e));
+    assert_int_equal(access(abandoned, F_OK), -1);
+    assert_true(whole_file_write(&running, "first", 5, &e));
+    assert_true(paths_write_file(path, "second", 6, &e));
+    assert_int_equal(access(running.temporary, F_OK), 0);
+    assert_true(whole_file_finish(&running, &e));
+    char *text = support_read(path);
+    assert_string_equal(text, "first");
+    free(text);
+    for (size_t i = 0; i < 3; i++) {
+        assert_int_equal(unlink(others[i]), 0);
+        free(others[i]);
+    }
+    free(abandoned);
+    free(path);
+}
+
 static void a_whole_file_takes_no_name_that_is_taken(void **state)
 {
     (void)state;
@@ -318,6 +348,7 @@ int main(void)
         TEST(writing_replaces_and_is_private),
         TEST(a_failed_write_leaves_nothing),
         TEST(a_whole_file_appears_at_once),
+        TEST(what_was_abandoned_is_swept),
         TEST(a_whole_file_takes_no_name_that_is_taken),
         TEST(the_log_holds_one_line_an_entry),
     };

@@ -1044,7 +1044,7 @@ static void test_what_a_dead_one_had_begun_is_removed(void **state)
 {
     (void)state;
     with_secret();
-    char *file = graph_path(""), *begun = mem_printf("%s.Ab12cd", file);
+    char *file = graph_path(""), *begun = mem_printf("%s.tiro-Ab12cd", file);
     support_write(begun, "uranium");
     forget("secret");
     assert_int_equal(access(begun, F_OK), -1);

@@ -78,6 +78,19 @@ static void writes_new_files_and_their_directories(void **state)
     assert_int_equal(entries(*state), 3); /* nothing else is left */
 }
 
+/* What a killed process had begun to write goes with the next writing to its directory. */
+static void what_was_abandoned_is_swept(void **state)
+{
+    struct workplace *w = *state;
+    workplace_put("work/.tiro-0123456789abcdef", "half of it");
+    workplace_put("work/.tiro-of-the-user", "stays");
+    workplace_call(w, "write_file", "{\"path\":\"new.txt\",\"content\":\"new\"}", false);
+    assert_file("work/.tiro-of-the-user", "stays");
+    char *abandoned = support_path("work/.tiro-0123456789abcdef");
+    assert_int_equal(access(abandoned, F_OK), -1);
+    free(abandoned);
+}
+
 static void replaces_what_is_there(void **state)
 {
     struct workplace *w = *state;
@@ -465,6 +478,7 @@ int main(void)
 {
     const struct CMUnitTest all[] = {
         TEST(writes_new_files_and_their_directories),
+        TEST(what_was_abandoned_is_swept),
         TEST(replaces_what_is_there),
         TEST(follows_links_inside),
         TEST(refuses_what_is_no_file),

@@ -11,8 +11,10 @@
 #include "agent/rows.h"
 #include "base/entropy.h"
 #include "base/paths.h"
+#include "base/temporary.h"
 
-enum { MAX_TEMPORARY = 32 };
+#define TEMPORARY ".tiro-"
+enum { RANDOM_DIGITS = 16, MAX_TEMPORARY = 32 };
 
 /* The file that is written. */
 struct target {
@@ -137,15 +139,25 @@ static bool put_in_place(const struct target *t, const char *temporary)
     return true;
 }
 
+static int make_temporary(const struct target *t, char name[MAX_TEMPORARY])
+{
+    uint64_t random;
+    entropy_fill(&random, sizeof random);
+    snprintf(name, MAX_TEMPORARY, TEMPORARY "%016" PRIx64, random);
+    int fd = openat(t->place.dir, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+                    t->exists ? 0600 : 0666);
+    if (fd < 0 || temporary_claim(fd))
+        return fd;
+    close(fd);
+    return make_temporary(t, name);
+}
+
 static bool replace(const struct tool_context *context, const struct target *t, const char *content,
                     struct buf *out)
 {
-    uint64_t random;
     char temporary[MAX_TEMPORARY];
-    entropy_fill(&random, sizeof random);
-    snprintf(temporary, sizeof temporary, ".tiro-%016" PRIx64, random);
-    int fd = openat(t->place.dir, temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
-                    t->exists ? 0600 : 0666);
+    temporary_sweep(t->place.dir, TEMPORARY, RANDOM_DIGITS);
+    int fd = make_temporary(t, temporary);
     if (fd < 0)
         return fail(t, strerror(errno), out);
     bool ok = paths_write_all(fd, content, strlen(content)) && take_over(t, fd) && fsync(fd) == 0;

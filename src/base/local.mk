@@ -15,6 +15,7 @@ libtiro_a_SOURCES += \
 	src/base/mem.c src/base/mem.h \
 	src/base/paths.c src/base/paths.h \
 	src/base/rfc3339.c src/base/rfc3339.h \
+	src/base/temporary.c src/base/temporary.h \
 	src/base/utf8.c src/base/utf8.h \
 	src/base/uuid.c src/base/uuid.h \
 	src/base/vec.c src/base/vec.h \

@@ -10,6 +10,12 @@
 
 #include "base/mem.h"
 #include "base/paths.h"
+#include "base/temporary.h"
+
+#define TEMPORARY ".tiro-" /* between the name and what mkstemp() adds */
+#define UNIQUE "XXXXXX"
+
+enum { TRIES = 10 }; /* each fails only if another process sweeps just then */
 
 void whole_file_drop(struct whole_file *f)
 {
@@ -45,6 +51,53 @@ static bool may_be_written(const char *path, bool replace, struct error *e)
            err_set(e, ERR_FILE_ERROR, "%s is not a regular file; name another one", path);
 }
 
+/* --- temporary files ---------------------------------------------------------------------------
+ */
+
+static char *directory_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? mem_strndup(path, (size_t)(slash - path) + 1) : mem_strdup(".");
+}
+
+void whole_file_sweep(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    char *directory = directory_of(path);
+    char *beginning = mem_printf("%s" TEMPORARY, slash ? slash + 1 : path);
+    int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    temporary_sweep(fd, beginning, strlen(UNIQUE));
+    if (fd >= 0)
+        close(fd);
+    free(beginning);
+    free(directory);
+}
+
+static bool make_temporary(struct whole_file *f)
+{
+    for (int i = 0; i < TRIES; i++) {
+        f->temporary = mem_printf("%s" TEMPORARY UNIQUE, f->target);
+        f->fd = mkstemp(f->temporary); /* makes it with mode 0600 */
+        int cause = errno;
+        if (f->fd >= 0) {
+            if (temporary_claim(f->fd))
+                return true;
+            close(f->fd);
+        }
+        free(f->temporary);
+        f->temporary = NULL;
+        errno = cause;
+        if (f->fd < 0)
+            return false;
+        f->fd = -1;
+    }
+    errno = EAGAIN;
+    return false;
+}
+
+/* --- writing -----------------------------------------------------------------------------------
+ */
+
 bool whole_file_begin(struct whole_file *f, const char *path, bool replace, struct error *e)
 {
     *f = (struct whole_file){.fd = -1, .replace = replace};
@@ -57,13 +110,8 @@ bool whole_file_begin(struct whole_file *f, const char *path, bool replace, stru
         if (!is_new)
             return fail(f, e);
     }
-    f->temporary = mem_printf("%s.XXXXXX", f->target);
-    f->fd = mkstemp(f->temporary); /* makes it with mode 0600 */
-    if (f->fd >= 0)
-        return true;
-    free(f->temporary);
-    f->temporary = NULL;
-    return fail(f, e);
+    whole_file_sweep(f->target);
+    return make_temporary(f) || fail(f, e);
 }
 
 bool whole_file_write(struct whole_file *f, const void *bytes, size_t len, struct error *e)
@@ -102,8 +150,7 @@ static bool move_to_free_name(struct whole_file *f, struct error *e)
  * file itself is safe all the same. */
 static void sync_parent(const char *path)
 {
-    const char *slash = strrchr(path, '/');
-    char *dir = slash ? mem_strndup(path, (size_t)(slash - path) + 1) : mem_strdup(".");
+    char *dir = directory_of(path);
     int fd = open(dir, O_RDONLY | O_CLOEXEC);
     if (fd >= 0) {
         fsync(fd);

@@ -1,5 +1,6 @@
 /* A file that appears under its name only when it is whole: it is written beside it, synchronised
- * and moved there. Mode 0600. */
+ * and moved there. Mode 0600. What a killed process left of its writing, NAME.tiro-XXXXXX, is taken
+ * away by the next that writes the same file. */
 #ifndef BASE_WHOLE_FILE_H
 #define BASE_WHOLE_FILE_H
 
@@ -22,6 +23,9 @@ bool whole_file_write(struct whole_file *f, const void *bytes, size_t len, struc
 /* What whole_file_finish() would wait for on the disk, for who must not wait then. */
 bool whole_file_sync(struct whole_file *f, struct error *e);
 bool whole_file_finish(struct whole_file *f, struct error *e);
+
+/* Does that by itself, for a file that may not be written again. */
+void whole_file_sweep(const char *path);
 
 /* Leaves what was there before; after whole_file_finish() or a failure nothing happens. */
 void whole_file_drop(struct whole_file *f);

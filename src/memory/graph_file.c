@@ -235,28 +235,6 @@ void graph_file_remove_aside(const char *path)
 
 /* --- one writer ------------------------------------------------------------------------------ */
 
-/* As whole_file.c names it. */
-static bool is_begun(const char *name, const char *file)
-{
-    enum { ENDING = 7 };
-    size_t len = strlen(file);
-    return strncmp(name, file, len) == 0 && name[len] == '.' && strlen(name + len) == ENDING;
-}
-
-static void remove_begun(const char *path)
-{
-    const char *file = strrchr(path, '/') + 1;
-    char *directory = mem_strndup(path, (size_t)(file - path));
-    DIR *dir = opendir(directory);
-    struct dirent *entry;
-    while (dir && (entry = readdir(dir)))
-        if (is_begun(entry->d_name, file))
-            unlinkat(dirfd(dir), entry->d_name, 0);
-    if (dir)
-        closedir(dir);
-    free(directory);
-}
-
 bool graph_file_lock(const char *path, int *lock)
 {
     char *name = mem_printf("%s.lock", path);
@@ -266,7 +244,7 @@ bool graph_file_lock(const char *path, int *lock)
         graph_file_unlock(lock);
         return false;
     }
-    remove_begun(path);
+    whole_file_sweep(path);
     return true;
 }
 
