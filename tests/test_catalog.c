@@ -18,6 +18,7 @@
 #include "session/catalog.h"
 #include "session/lock.h"
 #include "session/projection.h"
+#include "session/removal.h"
 #include "store/event_log.h"
 #include "store/snapshot.h"
 #include "tests/any_compaction.h"
@@ -388,6 +389,32 @@ static void test_locks_are_given_back(void **state)
     lock_drop(&lock);
 }
 
+/* The lock file of a session that never came to be goes; one that is held stays, and so do those of
+ * sessions that there are and files of other names. */
+static void test_abandoned_locks_are_swept(void **state)
+{
+    (void)state;
+    static const char abandoned[] = "01890a5d-ac96-774b-bcce-b302099a8057",
+                      held[] = "01890a5d-ac96-774b-bcce-b302099a8058";
+    int own, other, lock;
+    assert_true(lock_take(catalog.directory, record.info.id, &own, &e));
+    assert_true(lock_take(catalog.directory, abandoned, &lock, &e));
+    assert_true(lock_take(catalog.directory, held, &other, &e));
+    lock_drop(&own);
+    lock_drop(&lock);
+    const char *const names[] = {record.info.id, abandoned, held, "of-the-user"};
+    char *paths[4];
+    for (size_t i = 0; i < 4; i++)
+        paths[i] = mem_printf("%s/locks/%s.lock", catalog.directory, names[i]);
+    support_write(paths[3], "");
+    removal_sweep_locks(&catalog);
+    for (size_t i = 0; i < 4; i++) {
+        assert_int_equal(access(paths[i], F_OK), i == 1 ? -1 : 0);
+        free(paths[i]);
+    }
+    lock_drop(&other);
+}
+
 static void test_in_memory(void **state)
 {
     (void)state;
@@ -656,6 +683,7 @@ int main(void)
         TEST(test_delete_beside_other_files),
         TEST(test_locks),
         TEST(test_locks_are_given_back),
+        TEST(test_abandoned_locks_are_swept),
         TEST(test_in_memory),
         TEST(test_fork),
         TEST(test_fork_at_a_question),

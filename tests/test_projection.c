@@ -503,6 +503,25 @@ static void test_updates_append(void **state)
     check_files();
 }
 
+/* What a killed rebuild had begun goes with the next update, also if that writes nothing. */
+static void test_what_was_begun_is_removed(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"events.jsonl.new", "transcript.md.new", "summary.txt.new"};
+    record_run(&record, "Why?", "Because.");
+    update();
+    char *directory = projection_directory(&catalog, record.info.id);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        char *begun = mem_printf("%s/%s", directory, names[i]);
+        support_write(begun, "half");
+        update();
+        assert_int_equal(access(begun, F_OK), -1);
+        free(begun);
+    }
+    free(directory);
+    check_files();
+}
+
 static void test_nothing_new_writes_nothing(void **state)
 {
     (void)state;
@@ -811,6 +830,7 @@ int main(void)
         TEST(test_a_run_that_goes_on),
         TEST(test_an_end_that_is_another),
         TEST(test_updates_append),
+        TEST(test_what_was_begun_is_removed),
         TEST(test_nothing_new_writes_nothing),
         TEST(test_what_is_not_as_it_was_left),
         TEST(test_places_that_are_taken),

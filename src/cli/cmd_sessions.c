@@ -339,8 +339,10 @@ static int with_catalog(const struct sessions_verb *verb, struct sessions_option
     setup_print_problems(&setup);
     o->persist = config_boolean(setup.config, CONFIG_SESSION_PERSIST);
     if (catalog_open(&c, NULL, o->persist, verb->access, &e)) {
-        if (verb->access == CATALOG_WRITE)
+        if (verb->access == CATALOG_WRITE) {
             removal_finish_some(&c, REMOVALS_AT_ONCE);
+            removal_sweep_locks(&c);
+        }
         status = verb->run(&c, o);
         catalog_release(&c);
     } else {

@@ -1,8 +1,10 @@
 #include "session/lock.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -97,4 +99,44 @@ bool lock_remove(const char *dir, const char *session_id, struct error *e)
                             session_id, locks);
     free(locks);
     return ok;
+}
+
+/* --- those of sessions that never came to be ---------------------------------------------------
+ */
+
+/* "ID.lock" to its id; false for any other name. */
+static bool read_name(const char *name, char id[UUID_LEN + 1])
+{
+    if (strlen(name) != UUID_LEN + strlen(".lock") || strcmp(name + UUID_LEN, ".lock") != 0)
+        return false;
+    memcpy(id, name, UUID_LEN);
+    id[UUID_LEN] = '\0';
+    return uuid_valid(id);
+}
+
+static void sweep_one(const char *dir, const char *id,
+                      bool (*is_known)(void *context, const char *session_id), void *context)
+{
+    struct error e;
+    int lock;
+    if (is_known(context, id) || !lock_take(dir, id, &lock, &e))
+        return;
+    if (!is_known(context, id))
+        lock_remove(dir, id, &e);
+    lock_drop(&lock);
+}
+
+void lock_sweep(const char *dir, bool (*is_known)(void *context, const char *session_id),
+                void *context)
+{
+    char id[UUID_LEN + 1];
+    char *locks = paths_join(dir, "locks");
+    DIR *list = opendir(locks);
+    const struct dirent *entry;
+    while (list && (entry = readdir(list)))
+        if (read_name(entry->d_name, id))
+            sweep_one(dir, id, is_known, context);
+    if (list)
+        closedir(list);
+    free(locks);
 }

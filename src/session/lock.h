@@ -21,4 +21,9 @@ bool lock_is_held(int locks, const char *name);
  * fine. */
 bool lock_remove(const char *dir, const char *session_id, struct error *e);
 
+/* Removes the lock files that nobody holds and of whose sessions `is_known` says no, which is asked
+ * with the lock in hand. */
+void lock_sweep(const char *dir, bool (*is_known)(void *context, const char *session_id),
+                void *context);
+
 #endif

@@ -202,7 +202,6 @@ static bool open_new(struct projection *p, struct error *e)
             close(f->fd);
         f->bytes = 0;
         buf_clear(&f->pending);
-        unlinkat(p->dir, new_names[i], 0); /* what a crash left */
         f->fd = openat(p->dir, new_names[i], O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
                        0600);
         if (f->fd < 0)
@@ -370,6 +369,7 @@ static bool write_locked(struct projection *p, bool anew, struct error *e)
     struct projected left;
     if (!open_directory(p, true))
         return fault("open the directory", p->path, e);
+    drop_new(p); /* what a crash left */
     bool ok = sessions_get(p->catalog->store, p->id, &info, e) &&
               projected_get(p->catalog->store, p->id, &left, e);
     if (ok)

@@ -56,3 +56,21 @@ void removal_finish_some(struct catalog *c, int limit)
         finish_one(c, due.items.items[i].id);
     removals_release(&due);
 }
+
+/* --- locks without a session ------------------------------------------------------------------ */
+
+/* An error is no word that it is unknown. */
+static bool is_known(void *store, const char *id)
+{
+    struct session_info info = {0};
+    struct error e = {0};
+    bool known = sessions_get(store, id, &info, &e) || e.code != ERR_SESSION_NOT_FOUND;
+    session_info_release(&info);
+    return known;
+}
+
+void removal_sweep_locks(struct catalog *c)
+{
+    if (c->store && c->directory)
+        lock_sweep(c->directory, is_known, c->store);
+}

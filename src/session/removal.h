@@ -15,4 +15,9 @@ bool removal_finish(struct catalog *c, const char *id, struct error *e);
  * open somewhere wait. Failures are logged, and tried again when this is called the next time. */
 void removal_finish_some(struct catalog *c, int limit);
 
+/* Lock files whose sessions are not in the store, as a kill leaves one between the lock and the row
+ * of a new session. Files below sessions/ stay: they may be all that is left of a store that was
+ * moved away. */
+void removal_sweep_locks(struct catalog *c);
+
 #endif

@@ -39,7 +39,6 @@ static bool is_there(int directory, const struct buf *text)
 
 static bool write_new(int directory, const struct buf *text)
 {
-    unlinkat(directory, new_name, 0); /* what a crash left */
     int fd =
         openat(directory, new_name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (fd < 0)
@@ -60,6 +59,7 @@ bool summary_file_put(int directory, const char *summary)
     struct buf text = BUF_INIT;
     if (!summary)
         return summary_file_remove(directory);
+    unlinkat(directory, new_name, 0); /* what a crash left */
     utf8_clean(&text, summary, strlen(summary), UTF8_MULTILINE);
     buf_addch(&text, '\n');
     bool ok = is_there(directory, &text) || write_new(directory, &text);

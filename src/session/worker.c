@@ -331,6 +331,7 @@ static void remove_left_files(struct worker *w)
     struct catalog catalog;
     catalog_borrow(&catalog, w->store, w->store_dir, w->journal.info.id);
     removal_finish_some(&catalog, REMOVALS_AT_ONCE);
+    removal_sweep_locks(&catalog);
     catalog_release(&catalog);
 }
 
