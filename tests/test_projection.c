@@ -522,6 +522,14 @@ static void test_what_was_begun_is_removed(void **state)
     check_files();
 }
 
+static void test_a_session_that_was_deleted_meanwhile(void **state)
+{
+    (void)state;
+    const struct projected now = {.seq = 1};
+    assert_false(projected_put(store, "01890a5d-ac96-774b-bcce-b302099a8057", &now, &e));
+    assert_int_equal(e.code, ERR_SESSION_NOT_FOUND);
+}
+
 static void test_nothing_new_writes_nothing(void **state)
 {
     (void)state;
@@ -831,6 +839,7 @@ int main(void)
         TEST(test_an_end_that_is_another),
         TEST(test_updates_append),
         TEST(test_what_was_begun_is_removed),
+        TEST(test_a_session_that_was_deleted_meanwhile),
         TEST(test_nothing_new_writes_nothing),
         TEST(test_what_is_not_as_it_was_left),
         TEST(test_places_that_are_taken),

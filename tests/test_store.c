@@ -621,7 +621,7 @@ static void test_projected(void **state)
     assert_int_equal(p.transcript_bytes, 4);
     assert_int_equal(p.events_bytes, 5000000000);
     assert_false(projected_put(store, ID_B, &p, &e));
-    assert_int_equal(e.code, ERR_SESSION_STORE_ERROR);
+    assert_int_equal(e.code, ERR_SESSION_NOT_FOUND);
     assert_true(projected_get(store, ID_B, &p, &e));
     assert_int_equal(p.seq, 0);
 }

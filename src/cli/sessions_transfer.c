@@ -129,7 +129,8 @@ static void end_progress(size_t count)
         fputc('\n', stderr);
 }
 
-/* One that cannot be written does not keep the others. */
+/* One that cannot be written does not keep the others, and one that was deleted meanwhile has no
+ * files. */
 static int rebuild_all(struct catalog *c)
 {
     const struct session_filter every = {0};
@@ -140,7 +141,7 @@ static int rebuild_all(struct catalog *c)
         return cli_fail(&e);
     for (size_t i = 0; i < list.items.len; i++) {
         show_progress(i + 1, list.items.len);
-        if (projection_rebuild(c, list.items.items[i].id, &e))
+        if (projection_rebuild(c, list.items.items[i].id, &e) || e.code == ERR_SESSION_NOT_FOUND)
             continue;
         end_progress(list.items.len);
         status = cli_fail(&e);

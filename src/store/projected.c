@@ -37,6 +37,6 @@ bool projected_put(struct store *s, const char *session_id, const struct project
     query_int(&q, p->events_bytes);
     return query_run(&q, e) &&
            (sqlite3_changes(s->db) > 0 ||
-            err_set(e, ERR_SESSION_STORE_ERROR,
+            err_set(e, ERR_SESSION_NOT_FOUND,
                     "session %s is not in the store; it was deleted meanwhile", session_id));
 }
