@@ -3,7 +3,6 @@
 LONG_TESTS = \
 	tests/test_recover \
 	tests/test_store_faults \
-	tests/test_killed_commands \
 	tests/test_recall_quality \
 	tests/test_compact_properties \
 	tests/test_memory_crash \
@@ -158,6 +157,7 @@ tests_libsupport_a_SOURCES = \
 	tests/fault_vfs.c tests/fault_vfs.h \
 	tests/history_check.c tests/history_check.h \
 	tests/imported.c tests/imported.h \
+	tests/kill_watch.c tests/kill_watch.h \
 	tests/long_run.c tests/long_run.h \
 	tests/memory_store.c tests/memory_store.h \
 	tests/model_dialects.c tests/model_dialects.h \
