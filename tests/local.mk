@@ -157,6 +157,9 @@ tests_libsupport_a_SOURCES = \
 	tests/fault_vfs.c tests/fault_vfs.h \
 	tests/history_check.c tests/history_check.h \
 	tests/imported.c tests/imported.h \
+	tests/kill_files.c tests/kill_files.h \
+	tests/kill_model.c tests/kill_model.h \
+	tests/kill_script.c tests/kill_script.h \
 	tests/kill_watch.c tests/kill_watch.h \
 	tests/long_run.c tests/long_run.h \
 	tests/memory_store.c tests/memory_store.h \

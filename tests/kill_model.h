@@ -1,0 +1,96 @@
+/* What the programs of the kill campaign have acknowledged: shown on standard output or a terminal,
+ * or by exit status 0. It must hold afterwards; what was tried and not acknowledged is wholly there
+ * or wholly absent. Faults fail the test. Wants <cmocka.h>. */
+#ifndef TESTS_KILL_MODEL_H
+#define TESTS_KILL_MODEL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/uuid.h"
+#include "base/vec.h"
+#include "chat/event.h"
+#include "store/store.h"
+
+struct kill_texts {
+    VEC(char *) items; /* owned */
+};
+void kill_texts_add(struct kill_texts *t, const char *text);
+bool kill_texts_have(const struct kill_texts *t, const char *text);
+bool kill_texts_have_all(const struct kill_texts *t, const struct kill_texts *wanted);
+void kill_texts_add_all(struct kill_texts *t, const struct kill_texts *more);
+void kill_texts_clear(struct kill_texts *t); /* and releases */
+
+/* A value that programs change at the same time: afterwards it is one that was told done, or one
+ * that was tried, or, if none was told, what it was. */
+struct kill_value {
+    char *was; /* NULL: none */
+    struct kill_texts told, tried;
+};
+void kill_value_settle(struct kill_value *v, const char *now, const char *what);
+void kill_value_release(struct kill_value *v);
+
+/* A line of event_to_line() that was shown. */
+struct kill_line {
+    int64_t seq;
+    char *text;
+};
+
+struct kill_session {
+    char id[UUID_LEN + 1];
+    bool delete_told, delete_tried;
+    bool named; /* its title was set by hand */
+    struct kill_value title, archived;
+    struct kill_texts labels;    /* told */
+    char *draft;                 /* NULL: none */
+    struct kill_texts words;     /* in its log as it was last looked at */
+    struct kill_texts completed; /* of them, those of turns that are, which a fork takes along */
+    size_t words_before;         /* the turn that is being looked at */
+    VEC(struct kill_line) lines;
+    size_t lines_held; /* of them, those that were found in the log */
+};
+
+struct kill_entry {
+    char id[32];
+    struct kill_value content, pinned; /* pinned: "yes" or "no" */
+    bool delete_told, delete_tried;
+    bool sure;   /* the import was told done, or one of its entries was seen */
+    bool absent; /* one of its import's was not seen */
+    int import;
+};
+
+struct kill_setting {
+    char *key; /* "ui.notify_after" */
+    struct kill_value value;
+};
+
+struct kill_model {
+    VEC(struct kill_session *) sessions;
+    VEC(struct kill_entry *) entries;
+    VEC(struct kill_setting *) settings;
+    VEC(struct kill_texts) wholes; /* what comes into one session together or not at all */
+    struct kill_texts gone;        /* words of what was deleted */
+    struct kill_texts typed;       /* into chats since: a draft is one of these, up to some key */
+    size_t lines_shown, deletes_told;
+};
+
+void kill_model_release(struct kill_model *m);
+
+/* NULL when it is not known. */
+struct kill_session *kill_model_session(const struct kill_model *m, const char *id);
+struct kill_session *kill_model_add_session(struct kill_model *m, const char *id);
+struct kill_entry *kill_model_add_entry(struct kill_model *m, const char *id, const char *content,
+                                        int import);
+struct kill_setting *kill_model_setting(struct kill_model *m, const char *key);
+
+/* Takes in a line that was shown; deltas are no promise. */
+void kill_session_shown(struct kill_model *m, struct kill_session *s, const char *line);
+
+/* After all programs have ended, compares with what is kept, and takes that in as what was. `store`
+ * NULL: nothing was ever kept. */
+void kill_model_settle_sessions(struct kill_model *m, struct store *store);
+void kill_model_settle_entries(struct kill_model *m, const char *exported); /* a line each */
+void kill_model_settle_settings(struct kill_model *m, const char *ini);
+
+#endif
