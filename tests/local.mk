@@ -138,7 +138,8 @@ UNIT_TESTS = \
 	tests/test_write_file
 
 # Minutes each: `make check-long` runs these, `make check` does not. tests/campaign_NAME.c.
-CAMPAIGNS =
+CAMPAIGNS = \
+	tests/campaign_kill
 
 # Scripts that look at the source and the catalogues.
 SCRIPT_TESTS = \
@@ -157,6 +158,12 @@ tests_libsupport_a_SOURCES = \
 	tests/fault_vfs.c tests/fault_vfs.h \
 	tests/history_check.c tests/history_check.h \
 	tests/imported.c tests/imported.h \
+	tests/kill_campaign.c tests/kill_campaign.h tests/kill_private.h \
+	tests/kill_chat.c \
+	tests/kill_commands.c tests/kill_commands.h \
+	tests/kill_memory.c \
+	tests/kill_sessions.c \
+	tests/kill_turns.c \
 	tests/kill_files.c tests/kill_files.h \
 	tests/kill_model.c tests/kill_model.h \
 	tests/kill_script.c tests/kill_script.h \
@@ -218,7 +225,12 @@ check-long: $(CAMPAIGNS) tests/test_long_run$(EXEEXT) tiro$(EXEEXT)
 	SOAK_TURNS=$${SOAK_TURNS-200} tests/test_long_run || failed=1; \
 	test -z "$$failed"
 
-.PHONY: soak check-long
+# The kill campaign at its full length, and memory killed at each of its writes.
+kill: tests/campaign_kill$(EXEEXT) tests/test_memory_crash$(EXEEXT) tiro$(EXEEXT)
+	@$(AM_TESTS_ENVIRONMENT) KILL_ROUNDS=$${ROUNDS-1000} tests/campaign_kill && \
+	TIRO_EVERY_FAULT=1 tests/test_memory_crash
+
+.PHONY: soak check-long kill
 
 AM_CPPFLAGS += $(CMOCKA_CFLAGS) $(MICROHTTPD_CFLAGS) $(VTERM_CFLAGS)
 LDADD = tests/libsupport.a libtui.a libtiro.a $(LTLIBINTL) $(LIBINTL) $(DEPS_LIBS) \
