@@ -93,6 +93,7 @@ UNIT_TESTS = \
 	tests/test_models \
 	tests/test_notices \
 	tests/test_odd_files \
+	tests/test_one_session \
 	tests/test_offline \
 	tests/test_orphans \
 	tests/test_paths \
@@ -196,7 +197,7 @@ tests_libsupport_a_SOURCES = \
 EXTRA_PROGRAMS += tests/model-server
 tests_model_server_SOURCES = tests/model_server_main.c
 
-EXTRA_DIST += $(SCRIPT_TESTS)
+EXTRA_DIST += $(SCRIPT_TESTS) tests/valgrind.sh tests/valgrind.supp
 TEST_EXTENSIONS = .sh
 SH_LOG_COMPILER = $(SHELL)
 
@@ -230,7 +231,13 @@ kill: tests/campaign_kill$(EXEEXT) tests/test_memory_crash$(EXEEXT) tiro$(EXEEXT
 	@$(AM_TESTS_ENVIRONMENT) KILL_ROUNDS=$${ROUNDS-1000} tests/campaign_kill && \
 	TIRO_EVERY_FAULT=1 tests/test_memory_crash
 
-.PHONY: soak check-long kill
+# A session from its beginning to its end under valgrind.
+valgrind: tests/test_one_session$(EXEEXT) tiro$(EXEEXT)
+	@rm -rf valgrind && $(MKDIR_P) valgrind
+	@$(AM_TESTS_ENVIRONMENT) TIRO='$(abs_top_srcdir)/tests/valgrind.sh' TEST_PATIENCE=10 tests/test_one_session || \
+	{ cat valgrind/*.log; exit 1; }
+
+.PHONY: soak check-long kill valgrind
 
 AM_CPPFLAGS += $(CMOCKA_CFLAGS) $(MICROHTTPD_CFLAGS) $(VTERM_CFLAGS)
 LDADD = tests/libsupport.a libtui.a libtiro.a $(LTLIBINTL) $(LIBINTL) $(DEPS_LIBS) \
@@ -249,4 +256,4 @@ AM_TESTS_ENVIRONMENT = \
 	TSAN_OPTIONS="$${TSAN_OPTIONS-halt_on_error=1}"; export TSAN_OPTIONS;
 
 clean-local:
-	-rm -rf tests/home
+	-rm -rf tests/home valgrind
