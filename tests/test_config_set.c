@@ -366,6 +366,36 @@ static void the_environment_is_told_of(void **state)
     assert_config("[ui]\ntheme = light\n");
 }
 
+/* Each of many that change the file at once finds its change in it afterwards. */
+static void changes_at_once_are_all_kept(void **state)
+{
+    (void)state;
+    static const char *const keys[] = {"ui.notify_after", "tools.timeout", "tools.command_timeout",
+                                       "embedding.batch"};
+    enum { KEYS = sizeof keys / sizeof *keys, ROUNDS = 8 };
+    struct support_child children[KEYS];
+    for (int round = 0; round < ROUNDS; round++) {
+        char *value = mem_printf("%d", 20 + round);
+        for (size_t i = 0; i < KEYS; i++)
+            support_start(&children[i], (const char *const[]){support_program(), "config", "set",
+                                                              keys[i], value, NULL});
+        for (size_t i = 0; i < KEYS; i++) {
+            assert_int_equal(support_finish(&children[i], ""), 0);
+            support_release(&children[i]);
+        }
+        char *path = support_path(".config/tiro/tiro.ini");
+        char *text = support_read(path);
+        for (size_t i = 0; i < KEYS; i++) {
+            char *line = mem_printf("%s = %s\n", strchr(keys[i], '.') + 1, value);
+            assert_text(text, line);
+            free(line);
+        }
+        free(text);
+        free(path);
+        free(value);
+    }
+}
+
 int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, support_setup, support_teardown)
@@ -380,6 +410,7 @@ int main(void)
         TEST(any_text_survives),
         TEST(the_explained_file_takes_every_key),
         TEST(the_file_is_made),
+        TEST(changes_at_once_are_all_kept),
         TEST(what_does_not_fit_changes_nothing),
         TEST(secrets_come_on_standard_input),
         TEST(a_link_stays_a_link),

@@ -1,10 +1,13 @@
 #include "cli/config_change.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/i18n.h"
 #include "base/mem.h"
@@ -237,12 +240,42 @@ static void warn_of_environment(const struct change *c)
     setup_release(&setup);
 }
 
+static bool prepare(struct change *c, struct error *e)
+{
+    free(c->path);
+    buf_clear(&c->text);
+    buf_clear(&c->changed);
+    return read_file(c, e) && make_change(c, e);
+}
+
+/* Of the directory, so that two changes at once do not lose one; a file system without locks has
+ * none. -1: not locked. */
+static int lock_directory(struct error *e)
+{
+    char *dir = paths_config_dir();
+    int fd = paths_make_dir(dir, e) ? open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    if (fd >= 0)
+        flock(fd, LOCK_EX);
+    free(dir);
+    return fd;
+}
+
+/* The file may have changed until it was locked. */
+static bool change_file(struct change *c, struct error *e)
+{
+    int lock = lock_directory(e);
+    bool ok = prepare(c, e) && write_file(c, e);
+    if (lock >= 0)
+        close(lock);
+    return ok;
+}
+
 static bool carry_out(struct change *c, struct error *e)
 {
-    if (!check_words(c, e) || !read_file(c, e) || !make_change(c, e))
+    if (!check_words(c, e) || !prepare(c, e))
         return false;
     bool same = strcmp(c->text.data, c->changed.data) == 0;
-    if (!same && !write_file(c, e))
+    if (!same && !change_file(c, e))
         return false;
     tell(c, same);
     warn_of_environment(c);
