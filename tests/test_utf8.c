@@ -267,6 +267,49 @@ static void cleaning_random_bytes_is_final(void **state)
     }
 }
 
+static void assert_revealed(const char *from, enum utf8_clean_mode mode, const char *to)
+{
+    struct buf out = BUF_INIT, again = BUF_INIT;
+    utf8_reveal(&out, from, strlen(from), mode);
+    assert_string_equal(out.data, to);
+    utf8_reveal(&again, out.data, out.len, mode);
+    assert_string_equal(again.data, to);
+    buf_release(&again);
+    buf_release(&out);
+}
+
+static void revealing_leaves_nothing_unseen(void **state)
+{
+    (void)state;
+    static const char *const untouched[] = {
+        "plain " WATER E_ACUTE FAMILY FLAG_DE, "\u00E4\u0416\u05D0\u0928\u3042",
+        "\u2764\uFE0F 1\uFE0F\u20E3 \u270B\U0001F3FD", "\U0001F469\U0001F3FD\u200D\U0001F4BB"};
+    for (size_t i = 0; i < sizeof untouched / sizeof *untouched; i++)
+        assert_revealed(untouched[i], UTF8_ONE_LINE, untouched[i]);
+    static const struct {
+        const char *from, *to;
+    } hidden[] = {
+        {"r\u200Bm", "r<U+200B>m"},
+        {"a\u200Db\u200Cc\u200Ed\u200F", "a<U+200D>b<U+200C>c<U+200E>d<U+200F>"},
+        {"\u202Etxt\u202C\u2066\u2069", "<U+202E>txt<U+202C><U+2066><U+2069>"},
+        {"\u2060\u2064\uFEFF\u00AD\u061C", "<U+2060><U+2064><U+FEFF><U+00AD><U+061C>"},
+        {"x\U000E0041\U000E007F", "x<U+E0041><U+E007F>"},
+        {"x\uFE0Fy\uFE00\U000E0100", "x<U+FE0F>y<U+FE00><U+E0100>"},
+        {"\u2764\uFE0F\uFE0F", "\u2764\uFE0F<U+FE0F>"},
+        {"1\uFE0Fx", "1<U+FE0F>x"},
+        {"\u3164\u115F\u1160\uFFA0\u2800\u034F\u180E",
+         "<U+3164><U+115F><U+1160><U+FFA0><U+2800><U+034F><U+180E>"},
+        {"a\u00A0b\u3000c\u2003", "a<U+00A0>b<U+3000>c<U+2003>"},
+        {"\u2028\u2029\xC2\x85\xC2\x9B", "<U+2028><U+2029><U+0085><U+009B>"},
+        {"a\x1B[31m\x07\x7F\r", "a\u241B[31m\u2407\u2421\u240D"},
+        {"a\xFF\xE2\x80", "a<0xFF><0xE2><0x80>"},
+    };
+    for (size_t i = 0; i < sizeof hidden / sizeof *hidden; i++)
+        assert_revealed(hidden[i].from, UTF8_ONE_LINE, hidden[i].to);
+    assert_revealed("a\r\n\tb\n", UTF8_MULTILINE, "a\u240D\n\tb\n");
+    assert_revealed("a\r\n\tb\n", UTF8_ONE_LINE, "a\u240D\u240A\u2409b\u240A");
+}
+
 static void matching_ignores_case(void **state)
 {
     (void)state;
@@ -330,6 +373,7 @@ int main(void)
         cmocka_unit_test(back_and_forth_agree),
         cmocka_unit_test(cleaning_leaves_nothing_that_acts),
         cmocka_unit_test(cleaning_random_bytes_is_final),
+        cmocka_unit_test(revealing_leaves_nothing_unseen),
         cmocka_unit_test(matching_ignores_case),
         cmocka_unit_test(long_texts_are_linear),
     };

@@ -1,4 +1,5 @@
-/* UTF-8: decoding, grapheme borders (utf8proc), columns (wcwidth() alone) and cleaning. */
+/* UTF-8: decoding, grapheme borders (utf8proc), columns (wcwidth() alone), cleaning and
+ * revealing (utf8_reveal.c). */
 #ifndef BASE_UTF8_H
 #define BASE_UTF8_H
 
@@ -43,6 +44,14 @@ void utf8_add_cut(struct buf *out, const char *s, size_t len, size_t max);
  * UTF8_MULTILINE, else they become spaces. */
 enum utf8_clean_mode { UTF8_ONE_LINE, UTF8_MULTILINE };
 void utf8_clean(struct buf *out, const char *s, size_t len, enum utf8_clean_mode mode);
+
+/* For a text that somebody decides by: as utf8_clean(), but nothing in it is invisible, looks like
+ * a plain space or is taken for another character. C0 controls are their pictures, CR too; other
+ * controls, format and bidirectional characters, tags, variation selectors and joiners outside of
+ * emoji, letters without a glyph, unassigned characters and every blank but the space are <U+XXXX>,
+ * invalid bytes <0xXX>. Newline and tab stay with UTF8_MULTILINE. What was revealed once stays as
+ * it is. */
+void utf8_reveal(struct buf *out, const char *s, size_t len, enum utf8_clean_mode mode);
 
 /* Simple case folding for matching, both NUL-terminated: is `needle` part of `haystack`? */
 bool utf8_contains_folded(const char *haystack, const char *needle);
