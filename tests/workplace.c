@@ -103,7 +103,7 @@ static const char *use(struct workplace *w, const char *tool, const char *args, 
                          : tool_call_run(&call, &w->context, &w->out);
     tool_call_release(&call);
     if (failed != want_error)
-        fail_msg("%s %s: %s", tool, args, w->out.data);
+        fail_msg("%s %.200s: %.200s", tool, args, w->out.data);
     return w->out.data;
 }
 

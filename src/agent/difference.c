@@ -25,7 +25,7 @@ static bool take(void *context, const char *bytes, size_t len)
 
 static void add_label(struct buf *out, const char *path)
 {
-    utf8_clean(out, path, strlen(path), UTF8_ONE_LINE);
+    utf8_reveal(out, path, strlen(path), UTF8_ONE_LINE);
 }
 
 static void show_whole(const struct difference *d, const char *why, struct buf *out)
@@ -46,6 +46,8 @@ static bool conclude(const struct difference *d, const struct child_result *resu
     }
     if (result->end == CHILD_LATE)
         show_whole(d, "diff took too long", out);
+    else if (result->end == CHILD_REFUSED)
+        show_whole(d, "the difference is too long to be shown", out);
     else if (result->end == CHILD_SIGNALED)
         show_whole(d, "diff failed", out);
     else if (result->end == CHILD_EXITED && result->status == 0)

@@ -15,11 +15,11 @@ struct difference {
     const char *content; /* as it would be */
     int64_t deadline_ms;
     const struct wakeup *wakeup;
-    size_t max; /* bytes; one piece more is added before it ends, so that it can be told */
+    size_t max; /* bytes of a difference */
 };
 
-/* Appends the difference. Where there is no diff, or it fails, the whole new content with a note
- * of that. False when the wakeup said stop; `out` then holds that. */
+/* Appends the difference. Where there is no diff, it fails or has more than `max` bytes, the whole
+ * new content with a note of that. False when the wakeup said stop; `out` then holds that. */
 bool difference_show(const struct difference *d, struct buf *out);
 
 /* The same for a file that does not exist: every line is added. */

@@ -80,10 +80,12 @@ void tool_call_release(struct tool_call *call)
     *call = (struct tool_call){0};
 }
 
-static void clean(struct buf *text)
+typedef void make_safe(struct buf *out, const char *s, size_t len, enum utf8_clean_mode mode);
+
+static void replace(struct buf *text, make_safe *make)
 {
     struct buf safe = BUF_INIT;
-    utf8_clean(&safe, text->data, text->len, UTF8_MULTILINE);
+    make(&safe, text->data, text->len, UTF8_MULTILINE);
     buf_release(text);
     *text = safe;
 }
@@ -107,7 +109,7 @@ bool tool_call_run(const struct tool_call *call, const struct tool_context *cont
     own.sight = &call->sight;
     bool ok = call->tool->run(&own, call->args, out);
     if (!utf8_valid(out->data, out->len))
-        clean(out);
+        replace(out, utf8_clean);
     cut(out, context->max_output);
     return !ok;
 }
@@ -116,9 +118,15 @@ bool tool_call_preview(struct tool_call *call, const struct tool_context *contex
 {
     call->sight = (struct tool_sight){0};
     bool ok = !call->tool->preview || call->tool->preview(context, call->args, &call->sight, out);
-    clean(out);
-    cut(out, TOOL_MAX_PREVIEW);
-    return ok;
+    size_t len = out->len;
+    replace(out, utf8_reveal);
+    if (len <= TOOL_MAX_PREVIEW)
+        return ok;
+    buf_clear(out);
+    buf_addf(out,
+             "%zu bytes would have to be read before this is allowed, and at most %d can be shown",
+             len, TOOL_MAX_PREVIEW);
+    return false;
 }
 
 enum tool_stop tool_stop(const struct tool_context *context)

@@ -106,8 +106,8 @@ void tool_call_release(struct tool_call *call);
 bool tool_call_run(const struct tool_call *call, const struct tool_context *context,
                    struct buf *out);
 
-/* What a person should see before it runs; cleaned of control characters, cut at 1 MiB with a note.
- * False: it cannot succeed, and `out` says why. */
+/* What a person should see before it runs, with nothing in it that cannot be seen (utf8_reveal()).
+ * False: it cannot succeed, or has more than 1 MiB and so could not be read; `out` says why. */
 enum { TOOL_MAX_PREVIEW = 1024 * 1024 };
 bool tool_call_preview(struct tool_call *call, const struct tool_context *context, struct buf *out);
 
