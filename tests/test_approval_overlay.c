@@ -124,8 +124,8 @@ static void the_place_stands_apart_from_the_title(void **state)
     ask("1", "{}", "1\n2\n3\n4\n5\n6\n7\n8\n9\n10");
     draw(40, 6, NOW);
     assert_string_equal(seen(40, 6, ARMED),
-                        " run_command (execute) asks to … 1-2/10\n 1\n 2\n a allow once\n"
-                        " s allow run_command for this session\n d decline\n");
+                        " run_command (execute) asks to … 1-2/10\n 1\n 2\n PageDown next page\n"
+                        " a allows after the last page\n d decline\n");
 }
 
 /* Where all else fails there is a row of what would be done, and how to answer. */
@@ -277,6 +277,8 @@ static void the_text_scrolls(void **state)
     assert_int_equal(approval_height(&a, &keymap, 80), 32);
     draw(80, 12, NOW);
     assert_non_null(strstr(seen(80, 12, ARMED), "1-10/30"));
+    assert_non_null(
+        strstr(seen(80, 12, ARMED), "\n line 10\n PageDown next page · a allows after"));
     assert_int_equal(letter('k'), APPROVAL_TAKEN);
     assert_int_equal(letter('j'), APPROVAL_TAKEN);
     assert_int_equal(action(ACTION_DOWN), APPROVAL_TAKEN);
@@ -293,6 +295,122 @@ static void the_text_scrolls(void **state)
     assert_int_equal(letter('G'), APPROVAL_TAKEN);
     assert_int_equal(letter('g'), APPROVAL_TAKEN);
     assert_non_null(strstr(seen(80, 5, ARMED), "line 1\n line 2\n line 3\n a allow"));
+}
+
+/* --- nothing unseen is allowed --- */
+
+static void nothing_is_allowed_before_its_end_was_seen(void **state)
+{
+    (void)state;
+    ask_numbered(30);
+    draw(80, 12, NOW);
+    draw(80, 12, ARMED);
+    assert_int_equal(letter('a'), APPROVAL_TAKEN);
+    assert_int_equal(letter('s'), APPROVAL_TAKEN);
+    assert_int_equal(letter('d'), APPROVAL_ANSWERED);
+    assert_int_equal(answer, ANSWER_DENY);
+    for (int page = 0; page < 3; page++) {
+        assert_null(strstr(seen(80, 12, ARMED), "a allow once"));
+        assert_int_equal(letter(' '), APPROVAL_TAKEN);
+        assert_int_equal(letter('a'), APPROVAL_TAKEN); /* in the queue before the page was drawn */
+    }
+    assert_non_null(strstr(seen(80, 12, ARMED), "\n line 30\n a allow once"));
+    assert_int_equal(letter('g'), APPROVAL_TAKEN);
+    assert_non_null(strstr(seen(80, 12, ARMED), "\n line 1\n"));
+    assert_int_equal(letter('a'), APPROVAL_ANSWERED);
+    assert_int_equal(answer, ANSWER_ONCE);
+}
+
+/* At another size other rows are seen, so the reading begins anew. */
+static void another_size_is_read_anew(void **state)
+{
+    (void)state;
+    ask_numbered(30);
+    draw(80, 12, NOW);
+    assert_int_equal(action(ACTION_BOTTOM), APPROVAL_TAKEN);
+    assert_non_null(strstr(seen(80, 12, ARMED), "a allow once"));
+    approval_hidden(&a);
+    draw(40, 10, ARMED);
+    assert_non_null(strstr(seen(40, 10, ARMED + APPROVAL_LOOK_MS), "\n line 1\n"));
+    assert_int_equal(letter('a'), APPROVAL_TAKEN);
+    approval_hidden(&a);
+    draw(120, 40, ARMED + APPROVAL_LOOK_MS);
+    draw(120, 40, ARMED + 2 * APPROVAL_LOOK_MS);
+    assert_int_equal(letter('a'), APPROVAL_ANSWERED);
+}
+
+/* A screen without a row of the text shows nothing of it. */
+static void keys_alone_allow_nothing(void **state)
+{
+    (void)state;
+    ask("1", "{}", "make check");
+    draw(40, 3, NOW);
+    draw(40, 3, ARMED);
+    assert_int_equal(letter('a'), APPROVAL_TAKEN);
+    assert_int_equal(letter('d'), APPROVAL_ANSWERED);
+}
+
+static void the_next_question_is_read_anew(void **state)
+{
+    (void)state;
+    ask("1", "{}", "short");
+    ask_numbered(30);
+    draw(80, 12, NOW);
+    draw(80, 12, ARMED);
+    assert_true(approval_over(&a, "1"));
+    draw(80, 12, ARMED);
+    draw(80, 12, ARMED + APPROVAL_LOOK_MS);
+    assert_int_equal(letter('a'), APPROVAL_TAKEN);
+}
+
+static void ask_apart(const char *before, const char *what, int count, const char *behind)
+{
+    struct buf text = BUF_INIT;
+    buf_addstr(&text, before);
+    for (int i = 0; i < count; i++)
+        buf_addstr(&text, what);
+    buf_addstr(&text, behind);
+    approval_forget(&a);
+    ask("1", "{}", text.data);
+    buf_release(&text);
+}
+
+static void empty_lines_are_folded_into_a_rule(void **state)
+{
+    (void)state;
+    ask_apart("echo hi", "\n", 200, "rm -rf x");
+    assert_non_null(strstr(seen(40, 7, NOW), "\n echo hi\n─── 199 empty lines ─────"));
+    assert_non_null(strstr(seen(40, 7, NOW), "─\n rm -rf x\n"));
+    assert_int_equal(approval_height(&a, &keymap, 40), 7);
+    ask_apart("echo hi\n", " \t \n", 5, "rm -rf x");
+    assert_non_null(strstr(seen(40, 7, NOW), "─── 5 empty lines ─"));
+    ask_apart("echo hi\n", "\n", 3, "rm -rf x"); /* few stay as they are */
+    assert_non_null(strstr(seen(40, 10, NOW), "\n echo hi\n\n\n\n rm -rf x\n"));
+    ask_apart("echo hi", "\n", 50, ""); /* at the end */
+    assert_non_null(strstr(seen(40, 7, NOW), "\n echo hi\n─── 49 empty lines ─"));
+    ask_apart("─── 5 empty lines ─────", "\n", 1, "x"); /* no text begins where a rule does */
+    assert_non_null(strstr(seen(40, 7, NOW), "\n ─── 5 empty lines"));
+}
+
+static void long_runs_of_blanks_are_counted(void **state)
+{
+    (void)state;
+    ask_apart("echo hi", " ", 9000, "; rm -rf x");
+    assert_non_null(strstr(seen(60, 7, NOW), "\n echo hi<U+0020 x 9000>; rm -rf x\n"));
+    ask_apart("echo hi", "\t", 900, "; rm -rf x");
+    assert_non_null(strstr(seen(60, 7, NOW), "\n echo hi<U+0009 x 900>; rm -rf x\n"));
+    ask_apart("echo hi", "\u00A0", 2, "; rm -rf x");
+    assert_non_null(strstr(seen(60, 7, NOW), "\n echo hi<U+00A0><U+00A0>; rm -rf x\n"));
+}
+
+static void what_cannot_be_seen_is_marked(void **state)
+{
+    (void)state;
+    ask("1", "{}", "r\u200Bm \U000E0072\u202E x\r\ny");
+    assert_non_null(strstr(seen(60, 7, NOW), "\n r<U+200B>m <U+E0072><U+202E> x\u240D\n y\n"));
+    approval_forget(&a);
+    ask("1", "{\"url\":\"http://x\u200B\"}", NULL);
+    assert_non_null(strstr(seen(80, 8, NOW), "\"http://x<U+200B>\""));
 }
 
 /* --- differences --- */
@@ -378,18 +496,25 @@ static char *random_text(uint64_t *state)
     return buf_take(&text);
 }
 
-/* What the rows hold, without margins and marks, is the whole text but for its line ends. */
+static void add_ink(struct buf *out, const char *text, size_t len)
+{
+    for (size_t i = 0; i < len; i++)
+        if (text[i] != '\n' && text[i] != ' ')
+            buf_addch(out, text[i]);
+}
+
+/* What the rows hold, without margins, marks and rules, is the whole text but for blanks. */
 static void assert_whole(const char *text, const struct rows *rows)
 {
     struct buf held = BUF_INIT, wanted = BUF_INIT;
     for (size_t i = 0; i < rows->list.len; i++) {
         const struct row *row = &rows->list.items[i];
-        size_t margin = rows->text.data[row->text] == ' ' ? 1 : strlen("›");
-        buf_add(&held, rows->text.data + row->text + margin, row->len - margin);
+        const char *held_text = rows->text.data + row->text;
+        size_t margin = *held_text == ' ' ? 1 : strlen("›");
+        if (strncmp(held_text, "─", strlen("─")) != 0)
+            add_ink(&held, held_text + margin, row->len - margin);
     }
-    for (const char *p = text; *p; p++)
-        if (*p != '\n')
-            buf_addch(&wanted, *p);
+    add_ink(&wanted, text, strlen(text));
     assert_string_equal(held.data, wanted.data);
     buf_release(&held);
     buf_release(&wanted);
@@ -433,6 +558,13 @@ int main(void)
         TEST(one_behind_the_first_can_be_over),
         TEST(keys_can_be_bound),
         TEST(the_text_scrolls),
+        TEST(nothing_is_allowed_before_its_end_was_seen),
+        TEST(another_size_is_read_anew),
+        TEST(keys_alone_allow_nothing),
+        TEST(the_next_question_is_read_anew),
+        TEST(empty_lines_are_folded_into_a_rule),
+        TEST(long_runs_of_blanks_are_counted),
+        TEST(what_cannot_be_seen_is_marked),
         TEST(differences_are_told_by_sign_and_style),
         TEST(a_list_is_no_difference),
         TEST(hostile_text_is_cleaned),

@@ -15,6 +15,7 @@
 
 static const char *const full[] = {"--tools", "full", NULL};
 static const char keys[] = "a allow once";
+static const char more[] = "a allows after the last page";
 
 static void queue(struct reply r)
 {
@@ -185,18 +186,24 @@ static void the_smallest_screen_will_do(void **state)
     assert_true(exists("made"));
 }
 
+static void queue_lines(int count)
+{
+    struct buf args = BUF_INIT;
+    buf_addstr(&args, "{\"command\":\"");
+    for (int i = 1; i <= count; i++)
+        buf_addf(&args, "echo the line %d;\\n", i);
+    buf_addstr(&args, "touch made\"}");
+    queue_command(args.data);
+    buf_release(&args);
+}
+
 static void a_long_text_scrolls(void **state)
 {
     (void)state;
-    struct buf args = BUF_INIT;
-    buf_addstr(&args, "{\"command\":\"");
-    for (int i = 1; i <= 60; i++)
-        buf_addf(&args, "echo the line %d;\\n", i);
-    buf_addstr(&args, "\"}");
-    queue_command(args.data);
+    queue_lines(60);
     struct screen *s = scene_open(24, 80, full);
     scene_say(s, "much of it");
-    assert_true(screen_wait_text(s, keys, WAIT_MS));
+    assert_true(screen_wait_text(s, more, WAIT_MS));
     assert_true(screen_wait_text(s, "echo the line 1;", WAIT_MS));
     assert_true(screen_wait_gone(s, "echo the line 60;", WAIT_MS));
     for (int i = 0; i < 6; i++)
@@ -208,7 +215,63 @@ static void a_long_text_scrolls(void **state)
     screen_key(s, SCREEN_UP);
     assert_true(screen_wait_text(s, "echo the line 1;", WAIT_MS));
     assert_true(screen_wait_text(s, keys, WAIT_MS));
-    buf_release(&args);
+}
+
+/* The end of a long command is not on the screen, so allowing waits for it. */
+static void what_was_not_read_is_not_allowed(void **state)
+{
+    (void)state;
+    static const int sizes[][2] = {{40, 120}, {24, 80}, {10, 40}};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        queue_lines(120);
+        queue((struct reply){.text = "All done."});
+        struct screen *s = scene_open(sizes[i][0], sizes[i][1], full);
+        scene_say(s, "make it");
+        assert_true(screen_wait_text(s, more, WAIT_MS));
+        screen_type(s, "as");
+        screen_key(s, SCREEN_PAGE_DOWN);
+        assert_true(screen_wait_gone(s, "echo the line 1;", WAIT_MS));
+        assert_true(screen_wait_text(s, more, WAIT_MS));
+        assert_false(exists("made"));
+        screen_type(s, "G");
+        assert_true(screen_wait_text(s, keys, WAIT_MS));
+        assert_true(screen_wait_text(s, "touch made", WAIT_MS));
+        screen_resize(s, sizes[i][0], sizes[i][1] + 1); /* read at another size */
+        assert_true(screen_wait_text(s, more, WAIT_MS));
+        screen_type(s, "a");
+        screen_type(s, "G");
+        assert_true(screen_wait_text(s, keys, WAIT_MS));
+        assert_false(exists("made"));
+        screen_type(s, "a");
+        assert_done(s);
+        assert_true(exists("made"));
+        char *path = support_path("made");
+        unlink(path);
+        free(path);
+        scene_leave(s);
+    }
+}
+
+static void nothing_hides_in_a_command(void **state)
+{
+    (void)state;
+    static const int sizes[][2] = {{40, 120}, {24, 80}, {10, 40}};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        queue_command(
+            "{\"command\":\"echo \\u200bhi"
+            "\\n\\n\\n\\n\\n\\n\\n\\n\\n\\n\\n\\n\\n\\n\\n\\ntouch m\\udb40\\udc41\"}");
+        queue((struct reply){.text = "All done."});
+        struct screen *s = scene_open(sizes[i][0], sizes[i][1], full);
+        scene_say(s, "hide it");
+        assert_true(screen_wait_text(s, "d decline", WAIT_MS));
+        screen_type(s, "G");
+        assert_true(screen_wait_text(s, "─── 15 empty lines ─", WAIT_MS));
+        assert_true(screen_wait_text(s, "touch m<U+E0041>", WAIT_MS));
+        assert_true(screen_wait_text(s, keys, WAIT_MS));
+        screen_type(s, "d");
+        assert_done(s);
+        scene_leave(s);
+    }
 }
 
 static void a_file_shows_what_changes_in_it(void **state)
@@ -229,6 +292,9 @@ static void a_file_shows_what_changes_in_it(void **state)
     screen_resize(s, 13, 41);
     assert_true(screen_wait_text(s, "1-6/7", WAIT_MS));
     assert_true(screen_wait_text(s, "+日本語の新しいノート🙂", WAIT_MS));
+    assert_true(screen_wait_text(s, more, WAIT_MS));
+    screen_type(s, " ");
+    assert_true(screen_wait_text(s, "2-7/7", WAIT_MS));
     assert_true(screen_wait_text(s, keys, WAIT_MS));
     screen_type(s, "a");
     assert_true(screen_wait_text(s, "All done.", WAIT_MS));
@@ -349,6 +415,8 @@ int main(void)
         scene_test(it_survives_any_size),
         scene_test(the_smallest_screen_will_do),
         scene_test(a_long_text_scrolls),
+        scene_test(what_was_not_read_is_not_allowed),
+        scene_test(nothing_hides_in_a_command),
         scene_test(a_file_shows_what_changes_in_it),
         scene_test(a_command_cannot_write_to_the_terminal),
         scene_test(typing_answers_nothing),

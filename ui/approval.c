@@ -32,11 +32,18 @@ void approval_release(struct approval *a)
     rows_release(&a->rows);
 }
 
-static char *clean(const char *text, enum utf8_clean_mode mode)
+static char *clean(const char *text)
 {
     struct buf out = BUF_INIT;
     if (text)
-        utf8_clean(&out, text, strlen(text), mode);
+        utf8_clean(&out, text, strlen(text), UTF8_ONE_LINE);
+    return buf_take(&out);
+}
+
+static char *reveal(const char *text)
+{
+    struct buf out = BUF_INIT;
+    utf8_reveal(&out, text, strlen(text), UTF8_MULTILINE);
     return buf_take(&out);
 }
 
@@ -44,11 +51,11 @@ static char *clean(const char *text, enum utf8_clean_mode mode)
 static char *text_of(const struct notice *n)
 {
     if (n->preview && *n->preview)
-        return clean(n->preview, UTF8_MULTILINE);
+        return reveal(n->preview);
     const char *args = n->args ? n->args : "";
     struct json *all = json_parse(args, strlen(args), NULL);
     char *pretty = all ? json_print_pretty(all) : NULL;
-    char *text = clean(pretty ? pretty : args, UTF8_MULTILINE);
+    char *text = reveal(pretty ? pretty : args);
     free(pretty);
     json_free(all);
     return text;
@@ -57,17 +64,15 @@ static char *text_of(const struct notice *n)
 /* The next question is looked at anew, so that a key that is held down answers one. */
 static void show_next(struct approval *a)
 {
-    a->armed = false;
-    a->shown_ms = 0;
+    approval_hidden(a);
     a->width = 0;
-    a->top = 0;
 }
 
 void approval_ask(struct approval *a, const struct notice *n)
 {
     struct question q = {.id = mem_strdup(n->text ? n->text : ""),
-                         .tool = clean(n->name, UTF8_ONE_LINE),
-                         .class_name = clean(n->detail, UTF8_ONE_LINE),
+                         .tool = clean(n->name),
+                         .class_name = clean(n->detail),
                          .text = text_of(n)};
     vec_push(&a->questions, q);
     if (a->questions.len == 1)
@@ -122,10 +127,13 @@ int64_t approval_due(const struct approval *a)
     return looked > paused ? looked : paused;
 }
 
+/* Its rows are others now, so it is read from the beginning. */
 void approval_hidden(struct approval *a)
 {
     a->armed = false;
     a->shown_ms = 0;
+    a->read = false;
+    a->top = 0;
 }
 
 /* Moves */
@@ -202,7 +210,7 @@ enum approval_key approval_key(struct approval *a, const struct keymap *keymap, 
     if (!a->armed)
         return APPROVAL_PASS;
     if (answer_of(keymap_find_answer(keymap, key), answer))
-        return APPROVAL_ANSWERED;
+        return a->read || *answer == ANSWER_DENY ? APPROVAL_ANSWERED : APPROVAL_TAKEN;
     if (action == ACTION_NONE && move_by_letter(a, key))
         return APPROVAL_TAKEN;
     return action == ACTION_LEAVE ? APPROVAL_PASS : APPROVAL_TEXT;

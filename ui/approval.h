@@ -2,7 +2,9 @@
  *
  * A question comes while a person may be writing, so its keys count only while they are shown, and
  * they are shown when the question has been on the screen for a moment and nothing was written for
- * another. Until then what is typed is text. Times are the caller's clock. No curses. */
+ * another. Until then what is typed is text. Nothing can be allowed before the end of its text was
+ * on the screen at the present size; who jumps to the end has passed over the rest knowingly.
+ * Times are the caller's clock. No curses. */
 #ifndef UI_APPROVAL_H
 #define UI_APPROVAL_H
 
@@ -22,7 +24,7 @@ enum {
 /* Clean texts. */
 struct question {
     char *id, *tool, *class_name;
-    char *text; /* what would be done, in full */
+    char *text; /* what would be done, in full; nothing in it is invisible (utf8_reveal()) */
 };
 
 struct approval {
@@ -30,6 +32,7 @@ struct approval {
     bool armed;                     /* its keys are shown */
     int64_t shown_ms;               /* its first frame; 0: none yet */
     int64_t typed_ms;               /* the last text; 0: none */
+    bool read;                      /* the last row of the text was on the screen */
 
     /* approval_rows.c */
     struct rows text; /* the question's, for `width`; 0: not laid out */

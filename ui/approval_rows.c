@@ -11,6 +11,12 @@
 
 #define MARGIN 1
 
+enum {
+    MOST_BLANKS = 64, /* alike and side by side */
+    MOST_EMPTY = 3,   /* lines one after the other */
+    RULE_LEAD = 3
+};
+
 /* The text */
 
 static bool begins(const char *line, const char *prefix)
@@ -31,31 +37,100 @@ static enum style diff_style(const char *line, bool in_hunk)
     return *line == '+' ? STYLE_DIFF_ADDED : *line == '-' ? STYLE_DIFF_REMOVED : STYLE_OVERLAY;
 }
 
+/* The texts that rows are made of. */
+struct pen {
+    struct styled line, first, rest;
+    struct wrap_look look;
+};
+
 /* A row that goes on with the line above is marked: no text can look like a line of its own. */
+static void pen_init(struct pen *p, int width)
+{
+    styled_init(&p->line);
+    styled_init(&p->first);
+    styled_init(&p->rest);
+    styled_addstr(&p->first, " ", STYLE_OVERLAY, 0);
+    styled_addstr(&p->rest, glyph(GLYPH_POINTER), STYLE_DIM, 0);
+    p->look = (struct wrap_look){(size_t)width, WRAP_HARD, &p->first, &p->rest};
+}
+
+static void pen_release(struct pen *p)
+{
+    styled_release(&p->line);
+    styled_release(&p->first);
+    styled_release(&p->rest);
+}
+
+/* Blanks that would push what follows out of view are counted instead. */
+static void add_line(struct pen *p, const char *text, size_t len, enum style style,
+                     struct rows *out)
+{
+    styled_clear(&p->line);
+    for (size_t from = 0, to; from < len; from = to) {
+        char blank = text[from];
+        for (to = from + 1; to < len && text[to] == blank;)
+            to++;
+        bool folds = (blank == ' ' || blank == '\t') && to - from > MOST_BLANKS;
+        char *mark = folds ? mem_printf("<U+%04X x %zu>", (unsigned)blank, to - from) : NULL;
+        if (mark)
+            styled_addstr(&p->line, mark, STYLE_DIM, 0);
+        else
+            styled_add(&p->line, text + from, to - from, style, 0);
+        free(mark);
+    }
+    wrap_text(out, &p->line, &p->look);
+}
+
+/* Begins where no row of a text does, so that no text can look like it. */
+static void add_rule(size_t lines, int width, struct rows *out)
+{
+    char *text =
+        mem_printf(ngettext(" %zu empty line ", " %zu empty lines ", (unsigned long)lines), lines);
+    rows_begin(out);
+    for (int i = 0; i < RULE_LEAD; i++)
+        rows_addstr(out, glyph(GLYPH_LINE), STYLE_RULE, 0);
+    rows_add_cut(out, text, (size_t)width - RULE_LEAD, STYLE_DIM);
+    while (rows_width(out, out->list.len - 1) < (size_t)width)
+        rows_addstr(out, glyph(GLYPH_LINE), STYLE_RULE, 0);
+    free(text);
+}
+
+/* How many lines from here on are empty, and in `bytes` how long they are together. */
+static size_t count_empty(const char *text, size_t *bytes)
+{
+    size_t lines = 0;
+    *bytes = 0;
+    for (const char *p = text; *p;) {
+        size_t blanks = strspn(p, " \t");
+        if (p[blanks] != '\n' && p[blanks] != '\0')
+            break;
+        p += blanks + (p[blanks] == '\n');
+        *bytes = (size_t)(p - text);
+        lines++;
+    }
+    return lines;
+}
+
 static void lay_out_text(struct approval *a, int width)
 {
     const char *text = a->questions.items[0].text;
-    struct styled line, first, rest;
     bool diff = is_diff(text), in_hunk = false;
-    styled_init(&line);
-    styled_init(&first);
-    styled_init(&rest);
-    styled_addstr(&first, " ", STYLE_OVERLAY, 0);
-    styled_addstr(&rest, glyph(GLYPH_POINTER), STYLE_DIM, 0);
-    struct wrap_look look = {(size_t)width, WRAP_HARD, &first, &rest};
+    struct pen pen;
+    pen_init(&pen, width);
     rows_clear(&a->text);
-    for (bool more = *text; more;) {
-        size_t len = strcspn(text, "\n");
+    for (bool more = *text; more; more = *text) {
+        size_t len, empty = count_empty(text, &len);
+        if (empty > MOST_EMPTY) {
+            add_rule(empty, width, &a->text);
+            text += len;
+            continue;
+        }
+        len = strcspn(text, "\n");
         in_hunk = in_hunk || begins(text, "@@ ");
-        styled_clear(&line);
-        styled_add(&line, text, len, diff ? diff_style(text, in_hunk) : STYLE_OVERLAY, 0);
-        wrap_text(&a->text, &line, &look);
+        add_line(&pen, text, len, diff ? diff_style(text, in_hunk) : STYLE_OVERLAY, &a->text);
         text += len + (text[len] == '\n');
-        more = *text;
     }
-    styled_release(&line);
-    styled_release(&first);
-    styled_release(&rest);
+    pen_release(&pen);
     a->width = width;
 }
 
@@ -87,16 +162,24 @@ static void add_what(const struct approval *a, enum action action, const char *w
         buf_addstr(out, _(what));
 }
 
-static void key_rows(const struct approval *a, const struct keymap *keymap, int width,
-                     struct rows *out)
+struct key_help {
+    enum action action;
+    const char *what;
+};
+
+static const struct key_help answers[] = {{ACTION_ALLOW_ONCE, N_("allow once")},
+                                          {ACTION_ALLOW_SESSION, NULL},
+                                          {ACTION_DECLINE, N_("decline")}};
+
+/* As long as the end of the text was not seen. */
+static const struct key_help reading[] = {{ACTION_PAGE_DOWN, N_("next page")},
+                                          {ACTION_ALLOW_ONCE, N_("allows after the last page")},
+                                          {ACTION_DECLINE, N_("decline")}};
+
+static void add_keys(const struct approval *a, const struct keymap *keymap,
+                     const struct key_help *keys, size_t count, int width, struct rows *out)
 {
-    static const struct {
-        enum action action;
-        const char *what;
-    } keys[] = {{ACTION_ALLOW_ONCE, N_("allow once")},
-                {ACTION_ALLOW_SESSION, NULL},
-                {ACTION_DECLINE, N_("decline")}};
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+    for (size_t i = 0; i < count; i++) {
         struct buf text = BUF_INIT;
         keymap_describe_first(keymap, keys[i].action, &text);
         if (text.len > 0) {
@@ -106,6 +189,29 @@ static void key_rows(const struct approval *a, const struct keymap *keymap, int 
         }
         buf_release(&text);
     }
+}
+
+static void key_rows(const struct approval *a, const struct keymap *keymap, bool read, int width,
+                     struct rows *out)
+{
+    rows_clear(out);
+    if (read)
+        add_keys(a, keymap, answers, sizeof answers / sizeof *answers, width, out);
+    else
+        add_keys(a, keymap, reading, sizeof reading / sizeof *reading, width, out);
+}
+
+/* The same whether the text was read or not, so that it does not move. */
+static size_t count_key_rows(const struct approval *a, const struct keymap *keymap, int width)
+{
+    struct rows keys;
+    rows_init(&keys);
+    key_rows(a, keymap, true, width, &keys);
+    size_t count = keys.list.len;
+    key_rows(a, keymap, false, width, &keys);
+    count = keys.list.len > count ? keys.list.len : count;
+    rows_release(&keys);
+    return count;
 }
 
 /* In place of the keys, and of as many rows, while they do not count. */
@@ -155,13 +261,9 @@ static void arm(struct approval *a, int64_t now_ms)
 
 int approval_height(struct approval *a, const struct keymap *keymap, int width)
 {
-    struct rows keys;
     if (a->width != width)
         lay_out_text(a, width);
-    rows_init(&keys);
-    key_rows(a, keymap, width, &keys);
-    size_t height = 1 + a->text.list.len + keys.list.len;
-    rows_release(&keys);
+    size_t height = 1 + a->text.list.len + count_key_rows(a, keymap, width);
     return height < 10000 ? (int)height : 10000;
 }
 
@@ -169,6 +271,14 @@ static void blank_rows(struct rows *out, size_t height)
 {
     while (out->list.len < height)
         rows_begin(out);
+}
+
+static void text_rows(struct approval *a, struct rows *out)
+{
+    size_t end = a->top + a->page;
+    for (size_t i = a->top; i < a->text.list.len && i < end; i++)
+        rows_copy(out, &a->text, i);
+    a->read = a->read || (a->page > 0 && end >= a->text.list.len);
 }
 
 /* Where there is no room for all, the keys come first, then a row of the text, then the title. */
@@ -180,9 +290,7 @@ const struct rows *approval_rows(struct approval *a, const struct keymap *keymap
     if (a->width != width)
         lay_out_text(a, width);
     arm(a, now_ms);
-    rows_init(&keys);
-    key_rows(a, keymap, width, &keys);
-    size_t below = keys.list.len, title = all >= below + 2;
+    size_t below = count_key_rows(a, keymap, width), title = all >= below + 2;
     a->page = all > below + title ? all - below - title : 0;
     size_t last = a->text.list.len > a->page ? a->text.list.len - a->page : 0;
     if (a->top > last)
@@ -190,15 +298,16 @@ const struct rows *approval_rows(struct approval *a, const struct keymap *keymap
     rows_clear(&a->rows);
     if (title)
         title_row(a, width, &a->rows);
-    for (size_t i = a->top; i < a->text.list.len && i < a->top + a->page; i++)
-        rows_copy(&a->rows, &a->text, i);
+    text_rows(a, &a->rows);
     blank_rows(&a->rows, title + a->page);
-    if (!a->armed) {
-        rows_clear(&keys);
+    rows_init(&keys);
+    if (a->armed)
+        key_rows(a, keymap, a->read, width, &keys);
+    else
         pause_rows(a, below, width, &keys);
-    }
-    for (size_t i = 0; i < below && a->rows.list.len < all; i++)
+    for (size_t i = 0; i < keys.list.len && a->rows.list.len < all; i++)
         rows_copy(&a->rows, &keys, i);
+    blank_rows(&a->rows, all);
     rows_release(&keys);
     return &a->rows;
 }
