@@ -54,6 +54,7 @@ UNIT_TESTS = \
 	tests/test_event \
 	tests/test_failure \
 	tests/test_figure \
+	tests/test_guard \
 	tests/test_health \
 	tests/test_flood \
 	tests/test_fork \

@@ -413,6 +413,26 @@ static void what_cannot_be_seen_is_marked(void **state)
     assert_non_null(strstr(seen(80, 8, NOW), "\"http://x<U+200B>\""));
 }
 
+/* A place of keys is named, in a row that no text can forge, and asked about each time. */
+static void a_guarded_place_is_named_and_never_for_the_session(void **state)
+{
+    (void)state;
+    struct notice *n = notice_new(NOTICE_APPROVAL);
+    n->text = mem_strdup("1");
+    n->name = mem_strdup("read_file");
+    n->detail = mem_strdup("read");
+    n->args = mem_strdup("{\"path\":\"x\"}");
+    n->guarded = mem_strdup("/home/u/.ssh/id\u200B_rsa");
+    approval_ask(&a, n);
+    notice_free(n);
+    draw(60, 8, NOW);
+    assert_non_null(strstr(seen(60, 8, ARMED),
+                           "\n! keys or tiro's own files: /home/u/.ssh/id<U+200B>_rsa\n {\n"));
+    assert_non_null(strstr(seen(60, 8, ARMED), "\n a allow once · d decline\n"));
+    assert_int_equal(letter('s'), APPROVAL_TEXT);
+    assert_int_equal(letter('a'), APPROVAL_ANSWERED);
+}
+
 /* --- differences --- */
 
 static void differences_are_told_by_sign_and_style(void **state)
@@ -565,6 +585,7 @@ int main(void)
         TEST(empty_lines_are_folded_into_a_rule),
         TEST(long_runs_of_blanks_are_counted),
         TEST(what_cannot_be_seen_is_marked),
+        TEST(a_guarded_place_is_named_and_never_for_the_session),
         TEST(differences_are_told_by_sign_and_style),
         TEST(a_list_is_no_difference),
         TEST(hostile_text_is_cleaned),

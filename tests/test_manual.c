@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "agent/guard.h"
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/vec.h"
@@ -172,6 +173,20 @@ static void every_key_is_told(void **state)
     entries = count_entries(page) - count_entries(files);
     assert_int_equal(entries, CONFIG_KEY_COUNT + ACTION_COUNT - 1);
     free(files);
+    free(page);
+}
+
+static void every_place_of_keys_is_told(void **state)
+{
+    (void)state;
+    char *page = read_page("tiro.ini.5");
+    char *section = part_of(page, "[tools]");
+    for (size_t i = 0; guard_keys[i]; i++) {
+        char *line = mem_printf("\n%s", guard_keys[i]);
+        assert_text(section, line);
+        free(line);
+    }
+    free(section);
     free(page);
 }
 
@@ -396,6 +411,7 @@ int main(void)
 #define TEST(f) cmocka_unit_test_setup_teardown(f, support_setup, support_teardown)
     const struct CMUnitTest tests[] = {
         TEST(every_key_is_told),
+        TEST(every_place_of_keys_is_told),
         TEST(every_command_is_told),
         TEST(every_status_is_told),
     };

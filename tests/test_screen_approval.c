@@ -274,6 +274,33 @@ static void nothing_hides_in_a_command(void **state)
     }
 }
 
+/* Reading asks nothing, but where keys are. */
+static void a_place_of_keys_is_asked_about(void **state)
+{
+    (void)state;
+    static const char args[] = "{\"path\":\".env\"}";
+    char *path = support_path(".env");
+    support_write(path, "NAME=hidden");
+    free(path);
+    queue((struct reply){.tool_name = "read_file", .tool_args = args});
+    queue((struct reply){.text = "All done."});
+    struct screen *s = scene_open(24, 80, full);
+    scene_say(s, "read it");
+    assert_true(screen_wait_text(s, "! keys or tiro's own files: /", WAIT_MS));
+    assert_true(screen_wait_text(s, keys, WAIT_MS));
+    assert_true(screen_wait_gone(s, "for this session", WAIT_MS));
+    screen_type(s, "a");
+    assert_done(s);
+    assert_non_null(strstr(request(1), "NAME=hidden"));
+    queue((struct reply){.tool_name = "read_file", .tool_args = args});
+    queue((struct reply){.text = "Then not."});
+    scene_say(s, "once more");
+    assert_true(screen_wait_text(s, keys, WAIT_MS)); /* once is once */
+    screen_type(s, "d");
+    assert_true(screen_wait_text(s, "Then not.", WAIT_MS));
+    assert_non_null(strstr(request(3), "declined"));
+}
+
 static void a_file_shows_what_changes_in_it(void **state)
 {
     (void)state;
@@ -417,6 +444,7 @@ int main(void)
         scene_test(a_long_text_scrolls),
         scene_test(what_was_not_read_is_not_allowed),
         scene_test(nothing_hides_in_a_command),
+        scene_test(a_place_of_keys_is_asked_about),
         scene_test(a_file_shows_what_changes_in_it),
         scene_test(a_command_cannot_write_to_the_terminal),
         scene_test(typing_answers_nothing),

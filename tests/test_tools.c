@@ -98,13 +98,14 @@ static void no_path_leaves_the_directory(void **state)
     assert_int_equal(mkdirat(w->root_fd, "sub", 0700), 0);
     for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
         struct error e = {0};
-        assert_int_equal(confine_open(w->root_fd, w->root, paths[i], O_RDONLY, &e), -1);
+        assert_int_equal(confine_open(w->root_fd, w->root, paths[i], O_RDONLY, NULL, &e), -1);
         assert_non_null(strstr(e.text, paths[i]));
     }
     /* A directory beside it whose name begins alike is outside, too. */
     char *sibling = mem_printf("%sling", w->root);
     mkdir(sibling, 0700);
-    assert_int_equal(confine_open(w->root_fd, w->root, sibling, O_RDONLY, &(struct error){0}), -1);
+    assert_int_equal(confine_open(w->root_fd, w->root, sibling, O_RDONLY, NULL, &(struct error){0}),
+                     -1);
     free(sibling);
 }
 
@@ -139,6 +140,34 @@ static void lists_a_directory(void **state)
     assert_string_equal(call(w, "list_directory", "", false),
                         ".hidden (0 bytes)\na/\nb.txt (5 bytes)\nc (symbolic link)\n");
     assert_non_null(strstr(call(w, "list_directory", "{\"path\":\"..\"}", true), "outside"));
+}
+
+/* No name can look like another entry, or be something else than it looks like. */
+static void lists_names_as_they_are(void **state)
+{
+    static const struct {
+        const char *name, *shown;
+    } names[] = {{"a\nb.txt (5 bytes)", "a␊b.txt (5 bytes)"},
+                 {"esc\x1b[2J", "esc␛[2J"},
+                 {"\xff\xfe", "<0xFF><0xFE>"},
+                 {"bidi\u202Etxt.exe", "bidi<U+202E>txt.exe"},
+                 {"zero\u200Bwidth", "zero<U+200B>width"},
+                 {"日本語 ü", "日本語 ü"}};
+    struct workplace *w = *state;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        char *path = mem_printf("work/%s", names[i].name);
+        workplace_put(path, "");
+        free(path);
+    }
+    const char *out = call(w, "list_directory", "{}", false);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        char *line = mem_printf("%s (0 bytes)\n", names[i].shown);
+        assert_non_null(strstr(out, line));
+        free(line);
+    }
+    workplace_put("work/x\ny:1: z", "needle\n");
+    assert_string_equal(call(w, "search_files", "{\"pattern\":\"needle\"}", false),
+                        "x␊y:1: z:1: needle\n");
 }
 
 static void a_stop_ends_a_tool(void **state)
@@ -418,6 +447,7 @@ int main(void)
         TEST(no_path_leaves_the_directory),
         TEST(paths_inside_are_followed),
         TEST(lists_a_directory),
+        TEST(lists_names_as_they_are),
         TEST(a_stop_ends_a_tool),
         TEST(no_tool_leaves_the_directory),
         TEST(no_swapped_link_leads_out),

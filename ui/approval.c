@@ -22,6 +22,7 @@ static void question_release(struct question *q)
     free(q->tool);
     free(q->class_name);
     free(q->text);
+    free(q->guarded);
 }
 
 void approval_release(struct approval *a)
@@ -40,10 +41,10 @@ static char *clean(const char *text)
     return buf_take(&out);
 }
 
-static char *reveal(const char *text)
+static char *reveal(const char *text, enum utf8_clean_mode mode)
 {
     struct buf out = BUF_INIT;
-    utf8_reveal(&out, text, strlen(text), UTF8_MULTILINE);
+    utf8_reveal(&out, text, strlen(text), mode);
     return buf_take(&out);
 }
 
@@ -51,11 +52,11 @@ static char *reveal(const char *text)
 static char *text_of(const struct notice *n)
 {
     if (n->preview && *n->preview)
-        return reveal(n->preview);
+        return reveal(n->preview, UTF8_MULTILINE);
     const char *args = n->args ? n->args : "";
     struct json *all = json_parse(args, strlen(args), NULL);
     char *pretty = all ? json_print_pretty(all) : NULL;
-    char *text = reveal(pretty ? pretty : args);
+    char *text = reveal(pretty ? pretty : args, UTF8_MULTILINE);
     free(pretty);
     json_free(all);
     return text;
@@ -73,7 +74,8 @@ void approval_ask(struct approval *a, const struct notice *n)
     struct question q = {.id = mem_strdup(n->text ? n->text : ""),
                          .tool = clean(n->name),
                          .class_name = clean(n->detail),
-                         .text = text_of(n)};
+                         .text = text_of(n),
+                         .guarded = n->guarded ? reveal(n->guarded, UTF8_ONE_LINE) : NULL};
     vec_push(&a->questions, q);
     if (a->questions.len == 1)
         show_next(a);
@@ -198,6 +200,11 @@ static bool answer_of(enum action action, enum approval_answer *answer)
     return false;
 }
 
+static bool is_offered(const struct approval *a, enum approval_answer answer)
+{
+    return answer != ANSWER_SESSION || !a->questions.items[0].guarded;
+}
+
 enum approval_key approval_key(struct approval *a, const struct keymap *keymap, enum action action,
                                const struct key *key, enum approval_answer *answer)
 {
@@ -209,7 +216,7 @@ enum approval_key approval_key(struct approval *a, const struct keymap *keymap, 
         return APPROVAL_TAKEN;
     if (!a->armed)
         return APPROVAL_PASS;
-    if (answer_of(keymap_find_answer(keymap, key), answer))
+    if (answer_of(keymap_find_answer(keymap, key), answer) && is_offered(a, *answer))
         return a->read || *answer == ANSWER_DENY ? APPROVAL_ANSWERED : APPROVAL_TAKEN;
     if (action == ACTION_NONE && move_by_letter(a, key))
         return APPROVAL_TAKEN;

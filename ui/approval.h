@@ -25,6 +25,7 @@ enum {
 struct question {
     char *id, *tool, *class_name;
     char *text; /* what would be done, in full; nothing in it is invisible (utf8_reveal()) */
+    char *guarded; /* the place for whose sake it is asked, each time; NULL: none */
 };
 
 struct approval {

@@ -111,6 +111,18 @@ static size_t count_empty(const char *text, size_t *bytes)
     return lines;
 }
 
+/* Like a rule, it begins where no text does. */
+static void add_guarded(const char *place, int width, struct rows *out)
+{
+    char *text = mem_printf(_("! keys or tiro's own files: %s"), place);
+    struct styled line;
+    styled_init(&line);
+    styled_addstr(&line, text, STYLE_WARNING, 0);
+    wrap_text(out, &line, &(struct wrap_look){.width = (size_t)width, .mode = WRAP_HARD});
+    styled_release(&line);
+    free(text);
+}
+
 static void lay_out_text(struct approval *a, int width)
 {
     const char *text = a->questions.items[0].text;
@@ -118,6 +130,8 @@ static void lay_out_text(struct approval *a, int width)
     struct pen pen;
     pen_init(&pen, width);
     rows_clear(&a->text);
+    if (a->questions.items[0].guarded)
+        add_guarded(a->questions.items[0].guarded, width, &a->text);
     for (bool more = *text; more; more = *text) {
         size_t len, empty = count_empty(text, &len);
         if (empty > MOST_EMPTY) {
@@ -181,6 +195,8 @@ static void add_keys(const struct approval *a, const struct keymap *keymap,
 {
     for (size_t i = 0; i < count; i++) {
         struct buf text = BUF_INIT;
+        if (keys[i].action == ACTION_ALLOW_SESSION && a->questions.items[0].guarded)
+            continue;
         keymap_describe_first(keymap, keys[i].action, &text);
         if (text.len > 0) {
             buf_addch(&text, ' ');

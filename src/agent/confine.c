@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/buf.h"
 #include "base/mem.h"
 #include "base/vec.h"
 
@@ -20,11 +21,13 @@ struct walk {
     const char *root;
     int root_fd;
     VEC(int) opened;     /* directories below the root, innermost last */
+    VEC(char *) names;   /* theirs */
     VEC(char *) pending; /* components still to come, next one last */
     int links;
     enum missing on_missing;
     bool ended; /* by a directory that lacks, where MISSING_ENDS */
-    char *last; /* the last component, when it is used up; NULL: the path ended on a directory */
+    char *last; /* the last component, when it is used up, or the one that lacks; NULL: the path
+                   ended on a directory */
 };
 
 static int walk_here(const struct walk *w)
@@ -35,7 +38,9 @@ static int walk_here(const struct walk *w)
 static void walk_up(struct walk *w)
 {
     close(vec_last(&w->opened));
+    free(vec_last(&w->names));
     w->opened.len--;
+    w->names.len--;
 }
 
 static void walk_release(struct walk *w)
@@ -45,6 +50,7 @@ static void walk_release(struct walk *w)
     for (size_t i = 0; i < w->pending.len; i++)
         free(w->pending.items[i]);
     vec_release(&w->opened);
+    vec_release(&w->names);
     vec_release(&w->pending);
     free(w->last);
 }
@@ -125,13 +131,17 @@ static bool walk_down(struct walk *w, const char *name)
     if (fd < 0) {
         if (!meet_missing(w, name))
             return false;
-        if (w->ended)
+        if (w->ended) {
+            w->last = mem_strdup(name);
             return true;
+        }
         fd = openat(walk_here(w), name, flags);
     }
-    if (fd >= 0)
-        vec_push(&w->opened, fd);
-    return fd >= 0;
+    if (fd < 0)
+        return false;
+    vec_push(&w->opened, fd);
+    vec_push(&w->names, mem_strdup(name));
+    return true;
 }
 
 /* One component. The last one is not opened but kept. */
@@ -176,7 +186,33 @@ static bool fail(const char *root, const char *path, int fault, struct error *e)
     return err_set(e, ERR_FILE_ERROR, "%s: %s", path, strerror(fault));
 }
 
-int confine_open(int root_fd, const char *root, const char *path, int flags, struct error *e)
+/* Behind a component that lacks, the rest is as it was given. */
+static char *walk_where(const struct walk *w)
+{
+    struct buf where = BUF_INIT;
+    buf_addstr(&where, strcmp(w->root, "/") == 0 ? "" : w->root);
+    for (size_t i = 0; i < w->names.len; i++)
+        buf_addf(&where, "/%s", w->names.items[i]);
+    if (w->last)
+        buf_addf(&where, "/%s", w->last);
+    for (size_t i = w->pending.len; i > 0; i--)
+        if (strcmp(w->pending.items[i - 1], ".") != 0)
+            buf_addf(&where, "/%s", w->pending.items[i - 1]);
+    if (where.len == 0)
+        buf_addch(&where, '/');
+    return buf_take(&where);
+}
+
+char *confine_resolve(int root_fd, const char *root, const char *path)
+{
+    struct walk w = {.root = root, .root_fd = root_fd, .on_missing = MISSING_ENDS};
+    char *where = walk_run(&w, path) ? walk_where(&w) : NULL;
+    walk_release(&w);
+    return where;
+}
+
+int confine_open(int root_fd, const char *root, const char *path, int flags, char **where,
+                 struct error *e)
 {
     struct walk w = {.root = root, .root_fd = root_fd};
     int fd = -1;
@@ -184,6 +220,8 @@ int confine_open(int root_fd, const char *root, const char *path, int flags, str
         fd = openat(walk_here(&w), w.last ? w.last : ".",
                     flags | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
     int fault = errno;
+    if (fd >= 0 && where)
+        *where = walk_where(&w);
     walk_release(&w);
     if (fd < 0)
         fail(root, path, fault, e);
@@ -214,6 +252,8 @@ bool confine_find(int root_fd, const char *root, const char *path, bool make,
         .root = root, .root_fd = root_fd, .on_missing = make ? MISSING_IS_MADE : MISSING_ENDS};
     bool ok = walk_to_file(&w, path);
     *out = (struct confine_place){.dir = -1};
+    if (ok)
+        out->where = walk_where(&w);
     if (ok && !w.ended) {
         out->dir = fcntl(walk_here(&w), F_DUPFD_CLOEXEC, 0);
         ok = out->dir >= 0;
@@ -234,5 +274,6 @@ void confine_place_release(struct confine_place *p)
     if (p->dir >= 0)
         close(p->dir);
     free(p->name);
+    free(p->where);
     *p = (struct confine_place){.dir = -1};
 }

@@ -68,7 +68,7 @@ static bool visit(struct file_walk *w, int dir, const char *name, int depth)
         w->too_deep++;
         return true;
     }
-    if (!is_dir && !w->wanted(w->context, w->path.data))
+    if (is_dir ? !w->enter(w->context, w->path.data) : !w->wanted(w->context, w->path.data))
         return true;
     char *plain = mem_strndup(name, is_dir ? len - 1 : len);
     int flags = O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | (is_dir ? O_DIRECTORY : 0);

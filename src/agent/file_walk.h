@@ -13,6 +13,7 @@ enum { FILE_WALK_MAX_DEPTH = 32 };
 struct file_walk {
     struct buf path; /* set it to what the paths begin with: empty, or a name with a slash */
     bool (*wanted)(void *context, const char *path);
+    bool (*enter)(void *context, const char *path); /* a directory, with a slash at its end */
     /* A regular file that is wanted, open for reading; it closes `fd`. False: no more. */
     bool (*file)(void *context, const char *path, int fd);
     bool (*go_on)(void *context); /* asked often */

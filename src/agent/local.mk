@@ -9,6 +9,7 @@ libtiro_a_SOURCES += \
 	src/agent/glob.c src/agent/glob.h \
 	src/agent/grep.c src/agent/grep.h \
 	src/agent/grep_batch.c src/agent/grep_batch.h \
+	src/agent/guard.c src/agent/guard.h \
 	src/agent/head_tail.c src/agent/head_tail.h \
 	src/agent/rows.h \
 	src/agent/run.h \

@@ -61,13 +61,20 @@ static enum gate shut(struct buf *out, const char *reason)
 
 static enum gate nobody_to_ask(const struct tool_call *call, struct buf *out)
 {
-    buf_addf(out, "not allowed: nobody could be asked; allow it with [tools] allow or --allow %s",
-             call->tool->spec.name);
+    if (call->guarded)
+        buf_addf(out,
+                 "not allowed: %s is a place of keys or of tiro's own files, about which the user "
+                 "is asked always, and nobody could be asked",
+                 call->guarded);
+    else
+        buf_addf(out,
+                 "not allowed: nobody could be asked; allow it with [tools] allow or --allow %s",
+                 call->tool->spec.name);
     return GATE_SHUT;
 }
 
 /* An interrupt while the user is asked comes as a refusal, but is none. */
-static enum gate ask(struct run *r, const struct tool_call *call, const struct block *b,
+static enum gate ask(struct run *r, struct tool_call *call, const struct block *b,
                      const char *preview, struct buf *out)
 {
     const struct agent *a = r->a;
@@ -79,7 +86,8 @@ static enum gate ask(struct run *r, const struct tool_call *call, const struct b
         return GATE_STOPPED;
     if (answer == APPROVAL_ASK)
         return nobody_to_ask(call, out);
-    return answer == APPROVAL_ALLOW ? GATE_OPEN : shut(out, "the user declined this call");
+    call->asked = answer == APPROVAL_ALLOW;
+    return call->asked ? GATE_OPEN : shut(out, "the user declined this call");
 }
 
 static enum gate preview_and_ask(struct run *r, struct tool_call *call, const struct block *b,
@@ -101,9 +109,13 @@ static enum gate decide(struct run *r, struct tool_call *call, const struct bloc
 {
     if (!is_offered(r->a, call->tool))
         return shut(out, "not allowed: this tool is not offered here");
+    const struct tool_context context = context_for(r->a, call->tool);
+    bool guarded = tool_call_is_guarded(call, &context);
     switch (approval_decide(r->a->policy, call->tool)) {
     case APPROVAL_ALLOW:
-        return GATE_OPEN;
+        if (!guarded)
+            return GATE_OPEN;
+        break;
     case APPROVAL_DENY:
         return shut(out, "not allowed: [tools] deny has this tool");
     case APPROVAL_ASK:

@@ -6,9 +6,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "agent/confine.h"
 #include "agent/rows.h"
 #include "base/mem.h"
+#include "base/utf8.h"
 #include "base/vec.h"
 
 struct names {
@@ -44,11 +44,12 @@ static bool read_names(const struct tool_context *context, DIR *dir, struct name
     return errno == 0;
 }
 
-/* "name/" for a directory, "name -> (link)", "name (123 bytes)" for a file. */
+/* Names are shown as the one line that they are, so none looks like another entry. "name/" for a
+ * directory, "name -> (link)", "name (123 bytes)" for a file. */
 static void add_entry(struct buf *out, int dir, const char *name)
 {
     struct stat st;
-    buf_addstr(out, name);
+    utf8_reveal(out, name, strlen(name), UTF8_ONE_LINE);
     if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) != 0)
         buf_addstr(out, " (unreadable)");
     else if (S_ISDIR(st.st_mode))
@@ -81,8 +82,7 @@ static bool run(const struct tool_context *context, const struct json *args, str
 {
     struct error e = {0};
     const char *path = json_get_string(args, "path");
-    int fd = confine_open(context->root_fd, context->root, path ? path : ".",
-                          O_RDONLY | O_DIRECTORY, &e);
+    int fd = tool_open(context, path ? path : ".", O_RDONLY | O_DIRECTORY, NULL, &e);
     if (fd < 0) {
         buf_addstr(out, e.text);
         return false;
@@ -105,12 +105,14 @@ static bool run(const struct tool_context *context, const struct json *args, str
 const struct tool tool_list_directory = {
     .spec = {.name = "list_directory",
              .description = "List a directory within the working directory: one entry a line, "
-                            "directories end in a slash, files show their size.",
+                            "directories end in a slash, files show their size. Characters that "
+                            "nobody sees are shown as <U+XXXX>.",
              .schema = "{\"type\":\"object\",\"properties\":{"
                        "\"path\":{\"type\":\"string\",\"description\":\"relative to the working "
                        "directory; default: the working directory itself\"}},"
                        "\"additionalProperties\":false}"},
     .class = TOOL_READ,
     .timeout = CONFIG_TOOLS_TIMEOUT,
+    .takes_path = true,
     .run = run,
 };

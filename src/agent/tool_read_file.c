@@ -4,7 +4,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "agent/confine.h"
 #include "agent/rows.h"
 
 enum { CHUNK = 64 * 1024 };
@@ -87,7 +86,7 @@ static bool run(const struct tool_context *context, const struct json *args, str
     int64_t first = json_get_int(args, "offset", 1);
     int64_t count = json_get_int(args, "limit", 1000000000000000);
     struct reading r = {.first = first, .last = first + count - 1, .line = 1};
-    int fd = confine_open(context->root_fd, context->root, path, O_RDONLY, &e);
+    int fd = tool_open(context, path, O_RDONLY, NULL, &e);
     if (fd < 0) {
         buf_addstr(out, e.text);
         return false;
@@ -110,5 +109,6 @@ const struct tool tool_read_file = {
                        "\"required\":[\"path\"],\"additionalProperties\":false}"},
     .class = TOOL_READ,
     .timeout = CONFIG_TOOLS_TIMEOUT,
+    .takes_path = true,
     .run = run,
 };

@@ -1,13 +1,14 @@
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "agent/confine.h"
 #include "agent/file_walk.h"
 #include "agent/glob.h"
 #include "agent/grep_batch.h"
+#include "agent/guard.h"
 #include "agent/rows.h"
 #include "base/clock.h"
 #include "base/utf8.h"
@@ -31,7 +32,11 @@ struct search {
     struct grep_batch batch; /* read, not searched yet */
     struct buf *out;
     struct buf text; /* of the file that is read */
-    size_t found, files, too_large, unreadable;
+    struct guard guard;
+    struct buf where; /* the resolved path of what is searched, and room for what is below it */
+    size_t top;       /* bytes of `where`, and of the shown path, before what is below */
+    size_t top_shown;
+    size_t found, files, too_large, unreadable, guarded;
     int64_t asked_ms;
     bool full; /* as many lines, or bytes, as may be */
     enum tool_stop stop;
@@ -49,10 +54,30 @@ static bool go_on(void *context)
     return s->stop == TOOL_GOES_ON;
 }
 
+/* Below a place that the user was asked about all may be searched; elsewhere guarded places are
+ * left out without a question for each. */
+static bool is_left_out(struct search *s, const char *path, size_t len)
+{
+    if (s->context->guarded)
+        return false;
+    buf_splice(&s->where, s->top, s->where.len - s->top, NULL, 0);
+    buf_addch(&s->where, '/');
+    buf_add(&s->where, path + s->top_shown, len - s->top_shown);
+    bool guarded = guard_begins(&s->guard, s->where.data);
+    s->guarded += guarded;
+    return guarded;
+}
+
+static bool enter(void *context, const char *path)
+{
+    return !is_left_out(context, path, strlen(path) - 1);
+}
+
 static bool wanted(void *context, const char *path)
 {
-    const struct search *s = context;
-    return s->glob.patterns.len == 0 || glob_matches(&s->glob, path);
+    struct search *s = context;
+    return (s->glob.patterns.len == 0 || glob_matches(&s->glob, path)) &&
+           !is_left_out(s, path, strlen(path));
 }
 
 /* On one line, where tabs stay what they are. */
@@ -91,7 +116,7 @@ static bool show(struct search *s, const struct grep_match *m)
     s->full = s->found == s->limit;
     if (s->full)
         return false;
-    add_clean(s->out, m->path, strlen(m->path));
+    utf8_reveal(s->out, m->path, strlen(m->path), UTF8_ONE_LINE);
     buf_addf(s->out, ":%zu: ", m->number);
     add_line(s->out, m->line, m->len, m->at);
     buf_addch(s->out, '\n');
@@ -188,6 +213,11 @@ static void add_notes(const struct search *s)
     if (s->walk.too_deep > 0)
         buf_addf(out, "[%zu director%s more than %d levels deep left out]\n", s->walk.too_deep,
                  s->walk.too_deep == 1 ? "y" : "ies", FILE_WALK_MAX_DEPTH);
+    if (s->guarded > 0)
+        buf_addf(out,
+                 "[%zu place%s left out, of keys or of tiro's own files; the user is asked where "
+                 "the path names one]\n",
+                 s->guarded, plural(s->guarded));
     if (unreadable > 0)
         buf_addf(out, "[%zu file%s or directories could not be read]\n", unreadable,
                  plural(unreadable));
@@ -205,23 +235,33 @@ static void set_prefix(struct buf *out, const char *path)
     buf_addch(out, '/');
 }
 
+static void set_top(struct search *s, const char *where)
+{
+    buf_addstr(&s->where, strcmp(where, "/") == 0 ? "" : where);
+    s->top = s->where.len;
+    s->top_shown = s->walk.path.len;
+}
+
 /* Reads, and searches all but the last batch. False: what is to be searched cannot be opened. */
 static bool walk(struct search *s, const char *path)
 {
     struct error e = {0};
     struct stat st;
-    int fd = confine_open(s->context->root_fd, s->context->root, path, O_RDONLY, &e);
+    char *where = NULL;
+    int fd = tool_open(s->context, path, O_RDONLY, &where, &e);
     if (fd < 0) {
         buf_addstr(s->out, e.text);
         return false;
     }
     if (fstat(fd, &st) == 0 && S_ISDIR(st.st_mode)) {
         set_prefix(&s->walk.path, path);
+        set_top(s, where);
         file_walk_run(&s->walk, fd);
         buf_release(&s->walk.path);
     } else {
         search_file(s, path, fd);
     }
+    free(where);
     return true;
 }
 
@@ -258,15 +298,23 @@ static bool search_with(const struct tool_context *context, const struct json *a
                        .limit = (size_t)json_get_int(args, "limit", DEFAULT_LIMIT),
                        .batch = {.text = BUF_INIT},
                        .out = out,
+                       .where = BUF_INIT,
                        .text = BUF_INIT};
-    s.walk = (struct file_walk){
-        .path = BUF_INIT, .wanted = wanted, .file = search_file, .go_on = go_on, .context = &s};
+    s.walk = (struct file_walk){.path = BUF_INIT,
+                                .wanted = wanted,
+                                .enter = enter,
+                                .file = search_file,
+                                .go_on = go_on,
+                                .context = &s};
+    guard_init(&s.guard);
     s.grep = (struct grep){.pattern = json_get_string(args, "pattern"),
                            .ignore_case = json_get_bool(args, "ignore_case", false),
                            .deadline_ms = context->deadline_ms,
                            .wakeup = context->wakeup};
     bool ok = search_path(&s, path ? path : ".");
+    guard_release(&s.guard);
     grep_batch_release(&s.batch);
+    buf_release(&s.where);
     buf_release(&s.text);
     return ok;
 }
@@ -305,5 +353,6 @@ const struct tool tool_search_files = {
                  "\"required\":[\"pattern\"],\"additionalProperties\":false}"},
     .class = TOOL_READ,
     .timeout = CONFIG_TOOLS_TIMEOUT,
+    .takes_path = true,
     .run = run,
 };

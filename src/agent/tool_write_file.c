@@ -60,7 +60,9 @@ static bool find_target(const struct tool_context *context, const struct json *a
         buf_addstr(out, e.text);
         return false;
     }
-    if (t->place.dir < 0 || check_target(t, out))
+    if (!tool_may_reach(context, t->path, t->place.where, &e))
+        buf_addstr(out, e.text);
+    else if (t->place.dir < 0 || check_target(t, out))
         return true;
     confine_place_release(&t->place);
     return false;
@@ -252,6 +254,7 @@ const struct tool tool_write_file = {
                        "\"required\":[\"path\",\"content\"],\"additionalProperties\":false}"},
     .class = TOOL_WRITE,
     .timeout = CONFIG_TOOLS_TIMEOUT,
+    .takes_path = true,
     .run = run,
     .preview = preview,
 };

@@ -1,7 +1,11 @@
 #include "agent/tools.h"
 
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "agent/confine.h"
+#include "agent/guard.h"
 #include "agent/rows.h"
 #include "agent/schema.h"
 #include "base/clock.h"
@@ -77,6 +81,7 @@ bool tool_call_prepare(struct tool_call *call, const char *name, const char *arg
 void tool_call_release(struct tool_call *call)
 {
     json_free(call->args);
+    free(call->guarded);
     *call = (struct tool_call){0};
 }
 
@@ -107,6 +112,7 @@ bool tool_call_run(const struct tool_call *call, const struct tool_context *cont
 {
     struct tool_context own = *context;
     own.sight = &call->sight;
+    own.guarded = call->asked ? call->guarded : NULL;
     bool ok = call->tool->run(&own, call->args, out);
     if (!utf8_valid(out->data, out->len))
         replace(out, utf8_clean);
@@ -116,8 +122,10 @@ bool tool_call_run(const struct tool_call *call, const struct tool_context *cont
 
 bool tool_call_preview(struct tool_call *call, const struct tool_context *context, struct buf *out)
 {
+    struct tool_context own = *context;
+    own.guarded = call->guarded; /* it is the user who looks */
     call->sight = (struct tool_sight){0};
-    bool ok = !call->tool->preview || call->tool->preview(context, call->args, &call->sight, out);
+    bool ok = !call->tool->preview || call->tool->preview(&own, call->args, &call->sight, out);
     size_t len = out->len;
     replace(out, utf8_reveal);
     if (len <= TOOL_MAX_PREVIEW)
@@ -128,6 +136,66 @@ bool tool_call_preview(struct tool_call *call, const struct tool_context *contex
              len, TOOL_MAX_PREVIEW);
     return false;
 }
+
+/* --- places that ask ------------------------------------------------------------------------- */
+
+static bool is_guarded(const char *where)
+{
+    struct guard guard;
+    guard_init(&guard);
+    bool is = guard_covers(&guard, where);
+    guard_release(&guard);
+    return is;
+}
+
+bool tool_call_is_guarded(struct tool_call *call, const struct tool_context *context)
+{
+    const char *path = json_get_string(call->args, "path");
+    free(call->guarded);
+    call->guarded = call->tool->takes_path
+                        ? confine_resolve(context->root_fd, context->root, path ? path : ".")
+                        : NULL;
+    if (call->guarded && !is_guarded(call->guarded)) {
+        free(call->guarded);
+        call->guarded = NULL;
+    }
+    return call->guarded != NULL;
+}
+
+/* What was asked about, and what is below it. */
+static bool was_asked(const struct tool_context *context, const char *where)
+{
+    size_t len = context->guarded ? strlen(context->guarded) : 0;
+    return len > 0 && strncmp(where, context->guarded, len) == 0 &&
+           (where[len] == '\0' || where[len] == '/' || len == 1);
+}
+
+bool tool_may_reach(const struct tool_context *context, const char *path, const char *where,
+                    struct error *e)
+{
+    return was_asked(context, where) || !is_guarded(where) ||
+           err_set(e, ERR_FILE_ERROR,
+                   "%s: keys or tiro's own files are there, and the user was not asked about it",
+                   path);
+}
+
+int tool_open(const struct tool_context *context, const char *path, int flags, char **where,
+              struct error *e)
+{
+    char *found = NULL;
+    int fd = confine_open(context->root_fd, context->root, path, flags, &found, e);
+    if (fd >= 0 && !tool_may_reach(context, path, found, e)) {
+        close(fd);
+        fd = -1;
+    }
+    if (where && fd >= 0)
+        *where = found;
+    else
+        free(found);
+    return fd;
+}
+
+/* --- stopping -------------------------------------------------------------------------------- */
 
 enum tool_stop tool_stop(const struct tool_context *context)
 {

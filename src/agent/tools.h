@@ -39,6 +39,7 @@ struct tool_context {
     int64_t deadline_ms; /* clock_mono_ms() at which the tool gives up */
     const struct wakeup *wakeup;
     const struct tool_sight *sight;   /* set by tool_call_run() */
+    const char *guarded;              /* the guarded place that this call may reach; NULL: none */
     const struct tool_memory *memory; /* NULL: there is none */
 
     /* What the tool did that is worth an event of its own; takes it. NULL: nobody listens. */
@@ -65,6 +66,7 @@ struct tool {
     struct tool_spec spec;
     enum tool_class class;
     enum config_key timeout; /* the key with its seconds */
+    bool takes_path;     /* its argument "path" is what it reaches; default: the directory itself */
     bool needs_memory;   /* offered only where there is one, and then also without a directory */
     const char *accepts; /* schema of what is taken, where that is more than the model is told;
                             NULL: the same */
@@ -93,12 +95,18 @@ struct tool_call {
     const struct tool *tool;
     struct json *args;       /* owned */
     struct tool_sight sight; /* of its preview */
+    char *guarded; /* owned: the guarded place that its path leads to (agent/guard.h); NULL: none */
+    bool asked;    /* the user allowed this very call */
 };
 
 /* Parses the arguments and checks them against the schema (types, required, enum, minimum, maximum,
  * no unknown members). False: `out` holds the reason for the model. */
 bool tool_call_prepare(struct tool_call *call, const char *name, const char *args, struct buf *out);
 void tool_call_release(struct tool_call *call);
+
+/* Finds out where the call's path leads; `guarded` is that place. Such a call is to be asked
+ * whatever is allowed, and without `asked` it fails. */
+bool tool_call_is_guarded(struct tool_call *call, const struct tool_context *context);
 
 /* Runs the tool and cuts its output at a character's border with a note. Returns whether the result
  * is an error: also when a file is no longer what tool_call_preview() saw. `out` is always filled.
@@ -112,6 +120,15 @@ enum { TOOL_MAX_PREVIEW = 1024 * 1024 };
 bool tool_call_preview(struct tool_call *call, const struct tool_context *context, struct buf *out);
 
 /* For the tools themselves, while they work. */
+/* Opens the path within the working directory. -1 with the reason; also where it leads to a guarded
+ * place that the user was not asked about. `where` as in confine_open(). */
+int tool_open(const struct tool_context *context, const char *path, int flags, char **where,
+              struct error *e);
+
+/* Whether this resolved path may be reached; else `e` says why not. */
+bool tool_may_reach(const struct tool_context *context, const char *path, const char *where,
+                    struct error *e);
+
 enum tool_stop { TOOL_GOES_ON, TOOL_INTERRUPTED, TOOL_TIMED_OUT };
 enum tool_stop tool_stop(const struct tool_context *context);
 

@@ -48,5 +48,6 @@ void notice_free(struct notice *n)
     free(n->name);
     free(n->args);
     free(n->preview);
+    free(n->guarded);
     free(n);
 }

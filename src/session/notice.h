@@ -28,25 +28,24 @@
  *   REPORT    texts: lines; error: the fault among them, if there is one
  *   BUSY      flag: a turn runs / has ended. Comes before the turn's first and after its last event
  *   APPROVAL  a tool asks before it runs. text: id of the call; name: tool; detail: its class;
- *             args: JSON text; preview: the diff or the command in full. Answer with ANSWER; the
- *             question is over with an ANSWER, or when its tool_execution_completed comes
- *   DRAFT     a summary waits for review, to be answered with a DRAFT command. text: the summary;
- *             name: effective mode; detail: "provider/model" or NULL; draft: figures. It is over
- *             with that answer or when compaction_completed or _failed comes
- *   CONTEXT   context: the next request by parts
- *   DROPPED   number: the compaction that was asked for; text: the place that was asked; event: its
- *             compaction_completed; events: from that place, those that what it dropped was made
- *             of, ascending; flag: there are more; stats.flagged 1: its summary quotes what was
- *             forgotten
- *   MEMORY    memory: hits (badge: why they are not what was configured); text: the query, name:
- * the scope that was asked, number: entries in that scope, flag: newest first MEMORY_ENTRY  memory: the entry alone,
- * whole; text: the id that was asked MEMORY_STATE  stats; number: entries that still lack a vector
- * while they get theirs, -1: nothing is being done; detail: why that waits (an endpoint is down),
- * English, NULL: it does not. Comes unasked, too DONE      command: what was done (RENAME, LABEL,
- * ARCHIVE, DELETE, EXPORT, FORK); text: the session's id; detail: the file of an EXPORT.
- * MEMORY_EDIT, _PIN, _FORGET, _RESTORE; text: the entry's id; number: summaries that quote what was
- * forgotten ERROR     error, command: what could not be done; text: the command's text (nothing is
- * lost) */
+ *             args: JSON text; preview: the diff or the command in full; guarded: the place of keys
+ *             or of the program's own files that it leads to, which is asked each time, NULL: none.
+ *             Answer with ANSWER; the question is over with an ANSWER, or when its
+ * tool_execution_completed comes DRAFT     a summary waits for review, to be answered with a DRAFT
+ * command. text: the summary; name: effective mode; detail: "provider/model" or NULL; draft:
+ * figures. It is over with that answer or when compaction_completed or _failed comes CONTEXT
+ * context: the next request by parts DROPPED   number: the compaction that was asked for; text: the
+ * place that was asked; event: its compaction_completed; events: from that place, those that what
+ * it dropped was made of, ascending; flag: there are more; stats.flagged 1: its summary quotes what
+ * was forgotten MEMORY    memory: hits (badge: why they are not what was configured); text: the
+ * query, name: the scope that was asked, number: entries in that scope, flag: newest first
+ * MEMORY_ENTRY  memory: the entry alone, whole; text: the id that was asked MEMORY_STATE  stats;
+ * number: entries that still lack a vector while they get theirs, -1: nothing is being done;
+ * detail: why that waits (an endpoint is down), English, NULL: it does not. Comes unasked, too DONE
+ * command: what was done (RENAME, LABEL, ARCHIVE, DELETE, EXPORT, FORK); text: the session's id;
+ * detail: the file of an EXPORT. MEMORY_EDIT, _PIN, _FORGET, _RESTORE; text: the entry's id;
+ * number: summaries that quote what was forgotten ERROR     error, command: what could not be done;
+ * text: the command's text (nothing is lost) */
 enum notice_type {
     NOTICE_EVENT,
     NOTICE_SESSION,
@@ -149,7 +148,7 @@ struct notice {
     VEC(char *) texts;
     struct context context;
     struct draft_figures draft;
-    char *provider, *model, *detail, *text, *name, *args, *preview;
+    char *provider, *model, *detail, *text, *name, *args, *preview, *guarded;
     enum provider_reason reason;
     enum command_type command;
     struct error error;

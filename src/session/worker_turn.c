@@ -41,6 +41,7 @@ static void tell_question(struct worker *w, const struct tool_call *call, const 
     n->detail = mem_strdup(tool_class_name(call->tool->class));
     n->args = mem_strdup(args);
     n->preview = mem_strdup(preview);
+    n->guarded = mem_strdup(call->guarded);
     tell(w, n);
 }
 
@@ -56,7 +57,7 @@ static enum approval ask(void *context, const struct tool_call *call, const char
     while (!w->question.answered && !w->cancelled && !w->quit)
         worker_handle(w, mailbox_wait(w->commands, -1));
     bool allowed = w->question.answered && w->question.answer != ANSWER_DENY;
-    if (allowed && w->question.answer == ANSWER_SESSION)
+    if (allowed && w->question.answer == ANSWER_SESSION && !call->guarded)
         approval_allow_session(&w->policy, call->tool);
     w->question = (struct question){0};
     return allowed ? APPROVAL_ALLOW : APPROVAL_DENY;
