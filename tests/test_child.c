@@ -317,29 +317,6 @@ static void a_grandchild_neither_hangs_it_nor_survives(void **state)
     free(fifo);
 }
 
-/* It left the group, so it lives on, and pours into the pipe. */
-static void a_stranger_with_the_pipe_is_left_alone(void **state)
-{
-    char *pid_file = support_path("pid");
-    char *fifo = support_path("up");
-    char *text = mem_printf(
-        "setsid sh -c 'echo $$ >\"$1\"; echo >\"$2\"; exec yes' sh '%s' '%s' & "
-        "read line <'%s'",
-        pid_file, fifo, fifo);
-    (void)state;
-    assert_int_equal(mkfifo(fifo, 0600), 0);
-    int64_t start = clock_mono_ms();
-    assert_int_equal(shell(text, PATIENCE_MS), CHILD_EXITED);
-    assert_true(clock_mono_ms() - start < SOON_MS);
-    char *pid = support_read(pid_file);
-    assert_true(strtol(pid, NULL, 10) > 1);
-    assert_int_equal(kill((pid_t)strtol(pid, NULL, 10), SIGKILL), 0);
-    free(pid);
-    free(text);
-    free(fifo);
-    free(pid_file);
-}
-
 /* The time is over when the first output came. */
 static bool take_and_be_late(void *context, const char *bytes, size_t len)
 {
@@ -404,6 +381,212 @@ static void output_can_be_refused(void **state)
     assert_int_equal(shell("yes", PATIENCE_MS), CHILD_REFUSED);
     assert_true(output.len > most);
     assert_true(clock_mono_ms() - start < SOON_MS);
+}
+
+/* --- what leaves the group ------------------------------------------------------------------- */
+
+/* Each holds the writing end of the FIFO and then says so: in a session of its own, without a
+ * parent and deaf to SIGTERM, twice forked, a chain that starts itself anew, one that is stopped.
+ */
+static const char *const leavers[] = {
+    "setsid sh -c 'exec 4>\"$0\"; echo; exec sleep 60' \"$1\" & read -r line",
+    "setsid sh -c 'exec 4>\"$0\"; echo; (trap \"\" TERM HUP; sleep 60) &' \"$1\" & read -r line",
+    "(setsid sh -c '(setsid sh -c \"exec 4>\\\"\\$0\\\"; echo; exec sleep 60\" \"$0\" &)' \"$1\" "
+    "&); "
+    "read -r line",
+    "setsid sh -c 'exec 4>\"$0\"; echo; f() { (f) & exit; }; f' \"$1\" & read -r line",
+    "setsid sh -c 'exec 4>\"$0\"; echo; trap \"\" TERM; kill -STOP $$' \"$1\" & read -r line",
+};
+enum { LEAVERS = sizeof leavers / sizeof *leavers };
+
+struct leaving {
+    char *fifo;  /* held by what leaves */
+    char *start; /* it says here that it holds it */
+    int reader;
+};
+
+static void leaving_init(struct leaving *l)
+{
+    l->fifo = make_fifo(&l->reader);
+    l->start = support_path("started");
+    unlink(l->start);
+    assert_int_equal(mkfifo(l->start, 0600), 0);
+}
+
+static void leaving_release(struct leaving *l)
+{
+    close(l->reader);
+    free(l->start);
+    free(l->fifo);
+}
+
+/* The program waits until the other holds the FIFO, and then does what `then` says. */
+static char *leave(const struct leaving *l, size_t which, const char *then)
+{
+    return mem_printf("exec 5<>'%s'; set -- '%s'; { %s; } <&5 >&5; %s", l->start, l->fifo,
+                      leavers[which], then);
+}
+
+static void assert_all_gone(struct leaving *l)
+{
+    assert_true(support_wait_until(is_dead, &l->reader, SOON_MS));
+    assert_int_equal(waitpid(-1, NULL, WNOHANG), -1); /* no child is left, no zombie either */
+    assert_false(result.left_some);
+}
+
+static void need_subreapers(void)
+{
+    if (access("/proc/thread-self/children", R_OK) != 0)
+        skip();
+}
+
+static void what_leaves_the_group_dies_with_the_program(void **state)
+{
+    (void)state;
+    need_subreapers();
+    for (size_t i = 0; i < LEAVERS; i++) {
+        struct leaving l;
+        leaving_init(&l);
+        char *text = leave(&l, i, "echo done; exit 5");
+        int64_t start = clock_mono_ms();
+        assert_int_equal(shell(text, PATIENCE_MS), CHILD_EXITED);
+        assert_int_equal(result.status, 5);
+        assert_string_equal(output.data, "done\n");
+        assert_true(clock_mono_ms() - start < SOON_MS);
+        assert_all_gone(&l);
+        free(text);
+        leaving_release(&l);
+    }
+}
+
+static void it_dies_at_the_deadline(void **state)
+{
+    (void)state;
+    need_subreapers();
+    for (size_t i = 0; i < LEAVERS; i++) {
+        struct leaving l;
+        leaving_init(&l);
+        char *text = leave(&l, i, "echo up; sleep 60");
+        assert_int_equal(late_shell(text, ""), CHILD_LATE);
+        assert_all_gone(&l);
+        free(text);
+        leaving_release(&l);
+    }
+}
+
+static bool take_apart(void *context, const char *bytes, size_t len)
+{
+    buf_add(context, bytes, len);
+    return true;
+}
+
+/* Nobody waits for children that are another's, also when several run at once. */
+static void *run_fifty(void *failures)
+{
+    for (int i = 0; i < 50; i++) {
+        struct child_result own;
+        struct buf text = BUF_INIT;
+        struct child_command c =
+            plain((const char *const[]){"/bin/sh", "-c", "(sleep 60) & echo x; exit 7", NULL},
+                  PATIENCE_MS);
+        c.take = take_apart;
+        c.context = &text;
+        if (!child_run(&c, &own, NULL) || own.end != CHILD_EXITED || own.status != 7 ||
+            own.left_some || strcmp(text.data, "x\n") != 0)
+            atomic_fetch_add((atomic_int *)failures, 1);
+        buf_release(&text);
+    }
+    return NULL;
+}
+
+static void several_at_once_are_apart(void **state)
+{
+    enum { THREADS = 4 };
+    pthread_t threads[THREADS];
+    atomic_int failures;
+    (void)state;
+    atomic_init(&failures, 0);
+    for (int i = 0; i < THREADS; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, run_fifty, &failures), 0);
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(threads[i], NULL);
+    assert_int_equal(atomic_load(&failures), 0);
+    assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
+}
+
+/* A daemon of a password manager, say: it is not waited for, and lives on, also with the pipe. */
+static void a_daemon_can_be_spared(void **state)
+{
+    char *pid_file = support_path("pid");
+    char *fifo = support_path("up");
+    char *text = mem_printf(
+        "setsid sh -c 'echo $$ >\"$1\"; echo >\"$2\"; exec yes' sh '%s' '%s' & "
+        "read line <'%s'",
+        pid_file, fifo, fifo);
+    (void)state;
+    assert_int_equal(mkfifo(fifo, 0600), 0);
+    int64_t start = clock_mono_ms();
+    struct child_command c = plain((const char *const[]){"/bin/sh", "-c", text, NULL}, PATIENCE_MS);
+    c.spares_daemons = true;
+    assert_int_equal(run(&c), CHILD_EXITED);
+    assert_true(clock_mono_ms() - start < SOON_MS);
+    char *pid = support_read(pid_file);
+    assert_true(strtol(pid, NULL, 10) > 1);
+    assert_int_equal(kill((pid_t)strtol(pid, NULL, 10), SIGKILL), 0);
+    free(pid);
+    free(text);
+    free(fifo);
+    free(pid_file);
+}
+
+/* A program that works against its supervisor neither hangs us nor keeps its group. */
+static void without_its_supervisor_it_ends(void **state)
+{
+    static const char *const texts[] = {"kill -KILL $PPID; sleep 60", "kill -STOP $PPID; exit 0"};
+    (void)state;
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        int64_t start = clock_mono_ms();
+        shell(texts[i], 100);
+        assert_true(result.left_some);
+        assert_true(clock_mono_ms() - start < 2 * SOON_MS);
+        assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
+    }
+}
+
+static bool tell_up(void *context, const char *bytes, size_t len)
+{
+    return len == 0 || write(*(int *)context, bytes, 1) == 1;
+}
+
+/* Killed without a word, we cannot end anything ourselves. */
+static void nothing_outlives_us(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < LEAVERS; i++) {
+        struct leaving l;
+        leaving_init(&l);
+        char *text = leave(&l, i, "echo up; sleep 60");
+        int up[2];
+        assert_int_equal(pipe(up), 0);
+        pid_t us = fork();
+        if (us == 0) {
+            struct child_command c =
+                plain((const char *const[]){"/bin/sh", "-c", text, NULL}, PATIENCE_MS);
+            c.take = tell_up;
+            c.context = &up[1];
+            child_run(&c, &result, &fault);
+            _exit(1);
+        }
+        char byte;
+        assert_int_equal(read(up[0], &byte, 1), 1);
+        assert_int_equal(kill(us, SIGKILL), 0);
+        assert_int_equal(waitpid(us, NULL, 0), us);
+        assert_true(support_wait_until(is_dead, &l.reader, SOON_MS));
+        close(up[0]);
+        close(up[1]);
+        free(text);
+        leaving_release(&l);
+    }
 }
 
 /* --- the wakeup ------------------------------------------------------------------------------ */
@@ -471,6 +654,30 @@ static void an_interrupt_kills_at_once(void **state)
     free(fifo);
 }
 
+static void an_interrupt_kills_what_left_the_group(void **state)
+{
+    (void)state;
+    need_subreapers();
+    for (size_t i = 0; i < LEAVERS; i++) {
+        struct waker w;
+        struct leaving l;
+        leaving_init(&l);
+        waker_init(&w, 1);
+        char *text = leave(&l, i, "echo up; sleep 60");
+        struct child_command c =
+            plain((const char *const[]){"/bin/sh", "-c", text, NULL}, PATIENCE_MS);
+        c.wakeup = &w.wakeup;
+        c.take = wake_and_take;
+        c.context = &w;
+        assert_int_equal(run(&c), CHILD_STOPPED);
+        assert_true(clock_mono_ms() - w.woken_ms < 450);
+        assert_all_gone(&l);
+        free(text);
+        waker_release(&w);
+        leaving_release(&l);
+    }
+}
+
 static void other_wakes_do_not_disturb_it(void **state)
 {
     struct waker w;
@@ -532,11 +739,17 @@ int main(void)
 #endif
         TEST(other_threads_children_inherit_nothing),
         TEST(a_grandchild_neither_hangs_it_nor_survives),
-        TEST(a_stranger_with_the_pipe_is_left_alone),
         TEST(the_deadline_kills_the_group),
         TEST(the_asked_may_say_goodbye),
         TEST(output_can_be_refused),
+        TEST(what_leaves_the_group_dies_with_the_program),
+        TEST(it_dies_at_the_deadline),
+        TEST(nothing_outlives_us),
+        TEST(several_at_once_are_apart),
+        TEST(a_daemon_can_be_spared),
+        TEST(without_its_supervisor_it_ends),
         TEST(an_interrupt_kills_at_once),
+        TEST(an_interrupt_kills_what_left_the_group),
         TEST(other_wakes_do_not_disturb_it),
         TEST(the_deadline_of_the_wakeup_counts),
         TEST(has_no_terminal),

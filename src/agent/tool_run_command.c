@@ -46,6 +46,8 @@ static void add_end(const struct child_result *result, int64_t ran_ms, struct bu
         buf_addstr(out, "[interrupted]");
         break;
     }
+    if (result->left_some)
+        buf_addstr(out, "\n[some of what it started could not be ended]");
 }
 
 static int64_t deadline(const struct tool_context *context, const struct json *args, int64_t now)

@@ -5,7 +5,6 @@
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/child_start.h"
@@ -29,7 +28,8 @@ struct run {
     size_t fed;                  /* bytes of the input */
     enum phase phase;
     int64_t grace_end_ms; /* of ASKED_TO_END */
-    bool dead;
+    bool dead;            /* the program, or given up */
+    struct supervisor_news last;
     enum child_end end;
 };
 
@@ -40,12 +40,6 @@ static void close_end(int *fd)
     *fd = -1;
 }
 
-static void signal_group(const struct run *r, int number)
-{
-    if (kill(-r->process.pid, number) != 0)
-        kill(r->process.pid, number);
-}
-
 /* Asks it to end. The reason of the first who wants that is the one that is told. */
 static void end_softly(struct run *r, enum child_end why)
 {
@@ -54,7 +48,7 @@ static void end_softly(struct run *r, enum child_end why)
     r->end = why;
     r->phase = ASKED_TO_END;
     r->grace_end_ms = clock_mono_ms() + GRACE_MS;
-    signal_group(r, SIGTERM);
+    child_ask_to_end(&r->process);
 }
 
 static void end_at_once(struct run *r, enum child_end why)
@@ -62,7 +56,7 @@ static void end_at_once(struct run *r, enum child_end why)
     if (r->phase == RUNNING)
         r->end = why;
     r->phase = KILLED;
-    signal_group(r, SIGKILL);
+    child_end_all(&r->process);
 }
 
 static void ask_wakeup(struct run *r)
@@ -81,17 +75,17 @@ static void mind_the_time(struct run *r)
         end_softly(r, CHILD_LATE);
     else if (r->phase == ASKED_TO_END && now >= r->grace_end_ms)
         end_at_once(r, r->end);
+    else if (r->phase == KILLED && now >= r->process.latest_ms)
+        r->dead = true;
 }
 
 static int poll_timeout(const struct run *r)
 {
-    int left = -1;
-    if (r->phase != KILLED) {
-        int64_t end = r->phase == RUNNING ? r->c->deadline_ms : r->grace_end_ms;
-        int64_t ms = end - clock_mono_ms();
-        left = ms > INT_MAX ? INT_MAX : ms > 0 ? (int)ms : 0;
-    }
-    return wakeup_timeout(r->wakeup, left);
+    const int64_t ends[] = {[RUNNING] = r->c->deadline_ms,
+                            [ASKED_TO_END] = r->grace_end_ms,
+                            [KILLED] = r->process.latest_ms};
+    int64_t ms = ends[r->phase] - clock_mono_ms();
+    return wakeup_timeout(r->wakeup, ms > INT_MAX ? INT_MAX : ms > 0 ? (int)ms : 0);
 }
 
 static void feed(struct run *r)
@@ -135,7 +129,7 @@ static void wait_for_news(struct run *r)
 {
     struct pollfd p[] = {{.fd = r->process.out, .events = POLLIN},
                          {.fd = r->process.in, .events = POLLOUT},
-                         {.fd = r->dead ? -1 : r->process.ended, .events = POLLIN},
+                         {.fd = r->dead ? -1 : r->process.news, .events = POLLIN},
                          {.fd = r->wake_fd, .events = POLLIN}};
     bool news = poll(p, sizeof p / sizeof *p, poll_timeout(r)) > 0;
     if (news && p[3].revents != 0 && !(p[3].revents & POLLIN))
@@ -143,7 +137,7 @@ static void wait_for_news(struct run *r)
     if ((news && (p[3].revents & POLLIN)) || wakeup_late(r->wakeup))
         ask_wakeup(r);
     if (news && p[2].revents != 0)
-        r->dead = true;
+        r->dead = !child_hear(&r->process, &r->last) || r->last.event != SUPERVISOR_STARTED;
     if (news && p[1].revents != 0)
         feed(r);
     if (news && p[0].revents != 0)
@@ -168,17 +162,22 @@ static void read_rest(struct run *r)
 
 static bool finish(struct run *r, struct child_result *out, struct error *e)
 {
-    int status = 0;
-    signal_group(r, SIGKILL); /* its number is ours until it is reaped */
+    bool left_some, ok = child_reap(&r->process, &left_some, e);
     read_rest(r);
-    if (!child_reap(&r->process, &status, e))
-        return false;
-    bool signaled = WIFSIGNALED(status);
-    *out = (struct child_result){.end = r->end,
-                                 .status = signaled ? WTERMSIG(status) : WEXITSTATUS(status)};
-    if (r->end == CHILD_EXITED && signaled)
+    close_end(&r->process.in);
+    close_end(&r->process.out);
+    if (r->last.event == SUPERVISOR_NOT_STARTED) {
+        errno = r->last.number;
+        return err_set_errno(e, ERR_AGENT_ERROR, "cannot run %s", r->c->argv[0]);
+    }
+    bool exited = r->last.event == SUPERVISOR_EXITED;
+    *out = (struct child_result){
+        .end = r->end,
+        .status = exited || r->last.event == SUPERVISOR_SIGNALED ? r->last.number : SIGKILL,
+        .left_some = ok && left_some};
+    if (r->end == CHILD_EXITED && !exited)
         out->end = CHILD_SIGNALED;
-    return true;
+    return ok;
 }
 
 bool child_run(const struct child_command *c, struct child_result *out, struct error *e)

@@ -1,7 +1,7 @@
-/* A program started by ours: apart from the terminal, in a process group of its own, with its
- * output read as it comes, and sure to be gone at the end, with all that it started and left in its
- * group. Signals are at their defaults there, and no descriptor of ours is open but those named
- * here. */
+/* A program started by ours: apart from the terminal, in a session of its own, with its output read
+ * as it comes, and sure to be gone at the end, with all that it started. It does not outlive us
+ * either, however we end: between it and us stands a supervisor (supervisor.h). Signals are at
+ * their defaults there, and no descriptor of ours is open but those named here. */
 #ifndef BASE_CHILD_H
 #define BASE_CHILD_H
 
@@ -19,6 +19,7 @@ struct child_command {
     const char *input;        /* what it reads; NULL: nothing. Written while its output is read */
     size_t input_len;
     int extra;                   /* a descriptor that it gets as its number 3; 0: none */
+    bool spares_daemons; /* what left its process group may stay: an agent of a password manager */
     bool with_errors;            /* its standard error joins the output; else nobody reads it */
     int64_t deadline_ms;         /* clock_mono_ms() at which it is killed */
     const struct wakeup *wakeup; /* NULL: none */
@@ -39,11 +40,13 @@ enum child_end {
 struct child_result {
     enum child_end end;
     int status;
+    bool left_some; /* what it started could not be ended: not ours to kill, or stuck in a disk */
 };
 
 /* Until the program has ended and its output is read: what a grandchild still writes after that is
- * not waited for, and the grandchild is killed if it stayed in the group. Killing is SIGTERM to the
- * group, SIGKILL half a second later; an interrupt gets SIGKILL at once. False when it could not be
+ * not waited for, and the grandchild is killed. Where there is a deadline, that is SIGTERM to the
+ * group, and SIGKILL to all half a second later; an interrupt gets SIGKILL at once. Without Linux'
+ * subreapers only the process group can be ended. False when it could not be
  * started. The caller's program ignores or blocks SIGPIPE. */
 bool child_run(const struct child_command *c, struct child_result *out, struct error *e);
 

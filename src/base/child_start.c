@@ -1,20 +1,23 @@
 #ifndef _GNU_SOURCE
-#define _GNU_SOURCE /* POSIX_SPAWN_SETSID, pipe2() and …addclosefrom_np(), where they exist */
+#define _GNU_SOURCE /* POSIX_SPAWN_SETSID, pipe2(), where they exist */
 #endif
 #include "base/child_start.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/vec.h"
 
 extern char **environ;
 
-enum { EXTRA_FD = 3, FIRST_FREE_FD = 4 };
+enum { EXTRA_FD = 3, LONGEST_END_MS = 3000 };
 
 /* Without a terminal nothing can ask there for a password, or write over the screen. */
 #ifdef POSIX_SPAWN_SETSID
@@ -30,7 +33,9 @@ static const char change_directory[] = "cd \"$1\" && shift && exec \"$@\"";
 struct ends {
     int child_in, our_in;
     int child_out, our_out;
-    int watcher, ended;
+    int its_leash, our_leash;
+    int its_news, our_news;
+    int extra;
 };
 
 static void close_if_open(int fd)
@@ -39,14 +44,21 @@ static void close_if_open(int fd)
         close(fd);
 }
 
-static void close_ends(const struct ends *ends)
+static void close_theirs(const struct ends *ends)
 {
     close_if_open(ends->child_in);
-    close_if_open(ends->our_in);
     close_if_open(ends->child_out);
+    close_if_open(ends->its_leash);
+    close_if_open(ends->its_news);
+    close_if_open(ends->extra);
+}
+
+static void close_ours(const struct ends *ends)
+{
+    close_if_open(ends->our_in);
     close_if_open(ends->our_out);
-    close_if_open(ends->watcher);
-    close_if_open(ends->ended);
+    close_if_open(ends->our_leash);
+    close_if_open(ends->our_news);
 }
 
 /* No other thread's child inherits its ends; without pipe2() one that is started at that very
@@ -60,14 +72,14 @@ static bool open_private_pipe(int fds[2])
 #endif
 }
 
-/* A pipe whose ends are above the numbers that the child's own files get. */
+/* A pipe whose ends are above the numbers that the supervisor gives. */
 static bool open_pipe(int *reader, int *writer)
 {
     int fds[2];
     if (!open_private_pipe(fds))
         return false;
-    *reader = fcntl(fds[0], F_DUPFD_CLOEXEC, FIRST_FREE_FD);
-    *writer = fcntl(fds[1], F_DUPFD_CLOEXEC, FIRST_FREE_FD);
+    *reader = fcntl(fds[0], F_DUPFD_CLOEXEC, SUPERVISOR_FREE);
+    *writer = fcntl(fds[1], F_DUPFD_CLOEXEC, SUPERVISOR_FREE);
     int cause = errno;
     close(fds[0]);
     close(fds[1]);
@@ -80,10 +92,19 @@ static bool set_nonblocking(int fd)
     return fd < 0 || fcntl(fd, F_SETFL, O_NONBLOCK) == 0;
 }
 
+static bool open_extra(const struct child_command *c, struct ends *ends)
+{
+    if (c->extra > 0)
+        ends->extra = fcntl(c->extra, F_DUPFD_CLOEXEC, SUPERVISOR_FREE);
+    return c->extra <= 0 || ends->extra >= 0;
+}
+
 static bool open_ends(const struct child_command *c, struct ends *ends)
 {
-    return open_pipe(&ends->our_out, &ends->child_out) && open_pipe(&ends->ended, &ends->watcher) &&
-           (!c->input || open_pipe(&ends->child_in, &ends->our_in)) &&
+    return open_pipe(&ends->our_out, &ends->child_out) &&
+           open_pipe(&ends->our_news, &ends->its_news) &&
+           open_pipe(&ends->its_leash, &ends->our_leash) &&
+           (!c->input || open_pipe(&ends->child_in, &ends->our_in)) && open_extra(c, ends) &&
            set_nonblocking(ends->our_out) && set_nonblocking(ends->our_in);
 }
 
@@ -105,36 +126,40 @@ static int set_attributes(posix_spawnattr_t *attributes)
     return fault;
 }
 
-/* The extra descriptor comes last: its number may be one that the others are made from. */
-static int set_files(posix_spawn_file_actions_t *files, const struct child_command *c,
-                     const struct ends *ends, int extra)
+static int set_files(posix_spawn_file_actions_t *files, const struct child_command *c)
 {
     int fault =
-        ends->child_in >= 0
-            ? posix_spawn_file_actions_adddup2(files, ends->child_in, STDIN_FILENO)
-            : posix_spawn_file_actions_addopen(files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+        c->input ? posix_spawn_file_actions_adddup2(files, SUPERVISOR_IN, STDIN_FILENO)
+                 : posix_spawn_file_actions_addopen(files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
     if (!fault)
-        fault = posix_spawn_file_actions_adddup2(files, ends->child_out, STDOUT_FILENO);
+        fault = posix_spawn_file_actions_adddup2(files, SUPERVISOR_OUT, STDOUT_FILENO);
     if (!fault)
         fault =
             c->with_errors
-                ? posix_spawn_file_actions_adddup2(files, ends->child_out, STDERR_FILENO)
+                ? posix_spawn_file_actions_adddup2(files, SUPERVISOR_OUT, STDERR_FILENO)
                 : posix_spawn_file_actions_addopen(files, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-    if (!fault && extra >= 0)
-        fault = posix_spawn_file_actions_adddup2(files, extra, EXTRA_FD);
-#ifdef HAVE_POSIX_SPAWN_FILE_ACTIONS_ADDCLOSEFROM_NP
-    /* What a library opened, such as libcurl's own pipes, may not close on exec. */
-    if (!fault)
-        fault =
-            posix_spawn_file_actions_addclosefrom_np(files, extra >= 0 ? FIRST_FREE_FD : EXTRA_FD);
-#endif
+    if (!fault && c->extra > 0)
+        fault = posix_spawn_file_actions_adddup2(files, SUPERVISOR_EXTRA, EXTRA_FD);
     return fault;
 }
 
-static int spawn_with(const struct child_command *c, const struct ends *ends, int extra,
+/* With all signals blocked: it has handlers of ours, until it has others. */
+static int fork_supervisor(const struct supervision *s, pid_t *pid)
+{
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    *pid = fork();
+    int fault = errno;
+    if (*pid == 0)
+        supervisor_run(s);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return *pid < 0 ? fault : 0;
+}
+
+static int start_with(const struct child_command *c, const struct ends *ends,
                       const char *const *argv, pid_t *pid)
 {
-    char *const *environment = c->environment ? c->environment : environ;
     posix_spawn_file_actions_t files;
     posix_spawnattr_t attributes;
     int fault = posix_spawn_file_actions_init(&files);
@@ -142,12 +167,21 @@ static int spawn_with(const struct child_command *c, const struct ends *ends, in
         return fault;
     fault = posix_spawnattr_init(&attributes);
     if (!fault) {
+        const struct supervision s = {.leash = ends->its_leash,
+                                      .news = ends->its_news,
+                                      .in = ends->child_in,
+                                      .out = ends->child_out,
+                                      .extra = ends->extra,
+                                      .spares_daemons = c->spares_daemons,
+                                      .argv = argv,
+                                      .environment = c->environment ? c->environment : environ,
+                                      .files = &files,
+                                      .attributes = &attributes};
         fault = set_attributes(&attributes);
         if (!fault)
-            fault = set_files(&files, c, ends, extra);
+            fault = set_files(&files, c);
         if (!fault)
-            fault =
-                posix_spawn(pid, argv[0], &files, &attributes, (char *const *)argv, environment);
+            fault = fork_supervisor(&s, pid);
         posix_spawnattr_destroy(&attributes);
     }
     posix_spawn_file_actions_destroy(&files);
@@ -160,10 +194,10 @@ static int check_directory(const struct child_command *c)
     return access(c->directory, X_OK) == 0 && access(c->argv[0], X_OK) == 0 ? 0 : errno;
 }
 
-static int spawn(const struct child_command *c, const struct ends *ends, pid_t *pid)
+static int start_supervisor(const struct child_command *c, const struct ends *ends, pid_t *pid)
 {
     VEC(const char *) argv = {0};
-    int extra = -1, fault = 0;
+    int fault = 0;
     if (c->directory) {
         const char *const shell[] = {"/bin/sh", "-c", change_directory, "sh", c->directory};
         for (size_t i = 0; i < sizeof shell / sizeof *shell; i++)
@@ -173,40 +207,69 @@ static int spawn(const struct child_command *c, const struct ends *ends, pid_t *
     for (const char *const *arg = c->argv; *arg; arg++)
         vec_push(&argv, *arg);
     vec_push(&argv, NULL);
-    if (!fault && c->extra > 0) {
-        extra = fcntl(c->extra, F_DUPFD_CLOEXEC, FIRST_FREE_FD);
-        fault = extra < 0 ? errno : 0;
-    }
     if (!fault)
-        fault = spawn_with(c, ends, extra, argv.items, pid);
-    close_if_open(extra);
+        fault = start_with(c, ends, argv.items, pid);
     vec_release(&argv);
     return fault;
 }
 
-/* Does not reap it: until then the number is no other's, and the group can be killed. The byte
- * counts, not the end of the pipe, which a process that was started meanwhile may have inherited.
- */
-static void *watch(void *arg)
+bool child_start(const struct child_command *c, struct child_process *p, struct error *e)
 {
-    struct child_process *p = arg;
-    siginfo_t info;
-    while (waitid(P_PID, (id_t)p->pid, &info, WEXITED | WNOWAIT) != 0 && errno == EINTR)
-        continue;
-    ssize_t told = write(p->watcher_end, "", 1);
-    close(p->watcher_end);
-    return told == 1 ? NULL : p;
+    struct ends ends = {-1, -1, -1, -1, -1, -1, -1, -1, -1};
+    int fault = open_ends(c, &ends) ? 0 : errno;
+    if (!fault)
+        fault = start_supervisor(c, &ends, &p->supervisor);
+    close_theirs(&ends);
+    if (fault) {
+        close_ours(&ends);
+        errno = fault;
+        return err_set_errno(e, ERR_AGENT_ERROR, "cannot run %s", c->argv[0]);
+    }
+    p->program = 0;
+    p->in = ends.our_in;
+    p->out = ends.our_out;
+    p->news = ends.our_news;
+    p->leash = ends.our_leash;
+    return true;
 }
 
-/* With all signals blocked: they are other threads'. */
-static int start_watcher(struct child_process *p)
+void child_ask_to_end(const struct child_process *p)
 {
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    int fault = pthread_create(&p->watcher, NULL, watch, p);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return fault;
+    while (write(p->leash, "", 1) < 0 && errno == EINTR)
+        continue;
+}
+
+void child_end_all(struct child_process *p)
+{
+    if (p->leash < 0)
+        return;
+    close(p->leash);
+    p->leash = -1;
+    p->latest_ms = clock_mono_ms() + LONGEST_END_MS;
+}
+
+bool child_hear(struct child_process *p, struct supervisor_news *news)
+{
+    ssize_t n;
+    do
+        n = read(p->news, news, sizeof *news);
+    while (n < 0 && errno == EINTR);
+    if (n != (ssize_t)sizeof *news)
+        return false;
+    if (news->event == SUPERVISOR_STARTED)
+        p->program = news->number;
+    return true;
+}
+
+/* The program may have stopped its supervisor. */
+static void await_supervisor(struct child_process *p)
+{
+    struct pollfd ready = {.fd = p->news, .events = POLLIN};
+    struct supervisor_news news;
+    for (int64_t left = LONGEST_END_MS; left > 0; left = p->latest_ms - clock_mono_ms())
+        if (poll(&ready, 1, (int)left) > 0 && !child_hear(p, &news))
+            return;
+    kill(p->supervisor, SIGKILL);
 }
 
 static int wait_for(pid_t pid, int *status)
@@ -217,46 +280,17 @@ static int wait_for(pid_t pid, int *status)
     return 0;
 }
 
-static void give_up(pid_t pid)
+bool child_reap(struct child_process *p, bool *left_some, struct error *e)
 {
     int status;
-    kill(-pid, SIGKILL);
-    kill(pid, SIGKILL);
-    wait_for(pid, &status);
-}
-
-bool child_start(const struct child_command *c, struct child_process *p, struct error *e)
-{
-    struct ends ends = {-1, -1, -1, -1, -1, -1};
-    int fault = open_ends(c, &ends) ? 0 : errno;
-    if (!fault)
-        fault = spawn(c, &ends, &p->pid);
-    if (!fault) {
-        p->watcher_end = ends.watcher;
-        fault = start_watcher(p);
-        if (fault)
-            give_up(p->pid);
-    }
-    if (fault) {
-        close_ends(&ends);
-        errno = fault;
-        return err_set_errno(e, ERR_AGENT_ERROR, "cannot run %s", c->argv[0]);
-    }
-    close_if_open(ends.child_in);
-    close(ends.child_out);
-    p->in = ends.our_in;
-    p->out = ends.our_out;
-    p->ended = ends.ended;
-    return true;
-}
-
-bool child_reap(struct child_process *p, int *status, struct error *e)
-{
-    pthread_join(p->watcher, NULL);
-    close_if_open(p->in);
-    close_if_open(p->out);
-    close(p->ended);
-    int fault = wait_for(p->pid, status);
+    child_end_all(p);
+    await_supervisor(p);
+    close(p->news);
+    int fault = wait_for(p->supervisor, &status);
+    bool killed = fault || !WIFEXITED(status);
+    if (killed && p->program > 0)
+        kill(-p->program, SIGKILL); /* what can be ended without it */
+    *left_some = killed || WEXITSTATUS(status) == SUPERVISOR_LEFT_SOME;
     if (fault) {
         errno = fault;
         return err_set_errno(e, ERR_AGENT_ERROR, "cannot learn how a program ended");

@@ -16,6 +16,7 @@ libtiro_a_SOURCES += \
 	src/base/paths.c src/base/paths.h \
 	src/base/rfc3339.c src/base/rfc3339.h \
 	src/base/temporary.c src/base/temporary.h \
+	src/base/supervisor.c src/base/supervisor.h \
 	src/base/utf8.c src/base/utf8.h \
 	src/base/utf8_reveal.c \
 	src/base/uuid.c src/base/uuid.h \

@@ -96,6 +96,7 @@ static bool run(const char *command, int timeout_ms, const struct wakeup *wakeup
     const struct child_command child = {.argv = argv,
                                         .deadline_ms = clock_mono_ms() + timeout_ms,
                                         .wakeup = wakeup,
+                                        .spares_daemons = true,
                                         .take = take_bytes,
                                         .context = line};
     struct child_result result;
