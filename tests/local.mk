@@ -133,6 +133,7 @@ UNIT_TESTS = \
 	tests/test_theme \
 	tests/test_transcript \
 	tests/test_two_processes \
+	tests/test_url \
 	tests/test_utf8 \
 	tests/test_uuid \
 	tests/test_wiring \

@@ -335,6 +335,55 @@ static void secrets_come_on_standard_input(void **state)
     assert_config("[anthropic]\napi_key = sk-secret\n\n[chat]\nsystem = two\n    lines\n");
 }
 
+static void set_from_input(const char *key, const char *value)
+{
+    struct result r = program_run(value, (const char *const[]){"config", "set", key, "-", NULL});
+    char *out = program_output(r);
+    assert_no_text(out, "secret");
+    free(out);
+}
+
+/* Also where the value was there before: the file is nobody else's to read. */
+static void a_secret_is_ones_own(void **state)
+{
+    static const struct {
+        const char *key, *value;
+    } secrets[] = {{"anthropic.api_key", "sk-secret"},
+                   {"anthropic.base_url", "https://me:secret@host"}};
+    (void)state;
+    char *path = support_path(".config/tiro/tiro.ini");
+    for (size_t i = 0; i < sizeof secrets / sizeof *secrets; i++) {
+        struct stat st;
+        set_from_input(secrets[i].key, secrets[i].value);
+        assert_int_equal(chmod(path, 0644), 0);
+        set_from_input(secrets[i].key, secrets[i].value);
+        assert_int_equal(stat(path, &st), 0);
+        assert_int_equal(st.st_mode & 07777, 0600);
+    }
+    free(path);
+}
+
+/* Not in a listing of processes, and not in what is shown. */
+static void a_password_in_a_url_is_secret(void **state)
+{
+    (void)state;
+    struct result r = RUN("config", "set", "openai.base_url", "https://me:secret@host/v1");
+    assert_int_equal(r.status, 64);
+    assert_text(r.err, "tiro config set openai.base_url -");
+    assert_no_text(r.err, "secret@");
+    result_release(&r);
+    set_from_input("openai.base_url", "https://me:secret@host/v1");
+    static const char *const shows[][3] = {
+        {"config", "show"}, {"config", "show", "--json"}, {"doctor"}, {"doctor", "--json"}};
+    for (size_t i = 0; i < sizeof shows / sizeof *shows; i++) {
+        r = program_run("", (const char *const[]){shows[i][0], shows[i][1], shows[i][2], NULL});
+        assert_text(r.out, "https://****@host/v1");
+        assert_no_text(r.out, "secret");
+        assert_no_text(r.err, "secret");
+        result_release(&r);
+    }
+}
+
 static void a_link_stays_a_link(void **state)
 {
     (void)state;
@@ -413,6 +462,8 @@ int main(void)
         TEST(changes_at_once_are_all_kept),
         TEST(what_does_not_fit_changes_nothing),
         TEST(secrets_come_on_standard_input),
+        TEST(a_secret_is_ones_own),
+        TEST(a_password_in_a_url_is_secret),
         TEST(a_link_stays_a_link),
         TEST(the_environment_is_told_of),
     };

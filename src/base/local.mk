@@ -17,6 +17,7 @@ libtiro_a_SOURCES += \
 	src/base/rfc3339.c src/base/rfc3339.h \
 	src/base/temporary.c src/base/temporary.h \
 	src/base/supervisor.c src/base/supervisor.h \
+	src/base/url.c src/base/url.h \
 	src/base/utf8.c src/base/utf8.h \
 	src/base/utf8_reveal.c \
 	src/base/uuid.c src/base/uuid.h \

@@ -5,6 +5,7 @@
 #include "base/i18n.h"
 #include "base/json.h"
 #include "base/mem.h"
+#include "base/url.h"
 #include "base/utf8.h"
 #include "cli/command_line.h"
 #include "cli/config_change.h"
@@ -35,12 +36,18 @@ static const char *const origins[] = {
     [CONFIG_FROM_COMMAND_LINE] = "command line",
 };
 
-/* A value as it is written into the file; NULL when unset. */
-static const char *value_text(const struct config *c, enum config_key key)
+/* A value as it is written into the file, but for secrets and passwords; NULL when unset. The
+ * caller frees. */
+static char *value_text(const struct config *c, enum config_key key)
 {
+    struct buf out = BUF_INIT;
     if (!config_is_set(c, key))
         return NULL;
-    return config_key_info(key)->type == CONFIG_SECRET ? "****" : config_string(c, key);
+    if (config_key_info(key)->type == CONFIG_SECRET)
+        buf_addstr(&out, "****");
+    else
+        url_add_masked(&out, config_string(c, key));
+    return buf_take(&out);
 }
 
 /* Keys of "model *" have no value of their own. */
@@ -61,7 +68,7 @@ static void print_section(const char *section, char **last)
 static void print_key(const struct config *c, enum config_key key)
 {
     const struct config_key_info *info = config_key_info(key);
-    const char *text = value_text(c, key);
+    char *text = value_text(c, key);
     struct buf clean = BUF_INIT;
     if (text)
         utf8_clean(&clean, text, strlen(text), UTF8_ONE_LINE);
@@ -72,6 +79,7 @@ static void print_key(const struct config *c, enum config_key key)
     else
         printf("%s = %s    ; %s\n", info->name, clean.data, origins[config_origin(c, key)]);
     buf_release(&clean);
+    free(text);
 }
 
 static void print_open_key(void *context, const char *section, const char *name, const char *value,
@@ -103,13 +111,14 @@ static void show_text(const struct config *c)
 static struct json *key_json(const struct config *c, enum config_key key)
 {
     const struct config_key_info *info = config_key_info(key);
-    const char *text = value_text(c, key);
+    char *text = value_text(c, key);
     struct json *v = json_new_object();
     json_set_string(v, "section", info->section);
     json_set_string(v, "name", info->name);
     json_set(v, "value", json_new_string(text));
     json_set_string(v, "origin", origins[config_origin(c, key)]);
     json_set_string(v, "help", info->help);
+    free(text);
     return v;
 }
 

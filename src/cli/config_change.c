@@ -12,6 +12,7 @@
 #include "base/i18n.h"
 #include "base/mem.h"
 #include "base/paths.h"
+#include "base/url.h"
 #include "base/utf8.h"
 #include "cli/input.h"
 #include "cli/setup.h"
@@ -94,7 +95,8 @@ static bool check_words(struct change *c, struct error *e)
         return err_set(e, ERR_USAGE, _("--unset takes no value: \"%.60s\""), c->word);
     if (!config_edit_split(c->key, &c->section, &c->name, e))
         return false;
-    if (c->word && *c->word && strcmp(c->word, "-") != 0 && is_secret(c))
+    if (c->word && *c->word && strcmp(c->word, "-") != 0 &&
+        (is_secret(c) || url_has_password(c->word)))
         return err_set(e, ERR_USAGE,
                        _("%s is secret, and others can read a command line; give it on standard "
                          "input: tiro config set %s -"),
@@ -198,13 +200,21 @@ static bool make_change(struct change *c, struct error *e)
            check_changed(c, e);
 }
 
+static void add_masked(struct buf *out, const char *value)
+{
+    struct buf masked = BUF_INIT;
+    url_add_masked(&masked, value);
+    utf8_clean(out, masked.data, masked.len, UTF8_ONE_LINE);
+    buf_release(&masked);
+}
+
 /* A value as one line, without what must not be shown. */
 static void add_shown(struct buf *out, const struct change *c, const char *value)
 {
     if (is_secret(c) && *value)
         buf_addstr(out, "****");
     else
-        utf8_clean(out, value, strlen(value), UTF8_ONE_LINE);
+        add_masked(out, value);
 }
 
 static void tell(const struct change *c, bool same)
@@ -270,11 +280,19 @@ static bool change_file(struct change *c, struct error *e)
     return ok;
 }
 
+/* What is secret is nobody else's to read, also where the value was there before. */
+static bool is_exposed(const struct change *c)
+{
+    struct stat st;
+    bool secret = !c->unset && (is_secret(c) || url_has_password(c->value.data));
+    return secret && stat(c->path, &st) == 0 && (st.st_mode & (S_IRWXG | S_IRWXO)) != 0;
+}
+
 static bool carry_out(struct change *c, struct error *e)
 {
     if (!check_words(c, e) || !prepare(c, e))
         return false;
-    bool same = strcmp(c->text.data, c->changed.data) == 0;
+    bool same = strcmp(c->text.data, c->changed.data) == 0 && !is_exposed(c);
     if (!same && !change_file(c, e))
         return false;
     tell(c, same);

@@ -5,11 +5,13 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/url.h"
 #include "memory/embedder.h"
 #include "session/capability.h"
 
 static void add(struct notice *n, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* A line, without what must not be shown. */
 static void add(struct notice *n, const char *format, ...)
 {
     struct buf line = BUF_INIT;
@@ -17,7 +19,10 @@ static void add(struct notice *n, const char *format, ...)
     va_start(args, format);
     buf_vaddf(&line, format, args);
     va_end(args);
-    vec_push(&n->texts, buf_take(&line));
+    struct buf shown = BUF_INIT;
+    url_add_masked(&shown, line.data);
+    vec_push(&n->texts, buf_take(&shown));
+    buf_release(&line);
 }
 
 static const char *reason_text(const struct choice *choice)

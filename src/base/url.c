@@ -1,0 +1,33 @@
+#include "base/url.h"
+
+#include <string.h>
+
+/* Where the part before the host begins, in the next URL that has one, and how long it is. */
+static const char *find_password(const char *text, size_t *len)
+{
+    for (const char *at = text; (at = strstr(at, "://"));) {
+        at += strlen("://");
+        size_t host = strcspn(at, "/?# \t\r\n\"'<>");
+        for (*len = host; *len > 0 && at[*len] != '@';)
+            (*len)--;
+        if (*len > 0 && *len < host)
+            return at;
+    }
+    return NULL;
+}
+
+bool url_has_password(const char *url)
+{
+    size_t len;
+    return find_password(url, &len) != NULL;
+}
+
+void url_add_masked(struct buf *out, const char *text)
+{
+    size_t len;
+    for (const char *at; (at = find_password(text, &len)); text = at + len) {
+        buf_add(out, text, (size_t)(at - text));
+        buf_addstr(out, "****");
+    }
+    buf_addstr(out, text);
+}

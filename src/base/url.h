@@ -1,0 +1,15 @@
+/* Passwords in URLs: where one is shown, they are not. */
+#ifndef BASE_URL_H
+#define BASE_URL_H
+
+#include <stdbool.h>
+
+#include "base/buf.h"
+
+/* Whether there is something before an @ of the host: scheme://user:password@host/… . */
+bool url_has_password(const char *url);
+
+/* Appends the text with that part as "****" in every URL of it; all else stays. */
+void url_add_masked(struct buf *out, const char *text);
+
+#endif

@@ -1,0 +1,43 @@
+/* Passwords in URLs do not show. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/url.h"
+
+static void passwords_are_masked(void **state)
+{
+    static const struct {
+        const char *url, *shown; /* shown NULL: it has none */
+    } cases[] = {
+        {"https://user:pass@host/v1", "https://****@host/v1"},
+        {"https://token@host", "https://****@host"},
+        {"http://u:p@ss@host:80/x@y", "http://****@host:80/x@y"},
+        {"http://a:b@[::1]:11434", "http://****@[::1]:11434"},
+        {"no http://a:b@c and http://d:e@f/", "no http://****@c and http://****@f/"},
+        {"https://host/v1", NULL},
+        {"https://host/a@b?c@d#e@f", NULL},
+        {"https://@host/", NULL},
+        {"user@host", NULL},
+        {"", NULL},
+        {"://", NULL},
+        {"http://host, mail me@home", NULL},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct buf out = BUF_INIT;
+        url_add_masked(&out, cases[i].url);
+        assert_string_equal(out.data, cases[i].shown ? cases[i].shown : cases[i].url);
+        assert_int_equal(url_has_password(cases[i].url), cases[i].shown != NULL);
+        buf_release(&out);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(passwords_are_masked)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
