@@ -14,8 +14,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "agent/child_environment.h"
 #include "agent/head_tail.h"
+#include "base/child_environment.h"
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/utf8.h"

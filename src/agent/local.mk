@@ -2,7 +2,6 @@ libtiro_a_SOURCES += \
 	src/agent/agent.c src/agent/agent.h \
 	src/agent/approval.c src/agent/approval.h \
 	src/agent/budget.c src/agent/budget.h \
-	src/agent/child_environment.c src/agent/child_environment.h \
 	src/agent/confine.c src/agent/confine.h \
 	src/agent/difference.c src/agent/difference.h \
 	src/agent/file_walk.c src/agent/file_walk.h \

@@ -1,9 +1,9 @@
 #include <sys/stat.h>
 
-#include "agent/child_environment.h"
 #include "agent/head_tail.h"
 #include "agent/rows.h"
 #include "base/child.h"
+#include "base/child_environment.h"
 #include "base/clock.h"
 
 enum { NOTES = 256 /* bytes kept free for what is said at the end */ };

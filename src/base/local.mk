@@ -1,6 +1,7 @@
 libtiro_a_SOURCES += \
 	src/base/buf.c src/base/buf.h \
 	src/base/child.c src/base/child.h \
+	src/base/child_environment.c src/base/child_environment.h \
 	src/base/child_start.c src/base/child_start.h \
 	src/base/clock.c src/base/clock.h \
 	src/base/die.c src/base/die.h \

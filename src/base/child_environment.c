@@ -1,4 +1,4 @@
-#include "agent/child_environment.h"
+#include "base/child_environment.h"
 
 #include <fnmatch.h>
 #include <stdbool.h>

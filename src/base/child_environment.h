@@ -1,6 +1,6 @@
 /* The environment of a command that a model wrote: without what it could give away. */
-#ifndef AGENT_CHILD_ENVIRONMENT_H
-#define AGENT_CHILD_ENVIRONMENT_H
+#ifndef BASE_CHILD_ENVIRONMENT_H
+#define BASE_CHILD_ENVIRONMENT_H
 
 #include "base/vec.h"
 
