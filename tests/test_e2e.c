@@ -489,6 +489,58 @@ static void without_persistence_nothing_is_kept(void **state)
     outcome_release(&o);
 }
 
+/* The environments of the command itself, of its supervisor and of tiro: each is let read, or not
+ * at all. Root may read them, and finds no key there. */
+#define LOOK                                                                                       \
+    "p=$PPID; for i in 1 2; do (tr '\\\\0' ' ' </proc/$p/environ) 2>/dev/null || echo refused; "   \
+    "p=$(sed -n 's/^PPid:[[:space:]]*//p' /proc/$p/status); done; env; echo core $(ulimit -S -c)"
+
+static void children_see_no_keys(void **state)
+{
+    (void)state;
+    use(&dialects[0]);
+    setenv("TIRO_OPENAI_API_KEY", KEY, 1);
+    setenv("TIRO_EMBEDDING_API_KEY", KEY, 1);
+    setenv("TIRO_OPENAI_BASE_URL", "https://me:" KEY "@127.0.0.1:1/", 1);
+    setenv("TIRO_TOOLS_ENVIRONMENT", "MINE_* ANTHROPIC_API_KEY", 1);
+    setenv("MINE_ONE", "wanted", 1);
+    setenv("SOME_OTHER", "unwanted", 1);
+    queue((struct reply){.tool_name = "run_command", .tool_args = "{\"command\":\"" LOOK "\"}"});
+    queue((struct reply){.text = hello});
+    struct outcome o =
+        RUN("--provider", "anthropic", "--tools", "full", "--allow", "run_command", "look");
+    assert_int_equal(o.status, 0);
+    const char *seen = model_server_body(server, 1);
+    assert_null(strstr(seen, KEY));
+    assert_has(seen, "MINE_ONE=wanted\\n");
+    assert_null(strstr(seen, "SOME_OTHER=unwanted\\n"));
+    assert_has(seen, "core 0");
+#if defined __linux__ && !defined WITH_SANITIZERS
+    assert_has(seen, geteuid() == 0 ? "SOME_OTHER=unwanted " : "refused\\nrefused");
+#endif
+    outcome_release(&o);
+    unsetenv("SOME_OTHER");
+    unsetenv("MINE_ONE");
+}
+
+/* The command for a key is the user's own: it gets what it needs, but no key of ours. */
+static void the_key_command_gets_the_rest(void **state)
+{
+    (void)state;
+    use(&dialects[0]);
+    unsetenv("ANTHROPIC_API_KEY");
+    setenv("OPENAI_API_KEY", KEY, 1);
+    setenv("SOME_OTHER", "wanted", 1);
+    setenv("TIRO_ANTHROPIC_API_KEY_COMMAND", "echo \"k-${SOME_OTHER}-${OPENAI_API_KEY-none}\"", 1);
+    queue((struct reply){.text = hello});
+    struct outcome o = RUN("--provider", "anthropic", "look");
+    assert_int_equal(o.status, 0);
+    const char *sent = model_server_header(server, 0, "x-api-key");
+    assert_string_equal(sent, "k-wanted-none");
+    outcome_release(&o);
+    unsetenv("SOME_OTHER");
+}
+
 static void the_key_is_nowhere(void **state)
 {
     (void)state;
@@ -570,6 +622,8 @@ int main(void)
         stored_e2e_test(a_signal_cuts_a_stalled_answer),
         stored_e2e_test(resume_carries_the_conversation),
         e2e_test(without_persistence_nothing_is_kept),
+        e2e_test(children_see_no_keys),
+        e2e_test(the_key_command_gets_the_rest),
         stored_e2e_test(the_key_is_nowhere),
         stored_e2e_test(what_is_kept_is_private),
         stored_e2e_test(bad_usage_is_told_apart),

@@ -81,8 +81,9 @@ static void gets_no_secrets(void **state)
     static const char *const secrets[] = {
         "ANTHROPIC_API_KEY",     "OPENAI_API_KEY", "my_api_key", "GITHUB_TOKEN",
         "AWS_SECRET_ACCESS_KEY", "CLIENT_SECRET",  "PGPASSWORD", "DB_PASSWORD_FILE",
-        "TIRO_CHAT_TOOLS",       "GPG_PASSPHRASE", "TOKEN",      "NPM_TOKEN_READ"};
-    static const char *const harmless[] = {"PATH", "KEYBOARD", "TIROL", "EDITOR_KEYS"};
+        "TIRO_CHAT_TOOLS",       "GPG_PASSPHRASE", "TOKEN",      "NPM_TOKEN_READ",
+        "SSH_AUTH_SOCK",         "MY_SERVICE_PW",  "CFLAGSX",    "DATABASE_URL"};
+    static const char *const harmless[] = {"PATH", "CFLAGS", "XDG_CACHE_HOME", "LC_TIME"};
     setenv("TERM", "xterm-256color", 1);
     setenv("PAGER", "less", 1);
     for (size_t i = 0; i < sizeof secrets / sizeof *secrets; i++)
@@ -106,18 +107,34 @@ static void gets_no_secrets(void **state)
         unsetenv(harmless[i]);
 }
 
-static void sets_a_plain_terminal(void **state)
+static void each_kind_gets_its_own(void **state)
 {
-    char *from[] = {(char[]){"TERM=xterm"}, (char[]){"A=b"},       (char[]){"odd"},
-                    (char[]){"PAGER="},     (char[]){"X_TOKEN=c"}, NULL};
-    static const char *const expected[] = {"A=b", "odd", "TERM=dumb", "PAGER=cat"};
+    char *from[] = {(char[]){"TERM=xterm"},
+                    (char[]){"A=b"},
+                    (char[]){"odd"},
+                    (char[]){"PAGER="},
+                    (char[]){"LC_TIME=C"},
+                    (char[]){"MINE_ONE=1"},
+                    (char[]){"OTHER=2"},
+                    (char[]){"OTHERS=3"},
+                    (char[]){"http_proxy=http://a:b@proxy"},
+                    (char[]){"https_proxy=http://proxy"},
+                    (char[]){"HOME=/h"},
+                    NULL};
+    static const char *const expected[] = {
+        "LC_TIME=C", "MINE_ONE=1", "OTHER=2",  "https_proxy=http://proxy",
+        "HOME=/h",   "TERM=dumb",  "PAGER=cat"};
     struct child_environment e;
     (void)state;
-    child_environment_init(&e, from);
+    child_environment_init(&e, from, CHILD_OF_MODEL, "MINE_*, OTHER");
     assert_int_equal(e.list.len, sizeof expected / sizeof *expected + 1);
     for (size_t i = 0; i + 1 < e.list.len; i++)
         assert_string_equal(e.list.items[i], expected[i]);
     assert_null(vec_last(&e.list));
+    child_environment_release(&e);
+    child_environment_init(&e, from, CHILD_HELPER, NULL);
+    assert_int_equal(e.list.len, 2);
+    assert_string_equal(e.list.items[0], "LC_TIME=C");
     child_environment_release(&e);
 }
 
@@ -308,7 +325,7 @@ int main(void)
         TEST(tells_output_and_status),
         TEST(starts_in_the_working_directory),
         TEST(gets_no_secrets),
-        cmocka_unit_test(sets_a_plain_terminal),
+        cmocka_unit_test(each_kind_gets_its_own),
         TEST(keeps_the_beginning_and_the_end),
         TEST(endless_output_is_no_trouble),
         cmocka_unit_test(cuts_between_characters),

@@ -3,7 +3,10 @@
 #include <string.h>
 
 #include "base/child.h"
+#include "base/child_environment.h"
 #include "base/utf8.h"
+
+extern char **environ;
 
 enum { DIFFERENT = 1, NOT_FOUND = 127 };
 
@@ -65,8 +68,11 @@ bool difference_show(const struct difference *d, struct buf *out)
     struct child_result result;
     struct taken taken = {.out = out, .max = d->max};
     add_label(&label, d->path);
+    struct child_environment environment;
+    child_environment_init(&environment, environ, CHILD_HELPER, NULL);
     const struct child_command diff = {
         .argv = (const char *const[]){"/bin/sh", "-c", diff_command, "sh", label.data, NULL},
+        .environment = environment.list.items,
         .input = d->content,
         .input_len = strlen(d->content),
         .extra = d->old,
@@ -79,6 +85,7 @@ bool difference_show(const struct difference *d, struct buf *out)
         ok = conclude(d, &result, out);
     else
         show_whole(d, "diff cannot be run", out);
+    child_environment_release(&environment);
     buf_release(&label);
     return ok;
 }

@@ -3,14 +3,17 @@
 #include <string.h>
 
 #include "base/child.h"
+#include "base/child_environment.h"
 #include "base/utf8.h"
+
+extern char **environ;
 
 enum { NOT_FOUND = 127, MAX_COMPLAINT = 4096, MAX_REASON = 200 };
 
 /* A small pattern can grow beyond all memory: where the shell knows that limit, grep gets 2 GB of
  * it. Its complaints are in English, its locale is the user's. */
 static const char grep_command[] =
-    "unset GREP_OPTIONS; LANGUAGE=C; export LANGUAGE; "
+    "LANGUAGE=C; export LANGUAGE; "
     "ulimit -v 2000000 2>/dev/null; exec grep \"$@\"";
 
 static bool run_child(const struct grep *g, const char *options, struct child_command *c,
@@ -19,10 +22,15 @@ static bool run_child(const struct grep *g, const char *options, struct child_co
     const char *const argv[] = {"/bin/sh", "-c",       grep_command,
                                 "sh",      options,    g->ignore_case ? "-i" : "-a",
                                 "-e",      g->pattern, NULL};
+    struct child_environment environment;
+    child_environment_init(&environment, environ, CHILD_HELPER, NULL);
     c->argv = argv;
+    c->environment = environment.list.items;
     c->deadline_ms = g->deadline_ms;
     c->wakeup = g->wakeup;
-    return child_run(c, result, e);
+    bool ok = child_run(c, result, e);
+    child_environment_release(&environment);
+    return ok;
 }
 
 /* "N:text" and a newline, again and again, in pieces. */

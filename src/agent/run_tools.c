@@ -45,6 +45,7 @@ static struct tool_context context_for(const struct agent *a, const struct tool 
         .deadline_ms = clock_mono_ms() + 1000 * config_integer(a->config, tool->timeout),
         .wakeup = a->wakeup,
         .memory = a->memory,
+        .environment = config_string(a->config, CONFIG_TOOLS_ENVIRONMENT),
     };
 }
 

@@ -80,7 +80,7 @@ static bool run(const struct tool_context *context, const struct json *args, str
     struct child_environment environment;
     struct head_tail output;
     head_tail_init(&output, max > 2 * NOTES ? max - NOTES : max / 2);
-    child_environment_init(&environment, environ);
+    child_environment_init(&environment, environ, CHILD_OF_MODEL, context->environment);
     const struct child_command command = {
         .argv =
             (const char *const[]){"/bin/sh", "-c", "--", json_get_string(args, "command"), NULL},

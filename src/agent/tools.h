@@ -39,6 +39,7 @@ struct tool_context {
     int64_t deadline_ms; /* clock_mono_ms() at which the tool gives up */
     const struct wakeup *wakeup;
     const struct tool_sight *sight;   /* set by tool_call_run() */
+    const char *environment;          /* names of further variables for a command; NULL: none */
     const char *guarded;              /* the guarded place that this call may reach; NULL: none */
     const struct tool_memory *memory; /* NULL: there is none */
 

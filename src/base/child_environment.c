@@ -1,57 +1,74 @@
 #include "base/child_environment.h"
 
-#include <fnmatch.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/url.h"
 
-/* Of names in capital letters. */
-static const char *const secrets[] = {
-    "*API_KEY", "*ACCESS_KEY*", "*PRIVATE_KEY*", "*TOKEN",   "*TOKEN_*",
-    "*SECRET",  "*SECRET_*",    "*PASSWORD*",    "*PASSWD*", "*PASSPHRASE*",
-    "*_PASS",   "*CREDENTIAL*", "*AUTH_HEADER",  "TIRO_*"};
+#define BETWEEN_NAMES " \t\r\n,"
 
-static const char *const settings[] = {"TERM=dumb", "PAGER=cat"};
+/* A star at the end is any text. tiro.ini(5) lists those of a model's command. */
+static const char helper_names[] = "PATH TMPDIR LANG LANGUAGE LC_*";
 
-static char *upper_name(const char *variable)
+static const char model_names[] =
+    "PATH HOME USER LOGNAME SHELL TMPDIR TZ LANG LANGUAGE LC_* XDG_* DISPLAY WAYLAND_DISPLAY "
+    "HTTP_PROXY HTTPS_PROXY ALL_PROXY NO_PROXY http_proxy https_proxy all_proxy no_proxy "
+    "CC CXX CPPFLAGS CFLAGS CXXFLAGS LDFLAGS MAKEFLAGS PKG_CONFIG_PATH LD_LIBRARY_PATH "
+    "CCACHE_DIR CARGO_HOME RUSTUP_HOME GOPATH GOROOT JAVA_HOME NODE_PATH PYTHONPATH VIRTUAL_ENV";
+
+static const struct {
+    const char *names;
+    const char *settings[3]; /* end with NULL */
+} kinds[] = {
+    [CHILD_HELPER] = {.names = helper_names},
+    [CHILD_OF_MODEL] = {.names = model_names, .settings = {"TERM=dumb", "PAGER=cat"}},
+};
+
+static size_t name_len(const char *variable)
 {
-    char *name = mem_strndup(variable, strcspn(variable, "="));
-    for (char *p = name; *p; p++)
-        if (*p >= 'a' && *p <= 'z')
-            *p = (char)(*p - 'a' + 'A');
-    return name;
+    return strcspn(variable, "=");
 }
 
-static bool is_secret(const char *variable)
+static bool fits(const char *word, size_t len, const char *variable)
 {
-    bool secret = false;
-    char *name = upper_name(variable);
-    for (size_t i = 0; !secret && i < sizeof secrets / sizeof *secrets; i++)
-        secret = fnmatch(secrets[i], name, 0) == 0;
-    free(name);
-    return secret;
+    if (len > 0 && word[len - 1] == '*')
+        return strncmp(variable, word, len - 1) == 0;
+    return len == name_len(variable) && strncmp(variable, word, len) == 0;
 }
 
-static bool is_replaced(const char *variable)
+static bool is_named(const char *names, const char *variable)
 {
-    for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
-        size_t len = strcspn(settings[i], "=") + 1;
-        if (strncmp(variable, settings[i], len) == 0)
+    for (names += strspn(names, BETWEEN_NAMES); *names; names += strspn(names, BETWEEN_NAMES)) {
+        size_t len = strcspn(names, BETWEEN_NAMES);
+        if (fits(names, len, variable))
             return true;
+        names += len;
     }
     return false;
 }
 
-void child_environment_init(struct child_environment *e, char *const *from)
+static bool is_set_by(const char *const *settings, const char *variable)
 {
+    for (; *settings; settings++)
+        if (fits(*settings, name_len(*settings), variable))
+            return true;
+    return false;
+}
+
+void child_environment_init(struct child_environment *e, char *const *from, enum child_kind kind,
+                            const char *also)
+{
+    const char *const *settings = kinds[kind].settings;
     *e = (struct child_environment){0};
-    for (; *from; from++)
-        if (!is_secret(*from) && !is_replaced(*from))
+    for (; *from; from++) {
+        bool listed = is_named(kinds[kind].names, *from) && !url_has_password(*from);
+        if ((listed || is_named(also ? also : "", *from)) && !is_set_by(settings, *from))
             vec_push(&e->list, mem_strdup(*from));
-    for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
-        vec_push(&e->list, mem_strdup(settings[i]));
+    }
+    for (; *settings; settings++)
+        vec_push(&e->list, mem_strdup(*settings));
     vec_push(&e->list, NULL);
 }
 

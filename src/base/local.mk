@@ -7,6 +7,7 @@ libtiro_a_SOURCES += \
 	src/base/die.c src/base/die.h \
 	src/base/embedded.c src/base/embedded.h \
 	src/base/entropy.c src/base/entropy.h \
+	src/base/environment.c src/base/environment.h \
 	src/base/err.c src/base/err.h \
 	src/base/i18n.h \
 	src/base/json.c src/base/json.h \

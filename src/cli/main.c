@@ -5,7 +5,11 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
+#ifdef __linux__
+#include <sys/prctl.h>
+#endif
 
 #include "base/i18n.h"
 #include "base/mem.h"
@@ -44,6 +48,21 @@ static void hold_standard_files(void)
             return;
 }
 
+/* What we hold, keys among it, is nobody's to read: no core is written (a child may want one, and
+ * can), and who runs as the same user cannot look into our memory or at our environment. The leak
+ * detector must. */
+static void hide_from_others(void)
+{
+    struct rlimit core;
+    if (getrlimit(RLIMIT_CORE, &core) == 0) {
+        core.rlim_cur = 0;
+        setrlimit(RLIMIT_CORE, &core);
+    }
+#if defined __linux__ && !defined WITH_SANITIZERS
+    prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+#endif
+}
+
 static bool reader_gone(void)
 {
     struct pollfd out = {.fd = STDOUT_FILENO, .events = POLLOUT};
@@ -72,6 +91,7 @@ int main(int argc, char **argv)
 {
     hold_standard_files();
     mem_return_large_blocks();
+    hide_from_others();
     if (argc > 1 && is(argv[1], "--version", "-V")) {
         puts("tiro " PACKAGE_VERSION);
         return finish(0);

@@ -76,6 +76,10 @@ void config_load_text(struct config *c, const char *source, const char *text,
 void config_load_environment(struct config *c, char *const *environment,
                              struct config_problems *problems);
 
+/* Takes those that are secret out of the environment (base/environment.h), once they are loaded:
+ * before any thread is started. */
+void config_hide_environment(void);
+
 /* From the command line. False with CONFIG_ERROR on a value that does not fit. */
 bool config_set(struct config *c, enum config_key key, const char *value, struct error *e);
 

@@ -68,6 +68,8 @@
       "tools or classes that ask before they run; wins over allow")                                \
     X(TOOLS_DENY, "tools", "deny", STRING, "", 0, 0, "",                                           \
       "tools or classes that never run; wins over both")                                           \
+    X(TOOLS_ENVIRONMENT, "tools", "environment", STRING, "", 0, 0, "",                             \
+      "further variables that commands of run_command get, as NAME or NAME_*")                     \
     X(BUDGET_TOKENS, "budget", "max_tokens", INTEGER, "0", 0, 1000000000000, "",                   \
       "input and output tokens of a session; 0: no limit")                                         \
     X(BUDGET_DURATION, "budget", "max_duration", INTEGER, "0", 0, 1000000000000, "",               \

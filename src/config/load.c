@@ -5,8 +5,10 @@
 #include <sys/stat.h>
 
 #include "base/buf.h"
+#include "base/environment.h"
 #include "base/mem.h"
 #include "base/paths.h"
+#include "base/url.h"
 #include "base/utf8.h"
 #include "config/config.h"
 #include "config/ini.h"
@@ -243,6 +245,18 @@ static void take_variable(struct load *load, char *const *names, const char *val
         complain(load, 0, "no setting has this name; did you mean %s?", nearest);
     else
         complain(load, 0, "no setting has this name; 'tiro config show' lists them");
+}
+
+void config_hide_environment(void)
+{
+    for (int i = 0; i < CONFIG_KEY_COUNT; i++) {
+        const struct config_key_info *info = config_key_info((enum config_key)i);
+        char *name = variable_name(info);
+        const char *value = *name ? getenv(name) : NULL;
+        if (value && (info->type == CONFIG_SECRET || url_has_password(value)))
+            environment_hide(name);
+        free(name);
+    }
 }
 
 void config_load_environment(struct config *c, char *const *environment,

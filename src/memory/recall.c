@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/environment.h"
 #include "base/mem.h"
 #include "memory/sqlite_store.h"
 
@@ -56,7 +57,8 @@ static bool read_embedding(struct recall *r, const struct wakeup *wakeup)
 {
     if (r->embedding_read)
         return r->embedding.embedder != NULL;
-    if (!embedding_settings_read(r->config, getenv, wakeup, &r->embedding, &r->embedding_fault)) {
+    if (!embedding_settings_read(r->config, environment_get, wakeup, &r->embedding,
+                                 &r->embedding_fault)) {
         r->embedding_read = r->embedding_fault.code != ERR_INTERRUPTED;
         return false;
     }

@@ -3,7 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/environment.h"
 #include "base/mem.h"
+#include "base/url.h"
 #include "provider/host.h"
 #include "provider/key_command.h"
 
@@ -297,6 +299,19 @@ bool choose_key(const struct config *config, char *(*getenv_fn)(const char *),
     key_free(endpoint->key);
     endpoint->key = NULL;
     return false;
+}
+
+void choose_hide_keys(void)
+{
+    for (size_t i = 0; i < SETUP_COUNT; i++) {
+        const char *url = setups[i].url_variable ? getenv(setups[i].url_variable) : NULL;
+        if (setups[i].key_variable)
+            environment_hide(setups[i].key_variable);
+        if (setups[i].token_variable)
+            environment_hide(setups[i].token_variable);
+        if (url && url_has_password(url))
+            environment_hide(setups[i].url_variable);
+    }
 }
 
 /* --- models ---------------------------------------------------------------------------------- */

@@ -36,6 +36,10 @@ bool choose_provider(const struct config *config, const char *provider_name, con
 /* A non-blocking connect to the URL's host and port on loopback, at most 150 ms. */
 bool choose_ollama_answers(void *context, const char *base_url);
 
+/* Takes the variables that hold keys, or URLs with a password, out of the environment
+ * (base/environment.h): before any thread is started. */
+void choose_hide_keys(void);
+
 /* The key: environment, api_key_command's first line, api_key. Runs the command. False with the
  * reason when the provider needs one and there is none. Called before the first request. */
 bool choose_key(const struct config *config, char *(*getenv_fn)(const char *),

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/environment.h"
 #include "provider/http.h"
 
 void backend_init(struct backend *b, const struct config *config, const struct wakeup *wakeup)
@@ -20,8 +21,8 @@ void backend_release(struct backend *b)
 bool backend_choose(struct backend *b, const char *provider, const char *model, struct error *e)
 {
     struct choice choice;
-    if (!choose_provider(b->config, provider, model, getenv, choose_ollama_answers, NULL, &choice,
-                         e))
+    if (!choose_provider(b->config, provider, model, environment_get, choose_ollama_answers, NULL,
+                         &choice, e))
         return false;
     if (b->chosen)
         choice_release(&b->choice);
@@ -45,7 +46,7 @@ static bool window_is_the_servers(const struct backend *b)
 
 bool backend_find_key(struct backend *b, struct error *e)
 {
-    b->keyed = b->keyed || choose_key(b->config, getenv, b->wakeup, &b->choice, e);
+    b->keyed = b->keyed || choose_key(b->config, environment_get, b->wakeup, &b->choice, e);
     return b->keyed;
 }
 

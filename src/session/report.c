@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/environment.h"
 #include "base/url.h"
 #include "memory/embedder.h"
 #include "session/capability.h"
@@ -126,7 +127,7 @@ void report_memory(struct notice *n, const struct config *config, const struct w
     struct error e;
     if (!report_whether(n, config))
         return;
-    if (embedding_settings_read(config, getenv, wakeup, &settings, &e)) {
+    if (embedding_settings_read(config, environment_get, wakeup, &settings, &e)) {
         report_embedder(n, &settings);
     } else {
         add(n, "vectors: none: %s", e.text);

@@ -6,6 +6,8 @@
 
 #include "base/die.h"
 #include "base/mem.h"
+#include "config/config.h"
+#include "provider/choose.h"
 #include "session/worker.h"
 
 struct service {
@@ -40,6 +42,12 @@ static void start_thread(struct service *s)
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (fault != 0)
         die("cannot start a thread");
+}
+
+void service_hide_keys(void)
+{
+    config_hide_environment();
+    choose_hide_keys();
 }
 
 struct service *service_new(const struct service_options *options)

@@ -45,6 +45,10 @@ struct service_options {
  * PROVIDER as soon as it is known. */
 struct service *service_new(const struct service_options *options);
 
+/* Takes keys out of the environment, once the configuration has been loaded from it. Before the
+ * first service and the first child. */
+void service_hide_keys(void);
+
 /* Interrupts a running turn, keeps what arrived, ends both threads and frees. */
 void service_free(struct service *s);
 
