@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/support.h"
 #include "ui/input.h"
 
 static struct key one(const char *bytes, size_t len)
@@ -208,6 +209,83 @@ static void test_bound_sequences_win(void **state)
     input_release(&in);
 }
 
+/* All keys of a stream that comes in pieces of these lengths, as a text. */
+static char *keys_of(const char *bytes, size_t len, uint64_t *seed, size_t longest)
+{
+    struct input in;
+    struct key key;
+    struct buf out = BUF_INIT;
+    input_init(&in);
+    for (size_t at = 0; at < len;) {
+        size_t piece = longest ? 1 + support_random(seed) % longest : len;
+        if (piece > len - at)
+            piece = len - at;
+        input_feed(&in, bytes + at, piece);
+        at += piece;
+        while (input_next(&in, false, &key)) {
+            buf_addf(&out, "%d:%x:%d%d%d:%d,%d:%s ", key.code, (unsigned)key.cp, key.ctrl, key.alt,
+                     key.shift, key.row, key.col, key.text ? key.text : "");
+            free(key.text);
+        }
+    }
+    input_release(&in);
+    return buf_take(&out);
+}
+
+/* Bytes between "ESC [" and the end, around the longest that a key may have. */
+static void add_sequence(struct buf *out, size_t parameters, char end)
+{
+    buf_addstr(out, "\033[");
+    for (size_t i = 0; i < parameters; i++)
+        buf_addch(out, "1;"[i % 2]);
+    buf_addch(out, end);
+}
+
+static void test_long_sequences_in_any_split(void **state)
+{
+    (void)state;
+    uint64_t seed = support_seed();
+    for (size_t parameters = 55; parameters < 75; parameters++)
+        for (size_t e = 0; e < 3; e++) {
+            struct buf stream = BUF_INIT;
+            add_sequence(&stream, parameters, "A~\r"[e]);
+            buf_addstr(&stream, "5x\033");
+            add_sequence(&stream, parameters, "A~\r"[e]);
+            buf_addstr(&stream, "y");
+            char *whole = keys_of(stream.data, stream.len, NULL, 0);
+            assert_non_null(strstr(whole, ":35:000:"));
+            for (size_t longest = 1; longest < 100; longest += 7) {
+                char *split = keys_of(stream.data, stream.len, &seed, longest);
+                assert_string_equal(split, whole);
+                free(split);
+            }
+            free(whole);
+            buf_release(&stream);
+        }
+}
+
+/* What follows a pause is not part of it. */
+static void test_long_sequence_without_an_end(void **state)
+{
+    (void)state;
+    struct input in;
+    struct key key;
+    struct buf stream = BUF_INIT;
+    input_init(&in);
+    add_sequence(&stream, 100, '1');
+    input_feed(&in, stream.data, stream.len);
+    assert_false(input_next(&in, false, &key));
+    assert_int_equal(in.bytes.len, in.at); /* nothing of it is kept */
+    assert_true(input_unfinished(&in));
+    assert_false(input_next(&in, true, &key));
+    assert_false(input_unfinished(&in));
+    input_feed(&in, "5", 1);
+    assert_true(input_next(&in, false, &key));
+    assert_int_equal(key.cp, '5');
+    buf_release(&stream);
+    input_release(&in);
+}
+
 /* A byte that is no UTF-8 becomes U+FFFD once the next byte shows it; nothing after it is lost. */
 static void test_bytes_that_are_no_text(void **state)
 {
@@ -234,6 +312,8 @@ int main(void)
         cmocka_unit_test(test_paste_across_reads),
         cmocka_unit_test(test_paste_has_a_limit),
         cmocka_unit_test(test_unknown_sequences_are_swallowed),
+        cmocka_unit_test(test_long_sequences_in_any_split),
+        cmocka_unit_test(test_long_sequence_without_an_end),
         cmocka_unit_test(test_bound_sequences_win),
         cmocka_unit_test(test_bytes_that_are_no_text),
     };

@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "base/utf8.h"
 
-#define SEQUENCE_MAX 64 /* bytes; what is longer is no key */
+#define SEQUENCE_MAX 64 /* bytes before the last one; what has more is no key */
 
 static const char PASTE_END[] = "\033[201~";
 enum { PASTE_END_LEN = sizeof PASTE_END - 1 };
@@ -181,6 +181,28 @@ static void csi_key(const char *parameters, size_t len, char final, struct key *
         key->shift = false;
 }
 
+/* How many of the bytes are parameters or intermediates of a CSI. */
+static size_t csi_span(const char *s, size_t len)
+{
+    size_t n = 0;
+    while (n < len && (unsigned char)s[n] >= 0x20 && (unsigned char)s[n] < 0x40)
+        n++;
+    return n;
+}
+
+static bool is_csi_final(char c)
+{
+    return (unsigned char)c >= 0x40 && (unsigned char)c <= 0x7e;
+}
+
+/* A CSI past SEQUENCE_MAX means nothing, up to its last byte. */
+static size_t skip_csi(struct input *in, const char *s, size_t len)
+{
+    size_t end = csi_span(s, len);
+    in->skipping = end == len;
+    return end < len && is_csi_final(s[end]) ? end + 1 : end;
+}
+
 static size_t decode_csi(struct input *in, const char *s, size_t len, bool final, struct key *key)
 {
     if (len > 2 && s[2] == '[') { /* the Linux console's F1 to F5 */
@@ -188,17 +210,17 @@ static size_t decode_csi(struct input *in, const char *s, size_t len, bool final
             key_from_number(s[3] - 'A' + 11, key);
         return len > 3 ? 4 : 0;
     }
-    size_t end = 2;
-    while (end < len && (unsigned char)s[end] >= 0x20 && (unsigned char)s[end] < 0x40)
-        end++;
+    size_t end = 2 + csi_span(s + 2, len - 2);
+    if (end > SEQUENCE_MAX)
+        return 2 + skip_csi(in, s + 2, len - 2);
     if (end == len) {
         if (len == 2 && final) {
             *key = (struct key){.code = K_CHAR, .cp = '[', .alt = true};
             return 2;
         }
-        return final || len > SEQUENCE_MAX ? len : 0;
+        return final ? len : 0;
     }
-    if ((unsigned char)s[end] < 0x40 || (unsigned char)s[end] > 0x7e)
+    if (!is_csi_final(s[end]))
         return end;                  /* broken off */
     if (s[end] == 'M' && end == 2) { /* a mouse report of the oldest kind */
         if (len < 6)
@@ -319,6 +341,12 @@ bool input_next(struct input *in, bool final, struct key *key)
             return false;
         }
         size_t len = in->bytes.len - in->at;
+        if (in->skipping) {
+            size_t skipped = skip_csi(in, in->bytes.data + in->at, len);
+            in->at += skipped;
+            len -= skipped;
+            in->skipping = in->skipping && !final;
+        }
         if (len == 0)
             return false;
         size_t used = decode(in, in->bytes.data + in->at, len, final, key);
@@ -332,5 +360,6 @@ bool input_next(struct input *in, bool final, struct key *key)
 
 bool input_unfinished(const struct input *in)
 {
-    return !in->pasting && in->at < in->bytes.len && in->bytes.data[in->at] == 27;
+    return in->skipping ||
+           (!in->pasting && in->at < in->bytes.len && in->bytes.data[in->at] == 27);
 }

@@ -22,6 +22,7 @@ struct input {
     struct buf bytes; /* not decoded yet, from `at` on */
     size_t at;
     bool pasting;
+    bool skipping; /* what follows belongs to a CSI that is too long for a key */
     struct buf paste;
     VEC(struct input_binding) bindings;
 };
