@@ -274,6 +274,33 @@ static void test_layout_fills_the_screen(void **state)
     assert_true(layout_make(1, 1, 1, true).too_small);
 }
 
+/* Copies the members alone: what lies between them stays as it is in `to`. */
+static void copy_layout(struct layout *to, const struct layout *from)
+{
+    memcpy(to, from, offsetof(struct layout, too_small));
+    to->too_small = from->too_small;
+}
+
+/* What lies between the members does not count; each member does. */
+static void test_layouts_are_compared_by_their_members(void **state)
+{
+    (void)state;
+    struct layout made = layout_make(24, 80, 3, true), a, b;
+    memset(&a, 0, sizeof a);
+    memset(&b, 0xff, sizeof b);
+    copy_layout(&a, &made);
+    copy_layout(&b, &made);
+    assert_true(layout_equal(&a, &b));
+    for (size_t at = 0; at < offsetof(struct layout, too_small); at += sizeof(int)) {
+        copy_layout(&b, &made);
+        ((char *)&b)[at] ^= 1;
+        assert_false(layout_equal(&a, &b));
+    }
+    copy_layout(&b, &made);
+    b.too_small = !b.too_small;
+    assert_false(layout_equal(&a, &b));
+}
+
 /* The figures are those of the threshold; the cells are those of the window, of a far larger one
  * only the beginning. */
 static void test_the_threshold_is_marked(void **state)
@@ -374,6 +401,7 @@ int main(void)
         cmocka_unit_test(test_costs_and_durations),
         cmocka_unit_test(test_ages),
         cmocka_unit_test(test_layout_fills_the_screen),
+        cmocka_unit_test(test_layouts_are_compared_by_their_members),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

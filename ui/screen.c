@@ -70,6 +70,15 @@ void layout_add_pane(struct layout *l, int columns)
     l->body_cols = columns > 0 ? l->cols - columns - 1 : l->cols;
 }
 
+bool layout_equal(const struct layout *a, const struct layout *b)
+{
+    return a->rows == b->rows && a->cols == b->cols && a->body_top == b->body_top &&
+           a->body_rows == b->body_rows && a->body_cols == b->body_cols &&
+           a->pane_cols == b->pane_cols && a->status_row == b->status_row &&
+           a->waiting_row == b->waiting_row && a->editor_top == b->editor_top &&
+           a->editor_rows == b->editor_rows && a->too_small == b->too_small;
+}
+
 bool screen_is_pane(int col)
 {
     return shown.pane_cols > 0 && col > shown.body_cols;
@@ -549,7 +558,7 @@ static void lay_out(struct app *app)
     struct layout l = find_places(app, rows, cols);
     if (app->memory.open)
         layout_add_pane(&l, memory_screen_columns(cols));
-    if (memcmp(&l, &shown, sizeof l) == 0)
+    if (layout_equal(&l, &shown))
         return;
     shown = l;
     app->dirty = DIRTY_ALL;

@@ -27,6 +27,9 @@ struct layout layout_review(int rows, int cols, int rows_wanted, bool waiting);
 /* Gives a pane of so many columns its place beside the transcript; 0: there is none. */
 void layout_add_pane(struct layout *l, int columns);
 
+/* Whether all places are the same. */
+bool layout_equal(const struct layout *a, const struct layout *b);
+
 /* One frame: draws the dirty parts and sends what changed. */
 void screen_draw(struct app *app);
 
