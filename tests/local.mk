@@ -58,6 +58,7 @@ UNIT_TESTS = \
 	tests/test_health \
 	tests/test_flood \
 	tests/test_fork \
+	tests/test_fuzz_seeds \
 	tests/test_history \
 	tests/test_hnsw \
 	tests/test_http \
@@ -258,4 +259,4 @@ AM_TESTS_ENVIRONMENT = \
 	TSAN_OPTIONS="$${TSAN_OPTIONS-halt_on_error=1}"; export TSAN_OPTIONS;
 
 clean-local:
-	-rm -rf tests/home valgrind
+	-rm -rf tests/home valgrind tests/fuzz/findings tests/fuzz/corpus tests/fuzz/log tests/fuzz/found

@@ -1,0 +1,70 @@
+/* Cleaning: what comes out is UTF-8 and nothing in it could do something to a terminal; cleaning it
+ * again changes nothing. Cuts and borders stay within the text. */
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/utf8.h"
+#include "base/vec.h"
+#include "tests/fuzz/fuzz.h"
+
+static bool is_raw(uint32_t cp, enum utf8_clean_mode mode)
+{
+    bool allowed = mode == UTF8_MULTILINE && (cp == '\n' || cp == '\t');
+    return (cp < 0x20 && !allowed) || (cp >= 0x7f && cp < 0xa0) || (cp >= 0x202a && cp <= 0x202e) ||
+           (cp >= 0x2066 && cp <= 0x2069) || cp == 0x2028 || cp == 0x2029;
+}
+
+static void check_clean(const char *text, size_t len, enum utf8_clean_mode mode)
+{
+    struct buf once = BUF_INIT, twice = BUF_INIT;
+    utf8_clean(&once, text, len, mode);
+    FUZZ_CHECK(utf8_valid(once.data, once.len));
+    FUZZ_CHECK(once.len <= 3 * len);
+    for (size_t at = 0; at < once.len;) {
+        uint32_t cp;
+        at += utf8_decode(once.data + at, once.len - at, &cp);
+        FUZZ_CHECK(!is_raw(cp, mode));
+    }
+    utf8_clean(&twice, once.data, once.len, mode);
+    FUZZ_CHECK_SAME(once.data, twice.data);
+    buf_release(&once);
+    buf_release(&twice);
+}
+
+/* The way back meets the same borders as the way forward. */
+static void check_borders(const char *text, size_t len)
+{
+    VEC(size_t) borders = {0};
+    for (size_t at = 0; at < len;) {
+        vec_push(&borders, at);
+        size_t next = utf8_next(text, len, at);
+        FUZZ_CHECK(next > at && next <= len);
+        at = next;
+    }
+    for (size_t at = len; at > 0; at = vec_last(&borders), borders.len--)
+        FUZZ_CHECK(borders.len > 0 && utf8_prev(text, len, at) == vec_last(&borders));
+    vec_release(&borders);
+}
+
+static void check_cuts(const char *text, size_t len, struct dice *d)
+{
+    size_t max = dice_below(d, len + 2), columns = dice_below(d, 100);
+    size_t cut = utf8_cut_bytes(text, len, max);
+    FUZZ_CHECK(cut <= max && cut <= len);
+    cut = utf8_cut_width(text, len, columns);
+    FUZZ_CHECK(cut <= len && utf8_width(text, cut) <= columns);
+}
+
+int fuzz_utf8(const uint8_t *data, size_t size)
+{
+    const char *text = (const char *)data;
+    struct dice d = fuzz_dice(data, size);
+    check_clean(text, size, UTF8_ONE_LINE);
+    check_clean(text, size, UTF8_MULTILINE);
+    if (size <= 4096) { /* the way back looks for a border each time */
+        check_borders(text, size);
+        check_cuts(text, size, &d);
+    }
+    FUZZ_CHECK(utf8_incomplete_tail(text, size) <= 3);
+    return 0;
+}

@@ -1,0 +1,145 @@
+/* Every kept input of every target of the fuzzer, without the fuzzer. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <dirent.h>
+#include <locale.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "base/paths.h"
+#include "tests/fuzz/fuzz.h"
+#include "tests/support.h"
+
+enum { LONGEST_SECONDS = 60, NAME_BYTES = 256 };
+
+static char *seed_directory(const char *target)
+{
+    return mem_printf("%s/tests/fuzz/seeds/%s", getenv("SOURCE_DIR"), target);
+}
+
+static int is_seed(const struct dirent *entry)
+{
+    return entry->d_name[0] != '.';
+}
+
+static void replay_file(const struct fuzz_target *target, const char *path)
+{
+    struct buf bytes;
+    struct error e;
+    buf_init(&bytes, 0);
+    if (!paths_read_file(path, &bytes, &e)) {
+        fprintf(stderr, "%s\n", e.text);
+        exit(1);
+    }
+    char *exact = mem_strndup(bytes.data, bytes.len); /* what is read past its end shows */
+    target->run((const uint8_t *)exact, bytes.len);
+    free(exact);
+    buf_release(&bytes);
+}
+
+/* cmocka takes a fault for the end of a test; here it is the end of the process. */
+static void let_faults_end_it(void)
+{
+    static const int faults[] = {SIGFPE, SIGILL, SIGSEGV, SIGBUS, SIGSYS};
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++)
+        signal(faults[i], SIG_DFL);
+}
+
+/* In a process of its own: `now` tells the other one which seed ended it. */
+static int replay_directory(const struct fuzz_target *target, const char *directory, char *now)
+{
+    struct dirent **entries;
+    int count = scandir(directory, &entries, is_seed, alphasort);
+    let_faults_end_it();
+    setenv("TMPDIR", support_dir(), 1);
+    alarm(LONGEST_SECONDS);
+    for (int i = 0; i < count; i++) {
+        char *path = paths_join(directory, entries[i]->d_name);
+        snprintf(now, NAME_BYTES, "%s", entries[i]->d_name);
+        replay_file(target, path);
+        free(path);
+        free(entries[i]);
+    }
+    if (count >= 0)
+        free(entries);
+    snprintf(now, NAME_BYTES, "(none)");
+    return count > 0 ? 0 : 1;
+}
+
+/* The name of the seed with which the target ended, to be freed; NULL: it went through all. */
+static char *replay(const struct fuzz_target *target, const char *directory)
+{
+    char *now = mmap(NULL, NAME_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    assert_ptr_not_equal(now, MAP_FAILED);
+    int status;
+    fflush(NULL);
+    pid_t pid = fork();
+    assert_true(pid >= 0);
+    if (pid == 0)
+        exit(replay_directory(target, directory, now));
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    char *failed = status == 0 ? NULL : mem_strdup(now);
+    munmap(now, NAME_BYTES);
+    return failed;
+}
+
+static void replay_target(void **state)
+{
+    const struct fuzz_target *target = *state;
+    char *directory = seed_directory(target->name);
+    char *failed = replay(target, directory);
+    if (failed)
+        fail_msg("tests/fuzz/seeds/%s/%s does not pass; FUZZ=%s tests/fuzz/fuzz FILE tries it alone",
+                 target->name, failed, target->name);
+    free(directory);
+}
+
+static int refuse_b(const uint8_t *data, size_t size)
+{
+    FUZZ_CHECK(size == 0 || data[0] != 'b');
+    return 0;
+}
+
+/* What does not pass is told by its name, and a target without seeds does not pass. */
+static void a_seed_that_fails_is_named(void **state)
+{
+    (void)state;
+    static const struct fuzz_target target = {"refuse_b", refuse_b, 10};
+    char *failed = replay(&target, support_dir());
+    assert_string_equal(failed, "(none)");
+    free(failed);
+    for (const char *name = "abc"; *name; name++) {
+        char *path = support_path((char[]){*name, '\0'});
+        support_write(path, (char[]){*name, '\0'});
+        free(path);
+    }
+    failed = replay(&target, support_dir());
+    assert_string_equal(failed, "b");
+    free(failed);
+}
+
+int main(void)
+{
+    struct CMUnitTest tests[FUZZ_TARGET_COUNT + 1];
+    setlocale(LC_ALL, "C.UTF-8");
+    for (int i = 0; i < FUZZ_TARGET_COUNT; i++)
+        tests[i] = (struct CMUnitTest){.name = fuzz_targets[i].name,
+                                       .test_func = replay_target,
+                                       .setup_func = support_setup,
+                                       .teardown_func = support_teardown,
+                                       .initial_state = (void *)(uintptr_t)&fuzz_targets[i]};
+    tests[FUZZ_TARGET_COUNT] = (struct CMUnitTest)cmocka_unit_test_setup_teardown(
+        a_seed_that_fails_is_named, support_setup, support_teardown);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
