@@ -64,6 +64,12 @@ void http_reply_release(struct http_reply *r);
 bool http_perform(struct http *h, const struct http_request *request, const struct wakeup *wakeup,
                   struct http_reply *reply, struct failure *f);
 
+/* One that asks no network but this function, which keeps the contract of http_perform(): for tests
+ * of what servers may answer. */
+typedef bool http_answer_fn(void *context, const struct http_request *request,
+                            struct http_reply *reply, struct failure *f);
+struct http *http_new_answered(http_answer_fn *answer, void *context);
+
 /* Milliseconds from a retry-after header: seconds or an HTTP date; -1 if neither. */
 int64_t retry_after_parse(const char *value, int64_t now_wall_ms);
 
