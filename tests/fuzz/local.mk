@@ -1,6 +1,13 @@
 # A target: tests/fuzz/NAME.c here, its row in tests/fuzz/targets.h, its seeds in tests/fuzz/seeds/NAME/.
 FUZZ_TARGET_SOURCES = \
+	tests/fuzz/answer.c tests/fuzz/answer.h \
+	tests/fuzz/anthropic.c \
+	tests/fuzz/embedding.c \
+	tests/fuzz/key_command.c \
 	tests/fuzz/lines.c \
+	tests/fuzz/ollama.c \
+	tests/fuzz/openai.c \
+	tests/fuzz/server_error.c \
 	tests/fuzz/sse.c \
 	tests/fuzz/utf8.c
 

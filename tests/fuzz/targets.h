@@ -5,6 +5,12 @@
 #define FUZZ_TARGETS(X)                                                                            \
     X(lines, 65536)                                                                                \
     X(sse, 65536)                                                                                  \
+    X(anthropic, 65536)                                                                            \
+    X(openai, 65536)                                                                               \
+    X(ollama, 65536)                                                                               \
+    X(embedding, 65536)                                                                            \
+    X(server_error, 16384)                                                                         \
+    X(key_command, 16384)                                                                          \
     X(utf8, 65536)
 
 #endif

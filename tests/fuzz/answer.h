@@ -1,0 +1,13 @@
+/* What the targets of the three dialects share: a model call whose answer is the input. */
+#ifndef TESTS_FUZZ_ANSWER_H
+#define TESTS_FUZZ_ANSWER_H
+
+#include "provider/provider.h"
+#include "tests/fuzz/fuzz.h"
+
+/* The first byte chooses status and content type of the answer (answer.c's table) or another
+ * question; what follows is its body. */
+int fuzz_answer(const struct provider *provider, const char *stream_type, const uint8_t *data,
+                size_t size);
+
+#endif

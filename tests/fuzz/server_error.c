@@ -1,0 +1,52 @@
+/* Bodies of errors: what is told of them is clean, bounded, and holds no key. The first byte is a
+ * part of the status. */
+#include <string.h>
+
+#include "provider/server_error.h"
+#include "tests/fuzz/fuzz.h"
+
+static const char key[] = "sk-ant-0123456789abcdef";
+
+/* No piece of the key that is worth something. */
+static void check_no_key(const char *text)
+{
+    enum { PIECE = 8 };
+    for (size_t i = 0; i + PIECE < sizeof key; i++) {
+        char piece[PIECE + 1] = {0};
+        memcpy(piece, key + i, PIECE);
+        FUZZ_CHECK(!strstr(text, piece));
+    }
+}
+
+static void check(const struct failure *f)
+{
+    size_t len = strlen(f->text);
+    FUZZ_CHECK(len > 0 && f->kind != FAILURE_NONE);
+    FUZZ_CHECK(fuzz_is_clean(f->text, len, false));
+    check_no_key(f->text);
+    FUZZ_CHECK(f->prompt_tokens >= -1 && f->window >= -1);
+    FUZZ_CHECK(retry_wait(f, 1, 3, 0.5) >= -1);
+}
+
+int fuzz_server_error(const uint8_t *data, size_t size)
+{
+    static const char *const names[] = {"anthropic", "openai", "ollama"};
+    if (size == 0)
+        return -1;
+    struct mask mask;
+    struct server server = {.name = names[data[0] % 3], .mask = &mask};
+    struct failure f;
+    mask_init(&mask, key, NULL);
+    failure_clear(&f);
+    FUZZ_CHECK(!server_error_status(&server, 300 + data[0], (const char *)data + 1, size - 1, &f));
+    check(&f);
+    struct json *event = json_parse((const char *)data + 1, size - 1, NULL);
+    if (json_get(event, "error")) {
+        failure_clear(&f);
+        FUZZ_CHECK(!server_error_event(&server, event, &f));
+        check(&f);
+    }
+    json_free(event);
+    mask_release(&mask);
+    return 0;
+}
