@@ -73,7 +73,6 @@ void fuzz_check_error(const struct error *e)
 {
     size_t len = strlen(e->text);
     FUZZ_CHECK(e->code != ERR_OK && len > 0 && len < sizeof e->text);
-    FUZZ_CHECK(utf8_valid(e->text, len));
 }
 
 /* --- values -----------------------------------------------------------------------------------

@@ -1,6 +1,6 @@
-/* Targets of the fuzzer: each feeds one reader of foreign bytes with whatever comes, and checks what
- * must hold of every input, beyond that nothing breaks. The fuzzer (`make fuzz`) makes inputs up;
- * tests/test_fuzz_seeds replays those that are kept in tests/fuzz/seeds/NAME/.
+/* Targets of the fuzzer: each feeds one reader of foreign bytes with whatever comes, and checks
+ * what must hold of every input, beyond that nothing breaks. The fuzzer (`make fuzz`) makes inputs
+ * up; tests/test_fuzz_seeds replays those that are kept in tests/fuzz/seeds/NAME/.
  *
  * A target is a pure function of its bytes: it keeps nothing from one call to the next that changes
  * what the next one does, and takes neither time nor chance from anywhere else. */
@@ -51,9 +51,10 @@ size_t fuzz_piece(struct dice *d, size_t left);
 /* The input as a text that ends at its first NUL; the caller frees. */
 char *fuzz_text(const uint8_t *data, size_t size);
 
-/* Whether nothing in a text could do something to a terminal: it is as utf8_clean() would make it. */
+/* Whether nothing in a text could do something to a terminal: it is as utf8_clean() would make it.
+ */
 bool fuzz_is_clean(const char *text, size_t len, bool multiline);
-/* The same of an error that may be shown, and that it says something. */
+/* An error says something. Who shows it cleans it. */
 void fuzz_check_error(const struct error *e);
 
 /* The input as values, for targets that make structs. At the end all are 0, false and "". */

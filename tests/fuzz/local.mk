@@ -3,11 +3,19 @@ FUZZ_TARGET_SOURCES = \
 	tests/fuzz/answer.c tests/fuzz/answer.h \
 	tests/fuzz/anthropic.c \
 	tests/fuzz/embedding.c \
+	tests/fuzz/event.c \
+	tests/fuzz/event_struct.c \
+	tests/fuzz/history.c \
+	tests/fuzz/import.c \
+	tests/fuzz/json.c \
 	tests/fuzz/key_command.c \
 	tests/fuzz/lines.c \
+	tests/fuzz/memory.c \
 	tests/fuzz/ollama.c \
 	tests/fuzz/openai.c \
+	tests/fuzz/search.c \
 	tests/fuzz/server_error.c \
+	tests/fuzz/snapshot.c \
 	tests/fuzz/sse.c \
 	tests/fuzz/utf8.c
 

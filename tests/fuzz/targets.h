@@ -11,6 +11,14 @@
     X(embedding, 65536)                                                                            \
     X(server_error, 16384)                                                                         \
     X(key_command, 16384)                                                                          \
+    X(json, 65536)                                                                                 \
+    X(event, 65536)                                                                                \
+    X(event_struct, 8192)                                                                          \
+    X(history, 8192)                                                                               \
+    X(snapshot, 65536)                                                                             \
+    X(import, 65536)                                                                               \
+    X(memory, 65536)                                                                               \
+    X(search, 16384)                                                                               \
     X(utf8, 65536)
 
 #endif

@@ -1,0 +1,141 @@
+/* A log that the input makes up, folded: the history is one that providers take, it is the same
+ * from a snapshot, and each event reads back from its payload with the same effect. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "chat/history.h"
+#include "tests/fuzz/fuzz.h"
+#include "tests/history_check.h"
+
+enum { MOST_EVENTS = 200 };
+
+static const enum event_type told[] = {
+    EVENT_RUN_STARTED,       EVENT_TURN_STARTED,        EVENT_TEXT_COMPLETE,
+    EVENT_TURN_COMPLETED,    EVENT_TOOL_CALL_REQUESTED, EVENT_TOOL_EXECUTION_COMPLETED,
+    EVENT_RUN_COMPLETED,     EVENT_RUN_FAILED,          EVENT_INTERRUPTED,
+    EVENT_MESSAGE_PINNED,    EVENT_REASONING_COMPLETE,  EVENT_COMPACTION_COMPLETED,
+    EVENT_COMPACTION_FAILED, EVENT_TEXT_DELTA};
+
+/* Few ids, so that results meet calls. */
+static char *call_id(struct fuzz_input *in)
+{
+    return mem_printf("call%zu", fuzz_below(in, 4));
+}
+
+static void set_compaction(struct compaction *c, struct fuzz_input *in)
+{
+    size_t first = fuzz_below(in, 8), count = fuzz_below(in, 8);
+    c->mode = mem_strdup("handoff");
+    c->effective_mode = mem_strdup("handoff");
+    c->stage = mem_strdup("summary");
+    c->trigger = mem_strdup(fuzz_bool(in) ? "manual" : "estimate");
+    c->history = mem_printf(
+        "[{\"message\":{\"role\":\"user\",\"seq\":1,\"turn\":1,\"summary\":true,"
+        "\"content\":[{\"type\":\"text\",\"text\":\"sum\"}]}},[%zu,%zu]]",
+        first, count);
+    c->dropped = mem_strdup("[]");
+}
+
+static struct event *make_event(struct fuzz_input *in, int64_t seq)
+{
+    struct event *ev = event_new(told[fuzz_below(in, sizeof told / sizeof *told)]);
+    bool tool = ev->type == EVENT_TOOL_CALL_REQUESTED || ev->type == EVENT_TOOL_EXECUTION_COMPLETED;
+    bool compacts = ev->type == EVENT_COMPACTION_COMPLETED || ev->type == EVENT_COMPACTION_FAILED;
+    ev->seq = seq;
+    ev->number = (int64_t)fuzz_below(in, (size_t)seq + 1);
+    ev->flag = fuzz_bool(in);
+    if (ev->type == EVENT_COMPACTION_COMPLETED)
+        set_compaction(&ev->compaction, in);
+    else if (compacts) {
+        ev->compaction.mode = mem_strdup("handoff");
+        ev->compaction.reason = mem_strdup("llm");
+    }
+    if (tool) {
+        ev->id = call_id(in);
+        ev->name = mem_strdup("read_file");
+    }
+    if (ev->type == EVENT_RUN_FAILED)
+        ev->name = mem_strdup("AGENT_ERROR");
+    bool texts = ev->type != EVENT_TURN_STARTED && ev->type != EVENT_TURN_COMPLETED &&
+                 ev->type != EVENT_INTERRUPTED && ev->type != EVENT_MESSAGE_PINNED;
+    if (texts)
+        ev->text = fuzz_string(in);
+    if (ev->type == EVENT_RUN_STARTED && !*ev->text) { /* nobody sends nothing */
+        free(ev->text);
+        ev->text = mem_strdup("?");
+    }
+    return ev;
+}
+
+static void apply_again(struct history *h, const struct event *ev)
+{
+    struct event *read;
+    struct error e = {0};
+    char *payload = event_payload(ev);
+    bool ok =
+        event_from_payload(ev->type, event_version(ev->type), payload, strlen(payload), &read, &e);
+    FUZZ_CHECK_ERROR(ok, &e);
+    read->seq = ev->seq;
+    history_apply(h, read);
+    event_free(read);
+    free(payload);
+}
+
+static void check_same(const struct history *a, const struct history *b)
+{
+    char *x = history_counters(a), *y = history_counters(b);
+    FUZZ_CHECK_SAME(x, y);
+    FUZZ_CHECK(a->messages.len == b->messages.len && a->estimate == b->estimate);
+    free(x);
+    free(y);
+}
+
+static void check_restored(const struct history *h)
+{
+    VEC(struct message) copies = {0};
+    struct history again;
+    struct error e = {0};
+    char *counters = history_counters(h);
+    for (size_t i = 0; i < h->messages.len; i++)
+        vec_push(&copies, message_clone(&h->messages.items[i]));
+    FUZZ_CHECK_ERROR(
+        history_restore(counters, strlen(counters), copies.items, copies.len, &again, &e), &e);
+    check_same(h, &again);
+    history_release(&again);
+    free(counters);
+}
+
+static void check_sums(const struct history *h)
+{
+    int64_t sum = 0;
+    for (size_t i = 0; i < h->estimates.len; i++)
+        sum += h->estimates.items[i];
+    FUZZ_CHECK(h->estimates.len == h->messages.len && h->estimate == sum);
+}
+
+int fuzz_history(const uint8_t *data, size_t size)
+{
+    struct fuzz_input in = {data, size};
+    struct history h, again;
+    bool compacted = false;
+    history_init(&h);
+    history_init(&again);
+    for (int64_t seq = 1; in.left > 0 && seq <= MOST_EVENTS; seq++) {
+        struct event *ev = make_event(&in, seq);
+        compacted = compacted || ev->type == EVENT_COMPACTION_COMPLETED;
+        history_apply(&h, ev);
+        apply_again(&again, ev);
+        event_free(ev);
+    }
+    check_same(&h, &again);
+    check_sums(&h);
+    check_restored(&h);
+    history_drop_open_run(&h);
+    char *fault = compacted ? NULL : history_fault(&h);
+    if (fault)
+        fuzz_fail(__FILE__, __LINE__, "providers take the history", fault, NULL);
+    history_release(&h);
+    history_release(&again);
+    return 0;
+}

@@ -1,0 +1,97 @@
+/* Sessions out of somebody's file, in our form or OpenAI's: what was taken is exported and imported
+ * again as the same, each form's export reads, and nothing stays of what was refused. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/utf8.h"
+#include "session/export.h"
+#include "store/removals.h"
+#include "tests/fuzz/fuzz.h"
+#include "tests/imported.h"
+
+/* One database in memory for all inputs; each leaves it empty. */
+static struct store *open_store(void)
+{
+    static struct store *store;
+    struct error e = {0};
+    if (!store) {
+        char *path = store_memory_path();
+        FUZZ_CHECK_ERROR(store_open(path, STORE_READ_WRITE, &store, &e), &e);
+        free(path);
+    }
+    return store;
+}
+
+static bool add_bytes(void *context, const char *bytes, size_t len, struct error *e)
+{
+    (void)e;
+    buf_add(context, bytes, len);
+    return true;
+}
+
+static struct buf export_as(struct catalog *c, const char *id, enum export_format format)
+{
+    struct buf out = BUF_INIT;
+    struct error e = {0};
+    FUZZ_CHECK_ERROR(export_session(c, id, format, add_bytes, &out, &e), &e);
+    FUZZ_CHECK(utf8_valid(out.data, out.len));
+    return out;
+}
+
+static void check_empty(struct catalog *c)
+{
+    struct session_filter all = {0};
+    struct session_list list = {0};
+    struct error e = {0};
+    int64_t total;
+    FUZZ_CHECK_ERROR(catalog_list(c, &all, &list, &total, &e), &e);
+    FUZZ_CHECK(total == 0);
+    session_list_release(&list);
+}
+
+/* Its id is free again: it had no files that would still have to be removed. */
+static void forget(struct catalog *c, struct session_info *info)
+{
+    struct error e = {0};
+    FUZZ_CHECK_ERROR(sessions_delete(c->store, info->id, &e), &e);
+    FUZZ_CHECK_ERROR(removals_strike(c->store, info->id, &e), &e);
+    session_info_release(info);
+}
+
+/* Exported in one form and imported again, a session gives the same text. */
+static void check_again(struct catalog *c, const struct buf *json, const struct buf *form)
+{
+    struct session_info info;
+    struct error e = {0};
+    FUZZ_CHECK_ERROR(imported_text(c, form->data, form->len, NULL, "/", &info, &e), &e);
+    struct buf again = export_as(c, info.id, EXPORT_JSON);
+    FUZZ_CHECK_SAME(json->data, again.data);
+    forget(c, &info);
+    buf_release(&again);
+}
+
+int fuzz_import(const uint8_t *data, size_t size)
+{
+    struct catalog c;
+    struct session_info info;
+    struct error e = {0};
+    catalog_borrow(&c, open_store(), NULL, "");
+    if (!imported_text(&c, (const char *)data, size, NULL, "/", &info, &e)) {
+        fuzz_check_error(&e);
+        check_empty(&c);
+        catalog_release(&c);
+        return 0;
+    }
+    struct buf json = export_as(&c, info.id, EXPORT_JSON);
+    struct buf lines = export_as(&c, info.id, EXPORT_JSONL);
+    struct buf markdown = export_as(&c, info.id, EXPORT_MARKDOWN);
+    forget(&c, &info);
+    check_again(&c, &json, &json);
+    check_again(&c, &json, &lines);
+    buf_release(&json);
+    buf_release(&lines);
+    buf_release(&markdown);
+    check_empty(&c);
+    catalog_release(&c);
+    return 0;
+}

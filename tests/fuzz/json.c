@@ -1,0 +1,72 @@
+/* JSON: what is read is written as a text that reads as the same; numbers stay; a NUL character is
+ * found wherever it is. */
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "tests/fuzz/fuzz.h"
+
+static const char *find_nul(const char *text, size_t len)
+{
+    for (size_t i = 0; i < len; i++) {
+        bool escape = text[i] == '\\';
+        if (text[i] == '\0' || (escape && len - i >= 6 && memcmp(text + i, "\\u0000", 6) == 0))
+            return text + i;
+        if (escape && i + 1 < len && text[i + 1] != '\0')
+            i++;
+    }
+    return NULL;
+}
+
+/* cJSON writes no more digits than make the same but for the last bit; what is no number is null.
+ */
+static bool same_number(double a, double b)
+{
+    return !isfinite(a) || fabs(a - b) <= DBL_EPSILON * fmax(fabs(a), fabs(b));
+}
+
+static void check_same(const struct json *a, const struct json *b)
+{
+    FUZZ_CHECK(json_type(a) == json_type(b) || !isfinite(json_number(a, 0)));
+    FUZZ_CHECK(json_len(a) == json_len(b));
+    if (json_string(a))
+        FUZZ_CHECK_SAME(json_string(a), json_string(b));
+    FUZZ_CHECK(same_number(json_number(a, 0), json_number(b, 0)));
+    const struct json *y = json_first(b);
+    for (const struct json *x = json_first(a); x; x = json_next(x), y = json_next(y)) {
+        if (json_type(a) == JSON_OBJECT)
+            FUZZ_CHECK_SAME(json_name(x), json_name(y));
+        check_same(x, y);
+    }
+}
+
+static void check_written(const struct json *v, char *text)
+{
+    struct error e = {0};
+    struct json *again = json_parse(text, strlen(text), &e);
+    FUZZ_CHECK_ERROR(again, &e);
+    check_same(v, again);
+    json_free(again);
+    free(text);
+}
+
+int fuzz_json(const uint8_t *data, size_t size)
+{
+    const char *text = (const char *)data;
+    struct error e = {0};
+    FUZZ_CHECK(json_find_nul(text, size) == find_nul(text, size));
+    struct json *v = json_parse(text, size, &e);
+    if (!v) {
+        fuzz_check_error(&e);
+        return 0;
+    }
+    check_written(v, json_print(v));
+    check_written(v, json_print_pretty(v));
+    struct json *copy = json_clone(v);
+    check_same(v, copy);
+    json_free(copy);
+    json_free(v);
+    return 0;
+}

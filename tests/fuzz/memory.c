@@ -1,0 +1,133 @@
+/* Entries of memory out of somebody's file, and searches for their words: every line is an entry
+ * that reads again as the same, or an error; what was stored is found by its id and exported as it
+ * was read; any text is a query. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/utf8.h"
+#include "chat/json_out.h"
+#include "memory/sqlite_store.h"
+#include "session/memories_lines.h"
+#include "tests/fuzz/fuzz.h"
+
+enum { LINE_BYTES = 65536, MOST_ENTRIES = 20, MOST_HITS = 5 };
+
+/* One database in memory for all inputs; each rolls back what it wrote. */
+static struct memory *memory;
+static struct store *store;
+
+static void open_memory(void)
+{
+    struct error e = {0};
+    if (memory)
+        return;
+    char *path = store_memory_path();
+    FUZZ_CHECK_ERROR(store_open(path, STORE_READ_WRITE, &store, &e), &e);
+    memory = memory_sqlite_new(store, "english", NULL);
+    free(path);
+}
+
+static char *written(const struct memory_entry *m)
+{
+    struct buf out = BUF_INIT;
+    struct json_out o = {.buf = &out};
+    memory_entry_write(&o, m);
+    return buf_take(&out);
+}
+
+static bool read_entry(const char *text, size_t len, struct memory_entry *out)
+{
+    struct error e = {0};
+    struct json *v = json_parse(text, len, &e);
+    bool ok = v && memory_entry_from_json(v, out, &e);
+    json_free(v);
+    if (!ok)
+        fuzz_check_error(&e);
+    return ok;
+}
+
+static void check_entry(const struct memory_entry *m)
+{
+    struct memory_entry again;
+    char *text = written(m);
+    FUZZ_CHECK(read_entry(text, strlen(text), &again));
+    char *text_again = written(&again);
+    FUZZ_CHECK_SAME(text, text_again);
+    memory_entry_release(&again);
+    free(text_again);
+    free(text);
+}
+
+static void check_search(const char *text, bool typing)
+{
+    struct config *config = config_new();
+    struct memory_query query = memory_query_for(config, text);
+    struct memory_hits hits = {0};
+    struct error e = {0};
+    query.limit = MOST_HITS;
+    query.typing = typing;
+    FUZZ_CHECK_ERROR(memory->store->search(memory, &query, &hits, &e), &e);
+    FUZZ_CHECK(hits.items.len <= MOST_HITS);
+    for (size_t i = 0; i < hits.items.len; i++)
+        FUZZ_CHECK(hits.items.items[i].score >= 0 && hits.items.items[i].score <= 1);
+    memory_hits_release(&hits);
+    config_free(config);
+}
+
+static void check_stored(struct memory_entry *m)
+{
+    struct memory_entry kept;
+    struct error e = {0};
+    int stored;
+    if (!memory->store->index(memory, m->session_id, 0, m, 1, &stored, &e)) {
+        fuzz_check_error(&e);
+        return;
+    }
+    if (stored == 1) {
+        FUZZ_CHECK_ERROR(memory->store->get(memory, m->id, &kept, &e), &e);
+        FUZZ_CHECK(*kept.content && utf8_valid(kept.content, strlen(kept.content)));
+        check_search(kept.content, false);
+        memory_entry_release(&kept);
+    }
+}
+
+static void take_lines(FILE *in)
+{
+    struct memories_lines lines;
+    struct error e = {0};
+    enum lines_result result;
+    memories_lines_init(&lines, in, LINE_BYTES);
+    for (int i = 0; (result = memories_lines_next(&lines, &e)) == LINES_NEXT; i++) {
+        struct memory_entry m;
+        FUZZ_CHECK(utf8_valid(lines.line.data, lines.line.len));
+        if (i >= MOST_ENTRIES || !read_entry(lines.line.data, lines.line.len, &m))
+            continue;
+        check_entry(&m);
+        check_stored(&m);
+        memory_entry_release(&m);
+    }
+    if (result == LINES_BAD)
+        fuzz_check_error(&e);
+    FUZZ_CHECK(result != LINES_FAILED);
+    memories_lines_release(&lines);
+}
+
+int fuzz_memory(const uint8_t *data, size_t size)
+{
+    struct error e = {0};
+    char *text = fuzz_text(data, size);
+    open_memory();
+    FUZZ_CHECK_ERROR(store_begin(store, &e), &e);
+    FILE *in = size > 0 ? fmemopen((void *)(uintptr_t)data, size, "rb") : NULL;
+    if (in) {
+        take_lines(in);
+        fclose(in);
+    }
+    check_search(text, false);
+    check_search(text, true);
+    store_rollback(store);
+    free(text);
+    return 0;
+}

@@ -1,0 +1,99 @@
+/* A snapshot's counters (the first line) and messages (the others) out of somebody else's database:
+ * what is read as a history is written as one that reads as the same. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "chat/history.h"
+#include "chat/json_out.h"
+#include "tests/fuzz/fuzz.h"
+
+struct messages {
+    VEC(struct message) list;
+};
+
+static char *written(const struct message *m)
+{
+    struct buf out = BUF_INIT;
+    struct json_out o = {.buf = &out};
+    message_write(&o, m);
+    return buf_take(&out);
+}
+
+static bool read_message(const char *text, size_t len, struct message *out)
+{
+    struct error e = {0};
+    struct json *v = json_parse(text, len, &e);
+    bool ok = v && message_from_json(v, out, &e);
+    json_free(v);
+    if (!ok)
+        fuzz_check_error(&e);
+    return ok;
+}
+
+static void check_message(const struct message *m)
+{
+    struct message again;
+    char *text = written(m);
+    FUZZ_CHECK(read_message(text, strlen(text), &again));
+    char *text_again = written(&again);
+    FUZZ_CHECK_SAME(text, text_again);
+    FUZZ_CHECK(message_estimate_tokens(m) == message_estimate_tokens(&again));
+    message_release(&again);
+    free(text_again);
+    free(text);
+}
+
+static void take_messages(const char *text, const char *end, struct messages *out)
+{
+    while (text < end) {
+        const char *newline = memchr(text, '\n', (size_t)(end - text));
+        const char *stop = newline ? newline : end;
+        struct message m;
+        if (read_message(text, (size_t)(stop - text), &m)) {
+            check_message(&m);
+            vec_push(&out->list, m);
+        }
+        text = stop + 1;
+    }
+}
+
+static void check_history(struct history *h)
+{
+    struct messages copies = {0};
+    struct history again;
+    struct error e = {0};
+    for (size_t i = 0; i < h->messages.len; i++)
+        vec_push(&copies.list, message_clone(&h->messages.items[i]));
+    char *counters = history_counters(h);
+    FUZZ_CHECK_ERROR(
+        history_restore(counters, strlen(counters), copies.list.items, copies.list.len, &again, &e),
+        &e);
+    char *counters_again = history_counters(&again);
+    FUZZ_CHECK_SAME(counters, counters_again);
+    history_release(&again);
+    free(counters_again);
+    free(counters);
+}
+
+int fuzz_snapshot(const uint8_t *data, size_t size)
+{
+    const char *text = (const char *)data, *end = text + size;
+    const char *newline = size > 0 ? memchr(text, '\n', size) : NULL;
+    struct messages messages = {0};
+    struct history h;
+    struct error e = {0};
+    if (!newline)
+        return -1;
+    take_messages(newline + 1, end, &messages);
+    if (!history_restore(text, (size_t)(newline - text), messages.list.items, messages.list.len, &h,
+                         &e)) {
+        fuzz_check_error(&e);
+        return 0;
+    }
+    check_history(&h);
+    history_drop_open_run(&h);
+    check_history(&h);
+    history_release(&h);
+    return 0;
+}
