@@ -100,8 +100,9 @@ static void replay_target(void **state)
     char *directory = seed_directory(target->name);
     char *failed = replay(target, directory);
     if (failed)
-        fail_msg("tests/fuzz/seeds/%s/%s does not pass; FUZZ=%s tests/fuzz/fuzz FILE tries it alone",
-                 target->name, failed, target->name);
+        fail_msg(
+            "tests/fuzz/seeds/%s/%s does not pass; FUZZ=%s tests/fuzz/fuzz FILE tries it alone",
+            target->name, failed, target->name);
     free(directory);
 }
 

@@ -2,6 +2,8 @@
 FUZZ_TARGET_SOURCES = \
 	tests/fuzz/answer.c tests/fuzz/answer.h \
 	tests/fuzz/anthropic.c \
+	tests/fuzz/approval.c \
+	tests/fuzz/config.c \
 	tests/fuzz/embedding.c \
 	tests/fuzz/event.c \
 	tests/fuzz/event_struct.c \
@@ -9,7 +11,9 @@ FUZZ_TARGET_SOURCES = \
 	tests/fuzz/import.c \
 	tests/fuzz/json.c \
 	tests/fuzz/key_command.c \
+	tests/fuzz/keys.c \
 	tests/fuzz/lines.c \
+	tests/fuzz/markdown.c \
 	tests/fuzz/memory.c \
 	tests/fuzz/ollama.c \
 	tests/fuzz/openai.c \
@@ -17,7 +21,10 @@ FUZZ_TARGET_SOURCES = \
 	tests/fuzz/server_error.c \
 	tests/fuzz/snapshot.c \
 	tests/fuzz/sse.c \
-	tests/fuzz/utf8.c
+	tests/fuzz/theme.c \
+	tests/fuzz/transcript.c \
+	tests/fuzz/utf8.c \
+	tests/fuzz/wrap.c
 
 FUZZ_SOURCES = $(FUZZ_TARGET_SOURCES) tests/fuzz/fuzz.c tests/fuzz/fuzz.h tests/fuzz/targets.h
 

@@ -16,9 +16,16 @@
     X(event_struct, 8192)                                                                          \
     X(history, 8192)                                                                               \
     X(snapshot, 65536)                                                                             \
+    X(transcript, 32768)                                                                           \
     X(import, 65536)                                                                               \
     X(memory, 65536)                                                                               \
     X(search, 16384)                                                                               \
+    X(config, 16384)                                                                               \
+    X(theme, 16384)                                                                                \
+    X(keys, 65536)                                                                                 \
+    X(markdown, 32768)                                                                             \
+    X(wrap, 32768)                                                                                 \
+    X(approval, 32768)                                                                             \
     X(utf8, 65536)
 
 #endif

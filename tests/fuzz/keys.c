@@ -1,0 +1,50 @@
+/* Bytes of a terminal: any split gives the same keys, and nothing of them is kept for long. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "tests/fuzz/fuzz.h"
+#include "ui/input.h"
+
+enum { MOST_KEPT = 80 };
+
+static void add_key(struct buf *out, struct key *key)
+{
+    FUZZ_CHECK(key->code != K_NONE);
+    FUZZ_CHECK((key->text != NULL) == (key->code == K_PASTE));
+    buf_addf(out, "%d:%x:%d%d%d:%d,%d:%s\n", key->code, (unsigned)key->cp, key->ctrl, key->alt,
+             key->shift, key->row, key->col, key->text ? key->text : "");
+    free(key->text);
+}
+
+static char *read_keys(const uint8_t *data, size_t size, struct dice *d)
+{
+    struct input in;
+    struct key key;
+    struct buf out = BUF_INIT;
+    input_init(&in);
+    input_bind(&in, "\033[25~", (struct key){.code = K_F, .cp = 13});
+    for (size_t at = 0; at < size;) {
+        size_t len = d ? fuzz_piece(d, size - at) : size;
+        input_feed(&in, (const char *)data + at, len);
+        at += len;
+        while (input_next(&in, false, &key))
+            add_key(&out, &key);
+        FUZZ_CHECK(in.bytes.len - in.at <= MOST_KEPT);
+    }
+    while (input_next(&in, true, &key))
+        add_key(&out, &key);
+    FUZZ_CHECK(!input_unfinished(&in) || in.bytes.len - in.at <= 4);
+    input_release(&in);
+    return buf_take(&out);
+}
+
+int fuzz_keys(const uint8_t *data, size_t size)
+{
+    struct dice d = fuzz_dice(data, size);
+    char *whole = read_keys(data, size, NULL), *split = read_keys(data, size, &d);
+    FUZZ_CHECK_SAME(whole, split);
+    free(whole);
+    free(split);
+    return 0;
+}

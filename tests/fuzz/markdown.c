@@ -1,0 +1,71 @@
+/* Markdown of a model: the rows are the same however it streamed in, fit the width and hold nothing
+ * that a terminal obeys. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/utf8.h"
+#include "tests/fuzz/fuzz.h"
+#include "ui/markdown.h"
+
+/* A single character that is wider than the row is one all the same. */
+static void check_row(const struct rows *rows, size_t i, size_t width)
+{
+    const struct row *row = &rows->list.items[i];
+    const char *text = rows->text.data + row->text;
+    FUZZ_CHECK(fuzz_is_clean(text, row->len, false));
+    FUZZ_CHECK(rows_width(rows, i) <= (width > 2 ? width : 2));
+    size_t spans = 0;
+    for (size_t k = 0; k < row->span_count; k++)
+        spans += rows->spans.items[row->spans + k].len;
+    FUZZ_CHECK(spans == row->len);
+}
+
+static char *rows_as_text(const struct rows *rows)
+{
+    struct buf out = BUF_INIT;
+    for (size_t i = 0; i < rows->list.len; i++) {
+        const struct row *row = &rows->list.items[i];
+        buf_add(&out, rows->text.data + row->text, row->len);
+        for (size_t k = 0; k < row->span_count; k++) {
+            const struct span *s = &rows->spans.items[row->spans + k];
+            buf_addf(&out, "|%u:%u:%u", s->len, s->style, s->attrs);
+        }
+        buf_addch(&out, '\n');
+    }
+    return buf_take(&out);
+}
+
+static char *lay_out(const char *text, size_t len, size_t width, struct dice *d)
+{
+    struct markdown m;
+    struct markdown_look look = {.width = width, .style = STYLE_TEXT};
+    struct rows rows;
+    rows_init(&rows);
+    markdown_init(&m, &look, &rows);
+    for (size_t at = 0, updates = 0; d && at < len && updates < 40; updates++) {
+        at += fuzz_piece(d, len - at);
+        markdown_update(&m, text, at, false);
+    }
+    markdown_update(&m, text, len, true);
+    for (size_t i = 0; i < rows.list.len; i++)
+        check_row(&rows, i, width);
+    char *out = rows_as_text(&rows);
+    rows_release(&rows);
+    return out;
+}
+
+int fuzz_markdown(const uint8_t *data, size_t size)
+{
+    static const size_t widths[] = {1, 2, 9, 40, 200};
+    char *text = fuzz_text(data, size);
+    size_t len = strlen(text);
+    struct dice d = fuzz_dice(data, size);
+    size_t width = widths[dice_below(&d, sizeof widths / sizeof *widths)];
+    char *whole = lay_out(text, len, width, NULL), *split = lay_out(text, len, width, &d);
+    FUZZ_CHECK_SAME(whole, split);
+    free(markdown_last_code(text, len));
+    free(whole);
+    free(split);
+    free(text);
+    return 0;
+}

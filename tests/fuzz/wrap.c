@@ -1,0 +1,61 @@
+/* Breaking a text into rows: they fit the width, and nothing of the text is lost or changed. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/utf8.h"
+#include "tests/fuzz/fuzz.h"
+#include "ui/wrap.h"
+
+/* The pieces follow each other; between two there is at most the newline. */
+static void check_pieces(const char *text, size_t len, size_t width, enum wrap_mode mode)
+{
+    for (size_t at = 0; at < len;) {
+        struct wrap_piece p = wrap_next(text, len, at, width, mode);
+        FUZZ_CHECK(p.end >= at && p.next >= p.end && p.next > at && p.next <= len);
+        if (mode != WRAP_WORDS)
+            FUZZ_CHECK(p.next == p.end || (p.next == p.end + 1 && text[p.end] == '\n'));
+        else
+            for (size_t i = p.end; i < p.next; i++)
+                FUZZ_CHECK(strchr(" \t\n", text[i]));
+        bool alone = utf8_next(text, len, at) >= p.end;
+        FUZZ_CHECK(alone || wrap_columns(text + at, p.end - at) <= width || mode == WRAP_KEEP);
+        at = p.next;
+    }
+}
+
+static void check_rows(const struct styled *text, size_t width, enum wrap_mode mode)
+{
+    struct rows rows;
+    struct styled prefix;
+    rows_init(&rows);
+    styled_init(&prefix);
+    styled_addstr(&prefix, "> ", STYLE_QUOTE, 0);
+    wrap_text(&rows, text,
+              &(struct wrap_look){.width = width, .mode = mode, .first = &prefix, .rest = &prefix});
+    FUZZ_CHECK(rows.list.len > 0);
+    for (size_t i = 0; i < rows.list.len; i++) {
+        const struct row *row = &rows.list.items[i];
+        FUZZ_CHECK(rows_width(&rows, i) <= (width > 2 ? width : 2));
+        FUZZ_CHECK(fuzz_is_clean(rows.text.data + row->text, row->len, false));
+    }
+    rows_release(&rows);
+    styled_release(&prefix);
+}
+
+int fuzz_wrap(const uint8_t *data, size_t size)
+{
+    static const enum wrap_mode modes[] = {WRAP_WORDS, WRAP_KEEP, WRAP_HARD};
+    static const size_t widths[] = {1, 2, 7, 33, 120};
+    struct dice d = fuzz_dice(data, size);
+    struct styled text;
+    styled_init(&text);
+    styled_add_clean(&text, (const char *)data, size, STYLE_TEXT, 0);
+    size_t width = widths[dice_below(&d, sizeof widths / sizeof *widths)];
+    for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
+        check_pieces(text.text.data, text.text.len, width, modes[i]);
+        if (modes[i] != WRAP_KEEP)
+            check_rows(&text, width, modes[i]);
+    }
+    styled_release(&text);
+    return 0;
+}
