@@ -7,6 +7,8 @@ FUZZ_TARGET_SOURCES = \
 	tests/fuzz/embedding.c \
 	tests/fuzz/event.c \
 	tests/fuzz/event_struct.c \
+	tests/fuzz/glob.c \
+	tests/fuzz/graph.c \
 	tests/fuzz/history.c \
 	tests/fuzz/import.c \
 	tests/fuzz/json.c \
@@ -17,11 +19,16 @@ FUZZ_TARGET_SOURCES = \
 	tests/fuzz/memory.c \
 	tests/fuzz/ollama.c \
 	tests/fuzz/openai.c \
+	tests/fuzz/pages.c \
+	tests/fuzz/schema.c \
 	tests/fuzz/search.c \
+	tests/fuzz/secrets.c \
 	tests/fuzz/server_error.c \
+	tests/fuzz/skill.c \
 	tests/fuzz/snapshot.c \
 	tests/fuzz/sse.c \
 	tests/fuzz/theme.c \
+	tests/fuzz/time.c \
 	tests/fuzz/transcript.c \
 	tests/fuzz/utf8.c \
 	tests/fuzz/wrap.c

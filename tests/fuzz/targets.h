@@ -26,6 +26,13 @@
     X(markdown, 32768)                                                                             \
     X(wrap, 32768)                                                                                 \
     X(approval, 32768)                                                                             \
-    X(utf8, 65536)
+    X(schema, 65536)                                                                               \
+    X(glob, 4096)                                                                                  \
+    X(skill, 65536)                                                                                \
+    X(secrets, 65536)                                                                              \
+    X(utf8, 65536)                                                                                 \
+    X(time, 256)                                                                                   \
+    X(pages, 262144)                                                                               \
+    X(graph, 65536)
 
 #endif

@@ -1,0 +1,50 @@
+/* Arguments of a model for a tool: whatever fits the schema still fits without a member that is not
+ * required, and not with one that nobody knows. The first byte chooses the tool. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/schema.h"
+#include "agent/tools.h"
+#include "tests/fuzz/fuzz.h"
+
+static void check_fitting(const struct json *schema, const struct json *value)
+{
+    struct error e = {0};
+    FUZZ_CHECK(json_type(value) == JSON_OBJECT);
+    const struct json *required = json_get(schema, "required");
+    for (const struct json *r = json_first(required); r; r = json_next(r))
+        FUZZ_CHECK(json_get(value, json_string(r)));
+    struct json *more = json_clone(value);
+    json_set_bool(more, "no such member", true);
+    FUZZ_CHECK(!schema_check(schema, more, &e));
+    json_free(more);
+}
+
+static const struct tool *choose(size_t n)
+{
+    size_t count = 0;
+    while (tools[count])
+        count++;
+    return tools[n % count];
+}
+
+int fuzz_schema(const uint8_t *data, size_t size)
+{
+    struct error e = {0};
+    if (size == 0)
+        return -1;
+    struct json *value = json_parse((const char *)data + 1, size - 1, NULL);
+    if (!value)
+        return -1;
+    const struct tool *tool = choose(data[0]);
+    const char *text = tool->accepts ? tool->accepts : tool->spec.schema;
+    struct json *schema = json_parse(text, strlen(text), &e);
+    FUZZ_CHECK_ERROR(schema, &e);
+    if (schema_check(schema, value, &e))
+        check_fitting(schema, value);
+    else
+        fuzz_check_error(&e);
+    json_free(schema);
+    json_free(value);
+    return 0;
+}

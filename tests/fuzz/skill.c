@@ -1,0 +1,19 @@
+/* A SKILL.md: what stands below its front matter is a part of it, from a line's beginning on. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/skill.h"
+#include "tests/fuzz/fuzz.h"
+
+int fuzz_skill(const uint8_t *data, size_t size)
+{
+    char *text = fuzz_text(data, size);
+    char *body = skill_body(text);
+    size_t len = strlen(text), rest = strlen(body);
+    FUZZ_CHECK(rest <= len && *body != '\n');
+    FUZZ_CHECK_SAME(body, text + (len - rest));
+    FUZZ_CHECK(rest == 0 || rest == len || text[len - rest - 1] == '\n');
+    free(body);
+    free(text);
+    return 0;
+}

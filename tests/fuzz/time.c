@@ -1,0 +1,27 @@
+/* Times of other programs: what is read is written so that it reads as the same; retry-after never
+ * waits for ever. */
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/rfc3339.h"
+#include "provider/http.h"
+#include "tests/fuzz/fuzz.h"
+
+int fuzz_time(const uint8_t *data, size_t size)
+{
+    char *text = fuzz_text(data, size);
+    char written[25];
+    int64_t ms, again, now = 1683554160000;
+    if (rfc3339_parse(text, &ms)) {
+        rfc3339_format(ms, written);
+        FUZZ_CHECK(rfc3339_parse(written, &again) && again == ms);
+    }
+    if (clock_parse(text, &ms)) {
+        clock_format(ms, written);
+        FUZZ_CHECK_SAME(text, written);
+    }
+    int64_t wait = retry_after_parse(text, now);
+    FUZZ_CHECK(wait >= -1 && wait <= INT32_MAX);
+    free(text);
+    return 0;
+}
