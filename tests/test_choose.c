@@ -398,6 +398,7 @@ static void command_fails_without_telling_its_output(void **state)
                 {"/nonexistent/secret", "exit status 127"},
                 {"true", "nothing"},
                 {"echo; echo secret", "nothing"},
+                {"printf 'sec\\0ret'", "NUL"},
                 {"head -c 20000 /dev/zero | tr '\\0' s", "8 KiB"}};
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {

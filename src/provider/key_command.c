@@ -78,7 +78,7 @@ static bool blank(char c)
     return c == ' ' || c == '\t' || c == '\r';
 }
 
-static char *trimmed(const struct first_line *line)
+static bool take_key(const struct first_line *line, char **key, struct error *e)
 {
     size_t from = 0;
     size_t to = line->len;
@@ -86,7 +86,15 @@ static char *trimmed(const struct first_line *line)
         from++;
     while (to > from && blank(line->bytes[to - 1]))
         to--;
-    return mem_strndup(line->bytes + from, to - from);
+    if (from == to)
+        return err_set(e, ERR_CONFIG_ERROR,
+                       "api_key_command printed nothing on its first line; the key belongs there");
+    if (memchr(line->bytes + from, '\0', to - from))
+        return err_set(e, ERR_CONFIG_ERROR,
+                       "api_key_command printed a NUL character on its first line; it must print "
+                       "nothing but the key there");
+    *key = mem_strndup(line->bytes + from, to - from);
+    return true;
 }
 
 static bool run(const char *command, int timeout_ms, const struct wakeup *wakeup,
@@ -110,17 +118,7 @@ bool key_command_run(const char *command, int timeout_ms, const struct wakeup *w
                      struct error *e)
 {
     struct first_line line = {.len = 0};
-    bool ok = run(command, timeout_ms, wakeup, &line, e);
-    if (ok) {
-        *key = trimmed(&line);
-        if (!**key) {
-            ok =
-                err_set(e, ERR_CONFIG_ERROR,
-                        "api_key_command printed nothing on its first line; the key belongs there");
-            key_free(*key);
-            *key = NULL;
-        }
-    }
+    bool ok = run(command, timeout_ms, wakeup, &line, e) && take_key(&line, key, e);
     wipe(&line, sizeof line);
     return ok;
 }

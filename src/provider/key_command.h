@@ -9,10 +9,11 @@
 
 /* Runs the command with /bin/sh, without terminal input and its error output thrown away; `key` is
  * its first line, without blanks around it. Fails when the command does (the error tells its
- * status, never its output), when the line is empty or longer than 8 KiB, and after timeout_ms, at
- * which the command and what it started are killed, as they are when the wakeup (NULL: none) says
- * stop: INTERRUPTED. What it leaves in the background is not waited for; what made itself a daemon,
- * as the agents of password managers do, lives on. Free the key with key_free(). */
+ * status, never its output), when the line is empty, longer than 8 KiB or has a NUL character, and
+ * after timeout_ms, at which the command and what it started are killed, as they are when the
+ * wakeup (NULL: none) says stop: INTERRUPTED. What it leaves in the background is not waited for;
+ * what made itself a daemon, as the agents of password managers do, lives on. Free the key with
+ * key_free(). */
 bool key_command_run(const char *command, int timeout_ms, const struct wakeup *wakeup, char **key,
                      struct error *e);
 
