@@ -60,9 +60,26 @@ static void check_entry(const struct memory_entry *m)
     free(text);
 }
 
+/* The marks are words of the text, one behind the other. */
+static void check_hit(const struct memory_hit *h)
+{
+    size_t len = strlen(h->entry.content), end = 0;
+    FUZZ_CHECK(h->score >= 0 && h->score <= 1);
+    for (size_t i = 0; i < h->marks.len; i++) {
+        const struct memory_span *mark = &h->marks.items[i];
+        FUZZ_CHECK(mark->start >= end && mark->len > 0 && mark->len <= len - mark->start);
+        end = mark->start + mark->len;
+    }
+    char *passage = memory_hit_passage(h);
+    FUZZ_CHECK(utf8_valid(passage, strlen(passage)));
+    free(passage);
+}
+
 static void check_search(const char *text, bool typing)
 {
-    struct config *config = config_new();
+    static struct config *config;
+    if (!config)
+        config = config_new();
     struct memory_query query = memory_query_for(config, text);
     struct memory_hits hits = {0};
     struct error e = {0};
@@ -71,9 +88,8 @@ static void check_search(const char *text, bool typing)
     FUZZ_CHECK_ERROR(memory->store->search(memory, &query, &hits, &e), &e);
     FUZZ_CHECK(hits.items.len <= MOST_HITS);
     for (size_t i = 0; i < hits.items.len; i++)
-        FUZZ_CHECK(hits.items.items[i].score >= 0 && hits.items.items[i].score <= 1);
+        check_hit(&hits.items.items[i]);
     memory_hits_release(&hits);
-    config_free(config);
 }
 
 static void check_stored(struct memory_entry *m)
