@@ -4,6 +4,26 @@
 #include "memory/secrets.h"
 #include "tests/fuzz/fuzz.h"
 
+/* Whatever stands before it, a key on a line of its own goes. */
+static void check_key(const uint8_t *data, size_t size)
+{
+    static const char *const keys[] = {"ghp_0123456789abcdefghijABCDEFGHIJ012345",
+                                       "AKIAIOSFODNN7EXAMPLE",
+                                       "sk-ant-api03-abcdefghijklmnopqrstuvwxyz0123456789"};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        struct buf text = BUF_INIT, masked = BUF_INIT;
+        buf_add(&text, data, size);
+        buf_addf(&text, "\n%s\n", keys[i]);
+        secrets_mask(&masked, text.data, text.len);
+        const char *last = masked.len > strlen(keys[i]) + 1
+                               ? masked.data + masked.len - strlen(keys[i]) - 1
+                               : masked.data;
+        FUZZ_CHECK(strncmp(last, keys[i], strlen(keys[i])) != 0);
+        buf_release(&text);
+        buf_release(&masked);
+    }
+}
+
 int fuzz_secrets(const uint8_t *data, size_t size)
 {
     struct buf once = BUF_INIT, twice = BUF_INIT;
@@ -14,5 +34,6 @@ int fuzz_secrets(const uint8_t *data, size_t size)
     FUZZ_CHECK(once.len == twice.len && memcmp(once.data, twice.data, once.len) == 0);
     buf_release(&once);
     buf_release(&twice);
+    check_key(data, size);
     return 0;
 }

@@ -24,7 +24,7 @@
     X(theme, 16384)                                                                                \
     X(keys, 65536)                                                                                 \
     X(markdown, 32768)                                                                             \
-    X(wrap, 32768)                                                                                 \
+    X(wrap, 16384)                                                                                 \
     X(approval, 32768)                                                                             \
     X(schema, 65536)                                                                               \
     X(glob, 4096)                                                                                  \

@@ -46,16 +46,15 @@ int fuzz_wrap(const uint8_t *data, size_t size)
 {
     static const enum wrap_mode modes[] = {WRAP_WORDS, WRAP_KEEP, WRAP_HARD};
     static const size_t widths[] = {1, 2, 7, 33, 120};
-    struct dice d = fuzz_dice(data, size);
     struct styled text;
     styled_init(&text);
     styled_add_clean(&text, (const char *)data, size, STYLE_TEXT, 0);
-    size_t width = widths[dice_below(&d, sizeof widths / sizeof *widths)];
-    for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
-        check_pieces(text.text.data, text.text.len, width, modes[i]);
-        if (modes[i] != WRAP_KEEP)
-            check_rows(&text, width, modes[i]);
-    }
+    for (size_t w = 0; w < sizeof widths / sizeof *widths; w++)
+        for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
+            check_pieces(text.text.data, text.text.len, widths[w], modes[i]);
+            if (modes[i] != WRAP_KEEP)
+                check_rows(&text, widths[w], modes[i]);
+        }
     styled_release(&text);
     return 0;
 }
