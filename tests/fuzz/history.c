@@ -30,10 +30,12 @@ static void set_compaction(struct compaction *c, struct fuzz_input *in)
     c->effective_mode = mem_strdup("handoff");
     c->stage = mem_strdup("summary");
     c->trigger = mem_strdup(fuzz_bool(in) ? "manual" : "estimate");
-    c->history = mem_printf(
-        "[{\"message\":{\"role\":\"user\",\"seq\":1,\"turn\":1,\"summary\":true,"
-        "\"content\":[{\"type\":\"text\",\"text\":\"sum\"}]}},[%zu,%zu]]",
-        first, count);
+    c->history = first == 7
+                     ? fuzz_string(in)
+                     : mem_printf(
+                           "[{\"message\":{\"role\":\"user\",\"seq\":1,\"turn\":1,\"summary\":true,"
+                           "\"content\":[{\"type\":\"text\",\"text\":\"sum\"}]}},[%zu,%zu]]",
+                           first, count);
     c->dropped = mem_strdup("[]");
 }
 
