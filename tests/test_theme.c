@@ -60,6 +60,7 @@ static void test_faults_are_told_and_passed_over(void **state)
                  {"note = mauve", "mauve"},
                  {"note = #12345", "#12345"},
                  {"note = #12345g", "#12345g"},
+                 {"note = #0x1234", "#0x1234"},
                  {"note = 256", "256"},
                  {"note = bright_", "bright_"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

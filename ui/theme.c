@@ -39,13 +39,14 @@ static bool parse_color(const char *word, int32_t *out)
         *out = THEME_DEFAULT;
         return true;
     }
-    char *end;
     if (word[0] == '#') {
-        long rgb = strtol(word + 1, &end, 16);
-        *out = (int32_t)(THEME_RGB | rgb);
-        return strlen(word) == 7 && isxdigit((unsigned char)word[1]) && !*end;
+        if (strlen(word) != 7 || strspn(word + 1, "0123456789abcdefABCDEF") != 6)
+            return false;
+        *out = (int32_t)(THEME_RGB | strtol(word + 1, NULL, 16));
+        return true;
     }
     if (isdigit((unsigned char)word[0])) {
+        char *end;
         long index = strtol(word, &end, 10);
         *out = (int32_t)index;
         return !*end && index < 256;
