@@ -162,7 +162,7 @@ static bool named(const struct text *t, size_t end, enum certainty *out)
         size_t len = strlen(names[i].name);
         if (end < len || strncasecmp(t->bytes + end - len, names[i].name, len) != 0)
             continue;
-        if (names[i].certainty == UNSURE && end > len &&
+        if (names[i].certainty == UNSURE && end - len > t->done &&
             isalpha((unsigned char)t->bytes[end - len - 1]))
             continue;
         *out = names[i].certainty;
