@@ -120,6 +120,11 @@ static void what_is_assigned_goes(void **state)
         "abcdefghij0123456789.x",
         1, "Authorization: Bearer [secret]");
     expect("postgres://me:pass@db/x", 1, "postgres://me:[secret]@db/x");
+    expect(
+        "https://"
+        "ghp_0123456789abcdefghijABCDEFGHIJ012345:x-oauth-basic@github.com/a",
+        2, "https://[secret]:[secret]@github.com/a");
+    expect("http://a/b:c@d x:y@z http://b@c:8080/", 0, "http://a/b:c@d x:y@z http://b@c:8080/");
     expect("password=[secret]", 0, "password=[secret]");
     expect("password=abcd password=efgh", 2, "password=[secret] password=[secret]");
 }
@@ -135,6 +140,10 @@ static void private_keys_go(void **state)
         "-----BEGIN "
         "PRIVATE KEY-----\nMIIE",
         1, "[secret]");
+    expect(
+        "-----BEGIN "
+        "PRIVATE KEY-----\nabc\n-----END RSA PRIVATEtoken: OiIxMjM0In0.cbadefghijk",
+        2, "[secret]token: [secret]");
     expect(
         "-----BEGIN OPENSSH "
         "PRIVATE KEY-----\\nMIIE\\n-----END OPENSSH PRIVATE KEY-----\" b",

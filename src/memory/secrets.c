@@ -3,14 +3,15 @@
 #include <ctype.h>
 #include <stdbool.h>
 #include <string.h>
-#include <strings.h>
 
 #define MASK "[secret]"
 
 struct text {
     const char *bytes;
     size_t len;
-    size_t done; /* what stands before it has been looked at, and a secret may end there */
+    size_t done;           /* what stands before it is in `out`, masked */
+    const struct buf *out; /* from `from` on */
+    size_t from;
 };
 
 /* The part of a text that gives way. */
@@ -50,10 +51,20 @@ static bool stands_at(const struct text *t, size_t at, const char *what)
     return t->len - at >= len && memcmp(t->bytes + at, what, len) == 0;
 }
 
+/* The n-th character before this place, as it is after masking: so masking again finds the same.
+ * NUL: there is none. */
+static char before(const struct text *t, size_t at, size_t n)
+{
+    size_t kept = at - t->done, masked = t->out->len - t->from;
+    if (n <= kept)
+        return t->bytes[at - n];
+    return n - kept <= masked ? t->out->data[t->out->len - (n - kept)] : '\0';
+}
+
 /* No word goes on across this place, so that no run is looked at twice. */
 static bool begins_word(const struct text *t, size_t at)
 {
-    return at == t->done || at == 0 || !is_one_of(word, t->bytes[at - 1]);
+    return !is_one_of(word, before(t, at, 1));
 }
 
 /* ---- keys that begin in a known way ---- */
@@ -154,16 +165,24 @@ static const struct {
     {"token", UNSURE},    {"secret", UNSURE},
 };
 
-/* Whether what ends at `end` is a name of the table, maybe with something before it
- * (DB_PASSWORD). */
-static bool named(const struct text *t, size_t end, enum certainty *out)
+/* Whether the name ends `back` characters before this place. */
+static bool ends_with_name(const struct text *t, size_t at, size_t back, const char *name)
+{
+    size_t len = strlen(name);
+    for (size_t i = 0; i < len; i++)
+        if (tolower((unsigned char)before(t, at, back + 1 + i)) != name[len - 1 - i])
+            return false;
+    return true;
+}
+
+/* The same of any name of the table, maybe with something before it (DB_PASSWORD). */
+static bool named(const struct text *t, size_t at, size_t back, enum certainty *out)
 {
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        size_t len = strlen(names[i].name);
-        if (end < len || strncasecmp(t->bytes + end - len, names[i].name, len) != 0)
+        if (!ends_with_name(t, at, back, names[i].name))
             continue;
-        if (names[i].certainty == UNSURE && end - len > t->done &&
-            isalpha((unsigned char)t->bytes[end - len - 1]))
+        char c = before(t, at, back + strlen(names[i].name) + 1);
+        if (names[i].certainty == UNSURE && isalpha((unsigned char)c))
             continue;
         *out = names[i].certainty;
         return true;
@@ -218,34 +237,45 @@ static bool find_assigned(const struct text *t, size_t at, struct found *out)
     bool quoted;
     if (t->bytes[at] != '=' && t->bytes[at] != ':')
         return false;
-    size_t end = at;
-    while (end > 0 && at - end < 3 && (is_blank(t->bytes[end - 1]) || is_quote(t->bytes[end - 1])))
-        end--;
-    if (!named(t, end, &certainty))
+    size_t back = 0;
+    while (back < 3 && (is_blank(before(t, at, back + 1)) || is_quote(before(t, at, back + 1))))
+        back++;
+    if (!named(t, at, back, &certainty))
         return false;
     *out = value_at(t, at + 1, &quoted);
-    bool tight = t->bytes[at] == '=' && end == at && out->start <= at + 2;
+    bool tight = t->bytes[at] == '=' && back == 0 && out->start <= at + 2;
     return is_secret(t, out, tight, quoted, certainty);
 }
 
 /* ---- scheme://name:password@host ---- */
 
+enum { LONGEST_NAME = 256 };
+static const char ends_url[] = " \t\r\n/\"'<>";
+
+/* Whether a name stands before this colon, and a scheme before the name. */
+static bool names_user(const struct text *t, size_t at)
+{
+    for (size_t n = 1; n < LONGEST_NAME; n++) {
+        char c = before(t, at, n);
+        if (c == '/')
+            return before(t, at, n + 1) == '/' && before(t, at, n + 2) == ':';
+        if (c == '\0' || c == ':' || c == '@' || is_one_of(ends_url, c))
+            return false;
+    }
+    return false;
+}
+
+/* From the colon on, so that a key in the place of the name is found before. */
 static bool find_url(const struct text *t, size_t at, struct found *out)
 {
-    enum { LONGEST = 256 };
-    if (!stands_at(t, at, "://"))
+    if (t->bytes[at] != ':' || !names_user(t, at))
         return false;
-    size_t start = 0, end = at + 3;
-    for (; end < t->len && end - at < LONGEST && !is_one_of(" \t\r\n/\"'<>", t->bytes[end]);
-         end++) {
-        if (t->bytes[end] == ':' && start == 0)
-            start = end + 1;
-        if (t->bytes[end] == '@')
-            break;
-    }
+    size_t start = at + 1, end = start;
+    while (end < t->len && end - at < LONGEST_NAME && t->bytes[end] != '@' &&
+           !is_one_of(ends_url, t->bytes[end]))
+        end++;
     *out = (struct found){start, end};
-    return start > 0 && end > start && end < t->len && t->bytes[end] == '@' &&
-           !stands_at(t, start, MASK);
+    return end > start && end < t->len && t->bytes[end] == '@' && !stands_at(t, start, MASK);
 }
 
 /* ---- all of them ---- */
@@ -288,7 +318,7 @@ static bool find_any(const struct text *t, size_t at, struct found *out)
 
 int secrets_mask(struct buf *out, const char *text, size_t len)
 {
-    struct text t = {.bytes = text, .len = len};
+    struct text t = {.bytes = text, .len = len, .out = out, .from = out->len};
     struct found f;
     int count = 0;
     for (size_t at = 0; at < len; at++) {

@@ -1,4 +1,5 @@
-/* Masking: what was masked holds no secret any more, and nothing grows beyond its mask. */
+/* Masking: a key goes whatever stands before it, masking again changes nothing, and nothing grows
+ * beyond its mask. */
 #include <string.h>
 
 #include "memory/secrets.h"
