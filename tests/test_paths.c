@@ -6,12 +6,15 @@
 #include <cmocka.h>
 
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/die.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/paths.h"
@@ -268,6 +271,32 @@ static void what_was_abandoned_is_swept(void **state)
     free(path);
 }
 
+/* What the program was writing when it died is no use to anybody; what it had finished is. */
+static void a_dying_program_leaves_no_half_file(void **state)
+{
+    (void)state;
+    struct error e = {0};
+    char *done = support_path("done"), *half = support_path("half");
+    pid_t child = fork();
+    if (child == 0) {
+        struct whole_file f;
+        fclose(stderr);
+        if (!paths_write_file(done, "whole", 5, &e) || !whole_file_begin(&f, half, false, &e) ||
+            !whole_file_write(&f, "half", 4, &e))
+            _exit(1);
+        die("out of memory");
+    }
+    int status = 0;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 70);
+    assert_int_equal(unlink(done), 0);
+    assert_int_equal(rmdir(support_dir()), 0); /* no temporary file stayed */
+    assert_int_equal(mkdir(support_dir(), 0700), 0);
+    free(half);
+    free(done);
+}
+
 static void a_whole_file_takes_no_name_that_is_taken(void **state)
 {
     (void)state;
@@ -349,6 +378,7 @@ int main(void)
         TEST(a_failed_write_leaves_nothing),
         TEST(a_whole_file_appears_at_once),
         TEST(what_was_abandoned_is_swept),
+        TEST(a_dying_program_leaves_no_half_file),
         TEST(a_whole_file_takes_no_name_that_is_taken),
         TEST(the_log_holds_one_line_an_entry),
     };

@@ -1,5 +1,7 @@
 #include "base/die.h"
 
+#include <limits.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,12 +16,63 @@ void die_set_hook(void (*hook)(void))
     atomic_store(&die_hook, hook);
 }
 
+static struct unfinished {
+    struct unfinished *next;
+    const char *path;
+    const char *const *endings;
+} * unfinished;
+
+/* Nobody dies while he holds it. */
+static pthread_mutex_t unfinished_lock = PTHREAD_MUTEX_INITIALIZER;
+
+void die_unlinks(const char *path, const char *const *endings)
+{
+    struct unfinished *u = malloc(sizeof *u);
+    if (!u)
+        die("out of memory");
+    pthread_mutex_lock(&unfinished_lock);
+    *u = (struct unfinished){unfinished, path, endings};
+    unfinished = u;
+    pthread_mutex_unlock(&unfinished_lock);
+}
+
+void die_keeps(const char *path)
+{
+    pthread_mutex_lock(&unfinished_lock);
+    struct unfinished **link = &unfinished, *found;
+    while (*link && (*link)->path != path)
+        link = &(*link)->next;
+    found = *link;
+    if (found)
+        *link = found->next;
+    pthread_mutex_unlock(&unfinished_lock);
+    free(found);
+}
+
+/* Without memory of its own: there may be none. */
+static void unlink_with(const char *path, const char *const *endings)
+{
+    char name[PATH_MAX];
+    for (; *endings; endings++)
+        if (snprintf(name, sizeof name, "%s%s", path, *endings) < (int)sizeof name)
+            unlink(name);
+}
+
+static void unlink_unfinished(void)
+{
+    pthread_mutex_lock(&unfinished_lock);
+    for (const struct unfinished *u = unfinished; u; u = u->next)
+        unlink_with(u->path, u->endings);
+    pthread_mutex_unlock(&unfinished_lock);
+}
+
 _Noreturn void die(const char *what)
 {
     /* Taken out first: a hook that runs out of memory itself must not run again. */
     void (*hook)(void) = atomic_exchange(&die_hook, NULL);
     if (hook)
         hook();
+    unlink_unfinished();
     fprintf(stderr, "tiro: %s\n", what);
     /* Not exit(): other threads still run, and what exit handlers free they may use. */
     _exit(EXIT_SOFTWARE);

@@ -6,7 +6,14 @@
 /* `hook` runs once before the program dies (the terminal restores itself). NULL removes it. */
 void die_set_hook(void (*hook)(void));
 
-/* Runs the hook, prints "tiro: WHAT" to standard error and exits with status 70. */
+/* A file that is of use only once the program has finished it: die() removes PATH with each of
+ * these endings, up to a NULL, "" for PATH itself. Both are borrowed until die_keeps() of the same
+ * PATH. */
+void die_unlinks(const char *path, const char *const *endings);
+void die_keeps(const char *path);
+
+/* Removes these files, runs the hook, prints "tiro: WHAT" to standard error and exits with
+ * status 70. */
 _Noreturn void die(const char *what);
 
 #endif

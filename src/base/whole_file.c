@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/die.h"
 #include "base/mem.h"
 #include "base/paths.h"
 #include "base/temporary.h"
@@ -17,13 +18,22 @@
 
 enum { TRIES = 10 }; /* each fails only if another process sweeps just then */
 
+static const char *const itself[] = {"", NULL};
+
+static void forget_temporary(struct whole_file *f)
+{
+    die_keeps(f->temporary);
+    free(f->temporary);
+    f->temporary = NULL;
+}
+
 void whole_file_drop(struct whole_file *f)
 {
     if (f->fd >= 0)
         close(f->fd);
     if (f->temporary)
         unlink(f->temporary);
-    free(f->temporary);
+    forget_temporary(f);
     free(f->target);
     *f = (struct whole_file){.fd = -1};
 }
@@ -77,6 +87,7 @@ static bool make_temporary(struct whole_file *f)
 {
     for (int i = 0; i < TRIES; i++) {
         f->temporary = mem_printf("%s" TEMPORARY UNIQUE, f->target);
+        die_unlinks(f->temporary, itself);
         f->fd = mkstemp(f->temporary); /* makes it with mode 0600 */
         int cause = errno;
         if (f->fd >= 0) {
@@ -84,8 +95,7 @@ static bool make_temporary(struct whole_file *f)
                 return true;
             close(f->fd);
         }
-        free(f->temporary);
-        f->temporary = NULL;
+        forget_temporary(f);
         errno = cause;
         if (f->fd < 0)
             return false;
@@ -132,12 +142,21 @@ static bool close_safely(struct whole_file *f)
     return ok;
 }
 
+/* Where a file is told not to have been written, there is none. */
+static bool take_back(struct whole_file *f, struct error *e)
+{
+    int cause = errno;
+    unlink(f->target);
+    errno = cause;
+    return fail(f, e);
+}
+
 /* Some file systems have no links; there a name that was taken meanwhile is lost. */
 static bool move_to_free_name(struct whole_file *f, struct error *e)
 {
     struct stat st;
     if (link(f->temporary, f->target) == 0)
-        return unlink(f->temporary) == 0 || fail(f, e);
+        return unlink(f->temporary) == 0 || take_back(f, e);
     if (errno == EEXIST || lstat(f->target, &st) == 0) {
         is_taken(f->target, e);
         whole_file_drop(f);
@@ -167,8 +186,7 @@ bool whole_file_finish(struct whole_file *f, struct error *e)
         return false;
     if (f->replace && rename(f->temporary, f->target) != 0)
         return fail(f, e);
-    free(f->temporary);
-    f->temporary = NULL;
+    forget_temporary(f);
     sync_parent(f->target);
     whole_file_drop(f);
     return true;

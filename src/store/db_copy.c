@@ -13,7 +13,7 @@
 enum { CHUNK = 1 << 16 };
 
 static const char *const kept[] = {"-wal", "-journal"}; /* that have pages of the database */
-static const char *const beside[] = {"-wal", "-shm", "-journal"};
+const char *const db_copy_endings[] = {"", "-wal", "-shm", "-journal", NULL};
 
 /* As many bytes as there are, at most a chunk; -1 on failure. */
 static ssize_t read_chunk(int fd, char *chunk, off_t at)
@@ -145,9 +145,9 @@ static bool is_other(const char *path)
 
 bool db_copy_are_files(const char *path, char **out)
 {
-    *out = is_other(path) ? mem_strdup(path) : NULL;
-    for (size_t i = 0; !*out && i < sizeof beside / sizeof *beside; i++) {
-        char *name = mem_printf("%s%s", path, beside[i]);
+    *out = NULL;
+    for (const char *const *ending = db_copy_endings; !*out && *ending; ending++) {
+        char *name = mem_printf("%s%s", path, *ending);
         if (is_other(name))
             *out = name;
         else
@@ -158,8 +158,8 @@ bool db_copy_are_files(const char *path, char **out)
 
 void db_copy_remove_beside(const char *path)
 {
-    for (size_t i = 0; i < sizeof beside / sizeof *beside; i++) {
-        char *name = mem_printf("%s%s", path, beside[i]);
+    for (const char *const *ending = db_copy_endings + 1; *ending; ending++) {
+        char *name = mem_printf("%s%s", path, *ending);
         unlink(name);
         free(name);
     }

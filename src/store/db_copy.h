@@ -20,6 +20,9 @@ bool db_copy_same(int fd, const char *path, const char *copy);
  * caller frees. */
 bool db_copy_are_files(const char *path, char **out);
 
+/* Of the file itself, which is "", and of what SQLite keeps beside it, up to a NULL. */
+extern const char *const db_copy_endings[];
+
 /* Removes -wal, -shm and -journal of the path. */
 void db_copy_remove_beside(const char *path);
 void db_copy_remove(const char *path); /* and the file itself */

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/die.h"
 #include "base/mem.h"
 #include "chat/session_tally.h"
 #include "store/db_copy.h"
@@ -277,8 +278,11 @@ static bool choose_names(const char *path, struct recovery *out, struct error *e
             snprintf(again, sizeof again, "-%d", i);
         out->copy = mem_printf("%s.damaged-%s%s", path, stamp, again);
         out->recovered = mem_printf("%s.recovered-%s%s", path, stamp, again);
-        if (!is_taken(out->copy) && !is_taken(out->recovered))
+        if (!is_taken(out->copy) && !is_taken(out->recovered)) {
+            die_unlinks(out->copy, db_copy_endings);
+            die_unlinks(out->recovered, db_copy_endings);
             return true;
+        }
         recovery_release(out);
     }
     return err_set(e, ERR_FILE_ERROR,
@@ -360,6 +364,8 @@ bool health_recover(const char *path, struct recovery *out, const struct recover
 
 void recovery_release(struct recovery *r)
 {
+    die_keeps(r->copy);
+    die_keeps(r->recovered);
     free(r->copy);
     free(r->recovered);
     r->copy = r->recovered = NULL;
@@ -382,6 +388,7 @@ static bool put_in_place(int fd, const char *file, const struct recovery *r, str
         return err_set(e, ERR_SESSION_BUSY,
                        "the database was written to while it was read; leave every tiro and try "
                        "again");
+    die_keeps(r->copy);
     db_copy_remove_beside(file);
     if (rename(r->recovered, file) != 0)
         return err_set_errno(e, ERR_FILE_ERROR, "cannot put %s in the place of the damaged one",
