@@ -98,7 +98,8 @@ static void handle_paths(struct app *app)
         completion_paths(app, listing);
 }
 
-static void run_loop(struct app *app)
+/* Until the user leaves, or a signal says so. */
+static bool run_loop(struct app *app, struct error *e)
 {
     struct mailbox *notices = service_notices(app->service);
     struct pollfd fds[] = {{.fd = STDIN_FILENO, .events = POLLIN},
@@ -109,7 +110,7 @@ static void run_loop(struct app *app)
     while (!app->leaving) {
         int ready = poll(fds, 4, keys_left ? 0 : app_timeout(app, clock_mono_ms()));
         if (ready < 0 && errno != EINTR)
-            break;
+            return err_set_errno(e, ERR_AGENT_ERROR, "cannot wait for keys");
         /* A key may be readable before the signal that came first has been written. */
         if (ready > 0 && (fds[2].revents || fds[0].revents))
             handle_signals(app);
@@ -126,20 +127,21 @@ static void run_loop(struct app *app)
         dozed = app->dirty && !app->urgent; /* a frame is due anyhow */
         mailbox_doze(notices, dozed);
     }
+    return true;
 }
 
-static int run_app(const struct ui_options *options)
+static int run_app(const struct ui_options *options, struct error *e)
 {
     struct app app;
     app_init(&app, options);
     app_set_theme(&app, config_string(options->config, CONFIG_UI_THEME));
     screen_draw(&app);
     app.service = service_new(options->service);
-    run_loop(&app);
+    bool left = run_loop(&app, e);
     app_save_draft(&app);
     term_release();
     service_free(app.service);
-    int status = app.signal_number ? 128 + app.signal_number : 0;
+    int status = app.signal_number ? 128 + app.signal_number : left ? 0 : 1;
     app_release(&app);
     return status;
 }
@@ -151,7 +153,7 @@ int ui_run(const struct ui_options *options, struct error *e)
         return 1;
     int status = 1;
     if (term_init(NULL, config_boolean(options->config, CONFIG_UI_MOUSE), e))
-        status = run_app(options);
+        status = run_app(options, e);
     signals_release();
     return status;
 }

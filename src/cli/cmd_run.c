@@ -149,8 +149,10 @@ static void carry(struct turn *t, int signal_fd)
                            {.fd = signal_fd, .events = POLLIN}};
     while (!t->over && !t->closed) {
         struct notice *n;
-        if (poll(fds, 2, -1) < 0 && errno != EINTR)
+        if (poll(fds, 2, -1) < 0 && errno != EINTR) {
+            err_set_errno(&t->error, ERR_AGENT_ERROR, "%s", _("the answer cannot be waited for"));
             break;
+        }
         handle_signal(t);
         while (!t->over && (n = mailbox_pop(notices)))
             handle(t, n);
