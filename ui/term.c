@@ -9,6 +9,7 @@
 #include <unistd.h>
 #include <wchar.h>
 
+#include "base/die.h"
 #include "base/i18n.h"
 #include "base/mem.h"
 #include "base/utf8.h"
@@ -176,6 +177,24 @@ void term_emergency_release(void)
     tty_emergency_release();
 }
 
+/* curses ends the program by itself when it has no memory. */
+static bool in_curses;
+
+static void die_of_curses(void)
+{
+    if (in_curses)
+        die("the terminal library gave up: out of memory");
+}
+
+static void expect_exit_of_curses(void)
+{
+    static bool expected;
+    if (!expected && atexit(die_of_curses) != 0)
+        die("out of memory");
+    expected = true;
+    in_curses = true;
+}
+
 static bool check_terminal(struct error *e)
 {
     const char *name = getenv("TERM");
@@ -193,6 +212,7 @@ static bool check_terminal(struct error *e)
                        _("the terminal \"%.60s\" (TERM) is unknown or cannot place its cursor; set "
                          "TERM to a fuller one, or use \"tiro run\""),
                        name);
+    arm_emergency();
     del_curterm(cur_term);
     return true;
 }
@@ -214,28 +234,41 @@ static void set_up_curses(void)
     }
 }
 
-bool term_init(const struct theme *theme, bool mouse, struct error *e)
+static bool start_curses(struct error *e)
 {
+    tty_save();
     if (!check_terminal(e))
         return false;
-    const char *name = getenv("TERM");
-    memset(&term, 0, sizeof term);
-    tty_save();
     use_tioctl(TRUE);
     term.screen = newterm(NULL, stdout, stdin);
-    if (!term.screen)
-        return err_set(e, ERR_USAGE,
-                       _("the terminal \"%.60s\" cannot be used; set TERM to another, or use "
-                         "\"tiro run\""),
-                       name);
-    set_term(term.screen);
-    term.plain = strncmp(name, "linux", 5) == 0 || strncmp(name, "dumb", 4) == 0;
+    return term.screen ||
+           err_set(e, ERR_USAGE,
+                   _("the terminal \"%.60s\" cannot be used; set TERM to another, or use "
+                     "\"tiro run\""),
+                   getenv("TERM"));
+}
+
+static bool is_plain(const char *terminal)
+{
+    return terminal && (strncmp(terminal, "linux", 5) == 0 || strncmp(terminal, "dumb", 4) == 0);
+}
+
+bool term_init(const struct theme *theme, bool mouse, struct error *e)
+{
+    memset(&term, 0, sizeof term);
+    term.plain = is_plain(getenv("TERM"));
     term.mouse = mouse;
+    expect_exit_of_curses();
+    if (!start_curses(e)) {
+        tty_set_leave(NULL);
+        in_curses = false;
+        return false;
+    }
+    set_term(term.screen);
     term.cursor_shown = true;
     input_init(&term.input);
     bind_capabilities();
     set_up_curses();
-    arm_emergency();
     enter_modes();
     if (theme)
         term_set_theme(theme);
@@ -280,6 +313,7 @@ void term_release(void)
     free(term.old_cells);
     free(term.new_cells);
     memset(&term, 0, sizeof term);
+    in_curses = false;
 }
 
 /* Size and looks */
