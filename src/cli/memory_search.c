@@ -102,20 +102,23 @@ static void add_passage(struct buf *out, const struct memory_hit *h, size_t widt
 /* --- the line above it ------------------------------------------------------------------------ */
 
 /* What a person knows the session by: its title, where it is one that is kept here. */
-static char *session_name(struct catalog *c, const char *id)
+static char *session_name(struct catalog *c, const char *id, struct error *e)
 {
     struct session_info info = {0};
-    struct error ignored;
-    bool found = uuid_valid(id) && catalog_find(c, id, &info, &ignored) && *info.title;
+    struct error here = {0};
+    bool found = uuid_valid(id) && catalog_find(c, id, &info, &here) && *info.title;
+    if (here.code == ERR_SESSION_STORE_ERROR)
+        *e = here;
     char *name = mem_strdup(found ? info.title : id);
     session_info_release(&info);
     return name;
 }
 
-static void add_head(struct buf *out, struct catalog *c, const struct memory_hit *h, size_t width)
+static void add_head(struct buf *out, struct catalog *c, const struct memory_hit *h, size_t width,
+                     struct error *e)
 {
     struct buf line = BUF_INIT, clean = BUF_INIT;
-    char *session = session_name(c, h->entry.session_id);
+    char *session = session_name(c, h->entry.session_id, e);
     buf_addf(&line, "%.2f  %s  ", h->score, h->entry.id);
     output_time(&line, h->entry.created_ms);
     buf_addf(&line, "  %s  %s", memory_who(&h->entry), session);
@@ -139,17 +142,19 @@ static bool can_mark(void)
 static void print_hits(const struct memory_hits *hits)
 {
     struct catalog c;
-    struct error ignored;
+    struct error e = {0};
     struct buf out = BUF_INIT;
     size_t width = output_width();
     bool bold = can_mark();
-    if (!catalog_open(&c, NULL, true, CATALOG_READ, &ignored))
+    if (!catalog_open(&c, NULL, true, CATALOG_READ, &e))
         c = (struct catalog){0};
     for (size_t i = 0; i < hits->items.len; i++) {
-        add_head(&out, &c, &hits->items.items[i], width);
+        add_head(&out, &c, &hits->items.items[i], width, &e);
         add_passage(&out, &hits->items.items[i], width, bold);
     }
     fwrite(out.data, 1, out.len, stdout);
+    if (e.code == ERR_SESSION_STORE_ERROR)
+        cli_fail(&e);
     catalog_release(&c);
     buf_release(&out);
 }
