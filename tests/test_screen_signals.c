@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -13,6 +14,7 @@
 #include "base/mem.h"
 #include "tests/scene.h"
 #include "tests/support.h"
+#include "ui/tty.h"
 
 static const char hello[] = "Hello from the scripted model.";
 static const char *const go_on[] = {"--continue", NULL};
@@ -156,6 +158,30 @@ static void without_a_terminal_it_says_what_to_use(void **state)
     free(err);
 }
 
+/* Another thread may be half way through a frame. */
+static void nothing_is_drawn_after_the_terminal_was_given_back(void **state)
+{
+    (void)state;
+    int ends[2], status;
+    char read_back[32] = "";
+    assert_int_equal(pipe(ends), 0);
+    pid_t child = fork();
+    if (child == 0) {
+        dup2(ends[1], STDOUT_FILENO);
+        tty_set_leave("left.");
+        tty_puts("frame.");
+        tty_emergency_release();
+        tty_puts("frame.");
+        _exit(0);
+    }
+    close(ends[1]);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    assert_true(read(ends[0], read_back, sizeof read_back - 1) > 0);
+    assert_string_equal(read_back, "frame.left.");
+    close(ends[0]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -164,6 +190,7 @@ int main(void)
         scene_test(sighup_ends_it_cleanly),
         scene_test(sigsegv_restores_the_terminal),
         scene_test(sigabrt_restores_the_terminal),
+        cmocka_unit_test(nothing_is_drawn_after_the_terminal_was_given_back),
         scene_stored_test(a_signal_while_it_streams_keeps_the_answer),
         scene_stored_test(a_lost_terminal_ends_it_and_keeps_the_draft),
         scene_test(ctrl_z_hands_the_terminal_back_and_fg_takes_it),

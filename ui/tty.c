@@ -1,6 +1,7 @@
 #include "ui/tty.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
@@ -36,11 +37,39 @@ void tty_set_leave(const char *bytes)
     leave_len = (sig_atomic_t)len;
 }
 
+/* What other threads still draw goes nowhere from now on. A descriptor of the terminal; that is
+ * standard output where there is no other to be had. */
+static int take_output(void)
+{
+    int terminal = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    if (terminal < 0 || nowhere < 0 || dup2(nowhere, STDOUT_FILENO) < 0)
+        return STDOUT_FILENO;
+    return terminal;
+}
+
+static void write_to(int fd, const char *bytes, size_t len)
+{
+    while (len > 0) {
+        ssize_t n = write(fd, bytes, len);
+        if (n > 0) {
+            bytes += n;
+            len -= (size_t)n;
+        } else if (n < 0 && errno == EAGAIN) {
+            struct pollfd p = {.fd = fd, .events = POLLOUT};
+            if (poll(&p, 1, 1000) == 0)
+                return; /* a terminal that takes nothing for a second is gone */
+        } else if (n < 0 && errno != EINTR) {
+            return; /* the reader sees the hang-up */
+        }
+    }
+}
+
 void tty_emergency_release(void)
 {
     int kept = errno;
     if (leave_len > 0) {
-        tty_write(leave, (size_t)leave_len);
+        write_to(take_output(), leave, (size_t)leave_len);
         tty_restore();
         leave_len = 0;
     }
@@ -49,19 +78,7 @@ void tty_emergency_release(void)
 
 void tty_write(const char *bytes, size_t len)
 {
-    while (len > 0) {
-        ssize_t n = write(STDOUT_FILENO, bytes, len);
-        if (n > 0) {
-            bytes += n;
-            len -= (size_t)n;
-        } else if (n < 0 && errno == EAGAIN) {
-            struct pollfd p = {.fd = STDOUT_FILENO, .events = POLLOUT};
-            if (poll(&p, 1, 1000) == 0)
-                return; /* a terminal that takes nothing for a second is gone */
-        } else if (n < 0 && errno != EINTR) {
-            return; /* the reader sees the hang-up */
-        }
-    }
+    write_to(STDOUT_FILENO, bytes, len);
 }
 
 void tty_puts(const char *s)

@@ -16,8 +16,9 @@ void tty_restore(void);
 #define TTY_LEAVE_MAX 512
 void tty_set_leave(const char *bytes);
 
-/* Writes the leave bytes and puts the settings back, if there is something to leave. Only write()
- * and tcsetattr(): safe in a signal handler at any moment. */
+/* For a program that dies: writes the leave bytes and puts the settings back, if there is something
+ * to leave. Nothing written to standard output after that arrives: other threads may still draw.
+ * Only calls that are safe in a signal handler at any moment. */
 void tty_emergency_release(void);
 
 /* Writes all of it, past signals and short writes. */
