@@ -142,13 +142,12 @@ static bool close_safely(struct whole_file *f)
     return ok;
 }
 
-/* Where a file is told not to have been written, there is none. */
-static bool take_back(struct whole_file *f, struct error *e)
+static bool fail_to_tidy(struct whole_file *f, struct error *e)
 {
-    int cause = errno;
-    unlink(f->target);
-    errno = cause;
-    return fail(f, e);
+    err_set_errno(e, ERR_FILE_ERROR, "%s is written, but cannot remove %s", f->target,
+                  f->temporary);
+    whole_file_drop(f);
+    return false;
 }
 
 /* Some file systems have no links; there a name that was taken meanwhile is lost. */
@@ -156,7 +155,7 @@ static bool move_to_free_name(struct whole_file *f, struct error *e)
 {
     struct stat st;
     if (link(f->temporary, f->target) == 0)
-        return unlink(f->temporary) == 0 || take_back(f, e);
+        return unlink(f->temporary) == 0 || fail_to_tidy(f, e);
     if (errno == EEXIST || lstat(f->target, &st) == 0) {
         is_taken(f->target, e);
         whole_file_drop(f);
