@@ -6,6 +6,8 @@
 #include <cmocka.h>
 
 #include <errno.h>
+#include <poll.h>
+#include <pthread.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -108,37 +110,69 @@ static void long_text_is_cut_between_characters(void **state)
     }
 }
 
-static int hook_pipe;
+static int said_pipe[2];
 
-static void restore_terminal(void)
+/* What this says before it dies, in a process of its own: the ends of a pipe are its standard
+ * error's. */
+static void assert_dies_saying(void (*hook)(void), const char *what, const char *text)
 {
-    if (write(hook_pipe, "r", 1) != 1)
+    int status = 0;
+    char said[64] = "";
+    assert_int_equal(pipe(said_pipe), 0);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        dup2(said_pipe[1], STDERR_FILENO);
+        die_set_hook(hook);
+        die(what);
+    }
+    close(said_pipe[1]);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 70);
+    assert_true(read(said_pipe[0], said, sizeof said - 1) > 0);
+    assert_string_equal(said, text);
+    close(said_pipe[0]);
+}
+
+static void say_restored(void)
+{
+    if (write(said_pipe[1], "r", 1) != 1)
         _exit(1);
+}
+
+static void restore_and_die(void)
+{
+    say_restored();
     die("again"); /* a hook that fails itself must not begin anew */
 }
 
 static void dying_runs_the_hook_once(void **state)
 {
     (void)state;
-    int ends[2];
-    assert_int_equal(pipe(ends), 0);
-    pid_t child = fork();
-    assert_true(child >= 0);
-    if (child == 0) {
-        hook_pipe = ends[1];
-        dup2(ends[1], STDERR_FILENO);
-        die_set_hook(restore_terminal);
-        die("out of memory");
-    }
-    close(ends[1]);
-    int status = 0;
-    assert_int_equal(waitpid(child, &status, 0), child);
-    assert_true(WIFEXITED(status));
-    assert_int_equal(WEXITSTATUS(status), 70);
-    char said[64] = "";
-    assert_true(read(ends[0], said, sizeof said - 1) > 0);
-    assert_string_equal(said, "rtiro: again\n");
-    close(ends[0]);
+    assert_dies_saying(restore_and_die, "out of memory", "rtiro: again\n");
+}
+
+static void *die_beside(void *arg)
+{
+    (void)arg;
+    die("the second");
+}
+
+/* While another thread dies, which must not be heard. */
+static void restore_slowly(void)
+{
+    pthread_t other;
+    struct pollfd heard = {.fd = said_pipe[0], .events = POLLIN};
+    if (pthread_create(&other, NULL, die_beside, NULL) != 0 || poll(&heard, 1, 200) != 0)
+        _exit(1);
+    say_restored();
+}
+
+static void one_thread_dies_for_all(void **state)
+{
+    (void)state;
+    assert_dies_saying(restore_slowly, "the first", "rtiro: the first\n");
 }
 
 int main(void)
@@ -150,6 +184,7 @@ int main(void)
         cmocka_unit_test(errno_is_explained_and_kept),
         cmocka_unit_test(long_text_is_cut_between_characters),
         cmocka_unit_test(dying_runs_the_hook_once),
+        cmocka_unit_test(one_thread_dies_for_all),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

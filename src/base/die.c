@@ -3,6 +3,7 @@
 #include <limits.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -66,8 +67,21 @@ static void unlink_unfinished(void)
     pthread_mutex_unlock(&unfinished_lock);
 }
 
+/* One thread dies for all: another that came to its end, too, must not take the program away
+ * before the first has put things in order. */
+static void wait_unless_first(void)
+{
+    static atomic_bool dying;
+    static _Thread_local bool first;
+    if (!first && atomic_exchange(&dying, true))
+        for (;;)
+            pause();
+    first = true;
+}
+
 _Noreturn void die(const char *what)
 {
+    wait_unless_first();
     /* Taken out first: a hook that runs out of memory itself must not run again. */
     void (*hook)(void) = atomic_exchange(&die_hook, NULL);
     if (hook)
