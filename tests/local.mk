@@ -216,6 +216,18 @@ check-local:
 	@exit 1
 endif
 
+# What the campaign of failing calls loads before the program.
+TORTURE_FILES = tests/torture/calls.c tests/torture/leaks.c tests/torture/point.c
+EXTRA_DIST += $(TORTURE_FILES) tests/torture/torture.h
+CLEANFILES += tests/torture.so
+if HAVE_TORTURE
+TORTURE_LIBRARY = tests/torture.so
+tests/torture.so: $(TORTURE_FILES) tests/torture/torture.h
+	@$(MKDIR_P) tests
+	$(AM_V_CCLD)cd $(srcdir) && $(CC) $(OUR_CFLAGS) $(CFLAGS) -D_GNU_SOURCE -I. -fPIC -shared \
+		-ftls-model=initial-exec -o '$(abs_top_builddir)/$@' $(TORTURE_FILES) -lgcc_s
+endif
+
 # A conversation of 2,000 turns in every mode. Minutes.
 soak: tests/test_long_run$(EXEEXT)
 	$(AM_TESTS_ENVIRONMENT) SOAK_TURNS=$${SOAK_TURNS-2000} tests/test_long_run
