@@ -143,7 +143,12 @@ UNIT_TESTS = \
 
 # Minutes each: `make check-long` runs these, `make check` does not. tests/campaign_NAME.c.
 CAMPAIGNS = \
-	tests/campaign_kill
+	tests/campaign_kill \
+	tests/campaign_torture
+tests_campaign_torture_SOURCES = \
+	tests/campaign_torture.c \
+	tests/torture/steps.c tests/torture/steps.h \
+	tests/torture/trial.c tests/torture/trial.h
 
 # Scripts that look at the source and the catalogues.
 SCRIPT_TESTS = \
@@ -228,12 +233,17 @@ tests/torture.so: $(TORTURE_FILES) tests/torture/torture.h
 		-ftls-model=initial-exec -o '$(abs_top_builddir)/$@' $(TORTURE_FILES) -lgcc_s
 endif
 
+# Every call of the scripted session fails once, or more. Hours; TORTURE='file network' STEP=delete
+# for some of them (tests/campaign_torture.c).
+torture: tests/campaign_torture$(EXEEXT) tiro$(EXEEXT) $(TORTURE_LIBRARY)
+	@$(AM_TESTS_ENVIRONMENT) TORTURE_TRIALS=$${TORTURE_TRIALS-all} tests/campaign_torture
+
 # A conversation of 2,000 turns in every mode. Minutes.
 soak: tests/test_long_run$(EXEEXT)
 	$(AM_TESTS_ENVIRONMENT) SOAK_TURNS=$${SOAK_TURNS-2000} tests/test_long_run
 
 # What takes too long for every change: the campaigns and a shorter soak. Each is told by its name.
-check-long: $(CAMPAIGNS) tests/test_long_run$(EXEEXT) tiro$(EXEEXT)
+check-long: $(CAMPAIGNS) tests/test_long_run$(EXEEXT) tiro$(EXEEXT) $(TORTURE_LIBRARY)
 	@$(AM_TESTS_ENVIRONMENT) failed=; \
 	for campaign in $(CAMPAIGNS); do \
 		if ./$$campaign; then echo "PASS: $$campaign"; else echo "FAIL: $$campaign"; failed=1; fi; \
@@ -252,7 +262,7 @@ valgrind: tests/test_one_session$(EXEEXT) tiro$(EXEEXT)
 	@$(AM_TESTS_ENVIRONMENT) TIRO='$(abs_top_srcdir)/tests/valgrind.sh' TEST_PATIENCE=10 tests/test_one_session || \
 	{ cat valgrind/*.log; exit 1; }
 
-.PHONY: soak check-long kill valgrind
+.PHONY: soak check-long kill torture valgrind
 
 AM_CPPFLAGS += $(CMOCKA_CFLAGS) $(MICROHTTPD_CFLAGS) $(VTERM_CFLAGS)
 LDADD = tests/libsupport.a libtui.a libtiro.a $(LTLIBINTL) $(LIBINTL) $(DEPS_LIBS) \

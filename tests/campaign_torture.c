@@ -1,0 +1,429 @@
+/* A scripted session in which one call fails: each step of it again and again, each time with
+ * another call of another kind, chosen by the stack that it comes from, so that the same one fails
+ * in every run of a build whatever its threads do. Some of them, by a seed, or all:
+ *
+ *   TORTURE          classes: malloc, file, network, process; unset: all
+ *   STEP             only steps whose name has this; unset: all
+ *   TORTURE_TRIALS   how many calls fail, or "all"
+ *   STACK, N, CAUSE, STAYS   the one that a failure printed; with its TORTURE and STEP; so many
+ * TIMES
+ */
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "base/vec.h"
+#include "session/capability.h"
+#include "tests/program.h"
+#include "tests/support.h"
+#include "tests/torture/steps.h"
+#include "tests/torture/trial.h"
+
+enum { TRIALS = 1200, AT_ONCE = 2 };
+
+static const struct {
+    const char *name;
+    unsigned share; /* of ten trials of a sample */
+} classes[] = {{"malloc", 5}, {"file", 3}, {"network", 1}, {"process", 1}};
+enum { CLASS_COUNT = sizeof classes / sizeof *classes, SHARES = 10 };
+
+struct point {
+    size_t step;
+    uint64_t stack, near;
+    long calls;
+    int causes;
+};
+
+/* A trial that runs in a process of its own. */
+struct job {
+    pid_t pid; /* 0: none */
+    char *report, *log;
+    struct trial trial;
+    size_t class;
+};
+
+static struct campaign {
+    char *directory; /* of all files of the campaign */
+    struct damage_events kept;
+    char *memory;
+    struct step_outcome *outcomes;   /* by step */
+    struct damage_events *recovered; /* by step, of those that break the database */
+    VEC(struct point) points[CLASS_COUNT];
+    struct job jobs[AT_ONCE];
+    size_t results[TRIAL_MISSED + 1][CLASS_COUNT];
+} campaign;
+
+/* Of a step that begins with an empty or a broken home. */
+static const struct damage_events no_events;
+
+static char *file_of(const char *format, ...) __attribute__((format(printf, 1, 2)));
+static char *file_of(const char *format, ...)
+{
+    va_list args;
+    char name[64];
+    va_start(args, format);
+    vsnprintf(name, sizeof name, format, args);
+    va_end(args);
+    return mem_printf("%s/%s", campaign.directory, name);
+}
+
+static bool is_wanted(const char *variable, const char *name)
+{
+    const char *wanted = getenv(variable);
+    return !wanted || !*wanted || strstr(wanted, name) || strstr(name, wanted);
+}
+
+/* --- jobs --------------------------------------------------------------------------------------
+ */
+
+/* Where in the source, if the system can tell. */
+static void show_frame(const char *module, unsigned long offset)
+{
+    const char *file = strcmp(module, "-") == 0 ? support_program() : module;
+    char *command = mem_printf("addr2line -Cfspe '%s' 0x%lx 2>/dev/null", file, offset);
+    fflush(stdout);
+    if (system(command) != 0)
+        printf("%s 0x%lx\n", module, offset);
+    free(command);
+}
+
+static void show_frames(const char *log)
+{
+    char module[512];
+    unsigned long offset;
+    for (const char *at = log; (at = strstr(at, "\nat ")); at++)
+        if (sscanf(at + 1, "at %511s %lx", module, &offset) == 2)
+            show_frame(module, offset);
+}
+
+static void show_failure(const struct job *j)
+{
+    const struct torture_choice *c = &j->trial.choice;
+    char *report = support_read(j->report), *log = support_read(j->log);
+    printf("\nFAILED: %.*s: TORTURE=%s STEP='%s' STACK=%" PRIx64 " N=%ld CAUSE=%d STAYS=%s\n%s",
+           (int)strcspn(log, "\n"), log, c->class, j->trial.step->name, c->stack, c->nth, c->cause,
+           c->stays ? "1" : "", report);
+    show_frames(log);
+    free(log);
+    free(report);
+}
+
+static void end_job(struct job *j, int status)
+{
+    enum trial_result r = WIFEXITED(status) && WEXITSTATUS(status) <= TRIAL_MISSED
+                              ? WEXITSTATUS(status)
+                              : TRIAL_FAILED;
+    if (j->trial.expected)
+        campaign.results[r][j->class]++;
+    if (r == TRIAL_FAILED)
+        show_failure(j);
+    if (!j->trial.expected && r != TRIAL_PASSED)
+        exit(1);
+    fflush(stdout);
+    j->pid = 0;
+}
+
+/* Waits until one of the jobs has ended; false when there is none. */
+static bool wait_for_job(void)
+{
+    int status;
+    pid_t pid = waitpid(-1, &status, 0);
+    for (size_t i = 0; pid > 0 && i < AT_ONCE; i++)
+        if (campaign.jobs[i].pid == pid)
+            end_job(&campaign.jobs[i], status);
+    return pid > 0;
+}
+
+_Noreturn static void be_job(const struct job *j)
+{
+    int fd = open(j->report, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    dup2(fd, STDOUT_FILENO);
+    dup2(fd, STDERR_FILENO);
+    close(fd);
+    enum trial_result r = trial_run(&j->trial);
+    fflush(NULL);
+    _exit((int)r);
+}
+
+static void start_job(const struct trial *t, size_t class)
+{
+    struct job *j = campaign.jobs;
+    while (campaign.jobs[0].pid && campaign.jobs[AT_ONCE - 1].pid)
+        wait_for_job();
+    while (j->pid)
+        j++;
+    j->trial = *t;
+    j->trial.log = j->log;
+    j->class = class;
+    fflush(NULL);
+    j->pid = fork();
+    if (j->pid == 0)
+        be_job(j);
+}
+
+static void wait_for_all(void)
+{
+    while (wait_for_job())
+        continue;
+}
+
+/* --- what can fail -----------------------------------------------------------------------------
+ */
+
+static struct trial trial_of(size_t step, size_t class)
+{
+    bool whole = !steps[step].fresh && !steps[step].breaks_before;
+    return (struct trial){.step = &steps[step],
+                          .home = support_dir(),
+                          .kept = whole ? &campaign.kept : &no_events,
+                          .memory = whole ? campaign.memory : "",
+                          .choice = {.class = classes[class].name}};
+}
+
+/* A place in the code is one, whatever step came there first. */
+static void add_point(size_t class, const struct point *p)
+{
+    for (size_t i = 0; i < campaign.points[class].len; i++)
+        if (campaign.points[class].items[i].near == p->near)
+            return;
+    vec_push(&campaign.points[class], *p);
+}
+
+static void read_points(size_t step, size_t class, const char *log)
+{
+    struct point p = {.step = step};
+    char *text = support_read(log);
+    for (const char *line = text; line && *line; line = strchr(line, '\n')) {
+        line += *line == '\n';
+        if (sscanf(line, "point %" SCNx64 " %" SCNx64 " %*s %ld %d", &p.stack, &p.near, &p.calls,
+                   &p.causes) == 4)
+            add_point(class, &p);
+    }
+    free(text);
+}
+
+/* Without a fault: what the step leaves, and the calls that it makes. */
+static void record(size_t step)
+{
+    char *outcome = file_of("outcome-%zu", step);
+    mkdir(outcome, 0700);
+    for (size_t class = 0; class < CLASS_COUNT; class ++) {
+        if (!is_wanted("TORTURE", classes[class].name))
+            continue;
+        struct trial t = trial_of(step, class);
+        t.outcome = outcome;
+        start_job(&t, class);
+        wait_for_all();
+        read_points(step, class, campaign.jobs[0].log);
+    }
+    campaign.outcomes[step] = trial_outcome(outcome);
+    if (steps[step].breaks_before)
+        campaign.recovered[step] = damage_events(campaign.outcomes[step].database);
+    free(outcome);
+}
+
+static void make_home(void **state)
+{
+    (void)state;
+    steps_make_home();
+}
+
+/* In a process of its own, since it has threads. */
+static void prepare(void)
+{
+    const struct CMUnitTest all[] = {cmocka_unit_test(make_home)};
+    fflush(NULL);
+    pid_t pid = fork();
+    if (pid == 0)
+        _exit(cmocka_run_group_tests_name("the home", all, NULL, NULL));
+    int status;
+    if (waitpid(pid, &status, 0) != pid || status != 0)
+        exit(1);
+    char *database = support_path(".local/share/tiro/tiro.db");
+    campaign.kept = damage_events(database);
+    campaign.memory = damage_memory(database);
+    free(database);
+    for (size_t step = 0; step < step_count; step++)
+        if (is_wanted("STEP", steps[step].name))
+            record(step);
+}
+
+/* --- the trials --------------------------------------------------------------------------------
+ */
+
+static void try(const struct point *p, size_t class, long nth, int cause, bool stays)
+{
+    struct trial t = trial_of(p->step, class);
+    t.expected = &campaign.outcomes[p->step];
+    if (steps[p->step].breaks_before)
+        t.kept = &campaign.recovered[p->step];
+    t.choice.stack = p->stack;
+    t.choice.nth = nth;
+    t.choice.cause = cause;
+    t.choice.stays = stays;
+    t.trace = getenv("STACK") && *getenv("STACK");
+    start_job(&t, class);
+}
+
+static void try_all_of(const struct point *p, size_t class)
+{
+    for (int cause = 0; cause < p->causes; cause++) {
+        try(p, class, 1, cause, false);
+        if (p->calls > 1)
+            try(p, class, p->calls, cause, false);
+        try(p, class, 1, cause, true);
+    }
+}
+
+static void try_all(void)
+{
+    for (size_t class = 0; class < CLASS_COUNT; class ++)
+        for (size_t i = 0; i < campaign.points[class].len; i++)
+            try_all_of(&campaign.points[class].items[i], class);
+}
+
+static size_t choose_class(uint64_t *seed)
+{
+    unsigned at = (unsigned)(support_random(seed) % SHARES);
+    size_t class = 0;
+    while (at >= classes[class].share)
+        at -= classes[class ++].share;
+    return class;
+}
+
+static void try_some(size_t count)
+{
+    uint64_t seed = support_seed();
+    for (size_t i = 0; i < count;) {
+        size_t class = choose_class(&seed);
+        size_t points = campaign.points[class].len;
+        if (points == 0)
+            continue;
+        const struct point *p = &campaign.points[class].items[support_random(&seed) % points];
+        long nth = support_random(&seed) % 2 ? 1 : 1 + (long)support_random(&seed) % p->calls;
+        int cause = (int)(support_random(&seed) % (uint64_t)p->causes);
+        try(p, class, nth, cause, support_random(&seed) % 4 == 0);
+        i++;
+    }
+}
+
+static long number_of(const char *variable, long otherwise)
+{
+    const char *value = getenv(variable);
+    return value && *value ? strtol(value, NULL, 10) : otherwise;
+}
+
+static void try_one(uint64_t stack)
+{
+    for (size_t class = 0; class < CLASS_COUNT; class ++)
+        for (size_t i = 0; i < campaign.points[class].len; i++)
+            for (long times = number_of("TIMES", 1);
+                 campaign.points[class].items[i].stack == stack && times > 0; times--)
+                try(&campaign.points[class].items[i], class, number_of("N", 1),
+                    (int)number_of("CAUSE", 0), getenv("STAYS") && *getenv("STAYS"));
+}
+
+static void try_what_is_asked(void)
+{
+    const char *stack = getenv("STACK"), *trials = getenv("TORTURE_TRIALS");
+    if (stack && *stack)
+        try_one(strtoull(stack, NULL, 16));
+    else if (trials && strcmp(trials, "all") == 0)
+        try_all();
+    else
+        try_some((size_t)number_of("TORTURE_TRIALS", TRIALS));
+    wait_for_all();
+}
+
+/* --- beginning and end -------------------------------------------------------------------------
+ */
+
+static void begin(void)
+{
+    support_setup(NULL);
+    campaign.directory = mem_strdup(support_dir());
+    setenv("TMPDIR", campaign.directory, 1);
+    support_setup(NULL);
+    if (chdir(support_dir()) != 0)
+        exit(1);
+    campaign.outcomes = mem_alloc(step_count * sizeof *campaign.outcomes);
+    campaign.recovered = mem_alloc(step_count * sizeof *campaign.recovered);
+    for (size_t i = 0; i < AT_ONCE; i++) {
+        campaign.jobs[i].report = file_of("report-%zu", i);
+        campaign.jobs[i].log = file_of("log-%zu", i);
+    }
+}
+
+static void release(void)
+{
+    for (size_t i = 0; i < step_count; i++) {
+        step_outcome_release(&campaign.outcomes[i]);
+        damage_events_release(&campaign.recovered[i]);
+    }
+    for (size_t i = 0; i < CLASS_COUNT; i++)
+        vec_release(&campaign.points[i]);
+    for (size_t i = 0; i < AT_ONCE; i++) {
+        free(campaign.jobs[i].report);
+        free(campaign.jobs[i].log);
+    }
+    damage_events_release(&campaign.kept);
+    free(campaign.memory);
+    free(campaign.outcomes);
+    free(campaign.recovered);
+    char *command = mem_printf("rm -rf '%s'", campaign.directory);
+    if (system(command) != 0)
+        fprintf(stderr, "%s is left\n", campaign.directory);
+    free(command);
+    free(campaign.directory);
+}
+
+static size_t report(void)
+{
+    size_t failed = 0;
+    for (size_t c = 0; c < CLASS_COUNT; c++) {
+        size_t passed = campaign.results[TRIAL_PASSED][c];
+        failed += campaign.results[TRIAL_FAILED][c];
+        printf("%s: %zu places, %zu failures of calls tried, %zu harmful, %zu did not come\n",
+               classes[c].name, campaign.points[c].len, passed + campaign.results[TRIAL_FAILED][c],
+               campaign.results[TRIAL_FAILED][c], campaign.results[TRIAL_MISSED][c]);
+    }
+    return failed;
+}
+
+static bool can_torture(void)
+{
+    char *library = mem_printf("%s/" TRIAL_LIBRARY, getenv("BUILD_DIR"));
+    bool can = capability_store() && capability_compaction() && capability_memory() &&
+               access(library, R_OK) == 0;
+    free(library);
+    return can;
+}
+
+int main(void)
+{
+    if (!can_torture()) {
+        puts("skipped: this wants glibc, and a program with sessions and without sanitizers");
+        return 0;
+    }
+    begin();
+    prepare();
+    try_what_is_asked();
+    size_t failed = report();
+    release();
+    return failed > 0;
+}

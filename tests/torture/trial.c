@@ -1,0 +1,612 @@
+#include "tests/torture/trial.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <ctype.h>
+#include <dirent.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "base/vec.h"
+#include "tests/history_check.h"
+#include "tests/program.h"
+#include "tests/scene.h"
+#include "tests/support.h"
+
+enum {
+    STATUS_OUT_OF_MEMORY = 70,
+    PATIENCE_MS = 20000,
+    SCREEN_ROWS = 24,
+    SCREEN_COLUMNS = 80,
+    PRESSES = 10,
+    PRESS_MS = 100
+};
+
+#define DRAFT "a draft that is not sent"
+
+static const struct trial *trial;
+static char *database;
+static struct result result;
+
+/* --- comparing runs ----------------------------------------------------------------------------
+ */
+
+/* Without digits and the letters of hexadecimal numbers (ids, times and figures differ), and
+ * without the directory of the test. */
+static char *without_numbers(const char *text)
+{
+    struct buf out = BUF_INIT;
+    size_t home = strlen(support_dir());
+    for (; *text; text++) {
+        if (strncmp(text, support_dir(), home) == 0)
+            text += home;
+        if (!strchr("0123456789abcdef-", *text))
+            buf_addch(&out, *text);
+    }
+    return buf_take(&out);
+}
+
+static char *read_without_numbers(const char *path)
+{
+    char *text = support_read(path);
+    char *plain = without_numbers(text);
+    free(text);
+    return plain;
+}
+
+static void add_names(struct buf *out, const char *directory)
+{
+    DIR *d = opendir(directory);
+    if (!d)
+        return;
+    for (struct dirent *entry; (entry = readdir(d));) {
+        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+            continue;
+        char *path = mem_printf("%s/%s", directory, entry->d_name);
+        char *plain = without_numbers(path + strlen(support_dir()));
+        if (!strstr(out->data, plain))
+            buf_addf(out, "%s\n", plain);
+        add_names(out, path);
+        free(plain);
+        free(path);
+    }
+    closedir(d);
+}
+
+static char *names_of_files(void)
+{
+    struct buf out = BUF_INIT;
+    buf_addch(&out, '\n');
+    add_names(&out, support_dir());
+    return buf_take(&out);
+}
+
+/* --- the outcome without faults ----------------------------------------------------------------
+ */
+
+static char *inside(const char *directory, const char *name)
+{
+    return mem_printf("%s/%s", directory, name);
+}
+
+static void keep(const char *name, const char *text)
+{
+    char *path = inside(trial->outcome, name);
+    support_write(path, text);
+    free(path);
+}
+
+/* Before anything else is done with the home. */
+static void keep_outcome(void)
+{
+    char *printed = without_numbers(result.out);
+    char *copy = inside(trial->outcome, "tiro.db");
+    keep("printed", printed);
+    if (trial->step->file) {
+        char *path = support_path(trial->step->file), *file = read_without_numbers(path);
+        keep("file", file);
+        free(file);
+        free(path);
+    }
+    damage_copy(database, copy);
+    free(copy);
+    free(printed);
+}
+
+/* After it was gone on with. */
+static void keep_names(void)
+{
+    char *names = names_of_files();
+    keep("names", names);
+    free(names);
+}
+
+static char *kept_file(const char *directory, const char *name)
+{
+    char *path = inside(directory, name);
+    char *text = access(path, R_OK) == 0 ? support_read(path) : NULL;
+    free(path);
+    return text;
+}
+
+struct step_outcome trial_outcome(const char *directory)
+{
+    return (struct step_outcome){.printed = kept_file(directory, "printed"),
+                                 .file = kept_file(directory, "file"),
+                                 .names = kept_file(directory, "names"),
+                                 .database = inside(directory, "tiro.db")};
+}
+
+void step_outcome_release(struct step_outcome *o)
+{
+    free(o->printed);
+    free(o->file);
+    free(o->names);
+    free(o->database);
+}
+
+/* --- the run -----------------------------------------------------------------------------------
+ */
+
+static void set_number(const char *name, long number)
+{
+    char *text = mem_printf("%ld", number);
+    setenv(name, text, 1);
+    free(text);
+}
+
+static void arm(void)
+{
+    const struct torture_choice *c = &trial->choice;
+    char *library = mem_printf("%s/" TRIAL_LIBRARY, getenv("BUILD_DIR"));
+    char *stack = mem_printf("%" PRIx64, c->stack);
+    setenv("TORTURE_LOG", trial->log, 1);
+    setenv("TORTURE_CLASS", c->class, 1);
+    setenv("TORTURE_STACK", stack, 1);
+    set_number("TORTURE_NTH", c->nth);
+    set_number("TORTURE_CAUSE", c->cause);
+    setenv("TORTURE_STAYS", c->stays ? "1" : "", 1);
+    setenv("TORTURE_RECORD", trial->expected ? "" : "1", 1);
+    setenv("TORTURE_TRACE", trial->trace ? "1" : "", 1);
+    if (trial->step->setting)
+        setenv(trial->step->setting, trial->step->value, 1);
+    setenv("LD_PRELOAD", library, 1);
+    free(stack);
+    free(library);
+}
+
+static void disarm(void)
+{
+    unsetenv("LD_PRELOAD");
+    if (trial->step->setting)
+        unsetenv(trial->step->setting);
+}
+
+static void run_command(void)
+{
+    VEC(const char *) argv = {0};
+    struct support_child c;
+    vec_push(&argv, support_program());
+    for (const char *const *arg = trial->step->arguments; *arg; arg++)
+        vec_push(&argv, *arg);
+    vec_push(&argv, NULL);
+    arm();
+    support_start(&c, argv.items);
+    disarm();
+    result.status = support_finish(&c, "");
+    result.out = buf_take(&c.out_text);
+    result.err = buf_take(&c.err_text);
+    support_release(&c);
+    vec_release(&argv);
+}
+
+static bool answered_or_gone(struct screen *s, void *context)
+{
+    (void)context;
+    return screen_status(s) >= 0 || strstr(screen_text(s), STEPS_ANSWER);
+}
+
+static bool ready_or_gone(struct screen *s, void *context)
+{
+    (void)context;
+    return screen_status(s) >= 0 || screen_alternate(s);
+}
+
+static bool has_left(struct screen *s, void *context)
+{
+    (void)context;
+    return screen_status(s) >= 0 || !screen_alternate(s);
+}
+
+/* However much of the screen is broken, it can be left: Ctrl-C stops what runs and clears the
+ * prompt, Ctrl-D leaves. A Ctrl-C at a terminal that was given back makes the kernel drop what was
+ * written and not yet read. */
+static void leave_screen(struct screen *s)
+{
+    for (int presses = 0; !has_left(s, NULL) && presses < PRESSES; presses++) {
+        screen_ctrl(s, presses % 3 == 0 ? 'c' : 'd');
+        screen_wait(s, has_left, NULL, "the screen's end", presses % 3 ? PATIENCE_MS : PRESS_MS);
+    }
+    if (screen_status(s) < 0 && !screen_wait_exit(s, PATIENCE_MS))
+        fail_msg("the screen could not be left: %s", screen_text(s));
+}
+
+static void run_screen(void)
+{
+    VEC(const char *) argv = {0};
+    vec_push(&argv, support_program());
+    for (const char *const *arg = trial->step->arguments; *arg; arg++)
+        vec_push(&argv, *arg);
+    vec_push(&argv, NULL);
+    arm();
+    struct screen *s = screen_start(argv.items, support_dir(), SCREEN_ROWS, SCREEN_COLUMNS);
+    disarm();
+    screen_wait(s, ready_or_gone, NULL, "the screen", PATIENCE_MS);
+    scene_say(s, "What is it?");
+    screen_wait(s, answered_or_gone, NULL, "an answer", PATIENCE_MS);
+    screen_type(s, DRAFT);
+    leave_screen(s);
+    if (screen_alternate(s) || !screen_settings_restored(s))
+        fail_msg("status %d, and the terminal is not as it was: %s", screen_status(s),
+                 screen_text(s));
+    result.status = screen_status(s);
+    result.out = mem_strdup("");
+    result.err = mem_strdup(screen_text(s));
+    screen_free(s);
+    vec_release(&argv);
+}
+
+/* --- what must hold ----------------------------------------------------------------------------
+ */
+
+/* newterm() uses a copy of the terminal's name that it did not get. The terminal is given back even
+ * so, which is looked at elsewhere. */
+static bool curses_broke(const char *log)
+{
+    const char *frame = strstr(log, "\nat ");
+    while (frame && strncmp(frame, "\nat /", 6) == 0 && strstr(frame, "/libc.so") &&
+           strstr(frame, "/libc.so") < strchr(frame + 1, '\n'))
+        frame = strstr(frame + 1, "\nat ");
+    const char *curses = frame ? strstr(frame, "/libtinfo") : NULL;
+    return curses && curses < strchr(frame + 1, '\n') && result.status == 128 + SIGSEGV;
+}
+
+static void assert_ended(const char *log)
+{
+    static const int known[] = {0, 1, 2, 64, STATUS_OUT_OF_MEMORY};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (result.status == known[i])
+            return;
+    if (curses_broke(log))
+        return;
+    fail_msg("ended with status %d: %s%s", result.status, result.out, result.err);
+}
+
+static void assert_told(const char *log)
+{
+    if (result.status != 0 && !curses_broke(log) && !strstr(result.err, "tiro: ") &&
+        trial->step->form != STEP_REPORT)
+        fail_msg("status %d without a word: %s%s", result.status, result.out, result.err);
+}
+
+static bool no_children(void *context)
+{
+    (void)context;
+    while (waitpid(-1, NULL, WNOHANG) > 0)
+        continue;
+    return waitpid(-1, NULL, WNOHANG) < 0;
+}
+
+/* OpenSSL and curses forget what they had begun where their start fails. */
+static bool is_forgotten(const char *leak)
+{
+    static const char *const libraries[] = {"/libcrypto", "/libtinfo", "/libncursesw"};
+    const char *end = strchr(leak, '\n');
+    for (size_t i = 0; i < sizeof libraries / sizeof *libraries; i++) {
+        const char *library = strstr(leak, libraries[i]);
+        if (library && library < end)
+            return true;
+    }
+    return false;
+}
+
+static void assert_no_leak(const char *log)
+{
+    for (const char *leak = log; (leak = strstr(leak, "leak ")); leak++)
+        if (!is_forgotten(leak))
+            fail_msg("memory was lost (status %d, %s): %.*s", result.status, result.err,
+                     (int)strcspn(leak, "\n"), leak);
+}
+
+/* The same is printed, or something is said about it. */
+static void assert_same_output(void)
+{
+    if (result.status != 0 || *result.err || trial->step->form != STEP_COMMAND)
+        return;
+    char *printed = without_numbers(result.out);
+    if (strcmp(printed, trial->expected->printed) != 0)
+        fail_msg("status 0 and not a word on standard error, but it printed:\n%s", result.out);
+    free(printed);
+}
+
+static void assert_file(void)
+{
+    if (!trial->step->file)
+        return;
+    char *path = support_path(trial->step->file);
+    bool there = access(path, F_OK) == 0;
+    if (result.status == 0) {
+        char *text = read_without_numbers(path);
+        if (strcmp(text, trial->expected->file) != 0)
+            fail_msg("status 0, but the file reads:\n%s", text);
+        free(text);
+    } else if (there && result.status != STATUS_OUT_OF_MEMORY &&
+               !strstr(result.err, "is written")) {
+        fail_msg("status %d, but there is a file: %s", result.status, result.err);
+    }
+    free(path);
+}
+
+static struct store *open_store(void)
+{
+    struct store *store;
+    struct error e = {0};
+    if (access(database, F_OK) != 0)
+        return NULL;
+    if (!store_open(database, STORE_READ_ONLY, &store, &e)) {
+        if (e.code == ERR_SESSION_NOT_FOUND)
+            return NULL;
+        fail_msg("the database does not open: %s", e.text);
+    }
+    return store;
+}
+
+/* A line without a number says that it could not be kept. */
+static void assert_line_kept(struct store *store, const char *line)
+{
+    struct json *v = parse_json(line);
+    const char *type = json_get_string(v, "type");
+    if (json_get_int(v, "seq", 0) > 0 && strcmp(type, "text_delta") != 0 &&
+        strcmp(type, "reasoning_delta") != 0 &&
+        (!store ||
+         !log_has_line(store, json_get_string(v, "session_id"), json_get_int(v, "seq", 0), line)))
+        fail_msg("shown, but not in the log: %s", line);
+    json_free(v);
+}
+
+static void assert_shown_is_kept(void)
+{
+    if (trial->step->form != STEP_EVENTS)
+        return;
+    struct store *store = open_store();
+    char *rest = result.out;
+    for (char *end; (end = strchr(rest, '\n')); rest = end + 1) {
+        *end = '\0';
+        assert_line_kept(store, rest);
+    }
+    store_close(store);
+}
+
+static const struct damage_event *find_event(const struct damage_events *list,
+                                             const struct damage_event *like)
+{
+    for (size_t i = 0; i < list->items.len; i++) {
+        const struct damage_event *ev = &list->items.items[i];
+        if (ev->seq == like->seq && strcmp(ev->id, like->id) == 0)
+            return ev;
+    }
+    return NULL;
+}
+
+/* The id of the session that the step may take away, or "". */
+static const char *taken_session(void)
+{
+    for (size_t i = 0; trial->step->takes && i < trial->kept->items.len; i++)
+        if (strstr(trial->kept->items.items[i].text, trial->step->takes))
+            return trial->kept->items.items[i].id;
+    return "";
+}
+
+/* All of the session that is taken away is there, or nothing. */
+static void assert_events_kept(void)
+{
+    struct damage_events now = damage_events(database);
+    const char *taken = taken_session();
+    size_t there = 0, gone = 0;
+    for (size_t i = 0; i < trial->kept->items.len; i++) {
+        const struct damage_event *ev = &trial->kept->items.items[i];
+        const struct damage_event *found = find_event(&now, ev);
+        bool same = found && strcmp(found->text, ev->text) == 0;
+        if (!same && strcmp(ev->id, taken) != 0)
+            fail_msg("event %" PRId64 " of %s is lost: %s", ev->seq, ev->id, ev->text);
+        there += strcmp(ev->id, taken) == 0 && same;
+        gone += strcmp(ev->id, taken) == 0 && !same;
+    }
+    if (there && gone)
+        fail_msg("of a deleted session %zu events are there, and %zu are not", there, gone);
+    damage_events_release(&now);
+}
+
+static void assert_memory_kept(void)
+{
+    char *now = damage_memory(database), *before = mem_strdup(trial->memory), *rest = before;
+    for (char *line; (line = strtok_r(rest, "\n", &rest));)
+        if (!strstr(now, line) && !(trial->step->takes && strstr(line, trial->step->takes)))
+            fail_msg("an entry of memory is lost: %s\nof now:\n%s", line, now);
+    free(before);
+    free(now);
+}
+
+static void assert_made(void)
+{
+    char *id = mem_strndup(result.out, strcspn(result.out, "\n"));
+    expect(RUN("sessions", "show", id), 0, "");
+    free(id);
+}
+
+/* What the step told that it did, it did. */
+static void assert_done(void)
+{
+    if (result.status == 0 && trial->step->prints_id)
+        assert_made();
+    if (result.status != 0 || !trial->step->look[0])
+        return;
+    struct result r = program_run("", trial->step->look);
+    if (r.status != 0 || (trial->step->there && !strstr(r.out, trial->step->there)) ||
+        (trial->step->gone && strstr(r.out, trial->step->gone)))
+        fail_msg("status 0, but now (%d): %s%s", r.status, r.out, r.err);
+    result_release(&r);
+}
+
+/* Whatever was left undone. */
+static void recover_again(void)
+{
+    struct result r = RUN("doctor", "--recover", "--yes");
+    result_release(&r);
+}
+
+static void assert_goes_on(void)
+{
+    if (trial->step->breaks_before)
+        recover_again();
+    struct result r =
+        !trial->step->fresh ? RUN("run", "--resume", "last", "And then?") : RUN("run", "And then?");
+    if (r.status != 0)
+        fail_msg("a further turn fails: %s", r.err);
+    result_release(&r);
+    run_ok(RUN("sessions", "rebuild"));
+    r = RUN("doctor");
+    if (r.status != 0)
+        fail_msg("afterwards doctor says: %s%s", r.out, r.err);
+    result_release(&r);
+}
+
+/* Those that it could not remove it named. */
+static void assert_no_files_left(void)
+{
+    if (strstr(result.err, "cannot remove"))
+        return;
+    char *names = names_of_files(), *rest = names;
+    for (char *name; (name = strtok_r(rest, "\n", &rest));) {
+        char *line = mem_printf("\n%s\n", name);
+        if (!strstr(trial->expected->names, line))
+            fail_msg("a file is left: %s", name);
+        free(line);
+    }
+    free(names);
+}
+
+static void assert_all(const char *log)
+{
+    assert_ended(log);
+    assert_told(log);
+    if (!support_wait_until(no_children, NULL, PATIENCE_MS))
+        fail_msg("a process is left behind");
+    assert_no_leak(log);
+    if (trial->expected) {
+        assert_same_output();
+        assert_file();
+    }
+    assert_done();
+    assert_goes_on();
+    assert_shown_is_kept();
+    assert_events_kept();
+    assert_memory_kept();
+    assert_store_sound(database);
+    if (trial->expected)
+        assert_no_files_left();
+}
+
+/* --- the trial ---------------------------------------------------------------------------------
+ */
+
+static void copy_home(void)
+{
+    char *from = mem_printf("%s/.", trial->home);
+    struct support_child c;
+    support_start(&c, (const char *const[]){"/bin/cp", "-a", from, support_dir(), NULL});
+    assert_int_equal(support_finish(&c, NULL), 0);
+    support_release(&c);
+    free(from);
+}
+
+/* A page in the middle of the file. */
+static void break_database(void)
+{
+    char zeros[DAMAGE_PAGE] = {0};
+    size_t pages = damage_size(database) / DAMAGE_PAGE;
+    damage_write(database, pages / 2 * DAMAGE_PAGE, zeros, sizeof zeros);
+}
+
+static void begin_home(void)
+{
+    assert_int_equal(chdir(support_dir()), 0);
+    if (!trial->step->fresh)
+        copy_home();
+    if (trial->step->breaks_before)
+        break_database();
+    unlink(trial->log);
+}
+
+static void queue_replies(struct model_server *s)
+{
+    model_server_set_default(s, &(struct reply){.text = STEPS_ANSWER});
+    for (size_t i = 0; i < STEP_REPLIES; i++)
+        if (trial->step->replies[i].text || trial->step->replies[i].tool_name)
+            model_server_queue(s, &trial->step->replies[i]);
+}
+
+static enum trial_result trial_end;
+
+static void play(void **state)
+{
+    (void)state;
+    trial_end = TRIAL_FAILED;
+    database = support_path(".local/share/tiro/tiro.db");
+    begin_home();
+    struct model_server *server = begin_server();
+    queue_replies(server);
+    if (trial->step->form == STEP_SCREEN)
+        run_screen();
+    else
+        run_command();
+    char *log = support_read(trial->log);
+    if (trial->outcome)
+        keep_outcome();
+    if (trial->expected && !strstr(log, "hit "))
+        trial_end = TRIAL_MISSED;
+    else
+        assert_all(log);
+    if (trial->outcome)
+        keep_names();
+    if (trial_end == TRIAL_FAILED)
+        trial_end = TRIAL_PASSED;
+    free(log);
+    result_release(&result);
+    end_server(server);
+    free(database);
+}
+
+enum trial_result trial_run(const struct trial *t)
+{
+    const struct CMUnitTest all[] = {
+        cmocka_unit_test_setup_teardown(play, support_setup, support_teardown)};
+    trial = t;
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
+    return cmocka_run_group_tests_name(t->step->name, all, NULL, NULL) == 0 ? trial_end
+                                                                            : TRIAL_FAILED;
+}
