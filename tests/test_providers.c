@@ -555,6 +555,24 @@ static void test_windows(void **state)
     }
 }
 
+/* Who was stopped at the first question does not ask the second. */
+static void test_a_window_is_not_asked_on_after_a_stop(void **state)
+{
+    (void)state;
+    EACH_API(api)
+    {
+        struct talk t;
+        talk_start(&t, api);
+        struct provider_call call = talk_call(&t);
+        int64_t window = 77;
+        model_server_set_window(t.server, 5000);
+        talk_wake(&t, true);
+        assert_false(api->provider->window(&call, "test-model", &window));
+        assert_int_equal(window, 77);
+        talk_end(&t);
+    }
+}
+
 /* A trained window is no allocated one: what is not loaded yet gets a modest window. */
 static void test_ollama_window_of_an_idle_model(void **state)
 {
@@ -650,6 +668,7 @@ int main(void)
         TEST(test_truncated_prompt_is_noticed),
         TEST(test_short_messages_are_no_truncated_prompt),
         TEST(test_windows),
+        TEST(test_a_window_is_not_asked_on_after_a_stop),
         TEST(test_ollama_window_of_an_idle_model),
         TEST(test_models),
         TEST(test_more_models_than_anyone_has),

@@ -89,11 +89,11 @@ static bool complete(const struct provider_call *call, const struct request *req
     return exchange_stream(call, &dialect, "/api/chat", body, request, response, NULL, f);
 }
 
-static struct json *fetch(const struct provider_call *call, const char *path, struct json *body)
+static struct json *fetch(const struct provider_call *call, const char *path, struct json *body,
+                          struct failure *f)
 {
-    struct failure f;
     char *url = mem_printf("%s%s", call->endpoint->base_url, path);
-    struct json *reply = exchange_fetch(call, &dialect, url, body, &f);
+    struct json *reply = exchange_fetch(call, &dialect, url, body, f);
     free(url);
     return reply;
 }
@@ -107,9 +107,10 @@ static bool same_model(const char *listed, const char *model)
 }
 
 /* The window of the model as it is loaded now; 0 if it is not. */
-static int64_t allocated_window(const struct provider_call *call, const char *model)
+static int64_t allocated_window(const struct provider_call *call, const char *model,
+                                struct failure *f)
 {
-    struct json *reply = fetch(call, "/api/ps", NULL);
+    struct json *reply = fetch(call, "/api/ps", NULL, f);
     int64_t found = 0;
     for (const struct json *v = json_first(json_get(reply, "models")); v != NULL; v = json_next(v))
         if (same_model(json_get_string(v, "model"), model) ||
@@ -121,9 +122,10 @@ static int64_t allocated_window(const struct provider_call *call, const char *mo
 
 static int64_t trained_window(const struct provider_call *call, const char *model)
 {
+    struct failure f;
     struct json *body = json_new_object();
     json_set_string(body, "model", model);
-    struct json *reply = fetch(call, "/api/show", body);
+    struct json *reply = fetch(call, "/api/show", body, &f);
     const struct json *info = json_get(reply, "model_info");
     const char *family = json_get_string(info, "general.architecture");
     int64_t found = 0;
@@ -138,10 +140,12 @@ static int64_t trained_window(const struct provider_call *call, const char *mode
 
 static bool find_window(const struct provider_call *call, const char *model, int64_t *tokens)
 {
+    struct failure f = {.kind = FAILURE_NONE};
     int64_t found = config_integer(call->config, CONFIG_OLLAMA_NUM_CTX);
     if (found <= 0)
-        found = allocated_window(call, model);
-    if (found <= 0) {
+        found = allocated_window(call, model, &f);
+    /* Who was stopped, or does not answer, is not asked again. */
+    if (found <= 0 && (f.kind == FAILURE_NONE || f.kind == FAILURE_STATUS)) {
         int64_t trained = trained_window(call, model);
         found = trained < OLLAMA_DEFAULT_WINDOW ? trained : OLLAMA_DEFAULT_WINDOW;
     }
