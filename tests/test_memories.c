@@ -648,11 +648,11 @@ static void test_reindex_in_another_language(void **state)
     expect_language("english", true);
     expect_found("Haus", "all", "");
     told.stop = true;
-    assert_false(memories_reindex(memories, note_work, &told, &e));
+    assert_false(memories_reindex(memories, note_work, -1, &told, &e));
     assert_int_equal(e.code, ERR_INTERRUPTED);
     expect_language("english", true);
     told = (struct told){0};
-    assert_true(memories_reindex(memories, note_work, &told, &e));
+    assert_true(memories_reindex(memories, note_work, -1, &told, &e));
     assert_true(told.words > 0);
     assert_int_equal(told.vectors, 0);
     expect_language("german", false);
@@ -670,7 +670,7 @@ static void test_reindex_makes_vectors(void **state)
     assert_true(config_set(config, CONFIG_EMBEDDING_PROVIDER, "hashed", &e));
     assert_true(config_set(config, CONFIG_MEMORY_RANKING, "vectors", &e));
     open_memories(MEMORIES_WRITE);
-    if (!memories_reindex(memories, note_work, &told, &e))
+    if (!memories_reindex(memories, note_work, -1, &told, &e))
         fail_msg("%s", e.text);
     assert_true(told.vectors > 0);
     assert_int_equal(told.done, told.of);

@@ -4,10 +4,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <arpa/inet.h>
+#include <netinet/in.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -22,7 +25,8 @@
 #include "tests/screen.h"
 #include "tests/support.h"
 
-enum { PATIENCE_MS = 20000 };
+/* The endpoint has 5 s to answer: a stop that waited for it would take longer than this. */
+enum { PATIENCE_MS = 20000, STOP_MS = 3500 };
 
 #define MEMORY(...) RUN("memory", __VA_ARGS__)
 
@@ -722,6 +726,44 @@ static void test_reindex_says_what_failed(void **state)
     unsetenv("TIRO_EMBEDDING_BASE_URL");
 }
 
+/* A socket of this machine that takes connections and says nothing. */
+static int silent_endpoint(char *url, size_t size)
+{
+    struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t len = sizeof at;
+    int fd = socket(AF_INET, SOCK_STREAM, 0);
+    assert_int_equal(bind(fd, (struct sockaddr *)&at, sizeof at), 0);
+    assert_int_equal(listen(fd, 4), 0);
+    assert_int_equal(getsockname(fd, (struct sockaddr *)&at, &len), 0);
+    snprintf(url, size, "http://127.0.0.1:%d", ntohs(at.sin_port));
+    return fd;
+}
+
+static void test_reindex_stops_while_it_waits(void **state)
+{
+    (void)state;
+    char url[64], byte;
+    int endpoint = silent_endpoint(url, sizeof url);
+    add_talks();
+    setenv("TIRO_EMBEDDING_PROVIDER", "ollama", 1);
+    setenv("TIRO_EMBEDDING_BASE_URL", url, 1);
+    struct support_child c;
+    support_start(&c, (const char *const[]){support_program(), "memory", "reindex", NULL});
+    int connection = accept(endpoint, NULL, NULL);
+    assert_true(connection >= 0);
+    assert_int_equal(recv(connection, &byte, 1, 0), 1); /* it has asked, and waits */
+    double asked = screen_clock();
+    kill(c.pid, SIGINT);
+    assert_int_not_equal(support_finish(&c, NULL), 0);
+    assert_true(screen_clock() - asked < STOP_MS);
+    assert_text(c.err_text.data, "stopped");
+    support_release(&c);
+    close(connection);
+    close(endpoint);
+    unsetenv("TIRO_EMBEDDING_PROVIDER");
+    unsetenv("TIRO_EMBEDDING_BASE_URL");
+}
+
 #define test(f)                                                                                    \
     support_if(capability_store() && capability_memory(), f, support_setup, support_teardown)
 
@@ -752,6 +794,7 @@ int main(void)
         test(test_nothing_takes_no_bytes),
         test(test_vectors_are_made_by_reindex),
         test(test_reindex_says_what_failed),
+        test(test_reindex_stops_while_it_waits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

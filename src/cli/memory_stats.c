@@ -109,8 +109,7 @@ int verb_memory_reindex(struct memories *m, const struct memory_options *o)
     struct watch watch = {.terminal = isatty(STDERR_FILENO), .what = -1};
     struct error e = {0};
     (void)o;
-    signals_open();
-    bool ok = memories_reindex(m, tell, &watch, &e);
+    bool ok = memories_reindex(m, tell, signals_open(), &watch, &e);
     end_line(&watch);
     return ok ? 0 : cli_fail(&e);
 }

@@ -271,6 +271,7 @@ bool memories_export(struct memories *m,
 struct reindex {
     bool (*tell)(void *context, int what, int64_t done, int64_t of);
     void *context;
+    int wake_fd;
     int64_t done, of; /* vectors */
     bool stopped;
 };
@@ -298,15 +299,20 @@ static bool vectors_go_on(void *reindex)
 static void count(struct reindex *r, int64_t left)
 {
     if (left > r->of - r->done)
-        *r = (struct reindex){.tell = r->tell, .context = r->context, .of = left};
+        r->of = left;
     r->done = r->of - left;
+}
+
+static bool stop(struct error *e)
+{
+    return err_set(e, ERR_INTERRUPTED, "stopped; the vectors that were made are kept");
 }
 
 static bool make_vectors(struct memories *m, struct reindex *r, struct error *e)
 {
-    const struct wakeup wakeup = {.fd = -1, .go_on = vectors_go_on, .context = r};
+    const struct wakeup wakeup = {.fd = r->wake_fd, .go_on = vectors_go_on, .context = r};
     if (!recall_know_model(&m->recall, &wakeup, e))
-        return false;
+        return r->stopped ? stop(e) : false;
     for (;;) {
         int64_t left = 0;
         int retry_ms = 0;
@@ -314,21 +320,21 @@ static bool make_vectors(struct memories *m, struct reindex *r, struct error *e)
         case RECALL_IDLE:
             return true;
         case RECALL_WAITS:
-            return false;
+            return r->stopped ? stop(e) : false;
         case RECALL_WORKED:
             break;
         }
         count(r, left);
         if (!vectors_go_on(r))
-            return err_set(e, ERR_INTERRUPTED, "stopped; the vectors that were made are kept");
+            return stop(e);
     }
 }
 
 bool memories_reindex(struct memories *m,
-                      bool (*tell)(void *context, int what, int64_t done, int64_t of),
+                      bool (*tell)(void *context, int what, int64_t done, int64_t of), int wake_fd,
                       void *context, struct error *e)
 {
-    struct reindex r = {.tell = tell, .context = context};
+    struct reindex r = {.tell = tell, .wake_fd = wake_fd, .context = context};
     return !m->store || (memories_store(m)->reindex(
                              m->recall.memory, config_string(m->config, CONFIG_MEMORY_LANGUAGE),
                              tell_words, &r, e) &&

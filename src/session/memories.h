@@ -58,9 +58,10 @@ bool memories_import(struct memories *m, FILE *in, const char *name,
 
 bool memories_stats(struct memories *m, struct memory_stats *out, struct error *e);
 /* The words anew in the configured language; then vectors for all that lack one. `tell` as above:
- * what is being done (0 words, 1 vectors), so many of so many; false: stop, INTERRUPTED. */
+ * what is being done (0 words, 1 vectors), so many of so many; false: stop, INTERRUPTED. It is
+ * called, too, when `wake_fd` (-1: none) is readable while the endpoint is waited for. */
 bool memories_reindex(struct memories *m,
                       bool (*tell)(void *context, int what, int64_t done, int64_t of),
-                      void *context, struct error *e);
+                      int wake_fd, void *context, struct error *e);
 
 #endif
