@@ -143,6 +143,7 @@ UNIT_TESTS = \
 
 # Minutes each: `make check-long` runs these, `make check` does not. tests/campaign_NAME.c.
 CAMPAIGNS = \
+	tests/campaign_hostile \
 	tests/campaign_kill \
 	tests/campaign_torture
 tests_campaign_torture_SOURCES = \
@@ -204,6 +205,25 @@ tests_libsupport_a_SOURCES = \
 # The scripted server on its own, for measuring and for trying the screen by hand.
 EXTRA_PROGRAMS += tests/model-server
 tests_model_server_SOURCES = tests/model_server_main.c
+
+tests_campaign_hostile_SOURCES = \
+	tests/campaign_hostile.c \
+	tests/hostile/form.c tests/hostile/form.h \
+	tests/hostile/inspect.c tests/hostile/inspect.h \
+	tests/hostile/mode.c tests/hostile/mode.h \
+	tests/hostile/modes_call.c \
+	tests/hostile/modes_connection.c \
+	tests/hostile/modes_figure.c \
+	tests/hostile/modes_framing.c \
+	tests/hostile/modes_head.c \
+	tests/hostile/modes_json.c \
+	tests/hostile/modes_listing.c \
+	tests/hostile/modes_status.c \
+	tests/hostile/modes_stream.c \
+	tests/hostile/modes_text.c \
+	tests/hostile/server.c tests/hostile/server.h \
+	tests/hostile/surface.c tests/hostile/surface.h \
+	tests/hostile/visit.c tests/hostile/visit.h
 
 EXTRA_DIST += $(SCRIPT_TESTS) tests/valgrind.sh tests/valgrind.supp
 TEST_EXTENSIONS = .sh

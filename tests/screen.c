@@ -38,7 +38,7 @@ struct screen {
     struct termios settings;
     VTerm *vt;
     VTermScreen *cells;
-    bool cursor_visible, alternate, mouse, keep_log;
+    bool cursor_visible, alternate, mouse, keep_log, draw;
     bool drawing;       /* a synchronised frame has begun and not ended */
     size_t sync_so_far; /* bytes of SYNC_MODE that came last */
     char *title;
@@ -169,7 +169,7 @@ struct screen *screen_start(const char *const *argv, const char *directory, int 
         fcntl(s->master, F_SETFL, O_NONBLOCK) != 0 || tcgetattr(s->slave, &s->settings) != 0)
         give_up("pseudo-terminal");
     s->status = -1;
-    s->keep_log = true;
+    s->keep_log = s->draw = true;
     s->title = mem_strdup("");
     buf_init(&s->log, 0);
     buf_init(&s->row, 0);
@@ -242,6 +242,8 @@ static bool read_output(struct screen *s)
     s->bytes += (size_t)got;
     if (s->keep_log)
         buf_add(&s->log, bytes, (size_t)got);
+    if (!s->draw)
+        return true;
     vterm_input_write(s->vt, bytes, (size_t)got);
     follow_frames(s, bytes, (size_t)got);
     answer_queries(s);
@@ -528,6 +530,11 @@ void screen_forget_log(struct screen *s)
 void screen_keep_log(struct screen *s, bool keep)
 {
     s->keep_log = keep;
+}
+
+void screen_emulate(struct screen *s, bool draw)
+{
+    s->draw = draw;
 }
 
 size_t screen_bytes(const struct screen *s)

@@ -75,6 +75,7 @@ const char *screen_log(const struct screen *s, size_t *len);
 bool screen_log_has(const struct screen *s, const char *bytes);
 void screen_forget_log(struct screen *s);
 void screen_keep_log(struct screen *s, bool keep); /* on at first; the count goes on */
+void screen_emulate(struct screen *s, bool draw); /* on at first; else nothing is on the screen */
 size_t screen_bytes(const struct screen *s);       /* written since the start */
 
 /* Exit status, or 128 + the signal that killed it; -1 while it runs. */

@@ -1,0 +1,191 @@
+/* Tool calls. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "tests/hostile/mode.h"
+
+static bool begin(struct peer *p)
+{
+    return peer_head(p, 200, p->form->type, "") &&
+           peer_events(p, p->form->begin, (const char *const[]){"m", "5", NULL});
+}
+
+static void end(struct peer *p)
+{
+    if (peer_events(p, p->form->end, (const char *const[]){p->form->call_stop, "5", "5", NULL}))
+        (void)peer_say(p, p->form->done);
+}
+
+static bool call(struct peer *p, long number, const char *id, const char *name, const char *args)
+{
+    char index[24];
+    snprintf(index, sizeof index, "%ld", number);
+    return peer_events(p, p->form->call, (const char *const[]){index, id, name, args, NULL});
+}
+
+/* `number` calls of list_directory whose ids are all `text`. */
+static void calls(struct peer *p)
+{
+    bool ok = begin(p);
+    for (long i = 0; ok && i < p->mode->number; i++)
+        ok = call(p, i + 1, p->mode->text, "list_directory", "{}");
+    if (ok)
+        end(p);
+}
+
+static void calls_numbered(struct peer *p)
+{
+    char id[24];
+    bool ok = begin(p);
+    for (long i = 0; ok && i < p->mode->number; i++) {
+        snprintf(id, sizeof id, "id%ld", i);
+        ok = call(p, i + 1, id, "list_directory", "{}");
+    }
+    if (ok)
+        end(p);
+}
+
+static char *times(const char *text, size_t count)
+{
+    struct buf out = BUF_INIT;
+    for (size_t i = 0; i < count; i++)
+        buf_addstr(&out, text);
+    return buf_take(&out);
+}
+
+/* `text`, `number` times, for an id, a name, the arguments. */
+static void with_id(struct peer *p)
+{
+    char *id = times(p->mode->text, (size_t)p->mode->number);
+    if (begin(p) && call(p, 1, id, "list_directory", "{}"))
+        end(p);
+    free(id);
+}
+
+static void with_name(struct peer *p)
+{
+    char *name = times(p->mode->text, (size_t)p->mode->number);
+    if (begin(p) && call(p, 1, "id1", name, "{}"))
+        end(p);
+    free(name);
+}
+
+static void with_arguments(struct peer *p)
+{
+    char *args = times(p->mode->text, (size_t)p->mode->number);
+    if (begin(p) && call(p, 1, "id1", "list_directory", args))
+        end(p);
+    free(args);
+}
+
+/* The argument "path" is `text`, `number` times. */
+static void with_path(struct peer *p)
+{
+    char *path = times(p->mode->text, (size_t)p->mode->number);
+    char *args = mem_printf("{\\\"path\\\":\\\"%s\\\"}", path);
+    if (begin(p) && call(p, 1, "id1", "read_file", args))
+        end(p);
+    free(args);
+    free(path);
+}
+
+/* A call whose index is `text`, as it stands. */
+static void with_index(struct peer *p)
+{
+    if (begin(p) &&
+        peer_events(p, p->form->call,
+                    (const char *const[]){p->mode->text, "id1", "list_directory", "{}", NULL}))
+        end(p);
+}
+
+static void interleaved(struct peer *p)
+{
+    static const char *const parts[] = {"{", "\\\"path\\\"", ":", "\\\".\\\"", "}"};
+    bool ok = begin(p);
+    for (size_t part = 0; ok && part < sizeof parts / sizeof *parts; part++)
+        for (long i = 1; ok && i <= p->mode->number; i++)
+            ok =
+                call(p, i, part == 0 ? "same" : "", part == 0 ? "list_directory" : "", parts[part]);
+    if (ok)
+        end(p);
+}
+
+static void text_between(struct peer *p)
+{
+    bool ok = begin(p);
+    for (long i = 0; ok && i < p->mode->number; i++)
+        ok = call(p, 2 * i + 1, "", "list_directory", "{}") &&
+             peer_events(p, p->form->open, (const char *const[]){NULL}) &&
+             peer_events(p, p->form->text, (const char *const[]){"and ", NULL});
+    if (ok)
+        end(p);
+}
+
+const struct mode call_modes[] = {
+    {"calls-endless", "each answer calls a tool", calls, .text = "id1", .number = 1,
+     .flags = MODE_ENDLESS},
+    {"calls-129", "one call too many", calls_numbered, .number = 129, .flags = MODE_ONCE},
+    {"calls-4000", "4,000 calls", calls_numbered, .number = 4000, .flags = MODE_ONCE},
+    {"calls-4000-anonymous", "4,000 calls without ids", calls, .text = "", .number = 4000,
+     .flags = MODE_ONCE},
+    {"calls-4000-same", "4,000 calls with one id", calls, .text = "call_1", .number = 4000,
+     .flags = MODE_ONCE},
+    {"calls-100000", "100,000 calls", calls_numbered, .number = 100000, .flags = MODE_ONCE},
+    {"calls-same-id", "100 calls with one id", calls, .text = "id1", .number = 100,
+     .flags = MODE_ONCE},
+    {"call-id-controls", "escape sequences for an id", with_id,
+     .text = "\\u001b]0;hostile\\u0007\\r\\n", .number = 2, .flags = MODE_ONCE},
+    {"call-id-long", "an id of 1 MB", with_id, .text = "hostile", .number = 150000,
+     .flags = MODE_ONCE, .kept_mib = 1},
+    {"call-id-quotes", "an id of quotes and backslashes", with_id, .text = "\\\"\\\\",
+     .number = 100, .flags = MODE_ONCE},
+    {"call-unknown", "a tool that there is not", with_name, .text = "format_disk", .number = 1,
+     .flags = MODE_ONCE},
+    {"call-unknown-endless", "such a tool, again and again", with_name, .text = "format_disk",
+     .number = 1, .flags = MODE_ENDLESS},
+    {"call-name-empty", "a call without a name", with_name, .text = "", .number = 1,
+     .flags = MODE_ONCE},
+    {"call-name-controls", "escape sequences for a name", with_name,
+     .text = "\\u001b]0;hostile\\u0007\\u009b31337m\\n", .number = 2, .flags = MODE_ONCE},
+    {"call-name-path", "a path for a name", with_name, .text = "../../bin/sh", .number = 1,
+     .flags = MODE_ONCE},
+    {"call-name-long", "a name of 1 MB", with_name, .text = "hostile", .number = 150000,
+     .flags = MODE_ONCE, .kept_mib = 2},
+    {"call-name-bidi", "a name with overrides", with_name, .text = "list\\u202e\\u200b_directory",
+     .number = 1, .flags = MODE_ONCE},
+    {"args-broken", "arguments that end early", with_arguments, .text = "{\\\"path\\\":\\\"",
+     .number = 1, .flags = MODE_ONCE},
+    {"args-array", "an array for arguments", with_arguments, .text = "[1,2]", .number = 1,
+     .flags = MODE_ONCE},
+    {"args-scalar", "a number for arguments", with_arguments, .text = "1e999", .number = 1,
+     .flags = MODE_ONCE},
+    {"args-text", "words for arguments", with_arguments, .text = "do it now", .number = 1,
+     .flags = MODE_ONCE},
+    {"args-deep", "arguments 100,000 deep", with_arguments, .text = "[", .number = 100000,
+     .flags = MODE_ONCE},
+    {"args-wide", "arguments of a million numbers", with_arguments,
+     .text = "[1,1,1,1,1,1,1,1,1,1],", .number = 100000, .flags = MODE_ONCE, .kept_mib = 4},
+    {"args-12m", "arguments of 12 MB", with_arguments, .text = "aaaaaaaaaaaa", .number = 1000000,
+     .flags = MODE_ONCE, .kept_mib = 12},
+    {"args-controls", "escape sequences in arguments", with_path,
+     .text = "\\\\u001b]0;hostile\\\\u0007\\\\u009b31337m\\\\n", .number = 2, .flags = MODE_ONCE},
+    {"args-path-long", "a path of 1 MB", with_path, .text = "hostile/", .number = 130000,
+     .flags = MODE_ONCE, .kept_mib = 2},
+    {"args-path-up", "a path above all", with_path, .text = "../", .number = 1000,
+     .flags = MODE_ONCE},
+    {"args-path-nul", "a path with a zero", with_path, .text = "a\\\\u0000b", .number = 1,
+     .flags = MODE_ONCE},
+    {"args-unknown", "arguments that there are not", with_arguments,
+     .text = "{\\\"hostile\\\":1,\\\"path\\\":[],\\\"path\\\":{}}", .number = 1,
+     .flags = MODE_ONCE},
+    {"index-huge", "index 9e18", with_index, .text = "9e18", .flags = MODE_ONCE},
+    {"index-negative", "index -1", with_index, .text = "-1", .flags = MODE_ONCE},
+    {"index-fraction", "index 0.5", with_index, .text = "0.5", .flags = MODE_ONCE},
+    {"index-text", "index \"a\"", with_index, .text = "\"a\"", .flags = MODE_ONCE},
+    {"index-infinite", "index 1e999", with_index, .text = "1e999", .flags = MODE_ONCE},
+    {"interleaved", "pieces of 50 calls in turn", interleaved, .number = 50, .flags = MODE_ONCE},
+    {"text-between", "text between 50 calls", text_between, .number = 50, .flags = MODE_ONCE},
+    {.name = NULL},
+};

@@ -1,0 +1,124 @@
+/* Figures, reasons to stop and names: the small things of an answer. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "tests/hostile/mode.h"
+
+static bool begin(struct peer *p, const char *model, const char *tokens)
+{
+    return peer_head(p, 200, p->form->type, "") &&
+           peer_events(p, p->form->begin, (const char *const[]){model, tokens, NULL}) &&
+           peer_events(p, p->form->open, (const char *const[]){NULL}) &&
+           peer_events(p, p->form->text, (const char *const[]){"an answer", NULL});
+}
+
+static void end(struct peer *p, const char *stop, const char *in, const char *out)
+{
+    if (peer_events(p, p->form->end, (const char *const[]){stop, in, out, NULL}))
+        (void)peer_say(p, p->form->done);
+}
+
+/* `text` for every count of tokens. */
+static void tokens(struct peer *p)
+{
+    if (begin(p, "m", p->mode->text))
+        end(p, p->form->stop, p->mode->text, p->mode->text);
+}
+
+/* Counts that change with every event. */
+static void tokens_change(struct peer *p)
+{
+    static const char *const counts[] = {"1", "9e18", "-9e18", "0", "1e308", "\"7\"", "null"};
+    if (!begin(p, "m", "5"))
+        return;
+    for (size_t i = 0; i < 70000; i++)
+        if (!peer_events(p, p->form->begin, (const char *const[]){"m", counts[i % 7], NULL}))
+            return;
+    end(p, p->form->stop, "-5", "9223372036854775807");
+}
+
+static char *times(const char *text, size_t count)
+{
+    struct buf out = BUF_INIT;
+    for (size_t i = 0; i < count; i++)
+        buf_addstr(&out, text);
+    return buf_take(&out);
+}
+
+/* `text` again and again for the reason to stop. */
+static void stop(struct peer *p)
+{
+    char *reason = times(p->mode->text, (size_t)p->mode->number);
+    if (begin(p, "m", "5"))
+        end(p, reason, "5", "5");
+    free(reason);
+}
+
+static void model(struct peer *p)
+{
+    char *name = times(p->mode->text, (size_t)p->mode->number);
+    if (begin(p, name, "5"))
+        end(p, p->form->stop, "5", "5");
+    free(name);
+}
+
+/* What only anthropic has: others pass it over. */
+static void signature(struct peer *p)
+{
+    char *event = mem_printf(
+        "{\"type\":\"content_block_start\",\"index\":7,"
+        "\"content_block\":{\"type\":\"thinking\",\"thinking\":\"\"}}\n"
+        "{\"type\":\"content_block_delta\",\"index\":7,\"delta\":{\"type\":\"thinking_delta\","
+        "\"thinking\":\"hm\"}}\n");
+    char *part = times("c2lnbmF0dXJl", 80000);
+    bool ok = begin(p, "m", "5") && peer_events(p, event, (const char *const[]){NULL});
+    for (long i = 0; ok && i < p->mode->number; i++)
+        ok = peer_events(p,
+                         "{\"type\":\"content_block_delta\",\"index\":7,\"delta\":{"
+                         "\"type\":\"signature_delta\",\"signature\":\"@1\"}}\n",
+                         (const char *const[]){part, NULL});
+    if (ok)
+        end(p, p->form->stop, "5", "5");
+    free(part);
+    free(event);
+}
+
+const struct mode figure_modes[] = {
+    {"tokens-huge", "9e18 tokens", tokens, .text = "9e18"},
+    {"tokens-largest", "2^63 - 1 tokens", tokens, .text = "9223372036854775807"},
+    {"tokens-past", "2^64 tokens", tokens, .text = "18446744073709551616"},
+    {"tokens-negative", "-1 tokens", tokens, .text = "-1"},
+    {"tokens-least", "-2^63 tokens", tokens, .text = "-9223372036854775808"},
+    {"tokens-infinite", "1e999 tokens", tokens, .text = "1e999"},
+    {"tokens-nan", "NaN tokens", tokens, .text = "NaN"},
+    {"tokens-fraction", "0.5 tokens", tokens, .text = "0.5"},
+    {"tokens-text", "tokens in words", tokens, .text = "\"many\""},
+    {"tokens-null", "null tokens", tokens, .text = "null"},
+    {"tokens-object", "tokens in an object", tokens, .text = "{\"n\":[1]}"},
+    {"tokens-million", "a million tokens, past every window", tokens, .text = "1000000"},
+    {"tokens-change", "counts that change with every event", .serve = tokens_change},
+    {"stop-unknown", "an unknown reason to stop", stop, .text = "hostile", .number = 1},
+    {"stop-empty", "an empty reason to stop", stop, .text = "", .number = 1},
+    {"stop-controls", "escape sequences for a reason", stop, .text = "\\u001b]0;hostile\\u0007",
+     .number = 3},
+    {"stop-long", "a reason of 1 MB", stop, .text = "hostile ", .number = 130000},
+    {"stop-context", "the window is full, says an answer", stop,
+     .text = "model_context_window_exceeded", .number = 1},
+    {"stop-pause", "a pause, again and again", stop, .text = "pause_turn", .number = 1},
+    {"stop-refusal", "a refusal after an answer", stop, .text = "refusal", .number = 1},
+    {"stop-length", "the limit of one answer", stop, .text = "length", .number = 1},
+    {"stop-tools", "a reason of tools without a tool", stop, .text = "tool_use", .number = 1},
+    {"model-controls", "escape sequences for the model's name", model,
+     .text = "\\u001b]0;hostile\\u0007\\u009b31337m\\r\\n\\t", .number = 3},
+    {"model-long", "a model's name of 1 MB", model, .text = "hostile", .number = 150000},
+    {"model-path", "a path for the model's name", model, .text = "../../../../etc/passwd%00%0a",
+     .number = 1},
+    {"model-empty", "no model's name", model, .text = "", .number = 1},
+    {"model-bidi", "a model's name with overrides", model, .text = "\\u202egpt\\u2066\\u200b",
+     .number = 3},
+    {"signature-20m", "a signature of 20 MB", signature, .number = 20, .kept_mib = 20},
+    {"signature-past-all", "a signature past every limit", signature, .number = 100,
+     .kept_mib = 64},
+    {.name = NULL},
+};

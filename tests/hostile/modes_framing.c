@@ -1,0 +1,166 @@
+/* Lengths, chunks and compression: where a body ends, and what its bytes mean. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "tests/hostile/mode.h"
+
+/* The status line and the content type, `text` (@3: the body's length), an empty line and a good
+ * body, of which the first `number` percent are sent. */
+static void with_header(struct peer *p)
+{
+    struct buf body = BUF_INIT, head = BUF_INIT;
+    char length[24];
+    peer_good_body(p, &body);
+    snprintf(length, sizeof length, "%zu", body.len);
+    buf_addf(&head, "HTTP/1.1 200 OK\r\nContent-Type: %s\r\n", peer_good_type(p));
+    form_fill(&head, p->mode->text, (const char *const[]){"", "", length, NULL});
+    buf_addstr(&head, "\r\n");
+    long percent = p->mode->number == 0 ? 100 : p->mode->number;
+    if (peer_send(p, head.data, head.len))
+        (void)peer_send(p, body.data, body.len * (size_t)percent / 100);
+    buf_release(&head);
+    buf_release(&body);
+}
+
+static bool chunked_head(struct peer *p)
+{
+    return peer_say(p, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nContent-Type: ") &&
+           peer_say(p, peer_good_type(p)) && peer_say(p, "\r\n\r\n");
+}
+
+/* A good body in one chunk whose size line is `text` (@3: the size in hexadecimal digits). */
+static void with_chunk(struct peer *p)
+{
+    struct buf body = BUF_INIT, line = BUF_INIT;
+    char size[24];
+    peer_good_body(p, &body);
+    snprintf(size, sizeof size, "%zx", body.len);
+    form_fill(&line, p->mode->text, (const char *const[]){"", "", size, NULL});
+    if (chunked_head(p) && peer_send(p, line.data, line.len) && peer_send(p, body.data, body.len))
+        (void)peer_say(p, "\r\n0\r\n\r\n");
+    buf_release(&line);
+    buf_release(&body);
+}
+
+/* The body is good, but each byte has a chunk of its own, with `text` behind its size. */
+static void small_chunks(struct peer *p)
+{
+    struct buf body = BUF_INIT, out = BUF_INIT;
+    peer_good_body(p, &body);
+    for (size_t i = 0; i < body.len; i++)
+        buf_addf(&out, "1%s\r\n%c\r\n", p->mode->text, body.data[i]);
+    buf_addstr(&out, "0\r\n\r\n");
+    if (chunked_head(p))
+        (void)peer_send(p, out.data, out.len);
+    buf_release(&out);
+    buf_release(&body);
+}
+
+/* A good body, then its end, which `text` makes longer again and again. */
+static void long_end(struct peer *p)
+{
+    struct buf body = BUF_INIT, out = BUF_INIT;
+    peer_good_body(p, &body);
+    buf_addf(&out, "%zx\r\n%s\r\n0%s", body.len, body.data, p->mode->text[0] == ';' ? "" : "\r\n");
+    if (chunked_head(p) && peer_send(p, out.data, out.len))
+        (void)peer_repeat(p, p->mode->text, (size_t)p->mode->number);
+    buf_release(&out);
+    buf_release(&body);
+}
+
+/* The first chunk's size line has no end. */
+static void endless_extension(struct peer *p)
+{
+    if (chunked_head(p) && peer_say(p, "5"))
+        (void)peer_repeat(p, p->mode->text, 0);
+}
+
+/* 1 KiB of gzip that holds a MiB of zeros is repeated: the members of a bomb. */
+static void bomb(struct peer *p)
+{
+    static const char member[] = "\x1f\x8b\x08\x01\x01\x01\x01\x01\x02\x03\xed\xc1\x01\x0d";
+    char *more = mem_printf("Content-Encoding: %s\r\n", p->mode->text);
+    if (peer_head(p, 200, peer_good_type(p), more))
+        (void)peer_repeat(p, member, 2000000);
+    free(more);
+}
+
+#define FAILS_ALL (MODE_FAILS | MODE_ALL)
+
+const struct mode framing_modes[] = {
+    {"length-short", "a content length of 1", with_header, .text = "Content-Length: 1\r\n",
+     .flags = FAILS_ALL},
+    {"length-zero", "a content length of 0 before a body", with_header,
+     .text = "Content-Length: 0\r\n", .flags = FAILS_ALL},
+    {"length-long", "a content length that is not reached", with_header,
+     .text = "Content-Length: 99999\r\n", .flags = MODE_ALL},
+    {"length-negative", "a content length of -1", with_header, .text = "Content-Length: -1\r\n",
+     .flags = MODE_ALL},
+    {"length-huge", "a content length of 9e18", with_header,
+     .text = "Content-Length: 9000000000000000000\r\n", .flags = MODE_ALL},
+    {"length-overflow", "a content length past 64 bits", with_header,
+     .text = "Content-Length: 99999999999999999999999999\r\n", .flags = MODE_ALL},
+    {"length-letters", "a content length of letters", with_header,
+     .text = "Content-Length: abc\r\n", .flags = MODE_ALL},
+    {"length-twice", "two content lengths", with_header,
+     .text = "Content-Length: @3\r\nContent-Length: 5\r\n", .flags = MODE_ALL},
+    {"length-and-chunks", "a content length, and chunks that are none", with_header,
+     .text = "Content-Length: @3\r\nTransfer-Encoding: chunked\r\n", .flags = FAILS_ALL},
+    {"encoding-unknown", "a transfer encoding that there is not", with_header,
+     .text = "Transfer-Encoding: hostile\r\n", .flags = MODE_ALL},
+    {"encoding-gzip", "a transfer encoding that it has not", with_header,
+     .text = "Transfer-Encoding: gzip, chunked\r\n", .flags = FAILS_ALL},
+    {"encoding-many", "a hundred transfer encodings", with_header,
+     .text = "Transfer-Encoding: chunked, chunked, chunked, chunked, chunked, chunked, chunked, "
+             "chunked, "
+             "chunked, chunked, chunked, chunked, chunked, chunked, chunked, chunked, chunked\r\n",
+     .flags = FAILS_ALL},
+    {"chunk-size-negative", "a chunk of -5 bytes", with_chunk, .text = "-5\r\n",
+     .flags = FAILS_ALL},
+    {"chunk-size-huge", "a chunk of 2^60 bytes", with_chunk, .text = "fffffffffffffff\r\n",
+     .flags = MODE_ALL},
+    {"chunk-size-overflow", "a chunk past 64 bits", with_chunk, .text = "1ffffffffffffffffff\r\n",
+     .flags = FAILS_ALL},
+    {"chunk-size-letters", "a chunk of xyz bytes", with_chunk, .text = "xyz\r\n",
+     .flags = FAILS_ALL},
+    {"chunk-size-empty", "a chunk without a size", with_chunk, .text = "\r\n", .flags = FAILS_ALL},
+    {"chunk-size-hex", "a chunk of 0x bytes", with_chunk, .text = "0x@3\r\n", .flags = FAILS_ALL},
+    {"chunk-size-newline", "a size line that ends with LF alone", with_chunk, .text = "@3\n",
+     .flags = MODE_ALL},
+    {"chunk-small", "a chunk that is shorter than its text", with_chunk, .text = "7\r\n",
+     .flags = FAILS_ALL},
+    {"chunk-long", "a chunk that is never whole", with_chunk, .text = "fffff\r\n",
+     .flags = MODE_ALL},
+    {"chunk-bytes", "a chunk for each byte", small_chunks, .text = "",
+     .flags = MODE_WELL | MODE_ALL},
+    {"chunk-extensions", "a chunk with extensions for each byte", small_chunks,
+     .text = ";name=\"value\";another=\"\x1b]0;hostile\x07\"", .flags = MODE_ALL},
+    {"chunk-extension-endless", "an extension without an end", endless_extension,
+     .text = ";hostile=1", .flags = FAILS_ALL},
+    {"chunk-size-endless", "digits of a size without an end", endless_extension, .text = "0",
+     .flags = FAILS_ALL},
+    {"trailers-endless", "trailers without an end", long_end, .text = "X-Trailer: a\r\n",
+     .flags = MODE_ALL},
+    {"trailer-long", "a trailer without an end", long_end,
+     .text = "X-Trailer:aaaaaaaaaaaaaaaaaaaaaaa", .flags = MODE_ALL},
+    {"trailers-status", "trailers that look like another answer", long_end,
+     .text = "HTTP/1.1 200 OK\r\n", .number = 1000, .flags = MODE_ALL},
+    {"last-chunk-extension", "an extension of the last chunk without an end", long_end,
+     .text = ";hostile=1", .flags = MODE_ALL},
+    {"gzip-claimed", "gzip that it is not", with_header, .text = "Content-Encoding: gzip\r\n",
+     .flags = MODE_ALL},
+    {"deflate-claimed", "deflate that it is not", with_header,
+     .text = "Content-Encoding: deflate\r\n", .flags = MODE_ALL},
+    {"brotli-claimed", "brotli that it is not", with_header, .text = "Content-Encoding: br\r\n",
+     .flags = MODE_ALL},
+    {"identity-claimed", "identity, nine times", with_header,
+     .text =
+         "Content-Encoding: identity, identity, identity, identity, gzip, identity, identity\r\n",
+     .flags = MODE_ALL},
+    {"gzip-bomb", "members of gzip that grow a thousandfold", bomb, .text = "gzip",
+     .flags = FAILS_ALL},
+    {"deflate-bomb", "the same as deflate", bomb, .text = "deflate", .flags = FAILS_ALL},
+    {.name = NULL},
+};

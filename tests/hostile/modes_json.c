@@ -1,0 +1,196 @@
+/* JSON that is deep, wide, of the wrong types or none at all. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "tests/hostile/mode.h"
+
+static bool begin(struct peer *p)
+{
+    return peer_head(p, 200, p->form->type, "") &&
+           peer_events(p, p->form->begin, (const char *const[]){"m", "5", NULL}) &&
+           peer_events(p, p->form->open, (const char *const[]){NULL});
+}
+
+static void end(struct peer *p)
+{
+    if (peer_events(p, p->form->end, (const char *const[]){p->form->stop, "5", "5", NULL}))
+        (void)peer_say(p, p->form->done);
+}
+
+/* Sends an event that is `text`, in which "@1" is where `number` times the part before the "|"
+ * stands: "[|]" becomes "[[[…]]]" without its second half. */
+static void repeated(struct peer *p)
+{
+    struct buf frame = BUF_INIT;
+    form_fill(&frame, p->form->frame, (const char *const[]){"\x01", NULL});
+    const char *json = p->mode->text, *unit = strchr(json, '<') + 1, *rest = strchr(unit, '>');
+    char *repeats = mem_strndup(unit, (size_t)(rest - unit));
+    char *event = strchr(frame.data, '\x01');
+    if (begin(p) && peer_send(p, frame.data, (size_t)(event - frame.data)) &&
+        peer_send(p, json, (size_t)(unit - 1 - json)) &&
+        peer_repeat(p, repeats, (size_t)p->mode->number) && peer_say(p, rest + 1) &&
+        peer_say(p, event + 1))
+        end(p);
+    free(repeats);
+    buf_release(&frame);
+}
+
+/* Where the values of a body's JSON begin: behind each colon that is outside strings. */
+static size_t value_start(const struct buf *body, long number)
+{
+    bool in_string = false;
+    for (size_t i = 0; i < body->len; i++) {
+        if (in_string && body->data[i] == '\\')
+            i++;
+        else if (body->data[i] == '"')
+            in_string = !in_string;
+        else if (body->data[i] == ':' && !in_string &&
+                 strchr("\"{[tfn-0123456789", body->data[i + 1]) && number-- == 0)
+            return i + 1;
+    }
+    return 0;
+}
+
+static size_t value_end(const struct buf *body, size_t at)
+{
+    int depth = 0;
+    bool in_string = false;
+    for (; at < body->len; at++) {
+        char c = body->data[at];
+        if (in_string && c == '\\') {
+            at++;
+        } else if (c == '"') {
+            in_string = !in_string;
+        } else if (!in_string && (c == '{' || c == '[')) {
+            depth++;
+        } else if (!in_string && (c == '}' || c == ']' || c == ',' || c == '\n')) {
+            if (depth == 0)
+                break;
+            depth -= c == '}' || c == ']';
+        }
+    }
+    return at;
+}
+
+static void answer_with_call(struct peer *p, struct buf *out)
+{
+    const struct form *f = p->form;
+    const char *const none[] = {NULL};
+    if (p->target != TARGET_CHAT) {
+        peer_good_body(p, out);
+        return;
+    }
+    form_events(out, f, f->begin, (const char *const[]){"m", "5", NULL});
+    form_events(out, f, f->open, none);
+    form_events(out, f, f->text, (const char *const[]){"text", NULL});
+    form_events(out, f, f->reasoning, (const char *const[]){"thought", NULL});
+    form_events(out, f, f->call, (const char *const[]){"2", "id1", "list_directory", "{}", NULL});
+    form_events(out, f, f->end, (const char *const[]){f->call_stop, "5", "5", NULL});
+    buf_addstr(out, f->done);
+}
+
+static const char *const wrong_values[] = {"null", "-1",
+                                           "9e18", "1e999",
+                                           "true", "\"\\u001b]0;hostile\\u0007\"",
+                                           "\"\"", "[]",
+                                           "{}",   "[[{\"a\":[null]}]]",
+                                           "NaN"};
+enum { WRONG_VALUES = sizeof wrong_values / sizeof *wrong_values };
+
+static long wrong_steps(struct peer *p)
+{
+    struct buf body = BUF_INIT;
+    long values = 0;
+    answer_with_call(p, &body);
+    while (value_start(&body, values) > 0)
+        values++;
+    buf_release(&body);
+    return values * WRONG_VALUES;
+}
+
+/* One value of an answer is replaced by another: which one and by what says the step. */
+static void wrong_value(struct peer *p)
+{
+    struct buf body = BUF_INIT;
+    answer_with_call(p, &body);
+    size_t at = value_start(&body, p->step / WRONG_VALUES);
+    const char *value = wrong_values[p->step % WRONG_VALUES];
+    if (at > 0)
+        buf_splice(&body, at, value_end(&body, at) - at, value, strlen(value));
+    if (peer_head(p, 200, peer_good_type(p), ""))
+        (void)peer_send(p, body.data, body.len);
+    buf_release(&body);
+}
+
+/* One byte of it is taken out. */
+static void lost_byte(struct peer *p)
+{
+    struct buf body = BUF_INIT;
+    answer_with_call(p, &body);
+    if ((size_t)p->step < body.len)
+        buf_splice(&body, (size_t)p->step, 1, "", 0);
+    if (peer_head(p, 200, peer_good_type(p), ""))
+        (void)peer_send(p, body.data, body.len);
+    buf_release(&body);
+}
+
+static long byte_steps(struct peer *p)
+{
+    struct buf body = BUF_INIT;
+    answer_with_call(p, &body);
+    long len = (long)body.len;
+    buf_release(&body);
+    return len;
+}
+
+const struct mode json_modes[] = {
+    {"deep-arrays", "100,000 arrays in each other", repeated, .text = "<[>", .number = 100000},
+    {"deep-arrays-15m", "15 million arrays in each other", repeated, .text = "<[>",
+     .number = 15000000},
+    {"deep-objects", "100,000 objects in each other", repeated, .text = "<{\"a\":>",
+     .number = 100000},
+    {"deep-known", "a delta in a delta …", repeated,
+     .text = "<{\"type\":\"content_block_delta\",\"delta\":>", .number = 100000},
+    {"deep-closed", "900 arrays, closed", repeated, .text = "{\"x\":<[[[[[[[[[>1]}", .number = 100},
+    {"wide-numbers", "an array of 7 million numbers", repeated, .text = "{\"x\":[<1,>1]}",
+     .number = 7000000},
+    {"wide-strings", "an array of 5 million strings", repeated, .text = "{\"x\":[<\"\",>1]}",
+     .number = 5000000},
+    {"wide-objects", "an array of 5 million objects", repeated, .text = "{\"x\":[<{},>1]}",
+     .number = 5000000},
+    {"wide-object", "an object of 2 million members", repeated, .text = "{<\"a\":1,>\"b\":1}",
+     .number = 2000000},
+    {"wide-choices", "choices without an end of their own", repeated,
+     .text = "{\"choices\":[<{\"delta\":{\"content\":\"x\"}},>{}]}", .number = 400000},
+    {"wide-calls", "400,000 empty tool calls", repeated,
+     .text = "{\"choices\":[{\"delta\":{\"tool_calls\":[<{\"index\":1},>{}]}}],"
+             "\"message\":{\"tool_calls\":[{}]}}",
+     .number = 400000},
+    {"same-member", "a member a million times", repeated,
+     .text = "{<\"type\":\"ping\",>\"type\":1}", .number = 1000000},
+    {"digits", "a number of 10 million digits", repeated, .text = "{\"x\":<9>}",
+     .number = 10000000},
+    {"digits-index", "an index of a million digits", repeated,
+     .text =
+         "{\"type\":\"content_block_start\",\"index\":<9>,\"content_block\":{\"type\":\"text\"}}",
+     .number = 1000000},
+    {"exponent", "an exponent of a million digits", repeated, .text = "{\"x\":1e<9>}",
+     .number = 1000000},
+    {"blanks", "15 MB of blanks in an event", repeated, .text = "{<          >}",
+     .number = 1500000},
+    {"scalar-null", "null for an event", repeated, .text = "<null>", .number = 1},
+    {"scalar-number", "a number for an event", repeated, .text = "<1e999>", .number = 1},
+    {"scalar-string", "a string for an event", repeated, .text = "<\"hostile\">", .number = 1},
+    {"scalar-array", "an array for an event", repeated, .text = "<[]>", .number = 1},
+    {"no-json", "words for an event", repeated, .text = "<hello>", .number = 1,
+     .flags = MODE_FAILS},
+    {"two-documents", "two documents in an event", repeated, .text = "<{}{}>", .number = 1},
+    {"comment", "a comment in JSON", repeated, .text = "/*<*>*/{}", .number = 1000000,
+     .flags = MODE_FAILS},
+    {"value-wrong", "each value of an answer replaced by another", wrong_value,
+     .flags = MODE_ONCE | MODE_ALL, .steps = wrong_steps},
+    {"byte-lost", "each byte of an answer's body left out", lost_byte,
+     .flags = MODE_ONCE | MODE_ALL, .steps = byte_steps},
+    {.name = NULL},
+};

@@ -1,0 +1,137 @@
+/* Listings of models, windows, and vectors. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "tests/hostile/mode.h"
+
+/* A listing that fits every path: `number` models whose name is `text`. */
+static void listing(struct peer *p)
+{
+    static const char window[] = "100000";
+    struct buf model = BUF_INIT;
+    form_fill(&model,
+              "{\"id\":\"@1\",\"name\":\"@1\",\"model\":\"@1\",\"context_length\":@2,"
+              "\"max_model_len\":@2,\"max_input_tokens\":@2},",
+              (const char *const[]){p->mode->text, window, NULL});
+    struct buf models = BUF_INIT;
+    for (long i = 0; i < p->mode->number; i++)
+        buf_add(&models, model.data, model.len);
+    for (int list = 0; list < 2; list++) {
+        const char *head = list == 0 ? "{\"data\":[" : "{}],\"models\":[";
+        if (list == 0 && !peer_head(p, 200, "application/json", ""))
+            break;
+        if (!peer_say(p, head) || !peer_send(p, models.data, models.len))
+            break;
+    }
+    (void)peer_say(p, "{}]}");
+    buf_release(&models);
+    buf_release(&model);
+}
+
+/* Windows of `text` wherever one may stand. */
+static void window(struct peer *p)
+{
+    struct buf body = BUF_INIT;
+    form_fill(&body,
+              "{\"max_input_tokens\":@1,\"context_length\":@1,"
+              "\"data\":[{\"id\":\"good-model\",\"context_length\":@1,\"max_input_tokens\":@1}],"
+              "\"models\":[{\"name\":\"good-model\",\"model\":\"good-model\","
+              "\"context_length\":@1}],"
+              "\"default_generation_settings\":{\"n_ctx\":@1},"
+              "\"model_info\":{\"general.architecture\":\"a\",\"a.context_length\":@1}}",
+              (const char *const[]){p->mode->text, NULL});
+    if (peer_head(p, 200, "application/json", ""))
+        (void)peer_send(p, body.data, body.len);
+    buf_release(&body);
+}
+
+/* `text` alone, `number` times; 0: without an end. */
+static void body(struct peer *p)
+{
+    if (peer_head(p, 200, "application/json", ""))
+        (void)peer_repeat(p, p->mode->text, (size_t)p->mode->number);
+}
+
+const struct mode listing_modes[] = {
+    {"names-controls", "escape sequences for names", listing,
+     .text = "\\u001b]0;hostile\\u0007\\u009b31337m\\n\\t\\b", .number = 20},
+    {"names-bidi", "names with overrides", listing, .text = "\\u202egpt\\u2066\\u200b",
+     .number = 20},
+    {"names-empty", "names of nothing", listing, .text = "", .number = 20},
+    {"names-path", "names that are paths", listing, .text = "../../../etc/passwd?a=b&c=d#e%0d%0a",
+     .number = 3},
+    {"names-many", "30,000 models", listing, .text = "hostile", .number = 30000},
+    {"names-header", "names that would break a header", listing,
+     .text = "a\\r\\nX-Hostile: 1\\r\\n\\r\\n", .number = 3},
+    {"window-huge", "a window of 9e18", window, .text = "9e18"},
+    {"window-largest", "a window of 2^63 - 1", window, .text = "9223372036854775807"},
+    {"window-negative", "a window of -1", window, .text = "-1"},
+    {"window-zero", "a window of 0", window, .text = "0"},
+    {"window-one", "a window of 1", window, .text = "1"},
+    {"window-infinite", "a window of 1e999", window, .text = "1e999"},
+    {"window-nan", "a window of NaN", window, .text = "NaN"},
+    {"window-text", "a window in words", window, .text = "\"large\""},
+    {"window-nested", "a window in arrays", window, .text = "[[[1]]]"},
+    {"list-no-json", "words", body, .text = "no models today", .number = 1},
+    {"list-endless", "an array without an end", body, .text = "[1,1,1,1,1,1,1,1],"},
+    {"list-deep", "a million arrays in each other", body, .text = "[", .number = 1000000},
+    {"list-17m", "17 MiB of blanks", body, .text = "          ", .number = 1800000},
+    {"list-null", "null", body, .text = "null", .number = 1},
+    {"list-wrong", "a list that is none", body, .text = "{\"data\":{\"a\":1},\"models\":\"x\"}",
+     .number = 1},
+    {"list-wrong-members", "members that are no models", body,
+     .text = "{\"data\":[1,null,[],\"x\",{\"id\":1}],\"models\":[1,null,[],\"x\",{\"name\":{}}]}",
+     .number = 1},
+    {.name = NULL},
+};
+
+/* One vector of `text`, in both forms. */
+static void vector(struct peer *p)
+{
+    struct buf out = BUF_INIT;
+    form_fill(&out, "{\"data\":[{\"index\":0,\"embedding\":@1}],\"embeddings\":[@1]}",
+              (const char *const[]){p->mode->text, NULL});
+    if (peer_head(p, 200, "application/json", ""))
+        (void)peer_send(p, out.data, out.len);
+    buf_release(&out);
+}
+
+/* A vector of `number` ones. */
+static void long_vector(struct peer *p)
+{
+    if (peer_head(p, 200, "application/json", "") &&
+        peer_say(p, p->form->dialect == DIALECT_OLLAMA
+                        ? "{\"embeddings\":[["
+                        : "{\"data\":[{\"index\":0,\"embedding\":[") &&
+        peer_repeat(p, "1,", (size_t)p->mode->number))
+        (void)peer_say(p, p->form->dialect == DIALECT_OLLAMA ? "1]]}" : "1]}]}");
+}
+
+const struct mode embedding_modes[] = {
+    {"vector-empty", "a vector of nothing", vector, .text = "[]"},
+    {"vector-short", "a vector of another dimension", vector, .text = "[1,2,3]"},
+    {"vector-infinite", "a vector of 1e999", vector, .text = "[1e999,1e999,1e999]"},
+    {"vector-nan", "a vector of NaN", vector, .text = "[NaN,NaN]"},
+    {"vector-zero", "a vector of zeros", vector, .text = "[0,0,0,0]"},
+    {"vector-text", "a vector of words", vector, .text = "[\"a\",\"\\u001b]0;hostile\\u0007\"]"},
+    {"vector-null", "a vector of null", vector, .text = "[null,null,null]"},
+    {"vector-nested", "a vector of vectors", vector, .text = "[[1],[2]]"},
+    {"vector-object", "an object for a vector", vector, .text = "{\"a\":1}"},
+    {"vector-base64", "a vector in base64", vector, .text = "\"AAAAAAAAAAAAAAAA\""},
+    {"vector-million", "a vector of a million", long_vector, .number = 1000000},
+    {"vector-past-all", "a vector of seven million", long_vector, .number = 7000000},
+    {"vectors-none", "no vector", body, .text = "{\"data\":[],\"embeddings\":[]}", .number = 1},
+    {"vectors-many", "a thousand vectors for one text", body,
+     .text = "{\"data\":[{\"index\":0,\"embedding\":[1]},{\"index\":0,\"embedding\":[1]},"
+             "{\"index\":-1,\"embedding\":[1]},{\"index\":9e18,\"embedding\":[1]}],"
+             "\"embeddings\":[[1],[1],[1],[1],[1]]}",
+     .number = 1},
+    {"vectors-index", "an index past the texts", body,
+     .text = "{\"data\":[{\"index\":99,\"embedding\":[1,2]}],\"embeddings\":[[1],[1,2]]}",
+     .number = 1},
+    {"vectors-endless", "vectors without an end", body, .text = "[1,1,1,1],"},
+    {"vectors-deep", "a million arrays in each other", body, .text = "[", .number = 1000000},
+    {"vectors-no-json", "words", body, .text = "no vectors today", .number = 1},
+    {.name = NULL},
+};

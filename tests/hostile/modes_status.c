@@ -1,0 +1,183 @@
+/* Statuses, waits that are asked for, and the bodies of errors. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "tests/hostile/mode.h"
+
+enum { LONGEST_PAD = 320 }; /* past what an error's text can hold */
+
+/* `number` with an error in the dialect's form. `text` is a further header, or NULL. */
+static void status(struct peer *p)
+{
+    struct buf body = BUF_INIT;
+    form_fill(&body, p->form->error, (const char *const[]){"hostile_error", "No.", NULL});
+    if (peer_head(p, (int)p->mode->number, "application/json",
+                  p->mode->text == NULL ? "" : p->mode->text))
+        (void)peer_send(p, body.data, body.len);
+    buf_release(&body);
+}
+
+/* Status 400 with the body `text`: @1: the key; @2: as many letters as the step says. */
+static void error_body(struct peer *p)
+{
+    struct buf body = BUF_INIT;
+    char *pad = mem_alloc((size_t)p->step + 1);
+    memset(pad, 'x', (size_t)p->step);
+    form_fill(&body, p->mode->text, (const char *const[]){p->key, pad, NULL});
+    if (peer_head(p, 400, "application/json", ""))
+        (void)peer_send(p, body.data, body.len);
+    free(pad);
+    buf_release(&body);
+}
+
+static long pads(struct peer *p)
+{
+    (void)p;
+    return LONGEST_PAD;
+}
+
+/* The same as an event after 200. */
+static void error_event(struct peer *p)
+{
+    struct buf event = BUF_INIT;
+    form_fill(&event, p->mode->text, (const char *const[]){p->key, NULL});
+    buf_addch(&event, '\n');
+    if (peer_head(p, 200, p->form->type, ""))
+        (void)peer_events(p, event.data, (const char *const[]){NULL});
+    buf_release(&event);
+}
+
+/* Status 500 with a body of `number` times `text`; 0: without an end. */
+static void long_body(struct peer *p)
+{
+    if (peer_head(p, 500, "application/json", ""))
+        (void)peer_repeat(p, p->mode->text, (size_t)p->mode->number);
+}
+
+static void nested_body(struct peer *p)
+{
+    if (peer_head(p, 400, "application/json", "") &&
+        peer_repeat(p, p->mode->text, (size_t)p->mode->number))
+        (void)peer_say(p, "1");
+}
+
+static void key_in_escapes(struct peer *p)
+{
+    struct buf key = BUF_INIT, body = BUF_INIT;
+    for (const char *s = p->key; *s != '\0'; s++)
+        buf_addf(&key, "\\u%04x", (unsigned)*s);
+    form_fill(&body, p->form->error, (const char *const[]){"e", key.data, NULL});
+    if (peer_head(p, 401, "application/json", ""))
+        (void)peer_send(p, body.data, body.len);
+    buf_release(&body);
+    buf_release(&key);
+}
+
+#define FAILS_ALL (MODE_FAILS | MODE_ALL)
+#define WAIT(value) "Retry-After: " value "\r\n"
+
+const struct mode status_modes[] = {
+    {"status-400", "bad request", status, .number = 400, .flags = FAILS_ALL},
+    {"status-401", "unauthorised", status, .number = 401, .flags = FAILS_ALL},
+    {"status-402", "to be paid", status, .number = 402, .flags = FAILS_ALL},
+    {"status-403", "forbidden", status, .number = 403, .flags = FAILS_ALL},
+    {"status-404", "not found", status, .number = 404, .flags = FAILS_ALL},
+    {"status-407", "log in at a proxy", status, .number = 407, .flags = FAILS_ALL},
+    {"status-408", "too slow", status, .number = 408, .flags = FAILS_ALL},
+    {"status-409", "conflict", status, .number = 409, .flags = FAILS_ALL},
+    {"status-413", "too large", status, .number = 413, .flags = FAILS_ALL},
+    {"status-417", "expectation failed", status, .number = 417, .flags = FAILS_ALL},
+    {"status-421", "misdirected", status, .number = 421, .flags = FAILS_ALL},
+    {"status-425", "too early", status, .number = 425, .flags = FAILS_ALL},
+    {"status-429", "too many requests", status, .number = 429, .flags = FAILS_ALL},
+    {"status-500", "a fault", status, .number = 500, .flags = FAILS_ALL},
+    {"status-503", "loading", status, .number = 503, .flags = FAILS_ALL},
+    {"status-529", "overloaded", status, .number = 529, .flags = FAILS_ALL},
+    {"wait-negative", "retry after -5 s", status, .text = WAIT("-5"), .number = 429,
+     .flags = FAILS_ALL},
+    {"wait-huge", "retry after 9e18 s", status, .text = WAIT("9000000000000000000"), .number = 429,
+     .flags = MODE_ENDLESS | FAILS_ALL},
+    {"wait-overflow", "retry after more than 64 bits of ms", status,
+     .text = "Retry-After-Ms: 99999999999999999999999\r\n", .number = 429,
+     .flags = MODE_ENDLESS | FAILS_ALL},
+    {"wait-past", "retry in 1970", status, .text = WAIT("Thu, 01 Jan 1970 00:00:00 GMT"),
+     .number = 429, .flags = FAILS_ALL},
+    {"wait-far", "retry in 9999", status, .text = WAIT("Fri, 31 Dec 9999 23:59:59 GMT"),
+     .number = 429, .flags = MODE_ENDLESS | FAILS_ALL},
+    {"wait-garbage", "retry after \"soon\"", status, .text = WAIT("soon \x1b]0;hostile\x07"),
+     .number = 429, .flags = FAILS_ALL},
+    {"wait-zero", "retry at once, for ever", status, .text = WAIT("0"), .number = 429,
+     .flags = FAILS_ALL},
+    {"wait-fraction", "retry after 0.00000000001 s", status, .text = WAIT("0.00000000000001"),
+     .number = 503, .flags = FAILS_ALL},
+    {"error-html", "a page of a proxy", error_body,
+     .text = "<html><body><h1>502 \x1b]0;hostile\x07</h1><script>alert(1)</script></body></html>",
+     .flags = FAILS_ALL},
+    {"error-binary", "bytes that are no text", error_body,
+     .text = "\x80\x81\xfe\xff\x9b"
+             "31337m\xc2\x9b"
+             "31337m\x1b]0;hostile\x07\x1bPhostile\x1b\\",
+     .flags = FAILS_ALL},
+    {"error-empty", "no body", error_body, .text = "", .flags = FAILS_ALL},
+    {"error-null", "null", error_body, .text = "{\"error\":null}", .flags = FAILS_ALL},
+    {"error-number", "a number for an error", error_body, .text = "{\"error\":9e999}",
+     .flags = FAILS_ALL},
+    {"error-array", "an array for an error", error_body, .text = "{\"error\":[[[\"@1\"]]]}",
+     .flags = FAILS_ALL},
+    {"error-members-wrong", "an error of the wrong types", error_body,
+     .text = "{\"error\":{\"type\":[],\"message\":{\"a\":1},\"code\":{},\"n_ctx\":-9e18,"
+             "\"n_prompt_tokens\":\"x\"}}",
+     .flags = FAILS_ALL},
+    {"error-controls", "escape sequences in a message", error_body,
+     .text = "{\"error\":{\"type\":\"\\u001b]0;hostile\\u0007\","
+             "\"message\":\"\\u001b[31337m\\u009b31337m\\u0000\\u202e\\r\\n\\b\"}}",
+     .flags = FAILS_ALL},
+    {"error-window", "a window of figures past all", error_body,
+     .text = "{\"error\":{\"type\":\"exceed_context_size_error\",\"message\":\"too long\","
+             "\"n_prompt_tokens\":9223372036854775807,\"n_ctx\":9223372036854775807}}",
+     .flags = MODE_FAILS},
+    {"error-window-one", "a window of one token", error_body,
+     .text = "{\"error\":{\"type\":\"exceed_context_size_error\",\"message\":\"too long\","
+             "\"n_prompt_tokens\":2,\"n_ctx\":1}}",
+     .flags = MODE_FAILS},
+    {"error-window-words", "a window past 64 bits, in words", error_body,
+     .text = "{\"error\":{\"message\":\"prompt is too long: 99999999999999999999999 tokens > "
+             "-99999999999999999999999 maximum\"}}",
+     .flags = MODE_FAILS},
+    {"error-17m", "a body of 17 MiB", long_body, .text = "hostile", .number = 2546542,
+     .flags = FAILS_ALL},
+    {"error-endless", "a body without an end", long_body, .text = "hostile ", .flags = FAILS_ALL},
+    {"error-deep", "a body 8 million arrays deep", nested_body, .text = "[", .number = 8000000,
+     .flags = FAILS_ALL},
+    {"error-deep-objects", "a body a million objects deep", nested_body,
+     .text = "{\"error\":", .number = 1000000, .flags = FAILS_ALL},
+    {"error-wide", "a body of millions of numbers", nested_body, .text = "[1,1,1,1,1,1,1,1,1],",
+     .number = 700000, .flags = FAILS_ALL},
+    {"key-plain", "the key, without JSON", error_body, .text = "the key @1 is wrong",
+     .flags = FAILS_ALL},
+    {"key-plain-cut", "the key at each place of a text without JSON", error_body,
+     .text = "@2 @1 is wrong", .flags = FAILS_ALL, .steps = pads},
+    {"key-message-cut", "the key at each place of a message", error_body,
+     .text = "{\"error\":{\"type\":\"authentication_error\",\"message\":\"@2@1 is wrong\"}}",
+     .flags = FAILS_ALL, .steps = pads},
+    {"key-type-cut", "the key at each place of a type", error_body,
+     .text = "{\"error\":{\"type\":\"@2@1\",\"message\":\"no\"}}", .flags = FAILS_ALL,
+     .steps = pads},
+    {"key-end-cut", "the key at the end of a body that is cut", error_body, .text = "@2 @1",
+     .flags = FAILS_ALL, .steps = pads},
+    {"key-twice", "the key again and again", error_body, .text = "@1@1@1@1@1@1@1@1",
+     .flags = FAILS_ALL},
+    {"key-in-html", "the key in a page", error_body, .text = "<p>@1</p>", .flags = FAILS_ALL},
+    {"key-escaped", "the key as escapes of JSON", key_in_escapes, .flags = FAILS_ALL},
+    {"key-broken-json", "the key in JSON that ends early", error_body,
+     .text = "{\"error\":{\"message\":\"@1", .flags = FAILS_ALL},
+    {"key-event", "the key in an error after 200", error_event,
+     .text =
+         "{\"type\":\"error\",\"error\":{\"type\":\"@1\",\"message\":\"no @1\",\"code\":\"@1\"}}",
+     .flags = MODE_FAILS},
+    {"key-event-text", "the key as the error itself", error_event, .text = "{\"error\":\"@1\"}",
+     .flags = MODE_FAILS},
+    {.name = NULL},
+};

@@ -1,0 +1,268 @@
+/* Streams of events: lines, their ends and their order. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "tests/hostile/mode.h"
+
+static bool begin(struct peer *p)
+{
+    return peer_head(p, 200, p->form->type, "") &&
+           peer_events(p, p->form->begin, (const char *const[]){"m", "5", NULL}) &&
+           peer_events(p, p->form->open, (const char *const[]){NULL});
+}
+
+static bool say(struct peer *p, const char *text)
+{
+    return peer_events(p, p->form->text, (const char *const[]){text, NULL});
+}
+
+static bool end(struct peer *p)
+{
+    return peer_events(p, p->form->end, (const char *const[]){p->form->stop, "5", "5", NULL}) &&
+           peer_say(p, p->form->done);
+}
+
+/* Between some text and a good end: `text`, as it is, `number` times; 0: without an end. */
+static void insert(struct peer *p)
+{
+    if (begin(p) && say(p, "before ") && peer_repeat(p, p->mode->text, (size_t)p->mode->number) &&
+        say(p, "after"))
+        (void)end(p);
+}
+
+/* The same with an event. */
+static void insert_event(struct peer *p)
+{
+    struct buf event = BUF_INIT;
+    form_fill(&event, p->form->frame, (const char *const[]){p->mode->text, NULL});
+    if (begin(p) && say(p, "before ") && peer_repeat(p, event.data, (size_t)p->mode->number) &&
+        say(p, "after"))
+        (void)end(p);
+    buf_release(&event);
+}
+
+/* A body of `text` alone, `number` times; 0: without an end. */
+static void only(struct peer *p)
+{
+    if (peer_head(p, 200, p->form->type, ""))
+        (void)peer_repeat(p, p->mode->text, (size_t)p->mode->number);
+}
+
+/* One event whose text is `text`, `number` times; 0: without an end. */
+static void long_event(struct peer *p)
+{
+    struct buf event = BUF_INIT;
+    form_events(&event, p->form, p->form->text, (const char *const[]){"\x01", NULL});
+    char *at = strchr(event.data, '\x01');
+    if (begin(p) && peer_send(p, event.data, (size_t)(at - event.data)) &&
+        peer_repeat(p, p->mode->text, (size_t)p->mode->number) && peer_say(p, at + 1))
+        (void)end(p);
+    buf_release(&event);
+}
+
+static void zeros(struct peer *p)
+{
+    static const char nul[16];
+    if (begin(p) && say(p, "before") && peer_send(p, nul, sizeof nul) && say(p, "after") &&
+        peer_send(p, nul, sizeof nul))
+        (void)end(p);
+}
+
+static void zeros_in_event(struct peer *p)
+{
+    struct buf event = BUF_INIT;
+    form_events(&event, p->form, p->form->text, (const char *const[]){"a\x01z", NULL});
+    *strchr(event.data, '\x01') = '\0';
+    if (begin(p) && peer_send(p, event.data, event.len))
+        (void)end(p);
+    buf_release(&event);
+}
+
+/* A good body in which each character became two bytes. */
+static void utf16(struct peer *p)
+{
+    struct buf body = BUF_INIT, wide = BUF_INIT;
+    peer_good_body(p, &body);
+    buf_add(&wide, "\xff\xfe", 2);
+    for (size_t i = 0; i < body.len; i++)
+        buf_add(&wide, (const char[]){body.data[i], '\0'}, 2);
+    if (peer_head(p, 200, peer_good_type(p), ""))
+        (void)peer_send(p, wide.data, wide.len);
+    buf_release(&wide);
+    buf_release(&body);
+}
+
+static void byte_order_mark(struct peer *p)
+{
+    struct buf body = BUF_INIT;
+    peer_good_body(p, &body);
+    if (peer_head(p, 200, peer_good_type(p), "") && peer_say(p, "\xef\xbb\xbf"))
+        (void)peer_send(p, body.data, body.len);
+    buf_release(&body);
+}
+
+static void returns_alone(struct peer *p)
+{
+    struct buf body = BUF_INIT;
+    peer_good_body(p, &body);
+    for (size_t i = 0; i < body.len; i++)
+        if (body.data[i] == '\n')
+            body.data[i] = '\r';
+    if (peer_head(p, 200, peer_good_type(p), ""))
+        (void)peer_send(p, body.data, body.len);
+    buf_release(&body);
+}
+
+static void end_twice(struct peer *p)
+{
+    if (begin(p) && say(p, "once") && end(p))
+        (void)end(p);
+}
+
+static void after_end(struct peer *p)
+{
+    if (begin(p) && say(p, "said") && end(p))
+        while (say(p, "never"))
+            ;
+}
+
+static void no_end(struct peer *p)
+{
+    if (begin(p))
+        (void)say(p, "an answer without an end");
+}
+
+static void no_beginning(struct peer *p)
+{
+    if (peer_head(p, 200, p->form->type, "") && say(p, "an answer without a beginning"))
+        (void)end(p);
+}
+
+static void only_end(struct peer *p)
+{
+    if (peer_head(p, 200, p->form->type, ""))
+        (void)end(p);
+}
+
+static void error_after_text(struct peer *p)
+{
+    if (begin(p) && say(p, "half an ans"))
+        (void)peer_events(
+            p, p->form->error,
+            (const char *const[]){"overloaded_error", "\\u001b]0;hostile\\u0007", NULL});
+}
+
+static void error_after_end(struct peer *p)
+{
+    if (begin(p) && say(p, "a whole answer") && end(p))
+        (void)peer_events(p, p->form->error, (const char *const[]){"late_error", "late", NULL});
+}
+
+static void begin_again(struct peer *p)
+{
+    if (peer_head(p, 200, p->form->type, ""))
+        while (peer_events(p, p->form->begin, (const char *const[]){"m", "5", NULL}))
+            ;
+}
+
+static void open_again(struct peer *p)
+{
+    if (!begin(p))
+        return;
+    struct buf opens = BUF_INIT;
+    const char *open = *p->form->open != '\0' ? p->form->open : p->form->text;
+    form_events(&opens, p->form, open, (const char *const[]){"", NULL});
+    if (peer_repeat(p, opens.data, 1000000))
+        (void)end(p);
+    buf_release(&opens);
+}
+
+static void other_dialect(struct peer *p)
+{
+    struct peer other = *p;
+    other.form = &forms[((int)p->form->dialect + 1) % FORM_COUNT];
+    if (peer_head(p, 200, p->form->type, "") &&
+        peer_events(&other, other.form->begin, (const char *const[]){"m", "5", NULL}) &&
+        say(&other, "another dialect"))
+        (void)end(&other);
+}
+
+#define MIB17 (17 * 1024 * 1024)
+
+const struct mode stream_modes[] = {
+    {"comments-endless", "comments without an end", insert, .text = ": still here\n\n",
+     .flags = MODE_ENDLESS},
+    {"pings-endless", "pings without an end", insert_event, .text = "{\"type\":\"ping\"}",
+     .flags = MODE_ENDLESS},
+    {"blank-lines-endless", "empty lines without an end", insert, .text = "\n",
+     .flags = MODE_ENDLESS},
+    {"returns-endless", "CR without an end", insert, .text = "\r", .flags = MODE_ENDLESS},
+    {"data-empty-endless", "events without data", insert, .text = "data:\n\n",
+     .flags = MODE_ENDLESS},
+    {"data-lines-endless", "one event of empty lines", insert, .text = "data:\n", .flags = 0},
+    {"names-endless", "names of events without data", insert, .text = "event: hostile\n\n",
+     .flags = MODE_ENDLESS},
+    {"ids-endless", "ids and waits without an end", insert, .text = "id: 1\nretry: 0\n",
+     .flags = MODE_ENDLESS},
+    {"unknown-endless", "unknown events without an end", insert_event,
+     .text = "{\"type\":\"hostile\",\"delta\":{\"type\":\"hostile\",\"text\":\"x\"}}",
+     .flags = MODE_ENDLESS},
+    {"empty-objects", "{} without an end", insert_event, .text = "{}", .flags = MODE_ENDLESS},
+    {"line-endless", "a line without an end", only, .text = "data: hostile ", .flags = MODE_FAILS},
+    {"line-17m", "a line of 17 MiB", only, .text = "x", .number = MIB17, .flags = MODE_FAILS},
+    {"event-17m", "an event of 17 MiB in many lines", only, .text = "data: x\n",
+     .number = MIB17 / 2, .flags = MODE_FAILS},
+    {"event-name-17m", "a name of 17 MiB", only, .text = "event: x", .number = MIB17 / 8,
+     .flags = MODE_FAILS},
+    {"text-17m", "a piece of text of 17 MiB", long_event, .text = "x", .number = MIB17,
+     .flags = MODE_FAILS},
+    {"text-endless", "a piece of text without an end", long_event, .text = "x",
+     .flags = MODE_FAILS},
+    {"text-15m", "a piece of text of 15 MiB", long_event, .text = "x ", .number = 15 * 512 * 1024,
+     .kept_mib = 15},
+    {"escapes-15m", "2.6 million escapes", long_event, .text = "\\u0041", .number = 2600000,
+     .kept_mib = 3},
+    {"surrogates-15m", "2.6 million halves of characters", long_event, .text = "\\ud800",
+     .number = 2600000, .kept_mib = 8},
+    {"surrogate-last", "2.6 million escapes, then half a character", long_event,
+     .text = "\\u0041\\u0041\\u0041\\u0041\\u0041\\u0041\\u0041\\u0041\\u0041\\u0041\\u0041\\udc00",
+     .number = 216000, .kept_mib = 3},
+    {"escape-unknown", "escapes that there are not", long_event, .text = "\\x\\q\\u12",
+     .number = 1000, .flags = MODE_FAILS},
+    {"backslashes", "millions of backslashes", long_event, .text = "\\\\", .number = 4000000,
+     .kept_mib = 4},
+    {"bytes-invalid", "bytes that are no UTF-8", long_event, .text = "\xff\xfe\x80\xc3(",
+     .number = 1000},
+    {"bytes-overlong", "overlong forms of a slash and of escape sequences", long_event,
+     .text = "\xc0\xaf\xe0\x80\xaf\xc0\x9b]0;hostile\xc0\x87", .number = 1000},
+    {"bytes-surrogates", "surrogates as UTF-8", long_event, .text = "\xed\xa0\x80\xed\xb0\x80",
+     .number = 1000},
+    {"bytes-past-unicode", "characters past the last", long_event,
+     .text = "\xf4\x90\x80\x80\xf8\x88", .number = 1000},
+    {"bytes-controls", "raw controls within a string", long_event,
+     .text = "\x1b]0;hostile\x07\x1b[31337m\x9b"
+             "31337m",
+     .number = 10},
+    {"zeros-between", "zeros between events", .serve = zeros},
+    {"zeros-within", "a zero within an event", .serve = zeros_in_event},
+    {"utf16", "a good answer in UTF-16", utf16, .flags = MODE_FAILS},
+    {"byte-order-mark", "a mark before a good answer", byte_order_mark, .flags = MODE_WELL},
+    {"returns-alone", "lines that end with CR", returns_alone, .flags = MODE_WELL},
+    {"body-empty", "no body", only, .text = "", .number = 1, .flags = MODE_FAILS},
+    {"body-blank", "a blank line", only, .text = "\n\n", .number = 1, .flags = MODE_FAILS},
+    {"body-done", "[DONE] alone", only, .text = "data: [DONE]\n\n", .number = 1},
+    {"body-html", "a page", only, .text = "<html><title>\x1b]0;hostile\x07</title></html>\n",
+     .number = 1, .flags = MODE_FAILS},
+    {"error-after-text", "an error within the answer", error_after_text, .flags = MODE_FAILS},
+    {"error-after-end", "an error behind the answer", error_after_end, .flags = MODE_WELL},
+    {"end-twice", "two ends", end_twice, .flags = MODE_WELL},
+    {"text-after-end", "text without an end behind the end", after_end, .flags = MODE_WELL},
+    {"no-end", "no end", no_end, .flags = MODE_FAILS},
+    {"no-beginning", "text before the beginning", .serve = no_beginning},
+    {"only-end", "an end alone", .serve = only_end},
+    {"begin-again", "beginnings without an end", begin_again, .flags = MODE_ENDLESS},
+    {"open-again", "a million blocks without text", .serve = open_again},
+    {"other-dialect", "the answer of another kind of server", .serve = other_dialect},
+    {.name = NULL},
+};

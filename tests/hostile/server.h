@@ -1,0 +1,74 @@
+/* A server on 127.0.0.1 that answers as no decent one would. It writes to its sockets itself, since
+ * a library would refuse most of it. One mode at a time; threads of its own, one a connection. */
+#ifndef TESTS_HOSTILE_SERVER_H
+#define TESTS_HOSTILE_SERVER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/buf.h"
+#include "tests/hostile/form.h"
+
+/* What of the server is hostile. The rest of it answers as it should. */
+enum target { TARGET_CHAT, TARGET_LISTING, TARGET_EMBEDDING, TARGET_COUNT };
+extern const char *const target_names[TARGET_COUNT];
+
+struct hostile_server;
+
+/* A connection whose request was read, unless the mode is deaf. */
+struct peer {
+    int fd;
+    struct hostile_server *server;
+    const struct mode *mode;
+    const struct form *form;
+    enum target target; /* what is asked for */
+    const char *key;    /* what the client sent as its key, or would have */
+    size_t ordinal;     /* of the hostile requests: 0, 1, … */
+    long step;          /* of a mode with steps */
+    long left;          /* bytes until the connection breaks; -1: it does not */
+    struct buf request; /* head and body */
+};
+
+/* Ends the program if it cannot start. */
+struct hostile_server *hostile_server_start(const struct form *form, const struct mode *mode,
+                                            enum target target, const char *key);
+void hostile_server_stop(struct hostile_server *s);
+
+const char *hostile_server_url(const struct hostile_server *s); /* "http://127.0.0.1:PORT" */
+void hostile_server_set_step(struct hostile_server *s, long step);
+
+/* From now on, whether everything is answered as it should be. False at first. */
+void hostile_server_behave(struct hostile_server *s, bool well);
+
+/* Hostile answers begun since the step was set, and how many steps the mode has for what was asked
+ * for; 0 before the first. */
+size_t hostile_server_count(struct hostile_server *s);
+long hostile_server_steps(struct hostile_server *s);
+
+/* Whether a client followed an answer to another port, which no client may. */
+bool hostile_server_strayed(struct hostile_server *s);
+
+/* For modes: each is false when the client has gone, or the server shall end. */
+bool peer_send(struct peer *p, const void *bytes, size_t len);
+bool peer_say(struct peer *p, const char *text);
+bool peer_repeat(struct peer *p, const char *unit, size_t count); /* 0: for ever */
+bool peer_pause(struct peer *p, int ms);
+bool peer_events(struct peer *p, const char *format, const char *const *values);
+void peer_reset(struct peer *p); /* the connection ends with RST in place of FIN */
+
+/* The head of an answer that ends with the connection. `more` are further lines, or "". */
+bool peer_head(struct peer *p, int status, const char *type, const char *more);
+
+/* Appends the body of the answer that belongs here. */
+void peer_good_body(struct peer *p, struct buf *out);
+const char *peer_good_type(const struct peer *p);
+
+/* A port of the server's that is not the client's. */
+int peer_other_port(const struct peer *p);
+int peer_port(const struct peer *p);
+
+/* The text of a good answer within a hostile mode, and of one from a server that behaves well. */
+#define HOSTILE_GOOD "This answer came through."
+#define HOSTILE_WELL "All is well again."
+
+#endif
