@@ -58,37 +58,37 @@ static bool part_matches(const char **wanted, const char *name)
     return matches;
 }
 
-static bool is_wanted(const struct campaign *c, const struct job *job, size_t number)
+static bool is_wanted(const struct campaign *c, const struct job *job)
 {
     const char *wanted = c->wanted;
-    if (wanted == NULL) /* each mode in each dialect, on one of the surfaces at least */
-        return job->surface->target != TARGET_CHAT || job->surface == &surfaces[0] ||
-               number % FORM_COUNT == (size_t)job->form->dialect;
-    if (strcmp(wanted, "all") == 0)
-        return true;
-    return part_matches(&wanted, job->mode->name) && part_matches(&wanted, job->form->name) &&
-           part_matches(&wanted, job->surface->name);
+    return strcmp(wanted, "all") == 0 ||
+           (part_matches(&wanted, job->mode->name) && part_matches(&wanted, job->form->name) &&
+            part_matches(&wanted, job->surface->name));
 }
 
+/* Unless some are wanted, each mode in each dialect on one of its surfaces, in turn. */
 static void add_jobs(struct campaign *c, const struct mode_table *table, const struct mode *mode,
-                     size_t number)
+                     const struct form *form, size_t turn)
 {
-    for (size_t f = 0; f < FORM_COUNT; f++)
-        for (size_t s = 0; s < SURFACE_COUNT; s++) {
-            struct job job = {
-                .mode = mode, .form = &forms[f], .surface = &surfaces[s], .report = BUF_INIT};
-            if (has_target(table, mode, surfaces[s].target) && can_be(job.form, job.surface) &&
-                is_wanted(c, &job, number))
-                vec_push(&c->jobs, job);
-        }
+    VEC(struct job) fit = {0};
+    for (size_t s = 0; s < SURFACE_COUNT; s++)
+        if (has_target(table, mode, surfaces[s].target) && can_be(form, &surfaces[s]))
+            vec_push(&fit,
+                     (struct job){
+                         .mode = mode, .form = form, .surface = &surfaces[s], .report = BUF_INIT});
+    for (size_t i = 0; i < fit.len; i++)
+        if (c->wanted == NULL ? i == turn % fit.len : is_wanted(c, &fit.items[i]))
+            vec_push(&c->jobs, fit.items[i]);
+    vec_release(&fit);
 }
 
 static size_t choose(struct campaign *c)
 {
     size_t modes = 0;
     for (const struct mode_table *t = mode_tables; t->modes != NULL; t++)
-        for (const struct mode *m = t->modes; m->name != NULL; m++)
-            add_jobs(c, t, m, modes++);
+        for (const struct mode *m = t->modes; m->name != NULL; m++, modes++)
+            for (size_t f = 0; f < FORM_COUNT; f++)
+                add_jobs(c, t, m, &forms[f], modes + f);
     return modes;
 }
 
