@@ -155,7 +155,8 @@ void inspect_files(struct buf *faults, const char *directory, const char *key, s
             inspect_files(faults, path, key, size);
         } else if (!self && lstat(path, &st) == 0 && S_ISREG(st.st_mode)) {
             *size += (size_t)st.st_size;
-            inspect_file(faults, path, key, (size_t)st.st_size);
+            if (key != NULL)
+                inspect_file(faults, path, key, (size_t)st.st_size);
         }
         free(path);
     }

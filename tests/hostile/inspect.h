@@ -16,8 +16,8 @@ void inspect_terminal(struct buf *faults, const char *bytes, size_t len, bool pl
 /* Whether a piece of the key is there: 12 bytes in a row of what follows its prefix. */
 bool inspect_has_key(const char *bytes, size_t len, const char *key);
 
-/* Looks into every file below a directory, and appends a line for each with a piece of the key.
- * `size`: bytes of all files together. */
+/* Looks into every file below a directory, and appends a line for each with a piece of the key
+ * (NULL: there is none). `size`: bytes of all files together. */
 void inspect_files(struct buf *faults, const char *directory, const char *key, size_t *size);
 
 #endif

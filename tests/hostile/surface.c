@@ -1,5 +1,6 @@
 #include "tests/hostile/surface.h"
 
+#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +12,8 @@
 /* An endless answer may go on for so long before it is stopped. */
 enum { PATIENCE_MS = 1200 };
 enum { SAMPLE = 16 };
+/* What a turn opens for good: a connection that is kept, the session's lock and its files. */
+enum { MORE_DESCRIPTORS = 12 };
 
 static long peak_of_children(void)
 {
@@ -166,6 +169,19 @@ static long status_field(pid_t pid, const char *name)
     return value;
 }
 
+static int descriptors(pid_t pid)
+{
+    char path[64];
+    int count = 0;
+    snprintf(path, sizeof path, "/proc/%d/fd", (int)pid);
+    DIR *d = opendir(path);
+    while (d != NULL && readdir(d) != NULL)
+        count++;
+    if (d != NULL)
+        closedir(d);
+    return count;
+}
+
 /* The same program goes on with a server that behaves well. */
 static void go_on(struct visit *v, struct screen *s)
 {
@@ -177,8 +193,11 @@ static void go_on(struct visit *v, struct screen *s)
     (void)comes(s, is_idle, NULL, visit_ms(10 * VISIT_STOP_MS));
 }
 
-static void leave(struct visit *v, struct screen *s)
+static void leave(struct visit *v, struct screen *s, int descriptors_before)
 {
+    int more = descriptors(screen_pid(s)) - descriptors_before;
+    if (more > MORE_DESCRIPTORS)
+        visit_fault(v, "%d descriptors more are open than at the beginning", more);
     visit_check_memory(v, status_field(screen_pid(s), "VmHWM"));
     screen_ctrl(s, 'd');
     double until = screen_clock() + visit_ms(VISIT_END_MS);
@@ -196,11 +215,12 @@ static void visit_by_screen(struct visit *v)
 {
     static char question[] = "What is it?";
     struct screen *s = open_screen(v);
+    int before = descriptors(screen_pid(s));
     say(v, s, question);
     if (!comes(s, is_idle, NULL, visit_ms(PATIENCE_MS)))
         press_escape(v, s);
     go_on(v, s);
-    leave(v, s);
+    leave(v, s, before);
     visit_check_session(v);
 }
 
@@ -217,12 +237,13 @@ static void visit_by_picker(struct visit *v)
     static char command[] = "/model";
     setenv("TIRO_PROVIDER_MODEL", "good-model", 1);
     struct screen *s = open_screen(v);
+    int before = descriptors(screen_pid(s));
     say(v, s, command);
     (void)comes(s, has_list, NULL, PATIENCE_MS);
     if (!is_idle(s, NULL))
         press_escape(v, s);
     go_on(v, s);
-    leave(v, s);
+    leave(v, s, before);
     visit_check_session(v);
 }
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -27,8 +27,9 @@
 
 /* The program itself, with libraries, and what one request may take beyond its text. */
 enum { OWN_MIB = 16, REQUEST_MIB = 64, EVENT_MIB = 16 };
-/* Of the database and all else in the home: for nothing, and for a MiB of text that is kept. */
-enum { HOME_MIB = 8, HOME_FACTOR = 5 };
+/* What the files may have: for nothing, and of each MiB of text that is kept. Beside the database
+ * there are the transcript, the events as lines and two exports. */
+enum { FILES_MIB = 8, DATABASE_FACTOR = 5, HOME_FACTOR = 16 };
 
 int visit_ms(int ms)
 {
@@ -101,16 +102,23 @@ void visit_begin(struct visit *v)
         visit_fault(v, "%s: %s", support_dir(), strerror(errno));
 }
 
+static void check_size(struct visit *v, const char *what, size_t size, int factor)
+{
+    if (size >> 20 > (size_t)(FILES_MIB + factor * v->mode->kept_mib))
+        visit_fault(v, "%s: %zu MB", what, size >> 20);
+}
+
 static void inspect_home(struct visit *v)
 {
     size_t size = 0;
+    struct stat database = {0};
     struct buf faults = BUF_INIT;
-    inspect_files(&faults, support_dir(), v->key, &size);
+    inspect_files(&faults, support_dir(), v->form->key_variable == NULL ? NULL : v->key, &size);
     if (faults.len > 0)
         visit_fault(v, "%s", faults.data);
-    size_t most = (size_t)(HOME_MIB + HOME_FACTOR * v->mode->kept_mib) << 20;
-    if (size > most)
-        visit_fault(v, "the files have %zu MB", size >> 20);
+    check_size(v, "all files", size, HOME_FACTOR);
+    if (stat(".local/share/tiro/tiro.db", &database) == 0)
+        check_size(v, "the database", (size_t)database.st_size, DATABASE_FACTOR);
     buf_release(&faults);
 }
 
@@ -132,7 +140,7 @@ static void inspect_output(struct visit *v, const char *bytes, size_t len, bool 
     inspect_terminal(&faults, bytes, len, plain);
     if (faults.len > 0)
         visit_fault(v, "on the terminal: %s", faults.data);
-    if (inspect_has_key(bytes, len, v->key))
+    if (v->form->key_variable != NULL && inspect_has_key(bytes, len, v->key))
         visit_fault(v, "a piece of the key is on the terminal");
     buf_release(&faults);
 }
