@@ -208,6 +208,7 @@ tests_model_server_SOURCES = tests/model_server_main.c
 
 tests_campaign_hostile_SOURCES = \
 	tests/campaign_hostile.c \
+	tests/hostile/answer.c tests/hostile/answer.h \
 	tests/hostile/form.c tests/hostile/form.h \
 	tests/hostile/inspect.c tests/hostile/inspect.h \
 	tests/hostile/mode.c tests/hostile/mode.h \

@@ -4,18 +4,12 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "tests/hostile/answer.h"
 #include "tests/hostile/mode.h"
-
-static bool begin(struct peer *p)
-{
-    return peer_head(p, 200, p->form->type, "") &&
-           peer_events(p, p->form->begin, (const char *const[]){"m", "5", NULL});
-}
 
 static void end(struct peer *p)
 {
-    if (peer_events(p, p->form->end, (const char *const[]){p->form->call_stop, "5", "5", NULL}))
-        (void)peer_say(p, p->form->done);
+    (void)answer_end_as(p, p->form->call_stop, "5", "5");
 }
 
 static bool call(struct peer *p, long number, const char *id, const char *name, const char *args)
@@ -28,7 +22,7 @@ static bool call(struct peer *p, long number, const char *id, const char *name, 
 /* `number` calls of list_directory whose ids are all `text`. */
 static void calls(struct peer *p)
 {
-    bool ok = begin(p);
+    bool ok = answer_begin(p);
     for (long i = 0; ok && i < p->mode->number; i++)
         ok = call(p, i + 1, p->mode->text, "list_directory", "{}");
     if (ok)
@@ -38,7 +32,7 @@ static void calls(struct peer *p)
 static void calls_numbered(struct peer *p)
 {
     char id[24];
-    bool ok = begin(p);
+    bool ok = answer_begin(p);
     for (long i = 0; ok && i < p->mode->number; i++) {
         snprintf(id, sizeof id, "id%ld", i);
         ok = call(p, i + 1, id, "list_directory", "{}");
@@ -47,35 +41,27 @@ static void calls_numbered(struct peer *p)
         end(p);
 }
 
-static char *times(const char *text, size_t count)
-{
-    struct buf out = BUF_INIT;
-    for (size_t i = 0; i < count; i++)
-        buf_addstr(&out, text);
-    return buf_take(&out);
-}
-
 /* `text`, `number` times, for an id, a name, the arguments. */
 static void with_id(struct peer *p)
 {
-    char *id = times(p->mode->text, (size_t)p->mode->number);
-    if (begin(p) && call(p, 1, id, "list_directory", "{}"))
+    char *id = answer_repeat(p->mode->text, p->mode->number);
+    if (answer_begin(p) && call(p, 1, id, "list_directory", "{}"))
         end(p);
     free(id);
 }
 
 static void with_name(struct peer *p)
 {
-    char *name = times(p->mode->text, (size_t)p->mode->number);
-    if (begin(p) && call(p, 1, "id1", name, "{}"))
+    char *name = answer_repeat(p->mode->text, p->mode->number);
+    if (answer_begin(p) && call(p, 1, "id1", name, "{}"))
         end(p);
     free(name);
 }
 
 static void with_arguments(struct peer *p)
 {
-    char *args = times(p->mode->text, (size_t)p->mode->number);
-    if (begin(p) && call(p, 1, "id1", "list_directory", args))
+    char *args = answer_repeat(p->mode->text, p->mode->number);
+    if (answer_begin(p) && call(p, 1, "id1", "list_directory", args))
         end(p);
     free(args);
 }
@@ -83,9 +69,9 @@ static void with_arguments(struct peer *p)
 /* The argument "path" is `text`, `number` times. */
 static void with_path(struct peer *p)
 {
-    char *path = times(p->mode->text, (size_t)p->mode->number);
+    char *path = answer_repeat(p->mode->text, p->mode->number);
     char *args = mem_printf("{\\\"path\\\":\\\"%s\\\"}", path);
-    if (begin(p) && call(p, 1, "id1", "read_file", args))
+    if (answer_begin(p) && call(p, 1, "id1", "read_file", args))
         end(p);
     free(args);
     free(path);
@@ -94,7 +80,7 @@ static void with_path(struct peer *p)
 /* A call whose index is `text`, as it stands. */
 static void with_index(struct peer *p)
 {
-    if (begin(p) &&
+    if (answer_begin(p) &&
         peer_events(p, p->form->call,
                     (const char *const[]){p->mode->text, "id1", "list_directory", "{}", NULL}))
         end(p);
@@ -103,7 +89,7 @@ static void with_index(struct peer *p)
 static void interleaved(struct peer *p)
 {
     static const char *const parts[] = {"{", "\\\"path\\\"", ":", "\\\".\\\"", "}"};
-    bool ok = begin(p);
+    bool ok = answer_begin(p);
     for (size_t part = 0; ok && part < sizeof parts / sizeof *parts; part++)
         for (long i = 1; ok && i <= p->mode->number; i++)
             ok =
@@ -114,7 +100,7 @@ static void interleaved(struct peer *p)
 
 static void text_between(struct peer *p)
 {
-    bool ok = begin(p);
+    bool ok = answer_begin(p);
     for (long i = 0; ok && i < p->mode->number; i++)
         ok = call(p, 2 * i + 1, "", "list_directory", "{}") &&
              peer_events(p, p->form->open, (const char *const[]){NULL}) &&

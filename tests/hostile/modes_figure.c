@@ -3,63 +3,42 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "tests/hostile/answer.h"
 #include "tests/hostile/mode.h"
-
-static bool begin(struct peer *p, const char *model, const char *tokens)
-{
-    return peer_head(p, 200, p->form->type, "") &&
-           peer_events(p, p->form->begin, (const char *const[]){model, tokens, NULL}) &&
-           peer_events(p, p->form->open, (const char *const[]){NULL}) &&
-           peer_events(p, p->form->text, (const char *const[]){"an answer", NULL});
-}
-
-static void end(struct peer *p, const char *stop, const char *in, const char *out)
-{
-    if (peer_events(p, p->form->end, (const char *const[]){stop, in, out, NULL}))
-        (void)peer_say(p, p->form->done);
-}
 
 /* `text` for every count of tokens. */
 static void tokens(struct peer *p)
 {
-    if (begin(p, "m", p->mode->text))
-        end(p, p->form->stop, p->mode->text, p->mode->text);
+    if (answer_begin_as(p, "m", p->mode->text) && answer_text(p, "an answer"))
+        (void)answer_end_as(p, p->form->stop, p->mode->text, p->mode->text);
 }
 
 /* Counts that change with every event. */
 static void tokens_change(struct peer *p)
 {
     static const char *const counts[] = {"1", "9e18", "-9e18", "0", "1e308", "\"7\"", "null"};
-    if (!begin(p, "m", "5"))
+    if (!answer_begin(p) || !answer_text(p, "an answer"))
         return;
     for (size_t i = 0; i < 70000; i++)
         if (!peer_events(p, p->form->begin, (const char *const[]){"m", counts[i % 7], NULL}))
             return;
-    end(p, p->form->stop, "-5", "9223372036854775807");
-}
-
-static char *times(const char *text, size_t count)
-{
-    struct buf out = BUF_INIT;
-    for (size_t i = 0; i < count; i++)
-        buf_addstr(&out, text);
-    return buf_take(&out);
+    (void)answer_end_as(p, p->form->stop, "-5", "9223372036854775807");
 }
 
 /* `text` again and again for the reason to stop. */
 static void stop(struct peer *p)
 {
-    char *reason = times(p->mode->text, (size_t)p->mode->number);
-    if (begin(p, "m", "5"))
-        end(p, reason, "5", "5");
+    char *reason = answer_repeat(p->mode->text, p->mode->number);
+    if (answer_begin(p) && answer_text(p, "an answer"))
+        (void)answer_end_as(p, reason, "5", "5");
     free(reason);
 }
 
 static void model(struct peer *p)
 {
-    char *name = times(p->mode->text, (size_t)p->mode->number);
-    if (begin(p, name, "5"))
-        end(p, p->form->stop, "5", "5");
+    char *name = answer_repeat(p->mode->text, p->mode->number);
+    if (answer_begin_as(p, name, "5") && answer_text(p, "an answer"))
+        (void)answer_end(p);
     free(name);
 }
 
@@ -71,15 +50,15 @@ static void signature(struct peer *p)
         "\"content_block\":{\"type\":\"thinking\",\"thinking\":\"\"}}\n"
         "{\"type\":\"content_block_delta\",\"index\":7,\"delta\":{\"type\":\"thinking_delta\","
         "\"thinking\":\"hm\"}}\n");
-    char *part = times("c2lnbmF0dXJl", 80000);
-    bool ok = begin(p, "m", "5") && peer_events(p, event, (const char *const[]){NULL});
+    char *part = answer_repeat("c2lnbmF0dXJl", 80000);
+    bool ok = answer_begin(p) && peer_events(p, event, (const char *const[]){NULL});
     for (long i = 0; ok && i < p->mode->number; i++)
         ok = peer_events(p,
                          "{\"type\":\"content_block_delta\",\"index\":7,\"delta\":{"
                          "\"type\":\"signature_delta\",\"signature\":\"@1\"}}\n",
                          (const char *const[]){part, NULL});
     if (ok)
-        end(p, p->form->stop, "5", "5");
+        (void)answer_end(p);
     free(part);
     free(event);
 }

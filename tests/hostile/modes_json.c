@@ -3,20 +3,8 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "tests/hostile/answer.h"
 #include "tests/hostile/mode.h"
-
-static bool begin(struct peer *p)
-{
-    return peer_head(p, 200, p->form->type, "") &&
-           peer_events(p, p->form->begin, (const char *const[]){"m", "5", NULL}) &&
-           peer_events(p, p->form->open, (const char *const[]){NULL});
-}
-
-static void end(struct peer *p)
-{
-    if (peer_events(p, p->form->end, (const char *const[]){p->form->stop, "5", "5", NULL}))
-        (void)peer_say(p, p->form->done);
-}
 
 /* Sends an event that is `text`, in which "@1" is where `number` times the part before the "|"
  * stands: "[|]" becomes "[[[…]]]" without its second half. */
@@ -27,11 +15,11 @@ static void repeated(struct peer *p)
     const char *json = p->mode->text, *unit = strchr(json, '<') + 1, *rest = strchr(unit, '>');
     char *repeats = mem_strndup(unit, (size_t)(rest - unit));
     char *event = strchr(frame.data, '\x01');
-    if (begin(p) && peer_send(p, frame.data, (size_t)(event - frame.data)) &&
+    if (answer_begin(p) && peer_send(p, frame.data, (size_t)(event - frame.data)) &&
         peer_send(p, json, (size_t)(unit - 1 - json)) &&
         peer_repeat(p, repeats, (size_t)p->mode->number) && peer_say(p, rest + 1) &&
         peer_say(p, event + 1))
-        end(p);
+        (void)answer_end(p);
     free(repeats);
     buf_release(&frame);
 }

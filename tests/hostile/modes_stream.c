@@ -3,32 +3,15 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "tests/hostile/answer.h"
 #include "tests/hostile/mode.h"
-
-static bool begin(struct peer *p)
-{
-    return peer_head(p, 200, p->form->type, "") &&
-           peer_events(p, p->form->begin, (const char *const[]){"m", "5", NULL}) &&
-           peer_events(p, p->form->open, (const char *const[]){NULL});
-}
-
-static bool say(struct peer *p, const char *text)
-{
-    return peer_events(p, p->form->text, (const char *const[]){text, NULL});
-}
-
-static bool end(struct peer *p)
-{
-    return peer_events(p, p->form->end, (const char *const[]){p->form->stop, "5", "5", NULL}) &&
-           peer_say(p, p->form->done);
-}
 
 /* Between some text and a good end: `text`, as it is, `number` times; 0: without an end. */
 static void insert(struct peer *p)
 {
-    if (begin(p) && say(p, "before ") && peer_repeat(p, p->mode->text, (size_t)p->mode->number) &&
-        say(p, "after"))
-        (void)end(p);
+    if (answer_begin(p) && answer_text(p, "before ") &&
+        peer_repeat(p, p->mode->text, (size_t)p->mode->number) && answer_text(p, "after"))
+        (void)answer_end(p);
 }
 
 /* The same with an event. */
@@ -36,9 +19,9 @@ static void insert_event(struct peer *p)
 {
     struct buf event = BUF_INIT;
     form_fill(&event, p->form->frame, (const char *const[]){p->mode->text, NULL});
-    if (begin(p) && say(p, "before ") && peer_repeat(p, event.data, (size_t)p->mode->number) &&
-        say(p, "after"))
-        (void)end(p);
+    if (answer_begin(p) && answer_text(p, "before ") &&
+        peer_repeat(p, event.data, (size_t)p->mode->number) && answer_text(p, "after"))
+        (void)answer_end(p);
     buf_release(&event);
 }
 
@@ -55,18 +38,18 @@ static void long_event(struct peer *p)
     struct buf event = BUF_INIT;
     form_events(&event, p->form, p->form->text, (const char *const[]){"\x01", NULL});
     char *at = strchr(event.data, '\x01');
-    if (begin(p) && peer_send(p, event.data, (size_t)(at - event.data)) &&
+    if (answer_begin(p) && peer_send(p, event.data, (size_t)(at - event.data)) &&
         peer_repeat(p, p->mode->text, (size_t)p->mode->number) && peer_say(p, at + 1))
-        (void)end(p);
+        (void)answer_end(p);
     buf_release(&event);
 }
 
 static void zeros(struct peer *p)
 {
     static const char nul[16];
-    if (begin(p) && say(p, "before") && peer_send(p, nul, sizeof nul) && say(p, "after") &&
-        peer_send(p, nul, sizeof nul))
-        (void)end(p);
+    if (answer_begin(p) && answer_text(p, "before") && peer_send(p, nul, sizeof nul) &&
+        answer_text(p, "after") && peer_send(p, nul, sizeof nul))
+        (void)answer_end(p);
 }
 
 static void zeros_in_event(struct peer *p)
@@ -74,8 +57,8 @@ static void zeros_in_event(struct peer *p)
     struct buf event = BUF_INIT;
     form_events(&event, p->form, p->form->text, (const char *const[]){"a\x01z", NULL});
     *strchr(event.data, '\x01') = '\0';
-    if (begin(p) && peer_send(p, event.data, event.len))
-        (void)end(p);
+    if (answer_begin(p) && peer_send(p, event.data, event.len))
+        (void)answer_end(p);
     buf_release(&event);
 }
 
@@ -116,38 +99,38 @@ static void returns_alone(struct peer *p)
 
 static void end_twice(struct peer *p)
 {
-    if (begin(p) && say(p, "once") && end(p))
-        (void)end(p);
+    if (answer_begin(p) && answer_text(p, "once") && answer_end(p))
+        (void)answer_end(p);
 }
 
 static void after_end(struct peer *p)
 {
-    if (begin(p) && say(p, "said") && end(p))
-        while (say(p, "never"))
+    if (answer_begin(p) && answer_text(p, "said") && answer_end(p))
+        while (answer_text(p, "never"))
             ;
 }
 
 static void no_end(struct peer *p)
 {
-    if (begin(p))
-        (void)say(p, "an answer without an end");
+    if (answer_begin(p))
+        (void)answer_text(p, "an answer without an end");
 }
 
 static void no_beginning(struct peer *p)
 {
-    if (peer_head(p, 200, p->form->type, "") && say(p, "an answer without a beginning"))
-        (void)end(p);
+    if (peer_head(p, 200, p->form->type, "") && answer_text(p, "an answer without a beginning"))
+        (void)answer_end(p);
 }
 
 static void only_end(struct peer *p)
 {
     if (peer_head(p, 200, p->form->type, ""))
-        (void)end(p);
+        (void)answer_end(p);
 }
 
 static void error_after_text(struct peer *p)
 {
-    if (begin(p) && say(p, "half an ans"))
+    if (answer_begin(p) && answer_text(p, "half an ans"))
         (void)peer_events(
             p, p->form->error,
             (const char *const[]){"overloaded_error", "\\u001b]0;hostile\\u0007", NULL});
@@ -155,7 +138,7 @@ static void error_after_text(struct peer *p)
 
 static void error_after_end(struct peer *p)
 {
-    if (begin(p) && say(p, "a whole answer") && end(p))
+    if (answer_begin(p) && answer_text(p, "a whole answer") && answer_end(p))
         (void)peer_events(p, p->form->error, (const char *const[]){"late_error", "late", NULL});
 }
 
@@ -168,13 +151,13 @@ static void begin_again(struct peer *p)
 
 static void open_again(struct peer *p)
 {
-    if (!begin(p))
+    if (!answer_begin(p))
         return;
     struct buf opens = BUF_INIT;
     const char *open = *p->form->open != '\0' ? p->form->open : p->form->text;
     form_events(&opens, p->form, open, (const char *const[]){"", NULL});
     if (peer_repeat(p, opens.data, 1000000))
-        (void)end(p);
+        (void)answer_end(p);
     buf_release(&opens);
 }
 
@@ -184,8 +167,8 @@ static void other_dialect(struct peer *p)
     other.form = &forms[((int)p->form->dialect + 1) % FORM_COUNT];
     if (peer_head(p, 200, p->form->type, "") &&
         peer_events(&other, other.form->begin, (const char *const[]){"m", "5", NULL}) &&
-        say(&other, "another dialect"))
-        (void)end(&other);
+        answer_text(&other, "another dialect"))
+        (void)answer_end(&other);
 }
 
 #define MIB17 (17 * 1024 * 1024)

@@ -3,27 +3,15 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "tests/hostile/answer.h"
 #include "tests/hostile/mode.h"
-
-static bool begin(struct peer *p)
-{
-    return peer_head(p, 200, p->form->type, "") &&
-           peer_events(p, p->form->begin, (const char *const[]){"m", "5", NULL}) &&
-           peer_events(p, p->form->open, (const char *const[]){NULL});
-}
-
-static void end(struct peer *p)
-{
-    if (peer_events(p, p->form->end, (const char *const[]){p->form->stop, "5", "5", NULL}))
-        (void)peer_say(p, p->form->done);
-}
 
 /* `number` times `text` (inside a JSON string), in pieces of about 64 KiB. */
 static void say(struct peer *p, const char *format)
 {
     struct buf piece = BUF_INIT;
     size_t unit = strlen(p->mode->text), left = (size_t)p->mode->number;
-    bool ok = begin(p);
+    bool ok = answer_begin(p);
     while (ok && left > 0) {
         buf_clear(&piece);
         for (; left > 0 && piece.len + unit < 65536; left--)
@@ -31,7 +19,7 @@ static void say(struct peer *p, const char *format)
         ok = peer_events(p, format, (const char *const[]){piece.data, NULL});
     }
     if (ok)
-        end(p);
+        (void)answer_end(p);
     buf_release(&piece);
 }
 
@@ -50,8 +38,8 @@ static void pieces(struct peer *p, const char *format)
 {
     struct buf event = BUF_INIT;
     form_events(&event, p->form, format, (const char *const[]){p->mode->text, NULL});
-    if (begin(p) && peer_repeat(p, event.data, (size_t)p->mode->number))
-        end(p);
+    if (answer_begin(p) && peer_repeat(p, event.data, (size_t)p->mode->number))
+        (void)answer_end(p);
     buf_release(&event);
 }
 
@@ -71,9 +59,9 @@ static void all_controls(struct peer *p)
     struct buf all = BUF_INIT;
     for (int c = 0; c < 0xA0; c = c == 0x1F ? 0x7F : c + 1)
         buf_addf(&all, "\\u%04x31337m;hostile ", (unsigned)c);
-    if (begin(p) && peer_events(p, p->form->text, (const char *const[]){all.data, NULL}) &&
+    if (answer_begin(p) && peer_events(p, p->form->text, (const char *const[]){all.data, NULL}) &&
         peer_events(p, p->form->reasoning, (const char *const[]){all.data, NULL}))
-        end(p);
+        (void)answer_end(p);
     buf_release(&all);
 }
 
@@ -85,8 +73,8 @@ static void header_row(struct peer *p)
             buf_addstr(&table, row == 1 ? "|-" : "|a");
         buf_addstr(&table, "|\\n");
     }
-    if (begin(p) && peer_events(p, p->form->text, (const char *const[]){table.data, NULL}))
-        end(p);
+    if (answer_begin(p) && peer_events(p, p->form->text, (const char *const[]){table.data, NULL}))
+        (void)answer_end(p);
     buf_release(&table);
 }
 
