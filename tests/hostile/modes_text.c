@@ -53,11 +53,11 @@ static void reasoning_pieces(struct peer *p)
     pieces(p, p->form->reasoning);
 }
 
-/* Every control of C0 and C1, as escapes of JSON. */
+/* Every control of C0 and C1 but NUL, as escapes of JSON. */
 static void all_controls(struct peer *p)
 {
     struct buf all = BUF_INIT;
-    for (int c = 0; c < 0xA0; c = c == 0x1F ? 0x7F : c + 1)
+    for (int c = 1; c < 0xA0; c = c == 0x1F ? 0x7F : c + 1)
         buf_addf(&all, "\\u%04x31337m;hostile ", (unsigned)c);
     if (answer_begin(p) && peer_events(p, p->form->text, (const char *const[]){all.data, NULL}) &&
         peer_events(p, p->form->reasoning, (const char *const[]){all.data, NULL}))
@@ -82,6 +82,7 @@ static void header_row(struct peer *p)
 
 const struct mode text_modes[] = {
     {"controls", "every control character", .serve = all_controls},
+    {"nul", "zeros as escapes", text, .text = "a\\u0000b", .number = 10},
     {"title", "the terminal's title", text,
      .text = ESC "]0;hostile\\u0007" ESC "]2;hostile" ESC "\\\\ ", .number = 10},
     {"clipboard", "the terminal's clipboard", text, .text = ESC "]52;c;aG9zdGlsZQ==\\u0007 ",
@@ -157,7 +158,7 @@ const struct mode text_modes[] = {
     {"headings", "100,000 headings", text, .text = "# a\\n", .number = 100000},
     {"rules", "100,000 rules", text, .text = "---\\n", .number = 100000},
     {"entities", "100,000 entities", text, .text = "&amp;&#27;&#x1b;&#0;&#xffffffff;&nbsp",
-     .number = 20000},
+     .number = 20000, .kept_mib = 1},
     {"html", "tags in each other", text, .text = "<div><b><!--", .number = 20000},
     {"autolinks", "100,000 addresses", text, .text = "http://a.b ", .number = 100000,
      .kept_mib = 2},
@@ -179,7 +180,7 @@ const struct mode text_modes[] = {
      .text = "First I think, then I think again, and what I thought before I think once more. ",
      .number = 2000000, .kept_mib = 64},
     {"reasoning-blocks", "blocks of reasoning without an end", reasoning_pieces, .text = "hm",
-     .kept_mib = 64},
+     .flags = MODE_ENDLESS, .kept_mib = 64},
     {"reasoning-controls", "escape sequences in reasoning", reasoning,
      .text = ESC "]0;hostile\\u0007" ESC "[31337m\\u009b31337m ", .number = 100},
     {"reasoning-quotes", "50,000 quotes in reasoning", reasoning, .text = "> ", .number = 50000},
