@@ -154,7 +154,7 @@ const struct mode call_modes[] = {
     {"args-wide", "arguments of a million numbers", with_arguments,
      .text = "[1,1,1,1,1,1,1,1,1,1],", .number = 100000, .flags = MODE_ONCE, .kept_mib = 4},
     {"args-12m", "arguments of 12 MB", with_arguments, .text = "aaaaaaaaaaaa", .number = 1000000,
-     .flags = MODE_ONCE, .kept_mib = 12},
+     .flags = MODE_ONCE, .kept_mib = 4},
     {"args-controls", "escape sequences in arguments", with_path,
      .text = "\\\\u001b]0;hostile\\\\u0007\\\\u009b31337m\\\\n", .number = 2, .flags = MODE_ONCE},
     {"args-path-long", "a path of 1 MB", with_path, .text = "hostile/", .number = 130000,
