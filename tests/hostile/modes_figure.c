@@ -97,7 +97,6 @@ const struct mode figure_modes[] = {
     {"model-bidi", "a model's name with overrides", model, .text = "\\u202egpt\\u2066\\u200b",
      .number = 3},
     {"signature-20m", "a signature of 20 MB", signature, .number = 20, .kept_mib = 4},
-    {"signature-past-all", "a signature past every limit", signature, .number = 100,
-     .kept_mib = 4},
+    {"signature-past-all", "a signature past every limit", signature, .number = 100, .kept_mib = 4},
     {.name = NULL},
 };

@@ -77,7 +77,7 @@ static void endless_extension(struct peer *p)
         (void)peer_repeat(p, p->mode->text, 0);
 }
 
-/* 1 KiB of gzip that holds a MiB of zeros is repeated: the members of a bomb. */
+/* The head of a member of gzip that grows a thousandfold, again and again. */
 static void bomb(struct peer *p)
 {
     static const char member[] = "\x1f\x8b\x08\x01\x01\x01\x01\x01\x02\x03\xed\xc1\x01\x0d";

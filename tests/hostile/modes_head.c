@@ -35,9 +35,7 @@ static void flood(struct peer *p)
         return;
     struct buf body = BUF_INIT;
     peer_good_body(p, &body);
-    if (peer_head(p, 200, peer_good_type(p), ""))
-        (void)peer_send(p, body.data, body.len);
-    buf_release(&body);
+    peer_reply(p, 200, peer_good_type(p), "", &body);
 }
 
 /* A header of `number` bytes after `text`; 0: without an end. */

@@ -6,8 +6,7 @@
 #include "tests/hostile/answer.h"
 #include "tests/hostile/mode.h"
 
-/* Sends an event that is `text`, in which "@1" is where `number` times the part before the "|"
- * stands: "[|]" becomes "[[[…]]]" without its second half. */
+/* An event that is `text`, in which what stands between < and > is there `number` times. */
 static void repeated(struct peer *p)
 {
     struct buf frame = BUF_INIT;
@@ -106,9 +105,7 @@ static void wrong_value(struct peer *p)
     const char *value = wrong_values[p->step % WRONG_VALUES];
     if (at > 0)
         buf_splice(&body, at, value_end(&body, at) - at, value, strlen(value));
-    if (peer_head(p, 200, peer_good_type(p), ""))
-        (void)peer_send(p, body.data, body.len);
-    buf_release(&body);
+    peer_reply(p, 200, peer_good_type(p), "", &body);
 }
 
 /* One byte of it is taken out. */
@@ -118,9 +115,7 @@ static void lost_byte(struct peer *p)
     answer_with_call(p, &body);
     if ((size_t)p->step < body.len)
         buf_splice(&body, (size_t)p->step, 1, "", 0);
-    if (peer_head(p, 200, peer_good_type(p), ""))
-        (void)peer_send(p, body.data, body.len);
-    buf_release(&body);
+    peer_reply(p, 200, peer_good_type(p), "", &body);
 }
 
 static long byte_steps(struct peer *p)

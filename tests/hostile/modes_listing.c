@@ -3,29 +3,21 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "tests/hostile/answer.h"
 #include "tests/hostile/mode.h"
 
 /* A listing that fits every path: `number` models whose name is `text`. */
 static void listing(struct peer *p)
 {
-    static const char window[] = "100000";
-    struct buf model = BUF_INIT;
+    struct buf model = BUF_INIT, body = BUF_INIT;
     form_fill(&model,
-              "{\"id\":\"@1\",\"name\":\"@1\",\"model\":\"@1\",\"context_length\":@2,"
-              "\"max_model_len\":@2,\"max_input_tokens\":@2},",
-              (const char *const[]){p->mode->text, window, NULL});
-    struct buf models = BUF_INIT;
-    for (long i = 0; i < p->mode->number; i++)
-        buf_add(&models, model.data, model.len);
-    for (int list = 0; list < 2; list++) {
-        const char *head = list == 0 ? "{\"data\":[" : "{}],\"models\":[";
-        if (list == 0 && !peer_head(p, 200, "application/json", ""))
-            break;
-        if (!peer_say(p, head) || !peer_send(p, models.data, models.len))
-            break;
-    }
-    (void)peer_say(p, "{}]}");
-    buf_release(&models);
+              "{\"id\":\"@1\",\"name\":\"@1\",\"model\":\"@1\",\"context_length\":100000,"
+              "\"max_model_len\":100000,\"max_input_tokens\":100000},",
+              (const char *const[]){p->mode->text, NULL});
+    char *models = answer_repeat(model.data, p->mode->number);
+    buf_addf(&body, "{\"data\":[%s{}],\"models\":[%s{}]}", models, models);
+    peer_reply(p, 200, "application/json", "", &body);
+    free(models);
     buf_release(&model);
 }
 
@@ -41,9 +33,7 @@ static void window(struct peer *p)
               "\"default_generation_settings\":{\"n_ctx\":@1},"
               "\"model_info\":{\"general.architecture\":\"a\",\"a.context_length\":@1}}",
               (const char *const[]){p->mode->text, NULL});
-    if (peer_head(p, 200, "application/json", ""))
-        (void)peer_send(p, body.data, body.len);
-    buf_release(&body);
+    peer_reply(p, 200, "application/json", "", &body);
 }
 
 /* `text` alone, `number` times; 0: without an end. */
@@ -92,9 +82,7 @@ static void vector(struct peer *p)
     struct buf out = BUF_INIT;
     form_fill(&out, "{\"data\":[{\"index\":0,\"embedding\":@1}],\"embeddings\":[@1]}",
               (const char *const[]){p->mode->text, NULL});
-    if (peer_head(p, 200, "application/json", ""))
-        (void)peer_send(p, out.data, out.len);
-    buf_release(&out);
+    peer_reply(p, 200, "application/json", "", &out);
 }
 
 /* A vector of `number` ones. */

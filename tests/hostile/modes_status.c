@@ -13,10 +13,8 @@ static void status(struct peer *p)
 {
     struct buf body = BUF_INIT;
     form_fill(&body, p->form->error, (const char *const[]){"hostile_error", "No.", NULL});
-    if (peer_head(p, (int)p->mode->number, "application/json",
-                  p->mode->text == NULL ? "" : p->mode->text))
-        (void)peer_send(p, body.data, body.len);
-    buf_release(&body);
+    peer_reply(p, (int)p->mode->number, "application/json",
+               p->mode->text == NULL ? "" : p->mode->text, &body);
 }
 
 /* Status 400 with the body `text`: @1: the key; @2: as many letters as the step says. */
@@ -26,10 +24,8 @@ static void error_body(struct peer *p)
     char *pad = mem_alloc((size_t)p->step + 1);
     memset(pad, 'x', (size_t)p->step);
     form_fill(&body, p->mode->text, (const char *const[]){p->key, pad, NULL});
-    if (peer_head(p, 400, "application/json", ""))
-        (void)peer_send(p, body.data, body.len);
+    peer_reply(p, 400, "application/json", "", &body);
     free(pad);
-    buf_release(&body);
 }
 
 static long pads(struct peer *p)
@@ -69,9 +65,7 @@ static void key_in_escapes(struct peer *p)
     for (const char *s = p->key; *s != '\0'; s++)
         buf_addf(&key, "\\u%04x", (unsigned)*s);
     form_fill(&body, p->form->error, (const char *const[]){"e", key.data, NULL});
-    if (peer_head(p, 401, "application/json", ""))
-        (void)peer_send(p, body.data, body.len);
-    buf_release(&body);
+    peer_reply(p, 401, "application/json", "", &body);
     buf_release(&key);
 }
 

@@ -70,9 +70,7 @@ static void utf16(struct peer *p)
     buf_add(&wide, "\xff\xfe", 2);
     for (size_t i = 0; i < body.len; i++)
         buf_add(&wide, (const char[]){body.data[i], '\0'}, 2);
-    if (peer_head(p, 200, peer_good_type(p), ""))
-        (void)peer_send(p, wide.data, wide.len);
-    buf_release(&wide);
+    peer_reply(p, 200, peer_good_type(p), "", &wide);
     buf_release(&body);
 }
 
@@ -92,9 +90,7 @@ static void returns_alone(struct peer *p)
     for (size_t i = 0; i < body.len; i++)
         if (body.data[i] == '\n')
             body.data[i] = '\r';
-    if (peer_head(p, 200, peer_good_type(p), ""))
-        (void)peer_send(p, body.data, body.len);
-    buf_release(&body);
+    peer_reply(p, 200, peer_good_type(p), "", &body);
 }
 
 static void end_twice(struct peer *p)

@@ -137,6 +137,13 @@ bool peer_head(struct peer *p, int status, const char *type, const char *more)
     return ok;
 }
 
+void peer_reply(struct peer *p, int status, const char *type, const char *more, struct buf *body)
+{
+    if (peer_head(p, status, type, more))
+        (void)peer_send(p, body->data, body->len);
+    buf_release(body);
+}
+
 /* --- what a decent server would send ---------------------------------------------------------- */
 
 static const char *request_path(const struct peer *p, char *out, size_t size)
@@ -196,9 +203,7 @@ static void answer_well(struct peer *p)
     struct buf body = BUF_INIT;
     peer_good_body(p, &body);
     p->left = -1;
-    if (peer_head(p, body.len > 0 ? 200 : 404, peer_good_type(p), ""))
-        (void)peer_send(p, body.data, body.len);
-    buf_release(&body);
+    peer_reply(p, body.len > 0 ? 200 : 404, peer_good_type(p), "", &body);
 }
 
 /* --- connections ------------------------------------------------------------------------------ */

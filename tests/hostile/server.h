@@ -59,6 +59,9 @@ void peer_reset(struct peer *p); /* the connection ends with RST in place of FIN
 /* The head of an answer that ends with the connection. `more` are further lines, or "". */
 bool peer_head(struct peer *p, int status, const char *type, const char *more);
 
+/* Head and body at once; releases the body. */
+void peer_reply(struct peer *p, int status, const char *type, const char *more, struct buf *body);
+
 /* Appends the body of the answer that belongs here. */
 void peer_good_body(struct peer *p, struct buf *out);
 const char *peer_good_type(const struct peer *p);
