@@ -15,6 +15,7 @@
 
 #include "base/mem.h"
 #include "base/vec.h"
+#include "session/capability.h"
 #include "tests/hostile/surface.h"
 #include "tests/support.h"
 
@@ -224,6 +225,10 @@ int main(void)
     if (c.wanted != NULL && *c.wanted == '\0')
         c.wanted = NULL;
     c.every_step = c.wanted != NULL;
+    if (!capability_store() || !capability_memory()) {
+        printf("campaign_hostile: not in a build without sessions or memory\n");
+        return 0;
+    }
     signal(SIGPIPE, SIG_IGN);
     size_t modes = choose(&c);
     run_jobs(&c, false);

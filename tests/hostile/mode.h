@@ -24,7 +24,7 @@ struct mode {
     const char *text; /* what serve() makes of these is its own */
     long number;
     unsigned flags;
-    int kept_mib; /* text of the answer that is kept */
+    int kept_mib; /* text of the answer that is kept, as JSON */
     /* More than one answer: how many there are for this peer; each is one run. NULL: one. */
     long (*steps)(struct peer *p);
 };

@@ -210,7 +210,7 @@ const struct mode stream_modes[] = {
     {"escape-unknown", "escapes that there are not", long_event, .text = "\\x\\q\\u12",
      .number = 1000, .flags = MODE_FAILS},
     {"backslashes", "millions of backslashes", long_event, .text = "\\\\", .number = 4000000,
-     .kept_mib = 4},
+     .kept_mib = 8},
     {"bytes-invalid", "bytes that are no UTF-8", long_event, .text = "\xff\xfe\x80\xc3(",
      .number = 1000},
     {"bytes-overlong", "overlong forms of a slash and of escape sequences", long_event,
