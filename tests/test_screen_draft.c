@@ -331,6 +331,9 @@ static void the_external_editor(void **state)
                   "for n in 3 4 5 6 7 8 9; do\n"
                   "  (: <&$n) 2>/dev/null && echo \"- inherited $n\" >>\"$1\"\n"
                   "done\n"
+                  /* bit 24, which is SIGXFSZ */
+                  "grep -q '^SigIgn:.*[13579bdf]......$' /proc/$$/status 2>/dev/null &&\n"
+                  "  echo '- inherited an ignored signal' >>\"$1\"\n"
                   "echo '- by the editor' >>\"$1\"\n");
     assert_int_equal(chmod(path, 0700), 0);
     setenv("EDITOR", path, 1);

@@ -62,7 +62,8 @@ static char *make_file(const char *text, struct error *e)
 
 static void run_child(const char *command, const char *path)
 {
-    static const int ours[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGTSTP, SIGCONT, SIGPIPE};
+    static const int ours[] = {SIGINT,  SIGQUIT, SIGTERM, SIGHUP,
+                               SIGTSTP, SIGCONT, SIGPIPE, SIGXFSZ};
     for (size_t i = 0; i < sizeof ours / sizeof *ours; i++)
         signal(ours[i], SIG_DFL);
 #ifdef HAVE_CLOSEFROM
