@@ -86,10 +86,10 @@ static bool goes_on(struct exchange *x, size_t len)
 static bool parse_event(struct exchange *x, const char *data, size_t len, struct json **event)
 {
     *event = NULL;
-    if (!json_has_at_most(data, len, JSON_FOREIGN_VALUES))
+    if (!json_has_at_most(data, len, PROVIDER_MAX_EVENT_VALUES))
         return failure_set(x->failure, FAILURE_TOO_LARGE,
                            "%s: one event has more than %d JSON values", x->dialect->name,
-                           JSON_FOREIGN_VALUES);
+                           PROVIDER_MAX_EVENT_VALUES);
     if (!goes_on(x, len))
         return false;
     /* Some servers cut a character in two, and the parser refuses the whole event for it. */

@@ -18,6 +18,9 @@ struct http;
 
 /* A line, an SSE event or an error body past this fails the call. */
 #define PROVIDER_MAX_EVENT ((size_t)16 * 1024 * 1024)
+/* JSON values of one event of a stream, which has a dozen: an Ollama's arguments of as many are read
+ * and written again in 50 ms, in which nothing else is answered. */
+#define PROVIDER_MAX_EVENT_VALUES 50000
 
 /* Tool calls of one answer. Further ones are dropped, and the response says so. */
 #define PROVIDER_MAX_CALLS 128
