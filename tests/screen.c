@@ -21,6 +21,7 @@
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "base/vec.h"
+#include "tests/support.h"
 
 extern char **environ;
 
@@ -123,12 +124,7 @@ static char **environment_of(void)
 static _Noreturn void become(const char *path, const char *const *argv, char *const *environment,
                              const char *directory, int terminal)
 {
-    static const int reset[] = {SIGPIPE, SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGTSTP, SIGWINCH};
-    for (size_t i = 0; i < sizeof reset / sizeof *reset; i++)
-        signal(reset[i], SIG_DFL);
-    sigset_t none;
-    sigemptyset(&none);
-    sigprocmask(SIG_SETMASK, &none, NULL);
+    support_default_signals();
     if (login_tty(terminal) == 0 && (directory == NULL || chdir(directory) == 0))
         execve(path, (char *const *)(uintptr_t)argv, environment);
     _exit(127);
