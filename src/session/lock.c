@@ -18,32 +18,47 @@ static char *path_of(const char *locks, const char *session_id)
     return mem_printf("%s/%s.lock", locks, session_id);
 }
 
+enum found { OURS, ANOTHER, UNKNOWN };
+
 /* Its last holder may have taken it away between our opening and locking it: then it locks nobody
  * out. */
-static bool is_still_there(const char *path, int fd)
+static enum found look_again(const char *path, int fd)
 {
     struct stat ours, there;
-    return fstat(fd, &ours) == 0 && lstat(path, &there) == 0 && ours.st_dev == there.st_dev &&
-           ours.st_ino == there.st_ino;
+    if (fstat(fd, &ours) != 0)
+        return UNKNOWN;
+    if (lstat(path, &there) != 0)
+        return errno == ENOENT ? ANOTHER : UNKNOWN;
+    return ours.st_dev == there.st_dev && ours.st_ino == there.st_ino ? OURS : ANOTHER;
 }
 
-static bool lock_file(const char *path, const char *session_id, int *fd, struct error *e)
+/* What it is that cannot be done, with errno as it stands; NULL when it is locked. */
+static const char *lock_file(const char *path, int *fd)
 {
-    *fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
-    if (*fd < 0)
-        return err_set_errno(e, ERR_SESSION_STORE_ERROR, "cannot open the lock file %s", path);
-    if (flock(*fd, LOCK_EX | LOCK_NB) == 0) {
-        if (is_still_there(path, *fd))
-            return true;
+    for (;;) {
+        *fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
+        if (*fd < 0)
+            return "open the lock file";
+        if (flock(*fd, LOCK_EX | LOCK_NB) != 0)
+            return "lock";
+        enum found found = look_again(path, *fd);
+        if (found == OURS)
+            return NULL;
+        if (found == UNKNOWN)
+            return "look at the lock file";
         lock_drop(fd);
-        return lock_file(path, session_id, fd, e);
     }
+}
+
+static bool refuse(const char *fault, const char *path, const char *session_id, int *fd,
+                   struct error *e)
+{
     if (errno == EWOULDBLOCK)
         err_set(e, ERR_SESSION_BUSY,
                 "session %.8s is open in another tiro; leave that one, or start a new session",
                 session_id + UUID_LEN - 8);
     else
-        err_set_errno(e, ERR_SESSION_STORE_ERROR, "cannot lock %s", path);
+        err_set_errno(e, ERR_SESSION_STORE_ERROR, "cannot %s %s", fault, path);
     lock_drop(fd);
     return false;
 }
@@ -53,7 +68,11 @@ bool lock_take(const char *dir, const char *session_id, int *fd, struct error *e
     *fd = -1;
     char *locks = paths_join(dir, "locks");
     char *path = path_of(locks, session_id);
-    bool ok = paths_make_dir(locks, e) && lock_file(path, session_id, fd, e);
+    bool ok = paths_make_dir(locks, e);
+    if (ok) {
+        const char *fault = lock_file(path, fd);
+        ok = !fault || refuse(fault, path, session_id, fd, e);
+    }
     free(path);
     free(locks);
     return ok;
