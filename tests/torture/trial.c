@@ -273,16 +273,24 @@ static void run_screen(void)
 /* --- what must hold ----------------------------------------------------------------------------
  */
 
-/* newterm() uses a copy of the terminal's name that it did not get. The terminal is given back even
- * so, which is looked at elsewhere. */
-static bool curses_broke(const char *log)
+/* Whether the call came from this library, be it by way of the C library. */
+static bool came_from(const char *log, const char *library)
 {
     const char *frame = strstr(log, "\nat ");
-    while (frame && strncmp(frame, "\nat /", 6) == 0 && strstr(frame, "/libc.so") &&
-           strstr(frame, "/libc.so") < strchr(frame + 1, '\n'))
-        frame = strstr(frame + 1, "\nat ");
-    const char *curses = frame ? strstr(frame, "/libtinfo") : NULL;
-    return curses && curses < strchr(frame + 1, '\n') && result.status == 128 + SIGSEGV;
+    for (; frame; frame = strstr(frame + 1, "\nat ")) {
+        const char *end = frame + 1 + strcspn(frame + 1, "\n");
+        const char *libc = strstr(frame, "/libc.so"), *found = strstr(frame, library);
+        if (!libc || libc >= end)
+            return found && found < end;
+    }
+    return false;
+}
+
+/* newterm() goes on where it could not copy a string. The terminal is given back even so, which is
+ * looked at elsewhere. */
+static bool curses_broke(const char *log)
+{
+    return result.status == 128 + SIGSEGV && came_from(log, "/libtinfo");
 }
 
 static void assert_ended(const char *log)
