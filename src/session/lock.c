@@ -133,28 +133,32 @@ static bool read_name(const char *name, char id[UUID_LEN + 1])
     return uuid_valid(id);
 }
 
-static void sweep_one(const char *dir, const char *id,
-                      bool (*is_known)(void *context, const char *session_id), void *context)
+/* Asked again with the lock in hand: a session may have come to be meanwhile. */
+static bool sweep_one(const char *dir, const char *id, lock_ask *ask, void *context)
 {
     struct error e;
+    bool known;
     int lock;
-    if (is_known(context, id) || !lock_take(dir, id, &lock, &e))
-        return;
-    if (!is_known(context, id))
+    if (!ask(context, id, &known))
+        return false;
+    if (known || !lock_take(dir, id, &lock, &e))
+        return true;
+    bool ok = ask(context, id, &known);
+    if (ok && !known)
         lock_remove(dir, id, &e);
     lock_drop(&lock);
+    return ok;
 }
 
-void lock_sweep(const char *dir, bool (*is_known)(void *context, const char *session_id),
-                void *context)
+void lock_sweep(const char *dir, lock_ask *ask, void *context)
 {
     char id[UUID_LEN + 1];
     char *locks = paths_join(dir, "locks");
     DIR *list = opendir(locks);
     const struct dirent *entry;
-    while (list && (entry = readdir(list)))
-        if (read_name(entry->d_name, id))
-            sweep_one(dir, id, is_known, context);
+    bool ok = true;
+    while (list && ok && (entry = readdir(list)))
+        ok = !read_name(entry->d_name, id) || sweep_one(dir, id, ask, context);
     if (list)
         closedir(list);
     free(locks);

@@ -21,9 +21,11 @@ bool lock_is_held(int locks, const char *name);
  * fine. */
 bool lock_remove(const char *dir, const char *session_id, struct error *e);
 
-/* Removes the lock files that nobody holds and of whose sessions `is_known` says no, which is asked
- * with the lock in hand. */
-void lock_sweep(const char *dir, bool (*is_known)(void *context, const char *session_id),
-                void *context);
+/* Whether a session is known. False: nobody can tell. */
+typedef bool lock_ask(void *context, const char *session_id, bool *known);
+
+/* Removes the lock files that nobody holds and whose sessions are not known. Ends at the first that
+ * nobody can tell of: to ask a store that does not answer takes seconds. */
+void lock_sweep(const char *dir, lock_ask *ask, void *context);
 
 #endif

@@ -59,18 +59,17 @@ void removal_finish_some(struct catalog *c, int limit)
 
 /* --- locks without a session ------------------------------------------------------------------ */
 
-/* An error is no word that it is unknown. */
-static bool is_known(void *store, const char *id)
+static bool ask_store(void *store, const char *id, bool *known)
 {
     struct session_info info = {0};
     struct error e = {0};
-    bool known = sessions_get(store, id, &info, &e) || e.code != ERR_SESSION_NOT_FOUND;
+    *known = sessions_get(store, id, &info, &e);
     session_info_release(&info);
-    return known;
+    return *known || e.code == ERR_SESSION_NOT_FOUND;
 }
 
 void removal_sweep_locks(struct catalog *c)
 {
     if (c->store && c->directory)
-        lock_sweep(c->directory, is_known, c->store);
+        lock_sweep(c->directory, ask_store, c->store);
 }
