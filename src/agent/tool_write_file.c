@@ -187,10 +187,9 @@ static bool run(const struct tool_context *context, const struct json *args, str
     bool make = !context->sight->has_directory; /* else it was removed meanwhile */
     if (!find_target(context, args, make, &t, out))
         return false;
-    if (t.place.dir < 0)
-        return !is_outdated(context->sight, &t, out);
-    bool ok = replace(context, &t, content, out);
-    if (ok) {
+    bool there = t.place.dir >= 0;
+    bool ok = there ? replace(context, &t, content, out) : !is_outdated(context->sight, &t, out);
+    if (ok && there) {
         size_t bytes = strlen(content), lines = difference_count_lines(content);
         buf_addf(out, "wrote %zu byte%s, %zu line%s", bytes, bytes == 1 ? "" : "s", lines,
                  lines == 1 ? "" : "s");

@@ -120,7 +120,8 @@ static bool fill(struct store *s, struct event *const *events, size_t count, str
 bool event_log_fill(struct store *s, struct event *const *events, size_t count, struct error *e)
 {
     bool began;
-    return store_step_begin(s, &began, e) && store_step_end(s, began, fill(s, events, count, e), e);
+    return count == 0 || (store_step_begin(s, &began, e) &&
+                          store_step_end(s, began, fill(s, events, count, e), e));
 }
 
 static bool copy_rows(struct store *s, const char *from, int64_t last, const char *to,
