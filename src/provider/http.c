@@ -156,10 +156,10 @@ int64_t retry_after_parse(const char *value, int64_t now_wall_ms)
     time_t date = value[0] >= 'A' && value[0] <= 'z' ? curl_getdate(value, NULL) : (time_t)-1;
     if (date == (time_t)-1)
         return -1;
+    if (date > now_wall_ms / 1000 + LONGEST_RETRY_AFTER_S)
+        return LONGEST_RETRY_AFTER_S * 1000LL;
     ms = (int64_t)date * 1000 - now_wall_ms;
-    if (ms < 0)
-        return 0;
-    return ms < LONGEST_RETRY_AFTER_S * 1000LL ? ms : LONGEST_RETRY_AFTER_S * 1000LL;
+    return ms < 0 ? 0 : ms;
 }
 
 /* The value of header `name` in a raw line, copied, or NULL if it is another header. */
