@@ -208,7 +208,8 @@ static void test_a_file_that_may_not_grow(void **state)
         buf_addf(&large, "%s{\"role\":\"user\",\"content\":\"number %d is not said twice\"}",
                  i > 0 ? "," : "", i);
     buf_addstr(&large, "]");
-    static const char *const limits[] = {"0", "8", "600", "1000", "2000", "3000"};
+    /* With none at all the thread sanitizer ends before main(). */
+    static const char *const limits[] = {"1", "8", "600", "1000", "2000", "3000"};
     for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
         struct result r = run_limited(limits[i], large.data);
         print_message("%s: %s", limits[i], r.err);
