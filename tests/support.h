@@ -21,8 +21,8 @@ int support_teardown(void **state);
  * <cmocka.h>. */
 #define support_if(there, f, setup, teardown)                                                      \
     {                                                                                              \
-        .name = #f, .test_func = (there) ? f : support_skip, .setup_func = setup,                  \
-        .teardown_func = teardown                                                                  \
+        .name = #f, .test_func = (there) ? f : support_skip,                                       \
+        .setup_func = (there) ? (setup) : NULL, .teardown_func = (there) ? (teardown) : NULL       \
     }
 
 /* … sessions on disk, compaction; wants session/capability.h. */
