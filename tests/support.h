@@ -94,7 +94,8 @@ bool support_read_until(struct support_child *c, const char *text, int timeout_m
 
 /* Writes `input` (NULL: nothing), closes the input, reads both outputs to their end and waits. The
  * result is the exit status, or 128 + the signal that killed it; a child that is not done within 30
- * seconds, times TEST_PATIENCE of the environment, is killed and fails the test. The texts stay in `c` for support_release(). */
+ * seconds, times TEST_PATIENCE of the environment, is killed and fails the test. The texts stay in
+ * `c` for support_release(). */
 int support_finish(struct support_child *c, const char *input);
 void support_release(struct support_child *c);
 

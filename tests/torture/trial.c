@@ -29,7 +29,7 @@
 
 enum {
     STATUS_OUT_OF_MEMORY = 70,
-    PATIENCE_MS = 60000, /* SQLite alone tries for 10 s to begin reading, at each statement */
+    PATIENCE_MS = 60000,
     SCREEN_ROWS = 24,
     SCREEN_COLUMNS = 80,
     PRESSES = 10,
