@@ -13,7 +13,7 @@
 #include "tests/kill_watch.h"
 #include "tests/support.h"
 
-enum { ROUNDS = 200 };
+enum { ROUNDS = 40 };
 
 static size_t rounds = ROUNDS;
 
