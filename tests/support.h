@@ -18,11 +18,12 @@ int support_setup(void **state);
 int support_teardown(void **state);
 
 /* A row of a test table for a test that needs what a build may leave out: skipped there. Wants
- * <cmocka.h>. */
+ * <cmocka.h>. The null pointer is cast so that a row whose `setup` is NULL keeps its type. */
 #define support_if(there, f, setup, teardown)                                                      \
     {                                                                                              \
         .name = #f, .test_func = (there) ? f : support_skip,                                       \
-        .setup_func = (there) ? (setup) : NULL, .teardown_func = (there) ? (teardown) : NULL       \
+        .setup_func = (there) ? (setup) : (CMFixtureFunction)NULL,                                 \
+        .teardown_func = (there) ? (teardown) : (CMFixtureFunction)NULL                            \
     }
 
 /* … sessions on disk, compaction; wants session/capability.h. */
