@@ -86,7 +86,7 @@ static bool read_compactions(const struct json *v, struct compaction_state *s)
            failures <= INT32_MAX;
 }
 
-/* The open run stands on a user message that is there. */
+/* The open run stands on a user message that is there and begins a turn. */
 static bool read_run(const struct json *v, struct history *h)
 {
     h->running = json_get_bool(v, "running", false);
@@ -97,8 +97,10 @@ static bool read_run(const struct json *v, struct history *h)
     h->call_seq = json_get_int(v, "call_seq", 0);
     h->run_shortened = json_get_bool(v, "run_shortened", false);
     h->run_first = (size_t)first;
-    return first >= 0 && h->run_first < h->messages.len &&
-           h->messages.items[first].role == ROLE_USER;
+    if (first < 0 || h->run_first >= h->messages.len)
+        return false;
+    const struct message *m = &h->messages.items[first];
+    return m->role == ROLE_USER && m->turn > 0;
 }
 
 static bool read_history(const struct json *v, struct history *out, struct error *e)
