@@ -9,8 +9,10 @@
 #include <cmocka.h>
 
 #include <sqlite3.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/buf.h"
@@ -85,15 +87,20 @@ static long step(long stride)
     return every ? 1 : 1 + (long)(entropy_unit() * (double)stride);
 }
 
-/* The database as it was, without a journal. */
-static void restore(void)
+static void remove_database(void)
 {
-    static const char *const endings[] = {"-wal", "-shm", "-journal"};
+    static const char *const endings[] = {"", "-wal", "-shm", "-journal"};
     for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
         char *path = mem_printf("%s%s", database, endings[i]);
         unlink(path);
         free(path);
     }
+}
+
+/* The database as it was, without a journal. */
+static void restore(void)
+{
+    remove_database();
     damage_copy(pristine, database);
 }
 
@@ -513,6 +520,52 @@ static void what_cannot_be_opened_is_told(void **state)
     config_free(config);
 }
 
+/* Opens a new database in a process of its own, which ends at the n-th such call. Its status. */
+static int open_and_die(enum fault_point point, long n)
+{
+    int status;
+    fflush(NULL);
+    pid_t pid = fork();
+    assert_true(pid >= 0);
+    if (pid == 0) {
+        struct store *store;
+        struct error e = {0};
+        fault_vfs_arm(point, FAULT_DEATH, n, false);
+        bool ok = store_open(database, STORE_READ_WRITE, &store, &e);
+        store_close(ok ? store : NULL);
+        _exit(ok ? 0 : 1);
+    }
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_true(WIFEXITED(status));
+    return WEXITSTATUS(status);
+}
+
+static void assert_reader_comes_in(void)
+{
+    struct store *store;
+    struct error e = {0};
+    bool ok = store_open(database, STORE_READ_ONLY, &store, &e);
+    if (!ok && e.code != ERR_SESSION_NOT_FOUND)
+        fail_msg("%s", e.text);
+    store_close(store);
+}
+
+/* What a program that died left half done is no fault to who only reads. */
+static void a_reader_comes_in_after_a_death(void **state)
+{
+    (void)state;
+    static const enum fault_point points[] = {FAULT_OPEN, FAULT_WRITE, FAULT_TRUNCATE, FAULT_SYNC};
+    for (size_t i = 0; i < sizeof points / sizeof *points; i++) {
+        int status = FAULT_DEATH_STATUS;
+        for (long n = 1; status == FAULT_DEATH_STATUS; n++) {
+            remove_database();
+            status = open_and_die(points[i], n);
+            assert_true(status == FAULT_DEATH_STATUS || status == 0);
+            assert_reader_comes_in();
+        }
+    }
+}
+
 int main(void)
 {
     every = getenv("TIRO_EVERY_FAULT"); /* no test sees it */
@@ -520,6 +573,7 @@ int main(void)
         support_stored(each_operation_is_whole_or_not_there, setup, teardown),
         support_stored(a_migration_is_whole_or_not_there, setup, teardown),
         support_stored(what_cannot_be_opened_is_told, setup, teardown),
+        support_stored(a_reader_comes_in_after_a_death, setup, teardown),
         support_stored(a_turn_loses_nothing_that_was_shown, setup, teardown),
         support_stored(a_turn_of_a_resumed_session_loses_nothing, setup, teardown),
     };
