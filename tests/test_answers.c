@@ -396,6 +396,28 @@ static void test_ids_in_a_long_conversation(void **state)
     buf_release(&raw);
 }
 
+/* Two calls with one id: the first keeps it. */
+static void test_ids_that_repeat(void **state)
+{
+    (void)state;
+    static const char call[] = EVENT("{\"choices\":[{\"delta\":{\"tool_calls\":[{\"index\":%d,"
+                                     "\"id\":\"%s\",\"function\":{\"name\":\"one\","
+                                     "\"arguments\":\"{}\"}}]}}]}");
+    static const char *const ids[] = {"same", "call_1", "same", "same"};
+    static const char *const kept[] = {"same", "call_1", "call_2", "call_3"};
+    struct buf raw = BUF_INIT;
+    struct talk t;
+    for (int n = 0; n < 4; n++)
+        buf_addf(&raw, call, n, ids[n]);
+    end_answer(&raw, API_OPENAI);
+    ask_raw(&t, API_OPENAI, raw.data);
+    assert_int_equal(t.response.blocks.len, 4);
+    for (size_t n = 0; n < 4; n++)
+        assert_string_equal(block_at(&t, n, BLOCK_TOOL_CALL)->id, kept[n]);
+    talk_end(&t);
+    buf_release(&raw);
+}
+
 static void test_nameless_tool_call(void **state)
 {
     (void)state;
@@ -596,6 +618,7 @@ int main(void)
         TEST(test_as_many_calls_as_an_answer_may_have),
         TEST(test_pieces_of_a_refused_call),
         TEST(test_ids_in_a_long_conversation),
+        TEST(test_ids_that_repeat),
         TEST(test_nameless_tool_call),
         TEST(test_broken_characters),
         TEST(test_ollama),

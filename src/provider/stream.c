@@ -234,12 +234,26 @@ static void read_ids(const struct stream *s, struct call_ids *ids)
         call_ids_add(ids, s->parts.items[i].id);
 }
 
+/* The results of two calls with one id could not be told apart: the later call gets another id. */
+static void drop_repeated_id(struct stream *s, size_t at)
+{
+    char **id = &s->parts.items[at].id;
+    for (size_t i = 0; i < at && *id != NULL; i++) {
+        if (s->parts.items[i].id != NULL && strcmp(s->parts.items[i].id, *id) == 0) {
+            free(*id);
+            *id = NULL;
+        }
+    }
+}
+
 static bool complete_calls(struct stream *s)
 {
     struct call_ids ids = {.next = 0};
     bool ok = true;
     if (s->calls > 0)
         read_ids(s, &ids);
+    for (size_t i = s->parts.len; i-- > 0;)
+        drop_repeated_id(s, i);
     for (size_t i = 0; i < s->parts.len && ok; i++)
         if (s->parts.items[i].type == BLOCK_TOOL_CALL)
             ok = complete_call(s, &s->parts.items[i], &ids);
