@@ -21,6 +21,7 @@ struct chat {
     struct kill_stage *stage;
     struct screen *screen;
     struct kill_session *session; /* NULL: none that is known */
+    struct kill_session *left;    /* it may still be there: what leaves it can be refused */
     char *draft;                  /* what stands in the editor */
     double since;                 /* when the newest question was sent */
     bool hung_up;                 /* nobody saw what became of the terminal */
@@ -172,8 +173,8 @@ static void rename_it(struct chat *c)
 {
     char *title = mem_printf("Named %d", ++c->stage->number);
     char *command = mem_printf("/rename %s", title);
-    if (c->session)
-        kill_texts_add(&c->session->title.tried, title);
+    if (c->session || c->left)
+        kill_texts_add(&(c->session ? c->session : c->left)->title.tried, title);
     send(c, command);
     wait_for(c, is_idle, "the prompt");
     free(command);
@@ -195,6 +196,7 @@ static void leave_session(struct chat *c)
     if (c->session) {
         kill_texts_add(&c->session->archived.tried, "yes");
         kill_texts_add(&c->session->archived.tried, "no");
+        c->left = c->session;
     }
     send(c, words[kill_below(4)]);
     wait_for(c, is_idle, "the prompt");

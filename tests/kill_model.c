@@ -211,13 +211,26 @@ static bool is_beginning_of_typed(const struct kill_model *m, const char *draft)
     return false;
 }
 
-/* A draft is what it was, or what somebody typed, up to some key, or that behind what it was. */
-static void settle_draft(const struct kill_model *m, struct kill_session *s, const char *draft)
+/* What it was, or what somebody typed, up to some key, or that behind what it was. */
+static bool became_draft(const struct kill_model *m, const char *was, const char *draft)
 {
-    size_t old =
-        s->draft && draft && strncmp(s->draft, draft, strlen(s->draft)) == 0 ? strlen(s->draft) : 0;
-    if (draft && !is_beginning_of_typed(m, draft + old) && !is_beginning_of_typed(m, draft) &&
-        draft[old] && !was_asked(m, draft))
+    size_t old = was && strncmp(was, draft, strlen(was)) == 0 ? strlen(was) : 0;
+    return !draft[old] || is_beginning_of_typed(m, draft + old) || is_beginning_of_typed(m, draft);
+}
+
+static bool came_along(const struct kill_model *m, const char *draft)
+{
+    for (size_t i = 0; i < m->drafts.items.len; i++)
+        if (became_draft(m, m->drafts.items.items[i], draft))
+            return true;
+    return false;
+}
+
+static void settle_draft(const struct kill_model *m, struct kill_session *s, const char *draft,
+                         bool is_new)
+{
+    if (draft && !became_draft(m, s->draft, draft) && !was_asked(m, draft) &&
+        !(is_new && came_along(m, draft)))
         fail_msg("session %s has the draft \"%s\"", s->id, draft);
     free(s->draft);
     s->draft = mem_strdup(draft);
@@ -245,6 +258,7 @@ static void settle_session(struct kill_model *m, struct kill_session *s, struct 
     check(sessions_get(store, s->id, &info, &e), &e);
     assert_session_sound(store, s->id);
     check(event_log_read(store, s->id, 0, take_event, s, &e), &e);
+    s->words_said = s->words.items.len;
     if (!kill_texts_have_all(&s->words, &before))
         fail_msg("session %s has lost words", s->id);
     add_words(&s->words,
@@ -254,7 +268,7 @@ static void settle_session(struct kill_model *m, struct kill_session *s, struct 
     if (is_new)
         settle_wholes(m, s);
     settle_labels(s, info.labels);
-    settle_draft(m, s, info.draft);
+    settle_draft(m, s, info.draft, is_new);
     settle_title(s, &info);
     if (is_new && !s->archived.was)
         s->archived.was = mem_strdup(info.archived_ms ? "yes" : "no");
@@ -263,10 +277,11 @@ static void settle_session(struct kill_model *m, struct kill_session *s, struct 
     session_info_release(&info);
 }
 
+/* One in which nothing was said goes with its draft. */
 static void settle_absent(struct kill_model *m, size_t i)
 {
     struct kill_session *s = m->sessions.items[i];
-    if (!s->delete_tried && !s->delete_told && (s->lines.len > 0 || s->words.items.len > 0))
+    if (!s->delete_tried && !s->delete_told && (s->lines.len > 0 || s->words_said > 0))
         fail_msg("session %s is lost", s->id);
     kill_texts_add_all(&m->gone, &s->words);
     free_session(s);
@@ -308,6 +323,9 @@ void kill_model_settle_sessions(struct kill_model *m, struct store *store)
 {
     struct error e = {0};
     struct kill_texts ids = {0};
+    for (size_t i = 0; i < m->sessions.len; i++)
+        if (m->sessions.items[i]->draft)
+            kill_texts_add(&m->drafts, m->sessions.items[i]->draft);
     if (store)
         check(sessions_each(store, note_id, &ids, &e), &e);
     settle_known(m, store, &ids);
@@ -319,6 +337,7 @@ void kill_model_settle_sessions(struct kill_model *m, struct store *store)
         kill_texts_clear(&m->wholes.items[i]);
     vec_clear(&m->wholes);
     kill_texts_clear(&m->typed);
+    kill_texts_clear(&m->drafts);
     kill_texts_clear(&ids);
 }
 
@@ -460,5 +479,6 @@ void kill_model_release(struct kill_model *m)
     vec_release(&m->wholes);
     kill_texts_clear(&m->gone);
     kill_texts_clear(&m->typed);
+    kill_texts_clear(&m->drafts);
     *m = (struct kill_model){0};
 }

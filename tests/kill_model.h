@@ -44,7 +44,8 @@ struct kill_session {
     struct kill_value title, archived;
     struct kill_texts labels;    /* told */
     char *draft;                 /* NULL: none */
-    struct kill_texts words;     /* in its log as it was last looked at */
+    struct kill_texts words;     /* in its log, its title and its draft, when last looked at */
+    size_t words_said;           /* of them, the first: those of the log */
     struct kill_texts completed; /* of them, those of turns that are, which a fork takes along */
     size_t words_before;         /* the turn that is being looked at */
     VEC(struct kill_line) lines;
@@ -72,6 +73,7 @@ struct kill_model {
     VEC(struct kill_texts) wholes; /* what comes into one session together or not at all */
     struct kill_texts gone;        /* words of what was deleted */
     struct kill_texts typed;       /* into chats since: a draft is one of these, up to some key */
+    struct kill_texts drafts;      /* as they were: a session that is new may have one of these */
     size_t lines_shown, deletes_told;
 };
 

@@ -103,6 +103,7 @@ void kill_told_new(struct kill_stage *stage, struct kill_op *op)
     struct kill_session *s = kill_model_add_session(&stage->model, id);
     kill_texts_add_all(&s->words, &op->words);
     kill_texts_add_all(&s->completed, &op->words);
+    s->words_said = s->words.items.len;
     s->archived.was = mem_strdup("no");
     free(id);
 }
@@ -174,7 +175,8 @@ bool kill_begin_export(struct kill_stage *stage, struct kill_op *op)
     kill_op_add(op, "-o");
     kill_op_add(op, op->path);
     kill_op_add(op, op->session->id);
-    kill_texts_add_all(&op->words, &op->session->words);
+    for (size_t i = 0; i < op->session->words_said; i++)
+        kill_texts_add(&op->words, op->session->words.items.items[i]);
     return true;
 }
 
