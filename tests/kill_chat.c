@@ -22,7 +22,6 @@ struct chat {
     struct screen *screen;
     struct kill_session *session; /* NULL: none that is known */
     struct kill_session *left;    /* it may still be there: what leaves it can be refused */
-    char *draft;                  /* what stands in the editor */
     double since;                 /* when the newest question was sent */
     bool hung_up;                 /* nobody saw what became of the terminal */
 };
@@ -79,8 +78,6 @@ static void send(struct chat *c, const char *text)
 {
     type(c, text);
     screen_key(c->screen, SCREEN_ENTER);
-    free(c->draft);
-    c->draft = mem_strdup("");
 }
 
 /* --- what a person does ------------------------------------------------------------------------
@@ -112,13 +109,7 @@ static bool question_is_answered(struct chat *c, const char *question, const cha
 {
     send(c, question);
     c->since = screen_clock();
-    if (!wait_for(c, is_answered_or_refused, answer))
-        return false;
-    if (is_shown(c, answer))
-        return true;
-    free(c->draft);
-    c->draft = mem_strdup(question);
-    return false;
+    return wait_for(c, is_answered_or_refused, answer) && is_shown(c, answer);
 }
 
 /* What the screen shows as answered, and as done, is kept. */
@@ -158,14 +149,9 @@ static void ask_and_interrupt(struct chat *c)
 static void write_draft(struct chat *c)
 {
     char *text = mem_printf("a draft %d that nobody sends", ++c->stage->number);
-    if (!*c->draft) {
-        type(c, text);
-        free(c->draft);
-        c->draft = text;
-        wait_for(c, is_shown, text);
-    } else {
-        free(text);
-    }
+    type(c, text);
+    wait_for(c, is_shown, text);
+    free(text);
 }
 
 /* Only tried: where another program has the session open, it is another one that gets the title. */
@@ -207,11 +193,7 @@ static void act(struct chat *c)
 {
     static void (*const acts[])(struct chat *) = {
         ask, ask, ask, ask_and_interrupt, write_draft, rename_it, command, command, leave_session};
-    if (*c->draft) { /* a command would be written behind it */
-        screen_ctrl(c->screen, 'u');
-        free(c->draft);
-        c->draft = mem_strdup("");
-    }
+    screen_ctrl(c->screen, 'u'); /* a command would be written behind a draft */
     acts[kill_below(sizeof acts / sizeof *acts)](c);
 }
 
@@ -249,7 +231,7 @@ static void check_end(struct chat *c, int status)
 
 void kill_chat(struct kill_stage *stage)
 {
-    struct chat c = {.stage = stage, .draft = mem_strdup("of the session")};
+    struct chat c = {.stage = stage};
     struct kill_argv argv = {0};
     struct kill_moment moment = kill_choose_moment(most);
     struct kill_watch *watch = kill_watch_new(moment.at, moment.signal_number);
@@ -278,5 +260,4 @@ void kill_chat(struct kill_stage *stage)
     stage->chats++;
     screen_free(c.screen);
     vec_release(&argv.items);
-    free(c.draft);
 }
