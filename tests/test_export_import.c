@@ -598,6 +598,8 @@ static const struct {
     {"{\"messages\":[" USER "],\"x\":[}", "\"x\"", "JSON"},
     {"[{\"role\":\"user\",\n\"content\":\"a\\u0000b\"}]", "line 2", "NUL"},
     /* Ours. */
+    {"{\"tiro\":1,\"session\":{\"labels\":[\"a\"]},\"session\":{\"labels\":[\"b\"]},\"events\":[]}",
+     "the text", "second"},
     {"{\"tiro\":2,\"session\":{},\"events\":[" SAID("1") "]}", "the text", "newer"},
     {"{\"tiro\":0,\"session\":{},\"events\":[" SAID("1") "]}", "the text", "version"},
     {"{\"tiro\":\"1\",\"session\":{},\"events\":[" SAID("1") "]}", "the text", "version"},

@@ -83,6 +83,8 @@ static bool take_version(struct form *f, const struct json *v, struct error *e)
 
 static bool take_session(struct form *f, const struct json *v, struct error *e)
 {
+    if (f->has_session)
+        return import_fault(&whole, e, "a second \"session\"");
     f->has_session = true;
     return import_own_session(v, f->out, e);
 }
