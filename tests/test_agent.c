@@ -184,6 +184,11 @@ static void output_limits(void **state)
     assert_int_equal(agent_max_output(0, 0, 0), 4096);
     assert_int_equal(agent_max_output(0, 0, 4096), 1024);
     assert_int_equal(agent_max_output(0, 0, 2), 1);
+    assert_int_equal(agent_answer_room(2048, 8192, 6144), 2048);
+    assert_int_equal(agent_answer_room(2048, 8192, 6145), 2047);
+    assert_int_equal(agent_answer_room(2048, 8192, 9000), 513);
+    assert_int_equal(agent_answer_room(2048, 0, 9000), 2048);
+    assert_int_equal(agent_answer_room(1, 2, 9), 1);
 }
 
 int main(void)

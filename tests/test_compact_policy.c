@@ -170,9 +170,12 @@ static void the_lower_threshold_holds(void **state)
         {104096, 0, 100000, 95000},
         {104096, 8192, 100000, 95000}, /* the summary is shorter than the model's limit */
         {102000, 2000, 100000, 95000}, /* the model's limit is shorter */
-        {8192, 0, 4096, 3891},
-        {4096, 0, 1024, 972}, /* a quarter is left of a small window */
-        {256, 0, 64, 60},
+        {32768, 0, 28672, 27238}, /* an eighth is as long as the summary */
+        {8192, 0, 7168, 6809},    /* an eighth is shorter */
+        {6144, 0, 5376, 5107},
+        {4096, 0, 3584, 3404},
+        {4096, 100, 3996, 3796},
+        {256, 0, 224, 212},
     };
     struct compact_settings s = defaults();
     for (size_t i = 0; i < COUNT(rows); i++) {
@@ -275,12 +278,24 @@ static const struct row rows[] = {
      {.trigger = NONE}},
     {"request that fits",
      1000,
-     {.turn = 6, .last_attempt = 5, .request = 250, .last_input = -1},
+     {.turn = 6, .last_attempt = 5, .request = 875, .last_input = -1},
      {.trigger = NONE}},
     {"request that leaves no room for its answer",
      1000,
-     {.turn = 6, .last_attempt = 5, .request = 251, .last_input = -1},
+     {.turn = 6, .last_attempt = 5, .request = 876, .last_input = -1},
      {.trigger = REQUEST, .bypasses = true}},
+    {"request at its threshold",
+     1000,
+     {.turn = 9, .last_attempt = 5, .request = 831, .last_input = -1},
+     {.trigger = REQUEST}},
+    {"request below its threshold",
+     1000,
+     {.turn = 9, .last_attempt = 5, .request = 830, .last_input = -1},
+     {.trigger = NONE}},
+    {"request at its threshold, turn 0",
+     1000,
+     {.turn = 0, .last_attempt = -1, .request = 831, .last_input = -1},
+     {.trigger = NONE}},
     {"request, window unknown",
      0,
      {.turn = 6, .request = 1000000, .last_attempt = -1, .last_input = -1},
@@ -313,7 +328,7 @@ static void the_decision_follows_the_table(void **state)
         struct compact_decision d = compact_decide(&s, &l, &rows[i].c);
         if (d.trigger != rows[i].expected.trigger || d.micro_only != rows[i].expected.micro_only ||
             d.bypasses != rows[i].expected.bypasses ||
-            d.must_fit != (rows[i].c.request > 250 && rows[i].window == 1000 && d.trigger != NONE))
+            d.must_fit != (d.trigger != NONE && (d.trigger == REQUEST || rows[i].c.request > 875)))
             fail_msg("%s: %s%s%s", rows[i].what, compact_trigger_name(d.trigger),
                      d.micro_only ? ", micro only" : "", d.bypasses ? ", bypasses" : "");
     }

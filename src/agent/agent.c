@@ -22,6 +22,15 @@ int64_t agent_max_output(int64_t configured, int64_t model_limit, int64_t window
     return limit > 0 ? limit : 1;
 }
 
+int64_t agent_answer_room(int64_t max_output, int64_t window, int64_t request)
+{
+    if (window <= 0)
+        return max_output;
+    int64_t least = window / 16 + 1;
+    int64_t room = window - request > least ? window - request : least;
+    return max_output < room ? max_output : room;
+}
+
 bool run_complete(struct run *r, const struct provider *provider, const struct provider_call *call,
                   const struct request *request, struct response *response, struct failure *failure)
 {
@@ -87,6 +96,7 @@ static bool complete(struct run *r)
     struct tool_spec *specs;
     char *system = agent_system(a);
     size_t spec_count = agent_offered_tools(a, &specs);
+    const int64_t estimate = estimate_request(a, specs, spec_count);
     const struct request request = {
         .model = a->model,
         .system = system,
@@ -94,9 +104,9 @@ static bool complete(struct run *r)
         .message_count = a->history->messages.len,
         .tools = specs,
         .tool_count = spec_count,
-        .max_output = run_output_within(r, a->max_output),
+        .max_output = run_output_within(r, agent_answer_room(a->max_output, a->window, estimate)),
         .window = a->window,
-        .estimate = estimate_request(a, specs, spec_count),
+        .estimate = estimate,
         .session_id = a->session_id,
     };
     const struct provider_call call = {

@@ -93,4 +93,9 @@ int64_t agent_tools_estimate(const struct tool_spec *specs, size_t count); /* to
  * of a known window. Arguments are 0 where unknown. */
 int64_t agent_max_output(int64_t configured, int64_t model_limit, int64_t window);
 
+/* That limit behind a request of so many tokens: what the window has left, since many servers refuse
+ * a request whose tokens and limit together are beyond it; at least a sixteenth of the window, for
+ * what our estimate errs. */
+int64_t agent_answer_room(int64_t max_output, int64_t window, int64_t request);
+
 #endif

@@ -198,8 +198,7 @@ static struct compact_counters count(const struct run *r)
 static bool is_too_long(const struct run *r)
 {
     const struct compact_limits limits = limits_of(r->a);
-    const struct compact_counters counters = count(r);
-    return compact_decide(r->a->compaction, &limits, &counters).must_fit;
+    return !compact_request_fits(r->a->compaction, &limits, agent_request_estimate(r->a));
 }
 
 /* A draft that the user refuses ends the compaction, and nothing else. */

@@ -33,16 +33,16 @@ static bool is_hopeless(const struct attempt *a)
     return a->job->must_fit && window > 0 && least_request(a) >= window;
 }
 
-/* A request that does not fit has to, with room to go on in: the same part of the window that is
- * enough for micro-compaction. */
+/* A request that does not fit has to, with room to go on in: of what the window has for messages,
+ * the same part that is enough for micro-compaction. */
 static int64_t must_fit(const struct attempt *a)
 {
     const struct compact_job *job = a->job;
     if (!job->must_fit || is_hopeless(a))
         return 0;
     int64_t window = compact_effective_window(job->settings, &job->limits);
-    double room = (double)(window > 0 ? window : a->tokens_before + job->overhead);
-    int64_t most = (int64_t)(room * job->settings->target_percent) - job->overhead;
+    int64_t room = window > 0 ? window - job->overhead : a->tokens_before;
+    int64_t most = (int64_t)((double)room * job->settings->target_percent);
     return most > 0 ? most : 1;
 }
 

@@ -60,7 +60,7 @@ struct compact_job {
     const struct compact_mode *mode;
     enum compact_trigger trigger;
     bool micro_only;
-    bool must_fit; /* the request as it is cannot be answered */
+    bool must_fit; /* the whole request has to become smaller, not the history alone */
     bool preview;
     int64_t overhead;   /* tokens of what is sent besides the history: system prompt, tools */
     const char *focus;  /* NULL: nothing said */

@@ -18,31 +18,43 @@ static int64_t part_of(int64_t tokens, double part)
     return (int64_t)((double)tokens * part + 1e-6);
 }
 
+static int64_t lower(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
 int64_t compact_effective_window(const struct compact_settings *s, const struct compact_limits *l)
 {
     if (l->window <= 0)
         return 0;
-    int64_t reserve = s->max_summary_tokens;
-    if (l->max_output > 0 && l->max_output < reserve)
-        reserve = l->max_output;
-    int64_t least = l->window / 4;
-    return l->window - reserve > least ? l->window - reserve : least;
+    int64_t reserve = lower(s->max_summary_tokens, l->window / 8);
+    if (l->max_output > 0)
+        reserve = lower(reserve, l->max_output);
+    return l->window - reserve;
+}
+
+int64_t compact_request_threshold(const struct compact_settings *s, const struct compact_limits *l)
+{
+    return part_of(compact_effective_window(s, l), s->threshold_percent);
 }
 
 int64_t compact_threshold(const struct compact_settings *s, const struct compact_limits *l)
 {
-    int64_t effective = compact_effective_window(s, l);
-    if (effective == 0)
-        return s->auto_threshold;
-    int64_t relative = part_of(effective, s->threshold_percent);
-    return relative < s->auto_threshold ? relative : s->auto_threshold;
+    return l->window > 0 ? lower(compact_request_threshold(s, l), s->auto_threshold)
+                         : s->auto_threshold;
 }
 
-static enum compact_trigger reached(int64_t threshold, const struct compact_counters *c)
+static enum compact_trigger reached(const struct compact_settings *s,
+                                    const struct compact_limits *l,
+                                    const struct compact_counters *c)
 {
+    int64_t threshold = compact_threshold(s, l);
     if (c->last_input >= threshold)
         return TRIGGER_INPUT_TOKENS;
-    return c->estimate >= threshold ? TRIGGER_ESTIMATE : TRIGGER_NONE;
+    if (c->estimate >= threshold)
+        return TRIGGER_ESTIMATE;
+    bool is_full = l->window > 0 && c->request >= compact_request_threshold(s, l);
+    return is_full ? TRIGGER_REQUEST : TRIGGER_NONE;
 }
 
 static bool guarded(const struct compact_settings *s, const struct compact_counters *c)
@@ -51,10 +63,10 @@ static bool guarded(const struct compact_settings *s, const struct compact_count
 }
 
 /* A request that fills the window leaves no room for an answer, nor for what our estimate errs. */
-static bool request_fits(const struct compact_settings *s, const struct compact_limits *l,
-                         const struct compact_counters *c)
+bool compact_request_fits(const struct compact_settings *s, const struct compact_limits *l,
+                          int64_t request)
 {
-    return l->window <= 0 || c->request <= compact_effective_window(s, l);
+    return l->window <= 0 || request <= compact_effective_window(s, l);
 }
 
 struct compact_decision compact_decide(const struct compact_settings *s,
@@ -64,12 +76,12 @@ struct compact_decision compact_decide(const struct compact_settings *s,
     struct compact_decision not_now = {.trigger = TRIGGER_NONE};
     if (c->suspended)
         return not_now;
-    bool must_fit = !request_fits(s, l, c);
-    enum compact_trigger trigger =
-        guarded(s, c) ? TRIGGER_NONE : reached(compact_threshold(s, l), c);
+    bool fits = compact_request_fits(s, l, c->request);
+    enum compact_trigger trigger = guarded(s, c) ? TRIGGER_NONE : reached(s, l, c);
     if (trigger != TRIGGER_NONE && c->turn > 0)
-        return (struct compact_decision){.trigger = trigger, .must_fit = must_fit};
-    if (must_fit && !c->bypassed)
+        return (struct compact_decision){.trigger = trigger,
+                                         .must_fit = !fits || trigger == TRIGGER_REQUEST};
+    if (!fits && !c->bypassed)
         return (struct compact_decision){
             .trigger = TRIGGER_REQUEST, .must_fit = true, .bypasses = true};
     if (trigger != TRIGGER_NONE && c->micro_useful)

@@ -13,7 +13,7 @@ enum compact_trigger {
     TRIGGER_NONE,
     TRIGGER_INPUT_TOKENS, /* last_input reached the threshold */
     TRIGGER_ESTIMATE,     /* the history's estimate did */
-    TRIGGER_REQUEST,      /* the whole next request cannot fit the window */
+    TRIGGER_REQUEST,      /* the whole next request reached its own, or cannot fit the window */
     TRIGGER_OVERFLOW,     /* the provider rejected it as too long */
     TRIGGER_MANUAL
 };
@@ -24,12 +24,18 @@ struct compact_limits {
     int64_t max_output; /* the model's own limit of output; 0 unknown */
 };
 
-/* window - min(max_summary_tokens, max_output); 0 where the window is unknown; never below a
- * quarter of the window, so that a small one does not vanish. */
+/* window - min(max_summary_tokens, max_output, window / 8); 0 where the window is unknown. */
 int64_t compact_effective_window(const struct compact_settings *s, const struct compact_limits *l);
 
-/* min(auto_threshold, threshold_percent x effective window). */
+/* Of the whole next request: threshold_percent x effective window; 0 where it is unknown. */
+int64_t compact_request_threshold(const struct compact_settings *s, const struct compact_limits *l);
+
+/* Of the history: min(auto_threshold, threshold_percent x effective window). */
 int64_t compact_threshold(const struct compact_settings *s, const struct compact_limits *l);
+
+/* Whether a request of so many tokens is within the effective window; so where it is unknown. */
+bool compact_request_fits(const struct compact_settings *s, const struct compact_limits *l,
+                          int64_t request);
 
 /* What is counted. `turn` is the boundary: complete turns before the next model call, so 0 in the
  * first turn. */
@@ -47,7 +53,7 @@ struct compact_counters {
 struct compact_decision {
     enum compact_trigger trigger; /* NONE: not now */
     bool micro_only;              /* turn 0: no summary */
-    bool must_fit;                /* the request as it is cannot be answered */
+    bool must_fit;                /* the whole request has to become smaller, not the history alone */
     bool bypasses;                /* the loop guard; if it makes no room, not again in this turn */
 };
 struct compact_decision compact_decide(const struct compact_settings *s,
