@@ -298,6 +298,61 @@ static void running_work_goes_if_it_is_all_there_is(void **state)
     assert_becomes(p, &mode_handoff, "u:now S:new");
 }
 
+/* The model has not seen the results of its newest calls yet. */
+static void the_newest_rounds_of_running_work_are_kept(void **state)
+{
+    struct place *p = *state;
+    char *result = repeated("x", 800); /* 240 tokens a round */
+    turn(p, "t1", "a1");
+    size_t open = say(p, ROLE_USER, "now");
+    work(p, "a", result);
+    work(p, "b", result);
+    work(p, "c", result);
+    runs_from(p, open);
+    p->threshold = 1000;
+    assert_goes(p, &mode_handoff, "0 1 3 4");
+    p->threshold = 900;
+    assert_goes(p, &mode_handoff, "0 1 3 4 5 6");
+    p->threshold = 400;
+    assert_goes(p, &mode_handoff, "0 1 3 4 5 6 7 8");
+    p->threshold = 1500;
+    assert_goes(p, &mode_handoff, "0 1");
+    free(result);
+}
+
+static void without_other_turns_the_oldest_round_goes(void **state)
+{
+    struct place *p = *state;
+    size_t open = say(p, ROLE_USER, "now");
+    work(p, "a", "small");
+    work(p, "b", "small");
+    runs_from(p, open);
+    assert_becomes(p, &mode_handoff, "u:now S:new a:[b] t:(b)");
+    conversation_release(&p->c);
+    open = say(p, ROLE_USER, "now");
+    summary(p, "of rounds before");
+    work(p, "c", "small");
+    work(p, "d", "small");
+    runs_from(p, open);
+    assert_becomes(p, &mode_handoff, "u:now S:new a:[d] t:(d)");
+}
+
+static void kept_turns_and_rounds_share_three_quarters(void **state)
+{
+    struct place *p = *state;
+    char *result = repeated("x", 800);
+    turn(p, "t1", "a1");
+    turn(p, "t2", result);
+    turn(p, "t3", result);
+    size_t open = say(p, ROLE_USER, "now");
+    work(p, "a", result);
+    work(p, "b", result);
+    runs_from(p, open);
+    p->threshold = 1000; /* rounds take 480 of it, each turn 220 */
+    assert_goes(p, &mode_handoff, "0 1 2 3");
+    free(result);
+}
+
 static void remains_of_a_turn_are_no_turn(void **state)
 {
     struct place *p = *state;
@@ -847,6 +902,9 @@ int main(void)
         TEST(the_running_turn_is_kept_besides),
         TEST(running_work_too_large_is_summarised),
         TEST(running_work_goes_if_it_is_all_there_is),
+        TEST(the_newest_rounds_of_running_work_are_kept),
+        TEST(without_other_turns_the_oldest_round_goes),
+        TEST(kept_turns_and_rounds_share_three_quarters),
         TEST(remains_of_a_turn_are_no_turn),
         TEST(a_summary_of_a_summary_alone_is_none),
         TEST(check_8_a_mark_says_how_many_went),

@@ -1,19 +1,20 @@
-/* A summary, then the last turns word for word. */
+/* A summary, then the last turns word for word, of the running one its last rounds. */
 #include "compact/mode.h"
 #include "compact/turns.h"
 
 /* Kept turns are a tail without gaps: it begins behind the newest turn that is too large, and
- * leaves room below the threshold, or the history would have to be compacted again at once. */
-static size_t kept_from(const struct compact_input *in, const struct turn_spans *turns)
+ * leaves room below the threshold, or the history would have to be compacted again at once. `kept`:
+ * tokens of the running turn that stay. */
+static size_t kept_from(const struct compact_input *in, const struct turn_spans *turns,
+                        int64_t kept)
 {
     size_t count = turns->items.len;
     size_t budget = (size_t)in->settings->recent_turns;
     size_t first = count > budget ? count - budget : 1;
-    int64_t sum = 0;
     for (size_t i = count; i > first; i--) {
         int64_t tokens = turns->items.items[i - 1].tokens;
-        sum += tokens;
-        if (tokens > in->threshold / 2 || sum > in->threshold / 4 * 3) {
+        kept += tokens;
+        if (tokens > in->threshold / 2 || kept > in->threshold / 4 * 3) {
             first = i;
             break;
         }
@@ -21,10 +22,23 @@ static size_t kept_from(const struct compact_input *in, const struct turn_spans 
     return first < count ? turns->items.items[first].first : in->open;
 }
 
-static bool running_work_goes(const struct compact_input *in, bool is_all)
+/* The running turn by rounds, an answer with the results of its calls: where those begin of which
+ * all together take at most half of the threshold; but for the first where one has to go. */
+static size_t rounds_from(const struct compact_input *in, bool one_goes)
 {
-    return in->open < in->count &&
-           (is_all || compact_tokens(in, in->open + 1, in->count) > in->threshold / 2);
+    int64_t tokens = 0;
+    size_t from = in->count;
+    for (size_t i = in->count; i-- > in->open + 1;) {
+        tokens += compact_tokens(in, i, i + 1);
+        if (tokens > in->threshold / 2)
+            return from;
+        if (in->messages[i].role != ROLE_ASSISTANT)
+            continue;
+        if (one_goes && compact_tokens(in, in->open + 1, i) == 0)
+            return from;
+        from = i;
+    }
+    return from;
 }
 
 static void cut(const struct compact_input *in, enum compact_fate *fates)
@@ -32,13 +46,13 @@ static void cut(const struct compact_input *in, enum compact_fate *fates)
     struct turn_spans turns;
     compact_turns(in, &turns);
     bool none = turns.items.len == 0;
-    size_t kept = none ? in->open : kept_from(in, &turns);
+    size_t rounds = rounds_from(in, none);
+    size_t kept =
+        none ? in->open : kept_from(in, &turns, compact_tokens(in, rounds, in->count));
     vec_release(&turns.items);
     for (size_t i = 0; i < kept; i++)
         fates[i] = FATE_GOES;
-    if (!running_work_goes(in, none))
-        return;
-    for (size_t i = in->open + 1; i < in->count; i++)
+    for (size_t i = in->open + 1; i < rounds; i++)
         fates[i] = FATE_GOES;
 }
 
