@@ -182,7 +182,7 @@ static double shorten(struct shortening *b, const struct compact_mode *mode)
                                       .go_on = go_on};
     struct compact_outcome outcome = {0};
     double start = screen_clock();
-    const struct compact_counters counters = {.turn = h->turns,
+    const struct compact_counters counters = {.boundary = h->calls,
                                               .last_attempt = -1,
                                               .last_input = h->last_input,
                                               .estimate = h->estimate,

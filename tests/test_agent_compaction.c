@@ -116,7 +116,7 @@ static void it_never_does_where_it_is_off(void **state)
     assert_int_equal(count(EVENT_COMPACTION_STARTED), 0);
 }
 
-static void the_first_turn_asks_for_no_summary(void **state)
+static void the_first_call_asks_for_no_summary(void **state)
 {
     (void)state;
     compact_from(1);
@@ -126,8 +126,44 @@ static void the_first_turn_asks_for_no_summary(void **state)
     assert_int_equal(play.summaries, 1);
 }
 
-/* Attempts are three turns apart, however far the history is above the threshold. */
-static void the_guard_counts_turns(void **state)
+static void write_big(void)
+{
+    char big[4001];
+    memset(big, 'x', sizeof big - 1);
+    big[sizeof big - 1] = '\0';
+    char *path = support_path("big.txt");
+    support_write(path, big);
+    free(path);
+}
+
+#define READ_BIG                                                                                   \
+    {                                                                                              \
+        .tool = "read_file", .args = "{\"path\":\"big.txt\"}", .stop = STOP_TOOL_USE               \
+    }
+
+/* Of a thousand tokens and more each, in the first turn and in a later one. */
+static void a_turn_of_many_calls_compacts_on_its_way(void **state)
+{
+    (void)state;
+    for (int before = 0; before <= 2; before += 2) {
+        write_big();
+        talk(before);
+        compact_from(3000);
+        PLAY(READ_BIG, READ_BIG, READ_BIG, {.text = SUMMARY}, READ_BIG, READ_BIG, READ_BIG,
+             {.text = SUMMARY}, READ_BIG, {.text = "done"});
+        assert_int_equal(count(EVENT_COMPACTION_COMPLETED), 2);
+        for (int i = 0; i < 2; i++)
+            assert_true(play_event(EVENT_COMPACTION_STARTED, i)->compaction.estimate < 5000);
+        assert_true(play.history.estimate < 3000);
+        assert_string_equal(play_last()->text, "done");
+        play_check_history();
+        play_teardown(NULL);
+        play_setup(NULL);
+    }
+}
+
+/* Attempts are three model calls apart, however far the history is above the threshold. */
+static void the_guard_counts_calls(void **state)
 {
     (void)state;
     bool asked[8];
@@ -177,23 +213,13 @@ static void a_request_that_cannot_fit_passes_the_guard_once_a_turn(void **state)
 /* Tools and the newest messages fit, all that was said before does not. */
 static void begin_beyond_the_window(void)
 {
-    char big[4001];
-    memset(big, 'x', sizeof big - 1);
-    big[sizeof big - 1] = '\0';
-    char *path = support_path("big.txt");
-    support_write(path, big);
-    free(path);
+    write_big();
     talk(6);
     compact_from(1000000);
     play.compact.max_summary_tokens = 64;
     play.window = tools_tokens() + 700;
     play.compact.auto_threshold = play.history.estimate;
 }
-
-#define READ_BIG                                                                                   \
-    {                                                                                              \
-        .tool = "read_file", .args = "{\"path\":\"big.txt\"}", .stop = STOP_TOOL_USE               \
-    }
 
 /* However often the turn calls the model. */
 static void without_making_room_the_guard_is_passed_once(void **state)
@@ -779,8 +805,9 @@ int main(void)
         PLAY_TEST(it_does_not_below_the_threshold),
         PLAY_TEST(what_the_server_counted_triggers),
         PLAY_TEST(it_never_does_where_it_is_off),
-        PLAY_TEST(the_first_turn_asks_for_no_summary),
-        PLAY_TEST(the_guard_counts_turns),
+        PLAY_TEST(the_first_call_asks_for_no_summary),
+        PLAY_TEST(a_turn_of_many_calls_compacts_on_its_way),
+        PLAY_TEST(the_guard_counts_calls),
         PLAY_TEST(a_turn_with_tools_compacts_once),
         PLAY_TEST(a_request_that_cannot_fit_passes_the_guard_once_a_turn),
         PLAY_TEST(without_making_room_the_guard_is_passed_once),

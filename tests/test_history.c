@@ -402,6 +402,8 @@ static void test_refuses_a_broken_snapshot(void **state)
     refuse(&empty, "{\"version\":2,\"applied_seq\":5,\"turns\":-1,\"messages\":0}");
     refuse(&empty, "{\"version\":2,\"applied_seq\":5,\"turns\":1,\"messages\":1}");
     refuse(&empty,
+           "{\"version\":2,\"applied_seq\":5,\"turns\":1,\"messages\":0,\"calls\":-1}");
+    refuse(&empty,
            "{\"version\":2,\"applied_seq\":5,\"turns\":1,\"messages\":0,"
            "\"running\":true,\"run_first\":0}");
     history_release(&h);
@@ -639,6 +641,46 @@ static void test_an_older_snapshot(void **state)
     assert_int_equal(h.compaction.in_force.len, 0);
     assert_int_equal(h.compaction.failures, 0);
     assert_false(h.compaction.suspended);
+    history_release(&h);
+}
+
+/* Which counted attempts in turns: three calls on, whatever had been counted, one is due again. */
+static void test_calls_of_an_older_snapshot(void **state)
+{
+    (void)state;
+    struct history h;
+    struct error e;
+    static const char counters[] =
+        "{\"version\":2,\"messages\":0,\"applied_seq\":5,\"turns\":7,\"last_attempt\":6}";
+    assert_true(history_restore(counters, strlen(counters), NULL, 0, &h, &e));
+    assert_int_equal(h.calls, 7);
+    assert_int_equal(h.compaction.last_attempt, 6);
+    history_release(&h);
+}
+
+static void test_calls_are_counted(void **state)
+{
+    (void)state;
+    struct history h, back;
+    struct error e;
+    next_seq = 0;
+    history_init(&h);
+    whole_run(&h, "a", "b");
+    say(&h, EVENT_RUN_STARTED, "c");
+    say(&h, EVENT_TURN_STARTED, NULL);
+    say(&h, EVENT_TURN_STARTED, NULL);
+    assert_int_equal(h.calls, 3);
+    say(&h, EVENT_RUN_FAILED, "no connection");
+    assert_int_equal(h.turns, 1);
+    assert_int_equal(h.calls, 3);
+    say(&h, EVENT_COMPACTION_STARTED, NULL);
+    assert_int_equal(h.compaction.last_attempt, 3);
+    char *counters = history_counters(&h);
+    assert_true(history_restore(counters, strlen(counters), clone_messages(&h), h.messages.len,
+                                &back, &e));
+    assert_int_equal(back.calls, 3);
+    free(counters);
+    history_release(&back);
     history_release(&h);
 }
 
@@ -1140,6 +1182,8 @@ int main(void)
         TEST(test_by_hand_takes_an_open_run_back),
         TEST(test_those_that_do_not_fit),
         TEST(test_an_older_snapshot),
+        TEST(test_calls_of_an_older_snapshot),
+        TEST(test_calls_are_counted),
         TEST(test_undone_ones_are_passed_over),
         TEST(test_an_undone_success_is_one),
         TEST(test_what_is_suspended_stays_so),

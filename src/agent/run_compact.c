@@ -183,7 +183,7 @@ static struct compact_counters count(const struct run *r)
 {
     const struct history *h = r->a->history;
     return (struct compact_counters){
-        .turn = h->turns - (h->running ? 1 : 0),
+        .boundary = h->calls,
         .last_attempt = h->compaction.last_attempt,
         .last_input = h->last_input,
         .estimate = h->estimate,

@@ -262,6 +262,7 @@ static void turn_started(struct history *h, const struct event *ev)
 {
     answer_open_calls(h, ev->seq);
     h->call_seq = ev->seq;
+    h->calls++;
 }
 
 static struct message *answer_for(struct history *h, const struct event *ev)

@@ -13,7 +13,7 @@
 /* What the session remembers of its compactions, so that the decision is a pure function. */
 struct compaction_state {
     VEC(int64_t) in_force; /* numbers of the compaction_completed events that hold, oldest first */
-    int last_attempt;      /* complete turns when one was last tried or undone; -1: never */
+    int last_attempt;      /* model calls when one was last tried or undone; -1: never */
     int failures;          /* in a row */
     bool suspended;        /* the automatic kind, for failed_mode with failed_model */
     char *failed_mode, *failed_model; /* of the last failure; NULL: none */
@@ -22,6 +22,7 @@ struct compaction_state {
 struct history {
     VEC(struct message) messages;
     int turns;              /* user messages that were sent and not taken back */
+    int calls;              /* model calls, also those that failed or were taken back */
     VEC(int64_t) estimates; /* message_estimate_tokens() of each message */
     int64_t estimate;       /* their sum */
     size_t grown;           /* 1 + index of the message that a block was appended to last; 0: none */

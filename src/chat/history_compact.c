@@ -7,12 +7,6 @@
 
 /* ---- what is remembered of compactions ---- */
 
-/* The unit in which attempts are counted (compact/policy.h). */
-static int complete_turns(const struct history *h)
-{
-    return h->turns - (h->running ? 1 : 0);
-}
-
 void compaction_state_init(struct compaction_state *s)
 {
     *s = (struct compaction_state){.last_attempt = -1};
@@ -280,7 +274,7 @@ bool history_compact(struct history *h, const struct event *ev, struct history_b
     b->before = *h;
     h->compaction = state_clone(&b->before.compaction);
     h->applied_seq = ev->seq;
-    h->compaction.last_attempt = complete_turns(h);
+    h->compaction.last_attempt = h->calls;
     usage_add(&h->usage, &ev->usage);
     forget_failures(&h->compaction);
     vec_push(&h->compaction.in_force, ev->seq);
@@ -336,7 +330,7 @@ void history_compaction(struct history *h, const struct event *ev)
 {
     if (event_between_runs(ev))
         history_drop_open_run(h);
-    h->compaction.last_attempt = complete_turns(h);
+    h->compaction.last_attempt = h->calls;
     if (ev->type == EVENT_COMPACTION_UNDONE)
         h->last_input = -1; /* of a history that was shorter */
     if (ev->type == EVENT_COMPACTION_COMPLETED)

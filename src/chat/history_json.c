@@ -43,6 +43,7 @@ char *history_counters(const struct history *h)
     json_out_int(&o, "messages", (int64_t)h->messages.len);
     json_out_int(&o, "applied_seq", h->applied_seq);
     json_out_int(&o, "turns", h->turns);
+    json_out_int(&o, "calls", h->calls);
     json_out_int(&o, "estimate", h->estimate);
     json_out_int(&o, "last_input", figure_known(h->last_input));
     json_out_member(&o, "last_text", h->last_text);
@@ -86,6 +87,14 @@ static bool read_compactions(const struct json *v, struct compaction_state *s)
            failures <= INT32_MAX;
 }
 
+/* Older snapshots count attempts in turns, of which each has a model call at least. */
+static bool read_calls(const struct json *v, struct history *h)
+{
+    int64_t calls = json_get_int(v, "calls", h->turns - (h->running ? 1 : 0));
+    h->calls = (int)calls;
+    return calls >= 0 && calls <= INT32_MAX;
+}
+
 /* The open run stands on a user message that is there and begins a turn. */
 static bool read_run(const struct json *v, struct history *h)
 {
@@ -109,7 +118,8 @@ static bool read_history(const struct json *v, struct history *out, struct error
     if (version != VERSION)
         return err_set(e, ERR_SESSION_STORE_ERROR, "a snapshot of version %lld; known is %d",
                        (long long)version, VERSION);
-    if (!read_counters(v, out) || !read_compactions(v, &out->compaction) || !read_run(v, out))
+    if (!read_counters(v, out) || !read_compactions(v, &out->compaction) || !read_run(v, out) ||
+        !read_calls(v, out))
         return err_set(e, ERR_SESSION_STORE_ERROR, "the counters of a snapshot do not fit");
     return true;
 }

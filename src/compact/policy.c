@@ -59,7 +59,7 @@ static enum compact_trigger reached(const struct compact_settings *s,
 
 static bool guarded(const struct compact_settings *s, const struct compact_counters *c)
 {
-    return c->last_attempt >= 0 && (int64_t)c->turn < (int64_t)c->last_attempt + s->min_turns;
+    return c->last_attempt >= 0 && (int64_t)c->boundary < (int64_t)c->last_attempt + s->min_turns;
 }
 
 /* A request that fills the window leaves no room for an answer, nor for what our estimate errs. */
@@ -78,7 +78,7 @@ struct compact_decision compact_decide(const struct compact_settings *s,
         return not_now;
     bool fits = compact_request_fits(s, l, c->request);
     enum compact_trigger trigger = guarded(s, c) ? TRIGGER_NONE : reached(s, l, c);
-    if (trigger != TRIGGER_NONE && c->turn > 0)
+    if (trigger != TRIGGER_NONE && c->boundary > 0)
         return (struct compact_decision){.trigger = trigger,
                                          .must_fit = !fits || trigger == TRIGGER_REQUEST};
     if (!fits && !c->bypassed)

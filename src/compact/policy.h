@@ -37,10 +37,8 @@ int64_t compact_threshold(const struct compact_settings *s, const struct compact
 bool compact_request_fits(const struct compact_settings *s, const struct compact_limits *l,
                           int64_t request);
 
-/* What is counted. `turn` is the boundary: complete turns before the next model call, so 0 in the
- * first turn. */
 struct compact_counters {
-    int turn;
+    int boundary;       /* model calls of the session before the next one */
     int last_attempt;   /* as struct compaction_state has it, in the same unit; -1 never */
     int64_t last_input; /* tokens of the last response; -1 unknown */
     int64_t estimate;   /* of the history with the new message */
@@ -52,7 +50,7 @@ struct compact_counters {
 
 struct compact_decision {
     enum compact_trigger trigger; /* NONE: not now */
-    bool micro_only;              /* turn 0: no summary */
+    bool micro_only;              /* boundary 0: no summary */
     bool must_fit;                /* the whole request has to become smaller, not the history alone */
     bool bypasses;                /* the loop guard; if it makes no room, not again in this turn */
 };

@@ -15,7 +15,7 @@ struct compact_settings {
     double threshold_percent; /* 0.10 … 0.95 of the effective window */
     int recent_turns;
     int64_t max_summary_tokens;
-    int min_turns; /* between attempts */
+    int min_turns; /* model calls between attempts */
     double target_percent;
     int64_t micro_bytes;
     int protect_head, protect_tail_min;

@@ -94,7 +94,7 @@
     X(COMPACTION_SUMMARY_TOKENS, "compaction", "max_summary_tokens", INTEGER, "4096", 64, 1000000, \
       "", "limit of a summary")                                                                    \
     X(COMPACTION_MIN_TURNS, "compaction", "min_turns_between_compactions", INTEGER, "3", 0, 10000, \
-      "", "turns after an attempt before the next one by itself")                                  \
+      "", "model calls after an attempt before the next one by itself")                            \
     X(COMPACTION_TARGET, "compaction", "compact_target_percent", REAL, "0.50", 0, 1, "",           \
       "part of the window that shortening tool results must reach to be enough")                   \
     X(COMPACTION_MICRO_BYTES, "compaction", "micro_tool_result_bytes", INTEGER, "10000", 1200,     \
