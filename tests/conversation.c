@@ -247,16 +247,14 @@ void conversation_random(struct conversation *c, struct dice *d, size_t turns)
  */
 
 struct compact_input conversation_input(const struct conversation *c,
-                                        const struct compact_settings *s, int64_t threshold,
-                                        int64_t window)
+                                        const struct compact_settings *s, int64_t threshold)
 {
     return (struct compact_input){.messages = c->messages.items,
                                   .count = c->messages.len,
                                   .estimates = c->estimates.items,
                                   .open = c->open,
                                   .settings = s,
-                                  .threshold = threshold,
-                                  .window = window};
+                                  .threshold = threshold};
 }
 
 void conversation_rebuilt(const struct conversation *c, const struct rebuild *r,

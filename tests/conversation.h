@@ -47,8 +47,7 @@ void conversation_random(struct conversation *c, struct dice *d, size_t turns);
 
 /* Borrows the conversation and the settings. */
 struct compact_input conversation_input(const struct conversation *c,
-                                        const struct compact_settings *s, int64_t threshold,
-                                        int64_t window);
+                                        const struct compact_settings *s, int64_t threshold);
 
 /* What a rebuild makes of it, with the open turn where it is then. */
 void conversation_rebuilt(const struct conversation *c, const struct rebuild *r,

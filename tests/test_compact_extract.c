@@ -43,7 +43,7 @@ static int teardown(void **state)
 
 static char *extract_at(const struct conversation *c, int64_t threshold)
 {
-    struct compact_input in = conversation_input(c, &settings, threshold, 0);
+    struct compact_input in = conversation_input(c, &settings, threshold);
     struct compact_plan plan;
     assert_true(compact_plan_make(&mode_deterministic, &in, &plan));
     char *text = mode_deterministic.text(&in, &plan);

@@ -20,7 +20,7 @@
 struct place {
     struct conversation c;
     struct compact_settings s;
-    int64_t threshold, window, fit;
+    int64_t threshold, fit;
 };
 
 static int setup(void **state)
@@ -45,7 +45,7 @@ static int teardown(void **state)
 
 static struct compact_input input_of(const struct place *p)
 {
-    struct compact_input in = conversation_input(&p->c, &p->s, p->threshold, p->window);
+    struct compact_input in = conversation_input(&p->c, &p->s, p->threshold);
     in.fit = p->fit;
     return in;
 }
@@ -348,7 +348,7 @@ static void kept_turns_and_rounds_share_three_quarters(void **state)
     work(p, "a", result);
     work(p, "b", result);
     runs_from(p, open);
-    p->threshold = 1000; /* rounds take 480 of it, each turn 220 */
+    p->threshold = 1100; /* half of it is for rounds, three quarters for all */
     assert_goes(p, &mode_handoff, "0 1 2 3");
     free(result);
 }
@@ -394,7 +394,7 @@ static void check_8_a_mark_says_how_many_went(void **state)
     struct place *p = *state;
     five_turns(p);
     p->s.protect_head = p->s.protect_tail_min = 2;
-    p->window = 1;
+    p->threshold = 1;
     assert_becomes(p, &mode_recency_preserving, "u:t1 a:a1 " MARK_6 " u:t5 a:a5");
 }
 
@@ -403,7 +403,7 @@ static void check_9_structured_cuts_where_recency_does(void **state)
     struct place *p = *state;
     five_turns(p);
     p->s.protect_head = p->s.protect_tail_min = 2;
-    p->window = 1;
+    p->threshold = 1;
     assert_goes(p, &mode_structured, "2 3 4 5 6 7");
     assert_becomes(p, &mode_structured, "u:t1 a:a1 S:new u:t5 a:a5");
     p->c.messages.items[2].summary = true;
@@ -416,16 +416,10 @@ static void the_tail_takes_what_its_budget_allows(void **state)
     five_turns(p);
     p->s.protect_head = 1;
     p->s.protect_tail_min = 1;
-    p->s.threshold_percent = 0.5;
     p->s.tail_ratio = 0.5;
     int64_t tokens = 0;
     for (size_t i = 6; i < 10; i++)
         tokens += p->c.estimates.items[i];
-    p->window = tokens * 4;
-    assert_goes(p, &mode_structured, "1 2 3 4 5");
-    p->window--;
-    assert_goes(p, &mode_structured, "1 2 3 4 5 6");
-    p->window = 0; /* unknown: a part of the threshold */
     p->threshold = tokens * 2;
     assert_goes(p, &mode_structured, "1 2 3 4 5");
     p->threshold--;
@@ -445,7 +439,7 @@ static void borders_do_not_part_calls_from_results(void **state)
     turn(p, "t2", "a2");
     say(p, ROLE_USER, "t3");
     work(p, "d", "r");
-    p->window = 1;
+    p->threshold = 1;
     p->s.protect_head = 2;
     p->s.protect_tail_min = 1;
     assert_goes(p, &mode_structured, "3 4 5");
@@ -458,7 +452,7 @@ static void the_head_ends_before_an_earlier_summary(void **state)
     turn(p, "t1", "a1");
     summary(p, "old");
     four_turns(p);
-    p->window = 1;
+    p->threshold = 1;
     p->s.protect_head = 5;
     p->s.protect_tail_min = 2;
     assert_goes(p, &mode_structured, "2 3 4 5 6 7 8");
@@ -475,7 +469,7 @@ static void a_summary_that_went_leaves_no_two_answers_in_a_row(void **state)
     turn(p, "t10", "a10");
     p->s.recent_turns = 9;
     assert_becomes(p, &mode_handoff, "S:new a:a9 u:t10 a:a10");
-    p->window = 1;
+    p->threshold = 1;
     p->s.protect_head = 0;
     p->s.protect_tail_min = 5;
     assert_becomes(p, &mode_structured, "S:new a:a9 u:t10 a:a10");
@@ -487,7 +481,7 @@ static void marks_add_up(void **state)
     turn(p, "t1", "a1");
     summary(p, "[Context compacted] 6 earlier messages were dropped: 3 user, 2 assistant, 1 tool.");
     five_turns(p);
-    p->window = 1;
+    p->threshold = 1;
     p->s.protect_head = p->s.protect_tail_min = 2;
     assert_becomes(p, &mode_recency_preserving,
                    "u:t1 a:a1 S:[Context compacted] 14 earlier messages were dropped: 7 user, "
@@ -501,7 +495,7 @@ static void numbers_that_nobody_counted_are_not_added(void **state)
             "[Context compacted] 1 earlier message was dropped: 9999999999 user, 0 assistant, "
             "0 tool.");
     turn(p, "t1", "a1");
-    p->window = 1;
+    p->threshold = 1;
     p->s.protect_tail_min = 1;
     p->s.protect_head = 0;
     struct compact_input in = input_of(p);
@@ -519,7 +513,7 @@ static void a_mark_carries_what_a_summary_said(void **state)
     struct place *p = *state;
     summary(p, "[Context compacted]\n\nWe build a boat.");
     five_turns(p);
-    p->window = 1;
+    p->threshold = 1;
     p->s.protect_head = 0;
     p->s.protect_tail_min = 9;
     assert_becomes(p, &mode_recency_preserving,
@@ -686,7 +680,7 @@ static void a_pinned_answer_keeps_its_words(void **state)
     assert_becomes(p, &mode_handoff, "S:new a^:words u:t2 a:a2");
     p->s.protect_head = 2;
     p->s.protect_tail_min = 1;
-    p->window = 1;
+    p->threshold = 1;
     assert_becomes(p, &mode_structured, "u:t1 a^:words,[c] t:(c) S:new a:a2");
 }
 
@@ -798,7 +792,7 @@ static void the_user_comes_first_without_a_text_too(void **state)
     struct place *p = *state;
     turn(p, "t1", "a1");
     turn(p, "t2", "a2");
-    p->window = 1;
+    p->threshold = 1;
     p->s.protect_tail_min = 1;
     p->s.protect_head = 2;
     assert_without_text(p, "u:t1 a:a1 a:a2");

@@ -313,7 +313,7 @@ static size_t compact_repeatedly(const struct conversation *c, const struct tria
 {
     struct trial t = {.mode = as->mode, .before = c, .seed = as->seed};
     size_t done = 0;
-    t.in = conversation_input(c, as->in.settings, as->in.threshold, as->in.window);
+    t.in = conversation_input(c, as->in.settings, as->in.threshold);
     t.in.fit = as->in.fit;
     if (trial_run(&t)) {
         check(&t);
@@ -327,7 +327,7 @@ static size_t compact_repeatedly(const struct conversation *c, const struct tria
 static void run_micro(const struct conversation *c, const struct trial *as)
 {
     struct trial t = {.before = c, .seed = as->seed};
-    t.in = conversation_input(c, as->in.settings, as->in.threshold, as->in.window);
+    t.in = conversation_input(c, as->in.settings, as->in.threshold);
     vec_reserve(&t.plan.fates, c->messages.len + 1);
     while (t.plan.fates.len < c->messages.len)
         vec_push(&t.plan.fates, FATE_STAYS);
@@ -337,7 +337,7 @@ static void run_micro(const struct conversation *c, const struct trial *as)
         conversation_rebuilt(c, &t.rebuild, &t.after);
         check(&t);
         struct compact_input after =
-            conversation_input(&t.after, as->in.settings, as->in.threshold, as->in.window);
+            conversation_input(&t.after, as->in.settings, as->in.threshold);
         hold(&t, !compact_micro_useful(&after), "micro does not end");
     }
     trial_release(&t);
@@ -369,7 +369,6 @@ static void any_conversation_stays_one_in_every_mode(void **state)
         struct trial t = {.before = &c, .seed = i};
         t.in.settings = &s;
         t.in.threshold = 50 + (int64_t)dice_below(&d, 4000);
-        t.in.window = dice_one_in(&d, 2) ? 0 : (int64_t)dice_below(&d, 8000);
         t.in.fit = dice_one_in(&d, 2) ? 0 : 1 + (int64_t)dice_below(&d, 4000);
         char *what = conversation_fault(&c);
         hold(&t, !what, what ? what : "");

@@ -18,10 +18,7 @@ size_t compact_head_end(const struct compact_input *in)
 
 static int64_t tail_budget(const struct compact_input *in)
 {
-    const struct compact_settings *s = in->settings;
-    double whole =
-        in->window > 0 ? s->threshold_percent * (double)in->window : (double)in->threshold;
-    return (int64_t)(whole * s->tail_ratio + 1e-6);
+    return (int64_t)((double)in->threshold * in->settings->tail_ratio + 1e-6);
 }
 
 static size_t tail_start(const struct compact_input *in)

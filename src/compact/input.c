@@ -10,6 +10,5 @@ struct compact_input compact_input_of(const struct history *h, const struct comp
         .open = h->running ? h->run_first : h->messages.len,
         .settings = s,
         .threshold = compact_threshold(s, l),
-        .window = l->window,
     };
 }

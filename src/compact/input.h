@@ -16,7 +16,6 @@ struct compact_input {
     size_t open;              /* index of the running turn's user message; `count`: no turn runs */
     const struct compact_settings *settings;
     int64_t threshold; /* tokens, compact_threshold() */
-    int64_t window;    /* tokens; 0 unknown */
     int64_t fit;       /* tokens that what stays may take at most; 0: as the mode likes */
 };
 
