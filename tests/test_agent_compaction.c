@@ -119,8 +119,8 @@ static void it_never_does_where_it_is_off(void **state)
 static void the_first_call_asks_for_no_summary(void **state)
 {
     (void)state;
-    compact_from(1);
-    PLAY({.text = "hello"});
+    compact_from(80);
+    talk(1);
     assert_int_equal(play.summaries, 0);
     PLAY({.text = SUMMARY}, {.text = "on we go"});
     assert_int_equal(play.summaries, 1);
@@ -168,10 +168,10 @@ static void the_guard_counts_calls(void **state)
     (void)state;
     bool asked[8];
     talk(1);
-    compact_from(1);
+    compact_from(100);
     for (int i = 0; i < 8; i++) {
         int before = play.summaries;
-        const struct act acts[] = {{.text = SUMMARY}, {.text = "on"}};
+        const struct act acts[] = {{.text = SUMMARY}, {.text = "on", .input = 1000}};
         bool due = i % 3 == 0;
         assert_true(play_run(due ? acts : acts + 1, due ? 2 : 1, "a question of some length",
                              &(struct error){0}));
@@ -251,7 +251,7 @@ static void a_request_that_still_does_not_fit_is_sent_as_it_is(void **state)
     (void)state;
     begin_beyond_the_window();
     /* An eighth of it is for the answer: the rest is less than the tools take. */
-    play.window = tools_tokens() * 17 / 16;
+    play.window = tools_tokens() * 9 / 8;
     play.compact.max_summary_tokens = 4096;
     PLAY({.text = SUMMARY}, READ_BIG, {.text = SUMMARY}, READ_BIG, READ_BIG, {.text = "done"});
     /* by the threshold, and past the guard */
@@ -280,6 +280,46 @@ static void a_message_beyond_the_window_costs_no_summary(void **state)
     free(after);
     free(huge);
     free(before);
+}
+
+/* --- what would free too little ----------------------------------------------------------------
+ */
+
+static void compact_structured_from(int64_t threshold)
+{
+    compact_from(threshold);
+    play.compact.mode = compact_mode_find("structured");
+    play.compact.protect_tail_min = 20;
+}
+
+static void what_frees_too_little_is_not_begun_and_said_once(void **state)
+{
+    (void)state;
+    talk(3);
+    compact_structured_from(play.history.estimate);
+    for (int i = 0; i < 3; i++)
+        PLAY({.text = "on"});
+    assert_int_equal(play.summaries, 0);
+    assert_int_equal(count(EVENT_COMPACTION_STARTED), 0);
+    assert_int_equal(count(EVENT_COMPACTION_FAILED), 0);
+    assert_int_equal(count(EVENT_WARNING), 1);
+    assert_string_equal(play_event(EVENT_WARNING, 0)->name, WARNING_NOT_COMPACTED);
+    assert_non_null(strstr(play_event(EVENT_WARNING, 0)->text, "[compaction] protect_tail_min"));
+}
+
+static void it_is_said_again_when_something_changes(void **state)
+{
+    (void)state;
+    talk(3);
+    compact_structured_from(play.history.estimate);
+    PLAY({.text = "on"});
+    play.compact.mode = compact_mode_find("recency_preserving");
+    PLAY({.text = "on"});
+    assert_int_equal(count(EVENT_WARNING), 2);
+    play.compact.protect_tail_min = 2;
+    PLAY({.text = "on"});
+    assert_int_equal(count(EVENT_WARNING), 2);
+    assert_int_equal(count(EVENT_COMPACTION_COMPLETED), 1);
 }
 
 /* --- overflow ----------------------------------------------------------------------------------
@@ -667,9 +707,9 @@ static void by_hand_it_counts_as_an_attempt(void **state)
     talk(4);
     compact_from(1000000);
     assert_true(play_compact(&good, 1, NULL, NULL, &e));
-    play.compact.auto_threshold = 1;
+    play.compact.auto_threshold = 300;
     for (int i = 0; i < 3; i++)
-        PLAY({.text = "x"});
+        PLAY({.text = "x", .input = 1000});
     assert_int_equal(count(EVENT_COMPACTION_STARTED), 1);
     PLAY({.text = SUMMARY}, {.text = "x"});
     assert_int_equal(count(EVENT_COMPACTION_STARTED), 2);
@@ -814,6 +854,8 @@ int main(void)
         PLAY_TEST(while_it_makes_room_the_guard_is_passed_again),
         PLAY_TEST(a_request_that_still_does_not_fit_is_sent_as_it_is),
         PLAY_TEST(a_message_beyond_the_window_costs_no_summary),
+        PLAY_TEST(what_frees_too_little_is_not_begun_and_said_once),
+        PLAY_TEST(it_is_said_again_when_something_changes),
         PLAY_TEST(an_overflow_is_compacted_for_and_called_again),
         PLAY_TEST(an_overflow_does_not_wake_a_broken_summariser),
         PLAY_TEST(what_the_summariser_thinks_is_not_shown),

@@ -224,7 +224,7 @@ static void say_much(struct service *s)
 static void at_the_threshold_it_compacts_or_does_nothing(void **state)
 {
     (void)state;
-    assert_true(config_set(surface_config(), CONFIG_COMPACTION_AUTO_THRESHOLD, "1", NULL));
+    assert_true(config_set(surface_config(), CONFIG_COMPACTION_AUTO_THRESHOLD, "100", NULL));
     EACH_PROFILE(persist, compaction)
     {
         begin_afresh();

@@ -312,7 +312,7 @@ static void test_run_stream_json(void **state)
 static struct model_server *begin_long_talk(void)
 {
     struct model_server *s = begin_server();
-    setenv("TIRO_COMPACTION_AUTO_COMPACT_THRESHOLD", "1", 1);
+    setenv("TIRO_COMPACTION_AUTO_COMPACT_THRESHOLD", "100", 1);
     setenv("TIRO_COMPACTION_RECENT_TURN_BUDGET", "0", 1);
     setenv("TIRO_COMPACTION_MIN_TURNS_BETWEEN_COMPACTIONS", "0", 1);
     struct buf text = BUF_INIT;

@@ -448,7 +448,7 @@ static void recency_preserving_marks_what_it_dropped(void **state)
 {
     (void)state;
     t.job.mode = &mode_recency_preserving;
-    t.job.limits.window = 100;
+    t.job.limits.window = 440;
     talk(5);
     run();
     assert_done();
@@ -518,7 +518,7 @@ static void micro_must_do_where_the_mode_finds_nothing(void **state)
     t.job.mode = &mode_recency_preserving;
     t.settings.protect_tail_min = 20;
     t.settings.prune_chars = 1000000;
-    t.settings.auto_threshold = 10;
+    t.settings.auto_threshold = 800;
     run();
     assert_done();
     assert_string_equal(last_event()->compaction.stage, "micro");
@@ -601,11 +601,7 @@ static void all_kept_is_too_small(void **state)
     static const struct {
         enum compact_trigger trigger;
         const char *trail;
-    } cases[] = {{TRIGGER_MANUAL, ""},
-                 {TRIGGER_ESTIMATE, ""},
-                 {TRIGGER_INPUT_TOKENS, ""},
-                 {TRIGGER_REQUEST, "started failed"},
-                 {TRIGGER_OVERFLOW, "started failed started failed"}};
+    } cases[] = {{TRIGGER_MANUAL, ""}, {TRIGGER_OVERFLOW, "started failed"}};
     for (size_t i = 0; i < COUNT(cases); i++) {
         t.job.trigger = cases[i].trigger;
         run();
@@ -616,6 +612,39 @@ static void all_kept_is_too_small(void **state)
     }
     assert_string_equal(last_event()->compaction.reason, "too_small");
     assert_int_equal(last_event()->compaction.failures, 0);
+}
+
+static void what_frees_too_little_is_not_begun(void **state)
+{
+    (void)state;
+    t.job.mode = &mode_structured;
+    t.settings.protect_tail_min = 20;
+    talk(2);
+    t.settings.auto_threshold = t.history.estimate;
+    static const enum compact_trigger triggers[] = {TRIGGER_INPUT_TOKENS, TRIGGER_ESTIMATE};
+    for (size_t i = 0; i < COUNT(triggers); i++) {
+        t.job.trigger = triggers[i];
+        run();
+        assert_int_equal(t.out.result, COMPACT_NOT_WORTH);
+        assert_non_null(strstr(t.out.error.text, "structured"));
+        assert_non_null(strstr(t.out.error.text, "protect_tail_min"));
+        assert_trail("");
+        assert_untouched();
+        assert_int_equal(t.script.sent.len, 0);
+    }
+}
+
+static void by_hand_it_is_begun_all_the_same(void **state)
+{
+    (void)state;
+    SCRIPT({.text = "What was done."});
+    t.settings.recent_turns = 9;
+    talk(9);
+    t.settings.auto_threshold = 10 * t.history.estimate;
+    t.job.trigger = TRIGGER_MANUAL;
+    run();
+    assert_done();
+    assert_true(last_event()->compaction.tokens_after > t.history.estimate * 9 / 10);
 }
 
 static void tool_results_are_pruned_where_nothing_can_go(void **state)
@@ -1259,6 +1288,8 @@ int main(void)
         STAGE_TEST(after_an_overflow_of_a_known_window_micro_may_do),
         STAGE_TEST(an_empty_history_has_nothing_to_compact),
         STAGE_TEST(all_kept_is_too_small),
+        STAGE_TEST(what_frees_too_little_is_not_begun),
+        STAGE_TEST(by_hand_it_is_begun_all_the_same),
         STAGE_TEST(tool_results_are_pruned_where_nothing_can_go),
         STAGE_TEST(what_would_not_become_shorter_is_refused),
         STAGE_TEST(a_failed_summary_leaves_the_history_alone),

@@ -72,7 +72,10 @@ static void what_was_compacted_away_is_quoted(void **state)
     (void)state;
     assert_true(hold_talk("--memory") >= 1);
     char *id = newest_session();
-    char *here = program_output(RUN("run", "-c", QUESTION));
+    struct result r = RUN("run", "-c", QUESTION); /* may be compacted between its two calls */
+    assert_int_equal(r.status, 0);
+    char *here = r.out;
+    free(r.err);
     assert_text(here, "> " FACT "\n>\n> — *memory: this conversation, turn 1*");
     assert_no_text(here, "found nothing");
     free(here);

@@ -658,6 +658,31 @@ static void test_calls_of_an_older_snapshot(void **state)
     history_release(&h);
 }
 
+/* So that it is said once, also by the next process. */
+static void test_the_obstacle_is_remembered(void **state)
+{
+    (void)state;
+    struct history h, back;
+    struct error e;
+    next_seq = 0;
+    history_init(&h);
+    whole_run(&h, "a", "b");
+    struct event *ev = ev_new(EVENT_WARNING, "another");
+    ev->name = mem_strdup("max_rounds");
+    apply(&h, ev);
+    assert_null(h.compaction.obstacle);
+    ev = ev_new(EVENT_WARNING, "lower it");
+    ev->name = mem_strdup(WARNING_NOT_COMPACTED);
+    apply(&h, ev);
+    char *counters = history_counters(&h);
+    assert_true(
+        history_restore(counters, strlen(counters), clone_messages(&h), h.messages.len, &back, &e));
+    assert_string_equal(back.compaction.obstacle, "lower it");
+    free(counters);
+    history_release(&back);
+    history_release(&h);
+}
+
 static void test_calls_are_counted(void **state)
 {
     (void)state;
@@ -1184,6 +1209,7 @@ int main(void)
         TEST(test_an_older_snapshot),
         TEST(test_calls_of_an_older_snapshot),
         TEST(test_calls_are_counted),
+        TEST(test_the_obstacle_is_remembered),
         TEST(test_undone_ones_are_passed_over),
         TEST(test_an_undone_success_is_one),
         TEST(test_what_is_suspended_stays_so),

@@ -106,6 +106,10 @@ static const struct {
     {"compacting: a draft is shown", NULL, {.text = "a draft"}, until_draft, true},
 };
 
+/* What is worth compacting at a hundred tokens. */
+#define SENTENCE "This is a sentence of some forty letters. "
+#define LONG_TEXT SENTENCE SENTENCE SENTENCE SENTENCE SENTENCE SENTENCE SENTENCE SENTENCE SENTENCE
+
 /* Those that compact come last; a program that cannot has none of them. */
 static size_t count_states(void)
 {
@@ -119,12 +123,12 @@ static size_t count_states(void)
 static struct service *open_for(size_t i)
 {
     if (states[i].compacts) {
-        config_set(surface_config(), CONFIG_COMPACTION_AUTO_THRESHOLD, "1", NULL);
+        config_set(surface_config(), CONFIG_COMPACTION_AUTO_THRESHOLD, "100", NULL);
         config_set(surface_config(), CONFIG_COMPACTION_PREVIEW, "true", NULL);
     }
     struct service *s = open_full(states[i].allow);
     if (states[i].compacts)
-        free(surface_ask(s, "first"));
+        free(surface_ask(s, LONG_TEXT));
     return s;
 }
 

@@ -67,7 +67,7 @@ static void queue_failure(void)
 /* From then on every turn but the first begins with one. */
 static void compact_always(void)
 {
-    set(CONFIG_COMPACTION_AUTO_THRESHOLD, "1");
+    set(CONFIG_COMPACTION_AUTO_THRESHOLD, "100");
     set(CONFIG_COMPACTION_MIN_TURNS, "0");
     set(CONFIG_COMPACTION_RECENT_TURNS, "0");
 }
@@ -128,7 +128,7 @@ static void it_happens_by_itself(void **state)
     notice_free(n);
     n = surface_expect(s, NOTICE_SESSION); /* before the answer */
     assert_int_equal(n->meters.compactions, 1);
-    assert_int_equal(n->meters.threshold, 1);
+    assert_int_equal(n->meters.threshold, 100);
     assert_int_equal(n->meters.last_input, -1);
     notice_free(n);
     notice_free(surface_expect_event(s, EVENT_RUN_COMPLETED));

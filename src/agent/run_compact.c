@@ -213,6 +213,14 @@ static bool turn_goes_on(struct run *r, const struct compact_outcome *done, enum
     return false;
 }
 
+/* Once, until it is another one. */
+static void tell_obstacle(struct run *r, const char *why)
+{
+    const char *told = r->a->history->compaction.obstacle;
+    if (!told || strcmp(told, why) != 0)
+        run_tell_warning(r, WARNING_NOT_COMPACTED, why);
+}
+
 bool run_make_room(struct run *r, enum outcome *outcome)
 {
     const struct agent *a = r->a;
@@ -228,6 +236,8 @@ bool run_make_room(struct run *r, enum outcome *outcome)
     job.micro_only = decision.micro_only;
     job.must_fit = decision.must_fit;
     compact(r, &job, &done);
+    if (done.result == COMPACT_NOT_WORTH)
+        tell_obstacle(r, done.error.text);
     if (decision.bypasses)
         r->guard_bypassed = done.result != COMPACT_DONE || is_too_long(r);
     return turn_goes_on(r, &done, outcome);

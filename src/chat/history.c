@@ -367,6 +367,7 @@ static void (*const effects[EVENT_TYPE_COUNT])(struct history *h, const struct e
     [EVENT_COMPACTION_FAILED] = history_compaction,
     [EVENT_COMPACTION_UNDONE] = history_compaction,
     [EVENT_MESSAGE_PINNED] = message_pinned,
+    [EVENT_WARNING] = history_warning,
 };
 
 /* What it does to an open one. */

@@ -10,6 +10,9 @@
 #include "chat/message.h"
 #include "chat/rebuild.h"
 
+/* Code of the warning that says why a compaction is not begun although it is due. */
+#define WARNING_NOT_COMPACTED "not_compacted"
+
 /* What the session remembers of its compactions, so that the decision is a pure function. */
 struct compaction_state {
     VEC(int64_t) in_force; /* numbers of the compaction_completed events that hold, oldest first */
@@ -17,6 +20,7 @@ struct compaction_state {
     int failures;          /* in a row */
     bool suspended;        /* the automatic kind, for failed_mode with failed_model */
     char *failed_mode, *failed_model; /* of the last failure; NULL: none */
+    char *obstacle;                   /* text of the newest warning of that code; NULL: none */
 };
 
 struct history {
@@ -70,6 +74,7 @@ void history_release(struct history *h);
  * - compaction_undone forgets last_input and changes no messages: whoever reads a log tells
  *   history_pass_over() first; whoever undoes one now reads the log again.
  * - Of these, what event_between_runs() names takes an open run back: the program died in it.
+ * - warning of WARNING_NOT_COMPACTED sets the obstacle.
  * - message_pinned marks the message of that number, a user's or an assistant's but no summary.
  * - An event whose seq is not above applied_seq is passed over. */
 void history_apply(struct history *h, const struct event *ev);

@@ -17,6 +17,7 @@ void compaction_state_release(struct compaction_state *s)
     vec_release(&s->in_force);
     free(s->failed_mode);
     free(s->failed_model);
+    free(s->obstacle);
     compaction_state_init(s);
 }
 
@@ -30,6 +31,7 @@ static struct compaction_state state_clone(const struct compaction_state *s)
         vec_push(&copy.in_force, s->in_force.items[i]);
     copy.failed_mode = mem_strdup(s->failed_mode);
     copy.failed_model = mem_strdup(s->failed_model);
+    copy.obstacle = mem_strdup(s->obstacle);
     return copy;
 }
 
@@ -324,6 +326,14 @@ static void completed(struct history *h, const struct event *ev)
         forget_failures(&h->compaction);
     else
         log_line(LOG_ERROR, "compaction %lld is passed over: %s", (long long)ev->seq, e.text);
+}
+
+void history_warning(struct history *h, const struct event *ev)
+{
+    if (!same_text(ev->name, WARNING_NOT_COMPACTED))
+        return;
+    free(h->compaction.obstacle);
+    h->compaction.obstacle = mem_strdup(ev->text);
 }
 
 void history_compaction(struct history *h, const struct event *ev)

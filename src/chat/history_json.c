@@ -32,6 +32,7 @@ static void write_compactions(struct json_out *o, const struct compaction_state 
     json_out_flag(o, "suspended", s->suspended);
     json_out_member(o, "failed_mode", s->failed_mode);
     json_out_member(o, "failed_model", s->failed_model);
+    json_out_member(o, "obstacle", s->obstacle);
 }
 
 char *history_counters(const struct history *h)
@@ -83,6 +84,7 @@ static bool read_compactions(const struct json *v, struct compaction_state *s)
     s->suspended = json_get_bool(v, "suspended", false);
     s->failed_mode = mem_strdup(json_get_string(v, "failed_mode"));
     s->failed_model = mem_strdup(json_get_string(v, "failed_model"));
+    s->obstacle = mem_strdup(json_get_string(v, "obstacle"));
     return last_attempt >= -1 && last_attempt <= INT32_MAX && failures >= 0 &&
            failures <= INT32_MAX;
 }

@@ -7,6 +7,9 @@
 /* An event of a compaction, applied. */
 void history_compaction(struct history *h, const struct event *ev);
 
+/* A warning, which may be of one. */
+void history_warning(struct history *h, const struct event *ev);
+
 void compaction_state_init(struct compaction_state *s);
 void compaction_state_release(struct compaction_state *s);
 

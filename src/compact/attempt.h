@@ -12,6 +12,7 @@ struct attempt {
     struct compact_input input;
     struct compact_plan plan; /* by `cut_by` */
     bool micro;               /* nothing but shortened tool results */
+    bool not_worth;           /* it would free too little to begin by itself */
     const char *label;        /* of the model that is asked for summaries; NULL: none */
     const struct summariser *summariser;
     struct error no_summariser;

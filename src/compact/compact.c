@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "compact/attempt.h"
+#include "compact/prospect.h"
 #include "compact/shorten.h"
 #include "compact/summary_text.h"
 
@@ -43,6 +44,9 @@ static int64_t must_fit(const struct attempt *a)
     int64_t window = compact_effective_window(job->settings, &job->limits);
     int64_t room = window > 0 ? window - job->overhead : a->tokens_before;
     int64_t most = (int64_t)((double)room * job->settings->target_percent);
+    int64_t below = a->input.threshold - a->input.threshold / 10;
+    if (most > below)
+        most = below;
     return most > 0 ? most : 1;
 }
 
@@ -73,12 +77,41 @@ static bool micro_may_be_enough(const struct compact_job *job)
            (job->trigger != TRIGGER_OVERFLOW || job->limits.window > 0);
 }
 
-static bool micro_is_enough(const struct attempt *a, const struct rebuild *micro)
+static bool micro_is_enough(const struct attempt *a, int64_t after)
 {
     const struct compact_job *job = a->job;
     return micro_may_be_enough(job) &&
            compact_micro_enough(&a->input, compact_effective_window(job->settings, &job->limits),
-                                rebuild_estimate(micro, a->input.estimates));
+                                after);
+}
+
+static bool is_asked_for(const struct compact_job *job)
+{
+    return job->trigger == TRIGGER_MANUAL || job->trigger == TRIGGER_OVERFLOW;
+}
+
+static struct compact_prospect prospect(const struct attempt *a, int64_t after)
+{
+    enum compact_trigger trigger = a->job->trigger;
+    return (struct compact_prospect){.before = a->tokens_before,
+                                     .after = after,
+                                     .overhead = a->job->overhead,
+                                     .for_history = trigger == TRIGGER_INPUT_TOKENS ||
+                                                    trigger == TRIGGER_ESTIMATE,
+                                     .for_request = a->job->must_fit};
+}
+
+static bool is_worth(const struct attempt *a, int64_t after)
+{
+    const struct compact_prospect p = prospect(a, after);
+    return is_asked_for(a->job) || compact_is_worth(a->job->settings, &a->job->limits, &p);
+}
+
+static bool mode_is_worth(struct attempt *a)
+{
+    const struct compact_mode *mode = a->job->mode;
+    return compact_plan_make(mode, &a->input, &a->plan) &&
+           is_worth(a, compact_foresee(mode, &a->input, &a->plan));
 }
 
 /* Who asks by hand asks for the mode; shortened tool results must do where it finds nothing. */
@@ -87,12 +120,19 @@ static enum step choose(struct attempt *a)
     struct rebuild micro = {0};
     if (is_for_nothing(a))
         return STEP_NOTHING;
-    enum step rest = compact_micro(&a->input, &micro) ? STEP_MICRO : STEP_NOTHING;
-    bool enough = rest == STEP_MICRO && micro_is_enough(a, &micro);
+    bool can_shorten = compact_micro(&a->input, &micro);
+    int64_t shortened = rebuild_estimate(&micro, a->input.estimates);
     rebuild_release(&micro);
-    if (enough || a->job->micro_only)
-        return rest;
-    return compact_plan_make(a->job->mode, &a->input, &a->plan) ? STEP_MODE : rest;
+    if (a->job->micro_only)
+        return can_shorten ? STEP_MICRO : STEP_NOTHING;
+    if (can_shorten && micro_is_enough(a, shortened))
+        return STEP_MICRO;
+    if (mode_is_worth(a))
+        return STEP_MODE;
+    if (can_shorten && is_worth(a, shortened))
+        return STEP_MICRO;
+    a->not_worth = !is_asked_for(a->job);
+    return STEP_NOTHING;
 }
 
 static bool needs_model(const struct attempt *a)
@@ -108,8 +148,11 @@ static char *why_nothing(const struct attempt *a)
         "what has to stay (the new message, pinned ones, system prompt, tools) takes some %lld "
         "tokens of the model's %lld; shorten the message, unpin some, or choose a model with a "
         "larger window";
+    const struct compact_prospect as_it_is = prospect(a, a->tokens_before);
     if (a->input.count == 0)
         return mem_strdup("nothing to compact");
+    if (a->not_worth)
+        return compact_obstacle(a->job->mode, &a->input, &a->job->limits, &as_it_is);
     if (is_for_nothing(a))
         return mem_printf(hopeless, (long long)least_request(a), (long long)a->job->limits.window);
     return mem_strdup(
@@ -120,10 +163,10 @@ static char *why_nothing(const struct attempt *a)
 static void tell_nothing(struct attempt *a)
 {
     char *text = why_nothing(a);
-    if (is_for_request(a->job) && attempt_tell_started(a))
+    if (is_for_request(a->job) && !a->not_worth && attempt_tell_started(a))
         attempt_fail(a, "too_small", ERR_AGENT_ERROR, "%s", text);
     if (!a->lost) {
-        a->out->result = COMPACT_NOTHING;
+        a->out->result = a->not_worth ? COMPACT_NOT_WORTH : COMPACT_NOTHING;
         err_set(&a->out->error, ERR_AGENT_ERROR, "%s", text);
     }
     free(text);

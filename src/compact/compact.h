@@ -75,11 +75,12 @@ struct compact_outcome {
         COMPACT_NOTHING,   /* nothing to compact, or what has to stay does not fit the window by
                               itself. Where a request did not fit that is told as
                               compaction_failed{too_small}; otherwise there is no event */
+        COMPACT_NOT_WORTH, /* it would free too little, and was not begun: no event */
         COMPACT_FAILED,    /* told as compaction_failed */
         COMPACT_CANCELLED, /* likewise */
         COMPACT_LOST       /* emit() failed: `error` says why */
     } result;
-    struct error error; /* FAILED and NOTHING too: the words for the user */
+    struct error error; /* FAILED, NOTHING and NOT_WORTH too: the words for the user */
     struct usage usage; /* of all calls, also of failed attempts */
     double cost;
 };

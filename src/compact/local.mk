@@ -29,6 +29,8 @@ libtiro_a_SOURCES += \
 	src/compact/plan_rebuild.c \
 	src/compact/policy.c \
 	src/compact/policy.h \
+	src/compact/prospect.c \
+	src/compact/prospect.h \
 	src/compact/settings.c \
 	src/compact/settings.h \
 	src/compact/shorten.c \

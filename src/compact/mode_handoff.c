@@ -4,7 +4,7 @@
 
 /* Kept turns are a tail without gaps: it begins behind the newest turn that is too large, and
  * leaves room below the threshold, or the history would have to be compacted again at once. `kept`:
- * tokens of the running turn that stay. */
+ * tokens of what stays besides. */
 static size_t kept_from(const struct compact_input *in, const struct turn_spans *turns,
                         int64_t kept)
 {
@@ -41,14 +41,25 @@ static size_t rounds_from(const struct compact_input *in, bool one_goes)
     return from;
 }
 
+/* A new one will be about as long. */
+static int64_t summary_tokens(const struct compact_input *in)
+{
+    int64_t tokens = 0;
+    for (size_t i = 0; i < in->count; i++)
+        tokens += in->messages[i].summary ? in->estimates[i] : 0;
+    return tokens;
+}
+
 static void cut(const struct compact_input *in, enum compact_fate *fates)
 {
     struct turn_spans turns;
     compact_turns(in, &turns);
     bool none = turns.items.len == 0;
     size_t rounds = rounds_from(in, none);
-    size_t kept =
-        none ? in->open : kept_from(in, &turns, compact_tokens(in, rounds, in->count));
+    int64_t besides = compact_tokens(in, rounds, in->count) + summary_tokens(in);
+    if (in->open < in->count)
+        besides += in->estimates[in->open];
+    size_t kept = none ? in->open : kept_from(in, &turns, besides);
     vec_release(&turns.items);
     for (size_t i = 0; i < kept; i++)
         fates[i] = FATE_GOES;

@@ -1,0 +1,157 @@
+#include "compact/prospect.h"
+
+#include <stdlib.h>
+
+#include "base/mem.h"
+
+static const struct message *earlier_summary(const struct compact_input *in)
+{
+    for (size_t i = 0; i < in->count; i++)
+        if (in->messages[i].summary && !in->messages[i].pinned)
+            return &in->messages[i];
+    return NULL;
+}
+
+/* What stands for what goes; NULL: nothing. */
+static char *expected_text(const struct compact_mode *mode, const struct compact_input *in,
+                           const struct compact_plan *p)
+{
+    const struct message *earlier = earlier_summary(in);
+    if (p->gone == 0)
+        return NULL;
+    if (mode->text)
+        return mode->text(in, p);
+    return earlier ? message_text(earlier) : mem_strdup(COMPACT_PREFIX);
+}
+
+int64_t compact_foresee(const struct compact_mode *mode, const struct compact_input *in,
+                        const struct compact_plan *p)
+{
+    struct rebuild r;
+    char *text = expected_text(mode, in, p);
+    compact_plan_rebuild(mode, in, p, text, &r);
+    int64_t tokens = rebuild_estimate(&r, in->estimates);
+    rebuild_release(&r);
+    free(text);
+    return tokens;
+}
+
+static int64_t nine_tenths(int64_t tokens)
+{
+    return tokens - tokens / 10;
+}
+
+static bool shortens_history(const struct compact_settings *s, const struct compact_limits *l,
+                             const struct compact_prospect *p)
+{
+    return p->after <= nine_tenths(p->before) && p->after <= nine_tenths(compact_threshold(s, l));
+}
+
+static bool shortens_request(const struct compact_settings *s, const struct compact_limits *l,
+                             const struct compact_prospect *p)
+{
+    int64_t before = p->before + p->overhead, after = p->after + p->overhead;
+    return after <= nine_tenths(compact_request_threshold(s, l)) ||
+           (before >= l->window && after < l->window);
+}
+
+bool compact_is_worth(const struct compact_settings *s, const struct compact_limits *l,
+                      const struct compact_prospect *p)
+{
+    return (p->for_history && shortens_history(s, l, p)) ||
+           (p->for_request && shortens_request(s, l, p));
+}
+
+/* --- what is in its way ---------------------------------------------------------------------- */
+
+/* A setting that keeps messages, at its least. */
+struct lever {
+    const char *key;
+    void (*loosen)(struct compact_settings *s);
+};
+
+static void loosen_turns(struct compact_settings *s)
+{
+    s->recent_turns = 0;
+}
+
+static void loosen_tail_min(struct compact_settings *s)
+{
+    s->protect_tail_min = 0;
+}
+
+static void loosen_tail_ratio(struct compact_settings *s)
+{
+    s->tail_ratio = 0.05;
+}
+
+static void loosen_head(struct compact_settings *s)
+{
+    s->protect_head = 0;
+}
+
+static void loosen_both_ends(struct compact_settings *s)
+{
+    loosen_head(s);
+    loosen_tail_min(s);
+}
+
+static const struct lever levers[] = {
+    {"recent_turn_budget", loosen_turns},
+    {"protect_tail_min", loosen_tail_min},
+    {"tail_budget_ratio", loosen_tail_ratio},
+    {"protect_head", loosen_head},
+    {"protect_head and protect_tail_min", loosen_both_ends},
+};
+
+static bool is_worth_with(const struct lever *lever, const struct compact_mode *mode,
+                          const struct compact_input *in, const struct compact_limits *l,
+                          struct compact_prospect p)
+{
+    struct compact_settings loosened = *in->settings;
+    struct compact_input other = *in;
+    struct compact_plan plan;
+    lever->loosen(&loosened);
+    other.settings = &loosened;
+    if (compact_plan_make(mode, &other, &plan))
+        p.after = compact_foresee(mode, &other, &plan);
+    compact_plan_release(&plan);
+    return compact_is_worth(&loosened, l, &p);
+}
+
+static const char *key_that_helps(const struct compact_mode *mode, const struct compact_input *in,
+                                  const struct compact_limits *l, const struct compact_prospect *p)
+{
+    for (size_t i = 0; i < sizeof levers / sizeof *levers; i++)
+        if (is_worth_with(&levers[i], mode, in, l, *p))
+            return levers[i].key;
+    return NULL;
+}
+
+static bool is_window_full(const struct compact_settings *s, const struct compact_limits *l,
+                           const struct compact_prospect *p)
+{
+    return !p->for_history || (l->window > 0 && compact_threshold(s, l) < s->auto_threshold);
+}
+
+char *compact_obstacle(const struct compact_mode *mode, const struct compact_input *in,
+                       const struct compact_limits *l, const struct compact_prospect *p)
+{
+    const char *key = key_that_helps(mode, in, l, p);
+    long long threshold = (long long)in->threshold;
+    if (key)
+        return mem_printf(
+            "the conversation is past %lld tokens and is not compacted: %s would "
+            "keep nearly all of it; lower [compaction] %s, or choose another mode",
+            threshold, mode->name, key);
+    if (is_window_full(in->settings, l, p))
+        return mem_printf(
+            "the conversation nears the end of the model's window and is not "
+            "compacted: nearly all of it has to stay (new message, pinned ones, "
+            "system prompt, tools); choose a model with a larger window");
+    return mem_printf(
+        "the conversation is past %lld tokens and is not compacted: nearly all of "
+        "it has to stay (new message, pinned ones, system prompt, tools); raise "
+        "[compaction] auto_compact_threshold",
+        threshold);
+}
