@@ -24,13 +24,14 @@ static int count(enum event_type type)
     return n;
 }
 
+static const char words[] =
+    "word word word word word word word word word word word word word word word word word word "
+    "word word word word word word word word word word word word word word word word word word "
+    "word word word word word word word word word word word word word word word word word word";
+
 /* So many complete turns of words. */
 static void talk(int turns)
 {
-    static const char words[] =
-        "word word word word word word word word word word word word word word word word word word "
-        "word word word word word word word word word word word word word word word word word word "
-        "word word word word word word word word word word word word word word word word word word";
     const struct act answer = {.text = words};
     for (int i = 0; i < turns; i++)
         assert_true(play_run(&answer, 1, words, &(struct error){0}));
@@ -460,6 +461,25 @@ static void a_broken_summariser_is_called_three_times(void **state)
     assert_true(play.history.compaction.suspended);
 }
 
+static void a_broken_summariser_of_structured_is_called_three_times(void **state)
+{
+    (void)state;
+    talk(8);
+    compact_from(play.history.estimate / 2);
+    play.compact.mode = compact_mode_find("structured");
+    play.compact.protect_head = 1;
+    play.compact.protect_tail_min = 2;
+    for (int i = 0; i < 30; i++) {
+        const struct act acts[] = {{.failure = FAILURE_QUOTA}, {.text = words, .input = 5000}};
+        bool due = i == 0 || i == 3 || i == 6;
+        assert_true(play_run(due ? acts : acts + 1, due ? 2 : 1, words, &(struct error){0}));
+    }
+    assert_int_equal(play.summaries, 3);
+    assert_int_equal(count(EVENT_COMPACTION_COMPLETED), 3);
+    assert_true(play_event(EVENT_COMPACTION_COMPLETED, 2)->compaction.suspended);
+    assert_true(play.history.compaction.suspended);
+}
+
 static void a_missing_key_stops_it_too(void **state)
 {
     (void)state;
@@ -867,6 +887,7 @@ int main(void)
         PLAY_TEST(a_missing_key_is_the_compactions_failure),
         PLAY_TEST(what_cannot_be_kept_is_not_compacted),
         PLAY_TEST(a_broken_summariser_is_called_three_times),
+        PLAY_TEST(a_broken_summariser_of_structured_is_called_three_times),
         PLAY_TEST(a_missing_key_stops_it_too),
         PLAY_TEST(success_by_hand_opens_it_again),
         PLAY_TEST(a_change_of_mode_opens_it_again),

@@ -831,6 +831,8 @@ static void check_9_structured_falls_back_to_recency_preserving(void **state)
         assert_string_equal(last_event()->compaction.effective_mode, "recency_preserving");
         assert_string_equal(last_event()->text, marker);
         assert_non_null(strstr(last_event()->name, cases[i].why));
+        assert_int_equal(last_event()->compaction.failures, cases[i].modelless ? 0 : 1);
+        assert_int_equal(t.history.compaction.failures, cases[i].modelless ? 0 : 1);
         assert_int_equal(t.script.sent.len, cases[i].modelless ? 0 : 1);
         assert_int_equal(t.out.usage.input, cases[i].modelless ? -1 : 100);
     }

@@ -387,6 +387,20 @@ static void suspension_is_said(void **state)
                             "it no longer happens by itself until /compact succeeds"));
 }
 
+static void suspension_is_said_of_one_that_another_mode_ended(void **state)
+{
+    struct event *ev = completed(2);
+    free(ev->compaction.mode);
+    ev->compaction.mode = mem_strdup("structured");
+    ev->compaction.failures = 3;
+    ev->compaction.suspended = true;
+    transcript_resize(*state, 250, 30);
+    told(*state, ev);
+    assert_true(seen_transcript_has(*state, "in place of structured"));
+    assert_true(seen_transcript_has(
+        *state, "Compaction has stopped in this session after 3 failures in a row"));
+}
+
 static void a_compaction_that_was_cut_off_says_so(void **state)
 {
     struct transcript *t = *state;
@@ -749,6 +763,7 @@ int main(void)
         CARD_TEST(every_failure_has_its_words),
         CARD_TEST(what_cannot_shrink_is_told),
         CARD_TEST(suspension_is_said),
+        CARD_TEST(suspension_is_said_of_one_that_another_mode_ended),
         CARD_TEST(a_compaction_that_was_cut_off_says_so),
         CARD_TEST(a_run_that_ends_leaves_no_card_running),
         CARD_TEST(another_that_begins_leaves_the_first_cut_off),

@@ -103,6 +103,7 @@ static const char *const payloads[EVENT_TYPE_COUNT] = {
         "\"edited\":true,\"summary_tokens\":14,\"messages_before\":17,\"messages_after\":18,"
         "\"messages_dropped\":19,\"messages_changed\":20,\"tokens_before\":15,"
         "\"tokens_after\":16,\"entries_indexed\":21,\"history\":[[0,2]],\"dropped\":[[3,9]],"
+        "\"consecutive_failures\":22,\"suspended\":true,"
         "\"model\":\"m-1\"," USED ",\"cost\":0.25,\"duration_ms\":7}",
     [EVENT_COMPACTION_FAILED] =
         "{\"mode\":\"structured\",\"reason\":\"llm\",\"message\":\"te\\\"xt\\n\","

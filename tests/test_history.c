@@ -809,6 +809,42 @@ static void test_failures(void **state)
     history_release(&h);
 }
 
+/* The model failed, and another mode stood in. */
+static int64_t stand_in(struct history *h, int failures, bool suspended)
+{
+    struct event *ev = ev_new(EVENT_COMPACTION_COMPLETED, "s");
+    ev->compaction.history = mem_strdup("[[0,2]]");
+    ev->compaction.trigger = mem_strdup("estimate");
+    ev->compaction.mode = mem_strdup("structured");
+    ev->compaction.effective_mode = mem_strdup("recency_preserving");
+    ev->compaction.failures = failures;
+    ev->compaction.suspended = suspended;
+    ev->model = mem_strdup("m");
+    return apply(h, ev);
+}
+
+static void test_stand_ins_count_as_failures(void **state)
+{
+    (void)state;
+    for (int undone = 0; undone <= 1; undone++) {
+        struct history h;
+        next_seq = 0;
+        history_init(&h);
+        whole_run(&h, "a", "b");
+        history_pass_over(&h, (const int64_t[]){next_seq + 2}, (size_t)undone);
+        stand_in(&h, 1, false);
+        stand_in(&h, 2, true);
+        assert_int_equal(h.compaction.in_force.len, 2 - undone);
+        assert_int_equal(h.compaction.failures, 2);
+        assert_true(h.compaction.suspended);
+        assert_string_equal(h.compaction.failed_mode, "structured");
+        assert_string_equal(h.compaction.failed_model, "m");
+        compact(&h, "[[0,2]]", "manual");
+        assert_int_equal(h.compaction.failures, 0);
+        history_release(&h);
+    }
+}
+
 static void pin(struct history *h, int64_t seq, bool pinned)
 {
     struct event *ev = event_new(EVENT_MESSAGE_PINNED);
@@ -1209,6 +1245,7 @@ int main(void)
         TEST(test_an_older_snapshot),
         TEST(test_calls_of_an_older_snapshot),
         TEST(test_calls_are_counted),
+        TEST(test_stand_ins_count_as_failures),
         TEST(test_the_obstacle_is_remembered),
         TEST(test_undone_ones_are_passed_over),
         TEST(test_an_undone_success_is_one),

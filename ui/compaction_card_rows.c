@@ -359,11 +359,29 @@ static void add_stand_in(struct rows *out, const struct event *ended, int width)
     buf_release(&text);
 }
 
+static void add_suspended(struct rows *out, const struct compaction *c, int width)
+{
+    struct buf text = BUF_INIT;
+    buf_addf(&text,
+             ngettext("Compaction has stopped in this session after %d failure: it no longer "
+                      "happens by itself until /compact succeeds, or another mode or model is "
+                      "chosen.",
+                      "Compaction has stopped in this session after %d failures in a row: it no "
+                      "longer happens by itself until /compact succeeds, or another mode or model "
+                      "is chosen.",
+                      plural(c->failures)),
+             c->failures);
+    add_wrapped(out, width, text.data, STYLE_ERROR);
+    buf_release(&text);
+}
+
 static void done(struct rows *out, const struct compaction_card *card, int width)
 {
     done_head(out, card, width);
     done_details(out, card, width);
     add_stand_in(out, card->ended, width);
+    if (card->ended->compaction.suspended)
+        add_suspended(out, &card->ended->compaction, width);
     if (card->hints && card->hints->settings && !is_micro(card->ended))
         add_wrapped(out, width, _("another mode: /compact MODE, or [compaction] mode in tiro.ini"),
                     STYLE_DIM);
@@ -401,22 +419,6 @@ static const struct failure_words *words_of(const char *reason)
         if (strcmp(words[i].reason, reason) == 0)
             return &words[i];
     return &unknown;
-}
-
-static void add_suspended(struct rows *out, const struct compaction *c, int width)
-{
-    struct buf text = BUF_INIT;
-    buf_addf(&text,
-             ngettext("Compaction has stopped in this session after %d failure: it no longer "
-                      "happens by itself until /compact succeeds, or another mode or model is "
-                      "chosen.",
-                      "Compaction has stopped in this session after %d failures in a row: it no "
-                      "longer happens by itself until /compact succeeds, or another mode or model "
-                      "is chosen.",
-                      plural(c->failures)),
-             c->failures);
-    add_wrapped(out, width, text.data, STYLE_ERROR);
-    buf_release(&text);
 }
 
 /* What the program found about its own doing; the bare code says no more than our words. */

@@ -83,7 +83,8 @@ enum stop_reason {
  *   compaction_delta          text: the summary as it streams; a part of the history that is folded
  *                             before the last begins anew with count (part) and limit (of)
  *   compaction_completed      text: the summary ("" where there is none: micro); compaction: all of
- *                             it but trigger's figures and failures; usage, used (cost), model: of
+ *                             it but trigger's figures; failures and suspended where the model
+ *                             failed and another mode stands in; usage, used (cost), model: of
  *                             the summary calls; number: duration_ms; name: why effective_mode is
  *                             not mode, English, NULL where it is; flag: the user changed the draft
  *   compaction_failed         compaction: mode, reason, failures, suspended; text: message; model;

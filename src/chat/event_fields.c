@@ -53,6 +53,8 @@ const struct event_field event_fields[EVENT_TYPE_COUNT][EVENT_FIELDS_MAX] = {
                                     F("entries_indexed", COUNT, compaction.entries_indexed),
                                     F("history", JSON_TEXT, compaction.history),
                                     F("dropped", JSON_TEXT, compaction.dropped),
+                                    F("consecutive_failures", OPTIONAL_COUNT, compaction.failures),
+                                    F("suspended", OPTIONAL_FLAG, compaction.suspended),
                                     F("model", OPTIONAL_TEXT, model),
                                     F("usage", USAGE, usage),
                                     F("cost", OPTIONAL_REAL, used),

@@ -69,8 +69,8 @@ void history_release(struct history *h);
  * - compaction_completed makes the messages anew (history_compact()) and forgets last_input; one
  *   that does not fit the messages is passed over with a line in the diagnostic log, one that was
  *   undone silently; what it used is counted all the same. Every event of a compaction sets
- *   last_attempt, a manual attempt's too; compaction_failed sets the failures, a completed one
- *   clears them.
+ *   last_attempt, a manual attempt's too; compaction_failed sets the failures, and so does a
+ * completed one that has any; other completed ones clear them.
  * - compaction_undone forgets last_input and changes no messages: whoever reads a log tells
  *   history_pass_over() first; whoever undoes one now reads the log again.
  * - Of these, what event_between_runs() names takes an open run back: the program died in it.

@@ -59,7 +59,6 @@ static void failed(struct compaction_state *s, const struct event *ev)
     s->failed_model = mem_strdup(ev->model);
 }
 
-/* Also of one that was undone later: the model answered, which is what they counted. */
 static void forget_failures(struct compaction_state *s)
 {
     s->failures = 0;
@@ -67,6 +66,16 @@ static void forget_failures(struct compaction_state *s)
     free(s->failed_mode);
     free(s->failed_model);
     s->failed_mode = s->failed_model = NULL;
+}
+
+/* Of a completed one, also if it was undone later: whether the model answered is what they count.
+ */
+static void judge(struct history *h, const struct event *ev)
+{
+    if (ev->compaction.failures == 0)
+        forget_failures(&h->compaction);
+    else if (counts(&h->compaction, ev, !h->running))
+        failed(&h->compaction, ev);
 }
 
 /* ---- compactions that were undone ---- */
@@ -278,7 +287,7 @@ bool history_compact(struct history *h, const struct event *ev, struct history_b
     h->applied_seq = ev->seq;
     h->compaction.last_attempt = h->calls;
     usage_add(&h->usage, &ev->usage);
-    forget_failures(&h->compaction);
+    judge(h, ev);
     vec_push(&h->compaction.in_force, ev->seq);
     replace(h, &b->rebuild, messages, count);
     return true;
@@ -323,7 +332,7 @@ static void completed(struct history *h, const struct event *ev)
     }
     usage_add(&h->usage, &ev->usage); /* it was spent all the same */
     if (undone)
-        forget_failures(&h->compaction);
+        judge(h, ev);
     else
         log_line(LOG_ERROR, "compaction %lld is passed over: %s", (long long)ev->seq, e.text);
 }

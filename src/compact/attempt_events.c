@@ -63,6 +63,30 @@ static int count_dropped(const struct attempt *a, const struct rebuild *r)
     return count;
 }
 
+/* Of the breaker: the model that the mode would ask, also where the attempt ended before. */
+static const char *key_of(const struct attempt *a)
+{
+    if (a->label || !a->job->mode->prompt)
+        return a->label;
+    return a->job->label;
+}
+
+static void count_failure(const struct attempt *a, const char *reason, struct compaction *c)
+{
+    const char *key = key_of(a);
+    const struct compact_failure_count count =
+        compact_count_failure(a->job->settings, &a->job->history->compaction, a->job->mode->name,
+                              key ? key : "", reason, a->calls > 0);
+    c->failures = count.failures;
+    c->suspended = count.suspended;
+}
+
+/* It called the model for nothing. */
+static bool fell_back(const struct attempt *a)
+{
+    return a->calls > 0 && a->effective != a->job->mode && a->effective == a->job->mode->fallback;
+}
+
 struct event *attempt_completed(const struct attempt *a, const struct rebuild *r)
 {
     struct event *ev = event_new(EVENT_COMPACTION_COMPLETED);
@@ -84,31 +108,20 @@ struct event *attempt_completed(const struct attempt *a, const struct rebuild *r
     ev->name = mem_strdup(a->why);
     ev->flag = a->changed;
     ev->model = a->calls > 0 ? mem_strdup(a->label) : NULL;
+    if (fell_back(a))
+        count_failure(a, "llm", c);
     add_use(a, ev);
     return ev;
 }
 
-/* Of the breaker: the model that the mode would ask, also where the attempt ended before. */
-static const char *key_of(const struct attempt *a)
-{
-    if (a->label || !a->job->mode->prompt)
-        return a->label;
-    return a->job->label;
-}
-
 static void tell_failed(struct attempt *a, const char *reason)
 {
-    const char *key = key_of(a);
-    const struct compact_failure_count count =
-        compact_count_failure(a->job->settings, &a->job->history->compaction, a->job->mode->name,
-                              key ? key : "", reason, a->calls > 0);
     struct event *ev = event_new(EVENT_COMPACTION_FAILED);
     ev->compaction.mode = mem_strdup(a->job->mode->name);
     ev->compaction.reason = mem_strdup(reason);
-    ev->compaction.failures = count.failures;
-    ev->compaction.suspended = count.suspended;
+    count_failure(a, reason, &ev->compaction);
     ev->text = mem_strdup(a->out->error.text);
-    ev->model = mem_strdup(key);
+    ev->model = mem_strdup(key_of(a));
     add_use(a, ev);
     tell(a, ev);
 }
