@@ -45,6 +45,7 @@ UNIT_TESTS = \
 	tests/test_damaged_stores \
 	tests/test_demonstration \
 	tests/test_doctor \
+	tests/test_dispatch \
 	tests/test_draft_review \
 	tests/test_e2e \
 	tests/test_edit_line \

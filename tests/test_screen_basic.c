@@ -227,9 +227,17 @@ static void ctrl_c_clears_and_then_leaves(void **state)
     assert_true(screen_wait_text(s, "> to be cleared", WAIT_MS));
     screen_ctrl(s, 'c');
     assert_true(screen_wait_gone(s, "to be cleared", WAIT_MS));
+    screen_ctrl(s, 'c');
+    assert_true(screen_wait_text(s, "Ctrl-C again leaves", WAIT_MS));
+    screen_type(s, "x"); /* somebody goes on */
+    assert_true(screen_wait_gone(s, "Ctrl-C again leaves", WAIT_MS));
+    screen_ctrl(s, 'c');
+    assert_true(screen_wait_gone(s, "> x", WAIT_MS));
     assert_int_equal(screen_status(s), -1);
-    /* Once: one more, when the terminal has its settings back, would make the kernel drop what the
-     * program wrote last. */
+    screen_ctrl(s, 'c');
+    assert_true(screen_wait_text(s, "Ctrl-C again leaves", WAIT_MS));
+    /* No more than that: one more, when the terminal has its settings back, would make the kernel
+     * drop what the program wrote last. */
     screen_ctrl(s, 'c');
     assert_true(screen_wait_exit(s, WAIT_MS));
     assert_int_equal(screen_status(s), 0);

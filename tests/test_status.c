@@ -53,6 +53,16 @@ static void test_everything_known(void **state)
                         "1.2M · $0.42");
 }
 
+static void test_leaving_is_announced_at_any_width(void **state)
+{
+    (void)state;
+    struct status s = full();
+    s.working = true;
+    s.leave_key = "Ctrl-C";
+    assert_string_equal(at_width(&s, 40), "Ctrl-C again leaves · working 0 s");
+    assert_string_equal(at_width(&s, 20), "Ctrl-C again leaves");
+}
+
 static void test_unmeasured_is_absent(void **state)
 {
     (void)state;
@@ -384,6 +394,7 @@ int main(void)
     setlocale(LC_ALL, "C.UTF-8");
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_everything_known),
+        cmocka_unit_test(test_leaving_is_announced_at_any_width),
         cmocka_unit_test(test_unmeasured_is_absent),
         cmocka_unit_test(test_estimates_say_so),
         cmocka_unit_test(test_narrow_lines_drop_parts_in_order),

@@ -373,6 +373,7 @@ int app_timeout(const struct app *app, int64_t now_ms)
         due = earliest(due, app->status_ms + STATUS_MS);
     if (app->dirty)
         due = earliest(due, app->urgent ? now_ms : next_frame(app));
+    due = earliest(due, app->leave_until);
     due = earliest(due, approval_due(&app->approval));
     due = earliest(due, context_screen_due(app));
     due = earliest(due, draft_screen_due(app));
@@ -397,6 +398,10 @@ void app_timers(struct app *app, int64_t now_ms)
     }
     if (app->status_dirty && now_ms >= app->status_ms + STATUS_MS)
         app_touch(app, DIRTY_STATUS);
+    if (app->leave_until && now_ms >= app->leave_until) {
+        app->leave_until = 0;
+        app_touch_now(app, DIRTY_STATUS);
+    }
     context_screen_tick(app, now_ms);
     int64_t keys_due = approval_due(&app->approval);
     if (keys_due && now_ms >= keys_due)

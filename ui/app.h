@@ -148,6 +148,7 @@ struct app {
     int64_t drawn_ms;  /* the last frame */
     int64_t status_ms; /* the last status line */
     int64_t tick_at;   /* next second to count; 0: nothing counts */
+    int64_t leave_until; /* monotonic; ACTION_CLEAR again before that leaves; 0: nobody asked */
     bool leaving;
     int signal_number; /* that ended it; 0: none */
 };

@@ -23,6 +23,7 @@
 
 #define EXTERNAL_MAX (16u * 1024 * 1024)
 #define WHEEL_ROWS 3
+#define LEAVE_MS 2000
 
 /* Sending */
 
@@ -90,14 +91,25 @@ static void cancel(struct app *app)
     app_touch_now(app, DIRTY_BODY | DIRTY_STATUS);
 }
 
+/* What the first press was meant for may have ended a moment before it. */
+static void leave_at_second_press(struct app *app)
+{
+    int64_t now_ms = clock_mono_ms();
+    app->leaving = now_ms < app->leave_until;
+    app->leave_until = now_ms + LEAVE_MS;
+    app_touch_now(app, DIRTY_STATUS);
+}
+
 static void clear_or_leave(struct app *app)
 {
     if (*editor_text(app->editor))
         clear_editor(app);
-    else if (!take_waiting(app) && app->activity.busy)
+    else if (take_waiting(app))
+        ;
+    else if (app->activity.busy)
         app_command(app, COMMAND_INTERRUPT, NULL);
-    else if (!app->activity.busy && !*editor_text(app->editor))
-        app->leaving = true;
+    else
+        leave_at_second_press(app);
 }
 
 static void delete_or_leave(struct app *app)
@@ -499,13 +511,24 @@ static void any_key(struct app *app, enum action action, const struct key *key)
     note_writing(app, action, key);
 }
 
+/* Whatever else a key did, the next press is again the first. */
+static void forget_leaving(struct app *app, int64_t before)
+{
+    if (!before || app->leave_until != before)
+        return;
+    app->leave_until = 0;
+    app_touch_now(app, DIRTY_STATUS);
+}
+
 void dispatch_key(struct app *app, struct key *key)
 {
     enum action action = keymap_find(&app->keymap, key);
+    int64_t leave_until = app->leave_until;
     if (is_global(action))
         run_action(app, action);
     else if (!question_key(app, action, key) && !draft_screen_key(app, action, key))
         any_key(app, action, key);
+    forget_leaving(app, leave_until);
     free(key->text);
     key->text = NULL;
 }

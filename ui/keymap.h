@@ -18,7 +18,8 @@
       N_("send the message; choose in a list; without a text: open the newest compaction"))        \
     X(NEWLINE, "newline", "ctrl-j alt-enter", N_("begin a new line"))                              \
     X(CANCEL, "cancel", "escape", N_("stop the running turn; close what is open"))                 \
-    X(CLEAR, "clear", "ctrl-c", N_("clear the editor; stop the turn; then leave"))                 \
+    X(CLEAR, "clear", "ctrl-c",                                                                    \
+      N_("clear the editor; stop the turn; twice within two seconds: leave"))                      \
     X(LEAVE, "leave", "ctrl-d", N_("delete to the right; leave when the editor is empty"))         \
     X(SUSPEND, "suspend", "ctrl-z", N_("go back to the shell; \"fg\" comes back"))                 \
     X(COMPLETE, "complete", "tab",                                                                 \

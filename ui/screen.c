@@ -381,10 +381,11 @@ static void draw_status(struct app *app)
 {
     const struct activity *a = &app->activity;
     int64_t now_ms = clock_mono_ms();
-    struct buf stop = BUF_INIT;
+    struct buf stop = BUF_INIT, leave = BUF_INIT;
     struct rows rows;
     struct status s = STATUS_UNKNOWN;
     keymap_describe_first(&app->keymap, ACTION_CANCEL, &stop);
+    keymap_describe_first(&app->keymap, ACTION_CLEAR, &leave);
     s.context = app_context(app, &s.context_estimated);
     s.window = app->meters.window;
     s.threshold = app->meters.threshold;
@@ -408,11 +409,13 @@ static void draw_status(struct app *app)
     s.retry_reason = a->retry_reason;
     s.unread = unread(app);
     s.stop_key = draft_review_open(&app->draft) ? NULL : stop.data; /* it refuses the draft */
+    s.leave_key = app->leave_until ? leave.data : NULL;
     rows_init(&rows);
     status_row(&s, shown.cols, &rows);
     put_row_filled(shown.status_row, &rows, 0, STYLE_STATUS);
     rows_release(&rows);
     buf_release(&stop);
+    buf_release(&leave);
 }
 
 /* The editor and what waits above it */

@@ -1,0 +1,144 @@
+/* What keys do to the surface's state: no terminal, no service. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "base/clock.h"
+#include "tests/sent.h"
+#include "tests/still_app.h"
+#include "ui/dispatch.h"
+
+/* In place of the service's. */
+static sent_commands sent;
+
+void service_send(struct service *s, struct command *c)
+{
+    (void)s;
+    sent_take(&sent, c);
+}
+
+static int64_t now_ms;
+
+static int64_t stopped_clock(void)
+{
+    return now_ms;
+}
+
+static int set_up(void **state)
+{
+    now_ms = 1000;
+    clock_replace(NULL, stopped_clock);
+    return still_app_setup(state);
+}
+
+static int tear_down(void **state)
+{
+    sent_release(&sent);
+    clock_replace(NULL, NULL);
+    return still_app_teardown(state);
+}
+
+static void press(struct key key)
+{
+    dispatch_key(&app, &key);
+}
+
+static void ctrl(char letter)
+{
+    press((struct key){.code = K_CHAR, .cp = (uint32_t)letter, .ctrl = true});
+}
+
+static void type(const char *text)
+{
+    for (; *text; text++)
+        press((struct key){.code = K_CHAR, .cp = (uint32_t)*text});
+}
+
+/* --- Ctrl-C --- */
+
+static void it_leaves_at_the_second_press(void **state)
+{
+    (void)state;
+    ctrl('c');
+    assert_false(app.leaving);
+    assert_int_not_equal(app.leave_until, 0); /* the status line says so */
+    now_ms += 1999;
+    ctrl('c');
+    assert_true(app.leaving);
+}
+
+static void it_leaves_within_two_seconds_alone(void **state)
+{
+    (void)state;
+    ctrl('c');
+    assert_in_range(app_timeout(&app, now_ms), 0, 2000);
+    now_ms += 2000;
+    app_timers(&app, now_ms);
+    assert_int_equal(app.leave_until, 0);
+    ctrl('c');
+    assert_false(app.leaving);
+    now_ms += 2000; /* before the timer was seen */
+    ctrl('c');
+    assert_false(app.leaving);
+}
+
+static void another_key_makes_the_next_press_the_first(void **state)
+{
+    (void)state;
+    ctrl('c');
+    type("x");
+    assert_int_equal(app.leave_until, 0);
+    ctrl('c');
+    assert_string_equal(editor_text(app.editor), "");
+    assert_false(app.leaving);
+    ctrl('c');
+    assert_false(app.leaving);
+    ctrl('c');
+    assert_true(app.leaving);
+}
+
+/* The turn ends between two presses that were both meant to stop it. */
+static void stopping_is_no_first_press(void **state)
+{
+    (void)state;
+    app.activity.busy = true;
+    ctrl('c');
+    assert_non_null(sent_only(&sent, COMMAND_INTERRUPT));
+    assert_int_equal(app.leave_until, 0);
+    app.activity.busy = false;
+    ctrl('c');
+    assert_false(app.leaving);
+    assert_int_equal(sent_count(&sent, COMMAND_INTERRUPT), 1);
+}
+
+static void closing_a_list_is_no_press(void **state)
+{
+    (void)state;
+    ctrl('c');
+    press((struct key){.code = K_F, .cp = 1});
+    assert_int_equal(app.overlay.kind, OVERLAY_HELP);
+    ctrl('c');
+    assert_int_equal(app.overlay.kind, OVERLAY_NONE);
+    assert_false(app.leaving);
+    ctrl('c');
+    assert_false(app.leaving);
+}
+
+#define test(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        test(it_leaves_at_the_second_press),
+        test(it_leaves_within_two_seconds_alone),
+        test(another_key_makes_the_next_press_the_first),
+        test(stopping_is_no_first_press),
+        test(closing_a_list_is_no_press),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
