@@ -324,6 +324,49 @@ static void retry_takes_the_place_of_its_run(void **state)
         t, "\nyou\n  first\n\ntiro\n  kept\n\n  own note\n\nyou\n  again\n\ntiro\n  now\n");
 }
 
+static void a_brief_note_leaves_with_the_next_message(void **state)
+{
+    struct transcript *t = *state;
+    exchange(t, 1, "first", "kept");
+    transcript_note_briefly(t, STYLE_NOTE, "copied");
+    transcript_note(t, STYLE_NOTE, "own note");
+    transcript_note_briefly(t, STYLE_NOTE, "copied again");
+    seen_transcript_is(t,
+                       "\nyou\n  first\n\ntiro\n  kept\n\n  copied\n  own note\n  copied again\n");
+    say(t, EVENT_RUN_STARTED, 4, "on");
+    seen_transcript_is(t, "\nyou\n  first\n\ntiro\n  kept\n\n  own note\n\nyou\n  on\n");
+    transcript_note_briefly(t, STYLE_NOTE, "of this turn");
+    say(t, EVENT_TEXT_COMPLETE, 5, "and on");
+    say(t, EVENT_RUN_COMPLETED, 6, "and on");
+    seen_transcript_is(t,
+                       "\nyou\n  first\n\ntiro\n  kept\n\n  own note\n\nyou\n  on\n\n"
+                       "  of this turn\n\ntiro\n  and on\n");
+}
+
+static struct event *end_of(int64_t seq, const char *result, enum stop_reason reason)
+{
+    struct event *ev = told_event(EVENT_RUN_COMPLETED, seq, result);
+    ev->stop_reason = reason;
+    return ev;
+}
+
+static void an_empty_answer_is_told(void **state)
+{
+    struct transcript *t = *state;
+    say(t, EVENT_RUN_STARTED, 1, "q");
+    say(t, EVENT_TEXT_COMPLETE, 2, " \n");
+    told(t, end_of(3, " \n", STOP_END_TURN));
+    seen_transcript_is(t, "\nyou\n  q\n\n  (empty answer)\n");
+    assert_null(transcript_last_answer(t)); /* it is not the model's word */
+    say(t, EVENT_RUN_STARTED, 4, "r");
+    told(t, end_of(5, "", STOP_OTHER)); /* a fork ends there */
+    say(t, EVENT_RUN_STARTED, 6, "s");
+    told(t, end_of(7, "", STOP_REFUSAL));
+    seen_transcript_is(t,
+                       "\nyou\n  q\n\n  (empty answer)\n\nyou\n  r\n\nyou\n  s\n\n"
+                       "  \u2014 the model declined to answer\n");
+}
+
 /* --- pages --- */
 
 static void an_open_run_of_a_resumed_session_was_cut_off(void **state)
@@ -900,6 +943,8 @@ int main(void)
         TRANSCRIPT_TEST(the_budget_warns_and_ends),
         TRANSCRIPT_TEST(a_retried_attempt_leaves_nothing),
         TRANSCRIPT_TEST(retry_takes_the_place_of_its_run),
+        TRANSCRIPT_TEST(a_brief_note_leaves_with_the_next_message),
+        TRANSCRIPT_TEST(an_empty_answer_is_told),
         TRANSCRIPT_TEST(an_open_run_of_a_resumed_session_was_cut_off),
         TRANSCRIPT_TEST(pages_join_what_their_border_cut),
         TRANSCRIPT_TEST(a_retry_reaches_back_over_pages),

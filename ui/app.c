@@ -131,18 +131,33 @@ void app_follow(struct app *app)
         app_touch_now(app, DIRTY_BODY | DIRTY_STATUS);
 }
 
-void app_note(struct app *app, enum style style, const char *format, ...)
+static void add_note(struct app *app,
+                     void (*add)(struct transcript *t, enum style style, const char *text),
+                     enum style style, const char *format, va_list args)
 {
     struct buf text = BUF_INIT, clean = BUF_INIT;
-    va_list args;
-    va_start(args, format);
     buf_vaddf(&text, format, args);
-    va_end(args);
     utf8_clean(&clean, text.data, text.len, UTF8_MULTILINE);
-    transcript_note(app->transcript, style, clean.data);
+    add(app->transcript, style, clean.data);
     app_touch_now(app, DIRTY_BODY);
     buf_release(&text);
     buf_release(&clean);
+}
+
+void app_note(struct app *app, enum style style, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    add_note(app, transcript_note, style, format, args);
+    va_end(args);
+}
+
+void app_note_briefly(struct app *app, enum style style, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    add_note(app, transcript_note_briefly, style, format, args);
+    va_end(args);
 }
 
 void app_command(struct app *app, enum command_type type, const char *text)
@@ -193,11 +208,12 @@ void app_retry(struct app *app)
         return;
     }
     if (app->activity.busy) {
-        app_note(app, STYLE_NOTE, "%s", _("A turn is running; it can be sent again after it."));
+        app_note_briefly(app, STYLE_NOTE, "%s",
+                         _("A turn is running; it can be sent again after it."));
         return;
     }
     if (app->fresh) {
-        app_note(app, STYLE_NOTE, "%s", _("Nothing was sent in this session yet."));
+        app_note_briefly(app, STYLE_NOTE, "%s", _("Nothing was sent in this session yet."));
         return;
     }
     app_command(app, COMMAND_RETRY, NULL);
@@ -278,17 +294,19 @@ bool app_set_theme(struct app *app, const char *name)
 void app_copy(struct app *app, const char *text)
 {
     if (!text || !*text) {
-        app_note(app, STYLE_NOTE, "%s", _("There is nothing to copy yet."));
+        app_note_briefly(app, STYLE_NOTE, "%s", _("There is nothing to copy yet."));
         return;
     }
     size_t len = strlen(text);
     struct buf size = BUF_INIT;
     format_exact(&size, (int64_t)len);
     if (term_copy(text, len))
-        app_note(app, STYLE_NOTE, ngettext("Copied %s byte.", "Copied %s bytes.", len), size.data);
+        app_note_briefly(app, STYLE_NOTE, ngettext("Copied %s byte.", "Copied %s bytes.", len),
+                         size.data);
     else
-        app_note(app, STYLE_WARNING,
-                 _("Not copied: %s bytes are more than terminals take in one piece."), size.data);
+        app_note_briefly(app, STYLE_WARNING,
+                         _("Not copied: %s bytes are more than terminals take in one piece."),
+                         size.data);
     buf_release(&size);
 }
 

@@ -167,6 +167,10 @@ void app_follow(struct app *app);
 void app_note(struct app *app, enum style style, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* One that is of use until the next message alone: that takes it away. */
+void app_note_briefly(struct app *app, enum style style, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
 void app_command(struct app *app, enum command_type type, const char *text);
 
 /* Sends the text as a message of the person's, or keeps it waiting while a turn runs. */

@@ -172,7 +172,7 @@ static void run_edit(struct app *app, const char *arguments)
     if (app->last_sent)
         app_give_back(app, app->last_sent);
     else
-        app_note(app, STYLE_NOTE, "%s", _("Nothing was sent in this session yet."));
+        app_note_briefly(app, STYLE_NOTE, "%s", _("Nothing was sent in this session yet."));
 }
 
 static void run_copy(struct app *app, const char *arguments)
@@ -182,8 +182,8 @@ static void run_copy(struct app *app, const char *arguments)
         return;
     }
     if (strcmp(arguments, "code") != 0) {
-        app_note(app, STYLE_WARNING, "%s",
-                 _("/copy takes the newest answer, /copy code its newest code block."));
+        app_note_briefly(app, STYLE_WARNING, "%s",
+                         _("/copy takes the newest answer, /copy code its newest code block."));
         return;
     }
     char *code = transcript_last_code(app->transcript);
@@ -328,18 +328,20 @@ static void say_unknown(struct app *app, const char *name)
     app_follow(app);
     list_abbreviated(name, &several);
     if (several.len > 0)
-        app_note(app, STYLE_WARNING, _("/%s is the beginning of several commands: %s."), name,
-                 several.data);
+        app_note_briefly(app, STYLE_WARNING, _("/%s is the beginning of several commands: %s."),
+                         name, several.data);
     else if (near)
-        app_note(app, STYLE_WARNING,
-                 _("There is no command /%s. Did you mean /%s? To send such a text, begin it with "
-                   "\"//\"."),
-                 name, near);
+        app_note_briefly(
+            app, STYLE_WARNING,
+            _("There is no command /%s. Did you mean /%s? To send such a text, begin it with "
+              "\"//\"."),
+            name, near);
     else
-        app_note(app, STYLE_WARNING,
-                 _("There is no command /%s; /help lists them. To send such a text, begin it with "
-                   "\"//\"."),
-                 name);
+        app_note_briefly(
+            app, STYLE_WARNING,
+            _("There is no command /%s; /help lists them. To send such a text, begin it with "
+              "\"//\"."),
+            name);
     buf_release(&several);
 }
 
@@ -348,12 +350,12 @@ static bool fits(struct app *app, const struct slash_command *c, const char *arg
 {
     if (!*arguments && slash_needs_argument(c)) {
         app_follow(app);
-        app_note(app, STYLE_WARNING, "/%s %s: %s", c->name, c->arguments, _(c->help));
+        app_note_briefly(app, STYLE_WARNING, "/%s %s: %s", c->name, c->arguments, _(c->help));
         return false;
     }
     if (*arguments && !*c->arguments) {
         app_follow(app);
-        app_note(app, STYLE_WARNING, _("/%s takes nothing behind it."), c->name);
+        app_note_briefly(app, STYLE_WARNING, _("/%s takes nothing behind it."), c->name);
         return false;
     }
     return true;

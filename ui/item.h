@@ -32,6 +32,7 @@ struct item {
     bool hidden_text; /* reasoning that the provider keeps to itself */
     bool flipped;     /* open where it would be folded, or folded where it would be open */
     enum style style; /* of a note */
+    bool brief;       /* a note that the next message takes away */
     struct buf text;  /* clean. Message, reasoning, note; arguments of a tool call; end of a summary
                          that streams */
     struct buf tail;  /* bytes at the end that are no whole character or line end yet */

@@ -269,7 +269,12 @@ bool transcript_apply(struct transcript *t, const struct event *ev)
 
 void transcript_note(struct transcript *t, enum style style, const char *text)
 {
-    fold_note(&t->fold, style, text);
+    fold_note(&t->fold, style, text, false);
+}
+
+void transcript_note_briefly(struct transcript *t, enum style style, const char *text)
+{
+    fold_note(&t->fold, style, text, true);
 }
 
 /* Where the item is now that was at `old`, before some came in front and a few were merged. */

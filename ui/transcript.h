@@ -33,8 +33,11 @@ bool transcript_apply(struct transcript *t, const struct event *ev);
  * are still older ones. */
 void transcript_prepend(struct transcript *t, struct event *const *events, size_t count, bool more);
 
-/* A note of the program's own, not an event ("copied", an error). Multi-line text is fine. */
+/* A note of the program's own, not an event (an error). Multi-line text is fine. */
 void transcript_note(struct transcript *t, enum style style, const char *text);
+
+/* One that the next message takes away ("copied"). */
+void transcript_note_briefly(struct transcript *t, enum style style, const char *text);
 
 /* Sequence number of the oldest event held, if older ones exist and the view is within two screens
  * of the top: ask for the page before it. 0: nothing to ask. */

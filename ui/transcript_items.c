@@ -95,9 +95,9 @@ struct item *fold_add_dashed(struct fold *f, const char *text, int64_t seq)
     return item;
 }
 
-void fold_note(struct fold *f, enum style style, const char *text)
+void fold_note(struct fold *f, enum style style, const char *text, bool brief)
 {
-    fold_add_note(f, style, text, f->last_seq);
+    fold_add_note(f, style, text, f->last_seq)->brief = brief;
 }
 
 /* --- events --- */

@@ -39,10 +39,18 @@ static int64_t take_back(struct fold *f, int64_t from, int64_t to)
     return began;
 }
 
+static void drop_brief_notes(struct fold *f)
+{
+    for (size_t i = f->items.len; i-- > 0;)
+        if (f->items.items[i]->brief)
+            fold_remove_item(f, i);
+}
+
 bool fold_run_started(struct fold *f, const struct event *ev)
 {
     const char *text = ev->text ? ev->text : "";
     int64_t from = ev->seq;
+    drop_brief_notes(f);
     fold_close_texts(f);
     fold_leave_card(f);
     if (ev->number > 0)
@@ -132,6 +140,12 @@ static void end_run(struct fold *f)
     f->run_open = false;
 }
 
+/* A fork that ends in the midst of a run has no answer either, but stops for another reason. */
+static bool is_empty_answer(const struct event *ev)
+{
+    return ev->stop_reason == STOP_END_TURN && ev->text && !ev->text[text_blank_front(ev->text)];
+}
+
 bool fold_run_completed(struct fold *f, const struct event *ev)
 {
     static const char *const notes[] = {
@@ -142,6 +156,8 @@ bool fold_run_completed(struct fold *f, const struct event *ev)
     end_run(f);
     if ((size_t)ev->stop_reason < sizeof notes / sizeof *notes && notes[ev->stop_reason])
         fold_add_dashed(f, _(notes[ev->stop_reason]), ev->seq);
+    else if (is_empty_answer(ev))
+        fold_add_note(f, STYLE_NOTE, _("(empty answer)"), ev->seq);
     return true;
 }
 
