@@ -9,9 +9,11 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/mem.h"
 #include "tests/sent.h"
 #include "tests/still_app.h"
 #include "ui/dispatch.h"
+#include "ui/replace.h"
 
 /* In place of the service's. */
 static sent_commands sent;
@@ -129,6 +131,36 @@ static void closing_a_list_is_no_press(void **state)
     assert_false(app.leaving);
 }
 
+/* --- /edit --- */
+
+static void a_changed_message_is_not_sent_while_a_turn_runs(void **state)
+{
+    (void)state;
+    app.last_sent = mem_strdup("the old words");
+    replace_begin(&app);
+    assert_true(app.replacing);
+    assert_string_equal(editor_text(app.editor), "the old words");
+    app.activity.busy = true;
+    press((struct key){.code = K_ENTER});
+    assert_string_equal(editor_text(app.editor), "the old words");
+    assert_true(app.replacing);
+    assert_null(app.waiting);
+    app.activity.busy = false;
+    press((struct key){.code = K_ENTER});
+    assert_string_equal(sent_only(&sent, COMMAND_RETRY)->text, "the old words");
+    assert_false(app.replacing);
+}
+
+static void a_running_turn_is_not_changed(void **state)
+{
+    (void)state;
+    app.last_sent = mem_strdup("the old words");
+    app.activity.busy = true;
+    replace_begin(&app);
+    assert_false(app.replacing);
+    assert_string_equal(editor_text(app.editor), "");
+}
+
 #define test(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 
 int main(void)
@@ -139,6 +171,8 @@ int main(void)
         test(another_key_makes_the_next_press_the_first),
         test(stopping_is_no_first_press),
         test(closing_a_list_is_no_press),
+        test(a_changed_message_is_not_sent_while_a_turn_runs),
+        test(a_running_turn_is_not_changed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -163,6 +163,43 @@ static void labels_come_and_go(void **state)
     assert_true(screen_wait_text(s, "Labels: garden", WAIT_MS));
 }
 
+static void an_edited_message_takes_the_place_of_the_last(void **state)
+{
+    (void)state;
+    struct screen *s = open_with_two_turns();
+    scene_say(s, "/edit");
+    assert_true(screen_wait_text(s, "> about lilies", WAIT_MS));
+    assert_true(screen_wait_text(s, "changing your last message", WAIT_MS));
+    screen_type(s, " of the valley");
+    queue((struct reply){.text = "Of may bells."});
+    scene_say(s, "");
+    assert_true(screen_wait_text(s, "Of may bells.", WAIT_MS));
+    assert_true(screen_wait_gone(s, "Of lilies.", WAIT_MS));
+    assert_true(screen_wait_gone(s, "changing your last message", WAIT_MS));
+    assert_non_null(strstr(last_request(), "about roses"));
+    assert_non_null(strstr(last_request(), "about lilies of the valley"));
+    assert_null(strstr(last_request(), "\"about lilies\""));
+    assert_null(strstr(last_request(), "Of lilies."));
+    assert_true(scene_wait_idle(s));
+    scene_exchange(s, "about tulips", "Of tulips.");
+    assert_null(strstr(last_request(), "\"about lilies\""));
+    assert_null(strstr(last_request(), "Of lilies."));
+    assert_non_null(strstr(last_request(), "Of may bells."));
+}
+
+static void escape_leaves_the_last_message(void **state)
+{
+    (void)state;
+    struct screen *s = open_with_two_turns();
+    scene_say(s, "/edit");
+    assert_true(screen_wait_text(s, "> about lilies", WAIT_MS));
+    screen_key(s, SCREEN_ESCAPE);
+    assert_true(screen_wait_gone(s, "changing your last message", WAIT_MS));
+    assert_true(screen_wait_gone(s, "> about lilies", WAIT_MS));
+    scene_exchange(s, "about tulips", "Of tulips.");
+    assert_non_null(strstr(last_request(), "Of lilies."));
+}
+
 static void stop_and_compact_say_what_is_not_there(void **state)
 {
     (void)state;
@@ -257,6 +294,8 @@ int main(void)
         scene_stored_test(archive_puts_it_away),
         scene_test(export_writes_a_file),
         scene_stored_test(labels_come_and_go),
+        scene_test(an_edited_message_takes_the_place_of_the_last),
+        scene_test(escape_leaves_the_last_message),
         scene_test(stop_and_compact_say_what_is_not_there),
         scene_test(the_budget_is_shown_and_ends_the_turn),
         scene_test(what_a_command_does_not_take_stays_in_the_editor),

@@ -256,11 +256,18 @@ static void a_retry_sends_images_again(void **state)
     surface_expect_idle(s);
     assert_non_null(strstr(model_server_body(surface_server(), 0), "ryokan.png"));
     assert_non_null(strstr(model_server_body(surface_server(), 1), "ryokan.png"));
+    surface_send(s, COMMAND_RETRY, "and who lives there?"); /* in other words */
+    surface_expect_idle(s);
+    const char *other = model_server_body(surface_server(), 2);
+    assert_non_null(strstr(other, "ryokan.png"));
+    assert_non_null(strstr(other, "and who lives there?"));
+    assert_null(strstr(other, "what is this?"));
     service_free(s);
     s = surface_open("last", true);
     surface_send(s, COMMAND_RETRY, NULL);
     surface_expect_idle(s);
-    assert_non_null(strstr(model_server_body(surface_server(), 2), "ryokan.png"));
+    assert_non_null(strstr(model_server_body(surface_server(), 3), "ryokan.png"));
+    assert_non_null(strstr(model_server_body(surface_server(), 3), "and who lives there?"));
     service_free(s);
 }
 

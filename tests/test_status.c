@@ -63,6 +63,15 @@ static void test_leaving_is_announced_at_any_width(void **state)
     assert_string_equal(at_width(&s, 20), "Ctrl-C again leaves");
 }
 
+static void test_changing_the_last_message_is_said(void **state)
+{
+    (void)state;
+    struct status s = full();
+    s.replacing = true;
+    s.stop_key = "Esc";
+    assert_string_equal(at_width(&s, 44), "changing your last message (Esc leaves it)");
+}
+
 static void test_unmeasured_is_absent(void **state)
 {
     (void)state;
@@ -395,6 +404,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_everything_known),
         cmocka_unit_test(test_leaving_is_announced_at_any_width),
+        cmocka_unit_test(test_changing_the_last_message_is_said),
         cmocka_unit_test(test_unmeasured_is_absent),
         cmocka_unit_test(test_estimates_say_so),
         cmocka_unit_test(test_narrow_lines_drop_parts_in_order),

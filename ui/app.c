@@ -220,6 +220,13 @@ void app_retry(struct app *app)
     begin_turn(app);
 }
 
+void app_send_instead(struct app *app, const char *text)
+{
+    editor_history_add(app->editor, text);
+    app_command(app, COMMAND_RETRY, text);
+    begin_turn(app);
+}
+
 void app_give_back(struct app *app, const char *text)
 {
     const char *written = editor_text(app->editor);

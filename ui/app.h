@@ -108,6 +108,7 @@ struct app {
     bool truncated;    /* the server left out the beginning of a request */
     bool answered;     /* … and answered one since, as far as is known in full */
     char *last_sent;   /* newest message of the person's in this session */
+    bool replacing;    /* what is being written takes its place (replace.h) */
 
     struct activity activity;
     char *waiting;      /* the message that is sent when the turn ends; NULL: none */
@@ -178,6 +179,9 @@ void app_send_message(struct app *app, const char *text);
 
 /* Sends the last message again. */
 void app_retry(struct app *app);
+
+/* Sends the text in place of the last message, while no turn runs. */
+void app_send_instead(struct app *app, const char *text);
 
 /* Puts the text before what is being written, so that neither is lost. */
 void app_give_back(struct app *app, const char *text);

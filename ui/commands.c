@@ -14,6 +14,7 @@
 #include "ui/memory_screen.h"
 #include "ui/picker.h"
 #include "ui/pin.h"
+#include "ui/replace.h"
 #include "ui/sessions.h"
 #include "ui/sessions_screen.h"
 
@@ -169,10 +170,7 @@ static void run_retry(struct app *app, const char *arguments)
 static void run_edit(struct app *app, const char *arguments)
 {
     (void)arguments;
-    if (app->last_sent)
-        app_give_back(app, app->last_sent);
-    else
-        app_note_briefly(app, STYLE_NOTE, "%s", _("Nothing was sent in this session yet."));
+    replace_begin(app);
 }
 
 static void run_copy(struct app *app, const char *arguments)
@@ -256,7 +254,8 @@ const struct slash_command slash_commands[] = {
     {"system", "[TEXT]", ARGUMENT_OTHER,
      N_("show or set this session's system prompt; \"default\" goes back"), run_system},
     {"retry", "", ARGUMENT_OTHER, N_("send the last message again"), run_retry},
-    {"edit", "", ARGUMENT_OTHER, N_("put the last message into the editor"), run_edit},
+    {"edit", "", ARGUMENT_OTHER, N_("write the last message anew; what you send takes its place"),
+     run_edit},
     {"copy", "[code]", ARGUMENT_COPY, N_("copy the newest answer, or its newest code block"),
      run_copy},
     {"find", "TEXT", ARGUMENT_OTHER, N_("find in the transcript"), run_find},

@@ -17,6 +17,7 @@
 #include "ui/find.h"
 #include "ui/memory_screen.h"
 #include "ui/picker.h"
+#include "ui/replace.h"
 #include "ui/screen.h"
 #include "ui/sessions_screen.h"
 #include "ui/signals.h"
@@ -59,7 +60,8 @@ static void send(struct app *app)
             app_give_back(app, text);
     } else if (text[strspn(text, " \t\n")]) {
         clear_editor(app);
-        app_send_message(app, text + (line.kind == SLASH_LITERAL));
+        (app->replacing ? replace_send : app_send_message)(app,
+                                                           text + (line.kind == SLASH_LITERAL));
         app_save_draft(app);
     }
     free(text);
@@ -80,8 +82,19 @@ static bool take_waiting(struct app *app)
     return true;
 }
 
+/* The message stays as it was sent. */
+static void stop_replacing(struct app *app)
+{
+    replace_forget(app);
+    clear_editor(app);
+}
+
 static void cancel(struct app *app)
 {
+    if (app->replacing) {
+        stop_replacing(app);
+        return;
+    }
     if (take_waiting(app))
         return;
     if (app->activity.busy)
@@ -102,7 +115,9 @@ static void leave_at_second_press(struct app *app)
 
 static void clear_or_leave(struct app *app)
 {
-    if (*editor_text(app->editor))
+    if (app->replacing)
+        stop_replacing(app);
+    else if (*editor_text(app->editor))
         clear_editor(app);
     else if (take_waiting(app))
         ;

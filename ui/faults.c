@@ -106,12 +106,11 @@ static void forget_question(struct app *app, const struct notice *n)
 {
     switch (n->command) {
     case COMMAND_START_TURN:
-        app->activity.failed = !app->activity.busy;
-        if (n->text)
-            app_give_back(app, n->text);
-        break;
     case COMMAND_RETRY:
         app->activity.failed = !app->activity.busy;
+        app->replacing = n->command == COMMAND_RETRY && n->text;
+        if (n->text)
+            app_give_back(app, n->text);
         break;
     case COMMAND_PAGE:
         app->page_asked = app->find.waiting = false;

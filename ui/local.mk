@@ -71,6 +71,7 @@ libtui_a_SOURCES += \
 	ui/pin.c ui/pin.h \
 	ui/recalled.c ui/recalled.h \
 	ui/remark.c ui/remark.h \
+	ui/replace.c ui/replace.h \
 	ui/rows.c ui/rows.h \
 	ui/screen.c ui/screen.h \
 	ui/sessions.c ui/sessions.h \

@@ -16,6 +16,7 @@
 #include "ui/jump.h"
 #include "ui/memory_screen.h"
 #include "ui/picker.h"
+#include "ui/replace.h"
 #include "ui/sessions_screen.h"
 #include "ui/term.h"
 #include "ui/turns.h"
@@ -296,6 +297,7 @@ static void open_session(struct app *app, const struct session_info *info)
     app->last_is_old = app->truncated = app->answered = false;
     free(app->last_sent);
     app->last_sent = NULL;
+    replace_forget(app);
     stop_counting(app);
     app->activity.unmeasured = 0;
     change_draft(app, info->draft);

@@ -18,6 +18,7 @@
 /* Parts in the order of the line. */
 enum part_kind {
     PART_LEAVE,
+    PART_REPLACING,
     PART_UNREAD,
     PART_RETRY,
     PART_WORKING,
@@ -38,10 +39,11 @@ enum part_kind {
 
 /* The higher, the longer it stays when the line gets narrow. */
 static const int part_rank[PART_COUNT] = {
-    [PART_LEAVE] = 15,     [PART_UNREAD] = 11, [PART_RETRY] = 14,    [PART_WORKING] = 13,
-    [PART_TRUNCATED] = 12, [PART_GAUGE] = 3,   [PART_CONTEXT] = 10,  [PART_INPUT] = 5,
-    [PART_OUTPUT] = 6,     [PART_CACHED] = 2,  [PART_RATE] = 7,      [PART_TOTAL] = 0,
-    [PART_COST] = 4,       [PART_BUDGET] = 8,  [PART_SUSPENDED] = 9, [PART_COMPACTIONS] = 1};
+    [PART_LEAVE] = 16,     [PART_REPLACING] = 15, [PART_UNREAD] = 11, [PART_RETRY] = 14,
+    [PART_WORKING] = 13,   [PART_TRUNCATED] = 12, [PART_GAUGE] = 3,   [PART_CONTEXT] = 10,
+    [PART_INPUT] = 5,      [PART_OUTPUT] = 6,     [PART_CACHED] = 2,  [PART_RATE] = 7,
+    [PART_TOTAL] = 0,      [PART_COST] = 4,       [PART_BUDGET] = 8,  [PART_SUSPENDED] = 9,
+    [PART_COMPACTIONS] = 1};
 
 struct part {
     struct buf text; /* empty: not shown */
@@ -163,6 +165,16 @@ static void make_leave(const struct status *s, struct part *p)
     p->style = STYLE_WARNING;
 }
 
+static void make_replacing(const struct status *s, struct part *p)
+{
+    if (!s->replacing)
+        return;
+    buf_addstr(&p->text, _("changing your last message"));
+    if (s->stop_key && *s->stop_key)
+        buf_addf(&p->text, _(" (%s leaves it)"), s->stop_key);
+    p->style = STYLE_NOTE;
+}
+
 static void make_unread(const struct status *s, struct part *p)
 {
     if (s->unread <= 0)
@@ -214,6 +226,7 @@ static void make_parts(const struct status *s, struct part parts[PART_COUNT])
     }
     bool guess = s->last.estimated;
     make_leave(s, &parts[PART_LEAVE]);
+    make_replacing(s, &parts[PART_REPLACING]);
     make_unread(s, &parts[PART_UNREAD]);
     make_retry(s, &parts[PART_RETRY]);
     make_working(s, &parts[PART_WORKING]);

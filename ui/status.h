@@ -36,6 +36,7 @@ struct status {
 
     int unread;           /* rows below the view */
     const char *stop_key; /* the key that cancels, for the hint */
+    bool replacing;       /* what is written takes the last message's place */
     const char *leave_key; /* that leaves when it is pressed now; NULL: none does */
 };
 

@@ -8,7 +8,7 @@
 /* X(NAME): which fields it uses. A session is named by a reference (catalog.h); NULL is the open
  * one.
  *   START_TURN   text; attachments: JSON array of image blocks or NULL
- *   RETRY        send the last user message again
+ *   RETRY        send the last user message again. text: in other words; NULL: the same
  *   INTERRUPT    -
  *   NEW          a fresh session
  *   RESUME       text: reference. An archived one is live again

@@ -215,7 +215,7 @@ void do_retry(struct worker *w, struct command *c)
         tell_error(w, c, &e);
         return;
     }
-    char *text = mem_strdup(w->journal.history.last_text);
+    char *text = mem_strdup(c->text ? c->text : w->journal.history.last_text);
     char *attachments = mem_strdup(w->journal.history.last_attachments);
     start(w, c, text, attachments, w->journal.history.last_run_seq);
     free(attachments);
