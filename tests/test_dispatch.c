@@ -161,6 +161,28 @@ static void a_running_turn_is_not_changed(void **state)
     assert_string_equal(editor_text(app.editor), "");
 }
 
+/* --- Ctrl-F --- */
+
+static void a_search_begins_empty(void **state)
+{
+    (void)state;
+    ctrl('f');
+    type("needle");
+    assert_string_equal(editor_text(app.find.line), "needle");
+    press((struct key){.code = K_ESCAPE});
+    ctrl('f');
+    assert_string_equal(editor_text(app.find.line), "");
+    assert_false(app.find.failed);
+    press((struct key){.code = K_UP});
+    assert_string_equal(editor_text(app.find.line), "needle");
+    press((struct key){.code = K_ESCAPE});
+    ctrl('f');
+    press((struct key){.code = K_ESCAPE}); /* without a word */
+    ctrl('f');
+    press((struct key){.code = K_UP});
+    assert_string_equal(editor_text(app.find.line), "needle");
+}
+
 #define test(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 
 int main(void)
@@ -173,6 +195,7 @@ int main(void)
         test(closing_a_list_is_no_press),
         test(a_changed_message_is_not_sent_while_a_turn_runs),
         test(a_running_turn_is_not_changed),
+        test(a_search_begins_empty),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

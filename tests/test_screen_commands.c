@@ -111,6 +111,39 @@ static void a_turn_of_long_ago_can_be_named(void **state)
     assert_null(strstr(last_request(), "question 8"));
 }
 
+static void a_search_counts_and_goes_round(void **state)
+{
+    (void)state;
+    import_turns(300);
+    struct screen *s = scene_open(24, 80, go_on);
+    assert_true(screen_wait_text(s, "reply 300.", WAIT_MS));
+    screen_ctrl(s, 'f');
+    scene_say(s, "reply 7."); /* on an older page */
+    assert_true(screen_wait_text(s, "1 of 1 ", WAIT_MS));
+    assert_true(screen_wait_text(s, "  reply 7.", WAIT_MS));
+    screen_key(s, SCREEN_ENTER);
+    assert_true(screen_wait_text(s, "1 of 1 ", WAIT_MS));
+    screen_key(s, SCREEN_ESCAPE);
+    screen_ctrl(s, 'f');
+    assert_true(screen_wait_gone(s, "of 1 ", WAIT_MS));
+    screen_key(s, SCREEN_UP);
+    assert_true(screen_wait_text(s, "find: reply 7.", WAIT_MS));
+    screen_ctrl(s, 'u');
+    scene_say(s, "question 3");
+    assert_true(screen_wait_text(s, " 12 of 12 ", WAIT_MS)); /* 3, 30 to 39, 300 */
+    screen_key(s, SCREEN_ENTER);
+    assert_true(screen_wait_text(s, " 1 of 12 ", WAIT_MS));
+    assert_true(screen_wait_text(s, "  reply 300.", WAIT_MS));
+    screen_key(s, SCREEN_ENTER);
+    assert_true(screen_wait_text(s, " 2 of 12 ", WAIT_MS));
+    screen_type(s, "\033[Z\033[Z"); /* Shift-Tab: newer */
+    assert_true(screen_wait_text(s, " 12 of 12 ", WAIT_MS));
+    assert_true(screen_wait_text(s, "  reply 3.", WAIT_MS));
+    screen_ctrl(s, 'u');
+    scene_say(s, "never said");
+    assert_true(screen_wait_text(s, "no match", WAIT_MS));
+}
+
 static void archive_puts_it_away(void **state)
 {
     (void)state;
@@ -291,6 +324,7 @@ int main(void)
         scene_test(a_fork_of_all_is_the_same_conversation),
         scene_test(tab_lists_the_turns),
         scene_stored_test(a_turn_of_long_ago_can_be_named),
+        scene_stored_test(a_search_counts_and_goes_round),
         scene_stored_test(archive_puts_it_away),
         scene_test(export_writes_a_file),
         scene_stored_test(labels_come_and_go),

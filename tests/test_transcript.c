@@ -686,6 +686,92 @@ static void finds_older_and_newer(void **state)
     assert_false(marked(t, "ÄPFEL"));
 }
 
+static void assert_matches(struct transcript *t, size_t at, size_t count)
+{
+    struct transcript_matches m = transcript_matches(t, SIZE_MAX);
+    assert_true(m.whole);
+    assert_int_equal(m.at, at);
+    assert_int_equal(m.count, count);
+}
+
+static void matches_are_counted_from_the_newest(void **state)
+{
+    struct transcript *t = *state;
+    exchange(t, 1, "needle one", "hay");
+    exchange(t, 4, "hay", "a needle and\n\nanother needle");
+    assert_matches(t, 0, 0); /* nothing is looked for */
+    assert_true(transcript_find(t, "needle", true));
+    assert_matches(t, 1, 3);
+    assert_true(transcript_find(t, "needle", true));
+    assert_matches(t, 2, 3);
+    exchange(t, 7, "NEEDLE", "hay");
+    assert_matches(t, 3, 4);
+    transcript_resize(t, 5, 20); /* no row is wide enough */
+    assert_matches(t, 0, 0);
+    transcript_resize(t, 8, 20);
+    assert_matches(t, 0, 4); /* which it was is lost */
+    assert_true(transcript_find(t, "needle", true));
+    for (int width = 8; width < 80; width++) {
+        transcript_resize(t, width, 20);
+        assert_matches(t, 1, 4);
+    }
+    assert_false(transcript_find(t, "lost", true));
+    assert_matches(t, 0, 0);
+}
+
+static void what_streams_is_counted_as_it_grows(void **state)
+{
+    struct transcript *t = *state;
+    exchange(t, 1, "needle", "hay");
+    assert_true(transcript_find(t, "needle", true));
+    say(t, EVENT_RUN_STARTED, 4, "on");
+    say(t, EVENT_TEXT_DELTA, 0, "nee");
+    assert_matches(t, 1, 1);
+    say(t, EVENT_TEXT_DELTA, 0, "dle");
+    assert_matches(t, 2, 2);
+    say(t, EVENT_TEXT_COMPLETE, 5, "noodle");
+    assert_matches(t, 1, 1);
+}
+
+static void counting_goes_on_where_it_stopped(void **state)
+{
+    struct transcript *t = *state;
+    for (int i = 0; i < 50; i++)
+        exchange(t, 3 * i + 1, "a question of twenty", "a needle of twenty!!");
+    assert_true(transcript_find(t, "needle", true));
+    struct transcript_matches m = transcript_matches(t, 400);
+    int calls = 1;
+    assert_false(m.whole);
+    assert_int_equal(m.at, 1);
+    assert_in_range(m.count, 5, 20);
+    for (size_t before = 0; !m.whole; m = transcript_matches(t, 400), calls++) {
+        assert_true(m.count > before);
+        before = m.count;
+    }
+    assert_int_equal(m.count, 50);
+    assert_in_range(calls, 3, 10);
+}
+
+static void a_search_goes_round(void **state)
+{
+    struct transcript *t = *state;
+    for (int i = 0; i < 30; i++)
+        exchange(t, 3 * i + 1, i % 10 == 0 ? "needle" : "hay", "hay");
+    assert_true(transcript_find(t, "needle", true));
+    assert_true(transcript_find(t, "needle", true));
+    assert_true(transcript_find(t, "needle", true));
+    assert_matches(t, 3, 3);
+    assert_false(transcript_find(t, "needle", true));
+    assert_true(transcript_find_around(t, true));
+    assert_matches(t, 1, 3);
+    assert_false(transcript_find(t, "needle", false));
+    assert_true(transcript_find_around(t, false));
+    assert_matches(t, 3, 3);
+    assert_false(transcript_find(t, "nowhere", true));
+    assert_false(transcript_find_around(t, true));
+    assert_false(transcript_find_around(t, false));
+}
+
 static void finds_over_a_line_break_and_in_calls(void **state)
 {
     struct transcript *t = *state;
@@ -959,6 +1045,10 @@ int main(void)
         TRANSCRIPT_TEST(a_new_width_keeps_the_text_in_view),
         TRANSCRIPT_TEST(toggling_leaves_the_top_in_place),
         TRANSCRIPT_TEST(finds_older_and_newer),
+        TRANSCRIPT_TEST(matches_are_counted_from_the_newest),
+        TRANSCRIPT_TEST(what_streams_is_counted_as_it_grows),
+        TRANSCRIPT_TEST(counting_goes_on_where_it_stopped),
+        TRANSCRIPT_TEST(a_search_goes_round),
         TRANSCRIPT_TEST(finds_over_a_line_break_and_in_calls),
         TRANSCRIPT_TEST(last_code_is_the_newest_block),
         TRANSCRIPT_TEST(nothing_breaks_it),

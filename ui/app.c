@@ -95,6 +95,7 @@ void app_release(struct app *app)
     transcript_free(app->transcript);
     editor_free(app->editor);
     editor_free(app->find.line);
+    free(app->find.former);
     path_lister_free(app->paths);
     keymap_release(&app->keymap);
     session_info_release(&app->session);

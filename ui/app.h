@@ -61,9 +61,13 @@ struct overlay {
 
 struct find {
     bool active;
-    bool waiting; /* for an older page, to go on in it */
+    bool stepped; /* the line's text was looked for, and is what the matches are of */
+    bool waiting; /* for older pages, to go on in them */
+    bool older;   /* … upwards; else round to the oldest, once all are there */
     bool failed;
+    int pages; /* that it has asked for beyond those, to count in */
     struct editor *line;
+    char *former; /* text of the line before; NULL: none */
 };
 
 /* Older events that are asked for because turns are counted from the first. */

@@ -1,35 +1,74 @@
 #include "ui/find.h"
 
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/i18n.h"
+#include "base/mem.h"
 #include "base/utf8.h"
 #include "ui/edit_keys.h"
 #include "ui/memory_screen.h"
 
+enum {
+    PAGES_COUNTED = 50,         /* fetched so that all matches are known; only a step needs more */
+    COUNTED_A_FRAME = 64 * 1024 /* bytes; so many take a few milliseconds */
+};
+
+static bool is_empty(const struct app *app)
+{
+    return editor_len(app->find.line) == 0;
+}
+
+/* Beyond what is held, older events may match: the end is not the end before all are there. */
+static bool look_round(struct app *app, bool older)
+{
+    if (app_want_older(app) == 0)
+        return transcript_find_around(app->transcript, older);
+    app->find.waiting = true;
+    app->find.older = older;
+    return false;
+}
+
+static void want_all(struct app *app)
+{
+    if (app->find.waiting || app->find.pages >= PAGES_COUNTED)
+        return;
+    app->find.pages++;
+    (void)app_want_older(app);
+}
+
 static void step(struct app *app, bool older)
 {
-    const char *text = editor_text(app->find.line);
-    app->find.failed = app->find.waiting = false;
-    if (!*text)
+    struct find *f = &app->find;
+    f->failed = f->waiting = false;
+    if (is_empty(app))
         return;
-    bool found = transcript_find(app->transcript, text, older);
-    if (!found && older) { /* the store may hold older events than the screen */
-        transcript_scroll_to_top(app->transcript);
-        app_want_page(app);
-        app->find.waiting = app->page_asked;
-    }
-    app->find.failed = !found && !app->find.waiting;
+    bool found =
+        transcript_find(app->transcript, editor_text(f->line), older) || look_round(app, older);
+    f->stepped = true;
+    f->failed = !found && !f->waiting;
+    want_all(app);
     app_touch_now(app, DIRTY_BODY | DIRTY_STATUS);
+}
+
+static void keep_former(struct find *f)
+{
+    if (editor_len(f->line) == 0)
+        return;
+    free(f->former);
+    f->former = mem_strdup(editor_text(f->line));
 }
 
 void find_open(struct app *app, const char *text)
 {
+    struct find *f = &app->find;
     app_close_overlay(app);
     memory_screen_uncover(app);
-    app->find.active = true;
-    app->find.failed = app->find.waiting = false;
-    if (*text)
-        editor_set(app->find.line, text);
+    f->active = true;
+    f->pages = 0;
+    f->failed = f->waiting = f->stepped = false;
+    keep_former(f);
+    editor_set(f->line, text);
     step(app, true);
     app_touch_now(app, DIRTY_ALL);
 }
@@ -43,8 +82,13 @@ void find_close(struct app *app)
 
 void find_page_came(struct app *app)
 {
-    if (app->find.active && app->find.waiting)
-        step(app, true);
+    struct find *f = &app->find;
+    if (!f->active || !f->stepped)
+        return;
+    if (f->waiting && (f->older || app_want_older(app) == 0))
+        step(app, f->older);
+    want_all(app);
+    app_touch(app, DIRTY_STATUS);
 }
 
 static void edit(struct app *app, enum action action, const struct key *key)
@@ -57,7 +101,18 @@ static void edit(struct app *app, enum action action, const struct key *key)
     } else {
         edit_key(app->find.line, action, key);
     }
-    app->find.failed = false;
+    app->find.failed = app->find.stepped = app->find.waiting = false;
+    app_touch_now(app, DIRTY_STATUS);
+}
+
+/* In an empty line, what was looked for before. */
+static void up(struct app *app)
+{
+    if (!is_empty(app) || !app->find.former) {
+        step(app, true);
+        return;
+    }
+    editor_set(app->find.line, app->find.former);
     app_touch_now(app, DIRTY_STATUS);
 }
 
@@ -68,9 +123,11 @@ void find_key(struct app *app, enum action action, const struct key *key)
     case ACTION_CLEAR:
         find_close(app);
         break;
+    case ACTION_UP:
+        up(app);
+        break;
     case ACTION_SEND:
     case ACTION_FIND:
-    case ACTION_UP:
         step(app, true);
         break;
     case ACTION_FIND_NEWER:
@@ -81,4 +138,28 @@ void find_key(struct app *app, enum action action, const struct key *key)
     default:
         edit(app, action, key);
     }
+}
+
+/* "2 of 7"; "2 of 7+" where older pages are not there that may have more. */
+static bool add_count(struct app *app, struct buf *out)
+{
+    struct transcript_matches m = transcript_matches(app->transcript, COUNTED_A_FRAME);
+    bool older = transcript_oldest(app->transcript) != 0;
+    if (m.at > 0)
+        buf_addf(out, _("%zu of %zu"), m.at, m.count);
+    if (m.at > 0 && (older || !m.whole))
+        buf_addch(out, '+');
+    return m.whole;
+}
+
+bool find_state(struct app *app, struct buf *out)
+{
+    const struct find *f = &app->find;
+    if (f->failed)
+        buf_addstr(out, _("no match"));
+    else if (f->waiting)
+        buf_addstr(out, _("looking further back"));
+    else if (f->stepped)
+        return add_count(app, out);
+    return true;
 }

@@ -21,6 +21,14 @@ enum item_change {
     ITEM_CHANGED /* anything else */
 };
 
+/* Rows that match what is searched for, as they were counted. */
+struct item_matches {
+    unsigned search;   /* number of the search that they were counted in; 0: none */
+    size_t source_len; /* of the text and the result then */
+    bool laid_out;     /* counted in rows; else its text cannot match */
+    size_t count;
+};
+
 struct item {
     enum item_kind kind;
     int64_t seq;      /* of the event that began it; of a note of our own: of the last before it */
@@ -56,6 +64,7 @@ struct item {
     int width;      /* that the rows are for; 0: there are none */
     size_t given;   /* bytes of the text that the rows are made of, where it is Markdown */
     size_t counted; /* rows that were there when the unread ones were last counted */
+    struct item_matches matches;
     unsigned seen;  /* mark of the walk that frees rows far from the view */
     struct rows rows;
     struct markdown *markdown; /* of a text that is laid out; NULL without rows */

@@ -11,6 +11,7 @@
 #include "ui/cover.h"
 #include "ui/draft_screen.h"
 #include "ui/edit_line.h"
+#include "ui/find.h"
 #include "ui/format.h"
 #include "ui/glyph.h"
 #include "ui/memory_screen.h"
@@ -21,10 +22,12 @@
 #define PROMPT "> "
 #define PROMPT_COLUMNS 2
 #define POPUP_ROWS 8
+#define FIND_COLUMNS 14 /* at least, to type in */
 
 /* Of the last frame; there is one screen. */
 static struct layout shown;
 static bool body_is_behind; /* the frame shows less than there is */
+static bool count_is_behind; /* of matches: it goes on with the next frame */
 static int list_top; /* terminal row where the list over the transcript begins */
 static struct {
     int row, col;
@@ -334,30 +337,43 @@ static void draw_body(struct app *app)
 
 /* The status line, or the line of Ctrl-F in its place */
 
+/* How the search stands, and as far as there is room for it what keys do; returns its columns. */
+static int draw_find_state(struct app *app, int room)
+{
+    struct buf state = BUF_INIT;
+    const char *keys = _("Enter older, Shift-Tab newer, Esc closes");
+    count_is_behind = !find_state(app, &state);
+    enum style style = app->find.failed ? STYLE_WARNING : STYLE_NOTE;
+    int state_cols = (int)utf8_width(state.data, state.len);
+    int keys_cols = (int)utf8_width(keys, strlen(keys)), gap = state_cols > 0 ? 2 : 0;
+    if (app->find.failed || state_cols + gap + keys_cols > room)
+        keys_cols = gap = 0;
+    int all = state_cols + gap + keys_cols <= room ? state_cols + gap + keys_cols : 0;
+    int col = shown.cols - all;
+    term_fill(shown.status_row, col, all, STYLE_TEXT);
+    if (all > 0)
+        put(shown.status_row, col, state_cols, state.data, style);
+    if (keys_cols > 0)
+        put(shown.status_row, col + state_cols + gap, keys_cols, keys, STYLE_DIM);
+    buf_release(&state);
+    return all;
+}
+
 static void draw_find(struct app *app)
 {
     int row = shown.status_row, cols = shown.cols;
     int used = put(row, 0, cols, _("find: "), STYLE_PROMPT), caret;
-    const char *hint = app->find.failed    ? _("no match")
-                       : app->find.waiting ? _("looking further back")
-                                           : _("Enter older, Shift-Tab newer, Esc closes");
-    int hint_cols = (int)utf8_width(hint, strlen(hint));
-    int room = cols - used - hint_cols - 2;
-    if (room < 12) {
-        room = cols - used;
-        hint_cols = 0;
-    }
+    int room = cols - used - draw_find_state(app, cols - used - FIND_COLUMNS) - 1;
     struct rows rows;
     rows_init(&rows);
     rows_begin(&rows);
     (void)edit_line(&rows, app->find.line, room > 0 ? (size_t)room : 0, &caret);
     find_caret.row = row;
     find_caret.col = used + caret;
+    int end = used + room + 1;
     used += term_put_row(row, used, room, &rows, 0);
     rows_release(&rows);
-    term_fill(row, used, cols - used - hint_cols, STYLE_TEXT);
-    if (hint_cols > 0)
-        put(row, cols - hint_cols, hint_cols, hint, app->find.failed ? STYLE_WARNING : STYLE_DIM);
+    term_fill(row, used, end - used, STYLE_TEXT);
 }
 
 static double rate(const struct activity *a, int64_t now_ms)
@@ -572,7 +588,7 @@ static void lay_out(struct app *app)
 
 void screen_draw(struct app *app)
 {
-    body_is_behind = false;
+    body_is_behind = count_is_behind = false;
     lay_out(app);
     app->drawn_ms = clock_mono_ms();
     if (app->dirty & DIRTY_STATUS) { /* also where another line stands in its place */
@@ -596,7 +612,7 @@ void screen_draw(struct app *app)
             draw_status(app);
         place_caret(app);
     }
-    app->dirty = body_is_behind ? DIRTY_BODY : 0;
+    app->dirty = (body_is_behind ? DIRTY_BODY : 0u) | (count_is_behind ? DIRTY_STATUS : 0u);
     app->urgent = false;
     term_flush();
 }

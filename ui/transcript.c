@@ -349,6 +349,17 @@ static double part_above(const struct transcript *t)
     return (double)laid->list.items[t->top.row].text / (double)laid->text.len;
 }
 
+/* Matches are in rows. */
+static void set_width(struct transcript *t, int width)
+{
+    if (width == t->width)
+        return;
+    size_t rank = transcript_match_rank(t);
+    t->search++;
+    t->width = width;
+    transcript_match_set_rank(t, rank);
+}
+
 void transcript_resize(struct transcript *t, int width, int height)
 {
     width = width < 1 ? 1 : width;
@@ -359,7 +370,7 @@ void transcript_resize(struct transcript *t, int width, int height)
         part = part_above(t);
     }
     bool top_row = t->top.row == 0;
-    t->width = width;
+    set_width(t, width);
     t->height = height < 1 ? 1 : height;
     if (!keep)
         return;

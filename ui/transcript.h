@@ -113,4 +113,16 @@ int64_t transcript_oldest(const struct transcript *t);
  * STYLE_MATCH until the search text is NULL. False: no match, and the view stays. */
 bool transcript_find(struct transcript *t, const char *text, bool older);
 
+/* The same text from the other end on, once there is no more of it on one side. False: there is
+ * none at all among what is held. */
+bool transcript_find_around(struct transcript *t, bool older);
+
+/* Rows that match, among what is held; `at`: the one that was found last, 1 is the newest; 0: none.
+ * Counts on where the last call stopped, over about so many bytes; not `whole`: call it again. */
+struct transcript_matches {
+    size_t at, count;
+    bool whole;
+};
+struct transcript_matches transcript_matches(struct transcript *t, size_t bytes);
+
 #endif

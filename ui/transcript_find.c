@@ -50,21 +50,99 @@ static bool may_match(const struct item *item, const char *needle)
     return all;
 }
 
-static bool match_in(struct transcript *t, size_t index, size_t from, bool older, size_t *row)
+/* --- how many there are --- */
+
+static size_t source_len(const struct item *item)
+{
+    return item->text.len + item->result.len;
+}
+
+static bool is_counted(const struct transcript *t, const struct item *item)
+{
+    const struct item_matches *m = &item->matches;
+    return m->search == t->search && m->source_len == source_len(item) &&
+           (!m->laid_out || item->change == ITEM_SAME);
+}
+
+static size_t count_rows(const struct item *item, size_t from, const char *needle)
+{
+    size_t count = 0;
+    for (size_t i = from; i < item->rows.list.len; i++)
+        count += row_matches(&item->rows, i, needle);
+    return count;
+}
+
+/* Rows of the item that match. They are made for that alone where they are not there. */
+static size_t count_in(struct transcript *t, size_t index)
 {
     struct item *item = t->fold.items.items[index];
-    bool had_rows = item->width != 0;
-    if (!may_match(item, t->needle))
+    if (is_counted(t, item))
+        return item->matches.count;
+    bool had_rows = item->width != 0, laid_out = may_match(item, t->needle);
+    item->matches = (struct item_matches){t->search, source_len(item), laid_out, 0};
+    if (!laid_out)
+        return 0;
+    (void)transcript_rows_of(t, index);
+    item->matches.count = count_rows(item, 0, t->needle);
+    if (!had_rows) {
+        item_forget_rows(item);
+        t->laid.len--;
+    }
+    return item->matches.count;
+}
+
+size_t transcript_match_rank(struct transcript *t)
+{
+    if (!t->found)
+        return 0;
+    const struct item *item = t->fold.items.items[t->match.item];
+    (void)transcript_rows_of(t, t->match.item);
+    return count_rows(item, t->match.row, t->needle);
+}
+
+void transcript_match_set_rank(struct transcript *t, size_t rank)
+{
+    if (!t->found)
+        return;
+    const struct item *item = t->fold.items.items[t->match.item];
+    size_t row = transcript_rows_of(t, t->match.item);
+    while (row-- > 0 && rank > 0)
+        if (row_matches(&item->rows, row, t->needle) && --rank == 0)
+            t->match.row = row;
+    t->found = rank == 0;
+}
+
+struct transcript_matches transcript_matches(struct transcript *t, size_t bytes)
+{
+    struct transcript_matches m = {.whole = true};
+    size_t spent = 0;
+    for (size_t i = t->fold.items.len; t->needle && i-- > 0;) {
+        const struct item *item = t->fold.items.items[i];
+        size_t cost = is_counted(t, item) ? 0 : source_len(item);
+        if (spent > 0 && cost > 0 && spent + cost > bytes) {
+            m.whole = false;
+            return m;
+        }
+        spent += cost;
+        if (t->found && i == t->match.item)
+            m.at = m.count + transcript_match_rank(t);
+        m.count += count_in(t, i);
+    }
+    return m;
+}
+
+/* --- stepping --- */
+
+static bool match_in(struct transcript *t, size_t index, size_t from, bool older, size_t *row)
+{
+    const struct item *item = t->fold.items.items[index];
+    if (count_in(t, index) == 0)
         return false;
     size_t rows = transcript_rows_of(t, index), i = from < rows ? from : rows - 1;
     bool found = false;
     for (; rows > 0 && !found && i < rows && (older || from < rows); i += older ? (size_t)-1 : 1) {
         found = row_matches(&item->rows, i, t->needle);
         *row = i;
-    }
-    if (!found && !had_rows) {
-        item_forget_rows(item);
-        t->laid.len--;
     }
     return found;
 }
@@ -99,6 +177,15 @@ static bool search_start(struct transcript *t, bool again, bool older, struct pl
     return true;
 }
 
+static bool show_match(struct transcript *t, struct place match)
+{
+    t->found = true;
+    t->match = match;
+    transcript_up(t, &match, (size_t)t->height / 3);
+    transcript_show(t, match);
+    return true;
+}
+
 bool transcript_find(struct transcript *t, const char *text, bool older)
 {
     bool again = t->needle && text && strcmp(t->needle, text) == 0;
@@ -106,19 +193,21 @@ bool transcript_find(struct transcript *t, const char *text, bool older)
     if (!again) {
         free(t->needle);
         t->needle = text && *text ? mem_strdup(text) : NULL;
+        t->search++;
     }
     if (!t->needle) {
         t->found = false;
         return false;
     }
-    if (t->fold.items.len == 0 || !search_start(t, again, older, &from) ||
-        !search(t, from, older, &match))
-        return false;
-    t->found = true;
-    t->match = match;
-    transcript_up(t, &match, (size_t)t->height / 3);
-    transcript_show(t, match);
-    return true;
+    return t->fold.items.len > 0 && search_start(t, again, older, &from) &&
+           search(t, from, older, &match) && show_match(t, match);
+}
+
+bool transcript_find_around(struct transcript *t, bool older)
+{
+    size_t count = t->fold.items.len;
+    struct place from = {older && count > 0 ? count - 1 : 0, older ? SIZE_MAX : 0}, match;
+    return t->needle && count > 0 && search(t, from, older, &match) && show_match(t, match);
 }
 
 /* --- marks --- */

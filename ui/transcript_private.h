@@ -33,6 +33,7 @@ struct transcript {
     unsigned walk;
 
     char *needle; /* what is searched for; NULL: nothing */
+    unsigned search; /* counts changes of the needle and of the width */
     bool found;   /* `match` is a place */
     struct place match;
     struct rows marked; /* visible rows with matches */
@@ -47,7 +48,12 @@ size_t transcript_down(struct transcript *t, struct place *p, size_t rows);
 /* Makes this the view's first row. */
 void transcript_show(struct transcript *t, struct place top);
 
-/* transcript_find.c: exchanges visible rows that match for marked ones. */
+/* transcript_find.c: the match is which among those of its item, from below; 0: there is none. It
+ * is the same one where the rows have become others. */
+size_t transcript_match_rank(struct transcript *t);
+void transcript_match_set_rank(struct transcript *t, size_t rank);
+
+/* Exchanges visible rows that match for marked ones. */
 void transcript_mark_matches(struct transcript *t);
 
 #endif
