@@ -1612,6 +1612,28 @@ static void it_comes_back_as_it_was_left(void **state)
     assert_string_equal(sent(COMMAND_MEMORY_SEARCH)->name, "session");
 }
 
+static void the_query_of_before_comes_back_with_up(void **state)
+{
+    (void)state;
+    forget_sent();
+    press("up"); /* there is none */
+    assert_null(sent(COMMAND_MEMORY_SEARCH));
+    search();
+    memory_pane_hide(the.pane);
+    memory_pane_show(the.pane, "");
+    assert_string_equal(sent(COMMAND_MEMORY_SEARCH)->text, "");
+    press("up");
+    assert_string_equal(sent(COMMAND_MEMORY_SEARCH)->text, "ryokan");
+    forget_sent();
+    press("up"); /* not in place of what is there */
+    assert_null(sent(COMMAND_MEMORY_SEARCH));
+    memory_pane_show(the.pane, "");
+    memory_pane_hide(the.pane);
+    memory_pane_show(the.pane, ""); /* nothing was typed meanwhile */
+    press("up");
+    assert_string_equal(sent(COMMAND_MEMORY_SEARCH)->text, "ryokan");
+}
+
 /* --- in the transcript --- */
 
 static struct event *tool_event(enum event_type type, int64_t seq, const char *text)
@@ -1764,6 +1786,7 @@ int main(void)
         T(a_low_pane_shows_one_thing_at_a_time),
         T(clicks_choose),
         T(it_comes_back_as_it_was_left),
+        T(the_query_of_before_comes_back_with_up),
         T(its_call_tells_the_hits),
         T(a_call_across_pages_tells_them_too),
         T(a_pane_takes_its_columns),

@@ -326,6 +326,20 @@ static void what_the_model_asked_is_shown(void **state)
     assert_true(screen_wait_text(s, "\u201csleep ryokan\u201d \u2192 2 hits", WAIT_MS));
 }
 
+static void f2_begins_with_an_empty_query(void **state)
+{
+    (void)state;
+    struct screen *s = open_compacted(24, 80);
+    open_pane(s);
+    search(s, "ryokan", "ryokan by the river");
+    screen_key(s, SCREEN_F2);
+    assert_true(screen_wait_gone(s, " Memory \u00b7 all", WAIT_MS));
+    open_pane(s);
+    assert_true(screen_wait_gone(s, "/ ryokan", WAIT_MS));
+    screen_key(s, SCREEN_UP);
+    assert_true(screen_wait_text(s, "/ ryokan", WAIT_MS));
+}
+
 /* --- when there is none --- */
 
 static void without_a_memory_f2_says_so(void **state)
@@ -355,6 +369,7 @@ int main(void)
         scene_test(a_command_brings_a_query),
         scene_test(m_in_a_card_shows_what_is_remembered),
         scene_test(what_the_model_asked_is_shown),
+        scene_test(f2_begins_with_an_empty_query),
         scene_test(without_a_memory_f2_says_so),
     };
     bool can = capability_memory() && capability_compaction();

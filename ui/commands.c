@@ -108,13 +108,13 @@ static void run_context(struct app *app, const char *arguments)
 
 static void run_memory(struct app *app, const char *arguments)
 {
-    memory_screen_open(app, *arguments ? arguments : NULL);
+    memory_screen_open(app, arguments);
 }
 
 /* The query is written already: the keys are for what it finds. */
 static void run_forget(struct app *app, const char *arguments)
 {
-    memory_screen_open(app, *arguments ? arguments : NULL);
+    memory_screen_open(app, arguments);
     if (*arguments)
         memory_screen_to_hits(app);
 }

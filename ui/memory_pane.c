@@ -87,6 +87,7 @@ void memory_pane_free(struct memory_pane *p)
     editor_free(p->query);
     remark_release(&p->remark);
     rows_release(&p->rows);
+    free(p->former);
     free(p->held);
     free(p->stay);
     free(p->waits_for);
@@ -128,10 +129,24 @@ void pane_set_query(struct memory_pane *p, const char *text)
     buf_release(&line);
 }
 
+static void keep_former(struct memory_pane *p)
+{
+    if (editor_len(p->query) == 0)
+        return;
+    free(p->former);
+    p->former = mem_strdup(editor_text(p->query));
+}
+
+bool memory_pane_edits(const struct memory_pane *p)
+{
+    return p->place == IN_EDITOR;
+}
+
 void memory_pane_show(struct memory_pane *p, const char *query)
 {
     bool other = is_another_text(p, query);
     if (other) {
+        keep_former(p);
         pane_set_query(p, query);
         p->limit = PANE_HITS;
         preview_close(p);
@@ -152,6 +167,7 @@ void memory_pane_to_hits(struct memory_pane *p)
 void memory_pane_show_session(struct memory_pane *p)
 {
     p->scope = SCOPE_SESSION;
+    keep_former(p);
     editor_set(p->query, "");
     preview_close(p);
     p->place = IN_LIST;

@@ -29,8 +29,11 @@ struct memory_host {
 struct memory_pane *memory_pane_new(const struct memory_host *host);
 void memory_pane_free(struct memory_pane *p); /* NULL is fine */
 
-/* It comes to the screen and asks for what it shows. Query NULL: as it was left. */
+/* It comes to the screen and asks for what it shows. Query NULL: as it was left. In an empty query
+ * Up brings back the one of before. */
 void memory_pane_show(struct memory_pane *p, const char *query);
+
+bool memory_pane_edits(const struct memory_pane *p); /* an entry is being changed */
 
 /* Keys go from the query to the hits. */
 void memory_pane_to_hits(struct memory_pane *p);

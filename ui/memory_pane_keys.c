@@ -325,6 +325,16 @@ static bool edit_query(struct memory_pane *p, enum action action, const struct k
     return true;
 }
 
+/* True if there was one to bring back. */
+static bool bring_back(struct memory_pane *p)
+{
+    if (editor_len(p->query) > 0 || !p->former)
+        return false;
+    editor_set(p->query, p->former);
+    search_anew(p);
+    return true;
+}
+
 static enum memory_result query_key(struct memory_pane *p, enum action action,
                                     const struct key *key)
 {
@@ -335,6 +345,8 @@ static enum memory_result query_key(struct memory_pane *p, enum action action,
         p->place = IN_LIST;
         return MEMORY_STAYS;
     }
+    if (action == ACTION_UP && bring_back(p))
+        return MEMORY_STAYS;
     if (action == ACTION_SCROLL_UP || action == ACTION_SCROLL_DOWN)
         return scroll_below(p, action == ACTION_SCROLL_DOWN);
     char *before = mem_strdup(editor_text(p->query));

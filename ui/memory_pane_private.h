@@ -64,6 +64,7 @@ struct memory_pane {
     enum pane_tab tab;
     enum pane_place place;
     struct editor *query;
+    char *former; /* query of before it was opened; NULL: none */
     enum pane_scope scope;
     enum memory_order order;
 

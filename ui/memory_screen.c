@@ -97,8 +97,10 @@ static bool make_ready(struct app *app)
 
 void memory_screen_open(struct app *app, const char *query)
 {
-    if (make_ready(app))
-        memory_pane_show(app->memory.pane, query);
+    if (!make_ready(app))
+        return;
+    bool as_left = !*query && memory_pane_edits(app->memory.pane);
+    memory_pane_show(app->memory.pane, as_left ? NULL : query);
 }
 
 void memory_screen_open_session(struct app *app)
@@ -167,7 +169,7 @@ void memory_screen_toggle(struct app *app)
     if (is_seen(app))
         memory_screen_close(app);
     else if (!memory_screen_focus(app, true))
-        memory_screen_open(app, NULL);
+        memory_screen_open(app, "");
 }
 
 void memory_screen_uncover(struct app *app)

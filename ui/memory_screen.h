@@ -11,7 +11,8 @@ enum { MEMORY_BESIDE = 100 };
 /* Columns that it takes of so many, without the rule before it; 0: it stands over the rest. */
 int memory_screen_columns(int cols);
 
-/* Query NULL: as it was left. Without a memory a note says so. */
+/* Query "": none; but an entry that is being changed is shown again. Without a memory a note says
+ * so. */
 void memory_screen_open(struct app *app, const char *query);
 void memory_screen_open_session(struct app *app); /* what the open session dropped */
 void memory_screen_to_hits(struct app *app);      /* the keys, if it is open */
