@@ -476,6 +476,11 @@ static void thousands_come_page_by_page(void **state)
 
 /* --- the transcript --- */
 
+static bool show_event(struct transcript *t, int64_t seq)
+{
+    return transcript_show_place(t, &(struct transcript_place){.seq = seq});
+}
+
 static void the_transcript_shows_an_event(void **state)
 {
     (void)state;
@@ -492,21 +497,21 @@ static void the_transcript_shows_an_event(void **state)
     transcript_prepend(t, n->events.items, n->events.len, true);
     transcript_resize(t, 40, 10);
     transcript_rows(t, &count);
-    assert_true(transcript_show_event(t, 300)); /* question 20 */
+    assert_true(show_event(t, 300)); /* question 20 */
     const struct transcript_row *rows = transcript_rows(t, &count);
     const struct row *second = &rows[1].rows->list.items[rows[1].index];
     char *text = mem_strndup(rows[1].rows->text.data + second->text, second->len);
     assert_non_null(strstr(text, "question 20"));
     free(text);
     assert_false(transcript_at_end(t));
-    assert_false(transcript_show_event(t, 50)); /* on an older page */
+    assert_false(show_event(t, 50)); /* on an older page */
     assert_true(transcript_wants_before(t) > 0);
-    assert_true(transcript_show_event(t, 5000));
+    assert_true(show_event(t, 5000));
     transcript_rows(t, &count);
     assert_true(transcript_at_end(t));
     transcript_free(t);
     t = transcript_new();
-    assert_false(transcript_show_event(t, 1));
+    assert_false(show_event(t, 1));
     transcript_free(t);
     notice_free(n);
 }

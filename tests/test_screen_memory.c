@@ -282,6 +282,57 @@ static void o_goes_to_the_message(void **state)
     assert_true(screen_wait_text(s, "  In the ryokan by the river.", WAIT_MS));
 }
 
+static void escape_goes_back_to_where_o_was_pressed(void **state)
+{
+    (void)state;
+    static const struct {
+        int cols;
+        const char *pane;
+    } sizes[] = {{120, " Memory \u00b7 all"}, {80, " Memory \u00b7 all"}};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        struct screen *s = open_compacted(16, sizes[i].cols);
+        screen_type(s, "half a thought");
+        open_pane(s);
+        search(s, "ryokan", "ryokan by the river.");
+        screen_key(s, SCREEN_ENTER);
+        screen_type(s, "o");
+        assert_true(screen_wait_text(s, "Esc goes back", WAIT_MS));
+        assert_true(screen_wait_text(s, "  In the ryokan by the river.", WAIT_MS));
+        screen_key(s, SCREEN_ESCAPE);
+        assert_true(screen_wait_gone(s, "Esc goes back", WAIT_MS));
+        assert_true(screen_wait_text(s, "/ ryokan", WAIT_MS)); /* the pane as it was */
+        assert_true(screen_wait_text(s, "> half a thought", WAIT_MS));
+        screen_type(s, "p"); /* and the keys in its list */
+        assert_true(screen_wait_text(s, "pinned", WAIT_MS));
+        screen_key(s, SCREEN_F2);
+        assert_true(screen_wait_gone(s, "/ ryokan", WAIT_MS));
+        assert_true(screen_wait_text(s, "\u25a3 compacted", WAIT_MS)); /* the end */
+        leave(s);
+    }
+}
+
+static void escape_goes_back_over_sessions(void **state)
+{
+    (void)state;
+    struct screen *s = open_compacted(16, 120);
+    scene_say(s, "/new");
+    assert_true(screen_wait_text(s, "writes down what you and a model say", WAIT_MS));
+    screen_type(s, "half a thought");
+    open_pane(s);
+    search(s, "ryokan", "ryokan by the river.");
+    screen_key(s, SCREEN_ENTER);
+    screen_type(s, "o");
+    assert_true(screen_wait_text(s, "read only", WAIT_MS));
+    assert_true(screen_wait_text(s, "  In the ryokan by the river.", WAIT_MS));
+    assert_true(screen_wait_gone(s, "half a thought", WAIT_MS));
+    assert_true(screen_wait_text(s, "Esc goes back", WAIT_MS));
+    screen_key(s, SCREEN_ESCAPE);
+    assert_true(screen_wait_gone(s, "read only", WAIT_MS));
+    assert_true(screen_wait_text(s, "writes down what you and a model say", WAIT_MS));
+    assert_true(screen_wait_text(s, "half a thought", WAIT_MS));
+    assert_true(screen_wait_text(s, "/ ryokan", WAIT_MS));
+}
+
 static void a_command_brings_a_query(void **state)
 {
     (void)state;
@@ -366,6 +417,8 @@ int main(void)
         scene_test(e_changes_and_i_quotes),
         scene_test(keys_may_be_typed_ahead),
         scene_stored_test(o_goes_to_the_message),
+        scene_test(escape_goes_back_to_where_o_was_pressed),
+        scene_stored_test(escape_goes_back_over_sessions),
         scene_test(a_command_brings_a_query),
         scene_test(m_in_a_card_shows_what_is_remembered),
         scene_test(what_the_model_asked_is_shown),

@@ -220,6 +220,27 @@ static void a_transcript_is_found_by_what_was_said(void **state)
     assert_true(scene_wait_prompt(s));
 }
 
+static void escape_goes_back_from_what_was_only_read(void **state)
+{
+    (void)state;
+    struct screen *s = open_two(24, 100);
+    screen_type(s, "half a thought");
+    for (int i = 0; i < 3; i++)
+        screen_key(s, SCREEN_LEFT);
+    choose_gardening(s);
+    screen_type(s, "\033v");
+    assert_true(screen_wait_text(s, "read only", WAIT_MS));
+    assert_true(screen_wait_text(s, "Roses need a pergola.", WAIT_MS));
+    assert_true(screen_wait_text(s, "Esc goes back", WAIT_MS));
+    screen_key(s, SCREEN_ESCAPE);
+    assert_true(screen_wait_gone(s, "read only", WAIT_MS));
+    assert_true(screen_wait_gone(s, "Roses need a pergola.", WAIT_MS));
+    assert_true(screen_wait_text(s, "> half a thought", WAIT_MS));
+    screen_type(s, "new "); /* where the caret was */
+    assert_true(screen_wait_text(s, "> half a thounew ght", WAIT_MS));
+    assert_true(screen_wait_gone(s, "Esc goes back", WAIT_MS));
+}
+
 static void the_preview_is_where_there_is_room(void **state)
 {
     (void)state;
@@ -481,6 +502,7 @@ int main(void)
         scene_stored_test(the_sessions_screen_finds_and_resumes),
         scene_stored_test(the_sessions_screen_closes_without_a_choice),
         scene_stored_test(a_transcript_is_found_by_what_was_said),
+        scene_stored_test(escape_goes_back_from_what_was_only_read),
         scene_stored_test(the_preview_is_where_there_is_room),
         scene_stored_test(another_session_is_renamed_and_labelled),
         scene_stored_test(a_session_is_archived_and_comes_back),

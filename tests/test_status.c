@@ -72,6 +72,15 @@ static void test_changing_the_last_message_is_said(void **state)
     assert_string_equal(at_width(&s, 44), "changing your last message (Esc leaves it)");
 }
 
+static void test_the_way_back_is_said(void **state)
+{
+    (void)state;
+    struct status s = full();
+    s.working = true;
+    s.back_key = "Esc";
+    assert_string_equal(at_width(&s, 30), "Esc goes back · working 0 s");
+}
+
 static void test_unmeasured_is_absent(void **state)
 {
     (void)state;
@@ -405,6 +414,7 @@ int main(void)
         cmocka_unit_test(test_everything_known),
         cmocka_unit_test(test_leaving_is_announced_at_any_width),
         cmocka_unit_test(test_changing_the_last_message_is_said),
+        cmocka_unit_test(test_the_way_back_is_said),
         cmocka_unit_test(test_unmeasured_is_absent),
         cmocka_unit_test(test_estimates_say_so),
         cmocka_unit_test(test_narrow_lines_drop_parts_in_order),

@@ -686,6 +686,29 @@ static void finds_older_and_newer(void **state)
     assert_false(marked(t, "ÄPFEL"));
 }
 
+static void a_place_is_found_again(void **state)
+{
+    struct transcript *t = *state;
+    for (int i = 0; i < 40; i++)
+        exchange(t, 3 * i + 1, "question", "one\n\ntwo\n\nthree");
+    struct transcript_place end = transcript_place(t);
+    assert_int_equal(end.seq, 0);
+    for (int i = 0; i < 60; i++) {
+        assert_true(transcript_scroll(t, 7));
+        char *before = seen_transcript(t), *after;
+        struct transcript_place p = transcript_place(t);
+        transcript_scroll_to_end(t);
+        assert_true(transcript_show_place(t, &p));
+        after = seen_transcript(t);
+        if (*before != '\n') /* the blank row before a message is not a place */
+            assert_string_equal(after, before);
+        free(before);
+        free(after);
+    }
+    assert_true(transcript_show_place(t, &end));
+    assert_true(transcript_at_end(t));
+}
+
 static void assert_matches(struct transcript *t, size_t at, size_t count)
 {
     struct transcript_matches m = transcript_matches(t, SIZE_MAX);
@@ -1045,6 +1068,7 @@ int main(void)
         TRANSCRIPT_TEST(a_new_width_keeps_the_text_in_view),
         TRANSCRIPT_TEST(toggling_leaves_the_top_in_place),
         TRANSCRIPT_TEST(finds_older_and_newer),
+        TRANSCRIPT_TEST(a_place_is_found_again),
         TRANSCRIPT_TEST(matches_are_counted_from_the_newest),
         TRANSCRIPT_TEST(what_streams_is_counted_as_it_grows),
         TRANSCRIPT_TEST(counting_goes_on_where_it_stopped),

@@ -113,6 +113,7 @@ void app_release(struct app *app)
     free(app->draft_when_left);
     free(app->parting);
     free(app->find_next);
+    way_back_release(&app->way_back);
 }
 
 void app_touch(struct app *app, unsigned parts)
@@ -184,6 +185,7 @@ static void begin_turn(struct app *app)
     app->activity.busy = true;
     app->activity.over = false;
     app->activity.started_ms = clock_mono_ms();
+    way_back_forget(app);
     transcript_scroll_to_end(app->transcript);
     app_touch_now(app, DIRTY_ALL);
 }

@@ -17,6 +17,7 @@
 #include "ui/theme.h"
 #include "ui/transcript.h"
 #include "ui/ui.h"
+#include "ui/way_back.h"
 
 /* Parts of the screen. */
 enum { DIRTY_TITLE = 1, DIRTY_BODY = 2, DIRTY_STATUS = 4, DIRTY_EDITOR = 8, DIRTY_ALL = 15 };
@@ -127,7 +128,8 @@ struct app {
     struct context_view *context_screen;
     struct compaction_detail *compaction_screen;
     struct memory_screen memory; /* beside the transcript, or over it where that is narrow */
-    int64_t jump;    /* event to show in the transcript once its page has come; 0: none */
+    struct transcript_place jump; /* to show once its page has come; seq 0: none */
+    struct way_back way_back;
     char *find_next; /* to look for once that session is open; NULL: nothing */
     char find_session[UUID_LEN + 1];
     struct find find;

@@ -34,8 +34,10 @@ void compaction_screen_key(struct app *app, enum action action, const struct key
     app_touch_now(app, DIRTY_BODY);
     if (result != COMPACTION_STAYS)
         compaction_screen_close(app);
-    if (result == COMPACTION_JUMP)
+    if (result == COMPACTION_JUMP) {
+        way_back_mark(app);
         jump_to(app, message);
+    }
     if (result == COMPACTION_MEMORY)
         memory_screen_open_session(app);
 }

@@ -35,8 +35,10 @@ void context_screen_key(struct app *app, enum action action, const struct key *k
     app_touch_now(app, DIRTY_BODY);
     if (result != CONTEXT_STAYS)
         context_screen_close(app);
-    if (result == CONTEXT_JUMP)
+    if (result == CONTEXT_JUMP) {
+        way_back_mark(app);
         jump_to(app, message);
+    }
 }
 
 void context_screen_click(struct app *app, int row)

@@ -91,6 +91,8 @@ static void stop_replacing(struct app *app)
 
 static void cancel(struct app *app)
 {
+    if (way_back_go(app))
+        return;
     if (app->replacing) {
         stop_replacing(app);
         return;

@@ -56,6 +56,15 @@ static void end_runs(struct editor *e)
     e->goal = SIZE_MAX;
 }
 
+void editor_set_caret(struct editor *e, size_t pos)
+{
+    end_runs(e);
+    e->open_group = false;
+    while (pos < e->text.len && pos > 0 && ((unsigned char)e->text.data[pos] & 0xc0) == 0x80)
+        pos--;
+    e->caret = pos < e->text.len ? editor_border(e, pos) : e->text.len;
+}
+
 static void replace(struct editor *e, size_t from, size_t to, const char *text, size_t len,
                     enum edit_group group)
 {

@@ -15,6 +15,8 @@ void editor_free(struct editor *e);
 const char *editor_text(const struct editor *e); /* never NULL; borrowed until the next edit */
 size_t editor_len(const struct editor *e);
 size_t editor_caret(const struct editor *e); /* byte offset */
+void editor_set_caret(struct editor *e,
+                      size_t pos); /* near it, where that is no border or beyond the end */
 
 /* Replaces everything (one undo step), caret at the end. NULL is "". */
 void editor_set(struct editor *e, const char *text);

@@ -125,6 +125,7 @@ static void forget_question(struct app *app, const struct notice *n)
     case COMMAND_DELETE:
         free(app->draft_when_left);
         app->draft_when_left = NULL;
+        way_back_refused(app);
         break;
     case COMMAND_REPORT:
         drop_overlay(app, OVERLAY_REPORT);

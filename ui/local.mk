@@ -103,5 +103,6 @@ libtui_a_SOURCES += \
 	ui/tty.c ui/tty.h \
 	ui/turns.c ui/turns.h \
 	ui/ui.c ui/ui.h \
+	ui/way_back.c ui/way_back.h \
 	ui/welcome.c ui/welcome.h \
 	ui/wrap.c ui/wrap.h

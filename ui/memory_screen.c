@@ -115,6 +115,15 @@ void memory_screen_to_hits(struct app *app)
         memory_pane_to_hits(app->memory.pane);
 }
 
+void memory_screen_return(struct app *app, bool focused)
+{
+    if (!app->memory.open && make_ready(app)) {
+        memory_pane_show(app->memory.pane, NULL);
+        memory_screen_to_hits(app);
+    }
+    (void)memory_screen_focus(app, focused);
+}
+
 void memory_screen_close(struct app *app)
 {
     if (!app->memory.open)
@@ -197,6 +206,7 @@ static void open_other(struct app *app, const char *id, int64_t seq)
     memcpy(app->memory.session, id, UUID_LEN);
     app->memory.seq = seq;
     app->memory.opening = true;
+    way_back_leave(app, id);
     app_leave_session(app);
     app_command(app, COMMAND_OPEN, id);
 }
@@ -208,6 +218,7 @@ static void open_source(struct app *app)
     const char *id = e && e->session_id ? e->session_id : "";
     if (strcmp(id, app->session.id) == 0 && e->seq > 0) {
         int64_t seq = e->seq;
+        way_back_mark(app);
         memory_screen_uncover(app);
         jump_to(app, seq);
     } else if (strcmp(id, app->session.id) == 0) {

@@ -15,6 +15,7 @@ int memory_screen_columns(int cols);
  * so. */
 void memory_screen_open(struct app *app, const char *query);
 void memory_screen_open_session(struct app *app); /* what the open session dropped */
+void memory_screen_return(struct app *app, bool focused); /* as it was left */
 void memory_screen_to_hits(struct app *app);      /* the keys, if it is open */
 void memory_screen_toggle(struct app *app);
 void memory_screen_close(struct app *app);

@@ -284,6 +284,7 @@ static void open_session(struct app *app, const struct session_info *info)
     draft_screen_close(app);
     turns_forget(app);
     jump_forget(app);
+    way_back_session(app, info->id);
     context_screen_close(app);
     compaction_screen_close(app);
     memory_screen_session(app);
@@ -367,6 +368,7 @@ static void take_page(struct app *app, struct notice *n)
     if (n->number == 0) {
         sessions_screen_page(app);
         memory_screen_page(app);
+        way_back_page(app);
     }
     app_want_page(app);
     app_touch_now(app, DIRTY_BODY | DIRTY_STATUS);

@@ -425,6 +425,10 @@ static void draw_status(struct app *app)
     s.retry_reason = a->retry_reason;
     s.unread = unread(app);
     s.stop_key = draft_review_open(&app->draft) ? NULL : stop.data; /* it refuses the draft */
+    if (way_back_known(app) && s.stop_key) {
+        s.back_key = s.stop_key;
+        s.stop_key = NULL;
+    }
     s.replacing = app->replacing;
     s.leave_key = app->leave_until ? leave.data : NULL;
     rows_init(&rows);

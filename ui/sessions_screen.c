@@ -36,6 +36,8 @@ static void send(void *context, struct command *c)
     struct app *app = context;
     if (c->type == COMMAND_RESUME || c->type == COMMAND_OPEN)
         remember_find(app, c->text);
+    if (c->type == COMMAND_OPEN)
+        way_back_leave(app, c->text);
     if (leaves_session(app, c))
         app_leave_session(app);
     service_send(app->service, c);

@@ -18,6 +18,7 @@
 /* Parts in the order of the line. */
 enum part_kind {
     PART_LEAVE,
+    PART_BACK,
     PART_REPLACING,
     PART_UNREAD,
     PART_RETRY,
@@ -39,11 +40,11 @@ enum part_kind {
 
 /* The higher, the longer it stays when the line gets narrow. */
 static const int part_rank[PART_COUNT] = {
-    [PART_LEAVE] = 16,     [PART_REPLACING] = 15, [PART_UNREAD] = 11, [PART_RETRY] = 14,
-    [PART_WORKING] = 13,   [PART_TRUNCATED] = 12, [PART_GAUGE] = 3,   [PART_CONTEXT] = 10,
-    [PART_INPUT] = 5,      [PART_OUTPUT] = 6,     [PART_CACHED] = 2,  [PART_RATE] = 7,
-    [PART_TOTAL] = 0,      [PART_COST] = 4,       [PART_BUDGET] = 8,  [PART_SUSPENDED] = 9,
-    [PART_COMPACTIONS] = 1};
+    [PART_LEAVE] = 17,    [PART_BACK] = 16,      [PART_REPLACING] = 15, [PART_UNREAD] = 11,
+    [PART_RETRY] = 14,    [PART_WORKING] = 13,   [PART_TRUNCATED] = 12, [PART_GAUGE] = 3,
+    [PART_CONTEXT] = 10,  [PART_INPUT] = 5,      [PART_OUTPUT] = 6,     [PART_CACHED] = 2,
+    [PART_RATE] = 7,      [PART_TOTAL] = 0,      [PART_COST] = 4,       [PART_BUDGET] = 8,
+    [PART_SUSPENDED] = 9, [PART_COMPACTIONS] = 1};
 
 struct part {
     struct buf text; /* empty: not shown */
@@ -165,6 +166,13 @@ static void make_leave(const struct status *s, struct part *p)
     p->style = STYLE_WARNING;
 }
 
+static void make_back(const struct status *s, struct part *p)
+{
+    if (s->back_key)
+        buf_addf(&p->text, _("%s goes back"), s->back_key);
+    p->style = STYLE_NOTE;
+}
+
 static void make_replacing(const struct status *s, struct part *p)
 {
     if (!s->replacing)
@@ -226,6 +234,7 @@ static void make_parts(const struct status *s, struct part parts[PART_COUNT])
     }
     bool guess = s->last.estimated;
     make_leave(s, &parts[PART_LEAVE]);
+    make_back(s, &parts[PART_BACK]);
     make_replacing(s, &parts[PART_REPLACING]);
     make_unread(s, &parts[PART_UNREAD]);
     make_retry(s, &parts[PART_RETRY]);

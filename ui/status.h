@@ -36,6 +36,7 @@ struct status {
 
     int unread;           /* rows below the view */
     const char *stop_key; /* the key that cancels, for the hint */
+    const char *back_key; /* that goes back to where one was; NULL: none does */
     bool replacing;       /* what is written takes the last message's place */
     const char *leave_key; /* that leaves when it is pressed now; NULL: none does */
 };

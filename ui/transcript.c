@@ -423,16 +423,32 @@ static size_t item_of_event(const struct transcript *t, int64_t seq)
     return SIZE_MAX;
 }
 
-bool transcript_show_event(struct transcript *t, int64_t seq)
+struct transcript_place transcript_place(const struct transcript *t)
 {
-    size_t index = item_of_event(t, seq);
+    size_t index = t->top.item;
+    if (t->follow || index >= item_count(t))
+        return (struct transcript_place){0};
+    while (index > 0 && item_at(t, index)->kind == ITEM_NOTE)
+        index--;
+    size_t lead = item_at(t, index)->lead, row = index == t->top.item ? t->top.row : 0;
+    return (struct transcript_place){item_at(t, index)->seq, row > lead ? row - lead : 0};
+}
+
+bool transcript_show_place(struct transcript *t, const struct transcript_place *place)
+{
+    if (place->seq == 0) {
+        (void)transcript_scroll_to_end(t);
+        return true;
+    }
+    size_t index = item_of_event(t, place->seq);
     if (index == SIZE_MAX) {
         (void)transcript_scroll_to_top(t);
         return false;
     }
     while (index > 0 && transcript_rows_of(t, index) == 0) /* reasoning may be hidden */
         index--;
-    transcript_show(t, (struct place){index, item_at(t, index)->lead});
+    size_t row = item_at(t, index)->lead + place->row, rows = transcript_rows_of(t, index);
+    transcript_show(t, (struct place){index, row < rows ? row : rows > 0 ? rows - 1 : 0});
     return true;
 }
 

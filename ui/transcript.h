@@ -51,9 +51,18 @@ bool transcript_scroll_to_end(struct transcript *t);
 bool transcript_scroll_to_top(struct transcript *t); /* of what is held */
 bool transcript_at_end(const struct transcript *t);
 
-/* The message that an event belongs to becomes the view's first. False, with the view at the top,
- * if it is on a page that is not held, or nowhere. */
-bool transcript_show_event(struct transcript *t, int64_t seq);
+/* A row of what an event began, which is there again when the conversation was loaded anew. */
+struct transcript_place {
+    int64_t seq; /* of the event; 0: the end */
+    size_t row;  /* from where its text begins */
+};
+
+/* The view's first row. */
+struct transcript_place transcript_place(const struct transcript *t);
+
+/* That row becomes the view's first. False, with the view at the top, if the event is on a page
+ * that is not held, or nowhere. */
+bool transcript_show_place(struct transcript *t, const struct transcript_place *place);
 
 /* Rows of news below the view as of the last transcript_rows(); 0 at the end. */
 int transcript_unread(const struct transcript *t);
