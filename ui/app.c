@@ -63,7 +63,7 @@ void app_init(struct app *app, const struct ui_options *options)
     transcript_set_reasoning(app->transcript, reasoning_view(app->config));
     app->editor = editor_new();
     app->find.line = editor_new();
-    app->paths = path_lister_new();
+    app->errands = errands_new();
     keymap_init(&app->keymap);
     approval_init(&app->approval);
     draft_review_init(&app->draft);
@@ -96,7 +96,7 @@ void app_release(struct app *app)
     editor_free(app->editor);
     editor_free(app->find.line);
     free(app->find.former);
-    path_lister_free(app->paths);
+    errands_free(app->errands);
     keymap_release(&app->keymap);
     session_info_release(&app->session);
     session_list_release(&app->sessions);

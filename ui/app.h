@@ -10,9 +10,9 @@
 #include "ui/approval.h"
 #include "ui/draft_review.h"
 #include "ui/editor.h"
+#include "ui/errand.h"
 #include "ui/keymap.h"
 #include "ui/list.h"
-#include "ui/path_lister.h"
 #include "ui/recalled.h"
 #include "ui/theme.h"
 #include "ui/transcript.h"
@@ -142,7 +142,7 @@ struct app {
     struct turn_search turns;
     bool completion_wanted; /* Tab waits for a listing */
     bool completion_closed; /* Esc closed the popup for this word */
-    struct path_lister *paths;
+    struct errands *errands;
 
     char *parting;         /* what to say of the session that is gone, in the next; NULL: nothing */
     char *draft_when_left; /* editor's text when another session was asked for */

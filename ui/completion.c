@@ -8,6 +8,7 @@
 #include "ui/commands.h"
 #include "ui/compact.h"
 #include "ui/fork.h"
+#include "ui/path_lister.h"
 #include "ui/turns.h"
 
 /* What stands before the caret. */
@@ -206,6 +207,28 @@ bool completion_possible(const struct app *app)
     return possible;
 }
 
+static void offer_paths(struct app *app, struct errand *e)
+{
+    const struct path_listing *listing = (const struct path_listing *)e;
+    struct target t = find_target(app);
+    char *directory = t.place == PLACE_PATH ? directory_of(t.word) : NULL;
+    if (directory && strcmp(directory, listing->directory) == 0) {
+        const char *prefix = t.word + strlen(directory);
+        struct list *list = list_new(LIST_POPUP, NULL);
+        for (size_t i = 0; i < listing->names.len; i++) {
+            const char *name = listing->names.items[i];
+            if (!begins(name, prefix) || (*name == '.' && *prefix != '.'))
+                continue;
+            char *path = mem_printf("%s%s", directory, name);
+            list_add(list, name, NULL, path);
+            free(path);
+        }
+        offer(app, &t, list, true);
+    }
+    free(directory);
+    release(&t);
+}
+
 void completion_start(struct app *app)
 {
     struct target t = find_target(app);
@@ -217,7 +240,7 @@ void completion_start(struct app *app)
         offer_arguments(app, &t);
     } else if (t.place == PLACE_PATH) {
         char *directory = directory_of(t.word);
-        path_lister_ask(app->paths, directory);
+        path_lister_ask(app->errands, directory, offer_paths);
         free(directory);
     }
     release(&t);
@@ -252,26 +275,4 @@ void completion_listed(struct app *app)
 {
     if (app->completion_wanted)
         completion_start(app);
-}
-
-void completion_paths(struct app *app, struct path_listing *listing)
-{
-    struct target t = find_target(app);
-    char *directory = t.place == PLACE_PATH ? directory_of(t.word) : NULL;
-    if (directory && strcmp(directory, listing->directory) == 0) {
-        const char *prefix = t.word + strlen(directory);
-        struct list *list = list_new(LIST_POPUP, NULL);
-        for (size_t i = 0; i < listing->names.len; i++) {
-            const char *name = listing->names.items[i];
-            if (!begins(name, prefix) || (*name == '.' && *prefix != '.'))
-                continue;
-            char *path = mem_printf("%s%s", directory, name);
-            list_add(list, name, NULL, path);
-            free(path);
-        }
-        offer(app, &t, list, true);
-    }
-    free(directory);
-    release(&t);
-    path_listing_free(listing);
 }

@@ -18,6 +18,5 @@ void completion_accept(struct app *app);
 
 /* A listing has come that Tab waits for. */
 void completion_listed(struct app *app);
-void completion_paths(struct app *app, struct path_listing *listing);
 
 #endif

@@ -28,6 +28,7 @@ libtui_a_SOURCES += \
 	ui/editor_layout.c \
 	ui/editor_private.h \
 	ui/editor_undo.c \
+	ui/errand.c ui/errand.h \
 	ui/external_editor.c ui/external_editor.h \
 	ui/faults.c ui/faults.h \
 	ui/find.c ui/find.h \

@@ -11,7 +11,6 @@
 
 #include "base/clock.h"
 #include "ui/app.h"
-#include "ui/completion.h"
 #include "ui/dispatch.h"
 #include "ui/glyph.h"
 #include "ui/notices.h"
@@ -91,11 +90,11 @@ static void handle_notices(struct app *app)
         notices_take(app, n);
 }
 
-static void handle_paths(struct app *app)
+static void handle_errands(struct app *app)
 {
-    struct path_listing *listing;
-    while ((listing = mailbox_pop(path_lister_answers(app->paths))))
-        completion_paths(app, listing);
+    struct errand *e;
+    while ((e = mailbox_pop(errands_back(app->errands))))
+        errand_finish(app, e);
 }
 
 /* Until the user leaves, or a signal says so. */
@@ -105,7 +104,7 @@ static bool run_loop(struct app *app, struct error *e)
     struct pollfd fds[] = {{.fd = STDIN_FILENO, .events = POLLIN},
                            {.fd = mailbox_fd(notices), .events = POLLIN},
                            {.fd = signals_fd(), .events = POLLIN},
-                           {.fd = mailbox_fd(path_lister_answers(app->paths)), .events = POLLIN}};
+                           {.fd = mailbox_fd(errands_back(app->errands)), .events = POLLIN}};
     bool keys_left = false, dozed = false;
     while (!app->leaving) {
         int ready = poll(fds, 4, keys_left ? 0 : app_timeout(app, clock_mono_ms()));
@@ -119,7 +118,7 @@ static bool run_loop(struct app *app, struct error *e)
         if (dozed || (ready > 0 && fds[1].revents))
             handle_notices(app);
         if (ready > 0 && fds[3].revents)
-            handle_paths(app);
+            handle_errands(app);
         int64_t now_ms = clock_mono_ms();
         app_timers(app, now_ms);
         if (!app->leaving && app_frame_due(app, now_ms))
