@@ -1,25 +1,20 @@
 #include "cli/config_change.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/i18n.h"
 #include "base/mem.h"
-#include "base/paths.h"
 #include "base/url.h"
 #include "base/utf8.h"
 #include "cli/input.h"
 #include "cli/setup.h"
+#include "config/config_file.h"
 #include "config/edit.h"
 #include "ui/keymap.h"
-
-enum { LARGEST_FILE = 1 << 20 };
 
 enum { CHANGE_UNSET = 1 };
 
@@ -34,8 +29,7 @@ struct change {
     bool unset;
     char *section, *name;
     struct buf value;
-    char *path;
-    struct buf text, changed; /* the file before and after */
+    struct config_file file;
 };
 
 static bool take(void *context, int id, const char *value, struct error *e)
@@ -104,37 +98,6 @@ static bool check_words(struct change *c, struct error *e)
     return c->unset || read_value(c, e);
 }
 
-/* --- the file ----------------------------------------------------------------------------------
- */
-
-static bool read_file(struct change *c, struct error *e)
-{
-    struct stat st;
-    c->path = paths_config_file();
-    if (stat(c->path, &st) != 0 && (errno == ENOENT || errno == ENOTDIR)) {
-        if (lstat(c->path, &st) == 0)
-            return err_set(e, ERR_FILE_ERROR,
-                           _("%s is a link to a file that is not there; make it"), c->path);
-        return true;
-    }
-    if (!paths_read_regular(c->path, &c->text, e))
-        return false;
-    return !memchr(c->text.data, '\0', c->text.len) ||
-           err_set(e, ERR_FILE_ERROR, _("%s is not a text file; move it away"), c->path);
-}
-
-static bool write_file(const struct change *c, struct error *e)
-{
-    char *dir = paths_config_dir();
-    if (c->changed.len > LARGEST_FILE)
-        err_set(e, ERR_FILE_ERROR, _("%s would be too long; at most %d bytes are read"), c->path,
-                (int)LARGEST_FILE);
-    bool ok = c->changed.len <= LARGEST_FILE && paths_make_dir(dir, e) &&
-              paths_write_file(c->path, c->changed.data, c->changed.len, e);
-    free(dir);
-    return ok;
-}
-
 /* --- whether it may be -------------------------------------------------------------------------
  */
 
@@ -159,8 +122,8 @@ static bool check_changed(const struct change *c, struct error *e)
 {
     struct setup before, after;
     bool ok = true;
-    read_setup(&before, c->path, c->text.data);
-    read_setup(&after, c->path, c->changed.data);
+    read_setup(&before, c->file.path, c->file.text.data);
+    read_setup(&after, c->file.path, c->file.changed.data);
     for (size_t i = 0; ok && i < after.problems.list.len; i++) {
         const char *text = after.problems.list.items[i].text;
         if (count_problem(&after, text) > count_problem(&before, text))
@@ -190,13 +153,15 @@ static bool check_name(const struct change *c, struct error *e)
 static bool make_change(struct change *c, struct error *e)
 {
     if (c->unset) {
-        char *old = config_edit_value(c->text.data, c->section, c->name);
+        char *old = config_edit_value(c->file.text.data, c->section, c->name);
         bool known = old || check_name(c, e);
         free(old);
-        return known && config_edit_unset(c->text.data, c->section, c->name, &c->changed, e);
+        return known &&
+               config_edit_unset(c->file.text.data, c->section, c->name, &c->file.changed, e);
     }
     return config_edit_check(c->section, c->name, c->value.data, e) &&
-           config_edit_set(c->text.data, c->section, c->name, c->value.data, &c->changed, e) &&
+           config_edit_set(c->file.text.data, c->section, c->name, c->value.data, &c->file.changed,
+                           e) &&
            check_changed(c, e);
 }
 
@@ -221,14 +186,14 @@ static void tell(const struct change *c, bool same)
 {
     struct buf line = BUF_INIT;
     if (c->unset && same) {
-        buf_addf(&line, _("%s: nothing to do, %s is not set"), c->path, c->key);
+        buf_addf(&line, _("%s: nothing to do, %s is not set"), c->file.path, c->key);
     } else if (c->unset) {
         const struct config_key_info *info = find_key(c);
-        buf_addf(&line, _("%s: %s is gone"), c->path, c->key);
+        buf_addf(&line, _("%s: %s is gone"), c->file.path, c->key);
         if (info && *info->fallback)
             buf_addf(&line, _(" (default: %s)"), info->fallback);
     } else {
-        buf_addf(&line, same ? _("%s: nothing to do, %s = ") : "%s: %s = ", c->path, c->key);
+        buf_addf(&line, same ? _("%s: nothing to do, %s = ") : "%s: %s = ", c->file.path, c->key);
         add_shown(&line, c, c->value.data);
     }
     puts(line.data);
@@ -245,36 +210,21 @@ static void warn_of_environment(const struct change *c)
         if (info == find_key(c) &&
             config_origin(setup.config, (enum config_key)i) == CONFIG_FROM_ENVIRONMENT)
             fprintf(stderr, _("tiro: a variable of the environment comes before %s in %s\n"),
-                    c->key, c->path);
+                    c->key, c->file.path);
     }
     setup_release(&setup);
 }
 
 static bool prepare(struct change *c, struct error *e)
 {
-    free(c->path);
-    buf_clear(&c->text);
-    buf_clear(&c->changed);
-    return read_file(c, e) && make_change(c, e);
-}
-
-/* Of the directory, so that two changes at once do not lose one; a file system without locks has
- * none. -1: not locked. */
-static int lock_directory(struct error *e)
-{
-    char *dir = paths_config_dir();
-    int fd = paths_make_dir(dir, e) ? open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
-    if (fd >= 0)
-        flock(fd, LOCK_EX);
-    free(dir);
-    return fd;
+    return config_file_read(&c->file, e) && make_change(c, e);
 }
 
 /* The file may have changed until it was locked. */
 static bool change_file(struct change *c, struct error *e)
 {
-    int lock = lock_directory(e);
-    bool ok = prepare(c, e) && write_file(c, e);
+    int lock = config_file_lock(e);
+    bool ok = prepare(c, e) && config_file_write(&c->file, e);
     if (lock >= 0)
         close(lock);
     return ok;
@@ -285,14 +235,14 @@ static bool is_exposed(const struct change *c)
 {
     struct stat st;
     bool secret = !c->unset && (is_secret(c) || url_has_password(c->value.data));
-    return secret && stat(c->path, &st) == 0 && (st.st_mode & (S_IRWXG | S_IRWXO)) != 0;
+    return secret && stat(c->file.path, &st) == 0 && (st.st_mode & (S_IRWXG | S_IRWXO)) != 0;
 }
 
 static bool carry_out(struct change *c, struct error *e)
 {
     if (!check_words(c, e) || !prepare(c, e))
         return false;
-    bool same = strcmp(c->text.data, c->changed.data) == 0 && !is_exposed(c);
+    bool same = strcmp(c->file.text.data, c->file.changed.data) == 0 && !is_exposed(c);
     if (!same && !change_file(c, e))
         return false;
     tell(c, same);
@@ -305,17 +255,14 @@ static int run(const struct cli_command *self, int argc, char **argv)
     struct change c = {0};
     struct error e = {0};
     int status = 0;
-    buf_init(&c.value, LARGEST_FILE);
-    buf_init(&c.text, LARGEST_FILE);
-    buf_init(&c.changed, 0);
+    buf_init(&c.value, CONFIG_FILE_MAX);
+    config_file_init(&c.file);
     if (cli_parse(self, argc, argv, take, &c, &status) && !carry_out(&c, &e))
         status = cli_fail(&e);
     buf_release(&c.value);
-    buf_release(&c.text);
-    buf_release(&c.changed);
+    config_file_release(&c.file);
     free(c.section);
     free(c.name);
-    free(c.path);
     return status;
 }
 
