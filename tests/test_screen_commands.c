@@ -5,10 +5,13 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
 #include "base/mem.h"
+#include "base/paths.h"
+#include "tests/program.h"
 #include "tests/scene.h"
 #include "tests/support.h"
 
@@ -181,6 +184,53 @@ static void export_writes_a_file(void **state)
     free(path);
 }
 
+/* The configuration file's text; the caller frees. */
+static char *configured(void)
+{
+    char *path = paths_config_file(), *text = support_read(path);
+    free(path);
+    return text;
+}
+
+static void a_theme_is_kept(void **state)
+{
+    (void)state;
+    write_config("# mine\n[ui]\nmouse = true\n");
+    struct screen *s = scene_open(24, 80, NULL);
+    scene_say(s, "/theme light");
+    assert_true(screen_wait_text(s, "Theme: light, saved in tiro.ini.", WAIT_MS));
+    char *text = configured();
+    assert_non_null(strstr(text, "\ntheme = light\n"));
+    assert_non_null(strstr(text, "# mine\n[ui]\n"));
+    free(text);
+    scene_exchange(s, "hi", hello);
+    assert_true(screen_wait_gone(s, "saved in tiro.ini", WAIT_MS));
+    scene_say(s, "/theme");
+    assert_true(screen_wait_text(s, "in use", WAIT_MS));
+    screen_key(s, SCREEN_DOWN);
+    screen_key(s, SCREEN_ENTER);
+    assert_true(screen_wait_text(s, "saved in tiro.ini.", WAIT_MS));
+    scene_leave(s);
+    text = configured();
+    assert_non_null(strstr(text, "\ntheme = "));
+    free(text);
+}
+
+static void a_theme_that_cannot_be_kept_says_so(void **state)
+{
+    (void)state;
+    char *path = paths_config_file(), *dir = paths_config_dir();
+    struct error e;
+    assert_true(paths_make_dir(dir, &e));
+    assert_int_equal(symlink("nowhere", path), 0);
+    struct screen *s = scene_open(24, 300, NULL);
+    scene_say(s, "/theme light");
+    assert_true(screen_wait_text(s, "Theme: light. It could not be saved:", WAIT_MS));
+    assert_true(screen_wait_text(s, "is a link to a file that is not there", WAIT_MS));
+    free(path);
+    free(dir);
+}
+
 static void labels_come_and_go(void **state)
 {
     (void)state;
@@ -327,6 +377,8 @@ int main(void)
         scene_stored_test(a_search_counts_and_goes_round),
         scene_stored_test(archive_puts_it_away),
         scene_test(export_writes_a_file),
+        scene_test(a_theme_is_kept),
+        scene_test(a_theme_that_cannot_be_kept_says_so),
         scene_stored_test(labels_come_and_go),
         scene_test(an_edited_message_takes_the_place_of_the_last),
         scene_test(escape_leaves_the_last_message),

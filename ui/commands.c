@@ -17,6 +17,7 @@
 #include "ui/replace.h"
 #include "ui/sessions.h"
 #include "ui/sessions_screen.h"
+#include "ui/theme_choice.h"
 
 static void run_help(struct app *app, const char *arguments)
 {
@@ -198,9 +199,8 @@ static void run_theme(struct app *app, const char *arguments)
 {
     if (!*arguments)
         picker_themes(app);
-    else if (app_set_theme(app, arguments))
-        app_note(app, STYLE_NOTE, _("Theme: %s. To keep it, set \"theme = %s\" in [ui]."),
-                 arguments, arguments);
+    else
+        theme_choose(app, arguments);
 }
 
 static void run_config(struct app *app, const char *arguments)
@@ -259,7 +259,8 @@ const struct slash_command slash_commands[] = {
     {"copy", "[code]", ARGUMENT_COPY, N_("copy the newest answer, or its newest code block"),
      run_copy},
     {"find", "TEXT", ARGUMENT_OTHER, N_("find in the transcript"), run_find},
-    {"theme", "[NAME]", ARGUMENT_THEME, N_("change the colours; alone: a list"), run_theme},
+    {"theme", "[NAME]", ARGUMENT_THEME, N_("change the colours for good; alone: a list"),
+     run_theme},
     {"config", "[WORDS]", ARGUMENT_OTHER, N_("what is configured, and where"), run_config},
     {"doctor", "", ARGUMENT_OTHER, N_("which provider and store, and why"), run_doctor},
     {"quit", "", ARGUMENT_OTHER, N_("leave; the draft is kept"), run_quit},

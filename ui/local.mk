@@ -91,6 +91,7 @@ libtui_a_SOURCES += \
 	ui/styled.c \
 	ui/term.c ui/term.h \
 	ui/theme.c ui/theme.h \
+	ui/theme_choice.c ui/theme_choice.h \
 	ui/tool_row.c ui/tool_row.h \
 	ui/transcript.c ui/transcript.h \
 	ui/transcript_compactions.c \

@@ -10,6 +10,7 @@
 #include "ui/commands.h"
 #include "ui/glyph.h"
 #include "ui/help.h"
+#include "ui/theme_choice.h"
 
 #define INPUTS_MAX 1000
 
@@ -147,11 +148,6 @@ void picker_models(struct app *app)
 
 /* Themes */
 
-static void chose_theme(struct app *app, const char *value)
-{
-    app_set_theme(app, value);
-}
-
 void picker_themes(struct app *app)
 {
     struct theme_names names;
@@ -163,7 +159,7 @@ void picker_themes(struct app *app)
         list_add(list, name, current ? _("in use") : NULL, name);
     }
     theme_names_release(&names);
-    app_open(app, OVERLAY_THEMES, list, chose_theme);
+    app_open(app, OVERLAY_THEMES, list, theme_choose);
 }
 
 /* Configuration */
