@@ -539,6 +539,27 @@ static void a_daemon_can_be_spared(void **state)
     free(pid_file);
 }
 
+/* What xclip does: it stays in its group, and holds the text for whoever pastes. */
+static void a_keeper_can_be_spared(void **state)
+{
+    char *pid_file = support_path("pid"), *fifo = support_path("up");
+    char *text = mem_printf(
+        "sh -c 'echo $$ >\"$1\"; echo >\"$2\"; exec sleep 1000' sh '%s' '%s' & "
+        "read line <'%s'",
+        pid_file, fifo, fifo);
+    (void)state;
+    assert_int_equal(mkfifo(fifo, 0600), 0);
+    struct child_command c = plain((const char *const[]){"/bin/sh", "-c", text, NULL}, PATIENCE_MS);
+    c.spares_daemons = c.spares_group = true;
+    assert_int_equal(run(&c), CHILD_EXITED);
+    char *pid = support_read(pid_file);
+    assert_int_equal(kill((pid_t)strtol(pid, NULL, 10), SIGKILL), 0);
+    free(pid);
+    free(text);
+    free(fifo);
+    free(pid_file);
+}
+
 /* A program that works against its supervisor neither hangs us nor keeps its group. */
 static void without_its_supervisor_it_ends(void **state)
 {
@@ -747,6 +768,7 @@ int main(void)
         TEST(nothing_outlives_us),
         TEST(several_at_once_are_apart),
         TEST(a_daemon_can_be_spared),
+        TEST(a_keeper_can_be_spared),
         TEST(without_its_supervisor_it_ends),
         TEST(an_interrupt_kills_at_once),
         TEST(an_interrupt_kills_what_left_the_group),

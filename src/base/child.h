@@ -20,6 +20,7 @@ struct child_command {
     size_t input_len;
     int extra;                   /* a descriptor that it gets as its number 3; 0: none */
     bool spares_daemons; /* what left its process group may stay: an agent of a password manager */
+    bool spares_group; /* with that: and the rest, once it ended by itself: a clipboard's keeper */
     bool with_errors;            /* its standard error joins the output; else nobody reads it */
     int64_t deadline_ms;         /* clock_mono_ms() at which it is killed */
     const struct wakeup *wakeup; /* NULL: none */

@@ -107,8 +107,8 @@ static bool tell_end(pid_t program)
     }
 }
 
-/* Until the leash is let go. */
-static void watch(pid_t program)
+/* Until the leash is let go. Returns whether the program has ended by then. */
+static bool watch(pid_t program)
 {
     sigset_t waiting;
     sigfillset(&waiting);
@@ -122,7 +122,7 @@ static void watch(pid_t program)
             continue;
         char order;
         if (read(SUPERVISOR_LEASH, &order, 1) != 1)
-            return;
+            return ended;
         kill(-program, SIGTERM);
     }
 }
@@ -160,10 +160,11 @@ static bool reap_all(void)
 
 /* Who is killed while it starts another one fails at that, and who loses its parent becomes our
  * child; so without a child there is nobody left. False when some would not go in time. */
-static bool end_all(pid_t program)
+static bool end_all(pid_t program, bool spare_group)
 {
     const struct timespec pause = {.tv_nsec = PAUSE_NS};
-    kill(-program, SIGKILL);
+    if (!spare_group)
+        kill(-program, SIGKILL);
     for (int pass = 0; pass < PASSES; pass++) {
         kill_children();
         if (reap_all())
@@ -190,6 +191,6 @@ _Noreturn void supervisor_run(const struct supervision *s)
         _exit(SUPERVISOR_ENDED_ALL);
     }
     tell(SUPERVISOR_STARTED, program);
-    watch(program);
-    _exit(end_all(program) ? SUPERVISOR_ENDED_ALL : SUPERVISOR_LEFT_SOME);
+    bool ended = watch(program);
+    _exit(end_all(program, ended && s->spares_group) ? SUPERVISOR_ENDED_ALL : SUPERVISOR_LEFT_SOME);
 }

@@ -23,7 +23,7 @@ struct supervision {
     int leash;          /* a byte: SIGTERM to the group; its end: end all */
     int news;           /* what became of the program, as supervisor_news */
     int in, out, extra; /* for the program; -1: none */
-    bool spares_daemons;
+    bool spares_daemons, spares_group; /* as in child.h */
     const char *const *argv;
     char *const *environment;
     const posix_spawn_file_actions_t *files; /* in terms of the numbers above */
