@@ -26,6 +26,7 @@ UNIT_TESTS = \
 	tests/test_capabilities \
 	tests/test_child \
 	tests/test_catalog \
+	tests/test_clipboard \
 	tests/test_choose \
 	tests/test_cli \
 	tests/test_commands \

@@ -184,6 +184,32 @@ static void export_writes_a_file(void **state)
     free(path);
 }
 
+static void copying_says_where_it_went(void **state)
+{
+    (void)state;
+    static const char *const variables[] = {"VTE_VERSION", "DISPLAY", "WAYLAND_DISPLAY",
+                                            "XTERM_VERSION", "WT_SESSION"};
+    for (size_t i = 0; i < sizeof variables / sizeof *variables; i++)
+        unsetenv(variables[i]);
+    struct screen *s = scene_open(24, 120, NULL);
+    queue((struct reply){.text = "Of *may* bells."});
+    scene_ask(s, "say something", "Of may bells.");
+    scene_say(s, "/copy");
+    assert_true(screen_wait_text(s, "Sent 15 bytes to the terminal's clipboard.", WAIT_MS));
+    assert_true(screen_log_has(s, "\033]52;c;T2YgKm1heSogYmVsbHMu\033\\"));
+    scene_exchange(s, "and more", hello);
+    assert_true(screen_wait_gone(s, "clipboard", WAIT_MS));
+    scene_leave(s);
+    setenv("VTE_VERSION", "7006", 1); /* takes no OSC 52 */
+    s = scene_open(24, 120, NULL);
+    queue((struct reply){.text = "Of *may* bells."});
+    scene_ask(s, "say something", "Of may bells.");
+    scene_say(s, "/copy");
+    assert_true(screen_wait_text(s, "Wrote 15 bytes to ", WAIT_MS));
+    assert_false(screen_log_has(s, "\033]52;"));
+    unsetenv("VTE_VERSION");
+}
+
 /* The configuration file's text; the caller frees. */
 static char *configured(void)
 {
@@ -377,6 +403,7 @@ int main(void)
         scene_stored_test(a_search_counts_and_goes_round),
         scene_stored_test(archive_puts_it_away),
         scene_test(export_writes_a_file),
+        scene_test(copying_says_where_it_went),
         scene_test(a_theme_is_kept),
         scene_test(a_theme_that_cannot_be_kept_says_so),
         scene_stored_test(labels_come_and_go),

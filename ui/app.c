@@ -301,25 +301,6 @@ bool app_set_theme(struct app *app, const char *name)
     return ok;
 }
 
-void app_copy(struct app *app, const char *text)
-{
-    if (!text || !*text) {
-        app_note_briefly(app, STYLE_NOTE, "%s", _("There is nothing to copy yet."));
-        return;
-    }
-    size_t len = strlen(text);
-    struct buf size = BUF_INIT;
-    format_exact(&size, (int64_t)len);
-    if (term_copy(text, len))
-        app_note_briefly(app, STYLE_NOTE, ngettext("Copied %s byte.", "Copied %s bytes.", len),
-                         size.data);
-    else
-        app_note_briefly(app, STYLE_WARNING,
-                         _("Not copied: %s bytes are more than terminals take in one piece."),
-                         size.data);
-    buf_release(&size);
-}
-
 static void ask_for_page(struct app *app, int64_t before)
 {
     if (before <= 0 || app->page_asked)

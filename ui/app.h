@@ -205,9 +205,6 @@ void app_leave_session(struct app *app);
 /* Takes the terminal's theme; false with a note if there is none of that name. */
 bool app_set_theme(struct app *app, const char *name);
 
-/* Copies to the terminal's clipboard and says so. NULL: there is nothing to copy. */
-void app_copy(struct app *app, const char *text);
-
 /* Asks for the page of older events if the view needs it. */
 void app_want_page(struct app *app);
 

@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "session/export.h"
 #include "ui/app.h"
+#include "ui/clipboard.h"
 #include "ui/compact.h"
 #include "ui/context_screen.h"
 #include "ui/find.h"
@@ -177,7 +178,7 @@ static void run_edit(struct app *app, const char *arguments)
 static void run_copy(struct app *app, const char *arguments)
 {
     if (!*arguments) {
-        app_copy(app, transcript_last_answer(app->transcript));
+        clipboard_copy(app, transcript_last_answer(app->transcript));
         return;
     }
     if (strcmp(arguments, "code") != 0) {
@@ -186,7 +187,7 @@ static void run_copy(struct app *app, const char *arguments)
         return;
     }
     char *code = transcript_last_code(app->transcript);
-    app_copy(app, code);
+    clipboard_copy(app, code);
     free(code);
 }
 

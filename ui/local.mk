@@ -2,6 +2,7 @@ libtui_a_SOURCES += \
 	ui/app.c ui/app.h \
 	ui/approval.c ui/approval.h \
 	ui/approval_rows.c \
+	ui/clipboard.c ui/clipboard.h \
 	ui/commands.c ui/commands.h \
 	ui/compact.c ui/compact.h \
 	ui/compaction_card.c ui/compaction_card.h \

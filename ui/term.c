@@ -542,7 +542,7 @@ static char *base64(const unsigned char *s, size_t len)
 
 bool term_copy(const char *text, size_t len)
 {
-    if (len > COPY_MAX)
+    if (len > COPY_MAX || !term.screen || term.plain || term.suspended)
         return false;
     char *coded = base64((const unsigned char *)text, len);
     char *sequence = mem_printf("\033]52;c;%s\033\\", coded);
@@ -550,4 +550,9 @@ bool term_copy(const char *text, size_t len)
     free(sequence);
     free(coded);
     return true;
+}
+
+bool term_claims_copies(void)
+{
+    return term.screen && capability("Ms");
 }

@@ -58,8 +58,12 @@ void term_flush(void);
 
 void term_bell(void);
 void term_title(const char *clean_text);
-/* OSC 52; false if the text is over 100,000 bytes (terminals drop it) */
+/* OSC 52, which no terminal answers; false if the text is over 100,000 bytes (terminals drop it) or
+ * nothing can be sent */
 bool term_copy(const char *text, size_t len);
+
+/* Whether the terminal's entry in terminfo has OSC 52 (the extended capability "Ms"). */
+bool term_claims_copies(void);
 
 enum key_code {
     K_NONE,

@@ -1,0 +1,225 @@
+/* Where what is copied goes: which terminals are asked, and programs that stand in for the real. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/mem.h"
+#include "base/paths.h"
+#include "tests/seen.h"
+#include "tests/still_app.h"
+#include "tests/support.h"
+#include "ui/clipboard.h"
+
+/* --- terminals --- */
+
+static const char *set[2]; /* a variable and its value */
+
+static const char *variable(const char *name)
+{
+    return set[0] && strcmp(set[0], name) == 0 ? set[1] : NULL;
+}
+
+static bool takes(const char *name, const char *value, bool claimed)
+{
+    set[0] = name;
+    set[1] = value;
+    return clipboard_terminal_takes(variable, claimed);
+}
+
+static void terminals_are_known(void **state)
+{
+    (void)state;
+    assert_true(takes("TERM", "xterm-256color", true));
+    assert_false(takes("TERM", "rxvt", false));
+    assert_true(takes("TERM", "xterm-kitty", false));
+    assert_true(takes("TERM", "alacritty-direct", false));
+    assert_true(takes("TERM_PROGRAM", "iTerm.app", false));
+    assert_false(takes("TERM_PROGRAM", "Apple_Terminal", true));
+    assert_false(takes("VTE_VERSION", "7006", true));
+    assert_true(takes("VTE_VERSION", "", true)); /* as good as not set */
+    assert_false(takes("TMUX", "/tmp/tmux-0/default,1,0", true));
+    assert_false(takes("STY", "1.tty", true));
+    assert_false(takes("XTERM_VERSION", "XTerm(379)", true));
+}
+
+/* --- programs --- */
+
+static char *path_before;
+
+static int set_up(void **state)
+{
+    static const char *const variables[] = {"TMUX", "WAYLAND_DISPLAY", "DISPLAY"};
+    int fault = still_app_setup(state);
+    char *bin = support_path("bin");
+    path_before = mem_strdup(getenv("PATH"));
+    mkdir(bin, 0700);
+    setenv("PATH", bin, 1);
+    for (size_t i = 0; i < sizeof variables / sizeof *variables; i++)
+        unsetenv(variables[i]);
+    transcript_resize(app.transcript, 200, 30);
+    free(bin);
+    return fault;
+}
+
+static int tear_down(void **state)
+{
+    setenv("PATH", path_before, 1);
+    free(path_before);
+    return still_app_teardown(state);
+}
+
+/* A program that keeps what it was called with and given, and ends with a status. */
+static void install(const char *name, const char *status)
+{
+    char *path = mem_printf("%s/bin/%s", support_dir(), name);
+    char *text = mem_printf(
+        "#!/bin/sh\n"
+        "{ echo \"$@\"; while read -r line; do echo \"$line\"; done; } >'%s/%s'\n"
+        "exit %s\n",
+        support_dir(), name, status);
+    support_write(path, text);
+    assert_int_equal(chmod(path, 0700), 0);
+    free(text);
+    free(path);
+}
+
+static void copy(const char *text)
+{
+    clipboard_copy(&app, text);
+    struct errand *e = mailbox_wait(errands_back(app.errands), 20000);
+    assert_non_null(e);
+    errand_finish(&app, e);
+}
+
+static void assert_got(const char *name, const char *wanted)
+{
+    char *path = support_path(name), *got = support_read(path);
+    assert_string_equal(got, wanted);
+    free(got);
+    free(path);
+}
+
+static void assert_said(const char *text)
+{
+    if (!seen_transcript_has(app.transcript, text))
+        fail_msg("not said: %s\n%s", text, seen_transcript(app.transcript));
+}
+
+static void tmux_comes_first(void **state)
+{
+    (void)state;
+    setenv("TMUX", "there", 1);
+    setenv("WAYLAND_DISPLAY", "wayland-0", 1);
+    install("tmux", "0");
+    install("wl-copy", "0");
+    copy("one\ntwo\n");
+    assert_got("tmux", "load-buffer -w -\none\ntwo\n");
+    assert_said("Copied 8 bytes: to tmux's buffer, and by tmux to the terminal's clipboard.");
+}
+
+static void an_old_tmux_has_a_buffer_alone(void **state)
+{
+    (void)state;
+    setenv("TMUX", "there", 1);
+    install("tmux", "$(test \"$2\" = -w && echo 1 || echo 0)");
+    copy("text\n");
+    assert_got("tmux", "load-buffer -\ntext\n");
+    assert_said("Copied 5 bytes: to tmux's buffer.");
+}
+
+static void the_rest_come_in_their_order(void **state)
+{
+    static const struct {
+        const char *name, *given;
+    } rest[] = {{"wl-copy", "--type text/plain\ntext\n"},
+                {"xclip", "-selection clipboard\ntext\n"},
+                {"xsel", "--clipboard --input\ntext\n"},
+                {"pbcopy", "\ntext\n"}};
+    (void)state;
+    setenv("WAYLAND_DISPLAY", "wayland-0", 1);
+    setenv("DISPLAY", ":0", 1);
+    for (size_t i = sizeof rest / sizeof *rest; i-- > 0;) {
+        char *said = mem_printf("Copied 5 bytes: to the clipboard, with %s.", rest[i].name);
+        install(rest[i].name, "0");
+        copy("text\n");
+        assert_got(rest[i].name, rest[i].given);
+        assert_said(said);
+        free(said);
+    }
+}
+
+/* Without a display they would only fail. */
+static void a_program_without_its_display_is_not_there(void **state)
+{
+    (void)state;
+    install("xclip", "0");
+    install("wl-copy", "0");
+    install("tmux", "0");
+    install("pbcopy", "0");
+    copy("text\n");
+    assert_said("Copied 5 bytes: to the clipboard, with pbcopy.");
+}
+
+static void else_a_file_is_named(void **state)
+{
+    (void)state;
+    char *dir = paths_state_dir(), *path = paths_join(dir, "copied.txt"), *said, *got;
+    struct stat st;
+    said = mem_printf("There is no clipboard to reach. Wrote 4 bytes to %s.", path);
+    copy("text");
+    assert_said(said);
+    got = support_read(path);
+    assert_string_equal(got, "text");
+    assert_int_equal(stat(path, &st), 0);
+    assert_int_equal(st.st_mode & 0777, 0600);
+    free(got);
+    free(said);
+    free(path);
+    free(dir);
+}
+
+static void one_that_fails_is_told(void **state)
+{
+    (void)state;
+    setenv("DISPLAY", ":0", 1);
+    install("xclip", "1");
+    install("xsel", "3");
+    copy("text");
+    assert_said("No clipboard took it (failed: xclip, xsel). Wrote 4 bytes to ");
+}
+
+static void that_nothing_was_copied_is_told(void **state)
+{
+    (void)state;
+    char *file = support_path("file");
+    support_write(file, "");
+    setenv("XDG_STATE_HOME", file, 1);
+    copy("text");
+    assert_said("Not copied, neither to a clipboard nor to a file.");
+    unsetenv("XDG_STATE_HOME");
+    free(file);
+}
+
+#define test(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(terminals_are_known),
+        test(tmux_comes_first),
+        test(an_old_tmux_has_a_buffer_alone),
+        test(the_rest_come_in_their_order),
+        test(a_program_without_its_display_is_not_there),
+        test(else_a_file_is_named),
+        test(one_that_fails_is_told),
+        test(that_nothing_was_copied_is_told),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
