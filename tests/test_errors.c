@@ -191,11 +191,22 @@ static void provoke_SESSION_NOT_FOUND(void **state)
         return;
     turn_fails(ERR_SESSION_NOT_FOUND, NULL, ARGS("--resume", "nonesuch", "hi"));
     free(program_output(RUN("run", "hello")));
-    free(program_output(RUN("run", "hello")));
     fails(ERR_SESSION_NOT_FOUND, ARGS("sessions", "show", "nonesuch"));
-    fails(ERR_SESSION_NOT_FOUND, ARGS("sessions", "export", "hello")); /* there are two */
     fails(ERR_SESSION_NOT_FOUND, ARGS("sessions", "archive", "~9"));
     turn_fails(ERR_SESSION_NOT_FOUND, NULL, ARGS("--resume", "nonesuch", "hi"));
+    assert_int_equal(model_server_requests(scene_server()), 1);
+}
+
+static void provoke_SESSION_AMBIGUOUS(void **state)
+{
+    (void)state;
+    if (!capability_store())
+        return;
+    free(program_output(RUN("run", "hello")));
+    free(program_output(RUN("run", "hello")));
+    fails(ERR_SESSION_AMBIGUOUS, ARGS("sessions", "show", "hello"));
+    fails(ERR_SESSION_AMBIGUOUS, ARGS("sessions", "export", "HELLO"));
+    turn_fails(ERR_SESSION_AMBIGUOUS, NULL, ARGS("--resume", "hello", "hi"));
     assert_int_equal(model_server_requests(scene_server()), 2);
 }
 
@@ -563,6 +574,7 @@ static const struct {
 } published[] = {
     {"OK", 0, 200, 0},
     {"SESSION_NOT_FOUND", -32001, 404, 1},
+    {"SESSION_AMBIGUOUS", -32008, 409, 1},
     {"SESSION_BUSY", -32002, 409, 1},
     {"SESSION_PERSISTENCE_DISABLED", -32003, 501, 1},
     {"SESSION_COMPACTION_DISABLED", -32004, 501, 1},

@@ -177,6 +177,17 @@ static void reading_gives_the_text_back(void **state)
     assert_false(app.read_only);
 }
 
+static void several_sessions_are_not_none(void **state)
+{
+    (void)state;
+    struct notice *n = notice_new(NOTICE_ERROR);
+    n->command = COMMAND_RESUME;
+    err_set(&n->error, ERR_SESSION_AMBIGUOUS, "2 sessions match \"x\"; name one: a, b");
+    notices_take(&app, n);
+    assert_true(seen_transcript_has(app.transcript, "2 sessions match"));
+    assert_false(seen_transcript_has(app.transcript, "no such session"));
+}
+
 /* The session that goes takes its notes along: what is said of it is said in the next. */
 static void an_archived_session_is_spoken_of_in_the_next(void **state)
 {
@@ -438,6 +449,7 @@ int main(void)
         TEST(an_exhausted_budget_is_not_retried),
         TEST(only_a_stop_that_was_asked_for_complains),
         TEST(reading_gives_the_text_back),
+        TEST(several_sessions_are_not_none),
         TEST(an_archived_session_is_spoken_of_in_the_next),
         TEST(what_was_done_is_said),
         TEST(new_labels_are_said),

@@ -381,13 +381,23 @@ static void resolves(const char *reference, const char *id)
     assert_string_equal(got, id);
 }
 
-static void resolves_not(const char *reference, const char *named)
+static void resolves_to_error(const char *reference, enum err_code code, const char *named)
 {
     char got[UUID_LEN + 1];
     e = (struct error){0};
     assert_false(sessions_resolve(store, reference, got, &e));
-    assert_int_equal(e.code, ERR_SESSION_NOT_FOUND);
+    assert_int_equal(e.code, code);
     assert_non_null(strstr(e.text, named));
+}
+
+static void resolves_not(const char *reference, const char *named)
+{
+    resolves_to_error(reference, ERR_SESSION_NOT_FOUND, named);
+}
+
+static void resolves_to_several(const char *reference, const char *named)
+{
+    resolves_to_error(reference, ERR_SESSION_AMBIGUOUS, named);
 }
 
 static void test_resolve(void **state)
@@ -415,11 +425,11 @@ static void test_resolve(void **state)
     resolves_not("~0", "~0");
     resolves("ef", ID_B);
     resolves("7", ID_A); /* as short as may be */
-    resolves_not("0", "3 sessions");
+    resolves_to_several("0", "3 sessions");
     resolves_not("99", "99");
     resolves_not("Grüße", "tiro sessions list");
     resolves_not("", "no session");
-    resolves_not("01890a5d", "3 sessions");
+    resolves_to_several("01890a5d", "3 sessions");
 }
 
 /* "last" is the last of every session in the store. */
@@ -442,11 +452,11 @@ static void test_ambiguous_reference(void **state)
         id[UUID_LEN - 1] = (char)('0' + i);
         put(id, "A title that is much too long to be shown whole", i);
     }
-    resolves_not("0189", "7 sessions match \"0189\"");
+    resolves_to_several("0189", "7 sessions match \"0189\"");
     assert_non_null(strstr(e.text, "099a8006 A title that is much to"));
     assert_non_null(strstr(e.text, "099a8002"));
     assert_null(strstr(e.text, "099a8001"));
-    resolves_not("a title that is much too long to be shown whole", "7 sessions");
+    resolves_to_several("a title that is much too long to be shown whole", "7 sessions");
     resolves("8003", "01890a5d-ac96-774b-bcce-b302099a8003");
 }
 

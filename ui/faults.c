@@ -78,6 +78,8 @@ static const char *whole_sentence(const struct app *app, const struct notice *n)
     const struct error *e = &n->error;
     if (e->code == ERR_SESSION_BUSY && app->activity.busy && app->activity.compacting_ms)
         return sentence(app, n); /* the engine speaks of a turn */
+    if (e->code == ERR_SESSION_AMBIGUOUS)
+        return e->text;
     if (e->code == ERR_MEMORY_NOT_FOUND)
         return n->command == COMMAND_MEMORY_RESTORE ? _("Nothing is left to put back.")
                                                     : sentence(app, n);

@@ -10,6 +10,7 @@
 #define ERR_TABLE(X)                                                                               \
     X(OK, 0, 200, 0)                                                                               \
     X(SESSION_NOT_FOUND, -32001, 404, 1)                                                           \
+    X(SESSION_AMBIGUOUS, -32008, 409, 1)                                                           \
     X(SESSION_BUSY, -32002, 409, 1)                                                                \
     X(SESSION_PERSISTENCE_DISABLED, -32003, 501, 1)                                                \
     X(SESSION_COMPACTION_DISABLED, -32004, 501, 1)                                                 \

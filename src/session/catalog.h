@@ -3,8 +3,8 @@
  * thread.
  *
  * A session is named by a reference: its id, a title (whole, case ignored), a unique prefix or
- * suffix of its id, "last", or "~N" (N-th last). An ambiguous one is SESSION_NOT_FOUND whose text
- * lists candidates.
+ * suffix of its id, "last", or "~N" (N-th last). Where several match, it is SESSION_AMBIGUOUS, whose
+ * text lists candidates.
  *
  * Whatever changes a session needs its lock: SESSION_BUSY when another process has it open. */
 #ifndef SESSION_CATALOG_H

@@ -109,7 +109,7 @@ static bool resolve_name(struct store *s, const char *reference, char id[UUID_LE
     if (ok && m.count == 0)
         ok = not_found(reference, e);
     else if (ok && m.count > 1)
-        ok = err_set(e, ERR_SESSION_NOT_FOUND, "%zu sessions match \"%.*s\"; name one: %s%s",
+        ok = err_set(e, ERR_SESSION_AMBIGUOUS, "%zu sessions match \"%.*s\"; name one: %s%s",
                      m.count, shown(reference), reference, m.candidates.data,
                      m.count > CANDIDATES_MAX ? ", …" : "");
     if (ok)

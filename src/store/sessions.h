@@ -31,8 +31,8 @@ bool sessions_list(struct store *s, const struct session_filter *filter, struct 
                    int64_t *total, struct error *e);
 
 /* The full id of a reference: an id, a title (whole, case ignored), a unique prefix or suffix of an
- * id, "last", "~N" (N-th last, ~1 = last). An ambiguous one is SESSION_NOT_FOUND whose text lists
- * candidates. */
+ * id, "last", "~N" (N-th last, ~1 = last). SESSION_NOT_FOUND where none matches, SESSION_AMBIGUOUS
+ * with a text that lists candidates where several do. */
 bool sessions_resolve(struct store *s, const char *reference, char id[UUID_LEN + 1],
                       struct error *e);
 
