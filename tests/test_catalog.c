@@ -479,8 +479,8 @@ static void test_fork(void **state)
     assert_string_equal(after, before);
     assert_string_equal(copy, before);
     struct session_info kept = find(fork.id);
-    assert_string_equal(kept.title, "What is a monad?");
-    assert_false(kept.title_set);
+    assert_string_equal(kept.title, "What is a monad? (fork)");
+    assert_true(kept.title_set); /* no message says that */
     assert_string_equal(kept.parent, record.info.id);
     assert_int_equal(kept.parent_seq, 10);
     assert_string_equal(kept.directory, record.info.directory);
@@ -506,6 +506,28 @@ static void test_fork(void **state)
     free(copy);
     free(after);
     free(before);
+}
+
+static void fork_is_titled(const char *reference, const char *title)
+{
+    struct session_info fork = fork_at(reference, 0), kept = find(fork.id);
+    assert_string_equal(kept.title, title);
+    session_info_release(&kept);
+    session_info_release(&fork);
+}
+
+static void test_forks_have_titles_of_their_own(void **state)
+{
+    (void)state;
+    const char *origin = record.info.id;
+    fork_is_titled(origin, "What is a monad? (fork)");
+    fork_is_titled(origin, "What is a monad? (fork 2)");
+    fork_is_titled("What is a monad? (fork)", "What is a monad? (fork 3)");
+    fork_is_titled("What is a monad? (fork 3)", "What is a monad? (fork 4)");
+    rename_to("Monads (forked)", "Monads (forked)", true);
+    fork_is_titled(origin, "Monads (forked) (fork)");
+    rename_to("(fork)", "(fork)", true);
+    fork_is_titled(origin, "(fork) (fork)");
 }
 
 static void test_fork_at_a_question(void **state)
@@ -686,6 +708,7 @@ int main(void)
         TEST(test_abandoned_locks_are_swept),
         TEST(test_in_memory),
         TEST(test_fork),
+        TEST(test_forks_have_titles_of_their_own),
         TEST(test_fork_at_a_question),
         TEST(test_fork_within_a_run),
         TEST(test_forks_that_cannot_be),

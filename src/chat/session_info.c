@@ -51,26 +51,39 @@ void session_list_release(struct session_list *l)
 static const char white[] = " \t\r\n\v\f";
 
 /* Cuts at the column limit, the sign of which takes one. */
-static void fit(struct buf *line, bool cut_before)
+static void fit(struct buf *line, bool cut_before, size_t columns)
 {
     while (line->len > 0 && line->data[line->len - 1] == ' ')
         buf_splice(line, line->len - 1, 1, "", 0);
-    if (!cut_before && utf8_width(line->data, line->len) <= TITLE_COLUMNS)
+    if (!cut_before && utf8_width(line->data, line->len) <= columns)
         return;
-    size_t keep = utf8_cut_width(line->data, line->len, TITLE_COLUMNS - 1);
+    size_t keep = utf8_cut_width(line->data, line->len, columns - 1);
     while (keep > 0 && line->data[keep - 1] == ' ')
         keep--;
     buf_splice(line, keep, line->len - keep, "…", strlen("…"));
 }
 
-char *session_title_from(const char *text)
+static void add_first_line(struct buf *line, const char *text, size_t columns)
 {
-    struct buf line = BUF_INIT;
     text += strspn(text, white);
     size_t len = strcspn(text, "\r\n");
     size_t taken = utf8_cut_bytes(text, len, TITLE_BYTES);
-    utf8_clean(&line, text, taken, UTF8_ONE_LINE);
-    fit(&line, taken < len);
+    utf8_clean(line, text, taken, UTF8_ONE_LINE);
+    fit(line, taken < len, columns);
+}
+
+char *session_title_from(const char *text)
+{
+    struct buf line = BUF_INIT;
+    add_first_line(&line, text, TITLE_COLUMNS);
+    return buf_take(&line);
+}
+
+char *session_title_with(const char *title, const char *suffix)
+{
+    struct buf line = BUF_INIT;
+    add_first_line(&line, title, TITLE_COLUMNS - utf8_width(suffix, strlen(suffix)));
+    buf_addstr(&line, suffix);
     return buf_take(&line);
 }
 

@@ -50,6 +50,9 @@ void session_list_release(struct session_list *l);
 /* At most 60 columns of the text's first non-empty line, cleaned. The caller frees. */
 char *session_title_from(const char *text);
 
+/* The title with the suffix behind it, cut in front of that to the same columns. The caller frees. */
+char *session_title_with(const char *title, const char *suffix);
+
 /* The labels of `current` (NULL: none) with those of `words`, parted by blanks or commas: "name" or
  * "+name" adds one, "-name" takes one away, in the order given. NULL in `out` when none are left.
  * USAGE, and nothing, when one is too long, has control characters, or there would be too many. The

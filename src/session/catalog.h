@@ -71,7 +71,8 @@ bool catalog_delete(struct catalog *c, const char *reference, char id[UUID_LEN +
 enum { CATALOG_BEFORE_COMPACTION = -1 };
 
 /* A new session with the messages of an old one up to the message that event `at` belongs to (0:
- * all), as fork.h says. USAGE where it has none such. `out` is the new one. The old one need not be free. */
+ * all), as fork.h says. USAGE where it has none such. `out` is the new one, titled as the old one
+ * with " (fork)", or " (fork 2)" … where that is taken. The old one need not be free. */
 bool catalog_fork(struct catalog *c, const char *reference, int64_t at, struct session_info *out,
                   struct error *e);
 

@@ -53,20 +53,49 @@ static bool begin_point(struct catalog *c, const struct session_info *parent, in
     return true;
 }
 
+/* Bytes of a title in front of " (fork)" or " (fork N)". */
+static size_t title_base(const char *title)
+{
+    static const char mark[] = " (fork";
+    const char *last = NULL;
+    for (const char *at = title; (at = strstr(at, mark)); at++)
+        last = at;
+    const char *rest = last ? last + strlen(mark) : "";
+    if (*rest == ' ')
+        rest += 1 + strspn(rest + 1, "0123456789");
+    return strcmp(rest, ")") == 0 ? (size_t)(last - title) : strlen(title);
+}
+
+/* The first of "X (fork)", "X (fork 2)" … that no session has. */
+static bool name_fork(struct catalog *c, const char *parent, char **out, struct error *e)
+{
+    char *base = mem_strndup(parent, title_base(parent));
+    bool taken = true, ok = true;
+    *out = NULL;
+    for (int64_t n = 1; ok && taken; n++) {
+        char *suffix = n > 1 ? mem_printf(" (fork %lld)", (long long)n) : mem_strdup(" (fork)");
+        free(*out);
+        *out = session_title_with(base, suffix);
+        ok = sessions_has_title(c->store, *out, &taken, e);
+        free(suffix);
+    }
+    free(base);
+    return ok;
+}
+
 static void replace(char **text, const char *by)
 {
     free(*text);
     *text = mem_strdup(by);
 }
 
-/* The row of the fork: what it counts comes from the point, the rest from its parent. */
+/* The row of the fork but for its title: what it counts comes from the point, the rest from its
+ * parent. */
 static struct session_info make_row(const struct session_info *parent, const struct fork_point *p)
 {
     struct session_info row = session_info_clone(&p->tally);
     uuid_new(row.id);
     row.created_ms = row.updated_ms = clock_wall_ms();
-    row.title_set = parent->title_set;
-    replace(&row.title, p->last > 0 || parent->title_set ? parent->title : "");
     replace(&row.directory, parent->directory);
     replace(&row.provider, parent->provider);
     replace(&row.model, parent->model);
@@ -114,12 +143,30 @@ static bool write_fork(struct catalog *c, const struct session_info *row, const 
     return false;
 }
 
+/* What takes nothing along is named by what will be sent. */
+static bool title_fork(struct catalog *c, const struct session_info *parent,
+                       const struct fork_point *p, struct session_info *row, struct error *e)
+{
+    bool named = *parent->title && (p->last > 0 || parent->title_set);
+    free(row->title);
+    row->title = NULL;
+    row->title_set = named;
+    if (named)
+        return name_fork(c, parent->title, &row->title, e);
+    row->title = mem_strdup("");
+    return true;
+}
+
 static bool fork_at(struct catalog *c, const struct session_info *parent, struct fork_point *p,
                     struct session_info *out, struct error *e)
 {
     if (!find_point(c, parent, p, e))
         return false;
     *out = make_row(parent, p);
+    if (!title_fork(c, parent, p, out, e)) {
+        session_info_release(out);
+        return false;
+    }
     struct event *end = p->open ? make_end(out) : NULL;
     if (end)
         session_tally(out, end);

@@ -1,4 +1,4 @@
-/* What names a session: sessions_resolve(). */
+/* What names a session: sessions_resolve(), sessions_has_title(). */
 #include "store/sessions.h"
 
 #include <stdio.h>
@@ -17,6 +17,7 @@
 
 static const char nth_sql[] =
     "SELECT id FROM session ORDER BY updated_ms DESC, key DESC LIMIT 1 OFFSET ?";
+static const char titled_sql[] = "SELECT 1 FROM session WHERE title = ? LIMIT 1";
 static const char names_sql[] = "SELECT id, title FROM session ORDER BY updated_ms DESC, key DESC";
 
 /* Bytes of a reference that an error has room for. */
@@ -156,4 +157,16 @@ bool sessions_resolve(struct store *s, const char *reference, char id[UUID_LEN +
     if (!*reference)
         return not_found(reference, e);
     return resolve_name(s, reference, id, e);
+}
+
+bool sessions_has_title(struct store *s, const char *title, bool *out, struct error *e)
+{
+    struct query q;
+    if (!query_begin(&q, s, titled_sql, e))
+        return false;
+    query_text(&q, title);
+    enum query_result result = query_step(&q, e);
+    query_end(&q);
+    *out = result == QUERY_ROW;
+    return result != QUERY_FAILED;
 }

@@ -36,6 +36,9 @@ bool sessions_list(struct store *s, const struct session_filter *filter, struct 
 bool sessions_resolve(struct store *s, const char *reference, char id[UUID_LEN + 1],
                       struct error *e);
 
+/* Whether a session has exactly this title. */
+bool sessions_has_title(struct store *s, const char *title, bool *out, struct error *e);
+
 /* The row, its events, snapshot and index entries. Inside a transaction of its own unless one is
  * open; what was written is overwritten on the disk (secure_delete). SESSION_NOT_FOUND. */
 bool sessions_delete(struct store *s, const char *id, struct error *e);
