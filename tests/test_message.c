@@ -11,8 +11,10 @@
 
 #include "base/mem.h"
 #include "base/utf8.h"
+#include "chat/attached_file.h"
 #include "chat/message.h"
 #include "chat/session_info.h"
+#include "chat/session_tally.h"
 #include "tests/support.h"
 
 static struct message sample(void)
@@ -255,6 +257,47 @@ static void test_title(void **state)
     free(wide);
 }
 
+static void check_suffix(const char *title, const char *suffix, const char *wanted)
+{
+    char *got = session_title_with(title, suffix);
+    assert_string_equal(got, wanted);
+    free(got);
+}
+
+static void test_title_with_a_suffix(void **state)
+{
+    (void)state;
+    check_suffix("Kyoto", " (fork)", "Kyoto (fork)");
+    check_suffix("123456789 123456789 123456789 123456789 123456789 1234567890", " (fork)",
+                 "123456789 123456789 123456789 123456789 123456789 12… (fork)");
+}
+
+static void check_named(const char *first_message, const char *title)
+{
+    struct session_info s;
+    session_info_init(&s);
+    session_tally_name(&s, first_message);
+    assert_string_equal(s.title, title);
+    session_info_release(&s);
+}
+
+static void test_files_do_not_name_a_session(void **state)
+{
+    (void)state;
+    struct buf text = BUF_INIT;
+    attached_file_add(&text, "notes.txt", "a\n", 2);
+    check_named(text.data, "notes.txt:"); /* there is nothing else */
+    attached_file_add(&text, "more.md", "\n```\nit has a fence\n```", 23);
+    attached_file_add(&text, "empty", "", 0);
+    assert_string_equal(attached_files_skip(text.data), text.data);
+    buf_addstr(&text, "Summarise these\n");
+    check_named(text.data, "Summarise these");
+    buf_release(&text);
+    check_named("Look:\n```c\nint a;\n```\n\nWhy?", "Look:"); /* not one of ours */
+    check_named("Look:\n```\nnever closed\nWhy?", "Look:");
+    check_named("Look:", "Look:");
+}
+
 static void test_info_json(void **state)
 {
     (void)state;
@@ -331,6 +374,8 @@ int main(void)
         TEST(test_text_joins_text_blocks),
         TEST(test_refuses_what_does_not_fit),
         TEST(test_title),
+        TEST(test_title_with_a_suffix),
+        TEST(test_files_do_not_name_a_session),
         TEST(test_info_json),
         TEST(test_usage_absent_is_not_zero),
         TEST(test_cost),

@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "base/utf8.h"
+#include "chat/attached_file.h"
 #include "chat/figure.h"
 
 #define LAST_LINE_BYTES 160
@@ -21,7 +22,7 @@ void session_tally_name(struct session_info *s, const char *first_message)
     if (s->title && *s->title)
         return;
     free(s->title);
-    s->title = session_title_from(first_message ? first_message : "");
+    s->title = session_title_from(attached_files_skip(first_message ? first_message : ""));
 }
 
 void session_tally_reset(struct session_info *s)

@@ -10,7 +10,8 @@
  * session without a title is named after its first message, and sending one uses up the draft. */
 void session_tally(struct session_info *s, const struct event *ev);
 
-/* Names a session that has no title. */
+/* Names a session that has no title: by what the message says behind the files that it begins
+ * with. */
 void session_tally_name(struct session_info *s, const char *first_message);
 
 /* Everything that session_tally() counts back to nothing; id, names and places stay. */

@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "base/paths.h"
 #include "base/utf8.h"
+#include "chat/attached_file.h"
 #include "session/capability.h"
 
 #define MAX_FILE ((size_t)4 * 1024 * 1024)
@@ -127,36 +128,6 @@ struct service_options session_options_service(const struct session_options *o,
     };
 }
 
-static size_t longest_run(const char *text, char c)
-{
-    size_t longest = 0, run = 0;
-    for (; *text; text++) {
-        run = *text == c ? run + 1 : 0;
-        longest = run > longest ? run : longest;
-    }
-    return longest;
-}
-
-static void add_fence(struct buf *out, size_t len)
-{
-    for (size_t i = 0; i < len; i++)
-        buf_addch(out, '`');
-}
-
-static void add_fenced(struct buf *out, const char *path, const struct buf *text)
-{
-    size_t run = longest_run(text->data, '`');
-    size_t fence = run < 3 ? 3 : run + 1;
-    buf_addf(out, "%s:\n", path);
-    add_fence(out, fence);
-    buf_addch(out, '\n');
-    buf_add(out, text->data, text->len);
-    if (text->len > 0 && text->data[text->len - 1] != '\n')
-        buf_addch(out, '\n');
-    add_fence(out, fence);
-    buf_addstr(out, "\n\n");
-}
-
 static bool add_file(struct buf *out, const char *path, struct error *e)
 {
     struct buf text;
@@ -165,7 +136,7 @@ static bool add_file(struct buf *out, const char *path, struct error *e)
     if (ok && (!utf8_valid(text.data, text.len) || memchr(text.data, '\0', text.len)))
         ok = err_set(e, ERR_FILE_ERROR, _("%s is no UTF-8 text; convert it first"), path);
     if (ok)
-        add_fenced(out, path, &text);
+        attached_file_add(out, path, text.data, text.len);
     buf_release(&text);
     return ok;
 }

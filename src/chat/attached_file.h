@@ -1,0 +1,16 @@
+/* A text file within a message of the user's: its path and a colon on one line, then the text in a
+ * fence that it cannot break out of. */
+#ifndef CHAT_ATTACHED_FILE_H
+#define CHAT_ATTACHED_FILE_H
+
+#include <stddef.h>
+
+#include "base/buf.h"
+
+void attached_file_add(struct buf *out, const char *path, const char *text, size_t len);
+
+/* What stands behind the files that a message begins with; the whole message where that is nothing.
+ */
+const char *attached_files_skip(const char *message);
+
+#endif
