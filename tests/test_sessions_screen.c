@@ -376,12 +376,65 @@ static void test_rows(void **state)
                "                                                               "
                "                       2");
     assert_row(1,
-               "\u203aKyoto in November  open      2 d  14 messages  #travel  58k tokens  "
-               "claude-x \u2014 We booked the ryok\u2026");
+               "\u203aKyoto in November  open      2 d  14 messages  58k tokens  claude-x  "
+               "#travel \u2014 We booked the ryok\u2026");
     assert_row(2, " (untitled)         archived  now  1 message");
     the.width = 40;
     assert_row(1, "\u203aKyoto in November  open      2 d");
     assert_row(2, " (untitled)         archived  now");
+}
+
+/* Sessions with titles, models and last lines as long as they come. */
+static void begin_with_long_ones(void)
+{
+    begin("");
+    struct notice *n = list_notice("");
+    for (int i = 1; i <= 3; i++) {
+        struct session_info info =
+            info_of(i, "A title of sixty columns, as long as any, that pushes all else out");
+        info.updated_ms -= (int64_t)12 * 24 * 3600 * 1000;
+        info.messages = 142;
+        info.usage.input = 57000;
+        info.usage.output = 1000;
+        info.archived_ms = i == 2;
+        if (i == 3) {
+            free(info.title);
+            info.title = mem_strdup("A title of sixty columns, cut to make room for … (fork)");
+            strcpy(info.parent, id_of(1));
+        }
+        info.model = mem_strdup("claude-sonnet-4-5-20250929");
+        info.labels = mem_strdup("travel japan family november");
+        info.last_line = mem_strdup("We booked the ryokan by the river.");
+        vec_push(&n->sessions.items, info);
+    }
+    n->number = 3;
+    give(n);
+}
+
+static void test_long_titles_leave_room_for_the_columns(void **state)
+{
+    static const char *const at_80[] = {"A title of", "archived", "142 messages", "58k tokens"};
+    static const char *const at_120[] = {"A title of",  "archived",      "142 messages",
+                                         "58k tokens",  "claude-sonnet", "\u2014 We booked"};
+    static const char *const at_200[] = {"A title of", "archived",      "142 messages", "58k tokens",
+                                         "claude-son", "\u2014 We booked"};
+    static const struct {
+        int width, height;
+        const char *const *texts;
+        size_t count;
+    } cases[] = {{80, 24, at_80, 4}, {120, 40, at_120, 6}, {160, 50, at_200, 6},
+                 {200, 50, at_200, 6}};
+    (void)state;
+    begin_with_long_ones();
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        the.width = cases[i].width;
+        the.height = cases[i].height;
+        for (size_t t = 0; t < cases[i].count; t++)
+            if (!strstr(row_drawn(2), cases[i].texts[t]))
+                fail_msg("%d x %d lacks %s: %s", the.width, the.height, cases[i].texts[t],
+                         row_drawn(2));
+        assert_true(strstr(row_drawn(3), "(fork)") != NULL);
+    }
 }
 
 static void test_the_count(void **state)
@@ -1091,6 +1144,7 @@ int main(void)
         TEST(test_answers_to_nobody),
         TEST(test_a_failed_question_is_said_and_not_repeated),
         TEST(test_rows),
+        TEST(test_long_titles_leave_room_for_the_columns),
         TEST(test_the_count),
         TEST(test_the_end_of_a_page_says_that_there_are_more),
         TEST(test_all_keys_are_shown_where_there_is_room),

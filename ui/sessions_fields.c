@@ -57,11 +57,17 @@ static void write_model(const struct sessions *s, const struct session_info *inf
     buf_addstr(out, info->model ? info->model : "");
 }
 
-/* What stands behind a title, the most important first. */
 static void (*const session_fields[SESSIONS_FIELDS])(const struct sessions *s,
                                                      const struct session_info *info,
                                                      struct buf *out) = {
-    write_state, write_age, write_messages, write_labels, write_tokens, write_model};
+    [SESSIONS_STATE] = write_state,       [SESSIONS_AGE] = write_age,
+    [SESSIONS_MESSAGES] = write_messages, [SESSIONS_TOKENS] = write_tokens,
+    [SESSIONS_MODEL] = write_model,       [SESSIONS_LABELS] = write_labels};
+
+bool sessions_field_is_cut(size_t field)
+{
+    return field == SESSIONS_MODEL || field == SESSIONS_LABELS;
+}
 
 static void write_hit_title(const struct search_hit *hit, struct buf *out)
 {

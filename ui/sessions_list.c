@@ -11,7 +11,9 @@
 enum {
     GAP = 2,            /* columns between fields */
     FIELD_COLUMNS = 24, /* that one may have */
-    REST_COLUMNS = 12,  /* the least for the last line */
+    FIELD_LEAST = 10,   /* that one which may be cut keeps */
+    TITLE_LEAST = 24,   /* that a long title keeps beside the fields */
+    REST_COLUMNS = 16,  /* the least for the last line */
     WIDE = 60
 };
 
@@ -99,32 +101,69 @@ static void widen(const struct sessions *s, enum line_kind kind, struct sessions
     }
 }
 
+static size_t most(size_t a, size_t b)
+{
+    return a > b ? a : b;
+}
+
+/* What a field takes of the room; one that is cut below its least takes nothing. */
+static size_t fit_field(size_t field, size_t wanted, size_t room)
+{
+    size_t columns = room > GAP ? least(wanted, room - GAP) : 0;
+    bool fits = columns == wanted || (sessions_field_is_cut(field) && columns >= FIELD_LEAST);
+    return fits ? columns : 0;
+}
+
 /* Fields that have no room are left out, and so are all behind them. */
 static size_t drop_fields(struct sessions_columns *c, size_t room)
 {
     size_t used = 0;
     bool full = false;
     for (size_t f = 0; f < SESSIONS_FIELDS; f++) {
-        full = full || (c->fields[f] > 0 && used + GAP + c->fields[f] > room);
-        if (full)
-            c->fields[f] = 0;
-        used += c->fields[f] > 0 ? GAP + c->fields[f] : 0;
+        size_t columns = full ? 0 : fit_field(f, c->fields[f], room - used);
+        full = columns < c->fields[f];
+        c->fields[f] = columns;
+        used += columns > 0 ? GAP + columns : 0;
     }
     return used;
 }
 
-static struct sessions_columns find_columns(const struct sessions *s, enum line_kind kind,
-                                            size_t width)
+static bool has_last_line(const struct sessions *s)
+{
+    for (size_t row = 0; row < (size_t)s->layout.list_rows; row++) {
+        struct line line = line_at(s, s->top + row);
+        const char *last =
+            line.kind == LINE_SESSION ? s->list.items.items[line.index].last_line : NULL;
+        if (last && *last)
+            return true;
+    }
+    return false;
+}
+
+/* The fields come before the length of a title, and the last line before the labels. */
+static struct sessions_columns find_session_columns(const struct sessions *s, size_t width)
 {
     struct sessions_columns c = {0};
-    widen(s, kind, &c);
+    widen(s, LINE_SESSION, &c);
+    size_t title = least(c.main, most(TITLE_LEAST, width / 4)), room = width - title;
+    size_t labels = c.fields[SESSIONS_LABELS], rest = has_last_line(s) ? REST_COLUMNS : 0;
+    c.fields[SESSIONS_LABELS] = 0;
+    size_t used = drop_fields(&c, room);
+    rest = used + rest <= room ? rest : 0;
+    c.fields[SESSIONS_LABELS] = fit_field(SESSIONS_LABELS, labels, room - used - rest);
+    used += c.fields[SESSIONS_LABELS] > 0 ? GAP + c.fields[SESSIONS_LABELS] : 0;
+    size_t spare = width - used;
+    rest = rest > 0 ? most(rest, spare / 3) : 0;
+    c.main = least(c.main, most(title, spare - rest));
+    return c;
+}
+
+static struct sessions_columns find_hit_columns(const struct sessions *s, size_t width)
+{
+    struct sessions_columns c = {0};
+    widen(s, LINE_HIT, &c);
     size_t half = width > WIDE ? width / 2 : width * 3 / 5;
-    if (kind == LINE_SESSION) {
-        c.main = least(c.main, half);
-        (void)drop_fields(&c, width - c.main);
-    } else {
-        c.main = width - drop_fields(&c, width - half);
-    }
+    c.main = width - drop_fields(&c, width - half);
     return c;
 }
 
@@ -154,8 +193,8 @@ void sessions_list_view(struct sessions *s)
 {
     size_t width = (size_t)s->layout.list_cols - 1;
     keep_in_view(s);
-    s->list_columns = find_columns(s, LINE_SESSION, width);
-    s->hit_columns = find_columns(s, LINE_HIT, width);
+    s->list_columns = find_session_columns(s, width);
+    s->hit_columns = find_hit_columns(s, width);
 }
 
 /* --- drawing --- */
@@ -224,11 +263,25 @@ static void add_last_line(struct rows *out, const char *text, size_t room, enum 
     free(clean);
 }
 
+/* Bytes in front of what tells a fork from its session: " (fork)" at the end. */
+static size_t base_of(const struct session_info *info, const char *title)
+{
+    const char *mark = *info->parent ? strrchr(title, '(') : NULL;
+    return mark && mark > title ? (size_t)(mark - title) - 1 : strlen(title);
+}
+
 static void add_title(struct rows *out, const struct session_info *info, size_t columns,
                       enum style style)
 {
     char *title = sessions_clean(title_of(info));
-    add_padded(out, title, columns, style);
+    size_t len = strlen(title), base = base_of(info, title);
+    size_t end = utf8_width(title + base, len - base);
+    bool parted = base < len && utf8_width(title, len) > columns && end < columns / 2;
+    char *beginning = mem_strndup(title, parted ? base : len);
+    size_t used = rows_add_cut(out, beginning, parted ? columns - end : columns, style);
+    used += parted ? rows_add_cut(out, title + base, columns - used, style) : 0;
+    sessions_pad(out, columns - used, style);
+    free(beginning);
     free(title);
 }
 

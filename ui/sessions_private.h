@@ -46,8 +46,16 @@ struct sessions_layout {
     int hint_top, hint_rows;
 };
 
-/* The columns of the list, as wide as what is in view. */
-enum { SESSIONS_FIELDS = 6 };
+/* The columns of the list, as wide as what is in view: the most important first. */
+enum {
+    SESSIONS_STATE,
+    SESSIONS_AGE,
+    SESSIONS_MESSAGES,
+    SESSIONS_TOKENS,
+    SESSIONS_MODEL,
+    SESSIONS_LABELS,
+    SESSIONS_FIELDS
+};
 struct sessions_columns {
     size_t main;                    /* of a title or of what was found */
     size_t fields[SESSIONS_FIELDS]; /* 0: not shown */
@@ -135,6 +143,7 @@ void sessions_draw_hints(struct sessions *s);
 /* sessions_fields.c: what stands behind a title or a snippet, the most important first. Clean; the
  * caller frees. */
 char *sessions_field(const struct sessions *s, struct sessions_entry entry, size_t field);
+bool sessions_field_is_cut(size_t field); /* rather than left out, where there is little room */
 /* "#label #label", as they come. */
 void sessions_write_labels(const struct session_info *info, struct buf *out);
 

@@ -10,7 +10,9 @@
 #include "ui/sessions_private.h"
 
 enum {
-    BESIDE_COLUMNS = 100, /* from here on the preview is beside the list */
+    BESIDE_COLUMNS = 160, /* from here on the preview is beside the list */
+    BESIDE_LOW = 100,     /* the same where there is no room below it */
+    LIST_COLUMNS = 114,   /* that all of a session is seen in */
     PART_COLUMNS = 8      /* that a part of the header needs */
 };
 
@@ -23,9 +25,11 @@ static struct sessions_layout lay_out(int width, int height, int hints)
     l.hint_top = height - l.hint_rows;
     l.list_rows = l.hint_top - 1;
     l.preview_top = 1;
-    if (width >= BESIDE_COLUMNS) {
+    if (width >= (height >= SESSIONS_BELOW_ROWS ? BESIDE_COLUMNS : BESIDE_LOW)) {
         l.place = PREVIEW_RIGHT;
         l.list_cols = width * 11 / 20;
+        if (width >= BESIDE_COLUMNS && l.list_cols < LIST_COLUMNS)
+            l.list_cols = LIST_COLUMNS;
         l.preview_left = l.list_cols + 2; /* a line and a blank between */
         l.preview_rows = l.list_rows;
     } else if (height >= SESSIONS_BELOW_ROWS) {
