@@ -44,6 +44,13 @@ static void continue_shows_the_same_conversation(void **state)
     assert_non_null(strstr(body, "the third question"));
 }
 
+static void open_sessions(struct screen *s)
+{
+    screen_key(s, SCREEN_F3);
+    assert_true(screen_wait_row(s, 1, " Sessions / ", WAIT_MS));
+    assert_true(screen_wait_text(s, "about gardening", WAIT_MS));
+}
+
 static void a_plain_start_is_a_new_session(void **state)
 {
     (void)state;
@@ -82,6 +89,34 @@ static void a_draft_survives_a_kill(void **state)
     assert_true(screen_wait_text(s, "> typed before the kill", WAIT_MS));
     assert_true(screen_wait_text(s, hello, WAIT_MS));
     assert_int_equal(model_server_requests(scene_server()), 1);
+}
+
+static void a_draft_that_was_never_sent_is_offered(void **state)
+{
+    (void)state;
+    struct screen *s = scene_open(24, 80, NULL);
+    screen_type(s, "a thought for later");
+    assert_true(scene_wait_draft(s, "a thought for later"));
+    struct screen *other = scene_open(24, 80, NULL); /* it is still being written there */
+    assert_null(strstr(screen_text(other), "a thought for later"));
+    screen_key(other, SCREEN_F3);
+    assert_true(screen_wait_text(other, "Draft: a thought for later", WAIT_MS));
+    assert_true(screen_wait_text(other, "Written, but not sent:", WAIT_MS));
+    assert_null(strstr(screen_text(other), "Nothing was said"));
+    screen_key(other, SCREEN_ESCAPE);
+    assert_true(screen_wait_gone(other, "Sessions", WAIT_MS));
+    scene_leave(other);
+    screen_signal(s, SIGKILL);
+    assert_true(screen_wait_exit(s, WAIT_MS));
+    s = scene_open(24, 80, NULL);
+    assert_true(screen_wait_text(s, "> a thought for later", WAIT_MS));
+    assert_true(screen_wait_text(s, "did not send it", WAIT_MS));
+    screen_key(s, SCREEN_ENTER);
+    assert_true(screen_wait_text(s, hello, WAIT_MS));
+    scene_leave(s);
+    s = scene_open(24, 80, NULL); /* once is enough */
+    assert_null(strstr(screen_text(s), "a thought for later"));
+    assert_null(strstr(screen_text(s), "did not send it"));
 }
 
 static void a_sent_draft_is_gone(void **state)
@@ -133,13 +168,6 @@ static struct screen *open_two(int rows, int cols)
     assert_true(scene_wait_prompt(s));
     scene_exchange(s, "about astronomy", "Stars need none.");
     return s;
-}
-
-static void open_sessions(struct screen *s)
-{
-    screen_key(s, SCREEN_F3);
-    assert_true(screen_wait_row(s, 1, " Sessions / ", WAIT_MS));
-    assert_true(screen_wait_text(s, "about gardening", WAIT_MS));
 }
 
 /* The row of the list that is selected begins so. */
@@ -251,7 +279,7 @@ static void the_preview_is_where_there_is_room(void **state)
     assert_true(screen_find(s, "\u203aabout gardening", &list, &col));
     assert_true(screen_find(s, "  Roses need a pergola.", &preview, &col));
     assert_true(preview > list);
-    screen_resize(s, 24, 110);
+    screen_resize(s, 24, 170);
     assert_true(screen_wait_row(s, 2, "\u2502 about gardening", WAIT_MS));
     screen_resize(s, 10, 40);
     assert_true(screen_wait_gone(s, "  Roses", WAIT_MS));
@@ -324,7 +352,7 @@ static void the_open_session_gives_way_when_it_is_archived(void **state)
     wait_selected(s, "about astronomy");
     alt(s, 'a');
     assert_true(screen_wait_text(s, "about astronomy  archived", WAIT_MS));
-    assert_true(screen_wait_gone(s, "its draft", WAIT_MS)); /* stays with it */
+    assert_true(screen_wait_gone(s, "> its draft", WAIT_MS)); /* stays with it */
     screen_key(s, SCREEN_ENTER);
     assert_true(screen_wait_text(s, "> its draft", WAIT_MS));
     assert_true(screen_wait_text(s, "Stars need none.", WAIT_MS));
@@ -497,6 +525,7 @@ int main(void)
         scene_stored_test(a_plain_start_is_a_new_session),
         scene_stored_test(a_draft_survives_leaving),
         scene_stored_test(a_draft_survives_a_kill),
+        scene_stored_test(a_draft_that_was_never_sent_is_offered),
         scene_stored_test(a_sent_draft_is_gone),
         scene_stored_test(a_turn_that_a_kill_cut_off_is_shown_as_such),
         scene_stored_test(the_sessions_screen_finds_and_resumes),

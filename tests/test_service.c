@@ -289,6 +289,70 @@ static void drafts_are_kept(void **state)
     session_list_release(&list);
 }
 
+static struct service *open_with_offer(const char *directory, const char *resume)
+{
+    struct service_options o = surface_options(resume, true);
+    o.directory = directory;
+    o.offer_draft = true;
+    return service_new(&o);
+}
+
+static void assert_offered(struct service *s, const char *draft)
+{
+    struct notice *n = surface_expect(s, NOTICE_SESSION);
+    if (draft)
+        assert_string_equal(n->info.draft, draft);
+    else
+        assert_null(n->info.draft);
+    notice_free(n);
+}
+
+static struct service *leave_draft(const char *directory, const char *draft)
+{
+    struct service_options o = surface_options(NULL, true);
+    o.directory = directory;
+    struct service *s = service_new(&o);
+    surface_send(s, COMMAND_SAVE_DRAFT, draft);
+    return s;
+}
+
+static void what_was_never_sent_is_offered_where_it_was_written(void **state)
+{
+    (void)state;
+    struct service *s = leave_draft("/", "of the root");
+    service_free(s);
+    s = leave_draft(support_dir(), "of here");
+    surface_send(s, COMMAND_LABEL, "mine");
+    service_free(s);
+    s = open_with_offer("/tmp", NULL);
+    assert_offered(s, NULL);
+    service_free(s);
+    s = open_with_offer("/", NULL);
+    assert_offered(s, "of the root");
+    struct service *second = open_with_offer("/", NULL); /* the other has it */
+    assert_offered(second, NULL);
+    service_free(second);
+    service_free(s);
+
+    struct service_options o = surface_options(NULL, true);
+    o.offer_draft = true;
+    o.labels = "yours";
+    s = service_new(&o);
+    struct notice *n = surface_expect(s, NOTICE_SESSION);
+    assert_string_equal(n->info.draft, "of here");
+    assert_string_equal(n->info.labels, "mine yours");
+    notice_free(n);
+    notice_free(surface_expect(s, NOTICE_PROVIDER));
+    free(surface_ask(s, "of here"));
+    service_free(s);
+    s = open_with_offer(support_dir(), NULL); /* it was sent */
+    assert_offered(s, NULL);
+    service_free(s);
+    s = surface_open(NULL, true); /* nobody wants it offered */
+    assert_offered(s, NULL);
+    service_free(s);
+}
+
 static void nothing_is_kept_without_persistence(void **state)
 {
     (void)state;
@@ -473,6 +537,7 @@ int main(void)
         surface_test(a_failed_turn_can_be_retried),
         stored_test(a_retry_sends_images_again),
         stored_test(drafts_are_kept),
+        stored_test(what_was_never_sent_is_offered_where_it_was_written),
         surface_test(nothing_is_kept_without_persistence),
         stored_test(an_unusable_store_is_told_and_the_chat_goes_on),
         stored_test(the_model_can_be_changed_and_renames_last),

@@ -317,15 +317,33 @@ static void say_labels(struct app *app, const char *labels)
         app_note(app, STYLE_NOTE, "%s", _("This session has no labels any more."));
 }
 
+/* The service has chosen it: nothing of it was sent. */
+static void say_unsent(struct app *app, const struct session_info *info)
+{
+    struct buf send = BUF_INIT, clear = BUF_INIT;
+    bool offered = app->options->service->offer_draft && !app->options->service->resume;
+    if (!offered || !info->draft || info->last_seq > 0)
+        return;
+    keymap_describe_first(&app->keymap, ACTION_SEND, &send);
+    keymap_describe_first(&app->keymap, ACTION_CLEAR, &clear);
+    app_note(app, STYLE_NOTE,
+             _("You wrote this here, but did not send it. %s sends it, %s clears it."), send.data,
+             clear.data);
+    buf_release(&send);
+    buf_release(&clear);
+}
+
 static void take_session(struct app *app, struct notice *n)
 {
     bool retitled = !app->session.title || strcmp(app->session.title, n->info.title) != 0;
     if (n->flag) {
         bool first = app->session.id[0] == '\0';
-        if (first) /* notes of the start stay */
+        if (first) { /* notes of the start stay */
             change_draft(app, n->info.draft);
-        else
+            say_unsent(app, &n->info);
+        } else {
             open_session(app, &n->info);
+        }
     }
     if (!n->flag && !same_text(app->session.labels, n->info.labels))
         say_labels(app, n->info.labels);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/i18n.h"
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "ui/sessions_private.h"
@@ -282,6 +283,15 @@ static void take_hits(struct sessions *s, struct notice *n)
     find_again(s, &k);
 }
 
+static void preview_draft(struct sessions *s)
+{
+    struct buf text = BUF_INIT;
+    buf_addf(&text, "%s\n", _("Written, but not sent:"));
+    utf8_clean(&text, s->previewed.draft, strlen(s->previewed.draft), UTF8_MULTILINE);
+    transcript_note(s->preview, STYLE_NOTE, text.data);
+    buf_release(&text);
+}
+
 static void take_preview(struct sessions *s, struct notice *n)
 {
     char *found = sessions_found(s);
@@ -291,6 +301,8 @@ static void take_preview(struct sessions *s, struct notice *n)
     transcript_clear(s->preview);
     for (size_t i = 0; i < n->events.len; i++)
         (void)transcript_apply(s->preview, n->events.items[i]);
+    if (s->previewed.draft)
+        preview_draft(s);
     if (found)
         (void)transcript_find(s->preview, found, true);
     free(found);

@@ -1,9 +1,23 @@
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/i18n.h"
+#include "base/mem.h"
 #include "ui/format.h"
 #include "ui/sessions_private.h"
+
+char *sessions_title(const struct session_info *info)
+{
+    char *draft = session_title_of_draft(info);
+    char *text = draft          ? mem_printf(_("Draft: %s"), draft)
+                 : *info->title ? mem_strdup(info->title)
+                                : mem_strdup(_("(untitled)"));
+    char *clean = sessions_clean(text);
+    free(text);
+    free(draft);
+    return clean;
+}
 
 static void write_state(const struct sessions *s, const struct session_info *info, struct buf *out)
 {

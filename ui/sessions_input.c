@@ -153,7 +153,7 @@ const char *sessions_input_prompt(const struct sessions *s)
 
 char *sessions_input_question(const struct sessions *s)
 {
-    char *title = sessions_clean(*s->target.title ? s->target.title : _("(untitled)"));
+    char *title = sessions_title(&s->target);
     size_t len = strlen(title), cut = utf8_cut_width(title, len, TITLE_COLUMNS);
     char *question = mem_printf(_("Delete \"%.*s%s\"? Nothing of it is kept. y/n"), (int)cut, title,
                                 cut < len ? glyph(GLYPH_ELLIPSIS) : "");

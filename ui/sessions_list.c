@@ -64,11 +64,6 @@ size_t sessions_list_at(const struct sessions *s, int row)
                                      : SIZE_MAX;
 }
 
-static const char *title_of(const struct session_info *info)
-{
-    return *info->title ? info->title : _("(untitled)");
-}
-
 /* --- columns: as wide as the widest of what is in view --- */
 
 static size_t text_columns(char *text)
@@ -96,7 +91,7 @@ static void widen(const struct sessions *s, enum line_kind kind, struct sessions
         }
         if (kind != LINE_SESSION)
             continue;
-        size_t title = text_columns(sessions_clean(title_of(&s->list.items.items[line.index])));
+        size_t title = text_columns(sessions_title(&s->list.items.items[line.index]));
         c->main = title > c->main ? title : c->main;
     }
 }
@@ -273,7 +268,7 @@ static size_t base_of(const struct session_info *info, const char *title)
 static void add_title(struct rows *out, const struct session_info *info, size_t columns,
                       enum style style)
 {
-    char *title = sessions_clean(title_of(info));
+    char *title = sessions_title(info);
     size_t len = strlen(title), base = base_of(info, title);
     size_t end = utf8_width(title + base, len - base);
     bool parted = base < len && utf8_width(title, len) > columns && end < columns / 2;

@@ -138,7 +138,7 @@ static void add_header(struct sessions *s)
     enum style style = s->in_preview ? STYLE_OVERLAY_TITLE : STYLE_HEADING;
     size_t width = (size_t)s->layout.preview_cols, used = 0;
     const struct session_info *info = &s->previewed;
-    char *title = sessions_clean(*info->id && !*info->title ? _("(untitled)") : info->title);
+    char *title = *info->id ? sessions_title(info) : mem_strdup("");
     if (s->in_preview)
         used += rows_add_cut(&s->rows, glyph(GLYPH_POINTER), width, style);
     used += rows_add_cut(&s->rows, title, width - used, style);

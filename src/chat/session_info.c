@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/utf8.h"
+#include "chat/attached_file.h"
 #include "chat/json_out.h"
 
 #define TITLE_COLUMNS 60
@@ -77,6 +78,12 @@ char *session_title_from(const char *text)
     struct buf line = BUF_INIT;
     add_first_line(&line, text, TITLE_COLUMNS);
     return buf_take(&line);
+}
+
+char *session_title_of_draft(const struct session_info *s)
+{
+    bool unsent = !(s->title && *s->title) && s->draft && *s->draft;
+    return unsent ? session_title_from(attached_files_skip(s->draft)) : NULL;
 }
 
 char *session_title_with(const char *title, const char *suffix)

@@ -50,6 +50,10 @@ void session_list_release(struct session_list *l);
 /* At most 60 columns of the text's first non-empty line, cleaned. The caller frees. */
 char *session_title_from(const char *text);
 
+/* A session that has no title but a draft: the beginning of that, as a title. NULL: any other. The
+ * caller frees. */
+char *session_title_of_draft(const struct session_info *s);
+
 /* The title with the suffix behind it, cut in front of that to the same columns. The caller frees. */
 char *session_title_with(const char *title, const char *suffix);
 

@@ -80,6 +80,7 @@ static int chat(const struct session_options *o)
     setup_load(&setup);
     struct service_options service = session_options_service(o, setup.config);
     service.can_ask = true;
+    service.offer_draft = draft.len == 0; /* of files, which begin a message of their own */
     char **warnings = make_warnings(&setup.problems);
     struct ui_options ui = {.config = setup.config,
                             .service = &service,

@@ -48,6 +48,15 @@ static void add_text(struct grid *g, struct buf *text)
     buf_clear(text);
 }
 
+static void add_title(struct grid *g, const struct session_info *s)
+{
+    char *draft = session_title_of_draft(s);
+    char *text = draft ? mem_printf(_("Draft: %s"), draft) : mem_strdup(s->title);
+    grid_add(g, text);
+    free(text);
+    free(draft);
+}
+
 static void add_row(struct grid *g, const struct session_info *s)
 {
     struct buf text = BUF_INIT;
@@ -56,7 +65,7 @@ static void add_row(struct grid *g, const struct session_info *s)
     add_text(g, &text);
     buf_addf(&text, ngettext("%d turn", "%d turns", (unsigned long)s->turns), s->turns);
     add_text(g, &text);
-    grid_add(g, s->title);
+    add_title(g, s);
     grid_add(g, s->model);
     grid_add(g, s->archived_ms > 0 ? _("archived") : NULL);
     grid_add(g, s->labels);

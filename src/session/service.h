@@ -35,6 +35,8 @@ struct service_options {
                            is denied, and drafts are committed */
     bool persist;       /* false, or a build without a store: it is kept in memory alone */
     bool read_only;     /* `resume` is opened for reading */
+    bool offer_draft;   /* a session that is begun is the newest one of this directory in which
+                           something was written but nothing sent, if there is one that is free */
     const char *resume; /* reference of the session to open; NULL: a new one */
     const struct discard_sink *sink; /* for tests: takes what compactions drop in place of
                                         semantic memory; borrowed; NULL: nobody */

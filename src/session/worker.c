@@ -54,6 +54,7 @@ struct worker *worker_new(const struct service_options *o, struct mailbox *comma
     w->offer = mem_strdup(o->tools ? o->tools : config_string(o->config, CONFIG_CHAT_TOOLS));
     w->can_ask = o->can_ask;
     w->open_read_only = o->read_only;
+    w->offer_draft = o->offer_draft;
     w->root = resolve_directory(o->directory);
     w->root_fd = open(w->root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     journal_init(&w->journal, notices);

@@ -36,7 +36,7 @@ struct worker {
     bool persist, compaction, memory;
     char *provider, *model, *system, *resume, *allow, *labels; /* asked for at the start */
     char *offer;                                               /* level of tools */
-    bool can_ask, open_read_only;
+    bool can_ask, open_read_only, offer_draft;
     char *root; /* working directory, resolved */
     int root_fd;
 

@@ -67,6 +67,57 @@ static void begin_session(struct worker *w)
     tell_session(w, true);
 }
 
+static bool is_unsent(const struct session_info *info)
+{
+    return info->last_seq == 0 && info->draft && *info->draft;
+}
+
+/* Options of the start count as for a session that is begun, and so does what it will talk to. The
+ * labels are in order: both lists were checked. */
+static void begin_unsent(struct worker *w)
+{
+    struct session_info *info = &w->journal.info;
+    struct error e;
+    char *labels;
+    forget_session(w);
+    if (w->system) {
+        free(info->system);
+        info->system = mem_strdup(w->system);
+    }
+    if (w->labels && session_labels_change(info->labels, w->labels, &labels, &e)) {
+        free(info->labels);
+        info->labels = labels;
+    }
+    free(info->provider);
+    free(info->model);
+    info->provider = info->model = NULL;
+    tell_session(w, true);
+}
+
+/* False: it is the one to go on with. One that another process has open is that process's. */
+static bool passes_by(void *worker, const char *id)
+{
+    struct worker *w = worker;
+    struct event_list tail = {0};
+    struct error e;
+    bool more;
+    if (!journal_open(&w->journal, id, JOURNAL_RESUME, &tail, &more, &e))
+        return true;
+    event_list_release(&tail);
+    return !is_unsent(&w->journal.info);
+}
+
+/* A store that cannot be read has nothing to offer; what is begun instead will say why. */
+static bool offer_unsent(struct worker *w)
+{
+    struct error e;
+    if (!w->offer_draft || w->resume ||
+        !sessions_each_unsent(w->store, w->root, passes_by, w, &e) || !is_unsent(&w->journal.info))
+        return false;
+    begin_unsent(w);
+    return true;
+}
+
 static bool open_session(struct worker *w, const char *reference, enum journal_access access,
                          struct error *e)
 {
@@ -141,7 +192,8 @@ void worker_open_first(struct worker *w)
     if (w->resume && !resumed)
         tell_error(w, &opening, &e);
     if (!resumed) {
-        begin_session(w);
+        if (!offer_unsent(w))
+            begin_session(w);
     } else if (w->system) {
         free(w->journal.info.system);
         w->journal.info.system = mem_strdup(w->system);

@@ -51,11 +51,15 @@ static const char put_sql[] =
 static const char get_sql[] =
     "SELECT id, title" LISTED(NAME) LONG(NAME) " FROM session WHERE id = ?";
 static const char list_sql[] =
-    "SELECT id, title" LISTED(NAME) " FROM session WHERE (?1 IS NULL OR directory = ?1)"
+    "SELECT id, title" LISTED(NAME) ", NULL, CASE WHEN title = '' THEN draft END FROM session"
+    " WHERE (?1 IS NULL OR directory = ?1)"
     " AND (?2 IS NULL OR instr(' ' || labels || ' ', ' ' || ?2 || ' ') > 0)"
     " AND (?3 IS NULL OR (archived_ms IS NOT NULL) = ?3) ORDER BY updated_ms DESC, key DESC";
 static const char delete_sql[] = "DELETE FROM session WHERE id = ?";
 static const char each_sql[] = "SELECT id FROM session ORDER BY created_ms, key";
+static const char each_unsent_sql[] =
+    "SELECT id FROM session WHERE last_seq = 0 AND archived_ms IS NULL AND directory = ?"
+    " AND draft IS NOT NULL ORDER BY updated_ms DESC, key DESC";
 static const char draft_sql[] = "UPDATE session SET draft = ? WHERE id = ?";
 static const char drop_sql[] =
     "DELETE FROM session WHERE id = ? AND draft IS NULL"
@@ -145,6 +149,8 @@ static struct session_info read_row(const struct query *q)
         .tool_calls = sqlite3_column_int64(q->handle, AT_tool_calls),
         .run_ms = sqlite3_column_int64(q->handle, AT_run_ms),
         .cost = query_column_known_real(q, AT_cost),
+        .system = query_column_text(q, AT_system),
+        .draft = query_column_text(q, AT_draft),
     };
     read_id(q, AT_id, info.id);
     read_id(q, AT_parent, info.parent);
@@ -159,11 +165,8 @@ bool sessions_get(struct store *s, const char *id, struct session_info *out, str
         return false;
     query_text(&q, id);
     enum query_result result = query_step(&q, e);
-    if (result == QUERY_ROW) {
+    if (result == QUERY_ROW)
         *out = read_row(&q);
-        out->system = query_column_text(&q, AT_system);
-        out->draft = query_column_text(&q, AT_draft);
-    }
     query_end(&q);
     return result == QUERY_ROW || (result == QUERY_DONE && not_found(id, e));
 }
@@ -172,7 +175,8 @@ bool sessions_get(struct store *s, const char *id, struct session_info *out, str
 
 static bool shows(const struct query *q, const char *text)
 {
-    static const int columns[] = {AT_title, AT_last_line, AT_labels, AT_directory, AT_model};
+    static const int columns[] = {AT_title,     AT_last_line, AT_labels,
+                                  AT_directory, AT_model,     AT_draft};
     for (size_t i = 0; text && i < sizeof columns / sizeof *columns; i++) {
         const char *value = (const char *)sqlite3_column_text(q->handle, columns[i]);
         if (value && *value && utf8_contains_folded(value, text))
@@ -229,12 +233,16 @@ struct ids {
     VEC(char *) items;
 };
 
-static bool read_ids(struct store *s, struct ids *out, struct error *e)
+/* `argument` of the statement; NULL: it has none. */
+static bool read_ids(struct store *s, const char *sql, const char *argument, struct ids *out,
+                     struct error *e)
 {
     struct query q;
     enum query_result result;
-    if (!query_begin(&q, s, each_sql, e))
+    if (!query_begin(&q, s, sql, e))
         return false;
+    if (argument)
+        query_text(&q, argument);
     while ((result = query_step(&q, e)) == QUERY_ROW)
         vec_push(&out->items, query_column_text(&q, 0));
     query_end(&q);
@@ -242,11 +250,11 @@ static bool read_ids(struct store *s, struct ids *out, struct error *e)
 }
 
 /* All are read before the first visit, which may change the table. */
-bool sessions_each(struct store *s, bool (*visit)(void *context, const char *id), void *context,
-                   struct error *e)
+static bool visit_ids(struct store *s, const char *sql, const char *argument,
+                      bool (*visit)(void *context, const char *id), void *context, struct error *e)
 {
     struct ids ids = {0};
-    bool ok = read_ids(s, &ids, e);
+    bool ok = read_ids(s, sql, argument, &ids, e);
     bool go_on = ok;
     for (size_t i = 0; i < ids.items.len; i++) {
         go_on = go_on && visit(context, ids.items.items[i]);
@@ -254,6 +262,19 @@ bool sessions_each(struct store *s, bool (*visit)(void *context, const char *id)
     }
     vec_release(&ids.items);
     return ok;
+}
+
+bool sessions_each(struct store *s, bool (*visit)(void *context, const char *id), void *context,
+                   struct error *e)
+{
+    return visit_ids(s, each_sql, NULL, visit, context, e);
+}
+
+bool sessions_each_unsent(struct store *s, const char *directory,
+                          bool (*visit)(void *context, const char *id), void *context,
+                          struct error *e)
+{
+    return visit_ids(s, each_unsent_sql, directory, visit, context, e);
 }
 
 /* ---- removing ---- */

@@ -18,14 +18,16 @@ enum session_state { SESSION_ANY, SESSION_LIVE, SESSION_ARCHIVED };
 
 /* What a listing shows; all zero: every session. */
 struct session_filter {
-    const char *text;      /* in title, directory, model, labels or last line, case folded; NULL */
+    const char *text; /* in title (the draft without one), directory, model, labels or last line,
+                         case folded; NULL */
     const char *label;     /* has it; NULL */
     const char *directory; /* was begun there; NULL */
     enum session_state state;
     int limit; /* 0: all */
 };
 
-/* Newest first by updated_ms. Drafts and system prompts are left out. `total`, if not NULL, is how
+/* Newest first by updated_ms. System prompts are left out, and drafts but for those of sessions
+ * without a title, which nothing else would tell apart. `total`, if not NULL, is how
  * many match without the limit. */
 bool sessions_list(struct store *s, const struct session_filter *filter, struct session_list *out,
                    int64_t *total, struct error *e);
@@ -46,6 +48,12 @@ bool sessions_delete(struct store *s, const char *id, struct error *e);
 /* Calls `visit` with every id, oldest first, until it returns false. */
 bool sessions_each(struct store *s, bool (*visit)(void *context, const char *id), void *context,
                    struct error *e);
+
+/* Calls `visit` with the id of each live session that was begun in the directory and has a draft,
+ * but nothing that was sent, newest first, until it returns false. */
+bool sessions_each_unsent(struct store *s, const char *directory,
+                          bool (*visit)(void *context, const char *id), void *context,
+                          struct error *e);
 
 /* NULL removes it. A session that has neither events nor a draft is removed with it. */
 bool sessions_set_draft(struct store *s, const char *id, const char *draft, struct error *e);
