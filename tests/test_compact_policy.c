@@ -135,7 +135,7 @@ static void modes_have_the_names_of_the_configuration(void **state)
 {
     (void)state;
     static const char *const names[] = {
-#define X(id, name, help) name,
+#define X(id, name, keeps_ends, help) name,
 #define N_(text) text
         COMPACTION_MODES(X)
 #undef N_

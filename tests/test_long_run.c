@@ -34,7 +34,7 @@ enum {
 };
 
 static const char *const modes[] = {
-#define X(id, name, help) name,
+#define X(id, name, keeps_ends, help) name,
     COMPACTION_MODES(X)
 #undef X
 };

@@ -394,7 +394,7 @@ static void what_is_no_fault_is_one_sentence(void **state)
     } cases[] = {
         {COMMAND_COMPACT, "nothing to compact", "There is nothing to compact yet."},
         {COMMAND_COMPACT, "nothing to compact: TOO_SMALL_TO_COMPACT: all stays",
-         "There is nothing to compact: this mode keeps all that there is."},
+         "Nothing to compact: only summaries and pinned messages are left"},
         {COMMAND_UNCOMPACT, "there is none", "There is no compaction to take back."},
         {COMMAND_PIN, "event 13", "That message is no longer sent to the model"},
     };
@@ -406,6 +406,21 @@ static void what_is_no_fault_is_one_sentence(void **state)
         assert_false(seen_transcript_has(app.transcript, "TOO_SMALL"));
         assert_false(seen_transcript_has(app.transcript, "event 13"));
     }
+}
+
+static void what_keeps_everything_says_by_which_keys(void **state)
+{
+    (void)state;
+    struct notice *n = notice_new(NOTICE_ERROR);
+    n->command = COMMAND_COMPACT;
+    n->name = mem_strdup("structured");
+    n->detail = mem_strdup("protect_head = 3, protect_tail_min = 20");
+    err_set(&n->error, ERR_AGENT_ERROR, "nothing to compact: TOO_SMALL_TO_COMPACT: all stays");
+    notices_take(&app, n);
+    assert_true(seen_transcript_has(app.transcript, "structured keeps all of it"));
+    assert_true(seen_transcript_has(app.transcript, "protect_tail_min = 20"));
+    assert_true(seen_transcript_has(app.transcript, "/compact handoff"));
+    assert_false(seen_transcript_has(app.transcript, "TOO_SMALL"));
 }
 
 /* While a draft waits for the person nothing flows. */
@@ -459,6 +474,7 @@ int main(void)
         TEST(a_dropped_beginning_alarms_until_it_is_over),
         TEST(compactions_that_cannot_be_say_why),
         TEST(what_is_no_fault_is_one_sentence),
+        TEST(what_keeps_everything_says_by_which_keys),
         TEST(a_draft_stops_the_rate),
         TEST(a_provider_brings_its_threshold),
     };

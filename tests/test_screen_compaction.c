@@ -269,6 +269,25 @@ static void enter_and_a_click_open_the_card(void **state)
     scene_exchange(s, " is sent", "an answer to it"); /* not the card */
 }
 
+static void modes_are_offered_with_what_stays(void **state)
+{
+    static const char *const ends[] = {"handoff ",
+                                       "a summary of the rest",
+                                       "structured ",
+                                       "in sections between",
+                                       "recency_preserving ",
+                                       "dropped, no model",
+                                       "deterministic ",
+                                       "made without a model",
+                                       "llm_replace ",
+                                       "by the model"};
+    (void)state;
+    struct screen *s = scene_open(24, 80, NULL);
+    screen_type(s, "/compact \t");
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+        assert_true(screen_wait_text(s, ends[i], WAIT_MS));
+}
+
 static void commands_say_why_not(void **state)
 {
     (void)state;
@@ -356,6 +375,7 @@ int main(void)
         scene_stored_test(resumed_it_looks_the_same),
         scene_stored_test(a_crash_is_said),
         scene_test(enter_and_a_click_open_the_card),
+        scene_test(modes_are_offered_with_what_stays),
         scene_test(commands_say_why_not),
         scene_test(compaction_can_be_off),
         scene_test(a_pin_keeps_a_message),

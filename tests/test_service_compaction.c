@@ -263,6 +263,37 @@ static void by_hand_without_a_model(void **state)
     service_free(s);
 }
 
+static void assert_kept_by(struct service *s, const char *mode, const char *keys)
+{
+    struct notice *n = surface_expect(s, NOTICE_ERROR);
+    assert_non_null(strstr(n->error.text, "TOO_SMALL_TO_COMPACT"));
+    assert_string_equal(n->name, mode);
+    if (keys)
+        assert_string_equal(n->detail, keys);
+    else
+        assert_null(n->detail);
+    notice_free(n);
+    surface_expect_idle(s);
+}
+
+static void a_mode_that_keeps_all_names_its_keys(void **state)
+{
+    (void)state;
+    static const char keys[] = "protect_head = 3, protect_tail_min = 20, tail_budget_ratio = 0.20";
+    struct service *s = surface_open(NULL, true);
+    talk(s, 2);
+    send_compact(s, "structured", NULL, false);
+    assert_kept_by(s, "structured", keys);
+    send_compact(s, "recency_preserving", NULL, false);
+    assert_kept_by(s, "recency_preserving", keys);
+    send_compact(s, "deterministic", NULL, false);
+    notice_free(surface_expect_event(s, EVENT_COMPACTION_COMPLETED));
+    surface_expect_idle(s);
+    send_compact(s, "deterministic", NULL, false); /* what is left is its own */
+    assert_kept_by(s, "deterministic", NULL);
+    service_free(s);
+}
+
 static void what_cannot_be_done_by_hand_is_said(void **state)
 {
     (void)state;
@@ -1096,6 +1127,7 @@ int main(void)
         surface_test(a_rejection_tells_the_summarys_window),
         surface_test(by_hand_with_mode_and_focus),
         surface_test(by_hand_without_a_model),
+        surface_test(a_mode_that_keeps_all_names_its_keys),
         surface_test(what_cannot_be_done_by_hand_is_said),
         surface_test(a_failure_by_hand_is_told_once),
         surface_test(switched_off_it_says_so),

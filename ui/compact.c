@@ -9,9 +9,11 @@
 #include "config/config.h"
 
 static const struct {
-    const char *name, *help;
+    const char *name;
+    bool keeps_ends;
+    const char *help;
 } modes[] = {
-#define X(id, name, help) {name, help},
+#define X(id, name, keeps_ends, help) {name, keeps_ends, help},
     COMPACTION_MODES(X)
 #undef X
 };
@@ -92,6 +94,25 @@ static void offer(struct list *list, const char *name, const char *help, const c
 {
     if (strncmp(name, word, strlen(word)) == 0)
         list_add(list, name, help, name);
+}
+
+static const char *mode_that_keeps_less(void)
+{
+    for (size_t i = 0; i < MODES; i++)
+        if (!modes[i].keeps_ends)
+            return modes[i].name;
+    return "";
+}
+
+char *compact_all_stays(const char *mode, const char *keys)
+{
+    if (keys)
+        return mem_printf(_("Nothing to compact: %s keeps all of it, because of [compaction] %s. "
+                            "Make these smaller, or use a mode that keeps less: /compact %s."),
+                          mode, keys, mode_that_keeps_less());
+    return mem_printf(_("Nothing to compact: only summaries and pinned messages are left, which %s "
+                        "does not shorten."),
+                      mode);
 }
 
 void compact_list(struct list *list, const char *before, const char *word)

@@ -16,6 +16,10 @@ struct compact_words compact_parse(const char *arguments);
 
 void compact_send(struct app *app, const char *arguments);
 
+/* Why a mode shortens nothing: by its keys, "name = value, …", or NULL: for want of messages. The
+ * caller frees. */
+char *compact_all_stays(const char *mode, const char *keys);
+
 /* Adds the modes and options that may stand there and begin with `word`. `before`: what stands
  * between the command and the word. */
 void compact_list(struct list *list, const char *before, const char *word);

@@ -5,6 +5,7 @@
 
 #include "base/i18n.h"
 #include "base/mem.h"
+#include "ui/compact.h"
 #include "ui/compaction_screen.h"
 #include "ui/context_screen.h"
 #include "ui/jump.h"
@@ -65,11 +66,17 @@ static const char *sentence(const struct app *app, const struct notice *n)
 /* The words of the specification for what is no fault. */
 static const char *why_nothing_was_shortened(const struct error *e)
 {
-    if (strstr(e->text, "TOO_SMALL_TO_COMPACT"))
-        return _("There is nothing to compact: this mode keeps all that there is.");
     if (strcmp(e->text, "nothing to compact") == 0)
         return _("There is nothing to compact yet.");
     return NULL;
+}
+
+/* A mode that keeps everything; NULL: any other fault. The caller frees. */
+static char *what_keeps_all(const struct notice *n)
+{
+    bool all_stays = n->command == COMMAND_COMPACT && n->error.code == ERR_AGENT_ERROR &&
+                     strstr(n->error.text, "TOO_SMALL_TO_COMPACT");
+    return all_stays ? compact_all_stays(n->name ? n->name : "", n->detail) : NULL;
 }
 
 /* What says all there is to say; NULL: the engine knows more. */
@@ -163,10 +170,13 @@ static bool is_silent(struct app *app, const struct notice *n)
 static void say_in_words(struct app *app, const struct notice *n)
 {
     const char *whole = whole_sentence(app, n);
-    char *words = whole ? mem_strdup(whole) : mem_printf("%s\n%s", sentence(app, n), n->error.text);
+    char *kept = what_keeps_all(n);
+    char *words = kept    ? kept
+                  : whole ? mem_strdup(whole)
+                          : mem_printf("%s\n%s", sentence(app, n), n->error.text);
     if (!sessions_screen_failed(app, n, words) && !context_screen_failed(app, n, words) &&
         !compaction_screen_failed(app, n, words) && !memory_screen_failed(app, n, words))
-        app_note(app, whole ? STYLE_WARNING : STYLE_ERROR, "%s", words);
+        app_note(app, whole || kept ? STYLE_WARNING : STYLE_ERROR, "%s", words);
     free(words);
 }
 

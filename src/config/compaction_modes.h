@@ -2,18 +2,18 @@
  * lists of the screen. The choices of [compaction] mode and the engine's table (compact/mode.h)
  * have the same names in the same order; a test compares.
  *
- * X(ID, "name", help) */
+ * X(ID, "name", keeps_ends, help): whether beginning and end stay as protect_head, protect_tail_min
+ * and tail_budget_ratio say, which may be all there is; and in one line what stays. */
 #ifndef CONFIG_COMPACTION_MODES_H
 #define CONFIG_COMPACTION_MODES_H
 
 #define COMPACTION_MODES(X)                                                                        \
-    X(HANDOFF, "handoff", N_("a summary by the model, then the last turns word for word"))         \
-    X(STRUCTURED, "structured",                                                                    \
-      N_("beginning and end word for word, between them a summary in fixed sections"))             \
-    X(RECENCY_PRESERVING, "recency_preserving",                                                    \
-      N_("beginning and end word for word, no model: between them only a mark"))                   \
-    X(DETERMINISTIC, "deterministic",                                                              \
-      N_("an extract that the program makes itself, always the same"))                             \
-    X(LLM_REPLACE, "llm_replace", N_("one summary of everything by the model"))
+    X(HANDOFF, "handoff", false, N_("newest turns stay word for word; a summary of the rest"))     \
+    X(STRUCTURED, "structured", true, N_("beginning and end stay; a summary in sections between")) \
+    X(RECENCY_PRESERVING, "recency_preserving", true,                                              \
+      N_("beginning and end stay; the middle is dropped, no model"))                               \
+    X(DETERMINISTIC, "deterministic", false,                                                       \
+      N_("nothing stays; an extract of all, made without a model"))                                \
+    X(LLM_REPLACE, "llm_replace", false, N_("nothing stays; one summary of all, by the model"))
 
 #endif

@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "compact/mode.h"
 #include "compact/policy.h"
+#include "config/compaction_modes.h"
 #include "session/capability.h"
 #include "session/worker_private.h"
 
@@ -244,6 +245,43 @@ static bool compact_now(struct worker *w, const struct command *c, struct error 
     return ok;
 }
 
+static bool keeps_ends(const char *mode)
+{
+    static const struct {
+        const char *name;
+        bool ends;
+    } modes[] = {
+#define X(id, name, keeps_ends, help) {name, keeps_ends},
+        COMPACTION_MODES(X)
+#undef X
+    };
+    for (size_t i = 0; i < sizeof modes / sizeof *modes; i++)
+        if (strcmp(modes[i].name, mode) == 0)
+            return modes[i].ends;
+    return false;
+}
+
+static char *keys_of_ends(const struct config *config)
+{
+    static const enum config_key keys[] = {CONFIG_COMPACTION_PROTECT_HEAD,
+                                           CONFIG_COMPACTION_PROTECT_TAIL,
+                                           CONFIG_COMPACTION_TAIL_RATIO};
+    struct buf out = BUF_INIT;
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        buf_addf(&out, "%s%s = %s", i > 0 ? ", " : "", config_key_info(keys[i])->name,
+                 config_string(config, keys[i]));
+    return buf_take(&out);
+}
+
+static void tell_not_compacted(struct worker *w, const struct command *c, const struct error *e)
+{
+    const char *mode = c->name && *c->name ? c->name : w->compact.mode->name;
+    struct notice *n = error_notice(c, e);
+    n->name = mem_strdup(mode);
+    n->detail = keeps_ends(mode) ? keys_of_ends(w->config) : NULL;
+    tell(w, n);
+}
+
 /* What could not be kept is not to be built upon. */
 static void end_compaction(struct worker *w, const struct command *c, bool ok,
                            const struct error *e)
@@ -253,7 +291,7 @@ static void end_compaction(struct worker *w, const struct command *c, bool ok,
     else if (e->code == ERR_SESSION_STORE_ERROR)
         w->journal.loaded = journal_load(&w->journal, &(struct error){0});
     if (!ok && !w->failure_told)
-        tell_error(w, c, e);
+        tell_not_compacted(w, c, e);
     worker_finish(w);
     tell_session(w, false);
     tell_busy(w, false);

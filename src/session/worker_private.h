@@ -79,6 +79,7 @@ struct command *worker_take_waiting_turn(struct worker *w);
 
 /* worker_tell.c */
 void tell(struct worker *w, struct notice *n);
+struct notice *error_notice(const struct command *c, const struct error *e); /* to be added to */
 void tell_error(struct worker *w, const struct command *c, const struct error *e);
 void tell_session(struct worker *w, bool opened);
 void tell_provider(struct worker *w);

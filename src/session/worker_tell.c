@@ -10,14 +10,19 @@ void tell(struct worker *w, struct notice *n)
     mailbox_push(w->notices, n);
 }
 
-void tell_error(struct worker *w, const struct command *c, const struct error *e)
+struct notice *error_notice(const struct command *c, const struct error *e)
 {
     struct notice *n = notice_new(NOTICE_ERROR);
     n->error = *e;
     n->command = c->type;
     n->text = mem_strdup(c->text);
     log_line(LOG_ERROR, "%s: %s", err_info(e->code)->name, e->text);
-    tell(w, n);
+    return n;
+}
+
+void tell_error(struct worker *w, const struct command *c, const struct error *e)
+{
+    tell(w, error_notice(c, e));
 }
 
 /* Tokens count whether they were measured or estimated. */
