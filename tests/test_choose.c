@@ -18,6 +18,7 @@
 #include "provider/choose.h"
 #include "provider/host.h"
 #include "provider/key_command.h"
+#include "provider/model_name.h"
 
 static struct config *config;
 static struct choice choice;
@@ -352,6 +353,64 @@ static void says_what_to_set_when_there_is_no_key(void **state)
     assert_true(key_for("offline"));
 }
 
+static void assert_key_state(const char *provider, enum key_state wanted, const char *variable)
+{
+    const char *wants;
+    assert_int_equal(choose_key_state(config, fake_getenv, provider, &wants), wanted);
+    if (variable)
+        assert_string_equal(wants, variable);
+    else
+        assert_null(wants);
+}
+
+static void knows_where_a_key_is_without_asking_for_it(void **state)
+{
+    (void)state;
+    assert_key_state("anthropic", KEY_MISSING, "ANTHROPIC_API_KEY");
+    assert_key_state("openai", KEY_MISSING, "OPENAI_API_KEY");
+    assert_key_state("ollama", KEY_READY, NULL);
+    assert_key_state("offline", KEY_READY, NULL);
+    configure("[anthropic]\napi_key_command = exit 1\n");
+    assert_key_state("anthropic", KEY_BY_COMMAND, NULL);
+    configure("[openai]\napi_key = from-file\n");
+    assert_key_state("openai", KEY_READY, NULL);
+    variables = (const char *const[]){"ANTHROPIC_AUTH_TOKEN", "t", NULL};
+    assert_key_state("anthropic", KEY_READY, NULL);
+}
+
+static void names_of_models_are_looked_up_as_people_give_them(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"claude-sonnet-4-5-20250929", "gpt-4.1", "gpt-5-2025-08-07",
+                                        "llama3.2:latest", "models/gemini-2.5-pro"};
+    static const struct {
+        const char *name;
+        bool listed;
+    } cases[] = {{"gpt-4.1", true},
+                 {"claude-sonnet-4-5", true},
+                 {"gpt-5", true},
+                 {"claude-sonnet-4-5-latest", true},
+                 {"llama3.2", true},
+                 {"gemini-2.5-pro", true},
+                 {"gpt-4", false},
+                 {"gpt", false},
+                 {"claude-sonnet-4", false},
+                 {"claude-sonnet-4-5-2025092", false},
+                 {"llama3", false},
+                 {"gpt-4.1-latest", false},
+                 {"models", false},
+                 {"pro", false}};
+    struct provider_names known = {0};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        vec_push(&known.names, mem_strdup(names[i]));
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        if (model_name_is_listed(cases[i].name, &known) != cases[i].listed)
+            fail_msg("%s", cases[i].name);
+    assert_string_equal(model_name_nearest("gtp-4.1", &known), "gpt-4.1");
+    assert_null(model_name_nearest("something else", &known));
+    provider_names_release(&known);
+}
+
 static void compatible_and_local_servers_need_no_key(void **state)
 {
     (void)state;
@@ -530,6 +589,8 @@ int main(void)
         TEST(key_from_the_environment_first),
         TEST(key_from_the_file_last),
         TEST(says_what_to_set_when_there_is_no_key),
+        TEST(knows_where_a_key_is_without_asking_for_it),
+        TEST(names_of_models_are_looked_up_as_people_give_them),
         TEST(compatible_and_local_servers_need_no_key),
         TEST(refuses_a_key_that_would_break_a_header),
         TEST(command_gives_its_first_line),

@@ -8,6 +8,7 @@
 #include "base/url.h"
 #include "provider/host.h"
 #include "provider/key_command.h"
+#include "provider/model_name.h"
 
 #define KEY_COMMAND_MS 30000
 
@@ -187,14 +188,18 @@ static const char *decide_model(const struct config *config, const char *provide
     return config_string(config, s->model);
 }
 
-static bool unknown_provider(const char *name, struct error *e)
+const char *choose_nearest_provider(const char *name)
 {
     const char *names[8];
     size_t count = 0;
-    const char *nearest;
     for (; providers[count] && count < sizeof names / sizeof *names; count++)
         names[count] = providers[count]->name;
-    nearest = config_nearest(name, names, count);
+    return config_nearest(name, names, count);
+}
+
+static bool unknown_provider(const char *name, struct error *e)
+{
+    const char *nearest = choose_nearest_provider(name);
     if (nearest)
         return err_set(e, ERR_USAGE, "there is no provider \"%s\"; did you mean \"%s\"?", name,
                        nearest);
@@ -279,6 +284,23 @@ static bool find_key(const struct config *config, environment *getenv_fn,
     return true;
 }
 
+enum key_state choose_key_state(const struct config *config, char *(*getenv_fn)(const char *),
+                                const char *provider, const char **wants)
+{
+    const struct setup *s = setup_of(provider);
+    *wants = NULL;
+    if (!s || s->key == NONE || variable(getenv_fn, s->key_variable) ||
+        variable(getenv_fn, s->token_variable))
+        return KEY_READY;
+    if (*config_string(config, s->command))
+        return KEY_BY_COMMAND;
+    char *url = base_url(config, getenv_fn, s);
+    bool ready = *config_string(config, s->key) || !needs_key(s, url);
+    free(url);
+    *wants = ready ? NULL : s->key_variable;
+    return ready ? KEY_READY : KEY_MISSING;
+}
+
 bool choose_key(const struct config *config, char *(*getenv_fn)(const char *),
                 const struct wakeup *wakeup, struct choice *c, struct error *e)
 {
@@ -316,30 +338,16 @@ void choose_hide_keys(void)
 
 /* --- models ---------------------------------------------------------------------------------- */
 
-/* Servers list what is no chat model, too, and vendors in no useful order. */
-static const char *pick_model(const struct provider_names *listed)
-{
-    static const char *const preferred[] = {"gpt-5.4-mini", "gpt-5-mini", "gpt-4.1"};
-    static const char *const unfit[] = {"embed",  "rerank", "whisper", "tts",   "moderation",
-                                        "dall-e", "bge-",   "minilm",  "image", "transcribe"};
-    for (size_t p = 0; p < sizeof preferred / sizeof *preferred; p++)
-        for (size_t i = 0; i < listed->names.len; i++)
-            if (strcmp(listed->names.items[i], preferred[p]) == 0)
-                return listed->names.items[i];
-    for (size_t i = 0; i < listed->names.len; i++) {
-        bool fits = true;
-        for (size_t u = 0; fits && u < sizeof unfit / sizeof *unfit; u++)
-            fits = !strstr(listed->names.items[i], unfit[u]);
-        if (fits)
-            return listed->names.items[i];
-    }
-    return NULL;
-}
-
 static void take_model(struct choice *c, const char *model)
 {
     free(c->model);
     c->model = mem_strdup(model);
+}
+
+void choose_listed_model(struct choice *c, const struct provider_names *listed)
+{
+    const char *model = model_name_pick(listed);
+    take_model(c, model ? model : c->provider->usual_model);
 }
 
 bool choose_model(const struct provider_call *call, struct choice *c, struct error *e)
@@ -354,7 +362,7 @@ bool choose_model(const struct provider_call *call, struct choice *c, struct err
                        "[%s] of the configuration",
                        c->provider->name);
     bool known = c->provider->models(call, &listed, &failure);
-    const char *model = known ? pick_model(&listed) : NULL;
+    const char *model = known ? model_name_pick(&listed) : NULL;
     bool cancelled = !known && failure.kind == FAILURE_CANCELLED;
     if (!cancelled)
         take_model(c, model ? model : c->provider->usual_model);

@@ -40,6 +40,19 @@ bool choose_ollama_answers(void *context, const char *base_url);
  * (base/environment.h): before any thread is started. */
 void choose_hide_keys(void);
 
+/* Whether choose_key() will find a key for the provider, as far as that can be told without running
+ * a command; that none is needed is as good. */
+enum key_state {
+    KEY_READY,
+    KEY_BY_COMMAND,
+    KEY_MISSING /* `wants`: the variable to set; NULL otherwise */
+};
+enum key_state choose_key_state(const struct config *config, char *(*getenv_fn)(const char *),
+                                const char *provider, const char **wants);
+
+/* The provider whose name is nearest; NULL: none is near. */
+const char *choose_nearest_provider(const char *name);
+
 /* The key: environment, api_key_command's first line, api_key. Runs the command. False with the
  * reason when the provider needs one and there is none. Called before the first request. */
 bool choose_key(const struct config *config, char *(*getenv_fn)(const char *),
@@ -48,6 +61,9 @@ bool choose_key(const struct config *config, char *(*getenv_fn)(const char *),
 /* A model for a choice that has none: configuration, else the first fit one that the server lists,
  * else the provider's usual one (many compatible servers list nothing and take any name). */
 bool choose_model(const struct provider_call *call, struct choice *c, struct error *e);
+
+/* The same of what the server has listed. */
+void choose_listed_model(struct choice *c, const struct provider_names *listed);
 
 /* OLLAMA_HOST with scheme and port added where they lack. The caller frees. */
 char *choose_ollama_url(const char *host);

@@ -12,6 +12,7 @@ libtiro_a_SOURCES += \
 	src/provider/key_command.c src/provider/key_command.h \
 	src/provider/lines.c src/provider/lines.h \
 	src/provider/mask.c src/provider/mask.h \
+	src/provider/model_name.c src/provider/model_name.h \
 	src/provider/models.c src/provider/models.h \
 	src/provider/offline.c src/provider/offline.h \
 	src/provider/offline_extract.c \
