@@ -376,6 +376,35 @@ static void reading_changes_nothing_until_it_is_resumed(void **state)
     assert_non_null(strstr(last_request(), "about roses"));
 }
 
+static void a_model_without_a_key_is_listed_as_such_and_refused(void **state)
+{
+    (void)state;
+    struct screen *s = scene_open(24, 80, NULL);
+    scene_say(s, "/model");
+    assert_true(screen_wait_text(s, "no key: set OPENAI_API_KEY", WAIT_MS));
+    assert_true(screen_wait_text(s, "in use", WAIT_MS));
+    screen_type(s, "openai\r");
+    assert_true(screen_wait_text(s, "The model was not changed.", WAIT_MS));
+    assert_true(screen_wait_text(s, "there is no key for openai", WAIT_MS));
+    assert_true(screen_wait_row(s, 0, "anthropic", WAIT_MS));
+}
+
+static void the_title_has_the_model_before_the_first_message(void **state)
+{
+    static const char *const names[] = {"the-only-one", NULL};
+    (void)state;
+    char *url = mem_printf("%s/v1", model_server_url(scene_server()));
+    setenv("OPENAI_BASE_URL", url, 1);
+    free(url);
+    model_server_set_models(scene_server(), names);
+    struct screen *s = scene_open(24, 80, (const char *const[]){"--provider", "openai", NULL});
+    assert_true(screen_wait_row(s, 0, "the-only-one", WAIT_MS));
+    scene_say(s, "/model the-only-noe");
+    assert_true(screen_wait_text(s, "did you mean \"the-only-one\"?", WAIT_MS));
+    assert_int_equal(model_server_requests(scene_server()), 0);
+    unsetenv("OPENAI_BASE_URL");
+}
+
 static void reading_is_possible_while_another_has_it(void **state)
 {
     (void)state;
@@ -413,6 +442,8 @@ int main(void)
         scene_test(the_budget_is_shown_and_ends_the_turn),
         scene_test(what_a_command_does_not_take_stays_in_the_editor),
         scene_stored_test(reading_changes_nothing_until_it_is_resumed),
+        scene_test(a_model_without_a_key_is_listed_as_such_and_refused),
+        scene_test(the_title_has_the_model_before_the_first_message),
         scene_stored_test(reading_is_possible_while_another_has_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

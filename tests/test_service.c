@@ -398,6 +398,104 @@ static void the_model_can_be_changed_and_renames_last(void **state)
     session_list_release(&list);
 }
 
+static void assert_model(struct service *s, const char *provider, const char *model)
+{
+    struct notice *n = surface_expect(s, NOTICE_PROVIDER);
+    assert_string_equal(n->provider, provider);
+    assert_string_equal(n->model, model);
+    notice_free(n);
+}
+
+static void assert_refuses_model(struct service *s, const char *provider, const char *model,
+                                 enum err_code code, const char *says)
+{
+    surface_send_for(s, COMMAND_SET_MODEL, provider, model, 0);
+    struct notice *n = surface_expect(s, NOTICE_ERROR);
+    assert_int_equal(n->error.code, code);
+    assert_int_equal(n->command, COMMAND_SET_MODEL);
+    if (!strstr(n->error.text, says))
+        fail_msg("%s", n->error.text);
+    notice_free(n);
+}
+
+static void a_model_that_cannot_be_is_refused(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"scripted-model", "scripted-large", NULL};
+    model_server_set_models(surface_server(), names);
+    struct service *s = surface_open(NULL, true);
+    assert_model(s, "openai", "scripted-model");
+    assert_refuses_model(s, "anthropic", NULL, ERR_CONFIG_ERROR, "ANTHROPIC_API_KEY");
+    assert_refuses_model(s, NULL, "scripted-lagre", ERR_USAGE, "did you mean \"scripted-large\"");
+    assert_refuses_model(s, NULL, "ollma", ERR_USAGE, "did you mean \"ollama\"");
+    assert_refuses_model(s, NULL, "antropic/some-model", ERR_USAGE,
+                         "did you mean \"anthropic/some-model\"");
+    assert_refuses_model(s, NULL, "something quite different", ERR_USAGE, "its list");
+    free(surface_ask(s, "still the same?"));
+    assert_non_null(strstr(model_server_body(surface_server(), 0), "\"scripted-model\""));
+    surface_send(s, COMMAND_SET_MODEL, "scripted-large");
+    assert_model(s, "openai", "scripted-large"); /* the provider is the present one */
+    surface_send_for(s, COMMAND_SET_MODEL, "offline", NULL, 0);
+    assert_model(s, "offline", "offline");
+    model_server_set_models(surface_server(), NULL); /* it lists nothing, and takes any name */
+    surface_send_for(s, COMMAND_SET_MODEL, "openai", "any-name", 0);
+    assert_model(s, "openai", "any-name");
+    service_free(s);
+}
+
+static void offline_has_no_other_model(void **state)
+{
+    (void)state;
+    unsetenv("OPENAI_BASE_URL");
+    unsetenv("OPENAI_API_KEY");
+    struct service_options o = surface_options(NULL, true);
+    o.provider = "offline";
+    o.model = NULL;
+    setenv("OLLAMA_HOST", "http://127.0.0.1:1", 1);
+    struct service *s = service_new(&o);
+    assert_model(s, "offline", "offline");
+    assert_refuses_model(s, "offline", "gpt-4.1", ERR_USAGE, "PROVIDER/MODEL");
+    surface_send(s, COMMAND_SET_MODEL, "any"); /* by the rules: nobody is there to say no */
+    assert_model(s, "ollama", "any");
+    service_free(s);
+    unsetenv("OLLAMA_HOST");
+}
+
+static void the_listing_tells_which_providers_lack_a_key(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"one", "two", NULL};
+    model_server_set_models(surface_server(), names);
+    struct service *s = surface_open(NULL, true);
+    surface_send(s, COMMAND_MODELS, NULL);
+    struct notice *n = surface_expect(s, NOTICE_MODELS);
+    assert_int_equal(n->texts.len, 2);
+    for (size_t i = 0; i < n->offers.len; i++) {
+        const struct provider_offer *offer = &n->offers.items[i];
+        if (strcmp(offer->name, "anthropic") == 0)
+            assert_string_equal(offer->wants, "ANTHROPIC_API_KEY");
+        else
+            assert_null(offer->wants);
+    }
+    assert_true(n->offers.len >= 4);
+    notice_free(n);
+    service_free(s);
+}
+
+static void the_model_is_known_before_the_first_message(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"the-only-one", NULL};
+    model_server_set_models(surface_server(), names);
+    struct service_options o = surface_options(NULL, true);
+    o.model = NULL;
+    struct service *s = service_new(&o);
+    assert_model(s, "openai", "");
+    assert_model(s, "openai", "the-only-one");
+    assert_int_equal(model_server_requests(surface_server()), 0);
+    service_free(s);
+}
+
 static void a_system_prompt_holds_for_a_resumed_session_too(void **state)
 {
     (void)state;
@@ -541,6 +639,10 @@ int main(void)
         surface_test(nothing_is_kept_without_persistence),
         stored_test(an_unusable_store_is_told_and_the_chat_goes_on),
         stored_test(the_model_can_be_changed_and_renames_last),
+        surface_test(a_model_that_cannot_be_is_refused),
+        surface_test(offline_has_no_other_model),
+        surface_test(the_listing_tells_which_providers_lack_a_key),
+        surface_test(the_model_is_known_before_the_first_message),
         surface_test(a_system_prompt_holds_for_a_resumed_session_too),
         stored_test(only_a_provider_that_was_chosen_is_remembered),
         surface_test(a_report_tells_of_a_missing_key),

@@ -100,9 +100,9 @@ void app_release(struct app *app)
     keymap_release(&app->keymap);
     session_info_release(&app->session);
     session_list_release(&app->sessions);
-    for (size_t i = 0; i < app->models.items.len; i++)
-        free(app->models.items.items[i]);
+    app_forget_models(app);
     vec_release(&app->models.items);
+    vec_release(&app->models.offers);
     free(app->theme_name);
     free(app->provider);
     free(app->model);
@@ -114,6 +114,14 @@ void app_release(struct app *app)
     free(app->parting);
     free(app->find_next);
     way_back_release(&app->way_back);
+}
+
+void app_forget_models(struct app *app)
+{
+    for (size_t i = 0; i < app->models.items.len; i++)
+        free(app->models.items.items[i]);
+    vec_clear(&app->models.items);
+    app->models_known = false;
 }
 
 void app_touch(struct app *app, unsigned parts)

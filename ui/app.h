@@ -136,6 +136,7 @@ struct app {
     struct session_list sessions; /* the last listing */
     struct {
         VEC(char *) items;
+        VEC(struct provider_offer) offers;
     } models;
     bool sessions_known, models_known, inputs_asked, page_asked;
     bool stop_asked; /* by /stop, which tells when nothing runs */
@@ -182,6 +183,9 @@ void app_command(struct app *app, enum command_type type, const char *text);
 
 /* Sends the text as a message of the person's, or keeps it waiting while a turn runs. */
 void app_send_message(struct app *app, const char *text);
+
+/* Those of another provider are of no use. */
+void app_forget_models(struct app *app);
 
 /* Sends the last message again. */
 void app_retry(struct app *app);

@@ -23,6 +23,8 @@ static const char *sentence_of_command(enum command_type command)
         return _("Nothing was taken back.");
     case COMMAND_PIN:
         return _("No pin was changed.");
+    case COMMAND_SET_MODEL:
+        return _("The model was not changed.");
     default:
         return NULL;
     }
@@ -31,7 +33,7 @@ static const char *sentence_of_command(enum command_type command)
 static const char *sentence(const struct app *app, const struct notice *n)
 {
     const struct error *e = &n->error;
-    bool plain = e->code == ERR_AGENT_ERROR || e->code == ERR_USAGE;
+    bool plain = e->code == ERR_AGENT_ERROR || e->code == ERR_USAGE || e->code == ERR_CONFIG_ERROR;
     const char *of_command = plain ? sentence_of_command(n->command) : NULL;
     static const struct {
         enum err_code code;

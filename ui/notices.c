@@ -432,7 +432,7 @@ static void take_provider(struct app *app, struct notice *n)
         say_offline(app);
     app->offline_said = offline;
     if (app->provider && n->provider && strcmp(app->provider, n->provider) != 0)
-        app->models_known = false;
+        app_forget_models(app);
     replace_string(&app->provider, &n->provider);
     replace_string(&app->model, &n->model);
     replace_string(&app->detail, &n->detail);
@@ -447,11 +447,12 @@ static void take_provider(struct app *app, struct notice *n)
 
 static void take_models(struct app *app, struct notice *n)
 {
-    for (size_t i = 0; i < app->models.items.len; i++)
-        free(app->models.items.items[i]);
-    vec_clear(&app->models.items);
+    app_forget_models(app);
     for (size_t i = 0; i < n->texts.len; i++)
         vec_push(&app->models.items, mem_strdup(n->texts.items[i]));
+    vec_clear(&app->models.offers);
+    for (size_t i = 0; i < n->offers.len; i++)
+        vec_push(&app->models.offers, n->offers.items[i]);
     app->models_known = true;
     if (app->overlay.kind == OVERLAY_MODELS)
         picker_fill_models(app);

@@ -119,23 +119,53 @@ static void chose_model(struct app *app, const char *value)
     service_send(app->service, c);
 }
 
+static bool is_same(const char *name, const char *present)
+{
+    return present && strcmp(name, present) == 0;
+}
+
+static void add_model(const struct app *app, struct list *list, const char *name)
+{
+    bool present = is_same(name, app->model);
+    char *value = mem_printf("m%s", name);
+    char *detail =
+        mem_printf(present ? "%s, %s" : "%s", app->provider ? app->provider : "", _("in use"));
+    list_add(list, name, detail, value);
+    free(detail);
+    free(value);
+}
+
+/* The variable of the key that the provider lacks; NULL: none, as far as is known. */
+static const char *wanted_key(const struct app *app, const char *provider)
+{
+    for (size_t i = 0; i < app->models.offers.len; i++)
+        if (strcmp(app->models.offers.items[i].name, provider) == 0)
+            return app->models.offers.items[i].wants;
+    return NULL;
+}
+
+static void add_provider(const struct app *app, struct list *list, const char *name)
+{
+    const char *key = wanted_key(app, name);
+    char *value = mem_printf("p%s", name);
+    char *detail = key                            ? mem_printf(_("no key: set %s"), key)
+                   : is_same(name, app->provider) ? mem_strdup(_("in use"))
+                                                  : mem_strdup(_("change to this provider"));
+    list_add(list, name, detail, value);
+    free(detail);
+    free(value);
+}
+
 void picker_fill_models(struct app *app)
 {
     struct list *list = app->overlay.list;
     list_clear(list);
-    for (size_t i = 0; i < app->models.items.len; i++) {
-        const char *name = app->models.items.items[i];
-        char *value = mem_printf("m%s", name);
-        list_add(list, name, app->provider, value);
-        free(value);
-    }
+    for (size_t i = 0; i < app->models.items.len; i++)
+        add_model(app, list, app->models.items.items[i]);
     char provider[32];
     const char *at = config_key_info(CONFIG_PROVIDER_NAME)->choices;
-    while (next_provider(&at, provider)) {
-        char *value = mem_printf("p%s", provider);
-        list_add(list, provider, _("change to this provider"), value);
-        free(value);
-    }
+    while (next_provider(&at, provider))
+        add_provider(app, list, provider);
     app_touch_now(app, DIRTY_BODY);
 }
 

@@ -4,7 +4,12 @@
 #include <string.h>
 
 #include "base/environment.h"
+#include "base/mem.h"
+#include "base/utf8.h"
 #include "provider/http.h"
+#include "provider/model_name.h"
+
+enum { NAME_SHOWN = 60 }; /* bytes of a name that an error has room for */
 
 void backend_init(struct backend *b, const struct config *config, const struct wakeup *wakeup)
 {
@@ -18,25 +23,137 @@ void backend_release(struct backend *b)
     http_free(b->http);
 }
 
+static bool find_choice(const struct backend *b, const char *provider, const char *model,
+                        struct choice *out, struct error *e)
+{
+    return choose_provider(b->config, provider, model, environment_get, choose_ollama_answers, NULL,
+                           out, e);
+}
+
+static void take_choice(struct backend *b, const struct choice *choice)
+{
+    if (b->chosen)
+        choice_release(&b->choice);
+    b->choice = *choice;
+    b->chosen = true;
+    b->keyed = b->facts_known = b->window_asked = b->name_asked = false;
+    b->facts = (struct model_facts){.price = {-1, -1, -1}};
+}
+
 bool backend_choose(struct backend *b, const char *provider, const char *model, struct error *e)
 {
     struct choice choice;
-    if (!choose_provider(b->config, provider, model, environment_get, choose_ollama_answers, NULL,
-                         &choice, e))
+    if (!find_choice(b, provider, model, &choice, e))
         return false;
-    if (b->chosen)
-        choice_release(&b->choice);
-    b->choice = choice;
-    b->chosen = true;
-    b->keyed = b->facts_known = b->window_asked = false;
-    b->facts = (struct model_facts){.price = {-1, -1, -1}};
+    take_choice(b, &choice);
     return true;
+}
+
+static struct provider_call call_of(const struct backend *b, const struct choice *choice)
+{
+    return (struct provider_call){
+        .http = b->http, .endpoint = &choice->endpoint, .config = b->config, .wakeup = b->wakeup};
 }
 
 static struct provider_call quiet_call(const struct backend *b)
 {
-    return (struct provider_call){
-        .http = b->http, .endpoint = &b->choice.endpoint, .config = b->config, .wakeup = b->wakeup};
+    return call_of(b, &b->choice);
+}
+
+/* Nothing where the server does not answer, or lists nothing. */
+static void list_names(const struct backend *b, const struct choice *choice,
+                       struct provider_names *out)
+{
+    struct failure failure;
+    struct provider_call call = call_of(b, choice);
+    failure_clear(&failure);
+    if (choice->provider->models && !choice->provider->models(&call, out, &failure))
+        provider_names_release(out);
+}
+
+static bool no_such_model(const struct choice *choice, const char *name,
+                          const struct provider_names *listed, struct error *e)
+{
+    const char *nearest = model_name_nearest(name, listed), *rest = "";
+    int shown = (int)utf8_cut_bytes(name, strlen(name), NAME_SHOWN);
+    if (!nearest) {
+        char *provider = mem_strndup(name, strcspn(name, "/"));
+        nearest = choose_nearest_provider(provider);
+        rest = nearest ? name + strlen(provider) : "";
+        free(provider);
+    }
+    if (nearest)
+        return err_set(e, ERR_USAGE, "%s has no model \"%.*s\"; did you mean \"%.*s%.*s\"?",
+                       choice->provider->name, shown, name, NAME_SHOWN, nearest, NAME_SHOWN, rest);
+    return err_set(e, ERR_USAGE, "%s has no model \"%.*s\"; %s", choice->provider->name, shown,
+                   name,
+                   choice->provider->has_network ? "choose one of its list"
+                                                 : "name a provider, too: PROVIDER/MODEL");
+}
+
+/* What the server's list says of the model that was asked for, or that it is to be one of it. */
+static bool settle_model(const struct backend *b, struct choice *choice, const char *asked,
+                         struct error *e)
+{
+    struct provider_names listed = {0};
+    if (!choice->provider->models)
+        return !asked || strcmp(asked, choice->model) == 0 ||
+               no_such_model(choice, asked, &listed, e);
+    list_names(b, choice, &listed);
+    bool ok = !asked || listed.names.len == 0 || model_name_is_listed(asked, &listed) ||
+              no_such_model(choice, asked, &listed, e);
+    if (ok && !*choice->model && listed.names.len > 0)
+        choose_listed_model(choice, &listed);
+    provider_names_release(&listed);
+    return ok;
+}
+
+/* Without a provider the present one is meant; offline has no models that could be. */
+static const char *provider_meant(const struct backend *b, const char *provider)
+{
+    bool present = b->chosen && b->choice.provider->has_network;
+    return provider || !present ? provider : b->choice.provider->name;
+}
+
+bool backend_change(struct backend *b, const char *provider, const char *model, struct error *e)
+{
+    struct choice choice;
+    const char *asked = model && *model ? model : NULL;
+    if (!find_choice(b, provider_meant(b, provider), model, &choice, e))
+        return false;
+    if (!choose_key(b->config, environment_get, b->wakeup, &choice, e) ||
+        !settle_model(b, &choice, asked, e)) {
+        choice_release(&choice);
+        return false;
+    }
+    take_choice(b, &choice);
+    b->keyed = true;
+    return true;
+}
+
+bool backend_wants_name(const struct backend *b)
+{
+    const char *wants;
+    return b->chosen && !*b->choice.model && !b->name_asked && b->choice.provider->models &&
+           (b->keyed || choose_key_state(b->config, environment_get, b->choice.provider->name,
+                                         &wants) == KEY_READY);
+}
+
+bool backend_ask_name(struct backend *b)
+{
+    struct provider_names listed = {0};
+    struct error e;
+    b->name_asked = true;
+    if (!backend_find_key(b, &e)) /* the first request will say so */
+        return false;
+    list_names(b, &b->choice, &listed);
+    bool known = listed.names.len > 0;
+    if (known)
+        choose_listed_model(&b->choice, &listed);
+    else
+        b->name_asked = b->wakeup->go_on(b->wakeup->context); /* who was stopped asks again */
+    provider_names_release(&listed);
+    return known;
 }
 
 static bool window_is_the_servers(const struct backend *b)

@@ -21,7 +21,7 @@ struct backend {
     bool chosen; /* choice is filled in */
     bool keyed;  /* and has its key */
     bool facts_known;
-    bool window_asked;
+    bool window_asked, name_asked;
 };
 
 void backend_init(struct backend *b, const struct config *config, const struct wakeup *wakeup);
@@ -29,6 +29,17 @@ void backend_release(struct backend *b);
 
 /* Chooses anew; NULL: not asked for. What was chosen before stays on failure. */
 bool backend_choose(struct backend *b, const char *provider, const char *model, struct error *e);
+
+/* The same by the user's word while a session is open: no provider means the present one, a key
+ * must be there, and a model that the server does not list is USAGE with the nearest name. A server
+ * that lists nothing, or does not answer, takes any name. May use the network. */
+bool backend_change(struct backend *b, const char *provider, const char *model, struct error *e);
+
+/* Whether only the server knows which model it will be, and may be asked now: the key is at hand,
+ * and it was not asked yet. */
+bool backend_wants_name(const struct backend *b);
+/* Asks it. Returns whether the model is known now. */
+bool backend_ask_name(struct backend *b);
 
 /* False with the reason where a key is needed and there is none. May run api_key_command. */
 bool backend_find_key(struct backend *b, struct error *e);

@@ -41,7 +41,8 @@
  *   MEMORY_FORGET  name: id
  *   MEMORY_RESTORE  puts back what the last MEMORY_FORGET took that was not put back yet
  *   MEMORY_STATE  answered with NOTICE_MEMORY_STATE
- *   SET_MODEL    name: provider or NULL; text: model or NULL
+ *   SET_MODEL    name: provider, NULL: the present one; text: model or NULL. Refused where the
+ *                provider lacks its key, or its server lists models, but not this one
  *   SET_SYSTEM   text: system prompt; NULL: the configured one
  *   SAVE_DRAFT   text: NULL or "" for none
  *   PAGE         of the open session; number: before this seq; limit

@@ -40,6 +40,7 @@ void notice_free(struct notice *n)
     for (size_t i = 0; i < n->texts.len; i++)
         free(n->texts.items[i]);
     vec_release(&n->texts);
+    vec_release(&n->offers);
     context_release(&n->context);
     free(n->provider);
     free(n->model);

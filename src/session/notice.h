@@ -24,7 +24,7 @@
  *   PREVIEW   info, events (ascending, the end of the transcript); text: the id that was asked
  *   INPUTS    texts, newest first
  *   PROVIDER  provider, model, reason, detail, meters: window and price
- *   MODELS    texts
+ *   MODELS    texts: of the present provider; offers: the providers
  *   REPORT    texts: lines; error: the fault among them, if there is one
  *   BUSY      flag: a turn runs / has ended. Comes before the turn's first and after its last event
  *   APPROVAL  a tool asks before it runs. text: id of the call; name: tool; detail: its class;
@@ -136,6 +136,11 @@ struct meters {
     int budget_percent; /* of it that is used */
 };
 
+struct provider_offer {
+    const char *name;  /* static, as the rest */
+    const char *wants; /* the variable of the key that it lacks; NULL: it can be chosen */
+};
+
 struct notice {
     enum notice_type type;
     struct event *event;
@@ -147,6 +152,7 @@ struct notice {
     struct memory_hits memory;
     struct memory_stats stats;
     VEC(char *) texts;
+    VEC(struct provider_offer) offers;
     struct context context;
     struct draft_figures draft;
     char *provider, *model, *detail, *text, *name, *args, *preview, *guarded;

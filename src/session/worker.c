@@ -6,7 +6,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/die.h"
+#include "base/environment.h"
 #include "base/mem.h"
 #include "session/capability.h"
 #include "session/removal.h"
@@ -15,7 +17,8 @@
 
 enum {
     PATIENCE_MS = 15000, /* somebody else may import months of talk */
-    REST_MS = 300,       /* without a command, before files of deleted sessions are looked for */
+    REST_MS = 300,       /* without a command, before what nobody waits for is done */
+    ASIDE_MS = 5000,     /* that a server has to answer what is asked between turns */
     REMOVALS_AT_ONCE = 8
 };
 
@@ -91,10 +94,17 @@ void worker_free(struct worker *w)
     free(w);
 }
 
+void worker_step_aside(struct worker *w)
+{
+    w->doing = ASIDE;
+    w->wakeup.deadline_ms = clock_mono_ms() + ASIDE_MS;
+}
+
 void worker_finish(struct worker *w)
 {
     w->doing = IDLE;
     w->cancelled = false;
+    w->wakeup.deadline_ms = 0;
 }
 
 /* Reads are the reader's. It gets a command of its own: this one is freed by the loop. */
@@ -107,19 +117,30 @@ static void do_read(struct worker *w, struct command *c)
     reader_ask(w->reader, question);
 }
 
+static void add_offers(const struct worker *w, struct notice *n)
+{
+    for (size_t i = 0; providers[i]; i++) {
+        const char *name = providers[i]->name;
+        struct provider_offer offer = {.name = name};
+        (void)choose_key_state(w->config, environment_get, name, &offer.wants);
+        vec_push(&n->offers, offer);
+    }
+}
+
 static void do_models(struct worker *w, struct command *c)
 {
     struct error e = {0};
     struct provider_names names = {0};
-    w->doing = ASIDE;
-    if ((w->backend.chosen || worker_choose(w, &e)) && backend_models(&w->backend, &names, &e)) {
-        struct notice *n = notice_new(NOTICE_MODELS);
-        for (size_t i = 0; i < names.names.len; i++)
-            vec_push(&n->texts, mem_strdup(names.names.items[i]));
-        tell(w, n);
-    } else {
+    struct notice *n = notice_new(NOTICE_MODELS);
+    worker_step_aside(w);
+    bool listed =
+        (w->backend.chosen || worker_choose(w, &e)) && backend_models(&w->backend, &names, &e);
+    for (size_t i = 0; i < names.names.len; i++)
+        vec_push(&n->texts, mem_strdup(names.names.items[i]));
+    add_offers(w, n);
+    tell(w, n);
+    if (!listed)
         tell_error(w, c, &e);
-    }
     provider_names_release(&names);
     worker_finish(w);
 }
@@ -336,19 +357,35 @@ static void remove_left_files(struct worker *w)
     catalog_release(&catalog);
 }
 
+/* So that it is seen before the first message is sent. */
+static void find_model_name(struct worker *w)
+{
+    worker_step_aside(w);
+    bool known = backend_ask_name(&w->backend);
+    worker_finish(w);
+    if (!known)
+        return;
+    w->backend.facts = models_find(w->config, w->backend.choice.model);
+    worker_note_backend(w);
+    tell_provider(w);
+}
+
 void worker_run(struct worker *w)
 {
-    bool rested = false; /* once a process is enough: there are seldom any */
+    bool removed = false; /* once a process is enough: there are seldom any */
     open_store(w);
     worker_open_first(w);
     while (!w->quit) {
-        struct command *c = mailbox_wait(w->commands, rested ? -1 : REST_MS);
+        bool nameless = backend_wants_name(&w->backend);
+        struct command *c = mailbox_wait(w->commands, nameless || !removed ? REST_MS : -1);
         if (c) {
             worker_handle(w, c);
-            handle_deferred(w);
+        } else if (nameless) {
+            find_model_name(w);
         } else {
             remove_left_files(w);
-            rested = true;
+            removed = true;
         }
+        handle_deferred(w);
     }
 }

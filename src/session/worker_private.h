@@ -73,6 +73,8 @@ struct worker {
 /* worker.c */
 void worker_handle(struct worker *w, struct command *c); /* takes it */
 bool worker_go_on(void *worker);
+/* Asks the server something between turns, for a few seconds at most. */
+void worker_step_aside(struct worker *w);
 void worker_finish(struct worker *w); /* idle again */
 /* The command of a turn that was put off, which the caller frees; NULL if there is none. */
 struct command *worker_take_waiting_turn(struct worker *w);

@@ -339,7 +339,10 @@ void do_label(struct worker *w, struct command *c)
 void do_set_model(struct worker *w, struct command *c)
 {
     struct error e = {0};
-    if (!backend_choose(&w->backend, c->name, c->text, &e)) {
+    worker_step_aside(w);
+    bool changed = backend_change(&w->backend, c->name, c->text, &e);
+    worker_finish(w);
+    if (!changed) {
         tell_error(w, c, &e);
         return;
     }
