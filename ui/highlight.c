@@ -198,17 +198,20 @@ static void add_word(struct highlight *h, struct scan *s, struct styled *out)
     emit(s, out, len, key ? STYLE_CODE_KEYWORD : STYLE_CODE);
 }
 
-static void diff_line(struct scan *s, struct styled *out)
+static enum style diff_style(const struct scan *line)
 {
     static const struct {
-        char first;
+        const char *beginning;
         enum style style;
-    } looks[] = {{'+', STYLE_CODE_STRING}, {'-', STYLE_CODE_KEYWORD}, {'@', STYLE_CODE_COMMENT}};
-    enum style style = STYLE_CODE;
-    for (size_t i = 0; s->len && i < sizeof looks / sizeof *looks; i++)
-        if (looks[i].first == *s->line)
-            style = looks[i].style;
-    emit(s, out, s->len, style);
+    } looks[] = {{"+++ ", STYLE_CODE_COMMENT},
+                 {"--- ", STYLE_CODE_COMMENT},
+                 {"@@", STYLE_CODE_COMMENT},
+                 {"+", STYLE_DIFF_ADDED},
+                 {"-", STYLE_DIFF_REMOVED}};
+    for (size_t i = 0; i < sizeof looks / sizeof *looks; i++)
+        if (starts(line, looks[i].beginning))
+            return looks[i].style;
+    return STYLE_CODE;
 }
 
 void highlight_line(struct highlight *h, struct styled *out, const char *line, size_t len)
@@ -219,7 +222,7 @@ void highlight_line(struct highlight *h, struct styled *out, const char *line, s
         return;
     }
     if (h->language->flags & LANGUAGE_DIFF) {
-        diff_line(&s, out);
+        emit(&s, out, len, diff_style(&s));
         return;
     }
     if (h->until)
