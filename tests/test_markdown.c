@@ -121,7 +121,8 @@ static void ordered_lists_keep_their_numbers(void **state)
     (void)state;
     expect("3. a\n3. b\n\n3. c\n", 40, "3. a\n4. b\n\n5. c\n");
     expect("1. a\n\n   more\n\n2. b\n", 40, "1. a\n\n   more\n\n2. b\n");
-    expect("1. a\n   ```\n   x\n   ```\n   more\n1. b\n", 40, "1. a\n     x\n   more\n2. b\n");
+    expect("1. a\n   ```\n   x\n   ```\n   more\n1. b\n", 40,
+           "1. a\n     x\n   ─\n   more\n2. b\n");
     expect("1. a\n2. b\n\ntext\n\n1. c\n", 40, "1. a\n2. b\n\ntext\n\n1. c\n");
     expect("1. a\n1) b\n", 40, "1. a\n1) b\n");
     expect("9. a\n10. b\n", 40, "9. a\n10. b\n");
@@ -137,9 +138,9 @@ static void quotes_nest(void **state)
 static void code_is_not_filled(void **state)
 {
     (void)state;
-    expect("```sh\necho  a\n\n\tb\n```\n", 40, "─ sh\n  echo  a\n\n      b\n");
-    expect("text\n```\nabcdefgh\n```\nend", 6, "text\n  abcd\n  efgh\nend\n");
-    expect("~~~\n```\n~~~\n", 40, "  ```\n");
+    expect("```sh\necho  a\n\n\tb\n```\n", 40, "─ sh\n  echo  a\n\n      b\n─\n");
+    expect("text\n```\nabcdefgh\n```\nend", 6, "text\n  abcd\n  efgh\n─\nend\n");
+    expect("~~~\n```\n~~~\n", 40, "  ```\n─\n");
     expect("```\nopen", 40, "  open\n");
     expect("    indented\n", 40, "  indented\n");
     expect_look("```c\nint x = 12; // y\n```", "int", STYLE_CODE_KEYWORD, 0);
@@ -149,6 +150,28 @@ static void code_is_not_filled(void **state)
     expect_look("```sql\nSelect 1\n```", "Select", STYLE_CODE_KEYWORD, 0);
     expect_look("```html\n<a href=\"x\">don't</a>\n```", "\"x\"", STYLE_CODE_STRING, 0);
     expect_look("```nosuch\nint x\n```", "  int x", STYLE_CODE, 0);
+}
+
+static void diffs_have_the_looks_of_diffs(void **state)
+{
+    static const char diff[] = "```diff\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n-old\n+new\n same\n```";
+    (void)state;
+    expect_look(diff, "-old", STYLE_DIFF_REMOVED, 0);
+    expect_look(diff, "+new", STYLE_DIFF_ADDED, 0);
+    expect_look(diff, "--- a/x", STYLE_CODE_COMMENT, 0);
+    expect_look(diff, "+++ b/x", STYLE_CODE_COMMENT, 0);
+    expect_look(diff, "@@ -1 +1 @@", STYLE_CODE_COMMENT, 0);
+}
+
+static void code_has_an_end(void **state)
+{
+    (void)state;
+    expect("```sh\na\n```\nb\n", 40, "─ sh\n  a\n─\nb\n");
+    expect("```\na\n", 40, "  a\n");
+    expect("- x\n  ```\n  a\n  ```\n- y\n", 40, "• x\n    a\n  ─\n• y\n");
+    expect("> ```\n> a\n> ```\n> b\n", 40, "│   a\n│ ─\n│ b\n");
+    expect("- ```\n  ```\n", 40, "•\n  ─\n");
+    expect_look("```\na\n```\n", "─", STYLE_RULE, 0);
 }
 
 static void tables_fit(void **state)
@@ -441,6 +464,8 @@ int main(void)
         cmocka_unit_test(ordered_lists_keep_their_numbers),
         cmocka_unit_test(quotes_nest),
         cmocka_unit_test(code_is_not_filled),
+        cmocka_unit_test(diffs_have_the_looks_of_diffs),
+        cmocka_unit_test(code_has_an_end),
         cmocka_unit_test(tables_fit),
         cmocka_unit_test(table_columns_share_the_room),
         cmocka_unit_test(a_cut_link_does_not_lead_out_of_the_text),

@@ -98,8 +98,11 @@ static void code(struct markdown *m, const char *source, const struct markdown_p
 
 static void closed(struct markdown *m, const char *source, const struct markdown_piece *p)
 {
+    struct styled prefix;
     (void)source;
-    (void)p;
+    indented_prefix(&prefix, m->look.prefix, p->indent);
+    code_end(m->rows, m->look.width, &prefix);
+    styled_release(&prefix);
     m->code = (struct highlight){0};
 }
 

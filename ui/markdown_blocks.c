@@ -38,6 +38,7 @@ struct render {
     unsigned bold, italic, strike, code, link;
     bool paragraph_apart; /* a paragraph that comes now has a blank line before it */
     VEC(size_t) link_starts;
+    bool fenced;
     struct buf language;
     struct table table;
     unsigned cell;
@@ -260,7 +261,8 @@ static void enter_code(struct render *r, const MD_BLOCK_CODE_DETAIL *code)
 {
     enter_leaf(r);
     buf_clear(&r->language);
-    if (code->fence_char && code->info.text)
+    r->fenced = code->fence_char != 0;
+    if (r->fenced && code->info.text)
         buf_add(&r->language, code->info.text, code->info.size);
 }
 
@@ -277,6 +279,10 @@ static void leave_code(struct render *r)
     code_lines(r->out, language, r->line.text.data, r->line.text.len, width, &r->first, &r->rest);
     if (r->line.text.len)
         after_rows(r);
+    if (r->fenced) {
+        code_end(r->out, width, &r->first);
+        after_rows(r);
+    }
     styled_clear(&r->line);
 }
 

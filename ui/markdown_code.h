@@ -1,4 +1,5 @@
-/* Code blocks → rows: a label, and lines that are never filled, only broken where they must. */
+/* Code blocks → rows: a label, lines that are never filled, only broken where they must, and an
+ * end. */
 #ifndef UI_MARKDOWN_CODE_H
 #define UI_MARKDOWN_CODE_H
 
@@ -12,6 +13,9 @@
  * highlight_line(). */
 const struct language *code_label(struct rows *out, const char *info, size_t len, size_t width,
                                   const struct styled *first, const struct styled *rest);
+
+/* The row that ends a fenced block. */
+void code_end(struct rows *out, size_t width, const struct styled *prefix);
 
 /* One line without its newline. */
 void code_line(struct rows *out, struct highlight *h, const char *line, size_t len, size_t width,
