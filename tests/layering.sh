@@ -34,7 +34,7 @@ cJSON                             ^src/base/json[.]c$
 curl/                             ^src/provider/http[.]c$
 md4c                              ^ui/
 <ini[.]h                           ^src/config/
-utf8proc                          ^src/(base/utf8(_reveal)?|store/token_(fold|scan))[.]c$
+utf8proc                          ^src/(base/(utf8(_reveal)?|charset)|store/token_(fold|scan))[.]c$
 libintl[.]h                        ^src/(base/i18n[.]h|cli/main[.]c)$
 base/i18n[.]h                      ^(ui|src/cli)/
 '

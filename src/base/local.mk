@@ -1,5 +1,6 @@
 libtiro_a_SOURCES += \
 	src/base/buf.c src/base/buf.h \
+	src/base/charset.c src/base/charset.h \
 	src/base/child.c src/base/child.h \
 	src/base/child_environment.c src/base/child_environment.h \
 	src/base/child_start.c src/base/child_start.h \

@@ -4,6 +4,8 @@
 #include <utf8proc.h>
 #include <wchar.h>
 
+#include "base/charset.h"
+
 #define REPLACEMENT 0xFFFDu
 #define ZERO_WIDTH_JOINER 0x200Du
 
@@ -129,10 +131,19 @@ size_t utf8_incomplete_tail(const char *s, size_t len)
     return 0;
 }
 
+bool utf8_is_pictograph(uint32_t cp)
+{
+    return utf8proc_get_property((utf8proc_int32_t)cp)->boundclass ==
+           UTF8PROC_BOUNDCLASS_EXTENDED_PICTOGRAPHIC;
+}
+
 int utf8_cp_width(uint32_t cp)
 {
     if (cp >= 0x20 && cp < 0x7F)
         return 1;
+    char stand_in[CHARSET_STAND_IN_MAX];
+    if (charset_lacks(cp, stand_in))
+        return (int)strlen(stand_in);
     int width = wcwidth((wchar_t)cp);
     return width < 0 ? 0 : width;
 }

@@ -21,8 +21,12 @@ bool utf8_valid(const char *s, size_t len);
 /* Bytes at the end that begin a character which is not complete yet: 0 to 3. */
 size_t utf8_incomplete_tail(const char *s, size_t len);
 
-/* Columns of one code point: 0 for combining and control characters, 1 or 2 otherwise. */
+/* Columns of one code point: 0 for combining and control characters, 1 or 2 otherwise; of what the
+ * locale's character set lacks, those of what is shown in its place (charset.h). */
 int utf8_cp_width(uint32_t cp);
+
+/* A character that is a picture: what emoji begin with, flags and keycaps apart. */
+bool utf8_is_pictograph(uint32_t cp);
 
 /* Columns of a text without line breaks. */
 size_t utf8_width(const char *s, size_t len);

@@ -39,12 +39,6 @@ static bool is_hidden(uint32_t cp)
     }
 }
 
-static bool is_pictograph(uint32_t cp)
-{
-    return utf8proc_get_property((utf8proc_int32_t)cp)->boundclass ==
-           UTF8PROC_BOUNDCLASS_EXTENDED_PICTOGRAPHIC;
-}
-
 static bool is_skin(uint32_t cp)
 {
     return cp >= 0x1F3FB && cp <= 0x1F3FF;
@@ -64,9 +58,9 @@ static bool is_keycap(uint32_t cp)
 static bool is_part_of_emoji(uint32_t before, uint32_t cp, uint32_t after)
 {
     if (is_emoji_selector(cp))
-        return is_pictograph(before) || (is_keycap(before) && after == 0x20E3);
-    return cp == ZERO_WIDTH_JOINER && is_pictograph(after) &&
-           (is_pictograph(before) || is_skin(before) || is_emoji_selector(before));
+        return utf8_is_pictograph(before) || (is_keycap(before) && after == 0x20E3);
+    return cp == ZERO_WIDTH_JOINER && utf8_is_pictograph(after) &&
+           (utf8_is_pictograph(before) || is_skin(before) || is_emoji_selector(before));
 }
 
 static bool stays(uint32_t cp, enum utf8_clean_mode mode)

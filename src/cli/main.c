@@ -1,6 +1,5 @@
 #include <errno.h>
 #include <fcntl.h>
-#include <locale.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -11,6 +10,7 @@
 #include <sys/prctl.h>
 #endif
 
+#include "base/charset.h"
 #include "base/i18n.h"
 #include "base/mem.h"
 #include "cli/command_line.h"
@@ -96,7 +96,7 @@ int main(int argc, char **argv)
         puts("tiro " PACKAGE_VERSION);
         return finish(0);
     }
-    setlocale(LC_ALL, "");
+    charset_start();
     bindtextdomain("tiro", LOCALEDIR);
     textdomain("tiro");
     /* A reader that went away and a file that may not grow are faults of the write, as a full disk is. */
