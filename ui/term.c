@@ -31,9 +31,14 @@
 #define SYNC_ON "\033[?2026h"
 #define SYNC_OFF "\033[?2026l"
 
+/* A terminal that the database does not know is most likely a newer one of xterm's relatives. */
+#define RELATIVE "xterm-256color"
+
 /* There is one terminal, as there is one curses. */
 static struct {
     SCREEN *screen;
+    const char *name; /* whose sequences it gets */
+    bool assumed;     /* TERM is unknown */
     bool plain; /* knows no private modes */
     bool mouse, suspended, hung_up;
     bool cursor_wanted, cursor_shown;
@@ -195,23 +200,56 @@ static void expect_exit_of_curses(void)
     in_curses = true;
 }
 
+/* Whether the database has such a terminal; then asks it for the capability, too. */
+static bool is_known(const char *name, const char *wanted, bool *has)
+{
+    int status;
+    if (!name || !*name || setupterm(name, STDOUT_FILENO, &status) != OK)
+        return false;
+    *has = capability(wanted) != NULL;
+    del_curterm(cur_term);
+    return true;
+}
+
+enum term_kind term_kind(void)
+{
+    bool placed;
+    if (is_known(getenv("TERM"), "cup", &placed))
+        return placed ? TERM_SCREEN : TERM_LINES;
+    return is_known(RELATIVE, "cup", &placed) && placed ? TERM_UNKNOWN : TERM_LINES;
+}
+
+static bool is_plain(const char *terminal)
+{
+    return strncmp(terminal, "linux", 5) == 0;
+}
+
+static bool cannot_be_used(struct error *e)
+{
+    return err_set(e, ERR_USAGE,
+                   _("the terminal \"%.60s\" cannot be used; set TERM to another, or use "
+                     "\"tiro --plain\""),
+                   term.name);
+}
+
 static bool check_terminal(struct error *e)
 {
-    const char *name = getenv("TERM");
     if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
         return err_set(e, ERR_USAGE, "%s",
                        _("standard input and output must be a terminal; for a single answer use "
                          "\"tiro run\""));
-    if (!name || !*name)
-        return err_set(e, ERR_USAGE, "%s",
-                       _("the variable TERM is not set; set it to your terminal's name, for "
-                         "example xterm-256color"));
-    int status = 0;
-    if (setupterm(name, STDOUT_FILENO, &status) != OK || !capability("cup"))
+    enum term_kind kind = term_kind();
+    if (kind == TERM_LINES)
         return err_set(e, ERR_USAGE,
-                       _("the terminal \"%.60s\" (TERM) is unknown or cannot place its cursor; set "
-                         "TERM to a fuller one, or use \"tiro run\""),
-                       name);
+                       _("the terminal \"%.60s\" (TERM) cannot place its cursor; set TERM to a "
+                         "fuller one, or use \"tiro --plain\""),
+                       getenv("TERM") ? getenv("TERM") : "");
+    int status;
+    term.assumed = kind == TERM_UNKNOWN;
+    term.name = term.assumed ? RELATIVE : getenv("TERM");
+    term.plain = is_plain(term.name);
+    if (setupterm(term.name, STDOUT_FILENO, &status) != OK)
+        return cannot_be_used(e);
     arm_emergency();
     del_curterm(cur_term);
     return true;
@@ -240,23 +278,13 @@ static bool start_curses(struct error *e)
     if (!check_terminal(e))
         return false;
     use_tioctl(TRUE);
-    term.screen = newterm(NULL, stdout, stdin);
-    return term.screen ||
-           err_set(e, ERR_USAGE,
-                   _("the terminal \"%.60s\" cannot be used; set TERM to another, or use "
-                     "\"tiro run\""),
-                   getenv("TERM"));
-}
-
-static bool is_plain(const char *terminal)
-{
-    return terminal && (strncmp(terminal, "linux", 5) == 0 || strncmp(terminal, "dumb", 4) == 0);
+    term.screen = newterm(term.name, stdout, stdin);
+    return term.screen || cannot_be_used(e);
 }
 
 bool term_init(const struct theme *theme, bool mouse, struct error *e)
 {
     memset(&term, 0, sizeof term);
-    term.plain = is_plain(getenv("TERM"));
     term.mouse = mouse;
     expect_exit_of_curses();
     if (!start_curses(e)) {
@@ -274,6 +302,11 @@ bool term_init(const struct theme *theme, bool mouse, struct error *e)
         term_set_theme(theme);
     term_resized();
     return true;
+}
+
+const char *term_assumed(void)
+{
+    return term.assumed ? term.name : NULL;
 }
 
 void term_suspend(void)

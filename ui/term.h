@@ -14,10 +14,21 @@
 
 struct theme; /* ui/theme.h */
 
+/* What TERM names. Not between term_init() and term_release(). */
+enum term_kind {
+    TERM_SCREEN,  /* a terminal that can place its cursor */
+    TERM_UNKNOWN, /* nothing that is known: it gets xterm-256color's sequences */
+    TERM_LINES    /* it shows one line after the other, and no more */
+};
+enum term_kind term_kind(void);
+
 /* Takes the terminal: raw, alternate screen, bracketed paste, mouse wheel if asked. Without a theme
  * all looks as the terminal's own text. Fails with a clear error on a terminal that cannot address
  * its cursor. */
 bool term_init(const struct theme *theme, bool mouse, struct error *e);
+
+/* The terminal that an unknown TERM is taken for; NULL: TERM is known. */
+const char *term_assumed(void);
 
 /* Gives it back exactly as it was. Safe to call twice. */
 void term_release(void);
