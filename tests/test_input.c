@@ -62,6 +62,24 @@ static const struct {
     {"\033[[C", {.code = K_F, .cp = 3}},
     {"\033[24~", {.code = K_F, .cp = 12}},
     {"\033[13;3u", {.code = K_ENTER, .alt = true}},
+    {"\033[13;2u", {.code = K_ENTER, .shift = true}},
+    {"\033[27;2;13~", {.code = K_ENTER, .shift = true}},
+    {"\033[27u", {.code = K_ESCAPE}},
+    {"\033[99;5u", {.code = K_CHAR, .cp = 'c', .ctrl = true}},
+    {"\033[1089::99;5u", {.code = K_CHAR, .cp = 'c', .ctrl = true}},
+    {"\033[97;4u", {.code = K_CHAR, .cp = 'A', .alt = true, .shift = true}},
+    {"\033[44:60;4u", {.code = K_CHAR, .cp = '<', .alt = true, .shift = true}},
+    {"\033[45:95;6u", {.code = K_CHAR, .cp = '_', .ctrl = true, .shift = true}},
+    {"\033[47;5u", {.code = K_CHAR, .cp = '_', .ctrl = true}},
+    {"\033[91;5u", {.code = K_ESCAPE}},
+    {"\033[105;5u", {.code = K_TAB}},
+    {"\033[104;5u", {.code = K_BACKSPACE}},
+    {"\033[9;2u", {.code = K_BACKTAB}},
+    {"\033[57414u", {.code = K_ENTER}},
+    {"\033[57417;5u", {.code = K_LEFT, .ctrl = true}},
+    {"\033[99;133u", {.code = K_CHAR, .cp = 'c', .ctrl = true}}, /* and Num Lock */
+    {"\033[I", {.code = K_FOCUS_IN}},
+    {"\033[O", {.code = K_FOCUS_OUT}},
     {"\033[27;5;106~", {.code = K_CHAR, .cp = 'j', .ctrl = true}},
     {"\033[<64;10;5M", {.code = K_WHEEL_UP, .row = 4, .col = 9}},
     {"\033[<65;1;1M", {.code = K_WHEEL_DOWN}},
@@ -85,6 +103,161 @@ static void test_keys(void **state)
         struct key key = one(keys[i].bytes, strlen(keys[i].bytes));
         assert_key(&key, &keys[i].key, keys[i].bytes);
     }
+}
+
+/* What no key has, whatever a terminal says. */
+static void test_what_is_no_key(void **state)
+{
+    (void)state;
+    static const char *const no_keys[] = {
+        "\033[57376u",        "\033[57441;2u", "\033[55296u",  "\033[9999999u", "\033[133u",
+        "\033[27;1;1114112~", "\033[0u",       "\033[99;5:3u", "\033[>1;10;0c", "\033[=1u"};
+    for (size_t i = 0; i < sizeof no_keys / sizeof *no_keys; i++) {
+        struct input in;
+        struct key key;
+        input_init(&in);
+        input_feed(&in, no_keys[i], strlen(no_keys[i]));
+        if (input_next(&in, false, &key) || input_next(&in, true, &key))
+            fail_msg("ESC%s is a key: code %d cp %u", no_keys[i] + 1, key.code, (unsigned)key.cp);
+        input_release(&in);
+    }
+}
+
+/* Answers of a terminal, with keys typed between them. */
+static const char answers[] =
+    "a\033[?1ub\033P>|kitty(0.26.5)\033\\c\033]99;i=tiro:p=?;a=focus\033\\"
+    "d\033[?997;2n\033]11;rgb:fdfd/f6f6/e3e3\007e\033[?62;22cf";
+static const char answers_read[] =
+    "a<[?1u>b<P>|kitty(0.26.5)>c<]99;i=tiro:p=?;a=focus>d<[?997;2n>"
+    "<]11;rgb:fdfd/f6f6/e3e3>e<[?62;22c>f";
+
+static void read_into(struct input *in, bool final, struct buf *out)
+{
+    struct key key;
+    while (input_next(in, final, &key)) {
+        if (key.code == K_REPLY)
+            buf_addf(out, "<%s>", key.text);
+        else if (key.code == K_CHAR)
+            buf_addf(out, "%s%c", key.alt ? "M-" : "", (char)key.cp);
+        else
+            buf_addf(out, "{%d}", key.code);
+        free(key.text);
+    }
+}
+
+static void test_answers_at_any_split(void **state)
+{
+    (void)state;
+    size_t len = sizeof answers - 1;
+    for (size_t cut = 0; cut <= len; cut++) {
+        struct input in;
+        struct buf out = BUF_INIT;
+        input_init(&in);
+        for (size_t at = 0; at < len;) {
+            size_t piece = cut == 0 ? 1 : at == 0 ? cut : len - at;
+            input_feed(&in, answers + at, piece);
+            at += piece;
+            read_into(&in, false, &out);
+        }
+        assert_string_equal(out.data, answers_read);
+        buf_release(&out);
+        input_release(&in);
+    }
+}
+
+/* A slow line may rest longer than keys do, anywhere but in the first two bytes. */
+static void test_answers_may_be_slow(void **state)
+{
+    (void)state;
+    size_t len = sizeof answers - 1;
+    for (size_t cut = 0; cut <= len; cut++) {
+        struct input in;
+        struct buf out = BUF_INIT;
+        bool in_first = (cut > 0 && answers[cut - 1] == 27) || (cut > 1 && answers[cut - 2] == 27);
+        if (in_first && answers[cut] != '\0')
+            continue;
+        input_init(&in);
+        input_feed(&in, answers, cut);
+        read_into(&in, false, &out);
+        read_into(&in, true, &out);
+        input_feed(&in, answers + cut, len - cut);
+        read_into(&in, false, &out);
+        assert_string_equal(out.data, answers_read);
+        buf_release(&out);
+        input_release(&in);
+    }
+}
+
+/* What has no end keeps neither memory nor keys. */
+static void test_answers_without_an_end(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *bytes, *then, *want;
+    } cases[] = {{"\033]11;rgb:", "hello\r", "{2}"}, /* Enter ends it */
+                 {"\033]11;rgb:", "\033[A", "{9}"},  /* so does another key */
+                 {"\033]11;rgb:", "\003", "c"},      /* and Ctrl-C */
+                 {"\033P>|", "x\033\\y", "<P>|x>y"},
+                 {"\033[?6", "\r", "{2}"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct input in;
+        struct buf out = BUF_INIT;
+        input_init(&in);
+        input_feed(&in, cases[i].bytes, strlen(cases[i].bytes));
+        read_into(&in, true, &out);
+        assert_false(input_unfinished(&in)); /* or Esc would be waited for again and again */
+        input_feed(&in, cases[i].then, strlen(cases[i].then));
+        read_into(&in, false, &out);
+        assert_string_equal(out.data, cases[i].want);
+        buf_clear(&out);
+        input_release(&in);
+
+        input_init(&in);
+        input_feed(&in, cases[i].bytes, strlen(cases[i].bytes));
+        read_into(&in, true, &out);
+        input_give_up(&in);
+        input_feed(&in, "hi", 2);
+        read_into(&in, false, &out);
+        assert_string_equal(out.data, "hi");
+        buf_release(&out);
+        input_release(&in);
+    }
+}
+
+static void test_endless_answers_are_bounded(void **state)
+{
+    (void)state;
+    struct input in;
+    struct buf out = BUF_INIT;
+    input_init(&in);
+    input_feed(&in, "\033]11;", 5);
+    for (int i = 0; i < 100000; i++) {
+        input_feed(&in, "0123456789", 10);
+        read_into(&in, i % 7 == 0, &out);
+        assert_true(in.bytes.len - in.at <= 300);
+    }
+    input_feed(&in, "\033\\x", 3);
+    read_into(&in, false, &out);
+    assert_string_equal(out.data, "x");
+    buf_release(&out);
+    input_release(&in);
+}
+
+/* Not every beginning of an answer is one. */
+static void test_alt_keys_that_look_like_answers(void **state)
+{
+    (void)state;
+    struct input in;
+    struct buf out = BUF_INIT;
+    input_init(&in);
+    input_feed(&in, "\033]x\033Py\033]", 8);
+    read_into(&in, false, &out);
+    read_into(&in, true, &out);
+    input_feed(&in, "11;z", 4);
+    read_into(&in, false, &out);
+    assert_string_equal(out.data, "M-]xM-PyM-]11;z");
+    buf_release(&out);
+    input_release(&in);
 }
 
 /* All keys in one stream, cut after every byte, and in two pieces at every place. */
@@ -174,9 +347,9 @@ static void test_paste_has_a_limit(void **state)
 static void test_unknown_sequences_are_swallowed(void **state)
 {
     (void)state;
-    static const char *const noise[] = {"\033[I",   "\033[O",        "\033[?62;1c",
-                                        "\033[99~", "\033[<32;1;1M", "\033[<0;1;1m",
-                                        "\033OX",   "\033[<66;1;1M", "\033[201~"};
+    static const char *const noise[] = {"\033[>1;2c",   "\033[99~", "\033[<32;1;1M",
+                                        "\033[<0;1;1m", "\033OX",   "\033[<66;1;1M",
+                                        "\033[201~"};
     for (size_t i = 0; i < sizeof noise / sizeof *noise; i++) {
         struct input in;
         struct key key;
@@ -308,6 +481,12 @@ int main(void)
     setlocale(LC_ALL, "C.UTF-8");
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_keys),
+        cmocka_unit_test(test_what_is_no_key),
+        cmocka_unit_test(test_answers_at_any_split),
+        cmocka_unit_test(test_answers_may_be_slow),
+        cmocka_unit_test(test_answers_without_an_end),
+        cmocka_unit_test(test_endless_answers_are_bounded),
+        cmocka_unit_test(test_alt_keys_that_look_like_answers),
         cmocka_unit_test(test_any_split),
         cmocka_unit_test(test_paste_across_reads),
         cmocka_unit_test(test_paste_has_a_limit),

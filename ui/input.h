@@ -22,7 +22,7 @@ struct input {
     struct buf bytes; /* not decoded yet, from `at` on */
     size_t at;
     bool pasting;
-    bool skipping; /* what follows belongs to a CSI that is too long for a key */
+    enum { SKIPS_NOTHING, SKIPS_CSI, SKIPS_STRING } skipping; /* the rest of what is too long */
     struct buf paste;
     VEC(struct input_binding) bindings;
 };
@@ -39,7 +39,11 @@ void input_feed(struct input *in, const char *bytes, size_t len);
  * beginning of a sequence. Sequences that mean nothing here are swallowed. */
 bool input_next(struct input *in, bool final, struct key *key);
 
-/* Whether input_next() waits for the rest of an escape sequence (not of a paste). */
+/* What has begun as an answer of the terminal (K_REPLY) and not ended is forgotten: it will not
+ * come. No other sequence waits longer than until `final`. */
+void input_give_up(struct input *in);
+
+/* Whether input_next() waits for the rest of an escape sequence (not of a paste or an answer). */
 bool input_unfinished(const struct input *in);
 
 #endif

@@ -98,8 +98,12 @@ enum key_code {
     K_WHEEL_UP,
     K_WHEEL_DOWN,
     K_CLICK, /* row, col */
-    K_PASTE  /* text: the whole paste, unchecked bytes; the caller frees. Pastes past 16 MiB are cut
+    K_PASTE, /* text: the whole paste, unchecked bytes; the caller frees. Pastes past 16 MiB are cut
               */
+    K_FOCUS_IN,
+    K_FOCUS_OUT, /* the window has the keyboard, or no more */
+    K_GROUND,    /* the background is light (cp 1) or dark (cp 0) */
+    K_REPLY      /* of input.h only: an answer of the terminal, text as in ui/probe.h */
 };
 
 struct key {
