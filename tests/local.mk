@@ -102,6 +102,7 @@ UNIT_TESTS = \
 	tests/test_offline \
 	tests/test_orphans \
 	tests/test_paths \
+	tests/test_probe \
 	tests/test_projection \
 	tests/test_providers \
 	tests/test_rebuild \

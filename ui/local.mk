@@ -71,6 +71,7 @@ libtui_a_SOURCES += \
 	ui/path_lister.c ui/path_lister.h \
 	ui/picker.c ui/picker.h \
 	ui/pin.c ui/pin.h \
+	ui/probe.c ui/probe.h \
 	ui/recalled.c ui/recalled.h \
 	ui/remark.c ui/remark.h \
 	ui/replace.c ui/replace.h \
