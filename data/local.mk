@@ -26,8 +26,11 @@ EMBEDDED_FILES = \
 	data/stopwords/german.txt \
 	data/stopwords/spanish.txt \
 	data/themes/dark.ini \
+	data/themes/high-contrast.ini \
 	data/themes/light.ini \
 	data/themes/mono.ini \
+	data/themes/solarized-light.ini \
+	data/themes/solarized.ini \
 	data/tiro.ini
 
 # They ask the installed program for the rest, so that nothing of it has to run while it is built.

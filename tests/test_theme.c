@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -116,6 +117,55 @@ static void test_built_in_themes(void **state)
     }
 }
 
+/* WCAG 2.1, "relative luminance" and "contrast ratio". */
+static double luminance(int32_t rgb)
+{
+    static const double weights[] = {0.2126, 0.7152, 0.0722};
+    double sum = 0;
+    for (int i = 0; i < 3; i++) {
+        double part = (double)(rgb >> (16 - 8 * i) & 255) / 255;
+        sum += weights[i] * (part <= 0.03928 ? part / 12.92 : pow((part + 0.055) / 1.055, 2.4));
+    }
+    return sum;
+}
+
+static double contrast(int32_t a, int32_t b)
+{
+    double x = luminance(a), y = luminance(b);
+    return x > y ? (x + 0.05) / (y + 0.05) : (y + 0.05) / (x + 0.05);
+}
+
+/* Themes that paint the whole screen: every style has colours of its own, and can be read. */
+static void test_painted_themes_can_be_read(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        double text, any;
+    } themes[] = {{"high-contrast", 15, 7}, {"solarized", 4.5, 3}, {"solarized-light", 4.5, 3}};
+    for (size_t i = 0; i < sizeof themes / sizeof *themes; i++) {
+        struct theme t;
+        struct error e = {0};
+        if (!theme_load(themes[i].name, &t, &e))
+            fail_msg("%s", e.text);
+        for (int s = 0; s < STYLE_COUNT; s++) {
+            struct look look = t.looks[s];
+            bool body = s == STYLE_TEXT || s == STYLE_EDITOR || s == STYLE_STATUS;
+            assert_true(look.fg & THEME_RGB && look.bg & THEME_RGB && look.fg >= 0 && look.bg >= 0);
+            assert_int_equal(look.attrs & ATTR_DIM, 0);
+            double got = contrast(look.fg & 0xffffff, look.bg & 0xffffff);
+            if (got < (body ? themes[i].text : themes[i].any))
+                fail_msg("%s, style %d: %.2f", themes[i].name, s, got);
+            static const int depths[] = {8, 16, 256};
+            for (int d = 0; d < 3; d++) {
+                struct look shown = theme_resolve(look, depths[d]);
+                if (shown.fg == shown.bg)
+                    fail_msg("%s, style %d, %d colours: unseen", themes[i].name, s, depths[d]);
+            }
+        }
+    }
+}
+
 static void test_own_themes(void **state)
 {
     (void)state;
@@ -137,9 +187,10 @@ static void test_own_themes(void **state)
 
     struct theme_names names;
     theme_names(&names);
-    static const char *const want[] = {"dark", "light", "mono", "own"};
-    assert_int_equal(names.items.len, 4);
-    for (size_t i = 0; i < 4; i++)
+    static const char *const want[] = {"dark", "high-contrast", "light",
+                                       "mono", "own",  "solarized",     "solarized-light"};
+    assert_int_equal(names.items.len, 7);
+    for (size_t i = 0; i < 7; i++)
         assert_string_equal(names.items.items[i], want[i]);
     theme_names_release(&names);
     free(dark);
@@ -155,6 +206,8 @@ int main(void)
         cmocka_unit_test(test_faults_are_told_and_passed_over),
         cmocka_unit_test(test_colours_of_terminals),
         cmocka_unit_test_setup_teardown(test_built_in_themes, support_setup, support_teardown),
+        cmocka_unit_test_setup_teardown(test_painted_themes_can_be_read, support_setup,
+                                        support_teardown),
         cmocka_unit_test_setup_teardown(test_own_themes, support_setup, support_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
