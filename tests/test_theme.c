@@ -166,6 +166,14 @@ static void test_painted_themes_can_be_read(void **state)
     }
 }
 
+static void test_auto(void **state)
+{
+    (void)state;
+    assert_string_equal(theme_resolve_name("auto", false), "dark");
+    assert_string_equal(theme_resolve_name("auto", true), "light");
+    assert_string_equal(theme_resolve_name("mono", true), "mono");
+}
+
 static void test_own_themes(void **state)
 {
     (void)state;
@@ -187,10 +195,10 @@ static void test_own_themes(void **state)
 
     struct theme_names names;
     theme_names(&names);
-    static const char *const want[] = {"dark", "high-contrast", "light",
+    static const char *const want[] = {"auto", "dark", "high-contrast", "light",
                                        "mono", "own",  "solarized",     "solarized-light"};
-    assert_int_equal(names.items.len, 7);
-    for (size_t i = 0; i < 7; i++)
+    assert_int_equal(names.items.len, 8);
+    for (size_t i = 0; i < 8; i++)
         assert_string_equal(names.items.items[i], want[i]);
     theme_names_release(&names);
     free(dark);
@@ -208,6 +216,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_built_in_themes, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_painted_themes_can_be_read, support_setup,
                                         support_teardown),
+        cmocka_unit_test(test_auto),
         cmocka_unit_test_setup_teardown(test_own_themes, support_setup, support_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

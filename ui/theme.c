@@ -197,6 +197,13 @@ bool theme_load(const char *name, struct theme *out, struct error *e)
     return ok;
 }
 
+const char *theme_resolve_name(const char *name, bool light_ground)
+{
+    if (strcmp(name, THEME_AUTO) != 0)
+        return name;
+    return light_ground ? THEME_LIGHT : THEME_DARK;
+}
+
 static void names_add(struct theme_names *n, const char *file)
 {
     size_t len = strlen(file), at = 0;
@@ -214,6 +221,7 @@ static void names_add(struct theme_names *n, const char *file)
 void theme_names(struct theme_names *out)
 {
     *out = (struct theme_names){0};
+    names_add(out, THEME_AUTO ".ini");
     for (const struct embedded *f = embedded_files; f->name; f++)
         if (strncmp(f->name, "themes/", 7) == 0)
             names_add(out, f->name + 7);

@@ -34,7 +34,15 @@ bool theme_parse(const char *text, struct theme *out, struct error *e);
  * when there is none (`out` is untouched) or it has a fault (`out` is usable). */
 bool theme_load(const char *name, struct theme *out, struct error *e);
 
-/* Names of all themes, sorted, without doubles; the caller frees each. */
+/* Not a file: THEME_DARK or THEME_LIGHT, as the terminal's background is. */
+#define THEME_AUTO "auto"
+#define THEME_DARK "dark"
+#define THEME_LIGHT "light"
+
+/* The theme that a name stands for on such a background. */
+const char *theme_resolve_name(const char *name, bool light_ground);
+
+/* Names of all themes and THEME_AUTO, sorted, without doubles; the caller frees each. */
 struct theme_names {
     VEC(char *) items;
 };

@@ -70,7 +70,8 @@ static void check_theme(struct setup *s)
     bool from_file = config_origin(s->config, CONFIG_UI_THEME) == CONFIG_FROM_FILE;
     struct theme ignored;
     struct error e = {0};
-    if (!theme_load(config_string(s->config, CONFIG_UI_THEME), &ignored, &e))
+    if (!theme_load(theme_resolve_name(config_string(s->config, CONFIG_UI_THEME), false), &ignored,
+                    &e))
         add_problem(&s->problems, from_file ? s->path : "TIRO_UI_THEME", 0, mem_strdup(e.text));
 }
 
