@@ -123,6 +123,7 @@ UNIT_TESTS = \
 	tests/test_screen_sessions \
 	tests/test_screen_signals \
 	tests/test_screen_stream \
+	tests/test_screen_text \
 	tests/test_search_files \
 	tests/test_search \
 	tests/test_secrets \

@@ -3,6 +3,7 @@ libtui_a_SOURCES += \
 	ui/approval.c ui/approval.h \
 	ui/approval_rows.c \
 	ui/clipboard.c ui/clipboard.h \
+	ui/cluster.c ui/cluster.h \
 	ui/commands.c ui/commands.h \
 	ui/compact.c ui/compact.h \
 	ui/compaction_card.c ui/compaction_card.h \

@@ -9,10 +9,12 @@
 #include <unistd.h>
 #include <wchar.h>
 
+#include "base/charset.h"
 #include "base/die.h"
 #include "base/i18n.h"
 #include "base/mem.h"
 #include "base/utf8.h"
+#include "ui/cluster.h"
 #include "ui/input.h"
 #include "ui/theme.h"
 #include "ui/tty.h"
@@ -47,6 +49,7 @@ static struct {
     attr_t attrs[STYLE_COUNT];
     struct input input;
     cchar_t *old_cells, *new_cells; /* a row each, to compare */
+    struct clusters clusters;
 } term;
 
 /* Input */
@@ -345,6 +348,7 @@ void term_release(void)
     input_release(&term.input);
     free(term.old_cells);
     free(term.new_cells);
+    clusters_reset(&term.clusters, 0);
     memset(&term, 0, sizeof term);
     in_curses = false;
 }
@@ -361,6 +365,7 @@ void term_resized(void)
     size_t cells = (size_t)term.cols + 1;
     term.old_cells = mem_resize(term.old_cells, cells * sizeof *term.old_cells);
     term.new_cells = mem_resize(term.new_cells, cells * sizeof *term.new_cells);
+    clusters_reset(&term.clusters, term.rows);
 }
 
 void term_size(int *rows, int *cols)
@@ -405,6 +410,7 @@ void term_set_theme(const struct theme *theme)
 void term_erase(void)
 {
     erase();
+    clusters_reset(&term.clusters, term.rows);
 }
 
 void term_redraw(void)
@@ -417,38 +423,77 @@ static void put_cell(int row, int col, const wchar_t *text, attr_t attrs)
 {
     cchar_t cell;
     short pair = (short)PAIR_NUMBER(attrs);
+    clusters_drop(&term.clusters, row, col, 1);
     if (setcchar(&cell, text, attrs & ~(attr_t)A_COLOR, pair, NULL) == OK)
         mvadd_wch(row, col, &cell); /* ERR in the last corner, where it is drawn all the same */
 }
 
-/* Reads a character and the marks on it; returns its columns. Selectors of emoji looks and joiners
- * of emoji are left out: terminals disagree about their width, and so all agree. */
-static int next_cell(const char *text, size_t len, size_t *at, wchar_t out[COMBINED_MAX + 2])
+/* The bytes of a character and the marks on it. */
+static size_t character_len(const char *text, size_t len)
 {
     uint32_t cp;
-    *at += utf8_decode(text + *at, len - *at, &cp);
-    int width = utf8_cp_width(cp), count = 0;
-    if (width == 0) {
-        out[count++] = L' ';
-        out[count] = L'\0';
-        if (cp < ' ' || (cp >= 0x7f && cp < 0xa0))
-            return 1;
-        width = 1;
-        if (cp != 0xFE0F && cp != 0x200D)
-            out[count++] = (wchar_t)cp;
-    } else {
-        out[count++] = (wchar_t)cp;
-    }
-    while (*at < len) {
-        size_t used = utf8_decode(text + *at, len - *at, &cp);
-        if (utf8_cp_width(cp) != 0 || cp < 0xa0)
+    size_t end = utf8_decode(text, len, &cp), used;
+    for (; end < len; end += used) {
+        used = utf8_decode(text + end, len - end, &cp);
+        if (utf8_cp_width(cp) != 0)
             break;
-        *at += used;
-        if (count <= COMBINED_MAX && cp != 0xFE0F && !(cp == 0x200D && width == 2))
-            out[count++] = (wchar_t)cp;
     }
-    out[count] = L'\0';
-    return width;
+    return end;
+}
+
+static int columns_of(const char *text, size_t len)
+{
+    int width = (int)utf8_width(text, len);
+    return width > 0 ? width : 1;
+}
+
+/* A character and the marks on it in the cell. Marks without a character stand on a blank. */
+static void put_character(int row, int col, const char *text, size_t len, attr_t attrs)
+{
+    wchar_t cell[COMBINED_MAX + 2];
+    int count = 0;
+    uint32_t cp;
+    if (utf8_width(text, len) == 0)
+        cell[count++] = L' ';
+    for (size_t at = 0; at < len && count <= COMBINED_MAX;) {
+        at += utf8_decode(text + at, len - at, &cp);
+        if (cp >= ' ' && (cp < 0x7f || cp >= 0xa0))
+            cell[count++] = (wchar_t)cp;
+    }
+    cell[count] = L'\0';
+    put_cell(row, col, cell, attrs);
+}
+
+/* Blanks that no text has, so that curses takes them away with what is written over them. */
+static void put_cluster(int row, int col, int cols, const char *text, size_t len, attr_t attrs)
+{
+    char *copy = mem_strndup(text, len);
+    for (int i = 0; i < cols; i++)
+        put_cell(row, col + i, L"\u00a0", attrs);
+    clusters_put(&term.clusters, row, &(struct cluster){col, cols, attrs, copy});
+    free(copy);
+}
+
+/* What the locale's character set lacks, by what stands in for it. */
+static void put_stand_ins(int row, int col, const char *text, size_t len, attr_t attrs)
+{
+    struct buf shown = BUF_INIT;
+    for (size_t at = 0; at < len;) {
+        uint32_t cp;
+        char stand_in[CHARSET_STAND_IN_MAX];
+        size_t used = utf8_decode(text + at, len - at, &cp);
+        if (charset_lacks(cp, stand_in))
+            buf_addstr(&shown, stand_in);
+        else
+            buf_add(&shown, text + at, used);
+        at += used;
+    }
+    for (size_t at = 0, next; at < shown.len; at = next) {
+        next = utf8_next(shown.data, shown.len, at);
+        put_character(row, col, shown.data + at, next - at, attrs);
+        col += columns_of(shown.data + at, next - at);
+    }
+    buf_release(&shown);
 }
 
 int term_put(int row, int col, int max_cols, const char *text, size_t len, enum style style,
@@ -458,12 +503,20 @@ int term_put(int row, int col, int max_cols, const char *text, size_t len, enum 
         max_cols = term.cols - col;
     attr_t look = term.attrs[style] | attributes(attrs);
     int used = 0;
-    for (size_t at = 0; at < len;) {
-        wchar_t cell[COMBINED_MAX + 2];
-        int width = next_cell(text, len, &at, cell);
+    for (size_t at = 0, next; at < len; at = next) {
+        next = utf8_next(text, len, at);
+        bool whole = cluster_is(text + at, next - at);
+        if (!whole)
+            next = at + character_len(text + at, next - at);
+        int width = columns_of(text + at, next - at);
         if (used + width > max_cols)
             break;
-        put_cell(row, col + used, cell, look);
+        if (charset() == CHARSET_OTHER)
+            put_stand_ins(row, col + used, text + at, next - at, look);
+        else if (whole)
+            put_cluster(row, col + used, width, text + at, next - at, look);
+        else
+            put_character(row, col + used, text + at, next - at, look);
         used += width;
     }
     return used;
@@ -522,11 +575,55 @@ static bool many_rows_differ(void)
     return count > 1;
 }
 
+static struct buf cluster_bytes; /* curses' callback has no context */
+
+static int add_cluster_byte(int c)
+{
+    buf_addch(&cluster_bytes, (char)c);
+    return c;
+}
+
+static void add_place(int row, int col)
+{
+    tputs(tparm(capability("cup"), row, col, 0, 0, 0, 0, 0, 0, 0), 1, add_cluster_byte);
+}
+
+static void mark_clusters_due(void)
+{
+    for (int row = 0; row < term.clusters.count; row++)
+        if (term.clusters.rows[row].list.len > 0)
+            term.clusters.rows[row].due |= is_cleared(curscr) || row_differs(row);
+}
+
+/* Over the blanks that curses has written. The cursor and the looks are left as curses knows them.
+ */
+static void write_clusters(void)
+{
+    for (int row = 0; row < term.clusters.count; row++) {
+        struct cluster_row *r = &term.clusters.rows[row];
+        for (size_t i = 0; r->due && i < r->list.len; i++) {
+            const struct cluster *c = &r->list.items[i];
+            attr_t attrs = (attr_t)c->attrs;
+            add_place(row, c->col);
+            vid_puts(attrs & ~(attr_t)A_COLOR, (short)PAIR_NUMBER(attrs), NULL, add_cluster_byte);
+            buf_addstr(&cluster_bytes, c->text);
+        }
+        r->due = false;
+    }
+    if (cluster_bytes.len == 0)
+        return;
+    vid_puts(A_NORMAL, 0, NULL, add_cluster_byte);
+    add_place(getcury(curscr), getcurx(curscr));
+    tty_write(cluster_bytes.data, cluster_bytes.len);
+    buf_release(&cluster_bytes);
+}
+
 void term_flush(void)
 {
     if (!term.screen || term.suspended)
         return;
     bool whole = !term.plain && many_rows_differ();
+    mark_clusters_due();
     if (whole)
         tty_puts(SYNC_ON);
     if (term.cursor_wanted != term.cursor_shown)
@@ -536,6 +633,7 @@ void term_flush(void)
         move(term.cursor_row, term.cursor_col);
     wnoutrefresh(stdscr);
     doupdate();
+    write_clusters();
     if (whole)
         tty_puts(SYNC_OFF);
 }
@@ -552,9 +650,12 @@ void term_title(const char *clean_text)
 {
     if (term.plain || term.suspended)
         return;
-    char *sequence = mem_printf("\033]0;%s\033\\", clean_text);
-    tty_puts(sequence);
-    free(sequence);
+    struct buf sequence = BUF_INIT;
+    buf_addstr(&sequence, "\033]0;");
+    charset_encode(&sequence, clean_text, strlen(clean_text));
+    buf_addstr(&sequence, "\033\\");
+    tty_write(sequence.data, sequence.len);
+    buf_release(&sequence);
 }
 
 static char *base64(const unsigned char *s, size_t len)

@@ -1,15 +1,15 @@
 #include "ui/ui.h"
 
 #include <errno.h>
-#include <langinfo.h>
-#include <locale.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/charset.h"
 #include "base/clock.h"
+#include "base/i18n.h"
 #include "ui/app.h"
 #include "ui/dispatch.h"
 #include "ui/glyph.h"
@@ -22,18 +22,10 @@
 #define NOTICES_MAX 256
 #define KEYS_MAX 1024
 
-/* Without any word about the locale the terminal is taken for one of today: UTF-8. */
 static void set_up_characters(void)
 {
-    static const char *const variables[] = {"LC_ALL", "LC_CTYPE", "LANG"};
-    bool told = false;
-    for (int i = 0; i < 3; i++) {
-        const char *value = getenv(variables[i]);
-        told = told || (value && *value);
-    }
-    if (!told)
-        setlocale(LC_CTYPE, "C.UTF-8");
-    glyph_set_ascii(strcmp(nl_langinfo(CODESET), "UTF-8") != 0);
+    glyph_set_ascii(charset() == CHARSET_OTHER);
+    bind_textdomain_codeset("tiro", "UTF-8");
 }
 
 static void handle_signal(struct app *app, int number)
@@ -129,11 +121,45 @@ static bool run_loop(struct app *app, struct error *e)
     return true;
 }
 
+static void say_assumed(struct app *app)
+{
+    const char *name = getenv("TERM");
+    if (!term_assumed())
+        return;
+    if (name && *name)
+        app_note(
+            app, STYLE_WARNING,
+            _("The terminal \"%.60s\" (TERM) is unknown here; it is taken for %s. If the screen "
+              "looks wrong, set TERM to another, or use \"tiro --plain\"."),
+            name, term_assumed());
+    else
+        app_note(app, STYLE_WARNING,
+                 _("TERM is not set; the terminal is taken for %s. If the screen looks wrong, set "
+                   "TERM to its name, or use \"tiro --plain\"."),
+                 term_assumed());
+}
+
+static void say_charset(struct app *app)
+{
+    if (charset() == CHARSET_OTHER)
+        app_note(app, STYLE_WARNING,
+                 _("The locale \"%.60s\" has not all characters; others stand in for them. To see "
+                   "all, start with LC_ALL=C.UTF-8."),
+                 charset_locale());
+    else if (charset() == CHARSET_ASSUMED)
+        app_note(app, STYLE_WARNING,
+                 _("The locale \"%.60s\" is not installed; texts are English, characters UTF-8. "
+                   "\"locale -a\" lists what can be set."),
+                 charset_locale());
+}
+
 static int run_app(const struct ui_options *options, struct error *e)
 {
     struct app app;
     app_init(&app, options);
     app_set_theme(&app, config_string(options->config, CONFIG_UI_THEME));
+    say_assumed(&app);
+    say_charset(&app);
     screen_draw(&app);
     app.service = service_new(options->service);
     bool left = run_loop(&app, e);

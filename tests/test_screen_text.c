@@ -1,0 +1,167 @@
+/* Characters and terminals that are not as the usual ones: graphemes of many characters, locales
+ * without UTF-8, a TERM that nobody knows. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <string.h>
+
+#include "tests/scene.h"
+#include "tests/support.h"
+
+/* The program with another environment: NAME=VALUE, ending with NULL. */
+static struct screen *open_with(const char *const *environment)
+{
+    const char *argv[8] = {"/usr/bin/env"};
+    size_t count = 1;
+    for (; *environment; environment++)
+        argv[count++] = *environment;
+    argv[count] = support_program();
+    struct screen *s = scene_run(24, 80, argv);
+    assert_true(scene_wait_prompt(s));
+    return s;
+}
+
+#define OPEN_WITH(...) open_with((const char *const[]){__VA_ARGS__, NULL})
+
+/* An answer, and what of it is to be seen. */
+static void exchange(struct screen *s, const char *answer, const char *shown)
+{
+    model_server_queue(scene_server(), &(struct reply){.text = answer});
+    scene_ask(s, "next", shown);
+}
+
+static const char *const graphemes[] = {
+    "\U0001F468\u200D\U0001F469\u200D\U0001F467\u200D\U0001F466", /* a family */
+    "\U0001F1EF\U0001F1F5",                                       /* a flag */
+    "\U0001F44D\U0001F3FD",                                       /* a skin tone */
+    "\u2764\uFE0F",                                               /* the look of an emoji */
+    "1\uFE0F\u20E3",                                              /* a keycap */
+    "Z\u0301\u0302\u0303\u0304\u0305\u0306",                      /* many marks */
+};
+
+static void graphemes_reach_the_terminal_whole(void **state)
+{
+    (void)state;
+    struct screen *s = scene_open(24, 80, NULL);
+    for (size_t i = 0; i < sizeof graphemes / sizeof *graphemes; i++) {
+        char answer[128], shown[32];
+        snprintf(shown, sizeof shown, "number %zu.", i);
+        snprintf(answer, sizeof answer, "<%s> %s", graphemes[i], shown);
+        screen_forget_log(s);
+        exchange(s, answer, shown);
+        if (!screen_log_has(s, graphemes[i]))
+            fail_msg("grapheme %zu did not arrive as it is", i);
+    }
+    scene_leave(s);
+}
+
+static void what_follows_a_grapheme_stands_where_it_should(void **state)
+{
+    (void)state;
+    struct screen *s = scene_open(24, 80, NULL);
+    int row, col;
+    exchange(s, "<\U0001F468\u200D\U0001F469\u200D\U0001F467> behind it", "> behind it");
+    assert_true(screen_find(s, "> behind it", &row, &col));
+    assert_true(screen_cell_is(s, row, col - 7, '<')); /* as wcwidth() counts, for any terminal */
+    assert_true(screen_cell_is(s, row, col - 6, 0x1F468));
+    scene_leave(s);
+}
+
+/* It is blanks for curses, which must not leave it where something else comes. */
+static void a_grapheme_goes_with_its_row(void **state)
+{
+    (void)state;
+    struct screen *s = scene_open(12, 60, NULL);
+    exchange(s, "- \U0001F44D\U0001F3FD one\n- two\n- end of it", "end of it");
+    assert_true(screen_wait_text(s, "\U0001F44D", WAIT_MS));
+    static const char *const answers[] = {"first.", "second.", "third.", "fourth."};
+    for (size_t i = 0; i < sizeof answers / sizeof *answers; i++)
+        exchange(s, answers[i], answers[i]);
+    assert_true(screen_wait_gone(s, "\U0001F44D", WAIT_MS));
+    for (int i = 0; i < 40 && !strstr(screen_text(s), "one"); i++) {
+        screen_key(s, SCREEN_PAGE_UP);
+        (void)screen_pump(s, 50);
+    }
+    assert_true(screen_wait_text(s, "\U0001F44D\U0001F3FD one", WAIT_MS));
+    assert_true(screen_wait_count(s, "\U0001F44D", 1, WAIT_MS));
+    scene_leave(s);
+}
+
+static void what_the_locale_lacks_is_transliterated(void **state)
+{
+    (void)state;
+    struct screen *s = OPEN_WITH("LC_ALL=C", "LANG=C");
+    assert_true(screen_wait_text(s, "LC_ALL=C.UTF-8", WAIT_MS));
+    exchange(s, "für Köln, 5 € → ‘straße’ 日本|", "fur Koln, 5 EUR -> 'strasse' ??|");
+    screen_type(s, "Köln");
+    assert_true(screen_wait_text(s, "> Koln", WAIT_MS));
+    screen_key(s, SCREEN_BACKSPACE);
+    screen_key(s, SCREEN_BACKSPACE);
+    screen_key(s, SCREEN_BACKSPACE);
+    screen_type(s, "n");
+    assert_true(screen_wait_text(s, "> Kn", WAIT_MS));
+    screen_type(s, "\u00fc");
+    screen_key(s, SCREEN_ENTER);
+    assert_true(screen_wait_text(s, "Hello from", WAIT_MS));
+    assert_non_null(strstr(model_server_body(scene_server(), 1), "Kn\u00fc"));
+}
+
+static void german_has_its_own_transliteration(void **state)
+{
+    (void)state;
+    struct screen *s = OPEN_WITH("LC_ALL=C", "LANG=de_DE");
+    exchange(s, "für Köln, im Café", "fuer Koeln, im Cafe");
+}
+
+static void a_locale_that_is_not_installed_is_told(void **state)
+{
+    (void)state;
+    struct screen *s = OPEN_WITH("LC_ALL=xx_XX.UTF-8");
+    assert_true(screen_wait_text(s, "\"xx_XX.UTF-8\" is not installed", WAIT_MS));
+    scene_exchange(s, "hello", "für Köln \u2192");
+    assert_true(screen_wait_text(s, "für Köln \u2192", WAIT_MS));
+    scene_leave(s);
+}
+
+static void an_unknown_terminal_is_taken_for_xterm(void **state)
+{
+    (void)state;
+    struct screen *s = OPEN_WITH("TERM=no-such-terminal");
+    assert_true(screen_wait_text(s, "\"no-such-terminal\" (TERM) is unknown", WAIT_MS));
+    scene_exchange(s, "hello", "it works.");
+    scene_leave(s);
+    scene_assert_restored(s);
+    s = OPEN_WITH("-u", "TERM");
+    assert_true(screen_wait_text(s, "TERM is not set", WAIT_MS));
+    scene_leave(s);
+    scene_assert_restored(s);
+}
+
+static void a_known_terminal_needs_no_note(void **state)
+{
+    (void)state;
+    struct screen *s = scene_open(24, 80, NULL);
+    assert_null(strstr(screen_text(s), "TERM"));
+    assert_null(strstr(screen_text(s), "locale"));
+    scene_leave(s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        scene_test(graphemes_reach_the_terminal_whole),
+        scene_test(what_follows_a_grapheme_stands_where_it_should),
+        scene_test(a_grapheme_goes_with_its_row),
+        scene_test(what_the_locale_lacks_is_transliterated),
+        scene_test(german_has_its_own_transliteration),
+        scene_test(a_locale_that_is_not_installed_is_told),
+        scene_test(an_unknown_terminal_is_taken_for_xterm),
+        scene_test(a_known_terminal_needs_no_note),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
