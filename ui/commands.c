@@ -80,12 +80,17 @@ static char *in_home(const char *path)
     return there ? mem_printf("%s%s", home, path + 1) : mem_strdup(path);
 }
 
-static void run_export(struct app *app, const char *arguments)
+struct command *slash_export(const char *arguments, const char *title)
 {
     struct command *c = command_new(COMMAND_EXPORT, NULL);
-    c->text = *arguments ? in_home(arguments) : sessions_file_name(app->session.title);
+    c->text = *arguments ? in_home(arguments) : sessions_file_name(title);
     c->limit = (int)export_format_of_path(c->text);
-    service_send(app->service, c);
+    return c;
+}
+
+static void run_export(struct app *app, const char *arguments)
+{
+    service_send(app->service, slash_export(arguments, app->session.title));
 }
 
 static void run_stop(struct app *app, const char *arguments)
@@ -322,65 +327,74 @@ static void list_abbreviated(const char *name, struct buf *out)
             buf_addf(out, "%s/%s", out->len > 0 ? ", " : "", c->name);
 }
 
-static void say_unknown(struct app *app, const char *name)
+static char *unknown(const char *name)
 {
     struct buf several = BUF_INIT;
     const char *near = slash_nearest(name);
-    app_follow(app);
+    char *text;
     list_abbreviated(name, &several);
     if (several.len > 0)
-        app_note_briefly(app, STYLE_WARNING, _("/%s is the beginning of several commands: %s."),
-                         name, several.data);
+        text = mem_printf(_("/%s is the beginning of several commands: %s."), name, several.data);
     else if (near)
-        app_note_briefly(
-            app, STYLE_WARNING,
-            _("There is no command /%s. Did you mean /%s? To send such a text, begin it with "
-              "\"//\"."),
-            name, near);
+        text =
+            mem_printf(_("There is no command /%s. Did you mean /%s? To send such a text, begin it "
+                         "with \"//\"."),
+                       name, near);
     else
-        app_note_briefly(
-            app, STYLE_WARNING,
-            _("There is no command /%s; /help lists them. To send such a text, begin it with "
-              "\"//\"."),
-            name);
+        text =
+            mem_printf(_("There is no command /%s; /help lists them. To send such a text, begin it "
+                         "with \"//\"."),
+                       name);
     buf_release(&several);
+    return text;
 }
 
-/* Whether the command gets what it takes; says so if not. */
-static bool fits(struct app *app, const struct slash_command *c, const char *arguments)
+/* What is wrong with what the command gets; NULL: nothing. */
+static char *misfit(const struct slash_command *c, const char *arguments)
 {
-    if (!*arguments && slash_needs_argument(c)) {
-        app_follow(app);
-        app_note_briefly(app, STYLE_WARNING, "/%s %s: %s", c->name, c->arguments, _(c->help));
-        return false;
+    if (!*arguments && slash_needs_argument(c))
+        return mem_printf("/%s %s: %s", c->name, c->arguments, _(c->help));
+    if (*arguments && !*c->arguments)
+        return mem_printf(_("/%s takes nothing behind it."), c->name);
+    return NULL;
+}
+
+struct slash_choice slash_choose(const char *text)
+{
+    struct slash_line line = slash_parse(text);
+    struct slash_choice choice = {.command = slash_find(text + 1, line.name_len)};
+    if (!choice.command)
+        choice.command = find_abbreviated(text + 1, line.name_len);
+    size_t len = strlen(text + line.arguments);
+    while (len > 0 && strchr(" \t\n", text[line.arguments + len - 1]))
+        len--;
+    choice.arguments = mem_strndup(text + line.arguments, len);
+    if (choice.command) {
+        choice.complaint = misfit(choice.command, choice.arguments);
+    } else {
+        char *name = mem_strndup(text + 1, line.name_len);
+        choice.complaint = unknown(name);
+        free(name);
     }
-    if (*arguments && !*c->arguments) {
-        app_follow(app);
-        app_note_briefly(app, STYLE_WARNING, _("/%s takes nothing behind it."), c->name);
-        return false;
-    }
-    return true;
+    return choice;
+}
+
+void slash_choice_release(struct slash_choice *choice)
+{
+    free(choice->arguments);
+    free(choice->complaint);
 }
 
 bool slash_run(struct app *app, const char *text)
 {
-    struct slash_line line = slash_parse(text);
-    const struct slash_command *c = slash_find(text + 1, line.name_len);
-    if (!c)
-        c = find_abbreviated(text + 1, line.name_len);
-    if (!c) {
-        char *name = mem_strndup(text + 1, line.name_len);
-        say_unknown(app, name);
-        free(name);
-        return false;
+    struct slash_choice choice = slash_choose(text);
+    bool fits = !choice.complaint;
+    if (fits) {
+        choice.command->run(app, choice.arguments);
+    } else {
+        app_follow(app);
+        app_note_briefly(app, STYLE_WARNING, "%s", choice.complaint);
     }
-    size_t len = strlen(text + line.arguments);
-    while (len > 0 && strchr(" \t\n", text[line.arguments + len - 1]))
-        len--;
-    char *arguments = mem_strndup(text + line.arguments, len);
-    bool fit = fits(app, c, arguments);
-    if (fit)
-        c->run(app, arguments);
-    free(arguments);
-    return fit;
+    slash_choice_release(&choice);
+    return fits;
 }

@@ -7,6 +7,7 @@
 #include <stddef.h>
 
 struct app;
+struct command;
 
 enum argument_kind {
     ARGUMENT_OTHER,
@@ -47,6 +48,19 @@ struct slash_line {
     size_t arguments;
 };
 struct slash_line slash_parse(const char *text);
+
+/* The command of a line that is one, or what is wrong with it, in words of the user's: there is no
+ * such command, it lacks its argument or takes none. */
+struct slash_choice {
+    const struct slash_command *command;
+    char *arguments;
+    char *complaint; /* NULL: it can be run */
+};
+struct slash_choice slash_choose(const char *text);
+void slash_choice_release(struct slash_choice *choice);
+
+/* What /export asks of the service: the file that is named, else one named by the title. */
+struct command *slash_export(const char *arguments, const char *title);
 
 /* Runs it. False, with a note, if there is no such command, or if it lacks its argument or takes
  * none: the text stays in the editor. */

@@ -68,26 +68,36 @@ struct compact_words compact_parse(const char *arguments)
     return words;
 }
 
-void compact_send(struct app *app, const char *arguments)
+struct command *compact_command(const char *arguments, char **complaint)
 {
     struct compact_words words = compact_parse(arguments);
     const char *slip = slip_of(&words);
-    app_follow(app);
-    if (slip) {
-        app_note(app, STYLE_WARNING,
-                 _("There is no mode %s. Did you mean %s? To focus on it, say it in more words."),
-                 words.focus, slip);
-        return;
-    }
-    if (words.unknown) {
-        app_note(app, STYLE_WARNING, _("/compact has no option %.*s; %s shows the draft first."),
-                 (int)strcspn(words.unknown, blanks), words.unknown, preview);
-        return;
-    }
+    *complaint = NULL;
+    if (slip)
+        *complaint = mem_printf(
+            _("There is no mode %s. Did you mean %s? To focus on it, say it in more words."),
+            words.focus, slip);
+    else if (words.unknown)
+        *complaint = mem_printf(_("/compact has no option %.*s; %s shows the draft first."),
+                                (int)strcspn(words.unknown, blanks), words.unknown, preview);
+    if (*complaint)
+        return NULL;
     struct command *c = command_new(COMMAND_COMPACT, *words.focus ? words.focus : NULL);
     c->name = mem_strdup(words.mode);
     c->number = words.preview;
-    service_send(app->service, c);
+    return c;
+}
+
+void compact_send(struct app *app, const char *arguments)
+{
+    char *complaint;
+    struct command *c = compact_command(arguments, &complaint);
+    app_follow(app);
+    if (c)
+        service_send(app->service, c);
+    else
+        app_note(app, STYLE_WARNING, "%s", complaint);
+    free(complaint);
 }
 
 static void offer(struct list *list, const char *name, const char *help, const char *word)

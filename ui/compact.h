@@ -14,6 +14,10 @@ struct compact_words {
 };
 struct compact_words compact_parse(const char *arguments);
 
+/* What it asks of the service; NULL, with what is wrong in words of the user's. The caller frees.
+ */
+struct command *compact_command(const char *arguments, char **complaint);
+
 void compact_send(struct app *app, const char *arguments);
 
 /* Why a mode shortens nothing: by its keys, "name = value, …", or NULL: for want of messages. The

@@ -30,7 +30,7 @@ static const char *sentence_of_command(enum command_type command)
     }
 }
 
-static const char *sentence(const struct app *app, const struct notice *n)
+static const char *sentence(const struct notice *n, const struct doing *doing)
 {
     const struct error *e = &n->error;
     bool plain = e->code == ERR_AGENT_ERROR || e->code == ERR_USAGE || e->code == ERR_CONFIG_ERROR;
@@ -55,9 +55,9 @@ static const char *sentence(const struct app *app, const struct notice *n)
     };
     if (of_command)
         return of_command;
-    if (e->code == ERR_SESSION_BUSY && !app->activity.busy)
+    if (e->code == ERR_SESSION_BUSY && !doing->turn)
         return _("The session is in use.");
-    if (e->code == ERR_SESSION_BUSY && app->activity.compacting_ms)
+    if (e->code == ERR_SESSION_BUSY && doing->compaction)
         return _("That has to wait until the compaction has ended.");
     for (size_t i = 0; i < sizeof sentences / sizeof *sentences; i++)
         if (sentences[i].code == e->code)
@@ -82,16 +82,16 @@ static char *what_keeps_all(const struct notice *n)
 }
 
 /* What says all there is to say; NULL: the engine knows more. */
-static const char *whole_sentence(const struct app *app, const struct notice *n)
+static const char *whole_sentence(const struct notice *n, const struct doing *doing)
 {
     const struct error *e = &n->error;
-    if (e->code == ERR_SESSION_BUSY && app->activity.busy && app->activity.compacting_ms)
-        return sentence(app, n); /* the engine speaks of a turn */
+    if (e->code == ERR_SESSION_BUSY && doing->turn && doing->compaction)
+        return sentence(n, doing); /* the engine speaks of a turn */
     if (e->code == ERR_SESSION_AMBIGUOUS)
         return e->text;
     if (e->code == ERR_MEMORY_NOT_FOUND)
         return n->command == COMMAND_MEMORY_RESTORE ? _("Nothing is left to put back.")
-                                                    : sentence(app, n);
+                                                    : sentence(n, doing);
     if (e->code != ERR_AGENT_ERROR)
         return NULL;
     switch (n->command) {
@@ -104,6 +104,16 @@ static const char *whole_sentence(const struct app *app, const struct notice *n)
     default:
         return NULL;
     }
+}
+
+char *faults_words(const struct notice *n, const struct doing *doing, bool *whole)
+{
+    char *kept = what_keeps_all(n);
+    const char *words = kept ? NULL : whole_sentence(n, doing);
+    *whole = kept || words;
+    if (kept)
+        return kept;
+    return words ? mem_strdup(words) : mem_printf("%s\n%s", sentence(n, doing), n->error.text);
 }
 
 static void drop_overlay(struct app *app, enum overlay_kind kind)
@@ -171,14 +181,12 @@ static bool is_silent(struct app *app, const struct notice *n)
 /* Where it was asked for, if that is open. */
 static void say_in_words(struct app *app, const struct notice *n)
 {
-    const char *whole = whole_sentence(app, n);
-    char *kept = what_keeps_all(n);
-    char *words = kept    ? kept
-                  : whole ? mem_strdup(whole)
-                          : mem_printf("%s\n%s", sentence(app, n), n->error.text);
+    bool whole;
+    struct doing doing = {app->activity.busy, app->activity.compacting_ms != 0};
+    char *words = faults_words(n, &doing, &whole);
     if (!sessions_screen_failed(app, n, words) && !context_screen_failed(app, n, words) &&
         !compaction_screen_failed(app, n, words) && !memory_screen_failed(app, n, words))
-        app_note(app, whole || kept ? STYLE_WARNING : STYLE_ERROR, "%s", words);
+        app_note(app, whole ? STYLE_WARNING : STYLE_ERROR, "%s", words);
     free(words);
 }
 

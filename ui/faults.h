@@ -4,6 +4,15 @@
 
 #include "ui/app.h"
 
+/* What goes on: a turn, a compaction (of a turn or by itself). */
+struct doing {
+    bool turn, compaction;
+};
+
+/* What a NOTICE_ERROR tells, in the user's words; `whole`: nothing of the engine's is in it, so
+ * that it is less of a fault. Not clean. The caller frees. */
+char *faults_words(const struct notice *n, const struct doing *doing, bool *whole);
+
 /* A NOTICE_ERROR. */
 void faults_take(struct app *app, struct notice *n);
 

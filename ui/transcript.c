@@ -260,6 +260,16 @@ static void after_removal(struct transcript *t)
     t->fold.first_removed = SIZE_MAX;
 }
 
+size_t transcript_item_count(const struct transcript *t)
+{
+    return item_count(t);
+}
+
+struct item *transcript_item(struct transcript *t, size_t index)
+{
+    return item_at(t, index);
+}
+
 bool transcript_apply(struct transcript *t, const struct event *ev)
 {
     bool changed = fold_apply(&t->fold, ev);

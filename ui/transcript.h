@@ -114,6 +114,12 @@ void transcript_each_turn(const struct transcript *t,
                           void (*visit)(void *context, const struct transcript_turn *turn),
                           void *context);
 
+/* What it is made of, for who writes it instead of showing rows. Later events may take items away
+ * from the end. */
+struct item;
+size_t transcript_item_count(const struct transcript *t);
+struct item *transcript_item(struct transcript *t, size_t index);
+
 /* The oldest event held, if there are older ones; 0: all are held. */
 int64_t transcript_oldest(const struct transcript *t);
 
