@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/charset.h"
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/utf8.h"
@@ -43,8 +44,10 @@ static char *clean(const char *text)
 
 static char *reveal(const char *text, enum utf8_clean_mode mode)
 {
-    struct buf out = BUF_INIT;
-    utf8_reveal(&out, text, strlen(text), mode);
+    struct buf revealed = BUF_INIT, out = BUF_INIT;
+    utf8_reveal(&revealed, text, strlen(text), mode);
+    charset_reveal(&out, revealed.data, revealed.len);
+    buf_release(&revealed);
     return buf_take(&out);
 }
 

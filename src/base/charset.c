@@ -146,6 +146,19 @@ bool charset_lacks(uint32_t cp, char out[CHARSET_STAND_IN_MAX])
     return true;
 }
 
+void charset_reveal(struct buf *out, const char *s, size_t len)
+{
+    for (size_t i = 0, used; i < len; i += used) {
+        uint32_t cp;
+        char stand_in[CHARSET_STAND_IN_MAX];
+        used = utf8_decode(s + i, len - i, &cp);
+        if (charset_lacks(cp, stand_in))
+            buf_addf(out, "<U+%04X>", (unsigned)cp);
+        else
+            buf_add(out, s + i, used);
+    }
+}
+
 void charset_encode(struct buf *out, const char *s, size_t len)
 {
     if (found != CHARSET_OTHER) {

@@ -32,6 +32,10 @@ const char *charset_locale(void);
 enum { CHARSET_STAND_IN_MAX = 16 }; /* bytes, with the NUL */
 bool charset_lacks(uint32_t cp, char out[CHARSET_STAND_IN_MAX]);
 
+/* Appends the UTF-8 text with <U+XXXX> for what the set lacks: for a text that somebody decides by,
+ * in which a stand-in could be taken for another. */
+void charset_reveal(struct buf *out, const char *s, size_t len);
+
 /* Appends the UTF-8 text in the set, with what stands in for what it lacks. */
 void charset_encode(struct buf *out, const char *s, size_t len);
 
