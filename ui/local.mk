@@ -3,6 +3,7 @@ libtui_a_SOURCES += \
 	ui/approval.c ui/approval.h \
 	ui/approval_rows.c \
 	ui/clipboard.c ui/clipboard.h \
+	ui/characters.c ui/characters.h \
 	ui/cluster.c ui/cluster.h \
 	ui/commands.c ui/commands.h \
 	ui/compact.c ui/compact.h \
@@ -74,6 +75,8 @@ libtui_a_SOURCES += \
 	ui/pin.c ui/pin.h \
 	ui/probe.c ui/probe.h \
 	ui/recalled.c ui/recalled.h \
+	ui/plain_reader.c ui/plain_reader.h \
+	ui/plain_writer.c ui/plain_writer.h \
 	ui/remark.c ui/remark.h \
 	ui/replace.c ui/replace.h \
 	ui/rows.c ui/rows.h \

@@ -48,7 +48,7 @@ static int take_output(void)
     return terminal;
 }
 
-static void write_to(int fd, const char *bytes, size_t len)
+static bool write_to(int fd, const char *bytes, size_t len)
 {
     while (len > 0) {
         ssize_t n = write(fd, bytes, len);
@@ -58,11 +58,12 @@ static void write_to(int fd, const char *bytes, size_t len)
         } else if (n < 0 && errno == EAGAIN) {
             struct pollfd p = {.fd = fd, .events = POLLOUT};
             if (poll(&p, 1, 1000) == 0)
-                return; /* a terminal that takes nothing for a second is gone */
+                return false; /* a terminal that takes nothing for a second is gone */
         } else if (n < 0 && errno != EINTR) {
-            return; /* the reader sees the hang-up */
+            return false; /* the reader sees the hang-up */
         }
     }
+    return true;
 }
 
 void tty_emergency_release(void)
@@ -76,9 +77,9 @@ void tty_emergency_release(void)
     errno = kept;
 }
 
-void tty_write(const char *bytes, size_t len)
+bool tty_write(const char *bytes, size_t len)
 {
-    write_to(STDOUT_FILENO, bytes, len);
+    return write_to(STDOUT_FILENO, bytes, len);
 }
 
 void tty_puts(const char *s)

@@ -21,8 +21,8 @@ void tty_set_leave(const char *bytes);
  * Only calls that are safe in a signal handler at any moment. */
 void tty_emergency_release(void);
 
-/* Writes all of it, past signals and short writes. */
-void tty_write(const char *bytes, size_t len);
+/* Writes all of it, past signals and short writes. False: nobody takes it. */
+bool tty_write(const char *bytes, size_t len);
 void tty_puts(const char *s);
 
 /* Reads what has arrived on standard input: bytes, 0 at its end or when it went away, -1 when

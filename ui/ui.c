@@ -7,12 +7,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/charset.h"
 #include "base/clock.h"
 #include "base/i18n.h"
 #include "ui/app.h"
+#include "ui/characters.h"
 #include "ui/dispatch.h"
-#include "ui/glyph.h"
 #include "ui/notices.h"
 #include "ui/screen.h"
 #include "ui/signals.h"
@@ -21,12 +20,6 @@
 /* So much of one kind is handled before the others get their turn. */
 #define NOTICES_MAX 256
 #define KEYS_MAX 1024
-
-static void set_up_characters(void)
-{
-    glyph_set_ascii(charset() == CHARSET_OTHER);
-    bind_textdomain_codeset("tiro", "UTF-8");
-}
 
 static void handle_signal(struct app *app, int number)
 {
@@ -141,16 +134,10 @@ static void say_assumed(struct app *app)
 
 static void say_charset(struct app *app)
 {
-    if (charset() == CHARSET_OTHER)
-        app_note(app, STYLE_WARNING,
-                 _("The locale \"%.60s\" has not all characters; others stand in for them. To see "
-                   "all, start with LC_ALL=C.UTF-8."),
-                 charset_locale());
-    else if (charset() == CHARSET_ASSUMED)
-        app_note(app, STYLE_WARNING,
-                 _("The locale \"%.60s\" is not installed; texts are English, characters UTF-8. "
-                   "\"locale -a\" lists what can be set."),
-                 charset_locale());
+    char *note = characters_note();
+    if (note)
+        app_note(app, STYLE_WARNING, "%s", note);
+    free(note);
 }
 
 static int run_app(const struct ui_options *options, struct error *e)
@@ -173,7 +160,7 @@ static int run_app(const struct ui_options *options, struct error *e)
 
 int ui_run(const struct ui_options *options, struct error *e)
 {
-    set_up_characters();
+    characters_set_up();
     if (!signals_init(term_emergency_release, e))
         return 1;
     int status = 1;
