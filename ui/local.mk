@@ -75,6 +75,11 @@ libtui_a_SOURCES += \
 	ui/pin.c ui/pin.h \
 	ui/probe.c ui/probe.h \
 	ui/recalled.c ui/recalled.h \
+	ui/plain.c ui/plain.h \
+	ui/plain_commands.c \
+	ui/plain_notices.c \
+	ui/plain_private.h \
+	ui/plain_questions.c \
 	ui/plain_reader.c ui/plain_reader.h \
 	ui/plain_writer.c ui/plain_writer.h \
 	ui/remark.c ui/remark.h \

@@ -4,15 +4,19 @@
 #include "base/mem.h"
 #include "cli/session_options.h"
 #include "cli/setup.h"
+#include "ui/plain.h"
+#include "ui/term.h"
 #include "ui/ui.h"
 
-enum { CHAT_RESUME = 1, CHAT_READ_ONLY };
+enum { CHAT_RESUME = 1, CHAT_READ_ONLY, CHAT_PLAIN };
 
 static const struct option options[] = {
     {CHAT_RESUME, "resume", 'r', OPTION_MAYBE, "SESSION",
      N_("open a session: an id's beginning or end, a title, last, ~2; alone: the last")},
     {CHAT_READ_ONLY, "read-only", 0, OPTION_FLAG, NULL,
      N_("with --resume or --continue: look at the session, change nothing")},
+    {CHAT_PLAIN, "plain", 0, OPTION_FLAG, NULL,
+     N_("line by line, for screen readers and terminals that cannot place their cursor")},
     SESSION_OPTIONS,
     {0},
 };
@@ -23,15 +27,23 @@ static const struct cli_completion completions[] = {
     {0},
 };
 
+struct chat_options {
+    struct session_options session;
+    bool plain;
+};
+
 static bool take(void *context, int id, const char *value, struct error *e)
 {
-    struct session_options *o = context;
+    struct chat_options *chat = context;
+    struct session_options *o = &chat->session;
     if (id == OPTION_WORD)
         return err_set(e, ERR_USAGE, _("chat takes no words; one turn without a screen: tiro run"));
     if (id == CHAT_RESUME)
         o->resume = value ? value : "last";
     else if (id == CHAT_READ_ONLY)
         o->read_only = true;
+    else if (id == CHAT_PLAIN)
+        chat->plain = true;
     else
         return session_options_take(o, id, value, e);
     return true;
@@ -46,9 +58,12 @@ static bool check_options(const struct session_options *o, struct error *e)
 static bool check_terminal(struct error *e)
 {
     if (!isatty(STDOUT_FILENO))
-        return err_set(e, ERR_USAGE, _("standard output is not a terminal; use: tiro run PROMPT"));
+        return err_set(
+            e, ERR_USAGE,
+            _("standard output is not a terminal; use: tiro run PROMPT, or tiro --plain"));
     if (!isatty(STDIN_FILENO))
-        return err_set(e, ERR_USAGE, _("standard input is not a terminal; use: tiro run -"));
+        return err_set(e, ERR_USAGE,
+                       _("standard input is not a terminal; use: tiro run -, or tiro --plain"));
     return true;
 }
 
@@ -68,11 +83,14 @@ static void free_warnings(char **warnings)
     free(warnings);
 }
 
-static int chat(const struct session_options *o)
+static int chat(const struct chat_options *chat)
 {
+    const struct session_options *o = &chat->session;
+    bool plain = chat->plain || (isatty(STDOUT_FILENO) && term_kind() == TERM_LINES);
     struct error e = {0};
     struct buf draft = BUF_INIT;
-    if (!check_options(o, &e) || !check_terminal(&e) || !session_options_files(o, &draft, &e)) {
+    if (!check_options(o, &e) || (!plain && !check_terminal(&e)) ||
+        !session_options_files(o, &draft, &e)) {
         buf_release(&draft);
         return cli_fail(&e);
     }
@@ -86,7 +104,7 @@ static int chat(const struct session_options *o)
                             .service = &service,
                             .first_draft = draft.len > 0 ? draft.data : NULL,
                             .warnings = warnings};
-    int status = ui_run(&ui, &e);
+    int status = plain ? plain_run(&ui, &e) : ui_run(&ui, &e);
     if (e.code != ERR_OK)
         cli_fail(&e);
     free_warnings(warnings);
@@ -97,11 +115,11 @@ static int chat(const struct session_options *o)
 
 static int run(const struct cli_command *self, int argc, char **argv)
 {
-    struct session_options o = SESSION_OPTIONS_INIT;
+    struct chat_options o = {.session = SESSION_OPTIONS_INIT};
     int status;
     if (cli_parse(self, argc, argv, take, &o, &status))
         status = chat(&o);
-    session_options_release(&o);
+    session_options_release(&o.session);
     return status;
 }
 
