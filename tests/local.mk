@@ -103,6 +103,7 @@ UNIT_TESTS = \
 	tests/test_orphans \
 	tests/test_paths \
 	tests/test_probe \
+	tests/test_plain \
 	tests/test_projection \
 	tests/test_providers \
 	tests/test_rebuild \

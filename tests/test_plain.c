@@ -1,0 +1,431 @@
+/* The surface that writes line by line: through a pipe, and at a terminal that knows no sequences.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "tests/scene.h"
+#include "tests/support.h"
+#include "ui/plain_reader.h"
+#include "ui/plain_writer.h"
+
+static void queue(struct reply r)
+{
+    model_server_queue(scene_server(), &r);
+}
+
+static void say(const char *text)
+{
+    queue((struct reply){.text = text});
+}
+
+/* --- through a pipe --- */
+
+#define PIPE(input, ...) talk(input, (const char *const[]){"--plain", __VA_ARGS__, NULL})
+
+/* What it wrote, without a control character but the newline; the caller frees. */
+static char *talk(const char *input, const char *const *args)
+{
+    char *out, *err;
+    assert_int_equal(support_run(args, input, &out, &err), 0);
+    assert_string_equal(err, "");
+    for (const char *p = out; *p; p++)
+        assert_true((unsigned char)*p >= ' ' || *p == '\n');
+    free(err);
+    return out;
+}
+
+static void assert_has(const char *text, const char *part)
+{
+    if (!strstr(text, part))
+        fail_msg("\"%s\" is not in: %s", part, text);
+}
+
+static void assert_in_order(const char *text, const char *const *parts)
+{
+    for (; *parts; parts++) {
+        assert_has(text, *parts);
+        text = strstr(text, *parts) + strlen(*parts);
+    }
+}
+
+#define IN_ORDER(text, ...) assert_in_order(text, (const char *const[]){__VA_ARGS__, NULL})
+
+static void lines_are_turns_one_after_the_other(void **state)
+{
+    (void)state;
+    say("The first answer.\n\nIt has two paragraphs.");
+    say("The second answer.");
+    char *out = PIPE("one\ntwo\\\nlines\n", "--tools", "none");
+    IN_ORDER(out, "\nyou: one\ntiro:\nThe first answer.\n\nIt has two paragraphs.\n",
+             "you: two\nlines\ntiro:\nThe second answer.\n");
+    assert_int_equal(model_server_requests(scene_server()), 2);
+    free(out);
+}
+
+static void foreign_controls_are_cleaned(void **state)
+{
+    (void)state;
+    say("an \033[31mescape\033]0;title\a and a\rreturn");
+    char *out = PIPE("hello\n", "--tools", "none");
+    assert_has(out, "an \u241b[31mescape");
+    free(out);
+}
+
+static void commands_are_the_screens(void **state)
+{
+    (void)state;
+    say("An answer.");
+    char *out = PIPE(
+        "/help\nhello\n/rename A better title\n/label +travel\n/context\n/frobnicate\n"
+        "/theme\n/contxt\n/export out.md\n/pin\n/pin 7\n//no command\n/system\n/doctor\n",
+        "--tools", "none");
+    IN_ORDER(out, "/compact [MODE] [--preview] [FOCUS]: ", "An answer.", "Done.", "Done.",
+             "together ~", "There is no command /frobnicate", "/theme needs the whole screen",
+             "Did you mean /context?", "Exported to out.md.", "pinned",
+             "You have sent 1 message in this session.", "you: /no command",
+             "the configured system prompt", "provider: anthropic");
+    assert_int_equal(access("out.md", F_OK), 0);
+    unlink("out.md");
+    free(out);
+}
+
+static void a_session_is_gone_on_with(void **state)
+{
+    (void)state;
+    say("Answer A.");
+    say("Answer B.");
+    say("Answer C.");
+    free(PIPE("first\nsecond\nthird\n", "--tools", "none"));
+    say("Answer D.");
+    char *out = PIPE("fourth\n/sessions\n/fork 1\n/new\n/resume last\n", "--tools", "none", "-c");
+    assert_null(strstr(out, "Answer A.\nyou: second"));
+    IN_ORDER(out, "Session: first (3 turns)", "The last turns", "you: second\ntiro:\nAnswer B.",
+             "you: third\ntiro:\nAnswer C.", "you: fourth\ntiro:\nAnswer D.", "4 turns: first",
+             "Session: ", "(1 turn)", "you: first\ntiro:\nAnswer A.", "This is a copy",
+             "A new session.", "Session: ");
+    free(out);
+}
+
+static void a_compaction_is_told(void **state)
+{
+    (void)state;
+    char *out = PIPE("/compact handof\n/compact\n/uncompact\n", "--tools", "none");
+    IN_ORDER(out, "Did you mean handoff?", "There is nothing to compact yet.",
+             "There is no compaction to take back.");
+    free(out);
+    static char text[30000];
+    memset(text, 'w', sizeof text - 1);
+    for (size_t i = 5; i < sizeof text - 1; i += 6)
+        text[i] = ' ';
+    for (int i = 0; i < 4; i++)
+        say(text);
+    say("What was said in short.");
+    out = PIPE("a\nb\nc\nd\n/compact handoff\n/uncompact\n", "--tools", "none");
+    IN_ORDER(out, "compacting", "compacted", "handoff", "the compaction was taken back");
+    free(out);
+}
+
+static void errors_give_the_message_back(void **state)
+{
+    (void)state;
+    queue((struct reply){.fault = REPLY_STATUS, .status = 400, .error_message = "no such thing"});
+    say("Now it works.");
+    char *out = PIPE("hello\n/retry\n/resume nosuch\n", "--tools", "none");
+    IN_ORDER(out, "no such thing", "Now it works.", "There is no such session.");
+    free(out);
+}
+
+static void tools_ask_and_the_next_line_answers(void **state)
+{
+    (void)state;
+    const char *call = "{\"command\":\"touch made\"}";
+    queue((struct reply){.tool_name = "run_command", .tool_args = call});
+    say("Refused then.");
+    char *out = PIPE("make it\nno\n", "--tools", "full");
+    IN_ORDER(out, "The tool run_command (execute) asks", "touch made", "Allow it? yes, no",
+             "Refused then.");
+    assert_int_not_equal(access("made", F_OK), 0);
+    free(out);
+    queue((struct reply){.tool_name = "run_command", .tool_args = call});
+    say("Nobody said yes.");
+    out = PIPE("make it\n", "--tools", "full"); /* the input ends: that is a no */
+    assert_has(out, "Nobody said yes.");
+    assert_int_not_equal(access("made", F_OK), 0);
+    free(out);
+    queue((struct reply){.tool_name = "run_command", .tool_args = call});
+    say("Made.");
+    out = PIPE("make it\nyes, do\nyes\n", "--tools", "full"); /* the first is no answer: it waits */
+    IN_ORDER(out, "This waits", "Made.", "you: yes, do");
+    assert_int_equal(access("made", F_OK), 0);
+    unlink("made");
+    free(out);
+}
+
+static void another_charset_is_written(void **state)
+{
+    (void)state;
+    setenv("LC_ALL", "C", 1);
+    say("für Köln \u2192 5 \u20ac");
+    char *out = PIPE("hello\n", "--tools", "none");
+    setenv("LC_ALL", "C.UTF-8", 1);
+    IN_ORDER(out, "LC_ALL=C.UTF-8", "fur Koln -> 5 EUR");
+    for (const char *p = out; *p; p++)
+        assert_true((unsigned char)*p < 0x80);
+    free(out);
+}
+
+static void a_full_output_is_told(void **state)
+{
+    (void)state;
+    struct support_child c;
+    char *line = mem_printf("'%s' --plain >/dev/full", support_program());
+    support_start(&c, (const char *const[]){"/bin/sh", "-c", line, NULL});
+    assert_int_equal(support_finish(&c, "hello\n"), 1);
+    assert_has(c.err_text.data, "standard output cannot be written");
+    support_release(&c);
+    free(line);
+}
+
+/* --- at a terminal --- */
+
+static bool has_prompt(struct screen *s, void *context)
+{
+    int row, col;
+    bool visible;
+    (void)context;
+    screen_cursor(s, &row, &col, &visible);
+    return col == 2 && strcmp(screen_row_text(s, row), ">") == 0;
+}
+
+static void wait_prompt(struct screen *s)
+{
+    assert_true(screen_wait(s, has_prompt, NULL, "the prompt", WAIT_MS));
+}
+
+static struct screen *open_plain(const char *const *more)
+{
+    const char *args[8] = {"--plain", "--tools", "none"};
+    for (size_t i = 3; more && *more; more++)
+        args[i++] = *more;
+    struct screen *s = scene_start(24, 80, args);
+    wait_prompt(s);
+    return s;
+}
+
+static void assert_no_sequences(struct screen *s)
+{
+    assert_false(screen_log_has(s, "\033"));
+    assert_true(screen_settings_restored(s));
+}
+
+static void streaming_is_seen_and_ctrl_c_stops(void **state)
+{
+    (void)state;
+    queue((struct reply){.fault = REPLY_STALL,
+                         .text = "A sentence that is long enough to be written alone. And half"});
+    struct screen *s = open_plain(NULL);
+    scene_say(s, "hello");
+    assert_true(screen_wait_text(s, "to be written alone.", WAIT_MS));
+    assert_null(strstr(screen_text(s), "And half"));
+    scene_say(s, "meanwhile");
+    assert_true(screen_wait_text(s, "This waits", WAIT_MS));
+    screen_ctrl(s, 'c');
+    assert_true(screen_wait_text(s, "And half", WAIT_MS));
+    assert_true(screen_wait_text(s, "interrupted", WAIT_MS));
+    assert_true(screen_wait_text(s, "/retry sends it: meanwhile", WAIT_MS));
+    assert_int_equal(screen_status(s), -1);
+    say("Meanwhile answered.");
+    wait_prompt(s);
+    scene_say(s, "/retry");
+    assert_true(screen_wait_text(s, "Meanwhile answered.", WAIT_MS));
+    wait_prompt(s);
+    screen_ctrl(s, 'd');
+    assert_true(screen_wait_exit(s, WAIT_MS));
+    assert_int_equal(screen_status(s), 0);
+    assert_no_sequences(s);
+}
+
+static void ctrl_c_twice_leaves(void **state)
+{
+    (void)state;
+    struct screen *s = open_plain(NULL);
+    screen_ctrl(s, 'c');
+    assert_true(screen_wait_text(s, "Ctrl-C again", WAIT_MS));
+    assert_int_equal(screen_status(s), -1);
+    screen_ctrl(s, 'c');
+    assert_true(screen_wait_exit(s, WAIT_MS));
+    assert_int_equal(screen_status(s), 0);
+    assert_no_sequences(s);
+}
+
+static void a_signal_ends_it(void **state)
+{
+    (void)state;
+    struct screen *s = open_plain(NULL);
+    screen_signal(s, SIGTERM);
+    assert_true(screen_wait_exit(s, WAIT_MS));
+    assert_int_equal(screen_status(s), 128 + SIGTERM);
+}
+
+static void what_was_not_sent_is_kept(void **state)
+{
+    (void)state;
+    say("First.");
+    queue((struct reply){.fault = REPLY_STALL, .text = "x"});
+    struct screen *s = open_plain(NULL);
+    scene_say(s, "one");
+    assert_true(screen_wait_text(s, "First.", WAIT_MS));
+    scene_say(s, "two");
+    assert_true(model_server_wait(scene_server(), 2, WAIT_MS));
+    scene_say(s, "three");
+    assert_true(screen_wait_text(s, "This waits", WAIT_MS));
+    assert_true(scene_wait_draft(s, "three"));
+    screen_signal(s, SIGKILL);
+    assert_true(screen_wait_exit(s, WAIT_MS));
+    s = open_plain((const char *const[]){"-c", NULL});
+    assert_true(screen_wait_text(s, "Not sent, /retry sends it: three", WAIT_MS));
+}
+
+static void a_paste_is_one_message(void **state)
+{
+    (void)state;
+    say("Got it.");
+    struct screen *s = open_plain(NULL);
+    screen_type(s, "first line\rsecond line\rthird\r");
+    assert_true(screen_wait_text(s, "Got it.", WAIT_MS));
+    assert_int_equal(model_server_requests(scene_server()), 1);
+    assert_has(model_server_body(scene_server(), 0), "first line\\nsecond line\\nthird");
+}
+
+static void what_was_typed_before_a_question_is_no_answer(void **state)
+{
+    (void)state;
+    queue((struct reply){
+        .tool_name = "run_command", .tool_args = "{\"command\":\"touch made\"}", .hold = true});
+    struct screen *s =
+        scene_start(24, 80, (const char *const[]){"--plain", "--tools", "full", NULL});
+    wait_prompt(s);
+    scene_say(s, "make it");
+    assert_true(model_server_wait(scene_server(), 1, WAIT_MS));
+    scene_say(s, "yes");
+    assert_true(screen_wait_text(s, "This waits", WAIT_MS));
+    model_server_release(scene_server());
+    assert_true(screen_wait_text(s, "Allow it?", WAIT_MS));
+    assert_int_not_equal(access("made", F_OK), 0);
+    say("Refused.");
+    scene_say(s, "n");
+    assert_true(screen_wait_text(s, "Refused.", WAIT_MS));
+    assert_int_not_equal(access("made", F_OK), 0);
+}
+
+static void a_dumb_terminal_gets_it_by_itself(void **state)
+{
+    (void)state;
+    const char *argv[] = {"/usr/bin/env", "TERM=dumb", support_program(), NULL};
+    say("Line by line.");
+    struct screen *s = scene_run(24, 80, argv);
+    wait_prompt(s);
+    scene_say(s, "hello");
+    assert_true(screen_wait_text(s, "Line by line.", WAIT_MS));
+    wait_prompt(s);
+    screen_ctrl(s, 'd');
+    assert_true(screen_wait_exit(s, WAIT_MS));
+    assert_int_equal(screen_status(s), 0);
+    assert_no_sequences(s);
+}
+
+/* --- parts --- */
+
+static size_t ready(const char *text)
+{
+    return plain_ready(text, strlen(text));
+}
+
+static void lines_and_sentences_are_ready(void **state)
+{
+    (void)state;
+    assert_int_equal(ready("no line"), 0);
+    assert_int_equal(ready("a line\nand the beginning"), 7);
+    assert_int_equal(ready("Short. Not yet"), 0);
+    const char *sentence = "This sentence is longer than forty characters. And";
+    assert_int_equal(ready(sentence), strlen(sentence) - 3);
+    char words[1001];
+    memset(words, 'w', 1000);
+    words[1000] = '\0';
+    assert_int_equal(ready(words), 999);
+    words[300] = ' ';
+    assert_int_equal(ready(words), 301);
+}
+
+static void expect_texts(bool terminal, const char *input, const char *const *texts)
+{
+    int fds[2];
+    struct plain_reader r;
+    assert_int_equal(pipe(fds), 0);
+    assert_int_equal(write(fds[1], input, strlen(input)), strlen(input));
+    close(fds[1]);
+    plain_reader_init(&r, fds[0]);
+    r.terminal = terminal;
+    while (!r.ended)
+        plain_reader_fill(&r);
+    for (; *texts; texts++) {
+        char *text = plain_reader_next(&r);
+        assert_non_null(text);
+        assert_string_equal(text, *texts);
+        free(text);
+    }
+    assert_null(plain_reader_next(&r));
+    plain_reader_release(&r);
+    close(fds[0]);
+}
+
+#define TEXTS(terminal, input, ...)                                                                \
+    expect_texts(terminal, input, (const char *const[]){__VA_ARGS__, NULL})
+
+static void lines_are_texts(void **state)
+{
+    (void)state;
+    TEXTS(false, "a\nb\n", "a", "b");
+    TEXTS(false, "a\\\nb\nc", "a\nb", "c");
+    TEXTS(false, "a\\", "a\\");
+    TEXTS(false, "\n\n", "", "");
+    TEXTS(true, "a\nb\nc", "a\nb", "c");
+    TEXTS(true, "a\nb\\\nc\n", "a\nb\\\nc");
+    TEXTS(false, "a\033[31m\tb\n", "a\u241b[31m\tb");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        scene_test(lines_are_turns_one_after_the_other),
+        scene_test(foreign_controls_are_cleaned),
+        scene_stored_test(commands_are_the_screens),
+        scene_stored_test(a_session_is_gone_on_with),
+        support_compacting(a_compaction_is_told, scene_setup, scene_teardown),
+        scene_test(errors_give_the_message_back),
+        scene_test(tools_ask_and_the_next_line_answers),
+        scene_test(another_charset_is_written),
+        scene_test(a_full_output_is_told),
+        scene_test(streaming_is_seen_and_ctrl_c_stops),
+        scene_test(ctrl_c_twice_leaves),
+        scene_test(a_signal_ends_it),
+        scene_stored_test(what_was_not_sent_is_kept),
+        scene_test(a_paste_is_one_message),
+        scene_test(what_was_typed_before_a_question_is_no_answer),
+        scene_test(a_dumb_terminal_gets_it_by_itself),
+        cmocka_unit_test(lines_and_sentences_are_ready),
+        cmocka_unit_test(lines_are_texts),
+    };
+    return cmocka_run_group_tests(tests, support_utf8, NULL);
+}
