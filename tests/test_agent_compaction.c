@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "compact/mode.h"
 #include "play.h"
@@ -675,6 +676,95 @@ static void the_time_budget_ends_a_summary(void **state)
     assert_string_equal(play_last()->name, "BUDGET_EXHAUSTED");
 }
 
+static void a_summary_that_takes_too_long_is_given_up(void **state)
+{
+    (void)state;
+    play_stop_clock();
+    talk(3);
+    compact_from(play.history.estimate);
+    play.compact.summary_ms = 20000;
+    int64_t begun_ms = clock_mono_ms();
+    char *before = history_text();
+    PLAY({.text = "half a summ", .to_the_end = true}, {.text = "on we go"});
+    char *after = history_text();
+    assert_int_equal(strncmp(after, before, strlen(before)), 0);
+    assert_int_equal(clock_mono_ms() - begun_ms, 20000);
+    assert_string_equal(play_event(EVENT_COMPACTION_FAILED, 0)->compaction.reason, "llm");
+    assert_non_null(strstr(play_event(EVENT_COMPACTION_FAILED, 0)->text, "within 20 s"));
+    assert_non_null(strstr(play_event(EVENT_COMPACTION_FAILED, 0)->text, "summary_timeout"));
+    assert_int_equal(play.history.compaction.failures, 1);
+    assert_string_equal(play_last()->text, "on we go");
+    assert_int_equal(play_last()->type, EVENT_RUN_COMPLETED);
+    free(after);
+    free(before);
+}
+
+/* The time is one for all parts of a history that is folded. */
+static void the_parts_of_a_summary_share_its_time(void **state)
+{
+    (void)state;
+    play_stop_clock();
+    talk(8);
+    compact_from(play.history.estimate);
+    play.summary_window = 1200;
+    play.compact.max_summary_tokens = 64;
+    play.compact.summary_ms = 20000;
+    int64_t begun_ms = clock_mono_ms();
+    PLAY({.text = SUMMARY, .takes_ms = 12000}, {.text = SUMMARY, .to_the_end = true},
+         {.text = "on we go"});
+    assert_int_equal(clock_mono_ms() - begun_ms, 20000);
+    assert_int_equal(play.summaries, 2);
+    assert_int_equal(count(EVENT_COMPACTION_FAILED), 1);
+    assert_string_equal(play_last()->text, "on we go");
+}
+
+/* The calls of one turn do not wait each for itself; the next turn tries again. */
+static void a_turn_waits_for_summaries_only_so_long(void **state)
+{
+    (void)state;
+    const struct act stall = {.text = "half a summ", .to_the_end = true};
+    write_big();
+    play_stop_clock();
+    talk(3);
+    compact_from(play.history.estimate);
+    play.compact.min_turns = 0;
+    play.compact.summary_ms = 20000;
+    PLAY({.text = SUMMARY, .takes_ms = 15000}, READ_BIG, {.text = SUMMARY, .takes_ms = 15000},
+         READ_BIG, stall, READ_BIG, READ_BIG, {.text = "on we go"});
+    assert_int_equal(count(EVENT_COMPACTION_COMPLETED), 2);
+    assert_int_equal(count(EVENT_COMPACTION_FAILED), 1);
+    PLAY(stall, {.text = "on we go"});
+    assert_int_equal(count(EVENT_COMPACTION_FAILED), 2);
+    assert_int_equal(play.history.compaction.failures, 2);
+}
+
+static void without_time_no_further_part_is_asked_for(void **state)
+{
+    (void)state;
+    play_stop_clock();
+    talk(8);
+    compact_from(play.history.estimate);
+    play.summary_window = 1200;
+    play.compact.max_summary_tokens = 64;
+    play.compact.summary_ms = 20000;
+    PLAY({.text = SUMMARY, .takes_ms = 20000}, {.text = "on we go"});
+    assert_int_equal(play.summaries, 1);
+    assert_non_null(strstr(play_event(EVENT_COMPACTION_FAILED, 0)->text, "summary_timeout"));
+}
+
+static void by_hand_a_summary_may_take_its_time(void **state)
+{
+    (void)state;
+    struct error e = {0};
+    const struct act good = {.text = SUMMARY, .takes_ms = 600000};
+    play_stop_clock();
+    talk(3);
+    compact_from(1000000);
+    play.compact.summary_ms = 20000;
+    assert_true(play_compact(&good, 1, NULL, NULL, &e));
+    assert_int_equal(play.last_deadline_ms, 0);
+}
+
 static void a_lost_record_ends_the_turn(void **state)
 {
     static const enum event_type types[] = {EVENT_COMPACTION_STARTED, EVENT_COMPACTION_DELTA};
@@ -900,6 +990,11 @@ int main(void)
         PLAY_TEST(a_summary_is_retried_as_an_answer_is),
         PLAY_TEST(escape_ends_compaction_and_turn),
         PLAY_TEST(the_time_budget_ends_a_summary),
+        PLAY_TEST(a_summary_that_takes_too_long_is_given_up),
+        PLAY_TEST(the_parts_of_a_summary_share_its_time),
+        PLAY_TEST(a_turn_waits_for_summaries_only_so_long),
+        PLAY_TEST(without_time_no_further_part_is_asked_for),
+        PLAY_TEST(by_hand_a_summary_may_take_its_time),
         PLAY_TEST(a_lost_record_ends_the_turn),
         PLAY_TEST(by_hand_with_mode_and_focus),
         PLAY_TEST(by_hand_nothing_to_compact),

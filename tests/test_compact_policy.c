@@ -52,6 +52,7 @@ static void the_defaults_are_those_of_the_specification(void **state)
     assert_int_equal(s.protect_tail_min, 20);
     assert_real(s.tail_ratio, 0.2);
     assert_int_equal(s.prune_chars, 200);
+    assert_int_equal(s.summary_ms, 60000);
     assert_int_equal(s.max_failures, 3);
     assert_false(s.preview);
 }
@@ -70,6 +71,7 @@ static void each_key_reaches_its_setting(void **state)
         {CONFIG_COMPACTION_PROTECT_HEAD, "16"},     {CONFIG_COMPACTION_PROTECT_TAIL, "17"},
         {CONFIG_COMPACTION_TAIL_RATIO, "0.75"},     {CONFIG_COMPACTION_PRUNE_CHARS, "18"},
         {CONFIG_COMPACTION_MAX_FAILURES, "19"},     {CONFIG_COMPACTION_PREVIEW, "true"},
+        {CONFIG_COMPACTION_SUMMARY_TIMEOUT, "20"},
     };
     struct compact_settings s;
     struct compact_warnings w;
@@ -92,6 +94,7 @@ static void each_key_reaches_its_setting(void **state)
     assert_real(s.tail_ratio, 0.75);
     assert_int_equal(s.prune_chars, 18);
     assert_int_equal(s.max_failures, 19);
+    assert_int_equal(s.summary_ms, 20000);
     assert_true(s.preview);
 }
 

@@ -521,6 +521,23 @@ static void without_a_key_the_turn_goes_on(void **state)
     service_free(s);
 }
 
+static void a_summariser_that_stalls_does_not_hold_the_turn(void **state)
+{
+    (void)state;
+    compact_always();
+    set(CONFIG_COMPACTION_SUMMARY_TIMEOUT, "1");
+    struct service *s = surface_open(NULL, true);
+    talk(s, 1);
+    model_server_queue(surface_server(),
+                       &(struct reply){.fault = REPLY_STALL, .text = "half a summ"});
+    surface_send(s, COMMAND_START_TURN, "go on");
+    struct notice *n = surface_expect_event(s, EVENT_COMPACTION_FAILED);
+    assert_non_null(strstr(n->event->text, "summary_timeout"));
+    notice_free(n);
+    notice_free(surface_expect_event(s, EVENT_RUN_COMPLETED));
+    service_free(s);
+}
+
 /* /model changes what summaries fall back on. */
 static void the_sessions_model_is_asked_where_no_other_is_named(void **state)
 {
@@ -1139,6 +1156,7 @@ int main(void)
         surface_test(another_model_is_really_asked),
         surface_test(another_provider_is_really_asked),
         surface_test(without_a_key_the_turn_goes_on),
+        surface_test(a_summariser_that_stalls_does_not_hold_the_turn),
         surface_test(the_sessions_model_is_asked_where_no_other_is_named),
         surface_test(a_draft_is_shown_changed_and_committed),
         surface_test(a_draft_is_refused),

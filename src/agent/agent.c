@@ -45,7 +45,7 @@ bool run_complete(struct run *r, const struct provider *provider, const struct p
         if (wait < 0)
             break;
         run_tell_retrying(r, failure, attempt, retry_limit(failure, max), wait);
-        if (!wakeup_sleep(r->a->wakeup, (int)wait)) {
+        if (!wakeup_sleep(call->wakeup, (int)wait)) {
             failure->kind = FAILURE_CANCELLED;
             break;
         }
@@ -204,6 +204,7 @@ bool agent_run(struct agent *a, const char *input, const char *attachments, int6
     struct run r = {.a = a,
                     .e = e,
                     .started_ms = clock_mono_ms(),
+                    .summary_ms = a->compaction ? a->compaction->summary_ms : -1,
                     .usage = USAGE_UNKNOWN,
                     .overhead = USAGE_UNKNOWN};
     response_init(&r.response);

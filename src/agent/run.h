@@ -23,6 +23,7 @@ struct run {
     struct usage usage;
     struct usage overhead; /* of summaries: part of the budget, not of the answer */
     double cost;           /* USD, of the calls whose cost is known */
+    int64_t summary_ms;    /* left for summaries until a compaction succeeds; -1: no limit */
     bool guard_bypassed;   /* a compaction passed by the loop guard, and made no room */
     bool overflowed;       /* the newest request was rejected as too long, and compacted for */
     bool accounted;        /* the newest call's usage is in turn_completed */

@@ -44,11 +44,58 @@ static bool is_own_model(const struct agent *a, const struct summariser *s)
            strcmp(s->model, a->model) == 0;
 }
 
+/* The time for summaries ends a call of theirs, and nothing else. */
+struct summary_time {
+    struct run *run;
+    int64_t begun_ms, end_ms; /* clock_mono_ms(); 0: it does not end */
+    bool is_up;
+    struct wakeup wakeup;
+};
+
+static bool is_time_left(void *summary_time)
+{
+    struct summary_time *t = summary_time;
+    if (!goes_on(t->run))
+        return false;
+    t->is_up = t->end_ms > 0 && clock_mono_ms() >= t->end_ms;
+    return !t->is_up;
+}
+
+static void begin_summary_time(struct run *r, struct summary_time *t)
+{
+    const struct wakeup *w = r->a->wakeup;
+    *t = (struct summary_time){.run = r, .begun_ms = clock_mono_ms()};
+    t->end_ms = r->summary_ms < 0 ? 0 : t->begun_ms + r->summary_ms;
+    bool sooner = t->end_ms > 0 && (w->deadline_ms == 0 || t->end_ms < w->deadline_ms);
+    t->wakeup = (struct wakeup){.fd = w->fd,
+                                .go_on = is_time_left,
+                                .context = t,
+                                .deadline_ms = sooner ? t->end_ms : w->deadline_ms};
+}
+
+static void end_summary_time(struct run *r, const struct summary_time *t)
+{
+    int64_t took = clock_mono_ms() - t->begun_ms;
+    if (r->summary_ms >= 0)
+        r->summary_ms = took < r->summary_ms ? r->summary_ms - took : 0;
+}
+
+static bool too_late(const struct run *r, struct failure *failure)
+{
+    return failure_set(failure, FAILURE_STALL,
+                       "no summary within %lld s; choose another summary_model, or raise "
+                       "summary_timeout in [compaction]",
+                       (long long)r->a->compaction->summary_ms / 1000);
+}
+
 /* Of its own model the turn may have learned the window just now, from a rejected request. */
 static const struct summariser *find_summariser(void *run, struct error *e)
 {
     struct run *r = run;
+    struct summary_time time;
+    begin_summary_time(r, &time);
     const struct summariser *s = r->a->summariser(r->a->context, e);
+    end_summary_time(r, &time);
     if (!s || !is_own_model(r->a, s))
         return s;
     r->summariser = *s;
@@ -82,19 +129,22 @@ static bool complete(void *run, const struct summariser *s, const struct request
 {
     struct run *r = run;
     struct listener listener = {.delta = delta, .context = delta_context};
+    struct summary_time time;
+    begin_summary_time(r, &time);
     const struct provider_call call = {
         .http = s->http,
         .endpoint = s->endpoint,
         .config = r->a->config,
-        .wakeup = r->a->wakeup,
+        .wakeup = &time.wakeup,
         .delta = hear,
         .context = &listener,
     };
     struct request limited = *request;
     limited.max_output = run_output_within(r, request->max_output);
     bool ok = run_complete(r, s->provider, &call, &limited, response, failure);
+    end_summary_time(r, &time);
     count_use(r, s, &response->usage);
-    return ok;
+    return ok || (time.is_up && too_late(r, failure));
 }
 
 static bool tell_progress(void *run, const char *text, size_t len, int part, int of)
@@ -111,6 +161,8 @@ static bool tell_progress(void *run, const char *text, size_t len, int part, int
 static bool may_call(void *run, struct failure *failure)
 {
     struct run *r = run;
+    if (r->summary_ms == 0)
+        return too_late(r, failure);
     return run_has_budget(r) || failure_set(failure, FAILURE_SETUP, "%s", r->end.text);
 }
 
@@ -158,6 +210,8 @@ static void compact(struct run *r, const struct compact_job *job, struct compact
     const struct usage overhead = r->overhead;
     const double cost = r->cost;
     compact_run(job, &host, out);
+    if (out->result == COMPACT_DONE && r->summary_ms >= 0)
+        r->summary_ms = r->a->compaction->summary_ms;
     r->overhead = overhead;
     usage_add(&r->overhead, &out->usage);
     r->cost = cost + out->cost;
@@ -172,11 +226,14 @@ static bool is_micro_useful(const struct agent *a)
     return compact_micro_useful(&in);
 }
 
-static bool is_suspended(const struct agent *a)
+/* Also for the rest of a turn that has waited for a summary in vain. */
+static bool is_suspended(const struct run *r)
 {
+    const struct agent *a = r->a;
     const struct compact_mode *mode = a->compaction->mode;
     bool asks = !mode->text && a->summary_label;
-    return compact_suspended(&a->history->compaction, mode->name, asks ? a->summary_label : "");
+    return r->summary_ms == 0 ||
+           compact_suspended(&a->history->compaction, mode->name, asks ? a->summary_label : "");
 }
 
 static struct compact_counters count(const struct run *r)
@@ -188,7 +245,7 @@ static struct compact_counters count(const struct run *r)
         .last_input = h->last_input,
         .estimate = h->estimate,
         .request = agent_request_estimate(r->a),
-        .suspended = is_suspended(r->a),
+        .suspended = is_suspended(r),
         .bypassed = r->guard_bypassed,
         .micro_useful = is_micro_useful(r->a),
     };
@@ -248,7 +305,7 @@ bool run_recover_overflow(struct run *r, enum outcome *outcome)
     struct compact_outcome done = {0};
     const struct agent *a = r->a;
     if (!a->compaction || r->overflowed || r->failure.kind != FAILURE_OVERFLOW ||
-        r->failure.content_seen || is_suspended(a))
+        r->failure.content_seen || is_suspended(r))
         return false;
     r->overflowed = true;
     struct compact_job job = job_for(a, TRIGGER_OVERFLOW);
@@ -274,6 +331,7 @@ bool agent_compact(struct agent *a, const struct compact_mode *mode, const char 
     struct run r = {.a = a,
                     .e = &lost,
                     .started_ms = clock_mono_ms(),
+                    .summary_ms = -1,
                     .usage = USAGE_UNKNOWN,
                     .overhead = USAGE_UNKNOWN};
     struct compact_job job = job_for(a, TRIGGER_MANUAL);

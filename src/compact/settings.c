@@ -48,6 +48,7 @@ void compact_settings_read(struct compact_settings *s, const struct config *conf
         .protect_head = number(config, CONFIG_COMPACTION_PROTECT_HEAD),
         .protect_tail_min = number(config, CONFIG_COMPACTION_PROTECT_TAIL),
         .prune_chars = number(config, CONFIG_COMPACTION_PRUNE_CHARS),
+        .summary_ms = 1000 * config_integer(config, CONFIG_COMPACTION_SUMMARY_TIMEOUT),
         .max_failures = number(config, CONFIG_COMPACTION_MAX_FAILURES),
         .preview = config_boolean(config, CONFIG_COMPACTION_PREVIEW),
     };

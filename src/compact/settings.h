@@ -21,6 +21,7 @@ struct compact_settings {
     int protect_head, protect_tail_min;
     double tail_ratio; /* 0.05 … 0.80 */
     int prune_chars;
+    int64_t summary_ms; /* that a turn waits for summaries until one is there */
     int max_failures;
     bool preview;
 };

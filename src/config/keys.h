@@ -111,6 +111,8 @@
       "anthropic openai ollama offline", "who writes summaries; unset: the session's provider")    \
     X(COMPACTION_MODEL, "compaction", "summary_model", STRING, "", 0, 0, "",                       \
       "a cheaper model for summaries; unset: the session's")                                       \
+    X(COMPACTION_SUMMARY_TIMEOUT, "compaction", "summary_timeout", INTEGER, "60", 1, 86400, "",    \
+      "seconds that a turn waits for a summary in all; by hand: no limit")                         \
     X(COMPACTION_MAX_FAILURES, "compaction", "max_consecutive_failures", INTEGER, "3", 1, 1000,    \
       "", "failures in a row after which it no longer happens by itself")                          \
     X(COMPACTION_PREVIEW, "compaction", "preview", BOOLEAN, "false", 0, 0, "",                     \
