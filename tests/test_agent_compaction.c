@@ -324,6 +324,19 @@ static void it_is_said_again_when_something_changes(void **state)
     assert_int_equal(count(EVENT_COMPACTION_COMPLETED), 1);
 }
 
+static void an_answer_may_have_what_the_window_has_left(void **state)
+{
+    (void)state;
+    PLAY({.text = "a"});
+    int64_t most = play.last_max_output;
+    play.window = tools_tokens() + play.history.estimate + most;
+    PLAY({.text = "b"});
+    assert_in_range(play.last_max_output, most - 30, most - 1); /* less the new message */
+    play.window = tools_tokens() * 16;
+    PLAY({.text = "c"});
+    assert_int_equal(play.last_max_output, most);
+}
+
 /* --- overflow ----------------------------------------------------------------------------------
  */
 
@@ -966,6 +979,7 @@ int main(void)
         PLAY_TEST(a_message_beyond_the_window_costs_no_summary),
         PLAY_TEST(what_frees_too_little_is_not_begun_and_said_once),
         PLAY_TEST(it_is_said_again_when_something_changes),
+        PLAY_TEST(an_answer_may_have_what_the_window_has_left),
         PLAY_TEST(an_overflow_is_compacted_for_and_called_again),
         PLAY_TEST(an_overflow_does_not_wake_a_broken_summariser),
         PLAY_TEST(what_the_summariser_thinks_is_not_shown),

@@ -618,12 +618,19 @@ static void what_frees_too_little_is_not_begun(void **state)
 {
     (void)state;
     t.job.mode = &mode_structured;
-    t.settings.protect_tail_min = 20;
-    talk(2);
+    talk(10);
     t.settings.auto_threshold = t.history.estimate;
-    static const enum compact_trigger triggers[] = {TRIGGER_INPUT_TOKENS, TRIGGER_ESTIMATE};
-    for (size_t i = 0; i < COUNT(triggers); i++) {
-        t.job.trigger = triggers[i];
+    static const struct {
+        enum compact_trigger trigger;
+        int tail_min; /* of 20 messages, beside the head: all but one of them, or all */
+    } cases[] = {{TRIGGER_INPUT_TOKENS, 16},
+                 {TRIGGER_ESTIMATE, 16},
+                 {TRIGGER_INPUT_TOKENS, 20},
+                 {TRIGGER_ESTIMATE, 20}};
+    t.settings.protect_head = 3;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        t.job.trigger = cases[i].trigger;
+        t.settings.protect_tail_min = cases[i].tail_min;
         run();
         assert_int_equal(t.out.result, COMPACT_NOT_WORTH);
         assert_non_null(strstr(t.out.error.text, "structured"));
