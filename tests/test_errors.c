@@ -354,7 +354,7 @@ static void provoke_AGENT_ERROR(void **state)
                                    .status = statuses[i],
                                    .error_type = "api_error",
                                    .error_message = i % 2 ? "no" : lengthy},
-                   ARGS("hi"));
+                   ARGS("--no-compaction", "hi"));
     static const enum reply_fault faults[] = {REPLY_ERROR_EVENT, REPLY_DISCONNECT,
                                               REPLY_MALFORMED_JSON, REPLY_WRONG_TYPE, REPLY_EMPTY};
     for (size_t i = 0; i < sizeof faults / sizeof *faults; i++)

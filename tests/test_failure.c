@@ -293,8 +293,11 @@ static void test_kinds(void **state)
          FAILURE_OVERFLOW, 5000, 4096},
         {400, "\"code\":\"context_length_exceeded\",\"message\":\"\"", FAILURE_OVERFLOW, -1, -1},
         {429, "\"message\":\"the maximum context length of your tier\"", FAILURE_STATUS, -1, -1},
-        {413, "\"type\":\"request_too_large\",\"message\":\"too many bytes\"", FAILURE_STATUS, -1,
-         -1},
+        {413, "\"type\":\"request_too_large\",\"message\":\"too many bytes\"", FAILURE_OVERFLOW,
+         -1, -1},
+        {413, "\"code\":\"rate_limit_exceeded\",\"message\":\"too large for your tier\"",
+         FAILURE_OVERFLOW, -1, -1},
+        {413, "\"type\":\"insufficient_quota\",\"message\":\"x\"", FAILURE_QUOTA, -1, -1},
         {429, "\"type\":\"insufficient_quota\",\"message\":\"x\"", FAILURE_QUOTA, -1, -1},
         {429, "\"message\":\"You exceeded your current quota\"", FAILURE_QUOTA, -1, -1},
         {400, "\"message\":\"Your credit balance is too low\"", FAILURE_QUOTA, -1, -1},
@@ -317,6 +320,41 @@ static void test_kinds(void **state)
     }
 }
 
+/* Whatever the server is: a proxy in front of it says it in HTML. */
+static void test_too_many_bytes(void **state)
+{
+    (void)state;
+    static const struct {
+        int status;
+        const char *body;
+        int64_t body_bytes;
+        const char *text;
+    } cases[] = {
+        {413, "<html>413 Request Entity Too Large</html>", 1000,
+         "p: 413: the request has too many bytes; compact it, or start a new session"},
+        {413, "{\"error\":{\"type\":\"request_too_large\",\"message\":\"32 MB\"}}", 1000,
+         "p: 413: 32 MB; compact it, or start a new session"},
+        {413, "{\"error\":{\"message\":\"prompt is too long: 210000 tokens > 200000 maximum\"}}",
+         -1,
+         "p: 413: prompt is too long: 210000 tokens > 200000 maximum; start a new session, or "
+         "choose a model with a larger window"},
+        {400, "{\"error\":{\"message\":\"prompt is too long\"}}", -1,
+         "p: 400: prompt is too long; start a new session, or choose a model with a larger window"},
+        {500, "{\"error\":{\"message\":\"broken\"}}", -1, "p: 500: broken"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct failure f;
+        failure_clear(&f);
+        const struct mask mask = {0};
+        const struct server server = {.name = "p", .mask = &mask, .body_bytes = 1000};
+        const char *body = cases[i].body;
+        assert_false(server_error_status(&server, cases[i].status, body, strlen(body), &f));
+        assert_string_equal(f.text, cases[i].text);
+        assert_int_equal(f.body_bytes, cases[i].body_bytes);
+        assert_int_equal(f.kind, cases[i].status == 500 ? FAILURE_STATUS : FAILURE_OVERFLOW);
+    }
+}
+
 static void test_events(void **state)
 {
     (void)state;
@@ -336,6 +374,8 @@ static void test_events(void **state)
          FAILURE_OVERFLOW, 400,
          "p: invalid_request_error: prompt is too long; start a new session, or choose a model "
          "with a larger window"},
+        {"{\"error\":{\"type\":\"request_too_large\",\"message\":\"no\"}}", FAILURE_OVERFLOW, 413,
+         "p: request_too_large: no; compact it, or start a new session"},
         {"{\"error\":{\"message\":5}}", FAILURE_STREAM, 0, "p: error"},
         {"{\"error\":[]}", FAILURE_STREAM, 0, "p: error"},
     };
@@ -343,7 +383,7 @@ static void test_events(void **state)
         struct failure f;
         failure_clear(&f);
         const struct mask mask = {0};
-        const struct server server = {.name = "p", .mask = &mask};
+        const struct server server = {.name = "p", .mask = &mask, .body_bytes = 1000};
         struct json *event = json_parse(cases[i].event, strlen(cases[i].event), NULL);
         assert_non_null(event);
         assert_false(server_error_event(&server, event, &f));
@@ -368,6 +408,7 @@ int main(void)
         cmocka_unit_test(test_a_key_in_a_quote),
         cmocka_unit_test(test_a_large_message),
         cmocka_unit_test(test_kinds),
+        cmocka_unit_test(test_too_many_bytes),
         cmocka_unit_test(test_events),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -185,6 +185,41 @@ static void test_memory_is_bounded(void **state)
     assert_true(above <= ABOVE_KIB);
 }
 
+static void call_with_much(void *context, const char *body, size_t len, struct reply *r)
+{
+    size_t *largest = context;
+    (void)body;
+    *largest = len > *largest ? len : *largest;
+    static char *args;
+    if (!args) {
+        char *text = text_of(&shapes[2], STREAM_MAX_BYTES - 64);
+        struct buf made = BUF_INIT;
+        buf_addf(&made, "{\"path\":\"%.*s\"}", (int)(STREAM_MAX_BYTES - 64), text);
+        args = buf_take(&made);
+        free(text);
+    }
+    *r = (struct reply){.tool_name = "read_file", .tool_args = args};
+}
+
+/* Every answer calls with as much as an answer may have. The turn ends before a request gets longer
+ * than any server takes, and before it fills the memory. */
+static void test_a_request_is_bounded(void **state)
+{
+    (void)state;
+    size_t largest = 0;
+    model_server_set_responder(scene_server(), call_with_much, &largest);
+    struct result r = RUN("run", "--no-compaction", "flood");
+    model_server_set_responder(scene_server(), NULL, NULL);
+    assert_int_equal(r.status, 1);
+    assert_text(r.err, "bytes, and may have 33554432; compact it, or start a new session");
+    result_release(&r);
+    assert_in_range(largest, 24 * MIB, 32 * MIB);
+    if (SUPPORT_TELLS_MEMORY) {
+        print_message("peak of a long turn: %ld KiB\n", peak_of_children_kib());
+        assert_true(peak_of_children_kib() <= 256 * KIB);
+    }
+}
+
 static void test_disk_is_a_small_multiple(void **state)
 {
     (void)state;
@@ -228,6 +263,7 @@ int main(void)
         STORED(test_the_cut_is_between_characters),
         STORED(test_calls_and_reasoning_count),
         STORED(test_disk_is_a_small_multiple),
+        scene_test(test_a_request_is_bounded),
         scene_test(test_esc_is_answered),
     };
     return cmocka_run_group_tests_name("flood", tests, NULL, NULL);

@@ -89,6 +89,8 @@
       1000000000, "", "tokens from which it happens by itself")                                    \
     X(COMPACTION_PERCENT, "compaction", "threshold_percent", REAL, "0.95", 0, 100, "",             \
       "the same as a part of the model's window, 0.10 to 0.95; the lower of both holds")           \
+    X(COMPACTION_REQUEST_BYTES, "compaction", "max_request_bytes", INTEGER, "0", 0, 1073741824,    \
+      "", "bytes of a request that the server takes; 0: unknown, at most 32 MiB are sent")         \
     X(COMPACTION_RECENT_TURNS, "compaction", "recent_turn_budget", INTEGER, "4", 0, 10000, "",     \
       "complete turns that handoff keeps word for word")                                           \
     X(COMPACTION_SUMMARY_TOKENS, "compaction", "max_summary_tokens", INTEGER, "4096", 64, 1000000, \

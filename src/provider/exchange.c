@@ -44,6 +44,19 @@ static bool endpoint_fits(const struct endpoint *endpoint, const char *name, str
     return true;
 }
 
+static bool body_fits(const struct config *config, const char *name, const char *body,
+                      struct failure *f)
+{
+    int64_t bytes = (int64_t)strlen(body), most = provider_max_request(config);
+    if (bytes <= most)
+        return true;
+    f->body_bytes = bytes;
+    return failure_set(f, FAILURE_OVERFLOW,
+                       "%s: the request has %lld bytes, and may have %lld; compact it, or start a "
+                       "new session",
+                       name, (long long)bytes, (long long)most);
+}
+
 /* Puts the provider's name before what the transport said, which may quote the server. */
 static void add_name(const struct server *server, struct failure *f)
 {
@@ -272,12 +285,14 @@ bool exchange_stream(const struct provider_call *call, const struct dialect *dia
     failure_clear(f);
     char *text = json_print(body);
     json_free(body);
-    if (!endpoint_fits(call->endpoint, dialect->name, f)) {
+    if (!endpoint_fits(call->endpoint, dialect->name, f) ||
+        !body_fits(call->config, dialect->name, text, f)) {
         free(text);
         return false;
     }
     struct mask mask;
-    const struct server server = {.name = dialect->name, .mask = &mask};
+    const struct server server = {
+        .name = dialect->name, .mask = &mask, .body_bytes = (int64_t)strlen(text)};
     mask_init(&mask, call->endpoint->key, call->endpoint->base_url);
     struct stream stream;
     stream_init(&stream, dialect->name, call, request, response, f);

@@ -14,7 +14,7 @@
 
 void failure_clear(struct failure *f)
 {
-    *f = (struct failure){.retry_after_ms = -1, .prompt_tokens = -1, .window = -1};
+    *f = (struct failure){.retry_after_ms = -1, .prompt_tokens = -1, .window = -1, .body_bytes = -1};
 }
 
 bool failure_set(struct failure *f, enum failure_kind kind, const char *format, ...)

@@ -17,7 +17,7 @@ enum failure_kind {
     FAILURE_CUT,       /* the stream ended before its end was said */
     FAILURE_PROTOCOL,  /* not what this API speaks: content type, JSON, empty body */
     FAILURE_TOO_LARGE, /* a line or event past the maximum */
-    FAILURE_OVERFLOW,  /* the request does not fit the model's window */
+    FAILURE_OVERFLOW,  /* the request does not fit the model's window, or has too many bytes */
     FAILURE_QUOTA,     /* credit or quota used up: never retried */
     FAILURE_LOADING,   /* the server is still loading the model: wait, and say so */
     FAILURE_SETUP      /* no key, no model, a bad URL: nothing was sent */
@@ -30,6 +30,7 @@ struct failure {
     int64_t retry_after_ms; /* -1: the server did not say */
     int64_t prompt_tokens;  /* OVERFLOW, where the server says: else -1 */
     int64_t window;
+    int64_t body_bytes; /* OVERFLOW in bytes: of the body that was refused; else -1 */
     char text[256]; /* for a person; holds no secret */
 };
 

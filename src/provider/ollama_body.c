@@ -66,10 +66,11 @@ static void push_assistant(struct json *messages, const struct outgoing_turn *tu
     if (text != NULL || has_calls) {
         struct json *m = message("assistant", text);
         if (has_calls)
-            json_set(m, "tool_calls", json_clone(calls));
+            json_set(m, "tool_calls", calls);
         json_push(messages, m);
     }
-    json_free(calls);
+    if (!has_calls)
+        json_free(calls);
     free(text);
 }
 

@@ -111,10 +111,11 @@ static void push_assistant(struct json *messages, const struct outgoing_turn *tu
         struct json *m = message("assistant");
         json_set(m, "content", json_new_string(text));
         if (has_calls)
-            json_set(m, "tool_calls", json_clone(calls));
+            json_set(m, "tool_calls", calls);
         json_push(messages, m);
     }
-    json_free(calls);
+    if (!has_calls)
+        json_free(calls);
     free(text);
 }
 

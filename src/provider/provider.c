@@ -17,6 +17,12 @@ const struct provider *provider_find(const char *name)
     return NULL;
 }
 
+int64_t provider_max_request(const struct config *config)
+{
+    int64_t configured = config_integer(config, CONFIG_COMPACTION_REQUEST_BYTES);
+    return configured > 0 ? configured : PROVIDER_MAX_REQUEST;
+}
+
 void response_init(struct response *r)
 {
     *r = (struct response){.stop_reason = STOP_OTHER, .usage = USAGE_UNKNOWN};

@@ -22,6 +22,10 @@ struct http;
  * and written again in 50 ms, in which nothing else is answered. */
 #define PROVIDER_MAX_EVENT_VALUES 50000
 
+/* Bytes of a request where the server's limit is not known: what Anthropic takes, and far more than
+ * any window holds. */
+#define PROVIDER_MAX_REQUEST ((int64_t)32 * 1024 * 1024)
+
 /* Tool calls of one answer. Further ones are dropped, and the response says so. */
 #define PROVIDER_MAX_CALLS 128
 
@@ -102,6 +106,10 @@ struct provider {
     bool (*models)(const struct provider_call *call, struct provider_names *out,
                    struct failure *failure);
 };
+
+/* Bytes that the body of a model call may have: [compaction] max_request_bytes, or where that is
+ * unknown PROVIDER_MAX_REQUEST. A longer one is not sent: an OVERFLOW. */
+int64_t provider_max_request(const struct config *config);
 
 extern const struct provider *const providers[]; /* ends with NULL */
 const struct provider *provider_find(const char *name);

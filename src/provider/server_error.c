@@ -48,6 +48,7 @@ static const struct {
     {"exceed context limit", FAILURE_OVERFLOW},
     {"context window", FAILURE_OVERFLOW},
     {"reduce the length of the messages", FAILURE_OVERFLOW},
+    {"request_too_large", FAILURE_OVERFLOW},
     {"loading model", FAILURE_LOADING},
     {"model is loading", FAILURE_LOADING},
     {"currently loading", FAILURE_LOADING},
@@ -89,7 +90,7 @@ static enum failure_kind meaning(const struct complaint *c, int status, enum fai
             (speaks_of(c->type, meanings[i].words) || speaks_of(c->code, meanings[i].words) ||
              speaks_of(c->message, meanings[i].words)))
             return meanings[i].kind;
-    return otherwise;
+    return status == 413 ? FAILURE_OVERFLOW : otherwise;
 }
 
 static int64_t number_after(const char *text, const char *words)
@@ -203,14 +204,21 @@ static const char *find_hint(const char *server, int status, const char *message
     return NULL;
 }
 
+static const char *overflow_hint(const struct failure *f)
+{
+    return f->body_bytes > 0 ? "compact it, or start a new session"
+                             : "start a new session, or choose a model with a larger window";
+}
+
 /* "NAME: LABEL: MESSAGE; HINT", in which the message gives way when it gets long. */
 static bool tell(const struct server *server, const char *label, const char *message,
                  enum failure_kind kind, struct failure *f)
 {
-    const char *hint = kind == FAILURE_OVERFLOW
-                           ? "start a new session, or choose a model with a larger window"
-                           : find_hint(server->name, f->status, message);
+    const char *hint = kind == FAILURE_OVERFLOW ? overflow_hint(f)
+                                                : find_hint(server->name, f->status, message);
     struct buf clean = BUF_INIT;
+    if (!*message && f->body_bytes > 0)
+        message = "the request has too many bytes";
     utf8_clean(&clean, message, strlen(message), UTF8_ONE_LINE);
 
     size_t frame = strlen(server->name) + strlen(label) + (hint == NULL ? 0 : strlen(hint) + 2) + 8;
@@ -225,10 +233,15 @@ static bool tell(const struct server *server, const char *label, const char *mes
     return false;
 }
 
-static void set_figures(const struct complaint *c, enum failure_kind kind, struct failure *f)
+/* A server that names tokens does not mean bytes, whatever its status. */
+static void set_figures(const struct server *server, const struct complaint *c,
+                        enum failure_kind kind, struct failure *f)
 {
-    f->prompt_tokens = kind == FAILURE_OVERFLOW ? c->prompt_tokens : -1;
-    f->window = kind == FAILURE_OVERFLOW ? c->window : -1;
+    bool overflow = kind == FAILURE_OVERFLOW;
+    bool of_bytes = overflow && f->status == 413 && c->prompt_tokens < 0 && c->window < 0;
+    f->prompt_tokens = overflow ? c->prompt_tokens : -1;
+    f->window = overflow ? c->window : -1;
+    f->body_bytes = of_bytes ? server->body_bytes : -1;
 }
 
 /* What a body without JSON says, to be quoted: a page of a proxy in between says nothing that its
@@ -254,7 +267,7 @@ bool server_error_status(const struct server *server, int status, const char *bo
     snprintf(label, sizeof label, "%d", status);
     enum failure_kind kind = meaning(&c, status, FAILURE_STATUS);
     f->status = status;
-    set_figures(&c, kind, f);
+    set_figures(server, &c, kind, f);
     tell(server, label, c.message, kind, f);
     complaint_release(&c);
     json_free(json);
@@ -266,7 +279,7 @@ bool server_error_event(const struct server *server, const struct json *event, s
     struct complaint c = read_complaint(server, event);
     enum failure_kind kind = meaning(&c, c.status, FAILURE_STREAM);
     f->status = c.status;
-    set_figures(&c, kind, f);
+    set_figures(server, &c, kind, f);
 
     struct buf label = BUF_INIT;
     utf8_clean(&label, c.type, utf8_cut_bytes(c.type, strlen(c.type), 40), UTF8_ONE_LINE);

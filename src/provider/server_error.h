@@ -16,10 +16,11 @@
 struct server {
     const char *name;
     const struct mask *mask;
+    int64_t body_bytes; /* of the request; 0: it has no body that could be made shorter */
 };
 
 /* An HTTP status that is not 2xx, with its body. Sets kind, status, text and, for OVERFLOW, the
- * token counts; leaves retry_after_ms and content_seen. Returns false. */
+ * token counts or, where it has too many bytes (status 413, request_too_large), those; leaves retry_after_ms and content_seen. Returns false. */
 bool server_error_status(const struct server *server, int status, const char *body, size_t len,
                          struct failure *f);
 
