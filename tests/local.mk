@@ -21,6 +21,7 @@ UNIT_TESTS = \
 	tests/test_answers \
 	tests/test_approval \
 	tests/test_approval_overlay \
+	tests/test_bare \
 	tests/test_budget \
 	tests/test_buf_vec \
 	tests/test_capabilities \

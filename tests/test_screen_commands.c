@@ -210,6 +210,55 @@ static void copying_says_where_it_went(void **state)
     unsetenv("VTE_VERSION");
 }
 
+/* The terminal has the mouse and breaks the lines; everything else goes on behind. */
+static void bare_text_is_there_to_be_selected(void **state)
+{
+    (void)state;
+    struct screen *s = scene_open(16, 40, NULL);
+    queue((struct reply){.text = "It is **bold**, and longer than a row has columns."});
+    scene_ask(s, "how is it?", "It is bold");
+    screen_type(s, "half a thought");
+    assert_true(screen_mouse(s));
+    screen_type(s, "\033l");
+    assert_true(screen_wait_row(s, 15, "Select with the mouse.", WAIT_MS));
+    assert_true(screen_wait_row(s, 4, "It is **bold**, and longer than a row ha", WAIT_MS));
+    assert_true(screen_wait_row(s, 5, "s columns.", WAIT_MS));
+    assert_false(screen_mouse(s));
+    assert_true(screen_log_has(s, "It is **bold**, and longer than a row has columns."));
+    assert_true(screen_wait_gone(s, "half a thought", WAIT_MS));
+    screen_resize(s, 20, 60);
+    assert_true(
+        screen_wait_row(s, 4, "It is **bold**, and longer than a row has columns.", WAIT_MS));
+    screen_type(s, "\033l");
+    assert_true(screen_wait_gone(s, "Select with the mouse", WAIT_MS));
+    assert_true(screen_wait_text(s, "> half a thought", WAIT_MS));
+    assert_true(screen_wait_gone(s, "**bold**", WAIT_MS));
+    assert_true(screen_mouse(s));
+    screen_type(s, "\033l");
+    assert_true(screen_wait_text(s, "Select with the mouse.", WAIT_MS));
+    screen_ctrl(s, 'c'); /* it closes, and does no more */
+    assert_true(screen_wait_text(s, "> half a thought", WAIT_MS));
+    screen_ctrl(s, 'u');
+    scene_leave(s);
+    scene_assert_restored(s);
+}
+
+static void an_answer_goes_on_behind_bare_text(void **state)
+{
+    (void)state;
+    struct screen *s = scene_open(24, 80, NULL);
+    scene_exchange(s, "hi", hello);
+    queue((struct reply){.text = "The second answer.", .hold = true});
+    scene_say(s, "and now?");
+    assert_true(model_server_wait(scene_server(), 2, WAIT_MS));
+    screen_type(s, "\033l");
+    assert_true(screen_wait_text(s, "Select with the mouse.", WAIT_MS));
+    model_server_release(scene_server());
+    screen_key(s, SCREEN_ESCAPE);
+    assert_true(screen_wait_text(s, "The second answer.", WAIT_MS));
+    assert_true(scene_wait_idle(s));
+}
+
 /* The configuration file's text; the caller frees. */
 static char *configured(void)
 {
@@ -433,6 +482,8 @@ int main(void)
         scene_stored_test(archive_puts_it_away),
         scene_test(export_writes_a_file),
         scene_test(copying_says_where_it_went),
+        scene_test(bare_text_is_there_to_be_selected),
+        scene_test(an_answer_goes_on_behind_bare_text),
         scene_test(a_theme_is_kept),
         scene_test(a_theme_that_cannot_be_kept_says_so),
         scene_stored_test(labels_come_and_go),

@@ -686,6 +686,46 @@ static void finds_older_and_newer(void **state)
     assert_false(marked(t, "ÄPFEL"));
 }
 
+static void sources_are_as_they_were_told(void **state)
+{
+    struct transcript *t = *state;
+    struct buf out = BUF_INIT;
+    assert_int_equal(transcript_source(t, 1000, &out), 0);
+    assert_int_equal(out.len, 0);
+    exchange(t, 1, "a *question*", "```c\nint main(void);\n```");
+    say(t, EVENT_RUN_STARTED, 4, "r");
+    told(t, call_of(5, "c1", "read_file", "{\"path\":\"a.c\"}"));
+    told(t, result_of(6, "c1", "text of it", false));
+    say(t, EVENT_TEXT_COMPLETE, 7, "That is **it**.\n");
+    size_t at = transcript_source(t, 1000, &out);
+    assert_int_equal(at, out.len); /* it follows the end */
+    assert_string_equal(out.data,
+                        "you\na *question*\n\ntiro\n```c\nint main(void);\n```\n\n"
+                        "you\nr\n\ntiro\nread_file {\"path\":\"a.c\"}\n\n"
+                        "That is **it**.\n");
+    buf_release(&out);
+}
+
+static void sources_reach_so_far_from_the_view(void **state)
+{
+    struct transcript *t = *state;
+    struct buf out = BUF_INIT;
+    for (int i = 0; i < 100; i++) {
+        char *text = mem_printf("number %d", i);
+        exchange(t, 3 * i + 1, text, "an answer");
+        free(text);
+    }
+    assert_true(transcript_show_place(t, &(struct transcript_place){.seq = 3 * 50 + 1}));
+    size_t at = transcript_source(t, 200, &out);
+    assert_non_null(strstr(out.data, "number 50"));
+    assert_ptr_equal(strstr(out.data + at, "number 50"), strstr(out.data, "number 50"));
+    assert_true(strstr(out.data, "number 50") - (out.data + at) < 10);
+    assert_null(strstr(out.data, "number 30"));
+    assert_null(strstr(out.data, "number 70"));
+    assert_in_range(out.len, 300, 900);
+    buf_release(&out);
+}
+
 static void a_place_is_found_again(void **state)
 {
     struct transcript *t = *state;
@@ -1068,6 +1108,8 @@ int main(void)
         TRANSCRIPT_TEST(a_new_width_keeps_the_text_in_view),
         TRANSCRIPT_TEST(toggling_leaves_the_top_in_place),
         TRANSCRIPT_TEST(finds_older_and_newer),
+        TRANSCRIPT_TEST(sources_are_as_they_were_told),
+        TRANSCRIPT_TEST(sources_reach_so_far_from_the_view),
         TRANSCRIPT_TEST(a_place_is_found_again),
         TRANSCRIPT_TEST(matches_are_counted_from_the_newest),
         TRANSCRIPT_TEST(what_streams_is_counted_as_it_grows),

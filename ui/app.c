@@ -86,6 +86,7 @@ void app_init(struct app *app, const struct ui_options *options)
 void app_release(struct app *app)
 {
     app_close_overlay(app);
+    bare_close(app);
     sessions_free(app->sessions_screen);
     context_view_free(app->context_screen);
     compaction_detail_free(app->compaction_screen);

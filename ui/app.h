@@ -8,6 +8,7 @@
 
 #include "session/service.h"
 #include "ui/approval.h"
+#include "ui/bare.h"
 #include "ui/draft_review.h"
 #include "ui/editor.h"
 #include "ui/errand.h"
@@ -133,6 +134,7 @@ struct app {
     char *find_next; /* to look for once that session is open; NULL: nothing */
     char find_session[UUID_LEN + 1];
     struct find find;
+    struct bare *bare;            /* in place of the whole screen; NULL: closed */
     struct session_list sessions; /* the last listing */
     struct {
         VEC(char *) items;

@@ -240,6 +240,7 @@ static void redraw(struct app *app)
 
 void dispatch_suspend(struct app *app)
 {
+    bare_close(app);
     term_suspend();
     signals_stop();
     term_resume();
@@ -320,6 +321,7 @@ static const struct {
                 {ACTION_BOTTOM, to_bottom},
                 {ACTION_TOGGLE, toggle_newest},
                 {ACTION_TOGGLE_ALL, toggle_all},
+                {ACTION_BARE, bare_open},
                 {ACTION_REDRAW, redraw},
                 {ACTION_UP, up},
                 {ACTION_DOWN, down}};
@@ -541,7 +543,9 @@ void dispatch_key(struct app *app, struct key *key)
 {
     enum action action = keymap_find(&app->keymap, key);
     int64_t leave_until = app->leave_until;
-    if (is_global(action))
+    if (app->bare && action != ACTION_SUSPEND)
+        bare_key(app, action, key);
+    else if (is_global(action))
         run_action(app, action);
     else if (!question_key(app, action, key) && !draft_screen_key(app, action, key))
         any_key(app, action, key);

@@ -50,6 +50,7 @@
     X(BOTTOM, "bottom", "ctrl-end", N_("to the newest"))                                           \
     X(TOGGLE, "toggle", "ctrl-o", N_("open or fold the newest tool call or reasoning"))            \
     X(TOGGLE_ALL, "toggle_all", "alt-o", N_("open or fold all of them"))                           \
+    X(BARE, "bare", "alt-l", N_("the bare text, to be selected with the mouse"))                   \
     X(REDRAW, "redraw", "ctrl-l", N_("draw the screen again"))                                     \
     X(UP, "up", "up", N_("a row up; before the first: older messages"))                            \
     X(DOWN, "down", "down", N_("a row down; after the last: newer messages"))                      \

@@ -2,6 +2,7 @@ libtui_a_SOURCES += \
 	ui/app.c ui/app.h \
 	ui/approval.c ui/approval.h \
 	ui/approval_rows.c \
+	ui/bare.c ui/bare.h \
 	ui/clipboard.c ui/clipboard.h \
 	ui/characters.c ui/characters.h \
 	ui/cluster.c ui/cluster.h \
@@ -111,6 +112,7 @@ libtui_a_SOURCES += \
 	ui/transcript_pages.c \
 	ui/transcript_private.h \
 	ui/transcript_runs.c \
+	ui/transcript_source.c \
 	ui/transcript_spoken.c \
 	ui/transcript_turns.c \
 	ui/tty.c ui/tty.h \

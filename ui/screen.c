@@ -590,8 +590,21 @@ static void lay_out(struct app *app)
         transcript_resize(app->transcript, l.body_cols, l.body_rows);
 }
 
+/* Nothing of the rest is to be seen. */
+static void draw_bare(struct app *app)
+{
+    app->drawn_ms = clock_mono_ms();
+    bare_draw(app);
+    app->dirty = 0;
+    app->urgent = app->status_dirty = false;
+}
+
 void screen_draw(struct app *app)
 {
+    if (app->bare) {
+        draw_bare(app);
+        return;
+    }
     body_is_behind = count_is_behind = false;
     lay_out(app);
     app->drawn_ms = clock_mono_ms();

@@ -9,6 +9,7 @@
 #include <unistd.h>
 #include <wchar.h>
 
+#include "base/buf.h"
 #include "base/charset.h"
 #include "base/die.h"
 #include "base/i18n.h"
@@ -43,6 +44,7 @@ static struct {
     bool assumed;     /* TERM is unknown */
     bool plain; /* knows no private modes */
     bool mouse, suspended, hung_up;
+    bool bare; /* a text stands in place of what curses knows of */
     bool cursor_wanted, cursor_shown;
     int cursor_row, cursor_col;
     int rows, cols, colors;
@@ -122,9 +124,8 @@ bool term_hung_up(void)
 /* Modes */
 
 /* Copies without the padding marks ("$<5>") that terminfo strings may hold. */
-static void add_capability(char *out, size_t size, const char *name)
+static void add_unpadded(char *out, size_t size, const char *s)
 {
-    const char *s = capability(name);
     size_t len = strlen(out);
     while (s && *s && len + 1 < size) {
         if (s[0] == '$' && s[1] == '<' && strchr(s, '>'))
@@ -133,6 +134,11 @@ static void add_capability(char *out, size_t size, const char *name)
             out[len++] = *s++;
     }
     out[len] = '\0';
+}
+
+static void add_capability(char *out, size_t size, const char *name)
+{
+    add_unpadded(out, size, capability(name));
 }
 
 static void add(char *out, size_t size, const char *s)
@@ -325,6 +331,7 @@ void term_suspend(void)
     tty_set_leave(NULL);
     tty_restore();
     term.suspended = true;
+    term.bare = false;
 }
 
 void term_resume(void)
@@ -620,7 +627,7 @@ static void write_clusters(void)
 
 void term_flush(void)
 {
-    if (!term.screen || term.suspended)
+    if (!term.screen || term.suspended || term.bare)
         return;
     bool whole = !term.plain && many_rows_differ();
     mark_clusters_due();
@@ -689,4 +696,65 @@ bool term_copy(const char *text, size_t len)
 bool term_claims_copies(void)
 {
     return term.screen && capability("Ms");
+}
+
+/* --- bare text --- */
+
+/* With the ends of lines that a raw terminal wants. */
+static void add_lines(struct buf *out, const char *text, size_t len)
+{
+    for (size_t at = 0; at < len;) {
+        const char *line_end = memchr(text + at, '\n', len - at);
+        size_t end = line_end ? (size_t)(line_end - text) : len;
+        charset_encode(out, text + at, end - at);
+        if (line_end)
+            buf_addstr(out, "\r\n");
+        at = end + (line_end != NULL);
+    }
+}
+
+static void add_to_row(struct buf *out, int row)
+{
+    char sequence[64] = "";
+    add_unpadded(sequence, sizeof sequence, tiparm(capability("cup"), row, 0));
+    buf_addstr(out, sequence);
+}
+
+static void add_attribute(struct buf *out, const char *name)
+{
+    char sequence[64] = "";
+    add_capability(sequence, sizeof sequence, name);
+    buf_addstr(out, sequence);
+}
+
+void term_bare(const char *text, size_t len, const char *last_row)
+{
+    struct buf out = BUF_INIT;
+    if (!term.screen || term.suspended)
+        return;
+    if (!term.bare && term.mouse && !term.plain)
+        buf_addstr(&out, MOUSE_OFF);
+    term.bare = true;
+    buf_addstr(&out, term.plain ? "" : SYNC_ON);
+    add_attribute(&out, "sgr0");
+    add_attribute(&out, "clear");
+    add_lines(&out, text, len);
+    add_to_row(&out, term.rows - 1);
+    add_attribute(&out, "rev");
+    charset_encode(&out, last_row,
+                   utf8_cut_width(last_row, strlen(last_row), (size_t)term.cols - 1));
+    add_attribute(&out, "sgr0");
+    buf_addstr(&out, term.plain ? "" : SYNC_OFF);
+    tty_write(out.data, out.len);
+    buf_release(&out);
+}
+
+void term_bare_end(void)
+{
+    if (!term.bare)
+        return;
+    term.bare = false;
+    if (term.mouse && !term.plain)
+        tty_puts(MOUSE_ON);
+    term_redraw();
 }

@@ -76,6 +76,12 @@ bool term_copy(const char *text, size_t len);
 /* Whether the terminal's entry in terminfo has OSC 52 (the extended capability "Ms"). */
 bool term_claims_copies(void);
 
+/* A text as it is, instead of all that was put: the terminal breaks its lines, and has the mouse to
+ * itself. It has at most as many rows as the terminal less one, and stands until term_bare_end()
+ * lets the next flush draw all again. */
+void term_bare(const char *text, size_t len, const char *last_row);
+void term_bare_end(void);
+
 enum key_code {
     K_NONE,
     K_CHAR, /* cp; with ctrl: cp is the small letter; with alt: Meta was held */

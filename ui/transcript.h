@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/buf.h"
 #include "chat/event.h"
 #include "ui/rows.h"
 
@@ -98,6 +99,10 @@ void transcript_redraft(struct transcript *t);
 int64_t transcript_card(const struct transcript *t, size_t item);
 /* The same of the newest in the view. */
 int64_t transcript_newest_card(struct transcript *t);
+
+/* Appends the sources of what is around the view, at most so many bytes above it and below; returns
+ * where in them the view begins, or their end if it is at the end. */
+size_t transcript_source(struct transcript *t, size_t most, struct buf *out);
 
 /* Source text of the newest answer / newest fenced code block; NULL if there is none. Borrowed. */
 const char *transcript_last_answer(const struct transcript *t);
