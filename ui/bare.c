@@ -163,7 +163,7 @@ void bare_draw(struct app *app)
     term_size(&rows, &cols);
     bare_resize(app->bare, cols, rows - 1);
     const char *text = bare_view(app->bare, &len);
-    term_bare(text, len, _("Select with the mouse. PgUp and PgDn scroll, Esc goes back."));
+    term_bare(text, len, _("Esc goes back. Select with the mouse. PgUp and PgDn scroll."));
 }
 
 void bare_key(struct app *app, enum action action, const struct key *key)
