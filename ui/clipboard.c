@@ -64,7 +64,7 @@ static const struct program {
     const char *where;    /* it puts the text */
 } programs[] = {
     {(const char *const[]){"tmux", "load-buffer", "-w", "-", NULL}, "TMUX",
-     N_("to tmux's buffer, and by tmux to the terminal's clipboard")},
+     N_("to tmux's buffer, and to the terminal's clipboard if tmux may set it")},
     {(const char *const[]){"tmux", "load-buffer", "-", NULL}, "TMUX", /* before version 3.2 */
      N_("to tmux's buffer")},
     {(const char *const[]){"wl-copy", "--type", "text/plain", NULL}, "WAYLAND_DISPLAY",
