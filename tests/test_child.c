@@ -539,25 +539,39 @@ static void a_daemon_can_be_spared(void **state)
     free(pid_file);
 }
 
+static bool is_there(void *path)
+{
+    return access(path, F_OK) == 0;
+}
+
+/* False while nobody has it open to read. */
+static bool wrote(void *fifo)
+{
+    int fd = open(fifo, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+    bool done = fd >= 0 && write(fd, "\n", 1) == 1;
+    if (fd >= 0)
+        close(fd);
+    return done;
+}
+
 /* What xclip does: it stays in its group, and holds the text for whoever pastes. */
 static void a_keeper_can_be_spared(void **state)
 {
-    char *pid_file = support_path("pid"), *fifo = support_path("up");
-    char *text = mem_printf(
-        "sh -c 'echo $$ >\"$1\"; echo >\"$2\"; exec sleep 1000' sh '%s' '%s' & "
-        "read line <'%s'",
-        pid_file, fifo, fifo);
+    char *up = support_path("up"), *wanted = support_path("wanted"), *given = support_path("given");
+    char *text = mem_printf("{ echo >'%s'; read line <'%s'; echo >'%s'; } & read line <'%s'", up,
+                            wanted, given, up);
     (void)state;
-    assert_int_equal(mkfifo(fifo, 0600), 0);
+    assert_int_equal(mkfifo(up, 0600), 0);
+    assert_int_equal(mkfifo(wanted, 0600), 0);
     struct child_command c = plain((const char *const[]){"/bin/sh", "-c", text, NULL}, PATIENCE_MS);
     c.spares_daemons = c.spares_group = true;
     assert_int_equal(run(&c), CHILD_EXITED);
-    char *pid = support_read(pid_file);
-    assert_int_equal(kill((pid_t)strtol(pid, NULL, 10), SIGKILL), 0);
-    free(pid);
+    assert_true(support_wait_until(wrote, wanted, PATIENCE_MS));
+    assert_true(support_wait_until(is_there, given, PATIENCE_MS));
     free(text);
-    free(fifo);
-    free(pid_file);
+    free(given);
+    free(wanted);
+    free(up);
 }
 
 /* A program that works against its supervisor neither hangs us nor keeps its group. */
