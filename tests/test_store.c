@@ -320,6 +320,23 @@ static void check_list(const struct session_filter *filter, const char *wanted,
     buf_release(&got);
 }
 
+static void test_only_untitled_drafts_are_listed(void **state)
+{
+    (void)state;
+    struct session_list list;
+    put(ID_A, "titled", 300);
+    put(ID_B, "", 200);
+    put(ID_C, "", 100);
+    assert_true(sessions_set_draft(store, ID_A, "walnuts", &e));
+    assert_true(sessions_set_draft(store, ID_B, "walnuts and figs", &e));
+    assert_true(sessions_list(store, &(struct session_filter){0}, &list, NULL, &e));
+    assert_null(list.items.items[0].draft);
+    assert_string_equal(list.items.items[1].draft, "walnuts and figs");
+    assert_null(list.items.items[2].draft);
+    session_list_release(&list);
+    check_list(&(struct session_filter){.text = "WALNUT"}, "b", 1);
+}
+
 static void describe(const char *id, const char *directory, const char *model, const char *line,
                      const char *labels, int64_t archived_ms)
 {
@@ -1056,6 +1073,7 @@ int main(void)
         TEST(test_default_path),
         TEST(test_put_and_get),
         TEST(test_list_newest_first),
+        TEST(test_only_untitled_drafts_are_listed),
         TEST(test_filters),
         TEST(test_resolve),
         TEST(test_archived_sessions_count),
