@@ -22,18 +22,24 @@ static void add_fence(struct buf *out, size_t len)
         buf_addch(out, '`');
 }
 
-void attached_file_add(struct buf *out, const char *path, const char *text, size_t len)
+void attached_file_fence(struct buf *out, const char *text, size_t len)
 {
     size_t run = longest_run(text, len, '`');
     size_t fence = run < FENCE_LEAST ? FENCE_LEAST : run + 1;
-    buf_addf(out, "%s:\n", path);
     add_fence(out, fence);
     buf_addch(out, '\n');
     buf_add(out, text, len);
     if (len > 0 && text[len - 1] != '\n')
         buf_addch(out, '\n');
     add_fence(out, fence);
-    buf_addstr(out, "\n\n");
+    buf_addch(out, '\n');
+}
+
+void attached_file_add(struct buf *out, const char *path, const char *text, size_t len)
+{
+    buf_addf(out, "%s:\n", path);
+    attached_file_fence(out, text, len);
+    buf_addch(out, '\n');
 }
 
 /* The next line; at the end of the text, that. */

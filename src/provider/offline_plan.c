@@ -7,6 +7,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/utf8.h"
+#include "chat/attached_file.h"
 
 #define COMPACTION_PROMPT "You are performing a CONTEXT COMPACTION"
 
@@ -178,23 +179,6 @@ static void quote(struct buf *out, const char *text, const char *source)
     buf_addf(out, ">\n> — *%s*\n\n", source);
 }
 
-/* A fence is longer than any run of backticks inside. */
-static size_t fence_length(const char *text, size_t len)
-{
-    size_t longest = 2, run = 0;
-    for (size_t i = 0; i < len; i++) {
-        run = text[i] == '`' ? run + 1 : 0;
-        longest = run > longest ? run : longest;
-    }
-    return longest + 1;
-}
-
-static void add_fence(struct buf *out, size_t length)
-{
-    while (length-- > 0)
-        buf_addch(out, '`');
-}
-
 /* The beginning of the text that is quoted: whole lines, if the first is not too long. */
 static size_t excerpt(const char *text, size_t len)
 {
@@ -214,20 +198,14 @@ static void quote_file(struct buf *out, const struct block *result, const char *
     const char *text = result->text ? result->text : "";
     size_t len = strlen(text);
     size_t cut = excerpt(text, len);
-    size_t fence = fence_length(text, cut);
     bool directory = strcmp(result->name, "list_directory") == 0;
     if (result->is_error) {
         buf_addf(out, "`%s` cannot be shown: %.300s\n\n", path, text);
         return;
     }
     buf_addf(out, directory ? "In `%s`:\n\n" : "`%s` says:\n\n", path);
-    add_fence(out, fence);
-    buf_addch(out, '\n');
-    buf_add(out, text, cut);
-    if (cut > 0 && text[cut - 1] != '\n')
-        buf_addch(out, '\n');
-    add_fence(out, fence);
-    buf_addf(out, "\n\n— *%s*, ", path);
+    attached_file_fence(out, text, cut);
+    buf_addf(out, "\n— *%s*, ", path);
     if (cut < len)
         buf_addf(out, "the first %zu of %zu bytes\n\n", cut, len);
     else
