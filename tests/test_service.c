@@ -289,6 +289,30 @@ static void drafts_are_kept(void **state)
     session_list_release(&list);
 }
 
+static void a_message_does_not_use_up_a_newer_draft(void **state)
+{
+    (void)state;
+    struct service *s = surface_open(NULL, true);
+    surface_send(s, COMMAND_SAVE_DRAFT, "first");
+    surface_send(s, COMMAND_START_TURN, "first");
+    surface_send(s, COMMAND_SAVE_DRAFT, "next");
+    surface_expect_idle(s);
+    service_free(s);
+    s = surface_open("last", true);
+    struct notice *n = surface_expect(s, NOTICE_SESSION);
+    assert_non_null(n->info.draft);
+    assert_string_equal(n->info.draft, "next");
+    notice_free(n);
+    surface_send(s, COMMAND_START_TURN, "next");
+    surface_expect_idle(s);
+    service_free(s);
+    s = surface_open("last", true);
+    n = surface_expect(s, NOTICE_SESSION);
+    assert_null(n->info.draft);
+    notice_free(n);
+    service_free(s);
+}
+
 static struct service *open_with_offer(const char *directory, const char *resume)
 {
     struct service_options o = surface_options(resume, true);
@@ -635,6 +659,7 @@ int main(void)
         surface_test(a_failed_turn_can_be_retried),
         stored_test(a_retry_sends_images_again),
         stored_test(drafts_are_kept),
+        stored_test(a_message_does_not_use_up_a_newer_draft),
         stored_test(what_was_never_sent_is_offered_where_it_was_written),
         surface_test(nothing_is_kept_without_persistence),
         stored_test(an_unusable_store_is_told_and_the_chat_goes_on),

@@ -91,6 +91,7 @@ void worker_free(struct worker *w)
     free(w->allow);
     free(w->labels);
     free(w->offer);
+    free(w->newer_draft);
     free(w);
 }
 

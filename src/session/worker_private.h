@@ -61,6 +61,9 @@ struct worker {
     struct memory_desk *desk; /* NULL: there is no memory */
     struct tool_memory tool_memory;
 
+    char *newer_draft; /* that came since a message was taken, whose sending uses up the older one;
+                          NULL: none */
+
     int64_t last_cached; /* input of the last answer that the provider had cached; -1 unknown */
 
     /* COMPACTION: by hand. ASIDE: asks the server something between turns. */

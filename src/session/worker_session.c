@@ -366,6 +366,8 @@ void do_set_system(struct worker *w, struct command *c)
 void do_save_draft(struct worker *w, struct command *c)
 {
     struct error e = {0};
+    free(w->newer_draft);
+    w->newer_draft = mem_strdup(c->text);
     if (!journal_save_draft(&w->journal, c->text, &e))
         tell_error(w, c, &e);
 }

@@ -17,11 +17,20 @@ static const char *system_prompt(const struct worker *w)
     return *configured ? configured : embedded_text("prompts/system.md");
 }
 
+/* The message on its way is not the one that has been written since. */
+static void keep_newer_draft(struct worker *w)
+{
+    static const struct command saving = {.type = COMMAND_SAVE_DRAFT};
+    struct error e = {0};
+    if (w->newer_draft && !journal_save_draft(&w->journal, w->newer_draft, &e))
+        tell_error(w, &saving, &e);
+}
+
 /* The status shows what these change before the turn has ended. */
 static bool emit(void *context, struct event *ev, struct error *e)
 {
     struct worker *w = context;
-    bool failed = ev->type == EVENT_COMPACTION_FAILED;
+    bool failed = ev->type == EVENT_COMPACTION_FAILED, begins = ev->type == EVENT_RUN_STARTED;
     if (ev->type == EVENT_TURN_COMPLETED)
         w->last_cached = ev->usage.cached;
     if (!journal_emit(&w->journal, ev, e))
@@ -29,6 +38,8 @@ static bool emit(void *context, struct event *ev, struct error *e)
     w->failure_told = w->failure_told || failed;
     if (failed)
         tell_session(w, false);
+    if (begins)
+        keep_newer_draft(w);
     return true;
 }
 
@@ -177,6 +188,8 @@ static void start(struct worker *w, const struct command *c, const char *input,
 {
     struct error e = {0};
     w->doing = TURN;
+    free(w->newer_draft);
+    w->newer_draft = NULL;
     tell_busy(w, true);
     bool ready = prepare(w, &e);
     if (ready)
