@@ -297,6 +297,22 @@ static void what_was_not_sent_is_kept(void **state)
     assert_true(screen_wait_text(s, "Not sent, /retry sends it: three", WAIT_MS));
 }
 
+static void what_was_not_sent_outlives_another_message(void **state)
+{
+    (void)state;
+    struct screen *s = scene_open(24, 80, NULL);
+    screen_type(s, "for later");
+    assert_true(scene_wait_draft(s, "for later"));
+    screen_signal(s, SIGKILL);
+    assert_true(screen_wait_exit(s, WAIT_MS));
+    say("An answer.");
+    s = open_plain(NULL);
+    assert_true(screen_wait_text(s, "Not sent, /retry sends it: for later", WAIT_MS));
+    scene_say(s, "first something else");
+    assert_true(screen_wait_text(s, "An answer.", WAIT_MS));
+    assert_true(scene_wait_draft(s, "for later"));
+}
+
 static void a_paste_is_one_message(void **state)
 {
     (void)state;
@@ -421,6 +437,7 @@ int main(void)
         scene_test(ctrl_c_twice_leaves),
         scene_test(a_signal_ends_it),
         scene_stored_test(what_was_not_sent_is_kept),
+        scene_stored_test(what_was_not_sent_outlives_another_message),
         scene_test(a_paste_is_one_message),
         scene_test(what_was_typed_before_a_question_is_no_answer),
         scene_test(a_dumb_terminal_gets_it_by_itself),

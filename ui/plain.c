@@ -63,6 +63,8 @@ static void start_turn(struct plain *p, const char *text)
     plain_began(p);
     plain_send(p, COMMAND_START_TURN, whole);
     free(whole);
+    if (p->unsent) /* sending uses up the draft of the session */
+        save_draft(p);
 }
 
 void plain_say(struct plain *p, const char *text)
