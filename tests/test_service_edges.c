@@ -1,5 +1,5 @@
 /* The session service where two things meet: a change and a session that is only read, an end and
- * what was put off, a deletion and files that are not ours. */
+ * what was put off, a deletion and files that are not ours, a question and a slow server. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,10 +7,14 @@
 
 #include <cmocka.h>
 
+#include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "session/worker_private.h"
 #include "tests/support.h"
@@ -205,6 +209,55 @@ static void a_message_that_waits_can_be_interrupted(void **state)
     end_aside(&a);
 }
 
+/* --- asking for the name of a model ----------------------------------------------------------- */
+
+static bool until_late(void *wakeup)
+{
+    return !wakeup_late(wakeup);
+}
+
+static bool never(void *nothing)
+{
+    (void)nothing;
+    return false;
+}
+
+/* A server that takes connections and says nothing; its URL goes into the environment. */
+static int listen_in_silence(void)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t len = sizeof address;
+    int fd = socket(AF_INET, SOCK_STREAM, 0);
+    assert_true(fd >= 0);
+    assert_int_equal(bind(fd, (struct sockaddr *)&address, len), 0);
+    assert_int_equal(listen(fd, 8), 0);
+    assert_int_equal(getsockname(fd, (struct sockaddr *)&address, &len), 0);
+    char *url = mem_printf("http://127.0.0.1:%d/v1", ntohs(address.sin_port));
+    setenv("OPENAI_BASE_URL", url, 1);
+    free(url);
+    return fd;
+}
+
+static void a_slow_server_is_asked_for_its_models_once(void **state)
+{
+    (void)state;
+    struct error e;
+    struct backend b;
+    int fd = listen_in_silence();
+    struct wakeup wakeup = {.fd = -1, .go_on = never};
+    backend_init(&b, surface_config(), &wakeup);
+    assert_true(backend_choose(&b, "openai", NULL, &e));
+    assert_true(backend_wants_name(&b));
+    assert_false(backend_ask_name(&b));
+    assert_true(backend_wants_name(&b)); /* somebody wanted something else */
+    wakeup = (struct wakeup){
+        .fd = -1, .go_on = until_late, .context = &wakeup, .deadline_ms = clock_mono_ms() + 50};
+    assert_false(backend_ask_name(&b));
+    assert_false(backend_wants_name(&b));
+    backend_release(&b);
+    close(fd);
+}
+
 int main(void)
 {
     const struct CMUnitTest all[] = {
@@ -213,6 +266,7 @@ int main(void)
         stored_test(what_is_deleted_but_for_a_file_is_left),
         stored_test(what_was_put_off_is_done_at_the_end),
         surface_test(taking_it_out_of_the_archive_ends_no_turn),
+        surface_test(a_slow_server_is_asked_for_its_models_once),
         surface_test(of_two_messages_that_wait_one_is_refused),
         surface_test(a_message_that_waits_can_be_interrupted),
     };

@@ -139,6 +139,12 @@ bool backend_wants_name(const struct backend *b)
                                          &wants) == KEY_READY);
 }
 
+/* A server that is too slow stopped nobody. */
+static bool may_go_on(const struct backend *b)
+{
+    return b->wakeup->go_on(b->wakeup->context) || wakeup_late(b->wakeup);
+}
+
 bool backend_ask_name(struct backend *b)
 {
     struct provider_names listed = {0};
@@ -151,7 +157,7 @@ bool backend_ask_name(struct backend *b)
     if (known)
         choose_listed_model(&b->choice, &listed);
     else
-        b->name_asked = b->wakeup->go_on(b->wakeup->context); /* who was stopped asks again */
+        b->name_asked = may_go_on(b); /* who was stopped asks again */
     provider_names_release(&listed);
     return known;
 }
