@@ -267,11 +267,23 @@ static int distance(int32_t a, int32_t b)
     return sum;
 }
 
+enum { BRIGHT_BLACK = 8, GREY_DARKEST = 0x40, GREY_LIGHTEST = 0xc0 };
+
+/* Neither text nor ground. */
+static bool is_grey(int32_t color)
+{
+    if (color == THEME_DEFAULT)
+        return false;
+    int32_t rgb = color & THEME_RGB ? color & 0xffffff : palette_rgb(color), level = rgb & 0xff;
+    return rgb == level * 0x010101 && level >= GREY_DARKEST && level <= GREY_LIGHTEST;
+}
+
+/* Bright black is the ground's own colour in some palettes, such as Solarized. */
 static int32_t nearest(int32_t rgb, int from, int below)
 {
     int best = from;
     for (int i = from; i < below; i++)
-        if (distance(rgb, palette_rgb(i)) < distance(rgb, palette_rgb(best)))
+        if (i != BRIGHT_BLACK && distance(rgb, palette_rgb(i)) < distance(rgb, palette_rgb(best)))
             best = i;
     return best;
 }
@@ -296,9 +308,10 @@ struct look theme_resolve(struct look look, int colors)
 {
     if (colors < 8)
         return (struct look){THEME_DEFAULT, THEME_DEFAULT, look.attrs};
-    if (colors < 16 && look.fg >= 8 && look.fg < 16)
-        look.attrs |= look.fg == 8 ? ATTR_DIM : ATTR_BOLD;
-    if (colors < 16 && look.fg == 8)
-        look.fg = THEME_DEFAULT;
+    bool dim = colors < 256 && look.bg == THEME_DEFAULT && is_grey(look.fg);
+    if (dim)
+        look = (struct look){THEME_DEFAULT, THEME_DEFAULT, look.attrs | ATTR_DIM};
+    if (colors < 16 && look.fg > BRIGHT_BLACK && look.fg < 16)
+        look.attrs |= ATTR_BOLD;
     return (struct look){fit(look.fg, colors), fit(look.bg, colors), look.attrs};
 }
