@@ -33,11 +33,24 @@ static void say(const char *text)
 
 #define PIPE(input, ...) talk(input, (const char *const[]){"--plain", __VA_ARGS__, NULL})
 
-/* What it wrote, without a control character but the newline; the caller frees. */
+static bool exists(const char *name)
+{
+    char *path = support_path(name);
+    bool is = access(path, F_OK) == 0;
+    free(path);
+    return is;
+}
+
+/* What it wrote, without a control character but the newline; the caller frees. It runs in the
+ * test's own directory. */
 static char *talk(const char *input, const char *const *args)
 {
-    char *out, *err;
-    assert_int_equal(support_run(args, input, &out, &err), 0);
+    char *out, *err, *here = getcwd(NULL, 0);
+    assert_int_equal(chdir(support_dir()), 0);
+    int status = support_run(args, input, &out, &err);
+    assert_int_equal(chdir(here), 0);
+    assert_int_equal(status, 0);
+    free(here);
     assert_string_equal(err, "");
     for (const char *p = out; *p; p++)
         assert_true((unsigned char)*p >= ' ' || *p == '\n');
@@ -95,8 +108,7 @@ static void commands_are_the_screens(void **state)
              "Did you mean /context?", "Exported to out.md.", "pinned",
              "You have sent 1 message in this session.", "you: /no command",
              "the configured system prompt", "provider: anthropic");
-    assert_int_equal(access("out.md", F_OK), 0);
-    unlink("out.md");
+    assert_true(exists("out.md"));
     free(out);
 }
 
@@ -155,20 +167,19 @@ static void tools_ask_and_the_next_line_answers(void **state)
     char *out = PIPE("make it\nno\n", "--tools", "full");
     IN_ORDER(out, "The tool run_command (execute) asks", "touch made", "Allow it? yes, no",
              "Refused then.");
-    assert_int_not_equal(access("made", F_OK), 0);
+    assert_false(exists("made"));
     free(out);
     queue((struct reply){.tool_name = "run_command", .tool_args = call});
     say("Nobody said yes.");
     out = PIPE("make it\n", "--tools", "full"); /* the input ends: that is a no */
     assert_has(out, "Nobody said yes.");
-    assert_int_not_equal(access("made", F_OK), 0);
+    assert_false(exists("made"));
     free(out);
     queue((struct reply){.tool_name = "run_command", .tool_args = call});
     say("Made.");
     out = PIPE("make it\nyes, do\nyes\n", "--tools", "full"); /* the first is no answer: it waits */
     IN_ORDER(out, "This waits", "Made.", "you: yes, do");
-    assert_int_equal(access("made", F_OK), 0);
-    unlink("made");
+    assert_true(exists("made"));
     free(out);
 }
 
@@ -338,11 +349,11 @@ static void what_was_typed_before_a_question_is_no_answer(void **state)
     assert_true(screen_wait_text(s, "This waits", WAIT_MS));
     model_server_release(scene_server());
     assert_true(screen_wait_text(s, "Allow it?", WAIT_MS));
-    assert_int_not_equal(access("made", F_OK), 0);
+    assert_false(exists("made"));
     say("Refused.");
     scene_say(s, "n");
     assert_true(screen_wait_text(s, "Refused.", WAIT_MS));
-    assert_int_not_equal(access("made", F_OK), 0);
+    assert_false(exists("made"));
 }
 
 static void a_dumb_terminal_gets_it_by_itself(void **state)
