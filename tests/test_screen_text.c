@@ -92,6 +92,19 @@ static void a_grapheme_goes_with_its_row(void **state)
     scene_leave(s);
 }
 
+/* Alone in its row it is nothing but blanks for curses. */
+static void a_grapheme_goes_where_nothing_takes_its_place(void **state)
+{
+    (void)state;
+    struct screen *s = scene_open(24, 80, NULL);
+    exchange(s, "first.", "first."); /* so that nothing new stands there after /new */
+    exchange(s, "second.", "second.");
+    exchange(s, "\U0001F44D\U0001F3FD", "\U0001F44D\U0001F3FD");
+    scene_say(s, "/new");
+    assert_true(screen_wait_gone(s, "\U0001F44D", WAIT_MS));
+    scene_leave(s);
+}
+
 static void what_the_locale_lacks_is_transliterated(void **state)
 {
     (void)state;
@@ -157,6 +170,7 @@ int main(void)
         scene_test(graphemes_reach_the_terminal_whole),
         scene_test(what_follows_a_grapheme_stands_where_it_should),
         scene_test(a_grapheme_goes_with_its_row),
+        scene_test(a_grapheme_goes_where_nothing_takes_its_place),
         scene_test(what_the_locale_lacks_is_transliterated),
         scene_test(german_has_its_own_transliteration),
         scene_test(a_locale_that_is_not_installed_is_told),
