@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "ui/characters.h"
 #include "ui/commands.h"
+#include "ui/glyph.h"
 #include "ui/plain_private.h"
 #include "ui/signals.h"
 
@@ -321,6 +322,7 @@ int plain_run(const struct ui_options *options, struct error *e)
 {
     struct plain p;
     characters_set_up();
+    glyph_set_ascii(true); /* to be read aloud, and by whatever prints */
     if (!signals_init(nothing_to_rescue, e))
         return 1;
     init(&p, options);
