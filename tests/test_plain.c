@@ -395,6 +395,28 @@ static void lines_and_sentences_are_ready(void **state)
     assert_int_equal(ready(words), 301);
 }
 
+static void expect_lines(const char *first, const char *then, size_t columns, const char *lines)
+{
+    struct plain_writer w = {0};
+    struct buf out = BUF_INIT;
+    plain_wrap(&w, &out, first, strlen(first), columns);
+    plain_wrap(&w, &out, then, strlen(then), columns);
+    assert_string_equal(out.data, lines);
+    buf_release(&out);
+}
+
+static void words_are_not_torn(void **state)
+{
+    (void)state;
+    expect_lines("one two three", "", 8, "one two\nthree");
+    expect_lines("one two ", "three four", 9, "one two\nthree\nfour");
+    expect_lines("one tw", "o three", 8, "one two\nthree");
+    expect_lines("a\n  b c", "", 4, "a\n  b\nc");
+    expect_lines("longerthanitall x", "", 5, "longerthanitall\nx");
+    expect_lines("日本 語", "", 5, "日本\n語");
+    expect_lines("one two three\n\nfour ", "", 0, "one two three\n\nfour");
+}
+
 static void expect_texts(bool terminal, const char *input, const char *const *texts)
 {
     int fds[2];
@@ -453,6 +475,7 @@ int main(void)
         scene_test(what_was_typed_before_a_question_is_no_answer),
         scene_test(a_dumb_terminal_gets_it_by_itself),
         cmocka_unit_test(lines_and_sentences_are_ready),
+        cmocka_unit_test(words_are_not_torn),
         cmocka_unit_test(lines_are_texts),
     };
     return cmocka_run_group_tests(tests, support_utf8, NULL);

@@ -1,8 +1,6 @@
 /* What the service tells, as lines. */
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/i18n.h"
@@ -15,32 +13,22 @@
 #include "ui/message_row.h"
 #include "ui/plain_private.h"
 
-enum { WIDTH = 80, WIDTH_LEAST = 20, HISTORY_TURNS = 2 };
+enum { WIDTH = 160, HISTORY_TURNS = 2 };
 
 /* The transcript */
 
-static int width(void)
-{
-    struct winsize size;
-    bool known = ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col >= WIDTH_LEAST;
-    return known ? size.ws_col : WIDTH;
-}
-
-/* As the screen shows it, `count` rows at most. */
+/* As a wide screen shows it, `count` rows at most, without the label of who says it. */
 static void write_rows(struct plain *p, struct item *item, size_t count)
 {
-    size_t room = SIZE_MAX, written = 0;
-    size_t rows = item_lay_out(item, width(), p->reasoning, &room);
-    for (size_t i = 0; i < rows && written < count; i++) {
+    size_t room = SIZE_MAX, first = (size_t)item->lead + item->label;
+    size_t rows = item_lay_out(item, WIDTH, p->reasoning, &room);
+    for (size_t i = first; i < rows && i - first < count; i++) {
         const struct row *r = &item->rows.list.items[i];
         size_t len = r->len;
         const char *text = item->rows.text.data + r->text;
         while (len > 0 && text[len - 1] == ' ')
             len--;
-        if (len == 0 && written == 0)
-            continue;
         plain_writef(&p->out, "%.*s", (int)len, text);
-        written++;
     }
     item_forget_rows(item);
 }

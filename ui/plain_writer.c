@@ -3,13 +3,15 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
-#include "base/buf.h"
 #include "base/charset.h"
 #include "base/utf8.h"
 #include "ui/tty.h"
 
 enum { LINE_LONG = 40, LINE_VERY_LONG = 400 }; /* bytes */
+enum { COLUMNS_LEAST = 20 };
 
 static void put_bytes(struct plain_writer *w, const char *bytes, size_t len)
 {
@@ -18,13 +20,56 @@ static void put_bytes(struct plain_writer *w, const char *bytes, size_t len)
         w->failed = errno != 0 ? errno : EIO;
 }
 
+/* Of the terminal; 0: there is none, and lines are as long as they are. */
+static size_t terminal_columns(void)
+{
+    struct winsize size;
+    bool known = ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col >= COLUMNS_LEAST;
+    return known ? size.ws_col : 0;
+}
+
+static void add_blanks(struct plain_writer *w, struct buf *out)
+{
+    w->column += w->blanks;
+    for (; w->blanks > 0; w->blanks--)
+        buf_addch(out, ' ');
+}
+
+void plain_wrap(struct plain_writer *w, struct buf *out, const char *text, size_t len,
+                size_t columns)
+{
+    for (size_t i = 0, word; i < len; i += word) {
+        for (word = 0; i + word < len && text[i + word] != ' ' && text[i + word] != '\n';)
+            word++;
+        size_t width = utf8_width(text + i, word);
+        if (word > 0 && columns > 0 && w->column > 0 && w->column + w->blanks + width > columns) {
+            buf_addch(out, '\n');
+            w->column = w->blanks = 0;
+        }
+        if (word > 0) {
+            add_blanks(w, out);
+            buf_add(out, text + i, word);
+            w->column += width;
+        } else if (text[i] == '\n') {
+            buf_addch(out, '\n');
+            w->column = w->blanks = 0;
+            word = 1;
+        } else {
+            w->blanks++;
+            word = 1;
+        }
+    }
+}
+
 static void put(struct plain_writer *w, const char *text, size_t len)
 {
-    struct buf clean = BUF_INIT, shown = BUF_INIT;
+    struct buf clean = BUF_INIT, lines = BUF_INIT, shown = BUF_INIT;
     utf8_clean(&clean, text, len, UTF8_MULTILINE);
-    charset_encode(&shown, clean.data, clean.len);
+    plain_wrap(w, &lines, clean.data, clean.len, terminal_columns());
+    charset_encode(&shown, lines.data, lines.len);
     put_bytes(w, shown.data, shown.len);
     buf_release(&shown);
+    buf_release(&lines);
     buf_release(&clean);
 }
 
@@ -76,13 +121,18 @@ void plain_write_piece(struct plain_writer *w, const char *text, size_t len)
 void plain_prompt(struct plain_writer *w, const char *text)
 {
     plain_end_line(w);
+    struct buf blanks = BUF_INIT;
     put(w, text, strlen(text));
+    add_blanks(w, &blanks);
+    put_bytes(w, blanks.data, blanks.len);
+    buf_release(&blanks);
     w->prompted = true;
 }
 
 void plain_typed(struct plain_writer *w)
 {
     w->prompted = false;
+    w->column = w->blanks = 0;
 }
 
 void plain_bell(struct plain_writer *w)
