@@ -25,6 +25,7 @@ UNIT_TESTS = \
 	tests/test_budget \
 	tests/test_buf_vec \
 	tests/test_capabilities \
+	tests/test_charset \
 	tests/test_child \
 	tests/test_catalog \
 	tests/test_clipboard \
