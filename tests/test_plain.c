@@ -148,6 +148,27 @@ static void a_compaction_is_told(void **state)
     free(out);
 }
 
+static void memory_is_searched_and_forgotten(void **state)
+{
+    (void)state;
+    static char filler[30000];
+    memset(filler, 'w', sizeof filler - 1);
+    for (size_t i = 5; i < sizeof filler - 1; i += 6)
+        filler[i] = ' ';
+    say("The ryokan by the river.");
+    for (int i = 0; i < 3; i++)
+        say(filler);
+    say("What was said in short.");
+    char *out = PIPE(
+        "where did we sleep\nb\nc\nd\n/compact\n/memory ryokan\n/forget 1\n/forget "
+        "99\n/memory ryokan\n",
+        "--tools", "none");
+    IN_ORDER(out, "compacted", "1. ", "The ryokan by the river.", "/forget and a number", "Done.",
+             "There is no such entry in the last list");
+    assert_null(strstr(strstr(out, "Done."), "The ryokan by the river."));
+    free(out);
+}
+
 static void errors_give_the_message_back(void **state)
 {
     (void)state;
@@ -462,6 +483,8 @@ int main(void)
         scene_stored_test(commands_are_the_screens),
         scene_stored_test(a_session_is_gone_on_with),
         support_compacting(a_compaction_is_told, scene_setup, scene_teardown),
+        support_if(capability_compaction() && capability_memory(), memory_is_searched_and_forgotten,
+                   scene_setup, scene_teardown),
         scene_test(errors_give_the_message_back),
         scene_test(tools_ask_and_the_next_line_answers),
         scene_test(another_charset_is_written),
