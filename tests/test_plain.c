@@ -169,6 +169,47 @@ static void memory_is_searched_and_forgotten(void **state)
     free(out);
 }
 
+static void a_draft_summary_is_looked_at_first(void **state)
+{
+    (void)state;
+    static char filler[30000];
+    memset(filler, 'w', sizeof filler - 1);
+    for (int i = 0; i < 4; i++)
+        say(filler);
+    say("First draft.");
+    say("Second draft.");
+    char *out = PIPE("a\nb\nc\nd\n/compact --preview\nwhat?\nagain\nyes\n", "--tools", "none");
+    IN_ORDER(out, "First draft.", "Use this summary?", "This waits", "Second draft.", "compacted",
+             "you: what?");
+    free(out);
+    say("Third draft.");
+    out = PIPE("/compact --preview\nno\n/context\n", "--tools", "none", "-c");
+    IN_ORDER(out, "Use this summary?", "not compacted", "together ~");
+    free(out);
+}
+
+static void a_retry_is_told(void **state)
+{
+    (void)state;
+    queue((struct reply){.fault = REPLY_STATUS, .status = 503, .retry_after = "0"});
+    say("The answer.");
+    char *out = PIPE("hello\n", "--tools", "none");
+    IN_ORDER(out, "retry 1 of", "tiro:\nThe answer.\n");
+    free(out);
+}
+
+static void an_answer_that_breaks_off_is_kept(void **state)
+{
+    (void)state;
+    queue((struct reply){.fault = REPLY_DISCONNECT, .text = "The beginning of"});
+    say("The whole answer.");
+    char *out = PIPE("hello\n/retry\n", "--tools", "none");
+    IN_ORDER(out, "tiro:\nThe beginning of\n", "try again", "/retry sends it again.",
+             "tiro:\nThe whole answer.\n");
+    assert_null(strstr(out, "interrupted"));
+    free(out);
+}
+
 static void errors_give_the_message_back(void **state)
 {
     (void)state;
@@ -485,6 +526,9 @@ int main(void)
         support_compacting(a_compaction_is_told, scene_setup, scene_teardown),
         support_if(capability_compaction() && capability_memory(), memory_is_searched_and_forgotten,
                    scene_setup, scene_teardown),
+        support_compacting(a_draft_summary_is_looked_at_first, scene_setup, scene_teardown),
+        scene_test(a_retry_is_told),
+        scene_test(an_answer_that_breaks_off_is_kept),
         scene_test(errors_give_the_message_back),
         scene_test(tools_ask_and_the_next_line_answers),
         scene_test(another_charset_is_written),

@@ -72,7 +72,15 @@ static void write_answer(struct plain *p, struct item *item)
     if (item->streaming)
         return;
     plain_end_line(&p->out);
-    if (item->partial)
+    if (item->partial && p->history)
+        plain_write(&p->out, _("interrupted"));
+}
+
+/* Why an answer ends where it does is known only with the end of the run. */
+static void say_interrupted(struct plain *p)
+{
+    size_t count = transcript_item_count(p->transcript);
+    if (count > 0 && transcript_item(p->transcript, count - 1)->partial)
         plain_write(&p->out, _("interrupted"));
 }
 
@@ -127,6 +135,13 @@ static void say_retry(struct plain *p, const struct event *ev)
                  (double)ev->number / 1000, ev->text ? ev->text : "");
 }
 
+/* Where the budget ended it, it would end again. */
+static void say_failure(struct plain *p, const struct event *ev)
+{
+    if (!ev->name || err_from_name(ev->name) != ERR_BUDGET_EXHAUSTED)
+        plain_write(&p->out, _("/retry sends it again."));
+}
+
 static void take_event(struct plain *p, struct notice *n)
 {
     const struct event *ev = n->event;
@@ -138,6 +153,10 @@ static void take_event(struct plain *p, struct notice *n)
     plain_write_transcript(p);
     if (ev->type == EVENT_RETRYING)
         say_retry(p, ev);
+    if (ev->type == EVENT_RUN_FAILED)
+        say_failure(p, ev);
+    if (ev->type == EVENT_INTERRUPTED)
+        say_interrupted(p);
     p->failed = ev->type == EVENT_RUN_FAILED || (p->failed && ev->type != EVENT_RUN_STARTED);
 }
 

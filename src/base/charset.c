@@ -179,7 +179,7 @@ void charset_encode(struct buf *out, const char *s, size_t len)
 
 void charset_decode(struct buf *out, const char *s, size_t len)
 {
-    if (found != CHARSET_OTHER) {
+    if (found != CHARSET_OTHER || utf8_valid(s, len)) {
         buf_add(out, s, len);
         return;
     }

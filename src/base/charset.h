@@ -39,7 +39,8 @@ void charset_reveal(struct buf *out, const char *s, size_t len);
 /* Appends the UTF-8 text in the set, with what stands in for what it lacks. */
 void charset_encode(struct buf *out, const char *s, size_t len);
 
-/* Appends text of the set as UTF-8; bytes that are none of it as U+FFFD. */
+/* Appends text of the set as UTF-8; bytes that are none of it as U+FFFD. What is valid UTF-8 is
+ * taken for it: terminals speak that far more often than their locale says so. */
 void charset_decode(struct buf *out, const char *s, size_t len);
 
 #endif
