@@ -36,7 +36,7 @@ static void bind_key(void *context, const char *section, const char *name, const
         app_note(app, STYLE_WARNING, "%s:%d: %s", source, line, fault.text);
 }
 
-static enum reasoning_view reasoning_view(const struct config *config)
+enum reasoning_view app_reasoning(const struct config *config)
 {
     const char *view = config_string(config, CONFIG_UI_REASONING);
     return strcmp(view, "open") == 0     ? REASONING_OPEN
@@ -60,7 +60,7 @@ void app_init(struct app *app, const struct ui_options *options)
     *app = (struct app){.options = options, .config = options->config};
     app->transcript = transcript_new();
     transcript_set_pace(app->transcript, LAID_OUT_A_FRAME);
-    transcript_set_reasoning(app->transcript, reasoning_view(app->config));
+    transcript_set_reasoning(app->transcript, app_reasoning(app->config));
     app->editor = editor_new();
     app->find.line = editor_new();
     app->errands = errands_new();

@@ -163,6 +163,9 @@ struct app {
     int signal_number; /* that ended it; 0: none */
 };
 
+/* As [ui] reasoning says. */
+enum reasoning_view app_reasoning(const struct config *config);
+
 void app_init(struct app *app, const struct ui_options *options);
 void app_release(struct app *app);
 

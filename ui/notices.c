@@ -417,12 +417,17 @@ static void take_inputs(struct app *app, struct notice *n)
 
 /* Providers */
 
+const char *notices_offline(void)
+{
+    return _(
+        "offline: no model; answers are quotations.\n"
+        "To talk with a model, set ANTHROPIC_API_KEY or OPENAI_API_KEY, or start Ollama, "
+        "and start tiro again; /model names another, /doctor tells what was tried.");
+}
+
 static void say_offline(struct app *app)
 {
-    app_note(app, STYLE_WARNING, "%s",
-             _("offline: no model; answers are quotations.\n"
-               "To talk with a model, set ANTHROPIC_API_KEY or OPENAI_API_KEY, or start Ollama, "
-               "and start tiro again; /model names another, /doctor tells what was tried."));
+    app_note(app, STYLE_WARNING, "%s", notices_offline());
 }
 
 static void take_provider(struct app *app, struct notice *n)

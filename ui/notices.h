@@ -4,6 +4,9 @@
 
 #include "ui/app.h"
 
+/* What is said where there is no model. */
+const char *notices_offline(void);
+
 /* Takes the notice. */
 void notices_take(struct app *app, struct notice *n);
 

@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/i18n.h"
 #include "base/mem.h"
+#include "ui/app.h"
 #include "ui/characters.h"
 #include "ui/commands.h"
 #include "ui/glyph.h"
@@ -249,20 +250,12 @@ static bool run_loop(struct plain *p, struct error *e)
 
 /* Beginning and end */
 
-static enum reasoning_view reasoning_view(const struct config *config)
-{
-    const char *view = config_string(config, CONFIG_UI_REASONING);
-    return strcmp(view, "open") == 0     ? REASONING_OPEN
-           : strcmp(view, "hidden") == 0 ? REASONING_HIDDEN
-                                         : REASONING_FOLDED;
-}
-
 static void init(struct plain *p, const struct ui_options *options)
 {
     bool resumes = options->service->resume != NULL;
     *p = (struct plain){.options = options,
                         .config = options->config,
-                        .reasoning = reasoning_view(options->config),
+                        .reasoning = app_reasoning(options->config),
                         .transcript = transcript_new(),
                         .files = mem_strdup(options->first_draft),
                         .asked = {true, resumes ? COMMAND_RESUME : COMMAND_NEW, NOTICE_PROVIDER}};

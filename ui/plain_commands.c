@@ -182,21 +182,10 @@ static void run_quit(struct plain *p, const char *arguments)
 
 /* Messages by their number */
 
-static void look_at(void *context, const struct transcript_turn *turn)
-{
-    struct turn_found *found = context;
-    found->count = turn->number;
-    if (turn->number != found->number)
-        return;
-    found->seq = turn->seq;
-    found->last = turn->last;
-}
-
 /* Turns are counted from the first, so older pages are asked for until all are here. */
 static void look_for_turn(struct plain *p)
 {
     int64_t oldest = transcript_oldest(p->transcript);
-    struct turn_found found = {.number = p->turn};
     if (oldest > 0) {
         struct command *c = command_new(COMMAND_PAGE, NULL);
         c->number = oldest;
@@ -204,8 +193,8 @@ static void look_for_turn(struct plain *p)
         plain_ask(p, c, NOTICE_PAGE);
         return;
     }
+    struct turn_found found = turns_held(p->transcript, p->turn);
     p->turn = 0;
-    transcript_each_turn(p->transcript, look_at, &found);
     if (found.seq > 0)
         p->turn_found(p, &found);
     else

@@ -11,6 +11,7 @@
 #include "ui/item_layout.h"
 #include "ui/memory_line.h"
 #include "ui/message_row.h"
+#include "ui/notices.h"
 #include "ui/plain_private.h"
 
 enum { WIDTH = 160, HISTORY_TURNS = 2 };
@@ -252,11 +253,7 @@ static void take_provider(struct plain *p, struct notice *n)
     free(p->provider);
     p->provider = now;
     if (news && offline)
-        plain_write(&p->out,
-                    _("offline: no model; answers are quotations.\n"
-                      "To talk with a model, set ANTHROPIC_API_KEY or OPENAI_API_KEY, or start "
-                      "Ollama, and start tiro again; /model names another, /doctor tells what was "
-                      "tried."));
+        plain_write(&p->out, notices_offline());
     else if (news)
         plain_writef(&p->out, _("Model: %s"), now);
 }

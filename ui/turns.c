@@ -23,6 +23,13 @@ static void look_at(void *context, const struct transcript_turn *turn)
     found->last = turn->last;
 }
 
+struct turn_found turns_held(const struct transcript *t, size_t number)
+{
+    struct turn_found found = {.number = number};
+    transcript_each_turn(t, look_at, &found);
+    return found;
+}
+
 static bool all_is_here(struct app *app)
 {
     return app_want_older(app) == 0;
@@ -31,13 +38,12 @@ static bool all_is_here(struct app *app)
 void turns_find(struct app *app, size_t number,
                 void (*take)(struct app *app, const struct turn_found *found))
 {
-    struct turn_found found = {.number = number};
     if (!all_is_here(app)) {
         app->turns.number = number;
         app->turns.take = take;
         return;
     }
-    transcript_each_turn(app->transcript, look_at, &found);
+    struct turn_found found = turns_held(app->transcript, number);
     take(app, &found);
 }
 

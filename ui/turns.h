@@ -14,6 +14,9 @@ struct turn_found {
 /* False: the text is no number from 1 on. */
 bool turns_number(const char *text, size_t *number);
 
+/* The turn among those that the transcript holds; it has all of them from the first on. */
+struct turn_found turns_held(const struct transcript *t, size_t number);
+
 /* Calls back now or when all is here. */
 void turns_find(struct app *app, size_t number,
                 void (*take)(struct app *app, const struct turn_found *found));
