@@ -503,6 +503,32 @@ static void put_stand_ins(int row, int col, const char *text, size_t len, attr_t
     buf_release(&shown);
 }
 
+/* Most characters are, and no mark can follow there. */
+static bool is_ascii_alone(const char *text, size_t len)
+{
+    return text[0] >= ' ' && text[0] < 0x7f && (len == 1 || !((unsigned char)text[1] & 0x80));
+}
+
+/* The first grapheme, or the first character of one that is no cluster, if it fits into so many
+ * columns: the bytes of it, and its columns in `width`. 0: it does not fit. */
+static size_t put_first(int row, int col, int room, const char *text, size_t len, attr_t look,
+                        int *width)
+{
+    size_t whole = utf8_next(text, len, 0);
+    bool cluster = cluster_is(text, whole);
+    size_t used = cluster ? whole : character_len(text, whole);
+    *width = columns_of(text, used);
+    if (*width > room)
+        return 0;
+    if (charset() == CHARSET_OTHER)
+        put_stand_ins(row, col, text, used, look);
+    else if (cluster)
+        put_cluster(row, col, *width, text, used, look);
+    else
+        put_character(row, col, text, used, look);
+    return used;
+}
+
 int term_put(int row, int col, int max_cols, const char *text, size_t len, enum style style,
              unsigned attrs)
 {
@@ -510,20 +536,15 @@ int term_put(int row, int col, int max_cols, const char *text, size_t len, enum 
         max_cols = term.cols - col;
     attr_t look = term.attrs[style] | attributes(attrs);
     int used = 0;
-    for (size_t at = 0, next; at < len; at = next) {
-        next = utf8_next(text, len, at);
-        bool whole = cluster_is(text + at, next - at);
-        if (!whole)
-            next = at + character_len(text + at, next - at);
-        int width = columns_of(text + at, next - at);
-        if (used + width > max_cols)
-            break;
-        if (charset() == CHARSET_OTHER)
-            put_stand_ins(row, col + used, text + at, next - at, look);
-        else if (whole)
-            put_cluster(row, col + used, width, text + at, next - at, look);
+    for (size_t at = 0, taken; at < len && used < max_cols; at += taken) {
+        int width = 1;
+        taken = 1;
+        if (is_ascii_alone(text + at, len - at))
+            put_cell(row, col + used, (const wchar_t[]){(unsigned char)text[at], 0}, look);
         else
-            put_character(row, col + used, text + at, next - at, look);
+            taken = put_first(row, col + used, max_cols - used, text + at, len - at, look, &width);
+        if (taken == 0)
+            break;
         used += width;
     }
     return used;
