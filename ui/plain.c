@@ -51,6 +51,12 @@ void plain_keep(struct plain *p, char *text)
     save_draft(p);
 }
 
+void plain_say_unsent(struct plain *p, const char *text)
+{
+    plain_writef(&p->out, _("Not sent; /retry sends it, another message takes its place: %s"),
+                 text);
+}
+
 void plain_began(struct plain *p)
 {
     p->busy = true;
@@ -73,6 +79,8 @@ void plain_say(struct plain *p, const char *text)
 {
     if (!p->busy) {
         start_turn(p, text);
+        if (p->unsent)
+            plain_keep(p, NULL);
         return;
     }
     char *joined = p->waiting ? mem_printf("%s\n\n%s", p->waiting, text) : mem_strdup(text);
@@ -177,7 +185,7 @@ static void stop_or_leave(struct plain *p)
         plain_forget_questions(p);
         plain_send(p, COMMAND_INTERRUPT, NULL);
         if (p->waiting) {
-            plain_writef(&p->out, _("Not sent, /retry sends it: %s"), p->waiting);
+            plain_say_unsent(p, p->waiting);
             char *text = p->waiting;
             p->waiting = NULL;
             plain_keep(p, text);

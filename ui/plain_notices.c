@@ -13,6 +13,7 @@
 #include "ui/message_row.h"
 #include "ui/notices.h"
 #include "ui/plain_private.h"
+#include "ui/sessions.h"
 
 enum { WIDTH = 160, HISTORY_TURNS = 2 };
 
@@ -180,7 +181,7 @@ static void begin_session(struct plain *p, const struct session_info *info)
     if (info->draft && *info->draft) {
         free(p->unsent);
         p->unsent = mem_strdup(info->draft);
-        plain_writef(&p->out, _("Not sent, /retry sends it: %s"), p->unsent);
+        plain_say_unsent(p, p->unsent);
     }
 }
 
@@ -230,10 +231,12 @@ static void take_list(struct plain *p, struct notice *n)
         struct buf age = BUF_INIT;
         size_t len = strlen(s->id), shown = len < 8 ? len : 8;
         format_age(&age, s->updated_ms, now_ms);
+        char *title = sessions_title(s);
         plain_writef(
             &p->out,
             ngettext("%s  %s, %d turn: %s", "%s  %s, %d turns: %s", (unsigned long)s->turns),
-            s->id + len - shown, age.data, s->turns, *s->title ? s->title : _("untitled"));
+            s->id + len - shown, age.data, s->turns, title);
+        free(title);
         buf_release(&age);
     }
     if (n->sessions.items.len == 0)
@@ -347,7 +350,7 @@ static void give_back_waiting(struct plain *p)
     if (!p->failed || !text)
         return;
     p->waiting = NULL;
-    plain_writef(&p->out, _("Not sent, /retry sends it: %s"), text);
+    plain_say_unsent(p, text);
     plain_keep(p, text);
 }
 
@@ -391,7 +394,7 @@ static void take_error(struct plain *p, struct notice *n)
     if (!silent)
         plain_write(&p->out, words);
     if (n->command == COMMAND_START_TURN && n->text && *n->text) {
-        plain_writef(&p->out, _("Not sent, /retry sends it: %s"), n->text);
+        plain_say_unsent(p, n->text);
         plain_keep(p, mem_strdup(n->text));
     }
     free(words);

@@ -68,6 +68,9 @@ void plain_began(struct plain *p); /* a turn or a compaction was asked for */
 /* Takes the lines that a person has typed by now: what comes next was not seen by them. */
 void plain_drain(struct plain *p);
 
+/* Tells of a text that /retry sends. */
+void plain_say_unsent(struct plain *p, const char *text);
+
 /* Keeps the text for /retry and as the session's draft; NULL: nothing. Takes it. */
 void plain_keep(struct plain *p, char *text);
 

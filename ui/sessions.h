@@ -64,6 +64,9 @@ const struct rows *sessions_rows(struct sessions *s);
  * frees. */
 char *sessions_file_name(const char *title);
 
+/* A session's title, or what stands for one. Clean; the caller frees. */
+char *sessions_title(const struct session_info *info);
+
 /* Where the caret is in them. */
 void sessions_caret(const struct sessions *s, int *row, int *col);
 

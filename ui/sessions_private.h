@@ -144,8 +144,6 @@ void sessions_draw_hints(struct sessions *s);
  * caller frees. */
 char *sessions_field(const struct sessions *s, struct sessions_entry entry, size_t field);
 bool sessions_field_is_cut(size_t field); /* rather than left out, where there is little room */
-/* A session's title, or what stands for one. Clean; the caller frees. */
-char *sessions_title(const struct session_info *info);
 /* "#label #label", as they come. */
 void sessions_write_labels(const struct session_info *info, struct buf *out);
 
