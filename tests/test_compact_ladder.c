@@ -1221,6 +1221,31 @@ static void nothing_goes_for_pins_beyond_the_window(void **state)
     }
 }
 
+/* The body may be longer than what we count, with its images: the part counts that was too much. */
+static void a_body_with_too_many_bytes_is_made_to_fit(void **state)
+{
+    (void)state;
+    static const struct {
+        int64_t body_bytes, max_bytes; /* parts of the estimate in bytes, in percent */
+        int64_t most;                  /* percent of the history that may stay */
+    } cases[] = {{100, 50, 25}, {100, 90, 45}, {1000, 500, 25}, {0, 20, 10}, {100, 200, 50}};
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        teardown(NULL);
+        setup(NULL);
+        t.settings.recent_turns = 30;
+        t.settings.auto_threshold = 1000000;
+        talk(40);
+        int64_t bytes = t.history.estimate * 4;
+        too_long_for(0, TRIGGER_OVERFLOW);
+        t.job.body_bytes = bytes * cases[i].body_bytes / 100;
+        t.job.limits.max_bytes = bytes * cases[i].max_bytes / 100;
+        run();
+        assert_done();
+        int64_t kept = t.history.estimate - message_estimate_tokens(&t.history.messages.items[0]);
+        assert_in_range(kept, 1, bytes / 4 * cases[i].most / 100);
+    }
+}
+
 static void ask_too_much(void)
 {
     struct event *ev = event_new(EVENT_RUN_STARTED);
@@ -1228,6 +1253,17 @@ static void ask_too_much(void)
     ev->text = padded("look at this", 8000);
     history_apply(&t.history, ev);
     event_free(ev);
+}
+
+static void a_message_beyond_the_limit_of_bytes_is_hopeless(void **state)
+{
+    (void)state;
+    talk(2);
+    ask_too_much();
+    too_long_for(0, TRIGGER_OVERFLOW);
+    t.job.limits.max_bytes = 6000;
+    run();
+    assert_hopeless();
 }
 
 static void nothing_goes_for_a_question_beyond_the_window(void **state)
@@ -1328,6 +1364,8 @@ int main(void)
         STAGE_TEST(without_preview_nobody_is_asked),
         STAGE_TEST(the_users_time_is_not_the_attempts),
         STAGE_TEST(nothing_goes_for_pins_beyond_the_window),
+        STAGE_TEST(a_body_with_too_many_bytes_is_made_to_fit),
+        STAGE_TEST(a_message_beyond_the_limit_of_bytes_is_hopeless),
         STAGE_TEST(nothing_goes_for_a_question_beyond_the_window),
         STAGE_TEST(nor_at_the_threshold),
         STAGE_TEST(nothing_goes_for_tools_beyond_the_window),

@@ -337,6 +337,36 @@ static void the_decision_follows_the_table(void **state)
     }
 }
 
+static void bytes_trigger_at_four_fifths_of_their_limit(void **state)
+{
+    (void)state;
+    static const struct {
+        int64_t max_bytes, request; /* tokens, of four bytes each */
+        int boundary, last_attempt;
+        enum compact_trigger trigger;
+    } cases[] = {
+        {10000, 1999, 5, -1, TRIGGER_NONE},
+        {10000, 2000, 5, -1, TRIGGER_REQUEST},
+        {10000, 2500, 5, -1, TRIGGER_REQUEST},
+        {10000, 2501, 5, -1, TRIGGER_REQUEST},
+        {10000, 2000, 0, -1, TRIGGER_NONE},
+        {10000, 2000, 5, 4, TRIGGER_NONE},
+        {10000, 2501, 5, 4, TRIGGER_REQUEST}, /* past the guard */
+        {0, 2501, 5, -1, TRIGGER_NONE},
+    };
+    const struct compact_settings s = defaults();
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        const struct compact_limits l = {.max_bytes = cases[i].max_bytes};
+        const struct compact_counters c = {.boundary = cases[i].boundary,
+                                           .last_attempt = cases[i].last_attempt,
+                                           .last_input = -1,
+                                           .request = cases[i].request};
+        const struct compact_decision d = compact_decide(&s, &l, &c);
+        if (d.trigger != cases[i].trigger || d.must_fit != (d.trigger == TRIGGER_REQUEST))
+            fail_msg("case %zu: %s", i, compact_trigger_name(d.trigger));
+    }
+}
+
 static void check_1_boundary_0_makes_no_summary_boundary_1_compacts(void **state)
 {
     (void)state;
@@ -457,6 +487,7 @@ int main(void)
         cmocka_unit_test(modes_have_the_names_of_the_configuration),
         cmocka_unit_test(the_lower_threshold_holds),
         cmocka_unit_test(the_decision_follows_the_table),
+        cmocka_unit_test(bytes_trigger_at_four_fifths_of_their_limit),
         cmocka_unit_test(check_1_boundary_0_makes_no_summary_boundary_1_compacts),
         cmocka_unit_test(no_turns_between_is_no_guard),
         cmocka_unit_test(triggers_have_the_names_of_the_events),

@@ -324,6 +324,26 @@ static void what_fits_is_not_folded(void **state)
     lacks(prompt_of(0), "parts");
 }
 
+/* Whatever the window, and where none is known. */
+static void parts_keep_to_the_limit_of_bytes(void **state)
+{
+    (void)state;
+    static const int64_t windows[] = {0, 100000};
+    for (int i = 0; i < 200; i++)
+        add(i % 2 ? ROLE_ASSISTANT : ROLE_USER, "A message of some words.");
+    b.job.max_tokens = 100;
+    b.model.max_bytes = 10000;
+    for (size_t i = 0; i < COUNT(windows); i++) {
+        size_t before = b.script.sent.len;
+        b.model.window = windows[i];
+        assert_int_equal(make(), SUMMARY_DONE);
+        assert_true(b.script.sent.len >= before + 3);
+        for (size_t k = before; k < b.script.sent.len; k++)
+            assert_true(b.script.sent.items[k].estimate * 4 <= b.model.max_bytes / 5 * 4);
+        summary_release(&b.summary);
+    }
+}
+
 static uint64_t next_random(uint64_t *seed)
 {
     *seed ^= *seed << 13;
@@ -856,6 +876,7 @@ int main(void)
         BENCH_TEST(focus_and_draft_reach_the_request),
         BENCH_TEST(a_focus_without_end_is_cut),
         BENCH_TEST(what_fits_is_not_folded),
+        BENCH_TEST(parts_keep_to_the_limit_of_bytes),
         BENCH_TEST(folding_skips_nothing),
         BENCH_TEST(a_long_message_is_split_between_graphemes),
         BENCH_TEST(a_grapheme_without_end_is_split_between_characters),

@@ -228,6 +228,90 @@ static void a_rejection_tells_the_summarys_window(void **state)
     service_free(s);
 }
 
+/* --- too many bytes ----------------------------------------------------------------------------
+ */
+
+/* A server that takes no more; what was sent to it. */
+struct doorkeeper {
+    size_t most, largest, refused, taken;
+};
+
+static void keep_the_door(void *context, const char *body, size_t len, struct reply *r)
+{
+    struct doorkeeper *d = context;
+    (void)body;
+    d->largest = len > d->largest ? len : d->largest;
+    *r = (struct reply){.text = "An answer."};
+    if (len <= d->most) {
+        d->taken++;
+        return;
+    }
+    d->refused++;
+    r->fault = REPLY_STATUS;
+    r->status = 413;
+    r->error_type = "request_too_large";
+}
+
+/* Its limit is not known, and the summary, too, has to keep to it. */
+static void a_request_with_too_many_bytes_is_compacted_for(void **state)
+{
+    (void)state;
+    struct doorkeeper door = {.most = SIZE_MAX};
+    model_server_set_responder(surface_server(), keep_the_door, &door);
+    struct service *s = surface_open(NULL, true);
+    talk(s, 20);
+    door.most = door.largest * 4 / 5;
+    surface_send(s, COMMAND_START_TURN, "and now?");
+    struct notice *n = surface_expect_event(s, EVENT_COMPACTION_STARTED);
+    assert_string_equal(n->event->compaction.trigger, "overflow");
+    notice_free(n);
+    n = surface_expect_event(s, EVENT_COMPACTION_COMPLETED);
+    assert_string_equal(n->event->compaction.effective_mode, "handoff");
+    notice_free(n);
+    n = surface_expect_event(s, EVENT_RUN_COMPLETED);
+    assert_string_equal(n->event->text, "An answer.");
+    notice_free(n);
+    surface_expect_idle(s);
+    service_free(s);
+    assert_int_equal(door.refused, 1);
+    assert_true(door.taken >= 20 + 2 + 1); /* the summary in two parts at least */
+}
+
+/* With the limit configured, no request is refused: it happens at four fifths of it. */
+static void max_request_bytes_is_never_exceeded(void **state)
+{
+    (void)state;
+    struct doorkeeper door = {.most = 20000};
+    model_server_set_responder(surface_server(), keep_the_door, &door);
+    set(CONFIG_COMPACTION_REQUEST_BYTES, "20000");
+    struct service *s = surface_open(NULL, true);
+    talk(s, 40);
+    service_free(s);
+    assert_int_equal(door.refused, 0);
+    assert_in_range(door.largest, 12000, 20000);
+}
+
+/* Without compaction the turn ends, and says why; nothing was sent. */
+static void a_body_past_the_maximum_is_not_sent(void **state)
+{
+    (void)state;
+    struct doorkeeper door = {.most = 20000};
+    model_server_set_responder(surface_server(), keep_the_door, &door);
+    set(CONFIG_COMPACTION_REQUEST_BYTES, "20000");
+    struct service_options options = surface_options(NULL, true);
+    options.compaction = false;
+    struct service *s = service_new(&options);
+    char *text = mem_printf("%021000d", 7);
+    surface_send(s, COMMAND_START_TURN, text);
+    struct notice *n = surface_expect_event(s, EVENT_RUN_FAILED);
+    assert_non_null(strstr(n->event->text, "bytes, and may have 20000"));
+    notice_free(n);
+    surface_expect_idle(s);
+    service_free(s);
+    free(text);
+    assert_int_equal(door.largest, 0);
+}
+
 /* --- by hand -----------------------------------------------------------------------------------
  */
 
@@ -1142,6 +1226,9 @@ int main(void)
         stored_test(stopped_after_failures_it_stays_so),
         stored_test(stopped_by_hand_it_stays_so),
         surface_test(a_rejection_tells_the_summarys_window),
+        surface_test(a_request_with_too_many_bytes_is_compacted_for),
+        surface_test(max_request_bytes_is_never_exceeded),
+        surface_test(a_body_past_the_maximum_is_not_sent),
         surface_test(by_hand_with_mode_and_focus),
         surface_test(by_hand_without_a_model),
         surface_test(a_mode_that_keeps_all_names_its_keys),

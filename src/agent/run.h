@@ -26,6 +26,7 @@ struct run {
     int64_t summary_ms;    /* left for summaries until a compaction succeeds; -1: no limit */
     bool guard_bypassed;   /* a compaction passed by the loop guard, and made no room */
     bool overflowed;       /* the newest request was rejected as too long, and compacted for */
+    int64_t max_bytes;     /* of a summary's request, after an overflow; 0: as configured */
     bool accounted;        /* the newest call's usage is in turn_completed */
     struct summariser summariser; /* the turn's own model, where it is the one */
     struct response response;     /* of the newest call */

@@ -88,7 +88,7 @@ static bool too_late(const struct run *r, struct failure *failure)
                        (long long)r->a->compaction->summary_ms / 1000);
 }
 
-/* Of its own model the turn may have learned the window just now, from a rejected request. */
+/* Of its own model the turn may have learned the limits just now, from a rejected request. */
 static const struct summariser *find_summariser(void *run, struct error *e)
 {
     struct run *r = run;
@@ -100,6 +100,8 @@ static const struct summariser *find_summariser(void *run, struct error *e)
         return s;
     r->summariser = *s;
     r->summariser.window = r->a->window;
+    if (r->max_bytes > 0)
+        r->summariser.max_bytes = r->max_bytes;
     return &r->summariser;
 }
 
@@ -185,7 +187,9 @@ static struct compact_host host_of(struct run *r)
 
 static struct compact_limits limits_of(const struct agent *a)
 {
-    return (struct compact_limits){.window = a->window, .max_output = a->model_output};
+    return (struct compact_limits){.window = a->window,
+                                   .max_output = a->model_output,
+                                   .max_bytes = provider_max_request(a->config)};
 }
 
 static struct compact_job job_for(const struct agent *a, enum compact_trigger trigger)
@@ -300,6 +304,15 @@ bool run_make_room(struct run *r, enum outcome *outcome)
     return turn_goes_on(r, &done, outcome);
 }
 
+/* A server says that a request has too many bytes, but not how many it may have. A summary in parts
+ * costs little more than one that is rejected. */
+static void learn_max_bytes(struct run *r)
+{
+    int64_t bytes = r->failure.body_bytes;
+    if (bytes > 0 && bytes <= provider_max_request(r->a->config))
+        r->max_bytes = bytes / 2;
+}
+
 bool run_recover_overflow(struct run *r, enum outcome *outcome)
 {
     struct compact_outcome done = {0};
@@ -308,8 +321,10 @@ bool run_recover_overflow(struct run *r, enum outcome *outcome)
         r->failure.content_seen || is_suspended(r))
         return false;
     r->overflowed = true;
+    learn_max_bytes(r);
     struct compact_job job = job_for(a, TRIGGER_OVERFLOW);
     job.must_fit = true;
+    job.body_bytes = r->failure.body_bytes;
     compact(r, &job, &done);
     return turn_goes_on(r, &done, outcome) && done.result == COMPACT_DONE;
 }

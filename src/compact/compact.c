@@ -27,11 +27,37 @@ static int64_t least_request(const struct attempt *a)
     return tokens;
 }
 
+static int64_t lesser(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Tokens, as we estimate them, of a request that has as many bytes as one may. What was rejected
+ * tells how many bytes of the body one of these tokens is, images and all; where it has no more
+ * than we know of, it is the server's limit that we do not know. */
+static int64_t tokens_in_bytes(const struct attempt *a)
+{
+    const struct compact_job *job = a->job;
+    int64_t most = job->limits.max_bytes, rejected = job->body_bytes;
+    int64_t whole = a->tokens_before + job->overhead;
+    if (rejected <= 0)
+        return most > 0 ? most / 4 : INT64_MAX;
+    if (most <= 0 || rejected <= most)
+        return whole;
+    return (int64_t)((double)whole * ((double)most / (double)rejected));
+}
+
+/* Tokens that no request can have. */
+static int64_t most_tokens(const struct attempt *a)
+{
+    int64_t window = a->job->limits.window;
+    return lesser(window > 0 ? window : INT64_MAX, tokens_in_bytes(a));
+}
+
 /* The messages would be given away for nothing. */
 static bool is_hopeless(const struct attempt *a)
 {
-    int64_t window = a->job->limits.window;
-    return a->job->must_fit && window > 0 && least_request(a) >= window;
+    return a->job->must_fit && least_request(a) >= most_tokens(a);
 }
 
 /* A request that does not fit has to, with room to go on in: of what the window has for messages,
@@ -42,7 +68,8 @@ static int64_t must_fit(const struct attempt *a)
     if (!job->must_fit || is_hopeless(a))
         return 0;
     int64_t window = compact_effective_window(job->settings, &job->limits);
-    int64_t room = window > 0 ? window - job->overhead : a->tokens_before;
+    int64_t room = lesser(window > 0 ? window - job->overhead : a->tokens_before,
+                          tokens_in_bytes(a) - job->overhead);
     int64_t most = (int64_t)((double)room * job->settings->target_percent);
     int64_t below = a->input.threshold - a->input.threshold / 10;
     if (most > below)
@@ -61,7 +88,7 @@ static bool is_for_question(const struct attempt *a)
 {
     const struct compact_input *in = &a->input;
     return in->open < in->count &&
-           least_request(a) - in->estimates[in->open] < a->job->limits.window;
+           least_request(a) - in->estimates[in->open] < most_tokens(a);
 }
 
 /* Otherwise the history is long by itself, too, and becomes what it would have become. */
@@ -80,7 +107,7 @@ static bool micro_may_be_enough(const struct compact_job *job)
 static bool micro_is_enough(const struct attempt *a, int64_t after)
 {
     const struct compact_job *job = a->job;
-    return micro_may_be_enough(job) &&
+    return micro_may_be_enough(job) && (a->input.fit == 0 || after <= a->input.fit) &&
            compact_micro_enough(&a->input, compact_effective_window(job->settings, &job->limits),
                                 after);
 }
@@ -146,15 +173,15 @@ static char *why_nothing(const struct attempt *a)
 {
     static const char hopeless[] =
         "what has to stay (the new message, pinned ones, system prompt, tools) takes some %lld "
-        "tokens of the model's %lld; shorten the message, unpin some, or choose a model with a "
-        "larger window";
+        "tokens, and a request must have fewer than %lld; shorten the message, unpin some, or "
+        "choose a model with a larger window";
     const struct compact_prospect as_it_is = prospect(a, a->tokens_before);
     if (a->input.count == 0)
         return mem_strdup("nothing to compact");
     if (a->not_worth)
         return compact_obstacle(a->job->mode, &a->input, &a->job->limits, &as_it_is);
     if (is_for_nothing(a))
-        return mem_printf(hopeless, (long long)least_request(a), (long long)a->job->limits.window);
+        return mem_printf(hopeless, (long long)least_request(a), (long long)most_tokens(a));
     return mem_strdup(
         "nothing to compact: TOO_SMALL_TO_COMPACT: this mode keeps all that there is");
 }

@@ -62,6 +62,7 @@ struct compact_job {
     bool micro_only;
     bool must_fit; /* the whole request has to become smaller, not the history alone */
     bool preview;
+    int64_t body_bytes; /* of the request that was rejected; <= 0: of none */
     int64_t overhead;   /* tokens of what is sent besides the history: system prompt, tools */
     const char *focus;  /* NULL: nothing said */
     const char *system; /* NULL: none */

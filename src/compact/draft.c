@@ -70,7 +70,7 @@ static void set_draft(struct attempt *a, const struct compact_mode *effective, c
 static bool take_extract(struct attempt *a, const char *why)
 {
     set_draft(a, &mode_deterministic, mode_deterministic.text(&a->input, &a->plan),
-              mem_printf("what was to be summarised did not fit the model's window: %s", why));
+              mem_printf("what was to be summarised was too long for the model: %s", why));
     return true;
 }
 

@@ -2,6 +2,9 @@
 
 #include <string.h>
 
+/* Of a request, as its estimate counts them. */
+#define BYTES_OF_TOKEN 4
+
 const char *compact_trigger_name(enum compact_trigger trigger)
 {
     static const char *const names[] = {
@@ -33,28 +36,34 @@ int64_t compact_effective_window(const struct compact_settings *s, const struct 
     return l->window - reserve;
 }
 
-int64_t compact_request_threshold(const struct compact_settings *s, const struct compact_limits *l)
+static int64_t window_threshold(const struct compact_settings *s, const struct compact_limits *l)
 {
     return part_of(compact_effective_window(s, l), s->threshold_percent);
 }
 
+int64_t compact_request_threshold(const struct compact_settings *s, const struct compact_limits *l)
+{
+    int64_t by_window = window_threshold(s, l), by_bytes = l->max_bytes / BYTES_OF_TOKEN / 5 * 4;
+    if (l->window <= 0 || l->max_bytes <= 0)
+        return l->window > 0 ? by_window : by_bytes;
+    return lower(by_window, by_bytes);
+}
+
 int64_t compact_threshold(const struct compact_settings *s, const struct compact_limits *l)
 {
-    return l->window > 0 ? lower(compact_request_threshold(s, l), s->auto_threshold)
-                         : s->auto_threshold;
+    return l->window > 0 ? lower(window_threshold(s, l), s->auto_threshold) : s->auto_threshold;
 }
 
 static enum compact_trigger reached(const struct compact_settings *s,
                                     const struct compact_limits *l,
                                     const struct compact_counters *c)
 {
-    int64_t threshold = compact_threshold(s, l);
+    int64_t threshold = compact_threshold(s, l), full = compact_request_threshold(s, l);
     if (c->last_input >= threshold)
         return TRIGGER_INPUT_TOKENS;
     if (c->estimate >= threshold)
         return TRIGGER_ESTIMATE;
-    bool is_full = l->window > 0 && c->request >= compact_request_threshold(s, l);
-    return is_full ? TRIGGER_REQUEST : TRIGGER_NONE;
+    return full > 0 && c->request >= full ? TRIGGER_REQUEST : TRIGGER_NONE;
 }
 
 static bool guarded(const struct compact_settings *s, const struct compact_counters *c)
@@ -66,7 +75,8 @@ static bool guarded(const struct compact_settings *s, const struct compact_count
 bool compact_request_fits(const struct compact_settings *s, const struct compact_limits *l,
                           int64_t request)
 {
-    return l->window <= 0 || request <= compact_effective_window(s, l);
+    return (l->window <= 0 || request <= compact_effective_window(s, l)) &&
+           (l->max_bytes <= 0 || request <= l->max_bytes / BYTES_OF_TOKEN);
 }
 
 struct compact_decision compact_decide(const struct compact_settings *s,

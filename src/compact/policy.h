@@ -13,7 +13,7 @@ enum compact_trigger {
     TRIGGER_NONE,
     TRIGGER_INPUT_TOKENS, /* last_input reached the threshold */
     TRIGGER_ESTIMATE,     /* the history's estimate did */
-    TRIGGER_REQUEST,      /* the whole next request reached its own, or cannot fit the window */
+    TRIGGER_REQUEST,      /* the whole next request reached its own, or cannot fit */
     TRIGGER_OVERFLOW,     /* the provider rejected it as too long */
     TRIGGER_MANUAL
 };
@@ -22,18 +22,21 @@ const char *compact_trigger_name(enum compact_trigger trigger); /* "input_tokens
 struct compact_limits {
     int64_t window;     /* tokens of the session's model; 0 unknown */
     int64_t max_output; /* the model's own limit of output; 0 unknown */
+    int64_t max_bytes;  /* of a request; 0 unknown */
 };
 
 /* window - min(max_summary_tokens, max_output, window / 8); 0 where the window is unknown. */
 int64_t compact_effective_window(const struct compact_settings *s, const struct compact_limits *l);
 
-/* Of the whole next request: threshold_percent x effective window; 0 where it is unknown. */
+/* Of the whole next request: threshold_percent x effective window, or four fifths of max_bytes, of
+ * which a token is four, where that is less; 0 where both are unknown. */
 int64_t compact_request_threshold(const struct compact_settings *s, const struct compact_limits *l);
 
 /* Of the history: min(auto_threshold, threshold_percent x effective window). */
 int64_t compact_threshold(const struct compact_settings *s, const struct compact_limits *l);
 
-/* Whether a request of so many tokens is within the effective window; so where it is unknown. */
+/* Whether a request of so many tokens is within the effective window and max_bytes; so where they
+ * are unknown. */
 bool compact_request_fits(const struct compact_settings *s, const struct compact_limits *l,
                           int64_t request);
 

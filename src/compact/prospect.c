@@ -134,6 +134,17 @@ static bool is_window_full(const struct compact_settings *s, const struct compac
     return !p->for_history || (l->window > 0 && compact_threshold(s, l) < s->auto_threshold);
 }
 
+/* It is the limit of bytes that the request nears. */
+static bool is_body_full(const struct compact_settings *s, const struct compact_limits *l,
+                         const struct compact_prospect *p)
+{
+    struct compact_limits boundless = *l;
+    boundless.max_bytes = 0;
+    int64_t by_window = compact_request_threshold(s, &boundless);
+    return !p->for_history &&
+           (by_window == 0 || compact_request_threshold(s, l) < by_window);
+}
+
 char *compact_obstacle(const struct compact_mode *mode, const struct compact_input *in,
                        const struct compact_limits *l, const struct compact_prospect *p)
 {
@@ -144,6 +155,12 @@ char *compact_obstacle(const struct compact_mode *mode, const struct compact_inp
             "the conversation is past %lld tokens and is not compacted: %s would "
             "keep nearly all of it; lower [compaction] %s, or choose another mode",
             threshold, mode->name, key);
+    if (is_body_full(in->settings, l, p))
+        return mem_printf(
+            "a request nears %lld bytes and the conversation is not compacted: nearly "
+            "all of it has to stay (new message, pinned ones, system prompt, tools); raise "
+            "[compaction] max_request_bytes if the server takes more",
+            (long long)l->max_bytes);
     if (is_window_full(in->settings, l, p))
         return mem_printf(
             "the conversation nears the end of the model's window and is not "

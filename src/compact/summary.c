@@ -91,17 +91,24 @@ static char *prompt_text(const struct making *m, int part, int of)
     return summary_prompt_text(&p);
 }
 
+/* Tokens of a request, less what our estimate errs; 0: no limit. */
+static int64_t most_tokens(const struct making *m)
+{
+    int64_t window = m->s->window - m->s->window / 10 - m->max_output;
+    int64_t bytes = m->s->max_bytes / 5;
+    return m->s->window > 0 ? at_most(window, bytes) : bytes;
+}
+
 /* Sets the sizes of parts. False: not even a small part fits the model's window. */
 static bool measure(struct making *m)
 {
-    int64_t window = m->s->window;
-    m->max_output = at_most(at_most(m->job->max_tokens, m->s->max_output), window / 4);
+    m->max_output = at_most(at_most(m->job->max_tokens, m->s->max_output), m->s->window / 4);
     if (m->max_output < 1)
         m->max_output = 1;
-    if (window <= 0)
+    if (m->s->window <= 0 && m->s->max_bytes <= 0)
         return true;
     char *prompt = prompt_text(m, INT16_MAX, INT16_MAX);
-    int64_t room = window - m->max_output - window / 10 - text_tokens(prompt) - LEAD_TOKENS;
+    int64_t room = most_tokens(m) - text_tokens(prompt) - LEAD_TOKENS;
     free(prompt);
     int64_t system = m->system ? text_tokens(m->system) : 0;
     if (system > room / 2)

@@ -19,6 +19,7 @@ struct summariser {
     struct http *http;
     int64_t window;     /* 0 unknown */
     int64_t max_output; /* its own limit; 0 unknown */
+    int64_t max_bytes;  /* of a request; 0 unknown */
     struct price price;
 };
 

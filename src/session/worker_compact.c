@@ -95,6 +95,7 @@ static const struct summariser *find_summariser(void *worker, struct error *e)
         .http = b->http,
         .window = b->facts.window,
         .max_output = b->facts.max_output,
+        .max_bytes = provider_max_request(w->config),
         .price = b->facts.price,
     };
     return &w->summariser;
@@ -112,7 +113,8 @@ static char *summary_label(struct worker *w)
 struct compact_limits worker_limits(const struct worker *w)
 {
     return (struct compact_limits){.window = w->backend.facts.window,
-                                   .max_output = w->backend.facts.max_output};
+                                   .max_output = w->backend.facts.max_output,
+                                   .max_bytes = provider_max_request(w->config)};
 }
 
 int64_t worker_threshold(const struct worker *w)
