@@ -22,7 +22,7 @@
 
 #define CANCEL_MS 100
 
-/* A history that goes as a whole, and its summary by a provider. */
+/* A history that goes, and its summary by a provider. */
 static struct bench {
     struct talk talk;
     struct history history;
@@ -33,6 +33,7 @@ static struct bench {
     struct failure failure;
     struct buf streamed;
     bool stop_at_delta;
+    size_t kept; /* messages at the end that stay */
 } b;
 
 static void start(const struct api *api)
@@ -102,9 +103,10 @@ static enum summary_result make(void)
         .complete = complete, .progress = progress, .may_call = may_call, .context = &b.talk};
     vec_clear(&b.plan.fates);
     for (size_t i = 0; i < b.history.messages.len; i++)
-        vec_push(&b.plan.fates, FATE_GOES);
+        vec_push(&b.plan.fates, i + b.kept < b.history.messages.len ? FATE_GOES : FATE_STAYS);
     const struct compact_input input = {.messages = b.history.messages.items,
                                         .count = b.history.messages.len,
+                                        .estimates = b.history.estimates.items,
                                         .open = b.history.messages.len};
     const struct summary_job job = {.mode = &b.mode,
                                     .input = &input,
@@ -335,6 +337,18 @@ static void offline_results_are_no_requests(void **state)
     end();
 }
 
+static void offline_what_stays_is_not_extracted(void **state)
+{
+    (void)state;
+    start_offline();
+    talk_of_ships();
+    b.kept = 2;
+    assert_int_equal(make(), SUMMARY_DONE);
+    contains(b.summary.text, "4 messages: 1 user, 2 assistant, 1 tool.");
+    assert_null(strstr(b.summary.text, "Set sail"));
+    end();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -346,6 +360,7 @@ int main(void)
         cmocka_unit_test(an_answer_without_end_is_stopped),
         cmocka_unit_test(offline_each_prompt_is_understood),
         cmocka_unit_test(offline_results_are_no_requests),
+        cmocka_unit_test(offline_what_stays_is_not_extracted),
     };
     return cmocka_run_group_tests_name("compact_summarisers", tests, NULL, NULL);
 }

@@ -178,18 +178,61 @@ static void messages_are_sent_as_plain_text(void **state)
     assert_int_equal(make(), SUMMARY_DONE);
     assert_int_equal(b.script.sent.len, 1);
     const struct sent_summary *sent = &b.script.sent.items[0];
-    assert_int_equal(sent->messages.len, 5);
-    static const enum role roles[] = {ROLE_USER, ROLE_ASSISTANT, ROLE_USER, ROLE_USER, ROLE_USER};
+    assert_int_equal(sent->messages.len, 6);
+    static const enum role roles[] = {ROLE_USER, ROLE_ASSISTANT, ROLE_USER,
+                                      ROLE_USER, ROLE_USER,      ROLE_USER};
     static const char *const texts[] = {
         "Look at this\n\n[image /tmp/cat.png]", "I read it.\n\n[called read_file {\"path\":\"a\"}]",
-        "[error of read_file: line one]", "[result of grep: hit]", handoff_prompt};
-    for (int i = 0; i < 5; i++) {
+        "[error of read_file: line one]",       "[result of grep: hit]",
+        SUMMARY_STAYS "\n\nuser: KEPT",         handoff_prompt};
+    for (int i = 0; i < 6; i++) {
         const struct message *message = &sent->messages.items[i];
         assert_int_equal(message->role, roles[i]);
         assert_int_equal(message->blocks.len, 1);
         assert_int_equal(message->blocks.items[0].type, BLOCK_TEXT);
         assert_string_equal(sent_text(sent, i), texts[i]);
     }
+}
+
+static void what_stays_is_read_behind_all_that_goes(void **state)
+{
+    (void)state;
+    add(ROLE_SYSTEM, "SYSTEM");
+    add(ROLE_USER, "gone");
+    add(ROLE_ASSISTANT, "kept answer");
+    add(ROLE_USER, "kept question");
+    b.plan.fates.items[0] = FATE_STAYS;
+    b.plan.fates.items[2] = FATE_STAYS;
+    b.plan.fates.items[3] = FATE_TEXT_STAYS;
+    assert_int_equal(make(), SUMMARY_DONE);
+    const struct sent_summary *sent = &b.script.sent.items[0];
+    assert_string_equal(sent_text(sent, 0), "gone");
+    assert_string_equal(sent_text(sent, -2),
+                        SUMMARY_STAYS "\n\nassistant: kept answer\n\nuser: kept question");
+}
+
+/* What goes is read whole, and of what stays, the newest, as far as the window allows. */
+static void of_what_stays_the_newest_has_room(void **state)
+{
+    (void)state;
+    char *filler = mem_printf("%0400d", 7);
+    add(ROLE_USER, "all of this goes");
+    for (int i = 0; i < 100; i++) {
+        char *text = mem_printf("message %d. %s", i, filler);
+        add(ROLE_USER, text);
+        vec_last(&b.plan.fates) = FATE_STAYS;
+        free(text);
+    }
+    free(filler);
+    b.model.window = 4000;
+    assert_int_equal(make(), SUMMARY_DONE);
+    assert_int_equal(b.script.sent.len, 1);
+    const struct sent_summary *sent = &b.script.sent.items[0];
+    assert_string_equal(sent_text(sent, 0), "all of this goes");
+    contains(sent_text(sent, -2), "message 99.");
+    contains(sent_text(sent, -2), "message 85.");
+    lacks(sent_text(sent, -2), "message 60.");
+    assert_true(sent->estimate + sent->max_output <= 3600);
 }
 
 static void images_without_a_path_are_not_sent(void **state)
@@ -396,7 +439,9 @@ static void sent_parts(struct buf *out, const struct buf *all)
         const struct sent_summary *sent = &b.script.sent.items[i];
         for (size_t m = 0; m + 1 < sent->messages.len; m++) {
             if (sent->messages.items[m].seq == 0) {
-                assert_int_equal(m, 0);
+                bool stays = strstr(sent_text(sent, (int)m), SUMMARY_STAYS) != NULL;
+                assert_int_equal(m, stays ? sent->messages.len - 2 : 0);
+                assert_true(!stays || i + 1 == b.script.sent.len);
                 continue;
             }
             buf_addstr(out, sent_text(sent, (int)m));
@@ -868,6 +913,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         BENCH_TEST(messages_are_sent_as_plain_text),
+        BENCH_TEST(what_stays_is_read_behind_all_that_goes),
+        BENCH_TEST(of_what_stays_the_newest_has_room),
         BENCH_TEST(images_without_a_path_are_not_sent),
         BENCH_TEST(a_request_has_system_limit_and_no_tools),
         BENCH_TEST(a_conversation_from_its_middle_begins_with_the_user),

@@ -30,6 +30,7 @@ struct making {
     int64_t max_output;
     int64_t whole, folded; /* tokens of a part; 0: no limit */
     int64_t carried;       /* of the summary so far, in front of a part */
+    int64_t aside;         /* of what stays, behind the last part; 0: no limit, -1: no room */
     bool updates;
     int part, of;
     size_t streamed; /* bytes of the answer so far */
@@ -219,7 +220,7 @@ static enum summary_result call(struct making *m, const struct request *request,
 /* --- the parts ------------------------------------------------------------------------------- */
 
 struct message_list {
-    VEC(struct message) items; /* the blocks are borrowed but of the first and the last */
+    VEC(struct message) items; /* of a part's own, the blocks are borrowed */
 };
 
 /* The summary so far as a message; one longer than we asked for gives way at its end. */
@@ -249,14 +250,22 @@ static void add_first(const struct making *m, const struct summary_part *part, c
         vec_push(&out->items, text_message(lead));
 }
 
-/* The messages before and behind the part's own are few. */
-static int64_t estimate(const struct message_list *list, size_t own,
-                        const struct summary_part *part, const char *system)
+/* Behind all that goes, so that what remains to be done does not contradict the newest turns. */
+static void add_stays(const struct making *m, struct message_list *out)
 {
-    int64_t tokens = part->tokens + (system ? text_tokens(system) : 0);
-    for (size_t i = 0; i < own; i++)
+    bool last = m->part == m->of && m->aside >= 0;
+    char *text = last ? summary_parts_stay(m->job->input, m->job->plan, m->aside) : NULL;
+    if (text)
+        vec_push(&out->items, text_message(text));
+    free(text);
+}
+
+static int64_t estimate(const struct message_list *list, const char *system)
+{
+    int64_t tokens = system ? text_tokens(system) : 0;
+    for (size_t i = 0; i < list->items.len; i++)
         tokens += message_estimate_tokens(&list->items.items[i]);
-    return tokens + message_estimate_tokens(&vec_last(&list->items));
+    return tokens;
 }
 
 static enum summary_result summarise(struct making *m, const struct summary_part *part,
@@ -268,6 +277,7 @@ static enum summary_result summarise(struct making *m, const struct summary_part
     size_t own = list.items.len;
     for (size_t i = 0; i < part->messages.len; i++)
         vec_push(&list.items, part->messages.items[i]);
+    add_stays(m, &list);
     vec_push(&list.items, text_message(prompt));
     const struct request request = {.model = m->s->model,
                                     .system = m->system,
@@ -275,11 +285,11 @@ static enum summary_result summarise(struct making *m, const struct summary_part
                                     .message_count = list.items.len,
                                     .max_output = m->max_output,
                                     .window = m->s->window,
-                                    .estimate = estimate(&list, own, part, m->system)};
+                                    .estimate = estimate(&list, m->system)};
     enum summary_result result = call(m, &request, text);
-    if (own > 0)
-        message_release(&list.items.items[0]);
-    message_release(&vec_last(&list.items));
+    for (size_t i = 0; i < list.items.len; i++)
+        if (i < own || i >= own + part->messages.len)
+            message_release(&list.items.items[i]);
     vec_release(&list.items);
     free(prompt);
     return result;
@@ -302,12 +312,30 @@ static enum summary_result fold(struct making *m, const struct summary_parts *pa
     return result;
 }
 
-static void make_parts(const struct making *m, struct summary_parts *parts)
+static int64_t count_stays(const struct summary_job *job)
 {
-    summary_parts_make(m->job->input, m->job->plan, m->whole, parts);
+    int64_t tokens = 0;
+    for (size_t i = 0; i < job->input->count; i++)
+        if (job->plan->fates.items[i] != FATE_GOES)
+            tokens += job->input->estimates[i];
+    return tokens;
+}
+
+/* What stays has the room that the last part leaves. Where there are several, they leave it some.
+ */
+static void make_parts(struct making *m, struct summary_parts *parts)
+{
+    int64_t budget = m->whole;
+    summary_parts_make(m->job->input, m->job->plan, budget, parts);
     if (parts->items.len > 1) {
+        budget = m->folded - at_most(count_stays(m->job) + LEAD_TOKENS, m->folded / 4);
         summary_parts_release(parts);
-        summary_parts_make(m->job->input, m->job->plan, m->folded, parts);
+        summary_parts_make(m->job->input, m->job->plan, budget, parts);
+        budget = m->folded;
+    }
+    if (budget > 0 && parts->items.len > 0) {
+        m->aside = budget - vec_last(&parts->items).tokens;
+        m->aside = m->aside > 0 ? m->aside : -1;
     }
 }
 

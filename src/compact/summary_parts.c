@@ -119,6 +119,69 @@ void summary_parts_make(const struct compact_input *in, const struct compact_pla
     }
 }
 
+/* --- what stays ------------------------------------------------------------------------------ */
+
+struct lines {
+    VEC(char *) items; /* a message each, newest first; owned */
+};
+
+static int64_t tokens_of(const char *text)
+{
+    struct block b = {.type = BLOCK_TEXT, .text = (char *)text};
+    const struct message m = {.role = ROLE_USER, .blocks = {.items = &b, .len = 1}};
+    return message_estimate_tokens(&m);
+}
+
+/* "user: Hello", or as much of its beginning as fits. NULL: that would say nothing. */
+static char *line_of(const struct message *m, int64_t tokens)
+{
+    enum { LEAST_BYTES = 200 }; /* of a beginning */
+    char *text = plain_text(m);
+    char *line = mem_printf("\n\n%s: %s", role_name(m->role), text);
+    size_t len = strlen(line), fits = summary_text_fit(line, len, tokens);
+    bool says_something = *text && (fits == len || fits >= LEAST_BYTES);
+    free(text);
+    if (says_something)
+        line[fits] = '\0';
+    else
+        free(line);
+    return says_something ? line : NULL;
+}
+
+static void collect_lines(const struct compact_input *in, const struct compact_plan *p,
+                          int64_t tokens, struct lines *out)
+{
+    for (size_t i = in->count; i > 0 && tokens > 0; i--) {
+        const struct message *m = &in->messages[i - 1];
+        if (p->fates.items[i - 1] == FATE_GOES || m->role == ROLE_SYSTEM)
+            continue;
+        char *line = line_of(m, tokens);
+        if (line)
+            vec_push(&out->items, line);
+        tokens -= line ? tokens_of(line) : 0;
+    }
+}
+
+char *summary_parts_stay(const struct compact_input *in, const struct compact_plan *p,
+                         int64_t budget)
+{
+    const int64_t without_limit = INT64_MAX / 8;
+    struct lines lines = {0};
+    struct buf out = BUF_INIT;
+    collect_lines(in, p, budget > 0 ? budget - tokens_of(SUMMARY_STAYS) : without_limit, &lines);
+    buf_addstr(&out, SUMMARY_STAYS);
+    for (size_t i = lines.items.len; i > 0; i--) {
+        buf_addstr(&out, lines.items.items[i - 1]);
+        free(lines.items.items[i - 1]);
+    }
+    bool any = lines.items.len > 0;
+    vec_release(&lines.items);
+    if (any)
+        return buf_take(&out);
+    buf_release(&out);
+    return NULL;
+}
+
 void summary_parts_release(struct summary_parts *p)
 {
     for (size_t i = 0; i < p->items.len; i++) {

@@ -22,4 +22,11 @@ void summary_parts_make(const struct compact_input *in, const struct compact_pla
                         int64_t budget, struct summary_parts *out);
 void summary_parts_release(struct summary_parts *p);
 
+/* The messages that stay but the system's, as the text of one message of at most `budget` tokens
+ * (0: no limit) that says what they are there for. What does not fit is left out from the oldest
+ * on. NULL: none. The caller frees. */
+#define SUMMARY_STAYS "[This stays in the context, for orientation, do not repeat:]"
+char *summary_parts_stay(const struct compact_input *in, const struct compact_plan *p,
+                         int64_t budget);
+
 #endif

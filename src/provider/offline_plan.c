@@ -9,6 +9,8 @@
 #include "base/utf8.h"
 #include "chat/attached_file.h"
 
+/* Begins the message behind a conversation that tells what stays (compact/summary_parts.h). */
+#define STAYS "[This stays in the context"
 #define COMPACTION_PROMPT "You are performing a CONTEXT COMPACTION"
 
 #define QUOTE_BYTES 1600
@@ -395,6 +397,17 @@ static bool wants_summary(const struct request *request, const char *text)
            (utf8_contains_folded(text, "summari") || utf8_contains_folded(text, "summary"));
 }
 
+/* Messages that are to be summarised: those before the prompt but what stays. */
+static size_t count_summarised(const struct request *request, size_t prompt)
+{
+    if (prompt == 0)
+        return 0;
+    char *text = message_text(&request->messages[prompt - 1]);
+    bool stays = strncmp(text, STAYS, strlen(STAYS)) == 0;
+    free(text);
+    return prompt - stays;
+}
+
 struct offline_plan offline_plan_make(const struct request *request, const char *manual)
 {
     struct offline_plan plan = {NULL, NULL, NULL};
@@ -404,7 +417,7 @@ struct offline_plan offline_plan_make(const struct request *request, const char 
     const char *polite = pleasantry(text);
     struct buf out = BUF_INIT;
     if (wants_summary(request, text)) {
-        offline_extract(&out, request->messages, question, text);
+        offline_extract(&out, request->messages, count_summarised(request, question), text);
     } else if (polite) {
         buf_addf(&out, "%s\n", polite);
     } else if (plan_tool(request, question, text, &plan)) {
