@@ -11,6 +11,7 @@ EMBEDDED_FILES = \
 	data/prompts/compaction-fold.md \
 	data/prompts/compaction-handoff.md \
 	data/prompts/compaction-llm-replace.md \
+	data/prompts/compaction-sections.md \
 	data/prompts/compaction-structured.md \
 	data/prompts/compaction-update.md \
 	data/prompts/system.md \

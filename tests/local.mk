@@ -37,6 +37,7 @@ UNIT_TESTS = \
 	tests/test_compact_plan \
 	tests/test_compact_policy \
 	tests/test_compact_prospect \
+	tests/test_compact_sections \
 	tests/test_compact_summarisers \
 	tests/test_compact_summary \
 	tests/test_compaction_card \

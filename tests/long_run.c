@@ -226,7 +226,10 @@ static void write_summary(struct long_run *l, long tokens, struct reply *r)
         return;
     }
     buf_clear(&l->text);
-    buf_addf(&l->text, "Summary %zu. ", l->summaries);
+    buf_addf(&l->text,
+             "## Goal\nSummary %zu.\n## Progress\n(none)\n## Next Steps\n(none)\n"
+             "## Critical Context\n",
+             l->summaries);
     add_words(l, &l->text, 300 + long_run_below(l, 1500));
     *r = (struct reply){.text = l->text.data, .piece = 200};
 }

@@ -20,6 +20,10 @@
 
 #define COUNT(table) (sizeof(table) / sizeof *(table))
 
+/* As a model writes them for the mode structured. */
+#define SECTIONS_OF(goal)                                                                          \
+    "## Goal\n" goal "\n## Progress\nSome.\n## Key Decisions\n(none)\n## Next Steps\nOn."
+
 static int64_t now_ms;
 
 /* --- the stage ------------------------------------------------------------------------------- */
@@ -847,10 +851,60 @@ static void check_9_structured_falls_back_to_recency_preserving(void **state)
     free(marker);
 }
 
+/* The sections that it lacks are those of the summary before. */
+static void a_structured_summary_is_completed(void **state)
+{
+    (void)state;
+    SCRIPT({.text = SECTIONS_OF("To sail.") "\n## Relevant Files\nlog.txt"},
+           {.text = "Here it is.\n" SECTIONS_OF("To sail on.")});
+    t.job.mode = &mode_structured;
+    talk(10);
+    run();
+    talk(10);
+    run();
+    assert_int_equal(t.script.sent.len, 2);
+    assert_string_equal(last_event()->compaction.effective_mode, "structured");
+    assert_string_equal(last_event()->text,
+                        "## Goal\nTo sail on.\n\n## Constraints & Preferences\n(none)\n\n"
+                        "## Progress\nSome.\n\n## Key Decisions\n(none)\n\n"
+                        "## Relevant Files\nlog.txt\n\n## Next Steps\nOn.\n\n"
+                        "## Critical Context\n(none)");
+}
+
+static void too_few_sections_are_asked_for_once_more(void **state)
+{
+    (void)state;
+    SCRIPT({.text = "## Goal\nTo sail."}, {.text = SECTIONS_OF("To sail on.")});
+    t.job.mode = &mode_structured;
+    talk(10);
+    run();
+    assert_done();
+    assert_int_equal(t.script.sent.len, 2);
+    assert_null(strstr(sent_text(&t.script.sent.items[0], -1), "asked for this before"));
+    assert_non_null(strstr(sent_text(&t.script.sent.items[1], -1), "asked for this before"));
+    assert_string_equal(last_event()->compaction.effective_mode, "structured");
+    assert_non_null(strstr(last_event()->text, "To sail on."));
+    assert_int_equal(t.out.usage.input, 200);
+}
+
+/* And then it counts as failed. */
+static void twice_too_few_sections_are_a_failure(void **state)
+{
+    (void)state;
+    SCRIPT({.text = "## Goal\nTo sail."}, {.text = "We sail."});
+    t.job.mode = &mode_structured;
+    talk(10);
+    run();
+    assert_done();
+    assert_int_equal(t.script.sent.len, 2);
+    assert_string_equal(last_event()->compaction.effective_mode, "recency_preserving");
+    assert_non_null(strstr(last_event()->name, "0 of its 7 sections"));
+}
+
 static void check_9_the_first_summary_reaches_the_second(void **state)
 {
     (void)state;
-    SCRIPT({.text = "## Goal\nTo sail."}, {.text = "## Goal\nTo sail on."});
+    SCRIPT({.text = SECTIONS_OF("To sail.")}, {.text = SECTIONS_OF("To sail on.")});
     t.job.mode = &mode_structured;
     talk(10);
     run();
@@ -1112,7 +1166,8 @@ static void a_draft_is_made_again_as_often_as_wanted(void **state)
 
 static void a_draft_that_cannot_be_made_again_falls_back_or_fails(void **state)
 {
-    static const struct summary_act acts[] = {{.text = "Draft one."}, {.failure = FAILURE_CUT}};
+    static const struct summary_act acts[] = {{.text = SECTIONS_OF("Draft one.")},
+                                              {.failure = FAILURE_CUT}};
     static const struct word words[] = {
         {DRAFT_AGAIN, "more"}, {DRAFT_AGAIN, "more"}, {DRAFT_COMMIT, NULL}};
     static const struct compact_mode *const modes[] = {&mode_handoff, &mode_structured};
@@ -1345,6 +1400,9 @@ int main(void)
         STAGE_TEST(a_model_that_cannot_be_found_counts_as_itself),
         STAGE_TEST(a_budget_that_is_used_up_fails_without_a_call),
         STAGE_TEST(check_9_structured_falls_back_to_recency_preserving),
+        STAGE_TEST(a_structured_summary_is_completed),
+        STAGE_TEST(too_few_sections_are_asked_for_once_more),
+        STAGE_TEST(twice_too_few_sections_are_a_failure),
         STAGE_TEST(check_9_the_first_summary_reaches_the_second),
         STAGE_TEST(an_overflow_of_the_summary_is_answered_by_the_extract),
         STAGE_TEST(check_7_a_memory_that_refuses_leaves_the_history_alone),

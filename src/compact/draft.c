@@ -4,6 +4,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "compact/attempt.h"
+#include "compact/sections.h"
 #include "compact/shorten.h"
 
 /* --- a summary by the model ------------------------------------------------------------------ */
@@ -33,7 +34,8 @@ static bool may_call(void *context, struct failure *failure)
     return !host->may_call || host->may_call(host->context, failure);
 }
 
-static enum summary_result ask(struct attempt *a, char **text, struct failure *failure)
+static enum summary_result ask(struct attempt *a, bool sectionless, char **text,
+                               struct failure *failure)
 {
     const struct summary_host host = {
         .complete = complete, .progress = progress, .may_call = may_call, .context = a};
@@ -43,6 +45,7 @@ static enum summary_result ask(struct attempt *a, char **text, struct failure *f
                                     .system = a->job->system,
                                     .focus = a->focus,
                                     .draft = a->effective == a->job->mode ? a->text : NULL,
+                                    .sectionless = sectionless,
                                     .max_tokens = a->job->settings->max_summary_tokens};
     struct summary summary = {.usage = USAGE_UNKNOWN};
     enum summary_result result = summary_make(&job, a->summariser, &host, &summary, failure);
@@ -53,6 +56,49 @@ static enum summary_result ask(struct attempt *a, char **text, struct failure *f
     summary.text = NULL;
     summary_release(&summary);
     return result;
+}
+
+/* The newest that goes. The caller frees; NULL: there is none. */
+static char *earlier_summary(const struct attempt *a)
+{
+    for (size_t i = a->input.count; i > 0; i--)
+        if (a->plan.fates.items[i - 1] == FATE_GOES && a->input.messages[i - 1].summary)
+            return message_text(&a->input.messages[i - 1]);
+    return NULL;
+}
+
+static void complete_sections(const struct attempt *a, char **text)
+{
+    char *earlier = earlier_summary(a);
+    char *whole = sections_complete(*text, earlier);
+    free(earlier);
+    free(*text);
+    *text = whole;
+}
+
+/* A model that knows no sections is asked for them once more. */
+static enum summary_result ask_for_sections(struct attempt *a, char **text, struct failure *failure)
+{
+    enum summary_result result = ask(a, false, text, failure);
+    int found = result == SUMMARY_DONE ? sections_count(*text) : 0;
+    if (result == SUMMARY_DONE && found < SECTIONS_LEAST) {
+        free(*text);
+        result = ask(a, true, text, failure);
+        found = result == SUMMARY_DONE ? sections_count(*text) : 0;
+    }
+    if (result != SUMMARY_DONE)
+        return result;
+    if (found >= SECTIONS_LEAST) {
+        complete_sections(a, text);
+        return SUMMARY_DONE;
+    }
+    free(*text);
+    *text = NULL;
+    failure_set(failure, FAILURE_PROTOCOL,
+                "the model's summary has %d of its %d sections, asked for twice; try another "
+                "summary_model",
+                found, SECTIONS);
+    return SUMMARY_FAILED;
 }
 
 /* --- what stands in for it ------------------------------------------------------------------- */
@@ -98,7 +144,9 @@ static bool draft_by_model(struct attempt *a)
     if (!a->summariser)
         return take_fallback(a, "llm", a->no_summariser.text);
     failure_clear(&failure);
-    switch (ask(a, &text, &failure)) {
+    enum summary_result result = a->job->mode->sections ? ask_for_sections(a, &text, &failure)
+                                                        : ask(a, false, &text, &failure);
+    switch (result) {
     case SUMMARY_DONE:
         set_draft(a, a->job->mode, text, NULL);
         return true;

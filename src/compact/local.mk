@@ -31,6 +31,8 @@ libtiro_a_SOURCES += \
 	src/compact/policy.h \
 	src/compact/prospect.c \
 	src/compact/prospect.h \
+	src/compact/sections.c \
+	src/compact/sections.h \
 	src/compact/settings.c \
 	src/compact/settings.h \
 	src/compact/shorten.c \

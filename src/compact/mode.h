@@ -25,6 +25,8 @@ struct compact_mode {
      * in the message, an empty one between. */
     const char *prompt, *update_prompt, *prefix;
 
+    bool sections; /* it has those of compact/sections.h, which are checked */
+
     bool prunes; /* tool results of kept messages but the newest turn's, over prune_chars */
     const struct compact_mode *fallback; /* when the model fails; NULL: it fails */
 };

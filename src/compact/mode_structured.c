@@ -9,6 +9,7 @@ const struct compact_mode mode_structured = {
     .prompt = "prompts/compaction-structured.md",
     .update_prompt = "prompts/compaction-update.md",
     .prefix = COMPACT_PREFIX,
+    .sections = true,
     .prunes = true,
     .fallback = &mode_recency_preserving,
 };

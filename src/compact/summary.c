@@ -86,6 +86,7 @@ static char *prompt_text(const struct making *m, int part, int of)
                                .updates = m->updates || part > 1,
                                .focus = m->job->focus,
                                .draft = part == of ? m->job->draft : NULL,
+                               .sectionless = part == of && m->job->sectionless,
                                .max_bytes = (size_t)aside,
                                .part = part,
                                .of = of};

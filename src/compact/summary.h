@@ -45,6 +45,7 @@ struct summary_job {
     const char *system; /* the session's system prompt; NULL: none */
     const char *focus;  /* what the user wants it to keep; NULL: nothing said */
     const char *draft;  /* an earlier draft that the user wants changed; NULL: none */
+    bool sectionless;   /* a first answer had too few sections */
     int64_t max_tokens; /* of the summary */
 };
 

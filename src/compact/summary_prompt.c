@@ -74,6 +74,8 @@ char *summary_prompt_text(const struct summary_prompt *p)
         add_file(&out, p->mode->update_prompt, values);
     if (p->of > 1)
         add_file(&out, "prompts/compaction-fold.md", values);
+    if (p->sectionless)
+        add_file(&out, "prompts/compaction-sections.md", values);
     if (p->draft)
         add_file(&out, "prompts/compaction-again.md", values);
     if (says_something(p->focus))

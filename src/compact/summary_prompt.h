@@ -12,6 +12,7 @@ struct summary_prompt {
     bool updates;      /* an earlier summary is among the messages */
     const char *focus; /* NULL or blank: nothing said */
     const char *draft; /* NULL: none */
+    bool sectionless;  /* a first answer had too few sections */
     size_t max_bytes;  /* of the focus, and of the draft */
     int part, of;      /* from 1; of 1: not folded */
 };

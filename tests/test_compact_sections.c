@@ -1,0 +1,103 @@
+/* The seven sections of a structured summary, as models write them. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/embedded.h"
+#include "compact/sections.h"
+
+#define COUNT(table) (sizeof(table) / sizeof *(table))
+
+static void check(const char *text, const char *earlier, const char *expected)
+{
+    char *whole = sections_complete(text, earlier);
+    assert_string_equal(whole, expected);
+    free(whole);
+}
+
+/* So that neither is changed without the other. */
+static void the_prompt_names_them_all(void **state)
+{
+    (void)state;
+    assert_int_equal(sections_count(embedded_text("prompts/compaction-structured.md")), SECTIONS);
+}
+
+static void headings_are_found_however_they_are_written(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        int count;
+    } cases[] = {
+        {"", 0},
+        {"A summary in plain words. Progress was made.", 0},
+        {"Goal\nTo sail.", 0},
+        {"## Goal\nTo sail.", 1},
+        {"# GOAL:\nTo sail.\n#### next steps ##\nOn.", 2},
+        {"**Goal**\nTo sail.\n**Next Steps:**\nOn.\nProgress:\nSome.", 3},
+        {"1. Goal\nTo sail.\n2. Constraints and Preferences\nNone.", 2},
+        {"## Goal\n## Goal\n## Goal", 1},
+        {"## Progress\n### Done\n### In Progress\n### Blocked", 1},
+        {"## Goal\nGoal:\n**Progress:**\nKey Decisions:", 1},  /* ## is what headings are here */
+        {"## Goal\n```\n## Progress\n```\n## Next Steps", 2},  /* a file that is quoted */
+        {"```markdown\n## Goal\nx\n## Progress\ny\n```\n", 2}, /* all of it in a fence */
+        {"## Goals\n## My Progress\n", 0},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++)
+        if (sections_count(cases[i].text) != cases[i].count)
+            fail_msg("%d sections in %s", sections_count(cases[i].text), cases[i].text);
+}
+
+static void sections_come_in_the_order_of_the_template(void **state)
+{
+    (void)state;
+    check(
+        "Here you are:\n\n## Next Steps\n\n1. Go on.\n\n\n## Goal\nTo sail.\n"
+        "## Progress\n### Done\n- rigged\n\n### Blocked\n(none)\n## Key Decisions\n\n"
+        "## Goal\nWest.\n",
+        NULL,
+        "## Goal\nTo sail.\nWest.\n\n## Constraints & Preferences\n(none)\n\n"
+        "## Progress\n### Done\n- rigged\n\n### Blocked\n(none)\n\n## Key Decisions\n(none)\n\n"
+        "## Relevant Files\n(none)\n\n## Next Steps\n1. Go on.\n\n## Critical Context\n(none)");
+}
+
+static void a_missing_section_is_the_earlier_one(void **state)
+{
+    (void)state;
+    static const char earlier[] =
+        "[Context compacted]\n\n## Goal\nOld goal.\n\n## Next Steps\nOld "
+        "steps.\n\n## Critical Context\nThe key is 7.";
+    check("## Goal\nNew goal.\n## Next Steps\n", earlier,
+          "## Goal\nNew goal.\n\n## Constraints & Preferences\n(none)\n\n## Progress\n(none)\n\n"
+          "## Key Decisions\n(none)\n\n## Relevant Files\n(none)\n\n## Next Steps\n(none)\n\n"
+          "## Critical Context\nThe key is 7.");
+}
+
+/* What is complete stays as it is; twice is as once. */
+static void completing_is_idempotent(void **state)
+{
+    (void)state;
+    char *once =
+        sections_complete("```\n## Progress\n```\ncode\n## Goal\n```\n## Goal\n```\n", "x");
+    assert_int_equal(sections_count(once), SECTIONS);
+    check(once, NULL, once);
+    free(once);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_prompt_names_them_all),
+        cmocka_unit_test(headings_are_found_however_they_are_written),
+        cmocka_unit_test(sections_come_in_the_order_of_the_template),
+        cmocka_unit_test(a_missing_section_is_the_earlier_one),
+        cmocka_unit_test(completing_is_idempotent),
+    };
+    return cmocka_run_group_tests_name("compact_sections", tests, NULL, NULL);
+}
