@@ -51,6 +51,7 @@ static struct stage {
     size_t cancel_in; /* go_on() says no at this question, from 1; 0: never */
     size_t asked;
     bool cancel_in_review;
+    const char *whole;       /* result of every tool; NULL: nobody knows */
     enum event_type lost_at; /* emit() fails; RUN_STARTED: never */
     struct buf trail;        /* names of the events */
     VEC(struct event *) events;
@@ -214,6 +215,15 @@ static bool go_on(void *context)
     return !t.cancelled;
 }
 
+/* What the tools gave, of which the history has less. */
+static char *whole_result(void *context, int64_t seq, const char *id)
+{
+    assert_ptr_equal(context, &t);
+    assert_true(seq > 0);
+    assert_non_null(id);
+    return t.whole ? mem_strdup(t.whole) : NULL;
+}
+
 static void run(void)
 {
     const struct compact_host host = {.summary = {.complete = complete,
@@ -224,6 +234,7 @@ static void run(void)
                                       .commit = commit,
                                       .review = t.words ? review : NULL,
                                       .summariser = find_model,
+                                      .tool_result = whole_result,
                                       .go_on = go_on};
     free(t.before);
     t.before = history_text();
@@ -511,6 +522,47 @@ static void micro_alone_at_the_first_turn(void **state)
     run();
     assert_int_equal(t.out.result, COMPACT_NOTHING);
     assert_int_equal(t.events.len, 2);
+}
+
+static const char *sent_result(size_t request)
+{
+    const struct sent_summary *sent = &t.script.sent.items[request];
+    for (size_t i = 0; i < sent->messages.len; i++)
+        if (strncmp(sent_text(sent, (int)i), "[result of", 10) == 0)
+            return sent_text(sent, (int)i);
+    fail_msg("no result was sent");
+    return NULL;
+}
+
+/* Cut by an earlier compaction, or left out of what it kept, they are read as the tool gave them. */
+static void a_summary_reads_whole_results(void **state)
+{
+    static const struct {
+        const struct compact_mode *first;
+        const char *whole;
+    } cases[] = {{&mode_handoff, "all that the tool said"},
+                 {&mode_recency_preserving, "all that the tool said"},
+                 {&mode_handoff, NULL}};
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        teardown(state);
+        setup(state);
+        t.whole = cases[i].whole;
+        t.settings.protect_tail_min = 20;
+        use_tool("read it", 60000);
+        talk(1);
+        t.settings.auto_threshold = 10000;
+        t.job.mode = cases[i].first;
+        run();
+        assert_int_equal(t.out.result, COMPACT_DONE);
+        assert_int_equal(t.script.sent.len, 0);
+        t.job.mode = &mode_llm_replace;
+        t.job.trigger = TRIGGER_MANUAL;
+        run();
+        assert_int_equal(t.out.result, COMPACT_DONE);
+        bool whole = strstr(sent_result(0), "all that the tool said");
+        assert_int_equal(whole, cases[i].whole != NULL);
+        assert_int_equal(strstr(sent_result(0), "[cut: the first 1000 of") != NULL, !whole);
+    }
 }
 
 /* What the mode keeps may have shorter tool results all the same. */
@@ -1382,6 +1434,7 @@ int main(void)
         STAGE_TEST(short_results_that_are_not_enough_are_not_kept),
         STAGE_TEST(micro_alone_at_the_first_turn),
         STAGE_TEST(micro_must_do_where_the_mode_finds_nothing),
+        STAGE_TEST(a_summary_reads_whole_results),
         STAGE_TEST(micro_can_be_cancelled),
         STAGE_TEST(by_hand_it_is_the_mode),
         STAGE_TEST(after_an_overflow_of_an_unknown_window_micro_is_not_trusted),

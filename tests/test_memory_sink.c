@@ -180,6 +180,22 @@ static void tool_results_only_where_it_is_set(void **state)
         "I have that\n");
 }
 
+/* A result that an earlier compaction cut short is remembered as the tool gave it. */
+static void shortened_results_are_kept_whole(void **state)
+{
+    (void)state;
+    assert_true(config_set(config, CONFIG_MEMORY_TOOL_RESULTS, "true", &e));
+    memory_sink_init(&sink, memory, config);
+    turn_with_tool("read it", "I have");
+    turn("more", "yes, more");
+    struct block *result = &j.history.messages.items[2].blocks.items[0];
+    assert_int_equal(result->type, BLOCK_TOOL_RESULT);
+    free(result->text);
+    result->text = mem_strdup("[tool result of 20 bytes left out]");
+    assert_int_equal(compact(4), COMMIT_DONE);
+    expect_contents("read it\ncontents of the file\nI have\n");
+}
+
 static void a_message_without_a_time_is_of_now(void **state)
 {
     (void)state;
@@ -243,6 +259,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(what_is_dropped_is_kept),
         TEST(tool_results_only_where_it_is_set),
+        TEST(shortened_results_are_kept_whole),
         TEST(a_message_without_a_time_is_of_now),
         TEST(a_refusal_keeps_the_history),
         TEST(undoing_takes_it_back),

@@ -228,6 +228,39 @@ static void a_rejection_tells_the_summarys_window(void **state)
     service_free(s);
 }
 
+/* The log has what micro-compaction cut away, also after a restart. */
+static void a_summary_reads_what_micro_compaction_cut(void **state)
+{
+    (void)state;
+    struct buf text = BUF_INIT;
+    while (text.len < 20000)
+        buf_addstr(&text, "A line of the file that is read.\n");
+    buf_addstr(&text, "THE LAST LINE");
+    char *path = support_path("long.txt");
+    support_write(path, text.data);
+    struct service *s = surface_open(NULL, true);
+    model_server_queue(
+        surface_server(),
+        &(struct reply){.tool_name = "read_file", .tool_args = "{\"path\":\"long.txt\"}"});
+    free(surface_ask(s, "read it"));
+    service_free(s);
+    set(CONFIG_COMPACTION_AUTO_THRESHOLD, "4000");
+    s = surface_open("last", true);
+    surface_send(s, COMMAND_START_TURN, "and now?");
+    struct notice *n = surface_expect_event(s, EVENT_COMPACTION_COMPLETED);
+    assert_string_equal(n->event->compaction.stage, "micro");
+    notice_free(n);
+    surface_expect_idle(s);
+    assert_null(strstr(last_body(), "THE LAST LINE"));
+    service_free(s);
+    s = surface_open("last", true);
+    compact_now(s);
+    assert_non_null(strstr(last_body(), "THE LAST LINE"));
+    service_free(s);
+    free(path);
+    buf_release(&text);
+}
+
 /* --- too many bytes ----------------------------------------------------------------------------
  */
 
@@ -1226,6 +1259,7 @@ int main(void)
         stored_test(stopped_after_failures_it_stays_so),
         stored_test(stopped_by_hand_it_stays_so),
         surface_test(a_rejection_tells_the_summarys_window),
+        stored_test(a_summary_reads_what_micro_compaction_cut),
         surface_test(a_request_with_too_many_bytes_is_compacted_for),
         surface_test(max_request_bytes_is_never_exceeded),
         surface_test(a_body_past_the_maximum_is_not_sent),

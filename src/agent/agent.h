@@ -57,6 +57,7 @@ struct agent {
     enum commit_result (*commit)(void *context, struct event *completed, struct error *e);
     struct draft_verdict (*review)(void *context, const struct draft *draft); /* NULL: nobody */
     const struct summariser *(*summariser)(void *context, struct error *e);
+    char *(*tool_result)(void *context, int64_t seq, const char *id); /* NULL: nobody knows */
     const char *summary_label; /* "provider/model" that it would give, for the breaker */
     void *context;             /* of all */
 };

@@ -38,6 +38,12 @@ static struct draft_verdict review(void *run, const struct draft *draft)
     return verdict;
 }
 
+static char *tool_result(void *run, int64_t seq, const char *id)
+{
+    const struct run *r = run;
+    return r->a->tool_result(r->a->context, seq, id);
+}
+
 static bool is_own_model(const struct agent *a, const struct summariser *s)
 {
     return s->provider == a->provider && s->endpoint == a->endpoint &&
@@ -179,6 +185,7 @@ static struct compact_host host_of(struct run *r)
         .commit = commit,
         .review = r->a->review ? review : NULL,
         .summariser = find_summariser,
+        .tool_result = r->a->tool_result ? tool_result : NULL,
         .go_on = goes_on,
     };
 }

@@ -50,6 +50,11 @@ struct compact_host {
      */
     const struct summariser *(*summariser)(void *context, struct error *e);
 
+    /* The whole text that a tool gave for the call `id`, of which the message of results `seq` has
+     * less since a compaction. NULL: it is not known. The caller frees. The function may be NULL.
+     */
+    char *(*tool_result)(void *context, int64_t seq, const char *id);
+
     bool (*go_on)(void *context); /* false: cancelled */
 };
 

@@ -6,6 +6,7 @@
 #include "compact/attempt.h"
 #include "compact/sections.h"
 #include "compact/shorten.h"
+#include "compact/whole.h"
 
 /* --- a summary by the model ------------------------------------------------------------------ */
 
@@ -39,8 +40,12 @@ static enum summary_result ask(struct attempt *a, bool sectionless, char **text,
 {
     const struct summary_host host = {
         .complete = complete, .progress = progress, .may_call = may_call, .context = a};
+    struct whole whole;
+    struct compact_input input = a->input;
+    whole_make(&whole, &a->input, &a->plan, a->host);
+    input.messages = whole.items.items;
     const struct summary_job job = {.mode = a->job->mode,
-                                    .input = &a->input,
+                                    .input = &input,
                                     .plan = &a->plan,
                                     .system = a->job->system,
                                     .focus = a->focus,
@@ -49,6 +54,7 @@ static enum summary_result ask(struct attempt *a, bool sectionless, char **text,
                                     .max_tokens = a->job->settings->max_summary_tokens};
     struct summary summary = {.usage = USAGE_UNKNOWN};
     enum summary_result result = summary_make(&job, a->summariser, &host, &summary, failure);
+    whole_release(&whole);
     usage_add(&a->out->usage, &summary.usage);
     a->out->cost += summary.cost;
     a->calls += summary.calls;

@@ -46,4 +46,6 @@ libtiro_a_SOURCES += \
 	src/compact/summary_text.c \
 	src/compact/summary_text.h \
 	src/compact/turns.c \
-	src/compact/turns.h
+	src/compact/turns.h \
+	src/compact/whole.c \
+	src/compact/whole.h

@@ -9,6 +9,9 @@
 #include "compact/turns.h"
 
 #define MICRO_KEPT 1000
+#define CUT_BEGIN "\n[cut: the first "
+#define CUT_MIDDLE " of "
+#define CUT_END " bytes]"
 #define PLACEHOLDER_BEGIN "[tool result of "
 #define PLACEHOLDER_END " bytes left out]"
 
@@ -23,7 +26,7 @@ static char *cut_result(const struct compact_settings *s, const char *text)
     size_t kept = utf8_cut_bytes(text, len, MICRO_KEPT);
     struct buf out = BUF_INIT;
     buf_add(&out, text, kept);
-    buf_addf(&out, "\n[cut: the first %zu of %zu bytes]", kept, len);
+    buf_addf(&out, CUT_BEGIN "%zu" CUT_MIDDLE "%zu" CUT_END, kept, len);
     return buf_take(&out);
 }
 
@@ -35,12 +38,33 @@ static bool has_more_chars(const char *text, size_t max)
     return chars > max;
 }
 
+/* Steps over the word, or over digits where it is NULL; NULL where they are not there. */
+static const char *step_over(const char *at, const char *word)
+{
+    size_t len = at && word ? strlen(word) : 0;
+    if (!at || (word && strncmp(at, word, len) != 0))
+        return NULL;
+    return at + (word ? len : strspn(at, "0123456789"));
+}
+
 static bool is_placeholder(const char *text)
 {
-    size_t begin = strlen(PLACEHOLDER_BEGIN);
-    if (strncmp(text, PLACEHOLDER_BEGIN, begin) != 0)
-        return false;
-    return strcmp(text + begin + strspn(text + begin, "0123456789"), PLACEHOLDER_END) == 0;
+    const char *end =
+        step_over(step_over(step_over(text, PLACEHOLDER_BEGIN), NULL), PLACEHOLDER_END);
+    return end && !*end;
+}
+
+static bool is_cut(const char *text)
+{
+    const char *note = strrchr(text, '\n');
+    const char *end = step_over(step_over(note, CUT_BEGIN), NULL);
+    end = step_over(step_over(step_over(end, CUT_MIDDLE), NULL), CUT_END);
+    return end && !*end;
+}
+
+bool compact_is_shortened(const char *text)
+{
+    return is_placeholder(text) || is_cut(text);
 }
 
 static char *leave_out_result(const struct compact_settings *s, const char *text)

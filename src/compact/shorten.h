@@ -4,6 +4,9 @@
 
 #include "compact/plan.h"
 
+/* Whether this result of a tool is what one of the two below left of it. */
+bool compact_is_shortened(const char *text);
+
 /* Whether pruning makes message `i` smaller; `newest` is compact_newest_turn(). */
 bool compact_prunes(const struct compact_input *in, size_t i, size_t newest);
 

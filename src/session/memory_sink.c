@@ -4,24 +4,38 @@
 
 #include "base/buf.h"
 #include "base/clock.h"
+#include "compact/shorten.h"
 #include "store/event_log.h"
 
 struct dropped_entries {
     VEC(struct memory_entry) items;
 };
 
-static char *results_text(const struct message *m)
+/* As the tool gave it, whatever earlier compactions left. NULL: the log does not say. */
+static bool whole_result(struct store *s, const char *session_id, const struct message *m,
+                         const struct block *b, char **text, struct error *e)
 {
-    struct buf out = BUF_INIT;
+    *text = NULL;
+    return !compact_is_shortened(b->text) ||
+           event_log_tool_result(s, session_id, m->seq, b->id, text, e);
+}
+
+static bool add_results(struct buf *out, struct store *s, const char *session_id,
+                        const struct message *m, struct error *e)
+{
     for (size_t i = 0; i < m->blocks.len; i++) {
         const struct block *b = &m->blocks.items[i];
+        char *whole;
         if (b->type != BLOCK_TOOL_RESULT || !b->text)
             continue;
-        if (out.len > 0)
-            buf_addstr(&out, "\n\n");
-        buf_addstr(&out, b->text);
+        if (!whole_result(s, session_id, m, b, &whole, e))
+            return false;
+        if (out->len > 0)
+            buf_addstr(out, "\n\n");
+        buf_addstr(out, whole ? whole : b->text);
+        free(whole);
     }
-    return buf_take(&out);
+    return true;
 }
 
 static bool is_wanted(const struct memory_sink *s, const struct message *m)
@@ -48,9 +62,13 @@ static bool add_entry(struct dropped_entries *out, struct store *s, const char *
                       const struct message *m, struct error *e)
 {
     struct memory_entry entry = {.role = m->role, .turn = m->turn, .seq = m->seq};
-    if (!time_of(s, session_id, m, &entry.created_ms, e))
+    struct buf results = BUF_INIT;
+    if (!time_of(s, session_id, m, &entry.created_ms, e) ||
+        (m->role == ROLE_TOOL && !add_results(&results, s, session_id, m, e))) {
+        buf_release(&results);
         return false;
-    entry.content = m->role == ROLE_TOOL ? results_text(m) : message_text(m);
+    }
+    entry.content = m->role == ROLE_TOOL ? buf_take(&results) : message_text(m);
     vec_push(&out->items, entry);
     return true;
 }

@@ -201,6 +201,16 @@ static enum commit_result commit(void *worker, struct event *completed, struct e
     return result;
 }
 
+static char *tool_result(void *worker, int64_t seq, const char *id)
+{
+    const struct worker *w = worker;
+    struct error e = {0};
+    char *text;
+    if (!event_log_tool_result(w->store, w->journal.info.id, seq, id, &text, &e))
+        log_line(LOG_ERROR, "result of a tool at event %lld: %s", (long long)seq, e.text);
+    return text;
+}
+
 void worker_equip(struct worker *w, struct agent *a)
 {
     if (!w->compaction)
@@ -210,6 +220,7 @@ void worker_equip(struct worker *w, struct agent *a)
     a->commit = commit;
     a->review = w->can_ask ? review : NULL;
     a->summariser = find_summariser;
+    a->tool_result = tool_result;
     a->summary_label = summary_label(w);
 }
 

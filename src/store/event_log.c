@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "store/event_row.h"
 #include "store/search.h"
 #include "store/sql.h"
@@ -202,6 +203,32 @@ bool event_log_read(struct store *s, const char *session_id, int64_t after,
         event_free(ev);
     }
     query_end(&q);
+    return ok;
+}
+
+struct result_search {
+    const char *id;
+    char *text;
+};
+
+/* Results are told before the next model call begins. */
+static bool take_result(void *search, const struct event *ev)
+{
+    struct result_search *s = search;
+    if (ev->type == EVENT_TURN_STARTED || ev->type == EVENT_RUN_STARTED)
+        return false;
+    if (ev->type != EVENT_TOOL_EXECUTION_COMPLETED || !ev->id || strcmp(ev->id, s->id) != 0)
+        return true;
+    s->text = mem_strdup(ev->text);
+    return false;
+}
+
+bool event_log_tool_result(struct store *s, const char *session_id, int64_t seq, const char *id,
+                           char **text, struct error *e)
+{
+    struct result_search search = {.id = id ? id : ""};
+    bool ok = event_log_read(s, session_id, seq - 1, take_result, &search, e);
+    *text = search.text;
     return ok;
 }
 

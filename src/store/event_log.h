@@ -43,6 +43,11 @@ bool event_log_read(struct store *s, const char *session_id, int64_t after,
                     bool (*visit)(void *context, const struct event *ev), void *context,
                     struct error *e);
 
+/* What a tool gave for the call of this id, whose message of results began with event `seq`: whole,
+ * whatever compactions left of it. NULL: the log does not say. The caller frees. */
+bool event_log_tool_result(struct store *s, const char *session_id, int64_t seq, const char *id,
+                           char **text, struct error *e);
+
 /* The last `limit` events with seq < before (0: no bound) in ascending order, moved forward to the
  * first run_started among them if there is one. Deltas that a text_complete, a reasoning_complete
  * or the end of a compaction supersedes are left out. `more` tells whether older ones exist. Cost
