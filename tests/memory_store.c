@@ -34,7 +34,7 @@ char *memory_store_one(struct memory *m, const char *session_id, const char *id,
     struct memory_entry entry = memory_said(id, content, created_ms);
     int stored;
     memory_check(m->store->index(m, session_id, 0, &entry, 1, &stored, &e), &e);
-    char *given = stored ? mem_strdup(entry.id) : NULL;
+    char *given = entry.id && memory_has(m, entry.id) ? mem_strdup(entry.id) : NULL;
     memory_entry_release(&entry);
     return given;
 }

@@ -95,7 +95,7 @@ static bool is_known(const struct simple_memory *m, const struct memory_entry *e
 }
 
 /* Whether a copy of it stays; those that do not are taken out. */
-static bool meets_copy(struct simple_memory *m, const struct memory_entry *entry)
+static bool meets_copy(struct simple_memory *m, const struct memory_entry *entry, int *stored)
 {
     for (size_t i = m->rows.len; i > 0; i--) {
         const struct memory_entry *there = &m->rows.items[i - 1].entry;
@@ -105,6 +105,7 @@ static bool meets_copy(struct simple_memory *m, const struct memory_entry *entry
         if (content_stays(there, entry))
             return true;
         remove_row(m, i - 1);
+        --*stored;
     }
     return false;
 }
@@ -133,7 +134,7 @@ static void put(struct simple_memory *m, const struct memory_entry *entry, int64
 static void index_one(struct simple_memory *m, struct memory_entry *given,
                       const struct memory_entry *entry, int64_t compaction, int *stored)
 {
-    if (is_known(m, entry, compaction) || meets_copy(m, entry))
+    if (is_known(m, entry, compaction) || meets_copy(m, entry, stored))
         return;
     put(m, entry, compaction, &given->id);
     ++*stored;

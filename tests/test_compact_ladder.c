@@ -720,6 +720,9 @@ static void tool_results_are_pruned_where_nothing_can_go(void **state)
     run();
     assert_done();
     assert_null(t.events.items[0]->model);
+    assert_string_equal(t.events.items[0]->compaction.stage, "micro");
+    assert_string_equal(last_event()->compaction.stage, "micro");
+    assert_string_equal(last_event()->compaction.effective_mode, "structured");
     assert_int_equal(t.script.sent.len, 0);
     assert_string_equal(last_event()->text, "");
     assert_int_equal(last_event()->compaction.messages_changed, 1);

@@ -250,14 +250,8 @@ static struct event *next_shown(void)
     return ev;
 }
 
-/* What memory took is told right behind it. */
-static void expect_told(void)
+static void expect_indexed(const struct event *told)
 {
-    struct event *told = next_shown();
-    assert_int_equal(told->type, EVENT_COMPACTION_COMPLETED);
-    assert_int_equal(told->seq, j.info.last_seq - 1);
-    assert_int_equal(told->compaction.entries_indexed, memory.wanted.len);
-    assert_non_null(told->compaction.dropped);
     struct event *indexed = next_shown();
     assert_int_equal(indexed->type, EVENT_MEMORY_INDEXED);
     assert_int_equal(indexed->seq, j.info.last_seq);
@@ -265,9 +259,22 @@ static void expect_told(void)
     assert_int_equal(indexed->count, memory.wanted.len);
     assert_string_equal(indexed->session_id, id);
     assert_true(indexed->wall_ms > 0);
+    event_free(indexed);
+}
+
+/* What memory took is told right behind it; where nothing went, there is nothing to tell. */
+static void expect_told(void)
+{
+    bool indexes = memory.wanted.len > 0;
+    struct event *told = next_shown();
+    assert_int_equal(told->type, EVENT_COMPACTION_COMPLETED);
+    assert_int_equal(told->seq, j.info.last_seq - indexes);
+    assert_int_equal(told->compaction.entries_indexed, memory.wanted.len);
+    assert_non_null(told->compaction.dropped);
+    if (indexes)
+        expect_indexed(told);
     assert_null(mailbox_pop(notices));
     event_free(told);
-    event_free(indexed);
 }
 
 static void commit(struct event *ev)
@@ -412,6 +419,26 @@ static void test_a_compaction(void **state)
     assert_sound();
 }
 
+/* Memory is not asked, and nothing is told of it. */
+static void test_where_nothing_goes_nothing_is_indexed(void **state)
+{
+    (void)state;
+    plain_run("one", "1");
+    plain_run("two", "2");
+    struct rebuild r = {0};
+    struct message shorter = message_clone(&j.history.messages.items[1]);
+    shorter.blocks.items[0].text[0] = '\0';
+    rebuild_keep(&r, 0, 1);
+    rebuild_rewrite(&r, 1, shorter);
+    rebuild_keep(&r, 2, 2);
+    commit(compaction_of(&j.history, &r, ""));
+    rebuild_release(&r);
+    assert_int_equal(memory.calls, 0);
+    assert_sound();
+    restart();
+    assert_sound();
+}
+
 static void test_what_went_is_named(void **state)
 {
     (void)state;
@@ -435,7 +462,7 @@ static int64_t count_events(const char *type)
     return n;
 }
 
-/* A memory that takes nothing says so, too; where there is none, nobody does. */
+/* Where nothing is for memory, or there is none, nothing is told. */
 static void test_what_memory_took_is_told(void **state)
 {
     (void)state;
@@ -445,12 +472,12 @@ static void test_what_memory_took_is_told(void **state)
     commit(drop_first(1, "s"));
     commit(drop_first(1, "only the summary goes"));
     assert_int_equal(memory.wanted.len, 0);
-    assert_int_equal(count_events("memory_indexed"), 2);
+    assert_int_equal(count_events("memory_indexed"), 1);
     assert_int_equal(damage_sql(path, "SELECT count(*) FROM event a JOIN event b"
                                       " ON b.seq = a.seq + 1"
                                       " WHERE a.type = 'compaction_completed'"
                                       " AND b.type = 'memory_indexed'"),
-                     2);
+                     1);
     assert_sound();
     j.sink = NULL;
     forget_notices();
@@ -459,7 +486,7 @@ static void test_what_memory_took_is_told(void **state)
     assert_int_equal(told->type, EVENT_COMPACTION_COMPLETED);
     assert_int_equal(told->seq, j.info.last_seq);
     event_free(told);
-    assert_int_equal(count_events("memory_indexed"), 2);
+    assert_int_equal(count_events("memory_indexed"), 1);
     assert_int_equal(count_events("compaction_completed"), 3);
     assert_sound();
     restart();
@@ -856,7 +883,7 @@ static void any_commit(void)
         stream(any_text(), (int)below(3), 2);
     struct event *ev = any_compaction(&j.history, "[Context compacted] …");
     expect_dropped(ev);
-    if (maybe(0.8)) {
+    if (maybe(0.8) || memory.wanted.len == 0) {
         commit(ev);
         return;
     }
@@ -1233,6 +1260,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_a_compaction),
+        TEST(test_where_nothing_goes_nothing_is_indexed),
         TEST(test_what_went_is_named),
         TEST(test_what_memory_took_is_told),
         TEST(test_memory_refuses),

@@ -280,6 +280,28 @@ static void only_compactions_number_messages(void **state)
     assert_int_equal(index_event(0, "what was dropped"), 0);
 }
 
+/* A text that was said again takes the place of its older copy, be that of this batch: no row more.
+ */
+static void only_rows_that_are_more_count_as_new(void **state)
+{
+    (void)state;
+    struct memory_entry given[] = {memory_said(NULL, "go on", 1), memory_said(NULL, "go on", 2),
+                                   memory_said(NULL, "enough", 3)};
+    int stored;
+    memory_check(m->store->index(m, "s", 7, given, 2, &stored, &e), &e);
+    assert_int_equal(stored, 1);
+    struct memory_entry again[] = {memory_said(NULL, "go on", 4), memory_said(NULL, "more", 5)};
+    memory_check(m->store->index(m, "s", 9, again, 2, &stored, &e), &e);
+    assert_int_equal(stored, 1);
+    expect_contents("s", "go on\nmore\n");
+    memory_check(m->store->index(m, "s", 11, &given[2], 1, &stored, &e), &e);
+    assert_int_equal(stored, 1);
+    for (size_t i = 0; i < 3; i++)
+        memory_entry_release(&given[i]);
+    for (size_t i = 0; i < 2; i++)
+        memory_entry_release(&again[i]);
+}
+
 /* What the user took out of a text does not come back. */
 static void an_edited_entry_is_known_by_its_event(void **state)
 {
@@ -744,6 +766,7 @@ int main(void)
         BOTH(a_pinned_copy_stays),
         BOTH(what_is_known_adds_nothing),
         BOTH(only_compactions_number_messages),
+        BOTH(only_rows_that_are_more_count_as_new),
         BOTH(an_edited_entry_is_known_by_its_event),
         BOTH(talks_may_number_their_messages_anew),
         BOTH(what_a_compaction_brought_again_is_not_restored),

@@ -87,8 +87,9 @@ static void tell_budget(struct run_output *o, const struct event *ev)
 static void tell_compacted(struct run_output *o, const struct event *ev)
 {
     const struct compaction *c = &ev->compaction;
+    bool micro = c->stage && strcmp(c->stage, "micro") == 0;
     char *line = mem_printf(_("compacted (%s): %lld to %lld tokens, %d to %d messages"),
-                            c->effective_mode, (long long)c->tokens_before,
+                            micro ? c->stage : c->effective_mode, (long long)c->tokens_before,
                             (long long)c->tokens_after, c->messages_before, c->messages_after);
     tell(o, line);
     free(line);

@@ -6,9 +6,10 @@
 #include "base/mem.h"
 #include "compact/attempt.h"
 
+/* Where nothing goes, a mode too does no more than leave results of tools out. */
 static const char *stage_of(const struct attempt *a)
 {
-    return a->micro ? "micro" : "summary";
+    return a->micro || a->plan.gone == 0 ? "micro" : "summary";
 }
 
 static bool tell(struct attempt *a, struct event *ev)

@@ -27,7 +27,8 @@ struct indexing {
     int64_t next;    /* place */
     int64_t last_ms; /* when the entry before that was said */
     int64_t compaction;
-    int stored;
+    bool changed; /* rows were put in */
+    int stored;   /* rows that are there more */
 };
 
 static bool find_session(struct indexing *x, struct error *e)
@@ -65,7 +66,7 @@ static bool need_session(struct indexing *x, struct error *e)
 static bool keep_next(const struct indexing *x, struct error *e)
 {
     struct query q;
-    if (x->stored == 0)
+    if (!x->changed)
         return true;
     if (!query_begin(&q, x->store, next_sql, e))
         return false;
@@ -126,15 +127,17 @@ bool sqlite_is_known(struct store *s, const struct memory_entry *entry, int64_t 
 }
 
 /* One that stays makes the entry known; one that does not is taken out. */
-static bool meet_copy(struct store *s, int64_t key, const struct memory_entry *entry, bool *known,
-                      struct error *e)
+static bool meet_copy(struct indexing *x, int64_t key, const struct memory_entry *entry,
+                      bool *known, struct error *e)
 {
     struct memory_row there;
     bool found;
-    if (!sqlite_row_at(s, key, &there, &found, e))
+    if (!sqlite_row_at(x->store, key, &there, &found, e))
         return false;
     *known = found && content_stays(&there.entry, entry);
-    bool ok = !found || *known || sqlite_row_remove(s, &there, e);
+    bool gives_way = found && !*known;
+    bool ok = !gives_way || sqlite_row_remove(x->store, &there, e);
+    x->stored -= gives_way;
     memory_row_release(&there);
     return ok;
 }
@@ -150,7 +153,7 @@ static bool meet_copies(struct indexing *x, const struct memory_entry *entry, bo
     vec_push(&here.numbers, x->number);
     bool ok = sqlite_equal_texts(x->store, entry->content, &here, &keys, e);
     for (size_t i = 0; ok && !*known && i < keys.items.len; i++)
-        ok = meet_copy(x->store, keys.items.items[i], entry, known, e);
+        ok = meet_copy(x, keys.items.items[i], entry, known, e);
     vec_release(&keys.items);
     vec_release(&here.numbers);
     return ok;
@@ -188,6 +191,7 @@ static bool put(struct indexing *x, struct memory_entry *entry, char **id, struc
     const struct memory_row row = {memory_key(x->number, x->next), x->compaction, *entry};
     x->next++;
     x->last_ms = entry->created_ms;
+    x->changed = true;
     x->stored++;
     return sqlite_row_add(x->store, &row, e);
 }

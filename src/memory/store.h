@@ -47,12 +47,12 @@ struct memory_store {
     /* Entries of one session in the order of the conversation, of the compaction with this number
      * (0: an import). Ids that are NULL are made, and filled in for what is stored; an id that is
      * taken by another text or session is USAGE, unless the user edited that text. *stored is how
-     * many are new: an entry with an id is known by that alone, one without by session and seq (not
-     * 0), and passed over; between an import and anything else the text must be the same, too,
-     * unless the user edited it (an import may number the messages of each talk anew). One whose
-     * text equals an entry of the session that is pinned or not older is passed over, too; an
-     * older, unpinned copy gives way. Content is stored trimmed, with secrets masked (secrets.h);
-     * what is then empty is passed over. */
+     * many the session has more than before: an entry with an id is known by that alone, one
+     * without by session and seq (not 0), and passed over; between an import and anything else the
+     * text must be the same, too, unless the user edited it (an import may number the messages of
+     * each talk anew). One whose text equals an entry of the session that is pinned or not older is
+     * passed over, too; an older, unpinned copy gives way. Content is stored trimmed, with secrets
+     * masked (secrets.h); what is then empty is passed over. */
     bool (*index)(struct memory *m, const char *session_id, int64_t compaction,
                   struct memory_entry *entries, size_t count, int *stored, struct error *e);
 

@@ -61,12 +61,23 @@ static struct dropped dropped_of(const struct history *h, const struct rebuild *
     return d;
 }
 
-/* False: memory refuses. */
+static struct event *indexed_event(const struct journal *j, const struct event *completed)
+{
+    struct event *ev = event_new(EVENT_MEMORY_INDEXED);
+    journal_stamp(j, ev);
+    ev->seq = completed->seq + 1;
+    ev->number = completed->seq;
+    ev->count = completed->compaction.entries_indexed;
+    return ev;
+}
+
+/* *indexed: NULL where nobody indexes, or nothing went. False: memory refuses. */
 static bool index_dropped(struct journal *j, struct event *ev, const struct rebuild *r,
-                          struct error *e)
+                          struct event **indexed, struct error *e)
 {
     const struct discard_sink *sink = j->sink;
     ev->compaction.entries_indexed = 0;
+    *indexed = NULL;
     if (!sink || !sink->index)
         return true;
     struct dropped d = dropped_of(&j->history, r);
@@ -74,22 +85,12 @@ static bool index_dropped(struct journal *j, struct event *ev, const struct rebu
                                     .completed_seq = ev->seq,
                                     .messages = d.messages.items,
                                     .count = d.messages.len};
-    bool ok = sink->index(sink->context, j->store, &discard, &ev->compaction.entries_indexed, e);
+    bool ok = discard.count == 0 ||
+              sink->index(sink->context, j->store, &discard, &ev->compaction.entries_indexed, e);
+    if (ok && discard.count > 0)
+        *indexed = indexed_event(j, ev);
     vec_release(&d.messages);
     return ok;
-}
-
-/* NULL: nobody indexes. */
-static struct event *indexed_event(const struct journal *j, const struct event *completed)
-{
-    if (!j->sink || !j->sink->index)
-        return NULL;
-    struct event *ev = event_new(EVENT_MEMORY_INDEXED);
-    journal_stamp(j, ev);
-    ev->seq = completed->seq + 1;
-    ev->number = completed->seq;
-    ev->count = completed->compaction.entries_indexed;
-    return ev;
 }
 
 /* The history has been replaced, and takes no notice of `indexed` but for its number. */
@@ -133,8 +134,7 @@ static enum commit_result commit(struct journal *j, struct event *ev, const stru
         return COMMIT_FAILED;
     struct change change;
     change_begin(j, &change);
-    bool indexed = index_dropped(j, ev, r, e);
-    *told = indexed ? indexed_event(j, ev) : NULL;
+    bool indexed = index_dropped(j, ev, r, told, e);
     if (indexed && replace_history(j, ev, *told, e)) {
         change_settle(&change);
         return COMMIT_DONE;
