@@ -579,14 +579,17 @@ static void its_price_counts(void **state)
     assert_true(play_event(EVENT_COMPACTION_COMPLETED, 0)->used > 0.6);
 }
 
-/* Of the turn's own usage it is no part. */
-static void a_summary_is_no_part_of_the_answer(void **state)
+/* The run's usage is of all calls, and names what was the summaries'. */
+static void a_summary_is_a_share_of_the_runs_usage(void **state)
 {
     (void)state;
     talk(3);
     compact_from(play.history.estimate);
     PLAY({.text = SUMMARY, .input = 777}, {.text = "on"});
-    assert_int_equal(play_last()->usage.input, 10);
+    assert_int_equal(play_last()->usage.input, 787);
+    assert_int_equal(play_last()->summaries.input, 777);
+    assert_int_equal(play_last()->summaries.output, 5);
+    assert_int_equal(play_event(EVENT_TURN_COMPLETED, 3)->usage.input, 10);
     assert_int_equal(play_event(EVENT_COMPACTION_COMPLETED, 0)->usage.input, 777);
     assert_int_equal(play_last()->count, 1);
 }
@@ -998,7 +1001,7 @@ int main(void)
         PLAY_TEST(a_summary_counts_for_the_budget),
         PLAY_TEST(a_summary_is_warned_of),
         PLAY_TEST(its_price_counts),
-        PLAY_TEST(a_summary_is_no_part_of_the_answer),
+        PLAY_TEST(a_summary_is_a_share_of_the_runs_usage),
         PLAY_TEST(without_budget_no_summary_is_asked_for),
         PLAY_TEST(the_rest_of_the_budget_bounds_the_summary),
         PLAY_TEST(a_summary_is_retried_as_an_answer_is),

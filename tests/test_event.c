@@ -45,6 +45,7 @@ static struct event filled(enum event_type type)
         .flag = true,
         .stop_reason = STOP_TOOL_USE,
         .usage = {.input = 10, .output = 0, .cached = -1, .estimated = true},
+        .summaries = {.input = 4, .output = 3, .cached = -1},
         .used = 0.25,
         .bound = 2.5,
         .compaction = {.mode = mode,
@@ -116,9 +117,11 @@ static const char *const payloads[EVENT_TYPE_COUNT] = {
         "{\"id\":\"call_1\",\"query\":\"te\\\"xt\\n\",\"limit\":5,"
         "\"hits\":[{\"id\":\"E\"}],\"badge\":\"name\"}",
     [EVENT_WARNING] = "{\"code\":\"name\",\"detail\":\"te\\\"xt\\n\"}",
-    [EVENT_RUN_COMPLETED] = "{\"result\":\"te\\\"xt\\n\"," USED
-                            ",\"model_calls\":2,"
-                            "\"duration_ms\":7,\"stop_reason\":\"tool_use\"}",
+    [EVENT_RUN_COMPLETED] =
+        "{\"result\":\"te\\\"xt\\n\",\"usage\":{\"input_tokens\":10,"
+        "\"output_tokens\":0,\"estimated\":true,\"summaries\":{"
+        "\"input_tokens\":4,\"output_tokens\":3}},\"model_calls\":2,"
+        "\"duration_ms\":7,\"stop_reason\":\"tool_use\"}",
     [EVENT_RUN_FAILED] =
         "{\"code\":\"name\",\"message\":\"te\\\"xt\\n\"," USED ",\"cost\":0.25,\"duration_ms\":7}",
     [EVENT_BUDGET_WARNING] = "{\"kind\":\"name\",\"used\":0.25,\"limit\":2.5,\"percent\":2}",
@@ -288,6 +291,7 @@ static void test_new_has_no_usage(void **state)
         char *line = event_to_line(ev);
         assert_null(strstr(line, "usage"));
         assert_false(usage_known(&ev->usage));
+        assert_false(usage_known(&ev->summaries));
         free(line);
         event_free(ev);
     }
@@ -505,6 +509,9 @@ static bool put_extreme(struct event *ev, const struct event_field *f, size_t n)
     case FIELD_USAGE:
         *(struct usage *)at =
             (struct usage){whole, wholes[(n + 1) % WHOLES], wholes[(n + 5) % WHOLES], n % 2};
+        return true;
+    case FIELD_RUN_USAGE:
+        ev->summaries = (struct usage){whole, wholes[(n + 3) % WHOLES], -1, n % 2};
         return true;
     default:
         return false;

@@ -118,6 +118,8 @@ void run_tell_completed(struct run *r)
     struct event *ev = event_new(EVENT_RUN_COMPLETED);
     ev->text = response_text(&r->response);
     ev->usage = r->usage;
+    usage_add(&ev->usage, &r->overhead);
+    ev->summaries = r->overhead;
     ev->count = r->calls;
     ev->stop_reason = r->response.stop_reason;
     ev->number = run_elapsed_ms(r);

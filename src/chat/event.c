@@ -12,6 +12,9 @@
 #include "chat/figure.h"
 #include "chat/json_out.h"
 
+/* Member of a run's usage: the share of its summaries. */
+#define SUMMARIES "summaries"
+
 static const struct {
     const char *name;
     int version;
@@ -53,7 +56,7 @@ struct event *event_new(enum event_type type)
 {
     struct event *ev = mem_alloc(sizeof *ev);
     ev->type = type;
-    ev->usage = USAGE_UNKNOWN;
+    ev->usage = ev->summaries = USAGE_UNKNOWN;
     ev->compaction.input_tokens = -1;
     return ev;
 }
@@ -177,6 +180,14 @@ static void write_usage(struct json_out *o, const struct event_field *f, const s
     usage_write(o, u);
 }
 
+static void write_run_usage(struct json_out *o, const struct event_field *f, const struct event *ev)
+{
+    if (!usage_known(&ev->usage))
+        return;
+    json_out_name(o, f->name);
+    usage_write_share(o, &ev->usage, SUMMARIES, &ev->summaries);
+}
+
 static void write_field(struct json_out *o, const struct event_field *f, const struct event *ev)
 {
     const void *value = in(ev, f);
@@ -208,6 +219,9 @@ static void write_field(struct json_out *o, const struct event_field *f, const s
         break;
     case FIELD_USAGE:
         write_usage(o, f, value);
+        break;
+    case FIELD_RUN_USAGE:
+        write_run_usage(o, f, ev);
         break;
     }
 }
@@ -330,6 +344,8 @@ static bool read_field(const struct event_field *f, const struct json *v, struct
         return read_stop(v, value);
     case FIELD_USAGE:
         return read_usage(v, value);
+    case FIELD_RUN_USAGE:
+        return read_usage(v, &ev->usage) && read_usage(json_get(v, SUMMARIES), &ev->summaries);
     }
     return false;
 }

@@ -102,7 +102,8 @@ enum stop_reason {
  *                             unit; count: percent
  *   warning                   name: a code of the program's ("prompt_truncated"), text: English
  *                             detail
- *   run_completed             text: result, usage: sum of the run; count: model calls; number:
+ *   run_completed             text: result, usage: sum of the run, of which `summaries` those of
+ *                             compactions; count: model calls, without those; number:
  *                             duration_ms; stop_reason
  *   run_failed                name: error code, text: message; usage, used (cost), number:
  *                             duration_ms, 0 where unknown
@@ -148,6 +149,7 @@ struct event {
     bool flag;
     enum stop_reason stop_reason;
     struct usage usage;
+    struct usage summaries;
     double used, bound;
     struct compaction compaction;
 };

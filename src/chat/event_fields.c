@@ -74,7 +74,7 @@ const struct event_field event_fields[EVENT_TYPE_COUNT][EVENT_FIELDS_MAX] = {
     [EVENT_BUDGET_WARNING] = {F("kind", TEXT, name), F("used", REAL, used), F("limit", REAL, bound),
                               F("percent", COUNT, count)},
     [EVENT_WARNING] = {F("code", TEXT, name), F("detail", TEXT, text)},
-    [EVENT_RUN_COMPLETED] = {F("result", TEXT, text), F("usage", USAGE, usage),
+    [EVENT_RUN_COMPLETED] = {F("result", TEXT, text), F("usage", RUN_USAGE, usage),
                              F("model_calls", COUNT, count), F("duration_ms", NUMBER, number),
                              F("stop_reason", STOP, stop_reason)},
     [EVENT_RUN_FAILED] = {F("code", TEXT, name), F("message", TEXT, text), F("usage", USAGE, usage),

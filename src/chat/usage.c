@@ -37,13 +37,30 @@ static void write_figure(struct json_out *o, const char *name, int64_t n)
         json_out_int(o, name, figure_bounded(n, FIGURE_MAX));
 }
 
-void usage_write(struct json_out *o, const struct usage *u)
+static void write_figures(struct json_out *o, const struct usage *u)
 {
-    json_out_open(o, '{');
     write_figure(o, "input_tokens", u->input);
     write_figure(o, "output_tokens", u->output);
     write_figure(o, "cached_tokens", u->cached);
     json_out_flag(o, "estimated", u->estimated);
+}
+
+void usage_write(struct json_out *o, const struct usage *u)
+{
+    json_out_open(o, '{');
+    write_figures(o, u);
+    json_out_close(o, '}');
+}
+
+void usage_write_share(struct json_out *o, const struct usage *u, const char *name,
+                       const struct usage *share)
+{
+    json_out_open(o, '{');
+    write_figures(o, u);
+    if (usage_known(share)) {
+        json_out_name(o, name);
+        usage_write(o, share);
+    }
     json_out_close(o, '}');
 }
 

@@ -23,6 +23,9 @@ bool usage_known(const struct usage *u);
 
 /* {"input_tokens","output_tokens","cached_tokens","estimated"?}; what is unknown is left out. */
 void usage_write(struct json_out *o, const struct usage *u);
+/* The same with a member `name` for a share of it, left out when unknown. */
+void usage_write_share(struct json_out *o, const struct usage *u, const char *name,
+                       const struct usage *share);
 struct usage usage_from_json(const struct json *v);
 
 /* Sums (figure_sum()); unknown figures count as absent, and one estimate makes the sum an estimate.

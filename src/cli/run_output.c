@@ -169,8 +169,9 @@ static enum stop_reason stop_of(const struct event *end)
 
 static struct json *total_usage(const struct run_output *o)
 {
-    struct usage total = o->overhead;
-    if (o->end)
+    bool has_all = o->end && o->end->type == EVENT_RUN_COMPLETED;
+    struct usage total = has_all ? o->end->usage : o->overhead;
+    if (o->end && !has_all)
         usage_add(&total, &o->end->usage);
     return usage_json(&total);
 }
