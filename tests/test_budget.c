@@ -9,9 +9,12 @@
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "agent/budget.h"
+#include "base/mem.h"
+#include "chat/event.h"
 #include "support.h"
 
 #define COUNT(table) (sizeof(table) / sizeof *(table))
@@ -242,8 +245,61 @@ static void a_new_turn_warns_of_its_own_duration_again(void **state)
     struct budget b = {.limit = {100, 100, 100, 0, 0}};
     const struct budget_use use = {{90, 90, 90, 0, 0}};
     assert_string_equal(warnings(&b, &use), "max_tokens 80 max_duration 80 max_turn_duration 80 ");
-    budget_begin_turn(&b);
+    struct history h;
+    history_init(&h);
+    budget_begin_turn(&b, &h);
     assert_string_equal(warnings(&b, &use), "max_turn_duration 80 ");
+}
+
+static void tell_budget(struct history *h, const char *kind, double limit, int percent)
+{
+    struct event *ev = event_new(EVENT_BUDGET_WARNING);
+    ev->seq = h->applied_seq + 1;
+    ev->name = mem_strdup(kind);
+    ev->bound = limit;
+    ev->count = percent;
+    history_apply(h, ev);
+    event_free(ev);
+}
+
+/* Whichever process gave the warning. Of another limit it was not given. */
+static void what_the_session_was_warned_of_is_not_told_again(void **state)
+{
+    (void)state;
+    struct budget b = {.limit = {100, 100, 100, 200, 0.5}};
+    const struct budget_use use = {{90, 96, 90, 190, 0.45}};
+    struct history h, again;
+    struct error e;
+    history_init(&h);
+    tell_budget(&h, "max_tokens", 100, 95);
+    tell_budget(&h, "max_tokens", 100, 80); /* the highest counts */
+    tell_budget(&h, "max_duration", 100, 84);
+    tell_budget(&h, "max_turn_duration", 100, 90); /* of another turn */
+    tell_budget(&h, "max_tool_calls", 100, 99);    /* of another limit */
+    tell_budget(&h, "max_cost", 0.5, 80);
+    char *counters = history_counters(&h);
+    assert_true(history_restore(counters, strlen(counters), NULL, 0, &again, &e));
+    budget_begin_turn(&b, &again);
+    assert_string_equal(warnings(&b, &use),
+                        "max_duration 95 max_turn_duration 80 max_tool_calls 95 ");
+    free(counters);
+    history_release(&again);
+    history_release(&h);
+}
+
+/* A log may say anything. */
+static void of_many_kinds_some_are_remembered(void **state)
+{
+    (void)state;
+    struct history h;
+    history_init(&h);
+    for (int i = 0; i < 1000; i++) {
+        char *kind = mem_printf("kind %d", i);
+        tell_budget(&h, kind, 1, 80);
+        free(kind);
+    }
+    assert_int_equal(h.budgets.len, HISTORY_MAX_BUDGETS);
+    history_release(&h);
 }
 
 static void time_that_is_left(void **state)
@@ -325,6 +381,8 @@ int main(void)
         cmocka_unit_test(what_was_passed_at_once_is_one_warning),
         cmocka_unit_test(each_kind_warns_of_itself),
         cmocka_unit_test(a_new_turn_warns_of_its_own_duration_again),
+        cmocka_unit_test(what_the_session_was_warned_of_is_not_told_again),
+        cmocka_unit_test(of_many_kinds_some_are_remembered),
         cmocka_unit_test(time_that_is_left),
         cmocka_unit_test(when_the_time_has_passed_the_limit_is_reached),
         cmocka_unit_test(tokens_that_are_left),

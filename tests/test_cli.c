@@ -511,6 +511,36 @@ static void test_run_budget(void **state)
     end_server(s);
 }
 
+static size_t count_of(const char *text, const char *part)
+{
+    size_t n = 0;
+    for (const char *at = strstr(text, part); at; at = strstr(at + 1, part))
+        n++;
+    return n;
+}
+
+/* A session is warned once, however many processes go on with it. */
+static void test_run_budget_warns_once_a_session(void **state)
+{
+    (void)state;
+    const struct reply some = {.text = "Some.", .input_tokens = 840, .output_tokens = 10};
+    const struct reply more = {.text = "More.", .input_tokens = 20, .output_tokens = 10};
+    static const size_t warnings[] = {1, 0, 0};
+    struct model_server *s = begin_server();
+    setenv("TIRO_BUDGET_MAX_TOKENS", "1000", 1);
+    model_server_queue(s, &some);
+    for (size_t i = 0; i < 3; i++) {
+        struct result r = i == 0 ? RUN("run", "-o", "stream-json", "go")
+                                 : RUN("run", "--continue", "-o", "stream-json", "on");
+        assert_int_equal(r.status, 0);
+        assert_int_equal(count_of(r.out, "\"type\":\"budget_warning\""), warnings[i]);
+        result_release(&r);
+        model_server_queue(s, &more);
+    }
+    unsetenv("TIRO_BUDGET_MAX_TOKENS");
+    end_server(s);
+}
+
 static void interrupt_with(int number)
 {
     struct model_server *s = begin_server();
@@ -720,6 +750,7 @@ int main(void)
         STORED(test_run_labels),
         TEST(test_run_asks_nothing),
         STORED(test_run_budget),
+        STORED(test_run_budget_warns_once_a_session),
         STORED(test_run_interrupted),
         STORED(test_run_broken_pipe),
         TEST(test_output_does_not_arrive),

@@ -208,7 +208,7 @@ bool agent_run(struct agent *a, const char *input, const char *attachments, int6
                     .usage = USAGE_UNKNOWN,
                     .overhead = USAGE_UNKNOWN};
     response_init(&r.response);
-    budget_begin_turn(a->budget);
+    budget_begin_turn(a->budget, a->history);
     run_tell_started(&r, input, attachments, retries);
 
     run_set_deadline(&r);

@@ -2,6 +2,7 @@
 
 #include <limits.h>
 #include <math.h>
+#include <string.h>
 
 enum { FIRST_WARNING = 80, LAST_WARNING = 95 };
 
@@ -86,12 +87,18 @@ bool budget_nearest(const struct budget *b, const struct budget_use *use, enum b
     return most >= 0;
 }
 
+/* That is due at this percentage; 0: none. */
+static int warning_at(int percent)
+{
+    return percent >= LAST_WARNING ? LAST_WARNING : percent >= FIRST_WARNING ? FIRST_WARNING : 0;
+}
+
 bool budget_next_warning(struct budget *b, const struct budget_use *use, enum budget_kind *kind,
                          int *percent)
 {
     for (enum budget_kind i = 0; i < BUDGET_KIND_COUNT; i++) {
         int used = budget_percent(b, use, i);
-        int due = used >= LAST_WARNING ? LAST_WARNING : used >= FIRST_WARNING ? FIRST_WARNING : 0;
+        int due = warning_at(used);
         if (due <= b->warned[i])
             continue;
         b->warned[i] = due;
@@ -113,8 +120,19 @@ bool budget_allows(const struct budget *b, const struct budget_use *use, struct 
     return true;
 }
 
-void budget_begin_turn(struct budget *b)
+static bool is_of(const struct budget_told *told, const struct budget *b, enum budget_kind kind)
 {
+    return strcmp(told->kind, kinds[kind].name) == 0 &&
+           fabs(told->limit - b->limit[kind]) <= b->limit[kind] * ROUNDING;
+}
+
+void budget_begin_turn(struct budget *b, const struct history *h)
+{
+    for (enum budget_kind kind = 0; kind < BUDGET_KIND_COUNT; kind++)
+        for (size_t i = 0; i < h->budgets.len; i++)
+            if (is_of(&h->budgets.items[i], b, kind) &&
+                warning_at(h->budgets.items[i].percent) > b->warned[kind])
+                b->warned[kind] = warning_at(h->budgets.items[i].percent);
     b->warned[BUDGET_TURN_DURATION] = 0;
 }
 

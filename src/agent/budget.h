@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "chat/history.h"
 #include "config/config.h"
 
 /* X(NAME, key of [budget], what it counts) */
@@ -50,8 +51,9 @@ bool budget_next_warning(struct budget *b, const struct budget_use *use, enum bu
 /* BUDGET_EXHAUSTED, naming the limit, what was used and what to do, when one is reached. */
 bool budget_allows(const struct budget *b, const struct budget_use *use, struct error *e);
 
-/* A new turn: its duration begins anew. */
-void budget_begin_turn(struct budget *b);
+/* A new turn of this session: its duration begins anew, and what was warned of in the session, be
+ * it by another process, is not warned of again. */
+void budget_begin_turn(struct budget *b, const struct history *h);
 
 /* Milliseconds until a limit of time is reached; -1: none. */
 int64_t budget_time_left_ms(const struct budget *b, const struct budget_use *use);

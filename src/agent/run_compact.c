@@ -360,7 +360,7 @@ bool agent_compact(struct agent *a, const struct compact_mode *mode, const char 
     job.mode = mode;
     job.focus = focus;
     job.preview = preview;
-    budget_begin_turn(a->budget);
+    budget_begin_turn(a->budget, a->history);
     run_set_deadline(&r);
     compact(&r, &job, &done);
     bool ok = tell_reason(&r, &done, e);

@@ -21,6 +21,9 @@ void history_release(struct history *h)
     free(h->last_text);
     free(h->last_attachments);
     compaction_state_release(&h->compaction);
+    for (size_t i = 0; i < h->budgets.len; i++)
+        free(h->budgets.items[i].kind);
+    vec_release(&h->budgets);
     vec_release(&h->undone);
     history_init(h);
 }
@@ -359,6 +362,27 @@ static void message_pinned(struct history *h, const struct event *ev)
     weigh(h, m);
 }
 
+static struct budget_told *find_budget(struct history *h, const char *kind)
+{
+    for (size_t i = 0; i < h->budgets.len; i++)
+        if (strcmp(h->budgets.items[i].kind, kind) == 0)
+            return &h->budgets.items[i];
+    if (h->budgets.len == HISTORY_MAX_BUDGETS)
+        return NULL;
+    vec_push(&h->budgets, (struct budget_told){.kind = mem_strdup(kind)});
+    return &vec_last(&h->budgets);
+}
+
+static void budget_warning(struct history *h, const struct event *ev)
+{
+    struct budget_told *b = find_budget(h, ev->name ? ev->name : "");
+    if (!b)
+        return;
+    bool same = !(b->limit < ev->bound) && !(b->limit > ev->bound);
+    b->limit = ev->bound;
+    b->percent = same && b->percent > ev->count ? b->percent : ev->count;
+}
+
 /* What an event does whether or not a run is open. */
 static void (*const effects[EVENT_TYPE_COUNT])(struct history *h, const struct event *ev) = {
     [EVENT_RUN_STARTED] = run_started,
@@ -368,6 +392,7 @@ static void (*const effects[EVENT_TYPE_COUNT])(struct history *h, const struct e
     [EVENT_COMPACTION_UNDONE] = history_compaction,
     [EVENT_MESSAGE_PINNED] = message_pinned,
     [EVENT_WARNING] = history_warning,
+    [EVENT_BUDGET_WARNING] = budget_warning,
 };
 
 /* What it does to an open one. */

@@ -23,6 +23,17 @@ struct compaction_state {
     char *obstacle;                   /* text of the newest warning of that code; NULL: none */
 };
 
+/* Kinds of budgets that a history remembers: more than there are, and a bound for a log that names
+ * others. */
+enum { HISTORY_MAX_BUDGETS = 16 };
+
+/* A budget that was warned of: not again, unless its limit is another. */
+struct budget_told {
+    char *kind; /* as the event names it */
+    double limit;
+    int percent; /* the highest */
+};
+
 struct history {
     VEC(struct message) messages;
     int turns;              /* user messages that were sent and not taken back */
@@ -38,6 +49,7 @@ struct history {
     char *last_attachments; /* of that run_started; NULL: none */
     int64_t last_run_seq;   /* its number; 0 before the first */
     struct compaction_state compaction;
+    VEC(struct budget_told) budgets; /* one a kind */
     VEC(int64_t) undone; /* compaction_completed events that history_apply() passes over */
     size_t unsaved;      /* messages from here on are not as the last snapshot has them */
     /* While a run is open: */
@@ -76,6 +88,7 @@ void history_release(struct history *h);
  * - Of these, what event_between_runs() names takes an open run back: the program died in it.
  * - warning of WARNING_NOT_COMPACTED sets the obstacle.
  * - message_pinned marks the message of that number, a user's or an assistant's but no summary.
+ * - budget_warning is remembered by its kind.
  * - An event whose seq is not above applied_seq is passed over. */
 void history_apply(struct history *h, const struct event *ev);
 

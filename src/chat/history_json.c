@@ -35,6 +35,22 @@ static void write_compactions(struct json_out *o, const struct compaction_state 
     json_out_member(o, "obstacle", s->obstacle);
 }
 
+static void write_budgets(struct json_out *o, const struct history *h)
+{
+    if (h->budgets.len == 0)
+        return;
+    json_out_name(o, "budgets");
+    json_out_open(o, '[');
+    for (size_t i = 0; i < h->budgets.len; i++) {
+        json_out_open(o, '{');
+        json_out_member(o, "kind", h->budgets.items[i].kind);
+        json_out_real(o, "limit", figure_bounded_real(h->budgets.items[i].limit));
+        json_out_int(o, "percent", h->budgets.items[i].percent);
+        json_out_close(o, '}');
+    }
+    json_out_close(o, ']');
+}
+
 char *history_counters(const struct history *h)
 {
     struct buf text = BUF_INIT;
@@ -53,6 +69,7 @@ char *history_counters(const struct history *h)
     json_out_name(&o, "usage");
     usage_write(&o, &h->usage);
     write_compactions(&o, &h->compaction);
+    write_budgets(&o, h);
     write_run(&o, h);
     json_out_close(&o, '}');
     return buf_take(&text);
@@ -97,6 +114,19 @@ static bool read_calls(const struct json *v, struct history *h)
     return calls >= 0 && calls <= INT32_MAX;
 }
 
+/* Older snapshots know nothing of these either: a warning is then given once more. */
+static void read_budgets(const struct json *v, struct history *h)
+{
+    const struct json *b = json_first(json_get(v, "budgets"));
+    for (; b && h->budgets.len < HISTORY_MAX_BUDGETS; b = json_next(b)) {
+        const char *kind = json_get_string(b, "kind");
+        struct budget_told told = {.kind = mem_strdup(kind ? kind : ""),
+                                   .limit = json_number(json_get(b, "limit"), 0),
+                                   .percent = (int)json_get_int(b, "percent", 0)};
+        vec_push(&h->budgets, told);
+    }
+}
+
 /* The open run stands on a user message that is there and begins a turn. */
 static bool read_run(const struct json *v, struct history *h)
 {
@@ -120,6 +150,7 @@ static bool read_history(const struct json *v, struct history *out, struct error
     if (version != VERSION)
         return err_set(e, ERR_SESSION_STORE_ERROR, "a snapshot of version %lld; known is %d",
                        (long long)version, VERSION);
+    read_budgets(v, out);
     if (!read_counters(v, out) || !read_compactions(v, &out->compaction) || !read_run(v, out) ||
         !read_calls(v, out))
         return err_set(e, ERR_SESSION_STORE_ERROR, "the counters of a snapshot do not fit");
