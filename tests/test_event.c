@@ -150,6 +150,30 @@ static void test_payload_and_back(void **state)
     }
 }
 
+/* What costs nothing is another thing than what nobody knows. */
+static void test_a_cost_is_known_or_not(void **state)
+{
+    (void)state;
+    struct event *ev = event_new(EVENT_TURN_COMPLETED), *back;
+    struct error e;
+    assert_true(ev->used < 0);
+    char *unknown = event_payload(ev);
+    assert_null(strstr(unknown, "cost"));
+    assert_true(event_from_payload(EVENT_TURN_COMPLETED, 1, unknown, strlen(unknown), &back, &e));
+    assert_true(back->used < 0);
+    event_free(back);
+    ev->used = 0;
+    char *free_of_charge = event_payload(ev);
+    assert_non_null(strstr(free_of_charge, "\"cost\":0"));
+    assert_true(event_from_payload(EVENT_TURN_COMPLETED, 1, free_of_charge, strlen(free_of_charge),
+                                   &back, &e));
+    assert_true(back->used == 0);
+    event_free(back);
+    event_free(ev);
+    free(unknown);
+    free(free_of_charge);
+}
+
 static void test_line(void **state)
 {
     (void)state;
@@ -503,7 +527,7 @@ static bool put_extreme(struct event *ev, const struct event_field *f, size_t n)
         *(int *)at = whole > INT32_MAX ? INT32_MAX : whole < INT32_MIN ? INT32_MIN : (int)whole;
         return true;
     case FIELD_REAL:
-    case FIELD_OPTIONAL_REAL:
+    case FIELD_KNOWN_REAL:
         *(double *)at = reals[n % REALS];
         return true;
     case FIELD_USAGE:
@@ -614,6 +638,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_payload_and_back),
+        TEST(test_a_cost_is_known_or_not),
         TEST(test_line),
         TEST(test_line_and_back),
         TEST(test_lines_that_do_not_fit),

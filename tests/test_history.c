@@ -311,8 +311,10 @@ static void test_usage(void **state)
     say(&h, EVENT_RUN_STARTED, "a");
     struct event *ev = ev_new(EVENT_TURN_COMPLETED, NULL);
     ev->usage = (struct usage){.input = 10, .output = 3, .cached = 4};
+    ev->used = 0; /* it costs nothing, which is known */
     apply(&h, ev);
     assert_int_equal(h.last_input, 10);
+    assert_int_equal(h.unpriced, 0);
     ev = ev_new(EVENT_INTERRUPTED, NULL);
     ev->usage = (struct usage){.input = 20, .output = 1, .cached = -1, .estimated = true};
     apply(&h, ev);
@@ -320,6 +322,7 @@ static void test_usage(void **state)
     assert_int_equal(h.usage.output, 4);
     assert_int_equal(h.usage.cached, 4);
     assert_true(h.usage.estimated);
+    assert_int_equal(h.unpriced, 1);
     assert_int_equal(h.last_input, 10);
     say(&h, EVENT_RUN_STARTED, "b");
     ev = ev_new(EVENT_RUN_COMPLETED, "x"); /* its usage is a sum of what was counted */

@@ -141,12 +141,35 @@ static void configuration_comes_first(void **state)
     assert_int_equal(models_find(config, "gpt-4o-mini").window, 128000);
 }
 
+static struct price price_when(const char *asked, const char *answered)
+{
+    const struct price asked_price = models_find(config, asked).price;
+    return models_price(config, asked, &asked_price, answered);
+}
+
+/* A router or a proxy may have another model answer than the one that was asked. */
+static void the_model_that_answered_is_priced(void **state)
+{
+    (void)state;
+    configure("[model mine]\ninput_price = 7\noutput_price = 8\n");
+    assert_price(price_when("gpt-4o", "gpt-4o-mini-2024-07-18").input, 0.15);
+    assert_price(price_when("openrouter/auto", "openai/gpt-4o").input, 2.5);
+    assert_price(price_when("GPT-4o", "gpt-4o").input, 2.5);
+    assert_price(price_when("gpt-4o", NULL).input, 2.5);
+    assert_price(price_when("gpt-4o", "").input, 2.5);
+    assert_price(price_when("mine", "gpt-4o").input, 2.5);
+    assert_price(price_when("mine", "some-file.gguf").output, 8);
+    assert_price(price_when("gpt-4o", "some-file.gguf").input, -1);
+    assert_price(price_when("some-alias", "some-file.gguf").output, -1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(builtin_table_has_no_problems, setup, teardown),
         cmocka_unit_test_setup_teardown(knows_the_well_known, setup, teardown),
         cmocka_unit_test_setup_teardown(leaves_the_unknown_unknown, setup, teardown),
+        cmocka_unit_test_setup_teardown(the_model_that_answered_is_priced, setup, teardown),
         cmocka_unit_test_setup_teardown(prices_stay_with_their_version, setup, teardown),
         cmocka_unit_test_setup_teardown(longest_entry_wins_and_the_rest_is_inherited, setup,
                                         teardown),

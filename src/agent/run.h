@@ -22,7 +22,7 @@ struct run {
     int tool_calls;
     struct usage usage;
     struct usage overhead; /* of summaries: part of the budget, not of the answer */
-    double cost;           /* USD, of the calls whose cost is known */
+    double cost;           /* USD, of the calls whose cost is known; negative: of none is it */
     int64_t summary_ms;    /* left for summaries until a compaction succeeds; -1: no limit */
     bool guard_bypassed;   /* a compaction passed by the loop guard, and made no room */
     bool overflowed;       /* the newest request was rejected as too long, and compacted for */

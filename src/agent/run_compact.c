@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "compact/shorten.h"
+#include "provider/models.h"
 
 /* --- what the ladder does with a run --- */
 
@@ -124,11 +125,11 @@ static bool hear(void *listener, enum block_type type, const char *text, size_t 
 }
 
 /* So that the next call of a history that is folded knows of this one. */
-static void count_use(struct run *r, const struct summariser *s, const struct usage *usage)
+static void count_use(struct run *r, const struct summariser *s, const struct response *response)
 {
-    double cost = usage_cost(usage, &s->price);
-    usage_add(&r->overhead, usage);
-    r->cost += cost > 0 ? cost : 0;
+    const struct price price = models_price(s->config, s->model, &s->price, response->model);
+    usage_add(&r->overhead, &response->usage);
+    r->cost = usage_cost_sum(r->cost, usage_cost(&response->usage, &price));
 }
 
 static bool complete(void *run, const struct summariser *s, const struct request *request,
@@ -151,7 +152,7 @@ static bool complete(void *run, const struct summariser *s, const struct request
     limited.max_output = run_output_within(r, request->max_output);
     bool ok = run_complete(r, s->provider, &call, &limited, response, failure);
     end_summary_time(r, &time);
-    count_use(r, s, &response->usage);
+    count_use(r, s, response);
     return ok || (time.is_up && too_late(r, failure));
 }
 
@@ -225,7 +226,7 @@ static void compact(struct run *r, const struct compact_job *job, struct compact
         r->summary_ms = r->a->compaction->summary_ms;
     r->overhead = overhead;
     usage_add(&r->overhead, &out->usage);
-    r->cost = cost + out->cost;
+    r->cost = usage_cost_sum(cost, out->cost);
 }
 
 /* --- when --- */

@@ -2,6 +2,7 @@
 
 #include "agent/run.h"
 #include "base/mem.h"
+#include "provider/models.h"
 
 void run_emit(struct run *r, struct event *ev)
 {
@@ -84,13 +85,13 @@ void run_tell_answer(struct run *r, bool partial)
     }
 }
 
-/* USD of a model call, for its event: 0 where unknown. */
+/* USD of a model call, for its event: negative where unknown. */
 static double take_cost(struct run *r, const struct usage *usage)
 {
-    double cost = usage_cost(usage, &r->a->price);
-    if (cost < 0)
-        return 0;
-    r->cost += cost;
+    const struct agent *a = r->a;
+    const struct price price = models_price(a->config, a->model, &a->price, r->response.model);
+    double cost = usage_cost(usage, &price);
+    r->cost = usage_cost_sum(r->cost, cost);
     return cost;
 }
 

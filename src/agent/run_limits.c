@@ -29,7 +29,7 @@ static struct budget_use use_of(const struct run *r)
     use.used[BUDGET_DURATION] = known(spent[BUDGET_DURATION]) + seconds;
     use.used[BUDGET_TURN_DURATION] = seconds;
     use.used[BUDGET_TOOL_CALLS] = known(spent[BUDGET_TOOL_CALLS]) + r->tool_calls;
-    use.used[BUDGET_COST] = known(spent[BUDGET_COST]) + r->cost;
+    use.used[BUDGET_COST] = known(spent[BUDGET_COST]) + known(r->cost);
     return use;
 }
 

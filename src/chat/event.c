@@ -52,12 +52,21 @@ static const void *in(const struct event *ev, const struct event_field *f)
     return (const char *)ev + f->offset;
 }
 
+/* Those that may be unknown are. */
+static void forget_reals(struct event *ev)
+{
+    for (const struct event_field *f = event_fields[ev->type]; f->name; f++)
+        if (f->kind == FIELD_KNOWN_REAL)
+            *(double *)at(ev, f) = -1;
+}
+
 struct event *event_new(enum event_type type)
 {
     struct event *ev = mem_alloc(sizeof *ev);
     ev->type = type;
     ev->usage = ev->summaries = USAGE_UNKNOWN;
     ev->compaction.input_tokens = -1;
+    forget_reals(ev);
     return ev;
 }
 
@@ -158,7 +167,7 @@ static void write_number(struct json_out *o, const struct event_field *f, int64_
 
 static void write_real(struct json_out *o, const struct event_field *f, double n)
 {
-    if (n > 0 || f->kind != FIELD_OPTIONAL_REAL)
+    if (!(n < 0) || f->kind != FIELD_KNOWN_REAL)
         json_out_real(o, f->name, figure_bounded_real(n));
 }
 
@@ -211,7 +220,7 @@ static void write_field(struct json_out *o, const struct event_field *f, const s
         write_flag(o, f, *(const bool *)value);
         break;
     case FIELD_REAL:
-    case FIELD_OPTIONAL_REAL:
+    case FIELD_KNOWN_REAL:
         write_real(o, f, *(const double *)value);
         break;
     case FIELD_STOP:
@@ -301,9 +310,9 @@ static bool read_flag(const struct event_field *f, const struct json *v, bool *o
 
 static bool read_real(const struct event_field *f, const struct json *v, double *out)
 {
-    double n = json_number(v, v ? -1 : 0);
-    *out = figure_bounded_real(n);
-    return n >= 0 && (v || f->kind == FIELD_OPTIONAL_REAL);
+    double n = json_number(v, -1);
+    *out = v ? figure_bounded_real(n) : -1;
+    return v ? n >= 0 : f->kind == FIELD_KNOWN_REAL;
 }
 
 static bool read_stop(const struct json *v, enum stop_reason *out)
@@ -338,7 +347,7 @@ static bool read_field(const struct event_field *f, const struct json *v, struct
     case FIELD_OPTIONAL_FLAG:
         return read_flag(f, v, value);
     case FIELD_REAL:
-    case FIELD_OPTIONAL_REAL:
+    case FIELD_KNOWN_REAL:
         return read_real(f, v, value);
     case FIELD_STOP:
         return read_stop(v, value);

@@ -75,7 +75,7 @@ enum stop_reason {
  *   text_complete             text: content; flag: partial (interrupted or cut off)
  *   tool_call_requested       id, name, text: args (JSON text)
  *   tool_execution_completed  id, name, text: content, flag: is_error, number: duration_ms
- *   turn_completed            stop_reason, usage, model; used: cost in USD, 0 where unknown
+ *   turn_completed            stop_reason, usage, model; used: cost in USD, negative where unknown
  *   retrying                  count: attempt, limit: of, number: wait_ms, text: reason
  *   compaction_started        compaction: mode, stage, trigger, input_tokens, estimate, threshold,
  *                             messages_before; model: that is asked for the summary; flag: a draft

@@ -20,9 +20,9 @@ enum event_field_kind {
     FIELD_OPTIONAL_FLAG, /* false is left out */
     FIELD_STOP,
     FIELD_REAL,
-    FIELD_OPTIONAL_REAL, /* 0 is left out */
-    FIELD_USAGE,         /* left out when unknown */
-    FIELD_RUN_USAGE      /* of a whole run: `summaries` of the event is a share of it */
+    FIELD_KNOWN_REAL, /* negative, unknown, is left out */
+    FIELD_USAGE,      /* left out when unknown */
+    FIELD_RUN_USAGE   /* of a whole run: `summaries` of the event is a share of it */
 };
 
 struct event_field {

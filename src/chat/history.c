@@ -326,9 +326,15 @@ static void tool_execution_completed(struct history *h, const struct event *ev)
                               .text = mem_strdup(ev->text ? ev->text : "")});
 }
 
-static void turn_completed(struct history *h, const struct event *ev)
+void history_count_use(struct history *h, const struct event *ev)
 {
     usage_add(&h->usage, &ev->usage);
+    h->unpriced += usage_known(&ev->usage) && ev->used < 0;
+}
+
+static void turn_completed(struct history *h, const struct event *ev)
+{
+    history_count_use(h, ev);
     h->last_input = ev->usage.input;
 }
 
@@ -340,7 +346,7 @@ static void run_completed(struct history *h, const struct event *ev)
 
 static void run_failed(struct history *h, const struct event *ev)
 {
-    usage_add(&h->usage, &ev->usage);
+    history_count_use(h, ev);
     if (run_has_answer(h))
         cut_off(h, ev->seq);
     else
@@ -349,7 +355,7 @@ static void run_failed(struct history *h, const struct event *ev)
 
 static void interrupted(struct history *h, const struct event *ev)
 {
-    usage_add(&h->usage, &ev->usage);
+    history_count_use(h, ev);
     cut_off(h, ev->seq);
 }
 

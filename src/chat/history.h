@@ -44,6 +44,7 @@ struct history {
     int64_t grown_bytes;    /* message_bytes() of it */
     int64_t applied_seq;    /* of the last event */
     struct usage usage;     /* sum over all model calls of the session */
+    int64_t unpriced;       /* events of that sum whose cost is unknown */
     int64_t last_input;     /* input tokens of the last response; -1 unknown */
     char *last_text;        /* text of the newest run_started, also of one that was taken back */
     char *last_attachments; /* of that run_started; NULL: none */

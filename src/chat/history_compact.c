@@ -286,7 +286,7 @@ bool history_compact(struct history *h, const struct event *ev, struct history_b
     h->compaction = state_clone(&b->before.compaction);
     h->applied_seq = ev->seq;
     h->compaction.last_attempt = h->calls;
-    usage_add(&h->usage, &ev->usage);
+    history_count_use(h, ev);
     judge(h, ev);
     vec_push(&h->compaction.in_force, ev->seq);
     replace(h, &b->rebuild, messages, count);
@@ -330,7 +330,7 @@ static void completed(struct history *h, const struct event *ev)
         history_settle(h, &b);
         return;
     }
-    usage_add(&h->usage, &ev->usage); /* it was spent all the same */
+    history_count_use(h, ev); /* it was spent all the same */
     if (undone)
         judge(h, ev);
     else
@@ -355,7 +355,7 @@ void history_compaction(struct history *h, const struct event *ev)
     if (ev->type == EVENT_COMPACTION_COMPLETED)
         completed(h, ev);
     if (ev->type == EVENT_COMPACTION_FAILED) {
-        usage_add(&h->usage, &ev->usage);
+        history_count_use(h, ev);
         if (counts(&h->compaction, ev, !h->running))
             failed(&h->compaction, ev);
     }

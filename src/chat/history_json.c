@@ -68,6 +68,7 @@ char *history_counters(const struct history *h)
     json_out_int(&o, "last_run_seq", h->last_run_seq);
     json_out_name(&o, "usage");
     usage_write(&o, &h->usage);
+    json_out_int(&o, "unpriced", h->unpriced);
     write_compactions(&o, &h->compaction);
     write_budgets(&o, h);
     write_run(&o, h);
@@ -84,8 +85,9 @@ static bool read_counters(const struct json *v, struct history *h)
     h->last_attachments = mem_strdup(json_get_string(v, "last_attachments"));
     h->last_run_seq = json_get_int(v, "last_run_seq", 0);
     h->usage = usage_from_json(json_get(v, "usage"));
+    h->unpriced = json_get_int(v, "unpriced", 0);
     h->turns = (int)turns;
-    return h->applied_seq >= 0 && turns >= 0 && turns <= INT32_MAX &&
+    return h->applied_seq >= 0 && h->unpriced >= 0 && turns >= 0 && turns <= INT32_MAX &&
            json_get_int(v, "messages", -1) == (int64_t)h->messages.len;
 }
 

@@ -10,6 +10,9 @@ void history_compaction(struct history *h, const struct event *ev);
 /* A warning, which may be of one. */
 void history_warning(struct history *h, const struct event *ev);
 
+/* Its usage joins the session's. */
+void history_count_use(struct history *h, const struct event *ev);
+
 void compaction_state_init(struct compaction_state *s);
 void compaction_state_release(struct compaction_state *s);
 

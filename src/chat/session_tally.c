@@ -61,8 +61,7 @@ static void add_usage(struct session_info *s, const struct event *ev)
 {
     if (usage_known(&ev->usage))
         usage_add(&s->usage, &ev->usage);
-    if (ev->used > 0)
-        s->cost = figure_bounded_real((s->cost > 0 ? s->cost : 0) + ev->used);
+    s->cost = usage_cost_sum(s->cost, ev->used);
 }
 
 /* An imported log may say anything. */

@@ -31,6 +31,13 @@ double usage_cost(const struct usage *u, const struct price *p)
            1e6;
 }
 
+double usage_cost_sum(double a, double b)
+{
+    if (!(a >= 0))
+        return b >= 0 ? figure_bounded_real(b) : -1;
+    return figure_bounded_real(a + (b > 0 ? b : 0));
+}
+
 static void write_figure(struct json_out *o, const char *name, int64_t n)
 {
     if (n >= 0)

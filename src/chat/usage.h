@@ -41,4 +41,7 @@ struct price {
  */
 double usage_cost(const struct usage *u, const struct price *p);
 
+/* Their sum, bounded; an unknown cost (negative) counts as absent. */
+double usage_cost_sum(double a, double b);
+
 #endif

@@ -319,7 +319,7 @@ void compact_run(const struct compact_job *job, const struct compact_host *host,
     a.tokens_before = h->estimate;
     a.input = compact_input_of(h, job->settings, &job->limits);
     a.input.fit = must_fit(&a);
-    *out = (struct compact_outcome){.usage = USAGE_UNKNOWN};
+    *out = (struct compact_outcome){.usage = USAGE_UNKNOWN, .cost = -1};
     add_focus(&a, job->focus);
     enum step step = choose(&a);
     if (step == STEP_NOTHING)

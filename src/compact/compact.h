@@ -88,7 +88,7 @@ struct compact_outcome {
     } result;
     struct error error; /* FAILED, NOTHING and NOT_WORTH too: the words for the user */
     struct usage usage; /* of all calls, also of failed attempts */
-    double cost;
+    double cost;        /* USD of the calls whose cost is known; negative: of none is it */
 };
 
 void compact_run(const struct compact_job *job, const struct compact_host *host,

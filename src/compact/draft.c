@@ -52,11 +52,11 @@ static enum summary_result ask(struct attempt *a, bool sectionless, char **text,
                                     .draft = a->effective == a->job->mode ? a->text : NULL,
                                     .sectionless = sectionless,
                                     .max_tokens = a->job->settings->max_summary_tokens};
-    struct summary summary = {.usage = USAGE_UNKNOWN};
+    struct summary summary = {.usage = USAGE_UNKNOWN, .cost = -1};
     enum summary_result result = summary_make(&job, a->summariser, &host, &summary, failure);
     whole_release(&whole);
     usage_add(&a->out->usage, &summary.usage);
-    a->out->cost += summary.cost;
+    a->out->cost = usage_cost_sum(a->out->cost, summary.cost);
     a->calls += summary.calls;
     *text = summary.text;
     summary.text = NULL;

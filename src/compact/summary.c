@@ -9,6 +9,7 @@
 #include "compact/summary_parts.h"
 #include "compact/summary_prompt.h"
 #include "compact/summary_text.h"
+#include "provider/models.h"
 
 enum {
     TOKEN_BYTES = 8,     /* more is no token, but a server that does not stop */
@@ -41,7 +42,7 @@ struct making {
 void summary_release(struct summary *s)
 {
     free(s->text);
-    *s = (struct summary){.usage = USAGE_UNKNOWN};
+    *s = (struct summary){.usage = USAGE_UNKNOWN, .cost = -1};
 }
 
 static int64_t at_most(int64_t n, int64_t limit)
@@ -158,10 +159,10 @@ static struct usage usage_of(const struct making *m, const struct response *r)
 static void account(struct making *m, const struct response *r)
 {
     struct usage u = usage_of(m, r);
-    double cost = usage_cost(&u, &m->s->price);
+    const struct price price = models_price(m->s->config, m->s->model, &m->s->price, r->model);
     m->out->calls++;
     usage_add(&m->out->usage, &u);
-    m->out->cost += cost > 0 ? cost : 0;
+    m->out->cost = usage_cost_sum(m->out->cost, usage_cost(&u, &price));
 }
 
 static enum summary_result why_failed(const struct making *m)
@@ -352,7 +353,7 @@ enum summary_result summary_make(const struct summary_job *job, const struct sum
                        .system = job->system,
                        .updates = has_earlier_summary(job)};
     struct summary_parts parts;
-    *out = (struct summary){.usage = USAGE_UNKNOWN};
+    *out = (struct summary){.usage = USAGE_UNKNOWN, .cost = -1};
     failure_clear(failure);
     if (!measure(&m))
         return overflow(&m, "it leaves no room for a summary");

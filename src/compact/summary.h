@@ -21,6 +21,7 @@ struct summariser {
     int64_t max_output; /* its own limit; 0 unknown */
     int64_t max_bytes;  /* of a request; 0 unknown */
     struct price price;
+    const struct config *config; /* what others cost that may answer in its place; NULL: unknown */
 };
 
 /* What the effects are done with. */
@@ -52,7 +53,7 @@ struct summary_job {
 struct summary {
     char *text; /* safe to show, at most 8 bytes a token, no blanks at its ends; NULL on failure */
     struct usage usage;
-    double cost; /* USD of the calls whose cost is known */
+    double cost; /* USD of the calls whose cost is known; negative: of none is it */
     int calls;
 };
 void summary_release(struct summary *s);

@@ -104,24 +104,58 @@ static double price_of(const struct field *f)
     return f->score > 0 ? f->value : -1;
 }
 
+static struct price prices(const struct search *s)
+{
+    return (struct price){.input = price_of(&s->fields[PRICE_IN]),
+                          .output = price_of(&s->fields[PRICE_OUT]),
+                          .cached = price_of(&s->fields[PRICE_CACHED])};
+}
+
+static struct search search_for(const char *model)
+{
+    const char *slash = strrchr(model, '/');
+    return (struct search){.model = model,
+                           .bare = slash ? slash + 1 : model,
+                           .fields = {[WINDOW] = {.name = "window"},
+                                      [MAX_OUTPUT] = {.name = "max_output"},
+                                      [PRICE_IN] = {.name = "input_price", .is_price = true},
+                                      [PRICE_OUT] = {.name = "output_price", .is_price = true},
+                                      [PRICE_CACHED] = {.name = "cached_price", .is_price = true}}};
+}
+
+static void search_configured(struct search *s, const struct config *config)
+{
+    s->configured = true;
+    if (config)
+        config_visit(config, SECTION_PREFIX, visit, s);
+}
+
 struct model_facts models_find(const struct config *config, const char *model)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
-    const char *slash = strrchr(model, '/');
-    struct search s = {.model = model,
-                       .bare = slash ? slash + 1 : model,
-                       .fields = {[WINDOW] = {.name = "window"},
-                                  [MAX_OUTPUT] = {.name = "max_output"},
-                                  [PRICE_IN] = {.name = "input_price", .is_price = true},
-                                  [PRICE_OUT] = {.name = "output_price", .is_price = true},
-                                  [PRICE_CACHED] = {.name = "cached_price", .is_price = true}}};
+    struct search s = search_for(model);
     pthread_once(&once, load_builtin);
     config_visit(builtin, SECTION_PREFIX, visit, &s);
-    s.configured = true;
-    config_visit(config, SECTION_PREFIX, visit, &s);
+    search_configured(&s, config);
     return (struct model_facts){.window = (int64_t)s.fields[WINDOW].value,
                                 .max_output = (int64_t)s.fields[MAX_OUTPUT].value,
-                                .price = {.input = price_of(&s.fields[PRICE_IN]),
-                                          .output = price_of(&s.fields[PRICE_OUT]),
-                                          .cached = price_of(&s.fields[PRICE_CACHED])}};
+                                .price = prices(&s)};
+}
+
+static bool is_known(const struct price *p)
+{
+    return p->input >= 0 && p->output >= 0;
+}
+
+struct price models_price(const struct config *config, const char *asked,
+                          const struct price *asked_price, const char *answered)
+{
+    if (!answered || !*answered || strcasecmp(answered, asked) == 0)
+        return *asked_price;
+    const struct price found = models_find(config, answered).price;
+    if (is_known(&found))
+        return found;
+    struct search own = search_for(asked);
+    search_configured(&own, config);
+    return prices(&own);
 }

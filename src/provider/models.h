@@ -21,4 +21,12 @@ struct model_facts {
  * The table is read at the first call. Any thread. */
 struct model_facts models_find(const struct config *config, const char *model);
 
+/* What an answer costs that came from `answered` when `asked`, of this price, was asked: routers
+ * and proxies have another model answer, whose price counts. Where that is unknown, so is the cost,
+ * unless the configuration has a price for the name that was asked: whoever wrote it knows what is
+ * billed. `answered` NULL or "": the server does not say, so it is the one that was asked. `config`
+ * NULL: the built-in table alone. */
+struct price models_price(const struct config *config, const char *asked,
+                          const struct price *asked_price, const char *answered);
+
 #endif

@@ -97,6 +97,7 @@ static const struct summariser *find_summariser(void *worker, struct error *e)
         .max_output = b->facts.max_output,
         .max_bytes = provider_max_request(w->config),
         .price = b->facts.price,
+        .config = w->config,
     };
     return &w->summariser;
 }
