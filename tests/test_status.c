@@ -92,6 +92,20 @@ static void test_unmeasured_is_absent(void **state)
     assert_string_equal(at_width(&s, 80), "ctx 500 · out 12");
     s.cost = 0;
     assert_null(strchr(at_width(&s, 80), '$'));
+    s.total = (struct usage){.input = 1000, .output = 20, .cached = -1};
+    s.cost = -1;
+    assert_null(strchr(at_width(&s, 80), '$'));
+}
+
+/* Some calls were of models whose price is unknown. */
+static void test_a_cost_of_some_calls_says_so(void **state)
+{
+    (void)state;
+    struct status s = full();
+    s.cost_partial = true;
+    assert_non_null(strstr(at_width(&s, 120), "$0.42+"));
+    s.cost = -1;
+    assert_null(strchr(at_width(&s, 120), '+'));
 }
 
 static void test_estimates_say_so(void **state)
@@ -416,6 +430,7 @@ int main(void)
         cmocka_unit_test(test_changing_the_last_message_is_said),
         cmocka_unit_test(test_the_way_back_is_said),
         cmocka_unit_test(test_unmeasured_is_absent),
+        cmocka_unit_test(test_a_cost_of_some_calls_says_so),
         cmocka_unit_test(test_estimates_say_so),
         cmocka_unit_test(test_narrow_lines_drop_parts_in_order),
         cmocka_unit_test(test_working),

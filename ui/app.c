@@ -71,7 +71,6 @@ void app_init(struct app *app, const struct ui_options *options)
     app->meters.last_input = -1;
     app->meters.cost = -1;
     app->meters.total = USAGE_UNKNOWN;
-    app->meters.price = (struct price){-1, -1, -1};
     app->last = USAGE_UNKNOWN;
     app->fresh = true;
     app->dirty = DIRTY_ALL;

@@ -443,7 +443,6 @@ static void take_provider(struct app *app, struct notice *n)
     replace_string(&app->detail, &n->detail);
     app->reason = n->reason;
     app->meters.window = n->meters.window;
-    app->meters.price = n->meters.price;
     app->meters.threshold = n->meters.threshold;
     app->meters.suspended = n->meters.suspended;
     context_screen_changed(app);

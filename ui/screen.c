@@ -410,8 +410,8 @@ static void draw_status(struct app *app)
     s.truncated = app->truncated;
     s.last = app->last;
     s.total = app->meters.total;
-    s.cost = app->meters.cost >= 0 ? app->meters.cost
-                                   : usage_cost(&app->meters.total, &app->meters.price);
+    s.cost = app->meters.cost;
+    s.cost_partial = app->meters.cost_partial;
     s.budget = app->meters.budget != NULL;
     s.budget_percent = app->meters.budget_percent;
     s.working = a->busy;

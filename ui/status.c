@@ -202,6 +202,8 @@ static void make_totals(const struct status *s, struct part *total, struct part 
         if (s->total.estimated)
             buf_addch(&cost->text, '~');
         format_cost(&cost->text, s->cost);
+        if (s->cost_partial)
+            buf_addch(&cost->text, '+');
     }
 }
 

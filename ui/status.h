@@ -21,6 +21,7 @@ struct status {
     struct usage last;  /* of the last response */
     struct usage total; /* of the session */
     double cost;        /* USD; negative: unknown */
+    bool cost_partial;  /* of a part of the calls: the others' is unknown */
     bool budget;        /* one is set */
     int budget_percent; /* of what is nearest its end, that is used up */
 

@@ -101,6 +101,7 @@ static void take_over(struct journal *j, struct opening *o, enum journal_access 
     j->lock = o->lock;
     j->estimate = o->counters.estimate;
     j->last_input = o->counters.last_input;
+    j->unpriced = o->counters.unpriced;
     j->compactions = o->counters.compactions;
     j->suspended = o->counters.suspended;
     j->stored = true;

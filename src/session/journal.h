@@ -27,7 +27,7 @@ struct journal {
      * messages from journal_load() on. */
     struct history history;
     bool loaded;
-    int64_t estimate, last_input; /* before that */
+    int64_t estimate, last_input, unpriced; /* before that */
     int compactions;              /* in force, before that */
     bool suspended;
 

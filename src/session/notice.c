@@ -11,7 +11,6 @@ struct notice *notice_new(enum notice_type type)
     n->meters.last_input = -1;
     n->meters.total = USAGE_UNKNOWN;
     n->meters.cost = -1;
-    n->meters.price = (struct price){-1, -1, -1};
     n->context.last_input = n->context.cached = n->context.tokens_after = -1;
     return n;
 }

@@ -23,7 +23,7 @@
  *   SEARCH    hits; text: the query that was asked; flag: there are more
  *   PREVIEW   info, events (ascending, the end of the transcript); text: the id that was asked
  *   INPUTS    texts, newest first
- *   PROVIDER  provider, model, reason, detail, meters: window and price
+ *   PROVIDER  provider, model, reason, detail, meters: window and threshold
  *   MODELS    texts: of the present provider; offers: the providers
  *   REPORT    texts: lines; error: the fault among them, if there is one
  *   BUSY      flag: a turn runs / has ended. Comes before the turn's first and after its last event
@@ -129,8 +129,8 @@ struct meters {
     bool suspended;     /* automatic compaction stopped after failures */
     bool memory;        /* semantic memory is there */
     struct usage total;
-    struct price price;
-    double cost; /* USD of the session; negative: unknown */
+    double cost;       /* USD of the session's calls whose cost is known; negative: of none is it */
+    bool cost_partial; /* there are others */
     /* The budget that is nearest its end; NULL: none is set. */
     const char *budget; /* "max_tokens"; static */
     int budget_percent; /* of it that is used */

@@ -50,8 +50,8 @@ static struct meters current_meters(struct worker *w)
                        .suspended = worker_suspended(w),
                        .memory = w->memory,
                        .total = j->info.usage,
-                       .price = w->backend.facts.price,
-                       .cost = j->info.cost};
+                       .cost = j->info.cost,
+                       .cost_partial = (j->loaded ? j->history.unpriced : j->unpriced) > 0};
     struct budget_use use = worker_spent(w);
     enum budget_kind kind;
     if (budget_nearest(&w->budget, &use, &kind)) {

@@ -340,6 +340,7 @@ bool snapshot_counters(struct store *s, const char *session_id, struct snapshot_
     *out = (struct snapshot_counters){
         .estimate = json_get_int(v, "estimate", 0),
         .last_input = figure_known(json_get_int(v, "last_input", -1)),
+        .unpriced = json_get_int(v, "unpriced", 0),
         .compactions = (int)json_len(json_get(v, "compactions")),
         .suspended = json_get_bool(v, "suspended", false),
     };
