@@ -43,6 +43,7 @@ static struct event filled(enum event_type type)
         .count = 2,
         .limit = 5,
         .flag = true,
+        .denied = true,
         .stop_reason = STOP_TOOL_USE,
         .usage = {.input = 10, .output = 0, .cached = -1, .estimated = true},
         .summaries = {.input = 4, .output = 3, .cached = -1},
@@ -89,7 +90,7 @@ static const char *const payloads[EVENT_TYPE_COUNT] = {
     [EVENT_TOOL_EXECUTION_COMPLETED] =
         "{\"id\":\"call_1\",\"name\":\"name\","
         "\"content\":\"te\\\"xt\\n\",\"is_error\":true,"
-        "\"duration_ms\":7}",
+        "\"denied\":true,\"duration_ms\":7}",
     [EVENT_TURN_COMPLETED] =
         "{\"stop_reason\":\"tool_use\",\"model\":\"m-1\"," USED ",\"cost\":0.25}",
     [EVENT_RETRYING] = "{\"attempt\":2,\"of\":5,\"wait_ms\":7,\"reason\":\"te\\\"xt\\n\"}",

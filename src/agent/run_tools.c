@@ -8,7 +8,8 @@
 
 enum gate {
     GATE_OPEN,
-    GATE_SHUT,   /* the model is told why */
+    GATE_SHUT,   /* the call is faulty; the model is told why */
+    GATE_DENIED, /* it is not allowed; likewise */
     GATE_STOPPED /* the turn ends, and the tool has not run */
 };
 
@@ -60,6 +61,12 @@ static enum gate shut(struct buf *out, const char *reason)
     return GATE_SHUT;
 }
 
+static enum gate deny(struct buf *out, const char *reason)
+{
+    buf_addstr(out, reason);
+    return GATE_DENIED;
+}
+
 static enum gate nobody_to_ask(const struct tool_call *call, struct buf *out)
 {
     if (call->guarded)
@@ -71,7 +78,7 @@ static enum gate nobody_to_ask(const struct tool_call *call, struct buf *out)
         buf_addf(out,
                  "not allowed: nobody could be asked; allow it with [tools] allow or --allow %s",
                  call->tool->spec.name);
-    return GATE_SHUT;
+    return GATE_DENIED;
 }
 
 /* An interrupt while the user is asked comes as a refusal, but is none. */
@@ -88,7 +95,7 @@ static enum gate ask(struct run *r, struct tool_call *call, const struct block *
     if (answer == APPROVAL_ASK)
         return nobody_to_ask(call, out);
     call->asked = answer == APPROVAL_ALLOW;
-    return call->asked ? GATE_OPEN : shut(out, "the user declined this call");
+    return call->asked ? GATE_OPEN : deny(out, "the user declined this call");
 }
 
 static enum gate preview_and_ask(struct run *r, struct tool_call *call, const struct block *b,
@@ -109,7 +116,7 @@ static enum gate decide(struct run *r, struct tool_call *call, const struct bloc
                         struct buf *out)
 {
     if (!is_offered(r->a, call->tool))
-        return shut(out, "not allowed: this tool is not offered here");
+        return deny(out, "not allowed: this tool is not offered here");
     const struct tool_context context = context_for(r->a, call->tool);
     bool guarded = tool_call_is_guarded(call, &context);
     switch (approval_decide(r->a->policy, call->tool)) {
@@ -118,22 +125,29 @@ static enum gate decide(struct run *r, struct tool_call *call, const struct bloc
             return GATE_OPEN;
         break;
     case APPROVAL_DENY:
-        return shut(out, "not allowed: [tools] deny has this tool");
+        return deny(out, "not allowed: [tools] deny has this tool");
     case APPROVAL_ASK:
         break;
     }
     return preview_and_ask(r, call, b, out);
 }
 
-static void tell_result(struct run *r, const struct block *b, bool is_error, struct buf *result,
-                        int64_t duration_ms)
+/* How a call went. */
+struct ended {
+    bool is_error, denied;
+    int64_t duration_ms;
+};
+
+static void tell_result(struct run *r, const struct block *b, const struct ended *ended,
+                        struct buf *result)
 {
     struct event *ev = event_new(EVENT_TOOL_EXECUTION_COMPLETED);
     ev->id = mem_strdup(b->id);
     ev->name = mem_strdup(b->name);
-    ev->flag = is_error;
+    ev->flag = ended->is_error;
+    ev->denied = ended->denied;
     ev->text = buf_take(result);
-    ev->number = duration_ms;
+    ev->number = ended->duration_ms;
     r->tool_calls++;
     run_emit(r, ev);
 }
@@ -185,16 +199,18 @@ static enum gate run_tool(struct run *r, const struct block *b)
 {
     int64_t begun = run_elapsed_ms(r);
     enum gate gate = GATE_SHUT;
-    bool is_error = true;
+    struct ended ended = {.is_error = true};
     struct tool_call call = {0};
     struct buf result = BUF_INIT;
     if (tool_call_prepare(&call, b->name, b->text, &result))
         gate = decide(r, &call, b, &result);
     if (gate == GATE_OPEN)
-        is_error = execute(r, &call, b, &result);
+        ended.is_error = execute(r, &call, b, &result);
     tell_of_refused_calls(r, b, &result);
+    ended.denied = gate == GATE_DENIED;
+    ended.duration_ms = run_elapsed_ms(r) - begun;
     if (gate != GATE_STOPPED)
-        tell_result(r, b, is_error, &result, run_elapsed_ms(r) - begun);
+        tell_result(r, b, &ended, &result);
     tool_call_release(&call);
     buf_release(&result);
     return gate;

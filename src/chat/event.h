@@ -74,7 +74,7 @@ enum stop_reason {
  *                             where there is a signature
  *   text_complete             text: content; flag: partial (interrupted or cut off)
  *   tool_call_requested       id, name, text: args (JSON text)
- *   tool_execution_completed  id, name, text: content, flag: is_error, number: duration_ms
+ *   tool_execution_completed  id, name, text: content, flag: is_error, number: duration_ms; denied
  *   turn_completed            stop_reason, usage, model; used: cost in USD, negative where unknown
  *   retrying                  count: attempt, limit: of, number: wait_ms, text: reason
  *   compaction_started        compaction: mode, stage, trigger, input_tokens, estimate, threshold,
@@ -147,6 +147,7 @@ struct event {
     int count;
     int limit;
     bool flag;
+    bool denied; /* the call was not allowed to run */
     enum stop_reason stop_reason;
     struct usage usage;
     struct usage summaries;

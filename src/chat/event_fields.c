@@ -20,6 +20,7 @@ const struct event_field event_fields[EVENT_TYPE_COUNT][EVENT_FIELDS_MAX] = {
                                    F("args", JSON_TEXT, text)},
     [EVENT_TOOL_EXECUTION_COMPLETED] = {F("id", TEXT, id), F("name", TEXT, name),
                                         F("content", TEXT, text), F("is_error", FLAG, flag),
+                                        F("denied", OPTIONAL_FLAG, denied),
                                         F("duration_ms", NUMBER, number)},
     [EVENT_TURN_COMPLETED] = {F("stop_reason", STOP, stop_reason), F("model", OPTIONAL_TEXT, model),
                               F("usage", USAGE, usage), F("cost", KNOWN_REAL, used)},
