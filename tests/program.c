@@ -51,9 +51,16 @@ void expect(struct result r, int status, const char *err)
     result_release(&r);
 }
 
+bool tells_use_alone(const char *err)
+{
+    static const char line[] = "tiro: used: ";
+    const char *end = strchr(err, '\n');
+    return *err == '\0' || (strncmp(err, line, strlen(line)) == 0 && end && end[1] == '\0');
+}
+
 char *program_output(struct result r)
 {
-    if (r.status != 0 || *r.err)
+    if (r.status != 0 || !tells_use_alone(r.err))
         fail_msg("status %d; %s%s", r.status, r.out, r.err);
     free(r.err);
     return r.out;

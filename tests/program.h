@@ -25,7 +25,10 @@ void assert_no_text(const char *where, const char *what); /* it is not */
 /* Ends with this status, and says this on standard error. Releases. */
 void expect(struct result r, int status, const char *err);
 
-/* Ends with 0 and nothing on standard error; the output is the caller's. */
+/* Standard error has nothing but the line of a run about what it used, if that. */
+bool tells_use_alone(const char *err);
+
+/* Ends with 0 and no more than that on standard error; the output is the caller's. */
 char *program_output(struct result r);
 void run_ok(struct result r); /* the same, whatever it printed */
 

@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -137,7 +138,7 @@ static void test_config_check_screen(void **state)
     expect(RUN("config", "check"), 1, "tiro.ini:4: ");
     struct result r = RUN("run", "--provider", "offline", "hello");
     assert_int_equal(r.status, 0);
-    assert_string_equal(r.err, "");
+    assert_null(strstr(r.err, "CONFIG_ERROR"));
     result_release(&r);
 }
 
@@ -207,7 +208,7 @@ static void test_run_text(void **state)
     struct result r = RUN("run", "--tools", "none", "say", "something");
     assert_int_equal(r.status, 0);
     assert_string_equal(r.out, "Two words.\n");
-    assert_string_equal(r.err, "");
+    assert_true(tells_use_alone(r.err));
     assert_text(model_server_body(s, 0), "say something");
     result_release(&r);
     end_server(s);
@@ -265,6 +266,13 @@ static void test_run_json(void **state)
     assert_int_equal(json_get_int(usage, "input_tokens", -1), 120);
     assert_int_equal(json_get_int(usage, "output_tokens", -1), 7);
     assert_int_equal(json_get_int(v, "turns", 0), 1);
+    assert_int_equal(json_get_int(v, "model_calls", 0), 1);
+    assert_int_equal(json_get_int(v, "tool_calls", -1), 0);
+    assert_int_equal(json_type(json_get(v, "cost")), JSON_NULL);
+    assert_null(json_get(v, "cost_partial"));
+    assert_int_equal(json_type(json_get(v, "denied")), JSON_ARRAY);
+    assert_int_equal(json_len(json_get(v, "denied")), 0);
+    assert_int_equal(json_len(json_get(v, "budget_warnings")), 0);
     assert_true(json_get_int(v, "duration_ms", -1) >= 0);
     json_free(v);
     result_release(&r);
@@ -273,6 +281,80 @@ static void test_run_json(void **state)
     v = parse_json(r.out);
     usage = json_get(v, "usage");
     assert_true(json_type(usage) == JSON_NULL || json_get_bool(usage, "estimated", false));
+    json_free(v);
+    result_release(&r);
+    end_server(s);
+}
+
+static size_t count_lines(const char *text)
+{
+    size_t lines = 0;
+    for (; *text; text++)
+        lines += *text == '\n';
+    return lines;
+}
+
+static const struct reply read_call = {.tool_name = "list_directory",
+                                       .tool_args = "{\"path\":\".\"}",
+                                       .input_tokens = 1000,
+                                       .output_tokens = 100};
+static const struct reply after_call = {
+    .text = "Empty.", .input_tokens = 2000, .output_tokens = 200, .cached_tokens = 900};
+
+static void queue_two_calls(struct model_server *s)
+{
+    model_server_queue(s, &read_call);
+    model_server_queue(s, &after_call);
+}
+
+/* At 2.50 USD a million in, 1.25 of them cached, and 10 out. */
+static void test_run_tells_what_was_used(void **state)
+{
+    static const char line[] =
+        "tiro: used: 3000 tokens in (900 cached), 300 tokens out, 2 model calls, 1 tool call, "
+        "$0.0094, ";
+    (void)state;
+    struct model_server *s = begin_server();
+    queue_two_calls(s);
+    struct result r = RUN("run", "--model", "gpt-4o", "what is there?");
+    assert_int_equal(r.status, 0);
+    assert_string_equal(r.out, "Empty.\n");
+    assert_text(r.err, line);
+    assert_int_equal(count_lines(r.err), 1);
+    result_release(&r);
+
+    queue_two_calls(s);
+    r = RUN("run", "-c", "-o", "json", "--model", "gpt-4o", "and now?");
+    struct json *v = parse_json(r.out);
+    assert_string_equal(r.err, "");
+    assert_int_equal(json_get_int(v, "turns", 0), 2);
+    assert_int_equal(json_get_int(v, "model_calls", 0), 2);
+    assert_int_equal(json_get_int(v, "tool_calls", 0), 1);
+    assert_true(fabs(json_get_number(v, "cost", -1) - 0.009375) < 1e-9);
+    assert_int_equal(json_get_int(json_get(v, "usage"), "input_tokens", 0), 3000);
+    json_free(v);
+    result_release(&r);
+    end_server(s);
+}
+
+/* A turn that failed used something, too. */
+static void test_run_tells_what_a_failure_used(void **state)
+{
+    const struct reply refused = {.fault = REPLY_STATUS, .status = 400, .error_message = "no more"};
+    (void)state;
+    struct model_server *s = begin_server();
+    model_server_queue(s, &read_call);
+    model_server_queue(s, &refused);
+    struct result r = RUN("run", "go");
+    assert_int_equal(r.status, 1);
+    assert_text(r.err, "tiro: used: 1000 tokens in, 100 tokens out, 2 model calls, 1 tool call, ");
+    assert_text(r.err, "tiro: AGENT_ERROR: ");
+    result_release(&r);
+    model_server_queue(s, &read_call);
+    model_server_queue(s, &refused);
+    r = RUN("run", "-o", "json", "go");
+    struct json *v = parse_json(r.out);
+    assert_int_equal(json_get_int(json_get(v, "usage"), "input_tokens", 0), 1000);
     json_free(v);
     result_release(&r);
     end_server(s);
@@ -335,14 +417,6 @@ static void end_long_talk(struct model_server *s)
     end_server(s);
 }
 
-static size_t count_lines(const char *text)
-{
-    size_t lines = 0;
-    for (; *text; text++)
-        lines += *text == '\n';
-    return lines;
-}
-
 static void test_run_compacts(void **state)
 {
     (void)state;
@@ -351,7 +425,7 @@ static void test_run_compacts(void **state)
     assert_int_equal(r.status, 0);
     assert_string_equal(r.out, "Answer.\n");
     assert_text(r.err, "tiro: compacted (handoff): ");
-    assert_int_equal(count_lines(r.err), 1);
+    assert_int_equal(count_lines(r.err), 2); /* and what was used */
     result_release(&r);
     model_server_queue(s, &(struct reply){.fault = REPLY_STATUS,
                                           .status = 400,
@@ -360,7 +434,7 @@ static void test_run_compacts(void **state)
     assert_int_equal(r.status, 0);
     assert_text(r.err, "could not be compacted: ");
     assert_text(r.err, "no summaries today");
-    assert_int_equal(count_lines(r.err), 1);
+    assert_int_equal(count_lines(r.err), 2);
     result_release(&r);
     end_long_talk(s);
 }
@@ -374,7 +448,7 @@ static void test_run_json_counts_summaries(void **state)
     struct json *v = parse_json(r.out);
     assert_int_equal(json_get_int(json_get(v, "usage"), "input_tokens", -1), 300);
     assert_int_equal(json_get_int(json_get(v, "usage"), "output_tokens", -1), 30);
-    assert_int_equal(json_get_int(v, "turns", -1), 1);
+    assert_int_equal(json_get_int(v, "model_calls", -1), 1);
     assert_string_equal(json_get_string(v, "result"), "Answer.");
     assert_string_equal(r.err, "");
     json_free(v);
@@ -401,7 +475,7 @@ static void test_run_without_compaction(void **state)
     struct model_server *s = begin_long_talk();
     struct result r = RUN("run", "-c", "--no-compaction", "next");
     assert_string_equal(r.out, "In short.\n"); /* the first that the server has */
-    assert_string_equal(r.err, "");
+    assert_null(strstr(r.err, "compacted"));
     result_release(&r);
     setenv("TIRO_COMPACTION_ENABLED", "false", 1);
     r = RUN("run", "-c", "next");
@@ -466,9 +540,30 @@ static void test_run_asks_nothing(void **state)
     assert_int_equal(chdir(support_dir()), 0);
 
     model_server_queue(s, &call);
-    expect(RUN("run", "--tools", "full", "write"), 0, "");
+    expect(RUN("run", "--tools", "full", "write"), 3,
+           "tiro: the tool write_file was refused: not allowed: nobody could be asked; ");
     assert_text(model_server_body(s, 1), "not allowed");
     assert_int_equal(access(path, F_OK), -1);
+
+    model_server_queue(s, &call);
+    struct result r = RUN("run", "-o", "json", "--tools", "full", "write");
+    assert_int_equal(r.status, 3);
+    assert_text(r.err, "tiro: the tool write_file was refused: ");
+    struct json *v = parse_json(r.out);
+    const struct json *denied = json_first(json_get(v, "denied"));
+    assert_int_equal(json_len(json_get(v, "denied")), 1);
+    assert_string_equal(json_get_string(denied, "name"), "write_file");
+    assert_string_equal(json_get_string(json_get(denied, "args"), "path"), "made.txt");
+    assert_text(json_get_string(denied, "reason"), "nobody could be asked");
+    assert_null(json_get(v, "error"));
+    json_free(v);
+    result_release(&r);
+
+    model_server_queue(s, &call);
+    r = RUN("run", "-o", "stream-json", "--tools", "full", "write");
+    assert_int_equal(r.status, 3);
+    assert_text(r.out, "\"denied\":true");
+    result_release(&r);
 
     model_server_queue(s, &call);
     expect(
@@ -483,6 +578,25 @@ static void test_run_asks_nothing(void **state)
     free(path);
 }
 
+/* What is wrong with a call is no refusal. */
+static void test_run_faulty_calls_are_not_refused(void **state)
+{
+    static const struct reply calls[] = {
+        {.tool_name = "no_such_tool", .tool_args = "{}"},
+        {.tool_name = "read_file", .tool_args = "{\"path\":7}"},
+        {.tool_name = "read_file", .tool_args = "{\"path\":\"missing.txt\"}"}};
+    (void)state;
+    struct model_server *s = begin_server();
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+        model_server_queue(s, &calls[i]);
+        struct result r = RUN("run", "-o", "json", "go");
+        assert_int_equal(r.status, 0);
+        assert_text(r.out, "\"denied\":[]");
+        result_release(&r);
+    }
+    end_server(s);
+}
+
 static void test_run_budget(void **state)
 {
     (void)state;
@@ -491,7 +605,7 @@ static void test_run_budget(void **state)
     setenv("TIRO_BUDGET_MAX_TOKENS", "1000", 1);
     model_server_queue(s, &big);
     model_server_queue(s, &big);
-    expect(RUN("run", "first"), 0, "");
+    expect(RUN("run", "first"), 0, "tiro: 96 % of [budget] max_tokens is used: 960 of 1000");
     expect(RUN("run", "--continue", "second"), 0, "");
     expect(RUN("run", "--continue", "third"), 2, "tiro: BUDGET_EXHAUSTED: ");
     assert_int_equal(model_server_requests(s), 2);
@@ -500,6 +614,18 @@ static void test_run_budget(void **state)
     assert_int_equal(r.status, 2);
     struct json *v = parse_json(r.out);
     assert_string_equal(json_get_string(json_get(v, "error"), "code"), "BUDGET_EXHAUSTED");
+    json_free(v);
+    result_release(&r);
+
+    model_server_queue(s, &big);
+    r = RUN("run", "-o", "json", "anew");
+    assert_int_equal(r.status, 0);
+    v = parse_json(r.out);
+    const struct json *warning = json_first(json_get(v, "budget_warnings"));
+    assert_string_equal(json_get_string(warning, "kind"), "max_tokens");
+    assert_int_equal(json_get_int(warning, "used", 0), 960);
+    assert_int_equal(json_get_int(warning, "limit", 0), 1000);
+    assert_int_equal(json_get_int(warning, "percent", 0), 96);
     json_free(v);
     result_release(&r);
 
@@ -741,6 +867,8 @@ int main(void)
         TEST(test_run_input_joins),
         TEST(test_run_bad_input),
         TEST(test_run_json),
+        TEST(test_run_tells_what_was_used),
+        TEST(test_run_tells_what_a_failure_used),
         TEST(test_run_stream_json),
         COMPACTING(test_run_compacts),
         COMPACTING(test_run_json_counts_summaries),
@@ -749,6 +877,7 @@ int main(void)
         TEST(test_run_failure),
         STORED(test_run_labels),
         TEST(test_run_asks_nothing),
+        TEST(test_run_faulty_calls_are_not_refused),
         STORED(test_run_budget),
         STORED(test_run_budget_warns_once_a_session),
         STORED(test_run_interrupted),

@@ -389,6 +389,7 @@ static void every_status_is_told(void **state)
 #define X(name, rpc, rest, status) status,
         ERR_TABLE(X)
 #undef X
+            3, /* of a run that was refused a tool */
     };
     char *page = read_page("tiro.1");
     char *part = part_of(page, "EXIT STATUS");

@@ -12,6 +12,8 @@
 
 enum { RUN_FORMAT = 1, RUN_RESUME };
 
+enum { STATUS_DENIED = 3 };
+
 static const struct option options[] = {
     {RUN_FORMAT, "output-format", 'o', OPTION_VALUE, "FORMAT",
      N_("text, json (one object at the end) or stream-json (one event a line)")},
@@ -171,7 +173,9 @@ static int status_of(const struct turn *t)
 {
     if (t->signal)
         return 128 + t->signal;
-    return t->error.code == ERR_OK ? 0 : cli_fail(&t->error);
+    if (t->error.code != ERR_OK)
+        return cli_fail(&t->error);
+    return t->out->tally.denied.len > 0 ? STATUS_DENIED : 0;
 }
 
 static int run_turn(const struct run_options *o, const struct setup *setup, const char *prompt)
@@ -225,10 +229,11 @@ const struct cli_command cmd_run = {
     .name = "run",
     .synopsis = "run [OPTION]... PROMPT|-",
     .help = N_("one turn without a screen"),
-    .details = N_("What comes on standard input joins the prompt; - is standard input alone.\n"
-                  "Nothing is asked: a tool that may not run without a question does not run.\n"
-                  "Exit status: 0 answered, 1 failed, 2 a limit of [budget] is reached, 64 bad "
-                  "usage,\n128 + the signal that interrupted."),
+    .details =
+        N_("What comes on standard input joins the prompt; - is standard input alone.\n"
+           "Nothing is asked: a tool that may not run without a question does not run.\n"
+           "Exit status: 0 answered, 1 failed, 2 a limit of [budget] is reached, 3 answered, "
+           "but a\ntool was refused, 64 bad usage, 128 + the signal that interrupted."),
     .options = options,
     .completions = completions,
     .run = run,

@@ -31,6 +31,7 @@ tiro_SOURCES += \
 	src/cli/prompt.c src/cli/prompt.h \
 	src/cli/rescue.c src/cli/rescue.h \
 	src/cli/run_output.c src/cli/run_output.h \
+	src/cli/run_tally.c src/cli/run_tally.h \
 	src/cli/session_options.c src/cli/session_options.h \
 	src/cli/sessions.h \
 	src/cli/sessions_change.c \

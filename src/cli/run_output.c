@@ -75,10 +75,16 @@ static void tell_warning(struct run_output *o, const struct event *ev)
 
 static void tell_budget(struct run_output *o, const struct event *ev)
 {
-    if (!o->progress)
-        return;
     char *line = mem_printf(_("%d %% of [budget] %s is used: %.6g of %.6g"), ev->count, ev->name,
                             ev->used, ev->bound);
+    tell(o, line);
+    free(line);
+}
+
+/* Whatever the format: the exit status tells of it, too. */
+static void tell_denied(struct run_output *o, const struct event *ev)
+{
+    char *line = mem_printf(_("the tool %s was refused: %s"), ev->name, ev->text);
     tell(o, line);
     free(line);
 }
@@ -120,10 +126,29 @@ static void text_event(struct run_output *o, const struct event *ev)
         tell_not_compacted(o, ev);
 }
 
+static int64_t duration_ms(const struct run_output *o)
+{
+    bool completed = o->end && o->end->type == EVENT_RUN_COMPLETED;
+    return completed ? o->end->number : clock_mono_ms() - o->began_ms;
+}
+
+static void tell_used(struct run_output *o)
+{
+    struct buf used = BUF_INIT;
+    run_tally_line(&o->tally, &used);
+    char *line = mem_printf(_("used: %s, %.1f s"), used.data, (double)duration_ms(o) / 1000);
+    tell(o, line);
+    free(line);
+    buf_release(&used);
+}
+
+/* Who interrupts it by a signal hears nothing. */
 static void text_finish(struct run_output *o, const struct error *e)
 {
-    (void)e;
+    bool used_some = o->tally.model_calls > 0 && (!e || usage_known(&o->tally.usage));
     end_line(o);
+    if (used_some && !(e && e->code == ERR_INTERRUPTED))
+        tell_used(o);
 }
 
 /* --- json --------------------------------------------------------------------------------------
@@ -133,25 +158,6 @@ static void no_event(struct run_output *o, const struct event *ev)
 {
     (void)o;
     (void)ev;
-}
-
-static void set_measured(struct json *object, const char *name, int64_t n)
-{
-    if (n >= 0)
-        json_set_int(object, name, n);
-}
-
-static struct json *usage_json(const struct usage *u)
-{
-    if (!usage_known(u))
-        return json_new_string(NULL);
-    struct json *v = json_new_object();
-    set_measured(v, "input_tokens", u->input);
-    set_measured(v, "output_tokens", u->output);
-    set_measured(v, "cached_tokens", u->cached);
-    if (u->estimated)
-        json_set_bool(v, "estimated", true);
-    return v;
 }
 
 static struct json *error_json(const struct error *e)
@@ -167,15 +173,6 @@ static enum stop_reason stop_of(const struct event *end)
     return end->type == EVENT_INTERRUPTED ? STOP_CANCELLED : end->stop_reason;
 }
 
-static struct json *total_usage(const struct run_output *o)
-{
-    bool has_all = o->end && o->end->type == EVENT_RUN_COMPLETED;
-    struct usage total = has_all ? o->end->usage : o->overhead;
-    if (o->end && !has_all)
-        usage_add(&total, &o->end->usage);
-    return usage_json(&total);
-}
-
 static void json_finish(struct run_output *o, const struct error *e)
 {
     const struct event *end = o->end;
@@ -186,9 +183,8 @@ static void json_finish(struct run_output *o, const struct error *e)
     json_set_string(v, "result", completed && end->text ? end->text : o->answer.data);
     if (end && end->type != EVENT_RUN_FAILED)
         json_set_string(v, "stop_reason", stop_reason_name(stop_of(end)));
-    json_set(v, "usage", total_usage(o));
-    json_set_int(v, "turns", completed ? end->count : o->calls);
-    json_set_int(v, "duration_ms", completed ? end->number : clock_mono_ms() - o->began_ms);
+    run_tally_json(&o->tally, v);
+    json_set_int(v, "duration_ms", duration_ms(o));
     json_set_string(v, "model", o->model);
     json_set_string(v, "provider", o->provider);
     if (e)
@@ -254,8 +250,8 @@ void run_output_init(struct run_output *o, const struct output_format *format)
                              .terminal = isatty(STDOUT_FILENO),
                              .progress = isatty(STDERR_FILENO),
                              .answer = BUF_INIT,
-                             .overhead = USAGE_UNKNOWN,
                              .began_ms = clock_mono_ms()};
+    run_tally_init(&o->tally);
 }
 
 void run_output_release(struct run_output *o)
@@ -263,6 +259,7 @@ void run_output_release(struct run_output *o)
     free(o->provider);
     free(o->model);
     buf_release(&o->answer);
+    run_tally_release(&o->tally);
     event_free(o->end);
 }
 
@@ -270,7 +267,6 @@ static void keep(struct run_output *o, const struct event *ev)
 {
     switch (ev->type) {
     case EVENT_TURN_STARTED:
-        o->calls++;
         buf_clear(&o->answer);
         break;
     case EVENT_TEXT_DELTA:
@@ -281,10 +277,6 @@ static void keep(struct run_output *o, const struct event *ev)
             free(o->model);
             o->model = mem_strdup(ev->model);
         }
-        break;
-    case EVENT_COMPACTION_COMPLETED:
-    case EVENT_COMPACTION_FAILED:
-        usage_add(&o->overhead, &ev->usage);
         break;
     case EVENT_RUN_COMPLETED:
     case EVENT_RUN_FAILED:
@@ -305,7 +297,10 @@ static bool written(void)
 bool run_output_event(struct run_output *o, const struct event *ev)
 {
     o->format->event(o, ev);
+    if (ev->type == EVENT_TOOL_EXECUTION_COMPLETED && ev->denied)
+        tell_denied(o, ev);
     keep(o, ev);
+    run_tally_event(&o->tally, ev);
     return written();
 }
 

@@ -7,6 +7,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "chat/event.h"
+#include "cli/run_tally.h"
 
 struct run_output;
 
@@ -25,14 +26,13 @@ const struct output_format *output_format_find(const char *name, struct error *e
 struct run_output {
     const struct output_format *format;
     bool terminal; /* standard output is one: clean what is written */
-    bool progress; /* standard error is a terminal: tell of retries and of the budget */
+    bool progress; /* standard error is a terminal: tell of retries */
     bool mid_line; /* the last character was no newline */
     bool mid_text; /* an earlier model call of the turn wrote text */
     char session_id[UUID_LEN + 1];
     char *provider, *model; /* owned; NULL until known */
     struct buf answer;      /* text of the newest model call, whole or partial */
-    int calls;
-    struct usage overhead; /* of summaries */
+    struct run_tally tally;
     int64_t began_ms;
     struct event *end; /* run_completed, run_failed or interrupted; NULL before */
 };
