@@ -23,6 +23,20 @@ void backend_release(struct backend *b)
     http_free(b->http);
 }
 
+static bool is_same(const struct choice *a, const struct choice *b)
+{
+    const char *a_url = a->endpoint.base_url, *b_url = b->endpoint.base_url;
+    return a->provider == b->provider && strcmp(a->model, b->model) == 0 &&
+           strcmp(a_url ? a_url : "", b_url ? b_url : "") == 0;
+}
+
+static void find_facts(struct backend *b)
+{
+    b->facts_known = *b->choice.model != '\0';
+    b->facts = b->facts_known ? models_find(b->config, b->choice.model)
+                              : (struct model_facts){.price = {-1, -1, -1}};
+}
+
 static bool find_choice(const struct backend *b, const char *provider, const char *model,
                         struct choice *out, struct error *e)
 {
@@ -32,12 +46,16 @@ static bool find_choice(const struct backend *b, const char *provider, const cha
 
 static void take_choice(struct backend *b, const struct choice *choice)
 {
+    bool same = b->chosen && is_same(&b->choice, choice);
     if (b->chosen)
         choice_release(&b->choice);
     b->choice = *choice;
     b->chosen = true;
-    b->keyed = b->facts_known = b->window_asked = b->name_asked = false;
-    b->facts = (struct model_facts){.price = {-1, -1, -1}};
+    b->keyed = false;
+    if (same)
+        return;
+    b->window_asked = b->name_asked = false;
+    find_facts(b);
 }
 
 bool backend_choose(struct backend *b, const char *provider, const char *model, struct error *e)
@@ -131,12 +149,23 @@ bool backend_change(struct backend *b, const char *provider, const char *model, 
     return true;
 }
 
-bool backend_wants_name(const struct backend *b)
+static bool has_key_at_hand(const struct backend *b)
 {
     const char *wants;
+    return b->keyed || choose_key_state(b->config, environment_get, b->choice.provider->name,
+                                        &wants) == KEY_READY;
+}
+
+bool backend_wants_name(const struct backend *b)
+{
     return b->chosen && !*b->choice.model && !b->name_asked && b->choice.provider->models &&
-           (b->keyed || choose_key_state(b->config, environment_get, b->choice.provider->name,
-                                         &wants) == KEY_READY);
+           has_key_at_hand(b);
+}
+
+bool backend_wants_window(const struct backend *b)
+{
+    return b->chosen && *b->choice.model && b->facts.window == 0 && !b->window_asked &&
+           b->choice.provider->window && has_key_at_hand(b);
 }
 
 /* A server that is too slow stopped nobody. */
@@ -154,10 +183,12 @@ bool backend_ask_name(struct backend *b)
         return false;
     list_names(b, &b->choice, &listed);
     bool known = listed.names.len > 0;
-    if (known)
+    if (known) {
         choose_listed_model(&b->choice, &listed);
-    else
+        find_facts(b);
+    } else {
         b->name_asked = may_go_on(b); /* who was stopped asks again */
+    }
     provider_names_release(&listed);
     return known;
 }
@@ -181,8 +212,7 @@ bool backend_prepare(struct backend *b, struct error *e)
     if (!*b->choice.model && !choose_model(&call, &b->choice, e))
         return false;
     if (!b->facts_known)
-        b->facts = models_find(b->config, b->choice.model);
-    b->facts_known = true;
+        find_facts(b);
     if (window_is_the_servers(b))
         backend_ask_window(b);
     return true;
@@ -191,9 +221,12 @@ bool backend_prepare(struct backend *b, struct error *e)
 bool backend_ask_window(struct backend *b)
 {
     int64_t window = 0;
+    struct error e;
     if (b->window_asked || !b->choice.provider->window)
         return false;
     b->window_asked = true;
+    if (!backend_find_key(b, &e))
+        return false;
     struct provider_call call = quiet_call(b);
     if (!b->choice.provider->window(&call, b->choice.model, &window)) {
         b->window_asked = b->wakeup->go_on(b->wakeup->context); /* who was stopped asks again */

@@ -27,7 +27,8 @@ struct backend {
 void backend_init(struct backend *b, const struct config *config, const struct wakeup *wakeup);
 void backend_release(struct backend *b);
 
-/* Chooses anew; NULL: not asked for. What was chosen before stays on failure. */
+/* Chooses anew; NULL: not asked for. What was chosen before stays on failure; chosen again, it
+ * keeps what was learned of it. */
 bool backend_choose(struct backend *b, const char *provider, const char *model, struct error *e);
 
 /* The same by the user's word while a session is open: no provider means the present one, a key
@@ -41,6 +42,9 @@ bool backend_wants_name(const struct backend *b);
 /* Asks it. Returns whether the model is known now. */
 bool backend_ask_name(struct backend *b);
 
+/* The same of the window of the model, which nobody else knows; backend_ask_window() asks. */
+bool backend_wants_window(const struct backend *b);
+
 /* False with the reason where a key is needed and there is none. May run api_key_command. */
 bool backend_find_key(struct backend *b, struct error *e);
 
@@ -48,8 +52,8 @@ bool backend_find_key(struct backend *b, struct error *e);
  * network. */
 bool backend_prepare(struct backend *b, struct error *e);
 
-/* After an answer, on the warm connection: the window as the server knows it. Returns whether it
- * changed. */
+/* The window as the server knows it, asked once: while nobody waits, before a request that needs it,
+ * or after an answer, on the warm connection. Returns whether it changed. */
 bool backend_ask_window(struct backend *b);
 
 bool backend_models(struct backend *b, struct provider_names *out, struct error *e);
