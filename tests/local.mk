@@ -110,6 +110,7 @@ UNIT_TESTS = \
 	tests/test_projection \
 	tests/test_providers \
 	tests/test_rebuild \
+	tests/test_request_size \
 	tests/test_recall \
 	tests/test_removal \
 	tests/test_requests \
@@ -124,6 +125,7 @@ UNIT_TESTS = \
 	tests/test_screen_context \
 	tests/test_screen_faults \
 	tests/test_screen_memory \
+	tests/test_screen_meters \
 	tests/test_screen_sessions \
 	tests/test_screen_signals \
 	tests/test_screen_stream \

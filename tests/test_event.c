@@ -66,6 +66,8 @@ static struct event filled(enum event_type type)
                        .messages_after = 18,
                        .messages_dropped = 19,
                        .messages_changed = 20,
+                       .request_before = 23,
+                       .request_after = 24,
                        .entries_indexed = 21,
                        .failures = 22,
                        .suspended = true},
@@ -97,14 +99,15 @@ static const char *const payloads[EVENT_TYPE_COUNT] = {
     [EVENT_COMPACTION_STARTED] =
         "{\"mode\":\"structured\",\"stage\":\"summary\",\"trigger\":\"manual\","
         "\"input_tokens\":11,\"estimated_history_tokens\":12,\"threshold\":13,"
-        "\"message_count\":17,\"model\":\"m-1\",\"preview\":true}",
+        "\"request_tokens\":23,\"message_count\":17,\"model\":\"m-1\",\"preview\":true}",
     [EVENT_COMPACTION_DELTA] = "{\"delta\":\"te\\\"xt\\n\",\"part\":2,\"of\":5}",
     [EVENT_COMPACTION_COMPLETED] =
         "{\"mode\":\"structured\",\"effective_mode\":\"recency_preserving\",\"why\":\"name\","
         "\"stage\":\"summary\",\"trigger\":\"manual\",\"summary\":\"te\\\"xt\\n\","
         "\"edited\":true,\"summary_tokens\":14,\"messages_before\":17,\"messages_after\":18,"
         "\"messages_dropped\":19,\"messages_changed\":20,\"tokens_before\":15,"
-        "\"tokens_after\":16,\"entries_indexed\":21,\"history\":[[0,2]],\"dropped\":[[3,9]],"
+        "\"tokens_after\":16,\"request_tokens_before\":23,\"request_tokens_after\":24,"
+        "\"entries_indexed\":21,\"history\":[[0,2]],\"dropped\":[[3,9]],"
         "\"consecutive_failures\":22,\"suspended\":true,"
         "\"model\":\"m-1\"," USED ",\"cost\":0.25,\"duration_ms\":7}",
     [EVENT_COMPACTION_FAILED] =

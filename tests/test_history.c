@@ -485,6 +485,52 @@ static void test_a_compaction(void **state)
     history_release(&h);
 }
 
+static void answered(struct history *h, const char *question, int64_t input, int64_t output)
+{
+    say(h, EVENT_RUN_STARTED, question);
+    say(h, EVENT_TEXT_COMPLETE, "an answer");
+    struct event *ev = ev_new(EVENT_TURN_COMPLETED, NULL);
+    ev->usage = (struct usage){.input = input, .output = output, .cached = -1};
+    apply(h, ev);
+    apply(h, ev_new(EVENT_RUN_COMPLETED, "an answer"));
+}
+
+/* What the provider counted holds for the history that it was sent. */
+static void test_the_request_is_measured(void **state)
+{
+    (void)state;
+    struct history h;
+    next_seq = 0;
+    history_init(&h);
+    assert_int_equal(h.measure.tokens, -1);
+    answered(&h, "a", 1000, 50);
+    assert_int_equal(h.measure.tokens, 1050);
+    assert_int_equal(h.measure.history, h.estimate);
+    answered(&h, "not counted", -1, -1);
+    assert_int_equal(h.measure.tokens, 1050);
+    assert_true(h.measure.history < h.estimate);
+    struct event *ev = ev_new(EVENT_COMPACTION_COMPLETED, "s");
+    ev->compaction.history = mem_strdup("[[2,2]]");
+    ev->compaction.trigger = mem_strdup("manual");
+    ev->compaction.request_before = 1100;
+    ev->compaction.request_after = 700;
+    apply(&h, ev);
+    assert_int_equal(h.measure.tokens, 700);
+    assert_int_equal(h.measure.history, h.estimate);
+    assert_true(h.measure.estimated);
+    answered(&h, "b", 720, 10);
+    assert_int_equal(h.measure.tokens, 730);
+    assert_false(h.measure.estimated);
+    ev = ev_new(EVENT_COMPACTION_UNDONE, NULL);
+    ev->number = 1;
+    apply(&h, ev);
+    assert_int_equal(h.measure.tokens, -1);
+    answered(&h, "c", 1500, 10);
+    compact(&h, "[[0,2]]", "manual"); /* of an older program */
+    assert_int_equal(h.measure.tokens, -1);
+    history_release(&h);
+}
+
 static void test_what_is_saved_before_it_stays_saved(void **state)
 {
     (void)state;
@@ -1239,6 +1285,7 @@ int main(void)
         TEST(test_refuses_a_broken_snapshot),
         TEST(test_what_a_snapshot_lacks),
         TEST(test_a_compaction),
+        TEST(test_the_request_is_measured),
         TEST(test_what_is_saved_before_it_stays_saved),
         TEST(test_within_a_run),
         TEST(test_within_a_call),

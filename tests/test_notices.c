@@ -249,7 +249,9 @@ static void compacted(int64_t after)
 {
     struct event *ev = event_new(EVENT_COMPACTION_COMPLETED);
     ev->compaction.tokens_before = 5000;
-    ev->compaction.tokens_after = after;
+    ev->compaction.tokens_after = 200;
+    ev->compaction.request_before = 6010;
+    ev->compaction.request_after = after;
     tell_event(ev);
 }
 
@@ -259,19 +261,34 @@ static int64_t context(void)
     return app_context(&app, &estimated);
 }
 
-/* What the last request carried says nothing of a history that was made shorter. */
-static void a_compaction_begins_the_gauge_anew(void **state)
+static void told_of_request(int64_t tokens)
 {
+    struct notice *n = notice_new(NOTICE_CONTEXT);
+    n->context.tokens = tokens;
+    n->context.estimated = true;
+    notices_take(&app, n);
+}
+
+/* The gauge, the card and F4 mean the whole next request, of which the service knows most. */
+static void the_gauge_follows_the_request(void **state)
+{
+    bool estimated;
     (void)state;
-    app.meters.estimate = 4000;
     answered(6000);
-    assert_int_equal(context(), 6010);
-    compacted(800);
-    assert_int_equal(context(), 800);
-    answered(1100);
-    assert_int_equal(context(), 1110);
-    app.meters.estimate = 4000;
-    tell(EVENT_COMPACTION_UNDONE);
+    assert_int_equal(app_context(&app, &estimated), 6010);
+    assert_false(estimated);
+    compacted(1800);
+    assert_int_equal(app_context(&app, &estimated), 1800);
+    assert_true(estimated);
+    struct event *ev = event_new(EVENT_TOOL_EXECUTION_COMPLETED);
+    ev->text = mem_strdup("forty bytes of what a tool found, in all");
+    tell_event(ev);
+    assert_int_equal(context(), 1810);
+    told_of_request(1815);
+    assert_int_equal(context(), 1815);
+    answered(1900);
+    assert_int_equal(context(), 1910);
+    told_of_request(4000);
     assert_int_equal(context(), 4000);
 }
 
@@ -468,7 +485,7 @@ int main(void)
         TEST(an_archived_session_is_spoken_of_in_the_next),
         TEST(what_was_done_is_said),
         TEST(new_labels_are_said),
-        TEST(a_compaction_begins_the_gauge_anew),
+        TEST(the_gauge_follows_the_request),
         TEST(a_summary_that_streams_is_no_context),
         TEST(the_card_counts_seconds_while_it_runs),
         TEST(a_dropped_beginning_alarms_until_it_is_over),

@@ -68,7 +68,6 @@ void app_init(struct app *app, const struct ui_options *options)
     approval_init(&app->approval);
     draft_review_init(&app->draft);
     session_info_init(&app->session);
-    app->meters.last_input = -1;
     app->meters.cost = -1;
     app->meters.total = USAGE_UNKNOWN;
     app->last = USAGE_UNKNOWN;
@@ -334,19 +333,11 @@ int64_t app_want_older(struct app *app)
 
 int64_t app_context(const struct app *app, bool *estimated)
 {
-    const struct usage *last = &app->last;
+    const struct request_size *request = &app->meters.request;
     int64_t streamed = app->activity.compacting_ms ? 0 : app->activity.streamed;
     int64_t since = (app->activity.unmeasured + streamed) / BYTES_PER_TOKEN;
-    *estimated = true;
-    if (last->input >= 0 && !app->last_is_old) {
-        *estimated = last->estimated || last->output < 0 || since > 0;
-        return last->input + (last->output > 0 ? last->output : 0) + since;
-    }
-    int64_t guess = app->meters.estimate;
-    if (app->meters.last_input > guess)
-        guess = app->meters.last_input;
-    guess += since;
-    return guess > 0 ? guess : -1;
+    *estimated = request->estimated || since > 0;
+    return request->tokens + since > 0 ? request->tokens + since : -1;
 }
 
 void app_open(struct app *app, enum overlay_kind kind, struct list *list,

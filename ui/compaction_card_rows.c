@@ -152,15 +152,16 @@ static bool is_trigger(const struct event *ev, const char *trigger)
     return ev->compaction.trigger && strcmp(ev->compaction.trigger, trigger) == 0;
 }
 
-/* What it began with: as the provider counted where that began it, else as we guess. */
+/* What it began with: the whole request, as the gauge has it. Older events know the history. */
 static void add_before(struct buf *out, const struct event *started)
 {
     const struct compaction *c = &started->compaction;
-    bool counted = is_trigger(started, "input_tokens") && c->input_tokens > 0;
-    if (!counted && c->estimate > 0)
-        buf_addch(out, '~');
-    if (counted || c->estimate > 0)
-        add_tokens(out, counted ? c->input_tokens : c->estimate);
+    if (c->request_before <= 0 && c->estimate <= 0)
+        return;
+    if (c->request_before <= 0)
+        buf_addf(out, "%s ", _("history"));
+    buf_addch(out, '~');
+    add_tokens(out, c->request_before > 0 ? c->request_before : c->estimate);
 }
 
 static void add_trigger(struct buf *out, const struct event *started)
@@ -266,11 +267,15 @@ static void running(struct rows *out, const struct item *item, int width)
 
 /* --- its outcome --- */
 
-static void add_change(struct buf *out, int64_t before, int64_t after)
+/* Of the whole request, as the gauge has it. Older events know the history. */
+static void add_change(struct buf *out, const struct compaction *c)
 {
-    format_exact(out, before);
+    bool whole = c->request_before > 0;
+    if (!whole)
+        buf_addf(out, "%s ", _("history"));
+    format_exact(out, whole ? c->request_before : c->tokens_before);
     buf_addf(out, " %s ", glyph(GLYPH_ARROW));
-    add_tokens(out, after);
+    add_tokens(out, whole ? c->request_after : c->tokens_after);
 }
 
 static void add_messages(struct buf *out, const struct compaction *c)
@@ -310,7 +315,7 @@ static void done_head(struct rows *out, const struct compaction_card *card, int 
     } else {
         flow_name(&f, c->effective_mode ? c->effective_mode : c->mode, STYLE_NOTE);
     }
-    add_change(&text, c->tokens_before, c->tokens_after);
+    add_change(&text, c);
     flow_take(&f, &text, STYLE_NOTE);
     if (card->undone)
         flow_add(&f, _("taken back"), STYLE_WARNING);

@@ -35,8 +35,22 @@ static void saw_usage(struct app *app, const struct usage *u)
     if (!usage_known(u))
         return;
     app->last = *u;
-    app->last_is_old = false;
+}
+
+/* What the next request holds, as of now. */
+static void saw_request(struct app *app, struct request_size size)
+{
+    app->meters.request = size;
     app->activity.unmeasured = 0;
+}
+
+/* The service tells it at the end of the turn; until then the answer is not sent again. */
+static void saw_answered(struct app *app, const struct usage *u)
+{
+    const struct request_measure m = request_measured(u, 0);
+    saw_usage(app, u);
+    if (m.tokens >= 0)
+        saw_request(app, (struct request_size){m.tokens, m.estimated});
 }
 
 static void saw_sent(struct app *app, const struct event *ev, bool live)
@@ -107,15 +121,6 @@ static void saw_warning(struct app *app, const struct event *ev)
     app->answered = false;
 }
 
-/* The figures of the last response are of another history. */
-static void saw_other_history(struct app *app)
-{
-    app->last_is_old = true;
-    app->truncated = false;
-    app->meters.last_input = -1;
-    app->activity.unmeasured = 0;
-}
-
 static void compaction_over(struct app *app)
 {
     stop_counting(app);
@@ -127,6 +132,8 @@ static void note_compaction(struct app *app, struct event *ev, bool live)
 {
     switch (ev->type) {
     case EVENT_COMPACTION_STARTED:
+        if (live && ev->compaction.request_before > 0)
+            saw_request(app, (struct request_size){ev->compaction.request_before, true});
         if (live)
             app->activity.compacting_ms = clock_mono_ms();
         break;
@@ -135,16 +142,16 @@ static void note_compaction(struct app *app, struct event *ev, bool live)
             saw_delta(app, ev);
         break;
     case EVENT_COMPACTION_COMPLETED:
-        saw_other_history(app);
-        if (live)
-            app->meters.estimate = ev->compaction.tokens_after;
+        app->truncated = false;
+        if (live && ev->compaction.request_after > 0)
+            saw_request(app, (struct request_size){ev->compaction.request_after, true});
         compaction_over(app);
         break;
     case EVENT_COMPACTION_FAILED:
         compaction_over(app);
         break;
     case EVENT_COMPACTION_UNDONE:
-        saw_other_history(app);
+        app->truncated = false;
         break;
     default:
         break;
@@ -177,7 +184,10 @@ static void note_event(struct app *app, struct event *ev, bool live)
             saw_delta(app, ev);
         break;
     case EVENT_TURN_COMPLETED:
-        saw_usage(app, &ev->usage);
+        if (live)
+            saw_answered(app, &ev->usage);
+        else
+            saw_usage(app, &ev->usage);
         saw_answer(app);
         stop_counting(app);
         app_touch(app, DIRTY_STATUS);
@@ -295,7 +305,7 @@ static void open_session(struct app *app, const struct session_info *info)
     app->offline_said = false;
     app->page_asked = false;
     app->last = USAGE_UNKNOWN;
-    app->last_is_old = app->truncated = app->answered = false;
+    app->truncated = app->answered = false;
     free(app->last_sent);
     app->last_sent = NULL;
     replace_forget(app);
@@ -353,6 +363,7 @@ static void take_session(struct app *app, struct notice *n)
     session_info_init(&n->info);
     struct meters kept = app->meters;
     app->meters = n->meters;
+    app->activity.unmeasured = 0;
     if (app->meters.window <= 0 && !n->flag)
         app->meters.window = kept.window;
     if (retitled)
@@ -442,6 +453,7 @@ static void take_provider(struct app *app, struct notice *n)
     replace_string(&app->model, &n->model);
     replace_string(&app->detail, &n->detail);
     app->reason = n->reason;
+    saw_request(app, n->meters.request);
     app->meters.window = n->meters.window;
     app->meters.threshold = n->meters.threshold;
     app->meters.suspended = n->meters.suspended;
@@ -535,6 +547,8 @@ static void take_approval(struct app *app, struct notice *n)
 
 static void take_context(struct app *app, struct notice *n)
 {
+    saw_request(app, (struct request_size){n->context.tokens, n->context.estimated});
+    app_touch(app, DIRTY_STATUS);
     context_screen_take(app, n);
 }
 

@@ -66,19 +66,30 @@ int64_t agent_tools_estimate(const struct tool_spec *specs, size_t count)
     return (int64_t)bytes / 4;
 }
 
-static int64_t estimate_request(const struct agent *a, const struct tool_spec *specs, size_t count)
+static int64_t estimate_overhead(const struct agent *a, const struct tool_spec *specs, size_t count)
 {
     return tokens_of_text(a->system) + tokens_of_text(a->skills) +
-           agent_tools_estimate(specs, count) + a->history->estimate;
+           agent_tools_estimate(specs, count);
+}
+
+int64_t agent_overhead(const struct agent *a)
+{
+    struct tool_spec *specs;
+    size_t count = agent_offered_tools(a, &specs);
+    int64_t tokens = estimate_overhead(a, specs, count);
+    free(specs);
+    return tokens;
 }
 
 int64_t agent_request_estimate(const struct agent *a)
 {
-    struct tool_spec *specs;
-    size_t count = agent_offered_tools(a, &specs);
-    int64_t tokens = estimate_request(a, specs, count);
-    free(specs);
-    return tokens;
+    return agent_overhead(a) + a->history->estimate;
+}
+
+struct request_size agent_request_size(const struct agent *a)
+{
+    const struct history *h = a->history;
+    return request_size(&h->measure, h->estimate, agent_overhead(a), h->last_input);
 }
 
 char *agent_system(const struct agent *a)
@@ -96,7 +107,7 @@ static bool complete(struct run *r)
     struct tool_spec *specs;
     char *system = agent_system(a);
     size_t spec_count = agent_offered_tools(a, &specs);
-    const int64_t estimate = estimate_request(a, specs, spec_count);
+    const int64_t estimate = estimate_overhead(a, specs, spec_count) + a->history->estimate;
     const struct request request = {
         .model = a->model,
         .system = system,

@@ -82,6 +82,12 @@ bool agent_compact(struct agent *a, const struct compact_mode *mode, const char 
  * history is. */
 int64_t agent_request_estimate(const struct agent *a);
 
+/* The same as the meters show it: on the base of what the provider counted. */
+struct request_size agent_request_size(const struct agent *a);
+
+/* Tokens of what is sent besides the history: system prompt, skills, tools. */
+int64_t agent_overhead(const struct agent *a);
+
 /* The system prompt of a request, with the skills behind it. The caller frees. NULL: none. */
 char *agent_system(const struct agent *a);
 

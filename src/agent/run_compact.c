@@ -209,7 +209,8 @@ static struct compact_job job_for(const struct agent *a, enum compact_trigger tr
         .mode = a->compaction->mode,
         .trigger = trigger,
         .preview = a->compaction->preview,
-        .overhead = agent_request_estimate(a) - a->history->estimate,
+        .request = agent_request_size(a).tokens,
+        .overhead = agent_overhead(a),
         .system = a->system,
         .label = a->summary_label,
     };

@@ -78,7 +78,7 @@ enum stop_reason {
  *   turn_completed            stop_reason, usage, model; used: cost in USD, negative where unknown
  *   retrying                  count: attempt, limit: of, number: wait_ms, text: reason
  *   compaction_started        compaction: mode, stage, trigger, input_tokens, estimate, threshold,
- *                             messages_before; model: that is asked for the summary; flag: a draft
+ *                             messages_before, request_before; model: that is asked for the summary; flag: a draft
  *                             will be shown for review
  *   compaction_delta          text: the summary as it streams; a part of the history that is folded
  *                             before the last begins anew with count (part) and limit (of)
@@ -123,6 +123,7 @@ struct compaction {
     int64_t threshold;                   /* tokens */
     int64_t summary_tokens;              /* estimated, as those that follow */
     int64_t tokens_before, tokens_after; /* of the history */
+    int64_t request_before, request_after; /* of the whole next request; 0: unknown */
     int messages_before, messages_after, messages_dropped;
     int messages_changed; /* that stayed with less in them: shortened tool results */
     int entries_indexed;

@@ -32,7 +32,7 @@ struct event_field {
         offset; /* in struct event: of a string, an int64_t, an int, a bool, … as the kind says */
 };
 
-#define EVENT_FIELDS_MAX 24
+#define EVENT_FIELDS_MAX 28
 
 extern const struct event_field event_fields[EVENT_TYPE_COUNT][EVENT_FIELDS_MAX];
 

@@ -8,7 +8,7 @@
 
 void history_init(struct history *h)
 {
-    *h = (struct history){.usage = USAGE_UNKNOWN, .last_input = -1};
+    *h = (struct history){.usage = USAGE_UNKNOWN, .last_input = -1, .measure = REQUEST_UNMEASURED};
     compaction_state_init(&h->compaction);
 }
 
@@ -332,10 +332,18 @@ void history_count_use(struct history *h, const struct event *ev)
     h->unpriced += usage_known(&ev->usage) && ev->used < 0;
 }
 
+/* The answer is in the history. */
+static void measure(struct history *h, const struct event *ev)
+{
+    if (ev->usage.input >= 0)
+        h->measure = request_measured(&ev->usage, h->estimate);
+}
+
 static void turn_completed(struct history *h, const struct event *ev)
 {
     history_count_use(h, ev);
     h->last_input = ev->usage.input;
+    measure(h, ev);
 }
 
 static void run_completed(struct history *h, const struct event *ev)
@@ -351,12 +359,14 @@ static void run_failed(struct history *h, const struct event *ev)
         cut_off(h, ev->seq);
     else
         history_drop_open_run(h);
+    measure(h, ev);
 }
 
 static void interrupted(struct history *h, const struct event *ev)
 {
     history_count_use(h, ev);
     cut_off(h, ev->seq);
+    measure(h, ev);
 }
 
 static void message_pinned(struct history *h, const struct event *ev)

@@ -9,6 +9,7 @@
 #include "chat/event.h"
 #include "chat/message.h"
 #include "chat/rebuild.h"
+#include "chat/request_size.h"
 
 /* Code of the warning that says why a compaction is not begun although it is due. */
 #define WARNING_NOT_COMPACTED "not_compacted"
@@ -46,6 +47,7 @@ struct history {
     struct usage usage;     /* sum over all model calls of the session */
     int64_t unpriced;       /* events of that sum whose cost is unknown */
     int64_t last_input;     /* input tokens of the last response; -1 unknown */
+    struct request_measure measure;
     char *last_text;        /* text of the newest run_started, also of one that was taken back */
     char *last_attachments; /* of that run_started; NULL: none */
     int64_t last_run_seq;   /* its number; 0 before the first */
@@ -83,9 +85,11 @@ void history_release(struct history *h);
  *   that does not fit the messages is passed over with a line in the diagnostic log, one that was
  *   undone silently; what it used is counted all the same. Every event of a compaction sets
  *   last_attempt, a manual attempt's too; compaction_failed sets the failures, and so does a
- * completed one that has any; other completed ones clear them.
- * - compaction_undone forgets last_input and changes no messages: whoever reads a log tells
- *   history_pass_over() first; whoever undoes one now reads the log again.
+ *   completed one that has any; other completed ones clear them.
+ * - turn_completed, interrupted and run_failed measure the request, if they say what it took;
+ *   compaction_completed resizes the measure, or forgets it where it does not know the request.
+ * - compaction_undone forgets last_input and the measure and changes no messages: whoever reads a
+ *   log tells history_pass_over() first; whoever undoes one now reads the log again.
  * - Of these, what event_between_runs() names takes an open run back: the program died in it.
  * - warning of WARNING_NOT_COMPACTED sets the obstacle.
  * - message_pinned marks the message of that number, a user's or an assistant's but no summary.

@@ -268,6 +268,16 @@ static void replace(struct history *h, const struct rebuild *r, struct message *
     h->last_input = -1;
 }
 
+/* What is left of the request is known by estimate. */
+static void measure(struct history *h, const struct event *ev)
+{
+    bool known = ev->compaction.request_after > 0;
+    h->measure = REQUEST_UNMEASURED;
+    if (known)
+        h->measure = (struct request_measure){
+            .tokens = ev->compaction.request_after, .history = h->estimate, .estimated = true};
+}
+
 bool history_compact(struct history *h, const struct event *ev, struct history_backup *b,
                      struct error *e)
 {
@@ -290,6 +300,7 @@ bool history_compact(struct history *h, const struct event *ev, struct history_b
     judge(h, ev);
     vec_push(&h->compaction.in_force, ev->seq);
     replace(h, &b->rebuild, messages, count);
+    measure(h, ev);
     return true;
 }
 
@@ -350,8 +361,10 @@ void history_compaction(struct history *h, const struct event *ev)
     if (event_between_runs(ev))
         history_drop_open_run(h);
     h->compaction.last_attempt = h->calls;
-    if (ev->type == EVENT_COMPACTION_UNDONE)
-        h->last_input = -1; /* of a history that was shorter */
+    if (ev->type == EVENT_COMPACTION_UNDONE) { /* they are of a history that was shorter */
+        h->last_input = -1;
+        h->measure = REQUEST_UNMEASURED;
+    }
     if (ev->type == EVENT_COMPACTION_COMPLETED)
         completed(h, ev);
     if (ev->type == EVENT_COMPACTION_FAILED) {

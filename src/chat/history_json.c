@@ -63,6 +63,7 @@ char *history_counters(const struct history *h)
     json_out_int(&o, "calls", h->calls);
     json_out_int(&o, "estimate", h->estimate);
     json_out_int(&o, "last_input", figure_known(h->last_input));
+    request_measure_write(&o, &h->measure);
     json_out_member(&o, "last_text", h->last_text);
     json_out_member(&o, "last_attachments", h->last_attachments);
     json_out_int(&o, "last_run_seq", h->last_run_seq);
@@ -81,6 +82,7 @@ static bool read_counters(const struct json *v, struct history *h)
     int64_t turns = json_get_int(v, "turns", -1);
     h->applied_seq = json_get_int(v, "applied_seq", -1);
     h->last_input = figure_known(json_get_int(v, "last_input", -1));
+    h->measure = request_measure_read(v);
     h->last_text = mem_strdup(json_get_string(v, "last_text"));
     h->last_attachments = mem_strdup(json_get_string(v, "last_attachments"));
     h->last_run_seq = json_get_int(v, "last_run_seq", 0);

@@ -13,6 +13,7 @@ libtiro_a_SOURCES += \
 	src/chat/memory_hit.c src/chat/memory_hit.h \
 	src/chat/message.c src/chat/message.h \
 	src/chat/rebuild.c src/chat/rebuild.h \
+	src/chat/request_size.c src/chat/request_size.h \
 	src/chat/search_hit.c src/chat/search_hit.h \
 	src/chat/session_info.c src/chat/session_info.h \
 	src/chat/session_tally.c src/chat/session_tally.h \

@@ -283,7 +283,9 @@ static void compaction_completed(struct transcript_text *t, struct buf *out, con
     leave_quote(t, out);
     buf_addf(out, "> %s", t->words->compacted);
     add_fact(out, c->effective_mode);
-    add_change(out, c->tokens_before, c->tokens_after, t->words->tokens);
+    bool whole = c->request_before > 0;
+    add_change(out, whole ? c->request_before : c->tokens_before,
+               whole ? c->request_after : c->tokens_after, t->words->tokens);
     add_change(out, c->messages_before, c->messages_after, t->words->messages);
     buf_addch(out, '\n');
     add_summary(t, out, ev->text);

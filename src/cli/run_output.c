@@ -94,9 +94,12 @@ static void tell_compacted(struct run_output *o, const struct event *ev)
 {
     const struct compaction *c = &ev->compaction;
     bool micro = c->stage && strcmp(c->stage, "micro") == 0;
+    bool whole = c->request_before > 0;
+    int64_t before = whole ? c->request_before : c->tokens_before;
+    int64_t after = whole ? c->request_after : c->tokens_after;
     char *line = mem_printf(_("compacted (%s): %lld to %lld tokens, %d to %d messages"),
-                            micro ? c->stage : c->effective_mode, (long long)c->tokens_before,
-                            (long long)c->tokens_after, c->messages_before, c->messages_after);
+                            micro ? c->stage : c->effective_mode, (long long)before,
+                            (long long)after, c->messages_before, c->messages_after);
     tell(o, line);
     free(line);
 }

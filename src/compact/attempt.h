@@ -35,6 +35,8 @@ bool attempt_draft(struct attempt *a);
 void attempt_rebuild(const struct attempt *a, struct rebuild *out); /* by the draft, or micro */
 
 /* attempt_events.c */
+/* The whole next request once the history is of so many tokens; 0: unknown. */
+int64_t attempt_request_after(const struct attempt *a, int64_t history);
 bool attempt_tell_started(struct attempt *a);
 struct event *attempt_completed(const struct attempt *a, const struct rebuild *r);
 

@@ -27,6 +27,14 @@ static bool tell(struct attempt *a, struct event *ev)
     return false;
 }
 
+int64_t attempt_request_after(const struct attempt *a, int64_t history)
+{
+    const struct compact_job *job = a->job;
+    return job->request > 0 ? request_resized(job->request, job->overhead + a->tokens_before,
+                                              job->overhead + history)
+                            : 0;
+}
+
 bool attempt_tell_started(struct attempt *a)
 {
     struct event *ev = event_new(EVENT_COMPACTION_STARTED);
@@ -38,6 +46,7 @@ bool attempt_tell_started(struct attempt *a)
     c->estimate = a->job->history->estimate;
     c->threshold = a->input.threshold;
     c->messages_before = (int)a->input.count;
+    c->request_before = a->job->request;
     ev->model = mem_strdup(a->label);
     ev->flag = a->job->preview && a->host->review && !a->micro;
     return tell(a, ev);
@@ -101,6 +110,8 @@ struct event *attempt_completed(const struct attempt *a, const struct rebuild *r
     c->summary_tokens = text_tokens(a->text);
     c->tokens_before = a->tokens_before;
     c->tokens_after = rebuild_estimate(r, a->input.estimates);
+    c->request_before = a->job->request;
+    c->request_after = attempt_request_after(a, c->tokens_after);
     c->messages_before = (int)a->input.count;
     c->messages_after = (int)rebuild_count(r);
     c->messages_dropped = count_dropped(a, r);

@@ -211,11 +211,13 @@ static struct draft_verdict show_draft(struct attempt *a)
 {
     struct rebuild r = {0};
     attempt_rebuild(a, &r);
+    bool whole = a->job->request > 0;
+    int64_t after = rebuild_estimate(&r, a->input.estimates);
     const struct draft draft = {.text = a->text,
                                 .mode = a->effective->name,
                                 .model = a->effective->prompt ? a->label : NULL,
-                                .tokens_before = a->tokens_before,
-                                .tokens_after = rebuild_estimate(&r, a->input.estimates),
+                                .tokens_before = whole ? a->job->request : a->tokens_before,
+                                .tokens_after = whole ? attempt_request_after(a, after) : after,
                                 .messages_before = (int)a->input.count,
                                 .messages_after = (int)rebuild_count(&r)};
     rebuild_release(&r);

@@ -18,7 +18,7 @@ enum draft_answer { DRAFT_COMMIT, DRAFT_REFUSE, DRAFT_AGAIN };
 /* A draft summary before the user. */
 struct draft {
     const char *text, *mode, *model; /* mode: effective; model: NULL where none was asked */
-    int64_t tokens_before, tokens_after;
+    int64_t tokens_before, tokens_after; /* of the whole request, else of the history */
     int messages_before, messages_after;
 };
 
@@ -68,6 +68,7 @@ struct compact_job {
     bool must_fit; /* the whole request has to become smaller, not the history alone */
     bool preview;
     int64_t body_bytes; /* of the request that was rejected; <= 0: of none */
+    int64_t request;    /* tokens of the whole next request, as the meters have it; 0: unknown */
     int64_t overhead;   /* tokens of what is sent besides the history: system prompt, tools */
     const char *focus;  /* NULL: nothing said */
     const char *system; /* NULL: none */

@@ -229,7 +229,7 @@ bool backend_ask_window(struct backend *b)
         return false;
     struct provider_call call = quiet_call(b);
     if (!b->choice.provider->window(&call, b->choice.model, &window)) {
-        b->window_asked = b->wakeup->go_on(b->wakeup->context); /* who was stopped asks again */
+        b->window_asked = may_go_on(b); /* who was stopped asks again */
         return false;
     }
     if (window <= 0 || window == b->facts.window)

@@ -14,7 +14,8 @@ enum { CHECKPOINT_MS = 1000, CHECKPOINT_BYTES = 256 * 1024, TAIL_EVENTS = 120 };
 
 void journal_init(struct journal *j, struct mailbox *notices)
 {
-    *j = (struct journal){.notices = notices, .lock = -1, .last_input = -1};
+    *j = (struct journal){
+        .notices = notices, .lock = -1, .last_input = -1, .measure = REQUEST_UNMEASURED};
     session_info_init(&j->info);
     history_init(&j->history);
     buf_init(&j->pending, 0);
@@ -99,9 +100,11 @@ static void take_over(struct journal *j, struct opening *o, enum journal_access 
     session_info_release(&j->info);
     j->info = o->info;
     j->lock = o->lock;
+    j->counted = o->counters.known;
     j->estimate = o->counters.estimate;
     j->last_input = o->counters.last_input;
     j->unpriced = o->counters.unpriced;
+    j->measure = o->counters.measure;
     j->compactions = o->counters.compactions;
     j->suspended = o->counters.suspended;
     j->stored = true;

@@ -27,7 +27,9 @@ struct journal {
      * messages from journal_load() on. */
     struct history history;
     bool loaded;
+    bool counted;                           /* those counters are known; else only loading tells */
     int64_t estimate, last_input, unpriced; /* before that */
+    struct request_measure measure;
     int compactions;              /* in force, before that */
     bool suspended;
 

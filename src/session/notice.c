@@ -8,7 +8,6 @@ struct notice *notice_new(enum notice_type type)
 {
     struct notice *n = mem_alloc(sizeof *n);
     n->type = type;
-    n->meters.last_input = -1;
     n->meters.total = USAGE_UNKNOWN;
     n->meters.cost = -1;
     n->context.last_input = n->context.cached = n->context.tokens_after = -1;

@@ -10,6 +10,7 @@
 #include "chat/event.h"
 #include "chat/memory_hit.h"
 #include "chat/message.h"
+#include "chat/request_size.h"
 #include "chat/search_hit.h"
 #include "chat/session_info.h"
 #include "session/command.h"
@@ -103,7 +104,7 @@ struct context_part {
     enum role role; /* of a MESSAGE */
     int64_t seq;    /* of a message; 0 */
     int turn;
-    int64_t tokens; /* estimated */
+    int64_t tokens; /* its share of the whole request, by estimate */
     char *text;     /* the whole of it, for a person to read: tools with their schemas, calls with
                        their arguments. Not cleaned */
     bool pinned;
@@ -111,7 +112,8 @@ struct context_part {
 };
 struct context {
     VEC(struct context_part) parts;
-    int64_t tokens;            /* of all parts */
+    int64_t tokens;            /* of all parts: the whole next request, as the meters have it */
+    bool estimated;            /* of that: no provider counted it so */
     int64_t last_input;        /* as the provider counted the last request; -1 unknown */
     int64_t cached;            /* of those read from the provider's cache; -1 unknown */
     int64_t window, threshold; /* 0 unknown / no compaction */
@@ -121,8 +123,7 @@ struct context {
 void context_release(struct context *c);
 
 struct meters {
-    int64_t estimate;   /* tokens of the history */
-    int64_t last_input; /* -1 unknown */
+    struct request_size request; /* the whole next one */
     int64_t window;     /* 0 unknown */
     int64_t threshold;  /* of compaction; 0: histories are not shortened */
     int compactions;    /* in force */

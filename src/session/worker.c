@@ -358,15 +358,22 @@ static void remove_left_files(struct worker *w)
     catalog_release(&catalog);
 }
 
-/* So that it is seen before the first message is sent. */
-static void find_model_name(struct worker *w)
+/* What only the server knows; NULL: nothing. */
+static bool (*question_for(const struct backend *b))(struct backend *b)
+{
+    if (backend_wants_name(b))
+        return backend_ask_name;
+    return backend_wants_window(b) ? backend_ask_window : NULL;
+}
+
+/* So that title and gauge are whole before a message is sent. */
+static void ask_server(struct worker *w, bool (*ask)(struct backend *b))
 {
     worker_step_aside(w);
-    bool known = backend_ask_name(&w->backend);
+    bool known = ask(&w->backend);
     worker_finish(w);
     if (!known)
         return;
-    w->backend.facts = models_find(w->config, w->backend.choice.model);
     worker_note_backend(w);
     tell_provider(w);
 }
@@ -377,12 +384,12 @@ void worker_run(struct worker *w)
     open_store(w);
     worker_open_first(w);
     while (!w->quit) {
-        bool nameless = backend_wants_name(&w->backend);
-        struct command *c = mailbox_wait(w->commands, nameless || !removed ? REST_MS : -1);
+        bool (*ask)(struct backend *) = question_for(&w->backend);
+        struct command *c = mailbox_wait(w->commands, ask || !removed ? REST_MS : -1);
         if (c) {
             worker_handle(w, c);
-        } else if (nameless) {
-            find_model_name(w);
+        } else if (ask) {
+            ask_server(w, ask);
         } else {
             remove_left_files(w);
             removed = true;

@@ -117,6 +117,24 @@ static void add_history(struct context *c, const struct worker *w)
     compact_plan_release(&plan);
 }
 
+/* The parts are estimated; together they are what the meters show. Rounding loses nothing. */
+static void fit_to_request(struct context *c, struct request_size size)
+{
+    const int64_t request = size.tokens;
+    const int64_t estimate = c->tokens;
+    int64_t seen = 0, given = 0;
+    for (size_t i = 0; i < c->parts.len; i++) {
+        struct context_part *p = &c->parts.items[i];
+        seen += p->tokens;
+        p->tokens = request_resized(request, estimate, seen) - given;
+        given += p->tokens;
+    }
+    if (c->tokens_after >= 0)
+        c->tokens_after = request_resized(request, estimate, c->tokens_after);
+    c->tokens = request;
+    c->estimated = size.estimated;
+}
+
 static void fill(struct context *c, struct worker *w)
 {
     struct agent agent = worker_agent(w);
@@ -129,6 +147,7 @@ static void fill(struct context *c, struct worker *w)
     add_skills(c, &agent);
     add_tools(c, &agent);
     add_history(c, w);
+    fit_to_request(c, agent_request_size(&agent));
     worker_agent_release(&agent);
 }
 

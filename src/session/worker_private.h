@@ -111,6 +111,8 @@ void do_set_system(struct worker *w, struct command *c);
 void do_save_draft(struct worker *w, struct command *c);
 
 /* worker_turn.c */
+/* How large the next request is, also of a session whose messages are not loaded. */
+struct request_size worker_request(struct worker *w);
 /* What a request is made with; worker_agent_release() frees what it owns. */
 struct agent worker_agent(struct worker *w);
 void worker_agent_release(struct agent *a);

@@ -1,6 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/log.h"
 #include "base/mem.h"
 #include "session/capability.h"
 #include "session/catalog.h"
@@ -42,7 +43,6 @@ static void choose_and_tell(struct worker *w, const struct command *c)
         tell_error(w, c, &e);
         return;
     }
-    w->backend.facts = models_find(w->config, w->backend.choice.model);
     tell_provider(w);
 }
 
@@ -118,6 +118,19 @@ static bool offer_unsent(struct worker *w)
     return true;
 }
 
+/* A session without a snapshot (a fork, an import) shows its end first, and what it carries then.
+ */
+static void count_history(struct worker *w)
+{
+    struct error e;
+    if (w->journal.counted)
+        return;
+    if (worker_need_history(w, &e))
+        tell_session(w, false);
+    else
+        log_line(LOG_ERROR, "history of %s: %s", w->journal.info.id, e.text);
+}
+
 static bool open_session(struct worker *w, const char *reference, enum journal_access access,
                          struct error *e)
 {
@@ -136,6 +149,7 @@ static bool open_session(struct worker *w, const char *reference, enum journal_a
     page->events.len = tail.items.len;
     page->events.cap = tail.items.cap;
     tell(w, page);
+    count_history(w);
     return true;
 }
 
@@ -346,7 +360,6 @@ void do_set_model(struct worker *w, struct command *c)
         tell_error(w, c, &e);
         return;
     }
-    w->backend.facts = models_find(w->config, w->backend.choice.model);
     worker_note_backend(w);
     if (!journal_save_info(&w->journal, &e))
         tell_error(w, c, &e);
@@ -458,9 +471,6 @@ void do_fork(struct worker *w, struct command *c)
     struct error e = {0};
     struct session_info fork = {0};
     if (fork_session(w, c, &fork, &e) && open_session(w, fork.id, JOURNAL_RESUME, &e)) {
-        /* It has no snapshot yet that the meters could be read off. */
-        w->journal.loaded = journal_load(&w->journal, &e);
-        tell_session(w, false);
         tell_done(w, c, fork.id);
         choose_and_tell(w, c);
     } else {

@@ -41,8 +41,7 @@ struct budget_use worker_spent(const struct worker *w)
 static struct meters current_meters(struct worker *w)
 {
     const struct journal *j = &w->journal;
-    struct meters m = {.estimate = j->loaded ? j->history.estimate : j->estimate,
-                       .last_input = j->loaded ? j->history.last_input : j->last_input,
+    struct meters m = {.request = worker_request(w),
                        .window = w->backend.facts.window,
                        .threshold = worker_threshold(w),
                        .compactions =

@@ -85,36 +85,55 @@ void do_answer(struct worker *w, struct command *c)
     q->answered = true;
 }
 
-struct agent worker_agent(struct worker *w)
+/* What a request holds, without who is asked. */
+static struct agent contents(struct worker *w)
 {
-    const struct backend *b = &w->backend;
     struct agent agent = {
         .config = w->config,
-        .provider = b->choice.provider,
-        .endpoint = &b->choice.endpoint,
-        .http = b->http,
-        .model = b->choice.model,
-        .session_id = w->journal.info.id,
         .system = mem_printf("%s\nWorking directory: %s\n", system_prompt(w), w->root),
-        .window = b->facts.window,
-        .max_output = agent_max_output(config_integer(w->config, CONFIG_PROVIDER_MAX_OUTPUT),
-                                       b->facts.max_output, b->facts.window),
         .offer = w->offer,
         .root_fd = w->root_fd,
         .root = w->root,
-        .wakeup = &w->wakeup,
-        .deadline = &w->wakeup,
         .policy = &w->policy,
-        .budget = &w->budget,
-        .spent = worker_spent(w),
-        .price = b->facts.price,
         .history = &w->journal.history,
-        .emit = emit,
-        .ask = ask,
-        .context = w,
     };
-    worker_equip(w, &agent);
     worker_equip_memory(w, &agent);
+    return agent;
+}
+
+struct request_size worker_request(struct worker *w)
+{
+    const struct journal *j = &w->journal;
+    struct agent agent = contents(w);
+    int64_t overhead = agent_overhead(&agent);
+    worker_agent_release(&agent);
+    if (j->loaded)
+        return request_size(&j->history.measure, j->history.estimate, overhead,
+                            j->history.last_input);
+    return request_size(&j->measure, j->estimate, overhead, j->last_input);
+}
+
+struct agent worker_agent(struct worker *w)
+{
+    const struct backend *b = &w->backend;
+    struct agent agent = contents(w);
+    agent.provider = b->choice.provider;
+    agent.endpoint = &b->choice.endpoint;
+    agent.http = b->http;
+    agent.model = b->choice.model;
+    agent.session_id = w->journal.info.id;
+    agent.window = b->facts.window;
+    agent.max_output = agent_max_output(config_integer(w->config, CONFIG_PROVIDER_MAX_OUTPUT),
+                                        b->facts.max_output, b->facts.window);
+    agent.wakeup = &w->wakeup;
+    agent.deadline = &w->wakeup;
+    agent.budget = &w->budget;
+    agent.spent = worker_spent(w);
+    agent.price = b->facts.price;
+    agent.emit = emit;
+    agent.ask = ask;
+    agent.context = w;
+    worker_equip(w, &agent);
     return agent;
 }
 

@@ -338,8 +338,10 @@ bool snapshot_counters(struct store *s, const char *session_id, struct snapshot_
     bool ok = load_counters(s, session_id, &l, e);
     struct json *v = l.counters ? json_parse(l.counters, strlen(l.counters), &cause) : NULL;
     *out = (struct snapshot_counters){
+        .known = v != NULL,
         .estimate = json_get_int(v, "estimate", 0),
         .last_input = figure_known(json_get_int(v, "last_input", -1)),
+        .measure = request_measure_read(v),
         .unpriced = json_get_int(v, "unpriced", 0),
         .compactions = (int)json_len(json_get(v, "compactions")),
         .suspended = json_get_bool(v, "suspended", false),

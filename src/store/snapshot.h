@@ -22,7 +22,9 @@ bool snapshot_resume(struct store *s, const char *session_id, struct history *ou
 /* What the meters show of a session that is opened but not talked to yet, without its messages, as
  * chat/history.h: last_input is -1 and the rest 0 where there is no snapshot. */
 struct snapshot_counters {
+    bool known; /* there is one */
     int64_t estimate, last_input, unpriced;
+    struct request_measure measure;
     int compactions; /* in force */
     bool suspended;
 };

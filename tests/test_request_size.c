@@ -1,0 +1,95 @@
+/* How large the next request is: counted, estimated, and after the history has changed. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/buf.h"
+#include "chat/json_out.h"
+#include "chat/request_size.h"
+
+static void assert_size(struct request_size size, int64_t tokens, bool estimated)
+{
+    assert_int_equal(size.tokens, tokens);
+    assert_int_equal(size.estimated, estimated);
+}
+
+static void nothing_was_counted(void **state)
+{
+    (void)state;
+    const struct request_measure none = REQUEST_UNMEASURED;
+    assert_size(request_size(&none, 0, 1150, -1), 1150, true);
+    assert_size(request_size(&none, 200, 1150, -1), 1350, true);
+    assert_size(request_size(&none, 200, 1150, 1800), 1800, true);
+}
+
+static void the_provider_counted(void **state)
+{
+    (void)state;
+    struct usage u = {.input = 1755, .output = 200, .cached = -1};
+    const struct request_measure m = request_measured(&u, 194);
+    assert_size(request_size(&m, 194, 1150, 1755), 1955, false);
+    assert_size(request_size(&m, 244, 1150, 1755), 2005, true);
+    u.output = -1;
+    assert_true(request_measured(&u, 194).estimated);
+    u = (struct usage){.input = 10, .output = 2, .cached = -1, .estimated = true};
+    assert_true(request_measured(&u, 194).estimated);
+    u.input = -1;
+    assert_int_equal(request_measured(&u, 194).tokens, -1);
+}
+
+/* A message that was taken back takes with it what it had of the count, not more. */
+static void a_shorter_history_is_a_part_of_it(void **state)
+{
+    (void)state;
+    const struct request_measure m = {.tokens = 3000, .history = 1000};
+    assert_size(request_size(&m, 250, 500, 2900), 1500, true);
+    assert_size(request_size(&m, 0, 0, 2900), 0, true);
+}
+
+static void sizes_scale(void **state)
+{
+    (void)state;
+    assert_int_equal(request_resized(1955, 1344, 1344), 1955);
+    assert_int_equal(request_resized(2000, 1000, 250), 500);
+    assert_int_equal(request_resized(2000, 0, 250), 250);
+    assert_int_equal(request_resized(0, 0, 0), 0);
+    assert_true(request_resized(INT64_C(1) << 53, 1, INT64_C(1) << 53) > 0);
+}
+
+static void it_reads_back(void **state)
+{
+    static const struct request_measure all[] = {
+        {.tokens = 1955, .history = 194}, {.tokens = 7, .estimated = true}, {.tokens = -1}};
+    (void)state;
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        struct buf text = BUF_INIT;
+        struct json_out o = {.buf = &text};
+        struct error e;
+        json_out_open(&o, '{');
+        request_measure_write(&o, &all[i]);
+        json_out_close(&o, '}');
+        struct json *v = json_parse(text.data, text.len, &e);
+        const struct request_measure back = request_measure_read(v);
+        assert_int_equal(back.tokens, all[i].tokens);
+        assert_int_equal(back.history, all[i].history);
+        assert_int_equal(back.estimated, all[i].estimated);
+        json_free(v);
+        buf_release(&text);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(nothing_was_counted),
+        cmocka_unit_test(the_provider_counted),
+        cmocka_unit_test(a_shorter_history_is_a_part_of_it),
+        cmocka_unit_test(sizes_scale),
+        cmocka_unit_test(it_reads_back),
+    };
+    return cmocka_run_group_tests_name("request_size", tests, NULL, NULL);
+}

@@ -1,0 +1,234 @@
+/* The figures of the status line in the real program: the same request as on F4 and on the card,
+ * with the mark of the threshold, and no price that nobody knows. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/buf.h"
+#include "tests/scene.h"
+#include "tests/support.h"
+#include "ui/format.h"
+
+static const char mark[] = "\xe2\x94\x82";
+static const char *const unheard_of[] = {"--model", "unheard-of", NULL};
+static const char *const unheard_of_again[] = {"--model", "unheard-of", "--continue", NULL};
+
+static void queue(struct reply r)
+{
+    model_server_queue(scene_server(), &r);
+}
+
+static void exchange(struct screen *s, const char *question, const char *answer, long input)
+{
+    queue((struct reply){.text = answer, .input_tokens = input, .output_tokens = 150});
+    scene_ask(s, question, answer);
+}
+
+/* --- one request ----------------------------------------------------------------------------- */
+
+/* "Context  ~1,955 tokens": as the gauge writes it, with what follows it there. */
+static bool f4_tells(struct screen *s, void *short_form)
+{
+    static const char title[] = "Context  ~";
+    int row, col;
+    if (!screen_find(s, title, &row, &col))
+        return false;
+    const char *text = strstr(screen_row_text(s, row), title) + strlen(title);
+    int64_t tokens = 0;
+    for (; *text != ' ' && *text; text++)
+        if (*text != ',')
+            tokens = tokens * 10 + (*text - '0');
+    format_short(short_form, tokens);
+    buf_addch(short_form, '/');
+    return true;
+}
+
+static void assert_gauge_is_f4(struct screen *s)
+{
+    struct buf tokens = BUF_INIT;
+    screen_key(s, SCREEN_F4);
+    assert_true(screen_wait(s, f4_tells, &tokens, "the title of F4", WAIT_MS));
+    assert_true(screen_wait_text(s, tokens.data, WAIT_MS));
+    screen_key(s, SCREEN_ESCAPE);
+    assert_true(screen_wait_gone(s, "Context  ~", WAIT_MS));
+    assert_true(screen_wait_text(s, tokens.data, WAIT_MS));
+    buf_release(&tokens);
+}
+
+static void before_the_first_answer(void **state)
+{
+    (void)state;
+    struct screen *s = scene_open(24, 100, NULL);
+    assert_gauge_is_f4(s);
+    queue((struct reply){.hold = true, .text = "Late.", .no_usage = true});
+    scene_say(s, "a first question that is not answered for now");
+    assert_true(model_server_wait(scene_server(), 1, WAIT_MS));
+    assert_gauge_is_f4(s);
+    model_server_release(scene_server());
+    assert_true(scene_wait_idle(s));
+    assert_gauge_is_f4(s);
+}
+
+#define COURSES                                                                                    \
+    "tofu in broth at the corner of the canal, noodles with spring onions behind the theatre, "    \
+    "rice with pickled plums near the bridge, tea and sweets of red beans in the garden, "         \
+    "aubergine with miso above the bookshop, cold soba where the tram used to turn, "
+
+static const char long_answer[] =
+    "In Gion, where the lanterns are lit: " COURSES COURSES COURSES "and so on.";
+
+static void after_answers_and_a_compaction(void **state)
+{
+    (void)state;
+    struct screen *s = scene_open(24, 100, NULL);
+    exchange(s, "where to sleep?", "In the ryokan.", 4000);
+    assert_true(screen_wait_text(s, "4.2k/", WAIT_MS));
+    assert_gauge_is_f4(s);
+    queue((struct reply){.text = long_answer, .input_tokens = 9000, .output_tokens = 150});
+    scene_ask(s, "and to eat?", "In Gion, where");
+    assert_true(screen_wait_text(s, "9.2k/", WAIT_MS));
+    assert_gauge_is_f4(s);
+    if (!capability_compaction())
+        return;
+    scene_say(s, "/compact deterministic");
+    assert_true(screen_wait_text(s, "deterministic \xc2\xb7 9,150 \xe2\x86\x92 ", WAIT_MS));
+    assert_gauge_is_f4(s);
+    scene_say(s, "/uncompact");
+    assert_true(screen_wait_gone(s,
+                                 "\xe2\x9f\xb3"
+                                 "1",
+                                 WAIT_MS));
+    assert_gauge_is_f4(s);
+}
+
+static void after_a_resume_and_a_fork(void **state)
+{
+    (void)state;
+    struct screen *s = scene_open(24, 100, NULL);
+    exchange(s, "where to sleep?", "In the ryokan.", 9000);
+    scene_leave(s);
+    s = scene_open(24, 100, (const char *const[]){"--continue", NULL});
+    assert_true(screen_wait_text(s, "9.2k/", WAIT_MS));
+    assert_gauge_is_f4(s);
+    scene_say(s, "/fork");
+    assert_true(screen_wait_text(s, "This is a copy to go on in", WAIT_MS));
+    assert_true(screen_wait_text(s, "9.2k/", WAIT_MS));
+    assert_gauge_is_f4(s);
+    scene_leave(s); /* before the copy has a turn of its own */
+    s = scene_open(24, 100, (const char *const[]){"--continue", NULL});
+    assert_true(screen_wait_text(s, "9.2k/", WAIT_MS));
+    assert_gauge_is_f4(s);
+}
+
+/* --- the mark -------------------------------------------------------------------------------- */
+
+static void wait_mark(struct screen *s)
+{
+    assert_true(screen_wait_text(s, mark, WAIT_MS));
+}
+
+/* Only the server knows the window. */
+static void the_mark_is_there_from_the_start(void **state)
+{
+    (void)state;
+    model_server_set_window(scene_server(), 32768);
+    struct screen *s = scene_open(24, 100, unheard_of);
+    wait_mark(s);
+    exchange(s, "where to sleep?", "In the ryokan.", 4000);
+    wait_mark(s);
+    scene_say(s, "/model another-one");
+    assert_true(screen_wait_text(s, "another-one", WAIT_MS));
+    wait_mark(s);
+}
+
+static void the_mark_is_there_after_a_resume_and_a_fork(void **state)
+{
+    (void)state;
+    model_server_set_window(scene_server(), 32768);
+    struct screen *s = scene_open(24, 100, unheard_of);
+    exchange(s, "where to sleep?", "In the ryokan.", 4000);
+    scene_leave(s);
+    s = scene_open(24, 100, unheard_of_again);
+    wait_mark(s);
+    scene_say(s, "/fork");
+    assert_true(screen_wait_text(s, "This is a copy to go on in", WAIT_MS));
+    wait_mark(s);
+}
+
+/* A key that a command gives is not asked for before it is needed. */
+static void no_command_runs_for_the_mark(void **state)
+{
+    (void)state;
+    char *made = support_path("asked");
+    model_server_set_window(scene_server(), 32768);
+    unsetenv("ANTHROPIC_API_KEY");
+    struct buf command = BUF_INIT;
+    buf_addf(&command, "touch %s; echo key-of-a-command", made);
+    setenv("TIRO_PROVIDER_NAME", "anthropic", 1);
+    setenv("TIRO_ANTHROPIC_API_KEY_COMMAND", command.data, 1);
+    struct screen *s = scene_open(24, 100, unheard_of);
+    assert_true(screen_wait_text(s, "/100k", WAIT_MS));
+    assert_int_equal(access(made, F_OK), -1);
+    exchange(s, "where to sleep?", "In the ryokan.", 4000);
+    wait_mark(s);
+    unsetenv("TIRO_ANTHROPIC_API_KEY_COMMAND");
+    unsetenv("TIRO_PROVIDER_NAME");
+    buf_release(&command);
+    free(made);
+}
+
+/* --- what it costs --------------------------------------------------------------------------- */
+
+#define ARGS(...) ((const char *const[]){"--no-compaction", __VA_ARGS__, NULL})
+
+static void an_unknown_price_stays_unknown(void **state)
+{
+    (void)state;
+    struct screen *s = scene_open(24, 100, ARGS("--model", "unheard-of"));
+    exchange(s, "where to sleep?", "In the ryokan.", 400000);
+    assert_true(screen_wait_text(s, "total 400k", WAIT_MS));
+    scene_say(s, "/model claude-haiku-4-5");
+    assert_true(screen_wait_text(s, "claude-haiku-4-5", WAIT_MS));
+    assert_true(screen_wait_gone(s, "/model", WAIT_MS));
+    assert_null(strstr(screen_text(s), "$"));
+    exchange(s, "and to eat?", "In Gion.", 1000000);
+    assert_true(screen_wait_text(s, "$1.00+", WAIT_MS));
+    scene_leave(s);
+    s = scene_open(24, 100, ARGS("--continue"));
+    assert_true(screen_wait_text(s, "$1.00+", WAIT_MS));
+}
+
+static void each_call_has_its_own_price(void **state)
+{
+    (void)state;
+    struct screen *s = scene_open(24, 100, ARGS("--model", "claude-haiku-4-5"));
+    exchange(s, "where to sleep?", "In the ryokan.", 1000000);
+    assert_true(screen_wait_text(s, "$1.00", WAIT_MS));
+    scene_say(s, "/model claude-opus-4-5");
+    assert_true(screen_wait_text(s, "claude-opus-4-5", WAIT_MS));
+    assert_true(screen_wait_text(s, "$1.00", WAIT_MS));
+    exchange(s, "and to eat?", "In Gion.", 1000000);
+    assert_true(screen_wait_text(s, "$6.00", WAIT_MS));
+    assert_null(strstr(screen_text(s), "$6.00+"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        scene_test(before_the_first_answer),
+        scene_test(after_answers_and_a_compaction),
+        scene_stored_test(after_a_resume_and_a_fork),
+        scene_test(the_mark_is_there_from_the_start),
+        scene_stored_test(the_mark_is_there_after_a_resume_and_a_fork),
+        scene_test(no_command_runs_for_the_mark),
+        scene_stored_test(an_unknown_price_stays_unknown),
+        scene_test(each_call_has_its_own_price),
+    };
+    return cmocka_run_group_tests_name("screen_meters", tests, NULL, NULL);
+}
