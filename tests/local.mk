@@ -100,6 +100,7 @@ UNIT_TESTS = \
 	tests/test_model_server \
 	tests/test_models \
 	tests/test_notices \
+	tests/test_notification \
 	tests/test_odd_files \
 	tests/test_one_session \
 	tests/test_offline \
@@ -130,6 +131,7 @@ UNIT_TESTS = \
 	tests/test_screen_signals \
 	tests/test_screen_stream \
 	tests/test_screen_text \
+	tests/test_screen_terminal \
 	tests/test_search_files \
 	tests/test_search \
 	tests/test_secrets \

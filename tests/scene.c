@@ -34,6 +34,7 @@ int scene_teardown(void **state)
 {
     while (open_count > 0)
         screen_free(open_screens[--open_count]);
+    screen_answers(NULL);
     model_server_stop(server);
     server = NULL;
     free(store_path);
@@ -146,7 +147,8 @@ void scene_assert_restored(struct screen *s)
         {"\033[?2004h", "\033[?2004l"}, {"\033[?1000h", "\033[?1000l"},
         {"\033[?1002h", "\033[?1002l"}, {"\033[?1006h", "\033[?1006l"},
         {"\033[?1h", "\033[?1l"},       {"\033[?2026h", "\033[?2026l"},
-        {"\033[?1004h", "\033[?1004l"},
+        {"\033[?1004h", "\033[?1004l"}, {"\033[?2031h", "\033[?2031l"},
+        {"\033[>1u", "\033[<u"},        {"\033[>4;1m", "\033[>4m"},
     };
     for (size_t i = 0; i < sizeof modes / sizeof *modes; i++)
         if (!is_off(s, modes[i][0], modes[i][1]))

@@ -27,7 +27,7 @@ extern char **environ;
 
 #define SYNC_MODE "\033[?2026" /* then h: a frame begins, or l: it ends */
 
-enum { LAST_OUTPUT_MS = 5000 };
+enum { LAST_OUTPUT_MS = 5000, ANSWERS_MAX = 16 };
 
 struct screen {
     pid_t pid;
@@ -42,10 +42,19 @@ struct screen {
     bool cursor_visible, alternate, mouse, keep_log, draw;
     bool drawing;       /* a synchronised frame has begun and not ended */
     size_t sync_so_far; /* bytes of SYNC_MODE that came last */
+    const struct screen_answer *answers;
+    size_t heard[ANSWERS_MAX]; /* bytes of each question that came last */
     char *title;
     size_t bytes;
     struct buf log, row, text;
 };
+
+static const struct screen_answer *answers_of_next;
+
+void screen_answers(const struct screen_answer *answers)
+{
+    answers_of_next = answers;
+}
 
 static _Noreturn void give_up(const char *what)
 {
@@ -166,6 +175,7 @@ struct screen *screen_start(const char *const *argv, const char *directory, int 
         give_up("pseudo-terminal");
     s->status = -1;
     s->keep_log = s->draw = true;
+    s->answers = answers_of_next;
     s->title = mem_strdup("");
     buf_init(&s->log, 0);
     buf_init(&s->row, 0);
@@ -213,6 +223,39 @@ static void answer_queries(struct screen *s)
         send_bytes(s, bytes, len);
 }
 
+/* What comes in pieces is heard as well. */
+static void answer_more(struct screen *s, const char *bytes, size_t len)
+{
+    for (size_t i = 0; i < len; i++)
+        for (size_t a = 0; a < ANSWERS_MAX && s->answers && s->answers[a].question; a++) {
+            const char *question = s->answers[a].question;
+            size_t *heard = &s->heard[a];
+            if (bytes[i] != question[*heard])
+                *heard = 0;
+            *heard += bytes[i] == question[*heard];
+            if (question[*heard] != '\0')
+                continue;
+            *heard = 0;
+            if (s->answers[a].answer)
+                send_bytes(s, s->answers[a].answer, strlen(s->answers[a].answer));
+        }
+}
+
+static void drop_answers(struct screen *s)
+{
+    char bytes[256];
+    while (vterm_output_read(s->vt, bytes, sizeof bytes) > 0)
+        ;
+}
+
+static bool is_silent(const struct screen *s)
+{
+    for (const struct screen_answer *a = s->answers; a && a->question; a++)
+        if (!a->answer)
+            return true;
+    return false;
+}
+
 /* A terminal shows a synchronised frame when it is whole. */
 static void follow_frames(struct screen *s, const char *bytes, size_t len)
 {
@@ -240,9 +283,13 @@ static bool read_output(struct screen *s)
         buf_add(&s->log, bytes, (size_t)got);
     if (!s->draw)
         return true;
+    answer_more(s, bytes, (size_t)got);
     vterm_input_write(s->vt, bytes, (size_t)got);
     follow_frames(s, bytes, (size_t)got);
-    answer_queries(s);
+    if (is_silent(s))
+        drop_answers(s);
+    else
+        answer_queries(s);
     return true;
 }
 
@@ -536,6 +583,20 @@ void screen_emulate(struct screen *s, bool draw)
 size_t screen_bytes(const struct screen *s)
 {
     return s->bytes;
+}
+
+size_t screen_unread(const struct screen *s)
+{
+    struct termios now, raw;
+    int count = 0;
+    if (tcgetattr(s->slave, &now) != 0)
+        give_up("tcgetattr");
+    raw = now;
+    cfmakeraw(&raw); /* else only whole lines would count */
+    if (tcsetattr(s->slave, TCSANOW, &raw) != 0 || ioctl(s->slave, FIONREAD, &count) != 0 ||
+        tcsetattr(s->slave, TCSANOW, &now) != 0)
+        give_up("FIONREAD");
+    return (size_t)count;
 }
 
 int screen_status(const struct screen *s)

@@ -10,6 +10,14 @@
 
 struct screen;
 
+/* What the terminal of every screen that is started from now on answers, before what libvterm
+ * answers by itself (DA1 …). At most 16, and the last has no question; borrowed. NULL: nothing
+ * more. A question without an answer: it answers nothing else either. */
+struct screen_answer {
+    const char *question, *answer;
+};
+void screen_answers(const struct screen_answer *answers);
+
 /* argv as for execv(). The environment is the caller's, with TERM=xterm-256color and LC_ALL=C.UTF-8
  * and without what tells of the caller's own terminal. `directory` is where it starts; NULL: here.
  */
@@ -77,6 +85,9 @@ void screen_forget_log(struct screen *s);
 void screen_keep_log(struct screen *s, bool keep); /* on at first; the count goes on */
 void screen_emulate(struct screen *s, bool draw); /* on at first; else nothing is on the screen */
 size_t screen_bytes(const struct screen *s);       /* written since the start */
+
+/* Bytes that were sent and that no program has read. */
+size_t screen_unread(const struct screen *s);
 
 /* Exit status, or 128 + the signal that killed it; -1 while it runs. */
 int screen_status(const struct screen *s);

@@ -69,7 +69,7 @@ static void assert_no_problem(const struct fixture *f)
 static void defaults_stand_without_any_source(void **state)
 {
     struct fixture *f = *state;
-    assert_string_equal(config_string(f->config, CONFIG_UI_THEME), "dark");
+    assert_string_equal(config_string(f->config, CONFIG_UI_THEME), "auto");
     assert_int_equal(config_integer(f->config, CONFIG_PROVIDER_STALL_TIMEOUT), 300);
     assert_true(config_boolean(f->config, CONFIG_UI_MOUSE));
     assert_string_equal(config_string(f->config, CONFIG_PROVIDER_MODEL), "");
@@ -166,7 +166,7 @@ static void bad_values_keep_the_default(void **state)
     assert_int_equal(config_integer(f->config, CONFIG_PROVIDER_STALL_TIMEOUT), 300);
     assert_int_equal(config_integer(f->config, CONFIG_PROVIDER_MAX_RETRIES), 3);
     assert_true(config_boolean(f->config, CONFIG_UI_MOUSE));
-    assert_string_equal(config_string(f->config, CONFIG_UI_THEME), "dark");
+    assert_string_equal(config_string(f->config, CONFIG_UI_THEME), "auto");
 }
 
 static void numbers_are_checked_to_the_last_character(void **state)
@@ -306,7 +306,7 @@ static void missing_and_unreadable_files(void **state)
     assert_true(paths_write_file(path, "[ui]\ntheme = light\n\0", 20, &e));
     config_load_file(f->config, path, &f->problems);
     assert_int_equal(f->problems.list.len, 2);
-    assert_string_equal(config_string(f->config, CONFIG_UI_THEME), "dark");
+    assert_string_equal(config_string(f->config, CONFIG_UI_THEME), "auto");
     free(path);
 }
 
@@ -342,7 +342,7 @@ static void an_empty_value_is_the_default_again(void **state)
     load(f, "[ui]\ntheme = light\nnotify_after =\n");
     load_environment(f, environment);
     assert_no_problem(f);
-    assert_string_equal(config_string(f->config, CONFIG_UI_THEME), "dark");
+    assert_string_equal(config_string(f->config, CONFIG_UI_THEME), "auto");
     assert_int_equal(config_origin(f->config, CONFIG_UI_THEME), CONFIG_FROM_DEFAULT);
     assert_int_equal(config_integer(f->config, CONFIG_UI_NOTIFY_AFTER), 20);
 }

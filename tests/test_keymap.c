@@ -56,6 +56,7 @@ static void test_defaults(void **state)
     assert_int_equal(bound("enter"), ACTION_SEND);
     assert_int_equal(bound("ctrl-j"), ACTION_NEWLINE);
     assert_int_equal(bound("alt-enter"), ACTION_NEWLINE);
+    assert_int_equal(bound("shift-enter"), ACTION_NEWLINE);
     assert_int_equal(bound("escape"), ACTION_CANCEL);
     assert_int_equal(bound("f3"), ACTION_SESSIONS);
     assert_int_equal(bound("shift-tab"), ACTION_FIND_NEWER);
@@ -65,6 +66,23 @@ static void test_defaults(void **state)
     assert_int_equal(bound("alt-backspace"), ACTION_KILL_WORD_LEFT);
     struct key letter = {.code = K_CHAR, .cp = 'a'};
     assert_int_equal(keymap_find(&map, &letter), ACTION_NONE);
+}
+
+/* Where a terminal tells Shift and Ctrl, keys that need neither still mean the same. */
+static void test_modified_keys_without_a_binding(void **state)
+{
+    (void)state;
+    struct error e;
+    assert_int_equal(bound("ctrl-enter"), ACTION_SEND);
+    assert_int_equal(bound("shift-backspace"), ACTION_BACKSPACE);
+    assert_int_equal(bound("ctrl-tab"), ACTION_COMPLETE);
+    assert_int_equal(bound("shift-escape"), ACTION_CANCEL);
+    assert_int_equal(bound("ctrl-alt-backspace"), ACTION_KILL_WORD_LEFT);
+    assert_int_equal(bound("ctrl-delete"), ACTION_NONE);
+    assert_true(keymap_bind(&map, "newline", "ctrl-j", &e));
+    assert_int_equal(bound("shift-enter"), ACTION_SEND);
+    assert_true(keymap_bind(&map, "help", "ctrl-enter", &e));
+    assert_int_equal(bound("ctrl-enter"), ACTION_HELP);
 }
 
 /* Letters are text, but where a question is answered. */
@@ -198,6 +216,7 @@ int main(void)
     setlocale(LC_ALL, "C.UTF-8");
     const struct CMUnitTest tests[] = {
         TEST(test_defaults),
+        TEST(test_modified_keys_without_a_binding),
         TEST(test_answers),
         TEST(test_table_is_sound),
         TEST(test_names_of_keys),

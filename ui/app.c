@@ -293,7 +293,7 @@ bool app_set_theme(struct app *app, const char *name)
     struct theme theme;
     memset(&theme, 0, sizeof theme);
     bool mono = term_colors() == 0;
-    bool ok = theme_load(name, &theme, &fault);
+    bool ok = theme_load(theme_resolve_name(name, app->light_ground), &theme, &fault);
     if (!ok)
         app_note(app, STYLE_WARNING, "%s", fault.text);
     if (mono)
@@ -306,6 +306,13 @@ bool app_set_theme(struct app *app, const char *name)
         app_touch_now(app, DIRTY_ALL);
     }
     return ok;
+}
+
+void app_set_ground(struct app *app, bool light)
+{
+    app->light_ground = light;
+    if (app->theme_name && strcmp(app->theme_name, THEME_AUTO) == 0)
+        app_set_theme(app, THEME_AUTO);
 }
 
 static void ask_for_page(struct app *app, int64_t before)

@@ -8,6 +8,7 @@
 
 #include "session/service.h"
 #include "ui/approval.h"
+#include "ui/attention.h"
 #include "ui/bare.h"
 #include "ui/draft_review.h"
 #include "ui/editor.h"
@@ -100,7 +101,9 @@ struct app {
     struct editor *editor;
     struct keymap keymap;
     struct theme theme;
-    char *theme_name;
+    char *theme_name;  /* as it was chosen, "auto" among them */
+    bool light_ground; /* the terminal said so */
+    enum focus focus;
 
     struct session_info session;
     bool read_only;    /* it is open for reading alone */
@@ -210,8 +213,11 @@ void app_save_draft(struct app *app);
 /* Before another session is asked for: its draft stays with it. */
 void app_leave_session(struct app *app);
 
-/* Takes the terminal's theme; false with a note if there is none of that name. */
+/* Takes a theme; false with a note if there is none of that name. */
 bool app_set_theme(struct app *app, const char *name);
+
+/* The terminal told its background: "auto" follows it. */
+void app_set_ground(struct app *app, bool light);
 
 /* Asks for the page of older events if the view needs it. */
 void app_want_page(struct app *app);

@@ -1,14 +1,13 @@
 #include "ui/draft_screen.h"
 
 #include "base/clock.h"
+#include "base/i18n.h"
 #include "ui/dispatch.h"
-#include "ui/term.h"
 
 void draft_screen_take(struct app *app, const struct notice *n)
 {
     draft_review_begin(&app->draft, n);
-    if (config_integer(app->config, CONFIG_UI_NOTIFY_AFTER) > 0)
-        term_bell();
+    attention_asked(app, _("a summary waits to be read"));
     app_touch_now(app, DIRTY_ALL);
 }
 

@@ -177,9 +177,22 @@ static struct keymap_binding *find(const struct keymap *m, const struct key *key
     return NULL;
 }
 
+/* What a terminal sends for it that cannot tell these keys with Shift or Ctrl. */
+static struct key without_protocol(const struct key *key)
+{
+    struct key plain = *key;
+    if (key->code == K_ENTER || key->code == K_TAB || key->code == K_BACKSPACE ||
+        key->code == K_ESCAPE)
+        plain.shift = plain.ctrl = false;
+    return plain;
+}
+
 enum action keymap_find(const struct keymap *m, const struct key *key)
 {
     const struct keymap_binding *b = find(m, key, PLACE_ANY);
+    struct key plain = without_protocol(key);
+    if (!b)
+        b = find(m, &plain, PLACE_ANY);
     return b ? b->action : ACTION_NONE;
 }
 

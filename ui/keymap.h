@@ -16,7 +16,7 @@
 #define ACTIONS(X)                                                                                 \
     X(SEND, "send", "enter",                                                                       \
       N_("send the message; choose in a list; without a text: open the newest compaction"))        \
-    X(NEWLINE, "newline", "ctrl-j alt-enter", N_("begin a new line"))                              \
+    X(NEWLINE, "newline", "ctrl-j alt-enter shift-enter", N_("begin a new line"))                  \
     X(CANCEL, "cancel", "escape", N_("stop the running turn; close what is open"))                 \
     X(CLEAR, "clear", "ctrl-c",                                                                    \
       N_("clear the editor; stop the turn; twice within two seconds: leave"))                      \

@@ -2,6 +2,7 @@ libtui_a_SOURCES += \
 	ui/app.c ui/app.h \
 	ui/approval.c ui/approval.h \
 	ui/approval_rows.c \
+	ui/attention.c ui/attention.h \
 	ui/bare.c ui/bare.h \
 	ui/clipboard.c ui/clipboard.h \
 	ui/characters.c ui/characters.h \
@@ -69,12 +70,14 @@ libtui_a_SOURCES += \
 	ui/memory_screen.c ui/memory_screen.h \
 	ui/message_row.c ui/message_row.h \
 	ui/notices.c ui/notices.h \
+	ui/notification.c ui/notification.h \
 	ui/outline.c ui/outline.h \
 	ui/outline_keys.c \
 	ui/path_lister.c ui/path_lister.h \
 	ui/picker.c ui/picker.h \
 	ui/pin.c ui/pin.h \
 	ui/probe.c ui/probe.h \
+	ui/reader.c ui/reader.h \
 	ui/recalled.c ui/recalled.h \
 	ui/plain.c ui/plain.h \
 	ui/plain_commands.c \

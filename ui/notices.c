@@ -483,13 +483,6 @@ static void take_report(struct app *app, struct notice *n)
 
 /* Turns */
 
-static void ring(const struct app *app)
-{
-    int64_t after = config_integer(app->config, CONFIG_UI_NOTIFY_AFTER);
-    if (after > 0 && clock_mono_ms() - app->activity.started_ms >= after * 1000)
-        term_bell();
-}
-
 /* What waited is sent now, unless the turn failed: then it would follow a message that got no
  * answer, and comes back into the editor. */
 static void send_waiting(struct app *app)
@@ -531,7 +524,7 @@ static void take_busy(struct app *app, struct notice *n)
         approval_forget(&app->approval);
         draft_screen_close(app);
         context_screen_idle(app);
-        ring(app);
+        attention_turn_ended(app);
         send_next(app);
     }
     app_touch_now(app, DIRTY_ALL);
@@ -539,9 +532,10 @@ static void take_busy(struct app *app, struct notice *n)
 
 static void take_approval(struct app *app, struct notice *n)
 {
+    char *question = mem_printf(_("may %s run?"), n->name);
+    attention_asked(app, question);
+    free(question);
     approval_ask(&app->approval, n);
-    if (config_integer(app->config, CONFIG_UI_NOTIFY_AFTER) > 0)
-        term_bell();
     app_touch_now(app, DIRTY_ALL);
 }
 

@@ -1,6 +1,7 @@
 #include "ui/term.h"
 
 #include <curses.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,16 +12,17 @@
 
 #include "base/buf.h"
 #include "base/charset.h"
+#include "base/clock.h"
 #include "base/die.h"
 #include "base/i18n.h"
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "ui/cluster.h"
-#include "ui/input.h"
+#include "ui/probe.h"
+#include "ui/reader.h"
 #include "ui/theme.h"
 #include "ui/tty.h"
 
-#define ESCAPE_MS 25
 #define COPY_MAX 100000
 #define COMBINED_MAX 4 /* marks on one character: what a cell of curses holds */
 
@@ -31,11 +33,23 @@
 #define MOUSE_OFF "\033[?1006l\033[?1000l"
 #define TITLE_PUSH "\033[22;0t"
 #define TITLE_POP "\033[23;0t"
+#define FOCUS_ON "\033[?1004h"
+#define FOCUS_OFF "\033[?1004l"
+#define SCHEME_ON "\033[?2031h"
+#define SCHEME_OFF "\033[?2031l"
 #define SYNC_ON "\033[?2026h"
 #define SYNC_OFF "\033[?2026l"
 
 /* A terminal that the database does not know is most likely a newer one of xterm's relatives. */
 #define RELATIVE "xterm-256color"
+/* How the terminal tells more keys than ASCII has codes for, such as Shift-Enter. */
+enum keyboard { KEYBOARD_PLAIN, KEYBOARD_MODIFY, KEYBOARD_KITTY };
+static const struct {
+    const char *on, *off;
+} keyboards[] = {
+    [KEYBOARD_PLAIN] = {"", ""},
+    [KEYBOARD_MODIFY] = {"\033[>4;1m", "\033[>4m"},        /* xterm's modifyOtherKeys */
+    [KEYBOARD_KITTY] = {"\033[>1u\033[=4;2u", "\033[<u"}}; /* and what Shift makes of a key */
 
 /* There is one terminal, as there is one curses. */
 static struct {
@@ -43,13 +57,18 @@ static struct {
     const char *name; /* whose sequences it gets */
     bool assumed;     /* TERM is unknown */
     bool plain; /* knows no private modes */
-    bool mouse, suspended, hung_up;
+    bool mouse, suspended;
     bool bare; /* a text stands in place of what curses knows of */
     bool cursor_wanted, cursor_shown;
     int cursor_row, cursor_col;
     int rows, cols, colors;
     attr_t attrs[STYLE_COUNT];
-    struct input input;
+    struct reader reader;
+    struct probe probe;
+    int64_t asked_ms; /* when the last question was sent; 0: none was */
+    bool focus_told;
+    enum keyboard keyboard;
+    bool keyboard_due; /* to be set in the alternate screen, which the next flush enters */
     cchar_t *old_cells, *new_cells; /* a row each, to compare */
     struct clusters clusters;
 } term;
@@ -78,47 +97,15 @@ static void bind_capabilities(void)
     for (size_t i = 0; i < sizeof capabilities / sizeof *capabilities; i++) {
         const char *sequence = capability(capabilities[i].capability);
         if (sequence)
-            input_bind(&term.input, sequence, capabilities[i].key);
+            input_bind(&term.reader.input, sequence, capabilities[i].key);
     }
     for (uint32_t n = 1; n <= 12; n++) {
         char name[8];
         snprintf(name, sizeof name, "kf%u", (unsigned)n);
         const char *sequence = capability(name);
         if (sequence)
-            input_bind(&term.input, sequence, (struct key){.code = K_F, .cp = n});
+            input_bind(&term.reader.input, sequence, (struct key){.code = K_F, .cp = n});
     }
-}
-
-/* Takes in what has arrived within timeout_ms; false if nothing did. */
-static bool feed(int timeout_ms)
-{
-    char bytes[16384];
-    long n = tty_read(bytes, sizeof bytes, timeout_ms);
-    if (n > 0)
-        input_feed(&term.input, bytes, (size_t)n);
-    else if (n == 0)
-        term.hung_up = true;
-    return n > 0;
-}
-
-bool term_read(struct key *key)
-{
-    if (!term.screen)
-        return false;
-    for (;;) {
-        if (input_next(&term.input, false, key))
-            return true;
-        if (term.hung_up)
-            return false;
-        bool unfinished = input_unfinished(&term.input);
-        if (!feed(unfinished ? ESCAPE_MS : 0))
-            return unfinished && input_next(&term.input, true, key);
-    }
-}
-
-bool term_hung_up(void)
-{
-    return term.hung_up;
 }
 
 /* Modes */
@@ -152,7 +139,7 @@ static void enter_modes(void)
     char on[TTY_LEAVE_MAX] = "";
     add_capability(on, sizeof on, "smkx");
     if (!term.plain) {
-        add(on, sizeof on, TITLE_PUSH PASTE_ON);
+        add(on, sizeof on, TITLE_PUSH PASTE_ON FOCUS_ON SCHEME_ON);
         if (term.mouse)
             add(on, sizeof on, MOUSE_ON);
     }
@@ -168,7 +155,8 @@ static void leave_text(char *out, size_t size, bool whole)
             add(out, size, SYNC_OFF);
         if (term.mouse)
             add(out, size, MOUSE_OFF);
-        add(out, size, PASTE_OFF TITLE_POP);
+        add(out, size, keyboards[term.keyboard].off);
+        add(out, size, SCHEME_OFF FOCUS_OFF PASTE_OFF TITLE_POP);
     }
     add_capability(out, size, "rmkx");
     if (!whole)
@@ -189,6 +177,81 @@ static void arm_emergency(void)
 void term_emergency_release(void)
 {
     tty_emergency_release();
+}
+
+/* Questions and answers (probe.h) */
+
+static void ask(const char *questions)
+{
+    term.probe.pending++;
+    term.asked_ms = clock_mono_ms();
+    tty_puts(questions);
+}
+
+/* What it takes to undo it is known before it is done. */
+static void set_keyboard(enum keyboard keyboard)
+{
+    term.keyboard = keyboard;
+    arm_emergency();
+    tty_puts(keyboards[keyboard].on);
+}
+
+static void take_end_of_answers(struct key *key)
+{
+    if (term.keyboard == KEYBOARD_PLAIN)
+        set_keyboard(term.probe.kitty_keyboard ? KEYBOARD_KITTY : KEYBOARD_MODIFY);
+    if (!term.focus_told && probe_reports_focus(&term.probe))
+        key->code = K_FOCUS_IN; /* it was started here, and nothing was told since */
+    term.focus_told = true;
+}
+
+/* True if the answer is news for others, then told by the key. */
+static bool take_reply(struct key *key)
+{
+    enum probe_news news = probe_take(&term.probe, key->text);
+    free(key->text);
+    *key = (struct key){0};
+    if (news == PROBE_ENDED)
+        take_end_of_answers(key);
+    else if (news == PROBE_GROUND)
+        *key = (struct key){.code = K_GROUND, .cp = term.probe.light};
+    else if (news == PROBE_ASK)
+        ask(PROBE_GROUND_QUESTION);
+    return key->code != K_NONE;
+}
+
+bool term_read(struct key *key)
+{
+    if (!term.screen)
+        return false;
+    if (reader_kept(&term.reader, key))
+        return true;
+    while (reader_next(&term.reader, key)) {
+        term.focus_told = term.focus_told || key->code == K_FOCUS_IN || key->code == K_FOCUS_OUT;
+        if (key->code != K_REPLY || take_reply(key))
+            return true;
+    }
+    return false;
+}
+
+/* Before the terminal is given back: an answer that comes later would be a line for the shell. */
+static void await_answers(void)
+{
+    int64_t until = term.asked_ms + READER_ANSWER_MS, left;
+    while (term.probe.pending > 0 && !term.reader.hung_up && (left = until - clock_mono_ms()) > 0) {
+        struct pollfd more = {.fd = STDIN_FILENO, .events = POLLIN};
+        struct key key;
+        if (!reader_next(&term.reader, &key))
+            (void)poll(&more, 1, (int)left);
+        else if (key.code != K_REPLY || take_reply(&key))
+            reader_keep(&term.reader, &key);
+    }
+    term.probe.pending = 0;
+}
+
+bool term_hung_up(void)
+{
+    return term.reader.hung_up;
 }
 
 /* curses ends the program by itself when it has no memory. */
@@ -303,7 +366,7 @@ bool term_init(const struct theme *theme, bool mouse, struct error *e)
     }
     set_term(term.screen);
     term.cursor_shown = true;
-    input_init(&term.input);
+    reader_init(&term.reader);
     bind_capabilities();
     set_up_curses();
     enter_modes();
@@ -322,6 +385,7 @@ void term_suspend(void)
 {
     if (!term.screen || term.suspended)
         return;
+    await_answers();
     char leave[TTY_LEAVE_MAX];
     leave_text(leave, sizeof leave, false);
     curs_set(1);
@@ -342,6 +406,7 @@ void term_resume(void)
     reset_prog_mode();
     arm_emergency();
     enter_modes();
+    term.keyboard_due = true;
     term_resized();
     term_redraw();
 }
@@ -352,7 +417,7 @@ void term_release(void)
         return;
     term_suspend();
     delscreen(term.screen);
-    input_release(&term.input);
+    reader_release(&term.reader);
     free(term.old_cells);
     free(term.new_cells);
     clusters_reset(&term.clusters, 0);
@@ -664,14 +729,27 @@ void term_flush(void)
     write_clusters();
     if (whole)
         tty_puts(SYNC_OFF);
+    if (term.keyboard_due)
+        tty_puts(keyboards[term.keyboard].on);
+    term.keyboard_due = false;
+    if (term.asked_ms == 0 && !term.plain) /* behind the first frame: nobody waits for it */
+        ask(PROBE_QUESTIONS);
 }
 
 /* Other messages to the terminal */
 
-void term_bell(void)
+void term_notify(enum notification how, const char *clean_text)
 {
-    if (!term.suspended)
-        tty_puts("\a");
+    const char *tmux = getenv("TMUX");
+    bool in_tmux = (tmux && *tmux) || probe_is(&term.probe, "tmux");
+    struct buf bytes = BUF_INIT;
+    if (term.suspended)
+        return;
+    if (term.plain && how != NOTIFICATION_OFF)
+        how = NOTIFICATION_BELL;
+    notification_write(&bytes, how, &term.probe, in_tmux, clean_text);
+    tty_write(bytes.data, bytes.len);
+    buf_release(&bytes);
 }
 
 void term_title(const char *clean_text)

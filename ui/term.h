@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "ui/notification.h"
 #include "ui/rows.h"
 #include "ui/style.h"
 
@@ -30,7 +31,8 @@ bool term_init(const struct theme *theme, bool mouse, struct error *e);
 /* The terminal that an unknown TERM is taken for; NULL: TERM is known. */
 const char *term_assumed(void);
 
-/* Gives it back exactly as it was. Safe to call twice. */
+/* Gives it back exactly as it was. Safe to call twice. Waits at most half a second for an answer
+ * that the terminal owes since the last moment; so does term_suspend(). */
 void term_release(void);
 
 /* The same from a signal handler or a dying program: only write() and tcsetattr(). Safe at any
@@ -67,7 +69,9 @@ void term_cursor_hide(void);
 /* Sends what changed, as one synchronised update where more than one row changed. */
 void term_flush(void);
 
-void term_bell(void);
+/* A word to somebody who looks elsewhere, as the terminal can show it. */
+void term_notify(enum notification how, const char *clean_text);
+
 void term_title(const char *clean_text);
 /* OSC 52, which no terminal answers; false if the text is over 100,000 bytes (terminals drop it) or
  * nothing can be sent */
@@ -120,8 +124,9 @@ struct key {
     char *text;
 };
 
-/* The next key that has arrived; false when there is none (yet). Never waits longer than the 25 ms
- * that tell a lone Esc from a sequence. Poll standard input for readability first. */
+/* The next key that has arrived, or what the terminal tells of itself; false when there is none
+ * (yet). Never waits longer than the 25 ms that tell a lone Esc from a sequence. Poll standard
+ * input for readability first. */
 bool term_read(struct key *key);
 
 /* Standard input has ended: the terminal went away. */

@@ -52,13 +52,24 @@ static void handle_signals(struct app *app)
         handle_signal(app, number);
 }
 
+/* What the terminal tells of itself is no key. */
+static bool take_news(struct app *app, const struct key *key)
+{
+    if (key->code == K_GROUND)
+        app_set_ground(app, key->cp == 1);
+    else if (!attention_saw(&app->focus, key))
+        return false;
+    return true;
+}
+
 /* Returns whether keys were left for the next time. */
 static bool handle_keys(struct app *app)
 {
     struct key key;
     int count = 0;
     while (count < KEYS_MAX && !app->leaving && term_read(&key)) {
-        dispatch_key(app, &key);
+        if (!take_news(app, &key))
+            dispatch_key(app, &key);
         count++;
     }
     if (term_hung_up()) {

@@ -153,13 +153,16 @@
     X(EMBEDDING_BATCH, "embedding", "batch", INTEGER, "64", 1, 2048, "", "texts a request")        \
     X(SESSION_PERSIST, "session", "persist", BOOLEAN, "true", 0, 0, "",                            \
       "keep conversations in the database")                                                        \
-    X(UI_THEME, "ui", "theme", STRING, "dark", 0, 0, "",                                           \
-      "dark, light, mono, or a file of the config directory's themes/")                            \
+    X(UI_THEME, "ui", "theme", STRING, "auto", 0, 0, "",                                           \
+      "auto (dark or light as the terminal is), dark, light, mono, high-contrast, solarized, "     \
+      "solarized-light, or a file of the config directory's themes/")                              \
     X(UI_MOUSE, "ui", "mouse", BOOLEAN, "true", 0, 0, "", "wheel and clicks")                      \
     X(UI_REASONING, "ui", "reasoning", CHOICE, "folded", 0, 0, "folded open hidden",               \
       "how the model's reasoning is shown")                                                        \
+    X(UI_NOTIFY, "ui", "notify", CHOICE, "auto", 0, 0, "auto bell osc9 osc777 osc99 off",          \
+      "how to tell while the window has not the keyboard that a turn ended or a tool asks")        \
     X(UI_NOTIFY_AFTER, "ui", "notify_after", INTEGER, "20", 0, 86400, "",                          \
-      "bell after a turn of at least so many seconds; 0: never")                                   \
+      "only after a turn of at least so many seconds; 0: never, also for questions")               \
     X(LOG_LEVEL, "log", "level", CHOICE, "off", 0, 0, "off error info debug",                      \
       "diagnostic log in the state directory; holds no texts and no keys")                         \
     X(MODEL_WINDOW, "model *", "window", INTEGER, "", 256, 100000000, "", "tokens in and out")     \

@@ -1,0 +1,230 @@
+/* What the terminal is asked and told, what its answers change, and that all of it is undone. */
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/mem.h"
+#include "tests/scene.h"
+#include "tests/support.h"
+
+#define KITTY_ON "\033[>1u"
+#define KITTY_OFF "\033[<u"
+#define MODIFY_ON "\033[>4;1m"
+#define SHIFT_ENTER "\033[13;2u"
+
+static const struct screen_answer kitty[] = {
+    {"\033[?u", "\033[?0u"},
+    {"\033[>q", "\033P>|kitty(0.36.4)\033\\"},
+    {"\033]11;?\033\\", "\033]11;rgb:0000/0000/0000\033\\"},
+    {"\033]99;i=tiro:p=?;\033\\", "\033]99;i=tiro:p=?;a=focus:o=unfocused\033\\"},
+    {NULL, NULL}};
+static const struct screen_answer light[] = {
+    {"\033]11;?\033\\", "\033]11;rgb:ffff/ffff/ffff\033\\"}, {NULL, NULL}};
+static const struct screen_answer silent[] = {{"\033[c", NULL}, {NULL, NULL}};
+
+static bool has_written(struct screen *s, void *bytes)
+{
+    return screen_log_has(s, bytes);
+}
+
+static bool wait_written(struct screen *s, const char *bytes)
+{
+    char *copy = mem_strdup(bytes);
+    bool ok = screen_wait(s, has_written, copy, "bytes", WAIT_MS);
+    free(copy);
+    return ok;
+}
+
+/* A row below the prompt's. */
+static void assert_new_line(struct screen *s)
+{
+    screen_type(s, "one");
+    screen_type(s, SHIFT_ENTER);
+    screen_type(s, "two");
+    assert_true(screen_wait_text(s, "  two", WAIT_MS));
+    assert_true(screen_wait_text(s, "> one", WAIT_MS));
+    assert_int_equal(model_server_requests(scene_server()), 0);
+}
+
+static void shift_enter_is_a_new_line(void **state)
+{
+    (void)state;
+    screen_answers(kitty);
+    struct screen *s = scene_open(24, 80, NULL);
+    assert_true(wait_written(s, KITTY_ON));
+    assert_false(screen_log_has(s, MODIFY_ON));
+    assert_new_line(s);
+    screen_type(s, "\033[99;5u\033[100;5u"); /* Ctrl-C, Ctrl-D as kitty tells them */
+    assert_true(screen_wait_exit(s, WAIT_MS));
+    scene_assert_restored(s);
+}
+
+static void without_kitty_xterm_s_way_is_tried(void **state)
+{
+    (void)state;
+    struct screen *s = scene_open(24, 80, NULL);
+    assert_true(wait_written(s, MODIFY_ON));
+    assert_false(screen_log_has(s, KITTY_ON));
+    screen_type(s, "one\033[27;2;13~two");
+    assert_true(screen_wait_text(s, "  two", WAIT_MS));
+    screen_ctrl(s, 'u');
+    screen_ctrl(s, 'c');
+    screen_ctrl(s, 'd');
+    assert_true(screen_wait_exit(s, WAIT_MS));
+    scene_assert_restored(s);
+}
+
+static void a_terminal_that_answers_nothing_is_waited_for_by_nobody(void **state)
+{
+    (void)state;
+    screen_answers(silent);
+    struct screen *s = scene_open(24, 80, NULL);
+    scene_exchange(s, "hi", "Hello.");
+    assert_false(screen_log_has(s, KITTY_ON));
+    assert_false(screen_log_has(s, MODIFY_ON));
+    scene_leave(s);
+    scene_assert_restored(s);
+}
+
+/* What the terminal still owes does not become a line of the shell. */
+static void answers_do_not_outlive_it(void **state)
+{
+    (void)state;
+    screen_answers(silent);
+    struct screen *s = scene_open(24, 80, NULL);
+    screen_ctrl(s, 'd');
+    screen_type(s, "\033[?0u\033]11;rgb:0/0/0\033\\\033[?62;22c");
+    assert_true(screen_wait_exit(s, WAIT_MS));
+    scene_assert_restored(s);
+    assert_int_equal(screen_unread(s), 0);
+}
+
+static void ends_by(int signal_number)
+{
+    screen_answers(kitty);
+    struct screen *s = scene_open(24, 80, NULL);
+    assert_true(wait_written(s, KITTY_ON));
+    screen_signal(s, signal_number);
+    assert_true(screen_wait_exit(s, WAIT_MS));
+    scene_assert_restored(s);
+    assert_true(screen_log_has(s, KITTY_OFF));
+}
+
+static void a_kill_leaves_nothing(void **state)
+{
+    (void)state;
+    ends_by(SIGTERM);
+}
+
+static void a_crash_leaves_nothing(void **state)
+{
+    (void)state;
+    ends_by(SIGSEGV);
+}
+
+/* The theme's looks of the light theme are of other colours. */
+static void the_theme_follows_the_background(void **state)
+{
+    (void)state;
+    screen_answers(light);
+    struct screen *s = scene_open(24, 80, NULL);
+    const char *dark_title = "\033[90m", *light_rule = "38;5;247m"; /* the rule of either */
+    assert_true(wait_written(s, light_rule));
+    screen_forget_log(s);
+    screen_type(s, "\033]11;rgb:0000/0000/0000\033\\");
+    assert_true(wait_written(s, dark_title));
+    screen_forget_log(s);
+    screen_type(s, "\033[?997;2n"); /* mode 2031: it has changed */
+    assert_true(wait_written(s, "\033]11;?\033\\"));
+    assert_true(wait_written(s, light_rule));
+    scene_leave(s);
+    scene_assert_restored(s);
+}
+
+static void a_chosen_theme_stays(void **state)
+{
+    (void)state;
+    setenv("TIRO_UI_THEME", "dark", 1);
+    screen_answers(light);
+    struct screen *s = scene_open(24, 80, NULL);
+    assert_true(wait_written(s, MODIFY_ON)); /* so the background was told */
+    unsetenv("TIRO_UI_THEME");
+    scene_exchange(s, "hi", "Hello.");
+    assert_false(screen_log_has(s, "38;5;247m"));
+    scene_leave(s);
+}
+
+static void queue_command(const char *arguments)
+{
+    model_server_queue(scene_server(),
+                       &(struct reply){.tool_name = "run_command", .tool_args = arguments});
+}
+
+static void allow(struct screen *s, const char *command)
+{
+    assert_true(screen_wait_text(s, command, WAIT_MS));
+    assert_true(screen_wait_text(s, "a allow once", WAIT_MS));
+    screen_type(s, "a");
+}
+
+static void a_tool_that_asks_calls_who_looks_elsewhere(void **state)
+{
+    (void)state;
+    screen_answers(kitty);
+    struct screen *s = scene_open(24, 80, (const char *const[]){"--tools", "full", NULL});
+    assert_true(wait_written(s, KITTY_ON));
+    model_server_queue(scene_server(), &(struct reply){.tool_name = "run_command",
+                                                       .tool_args = "{\"command\":\"touch one\"}",
+                                                       .hold = true});
+    queue_command("{\"command\":\"touch two\"}");
+    model_server_queue(scene_server(), &(struct reply){.text = "All is done."});
+    scene_say(s, "do it");
+    screen_type(s, "\033[O");
+    assert_true(model_server_wait(scene_server(), 1, WAIT_MS));
+    model_server_release(scene_server());
+    assert_true(wait_written(s, "\033]99;i=tiro:p=body;do it: may run_command run?\033\\"));
+    screen_forget_log(s);
+    screen_type(s, "\033[I");
+    allow(s, "touch one");
+    allow(s, "touch two");
+    assert_true(screen_wait_text(s, "All is done.", WAIT_MS));
+    assert_false(screen_log_has(s, "\033]99"));
+}
+
+static void the_end_of_a_turn_calls_who_looks_elsewhere(void **state)
+{
+    (void)state;
+    setenv("TIRO_UI_NOTIFY_AFTER", "1", 1);
+    struct screen *s = scene_open(24, 80, NULL);
+    unsetenv("TIRO_UI_NOTIFY_AFTER");
+    model_server_queue(scene_server(), &(struct reply){.fault = REPLY_STALL, .text = "as far as"});
+    scene_say(s, "begin");
+    screen_type(s, "\033[O");
+    assert_true(screen_wait_text(s, "as far as", WAIT_MS));
+    assert_true(screen_wait_text(s, "2 s", WAIT_MS)); /* it has taken that long */
+    model_server_release(scene_server());
+    assert_true(wait_written(s, "\033]9;tiro: begin: the answer is complete\033\\\a"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        scene_test(shift_enter_is_a_new_line),
+        scene_test(without_kitty_xterm_s_way_is_tried),
+        scene_test(a_terminal_that_answers_nothing_is_waited_for_by_nobody),
+        scene_test(answers_do_not_outlive_it),
+        scene_test(a_kill_leaves_nothing),
+        scene_test(a_crash_leaves_nothing),
+        scene_test(the_theme_follows_the_background),
+        scene_test(a_chosen_theme_stays),
+        scene_test(a_tool_that_asks_calls_who_looks_elsewhere),
+        scene_test(the_end_of_a_turn_calls_who_looks_elsewhere),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
