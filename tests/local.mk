@@ -76,6 +76,7 @@ UNIT_TESTS = \
 	tests/test_journal_show \
 	tests/test_json \
 	tests/test_keymap \
+	tests/test_link \
 	tests/test_list \
 	tests/test_mailbox \
 	tests/test_manual \

@@ -15,7 +15,7 @@
  * of a text that grows are made over a long time. */
 static const struct styled *text_prefix(void)
 {
-    static struct span span = {2, STYLE_TEXT, 0};
+    static struct span span = {2, STYLE_TEXT, 0, 0};
     static char text[] = "  ";
     static struct styled prefix;
     prefix.text.data = text;
@@ -27,7 +27,7 @@ static const struct styled *text_prefix(void)
 
 static const struct styled *reasoning_prefix(void)
 {
-    static struct span span = {0, STYLE_REASONING, 0};
+    static struct span span = {0, STYLE_REASONING, 0, 0};
     static char text[16];
     static struct styled prefix;
     const char *bar = glyph(GLYPH_BAR);

@@ -49,6 +49,8 @@ libtui_a_SOURCES += \
 	ui/jump.c ui/jump.h \
 	ui/keymap.c ui/keymap.h \
 	ui/languages.c \
+	ui/link.c ui/link.h \
+	ui/link_cells.c ui/link_cells.h \
 	ui/list.c ui/list.h \
 	ui/markdown.c ui/markdown.h \
 	ui/markdown_blocks.c ui/markdown_blocks.h \

@@ -446,12 +446,33 @@ static bool says(const struct styled *line, size_t from, const char *url, size_t
     return false;
 }
 
+/* What is added from now on leads there, if that is safe; NULL: nowhere. */
+static void lead_to(struct render *r, const MD_ATTRIBUTE *url)
+{
+    struct buf decoded = BUF_INIT, clean = BUF_INIT;
+    for (unsigned i = 0; url && url->size > 0 && i < LINK_MAX && url->substr_offsets[i] < url->size;
+         i++) {
+        const char *part = url->text + url->substr_offsets[i];
+        size_t len = url->substr_offsets[i + 1] - url->substr_offsets[i];
+        if (url->substr_types[i] == MD_TEXT_ENTITY)
+            entity_decode(&decoded, part, len);
+        else
+            buf_add(&decoded, part, len);
+    }
+    bool safe = decoded.len > 0 && link_clean(&clean, decoded.data, decoded.len);
+    styled_link(&r->line, safe ? clean.data : NULL);
+    buf_release(&decoded);
+    buf_release(&clean);
+}
+
 static void add_url(struct render *r, const MD_ATTRIBUTE *url)
 {
     struct buf clean = BUF_INIT;
     utf8_clean(&clean, url->text, url->size, UTF8_ONE_LINE);
     styled_addstr(&r->line, " (", r->style, 0);
+    lead_to(r, url);
     styled_add(&r->line, clean.data, clean.len, STYLE_LINK, 0);
+    lead_to(r, NULL);
     styled_addstr(&r->line, ")", r->style, 0);
     buf_release(&clean);
 }
@@ -461,6 +482,7 @@ static void leave_link(struct render *r, const MD_SPAN_A_DETAIL *link)
     size_t from = r->link_starts.len ? vec_last(&r->link_starts) : 0;
     r->link_starts.len -= r->link_starts.len > 0;
     r->link--;
+    lead_to(r, NULL);
     if (link->href.size && !says(&r->line, from, link->href.text, link->href.size))
         add_url(r, &link->href);
 }
@@ -468,7 +490,6 @@ static void leave_link(struct render *r, const MD_SPAN_A_DETAIL *link)
 static int enter_span(MD_SPANTYPE type, void *detail, void *context)
 {
     struct render *r = context;
-    (void)detail;
     r->italic += type == MD_SPAN_EM;
     r->bold += type == MD_SPAN_STRONG;
     r->strike += type == MD_SPAN_DEL;
@@ -476,6 +497,7 @@ static int enter_span(MD_SPANTYPE type, void *detail, void *context)
     if (type == MD_SPAN_A) {
         r->link++;
         vec_push(&r->link_starts, r->line.text.len);
+        lead_to(r, &((const MD_SPAN_A_DETAIL *)detail)->href);
     } else if (type == MD_SPAN_IMG) {
         add(r, "[", 1);
         add(r, _("image"), strlen(_("image")));

@@ -103,9 +103,11 @@ static void add_row_text(struct styled *line, const struct rows *from, size_t in
     const char *text = from->text.data + row->text;
     for (uint32_t i = 0; i < row->span_count; i++) {
         const struct span *span = &from->spans.items[row->spans + i];
+        styled_link(line, links_at(&from->links, span->link));
         styled_add(line, text, span->len, (enum style)span->style, span->attrs);
         text += span->len;
     }
+    styled_link(line, NULL);
 }
 
 static void add_cell_line(struct styled *line, const struct cell *cell, const struct rows *rows,

@@ -17,6 +17,7 @@ void rows_release(struct rows *r)
     buf_release(&r->text);
     vec_release(&r->spans);
     vec_release(&r->list);
+    links_release(&r->links);
 }
 
 void rows_clear(struct rows *r)
@@ -24,6 +25,8 @@ void rows_clear(struct rows *r)
     buf_clear(&r->text);
     vec_clear(&r->spans);
     vec_clear(&r->list);
+    links_clear(&r->links);
+    r->link = 0;
 }
 
 void rows_begin(struct rows *r)
@@ -40,10 +43,11 @@ void rows_add(struct rows *r, const char *text, size_t len, enum style style, un
         return;
     struct row *row = &vec_last(&r->list);
     struct span *last = row->span_count ? &vec_last(&r->spans) : NULL;
-    if (last && last->style == (uint8_t)style && last->attrs == (uint8_t)attrs) {
+    if (last && last->style == (uint8_t)style && last->attrs == (uint8_t)attrs &&
+        last->link == r->link) {
         last->len += (uint32_t)len;
     } else {
-        struct span span = {(uint32_t)len, (uint8_t)style, (uint8_t)attrs};
+        struct span span = {(uint32_t)len, (uint8_t)style, (uint8_t)attrs, r->link};
         vec_push(&r->spans, span);
         row->span_count++;
     }
@@ -54,6 +58,11 @@ void rows_add(struct rows *r, const char *text, size_t len, enum style style, un
 void rows_addstr(struct rows *r, const char *text, enum style style, unsigned attrs)
 {
     rows_add(r, text, strlen(text), style, attrs);
+}
+
+void rows_link(struct rows *r, const char *address)
+{
+    r->link = links_add(&r->links, address);
 }
 
 size_t rows_add_cut(struct rows *r, const char *text, size_t columns, enum style style)
@@ -86,14 +95,16 @@ void rows_append(struct rows *r, const struct rows *from, size_t index)
     const char *text = from->text.data + row->text;
     for (uint32_t i = 0; i < row->span_count; i++) {
         const struct span *span = &from->spans.items[row->spans + i];
+        rows_link(r, links_at(&from->links, span->link));
         rows_add(r, text, span->len, (enum style)span->style, span->attrs);
         text += span->len;
     }
+    rows_link(r, NULL);
 }
 
 struct rows_mark rows_mark(const struct rows *r)
 {
-    return (struct rows_mark){r->text.len, r->spans.len, r->list.len};
+    return (struct rows_mark){r->text.len, r->spans.len, r->list.len, r->links.starts.len};
 }
 
 void rows_truncate(struct rows *r, struct rows_mark mark)
@@ -101,6 +112,8 @@ void rows_truncate(struct rows *r, struct rows_mark mark)
     buf_splice(&r->text, mark.text, r->text.len - mark.text, "", 0);
     r->spans.len = mark.spans;
     r->list.len = mark.list;
+    links_truncate(&r->links, mark.links);
+    r->link = 0;
 }
 
 size_t rows_width(const struct rows *r, size_t index)

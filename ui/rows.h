@@ -8,12 +8,14 @@
 
 #include "base/buf.h"
 #include "base/vec.h"
+#include "ui/link.h"
 #include "ui/style.h"
 
 struct span {
     uint32_t len; /* bytes */
     uint8_t style;
     uint8_t attrs;
+    uint16_t link; /* its number in the links beside it; 0: it leads nowhere */
 };
 
 struct row {
@@ -25,6 +27,8 @@ struct rows {
     struct buf text;
     VEC(struct span) spans;
     VEC(struct row) list;
+    struct links links;
+    uint16_t link; /* of what is added */
 };
 
 void rows_init(struct rows *r);
@@ -35,6 +39,9 @@ void rows_clear(struct rows *r);
 void rows_begin(struct rows *r);
 void rows_add(struct rows *r, const char *text, size_t len, enum style style, unsigned attrs);
 void rows_addstr(struct rows *r, const char *text, enum style style, unsigned attrs);
+
+/* What is added from now on leads to this clean address; NULL: nowhere. */
+void rows_link(struct rows *r, const char *address);
 
 /* Adds at most `columns` of a text, with an ellipsis where it is cut; returns the columns. */
 size_t rows_add_cut(struct rows *r, const char *text, size_t columns, enum style style);
@@ -47,7 +54,7 @@ void rows_append(struct rows *r, const struct rows *from, size_t index);
 
 /* What was there at a moment; truncating drops all that was added after it. */
 struct rows_mark {
-    size_t text, spans, list;
+    size_t text, spans, list, links;
 };
 struct rows_mark rows_mark(const struct rows *r);
 void rows_truncate(struct rows *r, struct rows_mark mark);

@@ -13,12 +13,15 @@ void styled_release(struct styled *s)
 {
     buf_release(&s->text);
     vec_release(&s->spans);
+    links_release(&s->links);
 }
 
 void styled_clear(struct styled *s)
 {
     buf_clear(&s->text);
     vec_clear(&s->spans);
+    links_clear(&s->links);
+    s->link = 0;
 }
 
 void styled_add(struct styled *s, const char *text, size_t len, enum style style, unsigned attrs)
@@ -26,10 +29,11 @@ void styled_add(struct styled *s, const char *text, size_t len, enum style style
     if (len == 0)
         return;
     struct span *last = s->spans.len ? &vec_last(&s->spans) : NULL;
-    if (last && last->style == (uint8_t)style && last->attrs == (uint8_t)attrs) {
+    if (last && last->style == (uint8_t)style && last->attrs == (uint8_t)attrs &&
+        last->link == s->link) {
         last->len += (uint32_t)len;
     } else {
-        struct span span = {(uint32_t)len, (uint8_t)style, (uint8_t)attrs};
+        struct span span = {(uint32_t)len, (uint8_t)style, (uint8_t)attrs, s->link};
         vec_push(&s->spans, span);
     }
     buf_add(&s->text, text, len);
@@ -40,14 +44,21 @@ void styled_addstr(struct styled *s, const char *text, enum style style, unsigne
     styled_add(s, text, strlen(text), style, attrs);
 }
 
+void styled_link(struct styled *s, const char *address)
+{
+    s->link = links_add(&s->links, address);
+}
+
 void styled_append(struct styled *s, const struct styled *other)
 {
     const char *text = other->text.data;
     for (size_t i = 0; i < other->spans.len; i++) {
         const struct span *span = &other->spans.items[i];
+        styled_link(s, links_at(&other->links, span->link));
         styled_add(s, text, span->len, (enum style)span->style, span->attrs);
         text += span->len;
     }
+    styled_link(s, NULL);
 }
 
 static bool is_plain(const char *text, size_t len)

@@ -267,11 +267,13 @@ static void add_part(struct rows *out, const struct rows *rows, size_t index, si
         const struct span *span = &rows->spans.items[row->spans + i];
         size_t a = start > from ? start : from;
         size_t end = start + span->len, b = end < to ? end : to;
+        rows_link(out, links_at(&rows->links, span->link));
         if (a < b)
             rows_add(out, text + a, b - a, marked ? STYLE_MATCH : (enum style)span->style,
                      span->attrs);
         start = end;
     }
+    rows_link(out, NULL);
 }
 
 static bool mark_row(struct rows *out, const struct rows *rows, size_t index, const char *needle)

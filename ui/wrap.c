@@ -193,6 +193,7 @@ static void add_until(struct rows *out, struct cursor *c, size_t end, size_t roo
         const char *text = c->from->text.data + c->pos;
         const char *tab = memchr(text, '\t', stop - c->pos);
         size_t len = tab ? (size_t)(tab - text) : stop - c->pos;
+        rows_link(out, links_at(&c->from->links, look->link));
         rows_add(out, text, len, (enum style)look->style, look->attrs);
         c->pos += len;
         if (tabs)
@@ -205,6 +206,7 @@ static void add_until(struct rows *out, struct cursor *c, size_t end, size_t roo
         column += columns;
         c->pos++;
     }
+    rows_link(out, NULL);
 }
 
 static void add_prefix(struct rows *out, const struct styled *prefix, size_t columns)

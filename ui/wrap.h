@@ -16,6 +16,8 @@ enum { TAB_COLUMNS = 4 };
 struct styled {
     struct buf text;
     VEC(struct span) spans;
+    struct links links;
+    uint16_t link; /* of what is added */
 };
 
 void styled_init(struct styled *s);
@@ -23,6 +25,7 @@ void styled_release(struct styled *s);
 void styled_clear(struct styled *s);
 void styled_add(struct styled *s, const char *text, size_t len, enum style style, unsigned attrs);
 void styled_addstr(struct styled *s, const char *text, enum style style, unsigned attrs);
+void styled_link(struct styled *s, const char *address); /* as rows_link() */
 void styled_append(struct styled *s, const struct styled *other);
 
 /* Adds a text of unknown origin: cleaned, and newlines and tabs stay. */

@@ -15,8 +15,14 @@ static void check_row(const struct rows *rows, size_t i, size_t width)
     FUZZ_CHECK(fuzz_is_clean(text, row->len, false));
     FUZZ_CHECK(rows_width(rows, i) <= (width > 2 ? width : 2));
     size_t spans = 0;
-    for (size_t k = 0; k < row->span_count; k++)
-        spans += rows->spans.items[row->spans + k].len;
+    for (size_t k = 0; k < row->span_count; k++) {
+        const struct span *s = &rows->spans.items[row->spans + k];
+        const char *address = links_at(&rows->links, s->link);
+        for (const char *p = address; p && *p != '\0'; p++)
+            FUZZ_CHECK(*p > ' ' && *p < 127);
+        FUZZ_CHECK(!address || strlen(address) <= LINK_MAX + 2);
+        spans += s->len;
+    }
     FUZZ_CHECK(spans == row->len);
 }
 
@@ -28,7 +34,8 @@ static char *rows_as_text(const struct rows *rows)
         buf_add(&out, rows->text.data + row->text, row->len);
         for (size_t k = 0; k < row->span_count; k++) {
             const struct span *s = &rows->spans.items[row->spans + k];
-            buf_addf(&out, "|%u:%u:%u", s->len, s->style, s->attrs);
+            const char *address = links_at(&rows->links, s->link);
+            buf_addf(&out, "|%u:%u:%u:%s", s->len, s->style, s->attrs, address ? address : "");
         }
         buf_addch(&out, '\n');
     }
