@@ -1,4 +1,7 @@
 /* What the terminal is asked and told, what its answers change, and that all of it is undone. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* memmem() */
+#endif
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -9,6 +12,7 @@
 
 #include <cmocka.h>
 
+#include "base/buf.h"
 #include "base/mem.h"
 #include "tests/scene.h"
 #include "tests/support.h"
@@ -212,6 +216,52 @@ static void the_end_of_a_turn_calls_who_looks_elsewhere(void **state)
     assert_true(wait_written(s, "\033]9;tiro: begin: the answer is complete\033\\\a"));
 }
 
+/* What is drawn between the marks of links, each in brackets, without looks and places. */
+static char *linked_text(struct screen *s)
+{
+    static const char on[] = "\033]8;id=", off[] = "\033]8;;";
+    struct buf out = BUF_INIT;
+    size_t len;
+    const char *log = screen_log(s, &len), *end = log + len;
+    for (const char *p = log; (p = memmem(p, (size_t)(end - p), on, sizeof on - 1));) {
+        p = memmem(p, (size_t)(end - p), "\033\\", 2);
+        const char *stop = p ? memmem(p, (size_t)(end - p), off, sizeof off - 1) : NULL;
+        assert_non_null(stop); /* no link is left open */
+        buf_addch(&out, '[');
+        for (p += 2; p < stop; p++)
+            if (*p != '\033')
+                buf_addch(&out, *p);
+            else if (p[1] == '[')
+                p += 2 + strcspn(p + 2, "mHGCDABdK");
+            else
+                p += 2; /* ESC ( B */
+        buf_addch(&out, ']');
+    }
+    return buf_take(&out);
+}
+
+static void links_are_told(void **state)
+{
+    (void)state;
+    struct screen *s = scene_open(24, 80, NULL);
+    model_server_queue(
+        scene_server(),
+        &(struct reply){.text = "See [the page](https://e.org/page) or [this](javascript:x)."});
+    scene_ask(s, "where", "See the page (https://e.org/page) or this (javascript:x).");
+    screen_forget_log(s);
+    screen_ctrl(s, 'l');
+    assert_true(wait_written(s, ";https://e.org/page\033\\"));
+    screen_type(s, "typing draws no link again");
+    assert_true(screen_wait_text(s, "> typing draws no link again", WAIT_MS));
+    assert_false(screen_log_has(s, ";javascript"));
+    char *linked = linked_text(s);
+    assert_string_equal(linked, "[the page][https://e.org/page]");
+    free(linked);
+    assert_true(screen_wait_text(s, "See the page (https://e.org/page) or this", WAIT_MS));
+    screen_ctrl(s, 'u');
+    scene_leave(s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -221,6 +271,7 @@ int main(void)
         scene_test(answers_do_not_outlive_it),
         scene_test(a_kill_leaves_nothing),
         scene_test(a_crash_leaves_nothing),
+        scene_test(links_are_told),
         scene_test(the_theme_follows_the_background),
         scene_test(a_chosen_theme_stays),
         scene_test(a_tool_that_asks_calls_who_looks_elsewhere),

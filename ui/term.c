@@ -18,6 +18,7 @@
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "ui/cluster.h"
+#include "ui/link_cells.h"
 #include "ui/probe.h"
 #include "ui/reader.h"
 #include "ui/theme.h"
@@ -71,6 +72,9 @@ static struct {
     bool keyboard_due; /* to be set in the alternate screen, which the next flush enters */
     cchar_t *old_cells, *new_cells; /* a row each, to compare */
     struct clusters clusters;
+    struct link_cells links;
+    uint16_t link; /* of what is put */
+    bool *redrawn; /* of each row */
 } term;
 
 /* Input */
@@ -421,6 +425,8 @@ void term_release(void)
     free(term.old_cells);
     free(term.new_cells);
     clusters_reset(&term.clusters, 0);
+    free(term.redrawn);
+    link_cells_resize(&term.links, 0, 0);
     memset(&term, 0, sizeof term);
     in_curses = false;
 }
@@ -438,6 +444,8 @@ void term_resized(void)
     term.old_cells = mem_resize(term.old_cells, cells * sizeof *term.old_cells);
     term.new_cells = mem_resize(term.new_cells, cells * sizeof *term.new_cells);
     clusters_reset(&term.clusters, term.rows);
+    link_cells_resize(&term.links, term.rows, term.cols);
+    term.redrawn = mem_resize(term.redrawn, (size_t)term.rows + 1);
 }
 
 void term_size(int *rows, int *cols)
@@ -483,6 +491,7 @@ void term_erase(void)
 {
     erase();
     clusters_reset(&term.clusters, term.rows);
+    link_cells_erase(&term.links);
 }
 
 void term_redraw(void)
@@ -610,6 +619,7 @@ int term_put(int row, int col, int max_cols, const char *text, size_t len, enum 
             taken = put_first(row, col + used, max_cols - used, text + at, len - at, look, &width);
         if (taken == 0)
             break;
+        link_cells_put(&term.links, row, col + used, width, term.link);
         used += width;
     }
     return used;
@@ -622,10 +632,12 @@ int term_put_row(int row, int col, int max_cols, const struct rows *rows, size_t
     int used = 0;
     for (uint32_t i = 0; i < r->span_count && used < max_cols; i++) {
         const struct span *s = &rows->spans.items[r->spans + i];
+        term.link = link_cells_number(&term.links, links_at(&rows->links, s->link));
         used += term_put(row, col + used, max_cols - used, text, s->len, (enum style)s->style,
                          s->attrs);
         text += s->len;
     }
+    term.link = 0;
     return used;
 }
 
@@ -633,6 +645,7 @@ void term_fill(int row, int col, int cols, enum style style)
 {
     for (int i = col; i < col + cols && i < term.cols; i++)
         put_cell(row, i, L" ", term.attrs[style]);
+    link_cells_put(&term.links, row, col, cols, 0);
 }
 
 void term_cursor(int row, int col)
@@ -711,11 +724,57 @@ static void write_clusters(void)
     buf_release(&cluster_bytes);
 }
 
+/* Links (OSC 8), which curses knows nothing of */
+
+/* Has curses draw these cells once more, and nothing else. */
+static void draw_again(int row, int col, int cols)
+{
+    mvwchgat(curscr, row, col, cols, A_BLINK | A_INVIS, 0, NULL); /* as no cell is */
+    touchline(newscr, row, 1);
+    doupdate();
+}
+
+static void draw_run(int row, const struct link_run *run)
+{
+    if (run->number > 0) { /* with an id, the rows of a link are one for the mouse */
+        const char *address = link_cells_address(&term.links, run->number);
+        char *on = mem_printf("\033]8;id=%u;%s\033\\", (unsigned)run->number, address);
+        tty_puts(on);
+        free(on);
+    }
+    draw_again(row, run->col, run->cols);
+    if (run->number > 0)
+        tty_puts("\033]8;;\033\\");
+}
+
+/* `redrawn`: of each row, whether curses has drawn in it. */
+static void draw_links(const bool *redrawn)
+{
+    for (int row = 0; row < term.rows; row++) {
+        struct link_run run = {0};
+        while (link_cells_next(&term.links, row, run.col + run.cols, redrawn[row], &run))
+            draw_run(row, &run);
+        link_cells_done(&term.links, row);
+    }
+}
+
+/* Where a link is, curses may not move text: it would take along what it does not know. */
+static bool prepare_links(bool *redrawn)
+{
+    bool any = !term.plain && link_cells_any(&term.links);
+    idlok(stdscr, !any);
+    idcok(stdscr, !any);
+    for (int row = 0; any && row < term.rows; row++)
+        redrawn[row] = is_cleared(curscr) || (is_linetouched(stdscr, row) && row_differs(row));
+    return any;
+}
+
 void term_flush(void)
 {
     if (!term.screen || term.suspended || term.bare)
         return;
     bool whole = !term.plain && many_rows_differ();
+    bool links = prepare_links(term.redrawn);
     mark_clusters_due();
     if (whole)
         tty_puts(SYNC_ON);
@@ -726,6 +785,8 @@ void term_flush(void)
         move(term.cursor_row, term.cursor_col);
     wnoutrefresh(stdscr);
     doupdate();
+    if (links)
+        draw_links(term.redrawn);
     write_clusters();
     if (whole)
         tty_puts(SYNC_OFF);
