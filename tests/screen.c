@@ -43,10 +43,14 @@ struct screen {
     bool drawing;       /* a synchronised frame has begun and not ended */
     size_t sync_so_far; /* bytes of SYNC_MODE that came last */
     const struct screen_answer *answers;
+    int *links;                /* of each cell: its place in addresses */
+    int link;                  /* of what is drawn */
+    VEC(char *) addresses;     /* the first is none */
     size_t heard[ANSWERS_MAX]; /* bytes of each question that came last */
     char *title;
     size_t bytes;
     struct buf log, row, text;
+    struct buf held; /* of an OSC whose rest has not come */
 };
 
 static const struct screen_answer *answers_of_next;
@@ -85,15 +89,68 @@ static int on_property(VTermProp property, VTermValue *value, void *context)
     return 1;
 }
 
+/* Links: libvterm passes over OSC 8, but tells what it draws and moves. */
+
+static int on_damage(VTermRect rect, void *context)
+{
+    struct screen *s = context;
+    int rows, cols;
+    vterm_get_size(s->vt, &rows, &cols);
+    for (int row = rect.start_row; row < rect.end_row && row < rows; row++)
+        for (int col = rect.start_col; col < rect.end_col && col < cols; col++)
+            s->links[row * cols + col] = s->link;
+    return 1;
+}
+
+static int on_move(VTermRect to, VTermRect from, void *context)
+{
+    struct screen *s = context;
+    int rows, cols, height = to.end_row - to.start_row, width = to.end_col - to.start_col;
+    vterm_get_size(s->vt, &rows, &cols);
+    int *moved = mem_alloc((size_t)(height * width) * sizeof *moved);
+    for (int i = 0; i < height * width; i++)
+        moved[i] = s->links[(from.start_row + i / width) * cols + from.start_col + i % width];
+    for (int i = 0; i < height * width; i++)
+        s->links[(to.start_row + i / width) * cols + to.start_col + i % width] = moved[i];
+    free(moved);
+    return 1;
+}
+
+static int on_osc(const char *command, size_t len, void *context)
+{
+    struct screen *s = context;
+    if (len < 3 || memcmp(command, "8;", 2) != 0)
+        return 0;
+    const char *address = memchr(command + 2, ';', len - 2);
+    size_t left = address ? len - (size_t)(address + 1 - command) : 0;
+    s->link = 0;
+    if (left > 0) {
+        s->link = (int)s->addresses.len;
+        vec_push(&s->addresses, mem_strndup(address + 1, left));
+    }
+    return 1;
+}
+
+static void size_links(struct screen *s, int rows, int cols)
+{
+    s->links = mem_resize(s->links, (size_t)(rows * cols) * sizeof *s->links);
+    memset(s->links, 0, (size_t)(rows * cols) * sizeof *s->links);
+}
+
 static void new_terminal(struct screen *s, int rows, int cols)
 {
-    static const VTermScreenCallbacks callbacks = {.settermprop = on_property};
+    static const VTermScreenCallbacks callbacks = {
+        .settermprop = on_property, .damage = on_damage, .moverect = on_move};
+    static const VTermParserCallbacks others = {.osc = on_osc};
+    size_links(s, rows, cols);
+    vec_push(&s->addresses, mem_strdup(""));
     s->vt = vterm_new(rows, cols);
     vterm_set_utf8(s->vt, 1);
     s->cells = vterm_obtain_screen(s->vt);
     s->cursor_visible = true;
     vterm_screen_enable_altscreen(s->cells, 1);
     vterm_screen_set_callbacks(s->cells, &callbacks, s);
+    vterm_screen_set_unrecognised_fallbacks(s->cells, &others, s);
     vterm_screen_reset(s->cells, 1);
 }
 
@@ -180,6 +237,7 @@ struct screen *screen_start(const char *const *argv, const char *directory, int 
     buf_init(&s->log, 0);
     buf_init(&s->row, 0);
     buf_init(&s->text, 0);
+    buf_init(&s->held, 0);
     new_terminal(s, rows, cols);
     start_child(s, argv, directory);
     return s;
@@ -200,9 +258,14 @@ void screen_free(struct screen *s)
     close(s->slave);
     vterm_free(s->vt);
     free(s->title);
+    free(s->links);
+    while (s->addresses.len > 0)
+        free(s->addresses.items[--s->addresses.len]);
+    vec_release(&s->addresses);
     buf_release(&s->log);
     buf_release(&s->row);
     buf_release(&s->text);
+    buf_release(&s->held);
     free(s);
 }
 
@@ -271,6 +334,30 @@ static void follow_frames(struct screen *s, const char *bytes, size_t len)
     }
 }
 
+/* Where an OSC at the end begins that has not ended, as libvterm 0.1.4 wants it whole. */
+static size_t whole_sequences(const char *bytes, size_t len)
+{
+    size_t begun = len;
+    for (size_t i = 0; i < len; i++) {
+        bool escape = bytes[i] == '\033';
+        if (begun < len) {
+            if (bytes[i] == '\a' || (bytes[i] == '\\' && bytes[i - 1] == '\033'))
+                begun = len;
+        } else if (escape && (i + 1 == len || bytes[i + 1] == ']')) {
+            begun = i;
+        }
+    }
+    return begun;
+}
+
+static void draw(struct screen *s, const char *bytes, size_t len)
+{
+    buf_add(&s->held, bytes, len);
+    size_t whole = whole_sequences(s->held.data, s->held.len);
+    vterm_input_write(s->vt, s->held.data, whole);
+    buf_consume(&s->held, whole);
+}
+
 static bool read_output(struct screen *s)
 {
     char bytes[65536];
@@ -284,7 +371,7 @@ static bool read_output(struct screen *s)
     if (!s->draw)
         return true;
     answer_more(s, bytes, (size_t)got);
-    vterm_input_write(s->vt, bytes, (size_t)got);
+    draw(s, bytes, (size_t)got);
     follow_frames(s, bytes, (size_t)got);
     if (is_silent(s))
         drop_answers(s);
@@ -430,6 +517,7 @@ void screen_paste(struct screen *s, const char *text)
 void screen_resize(struct screen *s, int rows, int cols)
 {
     struct winsize size = {.ws_row = (unsigned short)rows, .ws_col = (unsigned short)cols};
+    size_links(s, rows, cols);
     vterm_set_size(s->vt, rows, cols);
     if (ioctl(s->master, TIOCSWINSZ, &size) != 0)
         give_up("TIOCSWINSZ");
@@ -519,6 +607,13 @@ bool screen_cell_is(struct screen *s, int row, int col, unsigned long character)
     VTermScreenCell cell;
     return vterm_screen_get_cell(s->cells, (VTermPos){.row = row, .col = col}, &cell) &&
            cell.chars[0] == character;
+}
+
+const char *screen_link(const struct screen *s, int row, int col)
+{
+    int rows, cols;
+    vterm_get_size(s->vt, &rows, &cols);
+    return s->addresses.items[s->links[row * cols + col]];
 }
 
 void screen_cursor(const struct screen *s, int *row, int *col, bool *visible)

@@ -72,6 +72,7 @@ const char *screen_row_text(struct screen *s, int row);
 const char *screen_text(struct screen *s); /* all rows, each with a newline */
 bool screen_find(struct screen *s, const char *text, int *row, int *col);
 bool screen_cell_is(struct screen *s, int row, int col, unsigned long character);
+const char *screen_link(const struct screen *s, int row, int col); /* OSC 8; "": it leads nowhere */
 void screen_cursor(const struct screen *s, int *row, int *col, bool *visible);
 bool screen_alternate(const struct screen *s);
 bool screen_mouse(const struct screen *s);

@@ -148,9 +148,13 @@ static void test_cells(void **state)
     assert_int_equal(due(&l, 1, true), 6); /* curses wrote over them */
     link_cells_put(&l, 1, 3, 1, 0);
     assert_int_equal(due(&l, 1, false), 1); /* what leads nowhere now */
+    assert_true(link_cells_forget(&l, 1));  /* somebody else has drawn the row */
+    assert_false(link_cells_forget(&l, 1));
+    assert_int_equal(due(&l, 1, false), 5);
+    link_cells_done(&l, 1);
     link_cells_erase(&l);
     assert_true(link_cells_any(&l)); /* the terminal still has them */
-    assert_int_equal(due(&l, 1, false), 6);
+    assert_int_equal(due(&l, 1, false), 5);
     link_cells_done(&l, 1);
     assert_false(link_cells_any(&l));
     link_cells_resize(&l, 0, 0);

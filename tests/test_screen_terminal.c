@@ -2,6 +2,7 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* memmem() */
 #endif
+#include <locale.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -14,6 +15,8 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "base/utf8.h"
+#include "tests/conversation.h"
 #include "tests/scene.h"
 #include "tests/support.h"
 
@@ -262,8 +265,83 @@ static void links_are_told(void **state)
     scene_leave(s);
 }
 
+/* In each row "link (ADDRESS)" leads to its address, and nothing else leads anywhere. */
+static void assert_links(struct screen *s)
+{
+    int rows, cols, seen = 0;
+    screen_size(s, &rows, &cols);
+    for (int row = 0; row < rows; row++) {
+        char *text = mem_strdup(screen_row_text(s, row));
+        char *link = strstr(text, "link (https"), *address = link ? link + 6 : NULL;
+        char *end = address ? strchr(address, ')') : NULL;
+        if (end)
+            *end = '\0';
+        for (int col = 0; col < cols; col++) {
+            int first = end ? (int)utf8_width(text, (size_t)(link - text)) : cols;
+            int place = first + 6;
+            bool in = (col >= first && col < first + 4) ||
+                      (end && col >= place && col < place + (int)strlen(address));
+            if (strcmp(screen_link(s, row, col), in ? address : "") != 0)
+                fail_msg("row %d, column %d leads to \"%s\": %s", row, col,
+                         screen_link(s, row, col), text);
+        }
+        seen += end != NULL;
+        free(text);
+    }
+    assert_true(seen > 0);
+}
+
+/* However the text moves below them. */
+static void links_stay_with_their_text(void **state)
+{
+    (void)state;
+    struct buf answer = BUF_INIT, typed = BUF_INIT, wanted = BUF_INIT;
+    struct dice d = {support_seed()};
+    for (int i = 0; i < 60; i++)
+        buf_addf(&answer,
+                 dice_below(&d, 3) ? "- [link](https://e.org/%d) and more\n" : "- link %d\n",
+                 (int)dice_below(&d, 40));
+    buf_addstr(&answer, "- [link](https://e.org/last)\n\nThe end of it.");
+    model_server_queue(scene_server(), &(struct reply){.text = answer.data});
+    struct screen *s = scene_open(24, 80, NULL);
+    scene_ask(s, "list", "The end of it.");
+    assert_links(s);
+    for (int i = 0; i < 60; i++) {
+        switch (dice_below(&d, 6)) {
+        case 0:
+            screen_key(s, SCREEN_PAGE_UP);
+            break;
+        case 1:
+            screen_key(s, SCREEN_PAGE_DOWN);
+            break;
+        case 2:
+            screen_ctrl(s, 'l');
+            break;
+        default:
+            screen_wheel(s, dice_below(&d, 2) == 0);
+        }
+        if (typed.len == 20) {
+            screen_ctrl(s, 'u');
+            buf_clear(&typed);
+        }
+        buf_addch(&typed, (char)('a' + i % 26));
+        screen_type(s, typed.data + typed.len - 1);
+        buf_clear(&wanted);
+        buf_addf(&wanted, "> %s", typed.data);
+        assert_true(screen_wait_text(s, wanted.data, WAIT_MS));
+        assert_links(s);
+    }
+    screen_resize(s, 18, 70);
+    assert_true(screen_wait_row(s, 17, "> ", WAIT_MS));
+    assert_links(s);
+    buf_release(&answer);
+    buf_release(&typed);
+    buf_release(&wanted);
+}
+
 int main(void)
 {
+    setlocale(LC_ALL, "C.UTF-8");
     const struct CMUnitTest tests[] = {
         scene_test(shift_enter_is_a_new_line),
         scene_test(without_kitty_xterm_s_way_is_tried),
@@ -272,6 +350,7 @@ int main(void)
         scene_test(a_kill_leaves_nothing),
         scene_test(a_crash_leaves_nothing),
         scene_test(links_are_told),
+        scene_test(links_stay_with_their_text),
         scene_test(the_theme_follows_the_background),
         scene_test(a_chosen_theme_stays),
         scene_test(a_tool_that_asks_calls_who_looks_elsewhere),

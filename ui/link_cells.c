@@ -121,6 +121,17 @@ bool link_cells_next(const struct link_cells *l, int row, int col, bool redrawn,
     return true;
 }
 
+bool link_cells_forget(struct link_cells *l, int row)
+{
+    bool any = false;
+    for (int col = 0; row < l->rows && col < l->cols; col++) {
+        uint16_t *shown = &l->shown[row * l->cols + col];
+        any = any || *shown;
+        *shown = 0;
+    }
+    return any;
+}
+
 void link_cells_done(struct link_cells *l, int row)
 {
     size_t start = (size_t)row * (size_t)l->cols;

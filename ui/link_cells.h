@@ -40,6 +40,9 @@ struct link_run {
 bool link_cells_next(const struct link_cells *l, int row, int col, bool redrawn,
                      struct link_run *out);
 
+/* Nothing in the row leads anywhere on the terminal any more; whether something did. */
+bool link_cells_forget(struct link_cells *l, int row);
+
 /* The row is on the terminal as it should be. */
 void link_cells_done(struct link_cells *l, int row);
 

@@ -726,16 +726,26 @@ static void write_clusters(void)
 
 /* Links (OSC 8), which curses knows nothing of */
 
-/* Has curses draw these cells once more, and nothing else. */
+static void go_to(int row, int col)
+{
+    wmove(newscr, row, col);
+    doupdate();
+}
+
+/* Has curses draw these cells once more, and nothing else: the cursor stands there already and
+ * stays behind them, because curses may move it by writing what it passes over. */
 static void draw_again(int row, int col, int cols)
 {
     mvwchgat(curscr, row, col, cols, A_BLINK | A_INVIS, 0, NULL); /* as no cell is */
     touchline(newscr, row, 1);
-    doupdate();
+    go_to(row, col + cols < term.cols ? col + cols : term.cols - 1);
 }
 
 static void draw_run(int row, const struct link_run *run)
 {
+    if (row < term.clusters.count)
+        term.clusters.rows[row].due = true; /* curses draws their blanks */
+    go_to(row, run->col);
     if (run->number > 0) { /* with an id, the rows of a link are one for the mouse */
         const char *address = link_cells_address(&term.links, run->number);
         char *on = mem_printf("\033]8;id=%u;%s\033\\", (unsigned)run->number, address);
@@ -750,31 +760,46 @@ static void draw_run(int row, const struct link_run *run)
 /* `redrawn`: of each row, whether curses has drawn in it. */
 static void draw_links(const bool *redrawn)
 {
+    int cursor_row, cursor_col;
+    getyx(newscr, cursor_row, cursor_col);
     for (int row = 0; row < term.rows; row++) {
         struct link_run run = {0};
         while (link_cells_next(&term.links, row, run.col + run.cols, redrawn[row], &run))
             draw_run(row, &run);
         link_cells_done(&term.links, row);
     }
+    go_to(cursor_row, cursor_col);
 }
 
-/* Where a link is, curses may not move text: it would take along what it does not know. */
+/* Tells which rows curses will draw in; false if there are no links. Whatever lies among those rows
+ * may be moved, with its links: so rows that have some are drawn as if nothing were known of them.
+ */
 static bool prepare_links(bool *redrawn)
 {
-    bool any = !term.plain && link_cells_any(&term.links);
-    idlok(stdscr, !any);
-    idcok(stdscr, !any);
-    for (int row = 0; any && row < term.rows; row++)
+    int first = term.rows, last = -1;
+    if (term.plain || !link_cells_any(&term.links))
+        return false;
+    for (int row = 0; row < term.rows; row++) {
         redrawn[row] = is_cleared(curscr) || (is_linetouched(stdscr, row) && row_differs(row));
-    return any;
+        if (redrawn[row])
+            last = row;
+        if (redrawn[row] && first == term.rows)
+            first = row;
+    }
+    for (int row = first; row <= last; row++)
+        if (link_cells_forget(&term.links, row)) {
+            redrawn[row] = true;
+            wredrawln(stdscr, row, 1);
+        }
+    return true;
 }
 
 void term_flush(void)
 {
     if (!term.screen || term.suspended || term.bare)
         return;
-    bool whole = !term.plain && many_rows_differ();
     bool links = prepare_links(term.redrawn);
+    bool whole = links || (!term.plain && many_rows_differ());
     mark_clusters_due();
     if (whole)
         tty_puts(SYNC_ON);
