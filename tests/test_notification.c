@@ -77,11 +77,13 @@ static void test_when(void **state)
     } cases[] = {{"20", FOCUS_ELSEWHERE, 20000, true}, {"20", FOCUS_ELSEWHERE, 19999, false},
                  {"20", FOCUS_UNKNOWN, 20000, true},   {"20", FOCUS_HERE, 20000, false},
                  {"20", FOCUS_HERE, INT64_MAX, false}, {"0", FOCUS_ELSEWHERE, INT64_MAX, false}};
+    struct error e;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct config *config = config_new();
-        struct error e;
         assert_true(config_set(config, CONFIG_UI_NOTIFY_AFTER, cases[i].after, &e));
         assert_int_equal(attention_is_due(config, cases[i].focus, cases[i].took_ms), cases[i].due);
+        assert_true(config_set(config, CONFIG_UI_NOTIFY, "off", &e));
+        assert_false(attention_is_due(config, cases[i].focus, cases[i].took_ms));
         config_free(config);
     }
 }

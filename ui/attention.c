@@ -13,7 +13,8 @@
 bool attention_is_due(const struct config *config, enum focus focus, int64_t took_ms)
 {
     int64_t after = config_integer(config, CONFIG_UI_NOTIFY_AFTER);
-    return after > 0 && took_ms >= after * 1000 && focus != FOCUS_HERE;
+    bool off = notification_by_word(config_string(config, CONFIG_UI_NOTIFY)) == NOTIFICATION_OFF;
+    return !off && after > 0 && took_ms >= after * 1000 && focus != FOCUS_HERE;
 }
 
 bool attention_saw(enum focus *focus, const struct key *key)

@@ -1,6 +1,6 @@
 /* Whether the person looks at the window, and the word (ui/notification.h) that calls who does not.
- * When: what is told is worth it ([ui] notify_after), and the window is not known to have the
- * keyboard. */
+ * When: what is told is worth it ([ui] notify, notify_after), and the window is not known to have
+ * the keyboard. */
 #ifndef UI_ATTENTION_H
 #define UI_ATTENTION_H
 

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/i18n.h"
 #include "base/mem.h"
+#include "ui/attention.h"
 #include "ui/compaction_card.h"
 #include "ui/faults.h"
 #include "ui/format.h"
@@ -338,8 +339,8 @@ static void take_done(struct plain *p, struct notice *n)
 
 static void ring(struct plain *p)
 {
-    int64_t after = config_integer(p->config, CONFIG_UI_NOTIFY_AFTER);
-    if (after > 0 && p->in.terminal && clock_mono_ms() - p->began_ms >= after * 1000)
+    int64_t took_ms = clock_mono_ms() - p->began_ms;
+    if (p->in.terminal && attention_is_due(p->config, FOCUS_UNKNOWN, took_ms))
         plain_bell(&p->out);
 }
 
