@@ -131,14 +131,14 @@ static struct compact_prospect prospect(const struct attempt *a, int64_t after)
 static bool is_worth(const struct attempt *a, int64_t after)
 {
     const struct compact_prospect p = prospect(a, after);
-    return is_asked_for(a->job) || compact_is_worth(a->job->settings, &a->job->limits, &p);
+    return compact_is_worth(a->job->settings, &a->job->limits, &p);
 }
 
 static bool mode_is_worth(struct attempt *a)
 {
     const struct compact_mode *mode = a->job->mode;
     return compact_plan_make(mode, &a->input, &a->plan) &&
-           is_worth(a, compact_foresee(mode, &a->input, &a->plan));
+           (is_asked_for(a->job) || is_worth(a, compact_foresee(mode, &a->input, &a->plan)));
 }
 
 /* Who asks by hand asks for the mode; shortened tool results must do where it finds nothing. */
@@ -156,7 +156,7 @@ static enum step choose(struct attempt *a)
         return STEP_MICRO;
     if (mode_is_worth(a))
         return STEP_MODE;
-    if (can_shorten && is_worth(a, shortened))
+    if (can_shorten && (is_asked_for(a->job) || is_worth(a, shortened)))
         return STEP_MICRO;
     a->not_worth = !is_asked_for(a->job);
     return STEP_NOTHING;
