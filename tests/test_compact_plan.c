@@ -337,6 +337,32 @@ static void without_other_turns_the_oldest_round_goes(void **state)
     assert_becomes(p, &mode_handoff, "u:now S:new a:[d] t:(d)");
 }
 
+static void results_that_nobody_has_seen_stay(void **state)
+{
+    struct place *p = *state;
+    char *large = repeated("x", 2500);
+    static const struct compact_mode *const modes[] = {&mode_deterministic, &mode_llm_replace};
+    turn(p, "t1", "a1");
+    size_t open = say(p, ROLE_USER, "now");
+    work(p, "a", "small");
+    work(p, "b", "small");
+    runs_from(p, open);
+    for (size_t i = 0; i < 2; i++)
+        assert_goes(p, modes[i], "0 1 3 4");
+    assert_becomes(p, &mode_llm_replace, "S:new u:now a:[b] t:(b)");
+    p->threshold = 1000; /* they are most of it */
+    work(p, "c", large);
+    runs_from(p, open);
+    for (size_t i = 0; i < 2; i++)
+        assert_goes(p, modes[i], "0 1 3 4 5 6 7 8");
+    p->threshold = 100000;
+    say(p, ROLE_ASSISTANT, "seen");
+    runs_from(p, open);
+    for (size_t i = 0; i < 2; i++)
+        assert_goes(p, modes[i], "0 1 3 4 5 6 7 8 9");
+    free(large);
+}
+
 static void kept_turns_and_rounds_share_three_quarters(void **state)
 {
     struct place *p = *state;
@@ -898,6 +924,7 @@ int main(void)
         TEST(running_work_goes_if_it_is_all_there_is),
         TEST(the_newest_rounds_of_running_work_are_kept),
         TEST(without_other_turns_the_oldest_round_goes),
+        TEST(results_that_nobody_has_seen_stay),
         TEST(kept_turns_and_rounds_share_three_quarters),
         TEST(remains_of_a_turn_are_no_turn),
         TEST(a_summary_of_a_summary_alone_is_none),

@@ -1,5 +1,7 @@
 #include "compact/cuts.h"
 
+#include "compact/turns.h"
+
 static bool is_tool(const struct compact_input *in, size_t i)
 {
     return in->messages[i].role == ROLE_TOOL;
@@ -45,8 +47,21 @@ void compact_cut_middle(const struct compact_input *in, enum compact_fate *fates
         fates[i] = FATE_GOES;
 }
 
+/* The running turn's newest calls, where the model has not seen their results yet; `count`: there
+ * are none, or they are most of what is too long. */
+static size_t unseen_from(const struct compact_input *in)
+{
+    size_t i = in->count;
+    while (i > in->open + 1 && is_tool(in, i - 1))
+        i--;
+    bool is_unseen = i > in->open + 1 && i < in->count;
+    return is_unseen && compact_tokens(in, i - 1, in->count) <= in->threshold / 2 ? i - 1
+                                                                                  : in->count;
+}
+
 void compact_cut_all(const struct compact_input *in, enum compact_fate *fates)
 {
-    for (size_t i = 0; i < in->count; i++)
+    size_t end = unseen_from(in);
+    for (size_t i = 0; i < end; i++)
         fates[i] = FATE_GOES;
 }

@@ -11,6 +11,8 @@ size_t compact_head_end(const struct compact_input *in);
  * results. */
 void compact_cut_middle(const struct compact_input *in, enum compact_fate *fates);
 
+/* All but results that the running turn's model has not seen yet, with their calls, if they take at
+ * most half of the threshold: it would only ask for them again. */
 void compact_cut_all(const struct compact_input *in, enum compact_fate *fates);
 
 #endif
