@@ -670,6 +670,25 @@ static void all_kept_is_too_small(void **state)
     assert_int_equal(last_event()->compaction.failures, 0);
 }
 
+/* Short results bring it just below the threshold, and it would be time again at once. */
+static void short_results_that_free_too_little_are_not_enough(void **state)
+{
+    int64_t left = 0;
+    for (int i = 0; i < 2; i++) {
+        SCRIPT({.text = "What was done."});
+        use_tool("read it", 60000);
+        talk(5);
+        t.job.limits.window = 200000;
+        t.settings.auto_threshold = i == 0 ? 10000 : left + left / 20;
+        run();
+        assert_done();
+        assert_string_equal(last_event()->compaction.stage, i == 0 ? "micro" : "summary");
+        left = last_event()->compaction.tokens_after;
+        teardown(state);
+        setup(state);
+    }
+}
+
 static void what_frees_too_little_is_not_begun(void **state)
 {
     (void)state;
@@ -1444,6 +1463,7 @@ int main(void)
         STAGE_TEST(after_an_overflow_of_a_known_window_micro_may_do),
         STAGE_TEST(an_empty_history_has_nothing_to_compact),
         STAGE_TEST(all_kept_is_too_small),
+        STAGE_TEST(short_results_that_free_too_little_are_not_enough),
         STAGE_TEST(what_frees_too_little_is_not_begun),
         STAGE_TEST(by_hand_it_is_begun_all_the_same),
         STAGE_TEST(tool_results_are_pruned_where_nothing_can_go),

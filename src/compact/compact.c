@@ -152,11 +152,12 @@ static enum step choose(struct attempt *a)
     rebuild_release(&micro);
     if (a->job->micro_only)
         return can_shorten ? STEP_MICRO : STEP_NOTHING;
-    if (can_shorten && micro_is_enough(a, shortened))
+    bool micro_is_worth = can_shorten && (is_asked_for(a->job) || is_worth(a, shortened));
+    if (micro_is_worth && micro_is_enough(a, shortened))
         return STEP_MICRO;
     if (mode_is_worth(a))
         return STEP_MODE;
-    if (can_shorten && (is_asked_for(a->job) || is_worth(a, shortened)))
+    if (micro_is_worth)
         return STEP_MICRO;
     a->not_worth = !is_asked_for(a->job);
     return STEP_NOTHING;
