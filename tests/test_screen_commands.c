@@ -11,6 +11,7 @@
 
 #include "base/mem.h"
 #include "base/paths.h"
+#include "session/capability.h"
 #include "tests/program.h"
 #include "tests/scene.h"
 #include "tests/support.h"
@@ -160,6 +161,22 @@ static void archive_puts_it_away(void **state)
     assert_true(screen_wait_text(s, "Of lilies.", WAIT_MS));
     scene_exchange(s, "about tulips", "Of tulips.");
     assert_non_null(strstr(last_request(), "about roses"));
+}
+
+/* Where nothing is kept, it is gone, and neither the list of commands nor the outcome say that it
+ * is put away. */
+static void archive_says_what_it_does(void **state)
+{
+    (void)state;
+    static const char *const outcomes[] = {"is closed, and nothing of it is kept", "is archived;"};
+    static const char *const helps[] = {"delete this session, since none is kept",
+                                        "put this session away"};
+    bool kept = capability_store();
+    struct screen *s = open_with_two_turns();
+    screen_type(s, "/archive");
+    assert_true(screen_wait_text(s, helps[kept], WAIT_MS));
+    screen_key(s, SCREEN_ENTER);
+    assert_true(screen_wait_text(s, outcomes[kept], WAIT_MS));
 }
 
 static void export_writes_a_file(void **state)
@@ -480,6 +497,7 @@ int main(void)
         scene_stored_test(a_turn_of_long_ago_can_be_named),
         scene_stored_test(a_search_counts_and_goes_round),
         scene_stored_test(archive_puts_it_away),
+        scene_test(archive_says_what_it_does),
         scene_test(export_writes_a_file),
         scene_test(copying_says_where_it_went),
         scene_test(bare_text_is_there_to_be_selected),

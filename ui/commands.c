@@ -273,6 +273,19 @@ const struct slash_command slash_commands[] = {
     {0}};
 enum { COMMANDS = sizeof slash_commands / sizeof *slash_commands - 1 };
 
+const char *slash_help(const struct slash_command *c, bool kept)
+{
+    static const char gone[] = N_("delete this session, since none is kept, and begin a new one");
+    return _(!kept && c->run == run_archive ? gone : c->help);
+}
+
+char *slash_parting(const char *title, bool archived)
+{
+    return mem_printf(archived ? _("\"%s\" is archived; /sessions finds it again.")
+                               : _("\"%s\" is closed, and nothing of it is kept."),
+                      title);
+}
+
 const struct slash_command *slash_find(const char *name, size_t len)
 {
     for (const struct slash_command *c = slash_commands; c->name; c++)

@@ -30,6 +30,12 @@ struct slash_command {
 
 extern const struct slash_command slash_commands[]; /* ends with a NULL name */
 
+/* Translated; what a command does where sessions are kept may be another thing than where not. */
+const char *slash_help(const struct slash_command *c, bool kept);
+
+/* What is said of the open session after /archive, or after it was deleted. The caller frees. */
+char *slash_parting(const char *title, bool archived);
+
 const struct slash_command *slash_find(const char *name, size_t len);
 
 /* The nearest command's name, or NULL. */

@@ -22,12 +22,12 @@ static void add_keys(struct list *list, const struct keymap *keymap)
     }
 }
 
-static void add_commands(struct list *list)
+static void add_commands(struct list *list, bool kept)
 {
     for (const struct slash_command *c = slash_commands; c->name; c++) {
         struct buf name = BUF_INIT;
         buf_addf(&name, "/%s %s", c->name, c->arguments);
-        list_add(list, name.data, _(c->help), "");
+        list_add(list, name.data, slash_help(c, kept), "");
         buf_release(&name);
     }
 }
@@ -56,12 +56,12 @@ static void add_marks(struct list *list)
     list_add(list, "~", _("an estimate"), "");
 }
 
-void help_fill(struct list *list, const struct keymap *keymap)
+void help_fill(struct list *list, const struct keymap *keymap, bool kept)
 {
     list_add(list, _("Write a message and send it; the answer streams in above."), NULL, "");
     list_add(list, _("A text that begins with \"//\" is sent with one slash."), NULL, "");
     heading(list, _("Commands"));
-    add_commands(list);
+    add_commands(list, kept);
     heading(list, _("Keys (the configuration's [keys] changes them)"));
     add_keys(list, keymap);
     heading(list, _("In lists"));

@@ -5,6 +5,7 @@
 #include "ui/keymap.h"
 #include "ui/list.h"
 
-void help_fill(struct list *list, const struct keymap *keymap);
+/* `kept`: sessions are. */
+void help_fill(struct list *list, const struct keymap *keymap, bool kept);
 
 #endif

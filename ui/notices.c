@@ -1,4 +1,5 @@
 #include "ui/notices.h"
+#include "ui/commands.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -573,9 +574,7 @@ static void part_with(struct app *app, const struct notice *n)
     if (!open || !title || !*title)
         return;
     free(app->parting);
-    app->parting = mem_printf(kept ? _("\"%s\" is archived; /sessions finds it again.")
-                                   : _("\"%s\" is closed, and nothing of it is kept."),
-                              title);
+    app->parting = slash_parting(title, kept);
 }
 
 static void take_done(struct app *app, struct notice *n)

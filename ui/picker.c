@@ -17,7 +17,7 @@
 void picker_help(struct app *app)
 {
     struct list *list = list_new(LIST_READ, _("Help"));
-    help_fill(list, &app->keymap);
+    help_fill(list, &app->keymap, app->options->service->persist);
     app_open(app, OVERLAY_HELP, list, NULL);
 }
 
@@ -46,7 +46,7 @@ void picker_palette(struct app *app)
     for (const struct slash_command *c = slash_commands; c->name; c++) {
         struct buf label = BUF_INIT;
         buf_addf(&label, "/%s %s", c->name, c->arguments);
-        list_add(list, label.data, _(c->help), c->name);
+        list_add(list, label.data, slash_help(c, app->options->service->persist), c->name);
         buf_release(&label);
     }
     app_open(app, OVERLAY_PALETTE, list, chose_command);

@@ -312,7 +312,7 @@ static void run_help(struct plain *p, const char *arguments)
     for (size_t i = 0; i < COMMANDS; i++) {
         const struct slash_command *c = slash_find(commands[i].name, strlen(commands[i].name));
         plain_writef(&p->out, "/%s%s%s: %s", c->name, *c->arguments ? " " : "", c->arguments,
-                     _(c->help));
+                     slash_help(c, p->options->service->persist));
     }
     plain_write(&p->out, _("A text that begins with \"//\" is sent with one slash."));
     plain_write(&p->out, _("Ctrl-C stops a turn; twice within two seconds it leaves. The input's "

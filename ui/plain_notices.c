@@ -6,6 +6,7 @@
 #include "base/i18n.h"
 #include "base/mem.h"
 #include "ui/attention.h"
+#include "ui/commands.h"
 #include "ui/compaction_card.h"
 #include "ui/faults.h"
 #include "ui/format.h"
@@ -320,9 +321,20 @@ static void take_memory(struct plain *p, struct notice *n)
         plain_write(&p->out, _("/forget and a number forgets one."));
 }
 
+static void tell_archived(struct plain *p)
+{
+    const char *title = p->session.title;
+    char *text = slash_parting(title ? title : "", p->options->service->persist);
+    plain_write(&p->out, text);
+    free(text);
+}
+
 static void take_done(struct plain *p, struct notice *n)
 {
     switch (n->command) {
+    case COMMAND_ARCHIVE:
+        tell_archived(p);
+        break;
     case COMMAND_EXPORT:
         plain_writef(&p->out, _("Exported to %s."), n->detail);
         break;

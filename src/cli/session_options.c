@@ -108,6 +108,13 @@ bool session_options_take(struct session_options *o, int id, const char *value, 
     return true;
 }
 
+/* What the build cannot do is not promised by the configuration either. */
+static bool keeps(const struct session_options *o, const struct config *config)
+{
+    bool wanted = o->persist >= 0 ? o->persist : config_boolean(config, CONFIG_SESSION_PERSIST);
+    return wanted && capability_store();
+}
+
 struct service_options session_options_service(const struct session_options *o,
                                                const struct config *config)
 {
@@ -119,7 +126,7 @@ struct service_options session_options_service(const struct session_options *o,
         .tools = o->tools,
         .allow = o->allow.len > 0 ? o->allow.data : NULL,
         .labels = o->labels,
-        .persist = o->persist >= 0 ? o->persist : config_boolean(config, CONFIG_SESSION_PERSIST),
+        .persist = keeps(o, config),
         .compaction =
             o->compaction >= 0 ? o->compaction : config_boolean(config, CONFIG_COMPACTION_ENABLED),
         .memory = o->memory >= 0 ? o->memory : config_boolean(config, CONFIG_MEMORY_ENABLED),
