@@ -1332,21 +1332,33 @@ static void assert_hopeless(void)
     assert_int_equal(t.script.sent.len, 0);
 }
 
-/* Without a word to the model, and with all messages where they are. */
+/* Without a word to the model, and with all messages where they are. It is said once, until
+ * something changes. */
 static void nothing_goes_for_pins_beyond_the_window(void **state)
 {
     (void)state;
-    static const enum compact_trigger triggers[] = {TRIGGER_REQUEST, TRIGGER_OVERFLOW};
+    static const struct {
+        enum compact_trigger trigger;
+        int64_t window;
+        const char *trail;
+    } cases[] = {{TRIGGER_REQUEST, 1500, "started failed"},
+                 {TRIGGER_OVERFLOW, 1500, ""},
+                 {TRIGGER_REQUEST, 1500, ""},
+                 {TRIGGER_REQUEST, 1600, "started failed"}};
     char *pinned = padded("keep this", 8000);
     talk(2);
     say(pinned, "yes");
     t.history.messages.items[4].pinned = true;
     free(pinned);
-    for (size_t i = 0; i < COUNT(triggers); i++) {
+    for (size_t i = 0; i < COUNT(cases); i++) {
         buf_clear(&t.trail);
-        too_long_for(1500, triggers[i]);
+        too_long_for(cases[i].window, cases[i].trigger);
         run();
-        assert_hopeless();
+        assert_int_equal(t.out.result, COMPACT_NOTHING);
+        assert_trail(cases[i].trail);
+        assert_untouched();
+        assert_non_null(strstr(t.out.error.text, "unpin some"));
+        assert_int_equal(t.script.sent.len, 0);
     }
 }
 

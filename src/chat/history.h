@@ -21,7 +21,7 @@ struct compaction_state {
     int failures;          /* in a row */
     bool suspended;        /* the automatic kind, for failed_mode with failed_model */
     char *failed_mode, *failed_model; /* of the last failure; NULL: none */
-    char *obstacle;                   /* text of the newest warning of that code; NULL: none */
+    char *obstacle; /* text of the newest warning of that code, or too_small failure; NULL: none */
 };
 
 /* Kinds of budgets that a history remembers: more than there are, and a bound for a log that names
@@ -91,7 +91,7 @@ void history_release(struct history *h);
  * - compaction_undone forgets last_input and the measure and changes no messages: whoever reads a
  *   log tells history_pass_over() first; whoever undoes one now reads the log again.
  * - Of these, what event_between_runs() names takes an open run back: the program died in it.
- * - warning of WARNING_NOT_COMPACTED sets the obstacle.
+ * - warning of WARNING_NOT_COMPACTED and compaction_failed{too_small} set the obstacle.
  * - message_pinned marks the message of that number, a user's or an assistant's but no summary.
  * - budget_warning is remembered by its kind.
  * - An event whose seq is not above applied_seq is passed over. */

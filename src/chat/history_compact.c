@@ -332,6 +332,12 @@ void history_revert(struct history *h, struct history_backup *b)
 
 /* ---- the fold ---- */
 
+static void set_obstacle(struct compaction_state *s, const char *text)
+{
+    free(s->obstacle);
+    s->obstacle = mem_strdup(text);
+}
+
 static void completed(struct history *h, const struct event *ev)
 {
     struct history_backup b;
@@ -352,8 +358,7 @@ void history_warning(struct history *h, const struct event *ev)
 {
     if (!same_text(ev->name, WARNING_NOT_COMPACTED))
         return;
-    free(h->compaction.obstacle);
-    h->compaction.obstacle = mem_strdup(ev->text);
+    set_obstacle(&h->compaction, ev->text);
 }
 
 void history_compaction(struct history *h, const struct event *ev)
@@ -371,5 +376,7 @@ void history_compaction(struct history *h, const struct event *ev)
         history_count_use(h, ev);
         if (counts(&h->compaction, ev, !h->running))
             failed(&h->compaction, ev);
+        if (same_text(ev->compaction.reason, "too_small"))
+            set_obstacle(&h->compaction, ev->text);
     }
 }

@@ -172,26 +172,39 @@ static bool needs_model(const struct attempt *a)
 
 static char *why_nothing(const struct attempt *a)
 {
-    static const char hopeless[] =
+    static const char question_too_long[] =
         "what has to stay (the new message, pinned ones, system prompt, tools) takes some %lld "
         "tokens, and a request must have fewer than %lld; shorten the message, unpin some, or "
         "choose a model with a larger window";
+    static const char rest_too_long[] =
+        "what has to stay besides a new message (pinned ones, system prompt, tools) takes all of "
+        "the %lld tokens of a request; unpin some, or choose a model with a larger window";
     const struct compact_prospect as_it_is = prospect(a, a->tokens_before);
     if (a->input.count == 0)
         return mem_strdup("nothing to compact");
     if (a->not_worth)
         return compact_obstacle(a->job->mode, &a->input, &a->job->limits, &as_it_is);
+    if (is_for_nothing(a) && is_for_question(a))
+        return mem_printf(question_too_long, (long long)least_request(a),
+                          (long long)most_tokens(a));
     if (is_for_nothing(a))
-        return mem_printf(hopeless, (long long)least_request(a), (long long)most_tokens(a));
+        return mem_printf(rest_too_long, (long long)most_tokens(a));
     return mem_strdup(
         "nothing to compact: TOO_SMALL_TO_COMPACT: this mode keeps all that there is");
 }
 
-/* A request that did not fit makes the attempt worth a word: it is why the turn will fail. */
+/* A request that did not fit makes the attempt worth a word: it is why the turn will fail. The same
+ * word is not said twice. */
+static bool is_worth_telling(const struct attempt *a, const char *why)
+{
+    const char *told = a->job->history->compaction.obstacle;
+    return is_for_request(a->job) && !a->not_worth && !(told && strcmp(told, why) == 0);
+}
+
 static void tell_nothing(struct attempt *a)
 {
     char *text = why_nothing(a);
-    if (is_for_request(a->job) && !a->not_worth && attempt_tell_started(a))
+    if (is_worth_telling(a, text) && attempt_tell_started(a))
         attempt_fail(a, "too_small", ERR_AGENT_ERROR, "%s", text);
     if (!a->lost) {
         a->out->result = a->not_worth ? COMPACT_NOT_WORTH : COMPACT_NOTHING;

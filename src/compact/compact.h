@@ -81,7 +81,8 @@ struct compact_outcome {
         COMPACT_DONE,
         COMPACT_NOTHING,   /* nothing to compact, or what has to stay does not fit the window by
                               itself. Where a request did not fit that is told as
-                              compaction_failed{too_small}; otherwise there is no event */
+                              compaction_failed{too_small}, unless the session was told the
+                              same before; otherwise there is no event */
         COMPACT_NOT_WORTH, /* it would free too little, and was not begun: no event */
         COMPACT_FAILED,    /* told as compaction_failed */
         COMPACT_CANCELLED, /* likewise */
