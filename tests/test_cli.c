@@ -448,6 +448,8 @@ static void test_run_json_counts_summaries(void **state)
     struct json *v = parse_json(r.out);
     assert_int_equal(json_get_int(json_get(v, "usage"), "input_tokens", -1), 300);
     assert_int_equal(json_get_int(json_get(v, "usage"), "output_tokens", -1), 30);
+    const struct json *summaries = json_get(json_get(v, "usage"), "summaries");
+    assert_int_equal(json_get_int(summaries, "input_tokens", -1), 200);
     assert_int_equal(json_get_int(v, "model_calls", -1), 1);
     assert_string_equal(json_get_string(v, "result"), "Answer.");
     assert_string_equal(r.err, "");

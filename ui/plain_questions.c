@@ -98,7 +98,7 @@ void plain_review(struct plain *p, const struct notice *n)
     p->reviewing = true;
     plain_write(&p->out, _("Draft of the summary:"));
     plain_write(&p->out, n->text ? n->text : "");
-    plain_writef(&p->out, _("With it the conversation is about %lld tokens, instead of %lld."),
+    plain_writef(&p->out, _("With it the next request has about %lld tokens, instead of %lld."),
                  (long long)n->draft.tokens_after, (long long)n->draft.tokens_before);
     if (!p->in.terminal)
         plain_write(&p->out, plain_question(p));

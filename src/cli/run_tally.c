@@ -10,7 +10,8 @@
 
 void run_tally_init(struct run_tally *t)
 {
-    *t = (struct run_tally){.turn = -1, .usage = USAGE_UNKNOWN, .cost = -1};
+    *t = (struct run_tally){
+        .turn = -1, .usage = USAGE_UNKNOWN, .summaries = USAGE_UNKNOWN, .cost = -1};
 }
 
 static void forget_requested(struct run_tally *t)
@@ -54,6 +55,12 @@ static void add_use(struct run_tally *t, const struct event *ev)
     t->unpriced += usage_known(&ev->usage) && ev->used < 0;
 }
 
+static void add_summary(struct run_tally *t, const struct event *ev)
+{
+    usage_add(&t->summaries, &ev->usage);
+    add_use(t, ev);
+}
+
 static void note_request(struct run_tally *t, const struct event *ev)
 {
     vec_push(&t->requested, event_clone(ev));
@@ -89,8 +96,8 @@ void run_tally_event(struct run_tally *t, const struct event *ev)
         [EVENT_TURN_COMPLETED] = add_use,
         [EVENT_TOOL_CALL_REQUESTED] = note_request,
         [EVENT_TOOL_EXECUTION_COMPLETED] = end_tool,
-        [EVENT_COMPACTION_COMPLETED] = add_use,
-        [EVENT_COMPACTION_FAILED] = add_use,
+        [EVENT_COMPACTION_COMPLETED] = add_summary,
+        [EVENT_COMPACTION_FAILED] = add_summary,
         [EVENT_BUDGET_WARNING] = note_warning,
         [EVENT_RUN_FAILED] = add_use,
         [EVENT_INTERRUPTED] = add_use,
@@ -155,16 +162,25 @@ static void set_measured(struct json *object, const char *name, int64_t n)
         json_set_int(object, name, n);
 }
 
-static struct json *usage_json(const struct usage *u)
+static struct json *figures_json(const struct usage *u)
 {
-    if (!usage_known(u))
-        return json_new_string(NULL);
     struct json *v = json_new_object();
     set_measured(v, "input_tokens", u->input);
     set_measured(v, "output_tokens", u->output);
     set_measured(v, "cached_tokens", u->cached);
     if (u->estimated)
         json_set_bool(v, "estimated", true);
+    return v;
+}
+
+/* As in run_completed. */
+static struct json *usage_json(const struct run_tally *t)
+{
+    if (!usage_known(&t->usage))
+        return json_new_string(NULL);
+    struct json *v = figures_json(&t->usage);
+    if (usage_known(&t->summaries))
+        json_set(v, "summaries", figures_json(&t->summaries));
     return v;
 }
 
@@ -219,7 +235,7 @@ static struct json *warnings_json(const struct run_tally *t)
 
 void run_tally_json(const struct run_tally *t, struct json *object)
 {
-    json_set(object, "usage", usage_json(&t->usage));
+    json_set(object, "usage", usage_json(t));
     set_cost(t, object);
     set_measured(object, "turns", t->turn);
     json_set_int(object, "model_calls", t->model_calls);
