@@ -161,6 +161,98 @@ static void a_running_turn_is_not_changed(void **state)
     assert_string_equal(editor_text(app.editor), "");
 }
 
+/* --- Esc after a jump --- */
+
+static const char here[] = "00000000-0000-7000-8000-000000000001";
+static const char there[] = "00000000-0000-7000-8000-000000000002";
+
+static void open_one(const char *id, bool read_only)
+{
+    way_back_session(&app, id);
+    memcpy(app.session.id, id, UUID_LEN + 1);
+    app.read_only = read_only;
+    app.fresh = false;
+    way_back_page(&app);
+}
+
+static void what_is_written_after_a_jump_stays(void **state)
+{
+    (void)state;
+    open_one(here, false);
+    type("half");
+    way_back_mark(&app);
+    type(" a thought");
+    press((struct key){.code = K_ESCAPE});
+    assert_false(way_back_known(&app));
+    assert_string_equal(editor_text(app.editor), "half a thought");
+    assert_int_equal(editor_caret(app.editor), strlen("half a thought"));
+    assert_int_equal(sent.len, 0);
+}
+
+static void the_last_jump_is_the_first_to_go_back(void **state)
+{
+    (void)state;
+    open_one(here, false);
+    way_back_leave(&app, there);
+    open_one(there, true);
+    way_back_mark(&app);
+    press((struct key){.code = K_ESCAPE});
+    assert_int_equal(sent_count(&sent, COMMAND_RESUME), 0);
+    press((struct key){.code = K_ESCAPE});
+    assert_string_equal(sent_only(&sent, COMMAND_RESUME)->text, here);
+    press((struct key){.code = K_ESCAPE}); /* it is on its way */
+    assert_int_equal(sent_count(&sent, COMMAND_RESUME), 1);
+    open_one(here, false);
+    press((struct key){.code = K_ESCAPE});
+    assert_int_equal(sent_count(&sent, COMMAND_RESUME), 1);
+}
+
+static void reading_what_is_open_has_a_way_back(void **state)
+{
+    (void)state;
+    open_one(here, false);
+    way_back_leave(&app, here);
+    open_one(here, true);
+    press((struct key){.code = K_ESCAPE});
+    assert_string_equal(sent_only(&sent, COMMAND_RESUME)->text, here);
+}
+
+static void another_session_or_a_message_ends_it(void **state)
+{
+    (void)state;
+    open_one(here, false);
+    way_back_mark(&app);
+    open_one(there, false);
+    assert_false(way_back_known(&app));
+    way_back_mark(&app);
+    app_send_message(&app, "go on");
+    assert_false(way_back_known(&app));
+}
+
+static void what_cannot_be_opened_leaves_nothing_behind(void **state)
+{
+    (void)state;
+    open_one(here, false);
+    way_back_leave(&app, there);
+    way_back_refused(&app);
+    assert_false(way_back_known(&app));
+    open_one(there, false); /* later, by another way */
+    assert_false(way_back_known(&app));
+}
+
+static void a_session_without_a_word_is_begun_again(void **state)
+{
+    (void)state;
+    memcpy(app.session.id, here, sizeof here);
+    way_back_leave(&app, there);
+    open_one(there, true);
+    app.session.draft = mem_strdup("its own draft");
+    editor_set(app.editor, "its own draft");
+    press((struct key){.code = K_ESCAPE});
+    assert_non_null(sent_only(&sent, COMMAND_NEW));
+    assert_string_equal(editor_text(app.editor), ""); /* that of what was read is not taken along */
+}
+
 /* --- Ctrl-F --- */
 
 static void a_search_begins_empty(void **state)
@@ -195,6 +287,12 @@ int main(void)
         test(closing_a_list_is_no_press),
         test(a_changed_message_is_not_sent_while_a_turn_runs),
         test(a_running_turn_is_not_changed),
+        test(what_is_written_after_a_jump_stays),
+        test(the_last_jump_is_the_first_to_go_back),
+        test(reading_what_is_open_has_a_way_back),
+        test(another_session_or_a_message_ends_it),
+        test(what_cannot_be_opened_leaves_nothing_behind),
+        test(a_session_without_a_word_is_begun_again),
         test(a_search_begins_empty),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

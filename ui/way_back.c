@@ -45,13 +45,19 @@ bool way_back_known(const struct app *app)
     return app->way_back.places.len > 0;
 }
 
-static void return_to(struct app *app, const struct place_left *p)
+static void show_again(struct app *app, const struct place_left *p)
 {
     jump_to_place(app, &p->view);
-    editor_set_caret(app->editor, p->caret);
     if (p->memory)
         memory_screen_return(app, p->memory_focused);
     app_touch_now(app, DIRTY_ALL);
+}
+
+/* The message came back with its session. */
+static void arrive(struct app *app, const struct place_left *p)
+{
+    editor_set_caret(app->editor, p->caret);
+    show_again(app, p);
 }
 
 /* A draft that came with what was only read is not to be taken along. */
@@ -79,8 +85,8 @@ bool way_back_go(struct app *app)
         return false;
     struct place_left p = vec_last(&w->places);
     w->places.len--;
-    if (strcmp(p.session, app->session.id) == 0) {
-        return_to(app, &p);
+    if (strcmp(p.session, app->session.id) == 0 && p.read_only == app->read_only) {
+        show_again(app, &p);
         return true;
     }
     w->moving = WAY_HOME;
@@ -113,7 +119,7 @@ void way_back_session(struct app *app, const char *id)
     else if (!home)
         way_back_forget(app);
     if (home && w->left.blank)
-        return_to(app, &w->left);
+        arrive(app, &w->left);
 }
 
 void way_back_page(struct app *app)
@@ -122,7 +128,7 @@ void way_back_page(struct app *app)
     if (w->moving != WAY_HOME)
         return;
     w->moving = WAY_STAYS;
-    return_to(app, &w->left);
+    arrive(app, &w->left);
 }
 
 void way_back_refused(struct app *app)
