@@ -69,7 +69,7 @@ static void test_changing_the_last_message_is_said(void **state)
     struct status s = full();
     s.replacing = true;
     s.stop_key = "Esc";
-    assert_string_equal(at_width(&s, 44), "changing your last message (Esc leaves it)");
+    assert_string_equal(at_width(&s, 40), "changing your last message (Esc stops)");
 }
 
 static void test_the_way_back_is_said(void **state)

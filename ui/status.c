@@ -179,7 +179,7 @@ static void make_replacing(const struct status *s, struct part *p)
         return;
     buf_addstr(&p->text, _("changing your last message"));
     if (s->stop_key && *s->stop_key)
-        buf_addf(&p->text, _(" (%s leaves it)"), s->stop_key);
+        buf_addf(&p->text, _(" (%s stops)"), s->stop_key);
     p->style = STYLE_NOTE;
 }
 
