@@ -68,7 +68,7 @@ enum charset charset_start(void)
 {
     found = take_locale();
     german = is_german(charset_locale()) || is_german(getenv("LANG"));
-    if (found == CHARSET_OTHER)
+    if (found == CHARSET_OTHER && to_ascii == (iconv_t)-1)
         to_ascii = iconv_open("ASCII//TRANSLIT", "UTF-8");
     return found;
 }
