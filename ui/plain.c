@@ -46,15 +46,16 @@ static void save_draft(struct plain *p)
 
 void plain_keep(struct plain *p, char *text)
 {
+    char *joined = p->unsent && text ? mem_printf("%s\n\n%s", p->unsent, text) : mem_strdup(text);
     free(p->unsent);
-    p->unsent = text;
+    free(text);
+    p->unsent = joined;
     save_draft(p);
 }
 
 void plain_say_unsent(struct plain *p, const char *text)
 {
-    plain_writef(&p->out, _("Not sent; /retry sends it, another message takes its place: %s"),
-                 text);
+    plain_writef(&p->out, _("Not sent; /retry sends it, Ctrl-C drops it: %s"), text);
 }
 
 void plain_began(struct plain *p)
@@ -79,8 +80,6 @@ void plain_say(struct plain *p, const char *text)
 {
     if (!p->busy) {
         start_turn(p, text);
-        if (p->unsent)
-            plain_keep(p, NULL);
         return;
     }
     char *joined = p->waiting ? mem_printf("%s\n\n%s", p->waiting, text) : mem_strdup(text);
@@ -190,6 +189,9 @@ static void stop_or_leave(struct plain *p)
             p->waiting = NULL;
             plain_keep(p, text);
         }
+    } else if (p->unsent) {
+        plain_writef(&p->out, _("Dropped: %s"), p->unsent);
+        plain_keep(p, NULL);
     } else if (now_ms < p->leave_until_ms) {
         p->leaving = true;
     } else {

@@ -71,7 +71,8 @@ void plain_drain(struct plain *p);
 /* Tells of a text that /retry sends. */
 void plain_say_unsent(struct plain *p, const char *text);
 
-/* Keeps the text for /retry and as the session's draft; NULL: nothing. Takes it. */
+/* Keeps the text, behind what is kept already, for /retry and as the session's draft; NULL: keeps
+ * nothing any more. Takes it. */
 void plain_keep(struct plain *p, char *text);
 
 /* plain_notices.c. Frees the notice. */
