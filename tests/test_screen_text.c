@@ -92,6 +92,20 @@ static void a_grapheme_goes_with_its_row(void **state)
     scene_leave(s);
 }
 
+/* Links are drawn once more behind the frame. */
+static void a_grapheme_can_be_a_link(void **state)
+{
+    (void)state;
+    struct screen *s = scene_open(24, 80, NULL);
+    exchange(s, "see [\U0001F44D\U0001F3FD so](http://x.org/a) there.", "there.");
+    assert_true(screen_wait_text(s, "see \U0001F44D\U0001F3FD so", WAIT_MS));
+    scene_say(s, "/help");
+    assert_true(screen_wait_gone(s, "\U0001F44D", WAIT_MS));
+    screen_key(s, SCREEN_ESCAPE);
+    assert_true(screen_wait_text(s, "see \U0001F44D\U0001F3FD so", WAIT_MS));
+    scene_leave(s);
+}
+
 /* Alone in its row it is nothing but blanks for curses. */
 static void a_grapheme_goes_where_nothing_takes_its_place(void **state)
 {
@@ -170,6 +184,7 @@ int main(void)
         scene_test(graphemes_reach_the_terminal_whole),
         scene_test(what_follows_a_grapheme_stands_where_it_should),
         scene_test(a_grapheme_goes_with_its_row),
+        scene_test(a_grapheme_can_be_a_link),
         scene_test(a_grapheme_goes_where_nothing_takes_its_place),
         scene_test(what_the_locale_lacks_is_transliterated),
         scene_test(german_has_its_own_transliteration),
