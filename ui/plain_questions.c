@@ -42,6 +42,7 @@ void plain_show_question(struct plain *p)
 /* A word in the user's language or in English, or its first letter. */
 static bool is_word(const char *text, const char *english, const char *local)
 {
+    text += strspn(text, " \t\n");
     size_t len = strcspn(text, " \t\n");
     const char *words[] = {english, local};
     if (text[len + strspn(text + len, " \t\n")] != '\0')
