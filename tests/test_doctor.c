@@ -372,6 +372,22 @@ static void test_recover_asks(void **state)
 #define STORED(name) support_stored(name, set_up, tear_down)
 #define REMEMBERED(name) support_if(capability_memory(), name, set_up, tear_down)
 
+static void test_locales(void **state)
+{
+    static const struct {
+        const char *locale, *says;
+    } cases[] = {{"C.UTF-8", "locale: UTF-8\n"},
+                 {"C", "set LC_ALL to a UTF-8 locale"},
+                 {"xx_XX.UTF-8", "locale: UTF-8 (the one that is set is not installed"}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        setenv("LC_ALL", cases[i].locale, 1);
+        struct result r = RUN("doctor");
+        assert_text(r.out, cases[i].says);
+        result_release(&r);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -385,6 +401,7 @@ int main(void)
         STORED(test_entries_are_counted),
         REMEMBERED(test_memory_is_told),
         REMEMBERED(test_embedding_endpoint),
+        TEST(test_locales),
         TEST(test_recover_wants_a_yes),
         STORED(test_recover),
         TEST(test_nothing_to_recover),

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/charset.h"
 #include "base/i18n.h"
 #include "base/utf8.h"
 #include "cli/diagnosis.h"
@@ -181,7 +182,11 @@ static void add_terminal(const struct diagnosis *d, struct buf *out)
     add_clean(out, d->term ? d->term : _("TERM is not set"));
     buf_addf(out, "%s\n", d->to_terminal ? "" : _(" (standard output is none)"));
     buf_addf(out, _("locale: %s%s\n"), d->codeset,
-             d->utf8 ? "" : _(" (only ASCII will look right; set LC_ALL to a UTF-8 locale)"));
+             charset() == CHARSET_ASSUMED
+                 ? _(" (the one that is set is not installed; \"locale -a\" "
+                     "lists those that are)")
+             : d->utf8 ? ""
+                       : _(" (only ASCII will look right; set LC_ALL to a UTF-8 locale)"));
 }
 
 void diagnosis_print(const struct diagnosis *d)
