@@ -109,9 +109,10 @@ static void test_keys(void **state)
 static void test_what_is_no_key(void **state)
 {
     (void)state;
-    static const char *const no_keys[] = {
-        "\033[57376u",        "\033[57441;2u", "\033[55296u",  "\033[9999999u", "\033[133u",
-        "\033[27;1;1114112~", "\033[0u",       "\033[99;5:3u", "\033[>1;10;0c", "\033[=1u"};
+    static const char *const no_keys[] = {"\033[57376u",   "\033[57441;2u", "\033[55296u",
+                                          "\033[9999999u", "\033[133u",     "\033[27;1;1114112~",
+                                          "\033[0u",       "\033[99;5:3u",  "\033[>1;10;0c",
+                                          "\033[=13u",     "\033[>13;2u"};
     for (size_t i = 0; i < sizeof no_keys / sizeof *no_keys; i++) {
         struct input in;
         struct key key;

@@ -87,6 +87,14 @@ static void without_kitty_xterm_s_way_is_tried(void **state)
     scene_assert_restored(s);
 }
 
+static size_t first_written(struct screen *s, const char *bytes)
+{
+    size_t len;
+    const char *log = screen_log(s, &len), *found = memmem(log, len, bytes, strlen(bytes));
+    assert_non_null(found);
+    return (size_t)(found - log);
+}
+
 static void a_terminal_that_answers_nothing_is_waited_for_by_nobody(void **state)
 {
     (void)state;
@@ -95,6 +103,7 @@ static void a_terminal_that_answers_nothing_is_waited_for_by_nobody(void **state
     scene_exchange(s, "hi", "Hello.");
     assert_false(screen_log_has(s, KITTY_ON));
     assert_false(screen_log_has(s, MODIFY_ON));
+    assert_true(first_written(s, "\033[?2026l") < first_written(s, "\033[?u")); /* a whole frame */
     scene_leave(s);
     scene_assert_restored(s);
 }
