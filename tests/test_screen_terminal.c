@@ -19,6 +19,7 @@
 #include "tests/conversation.h"
 #include "tests/scene.h"
 #include "tests/support.h"
+#include "ui/theme.h"
 
 #define KITTY_ON "\033[>1u"
 #define KITTY_OFF "\033[<u"
@@ -144,23 +145,36 @@ static void a_crash_leaves_nothing(void **state)
     ends_by(SIGSEGV);
 }
 
-/* The theme's looks of the light theme are of other colours. */
+/* How a theme's rules begin on a terminal of 256 colours. */
+static char *rule_of(const char *name)
+{
+    struct theme theme;
+    struct error e;
+    assert_true(theme_load(name, &theme, &e));
+    struct look look = theme_resolve(theme.looks[STYLE_RULE], 256);
+    assert_true(look.fg >= 16);
+    return mem_printf("\033[38;5;%dm", (int)look.fg);
+}
+
 static void the_theme_follows_the_background(void **state)
 {
     (void)state;
     screen_answers(light);
     struct screen *s = scene_open(24, 80, NULL);
-    const char *dark_title = "\033[90m", *light_rule = "38;5;247m"; /* the rule of either */
+    char *dark_rule = rule_of("dark"), *light_rule = rule_of("light");
+    assert_string_not_equal(dark_rule, light_rule);
     assert_true(wait_written(s, light_rule));
     screen_forget_log(s);
     screen_type(s, "\033]11;rgb:0000/0000/0000\033\\");
-    assert_true(wait_written(s, dark_title));
+    assert_true(wait_written(s, dark_rule));
     screen_forget_log(s);
     screen_type(s, "\033[?997;2n"); /* mode 2031: it has changed */
     assert_true(wait_written(s, "\033]11;?\033\\"));
     assert_true(wait_written(s, light_rule));
     scene_leave(s);
     scene_assert_restored(s);
+    free(dark_rule);
+    free(light_rule);
 }
 
 static void a_chosen_theme_stays(void **state)
@@ -172,7 +186,9 @@ static void a_chosen_theme_stays(void **state)
     assert_true(wait_written(s, MODIFY_ON)); /* so the background was told */
     unsetenv("TIRO_UI_THEME");
     scene_exchange(s, "hi", "Hello.");
-    assert_false(screen_log_has(s, "38;5;247m"));
+    char *light_rule = rule_of("light");
+    assert_false(screen_log_has(s, light_rule));
+    free(light_rule);
     scene_leave(s);
 }
 
