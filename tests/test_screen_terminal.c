@@ -364,6 +364,35 @@ static void links_stay_with_their_text(void **state)
     buf_release(&wanted);
 }
 
+static size_t last_written(struct screen *s, const char *bytes)
+{
+    size_t len, last = 0;
+    const char *log = screen_log(s, &len);
+    for (size_t i = 0; i + strlen(bytes) <= len; i++)
+        if (memcmp(log + i, bytes, strlen(bytes)) == 0)
+            last = i;
+    assert_true(last > 0);
+    return last;
+}
+
+/* curses has blanks in its place, which a link draws once more. */
+static void an_emoji_in_a_link_stays(void **state)
+{
+    (void)state;
+    static const char family[] = "\U0001f469\u200d\U0001f469\u200d\U0001f467";
+    struct buf answer = BUF_INIT;
+    buf_addf(&answer, "See [a %s here](https://e.org/family) and more.", family);
+    model_server_queue(scene_server(), &(struct reply){.text = answer.data});
+    struct screen *s = scene_open(24, 80, NULL);
+    scene_ask(s, "who", "and more.");
+    screen_forget_log(s);
+    screen_ctrl(s, 'l');
+    screen_type(s, "drawn");
+    assert_true(screen_wait_text(s, "> drawn", WAIT_MS));
+    assert_true(last_written(s, family) > last_written(s, "\033]8;;\033\\"));
+    buf_release(&answer);
+}
+
 int main(void)
 {
     setlocale(LC_ALL, "C.UTF-8");
@@ -376,6 +405,7 @@ int main(void)
         scene_test(a_crash_leaves_nothing),
         scene_test(links_are_told),
         scene_test(links_stay_with_their_text),
+        scene_test(an_emoji_in_a_link_stays),
         scene_test(the_theme_follows_the_background),
         scene_test(a_chosen_theme_stays),
         scene_test(a_tool_that_asks_calls_who_looks_elsewhere),
