@@ -337,6 +337,34 @@ static void test_run_tells_what_was_used(void **state)
     end_server(s);
 }
 
+#define ANSWERED_BY(model)                                                                         \
+    "data: {\"model\":\"" model                                                                    \
+    "\",\"choices\":[{\"index\":0,\"delta\":{\"content\":\"Hi.\"},"                                \
+    "\"finish_reason\":\"stop\"}],\"usage\":{\"prompt_tokens\":1000000,"                           \
+    "\"completion_tokens\":0}}\n\ndata: [DONE]\n\n"
+
+/* Whatever was asked: a router may have another answer. */
+static void test_run_prices_the_model_that_answered(void **state)
+{
+    static const struct {
+        const char *body;
+        double cost; /* negative: unknown */
+    } answers[] = {{ANSWERED_BY("gpt-4o-2024-08-06"), 2.5},
+                   {ANSWERED_BY("gpt-4o-mini"), 0.15},
+                   {ANSWERED_BY("nobody-knows"), -1}};
+    (void)state;
+    struct model_server *s = begin_server();
+    for (size_t i = 0; i < sizeof answers / sizeof *answers; i++) {
+        model_server_queue(s, &(struct reply){.raw = answers[i].body});
+        struct result r = RUN("run", "-o", "json", "--model", "gpt-4o", "go");
+        struct json *v = parse_json(r.out);
+        assert_true(fabs(json_get_number(v, "cost", -1) - answers[i].cost) < 1e-9);
+        json_free(v);
+        result_release(&r);
+    }
+    end_server(s);
+}
+
 /* A turn that failed used something, too. */
 static void test_run_tells_what_a_failure_used(void **state)
 {
@@ -870,6 +898,7 @@ int main(void)
         TEST(test_run_bad_input),
         TEST(test_run_json),
         TEST(test_run_tells_what_was_used),
+        TEST(test_run_prices_the_model_that_answered),
         TEST(test_run_tells_what_a_failure_used),
         TEST(test_run_stream_json),
         COMPACTING(test_run_compacts),
