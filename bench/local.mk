@@ -36,6 +36,7 @@ bench_tiro_bench_SOURCES = \
 	bench/source.c bench/source.h \
 	bench/table.c bench/table.h \
 	bench/write_session.c bench/write_session.h \
+	tests/default_signals.c tests/default_signals.h \
 	tests/model_dialects.c tests/model_dialects.h \
 	tests/model_embeddings.c \
 	tests/model_listings.c \

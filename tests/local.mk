@@ -195,6 +195,7 @@ tests_libsupport_a_SOURCES = \
 	tests/kill_watch.c tests/kill_watch.h \
 	tests/long_run.c tests/long_run.h \
 	tests/memory_store.c tests/memory_store.h \
+	tests/default_signals.c tests/default_signals.h \
 	tests/model_dialects.c tests/model_dialects.h \
 	tests/model_embeddings.c \
 	tests/model_listings.c \

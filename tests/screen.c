@@ -21,7 +21,7 @@
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "base/vec.h"
-#include "tests/support.h"
+#include "tests/default_signals.h"
 
 extern char **environ;
 
@@ -190,7 +190,7 @@ static char **environment_of(void)
 static _Noreturn void become(const char *path, const char *const *argv, char *const *environment,
                              const char *directory, int terminal)
 {
-    support_default_signals();
+    default_signals();
     if (login_tty(terminal) == 0 && (directory == NULL || chdir(directory) == 0))
         execve(path, (char *const *)(uintptr_t)argv, environment);
     _exit(127);

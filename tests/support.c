@@ -21,6 +21,7 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
+#include "tests/default_signals.h"
 
 extern char **environ;
 
@@ -224,23 +225,12 @@ static void make_pipe(int fds[2])
         fcntl(fds[i], F_SETFD, FD_CLOEXEC);
 }
 
-void support_default_signals(void)
-{
-    static const int reset[] = {SIGPIPE, SIGINT,  SIGQUIT, SIGTERM,
-                                SIGHUP,  SIGTSTP, SIGXFSZ, SIGWINCH};
-    sigset_t none;
-    for (size_t i = 0; i < sizeof reset / sizeof *reset; i++)
-        signal(reset[i], SIG_DFL);
-    sigemptyset(&none);
-    sigprocmask(SIG_SETMASK, &none, NULL);
-}
-
 _Noreturn static void become(const char *const *argv, int in, int out, int err)
 {
     dup2(in, STDIN_FILENO);
     dup2(out, STDOUT_FILENO);
     dup2(err, STDERR_FILENO);
-    support_default_signals();
+    default_signals();
     execv(argv[0], (char *const *)(uintptr_t)argv);
     fprintf(stderr, "support: %s: %s\n", argv[0], strerror(errno));
     _exit(127);

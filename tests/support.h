@@ -87,9 +87,6 @@ struct support_child {
 /* argv as for execv(): argv[0] is the path, the last is NULL. */
 void support_start(struct support_child *c, const char *const *argv);
 
-/* Between fork and exec: a shell that starts the tests in the background has them ignored. */
-void support_default_signals(void);
-
 /* Reads until standard output holds `text`. False after timeout_ms or at its end. */
 bool support_read_until(struct support_child *c, const char *text, int timeout_ms);
 
