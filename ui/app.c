@@ -140,9 +140,9 @@ void app_follow(struct app *app)
         app_touch_now(app, DIRTY_BODY | DIRTY_STATUS);
 }
 
-static void add_note(struct app *app,
-                     void (*add)(struct transcript *t, enum style style, const char *text),
-                     enum style style, const char *format, va_list args)
+__attribute__((format(printf, 4, 0))) static void
+add_note(struct app *app, void (*add)(struct transcript *t, enum style style, const char *text),
+         enum style style, const char *format, va_list args)
 {
     struct buf text = BUF_INIT, clean = BUF_INIT;
     buf_vaddf(&text, format, args);
