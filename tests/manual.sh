@@ -16,6 +16,7 @@ fi
 read_variables() {
     {
         grep -rhoE 'getenv\("[A-Z_]+"' src ui
+        grep -hoE '\{"[A-Z_]+", "' ui/clipboard.c
         grep -rhE 'variables?(_signs)?(\[\])? = (\{|")|xdg_dir\("' src ui
     } | grep -oE '"[A-Z][A-Z_]+"' | tr -d '"' | sort -u
 }
@@ -24,8 +25,8 @@ variables=$(read_variables)
 for sign in HOME TERM EDITOR LANG TMPDIR XDG_DATA_HOME OPENAI_API_KEY; do
     echo "$variables" | grep -qx "$sign" || { echo "manual: the search for variables misses $sign"; status=1; }
 done
-told=$(sed -n '/^\.SH ENVIRONMENT/,/^\.SH FILES/p' data/man/tiro.1 | grep -oE '[A-Z][A-Z_]{3,}' |
-    grep -vxE 'ENVIRONMENT|FILES|SECTION|TIRO_|TIRO_UI_THEME|_|KEY' | sort -u)
+told=$(sed -n '/^\.SH ENVIRONMENT/,/^\.SH FILES/p' data/man/tiro.1 | grep -oE '[A-Z][A-Z_]{2,}' |
+    grep -vxE 'ENVIRONMENT|FILES|SECTION|TIRO_|TIRO_UI_THEME|_|KEY|UTF' | sort -u)
 for name in $variables; do
     echo "$told" | grep -qx "$name" || { echo "manual: tiro(1) does not tell of $name"; status=1; }
 done
