@@ -75,11 +75,10 @@ static bool unknown_word(const char *source, const char *word, struct error *e)
     const char *nearest = nearest_name(word);
     if (nearest)
         return err_set(e, ERR_CONFIG_ERROR,
-                       "%s: there is no tool or class \"%s\"; did you mean \"%s\"?", source, word,
+                       "%s: unknown tool or class \"%s\"; did you mean \"%s\"?", source, word,
                        nearest);
-    return err_set(e, ERR_CONFIG_ERROR,
-                   "%s: there is no tool or class \"%.64s\"; the classes are%s", source, word,
-                   classes);
+    return err_set(e, ERR_CONFIG_ERROR, "%s: unknown tool or class \"%.64s\"; the classes are%s",
+                   source, word, classes);
 }
 
 /* Adds what is known, and complains of the first word that is not. */

@@ -114,7 +114,7 @@ bool budget_allows(const struct budget *b, const struct budget_use *use, struct 
     for (enum budget_kind i = 0; i < BUDGET_KIND_COUNT; i++)
         if (is_reached(b, use, i))
             return err_set(e, ERR_BUDGET_EXHAUSTED,
-                           "[budget] %s is used up: %.*f of %.*f %s; raise it, or %s",
+                           "[budget] %s is used up: %.*f of %.*f %s; raise the limit, or %s",
                            kinds[i].name, wording[i].decimals, use->used[i], wording[i].decimals,
                            b->limit[i], kinds[i].unit, wording[i].way_out);
     return true;

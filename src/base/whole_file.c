@@ -48,7 +48,7 @@ static bool fail(struct whole_file *f, struct error *e)
 
 static bool is_taken(const char *path, struct error *e)
 {
-    err_set(e, ERR_FILE_ERROR, "%s is there already; name another file, or delete it first", path);
+    err_set(e, ERR_FILE_ERROR, "%s already exists; name another file, or delete it first", path);
     return true;
 }
 

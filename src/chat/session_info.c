@@ -115,7 +115,7 @@ static bool label_fits(const char *word, size_t len, struct error *e)
     bool same = clean.len == len && memcmp(clean.data, word, len) == 0;
     buf_release(&clean);
     if (len == 0 || len > LABEL_BYTES || !same)
-        return err_set(e, ERR_USAGE, "a label is a word, not \"%.*s\"; take one of 1 to %d bytes",
+        return err_set(e, ERR_USAGE, "a label is a word, not \"%.*s\"; use one of 1 to %d bytes",
                        (int)utf8_cut_bytes(word, len, LABEL_BYTES), word, LABEL_BYTES);
     return true;
 }
@@ -160,7 +160,7 @@ static bool labels_read(struct labels *l, const char *words, struct error *e)
         words += strspn(words, between_labels);
     }
     return l->words.len <= LABELS_MAX ||
-           err_set(e, ERR_USAGE, "a session has at most %d labels; take one away first", LABELS_MAX);
+           err_set(e, ERR_USAGE, "a session has at most %d labels; remove one first", LABELS_MAX);
 }
 
 bool session_labels_change(const char *current, const char *words, char **out, struct error *e)

@@ -30,10 +30,10 @@ const struct transcript_words transcript_words_fixed = {
     .summary = "summary",
     .tokens = "tokens",
     .messages = "messages",
-    .remembered = "remembered",
+    .remembered = "stored in memory",
     .recalled = "recalled",
     .unfinished = "unfinished",
-    .open_end = "unfinished: cut off, or still going on",
+    .open_end = "unfinished: interrupted, or still running",
     .time = add_fixed_time,
 };
 

@@ -196,7 +196,7 @@ static enum summary_result judge(struct making *m, const struct response *r, cha
     }
     *text = summary_text(r->blocks.items, r->blocks.len, max_bytes(m), cut_off);
     if (!*text && r->stop_reason == STOP_CONTEXT_EXCEEDED)
-        return overflow(m, "the model's window ended before the summary");
+        return overflow(m, "the model's window was full before the summary was complete");
     return *text ? SUMMARY_DONE : SUMMARY_EMPTY;
 }
 

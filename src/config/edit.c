@@ -16,8 +16,8 @@ bool config_edit_split(const char *path, char **section, char **name, struct err
     const char *dot = strrchr(path, '.');
     if (!dot || dot == path || !dot[1])
         return err_set(e, ERR_USAGE,
-                       "\"%.80s\" is no key; write SECTION.KEY, such as ui.theme or "
-                       "\"model NAME.window\"",
+                       "\"%.80s\" is not a key; write SECTION.KEY, such as ui.theme or \"model "
+                       "NAME.window\"",
                        path);
     *section = mem_strndup(path, (size_t)(dot - path));
     *name = mem_strdup(dot + 1);

@@ -194,8 +194,9 @@ static char *describe(const char *text, int line)
 {
     while (--line > 0)
         text += strcspn(text, "\n") + 1;
-    return mem_strdup(*skip_blanks(text) == '[' ? "a section's name has no end; write \"]\" after it"
-                                                : "this is no setting; write \"name = value\"");
+    return mem_strdup(*skip_blanks(text) == '['
+                          ? "a section's name has no end; write \"]\" after it"
+                          : "this is not a setting; write \"name = value\"");
 }
 
 void ini_read(struct ini *ini, const char *text)

@@ -14,22 +14,22 @@
 
 #define CONFIG_KEYS(X)                                                                             \
     X(PROVIDER_NAME, "provider", "name", CHOICE, "", 0, 0, "anthropic openai ollama offline",      \
-      "which provider; unset: the first that keys and servers offer")                              \
+      "which provider; unset: the first for which a key or a server is found")                     \
     X(PROVIDER_MODEL, "provider", "model", STRING, "", 0, 0, "",                                   \
       "which model; unset: the "                                                                   \
       "provider's own default")                                                                    \
     X(PROVIDER_MAX_OUTPUT, "provider", "max_output_tokens", INTEGER, "0", 0, 1000000, "",          \
-      "limit of one answer; 0: the model's own, at most 8192")                                     \
+      "token limit of one answer; 0: the model's own limit, at most 8192")                         \
     X(PROVIDER_TEMPERATURE, "provider", "temperature", REAL, "", 0, 2, "",                         \
       "sampling temperature; unset: not sent (newer models reject it)")                            \
     X(PROVIDER_STALL_TIMEOUT, "provider", "stall_timeout", INTEGER, "300", 1, 86400, "",           \
-      "seconds without a byte before an answer counts as stalled")                                 \
+      "seconds without data after which a request is given up")                                    \
     X(PROVIDER_CONNECT_TIMEOUT, "provider", "connect_timeout", INTEGER, "5", 1, 600, "",           \
-      "seconds to reach the server")                                                               \
+      "seconds to wait for a connection to the server")                                            \
     X(PROVIDER_MAX_RETRIES, "provider", "max_retries", INTEGER, "3", 0, 10, "",                    \
-      "how often a failed request is repeated before any content arrived")                         \
+      "how often a failed request is repeated, if no content has arrived yet")                     \
     X(PROVIDER_CA_FILE, "provider", "ca_file", STRING, "", 0, 0, "",                               \
-      "certificates to trust in place of the system's")                                            \
+      "file of certificates to trust instead of the system's")                                     \
     X(ANTHROPIC_BASE_URL, "anthropic", "base_url", STRING, "https://api.anthropic.com", 0, 0, "",  \
       "ANTHROPIC_BASE_URL overrides it")                                                           \
     X(ANTHROPIC_MODEL, "anthropic", "model", STRING, "claude-sonnet-5-5", 0, 0, "",                \
@@ -37,33 +37,34 @@
     X(ANTHROPIC_API_KEY, "anthropic", "api_key", SECRET, "", 0, 0, "",                             \
       "better: ANTHROPIC_API_KEY or api_key_command")                                              \
     X(ANTHROPIC_API_KEY_COMMAND, "anthropic", "api_key_command", COMMAND, "", 0, 0, "",            \
-      "its first line of output is the key")                                                       \
+      "command; the first line of its output is the key")                                          \
     X(OPENAI_BASE_URL, "openai", "base_url", STRING, "https://api.openai.com/v1", 0, 0, "",        \
-      "with /v1; OPENAI_BASE_URL overrides it")                                                    \
+      "address, including /v1; OPENAI_BASE_URL overrides it")                                      \
     X(OPENAI_MODEL, "openai", "model", STRING, "", 0, 0, "",                                       \
       "model when [provider] model is unset; unset: one that the server lists, else gpt-4.1")      \
     X(OPENAI_API_KEY, "openai", "api_key", SECRET, "", 0, 0, "",                                   \
       "better: OPENAI_API_KEY or api_key_command")                                                 \
     X(OPENAI_API_KEY_COMMAND, "openai", "api_key_command", COMMAND, "", 0, 0, "",                  \
-      "its first line of output is the key")                                                       \
+      "command; the first line of its output is the key")                                          \
     X(OLLAMA_HOST, "ollama", "host", STRING, "http://127.0.0.1:11434", 0, 0, "",                   \
-      "scheme and port may lack; OLLAMA_HOST overrides it")                                        \
+      "scheme and port may be omitted; OLLAMA_HOST overrides it")                                  \
     X(OLLAMA_MODEL, "ollama", "model", STRING, "", 0, 0, "",                                       \
       "model when [provider] model is unset; unset: the first that the server lists, else "        \
       "llama3.2")                                                                                  \
     X(OLLAMA_NUM_CTX, "ollama", "num_ctx", INTEGER, "0", 0, 10000000, "",                          \
-      "window to ask for; 0: the allocated one, else 8192 within the trained one")                 \
+      "context window to request; 0: the one that Ollama has allocated, else 8192 or the "         \
+      "model's, if smaller")                                                                       \
     X(CHAT_SYSTEM, "chat", "system", STRING, "", 0, 0, "",                                         \
       "system prompt; unset: the built-in one")                                                    \
     X(CHAT_TOOLS, "chat", "tools", CHOICE, "read", 0, 0, "none read full",                         \
-      "which tools the model is offered")                                                          \
+      "which tools the model may use")                                                             \
     X(TOOLS_TIMEOUT, "tools", "timeout", INTEGER, "30", 1, 3600, "", "seconds a tool may take")    \
     X(TOOLS_MAX_OUTPUT, "tools", "max_output_bytes", INTEGER, "65536", 1024, 4194304, "",          \
-      "longer results are cut, and say so")                                                        \
+      "longer results are cut and marked")                                                         \
     X(TOOLS_COMMAND_TIMEOUT, "tools", "command_timeout", INTEGER, "120", 1, 86400, "",             \
       "seconds a command of run_command may take")                                                 \
     X(TOOLS_ALLOW, "tools", "allow", STRING, "read", 0, 0, "",                                     \
-      "tools or classes (read write execute network) that run without a question")                 \
+      "tools or classes (read write execute network) that run without asking")                     \
     X(TOOLS_ASK, "tools", "ask", STRING, "write execute network", 0, 0, "",                        \
       "tools or classes that ask before they run; wins over allow")                                \
     X(TOOLS_DENY, "tools", "deny", STRING, "", 0, 0, "",                                           \
@@ -84,31 +85,31 @@
       "shorten conversations that outgrow the model's window")                                     \
     X(COMPACTION_MODE, "compaction", "mode", CHOICE, "handoff", 0, 0,                              \
       "handoff structured recency_preserving deterministic llm_replace",                           \
-      "how: with a summary by a model, or without one")                                            \
+      "how to compact; /compact lists the modes")                                                  \
     X(COMPACTION_AUTO_THRESHOLD, "compaction", "auto_compact_threshold", INTEGER, "100000", 1,     \
-      1000000000, "", "tokens from which it happens by itself")                                    \
+      1000000000, "", "tokens from which compaction is automatic")                                 \
     X(COMPACTION_PERCENT, "compaction", "threshold_percent", REAL, "0.95", 0, 100, "",             \
-      "the same as a part of the model's window, 0.10 to 0.95; the lower of both holds")           \
+      "the same limit as a share of the model's window, 0.10 to 0.95; the lower limit applies")    \
     X(COMPACTION_REQUEST_BYTES, "compaction", "max_request_bytes", INTEGER, "0", 0, 1073741824,    \
       "", "bytes of a request that the server takes; 0: unknown, at most 32 MiB are sent")         \
     X(COMPACTION_RECENT_TURNS, "compaction", "recent_turn_budget", INTEGER, "4", 0, 10000, "",     \
       "complete turns that handoff keeps word for word")                                           \
     X(COMPACTION_SUMMARY_TOKENS, "compaction", "max_summary_tokens", INTEGER, "4096", 64, 1000000, \
-      "", "limit of a summary")                                                                    \
+      "", "token limit of a summary")                                                              \
     X(COMPACTION_MIN_TURNS, "compaction", "min_turns_between_compactions", INTEGER, "3", 0, 10000, \
-      "", "model calls after an attempt before the next one by itself")                            \
+      "", "model calls between a compaction and the next automatic one")                           \
     X(COMPACTION_TARGET, "compaction", "compact_target_percent", REAL, "0.50", 0, 1, "",           \
-      "part of the window that shortening tool results must reach to be enough")                   \
+      "share of the window at which shortening tool results is enough")                            \
     X(COMPACTION_MICRO_BYTES, "compaction", "micro_tool_result_bytes", INTEGER, "10000", 1200,     \
       1000000000, "", "longer tool results of earlier turns are shortened first")                  \
     X(COMPACTION_PROTECT_HEAD, "compaction", "protect_head", INTEGER, "3", 0, 10000, "",           \
       "first messages that recency_preserving and structured keep")                                \
     X(COMPACTION_PROTECT_TAIL, "compaction", "protect_tail_min", INTEGER, "20", 0, 10000, "",      \
-      "last messages that they keep at least")                                                     \
+      "last messages that both keep at least")                                                     \
     X(COMPACTION_TAIL_RATIO, "compaction", "tail_budget_ratio", REAL, "0.20", 0, 100, "",          \
-      "part of the threshold that their last messages may take, 0.05 to 0.80")                     \
+      "share of the threshold for the last messages of both, 0.05 to 0.80")                        \
     X(COMPACTION_PRUNE_CHARS, "compaction", "tool_prune_char_threshold", INTEGER, "200", 0,        \
-      1000000000, "", "older tool results that they keep, if longer, become a placeholder")        \
+      1000000000, "", "older tool results longer than this become a placeholder in both")          \
     X(COMPACTION_PROVIDER, "compaction", "summary_provider", CHOICE, "", 0, 0,                     \
       "anthropic openai ollama offline", "who writes summaries; unset: the session's provider")    \
     X(COMPACTION_MODEL, "compaction", "summary_model", STRING, "", 0, 0, "",                       \
@@ -116,30 +117,31 @@
     X(COMPACTION_SUMMARY_TIMEOUT, "compaction", "summary_timeout", INTEGER, "60", 1, 86400, "",    \
       "seconds that a turn waits for a summary in all; by hand: no limit")                         \
     X(COMPACTION_MAX_FAILURES, "compaction", "max_consecutive_failures", INTEGER, "3", 1, 1000,    \
-      "", "failures in a row after which it no longer happens by itself")                          \
+      "", "failures in a row after which automatic compaction stops")                              \
     X(COMPACTION_PREVIEW, "compaction", "preview", BOOLEAN, "false", 0, 0, "",                     \
-      "show each summary in the editor first, to be changed, kept or refused")                     \
+      "show each summary in the editor first, to edit, accept or reject it")                       \
     X(COMPACTION_HINT, "compaction", "show_settings_hint", BOOLEAN, "true", 0, 0, "",              \
-      "say below a compaction which key picks another mode")                                       \
+      "say below a compaction how to choose another mode")                                         \
     X(MEMORY_ENABLED, "memory", "enabled", BOOLEAN, "true", 0, 0, "",                              \
-      "keep what compactions drop where it can be searched, and let the model search it")          \
+      "store what compactions drop, and let the model search it")                                  \
     X(MEMORY_SCOPE, "memory", "scope", CHOICE, "all", 0, 0, "all project session",                 \
-      "where the model finds: all sessions, those begun in this directory, this one")              \
+      "what the model searches: all sessions, those started in this directory, this session")      \
     X(MEMORY_RANKING, "memory", "ranking", CHOICE, "auto", 0, 0, "auto words vectors both",        \
       "auto: both with an embedding endpoint, else words")                                         \
-    X(MEMORY_MIN_SCORE, "memory", "min_score", REAL, "0", 0, 1, "", "worse hits are left out")     \
+    X(MEMORY_MIN_SCORE, "memory", "min_score", REAL, "0", 0, 1, "",                                \
+      "matches with a lower score are left out")                                                   \
     X(MEMORY_LANGUAGE, "memory", "language", CHOICE, "english", 0, 0,                              \
       "english german french spanish none",                                                        \
-      "whose endings and little words the search passes over; a change takes tiro memory reindex") \
+      "language of the word index (stems, stop words); after a change run tiro memory reindex")    \
     X(MEMORY_TOOL_RESULTS, "memory", "index_tool_results", BOOLEAN, "false", 0, 0, "",             \
-      "keep what tools answered, too")                                                             \
-    X(MEMORY_K1, "memory", "k1", REAL, "0.6", 0, 10, "",                                           \
-      "BM25: how much a word counts that comes again")                                             \
-    X(MEMORY_B, "memory", "b", REAL, "0.4", 0, 1, "", "BM25: how much a long text counts less")    \
+      "store results of tools, too")                                                               \
+    X(MEMORY_K1, "memory", "k1", REAL, "0.6", 0, 10, "", "BM25: weight of repeated words")         \
+    X(MEMORY_B, "memory", "b", REAL, "0.4", 0, 1, "", "BM25: how much long texts count less")      \
     X(MEMORY_HNSW_FROM, "memory", "hnsw_from", INTEGER, "50000", 1, 1000000000, "",                \
-      "vectors from which a graph is searched instead of all of them")                             \
+      "number of vectors from which a graph is searched instead of all vectors")                   \
     X(EMBEDDING_PROVIDER, "embedding", "provider", CHOICE, "", 0, 0,                               \
-      "builtin hashed openai ollama", "who makes vectors; unset: nobody, words are searched")      \
+      "builtin hashed openai ollama",                                                              \
+      "who computes vectors; unset: nobody, only words are searched")                              \
     X(EMBEDDING_MODEL, "embedding", "model", STRING, "", 0, 0, "",                                 \
       "unset: text-embedding-3-small, nomic-embed-text")                                           \
     X(EMBEDDING_BASE_URL, "embedding", "base_url", STRING, "", 0, 0, "",                           \
@@ -147,10 +149,10 @@
     X(EMBEDDING_API_KEY, "embedding", "api_key", SECRET, "", 0, 0, "",                             \
       "unset: the key of [openai]")                                                                \
     X(EMBEDDING_API_KEY_COMMAND, "embedding", "api_key_command", COMMAND, "", 0, 0, "",            \
-      "its first line of output is the key")                                                       \
+      "command; the first line of its output is the key")                                          \
     X(EMBEDDING_DIMENSIONS, "embedding", "dimensions", INTEGER, "0", 0, 65536, "",                 \
-      "to ask for; 0: the model's own")                                                            \
-    X(EMBEDDING_BATCH, "embedding", "batch", INTEGER, "64", 1, 2048, "", "texts a request")        \
+      "dimensions to request; 0: the model's own")                                                 \
+    X(EMBEDDING_BATCH, "embedding", "batch", INTEGER, "64", 1, 2048, "", "texts per request")      \
     X(SESSION_PERSIST, "session", "persist", BOOLEAN, "true", 0, 0, "",                            \
       "keep conversations in the database")                                                        \
     X(UI_THEME, "ui", "theme", STRING, "auto", 0, 0, "",                                           \
@@ -164,9 +166,11 @@
     X(UI_NOTIFY_AFTER, "ui", "notify_after", INTEGER, "20", 0, 86400, "",                          \
       "only after a turn of at least so many seconds; 0: never, also for questions")               \
     X(LOG_LEVEL, "log", "level", CHOICE, "off", 0, 0, "off error info debug",                      \
-      "diagnostic log in the state directory; holds no texts and no keys")                         \
-    X(MODEL_WINDOW, "model *", "window", INTEGER, "", 256, 100000000, "", "tokens in and out")     \
-    X(MODEL_OUTPUT, "model *", "max_output", INTEGER, "", 1, 10000000, "", "tokens of one answer") \
+      "diagnostic log in the state directory; contains no texts and no API keys")                  \
+    X(MODEL_WINDOW, "model *", "window", INTEGER, "", 256, 100000000, "",                          \
+      "context window in tokens, input and output together")                                       \
+    X(MODEL_OUTPUT, "model *", "max_output", INTEGER, "", 1, 10000000, "",                         \
+      "token limit of one answer")                                                                 \
     X(MODEL_PRICE_IN, "model *", "input_price", REAL, "", 0, 100000, "", "USD per million tokens") \
     X(MODEL_PRICE_OUT, "model *", "output_price", REAL, "", 0, 100000, "",                         \
       "USD per million tokens")                                                                    \

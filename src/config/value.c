@@ -111,7 +111,7 @@ bool value_fits(const struct config_key_info *key, const char *text, struct erro
         return err_set(e, ERR_CONFIG_ERROR, "%s: \"%.*s\" is neither true nor false; write one of them",
                        key->name, quoted_len(text), text);
     if (key->type == CONFIG_CHOICE && !is_choice(key->choices, text))
-        return err_set(e, ERR_CONFIG_ERROR, "%s: \"%.*s\" is no choice; write one of: %s",
+        return err_set(e, ERR_CONFIG_ERROR, "%s: \"%.*s\" is not allowed; write one of: %s",
                        key->name, quoted_len(text), text, key->choices);
     return true;
 }

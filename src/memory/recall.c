@@ -11,18 +11,19 @@
 enum { ENDPOINT_MS = 5000, DEAD_MS = 30000, EMBED_STEP = 64, GRAPH_STEP = 64 };
 
 static const char none_configured[] = "words only: no embedding endpoint is configured";
-static const char not_set_up[] = "words only: the embedding endpoint is not set up";
+static const char not_set_up[] = "words only: the embedding endpoint is not configured";
 static const char no_answer[] = "words only: the embedding endpoint does not answer";
 
 /* Why vectors are not used, or not of all entries: by whether somebody makes them meanwhile. */
 struct lack {
     const char *all, *some;
 };
-static const struct lack being_made = {"words only: vectors are being made",
-                                       "vectors are being made: some entries cannot be found yet"};
+static const struct lack being_made = {"words only: vectors are being computed",
+                                       "vectors are being computed: some entries cannot be found "
+                                       "yet"};
 static const struct lack left_undone = {
-    "words only: entries lack their vectors; tiro memory reindex makes them",
-    "entries that lack a vector are not found; tiro memory reindex makes them"};
+    "words only: entries lack vectors; tiro memory reindex computes them",
+    "entries without a vector are not found; tiro memory reindex computes them"};
 
 static const struct lack *lack_of(const struct recall *r)
 {

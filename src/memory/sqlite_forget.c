@@ -182,7 +182,7 @@ static bool session_is_there(struct store *s, const struct memory_row *row, stru
     return result == QUERY_ROW ||
            (result == QUERY_DONE &&
             err_set(e, ERR_MEMORY_NOT_FOUND,
-                    "session %.60s was deleted meanwhile; its entries cannot come back",
+                    "session %.60s was deleted meanwhile; its entries cannot be restored",
                     row->entry.session_id));
 }
 

@@ -182,8 +182,8 @@ static bool put(struct indexing *x, struct memory_entry *entry, char **id, struc
     x->next = memory_place_for(x->next, x->last_ms, entry->created_ms);
     if (x->next >= (int64_t)1 << MEMORY_PLACE_BITS)
         return err_set(e, ERR_SESSION_STORE_ERROR,
-                       "memory has no more room for session %.60s, which has had %lld entries; "
-                       "go on in a new one",
+                       "memory is full for session %.60s, which has had %lld entries; continue in "
+                       "a new session",
                        x->session_id, (long long)x->next);
     if (!*id && !make_id(x, id, e))
         return false;

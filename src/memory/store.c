@@ -46,7 +46,7 @@ static bool ambiguous(const char *reference, const struct memory_ids *ids, struc
         buf_addf(&names, "%s%.24s", i > 0 ? ", " : "", ids->items.items[i]);
     if (ids->items.len > CANDIDATES_SHOWN)
         buf_addstr(&names, ", …");
-    err_set(e, ERR_MEMORY_NOT_FOUND, "%.40s begins more than one id: %s; give more of it",
+    err_set(e, ERR_MEMORY_NOT_FOUND, "%.40s matches more than one id: %s; give more of the id",
             reference, names.data);
     buf_release(&names);
     return false;

@@ -201,7 +201,7 @@ static bool set_target(struct vector_graph *g, struct store *s, int64_t version,
         g->unsaved = unsaved;
         g->hnsw = hnsw_new(g->dimension, now.items.len);
         ok = g->hnsw || err_set(e, ERR_SESSION_STORE_ERROR,
-                                "there is no memory for a graph of vectors; raise hnsw_from");
+                                "not enough memory for a graph of vectors; raise hnsw_from");
         if (ok)
             compare_with(g, &now);
     }
@@ -224,7 +224,7 @@ static bool add_next(struct vector_graph *g, struct store *s, int8_t *bytes, str
     if (!hnsw_add(g->hnsw, bytes, scale)) {
         forget_graph(g);
         return err_set(e, ERR_SESSION_STORE_ERROR,
-                       "there is no memory for a graph of vectors; raise hnsw_from");
+                       "not enough memory for a graph of vectors; raise hnsw_from");
     }
     vec_push(&g->of.items, id);
     g->pending.items.len--;

@@ -17,7 +17,7 @@
 #define MAX_SIGNS 3
 
 struct setup {
-    const char *provider;
+    const char *provider, *title;
     const char *vendor_host; /* which needs a key; NULL: no host does */
     const char *url_variable;
     const char *key_variable, *token_variable;
@@ -29,6 +29,7 @@ struct setup {
 /* In the order in which they are considered. */
 static const struct setup setups[] = {
     {.provider = "anthropic",
+     .title = "Anthropic",
      .url_variable = "ANTHROPIC_BASE_URL",
      .key_variable = "ANTHROPIC_API_KEY",
      .token_variable = "ANTHROPIC_AUTH_TOKEN",
@@ -39,6 +40,7 @@ static const struct setup setups[] = {
      .file_signs = {CONFIG_ANTHROPIC_API_KEY, CONFIG_ANTHROPIC_API_KEY_COMMAND, NONE},
      .variable_signs = {"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"}},
     {.provider = "openai",
+     .title = "OpenAI",
      .vendor_host = "api.openai.com",
      .url_variable = "OPENAI_BASE_URL",
      .key_variable = "OPENAI_API_KEY",
@@ -50,6 +52,7 @@ static const struct setup setups[] = {
                     NONE},
      .variable_signs = {"OPENAI_API_KEY", "OPENAI_BASE_URL"}},
     {.provider = "ollama",
+     .title = "Ollama",
      .url_variable = "OLLAMA_HOST",
      .url = CONFIG_OLLAMA_HOST,
      .model = CONFIG_OLLAMA_MODEL,
@@ -201,11 +204,10 @@ static bool unknown_provider(const char *name, struct error *e)
 {
     const char *nearest = choose_nearest_provider(name);
     if (nearest)
-        return err_set(e, ERR_USAGE, "there is no provider \"%s\"; did you mean \"%s\"?", name,
+        return err_set(e, ERR_USAGE, "unknown provider \"%s\"; did you mean \"%s\"?", name,
                        nearest);
     return err_set(e, ERR_USAGE,
-                   "there is no provider \"%s\"; there are anthropic, openai, ollama and offline",
-                   name);
+                   "unknown provider \"%s\"; choose anthropic, openai, ollama or offline", name);
 }
 
 bool choose_provider(const struct config *config, const char *provider_name, const char *model,
@@ -245,8 +247,8 @@ static bool check_key(const char *key, const char *source, struct error *e)
     for (; *key; key++)
         if ((unsigned char)*key <= ' ' || (unsigned char)*key >= 0x7F)
             return err_set(e, ERR_CONFIG_ERROR,
-                           "the key from %s holds a blank or a character that no key has; set it "
-                           "anew",
+                           "the API key from %s contains a blank or an invalid character; set it "
+                           "again",
                            source);
     return true;
 }
@@ -254,9 +256,9 @@ static bool check_key(const char *key, const char *source, struct error *e)
 static bool no_key(const struct setup *s, struct error *e)
 {
     return err_set(e, ERR_CONFIG_ERROR,
-                   "there is no key for %s; set %s, or api_key_command in section [%s] of the "
+                   "no API key for %s; set %s, or api_key_command in section [%s] of the "
                    "configuration",
-                   s->provider, s->key_variable, s->provider);
+                   s->title, s->key_variable, s->provider);
 }
 
 /* Finds a key, if there is one. False when what should give one fails. */
@@ -358,8 +360,8 @@ bool choose_model(const struct provider_call *call, struct choice *c, struct err
         return true;
     if (!c->provider->models)
         return err_set(e, ERR_CONFIG_ERROR,
-                       "there is no model to talk to; name one with --model, or model in section "
-                       "[%s] of the configuration",
+                       "no model is chosen; name one with --model, or model in section [%s] of "
+                       "the configuration",
                        c->provider->name);
     bool known = c->provider->models(call, &listed, &failure);
     const char *model = known ? model_name_pick(&listed) : NULL;

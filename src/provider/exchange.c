@@ -239,7 +239,7 @@ static bool check_end(struct exchange *x)
                            x->dialect->name);
     if (x->stream->ended || x->stream->stopped)
         return true;
-    return failure_set(x->failure, FAILURE_CONNECT, "%s: the answer ended before its end was said",
+    return failure_set(x->failure, FAILURE_CONNECT, "%s: the answer ended too early",
                        x->dialect->name);
 }
 

@@ -35,20 +35,20 @@ static const struct {
     int lowest, highest; /* statuses */
     const char *text;
 } advices[] = {
-    {FAILURE_STATUS, 300, 399, "see whether the base URL is right"},
-    {FAILURE_STATUS, 401, 403, "see whether the key is right and may use this model"},
+    {FAILURE_STATUS, 300, 399, "check the base URL"},
+    {FAILURE_STATUS, 401, 403, "check the API key and its access to this model"},
     {FAILURE_STATUS, 408, 409, "try again"},
     {FAILURE_STATUS, 429, 429, "wait a while, or choose another model"},
-    {FAILURE_STATUS, 500, 599, "the fault is the server's: try again later"},
+    {FAILURE_STATUS, 500, 599, "the server failed: try again later"},
     {FAILURE_STATUS, 400, 499, "change the message, or choose another model"},
-    {FAILURE_CONNECT, 0, 999, "see whether the server runs and the base URL is right"},
+    {FAILURE_CONNECT, 0, 999, "check that the server is running, and the base URL"},
     {FAILURE_STALL, 0, 999, "try again, or raise stall_timeout in [provider]"},
-    {FAILURE_PROTOCOL, 0, 999, "see whether the base URL is right"},
+    {FAILURE_PROTOCOL, 0, 999, "check the base URL"},
     {FAILURE_TOO_LARGE, 0, 999, "ask for less at once"},
     {FAILURE_OVERFLOW, 0, 999, "start a new session, or choose a model with a larger window"},
     {FAILURE_QUOTA, 0, 999, "add credit, or use another key or provider"},
     {FAILURE_LOADING, 0, 999, "try again once it is loaded"},
-    {FAILURE_SETUP, 0, 999, "'tiro config show' tells what is set, and where"},
+    {FAILURE_SETUP, 0, 999, "'tiro config show' lists the settings and where each is set"},
 };
 
 static const char *advice(const struct failure *f)

@@ -16,7 +16,7 @@ bool capability_need_store(bool persist, struct error *e)
                        "this tiro was built without a session store; use one that has it");
     if (!persist)
         return err_set(e, ERR_SESSION_PERSISTENCE_DISABLED,
-                       "sessions are not kept; set [session] persist = true, or "
+                       "sessions are not saved; set [session] persist = true, or "
                        "TIRO_SESSION_PERSIST=true in the environment");
     return true;
 }
@@ -56,11 +56,11 @@ bool capability_need_memory(bool memory, struct error *e)
 {
     if (!capability_memory())
         return err_set(e, ERR_MEMORY_DISABLED,
-                       "this tiro was built without a memory; use one that has it");
+                       "this tiro was built without memory; use one that has it");
     if (!memory)
         return err_set(
             e, ERR_MEMORY_DISABLED,
-            "there is no memory; set [memory] enabled = true, or TIRO_MEMORY_ENABLED=true in the "
+            "memory is off; set [memory] enabled = true, or TIRO_MEMORY_ENABLED=true in the "
             "environment");
     return true;
 }

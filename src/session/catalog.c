@@ -72,7 +72,7 @@ static bool resolve(struct catalog *c, const char *reference, char id[UUID_LEN +
 {
     if (!c->store)
         return err_set(e, ERR_SESSION_NOT_FOUND,
-                       "no session is kept here yet, so none is \"%.40s\"; tiro begins one",
+                       "no session is saved here yet, so \"%.40s\" was not found; tiro starts one",
                        reference);
     return sessions_resolve(c->store, reference, id, e);
 }

@@ -26,7 +26,7 @@ static bool find_point(struct catalog *c, const struct session_info *parent, str
     if (parent->last_seq == 0)
         p->draft = mem_strdup(parent->draft);
     return p->last > 0 || p->draft ||
-           err_set(e, ERR_USAGE, "there is nothing to take along yet; send a message first");
+           err_set(e, ERR_USAGE, "there is nothing to fork yet; send a message first");
 }
 
 static bool begin_before_compaction(struct catalog *c, const struct session_info *parent,

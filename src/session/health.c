@@ -44,7 +44,7 @@ static bool none_is_held(DIR *locks, struct error *e)
             continue;
         if (lock_is_held(dirfd(locks), entry->d_name))
             return err_set(e, ERR_SESSION_BUSY,
-                           "session %.8s is open in a tiro; leave every tiro and try again",
+                           "session %.8s is open in a tiro; quit every tiro and try again",
                            id_end(entry->d_name));
     }
     return true;

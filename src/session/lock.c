@@ -55,7 +55,7 @@ static bool refuse(const char *fault, const char *path, const char *session_id, 
 {
     if (errno == EWOULDBLOCK)
         err_set(e, ERR_SESSION_BUSY,
-                "session %.8s is open in another tiro; leave that one, or start a new session",
+                "session %.8s is open in another tiro; quit that tiro, or start a new session",
                 session_id + UUID_LEN - 8);
     else
         err_set_errno(e, ERR_SESSION_STORE_ERROR, "cannot %s %s", fault, path);

@@ -130,8 +130,8 @@ static bool resolve(struct memories *m, const char *reference, char **id, struct
     *id = NULL;
     if (!m->store)
         return err_set(e, ERR_MEMORY_NOT_FOUND,
-                       "memory is empty here, so no entry is \"%.40s\"; compactions fill it, and "
-                       "tiro memory import does",
+                       "memory is empty here, so \"%.40s\" was not found; compactions and tiro "
+                       "memory import fill it",
                        reference);
     return memory_resolve(m->recall.memory, reference, id, e);
 }

@@ -153,7 +153,7 @@ static bool answer_restore(struct memory_answers *a, const struct command *c, st
 {
     (void)c;
     if (a->forgotten.len == 0)
-        return err_set(e, ERR_MEMORY_NOT_FOUND, "nothing that was forgotten is left to put back");
+        return err_set(e, ERR_MEMORY_NOT_FOUND, "there is no forgotten entry to restore");
     struct memory_forgotten *last = &vec_last(&a->forgotten);
     if (!store_of(a)->restore(memory_of(a), last, e))
         return false;

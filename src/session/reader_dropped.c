@@ -83,7 +83,7 @@ static struct event *find_completed(struct store *s, const struct command *c, st
     if (c->number <= 0 || !event_log_read(s, c->name, c->number - 1, take_one, &search, e) ||
         !search.found) {
         if (c->number <= 0 || e->code == ERR_OK)
-            err_set(e, ERR_USAGE, "event %lld is no compaction of this session",
+            err_set(e, ERR_USAGE, "event %lld is not a compaction of this session",
                     (long long)c->number);
         return NULL;
     }
@@ -170,7 +170,8 @@ bool reader_dropped(struct store *s, const struct command *c, struct notice *n, 
     bool ok = read_ranges(completed->compaction.dropped, completed->seq, &ranges)
                   ? read_page(s, c, &ranges, &page, e)
                   : err_set(e, ERR_SESSION_STORE_ERROR,
-                            "what this compaction dropped cannot be read; see tiro doctor");
+                            "the messages that this compaction dropped cannot be read; see tiro "
+                            "doctor");
     ok = ok && read_flag(s, c, n, e);
     n->event = completed;
     vec_release(&ranges.items);

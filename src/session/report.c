@@ -76,7 +76,7 @@ void report_backend(struct notice *n, struct backend *b)
 void report_store(struct notice *n, const char *path, bool opened)
 {
     if (!path)
-        add(n, "store: off; conversations are not kept");
+        add(n, "store: off; conversations are not saved");
     else if (!opened)
         add(n, "store: %s could not be opened", path);
     else

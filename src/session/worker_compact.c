@@ -179,7 +179,8 @@ void do_draft(struct worker *w, struct command *c)
     if (!r->open || r->answered || c->number < REPLY_COMMIT || c->number > REPLY_AGAIN)
         return;
     if (c->number == REPLY_COMMIT && c->text && is_blank(c->text)) {
-        err_set(&e, ERR_USAGE, "an empty summary cannot be kept; write one or refuse the draft");
+        err_set(&e, ERR_USAGE,
+                "an empty summary cannot be accepted; write one or reject the draft");
         tell_error(w, c, &e);
         return;
     }
@@ -229,7 +230,7 @@ void worker_equip(struct worker *w, struct agent *a)
 
 static bool unknown_mode(const char *name, struct error *e)
 {
-    return err_set(e, ERR_USAGE, "there is no compaction mode \"%.64s\"; the modes are: %s", name,
+    return err_set(e, ERR_USAGE, "unknown compaction mode \"%.64s\"; the modes are: %s", name,
                    config_key_info(CONFIG_COMPACTION_MODE)->choices);
 }
 

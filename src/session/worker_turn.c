@@ -176,7 +176,7 @@ bool worker_is_live(const struct worker *w, struct error *e)
 {
     return !w->journal.read_only ||
            err_set(e, ERR_SESSION_NOT_FOUND,
-                   "this session is open for reading only; resume it to go on, or fork it");
+                   "this session is read-only; resume it to continue, or fork it");
 }
 
 bool worker_need_history(struct worker *w, struct error *e)

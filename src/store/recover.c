@@ -386,7 +386,7 @@ static bool put_in_place(int fd, const char *file, const struct recovery *r, str
 {
     if (!db_copy_same(fd, file, r->copy))
         return err_set(e, ERR_SESSION_BUSY,
-                       "the database was written to while it was read; leave every tiro and try "
+                       "the database was written to while it was read; quit every tiro and try "
                        "again");
     die_keeps(r->copy);
     db_copy_remove_beside(file);

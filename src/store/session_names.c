@@ -29,7 +29,7 @@ static int shown(const char *reference)
 static bool not_found(const char *reference, struct error *e)
 {
     return err_set(e, ERR_SESSION_NOT_FOUND,
-                   "no session is called \"%.*s\"; 'tiro sessions list' shows them all",
+                   "no session matches \"%.*s\"; 'tiro sessions list' shows them all",
                    shown(reference), reference);
 }
 
@@ -133,7 +133,7 @@ static bool resolve_nth(struct store *s, int64_t n, const char *reference, char 
     return result == QUERY_ROW ||
            (result == QUERY_DONE &&
             err_set(e, ERR_SESSION_NOT_FOUND,
-                    "there is no session %s: fewer are kept; 'tiro sessions list' shows them",
+                    "there is no session %s: fewer are saved; 'tiro sessions list' shows them",
                     reference));
 }
 

@@ -59,7 +59,7 @@ bool store_fault(const struct store *s, int result, struct error *e)
             return err_set(e, faults[i].code, "the database %s%s %s (%s)", cut, path,
                            faults[i].text, detail);
     return err_set(e, ERR_SESSION_STORE_ERROR,
-                   "the database %s%s has a fault; run 'tiro doctor' (%s)", cut, path, detail);
+                   "the database %s%s has an error; run 'tiro doctor' (%s)", cut, path, detail);
 }
 
 static struct statement *find_statement(struct store *s, const char *sql)

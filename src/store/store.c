@@ -92,7 +92,7 @@ static bool find_file(const char *path, struct error *e)
         return true;
     if (errno == ENOENT)
         return err_set(e, ERR_SESSION_NOT_FOUND,
-                       "nothing has been kept yet: %s does not exist; start a chat first", path);
+                       "nothing has been saved yet: %s does not exist; start a chat first", path);
     return err_set_errno(e, ERR_SESSION_STORE_ERROR, "cannot open the database %s", path);
 }
 
@@ -173,11 +173,12 @@ static bool check_schema(struct store *s, enum schema_state *state, struct error
     case SCHEMA_EMPTY:
         return s->mode == STORE_READ_WRITE ||
                err_set(e, ERR_SESSION_NOT_FOUND,
-                       "nothing has been kept yet: %s is empty; start a chat first", s->path);
+                       "nothing has been saved yet: %s is empty; start a chat first", s->path);
     case SCHEMA_OLDER:
         return s->mode == STORE_READ_WRITE ||
                err_set(e, ERR_SESSION_STORE_ERROR,
-                       "the database %s is of an older tiro; start a chat once to renew it",
+                       "the database %s was written by an older tiro; start a chat once to "
+                       "upgrade it",
                        s->path);
     case SCHEMA_CURRENT:
         break;
