@@ -12,11 +12,11 @@ enum { CHAT_RESUME = 1, CHAT_READ_ONLY, CHAT_PLAIN };
 
 static const struct option options[] = {
     {CHAT_RESUME, "resume", 'r', OPTION_MAYBE, "SESSION",
-     N_("open a session: an id's beginning or end, a title, last, ~2; alone: the last")},
+     N_("open a session: the start or end of its id, its title, last or ~2 (default: last)")},
     {CHAT_READ_ONLY, "read-only", 0, OPTION_FLAG, NULL,
      N_("with --resume or --continue: look at the session, change nothing")},
     {CHAT_PLAIN, "plain", 0, OPTION_FLAG, NULL,
-     N_("line by line, for screen readers and terminals that cannot place their cursor")},
+     N_("line by line, for screen readers and terminals that cannot move their cursor")},
     SESSION_OPTIONS,
     {0},
 };
@@ -37,7 +37,9 @@ static bool take(void *context, int id, const char *value, struct error *e)
     struct chat_options *chat = context;
     struct session_options *o = &chat->session;
     if (id == OPTION_WORD)
-        return err_set(e, ERR_USAGE, _("chat takes no words; one turn without a screen: tiro run"));
+        return err_set(e, ERR_USAGE,
+                       _("chat takes no arguments; for one turn without a screen, "
+                         "use: tiro run PROMPT"));
     if (id == CHAT_RESUME)
         o->resume = value ? value : "last";
     else if (id == CHAT_READ_ONLY)
@@ -52,7 +54,7 @@ static bool take(void *context, int id, const char *value, struct error *e)
 static bool check_options(const struct session_options *o, struct error *e)
 {
     return !o->read_only || o->resume ||
-           err_set(e, ERR_USAGE, _("--read-only wants a session; add --resume SESSION"));
+           err_set(e, ERR_USAGE, _("--read-only needs a session; add --resume SESSION"));
 }
 
 static bool check_terminal(struct error *e)
@@ -126,7 +128,7 @@ static int run(const struct cli_command *self, int argc, char **argv)
 const struct cli_command cmd_chat = {
     .name = "chat",
     .synopsis = "[chat] [OPTION]...",
-    .help = N_("talk on the whole screen (what tiro does without a command)"),
+    .help = N_("chat on the full screen (the default command)"),
     .options = options,
     .completions = completions,
     .run = run,

@@ -28,7 +28,7 @@ static bool take(void *context, int id, const char *value, struct error *e)
     const struct shell **shell = context;
     (void)id;
     if (*shell)
-        return err_set(e, ERR_USAGE, _("one word too many: \"%.60s\""), value);
+        return err_set(e, ERR_USAGE, _("unexpected argument \"%.60s\""), value);
     return find_shell(value, shell, e);
 }
 
@@ -41,7 +41,7 @@ static int run(const struct cli_command *self, int argc, char **argv)
     if (!cli_parse(self, argc, argv, take, &shell, &status))
         return status;
     if (!shell) {
-        err_set(&e, ERR_USAGE, _("a word is missing; use: tiro %s"), self->synopsis);
+        err_set(&e, ERR_USAGE, _("an argument is missing; use: tiro %s"), self->synopsis);
         return cli_fail(&e);
     }
     shell->write(&out);
@@ -68,11 +68,11 @@ static const struct cli_completion completions[] = {
 const struct cli_command cmd_completion = {
     .name = "completion",
     .synopsis = "completion bash|zsh|fish",
-    .help = N_("print a script with which the shell completes words of tiro"),
+    .help = N_("print a script that lets the shell complete tiro's commands"),
     .details = N_("bash   source <(tiro completion bash)      in ~/.bashrc\n"
                   "zsh    source <(tiro completion zsh)       in ~/.zshrc, after compinit\n"
                   "fish   tiro completion fish | source       in config.fish\n"
-                  "An installed tiro has brought them along already."),
+                  "An installed tiro needs none of these lines."),
     .options = options,
     .completions = completions,
     .run = run,

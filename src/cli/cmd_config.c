@@ -207,7 +207,7 @@ static bool take(void *context, int id, const char *value, struct error *e)
 {
     bool *json = context;
     if (id == OPTION_WORD)
-        return err_set(e, ERR_USAGE, _("one word too many: \"%.60s\"; see tiro help config"),
+        return err_set(e, ERR_USAGE, _("unexpected argument \"%.60s\"; see tiro help config"),
                        value);
     *json = true;
     return true;
@@ -232,19 +232,19 @@ static int run_verb(const struct cli_command *self, int argc, char **argv)
 static const struct config_verb verbs[] = {
     {.command = {.name = "show",
                  .synopsis = "config show [--json]",
-                 .help = N_("every key with its value and where that came from"),
+                 .help = N_("list every key, its value and where it was set"),
                  .options = options,
                  .run = run_verb},
      .run = show},
     {.command = {.name = "path",
                  .synopsis = "config path [--json]",
-                 .help = N_("the configuration file"),
+                 .help = N_("print the path of the configuration file"),
                  .options = options,
                  .run = run_verb},
      .run = path},
     {.command = {.name = "check",
                  .synopsis = "config check [--json]",
-                 .help = N_("what is wrong with it; exit status 1 if anything is"),
+                 .help = N_("check the configuration; exit status 1 if it has a problem"),
                  .options = options,
                  .run = run_verb},
      .run = check},
@@ -264,7 +264,7 @@ const struct cli_command cmd_config = {
     .name = "config",
     .synopsis = "config [COMMAND] [OPTION]...",
     .help = N_("show the configuration, its path or its problems, or change it"),
-    .details = N_("Without a command: show. tiro config COMMAND --help says more."),
+    .details = N_("The default command is show. For details: tiro config COMMAND --help."),
     .options = no_options,
     .verb = verb_at,
     .run = cli_run_verb,

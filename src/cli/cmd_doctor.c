@@ -9,10 +9,10 @@ enum { DOCTOR_JSON = 1, DOCTOR_THOROUGH, DOCTOR_RECOVER, DOCTOR_YES };
 static const struct option options[] = {
     {DOCTOR_JSON, "json", 0, OPTION_FLAG, NULL, N_("print JSON")},
     {DOCTOR_THOROUGH, "thorough", 0, OPTION_FLAG, NULL,
-     N_("read all that was kept, and check every event")},
+     N_("read the whole database and check every event")},
     {DOCTOR_RECOVER, "recover", 0, OPTION_FLAG, NULL,
-     N_("replace a damaged database by what can be read of it")},
-    {DOCTOR_YES, "yes", 0, OPTION_FLAG, NULL, N_("recover without a question")},
+     N_("replace a damaged database with what can be read of it")},
+    {DOCTOR_YES, "yes", 0, OPTION_FLAG, NULL, N_("recover without asking")},
     {0},
 };
 
@@ -25,7 +25,7 @@ static bool take(void *context, int id, const char *value, struct error *e)
     struct wishes *w = context;
     bool *const flags[] = {NULL, &w->json, &w->thorough, &w->recover, &w->yes};
     if (id == OPTION_WORD)
-        return err_set(e, ERR_USAGE, _("doctor takes no words; leave \"%s\" out"), value);
+        return err_set(e, ERR_USAGE, _("doctor takes no arguments; remove \"%s\""), value);
     *flags[id] = true;
     return true;
 }
@@ -66,10 +66,11 @@ static int run(const struct cli_command *self, int argc, char **argv)
 const struct cli_command cmd_doctor = {
     .name = "doctor",
     .synopsis = "doctor [--json] [--thorough] [--recover [--yes]]",
-    .help = N_("say what was chosen and why, and what is wrong"),
-    .details = N_("Nothing is changed by it unless --recover is given: then what can be read of a\n"
-                  "damaged database takes its place, and the damaged file is kept beside it.\n"
-                  "Exit status: 0 when all is well, else 1."),
+    .help = N_("show which provider and store are used and why, and check for problems"),
+    .details = N_("Changes nothing unless --recover is given: then a new database with what can "
+                  "be read\n"
+                  "replaces a damaged one, and the damaged file is kept beside it.\n"
+                  "Exit status: 0 if no problem is found, else 1."),
     .options = options,
     .run = run,
 };

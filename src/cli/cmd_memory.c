@@ -25,15 +25,16 @@ enum { MOST_HITS = 1000 };
 /* clang-format on */
 
 static const struct option search_options[] = {
-    LIMIT_OPTION(0, N_("at most N hits, up to 1000 (default: 5)")),
+    LIMIT_OPTION(0, N_("at most N matches, up to 1000 (default: 5)")),
     {MEMORY_SCOPE, "scope", 0, OPTION_VALUE, "SCOPE",
-     N_("all, project (sessions begun in this directory) or session=ID (default: as configured)")},
+     N_("all, project (sessions started in this directory) or session=ID (default: as "
+        "configured)")},
     JSON_OPTION,
     {0},
 };
 
 static const struct option list_options[] = {
-    {MEMORY_SESSION, "session", 0, OPTION_VALUE, "SESSION", N_("only those of this session")},
+    {MEMORY_SESSION, "session", 0, OPTION_VALUE, "SESSION", N_("only entries of this session")},
     LIMIT_OPTION('n', N_("only the newest N (default: 20 on a terminal, else all)")),
     JSON_OPTION,
     {0},
@@ -43,17 +44,18 @@ static const struct option json_options[] = {JSON_OPTION, {0}};
 
 static const struct option edit_options[] = {
     {MEMORY_CONTENT, "content", 0, OPTION_VALUE, "TEXT",
-     N_("the new text; else your editor is opened, or standard input read if it is no terminal")},
+     N_("the new text; without it, your editor opens, or standard input is read if it is not a "
+        "terminal")},
     {0},
 };
 
 static const struct option delete_options[] = {
-    {MEMORY_YES, "yes", 'y', OPTION_FLAG, NULL, N_("do not ask")},
+    {MEMORY_YES, "yes", 'y', OPTION_FLAG, NULL, N_("do not ask for confirmation")},
     {0},
 };
 
 static const struct option export_options[] = {
-    {MEMORY_FORCE, "force", 0, OPTION_FLAG, NULL, N_("replace a file that is there")},
+    {MEMORY_FORCE, "force", 0, OPTION_FLAG, NULL, N_("overwrite an existing file")},
     {0},
 };
 
@@ -89,15 +91,15 @@ struct memory_verb {
 
 static int run_verb(const struct cli_command *self, int argc, char **argv);
 
-#define NAMES_AN_ENTRY N_("ID is an entry's id or the beginning of one; search and list show them.")
+#define NAMES_AN_ENTRY N_("ID is the id of an entry or the start of it; search and list show ids.")
 
 static const struct memory_verb verbs[] = {
     {.command = {.name = "list",
                  .synopsis = "memory list [OPTION]...",
-                 .help = N_("the entries, the newest first"),
-                 .details = N_("A terminal shows the newest 20 unless --limit says otherwise; to a "
-                               "pipe or a file, and with\n"
-                               "--json, go all of them."),
+                 .help = N_("list the entries, newest first"),
+                 .details = N_("On a terminal, the newest 20 are shown unless --limit is given; "
+                               "to a pipe or a file, and\n"
+                               "with --json, all are written."),
                  .options = list_options,
                  .completions = list_completions,
                  .run = run_verb},
@@ -105,12 +107,12 @@ static const struct memory_verb verbs[] = {
      .run = verb_memory_list},
     {.command = {.name = "search",
                  .synopsis = "memory search [OPTION]... QUERY...",
-                 .help = N_("what fits the query best"),
+                 .help = N_("search the entries, best match first"),
                  .details =
-                     N_("\"Words in quotes\" must stand in that order; if they do so nowhere, "
-                        "the other words of the query\n"
-                        "are searched. Behind the first word, -word leaves out what has "
-                        "that word."),
+                     N_("\"Words in quotes\" must occur in that order; if no entry has them, the "
+                        "other words of the query\n"
+                        "are searched. After the first word, -word excludes entries that contain "
+                        "this word."),
                  .options = search_options,
                  .completions = search_completions,
                  .dashes = true,
@@ -121,7 +123,7 @@ static const struct memory_verb verbs[] = {
      .run = verb_memory_search},
     {.command = {.name = "show",
                  .synopsis = "memory show [--json] ID",
-                 .help = N_("the whole of an entry"),
+                 .help = N_("show an entry in full"),
                  .details = NAMES_AN_ENTRY,
                  .options = json_options,
                  .run = run_verb},
@@ -141,7 +143,8 @@ static const struct memory_verb verbs[] = {
      .run = verb_memory_edit},
     {.command = {.name = "pin",
                  .synopsis = "memory pin ID",
-                 .help = N_("let an entry win ties, and no copy replace it"),
+                 .help = N_("rank an entry above equal matches, and keep later copies from "
+                            "replacing it"),
                  .details = NAMES_AN_ENTRY,
                  .options = no_options,
                  .run = run_verb},
@@ -151,7 +154,7 @@ static const struct memory_verb verbs[] = {
      .run = verb_memory_pin},
     {.command = {.name = "unpin",
                  .synopsis = "memory unpin ID",
-                 .help = N_("take that back"),
+                 .help = N_("unpin an entry"),
                  .details = NAMES_AN_ENTRY,
                  .options = no_options,
                  .run = run_verb},
@@ -162,8 +165,8 @@ static const struct memory_verb verbs[] = {
     {.command = {.name = "delete",
                  .synopsis = "memory delete [--yes] ID...",
                  .help = N_("delete entries for good"),
-                 .details = N_("Asks once; without a terminal it wants --yes. If one is unknown, "
-                               "none is deleted."),
+                 .details = N_("Asks once; without a terminal, --yes is required. If one id is "
+                               "unknown, nothing is deleted."),
                  .options = delete_options,
                  .run = run_verb},
      .least = 1,
@@ -172,7 +175,8 @@ static const struct memory_verb verbs[] = {
      .run = verb_memory_delete},
     {.command = {.name = "export",
                  .synopsis = "memory export [--force] [FILE]",
-                 .help = N_("write every entry to standard output or a file, an object a line"),
+                 .help = N_("export every entry to standard output or a file, one JSON object per "
+                            "line"),
                  .options = export_options,
                  .completions = files,
                  .run = run_verb},
@@ -181,15 +185,15 @@ static const struct memory_verb verbs[] = {
      .run = verb_memory_export},
     {.command = {.name = "import",
                  .synopsis = "memory import FILE|-",
-                 .help = N_("take in entries, an object a line"),
-                 .details = N_(
-                     "A line is {\"id\", \"session_id\", \"turn\", \"seq\", \"role\", \"speaker\", "
-                     "\"created_at\",\n"
-                     "\"content\", \"pinned\"}, of which session_id, role, created_at and content "
-                     "must be there.\n"
-                     "Entries of a session are in its order. What is there already is passed over; "
-                     "- is\n"
-                     "standard input."),
+                 .help = N_("import entries, one JSON object per line"),
+                 .details =
+                     N_("A line is {\"id\", \"session_id\", \"turn\", \"seq\", \"role\", "
+                        "\"speaker\", \"created_at\",\n"
+                        "\"content\", \"pinned\"}; session_id, role, created_at and content are "
+                        "required.\n"
+                        "Entries of a session must be in its order. Entries that exist already are "
+                        "skipped; - is\n"
+                        "standard input."),
                  .options = no_options,
                  .completions = files,
                  .run = run_verb},
@@ -199,14 +203,15 @@ static const struct memory_verb verbs[] = {
      .run = verb_memory_import},
     {.command = {.name = "stats",
                  .synopsis = "memory stats [--json]",
-                 .help = N_("how much there is"),
+                 .help = N_("show the size of the memory"),
                  .options = json_options,
                  .run = run_verb},
      .access = MEMORIES_READ,
      .run = verb_memory_stats},
     {.command = {.name = "reindex",
                  .synopsis = "memory reindex",
-                 .help = N_("index all words in the configured language, and make missing vectors"),
+                 .help = N_("rebuild the word index in the configured language, and compute "
+                            "missing vectors"),
                  .options = no_options,
                  .run = run_verb},
      .access = MEMORIES_WRITE,
@@ -255,7 +260,7 @@ static bool check_limit(const struct memory_verb *verb, const struct memory_opti
                         struct error *e)
 {
     return verb->run != verb_memory_search || o->limit <= MOST_HITS ||
-           err_set(e, ERR_USAGE, _("--limit is at most %d here; give less"), MOST_HITS);
+           err_set(e, ERR_USAGE, _("--limit is at most %d here; give a smaller number"), MOST_HITS);
 }
 
 static int with_memories(const struct memory_verb *verb, const struct memory_options *o)
@@ -297,8 +302,8 @@ static int run_verb(const struct cli_command *self, int argc, char **argv)
 const struct cli_command cmd_memory = {
     .name = "memory",
     .synopsis = "memory [COMMAND] [OPTION]... [ID]",
-    .help = N_("search, list and change what compactions have put into memory"),
-    .details = N_("Without a command: list. tiro memory COMMAND --help says more."),
+    .help = N_("search, list and change the entries that compactions stored in memory"),
+    .details = N_("The default command is list. For details: tiro memory COMMAND --help."),
     .options = no_options,
     .verb = verb_at,
     .run = cli_run_verb,

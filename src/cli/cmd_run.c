@@ -16,9 +16,9 @@ enum { STATUS_DENIED = 3 };
 
 static const struct option options[] = {
     {RUN_FORMAT, "output-format", 'o', OPTION_VALUE, "FORMAT",
-     N_("text, json (one object at the end) or stream-json (one event a line)")},
+     N_("text, json (one object at the end) or stream-json (one event per line)")},
     {RUN_RESUME, "resume", 'r', OPTION_VALUE, "SESSION",
-     N_("open a session: an id's beginning or end, a title, last, ~2")},
+     N_("open a session: the start or end of its id, its title, last or ~2")},
     SESSION_OPTIONS,
     {0},
 };
@@ -152,7 +152,7 @@ static void carry(struct turn *t, int signal_fd)
     while (!t->over && !t->closed) {
         struct notice *n;
         if (poll(fds, 2, -1) < 0 && errno != EINTR) {
-            err_set_errno(&t->error, ERR_AGENT_ERROR, "%s", _("the answer cannot be waited for"));
+            err_set_errno(&t->error, ERR_AGENT_ERROR, "%s", _("cannot wait for the answer"));
             break;
         }
         handle_signal(t);

@@ -35,13 +35,13 @@ enum sessions_option {
 static const struct option list_options[] = {
     JSON_OPTION,
     LIMIT_OPTION(N_("only the newest N")),
-    {SESSIONS_ARCHIVED, "archived", 0, OPTION_FLAG, NULL, N_("only archived ones")},
-    {SESSIONS_LIVE, "live", 0, OPTION_FLAG, NULL, N_("only those that are not archived")},
-    {SESSIONS_LABEL, "label", 'l', OPTION_VALUE, "LABEL", N_("only those that have the label")},
+    {SESSIONS_ARCHIVED, "archived", 0, OPTION_FLAG, NULL, N_("only archived sessions")},
+    {SESSIONS_LIVE, "live", 0, OPTION_FLAG, NULL, N_("only sessions that are not archived")},
+    {SESSIONS_LABEL, "label", 'l', OPTION_VALUE, "LABEL", N_("only sessions with the label")},
     {SESSIONS_DIRECTORY, "directory", 'd', OPTION_VALUE, "DIR",
-     N_("only those begun in it; . is the current one")},
+     N_("only sessions started in DIR; . is the current directory")},
     {SESSIONS_NAMES, "names", 0, OPTION_FLAG, NULL,
-     N_("an id's end, a tab and the title a line, for scripts")},
+     N_("one line per session: end of the id, tab, title; for scripts")},
     {0},
 };
 
@@ -53,7 +53,7 @@ static const struct option show_options[] = {
 
 static const struct option search_options[] = {
     JSON_OPTION,
-    LIMIT_OPTION(N_("at most N places (default: 50)")),
+    LIMIT_OPTION(N_("at most N matches (default: 50)")),
     {SESSIONS_IN, "in", 0, OPTION_VALUE, "SESSION", N_("only in this session")},
     {0},
 };
@@ -61,28 +61,29 @@ static const struct option search_options[] = {
 static const struct option fork_options[] = {
     {SESSIONS_AT, "at", 0, OPTION_VALUE, "N",
      N_("up to the message of event N (\"seq\" of show --json), or ~before-compaction; default: "
-        "its "
-        "end")},
+        "all")},
     JSON_OPTION,
     {0},
 };
 
 static const struct option delete_options[] = {
-    {SESSIONS_YES, "yes", 'y', OPTION_FLAG, NULL, N_("do not ask")},
+    {SESSIONS_YES, "yes", 'y', OPTION_FLAG, NULL, N_("do not ask for confirmation")},
     {0},
 };
 
 static const struct option export_options[] = {
     {SESSIONS_FORMAT, "format", 0, OPTION_VALUE, "FORMAT",
-     N_("markdown, json or jsonl (default: as FILE ends, else markdown)")},
+     N_("markdown, json or jsonl (default: by the ending of FILE, else markdown)")},
     {SESSIONS_OUTPUT, "output", 'o', OPTION_VALUE, "FILE",
-     N_("into a file in place of standard output")},
-    {SESSIONS_FORCE, "force", 0, OPTION_FLAG, NULL, N_("replace a file that is there")},
+     N_("write to FILE instead of standard output")},
+    {SESSIONS_FORCE, "force", 0, OPTION_FLAG, NULL, N_("overwrite an existing file")},
     {0},
 };
 
 static const struct option import_options[] = {
-    {SESSIONS_TITLE, "title", 't', OPTION_VALUE, "TITLE", N_("for a text that brings none")},
+    {SESSIONS_TITLE, "title", 't', OPTION_VALUE, "TITLE",
+     N_("a title for the new session, if the "
+        "file has none")},
     JSON_OPTION,
     {0},
 };
@@ -141,12 +142,12 @@ struct sessions_verb {
 static int run_verb(const struct cli_command *self, int argc, char **argv);
 
 #define NAMES_A_SESSION                                                                            \
-    N_("SESSION is the beginning or the end of an id, a title, last, or ~2 (the last but one).")
+    N_("SESSION is the start or the end of an id, a title, last, or ~2 (the last but one).")
 
 static const struct sessions_verb verbs[] = {
     {.command = {.name = "list",
                  .synopsis = "sessions list [OPTION]...",
-                 .help = N_("every session, the newest first"),
+                 .help = N_("list every session, newest first"),
                  .options = list_options,
                  .completions = list_completions,
                  .run = run_verb},
@@ -154,7 +155,7 @@ static const struct sessions_verb verbs[] = {
      .run = verb_list},
     {.command = {.name = "show",
                  .synopsis = "sessions show [OPTION]... [SESSION]",
-                 .help = N_("the transcript of a session, by default of the last"),
+                 .help = N_("show the transcript of a session (default: last)"),
                  .details = NAMES_A_SESSION,
                  .options = show_options,
                  .completions = any_sessions,
@@ -164,9 +165,10 @@ static const struct sessions_verb verbs[] = {
      .run = verb_show},
     {.command = {.name = "search",
                  .synopsis = "sessions search [OPTION]... WORD...",
-                 .help = N_("places in all transcripts where the words occur"),
+                 .help = N_("search all transcripts for words"),
                  .details =
-                     N_("\"Words in quotes\" must stand in that order; the last word may go on."),
+                     N_("\"Words in quotes\" must occur in that order; the last word also matches "
+                        "longer words."),
                  .options = search_options,
                  .completions = search_completions,
                  .run = run_verb},
@@ -176,7 +178,7 @@ static const struct sessions_verb verbs[] = {
      .run = verb_search},
     {.command = {.name = "rename",
                  .synopsis = "sessions rename SESSION TITLE",
-                 .help = N_("give a session a title; an empty one brings back the first"),
+                 .help = N_("change the title of a session; an empty title restores the first"),
                  .details = NAMES_A_SESSION,
                  .options = no_options,
                  .completions = first_session,
@@ -187,7 +189,7 @@ static const struct sessions_verb verbs[] = {
      .run = verb_rename},
     {.command = {.name = "label",
                  .synopsis = "sessions label SESSION [+]LABEL|-LABEL...",
-                 .help = N_("add labels to a session, or take them away"),
+                 .help = N_("add labels to a session, or remove them"),
                  .details = NAMES_A_SESSION,
                  .options = no_options,
                  .completions = first_session,
@@ -199,7 +201,7 @@ static const struct sessions_verb verbs[] = {
      .run = verb_label},
     {.command = {.name = "archive",
                  .synopsis = "sessions archive SESSION...",
-                 .help = N_("put sessions away"),
+                 .help = N_("archive sessions"),
                  .details = NAMES_A_SESSION,
                  .options = no_options,
                  .completions = any_sessions,
@@ -210,7 +212,7 @@ static const struct sessions_verb verbs[] = {
      .run = verb_archive},
     {.command = {.name = "unarchive",
                  .synopsis = "sessions unarchive SESSION...",
-                 .help = N_("take sessions out of the archive"),
+                 .help = N_("move sessions out of the archive"),
                  .details = NAMES_A_SESSION,
                  .options = no_options,
                  .completions = any_sessions,
@@ -221,7 +223,7 @@ static const struct sessions_verb verbs[] = {
      .run = verb_unarchive},
     {.command = {.name = "fork",
                  .synopsis = "sessions fork [OPTION]... SESSION",
-                 .help = N_("begin a session with the messages of another; prints its id"),
+                 .help = N_("start a session with the messages of another; prints its id"),
                  .details = NAMES_A_SESSION,
                  .options = fork_options,
                  .completions = any_sessions,
@@ -232,8 +234,8 @@ static const struct sessions_verb verbs[] = {
      .run = verb_fork},
     {.command = {.name = "delete",
                  .synopsis = "sessions delete [--yes] SESSION...",
-                 .help = N_("delete sessions with all that was said in them"),
-                 .details = N_("Asks once; without a terminal it wants --yes."),
+                 .help = N_("delete sessions with all their messages"),
+                 .details = N_("Asks once; without a terminal, --yes is required."),
                  .options = delete_options,
                  .completions = any_sessions,
                  .run = run_verb},
@@ -243,10 +245,11 @@ static const struct sessions_verb verbs[] = {
      .run = verb_delete},
     {.command = {.name = "export",
                  .synopsis = "sessions export [OPTION]... SESSION",
-                 .help = N_("write a session to standard output or a file"),
+                 .help = N_("export a session to standard output or a file"),
                  .details = N_("markdown   to read\n"
-                               "json       one object; json and jsonl can be imported again\n"
-                               "jsonl      the session's facts, then one event a line"),
+                               "json       one object; json and jsonl can be imported "
+                               "again\n"
+                               "jsonl      the session's properties, then one event per line"),
                  .options = export_options,
                  .completions = export_completions,
                  .run = run_verb},
@@ -256,7 +259,7 @@ static const struct sessions_verb verbs[] = {
      .run = verb_export},
     {.command = {.name = "import",
                  .synopsis = "sessions import [OPTION]... FILE|-",
-                 .help = N_("make a session of a file; prints its id"),
+                 .help = N_("import a session from a file; prints its id"),
                  .details = N_(
                      "The file is an export (json, jsonl) or a list of messages in OpenAI's form;\n"
                      "- is standard input."),
@@ -269,7 +272,7 @@ static const struct sessions_verb verbs[] = {
      .run = verb_import},
     {.command = {.name = "rebuild",
                  .synopsis = "sessions rebuild [SESSION]",
-                 .help = N_("write the files below sessions/ anew, of one session or of all"),
+                 .help = N_("rewrite the files below sessions/ for one session or for all"),
                  .options = no_options,
                  .completions = any_sessions,
                  .run = run_verb},
@@ -370,8 +373,8 @@ static int run_verb(const struct cli_command *self, int argc, char **argv)
 const struct cli_command cmd_sessions = {
     .name = "sessions",
     .synopsis = "sessions [COMMAND] [OPTION]... [SESSION]",
-    .help = N_("list, show, search and change the sessions that were kept"),
-    .details = N_("Without a command: list. tiro sessions COMMAND --help says more."),
+    .help = N_("list, show, search and change saved sessions"),
+    .details = N_("The default command is list. For details: tiro sessions COMMAND --help."),
     .options = no_options,
     .verb = verb_at,
     .run = cli_run_verb,

@@ -89,9 +89,9 @@ bool cli_check_words(const struct cli_command *command, size_t least, size_t mos
                      const char *const *words, size_t count, struct error *e)
 {
     if (count < least)
-        return err_set(e, ERR_USAGE, _("a word is missing; use: tiro %s"), command->synopsis);
+        return err_set(e, ERR_USAGE, _("an argument is missing; use: tiro %s"), command->synopsis);
     if (count > most)
-        return err_set(e, ERR_USAGE, _("one word too many: \"%.60s\"; use: tiro %s"), words[most],
+        return err_set(e, ERR_USAGE, _("unexpected argument \"%.60s\"; use: tiro %s"), words[most],
                        command->synopsis);
     return true;
 }

@@ -19,7 +19,7 @@
 enum { CHANGE_UNSET = 1 };
 
 static const struct option options[] = {
-    {CHANGE_UNSET, "unset", 0, OPTION_FLAG, NULL, N_("take the key out of the file")},
+    {CHANGE_UNSET, "unset", 0, OPTION_FLAG, NULL, N_("remove the key from the file")},
     {0},
 };
 
@@ -42,7 +42,7 @@ static bool take(void *context, int id, const char *value, struct error *e)
     else if (!c->word)
         c->word = value;
     else
-        return err_set(e, ERR_USAGE, _("one word too many: \"%.60s\"; put the value into quotes"),
+        return err_set(e, ERR_USAGE, _("unexpected argument \"%.60s\"; put the value into quotes"),
                        value);
     return true;
 }
@@ -75,7 +75,7 @@ static bool read_value(struct change *c, struct error *e)
     if (!input_read(&c->value, e))
         return false;
     if (memchr(c->value.data, '\0', c->value.len))
-        return err_set(e, ERR_USAGE, _("standard input is no text; send the value alone"));
+        return err_set(e, ERR_USAGE, _("standard input is not text; send only the value"));
     while (c->value.len > 0 && strchr("\r\n", c->value.data[c->value.len - 1]))
         c->value.data[--c->value.len] = '\0';
     return true;
@@ -84,7 +84,8 @@ static bool read_value(struct change *c, struct error *e)
 static bool check_words(struct change *c, struct error *e)
 {
     if (!c->key || (!c->word && !c->unset))
-        return err_set(e, ERR_USAGE, _("a word is missing; use: tiro %s"), config_change.synopsis);
+        return err_set(e, ERR_USAGE, _("an argument is missing; use: tiro %s"),
+                       config_change.synopsis);
     if (c->word && c->unset)
         return err_set(e, ERR_USAGE, _("--unset takes no value: \"%.60s\""), c->word);
     if (!config_edit_split(c->key, &c->section, &c->name, e))
@@ -189,7 +190,7 @@ static void tell(const struct change *c, bool same)
         buf_addf(&line, _("%s: nothing to do, %s is not set"), c->file.path, c->key);
     } else if (c->unset) {
         const struct config_key_info *info = find_key(c);
-        buf_addf(&line, _("%s: %s is gone"), c->file.path, c->key);
+        buf_addf(&line, _("%s: %s removed"), c->file.path, c->key);
         if (info && *info->fallback)
             buf_addf(&line, _(" (default: %s)"), info->fallback);
     } else {
@@ -209,8 +210,8 @@ static void warn_of_environment(const struct change *c)
         const struct config_key_info *info = config_key_info((enum config_key)i);
         if (info == find_key(c) &&
             config_origin(setup.config, (enum config_key)i) == CONFIG_FROM_ENVIRONMENT)
-            fprintf(stderr, _("tiro: a variable of the environment comes before %s in %s\n"),
-                    c->key, c->file.path);
+            fprintf(stderr, _("tiro: an environment variable overrides %s in %s\n"), c->key,
+                    c->file.path);
     }
     setup_release(&setup);
 }
@@ -290,8 +291,9 @@ const struct cli_command config_change = {
     .synopsis = "config set SECTION.KEY VALUE|-|--unset",
     .help = N_("change a key in the configuration file"),
     .details =
-        N_("As in ui.theme light, keys.send ctrl-s or \"model NAME.window\" 32768. - reads the "
-           "value\nfrom standard input, the only way for an api_key. All else in the file stays."),
+        N_("Examples: ui.theme light, keys.send ctrl-s, \"model NAME.window\" 32768. - reads the "
+           "value\n"
+           "from standard input, the only way for an api_key. The rest of the file is kept."),
     .options = options,
     .completions = completions,
     .dashes = true,

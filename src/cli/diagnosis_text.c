@@ -16,23 +16,25 @@ enum { ORPHANS_SHOWN = 20 };
 static const struct {
     const char *text, *advice; /* NULL: there is nothing to do */
 } states[] = {
-    [HEALTH_GOOD] = {N_("sound"), NULL},
-    [HEALTH_MISSING] = {N_("nothing has been kept yet"), NULL},
+    [HEALTH_GOOD] = {N_("intact"), NULL},
+    [HEALTH_MISSING] = {N_("nothing has been saved yet"), NULL},
     [HEALTH_EMPTY] = {N_("an empty file, which the next conversation fills"), NULL},
-    [HEALTH_OLDER] = {N_("of an older tiro; the next conversation renews it"), NULL},
-    [HEALTH_NEWER] = {N_("of a newer tiro"), N_("use that one; this one leaves the file alone")},
-    [HEALTH_FOREIGN] = {N_("of another program"),
+    [HEALTH_OLDER] = {N_("written by an older tiro; the next conversation upgrades it"), NULL},
+    [HEALTH_NEWER] = {N_("written by a newer tiro"),
+                      N_("use that version; this one does not change the "
+                         "file")},
+    [HEALTH_FOREIGN] = {N_("belongs to another program"),
                         N_("move it away, or set XDG_DATA_HOME to another directory")},
-    [HEALTH_LOCKED] = {N_("held by another process"),
-                       N_("leave that program or wait for its end, then try again")},
+    [HEALTH_LOCKED] = {N_("in use by another process"),
+                       N_("quit that program or wait until it ends, then try again")},
     [HEALTH_READ_ONLY] = {N_("cannot be written"),
-                          N_("get the right to write to the file and to its directory")},
+                          N_("check the permissions of the file and of its directory")},
     [HEALTH_UNREADABLE] = {N_("cannot be read"),
-                           N_("check the rights of the file and of the directories above it")},
-    [HEALTH_NO_DATABASE] = {N_("does not begin as a database does"), SAVE_IT},
+                           N_("check the permissions of the file and of the directories above it")},
+    [HEALTH_NO_DATABASE] = {N_("does not start like a database"), SAVE_IT},
     [HEALTH_TRUNCATED] = {N_("a part of it is missing"), SAVE_IT},
     [HEALTH_DAMAGED] = {N_("damaged"), SAVE_IT},
-    [HEALTH_INCONSISTENT] = {N_("some of what it has makes no sense"), SAVE_IT},
+    [HEALTH_INCONSISTENT] = {N_("contains invalid data"), SAVE_IT},
 };
 
 static void add_clean(struct buf *out, const char *text)
@@ -43,7 +45,7 @@ static void add_clean(struct buf *out, const char *text)
 static void add_config(const struct diagnosis *d, struct buf *out)
 {
     buf_addf(out, _("configuration: %s%s\n"), d->setup.path,
-             d->config_exists ? "" : _(" (not there: defaults)"));
+             d->config_exists ? "" : _(" (does not exist; defaults are used)"));
     for (size_t i = 0; i < d->setup.problems.list.len; i++) {
         char *text = setup_problem_text(&d->setup.problems.list.items[i]);
         buf_addstr(out, "  ");
@@ -73,7 +75,7 @@ void diagnosis_store_text(const struct diagnosis *d, struct buf *out)
     bool passing = found->state == HEALTH_GOOD && !d->thorough;
     add_clean(out, d->store.path);
     buf_addf(out, ": %s",
-             passing ? _("no fault is seen in passing; --thorough reads all of it")
+             passing ? _("quick check passed; --thorough reads all of it")
                      : _(states[found->state].text));
     if (*found->detail) {
         buf_addstr(out, " (");
@@ -98,10 +100,10 @@ static void add_counts(const struct health *found, struct buf *out)
     }
     if (found->entries >= 0) {
         buf_addstr(out, ", ");
-        buf_addf(out,
-                 ngettext("%lld entry of memory", "%lld entries of memory",
-                          (unsigned long)found->entries),
-                 (long long)found->entries);
+        buf_addf(
+            out,
+            ngettext("%lld memory entry", "%lld memory entries", (unsigned long)found->entries),
+            (long long)found->entries);
     }
     if (found->vectors > 0) {
         buf_addstr(out, ", ");
@@ -123,32 +125,32 @@ static void add_store(const struct diagnosis *d, struct buf *out)
     if (states[d->store.found.state].advice)
         buf_addf(out, "  %s\n", _(states[d->store.found.state].advice));
     if (diagnosis_language_stale(d))
-        buf_addf(
-            out,
-            _("  memory's words are those of %s, not of %s; 'tiro memory reindex' changes it\n"),
-            d->store.found.language, config_string(d->setup.config, CONFIG_MEMORY_LANGUAGE));
+        buf_addf(out,
+                 _("  memory is indexed for %s, not for %s; 'tiro memory reindex' changes it\n"),
+                 d->store.found.language, config_string(d->setup.config, CONFIG_MEMORY_LANGUAGE));
     if (!d->kept)
-        buf_addf(out, "  %s\n", _("conversations are not kept: [session] persist = false"));
+        buf_addf(out, "  %s\n", _("conversations are not saved: [session] persist = false"));
 }
 
 /* What to do with them. */
 static const char *const orphans[] = {
     [ORPHAN_REMOVAL] =
-        N_("of a deleted session; the next 'tiro sessions' or conversation removes it "
-           "if it can"),
-    [ORPHAN_SESSION] = N_("of a session that is not in the database; look at it, then delete it"),
-    [ORPHAN_LOCK] = N_("of a session that is not in the database; delete it"),
-    [ORPHAN_TEMPORARY] = N_("left by a tiro that was killed; delete it when none runs"),
-    [ORPHAN_GRAPH] = N_("of a model that has no vectors here; delete it"),
-    [ORPHAN_COPY] = N_("a damaged file that was set aside; delete it when nothing is missed"),
-    [ORPHAN_UNKNOWN] = N_("not made by tiro; look what it is"),
+        N_("belongs to a deleted session; the next 'tiro sessions' or conversation removes it if "
+           "it can"),
+    [ORPHAN_SESSION] = N_("belongs to a session that is not in the database; look at it, then "
+                          "delete it"),
+    [ORPHAN_LOCK] = N_("belongs to a session that is not in the database; delete it"),
+    [ORPHAN_TEMPORARY] = N_("left by a tiro that was killed; delete it when no tiro is running"),
+    [ORPHAN_GRAPH] = N_("belongs to a model that has no vectors here; delete it"),
+    [ORPHAN_COPY] = N_("a damaged file that was set aside; delete it when nothing is missing"),
+    [ORPHAN_UNKNOWN] = N_("not created by tiro; check what it is"),
 };
 
 static void add_orphans(const struct diagnosis *d, struct buf *out)
 {
     size_t count = d->orphans.items.len;
     if (count > 0)
-        buf_addf(out, "  %s\n", _("nothing refers to these files beside it:"));
+        buf_addf(out, "  %s\n", _("unused files beside it:"));
     for (size_t i = 0; i < count && i < ORPHANS_SHOWN; i++) {
         const struct orphan *o = &d->orphans.items.items[i];
         buf_addf(out, "    %s: %s\n", o->path, _(orphans[o->kind]));
@@ -168,9 +170,9 @@ static void add_recovery(const struct diagnosis *d, struct buf *out)
     const struct recovery *r = &d->recovery;
     if (!r->copy)
         return;
-    buf_addf(
-        out, _("recovered: sessions %lld, events %lld, entries of memory %lld; lost rows %lld\n"),
-        (long long)r->sessions, (long long)r->events, (long long)r->entries, (long long)r->lost);
+    buf_addf(out, _("recovered: sessions %lld, events %lld, memory entries %lld; lost rows %lld\n"),
+             (long long)r->sessions, (long long)r->events, (long long)r->entries,
+             (long long)r->lost);
     buf_addf(out, "  %s: ", _("the damaged file is kept"));
     add_clean(out, r->copy);
     buf_addch(out, '\n');
@@ -180,7 +182,7 @@ static void add_terminal(const struct diagnosis *d, struct buf *out)
 {
     buf_addstr(out, _("terminal: "));
     add_clean(out, d->term ? d->term : _("TERM is not set"));
-    buf_addf(out, "%s\n", d->to_terminal ? "" : _(" (standard output is none)"));
+    buf_addf(out, "%s\n", d->to_terminal ? "" : _(" (standard output is not a terminal)"));
     buf_addf(out, _("locale: %s%s\n"), d->codeset,
              charset() == CHARSET_ASSUMED
                  ? _(" (the one that is set is not installed; \"locale -a\" "
@@ -200,7 +202,7 @@ void diagnosis_print(const struct diagnosis *d)
     add_orphans(d, &out);
     add_terminal(d, &out);
     if (diagnosis_well(d))
-        buf_addf(&out, "%s\n", _("all is well"));
+        buf_addf(&out, "%s\n", _("no problem found"));
     output_text(out.data);
     buf_release(&out);
 }

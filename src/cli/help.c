@@ -60,12 +60,25 @@ void help_command(const struct cli_command *command)
     print_row("-h, --help", _("print this help"));
 }
 
+static void print_examples(void)
+{
+    printf("\n%s\n", _("Examples:"));
+    print_row("tiro -c", _("continue the last session"));
+    print_row("tiro -r kyoto -m gpt-4.1", _("open the session \"kyoto\" with another model"));
+    print_row("git diff | tiro run 'review this'", _("one answer, for scripts"));
+}
+
 void help_overview(void)
 {
     printf("%s\n", _("Usage: tiro [COMMAND] [OPTION]..."));
-    printf("\n%s\n\n", _("Talks with a language model in the terminal. Without a command: chat."));
+    printf("\n%s\n\n",
+           _("Chat with a language model in the terminal. The default command is chat."));
     print_commands();
     printf("\n%s\n", _("Options:"));
-    print_row("-h, --help", _("print this help; tiro help COMMAND says more"));
+    for (const struct option *o = cmd_chat.options; o->name; o++)
+        if (o->letter && strchr("crm", o->letter))
+            print_option(o);
+    print_row("-h, --help", _("print this help; for one command: tiro help COMMAND"));
     print_row("-V, --version", _("print the version"));
+    print_examples();
 }

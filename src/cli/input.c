@@ -19,7 +19,7 @@ bool input_read(struct buf *out, struct error *e)
         if (n < 0)
             return err_set_errno(e, ERR_FILE_ERROR, "%s", _("standard input cannot be read"));
         if (!buf_try_add(out, chunk, (size_t)n))
-            return err_set(e, ERR_USAGE, _("standard input is over %zu MiB; send less"),
+            return err_set(e, ERR_USAGE, _("standard input is longer than %zu MiB; send less"),
                            out->max >> 20);
     }
 }

@@ -83,7 +83,7 @@ static int finish(int status)
         err_set_errno(&e, ERR_FILE_ERROR, "%s", _("standard output cannot be written"));
     else
         err_set(&e, ERR_FILE_ERROR, "%s",
-                _("standard output could not be written to the end; is there room?"));
+                _("standard output could not be written completely; is the disk full?"));
     return cli_fail(&e);
 }
 

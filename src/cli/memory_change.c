@@ -45,9 +45,9 @@ static bool write_anew(const struct memory_options *o, const struct memory_entry
 static bool check_content(const struct buf *text, struct error *e)
 {
     if (memchr(text->data, '\0', text->len))
-        return err_set(e, ERR_USAGE, _("the text has a NUL character; take it out"));
+        return err_set(e, ERR_USAGE, _("the text contains a NUL character; remove it"));
     if (text->len > MEMORY_CONTENT_BYTES)
-        return err_set(e, ERR_USAGE, _("the text is over %d MiB; shorten it"),
+        return err_set(e, ERR_USAGE, _("the text is longer than %d MiB; shorten it"),
                        MEMORY_CONTENT_BYTES >> 20);
     return utf8_valid(text->data, text->len) ||
            err_set(e, ERR_USAGE, _("the text is not UTF-8; convert it"));
@@ -71,7 +71,7 @@ int verb_memory_edit(struct memories *m, const struct memory_options *o)
     bool ok = memories_get(m, o->words.items[0], &entry, &e) && write_anew(o, &entry, &text, &e) &&
               check_content(&text, &e);
     if (ok && same_text(&text, entry.content))
-        fprintf(stderr, "%s\n", _("the text is as it was"));
+        fprintf(stderr, "%s\n", _("the text was not changed"));
     else
         ok = ok && memories_edit(m, entry.id, text.data, &e);
     memory_entry_release(&entry);
@@ -121,13 +121,12 @@ static bool may_delete(struct memories *m, const struct memory_options *o, struc
     struct buf text = BUF_INIT;
     bool ok = describe_all(m, o, &text, e);
     if (ok && !o->yes && !confirm_possible())
-        ok = err_set(e, ERR_USAGE,
-                     _("there is no terminal to ask at; --yes deletes without a question"));
+        ok =
+            err_set(e, ERR_USAGE, _("cannot ask without a terminal; --yes deletes without asking"));
     else if (ok && !o->yes)
         ok = ask(&text, o->words.len) ||
              err_set(e, ERR_INTERRUPTED,
-                     _("there was no yes, so nothing was deleted; --yes deletes without a "
-                       "question"));
+                     _("not confirmed, so nothing was deleted; --yes deletes without asking"));
     buf_release(&text);
     return ok;
 }
@@ -136,8 +135,8 @@ static void say_deleted(int deleted, int summaries)
 {
     printf(ngettext("%d entry deleted\n", "%d entries deleted\n", (unsigned long)deleted), deleted);
     if (summaries > 0)
-        printf(ngettext("%d summary quotes what was deleted, and is marked\n",
-                        "%d summaries quote what was deleted, and are marked\n",
+        printf(ngettext("%d summary quotes deleted text and is marked\n",
+                        "%d summaries quote deleted text and are marked\n",
                         (unsigned long)summaries),
                summaries);
 }

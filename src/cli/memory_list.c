@@ -79,10 +79,9 @@ static void say_nothing_there(const struct memory_options *o)
 {
     if (o->session)
         fprintf(stderr, "%s\n",
-                _("memory has nothing of this session; tiro memory list shows all"));
+                _("memory has no entries of this session; tiro memory list shows all"));
     else
-        fprintf(stderr, "%s\n",
-                _("memory is empty: compactions fill it, and tiro memory import does"));
+        fprintf(stderr, "%s\n", _("memory is empty: compactions and tiro memory import fill it"));
 }
 
 /* A person gets what fits a screen, a program everything. */
@@ -101,8 +100,8 @@ static void print_page(struct memory_entries *list)
     fflush(stdout);
     if (more)
         fprintf(stderr,
-                _("these are the newest %d; --limit N shows more, tiro memory list | less "
-                  "all\n"),
+                _("only the newest %d are shown; --limit N shows more, tiro memory list | less "
+                  "shows all\n"),
                 PAGE);
 }
 

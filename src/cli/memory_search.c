@@ -172,7 +172,7 @@ static void say_remarks(const struct memory_hits *hits, bool json)
     if (hits->badge)
         fprintf(stderr, "tiro: %s\n", hits->badge);
     if (hits->items.len == 0 && !json)
-        fprintf(stderr, "%s\n", _("nothing was found"));
+        fprintf(stderr, "%s\n", _("no matches"));
 }
 
 int verb_memory_search(struct memories *m, const struct memory_options *o)

@@ -42,7 +42,7 @@ static void add_vectors(struct grid *g, const struct memory_stats *s)
             add_count(g, _("dimensions"), s->dimension, NULL);
         add_count(g, _("with a vector"), s->embedded, s->graph ? _("in a graph") : NULL);
         add_count(g, _("without a vector"), s->missing,
-                  s->missing > 0 ? _("tiro memory reindex makes them") : NULL);
+                  s->missing > 0 ? _("tiro memory reindex computes them") : NULL);
     }
     if (s->stale > 0)
         add_count(g, _("vectors of other models"), s->stale, NULL);
@@ -55,11 +55,12 @@ static void print_stats(const struct memory_stats *s)
     add_count(&g, _("entries"), s->entries, NULL);
     add_count(&g, _("sessions"), s->sessions, NULL);
     add_count(&g, _("pinned"), s->pinned, NULL);
-    add_count(&g, _("summaries that quote what was deleted"), s->flagged, NULL);
+    add_count(&g, _("summaries that quote deleted text"), s->flagged, NULL);
     add_count(&g, _("bytes"), s->bytes, s->bytes > 0 ? _("texts, words and vectors") : NULL);
     if (s->language)
         add_text(&g, _("language"), s->language,
-                 s->language_stale ? _("another one is configured: tiro memory reindex") : NULL);
+                 s->language_stale ? _("another language is configured; run tiro memory reindex")
+                                   : NULL);
     add_vectors(&g, s);
     grid_print(&g);
 }

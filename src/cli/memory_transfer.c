@@ -108,7 +108,7 @@ static int import_file(struct memories *m, FILE *in, const char *name)
     if (ok || stored > 0)
         say_imported(stored);
     if (ok && stored == 0 && lines > 0)
-        fprintf(stderr, "%s\n", _("nothing in it was new"));
+        fprintf(stderr, "%s\n", _("no new entries"));
     return ok ? 0 : cli_fail(&e);
 }
 

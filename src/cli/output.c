@@ -67,7 +67,8 @@ bool output_may_write(const char *path, bool replace, struct error *e)
 {
     return replace || access(path, F_OK) != 0 ||
            err_set(e, ERR_FILE_ERROR,
-                   _("%.200s is there already; name another file, or --force replaces it"), path);
+                   _("%.200s already exists; name another file, or overwrite it with --force"),
+                   path);
 }
 
 size_t output_width(void)

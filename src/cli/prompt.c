@@ -12,7 +12,7 @@ static bool check_text(const char *text, size_t len, const char *what, struct er
 {
     if (utf8_valid(text, len) && !memchr(text, '\0', len))
         return true;
-    return err_set(e, ERR_USAGE, _("%s is no UTF-8 text; convert it first"), what);
+    return err_set(e, ERR_USAGE, _("%s is not UTF-8 text; convert it first"), what);
 }
 
 static bool add_input(struct buf *out, struct error *e)

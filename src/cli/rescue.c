@@ -21,8 +21,7 @@ struct progress {
 bool rescue_allowed(bool yes, struct error *e)
 {
     return yes || confirm_possible() ||
-           err_set(e, ERR_USAGE,
-                   _("there is no terminal to ask at; --yes recovers without a question"));
+           err_set(e, ERR_USAGE, _("cannot ask without a terminal; --yes recovers without asking"));
 }
 
 static bool tell(void *context, int64_t events)
@@ -31,7 +30,8 @@ static bool tell(void *context, int64_t events)
     int64_t now = clock_mono_ms();
     if (p->shown && now - p->last_ms >= DRAW_MS) {
         fputc('\r', stderr);
-        fprintf(stderr, ngettext("%lld event saved", "%lld events saved", (unsigned long)events),
+        fprintf(stderr,
+                ngettext("%lld event recovered", "%lld events recovered", (unsigned long)events),
                 (long long)events);
         fflush(stderr);
         p->last_ms = now;
@@ -48,7 +48,7 @@ static bool agreed(const struct diagnosis *d)
     diagnosis_store_text(d, &question);
     buf_addch(&question, '\n');
     buf_addstr(&question,
-               _("Save what can be read, in its place, and keep the file as a copy? [y/N] "));
+               _("Replace the file with what can be read of it, and keep it as a copy? [y/N] "));
     bool yes = confirm(question.data);
     buf_release(&question);
     return yes;

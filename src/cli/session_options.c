@@ -141,7 +141,7 @@ static bool add_file(struct buf *out, const char *path, struct error *e)
     buf_init(&text, MAX_FILE);
     bool ok = paths_read_file(path, &text, e);
     if (ok && (!utf8_valid(text.data, text.len) || memchr(text.data, '\0', text.len)))
-        ok = err_set(e, ERR_FILE_ERROR, _("%s is no UTF-8 text; convert it first"), path);
+        ok = err_set(e, ERR_FILE_ERROR, _("%s is not UTF-8 text; convert it first"), path);
     if (ok)
         attached_file_add(out, path, text.data, text.len);
     buf_release(&text);

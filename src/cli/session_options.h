@@ -29,29 +29,29 @@ enum session_option {
 /* Rows of an option table. */
 /* clang-format off */
 #define SESSION_OPTIONS                                                                            \
-    {SESSION_CONTINUE, "continue", 'c', OPTION_FLAG, NULL, N_("go on with the last session")},     \
+    {SESSION_CONTINUE, "continue", 'c', OPTION_FLAG, NULL, N_("continue the last session")},       \
     {SESSION_PROVIDER, "provider", 'p', OPTION_VALUE, "PROVIDER",                                  \
      N_("anthropic, openai, ollama or offline")},                                                  \
-    {SESSION_MODEL, "model", 'm', OPTION_VALUE, "MODEL", N_("which model")},                       \
+    {SESSION_MODEL, "model", 'm', OPTION_VALUE, "MODEL", N_("the model's name")},                  \
     {SESSION_SYSTEM, "system", 's', OPTION_VALUE, "TEXT", N_("system prompt")},                    \
     {SESSION_FILE, "file", 'f', OPTION_VALUE, "FILE",                                              \
-     N_("put a text file into the message; may be repeated")},                                     \
+     N_("attach a text file to the message; may be repeated")},                                    \
     {SESSION_TOOLS, "tools", 0, OPTION_VALUE, "none|read|full",                                    \
-     N_("which tools the model is offered")},                                                      \
+     N_("which tools the model may use")},                                                         \
     {SESSION_ALLOW, "allow", 0, OPTION_VALUE, "LIST",                                              \
-     N_("tools or classes of tools that run without a question; may be repeated")},                \
+     N_("tools or classes of tools that run without asking; may be repeated")},                    \
     {SESSION_LABEL, "label", 'l', OPTION_VALUE, "LABEL",                                           \
-     N_("a label for a session that is begun; may be repeated")},                                  \
-    {SESSION_PERSIST, "persist", 0, OPTION_FLAG, NULL, N_("keep the conversation")},               \
-    {SESSION_NO_PERSIST, "no-persist", 0, OPTION_FLAG, NULL, N_("do not keep the conversation")},  \
+     N_("a label for a new session; may be repeated")},                                            \
+    {SESSION_PERSIST, "persist", 0, OPTION_FLAG, NULL, N_("save the conversation")},               \
+    {SESSION_NO_PERSIST, "no-persist", 0, OPTION_FLAG, NULL, N_("do not save the conversation")},  \
     {SESSION_COMPACTION, "compaction", 0, OPTION_FLAG, NULL,                                       \
-     N_("shorten the conversation when it grows too long")},                         \
+     N_("shorten the conversation when it grows too long")},                                       \
     {SESSION_NO_COMPACTION, "no-compaction", 0, OPTION_FLAG, NULL,                                 \
      N_("do not shorten the conversation")},                                                       \
     {SESSION_MEMORY, "memory", 0, OPTION_FLAG, NULL,                                               \
-     N_("keep what is shortened away where the model can search it")},                             \
+     N_("store dropped messages in memory, where the model can search them")},                     \
     {SESSION_NO_MEMORY, "no-memory", 0, OPTION_FLAG, NULL,                                         \
-     N_("neither keep nor search what is shortened away")}
+     N_("neither store dropped messages in memory nor search it")}
 /* clang-format on */
 
 /* Rows of a completion table. */

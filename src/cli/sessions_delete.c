@@ -55,10 +55,10 @@ static bool may_delete(const struct session_list *list, bool yes, struct error *
         return true;
     if (!confirm_possible())
         return err_set(e, ERR_USAGE,
-                       _("there is no terminal to ask at; --yes deletes without a question"));
+                       _("cannot ask without a terminal; --yes deletes without asking"));
     return ask(list) ||
            err_set(e, ERR_INTERRUPTED,
-                   _("there was no yes, so nothing was deleted; --yes deletes without a question"));
+                   _("not confirmed, so nothing was deleted; --yes deletes without asking"));
 }
 
 /* One that is open elsewhere does not keep the others. */

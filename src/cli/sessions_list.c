@@ -76,11 +76,11 @@ static void say_nothing_there(const struct sessions_options *o)
 {
     bool filtered = o->archived || o->live || o->label || o->directory;
     if (!o->persist)
-        fprintf(stderr, "%s\n", _("sessions are not kept: [session] persist is false"));
+        fprintf(stderr, "%s\n", _("sessions are not saved: [session] persist is false"));
     else if (filtered)
-        fprintf(stderr, "%s\n", _("no session is like that; tiro sessions list shows all"));
+        fprintf(stderr, "%s\n", _("no session matches; tiro sessions list shows all"));
     else
-        fprintf(stderr, "%s\n", _("no sessions yet; tiro begins one"));
+        fprintf(stderr, "%s\n", _("no sessions yet; tiro starts one"));
 }
 
 static void print_rows(const struct session_list *list)

@@ -65,7 +65,7 @@ static void print_hits(const struct search_hits *hits)
     struct buf out = BUF_INIT;
     size_t width = output_width();
     if (hits->items.len == 0)
-        fprintf(stderr, "%s\n", _("nothing was found"));
+        fprintf(stderr, "%s\n", _("no matches"));
     for (size_t i = 0; i < hits->items.len; i++) {
         add_where(&out, &hits->items.items[i], width);
         add_what(&out, &hits->items.items[i], width);
@@ -93,7 +93,7 @@ int verb_search(struct catalog *c, const struct sessions_options *o)
     if (ok)
         (o->json ? print_json : print_hits)(&hits);
     if (ok && more)
-        fprintf(stderr, _("there are more than %d; --limit N shows more\n"), limit);
+        fprintf(stderr, _("more than %d matches; --limit N shows more\n"), limit);
     search_hits_release(&hits);
     free(query);
     return ok ? 0 : cli_fail(&e);

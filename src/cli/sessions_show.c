@@ -39,9 +39,9 @@ static struct transcript_words local_words(void)
         .summary = _("summary"),
         .tokens = _("tokens"),
         .messages = _("messages"),
-        .remembered = _("remembered"),
+        .remembered = _("stored in memory"),
         .recalled = _("recalled"),
-        .open_end = _("unfinished: cut off, or still going on"),
+        .open_end = _("unfinished: interrupted, or still running"),
         .time = output_time,
     };
 }
