@@ -219,11 +219,11 @@ void app_retry(struct app *app)
     }
     if (app->activity.busy) {
         app_note_briefly(app, STYLE_NOTE, "%s",
-                         _("A turn is running; it can be sent again after it."));
+                         _("A turn is running; use /retry when it has ended."));
         return;
     }
     if (app->fresh) {
-        app_note_briefly(app, STYLE_NOTE, "%s", _("Nothing was sent in this session yet."));
+        app_note_briefly(app, STYLE_NOTE, "%s", _("No message was sent in this session yet."));
         return;
     }
     app_command(app, COMMAND_RETRY, NULL);

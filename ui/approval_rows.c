@@ -187,7 +187,7 @@ static const struct key_help answers[] = {{ACTION_ALLOW_ONCE, N_("allow once")},
 
 /* As long as the end of the text was not seen. */
 static const struct key_help reading[] = {{ACTION_PAGE_DOWN, N_("next page")},
-                                          {ACTION_ALLOW_ONCE, N_("allows after the last page")},
+                                          {ACTION_ALLOW_ONCE, N_("can allow after the last page")},
                                           {ACTION_DECLINE, N_("decline")}};
 
 static void add_keys(const struct approval *a, const struct keymap *keymap,
@@ -234,7 +234,7 @@ static size_t count_key_rows(const struct approval *a, const struct keymap *keym
 static void pause_rows(const struct approval *a, size_t count, int width, struct rows *out)
 {
     bool writing = a->typed_ms > 0 && a->typed_ms + APPROVAL_PAUSE_MS > a->shown_ms;
-    const char *text = writing ? _("you are writing; pause to answer") : glyph(GLYPH_ELLIPSIS);
+    const char *text = writing ? _("you are typing; pause to answer") : glyph(GLYPH_ELLIPSIS);
     for (size_t i = 0; i < count; i++) {
         rows_begin(out);
         rows_addstr(out, " ", STYLE_OVERLAY, 0);
@@ -251,7 +251,7 @@ static void title_row(const struct approval *a, int width, struct rows *out)
     struct buf place = BUF_INIT;
     if (a->text.list.len > a->page)
         buf_addf(&place, "%zu-%zu/%zu ", a->top + 1, a->top + a->page, a->text.list.len);
-    char *asks = mem_printf(_("%s (%s) asks to run"), q->tool, q->class_name);
+    char *asks = mem_printf(_("%s (%s) wants to run"), q->tool, q->class_name);
     size_t room = width > MARGIN ? (size_t)width - MARGIN : 1;
     size_t right = place.len < room ? place.len : 0;
     rows_begin(out);

@@ -18,12 +18,12 @@ char *characters_note(void)
     switch (charset()) {
     case CHARSET_OTHER:
         return mem_printf(
-            _("The locale \"%.60s\" has not all characters; others stand in for them. To "
-              "see all, start with LC_ALL=C.UTF-8."),
+            _("The locale \"%.60s\" lacks some characters; similar ones replace them. To see all, "
+              "start with LC_ALL=C.UTF-8."),
             charset_locale());
     case CHARSET_ASSUMED:
         return mem_printf(_("The locale \"%.60s\" is not installed; texts are English, characters "
-                            "UTF-8. \"locale -a\" lists what can be set."),
+                            "UTF-8. \"locale -a\" lists the installed ones."),
                           charset_locale());
     default:
         return NULL;

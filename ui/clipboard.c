@@ -164,11 +164,10 @@ static void add_size(struct buf *out, const char *text)
 static void say_file(struct app *app, const struct copying *c, const char *size)
 {
     if (c->failed.len > 0)
-        app_note(app, STYLE_WARNING, _("No clipboard took it (failed: %s). Wrote %s to %s."),
-                 c->failed.data, size, c->path);
+        app_note(app, STYLE_WARNING, _("Copying failed (%s). Wrote %s to %s."), c->failed.data,
+                 size, c->path);
     else
-        app_note(app, STYLE_NOTE, _("There is no clipboard to reach. Wrote %s to %s."), size,
-                 c->path);
+        app_note(app, STYLE_NOTE, _("No clipboard is available. Wrote %s to %s."), size, c->path);
 }
 
 static void say(struct app *app, struct errand *e)
@@ -181,7 +180,10 @@ static void say(struct app *app, struct errand *e)
     else if (c->path)
         say_file(app, c, size.data);
     else
-        app_note(app, STYLE_ERROR, _("Not copied, neither to a clipboard nor to a file.\n%s"),
+        app_note(app, STYLE_ERROR,
+                 _("Not copied: no clipboard is available, and no file could be "
+                   "written.\n"
+                   "%s"),
                  c->fault.text);
     buf_release(&size);
 }

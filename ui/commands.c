@@ -66,11 +66,13 @@ static void run_label(struct app *app, const char *arguments)
     if (*arguments)
         app_command(app, COMMAND_LABEL, arguments);
     else if (app->session.labels)
-        app_note(app, STYLE_NOTE, _("Labels: %s\n/label +NAME adds one, -NAME takes one away."),
+        app_note(app, STYLE_NOTE,
+                 _("Labels: %s\n"
+                   "/label +NAME adds one, -NAME removes one."),
                  app->session.labels);
     else
         app_note(app, STYLE_NOTE, "%s",
-                 _("This session has no labels. /label +NAME adds one, -NAME takes one away."));
+                 _("This session has no labels. /label +NAME adds one, -NAME removes one."));
 }
 
 static char *in_home(const char *path)
@@ -157,15 +159,15 @@ static void run_system(struct app *app, const char *arguments)
             app_note(app, STYLE_NOTE, _("System prompt of this session:\n%s"), app->session.system);
         else
             app_note(app, STYLE_NOTE, "%s",
-                     _("This session uses the configured system prompt. /system TEXT sets its own; "
-                       "/system default goes back."));
+                     _("This session uses the configured system prompt. /system TEXT replaces it; "
+                       "/system default restores it."));
         return;
     }
     bool configured = strcmp(arguments, "default") == 0;
     app_command(app, COMMAND_SET_SYSTEM, configured ? NULL : arguments);
     app_note(app, STYLE_NOTE, "%s",
-             configured ? _("The configured system prompt holds from the next message on.")
-                        : _("The new system prompt holds from the next message on."));
+             configured ? _("The configured system prompt applies from the next message on.")
+                        : _("The new system prompt applies from the next message on."));
 }
 
 static void run_retry(struct app *app, const char *arguments)
@@ -188,7 +190,7 @@ static void run_copy(struct app *app, const char *arguments)
     }
     if (strcmp(arguments, "code") != 0) {
         app_note_briefly(app, STYLE_WARNING, "%s",
-                         _("/copy takes the newest answer, /copy code its newest code block."));
+                         _("/copy copies the newest answer, /copy code its newest code block."));
         return;
     }
     char *code = transcript_last_code(app->transcript);
@@ -230,46 +232,49 @@ static void run_quit(struct app *app, const char *arguments)
 
 const struct slash_command slash_commands[] = {
     {"help", "", ARGUMENT_OTHER, N_("keys and commands"), run_help},
-    {"new", "", ARGUMENT_OTHER, N_("begin a new session"), run_new},
+    {"new", "", ARGUMENT_OTHER, N_("start a new session"), run_new},
     {"resume", "[SESSION]", ARGUMENT_SESSION,
-     N_("open a session: its title, an end of its id, last, ~2"), run_resume},
-    {"sessions", "[WORDS]", ARGUMENT_OTHER, N_("choose among earlier sessions"), run_sessions},
-    {"rename", "TITLE", ARGUMENT_OTHER, N_("give this session a title"), run_rename},
-    {"label", "[+NAME -NAME]", ARGUMENT_OTHER,
-     N_("show this session's labels; add some, take some away"), run_label},
+     N_("open a session: its title, the start or end of its id, last or ~2"), run_resume},
+    {"sessions", "[WORDS]", ARGUMENT_OTHER, N_("list earlier sessions"), run_sessions},
+    {"rename", "TITLE", ARGUMENT_OTHER, N_("change the title of this session"), run_rename},
+    {"label", "[+NAME -NAME]", ARGUMENT_OTHER, N_("show this session's labels, add or remove some"),
+     run_label},
     {"fork", "[N]", ARGUMENT_FORK,
-     N_("go on in a copy of this session, up to your N-th message and its answer, or "
-        "~before-compaction; alone: all"),
+     N_("continue in a copy of this session, up to your N-th message and its answer, or "
+        "~before-compaction (default: all)"),
      fork_run},
-    {"archive", "", ARGUMENT_OTHER, N_("put this session away and begin a new one"), run_archive},
-    {"export", "[FILE]", ARGUMENT_OTHER, N_("write this session to a file: .md, .json or .jsonl"),
+    {"archive", "", ARGUMENT_OTHER, N_("archive this session and start a new one"), run_archive},
+    {"export", "[FILE]", ARGUMENT_OTHER, N_("export this session to a file: .md, .json or .jsonl"),
      run_export},
     {"stop", "", ARGUMENT_OTHER, N_("stop the running turn"), run_stop},
     {"compact", "[MODE] [--preview] [FOCUS]", ARGUMENT_COMPACT,
-     N_("shorten what the model is sent; FOCUS: what to keep above all"), compact_send},
-    {"uncompact", "", ARGUMENT_OTHER, N_("take the last compaction back"), run_uncompact},
+     N_("shorten what is sent to the model; FOCUS: what to keep above all"), compact_send},
+    {"uncompact", "", ARGUMENT_OTHER, N_("undo the last compaction"), run_uncompact},
     {"pin", "[N]", ARGUMENT_TURN,
-     N_("keep your N-th message word for word in every compaction; alone: your newest"), pin_run},
-    {"unpin", "[N]", ARGUMENT_TURN, N_("no longer keep it; alone: your newest"), unpin_run},
-    {"context", "", ARGUMENT_OTHER, N_("what the next request would carry"), run_context},
-    {"memory", "[QUERY]", ARGUMENT_OTHER, N_("find what compactions dropped"), run_memory},
-    {"forget", "QUERY", ARGUMENT_OTHER, N_("find what is remembered, to forget some of it with d"),
-     run_forget},
+     N_("keep your N-th message word for word in every compaction (default: the newest)"), pin_run},
+    {"unpin", "[N]", ARGUMENT_TURN, N_("unpin your N-th message (default: the newest)"), unpin_run},
+    {"context", "", ARGUMENT_OTHER, N_("show what the next request would contain"), run_context},
+    {"memory", "[QUERY]", ARGUMENT_OTHER, N_("search what compactions dropped"), run_memory},
+    {"forget", "QUERY", ARGUMENT_OTHER, N_("search memory and forget entries with d"), run_forget},
     {"model", "[NAME]", ARGUMENT_MODEL,
-     N_("choose a model: NAME, PROVIDER/NAME or PROVIDER; alone: a list"), run_model},
+     N_("choose a model: NAME, PROVIDER/NAME or PROVIDER (default: a list)"), run_model},
     {"system", "[TEXT]", ARGUMENT_OTHER,
-     N_("show or set this session's system prompt; \"default\" goes back"), run_system},
+     N_("show or set this session's system prompt; \"default\" restores the configured one"),
+     run_system},
     {"retry", "", ARGUMENT_OTHER, N_("send the last message again"), run_retry},
-    {"edit", "", ARGUMENT_OTHER, N_("write the last message anew; what you send takes its place"),
-     run_edit},
+    {"edit", "", ARGUMENT_OTHER, N_("edit the last message; the new text replaces it"), run_edit},
     {"copy", "[code]", ARGUMENT_COPY, N_("copy the newest answer, or its newest code block"),
      run_copy},
     {"find", "TEXT", ARGUMENT_OTHER, N_("find in the transcript"), run_find},
-    {"theme", "[NAME]", ARGUMENT_THEME, N_("change the colours for good; alone: a list"),
+    {"theme", "[NAME]", ARGUMENT_THEME,
+     N_("change the colours and save the choice (default: a "
+        "list)"),
      run_theme},
-    {"config", "[WORDS]", ARGUMENT_OTHER, N_("what is configured, and where"), run_config},
-    {"doctor", "", ARGUMENT_OTHER, N_("which provider and store, and why"), run_doctor},
-    {"quit", "", ARGUMENT_OTHER, N_("leave; the draft is kept"), run_quit},
+    {"config", "[WORDS]", ARGUMENT_OTHER, N_("show the settings and where each is set"),
+     run_config},
+    {"doctor", "", ARGUMENT_OTHER, N_("show which provider and store are used, and why"),
+     run_doctor},
+    {"quit", "", ARGUMENT_OTHER, N_("quit; the draft is saved"), run_quit},
     {0}};
 enum { COMMANDS = sizeof slash_commands / sizeof *slash_commands - 1 };
 
@@ -349,15 +354,13 @@ static char *unknown(const char *name)
     if (several.len > 0)
         text = mem_printf(_("/%s is the beginning of several commands: %s."), name, several.data);
     else if (near)
-        text =
-            mem_printf(_("There is no command /%s. Did you mean /%s? To send such a text, begin it "
-                         "with \"//\"."),
-                       name, near);
+        text = mem_printf(_("There is no command /%s. Did you mean /%s? To send it as a message, "
+                            "begin it with \"//\"."),
+                          name, near);
     else
-        text =
-            mem_printf(_("There is no command /%s; /help lists them. To send such a text, begin it "
-                         "with \"//\"."),
-                       name);
+        text = mem_printf(_("There is no command /%s; /help lists the commands. To send it as a "
+                            "message, begin it with \"//\"."),
+                          name);
     buf_release(&several);
     return text;
 }
@@ -368,7 +371,7 @@ static char *misfit(const struct slash_command *c, const char *arguments)
     if (!*arguments && slash_needs_argument(c))
         return mem_printf("/%s %s: %s", c->name, c->arguments, _(c->help));
     if (*arguments && !*c->arguments)
-        return mem_printf(_("/%s takes nothing behind it."), c->name);
+        return mem_printf(_("/%s takes no arguments."), c->name);
     return NULL;
 }
 

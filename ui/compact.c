@@ -75,7 +75,8 @@ struct command *compact_command(const char *arguments, char **complaint)
     *complaint = NULL;
     if (slip)
         *complaint = mem_printf(
-            _("There is no mode %s. Did you mean %s? To focus on it, say it in more words."),
+            _("There is no mode %s. Did you mean %s? To use it as the focus, write more than one "
+              "word."),
             words.focus, slip);
     else if (words.unknown)
         *complaint = mem_printf(_("/compact has no option %.*s; %s shows the draft first."),
@@ -117,8 +118,8 @@ static const char *mode_that_keeps_less(void)
 char *compact_all_stays(const char *mode, const char *keys)
 {
     if (keys)
-        return mem_printf(_("Nothing to compact: %s keeps all of it, because of [compaction] %s. "
-                            "Make these smaller, or use a mode that keeps less: /compact %s."),
+        return mem_printf(_("Nothing to compact: %s keeps everything, because of [compaction] %s. "
+                            "Lower these settings, or use a mode that keeps less: /compact %s."),
                           mode, keys, mode_that_keeps_less());
     return mem_printf(_("Nothing to compact: only summaries and pinned messages are left, which %s "
                         "does not shorten."),
@@ -133,5 +134,5 @@ void compact_list(struct list *list, const char *before, const char *word)
     for (size_t i = 0; !words.mode && i < MODES; i++)
         offer(list, modes[i].name, _(modes[i].help), word);
     if (!words.preview)
-        offer(list, preview, _("show the draft summary, to be changed, before it counts"), word);
+        offer(list, preview, _("show the summary first, to edit, accept or reject it"), word);
 }

@@ -173,7 +173,7 @@ static void add_trigger(struct buf *out, const struct event *started)
         {"estimate", N_("limit of %s tokens, by estimate")},
         {"request", N_("next request would not fit the model")},
         {"overflow", N_("the request was too long for the model")},
-        {"manual", N_("as you asked")},
+        {"manual", N_("manual")},
     };
     struct buf threshold = BUF_INIT;
     format_exact(&threshold, started->compaction.threshold);
@@ -318,7 +318,7 @@ static void done_head(struct rows *out, const struct compaction_card *card, int 
     add_change(&text, c);
     flow_take(&f, &text, STYLE_NOTE);
     if (card->undone)
-        flow_add(&f, _("taken back"), STYLE_WARNING);
+        flow_add(&f, _("undone"), STYLE_WARNING);
     buf_release(&text);
 }
 
@@ -331,12 +331,13 @@ static void done_details(struct rows *out, const struct compaction_card *card, i
         add_messages(&text, c);
     flow_take(&f, &text, STYLE_DIM);
     if (c->entries_indexed > 0) {
-        buf_addf(&text, ngettext("%d remembered", "%d remembered", plural(c->entries_indexed)),
+        buf_addf(&text,
+                 ngettext("%d memory entry", "%d memory entries", plural(c->entries_indexed)),
                  c->entries_indexed);
         flow_take(&f, &text, STYLE_DIM);
     }
     if (card->ended->flag)
-        flow_add(&f, _("changed by you"), STYLE_DIM);
+        flow_add(&f, _("edited by you"), STYLE_DIM);
     flow_effort(&f, card->ended, STYLE_DIM);
     if (card->hints)
         flow_hint(&f, card->hints->open, _("opens"));
@@ -354,7 +355,7 @@ static void add_stand_in(struct rows *out, const struct event *ended, int width)
     add_clean(&mode, c->mode);
     add_clean(&effective, c->effective_mode);
     add_clean(&reason, ended->name);
-    buf_addf(&text, _("%s in place of %s"), effective.data, mode.data);
+    buf_addf(&text, _("%s instead of %s"), effective.data, mode.data);
     if (reason.len > 0)
         buf_addf(&text, ": %s", reason.data);
     add_wrapped(out, width, text.data, STYLE_WARNING);
@@ -368,12 +369,12 @@ static void add_suspended(struct rows *out, const struct compaction *c, int widt
 {
     struct buf text = BUF_INIT;
     buf_addf(&text,
-             ngettext("Compaction has stopped in this session after %d failure: it no longer "
-                      "happens by itself until /compact succeeds, or another mode or model is "
-                      "chosen.",
-                      "Compaction has stopped in this session after %d failures in a row: it no "
-                      "longer happens by itself until /compact succeeds, or another mode or model "
-                      "is chosen.",
+             ngettext("Automatic compaction has stopped in this session after %d failure. It "
+                      "starts again when /compact succeeds, or when you choose another mode or "
+                      "model.",
+                      "Automatic compaction has stopped in this session after %d failures in a "
+                      "row. It starts again when /compact succeeds, or when you choose another "
+                      "mode or model.",
                       plural(c->failures)),
              c->failures);
     add_wrapped(out, width, text.data, STYLE_ERROR);
@@ -403,23 +404,23 @@ struct failure_words {
 static const struct failure_words *words_of(const char *reason)
 {
     static const struct failure_words words[] = {
-        {"llm", false, N_("no summary came from the model"),
-         N_("The conversation is as it was. /compact tries again, /compact deterministic without a "
-            "model.")},
+        {"llm", false, N_("the model sent no summary"),
+         N_("The conversation is unchanged. /compact tries again, /compact deterministic without "
+            "a model.")},
         {"empty_summary", false, N_("the model's summary was empty"),
-         N_("The conversation is as it was. /compact tries again, /compact deterministic without a "
-            "model.")},
-        {"memory_indexing", false, N_("the memory did not take what would have gone"),
-         N_("The conversation is as it was. /compact tries again, /doctor tells what is wrong.")},
-        {"too_small", true, N_("it would not get shorter"),
-         N_("The conversation is as it was. /context shows what fills it.")},
-        {"cancelled", true, N_("you stopped it"), N_("The conversation is as it was.")},
-        {"store", false, N_("it could not be written"),
-         N_("The conversation is as it was. /compact tries again, /doctor tells what is wrong.")},
+         N_("The conversation is unchanged. /compact tries again, /compact deterministic without "
+            "a model.")},
+        {"memory_indexing", false, N_("dropped messages could not be stored"),
+         N_("The conversation is unchanged. /compact tries again, /doctor shows what is wrong.")},
+        {"too_small", true, N_("the conversation would not get shorter"),
+         N_("The conversation is unchanged. /context shows what fills it.")},
+        {"cancelled", true, N_("cancelled"), N_("The conversation is unchanged.")},
+        {"store", false, N_("the result could not be saved"),
+         N_("The conversation is unchanged. /compact tries again, /doctor shows what is wrong.")},
     };
     static const struct failure_words unknown = {
-        "", false, N_("it did not work"),
-        N_("The conversation is as it was. /compact tries again.")};
+        "", false, N_("an error occurred"),
+        N_("The conversation is unchanged. /compact tries again.")};
     for (size_t i = 0; reason && i < sizeof words / sizeof *words; i++)
         if (strcmp(words[i].reason, reason) == 0)
             return &words[i];
@@ -464,11 +465,12 @@ static void failed(struct rows *out, const struct compaction_card *card, int wid
 
 static void cut_off(struct rows *out, const struct compaction_card *card, int width)
 {
-    struct flow f = head(out, width, GLYPH_CARD, _("compaction cut off"), STYLE_WARNING);
+    struct flow f = head(out, width, GLYPH_CARD, _("compaction interrupted"), STYLE_WARNING);
     if (card->started)
         flow_name(&f, card->started->compaction.mode, STYLE_WARNING);
     add_wrapped(out, width,
-                _("The program ended before it was done. The conversation is as it was."),
+                _("The program ended before the compaction was complete. The conversation is "
+                  "unchanged."),
                 STYLE_DIM);
 }
 

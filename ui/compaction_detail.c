@@ -201,7 +201,7 @@ static enum compaction_result jump(struct compaction_detail *d)
 {
     if (compaction_detail_message(d) > 0)
         return COMPACTION_JUMP;
-    remark_set(&d->remark, STYLE_NOTE, _("This is no message of the conversation."));
+    remark_set(&d->remark, STYLE_NOTE, _("This is not a message of the conversation."));
     return COMPACTION_STAYS;
 }
 
@@ -209,7 +209,7 @@ static enum compaction_result show_memory(struct compaction_detail *d)
 {
     if (!d->completed || d->completed->compaction.entries_indexed > 0)
         return COMPACTION_MEMORY;
-    remark_set(&d->remark, STYLE_NOTE, _("Nothing of it is remembered."));
+    remark_set(&d->remark, STYLE_NOTE, _("Memory has no entries from this compaction."));
     return COMPACTION_STAYS;
 }
 

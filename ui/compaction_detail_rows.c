@@ -31,6 +31,22 @@ static int64_t dropped_count(const struct compaction_detail *d)
     return d->more || d->waiting ? (all > listed ? all : listed) : listed;
 }
 
+static bool is_summarised(const struct compaction_detail *d)
+{
+    const char *mode = d->completed->compaction.effective_mode;
+    bool only_marked = mode && strcmp(mode, "recency_preserving") == 0;
+    return !only_marked && d->completed->text && *d->completed->text;
+}
+
+static void write_dropped(const struct compaction_detail *d, unsigned long count,
+                          const char *figure, struct buf *out)
+{
+    if (is_summarised(d))
+        buf_addf(out, ngettext("%s message summarised", "%s messages summarised", count), figure);
+    else
+        buf_addf(out, ngettext("%s message dropped", "%s messages dropped", count), figure);
+}
+
 static void write_heading(const struct compaction_detail *d, enum detail_kind kind, struct buf *out)
 {
     int64_t count = kind == DETAIL_SHORTENED_HEADING ? (int64_t)d->shortened.items.len
@@ -42,12 +58,10 @@ static void write_heading(const struct compaction_detail *d, enum detail_kind ki
         buf_addstr(out, _("Summary"));
     else if (kind == DETAIL_SHORTENED_HEADING)
         buf_addf(out,
-                 ngettext("%s message has less in it", "%s messages have less in them",
-                          (unsigned long)count),
+                 ngettext("%s message shortened", "%s messages shortened", (unsigned long)count),
                  figure.data);
     else if (kind == DETAIL_DROPPED_HEADING)
-        buf_addf(out, ngettext("%s message went", "%s messages went", (unsigned long)count),
-                 figure.data);
+        write_dropped(d, (unsigned long)count, figure.data, out);
     else
         buf_addstr(out, _("loading"));
     buf_release(&figure);
@@ -106,16 +120,16 @@ static void draw_outcome(struct compaction_detail *d)
     }
     rows_release(&card);
     if (d->quotes_forgotten && most > 1)
-        remark_row(&d->rows, _("this summary quotes something that you forgot"), STYLE_WARNING,
-                   (size_t)d->width);
+        remark_row(&d->rows, _("this summary quotes a memory entry that you deleted"),
+                   STYLE_WARNING, (size_t)d->width);
 }
 
 static void draw_hints(struct compaction_detail *d)
 {
     static const struct hint hints[] = {
-        {ACTION_SEND, NULL, N_("unfold")},    {ACTION_CANCEL, NULL, N_("close")},
-        {ACTION_JUMP, NULL, N_("go there")},  {ACTION_CARD_MEMORY, NULL, N_("remembered")},
-        {ACTION_PAGE_DOWN, NULL, N_("page")}, {ACTION_HELP, NULL, N_("help")}};
+        {ACTION_SEND, NULL, N_("unfold")},        {ACTION_CANCEL, NULL, N_("close")},
+        {ACTION_JUMP, NULL, N_("go to message")}, {ACTION_CARD_MEMORY, NULL, N_("memory entries")},
+        {ACTION_PAGE_DOWN, NULL, N_("page")},     {ACTION_HELP, NULL, N_("help")}};
     size_t width = (size_t)d->width;
     if (d->remark.text)
         remark_row(&d->rows, d->remark.text, d->remark.style, width);

@@ -131,7 +131,7 @@ static void add_models(struct app *app, struct list *list, const char *prefix)
             list_add(list, app->models.items.items[i], NULL, app->models.items.items[i]);
     for (size_t i = 0; i < app->models.offers.len; i++)
         if (!app->models.offers.items[i].wants && begins(app->models.offers.items[i].name, prefix))
-            list_add(list, app->models.offers.items[i].name, _("change to this provider"),
+            list_add(list, app->models.offers.items[i].name, _("switch to this provider"),
                      app->models.offers.items[i].name);
 }
 

@@ -19,7 +19,7 @@ enum {
     LOW = 9,       /* below that: the title, what goes, the parts */
     WHO_MOST = 15, /* columns of a kind's name */
     WHO_NARROW = 8,
-    MARK_MOST = 10,    /* of one mark */
+    MARK_MOST = 16,    /* of one mark */
     SHARE_COLUMNS = 6, /* "100 %" and a blank */
     BAR_LEAST = 10,
     BAR_MOST = 40
@@ -232,7 +232,9 @@ static void draw_stopped(struct context_view *v)
     if (!v->host.suspended || !*v->host.suspended || v->height < LOW)
         return;
     keymap_describe_first(v->host.keymap, ACTION_CONTEXT_COMPACT, &key);
-    buf_addf(&text, _("compaction has stopped after failures; %s, if it succeeds, starts it again"),
+    buf_addf(&text,
+             _("automatic compaction has stopped after failures; if %s succeeds, it starts "
+               "again"),
              key.len > 0 ? key.data : "/compact");
     remark_row(&v->rows, text.data, STYLE_WARNING, (size_t)v->width);
     buf_release(&key);
@@ -255,22 +257,27 @@ struct marks {
     const char *word; /* for gettext */
 };
 
-/* The most important first. */
+static const char *word_for_dropped(const struct context_view *v)
+{
+    return v->width >= WIDE ? N_("would be dropped") : N_("dropped");
+}
+
+/* The most important first. What is pinned is never dropped. */
 static void marks_of(const struct context_view *v, size_t part, struct marks out[3])
 {
     const struct context_part *p = &v->context.parts.items[part];
-    out[0] = (struct marks){p->goes, N_("goes")};
+    out[0] = (struct marks){p->goes, word_for_dropped(v)};
     out[1] = (struct marks){p->pinned, N_("pinned")};
     out[2] = (struct marks){part < v->sums.cached, N_("cached")};
 }
 
 static size_t mark_columns(const struct context_view *v)
 {
-    struct marks all[3] = {{true, N_("goes")}, {true, N_("pinned")}, {true, N_("cached")}};
-    size_t most = 0;
-    for (size_t i = 0; i < 3; i++)
-        widen(&most, _(all[i].word), MARK_MOST);
-    return 1 + (v->width >= WIDE ? most * 2 + 1 : most);
+    size_t fate = 0, cached = 0;
+    widen(&fate, _(word_for_dropped(v)), MARK_MOST);
+    widen(&fate, _("pinned"), MARK_MOST);
+    widen(&cached, _("cached"), MARK_MOST);
+    return 1 + (v->width >= WIDE ? fate + 1 + cached : fate > cached ? fate : cached);
 }
 
 static char *mark_text(const struct context_view *v, size_t part)
@@ -326,12 +333,12 @@ static void draw_hints(struct context_view *v)
                                         {ACTION_CONTEXT_PIN, NULL, N_("pin")},
                                         {ACTION_CONTEXT_COMPACT, NULL, N_("shorten")},
                                         {ACTION_CONTEXT_UNCOMPACT, NULL, N_("undo")},
-                                        {ACTION_JUMP, NULL, N_("go there")},
-                                        {ACTION_NONE, "n", N_("next that goes")},
+                                        {ACTION_JUMP, NULL, N_("go to message")},
+                                        {ACTION_NONE, "n", N_("next to be dropped")},
                                         {ACTION_HELP, NULL, N_("help")}};
     static const struct hint fixed[] = {{ACTION_SEND, NULL, N_("unfold")},
                                         {ACTION_CANCEL, NULL, N_("close")},
-                                        {ACTION_JUMP, NULL, N_("go there")},
+                                        {ACTION_JUMP, NULL, N_("go to message")},
                                         {ACTION_HELP, NULL, N_("help")}};
     size_t width = (size_t)v->width;
     if (v->asks_compact)

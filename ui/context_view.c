@@ -182,8 +182,7 @@ static enum context_result pin(struct context_view *v)
 {
     const struct context_part *p = chosen_part(v);
     if (!can_pin(p)) {
-        remark_set(&v->remark, STYLE_NOTE,
-                   _("Messages of yours and answers can be pinned, nothing else."));
+        remark_set(&v->remark, STYLE_NOTE, _("Only your messages and answers can be pinned."));
         return CONTEXT_STAYS;
     }
     struct command *c = command_new(COMMAND_PIN, NULL);
@@ -211,7 +210,7 @@ static enum context_result jump(struct context_view *v)
 {
     if (context_view_message(v) > 0)
         return CONTEXT_JUMP;
-    remark_set(&v->remark, STYLE_NOTE, _("This is no message of the conversation."));
+    remark_set(&v->remark, STYLE_NOTE, _("This is not a message of the conversation."));
     return CONTEXT_STAYS;
 }
 

@@ -71,10 +71,10 @@ static void add_keys(const struct draft_review *r, const struct keymap *keymap, 
 {
     bool roomy = width >= ROOMY_COLUMNS;
     if (r->empty_refused)
-        add_piece(out, _("an empty summary cannot be kept"), STYLE_WARNING, width);
+        add_piece(out, _("an empty summary cannot be accepted"), STYLE_WARNING, width);
     else
-        add_key(keymap, ACTION_SEND, roomy ? _("keeps it") : _("keeps"), width, out);
-    add_key(keymap, ACTION_CANCEL, _("refuses"), width, out);
+        add_key(keymap, ACTION_SEND, _("accepts"), width, out);
+    add_key(keymap, ACTION_CANCEL, _("rejects"), width, out);
     if (r->by_model)
         add_key(keymap, ACTION_DRAFT_FOCUS, roomy ? _("asks again with a focus") : _("focus"),
                 width, out);
@@ -197,8 +197,8 @@ const struct rows *draft_review_rows(struct draft_review *r, const struct keymap
 void draft_review_announcement(const struct draft_review *r, int width, struct rows *out)
 {
     bool writing = r->typed_ms > 0 && r->typed_ms + DRAFT_PAUSE_MS > r->announced_ms;
-    const char *text =
-        writing ? _("a draft summary waits; pause to review it") : _("a draft summary waits");
+    const char *text = writing ? _("a draft summary is ready; stop typing to review it")
+                               : _("a draft summary is ready");
     rows_begin(out);
     rows_add_cut(out, text, room_of(width), STYLE_OVERLAY_TITLE);
 }

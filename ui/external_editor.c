@@ -103,8 +103,8 @@ bool external_editor_run(const char *text, struct buf *out, struct error *e)
         err_set_errno(e, ERR_FILE_ERROR, _("cannot start \"%.60s\""), command);
     else if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
         err_set(e, ERR_FILE_ERROR,
-                _("the editor \"%.60s\" failed; the text is as it was (VISUAL or EDITOR names "
-                  "another)"),
+                _("the editor \"%.60s\" failed; the text is unchanged (set VISUAL or EDITOR to "
+                  "use another)"),
                 command);
     else
         ok = paths_read_regular(path, out, e);

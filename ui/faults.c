@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "base/i18n.h"
 #include "base/mem.h"
 #include "ui/compact.h"
@@ -20,7 +21,7 @@ static const char *sentence_of_command(enum command_type command)
     case COMMAND_COMPACT:
         return _("Nothing was shortened.");
     case COMMAND_UNCOMPACT:
-        return _("Nothing was taken back.");
+        return _("Nothing was undone.");
     case COMMAND_PIN:
         return _("No pin was changed.");
     case COMMAND_SET_MODEL:
@@ -39,30 +40,29 @@ static const char *sentence(const struct notice *n, const struct doing *doing)
         enum err_code code;
         const char *text;
     } sentences[] = {
-        {ERR_SESSION_NOT_FOUND, N_("There is no such session.")},
-        {ERR_SESSION_BUSY, N_("That has to wait until the turn has ended.")},
-        {ERR_SESSION_PERSISTENCE_DISABLED, N_("Conversations are not kept here.")},
+        {ERR_SESSION_NOT_FOUND, N_("The session was not found.")},
+        {ERR_SESSION_BUSY, N_("Not possible while a turn is running.")},
+        {ERR_SESSION_PERSISTENCE_DISABLED, N_("Conversations are not saved here.")},
         {ERR_SESSION_COMPACTION_DISABLED, N_("Conversations are not shortened here.")},
         {ERR_SESSION_NOT_RUNNING, N_("Nothing is running.")},
         {ERR_SESSION_STORE_ERROR, N_("The database cannot be used.")},
-        {ERR_CONFIG_ERROR, N_("The configuration has a fault.")},
-        {ERR_FILE_ERROR, N_("A file cannot be used.")},
+        {ERR_FILE_ERROR, N_("A file could not be used.")},
         {ERR_BUDGET_EXHAUSTED, N_("The budget is used up.")},
-        {ERR_MEMORY_DISABLED, N_("The memory is off.")},
-        {ERR_MEMORY_NOT_FOUND, N_("There is no such entry in the memory.")},
-        {ERR_USAGE, N_("That cannot be done.")},
-        {ERR_AGENT_ERROR, N_("That did not work.")},
+        {ERR_MEMORY_DISABLED, N_("Memory is off.")},
+        {ERR_MEMORY_NOT_FOUND, N_("The memory entry was not found.")},
+        {ERR_USAGE, N_("This is not possible.")},
+        {ERR_AGENT_ERROR, N_("An error occurred.")},
     };
     if (of_command)
         return of_command;
     if (e->code == ERR_SESSION_BUSY && !doing->turn)
         return _("The session is in use.");
     if (e->code == ERR_SESSION_BUSY && doing->compaction)
-        return _("That has to wait until the compaction has ended.");
+        return _("Not possible while a compaction is running.");
     for (size_t i = 0; i < sizeof sentences / sizeof *sentences; i++)
         if (sentences[i].code == e->code)
             return _(sentences[i].text);
-    return _("That did not work.");
+    return _("An error occurred.");
 }
 
 /* The words of the specification for what is no fault. */
@@ -90,7 +90,7 @@ static const char *whole_sentence(const struct notice *n, const struct doing *do
     if (e->code == ERR_SESSION_AMBIGUOUS)
         return e->text;
     if (e->code == ERR_MEMORY_NOT_FOUND)
-        return n->command == COMMAND_MEMORY_RESTORE ? _("Nothing is left to put back.")
+        return n->command == COMMAND_MEMORY_RESTORE ? _("There is nothing to restore.")
                                                     : sentence(n, doing);
     if (e->code != ERR_AGENT_ERROR)
         return NULL;
@@ -98,12 +98,38 @@ static const char *whole_sentence(const struct notice *n, const struct doing *do
     case COMMAND_COMPACT:
         return why_nothing_was_shortened(e);
     case COMMAND_UNCOMPACT:
-        return _("There is no compaction to take back.");
+        return _("There is no compaction to undo.");
     case COMMAND_PIN:
-        return _("That message is no longer sent to the model, so no pin can keep it.");
+        return _("The message is no longer sent to the model, so it cannot be pinned.");
     default:
         return NULL;
     }
+}
+
+/* A name, such as api_key_command, keeps its small letter. */
+static void add_sentence(struct buf *out, const char *text, size_t len)
+{
+    size_t letters = strspn(text, "abcdefghijklmnopqrstuvwxyz");
+    bool word = letters > 0 && (letters == len || text[letters] == ' ');
+    buf_addch(out, word ? (char)(*text - 'a' + 'A') : *text);
+    buf_add(out, text + 1, len - 1);
+    if (!strchr(".?!", text[len - 1]))
+        buf_addch(out, '.');
+}
+
+/* "what happened; what to do" as a sentence each, on lines of their own. The caller frees. */
+static char *as_sentences(const char *text)
+{
+    struct buf out = BUF_INIT;
+    const char *rest = strstr(text, "; ");
+    size_t first = rest ? (size_t)(rest - text) : strlen(text);
+    if (first > 0)
+        add_sentence(&out, text, first);
+    if (rest && rest[2]) {
+        buf_addch(&out, '\n');
+        add_sentence(&out, rest + 2, strlen(rest + 2));
+    }
+    return buf_take(&out);
 }
 
 char *faults_words(const struct notice *n, const struct doing *doing, bool *whole)
@@ -113,6 +139,8 @@ char *faults_words(const struct notice *n, const struct doing *doing, bool *whol
     *whole = kept || words;
     if (kept)
         return kept;
+    if (n->error.code == ERR_CONFIG_ERROR && !sentence_of_command(n->command))
+        return as_sentences(n->error.text);
     return words ? mem_strdup(words) : mem_printf("%s\n%s", sentence(n, doing), n->error.text);
 }
 
@@ -194,11 +222,10 @@ static void say_error(struct app *app, const struct notice *n, bool turn)
 {
     bool reading = turn && app->read_only && n->error.code == ERR_SESSION_NOT_FOUND;
     if (n->error.code == ERR_INTERRUPTED)
-        app_note(app, STYLE_NOTE, "%s", _("Stopped before anything was sent."));
+        app_note(app, STYLE_NOTE, "%s", _("Cancelled before anything was sent."));
     else if (reading)
         app_note(app, STYLE_WARNING, "%s",
-                 _("This session is open for reading only. /resume goes on in it; /fork goes on in "
-                   "a copy."));
+                 _("This session is read-only. /resume continues it; /fork continues in a copy."));
     else
         say_in_words(app, n);
 }

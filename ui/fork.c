@@ -20,10 +20,10 @@ static void fork_after_turn(struct app *app, const struct turn_found *turn)
 {
     if (turn->seq == 0)
         app_note(app, STYLE_WARNING,
-                 ngettext("You have sent %zu message in this session; /fork N takes along all up "
-                          "to the N-th and its answer.",
-                          "You have sent %zu messages in this session; /fork N takes along all up "
-                          "to the N-th and its answer.",
+                 ngettext("You have sent %zu message in this session; /fork N copies all up to "
+                          "the N-th and its answer.",
+                          "You have sent %zu messages in this session; /fork N copies all up to "
+                          "the N-th and its answer.",
                           turn->count),
                  turn->count);
     else
@@ -41,7 +41,7 @@ void fork_run(struct app *app, const char *arguments)
         turns_find(app, number, fork_after_turn);
     else
         app_note(app, STYLE_WARNING, "%s",
-                 _("/fork takes the number of a message of yours, counted from 1, or "
+                 _("/fork takes the number of one of your messages, counted from 1, or "
                    "~before-compaction; Tab lists them."));
 }
 
@@ -49,6 +49,6 @@ void fork_list(struct app *app, struct list *list, const char *prefix)
 {
     turns_list(app, list, prefix);
     if (strncmp(before_compaction, prefix, strlen(prefix)) == 0 && app->meters.compactions > 0)
-        list_add(list, before_compaction, _("as it was before its last compaction"),
+        list_add(list, before_compaction, _("the state before the last compaction"),
                  before_compaction);
 }

@@ -34,8 +34,8 @@ static void add_commands(struct list *list, bool kept)
 
 static const struct {
     const char *keys, *help;
-} in_lists[] = {{"j k g G n N", N_("move, as the arrow keys, Home and End do")},
-                {"/", N_("begin a filter; any other letter does, too")},
+} in_lists[] = {{"j k g G n N", N_("move, like the arrow keys, Home and End")},
+                {"/", N_("start a filter; any other letter does, too")},
                 {"Enter", N_("choose")},
                 {"Esc", N_("close")}};
 
@@ -46,9 +46,9 @@ static void add_marks(struct list *list)
         enum glyph mark;
         const char *help;
     } marks[] = {
-        {GLYPH_GAUGE_FULL, N_("what the next request carries")},
-        {GLYPH_BAR, N_("where a conversation is shortened by itself")},
-        {GLYPH_AGAIN, N_("how often it was shortened")},
+        {GLYPH_GAUGE_FULL, N_("what the next request contains")},
+        {GLYPH_BAR, N_("where automatic compaction begins")},
+        {GLYPH_AGAIN, N_("number of compactions")},
     };
     heading(list, _("Status line"));
     for (size_t i = 0; i < sizeof marks / sizeof *marks; i++)

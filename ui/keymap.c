@@ -231,7 +231,8 @@ static bool parse_keys(const char *text, bool letters, struct key_list *out, str
             vec_push(&out->items, key);
         else
             err_set(e, ERR_CONFIG_ERROR,
-                    _("\"%.40s\" is no key that can be bound; write keys as ctrl-x, alt-enter, f5"),
+                    _("\"%.40s\" is not a key that can be bound; write keys as ctrl-x, alt-enter, "
+                      "f5"),
                     w);
     }
     free(copy);
@@ -291,7 +292,7 @@ static bool check_free(const struct keymap *m, enum action action, const struct 
             continue;
         struct buf name = BUF_INIT;
         key_describe(&taken->key, &name);
-        err_set(e, ERR_CONFIG_ERROR, _("%s is given to both \"%s\" and \"%s\"; take it from one"),
+        err_set(e, ERR_CONFIG_ERROR, _("%s is bound to both \"%s\" and \"%s\"; remove it from one"),
                 name.data, actions[taken->action].name, actions[action].name);
         buf_release(&name);
         return false;
@@ -305,10 +306,10 @@ bool keymap_bind(struct keymap *m, const char *action, const char *keys, struct 
     if (a == ACTION_NONE) {
         const char *near = config_nearest(action, names, ACTION_COUNT - 1);
         if (near)
-            return err_set(e, ERR_CONFIG_ERROR,
-                           _("no action is called \"%.60s\"; did you mean \"%s\"?"), action, near);
+            return err_set(e, ERR_CONFIG_ERROR, _("unknown action \"%.60s\"; did you mean \"%s\"?"),
+                           action, near);
         return err_set(e, ERR_CONFIG_ERROR,
-                       _("no action is called \"%.60s\"; F1 in the chat lists them"), action);
+                       _("unknown action \"%.60s\"; F1 in the chat lists the actions"), action);
     }
     struct key_list list = {0};
     bool ok = parse_keys(keys, place_of(a) != PLACE_ANY, &list, e) && check_free(m, a, &list, e);

@@ -21,37 +21,38 @@
     X(CLEAR, "clear", "ctrl-c",                                                                    \
       N_("clear the editor; stop the turn; twice within two seconds: leave"))                      \
     X(LEAVE, "leave", "ctrl-d", N_("delete to the right; leave when the editor is empty"))         \
-    X(SUSPEND, "suspend", "ctrl-z", N_("go back to the shell; \"fg\" comes back"))                 \
+    X(SUSPEND, "suspend", "ctrl-z", N_("suspend tiro; \"fg\" in the shell continues it"))          \
     X(COMPLETE, "complete", "tab",                                                                 \
-      N_("complete a /command or an @path; among sessions: go to the preview"))                    \
-    X(HISTORY, "history", "ctrl-r", N_("search what you sent before"))                             \
-    X(EXTERNAL, "external_editor", "ctrl-g", N_("write in $EDITOR"))                               \
+      N_("complete a /command or an @path; in the session list: go to the preview"))               \
+    X(HISTORY, "history", "ctrl-r", N_("search your earlier messages"))                            \
+    X(EXTERNAL, "external_editor", "ctrl-g", N_("edit the message in $EDITOR"))                    \
     X(DRAFT_FOCUS, "draft_focus", "alt-g",                                                         \
-      N_("with a draft summary: have it made again, with a focus"))                                \
+      N_("with a draft summary: ask for a new one, with a focus"))                                 \
     X(PALETTE, "palette", "ctrl-p", N_("list of all commands"))                                    \
     X(HELP, "help", "f1", N_("this help"))                                                         \
     X(SESSIONS, "sessions", "f3", N_("earlier sessions"))                                          \
-    X(SESSION_READ, "session_read", "alt-v", N_("among sessions: open it to read"))                \
-    X(SESSION_FORK, "session_fork", "alt-n", N_("among sessions: go on in a copy of it"))          \
-    X(SESSION_RENAME, "session_rename", "alt-r", N_("among sessions: change its title"))           \
-    X(SESSION_LABEL, "session_label", "alt-t", N_("among sessions: change its labels"))            \
-    X(SESSION_ARCHIVE, "session_archive", "alt-a", N_("among sessions: archive it, or not"))       \
-    X(SESSION_EXPORT, "session_export", "alt-e", N_("among sessions: write it to a file"))         \
-    X(SESSION_DELETE, "session_delete", "alt-x", N_("among sessions: delete it"))                  \
-    X(MEMORY, "memory", "f2", N_("what is remembered of what compactions dropped"))                \
-    X(CONTEXT, "context", "f4", N_("what the next request carries"))                               \
+    X(SESSION_READ, "session_read", "alt-v", N_("in the session list: open it read-only"))         \
+    X(SESSION_FORK, "session_fork", "alt-n", N_("in the session list: continue in a copy of it"))  \
+    X(SESSION_RENAME, "session_rename", "alt-r", N_("in the session list: change its title"))      \
+    X(SESSION_LABEL, "session_label", "alt-t", N_("in the session list: change its labels"))       \
+    X(SESSION_ARCHIVE, "session_archive", "alt-a",                                                 \
+      N_("in the session list: archive or unarchive it"))                                          \
+    X(SESSION_EXPORT, "session_export", "alt-e", N_("in the session list: export it to a file"))   \
+    X(SESSION_DELETE, "session_delete", "alt-x", N_("in the session list: delete it"))             \
+    X(MEMORY, "memory", "f2", N_("memory: search what compactions dropped"))                       \
+    X(CONTEXT, "context", "f4", N_("what the next request contains"))                              \
     X(FIND, "find", "ctrl-f", N_("find in the transcript"))                                        \
-    X(FIND_NEWER, "find_newer", "shift-tab", N_("while finding: the next newer match"))            \
-    X(PAGE_UP, "page_up", "pageup", N_("a page towards older"))                                    \
-    X(PAGE_DOWN, "page_down", "pagedown", N_("a page towards newer"))                              \
-    X(SCROLL_UP, "scroll_up", "wheel-up shift-up", N_("three rows towards older"))                 \
-    X(SCROLL_DOWN, "scroll_down", "wheel-down shift-down", N_("three rows towards newer"))         \
-    X(TOP, "top", "ctrl-home", N_("to the oldest"))                                                \
-    X(BOTTOM, "bottom", "ctrl-end", N_("to the newest"))                                           \
+    X(FIND_NEWER, "find_newer", "shift-tab", N_("while searching: the next newer match"))          \
+    X(PAGE_UP, "page_up", "pageup", N_("one page up, to older messages"))                          \
+    X(PAGE_DOWN, "page_down", "pagedown", N_("one page down, to newer messages"))                  \
+    X(SCROLL_UP, "scroll_up", "wheel-up shift-up", N_("three rows up"))                            \
+    X(SCROLL_DOWN, "scroll_down", "wheel-down shift-down", N_("three rows down"))                  \
+    X(TOP, "top", "ctrl-home", N_("to the oldest message"))                                        \
+    X(BOTTOM, "bottom", "ctrl-end", N_("to the newest message"))                                   \
     X(TOGGLE, "toggle", "ctrl-o", N_("open or fold the newest tool call or reasoning"))            \
-    X(TOGGLE_ALL, "toggle_all", "alt-o", N_("open or fold all of them"))                           \
+    X(TOGGLE_ALL, "toggle_all", "alt-o", N_("open or fold all tool calls and reasoning"))          \
     X(BARE, "bare", "alt-l", N_("the bare text, to be selected with the mouse"))                   \
-    X(REDRAW, "redraw", "ctrl-l", N_("draw the screen again"))                                     \
+    X(REDRAW, "redraw", "ctrl-l", N_("redraw the screen"))                                         \
     X(UP, "up", "up", N_("a row up; before the first: older messages"))                            \
     X(DOWN, "down", "down", N_("a row down; after the last: newer messages"))                      \
     X(LEFT, "left", "left ctrl-b", N_("a character left"))                                         \
@@ -68,30 +69,31 @@
     X(KILL_START, "kill_to_start", "ctrl-u", N_("cut to the beginning of the line"))               \
     X(KILL_WORD_LEFT, "kill_word_left", "ctrl-w alt-backspace", N_("cut the word to the left"))    \
     X(KILL_WORD_RIGHT, "kill_word_right", "alt-d", N_("cut the word to the right"))                \
-    X(YANK, "yank", "ctrl-y", N_("put back what was cut"))                                         \
-    X(YANK_POP, "yank_pop", "alt-y", N_("after that: what was cut before it"))                     \
+    X(YANK, "yank", "ctrl-y", N_("paste what was cut last"))                                       \
+    X(YANK_POP, "yank_pop", "alt-y", N_("after pasting: replace it with what was cut before"))     \
     X(TRANSPOSE, "transpose", "ctrl-t", N_("swap two characters"))                                 \
     X(UNDO, "undo", "ctrl-_", N_("undo"))                                                          \
     X(REDO, "redo", "alt-_", N_("redo"))                                                           \
     X(ALLOW_ONCE, "allow_once", "a", N_("when a tool asks: allow this call"))                      \
     X(ALLOW_SESSION, "allow_session", "s", N_("when a tool asks: allow it for this session"))      \
     X(DECLINE, "decline", "d", N_("when a tool asks: decline"))                                    \
-    X(CONTEXT_PIN, "context_pin", "p", N_("in the context: pin the message, or no more"))          \
-    X(CONTEXT_COMPACT, "context_compact", "c", N_("in the context: shorten it now"))               \
-    X(CONTEXT_UNCOMPACT, "context_uncompact", "u",                                                 \
-      N_("in the context: take the last compaction back"))                                         \
+    X(CONTEXT_PIN, "context_pin", "p", N_("in the context: pin or unpin the message"))             \
+    X(CONTEXT_COMPACT, "context_compact", "c", N_("in the context: compact the conversation now")) \
+    X(CONTEXT_UNCOMPACT, "context_uncompact", "u", N_("in the context: undo the last compaction")) \
     X(JUMP, "jump", "o", N_("in the context, in a compaction: go to the message"))                 \
-    X(CARD_MEMORY, "card_memory", "m", N_("in a compaction: what of it is remembered"))            \
-    X(MEMORY_OPEN, "memory_open", "o", N_("in the memory: read the conversation it came from"))    \
-    X(MEMORY_INSERT, "memory_insert", "i", N_("in the memory: quote it in the message"))           \
-    X(MEMORY_PIN, "memory_pin", "p", N_("in the memory: pin it, or no more"))                      \
-    X(MEMORY_EDIT, "memory_edit", "e", N_("in the memory: change it"))                             \
-    X(MEMORY_FORGET, "memory_forget", "d", N_("in the memory: forget it"))                         \
-    X(MEMORY_RESTORE, "memory_restore", "u", N_("in the memory: put back what was forgotten"))     \
-    X(MEMORY_SCOPE, "memory_scope", "s", N_("in the memory: all, this project, this session"))     \
-    X(MEMORY_SORT, "memory_sort", "t", N_("in the memory: by score or by date"))                   \
-    X(MEMORY_QUERY, "memory_query", "/", N_("in the memory: back to the search"))                  \
-    X(MEMORY_TAB, "memory_tab", "] [", N_("in the memory: what the model asked, and back"))
+    X(CARD_MEMORY, "card_memory", "m", N_("in a compaction: show its memory entries"))             \
+    X(MEMORY_OPEN, "memory_open", "o", N_("in the memory: open the conversation of the entry"))    \
+    X(MEMORY_INSERT, "memory_insert", "i", N_("in the memory: quote the entry in the message"))    \
+    X(MEMORY_PIN, "memory_pin", "p", N_("in the memory: pin or unpin the entry"))                  \
+    X(MEMORY_EDIT, "memory_edit", "e", N_("in the memory: edit the entry"))                        \
+    X(MEMORY_FORGET, "memory_forget", "d", N_("in the memory: forget (delete) the entry"))         \
+    X(MEMORY_RESTORE, "memory_restore", "u",                                                       \
+      N_("in the memory: restore the entry forgotten last"))                                       \
+    X(MEMORY_SCOPE, "memory_scope", "s",                                                           \
+      N_("in the memory: search all, this project or this session"))                               \
+    X(MEMORY_SORT, "memory_sort", "t", N_("in the memory: sort by score or by date"))              \
+    X(MEMORY_QUERY, "memory_query", "/", N_("in the memory: edit the query"))                      \
+    X(MEMORY_TAB, "memory_tab", "] [", N_("in the memory: show the model's searches, and back"))
 
 enum action {
     ACTION_NONE,

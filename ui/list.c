@@ -454,7 +454,7 @@ const struct rows *list_rows(struct list *l, int width, int height)
     if (title)
         draw_title(l, columns);
     if (l->shown.len == 0 && title && room > 0) {
-        const char *text = l->all.len > 0 ? _("nothing matches") : l->empty;
+        const char *text = l->all.len > 0 ? _("no matches") : l->empty;
         rows_begin(&l->rows);
         rows_addstr(&l->rows, " ", STYLE_DIM, 0);
         rows_add_cut(&l->rows, text, columns - 1, STYLE_DIM);

@@ -329,7 +329,7 @@ static void say_forgotten(struct memory_pane *p, int64_t summaries)
 {
     struct buf key = BUF_INIT, text = BUF_INIT;
     keymap_describe_first(p->host.keymap, ACTION_MEMORY_RESTORE, &key);
-    buf_addf(&text, _("forgotten; %s puts it back"), key.len > 0 ? key.data : "-");
+    buf_addf(&text, _("forgotten; %s restores it"), key.len > 0 ? key.data : "-");
     if (summaries > 0) {
         buf_addstr(&text, "; ");
         buf_addf(
@@ -350,7 +350,7 @@ static const char *words_for(const struct memory_pane *p, enum command_type comm
     case COMMAND_MEMORY_EDIT:
         return _("changed");
     case COMMAND_MEMORY_RESTORE:
-        return _("it is back");
+        return _("restored");
     default:
         return NULL;
     }
@@ -435,7 +435,7 @@ static void say_recalled(struct memory_pane *p, const struct recalled *r)
     struct buf text = BUF_INIT;
     buf_addf(
         &text,
-        ngettext("the model asked, %zu hit: \"%s\"", "the model asked, %zu hits: \"%s\"", hits),
+        ngettext("model's search, %zu match: \"%s\"", "model's search, %zu matches: \"%s\"", hits),
         hits, r->query);
     memory_pane_say(p, STYLE_NOTE, text.data);
     buf_release(&text);

@@ -46,7 +46,7 @@ void edit_open(struct memory_pane *p)
     bool same = e->id && strcmp(e->id, hit->entry.id) == 0;
     bool left = is_changed(e);
     if (left && !same)
-        memory_pane_say(p, STYLE_WARNING, _("this other one was left half changed"));
+        memory_pane_say(p, STYLE_WARNING, _("another entry has unsaved changes: this one"));
     if (left || (same && e->original)) {
         p->place = IN_EDITOR;
         return;
@@ -102,7 +102,7 @@ static enum memory_result save(struct memory_pane *p)
     if (e->saving)
         return MEMORY_STAYS;
     if (is_blank(editor_text(e->editor))) {
-        memory_pane_say(p, STYLE_WARNING, _("an empty text cannot be kept"));
+        memory_pane_say(p, STYLE_WARNING, _("an empty text cannot be saved"));
     } else if (!is_changed(e)) {
         go_back(p);
         forget(e);
@@ -122,7 +122,7 @@ static enum memory_result leave(struct memory_pane *p)
         return MEMORY_STAYS;
     }
     keymap_describe_first(p->host.keymap, ACTION_MEMORY_EDIT, &key);
-    buf_addf(&text, _("not changed; %s goes on with it"), key.len > 0 ? key.data : "-");
+    buf_addf(&text, _("not saved; %s continues editing"), key.len > 0 ? key.data : "-");
     memory_pane_say(p, STYLE_NOTE, text.data);
     buf_release(&key);
     buf_release(&text);
@@ -197,7 +197,7 @@ void edit_rows(struct memory_pane *p, struct rows *out)
 {
     const char *title = edit_waits(p)    ? _("loading")
                         : p->edit.saving ? _("saving")
-                                         : _("change it");
+                                         : _("edit entry");
     size_t width = (size_t)p->layout.width;
     int height = p->layout.lower_rows - 1;
     rows_begin(out);

@@ -41,18 +41,18 @@ static void write_memory(const struct memory_pane *p, struct buf *out)
 static void write_asked(const struct memory_pane *p, struct buf *out)
 {
     size_t count = p->host.recalls->items.len;
-    buf_addf(out, " %s ", glyph(GLYPH_DOT));
-    buf_addf(out, ngettext("%zu question of the model", "%zu questions of the model", count),
-             count);
+    buf_addf(out, " %s %zu", glyph(GLYPH_DOT), count);
 }
 
-/* The other one, with the key for it: "] asked 3". */
-static char *other_tab(const struct memory_pane *p)
+/* The other one, with the key for it: "] model's searches 3"; `brief`: "] searches 3". */
+static char *other_tab(const struct memory_pane *p, bool brief)
 {
     struct buf out = BUF_INIT;
     size_t fresh = asked_fresh(p), count = p->host.recalls->items.len;
+    const char *searches = brief ? _("searches") : _("model's searches");
+    const char *other = p->tab == TAB_ASKED ? _("memory") : searches;
     keymap_describe_first(p->host.keymap, ACTION_MEMORY_TAB, &out);
-    buf_addf(&out, " %s", p->tab == TAB_ASKED ? _("memory") : _("asked"));
+    buf_addf(&out, " %s", other);
     if (p->tab == TAB_MEMORY && count > 0)
         buf_addf(&out, " %zu", count);
     if (p->tab == TAB_MEMORY && fresh > 0)
@@ -64,17 +64,21 @@ static char *other_tab(const struct memory_pane *p)
 static void title_row(struct memory_pane *p, struct rows *out)
 {
     size_t width = (size_t)p->layout.width, used = 1;
+    const char *title = p->tab == TAB_MEMORY ? _("Memory") : _("Model's searches");
     struct buf figures = BUF_INIT;
-    char *other = other_tab(p);
-    size_t right = columns_of(other);
     if (p->tab == TAB_MEMORY)
         write_memory(p, &figures);
     else
         write_asked(p, &figures);
     rows_begin(out);
     rows_addstr(out, " ", STYLE_OVERLAY_TITLE, 0);
-    used += rows_add_cut(out, p->tab == TAB_MEMORY ? _("Memory") : _("Asked"), width - used,
-                         STYLE_OVERLAY_TITLE);
+    used += rows_add_cut(out, title, width - used, STYLE_OVERLAY_TITLE);
+    char *other = other_tab(p, false);
+    if (used + columns_of(figures.data) + columns_of(other) + 1 > width) {
+        free(other);
+        other = other_tab(p, true);
+    }
+    size_t right = columns_of(other);
     if (used + columns_of(figures.data) + right + 1 > width && asked_fresh(p) == 0)
         right = 0; /* the figures say more, unless there is news */
     size_t room = used + right < width ? width - used - right : 0;
@@ -94,7 +98,7 @@ static void write_progress(const struct memory_pane *p, struct buf *out)
     int64_t made = p->stats.entries - p->lacking;
     format_exact(&done, made > 0 ? made : 0);
     format_exact(&all, p->stats.entries);
-    buf_addf(out, _("making vectors: %s of %s"), done.data, all.data);
+    buf_addf(out, _("computing vectors: %s of %s"), done.data, all.data);
     buf_release(&done);
     buf_release(&all);
 }
@@ -116,7 +120,7 @@ char *pane_badge(const struct memory_pane *p, bool *warns)
     if (why)
         utf8_clean(&text, why, strlen(why), UTF8_ONE_LINE);
     if (text.len == 0 && p->stats.stale > 0 && p->stats.missing > 0)
-        buf_addstr(&text, _("some vectors are of another model"));
+        buf_addstr(&text, _("some vectors come from another model"));
     if (text.len > 0)
         return buf_take(&text);
     buf_release(&text);

@@ -14,7 +14,7 @@ enum { WHEEL_ROWS = 3 };
 
 static enum memory_result say_none(struct memory_pane *p)
 {
-    memory_pane_say(p, STYLE_NOTE, _("No entry is chosen."));
+    memory_pane_say(p, STYLE_NOTE, _("No entry is selected."));
     return MEMORY_STAYS;
 }
 

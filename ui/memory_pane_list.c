@@ -190,7 +190,7 @@ static void question_row(struct memory_pane *p, struct rows *out, const struct r
     size_t width = (size_t)p->layout.width, hits = r->hits.items.len;
     struct buf end = BUF_INIT;
     buf_addf(&end, " %s ", glyph(GLYPH_ARROW));
-    buf_addf(&end, ngettext("%zu hit", "%zu hits", hits), hits);
+    buf_addf(&end, ngettext("%zu match", "%zu matches", hits), hits);
     if (r->at_ms > 0)
         buf_addf(&end, " %s ", glyph(GLYPH_DOT));
     if (r->at_ms > 0)
@@ -238,15 +238,14 @@ static void asked_list_row(struct memory_pane *p, struct rows *out, size_t index
 static const char *empty_text(const struct memory_pane *p)
 {
     if (p->tab == TAB_ASKED)
-        return _("The model has asked nothing of its memory in this session yet.");
+        return _("The model has not searched memory in this session yet.");
     if (!p->held)
         return p->waiting ? _("loading") : "";
     if (!is_search(p))
         return p->scope == SCOPE_ALL
-                   ? _("Nothing is remembered yet. What a compaction drops can be found here.")
-                   : _("Nothing is remembered of this yet.");
-    return p->scope == SCOPE_ALL ? _("Nothing like this is remembered.")
-                                 : _("Nothing like this is remembered here.");
+                   ? _("Memory is empty. What a compaction drops can be found here.")
+                   : _("Memory has no entries in this scope yet.");
+    return p->scope == SCOPE_ALL ? _("No matches in memory.") : _("No matches in this scope.");
 }
 
 static void add_empty(struct memory_pane *p, struct rows *out)

@@ -43,6 +43,29 @@ static void add_figure(struct buf *out, const char *what, double figure)
     free(text);
 }
 
+/* "matches: words 2.90, nearby 1.17": where the words of the query stand. */
+static void write_matches(const struct memory_why *why, struct buf *out)
+{
+    const struct {
+        const char *where;
+        double figure;
+    } places[] = {{_("words"), why->words},
+                  {_("neighbours"), why->before + why->after},
+                  {_("nearby"), why->window},
+                  {_("conversation"), why->session}};
+    struct buf text = BUF_INIT;
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++)
+        if (places[i].figure > 0)
+            buf_addf(&text, "%s%s %.2f", text.len > 0 ? ", " : "", places[i].where,
+                     places[i].figure);
+    if (text.len > 0) {
+        char *matches = mem_printf(_("matches: %s"), text.data);
+        add_part(out, matches);
+        free(matches);
+    }
+    buf_release(&text);
+}
+
 /* What a search found is explained; what is only listed, newest first, is not. */
 static void write_why(const struct memory_hit *h, struct buf *out)
 {
@@ -51,15 +74,12 @@ static void write_why(const struct memory_hit *h, struct buf *out)
         return;
     add_figure(out, _("score"), h->score);
     if (why->exact)
-        add_part(out, _("the same text"));
-    add_figure(out, _("its words"), why->words);
-    add_figure(out, _("its neighbours"), why->before + why->after);
-    add_figure(out, _("what was said around it"), why->window);
-    add_figure(out, _("its conversation"), why->session);
+        add_part(out, _("identical text"));
+    write_matches(why, out);
     if (fabs(why->weight - 1) > 0.004)
-        add_figure(out, _("by length and speaker ×"), why->weight);
+        add_figure(out, _("length and speaker ×"), why->weight);
     if (why->coverage > 0) {
-        char *text = mem_printf(_("covers %.0f %% of the question"), why->coverage * 100);
+        char *text = mem_printf(_("covers %.0f %% of the query"), why->coverage * 100);
         add_part(out, text);
         free(text);
     }
@@ -75,7 +95,7 @@ static void write_marks(const struct memory_entry *e, struct buf *out)
     if (e->pinned)
         add_part(out, _("pinned"));
     if (e->edited)
-        add_part(out, _("changed by you"));
+        add_part(out, _("edited by you"));
 }
 
 static void add_line(struct styled *out, const struct buf *text, const char *end, enum style style)

@@ -70,18 +70,18 @@ void memory_pane_resize(struct memory_pane *p, int width, int height)
 
 /* --- keys --- */
 
-static const struct hint in_query[] = {{ACTION_DOWN, NULL, N_("to the hits")},
+static const struct hint in_query[] = {{ACTION_DOWN, NULL, N_("to the matches")},
                                        {ACTION_CANCEL, NULL, N_("close")},
                                        {ACTION_COMPLETE, NULL, N_("to the message")},
                                        {ACTION_HELP, NULL, N_("help")},
-                                       {ACTION_NONE, "\"...\" -word", N_("phrase, without")}};
+                                       {ACTION_NONE, "\"...\" -word", N_("phrase, exclude word")}};
 
-static const struct hint in_list[] = {{ACTION_SEND, NULL, N_("all of it")},
-                                      {ACTION_MEMORY_OPEN, NULL, N_("go there")},
+static const struct hint in_list[] = {{ACTION_SEND, NULL, N_("show in full")},
+                                      {ACTION_MEMORY_OPEN, NULL, N_("go to message")},
                                       {ACTION_HELP, NULL, N_("help")},
                                       {ACTION_MEMORY_INSERT, NULL, N_("quote")},
                                       {ACTION_MEMORY_PIN, NULL, N_("pin")},
-                                      {ACTION_MEMORY_EDIT, NULL, N_("change")},
+                                      {ACTION_MEMORY_EDIT, NULL, N_("edit")},
                                       {ACTION_MEMORY_FORGET, NULL, N_("forget")},
                                       {ACTION_MEMORY_RESTORE, NULL, N_("undo")},
                                       {ACTION_MEMORY_SCOPE, NULL, N_("scope")},
@@ -95,16 +95,16 @@ static const struct hint in_empty_list[] = {{ACTION_MEMORY_QUERY, NULL, N_("sear
                                             {ACTION_COMPLETE, NULL, N_("to the message")}};
 
 static const struct hint in_preview[] = {{ACTION_CANCEL, NULL, N_("back")},
-                                         {ACTION_MEMORY_OPEN, NULL, N_("go there")},
+                                         {ACTION_MEMORY_OPEN, NULL, N_("go to message")},
                                          {ACTION_HELP, NULL, N_("help")},
                                          {ACTION_MEMORY_INSERT, NULL, N_("quote")},
                                          {ACTION_NONE, "n N", N_("next, previous")},
-                                         {ACTION_MEMORY_EDIT, NULL, N_("change")}};
+                                         {ACTION_MEMORY_EDIT, NULL, N_("edit")}};
 
-static const struct hint in_editor[] = {{ACTION_SEND, NULL, N_("keeps it")},
-                                        {ACTION_CANCEL, NULL, N_("leaves it")},
+static const struct hint in_editor[] = {{ACTION_SEND, NULL, N_("save")},
+                                        {ACTION_CANCEL, NULL, N_("close")},
                                         {ACTION_EXTERNAL, NULL, "$EDITOR"},
-                                        {ACTION_CLEAR, NULL, N_("as it was")}};
+                                        {ACTION_CLEAR, NULL, N_("undo changes")}};
 
 static const struct hint elsewhere[] = {{ACTION_COMPLETE, NULL, N_("to the memory")},
                                         {ACTION_MEMORY, NULL, N_("close")}};

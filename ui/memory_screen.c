@@ -70,11 +70,11 @@ static bool is_there(struct app *app)
     bool opened = app->session.id[0] != '\0'; /* else it is known by what was asked for */
     bool on = opened ? app->meters.memory : app->options->service->memory;
     if (!capability_memory())
-        app_note(app, STYLE_WARNING, "%s", _("This tiro was built without a memory."));
+        app_note(app, STYLE_WARNING, "%s", _("This tiro was built without memory."));
     else if (!on)
         app_note(app, STYLE_WARNING, "%s",
-                 _("The memory is off: nothing is remembered. \"enabled = true\" in [memory] of "
-                   "tiro.ini turns it on, --memory for one start."));
+                 _("Memory is off. \"enabled = true\" in [memory] of tiro.ini turns it on, "
+                   "--memory for one start."));
     else
         return true;
     app_follow(app);
@@ -222,9 +222,9 @@ static void open_source(struct app *app)
         memory_screen_uncover(app);
         jump_to(app, seq);
     } else if (strcmp(id, app->session.id) == 0) {
-        say(app, _("Where in this conversation it was said is not known."));
+        say(app, _("The place of this entry in the conversation is unknown."));
     } else if (strlen(id) != UUID_LEN) {
-        say(app, _("It was imported; its conversation is not here."));
+        say(app, _("This entry was imported; its conversation is not here."));
     } else {
         open_other(app, id, e->seq);
     }
@@ -379,7 +379,7 @@ void memory_screen_page(struct app *app)
     if (!opened)
         return;
     app->memory.opening = false;
-    say(app, _("opened for reading; /resume goes on in it"));
+    say(app, _("opened read-only; /resume continues it"));
     if (app->memory.seq > 0)
         jump_to(app, app->memory.seq);
 }
@@ -409,5 +409,5 @@ bool memory_screen_failed(struct app *app, const struct notice *n, const char *w
 void memory_screen_missed(struct app *app)
 {
     if (app->memory.open)
-        say(app, _("That message is no longer there."));
+        say(app, _("The message no longer exists."));
 }

@@ -92,7 +92,7 @@ static void saw_retry(struct app *app, struct event *ev)
 static void saw_failure(struct app *app, const struct event *ev)
 {
     if (!ev->name || err_from_name(ev->name) != ERR_BUDGET_EXHAUSTED)
-        app_note(app, STYLE_NOTE, "%s", _("/retry sends it again."));
+        app_note(app, STYLE_NOTE, "%s", _("/retry sends the message again."));
 }
 
 /* The warning about an answer follows it, so that only what comes then tells that there is none. */
@@ -433,8 +433,8 @@ const char *notices_offline(void)
 {
     return _(
         "offline: no model; answers are quotations.\n"
-        "To talk with a model, set ANTHROPIC_API_KEY or OPENAI_API_KEY, or start Ollama, "
-        "and start tiro again; /model names another, /doctor tells what was tried.");
+        "To talk with a model, set ANTHROPIC_API_KEY or OPENAI_API_KEY, or start Ollama, and "
+        "start tiro again; /model chooses another, /doctor shows what was tried.");
 }
 
 static void say_offline(struct app *app)
@@ -586,8 +586,7 @@ static void take_done(struct app *app, struct notice *n)
     else if (n->command == COMMAND_EXPORT && !told)
         app_note(app, STYLE_NOTE, _("Exported to %s."), n->detail);
     else if (n->command == COMMAND_FORK)
-        app_note(app, STYLE_NOTE, "%s",
-                 _("This is a copy to go on in; the session that it was made of stays as it is."));
+        app_note(app, STYLE_NOTE, "%s", _("This is a copy; the original session is unchanged."));
 }
 
 static void (*const takers[])(struct app *app, struct notice *n) = {

@@ -84,7 +84,7 @@ void picker_history(struct app *app)
 {
     picker_want_inputs(app);
     struct list *list = list_new(LIST_TYPE, _("Earlier messages"));
-    list_set_empty(list, _("Nothing was sent yet."));
+    list_set_empty(list, _("No message was sent yet."));
     app_open(app, OVERLAY_HISTORY, list, chose_input);
     picker_fill_history(app);
 }
@@ -150,7 +150,7 @@ static void add_provider(const struct app *app, struct list *list, const char *n
     char *value = mem_printf("p%s", name);
     char *detail = key                            ? mem_printf(_("no key: set %s"), key)
                    : is_same(name, app->provider) ? mem_strdup(_("in use"))
-                                                  : mem_strdup(_("change to this provider"));
+                                                  : mem_strdup(_("switch to this provider"));
     list_add(list, name, detail, value);
     free(detail);
     free(value);
@@ -227,7 +227,7 @@ void picker_config(struct app *app)
     struct list *list = list_new(LIST_READ, _("Configuration"));
     char *path = paths_config_file();
     list_add(list, path, NULL, "");
-    list_add(list, _("Changes hold from the next start on."), NULL, "");
+    list_add(list, _("Changes apply from the next start on."), NULL, "");
     free(path);
     for (int key = 0; key < CONFIG_KEY_COUNT; key++)
         add_key(list, app->config, (enum config_key)key);
@@ -247,7 +247,7 @@ void picker_fill_report(struct app *app, char *const *lines, size_t count)
 void picker_report(struct app *app)
 {
     struct list *list = list_new(LIST_READ, _("Doctor"));
-    list_set_empty(list, _("looking"));
+    list_set_empty(list, _("checking"));
     app_open(app, OVERLAY_REPORT, list, NULL);
     app_command(app, COMMAND_REPORT, NULL);
 }

@@ -44,7 +44,7 @@ static void run(struct app *app, const char *arguments, bool pin)
         turns_find(app, number, pin ? pin_found : unpin_found);
     else
         app_note(app, STYLE_WARNING, "%s",
-                 _("/pin and /unpin take the number of a message of yours, counted from 1; Tab "
+                 _("/pin and /unpin take the number of one of your messages, counted from 1; Tab "
                    "lists them."));
 }
 

@@ -86,7 +86,7 @@ void plain_say(struct plain *p, const char *text)
     free(p->waiting);
     p->waiting = joined;
     save_draft(p);
-    plain_write(&p->out, _("This waits, and is sent when the turn ends."));
+    plain_write(&p->out, _("Queued; the message is sent when the turn ends."));
 }
 
 void plain_retry(struct plain *p)
@@ -164,7 +164,7 @@ void plain_drain(struct plain *p)
 static void end_input(struct plain *p)
 {
     if (p->in.too_long)
-        plain_writef(&p->out, _("A text of more than %d MiB is not read; the input ends here."),
+        plain_writef(&p->out, _("A text longer than %d MiB is not read; the input ends here."),
                      PLAIN_LINE_MAX >> 20);
     p->in.too_long = false;
     if (plain_is_asked(p))
@@ -196,7 +196,7 @@ static void stop_or_leave(struct plain *p)
         p->leaving = true;
     } else {
         p->leave_until_ms = now_ms + LEAVE_MS;
-        plain_write(&p->out, _("Ctrl-C again within two seconds leaves, as /quit does."));
+        plain_write(&p->out, _("Ctrl-C again within two seconds quits, like /quit."));
     }
 }
 
@@ -243,7 +243,7 @@ static bool run_loop(struct plain *p, struct error *e)
                                {.fd = read ? p->in.fd : -1, .events = POLLIN}};
         bool held = wants_text(p) && plain_reader_holds(&p->in);
         if (poll(fds, 3, held ? 0 : -1) < 0 && errno != EINTR)
-            return err_set_errno(e, ERR_AGENT_ERROR, "%s", _("input cannot be waited for"));
+            return err_set_errno(e, ERR_AGENT_ERROR, "%s", _("cannot wait for input"));
         for (int number; (number = signals_next());)
             take_signal(p, number);
         if (read && fds[2].revents)
@@ -297,9 +297,9 @@ static void greet(struct plain *p)
     if (charset_note)
         plain_write(&p->out, charset_note);
     plain_write(&p->out, _("tiro, line by line. /help lists the commands; a line that ends with a "
-                           "backslash goes on with the next."));
+                           "backslash continues on the next line."));
     if (p->files)
-        plain_write(&p->out, _("The files stand before your first message."));
+        plain_write(&p->out, _("The files are attached to your first message."));
     free(charset_note);
 }
 

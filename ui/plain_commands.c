@@ -45,11 +45,13 @@ static void run_label(struct plain *p, const char *arguments)
     if (*arguments)
         plain_ask(p, command_new(COMMAND_LABEL, arguments), NOTICE_DONE);
     else if (p->session.labels)
-        plain_writef(&p->out, _("Labels: %s\n/label +NAME adds one, -NAME takes one away."),
+        plain_writef(&p->out,
+                     _("Labels: %s\n"
+                       "/label +NAME adds one, -NAME removes one."),
                      p->session.labels);
     else
         plain_write(&p->out,
-                    _("This session has no labels. /label +NAME adds one, -NAME takes one away."));
+                    _("This session has no labels. /label +NAME adds one, -NAME removes one."));
 }
 
 static void run_archive(struct plain *p, const char *arguments)
@@ -111,7 +113,7 @@ static void run_forget(struct plain *p, const char *arguments)
     if (!turns_number(arguments, &number)) {
         run_memory(p, arguments);
     } else if (number > p->found.len) {
-        plain_write(&p->out, _("There is no such entry in the last list; /memory makes one."));
+        plain_write(&p->out, _("The last list has no such entry; /memory prints a list."));
     } else {
         struct command *c = command_new(COMMAND_MEMORY_FORGET, NULL);
         c->name = mem_strdup(p->found.items[number - 1]);
@@ -146,15 +148,15 @@ static void run_system(struct plain *p, const char *arguments)
         plain_writef(&p->out, _("System prompt of this session:\n%s"), p->session.system);
     else
         plain_write(&p->out,
-                    _("This session uses the configured system prompt. /system TEXT sets its own; "
-                      "/system default goes back."));
+                    _("This session uses the configured system prompt. /system TEXT replaces it; "
+                      "/system default restores it."));
 }
 
 static void run_retry(struct plain *p, const char *arguments)
 {
     (void)arguments;
     if (p->busy)
-        plain_write(&p->out, _("A turn is running; it can be sent again after it."));
+        plain_write(&p->out, _("A turn is running; use /retry when it has ended."));
     else
         plain_retry(p);
 }
@@ -163,7 +165,7 @@ static void run_config(struct plain *p, const char *arguments)
 {
     char *path = paths_config_file();
     (void)arguments;
-    plain_writef(&p->out, _("The configuration is in %s; \"tiro config show\" tells what holds."),
+    plain_writef(&p->out, _("The configuration is in %s; \"tiro config show\" lists all settings."),
                  path);
     free(path);
 }
@@ -220,7 +222,7 @@ static void with_turn(struct plain *p, const char *arguments, void (*newest)(str
         p->turn_found = found;
         look_for_turn(p);
     } else {
-        plain_write(&p->out, _("The number of a message of yours is wanted, counted from 1."));
+        plain_write(&p->out, _("Give the number of one of your messages, counted from 1."));
     }
 }
 
@@ -315,8 +317,8 @@ static void run_help(struct plain *p, const char *arguments)
                      slash_help(c, p->options->service->persist));
     }
     plain_write(&p->out, _("A text that begins with \"//\" is sent with one slash."));
-    plain_write(&p->out, _("Ctrl-C stops a turn; twice within two seconds it leaves. The input's "
-                           "end (Ctrl-D) leaves."));
+    plain_write(&p->out, _("Ctrl-C stops a turn; pressed twice within two seconds, it quits. "
+                           "Ctrl-D (end of input) quits."));
 }
 
 void plain_command(struct plain *p, const char *text)
@@ -330,7 +332,7 @@ void plain_command(struct plain *p, const char *text)
     else if (i < COMMANDS)
         commands[i].run(p, choice.arguments);
     else
-        plain_writef(&p->out, _("/%s needs the whole screen; start tiro without --plain for it."),
+        plain_writef(&p->out, _("/%s needs the full screen; start tiro without --plain to use it."),
                      choice.command->name);
     slash_choice_release(&choice);
 }

@@ -143,7 +143,7 @@ static void say_retry(struct plain *p, const struct event *ev)
 static void say_failure(struct plain *p, const struct event *ev)
 {
     if (!ev->name || err_from_name(ev->name) != ERR_BUDGET_EXHAUSTED)
-        plain_write(&p->out, _("/retry sends it again."));
+        plain_write(&p->out, _("/retry sends the message again."));
 }
 
 static void take_event(struct plain *p, struct notice *n)
@@ -204,7 +204,8 @@ static void write_history(struct plain *p, bool more)
     while (item > 0 && turns < HISTORY_TURNS)
         turns += transcript_item(p->transcript, --item)->kind == ITEM_USER;
     if (more || item > 0)
-        plain_write(&p->out, _("The last turns; /export writes all of the session to a file."));
+        plain_write(&p->out, _("These are the last turns; /export writes the whole session to a "
+                               "file."));
     p->item = item;
     p->history = true;
     plain_write_transcript(p);
@@ -242,9 +243,9 @@ static void take_list(struct plain *p, struct notice *n)
         buf_release(&age);
     }
     if (n->sessions.items.len == 0)
-        plain_write(&p->out, _("There is no such session."));
+        plain_write(&p->out, _("The session was not found."));
     else
-        plain_write(&p->out, _("/resume and the letters in front open one."));
+        plain_write(&p->out, _("/resume and the letters in front of a session open it."));
 }
 
 /* Lists */
@@ -285,7 +286,7 @@ static void take_context(struct plain *p, struct notice *n)
     for (size_t i = 0; i < KINDS; i++)
         if (tokens[i] > 0)
             plain_writef(&p->out, "%s: ~%lld", _(kinds[i]), (long long)tokens[i]);
-    plain_writef(&p->out, _("together ~%lld tokens"), (long long)c->tokens);
+    plain_writef(&p->out, _("total ~%lld tokens"), (long long)c->tokens);
     if (c->window > 0)
         plain_writef(&p->out, "%s: %lld", _("window"), (long long)c->window);
     if (c->threshold > 0)
@@ -316,9 +317,9 @@ static void take_memory(struct plain *p, struct notice *n)
     if (n->memory.badge)
         plain_write(&p->out, n->memory.badge);
     if (n->memory.items.len == 0)
-        plain_write(&p->out, _("Nothing of that is remembered."));
+        plain_write(&p->out, _("No matches in memory."));
     else
-        plain_write(&p->out, _("/forget and a number forgets one."));
+        plain_write(&p->out, _("/forget NUMBER deletes an entry."));
 }
 
 static void tell_archived(struct plain *p)
@@ -339,8 +340,7 @@ static void take_done(struct plain *p, struct notice *n)
         plain_writef(&p->out, _("Exported to %s."), n->detail);
         break;
     case COMMAND_FORK:
-        plain_write(&p->out, _("This is a copy to go on in; the session that it was made of stays "
-                               "as it is."));
+        plain_write(&p->out, _("This is a copy; the original session is unchanged."));
         break;
     default:
         plain_write(&p->out, _("Done."));

@@ -6,7 +6,7 @@ static bool wait_for_turn(struct app *app)
 {
     if (app->activity.busy)
         app_note_briefly(app, STYLE_NOTE, "%s",
-                         _("A turn is running; its message can be changed after it."));
+                         _("A turn is running; edit its message when it has ended."));
     return app->activity.busy;
 }
 
@@ -15,7 +15,7 @@ void replace_begin(struct app *app)
     if (wait_for_turn(app))
         return;
     if (!app->last_sent) {
-        app_note_briefly(app, STYLE_NOTE, "%s", _("Nothing was sent in this session yet."));
+        app_note_briefly(app, STYLE_NOTE, "%s", _("No message was sent in this session yet."));
         return;
     }
     app->replacing = true;

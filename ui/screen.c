@@ -175,7 +175,7 @@ static void draw_title(const struct app *app)
         backend_cols = cols * 3 / 5;
     int used = put(0, 0, cols, "tiro ", STYLE_TITLE);
     int right = cols - backend_cols;
-    const char *badge = app->read_only ? _("read only") : "";
+    const char *badge = app->read_only ? _("read-only") : "";
     int badge_cols = *badge ? (int)utf8_width(badge, strlen(badge)) + 1 : 0;
     if (*title) {
         used += put(0, used, cols, glyph(GLYPH_LINE), STYLE_RULE);

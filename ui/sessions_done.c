@@ -44,7 +44,7 @@ static void say_done(struct sessions *s, const struct notice *n)
                        : n->command == COMMAND_LABEL  ? _("The labels are changed.")
                        : n->command == COMMAND_DELETE ? _("Deleted.")
                        : n->command == COMMAND_ARCHIVE
-                           ? s->unarchiving ? _("Taken out of the archive.") : _("Archived.")
+                           ? s->unarchiving ? _("Moved out of the archive.") : _("Archived.")
                            : NULL;
     if (!text)
         text = exported = mem_printf(_("Exported to %s."), n->detail ? n->detail : "");

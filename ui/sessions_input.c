@@ -155,7 +155,7 @@ char *sessions_input_question(const struct sessions *s)
 {
     char *title = sessions_title(&s->target);
     size_t len = strlen(title), cut = utf8_cut_width(title, len, TITLE_COLUMNS);
-    char *question = mem_printf(_("Delete \"%.*s%s\"? Nothing of it is kept. y/n"), (int)cut, title,
+    char *question = mem_printf(_("Delete \"%.*s%s\" for good? y/n"), (int)cut, title,
                                 cut < len ? glyph(GLYPH_ELLIPSIS) : "");
     free(title);
     return question;

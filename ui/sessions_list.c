@@ -327,11 +327,11 @@ static void draw_heading(const struct sessions *s, struct rows *out)
 {
     size_t found = s->hits.items.len;
     char *text = s->more_hits
-                     ? mem_printf(ngettext("In the transcripts: %zu place, and more",
-                                           "In the transcripts: %zu places, and more", found),
+                     ? mem_printf(ngettext("In the transcripts: %zu match, and more",
+                                           "In the transcripts: %zu matches, and more", found),
                                   found)
-                     : mem_printf(ngettext("In the transcripts: %zu place",
-                                           "In the transcripts: %zu places", found),
+                     : mem_printf(ngettext("In the transcripts: %zu match",
+                                           "In the transcripts: %zu matches", found),
                                   found);
     draw_text(s, out, text, STYLE_HEADING);
     free(text);
@@ -342,8 +342,8 @@ static void draw_none(const struct sessions *s, struct rows *out)
     bool loading = s->list_question.waiting || s->search_question.waiting;
     draw_text(s, out,
               loading                  ? _("loading")
-              : *editor_text(s->query) ? _("nothing matches")
-                                       : _("No session was kept yet."),
+              : *editor_text(s->query) ? _("no matches")
+                                       : _("No session was saved yet."),
               STYLE_DIM);
 }
 

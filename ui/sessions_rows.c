@@ -156,7 +156,7 @@ static const char *empty_preview(const struct sessions *s)
 {
     if (!sessions_selected_id(s))
         return "";
-    return *s->previewed.id ? _("Nothing was said in it.") : _("loading");
+    return *s->previewed.id ? _("This session has no messages.") : _("loading");
 }
 
 struct preview {

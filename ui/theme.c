@@ -118,15 +118,15 @@ static bool parse_line(char *line, struct theme *out, struct error *e)
     int style = style_by_name(name);
     if (style < 0) {
         const char *near = config_nearest(name, style_names, STYLE_COUNT);
-        return err_set(e, ERR_CONFIG_ERROR, "no style is called \"%s\"; %s%s%s", name,
-                       near ? "did you mean \"" : "the themes that come along name all",
+        return err_set(e, ERR_CONFIG_ERROR, "unknown style \"%s\"; %s%s%s", name,
+                       near ? "did you mean \"" : "the installed themes name all styles",
                        near ? near : "", near ? "\"?" : "");
     }
     char *value = trim(equals + 1);
     char *kept = mem_strdup(value);
     bool ok = parse_look(value, &out->looks[style]);
     if (!ok)
-        err_set(e, ERR_CONFIG_ERROR, "\"%s\" is no look of \"%s\"; write colours and attributes",
+        err_set(e, ERR_CONFIG_ERROR, "\"%s\" is not a look of \"%s\"; write colours and attributes",
                 kept, name);
     free(kept);
     return ok;

@@ -70,7 +70,7 @@ static void write_size(const struct item *call, struct buf *out)
 {
     size_t hits = call->recalled ? call->recalled->hits.items.len : 0;
     if (call->recalled)
-        buf_addf(out, ngettext("%zu hit", "%zu hits", hits), hits);
+        buf_addf(out, ngettext("%zu match", "%zu matches", hits), hits);
     else
         buf_addf(out, ngettext("%zu line", "%zu lines", call->result_lines), call->result_lines);
 }

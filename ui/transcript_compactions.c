@@ -61,7 +61,7 @@ bool fold_compaction_undone(struct fold *f, const struct event *ev)
 {
     fold_undo_card(f, ev->number);
     vec_push(&f->undone, ev->number);
-    fold_add_dashed(f, _("the compaction was taken back; the model is sent all of it again"),
+    fold_add_dashed(f, _("compaction undone; the whole conversation is sent to the model again"),
                     ev->seq);
     return true;
 }
@@ -84,7 +84,8 @@ static void quote_message(const struct fold *f, int64_t seq, struct buf *out)
 bool fold_message_pinned(struct fold *f, const struct event *ev)
 {
     struct buf text = BUF_INIT;
-    buf_addstr(&text, ev->flag ? _("pinned: no compaction takes it away") : _("no longer pinned"));
+    buf_addstr(&text,
+               ev->flag ? _("pinned: no compaction drops this message") : _("no longer pinned"));
     quote_message(f, ev->number, &text);
     fold_add_dashed(f, text.data, ev->seq);
     buf_release(&text);

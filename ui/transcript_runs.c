@@ -10,7 +10,7 @@
 
 void fold_cut_off_note(struct fold *f)
 {
-    f->cut_off = fold_add_dashed(f, _("cut off; /retry sends it again"), f->last_seq);
+    f->cut_off = fold_add_dashed(f, _("interrupted; /retry sends the message again"), f->last_seq);
 }
 
 int64_t fold_earlier_begin(const struct item *item, int64_t from)
