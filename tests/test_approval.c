@@ -148,16 +148,16 @@ static void a_word_that_names_nothing_is_told(void **state)
         const char *text;
     } rows[] = {
         {"read raed", NULL, NULL, NULL,
-         "[tools] allow: there is no tool or class \"raed\"; did you mean \"read\"?"},
+         "[tools] allow: unknown tool or class \"raed\"; did you mean \"read\"?"},
         {NULL, "read_fiel", NULL, NULL,
-         "[tools] ask: there is no tool or class \"read_fiel\"; did you mean \"read_file\"?"},
+         "[tools] ask: unknown tool or class \"read_fiel\"; did you mean \"read_file\"?"},
         {NULL, NULL, "everything-there-is", NULL,
-         "[tools] deny: there is no tool or class \"everything-there-is\"; the classes are read "
+         "[tools] deny: unknown tool or class \"everything-there-is\"; the classes are read "
          "write execute network"},
         {NULL, NULL, NULL, "Execute",
-         "--allow: there is no tool or class \"Execute\"; did you mean \"execute\"?"},
+         "--allow: unknown tool or class \"Execute\"; did you mean \"execute\"?"},
         {"one uno", "two", "three", "four",
-         "[tools] allow: there is no tool or class \"one\"; the classes are read write execute "
+         "[tools] allow: unknown tool or class \"one\"; the classes are read write execute "
          "network"},
     };
     for (size_t i = 0; i < COUNT(rows); i++) {

@@ -107,13 +107,13 @@ static void who_asks_what_and_the_keys_are_shown(void **state)
     assert_int_equal(approval_height(&a, &keymap, 80), 4);
     draw(80, 4, NOW);
     assert_string_equal(seen(80, 4, ARMED),
-                        " run_command (execute) asks to run\n make check\n (in /work)\n"
+                        " run_command (execute) wants to run\n make check\n (in /work)\n"
                         " a allow once · s allow run_command for this session · d decline\n");
     assert_string_equal(seen(40, 8, ARMED),
-                        " run_command (execute) asks to run\n make check\n (in /work)\n\n\n"
+                        " run_command (execute) wants to run\n make check\n (in /work)\n\n\n"
                         " a allow once\n s allow run_command for this session\n d decline\n");
     assert_string_equal(seen(30, 6, ARMED),
-                        " run_command (execute) asks t…\n make check\n"
+                        " run_command (execute) wants …\n make check\n"
                         " (in /work)\n a allow once\n"
                         " s allow run_command for this…\n d decline\n");
 }
@@ -124,8 +124,8 @@ static void the_place_stands_apart_from_the_title(void **state)
     ask("1", "{}", "1\n2\n3\n4\n5\n6\n7\n8\n9\n10");
     draw(40, 6, NOW);
     assert_string_equal(seen(40, 6, ARMED),
-                        " run_command (execute) asks to … 1-2/10\n 1\n 2\n PageDown next page\n"
-                        " a allows after the last page\n d decline\n");
+                        " run_command (execute) wants to… 1-2/10\n 1\n 2\n PageDown next page\n"
+                        " a can allow after the last page\n d decline\n");
 }
 
 /* Where all else fails there is a row of what would be done, and how to answer. */
@@ -180,17 +180,17 @@ static void who_writes_goes_on_writing(void **state)
     (void)state;
     approval_typed(&a, NOW - 10);
     ask("1", "{}", "rm -r build");
-    assert_non_null(strstr(seen(80, 4, NOW), "you are writing"));
+    assert_non_null(strstr(seen(80, 4, NOW), "you are typing"));
     approval_typed(&a, NOW + 200);
     int64_t pause = NOW + 200 + APPROVAL_PAUSE_MS;
     assert_int_equal(approval_due(&a), pause);
-    assert_non_null(strstr(seen(80, 4, pause - 1), "you are writing"));
+    assert_non_null(strstr(seen(80, 4, pause - 1), "you are typing"));
     assert_int_equal(letter('a'), APPROVAL_PASS);
     assert_non_null(strstr(seen(80, 4, pause), "a allow once"));
     assert_int_equal(letter('w'), APPROVAL_TEXT);
     approval_typed(&a, pause + 1);
     assert_int_equal(letter('a'), APPROVAL_PASS);
-    assert_non_null(strstr(seen(80, 4, pause + 2), "you are writing"));
+    assert_non_null(strstr(seen(80, 4, pause + 2), "you are typing"));
     approval_typed(&a, 0); /* it was sent */
     assert_non_null(strstr(seen(80, 4, pause + 3), "a allow once"));
 }
@@ -277,8 +277,7 @@ static void the_text_scrolls(void **state)
     assert_int_equal(approval_height(&a, &keymap, 80), 32);
     draw(80, 12, NOW);
     assert_non_null(strstr(seen(80, 12, ARMED), "1-10/30"));
-    assert_non_null(
-        strstr(seen(80, 12, ARMED), "\n line 10\n PageDown next page · a allows after"));
+    assert_non_null(strstr(seen(80, 12, ARMED), "\n line 10\n PageDown next page · a can allow"));
     assert_int_equal(letter('k'), APPROVAL_TAKEN);
     assert_int_equal(letter('j'), APPROVAL_TAKEN);
     assert_int_equal(action(ACTION_DOWN), APPROVAL_TAKEN);

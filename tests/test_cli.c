@@ -814,7 +814,7 @@ static void test_sessions(void **state)
     model_server_queue(s, &(struct reply){.text = "forgotten answer"});
     model_server_queue(s, &(struct reply){.text = "first answer"});
     model_server_queue(s, &(struct reply){.text = "second answer"});
-    expect(RUN("run", "--no-persist", "not kept"), 0, "");
+    expect(RUN("run", "--no-persist", "not saved"), 0, "");
     expect(RUN("run", "the first question"), 0, "");
     expect(RUN("run", "--continue", "the second question"), 0, "");
     assert_text(model_server_body(s, 2), "the first question");
@@ -864,7 +864,7 @@ static void test_doctor(void **state)
     assert_int_equal(r.status, 0);
     assert_text(r.out, "offline");
     assert_text(r.out, "tiro.db");
-    assert_text(r.out, "all is well");
+    assert_text(r.out, "no problem found");
     result_release(&r);
 
     write_config("[ui]\nthem = light\n");

@@ -173,7 +173,7 @@ static void else_a_file_is_named(void **state)
     (void)state;
     char *dir = paths_state_dir(), *path = paths_join(dir, "copied.txt"), *said, *got;
     struct stat st;
-    said = mem_printf("There is no clipboard to reach. Wrote 4 bytes to %s.", path);
+    said = mem_printf("No clipboard is available. Wrote 4 bytes to %s.", path);
     copy("text");
     assert_said(said);
     got = support_read(path);
@@ -193,7 +193,7 @@ static void one_that_fails_is_told(void **state)
     install("xclip", "1");
     install("xsel", "3");
     copy("text");
-    assert_said("No clipboard took it (failed: xclip, xsel). Wrote 4 bytes to ");
+    assert_said("Copying failed (xclip, xsel). Wrote 4 bytes to ");
 }
 
 static void that_nothing_was_copied_is_told(void **state)
@@ -203,7 +203,7 @@ static void that_nothing_was_copied_is_told(void **state)
     support_write(file, "");
     setenv("XDG_STATE_HOME", file, 1);
     copy("text");
-    assert_said("Not copied, neither to a clipboard nor to a file.");
+    assert_said("Not copied: no clipboard is available, and no file could be written.");
     unsetenv("XDG_STATE_HOME");
     free(file);
 }

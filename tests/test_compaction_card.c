@@ -146,7 +146,7 @@ static void every_trigger_has_words(void **state)
         {"estimate", "limit of 100,000 tokens, by estimate"},
         {"request", "next request would not fit the model"},
         {"overflow", "the request was too long for the model"},
-        {"manual", "as you asked"},
+        {"manual", "manual"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         transcript_clear(*state);
@@ -280,7 +280,7 @@ static void the_figures_of_the_specification(void **state)
     told(*state, ev);
     seen_transcript_is(*state,
                        "\n▣ compacted · handoff · 101,204 → 6,310 tokens\n"
-                       "  142 → 9 messages · 133 remembered · 4.2 s   ⏎ opens\n");
+                       "  142 → 9 messages · 133 memory entries · 4.2 s   ⏎ opens\n");
 }
 
 static void shortened_tool_results_are_counted(void **state)
@@ -310,10 +310,10 @@ static void another_mode_than_asked_for_says_why(void **state)
     ev->name = mem_strdup("the model's summary was \x1b[31mempty\n");
     told(t, ev);
     assert_true(seen_transcript_has(t, "▣ compacted · recency_preserving · "));
-    assert_true(seen_transcript_has(
-        t,
-        "\n  recency_preserving in place of structured: the model's summary was "
-        "\u241b[31mempty"));
+    assert_true(
+        seen_transcript_has(t,
+                            "\n  recency_preserving instead of structured: the model's summary was "
+                            "\u241b[31mempty"));
 }
 
 static void how_to_choose_another_mode_is_the_last_line(void **state)
@@ -345,7 +345,7 @@ static void a_changed_draft_is_said(void **state)
     struct event *ev = completed(2);
     ev->flag = true;
     told(*state, ev);
-    assert_true(seen_transcript_has(*state, " · changed by you · "));
+    assert_true(seen_transcript_has(*state, " · edited by you · "));
 }
 
 /* --- what became of nothing --- */
@@ -356,13 +356,13 @@ static void every_failure_has_its_words(void **state)
         const char *reason, *words, *then;
         bool quiet;
     } cases[] = {
-        {"llm", "no summary came from the model: status 500", "/compact deterministic", false},
+        {"llm", "the model sent no summary: status 500", "/compact deterministic", false},
         {"empty_summary", "summary was empty: status 500", "/compact deterministic", false},
-        {"memory_indexing", "the memory did not take", "/doctor", false},
-        {"too_small", "it would not get shorter", "/context", true},
-        {"cancelled", "you stopped it", "The conversation is as it was", true},
-        {"store", "could not be written: status 500", "/doctor", false},
-        {"of a newer tiro", "it did not work: status 500", "/compact tries again", false},
+        {"memory_indexing", "dropped messages could not be stored", "/doctor", false},
+        {"too_small", "the conversation would not get shorter", "/context", true},
+        {"cancelled", "cancelled", "The conversation is unchanged", true},
+        {"store", "could not be saved: status 500", "/doctor", false},
+        {"of a newer tiro", "an error occurred: status 500", "/compact tries again", false},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct transcript *t = *state;
@@ -386,7 +386,7 @@ static void what_cannot_shrink_is_told(void **state)
 {
     told(*state, failed(2, "too_small", "what has to stay takes 9000 tokens"));
     assert_true(seen_transcript_has(
-        *state, "it would not get shorter: what has to stay takes 9000 tokens"));
+        *state, "the conversation would not get shorter: what has to stay takes 9000 tokens"));
 }
 
 static void suspension_is_said(void **state)
@@ -398,8 +398,8 @@ static void suspension_is_said(void **state)
     told(*state, ev);
     assert_true(
         seen_transcript_has(*state,
-                            "Compaction has stopped in this session after 3 failures in a row: "
-                            "it no longer happens by itself until /compact succeeds"));
+                            "Automatic compaction has stopped in this session after 3 failures in "
+                            "a row. It starts again when /compact succeeds"));
 }
 
 static void suspension_is_said_of_one_that_another_mode_ended(void **state)
@@ -411,9 +411,9 @@ static void suspension_is_said_of_one_that_another_mode_ended(void **state)
     ev->compaction.suspended = true;
     transcript_resize(*state, 250, 30);
     told(*state, ev);
-    assert_true(seen_transcript_has(*state, "in place of structured"));
+    assert_true(seen_transcript_has(*state, "instead of structured"));
     assert_true(seen_transcript_has(
-        *state, "Compaction has stopped in this session after 3 failures in a row"));
+        *state, "Automatic compaction has stopped in this session after 3 failures in a row"));
 }
 
 static void a_compaction_that_was_cut_off_says_so(void **state)
@@ -421,13 +421,14 @@ static void a_compaction_that_was_cut_off_says_so(void **state)
     struct transcript *t = *state;
     struct event *page[] = {started(1, "handoff", "manual"), delta(2, "half of it", 0, 0)};
     told_earlier(t, page, 2, false);
-    seen_transcript_is(t,
-                       "\n▣ compaction cut off · handoff\n"
-                       "  The program ended before it was done. The conversation is as it was.\n");
+    seen_transcript_is(
+        t,
+        "\n▣ compaction interrupted · handoff\n"
+        "  The program ended before the compaction was complete. The conversation is unchanged.\n");
     assert_false(transcript_tick(t, 5000));
     told(t, told_event(EVENT_RUN_STARTED, 3, "next"));
     told(t, completed(4)); /* of another */
-    assert_true(seen_transcript_has(t, "cut off"));
+    assert_true(seen_transcript_has(t, "compaction interrupted"));
     assert_true(seen_transcript_has(t, "▣ compacted"));
 }
 
@@ -440,7 +441,7 @@ static void a_run_that_ends_leaves_no_card_running(void **state)
         told(*state, told_event(EVENT_RUN_STARTED, 1, "q"));
         told(*state, started(2, "handoff", "estimate"));
         told(*state, told_event(ends[i], 3, NULL));
-        assert_true(seen_transcript_has(*state, "compaction cut off"));
+        assert_true(seen_transcript_has(*state, "compaction interrupted"));
     }
 }
 
@@ -449,7 +450,7 @@ static void another_that_begins_leaves_the_first_cut_off(void **state)
     struct transcript *t = *state;
     told(t, started(1, "structured", "manual"));
     told(t, started(2, "handoff", "manual"));
-    assert_true(seen_transcript_has(t, "▣ compaction cut off · structured"));
+    assert_true(seen_transcript_has(t, "▣ compaction interrupted · structured"));
     assert_true(seen_transcript_has(t, "▣ compacting · handoff"));
 }
 
@@ -463,7 +464,7 @@ static void a_card_comes_back_to_life(void **state)
     assert_true(seen_transcript_has(t, "▣ compacting"));
     told(t, completed(3));
     assert_true(seen_transcript_has(t, "▣ compacted"));
-    assert_false(seen_transcript_has(t, "cut off"));
+    assert_false(seen_transcript_has(t, "compaction interrupted"));
     assert_false(seen_transcript_has(t, "compacting"));
 }
 
@@ -475,11 +476,11 @@ static void an_undone_compaction_is_noted_and_marked(void **state)
     told(t, completed(2));
     told(t, completed(5));
     told(t, undone(7, 5));
-    assert_true(seen_transcript_has(t, "— the compaction was taken back"));
+    assert_true(seen_transcript_has(t, "— compaction undone"));
     char *text = seen_transcript(t);
     char *first = strstr(text, "▣ compacted"), *second = strstr(first + 1, "▣ compacted");
-    char *mark = strstr(text, "· taken back");
-    assert_true(second && mark > second && !strstr(mark + 1, "· taken back"));
+    char *mark = strstr(text, "· undone");
+    assert_true(second && mark > second && !strstr(mark + 1, "· undone"));
     free(text);
     assert_int_equal(transcript_newest_card(t), 5); /* still there to be read */
 }
@@ -492,7 +493,8 @@ static void pins_are_noted(void **state)
     pin->number = 1;
     pin->flag = true;
     told(t, pin);
-    assert_true(seen_transcript_has(t, "— pinned: no compaction takes it away: “keep **this**”\n"));
+    assert_true(
+        seen_transcript_has(t, "— pinned: no compaction drops this message: “keep **this**”\n"));
     pin = told_event(EVENT_MESSAGE_PINNED, 3, NULL);
     pin->number = 77;
     told(t, pin);
@@ -544,13 +546,13 @@ static void pages_join_a_card_that_they_cut(void **state)
     told(t, completed(6));
     struct event *page[] = {started(2, "handoff", "manual"), delta(3, "half", 0, 0)};
     told_earlier(t, page, 2, true);
-    assert_false(seen_transcript_has(t, "cut off"));
+    assert_false(seen_transcript_has(t, "compaction interrupted"));
     assert_false(seen_transcript_has(t, "compacting"));
     struct event *older[] = {started(1, "handoff", "manual")};
     told_earlier(t, older, 1, false);
-    assert_true(seen_transcript_has(t, "cut off")); /* another began after it */
+    assert_true(seen_transcript_has(t, "compaction interrupted")); /* another began after it */
     char *text = seen_transcript(t);
-    assert_true(strstr(text, "cut off") < strstr(text, "compacted"));
+    assert_true(strstr(text, "compaction interrupted") < strstr(text, "compacted"));
     free(text);
 }
 
@@ -562,9 +564,9 @@ static void an_undo_reaches_back_over_pages(void **state)
     told_earlier(t, middle, 1, true);
     struct event *page[] = {completed(2), completed(3)};
     told_earlier(t, page, 2, false);
-    assert_true(seen_transcript_has(t, "· taken back\n"));
+    assert_true(seen_transcript_has(t, "· undone\n"));
     char *text = seen_transcript(t);
-    assert_true(strstr(text, "· taken back") > strstr(strstr(text, "compacted") + 1, "compacted"));
+    assert_true(strstr(text, "· undone") > strstr(strstr(text, "compacted") + 1, "compacted"));
     free(text);
 }
 

@@ -230,7 +230,7 @@ static void the_messages_that_went_are_listed(void **state)
 {
     (void)state;
     give(usual(false));
-    assert_shown("5 messages went");
+    assert_shown("5 messages summarised");
     const char *row = row_text(find("where to sleep?"));
     assert_non_null(strstr(row, "you"));
     assert_non_null(strstr(row, "t4"));
@@ -275,7 +275,7 @@ static void what_was_taken_back_is_not_listed(void **state)
     assert_not_shown("first try");
     assert_shown("second try");
     assert_not_shown("failed at once");
-    assert_shown("3 messages went");
+    assert_shown("3 messages summarised");
     choose("half again");
     press("enter");
     assert_shown("(interrupted)");
@@ -290,7 +290,7 @@ static void more_is_asked_for_when_its_end_comes_near(void **state)
         add(n, EVENT_RUN_STARTED, 10 + i, "one of many");
     give(n);
     rows_now();
-    assert_shown("134 messages went"); /* not all are listed yet */
+    assert_shown("134 messages summarised"); /* not all are listed yet */
     assert_null(sent());
     letter('G');
     rows_now();
@@ -309,7 +309,7 @@ static void more_is_asked_for_when_its_end_comes_near(void **state)
     assert_not_shown("loading");
     assert_null(sent());
     letter('g');
-    assert_shown("101 messages went");
+    assert_shown("101 messages summarised");
 }
 
 static void pieces_of_a_message_come_with_different_pages(void **state)
@@ -326,7 +326,7 @@ static void pieces_of_a_message_come_with_different_pages(void **state)
     add_tool(n, EVENT_TOOL_CALL_REQUESTED, 12, "list_directory", "{}");
     give(n);
     assert_shown("list_directory {}");
-    assert_shown("2 messages went");
+    assert_shown("2 messages summarised");
 }
 
 static void other_answers_change_nothing(void **state)
@@ -338,7 +338,7 @@ static void other_answers_change_nothing(void **state)
     assert_shown("loading");
     give(usual(false));
     give(usual(false));
-    assert_shown("5 messages went");
+    assert_shown("5 messages summarised");
 }
 
 static void micro_says_which_results_were_shortened(void **state)
@@ -351,8 +351,8 @@ static void micro_says_which_results_were_shortened(void **state)
         "[50,000 bytes]\"}]}},[6,136]]");
     give(n);
     assert_not_shown("Summary");
-    assert_not_shown("went");
-    assert_shown("1 message has less in it");
+    assert_not_shown("summarised");
+    assert_shown("1 message shortened");
     choose("read_file:");
     assert_non_null(strstr(row_text(find("read_file:")), "t3"));
     press("enter");
@@ -376,7 +376,7 @@ static void a_history_that_is_none_is_passed_over(void **state)
             set_up(state);
         }
         give(n);
-        assert_shown("5 messages went");
+        assert_shown("5 messages summarised");
         assert_not_shown("less in");
     }
 }
@@ -471,7 +471,7 @@ static void thousands_come_page_by_page(void **state)
         rows_now();
     }
     letter('g');
-    assert_shown("10,000 messages went");
+    assert_shown("10,000 messages summarised");
 }
 
 /* --- the transcript --- */
@@ -536,7 +536,7 @@ static void a_summary_that_quotes_what_was_forgotten_says_so(void **state)
     struct key key = {.code = K_CHAR, .cp = 'm'};
     give(usual(false));
     assert_int_equal(compaction_detail_key(the.view, ACTION_NONE, &key), COMPACTION_STAYS);
-    assert_shown("Nothing of it is remembered.");
+    assert_shown("Memory has no entries from this compaction.");
     assert_not_shown("quotes something");
     compaction_detail_free(the.view);
     const struct compaction_host host = {&the.keymap, sent_take, &the.sent};
@@ -544,7 +544,7 @@ static void a_summary_that_quotes_what_was_forgotten_says_so(void **state)
     struct notice *n = usual(false);
     n->stats.flagged = 1;
     give(n);
-    assert_shown("this summary quotes something that you forgot");
+    assert_shown("this summary quotes a memory entry that you deleted");
 }
 
 int main(void)

@@ -346,7 +346,7 @@ static void the_program_wants_a_shell(void **state)
     (void)state;
     expect(RUN("completion"), 64, "bash|zsh|fish");
     expect(RUN("completion", "fishh"), 64, "did you mean \"fish\"?");
-    expect(RUN("completion", "bash", "zsh"), 64, "one word too many");
+    expect(RUN("completion", "bash", "zsh"), 64, "unexpected argument");
 }
 
 int main(void)

@@ -155,7 +155,7 @@ static void bad_values_keep_the_default(void **state)
          "[provider]\nname = gemini\ntemperature = warm\nstall_timeout = 0\nmax_retries = 3x\n"
          "[ui]\nmouse = maybe\ntheme = \xFF\n[model m]\nwindow = many\n");
     assert_problem(f, 0, 2, 
-                   "name: \"gemini\" is no choice; write one of: anthropic openai ollama offline");
+                   "name: \"gemini\" is not allowed; write one of: anthropic openai ollama offline");
     assert_problem(f, 1, 3, "temperature: \"warm\" is not a number such as 0.5; write one");
     assert_problem(f, 2, 4, "stall_timeout: 0 is out of bounds; write 1 to 86400");
     assert_problem(f, 3, 5, "max_retries: \"3x\" is not a whole number; write one");
@@ -197,9 +197,9 @@ static void syntax_errors_tell_every_line(void **state)
     struct fixture *f = *state;
     load(f,
          "[ui]\ntheme light\nmouse = no\n[provider\nname = ollama\n[log]\nlevel\nlevel = info\n");
-    assert_problem(f, 0, 2, "this is no setting; write \"name = value\"");
+    assert_problem(f, 0, 2, "this is not a setting; write \"name = value\"");
     assert_problem(f, 1, 4, "a section's name has no end; write \"]\" after it");
-    assert_problem(f, 2, 7, "this is no setting; write \"name = value\"");
+    assert_problem(f, 2, 7, "this is not a setting; write \"name = value\"");
     assert_int_equal(f->problems.list.len, 3);
     assert_false(config_boolean(f->config, CONFIG_UI_MOUSE));
     assert_string_equal(config_string(f->config, CONFIG_PROVIDER_NAME), "");

@@ -304,8 +304,8 @@ static void what_does_not_fit_changes_nothing(void **state)
     expect(RUN("config", "set", "keys.send", "no-such-key"), 1, "tiro: CONFIG_ERROR: ");
     expect(RUN("config", "set", "keys.newline", "ctrl-s"), 1, "tiro: CONFIG_ERROR: ");
     expect(RUN("config", "set", "theme", "dark"), 64, "SECTION.KEY");
-    expect(RUN("config", "set"), 64, "a word is missing");
-    expect(RUN("config", "set", "ui.theme"), 64, "a word is missing");
+    expect(RUN("config", "set"), 64, "an argument is missing");
+    expect(RUN("config", "set", "ui.theme"), 64, "an argument is missing");
     expect(RUN("config", "set", "ui.theme", "dark", "--unset"), 64, "--unset takes no value");
     expect(RUN("config", "set", "keys.send", "ctrl-x", "f5"), 64, "quotes");
     assert_config(text);
@@ -410,7 +410,7 @@ static void the_environment_is_told_of(void **state)
 {
     (void)state;
     setenv("TIRO_UI_THEME", "mono", 1);
-    expect(RUN("config", "set", "ui.theme", "light"), 0, "a variable of the environment");
+    expect(RUN("config", "set", "ui.theme", "light"), 0, "an environment variable overrides");
     unsetenv("TIRO_UI_THEME");
     assert_config("[ui]\ntheme = light\n");
 }

@@ -227,7 +227,7 @@ static void stopped_compaction_says_the_way_out(void **state)
     begin();
     assert_not_shown("has stopped");
     the.suspended = true;
-    assert_shown("compaction has stopped after failures; c, if it succeeds, starts it again");
+    assert_shown("automatic compaction has stopped after failures; if c succeeds, it starts again");
     the.height = 9;
     assert_shown("has stopped");
     the.height = 8;
@@ -303,14 +303,14 @@ static void a_part_has_its_row(void **state)
     const char *row = row_text(find("In the ryokan."));
     assert_non_null(strstr(row, "tiro"));
     assert_non_null(strstr(row, "t7"));
-    assert_non_null(strstr(row, "goes"));
+    assert_non_null(strstr(row, "dropped"));
     assert_non_null(strstr(row, "6,000"));
     assert_non_null(strstr(row, "60 %"));
     assert_null(strstr(row, "By the river."));
     row = row_text(find("and then?"));
     assert_non_null(strstr(row, "you"));
     assert_non_null(strstr(row, "pinned"));
-    assert_null(strstr(row, "goes"));
+    assert_null(strstr(row, "dropped"));
     row = row_text(find("search: 3 hits"));
     assert_non_null(strstr(row, "tool"));
 }
@@ -476,7 +476,7 @@ static void p_pins_messages(void **state)
     begin();
     letter('p');
     assert_null(sent(COMMAND_PIN));
-    assert_shown("can be pinned, nothing else");
+    assert_shown("Only your messages and answers can be pinned");
     for (int i = 0; i < 3; i++)
         press("down");
     letter('p');
@@ -714,7 +714,7 @@ static void small_screens_show_the_parts(void **state)
     assert_shown("You are");
     assert_shown("Esc close");
     letter('n');
-    assert_non_null(strstr(row_text(find("where")), "goes"));
+    assert_non_null(strstr(row_text(find("where")), "dropped"));
 }
 
 static struct notice *parts_of(int count, int lines)

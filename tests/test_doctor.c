@@ -82,7 +82,7 @@ static void expect_state(const char *state, int status, const char *words)
     assert_string_equal(before, after);
     assert_int_equal(r.status, status);
     assert_non_null(strstr(r.out, words));
-    assert_int_equal(strstr(r.out, "all is well") != NULL, status == 0);
+    assert_int_equal(strstr(r.out, "no problem found") != NULL, status == 0);
     free(before);
     free(after);
     result_release(&r);
@@ -108,7 +108,7 @@ static void test_good(void **state)
 {
     (void)state;
     damage_fill(path, 4, 10);
-    expect_state("good", 0, "sound, ");
+    expect_state("good", 0, "intact, ");
     struct json *v = look(0);
     assert_int_equal(json_get_int(json_get(v, "store"), "sessions", -1), 4);
     json_free(v);
@@ -133,7 +133,7 @@ static void test_older_is_not_renewed(void **state)
     (void)state;
     damage_fill(path, 1, 5);
     damage_sql(path, "PRAGMA user_version = 1; PRAGMA wal_checkpoint(TRUNCATE)");
-    expect_state("older", 0, "renews");
+    expect_state("older", 0, "upgrades");
 }
 
 static void test_not_well(void **state)
@@ -154,7 +154,7 @@ static void test_not_well(void **state)
     expect_state("no_database", 1, "--recover");
     unlink(path);
     mkdir(path, 0700);
-    expect_state("unreadable", 1, "rights");
+    expect_state("unreadable", 1, "permissions");
 }
 
 static void test_locked(void **state)
@@ -162,9 +162,9 @@ static void test_locked(void **state)
     (void)state;
     damage_fill(path, 2, 10);
     struct damage_holder h = damage_hold(path, damage_begin_write);
-    expect_state("locked", 1, "leave that program");
+    expect_state("locked", 1, "quit that program");
     damage_let_go(&h);
-    expect_state("good", 0, "sound");
+    expect_state("good", 0, "intact");
 }
 
 static void test_not_kept(void **state)
@@ -183,7 +183,7 @@ static void test_entries_are_counted(void **state)
     (void)state;
     damage_fill(path, 2, 10);
     damage_fill_memory(path, 3, 5);
-    expect_state("good", 0, "15 entries of memory, 15 vectors");
+    expect_state("good", 0, "15 memory entries, 15 vectors");
     struct json *v = look(0);
     const struct json *store = json_get(v, "store");
     assert_int_equal(json_get_int(store, "entries", -1), 15);
@@ -304,7 +304,7 @@ static void test_recover(void **state)
     result_release(&r);
     assert_int_equal(files_like(".damaged-"), 1);
     assert_int_equal(files_like(".recovered-"), 0);
-    expect_state("good", 0, "sound");
+    expect_state("good", 0, "intact");
 
     r = RUN("sessions", "list", "--json");
     assert_int_equal(r.status, 0);
@@ -361,7 +361,7 @@ static void test_recover_asks(void **state)
     assert_string_equal(before, after);
     answer("y", 0);
     assert_int_equal(files_like(".damaged-"), 1);
-    expect_state("good", 0, "sound");
+    expect_state("good", 0, "intact");
     free(before);
     free(after);
 }

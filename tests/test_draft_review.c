@@ -279,8 +279,8 @@ static void an_emptied_summary_is_not_kept(void **state)
     type(" ");
     press((struct key){.code = K_CHAR, .cp = 'j', .ctrl = true});
     assert_int_equal(key(K_ENTER), REVIEW_TAKEN);
-    assert_non_null(strstr(seen(80, 12), "an empty summary cannot be kept"));
-    assert_non_null(strstr(seen(40, 6), "an empty summary cannot be kept"));
+    assert_non_null(strstr(seen(80, 12), "an empty summary cannot be accepted"));
+    assert_non_null(strstr(seen(40, 6), "an empty summary cannot be accepted"));
     type("x");
     assert_null(strstr(seen(80, 12), "cannot be kept"));
     assert_int_equal(key(K_ENTER), REVIEW_KEEP);
@@ -461,19 +461,19 @@ static void the_heading_says_what_it_is_and_what_to_do(void **state)
     (void)state;
     open_with("a summary");
     assert_string_equal(seen(120, 8),
-                        "draft summary · handoff · 101,204 → ~6,310 tokens · Enter keeps it · "
-                        "Esc refuses · Alt-g asks again with a focus\n> a summary\n");
+                        "draft summary · handoff · 101,204 → ~6,310 tokens · Enter accepts · "
+                        "Esc rejects · Alt-g asks again with a focus\n> a summary\n");
     assert_int_equal(draft_review_height(&r, &keymap, 120), 2);
     assert_string_equal(seen(80, 8),
-                        "draft summary · handoff · 101,204 → ~6,310 tokens · Enter keeps it · Esc "
-                        "refuses\nAlt-g asks again with a focus\n> a summary\n");
+                        "draft summary · handoff · 101,204 → ~6,310 tokens · Enter accepts · Esc "
+                        "rejects\nAlt-g asks again with a focus\n> a summary\n");
     assert_string_equal(seen(40, 6),
                         "draft summary · handoff\n"
-                        "101,204 → ~6,310 tokens · Enter keeps\n"
-                        "Esc refuses · Alt-g focus\n> a summary\n");
+                        "101,204 → ~6,310 tokens · Enter accepts\n"
+                        "Esc rejects · Alt-g focus\n> a summary\n");
     assert_string_equal(seen(40, 3),
-                        "101,204 → ~6,310 tokens · Enter keeps\n"
-                        "Esc refuses · Alt-g focus\n> a summary\n");
+                        "101,204 → ~6,310 tokens · Enter accepts\n"
+                        "Esc rejects · Alt-g focus\n> a summary\n");
     assert_int_equal(r.caret_row, 2);
     assert_int_equal(r.caret_col, 2);
 }
@@ -490,8 +490,8 @@ static void without_a_model_nobody_is_asked_again(void **state)
     draft_review_advance(&r, true, NOW);
     draft_review_advance(&r, true, DUE);
     assert_string_equal(seen(120, 8),
-                        "draft summary · handoff · 101,204 → ~6,310 tokens · Enter keeps it · "
-                        "Esc refuses\n> an extract\n");
+                        "draft summary · handoff · 101,204 → ~6,310 tokens · Enter accepts · "
+                        "Esc rejects\n> an extract\n");
     assert_int_equal(focus(), REVIEW_TAKEN);
     assert_int_equal(r.stage, DRAFT_TEXT);
 }
@@ -515,7 +515,7 @@ static void other_keys_are_named(void **state)
     assert_true(keymap_bind(&keymap, "draft_focus", "f9", &e));
     assert_true(keymap_bind(&keymap, "send", "ctrl-s", &e));
     open_with("a summary");
-    assert_non_null(strstr(seen(120, 8), "Ctrl-S keeps it"));
+    assert_non_null(strstr(seen(120, 8), "Ctrl-S accepts"));
     assert_non_null(strstr(seen(120, 8), "F9 asks again"));
     assert_true(keymap_bind(&keymap, "draft_focus", "none", &e));
     assert_null(strstr(seen(120, 8), "asks again"));
@@ -567,8 +567,8 @@ static void the_announcement(void **state)
     draft_review_announcement(&r, 80, &rows);
     draft_review_announcement(&r, 20, &rows);
     assert_string_equal(rows.text.data,
-                        "a draft summary waitsa draft summary waits; pause to "
-                        "review ita draft summary wai…");
+                        "a draft summary is readya draft summary is ready; stop typing to "
+                        "review ita draft summary is …");
     rows_release(&rows);
 }
 

@@ -251,7 +251,7 @@ static void provoke_SESSION_BUSY(void **state)
     scene_say(s, "go");
     assert_true(screen_wait_text(s, "half an answer", WAIT_MS));
     scene_say(s, "/model other");
-    screen_says(s, "That has to wait until the turn has ended.");
+    screen_says(s, "Not possible while a turn is running.");
 }
 
 static void provoke_SESSION_PERSISTENCE_DISABLED(void **state)

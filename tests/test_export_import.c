@@ -211,7 +211,7 @@ static void test_crashes(void **state)
                         YOU("Four") "## tiro · cut off\n\nLost\n\n! interrupted\n\n"
                         YOU("Five") "! cut off\n\n"
                         YOU("Six") "## tiro · unfinished\n\nGoing\n\n"
-                        "! unfinished: cut off, or still going on\n\n");
+                        "! unfinished: interrupted, or still running\n\n");
     free(text);
     record_release(&r);
 }

@@ -112,7 +112,7 @@ static void test_filtering(void **state)
     assert_int_equal(list_count(list), 0);
     assert_null(list_value(list));
     assert_int_equal(act(ACTION_SEND), LIST_STAYS);
-    assert_drawn(40, 4, " Fruit / RED appxyz                   0\n nothing matches\n");
+    assert_drawn(40, 4, " Fruit / RED appxyz                   0\n no matches\n");
     act(ACTION_KILL_START);
     assert_int_equal(list_count(list), 4);
     type("/j"); /* a filter may begin with a letter that moves */

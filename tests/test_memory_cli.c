@@ -85,10 +85,10 @@ static void test_nothing_is_there(void **state)
     (void)state;
     expect_ids(MEMORY("search", "--json", "anything"), "");
     expect_ids(MEMORY("list", "--json"), "");
-    expect(MEMORY("search", "anything"), 0, "nothing was found");
+    expect(MEMORY("search", "anything"), 0, "no matches");
     expect(MEMORY("list"), 0, "memory is empty");
     expect(RUN("memory"), 0, "memory is empty");
-    expect(MEMORY("show", "x"), 1, "tiro memory import does");
+    expect(MEMORY("show", "x"), 1, "compactions and tiro memory import fill it");
     char *nothing = program_output(MEMORY("export"));
     assert_string_equal(nothing, "");
     free(nothing);
@@ -174,12 +174,12 @@ static void test_search_options(void **state)
     expect(MEMORY("search", "--scope", "session=nobody", "x"), 1, "tiro: SESSION_NOT_FOUND: ");
     expect(MEMORY("search", "--limit", "1001", "x"), 64, "1000");
     expect(MEMORY("search", "--limit", "0", "x"), 64, "--limit");
-    expect(MEMORY("search"), 64, "a word is missing");
+    expect(MEMORY("search"), 64, "an argument is missing");
     expect(MEMORY("search", "-river"), 64, "see tiro memory search --help");
     expect(MEMORY("ryokan"), 64, "see tiro memory --help");
     expect_ids(MEMORY("search", "--json", "\"no such order\" hotel"), "station ");
     char *help = program_output(MEMORY("search", "--help"));
-    assert_text(help, "if they do so nowhere, the other words");
+    assert_text(help, "if no entry has them, the other words");
     free(help);
     expect_ids(MEMORY("search", "--json", "--limit", "1000", "hotel"), "station ");
 }
@@ -308,8 +308,8 @@ static void test_list_and_show(void **state)
     assert_true(json_get_bool(entry, "pinned", false));
     json_free(entry);
     expect(MEMORY("show", "nonesuch"), 1, "tiro: MEMORY_NOT_FOUND: ");
-    expect(MEMORY("show"), 64, "a word is missing");
-    expect(MEMORY("show", "a", "b"), 64, "one word too many");
+    expect(MEMORY("show"), 64, "an argument is missing");
+    expect(MEMORY("show", "a", "b"), 64, "unexpected argument");
 }
 
 /* A name that is longer than the least stays whole where the content gives way. */
@@ -362,7 +362,7 @@ static void test_a_terminal_gets_a_page(void **state)
     struct screen *s = AT_TERMINAL(30, 90, "memory");
     assert_text(screen_row_text(s, 0), "day 23.");
     assert_text(screen_row_text(s, 19), "day 04.");
-    assert_text(screen_row_text(s, 20), "the newest 20;");
+    assert_text(screen_row_text(s, 20), "only the newest 20 are shown;");
     screen_free(s);
     s = AT_TERMINAL(30, 90, "memory", "-n", "21");
     assert_text(screen_row_text(s, 20), "day 03.");
@@ -404,7 +404,7 @@ static void test_edit(void **state)
     expect_content("station", "an inn");
     run_ok(edit_with_input("42", "from a pipe\n"));
     expect_content("42", "from a pipe");
-    expect(edit_with_input("42", "from a pipe\n"), 0, "as it was");
+    expect(edit_with_input("42", "from a pipe\n"), 0, "the text was not changed");
     expect(edit_with_input("42", "  \n"), 64, "tiro: USAGE: ");
     expect(edit_with_input("42", "\xff"), 64, "UTF-8");
     expect(edit_with_input("nonesuch", "x"), 1, "tiro: MEMORY_NOT_FOUND: ");
@@ -432,7 +432,7 @@ static void test_pin(void **state)
     run_ok(MEMORY("unpin", "river"));
     expect_pinned("river", false);
     expect(MEMORY("pin", "nonesuch"), 1, "tiro: MEMORY_NOT_FOUND: ");
-    expect(MEMORY("pin"), 64, "a word is missing");
+    expect(MEMORY("pin"), 64, "an argument is missing");
 }
 
 static void test_delete(void **state)
@@ -478,7 +478,7 @@ static void test_export(void **state)
     char *written = support_read(path);
     assert_string_equal(written, talks);
     expect(MEMORY("export", path), 1, "tiro: FILE_ERROR: ");
-    expect(MEMORY("export", path), 1, "--force replaces it");
+    expect(MEMORY("export", path), 1, "overwrite it with --force");
     run_ok(MEMORY("delete", "--yes", "42"));
     run_ok(MEMORY("export", "--force", path));
     char *again = support_read(path);
@@ -499,7 +499,7 @@ static void test_import(void **state)
     free(said);
     struct result again = MEMORY("import", path);
     assert_string_equal(again.out, "0 entries added\n");
-    assert_string_equal(again.err, "nothing in it was new\n");
+    assert_string_equal(again.err, "no new entries\n");
     expect(again, 0, "");
     support_write(bad,
                   "{\"session_id\":\"s\",\"role\":\"user\",\"created_at\":\"2026-03-01\","
@@ -516,7 +516,7 @@ static void test_import(void **state)
     free(kept);
     expect(MEMORY("import", "/nonesuch/file"), 1, "tiro: FILE_ERROR: ");
     expect(MEMORY("import", support_dir()), 1, "tiro: FILE_ERROR: ");
-    expect(MEMORY("import"), 64, "a word is missing");
+    expect(MEMORY("import"), 64, "an argument is missing");
     free(path);
     free(bad);
 }
@@ -694,7 +694,7 @@ static void expect_remark(const char *remark)
 static void test_vectors_are_made_by_reindex(void **state)
 {
     (void)state;
-    const char *const lacking = "tiro memory reindex makes them";
+    const char *const lacking = "tiro memory reindex computes them";
     struct model_server *server = begin_server();
     setenv("TIRO_EMBEDDING_PROVIDER", "ollama", 1);
     setenv("TIRO_EMBEDDING_BASE_URL", model_server_url(server), 1);

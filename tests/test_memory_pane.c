@@ -337,11 +337,11 @@ static void what_there_is_not_is_said(void **state)
 {
     (void)state;
     give(answer("", "all", 0));
-    assert_shown("Nothing is remembered yet.");
+    assert_shown("Memory is empty.");
     assert_shown("0 entries");
     type("x");
     give(answer("x", "all", 12));
-    assert_shown("Nothing like this is remembered.");
+    assert_shown("No matches in memory.");
 }
 
 static void sessions_have_their_names(void **state)
@@ -539,13 +539,13 @@ static void badges_tell_what_is_in_the_way(void **state)
     n->stats.entries = 1204;
     n->number = 204;
     give(n);
-    assert_shown("making vectors: 1,000 of 1,204");
+    assert_shown("computing vectors: 1,000 of 1,204");
     n = notice_new(NOTICE_MEMORY_STATE);
     n->stats.entries = 1204;
     n->number = 204;
     n->detail = mem_strdup("no answer from localhost");
     give(n);
-    assert_shown("making vectors: 1,000 of 1,204 \xc2\xb7 no");
+    assert_shown("computing vectors: 1,000 of 1,204 \xc2\xb7 no");
     n = notice_new(NOTICE_MEMORY_STATE);
     n->number = -1;
     give(n);
@@ -644,11 +644,9 @@ static void the_preview_has_all_of_it_and_why(void **state)
     press("enter");
     assert_string_equal(sent(COMMAND_MEMORY_SHOW)->name, "a");
     the.width = 200;
-    assert_shown(
-        "score 0.93 \xc2\xb7 its words 7.50 \xc2\xb7 its neighbours 1.25 \xc2\xb7 what was "
-        "said around it 2.00");
-    assert_shown("its conversation 0.40 \xc2\xb7 by length and speaker \xc3\x97 1.20");
-    assert_shown("covers 62 % of the question");
+    assert_shown("score 0.93 \xc2\xb7 matches: words 7.50, neighbours 1.25, nearby 2.00");
+    assert_shown("conversation 0.40 \xc2\xb7 length and speaker \xc3\x97 1.20");
+    assert_shown("covers 62 % of the query");
     assert_shown("vectors: cosine 0.81");
     give_entry("a", "we liked the ryokan by the river\nand its bath");
     assert_shown(" and its bath");
@@ -804,7 +802,7 @@ static void d_forgets_and_u_puts_back(void **state)
     letter('d');
     assert_string_equal(sent(COMMAND_MEMORY_FORGET)->name, "b");
     assert_true(done(COMMAND_MEMORY_FORGET, "b", 0));
-    assert_shown("forgotten; u puts it back");
+    assert_shown("forgotten; u restores it");
     assert_non_null(sent(COMMAND_MEMORY_SEARCH));
     struct notice *n = answer("ryokan", "all", 1203);
     add(n, hit_of("a", "we liked the ryokan", "ryokan"));
@@ -817,7 +815,7 @@ static void d_forgets_and_u_puts_back(void **state)
     assert_chosen("booked");
     letter('d');
     assert_true(done(COMMAND_MEMORY_FORGET, "b", 2));
-    assert_shown("forgotten; u puts it back; 2 summaries quote");
+    assert_shown("forgotten; u restores it; 2 summaries quote");
 }
 
 /* Keys may be faster than the service. */
@@ -836,7 +834,7 @@ static void each_d_means_another_entry(void **state)
     forget_sent();
     letter('d');
     assert_null(sent(COMMAND_MEMORY_FORGET));
-    assert_shown("No entry is chosen.");
+    assert_shown("No entry is selected.");
     letter(' ');
     assert_shown("/ search  s scope");
     press("escape");
@@ -954,7 +952,7 @@ static void begin_change(void)
     letter('e');
     assert_string_equal(sent(COMMAND_MEMORY_SHOW)->name, "a");
     give_entry("a", "we liked it");
-    assert_shown("change it");
+    assert_shown("edit entry");
 }
 
 static void e_changes_an_entry(void **state)
@@ -986,16 +984,16 @@ static void escape_loses_no_change(void **state)
     type("Yes ");
     press("escape");
     assert_null(sent(COMMAND_MEMORY_EDIT));
-    assert_shown("not changed; e goes on with it");
+    assert_shown("not saved; e continues editing");
     letter('j');
     letter('e');
-    assert_shown("half changed");
+    assert_shown("another entry has unsaved changes");
     assert_shown("Yes we liked it");
     press("ctrl-c");
     assert_shown(" we liked it");
     assert_not_shown("Yes we");
     press("escape");
-    assert_not_shown("not changed; e");
+    assert_not_shown("not saved; e");
 }
 
 static void a_refused_change_stays(void **state)
@@ -1018,11 +1016,11 @@ static void an_empty_text_is_not_kept(void **state)
     press("ctrl-k");
     press("enter");
     assert_null(sent(COMMAND_MEMORY_EDIT));
-    assert_shown("an empty text cannot be kept");
+    assert_shown("an empty text cannot be saved");
     press("ctrl-_");
     press("enter"); /* as it was: nothing to send */
     assert_null(sent(COMMAND_MEMORY_EDIT));
-    assert_not_shown("change it");
+    assert_not_shown("edit entry");
 }
 
 static void a_late_text_does_not_take_the_keys(void **state)
@@ -1032,7 +1030,7 @@ static void a_late_text_does_not_take_the_keys(void **state)
     letter('e');
     press("escape");
     give_entry("a", "we liked it");
-    assert_not_shown("change it");
+    assert_not_shown("edit entry");
     type("s");
     assert_string_equal(sent(COMMAND_MEMORY_SEARCH)->text, "ryokans");
 }
@@ -1171,7 +1169,7 @@ static void keys_wait_for_scope_and_order(void **state)
     memory_pane_session(the.pane);
     forget_sent();
     letter('d');
-    assert_shown("Nothing like this is remembered here.");
+    assert_shown("No matches in this scope.");
     n = answer("ryokan", "session", 3);
     n->flag = true;
     add(n, hit_of("g", "of the other session", NULL));
@@ -1268,7 +1266,7 @@ static void an_edit_survives_other_hits(void **state)
     add(n, hit_of("new", "a new one", NULL));
     give(n);
     give_entry("a", "we liked it");
-    assert_shown("change it");
+    assert_shown("edit entry");
     assert_shown("we liked it");
     press("end");
     type("!");
@@ -1300,7 +1298,7 @@ static void other_keys_are_not_kept_waiting(void **state)
     letter('s');
     assert_string_equal(sent(COMMAND_MEMORY_SEARCH)->name, "project");
     letter(']');
-    assert_shown("Asked");
+    assert_shown("Model's searches");
     letter('[');
     press("up");
     type("s");
@@ -1369,12 +1367,12 @@ static void the_models_questions_have_their_tab(void **state)
     give_two("");
     recall(40, "sleep kyoto", TWO_HITS, false);
     recall(60, "river", "[]", false);
-    assert_shown("] asked 2");
+    assert_shown("] searches 2");
     press("down");
     letter(']');
-    assert_shown("Asked \xc2\xb7 2 questions of the model");
-    assert_shown("\u201criver\u201d \u2192 0 hits");
-    assert_shown("\u201csleep kyoto\u201d \u2192 2 hits \xc2\xb7 5 min");
+    assert_shown("Model's searches \xc2\xb7 2");
+    assert_shown("\u201criver\u201d \u2192 0 matches");
+    assert_shown("\u201csleep kyoto\u201d \u2192 2 matches \xc2\xb7 5 min");
     assert_true(find("river") < find("sleep kyoto")); /* newest first */
     assert_shown("0.90 you \xc2\xb7 t3");
     assert_shown("from the 14th");
@@ -1382,7 +1380,7 @@ static void the_models_questions_have_their_tab(void **state)
     press("down");
     press("enter");
     assert_string_equal(sent(COMMAND_MEMORY_SHOW)->name, "a");
-    assert_shown("its words 7.25");
+    assert_shown("matches: words 7.25");
     assert_int_equal(letter('o'), MEMORY_OPEN);
     press("escape");
     letter('[');
@@ -1400,7 +1398,7 @@ static void a_question_can_be_asked_again(void **state)
     assert_string_equal(sent(COMMAND_MEMORY_SEARCH)->text, "sleep kyoto");
     assert_shown("Memory \xc2\xb7 all");
     press("right");
-    assert_shown("Asked");
+    assert_shown("Model's searches");
     press("end");
     assert_int_equal(press("down"), MEMORY_OLDER);
 }
@@ -1410,8 +1408,8 @@ static void a_recall_is_shown_as_it_happens(void **state)
     (void)state;
     memory_pane_focus(the.pane, false);
     recall(40, "sleep kyoto", TWO_HITS, true);
-    assert_shown("Asked");
-    assert_shown("the model asked, 2 hits: \"sleep kyoto\"");
+    assert_shown("Model's searches");
+    assert_shown("model's search, 2 matches: \"sleep kyoto\"");
     assert_shown("by the river");
     assert_shown("\xc2\xb7 new");
 }
@@ -1422,12 +1420,12 @@ static void a_recall_does_not_disturb(void **state)
     search();
     recall(40, "sleep kyoto", TWO_HITS, true);
     assert_shown("Memory");
-    assert_shown("] asked 1 new");
-    assert_shown("the model asked, 2 hits: \"sleep kyoto\"");
+    assert_shown("] searches 1 new");
+    assert_shown("model's search, 2 matches: \"sleep kyoto\"");
     letter(']');
     rows_now();
     letter('[');
-    assert_not_shown("asked 1 new");
+    assert_not_shown("searches 1 new");
 }
 
 static void what_is_chosen_there_stays(void **state)
@@ -1592,7 +1590,7 @@ static void clicks_choose(void **state)
     assert_non_null(sent(COMMAND_MEMORY_SHOW));
     memory_pane_click(the.pane, 400);
     memory_pane_click(the.pane, 0);
-    assert_shown("Asked");
+    assert_shown("Model's searches");
 }
 
 static void it_comes_back_as_it_was_left(void **state)
@@ -1669,7 +1667,7 @@ static void its_call_tells_the_hits(void **state)
     apply(t, tool_event(EVENT_TOOL_CALL_REQUESTED, 2, "{\"query\":\"sleep kyoto\"}"));
     apply(t, recall_event(3, "sleep kyoto", TWO_HITS));
     apply(t, tool_event(EVENT_TOOL_EXECUTION_COMPLETED, 4, "[{},{}]"));
-    expect_in(t, "\u2315 memory_search \u201csleep kyoto\u201d \u2192 2 hits", true);
+    expect_in(t, "\u2315 memory_search \u201csleep kyoto\u201d \u2192 2 matches", true);
     expect_in(t, "by the river", false);
     transcript_toggle_all(t);
     expect_in(t, "by the river", true);
@@ -1692,9 +1690,9 @@ static void a_call_across_pages_tells_them_too(void **state)
     struct event *older[] = {
         run, tool_event(EVENT_TOOL_CALL_REQUESTED, 2, "{\"query\":\"sleep kyoto\"}")};
     transcript_prepend(t, newer, 2, true);
-    expect_in(t, "2 hits", true);
+    expect_in(t, "2 matches", true);
     transcript_prepend(t, older, 2, false);
-    expect_in(t, "memory_search \u201csleep kyoto\u201d \u2192 2 hits", true);
+    expect_in(t, "memory_search \u201csleep kyoto\u201d \u2192 2 matches", true);
     for (int i = 0; i < 2; i++) {
         event_free(newer[i]);
         event_free(older[i]);

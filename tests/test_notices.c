@@ -145,7 +145,7 @@ static void an_exhausted_budget_is_not_retried(void **state)
     ev->name = mem_strdup("AGENT_ERROR");
     ev->text = mem_strdup("the server is away");
     tell_event(ev);
-    assert_true(seen_transcript_has(app.transcript, "/retry sends it again."));
+    assert_true(seen_transcript_has(app.transcript, "/retry sends the message again."));
 }
 
 static void only_a_stop_that_was_asked_for_complains(void **state)
@@ -171,7 +171,7 @@ static void reading_gives_the_text_back(void **state)
     fail_with(COMMAND_START_TURN, ERR_SESSION_NOT_FOUND, "not sent");
     assert_false(app.activity.busy);
     assert_string_equal(editor_text(app.editor), "not sent");
-    assert_true(seen_transcript_has(app.transcript, "open for reading only"));
+    assert_true(seen_transcript_has(app.transcript, "This session is read-only."));
     app_save_draft(&app); /* would need a service */
     open_session("first", "one", false, true);
     assert_false(app.read_only);
@@ -200,8 +200,7 @@ static void an_archived_session_is_spoken_of_in_the_next(void **state)
     assert_false(seen_transcript_has(app.transcript, "archived"));
     tell_done(COMMAND_DELETE, "third", NULL);
     open_session("fourth", "", false, true);
-    assert_true(
-        seen_transcript_has(app.transcript, "\"three\" is closed, and nothing of it is kept."));
+    assert_true(seen_transcript_has(app.transcript, "\"three\" is closed and was not saved."));
     tell_done(COMMAND_ARCHIVE, "another", NULL); /* not the open one */
     open_session("fifth", "", false, true);
     assert_false(seen_transcript_has(app.transcript, "archived"));
@@ -382,7 +381,7 @@ static void compactions_that_cannot_be_say_why(void **state)
     assert_true(
         seen_transcript_has(app.transcript, "Nothing was shortened.\n  the engine's words"));
     fail_with(COMMAND_UNCOMPACT, ERR_USAGE, NULL);
-    assert_true(seen_transcript_has(app.transcript, "Nothing was taken back."));
+    assert_true(seen_transcript_has(app.transcript, "Nothing was undone."));
     fail_with(COMMAND_PIN, ERR_USAGE, NULL);
     assert_true(seen_transcript_has(app.transcript, "No pin was changed."));
     fail_with(COMMAND_COMPACT, ERR_SESSION_COMPACTION_DISABLED, NULL);
@@ -392,12 +391,12 @@ static void compactions_that_cannot_be_say_why(void **state)
     assert_false(seen_transcript_has(app.transcript, "Stopped"));
     tell_busy(true);
     fail_with(COMMAND_COMPACT, ERR_SESSION_BUSY, NULL);
-    assert_true(seen_transcript_has(app.transcript, "until the turn has ended"));
+    assert_true(seen_transcript_has(app.transcript, "while a turn is running"));
     assert_true(seen_transcript_has(app.transcript, "the engine's words"));
     transcript_clear(app.transcript);
     tell(EVENT_COMPACTION_STARTED);
     fail_with(COMMAND_PIN, ERR_SESSION_BUSY, NULL);
-    assert_true(seen_transcript_has(app.transcript, "until the compaction has ended"));
+    assert_true(seen_transcript_has(app.transcript, "while a compaction is running"));
     assert_false(seen_transcript_has(app.transcript, "the engine's words"));
 }
 
@@ -412,8 +411,8 @@ static void what_is_no_fault_is_one_sentence(void **state)
         {COMMAND_COMPACT, "nothing to compact", "There is nothing to compact yet."},
         {COMMAND_COMPACT, "nothing to compact: TOO_SMALL_TO_COMPACT: all stays",
          "Nothing to compact: only summaries and pinned messages are left"},
-        {COMMAND_UNCOMPACT, "there is none", "There is no compaction to take back."},
-        {COMMAND_PIN, "event 13", "That message is no longer sent to the model"},
+        {COMMAND_UNCOMPACT, "there is none", "There is no compaction to undo."},
+        {COMMAND_PIN, "event 13", "The message is no longer sent to the model"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         transcript_clear(app.transcript);
@@ -434,7 +433,7 @@ static void what_keeps_everything_says_by_which_keys(void **state)
     n->detail = mem_strdup("protect_head = 3, protect_tail_min = 20");
     err_set(&n->error, ERR_AGENT_ERROR, "nothing to compact: TOO_SMALL_TO_COMPACT: all stays");
     notices_take(&app, n);
-    assert_true(seen_transcript_has(app.transcript, "structured keeps all of it"));
+    assert_true(seen_transcript_has(app.transcript, "structured keeps everything"));
     assert_true(seen_transcript_has(app.transcript, "protect_tail_min = 20"));
     assert_true(seen_transcript_has(app.transcript, "/compact handoff"));
     assert_false(seen_transcript_has(app.transcript, "TOO_SMALL"));

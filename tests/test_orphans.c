@@ -238,7 +238,7 @@ static void test_in_words(void **state)
     }
     struct result r = RUN("doctor");
     assert_int_equal(r.status, 0);
-    assert_text(r.out, "nothing refers to these files beside it:\n    left10: not made by tiro");
+    assert_text(r.out, "unused files beside it:\n    left10: not created by tiro");
     assert_text(r.out, "… and 11 more; --json lists them");
     result_release(&r);
 }

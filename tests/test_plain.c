@@ -104,7 +104,7 @@ static void commands_are_the_screens(void **state)
         "/theme\n/contxt\n/export out.md\n/pin\n/pin 7\n//no command\n/system\n/doctor\n",
         "--tools", "none");
     IN_ORDER(out, "/compact [MODE] [--preview] [FOCUS]: ", "An answer.", "Done.", "Done.",
-             "together ~", "There is no command /frobnicate", "/theme needs the whole screen",
+             "total ~", "There is no command /frobnicate", "/theme needs the full screen",
              "Did you mean /context?", "Exported to out.md.", "pinned",
              "You have sent 1 message in this session.", "you: /no command",
              "the configured system prompt", "provider: anthropic");
@@ -122,7 +122,7 @@ static void a_session_is_gone_on_with(void **state)
     say("Answer D.");
     char *out = PIPE("fourth\n/sessions\n/fork 1\n/new\n/resume last\n", "--tools", "none", "-c");
     assert_null(strstr(out, "Answer A.\nyou: second"));
-    IN_ORDER(out, "Session: first (3 turns)", "The last turns", "you: second\ntiro:\nAnswer B.",
+    IN_ORDER(out, "Session: first (3 turns)", "These are the last turns", "you: second\ntiro:\nAnswer B.",
              "you: third\ntiro:\nAnswer C.", "you: fourth\ntiro:\nAnswer D.", "4 turns: first",
              "Session: ", "(1 turn)", "you: first\ntiro:\nAnswer A.", "This is a copy",
              "A new session.", "Session: ");
@@ -134,7 +134,7 @@ static void a_compaction_is_told(void **state)
     (void)state;
     char *out = PIPE("/compact handof\n/compact\n/uncompact\n", "--tools", "none");
     IN_ORDER(out, "Did you mean handoff?", "There is nothing to compact yet.",
-             "There is no compaction to take back.");
+             "There is no compaction to undo.");
     free(out);
     static char text[30000];
     memset(text, 'w', sizeof text - 1);
@@ -144,7 +144,7 @@ static void a_compaction_is_told(void **state)
         say(text);
     say("What was said in short.");
     out = PIPE("a\nb\nc\nd\n/compact handoff\n/uncompact\n", "--tools", "none");
-    IN_ORDER(out, "compacting", "compacted", "handoff", "the compaction was taken back");
+    IN_ORDER(out, "compacting", "compacted", "handoff", "compaction undone");
     free(out);
 }
 
@@ -163,8 +163,8 @@ static void memory_is_searched_and_forgotten(void **state)
         "where did we sleep\nb\nc\nd\n/compact\n/memory ryokan\n/forget 1\n/forget "
         "99\n/memory ryokan\n",
         "--tools", "none");
-    IN_ORDER(out, "compacted", "1. ", "The ryokan by the river.", "/forget and a number", "Done.",
-             "There is no such entry in the last list");
+    IN_ORDER(out, "compacted", "1. ", "The ryokan by the river.", "/forget NUMBER", "Done.",
+             "The last list has no such entry");
     assert_null(strstr(strstr(out, "Done."), "The ryokan by the river."));
     free(out);
 }
@@ -179,12 +179,12 @@ static void a_draft_summary_is_looked_at_first(void **state)
     say("First draft.");
     say("Second draft.");
     char *out = PIPE("a\nb\nc\nd\n/compact --preview\nwhat?\nagain\nyes\n", "--tools", "none");
-    IN_ORDER(out, "First draft.", "Use this summary?", "This waits", "Second draft.", "compacted",
+    IN_ORDER(out, "First draft.", "Use this summary?", "Queued", "Second draft.", "compacted",
              "you: what?");
     free(out);
     say("Third draft.");
     out = PIPE("/compact --preview\nno\n/context\n", "--tools", "none", "-c");
-    IN_ORDER(out, "Use this summary?", "not compacted", "together ~");
+    IN_ORDER(out, "Use this summary?", "not compacted", "total ~");
     free(out);
 }
 
@@ -204,7 +204,7 @@ static void an_answer_that_breaks_off_is_kept(void **state)
     queue((struct reply){.fault = REPLY_DISCONNECT, .text = "The beginning of"});
     say("The whole answer.");
     char *out = PIPE("hello\n/retry\n", "--tools", "none");
-    IN_ORDER(out, "tiro:\nThe beginning of\n", "try again", "/retry sends it again.",
+    IN_ORDER(out, "tiro:\nThe beginning of\n", "try again", "/retry sends the message again.",
              "tiro:\nThe whole answer.\n");
     assert_null(strstr(out, "interrupted"));
     free(out);
@@ -216,7 +216,7 @@ static void errors_give_the_message_back(void **state)
     queue((struct reply){.fault = REPLY_STATUS, .status = 400, .error_message = "no such thing"});
     say("Now it works.");
     char *out = PIPE("hello\n/retry\n/resume nosuch\n", "--tools", "none");
-    IN_ORDER(out, "no such thing", "Now it works.", "There is no such session.");
+    IN_ORDER(out, "no such thing", "Now it works.", "The session was not found.");
     free(out);
 }
 
@@ -227,7 +227,7 @@ static void tools_ask_and_the_next_line_answers(void **state)
     queue((struct reply){.tool_name = "run_command", .tool_args = call});
     say("Refused then.");
     char *out = PIPE("make it\nno\n", "--tools", "full");
-    IN_ORDER(out, "The tool run_command (execute) asks", "touch made", "Allow it? yes, no",
+    IN_ORDER(out, "The tool run_command (execute) wants", "touch made", "Allow it? yes, no",
              "Refused then.");
     assert_false(exists("made"));
     free(out);
@@ -312,7 +312,7 @@ static void streaming_is_seen_and_ctrl_c_stops(void **state)
     assert_true(screen_wait_text(s, "to be written alone.", WAIT_MS));
     assert_null(strstr(screen_text(s), "And half"));
     scene_say(s, "meanwhile");
-    assert_true(screen_wait_text(s, "This waits", WAIT_MS));
+    assert_true(screen_wait_text(s, "Queued", WAIT_MS));
     screen_ctrl(s, 'c');
     assert_true(screen_wait_text(s, "And half", WAIT_MS));
     assert_true(screen_wait_text(s, "interrupted", WAIT_MS));
@@ -362,7 +362,7 @@ static void what_was_not_sent_is_kept(void **state)
     scene_say(s, "two");
     assert_true(model_server_wait(scene_server(), 2, WAIT_MS));
     scene_say(s, "three");
-    assert_true(screen_wait_text(s, "This waits", WAIT_MS));
+    assert_true(screen_wait_text(s, "Queued", WAIT_MS));
     assert_true(scene_wait_draft(s, "three"));
     screen_signal(s, SIGKILL);
     assert_true(screen_wait_exit(s, WAIT_MS));
@@ -416,7 +416,7 @@ static void what_was_typed_before_a_question_is_no_answer(void **state)
     scene_say(s, "make it");
     assert_true(model_server_wait(scene_server(), 1, WAIT_MS));
     scene_say(s, "yes");
-    assert_true(screen_wait_text(s, "This waits", WAIT_MS));
+    assert_true(screen_wait_text(s, "Queued", WAIT_MS));
     model_server_release(scene_server());
     assert_true(screen_wait_text(s, "Allow it?", WAIT_MS));
     assert_false(exists("made"));

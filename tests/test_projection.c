@@ -341,7 +341,7 @@ static void test_memory(void **state)
     update();
     check_transcript_ends(
         "142 → 9 messages\n\n> compacted · recency_preserving · 101204 → 6310 "
-        "tokens · 142 → 9 messages\n\n> remembered · 12 messages\n\n");
+        "tokens · 142 → 9 messages\n\n> stored in memory · 12 messages\n\n");
     happen(EVENT_RUN_STARTED, NULL, "Who?");
     happen(EVENT_TURN_STARTED, NULL, NULL);
     happen(EVENT_TOOL_CALL_REQUESTED, "c1", "{\"query\":\"who\"}");
@@ -418,12 +418,12 @@ static void test_a_crash(void **state)
     update();
     check_transcript_ends("Because.\n\n" QUESTION(
         "And?") "## tiro · unfinished\n\nIt is \n\n"
-                "! unfinished: cut off, or still going on\n\n");
+                "! unfinished: interrupted, or still running\n\n");
     record_add(&record, EVENT_TEXT_DELTA, "so");
     update();
     check_transcript_ends(QUESTION(
         "And?") "## tiro · unfinished\n\nIt is so\n\n"
-                "! unfinished: cut off, or still going on\n\n");
+                "! unfinished: interrupted, or still running\n\n");
     record_run(&record, "And then?", "Then.");
     update();
     check_transcript_ends("Because.\n\n" QUESTION(
@@ -445,7 +445,7 @@ static void test_a_run_that_goes_on(void **state)
     }
     record_add(&record, EVENT_TOOL_CALL_REQUESTED, "{}");
     update();
-    check_transcript_ends("> read_file {}\n\n! unfinished: cut off, or still going on\n\n");
+    check_transcript_ends("> read_file {}\n\n! unfinished: interrupted, or still running\n\n");
     ino_t file = inode_of(transcript);
     record_add(&record, EVENT_TOOL_EXECUTION_COMPLETED, "no");
     record_add(&record, EVENT_TEXT_COMPLETE, "Because.");

@@ -132,9 +132,9 @@ static void assert_badge(const char *badge)
 }
 
 static const char no_answer[] = "words only: the embedding endpoint does not answer";
-static const char being_made[] = "words only: vectors are being made";
+static const char being_made[] = "words only: vectors are being computed";
 static const char left_undone[] =
-    "words only: entries lack their vectors; tiro memory reindex makes them";
+    "words only: entries lack vectors; tiro memory reindex computes them";
 
 /* --- ranking ---------------------------------------------------------------------------------- */
 
@@ -232,7 +232,7 @@ static void test_vectors_alone(void **state)
     add("boat", "a boat on the river");
     search("river");
     assert_found("ryokan", false, true);
-    assert_badge("vectors are being made: some entries cannot be found yet");
+    assert_badge("vectors are being computed: some entries cannot be found yet");
 }
 
 static void test_hashed_when_asked_for(void **state)
@@ -270,7 +270,7 @@ static void test_an_endpoint_without_a_key(void **state)
     add_some();
     search("river");
     assert_found("ryokan", true, false);
-    assert_badge("words only: the embedding endpoint is not set up");
+    assert_badge("words only: the embedding endpoint is not configured");
     assert_int_equal(work(&why), RECALL_WAITS);
     assert_non_null(strstr(why.text, "OPENAI_API_KEY"));
 }
@@ -440,7 +440,7 @@ static void test_alone(void **state)
     configure(CONFIG_MEMORY_RANKING, "vectors");
     add("boat", "a boat on the river");
     search("river");
-    assert_badge("entries that lack a vector are not found; tiro memory reindex makes them");
+    assert_badge("entries without a vector are not found; tiro memory reindex computes them");
 }
 
 static void test_a_dead_endpoint_does_not_keep_from_other_work(void **state)

@@ -15,7 +15,7 @@
 
 static const char *const full[] = {"--tools", "full", NULL};
 static const char keys[] = "a allow once";
-static const char more[] = "a allows after the last page";
+static const char more[] = "a can allow after the last page";
 
 static void queue(struct reply r)
 {
@@ -47,7 +47,7 @@ static struct screen *open_asking(int rows, int cols)
     queue((struct reply){.text = "All done."});
     struct screen *s = scene_open(rows, cols, full);
     scene_say(s, "make it");
-    assert_true(screen_wait_text(s, "run_command (execute) asks to run", WAIT_MS));
+    assert_true(screen_wait_text(s, "run_command (execute) wants to run", WAIT_MS));
     assert_true(screen_wait_text(s, keys, WAIT_MS));
     assert_true(screen_wait_text(s, "touch made", WAIT_MS));
     assert_false(exists("made"));
@@ -59,7 +59,7 @@ static void assert_done(struct screen *s)
 {
     assert_true(screen_wait_text(s, "All done.", WAIT_MS));
     assert_true(scene_wait_idle(s));
-    assert_true(screen_wait_gone(s, "asks to run", WAIT_MS));
+    assert_true(screen_wait_gone(s, "wants to run", WAIT_MS));
 }
 
 static void what_is_allowed_runs(void **state)
@@ -102,7 +102,7 @@ static void allowed_for_the_session_asks_no_more(void **state)
     queue((struct reply){.tool_name = "write_file",
                          .tool_args = "{\"path\":\"third\",\"content\":\"x\"}"});
     scene_say(s, "another tool");
-    assert_true(screen_wait_text(s, "write_file (write) asks to run", WAIT_MS));
+    assert_true(screen_wait_text(s, "write_file (write) wants to run", WAIT_MS));
 }
 
 static void what_is_declined_does_not_run(void **state)
@@ -122,7 +122,7 @@ static void escape_stops_the_turn(void **state)
     struct screen *s = open_asking(24, 80);
     screen_key(s, SCREEN_ESCAPE);
     assert_true(screen_wait_text(s, "interrupted", WAIT_MS));
-    assert_true(screen_wait_gone(s, "asks to run", WAIT_MS));
+    assert_true(screen_wait_gone(s, "wants to run", WAIT_MS));
     assert_true(scene_wait_idle(s));
     assert_false(exists("made"));
     assert_int_equal(model_server_requests(scene_server()), 1);
@@ -164,7 +164,7 @@ static void it_survives_any_size(void **state)
             screen_type(s, "a"); /* nobody answers what cannot be seen */
             continue;
         }
-        assert_true(screen_wait_text(s, "asks to run", WAIT_MS));
+        assert_true(screen_wait_text(s, "wants to run", WAIT_MS));
         assert_true(screen_wait_text(s, "touch made", WAIT_MS));
         assert_true(screen_wait_text(s, keys, WAIT_MS));
     }
@@ -313,7 +313,7 @@ static void a_file_shows_what_changes_in_it(void **state)
     queue((struct reply){.text = "All done."});
     struct screen *s = scene_open(24, 80, full);
     scene_say(s, "change it");
-    assert_true(screen_wait_text(s, "write_file (write) asks to run", WAIT_MS));
+    assert_true(screen_wait_text(s, "write_file (write) wants to run", WAIT_MS));
     assert_true(screen_wait_text(s, keys, WAIT_MS));
     assert_true(screen_wait_text(s, "-日本語のノート", WAIT_MS));
     assert_true(screen_wait_text(s, "+日本語の新しいノート🙂", WAIT_MS));
@@ -365,7 +365,7 @@ static void typing_answers_nothing(void **state)
     struct buf typed = BUF_INIT;
     buf_addstr(&typed, "> was");
     for (int after = 0; after < 5 && model_server_requests(scene_server()) == 1;
-         after += strstr(screen_text(s), "asks to run") != NULL) {
+         after += strstr(screen_text(s), "wants to run") != NULL) {
         screen_type(s, "wasd"); /* in one piece: "w" alone is no answer, and begins a word */
         buf_addstr(&typed, "wasd");
         (void)screen_pump(s, 20);
@@ -376,7 +376,7 @@ static void typing_answers_nothing(void **state)
         }
     }
     assert_true(screen_wait_text(s, typed.data, WAIT_MS));
-    assert_true(screen_wait_text(s, "asks to run", WAIT_MS));
+    assert_true(screen_wait_text(s, "wants to run", WAIT_MS));
     assert_int_equal(model_server_requests(scene_server()), 1);
     assert_false(exists("made"));
     assert_true(screen_wait_text(s, keys, WAIT_MS)); /* when the person pauses */
@@ -404,7 +404,7 @@ static void other_lists_come_back(void **state)
     assert_true(screen_wait_gone(s, "Help", WAIT_MS));
     screen_type(s, "x"); /* goes nowhere: the list behind is not seen */
     screen_type(s, "a");
-    assert_true(screen_wait_gone(s, "asks to run", WAIT_MS));
+    assert_true(screen_wait_gone(s, "wants to run", WAIT_MS));
     assert_true(screen_wait_text(s, "Help", WAIT_MS));
     screen_key(s, SCREEN_ESCAPE);
     assert_done(s);

@@ -165,9 +165,9 @@ static void help_opens_and_closes(void **state)
     assert_true(screen_wait_text(s, "/quit", WAIT_MS));
     assert_true(screen_wait_text(s, "Ctrl-J, Alt-Enter", WAIT_MS));
     screen_type(s, "G");
-    assert_true(screen_wait_text(s, "how often it was shortened", WAIT_MS));
+    assert_true(screen_wait_text(s, "number of compactions", WAIT_MS));
     screen_key(s, SCREEN_ESCAPE);
-    assert_true(screen_wait_gone(s, "how often it was shortened", WAIT_MS));
+    assert_true(screen_wait_gone(s, "number of compactions", WAIT_MS));
     assert_true(screen_wait_text(s, "> kept", WAIT_MS));
 }
 

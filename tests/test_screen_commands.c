@@ -45,7 +45,7 @@ static void a_fork_ends_with_the_turn_that_is_named(void **state)
     scene_say(s, "/fork 1");
     assert_true(screen_wait_gone(s, "Of lilies.", WAIT_MS));
     assert_true(screen_wait_text(s, "Of roses.", WAIT_MS));
-    assert_true(screen_wait_text(s, "This is a copy to go on in", WAIT_MS));
+    assert_true(screen_wait_text(s, "This is a copy; the original session is unchanged.", WAIT_MS));
     scene_exchange(s, "about tulips", "Of tulips.");
     assert_non_null(strstr(last_request(), "about roses"));
     assert_null(strstr(last_request(), "about lilies"));
@@ -56,7 +56,7 @@ static void a_fork_of_all_is_the_same_conversation(void **state)
     (void)state;
     struct screen *s = open_with_two_turns();
     scene_say(s, "/fork");
-    assert_true(screen_wait_text(s, "This is a copy to go on in", WAIT_MS));
+    assert_true(screen_wait_text(s, "This is a copy; the original session is unchanged.", WAIT_MS));
     scene_exchange(s, "about tulips", "Of tulips.");
     assert_non_null(strstr(last_request(), "about lilies"));
     scene_say(s, "/fork 9");
@@ -188,7 +188,7 @@ static void export_writes_a_file(void **state)
     char *path = support_path("about roses.md"), *text = support_read(path);
     assert_non_null(strstr(text, "Of lilies."));
     scene_say(s, "/export"); /* never over a file */
-    assert_true(screen_wait_text(s, "A file cannot be used.", WAIT_MS));
+    assert_true(screen_wait_text(s, "A file could not be used.", WAIT_MS));
     scene_say(s, "/export all.json");
     assert_true(screen_wait_text(s, "Exported to all.json.", WAIT_MS));
     free(text);
@@ -418,7 +418,7 @@ static void what_a_command_does_not_take_stays_in_the_editor(void **state)
     (void)state;
     struct screen *s = scene_open(24, 80, NULL);
     scene_say(s, "/new york is large");
-    assert_true(screen_wait_text(s, "/new takes nothing behind it.", WAIT_MS));
+    assert_true(screen_wait_text(s, "/new takes no arguments.", WAIT_MS));
     assert_true(screen_wait_text(s, "> /new york is large", WAIT_MS));
 }
 
@@ -429,15 +429,15 @@ static void reading_changes_nothing_until_it_is_resumed(void **state)
     scene_leave(s);
     s = scene_open(24, 80, reading);
     assert_true(screen_wait_text(s, "Of lilies.", WAIT_MS));
-    assert_true(screen_wait_row(s, 0, "read only", WAIT_MS));
+    assert_true(screen_wait_row(s, 0, "read-only", WAIT_MS));
     scene_say(s, "about tulips");
-    assert_true(screen_wait_text(s, "open for reading only", WAIT_MS));
+    assert_true(screen_wait_text(s, "This session is read-only.", WAIT_MS));
     assert_true(screen_wait_text(s, "> about tulips", WAIT_MS));
     assert_int_equal(model_server_requests(scene_server()), 2);
     screen_ctrl(s, 'u');
     assert_true(screen_wait_gone(s, "> about tulips", WAIT_MS));
     scene_say(s, "/resume");
-    assert_true(screen_wait_gone(s, "read only", WAIT_MS));
+    assert_true(screen_wait_gone(s, "read-only", WAIT_MS));
     scene_exchange(s, "about tulips", "Of tulips.");
     assert_non_null(strstr(last_request(), "about roses"));
 }
@@ -451,7 +451,7 @@ static void a_model_without_a_key_is_listed_as_such_and_refused(void **state)
     assert_true(screen_wait_text(s, "in use", WAIT_MS));
     screen_type(s, "openai\r");
     assert_true(screen_wait_text(s, "The model was not changed.", WAIT_MS));
-    assert_true(screen_wait_text(s, "there is no key for openai", WAIT_MS));
+    assert_true(screen_wait_text(s, "no API key for OpenAI; set OPENAI_API_KEY", WAIT_MS));
     assert_true(screen_wait_row(s, 0, "anthropic", WAIT_MS));
 }
 

@@ -108,9 +108,9 @@ static void a_failure_is_said_and_harms_nothing(void **state)
     scene_ask(s, "two", "the second answer");
     const char *text = screen_text(s);
     assert_non_null(strstr(text, "✗ not compacted · handoff"));
-    assert_non_null(strstr(text, "no summary came from the model"));
+    assert_non_null(strstr(text, "the model sent no summary"));
     assert_non_null(strstr(text, "no summaries today"));
-    assert_non_null(strstr(text, "Compaction has stopped in this session"));
+    assert_non_null(strstr(text, "Automatic compaction has stopped in this session"));
     assert_non_null(strstr(status_row(s), "compaction stopped"));
     assert_non_null(strstr(model_server_body(scene_server(), 2), "the first answer"));
     scene_exchange(s, "three", "the third answer"); /* no further attempt */
@@ -128,13 +128,13 @@ static void escape_stops_it(void **state)
     queue((struct reply){.fault = REPLY_STALL, .text = "half a summary"});
     scene_say(s, "/compact --preview the names");
     assert_true(screen_wait_text(s, "half a summary", WAIT_MS));
-    assert_non_null(strstr(screen_text(s), "as you asked"));
+    assert_non_null(strstr(screen_text(s), "manual"));
     assert_non_null(strstr(model_server_body(scene_server(), 1), "the names"));
     scene_say(s, "/compact");
-    assert_true(screen_wait_text(s, "wait until the compaction has ended", WAIT_MS));
+    assert_true(screen_wait_text(s, "Not possible while a compaction is running", WAIT_MS));
     screen_key(s, SCREEN_ESCAPE);
     assert_true(screen_wait_text(s, "▣ not compacted · handoff", WAIT_MS));
-    assert_true(screen_wait_text(s, "you stopped it", WAIT_MS));
+    assert_true(screen_wait_text(s, "cancelled", WAIT_MS));
     assert_true(scene_wait_idle(s));
     assert_null(strstr(screen_text(s), "half a summary"));
     model_server_release(scene_server());
@@ -225,7 +225,7 @@ static void a_crash_is_said(void **state)
     assert_true(screen_wait_exit(s, WAIT_MS));
     model_server_release(scene_server());
     s = scene_open(24, 80, (const char *const[]){"--continue", NULL});
-    assert_true(screen_wait_text(s, "▣ compaction cut off · handoff", WAIT_MS));
+    assert_true(screen_wait_text(s, "▣ compaction interrupted · handoff", WAIT_MS));
     assert_null(strstr(screen_text(s), "next: hotels"));
     assert_null(strstr(screen_text(s), "Esc cancels"));
     assert_null(strstr(status_row(s), "compacting"));
@@ -296,14 +296,14 @@ static void commands_say_why_not(void **state)
     assert_true(screen_wait_text(s, "nothing to compact", WAIT_MS));
     assert_null(strstr(screen_text(s), "Nothing was shortened."));
     scene_say(s, "/uncompact");
-    assert_true(screen_wait_text(s, "There is no compaction to take back.", WAIT_MS));
+    assert_true(screen_wait_text(s, "There is no compaction to undo.", WAIT_MS));
     scene_say(s, "/pin");
     assert_true(screen_wait_text(s, "No pin was changed.", WAIT_MS));
     queue((struct reply){.fault = REPLY_STALL, .text = "streaming"});
     scene_say(s, "hello");
     assert_true(screen_wait_text(s, "streaming", WAIT_MS));
     scene_say(s, "/compact");
-    assert_true(screen_wait_text(s, "wait until the turn has ended", WAIT_MS));
+    assert_true(screen_wait_text(s, "Not possible while a turn is running", WAIT_MS));
     model_server_release(scene_server());
     assert_true(scene_wait_idle(s));
 }
@@ -325,8 +325,8 @@ static void a_pin_keeps_a_message(void **state)
     scene_exchange(s, "remember the ferry", "noted it");
     scene_exchange(s, "and the train", "noted both");
     scene_say(s, "/pin 1");
-    assert_true(
-        screen_wait_text(s, "pinned: no compaction takes it away: “remember the ferry”", WAIT_MS));
+    assert_true(screen_wait_text(
+        s, "pinned: no compaction drops this message: “remember the ferry”", WAIT_MS));
     queue((struct reply){.text = "the gist"});
     scene_say(s, "/compact llm_replace");
     assert_true(screen_wait_text(s, "compacted · llm_replace", WAIT_MS));
@@ -348,8 +348,8 @@ static void it_can_be_taken_back_and_forked_before(void **state)
     assert_true(screen_wait_text(s, "⟳1", WAIT_MS));
     assert_true(scene_wait_idle(s));
     scene_say(s, "/uncompact");
-    assert_true(screen_wait_text(s, "the compaction was taken back", WAIT_MS));
-    assert_true(screen_wait_text(s, "tokens · taken back", WAIT_MS));
+    assert_true(screen_wait_text(s, "compaction undone", WAIT_MS));
+    assert_true(screen_wait_text(s, "tokens · undone", WAIT_MS));
     assert_true(screen_wait_gone(s, "⟳1", WAIT_MS));
     scene_exchange(s, "go on", "the next answer");
     assert_non_null(strstr(model_server_body(scene_server(), 2), "the first answer"));

@@ -81,7 +81,7 @@ static void a_server_that_fails_is_asked_again(void **state)
     assert_true(screen_wait_text(s, "retry 1/3", WAIT_MS));
     assert_true(screen_wait_text(s, failed, WAIT_MS));
     assert_true(screen_wait_text(s, "no summaries today", WAIT_MS));
-    assert_true(screen_wait_text(s, "The conversation is as it was.", WAIT_MS));
+    assert_true(screen_wait_text(s, "The conversation is unchanged.", WAIT_MS));
     assert_untouched(s, 5);
     scene_exchange(s, "and more", "Still here."); /* the next turn does not try again */
     assert_int_equal(model_server_requests(scene_server()), 7);
@@ -108,7 +108,7 @@ static void a_connection_that_is_lost(void **state)
     queue((struct reply){.text = "Gladly."});
     scene_say(s, "go on");
     assert_true(screen_wait_text(s, failed, WAIT_MS));
-    assert_true(screen_wait_text(s, "no summary came from the model", WAIT_MS));
+    assert_true(screen_wait_text(s, "the model sent no summary", WAIT_MS));
     assert_untouched(s, 2);
     assert_false(says(2, "The bridge is"));
     assert_null(strstr(screen_text(s), "The bridge is"));
@@ -141,7 +141,7 @@ static void escape_while_it_stalls(void **state)
     screen_type(s, "my own words");
     assert_true(screen_wait_text(s, "> my own words", WAIT_MS));
     screen_key(s, SCREEN_ESCAPE);
-    assert_true(screen_wait_text(s, "you stopped it", WAIT_MS));
+    assert_true(screen_wait_text(s, "cancelled", WAIT_MS));
     assert_true(screen_wait_text(s, "interrupted", WAIT_MS));
     assert_true(scene_wait_idle(s));
     assert_true(screen_wait_text(s, "> my own words", WAIT_MS));
@@ -164,7 +164,7 @@ static void it_stops_after_failures(void **state)
         queue((struct reply){.text = " "});
         scene_exchange(s, "on", answers[i]);
     }
-    assert_true(screen_wait_text(s, "Compaction has stopped", WAIT_MS));
+    assert_true(screen_wait_text(s, "Automatic compaction has stopped", WAIT_MS));
     assert_true(screen_wait_text(s, "compaction stopped", WAIT_MS));
     size_t before = model_server_requests(scene_server());
     scene_leave(s);
@@ -292,7 +292,7 @@ static void killed_before_the_summary(void **state)
     assert_true(screen_wait_text(s, "▣ compacting · handoff", WAIT_MS));
     kill_it(s);
     s = scene_open(24, 80, again);
-    assert_true(screen_wait_text(s, "▣ compaction cut off · handoff", WAIT_MS));
+    assert_true(screen_wait_text(s, "▣ compaction interrupted · handoff", WAIT_MS));
     assert_whole(s);
 }
 
@@ -305,7 +305,7 @@ static void killed_within_the_summary(void **state)
     assert_true(scene_wait_draft(s, "my own words"));
     kill_it(s);
     s = scene_open(24, 80, again);
-    assert_true(screen_wait_text(s, "▣ compaction cut off · handoff", WAIT_MS));
+    assert_true(screen_wait_text(s, "▣ compaction interrupted · handoff", WAIT_MS));
     assert_true(screen_wait_text(s, "> my own words", WAIT_MS));
     assert_null(strstr(screen_text(s), "漢字"));
     screen_ctrl(s, 'c');

@@ -110,7 +110,7 @@ static void it_works_before_anything_was_said(void **state)
     screen_key(s, SCREEN_ENTER); /* opens the tools */
     assert_true(screen_wait_text(s, "read_file", WAIT_MS));
     screen_resize(s, 24, 80);
-    assert_true(screen_wait_text(s, "next that goes", WAIT_MS));
+    assert_true(screen_wait_text(s, "next to be dropped", WAIT_MS));
     screen_resize(s, 40, 120);
     assert_true(screen_wait_text(s, "threshold 100,000", WAIT_MS));
     screen_resize(s, 10, 40);
@@ -166,7 +166,7 @@ static void c_compacts_and_u_takes_it_back(void **state)
     assert_true(screen_wait_gone(s, "summary t1", WAIT_MS));
     assert_true(screen_wait_text(s, "answer number 12 of many", WAIT_MS));
     screen_type(s, "u"); /* there is none any more */
-    assert_true(screen_wait_text(s, "There is no compaction to take back.", WAIT_MS));
+    assert_true(screen_wait_text(s, "There is no compaction to undo.", WAIT_MS));
     assert_int_equal(model_server_requests(scene_server()), 12);
 }
 
@@ -211,7 +211,7 @@ static void enter_opens_the_card(void **state)
     assert_true(screen_wait_gone(s, "loading", WAIT_MS));
     choose(s, "Summary");
     screen_key(s, SCREEN_ENTER); /* folds it */
-    assert_true(screen_wait_text(s, "messages went", WAIT_MS));
+    assert_true(screen_wait_text(s, "messages summarised", WAIT_MS));
     assert_true(screen_wait_text(s, "you  t1   question number 1 of many", WAIT_MS));
     assert_true(screen_wait_text(s, "tiro t1   answer number 1 of many", WAIT_MS));
     choose(s, "t2   question number 2");
@@ -222,7 +222,7 @@ static void enter_opens_the_card(void **state)
     screen_resize(s, 24, 80);
     assert_true(screen_wait_text(s, "Esc close", WAIT_MS));
     screen_key(s, SCREEN_ESCAPE);
-    assert_true(screen_wait_gone(s, "messages went", WAIT_MS));
+    assert_true(screen_wait_gone(s, "messages summarised", WAIT_MS));
     scene_exchange(s, "it goes on", "Of course.");
 }
 

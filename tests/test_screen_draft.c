@@ -113,7 +113,7 @@ static void what_is_kept_stands_for_the_rest(void **state)
     (void)state;
     struct screen *s = open_review(24, 80, summary);
     assert_true(screen_wait_text(s, heading, WAIT_MS));
-    assert_true(screen_wait_text(s, "Enter keeps it", WAIT_MS));
+    assert_true(screen_wait_text(s, "Enter accepts", WAIT_MS));
     assert_true(screen_wait_text(s, "> The bridge is booked.", WAIT_MS));
     assert_true(screen_wait_text(s, "waiting for you", WAIT_MS));
     wait_caret(s, "> The bridge");
@@ -196,10 +196,10 @@ static void an_emptied_summary_is_refused(void **state)
     screen_ctrl(s, 'c');
     assert_true(screen_wait_gone(s, "> The bridge", WAIT_MS));
     screen_key(s, SCREEN_ENTER);
-    assert_true(screen_wait_text(s, "an empty summary cannot be kept", WAIT_MS));
+    assert_true(screen_wait_text(s, "an empty summary cannot be accepted", WAIT_MS));
     screen_ctrl(s, '_');
     assert_true(screen_wait_text(s, "> The bridge is booked.", WAIT_MS));
-    assert_true(screen_wait_text(s, "Enter keeps it", WAIT_MS));
+    assert_true(screen_wait_text(s, "Enter accepts", WAIT_MS));
     screen_ctrl(s, 'c');
     screen_ctrl(s, 'c'); /* now it stops */
     wait_over(s);
@@ -241,7 +241,7 @@ static void own_words_come_back(void **state)
 /* The draft waits, and what is being written is still seen. */
 static bool announced_above(struct screen *s, const char *written)
 {
-    return strstr(screen_text(s), "a draft summary waits") && strstr(screen_text(s), written);
+    return strstr(screen_text(s), "a draft summary is ready") && strstr(screen_text(s), written);
 }
 
 /* Somebody writes on while the draft arrives, and sends: nothing of that is for the draft. */
@@ -358,8 +358,8 @@ static void the_smallest_screen_will_do(void **state)
     struct screen *s = open_review(10, 40, "one\ntwo\nthree\nfour\nfive\nsix\nseven");
     assert_true(screen_wait_text(s, "> one", WAIT_MS));
     wait_caret(s, "> one");
-    assert_true(screen_wait_text(s, "Enter keeps", WAIT_MS));
-    assert_true(screen_wait_text(s, "Esc refuses · Alt-g focus", WAIT_MS));
+    assert_true(screen_wait_text(s, "Enter accepts", WAIT_MS));
+    assert_true(screen_wait_text(s, "Esc rejects · Alt-g focus", WAIT_MS));
     assert_int_equal(strncmp(screen_row_text(s, 0), "tiro", 4), 0);
     for (int i = 0; i < 6; i++)
         screen_key(s, SCREEN_DOWN);
@@ -429,7 +429,7 @@ static void a_list_goes_before_it(void **state)
     screen_key(s, SCREEN_F1);
     assert_true(screen_wait_text(s, "Help", WAIT_MS));
     model_server_release(scene_server());
-    assert_true(screen_wait_text(s, "a draft summary waits", WAIT_MS));
+    assert_true(screen_wait_text(s, "a draft summary is ready", WAIT_MS));
     screen_key(s, SCREEN_ESCAPE);
     assert_true(screen_wait_gone(s, "Help", WAIT_MS));
     wait_review(s);

@@ -41,7 +41,7 @@ static struct screen *open_compacted(int rows, int cols)
     exchange(s, "which train?", "The one at nine from Tokyo.", "second end", 200);
     exchange(s, "thanks", "You are welcome.", "third end", 200);
     scene_say(s, "/compact deterministic");
-    assert_true(screen_wait_text(s, " remembered", WAIT_MS));
+    assert_true(screen_wait_text(s, " memory entr", WAIT_MS));
     assert_true(scene_wait_idle(s));
     return s;
 }
@@ -94,7 +94,7 @@ static void it_searches_as_one_types(void **state)
     assert_true(screen_wait_text(s, "\u2587", WAIT_MS));
     screen_ctrl(s, 'u');
     screen_type(s, "xyzzy");
-    assert_true(screen_wait_text(s, "Nothing like this is remembered.", WAIT_MS));
+    assert_true(screen_wait_text(s, "No matches in memory.", WAIT_MS));
 }
 
 static void tab_moves_the_keys(void **state)
@@ -151,7 +151,7 @@ static void the_wheel_moves_what_is_below_it(void **state)
     open_pane(s);
     screen_type(s, "xyz");
     assert_true(screen_wait_text(s, "/ xyz ", WAIT_MS));
-    assert_true(screen_wait_text(s, "Nothing like this is remembered.", WAIT_MS));
+    assert_true(screen_wait_text(s, "No matches in memory.", WAIT_MS));
     assert_null(strstr(screen_text(s), "which train?"));
     for (int i = 0; i < 60 && !strstr(screen_text(s), "  which train?"); i++) {
         screen_wheel(s, true);
@@ -180,7 +180,7 @@ static void a_question_waits_for_the_query(void **state)
     screen_type(s, "ryo");
     assert_true(screen_wait_text(s, "/ ryo", WAIT_MS));
     model_server_release(scene_server());
-    assert_true(screen_wait_text(s, "write_file (write) asks to run", WAIT_MS));
+    assert_true(screen_wait_text(s, "write_file (write) wants to run", WAIT_MS));
     screen_type(s, "kan");
     assert_true(screen_wait_text(s, "/ ryokan", WAIT_MS));
     assert_true(screen_wait_text(s, "a allow once", WAIT_MS)); /* after a pause */
@@ -218,15 +218,15 @@ static void d_forgets_and_u_puts_back(void **state)
     search(s, "ryokan", "ryokan by the river.");
     screen_key(s, SCREEN_ENTER);
     screen_type(s, "d");
-    assert_true(screen_wait_text(s, "forgotten; u puts it back", WAIT_MS));
+    assert_true(screen_wait_text(s, "forgotten; u restores it", WAIT_MS));
     assert_true(screen_wait_text(s, "5 entries", WAIT_MS));
     screen_type(s, "u");
-    assert_true(screen_wait_text(s, "it is back", WAIT_MS));
+    assert_true(screen_wait_text(s, "restored", WAIT_MS));
     assert_true(screen_wait_text(s, "6 entries", WAIT_MS));
     screen_type(s, "u");
-    assert_true(screen_wait_text(s, "Nothing is left to put back.", WAIT_MS));
+    assert_true(screen_wait_text(s, "There is nothing to restore.", WAIT_MS));
     screen_type(s, "du");
-    assert_true(screen_wait_text(s, "it is back", WAIT_MS));
+    assert_true(screen_wait_text(s, "restored", WAIT_MS));
 }
 
 static void e_changes_and_i_quotes(void **state)
@@ -237,11 +237,11 @@ static void e_changes_and_i_quotes(void **state)
     search(s, "ryokan", "ryokan by the river.");
     screen_key(s, SCREEN_ENTER);
     screen_type(s, "e");
-    assert_true(screen_wait_text(s, "change it", WAIT_MS));
+    assert_true(screen_wait_text(s, "edit entry", WAIT_MS));
     screen_type(s, "Surely: ");
     screen_key(s, SCREEN_ENTER);
     assert_true(screen_wait_text(s, "changed", WAIT_MS));
-    assert_true(screen_wait_gone(s, "change it", WAIT_MS));
+    assert_true(screen_wait_gone(s, "edit entry", WAIT_MS));
     assert_true(screen_wait_text(s, "Surely: In the ryokan", WAIT_MS));
     screen_type(s, "i");
     assert_true(screen_wait_text(s, "> > Surely: In the ryokan by the river.", WAIT_MS));
@@ -258,7 +258,7 @@ static void keys_may_be_typed_ahead(void **state)
     screen_type(s, "ryokan\reSurely: \r");
     assert_true(screen_wait_text(s, "Surely: In the ryokan", WAIT_MS));
     screen_type(s, "t\r");
-    assert_true(screen_wait_text(s, "changed by you", WAIT_MS)); /* all of it, in the preview */
+    assert_true(screen_wait_text(s, "edited by you", WAIT_MS)); /* all of it, in the preview */
     screen_type(s, "/thanks\x15train\riand so on");
     assert_true(screen_wait_text(s, "> > which train?", WAIT_MS));
     assert_true(screen_wait_text(s, "  and so on", WAIT_MS));
@@ -278,7 +278,7 @@ static void o_goes_to_the_message(void **state)
     assert_true(screen_wait_text(s, "writes down what you and a model say", WAIT_MS));
     screen_key(s, SCREEN_TAB);
     screen_type(s, "o");
-    assert_true(screen_wait_text(s, "read only", WAIT_MS));
+    assert_true(screen_wait_text(s, "read-only", WAIT_MS));
     assert_true(screen_wait_text(s, "  In the ryokan by the river.", WAIT_MS));
 }
 
@@ -322,12 +322,12 @@ static void escape_goes_back_over_sessions(void **state)
     search(s, "ryokan", "ryokan by the river.");
     screen_key(s, SCREEN_ENTER);
     screen_type(s, "o");
-    assert_true(screen_wait_text(s, "read only", WAIT_MS));
+    assert_true(screen_wait_text(s, "read-only", WAIT_MS));
     assert_true(screen_wait_text(s, "  In the ryokan by the river.", WAIT_MS));
     assert_true(screen_wait_gone(s, "half a thought", WAIT_MS));
     assert_true(screen_wait_text(s, "Esc goes back", WAIT_MS));
     screen_key(s, SCREEN_ESCAPE);
-    assert_true(screen_wait_gone(s, "read only", WAIT_MS));
+    assert_true(screen_wait_gone(s, "read-only", WAIT_MS));
     assert_true(screen_wait_text(s, "writes down what you and a model say", WAIT_MS));
     assert_true(screen_wait_text(s, "half a thought", WAIT_MS));
     assert_true(screen_wait_text(s, "/ ryokan", WAIT_MS));
@@ -345,7 +345,7 @@ static void a_command_brings_a_query(void **state)
     scene_say(s, "/forget ryokan");
     assert_true(screen_wait_text(s, "/ ryokan", WAIT_MS));
     screen_type(s, "d");
-    assert_true(screen_wait_text(s, "forgotten; u puts it back", WAIT_MS));
+    assert_true(screen_wait_text(s, "forgotten; u restores it", WAIT_MS));
     assert_true(screen_wait_text(s, "/ ryokan ", WAIT_MS));
 }
 
@@ -354,7 +354,7 @@ static void m_in_a_card_shows_what_is_remembered(void **state)
     (void)state;
     struct screen *s = open_compacted(24, 80);
     screen_key(s, SCREEN_ENTER);
-    assert_true(screen_wait_text(s, "m remembered", WAIT_MS));
+    assert_true(screen_wait_text(s, "m memory entries", WAIT_MS));
     screen_type(s, "m");
     assert_true(screen_wait_text(s, "Memory \u00b7 session \u00b7 6 entries", WAIT_MS));
 }
@@ -373,8 +373,8 @@ static void what_the_model_asked_is_shown(void **state)
     model_server_queue(scene_server(), &answer);
     scene_ask(s, "where again?", "By the river.");
     assert_true(screen_wait_text(s, "memory_search \u201csleep ryokan\u201d \u2192 ", WAIT_MS));
-    assert_true(screen_wait_text(s, " Asked \u00b7 1 question of the model", WAIT_MS));
-    assert_true(screen_wait_text(s, "\u201csleep ryokan\u201d \u2192 2 hits", WAIT_MS));
+    assert_true(screen_wait_text(s, " Model's searches \u00b7 1", WAIT_MS));
+    assert_true(screen_wait_text(s, "\u201csleep ryokan\u201d \u2192 2 matches", WAIT_MS));
 }
 
 static void f2_begins_with_an_empty_query(void **state)
@@ -399,7 +399,7 @@ static void without_a_memory_f2_says_so(void **state)
     write_config("[memory]\nenabled = false\n");
     struct screen *s = scene_open(24, 80, NULL);
     screen_key(s, SCREEN_F2);
-    assert_true(screen_wait_text(s, "The memory is off", WAIT_MS));
+    assert_true(screen_wait_text(s, "Memory is off", WAIT_MS));
     scene_exchange(s, "still here?", "Yes.");
 }
 

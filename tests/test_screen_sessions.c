@@ -146,7 +146,7 @@ static void a_turn_that_a_kill_cut_off_is_shown_as_such(void **state)
     model_server_release(scene_server());
     s = scene_open(24, 80, go_on);
     assert_true(screen_wait_text(s, "the fatal question", WAIT_MS));
-    assert_true(screen_wait_text(s, "cut off", WAIT_MS));
+    assert_true(screen_wait_text(s, "interrupted; /retry", WAIT_MS));
     scene_say(s, "/retry");
     assert_true(model_server_wait(scene_server(), 3, WAIT_MS));
     assert_true(screen_wait_count(s, hello, 2, WAIT_MS));
@@ -219,7 +219,7 @@ static void the_sessions_screen_closes_without_a_choice(void **state)
     open_sessions(s);
     screen_type(s, "only");
     assert_true(screen_wait_text(s, " / only", WAIT_MS));
-    assert_true(screen_wait_text(s, "nothing matches", WAIT_MS));
+    assert_true(screen_wait_text(s, "no matches", WAIT_MS));
     screen_key(s, SCREEN_ESCAPE);
     assert_true(screen_wait_gone(s, "only", WAIT_MS));
     screen_key(s, SCREEN_ESCAPE);
@@ -236,7 +236,7 @@ static void a_transcript_is_found_by_what_was_said(void **state)
     struct screen *s = open_two(24, 100);
     open_sessions(s);
     screen_type(s, "pergola");
-    assert_true(screen_wait_text(s, "In the transcripts: 1 place", WAIT_MS));
+    assert_true(screen_wait_text(s, "In the transcripts: 1 match", WAIT_MS));
     assert_true(screen_wait_text(s, "1 of 2", WAIT_MS)); /* it is in a last line, too */
     screen_key(s, SCREEN_DOWN);
     wait_selected(s, "Roses need a pergola.");
@@ -257,11 +257,11 @@ static void escape_goes_back_from_what_was_only_read(void **state)
         screen_key(s, SCREEN_LEFT);
     choose_gardening(s);
     screen_type(s, "\033v");
-    assert_true(screen_wait_text(s, "read only", WAIT_MS));
+    assert_true(screen_wait_text(s, "read-only", WAIT_MS));
     assert_true(screen_wait_text(s, "Roses need a pergola.", WAIT_MS));
     assert_true(screen_wait_text(s, "Esc goes back", WAIT_MS));
     screen_key(s, SCREEN_ESCAPE);
-    assert_true(screen_wait_gone(s, "read only", WAIT_MS));
+    assert_true(screen_wait_gone(s, "read-only", WAIT_MS));
     assert_true(screen_wait_gone(s, "Roses need a pergola.", WAIT_MS));
     assert_true(screen_wait_text(s, "> half a thought", WAIT_MS));
     screen_type(s, "new "); /* where the caret was */
@@ -330,7 +330,7 @@ static void a_session_is_archived_and_comes_back(void **state)
     assert_true(screen_wait_text(s, "Archived.", WAIT_MS));
     assert_true(screen_wait_text(s, "about gardening  archived", WAIT_MS));
     alt(s, 'a');
-    assert_true(screen_wait_text(s, "Taken out of the archive.", WAIT_MS));
+    assert_true(screen_wait_text(s, "Moved out of the archive.", WAIT_MS));
     assert_true(screen_wait_gone(s, "archived", WAIT_MS));
     alt(s, 'a');
     assert_true(screen_wait_text(s, "about gardening  archived", WAIT_MS));
@@ -366,7 +366,7 @@ static void deleting_is_asked_and_keeps_nothing(void **state)
     open_sessions(s);
     wait_selected(s, "about astronomy");
     alt(s, 'x');
-    assert_true(screen_wait_text(s, "Delete \"about astronomy\"? Nothing of it is kept.", WAIT_MS));
+    assert_true(screen_wait_text(s, "Delete \"about astronomy\" for good?", WAIT_MS));
     screen_type(s, "n");
     assert_true(screen_wait_gone(s, "Delete", WAIT_MS));
     alt(s, 'x');
@@ -395,7 +395,7 @@ static void a_session_is_exported_once(void **state)
     alt(s, 'e');
     assert_true(screen_wait_row(s, 1, " Export to: about gardening.md", WAIT_MS));
     screen_key(s, SCREEN_ENTER);
-    assert_true(screen_wait_text(s, "A file cannot be used.", WAIT_MS));
+    assert_true(screen_wait_text(s, "A file could not be used.", WAIT_MS));
     assert_true(screen_wait_row(s, 1, " Export to: about gardening.md", WAIT_MS));
 }
 
@@ -406,13 +406,13 @@ static void a_session_is_opened_to_read(void **state)
     choose_gardening(s);
     alt(s, 'v');
     assert_true(screen_wait_gone(s, "Sessions", WAIT_MS));
-    assert_true(screen_wait_row(s, 0, "read only", WAIT_MS));
+    assert_true(screen_wait_row(s, 0, "read-only", WAIT_MS));
     assert_true(screen_wait_text(s, "Roses need a pergola.", WAIT_MS));
     open_sessions(s);
     screen_type(s, "garden");
     assert_true(screen_wait_gone(s, "about astronomy", WAIT_MS));
     screen_key(s, SCREEN_ENTER); /* and then is live */
-    assert_true(screen_wait_gone(s, "read only", WAIT_MS));
+    assert_true(screen_wait_gone(s, "read-only", WAIT_MS));
 }
 
 static void a_session_is_forked(void **state)
@@ -442,7 +442,7 @@ static void a_turn_goes_on_beneath(void **state)
     choose_gardening(s);
     assert_true(screen_wait_text(s, "Esc stops", WAIT_MS));
     screen_key(s, SCREEN_ENTER);
-    assert_true(screen_wait_text(s, "That has to wait until the turn has ended.", WAIT_MS));
+    assert_true(screen_wait_text(s, "Not possible while a turn is running.", WAIT_MS));
     assert_true(screen_wait_row(s, 1, " Sessions / garden", WAIT_MS));
     screen_key(s, SCREEN_ESCAPE);
     screen_key(s, SCREEN_ESCAPE);

@@ -91,7 +91,7 @@ static void test_list_filters(void **state)
     expect_titles(SESSIONS("list", "--json", "--directory", "."), TITLES("other place"));
     expect_titles(SESSIONS("list", "--json", "--directory", here), TITLES("other place"));
     expect_titles(SESSIONS("list", "--json", "--directory", "/nonesuch"), NO_TITLES);
-    expect(SESSIONS("list", "--label", "nonesuch"), 0, "no session is like that");
+    expect(SESSIONS("list", "--label", "nonesuch"), 0, "no session matches");
     expect(SESSIONS("list", "--live", "--archived"), 64, "tiro: USAGE: ");
     expect(SESSIONS("list", "--json", "--names"), 64, "tiro: USAGE: ");
     assert_int_equal(chdir("/"), 0);
@@ -292,7 +292,7 @@ static void test_show_crashes(void **state)
     static const char cut_off[] = "Why?\n\n## tiro · cut off\n\nBecause of \n\n! cut off\n\n## you";
     static const char unfinished[] =
         "And?\n\n## tiro · unfinished\n\nSo that \n\n"
-        "! unfinished: cut off, or still going on\n\n";
+        "! unfinished: interrupted, or still running\n\n";
     free(add_session("for its store"));
     char *id = add_crashes();
     const char *const limits[] = {NULL, "--limit=2", "--limit=1"};
@@ -350,10 +350,10 @@ static void test_search(void **state)
     assert_text(r.out, young + UUID_LEN - 8);
     assert_no_text(r.out, old + UUID_LEN - 8);
     expect(r, 0, "--limit N");
-    expect(SESSIONS("search", "nonesuch"), 0, "nothing was found");
+    expect(SESSIONS("search", "nonesuch"), 0, "no matches");
     expect(SESSIONS("search", "--in", "nonesuch", "x"), 1, "tiro: SESSION_NOT_FOUND: ");
     run_ok(SESSIONS("search", "\"second answer\"", "(", "*"));
-    expect(SESSIONS("search", "\"answer second\""), 0, "nothing was found");
+    expect(SESSIONS("search", "\"answer second\""), 0, "no matches");
     free(old);
     free(young);
 }
@@ -675,7 +675,7 @@ static void test_help(void **state)
 
 static void expect_not_kept(void)
 {
-    expect(SESSIONS("list"), 0, "not kept");
+    expect(SESSIONS("list"), 0, "not saved");
     char *list = program_output(SESSIONS("list", "--json"));
     assert_string_equal(list, "[]\n");
     free(list);

@@ -284,7 +284,7 @@ static void test_the_first_question(void **state)
     assert_null(sent(COMMAND_PREVIEW));
     assert_true(shows("loading"));
     answer_list("", -1, nothing);
-    assert_true(shows("No session was kept yet."));
+    assert_true(shows("No session was saved yet."));
 }
 
 static void test_a_query_is_asked_for_both(void **state)
@@ -298,7 +298,7 @@ static void test_a_query_is_asked_for_both(void **state)
     struct notice *n = notice_new(NOTICE_SEARCH);
     n->text = mem_strdup("kyo");
     give(n);
-    assert_true(shows("nothing matches"));
+    assert_true(shows("no matches"));
 }
 
 static void test_one_question_at_a_time(void **state)
@@ -473,7 +473,7 @@ static void test_all_keys_are_shown_where_there_is_room(void **state)
     assert_true(strstr(row_drawn(18), "Enter resume") != NULL);
     assert_true(strstr(row_drawn(19), "Alt-e export") != NULL);
     press("alt-x");
-    assert_true(strstr(row_drawn(18), "Delete \"Apple\"?") != NULL);
+    assert_true(strstr(row_drawn(18), "Delete \"Apple\" for good?") != NULL);
     assert_row(19, "");
     press("escape");
     press("alt-r");
@@ -524,7 +524,7 @@ static void test_hits(void **state)
     begin("needle");
     answer_list("needle", -1, (const char *const[]){"A needle", NULL});
     answer_hits("needle", true, hit_of(2, 9, "in the hay there is a needle, they say", "needle"));
-    assert_true(shows("In the transcripts: 1 place, and more"));
+    assert_true(shows("In the transcripts: 1 match, and more"));
     assert_true(styled("needle", STYLE_MATCH));
     assert_row(3, " in the hay there is a needle, they say   you  now  Of a hit");
     assert_null(sessions_found(the.screen));
@@ -918,7 +918,7 @@ static void test_archiving(void **state)
     press("alt-a");
     assert_int_equal(sent(COMMAND_ARCHIVE)->number, 1);
     answer_done(COMMAND_ARCHIVE, 1, NULL);
-    assert_true(shows("Taken out of the archive."));
+    assert_true(shows("Moved out of the archive."));
 }
 
 static void test_archiving_in_memory_asks_as_deleting_does(void **state)
@@ -928,7 +928,7 @@ static void test_archiving_in_memory_asks_as_deleting_does(void **state)
     begin_with_three();
     press("alt-a");
     assert_null(sent(COMMAND_ARCHIVE));
-    assert_true(shows("Delete \"Apple\"? Nothing of it is kept. y/n"));
+    assert_true(shows("Delete \"Apple\" for good? y/n"));
     type("y");
     assert_string_equal(sent(COMMAND_DELETE)->name, id_of(1));
 }
@@ -940,7 +940,7 @@ static void test_deleting_is_asked_once(void **state)
     answer_list("", 10000, three);
     forget_sent();
     press("alt-x");
-    assert_true(shows("Delete \"Apple\"? Nothing of it is kept. y/n"));
+    assert_true(shows("Delete \"Apple\" for good? y/n"));
     press("enter");
     type("xq");
     assert_true(shows("y/n"));

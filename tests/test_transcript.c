@@ -375,7 +375,8 @@ static void an_open_run_of_a_resumed_session_was_cut_off(void **state)
     struct event *page[] = {told_event(EVENT_RUN_STARTED, 1, "q"),
                             told_event(EVENT_TEXT_DELTA, 2, "half an")};
     told_earlier(t, page, 2, false);
-    seen_transcript_is(t, "\nyou\n  q\n\ntiro\n  half an\n\n  — cut off; /retry sends it again\n");
+    seen_transcript_is(
+        t, "\nyou\n  q\n\ntiro\n  half an\n\n  — interrupted; /retry sends the\n  message again\n");
     told(t, retry_of(3, "q", 1));
     say(t, EVENT_TEXT_COMPLETE, 4, "whole");
     seen_transcript_is(t, "\nyou\n  q\n\ntiro\n  whole\n");
