@@ -60,6 +60,16 @@ static bool holds(const char *s, size_t len, const char *word)
     return find(s, len, word, strlen(word)) != NULL;
 }
 
+/* Titles, links, questions about the colours, notifications. */
+static bool is_own_string(const char *s, size_t len)
+{
+    static const char *const own[] = {"]0;", "]2;", "]8;", "]9;", "]11;", "]99;", "]777;"};
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+        if (len >= strlen(own[i]) && strncmp(s, own[i], strlen(own[i])) == 0)
+            return true;
+    return false;
+}
+
 /* A sequence that the program may have written itself, after ESC. */
 static void sequence(struct buf *faults, const char *s, size_t len)
 {
@@ -73,7 +83,7 @@ static void sequence(struct buf *faults, const char *s, size_t len)
             fault(faults, "the server's sequence", s, len);
     } else if (s[0] == ']') {
         size_t end = string_len(s, len);
-        if (holds(s, end, "hostile") || (strncmp(s, "]0;", 3) != 0 && strncmp(s, "]2;", 3) != 0))
+        if (holds(s, end, "hostile") || !is_own_string(s, end))
             fault(faults, "the server's string", s, len);
     } else if (strchr("PX^_cZ", s[0]) != NULL) {
         fault(faults, "a string or a reset", s, len);

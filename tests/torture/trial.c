@@ -487,13 +487,15 @@ static void recover_again(void)
     result_release(&r);
 }
 
+enum { REFUSED_A_TOOL = 3 }; /* answered, but the model asked for a tool that it is not offered */
+
 static void assert_goes_on(void)
 {
     if (trial->step->breaks_before)
         recover_again();
     struct result r =
         !trial->step->fresh ? RUN("run", "--resume", "last", "And then?") : RUN("run", "And then?");
-    if (r.status != 0)
+    if (r.status != 0 && r.status != REFUSED_A_TOOL)
         fail_msg("a further turn fails: %s", r.err);
     result_release(&r);
     run_ok(RUN("sessions", "rebuild"));
