@@ -287,7 +287,7 @@ const char *slash_help(const struct slash_command *c, bool kept)
 char *slash_parting(const char *title, bool archived)
 {
     return mem_printf(archived ? _("\"%s\" is archived; /sessions finds it again.")
-                               : _("\"%s\" is closed, and nothing of it is kept."),
+                               : _("\"%s\" is closed and was not saved."),
                       title);
 }
 

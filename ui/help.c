@@ -62,7 +62,7 @@ void help_fill(struct list *list, const struct keymap *keymap, bool kept)
     list_add(list, _("A text that begins with \"//\" is sent with one slash."), NULL, "");
     heading(list, _("Commands"));
     add_commands(list, kept);
-    heading(list, _("Keys (the configuration's [keys] changes them)"));
+    heading(list, _("Keys ([keys] in tiro.ini changes them)"));
     add_keys(list, keymap);
     heading(list, _("In lists"));
     for (size_t i = 0; i < sizeof in_lists / sizeof *in_lists; i++)

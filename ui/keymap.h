@@ -15,7 +15,7 @@
 /* X(ID, name in [keys], default keys, help) */
 #define ACTIONS(X)                                                                                 \
     X(SEND, "send", "enter",                                                                       \
-      N_("send the message; choose in a list; without a text: open the newest compaction"))        \
+      N_("send the message; choose in a list; with an empty editor: open the newest compaction"))  \
     X(NEWLINE, "newline", "ctrl-j alt-enter shift-enter", N_("begin a new line"))                  \
     X(CANCEL, "cancel", "escape", N_("stop the running turn; close what is open"))                 \
     X(CLEAR, "clear", "ctrl-c",                                                                    \

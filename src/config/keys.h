@@ -154,11 +154,11 @@
       "dimensions to request; 0: the model's own")                                                 \
     X(EMBEDDING_BATCH, "embedding", "batch", INTEGER, "64", 1, 2048, "", "texts per request")      \
     X(SESSION_PERSIST, "session", "persist", BOOLEAN, "true", 0, 0, "",                            \
-      "keep conversations in the database")                                                        \
+      "save conversations in the database")                                                        \
     X(UI_THEME, "ui", "theme", STRING, "auto", 0, 0, "",                                           \
       "auto (dark or light as the terminal is), dark, light, mono, high-contrast, solarized, "     \
       "solarized-light, or a file of the config directory's themes/")                              \
-    X(UI_MOUSE, "ui", "mouse", BOOLEAN, "true", 0, 0, "", "wheel and clicks")                      \
+    X(UI_MOUSE, "ui", "mouse", BOOLEAN, "true", 0, 0, "", "use the mouse wheel and clicks")        \
     X(UI_REASONING, "ui", "reasoning", CHOICE, "folded", 0, 0, "folded open hidden",               \
       "how the model's reasoning is shown")                                                        \
     X(UI_NOTIFY, "ui", "notify", CHOICE, "auto", 0, 0, "auto bell osc9 osc777 osc99 off",          \
