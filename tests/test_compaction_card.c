@@ -165,7 +165,7 @@ static void a_model_is_named_only_where_one_is_asked(void **state)
     told(t, ev);
     seen_transcript_is(t,
                        "\n▣ compacting · deterministic · ~101,204 tokens · 0 s   Esc cancels\n"
-                       "  as you asked\n");
+                       "  manual\n");
     transcript_clear(t);
     ev = started(1, "handoff", "estimate");
     free(ev->compaction.stage);

@@ -240,7 +240,7 @@ static void tools_ask_and_the_next_line_answers(void **state)
     queue((struct reply){.tool_name = "run_command", .tool_args = call});
     say("Made.");
     out = PIPE("make it\nyes, do\n yes \n", "--tools", "full"); /* the first is no answer: it waits */
-    IN_ORDER(out, "This waits", "Made.", "you: yes, do");
+    IN_ORDER(out, "Queued", "Made.", "you: yes, do");
     assert_true(exists("made"));
     free(out);
 }

@@ -168,9 +168,9 @@ static void archive_puts_it_away(void **state)
 static void archive_says_what_it_does(void **state)
 {
     (void)state;
-    static const char *const outcomes[] = {"is closed, and nothing of it is kept", "is archived;"};
-    static const char *const helps[] = {"delete this session, since none is kept",
-                                        "put this session away"};
+    static const char *const outcomes[] = {"is closed and was not saved", "is archived;"};
+    static const char *const helps[] = {"delete this session, since none is saved",
+                                        "archive this session and start a new one"};
     bool kept = capability_store();
     struct screen *s = open_with_two_turns();
     screen_type(s, "/archive");

@@ -110,7 +110,7 @@ static void it_works_before_anything_was_said(void **state)
     screen_key(s, SCREEN_ENTER); /* opens the tools */
     assert_true(screen_wait_text(s, "read_file", WAIT_MS));
     screen_resize(s, 24, 80);
-    assert_true(screen_wait_text(s, "next to be dropped", WAIT_MS));
+    assert_true(screen_wait_text(s, "next dropped", WAIT_MS));
     screen_resize(s, 40, 120);
     assert_true(screen_wait_text(s, "threshold 100,000", WAIT_MS));
     screen_resize(s, 10, 40);

@@ -280,7 +280,7 @@ enum { COMMANDS = sizeof slash_commands / sizeof *slash_commands - 1 };
 
 const char *slash_help(const struct slash_command *c, bool kept)
 {
-    static const char gone[] = N_("delete this session, since none is kept, and begin a new one");
+    static const char gone[] = N_("delete this session, since none is saved, and start a new one");
     return _(!kept && c->run == run_archive ? gone : c->help);
 }
 

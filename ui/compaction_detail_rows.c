@@ -128,7 +128,7 @@ static void draw_hints(struct compaction_detail *d)
 {
     static const struct hint hints[] = {
         {ACTION_SEND, NULL, N_("unfold")},        {ACTION_CANCEL, NULL, N_("close")},
-        {ACTION_JUMP, NULL, N_("go to message")}, {ACTION_CARD_MEMORY, NULL, N_("memory entries")},
+        {ACTION_JUMP, NULL, N_("jump")}, {ACTION_CARD_MEMORY, NULL, N_("memory entries")},
         {ACTION_PAGE_DOWN, NULL, N_("page")},     {ACTION_HELP, NULL, N_("help")}};
     size_t width = (size_t)d->width;
     if (d->remark.text)

@@ -333,12 +333,12 @@ static void draw_hints(struct context_view *v)
                                         {ACTION_CONTEXT_PIN, NULL, N_("pin")},
                                         {ACTION_CONTEXT_COMPACT, NULL, N_("shorten")},
                                         {ACTION_CONTEXT_UNCOMPACT, NULL, N_("undo")},
-                                        {ACTION_JUMP, NULL, N_("go to message")},
-                                        {ACTION_NONE, "n", N_("next to be dropped")},
+                                        {ACTION_JUMP, NULL, N_("jump")},
+                                        {ACTION_NONE, "n", N_("next dropped")},
                                         {ACTION_HELP, NULL, N_("help")}};
     static const struct hint fixed[] = {{ACTION_SEND, NULL, N_("unfold")},
                                         {ACTION_CANCEL, NULL, N_("close")},
-                                        {ACTION_JUMP, NULL, N_("go to message")},
+                                        {ACTION_JUMP, NULL, N_("jump")},
                                         {ACTION_HELP, NULL, N_("help")}};
     size_t width = (size_t)v->width;
     if (v->asks_compact)

@@ -77,7 +77,7 @@ static const struct hint in_query[] = {{ACTION_DOWN, NULL, N_("to the matches")}
                                        {ACTION_NONE, "\"...\" -word", N_("phrase, exclude word")}};
 
 static const struct hint in_list[] = {{ACTION_SEND, NULL, N_("show in full")},
-                                      {ACTION_MEMORY_OPEN, NULL, N_("go to message")},
+                                      {ACTION_MEMORY_OPEN, NULL, N_("jump")},
                                       {ACTION_HELP, NULL, N_("help")},
                                       {ACTION_MEMORY_INSERT, NULL, N_("quote")},
                                       {ACTION_MEMORY_PIN, NULL, N_("pin")},
@@ -95,7 +95,7 @@ static const struct hint in_empty_list[] = {{ACTION_MEMORY_QUERY, NULL, N_("sear
                                             {ACTION_COMPLETE, NULL, N_("to the message")}};
 
 static const struct hint in_preview[] = {{ACTION_CANCEL, NULL, N_("back")},
-                                         {ACTION_MEMORY_OPEN, NULL, N_("go to message")},
+                                         {ACTION_MEMORY_OPEN, NULL, N_("jump")},
                                          {ACTION_HELP, NULL, N_("help")},
                                          {ACTION_MEMORY_INSERT, NULL, N_("quote")},
                                          {ACTION_NONE, "n N", N_("next, previous")},
