@@ -191,7 +191,7 @@ static void test_entries_are_counted(void **state)
     assert_string_equal(json_get_string(store, "language"), "english");
     json_free(v);
     setenv("TIRO_MEMORY_LANGUAGE", "german", 1);
-    expect_state("good", 0, "those of english, not of german");
+    expect_state("good", 0, "indexed for english, not for german");
     unsetenv("TIRO_MEMORY_LANGUAGE");
 }
 
