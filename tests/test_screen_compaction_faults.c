@@ -326,7 +326,7 @@ static bool is_shown(struct screen *s, void *context)
 {
     (void)context;
     const char *text = screen_text(s);
-    return strstr(text, back) || strstr(text, "/retry sends it again");
+    return strstr(text, back) || strstr(text, "/retry sends the message again");
 }
 
 static void killed_at_any_moment(void **state)
