@@ -142,7 +142,7 @@ static void test_unknown_and_incomplete_lines_are_refused(void **state)
     assert_false(slash_run(&app, "/rename  "));
     assert_true(transcript_says("/rename TITLE"));
     assert_false(slash_run(&app, "/quit now"));
-    assert_true(transcript_says("/quit takes nothing"));
+    assert_true(transcript_says("/quit takes no arguments"));
     assert_false(slash_run(&app, "/new x"));
     assert_false(app.leaving);
 }
@@ -168,7 +168,7 @@ static void test_notes_of_the_commands(void **state)
     slash_run(&app, "/fork 3");
     assert_true(transcript_says("You have sent 0 messages"));
     slash_run(&app, "/edit");
-    assert_true(transcript_says("Nothing was sent"));
+    assert_true(transcript_says("No message was sent"));
     assert_string_equal(editor_text(app.editor), "");
 }
 

@@ -282,7 +282,7 @@ static void the_file_is_made(void **state)
         "[keys]\nsend = ctrl-s\n");
     expect(RUN("config", "check"), 0, "");
     out = program_output(RUN("config", "set", "ui.theme", "--unset"));
-    assert_text(out, "ui.theme is gone (default: auto)");
+    assert_text(out, "ui.theme removed (default: auto)");
     free(out);
     out = program_output(RUN("config", "set", "--unset", "ui.theme"));
     assert_text(out, "ui.theme is not set");

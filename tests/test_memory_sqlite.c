@@ -406,7 +406,7 @@ static void a_full_session_is_refused(void **state)
     struct memory_entry given = memory_said("c", "three", 3);
     assert_false(m->store->index(m, "s", 0, &given, 1, &stored, &e));
     assert_int_equal(e.code, ERR_SESSION_STORE_ERROR);
-    assert_non_null(strstr(e.text, "no more room"));
+    assert_non_null(strstr(e.text, "memory is full"));
     memory_check(m->store->index(m, "t", 0, &given, 1, &stored, &e), &e);
     assert_int_equal(memory_total(m), 3);
     memory_entry_release(&given);

@@ -313,6 +313,7 @@ static void open_session(struct app *app, const struct session_info *info)
     stop_counting(app);
     app->activity.unmeasured = 0;
     change_draft(app, info->draft);
+    way_back_draft(app);
 }
 
 static bool same_text(const char *a, const char *b)

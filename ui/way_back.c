@@ -53,13 +53,6 @@ static void show_again(struct app *app, const struct place_left *p)
     app_touch_now(app, DIRTY_ALL);
 }
 
-/* The message came back with its session. */
-static void arrive(struct app *app, const struct place_left *p)
-{
-    editor_set_caret(app->editor, p->caret);
-    show_again(app, p);
-}
-
 /* A draft that came with what was only read is not to be taken along. */
 static void leave_draft(struct app *app)
 {
@@ -119,7 +112,13 @@ void way_back_session(struct app *app, const char *id)
     else if (!home)
         way_back_forget(app);
     if (home && w->left.blank)
-        arrive(app, &w->left);
+        show_again(app, &w->left);
+}
+
+void way_back_draft(struct app *app)
+{
+    if (app->way_back.moving == WAY_HOME)
+        editor_set_caret(app->editor, app->way_back.left.caret);
 }
 
 void way_back_page(struct app *app)
@@ -128,7 +127,7 @@ void way_back_page(struct app *app)
     if (w->moving != WAY_HOME)
         return;
     w->moving = WAY_STAYS;
-    arrive(app, &w->left);
+    show_again(app, &w->left);
 }
 
 void way_back_refused(struct app *app)

@@ -40,8 +40,10 @@ bool way_back_go(struct app *app);
 void way_back_forget(struct app *app);
 void way_back_release(struct way_back *w);
 
-/* A session is about to be shown; its newest page has come; it cannot be opened. */
+/* A session is about to be shown; its message stands in the editor; its newest page has come; it
+ * cannot be opened. */
 void way_back_session(struct app *app, const char *id);
+void way_back_draft(struct app *app);
 void way_back_page(struct app *app);
 void way_back_refused(struct app *app);
 
