@@ -60,7 +60,9 @@ static size_t title_base(const char *title)
     const char *last = NULL;
     for (const char *at = title; (at = strstr(at, mark)); at++)
         last = at;
-    const char *rest = last ? last + strlen(mark) : "";
+    if (!last)
+        return strlen(title);
+    const char *rest = last + strlen(mark);
     if (*rest == ' ')
         rest += 1 + strspn(rest + 1, "0123456789");
     return strcmp(rest, ")") == 0 ? (size_t)(last - title) : strlen(title);
