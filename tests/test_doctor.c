@@ -211,7 +211,7 @@ static void says(const char *name, const char *words)
 static void test_memory_is_told(void **state)
 {
     (void)state;
-    says("memory", "on; the model finds all");
+    says("memory", "on; scope all, language");
     says("vectors", "none; [embedding] provider is not set");
     says("ranking", "words");
     setenv("TIRO_EMBEDDING_PROVIDER", "hashed", 1);

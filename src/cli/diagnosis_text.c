@@ -75,7 +75,7 @@ void diagnosis_store_text(const struct diagnosis *d, struct buf *out)
     bool passing = found->state == HEALTH_GOOD && !d->thorough;
     add_clean(out, d->store.path);
     buf_addf(out, ": %s",
-             passing ? _("quick check passed; --thorough reads all of it")
+             passing ? _("quick check passed (--thorough reads everything)")
                      : _(states[found->state].text));
     if (*found->detail) {
         buf_addstr(out, " (");

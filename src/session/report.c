@@ -92,8 +92,8 @@ static bool report_whether(struct notice *n, const struct config *config)
         add(n, "memory: off; %s", e.text);
         return false;
     }
-    add(n, "memory: on; the model finds %s, words as in %s",
-        config_string(config, CONFIG_MEMORY_SCOPE), config_string(config, CONFIG_MEMORY_LANGUAGE));
+    add(n, "memory: on; scope %s, language %s", config_string(config, CONFIG_MEMORY_SCOPE),
+        config_string(config, CONFIG_MEMORY_LANGUAGE));
     return true;
 }
 
