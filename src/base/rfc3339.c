@@ -114,6 +114,14 @@ static int64_t read_zone(struct reader *r)
     return (ahead ? minutes : -minutes) * MINUTE_MS;
 }
 
+/* A year has four digits; a zone at either end leads beyond. */
+static int64_t clamp(int64_t ms)
+{
+    const int64_t first = days_from_epoch(0, 1, 1) * DAY_MS;
+    const int64_t last = (days_from_epoch(9999, 12, 31) + 1) * DAY_MS - 1;
+    return ms < first ? first : ms > last ? last : ms;
+}
+
 bool rfc3339_parse(const char *text, int64_t *wall_ms)
 {
     struct reader r = {.at = text, .ok = true};
@@ -124,18 +132,11 @@ bool rfc3339_parse(const char *text, int64_t *wall_ms)
     }
     if (!r.ok || *r.at)
         return false;
-    *wall_ms = ms;
+    *wall_ms = clamp(ms);
     return true;
 }
 
 /* --- writing ---------------------------------------------------------------------------------- */
-
-static int64_t clamp(int64_t ms)
-{
-    const int64_t first = days_from_epoch(0, 1, 1) * DAY_MS;
-    const int64_t last = (days_from_epoch(9999, 12, 31) + 1) * DAY_MS - 1;
-    return ms < first ? first : ms > last ? last : ms;
-}
 
 static int year_of(int64_t days)
 {

@@ -7,7 +7,8 @@
 
 /* Reads "2026-03-09T14:05:07.123+01:00" with any fraction of seconds and any offset. A blank may
  * stand for the T, seconds may be left out, no zone means UTC, a date alone is its midnight. False
- * for anything else, also for what no calendar has. */
+ * for anything else, also for what no calendar has. Where the offset leads beyond the years 0000 to
+ * 9999, it is the first or the last moment of them. */
 bool rfc3339_parse(const char *text, int64_t *wall_ms);
 
 /* "2026-03-09T14:05:07.123Z" as clock_format(), also before 1970; years 0000 to 9999. */
