@@ -48,7 +48,7 @@ EXTRA_DIST += tests/fuzz/run.sh tests/fuzz/seeds tests/fuzz/dictionaries
 if FUZZING
 fuzz: tests/fuzz/fuzz$(EXEEXT)
 	@$(AM_TESTS_ENVIRONMENT) \
-	FUZZ="$(FUZZ)" SECONDS_EACH=$${SECONDS_EACH-$$(($${MINUTES-1} * 60))} JOBS=$${JOBS-2} \
+	FUZZ="$(FUZZ)" FUZZ_SEED="$(FUZZ_SEED)" SECONDS_EACH=$${SECONDS_EACH-$$(($${MINUTES-1} * 60))} JOBS=$${JOBS-2} \
 		$(SHELL) $(srcdir)/tests/fuzz/run.sh
 else
 fuzz:

@@ -1,6 +1,7 @@
 #!/bin/sh
 # Fuzzes in the build tree, which is the working directory: SECONDS_EACH for each target, JOBS at a
-# time. FUZZ names targets; "" is all. Fails when anything was found, and says where it is.
+# time. FUZZ names targets; "" is all. With FUZZ_SEED it is the same run again, as far as it gets in
+# that time. Fails when anything was found, and says where it is.
 set -u
 
 top=${SOURCE_DIR:?} here=tests/fuzz
@@ -12,6 +13,7 @@ fuzz_one() {
     mkdir -p "$here/corpus/$name" "$here/findings/$name" "$here/log"
     set -- -max_total_time="$SECONDS_EACH" -timeout=5 -rss_limit_mb=512 -print_final_stats=1 \
         -max_len="$(max_len "$name")" -artifact_prefix="$here/findings/$name/"
+    [ -z "${FUZZ_SEED-}" ] || set -- "$@" -seed="$FUZZ_SEED"
     [ ! -f "$dictionary" ] || set -- "$@" -dict="$dictionary"
     FUZZ=$name TMPDIR=$here/tmp $here/fuzz "$@" "$here/corpus/$name" "$seeds/$name" \
         >"$here/log/$name" 2>&1
@@ -43,7 +45,7 @@ names=${FUZZ:-$(sed -n 's/^ *X(\([a-z0-9_]*\),.*/\1/p' "$top/tests/fuzz/targets.
 mkdir -p "$here/tmp"
 : >"$here/found"
 ASAN_OPTIONS=${ASAN_OPTIONS-detect_leaks=1}:quarantine_size_mb=32
-export ASAN_OPTIONS FUZZ SECONDS_EACH
+export ASAN_OPTIONS FUZZ FUZZ_SEED SECONDS_EACH
 printf '%s\n' $names | xargs -P "${JOBS:-2}" -n 1 sh "$0" one
 rm -rf "$here/tmp"
 for name in $(cat "$here/found"); do
