@@ -897,7 +897,7 @@ int main(void)
         TEST(test_run_input_joins),
         TEST(test_run_bad_input),
         TEST(test_run_json),
-        TEST(test_run_tells_what_was_used),
+        STORED(test_run_tells_what_was_used),
         TEST(test_run_prices_the_model_that_answered),
         TEST(test_run_tells_what_a_failure_used),
         TEST(test_run_stream_json),

@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "base/buf.h"
+#include "session/capability.h"
 #include "tests/scene.h"
 #include "tests/support.h"
 #include "ui/format.h"
@@ -224,9 +225,10 @@ int main(void)
         scene_test(before_the_first_answer),
         scene_test(after_answers_and_a_compaction),
         scene_stored_test(after_a_resume_and_a_fork),
-        scene_test(the_mark_is_there_from_the_start),
-        scene_stored_test(the_mark_is_there_after_a_resume_and_a_fork),
-        scene_test(no_command_runs_for_the_mark),
+        support_compacting(the_mark_is_there_from_the_start, scene_setup, scene_teardown),
+        support_if(capability_store() && capability_compaction(),
+                   the_mark_is_there_after_a_resume_and_a_fork, scene_setup, scene_teardown),
+        support_compacting(no_command_runs_for_the_mark, scene_setup, scene_teardown),
         scene_stored_test(an_unknown_price_stays_unknown),
         scene_test(each_call_has_its_own_price),
     };
