@@ -160,10 +160,12 @@ static void answer_preview(int number, const char *question, const char *answer)
     give(n);
 }
 
+/* As the service does: it tells what was asked for. */
 static void answer_done(enum command_type command, int number, const char *detail)
 {
     struct notice *n = notice_new(NOTICE_DONE);
     n->command = command;
+    n->number = sent(command) ? sent(command)->number : 0;
     n->text = mem_strdup(id_of(number));
     n->detail = mem_strdup(detail);
     assert_true(sessions_done(the.screen, n));
@@ -917,8 +919,49 @@ static void test_archiving(void **state)
     assert_true(shows("Alt-a unarchive"));
     press("alt-a");
     assert_int_equal(sent(COMMAND_ARCHIVE)->number, 1);
-    answer_done(COMMAND_ARCHIVE, 1, NULL);
+    answer_done(COMMAND_ARCHIVE, 2, NULL);
     assert_true(shows("Moved out of the archive."));
+}
+
+static void test_what_was_archived_is_so_before_the_list_comes_again(void **state)
+{
+    (void)state;
+    begin("garden");
+    the.width = 120;
+    struct notice *n = list_notice("garden");
+    vec_push(&n->sessions.items, info_of(1, "The garden"));
+    give(n);
+    answer_hits("garden", false, hit_of(2, 5, "a garden wall", "garden"));
+    forget_sent();
+    press("alt-a");
+    answer_done(COMMAND_ARCHIVE, 1, NULL);
+    assert_true(shows("archived"));
+    forget_sent();
+    press("alt-a");
+    assert_int_equal(sent(COMMAND_ARCHIVE)->number, 1);
+    answer_done(COMMAND_ARCHIVE, 1, NULL);
+    assert_false(shows("archived"));
+    forget_sent();
+    press("down");
+    press("alt-a");
+    answer_done(COMMAND_ARCHIVE, 2, NULL);
+    assert_true(shows("archived"));
+}
+
+static void test_an_answer_from_before_a_change_is_not_taken(void **state)
+{
+    (void)state;
+    begin_with_three();
+    press("alt-a");
+    answer_done(COMMAND_ARCHIVE, 1, NULL); /* asks for the list */
+    forget_sent();
+    answer_done(COMMAND_RENAME, 1, NULL); /* while that is being read */
+    assert_null(sent(COMMAND_LIST));
+    answer_list("", -1, nothing);
+    assert_true(shows("Apple"));
+    assert_asked(COMMAND_LIST, "", sent(COMMAND_LIST)->limit);
+    answer_list("", -1, nothing);
+    assert_false(shows("Apple"));
 }
 
 static void test_archiving_in_memory_asks_as_deleting_does(void **state)
@@ -1168,6 +1211,8 @@ int main(void)
         TEST(test_renaming),
         TEST(test_labels),
         TEST(test_archiving),
+        TEST(test_what_was_archived_is_so_before_the_list_comes_again),
+        TEST(test_an_answer_from_before_a_change_is_not_taken),
         TEST(test_archiving_in_memory_asks_as_deleting_does),
         TEST(test_deleting_is_asked_once),
         TEST(test_a_long_question_fits),

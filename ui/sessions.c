@@ -308,6 +308,17 @@ static void take_preview(struct sessions *s, struct notice *n)
     free(found);
 }
 
+static void take_answer(struct sessions *s, const struct sessions_question *q, struct notice *n)
+{
+    if (n->type == NOTICE_LIST && is_wanted(s, q))
+        take_list(s, n);
+    else if (n->type == NOTICE_SEARCH && is_wanted(s, q))
+        take_hits(s, n);
+    else if (n->type == NOTICE_PREVIEW && sessions_selected_id(s) &&
+             strcmp(n->text, sessions_selected_id(s)) == 0)
+        take_preview(s, n);
+}
+
 bool sessions_take(struct sessions *s, struct notice *n)
 {
     struct sessions_question *q = n->type == NOTICE_LIST     ? &s->list_question
@@ -317,14 +328,10 @@ bool sessions_take(struct sessions *s, struct notice *n)
         return false;
     if (!q->waiting || strcmp(q->asked, n->text) != 0)
         return true; /* asked before the screen was closed and opened again */
+    bool outdated = q->stale; /* read before the change that made it so, perhaps */
     sessions_settle(q);
-    if (n->type == NOTICE_LIST && is_wanted(s, q))
-        take_list(s, n);
-    else if (n->type == NOTICE_SEARCH && is_wanted(s, q))
-        take_hits(s, n);
-    else if (n->type == NOTICE_PREVIEW && sessions_selected_id(s) &&
-             strcmp(n->text, sessions_selected_id(s)) == 0)
-        take_preview(s, n);
+    if (!outdated)
+        take_answer(s, q, n);
     sessions_ask(s);
     return true;
 }

@@ -1,6 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/i18n.h"
 #include "base/mem.h"
 #include "ui/sessions_private.h"
@@ -37,6 +38,17 @@ static void forget_session(struct sessions *s, const char *id)
     sessions_stay_within(s);
 }
 
+/* At once: the next key may be the same one, and would do the same again. */
+static void mark_archived(struct sessions *s, const char *id, bool archived)
+{
+    for (size_t i = 0; i < s->list.items.len; i++)
+        if (strcmp(s->list.items.items[i].id, id) == 0)
+            s->list.items.items[i].archived_ms = archived ? clock_wall_ms() : 0;
+    for (size_t i = 0; i < s->hits.items.len; i++)
+        if (strcmp(s->hits.items.items[i].session_id, id) == 0)
+            s->hits.items.items[i].archived = archived;
+}
+
 static void say_done(struct sessions *s, const struct notice *n)
 {
     char *exported = NULL;
@@ -44,7 +56,7 @@ static void say_done(struct sessions *s, const struct notice *n)
                        : n->command == COMMAND_LABEL  ? _("The labels are changed.")
                        : n->command == COMMAND_DELETE ? _("Deleted.")
                        : n->command == COMMAND_ARCHIVE
-                           ? s->unarchiving ? _("Moved out of the archive.") : _("Archived.")
+                           ? n->number == 1 ? _("Moved out of the archive.") : _("Archived.")
                            : NULL;
     if (!text)
         text = exported = mem_printf(_("Exported to %s."), n->detail ? n->detail : "");
@@ -60,6 +72,8 @@ bool sessions_done(struct sessions *s, const struct notice *n)
     say_done(s, n);
     if (n->command == COMMAND_DELETE && n->text)
         forget_session(s, n->text);
+    else if (n->command == COMMAND_ARCHIVE && n->text)
+        mark_archived(s, n->text, n->number == 0);
     s->list_question.stale = s->search_question.stale = s->preview_question.stale = true;
     s->pinned = true;
     sessions_ask(s);

@@ -62,8 +62,7 @@ static enum sessions_result archive(struct sessions *s)
     if (!id || !s->host.persist)
         return SESSIONS_STAYS;
     struct command *c = sessions_command(COMMAND_ARCHIVE, id, NULL);
-    s->unarchiving = e.session ? e.session->archived_ms > 0 : e.hit->archived;
-    c->number = s->unarchiving;
+    c->number = e.session ? e.session->archived_ms > 0 : e.hit->archived;
     s->pinned = true;
     sessions_send(s, c);
     return SESSIONS_STAYS;

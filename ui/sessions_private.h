@@ -26,7 +26,7 @@ struct sessions_question {
     enum command_type type;
     int limit;
     bool waiting;
-    bool stale;  /* the answer held is out of date */
+    bool stale;  /* what was answered or is being answered is out of date */
     char *asked; /* text and number of the last one; NULL: none yet */
     int64_t number;
     char *answered; /* the text of the answer that is held; NULL: none */
@@ -86,7 +86,6 @@ struct sessions {
     struct session_info target; /* what the input is about */
     bool sent;                  /* the input waits for its answer */
     bool opening;               /* a session was asked for */
-    bool unarchiving;           /* what the last ARCHIVE was for */
 
     struct remark remark;
 

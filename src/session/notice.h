@@ -45,7 +45,7 @@
  * detail: why that waits (an endpoint is down), English, NULL: it does not. Comes unasked, too DONE
  * command: what was done (RENAME, LABEL, ARCHIVE, DELETE, EXPORT, FORK); text: the session's id;
  * detail: the file of an EXPORT. MEMORY_EDIT, _PIN, _FORGET, _RESTORE; text: the entry's id;
- * number: summaries that quote what was forgotten ERROR     error, command: what could not be done;
+ * number: summaries that quote what was forgotten. ARCHIVE: number as asked ERROR     error, command: what could not be done;
  * text: the command's text (nothing is lost). COMPACT: name: the mode; detail: the keys by which it
  * keeps beginning and end, as "name = value, …", NULL: it has none */
 enum notice_type {

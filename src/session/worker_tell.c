@@ -95,5 +95,6 @@ void tell_done(struct worker *w, const struct command *c, const char *id)
     struct notice *n = notice_new(NOTICE_DONE);
     n->command = c->type;
     n->text = mem_strdup(id);
+    n->number = c->number;
     tell(w, n);
 }
