@@ -230,6 +230,10 @@ struct screen *screen_start(const char *const *argv, const char *directory, int 
     if (fcntl(s->master, F_SETFD, FD_CLOEXEC) != 0 || fcntl(s->slave, F_SETFD, FD_CLOEXEC) != 0 ||
         fcntl(s->master, F_SETFL, O_NONBLOCK) != 0 || tcgetattr(s->slave, &s->settings) != 0)
         give_up("pseudo-terminal");
+    /* Or a Ctrl-C that comes just after the program left would drop its last output. */
+    s->settings.c_lflag |= NOFLSH;
+    if (tcsetattr(s->slave, TCSANOW, &s->settings) != 0)
+        give_up("tcsetattr");
     s->status = -1;
     s->keep_log = s->draw = true;
     s->answers = answers_of_next;
