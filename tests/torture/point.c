@@ -20,6 +20,7 @@
 #include <unwind.h>
 
 enum { LOG_FD = 900, MAPS = 64, POINTS = 1 << 16, TRACES = 1 << 14, LONGEST_LINE = 512 };
+enum { LATER_LOGGED = 32 };
 
 static const char *const class_names[] = {"malloc", "file", "network", "process"};
 
@@ -38,6 +39,7 @@ static struct {
     long calls;                  /* so far, of those that count */
     const char *failed_function; /* NULL: none yet */
     int failed_cause;
+    int later; /* that failed since */
 } progress;
 
 /* Calls by stack, a table of open addresses. */
@@ -267,8 +269,13 @@ static int decide(enum torture_class class, const char *function, const int *cau
 {
     if (plan.record)
         note(stack, function, count_of(causes));
-    if (progress.failed_function)
-        return fails_still(class, function, causes) ? progress.failed_cause : 0;
+    if (progress.failed_function && !fails_still(class, function, causes))
+        return 0;
+    if (progress.failed_function) {
+        if (progress.later++ < LATER_LOGGED)
+            torture_log(stack, "again %s\n", function);
+        return progress.failed_cause;
+    }
     if ((plan.stack && plan.stack != stack->hash) || ++progress.calls != plan.nth)
         return 0;
     progress.failed_function = function;
