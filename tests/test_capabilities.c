@@ -21,6 +21,19 @@ static const bool switches[] = {true, false};
 #define EACH_SWITCH(persist)                                                                       \
     for (const bool *persist = switches; persist < switches + 2; persist++)
 
+/* BUILT_WITHOUT: the arguments of `configure` that left something out, where somebody knows them.
+ */
+static void what_was_to_be_left_out_is_left_out(void **state)
+{
+    (void)state;
+    const char *without = getenv("BUILT_WITHOUT");
+    if (!without)
+        skip();
+    assert_int_equal(capability_store(), !strstr(without, "--disable-session-store"));
+    assert_int_equal(capability_compaction(), !strstr(without, "--disable-session-compaction"));
+    assert_int_equal(capability_memory(), !strstr(without, "--disable-memory-store"));
+}
+
 static bool kept(bool persist)
 {
     return persist && capability_store();
@@ -289,6 +302,7 @@ static void the_next_request_is_shown_whatever_is_off(void **state)
 int main(void)
 {
     const struct CMUnitTest all[] = {
+        cmocka_unit_test(what_was_to_be_left_out_is_left_out),
         surface_test(a_turn_works_and_is_kept_where_it_can_be),
         surface_test(an_interrupt_works),
         surface_test(a_live_session_is_read_and_listed),
