@@ -199,30 +199,34 @@ void damage_events_release(struct damage_events *l)
     vec_release(&l->items);
 }
 
-char *damage_memory(const char *path)
+char *damage_rows(const char *path, const char *sql)
 {
     struct buf text = BUF_INIT;
     sqlite3 *db;
     sqlite3_stmt *q;
     assert_int_equal(sqlite3_open_v2(path, &db, SQLITE_OPEN_READWRITE, NULL), SQLITE_OK);
-    assert_int_equal(
-        sqlite3_prepare_v2(db,
-                           "SELECT key, s.id, e.id, id_number, turn, seq, role, speaker,"
-                           " created_ms, pinned, edited, compaction, digest, content"
-                           " FROM memory_entry e JOIN memory_session s ON number = session"
-                           " ORDER BY key",
-                           -1, &q, NULL),
-        SQLITE_OK);
-    while (sqlite3_step(q) == SQLITE_ROW) {
+    assert_int_equal(sqlite3_prepare_v2(db, sql, -1, &q, NULL), SQLITE_OK);
+    int result;
+    while ((result = sqlite3_step(q)) == SQLITE_ROW) {
         for (int i = 0; i < sqlite3_column_count(q); i++) {
             const char *value = (const char *)sqlite3_column_text(q, i);
             buf_addf(&text, "%s|", value ? value : "(none)");
         }
         buf_addch(&text, '\n');
     }
+    assert_int_equal(result, SQLITE_DONE);
     sqlite3_finalize(q);
     sqlite3_close(db);
     return buf_take(&text);
+}
+
+char *damage_memory(const char *path)
+{
+    return damage_rows(path,
+                       "SELECT key, s.id, e.id, id_number, turn, seq, role, speaker,"
+                       " created_ms, pinned, edited, compaction, digest, content"
+                       " FROM memory_entry e JOIN memory_session s ON number = session"
+                       " ORDER BY key");
 }
 
 /* Whether the statement gave a row, whose first column is then *number. */

@@ -29,7 +29,11 @@ void damage_fill_and_die(const char *path, int sessions, int events);
  */
 void damage_fill_memory(const char *path, int talks, int entries);
 
-/* Every entry with its session's id, a line each, by key. The caller frees. */
+/* What a query answers, on a connection of its own: a line a row, "|" behind each value. The caller
+ * frees. */
+char *damage_rows(const char *path, const char *sql);
+
+/* Every entry with its session's id, by key; as damage_rows(). */
 char *damage_memory(const char *path);
 
 /* For struct recovery_help: what makes words of contents, in no language. */

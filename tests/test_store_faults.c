@@ -191,24 +191,21 @@ static bool act_migrate(struct catalog *c, struct error *e)
     return true; /* opening did */
 }
 
-/* What a database holds, as a text: what is whole or not there differs in it. */
+/* What a database holds, as a text: what is whole or not there differs in it. One connection reads
+ * it all, since reading the schema takes longest. */
 static char *digest(void)
 {
-    static const char *const questions[] = {
-        "SELECT count(*) FROM session",
-        "SELECT count(*) FROM event",
-        "SELECT sum(length(payload)) FROM event",
-        "SELECT sum(length(title)) FROM session",
-        "SELECT count(*) FROM session WHERE archived_ms IS NOT NULL",
-        "SELECT count(*) FROM snapshot",
-        "SELECT count(*) FROM snapshot_message",
-        "SELECT count(*) FROM transcript WHERE transcript MATCH 'quincunx'",
-        "PRAGMA user_version",
-    };
-    struct buf text = BUF_INIT;
-    for (size_t i = 0; i < sizeof questions / sizeof *questions; i++)
-        buf_addf(&text, "%s: %lld\n", questions[i], (long long)damage_sql(database, questions[i]));
-    return buf_take(&text);
+    return damage_rows(
+        database,
+        "SELECT 'sessions', count(*) FROM session"
+        " UNION ALL SELECT 'events', count(*) FROM event"
+        " UNION ALL SELECT 'payloads', sum(length(payload)) FROM event"
+        " UNION ALL SELECT 'titles', sum(length(title)) FROM session"
+        " UNION ALL SELECT 'archived', count(*) FROM session WHERE archived_ms IS NOT NULL"
+        " UNION ALL SELECT 'snapshots', count(*) FROM snapshot"
+        " UNION ALL SELECT 'snapshot messages', count(*) FROM snapshot_message"
+        " UNION ALL SELECT 'found', count(*) FROM transcript WHERE transcript MATCH 'quincunx'"
+        " UNION ALL SELECT 'version', user_version FROM pragma_user_version");
 }
 
 typedef bool act_on(struct catalog *c, struct error *e);
