@@ -279,12 +279,15 @@ torture: tests/campaign_torture$(EXEEXT) tiro$(EXEEXT) $(TORTURE_LIBRARY)
 soak: tests/test_long_run$(EXEEXT)
 	$(AM_TESTS_ENVIRONMENT) SOAK_TURNS=$${SOAK_TURNS-2000} tests/test_long_run
 
-# What takes too long for every change: the campaigns and a shorter soak. Each is told by its name.
-check-long: $(CAMPAIGNS) tests/test_long_run$(EXEEXT) tiro$(EXEEXT) $(TORTURE_LIBRARY)
+# What takes too long for every change: the campaigns, each call for the disk failing, and a shorter
+# soak. Each is told by its name.
+check-long: $(CAMPAIGNS) tests/test_store_faults$(EXEEXT) tests/test_long_run$(EXEEXT) tiro$(EXEEXT) \
+		$(TORTURE_LIBRARY)
 	@$(AM_TESTS_ENVIRONMENT) failed=; \
 	for campaign in $(CAMPAIGNS); do \
 		if ./$$campaign; then echo "PASS: $$campaign"; else echo "FAIL: $$campaign"; failed=1; fi; \
 	done; \
+	TIRO_EVERY_FAULT=1 tests/test_store_faults || failed=1; \
 	SOAK_TURNS=$${SOAK_TURNS-200} tests/test_long_run || failed=1; \
 	test -z "$$failed"
 

@@ -257,7 +257,7 @@ static void each_call_may_fail(act_on *act)
     EACH_FAULT(kind)
     for (int lasting = 0; lasting < 2; lasting++)
         for (long n = 1; fails_well(act, kind, n, lasting, before, after);
-             n += step(lasting ? 6 : 2))
+             n += step(lasting ? 12 : 4))
             calls++;
     print_message("%ld calls failed\n", calls);
     assert_true(calls > 20);
@@ -469,14 +469,14 @@ static void a_turn_loses_nothing_that_was_shown(void **state)
 {
     (void)state;
     make_pristine();
-    each_call_of_a_turn_may_fail(NULL, 3);
+    each_call_of_a_turn_may_fail(NULL, 6);
 }
 
 static void a_turn_of_a_resumed_session_loses_nothing(void **state)
 {
     (void)state;
     make_pristine();
-    each_call_of_a_turn_may_fail(PARENT_TITLE, 5);
+    each_call_of_a_turn_may_fail(PARENT_TITLE, 10);
 }
 
 /* The n-th call while a session is opened. What cannot be opened is told, and one can talk. */
