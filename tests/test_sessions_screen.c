@@ -164,8 +164,9 @@ static void answer_preview(int number, const char *question, const char *answer)
 static void answer_done(enum command_type command, int number, const char *detail)
 {
     struct notice *n = notice_new(NOTICE_DONE);
+    const struct command *asked = sent_last(&the.sent, command);
     n->command = command;
-    n->number = sent(command) ? sent(command)->number : 0;
+    n->number = asked ? asked->number : 0;
     n->text = mem_strdup(id_of(number));
     n->detail = mem_strdup(detail);
     assert_true(sessions_done(the.screen, n));
