@@ -38,11 +38,22 @@ static bool is_page_size(uint32_t size)
     return size >= PAGE_SIZE_MIN && size <= PAGE_SIZE_MAX && (size & (size - 1)) == 0;
 }
 
+size_t db_read(int fd, unsigned char *out, size_t len, int64_t at)
+{
+    size_t got = 0;
+    ssize_t n = 1;
+    while (got < len && (n > 0 || (n < 0 && errno == EINTR))) {
+        n = pread(fd, out + got, len - got, (off_t)at + (off_t)got);
+        got += n > 0 ? (size_t)n : 0;
+    }
+    return got;
+}
+
 /* The header's fixed bytes tell a database from a text that only quotes its beginning. */
 static bool read_header(struct db_pages *p)
 {
     unsigned char h[HEADER_BYTES];
-    if (pread(p->file, h, sizeof h, 0) != (ssize_t)sizeof h || memcmp(h, magic, sizeof magic) != 0)
+    if (db_read(p->file, h, sizeof h, 0) != sizeof h || memcmp(h, magic, sizeof magic) != 0)
         return false;
     uint32_t size = db_u16(h + 16) == 1 ? PAGE_SIZE_MAX : db_u16(h + 16);
     if (!is_page_size(size) || h[21] != 64 || h[22] != 32 || h[23] != 32 || size - h[20] < 480)
@@ -62,7 +73,7 @@ static int64_t taste(const struct db_pages *p, uint32_t size)
     unsigned char *page = mem_alloc(size);
     int64_t likely = 0;
     for (int i = 0; i < PAGES_TASTED; i++) {
-        if (pread(p->file, page, size, (off_t)i * size) != (ssize_t)size)
+        if (db_read(p->file, page, size, (int64_t)i * size) != size)
             break;
         if (db_page_likely(page, size))
             likely += size;
@@ -161,9 +172,9 @@ static size_t find_logged(const struct db_pages *p, uint32_t number)
 
 bool db_pages_begins(const struct db_pages *p)
 {
-    char begin[sizeof magic];
-    ssize_t got = pread(p->file, begin, sizeof begin, 0);
-    return got > 0 && memcmp(begin, magic, (size_t)got) == 0;
+    unsigned char begin[sizeof magic];
+    size_t got = db_read(p->file, begin, sizeof begin, 0);
+    return got > 0 && memcmp(begin, magic, got) == 0;
 }
 
 bool db_pages_whole(const struct db_pages *p)
@@ -181,12 +192,11 @@ bool db_pages_read(const struct db_pages *p, uint32_t number, unsigned char *out
         return false;
     size_t i = find_logged(p, number);
     if (i < p->log.len && p->log.items[i].number == number)
-        return pread(p->wal, out, p->page_size, (off_t)p->log.items[i].offset) ==
-               (ssize_t)p->page_size;
-    ssize_t got = pread(p->file, out, p->page_size, (off_t)(number - 1) * (off_t)p->page_size);
-    if (got <= 0)
+        return db_read(p->wal, out, p->page_size, p->log.items[i].offset) == p->page_size;
+    size_t got = db_read(p->file, out, p->page_size, (int64_t)(number - 1) * p->page_size);
+    if (got == 0)
         return false;
-    memset(out + got, 0, p->page_size - (size_t)got);
+    memset(out + got, 0, p->page_size - got);
     return true;
 }
 

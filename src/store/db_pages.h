@@ -48,7 +48,9 @@ bool db_pages_read(const struct db_pages *p, uint32_t number, unsigned char *out
 /* The page after this one that there is (0: the first); 0 at the end. */
 uint32_t db_pages_next(const struct db_pages *p, uint32_t number);
 
-/* What SQLite's files are made of. */
+/* What SQLite's files are made of. As many bytes as there are, up to `len`; what cannot be read is
+ * as if the file ended there. */
+size_t db_read(int fd, unsigned char *out, size_t len, int64_t at);
 uint32_t db_u16(const unsigned char *at); /* big-endian */
 uint32_t db_u32(const unsigned char *at);
 

@@ -1,7 +1,6 @@
 #include "store/db_wal.h"
 
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "base/mem.h"
 
@@ -36,8 +35,8 @@ static bool sum_is(const struct checksum *c, const unsigned char *at)
 
 static bool read_header(int fd, unsigned char header[WAL_HEADER], struct checksum *c)
 {
-    if (pread(fd, header, WAL_HEADER, 0) != WAL_HEADER || (db_u32(header) | 1) != (WAL_MAGIC | 1) ||
-        db_u32(header + 4) != WAL_VERSION)
+    if (db_read(fd, header, WAL_HEADER, 0) != WAL_HEADER ||
+        (db_u32(header) | 1) != (WAL_MAGIC | 1) || db_u32(header + 4) != WAL_VERSION)
         return false;
     *c = (struct checksum){.big_endian = db_u32(header) & 1};
     sum(c, header, WAL_HEADER - 8);
@@ -79,7 +78,7 @@ static bool read_frame(const struct db_pages *p, const unsigned char *header, in
                        unsigned char *frame, struct checksum *c)
 {
     size_t len = FRAME_HEADER + p->page_size;
-    if (pread(p->wal, frame, len, (off_t)offset) != (ssize_t)len || db_u32(frame) == 0 ||
+    if (db_read(p->wal, frame, len, offset) != len || db_u32(frame) == 0 ||
         memcmp(frame + 8, header + 16, 8) != 0)
         return false;
     sum(c, frame, FRAME_SUMMED);
