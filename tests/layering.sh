@@ -26,13 +26,13 @@ ui:       base config chat session ui
 
 # header: the only files that may include it (both extended regular expressions)
 ROOMS='
-curses[.]h|ncurses|term[.]h>        ^ui/term[.]c$
+curses[.]h|ncurses|term[.]h>        ^ui/term/term[.]c$
 sqlite3[.]h                        ^src/(store|memory)/
 libstemmer                         ^src/store/language
 hnswlib                            ^src/memory/hnsw
 cJSON                             ^src/base/json[.]c$
 curl/                             ^src/provider/http[.]c$
-md4c                              ^ui/
+md4c                              ^ui/text/
 <ini[.]h                           ^src/config/
 utf8proc                          ^src/(base/(utf8(_reveal)?|charset)|store/token_(fold|scan))[.]c$
 libintl[.]h                        ^src/(base/i18n[.]h|cli/main[.]c)$
@@ -41,8 +41,8 @@ base/i18n[.]h                      ^(ui|src/cli)/
 
 # symbol: the only objects that may use it
 SYMBOLS='
-^(printf|puts|putchar|vprintf|perror|stdout|stderr|__printf_chk|__vprintf_chk)$  ^(src/(base/die|cli/.*)|ui/term)[.]o$
-^(initscr|newterm|wrefresh|doupdate)$                                           ^ui/term[.]o$
+^(printf|puts|putchar|vprintf|perror|stdout|stderr|__printf_chk|__vprintf_chk)$  ^(src/(base/die|cli/.*)|ui/term/term)[.]o$
+^(initscr|newterm|wrefresh|doupdate)$                                           ^ui/term/term[.]o$
 ^sqlite3_                                                                       ^src/(store|memory)/
 ^sb_stemmer                                                                     ^src/store/language
 ^cJSON_                                                                         ^src/base/json[.]o$
@@ -85,7 +85,9 @@ function layer(path) { sub(/^src\//, "", path); sub(/\/.*/, "", path); return pa
         if ($3 ~ r && $1 !~ room[r]) print $1 ":" $2 ": " $3 " belongs in " room[r] " alone"
 }' >>"$faults"
 
+# Those of sources that are gone or moved may still lie in a build directory.
 objects=$(cd "$build" 2>/dev/null && find src ui -name '*.o' 2>/dev/null | sort) || objects=
+objects=$(for o in $objects; do [ ! -e "${o%.o}.c" ] && [ ! -e "${o%.o}.cc" ] || echo "$o"; done)
 if [ -n "$objects" ] && command -v nm >/dev/null 2>&1; then
     # shellcheck disable=SC2086
     (cd "$build" && nm -A -g $objects) | awk -v layers="$LAYERS" -v symbols="$SYMBOLS" '

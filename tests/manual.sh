@@ -16,7 +16,7 @@ fi
 read_variables() {
     {
         grep -rhoE 'getenv\("[A-Z_]+"' src ui
-        grep -hoE '\{"[A-Z_]+", "' ui/clipboard.c
+        grep -hoE '\{"[A-Z_]+", "' ui/app/clipboard.c
         grep -rhE 'variables?(_signs)?(\[\])? = (\{|")|xdg_dir\("' src ui
     } | grep -oE '"[A-Z][A-Z_]+"' | tr -d '"' | sort -u
 }

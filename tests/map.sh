@@ -6,7 +6,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
 find src ui -name '*.[ch]' | sed 's/\.[ch]$//' | sort -u >"$work/files"
-awk '/^### / { folder = $2 ~ /^(src\/|ui$)/ ? $2 : "" }
+awk '/^### / { folder = $2 ~ /^(src|ui)\// ? $2 : "" }
      /^- `/ && folder != "" { name = $2; gsub(/`/, "", name); print folder "/" name }' HACKING.md |
     sort >"$work/lines"
 if ! diff "$work/lines" "$work/files"; then

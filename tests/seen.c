@@ -11,7 +11,7 @@
 
 #include "base/buf.h"
 #include "base/utf8.h"
-#include "ui/glyph.h"
+#include "ui/term/glyph.h"
 
 static void check_clean(const char *text, size_t len)
 {

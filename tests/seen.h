@@ -5,8 +5,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "ui/rows.h"
-#include "ui/transcript.h"
+#include "ui/term/rows.h"
+#include "ui/transcript/transcript.h"
 
 /* Fails unless the rows fill the place exactly and hold nothing that acts on a terminal. */
 void seen_check(const struct rows *rows, int width, int height);

@@ -1,9 +1,9 @@
-/* The surface's state (ui/app.h) without terminal and service: what is told and typed changes it,
- * and nothing is drawn or asked. */
+/* The surface's state (ui/app/app.h) without terminal and service: what is told and typed changes
+ * it, and nothing is drawn or asked. */
 #ifndef TESTS_STILL_APP_H
 #define TESTS_STILL_APP_H
 
-#include "ui/app.h"
+#include "ui/app/app.h"
 
 extern struct app app;
 

@@ -13,7 +13,7 @@
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "tests/support.h"
-#include "ui/approval.h"
+#include "ui/view/approval.h"
 
 enum { NOW = 100000, ARMED = NOW + APPROVAL_LOOK_MS };
 

@@ -9,7 +9,7 @@
 #include <locale.h>
 #include <string.h>
 
-#include "ui/bare.h"
+#include "ui/app/bare.h"
 
 static struct bare bare;
 

@@ -15,7 +15,7 @@
 #include "tests/seen.h"
 #include "tests/still_app.h"
 #include "tests/support.h"
-#include "ui/clipboard.h"
+#include "ui/app/clipboard.h"
 
 /* --- terminals --- */
 

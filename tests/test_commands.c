@@ -14,12 +14,12 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "tests/still_app.h"
-#include "ui/app.h"
-#include "ui/commands.h"
-#include "ui/compact.h"
-#include "ui/completion.h"
-#include "ui/screen.h"
-#include "ui/turns.h"
+#include "ui/app/app.h"
+#include "ui/app/commands.h"
+#include "ui/app/compact.h"
+#include "ui/app/completion.h"
+#include "ui/app/screen.h"
+#include "ui/app/turns.h"
 
 static void test_lines(void **state)
 {

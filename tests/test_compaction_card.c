@@ -18,9 +18,9 @@
 #include "tests/seen.h"
 #include "tests/support.h"
 #include "tests/told.h"
-#include "ui/compaction_card.h"
-#include "ui/glyph.h"
-#include "ui/transcript.h"
+#include "ui/term/glyph.h"
+#include "ui/transcript/compaction_card.h"
+#include "ui/transcript/transcript.h"
 
 static int set_up(void **state)
 {

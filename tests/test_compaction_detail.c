@@ -17,9 +17,9 @@
 #include "tests/seen.h"
 #include "tests/sent.h"
 #include "tests/support.h"
-#include "ui/compaction_detail.h"
-#include "ui/glyph.h"
-#include "ui/transcript.h"
+#include "ui/term/glyph.h"
+#include "ui/transcript/transcript.h"
+#include "ui/view/compaction_detail.h"
 
 enum { SEQ = 900 };
 

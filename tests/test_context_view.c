@@ -18,8 +18,8 @@
 #include "tests/seen.h"
 #include "tests/sent.h"
 #include "tests/support.h"
-#include "ui/context_view.h"
-#include "ui/glyph.h"
+#include "ui/term/glyph.h"
+#include "ui/view/context_view.h"
 
 static struct {
     struct context_view *view;

@@ -12,8 +12,8 @@
 #include "base/mem.h"
 #include "tests/sent.h"
 #include "tests/still_app.h"
-#include "ui/dispatch.h"
-#include "ui/replace.h"
+#include "ui/app/dispatch.h"
+#include "ui/app/replace.h"
 
 /* In place of the service's. */
 static sent_commands sent;

@@ -16,12 +16,12 @@
 #include "base/utf8.h"
 #include "tests/still_app.h"
 #include "tests/support.h"
-#include "ui/app.h"
-#include "ui/dispatch.h"
-#include "ui/draft_review.h"
-#include "ui/draft_screen.h"
-#include "ui/notices.h"
-#include "ui/screen.h"
+#include "ui/app/app.h"
+#include "ui/app/dispatch.h"
+#include "ui/app/draft_screen.h"
+#include "ui/app/notices.h"
+#include "ui/app/screen.h"
+#include "ui/view/draft_review.h"
 
 enum { NOW = 100000, DUE = NOW + DRAFT_LOOK_MS };
 

@@ -12,8 +12,8 @@
 #include "base/utf8.h"
 #include "tests/seen.h"
 #include "tests/support.h"
-#include "ui/edit_line.h"
-#include "ui/glyph.h"
+#include "ui/term/glyph.h"
+#include "ui/text/edit_line.h"
 
 static struct editor *editor;
 static struct rows rows;

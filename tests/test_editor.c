@@ -13,7 +13,7 @@
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "tests/support.h"
-#include "ui/editor.h"
+#include "ui/text/editor.h"
 
 static int new_editor(void **state)
 {

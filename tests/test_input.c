@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "tests/support.h"
-#include "ui/input.h"
+#include "ui/term/input.h"
 
 static struct key one(const char *bytes, size_t len)
 {

@@ -9,8 +9,8 @@
 #include <locale.h>
 #include <string.h>
 
-#include "ui/keymap.h"
-#include "ui/ui.h"
+#include "ui/app/ui.h"
+#include "ui/term/keymap.h"
 
 static struct keymap map;
 

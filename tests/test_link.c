@@ -12,9 +12,9 @@
 
 #include "base/mem.h"
 #include "tests/support.h"
-#include "ui/link.h"
-#include "ui/link_cells.h"
-#include "ui/markdown.h"
+#include "ui/term/link.h"
+#include "ui/term/link_cells.h"
+#include "ui/text/markdown.h"
 
 static void test_cleaning(void **state)
 {

@@ -13,7 +13,7 @@
 
 #include "base/mem.h"
 #include "base/utf8.h"
-#include "ui/list.h"
+#include "ui/view/list.h"
 
 static struct list *list;
 

@@ -18,7 +18,7 @@
 #include "config/config.h"
 #include "tests/program.h"
 #include "tests/support.h"
-#include "ui/keymap.h"
+#include "ui/term/keymap.h"
 
 /* --- a page as text ----------------------------------------------------------------------------
  */

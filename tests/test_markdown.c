@@ -12,10 +12,10 @@
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "tests/support.h"
-#include "ui/highlight.h"
-#include "ui/markdown.h"
-#include "ui/markdown_entity.h"
-#include "ui/markdown_table.h"
+#include "ui/text/highlight.h"
+#include "ui/text/markdown.h"
+#include "ui/text/markdown_entity.h"
+#include "ui/text/markdown_table.h"
 
 static void lay_out(struct rows *rows, const char *source, size_t width)
 {

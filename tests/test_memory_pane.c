@@ -19,11 +19,11 @@
 #include "tests/seen.h"
 #include "tests/sent.h"
 #include "tests/support.h"
-#include "ui/glyph.h"
-#include "ui/memory_line.h"
-#include "ui/memory_pane.h"
-#include "ui/screen.h"
-#include "ui/transcript.h"
+#include "ui/app/screen.h"
+#include "ui/term/glyph.h"
+#include "ui/transcript/transcript.h"
+#include "ui/view/memory_line.h"
+#include "ui/view/memory_pane.h"
 
 #define NOW ((int64_t)1800000000000)
 #define DAY ((int64_t)86400000)

@@ -13,8 +13,8 @@
 #include "tests/seen.h"
 #include "tests/still_app.h"
 #include "tests/support.h"
-#include "ui/app.h"
-#include "ui/notices.h"
+#include "ui/app/app.h"
+#include "ui/app/notices.h"
 
 static void open_session(const char *id, const char *title, bool read_only, bool opened)
 {

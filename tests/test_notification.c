@@ -11,9 +11,9 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "ui/attention.h"
-#include "ui/notification.h"
-#include "ui/term.h"
+#include "ui/app/attention.h"
+#include "ui/term/notification.h"
+#include "ui/term/term.h"
 
 static char *written(const char *word, const struct probe *terminal, bool tmux, const char *text)
 {

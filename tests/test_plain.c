@@ -16,8 +16,8 @@
 #include "base/mem.h"
 #include "tests/scene.h"
 #include "tests/support.h"
-#include "ui/plain_reader.h"
-#include "ui/plain_writer.h"
+#include "ui/app/plain_reader.h"
+#include "ui/app/plain_writer.h"
 
 static void queue(struct reply r)
 {

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#include "ui/probe.h"
+#include "ui/term/probe.h"
 
 static void test_the_end(void **state)
 {

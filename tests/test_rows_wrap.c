@@ -12,9 +12,9 @@
 #include "base/clock.h"
 #include "base/utf8.h"
 #include "tests/support.h"
-#include "ui/glyph.h"
-#include "ui/rows.h"
-#include "ui/wrap.h"
+#include "ui/term/glyph.h"
+#include "ui/term/rows.h"
+#include "ui/text/wrap.h"
 
 /* All rows, each ended by '|'. The caller releases. */
 static struct buf joined(const struct rows *r)

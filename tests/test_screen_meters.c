@@ -14,7 +14,7 @@
 #include "session/capability.h"
 #include "tests/scene.h"
 #include "tests/support.h"
-#include "ui/format.h"
+#include "ui/text/format.h"
 
 static const char mark[] = "\xe2\x94\x82";
 static const char *const unheard_of[] = {"--model", "unheard-of", NULL};

@@ -14,7 +14,7 @@
 #include "base/mem.h"
 #include "tests/scene.h"
 #include "tests/support.h"
-#include "ui/tty.h"
+#include "ui/term/tty.h"
 
 static const char hello[] = "Hello from the scripted model.";
 static const char *const go_on[] = {"--continue", NULL};

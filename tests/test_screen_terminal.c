@@ -19,7 +19,7 @@
 #include "tests/conversation.h"
 #include "tests/scene.h"
 #include "tests/support.h"
-#include "ui/theme.h"
+#include "ui/term/theme.h"
 
 #define KITTY_ON "\033[>1u"
 #define KITTY_OFF "\033[<u"

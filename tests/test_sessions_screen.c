@@ -18,7 +18,7 @@
 #include "tests/sent.h"
 #include "tests/support.h"
 #include "tests/told.h"
-#include "ui/sessions.h"
+#include "ui/view/sessions.h"
 
 static struct {
     struct sessions *screen;

@@ -11,9 +11,9 @@
 #include <string.h>
 
 #include "base/utf8.h"
-#include "ui/format.h"
-#include "ui/screen.h"
-#include "ui/status.h"
+#include "ui/app/screen.h"
+#include "ui/text/format.h"
+#include "ui/view/status.h"
 
 static char line[1024];
 

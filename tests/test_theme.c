@@ -14,7 +14,7 @@
 #include "base/mem.h"
 #include "base/paths.h"
 #include "support.h"
-#include "ui/theme.h"
+#include "ui/term/theme.h"
 
 #define RGB(n) (THEME_RGB | (n))
 

@@ -10,7 +10,7 @@
 #include <math.h>
 
 #include "tests/support.h"
-#include "ui/theme.h"
+#include "ui/term/theme.h"
 
 /* A terminal's colours as its user chose them: of numbers 0 to 15, of text, of the ground. */
 struct palette {

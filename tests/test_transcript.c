@@ -14,7 +14,7 @@
 #include "tests/seen.h"
 #include "tests/support.h"
 #include "tests/told.h"
-#include "ui/transcript.h"
+#include "ui/transcript/transcript.h"
 
 static int new_transcript(void **state)
 {

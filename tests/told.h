@@ -3,7 +3,7 @@
 #define TESTS_TOLD_H
 
 #include "chat/event.h"
-#include "ui/transcript.h"
+#include "ui/transcript/transcript.h"
 
 /* The caller frees; `text` may be NULL. */
 struct event *told_event(enum event_type type, int64_t seq, const char *text);

@@ -4,9 +4,9 @@
 #include "base/mem.h"
 #include "cli/session_options.h"
 #include "cli/setup.h"
-#include "ui/plain.h"
-#include "ui/term.h"
-#include "ui/ui.h"
+#include "ui/app/plain.h"
+#include "ui/app/ui.h"
+#include "ui/term/term.h"
 
 enum { CHAT_RESUME = 1, CHAT_READ_ONLY, CHAT_PLAIN };
 

@@ -14,7 +14,7 @@
 #include "cli/setup.h"
 #include "config/config_file.h"
 #include "config/edit.h"
-#include "ui/keymap.h"
+#include "ui/term/keymap.h"
 
 enum { CHANGE_UNSET = 1 };
 

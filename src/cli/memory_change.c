@@ -8,7 +8,7 @@
 #include "cli/confirm.h"
 #include "cli/input.h"
 #include "cli/memory.h"
-#include "ui/external_editor.h"
+#include "ui/text/external_editor.h"
 
 /* --- pin -------------------------------------------------------------------------------------- */
 

@@ -8,7 +8,7 @@
 #include "cli/memory.h"
 #include "cli/output.h"
 #include "cli/signals.h"
-#include "ui/format.h"
+#include "ui/text/format.h"
 
 /* --- stats ------------------------------------------------------------------------------------ */
 

@@ -9,8 +9,8 @@
 #include "cli/command_line.h"
 #include "session/config_check.h"
 #include "session/service.h"
-#include "ui/keymap.h"
-#include "ui/theme.h"
+#include "ui/term/keymap.h"
+#include "ui/term/theme.h"
 
 extern char **environ;
 

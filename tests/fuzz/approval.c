@@ -5,7 +5,7 @@
 
 #include "base/mem.h"
 #include "tests/fuzz/fuzz.h"
-#include "ui/approval.h"
+#include "ui/view/approval.h"
 
 static char *take_line(const char **text)
 {

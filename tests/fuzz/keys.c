@@ -5,8 +5,8 @@
 
 #include "base/buf.h"
 #include "tests/fuzz/fuzz.h"
-#include "ui/input.h"
-#include "ui/probe.h"
+#include "ui/term/input.h"
+#include "ui/term/probe.h"
 
 enum { MOST_KEPT = 260 };
 

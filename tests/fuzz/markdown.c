@@ -5,7 +5,7 @@
 
 #include "base/utf8.h"
 #include "tests/fuzz/fuzz.h"
-#include "ui/markdown.h"
+#include "ui/text/markdown.h"
 
 /* A single character that is wider than the row is one all the same. */
 static void check_row(const struct rows *rows, size_t i, size_t width)

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "tests/fuzz/fuzz.h"
-#include "ui/theme.h"
+#include "ui/term/theme.h"
 
 static bool is_read(int32_t c)
 {

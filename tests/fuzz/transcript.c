@@ -5,7 +5,7 @@
 
 #include "base/mem.h"
 #include "tests/fuzz/fuzz.h"
-#include "ui/transcript.h"
+#include "ui/transcript/transcript.h"
 
 enum { HEIGHT = 24, MOST_EVENTS = 60, MOST_SCREENS = 30 };
 

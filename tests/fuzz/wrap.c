@@ -4,7 +4,7 @@
 
 #include "base/utf8.h"
 #include "tests/fuzz/fuzz.h"
-#include "ui/wrap.h"
+#include "ui/text/wrap.h"
 
 /* The pieces follow each other; between two there is at most the newline. */
 static void check_pieces(const char *text, size_t len, size_t width, enum wrap_mode mode)

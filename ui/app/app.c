@@ -1,0 +1,435 @@
+#include "ui/app/app.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/i18n.h"
+#include "base/mem.h"
+#include "base/utf8.h"
+#include "ui/app/completion.h"
+#include "ui/app/context_screen.h"
+#include "ui/app/cover.h"
+#include "ui/app/draft_screen.h"
+#include "ui/app/memory_screen.h"
+#include "ui/term/term.h"
+#include "ui/text/format.h"
+#include "ui/view/compaction_detail.h"
+#include "ui/view/context_view.h"
+#include "ui/view/sessions.h"
+
+#define FRAME_MS 16
+#define STREAM_FRAME_MS 33 /* every frame costs two moves of the cursor */
+#define STATUS_MS 500
+#define SECOND_MS 1000
+#define DRAFT_MS 400
+#define PAGE_EVENTS 200
+#define LAID_OUT_A_FRAME ((size_t)128 * 1024) /* bytes of an answer; the worst text takes 10 ms */
+
+static void bind_key(void *context, const char *section, const char *name, const char *value,
+                     const char *source, int line)
+{
+    struct app *app = context;
+    struct error fault;
+    if (strcmp(section, "keys") == 0 && !keymap_bind(&app->keymap, name, value, &fault))
+        app_note(app, STYLE_WARNING, "%s:%d: %s", source, line, fault.text);
+}
+
+enum reasoning_view app_reasoning(const struct config *config)
+{
+    const char *view = config_string(config, CONFIG_UI_REASONING);
+    return strcmp(view, "open") == 0     ? REASONING_OPEN
+           : strcmp(view, "hidden") == 0 ? REASONING_HIDDEN
+                                         : REASONING_FOLDED;
+}
+
+static void set_hints(struct app *app)
+{
+    struct buf cancel = BUF_INIT, open = BUF_INIT;
+    keymap_describe_first(&app->keymap, ACTION_CANCEL, &cancel);
+    keymap_describe_first(&app->keymap, ACTION_SEND, &open);
+    transcript_set_hints(app->transcript, cancel.data, open.data,
+                         config_boolean(app->config, CONFIG_COMPACTION_HINT));
+    buf_release(&cancel);
+    buf_release(&open);
+}
+
+void app_init(struct app *app, const struct ui_options *options)
+{
+    *app = (struct app){.options = options, .config = options->config};
+    app->transcript = transcript_new();
+    transcript_set_pace(app->transcript, LAID_OUT_A_FRAME);
+    transcript_set_reasoning(app->transcript, app_reasoning(app->config));
+    app->editor = editor_new();
+    app->find.line = editor_new();
+    app->errands = errands_new();
+    keymap_init(&app->keymap);
+    approval_init(&app->approval);
+    draft_review_init(&app->draft);
+    session_info_init(&app->session);
+    app->meters.cost = -1;
+    app->meters.total = USAGE_UNKNOWN;
+    app->last = USAGE_UNKNOWN;
+    app->fresh = true;
+    app->dirty = DIRTY_ALL;
+    for (char *const *w = options->warnings; w && *w; w++)
+        app_note(app, STYLE_WARNING, "%s", *w);
+    config_visit(app->config, "keys", bind_key, app);
+    set_hints(app);
+    if (options->first_draft)
+        editor_set(app->editor, options->first_draft);
+}
+
+void app_release(struct app *app)
+{
+    app_close_overlay(app);
+    bare_close(app);
+    sessions_free(app->sessions_screen);
+    context_view_free(app->context_screen);
+    compaction_detail_free(app->compaction_screen);
+    memory_screen_free(app);
+    approval_release(&app->approval);
+    draft_review_release(&app->draft);
+    transcript_free(app->transcript);
+    editor_free(app->editor);
+    editor_free(app->find.line);
+    free(app->find.former);
+    errands_free(app->errands);
+    keymap_release(&app->keymap);
+    session_info_release(&app->session);
+    session_list_release(&app->sessions);
+    app_forget_models(app);
+    vec_release(&app->models.items);
+    vec_release(&app->models.offers);
+    free(app->theme_name);
+    free(app->provider);
+    free(app->model);
+    free(app->detail);
+    free(app->last_sent);
+    free(app->activity.retry_reason);
+    free(app->waiting);
+    free(app->draft_when_left);
+    free(app->parting);
+    free(app->find_next);
+    way_back_release(&app->way_back);
+}
+
+void app_forget_models(struct app *app)
+{
+    for (size_t i = 0; i < app->models.items.len; i++)
+        free(app->models.items.items[i]);
+    vec_clear(&app->models.items);
+    app->models_known = false;
+}
+
+void app_touch(struct app *app, unsigned parts)
+{
+    app->dirty |= parts;
+}
+
+void app_touch_now(struct app *app, unsigned parts)
+{
+    app->dirty |= parts;
+    app->urgent = true;
+}
+
+void app_follow(struct app *app)
+{
+    if (transcript_scroll_to_end(app->transcript))
+        app_touch_now(app, DIRTY_BODY | DIRTY_STATUS);
+}
+
+__attribute__((format(printf, 4, 0))) static void
+add_note(struct app *app, void (*add)(struct transcript *t, enum style style, const char *text),
+         enum style style, const char *format, va_list args)
+{
+    struct buf text = BUF_INIT, clean = BUF_INIT;
+    buf_vaddf(&text, format, args);
+    utf8_clean(&clean, text.data, text.len, UTF8_MULTILINE);
+    add(app->transcript, style, clean.data);
+    app_touch_now(app, DIRTY_BODY);
+    buf_release(&text);
+    buf_release(&clean);
+}
+
+void app_note(struct app *app, enum style style, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    add_note(app, transcript_note, style, format, args);
+    va_end(args);
+}
+
+void app_note_briefly(struct app *app, enum style style, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    add_note(app, transcript_note_briefly, style, format, args);
+    va_end(args);
+}
+
+void app_command(struct app *app, enum command_type type, const char *text)
+{
+    service_send(app->service, command_new(type, text));
+}
+
+static bool blank(const char *text)
+{
+    return text[strspn(text, " \t\r\n")] == '\0';
+}
+
+static void keep_waiting(struct app *app, const char *text)
+{
+    char *joined = app->waiting ? mem_printf("%s\n\n%s", app->waiting, text) : mem_strdup(text);
+    free(app->waiting);
+    app->waiting = joined;
+    app->waiting_after = app->activity.over;
+}
+
+static void begin_turn(struct app *app)
+{
+    app->activity.busy = true;
+    app->activity.over = false;
+    app->activity.started_ms = clock_mono_ms();
+    way_back_forget(app);
+    transcript_scroll_to_end(app->transcript);
+    app_touch_now(app, DIRTY_ALL);
+}
+
+void app_send_message(struct app *app, const char *text)
+{
+    if (blank(text))
+        return;
+    editor_history_add(app->editor, text);
+    if (app->activity.busy) {
+        keep_waiting(app, text);
+        app_touch_now(app, DIRTY_ALL);
+    } else {
+        app_command(app, COMMAND_START_TURN, text);
+        begin_turn(app);
+    }
+}
+
+void app_retry(struct app *app)
+{
+    if (app->activity.over) {
+        app->retry_after = true;
+        return;
+    }
+    if (app->activity.busy) {
+        app_note_briefly(app, STYLE_NOTE, "%s",
+                         _("A turn is running; use /retry when it has ended."));
+        return;
+    }
+    if (app->fresh) {
+        app_note_briefly(app, STYLE_NOTE, "%s", _("No message was sent in this session yet."));
+        return;
+    }
+    app_command(app, COMMAND_RETRY, NULL);
+    begin_turn(app);
+}
+
+void app_send_instead(struct app *app, const char *text)
+{
+    editor_history_add(app->editor, text);
+    app_command(app, COMMAND_RETRY, text);
+    begin_turn(app);
+}
+
+void app_give_back(struct app *app, const char *text)
+{
+    const char *written = editor_text(app->editor);
+    if (blank(text) || strcmp(text, written) == 0)
+        return;
+    char *both = blank(written) ? mem_strdup(text) : mem_printf("%s\n\n%s", text, written);
+    editor_set(app->editor, both);
+    free(both);
+    app_edited(app);
+}
+
+bool app_writes(const struct app *app)
+{
+    enum overlay_kind kind = app->overlay.kind;
+    return (kind == OVERLAY_NONE || kind == OVERLAY_COMPLETION) && !app->find.active &&
+           !cover_open(app) && !memory_screen_focused(app);
+}
+
+void app_edited(struct app *app)
+{
+    app->draft_at = clock_mono_ms() + DRAFT_MS;
+    app->completion_closed = app->completion_closed && editor_text(app->editor)[0] == '/';
+    completion_follow(app);
+    app_touch_now(app, DIRTY_EDITOR);
+}
+
+void app_save_draft(struct app *app)
+{
+    app->draft_at = 0;
+    if (app->read_only)
+        return;
+    const char *text = editor_text(app->editor);
+    struct buf both = BUF_INIT; /* what waits is not sent yet, so it is a draft as well */
+    if (app->waiting)
+        buf_addf(&both, "%s%s", app->waiting, blank(text) ? "" : "\n\n");
+    buf_addstr(&both, text);
+    app_command(app, COMMAND_SAVE_DRAFT, both.data);
+    buf_release(&both);
+}
+
+void app_leave_session(struct app *app)
+{
+    app_save_draft(app);
+    free(app->draft_when_left);
+    app->draft_when_left = NULL;
+    bool kept = app->options->service->persist && !app->read_only; /* else it comes along */
+    if (kept)
+        app->draft_when_left = mem_strdup(editor_text(app->editor));
+}
+
+bool app_set_theme(struct app *app, const char *name)
+{
+    struct error fault;
+    struct theme theme;
+    memset(&theme, 0, sizeof theme);
+    bool mono = term_colors() == 0;
+    bool ok = theme_load(theme_resolve_name(name, app->light_ground), &theme, &fault);
+    if (!ok)
+        app_note(app, STYLE_WARNING, "%s", fault.text);
+    if (mono)
+        ok = theme_load("mono", &theme, &fault);
+    if (ok) {
+        app->theme = theme;
+        free(app->theme_name);
+        app->theme_name = mem_strdup(name);
+        term_set_theme(&app->theme);
+        app_touch_now(app, DIRTY_ALL);
+    }
+    return ok;
+}
+
+void app_set_ground(struct app *app, bool light)
+{
+    app->light_ground = light;
+    if (app->theme_name && strcmp(app->theme_name, THEME_AUTO) == 0)
+        app_set_theme(app, THEME_AUTO);
+}
+
+static void ask_for_page(struct app *app, int64_t before)
+{
+    if (before <= 0 || app->page_asked)
+        return;
+    struct command *c = command_new(COMMAND_PAGE, NULL);
+    c->number = before;
+    c->limit = PAGE_EVENTS;
+    app->page_asked = true;
+    service_send(app->service, c);
+}
+
+void app_want_page(struct app *app)
+{
+    ask_for_page(app, transcript_wants_before(app->transcript));
+}
+
+int64_t app_want_older(struct app *app)
+{
+    int64_t oldest = transcript_oldest(app->transcript);
+    ask_for_page(app, oldest);
+    return oldest;
+}
+
+int64_t app_context(const struct app *app, bool *estimated)
+{
+    const struct request_size *request = &app->meters.request;
+    int64_t streamed = app->activity.compacting_ms ? 0 : app->activity.streamed;
+    int64_t since = (app->activity.unmeasured + streamed) / BYTES_PER_TOKEN;
+    *estimated = request->estimated || since > 0;
+    return request->tokens + since > 0 ? request->tokens + since : -1;
+}
+
+void app_open(struct app *app, enum overlay_kind kind, struct list *list,
+              void (*chosen)(struct app *, const char *))
+{
+    app_close_overlay(app);
+    app->overlay = (struct overlay){kind, list, chosen};
+    app_touch_now(app, DIRTY_BODY);
+}
+
+void app_close_overlay(struct app *app)
+{
+    if (app->overlay.kind == OVERLAY_NONE)
+        return;
+    list_free(app->overlay.list);
+    app->overlay = (struct overlay){0};
+    app_touch_now(app, DIRTY_BODY);
+}
+
+/* Timers */
+
+static bool counts(const struct app *app)
+{
+    return app->activity.busy;
+}
+
+static int64_t earliest(int64_t a, int64_t b)
+{
+    return a == 0 || (b != 0 && b < a) ? b : a;
+}
+
+static int64_t next_frame(const struct app *app)
+{
+    return app->drawn_ms + (app->activity.streaming_ms ? STREAM_FRAME_MS : FRAME_MS);
+}
+
+int app_timeout(const struct app *app, int64_t now_ms)
+{
+    int64_t due = earliest(app->draft_at, counts(app) ? app->tick_at : 0);
+    if (app->status_dirty && !(app->dirty & DIRTY_STATUS)) /* else it comes with the frame */
+        due = earliest(due, app->status_ms + STATUS_MS);
+    if (app->dirty)
+        due = earliest(due, app->urgent ? now_ms : next_frame(app));
+    due = earliest(due, app->leave_until);
+    due = earliest(due, approval_due(&app->approval));
+    due = earliest(due, context_screen_due(app));
+    due = earliest(due, draft_screen_due(app));
+    due = earliest(due, memory_screen_due(app));
+    if (due == 0)
+        return -1;
+    int64_t wait = due - now_ms;
+    return wait < 0 ? 0 : wait > 60000 ? 60000 : (int)wait;
+}
+
+void app_timers(struct app *app, int64_t now_ms)
+{
+    int64_t compacting = app->activity.compacting_ms;
+    if (app->draft_at && now_ms >= app->draft_at)
+        app_save_draft(app);
+    if (counts(app) && now_ms >= app->tick_at) {
+        if (app->tick_at)
+            app->status_dirty = true;
+        if (compacting && transcript_tick(app->transcript, now_ms - compacting))
+            app_touch(app, DIRTY_BODY);
+        app->tick_at = now_ms + SECOND_MS;
+    }
+    if (app->status_dirty && now_ms >= app->status_ms + STATUS_MS)
+        app_touch(app, DIRTY_STATUS);
+    if (app->leave_until && now_ms >= app->leave_until) {
+        app->leave_until = 0;
+        app_touch_now(app, DIRTY_STATUS);
+    }
+    context_screen_tick(app, now_ms);
+    int64_t keys_due = approval_due(&app->approval);
+    if (keys_due && now_ms >= keys_due)
+        app_touch_now(app, DIRTY_BODY);
+    int64_t memory_due = memory_screen_due(app);
+    if (memory_due && now_ms >= memory_due)
+        app_touch_now(app, DIRTY_BODY);
+    int64_t draft_due = draft_screen_due(app);
+    if (draft_due && now_ms >= draft_due)
+        app_touch_now(app, DIRTY_EDITOR);
+}
+
+bool app_frame_due(const struct app *app, int64_t now_ms)
+{
+    return app->dirty && (app->urgent || now_ms >= next_frame(app));
+}

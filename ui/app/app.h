@@ -1,0 +1,245 @@
+/* The state of the terminal surface: what the service told, what the person does, and what of the
+ * screen is out of date. Keys (dispatch.h) and notices (notices.h) change it, screen.h draws it. */
+#ifndef UI_APP_H
+#define UI_APP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "session/service.h"
+#include "ui/app/attention.h"
+#include "ui/app/bare.h"
+#include "ui/app/errand.h"
+#include "ui/app/ui.h"
+#include "ui/app/way_back.h"
+#include "ui/term/keymap.h"
+#include "ui/term/theme.h"
+#include "ui/text/editor.h"
+#include "ui/transcript/recalled.h"
+#include "ui/transcript/transcript.h"
+#include "ui/view/approval.h"
+#include "ui/view/draft_review.h"
+#include "ui/view/list.h"
+
+/* Parts of the screen. */
+enum { DIRTY_TITLE = 1, DIRTY_BODY = 2, DIRTY_STATUS = 4, DIRTY_EDITOR = 8, DIRTY_ALL = 15 };
+
+/* As the engine estimates. */
+enum { BYTES_PER_TOKEN = 4 };
+
+/* What happens in the running turn. */
+struct activity {
+    bool busy;             /* a turn runs, or was asked for and not refused */
+    bool over;             /* its last event was seen; the service says "not busy" soon */
+    bool failed;           /* the last turn ended with an error */
+    int64_t started_ms;    /* monotonic, as all of these */
+    int64_t streaming_ms;  /* first delta of this model call; 0: none yet */
+    int64_t streamed;      /* bytes since then */
+    int64_t unmeasured;    /* bytes sent since the provider last said what a request took */
+    int64_t compacting_ms; /* when the compaction began that goes on; 0: none does */
+    int retry, retries;
+    int64_t retry_at;
+    char *retry_reason;
+};
+
+/* A list over the transcript. `chosen` gets the value of the chosen row; the overlay is closed
+ * before it is called. */
+enum overlay_kind {
+    OVERLAY_NONE,
+    OVERLAY_HELP,
+    OVERLAY_PALETTE,
+    OVERLAY_HISTORY,
+    OVERLAY_MODELS,
+    OVERLAY_THEMES,
+    OVERLAY_CONFIG,
+    OVERLAY_REPORT,
+    OVERLAY_COMPLETION
+};
+struct app;
+struct overlay {
+    enum overlay_kind kind;
+    struct list *list;
+    void (*chosen)(struct app *app, const char *value);
+};
+
+struct find {
+    bool active;
+    bool stepped; /* the line's text was looked for, and is what the matches are of */
+    bool waiting; /* for older pages, to go on in them */
+    bool older;   /* … upwards; else round to the oldest, once all are there */
+    bool failed;
+    int pages; /* that it has asked for beyond those, to count in */
+    struct editor *line;
+    char *former; /* text of the line before; NULL: none */
+};
+
+/* Older events that are asked for because turns are counted from the first. */
+struct turn_found;
+struct turn_search {
+    bool listed;   /* for a list of all */
+    size_t number; /* of the turn that `take` wants; 0: none */
+    void (*take)(struct app *app, const struct turn_found *found);
+};
+
+/* F2, and what the model asked of memory in this session. */
+struct memory_pane;
+struct memory_screen {
+    struct memory_pane *pane; /* NULL: it was not open yet */
+    bool open;
+    bool focused; /* beside the transcript: keys are its own */
+    struct recalls recalls;
+    bool opening; /* `session` was asked for, to show the event `seq` */
+    int64_t seq;  /* 0: it is not known */
+    char session[UUID_LEN + 1];
+};
+
+struct app {
+    const struct ui_options *options;
+    const struct config *config;
+    struct service *service;
+    struct transcript *transcript;
+    struct editor *editor;
+    struct keymap keymap;
+    struct theme theme;
+    char *theme_name;  /* as it was chosen, "auto" among them */
+    bool light_ground; /* the terminal said so */
+    enum focus focus;
+
+    struct session_info session;
+    bool read_only;    /* it is open for reading alone */
+    bool fresh;        /* nothing was said in it yet */
+    bool offline_said; /* that there is no model, in this session */
+    char *provider, *model, *detail;
+    enum provider_reason reason;
+    struct meters meters;
+    struct usage last; /* of the last response */
+    bool truncated;    /* the server left out the beginning of a request */
+    bool answered;     /* … and answered one since, as far as is known in full */
+    char *last_sent;   /* newest message of the person's in this session */
+    bool replacing;    /* what is being written takes its place (replace.h) */
+
+    struct activity activity;
+    char *waiting;      /* the message that is sent when the turn ends; NULL: none */
+    bool waiting_after; /* it was written after the turn's last event: sent even if that failed */
+    bool retry_after;   /* /retry was: sent when the service is free */
+
+    struct approval approval;  /* before whatever else is open */
+    struct draft_review draft; /* in the place of the editor, when nothing else is open */
+    struct overlay overlay;
+    /* Over the transcript, below any overlay; NULL: closed. At most one is open (cover.h). */
+    struct sessions *sessions_screen;
+    struct context_view *context_screen;
+    struct compaction_detail *compaction_screen;
+    struct memory_screen memory; /* beside the transcript, or over it where that is narrow */
+    struct transcript_place jump; /* to show once its page has come; seq 0: none */
+    struct way_back way_back;
+    char *find_next; /* to look for once that session is open; NULL: nothing */
+    char find_session[UUID_LEN + 1];
+    struct find find;
+    struct bare *bare;            /* in place of the whole screen; NULL: closed */
+    struct session_list sessions; /* the last listing */
+    struct {
+        VEC(char *) items;
+        VEC(struct provider_offer) offers;
+    } models;
+    bool sessions_known, models_known, inputs_asked, page_asked;
+    bool stop_asked; /* by /stop, which tells when nothing runs */
+    struct turn_search turns;
+    bool completion_wanted; /* Tab waits for a listing */
+    bool completion_closed; /* Esc closed the popup for this word */
+    struct errands *errands;
+
+    char *parting;         /* what to say of the session that is gone, in the next; NULL: nothing */
+    char *draft_when_left; /* editor's text when another session was asked for */
+    bool draft_complained;
+    int64_t draft_at; /* monotonic; 0: nothing to save */
+
+    unsigned dirty;
+    bool urgent;       /* draw at once */
+    bool status_dirty; /* of the kind that can wait */
+    int64_t drawn_ms;  /* the last frame */
+    int64_t status_ms; /* the last status line */
+    int64_t tick_at;   /* next second to count; 0: nothing counts */
+    int64_t leave_until; /* monotonic; ACTION_CLEAR again before that leaves; 0: nobody asked */
+    bool leaving;
+    int signal_number; /* that ended it; 0: none */
+};
+
+/* As [ui] reasoning says. */
+enum reasoning_view app_reasoning(const struct config *config);
+
+void app_init(struct app *app, const struct ui_options *options);
+void app_release(struct app *app);
+
+/* What of the screen is out of date; `now` also draws without waiting for the next frame. */
+void app_touch(struct app *app, unsigned parts);
+void app_touch_now(struct app *app, unsigned parts);
+
+/* Shows the newest, where a command's answer will stand. */
+void app_follow(struct app *app);
+
+/* A note in the transcript. */
+void app_note(struct app *app, enum style style, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* One that is of use until the next message alone: that takes it away. */
+void app_note_briefly(struct app *app, enum style style, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+void app_command(struct app *app, enum command_type type, const char *text);
+
+/* Sends the text as a message of the person's, or keeps it waiting while a turn runs. */
+void app_send_message(struct app *app, const char *text);
+
+/* Those of another provider are of no use. */
+void app_forget_models(struct app *app);
+
+/* Sends the last message again. */
+void app_retry(struct app *app);
+
+/* Sends the text in place of the last message, while no turn runs. */
+void app_send_instead(struct app *app, const char *text);
+
+/* Puts the text before what is being written, so that neither is lost. */
+void app_give_back(struct app *app, const char *text);
+
+/* Whether keys go to the message: nothing else is open but a list of completions. */
+bool app_writes(const struct app *app);
+
+/* The editor has changed: a draft is due, completion follows. */
+void app_edited(struct app *app);
+void app_save_draft(struct app *app);
+
+/* Before another session is asked for: its draft stays with it. */
+void app_leave_session(struct app *app);
+
+/* Takes a theme; false with a note if there is none of that name. */
+bool app_set_theme(struct app *app, const char *name);
+
+/* The terminal told its background: "auto" follows it. */
+void app_set_ground(struct app *app, bool light);
+
+/* Asks for the page of older events if the view needs it. */
+void app_want_page(struct app *app);
+
+/* The same whatever the view is at. Returns the oldest event that is held, 0 if there are no older
+ * ones. */
+int64_t app_want_older(struct app *app);
+
+/* The context's tokens for the meters; *estimated tells whether that is a guess. -1: unknown. */
+int64_t app_context(const struct app *app, bool *estimated);
+
+void app_open(struct app *app, enum overlay_kind kind, struct list *list,
+              void (*chosen)(struct app *, const char *));
+void app_close_overlay(struct app *app);
+
+/* Milliseconds until something is due, -1: nothing is. */
+int app_timeout(const struct app *app, int64_t now_ms);
+
+/* Does what is due: counts seconds, saves the draft, lets the status line be drawn. */
+void app_timers(struct app *app, int64_t now_ms);
+
+/* Whether a frame is to be drawn now. */
+bool app_frame_due(const struct app *app, int64_t now_ms);
+
+#endif

@@ -1,0 +1,216 @@
+#include "ui/app/clipboard.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/child.h"
+#include "base/clock.h"
+#include "base/i18n.h"
+#include "base/mem.h"
+#include "base/paths.h"
+#include "ui/term/term.h"
+#include "ui/text/format.h"
+
+enum { PROGRAM_MS = 3000, NOT_FOUND = 127 /* as the shell says it */ };
+
+/* --- the terminal --- */
+
+/* `value` "": whatever it is; else it begins so. */
+struct sign {
+    const char *variable, *value;
+};
+
+/* What stands between us and the terminal, or is known not to take it: the VTE library (GNOME's and
+ * other terminals), Apple's, and xterm as it is set up at first. */
+static const struct sign against[] = {{"TMUX", ""},
+                                      {"STY", ""},
+                                      {"VTE_VERSION", ""},
+                                      {"XTERM_VERSION", ""},
+                                      {"TERM_PROGRAM", "Apple_Terminal"}};
+
+/* Those that take it, though their entries in terminfo do not say so. */
+static const struct sign in_favour[] = {
+    {"TERM", "xterm-kitty"},       {"TERM", "alacritty"},       {"TERM", "foot"},
+    {"TERM", "wezterm"},           {"TERM", "xterm-ghostty"},   {"TERM", "contour"},
+    {"TERM_PROGRAM", "WezTerm"},   {"TERM_PROGRAM", "ghostty"}, {"TERM_PROGRAM", "vscode"},
+    {"TERM_PROGRAM", "iTerm.app"}, {"WT_SESSION", ""}};
+
+static bool any(const struct sign *signs, size_t count, const char *(*variable)(const char *name))
+{
+    for (size_t i = 0; i < count; i++) {
+        const char *value = variable(signs[i].variable);
+        if (value && *value && strncmp(value, signs[i].value, strlen(signs[i].value)) == 0)
+            return true;
+    }
+    return false;
+}
+
+bool clipboard_terminal_takes(const char *(*variable)(const char *name), bool claimed)
+{
+    return !any(against, sizeof against / sizeof *against, variable) &&
+           (claimed || any(in_favour, sizeof in_favour / sizeof *in_favour, variable));
+}
+
+static const char *variable(const char *name)
+{
+    return getenv(name);
+}
+
+/* --- programs --- */
+
+static const struct program {
+    const char *const *argv;
+    const char *variable; /* that is set where it is of use; NULL: everywhere */
+    const char *where;    /* it puts the text */
+} programs[] = {
+    {(const char *const[]){"tmux", "load-buffer", "-w", "-", NULL}, "TMUX",
+     N_("to tmux's buffer, and to the terminal's clipboard if tmux may set it")},
+    {(const char *const[]){"tmux", "load-buffer", "-", NULL}, "TMUX", /* before version 3.2 */
+     N_("to tmux's buffer")},
+    {(const char *const[]){"wl-copy", "--type", "text/plain", NULL}, "WAYLAND_DISPLAY",
+     N_("to the clipboard, with wl-copy")},
+    {(const char *const[]){"xclip", "-selection", "clipboard", NULL}, "DISPLAY",
+     N_("to the clipboard, with xclip")},
+    {(const char *const[]){"xsel", "--clipboard", "--input", NULL}, "DISPLAY",
+     N_("to the clipboard, with xsel")},
+    {(const char *const[]){"pbcopy", NULL}, NULL, N_("to the clipboard, with pbcopy")},
+};
+enum { PROGRAMS = sizeof programs / sizeof *programs };
+
+struct copying {
+    struct errand errand;
+    char *text;
+    const struct program *took; /* NULL: none of them did */
+    struct buf failed;          /* names of those that are there, but did not */
+    char *path;                 /* where it was written instead; NULL: not even there */
+    struct error fault;
+};
+
+static bool discard(void *context, const char *bytes, size_t len)
+{
+    (void)context;
+    (void)bytes;
+    (void)len;
+    return true;
+}
+
+/* The shell looks for it. Some go on holding the text after their end. */
+static bool run_program(struct copying *c, const struct program *p)
+{
+    enum { SHELL = 4, MOST = 8 };
+    const char *argv[SHELL + MOST + 1] = {"/bin/sh", "-c", "exec \"$@\"", "sh"};
+    struct child_result result;
+    struct error fault;
+    for (size_t i = 0; p->argv[i] && i < MOST; i++)
+        argv[SHELL + i] = p->argv[i];
+    const struct child_command command = {.argv = argv,
+                                          .input = c->text,
+                                          .input_len = strlen(c->text),
+                                          .spares_daemons = true,
+                                          .spares_group = true,
+                                          .deadline_ms = clock_mono_ms() + PROGRAM_MS,
+                                          .take = discard};
+    bool ran = child_run(&command, &result, &fault) && result.end == CHILD_EXITED;
+    if (ran && result.status == 0)
+        return true;
+    if (!ran || result.status != NOT_FOUND)
+        buf_addf(&c->failed, "%s%s", c->failed.len > 0 ? ", " : "", p->argv[0]);
+    return false;
+}
+
+static void write_file(struct copying *c)
+{
+    char *dir = paths_state_dir(), *path = paths_join(dir, "copied.txt");
+    if (paths_make_dir(dir, &c->fault) &&
+        paths_write_file(path, c->text, strlen(c->text), &c->fault))
+        c->path = path;
+    else
+        free(path);
+    free(dir);
+}
+
+static void run(struct errand *e)
+{
+    struct copying *c = (struct copying *)e;
+    for (size_t i = 0; i < PROGRAMS && !c->took; i++) {
+        const char *needed = programs[i].variable ? variable(programs[i].variable) : "any";
+        if (needed && *needed && run_program(c, &programs[i]))
+            c->took = &programs[i];
+    }
+    if (!c->took)
+        write_file(c);
+}
+
+static void release(struct errand *e)
+{
+    struct copying *c = (struct copying *)e;
+    free(c->text);
+    free(c->path);
+    buf_release(&c->failed);
+    free(c);
+}
+
+/* --- what is said --- */
+
+static void add_size(struct buf *out, const char *text)
+{
+    size_t len = strlen(text);
+    struct buf number = BUF_INIT;
+    format_exact(&number, (int64_t)len);
+    buf_addf(out, ngettext("%s byte", "%s bytes", len), number.data);
+    buf_release(&number);
+}
+
+static void say_file(struct app *app, const struct copying *c, const char *size)
+{
+    if (c->failed.len > 0)
+        app_note(app, STYLE_WARNING, _("Copying failed (%s). Wrote %s to %s."), c->failed.data,
+                 size, c->path);
+    else
+        app_note(app, STYLE_NOTE, _("No clipboard is available. Wrote %s to %s."), size, c->path);
+}
+
+static void say(struct app *app, struct errand *e)
+{
+    const struct copying *c = (const struct copying *)e;
+    struct buf size = BUF_INIT;
+    add_size(&size, c->text);
+    if (c->took)
+        app_note_briefly(app, STYLE_NOTE, _("Copied %s: %s."), size.data, _(c->took->where));
+    else if (c->path)
+        say_file(app, c, size.data);
+    else
+        app_note(app, STYLE_ERROR,
+                 _("Not copied: no clipboard is available, and no file could be "
+                   "written.\n"
+                   "%s"),
+                 c->fault.text);
+    buf_release(&size);
+}
+
+static void start(struct app *app, const char *text)
+{
+    struct copying *c = mem_alloc(sizeof *c);
+    c->errand = (struct errand){.run = run, .done = say, .release = release};
+    c->text = mem_strdup(text);
+    buf_init(&c->failed, 0);
+    err_set(&c->fault, ERR_AGENT_ERROR, "no thread could be started");
+    errand_start(app->errands, &c->errand);
+}
+
+void clipboard_copy(struct app *app, const char *text)
+{
+    if (!text || !*text) {
+        app_note_briefly(app, STYLE_NOTE, "%s", _("There is nothing to copy yet."));
+        return;
+    }
+    if (!clipboard_terminal_takes(variable, term_claims_copies()) ||
+        !term_copy(text, strlen(text))) {
+        start(app, text);
+        return;
+    }
+    struct buf size = BUF_INIT;
+    add_size(&size, text);
+    app_note_briefly(app, STYLE_NOTE, _("Sent %s to the terminal's clipboard."), size.data);
+    buf_release(&size);
+}

@@ -1,0 +1,282 @@
+#include "ui/app/completion.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/i18n.h"
+#include "base/mem.h"
+#include "ui/app/commands.h"
+#include "ui/app/compact.h"
+#include "ui/app/fork.h"
+#include "ui/app/path_lister.h"
+#include "ui/app/turns.h"
+
+/* What stands before the caret. */
+enum place { PLACE_NONE, PLACE_COMMAND, PLACE_ARGUMENT, PLACE_PATH };
+struct target {
+    enum place place;
+    size_t from;  /* first byte that a completion replaces; it ends at the caret */
+    char *word;   /* from there to the caret */
+    char *before; /* words of a command that takes several, in front of it; NULL: none */
+    const struct slash_command *command;
+};
+
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t' || c == '\n';
+}
+
+static struct target find_target(const struct app *app)
+{
+    const char *text = editor_text(app->editor);
+    size_t caret = editor_caret(app->editor), from = caret;
+    struct slash_line line = slash_parse(text);
+    struct target t = {0};
+    while (from > 0 && !is_blank(text[from - 1]))
+        from--;
+    if (line.kind == SLASH_COMMAND && caret <= 1 + line.name_len) {
+        t.place = PLACE_COMMAND;
+        t.from = 1;
+    } else if (text[from] == '@' && from < caret) {
+        t.place = PLACE_PATH;
+        t.from = from + 1;
+    } else if (line.kind == SLASH_COMMAND && caret >= line.arguments) {
+        t.command = slash_find(text + 1, line.name_len);
+        t.place = t.command && t.command->kind != ARGUMENT_OTHER ? PLACE_ARGUMENT : PLACE_NONE;
+        t.from = line.arguments;
+        if (t.place == PLACE_ARGUMENT && t.command->kind == ARGUMENT_COMPACT &&
+            from > line.arguments) { /* it takes several words */
+            t.from = from;
+            t.before = mem_strndup(text + line.arguments, from - line.arguments);
+        }
+    }
+    if (t.place != PLACE_NONE && caret >= t.from)
+        t.word = mem_strndup(text + t.from, caret - t.from);
+    else
+        t.place = PLACE_NONE;
+    return t;
+}
+
+static void release(struct target *t)
+{
+    free(t->word);
+    free(t->before);
+}
+
+static bool begins(const char *text, const char *prefix)
+{
+    return strncmp(text, prefix, strlen(prefix)) == 0;
+}
+
+static void replace(struct app *app, const struct target *t, const char *text, bool done)
+{
+    char *whole = mem_printf("%s%s", text, done ? " " : "");
+    editor_replace(app->editor, t->from, editor_caret(app->editor), whole);
+    free(whole);
+    app_edited(app);
+}
+
+static void close_popup(struct app *app)
+{
+    if (app->overlay.kind == OVERLAY_COMPLETION)
+        app_close_overlay(app);
+}
+
+/* Takes the list. One row is taken at once when Tab asked for it; none closes the popup. */
+static void offer(struct app *app, const struct target *t, struct list *list, bool asked)
+{
+    size_t count = list_count(list);
+    if (count == 1 && asked) {
+        char *only = mem_strdup(list_value(list));
+        list_free(list);
+        close_popup(app);
+        replace(app, t, only, t->place != PLACE_PATH || only[strlen(only) - 1] != '/');
+        free(only);
+    } else if (count > 0) {
+        app_open(app, OVERLAY_COMPLETION, list, NULL);
+    } else {
+        list_free(list);
+        close_popup(app);
+    }
+}
+
+static void offer_commands(struct app *app, const struct target *t, bool asked)
+{
+    struct list *list = list_new(LIST_POPUP, NULL);
+    for (const struct slash_command *c = slash_commands; c->name; c++) {
+        if (!begins(c->name, t->word))
+            continue;
+        struct buf label = BUF_INIT;
+        buf_addf(&label, "/%s %s", c->name, c->arguments);
+        list_add(list, label.data, slash_help(c, app->options->service->persist), c->name);
+        buf_release(&label);
+    }
+    offer(app, t, list, asked);
+}
+
+static void add_themes(struct list *list, const char *prefix)
+{
+    struct theme_names names;
+    theme_names(&names);
+    for (size_t i = 0; i < names.items.len; i++)
+        if (begins(names.items.items[i], prefix))
+            list_add(list, names.items.items[i], NULL, names.items.items[i]);
+    theme_names_release(&names);
+}
+
+static void add_models(struct app *app, struct list *list, const char *prefix)
+{
+    for (size_t i = 0; i < app->models.items.len; i++)
+        if (begins(app->models.items.items[i], prefix))
+            list_add(list, app->models.items.items[i], NULL, app->models.items.items[i]);
+    for (size_t i = 0; i < app->models.offers.len; i++)
+        if (!app->models.offers.items[i].wants && begins(app->models.offers.items[i].name, prefix))
+            list_add(list, app->models.offers.items[i].name, _("switch to this provider"),
+                     app->models.offers.items[i].name);
+}
+
+/* A title that two sessions share does not name one. */
+static bool title_is_unique(const struct app *app, const char *title)
+{
+    int count = 0;
+    for (size_t i = 0; i < app->sessions.items.len; i++)
+        count += strcmp(app->sessions.items.items[i].title, title) == 0;
+    return count == 1;
+}
+
+static void add_sessions(struct app *app, struct list *list, const char *prefix)
+{
+    for (size_t i = 0; i < app->sessions.items.len; i++) {
+        const struct session_info *s = &app->sessions.items.items[i];
+        const char *name = *s->title && title_is_unique(app, s->title) ? s->title : s->id;
+        if (begins(name, prefix))
+            list_add(list, name, name == s->id ? s->title : NULL, name);
+    }
+}
+
+static void ask_once(struct app *app, bool known, enum command_type command)
+{
+    if (known)
+        return;
+    app->completion_wanted = true;
+    app_command(app, command, NULL);
+}
+
+static void offer_arguments(struct app *app, const struct target *t)
+{
+    struct list *list = list_new(LIST_POPUP, NULL);
+    switch (t->command->kind) {
+    case ARGUMENT_THEME:
+        add_themes(list, t->word);
+        break;
+    case ARGUMENT_MODEL:
+        ask_once(app, app->models_known, COMMAND_MODELS);
+        add_models(app, list, t->word);
+        break;
+    case ARGUMENT_SESSION:
+        ask_once(app, app->sessions_known, COMMAND_LIST);
+        add_sessions(app, list, t->word);
+        break;
+    case ARGUMENT_TURN:
+        turns_list(app, list, t->word);
+        break;
+    case ARGUMENT_FORK:
+        fork_list(app, list, t->word);
+        break;
+    case ARGUMENT_COMPACT:
+        compact_list(list, t->before ? t->before : "", t->word);
+        break;
+    case ARGUMENT_COPY:
+        if (begins("code", t->word))
+            list_add(list, "code", NULL, "code");
+        break;
+    case ARGUMENT_OTHER:
+        break;
+    }
+    offer(app, t, list, true);
+}
+
+/* The part of the word up to its last slash. */
+static char *directory_of(const char *word)
+{
+    const char *slash = strrchr(word, '/');
+    return mem_strndup(word, slash ? (size_t)(slash - word) + 1 : 0);
+}
+
+bool completion_possible(const struct app *app)
+{
+    struct target t = find_target(app);
+    bool possible = t.place != PLACE_NONE;
+    release(&t);
+    return possible;
+}
+
+static void offer_paths(struct app *app, struct errand *e)
+{
+    const struct path_listing *listing = (const struct path_listing *)e;
+    struct target t = find_target(app);
+    char *directory = t.place == PLACE_PATH ? directory_of(t.word) : NULL;
+    if (directory && strcmp(directory, listing->directory) == 0) {
+        const char *prefix = t.word + strlen(directory);
+        struct list *list = list_new(LIST_POPUP, NULL);
+        for (size_t i = 0; i < listing->names.len; i++) {
+            const char *name = listing->names.items[i];
+            if (!begins(name, prefix) || (*name == '.' && *prefix != '.'))
+                continue;
+            char *path = mem_printf("%s%s", directory, name);
+            list_add(list, name, NULL, path);
+            free(path);
+        }
+        offer(app, &t, list, true);
+    }
+    free(directory);
+    release(&t);
+}
+
+void completion_start(struct app *app)
+{
+    struct target t = find_target(app);
+    app->completion_wanted = false;
+    app->completion_closed = false;
+    if (t.place == PLACE_COMMAND) {
+        offer_commands(app, &t, true);
+    } else if (t.place == PLACE_ARGUMENT) {
+        offer_arguments(app, &t);
+    } else if (t.place == PLACE_PATH) {
+        char *directory = directory_of(t.word);
+        path_lister_ask(app->errands, directory, offer_paths);
+        free(directory);
+    }
+    release(&t);
+}
+
+void completion_follow(struct app *app)
+{
+    struct target t = find_target(app);
+    app->completion_wanted = false;
+    if (t.place == PLACE_COMMAND && !app->completion_closed)
+        offer_commands(app, &t, false);
+    else
+        close_popup(app);
+    release(&t);
+}
+
+void completion_accept(struct app *app)
+{
+    struct target t = find_target(app);
+    const char *value = list_value(app->overlay.list);
+    if (t.place != PLACE_NONE && value) {
+        char *kept = mem_strdup(value);
+        close_popup(app);
+        replace(app, &t, kept, t.place != PLACE_PATH || kept[strlen(kept) - 1] != '/');
+        free(kept);
+    }
+    close_popup(app);
+    release(&t);
+}
+
+void completion_listed(struct app *app)
+{
+    if (app->completion_wanted)
+        completion_start(app);
+}

@@ -1,0 +1,555 @@
+#include "ui/app/dispatch.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/i18n.h"
+#include "base/mem.h"
+#include "ui/app/commands.h"
+#include "ui/app/compaction_screen.h"
+#include "ui/app/completion.h"
+#include "ui/app/context_screen.h"
+#include "ui/app/cover.h"
+#include "ui/app/draft_screen.h"
+#include "ui/app/find.h"
+#include "ui/app/memory_screen.h"
+#include "ui/app/picker.h"
+#include "ui/app/replace.h"
+#include "ui/app/screen.h"
+#include "ui/app/sessions_screen.h"
+#include "ui/term/signals.h"
+#include "ui/text/edit_keys.h"
+#include "ui/text/external_editor.h"
+
+#define EXTERNAL_MAX (16u * 1024 * 1024)
+#define WHEEL_ROWS 3
+#define LEAVE_MS 2000
+
+/* Sending */
+
+static void clear_editor(struct app *app)
+{
+    editor_set(app->editor, "");
+    app_edited(app);
+}
+
+static void open_card(struct app *app, int64_t seq)
+{
+    if (seq > 0)
+        compaction_screen_open(app, seq);
+}
+
+static void open_newest_card(struct app *app)
+{
+    open_card(app, transcript_newest_card(app->transcript));
+}
+
+static void send(struct app *app)
+{
+    char *text = mem_strdup(editor_text(app->editor));
+    struct slash_line line = slash_parse(text);
+    app_close_overlay(app);
+    if (!*text) {
+        open_newest_card(app);
+    } else if (line.kind == SLASH_COMMAND) {
+        clear_editor(app);
+        if (slash_run(app, text))
+            editor_history_add(app->editor, text);
+        else
+            app_give_back(app, text);
+    } else if (text[strspn(text, " \t\n")]) {
+        clear_editor(app);
+        (app->replacing ? replace_send : app_send_message)(app,
+                                                           text + (line.kind == SLASH_LITERAL));
+        app_save_draft(app);
+    }
+    free(text);
+}
+
+/* Cancelling */
+
+/* The message that waits comes back into the editor. */
+static bool take_waiting(struct app *app)
+{
+    if (!app->waiting)
+        return false;
+    char *text = app->waiting;
+    app->waiting = NULL;
+    app_give_back(app, text);
+    app_touch_now(app, DIRTY_ALL);
+    free(text);
+    return true;
+}
+
+/* The message stays as it was sent. */
+static void stop_replacing(struct app *app)
+{
+    replace_forget(app);
+    clear_editor(app);
+}
+
+static void cancel(struct app *app)
+{
+    if (way_back_go(app))
+        return;
+    if (app->replacing) {
+        stop_replacing(app);
+        return;
+    }
+    if (take_waiting(app))
+        return;
+    if (app->activity.busy)
+        app_command(app, COMMAND_INTERRUPT, NULL);
+    else
+        transcript_scroll_to_end(app->transcript);
+    app_touch_now(app, DIRTY_BODY | DIRTY_STATUS);
+}
+
+/* What the first press was meant for may have ended a moment before it. */
+static void leave_at_second_press(struct app *app)
+{
+    int64_t now_ms = clock_mono_ms();
+    app->leaving = now_ms < app->leave_until;
+    app->leave_until = now_ms + LEAVE_MS;
+    app_touch_now(app, DIRTY_STATUS);
+}
+
+static void clear_or_leave(struct app *app)
+{
+    if (app->replacing)
+        stop_replacing(app);
+    else if (*editor_text(app->editor))
+        clear_editor(app);
+    else if (take_waiting(app))
+        ;
+    else if (app->activity.busy)
+        app_command(app, COMMAND_INTERRUPT, NULL);
+    else
+        leave_at_second_press(app);
+}
+
+static void delete_or_leave(struct app *app)
+{
+    if (*editor_text(app->editor) == '\0')
+        app->leaving = true;
+    else if (editor_do(app->editor, EDIT_DELETE))
+        app_edited(app);
+}
+
+/* Moving in the editor and through its history */
+
+static void up(struct app *app)
+{
+    bool empty = *editor_text(app->editor) == '\0';
+    if (editor_do(app->editor, EDIT_UP)) {
+        app_touch_now(app, DIRTY_EDITOR);
+        return;
+    }
+    if (empty && take_waiting(app))
+        return;
+    picker_want_inputs(app);
+    if (editor_history_older(app->editor))
+        app_edited(app);
+}
+
+static void down(struct app *app)
+{
+    if (editor_do(app->editor, EDIT_DOWN))
+        app_touch_now(app, DIRTY_EDITOR);
+    else if (editor_history_newer(app->editor))
+        app_edited(app);
+}
+
+/* The transcript */
+
+static void scroll(struct app *app, int rows)
+{
+    if (transcript_scroll(app->transcript, rows))
+        app_touch_now(app, DIRTY_BODY | DIRTY_STATUS);
+    app_want_page(app);
+}
+
+static int page_rows(void)
+{
+    int rows = screen_body_rows() - 2;
+    return rows > 1 ? rows : 1;
+}
+
+static void page_up(struct app *app)
+{
+    scroll(app, page_rows());
+}
+
+static void page_down(struct app *app)
+{
+    scroll(app, -page_rows());
+}
+
+static void scroll_up(struct app *app)
+{
+    scroll(app, WHEEL_ROWS);
+}
+
+static void scroll_down(struct app *app)
+{
+    scroll(app, -WHEEL_ROWS);
+}
+
+static void to_top(struct app *app)
+{
+    transcript_scroll_to_top(app->transcript);
+    app_want_page(app);
+    app_touch_now(app, DIRTY_BODY | DIRTY_STATUS);
+}
+
+static void to_bottom(struct app *app)
+{
+    transcript_scroll_to_end(app->transcript);
+    app_touch_now(app, DIRTY_BODY | DIRTY_STATUS);
+}
+
+/* The newest item on the screen that folds. */
+static void toggle_newest(struct app *app)
+{
+    size_t count;
+    const struct transcript_row *rows = transcript_rows(app->transcript, &count);
+    VEC(size_t) items = {0};
+    for (size_t i = 0; i < count; i++)
+        if (items.len == 0 || vec_last(&items) != rows[i].item)
+            vec_push(&items, rows[i].item);
+    while (items.len > 0 && !transcript_toggle(app->transcript, vec_last(&items)))
+        items.len--;
+    vec_release(&items);
+    app_touch_now(app, DIRTY_BODY);
+}
+
+static void toggle_all(struct app *app)
+{
+    transcript_toggle_all(app->transcript);
+    app_touch_now(app, DIRTY_BODY);
+}
+
+/* Other programs and the whole screen */
+
+static void redraw(struct app *app)
+{
+    term_redraw();
+    app_touch_now(app, DIRTY_ALL);
+}
+
+void dispatch_suspend(struct app *app)
+{
+    bare_close(app);
+    term_suspend();
+    signals_stop();
+    term_resume();
+    app_touch_now(app, DIRTY_ALL);
+}
+
+bool dispatch_edit_outside(struct app *app, struct editor *editor)
+{
+    struct buf text;
+    struct error fault;
+    buf_init(&text, EXTERNAL_MAX);
+    term_suspend();
+    bool ok = external_editor_run(editor_text(editor), &text, &fault);
+    term_resume();
+    if (ok) {
+        while (text.len > 0 && text.data[text.len - 1] == '\n')
+            buf_splice(&text, text.len - 1, 1, NULL, 0);
+        editor_set(editor, "");
+        editor_paste(editor, text.data, text.len);
+    } else {
+        app_note(app, STYLE_WARNING, "%s", fault.text);
+    }
+    buf_release(&text);
+    app_touch_now(app, DIRTY_ALL);
+    return ok;
+}
+
+static void external(struct app *app)
+{
+    if (dispatch_edit_outside(app, app->editor))
+        app_edited(app);
+}
+
+static void open_sessions(struct app *app)
+{
+    sessions_screen_open(app, "");
+}
+
+static void open_context(struct app *app)
+{
+    context_screen_open(app);
+}
+
+/* Where there is nothing to complete, the memory beside gets the keys. */
+static void complete(struct app *app)
+{
+    if (completion_possible(app) || !memory_screen_focus(app, true))
+        completion_start(app);
+}
+
+static void open_find(struct app *app)
+{
+    find_open(app, "");
+}
+
+static const struct {
+    enum action action;
+    void (*run)(struct app *app);
+} handlers[] = {{ACTION_SEND, send},
+                {ACTION_CANCEL, cancel},
+                {ACTION_CLEAR, clear_or_leave},
+                {ACTION_LEAVE, delete_or_leave},
+                {ACTION_SUSPEND, dispatch_suspend},
+                {ACTION_COMPLETE, complete},
+                {ACTION_HISTORY, picker_history},
+                {ACTION_EXTERNAL, external},
+                {ACTION_PALETTE, picker_palette},
+                {ACTION_HELP, picker_help},
+                {ACTION_SESSIONS, open_sessions},
+                {ACTION_MEMORY, memory_screen_toggle},
+                {ACTION_CONTEXT, open_context},
+                {ACTION_FIND, open_find},
+                {ACTION_PAGE_UP, page_up},
+                {ACTION_PAGE_DOWN, page_down},
+                {ACTION_SCROLL_UP, scroll_up},
+                {ACTION_SCROLL_DOWN, scroll_down},
+                {ACTION_TOP, to_top},
+                {ACTION_BOTTOM, to_bottom},
+                {ACTION_TOGGLE, toggle_newest},
+                {ACTION_TOGGLE_ALL, toggle_all},
+                {ACTION_BARE, bare_open},
+                {ACTION_REDRAW, redraw},
+                {ACTION_UP, up},
+                {ACTION_DOWN, down}};
+
+static bool run_action(struct app *app, enum action action)
+{
+    for (size_t i = 0; i < sizeof handlers / sizeof *handlers; i++)
+        if (handlers[i].action == action) {
+            handlers[i].run(app);
+            return true;
+        }
+    return false;
+}
+
+/* Overlays */
+
+static void choose(struct app *app)
+{
+    void (*chosen)(struct app *, const char *) = app->overlay.chosen;
+    char *value = mem_strdup(list_value(app->overlay.list));
+    app_close_overlay(app);
+    if (chosen && value)
+        chosen(app, value);
+    free(value);
+}
+
+/* True if the list took the key. */
+static bool overlay_key(struct app *app, enum action action, const struct key *key)
+{
+    switch (list_key(app->overlay.list, action, key)) {
+    case LIST_CHOSEN:
+        choose(app);
+        return true;
+    case LIST_CLOSED:
+        app->completion_closed = app->overlay.kind == OVERLAY_COMPLETION;
+        app_close_overlay(app);
+        return true;
+    case LIST_STAYS:
+        app_touch_now(app, DIRTY_BODY);
+        return true;
+    case LIST_NOT_MINE:
+        break;
+    }
+    return false;
+}
+
+/* The popup of completion stands over the editor, which keeps most keys. */
+static bool popup_key(struct app *app, enum action action, const struct key *key)
+{
+    bool moved = list_moved(app->overlay.list);
+    if (action == ACTION_COMPLETE || (action == ACTION_SEND && moved)) {
+        completion_accept(app);
+        return true;
+    }
+    return overlay_key(app, action, key);
+}
+
+static void click(struct app *app, const struct key *key)
+{
+    size_t count;
+    int row = screen_body_row(app, key->row);
+    if (row < 0)
+        return;
+    if (app->overlay.kind != OVERLAY_NONE) {
+        if (!list_click(app->overlay.list, row))
+            return;
+        if (app->overlay.kind == OVERLAY_COMPLETION)
+            completion_accept(app);
+        else
+            choose(app);
+        return;
+    }
+    if (cover_open(app)) {
+        cover_click(app, row, key->col);
+        return;
+    }
+    if (memory_screen_covers(app) || screen_is_pane(key->col)) {
+        memory_screen_click(app, row);
+        return;
+    }
+    (void)memory_screen_focus(app, false);
+    const struct transcript_row *rows = transcript_rows(app->transcript, &count);
+    if ((size_t)row >= count)
+        return;
+    open_card(app, transcript_card(app->transcript, rows[row].item));
+    if (transcript_toggle(app->transcript, rows[row].item))
+        app_touch_now(app, DIRTY_BODY);
+}
+
+static void editor_key(struct app *app, enum action action, const struct key *key)
+{
+    if (key->code == K_PASTE) {
+        editor_paste(app->editor, key->text, strlen(key->text));
+        app_edited(app);
+    } else if (edit_key(app->editor, action, key)) {
+        app_edited(app);
+    }
+}
+
+/* Questions of tools */
+
+static void answer_question(struct app *app, enum approval_answer answer)
+{
+    struct command *c = command_new(COMMAND_ANSWER, NULL);
+    c->name = mem_strdup(approval_id(&app->approval));
+    c->number = answer;
+    approval_over(&app->approval, c->name);
+    service_send(app->service, c);
+}
+
+/* What waits would follow the message that is stopped here: it comes back. */
+void dispatch_stop(struct app *app)
+{
+    take_waiting(app);
+    approval_forget(&app->approval);
+    draft_screen_close(app);
+    app_command(app, COMMAND_INTERRUPT, NULL);
+}
+
+static bool is_text(enum action action, const struct key *key)
+{
+    bool plain = key->code == K_CHAR && !key->ctrl && !key->alt && action == ACTION_NONE;
+    return plain || key->code == K_PASTE || action == ACTION_BACKSPACE || action == ACTION_NEWLINE;
+}
+
+/* Somebody who is writing goes on with that, whatever question comes meanwhile. */
+static void note_writing(struct app *app, enum action action, const struct key *key)
+{
+    int64_t typed_ms = action == ACTION_SEND ? 0 : clock_mono_ms();
+    if (action != ACTION_SEND && !is_text(action, key))
+        return;
+    approval_typed(&app->approval, typed_ms);
+    draft_review_typed(&app->draft, typed_ms);
+    if (approval_open(&app->approval))
+        app_touch(app, DIRTY_BODY);
+    if (draft_review_pending(&app->draft))
+        app_touch(app, DIRTY_EDITOR);
+}
+
+/* True if the question took the key. */
+static bool question_key(struct app *app, enum action action, const struct key *key)
+{
+    enum approval_answer answer;
+    switch (approval_key(&app->approval, &app->keymap, action, key, &answer)) {
+    case APPROVAL_PASS:
+        return false;
+    case APPROVAL_TEXT:
+        if (!cover_open(app) && memory_screen_key(app, action, key))
+            ;
+        else if (app_writes(app))
+            editor_key(app, action, key);
+        else
+            return true;
+        note_writing(app, action, key);
+        break;
+    case APPROVAL_TAKEN:
+        break;
+    case APPROVAL_STOP:
+        dispatch_stop(app);
+        break;
+    case APPROVAL_ANSWERED:
+        answer_question(app, answer);
+        break;
+    }
+    app_touch_now(app, DIRTY_BODY | DIRTY_STATUS);
+    return true;
+}
+
+/* Keys that work whatever is open. */
+static bool is_global(enum action action)
+{
+    return action == ACTION_REDRAW || action == ACTION_SUSPEND;
+}
+
+/* The wheel moves what is below it, wherever keys go. True if the memory stands beside. */
+static bool wheel_beside(struct app *app, enum action action, const struct key *key)
+{
+    bool wheel = key->code == K_WHEEL_UP || key->code == K_WHEEL_DOWN;
+    if (!wheel || !app->memory.open || memory_screen_covers(app))
+        return false;
+    if (screen_is_pane(key->col))
+        memory_screen_wheel(app, action, key);
+    else
+        run_action(app, action);
+    return true;
+}
+
+static void any_key(struct app *app, enum action action, const struct key *key)
+{
+    enum overlay_kind kind = app->overlay.kind;
+    if (key->code == K_CLICK)
+        click(app, key);
+    else if (kind == OVERLAY_COMPLETION && popup_key(app, action, key))
+        ;
+    else if (kind != OVERLAY_NONE && kind != OVERLAY_COMPLETION)
+        overlay_key(app, action, key);
+    else if (cover_open(app) && action != ACTION_HELP)
+        cover_key(app, action, key);
+    else if (wheel_beside(app, action, key) || memory_screen_key(app, action, key))
+        ;
+    else if (app->find.active && action != ACTION_PAGE_UP && action != ACTION_PAGE_DOWN &&
+             action != ACTION_SCROLL_UP && action != ACTION_SCROLL_DOWN)
+        find_key(app, action, key);
+    else if (!run_action(app, action))
+        editor_key(app, action, key);
+    note_writing(app, action, key);
+}
+
+/* Whatever else a key did, the next press is again the first. */
+static void forget_leaving(struct app *app, int64_t before)
+{
+    if (!before || app->leave_until != before)
+        return;
+    app->leave_until = 0;
+    app_touch_now(app, DIRTY_STATUS);
+}
+
+void dispatch_key(struct app *app, struct key *key)
+{
+    enum action action = keymap_find(&app->keymap, key);
+    int64_t leave_until = app->leave_until;
+    if (app->bare && action != ACTION_SUSPEND)
+        bare_key(app, action, key);
+    else if (is_global(action))
+        run_action(app, action);
+    else if (!question_key(app, action, key) && !draft_screen_key(app, action, key))
+        any_key(app, action, key);
+    forget_leaving(app, leave_until);
+    free(key->text);
+    key->text = NULL;
+}

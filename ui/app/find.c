@@ -1,0 +1,165 @@
+#include "ui/app/find.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/i18n.h"
+#include "base/mem.h"
+#include "base/utf8.h"
+#include "ui/app/memory_screen.h"
+#include "ui/text/edit_keys.h"
+
+enum {
+    PAGES_COUNTED = 50,         /* fetched so that all matches are known; only a step needs more */
+    COUNTED_A_FRAME = 64 * 1024 /* bytes; so many take a few milliseconds */
+};
+
+static bool is_empty(const struct app *app)
+{
+    return editor_len(app->find.line) == 0;
+}
+
+/* Beyond what is held, older events may match: the end is not the end before all are there. */
+static bool look_round(struct app *app, bool older)
+{
+    if (app_want_older(app) == 0)
+        return transcript_find_around(app->transcript, older);
+    app->find.waiting = true;
+    app->find.older = older;
+    return false;
+}
+
+static void want_all(struct app *app)
+{
+    if (app->find.waiting || app->find.pages >= PAGES_COUNTED)
+        return;
+    app->find.pages++;
+    (void)app_want_older(app);
+}
+
+static void step(struct app *app, bool older)
+{
+    struct find *f = &app->find;
+    f->failed = f->waiting = false;
+    if (is_empty(app))
+        return;
+    bool found =
+        transcript_find(app->transcript, editor_text(f->line), older) || look_round(app, older);
+    f->stepped = true;
+    f->failed = !found && !f->waiting;
+    want_all(app);
+    app_touch_now(app, DIRTY_BODY | DIRTY_STATUS);
+}
+
+static void keep_former(struct find *f)
+{
+    if (editor_len(f->line) == 0)
+        return;
+    free(f->former);
+    f->former = mem_strdup(editor_text(f->line));
+}
+
+void find_open(struct app *app, const char *text)
+{
+    struct find *f = &app->find;
+    app_close_overlay(app);
+    memory_screen_uncover(app);
+    f->active = true;
+    f->pages = 0;
+    f->failed = f->waiting = f->stepped = false;
+    keep_former(f);
+    editor_set(f->line, text);
+    step(app, true);
+    app_touch_now(app, DIRTY_ALL);
+}
+
+void find_close(struct app *app)
+{
+    app->find.active = app->find.waiting = false;
+    transcript_find(app->transcript, NULL, true);
+    app_touch_now(app, DIRTY_ALL);
+}
+
+void find_page_came(struct app *app)
+{
+    struct find *f = &app->find;
+    if (!f->active || !f->stepped)
+        return;
+    if (f->waiting && (f->older || app_want_older(app) == 0))
+        step(app, f->older);
+    want_all(app);
+    app_touch(app, DIRTY_STATUS);
+}
+
+static void edit(struct app *app, enum action action, const struct key *key)
+{
+    if (key->code == K_PASTE) {
+        struct buf clean = BUF_INIT;
+        utf8_clean(&clean, key->text, strcspn(key->text, "\r\n"), UTF8_ONE_LINE);
+        editor_paste(app->find.line, clean.data, clean.len);
+        buf_release(&clean);
+    } else {
+        edit_key(app->find.line, action, key);
+    }
+    app->find.failed = app->find.stepped = app->find.waiting = false;
+    app_touch_now(app, DIRTY_STATUS);
+}
+
+/* In an empty line, what was looked for before. */
+static void up(struct app *app)
+{
+    if (!is_empty(app) || !app->find.former) {
+        step(app, true);
+        return;
+    }
+    editor_set(app->find.line, app->find.former);
+    app_touch_now(app, DIRTY_STATUS);
+}
+
+void find_key(struct app *app, enum action action, const struct key *key)
+{
+    switch (action) {
+    case ACTION_CANCEL:
+    case ACTION_CLEAR:
+        find_close(app);
+        break;
+    case ACTION_UP:
+        up(app);
+        break;
+    case ACTION_SEND:
+    case ACTION_FIND:
+        step(app, true);
+        break;
+    case ACTION_FIND_NEWER:
+    case ACTION_NEWLINE:
+    case ACTION_DOWN:
+        step(app, false);
+        break;
+    default:
+        edit(app, action, key);
+    }
+}
+
+/* "2 of 7"; "2 of 7+" where older pages are not there that may have more. */
+static bool add_count(struct app *app, struct buf *out)
+{
+    struct transcript_matches m = transcript_matches(app->transcript, COUNTED_A_FRAME);
+    bool older = transcript_oldest(app->transcript) != 0;
+    if (m.at > 0)
+        buf_addf(out, _("%zu of %zu"), m.at, m.count);
+    if (m.at > 0 && (older || !m.whole))
+        buf_addch(out, '+');
+    return m.whole;
+}
+
+bool find_state(struct app *app, struct buf *out)
+{
+    const struct find *f = &app->find;
+    if (f->failed)
+        buf_addstr(out, _("no match"));
+    else if (f->waiting)
+        buf_addstr(out, _("looking further back"));
+    else if (f->stepped)
+        return add_count(app, out);
+    return true;
+}

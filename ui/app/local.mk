@@ -1,0 +1,38 @@
+libtui_a_SOURCES += \
+	ui/app/app.c ui/app/app.h \
+	ui/app/attention.c ui/app/attention.h \
+	ui/app/bare.c ui/app/bare.h \
+	ui/app/clipboard.c ui/app/clipboard.h \
+	ui/app/commands.c ui/app/commands.h \
+	ui/app/compact.c ui/app/compact.h \
+	ui/app/compaction_screen.c ui/app/compaction_screen.h \
+	ui/app/completion.c ui/app/completion.h \
+	ui/app/context_screen.c ui/app/context_screen.h \
+	ui/app/cover.c ui/app/cover.h \
+	ui/app/dispatch.c ui/app/dispatch.h \
+	ui/app/draft_screen.c ui/app/draft_screen.h \
+	ui/app/errand.c ui/app/errand.h \
+	ui/app/faults.c ui/app/faults.h \
+	ui/app/find.c ui/app/find.h \
+	ui/app/fork.c ui/app/fork.h \
+	ui/app/help.c ui/app/help.h \
+	ui/app/jump.c ui/app/jump.h \
+	ui/app/memory_screen.c ui/app/memory_screen.h \
+	ui/app/notices.c ui/app/notices.h \
+	ui/app/path_lister.c ui/app/path_lister.h \
+	ui/app/picker.c ui/app/picker.h \
+	ui/app/pin.c ui/app/pin.h \
+	ui/app/plain.c ui/app/plain.h \
+	ui/app/plain_commands.c \
+	ui/app/plain_notices.c \
+	ui/app/plain_private.h \
+	ui/app/plain_questions.c \
+	ui/app/plain_reader.c ui/app/plain_reader.h \
+	ui/app/plain_writer.c ui/app/plain_writer.h \
+	ui/app/replace.c ui/app/replace.h \
+	ui/app/screen.c ui/app/screen.h \
+	ui/app/sessions_screen.c ui/app/sessions_screen.h \
+	ui/app/theme_choice.c ui/app/theme_choice.h \
+	ui/app/turns.c ui/app/turns.h \
+	ui/app/ui.c ui/app/ui.h \
+	ui/app/way_back.c ui/app/way_back.h

@@ -1,0 +1,609 @@
+#include "ui/app/commands.h"
+#include "ui/app/notices.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/i18n.h"
+#include "base/mem.h"
+#include "base/utf8.h"
+#include "ui/app/compaction_screen.h"
+#include "ui/app/completion.h"
+#include "ui/app/context_screen.h"
+#include "ui/app/draft_screen.h"
+#include "ui/app/faults.h"
+#include "ui/app/find.h"
+#include "ui/app/jump.h"
+#include "ui/app/memory_screen.h"
+#include "ui/app/picker.h"
+#include "ui/app/replace.h"
+#include "ui/app/sessions_screen.h"
+#include "ui/app/turns.h"
+#include "ui/term/term.h"
+
+static void replace_string(char **old, char **new)
+{
+    free(*old);
+    *old = *new;
+    *new = NULL;
+}
+
+/* Events */
+
+static void saw_usage(struct app *app, const struct usage *u)
+{
+    if (!usage_known(u))
+        return;
+    app->last = *u;
+}
+
+/* What the next request holds, as of now. */
+static void saw_request(struct app *app, struct request_size size)
+{
+    app->meters.request = size;
+    app->activity.unmeasured = 0;
+}
+
+/* The service tells it at the end of the turn; until then the answer is not sent again. */
+static void saw_answered(struct app *app, const struct usage *u)
+{
+    const struct request_measure m = request_measured(u, 0);
+    saw_usage(app, u);
+    if (m.tokens >= 0)
+        saw_request(app, (struct request_size){m.tokens, m.estimated});
+}
+
+static void saw_sent(struct app *app, const struct event *ev, bool live)
+{
+    if (live && ev->text)
+        app->activity.unmeasured += (int64_t)strlen(ev->text);
+}
+
+static void stop_counting(struct app *app)
+{
+    app->activity.streaming_ms = 0;
+    app->activity.streamed = 0;
+    app->activity.retry = 0;
+}
+
+static void saw_delta(struct app *app, const struct event *ev)
+{
+    struct activity *a = &app->activity;
+    if (a->streaming_ms == 0)
+        a->streaming_ms = clock_mono_ms();
+    a->streamed += ev->text ? (int64_t)strlen(ev->text) : 0;
+    a->retry = 0;
+    app->status_dirty = true;
+}
+
+static void saw_retry(struct app *app, struct event *ev)
+{
+    struct activity *a = &app->activity;
+    stop_counting(app);
+    a->retry = ev->count;
+    a->retries = ev->limit;
+    a->retry_at = clock_mono_ms() + ev->number;
+    free(a->retry_reason);
+    a->retry_reason = mem_strdup(ev->text);
+}
+
+/* Where the budget ended it, it would end again. */
+static void saw_failure(struct app *app, const struct event *ev)
+{
+    if (!ev->name || err_from_name(ev->name) != ERR_BUDGET_EXHAUSTED)
+        app_note(app, STYLE_NOTE, "%s", _("/retry sends the message again."));
+}
+
+/* The warning about an answer follows it, so that only what comes then tells that there is none. */
+static void saw_answer(struct app *app)
+{
+    app->answered = true;
+}
+
+static void saw_next(struct app *app)
+{
+    app->truncated = app->truncated && !app->answered;
+}
+
+/* Only Ollama does so. */
+static void say_truncated(struct app *app)
+{
+    app_note(app, STYLE_NOTE, "%s",
+             _("/compact shortens what is sent; num_ctx in [ollama] of tiro.ini asks for a larger "
+               "window."));
+}
+
+static void saw_warning(struct app *app, const struct event *ev)
+{
+    if (!ev->name || strcmp(ev->name, "prompt_truncated") != 0)
+        return;
+    app->truncated = true;
+    app->answered = false;
+}
+
+static void compaction_over(struct app *app)
+{
+    stop_counting(app);
+    app->activity.compacting_ms = 0;
+}
+
+/* The same for what shortens the history. */
+static void note_compaction(struct app *app, struct event *ev, bool live)
+{
+    switch (ev->type) {
+    case EVENT_COMPACTION_STARTED:
+        if (live && ev->compaction.request_before > 0)
+            saw_request(app, (struct request_size){ev->compaction.request_before, true});
+        if (live)
+            app->activity.compacting_ms = clock_mono_ms();
+        break;
+    case EVENT_COMPACTION_DELTA:
+        if (live)
+            saw_delta(app, ev);
+        break;
+    case EVENT_COMPACTION_COMPLETED:
+        app->truncated = false;
+        if (live && ev->compaction.request_after > 0)
+            saw_request(app, (struct request_size){ev->compaction.request_after, true});
+        compaction_over(app);
+        break;
+    case EVENT_COMPACTION_FAILED:
+        compaction_over(app);
+        break;
+    case EVENT_COMPACTION_UNDONE:
+        app->truncated = false;
+        break;
+    default:
+        break;
+    }
+}
+
+/* Beside the transcript: what the meters and /edit know. `live`: it happens now. */
+static void note_event(struct app *app, struct event *ev, bool live)
+{
+    switch (ev->type) {
+    case EVENT_RUN_STARTED:
+        app->fresh = false;
+        free(app->last_sent);
+        app->last_sent = mem_strdup(ev->text);
+        saw_sent(app, ev, live);
+        break;
+    case EVENT_TOOL_EXECUTION_COMPLETED:
+        saw_sent(app, ev, live);
+        break;
+    case EVENT_TURN_STARTED:
+    case EVENT_RUN_COMPLETED:
+        saw_next(app);
+        break;
+    case EVENT_WARNING:
+        saw_warning(app, ev);
+        break;
+    case EVENT_TEXT_DELTA:
+    case EVENT_REASONING_DELTA:
+        if (live)
+            saw_delta(app, ev);
+        break;
+    case EVENT_TURN_COMPLETED:
+        if (live)
+            saw_answered(app, &ev->usage);
+        else
+            saw_usage(app, &ev->usage);
+        saw_answer(app);
+        stop_counting(app);
+        app_touch(app, DIRTY_STATUS);
+        break;
+    case EVENT_RETRYING:
+        if (live)
+            saw_retry(app, ev);
+        break;
+    case EVENT_BUDGET_WARNING:
+        if (live && ev->count > app->meters.budget_percent)
+            app->meters.budget_percent = ev->count;
+        break;
+    case EVENT_INTERRUPTED:
+        saw_usage(app, &ev->usage);
+        break;
+    default:
+        note_compaction(app, ev, live);
+        break;
+    }
+}
+
+static bool is_delta(enum event_type type)
+{
+    return type == EVENT_TEXT_DELTA || type == EVENT_REASONING_DELTA ||
+           type == EVENT_COMPACTION_DELTA;
+}
+
+static bool ends_run(enum event_type type)
+{
+    return type == EVENT_RUN_COMPLETED || type == EVENT_RUN_FAILED || type == EVENT_INTERRUPTED;
+}
+
+static bool ends_review(enum event_type type)
+{
+    return type == EVENT_COMPACTION_COMPLETED || type == EVENT_COMPACTION_FAILED || ends_run(type);
+}
+
+static void take_event(struct app *app, struct notice *n)
+{
+    struct event *ev = n->event;
+    bool alarmed = app->truncated;
+    note_event(app, ev, true);
+    memory_screen_event(app, ev, true);
+    context_screen_event(app, ev);
+    if (ev->type == EVENT_TOOL_EXECUTION_COMPLETED && approval_over(&app->approval, ev->id))
+        app_touch_now(app, DIRTY_BODY);
+    if (ends_review(ev->type))
+        draft_screen_close(app);
+    if (ends_run(ev->type)) {
+        approval_forget(&app->approval);
+        app->activity.over = app->activity.busy;
+        app->activity.failed = ev->type == EVENT_RUN_FAILED;
+    }
+    if (transcript_apply(app->transcript, ev))
+        app_touch(app, DIRTY_BODY);
+    else if (transcript_unread(app->transcript) > 0)
+        app->status_dirty = true;
+    if (!is_delta(ev->type))
+        app_touch_now(app, DIRTY_STATUS);
+    if (ev->type == EVENT_RUN_FAILED)
+        saw_failure(app, ev);
+    if (app->truncated && !alarmed)
+        say_truncated(app);
+}
+
+/* Sessions */
+
+static void show_title(const struct session_info *info)
+{
+    struct buf title = BUF_INIT;
+    if (info->title && *info->title)
+        utf8_clean(&title, info->title, strlen(info->title), UTF8_ONE_LINE);
+    buf_addstr(&title, title.len > 0 ? " - tiro" : "tiro");
+    term_title(title.data);
+    buf_release(&title);
+}
+
+/* What was being written in the session that was left stayed with it; anything else comes along. */
+static void change_draft(struct app *app, const char *draft)
+{
+    if (app->draft_when_left && strcmp(app->draft_when_left, editor_text(app->editor)) == 0)
+        editor_set(app->editor, "");
+    free(app->draft_when_left);
+    app->draft_when_left = NULL;
+    if (draft && *draft)
+        app_give_back(app, draft);
+    completion_follow(app);
+    if (strcmp(editor_text(app->editor), draft ? draft : "") == 0)
+        app->draft_at = 0; /* else something was typed before the session was there */
+}
+
+static void say_parting(struct app *app)
+{
+    if (app->parting)
+        app_note(app, STYLE_NOTE, "%s", app->parting);
+    free(app->parting);
+    app->parting = NULL;
+}
+
+static void open_session(struct app *app, const struct session_info *info)
+{
+    transcript_clear(app->transcript);
+    approval_forget(&app->approval);
+    draft_screen_close(app);
+    turns_forget(app);
+    jump_forget(app);
+    way_back_session(app, info->id);
+    context_screen_close(app);
+    compaction_screen_close(app);
+    memory_screen_session(app);
+    say_parting(app);
+    if (app->find.active)
+        find_close(app);
+    app->fresh = true;
+    app->offline_said = false;
+    app->page_asked = false;
+    app->last = USAGE_UNKNOWN;
+    app->truncated = app->answered = false;
+    free(app->last_sent);
+    app->last_sent = NULL;
+    replace_forget(app);
+    stop_counting(app);
+    app->activity.unmeasured = 0;
+    change_draft(app, info->draft);
+    way_back_draft(app);
+}
+
+static bool same_text(const char *a, const char *b)
+{
+    return strcmp(a ? a : "", b ? b : "") == 0;
+}
+
+static void say_labels(struct app *app, const char *labels)
+{
+    if (labels)
+        app_note(app, STYLE_NOTE, _("Labels: %s"), labels);
+    else
+        app_note(app, STYLE_NOTE, "%s", _("This session has no labels any more."));
+}
+
+/* The service has chosen it: nothing of it was sent. */
+static void say_unsent(struct app *app, const struct session_info *info)
+{
+    struct buf send = BUF_INIT, clear = BUF_INIT;
+    bool offered = app->options->service->offer_draft && !app->options->service->resume;
+    if (!offered || !info->draft || info->last_seq > 0)
+        return;
+    keymap_describe_first(&app->keymap, ACTION_SEND, &send);
+    keymap_describe_first(&app->keymap, ACTION_CLEAR, &clear);
+    app_note(app, STYLE_NOTE,
+             _("You wrote this here, but did not send it. %s sends it, %s clears it."), send.data,
+             clear.data);
+    buf_release(&send);
+    buf_release(&clear);
+}
+
+static void take_session(struct app *app, struct notice *n)
+{
+    bool retitled = !app->session.title || strcmp(app->session.title, n->info.title) != 0;
+    if (n->flag) {
+        bool first = app->session.id[0] == '\0';
+        if (first) { /* notes of the start stay */
+            change_draft(app, n->info.draft);
+            say_unsent(app, &n->info);
+        } else {
+            open_session(app, &n->info);
+        }
+    }
+    if (!n->flag && !same_text(app->session.labels, n->info.labels))
+        say_labels(app, n->info.labels);
+    app->read_only = n->read_only;
+    session_info_release(&app->session);
+    app->session = n->info;
+    session_info_init(&n->info);
+    struct meters kept = app->meters;
+    app->meters = n->meters;
+    app->activity.unmeasured = 0;
+    if (app->meters.window <= 0 && !n->flag)
+        app->meters.window = kept.window;
+    if (retitled)
+        show_title(&app->session);
+    sessions_screen_session(app, n->flag);
+    context_screen_changed(app);
+    app->sessions_known = false;
+    app_touch_now(app, DIRTY_ALL);
+}
+
+/* A page that was asked for before another session was opened. */
+static bool is_of_another_session(const struct app *app, const struct notice *n)
+{
+    return n->events.len > 0 && strcmp(n->events.items[0]->session_id, app->session.id) != 0;
+}
+
+static void take_page(struct app *app, struct notice *n)
+{
+    if (is_of_another_session(app, n))
+        return;
+    for (size_t i = 0; i < n->events.len && n->number == 0; i++)
+        note_event(app, n->events.items[i], false);
+    for (size_t i = 0; i < n->events.len; i++)
+        memory_screen_event(app, n->events.items[i], false);
+    transcript_prepend(app->transcript, n->events.items, n->events.len, n->flag);
+    if (n->number > 0)
+        app->page_asked = false;
+    find_page_came(app);
+    turns_page_came(app);
+    jump_page_came(app);
+    if (n->number == 0) {
+        sessions_screen_page(app);
+        memory_screen_page(app);
+        way_back_page(app);
+    }
+    app_want_page(app);
+    app_touch_now(app, DIRTY_BODY | DIRTY_STATUS);
+}
+
+static void take_found(struct app *app, struct notice *n)
+{
+    (void)sessions_screen_answer(app, n);
+}
+
+static void take_list(struct app *app, struct notice *n)
+{
+    if (sessions_screen_answer(app, n))
+        return;
+    session_list_release(&app->sessions);
+    app->sessions = n->sessions;
+    n->sessions = (struct session_list){0};
+    app->sessions_known = true;
+    completion_listed(app);
+}
+
+static void take_inputs(struct app *app, struct notice *n)
+{
+    editor_history_load(app->editor, n->texts.items, n->texts.len);
+    if (app->overlay.kind == OVERLAY_HISTORY)
+        picker_fill_history(app);
+}
+
+/* Providers */
+
+const char *notices_offline(void)
+{
+    return _(
+        "offline: no model; answers are quotations.\n"
+        "To talk with a model, set ANTHROPIC_API_KEY or OPENAI_API_KEY, or start Ollama, and "
+        "start tiro again; /model chooses another, /doctor shows what was tried.");
+}
+
+static void say_offline(struct app *app)
+{
+    app_note(app, STYLE_WARNING, "%s", notices_offline());
+}
+
+static void take_provider(struct app *app, struct notice *n)
+{
+    bool offline = n->provider && strcmp(n->provider, "offline") == 0;
+    if (offline && app->fresh && !app->offline_said)
+        say_offline(app);
+    app->offline_said = offline;
+    if (app->provider && n->provider && strcmp(app->provider, n->provider) != 0)
+        app_forget_models(app);
+    replace_string(&app->provider, &n->provider);
+    replace_string(&app->model, &n->model);
+    replace_string(&app->detail, &n->detail);
+    app->reason = n->reason;
+    saw_request(app, n->meters.request);
+    app->meters.window = n->meters.window;
+    app->meters.threshold = n->meters.threshold;
+    app->meters.suspended = n->meters.suspended;
+    context_screen_changed(app);
+    app_touch_now(app, DIRTY_TITLE | DIRTY_STATUS);
+}
+
+static void take_models(struct app *app, struct notice *n)
+{
+    app_forget_models(app);
+    for (size_t i = 0; i < n->texts.len; i++)
+        vec_push(&app->models.items, mem_strdup(n->texts.items[i]));
+    vec_clear(&app->models.offers);
+    for (size_t i = 0; i < n->offers.len; i++)
+        vec_push(&app->models.offers, n->offers.items[i]);
+    app->models_known = true;
+    if (app->overlay.kind == OVERLAY_MODELS)
+        picker_fill_models(app);
+    completion_listed(app);
+}
+
+static void take_report(struct app *app, struct notice *n)
+{
+    if (app->overlay.kind == OVERLAY_REPORT)
+        picker_fill_report(app, n->texts.items, n->texts.len);
+}
+
+/* Turns */
+
+/* What waited is sent now, unless the turn failed: then it would follow a message that got no
+ * answer, and comes back into the editor. */
+static void send_waiting(struct app *app)
+{
+    if (!app->waiting)
+        return;
+    char *text = app->waiting;
+    app->waiting = NULL;
+    if (app->activity.failed && !app->waiting_after) {
+        app_give_back(app, text);
+    } else {
+        app_send_message(app, text);
+        app_save_draft(app);
+    }
+    free(text);
+}
+
+static void send_next(struct app *app)
+{
+    bool retry = app->retry_after;
+    app->retry_after = false;
+    if (retry)
+        app_retry(app);
+    else
+        send_waiting(app);
+}
+
+static void take_busy(struct app *app, struct notice *n)
+{
+    if (n->flag) {
+        if (!app->activity.busy)
+            app->activity.started_ms = clock_mono_ms();
+        app->activity.busy = true;
+        app->activity.over = app->activity.failed = false;
+        stop_counting(app);
+    } else {
+        app->activity.busy = app->activity.over = app->stop_asked = false;
+        compaction_over(app);
+        approval_forget(&app->approval);
+        draft_screen_close(app);
+        context_screen_idle(app);
+        attention_turn_ended(app);
+        send_next(app);
+    }
+    app_touch_now(app, DIRTY_ALL);
+}
+
+static void take_approval(struct app *app, struct notice *n)
+{
+    char *question = mem_printf(_("may %s run?"), n->name);
+    attention_asked(app, question);
+    free(question);
+    approval_ask(&app->approval, n);
+    app_touch_now(app, DIRTY_ALL);
+}
+
+static void take_context(struct app *app, struct notice *n)
+{
+    saw_request(app, (struct request_size){n->context.tokens, n->context.estimated});
+    app_touch(app, DIRTY_STATUS);
+    context_screen_take(app, n);
+}
+
+static void take_dropped(struct app *app, struct notice *n)
+{
+    compaction_screen_take(app, n);
+}
+
+static void take_memory(struct app *app, struct notice *n)
+{
+    memory_screen_take(app, n);
+}
+
+static void take_draft(struct app *app, struct notice *n)
+{
+    stop_counting(app);
+    draft_screen_take(app, n);
+}
+
+/* What was done */
+
+/* It is said in the session that takes its place. */
+static void part_with(struct app *app, const struct notice *n)
+{
+    const char *title = app->session.title;
+    bool open = n->text && strcmp(n->text, app->session.id) == 0;
+    bool kept = n->command == COMMAND_ARCHIVE && app->options->service->persist;
+    if (!open || !title || !*title)
+        return;
+    free(app->parting);
+    app->parting = slash_parting(title, kept);
+}
+
+static void take_done(struct app *app, struct notice *n)
+{
+    app->sessions_known = false;
+    bool told = sessions_screen_done(app, n) || memory_screen_done(app, n);
+    if (n->command == COMMAND_ARCHIVE || n->command == COMMAND_DELETE)
+        part_with(app, n);
+    else if (n->command == COMMAND_EXPORT && !told)
+        app_note(app, STYLE_NOTE, _("Exported to %s."), n->detail);
+    else if (n->command == COMMAND_FORK)
+        app_note(app, STYLE_NOTE, "%s", _("This is a copy; the original session is unchanged."));
+}
+
+static void (*const takers[])(struct app *app, struct notice *n) = {
+    [NOTICE_EVENT] = take_event,         [NOTICE_SESSION] = take_session,
+    [NOTICE_PAGE] = take_page,           [NOTICE_LIST] = take_list,
+    [NOTICE_INPUTS] = take_inputs,       [NOTICE_PROVIDER] = take_provider,
+    [NOTICE_MODELS] = take_models,       [NOTICE_REPORT] = take_report,
+    [NOTICE_BUSY] = take_busy,           [NOTICE_ERROR] = faults_take,
+    [NOTICE_DONE] = take_done,           [NOTICE_APPROVAL] = take_approval,
+    [NOTICE_SEARCH] = take_found,        [NOTICE_PREVIEW] = take_found,
+    [NOTICE_DRAFT] = take_draft,         [NOTICE_CONTEXT] = take_context,
+    [NOTICE_DROPPED] = take_dropped,     [NOTICE_MEMORY] = take_memory,
+    [NOTICE_MEMORY_ENTRY] = take_memory, [NOTICE_MEMORY_STATE] = take_memory};
+
+void notices_take(struct app *app, struct notice *n)
+{
+    takers[n->type](app, n);
+    notice_free(n);
+}

@@ -1,0 +1,13 @@
+/* What the service tells becomes what the screen shows. */
+#ifndef UI_NOTICES_H
+#define UI_NOTICES_H
+
+#include "ui/app/app.h"
+
+/* What is said where there is no model. */
+const char *notices_offline(void);
+
+/* Takes the notice. */
+void notices_take(struct app *app, struct notice *n);
+
+#endif

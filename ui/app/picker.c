@@ -1,0 +1,253 @@
+#include "ui/app/picker.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/i18n.h"
+#include "base/mem.h"
+#include "base/paths.h"
+#include "ui/app/commands.h"
+#include "ui/app/help.h"
+#include "ui/app/theme_choice.h"
+#include "ui/term/glyph.h"
+
+#define INPUTS_MAX 1000
+
+void picker_help(struct app *app)
+{
+    struct list *list = list_new(LIST_READ, _("Help"));
+    help_fill(list, &app->keymap, app->options->service->persist);
+    app_open(app, OVERLAY_HELP, list, NULL);
+}
+
+/* Commands */
+
+static void chose_command(struct app *app, const char *value)
+{
+    const struct slash_command *c = slash_find(value, strlen(value));
+    if (*editor_text(app->editor) == '\0' && slash_needs_argument(c)) {
+        struct buf line = BUF_INIT;
+        buf_addf(&line, "/%s ", value);
+        editor_set(app->editor, line.data);
+        buf_release(&line);
+        app_edited(app);
+        return;
+    }
+    if (slash_needs_argument(c))
+        app_note(app, STYLE_NOTE, "/%s %s: %s", c->name, c->arguments, _(c->help));
+    else
+        c->run(app, "");
+}
+
+void picker_palette(struct app *app)
+{
+    struct list *list = list_new(LIST_TYPE, _("Commands"));
+    for (const struct slash_command *c = slash_commands; c->name; c++) {
+        struct buf label = BUF_INIT;
+        buf_addf(&label, "/%s %s", c->name, c->arguments);
+        list_add(list, label.data, slash_help(c, app->options->service->persist), c->name);
+        buf_release(&label);
+    }
+    app_open(app, OVERLAY_PALETTE, list, chose_command);
+}
+
+/* Earlier messages */
+
+static void chose_input(struct app *app, const char *value)
+{
+    editor_set(app->editor, value);
+    app_edited(app);
+}
+
+void picker_want_inputs(struct app *app)
+{
+    if (app->inputs_asked)
+        return;
+    app->inputs_asked = true;
+    struct command *c = command_new(COMMAND_INPUTS, NULL);
+    c->limit = INPUTS_MAX;
+    service_send(app->service, c);
+}
+
+void picker_fill_history(struct app *app)
+{
+    list_clear(app->overlay.list);
+    for (size_t i = 0; i < editor_history_count(app->editor); i++) {
+        const char *text = editor_history_at(app->editor, i);
+        list_add(app->overlay.list, text, NULL, text);
+    }
+    app_touch_now(app, DIRTY_BODY);
+}
+
+void picker_history(struct app *app)
+{
+    picker_want_inputs(app);
+    struct list *list = list_new(LIST_TYPE, _("Earlier messages"));
+    list_set_empty(list, _("No message was sent yet."));
+    app_open(app, OVERLAY_HISTORY, list, chose_input);
+    picker_fill_history(app);
+}
+
+/* Models and providers */
+
+static bool next_provider(const char **at, char name[32])
+{
+    *at += strspn(*at, " ");
+    size_t len = strcspn(*at, " ");
+    snprintf(name, 32, "%.*s", (int)len, *at);
+    *at += len;
+    return len > 0;
+}
+
+bool picker_is_provider(const char *name)
+{
+    char known[32];
+    const char *at = config_key_info(CONFIG_PROVIDER_NAME)->choices;
+    while (next_provider(&at, known))
+        if (strcmp(known, name) == 0)
+            return true;
+    return false;
+}
+
+/* "m" and the model, or "p" and the provider: models may be called anything. */
+static void chose_model(struct app *app, const char *value)
+{
+    struct command *c = command_new(COMMAND_SET_MODEL, *value == 'm' ? value + 1 : NULL);
+    if (*value == 'p')
+        c->name = mem_strdup(value + 1);
+    service_send(app->service, c);
+}
+
+static bool is_same(const char *name, const char *present)
+{
+    return present && strcmp(name, present) == 0;
+}
+
+static void add_model(const struct app *app, struct list *list, const char *name)
+{
+    bool present = is_same(name, app->model);
+    char *value = mem_printf("m%s", name);
+    char *detail =
+        mem_printf(present ? "%s, %s" : "%s", app->provider ? app->provider : "", _("in use"));
+    list_add(list, name, detail, value);
+    free(detail);
+    free(value);
+}
+
+/* The variable of the key that the provider lacks; NULL: none, as far as is known. */
+static const char *wanted_key(const struct app *app, const char *provider)
+{
+    for (size_t i = 0; i < app->models.offers.len; i++)
+        if (strcmp(app->models.offers.items[i].name, provider) == 0)
+            return app->models.offers.items[i].wants;
+    return NULL;
+}
+
+static void add_provider(const struct app *app, struct list *list, const char *name)
+{
+    const char *key = wanted_key(app, name);
+    char *value = mem_printf("p%s", name);
+    char *detail = key                            ? mem_printf(_("no key: set %s"), key)
+                   : is_same(name, app->provider) ? mem_strdup(_("in use"))
+                                                  : mem_strdup(_("switch to this provider"));
+    list_add(list, name, detail, value);
+    free(detail);
+    free(value);
+}
+
+void picker_fill_models(struct app *app)
+{
+    struct list *list = app->overlay.list;
+    list_clear(list);
+    for (size_t i = 0; i < app->models.items.len; i++)
+        add_model(app, list, app->models.items.items[i]);
+    char provider[32];
+    const char *at = config_key_info(CONFIG_PROVIDER_NAME)->choices;
+    while (next_provider(&at, provider))
+        add_provider(app, list, provider);
+    app_touch_now(app, DIRTY_BODY);
+}
+
+void picker_models(struct app *app)
+{
+    app_open(app, OVERLAY_MODELS, list_new(LIST_TYPE, _("Models")), chose_model);
+    picker_fill_models(app);
+    app_command(app, COMMAND_MODELS, NULL);
+}
+
+/* Themes */
+
+void picker_themes(struct app *app)
+{
+    struct theme_names names;
+    theme_names(&names);
+    struct list *list = list_new(LIST_PICK, _("Themes"));
+    for (size_t i = 0; i < names.items.len; i++) {
+        const char *name = names.items.items[i];
+        bool current = app->theme_name && strcmp(name, app->theme_name) == 0;
+        list_add(list, name, current ? _("in use") : NULL, name);
+    }
+    theme_names_release(&names);
+    app_open(app, OVERLAY_THEMES, list, theme_choose);
+}
+
+/* Configuration */
+
+static const char *origin_name(enum config_origin origin)
+{
+    static const char *const names[] = {[CONFIG_FROM_DEFAULT] = N_("default"),
+                                        [CONFIG_FROM_FILE] = N_("file"),
+                                        [CONFIG_FROM_ENVIRONMENT] = N_("environment"),
+                                        [CONFIG_FROM_COMMAND_LINE] = N_("command line")};
+    return _(names[origin]);
+}
+
+static void add_key(struct list *list, const struct config *config, enum config_key key)
+{
+    const struct config_key_info *info = config_key_info(key);
+    if (strchr(info->section, '*'))
+        return;
+    struct buf label = BUF_INIT, detail = BUF_INIT;
+    bool set = config_is_set(config, key);
+    bool secret = info->type == CONFIG_SECRET;
+    buf_addf(&label, "[%s] %s", info->section, info->name);
+    buf_addf(&detail, "%s (%s) %s %s",
+             !set     ? _("not set")
+             : secret ? "********"
+                      : config_string(config, key),
+             origin_name(config_origin(config, key)), glyph(GLYPH_DASH), info->help);
+    list_add(list, label.data, detail.data, "");
+    buf_release(&label);
+    buf_release(&detail);
+}
+
+void picker_config(struct app *app)
+{
+    struct list *list = list_new(LIST_READ, _("Configuration"));
+    char *path = paths_config_file();
+    list_add(list, path, NULL, "");
+    list_add(list, _("Changes apply from the next start on."), NULL, "");
+    free(path);
+    for (int key = 0; key < CONFIG_KEY_COUNT; key++)
+        add_key(list, app->config, (enum config_key)key);
+    app_open(app, OVERLAY_CONFIG, list, NULL);
+}
+
+/* What the service says of itself */
+
+void picker_fill_report(struct app *app, char *const *lines, size_t count)
+{
+    list_clear(app->overlay.list);
+    for (size_t i = 0; i < count; i++)
+        list_add(app->overlay.list, lines[i], NULL, "");
+    app_touch_now(app, DIRTY_BODY);
+}
+
+void picker_report(struct app *app)
+{
+    struct list *list = list_new(LIST_READ, _("Doctor"));
+    list_set_empty(list, _("checking"));
+    app_open(app, OVERLAY_REPORT, list, NULL);
+    app_command(app, COMMAND_REPORT, NULL);
+}

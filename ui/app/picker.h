@@ -1,0 +1,25 @@
+/* The lists over the transcript: what opens them, what fills them, what a choice does. */
+#ifndef UI_PICKER_H
+#define UI_PICKER_H
+
+#include "ui/app/app.h"
+
+void picker_help(struct app *app);
+void picker_palette(struct app *app);
+void picker_history(struct app *app);
+void picker_models(struct app *app);
+void picker_themes(struct app *app);
+void picker_config(struct app *app);
+void picker_report(struct app *app);
+
+/* Fill an open list with what has come. */
+void picker_fill_history(struct app *app);
+void picker_fill_models(struct app *app);
+void picker_fill_report(struct app *app, char *const *lines, size_t count);
+
+/* Asks for the inputs of earlier sessions, once. */
+void picker_want_inputs(struct app *app);
+
+bool picker_is_provider(const char *name);
+
+#endif

@@ -1,0 +1,341 @@
+#include "ui/app/plain.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/i18n.h"
+#include "base/mem.h"
+#include "ui/app/app.h"
+#include "ui/app/commands.h"
+#include "ui/app/plain_private.h"
+#include "ui/term/characters.h"
+#include "ui/term/glyph.h"
+#include "ui/term/signals.h"
+
+enum { LEAVE_MS = 2000 };
+
+/* Sending */
+
+void plain_send(struct plain *p, enum command_type type, const char *text)
+{
+    service_send(p->service, command_new(type, text));
+}
+
+void plain_ask(struct plain *p, struct command *c, enum notice_type answer)
+{
+    p->asked = (struct plain_asked){true, c->type, answer};
+    service_send(p->service, c);
+}
+
+static void save_draft(struct plain *p)
+{
+    struct buf both = BUF_INIT;
+    const char *texts[] = {p->unsent, p->waiting};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        if (texts[i])
+            buf_addf(&both, "%s%s", both.len > 0 ? "\n\n" : "", texts[i]);
+    if (!p->read_only)
+        plain_send(p, COMMAND_SAVE_DRAFT, both.data);
+    buf_release(&both);
+}
+
+void plain_keep(struct plain *p, char *text)
+{
+    char *joined = p->unsent && text ? mem_printf("%s\n\n%s", p->unsent, text) : mem_strdup(text);
+    free(p->unsent);
+    free(text);
+    p->unsent = joined;
+    save_draft(p);
+}
+
+void plain_say_unsent(struct plain *p, const char *text)
+{
+    plain_writef(&p->out, _("Not sent; /retry sends it, Ctrl-C drops it: %s"), text);
+}
+
+void plain_began(struct plain *p)
+{
+    p->busy = true;
+    p->began_ms = clock_mono_ms();
+}
+
+static void start_turn(struct plain *p, const char *text)
+{
+    char *whole = p->files ? mem_printf("%s\n\n%s", p->files, text) : mem_strdup(text);
+    free(p->files);
+    p->files = NULL;
+    plain_began(p);
+    plain_send(p, COMMAND_START_TURN, whole);
+    free(whole);
+    if (p->unsent) /* sending uses up the draft of the session */
+        save_draft(p);
+}
+
+void plain_say(struct plain *p, const char *text)
+{
+    if (!p->busy) {
+        start_turn(p, text);
+        return;
+    }
+    char *joined = p->waiting ? mem_printf("%s\n\n%s", p->waiting, text) : mem_strdup(text);
+    free(p->waiting);
+    p->waiting = joined;
+    save_draft(p);
+    plain_write(&p->out, _("Queued; the message is sent when the turn ends."));
+}
+
+void plain_retry(struct plain *p)
+{
+    char *text = p->unsent;
+    if (!text) {
+        plain_began(p);
+        plain_send(p, COMMAND_RETRY, NULL);
+        return;
+    }
+    p->unsent = NULL;
+    plain_say(p, text);
+    save_draft(p);
+    free(text);
+}
+
+static void send_waiting(struct plain *p)
+{
+    char *text = p->waiting;
+    if (!text || p->busy || p->asked.open)
+        return;
+    p->waiting = NULL;
+    p->echo = true;
+    start_turn(p, text);
+    save_draft(p);
+    free(text);
+}
+
+/* Lines */
+
+static void take_text(struct plain *p, const char *text)
+{
+    const struct slash_line line = slash_parse(text);
+    bool blank = text[strspn(text, " \t\n")] == '\0';
+    p->leave_until_ms = 0;
+    if (line.kind == SLASH_COMMAND)
+        plain_command(p, text);
+    else if (plain_is_asked(p) && plain_answer(p, text))
+        ;
+    else if (!blank)
+        plain_say(p, text + (line.kind == SLASH_LITERAL));
+}
+
+/* A pipe is read when there is something to do with a line, a terminal always. */
+static bool wants_text(const struct plain *p)
+{
+    return p->in.terminal || plain_is_asked(p) || (!p->busy && !p->asked.open);
+}
+
+static bool is_free(const struct plain *p)
+{
+    return !p->busy && !p->asked.open && !p->waiting;
+}
+
+static void take_texts(struct plain *p)
+{
+    char *text;
+    while (!p->leaving && wants_text(p) && (text = plain_reader_next(&p->in))) {
+        plain_typed(&p->out);
+        take_text(p, text);
+        free(text);
+    }
+}
+
+void plain_drain(struct plain *p)
+{
+    struct pollfd ready = {.fd = p->in.fd, .events = POLLIN};
+    if (!p->in.terminal || p->in.ended || poll(&ready, 1, 0) <= 0)
+        return;
+    plain_reader_fill(&p->in);
+    take_texts(p);
+}
+
+/* Nobody answers any more, and nothing is begun. */
+static void end_input(struct plain *p)
+{
+    if (p->in.too_long)
+        plain_writef(&p->out, _("A text longer than %d MiB is not read; the input ends here."),
+                     PLAIN_LINE_MAX >> 20);
+    p->in.too_long = false;
+    if (plain_is_asked(p))
+        plain_deny(p);
+    else if (is_free(p))
+        p->leaving = true;
+}
+
+/* Signals */
+
+static void stop_or_leave(struct plain *p)
+{
+    int64_t now_ms = clock_mono_ms();
+    plain_typed(&p->out); /* the terminal has ended the line with ^C */
+    plain_write(&p->out, "");
+    if (p->busy) {
+        plain_forget_questions(p);
+        plain_send(p, COMMAND_INTERRUPT, NULL);
+        if (p->waiting) {
+            plain_say_unsent(p, p->waiting);
+            char *text = p->waiting;
+            p->waiting = NULL;
+            plain_keep(p, text);
+        }
+    } else if (p->unsent) {
+        plain_writef(&p->out, _("Dropped: %s"), p->unsent);
+        plain_keep(p, NULL);
+    } else if (now_ms < p->leave_until_ms) {
+        p->leaving = true;
+    } else {
+        p->leave_until_ms = now_ms + LEAVE_MS;
+        plain_write(&p->out, _("Ctrl-C again within two seconds quits, like /quit."));
+    }
+}
+
+static void take_signal(struct plain *p, int number)
+{
+    switch (number) {
+    case SIGINT:
+        stop_or_leave(p);
+        break;
+    case SIGTSTP:
+        signals_stop();
+        p->out.prompted = false;
+        break;
+    case SIGCONT:
+    case SIGWINCH:
+        break;
+    default:
+        p->signal_number = number;
+        p->leaving = true;
+    }
+}
+
+/* The loop */
+
+static void show_prompt(struct plain *p)
+{
+    if (p->out.prompted || !p->in.terminal || p->leaving)
+        return;
+    if (plain_is_asked(p))
+        plain_prompt(&p->out, plain_question(p));
+    else if (is_free(p))
+        plain_prompt(&p->out, "> ");
+}
+
+static bool run_loop(struct plain *p, struct error *e)
+{
+    struct mailbox *notices = service_notices(p->service);
+    struct notice *n;
+    while (!p->leaving && p->out.failed == 0) {
+        bool read = wants_text(p) && !p->in.ended;
+        show_prompt(p);
+        struct pollfd fds[] = {{.fd = mailbox_fd(notices), .events = POLLIN},
+                               {.fd = signals_fd(), .events = POLLIN},
+                               {.fd = read ? p->in.fd : -1, .events = POLLIN}};
+        bool held = wants_text(p) && plain_reader_holds(&p->in);
+        if (poll(fds, 3, held ? 0 : -1) < 0 && errno != EINTR)
+            return err_set_errno(e, ERR_AGENT_ERROR, "%s", _("cannot wait for input"));
+        for (int number; (number = signals_next());)
+            take_signal(p, number);
+        if (read && fds[2].revents)
+            plain_reader_fill(&p->in);
+        take_texts(p); /* before a question that came since: what was typed is no answer to it */
+        while (!p->leaving && (n = mailbox_pop(notices)))
+            plain_take(p, n);
+        send_waiting(p);
+        if (p->in.ended && !plain_reader_holds(&p->in))
+            end_input(p);
+    }
+    return true;
+}
+
+/* Beginning and end */
+
+static void init(struct plain *p, const struct ui_options *options)
+{
+    bool resumes = options->service->resume != NULL;
+    *p = (struct plain){.options = options,
+                        .config = options->config,
+                        .reasoning = app_reasoning(options->config),
+                        .transcript = transcript_new(),
+                        .files = mem_strdup(options->first_draft),
+                        .asked = {true, resumes ? COMMAND_RESUME : COMMAND_NEW, NOTICE_PROVIDER}};
+    plain_reader_init(&p->in, STDIN_FILENO);
+    approval_init(&p->approval);
+    session_info_init(&p->session);
+}
+
+static void release(struct plain *p)
+{
+    plain_reader_release(&p->in);
+    approval_release(&p->approval);
+    session_info_release(&p->session);
+    transcript_free(p->transcript);
+    for (size_t i = 0; i < p->found.len; i++)
+        free(p->found.items[i]);
+    vec_release(&p->found);
+    free(p->provider);
+    free(p->waiting);
+    free(p->unsent);
+    free(p->files);
+}
+
+static void greet(struct plain *p)
+{
+    char *charset_note = characters_note();
+    for (char *const *w = p->options->warnings; w && *w; w++)
+        plain_write(&p->out, *w);
+    if (charset_note)
+        plain_write(&p->out, charset_note);
+    plain_write(&p->out, _("tiro, line by line. /help lists the commands; a line that ends with a "
+                           "backslash continues on the next line."));
+    if (p->files)
+        plain_write(&p->out, _("The files are attached to your first message."));
+    free(charset_note);
+}
+
+/* A dying program has changed nothing of the terminal. */
+static void nothing_to_rescue(void)
+{
+}
+
+/* A reader that went away is no fault worth words. */
+static int status_of(const struct plain *p, bool ok, struct error *e)
+{
+    if (p->signal_number != 0)
+        return 128 + p->signal_number;
+    if (p->out.failed == EPIPE)
+        return 128 + SIGPIPE;
+    errno = p->out.failed;
+    if (ok && p->out.failed != 0)
+        ok = err_set_errno(e, ERR_FILE_ERROR, "%s", _("standard output cannot be written"));
+    return ok ? 0 : 1;
+}
+
+int plain_run(const struct ui_options *options, struct error *e)
+{
+    struct plain p;
+    characters_set_up();
+    glyph_set_ascii(true); /* to be read aloud, and by whatever prints */
+    if (!signals_init(nothing_to_rescue, e))
+        return 1;
+    init(&p, options);
+    greet(&p);
+    p.service = service_new(options->service);
+    bool left = run_loop(&p, e);
+    plain_end_line(&p.out);
+    service_free(p.service);
+    int status = status_of(&p, left, e);
+    release(&p);
+    signals_release();
+    return status;
+}

@@ -1,0 +1,338 @@
+/* Slash commands in lines. Names, arguments and help are those of ui/app/commands.h; here is what
+ * each asks of the service. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/i18n.h"
+#include "base/mem.h"
+#include "base/paths.h"
+#include "ui/app/commands.h"
+#include "ui/app/compact.h"
+#include "ui/app/picker.h"
+#include "ui/app/plain_private.h"
+
+enum { LISTED = 20, PAGE_EVENTS = 200 };
+
+static void run_new(struct plain *p, const char *arguments)
+{
+    (void)arguments;
+    plain_ask(p, command_new(COMMAND_NEW, NULL), NOTICE_PROVIDER);
+}
+
+static void run_sessions(struct plain *p, const char *arguments)
+{
+    struct command *c = command_new(COMMAND_LIST, *arguments ? arguments : NULL);
+    c->limit = LISTED;
+    plain_ask(p, c, NOTICE_LIST);
+}
+
+static void run_resume(struct plain *p, const char *arguments)
+{
+    if (!*arguments && !p->read_only)
+        run_sessions(p, "");
+    else
+        plain_ask(p, command_new(COMMAND_RESUME, *arguments ? arguments : p->session.id),
+                  NOTICE_PROVIDER);
+}
+
+static void run_rename(struct plain *p, const char *arguments)
+{
+    plain_ask(p, command_new(COMMAND_RENAME, arguments), NOTICE_DONE);
+}
+
+static void run_label(struct plain *p, const char *arguments)
+{
+    if (*arguments)
+        plain_ask(p, command_new(COMMAND_LABEL, arguments), NOTICE_DONE);
+    else if (p->session.labels)
+        plain_writef(&p->out,
+                     _("Labels: %s\n"
+                       "/label +NAME adds one, -NAME removes one."),
+                     p->session.labels);
+    else
+        plain_write(&p->out,
+                    _("This session has no labels. /label +NAME adds one, -NAME removes one."));
+}
+
+static void run_archive(struct plain *p, const char *arguments)
+{
+    (void)arguments;
+    plain_ask(p, command_new(COMMAND_ARCHIVE, NULL), NOTICE_PROVIDER);
+}
+
+static void run_export(struct plain *p, const char *arguments)
+{
+    plain_ask(p, slash_export(arguments, p->session.title), NOTICE_DONE);
+}
+
+static void run_stop(struct plain *p, const char *arguments)
+{
+    (void)arguments;
+    if (!p->busy)
+        plain_write(&p->out, _("Nothing is running."));
+    plain_forget_questions(p);
+    plain_send(p, COMMAND_INTERRUPT, NULL);
+}
+
+static void run_compact(struct plain *p, const char *arguments)
+{
+    char *complaint;
+    struct command *c = compact_command(arguments, &complaint);
+    if (!c) {
+        plain_write(&p->out, complaint);
+        free(complaint);
+        return;
+    }
+    if (!p->busy)
+        plain_began(p);
+    service_send(p->service, c);
+}
+
+static void run_uncompact(struct plain *p, const char *arguments)
+{
+    (void)arguments;
+    plain_ask(p, command_new(COMMAND_UNCOMPACT, NULL), NOTICE_SESSION);
+}
+
+static void run_context(struct plain *p, const char *arguments)
+{
+    (void)arguments;
+    plain_ask(p, command_new(COMMAND_CONTEXT, NULL), NOTICE_CONTEXT);
+}
+
+static void run_memory(struct plain *p, const char *arguments)
+{
+    struct command *c = command_new(COMMAND_MEMORY_SEARCH, arguments);
+    c->limit = LISTED;
+    plain_ask(p, c, NOTICE_MEMORY);
+}
+
+static void run_forget(struct plain *p, const char *arguments)
+{
+    size_t number;
+    if (!turns_number(arguments, &number)) {
+        run_memory(p, arguments);
+    } else if (number > p->found.len) {
+        plain_write(&p->out, _("The last list has no such entry; /memory prints a list."));
+    } else {
+        struct command *c = command_new(COMMAND_MEMORY_FORGET, NULL);
+        c->name = mem_strdup(p->found.items[number - 1]);
+        plain_ask(p, c, NOTICE_DONE);
+    }
+}
+
+static void run_model(struct plain *p, const char *arguments)
+{
+    if (!*arguments) {
+        plain_ask(p, command_new(COMMAND_MODELS, NULL), NOTICE_MODELS);
+        return;
+    }
+    char *provider = mem_strndup(arguments, strcspn(arguments, "/"));
+    bool named = picker_is_provider(provider);
+    const char *model = named ? arguments + strlen(provider) : arguments;
+    if (named && *model == '/')
+        model++;
+    struct command *c = command_new(COMMAND_SET_MODEL, *model ? model : NULL);
+    c->name = named ? mem_strdup(provider) : NULL;
+    free(provider);
+    plain_ask(p, c, NOTICE_PROVIDER);
+}
+
+static void run_system(struct plain *p, const char *arguments)
+{
+    bool configured = strcmp(arguments, "default") == 0;
+    if (*arguments)
+        plain_ask(p, command_new(COMMAND_SET_SYSTEM, configured ? NULL : arguments),
+                  NOTICE_SESSION);
+    else if (p->session.system)
+        plain_writef(&p->out, _("System prompt of this session:\n%s"), p->session.system);
+    else
+        plain_write(&p->out,
+                    _("This session uses the configured system prompt. /system TEXT replaces it; "
+                      "/system default restores it."));
+}
+
+static void run_retry(struct plain *p, const char *arguments)
+{
+    (void)arguments;
+    if (p->busy)
+        plain_write(&p->out, _("A turn is running; use /retry when it has ended."));
+    else
+        plain_retry(p);
+}
+
+static void run_config(struct plain *p, const char *arguments)
+{
+    char *path = paths_config_file();
+    (void)arguments;
+    plain_writef(&p->out, _("The configuration is in %s; \"tiro config show\" lists all settings."),
+                 path);
+    free(path);
+}
+
+static void run_doctor(struct plain *p, const char *arguments)
+{
+    (void)arguments;
+    plain_ask(p, command_new(COMMAND_REPORT, NULL), NOTICE_REPORT);
+}
+
+static void run_quit(struct plain *p, const char *arguments)
+{
+    (void)arguments;
+    p->leaving = true;
+}
+
+/* Messages by their number */
+
+/* Turns are counted from the first, so older pages are asked for until all are here. */
+static void look_for_turn(struct plain *p)
+{
+    int64_t oldest = transcript_oldest(p->transcript);
+    if (oldest > 0) {
+        struct command *c = command_new(COMMAND_PAGE, NULL);
+        c->number = oldest;
+        c->limit = PAGE_EVENTS;
+        plain_ask(p, c, NOTICE_PAGE);
+        return;
+    }
+    struct turn_found found = turns_held(p->transcript, p->turn);
+    p->turn = 0;
+    if (found.seq > 0)
+        p->turn_found(p, &found);
+    else
+        plain_writef(&p->out,
+                     ngettext("You have sent %zu message in this session.",
+                              "You have sent %zu messages in this session.", found.count),
+                     found.count);
+}
+
+void plain_turn_page(struct plain *p)
+{
+    if (p->turn > 0)
+        look_for_turn(p);
+}
+
+/* The command for the newest, or for the message that the number names. */
+static void with_turn(struct plain *p, const char *arguments, void (*newest)(struct plain *p),
+                      void (*found)(struct plain *p, const struct turn_found *found))
+{
+    if (!*arguments) {
+        newest(p);
+    } else if (turns_number(arguments, &p->turn)) {
+        p->turn_found = found;
+        look_for_turn(p);
+    } else {
+        plain_write(&p->out, _("Give the number of one of your messages, counted from 1."));
+    }
+}
+
+static void fork_after(struct plain *p, int64_t event)
+{
+    struct command *c = command_new(COMMAND_FORK, NULL);
+    c->number = event;
+    plain_ask(p, c, NOTICE_PROVIDER);
+}
+
+static void fork_all(struct plain *p)
+{
+    fork_after(p, 0);
+}
+
+static void fork_found(struct plain *p, const struct turn_found *found)
+{
+    fork_after(p, found->number == found->count ? 0 : found->last);
+}
+
+static void run_fork(struct plain *p, const char *arguments)
+{
+    if (strcmp(arguments, "~before-compaction") == 0)
+        fork_after(p, -1);
+    else
+        with_turn(p, arguments, fork_all, fork_found);
+}
+
+static void pin(struct plain *p, int64_t message, bool pinned)
+{
+    struct command *c = command_new(COMMAND_PIN, NULL);
+    c->number = message;
+    c->limit = pinned;
+    plain_ask(p, c, NOTICE_EVENT);
+}
+
+static void pin_newest(struct plain *p)
+{
+    pin(p, 0, true);
+}
+
+static void pin_found(struct plain *p, const struct turn_found *found)
+{
+    pin(p, found->seq, true);
+}
+
+static void unpin_newest(struct plain *p)
+{
+    pin(p, 0, false);
+}
+
+static void unpin_found(struct plain *p, const struct turn_found *found)
+{
+    pin(p, found->seq, false);
+}
+
+static void run_pin(struct plain *p, const char *arguments)
+{
+    with_turn(p, arguments, pin_newest, pin_found);
+}
+
+static void run_unpin(struct plain *p, const char *arguments)
+{
+    with_turn(p, arguments, unpin_newest, unpin_found);
+}
+
+/* The table */
+
+static void run_help(struct plain *p, const char *arguments);
+
+static const struct {
+    const char *name;
+    void (*run)(struct plain *p, const char *arguments);
+} commands[] = {
+    {"help", run_help},         {"new", run_new},         {"resume", run_resume},
+    {"sessions", run_sessions}, {"rename", run_rename},   {"label", run_label},
+    {"fork", run_fork},         {"archive", run_archive}, {"export", run_export},
+    {"stop", run_stop},         {"compact", run_compact}, {"uncompact", run_uncompact},
+    {"pin", run_pin},           {"unpin", run_unpin},     {"context", run_context},
+    {"memory", run_memory},     {"forget", run_forget},   {"model", run_model},
+    {"system", run_system},     {"retry", run_retry},     {"config", run_config},
+    {"doctor", run_doctor},     {"quit", run_quit},
+};
+enum { COMMANDS = sizeof commands / sizeof *commands };
+
+static void run_help(struct plain *p, const char *arguments)
+{
+    (void)arguments;
+    for (size_t i = 0; i < COMMANDS; i++) {
+        const struct slash_command *c = slash_find(commands[i].name, strlen(commands[i].name));
+        plain_writef(&p->out, "/%s%s%s: %s", c->name, *c->arguments ? " " : "", c->arguments,
+                     slash_help(c, p->options->service->persist));
+    }
+    plain_write(&p->out, _("A text that begins with \"//\" is sent with one slash."));
+    plain_write(&p->out, _("Ctrl-C stops a turn; pressed twice within two seconds, it quits. "
+                           "Ctrl-D (end of input) quits."));
+}
+
+void plain_command(struct plain *p, const char *text)
+{
+    struct slash_choice choice = slash_choose(text);
+    size_t i = 0;
+    while (choice.command && i < COMMANDS && strcmp(commands[i].name, choice.command->name) != 0)
+        i++;
+    if (choice.complaint)
+        plain_write(&p->out, choice.complaint);
+    else if (i < COMMANDS)
+        commands[i].run(p, choice.arguments);
+    else
+        plain_writef(&p->out, _("/%s needs the full screen; start tiro without --plain to use it."),
+                     choice.command->name);
+    slash_choice_release(&choice);
+}

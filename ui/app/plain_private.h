@@ -1,0 +1,97 @@
+/* What the parts of the surface of lines share. Nobody else includes it. */
+#ifndef UI_PLAIN_PRIVATE_H
+#define UI_PLAIN_PRIVATE_H
+
+#include "ui/app/plain.h"
+#include "ui/app/plain_reader.h"
+#include "ui/app/plain_writer.h"
+#include "ui/app/turns.h"
+#include "ui/transcript/transcript.h"
+#include "ui/view/approval.h"
+
+/* The command that is to be answered before the next line counts. */
+struct plain_asked {
+    bool open;
+    enum command_type command;
+    enum notice_type answer; /* or an ERROR about the command */
+};
+
+struct plain {
+    const struct ui_options *options;
+    const struct config *config;
+    struct service *service;
+    struct plain_reader in;
+    struct plain_writer out;
+    enum reasoning_view reasoning;
+
+    struct session_info session;
+    bool read_only;
+    char *provider;
+    struct transcript *transcript;
+    size_t item;     /* of the transcript: those before it are written */
+    size_t written;  /* bytes of its text that are, or that its beginning is */
+    int64_t writing; /* number of the event that began it */
+    bool history;    /* what is written now was said before */
+    bool echo;       /* the next message was not typed just now: it is written, too */
+
+    struct plain_asked asked;
+    bool busy;    /* a turn or a compaction runs, or was asked for */
+    bool running; /* the service has said so */
+    bool compacting;
+    bool failed; /* the last turn */
+    int64_t began_ms;
+    char *waiting; /* the message that is sent when the turn ends; NULL: none */
+    char *unsent;  /* the one that /retry sends: a draft, or what could not be sent; NULL: none */
+    char *files;   /* of -f: stands before the next message; NULL: none */
+
+    struct approval approval; /* tools that ask; its first question was written */
+    bool reviewing;           /* a draft summary waits for an answer */
+    VEC(char *) found;        /* ids of the entries of memory that were listed last */
+
+    size_t turn; /* that is looked for in older pages; 0: none */
+    void (*turn_found)(struct plain *p, const struct turn_found *found);
+
+    int64_t leave_until_ms; /* another Ctrl-C before that leaves */
+    bool leaving;
+    int signal_number;
+};
+
+/* plain.c */
+
+/* Sends the command; the next line waits for this answer. */
+void plain_ask(struct plain *p, struct command *c, enum notice_type answer);
+void plain_send(struct plain *p, enum command_type type, const char *text);
+void plain_say(struct plain *p, const char *text); /* sends a message, or lets it wait */
+void plain_retry(struct plain *p);
+void plain_began(struct plain *p); /* a turn or a compaction was asked for */
+
+/* Takes the lines that a person has typed by now: what comes next was not seen by them. */
+void plain_drain(struct plain *p);
+
+/* Tells of a text that /retry sends. */
+void plain_say_unsent(struct plain *p, const char *text);
+
+/* Keeps the text, behind what is kept already, for /retry and as the session's draft; NULL: keeps
+ * nothing any more. Takes it. */
+void plain_keep(struct plain *p, char *text);
+
+/* plain_notices.c. Frees the notice. */
+void plain_take(struct plain *p, struct notice *n);
+
+/* Writes what of the transcript is new and settled. */
+void plain_write_transcript(struct plain *p);
+
+/* plain_questions.c */
+bool plain_is_asked(const struct plain *p);
+const char *plain_question(const struct plain *p);    /* one line, in front of the answer */
+void plain_show_question(struct plain *p);            /* in full, when it has become the first */
+bool plain_answer(struct plain *p, const char *text); /* false: it is no answer */
+void plain_deny(struct plain *p);                     /* nobody answers any more */
+void plain_review(struct plain *p, const struct notice *n);
+void plain_forget_questions(struct plain *p);
+
+/* plain_commands.c */
+void plain_command(struct plain *p, const char *text);
+void plain_turn_page(struct plain *p); /* an older page came */
+
+#endif

@@ -1,0 +1,112 @@
+/* What is asked: a tool before it runs, a summary before it counts. */
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/i18n.h"
+#include "base/mem.h"
+#include "ui/app/plain_private.h"
+
+bool plain_is_asked(const struct plain *p)
+{
+    return approval_open(&p->approval) || p->reviewing;
+}
+
+static bool is_guarded(const struct plain *p)
+{
+    return p->approval.questions.items[0].guarded != NULL;
+}
+
+const char *plain_question(const struct plain *p)
+{
+    if (!approval_open(&p->approval))
+        return _("Use this summary? yes, no, or again: ");
+    if (is_guarded(p))
+        return _("Allow it? yes or no: ");
+    return _("Allow it? yes, no, or session (for all calls of it in this session): ");
+}
+
+void plain_show_question(struct plain *p)
+{
+    if (!approval_open(&p->approval))
+        return;
+    const struct question *q = &p->approval.questions.items[0];
+    plain_writef(&p->out, _("The tool %s (%s) wants to do this:"), q->tool, q->class_name);
+    if (q->guarded)
+        plain_writef(&p->out, _("! keys or tiro's own files: %s"), q->guarded);
+    plain_write(&p->out, q->text);
+    if (!p->in.terminal)
+        plain_write(&p->out, plain_question(p));
+}
+
+/* A word in the user's language or in English, or its first letter. */
+static bool is_word(const char *text, const char *english, const char *local)
+{
+    text += strspn(text, " \t\n");
+    size_t len = strcspn(text, " \t\n");
+    const char *words[] = {english, local};
+    if (text[len + strspn(text + len, " \t\n")] != '\0')
+        return false;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strncasecmp(text, words[i], len) == 0 && (len == 1 || len == strlen(words[i])))
+            return true;
+    return false;
+}
+
+static void answer_tool(struct plain *p, enum approval_answer answer)
+{
+    struct command *c = command_new(COMMAND_ANSWER, NULL);
+    c->name = mem_strdup(approval_id(&p->approval));
+    c->number = answer;
+    approval_over(&p->approval, c->name);
+    service_send(p->service, c);
+    plain_show_question(p);
+}
+
+static void answer_review(struct plain *p, enum draft_reply reply)
+{
+    struct command *c = command_new(COMMAND_DRAFT, NULL);
+    c->number = reply;
+    p->reviewing = false;
+    service_send(p->service, c);
+}
+
+bool plain_answer(struct plain *p, const char *text)
+{
+    bool yes = is_word(text, "yes", _("yes")), no = is_word(text, "no", _("no"));
+    bool tool = approval_open(&p->approval);
+    bool third = tool ? !is_guarded(p) && is_word(text, "session", _("session"))
+                      : is_word(text, "again", _("again"));
+    if (!*text || !(yes || no || third))
+        return !*text;
+    if (tool)
+        answer_tool(p, yes ? ANSWER_ONCE : no ? ANSWER_DENY : ANSWER_SESSION);
+    else
+        answer_review(p, yes ? REPLY_COMMIT : no ? REPLY_REFUSE : REPLY_AGAIN);
+    return true;
+}
+
+void plain_deny(struct plain *p)
+{
+    while (approval_open(&p->approval))
+        answer_tool(p, ANSWER_DENY);
+    if (p->reviewing)
+        answer_review(p, REPLY_REFUSE);
+}
+
+void plain_review(struct plain *p, const struct notice *n)
+{
+    p->reviewing = true;
+    plain_write(&p->out, _("Draft of the summary:"));
+    plain_write(&p->out, n->text ? n->text : "");
+    plain_writef(&p->out, _("With it the next request has about %lld tokens, instead of %lld."),
+                 (long long)n->draft.tokens_after, (long long)n->draft.tokens_before);
+    if (!p->in.terminal)
+        plain_write(&p->out, plain_question(p));
+}
+
+void plain_forget_questions(struct plain *p)
+{
+    approval_forget(&p->approval);
+    p->reviewing = false;
+}

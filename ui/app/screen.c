@@ -1,0 +1,635 @@
+#include "ui/app/screen.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/i18n.h"
+#include "base/mem.h"
+#include "base/utf8.h"
+#include "ui/app/cover.h"
+#include "ui/app/draft_screen.h"
+#include "ui/app/find.h"
+#include "ui/app/memory_screen.h"
+#include "ui/term/glyph.h"
+#include "ui/term/term.h"
+#include "ui/text/edit_line.h"
+#include "ui/text/format.h"
+#include "ui/view/status.h"
+#include "ui/view/welcome.h"
+
+#define PROMPT "> "
+#define PROMPT_COLUMNS 2
+#define POPUP_ROWS 8
+#define FIND_COLUMNS 14 /* at least, to type in */
+
+/* Of the last frame; there is one screen. */
+static struct layout shown;
+static bool body_is_behind; /* the frame shows less than there is */
+static bool count_is_behind; /* of matches: it goes on with the next frame */
+static int list_top; /* terminal row where the list over the transcript begins */
+static struct {
+    int row, col;
+} editor_caret_at, find_caret;
+
+static bool is_too_small(int rows, int cols)
+{
+    return rows < SCREEN_MIN_ROWS || cols < SCREEN_MIN_COLS;
+}
+
+static struct layout place(int rows, int cols, int editor_rows_wanted, int most, bool waiting)
+{
+    struct layout l = {
+        .rows = rows, .cols = cols, .waiting_row = -1, .body_top = 1, .body_cols = cols};
+    l.too_small = is_too_small(rows, cols);
+    most = most > 1 ? most : 1;
+    l.editor_rows = editor_rows_wanted < most ? editor_rows_wanted : most;
+    if (l.editor_rows < 1)
+        l.editor_rows = 1;
+    l.editor_top = rows - l.editor_rows;
+    if (waiting)
+        l.waiting_row = l.editor_top - 1;
+    l.status_row = l.editor_top - 1 - waiting;
+    l.body_rows = l.status_row - l.body_top;
+    if (l.body_rows < 1)
+        l.body_rows = 1;
+    return l;
+}
+
+struct layout layout_make(int rows, int cols, int editor_rows_wanted, bool waiting)
+{
+    return place(rows, cols, editor_rows_wanted, rows / 3, waiting);
+}
+
+struct layout layout_review(int rows, int cols, int rows_wanted, bool waiting)
+{
+    return place(rows, cols, rows_wanted, rows * 2 / 3, waiting);
+}
+
+void layout_add_pane(struct layout *l, int columns)
+{
+    l->pane_cols = columns;
+    l->body_cols = columns > 0 ? l->cols - columns - 1 : l->cols;
+}
+
+bool layout_equal(const struct layout *a, const struct layout *b)
+{
+    return a->rows == b->rows && a->cols == b->cols && a->body_top == b->body_top &&
+           a->body_rows == b->body_rows && a->body_cols == b->body_cols &&
+           a->pane_cols == b->pane_cols && a->status_row == b->status_row &&
+           a->waiting_row == b->waiting_row && a->editor_top == b->editor_top &&
+           a->editor_rows == b->editor_rows && a->too_small == b->too_small;
+}
+
+bool screen_is_pane(int col)
+{
+    return shown.pane_cols > 0 && col > shown.body_cols;
+}
+
+int screen_body_rows(void)
+{
+    return shown.body_rows;
+}
+
+int screen_body_row(const struct app *app, int row)
+{
+    bool list = app->overlay.kind != OVERLAY_NONE;
+    int top = list ? list_top : shown.body_top;
+    if (row < top || row >= shown.body_top + shown.body_rows)
+        return -1;
+    return row - top;
+}
+
+/* Draws a text from a column on, cut to the room; returns the columns. */
+static int put(int row, int col, int room, const char *text, enum style style)
+{
+    return room > 0 ? term_put(row, col, room, text, strlen(text), style, 0) : 0;
+}
+
+/* The same, with an ellipsis where it is cut. */
+static int put_cut(int row, int col, int room, const char *text, enum style style)
+{
+    struct rows rows;
+    if (room <= 0)
+        return 0;
+    rows_init(&rows);
+    rows_begin(&rows);
+    rows_add_cut(&rows, text, (size_t)room, style);
+    int used = term_put_row(row, col, room, &rows, 0);
+    rows_release(&rows);
+    return used;
+}
+
+static void put_row_within(int row, int left, int cols, const struct rows *rows, size_t index,
+                           enum style rest)
+{
+    int used = term_put_row(row, left, cols, rows, index);
+    term_fill(row, left + used, cols - used, rest);
+}
+
+static void put_row_filled(int row, const struct rows *rows, size_t index, enum style rest)
+{
+    put_row_within(row, 0, shown.cols, rows, index, rest);
+}
+
+/* Of the transcript, or of what stands in its place. */
+static void put_body_row(int row, const struct rows *rows, size_t index, enum style rest)
+{
+    put_row_within(row, 0, shown.body_cols, rows, index, rest);
+}
+
+/* Title: "tiro - session - - - - provider . model" */
+
+static char *cleaned(const char *text)
+{
+    struct buf out = BUF_INIT;
+    if (text)
+        utf8_clean(&out, text, strlen(text), UTF8_ONE_LINE);
+    return buf_take(&out);
+}
+
+static char *backend_text(const struct app *app)
+{
+    if (!app->provider)
+        return mem_strdup("");
+    if (strcmp(app->provider, "offline") == 0)
+        return mem_strdup(shown.cols >= 80 ? _("offline: no model; answers are quotations")
+                                           : _("offline: no model"));
+    bool model = app->model && *app->model;
+    if (model && shown.cols < 80) /* the model tells more */
+        return cleaned(app->model);
+    char *text = mem_printf("%s %s %s", app->provider, model ? glyph(GLYPH_DOT) : "",
+                            model ? app->model : "");
+    char *clean = cleaned(text);
+    free(text);
+    return clean;
+}
+
+static void draw_title(const struct app *app)
+{
+    char *title = cleaned(app->session.title);
+    char *backend = backend_text(app);
+    int cols = shown.cols, backend_cols = (int)utf8_width(backend, strlen(backend));
+    if (backend_cols > cols * 3 / 5)
+        backend_cols = cols * 3 / 5;
+    int used = put(0, 0, cols, "tiro ", STYLE_TITLE);
+    int right = cols - backend_cols;
+    const char *badge = app->read_only ? _("read-only") : "";
+    int badge_cols = *badge ? (int)utf8_width(badge, strlen(badge)) + 1 : 0;
+    if (*title) {
+        used += put(0, used, cols, glyph(GLYPH_LINE), STYLE_RULE);
+        used += put(0, used, cols, " ", STYLE_TEXT);
+        used += put_cut(0, used, right - used - 2 - badge_cols, title, STYLE_TITLE);
+        used += put(0, used, cols, " ", STYLE_TEXT);
+    }
+    if (badge_cols > 0) {
+        used += put(0, used, right - used, badge, STYLE_WARNING);
+        used += put(0, used, right - used, " ", STYLE_TEXT);
+    }
+    while (used < right - (backend_cols > 0))
+        used += put(0, used, 1, glyph(GLYPH_LINE), STYLE_RULE);
+    term_fill(0, used, right - used, STYLE_TEXT);
+    bool offline = app->provider && strcmp(app->provider, "offline") == 0;
+    used = right + put_cut(0, right, backend_cols, backend, offline ? STYLE_WARNING : STYLE_DIM);
+    term_fill(0, used, cols - used, STYLE_TEXT);
+    free(title);
+    free(backend);
+}
+
+/* The transcript and the lists over it */
+
+static int draw_welcome(const struct app *app, size_t transcript_rows_shown)
+{
+    if (!app->fresh)
+        return 0;
+    struct rows rows;
+    rows_init(&rows);
+    welcome_rows(&app->keymap, shown.body_cols, &rows);
+    int count = (int)rows.list.len;
+    if (count + (int)transcript_rows_shown > shown.body_rows)
+        count = 0;
+    for (int i = 0; i < count; i++)
+        put_body_row(shown.body_top + i, &rows, (size_t)i, STYLE_TEXT);
+    rows_release(&rows);
+    return count;
+}
+
+/* What is not laid out yet comes with the next frames. */
+static const struct transcript_row *body_rows(struct app *app, size_t *count)
+{
+    const struct transcript_row *rows = transcript_rows(app->transcript, count);
+    body_is_behind = transcript_is_behind(app->transcript);
+    return rows;
+}
+
+static void draw_transcript(struct app *app, int height)
+{
+    size_t count;
+    const struct transcript_row *rows = body_rows(app, &count);
+    int at = draw_welcome(app, count);
+    for (size_t i = 0; i < count && at < height; i++, at++)
+        put_body_row(shown.body_top + at, rows[i].rows, rows[i].index, STYLE_TEXT);
+    for (; at < height; at++)
+        term_fill(shown.body_top + at, 0, shown.body_cols, STYLE_TEXT);
+}
+
+/* The last of the rows in view. */
+static void draw_newest(struct app *app, int height)
+{
+    size_t count, room = (size_t)height;
+    const struct transcript_row *rows = body_rows(app, &count);
+    size_t skip = count > room ? count - room : 0;
+    for (size_t i = 0; i < room; i++) {
+        int row = shown.body_top + (int)i;
+        if (skip + i < count)
+            put_body_row(row, rows[skip + i].rows, rows[skip + i].index, STYLE_TEXT);
+        else
+            term_fill(row, 0, shown.body_cols, STYLE_TEXT);
+    }
+}
+
+static void draw_list(struct app *app, int top, int height, int cols)
+{
+    const struct rows *rows = list_rows(app->overlay.list, cols, height);
+    list_top = top;
+    for (int i = 0; i < height; i++) {
+        if ((size_t)i < rows->list.len)
+            put_row_within(top + i, 0, cols, rows, (size_t)i, STYLE_OVERLAY);
+        else
+            term_fill(top + i, 0, cols, STYLE_OVERLAY);
+    }
+}
+
+/* Below the newest of the transcript, as far as there is room for it. */
+static void draw_question(struct app *app)
+{
+    int height = approval_height(&app->approval, &app->keymap, shown.body_cols);
+    if (height > shown.body_rows)
+        height = shown.body_rows;
+    int above = shown.body_rows - height, top = shown.body_top + above;
+    const struct rows *rows =
+        approval_rows(&app->approval, &app->keymap, shown.body_cols, height, clock_mono_ms());
+    draw_newest(app, above);
+    for (int i = 0; i < height; i++)
+        put_body_row(top + i, rows, (size_t)i, STYLE_OVERLAY);
+}
+
+static void draw_cover(struct app *app, int height)
+{
+    const struct rows *rows = cover_rows(app, shown.cols, height);
+    for (int i = 0; i < height; i++)
+        put_row_filled(shown.body_top + i, rows, (size_t)i, STYLE_OVERLAY);
+}
+
+/* Beside the transcript, or over it. */
+static void draw_pane(struct app *app, int height)
+{
+    bool beside = shown.pane_cols > 0;
+    int left = beside ? shown.body_cols + 1 : 0, cols = beside ? shown.pane_cols : shown.cols;
+    const struct rows *rows = memory_screen_rows(app, cols, height);
+    for (int i = 0; i < height; i++) {
+        int row = shown.body_top + i;
+        if (beside)
+            put(row, shown.body_cols, 1, glyph(GLYPH_BAR), STYLE_RULE);
+        put_row_within(row, left, cols, rows, (size_t)i, STYLE_OVERLAY);
+    }
+}
+
+static void draw_transcript_or_pane(struct app *app, int height)
+{
+    if (memory_screen_covers(app))
+        draw_pane(app, height);
+    else
+        draw_transcript(app, height);
+}
+
+static void draw_body(struct app *app)
+{
+    bool beside = shown.pane_cols > 0;
+    if (approval_open(&app->approval)) {
+        draw_question(app);
+        if (beside)
+            draw_pane(app, shown.body_rows);
+        return;
+    }
+    int height = shown.body_rows, popup = 0;
+    if (app->overlay.kind == OVERLAY_COMPLETION) {
+        popup = (int)list_count(app->overlay.list);
+        if (popup > POPUP_ROWS)
+            popup = POPUP_ROWS;
+        if (popup > height - 1)
+            popup = height - 1;
+    } else if (app->overlay.kind != OVERLAY_NONE) {
+        popup = height;
+    }
+    bool whole = popup == height || cover_open(app); /* nothing beside it */
+    if (popup < height && whole)
+        draw_cover(app, height - popup);
+    else if (popup < height)
+        draw_transcript_or_pane(app, height - popup);
+    if (popup > 0)
+        draw_list(app, shown.body_top + height - popup, popup,
+                  whole ? shown.cols : shown.body_cols);
+    if (beside && !whole)
+        draw_pane(app, height);
+}
+
+/* The status line, or the line of Ctrl-F in its place */
+
+/* How the search stands, and as far as there is room for it what keys do; returns its columns. */
+static int draw_find_state(struct app *app, int room)
+{
+    struct buf state = BUF_INIT;
+    const char *keys = _("Enter older, Shift-Tab newer, Esc closes");
+    count_is_behind = !find_state(app, &state);
+    enum style style = app->find.failed ? STYLE_WARNING : STYLE_NOTE;
+    int state_cols = (int)utf8_width(state.data, state.len);
+    int keys_cols = (int)utf8_width(keys, strlen(keys)), gap = state_cols > 0 ? 2 : 0;
+    if (app->find.failed || state_cols + gap + keys_cols > room)
+        keys_cols = gap = 0;
+    int all = state_cols + gap + keys_cols <= room ? state_cols + gap + keys_cols : 0;
+    int col = shown.cols - all;
+    term_fill(shown.status_row, col, all, STYLE_TEXT);
+    if (all > 0)
+        put(shown.status_row, col, state_cols, state.data, style);
+    if (keys_cols > 0)
+        put(shown.status_row, col + state_cols + gap, keys_cols, keys, STYLE_DIM);
+    buf_release(&state);
+    return all;
+}
+
+static void draw_find(struct app *app)
+{
+    int row = shown.status_row, cols = shown.cols;
+    int used = put(row, 0, cols, _("find: "), STYLE_PROMPT), caret;
+    int room = cols - used - draw_find_state(app, cols - used - FIND_COLUMNS) - 1;
+    struct rows rows;
+    rows_init(&rows);
+    rows_begin(&rows);
+    (void)edit_line(&rows, app->find.line, room > 0 ? (size_t)room : 0, &caret);
+    find_caret.row = row;
+    find_caret.col = used + caret;
+    int end = used + room + 1;
+    used += term_put_row(row, used, room, &rows, 0);
+    rows_release(&rows);
+    term_fill(row, used, end - used, STYLE_TEXT);
+}
+
+static double rate(const struct activity *a, int64_t now_ms)
+{
+    int64_t elapsed = now_ms - a->streaming_ms;
+    if (!a->busy || a->streaming_ms == 0 || elapsed < 500)
+        return -1;
+    return (double)a->streamed / BYTES_PER_TOKEN * 1000 / (double)elapsed;
+}
+
+/* It is counted where rows are laid out. */
+static int unread(struct app *app)
+{
+    size_t count;
+    if (!transcript_at_end(app->transcript))
+        transcript_rows(app->transcript, &count);
+    return transcript_unread(app->transcript);
+}
+
+static void draw_status(struct app *app)
+{
+    const struct activity *a = &app->activity;
+    int64_t now_ms = clock_mono_ms();
+    struct buf stop = BUF_INIT, leave = BUF_INIT;
+    struct rows rows;
+    struct status s = STATUS_UNKNOWN;
+    keymap_describe_first(&app->keymap, ACTION_CANCEL, &stop);
+    keymap_describe_first(&app->keymap, ACTION_CLEAR, &leave);
+    s.context = app_context(app, &s.context_estimated);
+    s.window = app->meters.window;
+    s.threshold = app->meters.threshold;
+    s.compactions = app->meters.compactions;
+    s.suspended = app->meters.suspended;
+    s.truncated = app->truncated;
+    s.last = app->last;
+    s.total = app->meters.total;
+    s.cost = app->meters.cost;
+    s.cost_partial = app->meters.cost_partial;
+    s.budget = app->meters.budget != NULL;
+    s.budget_percent = app->meters.budget_percent;
+    s.working = a->busy;
+    s.asking = approval_open(&app->approval) || draft_review_pending(&app->draft);
+    s.compacting = a->compacting_ms != 0;
+    s.working_ms = now_ms - (s.compacting ? a->compacting_ms : a->started_ms);
+    s.rate = rate(a, now_ms);
+    s.retry = a->busy ? a->retry : 0;
+    s.retries = a->retries;
+    s.retry_ms = a->retry_at > now_ms ? a->retry_at - now_ms : 0;
+    s.retry_reason = a->retry_reason;
+    s.unread = unread(app);
+    s.stop_key = draft_review_open(&app->draft) ? NULL : stop.data; /* it refuses the draft */
+    if (way_back_known(app) && s.stop_key) {
+        s.back_key = s.stop_key;
+        s.stop_key = NULL;
+    }
+    s.replacing = app->replacing;
+    s.leave_key = app->leave_until ? leave.data : NULL;
+    rows_init(&rows);
+    status_row(&s, shown.cols, &rows);
+    put_row_filled(shown.status_row, &rows, 0, STYLE_STATUS);
+    rows_release(&rows);
+    buf_release(&stop);
+    buf_release(&leave);
+}
+
+/* The editor and what waits above it */
+
+static void draw_waiting(const struct app *app)
+{
+    if (shown.waiting_row < 0)
+        return;
+    int row = shown.waiting_row, cols = shown.cols;
+    char *text = cleaned(app->waiting);
+    const char *hint = _("Esc edits");
+    int hint_cols = (int)utf8_width(hint, strlen(hint));
+    int used = put(row, 0, cols, _("waiting: "), STYLE_NOTE);
+    used += put_cut(row, used, cols - used - hint_cols - 1, text, STYLE_DIM);
+    term_fill(row, used, cols - used - hint_cols, STYLE_TEXT);
+    put(row, cols - hint_cols, hint_cols, hint, STYLE_DIM);
+    free(text);
+}
+
+static void draw_review(struct app *app)
+{
+    const struct rows *rows =
+        draft_review_rows(&app->draft, &app->keymap, shown.cols, shown.editor_rows);
+    for (int i = 0; i < shown.editor_rows; i++) {
+        if ((size_t)i < rows->list.len)
+            put_row_filled(shown.editor_top + i, rows, (size_t)i, STYLE_EDITOR);
+        else
+            term_fill(shown.editor_top + i, 0, shown.cols, STYLE_EDITOR);
+    }
+    editor_caret_at.row = shown.editor_top + app->draft.caret_row;
+    editor_caret_at.col = app->draft.caret_col;
+}
+
+/* Above what is being written. */
+static void draw_announcement(const struct app *app)
+{
+    struct rows rows;
+    rows_init(&rows);
+    draft_review_announcement(&app->draft, shown.cols, &rows);
+    put_row_filled(shown.editor_top, &rows, 0, STYLE_OVERLAY);
+    rows_release(&rows);
+}
+
+static void draw_message(struct app *app, int top, int height)
+{
+    int width = shown.cols - PROMPT_COLUMNS - 1;
+    struct editor_view view = editor_layout(app->editor, width, height);
+    for (int i = 0; i < height; i++) {
+        int row = top + i;
+        int used = put(row, 0, PROMPT_COLUMNS, i == 0 ? PROMPT : "  ", STYLE_PROMPT);
+        if (view.top + (size_t)i < view.row_count)
+            used += term_put_row(row, used, shown.cols - used, view.rows, view.top + (size_t)i);
+        term_fill(row, used, shown.cols - used, STYLE_EDITOR);
+    }
+    editor_caret_at.row = top + view.caret_row;
+    editor_caret_at.col = PROMPT_COLUMNS + view.caret_col;
+}
+
+static void draw_editor(struct app *app)
+{
+    if (draft_review_open(&app->draft)) {
+        draw_review(app);
+        return;
+    }
+    int announced = draft_review_pending(&app->draft);
+    if (announced)
+        draw_announcement(app);
+    draw_message(app, shown.editor_top + announced, shown.editor_rows - announced);
+}
+
+/* Frames */
+
+static void put_centred(int row, const char *text, enum style style)
+{
+    int width = (int)utf8_width(text, strlen(text));
+    put(row, width < shown.cols ? (shown.cols - width) / 2 : 0, shown.cols, text, style);
+}
+
+static void draw_too_small(void)
+{
+    char *text = mem_printf(_("tiro needs %d x %d"), SCREEN_MIN_COLS, SCREEN_MIN_ROWS);
+    term_erase();
+    put_centred((shown.rows - 1) / 2, text, STYLE_WARNING);
+    if (shown.rows > 1)
+        put_centred((shown.rows - 1) / 2 + 1, _("columns x rows"), STYLE_DIM);
+    term_cursor_hide();
+    free(text);
+}
+
+/* True if the caret is the memory pane's affair. */
+static bool place_pane_caret(const struct app *app)
+{
+    int row, col;
+    bool beside = shown.pane_cols > 0, asked = approval_open(&app->approval);
+    if (!memory_screen_focused(app) || cover_open(app) || app->overlay.kind != OVERLAY_NONE)
+        return false;
+    if (memory_screen_caret(app, &row, &col) && (beside || !asked))
+        term_cursor(shown.body_top + row, col + (beside ? shown.body_cols + 1 : 0));
+    else
+        term_cursor_hide();
+    return true;
+}
+
+static void place_caret(const struct app *app)
+{
+    int row, col;
+    if (place_pane_caret(app))
+        return;
+    bool list = app->overlay.kind != OVERLAY_NONE && list_caret(app->overlay.list, &row, &col);
+    bool cover = cover_open(app) && app->overlay.kind == OVERLAY_NONE;
+    bool line = cover && cover_caret(app, &row, &col);
+    if ((list || cover) && (approval_open(&app->approval) || (cover && !line)))
+        term_cursor_hide();
+    else if (list)
+        term_cursor(list_top + row, col);
+    else if (line)
+        term_cursor(shown.body_top + row, col);
+    else if (app->find.active)
+        term_cursor(find_caret.row, find_caret.col);
+    else
+        term_cursor(editor_caret_at.row, editor_caret_at.col);
+}
+
+static struct layout find_places(struct app *app, int rows, int cols)
+{
+    bool waiting = app->waiting != NULL;
+    if (draft_review_open(&app->draft))
+        return layout_review(rows, cols, draft_review_height(&app->draft, &app->keymap, cols),
+                             waiting);
+    int width = cols > PROMPT_COLUMNS + 2 ? cols - PROMPT_COLUMNS - 1 : 1;
+    size_t wanted = editor_layout(app->editor, width, rows > 3 ? rows / 3 : 1).row_count;
+    wanted += draft_review_pending(&app->draft); /* its announcement */
+    return layout_make(rows, cols, wanted < 1000 ? (int)wanted : 1000, waiting);
+}
+
+/* Finds the places; all is dirty where they moved. */
+static void lay_out(struct app *app)
+{
+    int rows, cols;
+    term_size(&rows, &cols);
+    if (!is_too_small(rows, cols))
+        draft_screen_advance(app, clock_mono_ms());
+    struct layout l = find_places(app, rows, cols);
+    if (app->memory.open)
+        layout_add_pane(&l, memory_screen_columns(cols));
+    if (layout_equal(&l, &shown))
+        return;
+    shown = l;
+    app->dirty = DIRTY_ALL;
+    if (!l.too_small)
+        transcript_resize(app->transcript, l.body_cols, l.body_rows);
+}
+
+/* Nothing of the rest is to be seen. */
+static void draw_bare(struct app *app)
+{
+    app->drawn_ms = clock_mono_ms();
+    bare_draw(app);
+    app->dirty = 0;
+    app->urgent = app->status_dirty = false;
+}
+
+void screen_draw(struct app *app)
+{
+    if (app->bare) {
+        draw_bare(app);
+        return;
+    }
+    body_is_behind = count_is_behind = false;
+    lay_out(app);
+    app->drawn_ms = clock_mono_ms();
+    if (app->dirty & DIRTY_STATUS) { /* also where another line stands in its place */
+        app->status_ms = app->drawn_ms;
+        app->status_dirty = false;
+    }
+    if (shown.too_small) {
+        draw_too_small();
+    } else {
+        if (app->dirty & DIRTY_BODY)
+            draw_body(app);
+        if (app->dirty & DIRTY_EDITOR) {
+            draw_waiting(app);
+            draw_editor(app);
+        }
+        if (app->dirty & DIRTY_TITLE)
+            draw_title(app);
+        if (app->dirty & DIRTY_STATUS && app->find.active)
+            draw_find(app);
+        else if (app->dirty & DIRTY_STATUS)
+            draw_status(app);
+        place_caret(app);
+    }
+    app->dirty = (body_is_behind ? DIRTY_BODY : 0u) | (count_is_behind ? DIRTY_STATUS : 0u);
+    app->urgent = false;
+    term_flush();
+}

@@ -1,0 +1,46 @@
+/* Draws what of the screen is out of date: a title row, the transcript or a list over it, the
+ * status line, the message that waits, the editor. */
+#ifndef UI_SCREEN_H
+#define UI_SCREEN_H
+
+#include "ui/app/app.h"
+
+#define SCREEN_MIN_ROWS 10
+#define SCREEN_MIN_COLS 40
+
+/* Where things are, from the size of the terminal and of the text being written. Pure. */
+struct layout {
+    int rows, cols;
+    int body_top, body_rows;
+    int body_cols; /* of the transcript */
+    int pane_cols; /* of the memory pane right of it, behind a rule; 0: it is not there */
+    int status_row;
+    int waiting_row; /* -1: none */
+    int editor_top, editor_rows;
+    bool too_small;
+};
+struct layout layout_make(int rows, int cols, int editor_rows_wanted, bool waiting);
+
+/* The same while a summary is reviewed in the place of the editor: it gets up to two thirds. */
+struct layout layout_review(int rows, int cols, int rows_wanted, bool waiting);
+
+/* Gives a pane of so many columns its place beside the transcript; 0: there is none. */
+void layout_add_pane(struct layout *l, int columns);
+
+/* Whether all places are the same. */
+bool layout_equal(const struct layout *a, const struct layout *b);
+
+/* One frame: draws the dirty parts and sends what changed. */
+void screen_draw(struct app *app);
+
+/* Of the last frame. */
+int screen_body_rows(void);
+
+/* The row within the transcript, or within the list over it, that is at this row of the terminal;
+ * -1: none. */
+int screen_body_row(const struct app *app, int row);
+
+/* Whether this column of the terminal is one of the memory pane beside the transcript. */
+bool screen_is_pane(int col);
+
+#endif

@@ -1,0 +1,182 @@
+#include "ui/app/ui.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/i18n.h"
+#include "ui/app/app.h"
+#include "ui/app/dispatch.h"
+#include "ui/app/notices.h"
+#include "ui/app/screen.h"
+#include "ui/term/characters.h"
+#include "ui/term/signals.h"
+#include "ui/term/term.h"
+
+/* So much of one kind is handled before the others get their turn. */
+#define NOTICES_MAX 256
+#define KEYS_MAX 1024
+
+static void handle_signal(struct app *app, int number)
+{
+    switch (number) {
+    case SIGWINCH:
+        term_resized();
+        term_redraw(); /* what the terminal made of its text meanwhile, nobody knows */
+        approval_hidden(&app->approval);
+        draft_review_hidden(&app->draft);
+        app_touch_now(app, DIRTY_ALL);
+        break;
+    case SIGTSTP:
+        dispatch_suspend(app);
+        break;
+    case SIGCONT: /* stopped by force: the shell has changed the terminal */
+        term_suspend();
+        term_resume();
+        app_touch_now(app, DIRTY_ALL);
+        break;
+    default:
+        app->signal_number = number;
+        app->leaving = true;
+    }
+}
+
+static void handle_signals(struct app *app)
+{
+    int number;
+    while ((number = signals_next()))
+        handle_signal(app, number);
+}
+
+/* What the terminal tells of itself is no key. */
+static bool take_news(struct app *app, const struct key *key)
+{
+    if (key->code == K_GROUND)
+        app_set_ground(app, key->cp == 1);
+    else if (!attention_saw(&app->focus, key))
+        return false;
+    return true;
+}
+
+/* Returns whether keys were left for the next time. */
+static bool handle_keys(struct app *app)
+{
+    struct key key;
+    int count = 0;
+    while (count < KEYS_MAX && !app->leaving && term_read(&key)) {
+        if (!take_news(app, &key))
+            dispatch_key(app, &key);
+        count++;
+    }
+    if (term_hung_up()) {
+        app->signal_number = SIGHUP;
+        app->leaving = true;
+    }
+    return count == KEYS_MAX;
+}
+
+static void handle_notices(struct app *app)
+{
+    struct notice *n;
+    for (int i = 0; i < NOTICES_MAX && (n = mailbox_pop(service_notices(app->service))); i++)
+        notices_take(app, n);
+}
+
+static void handle_errands(struct app *app)
+{
+    struct errand *e;
+    while ((e = mailbox_pop(errands_back(app->errands))))
+        errand_finish(app, e);
+}
+
+/* Until the user leaves, or a signal says so. */
+static bool run_loop(struct app *app, struct error *e)
+{
+    struct mailbox *notices = service_notices(app->service);
+    struct pollfd fds[] = {{.fd = STDIN_FILENO, .events = POLLIN},
+                           {.fd = mailbox_fd(notices), .events = POLLIN},
+                           {.fd = signals_fd(), .events = POLLIN},
+                           {.fd = mailbox_fd(errands_back(app->errands)), .events = POLLIN}};
+    bool keys_left = false, dozed = false;
+    while (!app->leaving) {
+        int ready = poll(fds, 4, keys_left ? 0 : app_timeout(app, clock_mono_ms()));
+        if (ready < 0 && errno != EINTR)
+            return err_set_errno(e, ERR_AGENT_ERROR, "cannot wait for keys");
+        /* A key may be readable before the signal that came first has been written. */
+        if (ready > 0 && (fds[2].revents || fds[0].revents))
+            handle_signals(app);
+        if (keys_left || (ready > 0 && fds[0].revents))
+            keys_left = handle_keys(app);
+        if (dozed || (ready > 0 && fds[1].revents))
+            handle_notices(app);
+        if (ready > 0 && fds[3].revents)
+            handle_errands(app);
+        int64_t now_ms = clock_mono_ms();
+        app_timers(app, now_ms);
+        if (!app->leaving && app_frame_due(app, now_ms))
+            screen_draw(app);
+        dozed = app->dirty && !app->urgent; /* a frame is due anyhow */
+        mailbox_doze(notices, dozed);
+    }
+    return true;
+}
+
+static void say_assumed(struct app *app)
+{
+    const char *name = getenv("TERM");
+    if (!term_assumed())
+        return;
+    if (name && *name)
+        app_note(
+            app, STYLE_WARNING,
+            _("The terminal \"%.60s\" (TERM) is unknown here; it is taken for %s. If the screen "
+              "looks wrong, set TERM to another, or use \"tiro --plain\"."),
+            name, term_assumed());
+    else
+        app_note(app, STYLE_WARNING,
+                 _("TERM is not set; the terminal is taken for %s. If the screen looks wrong, set "
+                   "TERM to its name, or use \"tiro --plain\"."),
+                 term_assumed());
+}
+
+static void say_charset(struct app *app)
+{
+    char *note = characters_note();
+    if (note)
+        app_note(app, STYLE_WARNING, "%s", note);
+    free(note);
+}
+
+static int run_app(const struct ui_options *options, struct error *e)
+{
+    struct app app;
+    app_init(&app, options);
+    app_set_theme(&app, config_string(options->config, CONFIG_UI_THEME));
+    say_assumed(&app);
+    say_charset(&app);
+    screen_draw(&app);
+    app.service = service_new(options->service);
+    bool left = run_loop(&app, e);
+    app_save_draft(&app);
+    term_release();
+    service_free(app.service);
+    int status = app.signal_number ? 128 + app.signal_number : left ? 0 : 1;
+    app_release(&app);
+    return status;
+}
+
+int ui_run(const struct ui_options *options, struct error *e)
+{
+    characters_set_up();
+    if (!signals_init(term_emergency_release, e))
+        return 1;
+    int status = 1;
+    if (term_init(NULL, config_boolean(options->config, CONFIG_UI_MOUSE), e))
+        status = run_app(options, e);
+    signals_release();
+    return status;
+}

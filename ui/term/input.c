@@ -1,0 +1,514 @@
+#include "ui/term/input.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/utf8.h"
+
+#define SEQUENCE_MAX 64 /* bytes before the last one; what has more is no key */
+#define REPLY_MAX 256   /* bytes of an OSC or a DCS; what has more is no answer to us */
+
+static const char PASTE_END[] = "\033[201~";
+enum { PASTE_END_LEN = sizeof PASTE_END - 1 };
+
+void input_init(struct input *in)
+{
+    *in = (struct input){0};
+    buf_init(&in->bytes, 0);
+    buf_init(&in->paste, INPUT_PASTE_MAX);
+}
+
+void input_release(struct input *in)
+{
+    buf_release(&in->bytes);
+    buf_release(&in->paste);
+    for (size_t i = 0; i < in->bindings.len; i++)
+        free(in->bindings.items[i].sequence);
+    vec_release(&in->bindings);
+}
+
+void input_bind(struct input *in, const char *sequence, struct key key)
+{
+    struct input_binding binding = {mem_strdup(sequence), key};
+    vec_push(&in->bindings, binding);
+}
+
+static bool is_private_csi(const char *s, size_t len)
+{
+    return len > 2 && s[1] == '[' && strchr("?>=", s[2]);
+}
+
+/* An OSC or a DCS of the forms that answer a question; others are keys with Alt. */
+static bool is_string(const char *s, size_t len)
+{
+    if (len < 3 || (s[1] != ']' && s[1] != 'P'))
+        return false;
+    return (s[2] >= '0' && s[2] <= '9') || (s[1] == 'P' && s[2] == '>');
+}
+
+static bool in_reply(const struct input *in)
+{
+    const char *s = in->bytes.data + in->at;
+    size_t len = in->bytes.len - in->at;
+    return in->skipping == SKIPS_STRING ||
+           (!in->pasting && len > 0 && s[0] == 27 && (is_private_csi(s, len) || is_string(s, len)));
+}
+
+void input_give_up(struct input *in)
+{
+    if (!in_reply(in))
+        return;
+    in->at = in->bytes.len;
+    in->skipping = SKIPS_NOTHING;
+}
+
+void input_feed(struct input *in, const char *bytes, size_t len)
+{
+    if (in->at > 0) {
+        buf_consume(&in->bytes, in->at);
+        in->at = 0;
+    }
+    buf_add(&in->bytes, bytes, len);
+}
+
+/* The decoders return how many bytes they took; 0 when the rest has not come yet. */
+
+static size_t decode_plain(const char *s, size_t len, struct key *key)
+{
+    unsigned char c = (unsigned char)s[0];
+    key->code = K_CHAR;
+    if (c == '\r')
+        key->code = K_ENTER;
+    else if (c == '\t')
+        key->code = K_TAB;
+    else if (c == 8 || c == 127)
+        key->code = K_BACKSPACE;
+    else if (c == 27)
+        key->code = K_ESCAPE;
+    else if (c < ' ') {
+        key->ctrl = true;
+        key->cp = c == 0 ? ' ' : c < 27 ? c + 'a' - 1u : c + 64u;
+    } else {
+        size_t look = len < 4 ? len : 4;
+        if (c >= 0xC0 && utf8_incomplete_tail(s, look) == look)
+            return 0;
+        return utf8_decode(s, len, &key->cp);
+    }
+    return 1;
+}
+
+static const struct {
+    char final;
+    enum key_code code;
+    uint32_t cp;
+} letters[] = {{'A', K_UP, 0},   {'B', K_DOWN, 0}, {'C', K_RIGHT, 0}, {'D', K_LEFT, 0},
+               {'H', K_HOME, 0}, {'F', K_END, 0},  {'P', K_F, 1},     {'Q', K_F, 2},
+               {'R', K_F, 3},    {'S', K_F, 4},    {'M', K_ENTER, 0}};
+
+static void key_from_letter(char final, struct key *key)
+{
+    for (size_t i = 0; i < sizeof letters / sizeof *letters; i++)
+        if (letters[i].final == final) {
+            key->code = letters[i].code;
+            key->cp = letters[i].cp;
+        }
+}
+
+static const struct {
+    int number;
+    enum key_code code;
+    uint32_t cp;
+} numbers[] = {{1, K_HOME, 0},    {2, K_INSERT, 0},    {3, K_DELETE, 0}, {4, K_END, 0},
+               {5, K_PAGE_UP, 0}, {6, K_PAGE_DOWN, 0}, {7, K_HOME, 0},   {8, K_END, 0},
+               {11, K_F, 1},      {12, K_F, 2},        {13, K_F, 3},     {14, K_F, 4},
+               {15, K_F, 5},      {17, K_F, 6},        {18, K_F, 7},     {19, K_F, 8},
+               {20, K_F, 9},      {21, K_F, 10},       {23, K_F, 11},    {24, K_F, 12}};
+
+static void key_from_number(int number, struct key *key)
+{
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        if (numbers[i].number == number) {
+            key->code = numbers[i].code;
+            key->cp = numbers[i].cp;
+        }
+}
+
+/* What a terminal without a protocol for keys makes of Ctrl and these. */
+static uint32_t plain_control(uint32_t cp)
+{
+    static const char from[] = "2@3[4567/8?ihm", to[] = "  \033\033\\]^__\177\177\t\177\r";
+    const char *at = cp > 0 && cp < 128 ? strchr(from, (int)cp) : NULL;
+    return at ? (uint32_t)to[at - from] : cp;
+}
+
+/* The keypad's, of the private codes of kitty's protocol. */
+static const struct {
+    uint32_t cp;
+    enum key_code code;
+} keypad[] = {{'0', K_CHAR}, {'1', K_CHAR}, {'2', K_CHAR},  {'3', K_CHAR},    {'4', K_CHAR},
+              {'5', K_CHAR}, {'6', K_CHAR}, {'7', K_CHAR},  {'8', K_CHAR},    {'9', K_CHAR},
+              {'.', K_CHAR}, {'/', K_CHAR}, {'*', K_CHAR},  {'-', K_CHAR},    {'+', K_CHAR},
+              {0, K_ENTER},  {'=', K_CHAR}, {',', K_CHAR},  {0, K_LEFT},      {0, K_RIGHT},
+              {0, K_UP},     {0, K_DOWN},   {0, K_PAGE_UP}, {0, K_PAGE_DOWN}, {0, K_HOME},
+              {0, K_END},    {0, K_INSERT}, {0, K_DELETE}};
+enum { KEYPAD_FIRST = 57399, KEYPAD_COUNT = sizeof keypad / sizeof *keypad };
+
+static bool is_text(uint32_t cp)
+{
+    bool control = cp < ' ' || (cp >= 0x7f && cp < 0xa0);
+    bool surrogate = cp >= 0xd800 && cp < 0xe000;
+    bool private = cp >= 0xe000 && cp < 0xf900; /* keys that have no character */
+    return !control && !surrogate && !private && cp <= 0x10ffff;
+}
+
+/* A key that the terminal reports by its code point (CSI u, modifyOtherKeys). `shifted`: with
+ * Shift, `base`: on a keyboard of the USA; 0: not told. */
+static void key_from_cp(uint32_t cp, uint32_t shifted, uint32_t base, struct key *key)
+{
+    if (cp >= KEYPAD_FIRST && cp < KEYPAD_FIRST + KEYPAD_COUNT) {
+        key->code = keypad[cp - KEYPAD_FIRST].code;
+        key->cp = keypad[cp - KEYPAD_FIRST].cp;
+        return;
+    }
+    if (key->shift && shifted)
+        cp = shifted;
+    else if (key->shift && !key->ctrl && cp >= 'a' && cp <= 'z')
+        cp = cp - 'a' + 'A';
+    if (key->ctrl && cp >= 128 && base)
+        cp = base;
+    if (key->ctrl && cp >= 'A' && cp <= 'Z')
+        cp = cp - 'A' + 'a';
+    if (key->ctrl && is_text(cp)) {
+        cp = plain_control(cp);
+        key->ctrl = cp >= ' ' && cp != 127;
+    }
+    if (cp == 13 || cp == 9 || cp == 127 || cp == 27) {
+        char byte = (char)cp;
+        decode_plain(&byte, 1, key);
+        if (cp == 9 && key->shift)
+            key->code = K_BACKTAB;
+    } else if (is_text(cp)) {
+        key->code = K_CHAR;
+        key->cp = cp;
+    }
+}
+
+static void set_modifiers(int parameter, struct key *key)
+{
+    int bits = parameter > 0 ? parameter - 1 : 0;
+    key->shift = bits & 1;
+    key->alt = bits & (2 | 8);
+    key->ctrl = bits & 4;
+}
+
+static void mouse_event(int button, int col, int row, bool press, struct key *key)
+{
+    if (!press || button & 32)
+        return;
+    if (button & 64)
+        key->code = button & 3 ? K_WHEEL_DOWN : K_WHEEL_UP;
+    else if ((button & 3) == 0)
+        key->code = K_CLICK;
+    if ((button & 64) && (button & 3) > 1)
+        key->code = K_NONE; /* sideways */
+    key->row = row - 1;
+    key->col = col - 1;
+}
+
+enum { PARAMETERS = 3, ALTERNATIVES = 3 };
+
+/* What stands between the bracket and the final byte: numbers with ";" between them, each with
+ * alternatives behind ":". 0: not there. */
+struct parameters {
+    int count;
+    int at[PARAMETERS][ALTERNATIVES];
+};
+
+static struct parameters parse_parameters(const char *s, size_t len)
+{
+    struct parameters p = {.count = 1};
+    int alternative = 0;
+    for (size_t i = 0; i < len; i++) {
+        if (s[i] == ';' && p.count == PARAMETERS)
+            break;
+        if (s[i] == ';') {
+            p.count++;
+            alternative = 0;
+        } else if (s[i] == ':') {
+            alternative++;
+        } else if (s[i] >= '0' && s[i] <= '9' && alternative < ALTERNATIVES) {
+            int *n = &p.at[p.count - 1][alternative];
+            if (*n < 10000000)
+                *n = *n * 10 + (s[i] - '0');
+        }
+    }
+    return p;
+}
+
+static void csi_key(const char *parameters, size_t len, char final, struct key *key)
+{
+    enum { RELEASED = 3 };
+    struct parameters p = parse_parameters(parameters, len);
+    if (len > 0 && parameters[0] == '<') {
+        mouse_event(p.at[0][0], p.at[1][0], p.at[2][0], final == 'M', key);
+        return;
+    }
+    if (p.at[1][1] == RELEASED)
+        return;
+    if (p.count > 1)
+        set_modifiers(p.at[1][0], key);
+    if (final == '~' && p.at[0][0] == 27 && p.count == 3)
+        key_from_cp((uint32_t)p.at[2][0], 0, 0, key);
+    else if (final == '~')
+        key_from_number(p.at[0][0], key);
+    else if (final == 'u')
+        key_from_cp((uint32_t)p.at[0][0], (uint32_t)p.at[0][1], (uint32_t)p.at[0][2], key);
+    else if (final == 'Z')
+        key->code = K_BACKTAB;
+    else if (len == 0 && (final == 'I' || final == 'O'))
+        key->code = final == 'I' ? K_FOCUS_IN : K_FOCUS_OUT;
+    else if (final != 'M')
+        key_from_letter(final, key);
+    if (key->code == K_BACKTAB)
+        key->shift = false;
+}
+
+static void take_reply(const char *s, size_t len, struct key *key)
+{
+    *key = (struct key){.code = K_REPLY, .text = mem_strndup(s, len)};
+}
+
+/* How many of the bytes are parameters or intermediates of a CSI. */
+static size_t csi_span(const char *s, size_t len)
+{
+    size_t n = 0;
+    while (n < len && (unsigned char)s[n] >= 0x20 && (unsigned char)s[n] < 0x40)
+        n++;
+    return n;
+}
+
+static bool is_csi_final(char c)
+{
+    return (unsigned char)c >= 0x40 && (unsigned char)c <= 0x7e;
+}
+
+/* A CSI past SEQUENCE_MAX means nothing, up to its last byte. */
+static size_t skip_csi(struct input *in, const char *s, size_t len)
+{
+    size_t end = csi_span(s, len);
+    in->skipping = end == len ? SKIPS_CSI : SKIPS_NOTHING;
+    return end < len && is_csi_final(s[end]) ? end + 1 : end;
+}
+
+static size_t decode_csi(struct input *in, const char *s, size_t len, bool final, struct key *key)
+{
+    if (len > 2 && s[2] == '[') { /* the Linux console's F1 to F5 */
+        if (len > 3)
+            key_from_number(s[3] - 'A' + 11, key);
+        return len > 3 ? 4 : 0;
+    }
+    size_t end = 2 + csi_span(s + 2, len - 2);
+    if (end > SEQUENCE_MAX)
+        return 2 + skip_csi(in, s + 2, len - 2);
+    if (end == len) {
+        if (len == 2 && final) {
+            *key = (struct key){.code = K_CHAR, .cp = '[', .alt = true};
+            return 2;
+        }
+        return final && !is_private_csi(s, len) ? len : 0;
+    }
+    if (!is_csi_final(s[end]))
+        return end;                  /* broken off */
+    if (s[end] == 'M' && end == 2) { /* a mouse report of the oldest kind */
+        if (len < 6)
+            return final ? len : 0;
+        mouse_event((unsigned char)s[3] - 32, (unsigned char)s[4] - 32, (unsigned char)s[5] - 32,
+                    true, key);
+        return 6;
+    }
+    if (s[end] == '~' && end == 5 && memcmp(s + 2, "200", 3) == 0)
+        in->pasting = true;
+    else if (s[2] == '?')
+        take_reply(s + 1, end, key);
+    else if (!is_private_csi(s, len))
+        csi_key(s + 2, end - 2, s[end], key);
+    return end + 1;
+}
+
+/* Where an OSC or a DCS ends: how many bytes are its own, and how many end it. A control character
+ * breaks it off, so that a string without an end takes no more than a line of what is typed. */
+static size_t string_span(const char *s, size_t len, size_t *ending)
+{
+    size_t n = 0;
+    while (n < len && (unsigned char)s[n] >= ' ' && s[n] != 127)
+        n++;
+    *ending = 0;
+    if (n < len && s[n] == '\a')
+        *ending = 1;
+    else if (n + 1 < len && s[n] == 27 && s[n + 1] == '\\')
+        *ending = 2;
+    return n;
+}
+
+/* Whether what is behind `n` bytes may yet be an ending. */
+static bool may_end(const char *s, size_t len, size_t n)
+{
+    return n == len || (n + 1 == len && s[n] == 27);
+}
+
+static size_t skip_string(struct input *in, const char *s, size_t len)
+{
+    size_t ending, n = string_span(s, len, &ending);
+    in->skipping = ending == 0 && may_end(s, len, n) ? SKIPS_STRING : SKIPS_NOTHING;
+    return n + ending;
+}
+
+static size_t decode_string(struct input *in, const char *s, size_t len, struct key *key)
+{
+    size_t ending, n = 2 + string_span(s + 2, len - 2, &ending);
+    if (n > REPLY_MAX)
+        return 2 + skip_string(in, s + 2, len - 2);
+    if (ending == 0 && may_end(s, len, n))
+        return 0;
+    if (ending > 0)
+        take_reply(s + 1, n - 1, key);
+    return n + ending;
+}
+
+static size_t decode_escape(struct input *in, const char *s, size_t len, bool final,
+                            struct key *key)
+{
+    if (len == 1) {
+        key->code = K_ESCAPE;
+        return final ? 1 : 0;
+    }
+    if (s[1] == '[')
+        return decode_csi(in, s, len, final, key);
+    if (is_string(s, len))
+        return decode_string(in, s, len, key);
+    if ((s[1] == ']' || s[1] == 'P') && len == 2 && !final)
+        return 0;
+    if (s[1] == 'O' && len > 2) {
+        key_from_letter(s[2], key);
+        return 3;
+    }
+    if (s[1] == 'O' && !final)
+        return 0;
+    size_t used;
+    if (s[1] == 27) {
+        if (len == 2 && !final)
+            return 0;
+        if (len == 2 || (s[2] != '[' && s[2] != 'O') || is_private_csi(s + 1, len - 1)) {
+            key->code = K_ESCAPE; /* two, or one and an Alt key or an answer: one at a time */
+            return 1;
+        }
+        used = decode_escape(in, s + 1, len - 1, final, key);
+    } else {
+        used = decode_plain(s + 1, len - 1, key);
+    }
+    key->alt = true;
+    return used > 0 ? used + 1 : 0;
+}
+
+/* The longest bound sequence that the bytes begin with; *longer tells whether one may yet come. */
+static const struct input_binding *bound(const struct input *in, const char *s, size_t len,
+                                         bool *longer)
+{
+    const struct input_binding *best = NULL;
+    size_t best_len = 0;
+    *longer = false;
+    for (size_t i = 0; i < in->bindings.len; i++) {
+        const struct input_binding *b = &in->bindings.items[i];
+        size_t want = strlen(b->sequence);
+        if (want > len && memcmp(b->sequence, s, len) == 0)
+            *longer = true;
+        if (want <= len && want > best_len && memcmp(b->sequence, s, want) == 0) {
+            best = b;
+            best_len = want;
+        }
+    }
+    return best;
+}
+
+static size_t decode(struct input *in, const char *s, size_t len, bool final, struct key *key)
+{
+    bool longer;
+    const struct input_binding *b = bound(in, s, len, &longer);
+    if (longer && !final)
+        return 0;
+    if (b) {
+        *key = b->key;
+        return strlen(b->sequence);
+    }
+    if (s[0] == 27)
+        return decode_escape(in, s, len, final, key);
+    return decode_plain(s, len, key);
+}
+
+static void paste_add(struct input *in, const char *bytes, size_t len)
+{
+    size_t room = INPUT_PASTE_MAX - in->paste.len;
+    size_t take = len < room ? len : room;
+    if (!buf_try_add(&in->paste, bytes, take))
+        return;
+}
+
+static bool next_paste(struct input *in, struct key *key)
+{
+    const char *s = in->bytes.data + in->at;
+    size_t len = in->bytes.len - in->at, i = 0;
+    const char *end = NULL;
+    for (const char *p = s; !end && (p = memchr(p, 27, (size_t)(s + len - p))); p++) {
+        i = (size_t)(s + len - p);
+        if (memcmp(p, PASTE_END, i < PASTE_END_LEN ? i : PASTE_END_LEN) == 0)
+            end = p;
+    }
+    size_t text = end ? (size_t)(end - s) : len;
+    paste_add(in, s, text);
+    in->at += text;
+    if (!end || i < PASTE_END_LEN)
+        return false;
+    in->at += PASTE_END_LEN;
+    in->pasting = false;
+    *key = (struct key){.code = K_PASTE, .text = buf_take(&in->paste)};
+    return true;
+}
+
+bool input_next(struct input *in, bool final, struct key *key)
+{
+    for (;;) {
+        *key = (struct key){0};
+        if (in->pasting) {
+            if (next_paste(in, key))
+                return true;
+            return false;
+        }
+        size_t len = in->bytes.len - in->at;
+        if (in->skipping) {
+            const char *s = in->bytes.data + in->at;
+            bool string = in->skipping == SKIPS_STRING;
+            size_t skipped = string ? skip_string(in, s, len) : skip_csi(in, s, len);
+            in->at += skipped;
+            len -= skipped;
+            if (in->skipping == SKIPS_CSI && final)
+                in->skipping = SKIPS_NOTHING;
+        }
+        if (len == 0 || in->skipping)
+            return false;
+        size_t used = decode(in, in->bytes.data + in->at, len, final, key);
+        if (used == 0)
+            return false;
+        in->at += used;
+        if (key->code != K_NONE && !in->pasting)
+            return true;
+    }
+}
+
+bool input_unfinished(const struct input *in)
+{
+    if (in_reply(in))
+        return false;
+    return in->skipping ||
+           (!in->pasting && in->at < in->bytes.len && in->bytes.data[in->at] == 27);
+}

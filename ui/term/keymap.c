@@ -1,0 +1,344 @@
+#include "ui/term/keymap.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/i18n.h"
+#include "base/mem.h"
+#include "base/utf8.h"
+#include "config/config.h"
+
+static const struct action_info actions[ACTION_COUNT] = {
+#define X(id, name, keys, help) [ACTION_##id] = {name, keys, help},
+    ACTIONS(X)
+#undef X
+};
+
+static const char *const names[ACTION_COUNT] = {
+#define X(id, name, keys, help) [ACTION_##id - 1] = name,
+    ACTIONS(X)
+#undef X
+};
+
+/* In the order in which a key is described: the first name of a key is the one shown. */
+static const struct {
+    const char *name;
+    enum key_code code;
+    uint32_t cp;
+} key_names[] = {{"Enter", K_ENTER, 0},
+                 {"Tab", K_TAB, 0},
+                 {"Shift-Tab", K_BACKTAB, 0},
+                 {"Esc", K_ESCAPE, 0},
+                 {"Escape", K_ESCAPE, 0},
+                 {"Backspace", K_BACKSPACE, 0},
+                 {"Delete", K_DELETE, 0},
+                 {"Insert", K_INSERT, 0},
+                 {"Up", K_UP, 0},
+                 {"Down", K_DOWN, 0},
+                 {"Left", K_LEFT, 0},
+                 {"Right", K_RIGHT, 0},
+                 {"Home", K_HOME, 0},
+                 {"End", K_END, 0},
+                 {"PageUp", K_PAGE_UP, 0},
+                 {"PgUp", K_PAGE_UP, 0},
+                 {"PageDown", K_PAGE_DOWN, 0},
+                 {"PgDn", K_PAGE_DOWN, 0},
+                 {"Wheel-Up", K_WHEEL_UP, 0},
+                 {"Wheel-Down", K_WHEEL_DOWN, 0},
+                 {"Space", K_CHAR, ' '}};
+enum { KEY_NAMES = sizeof key_names / sizeof *key_names };
+
+const struct action_info *action_info(enum action action)
+{
+    return &actions[action];
+}
+
+bool action_is_answer(enum action action)
+{
+    return action == ACTION_ALLOW_ONCE || action == ACTION_ALLOW_SESSION ||
+           action == ACTION_DECLINE;
+}
+
+bool action_is_reading(enum action action)
+{
+    return action == ACTION_CONTEXT_PIN || action == ACTION_CONTEXT_COMPACT ||
+           action == ACTION_CONTEXT_UNCOMPACT || action == ACTION_JUMP ||
+           action == ACTION_CARD_MEMORY;
+}
+
+bool action_is_pane(enum action action)
+{
+    return action >= ACTION_MEMORY_OPEN && action <= ACTION_MEMORY_TAB;
+}
+
+/* Where a key means what: the same key may have an action in each. */
+enum place { PLACE_ANY, PLACE_ANSWER, PLACE_READING, PLACE_PANE };
+
+static enum place place_of(enum action action)
+{
+    return action_is_answer(action)    ? PLACE_ANSWER
+           : action_is_reading(action) ? PLACE_READING
+           : action_is_pane(action)    ? PLACE_PANE
+                                       : PLACE_ANY;
+}
+
+static bool parse_bare(const char *name, struct key *out)
+{
+    for (size_t i = 0; i < KEY_NAMES; i++)
+        if (strcasecmp(name, key_names[i].name) == 0) {
+            out->code = key_names[i].code;
+            out->cp = key_names[i].cp;
+            return true;
+        }
+    size_t len = strlen(name);
+    if ((name[0] == 'f' || name[0] == 'F') && len > 1) {
+        char *end;
+        long number = strtol(name + 1, &end, 10);
+        out->code = K_F;
+        out->cp = (uint32_t)number;
+        return !*end && isdigit((unsigned char)name[1]) && number >= 1 && number <= 24;
+    }
+    out->code = K_CHAR;
+    return len > 0 && utf8_decode(name, len, &out->cp) == len && out->cp > ' ';
+}
+
+/* A letter alone is text, but where a question is answered or something is read. */
+static bool parse_key(const char *name, bool letters, struct key *out)
+{
+    static const char *const prefixes[] = {"ctrl-", "alt-", "shift-"};
+    struct key key = {0};
+    bool *held[] = {&key.ctrl, &key.alt, &key.shift};
+    for (int i = 0; i < 3 && !parse_bare(name, &key);) {
+        size_t len = strlen(prefixes[i]);
+        if (strncasecmp(name, prefixes[i], len) == 0 && !*held[i]) {
+            *held[i] = true;
+            name += len;
+            i = 0;
+        } else {
+            i++;
+        }
+    }
+    if (!parse_bare(name, &key))
+        return false;
+    if (key.code == K_CHAR && key.cp < 128 && (key.ctrl || key.shift))
+        key.cp = (uint32_t)(key.ctrl ? tolower((int)key.cp) : toupper((int)key.cp));
+    if (key.code == K_CHAR)
+        key.shift = false;
+    if (key.code == K_CHAR && !key.ctrl && !key.alt && !letters)
+        return false;
+    /* Some Ctrl-letters are other keys for every terminal. */
+    if (key.code == K_CHAR && key.ctrl && key.cp < 128 && strchr("him[", (int)key.cp))
+        return false;
+    *out = key;
+    return true;
+}
+
+bool key_parse(const char *name, struct key *out)
+{
+    return parse_key(name, false, out);
+}
+
+void key_describe(const struct key *key, struct buf *out)
+{
+    if (key->ctrl)
+        buf_addstr(out, "Ctrl-");
+    if (key->alt)
+        buf_addstr(out, "Alt-");
+    if (key->shift)
+        buf_addstr(out, "Shift-");
+    for (size_t i = 0; i < KEY_NAMES; i++)
+        if (key_names[i].code == key->code && key_names[i].cp == key->cp) {
+            buf_addstr(out, key_names[i].name);
+            return;
+        }
+    char text[4];
+    uint32_t cp = key->ctrl && key->cp < 128 ? (uint32_t)toupper((int)key->cp) : key->cp;
+    if (key->code == K_F)
+        buf_addf(out, "F%u", (unsigned)key->cp);
+    else if (key->code == K_CHAR)
+        buf_add(out, text, utf8_encode(cp, text));
+}
+
+static bool same_key(const struct key *a, const struct key *b)
+{
+    bool shift_counts = a->code != K_CHAR && a->code != K_BACKTAB;
+    return a->code == b->code && a->cp == b->cp && a->ctrl == b->ctrl && a->alt == b->alt &&
+           (!shift_counts || a->shift == b->shift);
+}
+
+static struct keymap_binding *find(const struct keymap *m, const struct key *key, enum place place)
+{
+    for (size_t i = 0; i < m->bindings.len; i++)
+        if (place_of(m->bindings.items[i].action) == place &&
+            same_key(&m->bindings.items[i].key, key))
+            return &m->bindings.items[i];
+    return NULL;
+}
+
+/* What a terminal sends for it that cannot tell these keys with Shift or Ctrl. */
+static struct key without_protocol(const struct key *key)
+{
+    struct key plain = *key;
+    if (key->code == K_ENTER || key->code == K_TAB || key->code == K_BACKSPACE ||
+        key->code == K_ESCAPE)
+        plain.shift = plain.ctrl = false;
+    return plain;
+}
+
+enum action keymap_find(const struct keymap *m, const struct key *key)
+{
+    const struct keymap_binding *b = find(m, key, PLACE_ANY);
+    struct key plain = without_protocol(key);
+    if (!b)
+        b = find(m, &plain, PLACE_ANY);
+    return b ? b->action : ACTION_NONE;
+}
+
+enum action keymap_find_answer(const struct keymap *m, const struct key *key)
+{
+    const struct keymap_binding *b = find(m, key, PLACE_ANSWER);
+    return b ? b->action : ACTION_NONE;
+}
+
+enum action keymap_find_reading(const struct keymap *m, const struct key *key)
+{
+    const struct keymap_binding *b = find(m, key, PLACE_READING);
+    return b ? b->action : ACTION_NONE;
+}
+
+enum action keymap_find_pane(const struct keymap *m, const struct key *key)
+{
+    const struct keymap_binding *b = find(m, key, PLACE_PANE);
+    return b ? b->action : ACTION_NONE;
+}
+
+struct key_list {
+    VEC(struct key) items;
+};
+
+static bool parse_keys(const char *text, bool letters, struct key_list *out, struct error *e)
+{
+    char *copy = mem_strdup(text), *rest = NULL;
+    bool ok = true;
+    for (char *w = strtok_r(copy, " \t,", &rest); w && ok; w = strtok_r(NULL, " \t,", &rest)) {
+        struct key key;
+        if (strcasecmp(w, "none") == 0)
+            continue;
+        ok = parse_key(w, letters, &key);
+        if (ok)
+            vec_push(&out->items, key);
+        else
+            err_set(e, ERR_CONFIG_ERROR,
+                    _("\"%.40s\" is not a key that can be bound; write keys as ctrl-x, alt-enter, "
+                      "f5"),
+                    w);
+    }
+    free(copy);
+    return ok;
+}
+
+static void bind_all(struct keymap *m, enum action action, const struct key_list *keys, bool own)
+{
+    for (size_t i = 0; i < keys->items.len; i++) {
+        struct keymap_binding *taken = find(m, &keys->items.items[i], place_of(action));
+        if (taken)
+            vec_remove(&m->bindings, (size_t)(taken - m->bindings.items), 1);
+        struct keymap_binding binding = {keys->items.items[i], action, own};
+        vec_push(&m->bindings, binding);
+    }
+}
+
+static void unbind(struct keymap *m, enum action action)
+{
+    for (size_t i = m->bindings.len; i-- > 0;)
+        if (m->bindings.items[i].action == action)
+            vec_remove(&m->bindings, i, 1);
+}
+
+void keymap_init(struct keymap *m)
+{
+    *m = (struct keymap){0};
+    for (int a = 1; a < ACTION_COUNT; a++) {
+        struct key_list keys = {0};
+        struct error impossible;
+        bool letters = place_of((enum action)a) != PLACE_ANY;
+        if (parse_keys(actions[a].keys, letters, &keys, &impossible))
+            bind_all(m, (enum action)a, &keys, false);
+        vec_release(&keys.items);
+    }
+}
+
+void keymap_release(struct keymap *m)
+{
+    vec_release(&m->bindings);
+}
+
+static enum action action_by_name(const char *name)
+{
+    for (int a = 1; a < ACTION_COUNT; a++)
+        if (strcmp(actions[a].name, name) == 0)
+            return (enum action)a;
+    return ACTION_NONE;
+}
+
+static bool check_free(const struct keymap *m, enum action action, const struct key_list *keys,
+                       struct error *e)
+{
+    for (size_t i = 0; i < keys->items.len; i++) {
+        const struct keymap_binding *taken = find(m, &keys->items.items[i], place_of(action));
+        if (!taken || !taken->own || taken->action == action)
+            continue;
+        struct buf name = BUF_INIT;
+        key_describe(&taken->key, &name);
+        err_set(e, ERR_CONFIG_ERROR, _("%s is bound to both \"%s\" and \"%s\"; remove it from one"),
+                name.data, actions[taken->action].name, actions[action].name);
+        buf_release(&name);
+        return false;
+    }
+    return true;
+}
+
+bool keymap_bind(struct keymap *m, const char *action, const char *keys, struct error *e)
+{
+    enum action a = action_by_name(action);
+    if (a == ACTION_NONE) {
+        const char *near = config_nearest(action, names, ACTION_COUNT - 1);
+        if (near)
+            return err_set(e, ERR_CONFIG_ERROR, _("unknown action \"%.60s\"; did you mean \"%s\"?"),
+                           action, near);
+        return err_set(e, ERR_CONFIG_ERROR,
+                       _("unknown action \"%.60s\"; F1 in the chat lists the actions"), action);
+    }
+    struct key_list list = {0};
+    bool ok = parse_keys(keys, place_of(a) != PLACE_ANY, &list, e) && check_free(m, a, &list, e);
+    if (ok) {
+        unbind(m, a);
+        bind_all(m, a, &list, true);
+    }
+    vec_release(&list.items);
+    return ok;
+}
+
+static void describe(const struct keymap *m, enum action action, size_t most, struct buf *out)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < m->bindings.len && count < most; i++) {
+        if (m->bindings.items[i].action != action)
+            continue;
+        if (count++ > 0)
+            buf_addstr(out, ", ");
+        key_describe(&m->bindings.items[i].key, out);
+    }
+}
+
+void keymap_describe(const struct keymap *m, enum action action, struct buf *out)
+{
+    describe(m, action, SIZE_MAX, out);
+}
+
+void keymap_describe_first(const struct keymap *m, enum action action, struct buf *out)
+{
+    describe(m, action, 1, out);
+}

@@ -1,0 +1,160 @@
+/* Keys and what they do. One table of actions makes the dispatch, F1's list and the check of
+ * [keys].
+ */
+#ifndef UI_KEYMAP_H
+#define UI_KEYMAP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/vec.h"
+#include "ui/term/term.h"
+
+/* X(ID, name in [keys], default keys, help) */
+#define ACTIONS(X)                                                                                 \
+    X(SEND, "send", "enter",                                                                       \
+      N_("send the message; choose in a list; with an empty editor: open the newest compaction"))  \
+    X(NEWLINE, "newline", "ctrl-j alt-enter shift-enter", N_("begin a new line"))                  \
+    X(CANCEL, "cancel", "escape", N_("stop the running turn; close what is open"))                 \
+    X(CLEAR, "clear", "ctrl-c",                                                                    \
+      N_("clear the editor; stop the turn; twice within two seconds: leave"))                      \
+    X(LEAVE, "leave", "ctrl-d", N_("delete to the right; leave when the editor is empty"))         \
+    X(SUSPEND, "suspend", "ctrl-z", N_("suspend tiro; \"fg\" in the shell continues it"))          \
+    X(COMPLETE, "complete", "tab",                                                                 \
+      N_("complete a /command or an @path; in the session list: go to the preview"))               \
+    X(HISTORY, "history", "ctrl-r", N_("search your earlier messages"))                            \
+    X(EXTERNAL, "external_editor", "ctrl-g", N_("edit the message in $EDITOR"))                    \
+    X(DRAFT_FOCUS, "draft_focus", "alt-g",                                                         \
+      N_("with a draft summary: ask for a new one, with a focus"))                                 \
+    X(PALETTE, "palette", "ctrl-p", N_("list of all commands"))                                    \
+    X(HELP, "help", "f1", N_("this help"))                                                         \
+    X(SESSIONS, "sessions", "f3", N_("earlier sessions"))                                          \
+    X(SESSION_READ, "session_read", "alt-v", N_("in the session list: open it read-only"))         \
+    X(SESSION_FORK, "session_fork", "alt-n", N_("in the session list: continue in a copy of it"))  \
+    X(SESSION_RENAME, "session_rename", "alt-r", N_("in the session list: change its title"))      \
+    X(SESSION_LABEL, "session_label", "alt-t", N_("in the session list: change its labels"))       \
+    X(SESSION_ARCHIVE, "session_archive", "alt-a",                                                 \
+      N_("in the session list: archive or unarchive it"))                                          \
+    X(SESSION_EXPORT, "session_export", "alt-e", N_("in the session list: export it to a file"))   \
+    X(SESSION_DELETE, "session_delete", "alt-x", N_("in the session list: delete it"))             \
+    X(MEMORY, "memory", "f2", N_("memory: search what compactions dropped"))                       \
+    X(CONTEXT, "context", "f4", N_("what the next request contains"))                              \
+    X(FIND, "find", "ctrl-f", N_("find in the transcript"))                                        \
+    X(FIND_NEWER, "find_newer", "shift-tab", N_("while searching: the next newer match"))          \
+    X(PAGE_UP, "page_up", "pageup", N_("one page up, to older messages"))                          \
+    X(PAGE_DOWN, "page_down", "pagedown", N_("one page down, to newer messages"))                  \
+    X(SCROLL_UP, "scroll_up", "wheel-up shift-up", N_("three rows up"))                            \
+    X(SCROLL_DOWN, "scroll_down", "wheel-down shift-down", N_("three rows down"))                  \
+    X(TOP, "top", "ctrl-home", N_("to the oldest message"))                                        \
+    X(BOTTOM, "bottom", "ctrl-end", N_("to the newest message"))                                   \
+    X(TOGGLE, "toggle", "ctrl-o", N_("open or fold the newest tool call or reasoning"))            \
+    X(TOGGLE_ALL, "toggle_all", "alt-o", N_("open or fold all tool calls and reasoning"))          \
+    X(BARE, "bare", "alt-l", N_("the bare text, to be selected with the mouse"))                   \
+    X(REDRAW, "redraw", "ctrl-l", N_("redraw the screen"))                                         \
+    X(UP, "up", "up", N_("a row up; before the first: older messages"))                            \
+    X(DOWN, "down", "down", N_("a row down; after the last: newer messages"))                      \
+    X(LEFT, "left", "left ctrl-b", N_("a character left"))                                         \
+    X(RIGHT, "right", "right", N_("a character right"))                                            \
+    X(WORD_LEFT, "word_left", "alt-b ctrl-left alt-left", N_("a word left"))                       \
+    X(WORD_RIGHT, "word_right", "alt-f ctrl-right alt-right", N_("a word right"))                  \
+    X(LINE_START, "line_start", "ctrl-a home", N_("to the beginning of the line"))                 \
+    X(LINE_END, "line_end", "ctrl-e end", N_("to the end of the line"))                            \
+    X(TEXT_START, "text_start", "alt-<", N_("to the beginning of the text"))                       \
+    X(TEXT_END, "text_end", "alt->", N_("to the end of the text"))                                 \
+    X(BACKSPACE, "backspace", "backspace", N_("delete to the left"))                               \
+    X(DELETE, "delete", "delete", N_("delete to the right"))                                       \
+    X(KILL_END, "kill_to_end", "ctrl-k", N_("cut to the end of the line"))                         \
+    X(KILL_START, "kill_to_start", "ctrl-u", N_("cut to the beginning of the line"))               \
+    X(KILL_WORD_LEFT, "kill_word_left", "ctrl-w alt-backspace", N_("cut the word to the left"))    \
+    X(KILL_WORD_RIGHT, "kill_word_right", "alt-d", N_("cut the word to the right"))                \
+    X(YANK, "yank", "ctrl-y", N_("paste what was cut last"))                                       \
+    X(YANK_POP, "yank_pop", "alt-y", N_("after pasting: replace it with what was cut before"))     \
+    X(TRANSPOSE, "transpose", "ctrl-t", N_("swap two characters"))                                 \
+    X(UNDO, "undo", "ctrl-_", N_("undo"))                                                          \
+    X(REDO, "redo", "alt-_", N_("redo"))                                                           \
+    X(ALLOW_ONCE, "allow_once", "a", N_("when a tool asks: allow this call"))                      \
+    X(ALLOW_SESSION, "allow_session", "s", N_("when a tool asks: allow it for this session"))      \
+    X(DECLINE, "decline", "d", N_("when a tool asks: decline"))                                    \
+    X(CONTEXT_PIN, "context_pin", "p", N_("in the context: pin or unpin the message"))             \
+    X(CONTEXT_COMPACT, "context_compact", "c", N_("in the context: compact the conversation now")) \
+    X(CONTEXT_UNCOMPACT, "context_uncompact", "u", N_("in the context: undo the last compaction")) \
+    X(JUMP, "jump", "o", N_("in the context, in a compaction: go to the message"))                 \
+    X(CARD_MEMORY, "card_memory", "m", N_("in a compaction: show its memory entries"))             \
+    X(MEMORY_OPEN, "memory_open", "o", N_("in the memory: open the conversation of the entry"))    \
+    X(MEMORY_INSERT, "memory_insert", "i", N_("in the memory: quote the entry in the message"))    \
+    X(MEMORY_PIN, "memory_pin", "p", N_("in the memory: pin or unpin the entry"))                  \
+    X(MEMORY_EDIT, "memory_edit", "e", N_("in the memory: edit the entry"))                        \
+    X(MEMORY_FORGET, "memory_forget", "d", N_("in the memory: forget (delete) the entry"))         \
+    X(MEMORY_RESTORE, "memory_restore", "u",                                                       \
+      N_("in the memory: restore the entry forgotten last"))                                       \
+    X(MEMORY_SCOPE, "memory_scope", "s",                                                           \
+      N_("in the memory: search all, this project or this session"))                               \
+    X(MEMORY_SORT, "memory_sort", "t", N_("in the memory: sort by score or by date"))              \
+    X(MEMORY_QUERY, "memory_query", "/", N_("in the memory: edit the query"))                      \
+    X(MEMORY_TAB, "memory_tab", "] [", N_("in the memory: show the model's searches, and back"))
+
+enum action {
+    ACTION_NONE,
+#define X(id, name, keys, help) ACTION_##id,
+    ACTIONS(X)
+#undef X
+        ACTION_COUNT
+};
+
+struct action_info {
+    const char *name, *keys, *help; /* help: for gettext */
+};
+const struct action_info *action_info(enum action action); /* not of ACTION_NONE */
+
+/* Answers to a question of the program's. Their keys may be letters, and mean something else
+ * everywhere else. */
+bool action_is_answer(enum action action);
+
+/* What can be done where something is only read. Their keys, too, may be letters. */
+bool action_is_reading(enum action action);
+
+/* What can be done in the memory pane. The same holds for their keys. */
+bool action_is_pane(enum action action);
+
+struct keymap {
+    VEC(struct keymap_binding {
+        struct key key;
+        enum action action;
+        bool own; /* from [keys] */
+    })
+    bindings;
+};
+
+void keymap_init(struct keymap *m); /* the defaults */
+void keymap_release(struct keymap *m);
+
+/* Gives an action the keys named ("ctrl-x alt-enter f5"; "" or "none": none) in place of its own.
+ * They are taken from the actions that had them by default. False, with nothing changed, for an
+ * unknown action or key, or a key that [keys] gave to another action before. */
+bool keymap_bind(struct keymap *m, const char *action, const char *keys, struct error *e);
+
+/* None of these three kinds. */
+enum action keymap_find(const struct keymap *m, const struct key *key);
+
+/* Answers alone. */
+enum action keymap_find_answer(const struct keymap *m, const struct key *key);
+
+/* What is done where something is read, alone. */
+enum action keymap_find_reading(const struct keymap *m, const struct key *key);
+
+/* What can be done in the memory pane, alone. */
+enum action keymap_find_pane(const struct keymap *m, const struct key *key);
+
+/* Appends the action's keys: "Ctrl-J, Alt-Enter"; nothing if it has none. */
+void keymap_describe(const struct keymap *m, enum action action, struct buf *out);
+
+/* Appends its first key alone. */
+void keymap_describe_first(const struct keymap *m, enum action action, struct buf *out);
+
+/* Names of keys: "ctrl-x", "alt-enter", "f5", "pageup"; case does not matter. */
+bool key_parse(const char *name, struct key *out);
+void key_describe(const struct key *key, struct buf *out); /* "Ctrl-X" */
+
+#endif

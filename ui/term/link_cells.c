@@ -1,0 +1,140 @@
+#include "ui/term/link_cells.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+enum { COLLECT_FROM = 256 };
+
+static size_t size(const struct link_cells *l)
+{
+    return (size_t)l->rows * (size_t)l->cols;
+}
+
+void link_cells_resize(struct link_cells *l, int rows, int cols)
+{
+    for (size_t i = 0; i < l->addresses.len; i++)
+        free(l->addresses.items[i]);
+    vec_release(&l->addresses);
+    free(l->wanted);
+    *l = (struct link_cells){.rows = rows, .cols = cols};
+    if (size(l) == 0)
+        return;
+    l->wanted = mem_alloc(2 * size(l) * sizeof *l->wanted);
+    l->shown = l->wanted + size(l);
+    memset(l->wanted, 0, 2 * size(l) * sizeof *l->wanted);
+}
+
+void link_cells_erase(struct link_cells *l)
+{
+    if (size(l) > 0)
+        memset(l->wanted, 0, size(l) * sizeof *l->wanted);
+}
+
+/* Frees the addresses that no cell has. */
+static void collect(struct link_cells *l)
+{
+    bool *used = mem_alloc(l->addresses.len + 1);
+    memset(used, 0, l->addresses.len + 1);
+    for (size_t i = 0; i < 2 * size(l); i++)
+        used[l->wanted[i]] = true;
+    for (size_t i = 0; i < l->addresses.len; i++)
+        if (!used[i + 1]) {
+            free(l->addresses.items[i]);
+            l->addresses.items[i] = NULL;
+        }
+    free(used);
+}
+
+static uint16_t find(const struct link_cells *l, const char *address, size_t *free_at)
+{
+    *free_at = l->addresses.len;
+    for (size_t i = 0; i < l->addresses.len; i++) {
+        const char *known = l->addresses.items[i];
+        if (!known)
+            *free_at = i;
+        else if (strcmp(known, address) == 0)
+            return (uint16_t)(i + 1);
+    }
+    return 0;
+}
+
+uint16_t link_cells_number(struct link_cells *l, const char *address)
+{
+    size_t at;
+    uint16_t number = address ? find(l, address, &at) : 0;
+    if (number > 0 || !address)
+        return number;
+    if (at == l->addresses.len && at >= COLLECT_FROM) {
+        collect(l);
+        (void)find(l, address, &at);
+    }
+    if (at == UINT16_MAX)
+        return 0; /* more than a screen has cells for */
+    if (at == l->addresses.len)
+        vec_push(&l->addresses, NULL);
+    l->addresses.items[at] = mem_strdup(address);
+    return (uint16_t)(at + 1);
+}
+
+const char *link_cells_address(const struct link_cells *l, uint16_t number)
+{
+    return number ? l->addresses.items[number - 1] : NULL;
+}
+
+void link_cells_put(struct link_cells *l, int row, int col, int cols, uint16_t number)
+{
+    if (row < 0 || row >= l->rows)
+        return;
+    for (int i = col < 0 ? 0 : col; i < col + cols && i < l->cols; i++)
+        l->wanted[row * l->cols + i] = number;
+}
+
+bool link_cells_any(const struct link_cells *l)
+{
+    for (size_t i = 0; i < 2 * size(l); i++)
+        if (l->wanted[i])
+            return true;
+    return false;
+}
+
+/* Whoever draws in a row takes links away that were there, and brings none. */
+static bool is_due(const struct link_cells *l, size_t at, bool redrawn)
+{
+    return l->wanted[at] != l->shown[at] || (redrawn && l->wanted[at]);
+}
+
+bool link_cells_next(const struct link_cells *l, int row, int col, bool redrawn,
+                     struct link_run *out)
+{
+    size_t start = (size_t)row * (size_t)l->cols;
+    while (col < l->cols && !is_due(l, start + (size_t)col, redrawn))
+        col++;
+    if (row >= l->rows || col >= l->cols)
+        return false;
+    *out = (struct link_run){col, 0, l->wanted[start + (size_t)col]};
+    while (col < l->cols && is_due(l, start + (size_t)col, redrawn) &&
+           l->wanted[start + (size_t)col] == out->number)
+        col++;
+    out->cols = col - out->col;
+    return true;
+}
+
+bool link_cells_forget(struct link_cells *l, int row)
+{
+    bool any = false;
+    for (int col = 0; row < l->rows && col < l->cols; col++) {
+        uint16_t *shown = &l->shown[row * l->cols + col];
+        any = any || *shown;
+        *shown = 0;
+    }
+    return any;
+}
+
+void link_cells_done(struct link_cells *l, int row)
+{
+    size_t start = (size_t)row * (size_t)l->cols;
+    if (row < l->rows)
+        memcpy(l->shown + start, l->wanted + start, (size_t)l->cols * sizeof *l->shown);
+}

@@ -1,0 +1,123 @@
+#include "ui/term/rows.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "base/utf8.h"
+#include "ui/term/glyph.h"
+
+void rows_init(struct rows *r)
+{
+    *r = (struct rows){0};
+    buf_init(&r->text, 0);
+}
+
+void rows_release(struct rows *r)
+{
+    buf_release(&r->text);
+    vec_release(&r->spans);
+    vec_release(&r->list);
+    links_release(&r->links);
+}
+
+void rows_clear(struct rows *r)
+{
+    buf_clear(&r->text);
+    vec_clear(&r->spans);
+    vec_clear(&r->list);
+    links_clear(&r->links);
+    r->link = 0;
+}
+
+void rows_begin(struct rows *r)
+{
+    struct row row = {.text = (uint32_t)r->text.len, .spans = (uint32_t)r->spans.len};
+    vec_push(&r->list, row);
+}
+
+void rows_add(struct rows *r, const char *text, size_t len, enum style style, unsigned attrs)
+{
+    assert(r->list.len > 0);
+    assert(len <= UINT32_MAX - r->text.len);
+    if (len == 0)
+        return;
+    struct row *row = &vec_last(&r->list);
+    struct span *last = row->span_count ? &vec_last(&r->spans) : NULL;
+    if (last && last->style == (uint8_t)style && last->attrs == (uint8_t)attrs &&
+        last->link == r->link) {
+        last->len += (uint32_t)len;
+    } else {
+        struct span span = {(uint32_t)len, (uint8_t)style, (uint8_t)attrs, r->link};
+        vec_push(&r->spans, span);
+        row->span_count++;
+    }
+    row->len += (uint32_t)len;
+    buf_add(&r->text, text, len);
+}
+
+void rows_addstr(struct rows *r, const char *text, enum style style, unsigned attrs)
+{
+    rows_add(r, text, strlen(text), style, attrs);
+}
+
+void rows_link(struct rows *r, const char *address)
+{
+    r->link = links_add(&r->links, address);
+}
+
+size_t rows_add_cut(struct rows *r, const char *text, size_t columns, enum style style)
+{
+    size_t len = strlen(text), width = utf8_width(text, len);
+    if (width <= columns) {
+        rows_add(r, text, len, style, 0);
+        return width;
+    }
+    const char *mark = glyph(GLYPH_ELLIPSIS);
+    size_t mark_columns = utf8_width(mark, strlen(mark));
+    if (columns < mark_columns)
+        return 0;
+    size_t cut = utf8_cut_width(text, len, columns - mark_columns);
+    rows_add(r, text, cut, style, 0);
+    rows_addstr(r, mark, style, 0);
+    return utf8_width(text, cut) + mark_columns;
+}
+
+void rows_copy(struct rows *r, const struct rows *from, size_t index)
+{
+    rows_begin(r);
+    rows_append(r, from, index);
+}
+
+void rows_append(struct rows *r, const struct rows *from, size_t index)
+{
+    assert(r != from);
+    const struct row *row = &from->list.items[index];
+    const char *text = from->text.data + row->text;
+    for (uint32_t i = 0; i < row->span_count; i++) {
+        const struct span *span = &from->spans.items[row->spans + i];
+        rows_link(r, links_at(&from->links, span->link));
+        rows_add(r, text, span->len, (enum style)span->style, span->attrs);
+        text += span->len;
+    }
+    rows_link(r, NULL);
+}
+
+struct rows_mark rows_mark(const struct rows *r)
+{
+    return (struct rows_mark){r->text.len, r->spans.len, r->list.len, r->links.starts.len};
+}
+
+void rows_truncate(struct rows *r, struct rows_mark mark)
+{
+    buf_splice(&r->text, mark.text, r->text.len - mark.text, "", 0);
+    r->spans.len = mark.spans;
+    r->list.len = mark.list;
+    links_truncate(&r->links, mark.links);
+    r->link = 0;
+}
+
+size_t rows_width(const struct rows *r, size_t index)
+{
+    const struct row *row = &r->list.items[index];
+    return utf8_width(r->text.data + row->text, row->len);
+}

@@ -1,0 +1,135 @@
+/* The terminal. term.c is the only file that includes curses.h; widgets see this header.
+ * Coordinates are rows and columns from 0. Nothing reaches the terminal before term_flush(), and
+ * only what differs from what it shows. Text must be clean (base/utf8.h). */
+#ifndef UI_TERM_H
+#define UI_TERM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "ui/term/notification.h"
+#include "ui/term/rows.h"
+#include "ui/term/style.h"
+
+struct theme; /* ui/term/theme.h */
+
+/* What TERM names. Not between term_init() and term_release(). */
+enum term_kind {
+    TERM_SCREEN,  /* a terminal that can place its cursor */
+    TERM_UNKNOWN, /* nothing that is known: it gets xterm-256color's sequences */
+    TERM_LINES    /* it shows one line after the other, and no more */
+};
+enum term_kind term_kind(void);
+
+/* Takes the terminal: raw, alternate screen, bracketed paste, mouse wheel if asked. Without a theme
+ * all looks as the terminal's own text. Fails with a clear error on a terminal that cannot address
+ * its cursor. */
+bool term_init(const struct theme *theme, bool mouse, struct error *e);
+
+/* The terminal that an unknown TERM is taken for; NULL: TERM is known. */
+const char *term_assumed(void);
+
+/* Gives it back exactly as it was. Safe to call twice. Waits at most half a second for an answer
+ * that the terminal owes since the last moment; so does term_suspend(). */
+void term_release(void);
+
+/* The same from a signal handler or a dying program: only write() and tcsetattr(). Safe at any
+ * moment, also before term_init(). */
+void term_emergency_release(void);
+
+/* Ctrl-Z and $EDITOR: hand the terminal over and take it back (then everything is redrawn). */
+void term_suspend(void);
+void term_resume(void);
+
+void term_set_theme(const struct theme *theme);
+
+/* How many colours can be shown; 0 also where NO_COLOR asks for none. */
+int term_colors(void);
+
+/* After SIGWINCH: asks the terminal for its size. */
+void term_resized(void);
+void term_size(int *rows, int *cols);
+
+void term_erase(void);  /* blanks all cells, in memory */
+void term_redraw(void); /* Ctrl-L: the next flush repaints everything */
+
+/* Writes at most max_cols columns and returns how many it used. */
+int term_put(int row, int col, int max_cols, const char *text, size_t len, enum style style,
+             unsigned attrs);
+int term_put_row(int row, int col, int max_cols, const struct rows *rows, size_t index);
+
+/* Blanks from col to before col + cols in this style. */
+void term_fill(int row, int col, int cols, enum style style);
+
+void term_cursor(int row, int col); /* shown there at the next flush */
+void term_cursor_hide(void);
+
+/* Sends what changed, as one synchronised update where more than one row changed. */
+void term_flush(void);
+
+/* A word to somebody who looks elsewhere, as the terminal can show it. */
+void term_notify(enum notification how, const char *clean_text);
+
+void term_title(const char *clean_text);
+/* OSC 52, which no terminal answers; false if the text is over 100,000 bytes (terminals drop it) or
+ * nothing can be sent */
+bool term_copy(const char *text, size_t len);
+
+/* Whether the terminal's entry in terminfo has OSC 52 (the extended capability "Ms"). */
+bool term_claims_copies(void);
+
+/* A text as it is, instead of all that was put: the terminal breaks its lines, and has the mouse to
+ * itself. It has at most as many rows as the terminal less one, and stands until term_bare_end()
+ * lets the next flush draw all again. */
+void term_bare(const char *text, size_t len, const char *last_row);
+void term_bare_end(void);
+
+enum key_code {
+    K_NONE,
+    K_CHAR, /* cp; with ctrl: cp is the small letter; with alt: Meta was held */
+    K_ENTER,
+    K_TAB,
+    K_BACKTAB,
+    K_ESCAPE,
+    K_BACKSPACE,
+    K_DELETE,
+    K_INSERT,
+    K_UP,
+    K_DOWN,
+    K_LEFT,
+    K_RIGHT,
+    K_HOME,
+    K_END,
+    K_PAGE_UP,
+    K_PAGE_DOWN,
+    K_F, /* cp: the number */
+    K_WHEEL_UP,
+    K_WHEEL_DOWN,
+    K_CLICK, /* row, col */
+    K_PASTE, /* text: the whole paste, unchecked bytes; the caller frees. Pastes past 16 MiB are cut
+              */
+    K_FOCUS_IN,
+    K_FOCUS_OUT, /* the window has the keyboard, or no more */
+    K_GROUND,    /* the background is light (cp 1) or dark (cp 0) */
+    K_REPLY      /* of input.h only: an answer of the terminal, text as in ui/term/probe.h */
+};
+
+struct key {
+    enum key_code code;
+    uint32_t cp;
+    bool ctrl, alt, shift;
+    int row, col;
+    char *text;
+};
+
+/* The next key that has arrived, or what the terminal tells of itself; false when there is none
+ * (yet). Never waits longer than the 25 ms that tell a lone Esc from a sequence. Poll standard
+ * input for readability first. */
+bool term_read(struct key *key);
+
+/* Standard input has ended: the terminal went away. */
+bool term_hung_up(void);
+
+#endif

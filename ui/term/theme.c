@@ -1,0 +1,317 @@
+#include "ui/term/theme.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/embedded.h"
+#include "base/i18n.h"
+#include "base/mem.h"
+#include "base/paths.h"
+#include "config/config.h"
+
+#define THEME_FILE_MAX (64u * 1024)
+#define RGB_COLORS (1 << 24)
+
+static const char *const style_names[STYLE_COUNT] = {
+#define X(id, name) name,
+    STYLES(X)
+#undef X
+};
+
+static const char *const color_names[] = {"black", "red",     "green", "yellow",
+                                          "blue",  "magenta", "cyan",  "white"};
+
+static const struct {
+    const char *name;
+    unsigned attr;
+} attr_names[] = {{"bold", ATTR_BOLD},
+                  {"dim", ATTR_DIM},
+                  {"italic", ATTR_ITALIC},
+                  {"underline", ATTR_UNDERLINE},
+                  {"reverse", ATTR_REVERSE}};
+
+static bool parse_color(const char *word, int32_t *out)
+{
+    if (strcmp(word, "default") == 0) {
+        *out = THEME_DEFAULT;
+        return true;
+    }
+    if (word[0] == '#') {
+        if (strlen(word) != 7 || strspn(word + 1, "0123456789abcdefABCDEF") != 6)
+            return false;
+        *out = (int32_t)(THEME_RGB | strtol(word + 1, NULL, 16));
+        return true;
+    }
+    if (isdigit((unsigned char)word[0])) {
+        char *end;
+        long index = strtol(word, &end, 10);
+        *out = (int32_t)index;
+        return !*end && index < 256;
+    }
+    bool bright = strncmp(word, "bright_", 7) == 0;
+    for (int32_t i = 0; i < 8; i++)
+        if (strcmp(bright ? word + 7 : word, color_names[i]) == 0) {
+            *out = bright ? i + 8 : i;
+            return true;
+        }
+    return false;
+}
+
+static bool parse_attr(const char *word, unsigned *attrs)
+{
+    for (size_t i = 0; i < sizeof attr_names / sizeof *attr_names; i++)
+        if (strcmp(word, attr_names[i].name) == 0) {
+            *attrs |= attr_names[i].attr;
+            return true;
+        }
+    return false;
+}
+
+/* Changes `words`. */
+static bool parse_look(char *words, struct look *out)
+{
+    struct look look = {THEME_DEFAULT, THEME_DEFAULT, 0};
+    bool on = false;
+    char *rest = NULL;
+    for (char *w = strtok_r(words, " \t", &rest); w; w = strtok_r(NULL, " \t", &rest)) {
+        if (strcmp(w, "on") == 0)
+            on = true;
+        else if (!parse_attr(w, &look.attrs) && !parse_color(w, on ? &look.bg : &look.fg))
+            return false;
+    }
+    *out = look;
+    return true;
+}
+
+static int style_by_name(const char *name)
+{
+    for (int i = 0; i < STYLE_COUNT; i++)
+        if (strcmp(style_names[i], name) == 0)
+            return i;
+    return -1;
+}
+
+static char *trim(char *s)
+{
+    while (*s == ' ' || *s == '\t')
+        s++;
+    size_t len = strlen(s);
+    while (len > 0 && isspace((unsigned char)s[len - 1]))
+        s[--len] = '\0';
+    return s;
+}
+
+/* Changes `line`. */
+static bool parse_line(char *line, struct theme *out, struct error *e)
+{
+    line = trim(line);
+    if (!*line || *line == '#' || *line == ';' || *line == '[')
+        return true;
+    char *equals = strchr(line, '=');
+    if (!equals)
+        return err_set(e, ERR_CONFIG_ERROR, "\"%s\" has no \"=\"; write STYLE = LOOK", line);
+    *equals = '\0';
+    const char *name = trim(line);
+    int style = style_by_name(name);
+    if (style < 0) {
+        const char *near = config_nearest(name, style_names, STYLE_COUNT);
+        return err_set(e, ERR_CONFIG_ERROR, "unknown style \"%s\"; %s%s%s", name,
+                       near ? "did you mean \"" : "the installed themes name all styles",
+                       near ? near : "", near ? "\"?" : "");
+    }
+    char *value = trim(equals + 1);
+    char *kept = mem_strdup(value);
+    bool ok = parse_look(value, &out->looks[style]);
+    if (!ok)
+        err_set(e, ERR_CONFIG_ERROR, "\"%s\" is not a look of \"%s\"; write colours and attributes",
+                kept, name);
+    free(kept);
+    return ok;
+}
+
+bool theme_parse(const char *text, struct theme *out, struct error *e)
+{
+    for (int i = 0; i < STYLE_COUNT; i++)
+        out->looks[i] = (struct look){THEME_DEFAULT, THEME_DEFAULT, 0};
+    bool ok = true;
+    int number = 0;
+    while (*text) {
+        size_t len = strcspn(text, "\n");
+        char *line = mem_strndup(text, len);
+        struct error fault;
+        number++;
+        if (!parse_line(line, out, &fault) && ok)
+            ok = err_set(e, fault.code, "line %d: %s", number, fault.text);
+        free(line);
+        text += len + (text[len] == '\n');
+    }
+    return ok;
+}
+
+static char *themes_dir(void)
+{
+    char *config = paths_config_dir();
+    char *dir = paths_join(config, "themes");
+    free(config);
+    return dir;
+}
+
+/* The user's file; false when there is none. */
+static bool read_own(const char *name, struct buf *text)
+{
+    char *dir = themes_dir();
+    char *file = mem_printf("%s.ini", name);
+    char *path = paths_join(dir, file);
+    struct error ignored; /* no such file: the built-in one is looked for */
+    bool ok = paths_read_regular(path, text, &ignored);
+    free(path);
+    free(file);
+    free(dir);
+    return ok;
+}
+
+bool theme_load(const char *name, struct theme *out, struct error *e)
+{
+    struct buf text;
+    buf_init(&text, THEME_FILE_MAX);
+    bool found = !strchr(name, '/') && *name && read_own(name, &text);
+    if (!found) {
+        char *file = mem_printf("themes/%s.ini", name);
+        const char *built_in = embedded_text(file);
+        free(file);
+        if (built_in)
+            buf_addstr(&text, built_in);
+        found = built_in != NULL;
+    }
+    bool ok;
+    struct error fault;
+    if (!found)
+        ok = err_set(e, ERR_CONFIG_ERROR,
+                     _("There is no theme \"%s\"; /theme in the chat lists them."), name);
+    else if (!(ok = theme_parse(text.data, out, &fault)))
+        err_set(e, fault.code, _("Theme \"%s\": %s"), name, fault.text);
+    buf_release(&text);
+    return ok;
+}
+
+const char *theme_resolve_name(const char *name, bool light_ground)
+{
+    if (strcmp(name, THEME_AUTO) != 0)
+        return name;
+    return light_ground ? THEME_LIGHT : THEME_DARK;
+}
+
+static void names_add(struct theme_names *n, const char *file)
+{
+    size_t len = strlen(file), at = 0;
+    if (len < 5 || strcmp(file + len - 4, ".ini") != 0)
+        return;
+    char *name = mem_strndup(file, len - 4);
+    while (at < n->items.len && strcmp(n->items.items[at], name) < 0)
+        at++;
+    if (at < n->items.len && strcmp(n->items.items[at], name) == 0)
+        free(name);
+    else
+        vec_insert(&n->items, at, name);
+}
+
+void theme_names(struct theme_names *out)
+{
+    *out = (struct theme_names){0};
+    names_add(out, THEME_AUTO ".ini");
+    for (const struct embedded *f = embedded_files; f->name; f++)
+        if (strncmp(f->name, "themes/", 7) == 0)
+            names_add(out, f->name + 7);
+    char *path = themes_dir();
+    DIR *dir = opendir(path);
+    free(path);
+    for (struct dirent *entry; dir && (entry = readdir(dir));)
+        names_add(out, entry->d_name);
+    if (dir)
+        closedir(dir);
+}
+
+void theme_names_release(struct theme_names *n)
+{
+    for (size_t i = 0; i < n->items.len; i++)
+        free(n->items.items[i]);
+    vec_release(&n->items);
+}
+
+/* The usual palette: 16 colours, a cube of 6 × 6 × 6, 24 greys. */
+static int32_t palette_rgb(int index)
+{
+    static const int32_t base[16] = {0x000000, 0xcd0000, 0x00cd00, 0xcdcd00, 0x0000ee, 0xcd00cd,
+                                     0x00cdcd, 0xe5e5e5, 0x7f7f7f, 0xff0000, 0x00ff00, 0xffff00,
+                                     0x5c5cff, 0xff00ff, 0x00ffff, 0xffffff};
+    if (index < 16)
+        return base[index];
+    if (index >= 232)
+        return (8 + 10 * (index - 232)) * 0x010101;
+    int cube[3], rest = index - 16;
+    for (int i = 2; i >= 0; i--, rest /= 6)
+        cube[i] = rest % 6 ? 55 + 40 * (rest % 6) : 0;
+    return cube[0] << 16 | cube[1] << 8 | cube[2];
+}
+
+static int distance(int32_t a, int32_t b)
+{
+    int sum = 0;
+    for (int shift = 0; shift <= 16; shift += 8) {
+        int d = (a >> shift & 255) - (b >> shift & 255);
+        sum += d * d;
+    }
+    return sum;
+}
+
+enum { BRIGHT_BLACK = 8, GREY_DARKEST = 0x40, GREY_LIGHTEST = 0xc0 };
+
+/* Neither text nor ground. */
+static bool is_grey(int32_t color)
+{
+    if (color == THEME_DEFAULT)
+        return false;
+    int32_t rgb = color & THEME_RGB ? color & 0xffffff : palette_rgb(color), level = rgb & 0xff;
+    return rgb == level * 0x010101 && level >= GREY_DARKEST && level <= GREY_LIGHTEST;
+}
+
+/* Bright black is the ground's own colour in some palettes, such as Solarized. */
+static int32_t nearest(int32_t rgb, int from, int below)
+{
+    int best = from;
+    for (int i = from; i < below; i++)
+        if (i != BRIGHT_BLACK && distance(rgb, palette_rgb(i)) < distance(rgb, palette_rgb(best)))
+            best = i;
+    return best;
+}
+
+static int32_t fit(int32_t color, int colors)
+{
+    if (color == THEME_DEFAULT)
+        return color;
+    bool rgb = color & THEME_RGB;
+    int32_t value = rgb ? color & 0xffffff : palette_rgb(color);
+    if (colors >= RGB_COLORS) /* the first eight numbers stay the palette's there */
+        return rgb || color >= 8 ? (value < 8 ? 0 : value) : color;
+    if (!rgb && color < colors)
+        return color;
+    if (!rgb && color < 16 && colors >= 8)
+        return color - 8;
+    /* the first 16 are the user's to choose, so that they come into question only without others */
+    return colors >= 256 ? nearest(value, 16, 256) : nearest(value, 0, colors >= 16 ? 16 : 8);
+}
+
+struct look theme_resolve(struct look look, int colors)
+{
+    if (colors < 8)
+        return (struct look){THEME_DEFAULT, THEME_DEFAULT, look.attrs};
+    bool dim = colors < 256 && look.bg == THEME_DEFAULT && is_grey(look.fg);
+    if (dim)
+        look = (struct look){THEME_DEFAULT, THEME_DEFAULT, look.attrs | ATTR_DIM};
+    if (colors < 16 && look.fg > BRIGHT_BLACK && look.fg < 16)
+        look.attrs |= ATTR_BOLD;
+    return (struct look){fit(look.fg, colors), fit(look.bg, colors), look.attrs};
+}

@@ -1,0 +1,56 @@
+/* How each style looks: a theme file's words turned into colours and attributes. Pure but for
+ * theme_load(). A file has one line a style:
+ *     heading = bold cyan
+ *     selected = black on #87afd7
+ * Colours: default, the eight names, bright_ before a name, 0-255, #rrggbb. Attributes: bold, dim,
+ * italic, underline, reverse. What a file leaves out looks as the terminal's own text. */
+#ifndef UI_THEME_H
+#define UI_THEME_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/vec.h"
+#include "ui/term/style.h"
+
+#define THEME_DEFAULT (-1)
+#define THEME_RGB 0x1000000 /* set: the low 24 bits are red, green, blue; else a palette index */
+
+struct look {
+    int32_t fg, bg;
+    unsigned attrs; /* ATTR_ */
+};
+
+struct theme {
+    struct look looks[STYLE_COUNT];
+};
+
+/* Reads a theme's text. Lines that do not fit are passed over, and the first is told in `e` with
+ * its number: false then, but the theme can be used. */
+bool theme_parse(const char *text, struct theme *out, struct error *e);
+
+/* A theme by name: a file of the configuration directory's themes/, else a built-in one. False
+ * when there is none (`out` is untouched) or it has a fault (`out` is usable). */
+bool theme_load(const char *name, struct theme *out, struct error *e);
+
+/* Not a file: THEME_DARK or THEME_LIGHT, as the terminal's background is. */
+#define THEME_AUTO "auto"
+#define THEME_DARK "dark"
+#define THEME_LIGHT "light"
+
+/* The theme that a name stands for on such a background. */
+const char *theme_resolve_name(const char *name, bool light_ground);
+
+/* Names of all themes and THEME_AUTO, sorted, without doubles; the caller frees each. */
+struct theme_names {
+    VEC(char *) items;
+};
+void theme_names(struct theme_names *out);
+void theme_names_release(struct theme_names *n);
+
+/* The look as a terminal of so many colours can show it: palette indices below `colors` (RGB values
+ * where colors is 1 << 24 or more), attributes in place of brightness where it has eight. */
+struct look theme_resolve(struct look look, int colors);
+
+#endif

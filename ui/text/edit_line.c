@@ -1,0 +1,60 @@
+#include "ui/text/edit_line.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/utf8.h"
+#include "ui/term/glyph.h"
+
+/* Every byte stays where it is. */
+static char *without_breaks(const char *text)
+{
+    char *copy = mem_strdup(text);
+    for (char *c = copy; *c; c++)
+        if ((unsigned char)*c < ' ')
+            *c = ' ';
+    return copy;
+}
+
+/* Where the last so many columns before `end` begin. */
+static size_t last_columns(const char *text, size_t end, size_t columns)
+{
+    size_t from = 0, width = utf8_width(text, end);
+    while (from < end && width > columns) {
+        size_t next = utf8_next(text, end, from);
+        width -= utf8_width(text + from, next - from);
+        from = next;
+    }
+    return from;
+}
+
+/* The end is seen while the caret is in it; else a third of the room is for what follows the
+ * caret, which itself needs a place behind the text. */
+static size_t first_shown(const char *text, size_t caret, size_t columns, size_t sign)
+{
+    size_t len = strlen(text), room = columns > sign + 1 ? columns - sign - 1 : 0;
+    if (utf8_width(text, len) < columns)
+        return 0;
+    size_t end = last_columns(text, len, room);
+    return caret > end ? end : last_columns(text, caret, room - room / 3);
+}
+
+size_t edit_line(struct rows *out, const struct editor *e, size_t columns, int *caret)
+{
+    const char *sign = glyph(GLYPH_ELLIPSIS);
+    size_t width = utf8_width(sign, strlen(sign)), used = 0, at = editor_caret(e);
+    size_t sign_width = columns > width + 2 ? width : 0;
+    char *text = without_breaks(editor_text(e));
+    size_t from = first_shown(text, at, columns, sign_width);
+    if (from > 0 && sign_width > 0) {
+        rows_addstr(out, sign, STYLE_DIM, 0);
+        used = sign_width;
+    }
+    *caret = (int)(used + utf8_width(text + from, at - from));
+    size_t len = utf8_cut_width(text + from, strlen(text + from), columns - used);
+    rows_add(out, text + from, len, STYLE_EDITOR, 0);
+    used += utf8_width(text + from, len);
+    free(text);
+    return used;
+}

@@ -1,0 +1,82 @@
+/* The text being written: a buffer, a caret on a grapheme border, undo, a kill ring. No curses. */
+#ifndef UI_EDITOR_H
+#define UI_EDITOR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "ui/term/rows.h"
+
+struct editor;
+
+struct editor *editor_new(void);
+void editor_free(struct editor *e);
+
+const char *editor_text(const struct editor *e); /* never NULL; borrowed until the next edit */
+size_t editor_len(const struct editor *e);
+size_t editor_caret(const struct editor *e); /* byte offset */
+void editor_set_caret(struct editor *e,
+                      size_t pos); /* near it, where that is no border or beyond the end */
+
+/* Replaces everything (one undo step), caret at the end. NULL is "". */
+void editor_set(struct editor *e, const char *text);
+
+/* Begins anew with this text (NULL: none), which cannot be undone; caret at the beginning. What was
+ * cut and sent before is kept. */
+void editor_start(struct editor *e, const char *text);
+
+/* Inserts at the caret. Typed characters of one word are one undo step; a paste is one. The text is
+ * cleaned (UTF8_MULTILINE, tabs stay). */
+void editor_insert(struct editor *e, const char *text, size_t len);
+void editor_paste(struct editor *e, const char *text, size_t len);
+
+/* Replaces bytes [from, to) (completion); caret after it. */
+void editor_replace(struct editor *e, size_t from, size_t to, const char *text);
+
+enum editor_action {
+    EDIT_LEFT,
+    EDIT_RIGHT,
+    EDIT_WORD_LEFT,
+    EDIT_WORD_RIGHT,
+    EDIT_LINE_START,
+    EDIT_LINE_END,
+    EDIT_TEXT_START,
+    EDIT_TEXT_END,
+    EDIT_UP,   /* by screen row; false on the first row, so that the caller turns to history */
+    EDIT_DOWN, /* likewise on the last */
+    EDIT_BACKSPACE,
+    EDIT_DELETE,
+    EDIT_KILL_TO_END,
+    EDIT_KILL_TO_START,
+    EDIT_KILL_WORD_LEFT,
+    EDIT_KILL_WORD_RIGHT,
+    EDIT_YANK,
+    EDIT_YANK_POP,
+    EDIT_TRANSPOSE,
+    EDIT_NEWLINE,
+    EDIT_UNDO,
+    EDIT_REDO
+};
+/* Returns whether text or caret changed. */
+bool editor_do(struct editor *e, enum editor_action action);
+
+/* Wraps for a width of at least 1 and returns the number of rows (at least 1). Rows [*top, *top +
+ * height) hold the caret; `caret_row` is within them, from 0. Only these have their text in `rows`;
+ * the others are there, empty. All is valid until the next call of anything here. */
+struct editor_view {
+    const struct rows *rows;
+    size_t row_count;
+    size_t top;
+    int caret_row, caret_col;
+};
+struct editor_view editor_layout(struct editor *e, int width, int height);
+
+/* Input history, newest last. Adding an empty text or a repeat of the newest does nothing. */
+void editor_history_add(struct editor *e, const char *text);
+void editor_history_load(struct editor *e, char *const *newest_first, size_t count);
+bool editor_history_older(struct editor *e); /* keeps what was being written */
+bool editor_history_newer(struct editor *e);
+size_t editor_history_count(const struct editor *e);
+const char *editor_history_at(const struct editor *e, size_t index_from_newest);
+
+#endif

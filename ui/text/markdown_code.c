@@ -1,0 +1,83 @@
+#include "ui/text/markdown_code.h"
+
+#include <string.h>
+
+#include "ui/term/glyph.h"
+
+static const char indent[] = "  ";
+
+static void add_indented(struct styled *out, const struct styled *prefix)
+{
+    styled_init(out);
+    if (prefix)
+        styled_append(out, prefix);
+    styled_addstr(out, indent, STYLE_CODE, 0);
+}
+
+const struct language *code_label(struct rows *out, const char *info, size_t len, size_t width,
+                                  const struct styled *first, const struct styled *rest)
+{
+    size_t n = 0;
+    while (n < len && !strchr(" \t\n{,", info[n]))
+        n++;
+    if (n == 0)
+        return NULL;
+    struct styled label;
+    styled_init(&label);
+    styled_addstr(&label, glyph(GLYPH_LINE), STYLE_RULE, 0);
+    styled_addstr(&label, " ", STYLE_DIM, 0);
+    styled_add_clean(&label, info, n, STYLE_DIM, 0);
+    wrap_text(out, &label, &(struct wrap_look){width, WRAP_HARD, first, rest});
+    styled_release(&label);
+    return language_find(info, n);
+}
+
+void code_end(struct rows *out, size_t width, const struct styled *prefix)
+{
+    struct styled end;
+    styled_init(&end);
+    styled_addstr(&end, glyph(GLYPH_LINE), STYLE_RULE, 0);
+    wrap_text(out, &end, &(struct wrap_look){width, WRAP_HARD, prefix, prefix});
+    styled_release(&end);
+}
+
+static void add_line(struct rows *out, struct highlight *h, const char *line, size_t len,
+                     const struct wrap_look *look)
+{
+    struct styled clean, code;
+    styled_init(&clean);
+    styled_init(&code);
+    styled_add_clean(&clean, line, len, STYLE_CODE, 0);
+    highlight_line(h, &code, clean.text.data, clean.text.len);
+    wrap_text(out, &code, look);
+    styled_release(&clean);
+    styled_release(&code);
+}
+
+void code_line(struct rows *out, struct highlight *h, const char *line, size_t len, size_t width,
+               const struct styled *prefix)
+{
+    struct styled indented;
+    add_indented(&indented, prefix);
+    add_line(out, h, line, len, &(struct wrap_look){width, WRAP_HARD, &indented, &indented});
+    styled_release(&indented);
+}
+
+void code_lines(struct rows *out, const struct language *language, const char *text, size_t len,
+                size_t width, const struct styled *first, const struct styled *rest)
+{
+    struct highlight h = {.language = language};
+    struct styled before, behind;
+    add_indented(&before, first);
+    add_indented(&behind, rest);
+    struct wrap_look look = {width, WRAP_HARD, &before, &behind};
+    for (size_t i = 0; i < len;) {
+        const char *newline = memchr(text + i, '\n', len - i);
+        size_t n = newline ? (size_t)(newline - text) - i : len - i;
+        add_line(out, &h, text + i, n, &look);
+        look.first = &behind;
+        i += n + 1;
+    }
+    styled_release(&before);
+    styled_release(&behind);
+}

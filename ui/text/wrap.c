@@ -1,0 +1,258 @@
+#include "ui/text/wrap.h"
+
+#include <assert.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "base/utf8.h"
+#include "ui/term/glyph.h"
+
+enum {
+    LEAST_ROOM = 10,
+    UNIT_MAX =
+        256 /* bytes: a longer grapheme is somebody's joke, and must not cost a row its size */
+};
+
+struct unit { /* a grapheme, or a part of one that is wider than a row */
+    size_t len, columns;
+    bool space, wide;
+    uint32_t cp;
+};
+
+static bool plain(unsigned char c)
+{
+    return c >= 0x20 && c < 0x7f;
+}
+
+static size_t unit_end(const char *text, size_t len, size_t pos)
+{
+    if (len - pos > UNIT_MAX) {
+        len = pos + UNIT_MAX;
+        while (((unsigned char)text[len] & 0xc0) == 0x80 && len > pos + 1)
+            len--;
+    }
+    return utf8_next(text, len, pos);
+}
+
+static struct unit unit_at(const char *text, size_t len, size_t pos, size_t column)
+{
+    unsigned char c = (unsigned char)text[pos];
+    if (c == '\t')
+        return (struct unit){1, TAB_COLUMNS - column % TAB_COLUMNS, true, false, c};
+    if (plain(c) && (pos + 1 == len || !((unsigned char)text[pos + 1] & 0x80)))
+        return (struct unit){1, 1, c == ' ', false, c};
+    struct unit u = {.len = unit_end(text, len, pos) - pos};
+    u.columns = utf8_width(text + pos, u.len);
+    utf8_decode(text + pos, u.len, &u.cp);
+    u.space = u.cp == ' ' && u.len == 1;
+    u.wide = u.columns > 1;
+    return u;
+}
+
+/* As much of a grapheme as fits; at least one character. */
+static struct unit unit_cut(const char *text, struct unit u, size_t pos, size_t width)
+{
+    size_t len = 0, columns = 0;
+    while (len < u.len) {
+        uint32_t cp;
+        size_t n = utf8_decode(text + pos + len, u.len - len, &cp);
+        size_t w = (size_t)utf8_cp_width(cp);
+        if (len > 0 && columns + w > width)
+            break;
+        len += n;
+        columns += w;
+    }
+    u.len = len;
+    u.columns = columns;
+    return u;
+}
+
+static bool one_of(uint32_t cp, const uint32_t *list, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (list[i] == cp)
+            return true;
+    return false;
+}
+
+static bool may_not_begin_row(uint32_t cp)
+{
+    static const uint32_t list[] = {'!',    '%',    ')',    ',',    '.',    ':',    ';',    '?',
+                                    ']',    '}',    0x2019, 0x201d, 0x2026, 0x3001, 0x3002, 0x3005,
+                                    0x3009, 0x300b, 0x300d, 0x300f, 0x3011, 0x3015, 0x30fc, 0xff01,
+                                    0xff09, 0xff0c, 0xff0e, 0xff1a, 0xff1b, 0xff1f, 0xff3d, 0xff5d};
+    return one_of(cp, list, sizeof list / sizeof *list);
+}
+
+static bool may_not_end_row(uint32_t cp)
+{
+    static const uint32_t list[] = {'(',    '[',    '{',    0x2018, 0x201c, 0x3008, 0x300a,
+                                    0x300c, 0x300e, 0x3010, 0x3014, 0xff08, 0xff3b, 0xff5b};
+    return one_of(cp, list, sizeof list / sizeof *list);
+}
+
+static bool break_between(struct unit before, struct unit after)
+{
+    if (after.space)
+        return false;
+    if (before.space)
+        return true;
+    return (before.wide || after.wide) && !may_not_begin_row(after.cp) &&
+           !may_not_end_row(before.cp);
+}
+
+static struct wrap_piece skip_spaces(const char *text, size_t len, size_t end, size_t next)
+{
+    while (next < len && (text[next] == ' ' || text[next] == '\t'))
+        next++;
+    if (next < len && text[next] == '\n')
+        next++;
+    return (struct wrap_piece){end, next};
+}
+
+struct wrap_piece wrap_next(const char *text, size_t len, size_t pos, size_t width,
+                            enum wrap_mode mode)
+{
+    assert(pos < len && width > 0);
+    struct wrap_piece found = {pos, pos}; /* the last good place to break; next == pos: none yet */
+    struct unit before = {0};
+    size_t column = 0, i = pos, ink = pos; /* `ink`: the end of the last non-space */
+    while (i < len && text[i] != '\n') {
+        struct unit u = unit_at(text, len, i, column);
+        if (i > pos && mode != WRAP_HARD && break_between(before, u) &&
+            (mode == WRAP_KEEP || ink > pos))
+            found = (struct wrap_piece){mode == WRAP_KEEP ? i : ink, i};
+        if (u.columns > width)
+            u = u.space ? (struct unit){1, width, true, false, u.cp} : unit_cut(text, u, i, width);
+        if (column + u.columns > width && i > pos) {
+            if (mode == WRAP_WORDS && u.space)
+                return skip_spaces(text, len, ink > pos ? ink : i, i);
+            if (!u.space && found.next > pos)
+                return found;
+            return (struct wrap_piece){i, i};
+        }
+        column += u.columns;
+        i += u.len;
+        if (!u.space)
+            ink = i;
+        before = u;
+    }
+    size_t next = i < len ? i + 1 : i;
+    return (struct wrap_piece){mode == WRAP_WORDS && ink > pos ? ink : i, next};
+}
+
+size_t wrap_columns(const char *text, size_t len)
+{
+    size_t column = 0;
+    for (size_t i = 0; i < len;) {
+        struct unit u = unit_at(text, len, i, column);
+        column += u.columns;
+        i += u.len;
+    }
+    return column;
+}
+
+size_t wrap_room(const struct styled *prefix, size_t width)
+{
+    size_t used = prefix ? utf8_width(prefix->text.data, prefix->text.len) : 0;
+    size_t least = (width + 1) / 2 < LEAST_ROOM ? (width + 1) / 2 : LEAST_ROOM;
+    return used + least > width ? least : width - used;
+}
+
+/* Goes through a styled text from its front. */
+struct cursor {
+    const struct styled *from;
+    size_t pos, span, span_end;
+};
+
+static struct cursor cursor_at_front(const struct styled *from)
+{
+    return (struct cursor){from, 0, 0, from->spans.len ? from->spans.items[0].len : 0};
+}
+
+static const struct span *cursor_span(struct cursor *c)
+{
+    while (c->pos >= c->span_end)
+        c->span_end += c->from->spans.items[++c->span].len;
+    return &c->from->spans.items[c->span];
+}
+
+static void add_tab(struct rows *out, const struct span *look, size_t columns)
+{
+    rows_add(out, "        ", columns, (enum style)look->style, look->attrs);
+}
+
+/* Text up to `end`, with tabs made spaces. */
+static void add_until(struct rows *out, struct cursor *c, size_t end, size_t room)
+{
+    bool tabs = c->pos < end && memchr(c->from->text.data + c->pos, '\t', end - c->pos);
+    size_t column = 0;
+    while (c->pos < end) {
+        const struct span *look = cursor_span(c);
+        size_t stop = c->span_end < end ? c->span_end : end;
+        const char *text = c->from->text.data + c->pos;
+        const char *tab = memchr(text, '\t', stop - c->pos);
+        size_t len = tab ? (size_t)(tab - text) : stop - c->pos;
+        rows_link(out, links_at(&c->from->links, look->link));
+        rows_add(out, text, len, (enum style)look->style, look->attrs);
+        c->pos += len;
+        if (tabs)
+            column += utf8_width(text, len);
+        if (!tab)
+            continue;
+        size_t columns = TAB_COLUMNS - column % TAB_COLUMNS;
+        columns = columns > room ? room : columns;
+        add_tab(out, look, columns);
+        column += columns;
+        c->pos++;
+    }
+    rows_link(out, NULL);
+}
+
+static void add_prefix(struct rows *out, const struct styled *prefix, size_t columns)
+{
+    if (!prefix)
+        return;
+    struct cursor c = cursor_at_front(prefix);
+    add_until(out, &c, utf8_cut_width(prefix->text.data, prefix->text.len, columns), columns);
+}
+
+void wrap_text(struct rows *out, const struct styled *text, const struct wrap_look *look)
+{
+    const char *data = text->text.data;
+    size_t len = text->text.len, pos = 0;
+    const struct styled *prefix = look->first;
+    size_t room = wrap_room(prefix, look->width), rest = wrap_room(look->rest, look->width);
+    struct cursor c = cursor_at_front(text);
+    do {
+        struct wrap_piece piece = {0, 0};
+        if (len > 0)
+            piece = wrap_next(data, len, pos, room, look->mode);
+        rows_begin(out);
+        add_prefix(out, prefix, look->width - room);
+        c.pos = pos;
+        if (room == 1 && utf8_width(data + pos, piece.end - pos) > room)
+            rows_addstr(out, "?", STYLE_TEXT, 0);
+        else
+            add_until(out, &c, piece.end, room);
+        pos = piece.next;
+        prefix = look->rest;
+        room = rest;
+    } while (pos < len);
+}
+
+void wrap_add_cut(struct rows *out, const struct styled *text, size_t columns)
+{
+    struct cursor c = cursor_at_front(text);
+    size_t end = text->text.len;
+    const char *dots = glyph(GLYPH_ELLIPSIS);
+    bool cut = utf8_width(text->text.data, end) > columns;
+    size_t dots_columns = utf8_width(dots, strlen(dots));
+    if (cut && columns > dots_columns)
+        end = utf8_cut_width(text->text.data, end, columns - dots_columns);
+    else if (cut)
+        end = utf8_cut_width(text->text.data, end, columns);
+    add_until(out, &c, end, columns);
+    if (cut && columns > dots_columns)
+        rows_addstr(out, dots, STYLE_DIM, 0);
+}

@@ -1,0 +1,163 @@
+#include "ui/transcript/item.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "base/mem.h"
+#include "base/utf8.h"
+#include "ui/transcript/compaction_card.h"
+#include "ui/transcript/recalled.h"
+
+enum {
+    RESULT_MAX = 64 * 1024, /* bytes */
+    IMAGE_NAME_MAX = 200
+};
+
+struct item *item_new(enum item_kind kind, int64_t seq)
+{
+    struct item *item = mem_alloc(sizeof *item);
+    item->kind = kind;
+    item->seq = seq;
+    item->change = ITEM_CHANGED;
+    struct buf *texts[] = {&item->text, &item->tail, &item->images, &item->result};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        buf_init(texts[i], 0);
+    rows_init(&item->rows);
+    return item;
+}
+
+void item_free(struct item *item)
+{
+    if (!item)
+        return;
+    buf_release(&item->text);
+    buf_release(&item->tail);
+    buf_release(&item->images);
+    buf_release(&item->result);
+    rows_release(&item->rows);
+    compaction_card_free(item->card);
+    recalled_free(item->recalled);
+    free(item->markdown);
+    free(item->id);
+    free(item->name);
+    free(item);
+}
+
+static void count_words(struct item *item, const char *text, size_t len)
+{
+    for (size_t i = 0; i < len; i++) {
+        bool blank = strchr(" \t\n", text[i]) != NULL;
+        item->words += !blank && !item->in_word;
+        item->in_word = !blank;
+    }
+}
+
+size_t text_blank_front(const char *text)
+{
+    return strspn(text, " \t\r\n");
+}
+
+static void append_clean(struct item *item, const char *text, size_t len)
+{
+    size_t before = item->text.len;
+    utf8_clean(&item->text, text, len, UTF8_MULTILINE);
+    count_words(item, item->text.data + before, item->text.len - before);
+    if (item->change == ITEM_SAME)
+        item->change = ITEM_GROWN;
+}
+
+/* A delta may end inside of a character, or between CR and LF. */
+void item_append(struct item *item, const char *text)
+{
+    size_t len = strlen(text);
+    struct buf joined = BUF_INIT;
+    if (item->tail.len) {
+        buf_add(&joined, item->tail.data, item->tail.len);
+        buf_add(&joined, text, len);
+        text = joined.data;
+        len = joined.len;
+    }
+    size_t keep = utf8_incomplete_tail(text, len);
+    if (keep == 0 && len > 0 && text[len - 1] == '\r')
+        keep = 1;
+    append_clean(item, text, len - keep);
+    buf_clear(&item->tail);
+    buf_add(&item->tail, text + len - keep, keep);
+    buf_release(&joined);
+}
+
+void item_set_text(struct item *item, const char *text)
+{
+    struct buf clean = BUF_INIT;
+    text += text_blank_front(text);
+    utf8_clean(&clean, text, strlen(text), UTF8_MULTILINE);
+    buf_clear(&item->tail);
+    if (clean.len != item->text.len || memcmp(clean.data, item->text.data, clean.len) != 0) {
+        buf_release(&item->text);
+        item->text = clean;
+        item->change = ITEM_CHANGED;
+        item->words = item->in_word = 0;
+        count_words(item, item->text.data, item->text.len);
+        return;
+    }
+    buf_release(&clean);
+}
+
+void item_end_text(struct item *item)
+{
+    if (!item->streaming)
+        return;
+    if (item->tail.len)
+        append_clean(item, item->tail.data, item->tail.len);
+    buf_clear(&item->tail);
+    item->streaming = false;
+    if (item->kind == ITEM_REASONING)
+        item->change = ITEM_CHANGED; /* its word count */
+    else if (item->change == ITEM_SAME)
+        item->change = ITEM_GROWN;
+}
+
+void item_set_call(struct item *item, const char *id, const char *name, const char *args)
+{
+    struct buf clean = BUF_INIT;
+    name = name ? name : "?";
+    utf8_clean(&clean, name, strlen(name), UTF8_ONE_LINE);
+    item->name = buf_take(&clean);
+    item->id = mem_strdup(id);
+    utf8_clean(&item->text, args ? args : "", args ? strlen(args) : 0, UTF8_MULTILINE);
+}
+
+static size_t lines_of(const char *text)
+{
+    size_t lines = 0, len = strlen(text);
+    for (size_t i = 0; i < len; i++)
+        lines += text[i] == '\n';
+    return lines + (len > 0 && text[len - 1] != '\n');
+}
+
+void item_set_result(struct item *item, const char *text, bool failed, int64_t ms)
+{
+    item->answered = true;
+    item->failed = failed;
+    item->ms = ms;
+    item->result_lines = lines_of(text);
+    utf8_clean(&item->result, text, utf8_cut_bytes(text, strlen(text), RESULT_MAX), UTF8_MULTILINE);
+    item->change = ITEM_CHANGED;
+}
+
+void item_add_images(struct item *item, const char *attachments)
+{
+    static const char *const members[] = {"text", "path", "url", "source"};
+    struct json *list = attachments ? json_parse(attachments, strlen(attachments), NULL) : NULL;
+    for (const struct json *v = json_first(list); v; v = json_next(v)) {
+        const char *name = NULL;
+        for (size_t i = 0; !name && i < sizeof members / sizeof *members; i++)
+            name = json_get_string(v, members[i]);
+        name = name ? name : "?";
+        utf8_clean(&item->images, name, utf8_cut_bytes(name, strlen(name), IMAGE_NAME_MAX),
+                   UTF8_ONE_LINE);
+        buf_addch(&item->images, '\n');
+    }
+    json_free(list);
+}

@@ -1,0 +1,94 @@
+/* One thing that the transcript shows: its clean source text, and the rows made of it. */
+#ifndef UI_ITEM_H
+#define UI_ITEM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "ui/term/rows.h"
+#include "ui/text/markdown.h"
+
+enum item_kind { ITEM_USER, ITEM_ANSWER, ITEM_REASONING, ITEM_TOOL, ITEM_NOTE, ITEM_COMPACTION };
+
+struct compaction_card;
+struct recalled;
+
+enum item_change {
+    ITEM_SAME,   /* its rows are right */
+    ITEM_GROWN,  /* text was added at its end */
+    ITEM_CHANGED /* anything else */
+};
+
+/* Rows that match what is searched for, as they were counted. */
+struct item_matches {
+    unsigned search;   /* number of the search that they were counted in; 0: none */
+    size_t source_len; /* of the text and the result then */
+    bool laid_out;     /* counted in rows; else its text cannot match */
+    size_t count;
+};
+
+struct item {
+    enum item_kind kind;
+    int64_t seq;      /* of the event that began it; of a note of our own: of the last before it */
+    int64_t from;     /* of a user message: where its turn began, with tries that were taken back */
+    bool label;       /* begins what the assistant does in a run */
+    bool lead;        /* a blank row before it */
+    bool streaming;   /* text may still come */
+    bool partial;     /* an answer that was interrupted */
+    bool hidden_text; /* reasoning that the provider keeps to itself */
+    bool flipped;     /* open where it would be folded, or folded where it would be open */
+    enum style style; /* of a note */
+    bool brief;       /* a note that the next message takes away */
+    struct buf text;  /* clean. Message, reasoning, note; arguments of a tool call; end of a summary
+                         that streams */
+    struct buf tail;  /* bytes at the end that are no whole character or line end yet */
+    size_t words;     /* of reasoning */
+    bool in_word;
+    struct buf images; /* of a user message: one name a line */
+
+    char *id, *name; /* of a tool call */
+    struct buf result;
+    size_t result_lines; /* of all of it; `result` may hold less */
+    int64_t ms;
+    bool answered, failed;
+    bool orphan;               /* the request is on an older page */
+    struct recalled *recalled; /* what memory answered; NULL: it was not asked, or not seen */
+    bool given_up;             /* its run is over: no result will come */
+
+    struct compaction_card *card; /* of a compaction */
+
+    /* item_layout.c */
+    enum item_change change;
+    int width;      /* that the rows are for; 0: there are none */
+    size_t given;   /* bytes of the text that the rows are made of, where it is Markdown */
+    size_t counted; /* rows that were there when the unread ones were last counted */
+    struct item_matches matches;
+    unsigned seen;  /* mark of the walk that frees rows far from the view */
+    struct rows rows;
+    struct markdown *markdown; /* of a text that is laid out; NULL without rows */
+};
+
+struct item *item_new(enum item_kind kind, int64_t seq);
+void item_free(struct item *item); /* NULL is fine */
+
+/* Blanks and line ends at a text's beginning; a model's answer often begins with some. */
+size_t text_blank_front(const char *text);
+
+/* Adds a piece of a text that comes in pieces, cut anywhere. */
+void item_append(struct item *item, const char *text);
+
+/* The whole text is known: keeps what came in pieces if it is the same. */
+void item_set_text(struct item *item, const char *text);
+
+/* No more pieces will come. */
+void item_end_text(struct item *item);
+
+void item_set_call(struct item *item, const char *id, const char *name, const char *args);
+void item_set_result(struct item *item, const char *text, bool failed, int64_t ms);
+
+/* JSON array of image blocks; NULL or a text that is none adds nothing. */
+void item_add_images(struct item *item, const char *attachments);
+
+#endif

@@ -1,0 +1,25 @@
+/* Items of the transcript → rows. */
+#ifndef UI_ITEM_LAYOUT_H
+#define UI_ITEM_LAYOUT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "ui/transcript/transcript.h"
+#include "ui/transcript/transcript_items.h"
+
+/* Brings the item's rows up to date and returns how many there are (0: it is not shown). Of what a
+ * model says, `room` bytes are laid out at most, and taken off it. */
+size_t item_lay_out(struct item *item, int width, enum reasoning_view reasoning, size_t *room);
+
+/* Some of its text is not laid out yet: the next item_lay_out() goes on. */
+bool item_is_behind(const struct item *item);
+
+/* Frees the rows. */
+void item_forget_rows(struct item *item);
+
+bool item_can_fold(const struct item *item, enum reasoning_view reasoning);
+bool item_is_open(const struct item *item, enum reasoning_view reasoning);
+void item_set_open(struct item *item, bool open, enum reasoning_view reasoning);
+
+#endif

@@ -1,0 +1,33 @@
+/* A message as one row of a list: whether it is open, who, which turn, how it begins. */
+#ifndef UI_MESSAGE_ROW_H
+#define UI_MESSAGE_ROW_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "chat/memory_entry.h"
+#include "ui/term/rows.h"
+
+struct message_row {
+    const char *who;  /* in the person's language */
+    int turn;         /* 0: none */
+    const char *text; /* not clean; its first line that is not blank is shown */
+    bool opens, open, chosen;
+};
+
+const char *message_row_who(enum role role);
+
+/* The same of an entry of memory, which may name a person. Not clean. */
+const char *message_row_speaker(const struct memory_entry *e);
+
+/* Fills exactly `columns` of the row that is begun; the column of `who` is `who_columns` wide. */
+void message_row_add(struct rows *out, const struct message_row *m, size_t who_columns,
+                     size_t columns);
+
+/* Adds a text cut or filled to exactly so many columns. */
+void message_row_field(struct rows *out, const char *text, size_t columns, enum style style);
+
+/* The same, to the right. */
+void message_row_figure(struct rows *out, const char *text, size_t columns, enum style style);
+
+#endif

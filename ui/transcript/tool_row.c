@@ -1,0 +1,231 @@
+#include "ui/transcript/tool_row.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/i18n.h"
+#include "base/json.h"
+#include "base/utf8.h"
+#include "ui/term/glyph.h"
+#include "ui/text/format.h"
+#include "ui/text/markdown_code.h"
+#include "ui/text/wrap.h"
+#include "ui/transcript/message_row.h"
+#include "ui/transcript/recalled.h"
+
+enum {
+    ARGUMENT_MAX = 400, /* bytes of the argument in the one line */
+    LEAST_ARGUMENT = 6  /* columns */
+};
+
+static enum glyph symbol_of(const char *name)
+{
+    static const struct {
+        const char *part; /* of the tool's name */
+        enum glyph symbol;
+    } symbols[] = {
+        {"search", GLYPH_TOOL_SEARCH}, {"find", GLYPH_TOOL_SEARCH}, {"grep", GLYPH_TOOL_SEARCH},
+        {"read", GLYPH_TOOL_READ},     {"list", GLYPH_TOOL_READ},
+    };
+    for (size_t i = 0; i < sizeof symbols / sizeof *symbols; i++)
+        if (strstr(name, symbols[i].part))
+            return symbols[i].symbol;
+    return GLYPH_TOOL;
+}
+
+/* What tells most about the call: its first text argument, else all of them. */
+static void main_argument(struct buf *out, const struct buf *args)
+{
+    struct json *all = json_parse(args->data, args->len, NULL);
+    const char *text = NULL;
+    for (const struct json *v = json_first(all); v && !text; v = json_next(v))
+        text = json_string(v);
+    if (!text && all && json_len(all) == 0)
+        text = "";
+    if (!text)
+        text = args->data;
+    utf8_clean(out, text, utf8_cut_bytes(text, strlen(text), ARGUMENT_MAX), UTF8_ONE_LINE);
+    json_free(all);
+}
+
+static void add_argument(struct rows *out, const struct item *call, size_t columns)
+{
+    struct buf text = BUF_INIT;
+    struct styled argument;
+    styled_init(&argument);
+    main_argument(&text, &call->text);
+    styled_add(&argument, text.data, text.len, STYLE_DIM, 0);
+    if (text.len > 0 && columns >= LEAST_ARGUMENT) {
+        rows_addstr(out, " ", STYLE_TOOL, 0);
+        rows_addstr(out, glyph(GLYPH_QUOTE_OPEN), STYLE_DIM, 0);
+        wrap_add_cut(out, &argument, columns - 3);
+        rows_addstr(out, glyph(GLYPH_QUOTE_CLOSE), STYLE_DIM, 0);
+    }
+    styled_release(&argument);
+    buf_release(&text);
+}
+
+/* Of memory the hits count, not the lines of their JSON. */
+static void write_size(const struct item *call, struct buf *out)
+{
+    size_t hits = call->recalled ? call->recalled->hits.items.len : 0;
+    if (call->recalled)
+        buf_addf(out, ngettext("%zu match", "%zu matches", hits), hits);
+    else
+        buf_addf(out, ngettext("%zu line", "%zu lines", call->result_lines), call->result_lines);
+}
+
+static void outcome(struct styled *out, const struct item *call)
+{
+    struct buf text = BUF_INIT;
+    if (call->failed) {
+        const char *reason = call->result.data;
+        buf_addf(&text, " %s ", glyph(GLYPH_FAILED));
+        utf8_clean(&text, reason, strcspn(reason, "\n"), UTF8_ONE_LINE);
+        styled_add(out, text.data, text.len, STYLE_ERROR, 0);
+    } else if (call->answered) {
+        buf_addf(&text, " %s ", glyph(GLYPH_ARROW));
+        write_size(call, &text);
+        buf_addf(&text, " %s ", glyph(GLYPH_DOT));
+        format_duration(&text, call->ms);
+        styled_add(out, text.data, text.len, STYLE_TOOL, 0);
+    } else if (call->given_up) {
+        buf_addf(&text, " %s %s", glyph(GLYPH_FAILED), _("no result"));
+        styled_add(out, text.data, text.len, STYLE_DIM, 0);
+    } else {
+        buf_addf(&text, " %s", glyph(GLYPH_ELLIPSIS));
+        styled_add(out, text.data, text.len, STYLE_TOOL, 0);
+    }
+    buf_release(&text);
+}
+
+static size_t columns_of(const struct styled *s)
+{
+    return utf8_width(s->text.data, s->text.len);
+}
+
+static size_t room_in(const struct rows *out, size_t width)
+{
+    size_t used = rows_width(out, out->list.len - 1);
+    return used < width ? width - used : 0;
+}
+
+/* Symbol and name, what it was asked, how it went: the middle gives way first, and a long error to
+ * half of the line. */
+static void line(struct rows *out, const struct item *call, size_t width)
+{
+    struct styled name, end;
+    styled_init(&name);
+    styled_init(&end);
+    styled_addstr(&name, "  ", STYLE_TOOL, 0);
+    styled_addstr(&name, glyph(symbol_of(call->name)), STYLE_TOOL, 0);
+    styled_addstr(&name, " ", STYLE_TOOL, 0);
+    styled_addstr(&name, call->name, STYLE_TOOL, 0);
+    outcome(&end, call);
+    rows_begin(out);
+    wrap_add_cut(out, &name, width);
+    size_t room = room_in(out, width), needed = columns_of(&end);
+    if (needed > room / 2 && call->failed)
+        needed = room / 2;
+    add_argument(out, call, room > needed ? room - needed : 0);
+    wrap_add_cut(out, &end, room_in(out, width));
+    styled_release(&name);
+    styled_release(&end);
+}
+
+static void more_lines(struct rows *out, size_t count, size_t width)
+{
+    struct buf text = BUF_INIT;
+    struct styled styled;
+    styled_init(&styled);
+    buf_addf(&text, "    %s ", glyph(GLYPH_ELLIPSIS));
+    buf_addf(&text, ngettext("%zu more line", "%zu more lines", count), count);
+    styled_add(&styled, text.data, text.len, STYLE_DIM, 0);
+    rows_begin(out);
+    wrap_add_cut(out, &styled, width);
+    styled_release(&styled);
+    buf_release(&text);
+}
+
+/* At most `most` rows of a text, of which `lines` lines exist. */
+static void add_block(struct rows *out, const char *text, size_t lines, size_t width,
+                      const struct language *language)
+{
+    struct highlight h = {.language = language};
+    struct styled prefix;
+    size_t first = out->list.len, shown = 0;
+    styled_init(&prefix);
+    styled_addstr(&prefix, "  ", STYLE_CODE, 0);
+    while (*text && out->list.len - first < TOOL_ROWS_MAX) {
+        size_t len = strcspn(text, "\n");
+        code_line(out, &h, text, utf8_cut_bytes(text, len, TOOL_ROWS_MAX * width), width, &prefix);
+        text += len + (text[len] == '\n');
+        shown++;
+    }
+    if (lines > shown)
+        more_lines(out, lines - shown, width);
+    styled_release(&prefix);
+}
+
+static size_t lines_in(const char *text)
+{
+    size_t lines = *text != '\0';
+    for (; *text; text++)
+        lines += *text == '\n' && text[1];
+    return lines;
+}
+
+static void add_arguments(struct rows *out, const struct item *call, size_t width)
+{
+    struct json *all = json_parse(call->text.data, call->text.len, NULL);
+    char *pretty = all && json_len(all) ? json_print_pretty(all) : NULL;
+    struct buf clean = BUF_INIT;
+    const char *text = pretty ? pretty : all ? "" : call->text.data;
+    utf8_clean(&clean, text, strlen(text), UTF8_MULTILINE);
+    add_block(out, clean.data, lines_in(clean.data), width, language_find("json", 4));
+    buf_release(&clean);
+    free(pretty);
+    json_free(all);
+}
+
+/* What memory gave, as a person reads it. */
+static void add_hits(struct rows *out, const struct item *call, size_t width)
+{
+    struct buf text = BUF_INIT;
+    for (size_t i = 0; i < call->recalled->hits.items.len; i++) {
+        const struct memory_hit *h = &call->recalled->hits.items.items[i];
+        buf_addf(&text, "%.2f ", h->score);
+        buf_addstr(&text, message_row_speaker(&h->entry));
+        if (h->entry.turn > 0)
+            buf_addf(&text, " %s t%lld", glyph(GLYPH_DOT), (long long)h->entry.turn);
+        buf_addf(&text, "\n%s\n", h->entry.content);
+    }
+    struct buf clean = BUF_INIT;
+    utf8_clean(&clean, text.data, text.len, UTF8_MULTILINE);
+    add_block(out, clean.data, lines_in(clean.data), width, NULL);
+    buf_release(&clean);
+    buf_release(&text);
+}
+
+void tool_rows(struct rows *out, const struct item *call, int width, bool open)
+{
+    size_t columns = (size_t)width;
+    line(out, call, columns);
+    if (!open)
+        return;
+    add_arguments(out, call, columns);
+    if (!call->answered || call->result.len == 0)
+        return;
+    struct styled arrow;
+    styled_init(&arrow);
+    styled_addstr(&arrow, "    ", STYLE_TOOL, 0);
+    styled_addstr(&arrow, glyph(call->failed ? GLYPH_FAILED : GLYPH_ARROW),
+                  call->failed ? STYLE_ERROR : STYLE_TOOL, 0);
+    rows_begin(out);
+    wrap_add_cut(out, &arrow, columns);
+    styled_release(&arrow);
+    if (call->recalled && !call->failed)
+        add_hits(out, call, columns);
+    else
+        add_block(out, call->result.data, call->result_lines, columns, NULL);
+}

@@ -1,0 +1,650 @@
+#include "ui/transcript/transcript.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "ui/transcript/item_layout.h"
+#include "ui/transcript/transcript_private.h"
+
+enum {
+    SCREENS_KEPT = 10, /* above and below the view, rows stay laid out */
+    SCREENS_LAID = 30, /* more than these, and the ones far away are freed */
+    SCREENS_AHEAD = 2, /* that near to the top, an older page is wanted */
+    UNSEEN_ROWS = 2    /* guess for an item without rows */
+};
+
+struct transcript *transcript_new(void)
+{
+    struct transcript *t = mem_alloc(sizeof *t);
+    fold_init(&t->fold);
+    t->fold.hints = &t->hints;
+    rows_init(&t->marked);
+    t->follow = true;
+    t->pace = t->room = SIZE_MAX;
+    t->width = 80;
+    t->height = 24;
+    return t;
+}
+
+static void forget_find(struct transcript *t)
+{
+    free(t->needle);
+    t->needle = NULL;
+    t->found = false;
+}
+
+static void forget_hints(struct transcript *t)
+{
+    free(t->hints.cancel);
+    free(t->hints.open);
+    t->hints = (struct card_hints){0};
+}
+
+void transcript_free(struct transcript *t)
+{
+    if (!t)
+        return;
+    fold_release(&t->fold);
+    forget_hints(t);
+    forget_find(t);
+    rows_release(&t->marked);
+    vec_release(&t->visible);
+    vec_release(&t->laid);
+    free(t);
+}
+
+void transcript_clear(struct transcript *t)
+{
+    fold_release(&t->fold);
+    fold_init(&t->fold);
+    t->fold.hints = &t->hints;
+    forget_find(t);
+    vec_clear(&t->laid);
+    vec_clear(&t->visible);
+    t->follow = true;
+    t->top = (struct place){0};
+    t->unread = t->unread_from = 0;
+}
+
+static size_t item_count(const struct transcript *t)
+{
+    return t->fold.items.len;
+}
+
+static struct item *item_at(const struct transcript *t, size_t index)
+{
+    return t->fold.items.items[index];
+}
+
+void transcript_set_reasoning(struct transcript *t, enum reasoning_view view)
+{
+    t->reasoning = view;
+    for (size_t i = 0; i < item_count(t); i++)
+        if (item_at(t, i)->kind == ITEM_REASONING)
+            item_at(t, i)->change = ITEM_CHANGED;
+}
+
+void transcript_set_hints(struct transcript *t, const char *cancel, const char *open, bool settings)
+{
+    forget_hints(t);
+    t->hints = (struct card_hints){mem_strdup(cancel), mem_strdup(open), settings};
+}
+
+/* --- rows and places --- */
+
+/* Whoever reads in the middle of a text needs all that was there: rows that are still to come would
+ * move the view. */
+size_t transcript_rows_of(struct transcript *t, size_t index)
+{
+    struct item *item = item_at(t, index);
+    bool grows = item->width == t->width && item->change != ITEM_CHANGED;
+    size_t all = SIZE_MAX;
+    if (item->width == 0)
+        vec_push(&t->laid, item);
+    return item_lay_out(item, t->width, t->reasoning, grows || t->follow ? &t->room : &all);
+}
+
+void transcript_set_pace(struct transcript *t, size_t bytes)
+{
+    t->pace = bytes;
+}
+
+bool transcript_is_behind(const struct transcript *t)
+{
+    for (size_t i = 0; i < t->laid.len; i++)
+        if (item_is_behind(t->laid.items[i]))
+            return true;
+    return false;
+}
+
+static bool previous_item(struct transcript *t, size_t *index, size_t *rows)
+{
+    for (size_t i = *index; i-- > 0;) {
+        *rows = transcript_rows_of(t, i);
+        *index = i;
+        if (*rows > 0)
+            return true;
+    }
+    return false;
+}
+
+static bool next_item(struct transcript *t, size_t *index)
+{
+    for (size_t i = *index + 1; i < item_count(t); i++) {
+        if (transcript_rows_of(t, i) > 0) {
+            *index = i;
+            return true;
+        }
+    }
+    return false;
+}
+
+size_t transcript_up(struct transcript *t, struct place *p, size_t rows)
+{
+    size_t moved = 0;
+    while (moved < rows) {
+        size_t step = p->row < rows - moved ? p->row : rows - moved, item = p->item, count;
+        p->row -= step;
+        moved += step;
+        if (moved == rows || !previous_item(t, &item, &count))
+            break;
+        *p = (struct place){item, count - 1};
+        moved++;
+    }
+    return moved;
+}
+
+size_t transcript_down(struct transcript *t, struct place *p, size_t rows)
+{
+    size_t moved = 0;
+    while (moved < rows) {
+        size_t count = transcript_rows_of(t, p->item), item = p->item;
+        size_t left = count > p->row + 1 ? count - 1 - p->row : 0;
+        size_t step = left < rows - moved ? left : rows - moved;
+        p->row += step;
+        moved += step;
+        if (moved == rows || !next_item(t, &item))
+            break;
+        *p = (struct place){item, 0};
+        moved++;
+    }
+    return moved;
+}
+
+/* The first row of the view that shows the end. */
+static struct place end_top(struct transcript *t)
+{
+    size_t item = item_count(t), rows = 0;
+    if (!previous_item(t, &item, &rows))
+        return (struct place){0};
+    struct place p = {item, rows - 1};
+    transcript_up(t, &p, (size_t)t->height - 1);
+    return p;
+}
+
+static bool is_before(struct place a, struct place b)
+{
+    return a.item < b.item || (a.item == b.item && a.row < b.row);
+}
+
+/* What grows from here on is news. */
+static void count_from_last(struct transcript *t)
+{
+    t->unread_from = item_count(t) ? item_count(t) - 1 : 0;
+    if (item_count(t))
+        item_at(t, t->unread_from)->counted = transcript_rows_of(t, t->unread_from);
+}
+
+/* Rows below the view count as news from now on. */
+static void leave_end(struct transcript *t)
+{
+    if (!t->follow)
+        return;
+    t->follow = false;
+    t->unread = 0;
+    count_from_last(t);
+}
+
+static void count_unread(struct transcript *t)
+{
+    for (size_t i = t->unread_from; i < item_count(t); i++) {
+        struct item *item = item_at(t, i);
+        size_t rows = transcript_rows_of(t, i);
+        if (rows > item->counted)
+            t->unread += rows - item->counted;
+        item->counted = rows;
+    }
+    t->unread_from = item_count(t) ? item_count(t) - 1 : 0;
+}
+
+/* After the conversation changed under it, the place may be none. */
+static void clamp_top(struct transcript *t)
+{
+    if (t->top.item >= item_count(t))
+        t->top = (struct place){item_count(t) - 1, SIZE_MAX};
+    size_t rows = transcript_rows_of(t, t->top.item);
+    if (t->top.row >= rows)
+        t->top.row = rows ? rows - 1 : 0;
+}
+
+void transcript_show(struct transcript *t, struct place top)
+{
+    struct place last = end_top(t);
+    if (is_before(top, last)) {
+        leave_end(t);
+        t->top = top;
+    } else {
+        t->follow = true;
+        t->top = last;
+    }
+}
+
+/* --- events --- */
+
+static void after_removal(struct transcript *t)
+{
+    if (t->fold.first_removed == SIZE_MAX)
+        return;
+    vec_clear(&t->laid);
+    vec_clear(&t->visible);
+    for (size_t i = 0; i < item_count(t); i++)
+        if (item_at(t, i)->width)
+            vec_push(&t->laid, item_at(t, i));
+    if (t->top.item >= t->fold.first_removed)
+        t->follow = true;
+    if (t->unread_from >= t->fold.first_removed)
+        count_from_last(t);
+    if (t->match.item >= t->fold.first_removed)
+        t->found = false;
+    t->fold.first_removed = SIZE_MAX;
+}
+
+size_t transcript_item_count(const struct transcript *t)
+{
+    return item_count(t);
+}
+
+struct item *transcript_item(struct transcript *t, size_t index)
+{
+    return item_at(t, index);
+}
+
+bool transcript_apply(struct transcript *t, const struct event *ev)
+{
+    bool changed = fold_apply(&t->fold, ev);
+    after_removal(t);
+    return changed;
+}
+
+void transcript_note(struct transcript *t, enum style style, const char *text)
+{
+    fold_note(&t->fold, style, text, false);
+}
+
+void transcript_note_briefly(struct transcript *t, enum style style, const char *text)
+{
+    fold_note(&t->fold, style, text, true);
+}
+
+/* Where the item is now that was at `old`, before some came in front and a few were merged. */
+static size_t new_index(const struct transcript *t, const struct item *item, size_t old,
+                        size_t old_count, size_t added)
+{
+    size_t merged = old_count + added - item_count(t);
+    size_t index = old + added;
+    for (size_t i = index > merged ? index - merged : 0; i < item_count(t) && i <= index; i++)
+        if (item_at(t, i) == item)
+            return i;
+    return index < item_count(t) ? index : item_count(t) - 1;
+}
+
+void transcript_prepend(struct transcript *t, struct event *const *events, size_t count, bool more)
+{
+    size_t old_count = item_count(t), rows = 0;
+    const struct item *top = NULL, *first = old_count ? item_at(t, 0) : NULL, *news = NULL;
+    const struct item *match = NULL;
+    if (old_count) {
+        clamp_top(t);
+        top = item_at(t, t->top.item);
+        news = item_at(t, t->unread_from);
+        rows = transcript_rows_of(t, t->top.item);
+        match = t->found ? item_at(t, t->match.item) : NULL;
+    }
+    size_t added = fold_prepend(&t->fold, events, count, more);
+    if (old_count) {
+        t->top.item = new_index(t, top, t->top.item, old_count, added);
+        t->unread_from = new_index(t, news, t->unread_from, old_count, added);
+        if (match)
+            t->match.item = new_index(t, match, t->match.item, old_count, added);
+    }
+    bool follow = t->follow, found = t->found;
+    after_removal(t);
+    t->follow = follow;
+    t->found = found;
+    if (!top || top != first || item_at(t, t->top.item) != top)
+        return;
+    size_t now = transcript_rows_of(t, t->top.item); /* its label may be on the older page */
+    if (t->top.row > 0)
+        t->top.row = t->top.row + now > rows ? t->top.row + now - rows : 0;
+}
+
+int64_t transcript_wants_before(const struct transcript *t)
+{
+    size_t near = (size_t)t->height * SCREENS_AHEAD, rows = t->top.row;
+    if (!t->fold.more)
+        return 0;
+    for (size_t i = t->top.item; i-- > 0 && rows < near;)
+        rows += item_at(t, i)->width ? item_at(t, i)->rows.list.len : UNSEEN_ROWS;
+    return rows < near ? t->fold.first_seq : 0;
+}
+
+/* --- the view --- */
+
+/* The row that shows the same text at the new width: as far into the item's text as it was. */
+static size_t same_row(struct transcript *t, size_t index, double part)
+{
+    size_t rows = transcript_rows_of(t, index), row = 0;
+    const struct rows *laid = &item_at(t, index)->rows;
+    while (row + 1 < rows && laid->list.items[row + 1].text <= part * (double)laid->text.len + 0.5)
+        row++;
+    return row;
+}
+
+static double part_above(const struct transcript *t)
+{
+    const struct rows *laid = &item_at(t, t->top.item)->rows;
+    if (t->top.row >= laid->list.len || laid->text.len == 0)
+        return 0;
+    return (double)laid->list.items[t->top.row].text / (double)laid->text.len;
+}
+
+/* Matches are in rows. */
+static void set_width(struct transcript *t, int width)
+{
+    if (width == t->width)
+        return;
+    size_t rank = transcript_match_rank(t);
+    t->search++;
+    t->width = width;
+    transcript_match_set_rank(t, rank);
+}
+
+void transcript_resize(struct transcript *t, int width, int height)
+{
+    width = width < 1 ? 1 : width;
+    bool keep = !t->follow && item_count(t) > 0 && width != t->width;
+    double part = 0;
+    if (keep) {
+        clamp_top(t);
+        part = part_above(t);
+    }
+    bool top_row = t->top.row == 0;
+    set_width(t, width);
+    t->height = height < 1 ? 1 : height;
+    if (!keep)
+        return;
+    t->top.row = top_row ? 0 : same_row(t, t->top.item, part);
+    item_at(t, t->unread_from)->counted = transcript_rows_of(t, t->unread_from);
+}
+
+bool transcript_scroll(struct transcript *t, int rows)
+{
+    if (item_count(t) == 0 || rows == 0)
+        return false;
+    if (t->follow)
+        t->top = end_top(t);
+    else
+        clamp_top(t);
+    struct place to = t->top;
+    size_t moved = rows > 0 ? transcript_up(t, &to, (size_t)rows)
+                            : transcript_down(t, &to, (size_t)(-(long)rows));
+    bool followed = t->follow;
+    if (moved == 0)
+        return false;
+    transcript_show(t, to);
+    return followed != t->follow || !followed;
+}
+
+bool transcript_scroll_to_end(struct transcript *t)
+{
+    bool moved = !t->follow;
+    t->follow = true;
+    return moved;
+}
+
+bool transcript_scroll_to_top(struct transcript *t)
+{
+    if (item_count(t) == 0)
+        return false;
+    struct place before = t->follow ? end_top(t) : t->top, to = {0};
+    while (to.item + 1 < item_count(t) && transcript_rows_of(t, to.item) == 0)
+        to.item++;
+    transcript_show(t, to);
+    return before.item != t->top.item || before.row != t->top.row;
+}
+
+/* Notes of our own have the number of what they follow. */
+static size_t item_of_event(const struct transcript *t, int64_t seq)
+{
+    for (size_t i = item_count(t); i-- > 0;)
+        if (item_at(t, i)->seq <= seq && item_at(t, i)->kind != ITEM_NOTE)
+            return i;
+    return SIZE_MAX;
+}
+
+struct transcript_place transcript_place(const struct transcript *t)
+{
+    size_t index = t->top.item;
+    if (t->follow || index >= item_count(t))
+        return (struct transcript_place){0};
+    while (index > 0 && item_at(t, index)->kind == ITEM_NOTE)
+        index--;
+    size_t lead = item_at(t, index)->lead, row = index == t->top.item ? t->top.row : 0;
+    return (struct transcript_place){item_at(t, index)->seq, row > lead ? row - lead : 0};
+}
+
+bool transcript_show_place(struct transcript *t, const struct transcript_place *place)
+{
+    if (place->seq == 0) {
+        (void)transcript_scroll_to_end(t);
+        return true;
+    }
+    size_t index = item_of_event(t, place->seq);
+    if (index == SIZE_MAX) {
+        (void)transcript_scroll_to_top(t);
+        return false;
+    }
+    while (index > 0 && transcript_rows_of(t, index) == 0) /* reasoning may be hidden */
+        index--;
+    size_t row = item_at(t, index)->lead + place->row, rows = transcript_rows_of(t, index);
+    transcript_show(t, (struct place){index, row < rows ? row : rows > 0 ? rows - 1 : 0});
+    return true;
+}
+
+bool transcript_at_end(const struct transcript *t)
+{
+    return t->follow;
+}
+
+int transcript_unread(const struct transcript *t)
+{
+    return t->follow ? 0 : (int)t->unread;
+}
+
+/* Returns whether the last row of all is among them. */
+static bool collect(struct transcript *t)
+{
+    struct place p = t->top;
+    vec_clear(&t->visible);
+    while (p.item < item_count(t) && t->visible.len < (size_t)t->height) {
+        if (p.row < transcript_rows_of(t, p.item)) {
+            struct transcript_row row = {&item_at(t, p.item)->rows, p.row++, p.item};
+            vec_push(&t->visible, row);
+        } else {
+            p = (struct place){p.item + 1, 0};
+        }
+    }
+    for (; p.item < item_count(t); p = (struct place){p.item + 1, 0})
+        if (p.row < transcript_rows_of(t, p.item))
+            return false;
+    return true;
+}
+
+static void mark_near(struct transcript *t, size_t index)
+{
+    item_at(t, index)->seen = t->walk;
+}
+
+static size_t rows_or_one(const struct transcript *t, size_t index)
+{
+    const struct item *item = item_at(t, index);
+    return item->width && item->rows.list.len ? item->rows.list.len : 1;
+}
+
+/* Frees the rows of items that are far from the view, so that memory does not grow with what was
+ * scrolled past. One that still streams keeps its own: they were made over a long time. */
+static void forget_far(struct transcript *t)
+{
+    size_t sum = 0, height = (size_t)t->height, kept = 0, rows = 0;
+    for (size_t i = 0; i < t->laid.len; i++)
+        sum += t->laid.items[i]->rows.list.len + 1;
+    if (sum <= height * SCREENS_LAID || t->laid.len == 1)
+        return;
+    t->walk++;
+    for (size_t i = 0; i < t->visible.len; i++) /* a giant above them ends the walk too early */
+        mark_near(t, t->visible.items[i].item);
+    for (size_t i = t->top.item; i < item_count(t) && rows < height * (SCREENS_KEPT + 1); i++) {
+        mark_near(t, i);
+        rows += rows_or_one(t, i);
+    }
+    rows = 0;
+    for (size_t i = t->top.item; i-- > 0 && rows < height * SCREENS_KEPT;) {
+        mark_near(t, i);
+        rows += rows_or_one(t, i);
+    }
+    for (size_t i = 0; i < t->laid.len; i++) {
+        struct item *item = t->laid.items[i];
+        if (item->seen == t->walk || item->streaming)
+            t->laid.items[kept++] = item;
+        else
+            item_forget_rows(item);
+    }
+    t->laid.len = kept;
+}
+
+static void find_view(struct transcript *t)
+{
+    bool end = false;
+    if (!t->follow) {
+        clamp_top(t);
+        count_unread(t);
+        end = collect(t);
+    }
+    if (t->follow || end) {
+        t->follow = true;
+        t->top = end_top(t);
+        collect(t);
+        return;
+    }
+    struct place below = {vec_last(&t->visible).item, vec_last(&t->visible).index};
+    t->unread = transcript_down(t, &below, t->unread);
+}
+
+const struct transcript_row *transcript_rows(struct transcript *t, size_t *count)
+{
+    vec_clear(&t->visible);
+    t->room = t->pace;
+    if (item_count(t) > 0)
+        find_view(t);
+    t->room = SIZE_MAX;
+    forget_far(t);
+    transcript_mark_matches(t);
+    *count = t->visible.len;
+    return t->visible.items;
+}
+
+/* --- folding --- */
+
+/* What was at the top stays there, as far as it still exists. */
+static void hold_top(struct transcript *t)
+{
+    if (!t->follow)
+        return;
+    struct place top = end_top(t);
+    leave_end(t);
+    t->top = top;
+}
+
+bool transcript_toggle(struct transcript *t, size_t index)
+{
+    if (index >= item_count(t) || !item_can_fold(item_at(t, index), t->reasoning))
+        return false;
+    struct item *item = item_at(t, index);
+    hold_top(t);
+    item_set_open(item, !item_is_open(item, t->reasoning), t->reasoning);
+    item->counted = transcript_rows_of(t, index);
+    if (t->top.item == index && t->top.row >= item->counted)
+        t->top.row = 0;
+    return true;
+}
+
+void transcript_toggle_all(struct transcript *t)
+{
+    bool open = false;
+    for (size_t i = 0; i < item_count(t) && !open; i++) {
+        const struct item *item = item_at(t, i);
+        open = item_can_fold(item, t->reasoning) && !item_is_open(item, t->reasoning);
+    }
+    for (size_t i = 0; i < item_count(t); i++)
+        item_set_open(item_at(t, i), open, t->reasoning);
+}
+
+/* --- compactions --- */
+
+bool transcript_tick(struct transcript *t, int64_t elapsed_ms)
+{
+    return t->fold.card && compaction_card_tick(t->fold.card, elapsed_ms);
+}
+
+void transcript_redraft(struct transcript *t)
+{
+    if (t->fold.card)
+        compaction_card_restart(t->fold.card);
+}
+
+int64_t transcript_card(const struct transcript *t, size_t index)
+{
+    return index < item_count(t) ? compaction_card_completed(item_at(t, index)) : 0;
+}
+
+int64_t transcript_newest_card(struct transcript *t)
+{
+    size_t count;
+    const struct transcript_row *rows = transcript_rows(t, &count);
+    int64_t newest = 0;
+    for (size_t i = count; i-- > 0 && !newest;)
+        newest = transcript_card(t, rows[i].item);
+    return newest;
+}
+
+/* --- copying --- */
+
+const char *transcript_last_answer(const struct transcript *t)
+{
+    for (size_t i = item_count(t); i-- > 0;)
+        if (item_at(t, i)->kind == ITEM_ANSWER)
+            return item_at(t, i)->text.data;
+    return NULL;
+}
+
+char *transcript_last_code(const struct transcript *t)
+{
+    char *code = NULL;
+    for (size_t i = item_count(t); i-- > 0 && !code;) {
+        const struct buf *text = &item_at(t, i)->text;
+        if (item_at(t, i)->kind == ITEM_ANSWER)
+            code = markdown_last_code(text->data, text->len);
+    }
+    return code;
+}

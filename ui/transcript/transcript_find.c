@@ -1,0 +1,308 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/utf8.h"
+#include "ui/transcript/item_layout.h"
+#include "ui/transcript/transcript_private.h"
+
+static char *row_text(const struct rows *rows, size_t index)
+{
+    const struct row *row = &rows->list.items[index];
+    return mem_strndup(rows->text.data + row->text, row->len);
+}
+
+/* A match that begins in this row and, broken at a space, ends in the next one. */
+static bool runs_on(const struct rows *rows, size_t index, const char *first, const char *needle)
+{
+    if (!strchr(needle, ' ') || index + 1 >= rows->list.len)
+        return false;
+    char *second = row_text(rows, index + 1);
+    char *both = mem_printf("%s %s", first, second + strspn(second, " "));
+    bool found = !utf8_contains_folded(second, needle) && utf8_contains_folded(both, needle);
+    free(second);
+    free(both);
+    return found;
+}
+
+static bool row_matches(const struct rows *rows, size_t index, const char *needle)
+{
+    char *text = row_text(rows, index);
+    bool found = utf8_contains_folded(text, needle) || runs_on(rows, index, text, needle);
+    free(text);
+    return found;
+}
+
+/* Whether it is worth the while to lay the item out. Its source may have marks between the words,
+ * and characters written in other ways, that its rows do not have. */
+static bool may_match(const struct item *item, const char *needle)
+{
+    if (item->kind == ITEM_TOOL || strpbrk(item->text.data, "&\\"))
+        return true;
+    bool all = true;
+    for (const char *p = needle; all && *p;) {
+        size_t len = strcspn(p, " ");
+        char *word = mem_strndup(p, len);
+        all = utf8_contains_folded(item->text.data, word);
+        free(word);
+        p += len + strspn(p + len, " ");
+    }
+    return all;
+}
+
+/* --- how many there are --- */
+
+static size_t source_len(const struct item *item)
+{
+    return item->text.len + item->result.len;
+}
+
+static bool is_counted(const struct transcript *t, const struct item *item)
+{
+    const struct item_matches *m = &item->matches;
+    return m->search == t->search && m->source_len == source_len(item) &&
+           (!m->laid_out || item->change == ITEM_SAME);
+}
+
+static size_t count_rows(const struct item *item, size_t from, const char *needle)
+{
+    size_t count = 0;
+    for (size_t i = from; i < item->rows.list.len; i++)
+        count += row_matches(&item->rows, i, needle);
+    return count;
+}
+
+/* Rows of the item that match. They are made for that alone where they are not there. */
+static size_t count_in(struct transcript *t, size_t index)
+{
+    struct item *item = t->fold.items.items[index];
+    if (is_counted(t, item))
+        return item->matches.count;
+    bool had_rows = item->width != 0, laid_out = may_match(item, t->needle);
+    item->matches = (struct item_matches){t->search, source_len(item), laid_out, 0};
+    if (!laid_out)
+        return 0;
+    (void)transcript_rows_of(t, index);
+    item->matches.count = count_rows(item, 0, t->needle);
+    if (!had_rows) {
+        item_forget_rows(item);
+        t->laid.len--;
+    }
+    return item->matches.count;
+}
+
+size_t transcript_match_rank(struct transcript *t)
+{
+    if (!t->found)
+        return 0;
+    const struct item *item = t->fold.items.items[t->match.item];
+    (void)transcript_rows_of(t, t->match.item);
+    return count_rows(item, t->match.row, t->needle);
+}
+
+void transcript_match_set_rank(struct transcript *t, size_t rank)
+{
+    if (!t->found)
+        return;
+    const struct item *item = t->fold.items.items[t->match.item];
+    size_t row = transcript_rows_of(t, t->match.item);
+    while (row-- > 0 && rank > 0)
+        if (row_matches(&item->rows, row, t->needle) && --rank == 0)
+            t->match.row = row;
+    t->found = rank == 0;
+}
+
+struct transcript_matches transcript_matches(struct transcript *t, size_t bytes)
+{
+    struct transcript_matches m = {.whole = true};
+    size_t spent = 0;
+    for (size_t i = t->fold.items.len; t->needle && i-- > 0;) {
+        const struct item *item = t->fold.items.items[i];
+        size_t cost = is_counted(t, item) ? 0 : source_len(item);
+        if (spent > 0 && cost > 0 && spent + cost > bytes) {
+            m.whole = false;
+            return m;
+        }
+        spent += cost;
+        if (t->found && i == t->match.item)
+            m.at = m.count + transcript_match_rank(t);
+        m.count += count_in(t, i);
+    }
+    return m;
+}
+
+/* --- stepping --- */
+
+static bool match_in(struct transcript *t, size_t index, size_t from, bool older, size_t *row)
+{
+    const struct item *item = t->fold.items.items[index];
+    if (count_in(t, index) == 0)
+        return false;
+    size_t rows = transcript_rows_of(t, index), i = from < rows ? from : rows - 1;
+    bool found = false;
+    for (; rows > 0 && !found && i < rows && (older || from < rows); i += older ? (size_t)-1 : 1) {
+        found = row_matches(&item->rows, i, t->needle);
+        *row = i;
+    }
+    return found;
+}
+
+static bool search(struct transcript *t, struct place from, bool older, struct place *found)
+{
+    for (size_t i = from.item; i < t->fold.items.len; i += older ? (size_t)-1 : 1) {
+        size_t start = i == from.item ? from.row : older ? SIZE_MAX : 0;
+        if (match_in(t, i, start, older, &found->row)) {
+            found->item = i;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Where the search begins: at the match (behind it, if the same is looked for again), else where
+ * the view begins or ends. False: there is nothing on that side. */
+static bool search_start(struct transcript *t, bool again, bool older, struct place *from)
+{
+    size_t count;
+    if (t->found) {
+        *from = t->match;
+        size_t rows = transcript_rows_of(t, from->item);
+        from->row = from->row < rows ? from->row : rows ? rows - 1 : 0;
+        return !again || (older ? transcript_up(t, from, 1) : transcript_down(t, from, 1)) == 1;
+    }
+    transcript_rows(t, &count); /* brings the view up to date */
+    *from = t->top;
+    if (older)
+        transcript_down(t, from, (size_t)t->height - 1);
+    return true;
+}
+
+static bool show_match(struct transcript *t, struct place match)
+{
+    t->found = true;
+    t->match = match;
+    transcript_up(t, &match, (size_t)t->height / 3);
+    transcript_show(t, match);
+    return true;
+}
+
+bool transcript_find(struct transcript *t, const char *text, bool older)
+{
+    bool again = t->needle && text && strcmp(t->needle, text) == 0;
+    struct place from, match;
+    if (!again) {
+        free(t->needle);
+        t->needle = text && *text ? mem_strdup(text) : NULL;
+        t->search++;
+    }
+    if (!t->needle) {
+        t->found = false;
+        return false;
+    }
+    return t->fold.items.len > 0 && search_start(t, again, older, &from) &&
+           search(t, from, older, &match) && show_match(t, match);
+}
+
+bool transcript_find_around(struct transcript *t, bool older)
+{
+    size_t count = t->fold.items.len;
+    struct place from = {older && count > 0 ? count - 1 : 0, older ? SIZE_MAX : 0}, match;
+    return t->needle && count > 0 && search(t, from, older, &match) && show_match(t, match);
+}
+
+/* --- marks --- */
+
+static bool has(const char *text, size_t from, size_t to, const char *needle)
+{
+    char *part = mem_strndup(text + from, to - from);
+    bool found = utf8_contains_folded(part, needle);
+    free(part);
+    return found;
+}
+
+static size_t character_start(const char *text, size_t pos)
+{
+    while (pos > 0 && ((unsigned char)text[pos] & 0xc0) == 0x80)
+        pos--;
+    return pos;
+}
+
+/* The first match in text[from, len): its end is where the text from the front begins to contain
+ * it, its start is the last place from which on it still does. */
+static bool next_match(const char *text, size_t from, size_t len, const char *needle,
+                       size_t *match_from, size_t *match_to)
+{
+    if (!has(text, from, len, needle))
+        return false;
+    size_t low = from, high = len;
+    while (high - low > 1) {
+        size_t middle = low + (high - low) / 2;
+        if (has(text, from, character_start(text, middle), needle))
+            high = middle;
+        else
+            low = middle;
+    }
+    *match_to = character_start(text, high);
+    low = from;
+    high = *match_to;
+    while (high - low > 1) {
+        size_t middle = low + (high - low) / 2;
+        if (has(text, character_start(text, middle), *match_to, needle))
+            low = middle;
+        else
+            high = middle;
+    }
+    *match_from = character_start(text, low);
+    return *match_to > from;
+}
+
+/* Adds text[from, to) of a row: as it looked, or marked. */
+static void add_part(struct rows *out, const struct rows *rows, size_t index, size_t from,
+                     size_t to, bool marked)
+{
+    const struct row *row = &rows->list.items[index];
+    const char *text = rows->text.data + row->text;
+    size_t start = 0;
+    for (uint32_t i = 0; i < row->span_count; i++) {
+        const struct span *span = &rows->spans.items[row->spans + i];
+        size_t a = start > from ? start : from;
+        size_t end = start + span->len, b = end < to ? end : to;
+        rows_link(out, links_at(&rows->links, span->link));
+        if (a < b)
+            rows_add(out, text + a, b - a, marked ? STYLE_MATCH : (enum style)span->style,
+                     span->attrs);
+        start = end;
+    }
+    rows_link(out, NULL);
+}
+
+static bool mark_row(struct rows *out, const struct rows *rows, size_t index, const char *needle)
+{
+    char *text = row_text(rows, index);
+    size_t len = rows->list.items[index].len, pos = 0, from, to;
+    bool any = false;
+    while (pos < len && next_match(text, pos, len, needle, &from, &to)) {
+        if (!any)
+            rows_begin(out);
+        any = true;
+        add_part(out, rows, index, pos, from, false);
+        add_part(out, rows, index, from, to, true);
+        pos = to;
+    }
+    if (any)
+        add_part(out, rows, index, pos, len, false);
+    free(text);
+    return any;
+}
+
+void transcript_mark_matches(struct transcript *t)
+{
+    rows_clear(&t->marked);
+    for (size_t i = 0; t->needle && i < t->visible.len; i++) {
+        struct transcript_row *row = &t->visible.items[i];
+        if (mark_row(&t->marked, row->rows, row->index, t->needle)) {
+            row->rows = &t->marked;
+            row->index = t->marked.list.len - 1;
+        }
+    }
+}

@@ -1,0 +1,47 @@
+/* Events folded into what the transcript shows: items with their source text, not yet rows. */
+#ifndef UI_TRANSCRIPT_ITEMS_H
+#define UI_TRANSCRIPT_ITEMS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/vec.h"
+#include "chat/event.h"
+#include "ui/transcript/compaction_card.h"
+#include "ui/transcript/item.h"
+
+/* Events from `from` to before `to` were taken back by a retry. */
+struct taken_back {
+    int64_t from, to;
+};
+
+struct fold {
+    VEC(struct item *) items;
+    VEC(struct item *) open; /* text items of this model call that are not complete */
+    VEC(struct taken_back) taken_back;
+    VEC(int64_t) undone;            /* compactions that hold no more */
+    struct item *cut_off;           /* note that the last run has no end */
+    struct item *card;              /* the compaction that has no end; NULL: none */
+    const struct card_hints *hints; /* borrowed; NULL: none */
+    int64_t first_seq, last_seq;
+    bool need_label;
+    bool run_open;
+    bool partial;         /* an answer of this run is marked as interrupted */
+    bool more;            /* there are older events */
+    size_t first_removed; /* lowest index that an event took items from; SIZE_MAX: none */
+};
+
+void fold_init(struct fold *f);
+void fold_release(struct fold *f);
+
+/* Returns whether anything changed. O(size of the event). */
+bool fold_apply(struct fold *f, const struct event *ev);
+
+void fold_note(struct fold *f, enum style style, const char *text, bool brief);
+
+/* Puts older events in front and returns how many items came with them; also joins what the border
+ * between the pages had cut: tool calls and their results, answers, retried runs. */
+size_t fold_prepend(struct fold *f, struct event *const *events, size_t count, bool more);
+
+#endif

@@ -1,0 +1,59 @@
+/* What the transcript's parts share: transcript.c (view) and transcript_find.c. Nobody else
+ * includes it. */
+#ifndef UI_TRANSCRIPT_PRIVATE_H
+#define UI_TRANSCRIPT_PRIVATE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "ui/transcript/transcript.h"
+#include "ui/transcript/transcript_items.h"
+
+/* A row of an item: never counted from the top of the conversation. */
+struct place {
+    size_t item, row;
+};
+
+struct transcript {
+    struct fold fold;
+    enum reasoning_view reasoning;
+    struct card_hints hints;
+    int width, height;
+
+    bool follow;      /* the view is at the end and stays there */
+    struct place top; /* the view's first row, as of the last transcript_rows() if it follows */
+    VEC(struct transcript_row) visible;
+
+    size_t unread;      /* rows that came since the view left the end, and are below it */
+    size_t unread_from; /* the first item whose growth counts */
+
+    VEC(struct item *) laid; /* items that have rows */
+    size_t pace;             /* bytes that one transcript_rows() lays out of what a model says */
+    size_t room;             /* what is left of them; SIZE_MAX outside of it */
+    unsigned walk;
+
+    char *needle; /* what is searched for; NULL: nothing */
+    unsigned search; /* counts changes of the needle and of the width */
+    bool found;   /* `match` is a place */
+    struct place match;
+    struct rows marked; /* visible rows with matches */
+};
+
+size_t transcript_rows_of(struct transcript *t, size_t item);
+
+/* Move a place over that many rows, less where the conversation ends; return how many. */
+size_t transcript_up(struct transcript *t, struct place *p, size_t rows);
+size_t transcript_down(struct transcript *t, struct place *p, size_t rows);
+
+/* Makes this the view's first row. */
+void transcript_show(struct transcript *t, struct place top);
+
+/* transcript_find.c: the match is which among those of its item, from below; 0: there is none. It
+ * is the same one where the rows have become others. */
+size_t transcript_match_rank(struct transcript *t);
+void transcript_match_set_rank(struct transcript *t, size_t rank);
+
+/* Exchanges visible rows that match for marked ones. */
+void transcript_mark_matches(struct transcript *t);
+
+#endif

@@ -1,0 +1,227 @@
+#include "ui/view/approval.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/charset.h"
+#include "base/json.h"
+#include "base/mem.h"
+#include "base/utf8.h"
+
+#define WHEEL_ROWS 3
+
+void approval_init(struct approval *a)
+{
+    *a = (struct approval){0};
+    rows_init(&a->text);
+    rows_init(&a->rows);
+}
+
+static void question_release(struct question *q)
+{
+    free(q->id);
+    free(q->tool);
+    free(q->class_name);
+    free(q->text);
+    free(q->guarded);
+}
+
+void approval_release(struct approval *a)
+{
+    approval_forget(a);
+    vec_release(&a->questions);
+    rows_release(&a->text);
+    rows_release(&a->rows);
+}
+
+static char *clean(const char *text)
+{
+    struct buf out = BUF_INIT;
+    if (text)
+        utf8_clean(&out, text, strlen(text), UTF8_ONE_LINE);
+    return buf_take(&out);
+}
+
+static char *reveal(const char *text, enum utf8_clean_mode mode)
+{
+    struct buf revealed = BUF_INIT, out = BUF_INIT;
+    utf8_reveal(&revealed, text, strlen(text), mode);
+    charset_reveal(&out, revealed.data, revealed.len);
+    buf_release(&revealed);
+    return buf_take(&out);
+}
+
+/* Where a tool has no words of its own, its arguments say what it would do. */
+static char *text_of(const struct notice *n)
+{
+    if (n->preview && *n->preview)
+        return reveal(n->preview, UTF8_MULTILINE);
+    const char *args = n->args ? n->args : "";
+    struct json *all = json_parse(args, strlen(args), NULL);
+    char *pretty = all ? json_print_pretty(all) : NULL;
+    char *text = reveal(pretty ? pretty : args, UTF8_MULTILINE);
+    free(pretty);
+    json_free(all);
+    return text;
+}
+
+/* The next question is looked at anew, so that a key that is held down answers one. */
+static void show_next(struct approval *a)
+{
+    approval_hidden(a);
+    a->width = 0;
+}
+
+void approval_ask(struct approval *a, const struct notice *n)
+{
+    struct question q = {.id = mem_strdup(n->text ? n->text : ""),
+                         .tool = clean(n->name),
+                         .class_name = clean(n->detail),
+                         .text = text_of(n),
+                         .guarded = n->guarded ? reveal(n->guarded, UTF8_ONE_LINE) : NULL};
+    vec_push(&a->questions, q);
+    if (a->questions.len == 1)
+        show_next(a);
+}
+
+bool approval_over(struct approval *a, const char *id)
+{
+    for (size_t i = 0; id && i < a->questions.len; i++) {
+        if (strcmp(a->questions.items[i].id, id) != 0)
+            continue;
+        question_release(&a->questions.items[i]);
+        vec_remove(&a->questions, i, 1);
+        if (i == 0)
+            show_next(a);
+        return true;
+    }
+    return false;
+}
+
+void approval_forget(struct approval *a)
+{
+    for (size_t i = 0; i < a->questions.len; i++)
+        question_release(&a->questions.items[i]);
+    vec_clear(&a->questions);
+    show_next(a);
+}
+
+bool approval_open(const struct approval *a)
+{
+    return a->questions.len > 0;
+}
+
+const char *approval_id(const struct approval *a)
+{
+    return a->questions.items[0].id;
+}
+
+void approval_typed(struct approval *a, int64_t now_ms)
+{
+    a->typed_ms = now_ms;
+    if (now_ms > 0)
+        a->armed = false;
+}
+
+int64_t approval_due(const struct approval *a)
+{
+    if (!approval_open(a) || a->shown_ms == 0 || a->armed)
+        return 0;
+    int64_t looked = a->shown_ms + APPROVAL_LOOK_MS;
+    int64_t paused = a->typed_ms > 0 ? a->typed_ms + APPROVAL_PAUSE_MS : 0;
+    return looked > paused ? looked : paused;
+}
+
+/* Its rows are others now, so it is read from the beginning. */
+void approval_hidden(struct approval *a)
+{
+    a->armed = false;
+    a->shown_ms = 0;
+    a->read = false;
+    a->top = 0;
+}
+
+/* Moves */
+
+static void move(struct approval *a, bool down, size_t rows)
+{
+    size_t last = a->text.list.len > a->page ? a->text.list.len - a->page : 0;
+    if (down)
+        a->top = last - a->top > rows ? a->top + rows : last;
+    else
+        a->top = a->top > rows ? a->top - rows : 0;
+}
+
+static bool move_by_action(struct approval *a, enum action action)
+{
+    const struct {
+        enum action up, down;
+        size_t rows;
+    } moves[] = {{ACTION_UP, ACTION_DOWN, 1},
+                 {ACTION_SCROLL_UP, ACTION_SCROLL_DOWN, WHEEL_ROWS},
+                 {ACTION_PAGE_UP, ACTION_PAGE_DOWN, a->page > 1 ? a->page - 1 : 1},
+                 {ACTION_TOP, ACTION_BOTTOM, a->text.list.len}};
+    for (size_t i = 0; i < sizeof moves / sizeof *moves; i++)
+        if (action == moves[i].up || action == moves[i].down) {
+            move(a, action == moves[i].down, moves[i].rows);
+            return true;
+        }
+    return false;
+}
+
+static bool move_by_letter(struct approval *a, const struct key *key)
+{
+    static const struct {
+        char letter;
+        enum action action;
+    } letters[] = {{'j', ACTION_DOWN},
+                   {'k', ACTION_UP},
+                   {'g', ACTION_TOP},
+                   {'G', ACTION_BOTTOM},
+                   {' ', ACTION_PAGE_DOWN}};
+    if (key->code != K_CHAR || key->ctrl || key->alt)
+        return false;
+    for (size_t i = 0; i < sizeof letters / sizeof *letters; i++)
+        if (key->cp == (uint32_t)letters[i].letter)
+            return move_by_action(a, letters[i].action);
+    return false;
+}
+
+static bool answer_of(enum action action, enum approval_answer *answer)
+{
+    static const struct {
+        enum action action;
+        enum approval_answer answer;
+    } answers[] = {{ACTION_ALLOW_ONCE, ANSWER_ONCE},
+                   {ACTION_ALLOW_SESSION, ANSWER_SESSION},
+                   {ACTION_DECLINE, ANSWER_DENY}};
+    for (size_t i = 0; i < sizeof answers / sizeof *answers; i++)
+        if (answers[i].action == action) {
+            *answer = answers[i].answer;
+            return true;
+        }
+    return false;
+}
+
+static bool is_offered(const struct approval *a, enum approval_answer answer)
+{
+    return answer != ANSWER_SESSION || !a->questions.items[0].guarded;
+}
+
+enum approval_key approval_key(struct approval *a, const struct keymap *keymap, enum action action,
+                               const struct key *key, enum approval_answer *answer)
+{
+    if (!approval_open(a) || a->shown_ms == 0)
+        return APPROVAL_PASS;
+    if (action == ACTION_CANCEL || action == ACTION_CLEAR)
+        return APPROVAL_STOP;
+    if (key->code == K_CLICK || move_by_action(a, action))
+        return APPROVAL_TAKEN;
+    if (!a->armed)
+        return APPROVAL_PASS;
+    if (answer_of(keymap_find_answer(keymap, key), answer) && is_offered(a, *answer))
+        return a->read || *answer == ANSWER_DENY ? APPROVAL_ANSWERED : APPROVAL_TAKEN;
+    if (action == ACTION_NONE && move_by_letter(a, key))
+        return APPROVAL_TAKEN;
+    return action == ACTION_LEAVE ? APPROVAL_PASS : APPROVAL_TEXT;
+}

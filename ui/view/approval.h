@@ -1,0 +1,87 @@
+/* Tools that ask before they run: the question over the transcript, and the keys that answer it.
+ *
+ * A question comes while a person may be writing, so its keys count only while they are shown, and
+ * they are shown when the question has been on the screen for a moment and nothing was written for
+ * another. Until then what is typed is text. Nothing can be allowed before the end of its text was
+ * on the screen at the present size; who jumps to the end has passed over the rest knowingly.
+ * Times are the caller's clock. No curses. */
+#ifndef UI_APPROVAL_H
+#define UI_APPROVAL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/vec.h"
+#include "session/notice.h"
+#include "ui/term/keymap.h"
+#include "ui/term/rows.h"
+
+enum {
+    APPROVAL_LOOK_MS = 300, /* from the first frame on */
+    APPROVAL_PAUSE_MS = 700 /* from the last character on */
+};
+
+/* Clean texts. */
+struct question {
+    char *id, *tool, *class_name;
+    char *text; /* what would be done, in full; nothing in it is invisible (utf8_reveal()) */
+    char *guarded; /* the place for whose sake it is asked, each time; NULL: none */
+};
+
+struct approval {
+    VEC(struct question) questions; /* as they came; the first is on the screen */
+    bool armed;                     /* its keys are shown */
+    int64_t shown_ms;               /* its first frame; 0: none yet */
+    int64_t typed_ms;               /* the last text; 0: none */
+    bool read;                      /* the last row of the text was on the screen */
+
+    /* approval_rows.c */
+    struct rows text; /* the question's, for `width`; 0: not laid out */
+    int width;
+    size_t top, page; /* the rows of it in view */
+    struct rows rows;
+};
+
+void approval_init(struct approval *a);
+void approval_release(struct approval *a);
+
+/* As NOTICE_APPROVAL tells it. */
+void approval_ask(struct approval *a, const struct notice *n);
+
+/* The question about this call needs no answer any more. False if there is none. */
+bool approval_over(struct approval *a, const char *id);
+void approval_forget(struct approval *a); /* all of them */
+
+bool approval_open(const struct approval *a);
+const char *approval_id(const struct approval *a); /* of the call that is asked about */
+
+/* Text was typed at this time; 0: the text was sent, so that nobody is writing it. */
+void approval_typed(struct approval *a, int64_t now_ms);
+
+/* When its keys are to be shown; 0: they are, or there is nothing to show them for. */
+int64_t approval_due(const struct approval *a);
+
+/* The screen has another size, perhaps too small a one: it is to be looked at anew. */
+void approval_hidden(struct approval *a);
+
+/* What a key is: not the question's; text, for the editor if that can be seen; taken, as the moves
+ * are; the wish to stop the turn; an answer. */
+enum approval_key {
+    APPROVAL_PASS,
+    APPROVAL_TEXT,
+    APPROVAL_TAKEN,
+    APPROVAL_STOP,
+    APPROVAL_ANSWERED
+};
+enum approval_key approval_key(struct approval *a, const struct keymap *keymap, enum action action,
+                               const struct key *key, enum approval_answer *answer);
+
+/* Rows that would show all of it. */
+int approval_height(struct approval *a, const struct keymap *keymap, int width);
+
+/* The rows to show, exactly `height`, none wider than `width`; drawing them now is what makes the
+ * keys count. Borrowed until the next call. */
+const struct rows *approval_rows(struct approval *a, const struct keymap *keymap, int width,
+                                 int height, int64_t now_ms);
+
+#endif

@@ -1,0 +1,253 @@
+#include "ui/view/compaction_detail.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/i18n.h"
+#include "base/mem.h"
+#include "ui/transcript/compaction_card.h"
+#include "ui/view/compaction_detail_private.h"
+
+enum { PAGE_EVENTS = 200 };
+
+/* --- entries --- */
+
+const struct dropped_message *detail_message(const struct compaction_detail *d, size_t entry)
+{
+    if (entry >= d->entries.len)
+        return NULL;
+    struct detail_entry e = d->entries.items[entry];
+    if (e.kind == DETAIL_SHORTENED)
+        return &d->shortened.items.items[e.index];
+    return e.kind == DETAIL_DROPPED ? &d->dropped.items.items[e.index] : NULL;
+}
+
+static int64_t entry_key(void *detail, size_t entry)
+{
+    const struct compaction_detail *d = detail;
+    const struct dropped_message *m = detail_message(d, entry);
+    return m ? m->seq : -1 - (int64_t)d->entries.items[entry].kind;
+}
+
+static struct outline_text entry_text(void *detail, size_t entry)
+{
+    const struct compaction_detail *d = detail;
+    const struct dropped_message *m = detail_message(d, entry);
+    if (d->entries.items[entry].kind == DETAIL_SUMMARY)
+        return (struct outline_text){d->completed->text, true};
+    return (struct outline_text){m && m->text.len > 0 ? m->text.data : NULL, false};
+}
+
+static void add_messages(struct compaction_detail *d, enum detail_kind heading,
+                         enum detail_kind kind, size_t count)
+{
+    if (count > 0)
+        vec_push(&d->entries, (struct detail_entry){heading, 0});
+    for (size_t i = 0; i < count; i++)
+        vec_push(&d->entries, (struct detail_entry){kind, i});
+}
+
+static void list_entries(struct compaction_detail *d)
+{
+    vec_clear(&d->entries);
+    if (d->completed && d->completed->text && *d->completed->text)
+        vec_push(&d->entries, (struct detail_entry){DETAIL_SUMMARY, 0});
+    add_messages(d, DETAIL_SHORTENED_HEADING, DETAIL_SHORTENED, d->shortened.items.len);
+    add_messages(d, DETAIL_DROPPED_HEADING, DETAIL_DROPPED, d->dropped.items.len);
+    if (d->waiting || d->more)
+        vec_push(&d->entries, (struct detail_entry){DETAIL_MORE, 0});
+    outline_fill(d->outline, d->entries.len);
+}
+
+/* --- asking and answers --- */
+
+static void ask(struct compaction_detail *d)
+{
+    char *place = mem_printf("%lld", (long long)d->place);
+    struct command *c = command_new(COMMAND_DROPPED, place);
+    c->number = d->seq;
+    c->limit = PAGE_EVENTS;
+    d->waiting = true;
+    d->host.send(d->host.context, c);
+    free(place);
+}
+
+void detail_want_more(struct compaction_detail *d)
+{
+    if (d->more && !d->waiting && !d->failed)
+        ask(d);
+}
+
+struct compaction_detail *compaction_detail_new(const struct compaction_host *host, int64_t seq)
+{
+    struct compaction_detail *d = mem_alloc(sizeof *d);
+    const struct outline_host outline = {entry_key, entry_text, detail_heading, d};
+    d->host = *host;
+    d->seq = seq;
+    d->outline = outline_new(&outline);
+    d->width = d->height = 1;
+    rows_init(&d->rows);
+    ask(d);
+    list_entries(d);
+    return d;
+}
+
+void compaction_detail_free(struct compaction_detail *d)
+{
+    if (!d)
+        return;
+    outline_free(d->outline);
+    vec_release(&d->entries);
+    dropped_release(&d->shortened);
+    dropped_release(&d->dropped);
+    item_free(d->card);
+    event_free(d->completed);
+    rows_release(&d->rows);
+    remark_release(&d->remark);
+    free(d);
+}
+
+/* What is left of a tool result stands for it; the transcript has the whole. */
+static void add_shortened(struct compaction_detail *d, const struct message *m)
+{
+    struct dropped_message made = {.role = m->role, .seq = m->seq, .turn = m->turn};
+    buf_init(&made.text, 0);
+    for (size_t i = 0; i < m->blocks.len; i++) {
+        const struct block *b = &m->blocks.items[i];
+        buf_addstr(&made.text, made.text.len > 0 ? "\n\n" : "");
+        if (b->name && (b->type == BLOCK_TOOL_RESULT || b->type == BLOCK_TOOL_CALL))
+            buf_addf(&made.text, "%s:\n", b->name);
+        buf_addstr(&made.text, b->text ? b->text : "");
+    }
+    vec_push(&d->shortened.items, made);
+}
+
+static void find_shortened(struct compaction_detail *d)
+{
+    const struct compaction *c = &d->completed->compaction;
+    struct rebuild rebuild;
+    struct error fault;
+    if (!c->history || c->messages_before <= 0 ||
+        !rebuild_from_json(c->history, (size_t)c->messages_before, &rebuild, &fault))
+        return;
+    for (size_t i = 0; i < rebuild.parts.len; i++)
+        if (rebuild.parts.items[i].rewrites)
+            add_shortened(d, &rebuild.parts.items[i].made);
+    rebuild_release(&rebuild);
+}
+
+static void take_completed(struct compaction_detail *d, const struct event *ev)
+{
+    static const struct card_hints none;
+    d->completed = event_clone(ev);
+    d->card = item_new(ITEM_COMPACTION, ev->seq);
+    compaction_card_new(d->card, &none);
+    compaction_card_end(d->card, ev);
+    find_shortened(d);
+}
+
+static bool was_asked(const struct compaction_detail *d, const struct notice *n)
+{
+    return d->waiting && n->number == d->seq && n->text && strtoll(n->text, NULL, 10) == d->place;
+}
+
+void compaction_detail_take(struct compaction_detail *d, const struct notice *n)
+{
+    bool first = !d->completed;
+    if (!was_asked(d, n))
+        return;
+    d->waiting = false;
+    if (first && n->event)
+        take_completed(d, n->event);
+    d->quotes_forgotten |= n->stats.flagged > 0;
+    for (size_t i = 0; i < n->events.len; i++)
+        dropped_apply(&d->dropped, n->events.items[i]);
+    d->place += (int64_t)n->events.len;
+    d->more = n->flag && n->events.len > 0;
+    list_entries(d);
+    if (first && d->entries.len > 0 && d->entries.items[0].kind == DETAIL_SUMMARY) {
+        outline_open(d->outline, 0);
+        outline_choose(d->outline, 0);
+    }
+}
+
+bool compaction_detail_failed(struct compaction_detail *d, enum command_type command,
+                              const char *text)
+{
+    if (command != COMMAND_DROPPED)
+        return false;
+    d->waiting = d->more = false;
+    d->failed = true;
+    remark_set(&d->remark, STYLE_ERROR, text);
+    list_entries(d);
+    return true;
+}
+
+/* --- keys --- */
+
+static enum compaction_result close_view(struct compaction_detail *d)
+{
+    (void)d;
+    return COMPACTION_CLOSED;
+}
+
+static enum compaction_result toggle(struct compaction_detail *d)
+{
+    (void)outline_toggle(d->outline);
+    return COMPACTION_STAYS;
+}
+
+static enum compaction_result jump(struct compaction_detail *d)
+{
+    if (compaction_detail_message(d) > 0)
+        return COMPACTION_JUMP;
+    remark_set(&d->remark, STYLE_NOTE, _("This is not a message of the conversation."));
+    return COMPACTION_STAYS;
+}
+
+static enum compaction_result show_memory(struct compaction_detail *d)
+{
+    if (!d->completed || d->completed->compaction.entries_indexed > 0)
+        return COMPACTION_MEMORY;
+    remark_set(&d->remark, STYLE_NOTE, _("Memory has no entries from this compaction."));
+    return COMPACTION_STAYS;
+}
+
+static const struct act {
+    enum action action;
+    enum compaction_result (*run)(struct compaction_detail *d);
+} acts[] = {{ACTION_CANCEL, close_view}, {ACTION_CLEAR, close_view},
+            {ACTION_SEND, toggle},       {ACTION_TOGGLE, toggle},
+            {ACTION_JUMP, jump},         {ACTION_CARD_MEMORY, show_memory}};
+
+static const struct act *find_act(enum action action)
+{
+    for (size_t i = 0; i < sizeof acts / sizeof *acts; i++)
+        if (acts[i].action == action)
+            return &acts[i];
+    return NULL;
+}
+
+enum compaction_result compaction_detail_key(struct compaction_detail *d, enum action action,
+                                             const struct key *key)
+{
+    enum action letter = keymap_find_reading(d->host.keymap, key);
+    const struct act *act = find_act(letter != ACTION_NONE ? letter : action);
+    if (!d->failed)
+        remark_set(&d->remark, STYLE_NOTE, NULL);
+    if (act)
+        return act->run(d);
+    (void)outline_key(d->outline, action, key);
+    return COMPACTION_STAYS;
+}
+
+void compaction_detail_click(struct compaction_detail *d, int row)
+{
+    (void)outline_click(d->outline, row - d->head_rows);
+}
+
+int64_t compaction_detail_message(const struct compaction_detail *d)
+{
+    const struct dropped_message *m = detail_message(d, outline_chosen(d->outline));
+    return m ? m->seq : 0;
+}

@@ -1,0 +1,41 @@
+/* What the parts of the context screen share: context_view.c (what is asked, held and chosen) and
+ * context_rows.c (what it looks like). Nobody else includes it. */
+#ifndef UI_CONTEXT_PRIVATE_H
+#define UI_CONTEXT_PRIVATE_H
+
+#include "ui/view/context_view.h"
+#include "ui/view/outline.h"
+#include "ui/view/remark.h"
+
+enum { CONTEXT_KINDS = CONTEXT_MESSAGE + 1 };
+
+/* Sums over the parts. */
+struct context_sums {
+    int64_t tokens[CONTEXT_KINDS];
+    size_t going;  /* parts that a compaction now would drop */
+    size_t cached; /* parts at the beginning that the provider has kept */
+};
+
+struct context_view {
+    struct context_host host;
+    struct outline *outline;
+    struct context context;
+    struct context_sums sums;
+    bool known;   /* an answer has come */
+    bool waiting; /* for one */
+    bool stale;   /* what is held is out of date */
+    int64_t asked_ms;
+
+    bool asks_compact; /* yes or no */
+    struct remark remark;
+
+    int width, height;
+    int head_rows; /* above the outline, as drawn last */
+    struct rows rows;
+};
+
+/* context_rows.c */
+void context_part_heading(void *view, size_t part, const struct outline_look *look,
+                          struct rows *out);
+
+#endif

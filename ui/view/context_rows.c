@@ -1,0 +1,389 @@
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/i18n.h"
+#include "base/mem.h"
+#include "base/utf8.h"
+#include "chat/figure.h"
+#include "ui/term/glyph.h"
+#include "ui/text/format.h"
+#include "ui/text/wrap.h"
+#include "ui/transcript/message_row.h"
+#include "ui/view/context_private.h"
+#include "ui/view/hints.h"
+
+enum {
+    WIDE = 70,     /* columns, from which on all marks are words and tokens exact */
+    TALL = 16,     /* rows, from which on each kind has its own */
+    LOW = 9,       /* below that: the title, what goes, the parts */
+    WHO_MOST = 15, /* columns of a kind's name */
+    WHO_NARROW = 8,
+    MARK_MOST = 16,    /* of one mark */
+    SHARE_COLUMNS = 6, /* "100 %" and a blank */
+    BAR_LEAST = 10,
+    BAR_MOST = 40
+};
+
+/* Parts of other kinds get their row here. */
+static const char *const kinds[CONTEXT_KINDS] = {[CONTEXT_SYSTEM] = N_("system"),
+                                                 [CONTEXT_SKILLS] = N_("skills"),
+                                                 [CONTEXT_TOOLS] = N_("tools"),
+                                                 [CONTEXT_SUMMARY] = N_("summary"),
+                                                 [CONTEXT_MESSAGE] = N_("history")};
+
+static const char *kind_name(enum context_kind kind)
+{
+    return (size_t)kind < CONTEXT_KINDS ? _(kinds[kind]) : "";
+}
+
+static const char *who(const struct context_part *p)
+{
+    return p->kind == CONTEXT_MESSAGE ? message_row_who(p->role) : kind_name(p->kind);
+}
+
+static size_t columns_of(const char *text)
+{
+    return utf8_width(text, strlen(text));
+}
+
+static void widen(size_t *columns, const char *text, size_t most)
+{
+    size_t width = columns_of(text);
+    if (width > *columns)
+        *columns = width < most ? width : most;
+}
+
+static size_t who_columns(const struct context_view *v)
+{
+    size_t columns = 0, most = v->width >= WIDE ? WHO_MOST : WHO_NARROW;
+    for (size_t i = 0; i < CONTEXT_KINDS; i++)
+        widen(&columns, _(kinds[i]), most);
+    for (int r = ROLE_SYSTEM; r <= ROLE_TOOL; r++)
+        widen(&columns, message_row_who((enum role)r), most);
+    return columns;
+}
+
+/* --- figures --- */
+
+static void write_share(struct buf *out, int64_t tokens, int64_t of)
+{
+    int percent = figure_share(tokens, of, 100, INT_MAX);
+    if (percent == 0 && tokens > 0)
+        buf_addf(out, "<1 %%");
+    else
+        buf_addf(out, "%d %%", percent);
+}
+
+static void write_tokens(struct buf *out, int64_t tokens, bool exact)
+{
+    if (exact)
+        format_exact(out, tokens);
+    else
+        format_short(out, tokens);
+}
+
+/* "window 1,204", if there is such a number. */
+static void add_figure(struct buf *out, const char *what, int64_t number, bool exact)
+{
+    struct buf figure = BUF_INIT;
+    if (number <= 0)
+        return;
+    write_tokens(&figure, number, exact);
+    buf_addf(out, " %s %s %s", glyph(GLYPH_DOT), what, figure.data);
+    buf_release(&figure);
+}
+
+static void draw_title(struct context_view *v)
+{
+    const struct context *c = &v->context;
+    bool exact = v->width >= WIDE;
+    size_t width = (size_t)v->width, used = 1;
+    struct buf text = BUF_INIT, tokens = BUF_INIT;
+    rows_begin(&v->rows);
+    rows_addstr(&v->rows, " ", STYLE_OVERLAY_TITLE, 0);
+    used += rows_add_cut(&v->rows, _("Context"), width - used, STYLE_OVERLAY_TITLE);
+    write_tokens(&tokens, c->tokens, true);
+    if (v->known)
+        buf_addf(&text, _("  ~%s tokens"), tokens.data);
+    add_figure(&text, _("window"), c->window, exact);
+    add_figure(&text, _("threshold"), c->threshold, exact);
+    add_figure(&text, _("last request"), c->last_input, exact);
+    add_figure(&text, _("cached"), c->cached, exact);
+    message_row_field(&v->rows, text.data, width - used, STYLE_OVERLAY);
+    buf_release(&text);
+    buf_release(&tokens);
+}
+
+/* --- kinds --- */
+
+static void add_bar(struct rows *out, int64_t part, int64_t of, size_t cells)
+{
+    size_t full = of > 0 ? (size_t)((double)part / (double)of * (double)cells + 0.5) : 0;
+    if (full == 0 && part > 0)
+        full = 1;
+    for (size_t i = 0; i < cells; i++)
+        rows_addstr(out, glyph(i < full ? GLYPH_GAUGE_FULL : GLYPH_GAUGE_EMPTY),
+                    i < full ? STYLE_GAUGE : STYLE_DIM, 0);
+}
+
+/* " history  ▓▓▓▓▓▓░░░  51,204  82 %" */
+static void draw_kind(struct context_view *v, enum context_kind kind)
+{
+    size_t width = (size_t)v->width, names = who_columns(v), figures = 12 + SHARE_COLUMNS;
+    size_t room = width > names + 3 + figures ? width - names - 3 - figures : 0;
+    size_t cells = room > BAR_MOST ? BAR_MOST : room, used = 1 + names + 1 + cells;
+    struct buf tokens = BUF_INIT, share = BUF_INIT;
+    rows_begin(&v->rows);
+    if (used > width) {
+        message_row_field(&v->rows, kind_name(kind), width, STYLE_OVERLAY);
+        return;
+    }
+    write_tokens(&tokens, v->sums.tokens[kind], true);
+    write_share(&share, v->sums.tokens[kind], v->context.tokens);
+    rows_addstr(&v->rows, " ", STYLE_OVERLAY, 0);
+    message_row_field(&v->rows, kind_name(kind), names, STYLE_OVERLAY);
+    rows_addstr(&v->rows, " ", STYLE_OVERLAY, 0);
+    add_bar(&v->rows, v->sums.tokens[kind], v->context.tokens, cells);
+    if (used + figures <= width) {
+        message_row_figure(&v->rows, tokens.data, 12, STYLE_OVERLAY);
+        message_row_figure(&v->rows, share.data, SHARE_COLUMNS, STYLE_DIM);
+        used += figures;
+    }
+    message_row_field(&v->rows, "", width - used, STYLE_OVERLAY);
+    buf_release(&tokens);
+    buf_release(&share);
+}
+
+/* " system 2 % · tools 10 % · history 88 %" */
+static void draw_kinds_in_a_row(struct context_view *v)
+{
+    struct buf text = BUF_INIT;
+    for (size_t i = 0; i < CONTEXT_KINDS; i++) {
+        if (v->sums.tokens[i] <= 0)
+            continue;
+        buf_addf(&text, " %s%s%s ", text.len > 0 ? glyph(GLYPH_DOT) : "", text.len > 0 ? " " : "",
+                 _(kinds[i]));
+        write_share(&text, v->sums.tokens[i], v->context.tokens);
+    }
+    rows_begin(&v->rows);
+    message_row_field(&v->rows, text.data, (size_t)v->width, STYLE_DIM);
+    buf_release(&text);
+}
+
+static void draw_kinds(struct context_view *v)
+{
+    if (v->height >= LOW && v->height < TALL)
+        draw_kinds_in_a_row(v);
+    for (int i = 0; i < CONTEXT_KINDS && v->height >= TALL; i++)
+        if (v->sums.tokens[i] > 0)
+            draw_kind(v, (enum context_kind)i);
+}
+
+/* --- what a compaction now would do --- */
+
+static char *going_text(const struct context_view *v)
+{
+    const struct context *c = &v->context;
+    struct buf before = BUF_INIT, after = BUF_INIT, mode = BUF_INIT;
+    bool wide = v->width >= WIDE;
+    char *text;
+    if (!v->known)
+        return mem_strdup("");
+    if (!c->mode)
+        return mem_strdup(_("Conversations are not shortened here."));
+    utf8_clean(&mode, c->mode, strlen(c->mode), UTF8_ONE_LINE);
+    write_tokens(&before, c->tokens, wide);
+    write_tokens(&after, c->tokens_after, wide);
+    if (c->tokens_after < 0)
+        text = mem_printf(_("a compaction now (%s) would drop nothing"), mode.data);
+    else if (v->sums.going == 0)
+        text = mem_printf(_("a compaction now (%s) would shorten messages, %s %s ~%s tokens"),
+                          mode.data, before.data, glyph(GLYPH_ARROW), after.data);
+    else if (wide)
+        text =
+            mem_printf(ngettext("a compaction now (%s) would drop %zu message, %s %s ~%s tokens",
+                                "a compaction now (%s) would drop %zu messages, %s %s ~%s tokens",
+                                v->sums.going),
+                       mode.data, v->sums.going, before.data, glyph(GLYPH_ARROW), after.data);
+    else
+        text = mem_printf(ngettext("would drop %zu message, %s %s ~%s",
+                                   "would drop %zu messages, %s %s ~%s", v->sums.going),
+                          v->sums.going, before.data, glyph(GLYPH_ARROW), after.data);
+    buf_release(&before);
+    buf_release(&after);
+    buf_release(&mode);
+    return text;
+}
+
+static void draw_going(struct context_view *v)
+{
+    char *text = going_text(v);
+    rows_begin(&v->rows);
+    rows_addstr(&v->rows, " ", STYLE_NOTE, 0);
+    message_row_field(&v->rows, text, (size_t)v->width - 1, STYLE_NOTE);
+    free(text);
+}
+
+/* What the status line says in two words, and the way out. */
+static void draw_stopped(struct context_view *v)
+{
+    struct buf key = BUF_INIT, text = BUF_INIT;
+    if (!v->host.suspended || !*v->host.suspended || v->height < LOW)
+        return;
+    keymap_describe_first(v->host.keymap, ACTION_CONTEXT_COMPACT, &key);
+    buf_addf(&text,
+             _("automatic compaction has stopped after failures; if %s succeeds, it starts "
+               "again"),
+             key.len > 0 ? key.data : "/compact");
+    remark_row(&v->rows, text.data, STYLE_WARNING, (size_t)v->width);
+    buf_release(&key);
+    buf_release(&text);
+}
+
+/* --- parts --- */
+
+/* A summary begins with what each of them begins with: the row has words for that. */
+static const char *telling_text(const struct context_part *p)
+{
+    const char *text = p->text ? p->text : "";
+    const char *mark_end = *text == '[' ? strchr(text, ']') : NULL;
+    bool marked = p->kind == CONTEXT_SUMMARY && mark_end;
+    return marked && mark_end[1 + strspn(mark_end + 1, " \n")] ? mark_end + 1 : text;
+}
+
+struct marks {
+    bool shown;
+    const char *word; /* for gettext */
+};
+
+static const char *word_for_dropped(const struct context_view *v)
+{
+    return v->width >= WIDE ? N_("would be dropped") : N_("dropped");
+}
+
+/* The most important first. What is pinned is never dropped. */
+static void marks_of(const struct context_view *v, size_t part, struct marks out[3])
+{
+    const struct context_part *p = &v->context.parts.items[part];
+    out[0] = (struct marks){p->goes, word_for_dropped(v)};
+    out[1] = (struct marks){p->pinned, N_("pinned")};
+    out[2] = (struct marks){part < v->sums.cached, N_("cached")};
+}
+
+static size_t mark_columns(const struct context_view *v)
+{
+    size_t fate = 0, cached = 0;
+    widen(&fate, _(word_for_dropped(v)), MARK_MOST);
+    widen(&fate, _("pinned"), MARK_MOST);
+    widen(&cached, _("cached"), MARK_MOST);
+    return 1 + (v->width >= WIDE ? fate + 1 + cached : fate > cached ? fate : cached);
+}
+
+static char *mark_text(const struct context_view *v, size_t part)
+{
+    struct marks marks[3];
+    struct buf text = BUF_INIT;
+    size_t left = v->width >= WIDE ? 2 : 1;
+    marks_of(v, part, marks);
+    for (size_t i = 0; i < 3 && left > 0; i++) {
+        if (!marks[i].shown)
+            continue;
+        buf_addf(&text, " %s", _(marks[i].word));
+        left--;
+    }
+    return buf_take(&text);
+}
+
+void context_part_heading(void *view, size_t part, const struct outline_look *look,
+                          struct rows *out)
+{
+    const struct context_view *v = view;
+    const struct context_part *p = &v->context.parts.items[part];
+    bool wide = v->width >= WIDE;
+    enum style side = look->chosen ? STYLE_SELECTED : STYLE_DIM;
+    size_t marks = mark_columns(v), tokens = wide ? 10 : 6, share = wide ? SHARE_COLUMNS : 0;
+    size_t right = marks + tokens + share, left = look->columns;
+    const char *text = telling_text(p);
+    const struct message_row row = {who(p), p->turn, text, *text != '\0', look->open, look->chosen};
+    if (left < right + 20)
+        right = 0;
+    message_row_add(out, &row, who_columns(v), left - right);
+    if (right == 0)
+        return;
+    struct buf figure = BUF_INIT;
+    char *mark = mark_text(v, part);
+    message_row_field(out, mark, marks, p->goes && !look->chosen ? STYLE_WARNING : side);
+    write_tokens(&figure, p->tokens, wide);
+    message_row_figure(out, figure.data, tokens, side);
+    buf_clear(&figure);
+    write_share(&figure, p->tokens, v->context.tokens);
+    if (share > 0)
+        message_row_figure(out, figure.data, share, side);
+    free(mark);
+    buf_release(&figure);
+}
+
+/* --- the last row --- */
+
+static void draw_hints(struct context_view *v)
+{
+    static const struct hint hints[] = {{ACTION_SEND, NULL, N_("unfold")},
+                                        {ACTION_CANCEL, NULL, N_("close")},
+                                        {ACTION_CONTEXT_PIN, NULL, N_("pin")},
+                                        {ACTION_CONTEXT_COMPACT, NULL, N_("shorten")},
+                                        {ACTION_CONTEXT_UNCOMPACT, NULL, N_("undo")},
+                                        {ACTION_JUMP, NULL, N_("jump")},
+                                        {ACTION_NONE, "n", N_("next dropped")},
+                                        {ACTION_HELP, NULL, N_("help")}};
+    static const struct hint fixed[] = {{ACTION_SEND, NULL, N_("unfold")},
+                                        {ACTION_CANCEL, NULL, N_("close")},
+                                        {ACTION_JUMP, NULL, N_("jump")},
+                                        {ACTION_HELP, NULL, N_("help")}};
+    size_t width = (size_t)v->width;
+    if (v->asks_compact)
+        remark_row(&v->rows, _("Shorten the conversation now? y/n"), STYLE_WARNING, width);
+    else if (v->remark.text)
+        remark_row(&v->rows, v->remark.text, v->remark.style, width);
+    else if (v->context.mode)
+        hints_row(&v->rows, v->host.keymap, hints, sizeof hints / sizeof *hints, width);
+    else /* nothing is shortened, so nothing is pinned */
+        hints_row(&v->rows, v->host.keymap, fixed, sizeof fixed / sizeof *fixed, width);
+}
+
+void context_view_resize(struct context_view *v, int width, int height)
+{
+    v->width = width > 2 ? width : 2;
+    v->height = height > 1 ? height : 1;
+}
+
+static void draw_parts(struct context_view *v, int height)
+{
+    if (v->known) {
+        outline_resize(v->outline, v->width, height);
+        outline_rows(v->outline, &v->rows);
+        return;
+    }
+    for (int i = 0; i < height; i++) {
+        rows_begin(&v->rows);
+        message_row_field(&v->rows, i == 0 && v->waiting ? _(" loading") : "", (size_t)v->width,
+                          STYLE_DIM);
+    }
+}
+
+const struct rows *context_view_rows(struct context_view *v)
+{
+    rows_clear(&v->rows);
+    draw_title(v);
+    draw_kinds(v);
+    if (v->height > 4)
+        draw_going(v);
+    draw_stopped(v);
+    v->head_rows = (int)v->rows.list.len;
+    int last = v->height > v->head_rows + 1;
+    if (v->height > v->head_rows)
+        draw_parts(v, v->height - v->head_rows - last);
+    if (last)
+        draw_hints(v);
+    return &v->rows;
+}

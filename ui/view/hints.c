@@ -1,0 +1,54 @@
+#include "ui/view/hints.h"
+
+#include <string.h>
+
+#include "base/i18n.h"
+#include "base/utf8.h"
+
+static void pad(struct rows *out, size_t columns)
+{
+    while (columns-- > 0)
+        rows_addstr(out, " ", STYLE_OVERLAY, 0);
+}
+
+/* Returns the bytes of the keys' names; 0: nothing to show. */
+static size_t write_hint(const struct keymap *keymap, const struct hint *h, struct buf *out)
+{
+    buf_clear(out);
+    if (h->keys)
+        buf_addstr(out, h->keys);
+    else
+        keymap_describe_first(keymap, h->action, out);
+    size_t keys = out->len;
+    if (keys > 0)
+        buf_addf(out, " %s", _(h->text));
+    return keys;
+}
+
+void hints_row(struct rows *out, const struct keymap *keymap, const struct hint *hints,
+               size_t count, size_t width)
+{
+    size_t used = 0;
+    struct buf text = BUF_INIT;
+    rows_begin(out);
+    for (size_t i = 0; i < count; i++) {
+        size_t keys = write_hint(keymap, &hints[i], &text), gap = used > 0 ? 2 : 1;
+        size_t columns = gap + utf8_width(text.data, text.len);
+        if (keys == 0 || used + columns > width)
+            continue;
+        pad(out, gap);
+        rows_add(out, text.data, keys, STYLE_PROMPT, 0);
+        rows_add(out, text.data + keys, text.len - keys, STYLE_DIM, 0);
+        used += columns;
+    }
+    pad(out, width - used);
+    buf_release(&text);
+}
+
+bool hint_is_letter(const struct key *key, const char *word)
+{
+    uint32_t cp, small;
+    (void)utf8_decode(word, strlen(word), &cp);
+    small = key->cp >= 'A' && key->cp <= 'Z' ? key->cp - 'A' + 'a' : key->cp;
+    return key->code == K_CHAR && !key->ctrl && !key->alt && small == cp;
+}

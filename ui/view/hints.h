@@ -1,0 +1,25 @@
+/* Keys and what they do here, as one row: "Enter open  Esc close". */
+#ifndef UI_HINTS_H
+#define UI_HINTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "ui/term/keymap.h"
+#include "ui/term/rows.h"
+
+struct hint {
+    enum action action; /* ACTION_NONE: `keys` names them */
+    const char *keys;
+    const char *text; /* for gettext */
+};
+
+/* Adds a row of exactly `width` columns. The most important come first: what has no room is left
+ * out. */
+void hints_row(struct rows *out, const struct keymap *keymap, const struct hint *hints,
+               size_t count, size_t width);
+
+/* Whether the key is the letter that a catalogue has for yes, or for no. */
+bool hint_is_letter(const struct key *key, const char *word);
+
+#endif

@@ -1,0 +1,471 @@
+#include "ui/view/list.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/i18n.h"
+#include "base/mem.h"
+#include "base/utf8.h"
+#include "ui/term/glyph.h"
+#include "ui/text/format.h"
+#include "ui/text/wrap.h"
+
+#define FILTER_MAX 256
+
+struct list_row {
+    char *label, *detail, *value;
+};
+
+struct list {
+    enum list_mode mode;
+    char *title, *empty;
+    VEC(struct list_row) all;
+    VEC(size_t) shown; /* indexes of those that pass the filter */
+    struct buf filter;
+    bool typing; /* letters go to the filter */
+    bool moved;
+    size_t selected, top; /* in `shown`; READ: `top` in `reading` */
+    size_t page;          /* rows at the last drawing */
+    struct rows reading;  /* READ: all rows, wrapped, as drawn last */
+    struct rows rows;
+    size_t caret_col;
+};
+
+struct list *list_new(enum list_mode mode, const char *title)
+{
+    struct list *l = mem_alloc(sizeof *l);
+    l->mode = mode;
+    l->title = mem_strdup(title ? title : "");
+    l->empty = mem_strdup("");
+    l->typing = mode == LIST_TYPE;
+    l->page = 10;
+    buf_init(&l->filter, FILTER_MAX);
+    rows_init(&l->rows);
+    rows_init(&l->reading);
+    return l;
+}
+
+void list_clear(struct list *l)
+{
+    for (size_t i = 0; i < l->all.len; i++) {
+        free(l->all.items[i].label);
+        free(l->all.items[i].detail);
+        free(l->all.items[i].value);
+    }
+    vec_clear(&l->all);
+    vec_clear(&l->shown);
+    l->selected = l->top = 0;
+    l->moved = false;
+}
+
+void list_free(struct list *l)
+{
+    if (!l)
+        return;
+    list_clear(l);
+    vec_release(&l->all);
+    vec_release(&l->shown);
+    buf_release(&l->filter);
+    rows_release(&l->rows);
+    rows_release(&l->reading);
+    free(l->title);
+    free(l->empty);
+    free(l);
+}
+
+/* Every word of the filter is somewhere in the row. */
+static bool passes(const struct list *l, const struct list_row *row)
+{
+    const char *at = l->filter.data;
+    bool ok = true;
+    while (ok && *(at += strspn(at, " "))) {
+        size_t len = strcspn(at, " ");
+        char *word = mem_strndup(at, len);
+        ok = utf8_contains_folded(row->label, word) || utf8_contains_folded(row->detail, word);
+        free(word);
+        at += len;
+    }
+    return ok;
+}
+
+static void refilter(struct list *l)
+{
+    vec_clear(&l->shown);
+    for (size_t i = 0; i < l->all.len; i++)
+        if (passes(l, &l->all.items[i]))
+            vec_push(&l->shown, i);
+    l->selected = l->top = 0;
+}
+
+static char *cleaned(const char *text)
+{
+    struct buf out = BUF_INIT;
+    if (text)
+        utf8_clean(&out, text, strlen(text), UTF8_ONE_LINE);
+    return buf_take(&out);
+}
+
+void list_add(struct list *l, const char *label, const char *detail, const char *value)
+{
+    struct list_row row = {cleaned(label), cleaned(detail), mem_strdup(value)};
+    vec_push(&l->all, row);
+    if (passes(l, &row))
+        vec_push(&l->shown, l->all.len - 1);
+}
+
+void list_set_empty(struct list *l, const char *text)
+{
+    free(l->empty);
+    l->empty = mem_strdup(text);
+}
+
+void list_filter(struct list *l, const char *text)
+{
+    buf_clear(&l->filter);
+    if (!buf_try_add(&l->filter, text, strlen(text)))
+        return;
+    l->typing = l->mode == LIST_TYPE || *text; /* so that it is seen */
+    refilter(l);
+}
+
+size_t list_count(const struct list *l)
+{
+    return l->shown.len;
+}
+
+bool list_moved(const struct list *l)
+{
+    return l->moved;
+}
+
+const char *list_value(const struct list *l)
+{
+    return l->shown.len > 0 ? l->all.items[l->shown.items[l->selected]].value : NULL;
+}
+
+/* Moves by so many rows and stays within. */
+static void move(struct list *l, long by)
+{
+    long last = (long)(l->mode == LIST_READ ? l->reading.list.len : l->shown.len) - 1;
+    long to = (long)(l->mode == LIST_READ ? l->top : l->selected) + by;
+    if (l->mode == LIST_READ)
+        last = last + 1 > (long)l->page ? last + 1 - (long)l->page : 0;
+    if (to > last)
+        to = last;
+    if (to < 0)
+        to = 0;
+    l->moved = true;
+    if (l->mode == LIST_READ)
+        l->top = (size_t)to;
+    else
+        l->selected = (size_t)to;
+}
+
+/* More than there are. */
+static long all_rows(const struct list *l)
+{
+    return (long)(l->all.len + l->reading.list.len);
+}
+
+static bool move_by_action(struct list *l, enum action action)
+{
+    long page = l->page > 1 ? (long)l->page - 1 : 1, all = all_rows(l);
+    switch (action) {
+    case ACTION_UP:
+        move(l, -1);
+        return true;
+    case ACTION_DOWN:
+        move(l, 1);
+        return true;
+    case ACTION_PAGE_UP:
+        move(l, -page);
+        return true;
+    case ACTION_PAGE_DOWN:
+        move(l, page);
+        return true;
+    case ACTION_SCROLL_UP:
+        move(l, -3);
+        return true;
+    case ACTION_SCROLL_DOWN:
+        move(l, 3);
+        return true;
+    default:
+        break;
+    }
+    bool first = action == ACTION_TOP || action == ACTION_LINE_START;
+    bool last = action == ACTION_BOTTOM || action == ACTION_LINE_END;
+    if ((!first && !last) || l->mode == LIST_POPUP)
+        return false;
+    move(l, first ? -all : all);
+    return true;
+}
+
+/* The vi letters, while no filter is typed. */
+static bool move_by_letter(struct list *l, uint32_t cp)
+{
+    long all = all_rows(l);
+    static const struct {
+        char letter;
+        int by; /* 2 is "all the way" */
+    } letters[] = {{'j', 1}, {'k', -1}, {'n', 1}, {'N', -1}, {'g', -2}, {'G', 2}};
+    for (size_t i = 0; i < sizeof letters / sizeof *letters; i++)
+        if (cp == (uint32_t)letters[i].letter) {
+            int by = letters[i].by;
+            move(l, by == 2 ? all : by == -2 ? -all : by);
+            return true;
+        }
+    if (cp == ' ' && l->mode == LIST_READ) {
+        move(l, (long)l->page - 1);
+        return true;
+    }
+    return false;
+}
+
+static void filter_add(struct list *l, const char *text, size_t len)
+{
+    if (buf_try_add(&l->filter, text, len))
+        refilter(l);
+}
+
+static void filter_cut(struct list *l, size_t to)
+{
+    buf_splice(&l->filter, to, l->filter.len - to, NULL, 0);
+    if (l->filter.len == 0 && l->mode != LIST_TYPE)
+        l->typing = false;
+    refilter(l);
+}
+
+static enum list_result filter_char(struct list *l, const struct key *key)
+{
+    if (key->cp < ' ')
+        return LIST_STAYS;
+    if (!l->typing && key->cp == '/') {
+        l->typing = true;
+        return LIST_STAYS;
+    }
+    if (!l->typing && move_by_letter(l, key->cp))
+        return LIST_STAYS;
+    if (!l->typing && key->cp == 'q' && l->mode == LIST_READ)
+        return LIST_CLOSED;
+    char text[4];
+    l->typing = true;
+    filter_add(l, text, utf8_encode(key->cp, text));
+    return LIST_STAYS;
+}
+
+static void filter_paste(struct list *l, const char *text)
+{
+    struct buf clean = BUF_INIT;
+    utf8_clean(&clean, text, strcspn(text, "\r\n"), UTF8_ONE_LINE);
+    l->typing = true;
+    filter_add(l, clean.data, clean.len);
+    buf_release(&clean);
+}
+
+static enum list_result edit_key(struct list *l, enum action action, const struct key *key)
+{
+    size_t len = l->filter.len;
+    if (action == ACTION_BACKSPACE || action == ACTION_KILL_WORD_LEFT)
+        filter_cut(l, len > 0 ? utf8_prev(l->filter.data, len, len) : 0);
+    else if (action == ACTION_KILL_START)
+        filter_cut(l, 0);
+    else if (key->code == K_PASTE)
+        filter_paste(l, key->text);
+    else if (key->code == K_CHAR && !key->ctrl && !key->alt)
+        return filter_char(l, key);
+    return LIST_STAYS;
+}
+
+enum list_result list_key(struct list *l, enum action action, const struct key *key)
+{
+    if (action == ACTION_CANCEL || action == ACTION_CLEAR)
+        return action == ACTION_CLEAR && l->mode == LIST_POPUP ? LIST_NOT_MINE : LIST_CLOSED;
+    if (move_by_action(l, action))
+        return LIST_STAYS;
+    if (l->mode == LIST_POPUP)
+        return LIST_NOT_MINE;
+    if (key->code == K_CHAR && key->ctrl && (key->cp == 'n' || key->cp == 'p')) {
+        move(l, key->cp == 'n' ? 1 : -1);
+        return LIST_STAYS;
+    }
+    if (action == ACTION_SEND)
+        return l->mode == LIST_READ ? LIST_CLOSED : list_value(l) ? LIST_CHOSEN : LIST_STAYS;
+    return edit_key(l, action, key);
+}
+
+bool list_click(struct list *l, int row)
+{
+    long at = row - (l->mode == LIST_POPUP ? 0 : 1);
+    if (l->mode == LIST_READ || at < 0 || l->top + (size_t)at >= l->shown.len ||
+        (size_t)at >= l->page)
+        return false;
+    l->selected = l->top + (size_t)at;
+    return true;
+}
+
+/* Drawing */
+
+static void pad(struct rows *rows, size_t columns, enum style style)
+{
+    static const char blanks[] = "                                ";
+    while (columns > 0) {
+        size_t n = columns < sizeof blanks - 1 ? columns : sizeof blanks - 1;
+        rows_add(rows, blanks, n, style, 0);
+        columns -= n;
+    }
+}
+
+static void draw_title(struct list *l, size_t width)
+{
+    struct buf count = BUF_INIT;
+    buf_addstr(&count, " ");
+    format_exact(&count, (int64_t)l->shown.len);
+    rows_begin(&l->rows);
+    rows_addstr(&l->rows, " ", STYLE_OVERLAY_TITLE, 0);
+    size_t used = 1 + rows_add_cut(&l->rows, l->title, width - 1, STYLE_OVERLAY_TITLE);
+    if (l->typing && used + 4 < width) {
+        rows_addstr(&l->rows, " / ", STYLE_PROMPT, 0);
+        used += 3;
+        used += rows_add_cut(&l->rows, l->filter.data, width - used - 1, STYLE_EDITOR);
+    }
+    l->caret_col = used;
+    size_t counter = utf8_width(count.data, count.len);
+    if (l->mode != LIST_READ && used + counter + 2 < width) {
+        pad(&l->rows, width - used - counter - 1, STYLE_OVERLAY);
+        rows_addstr(&l->rows, count.data, STYLE_DIM, 0);
+    }
+    buf_release(&count);
+}
+
+static size_t label_columns(const struct list *l, size_t width)
+{
+    size_t most = 0, limit = width > 60 ? width / 2 : width * 3 / 5;
+    bool details = false;
+    for (size_t i = l->top; i < l->shown.len && i < l->top + l->page; i++) {
+        const struct list_row *row = &l->all.items[l->shown.items[i]];
+        size_t columns = *row->detail ? utf8_width(row->label, strlen(row->label)) : 0;
+        most = columns > most ? columns : most;
+        details = details || *row->detail;
+    }
+    return !details ? width : most < limit ? most : limit;
+}
+
+static void draw_row(struct list *l, size_t index, size_t labels, size_t width)
+{
+    const struct list_row *row = &l->all.items[l->shown.items[index]];
+    bool selected = l->mode != LIST_READ && index == l->selected;
+    bool heading = !row->value && !*row->detail;
+    enum style label = selected ? STYLE_SELECTED : heading ? STYLE_HEADING : STYLE_OVERLAY;
+    enum style detail = selected ? STYLE_SELECTED : STYLE_DIM;
+    rows_begin(&l->rows);
+    rows_addstr(&l->rows, selected ? glyph(GLYPH_POINTER) : " ", label, 0);
+    size_t used = 1 + rows_add_cut(&l->rows, row->label, *row->detail ? labels : width - 1, label);
+    if (*row->detail && used < width) {
+        size_t to = labels + 3 < width ? labels + 3 : width;
+        pad(&l->rows, to > used ? to - used : 0, detail);
+        used = (to > used ? to : used);
+        used += rows_add_cut(&l->rows, row->detail, width - used, detail);
+    }
+    if (selected && used < width)
+        pad(&l->rows, width - used, STYLE_SELECTED);
+}
+
+/* What is read is not cut: a text goes on below itself, and below its label where that is wide. */
+static void wrap_row(struct list *l, const struct list_row *row, size_t labels, size_t width)
+{
+    enum { INDENT = 3 };
+    struct styled first, rest, text;
+    enum style style = !row->value && !*row->detail ? STYLE_HEADING : STYLE_OVERLAY;
+    bool beside = *row->detail && labels <= width / 2;
+    struct buf blanks = BUF_INIT;
+    styled_init(&first);
+    styled_init(&rest);
+    styled_init(&text);
+    styled_addstr(&first, " ", STYLE_OVERLAY, 0);
+    styled_addstr(beside ? &first : &text, row->label, style, 0);
+    if (!beside) {
+        wrap_text(&l->reading, &text, &(struct wrap_look){width, WRAP_WORDS, &first, &first});
+        styled_clear(&first);
+        styled_clear(&text);
+    }
+    size_t used = beside ? 1 + utf8_width(row->label, strlen(row->label)) : 0;
+    size_t indent = beside ? labels + 3 : INDENT;
+    while (blanks.len < indent)
+        buf_addch(&blanks, ' ');
+    styled_add(&first, blanks.data, used < indent ? indent - used : 0, STYLE_DIM, 0);
+    styled_add(&rest, blanks.data, indent, STYLE_DIM, 0);
+    styled_addstr(&text, row->detail, STYLE_DIM, 0);
+    if (*row->detail)
+        wrap_text(&l->reading, &text, &(struct wrap_look){width, WRAP_WORDS, &first, &rest});
+    styled_release(&first);
+    styled_release(&rest);
+    styled_release(&text);
+    buf_release(&blanks);
+}
+
+static void lay_out_reading(struct list *l, size_t width)
+{
+    size_t labels = 0;
+    rows_clear(&l->reading);
+    for (size_t i = 0; i < l->all.len; i++) { /* of all: a filter moves nothing sideways */
+        const struct list_row *row = &l->all.items[i];
+        size_t columns = *row->detail ? utf8_width(row->label, strlen(row->label)) : 0;
+        labels = columns > labels ? columns : labels;
+    }
+    for (size_t i = 0; i < l->shown.len; i++)
+        wrap_row(l, &l->all.items[l->shown.items[i]], labels, width);
+}
+
+static void draw_rows(struct list *l, size_t room, size_t columns)
+{
+    size_t labels = l->mode == LIST_READ ? 0 : label_columns(l, columns - 2);
+    size_t count = l->mode == LIST_READ ? l->reading.list.len : l->shown.len;
+    for (size_t i = l->top; i < count && i < l->top + room; i++)
+        if (l->mode == LIST_READ)
+            rows_copy(&l->rows, &l->reading, i);
+        else
+            draw_row(l, i, labels, columns);
+}
+
+static void keep_in_view(struct list *l)
+{
+    size_t count = l->mode == LIST_READ ? l->reading.list.len : l->shown.len;
+    if (l->mode != LIST_READ) {
+        if (l->selected < l->top)
+            l->top = l->selected;
+        if (l->selected >= l->top + l->page)
+            l->top = l->selected + 1 - l->page;
+    }
+    size_t last = count > l->page ? count - l->page : 0;
+    if (l->top > last)
+        l->top = last;
+}
+
+const struct rows *list_rows(struct list *l, int width, int height)
+{
+    size_t columns = width > 2 ? (size_t)width : 2;
+    bool title = l->mode != LIST_POPUP;
+    rows_clear(&l->rows);
+    size_t room = height > title ? (size_t)(height - title) : 0;
+    l->page = room > 0 ? room : 1;
+    if (l->mode == LIST_READ)
+        lay_out_reading(l, columns);
+    keep_in_view(l);
+    if (title)
+        draw_title(l, columns);
+    if (l->shown.len == 0 && title && room > 0) {
+        const char *text = l->all.len > 0 ? _("no matches") : l->empty;
+        rows_begin(&l->rows);
+        rows_addstr(&l->rows, " ", STYLE_DIM, 0);
+        rows_add_cut(&l->rows, text, columns - 1, STYLE_DIM);
+    }
+    draw_rows(l, room, columns);
+    return &l->rows;
+}
+
+bool list_caret(const struct list *l, int *row, int *col)
+{
+    *row = 0;
+    *col = (int)l->caret_col;
+    return l->typing && l->mode != LIST_POPUP;
+}

@@ -1,0 +1,54 @@
+/* A list over the transcript: rows that typing filters, one of them selected. Used for help,
+ * sessions, commands, models, earlier messages and completion. No curses. */
+#ifndef UI_LIST_H
+#define UI_LIST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "ui/term/keymap.h"
+#include "ui/term/rows.h"
+#include "ui/term/term.h"
+
+/* PICK: j k g G n N move until a filter is begun (by "/" or another letter).
+ * TYPE: every character filters.
+ * READ: as PICK, but nothing is selected; the keys scroll.
+ * POPUP: no title and no filter; characters are not the list's. */
+enum list_mode { LIST_PICK, LIST_TYPE, LIST_READ, LIST_POPUP };
+
+struct list;
+
+struct list *list_new(enum list_mode mode, const char *title);
+void list_free(struct list *l); /* NULL is fine */
+
+/* Empties the rows; filter and mode stay. */
+void list_clear(struct list *l);
+
+/* Texts are copied and cleaned but for `value`, which is what the choice stands for. `detail` and
+ * `value` may be NULL. A row without a value cannot be chosen (a heading). */
+void list_add(struct list *l, const char *label, const char *detail, const char *value);
+
+/* What to show when there are no rows ("loading"). */
+void list_set_empty(struct list *l, const char *text);
+
+void list_filter(struct list *l, const char *text);
+size_t list_count(const struct list *l); /* rows that pass the filter */
+bool list_moved(const struct list *l);   /* the person has moved the selection */
+
+/* The selected row's value / place among all rows; NULL if there is none. */
+const char *list_value(const struct list *l);
+
+enum list_result { LIST_STAYS, LIST_CHOSEN, LIST_CLOSED, LIST_NOT_MINE };
+enum list_result list_key(struct list *l, enum action action, const struct key *key);
+
+/* A click on a row of what list_rows() returned last: selects it. False if there is none. */
+bool list_click(struct list *l, int row);
+
+/* The rows to show, at most `height` (a title row included), none wider than `width`. Borrowed
+ * until the next call. */
+const struct rows *list_rows(struct list *l, int width, int height);
+
+/* Where the filter's caret is in those rows; false while nothing can be typed. */
+bool list_caret(const struct list *l, int *row, int *col);
+
+#endif

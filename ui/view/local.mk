@@ -1,0 +1,38 @@
+libtui_a_SOURCES += \
+	ui/view/approval.c ui/view/approval.h \
+	ui/view/approval_rows.c \
+	ui/view/compaction_detail.c ui/view/compaction_detail.h \
+	ui/view/compaction_detail_private.h \
+	ui/view/compaction_detail_rows.c \
+	ui/view/context_private.h \
+	ui/view/context_rows.c \
+	ui/view/context_view.c ui/view/context_view.h \
+	ui/view/draft_review.c ui/view/draft_review.h \
+	ui/view/draft_review_rows.c \
+	ui/view/hints.c ui/view/hints.h \
+	ui/view/list.c ui/view/list.h \
+	ui/view/memory_line.c ui/view/memory_line.h \
+	ui/view/memory_pane.c ui/view/memory_pane.h \
+	ui/view/memory_pane_ahead.c \
+	ui/view/memory_pane_asked.c \
+	ui/view/memory_pane_edit.c \
+	ui/view/memory_pane_head.c \
+	ui/view/memory_pane_keys.c \
+	ui/view/memory_pane_list.c \
+	ui/view/memory_pane_preview.c \
+	ui/view/memory_pane_private.h \
+	ui/view/memory_pane_rows.c \
+	ui/view/outline.c ui/view/outline.h \
+	ui/view/outline_keys.c \
+	ui/view/remark.c ui/view/remark.h \
+	ui/view/sessions.c ui/view/sessions.h \
+	ui/view/sessions_done.c \
+	ui/view/sessions_fields.c \
+	ui/view/sessions_hints.c \
+	ui/view/sessions_input.c \
+	ui/view/sessions_keys.c \
+	ui/view/sessions_list.c \
+	ui/view/sessions_private.h \
+	ui/view/sessions_rows.c \
+	ui/view/status.c ui/view/status.h \
+	ui/view/welcome.c ui/view/welcome.h

@@ -1,0 +1,158 @@
+#include "ui/view/memory_line.h"
+
+#include <stdint.h>
+#include <string.h>
+
+#include "base/utf8.h"
+#include "ui/term/glyph.h"
+
+enum {
+    BYTES_A_COLUMN = 8, /* looked at: characters of several bytes, and those without a width */
+    BEFORE_MARK = 3     /* of so many columns one is for what stands before the first mark */
+};
+
+static bool is_middle(char c)
+{
+    return ((unsigned char)c & 0xC0) == 0x80;
+}
+
+/* --- where the line begins --- */
+
+static size_t forward_to_character(const char *text, size_t at, size_t end)
+{
+    while (at < end && is_middle(text[at]))
+        at++;
+    return at;
+}
+
+/* Behind the first blank from `at` on; `at` itself where there is none before `end`. */
+static size_t after_blank(const char *text, size_t at, size_t end)
+{
+    for (size_t i = at; i < end; i++)
+        if (strchr(" \t\n", text[i]))
+            return i + strspn(text + i, " \t\n");
+    return forward_to_character(text, at, end);
+}
+
+struct range {
+    size_t from, to;
+};
+
+static struct range passage_of(const struct memory_hit *h)
+{
+    struct range r = {h->passage.start, h->passage.start + h->passage.len};
+    size_t len = strnlen(h->entry.content, r.to > r.from ? r.to : SIZE_MAX);
+    if (r.to > len || r.to < r.from)
+        r.to = len;
+    if (r.from >= r.to)
+        r = (struct range){0, len};
+    r.from = forward_to_character(h->entry.content, r.from, r.to);
+    while (r.from < r.to && strchr(" \t\r\n", h->entry.content[r.from]))
+        r.from++;
+    return r;
+}
+
+static bool is_within(struct memory_span mark, struct range r)
+{
+    return mark.start >= r.from && mark.start < r.to && mark.len <= r.to - mark.start;
+}
+
+/* Whether the text up to there is seen in a line that begins with it. */
+static bool fits(const char *text, size_t len, size_t columns)
+{
+    return len <= columns || (len <= columns * BYTES_A_COLUMN && utf8_width(text, len) <= columns);
+}
+
+/* At the first mark, if it would not be seen from the passage's beginning on. */
+static size_t begin_of_line(const struct memory_hit *h, struct range r, size_t columns)
+{
+    const char *text = h->entry.content;
+    size_t i = 0, before = columns / BEFORE_MARK;
+    while (i < h->marks.len && !is_within(h->marks.items[i], r))
+        i++;
+    if (i == h->marks.len)
+        return r.from;
+    struct memory_span first = h->marks.items[i];
+    if (fits(text + r.from, first.start + first.len - r.from, columns))
+        return r.from;
+    size_t back = first.start - r.from < before ? first.start - r.from : before;
+    return after_blank(text, first.start - back, first.start);
+}
+
+/* --- pieces --- */
+
+/* A line has no room for blanks in a row. */
+static void squeeze(struct buf *text)
+{
+    size_t to = 0;
+    for (size_t i = 0; i < text->len; i++)
+        if (text->data[i] != ' ' || to == 0 || text->data[to - 1] != ' ')
+            text->data[to++] = text->data[i];
+    buf_splice(text, to, text->len - to, "", 0);
+}
+
+static void add_piece(struct styled *out, const char *text, size_t len, enum utf8_clean_mode mode,
+                      enum style style, unsigned attrs)
+{
+    struct buf clean = BUF_INIT;
+    utf8_clean(&clean, text, len, mode);
+    for (size_t i = 0; i < clean.len; i++)
+        if (clean.data[i] == '\t')
+            clean.data[i] = ' ';
+    if (mode == UTF8_ONE_LINE)
+        squeeze(&clean);
+    styled_add(out, clean.data, clean.len, style, attrs);
+    buf_release(&clean);
+}
+
+static void add_range(struct styled *out, const char *text, struct range r,
+                      const struct memory_hit *h, enum utf8_clean_mode mode, enum style style)
+{
+    size_t at = r.from;
+    for (size_t i = 0; h && i < h->marks.len && h->marks.items[i].start < r.to; i++) {
+        struct memory_span mark = h->marks.items[i];
+        if (mark.start < at || !is_within(mark, r) || mark.len == 0)
+            continue;
+        add_piece(out, text + at, mark.start - at, mode, style, 0);
+        add_piece(out, text + mark.start, mark.len, mode, STYLE_MATCH, ATTR_UNDERLINE);
+        at = mark.start + mark.len;
+    }
+    add_piece(out, text + at, r.to - at, mode, style, 0);
+}
+
+void memory_line(struct styled *out, const struct memory_hit *h, size_t columns, enum style style)
+{
+    const char *text = h->entry.content;
+    struct range r = passage_of(h);
+    size_t from = begin_of_line(h, r, columns);
+    if (from > r.from) {
+        styled_addstr(out, glyph(GLYPH_ELLIPSIS), style, 0);
+        styled_addstr(out, " ", style, 0);
+    }
+    r.from = from;
+    if (r.to - r.from > columns * BYTES_A_COLUMN)
+        r.to = r.from + utf8_cut_bytes(text + r.from, r.to - r.from, columns * BYTES_A_COLUMN);
+    add_range(out, text, r, h, UTF8_ONE_LINE, style);
+}
+
+void memory_marked_text(struct styled *out, const char *content, const struct memory_hit *marks,
+                        enum style style)
+{
+    struct range all = {0, strlen(content)};
+    add_range(out, content, all, marks, UTF8_MULTILINE, style);
+}
+
+char *memory_quote(const char *text, size_t len, const char *source)
+{
+    struct buf out = BUF_INIT;
+    for (size_t at = 0; at < len;) {
+        const char *end = memchr(text + at, '\n', len - at);
+        size_t line = end ? (size_t)(end - text) - at : len - at;
+        buf_addstr(&out, line > 0 ? "> " : ">");
+        buf_add(&out, text + at, line);
+        buf_addch(&out, '\n');
+        at += line + (end != NULL);
+    }
+    buf_addf(&out, "> %s %s\n", glyph(GLYPH_DASH), source);
+    return buf_take(&out);
+}

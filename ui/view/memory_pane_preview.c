@@ -1,0 +1,357 @@
+/* The whole entry, with what is said of it: who, when, and why it was found. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/i18n.h"
+#include "base/mem.h"
+#include "base/utf8.h"
+#include "ui/term/glyph.h"
+#include "ui/transcript/message_row.h"
+#include "ui/view/memory_line.h"
+#include "ui/view/memory_pane_private.h"
+
+static void forget_whole(struct pane_preview *v)
+{
+    free(v->id);
+    v->id = NULL;
+    memory_entry_release(&v->whole);
+}
+
+void preview_release(struct pane_preview *v)
+{
+    forget_whole(v);
+    styled_release(&v->text);
+    vec_release(&v->starts);
+}
+
+/* --- its text --- */
+
+static void add_part(struct buf *out, const char *text)
+{
+    if (out->len > 0)
+        buf_addf(out, " %s ", glyph(GLYPH_DOT));
+    buf_addstr(out, text);
+}
+
+static void add_figure(struct buf *out, const char *what, double figure)
+{
+    char *text = figure > 0 ? mem_printf("%s %.2f", what, figure) : NULL;
+    if (text)
+        add_part(out, text);
+    free(text);
+}
+
+/* "matches: words 2.90, nearby 1.17": where the words of the query stand. */
+static void write_matches(const struct memory_why *why, struct buf *out)
+{
+    const struct {
+        const char *where;
+        double figure;
+    } places[] = {{_("words"), why->words},
+                  {_("neighbours"), why->before + why->after},
+                  {_("nearby"), why->window},
+                  {_("conversation"), why->session}};
+    struct buf text = BUF_INIT;
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++)
+        if (places[i].figure > 0)
+            buf_addf(&text, "%s%s %.2f", text.len > 0 ? ", " : "", places[i].where,
+                     places[i].figure);
+    if (text.len > 0) {
+        char *matches = mem_printf(_("matches: %s"), text.data);
+        add_part(out, matches);
+        free(matches);
+    }
+    buf_release(&text);
+}
+
+/* What a search found is explained; what is only listed, newest first, is not. */
+static void write_why(const struct memory_hit *h, struct buf *out)
+{
+    const struct memory_why *why = &h->why;
+    if (h->score <= 0)
+        return;
+    add_figure(out, _("score"), h->score);
+    if (why->exact)
+        add_part(out, _("identical text"));
+    write_matches(why, out);
+    if (fabs(why->weight - 1) > 0.004)
+        add_figure(out, _("length and speaker ×"), why->weight);
+    if (why->coverage > 0) {
+        char *text = mem_printf(_("covers %.0f %% of the query"), why->coverage * 100);
+        add_part(out, text);
+        free(text);
+    }
+    if (why->has_vector) {
+        char *text = mem_printf(_("vectors: cosine %.2f"), why->cosine);
+        add_part(out, text);
+        free(text);
+    }
+}
+
+static void write_marks(const struct memory_entry *e, struct buf *out)
+{
+    if (e->pinned)
+        add_part(out, _("pinned"));
+    if (e->edited)
+        add_part(out, _("edited by you"));
+}
+
+static void add_line(struct styled *out, const struct buf *text, const char *end, enum style style)
+{
+    styled_add(out, text->data, text->len, style, 0);
+    styled_addstr(out, end, style, 0);
+}
+
+/* Marks are places in the text that the search saw. */
+static const struct memory_hit *marks_of(const struct memory_hit *h, const struct memory_entry *e)
+{
+    return strcmp(h->entry.content, e->content) == 0 ? h : NULL;
+}
+
+/* Where the first mark of the best part will be, in a text that goes on at `begin` with the
+ * entry's. Cleaning may change how many bytes stand before it. */
+static size_t place_found(const struct memory_hit *marks, size_t begin)
+{
+    size_t i = 0, count = marks ? marks->marks.len : 0;
+    struct buf before = BUF_INIT;
+    while (i < count && marks->marks.items[i].start < marks->passage.start)
+        i++;
+    if (i == count)
+        return 0;
+    utf8_clean(&before, marks->entry.content, marks->marks.items[i].start, UTF8_MULTILINE);
+    begin += before.len;
+    buf_release(&before);
+    return begin;
+}
+
+static void make_text(struct memory_pane *p)
+{
+    struct pane_preview *v = &p->preview;
+    const struct memory_hit *h = pane_hit(p);
+    struct buf line = BUF_INIT;
+    styled_clear(&v->text);
+    vec_clear(&v->starts);
+    v->width = 0;
+    if (!h)
+        return;
+    const struct memory_entry *e = preview_entry(p);
+    pane_write_who(p, e, WHO_SESSION, &line);
+    write_marks(e, &line);
+    add_line(&v->text, &line, "\n", STYLE_HEADING);
+    v->found = place_found(marks_of(h, e), v->text.text.len);
+    memory_marked_text(&v->text, e->content, marks_of(h, e), STYLE_OVERLAY);
+    buf_clear(&line);
+    write_why(h, &line);
+    if (line.len > 0)
+        styled_addstr(&v->text, "\n\n", STYLE_OVERLAY, 0);
+    add_line(&v->text, &line, "", STYLE_DIM);
+    buf_release(&line);
+}
+
+const struct memory_entry *preview_entry(const struct memory_pane *p)
+{
+    const struct memory_hit *h = pane_hit(p);
+    const struct memory_entry *whole = &p->preview.whole;
+    bool known = h && whole->id && h->entry.id && strcmp(whole->id, h->entry.id) == 0;
+    return known ? whole : h ? &h->entry : NULL;
+}
+
+/* --- opening --- */
+
+static void ask_whole(struct memory_pane *p, const struct memory_hit *h)
+{
+    struct pane_preview *v = &p->preview;
+    char *id = mem_strdup(h->entry.id);
+    forget_whole(v);
+    v->id = id;
+    v->top = 0;
+    v->untouched = true;
+    if (id)
+        pane_send(p, COMMAND_MEMORY_SHOW, id, NULL, 0);
+}
+
+void preview_open(struct memory_pane *p)
+{
+    const struct memory_hit *h = pane_hit(p);
+    if (!h)
+        return;
+    p->preview.open = true;
+    p->place = IN_PREVIEW;
+    ask_whole(p, h);
+    make_text(p);
+}
+
+void preview_close(struct memory_pane *p)
+{
+    p->preview.open = false;
+    if (p->place == IN_PREVIEW)
+        p->place = IN_LIST;
+    forget_whole(&p->preview);
+}
+
+void preview_follow(struct memory_pane *p)
+{
+    const struct memory_hit *h = pane_hit(p);
+    const char *shown = p->preview.id;
+    if (!p->preview.open)
+        return;
+    if (!h) {
+        preview_close(p);
+        return;
+    }
+    if (!shown || !h->entry.id || strcmp(shown, h->entry.id) != 0)
+        ask_whole(p, h);
+    make_text(p);
+}
+
+void preview_take(struct memory_pane *p, struct memory_entry *entry)
+{
+    struct pane_preview *v = &p->preview;
+    if (!v->open || !v->id || strcmp(v->id, entry->id) != 0)
+        return;
+    memory_entry_release(&v->whole);
+    v->whole = *entry;
+    *entry = (struct memory_entry){0};
+    make_text(p);
+}
+
+/* --- its rows --- */
+
+static size_t text_width(const struct memory_pane *p)
+{
+    return p->layout.width > 3 ? (size_t)p->layout.width - 2 : 1;
+}
+
+/* Breaks it until row `row` is known; false: it has fewer rows. */
+static bool know_row(struct memory_pane *p, size_t row)
+{
+    struct pane_preview *v = &p->preview;
+    int width = (int)text_width(p);
+    if (v->width != width) {
+        vec_clear(&v->starts);
+        v->width = width;
+    }
+    if (v->starts.len == 0)
+        vec_push(&v->starts, 0);
+    while (v->starts.len <= row && vec_last(&v->starts) < v->text.text.len) {
+        struct wrap_piece piece = wrap_next(v->text.text.data, v->text.text.len,
+                                            vec_last(&v->starts), (size_t)width, WRAP_WORDS);
+        vec_push(&v->starts, piece.next);
+    }
+    return row < v->starts.len && v->starts.items[row] < v->text.text.len;
+}
+
+static size_t rows_in_view(const struct memory_pane *p)
+{
+    return p->layout.lower_rows > 1 ? (size_t)p->layout.lower_rows - 1 : 1;
+}
+
+void preview_scroll(struct memory_pane *p, long by)
+{
+    struct pane_preview *v = &p->preview;
+    size_t room = rows_in_view(p);
+    v->untouched = false;
+    for (; by > 0 && know_row(p, v->top + room); by--)
+        v->top++;
+    v->top = by >= 0 ? v->top : (size_t)-by < v->top ? v->top - (size_t)-by : 0;
+}
+
+void preview_to_end(struct memory_pane *p, bool first)
+{
+    struct pane_preview *v = &p->preview;
+    size_t room = rows_in_view(p);
+    v->untouched = false;
+    if (first) {
+        v->top = 0;
+        return;
+    }
+    while (know_row(p, v->top + room))
+        v->top++;
+}
+
+/* Bytes [from, to) with their looks. */
+static void add_range(struct rows *out, const struct styled *s, size_t from, size_t to)
+{
+    size_t at = 0;
+    for (size_t i = 0; i < s->spans.len && at < to; i++) {
+        const struct span *span = &s->spans.items[i];
+        size_t begin = at > from ? at : from, end = at + span->len < to ? at + span->len : to;
+        if (begin < end)
+            rows_add(out, s->text.data + begin, end - begin, (enum style)span->style, span->attrs);
+        at += span->len;
+    }
+}
+
+static void add_row(struct memory_pane *p, struct rows *out, size_t row)
+{
+    struct pane_preview *v = &p->preview;
+    size_t width = (size_t)p->layout.width, used = 1;
+    rows_begin(out);
+    rows_addstr(out, " ", STYLE_OVERLAY, 0);
+    if (know_row(p, row)) {
+        size_t from = v->starts.items[row];
+        struct wrap_piece piece =
+            wrap_next(v->text.text.data, v->text.text.len, from, text_width(p), WRAP_WORDS);
+        size_t len = utf8_cut_width(v->text.text.data + from, piece.end - from, text_width(p));
+        add_range(out, &v->text, from, from + len);
+        used += utf8_width(v->text.text.data + from, len);
+    }
+    message_row_field(out, "", used < width ? width - used : 0, STYLE_OVERLAY);
+}
+
+/* Whether there is more of it is seen by the arrows at the line's end. */
+static void add_title(struct memory_pane *p, struct rows *out)
+{
+    size_t width = (size_t)p->layout.width, used = 0;
+    bool here = p->focused && p->place == IN_PREVIEW;
+    bool more = know_row(p, p->preview.top + rows_in_view(p));
+    rows_begin(out);
+    used += rows_add_cut(out, here ? glyph(GLYPH_POINTER) : glyph(GLYPH_LINE), width,
+                         here ? STYLE_PROMPT : STYLE_RULE);
+    while (used + 2 < width) {
+        rows_addstr(out, glyph(GLYPH_LINE), STYLE_RULE, 0);
+        used++;
+    }
+    if (used < width)
+        used += rows_add_cut(out, more ? glyph(GLYPH_DOWN) : glyph(GLYPH_LINE), width - used,
+                             more ? STYLE_PROMPT : STYLE_RULE);
+    message_row_field(out, "", width - used, STYLE_RULE);
+}
+
+/* A wider or a taller view may leave it scrolled too far. */
+static void stay_within(struct memory_pane *p)
+{
+    struct pane_preview *v = &p->preview;
+    while (v->top > 0 && !know_row(p, v->top + rows_in_view(p) - 1))
+        v->top--;
+}
+
+/* Of a long entry the beginning may have nothing of what was looked for. */
+static void show_found(struct memory_pane *p)
+{
+    struct pane_preview *v = &p->preview;
+    size_t row = 0, room = rows_in_view(p), end;
+    (void)know_row(p, 0);
+    while (vec_last(&v->starts) <= v->found && know_row(p, v->starts.len))
+        ;
+    for (end = v->starts.len; end - row > 1;) {
+        size_t middle = row + (end - row) / 2;
+        if (v->starts.items[middle] <= v->found)
+            row = middle;
+        else
+            end = middle;
+    }
+    v->top = row < room ? 0 : row - room / 3;
+}
+
+void preview_rows(struct memory_pane *p, struct rows *out)
+{
+    if (p->preview.untouched)
+        show_found(p);
+    stay_within(p);
+    add_title(p, out);
+    for (int i = 1; i < p->layout.lower_rows; i++)
+        add_row(p, out, p->preview.top + (size_t)i - 1);
+}

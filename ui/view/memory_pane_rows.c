@@ -1,0 +1,194 @@
+/* Where things are in the pane, and its last row. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/i18n.h"
+#include "base/mem.h"
+#include "ui/transcript/message_row.h"
+#include "ui/view/hints.h"
+#include "ui/view/memory_pane_private.h"
+
+enum {
+    BADGE_ROWS = 8, /* of the pane, from which on there is a row for the badge */
+    HALF_ROWS = 16, /* from which on the preview leaves the list its half */
+    HINT_ROWS = 5,  /* from which on there is a row of keys */
+    SAID_ROWS = 4,  /* that a remark takes at most */
+    SLOW_MS = 250   /* an answer that takes longer is seen to be waited for */
+};
+
+static size_t said_width(const struct memory_pane *p)
+{
+    return (size_t)p->layout.width - 1;
+}
+
+/* What is said has as many rows as it needs, if that leaves the rest enough. */
+static int end_rows(const struct memory_pane *p)
+{
+    int height = p->layout.height, most = height / 3 < SAID_ROWS ? height / 3 : SAID_ROWS, rows = 0;
+    const char *text = p->remark.text ? p->remark.text : "";
+    size_t len = strlen(text), at = 0;
+    if (height < HINT_ROWS)
+        return 0;
+    do {
+        at = len > 0 ? wrap_next(text, len, at, said_width(p), WRAP_WORDS).next : 0;
+        rows++;
+    } while (at < len && rows < most);
+    return rows;
+}
+
+/* It is there as soon as its keys are meant for it. */
+static bool has_editor(const struct memory_pane *p)
+{
+    return p->place == IN_EDITOR || edit_waits(p);
+}
+
+static struct pane_layout lay_out(const struct memory_pane *p, bool badge)
+{
+    struct pane_layout l = {.width = p->layout.width, .height = p->layout.height};
+    bool lower = p->preview.open || has_editor(p);
+    l.hint_rows = end_rows(p);
+    int top = 1 + badge, bottom = l.height - l.hint_rows;
+    l.query_row = p->tab == TAB_MEMORY && top < bottom ? top : -1;
+    l.list_top = top + (l.query_row >= 0);
+    l.list_rows = bottom > l.list_top ? bottom - l.list_top : 0;
+    if (!lower)
+        return l;
+    int left = l.height >= HALF_ROWS ? l.list_rows / 2 : 0;
+    left -= left % list_part_row_height(p);
+    l.lower_top = l.list_top + left;
+    l.lower_rows = l.list_rows - left;
+    l.list_rows = left;
+    return l;
+}
+
+void memory_pane_resize(struct memory_pane *p, int width, int height)
+{
+    p->layout.width = width > 2 ? width : 2;
+    p->layout.height = height > 1 ? height : 1;
+}
+
+/* --- keys --- */
+
+static const struct hint in_query[] = {{ACTION_DOWN, NULL, N_("to the matches")},
+                                       {ACTION_CANCEL, NULL, N_("close")},
+                                       {ACTION_COMPLETE, NULL, N_("to the message")},
+                                       {ACTION_HELP, NULL, N_("help")},
+                                       {ACTION_NONE, "\"...\" -word", N_("phrase, exclude word")}};
+
+static const struct hint in_list[] = {{ACTION_SEND, NULL, N_("show in full")},
+                                      {ACTION_MEMORY_OPEN, NULL, N_("jump")},
+                                      {ACTION_HELP, NULL, N_("help")},
+                                      {ACTION_MEMORY_INSERT, NULL, N_("quote")},
+                                      {ACTION_MEMORY_PIN, NULL, N_("pin")},
+                                      {ACTION_MEMORY_EDIT, NULL, N_("edit")},
+                                      {ACTION_MEMORY_FORGET, NULL, N_("forget")},
+                                      {ACTION_MEMORY_RESTORE, NULL, N_("undo")},
+                                      {ACTION_MEMORY_SCOPE, NULL, N_("scope")},
+                                      {ACTION_MEMORY_SORT, NULL, N_("sort")},
+                                      {ACTION_MEMORY_QUERY, NULL, N_("search")}};
+
+static const struct hint in_empty_list[] = {{ACTION_MEMORY_QUERY, NULL, N_("search")},
+                                            {ACTION_MEMORY_SCOPE, NULL, N_("scope")},
+                                            {ACTION_HELP, NULL, N_("help")},
+                                            {ACTION_MEMORY_RESTORE, NULL, N_("undo")},
+                                            {ACTION_COMPLETE, NULL, N_("to the message")}};
+
+static const struct hint in_preview[] = {{ACTION_CANCEL, NULL, N_("back")},
+                                         {ACTION_MEMORY_OPEN, NULL, N_("jump")},
+                                         {ACTION_HELP, NULL, N_("help")},
+                                         {ACTION_MEMORY_INSERT, NULL, N_("quote")},
+                                         {ACTION_NONE, "n N", N_("next, previous")},
+                                         {ACTION_MEMORY_EDIT, NULL, N_("edit")}};
+
+static const struct hint in_editor[] = {{ACTION_SEND, NULL, N_("save")},
+                                        {ACTION_CANCEL, NULL, N_("close")},
+                                        {ACTION_EXTERNAL, NULL, "$EDITOR"},
+                                        {ACTION_CLEAR, NULL, N_("undo changes")}};
+
+static const struct hint elsewhere[] = {{ACTION_COMPLETE, NULL, N_("to the memory")},
+                                        {ACTION_MEMORY, NULL, N_("close")}};
+
+#define COUNT(a) (sizeof(a) / sizeof *(a))
+
+static void said_rows(const struct memory_pane *p, struct rows *out)
+{
+    const char *text = p->remark.text;
+    size_t len = strlen(text), at = 0;
+    for (int i = 1; i < p->layout.hint_rows; i++) {
+        struct wrap_piece piece = wrap_next(text, len, at, said_width(p), WRAP_WORDS);
+        char *row = mem_strndup(text + at, piece.end - at);
+        remark_row(out, row, p->remark.style, (size_t)p->layout.width);
+        free(row);
+        at = piece.next;
+    }
+    remark_row(out, text + at, p->remark.style, (size_t)p->layout.width);
+}
+
+static void hint_part(struct memory_pane *p, struct rows *out)
+{
+    static const struct {
+        const struct hint *hints;
+        size_t count;
+    } places[] = {[IN_QUERY] = {in_query, COUNT(in_query)},
+                  [IN_LIST] = {in_list, COUNT(in_list)},
+                  [IN_PREVIEW] = {in_preview, COUNT(in_preview)},
+                  [IN_EDITOR] = {in_editor, COUNT(in_editor)}};
+    size_t width = (size_t)p->layout.width;
+    enum pane_place place = has_editor(p) ? IN_EDITOR : p->place;
+    if (p->remark.text)
+        said_rows(p, out);
+    else if (p->focused && place == IN_LIST && pane_count(p) == 0)
+        hints_row(out, p->host.keymap, in_empty_list, COUNT(in_empty_list), width);
+    else if (p->focused)
+        hints_row(out, p->host.keymap, places[place].hints, places[place].count, width);
+    else
+        hints_row(out, p->host.keymap, elsewhere, COUNT(elsewhere), width);
+}
+
+/* --- all of it --- */
+
+static void lower_part(struct memory_pane *p, struct rows *out)
+{
+    if (p->layout.lower_rows <= 0)
+        return;
+    if (has_editor(p))
+        edit_rows(p, out);
+    else
+        preview_rows(p, out);
+}
+
+int64_t memory_pane_due(const struct memory_pane *p)
+{
+    return p->shown && p->behind && p->waiting && !p->slow ? p->behind_ms + SLOW_MS : 0;
+}
+
+const struct rows *memory_pane_rows(struct memory_pane *p)
+{
+    bool warns = false;
+    int64_t due = memory_pane_due(p);
+    p->slow = p->slow || (due > 0 && clock_mono_ms() >= due);
+    char *badge = p->layout.height >= BADGE_ROWS ? pane_badge(p, &warns) : NULL;
+    p->layout = lay_out(p, badge != NULL);
+    p->caret_row = -1;
+    rows_clear(&p->rows);
+    head_rows(p, &p->rows, badge, warns);
+    if (p->layout.query_row >= 0)
+        head_query(p, &p->rows);
+    if (p->layout.list_rows > 0)
+        list_part_rows(p, &p->rows);
+    lower_part(p, &p->rows);
+    if (p->layout.hint_rows > 0)
+        hint_part(p, &p->rows);
+    if (p->focused && p->tab == TAB_ASKED)
+        asked_seen(p);
+    free(badge);
+    return &p->rows;
+}
+
+bool memory_pane_caret(const struct memory_pane *p, int *row, int *col)
+{
+    *row = p->caret_row;
+    *col = p->caret_col;
+    return p->focused && p->caret_row >= 0;
+}

@@ -1,0 +1,481 @@
+#include "ui/view/outline.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/utf8.h"
+#include "ui/term/glyph.h"
+#include "ui/text/markdown.h"
+#include "ui/text/wrap.h"
+
+enum {
+    MARGIN = 3,                 /* columns before the rows of a text */
+    MARKDOWN_BYTES = 256 * 1024 /* more than that is laid out at once nowhere: plain text */
+};
+
+/* An open text. `starts` has the rows that were looked at; Markdown is laid out at once. */
+struct text {
+    struct buf clean;
+    size_t next; /* where the row after those begins */
+    VEC(size_t) starts;
+    bool markdown;
+    struct rows laid;
+};
+
+struct entry {
+    int64_t key;
+    bool open;
+    struct text *text; /* NULL: not looked at yet */
+};
+
+struct place {
+    size_t entry, row; /* 0: the heading */
+};
+
+struct outline {
+    struct outline_host host;
+    VEC(struct entry) entries;
+    struct place chosen, top;
+    int width, height;
+};
+
+struct outline *outline_new(const struct outline_host *host)
+{
+    struct outline *o = mem_alloc(sizeof *o);
+    o->host = *host;
+    o->width = o->height = 1;
+    return o;
+}
+
+/* --- texts --- */
+
+static void text_free(struct text *t)
+{
+    if (!t)
+        return;
+    buf_release(&t->clean);
+    vec_release(&t->starts);
+    rows_release(&t->laid);
+    free(t);
+}
+
+static size_t text_columns(const struct outline *o)
+{
+    return o->width > MARGIN + 1 ? (size_t)o->width - MARGIN : 1;
+}
+
+static void lay_out_markdown(const struct outline *o, struct text *t)
+{
+    const struct markdown_look look = {text_columns(o), NULL, STYLE_TEXT, false};
+    struct markdown m;
+    markdown_init(&m, &look, &t->laid);
+    markdown_update(&m, t->clean.data, t->clean.len, true);
+}
+
+static struct text *text_new(const struct outline *o, size_t entry)
+{
+    struct outline_text source = o->host.text(o->host.context, entry);
+    struct text *t = mem_alloc(sizeof *t);
+    size_t len = source.text ? strlen(source.text) : 0;
+    buf_init(&t->clean, 0);
+    rows_init(&t->laid);
+    if (len > 0)
+        utf8_clean(&t->clean, source.text, len, UTF8_MULTILINE);
+    t->markdown = source.markdown && t->clean.len <= MARKDOWN_BYTES;
+    if (t->markdown)
+        lay_out_markdown(o, t);
+    return t;
+}
+
+static struct text *text_of(struct outline *o, size_t entry)
+{
+    struct entry *e = &o->entries.items[entry];
+    if (!e->text)
+        e->text = text_new(o, entry);
+    return e->text;
+}
+
+/* Breaks the text as far as row `row` (from 0); false if it has not that many. */
+static bool has_text_row(const struct outline *o, struct text *t, size_t row)
+{
+    if (t->markdown)
+        return row < t->laid.list.len;
+    while (t->starts.len <= row) {
+        if (t->next >= t->clean.len)
+            return false;
+        struct wrap_piece piece =
+            wrap_next(t->clean.data, t->clean.len, t->next, text_columns(o), WRAP_WORDS);
+        vec_push(&t->starts, t->next);
+        t->next = piece.next;
+    }
+    return true;
+}
+
+static size_t text_rows(const struct outline *o, struct text *t)
+{
+    (void)has_text_row(o, t, SIZE_MAX - 1);
+    return t->markdown ? t->laid.list.len : t->starts.len;
+}
+
+/* --- entries --- */
+
+static void entries_release(struct entry *items, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        text_free(items[i].text);
+    free(items);
+}
+
+void outline_free(struct outline *o)
+{
+    if (!o)
+        return;
+    entries_release(o->entries.items, o->entries.len);
+    free(o);
+}
+
+static bool opens(const struct outline *o, size_t entry)
+{
+    return o->host.text(o->host.context, entry).text != NULL;
+}
+
+/* Looks from `hint` on and then before it: entries mostly keep their order. */
+static size_t find_key(const struct outline *o, int64_t key, size_t hint)
+{
+    size_t count = o->entries.len;
+    for (size_t i = 0; i < count; i++) {
+        size_t at = (hint + i) % count;
+        if (o->entries.items[at].key == key)
+            return at;
+    }
+    return SIZE_MAX;
+}
+
+static struct place find_place(const struct outline *o, const struct entry *old, size_t old_count,
+                               struct place p)
+{
+    size_t count = o->entries.len;
+    size_t at = p.entry < old_count ? find_key(o, old[p.entry].key, p.entry) : SIZE_MAX;
+    if (at != SIZE_MAX)
+        return (struct place){at, p.row};
+    return (struct place){p.entry < count ? p.entry : count > 0 ? count - 1 : 0, 0};
+}
+
+static bool has_row(struct outline *o, struct place p)
+{
+    if (p.entry >= o->entries.len)
+        return false;
+    if (p.row == 0)
+        return true;
+    return o->entries.items[p.entry].open && has_text_row(o, text_of(o, p.entry), p.row - 1);
+}
+
+static size_t row_count(struct outline *o, size_t entry)
+{
+    return o->entries.items[entry].open ? 1 + text_rows(o, text_of(o, entry)) : 1;
+}
+
+/* A text may have become shorter. */
+static struct place clamp(struct outline *o, struct place p)
+{
+    if (p.row > 0 && !has_row(o, p))
+        p.row = p.entry < o->entries.len ? row_count(o, p.entry) - 1 : 0;
+    return p;
+}
+
+void outline_fill(struct outline *o, size_t count)
+{
+    struct entry *old = o->entries.items;
+    size_t old_count = o->entries.len, hint = 0;
+    o->entries.items = NULL;
+    o->entries.len = o->entries.cap = 0;
+    for (size_t i = 0; i < count; i++)
+        vec_push(&o->entries, (struct entry){.key = o->host.key(o->host.context, i)});
+    for (size_t i = 0; i < old_count; i++) {
+        size_t at = old[i].open ? find_key(o, old[i].key, hint) : SIZE_MAX;
+        if (at == SIZE_MAX)
+            continue;
+        o->entries.items[at].open = opens(o, at);
+        hint = at;
+    }
+    o->chosen = clamp(o, find_place(o, old, old_count, o->chosen));
+    o->top = clamp(o, find_place(o, old, old_count, o->top));
+    entries_release(old, old_count);
+}
+
+/* --- moving --- */
+
+static bool is_before(struct place a, struct place b)
+{
+    return a.entry < b.entry || (a.entry == b.entry && a.row < b.row);
+}
+
+static bool step_down(struct outline *o, struct place *p)
+{
+    struct place inside = {p->entry, p->row + 1}, next = {p->entry + 1, 0};
+    bool stays = has_row(o, inside);
+    if (!stays && !has_row(o, next))
+        return false;
+    *p = stays ? inside : next;
+    return true;
+}
+
+static bool step_up(struct outline *o, struct place *p)
+{
+    if (p->row == 0 && p->entry == 0)
+        return false;
+    if (p->row > 0)
+        p->row--;
+    else
+        *p = (struct place){p->entry - 1, row_count(o, p->entry - 1) - 1};
+    return true;
+}
+
+/* Returns how many rows it moved. */
+static int walk(struct outline *o, struct place *p, int rows)
+{
+    int moved = 0;
+    while (moved < rows && step_down(o, p))
+        moved++;
+    while (moved > rows && step_up(o, p))
+        moved--;
+    return moved;
+}
+
+/* Moves the view as little as brings the place into it, and leaves no room below the end. */
+static void bring_into_view(struct outline *o, struct place p)
+{
+    struct place last = o->top;
+    if (o->entries.len == 0)
+        return;
+    if (is_before(p, o->top))
+        o->top = last = p;
+    int below = walk(o, &last, o->height - 1);
+    if (is_before(last, p)) {
+        o->top = p;
+        (void)walk(o, &o->top, -(o->height - 1));
+    } else if (below < o->height - 1) {
+        (void)walk(o, &o->top, -(o->height - 1 - below));
+    }
+}
+
+void outline_move(struct outline *o, int by)
+{
+    if (o->entries.len == 0)
+        return;
+    (void)walk(o, &o->chosen, by);
+    bring_into_view(o, o->chosen);
+}
+
+void outline_page(struct outline *o, bool down)
+{
+    int rows = o->height > 2 ? o->height - 1 : 1;
+    outline_move(o, down ? rows : -rows);
+}
+
+void outline_to_end(struct outline *o, bool first)
+{
+    size_t last = o->entries.len;
+    if (last == 0)
+        return;
+    o->chosen = first ? (struct place){0} : (struct place){last - 1, row_count(o, last - 1) - 1};
+    bring_into_view(o, o->chosen);
+}
+
+void outline_choose(struct outline *o, size_t entry)
+{
+    if (entry >= o->entries.len)
+        return;
+    o->chosen = (struct place){entry, 0};
+    bring_into_view(o, o->chosen);
+}
+
+size_t outline_chosen(const struct outline *o)
+{
+    return o->chosen.entry < o->entries.len ? o->chosen.entry : SIZE_MAX;
+}
+
+/* --- opening --- */
+
+static void close_entry(struct outline *o, size_t index)
+{
+    struct entry *e = &o->entries.items[index];
+    e->open = false;
+    text_free(e->text);
+    e->text = NULL;
+    if (o->top.entry == index)
+        o->top.row = 0;
+}
+
+void outline_open(struct outline *o, size_t entry)
+{
+    if (entry < o->entries.len)
+        o->entries.items[entry].open = opens(o, entry);
+}
+
+/* As much of an opened text as there is room for is shown with its heading. */
+static void show_opened(struct outline *o)
+{
+    struct place last = o->chosen;
+    while (last.row + 1 < (size_t)o->height && has_row(o, (struct place){last.entry, last.row + 1}))
+        last.row++;
+    bring_into_view(o, last);
+    bring_into_view(o, o->chosen);
+}
+
+bool outline_toggle(struct outline *o)
+{
+    size_t chosen = outline_chosen(o);
+    if (chosen == SIZE_MAX || !opens(o, chosen))
+        return false;
+    o->chosen.row = 0;
+    if (o->entries.items[chosen].open)
+        close_entry(o, chosen);
+    else
+        outline_open(o, chosen);
+    show_opened(o);
+    return true;
+}
+
+bool outline_click(struct outline *o, int row)
+{
+    struct place p = o->top;
+    if (o->entries.len == 0 || row < 0 || row >= o->height || walk(o, &p, row) < row)
+        return false;
+    o->chosen = p;
+    if (p.row == 0)
+        (void)outline_toggle(o);
+    return true;
+}
+
+/* --- another size --- */
+
+/* How far into its text a row is: the byte that it begins with, or of Markdown the part. */
+struct depth {
+    size_t byte, row, rows;
+};
+
+static struct depth depth_of(struct outline *o, struct place p)
+{
+    struct depth d = {0, p.row, 0};
+    if (p.row == 0 || !has_row(o, p))
+        return d;
+    struct text *t = text_of(o, p.entry);
+    d.byte = t->markdown ? 0 : t->starts.items[p.row - 1];
+    d.rows = t->markdown ? t->laid.list.len : 0;
+    return d;
+}
+
+static struct place at_depth(struct outline *o, struct place p, struct depth d)
+{
+    if (d.row == 0 || p.entry >= o->entries.len || !o->entries.items[p.entry].open)
+        return p;
+    struct text *t = text_of(o, p.entry);
+    size_t row = 0;
+    if (t->markdown)
+        row = d.rows > 0 ? (d.row - 1) * t->laid.list.len / d.rows : 0;
+    else
+        while (has_text_row(o, t, row + 1) && t->starts.items[row + 1] <= d.byte)
+            row++;
+    return clamp(o, (struct place){p.entry, row + 1});
+}
+
+static void forget_rows(struct outline *o)
+{
+    for (size_t i = 0; i < o->entries.len; i++) {
+        struct text *t = o->entries.items[i].text;
+        if (!t)
+            continue;
+        vec_clear(&t->starts);
+        t->next = 0;
+        rows_clear(&t->laid);
+        if (t->markdown)
+            lay_out_markdown(o, t);
+    }
+}
+
+void outline_resize(struct outline *o, int width, int height)
+{
+    bool rewrap = width != o->width;
+    if (!rewrap && height == o->height)
+        return;
+    struct depth chosen = depth_of(o, o->chosen), top = depth_of(o, o->top);
+    o->width = width < 1 ? 1 : width;
+    o->height = height < 1 ? 1 : height;
+    if (rewrap) {
+        forget_rows(o);
+        o->chosen = at_depth(o, o->chosen, chosen);
+        o->top = at_depth(o, o->top, top);
+    }
+}
+
+/* --- drawing --- */
+
+static void pad(struct rows *out, size_t from, size_t to)
+{
+    for (; from < to; from++)
+        rows_addstr(out, " ", STYLE_OVERLAY, 0);
+}
+
+static void add_plain(struct outline *o, const struct text *t, size_t row, struct rows *scratch)
+{
+    struct styled line;
+    size_t at = t->starts.items[row];
+    struct wrap_piece piece =
+        wrap_next(t->clean.data, t->clean.len, at, text_columns(o), WRAP_WORDS);
+    styled_init(&line);
+    styled_add(&line, t->clean.data + at, piece.end - at, STYLE_TEXT, 0);
+    wrap_text(scratch, &line, &(struct wrap_look){text_columns(o), WRAP_WORDS, NULL, NULL});
+    styled_release(&line);
+}
+
+static void draw_text_row(struct outline *o, struct place p, bool chosen, struct rows *out)
+{
+    struct text *t = text_of(o, p.entry);
+    struct rows scratch;
+    size_t width = (size_t)o->width, used = 0, index = 0;
+    rows_init(&scratch);
+    if (t->markdown)
+        index = p.row - 1;
+    else
+        add_plain(o, t, p.row - 1, &scratch);
+    const struct rows *from = t->markdown ? &t->laid : &scratch;
+    used += rows_add_cut(out, chosen ? glyph(GLYPH_POINTER) : " ", 1, STYLE_PROMPT);
+    pad(out, used, width > MARGIN + 1 ? MARGIN : used);
+    used = width > MARGIN + 1 ? MARGIN : used;
+    if (used + rows_width(from, index) <= width) {
+        used += rows_width(from, index);
+        rows_append(out, from, index);
+    }
+    pad(out, used, width);
+    rows_release(&scratch);
+}
+
+static void draw_row(struct outline *o, struct place p, struct rows *out)
+{
+    bool chosen = p.entry == o->chosen.entry && p.row == o->chosen.row;
+    struct outline_look look = {(size_t)o->width - 1, chosen, o->entries.items[p.entry].open};
+    if (p.row > 0) {
+        draw_text_row(o, p, chosen, out);
+        return;
+    }
+    rows_addstr(out, chosen ? glyph(GLYPH_POINTER) : " ", chosen ? STYLE_SELECTED : STYLE_OVERLAY,
+                0);
+    o->host.heading(o->host.context, p.entry, &look, out);
+}
+
+void outline_rows(struct outline *o, struct rows *out)
+{
+    bring_into_view(o, o->chosen);
+    struct place p = o->top;
+    bool more = o->entries.len > 0;
+    for (int i = 0; i < o->height; i++) {
+        rows_begin(out);
+        if (more)
+            draw_row(o, p, out);
+        else
+            pad(out, 0, (size_t)o->width);
+        more = more && step_down(o, &p);
+    }
+}

@@ -1,0 +1,284 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/i18n.h"
+#include "base/utf8.h"
+#include "ui/text/edit_keys.h"
+#include "ui/view/sessions_private.h"
+
+enum { WHEEL_ROWS = 3 };
+
+/* --- what can be done with the selected session --- */
+
+static void say_opening(struct sessions *s)
+{
+    s->opening = true;
+    sessions_say(s, STYLE_NOTE, _("opening"));
+}
+
+static enum sessions_result open_as(struct sessions *s, enum command_type type)
+{
+    const char *id = sessions_selected_id(s);
+    bool here = id && strcmp(id, s->open_id) == 0 && s->open_live == (type == COMMAND_RESUME);
+    if (here)
+        return SESSIONS_HERE;
+    if (!id || s->opening)
+        return SESSIONS_STAYS;
+    say_opening(s);
+    sessions_send(s, command_new(type, id));
+    return SESSIONS_STAYS;
+}
+
+static enum sessions_result resume(struct sessions *s)
+{
+    return open_as(s, COMMAND_RESUME);
+}
+
+static enum sessions_result open_read_only(struct sessions *s)
+{
+    return open_as(s, COMMAND_OPEN);
+}
+
+/* From a place that was found: up to there. */
+static enum sessions_result fork_session(struct sessions *s)
+{
+    const struct search_hit *hit = sessions_entry(s, s->selected).hit;
+    const char *id = sessions_selected_id(s);
+    if (!id || s->opening)
+        return SESSIONS_STAYS;
+    struct command *c = sessions_command(COMMAND_FORK, id, NULL);
+    c->number = hit ? hit->seq : 0;
+    say_opening(s);
+    sessions_send(s, c);
+    return SESSIONS_STAYS;
+}
+
+static enum sessions_result archive(struct sessions *s)
+{
+    struct sessions_entry e = sessions_entry(s, s->selected);
+    const char *id = sessions_selected_id(s);
+    if (id && !s->host.persist)
+        sessions_input_open(s, INPUT_DELETE);
+    if (!id || !s->host.persist)
+        return SESSIONS_STAYS;
+    struct command *c = sessions_command(COMMAND_ARCHIVE, id, NULL);
+    c->number = e.session ? e.session->archived_ms > 0 : e.hit->archived;
+    s->pinned = true;
+    sessions_send(s, c);
+    return SESSIONS_STAYS;
+}
+
+static enum sessions_result rename_session(struct sessions *s)
+{
+    sessions_input_open(s, INPUT_TITLE);
+    return SESSIONS_STAYS;
+}
+
+static enum sessions_result label(struct sessions *s)
+{
+    sessions_input_open(s, INPUT_LABELS);
+    return SESSIONS_STAYS;
+}
+
+static enum sessions_result export_session(struct sessions *s)
+{
+    sessions_input_open(s, INPUT_FILE);
+    return SESSIONS_STAYS;
+}
+
+static enum sessions_result delete_session(struct sessions *s)
+{
+    sessions_input_open(s, INPUT_DELETE);
+    return SESSIONS_STAYS;
+}
+
+/* --- the screen itself --- */
+
+static void clear_query(struct sessions *s);
+
+static enum sessions_result close(struct sessions *s)
+{
+    (void)s;
+    return SESSIONS_CLOSED;
+}
+
+static enum sessions_result cancel(struct sessions *s)
+{
+    if (s->in_preview)
+        s->in_preview = false;
+    else if (*editor_text(s->query))
+        clear_query(s);
+    else
+        return SESSIONS_CLOSED;
+    return SESSIONS_STAYS;
+}
+
+static enum sessions_result change_side(struct sessions *s)
+{
+    s->in_preview = !s->in_preview && s->layout.place != PREVIEW_NONE;
+    return SESSIONS_STAYS;
+}
+
+static const struct {
+    enum action action;
+    enum sessions_result (*run)(struct sessions *s);
+} actions[] = {{ACTION_SEND, resume},
+               {ACTION_CANCEL, cancel},
+               {ACTION_CLEAR, close},
+               {ACTION_SESSIONS, close},
+               {ACTION_COMPLETE, change_side},
+               {ACTION_FIND_NEWER, change_side},
+               {ACTION_SESSION_READ, open_read_only},
+               {ACTION_SESSION_FORK, fork_session},
+               {ACTION_SESSION_RENAME, rename_session},
+               {ACTION_SESSION_LABEL, label},
+               {ACTION_SESSION_ARCHIVE, archive},
+               {ACTION_SESSION_EXPORT, export_session},
+               {ACTION_SESSION_DELETE, delete_session}};
+enum { ACTIONS_HERE = sizeof actions / sizeof *actions };
+
+/* --- moving --- */
+
+/* Rows down; more than there are goes to the end. */
+static void move(struct sessions *s, long by)
+{
+    long count = (long)sessions_count(s), to = (long)s->selected + by;
+    if (s->in_preview)
+        (void)transcript_scroll(s->preview, (int)-by);
+    else if (count > 0)
+        sessions_select(s, (size_t)(to < 0 ? 0 : to >= count ? count - 1 : to));
+}
+
+static void move_to_end(struct sessions *s, bool first)
+{
+    if (!s->in_preview)
+        move(s, first ? -(long)sessions_count(s) : (long)sessions_count(s));
+    else if (first)
+        (void)transcript_scroll_to_top(s->preview);
+    else
+        (void)transcript_scroll_to_end(s->preview);
+}
+
+static long page(const struct sessions *s)
+{
+    int rows = s->in_preview ? s->layout.preview_rows - 1 : s->layout.list_rows;
+    return rows > 2 ? rows - 1 : 1;
+}
+
+static bool move_by_action(struct sessions *s, enum action action)
+{
+    const struct {
+        enum action action;
+        long by;
+    } moves[] = {{ACTION_UP, -1},
+                 {ACTION_DOWN, 1},
+                 {ACTION_PAGE_UP, -page(s)},
+                 {ACTION_PAGE_DOWN, page(s)},
+                 {ACTION_SCROLL_UP, -WHEEL_ROWS},
+                 {ACTION_SCROLL_DOWN, WHEEL_ROWS}};
+    for (size_t i = 0; i < sizeof moves / sizeof *moves; i++)
+        if (moves[i].action == action) {
+            move(s, moves[i].by);
+            return true;
+        }
+    bool first = action == ACTION_TOP || action == ACTION_LINE_START;
+    if (!first && action != ACTION_BOTTOM && action != ACTION_LINE_END)
+        return false;
+    move_to_end(s, first);
+    return true;
+}
+
+static bool is_plain(const struct key *key)
+{
+    return key->code == K_CHAR && !key->ctrl && !key->alt;
+}
+
+/* As in other lists: Emacs' keys everywhere, vi's in what is only read. */
+static bool move_by_letter(struct sessions *s, const struct key *key)
+{
+    static const struct {
+        char letter;
+        int by; /* 2: all the way */
+    } letters[] = {{'j', 1}, {'k', -1}, {'g', -2}, {'G', 2}};
+    if (key->code == K_CHAR && key->ctrl && (key->cp == 'n' || key->cp == 'p')) {
+        move(s, key->cp == 'n' ? 1 : -1);
+        return true;
+    }
+    if (!s->in_preview || !is_plain(key))
+        return false;
+    for (size_t i = 0; i < sizeof letters / sizeof *letters; i++) {
+        if (key->cp != (uint32_t)letters[i].letter)
+            continue;
+        if (letters[i].by == 2 || letters[i].by == -2)
+            move_to_end(s, letters[i].by < 0);
+        else
+            move(s, letters[i].by);
+        return true;
+    }
+    if (key->cp == ' ')
+        move(s, page(s));
+    return key->cp == ' ';
+}
+
+/* --- the query --- */
+
+static void query_changed(struct sessions *s)
+{
+    s->selected = s->top = 0;
+    s->pinned = s->in_preview = false;
+    sessions_ask(s);
+}
+
+static void clear_query(struct sessions *s)
+{
+    editor_set(s->query, "");
+    query_changed(s);
+}
+
+static void edit_query(struct sessions *s, enum action action, const struct key *key)
+{
+    char *before = sessions_clean(editor_text(s->query));
+    sessions_edit(s->query, action, key, SESSIONS_QUERY_BYTES);
+    if (strcmp(before, editor_text(s->query)) != 0)
+        query_changed(s);
+    free(before);
+}
+
+static enum sessions_result list_key(struct sessions *s, enum action action, const struct key *key)
+{
+    for (size_t i = 0; i < ACTIONS_HERE; i++)
+        if (actions[i].action == action)
+            return actions[i].run(s);
+    if (!move_by_action(s, action) && !move_by_letter(s, key))
+        edit_query(s, action, key);
+    return SESSIONS_STAYS;
+}
+
+enum sessions_result sessions_key(struct sessions *s, enum action action, const struct key *key)
+{
+    if (!s->opening)
+        sessions_say(s, STYLE_NOTE, NULL);
+    if (s->input == INPUT_NONE)
+        return list_key(s, action, key);
+    if (action == ACTION_CLEAR)
+        return SESSIONS_CLOSED;
+    sessions_input_key(s, action, key);
+    return SESSIONS_STAYS;
+}
+
+enum sessions_result sessions_click(struct sessions *s, int row, int col)
+{
+    const struct sessions_layout *l = &s->layout;
+    size_t entry = col < l->list_cols ? sessions_list_at(s, row - 1) : SIZE_MAX;
+    bool preview = l->place != PREVIEW_NONE && row >= l->preview_top &&
+                   row < l->preview_top + l->preview_rows && col >= l->preview_left;
+    if (s->input != INPUT_NONE)
+        return SESSIONS_STAYS;
+    s->in_preview = preview;
+    if (entry == SIZE_MAX)
+        return SESSIONS_STAYS;
+    if (entry == s->selected)
+        return resume(s);
+    sessions_select(s, entry);
+    return SESSIONS_STAYS;
+}

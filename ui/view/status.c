@@ -1,0 +1,341 @@
+#include "ui/view/status.h"
+
+#include <string.h>
+
+#include "base/i18n.h"
+#include "base/utf8.h"
+#include "chat/figure.h"
+#include "ui/term/glyph.h"
+#include "ui/text/format.h"
+
+#define GAUGE_CELLS 10
+#define MARKED_CELLS 12 /* with the mark, which takes the place of one */
+#define MARK_CELL 10    /* where the mark stands at the earliest */
+#define GAUGE_HIGH 90   /* per cent from which the gauge warns */
+#define BUDGET_HIGH 80
+#define SEPARATOR_COLUMNS 3
+
+/* Parts in the order of the line. */
+enum part_kind {
+    PART_LEAVE,
+    PART_BACK,
+    PART_REPLACING,
+    PART_UNREAD,
+    PART_RETRY,
+    PART_WORKING,
+    PART_TRUNCATED,
+    PART_GAUGE,
+    PART_CONTEXT,
+    PART_INPUT,
+    PART_OUTPUT,
+    PART_CACHED,
+    PART_RATE,
+    PART_TOTAL,
+    PART_COST,
+    PART_COMPACTIONS,
+    PART_SUSPENDED,
+    PART_BUDGET,
+    PART_COUNT
+};
+
+/* The higher, the longer it stays when the line gets narrow. */
+static const int part_rank[PART_COUNT] = {
+    [PART_LEAVE] = 17,    [PART_BACK] = 16,      [PART_REPLACING] = 15, [PART_UNREAD] = 11,
+    [PART_RETRY] = 14,    [PART_WORKING] = 13,   [PART_TRUNCATED] = 12, [PART_GAUGE] = 3,
+    [PART_CONTEXT] = 10,  [PART_INPUT] = 5,      [PART_OUTPUT] = 6,     [PART_CACHED] = 2,
+    [PART_RATE] = 7,      [PART_TOTAL] = 0,      [PART_COST] = 4,       [PART_BUDGET] = 8,
+    [PART_SUSPENDED] = 9, [PART_COMPACTIONS] = 1};
+
+struct part {
+    struct buf text; /* empty: not shown */
+    enum style style;
+};
+
+/* What the context is measured by: where it is compacted, if that is to come, else its end. */
+static int64_t limit(const struct status *s)
+{
+    bool compacts = s->threshold > 0 && !s->suspended;
+    return compacts && (s->window <= 0 || s->threshold < s->window) ? s->threshold : s->window;
+}
+
+static int percent(const struct status *s)
+{
+    return figure_share(s->context, limit(s), 100, 999);
+}
+
+/* What all cells stand for: the window, but of one far beyond the limit only what lets the mark
+ * stand near the end. */
+static int64_t gauge_span(const struct status *s)
+{
+    int64_t most = limit(s) * MARKED_CELLS / MARK_CELL;
+    return s->window > 0 && s->window < most ? s->window : most;
+}
+
+static void make_gauge(const struct status *s, struct part *p)
+{
+    bool marked = s->window > 0 && limit(s) < s->window;
+    int64_t all = marked ? gauge_span(s) : limit(s);
+    if (s->context < 0 || all <= 0)
+        return;
+    int cells = marked ? MARKED_CELLS : GAUGE_CELLS;
+    int full = figure_share(s->context, all, cells, cells);
+    int64_t mark = marked ? limit(s) * cells / all : -1;
+    if (full == 0 && s->context > 0)
+        full = 1;
+    buf_addstr(&p->text, _("ctx "));
+    for (int i = 0; i < cells; i++)
+        buf_addstr(&p->text, glyph(i == mark  ? GLYPH_BAR
+                                   : i < full ? GLYPH_GAUGE_FULL
+                                              : GLYPH_GAUGE_EMPTY));
+    p->style = percent(s) >= GAUGE_HIGH ? STYLE_GAUGE_HIGH : STYLE_GAUGE;
+}
+
+/* The gauge has the label; without it the figures need one. */
+static void make_context(const struct status *s, bool labelled, struct part *p)
+{
+    buf_clear(&p->text);
+    if (s->context < 0)
+        return;
+    if (!labelled)
+        buf_addstr(&p->text, _("ctx "));
+    if (s->context_estimated)
+        buf_addch(&p->text, '~');
+    int64_t all = limit(s);
+    if (all > 0)
+        buf_addf(&p->text, "%d %% ", percent(s));
+    format_short(&p->text, s->context);
+    if (all > 0) {
+        buf_addch(&p->text, '/');
+        format_short(&p->text, all);
+    }
+    if (percent(s) >= GAUGE_HIGH)
+        p->style = STYLE_GAUGE_HIGH;
+}
+
+static void make_figure(const char *label, int64_t n, bool estimated, bool exact, struct part *p)
+{
+    if (n < 0)
+        return;
+    buf_addf(&p->text, "%s %s", label, estimated ? "~" : "");
+    if (exact)
+        format_exact(&p->text, n);
+    else
+        format_short(&p->text, n);
+}
+
+static void make_working(const struct status *s, struct part *p)
+{
+    if (!s->working)
+        return;
+    int seconds = (int)(s->working_ms / 1000);
+    if (s->asking)
+        buf_addstr(&p->text, _("waiting for you"));
+    else if (s->compacting && seconds < 60)
+        buf_addf(&p->text, _("compacting %d s"), seconds);
+    else if (s->compacting)
+        buf_addf(&p->text, _("compacting %d:%02d"), seconds / 60, seconds % 60);
+    else if (seconds < 60)
+        buf_addf(&p->text, _("working %d s"), seconds);
+    else
+        buf_addf(&p->text, _("working %d:%02d"), seconds / 60, seconds % 60);
+    if (s->stop_key && *s->stop_key)
+        buf_addf(&p->text, _(" (%s stops)"), s->stop_key);
+    p->style = STYLE_NOTE;
+}
+
+static void make_retry(const struct status *s, struct part *p)
+{
+    if (s->retry <= 0)
+        return;
+    int seconds = (int)((s->retry_ms + 999) / 1000);
+    if (seconds > 0)
+        buf_addf(&p->text, _("retry %d/%d in %d s"), s->retry, s->retries, seconds);
+    else
+        buf_addf(&p->text, _("retry %d/%d"), s->retry, s->retries);
+    if (s->retry_reason && *s->retry_reason) {
+        buf_addstr(&p->text, ": ");
+        utf8_clean(&p->text, s->retry_reason, strlen(s->retry_reason), UTF8_ONE_LINE);
+    }
+    p->style = STYLE_WARNING;
+}
+
+static void make_leave(const struct status *s, struct part *p)
+{
+    if (s->leave_key)
+        buf_addf(&p->text, _("%s again leaves"), s->leave_key);
+    p->style = STYLE_WARNING;
+}
+
+static void make_back(const struct status *s, struct part *p)
+{
+    if (s->back_key)
+        buf_addf(&p->text, _("%s goes back"), s->back_key);
+    p->style = STYLE_NOTE;
+}
+
+static void make_replacing(const struct status *s, struct part *p)
+{
+    if (!s->replacing)
+        return;
+    buf_addstr(&p->text, _("changing your last message"));
+    if (s->stop_key && *s->stop_key)
+        buf_addf(&p->text, _(" (%s stops)"), s->stop_key);
+    p->style = STYLE_NOTE;
+}
+
+static void make_unread(const struct status *s, struct part *p)
+{
+    if (s->unread <= 0)
+        return;
+    buf_addf(&p->text, "%s ", glyph(GLYPH_DOWN));
+    buf_addf(&p->text, _("%d new"), s->unread);
+    p->style = STYLE_NOTE;
+}
+
+static void make_totals(const struct status *s, struct part *total, struct part *cost)
+{
+    if (usage_known(&s->total)) {
+        int64_t sum = figure_sum(s->total.input, s->total.output);
+        make_figure(_("total"), sum, s->total.estimated, false, total);
+    }
+    if (s->cost > 0) { /* what costs nothing needs no figure */
+        if (s->total.estimated)
+            buf_addch(&cost->text, '~');
+        format_cost(&cost->text, s->cost);
+        if (s->cost_partial)
+            buf_addch(&cost->text, '+');
+    }
+}
+
+static void make_budget(const struct status *s, struct part *p)
+{
+    if (!s->budget || s->budget_percent < 0)
+        return;
+    buf_addf(&p->text, _("budget %d %%"), s->budget_percent);
+    if (s->budget_percent >= BUDGET_HIGH)
+        p->style = STYLE_GAUGE_HIGH;
+}
+
+static void make_compaction(const struct status *s, struct part parts[PART_COUNT])
+{
+    if (s->truncated)
+        buf_addstr(&parts[PART_TRUNCATED].text, _("the server dropped the beginning!"));
+    parts[PART_TRUNCATED].style = STYLE_ERROR;
+    if (s->compactions > 0)
+        buf_addf(&parts[PART_COMPACTIONS].text, "%s%d", glyph(GLYPH_AGAIN), s->compactions);
+    if (s->suspended)
+        buf_addstr(&parts[PART_SUSPENDED].text, _("compaction stopped"));
+    parts[PART_SUSPENDED].style = STYLE_WARNING;
+}
+
+static void make_parts(const struct status *s, struct part parts[PART_COUNT])
+{
+    for (int i = 0; i < PART_COUNT; i++) {
+        buf_init(&parts[i].text, 0);
+        parts[i].style = STYLE_STATUS;
+    }
+    bool guess = s->last.estimated;
+    make_leave(s, &parts[PART_LEAVE]);
+    make_back(s, &parts[PART_BACK]);
+    make_replacing(s, &parts[PART_REPLACING]);
+    make_unread(s, &parts[PART_UNREAD]);
+    make_retry(s, &parts[PART_RETRY]);
+    make_working(s, &parts[PART_WORKING]);
+    make_gauge(s, &parts[PART_GAUGE]);
+    make_context(s, parts[PART_GAUGE].text.len > 0, &parts[PART_CONTEXT]);
+    make_figure(_("in"), s->last.input, guess, true, &parts[PART_INPUT]);
+    make_figure(_("out"), s->last.output, guess, true, &parts[PART_OUTPUT]);
+    make_figure(_("cached"), s->last.cached, guess, false, &parts[PART_CACHED]);
+    if (s->rate >= 0)
+        buf_addf(&parts[PART_RATE].text, _("~%.0f tokens/s"), s->rate);
+    make_totals(s, &parts[PART_TOTAL], &parts[PART_COST]);
+    make_compaction(s, parts);
+    make_budget(s, &parts[PART_BUDGET]);
+}
+
+/* The gauge and its figures belong together: a blank between them, no mark. */
+static size_t gap(const struct part parts[PART_COUNT], int index, bool first)
+{
+    if (first)
+        return 0;
+    return index == PART_CONTEXT && parts[PART_GAUGE].text.len > 0 ? 1 : SEPARATOR_COLUMNS;
+}
+
+static size_t columns(const struct part parts[PART_COUNT])
+{
+    size_t sum = 0;
+    bool first = true;
+    for (int i = 0; i < PART_COUNT; i++)
+        if (parts[i].text.len > 0) {
+            sum += gap(parts, i, first) + utf8_width(parts[i].text.data, parts[i].text.len);
+            first = false;
+        }
+    return sum;
+}
+
+/* A long reason to try again leaves room for how to stop, if it keeps half of the line. */
+static void cut_reason(struct part parts[PART_COUNT], size_t room)
+{
+    struct buf *text = &parts[PART_RETRY].text;
+    size_t others = utf8_width(parts[PART_WORKING].text.data, parts[PART_WORKING].text.len);
+    if (parts[PART_UNREAD].text.len > 0)
+        others += SEPARATOR_COLUMNS +
+                  utf8_width(parts[PART_UNREAD].text.data, parts[PART_UNREAD].text.len);
+    others += SEPARATOR_COLUMNS;
+    size_t most = others + room / 2 < room ? room - others : room;
+    if (utf8_width(text->data, text->len) <= most)
+        return;
+    const char *mark = glyph(GLYPH_ELLIPSIS);
+    size_t mark_columns = utf8_width(mark, strlen(mark));
+    size_t cut =
+        utf8_cut_width(text->data, text->len, most > mark_columns ? most - mark_columns : 0);
+    buf_splice(text, cut, text->len - cut, mark, strlen(mark));
+}
+
+/* Empties the least important part; false when only one is left. */
+static bool drop_one(const struct status *s, struct part parts[PART_COUNT])
+{
+    int least = -1, shown = 0;
+    for (int i = 0; i < PART_COUNT; i++) {
+        if (parts[i].text.len == 0)
+            continue;
+        shown++;
+        if (least < 0 || part_rank[i] < part_rank[least])
+            least = i;
+    }
+    if (shown < 2)
+        return false;
+    buf_clear(&parts[least].text);
+    if (least == PART_GAUGE)
+        make_context(s, false, &parts[PART_CONTEXT]);
+    return true;
+}
+
+void status_row(const struct status *s, int width, struct rows *out)
+{
+    struct part parts[PART_COUNT];
+    size_t room = width > 0 ? (size_t)width : 0;
+    make_parts(s, parts);
+    cut_reason(parts, room);
+    while (columns(parts) > room && drop_one(s, parts))
+        ;
+    rows_begin(out);
+    bool first = true;
+    for (int i = 0; i < PART_COUNT; i++) {
+        struct buf *text = &parts[i].text;
+        if (text->len > 0) {
+            size_t space = gap(parts, i, first);
+            if (space > 0)
+                rows_addstr(out, " ", STYLE_STATUS, 0);
+            if (space == SEPARATOR_COLUMNS) {
+                rows_addstr(out, glyph(GLYPH_DOT), STYLE_DIM, 0);
+                rows_addstr(out, " ", STYLE_STATUS, 0);
+            }
+            rows_add(out, text->data, utf8_cut_width(text->data, text->len, room), parts[i].style,
+                     0);
+            first = false;
+        }
+    }
+    for (int i = 0; i < PART_COUNT; i++)
+        buf_release(&parts[i].text);
+}

@@ -1,0 +1,53 @@
+/* The status line: what is measured, as one row. Pure. What was not measured is left out, never
+ * shown as 0; estimates carry "~"; narrow terminals lose the least important parts first. */
+#ifndef UI_STATUS_H
+#define UI_STATUS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "chat/usage.h"
+#include "ui/term/rows.h"
+
+struct status {
+    int64_t context; /* tokens that the next request would carry; -1 unknown */
+    bool context_estimated;
+    int64_t window;    /* 0 unknown */
+    int64_t threshold; /* from which it is compacted; 0: it is not */
+    int compactions;   /* of the session */
+    bool suspended;    /* compaction has stopped after failures */
+    bool truncated;    /* the server left out the beginning of the last request */
+
+    struct usage last;  /* of the last response */
+    struct usage total; /* of the session */
+    double cost;        /* USD; negative: unknown */
+    bool cost_partial;  /* of a part of the calls: the others' is unknown */
+    bool budget;        /* one is set */
+    int budget_percent; /* of what is nearest its end, that is used up */
+
+    bool working;
+    bool asking;     /* … but waits for an answer of the person */
+    bool compacting; /* … on the history, not on an answer */
+    int64_t working_ms;
+    double rate; /* tokens per second, an estimate; negative: nothing streams */
+
+    int retry, retries;       /* attempt and most; 0: no retry */
+    int64_t retry_ms;         /* until then; 0: it runs */
+    const char *retry_reason; /* cleaned here; may be NULL */
+
+    int unread;           /* rows below the view */
+    const char *stop_key; /* the key that cancels, for the hint */
+    const char *back_key; /* that goes back to where one was; NULL: none does */
+    bool replacing;       /* what is written takes the last message's place */
+    const char *leave_key; /* that leaves when it is pressed now; NULL: none does */
+};
+
+/* Everything unknown. */
+#define STATUS_UNKNOWN                                                                             \
+    ((struct status){                                                                              \
+        .context = -1, .last = USAGE_UNKNOWN, .total = USAGE_UNKNOWN, .cost = -1, .rate = -1})
+
+/* Appends one row of at most `width` columns. */
+void status_row(const struct status *s, int width, struct rows *out);
+
+#endif
