@@ -20,8 +20,12 @@ memory:   base config chat store provider memory
 compact:  base config chat store provider compact
 agent:    base config chat store provider memory compact agent
 session:  base config chat store provider memory compact agent session
-cli:      base config chat session ui cli
-ui:       base config chat session ui
+ui/term:       base config ui/term
+ui/text:       base ui/term ui/text
+ui/transcript: base chat ui/term ui/text ui/transcript
+ui/view:       base config chat session ui/term ui/text ui/transcript ui/view
+ui/app:        base config chat session ui/term ui/text ui/transcript ui/view ui/app
+cli:      base config chat session ui/term ui/text ui/app cli
 '
 
 # header: the only files that may include it (both extended regular expressions)
@@ -72,7 +76,7 @@ BEGIN {
     for (i = 1; i <= n; i++)
         if (split(line[i], part, " ") == 2) room[part[1]] = part[2]
 }
-function layer(path) { sub(/^src\//, "", path); sub(/\/.*/, "", path); return path }
+function layer(path) { sub(/^src\//, "", path); sub(/\/[^\/]*$/, "", path); return path }
 {
     from = layer($1)
     if (!(from in known)) print $1 ": layer \"" from "\" is not in the table of tests/layering.sh"
@@ -83,6 +87,23 @@ function layer(path) { sub(/^src\//, "", path); sub(/\/.*/, "", path); return pa
     }
     for (r in room)
         if ($3 ~ r && $1 !~ room[r]) print $1 ":" $2 ": " $3 " belongs in " room[r] " alone"
+}' >>"$faults"
+
+# Modules below ui/app know one another in one direction: X.c, X.h and X_private.h are one module.
+includes | awk '
+function module(path) { gsub(/"/, "", path); sub(/[.][ch]$/, "", path); sub(/_private$/, "", path); return path }
+$1 ~ /^ui\/(term|text|transcript|view)\// && $3 ~ /^"ui\// && module($1) != module($3) { from[++n] = module($1); to[n] = module($3) }
+END {
+    do { # who knows nobody, or is known by nobody, is in no cycle
+        removed = 0
+        split("", knows); split("", known)
+        for (i = 1; i <= n; i++)
+            if (!gone[i]) { knows[from[i]] = 1; known[to[i]] = 1 }
+        for (i = 1; i <= n; i++)
+            if (!gone[i] && (!(to[i] in knows) || !(from[i] in known))) removed = gone[i] = 1
+    } while (removed)
+    for (i = 1; i <= n; i++)
+        if (!gone[i]) print from[i] ": is in a cycle of includes, by " to[i]
 }' >>"$faults"
 
 # Those of sources that are gone or moved may still lie in a build directory.
@@ -102,7 +123,7 @@ if [ -n "$objects" ] && command -v nm >/dev/null 2>&1; then
         for (i = 1; i <= n; i++)
             if (split(line[i], part, " ") == 2) user[part[1]] = part[2]
     }
-    function layer(path) { sub(/^src\//, "", path); sub(/\/.*/, "", path); return path }
+    function layer(path) { sub(/^src\//, "", path); sub(/\/[^\/]*$/, "", path); return path }
     {
         object = $1; sub(/:.*/, "", object)
         symbol = $NF; sub(/@.*/, "", symbol)

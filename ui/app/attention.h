@@ -10,7 +10,7 @@
 #include "config/config.h"
 
 struct app; /* ui/app/app.h */
-struct key; /* ui/term/term.h */
+struct key; /* ui/term/key.h */
 
 enum focus { FOCUS_UNKNOWN, FOCUS_HERE, FOCUS_ELSEWHERE };
 

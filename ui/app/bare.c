@@ -8,8 +8,9 @@
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "ui/app/app.h"
+#include "ui/term/term.h"
 
-enum { TAB_COLUMNS = 8, WHEEL_ROWS = 3, SOURCE_BYTES = 256 * 1024 /* above the view, and below */ };
+enum { TERMINAL_TAB = 8, WHEEL_ROWS = 3, SOURCE_BYTES = 256 * 1024 /* above the view, and below */ };
 
 /* --- rows --- */
 
@@ -20,8 +21,8 @@ static size_t add_character(struct buf *out, const char *bytes, size_t len, uint
     static const char blanks[] = "        ";
     char stand_in[CHARSET_STAND_IN_MAX];
     if (cp == '\t') {
-        buf_add(out, blanks, TAB_COLUMNS - column % TAB_COLUMNS);
-        return TAB_COLUMNS - column % TAB_COLUMNS;
+        buf_add(out, blanks, TERMINAL_TAB - column % TERMINAL_TAB);
+        return TERMINAL_TAB - column % TERMINAL_TAB;
     }
     if (cp != '\n' && charset_lacks(cp, stand_in)) {
         buf_addstr(out, stand_in);

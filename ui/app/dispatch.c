@@ -19,6 +19,7 @@
 #include "ui/app/screen.h"
 #include "ui/app/sessions_screen.h"
 #include "ui/term/signals.h"
+#include "ui/term/term.h"
 #include "ui/text/edit_keys.h"
 #include "ui/text/external_editor.h"
 

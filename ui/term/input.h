@@ -9,7 +9,7 @@
 
 #include "base/buf.h"
 #include "base/vec.h"
-#include "ui/term/term.h"
+#include "ui/term/key.h"
 
 #define INPUT_PASTE_MAX (16u * 1024 * 1024)
 

@@ -10,7 +10,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/vec.h"
-#include "ui/term/term.h"
+#include "ui/term/key.h"
 
 /* X(ID, name in [keys], default keys, help) */
 #define ACTIONS(X)                                                                                 \

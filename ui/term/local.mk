@@ -3,6 +3,7 @@ libtui_a_SOURCES += \
 	ui/term/cluster.c ui/term/cluster.h \
 	ui/term/glyph.c ui/term/glyph.h \
 	ui/term/input.c ui/term/input.h \
+	ui/term/key.h \
 	ui/term/keymap.c ui/term/keymap.h \
 	ui/term/link.c ui/term/link.h \
 	ui/term/link_cells.c ui/term/link_cells.h \

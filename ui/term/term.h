@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "ui/term/key.h"
 #include "ui/term/notification.h"
 #include "ui/term/rows.h"
 #include "ui/term/style.h"
@@ -85,44 +86,6 @@ bool term_claims_copies(void);
  * lets the next flush draw all again. */
 void term_bare(const char *text, size_t len, const char *last_row);
 void term_bare_end(void);
-
-enum key_code {
-    K_NONE,
-    K_CHAR, /* cp; with ctrl: cp is the small letter; with alt: Meta was held */
-    K_ENTER,
-    K_TAB,
-    K_BACKTAB,
-    K_ESCAPE,
-    K_BACKSPACE,
-    K_DELETE,
-    K_INSERT,
-    K_UP,
-    K_DOWN,
-    K_LEFT,
-    K_RIGHT,
-    K_HOME,
-    K_END,
-    K_PAGE_UP,
-    K_PAGE_DOWN,
-    K_F, /* cp: the number */
-    K_WHEEL_UP,
-    K_WHEEL_DOWN,
-    K_CLICK, /* row, col */
-    K_PASTE, /* text: the whole paste, unchecked bytes; the caller frees. Pastes past 16 MiB are cut
-              */
-    K_FOCUS_IN,
-    K_FOCUS_OUT, /* the window has the keyboard, or no more */
-    K_GROUND,    /* the background is light (cp 1) or dark (cp 0) */
-    K_REPLY      /* of input.h only: an answer of the terminal, text as in ui/term/probe.h */
-};
-
-struct key {
-    enum key_code code;
-    uint32_t cp;
-    bool ctrl, alt, shift;
-    int row, col;
-    char *text;
-};
 
 /* The next key that has arrived, or what the terminal tells of itself; false when there is none
  * (yet). Never waits longer than the 25 ms that tell a lone Esc from a sequence. Poll standard

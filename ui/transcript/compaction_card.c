@@ -15,15 +15,6 @@ void compaction_card_new(struct item *item, const struct card_hints *hints)
     item->card->hints = hints;
 }
 
-void compaction_card_free(struct compaction_card *card)
-{
-    if (!card)
-        return;
-    event_free(card->started);
-    event_free(card->ended);
-    free(card);
-}
-
 static void drop(char **text)
 {
     free(*text);

@@ -6,36 +6,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "chat/event.h"
 #include "ui/transcript/item.h"
-
-enum card_state {
-    CARD_RUNNING,
-    CARD_DONE,
-    CARD_FAILED,
-    CARD_CUT_OFF /* the program ended before it was over */
-};
-
-/* Names of keys as they are bound; NULL or "": there is none. */
-struct card_hints {
-    char *cancel, *open;
-    bool settings; /* say how to choose another mode */
-};
-
-struct compaction_card {
-    enum card_state state;
-    bool undone;
-    const struct card_hints *hints; /* borrowed */
-    /* Without the summary and what was made of the history. NULL: not seen (an older page), or not
-     * over. */
-    struct event *started, *ended;
-    int part, parts; /* of a history that is folded; 0: it is not */
-    int64_t elapsed_ms;
-};
 
 /* Makes the item's card. */
 void compaction_card_new(struct item *item, const struct card_hints *hints);
-void compaction_card_free(struct compaction_card *card); /* NULL is fine */
 
 /* The events, in their order; the first may be on an older page. */
 void compaction_card_start(struct item *item, const struct event *started);

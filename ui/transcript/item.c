@@ -6,7 +6,6 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/utf8.h"
-#include "ui/transcript/compaction_card.h"
 #include "ui/transcript/recalled.h"
 
 enum {
@@ -27,6 +26,15 @@ struct item *item_new(enum item_kind kind, int64_t seq)
     return item;
 }
 
+static void free_card(struct compaction_card *card)
+{
+    if (!card)
+        return;
+    event_free(card->started);
+    event_free(card->ended);
+    free(card);
+}
+
 void item_free(struct item *item)
 {
     if (!item)
@@ -36,7 +44,7 @@ void item_free(struct item *item)
     buf_release(&item->images);
     buf_release(&item->result);
     rows_release(&item->rows);
-    compaction_card_free(item->card);
+    free_card(item->card);
     recalled_free(item->recalled);
     free(item->markdown);
     free(item->id);

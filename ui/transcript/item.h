@@ -7,13 +7,40 @@
 #include <stdint.h>
 
 #include "base/buf.h"
+#include "chat/event.h"
 #include "ui/term/rows.h"
 #include "ui/text/markdown.h"
 
 enum item_kind { ITEM_USER, ITEM_ANSWER, ITEM_REASONING, ITEM_TOOL, ITEM_NOTE, ITEM_COMPACTION };
 
-struct compaction_card;
+enum card_state {
+    CARD_RUNNING,
+    CARD_DONE,
+    CARD_FAILED,
+    CARD_CUT_OFF /* the program ended before it was over */
+};
+
+/* Names of keys as they are bound; NULL or "": there is none. */
+struct card_hints {
+    char *cancel, *open;
+    bool settings; /* say how to choose another mode */
+};
+
+/* What a compaction's events say of it (compaction_card.h). */
+struct compaction_card {
+    enum card_state state;
+    bool undone;
+    const struct card_hints *hints; /* borrowed */
+    /* Without the summary and what was made of the history. NULL: not seen (an older page), or not
+     * over. */
+    struct event *started, *ended;
+    int part, parts; /* of a history that is folded; 0: it is not */
+    int64_t elapsed_ms;
+};
+
 struct recalled;
+
+enum reasoning_view { REASONING_FOLDED, REASONING_OPEN, REASONING_HIDDEN };
 
 enum item_change {
     ITEM_SAME,   /* its rows are right */

@@ -5,8 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "ui/transcript/transcript.h"
-#include "ui/transcript/transcript_items.h"
+#include "ui/transcript/item.h"
 
 /* Brings the item's rows up to date and returns how many there are (0: it is not shown). Of what a
  * model says, `room` bytes are laid out at most, and taken off it. */

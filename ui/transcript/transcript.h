@@ -12,10 +12,9 @@
 #include "base/buf.h"
 #include "chat/event.h"
 #include "ui/term/rows.h"
+#include "ui/transcript/item.h"
 
 struct transcript;
-
-enum reasoning_view { REASONING_FOLDED, REASONING_OPEN, REASONING_HIDDEN };
 
 struct transcript *transcript_new(void);
 void transcript_free(struct transcript *t);

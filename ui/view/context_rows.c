@@ -10,7 +10,7 @@
 #include "ui/text/format.h"
 #include "ui/text/wrap.h"
 #include "ui/transcript/message_row.h"
-#include "ui/view/context_private.h"
+#include "ui/view/context_view_private.h"
 #include "ui/view/hints.h"
 
 enum {

@@ -6,7 +6,7 @@
 #include "base/clock.h"
 #include "base/i18n.h"
 #include "base/mem.h"
-#include "ui/view/context_private.h"
+#include "ui/view/context_view_private.h"
 #include "ui/view/hints.h"
 
 enum { ASK_MS = 1000 };

@@ -8,7 +8,6 @@
 
 #include "ui/term/keymap.h"
 #include "ui/term/rows.h"
-#include "ui/term/term.h"
 
 /* PICK: j k g G n N move until a filter is begun (by "/" or another letter).
  * TYPE: every character filters.

@@ -4,7 +4,7 @@ libtui_a_SOURCES += \
 	ui/view/compaction_detail.c ui/view/compaction_detail.h \
 	ui/view/compaction_detail_private.h \
 	ui/view/compaction_detail_rows.c \
-	ui/view/context_private.h \
+	ui/view/context_view_private.h \
 	ui/view/context_rows.c \
 	ui/view/context_view.c ui/view/context_view.h \
 	ui/view/draft_review.c ui/view/draft_review.h \

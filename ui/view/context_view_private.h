@@ -1,7 +1,7 @@
 /* What the parts of the context screen share: context_view.c (what is asked, held and chosen) and
  * context_rows.c (what it looks like). Nobody else includes it. */
-#ifndef UI_CONTEXT_PRIVATE_H
-#define UI_CONTEXT_PRIVATE_H
+#ifndef UI_CONTEXT_VIEW_PRIVATE_H
+#define UI_CONTEXT_VIEW_PRIVATE_H
 
 #include "ui/view/context_view.h"
 #include "ui/view/outline.h"
