@@ -1,6 +1,7 @@
 #include "tests/still_app.h"
 
 #include "tests/support.h"
+#include "ui/app/panes.h"
 
 struct app app;
 
@@ -18,6 +19,7 @@ int still_app_setup(void **state)
     service = (struct service_options){.persist = true};
     options = (struct ui_options){.config = config, .service = &service};
     app_init(&app, &options);
+    panes_init(&app);
     transcript_resize(app.transcript, 100, 30);
     return 0;
 }

@@ -12,62 +12,26 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "tests/seen.h"
-#include "tests/sent.h"
-#include "tests/support.h"
+#include "tests/stage.h"
 #include "ui/term/glyph.h"
 #include "ui/view/context_view.h"
-
-static struct {
-    struct context_view *view;
-    struct keymap keymap;
-    sent_commands sent;
-    bool suspended;
-    int width, height;
-    int64_t now_ms;
-} the;
-
-static int64_t now_ms(void)
-{
-    return the.now_ms;
-}
-
-static void forget_sent(void)
-{
-    sent_forget(&the.sent);
-}
 
 static int set_up(void **state)
 {
     (void)state;
-    memset(&the, 0, sizeof the);
-    keymap_init(&the.keymap);
-    the.width = 80;
-    the.height = 22;
-    the.now_ms = 5000;
-    clock_replace(NULL, now_ms);
-    const struct context_host host = {&the.keymap, sent_take, &the.sent, &the.suspended};
-    the.view = context_view_new(&host);
+    stage_set_up();
+    the.view = context_view_new(&the.host);
     return 0;
 }
 
 static int tear_down(void **state)
 {
     (void)state;
-    context_view_free(the.view);
-    sent_release(&the.sent);
-    keymap_release(&the.keymap);
-    clock_replace(NULL, NULL);
+    stage_tear_down();
     return 0;
-}
-
-/* The one command that was sent since the last time; NULL: none. */
-static const struct command *sent(enum command_type type)
-{
-    return sent_only(&the.sent, type);
 }
 
 /* --- made-up answers --- */
@@ -98,12 +62,6 @@ static struct notice *answer_of(const char *mode)
     return n;
 }
 
-static void give(struct notice *n)
-{
-    context_view_take(the.view, n);
-    notice_free(n);
-}
-
 /* system 100, tools 300, summary 500, four messages of 25 … */
 static struct notice *usual(void)
 {
@@ -131,53 +89,14 @@ static void begin(void)
     forget_sent();
 }
 
-/* --- a person --- */
-
-static enum context_result press(const char *name)
+static int64_t due(void)
 {
-    struct key key = {0};
-    assert_true(key_parse(name, &key));
-    return context_view_key(the.view, keymap_find(&the.keymap, &key), &key);
+    return the.view->ops->due(the.view);
 }
 
-static enum context_result letter(char c)
+static void end_turn(void)
 {
-    struct key key = {.code = K_CHAR, .cp = (uint32_t)c};
-    return context_view_key(the.view, ACTION_NONE, &key);
-}
-
-static const struct rows *rows_now(void)
-{
-    context_view_resize(the.view, the.width, the.height);
-    const struct rows *rows = context_view_rows(the.view);
-    seen_check(rows, the.width, the.height);
-    return rows;
-}
-
-static const char *row_text(size_t index)
-{
-    return seen_row(rows_now(), index);
-}
-
-static size_t find(const char *text)
-{
-    return seen_find(rows_now(), text);
-}
-
-static void assert_shown(const char *text)
-{
-    seen_assert(rows_now(), text);
-}
-
-static void assert_not_shown(const char *text)
-{
-    assert_int_equal(find(text), SIZE_MAX);
-}
-
-/* The row of the parts that the pointer is at has this text. */
-static void assert_chosen(const char *text)
-{
-    assert_non_null(strstr(row_text(seen_chosen(rows_now())), text));
+    give(notice_new(NOTICE_BUSY));
 }
 
 /* --- tests --- */
@@ -226,7 +145,7 @@ static void stopped_compaction_says_the_way_out(void **state)
     (void)state;
     begin();
     assert_not_shown("has stopped");
-    the.suspended = true;
+    the.meters.suspended = true;
     assert_shown("automatic compaction has stopped after failures; if c succeeds, it starts again");
     the.height = 9;
     assert_shown("has stopped");
@@ -330,7 +249,8 @@ static void enter_opens_the_whole_text(void **state)
     (void)state;
     begin();
     assert_not_shown("Second line.");
-    assert_int_equal(press("enter"), CONTEXT_STAYS);
+    press("enter");
+    assert_false(the.closed);
     assert_shown("Second line.");
     press("down");
     assert_chosen("You are a helper.");
@@ -416,7 +336,8 @@ static void a_new_answer_keeps_what_is_open_and_chosen(void **state)
     press("enter");
     press("down");
     letter('G');
-    assert_int_equal(letter('o'), CONTEXT_STAYS);
+    letter('o');
+    assert_false(the.closed);
 }
 
 /* Forty messages: the list is from row LIST_TOP to before the hints. */
@@ -497,21 +418,27 @@ static void c_asks_before_it_compacts(void **state)
 {
     (void)state;
     begin();
-    assert_int_equal(letter('c'), CONTEXT_STAYS);
+    letter('c');
+    assert_false(the.closed);
     assert_shown("Shorten the conversation now? y/n");
-    assert_int_equal(letter('j'), CONTEXT_STAYS);
-    assert_int_equal(press("enter"), CONTEXT_STAYS);
-    context_view_click(the.view, (int)find("read_file"));
+    letter('j');
+    assert_false(the.closed);
+    press("enter");
+    assert_false(the.closed);
+    click(find("read_file"));
     assert_chosen("You are a helper.");
     assert_shown("y/n");
-    assert_int_equal(letter('n'), CONTEXT_STAYS);
+    letter('n');
+    assert_false(the.closed);
     assert_not_shown("y/n");
     letter('c');
-    assert_int_equal(press("escape"), CONTEXT_STAYS);
+    press("escape");
+    assert_false(the.closed);
     assert_not_shown("y/n");
     assert_null(sent(COMMAND_COMPACT));
     letter('c');
-    assert_int_equal(letter('y'), CONTEXT_CLOSED);
+    letter('y');
+    assert_true(the.closed);
     assert_non_null(sent(COMMAND_COMPACT));
 }
 
@@ -525,7 +452,8 @@ static void c_says_where_nothing_is_shortened(void **state)
     assert_shown("Esc close");
     forget_sent();
     letter('c');
-    assert_int_equal(letter('y'), CONTEXT_STAYS);
+    letter('y');
+    assert_false(the.closed);
     assert_null(sent(COMMAND_COMPACT));
 }
 
@@ -533,7 +461,8 @@ static void u_takes_the_last_back(void **state)
 {
     (void)state;
     begin();
-    assert_int_equal(letter('u'), CONTEXT_STAYS);
+    letter('u');
+    assert_false(the.closed);
     assert_non_null(sent(COMMAND_UNCOMPACT));
 }
 
@@ -541,10 +470,11 @@ static void o_goes_to_the_message(void **state)
 {
     (void)state;
     begin();
-    assert_int_equal(letter('o'), CONTEXT_STAYS);
+    letter('o');
+    assert_false(the.closed);
     letter('G');
-    assert_int_equal(letter('o'), CONTEXT_JUMP);
-    assert_int_equal(context_view_message(the.view), 30);
+    letter('o');
+    assert_int_equal(the.jumped, 30);
 }
 
 static void n_goes_among_what_goes(void **state)
@@ -572,9 +502,12 @@ static void esc_closes(void **state)
 {
     (void)state;
     begin();
-    assert_int_equal(press("escape"), CONTEXT_CLOSED);
-    assert_int_equal(press("ctrl-c"), CONTEXT_CLOSED);
-    assert_int_equal(press("f4"), CONTEXT_CLOSED);
+    press("escape");
+    assert_true(the.closed);
+    press("ctrl-c");
+    assert_true(the.closed);
+    press("f4");
+    assert_true(the.closed);
 }
 
 static void keys_are_those_of_the_configuration(void **state)
@@ -595,25 +528,23 @@ static void it_asks_again_when_the_history_changes(void **state)
 {
     (void)state;
     begin();
-    assert_int_equal(context_view_due(the.view), 0);
-    context_view_event(the.view, EVENT_TEXT_DELTA);
-    context_view_event(the.view, EVENT_COMPACTION_DELTA);
-    assert_int_equal(context_view_due(the.view), 0);
-    context_view_event(the.view, EVENT_TEXT_COMPLETE);
-    assert_int_equal(context_view_due(the.view), 6000);
-    context_view_tick(the.view, 5999);
-    assert_null(sent(COMMAND_CONTEXT));
+    assert_int_equal(due(), 0);
+    give_event(EVENT_TEXT_DELTA);
+    give_event(EVENT_COMPACTION_DELTA);
+    assert_int_equal(due(), 0);
+    give_event(EVENT_TEXT_COMPLETE);
+    assert_int_equal(due(), 6000);
     the.now_ms = 6000;
-    context_view_tick(the.view, 6000);
+    the.view->ops->tick(the.view);
     assert_non_null(sent(COMMAND_CONTEXT));
     forget_sent();
-    context_view_event(the.view, EVENT_COMPACTION_COMPLETED); /* while it waits */
-    assert_int_equal(context_view_due(the.view), 0);
-    context_view_idle(the.view);
+    give_event(EVENT_COMPACTION_COMPLETED); /* while it waits */
+    assert_int_equal(due(), 0);
+    end_turn();
     assert_null(sent(COMMAND_CONTEXT));
     give(usual());
-    assert_int_equal(context_view_due(the.view), 7000);
-    context_view_idle(the.view); /* at the end of a turn: at once */
+    assert_int_equal(due(), 7000);
+    end_turn(); /* at the end of a turn: at once */
     assert_non_null(sent(COMMAND_CONTEXT));
 }
 
@@ -628,28 +559,28 @@ static void every_change_of_the_history_counts(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
         begin();
-        context_view_event(the.view, changes[i]);
-        assert_true(context_view_due(the.view) > 0);
-        context_view_idle(the.view);
+        give_event(changes[i]);
+        assert_true(due() > 0);
+        end_turn();
         assert_non_null(sent(COMMAND_CONTEXT));
     }
     begin();
-    context_view_changed(the.view);
-    assert_true(context_view_due(the.view) > 0);
+    give(notice_new(NOTICE_PROVIDER));
+    assert_true(due() > 0);
 }
 
 static void errors_are_said_in_it(void **state)
 {
     (void)state;
-    assert_true(context_view_failed(the.view, COMMAND_CONTEXT, "The database cannot be used."));
+    assert_true(give_error(COMMAND_CONTEXT, "The database cannot be used."));
     assert_shown("The database cannot be used.");
     assert_not_shown("loading");
     begin();
-    assert_true(context_view_failed(the.view, COMMAND_UNCOMPACT, "bad\x1b[31m\nwords"));
+    assert_true(give_error(COMMAND_UNCOMPACT, "bad\x1b[31m\nwords"));
     assert_shown("words");
-    assert_true(context_view_failed(the.view, COMMAND_PIN, "That has to wait."));
+    assert_true(give_error(COMMAND_PIN, "That has to wait."));
     assert_shown("That has to wait.");
-    assert_false(context_view_failed(the.view, COMMAND_START_TURN, "no"));
+    assert_false(give_error(COMMAND_START_TURN, "no"));
     press("down");
     assert_not_shown("That has to wait.");
 }
@@ -658,15 +589,15 @@ static void a_click_chooses_and_opens(void **state)
 {
     (void)state;
     begin();
-    context_view_click(the.view, (int)find("In the ryokan."));
+    click(find("In the ryokan."));
     assert_chosen("In the ryokan.");
     assert_shown("By the river.");
-    context_view_click(the.view, (int)find("By the river."));
+    click(find("By the river."));
     assert_chosen("By the river.");
-    context_view_click(the.view, 0);
-    context_view_click(the.view, the.height - 1);
-    context_view_click(the.view, the.height + 5);
-    context_view_click(the.view, -1);
+    click(0);
+    click((size_t)(the.height - 1));
+    click((size_t)(the.height + 5));
+    click((size_t)-1);
     assert_chosen("By the river.");
 }
 
@@ -738,9 +669,9 @@ static void many_and_giant_parts(void **state)
     press("enter");
     press("down");
     assert_chosen("a giant text");
-    context_view_rows(the.view);
+    rows_now();
     letter('g');
-    context_view_rows(the.view);
+    rows_now();
 }
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)

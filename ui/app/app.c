@@ -9,14 +9,12 @@
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "ui/app/completion.h"
-#include "ui/app/context_screen.h"
 #include "ui/app/cover.h"
 #include "ui/app/draft_screen.h"
 #include "ui/app/memory_screen.h"
 #include "ui/term/term.h"
 #include "ui/text/format.h"
 #include "ui/view/compaction_detail.h"
-#include "ui/view/context_view.h"
 #include "ui/view/sessions.h"
 
 #define FRAME_MS 16
@@ -86,7 +84,7 @@ void app_release(struct app *app)
     app_close_overlay(app);
     bare_close(app);
     sessions_free(app->sessions_screen);
-    context_view_free(app->context_screen);
+    views_close_from(&app->views, 0);
     compaction_detail_free(app->compaction_screen);
     memory_screen_free(app);
     approval_release(&app->approval);
@@ -390,7 +388,7 @@ int app_timeout(const struct app *app, int64_t now_ms)
         due = earliest(due, app->urgent ? now_ms : next_frame(app));
     due = earliest(due, app->leave_until);
     due = earliest(due, approval_due(&app->approval));
-    due = earliest(due, context_screen_due(app));
+    due = earliest(due, views_due(&app->views));
     due = earliest(due, draft_screen_due(app));
     due = earliest(due, memory_screen_due(app));
     if (due == 0)
@@ -417,7 +415,8 @@ void app_timers(struct app *app, int64_t now_ms)
         app->leave_until = 0;
         app_touch_now(app, DIRTY_STATUS);
     }
-    context_screen_tick(app, now_ms);
+    if (views_tick(&app->views, now_ms))
+        app_touch_now(app, DIRTY_BODY);
     int64_t keys_due = approval_due(&app->approval);
     if (keys_due && now_ms >= keys_due)
         app_touch_now(app, DIRTY_BODY);

@@ -20,6 +20,7 @@
 #include "ui/view/approval.h"
 #include "ui/view/draft_review.h"
 #include "ui/view/list.h"
+#include "ui/view/view.h"
 
 /* Parts of the screen. */
 enum { DIRTY_TITLE = 1, DIRTY_BODY = 2, DIRTY_STATUS = 4, DIRTY_EDITOR = 8, DIRTY_ALL = 15 };
@@ -126,9 +127,10 @@ struct app {
     struct approval approval;  /* before whatever else is open */
     struct draft_review draft; /* in the place of the editor, when nothing else is open */
     struct overlay overlay;
+    struct views views;
+    struct view_host host; /* panes_init() */
     /* Over the transcript, below any overlay; NULL: closed. At most one is open (cover.h). */
     struct sessions *sessions_screen;
-    struct context_view *context_screen;
     struct compaction_detail *compaction_screen;
     struct memory_screen memory; /* beside the transcript, or over it where that is narrow */
     struct transcript_place jump; /* to show once its page has come; seq 0: none */

@@ -9,10 +9,10 @@
 #include "ui/app/app.h"
 #include "ui/app/clipboard.h"
 #include "ui/app/compact.h"
-#include "ui/app/context_screen.h"
 #include "ui/app/find.h"
 #include "ui/app/fork.h"
 #include "ui/app/memory_screen.h"
+#include "ui/app/panes.h"
 #include "ui/app/picker.h"
 #include "ui/app/pin.h"
 #include "ui/app/replace.h"
@@ -112,7 +112,7 @@ static void run_uncompact(struct app *app, const char *arguments)
 static void run_context(struct app *app, const char *arguments)
 {
     (void)arguments;
-    context_screen_open(app);
+    (void)panes_open(app, ACTION_CONTEXT);
 }
 
 static void run_memory(struct app *app, const char *arguments)

@@ -1,22 +1,20 @@
 #include "ui/app/cover.h"
 
 #include "ui/app/compaction_screen.h"
-#include "ui/app/context_screen.h"
 #include "ui/app/memory_screen.h"
 #include "ui/app/sessions_screen.h"
 #include "ui/view/compaction_detail.h"
-#include "ui/view/context_view.h"
 #include "ui/view/sessions.h"
 
 bool cover_open(const struct app *app)
 {
-    return app->sessions_screen || app->context_screen || app->compaction_screen;
+    return app->sessions_screen || app->compaction_screen || views_top(&app->views);
 }
 
 void cover_close(struct app *app)
 {
     sessions_screen_close(app);
-    context_screen_close(app);
+    views_close_from(&app->views, VIEW_COVER);
     compaction_screen_close(app);
     if (memory_screen_covers(app))
         memory_screen_close(app);
@@ -26,20 +24,21 @@ void cover_key(struct app *app, enum action action, const struct key *key)
 {
     if (app->sessions_screen)
         sessions_screen_key(app, action, key);
-    else if (app->context_screen)
-        context_screen_key(app, action, key);
-    else
+    else if (app->compaction_screen)
         compaction_screen_key(app, action, key);
+    else if (views_key(&app->views, action, key))
+        app_touch_now(app, DIRTY_BODY);
 }
 
 void cover_click(struct app *app, int row, int col)
 {
     if (app->sessions_screen)
         sessions_screen_click(app, row, col);
-    else if (app->context_screen)
-        context_screen_click(app, row);
-    else
+    else if (app->compaction_screen)
         compaction_screen_click(app, row);
+    else
+        views_top(&app->views)->ops->click(views_top(&app->views), row, col);
+    app_touch_now(app, DIRTY_BODY);
 }
 
 const struct rows *cover_rows(struct app *app, int width, int height)
@@ -48,12 +47,13 @@ const struct rows *cover_rows(struct app *app, int width, int height)
         sessions_resize(app->sessions_screen, width, height);
         return sessions_rows(app->sessions_screen);
     }
-    if (app->context_screen) {
-        context_view_resize(app->context_screen, width, height);
-        return context_view_rows(app->context_screen);
+    if (app->compaction_screen) {
+        compaction_detail_resize(app->compaction_screen, width, height);
+        return compaction_detail_rows(app->compaction_screen);
     }
-    compaction_detail_resize(app->compaction_screen, width, height);
-    return compaction_detail_rows(app->compaction_screen);
+    struct view *v = views_top(&app->views);
+    v->ops->resize(v, width, height);
+    return v->ops->rows(v);
 }
 
 bool cover_caret(const struct app *app, int *row, int *col)

@@ -9,11 +9,11 @@
 #include "ui/app/commands.h"
 #include "ui/app/compaction_screen.h"
 #include "ui/app/completion.h"
-#include "ui/app/context_screen.h"
 #include "ui/app/cover.h"
 #include "ui/app/draft_screen.h"
 #include "ui/app/find.h"
 #include "ui/app/memory_screen.h"
+#include "ui/app/panes.h"
 #include "ui/app/picker.h"
 #include "ui/app/replace.h"
 #include "ui/app/screen.h"
@@ -280,11 +280,6 @@ static void open_sessions(struct app *app)
     sessions_screen_open(app, "");
 }
 
-static void open_context(struct app *app)
-{
-    context_screen_open(app);
-}
-
 /* Where there is nothing to complete, the memory beside gets the keys. */
 static void complete(struct app *app)
 {
@@ -312,7 +307,6 @@ static const struct {
                 {ACTION_HELP, picker_help},
                 {ACTION_SESSIONS, open_sessions},
                 {ACTION_MEMORY, memory_screen_toggle},
-                {ACTION_CONTEXT, open_context},
                 {ACTION_FIND, open_find},
                 {ACTION_PAGE_UP, page_up},
                 {ACTION_PAGE_DOWN, page_down},
@@ -334,7 +328,7 @@ static bool run_action(struct app *app, enum action action)
             handlers[i].run(app);
             return true;
         }
-    return false;
+    return panes_open(app, action);
 }
 
 /* Overlays */

@@ -8,7 +8,6 @@
 #include "base/mem.h"
 #include "ui/app/compact.h"
 #include "ui/app/compaction_screen.h"
-#include "ui/app/context_screen.h"
 #include "ui/app/jump.h"
 #include "ui/app/memory_screen.h"
 #include "ui/app/sessions_screen.h"
@@ -207,18 +206,18 @@ static bool is_silent(struct app *app, const struct notice *n)
 }
 
 /* Where it was asked for, if that is open. */
-static void say_in_words(struct app *app, const struct notice *n)
+static void say_in_words(struct app *app, struct notice *n)
 {
     bool whole;
     struct doing doing = {app->activity.busy, app->activity.compacting_ms != 0};
     char *words = faults_words(n, &doing, &whole);
-    if (!sessions_screen_failed(app, n, words) && !context_screen_failed(app, n, words) &&
+    if (!sessions_screen_failed(app, n, words) && !views_notice(&app->views, n, words) &&
         !compaction_screen_failed(app, n, words) && !memory_screen_failed(app, n, words))
         app_note(app, whole ? STYLE_WARNING : STYLE_ERROR, "%s", words);
     free(words);
 }
 
-static void say_error(struct app *app, const struct notice *n, bool turn)
+static void say_error(struct app *app, struct notice *n, bool turn)
 {
     bool reading = turn && app->read_only && n->error.code == ERR_SESSION_NOT_FOUND;
     if (n->error.code == ERR_INTERRUPTED)

@@ -7,7 +7,6 @@ libtui_a_SOURCES += \
 	ui/app/compact.c ui/app/compact.h \
 	ui/app/compaction_screen.c ui/app/compaction_screen.h \
 	ui/app/completion.c ui/app/completion.h \
-	ui/app/context_screen.c ui/app/context_screen.h \
 	ui/app/cover.c ui/app/cover.h \
 	ui/app/dispatch.c ui/app/dispatch.h \
 	ui/app/draft_screen.c ui/app/draft_screen.h \
@@ -19,6 +18,7 @@ libtui_a_SOURCES += \
 	ui/app/jump.c ui/app/jump.h \
 	ui/app/memory_screen.c ui/app/memory_screen.h \
 	ui/app/notices.c ui/app/notices.h \
+	ui/app/panes.c ui/app/panes.h \
 	ui/app/path_lister.c ui/app/path_lister.h \
 	ui/app/picker.c ui/app/picker.h \
 	ui/app/pin.c ui/app/pin.h \

@@ -10,7 +10,6 @@
 #include "base/utf8.h"
 #include "ui/app/compaction_screen.h"
 #include "ui/app/completion.h"
-#include "ui/app/context_screen.h"
 #include "ui/app/draft_screen.h"
 #include "ui/app/faults.h"
 #include "ui/app/find.h"
@@ -232,7 +231,6 @@ static void take_event(struct app *app, struct notice *n)
     bool alarmed = app->truncated;
     note_event(app, ev, true);
     memory_screen_event(app, ev, true);
-    context_screen_event(app, ev);
     if (ev->type == EVENT_TOOL_EXECUTION_COMPLETED && approval_over(&app->approval, ev->id))
         app_touch_now(app, DIRTY_BODY);
     if (ends_review(ev->type))
@@ -296,7 +294,7 @@ static void open_session(struct app *app, const struct session_info *info)
     turns_forget(app);
     jump_forget(app);
     way_back_session(app, info->id);
-    context_screen_close(app);
+    views_close_session(&app->views);
     compaction_screen_close(app);
     memory_screen_session(app);
     say_parting(app);
@@ -371,7 +369,6 @@ static void take_session(struct app *app, struct notice *n)
     if (retitled)
         show_title(&app->session);
     sessions_screen_session(app, n->flag);
-    context_screen_changed(app);
     app->sessions_known = false;
     app_touch_now(app, DIRTY_ALL);
 }
@@ -459,7 +456,6 @@ static void take_provider(struct app *app, struct notice *n)
     app->meters.window = n->meters.window;
     app->meters.threshold = n->meters.threshold;
     app->meters.suspended = n->meters.suspended;
-    context_screen_changed(app);
     app_touch_now(app, DIRTY_TITLE | DIRTY_STATUS);
 }
 
@@ -525,7 +521,6 @@ static void take_busy(struct app *app, struct notice *n)
         compaction_over(app);
         approval_forget(&app->approval);
         draft_screen_close(app);
-        context_screen_idle(app);
         attention_turn_ended(app);
         send_next(app);
     }
@@ -545,7 +540,6 @@ static void take_context(struct app *app, struct notice *n)
 {
     saw_request(app, (struct request_size){n->context.tokens, n->context.estimated});
     app_touch(app, DIRTY_STATUS);
-    context_screen_take(app, n);
 }
 
 static void take_dropped(struct app *app, struct notice *n)
@@ -581,7 +575,7 @@ static void part_with(struct app *app, const struct notice *n)
 static void take_done(struct app *app, struct notice *n)
 {
     app->sessions_known = false;
-    bool told = sessions_screen_done(app, n) || memory_screen_done(app, n);
+    bool told = views_notice(&app->views, n, NULL) || sessions_screen_done(app, n) || memory_screen_done(app, n);
     if (n->command == COMMAND_ARCHIVE || n->command == COMMAND_DELETE)
         part_with(app, n);
     else if (n->command == COMMAND_EXPORT && !told)
@@ -605,5 +599,9 @@ static void (*const takers[])(struct app *app, struct notice *n) = {
 void notices_take(struct app *app, struct notice *n)
 {
     takers[n->type](app, n);
+    if (n->type != NOTICE_ERROR && n->type != NOTICE_DONE) /* who tells of them asks the views */
+        (void)views_notice(&app->views, n, NULL);
+    if (n->type != NOTICE_EVENT && views_top(&app->views))
+        app_touch_now(app, DIRTY_BODY);
     notice_free(n);
 }

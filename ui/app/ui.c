@@ -12,6 +12,7 @@
 #include "ui/app/app.h"
 #include "ui/app/dispatch.h"
 #include "ui/app/notices.h"
+#include "ui/app/panes.h"
 #include "ui/app/screen.h"
 #include "ui/term/characters.h"
 #include "ui/term/signals.h"
@@ -155,6 +156,7 @@ static int run_app(const struct ui_options *options, struct error *e)
 {
     struct app app;
     app_init(&app, options);
+    panes_init(&app);
     app_set_theme(&app, config_string(options->config, CONFIG_UI_THEME));
     say_assumed(&app);
     say_charset(&app);

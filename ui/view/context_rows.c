@@ -229,9 +229,9 @@ static void draw_going(struct context_view *v)
 static void draw_stopped(struct context_view *v)
 {
     struct buf key = BUF_INIT, text = BUF_INIT;
-    if (!v->host.suspended || !*v->host.suspended || v->height < LOW)
+    if (!v->view.host->meters->suspended || v->height < LOW)
         return;
-    keymap_describe_first(v->host.keymap, ACTION_CONTEXT_COMPACT, &key);
+    keymap_describe_first(v->view.host->keymap, ACTION_CONTEXT_COMPACT, &key);
     buf_addf(&text,
              _("automatic compaction has stopped after failures; if %s succeeds, it starts "
                "again"),
@@ -346,13 +346,14 @@ static void draw_hints(struct context_view *v)
     else if (v->remark.text)
         remark_row(&v->rows, v->remark.text, v->remark.style, width);
     else if (v->context.mode)
-        hints_row(&v->rows, v->host.keymap, hints, sizeof hints / sizeof *hints, width);
+        hints_row(&v->rows, v->view.host->keymap, hints, sizeof hints / sizeof *hints, width);
     else /* nothing is shortened, so nothing is pinned */
-        hints_row(&v->rows, v->host.keymap, fixed, sizeof fixed / sizeof *fixed, width);
+        hints_row(&v->rows, v->view.host->keymap, fixed, sizeof fixed / sizeof *fixed, width);
 }
 
-void context_view_resize(struct context_view *v, int width, int height)
+void context_view_resize(struct view *view, int width, int height)
 {
+    struct context_view *v = (struct context_view *)view;
     v->width = width > 2 ? width : 2;
     v->height = height > 1 ? height : 1;
 }
@@ -371,8 +372,9 @@ static void draw_parts(struct context_view *v, int height)
     }
 }
 
-const struct rows *context_view_rows(struct context_view *v)
+const struct rows *context_view_rows(struct view *view)
 {
+    struct context_view *v = (struct context_view *)view;
     rows_clear(&v->rows);
     draw_title(v);
     draw_kinds(v);

@@ -27,9 +27,9 @@ static struct outline_text part_text(void *view, size_t index)
     return (struct outline_text){text && *text ? text : NULL, false};
 }
 
-static void send(struct context_view *v, struct command *c)
+static struct context_view *of(struct view *view)
 {
-    v->host.send(v->host.context, c);
+    return (struct context_view *)view;
 }
 
 static void ask(struct context_view *v)
@@ -37,30 +37,7 @@ static void ask(struct context_view *v)
     v->waiting = true;
     v->stale = false;
     v->asked_ms = clock_mono_ms();
-    send(v, command_new(COMMAND_CONTEXT, NULL));
-}
-
-struct context_view *context_view_new(const struct context_host *host)
-{
-    struct context_view *v = mem_alloc(sizeof *v);
-    const struct outline_host outline = {part_key, part_text, context_part_heading, v};
-    v->host = *host;
-    v->outline = outline_new(&outline);
-    v->width = v->height = 1;
-    rows_init(&v->rows);
-    ask(v);
-    return v;
-}
-
-void context_view_free(struct context_view *v)
-{
-    if (!v)
-        return;
-    outline_free(v->outline);
-    context_release(&v->context);
-    rows_release(&v->rows);
-    remark_release(&v->remark);
-    free(v);
+    view_send(&v->view, command_new(COMMAND_CONTEXT, NULL));
 }
 
 /* NULL: there are none. */
@@ -70,7 +47,7 @@ static const struct context_part *chosen_part(const struct context_view *v)
     return chosen < v->context.parts.len ? &v->context.parts.items[chosen] : NULL;
 }
 
-int64_t context_view_message(const struct context_view *v)
+static int64_t chosen_message(const struct context_view *v)
 {
     const struct context_part *p = chosen_part(v);
     return p ? p->seq : 0;
@@ -94,7 +71,7 @@ static struct context_sums sums_of(const struct context *c)
     return sums;
 }
 
-void context_view_take(struct context_view *v, struct notice *n)
+static void take(struct context_view *v, struct notice *n)
 {
     v->waiting = false;
     v->known = true;
@@ -105,23 +82,18 @@ void context_view_take(struct context_view *v, struct notice *n)
     outline_fill(v->outline, v->context.parts.len);
 }
 
-bool context_view_failed(struct context_view *v, enum command_type command, const char *text)
+static bool failed(struct context_view *v, enum command_type command, const char *words)
 {
     bool mine =
         command == COMMAND_CONTEXT || command == COMMAND_PIN || command == COMMAND_UNCOMPACT;
     if (mine)
-        remark_set(&v->remark, STYLE_ERROR, text);
+        remark_set(&v->remark, STYLE_ERROR, words);
     if (command == COMMAND_CONTEXT)
         v->waiting = false;
     return mine;
 }
 
-void context_view_changed(struct context_view *v)
-{
-    v->stale = true;
-}
-
-void context_view_event(struct context_view *v, enum event_type type)
+static bool changes_request(enum event_type type)
 {
     static const bool changes[EVENT_TYPE_COUNT] = {
         [EVENT_RUN_STARTED] = true,
@@ -137,40 +109,43 @@ void context_view_event(struct context_view *v, enum event_type type)
         [EVENT_RUN_FAILED] = true,
         [EVENT_INTERRUPTED] = true,
     };
-    if (type < EVENT_TYPE_COUNT && changes[type])
-        context_view_changed(v);
+    return type < EVENT_TYPE_COUNT && changes[type];
 }
 
-void context_view_idle(struct context_view *v)
+static int64_t due(const struct view *view)
 {
+    const struct context_view *v = (const struct context_view *)view;
+    return v->stale && !v->waiting ? v->asked_ms + ASK_MS : 0;
+}
+
+static void tick(struct view *view)
+{
+    struct context_view *v = of(view);
     if (v->stale && !v->waiting)
         ask(v);
 }
 
-int64_t context_view_due(const struct context_view *v)
+static bool notice(struct view *view, struct notice *n, const char *words)
 {
-    return v->stale && !v->waiting ? v->asked_ms + ASK_MS : 0;
-}
-
-void context_view_tick(struct context_view *v, int64_t now_ms)
-{
-    int64_t due = context_view_due(v);
-    if (due != 0 && now_ms >= due)
-        ask(v);
+    struct context_view *v = of(view);
+    if (n->type == NOTICE_CONTEXT)
+        take(v, n);
+    else if (n->type == NOTICE_ERROR)
+        return failed(v, n->command, words);
+    else if (n->type == NOTICE_SESSION || n->type == NOTICE_PROVIDER)
+        v->stale = true;
+    else if (n->type == NOTICE_EVENT && changes_request(n->event->type))
+        v->stale = true;
+    else if (n->type == NOTICE_BUSY && !n->flag) /* the end of a turn */
+        tick(view);
+    return false;
 }
 
 /* --- what can be done --- */
 
-static enum context_result close_view(struct context_view *v)
+static void toggle(struct view *view)
 {
-    (void)v;
-    return CONTEXT_CLOSED;
-}
-
-static enum context_result toggle(struct context_view *v)
-{
-    (void)outline_toggle(v->outline);
-    return CONTEXT_STAYS;
+    (void)outline_toggle(of(view)->outline);
 }
 
 static bool can_pin(const struct context_part *p)
@@ -178,76 +153,66 @@ static bool can_pin(const struct context_part *p)
     return p && p->kind == CONTEXT_MESSAGE && p->seq > 0 && p->role != ROLE_TOOL;
 }
 
-static enum context_result pin(struct context_view *v)
+static void pin(struct view *view)
 {
+    struct context_view *v = of(view);
     const struct context_part *p = chosen_part(v);
     if (!can_pin(p)) {
         remark_set(&v->remark, STYLE_NOTE, _("Only your messages and answers can be pinned."));
-        return CONTEXT_STAYS;
+        return;
     }
     struct command *c = command_new(COMMAND_PIN, NULL);
     c->number = p->seq;
     c->limit = !p->pinned;
-    send(v, c);
-    return CONTEXT_STAYS;
+    view_send(view, c);
 }
 
-static enum context_result ask_compact(struct context_view *v)
+static void ask_compact(struct view *view)
 {
+    struct context_view *v = of(view);
     v->asks_compact = v->context.mode != NULL;
     if (!v->asks_compact)
         remark_set(&v->remark, STYLE_NOTE, _("Conversations are not shortened here."));
-    return CONTEXT_STAYS;
 }
 
-static enum context_result undo(struct context_view *v)
+static void undo(struct view *view)
 {
-    send(v, command_new(COMMAND_UNCOMPACT, NULL));
-    return CONTEXT_STAYS;
+    view_send(view, command_new(COMMAND_UNCOMPACT, NULL));
 }
 
-static enum context_result jump(struct context_view *v)
+static void jump(struct view *view)
 {
-    if (context_view_message(v) > 0)
-        return CONTEXT_JUMP;
-    remark_set(&v->remark, STYLE_NOTE, _("This is not a message of the conversation."));
-    return CONTEXT_STAYS;
+    int64_t seq = chosen_message(of(view));
+    if (seq > 0)
+        view_jump(view, seq);
+    else
+        remark_set(&of(view)->remark, STYLE_NOTE, _("This is not a message of the conversation."));
 }
 
-static const struct act {
-    enum action action;
-    enum context_result (*run)(struct context_view *v);
-} acts[] = {{ACTION_CANCEL, close_view},
-            {ACTION_CLEAR, close_view},
-            {ACTION_CONTEXT, close_view},
-            {ACTION_SEND, toggle},
-            {ACTION_TOGGLE, toggle},
-            {ACTION_CONTEXT_PIN, pin},
-            {ACTION_CONTEXT_COMPACT, ask_compact},
-            {ACTION_CONTEXT_UNCOMPACT, undo},
-            {ACTION_JUMP, jump}};
-
-static const struct act *find_act(enum action action)
-{
-    for (size_t i = 0; i < sizeof acts / sizeof *acts; i++)
-        if (acts[i].action == action)
-            return &acts[i];
-    return NULL;
-}
+static const struct view_key keys[] = {{ACTION_CANCEL, view_close},
+                                       {ACTION_CLEAR, view_close},
+                                       {ACTION_CONTEXT, view_close},
+                                       {ACTION_SEND, toggle},
+                                       {ACTION_TOGGLE, toggle},
+                                       {ACTION_CONTEXT_PIN, pin},
+                                       {ACTION_CONTEXT_COMPACT, ask_compact},
+                                       {ACTION_CONTEXT_UNCOMPACT, undo},
+                                       {ACTION_JUMP, jump},
+                                       {ACTION_NONE, NULL}};
 
 /* --- keys --- */
 
 /* The card in the transcript shows how it goes. */
-static enum context_result answer_key(struct context_view *v, enum action action,
-                                      const struct key *key)
+static void answer_key(struct context_view *v, enum action action, const struct key *key)
 {
     bool yes = hint_is_letter(key, _("y"));
     if (!yes && action != ACTION_CANCEL && action != ACTION_CLEAR && !hint_is_letter(key, _("n")))
-        return CONTEXT_STAYS;
+        return;
     v->asks_compact = false;
-    if (yes)
-        send(v, command_new(COMMAND_COMPACT, NULL));
-    return yes ? CONTEXT_CLOSED : CONTEXT_STAYS;
+    if (!yes)
+        return;
+    view_send(&v->view, command_new(COMMAND_COMPACT, NULL));
+    view_close(&v->view);
 }
 
 /* To the next part that goes, or back to the one before. */
@@ -267,23 +232,60 @@ static bool move_to_going(struct context_view *v, const struct key *key)
     return true;
 }
 
-enum context_result context_view_key(struct context_view *v, enum action action,
-                                     const struct key *key)
+static bool take_key(struct view *view, enum action action, const struct key *key)
 {
-    enum action letter = keymap_find_reading(v->host.keymap, key);
-    const struct act *act = find_act(letter != ACTION_NONE ? letter : action);
+    struct context_view *v = of(view);
+    if (action == ACTION_HELP)
+        return false;
     remark_set(&v->remark, STYLE_NOTE, NULL);
     if (v->asks_compact)
-        return answer_key(v, action, key);
-    if (act)
-        return act->run(v);
-    if (!move_to_going(v, key))
+        answer_key(v, action, key);
+    else if (!view_run_key(view, keys, action, key) && !move_to_going(v, key))
         (void)outline_key(v->outline, action, key);
-    return CONTEXT_STAYS;
+    return true;
 }
 
-void context_view_click(struct context_view *v, int row)
+static void click(struct view *view, int row, int col)
 {
+    struct context_view *v = of(view);
+    (void)col;
     if (!v->asks_compact)
         (void)outline_click(v->outline, row - v->head_rows);
+}
+
+/* --- the view --- */
+
+static void free_view(struct view *view)
+{
+    struct context_view *v = of(view);
+    outline_free(v->outline);
+    context_release(&v->context);
+    rows_release(&v->rows);
+    remark_release(&v->remark);
+    free(v);
+}
+
+static const struct view_ops ops = {
+    .layer = VIEW_COVER,
+    .of_session = true,
+    .free = free_view,
+    .key = take_key,
+    .click = click,
+    .resize = context_view_resize,
+    .rows = context_view_rows,
+    .notice = notice,
+    .due = due,
+    .tick = tick,
+};
+
+struct view *context_view_new(const struct view_host *host)
+{
+    struct context_view *v = mem_alloc(sizeof *v);
+    const struct outline_host outline = {part_key, part_text, context_part_heading, v};
+    v->view = (struct view){&ops, host};
+    v->outline = outline_new(&outline);
+    v->width = v->height = 1;
+    rows_init(&v->rows);
+    ask(v);
+    return &v->view;
 }

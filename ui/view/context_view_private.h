@@ -6,6 +6,7 @@
 #include "ui/view/context_view.h"
 #include "ui/view/outline.h"
 #include "ui/view/remark.h"
+#include "ui/view/view.h"
 
 enum { CONTEXT_KINDS = CONTEXT_MESSAGE + 1 };
 
@@ -17,7 +18,7 @@ struct context_sums {
 };
 
 struct context_view {
-    struct context_host host;
+    struct view view;
     struct outline *outline;
     struct context context;
     struct context_sums sums;
@@ -35,6 +36,8 @@ struct context_view {
 };
 
 /* context_rows.c */
+void context_view_resize(struct view *view, int width, int height);
+const struct rows *context_view_rows(struct view *view);
 void context_part_heading(void *view, size_t part, const struct outline_look *look,
                           struct rows *out);
 

@@ -35,4 +35,5 @@ libtui_a_SOURCES += \
 	ui/view/sessions_private.h \
 	ui/view/sessions_rows.c \
 	ui/view/status.c ui/view/status.h \
+	ui/view/view.c ui/view/view.h \
 	ui/view/welcome.c ui/view/welcome.h

@@ -1,0 +1,48 @@
+/* A view without terminal, service and surface: keys go in, rows come out, and what it asks of its
+ * host is written down. */
+#ifndef TESTS_STAGE_H
+#define TESTS_STAGE_H
+
+#include "tests/sent.h"
+#include "ui/view/view.h"
+
+struct stage {
+    struct view *view; /* the test makes it, with the host; stage_tear_down() frees it */
+    struct view_host host;
+    struct keymap keymap;
+    struct meters meters;
+    sent_commands sent;
+    int width, height;
+    int64_t now_ms;     /* what the clock says */
+    bool closed;        /* since the last key; the view is still there, to go on with */
+    int64_t jumped;     /* to this message; 0: nowhere */
+};
+extern struct stage the;
+
+/* 80 columns and 22 rows, a clock at 5000 ms, the usual keys. */
+void stage_set_up(void);
+void stage_tear_down(void);
+
+/* The one command of the type that was sent since forget_sent(); NULL: none. */
+const struct command *sent(enum command_type type);
+void forget_sent(void);
+
+/* What the service tells; the notice is freed. */
+bool give(struct notice *n);
+void give_event(enum event_type type);
+bool give_error(enum command_type command, const char *words);
+
+/* A key by its name, or a letter. */
+void press(const char *name);
+void letter(char c);
+void click(size_t row);
+
+/* What is shown now; what is to be seen in all rows, as by tests/seen.h. */
+const struct rows *rows_now(void);
+const char *row_text(size_t index);
+size_t find(const char *text);
+void assert_shown(const char *text);
+void assert_not_shown(const char *text);
+void assert_chosen(const char *text); /* the row that the pointer is at has it */
+
+#endif

@@ -1,0 +1,13 @@
+/* The views that a key or a command opens, and what the surface does for a view. */
+#ifndef UI_PANES_H
+#define UI_PANES_H
+
+#include "ui/app/app.h"
+
+/* Once, before anything is opened. */
+void panes_init(struct app *app);
+
+/* Opens the view of that action. False: there is none. */
+bool panes_open(struct app *app, enum action action);
+
+#endif

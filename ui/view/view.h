@@ -1,0 +1,101 @@
+/* Views: what stands over the conversation or beside it. Each is a struct that begins with a
+ * struct view, and a table of what it does. The stack of the open ones says who gets keys, and what
+ * is drawn over what; a view knows neither the stack nor the service: what it wants it asks of its
+ * host. No curses. */
+#ifndef UI_VIEW_H
+#define UI_VIEW_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "session/command.h"
+#include "session/notice.h"
+#include "ui/term/keymap.h"
+#include "ui/term/rows.h"
+
+/* Where in the stack, from below: of each at most one is open. */
+enum view_layer { VIEW_COVER, VIEW_LAYERS };
+
+struct view;
+
+/* What a view asks of the surface. Times are those of clock_mono_ms(). */
+struct view_host {
+    const struct keymap *keymap; /* borrowed, as all of these; they outlive the views */
+    const struct meters *meters; /* of the open session */
+    void *surface;
+    void (*send)(void *surface, struct command *c); /* takes the command */
+    void (*close)(void *surface, struct view *v);   /* frees it */
+    /* Shows that message in the transcript, and closes the view. */
+    void (*jump)(void *surface, struct view *v, int64_t seq);
+};
+
+/* A member may be NULL where a view has no use for it. */
+struct view_ops {
+    enum view_layer layer;
+    bool of_session; /* what it shows is of the open session: closed when another one is opened */
+    void (*free)(struct view *v);
+    /* False: not its key; those below get it. */
+    bool (*key)(struct view *v, enum action action, const struct key *key);
+    void (*click)(struct view *v, int row, int col); /* at a place of what rows() returned last */
+    void (*resize)(struct view *v, int width, int height);
+    /* What to draw: exactly as many rows as the height, none wider than the width. Borrowed until
+     * the next call. */
+    const struct rows *(*rows)(struct view *v);
+    bool (*caret)(const struct view *v, int *row, int *col); /* in those rows; false: it has none */
+    /* All that the service tells. An ERROR comes with the words for it, which the view shows if
+     * the command was its own; true: nobody else needs to tell of it. */
+    bool (*notice)(struct view *v, struct notice *n, const char *words);
+    int64_t (*due)(const struct view *v); /* when something of it is due; 0: nothing is */
+    void (*tick)(struct view *v);         /* it is, and the view is drawn again; NULL: no more */
+};
+
+struct view {
+    const struct view_ops *ops;
+    const struct view_host *host;
+};
+
+void view_send(const struct view *v, struct command *c);
+
+/* The view is gone after these. */
+void view_close(struct view *v);
+void view_jump(struct view *v, int64_t seq);
+
+/* A table of keys ends with ACTION_NONE. */
+struct view_key {
+    enum action action;
+    void (*run)(struct view *v);
+};
+
+/* Does what the table has for the key; letters as [keys] has them come first. False: nothing. */
+bool view_run_key(struct view *v, const struct view_key *keys, enum action action,
+                  const struct key *key);
+
+/* The stack. */
+struct views {
+    struct view *open[VIEW_LAYERS]; /* NULL: none */
+};
+
+/* In place of the one in its layer; what stands over it is closed. */
+void views_open(struct views *s, struct view *v);
+
+/* Not open: nothing happens. */
+void views_close(struct views *s, struct view *v);
+void views_close_from(struct views *s, enum view_layer lowest); /* it, and those over it */
+
+void views_close_session(struct views *s); /* those that show the open session */
+
+struct view *views_top(const struct views *s); /* NULL: none is open */
+
+/* From the top down, until one takes it. */
+bool views_key(struct views *s, enum action action, const struct key *key);
+
+/* To all of them; true if one took it. */
+bool views_notice(struct views *s, struct notice *n, const char *words);
+
+int64_t views_due(const struct views *s); /* the earliest; 0: nothing is */
+
+/* Does what is due by now; true if anything was. */
+bool views_tick(struct views *s, int64_t now_ms);
+
+#endif
