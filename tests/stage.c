@@ -33,6 +33,12 @@ static void jump(void *surface, struct view *v, int64_t seq)
     the.jumped = seq;
 }
 
+static void show_memory(void *surface, struct view *v)
+{
+    close_view(surface, v);
+    the.memory_shown = true;
+}
+
 void stage_set_up(void)
 {
     the = (struct stage){.width = 80, .height = 22, .now_ms = 5000};
@@ -43,7 +49,8 @@ void stage_set_up(void)
                                   .surface = &the.sent,
                                   .send = sent_take,
                                   .close = close_view,
-                                  .jump = jump};
+                                  .jump = jump,
+                                  .show_memory = show_memory};
 }
 
 void stage_tear_down(void)
@@ -89,7 +96,7 @@ bool give_error(enum command_type command, const char *words)
 
 static void take(enum action action, const struct key *key)
 {
-    the.closed = false;
+    the.closed = the.memory_shown = false;
     the.jumped = 0;
     assert_true(the.view->ops->key(the.view, action, key));
 }

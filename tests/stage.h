@@ -15,6 +15,7 @@ struct stage {
     int width, height;
     int64_t now_ms;     /* what the clock says */
     bool closed;        /* since the last key; the view is still there, to go on with */
+    bool memory_shown;  /* … of the open session */
     int64_t jumped;     /* to this message; 0: nowhere */
 };
 extern struct stage the;

@@ -14,7 +14,6 @@
 #include "ui/app/memory_screen.h"
 #include "ui/term/term.h"
 #include "ui/text/format.h"
-#include "ui/view/compaction_detail.h"
 #include "ui/view/sessions.h"
 
 #define FRAME_MS 16
@@ -85,7 +84,6 @@ void app_release(struct app *app)
     bare_close(app);
     sessions_free(app->sessions_screen);
     views_close_from(&app->views, 0);
-    compaction_detail_free(app->compaction_screen);
     memory_screen_free(app);
     approval_release(&app->approval);
     draft_review_release(&app->draft);

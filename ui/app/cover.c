@@ -1,21 +1,18 @@
 #include "ui/app/cover.h"
 
-#include "ui/app/compaction_screen.h"
 #include "ui/app/memory_screen.h"
 #include "ui/app/sessions_screen.h"
-#include "ui/view/compaction_detail.h"
 #include "ui/view/sessions.h"
 
 bool cover_open(const struct app *app)
 {
-    return app->sessions_screen || app->compaction_screen || views_top(&app->views);
+    return app->sessions_screen || views_top(&app->views);
 }
 
 void cover_close(struct app *app)
 {
     sessions_screen_close(app);
     views_close_from(&app->views, VIEW_COVER);
-    compaction_screen_close(app);
     if (memory_screen_covers(app))
         memory_screen_close(app);
 }
@@ -24,8 +21,6 @@ void cover_key(struct app *app, enum action action, const struct key *key)
 {
     if (app->sessions_screen)
         sessions_screen_key(app, action, key);
-    else if (app->compaction_screen)
-        compaction_screen_key(app, action, key);
     else if (views_key(&app->views, action, key))
         app_touch_now(app, DIRTY_BODY);
 }
@@ -34,8 +29,6 @@ void cover_click(struct app *app, int row, int col)
 {
     if (app->sessions_screen)
         sessions_screen_click(app, row, col);
-    else if (app->compaction_screen)
-        compaction_screen_click(app, row);
     else
         views_top(&app->views)->ops->click(views_top(&app->views), row, col);
     app_touch_now(app, DIRTY_BODY);
@@ -46,10 +39,6 @@ const struct rows *cover_rows(struct app *app, int width, int height)
     if (app->sessions_screen) {
         sessions_resize(app->sessions_screen, width, height);
         return sessions_rows(app->sessions_screen);
-    }
-    if (app->compaction_screen) {
-        compaction_detail_resize(app->compaction_screen, width, height);
-        return compaction_detail_rows(app->compaction_screen);
     }
     struct view *v = views_top(&app->views);
     v->ops->resize(v, width, height);

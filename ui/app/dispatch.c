@@ -7,7 +7,6 @@
 #include "base/i18n.h"
 #include "base/mem.h"
 #include "ui/app/commands.h"
-#include "ui/app/compaction_screen.h"
 #include "ui/app/completion.h"
 #include "ui/app/cover.h"
 #include "ui/app/draft_screen.h"
@@ -22,6 +21,7 @@
 #include "ui/term/term.h"
 #include "ui/text/edit_keys.h"
 #include "ui/text/external_editor.h"
+#include "ui/view/compaction_detail.h"
 
 #define EXTERNAL_MAX (16u * 1024 * 1024)
 #define WHEEL_ROWS 3
@@ -38,7 +38,7 @@ static void clear_editor(struct app *app)
 static void open_card(struct app *app, int64_t seq)
 {
     if (seq > 0)
-        compaction_screen_open(app, seq);
+        panes_show(app, compaction_detail_new(&app->host, seq));
 }
 
 static void open_newest_card(struct app *app)

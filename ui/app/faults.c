@@ -7,7 +7,6 @@
 #include "base/i18n.h"
 #include "base/mem.h"
 #include "ui/app/compact.h"
-#include "ui/app/compaction_screen.h"
 #include "ui/app/jump.h"
 #include "ui/app/memory_screen.h"
 #include "ui/app/sessions_screen.h"
@@ -212,7 +211,7 @@ static void say_in_words(struct app *app, struct notice *n)
     struct doing doing = {app->activity.busy, app->activity.compacting_ms != 0};
     char *words = faults_words(n, &doing, &whole);
     if (!sessions_screen_failed(app, n, words) && !views_notice(&app->views, n, words) &&
-        !compaction_screen_failed(app, n, words) && !memory_screen_failed(app, n, words))
+        !memory_screen_failed(app, n, words))
         app_note(app, whole ? STYLE_WARNING : STYLE_ERROR, "%s", words);
     free(words);
 }

@@ -5,7 +5,6 @@ libtui_a_SOURCES += \
 	ui/app/clipboard.c ui/app/clipboard.h \
 	ui/app/commands.c ui/app/commands.h \
 	ui/app/compact.c ui/app/compact.h \
-	ui/app/compaction_screen.c ui/app/compaction_screen.h \
 	ui/app/completion.c ui/app/completion.h \
 	ui/app/cover.c ui/app/cover.h \
 	ui/app/dispatch.c ui/app/dispatch.h \

@@ -8,7 +8,6 @@
 #include "base/i18n.h"
 #include "base/mem.h"
 #include "base/utf8.h"
-#include "ui/app/compaction_screen.h"
 #include "ui/app/completion.h"
 #include "ui/app/draft_screen.h"
 #include "ui/app/faults.h"
@@ -295,7 +294,6 @@ static void open_session(struct app *app, const struct session_info *info)
     jump_forget(app);
     way_back_session(app, info->id);
     views_close_session(&app->views);
-    compaction_screen_close(app);
     memory_screen_session(app);
     say_parting(app);
     if (app->find.active)
@@ -542,9 +540,11 @@ static void take_context(struct app *app, struct notice *n)
     app_touch(app, DIRTY_STATUS);
 }
 
-static void take_dropped(struct app *app, struct notice *n)
+/* What views alone have asked for. */
+static void take_nothing(struct app *app, struct notice *n)
 {
-    compaction_screen_take(app, n);
+    (void)app;
+    (void)n;
 }
 
 static void take_memory(struct app *app, struct notice *n)
@@ -593,7 +593,7 @@ static void (*const takers[])(struct app *app, struct notice *n) = {
     [NOTICE_DONE] = take_done,           [NOTICE_APPROVAL] = take_approval,
     [NOTICE_SEARCH] = take_found,        [NOTICE_PREVIEW] = take_found,
     [NOTICE_DRAFT] = take_draft,         [NOTICE_CONTEXT] = take_context,
-    [NOTICE_DROPPED] = take_dropped,     [NOTICE_MEMORY] = take_memory,
+    [NOTICE_DROPPED] = take_nothing,     [NOTICE_MEMORY] = take_memory,
     [NOTICE_MEMORY_ENTRY] = take_memory, [NOTICE_MEMORY_STATE] = take_memory};
 
 void notices_take(struct app *app, struct notice *n)

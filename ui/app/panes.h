@@ -7,6 +7,9 @@
 /* Once, before anything is opened. */
 void panes_init(struct app *app);
 
+/* In the place of what stands over the transcript. */
+void panes_show(struct app *app, struct view *v);
+
 /* Opens the view of that action. False: there is none. */
 bool panes_open(struct app *app, enum action action);
 

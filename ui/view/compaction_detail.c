@@ -10,6 +10,11 @@
 
 enum { PAGE_EVENTS = 200 };
 
+static struct compaction_detail *of(struct view *view)
+{
+    return (struct compaction_detail *)view;
+}
+
 /* --- entries --- */
 
 const struct dropped_message *detail_message(const struct compaction_detail *d, size_t entry)
@@ -68,7 +73,7 @@ static void ask(struct compaction_detail *d)
     c->number = d->seq;
     c->limit = PAGE_EVENTS;
     d->waiting = true;
-    d->host.send(d->host.context, c);
+    view_send(&d->view, c);
     free(place);
 }
 
@@ -76,35 +81,6 @@ void detail_want_more(struct compaction_detail *d)
 {
     if (d->more && !d->waiting && !d->failed)
         ask(d);
-}
-
-struct compaction_detail *compaction_detail_new(const struct compaction_host *host, int64_t seq)
-{
-    struct compaction_detail *d = mem_alloc(sizeof *d);
-    const struct outline_host outline = {entry_key, entry_text, detail_heading, d};
-    d->host = *host;
-    d->seq = seq;
-    d->outline = outline_new(&outline);
-    d->width = d->height = 1;
-    rows_init(&d->rows);
-    ask(d);
-    list_entries(d);
-    return d;
-}
-
-void compaction_detail_free(struct compaction_detail *d)
-{
-    if (!d)
-        return;
-    outline_free(d->outline);
-    vec_release(&d->entries);
-    dropped_release(&d->shortened);
-    dropped_release(&d->dropped);
-    item_free(d->card);
-    event_free(d->completed);
-    rows_release(&d->rows);
-    remark_release(&d->remark);
-    free(d);
 }
 
 /* What is left of a tool result stands for it; the transcript has the whole. */
@@ -151,7 +127,7 @@ static bool was_asked(const struct compaction_detail *d, const struct notice *n)
     return d->waiting && n->number == d->seq && n->text && strtoll(n->text, NULL, 10) == d->place;
 }
 
-void compaction_detail_take(struct compaction_detail *d, const struct notice *n)
+static void take(struct compaction_detail *d, const struct notice *n)
 {
     bool first = !d->completed;
     if (!was_asked(d, n))
@@ -171,83 +147,115 @@ void compaction_detail_take(struct compaction_detail *d, const struct notice *n)
     }
 }
 
-bool compaction_detail_failed(struct compaction_detail *d, enum command_type command,
-                              const char *text)
+static bool failed(struct compaction_detail *d, enum command_type command, const char *words)
 {
     if (command != COMMAND_DROPPED)
         return false;
     d->waiting = d->more = false;
     d->failed = true;
-    remark_set(&d->remark, STYLE_ERROR, text);
+    remark_set(&d->remark, STYLE_ERROR, words);
     list_entries(d);
     return true;
 }
 
+static bool notice(struct view *view, struct notice *n, const char *words)
+{
+    struct compaction_detail *d = of(view);
+    if (n->type == NOTICE_DROPPED)
+        take(d, n);
+    return n->type == NOTICE_ERROR && failed(d, n->command, words);
+}
+
 /* --- keys --- */
 
-static enum compaction_result close_view(struct compaction_detail *d)
+static void toggle(struct view *view)
 {
-    (void)d;
-    return COMPACTION_CLOSED;
+    (void)outline_toggle(of(view)->outline);
 }
 
-static enum compaction_result toggle(struct compaction_detail *d)
+static void jump(struct view *view)
 {
-    (void)outline_toggle(d->outline);
-    return COMPACTION_STAYS;
+    struct compaction_detail *d = of(view);
+    const struct dropped_message *m = detail_message(d, outline_chosen(d->outline));
+    if (m && m->seq > 0)
+        view_jump(view, m->seq);
+    else
+        remark_set(&d->remark, STYLE_NOTE, _("This is not a message of the conversation."));
 }
 
-static enum compaction_result jump(struct compaction_detail *d)
+static void show_memory(struct view *view)
 {
-    if (compaction_detail_message(d) > 0)
-        return COMPACTION_JUMP;
-    remark_set(&d->remark, STYLE_NOTE, _("This is not a message of the conversation."));
-    return COMPACTION_STAYS;
-}
-
-static enum compaction_result show_memory(struct compaction_detail *d)
-{
+    struct compaction_detail *d = of(view);
     if (!d->completed || d->completed->compaction.entries_indexed > 0)
-        return COMPACTION_MEMORY;
-    remark_set(&d->remark, STYLE_NOTE, _("Memory has no entries from this compaction."));
-    return COMPACTION_STAYS;
+        view->host->show_memory(view->host->surface, view);
+    else
+        remark_set(&d->remark, STYLE_NOTE, _("Memory has no entries from this compaction."));
 }
 
-static const struct act {
-    enum action action;
-    enum compaction_result (*run)(struct compaction_detail *d);
-} acts[] = {{ACTION_CANCEL, close_view}, {ACTION_CLEAR, close_view},
-            {ACTION_SEND, toggle},       {ACTION_TOGGLE, toggle},
-            {ACTION_JUMP, jump},         {ACTION_CARD_MEMORY, show_memory}};
+static const struct view_key keys[] = {{ACTION_CANCEL, view_close},
+                                       {ACTION_CLEAR, view_close},
+                                       {ACTION_SEND, toggle},
+                                       {ACTION_TOGGLE, toggle},
+                                       {ACTION_JUMP, jump},
+                                       {ACTION_CARD_MEMORY, show_memory},
+                                       {ACTION_NONE, NULL}};
 
-static const struct act *find_act(enum action action)
+static bool take_key(struct view *view, enum action action, const struct key *key)
 {
-    for (size_t i = 0; i < sizeof acts / sizeof *acts; i++)
-        if (acts[i].action == action)
-            return &acts[i];
-    return NULL;
-}
-
-enum compaction_result compaction_detail_key(struct compaction_detail *d, enum action action,
-                                             const struct key *key)
-{
-    enum action letter = keymap_find_reading(d->host.keymap, key);
-    const struct act *act = find_act(letter != ACTION_NONE ? letter : action);
+    struct compaction_detail *d = of(view);
+    if (action == ACTION_HELP)
+        return false;
     if (!d->failed)
         remark_set(&d->remark, STYLE_NOTE, NULL);
-    if (act)
-        return act->run(d);
-    (void)outline_key(d->outline, action, key);
-    return COMPACTION_STAYS;
+    if (!view_run_key(view, keys, action, key))
+        (void)outline_key(d->outline, action, key);
+    return true;
 }
 
-void compaction_detail_click(struct compaction_detail *d, int row)
+static void click(struct view *view, int row, int col)
 {
+    struct compaction_detail *d = of(view);
+    (void)col;
     (void)outline_click(d->outline, row - d->head_rows);
 }
 
-int64_t compaction_detail_message(const struct compaction_detail *d)
+/* --- the view --- */
+
+static void free_view(struct view *view)
 {
-    const struct dropped_message *m = detail_message(d, outline_chosen(d->outline));
-    return m ? m->seq : 0;
+    struct compaction_detail *d = of(view);
+    outline_free(d->outline);
+    vec_release(&d->entries);
+    dropped_release(&d->shortened);
+    dropped_release(&d->dropped);
+    item_free(d->card);
+    event_free(d->completed);
+    rows_release(&d->rows);
+    remark_release(&d->remark);
+    free(d);
+}
+
+static const struct view_ops ops = {
+    .layer = VIEW_COVER,
+    .of_session = true,
+    .free = free_view,
+    .key = take_key,
+    .click = click,
+    .resize = detail_resize,
+    .rows = detail_rows,
+    .notice = notice,
+};
+
+struct view *compaction_detail_new(const struct view_host *host, int64_t seq)
+{
+    struct compaction_detail *d = mem_alloc(sizeof *d);
+    const struct outline_host outline = {entry_key, entry_text, detail_heading, d};
+    d->view = (struct view){&ops, host};
+    d->seq = seq;
+    d->outline = outline_new(&outline);
+    d->width = d->height = 1;
+    rows_init(&d->rows);
+    ask(d);
+    list_entries(d);
+    return &d->view;
 }

@@ -9,6 +9,7 @@
 #include "ui/view/compaction_detail.h"
 #include "ui/view/outline.h"
 #include "ui/view/remark.h"
+#include "ui/view/view.h"
 
 /* What an entry of the outline is; `index` is of a message. */
 enum detail_kind {
@@ -25,7 +26,7 @@ struct detail_entry {
 };
 
 struct compaction_detail {
-    struct compaction_host host;
+    struct view view;
     int64_t seq;
     struct event *completed; /* NULL: not known yet */
     struct item *card;       /* with its outcome; NULL likewise */
@@ -50,6 +51,8 @@ const struct dropped_message *detail_message(const struct compaction_detail *d, 
 void detail_want_more(struct compaction_detail *d);
 
 /* compaction_detail_rows.c */
+void detail_resize(struct view *view, int width, int height);
+const struct rows *detail_rows(struct view *view);
 void detail_heading(void *detail, size_t entry, const struct outline_look *look, struct rows *out);
 
 #endif

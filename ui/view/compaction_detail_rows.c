@@ -134,11 +134,12 @@ static void draw_hints(struct compaction_detail *d)
     if (d->remark.text)
         remark_row(&d->rows, d->remark.text, d->remark.style, width);
     else
-        hints_row(&d->rows, d->host.keymap, hints, sizeof hints / sizeof *hints, width);
+        hints_row(&d->rows, d->view.host->keymap, hints, sizeof hints / sizeof *hints, width);
 }
 
-void compaction_detail_resize(struct compaction_detail *d, int width, int height)
+void detail_resize(struct view *view, int width, int height)
 {
+    struct compaction_detail *d = (struct compaction_detail *)view;
     d->width = width > 2 ? width : 2;
     d->height = height > 1 ? height : 1;
 }
@@ -150,8 +151,9 @@ static void want_what_comes_near(struct compaction_detail *d)
         detail_want_more(d);
 }
 
-const struct rows *compaction_detail_rows(struct compaction_detail *d)
+const struct rows *detail_rows(struct view *view)
 {
+    struct compaction_detail *d = (struct compaction_detail *)view;
     rows_clear(&d->rows);
     draw_title(d);
     draw_outcome(d);

@@ -28,6 +28,8 @@ struct view_host {
     void (*close)(void *surface, struct view *v);   /* frees it */
     /* Shows that message in the transcript, and closes the view. */
     void (*jump)(void *surface, struct view *v, int64_t seq);
+    /* Shows what memory has of the open session, and closes the view. */
+    void (*show_memory)(void *surface, struct view *v);
 };
 
 /* A member may be NULL where a view has no use for it. */
