@@ -7,10 +7,12 @@
 
 #include <cmocka.h>
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/utf8.h"
 #include "tests/seen.h"
 
 struct stage the;
@@ -39,23 +41,39 @@ static void show_memory(void *surface, struct view *v)
     the.memory_shown = true;
 }
 
+static void find_text(void *surface, const char *session_id, const char *text)
+{
+    (void)surface;
+    (void)session_id;
+    free(the.found);
+    the.found = text ? mem_strdup(text) : NULL;
+}
+
 void stage_set_up(void)
 {
     the = (struct stage){.width = 80, .height = 22, .now_ms = 5000};
     keymap_init(&the.keymap);
+    session_info_init(&the.session);
     clock_replace(NULL, now_ms);
     the.host = (struct view_host){.keymap = &the.keymap,
+                                  .session = &the.session,
                                   .meters = &the.meters,
+                                  .read_only = &the.read_only,
+                                  .persist = true,
                                   .surface = &the.sent,
                                   .send = sent_take,
                                   .close = close_view,
                                   .jump = jump,
+                                  .find = find_text,
                                   .show_memory = show_memory};
 }
 
 void stage_tear_down(void)
 {
-    the.view->ops->free(the.view);
+    if (the.view)
+        the.view->ops->free(the.view);
+    free(the.found);
+    session_info_release(&the.session);
     sent_release(&the.sent);
     keymap_release(&the.keymap);
     clock_replace(NULL, NULL);
@@ -114,6 +132,15 @@ void letter(char c)
     take(ACTION_NONE, &key);
 }
 
+void type(const char *text)
+{
+    for (size_t at = 0, len = strlen(text); at < len;) {
+        struct key key = {.code = K_CHAR};
+        at += utf8_decode(text + at, len - at, &key.cp);
+        take(ACTION_NONE, &key);
+    }
+}
+
 void click(size_t row)
 {
     the.view->ops->click(the.view, (int)row, 0);
@@ -124,6 +151,11 @@ const struct rows *rows_now(void)
     the.view->ops->resize(the.view, the.width, the.height);
     const struct rows *rows = the.view->ops->rows(the.view);
     seen_check(rows, the.width, the.height);
+    int row = 0, col = 0;
+    if (the.view->ops->caret && the.view->ops->caret(the.view, &row, &col)) {
+        assert_in_range(row, 0, the.height - 1);
+        assert_in_range(col, 0, the.width - 1);
+    }
     return rows;
 }
 

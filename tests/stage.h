@@ -10,12 +10,15 @@ struct stage {
     struct view *view; /* the test makes it, with the host; stage_tear_down() frees it */
     struct view_host host;
     struct keymap keymap;
+    struct session_info session; /* the open one */
+    bool read_only;
     struct meters meters;
     sent_commands sent;
     int width, height;
     int64_t now_ms;     /* what the clock says */
     bool closed;        /* since the last key; the view is still there, to go on with */
     bool memory_shown;  /* … of the open session */
+    char *found;        /* to be looked for, last; NULL: nothing */
     int64_t jumped;     /* to this message; 0: nowhere */
 };
 extern struct stage the;
@@ -36,7 +39,8 @@ bool give_error(enum command_type command, const char *words);
 /* A key by its name, or a letter. */
 void press(const char *name);
 void letter(char c);
-void click(size_t row);
+void type(const char *text);
+void click(size_t row); /* at its beginning */
 
 /* What is shown now; what is to be seen in all rows, as by tests/seen.h. */
 const struct rows *rows_now(void);

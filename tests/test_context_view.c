@@ -23,7 +23,7 @@ static int set_up(void **state)
 {
     (void)state;
     stage_set_up();
-    the.view = context_view_new(&the.host);
+    the.view = context_view_new(&the.host, "");
     return 0;
 }
 

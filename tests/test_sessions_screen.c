@@ -15,35 +15,20 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/utf8.h"
-#include "tests/sent.h"
+#include "tests/stage.h"
 #include "tests/support.h"
 #include "tests/told.h"
 #include "ui/view/sessions.h"
 
-static struct {
-    struct sessions *screen;
-    struct keymap keymap;
-    sent_commands sent;
-    int width, height;
-    bool in_memory;
-} the;
-
-static void forget_sent(void)
-{
-    sent_forget(&the.sent);
-}
-
 static void begin(const char *query)
 {
-    const struct sessions_host host = {&the.keymap, sent_take, &the.sent, !the.in_memory};
-    the.screen = sessions_new(&host, query);
+    the.view = sessions_new(&the.host, query);
 }
 
 static int set_up(void **state)
 {
     (void)state;
-    memset(&the, 0, sizeof the);
-    keymap_init(&the.keymap);
+    stage_set_up();
     the.width = 60;
     the.height = 10;
     return 0;
@@ -52,16 +37,8 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
     (void)state;
-    sessions_free(the.screen);
-    sent_release(&the.sent);
-    keymap_release(&the.keymap);
+    stage_tear_down();
     return 0;
-}
-
-/* The one command of this type that was sent since the last time it was asked; NULL: none. */
-static const struct command *sent(enum command_type type)
-{
-    return sent_only(&the.sent, type);
 }
 
 static void assert_asked(enum command_type type, const char *text, int limit)
@@ -100,12 +77,6 @@ static struct notice *list_notice(const char *text)
     struct notice *n = notice_new(NOTICE_LIST);
     n->text = mem_strdup(text);
     return n;
-}
-
-static void give(struct notice *n)
-{
-    assert_true(sessions_take(the.screen, n));
-    notice_free(n);
 }
 
 /* Sessions 1, 2, 3 … with these titles, up to a NULL. */
@@ -169,45 +140,10 @@ static void answer_done(enum command_type command, int number, const char *detai
     n->number = asked ? asked->number : 0;
     n->text = mem_strdup(id_of(number));
     n->detail = mem_strdup(detail);
-    assert_true(sessions_done(the.screen, n));
-    notice_free(n);
+    assert_true(give(n));
 }
 
 /* --- a person --- */
-
-static enum sessions_result press(const char *name)
-{
-    struct key key = {0};
-    assert_true(key_parse(name, &key));
-    return sessions_key(the.screen, keymap_find(&the.keymap, &key), &key);
-}
-
-static enum sessions_result type(const char *text)
-{
-    enum sessions_result result = SESSIONS_STAYS;
-    for (size_t at = 0, len = strlen(text); at < len;) {
-        struct key key = {.code = K_CHAR};
-        at += utf8_decode(text + at, len - at, &key.cp);
-        result = sessions_key(the.screen, ACTION_NONE, &key);
-    }
-    return result;
-}
-
-static const struct rows *rows_now(void)
-{
-    sessions_resize(the.screen, the.width, the.height);
-    const struct rows *rows = sessions_rows(the.screen);
-    int row, col;
-    sessions_caret(the.screen, &row, &col);
-    assert_int_equal(rows->list.len, the.height);
-    assert_in_range(row, 0, the.height - 1);
-    assert_in_range(col, 0, the.width - 1);
-    for (size_t i = 0; i < rows->list.len; i++)
-        if (rows_width(rows, i) > (size_t)the.width)
-            fail_msg("row %zu has %zu columns at %d x %d", i, rows_width(rows, i), the.width,
-                     the.height);
-    return rows;
-}
 
 /* All rows, each without its trailing blanks and with a newline. */
 static const char *drawn(void)
@@ -276,6 +212,12 @@ static bool is_selected(const char *title)
     return is;
 }
 
+static void set_open(const char *id, bool live)
+{
+    memcpy(the.session.id, id, UUID_LEN);
+    the.read_only = !live;
+}
+
 /* --- asking --- */
 
 static void test_the_first_question(void **state)
@@ -332,8 +274,7 @@ static void test_answers_to_nobody(void **state)
     (void)state;
     begin_with_three();
     struct notice *n = notice_new(NOTICE_LIST);
-    assert_false(sessions_take(the.screen, n)); /* completion's */
-    notice_free(n);
+    assert_false(give(n)); /* completion's */
     answer_list("old", -1, (const char *const[]){"Old", NULL});
     assert_false(shows("Old"));
     answer_list("", -1, nothing); /* not asked again: of a screen before this one */
@@ -345,7 +286,7 @@ static void test_a_failed_question_is_said_and_not_repeated(void **state)
     (void)state;
     begin("");
     forget_sent();
-    assert_true(sessions_failed(the.screen, COMMAND_LIST, "The database cannot be used.\nbroken"));
+    assert_true(give_error(COMMAND_LIST, "The database cannot be used.\nbroken"));
     assert_true(shows("The database cannot be used. broken"));
     assert_int_equal(the.sent.len, 0);
     type("a");
@@ -372,7 +313,7 @@ static void test_rows(void **state)
     vec_push(&n->sessions.items, info);
     n->number = 2;
     give(n);
-    sessions_set_open(the.screen, id_of(14), true);
+    set_open(id_of(14), true);
     the.width = 99;
     assert_row(0,
                " Sessions /"
@@ -530,11 +471,13 @@ static void test_hits(void **state)
     assert_true(shows("In the transcripts: 1 match, and more"));
     assert_true(styled("needle", STYLE_MATCH));
     assert_row(3, " in the hay there is a needle, they say   you  now  Of a hit");
-    assert_null(sessions_found(the.screen));
+    press("enter");
+    assert_null(the.found);
+    give_error(COMMAND_RESUME, "no");
     press("down");
-    char *found = sessions_found(the.screen);
-    assert_string_equal(found, "needle");
-    free(found);
+    press("enter");
+    assert_string_equal(the.found, "needle"); /* to be looked for there */
+    give_error(COMMAND_RESUME, "no");
     the.width = 40; /* the match is seen where the snippet is cut */
     struct buf hay = BUF_INIT;
     for (int i = 0; i < 20; i++)
@@ -566,14 +509,15 @@ static void test_hostile_texts(void **state)
     struct search_hit hit = hit_of(1, 3, bad, "owned");
     hit.match = 100; /* beyond its text */
     answer_hits("x", false, hit);
-    sessions_failed(the.screen, COMMAND_LIST, bad);
+    give_error(COMMAND_LIST, bad);
     for (the.width = 40; the.width < 130; the.width += 30) {
         const char *text = drawn();
         assert_null(strpbrk(text, "\033\007\xff"));
         assert_null(strstr(text, "\u202e"));
     }
     press("down");
-    assert_null(sessions_found(the.screen));
+    press("enter");
+    assert_null(the.found);
 }
 
 /* --- moving --- */
@@ -645,13 +589,13 @@ static void test_a_click(void **state)
     (void)state;
     begin_with_three();
     drawn();
-    assert_int_equal(sessions_click(the.screen, 3, 5), SESSIONS_STAYS);
+    click(3);
     assert_true(is_selected("Cherry"));
     assert_null(sent(COMMAND_RESUME));
-    sessions_click(the.screen, 6, 5); /* below the list */
-    sessions_click(the.screen, 0, 5);
+    click(6); /* below the list */
+    click(0);
     assert_true(is_selected("Cherry"));
-    sessions_click(the.screen, 3, 5);
+    click(3);
     assert_string_equal(sent(COMMAND_RESUME)->text, id_of(3));
 }
 
@@ -660,12 +604,16 @@ static void test_leaving(void **state)
     (void)state;
     begin_with_three();
     type("ap");
-    assert_int_equal(press("escape"), SESSIONS_STAYS);
+    press("escape");
+    assert_false(the.closed);
     assert_row(0, " Sessions /                                               3");
-    assert_int_equal(press("escape"), SESSIONS_CLOSED);
+    press("escape");
+    assert_true(the.closed);
     type("ap");
-    assert_int_equal(press("ctrl-c"), SESSIONS_CLOSED);
-    assert_int_equal(press("f3"), SESSIONS_CLOSED);
+    press("ctrl-c");
+    assert_true(the.closed);
+    press("f3");
+    assert_true(the.closed);
 }
 
 static void test_the_query_is_edited_as_text(void **state)
@@ -679,7 +627,7 @@ static void test_the_query_is_edited_as_text(void **state)
     press("ctrl-w");
     assert_row(0, " Sessions / s                                        3 of 3");
     struct key paste = {.code = K_PASTE, .text = (char[]){"two\nlines"}};
-    sessions_key(the.screen, ACTION_NONE, &paste);
+    the.view->ops->key(the.view, ACTION_NONE, &paste);
     press("ctrl-j");
     assert_true(strstr(row_drawn(0), " / twos ") != NULL);
     for (int i = 0; i < 600; i++)
@@ -711,8 +659,8 @@ static void test_where_the_preview_is(void **state)
             assert_true(shows("Previewed"));
             assert_true(shows("an answer"));
         }
-        sessions_free(the.screen);
-        the.screen = NULL;
+        the.view->ops->free(the.view);
+        the.view = NULL;
         forget_sent();
     }
 }
@@ -735,10 +683,10 @@ static void test_previews_follow_the_selection(void **state)
     forget_sent();
     press("up");
     assert_asked(COMMAND_PREVIEW, id_of(2), 40);
-    assert_true(sessions_failed(the.screen, COMMAND_PREVIEW, "gone"));
+    assert_true(give_error(COMMAND_PREVIEW, "gone"));
     assert_true(shows("gone"));
     answer_done(COMMAND_ARCHIVE, 2, NULL);
-    assert_true(sessions_failed(the.screen, COMMAND_PREVIEW, "gone"));
+    assert_true(give_error(COMMAND_PREVIEW, "gone"));
     assert_true(shows("Archived.")); /* which the person wants to know rather */
 }
 
@@ -783,7 +731,8 @@ static void test_the_preview_is_scrolled(void **state)
     assert_false(shows("line 39."));
     type("G");
     assert_true(shows("line 39."));
-    assert_int_equal(press("escape"), SESSIONS_STAYS);
+    press("escape");
+    assert_false(the.closed);
     press("down");
     assert_true(is_selected("Banana"));
     press("tab");
@@ -798,28 +747,38 @@ static void test_the_preview_is_scrolled(void **state)
 
 /* --- what is done with a session --- */
 
+static void give_opened(void)
+{
+    struct notice *n = notice_new(NOTICE_SESSION);
+    n->flag = true;
+    give(n);
+}
+
 static void test_resuming(void **state)
 {
     (void)state;
     begin_with_three();
-    sessions_set_open(the.screen, id_of(1), true);
-    assert_int_equal(press("enter"), SESSIONS_HERE);
-    sessions_set_open(the.screen, id_of(1), false); /* for reading alone: it is to be live */
-    assert_false(sessions_opened(the.screen));
-    assert_int_equal(press("enter"), SESSIONS_STAYS);
+    set_open(id_of(1), true);
+    press("enter");
+    assert_true(the.closed);
+    set_open(id_of(1), false); /* for reading alone: it is to be live */
+    press("enter");
+    assert_false(the.closed);
     assert_string_equal(sent(COMMAND_RESUME)->text, id_of(1));
-    assert_true(sessions_opened(the.screen));
     assert_true(shows("opening"));
     press("down");
     press("enter"); /* one is enough */
     assert_non_null(sent(COMMAND_RESUME));
-    assert_true(sessions_failed(the.screen, COMMAND_RESUME, "That has to wait."));
-    assert_false(sessions_opened(the.screen));
+    assert_true(give_error(COMMAND_RESUME, "That has to wait."));
+    give_opened();
+    assert_false(the.closed); /* by somebody else */
     assert_true(styled("That has to wait.", STYLE_ERROR));
     forget_sent();
     press("enter");
     assert_string_equal(sent(COMMAND_RESUME)->text, id_of(2));
-    assert_false(sessions_failed(the.screen, COMMAND_PAGE, "not ours"));
+    assert_false(give_error(COMMAND_PAGE, "not ours"));
+    give_opened();
+    assert_true(the.closed);
 }
 
 static void test_reading_and_forking(void **state)
@@ -828,11 +787,11 @@ static void test_reading_and_forking(void **state)
     begin_with_three();
     press("alt-v");
     assert_string_equal(sent(COMMAND_OPEN)->text, id_of(1));
-    sessions_failed(the.screen, COMMAND_OPEN, "no");
+    give_error(COMMAND_OPEN, "no");
     press("alt-n");
     assert_string_equal(sent(COMMAND_FORK)->name, id_of(1));
     assert_int_equal(sent(COMMAND_FORK)->number, 0);
-    sessions_failed(the.screen, COMMAND_FORK, "no");
+    give_error(COMMAND_FORK, "no");
     forget_sent();
     type("x");
     answer_list("x", -1, nothing);
@@ -855,7 +814,7 @@ static void test_renaming(void **state)
     press("enter");
     type("more"); /* it is under way */
     assert_non_null(sent(COMMAND_RENAME));
-    sessions_failed(the.screen, COMMAND_RENAME, "too long");
+    give_error(COMMAND_RENAME, "too long");
     assert_row(0, " Title: Apples"); /* nothing is lost */
     assert_true(shows("too long"));
     type("!");
@@ -868,7 +827,8 @@ static void test_renaming(void **state)
     assert_asked(COMMAND_LIST, "", 200);
     answer_list("", -1, three);
     press("alt-r");
-    assert_int_equal(press("escape"), SESSIONS_STAYS);
+    press("escape");
+    assert_false(the.closed);
     assert_true(shows("Sessions / "));
     press("alt-r");
     forget_sent();
@@ -968,7 +928,7 @@ static void test_an_answer_from_before_a_change_is_not_taken(void **state)
 static void test_archiving_in_memory_asks_as_deleting_does(void **state)
 {
     (void)state;
-    the.in_memory = true;
+    the.host.persist = false;
     begin_with_three();
     press("alt-a");
     assert_null(sent(COMMAND_ARCHIVE));
@@ -1034,7 +994,7 @@ static void test_exporting(void **state)
     assert_string_equal(sent(COMMAND_EXPORT)->name, id_of(1));
     assert_string_equal(sent(COMMAND_EXPORT)->text, "-a-b: c.md");
     assert_int_equal(sent(COMMAND_EXPORT)->limit, 0);
-    sessions_failed(the.screen, COMMAND_EXPORT, "there is one already");
+    give_error(COMMAND_EXPORT, "there is one already");
     press("ctrl-u");
     type("x.json");
     forget_sent();
@@ -1061,7 +1021,8 @@ static void test_nothing_to_do_without_sessions(void **state)
     answer_list("", -1, nothing);
     forget_sent();
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
-        assert_int_equal(press(keys[i]), SESSIONS_STAYS);
+        press(keys[i]);
+    assert_false(the.closed);
         drawn();
     }
     assert_int_equal(the.sent.len, 0);
@@ -1146,7 +1107,7 @@ static void answer_all(void)
                             : c->type,
                         (int)dice(60), random_text());
         else
-            sessions_failed(the.screen, c->type, random_text());
+            give_error(c->type, random_text());
         command_free(c);
     }
 }
@@ -1172,7 +1133,7 @@ static void test_anything(void **state)
             the.height = 1 + (int)dice(30);
         }
         if (dice(10) == 0)
-            sessions_click(the.screen, (int)dice(40) - 2, (int)dice(140));
+            the.view->ops->click(the.view, (int)dice(40) - 2, (int)dice(140));
         assert_null(strpbrk(drawn(), "\033\xff"));
     }
 }

@@ -9,12 +9,10 @@
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "ui/app/completion.h"
-#include "ui/app/cover.h"
 #include "ui/app/draft_screen.h"
 #include "ui/app/memory_screen.h"
 #include "ui/term/term.h"
 #include "ui/text/format.h"
-#include "ui/view/sessions.h"
 
 #define FRAME_MS 16
 #define STREAM_FRAME_MS 33 /* every frame costs two moves of the cursor */
@@ -82,7 +80,6 @@ void app_release(struct app *app)
 {
     app_close_overlay(app);
     bare_close(app);
-    sessions_free(app->sessions_screen);
     views_close_from(&app->views, 0);
     memory_screen_free(app);
     approval_release(&app->approval);
@@ -248,7 +245,7 @@ bool app_writes(const struct app *app)
 {
     enum overlay_kind kind = app->overlay.kind;
     return (kind == OVERLAY_NONE || kind == OVERLAY_COMPLETION) && !app->find.active &&
-           !cover_open(app) && !memory_screen_focused(app);
+           !views_top(&app->views) && !memory_screen_focused(app);
 }
 
 void app_edited(struct app *app)

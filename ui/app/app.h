@@ -130,7 +130,6 @@ struct app {
     struct views views;
     struct view_host host; /* panes_init() */
     /* Over the transcript, below any overlay; NULL: closed. At most one is open (cover.h). */
-    struct sessions *sessions_screen;
     struct memory_screen memory; /* beside the transcript, or over it where that is narrow */
     struct transcript_place jump; /* to show once its page has come; seq 0: none */
     struct way_back way_back;

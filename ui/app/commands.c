@@ -16,7 +16,6 @@
 #include "ui/app/picker.h"
 #include "ui/app/pin.h"
 #include "ui/app/replace.h"
-#include "ui/app/sessions_screen.h"
 #include "ui/app/theme_choice.h"
 #include "ui/view/sessions.h"
 
@@ -37,7 +36,7 @@ static void run_new(struct app *app, const char *arguments)
 static void run_resume(struct app *app, const char *arguments)
 {
     if (!*arguments && !app->read_only) {
-        sessions_screen_open(app, "");
+        (void)panes_open(app, ACTION_SESSIONS, "");
         return;
     }
     app_leave_session(app);
@@ -46,7 +45,7 @@ static void run_resume(struct app *app, const char *arguments)
 
 static void run_sessions(struct app *app, const char *arguments)
 {
-    sessions_screen_open(app, arguments);
+    (void)panes_open(app, ACTION_SESSIONS, arguments);
 }
 
 static void run_rename(struct app *app, const char *arguments)
@@ -112,7 +111,7 @@ static void run_uncompact(struct app *app, const char *arguments)
 static void run_context(struct app *app, const char *arguments)
 {
     (void)arguments;
-    (void)panes_open(app, ACTION_CONTEXT);
+    (void)panes_open(app, ACTION_CONTEXT, "");
 }
 
 static void run_memory(struct app *app, const char *arguments)

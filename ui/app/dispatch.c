@@ -8,7 +8,6 @@
 #include "base/mem.h"
 #include "ui/app/commands.h"
 #include "ui/app/completion.h"
-#include "ui/app/cover.h"
 #include "ui/app/draft_screen.h"
 #include "ui/app/find.h"
 #include "ui/app/memory_screen.h"
@@ -16,7 +15,6 @@
 #include "ui/app/picker.h"
 #include "ui/app/replace.h"
 #include "ui/app/screen.h"
-#include "ui/app/sessions_screen.h"
 #include "ui/term/signals.h"
 #include "ui/term/term.h"
 #include "ui/text/edit_keys.h"
@@ -275,11 +273,6 @@ static void external(struct app *app)
         app_edited(app);
 }
 
-static void open_sessions(struct app *app)
-{
-    sessions_screen_open(app, "");
-}
-
 /* Where there is nothing to complete, the memory beside gets the keys. */
 static void complete(struct app *app)
 {
@@ -305,7 +298,6 @@ static const struct {
                 {ACTION_EXTERNAL, external},
                 {ACTION_PALETTE, picker_palette},
                 {ACTION_HELP, picker_help},
-                {ACTION_SESSIONS, open_sessions},
                 {ACTION_MEMORY, memory_screen_toggle},
                 {ACTION_FIND, open_find},
                 {ACTION_PAGE_UP, page_up},
@@ -328,7 +320,7 @@ static bool run_action(struct app *app, enum action action)
             handlers[i].run(app);
             return true;
         }
-    return panes_open(app, action);
+    return panes_open(app, action, "");
 }
 
 /* Overlays */
@@ -389,8 +381,10 @@ static void click(struct app *app, const struct key *key)
             choose(app);
         return;
     }
-    if (cover_open(app)) {
-        cover_click(app, row, key->col);
+    struct view *cover = views_top(&app->views);
+    if (cover) {
+        cover->ops->click(cover, row, key->col);
+        app_touch_now(app, DIRTY_BODY);
         return;
     }
     if (memory_screen_covers(app) || screen_is_pane(key->col)) {
@@ -464,7 +458,7 @@ static bool question_key(struct app *app, enum action action, const struct key *
     case APPROVAL_PASS:
         return false;
     case APPROVAL_TEXT:
-        if (!cover_open(app) && memory_screen_key(app, action, key))
+        if (!views_top(&app->views) && memory_screen_key(app, action, key))
             ;
         else if (app_writes(app))
             editor_key(app, action, key);
@@ -513,8 +507,8 @@ static void any_key(struct app *app, enum action action, const struct key *key)
         ;
     else if (kind != OVERLAY_NONE && kind != OVERLAY_COMPLETION)
         overlay_key(app, action, key);
-    else if (cover_open(app) && action != ACTION_HELP)
-        cover_key(app, action, key);
+    else if (views_key(&app->views, action, key))
+        app_touch_now(app, DIRTY_BODY);
     else if (wheel_beside(app, action, key) || memory_screen_key(app, action, key))
         ;
     else if (app->find.active && action != ACTION_PAGE_UP && action != ACTION_PAGE_DOWN &&

@@ -9,7 +9,7 @@
 #include "ui/app/compact.h"
 #include "ui/app/jump.h"
 #include "ui/app/memory_screen.h"
-#include "ui/app/sessions_screen.h"
+#include "ui/app/panes.h"
 #include "ui/app/turns.h"
 
 /* What was asked for, where that says more than the code. */
@@ -172,6 +172,7 @@ static void forget_question(struct app *app, const struct notice *n)
     case COMMAND_DELETE:
         free(app->draft_when_left);
         app->draft_when_left = NULL;
+        panes_forget_find(app);
         way_back_refused(app);
         break;
     case COMMAND_REPORT:
@@ -210,8 +211,7 @@ static void say_in_words(struct app *app, struct notice *n)
     bool whole;
     struct doing doing = {app->activity.busy, app->activity.compacting_ms != 0};
     char *words = faults_words(n, &doing, &whole);
-    if (!sessions_screen_failed(app, n, words) && !views_notice(&app->views, n, words) &&
-        !memory_screen_failed(app, n, words))
+    if (!views_notice(&app->views, n, words) && !memory_screen_failed(app, n, words))
         app_note(app, whole ? STYLE_WARNING : STYLE_ERROR, "%s", words);
     free(words);
 }

@@ -6,7 +6,6 @@ libtui_a_SOURCES += \
 	ui/app/commands.c ui/app/commands.h \
 	ui/app/compact.c ui/app/compact.h \
 	ui/app/completion.c ui/app/completion.h \
-	ui/app/cover.c ui/app/cover.h \
 	ui/app/dispatch.c ui/app/dispatch.h \
 	ui/app/draft_screen.c ui/app/draft_screen.h \
 	ui/app/errand.c ui/app/errand.h \
@@ -30,7 +29,6 @@ libtui_a_SOURCES += \
 	ui/app/plain_writer.c ui/app/plain_writer.h \
 	ui/app/replace.c ui/app/replace.h \
 	ui/app/screen.c ui/app/screen.h \
-	ui/app/sessions_screen.c ui/app/sessions_screen.h \
 	ui/app/theme_choice.c ui/app/theme_choice.h \
 	ui/app/turns.c ui/app/turns.h \
 	ui/app/ui.c ui/app/ui.h \

@@ -6,7 +6,6 @@
 #include "base/i18n.h"
 #include "base/mem.h"
 #include "session/capability.h"
-#include "ui/app/cover.h"
 #include "ui/app/dispatch.h"
 #include "ui/app/jump.h"
 #include "ui/term/term.h"
@@ -85,7 +84,7 @@ static bool make_ready(struct app *app)
 {
     if (!is_there(app))
         return false;
-    cover_close(app);
+    views_close_from(&app->views, VIEW_COVER);
     app_close_overlay(app);
     make_pane(app);
     ask_sessions(app);
@@ -326,7 +325,7 @@ static void type_again(struct app *app, struct key *key)
     bool asked = approval_open(&app->approval) || draft_review_open(&app->draft);
     if (memory_screen_focused(app))
         (void)memory_screen_key(app, keymap_find(&app->keymap, key), key);
-    else if (!asked && app->overlay.kind == OVERLAY_NONE && !cover_open(app))
+    else if (!asked && app->overlay.kind == OVERLAY_NONE && !views_top(&app->views))
         dispatch_key(app, key);
     free(key->text);
 }

@@ -14,9 +14,9 @@
 #include "ui/app/find.h"
 #include "ui/app/jump.h"
 #include "ui/app/memory_screen.h"
+#include "ui/app/panes.h"
 #include "ui/app/picker.h"
 #include "ui/app/replace.h"
-#include "ui/app/sessions_screen.h"
 #include "ui/app/turns.h"
 #include "ui/term/term.h"
 
@@ -366,7 +366,6 @@ static void take_session(struct app *app, struct notice *n)
         app->meters.window = kept.window;
     if (retitled)
         show_title(&app->session);
-    sessions_screen_session(app, n->flag);
     app->sessions_known = false;
     app_touch_now(app, DIRTY_ALL);
 }
@@ -392,7 +391,7 @@ static void take_page(struct app *app, struct notice *n)
     turns_page_came(app);
     jump_page_came(app);
     if (n->number == 0) {
-        sessions_screen_page(app);
+        panes_page_came(app);
         memory_screen_page(app);
         way_back_page(app);
     }
@@ -400,14 +399,9 @@ static void take_page(struct app *app, struct notice *n)
     app_touch_now(app, DIRTY_BODY | DIRTY_STATUS);
 }
 
-static void take_found(struct app *app, struct notice *n)
-{
-    (void)sessions_screen_answer(app, n);
-}
-
 static void take_list(struct app *app, struct notice *n)
 {
-    if (sessions_screen_answer(app, n))
+    if (n->text) /* a view's */
         return;
     session_list_release(&app->sessions);
     app->sessions = n->sessions;
@@ -575,7 +569,7 @@ static void part_with(struct app *app, const struct notice *n)
 static void take_done(struct app *app, struct notice *n)
 {
     app->sessions_known = false;
-    bool told = views_notice(&app->views, n, NULL) || sessions_screen_done(app, n) || memory_screen_done(app, n);
+    bool told = views_notice(&app->views, n, NULL) || memory_screen_done(app, n);
     if (n->command == COMMAND_ARCHIVE || n->command == COMMAND_DELETE)
         part_with(app, n);
     else if (n->command == COMMAND_EXPORT && !told)
@@ -591,7 +585,7 @@ static void (*const takers[])(struct app *app, struct notice *n) = {
     [NOTICE_MODELS] = take_models,       [NOTICE_REPORT] = take_report,
     [NOTICE_BUSY] = take_busy,           [NOTICE_ERROR] = faults_take,
     [NOTICE_DONE] = take_done,           [NOTICE_APPROVAL] = take_approval,
-    [NOTICE_SEARCH] = take_found,        [NOTICE_PREVIEW] = take_found,
+    [NOTICE_SEARCH] = take_nothing,        [NOTICE_PREVIEW] = take_nothing,
     [NOTICE_DRAFT] = take_draft,         [NOTICE_CONTEXT] = take_context,
     [NOTICE_DROPPED] = take_nothing,     [NOTICE_MEMORY] = take_memory,
     [NOTICE_MEMORY_ENTRY] = take_memory, [NOTICE_MEMORY_STATE] = take_memory};

@@ -8,7 +8,6 @@
 #include "base/i18n.h"
 #include "base/mem.h"
 #include "base/utf8.h"
-#include "ui/app/cover.h"
 #include "ui/app/draft_screen.h"
 #include "ui/app/find.h"
 #include "ui/app/memory_screen.h"
@@ -277,7 +276,9 @@ static void draw_question(struct app *app)
 
 static void draw_cover(struct app *app, int height)
 {
-    const struct rows *rows = cover_rows(app, shown.cols, height);
+    struct view *v = views_top(&app->views);
+    v->ops->resize(v, shown.cols, height);
+    const struct rows *rows = v->ops->rows(v);
     for (int i = 0; i < height; i++)
         put_row_filled(shown.body_top + i, rows, (size_t)i, STYLE_OVERLAY);
 }
@@ -323,7 +324,7 @@ static void draw_body(struct app *app)
     } else if (app->overlay.kind != OVERLAY_NONE) {
         popup = height;
     }
-    bool whole = popup == height || cover_open(app); /* nothing beside it */
+    bool whole = popup == height || views_top(&app->views); /* nothing beside it */
     if (popup < height && whole)
         draw_cover(app, height - popup);
     else if (popup < height)
@@ -531,7 +532,7 @@ static bool place_pane_caret(const struct app *app)
 {
     int row, col;
     bool beside = shown.pane_cols > 0, asked = approval_open(&app->approval);
-    if (!memory_screen_focused(app) || cover_open(app) || app->overlay.kind != OVERLAY_NONE)
+    if (!memory_screen_focused(app) || views_top(&app->views) || app->overlay.kind != OVERLAY_NONE)
         return false;
     if (memory_screen_caret(app, &row, &col) && (beside || !asked))
         term_cursor(shown.body_top + row, col + (beside ? shown.body_cols + 1 : 0));
@@ -546,8 +547,8 @@ static void place_caret(const struct app *app)
     if (place_pane_caret(app))
         return;
     bool list = app->overlay.kind != OVERLAY_NONE && list_caret(app->overlay.list, &row, &col);
-    bool cover = cover_open(app) && app->overlay.kind == OVERLAY_NONE;
-    bool line = cover && cover_caret(app, &row, &col);
+    const struct view *v = app->overlay.kind == OVERLAY_NONE ? views_top(&app->views) : NULL;
+    bool cover = v != NULL, line = v && v->ops->caret && v->ops->caret(v, &row, &col);
     if ((list || cover) && (approval_open(&app->approval) || (cover && !line)))
         term_cursor_hide();
     else if (list)

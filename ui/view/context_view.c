@@ -278,8 +278,9 @@ static const struct view_ops ops = {
     .tick = tick,
 };
 
-struct view *context_view_new(const struct view_host *host)
+struct view *context_view_new(const struct view_host *host, const char *none)
 {
+    (void)none;
     struct context_view *v = mem_alloc(sizeof *v);
     const struct outline_host outline = {part_key, part_text, context_part_heading, v};
     v->view = (struct view){&ops, host};

@@ -8,6 +8,6 @@
 
 /* Asks at once, and again at the end of a turn; otherwise when what it shows is out of date, at
  * most once a second. */
-struct view *context_view_new(const struct view_host *host);
+struct view *context_view_new(const struct view_host *host, const char *none);
 
 #endif

@@ -8,57 +8,9 @@
 #include "base/utf8.h"
 #include "ui/view/sessions_private.h"
 
-struct sessions *sessions_new(const struct sessions_host *host, const char *query)
+struct sessions *sessions_of(struct view *view)
 {
-    struct sessions *s = mem_alloc(sizeof *s);
-    s->host = *host;
-    s->query = editor_new();
-    s->line = editor_new();
-    s->preview = transcript_new();
-    session_info_init(&s->previewed);
-    session_info_init(&s->target);
-    rows_init(&s->rows);
-    s->all = -1;
-    s->list_question = (struct sessions_question){.type = COMMAND_LIST, .limit = SESSIONS_LISTED};
-    s->search_question =
-        (struct sessions_question){.type = COMMAND_SEARCH, .limit = SESSIONS_FOUND};
-    s->preview_question =
-        (struct sessions_question){.type = COMMAND_PREVIEW, .limit = SESSIONS_PREVIEWED};
-    editor_set(s->query, query);
-    sessions_ask(s);
-    return s;
-}
-
-static void release_question(struct sessions_question *q)
-{
-    free(q->asked);
-    free(q->answered);
-}
-
-void sessions_free(struct sessions *s)
-{
-    if (!s)
-        return;
-    editor_free(s->query);
-    editor_free(s->line);
-    release_question(&s->list_question);
-    release_question(&s->search_question);
-    release_question(&s->preview_question);
-    session_list_release(&s->list);
-    search_hits_release(&s->hits);
-    transcript_free(s->preview);
-    session_info_release(&s->previewed);
-    session_info_release(&s->target);
-    rows_release(&s->rows);
-    remark_release(&s->remark);
-    free(s);
-}
-
-void sessions_set_open(struct sessions *s, const char *id, bool live)
-{
-    memset(s->open_id, 0, sizeof s->open_id);
-    memcpy(s->open_id, id, strnlen(id, UUID_LEN));
-    s->open_live = live;
+    return (struct sessions *)view;
 }
 
 void sessions_say(struct sessions *s, enum style style, const char *text)
@@ -125,7 +77,7 @@ struct command *sessions_command(enum command_type type, const char *id, const c
 
 void sessions_send(struct sessions *s, struct command *c)
 {
-    s->host.send(s->host.context, c);
+    view_send(&s->view, c);
 }
 
 /* --- questions --- */
@@ -319,19 +271,96 @@ static void take_answer(struct sessions *s, const struct sessions_question *q, s
         take_preview(s, n);
 }
 
-bool sessions_take(struct sessions *s, struct notice *n)
+static void take_listing(struct sessions *s, struct notice *n)
 {
     struct sessions_question *q = n->type == NOTICE_LIST     ? &s->list_question
                                   : n->type == NOTICE_SEARCH ? &s->search_question
                                                              : &s->preview_question;
-    if (!n->text)
-        return false;
-    if (!q->waiting || strcmp(q->asked, n->text) != 0)
-        return true; /* asked before the screen was closed and opened again */
+    if (!n->text || !q->waiting || strcmp(q->asked, n->text) != 0)
+        return; /* somebody else's, or asked before the screen was closed and opened again */
     bool outdated = q->stale; /* read before the change that made it so, perhaps */
     sessions_settle(q);
     if (!outdated)
         take_answer(s, q, n);
     sessions_ask(s);
-    return true;
+}
+
+static bool notice(struct view *view, struct notice *n, const char *words)
+{
+    struct sessions *s = sessions_of(view);
+    switch (n->type) {
+    case NOTICE_LIST:
+    case NOTICE_SEARCH:
+    case NOTICE_PREVIEW:
+        take_listing(s, n);
+        return false;
+    case NOTICE_DONE:
+        return sessions_done(s, n);
+    case NOTICE_ERROR:
+        return sessions_failed(s, n->command, words);
+    case NOTICE_SESSION:
+        if (n->flag && s->opening)
+            view_close(view);
+        return false;
+    default:
+        return false;
+    }
+}
+
+/* --- the view --- */
+
+static void release_question(struct sessions_question *q)
+{
+    free(q->asked);
+    free(q->answered);
+}
+
+static void free_view(struct view *view)
+{
+    struct sessions *s = sessions_of(view);
+    editor_free(s->query);
+    editor_free(s->line);
+    release_question(&s->list_question);
+    release_question(&s->search_question);
+    release_question(&s->preview_question);
+    session_list_release(&s->list);
+    search_hits_release(&s->hits);
+    transcript_free(s->preview);
+    session_info_release(&s->previewed);
+    session_info_release(&s->target);
+    rows_release(&s->rows);
+    remark_release(&s->remark);
+    free(s);
+}
+
+static const struct view_ops ops = {
+    .layer = VIEW_COVER,
+    .free = free_view,
+    .key = sessions_key,
+    .click = sessions_click,
+    .resize = sessions_resize,
+    .rows = sessions_rows,
+    .caret = sessions_caret,
+    .notice = notice,
+};
+
+struct view *sessions_new(const struct view_host *host, const char *query)
+{
+    struct sessions *s = mem_alloc(sizeof *s);
+    s->view = (struct view){&ops, host};
+    s->query = editor_new();
+    s->line = editor_new();
+    s->preview = transcript_new();
+    session_info_init(&s->previewed);
+    session_info_init(&s->target);
+    rows_init(&s->rows);
+    s->all = -1;
+    s->list_question = (struct sessions_question){.type = COMMAND_LIST, .limit = SESSIONS_LISTED};
+    s->search_question =
+        (struct sessions_question){.type = COMMAND_SEARCH, .limit = SESSIONS_FOUND};
+    s->preview_question =
+        (struct sessions_question){.type = COMMAND_PREVIEW, .limit = SESSIONS_PREVIEWED};
+    editor_set(s->query, query);
+    sessions_ask(s);
+    return &s->view;
 }

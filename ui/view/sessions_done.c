@@ -80,11 +80,6 @@ bool sessions_done(struct sessions *s, const struct notice *n)
     return true;
 }
 
-bool sessions_opened(const struct sessions *s)
-{
-    return s->opening;
-}
-
 static struct sessions_question *question_of(struct sessions *s, enum command_type command)
 {
     struct sessions_question *all[] = {&s->list_question, &s->search_question,
@@ -95,7 +90,7 @@ static struct sessions_question *question_of(struct sessions *s, enum command_ty
     return NULL;
 }
 
-bool sessions_failed(struct sessions *s, enum command_type command, const char *text)
+bool sessions_failed(struct sessions *s, enum command_type command, const char *words)
 {
     struct sessions_question *q = question_of(s, command);
     if (!q && !changes(command) && !opens(command))
@@ -106,7 +101,7 @@ bool sessions_failed(struct sessions *s, enum command_type command, const char *
         s->opening = false;
     sessions_input_answered(s, command, false);
     if (!q || !s->remark.text) /* what the person did is more important than what is only shown */
-        sessions_say(s, STYLE_ERROR, text);
+        sessions_say(s, STYLE_ERROR, words);
     sessions_ask(s);
     return true;
 }

@@ -21,7 +21,7 @@ char *sessions_title(const struct session_info *info)
 
 static void write_state(const struct sessions *s, const struct session_info *info, struct buf *out)
 {
-    bool open = strcmp(info->id, s->open_id) == 0;
+    bool open = strcmp(info->id, s->view.host->session->id) == 0;
     if (open)
         buf_addstr(out, _("open"));
     if (info->archived_ms > 0)

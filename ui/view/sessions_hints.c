@@ -73,7 +73,7 @@ static size_t write_hint(const struct sessions *s, const struct hint *h, bool al
 {
     buf_clear(out);
     if (all || is_useful(s, h->action))
-        keymap_describe_first(s->host.keymap, h->action, out);
+        keymap_describe_first(s->view.host->keymap, h->action, out);
     size_t key = out->len;
     if (key > 0)
         buf_addf(out, " %s", hint_word(s, h));

@@ -16,126 +16,138 @@ static void say_opening(struct sessions *s)
     sessions_say(s, STYLE_NOTE, _("opening"));
 }
 
-static enum sessions_result open_as(struct sessions *s, enum command_type type)
+/* What was found in it is looked for again once it is open. */
+static void open_as(struct sessions *s, enum command_type type)
 {
     const char *id = sessions_selected_id(s);
-    bool here = id && strcmp(id, s->open_id) == 0 && s->open_live == (type == COMMAND_RESUME);
-    if (here)
-        return SESSIONS_HERE;
     if (!id || s->opening)
-        return SESSIONS_STAYS;
+        return;
+    char *found = sessions_found(s);
+    s->view.host->find(s->view.host->surface, id, found);
+    free(found);
     say_opening(s);
     sessions_send(s, command_new(type, id));
-    return SESSIONS_STAYS;
 }
 
-static enum sessions_result resume(struct sessions *s)
+/* It is open already. */
+static void stay_in(struct view *view)
 {
-    return open_as(s, COMMAND_RESUME);
+    const struct view_host *host = view->host;
+    char *found = sessions_found(sessions_of(view));
+    view_close(view);
+    if (found)
+        host->find(host->surface, NULL, found);
+    free(found);
 }
 
-static enum sessions_result open_read_only(struct sessions *s)
+static bool is_open(const struct sessions *s, bool read_only)
 {
-    return open_as(s, COMMAND_OPEN);
+    const struct view_host *host = s->view.host;
+    const char *id = sessions_selected_id(s);
+    return id && strcmp(id, host->session->id) == 0 && *host->read_only == read_only;
+}
+
+static void resume(struct view *view)
+{
+    if (is_open(sessions_of(view), false))
+        stay_in(view);
+    else
+        open_as(sessions_of(view), COMMAND_RESUME);
+}
+
+static void open_read_only(struct view *view)
+{
+    if (is_open(sessions_of(view), true))
+        stay_in(view);
+    else
+        open_as(sessions_of(view), COMMAND_OPEN);
 }
 
 /* From a place that was found: up to there. */
-static enum sessions_result fork_session(struct sessions *s)
+static void fork_session(struct view *view)
 {
+    struct sessions *s = sessions_of(view);
     const struct search_hit *hit = sessions_entry(s, s->selected).hit;
     const char *id = sessions_selected_id(s);
     if (!id || s->opening)
-        return SESSIONS_STAYS;
+        return;
     struct command *c = sessions_command(COMMAND_FORK, id, NULL);
     c->number = hit ? hit->seq : 0;
     say_opening(s);
     sessions_send(s, c);
-    return SESSIONS_STAYS;
 }
 
-static enum sessions_result archive(struct sessions *s)
+/* Where sessions are not kept, archiving one deletes it. */
+static void archive(struct view *view)
 {
+    struct sessions *s = sessions_of(view);
     struct sessions_entry e = sessions_entry(s, s->selected);
     const char *id = sessions_selected_id(s);
-    if (id && !s->host.persist)
+    if (id && !view->host->persist)
         sessions_input_open(s, INPUT_DELETE);
-    if (!id || !s->host.persist)
-        return SESSIONS_STAYS;
+    if (!id || !view->host->persist)
+        return;
     struct command *c = sessions_command(COMMAND_ARCHIVE, id, NULL);
     c->number = e.session ? e.session->archived_ms > 0 : e.hit->archived;
     s->pinned = true;
     sessions_send(s, c);
-    return SESSIONS_STAYS;
 }
 
-static enum sessions_result rename_session(struct sessions *s)
+static void rename_session(struct view *view)
 {
-    sessions_input_open(s, INPUT_TITLE);
-    return SESSIONS_STAYS;
+    sessions_input_open(sessions_of(view), INPUT_TITLE);
 }
 
-static enum sessions_result label(struct sessions *s)
+static void label(struct view *view)
 {
-    sessions_input_open(s, INPUT_LABELS);
-    return SESSIONS_STAYS;
+    sessions_input_open(sessions_of(view), INPUT_LABELS);
 }
 
-static enum sessions_result export_session(struct sessions *s)
+static void export_session(struct view *view)
 {
-    sessions_input_open(s, INPUT_FILE);
-    return SESSIONS_STAYS;
+    sessions_input_open(sessions_of(view), INPUT_FILE);
 }
 
-static enum sessions_result delete_session(struct sessions *s)
+static void delete_session(struct view *view)
 {
-    sessions_input_open(s, INPUT_DELETE);
-    return SESSIONS_STAYS;
+    sessions_input_open(sessions_of(view), INPUT_DELETE);
 }
 
 /* --- the screen itself --- */
 
 static void clear_query(struct sessions *s);
 
-static enum sessions_result close(struct sessions *s)
+static void cancel(struct view *view)
 {
-    (void)s;
-    return SESSIONS_CLOSED;
-}
-
-static enum sessions_result cancel(struct sessions *s)
-{
+    struct sessions *s = sessions_of(view);
     if (s->in_preview)
         s->in_preview = false;
     else if (*editor_text(s->query))
         clear_query(s);
     else
-        return SESSIONS_CLOSED;
-    return SESSIONS_STAYS;
+        view_close(view);
 }
 
-static enum sessions_result change_side(struct sessions *s)
+static void change_side(struct view *view)
 {
+    struct sessions *s = sessions_of(view);
     s->in_preview = !s->in_preview && s->layout.place != PREVIEW_NONE;
-    return SESSIONS_STAYS;
 }
 
-static const struct {
-    enum action action;
-    enum sessions_result (*run)(struct sessions *s);
-} actions[] = {{ACTION_SEND, resume},
-               {ACTION_CANCEL, cancel},
-               {ACTION_CLEAR, close},
-               {ACTION_SESSIONS, close},
-               {ACTION_COMPLETE, change_side},
-               {ACTION_FIND_NEWER, change_side},
-               {ACTION_SESSION_READ, open_read_only},
-               {ACTION_SESSION_FORK, fork_session},
-               {ACTION_SESSION_RENAME, rename_session},
-               {ACTION_SESSION_LABEL, label},
-               {ACTION_SESSION_ARCHIVE, archive},
-               {ACTION_SESSION_EXPORT, export_session},
-               {ACTION_SESSION_DELETE, delete_session}};
-enum { ACTIONS_HERE = sizeof actions / sizeof *actions };
+static const struct view_key keys[] = {{ACTION_SEND, resume},
+                                       {ACTION_CANCEL, cancel},
+                                       {ACTION_CLEAR, view_close},
+                                       {ACTION_SESSIONS, view_close},
+                                       {ACTION_COMPLETE, change_side},
+                                       {ACTION_FIND_NEWER, change_side},
+                                       {ACTION_SESSION_READ, open_read_only},
+                                       {ACTION_SESSION_FORK, fork_session},
+                                       {ACTION_SESSION_RENAME, rename_session},
+                                       {ACTION_SESSION_LABEL, label},
+                                       {ACTION_SESSION_ARCHIVE, archive},
+                                       {ACTION_SESSION_EXPORT, export_session},
+                                       {ACTION_SESSION_DELETE, delete_session},
+                                       {ACTION_NONE, NULL}};
 
 /* --- moving --- */
 
@@ -244,41 +256,37 @@ static void edit_query(struct sessions *s, enum action action, const struct key 
     free(before);
 }
 
-static enum sessions_result list_key(struct sessions *s, enum action action, const struct key *key)
+bool sessions_key(struct view *view, enum action action, const struct key *key)
 {
-    for (size_t i = 0; i < ACTIONS_HERE; i++)
-        if (actions[i].action == action)
-            return actions[i].run(s);
-    if (!move_by_action(s, action) && !move_by_letter(s, key))
-        edit_query(s, action, key);
-    return SESSIONS_STAYS;
-}
-
-enum sessions_result sessions_key(struct sessions *s, enum action action, const struct key *key)
-{
+    struct sessions *s = sessions_of(view);
+    if (action == ACTION_HELP)
+        return false;
     if (!s->opening)
         sessions_say(s, STYLE_NOTE, NULL);
-    if (s->input == INPUT_NONE)
-        return list_key(s, action, key);
-    if (action == ACTION_CLEAR)
-        return SESSIONS_CLOSED;
-    sessions_input_key(s, action, key);
-    return SESSIONS_STAYS;
+    if (s->input != INPUT_NONE && action == ACTION_CLEAR)
+        view_close(view);
+    else if (s->input != INPUT_NONE)
+        sessions_input_key(s, action, key);
+    else if (!view_run_action(view, keys, action) && !move_by_action(s, action) &&
+             !move_by_letter(s, key))
+        edit_query(s, action, key);
+    return true;
 }
 
-enum sessions_result sessions_click(struct sessions *s, int row, int col)
+void sessions_click(struct view *view, int row, int col)
 {
+    struct sessions *s = sessions_of(view);
     const struct sessions_layout *l = &s->layout;
     size_t entry = col < l->list_cols ? sessions_list_at(s, row - 1) : SIZE_MAX;
     bool preview = l->place != PREVIEW_NONE && row >= l->preview_top &&
                    row < l->preview_top + l->preview_rows && col >= l->preview_left;
     if (s->input != INPUT_NONE)
-        return SESSIONS_STAYS;
+        return;
     s->in_preview = preview;
     if (entry == SIZE_MAX)
-        return SESSIONS_STAYS;
+        return;
     if (entry == s->selected)
-        return resume(s);
-    sessions_select(s, entry);
-    return SESSIONS_STAYS;
+        resume(view);
+    else
+        sessions_select(s, entry);
 }

@@ -62,9 +62,7 @@ struct sessions_columns {
 };
 
 struct sessions {
-    struct sessions_host host;
-    char open_id[UUID_LEN + 1];
-    bool open_live;
+    struct view view;
 
     struct editor *query;
     struct sessions_question list_question, search_question, preview_question;
@@ -104,6 +102,20 @@ struct sessions_entry {
 struct sessions_entry sessions_entry(const struct sessions *s, size_t index);
 size_t sessions_count(const struct sessions *s);
 const char *sessions_selected_id(const struct sessions *s); /* NULL: nothing is selected */
+
+struct sessions *sessions_of(struct view *view);
+
+/* What the search found in the selected row, NULL if the row is a session. The caller frees. */
+char *sessions_found(const struct sessions *s);
+
+/* sessions_done.c, sessions_keys.c, sessions_rows.c: what the view does. */
+bool sessions_done(struct sessions *s, const struct notice *n);
+bool sessions_failed(struct sessions *s, enum command_type command, const char *words);
+bool sessions_key(struct view *view, enum action action, const struct key *key);
+void sessions_click(struct view *view, int row, int col);
+void sessions_resize(struct view *view, int width, int height);
+const struct rows *sessions_rows(struct view *view);
+bool sessions_caret(const struct view *view, int *row, int *col);
 
 /* sessions.c: asks what is not known yet. */
 void sessions_ask(struct sessions *s);

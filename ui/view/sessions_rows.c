@@ -53,8 +53,9 @@ static void lay_out_for(struct sessions *s, int width, int height)
         transcript_resize(s->preview, l->preview_cols, l->preview_rows - 1);
 }
 
-void sessions_resize(struct sessions *s, int width, int height)
+void sessions_resize(struct view *view, int width, int height)
 {
+    struct sessions *s = sessions_of(view);
     lay_out_for(s, width > 2 ? width : 2, height > 1 ? height : 1);
     sessions_ask(s);
 }
@@ -203,8 +204,9 @@ static void draw_middle(struct sessions *s)
     }
 }
 
-const struct rows *sessions_rows(struct sessions *s)
+const struct rows *sessions_rows(struct view *view)
 {
+    struct sessions *s = sessions_of(view);
     lay_out_for(s, s->layout.width, s->layout.height); /* a message may have come or gone */
     rows_clear(&s->rows);
     sessions_list_view(s);
@@ -214,8 +216,10 @@ const struct rows *sessions_rows(struct sessions *s)
     return &s->rows;
 }
 
-void sessions_caret(const struct sessions *s, int *row, int *col)
+bool sessions_caret(const struct view *view, int *row, int *col)
 {
+    const struct sessions *s = (const struct sessions *)view;
     *row = s->caret_row;
     *col = s->caret_col;
+    return true;
 }

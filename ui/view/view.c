@@ -15,21 +15,21 @@ void view_jump(struct view *v, int64_t seq)
     v->host->jump(v->host->surface, v, seq);
 }
 
-static const struct view_key *find_key(const struct view_key *keys, enum action action)
+bool view_run_action(struct view *v, const struct view_key *keys, enum action action)
 {
     while (keys->action != ACTION_NONE && keys->action != action)
         keys++;
-    return keys->run ? keys : NULL;
+    if (!keys->run)
+        return false;
+    keys->run(v);
+    return true;
 }
 
 bool view_run_key(struct view *v, const struct view_key *keys, enum action action,
                   const struct key *key)
 {
     enum action letter = keymap_find_reading(v->host->keymap, key);
-    const struct view_key *found = find_key(keys, letter != ACTION_NONE ? letter : action);
-    if (found)
-        found->run(v);
-    return found != NULL;
+    return view_run_action(v, keys, letter != ACTION_NONE ? letter : action);
 }
 
 /* --- the stack --- */

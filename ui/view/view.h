@@ -21,13 +21,20 @@ struct view;
 
 /* What a view asks of the surface. Times are those of clock_mono_ms(). */
 struct view_host {
-    const struct keymap *keymap; /* borrowed, as all of these; they outlive the views */
-    const struct meters *meters; /* of the open session */
+    /* Borrowed: they outlive the views. */
+    const struct keymap *keymap;
+    const struct session_info *session; /* the open one */
+    const struct meters *meters;        /* its */
+    const bool *read_only;              /* it cannot be talked to */
+    bool persist;                       /* sessions are kept */
     void *surface;
     void (*send)(void *surface, struct command *c); /* takes the command */
     void (*close)(void *surface, struct view *v);   /* frees it */
     /* Shows that message in the transcript, and closes the view. */
     void (*jump)(void *surface, struct view *v, int64_t seq);
+    /* Looks for a text in the transcript: of that session, as soon as it is open; NULL: of the open
+     * one, now. Text NULL: what is still to be looked for is not. */
+    void (*find)(void *surface, const char *session_id, const char *text);
     /* Shows what memory has of the open session, and closes the view. */
     void (*show_memory)(void *surface, struct view *v);
 };
@@ -69,7 +76,10 @@ struct view_key {
     void (*run)(struct view *v);
 };
 
-/* Does what the table has for the key; letters as [keys] has them come first. False: nothing. */
+/* Does what the table has for the action. False: nothing. */
+bool view_run_action(struct view *v, const struct view_key *keys, enum action action);
+
+/* The same where letters are keys, too; they come first. */
 bool view_run_key(struct view *v, const struct view_key *keys, enum action action,
                   const struct key *key);
 
