@@ -22,28 +22,34 @@ static int64_t now_ms(void)
     return the.now_ms;
 }
 
-static void close_view(void *surface, struct view *v)
+static void send(struct app *app, struct command *c)
 {
-    (void)surface;
+    (void)app;
+    sent_take(&the.sent, c);
+}
+
+static void close_view(struct app *app, struct view *v)
+{
+    (void)app;
     (void)v;
     the.closed = true;
 }
 
-static void jump(void *surface, struct view *v, int64_t seq)
+static void jump(struct app *app, struct view *v, int64_t seq)
 {
-    close_view(surface, v);
+    close_view(app, v);
     the.jumped = seq;
 }
 
-static void show_memory(void *surface, struct view *v)
+static void show_memory(struct app *app, struct view *v)
 {
-    close_view(surface, v);
+    close_view(app, v);
     the.memory_shown = true;
 }
 
-static void find_text(void *surface, const char *session_id, const char *text)
+static void find_text(struct app *app, const char *session_id, const char *text)
 {
-    (void)surface;
+    (void)app;
     (void)session_id;
     free(the.found);
     the.found = text ? mem_strdup(text) : NULL;
@@ -60,8 +66,7 @@ void stage_set_up(void)
                                   .meters = &the.meters,
                                   .read_only = &the.read_only,
                                   .persist = true,
-                                  .surface = &the.sent,
-                                  .send = sent_take,
+                                  .send = send,
                                   .close = close_view,
                                   .jump = jump,
                                   .find = find_text,

@@ -119,14 +119,13 @@ static void test_running(void **state)
 {
     (void)state;
     assert_true(slash_run(&app, "/help"));
-    assert_int_equal(app.overlay.kind, OVERLAY_HELP);
-    assert_true(list_count(app.overlay.list) > 40);
+    assert_true(list_count(list_view_find(&app.views, LIST_HELP)) > 40);
     assert_true(slash_run(&app, "/find  needle "));
-    assert_int_equal(app.overlay.kind, OVERLAY_NONE);
+    assert_null(app.views.open[VIEW_LIST]);
     assert_true(app.find.active);
     assert_string_equal(editor_text(app.find.line), "needle");
     assert_true(slash_run(&app, "/config theme"));
-    assert_int_equal(app.overlay.kind, OVERLAY_CONFIG);
+    assert_non_null(list_view_find(&app.views, LIST_CONFIG));
     assert_true(slash_run(&app, "/qui")); /* the only one that begins so */
     assert_true(app.leaving);
 }
@@ -400,13 +399,14 @@ static char *offered(const char *text)
     struct buf all = BUF_INIT;
     editor_set(app.editor, text);
     completion_start(&app);
-    if (app.overlay.kind == OVERLAY_COMPLETION)
-        for (size_t i = 0, n = list_count(app.overlay.list); i < n; i++) {
-            buf_addf(&all, "%s ", list_value(app.overlay.list));
+    struct list *list = list_view_find(&app.views, LIST_COMPLETION);
+    if (list)
+        for (size_t i = 0, n = list_count(list); i < n; i++) {
+            buf_addf(&all, "%s ", list_value(list));
             struct key down = {.code = K_DOWN};
-            list_key(app.overlay.list, ACTION_DOWN, &down);
+            list_key(list, ACTION_DOWN, &down);
         }
-    app_close_overlay(&app);
+    app_close_list(&app);
     return buf_take(&all);
 }
 

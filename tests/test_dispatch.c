@@ -123,9 +123,9 @@ static void closing_a_list_is_no_press(void **state)
     (void)state;
     ctrl('c');
     press((struct key){.code = K_F, .cp = 1});
-    assert_int_equal(app.overlay.kind, OVERLAY_HELP);
+    assert_non_null(list_view_find(&app.views, LIST_HELP));
     ctrl('c');
-    assert_int_equal(app.overlay.kind, OVERLAY_NONE);
+    assert_null(app.views.open[VIEW_LIST]);
     assert_false(app.leaving);
     ctrl('c');
     assert_false(app.leaving);

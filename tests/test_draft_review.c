@@ -671,11 +671,11 @@ static void help_goes_before_it(void **state)
 {
     (void)state;
     take_draft();
-    app.overlay.kind = OVERLAY_HELP;
+    app_open_list(&app, LIST_HELP, list_new(LIST_READ, "Help"), NULL);
     struct key enter = {.code = K_ENTER};
     assert_false(draft_screen_key(&app, ACTION_SEND, &enter));
     assert_true(draft_review_open(&app.draft));
-    app.overlay.kind = OVERLAY_NONE;
+    app_close_list(&app);
     assert_true(draft_screen_key(&app, ACTION_SEND, &enter)); /* not drawn, so not kept */
     assert_true(draft_review_open(&app.draft));
 }

@@ -78,7 +78,6 @@ void app_init(struct app *app, const struct ui_options *options)
 
 void app_release(struct app *app)
 {
-    app_close_overlay(app);
     bare_close(app);
     views_close_from(&app->views, 0);
     memory_screen_free(app);
@@ -243,9 +242,7 @@ void app_give_back(struct app *app, const char *text)
 
 bool app_writes(const struct app *app)
 {
-    enum overlay_kind kind = app->overlay.kind;
-    return (kind == OVERLAY_NONE || kind == OVERLAY_COMPLETION) && !app->find.active &&
-           !views_top(&app->views) && !memory_screen_focused(app);
+    return !views_holder(&app->views) && !app->find.active && !memory_screen_focused(app);
 }
 
 void app_edited(struct app *app)
@@ -340,20 +337,17 @@ int64_t app_context(const struct app *app, bool *estimated)
     return request->tokens + since > 0 ? request->tokens + since : -1;
 }
 
-void app_open(struct app *app, enum overlay_kind kind, struct list *list,
-              void (*chosen)(struct app *, const char *))
+void app_open_list(struct app *app, enum list_subject subject, struct list *list,
+                   void (*chosen)(struct app *app, const char *value))
 {
-    app_close_overlay(app);
-    app->overlay = (struct overlay){kind, list, chosen};
+    views_open(&app->views, list_view_new(&app->host, subject, list,
+                                          &(struct list_view_host){.chosen = chosen}));
     app_touch_now(app, DIRTY_BODY);
 }
 
-void app_close_overlay(struct app *app)
+void app_close_list(struct app *app)
 {
-    if (app->overlay.kind == OVERLAY_NONE)
-        return;
-    list_free(app->overlay.list);
-    app->overlay = (struct overlay){0};
+    views_close_from(&app->views, VIEW_LIST);
     app_touch_now(app, DIRTY_BODY);
 }
 

@@ -19,7 +19,7 @@
 #include "ui/transcript/transcript.h"
 #include "ui/view/approval.h"
 #include "ui/view/draft_review.h"
-#include "ui/view/list.h"
+#include "ui/view/list_view.h"
 #include "ui/view/view.h"
 
 /* Parts of the screen. */
@@ -41,26 +41,6 @@ struct activity {
     int retry, retries;
     int64_t retry_at;
     char *retry_reason;
-};
-
-/* A list over the transcript. `chosen` gets the value of the chosen row; the overlay is closed
- * before it is called. */
-enum overlay_kind {
-    OVERLAY_NONE,
-    OVERLAY_HELP,
-    OVERLAY_PALETTE,
-    OVERLAY_HISTORY,
-    OVERLAY_MODELS,
-    OVERLAY_THEMES,
-    OVERLAY_CONFIG,
-    OVERLAY_REPORT,
-    OVERLAY_COMPLETION
-};
-struct app;
-struct overlay {
-    enum overlay_kind kind;
-    struct list *list;
-    void (*chosen)(struct app *app, const char *value);
 };
 
 struct find {
@@ -126,10 +106,8 @@ struct app {
 
     struct approval approval;  /* before whatever else is open */
     struct draft_review draft; /* in the place of the editor, when nothing else is open */
-    struct overlay overlay;
     struct views views;
     struct view_host host; /* panes_init() */
-    /* Over the transcript, below any overlay; NULL: closed. At most one is open (cover.h). */
     struct memory_screen memory; /* beside the transcript, or over it where that is narrow */
     struct transcript_place jump; /* to show once its page has come; seq 0: none */
     struct way_back way_back;
@@ -229,9 +207,10 @@ int64_t app_want_older(struct app *app);
 /* The context's tokens for the meters; *estimated tells whether that is a guess. -1: unknown. */
 int64_t app_context(const struct app *app, bool *estimated);
 
-void app_open(struct app *app, enum overlay_kind kind, struct list *list,
-              void (*chosen)(struct app *, const char *));
-void app_close_overlay(struct app *app);
+/* Opens a list over the transcript. Takes it. */
+void app_open_list(struct app *app, enum list_subject subject, struct list *list,
+                   void (*chosen)(struct app *app, const char *value));
+void app_close_list(struct app *app);
 
 /* Milliseconds until something is due, -1: nothing is. */
 int app_timeout(const struct app *app, int64_t now_ms);

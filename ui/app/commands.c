@@ -214,7 +214,7 @@ static void run_config(struct app *app, const char *arguments)
 {
     picker_config(app);
     if (*arguments)
-        list_filter(app->overlay.list, arguments);
+        list_filter(list_view_find(&app->views, LIST_CONFIG), arguments);
 }
 
 static void run_doctor(struct app *app, const char *arguments)

@@ -78,8 +78,29 @@ static void replace(struct app *app, const struct target *t, const char *text, b
 
 static void close_popup(struct app *app)
 {
-    if (app->overlay.kind == OVERLAY_COMPLETION)
-        app_close_overlay(app);
+    if (list_view_find(&app->views, LIST_COMPLETION))
+        app_close_list(app);
+}
+
+/* Takes the chosen row into the message. */
+static void accept(struct app *app, const char *value)
+{
+    struct target t = find_target(app);
+    if (t.place != PLACE_NONE)
+        replace(app, &t, value, t.place != PLACE_PATH || value[strlen(value) - 1] != '/');
+    release(&t);
+}
+
+static void leave(struct app *app)
+{
+    app->completion_closed = true;
+}
+
+static void open_popup(struct app *app, struct list *list)
+{
+    static const struct list_view_host to = {accept, leave};
+    views_open(&app->views, list_view_new(&app->host, LIST_COMPLETION, list, &to));
+    app_touch_now(app, DIRTY_BODY);
 }
 
 /* Takes the list. One row is taken at once when Tab asked for it; none closes the popup. */
@@ -93,7 +114,7 @@ static void offer(struct app *app, const struct target *t, struct list *list, bo
         replace(app, t, only, t->place != PLACE_PATH || only[strlen(only) - 1] != '/');
         free(only);
     } else if (count > 0) {
-        app_open(app, OVERLAY_COMPLETION, list, NULL);
+        open_popup(app, list);
     } else {
         list_free(list);
         close_popup(app);
@@ -261,22 +282,8 @@ void completion_follow(struct app *app)
     release(&t);
 }
 
-void completion_accept(struct app *app)
-{
-    struct target t = find_target(app);
-    const char *value = list_value(app->overlay.list);
-    if (t.place != PLACE_NONE && value) {
-        char *kept = mem_strdup(value);
-        close_popup(app);
-        replace(app, &t, kept, t.place != PLACE_PATH || kept[strlen(kept) - 1] != '/');
-        free(kept);
-    }
-    close_popup(app);
-    release(&t);
-}
-
 void completion_listed(struct app *app)
 {
-    if (app->completion_wanted)
+    if (app->completion_wanted && app_writes(app))
         completion_start(app);
 }

@@ -13,9 +13,6 @@ void completion_start(struct app *app);
 /* Whether there is something before the caret that may be one. */
 bool completion_possible(const struct app *app);
 
-/* Takes the popup's selected row into the editor. */
-void completion_accept(struct app *app);
-
 /* A listing has come that Tab waits for. */
 void completion_listed(struct app *app);
 

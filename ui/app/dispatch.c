@@ -48,7 +48,7 @@ static void send(struct app *app)
 {
     char *text = mem_strdup(editor_text(app->editor));
     struct slash_line line = slash_parse(text);
-    app_close_overlay(app);
+    app_close_list(app);
     if (!*text) {
         open_newest_card(app);
     } else if (line.kind == SLASH_COMMAND) {
@@ -323,74 +323,11 @@ static bool run_action(struct app *app, enum action action)
     return panes_open(app, action, "");
 }
 
-/* Overlays */
+/* Clicks */
 
-static void choose(struct app *app)
-{
-    void (*chosen)(struct app *, const char *) = app->overlay.chosen;
-    char *value = mem_strdup(list_value(app->overlay.list));
-    app_close_overlay(app);
-    if (chosen && value)
-        chosen(app, value);
-    free(value);
-}
-
-/* True if the list took the key. */
-static bool overlay_key(struct app *app, enum action action, const struct key *key)
-{
-    switch (list_key(app->overlay.list, action, key)) {
-    case LIST_CHOSEN:
-        choose(app);
-        return true;
-    case LIST_CLOSED:
-        app->completion_closed = app->overlay.kind == OVERLAY_COMPLETION;
-        app_close_overlay(app);
-        return true;
-    case LIST_STAYS:
-        app_touch_now(app, DIRTY_BODY);
-        return true;
-    case LIST_NOT_MINE:
-        break;
-    }
-    return false;
-}
-
-/* The popup of completion stands over the editor, which keeps most keys. */
-static bool popup_key(struct app *app, enum action action, const struct key *key)
-{
-    bool moved = list_moved(app->overlay.list);
-    if (action == ACTION_COMPLETE || (action == ACTION_SEND && moved)) {
-        completion_accept(app);
-        return true;
-    }
-    return overlay_key(app, action, key);
-}
-
-static void click(struct app *app, const struct key *key)
+static void click_transcript(struct app *app, int row)
 {
     size_t count;
-    int row = screen_body_row(app, key->row);
-    if (row < 0)
-        return;
-    if (app->overlay.kind != OVERLAY_NONE) {
-        if (!list_click(app->overlay.list, row))
-            return;
-        if (app->overlay.kind == OVERLAY_COMPLETION)
-            completion_accept(app);
-        else
-            choose(app);
-        return;
-    }
-    struct view *cover = views_top(&app->views);
-    if (cover) {
-        cover->ops->click(cover, row, key->col);
-        app_touch_now(app, DIRTY_BODY);
-        return;
-    }
-    if (memory_screen_covers(app) || screen_is_pane(key->col)) {
-        memory_screen_click(app, row);
-        return;
-    }
     (void)memory_screen_focus(app, false);
     const struct transcript_row *rows = transcript_rows(app->transcript, &count);
     if ((size_t)row >= count)
@@ -398,6 +335,21 @@ static void click(struct app *app, const struct key *key)
     open_card(app, transcript_card(app->transcript, rows[row].item));
     if (transcript_toggle(app->transcript, rows[row].item))
         app_touch_now(app, DIRTY_BODY);
+}
+
+static void click(struct app *app, const struct key *key)
+{
+    int row;
+    struct view *v = screen_view_at(app, key->row, &row);
+    if (row < 0)
+        return;
+    if (v)
+        v->ops->click(v, row, key->col);
+    else if (memory_screen_covers(app) || screen_is_pane(key->col))
+        memory_screen_click(app, row);
+    else
+        click_transcript(app, row);
+    app_touch_now(app, DIRTY_BODY);
 }
 
 static void editor_key(struct app *app, enum action action, const struct key *key)
@@ -458,7 +410,7 @@ static bool question_key(struct app *app, enum action action, const struct key *
     case APPROVAL_PASS:
         return false;
     case APPROVAL_TEXT:
-        if (!views_top(&app->views) && memory_screen_key(app, action, key))
+        if (!views_holder(&app->views) && memory_screen_key(app, action, key))
             ;
         else if (app_writes(app))
             editor_key(app, action, key);
@@ -500,13 +452,8 @@ static bool wheel_beside(struct app *app, enum action action, const struct key *
 
 static void any_key(struct app *app, enum action action, const struct key *key)
 {
-    enum overlay_kind kind = app->overlay.kind;
     if (key->code == K_CLICK)
         click(app, key);
-    else if (kind == OVERLAY_COMPLETION && popup_key(app, action, key))
-        ;
-    else if (kind != OVERLAY_NONE && kind != OVERLAY_COMPLETION)
-        overlay_key(app, action, key);
     else if (views_key(&app->views, action, key))
         app_touch_now(app, DIRTY_BODY);
     else if (wheel_beside(app, action, key) || memory_screen_key(app, action, key))

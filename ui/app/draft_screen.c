@@ -82,6 +82,6 @@ void draft_screen_advance(struct app *app, int64_t now_ms)
     draft_review_advance(&app->draft, app_writes(app), now_ms);
     if (app->draft.stage == before)
         return;
-    app_close_overlay(app);
+    app_close_list(app);
     app->dirty = DIRTY_ALL;
 }

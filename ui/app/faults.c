@@ -142,12 +142,6 @@ char *faults_words(const struct notice *n, const struct doing *doing, bool *whol
     return words ? mem_strdup(words) : mem_printf("%s\n%s", sentence(n, doing), n->error.text);
 }
 
-static void drop_overlay(struct app *app, enum overlay_kind kind)
-{
-    if (app->overlay.kind == kind)
-        app_close_overlay(app);
-}
-
 /* What was asked for will not come. */
 static void forget_question(struct app *app, const struct notice *n)
 {
@@ -176,7 +170,8 @@ static void forget_question(struct app *app, const struct notice *n)
         way_back_refused(app);
         break;
     case COMMAND_REPORT:
-        drop_overlay(app, OVERLAY_REPORT);
+        if (list_view_find(&app->views, LIST_REPORT))
+            app_close_list(app);
         break;
     default:
         break;

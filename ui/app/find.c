@@ -62,7 +62,7 @@ static void keep_former(struct find *f)
 void find_open(struct app *app, const char *text)
 {
     struct find *f = &app->find;
-    app_close_overlay(app);
+    app_close_list(app);
     memory_screen_uncover(app);
     f->active = true;
     f->pages = 0;

@@ -85,7 +85,7 @@ static bool make_ready(struct app *app)
     if (!is_there(app))
         return false;
     views_close_from(&app->views, VIEW_COVER);
-    app_close_overlay(app);
+    app_close_list(app);
     make_pane(app);
     ask_sessions(app);
     app->memory.open = true;
@@ -325,7 +325,7 @@ static void type_again(struct app *app, struct key *key)
     bool asked = approval_open(&app->approval) || draft_review_open(&app->draft);
     if (memory_screen_focused(app))
         (void)memory_screen_key(app, keymap_find(&app->keymap, key), key);
-    else if (!asked && app->overlay.kind == OVERLAY_NONE && !views_top(&app->views))
+    else if (!asked && !views_holder(&app->views))
         dispatch_key(app, key);
     free(key->text);
 }

@@ -413,8 +413,7 @@ static void take_list(struct app *app, struct notice *n)
 static void take_inputs(struct app *app, struct notice *n)
 {
     editor_history_load(app->editor, n->texts.items, n->texts.len);
-    if (app->overlay.kind == OVERLAY_HISTORY)
-        picker_fill_history(app);
+    picker_fill_history(app);
 }
 
 /* Providers */
@@ -460,15 +459,13 @@ static void take_models(struct app *app, struct notice *n)
     for (size_t i = 0; i < n->offers.len; i++)
         vec_push(&app->models.offers, n->offers.items[i]);
     app->models_known = true;
-    if (app->overlay.kind == OVERLAY_MODELS)
-        picker_fill_models(app);
+    picker_fill_models(app);
     completion_listed(app);
 }
 
 static void take_report(struct app *app, struct notice *n)
 {
-    if (app->overlay.kind == OVERLAY_REPORT)
-        picker_fill_report(app, n->texts.items, n->texts.len);
+    picker_fill_report(app, n->texts.items, n->texts.len);
 }
 
 /* Turns */
@@ -595,7 +592,7 @@ void notices_take(struct app *app, struct notice *n)
     takers[n->type](app, n);
     if (n->type != NOTICE_ERROR && n->type != NOTICE_DONE) /* who tells of them asks the views */
         (void)views_notice(&app->views, n, NULL);
-    if (n->type != NOTICE_EVENT && views_top(&app->views))
+    if (n->type != NOTICE_EVENT && views_holder(&app->views))
         app_touch_now(app, DIRTY_BODY);
     notice_free(n);
 }

@@ -17,7 +17,6 @@ static const struct {
 
 void panes_show(struct app *app, struct view *v)
 {
-    app_close_overlay(app);
     views_open(&app->views, v);
     app_touch_now(app, DIRTY_ALL);
 }
@@ -43,9 +42,8 @@ static bool leaves_session(const struct app *app, const struct command *c)
            (archives && strcmp(c->name, app->session.id) == 0);
 }
 
-static void send(void *surface, struct command *c)
+static void send(struct app *app, struct command *c)
 {
-    struct app *app = surface;
     if (c->type == COMMAND_OPEN)
         way_back_leave(app, c->text);
     if (leaves_session(app, c))
@@ -55,16 +53,14 @@ static void send(void *surface, struct command *c)
     service_send(app->service, c);
 }
 
-static void close_view(void *surface, struct view *v)
+static void close_view(struct app *app, struct view *v)
 {
-    struct app *app = surface;
     views_close(&app->views, v);
     app_touch_now(app, DIRTY_ALL);
 }
 
-static void jump(void *surface, struct view *v, int64_t seq)
+static void jump(struct app *app, struct view *v, int64_t seq)
 {
-    struct app *app = surface;
     close_view(app, v);
     way_back_mark(app);
     jump_to(app, seq);
@@ -76,9 +72,8 @@ void panes_forget_find(struct app *app)
     app->find_next = NULL;
 }
 
-static void find(void *surface, const char *session_id, const char *text)
+static void find(struct app *app, const char *session_id, const char *text)
 {
-    struct app *app = surface;
     panes_forget_find(app);
     if (!text)
         return;
@@ -101,9 +96,8 @@ void panes_page_came(struct app *app)
     free(text);
 }
 
-static void show_memory(void *surface, struct view *v)
+static void show_memory(struct app *app, struct view *v)
 {
-    struct app *app = surface;
     close_view(app, v);
     memory_screen_open_session(app);
 }
@@ -115,7 +109,7 @@ void panes_init(struct app *app)
                                    .meters = &app->meters,
                                    .read_only = &app->read_only,
                                    .persist = app->options->service->persist,
-                                   .surface = app,
+                                   .app = app,
                                    .send = send,
                                    .close = close_view,
                                    .jump = jump,

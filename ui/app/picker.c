@@ -18,7 +18,7 @@ void picker_help(struct app *app)
 {
     struct list *list = list_new(LIST_READ, _("Help"));
     help_fill(list, &app->keymap, app->options->service->persist);
-    app_open(app, OVERLAY_HELP, list, NULL);
+    app_open_list(app, LIST_HELP, list, NULL);
 }
 
 /* Commands */
@@ -49,7 +49,7 @@ void picker_palette(struct app *app)
         list_add(list, label.data, slash_help(c, app->options->service->persist), c->name);
         buf_release(&label);
     }
-    app_open(app, OVERLAY_PALETTE, list, chose_command);
+    app_open_list(app, LIST_PALETTE, list, chose_command);
 }
 
 /* Earlier messages */
@@ -72,10 +72,13 @@ void picker_want_inputs(struct app *app)
 
 void picker_fill_history(struct app *app)
 {
-    list_clear(app->overlay.list);
+    struct list *list = list_view_find(&app->views, LIST_HISTORY);
+    if (!list)
+        return;
+    list_clear(list);
     for (size_t i = 0; i < editor_history_count(app->editor); i++) {
         const char *text = editor_history_at(app->editor, i);
-        list_add(app->overlay.list, text, NULL, text);
+        list_add(list, text, NULL, text);
     }
     app_touch_now(app, DIRTY_BODY);
 }
@@ -85,7 +88,7 @@ void picker_history(struct app *app)
     picker_want_inputs(app);
     struct list *list = list_new(LIST_TYPE, _("Earlier messages"));
     list_set_empty(list, _("No message was sent yet."));
-    app_open(app, OVERLAY_HISTORY, list, chose_input);
+    app_open_list(app, LIST_HISTORY, list, chose_input);
     picker_fill_history(app);
 }
 
@@ -158,7 +161,9 @@ static void add_provider(const struct app *app, struct list *list, const char *n
 
 void picker_fill_models(struct app *app)
 {
-    struct list *list = app->overlay.list;
+    struct list *list = list_view_find(&app->views, LIST_MODELS);
+    if (!list)
+        return;
     list_clear(list);
     for (size_t i = 0; i < app->models.items.len; i++)
         add_model(app, list, app->models.items.items[i]);
@@ -171,7 +176,7 @@ void picker_fill_models(struct app *app)
 
 void picker_models(struct app *app)
 {
-    app_open(app, OVERLAY_MODELS, list_new(LIST_TYPE, _("Models")), chose_model);
+    app_open_list(app, LIST_MODELS, list_new(LIST_TYPE, _("Models")), chose_model);
     picker_fill_models(app);
     app_command(app, COMMAND_MODELS, NULL);
 }
@@ -189,7 +194,7 @@ void picker_themes(struct app *app)
         list_add(list, name, current ? _("in use") : NULL, name);
     }
     theme_names_release(&names);
-    app_open(app, OVERLAY_THEMES, list, theme_choose);
+    app_open_list(app, LIST_THEMES, list, theme_choose);
 }
 
 /* Configuration */
@@ -231,16 +236,19 @@ void picker_config(struct app *app)
     free(path);
     for (int key = 0; key < CONFIG_KEY_COUNT; key++)
         add_key(list, app->config, (enum config_key)key);
-    app_open(app, OVERLAY_CONFIG, list, NULL);
+    app_open_list(app, LIST_CONFIG, list, NULL);
 }
 
 /* What the service says of itself */
 
 void picker_fill_report(struct app *app, char *const *lines, size_t count)
 {
-    list_clear(app->overlay.list);
+    struct list *list = list_view_find(&app->views, LIST_REPORT);
+    if (!list)
+        return;
+    list_clear(list);
     for (size_t i = 0; i < count; i++)
-        list_add(app->overlay.list, lines[i], NULL, "");
+        list_add(list, lines[i], NULL, "");
     app_touch_now(app, DIRTY_BODY);
 }
 
@@ -248,6 +256,6 @@ void picker_report(struct app *app)
 {
     struct list *list = list_new(LIST_READ, _("Doctor"));
     list_set_empty(list, _("checking"));
-    app_open(app, OVERLAY_REPORT, list, NULL);
+    app_open_list(app, LIST_REPORT, list, NULL);
     app_command(app, COMMAND_REPORT, NULL);
 }

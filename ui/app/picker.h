@@ -12,7 +12,7 @@ void picker_themes(struct app *app);
 void picker_config(struct app *app);
 void picker_report(struct app *app);
 
-/* Fill an open list with what has come. */
+/* Fill the list with what has come, if it is open. */
 void picker_fill_history(struct app *app);
 void picker_fill_models(struct app *app);
 void picker_fill_report(struct app *app, char *const *lines, size_t count);

@@ -20,14 +20,15 @@
 
 #define PROMPT "> "
 #define PROMPT_COLUMNS 2
-#define POPUP_ROWS 8
 #define FIND_COLUMNS 14 /* at least, to type in */
 
 /* Of the last frame; there is one screen. */
 static struct layout shown;
 static bool body_is_behind; /* the frame shows less than there is */
 static bool count_is_behind; /* of matches: it goes on with the next frame */
-static int list_top; /* terminal row where the list over the transcript begins */
+static struct {
+    int top, rows; /* of the terminal; 0 rows: nothing of it is seen */
+} drawn[VIEW_LAYERS];
 static struct {
     int row, col;
 } editor_caret_at, find_caret;
@@ -91,13 +92,16 @@ int screen_body_rows(void)
     return shown.body_rows;
 }
 
-int screen_body_row(const struct app *app, int row)
+struct view *screen_view_at(const struct app *app, int row, int *at)
 {
-    bool list = app->overlay.kind != OVERLAY_NONE;
-    int top = list ? list_top : shown.body_top;
-    if (row < top || row >= shown.body_top + shown.body_rows)
-        return -1;
-    return row - top;
+    int end = shown.body_top + shown.body_rows;
+    for (int i = VIEW_LAYERS - 1; i >= 0; i--) {
+        *at = row - drawn[i].top;
+        if (app->views.open[i] && *at >= 0 && *at < drawn[i].rows)
+            return app->views.open[i];
+    }
+    *at = row >= shown.body_top && row < end ? row - shown.body_top : -1;
+    return NULL;
 }
 
 /* Draws a text from a column on, cut to the room; returns the columns. */
@@ -248,18 +252,6 @@ static void draw_newest(struct app *app, int height)
     }
 }
 
-static void draw_list(struct app *app, int top, int height, int cols)
-{
-    const struct rows *rows = list_rows(app->overlay.list, cols, height);
-    list_top = top;
-    for (int i = 0; i < height; i++) {
-        if ((size_t)i < rows->list.len)
-            put_row_within(top + i, 0, cols, rows, (size_t)i, STYLE_OVERLAY);
-        else
-            term_fill(top + i, 0, cols, STYLE_OVERLAY);
-    }
-}
-
 /* Below the newest of the transcript, as far as there is room for it. */
 static void draw_question(struct app *app)
 {
@@ -274,13 +266,23 @@ static void draw_question(struct app *app)
         put_body_row(top + i, rows, (size_t)i, STYLE_OVERLAY);
 }
 
-static void draw_cover(struct app *app, int height)
+/* Over the lowest of so many rows of the body. Returns how many it left. */
+static int draw_view(struct view *v, int height)
 {
-    struct view *v = views_top(&app->views);
-    v->ops->resize(v, shown.cols, height);
+    int own = v->ops->height ? v->ops->height(v, height) : height;
+    int cols = own == height ? shown.cols : shown.body_cols; /* else what stands beside stays */
+    int top = shown.body_top + height - own;
+    v->ops->resize(v, cols, own);
     const struct rows *rows = v->ops->rows(v);
-    for (int i = 0; i < height; i++)
-        put_row_filled(shown.body_top + i, rows, (size_t)i, STYLE_OVERLAY);
+    for (int i = 0; i < own; i++) {
+        if ((size_t)i < rows->list.len)
+            put_row_within(top + i, 0, cols, rows, (size_t)i, STYLE_OVERLAY);
+        else
+            term_fill(top + i, 0, cols, STYLE_OVERLAY);
+    }
+    drawn[v->ops->layer].top = top;
+    drawn[v->ops->layer].rows = own;
+    return height - own;
 }
 
 /* Beside the transcript, or over it. */
@@ -308,32 +310,21 @@ static void draw_transcript_or_pane(struct app *app, int height)
 static void draw_body(struct app *app)
 {
     bool beside = shown.pane_cols > 0;
+    memset(drawn, 0, sizeof drawn);
     if (approval_open(&app->approval)) {
         draw_question(app);
         if (beside)
             draw_pane(app, shown.body_rows);
         return;
     }
-    int height = shown.body_rows, popup = 0;
-    if (app->overlay.kind == OVERLAY_COMPLETION) {
-        popup = (int)list_count(app->overlay.list);
-        if (popup > POPUP_ROWS)
-            popup = POPUP_ROWS;
-        if (popup > height - 1)
-            popup = height - 1;
-    } else if (app->overlay.kind != OVERLAY_NONE) {
-        popup = height;
-    }
-    bool whole = popup == height || views_top(&app->views); /* nothing beside it */
-    if (popup < height && whole)
-        draw_cover(app, height - popup);
-    else if (popup < height)
-        draw_transcript_or_pane(app, height - popup);
-    if (popup > 0)
-        draw_list(app, shown.body_top + height - popup, popup,
-                  whole ? shown.cols : shown.body_cols);
-    if (beside && !whole)
-        draw_pane(app, height);
+    int height = shown.body_rows;
+    for (int i = VIEW_LAYERS - 1; i >= 0 && height > 0; i--)
+        if (app->views.open[i])
+            height = draw_view(app->views.open[i], height);
+    if (height > 0)
+        draw_transcript_or_pane(app, height);
+    if (height > 0 && beside)
+        draw_pane(app, shown.body_rows);
 }
 
 /* The status line, or the line of Ctrl-F in its place */
@@ -532,7 +523,7 @@ static bool place_pane_caret(const struct app *app)
 {
     int row, col;
     bool beside = shown.pane_cols > 0, asked = approval_open(&app->approval);
-    if (!memory_screen_focused(app) || views_top(&app->views) || app->overlay.kind != OVERLAY_NONE)
+    if (!memory_screen_focused(app) || views_holder(&app->views))
         return false;
     if (memory_screen_caret(app, &row, &col) && (beside || !asked))
         term_cursor(shown.body_top + row, col + (beside ? shown.body_cols + 1 : 0));
@@ -541,21 +532,25 @@ static bool place_pane_caret(const struct app *app)
     return true;
 }
 
-static void place_caret(const struct app *app)
+/* The same of a view over the transcript. */
+static bool place_view_caret(const struct app *app)
 {
     int row, col;
-    if (place_pane_caret(app))
-        return;
-    bool list = app->overlay.kind != OVERLAY_NONE && list_caret(app->overlay.list, &row, &col);
-    const struct view *v = app->overlay.kind == OVERLAY_NONE ? views_top(&app->views) : NULL;
-    bool cover = v != NULL, line = v && v->ops->caret && v->ops->caret(v, &row, &col);
-    if ((list || cover) && (approval_open(&app->approval) || (cover && !line)))
+    const struct view *v = views_holder(&app->views);
+    if (!v)
+        return false;
+    if (!approval_open(&app->approval) && v->ops->caret && v->ops->caret(v, &row, &col))
+        term_cursor(drawn[v->ops->layer].top + row, col);
+    else
         term_cursor_hide();
-    else if (list)
-        term_cursor(list_top + row, col);
-    else if (line)
-        term_cursor(shown.body_top + row, col);
-    else if (app->find.active)
+    return true;
+}
+
+static void place_caret(const struct app *app)
+{
+    if (place_pane_caret(app) || place_view_caret(app))
+        return;
+    if (app->find.active)
         term_cursor(find_caret.row, find_caret.col);
     else
         term_cursor(editor_caret_at.row, editor_caret_at.col);

@@ -36,9 +36,9 @@ void screen_draw(struct app *app);
 /* Of the last frame. */
 int screen_body_rows(void);
 
-/* The row within the transcript, or within the list over it, that is at this row of the terminal;
- * -1: none. */
-int screen_body_row(const struct app *app, int row);
+/* The view over the transcript that is at this row of the terminal, NULL for the transcript; *at:
+ * the row within it, -1 for none. */
+struct view *screen_view_at(const struct app *app, int row, int *at);
 
 /* Whether this column of the terminal is one of the memory pane beside the transcript. */
 bool screen_is_pane(int col);

@@ -187,7 +187,7 @@ static void show_memory(struct view *view)
 {
     struct compaction_detail *d = of(view);
     if (!d->completed || d->completed->compaction.entries_indexed > 0)
-        view->host->show_memory(view->host->surface, view);
+        view->host->show_memory(view->host->app, view);
     else
         remark_set(&d->remark, STYLE_NOTE, _("Memory has no entries from this compaction."));
 }

@@ -133,6 +133,11 @@ size_t list_count(const struct list *l)
     return l->shown.len;
 }
 
+bool list_is_popup(const struct list *l)
+{
+    return l->mode == LIST_POPUP;
+}
+
 bool list_moved(const struct list *l)
 {
     return l->moved;

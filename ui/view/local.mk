@@ -11,6 +11,7 @@ libtui_a_SOURCES += \
 	ui/view/draft_review_rows.c \
 	ui/view/hints.c ui/view/hints.h \
 	ui/view/list.c ui/view/list.h \
+	ui/view/list_view.c ui/view/list_view.h \
 	ui/view/memory_line.c ui/view/memory_line.h \
 	ui/view/memory_pane.c ui/view/memory_pane.h \
 	ui/view/memory_pane_ahead.c \

@@ -23,7 +23,7 @@ static void open_as(struct sessions *s, enum command_type type)
     if (!id || s->opening)
         return;
     char *found = sessions_found(s);
-    s->view.host->find(s->view.host->surface, id, found);
+    s->view.host->find(s->view.host->app, id, found);
     free(found);
     say_opening(s);
     sessions_send(s, command_new(type, id));
@@ -36,7 +36,7 @@ static void stay_in(struct view *view)
     char *found = sessions_found(sessions_of(view));
     view_close(view);
     if (found)
-        host->find(host->surface, NULL, found);
+        host->find(host->app, NULL, found);
     free(found);
 }
 

@@ -2,17 +2,17 @@
 
 void view_send(const struct view *v, struct command *c)
 {
-    v->host->send(v->host->surface, c);
+    v->host->send(v->host->app, c);
 }
 
 void view_close(struct view *v)
 {
-    v->host->close(v->host->surface, v);
+    v->host->close(v->host->app, v);
 }
 
 void view_jump(struct view *v, int64_t seq)
 {
-    v->host->jump(v->host->surface, v, seq);
+    v->host->jump(v->host->app, v, seq);
 }
 
 bool view_run_action(struct view *v, const struct view_key *keys, enum action action)
@@ -61,10 +61,10 @@ void views_close_session(struct views *s)
             views_close(s, s->open[i]);
 }
 
-struct view *views_top(const struct views *s)
+struct view *views_holder(const struct views *s)
 {
     for (int i = VIEW_LAYERS - 1; i >= 0; i--)
-        if (s->open[i])
+        if (s->open[i] && !(s->open[i]->ops->passes && s->open[i]->ops->passes(s->open[i])))
             return s->open[i];
     return NULL;
 }

@@ -15,9 +15,10 @@
 #include "ui/term/rows.h"
 
 /* Where in the stack, from below: of each at most one is open. */
-enum view_layer { VIEW_COVER, VIEW_LAYERS };
+enum view_layer { VIEW_COVER, VIEW_LIST, VIEW_LAYERS };
 
 struct view;
+struct app; /* the surface; a view hands it back, and knows no more of it */
 
 /* What a view asks of the surface. Times are those of clock_mono_ms(). */
 struct view_host {
@@ -27,16 +28,16 @@ struct view_host {
     const struct meters *meters;        /* its */
     const bool *read_only;              /* it cannot be talked to */
     bool persist;                       /* sessions are kept */
-    void *surface;
-    void (*send)(void *surface, struct command *c); /* takes the command */
-    void (*close)(void *surface, struct view *v);   /* frees it */
+    struct app *app;
+    void (*send)(struct app *app, struct command *c); /* takes the command */
+    void (*close)(struct app *app, struct view *v);   /* frees it */
     /* Shows that message in the transcript, and closes the view. */
-    void (*jump)(void *surface, struct view *v, int64_t seq);
+    void (*jump)(struct app *app, struct view *v, int64_t seq);
     /* Looks for a text in the transcript: of that session, as soon as it is open; NULL: of the open
      * one, now. Text NULL: what is still to be looked for is not. */
-    void (*find)(void *surface, const char *session_id, const char *text);
+    void (*find)(struct app *app, const char *session_id, const char *text);
     /* Shows what memory has of the open session, and closes the view. */
-    void (*show_memory)(void *surface, struct view *v);
+    void (*show_memory)(struct app *app, struct view *v);
 };
 
 /* A member may be NULL where a view has no use for it. */
@@ -46,9 +47,12 @@ struct view_ops {
     void (*free)(struct view *v);
     /* False: not its key; those below get it. */
     bool (*key)(struct view *v, enum action action, const struct key *key);
+    bool (*passes)(const struct view *v); /* what is below it has the keyboard; NULL: it has it */
     void (*click)(struct view *v, int row, int col); /* at a place of what rows() returned last */
+    /* Rows that it takes of so many, from below; NULL: all. */
+    int (*height)(const struct view *v, int room);
     void (*resize)(struct view *v, int width, int height);
-    /* What to draw: exactly as many rows as the height, none wider than the width. Borrowed until
+    /* What to draw: at most as many rows as the height, none wider than the width. Borrowed until
      * the next call. */
     const struct rows *(*rows)(struct view *v);
     bool (*caret)(const struct view *v, int *row, int *col); /* in those rows; false: it has none */
@@ -97,7 +101,8 @@ void views_close_from(struct views *s, enum view_layer lowest); /* it, and those
 
 void views_close_session(struct views *s); /* those that show the open session */
 
-struct view *views_top(const struct views *s); /* NULL: none is open */
+/* Who has the keyboard; NULL: none of them. */
+struct view *views_holder(const struct views *s);
 
 /* From the top down, until one takes it. */
 bool views_key(struct views *s, enum action action, const struct key *key);
