@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "agent/guard.h"
-#include "agent/tools.h"
+#include "agent/tool_call.h"
 #include "base/mem.h"
 #include "base/paths.h"
 #include "tests/play.h"

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/rows.h"
+#include "agent/builtin.h"
 #include "agent/skill.h"
 #include "base/embedded.h"
 #include "base/json.h"

@@ -18,7 +18,7 @@
 
 #include "agent/confine.h"
 #include "agent/schema.h"
-#include "agent/tools.h"
+#include "agent/tool_call.h"
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/utf8.h"

@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "agent/tools.h"
+#include "agent/tool_call.h"
 #include "base/buf.h"
 #include "base/wakeup.h"
 

@@ -8,7 +8,7 @@
 
 #include "agent/approval.h"
 #include "agent/budget.h"
-#include "agent/tools.h"
+#include "agent/tool_call.h"
 #include "base/wakeup.h"
 #include "chat/event.h"
 #include "chat/history.h"

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agent/toolset.h"
 #include "base/mem.h"
 #include "base/vec.h"
 

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "agent/tools.h"
+#include "agent/tool.h"
 #include "base/err.h"
 #include "config/config.h"
 

@@ -166,3 +166,12 @@ void guard_release(struct guard *g)
         free(g->own.items[i]);
     vec_release(&g->own);
 }
+
+bool guard_asks(const char *path)
+{
+    struct guard guard;
+    guard_init(&guard);
+    bool is = guard_covers(&guard, path);
+    guard_release(&guard);
+    return is;
+}

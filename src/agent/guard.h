@@ -28,4 +28,7 @@ bool guard_covers(const struct guard *g, const char *path);
 /* The same for the place itself, where all that leads to it has been looked at before. */
 bool guard_begins(const struct guard *g, const char *path);
 
+/* guard_covers() of the places as they are now. */
+bool guard_asks(const char *path);
+
 #endif

@@ -2,6 +2,7 @@ libtiro_a_SOURCES += \
 	src/agent/agent.c src/agent/agent.h \
 	src/agent/approval.c src/agent/approval.h \
 	src/agent/budget.c src/agent/budget.h \
+	src/agent/builtin.c src/agent/builtin.h \
 	src/agent/confine.c src/agent/confine.h \
 	src/agent/difference.c src/agent/difference.h \
 	src/agent/file_walk.c src/agent/file_walk.h \
@@ -10,7 +11,6 @@ libtiro_a_SOURCES += \
 	src/agent/grep_batch.c src/agent/grep_batch.h \
 	src/agent/guard.c src/agent/guard.h \
 	src/agent/head_tail.c src/agent/head_tail.h \
-	src/agent/rows.h \
 	src/agent/run.h \
 	src/agent/run_compact.c \
 	src/agent/run_events.c \
@@ -18,10 +18,12 @@ libtiro_a_SOURCES += \
 	src/agent/run_tools.c \
 	src/agent/schema.c src/agent/schema.h \
 	src/agent/skill.c src/agent/skill.h \
+	src/agent/tool.c src/agent/tool.h \
+	src/agent/tool_call.c src/agent/tool_call.h \
 	src/agent/tool_list_directory.c \
 	src/agent/tool_memory_search.c \
 	src/agent/tool_read_file.c \
 	src/agent/tool_run_command.c \
 	src/agent/tool_search_files.c \
 	src/agent/tool_write_file.c \
-	src/agent/tools.c src/agent/tools.h
+	src/agent/toolset.c src/agent/toolset.h

@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "agent/rows.h"
+#include "agent/builtin.h"
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "base/vec.h"

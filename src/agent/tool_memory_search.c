@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/rows.h"
+#include "agent/builtin.h"
 #include "base/mem.h"
 #include "memory/recall.h"
 

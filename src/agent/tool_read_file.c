@@ -4,7 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "agent/rows.h"
+#include "agent/builtin.h"
 
 enum { CHUNK = 64 * 1024 };
 

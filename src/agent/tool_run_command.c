@@ -1,7 +1,7 @@
 #include <sys/stat.h>
 
 #include "agent/head_tail.h"
-#include "agent/rows.h"
+#include "agent/builtin.h"
 #include "base/child.h"
 #include "base/child_environment.h"
 #include "base/clock.h"

@@ -9,7 +9,7 @@
 #include "agent/glob.h"
 #include "agent/grep_batch.h"
 #include "agent/guard.h"
-#include "agent/rows.h"
+#include "agent/builtin.h"
 #include "base/clock.h"
 #include "base/utf8.h"
 

@@ -8,7 +8,7 @@
 
 #include "agent/confine.h"
 #include "agent/difference.h"
-#include "agent/rows.h"
+#include "agent/builtin.h"
 #include "base/entropy.h"
 #include "base/paths.h"
 #include "base/temporary.h"

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "agent/schema.h"
-#include "agent/tools.h"
+#include "agent/toolset.h"
 #include "tests/fuzz/fuzz.h"
 
 static void check_fitting(const struct json *schema, const struct json *value)

@@ -1,6 +1,6 @@
-/* The tools that a model may call: one file and one row each. */
-#ifndef AGENT_TOOLS_H
-#define AGENT_TOOLS_H
+/* What a tool is, and what tools share while they work. */
+#ifndef AGENT_TOOL_H
+#define AGENT_TOOL_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -63,6 +63,8 @@ enum tool_class {
 };
 const char *tool_class_name(enum tool_class class);
 
+enum { TOOL_MAX_PREVIEW = 1024 * 1024 /* bytes */ };
+
 struct tool {
     struct tool_spec spec;
     enum tool_class class;
@@ -84,52 +86,7 @@ struct tool {
                     struct tool_sight *sight, struct buf *out);
 };
 
-extern const struct tool *const tools[]; /* ends with NULL */
-const struct tool *tool_find(const char *name);
-
-/* Whether a tool is offered at this level of [chat] tools: none, read (what cannot change anything)
- * or full. */
-bool tool_offered(const struct tool *tool, const char *level);
-
-/* A call whose tool exists and whose arguments fit. */
-struct tool_call {
-    const struct tool *tool;
-    struct json *args;       /* owned */
-    struct tool_sight sight; /* of its preview */
-    char *guarded; /* owned: the guarded place that its path leads to (agent/guard.h); NULL: none */
-    bool asked;    /* the user allowed this very call */
-};
-
-/* Parses the arguments and checks them against the schema (types, required, enum, minimum, maximum,
- * no unknown members). False: `out` holds the reason for the model. */
-bool tool_call_prepare(struct tool_call *call, const char *name, const char *args, struct buf *out);
-void tool_call_release(struct tool_call *call);
-
-/* Finds out where the call's path leads; `guarded` is that place. Such a call is to be asked
- * whatever is allowed, and without `asked` it fails. */
-bool tool_call_is_guarded(struct tool_call *call, const struct tool_context *context);
-
-/* Runs the tool and cuts its output at a character's border with a note. Returns whether the result
- * is an error: also when a file is no longer what tool_call_preview() saw. `out` is always filled.
- */
-bool tool_call_run(const struct tool_call *call, const struct tool_context *context,
-                   struct buf *out);
-
-/* What a person should see before it runs, with nothing in it that cannot be seen (utf8_reveal()).
- * False: it cannot succeed, or has more than 1 MiB and so could not be read; `out` says why. */
-enum { TOOL_MAX_PREVIEW = 1024 * 1024 };
-bool tool_call_preview(struct tool_call *call, const struct tool_context *context, struct buf *out);
-
 /* For the tools themselves, while they work. */
-/* Opens the path within the working directory. -1 with the reason; also where it leads to a guarded
- * place that the user was not asked about. `where` as in confine_open(). */
-int tool_open(const struct tool_context *context, const char *path, int flags, char **where,
-              struct error *e);
-
-/* Whether this resolved path may be reached; else `e` says why not. */
-bool tool_may_reach(const struct tool_context *context, const char *path, const char *where,
-                    struct error *e);
-
 enum tool_stop { TOOL_GOES_ON, TOOL_INTERRUPTED, TOOL_TIMED_OUT };
 enum tool_stop tool_stop(const struct tool_context *context);
 

@@ -1,46 +1,12 @@
-#include "agent/tools.h"
+#include "agent/tool_call.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "agent/confine.h"
 #include "agent/guard.h"
-#include "agent/rows.h"
 #include "agent/schema.h"
-#include "base/clock.h"
 #include "base/utf8.h"
-
-const struct tool *const tools[] = {&tool_read_file,
-                                    &tool_list_directory,
-                                    &tool_search_files,
-                                    &tool_write_file,
-                                    &tool_run_command,
-                                    &tool_memory_search,
-                                    NULL};
-
-const char *tool_class_name(enum tool_class class)
-{
-    static const char *const names[] = {
-#define X(id, name) [TOOL_##id] = name,
-        TOOL_CLASSES(X)
-#undef X
-    };
-    return names[class];
-}
-
-const struct tool *tool_find(const char *name)
-{
-    for (const struct tool *const *t = tools; *t; t++)
-        if (strcmp((*t)->spec.name, name) == 0)
-            return *t;
-    return NULL;
-}
-
-bool tool_offered(const struct tool *tool, const char *level)
-{
-    return strcmp(level, "full") == 0 || (strcmp(level, "read") == 0 && tool->class == TOOL_READ);
-}
 
 static struct json *parse_args(const struct tool *tool, const char *args, struct buf *out)
 {
@@ -137,17 +103,6 @@ bool tool_call_preview(struct tool_call *call, const struct tool_context *contex
     return false;
 }
 
-/* --- places that ask ------------------------------------------------------------------------- */
-
-static bool is_guarded(const char *where)
-{
-    struct guard guard;
-    guard_init(&guard);
-    bool is = guard_covers(&guard, where);
-    guard_release(&guard);
-    return is;
-}
-
 bool tool_call_is_guarded(struct tool_call *call, const struct tool_context *context)
 {
     const char *path = json_get_string(call->args, "path");
@@ -155,63 +110,9 @@ bool tool_call_is_guarded(struct tool_call *call, const struct tool_context *con
     call->guarded = call->tool->takes_path
                         ? confine_resolve(context->root_fd, context->root, path ? path : ".")
                         : NULL;
-    if (call->guarded && !is_guarded(call->guarded)) {
+    if (call->guarded && !guard_asks(call->guarded)) {
         free(call->guarded);
         call->guarded = NULL;
     }
     return call->guarded != NULL;
-}
-
-/* What was asked about, and what is below it. */
-static bool was_asked(const struct tool_context *context, const char *where)
-{
-    size_t len = context->guarded ? strlen(context->guarded) : 0;
-    return len > 0 && strncmp(where, context->guarded, len) == 0 &&
-           (where[len] == '\0' || where[len] == '/' || len == 1);
-}
-
-bool tool_may_reach(const struct tool_context *context, const char *path, const char *where,
-                    struct error *e)
-{
-    return was_asked(context, where) || !is_guarded(where) ||
-           err_set(e, ERR_FILE_ERROR,
-                   "%s: keys or tiro's own files are there, and the user was not asked about it",
-                   path);
-}
-
-int tool_open(const struct tool_context *context, const char *path, int flags, char **where,
-              struct error *e)
-{
-    char *found = NULL;
-    int fd = confine_open(context->root_fd, context->root, path, flags, &found, e);
-    if (fd >= 0 && !tool_may_reach(context, path, found, e)) {
-        close(fd);
-        fd = -1;
-    }
-    if (where && fd >= 0)
-        *where = found;
-    else
-        free(found);
-    return fd;
-}
-
-/* --- stopping -------------------------------------------------------------------------------- */
-
-enum tool_stop tool_stop(const struct tool_context *context)
-{
-    if (!wakeup_sleep(context->wakeup, 0))
-        return TOOL_INTERRUPTED;
-    return clock_mono_ms() > context->deadline_ms ? TOOL_TIMED_OUT : TOOL_GOES_ON;
-}
-
-bool tool_stopped(const struct tool_context *context, struct buf *out)
-{
-    static const char *const reasons[] = {
-        [TOOL_INTERRUPTED] = "interrupted", [TOOL_TIMED_OUT] = "timed out"};
-    enum tool_stop stop = tool_stop(context);
-    if (stop == TOOL_GOES_ON)
-        return false;
-    buf_clear(out);
-    buf_addstr(out, reasons[stop]);
-    return true;
 }

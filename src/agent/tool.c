@@ -1,0 +1,32 @@
+#include "agent/tool.h"
+
+#include "base/clock.h"
+
+const char *tool_class_name(enum tool_class class)
+{
+    static const char *const names[] = {
+#define X(id, name) [TOOL_##id] = name,
+        TOOL_CLASSES(X)
+#undef X
+    };
+    return names[class];
+}
+
+enum tool_stop tool_stop(const struct tool_context *context)
+{
+    if (!wakeup_sleep(context->wakeup, 0))
+        return TOOL_INTERRUPTED;
+    return clock_mono_ms() > context->deadline_ms ? TOOL_TIMED_OUT : TOOL_GOES_ON;
+}
+
+bool tool_stopped(const struct tool_context *context, struct buf *out)
+{
+    static const char *const reasons[] = {
+        [TOOL_INTERRUPTED] = "interrupted", [TOOL_TIMED_OUT] = "timed out"};
+    enum tool_stop stop = tool_stop(context);
+    if (stop == TOOL_GOES_ON)
+        return false;
+    buf_clear(out);
+    buf_addstr(out, reasons[stop]);
+    return true;
+}
