@@ -221,6 +221,16 @@ static bool go_on(void *context)
     return !play.stop && !wakeup_late(&play.wakeup);
 }
 
+struct toolset *play_tools(void)
+{
+    const struct tool_host host = {.root_fd = play.rootless ? -1 : play.root_fd,
+                                   .root = support_dir(),
+                                   .memory = play.memory};
+    toolset_release(&play.tools);
+    toolset_init(&play.tools, play.sources, &host);
+    return &play.tools;
+}
+
 int play_setup(void **state)
 {
     (void)state;
@@ -240,7 +250,9 @@ int play_setup(void **state)
     buf_init(&play.trail, 0);
     buf_init(&play.offered, 0);
     buf_init(&play.system, 0);
-    return approval_policy_read(&play.policy, play.config, NULL, NULL) ? 0 : -1;
+    play.sources = tool_sources;
+    play.root_fd = open(support_dir(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    return approval_policy_read(&play.policy, play.config, play_tools(), NULL, NULL) ? 0 : -1;
 }
 
 int play_teardown(void **state)
@@ -249,6 +261,8 @@ int play_teardown(void **state)
     clock_replace(NULL, NULL);
     close(play.wake[0]);
     close(play.wake[1]);
+    close(play.root_fd);
+    toolset_release(&play.tools);
     config_free(play.config);
     history_release(&play.history);
     approval_policy_release(&play.policy);
@@ -279,7 +293,7 @@ void play_policy(const char *allow, const char *ask_first, const char *deny)
         if (values[i].value)
             assert_true(config_set(play.config, values[i].key, values[i].value, NULL));
     approval_policy_release(&play.policy);
-    assert_true(approval_policy_read(&play.policy, play.config, NULL, NULL));
+    assert_true(approval_policy_read(&play.policy, play.config, &play.tools, NULL, NULL));
 }
 
 static void equip(struct agent *a)
@@ -305,12 +319,10 @@ static struct agent make_agent(const struct act *acts, size_t count)
         .model = "m",
         .system = play.prompt,
         .skills = play.skills,
-        .memory = play.memory,
         .window = play.window,
         .max_output = 99,
+        .tools = play_tools(),
         .offer = play.offer,
-        .root = support_dir(),
-        .root_fd = play.rootless ? -1 : open(support_dir(), O_RDONLY | O_DIRECTORY),
         .wakeup = &play.wakeup,
         .deadline = play.timeless ? NULL : &play.wakeup,
         .policy = &play.policy,
@@ -329,8 +341,6 @@ static void end_agent(const struct agent *a)
 {
     assert_int_equal(play.wakeup.deadline_ms, 0);
     play.window = a->window;
-    if (a->root_fd >= 0)
-        close(a->root_fd);
 }
 
 bool play_run(const struct act *acts, size_t count, const char *input, struct error *e)

@@ -57,8 +57,11 @@ struct play {
     VEC(struct event *) events;
 
     /* The agent's, for a test to set before play_run(). */
+    const struct tool_source *const *sources; /* the program's, if the test says nothing */
     const char *offer;
     bool rootless, timeless; /* no directory; a deadline cannot be set */
+    int root_fd;          /* the test's directory */
+    struct toolset tools; /* play_tools() */
     struct approval_policy policy;
     struct budget budget;
     struct budget_use spent;
@@ -104,6 +107,9 @@ void play_stop_clock(void);
 
 /* The lists of [tools]; NULL: as configured by default. */
 void play_policy(const char *allow, const char *ask, const char *deny);
+
+/* Makes the toolset anew, with what the test has set. A run does so at its beginning. */
+struct toolset *play_tools(void);
 
 void play_press_escape(void);
 bool play_run(const struct act *acts, size_t count, const char *input, struct error *e);

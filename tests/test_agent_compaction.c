@@ -41,7 +41,7 @@ static void talk(int turns)
 static int64_t tools_tokens(void)
 {
     struct agent a = {
-        .offer = play.offer, .root_fd = 0, .policy = &play.policy, .history = &play.history};
+        .offer = play.offer, .tools = &play.tools, .policy = &play.policy, .history = &play.history};
     return agent_request_estimate(&a) - play.history.estimate;
 }
 
@@ -949,12 +949,11 @@ static void an_estimate_has_all_of_the_request(void **state)
     assert_true(play_run(&act, 1, "hello", &(struct error){0}));
     struct agent a = {.system = "0123456789abcdef",
                       .offer = "none",
-                      .root_fd = -1,
+                      .tools = &play.tools,
                       .policy = &play.policy,
                       .history = &play.history};
     assert_int_equal(agent_request_estimate(&a), 4 + play.history.estimate);
     a.offer = "full";
-    a.root_fd = 0;
     struct tool_spec *specs;
     size_t n = agent_offered_tools(&a, &specs);
     assert_int_equal(n, 5);

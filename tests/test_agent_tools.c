@@ -124,7 +124,7 @@ static void without_a_directory_nothing_runs(void **state)
     play.rootless = true;
     play_policy("write", "execute", NULL);
     PLAY(WRITE_NOTE, DONE);
-    assert_refused(0, "not allowed: this tool is not offered here");
+    assert_refused(0, "write_file cannot be used now: the working directory cannot be opened");
 }
 
 static void what_is_allowed_runs_without_a_question(void **state)

@@ -29,7 +29,10 @@ static bool read_policy(struct approval_policy *p, const char *allow, const char
     for (size_t i = 0; i < COUNT(values); i++)
         if (values[i].value)
             assert_true(config_set(config, values[i].key, values[i].value, NULL));
-    bool ok = approval_policy_read(p, config, also, e);
+    struct toolset tools;
+    toolset_init(&tools, tool_sources, &(struct tool_host){.root_fd = -1});
+    bool ok = approval_policy_read(p, config, &tools, also, e);
+    toolset_release(&tools);
     config_free(config);
     return ok;
 }

@@ -155,8 +155,8 @@ static void what_was_asked_about_is_reached(void **state)
     struct workplace *w = *state;
     struct tool_call call;
     put_secrets();
-    assert_true(tool_call_prepare(&call, "read_file", "{\"path\":\"harmless\"}", &w->out));
-    assert_true(tool_call_is_guarded(&call, &w->context));
+    assert_true(tool_call_prepare(&call, &w->tools, "read_file", "{\"path\":\"harmless\"}", &w->out));
+    assert_true(tool_call_is_guarded(&call));
     assert_string_equal(call.guarded + strlen(w->root), "/.env");
     call.asked = true;
     assert_false(tool_call_run(&call, &w->context, &w->out));
@@ -187,9 +187,9 @@ static void a_search_leaves_them_out_with_a_word(void **state)
     assert_non_null(strstr(out, "[1 place left out"));
 
     struct tool_call call; /* all below a place that was asked about is searched */
-    assert_true(tool_call_prepare(&call, "search_files",
+    assert_true(tool_call_prepare(&call, &w->tools, "search_files",
                                   "{\"pattern\":\"secret\",\"path\":\"dir\"}", &w->out));
-    assert_true(tool_call_is_guarded(&call, &w->context));
+    assert_true(tool_call_is_guarded(&call));
     call.asked = true;
     buf_clear(&w->out);
     assert_false(tool_call_run(&call, &w->context, &w->out));

@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/builtin.h"
 #include "agent/skill.h"
 #include "base/embedded.h"
 #include "base/json.h"
@@ -116,13 +115,13 @@ static bool was_offered(void)
 static void it_is_described_as_specified(void **state)
 {
     (void)state;
-    const struct tool_spec *spec = &tool_memory_search.spec;
-    assert_string_equal(spec->name, "memory_search");
+    const struct tool *tool = toolset_find(play_tools(), "memory_search");
+    const struct tool_spec *spec = &tool->spec;
     assert_string_equal(spec->description,
                         "Search semantic memory for past conversation content. Memory contains "
                         "text from earlier conversation turns that were compacted away to save "
                         "context space.");
-    assert_int_equal(tool_memory_search.class, TOOL_READ);
+    assert_int_equal(tool->class, TOOL_READ);
     struct json *schema = json_parse(spec->schema, strlen(spec->schema), NULL);
     const struct json *properties = json_get(schema, "properties");
     const struct json *query = json_get(properties, "query");
@@ -168,7 +167,7 @@ static void nothing_is_searched_without_a_memory(void **state)
     play.memory = NULL;
     const struct event *ev = call("{\"query\":\"x\"}");
     assert_true(ev->flag);
-    assert_string_equal(ev->text, "not allowed: this tool is not offered here");
+    assert_string_equal(ev->text, "memory_search cannot be used now: there is no memory here");
     assert_int_equal(script.calls, 0);
 }
 
@@ -197,15 +196,18 @@ static void skills_count_as_tokens(void **state)
     struct history history;
     struct config *config = config_new();
     struct approval_policy policy = {0};
+    struct toolset tools;
+    toolset_init(&tools, tool_sources, &(struct tool_host){.root_fd = -1});
     history_init(&history);
     char skills[401];
     memset(skills, 's', sizeof skills - 1);
     skills[400] = '\0';
     struct agent a = {
-        .config = config, .offer = "none", .root_fd = -1, .policy = &policy, .history = &history};
+        .config = config, .offer = "none", .tools = &tools, .policy = &policy, .history = &history};
     int64_t without = agent_request_estimate(&a);
     a.skills = skills;
     assert_int_equal(agent_request_estimate(&a), without + 100);
+    toolset_release(&tools);
     config_free(config);
 }
 

@@ -268,7 +268,7 @@ static void no_tool_leaves_the_directory(void **state)
             assert_null(strstr(out, "secret"));
             if (!strstr(out, paths[i]))
                 fail_msg("%s: %s", paths[i], out);
-            if (tool_find(path_tools[t].tool)->preview)
+            if (toolset_find(&w->tools, path_tools[t].tool)->preview)
                 workplace_preview(w, path_tools[t].tool, args, true);
             free(args);
         }
@@ -325,7 +325,7 @@ static void no_swapped_link_leads_out(void **state)
             struct tool_call prepared;
             char *args = path_args(t, paths[(size_t)round % (sizeof paths / sizeof *paths)]);
             buf_clear(&w->out);
-            assert_true(tool_call_prepare(&prepared, path_tools[t].tool, args, &w->out));
+            assert_true(tool_call_prepare(&prepared, &w->tools, path_tools[t].tool, args, &w->out));
             tool_call_run(&prepared, &w->context, &w->out);
             assert_null(strstr(w->out.data, "secret"));
             assert_null(strstr(w->out.data, "file (6 bytes)"));
@@ -349,9 +349,9 @@ static void levels_offer_their_tools(void **state)
                 {"search_files", "read", CONFIG_TOOLS_TIMEOUT},
                 {"write_file", "write", CONFIG_TOOLS_TIMEOUT},
                 {"run_command", "execute", CONFIG_TOOLS_COMMAND_TIMEOUT}};
-    (void)state;
+    struct workplace *w = *state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        const struct tool *tool = tool_find(rows[i].tool);
+        const struct tool *tool = toolset_find(&w->tools, rows[i].tool);
         assert_string_equal(tool_class_name(tool->class), rows[i].class);
         assert_int_equal(tool->timeout, rows[i].timeout);
         assert_false(tool_offered(tool, "none"));
@@ -426,11 +426,12 @@ static void schema_sees_into_arrays_and_enums(void **state)
 
 static void every_schema_parses(void **state)
 {
-    (void)state;
-    for (const struct tool *const *t = tools; *t; t++) {
-        struct json *schema = json_parse((*t)->spec.schema, strlen((*t)->spec.schema), NULL);
+    const struct workplace *w = *state;
+    for (size_t i = 0; i < w->tools.tools.len; i++) {
+        const struct tool *tool = &w->tools.tools.items[i];
+        struct json *schema = json_parse(tool->spec.schema, strlen(tool->spec.schema), NULL);
         assert_non_null(schema);
-        assert_ptr_equal(tool_find((*t)->spec.name), *t);
+        assert_ptr_equal(toolset_find(&w->tools, tool->spec.name), tool);
         json_free(schema);
     }
 }
@@ -451,11 +452,11 @@ int main(void)
         TEST(a_stop_ends_a_tool),
         TEST(no_tool_leaves_the_directory),
         TEST(no_swapped_link_leads_out),
-        cmocka_unit_test(levels_offer_their_tools),
+        TEST(levels_offer_their_tools),
         TEST(a_preview_is_clean_and_bounded),
         TEST(bad_arguments_are_told_to_the_model),
         cmocka_unit_test(schema_sees_into_arrays_and_enums),
-        cmocka_unit_test(every_schema_parses),
+        TEST(every_schema_parses),
     };
     return cmocka_run_group_tests_name("tools", all, NULL, NULL);
 }

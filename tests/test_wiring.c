@@ -237,7 +237,9 @@ static void the_model_searches_where_it_may(void **state)
         struct notice *n = let_model_search(s, "{\"query\":\"zeppelin\"}");
         assert_int_equal(n->event->flag, !remembers(p));
         assert_string_equal(n->event->text,
-                            remembers(p) ? "[]" : "not allowed: this tool is not offered here");
+                            remembers(p)
+                                ? "[]"
+                                : "memory_search cannot be used now: there is no memory here");
         notice_free(n);
         service_free(s);
     }

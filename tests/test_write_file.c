@@ -288,7 +288,7 @@ static void ask_about(struct workplace *w, struct tool_call *call, const char *p
 {
     char *args = workplace_args("path", path, "content", "new\n", NULL);
     buf_clear(&w->out);
-    assert_true(tool_call_prepare(call, "write_file", args, &w->out));
+    assert_true(tool_call_prepare(call, &w->tools, "write_file", args, &w->out));
     assert_true(tool_call_preview(call, &w->context, &w->out));
     buf_clear(&w->out);
     free(args);

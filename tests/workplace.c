@@ -43,9 +43,9 @@ int workplace_setup(void **state)
     fcntl(w->wake[0], F_SETFD, FD_CLOEXEC);
     fcntl(w->wake[1], F_SETFD, FD_CLOEXEC);
     w->wakeup = (struct wakeup){.fd = w->wake[0], .go_on = go_on, .context = w};
-    w->context = (struct tool_context){.root_fd = w->root_fd,
-                                       .root = w->root,
-                                       .max_output = 2000,
+    const struct tool_host host = {.root_fd = w->root_fd, .root = w->root};
+    toolset_init(&w->tools, tool_sources, &host);
+    w->context = (struct tool_context){.max_output = 2000,
                                        .deadline_ms = clock_mono_ms() + 60000,
                                        .wakeup = &w->wakeup};
     buf_init(&w->out, 0);
@@ -56,6 +56,7 @@ int workplace_setup(void **state)
 int workplace_teardown(void **state)
 {
     struct workplace *w = *state;
+    toolset_release(&w->tools);
     close(w->root_fd);
     close(w->wake[0]);
     close(w->wake[1]);
@@ -97,7 +98,7 @@ static const char *use(struct workplace *w, const char *tool, const char *args, 
 {
     struct tool_call call;
     buf_clear(&w->out);
-    bool failed = !tool_call_prepare(&call, tool, args, &w->out);
+    bool failed = !tool_call_prepare(&call, &w->tools, tool, args, &w->out);
     if (!failed)
         failed = preview ? !tool_call_preview(&call, &w->context, &w->out)
                          : tool_call_run(&call, &w->context, &w->out);

@@ -14,6 +14,7 @@ struct workplace {
     bool stop; /* what the wakeup says */
     int wake[2];
     struct wakeup wakeup;
+    struct toolset tools; /* of the program */
     struct tool_context context;
     struct buf out;
 };

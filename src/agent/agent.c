@@ -176,6 +176,7 @@ static bool ready_to_call(struct run *r, enum outcome *outcome)
 static enum outcome run_call(struct run *r)
 {
     enum outcome outcome;
+    toolset_refresh(r->a->tools);
     if (!ready_to_call(r, &outcome))
         return outcome;
     run_warn(r);

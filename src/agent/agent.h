@@ -29,9 +29,8 @@ struct agent {
     const char *skills;     /* follow the system prompt; NULL: none */
     int64_t window;         /* tokens; 0 unknown. Learned from an overflow */
     int64_t max_output;     /* tokens of one answer */
+    struct toolset *tools;  /* asked again between its model calls */
     const char *offer;      /* level of tools: none, read or full */
-    int root_fd;            /* working directory of the tools; -1: none, and no tools */
-    const char *root;
     const struct wakeup *wakeup;
     struct wakeup *deadline; /* the same one, where the agent sets the end of its time; NULL: it
                                 cannot */
@@ -39,7 +38,6 @@ struct agent {
     struct budget *budget;
     struct budget_use spent;          /* by the session before this turn */
     struct price price;               /* of the model */
-    const struct tool_memory *memory; /* NULL: there is none, and no memory_search */
     const struct history *history;    /* follows the events as they are emitted */
 
     /* Takes the event; numbers it, keeps it, applies it to the history and shows it. False: the

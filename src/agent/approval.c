@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/toolset.h"
 #include "base/mem.h"
 #include "base/vec.h"
 
@@ -56,11 +55,11 @@ static bool names_class(const char *word)
     return false;
 }
 
-static const char *nearest_name(const char *word)
+static const char *nearest_name(const struct toolset *tools, const char *word)
 {
     VEC(const char *) known = {0};
-    for (size_t i = 0; tools[i]; i++)
-        vec_push(&known, tools[i]->spec.name);
+    for (size_t i = 0; i < tools->tools.len; i++)
+        vec_push(&known, tools->tools.items[i].spec.name);
     for (int i = 0; i < TOOL_CLASS_COUNT; i++)
         vec_push(&known, tool_class_name((enum tool_class)i));
     const char *nearest = config_nearest(word, known.items, known.len);
@@ -68,12 +67,13 @@ static const char *nearest_name(const char *word)
     return nearest;
 }
 
-static bool unknown_word(const char *source, const char *word, struct error *e)
+static bool unknown_word(const struct toolset *tools, const char *source, const char *word,
+                         struct error *e)
 {
 #define X(id, name) " " name
     static const char *const classes = TOOL_CLASSES(X);
 #undef X
-    const char *nearest = nearest_name(word);
+    const char *nearest = nearest_name(tools, word);
     if (nearest)
         return err_set(e, ERR_CONFIG_ERROR,
                        "%s: unknown tool or class \"%s\"; did you mean \"%s\"?", source, word,
@@ -83,27 +83,28 @@ static bool unknown_word(const char *source, const char *word, struct error *e)
 }
 
 /* Adds what is known, and complains of the first word that is not. */
-static bool read_words(struct approval_names *names, const char *source, const char *text,
-                       struct error *e)
+static bool read_words(struct approval_names *names, const struct toolset *tools,
+                       const char *source, const char *text, struct error *e)
 {
     bool ok = true;
     for (text += strspn(text, BETWEEN_WORDS); *text; text += strspn(text, BETWEEN_WORDS)) {
         size_t len = strcspn(text, BETWEEN_WORDS);
         char *word = mem_strndup(text, len);
-        if (tool_find(word) || names_class(word))
+        if (toolset_find(tools, word) || names_class(word))
             add(names, word);
         else if (ok)
-            ok = unknown_word(source, word, e);
+            ok = unknown_word(tools, source, word, e);
         free(word);
         text += len;
     }
     return ok;
 }
 
-static bool read_also_allow(struct approval_policy *p, const char *text, struct error *e)
+static bool read_also_allow(struct approval_policy *p, const struct toolset *tools,
+                            const char *text, struct error *e)
 {
     struct approval_names also = {0};
-    bool ok = read_words(&also, "--allow", text, e);
+    bool ok = read_words(&also, tools, "--allow", text, e);
     for (size_t i = 0; i < also.len; i++) {
         add(&p->allow, also.items[i]);
         take_out(&p->ask, also.items[i]);
@@ -113,7 +114,7 @@ static bool read_also_allow(struct approval_policy *p, const char *text, struct 
 }
 
 bool approval_policy_read(struct approval_policy *p, const struct config *config,
-                          const char *also_allow, struct error *e)
+                          const struct toolset *tools, const char *also_allow, struct error *e)
 {
     *p = (struct approval_policy){0};
     const struct {
@@ -127,11 +128,11 @@ bool approval_policy_read(struct approval_policy *p, const struct config *config
     };
     bool ok = true;
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
-        ok = read_words(lists[i].names, lists[i].source, config_string(config, lists[i].key),
+        ok = read_words(lists[i].names, tools, lists[i].source, config_string(config, lists[i].key),
                         ok ? e : NULL) &&
              ok;
     if (also_allow)
-        ok = read_also_allow(p, also_allow, ok ? e : NULL) && ok;
+        ok = read_also_allow(p, tools, also_allow, ok ? e : NULL) && ok;
     return ok;
 }
 

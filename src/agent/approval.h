@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "agent/tool.h"
+#include "agent/toolset.h"
 #include "base/err.h"
 #include "config/config.h"
 
@@ -29,7 +29,7 @@ struct approval_policy {
  * word. A word that names neither tool nor class is CONFIG_ERROR with the nearest that does; the
  * other words stand then, too. To be released in either case. */
 bool approval_policy_read(struct approval_policy *p, const struct config *config,
-                          const char *also_allow, struct error *e);
+                          const struct toolset *tools, const char *also_allow, struct error *e);
 void approval_policy_release(struct approval_policy *p);
 
 enum approval approval_decide(const struct approval_policy *p, const struct tool *tool);

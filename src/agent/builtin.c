@@ -7,6 +7,33 @@
 #include "agent/confine.h"
 #include "agent/guard.h"
 
+static const char *lacks(const void *self)
+{
+    const struct tool_host *host = self;
+    return host->root_fd < 0 ? "the working directory cannot be opened" : NULL;
+}
+
+static void list(struct tool_host *host, struct toolset *out)
+{
+    static const struct tool *const rows[] = {&tool_read_file, &tool_list_directory,
+                                              &tool_search_files, &tool_write_file,
+                                              &tool_run_command};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct tool tool = *rows[i];
+        tool.lacks = lacks;
+        toolset_add(out, &tool, host);
+    }
+}
+
+const struct tool_source tool_source_builtin = {.name = "built-in", .list = list};
+
+char *builtin_reaches(const void *self, const struct json *args)
+{
+    const struct tool_host *host = self;
+    const char *path = json_get_string(args, "path");
+    return confine_resolve(host->root_fd, host->root, path ? path : ".");
+}
+
 /* What was asked about, and what is below it. */
 static bool was_asked(const struct tool_context *context, const char *where)
 {
@@ -15,8 +42,8 @@ static bool was_asked(const struct tool_context *context, const char *where)
            (where[len] == '\0' || where[len] == '/' || len == 1);
 }
 
-bool tool_may_reach(const struct tool_context *context, const char *path, const char *where,
-                    struct error *e)
+bool builtin_may_reach(const struct tool_context *context, const char *path, const char *where,
+                       struct error *e)
 {
     return was_asked(context, where) || !guard_asks(where) ||
            err_set(e, ERR_FILE_ERROR,
@@ -24,12 +51,13 @@ bool tool_may_reach(const struct tool_context *context, const char *path, const 
                    path);
 }
 
-int tool_open(const struct tool_context *context, const char *path, int flags, char **where,
-              struct error *e)
+int builtin_open(const struct tool_context *context, const char *path, int flags, char **where,
+                 struct error *e)
 {
+    const struct tool_host *host = context->self;
     char *found = NULL;
-    int fd = confine_open(context->root_fd, context->root, path, flags, &found, e);
-    if (fd >= 0 && !tool_may_reach(context, path, found, e)) {
+    int fd = confine_open(host->root_fd, host->root, path, flags, &found, e);
+    if (fd >= 0 && !builtin_may_reach(context, path, found, e)) {
         close(fd);
         fd = -1;
     }

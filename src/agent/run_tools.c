@@ -12,40 +12,35 @@ enum gate {
     GATE_STOPPED /* the turn ends, and the tool has not run */
 };
 
-static bool is_offered(const struct agent *a, const struct tool *tool)
+static bool offers(const struct agent *a, const struct tool *tool)
 {
-    bool works = tool->needs_memory ? a->memory != NULL : a->root_fd >= 0;
-    return works && tool_offered(tool, a->offer);
+    return tool_offered(tool, a->offer) && !tool_lacks(tool) &&
+           approval_decide(a->policy, tool) != APPROVAL_DENY;
 }
 
 bool agent_offers(const struct agent *a, const char *tool)
 {
-    const struct tool *found = tool_find(tool);
-    return found && is_offered(a, found) && approval_decide(a->policy, found) != APPROVAL_DENY;
+    const struct tool *found = toolset_find(a->tools, tool);
+    return found && offers(a, found);
 }
 
 size_t agent_offered_tools(const struct agent *a, struct tool_spec **out)
 {
-    size_t count = 0, all = 0;
-    while (tools[all])
-        all++;
-    *out = mem_alloc(all * sizeof **out);
-    for (size_t i = 0; i < all; i++)
-        if (agent_offers(a, tools[i]->spec.name))
-            (*out)[count++] = tools[i]->spec;
+    const struct toolset *t = a->tools;
+    size_t count = 0;
+    *out = mem_alloc(t->tools.len * sizeof **out);
+    for (size_t i = 0; i < t->tools.len; i++)
+        if (offers(a, &t->tools.items[i]))
+            (*out)[count++] = t->tools.items[i].spec;
     return count;
 }
 
 static struct tool_context context_for(const struct agent *a, const struct tool *tool)
 {
     return (struct tool_context){
-        .root_fd = a->root_fd,
-        .root = a->root,
         .max_output = (size_t)config_integer(a->config, CONFIG_TOOLS_MAX_OUTPUT),
         .deadline_ms = clock_mono_ms() + 1000 * config_integer(a->config, tool->timeout),
         .wakeup = a->wakeup,
-        .memory = a->memory,
-        .environment = config_string(a->config, CONFIG_TOOLS_ENVIRONMENT),
     };
 }
 
@@ -114,10 +109,9 @@ static enum gate preview_and_ask(struct run *r, struct tool_call *call, const st
 static enum gate decide(struct run *r, struct tool_call *call, const struct block *b,
                         struct buf *out)
 {
-    if (!is_offered(r->a, call->tool))
+    if (!tool_offered(call->tool, r->a->offer))
         return deny(out, "not allowed: this tool is not offered here");
-    const struct tool_context context = context_for(r->a, call->tool);
-    bool guarded = tool_call_is_guarded(call, &context);
+    bool guarded = tool_call_is_guarded(call);
     switch (approval_decide(r->a->policy, call->tool)) {
     case APPROVAL_ALLOW:
         if (!guarded)
@@ -201,7 +195,7 @@ static enum gate run_tool(struct run *r, const struct block *b)
     struct ended ended = {.is_error = true};
     struct tool_call call = {0};
     struct buf result = BUF_INIT;
-    if (tool_call_prepare(&call, b->name, b->text, &result))
+    if (tool_call_prepare(&call, r->a->tools, b->name, b->text, &result))
         gate = decide(r, &call, b, &result);
     if (gate == GATE_OPEN)
         ended.is_error = execute(r, &call, b, &result);

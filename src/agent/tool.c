@@ -12,6 +12,11 @@ const char *tool_class_name(enum tool_class class)
     return names[class];
 }
 
+const char *tool_lacks(const struct tool *tool)
+{
+    return tool->lacks ? tool->lacks(tool->self) : NULL;
+}
+
 enum tool_stop tool_stop(const struct tool_context *context)
 {
     if (!wakeup_sleep(context->wakeup, 0))

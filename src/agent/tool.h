@@ -1,4 +1,4 @@
-/* What a tool is, and what tools share while they work. */
+/* What a tool is, and what tools share while they work. Where they come from: toolset.h. */
 #ifndef AGENT_TOOL_H
 #define AGENT_TOOL_H
 
@@ -11,7 +11,6 @@
 #include "base/json.h"
 #include "base/wakeup.h"
 #include "chat/event.h"
-#include "chat/memory_hit.h"
 #include "config/config.h"
 #include "provider/provider.h"
 
@@ -24,24 +23,14 @@ struct tool_sight {
     struct stat directory;
 };
 
-/* Semantic memory, for the tool that searches it. */
-struct tool_memory {
-    /* Best first, at most `limit`. */
-    bool (*search)(void *context, const char *query, int limit, struct memory_hits *out,
-                   struct error *e);
-    void *context;
-};
-
 struct tool_context {
-    int root_fd;         /* the working directory; paths cannot leave it */
-    const char *root;    /* its name, for messages */
+    void *self; /* the tool's own; set by tool_call.c, as what follows to the blank line */
+    const struct tool_sight *sight;
+    const char *guarded; /* the guarded place that this call may reach; NULL: none */
+
     size_t max_output;   /* bytes */
     int64_t deadline_ms; /* clock_mono_ms() at which the tool gives up */
     const struct wakeup *wakeup;
-    const struct tool_sight *sight;   /* set by tool_call_run() */
-    const char *environment;          /* names of further variables for a command; NULL: none */
-    const char *guarded;              /* the guarded place that this call may reach; NULL: none */
-    const struct tool_memory *memory; /* NULL: there is none */
 
     /* What the tool did that is worth an event of its own; takes it. NULL: nobody listens. */
     void (*tell)(void *context, struct event *ev);
@@ -69,10 +58,21 @@ struct tool {
     struct tool_spec spec;
     enum tool_class class;
     enum config_key timeout; /* the key with its seconds */
-    bool takes_path;     /* its argument "path" is what it reaches; default: the directory itself */
-    bool needs_memory;   /* offered only where there is one, and then also without a directory */
-    const char *accepts; /* schema of what is taken, where that is more than the model is told;
-                            NULL: the same */
+    const char *accepts;     /* schema of what is taken, where that is more than the model is told;
+                                NULL: the same */
+
+    /* Set as it is listed (toolset.h). The functions below get `self`, run() and preview() as
+     * context->self. */
+    const struct tool_source *source;
+    void *self;
+
+    /* Why it cannot be had now, English for the model and borrowed; NULL: it can. Asked for each
+     * prompt and again before a call runs. No such function: it always can. */
+    const char *(*lacks)(const void *self);
+
+    /* The resolved path that a call reaches; the caller frees. NULL: none, or it cannot be
+     * followed. No such function: it takes no path. */
+    char *(*reaches)(const void *self, const struct json *args);
 
     /* Appends the result for the model to `out` (bounded by the caller). False: `out` holds the
      * reason, and the model gets it as an error; the turn goes on. Arguments fit the schema. What
@@ -86,7 +86,8 @@ struct tool {
                     struct tool_sight *sight, struct buf *out);
 };
 
-/* For the tools themselves, while they work. */
+const char *tool_lacks(const struct tool *tool);
+
 enum tool_stop { TOOL_GOES_ON, TOOL_INTERRUPTED, TOOL_TIMED_OUT };
 enum tool_stop tool_stop(const struct tool_context *context);
 

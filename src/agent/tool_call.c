@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/confine.h"
 #include "agent/guard.h"
 #include "agent/schema.h"
 #include "base/utf8.h"
@@ -34,13 +33,22 @@ static struct json *parse_args(const struct tool *tool, const char *args, struct
     return NULL;
 }
 
-bool tool_call_prepare(struct tool_call *call, const char *name, const char *args, struct buf *out)
+static bool is_there(const struct tool *tool, struct buf *out)
 {
-    *call = (struct tool_call){.tool = tool_find(name)};
-    if (call->tool)
-        call->args = parse_args(call->tool, args, out);
-    else
+    const char *lack = tool_lacks(tool);
+    if (lack)
+        buf_addf(out, "%s cannot be used now: %s", tool->spec.name, lack);
+    return !lack;
+}
+
+bool tool_call_prepare(struct tool_call *call, const struct toolset *tools, const char *name,
+                       const char *args, struct buf *out)
+{
+    *call = (struct tool_call){.tool = toolset_find(tools, name)};
+    if (!call->tool)
         buf_addf(out, "there is no tool named \"%s\"", name);
+    else if (is_there(call->tool, out))
+        call->args = parse_args(call->tool, args, out);
     return call->args != NULL;
 }
 
@@ -77,9 +85,10 @@ bool tool_call_run(const struct tool_call *call, const struct tool_context *cont
                    struct buf *out)
 {
     struct tool_context own = *context;
+    own.self = call->tool->self;
     own.sight = &call->sight;
     own.guarded = call->asked ? call->guarded : NULL;
-    bool ok = call->tool->run(&own, call->args, out);
+    bool ok = is_there(call->tool, out) && call->tool->run(&own, call->args, out);
     if (!utf8_valid(out->data, out->len))
         replace(out, utf8_clean);
     cut(out, context->max_output);
@@ -89,6 +98,7 @@ bool tool_call_run(const struct tool_call *call, const struct tool_context *cont
 bool tool_call_preview(struct tool_call *call, const struct tool_context *context, struct buf *out)
 {
     struct tool_context own = *context;
+    own.self = call->tool->self;
     own.guarded = call->guarded; /* it is the user who looks */
     call->sight = (struct tool_sight){0};
     bool ok = !call->tool->preview || call->tool->preview(&own, call->args, &call->sight, out);
@@ -103,13 +113,11 @@ bool tool_call_preview(struct tool_call *call, const struct tool_context *contex
     return false;
 }
 
-bool tool_call_is_guarded(struct tool_call *call, const struct tool_context *context)
+bool tool_call_is_guarded(struct tool_call *call)
 {
-    const char *path = json_get_string(call->args, "path");
+    const struct tool *tool = call->tool;
     free(call->guarded);
-    call->guarded = call->tool->takes_path
-                        ? confine_resolve(context->root_fd, context->root, path ? path : ".")
-                        : NULL;
+    call->guarded = tool->reaches ? tool->reaches(tool->self, call->args) : NULL;
     if (call->guarded && !guard_asks(call->guarded)) {
         free(call->guarded);
         call->guarded = NULL;

@@ -13,23 +13,26 @@ struct tool_call {
     bool asked;    /* the user allowed this very call */
 };
 
-/* Parses the arguments and checks them against the schema (types, required, enum, minimum, maximum,
- * no unknown members). False: `out` holds the reason for the model. */
-bool tool_call_prepare(struct tool_call *call, const char *name, const char *args, struct buf *out);
+/* Finds the tool, which must be one that can be had now, parses the arguments and checks them
+ * against the schema (types, required, enum, minimum, maximum, no unknown members). False: `out`
+ * holds the reason for the model. */
+bool tool_call_prepare(struct tool_call *call, const struct toolset *tools, const char *name,
+                       const char *args, struct buf *out);
 void tool_call_release(struct tool_call *call);
 
 /* Finds out where the call's path leads; `guarded` is that place. Such a call is to be asked
  * whatever is allowed, and without `asked` it fails. */
-bool tool_call_is_guarded(struct tool_call *call, const struct tool_context *context);
+bool tool_call_is_guarded(struct tool_call *call);
 
 /* Runs the tool and cuts its output at a character's border with a note. Returns whether the result
- * is an error: also when a file is no longer what tool_call_preview() saw. `out` is always filled.
- */
+ * is an error: also when a file is no longer what tool_call_preview() saw, or the tool cannot be
+ * had any more. `out` is always filled. */
 bool tool_call_run(const struct tool_call *call, const struct tool_context *context,
                    struct buf *out);
 
 /* What a person should see before it runs, with nothing in it that cannot be seen (utf8_reveal()).
- * False: it cannot succeed, or has more than TOOL_MAX_PREVIEW and so could not be read; `out` says why. */
+ * False: it cannot succeed, or has more than TOOL_MAX_PREVIEW and so could not be read; `out` says
+ * why. */
 bool tool_call_preview(struct tool_call *call, const struct tool_context *context, struct buf *out);
 
 #endif

@@ -82,7 +82,7 @@ static bool run(const struct tool_context *context, const struct json *args, str
 {
     struct error e = {0};
     const char *path = json_get_string(args, "path");
-    int fd = tool_open(context, path ? path : ".", O_RDONLY | O_DIRECTORY, NULL, &e);
+    int fd = builtin_open(context, path ? path : ".", O_RDONLY | O_DIRECTORY, NULL, &e);
     if (fd < 0) {
         buf_addstr(out, e.text);
         return false;
@@ -113,6 +113,6 @@ const struct tool tool_list_directory = {
                        "\"additionalProperties\":false}"},
     .class = TOOL_READ,
     .timeout = CONFIG_TOOLS_TIMEOUT,
-    .takes_path = true,
+    .reaches = builtin_reaches,
     .run = run,
 };

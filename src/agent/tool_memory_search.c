@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/builtin.h"
+#include "agent/toolset.h"
 #include "base/mem.h"
 #include "memory/recall.h"
 
@@ -88,9 +88,10 @@ static char *fitting_result(const struct tool_context *context, struct memory_hi
 static bool search(const struct tool_context *context, const char *query, int limit,
                    struct buf *out)
 {
+    const struct tool_memory *memory = context->self;
     struct memory_hits hits = {.badge = NULL};
     struct error e = {0};
-    if (!context->memory->search(context->memory->context, query, limit, &hits, &e)) {
+    if (!memory->search(memory->context, query, limit, &hits, &e)) {
         if (!tool_stopped(context, out))
             buf_addf(out, "the memory could not be searched: %s", e.text);
         memory_hits_release(&hits);
@@ -107,10 +108,6 @@ static bool search(const struct tool_context *context, const char *query, int li
 static bool run(const struct tool_context *context, const struct json *args, struct buf *out)
 {
     const char *query = json_get_string(args, "query");
-    if (!context->memory) {
-        buf_addstr(out, "there is no memory here");
-        return false;
-    }
     if (!query || is_blank(query)) {
         buf_addstr(out, "argument \"query\" must not be empty: say what to recall");
         return false;
@@ -125,7 +122,12 @@ static bool run(const struct tool_context *context, const struct json *args, str
     "\",\"description\":\"how many results; default 5, at most 20\"}},"                            \
     "\"required\":[\"query\"],\"additionalProperties\":false}"
 
-const struct tool tool_memory_search = {
+static const char *lacks(const void *self)
+{
+    return self ? NULL : "there is no memory here";
+}
+
+static const struct tool tool = {
     .spec = {.name = "memory_search",
              .description = "Search semantic memory for past conversation content. Memory "
                             "contains text from earlier conversation turns that were compacted "
@@ -134,6 +136,13 @@ const struct tool tool_memory_search = {
     .accepts = SCHEMA("number"),
     .class = TOOL_READ,
     .timeout = CONFIG_TOOLS_TIMEOUT,
-    .needs_memory = true,
+    .lacks = lacks,
     .run = run,
 };
+
+static void list(struct tool_host *host, struct toolset *out)
+{
+    toolset_add(out, &tool, (void *)host->memory);
+}
+
+const struct tool_source tool_source_memory = {.name = "memory", .list = list};

@@ -86,7 +86,7 @@ static bool run(const struct tool_context *context, const struct json *args, str
     int64_t first = json_get_int(args, "offset", 1);
     int64_t count = json_get_int(args, "limit", 1000000000000000);
     struct reading r = {.first = first, .last = first + count - 1, .line = 1};
-    int fd = tool_open(context, path, O_RDONLY, NULL, &e);
+    int fd = builtin_open(context, path, O_RDONLY, NULL, &e);
     if (fd < 0) {
         buf_addstr(out, e.text);
         return false;
@@ -109,6 +109,6 @@ const struct tool tool_read_file = {
                        "\"required\":[\"path\"],\"additionalProperties\":false}"},
     .class = TOOL_READ,
     .timeout = CONFIG_TOOLS_TIMEOUT,
-    .takes_path = true,
+    .reaches = builtin_reaches,
     .run = run,
 };

@@ -19,11 +19,12 @@ static bool take(void *context, const char *bytes, size_t len)
 /* A child starts in a directory by its name; it must still be the one that the tools work in. */
 static bool check_directory(const struct tool_context *context, struct buf *out)
 {
+    const struct tool_host *host = context->self;
     struct stat named, opened;
-    if (stat(context->root, &named) == 0 && fstat(context->root_fd, &opened) == 0 &&
+    if (stat(host->root, &named) == 0 && fstat(host->root_fd, &opened) == 0 &&
         named.st_dev == opened.st_dev && named.st_ino == opened.st_ino)
         return true;
-    buf_addf(out, "the working directory %s was moved or removed", context->root);
+    buf_addf(out, "the working directory %s was moved or removed", host->root);
     return false;
 }
 
@@ -75,16 +76,17 @@ static bool run(const struct tool_context *context, const struct json *args, str
 {
     if (!check_directory(context, out))
         return false;
+    const struct tool_host *host = context->self;
     size_t max = context->max_output;
     int64_t now = clock_mono_ms();
     struct child_environment environment;
     struct head_tail output;
     head_tail_init(&output, max > 2 * NOTES ? max - NOTES : max / 2);
-    child_environment_init(&environment, environ, CHILD_OF_MODEL, context->environment);
+    child_environment_init(&environment, environ, CHILD_OF_MODEL, host->environment);
     const struct child_command command = {
         .argv =
             (const char *const[]){"/bin/sh", "-c", "--", json_get_string(args, "command"), NULL},
-        .directory = context->root,
+        .directory = host->root,
         .environment = environment.list.items,
         .with_errors = true,
         .deadline_ms = deadline(context, args, now),
@@ -101,10 +103,11 @@ static bool run(const struct tool_context *context, const struct json *args, str
 static bool preview(const struct tool_context *context, const struct json *args,
                     struct tool_sight *sight, struct buf *out)
 {
+    const struct tool_host *host = context->self;
     (void)sight;
     if (!check_directory(context, out))
         return false;
-    buf_addf(out, "in %s:\n%s", context->root, json_get_string(args, "command"));
+    buf_addf(out, "in %s:\n%s", host->root, json_get_string(args, "command"));
     return true;
 }
 

@@ -248,7 +248,7 @@ static bool walk(struct search *s, const char *path)
     struct error e = {0};
     struct stat st;
     char *where = NULL;
-    int fd = tool_open(s->context, path, O_RDONLY, &where, &e);
+    int fd = builtin_open(s->context, path, O_RDONLY, &where, &e);
     if (fd < 0) {
         buf_addstr(s->out, e.text);
         return false;
@@ -353,6 +353,6 @@ const struct tool tool_search_files = {
                  "\"required\":[\"pattern\"],\"additionalProperties\":false}"},
     .class = TOOL_READ,
     .timeout = CONFIG_TOOLS_TIMEOUT,
-    .takes_path = true,
+    .reaches = builtin_reaches,
     .run = run,
 };

@@ -54,13 +54,14 @@ static bool check_target(struct target *t, struct buf *out)
 static bool find_target(const struct tool_context *context, const struct json *args, bool make,
                         struct target *t, struct buf *out)
 {
+    const struct tool_host *host = context->self;
     struct error e = {0};
     *t = (struct target){.path = json_get_string(args, "path")};
-    if (!confine_find(context->root_fd, context->root, t->path, make, &t->place, &e)) {
+    if (!confine_find(host->root_fd, host->root, t->path, make, &t->place, &e)) {
         buf_addstr(out, e.text);
         return false;
     }
-    if (!tool_may_reach(context, t->path, t->place.where, &e))
+    if (!builtin_may_reach(context, t->path, t->place.where, &e))
         buf_addstr(out, e.text);
     else if (t->place.dir < 0 || check_target(t, out))
         return true;
@@ -253,7 +254,7 @@ const struct tool tool_write_file = {
                        "\"required\":[\"path\",\"content\"],\"additionalProperties\":false}"},
     .class = TOOL_WRITE,
     .timeout = CONFIG_TOOLS_TIMEOUT,
-    .takes_path = true,
+    .reaches = builtin_reaches,
     .run = run,
     .preview = preview,
 };

@@ -1,11 +1,65 @@
-/* The tools that a model may call. */
+/* The tools that a model may call now. They come from sources, which are asked at run time: a
+ * source is one file and one row. The order is that of the rows and of each one's list, so that
+ * what a server has cached of a prompt stays of use. */
 #ifndef AGENT_TOOLSET_H
 #define AGENT_TOOLSET_H
 
 #include "agent/tool.h"
+#include "base/vec.h"
+#include "chat/memory_hit.h"
 
-extern const struct tool *const tools[]; /* ends with NULL */
-const struct tool *tool_find(const char *name);
+/* Semantic memory, for the tool that searches it. */
+struct tool_memory {
+    /* Best first, at most `limit`. */
+    bool (*search)(void *context, const char *query, int limit, struct memory_hits *out,
+                   struct error *e);
+    void *context;
+};
+
+/* What a conversation has for its sources. */
+struct tool_host {
+    int root_fd;             /* the working directory, which no path leaves; -1: there is none */
+    const char *root;        /* its resolved name */
+    const char *environment; /* names of further variables for a command; NULL: none */
+    const struct tool_memory *memory; /* NULL: there is none */
+};
+
+struct toolset;
+
+struct tool_source {
+    const char *name; /* for people: what its tools take of a request is shown with it */
+
+    /* Adds its tools with toolset_add(), those that cannot be had now, too. What it adds (texts,
+     * `self`) lives until it is asked again or the toolset is released. */
+    void (*list)(struct tool_host *host, struct toolset *out);
+
+    /* Whether its list is another than the one it gave. NULL: it never is. */
+    bool (*changed)(struct tool_host *host);
+};
+
+extern const struct tool_source *const tool_sources[]; /* the program's; ends with NULL */
+extern const struct tool_source tool_source_builtin, tool_source_memory;
+
+struct toolset {
+    const struct tool_source *const *sources;
+    struct tool_host host;
+    VEC(struct tool) tools;
+    const struct tool_source *listing; /* the source that is being asked */
+};
+
+/* Asks the sources, a table that ends with NULL. `t` must not be moved after that. */
+void toolset_init(struct toolset *t, const struct tool_source *const *sources,
+                  const struct tool_host *host);
+void toolset_release(struct toolset *t);
+
+/* Between model calls alone, since it ends the life of every struct tool: asks the sources again if
+ * the list of one has changed. */
+void toolset_refresh(struct toolset *t);
+
+/* For a source that is asked: a copy of the row. A name that is taken is left out, and logged. */
+void toolset_add(struct toolset *t, const struct tool *row, void *self);
+
+const struct tool *toolset_find(const struct toolset *t, const char *name);
 
 /* Whether a tool is offered at this level of [chat] tools: none, read (what cannot change anything)
  * or full. */

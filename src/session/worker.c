@@ -60,6 +60,13 @@ struct worker *worker_new(const struct service_options *o, struct mailbox *comma
     w->offer_draft = o->offer_draft;
     w->root = resolve_directory(o->directory);
     w->root_fd = open(w->root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    const struct tool_host host = {
+        .root_fd = w->root_fd,
+        .root = w->root,
+        .environment = config_string(o->config, CONFIG_TOOLS_ENVIRONMENT),
+        .memory = w->memory ? &w->tool_memory : NULL,
+    };
+    toolset_init(&w->tools, tool_sources, &host);
     journal_init(&w->journal, notices);
     backend_init(&w->backend, o->config, &w->wakeup);
     budget_read(&w->budget, o->config);
@@ -75,6 +82,7 @@ void worker_free(struct worker *w)
     backend_release(&w->backend);
     journal_release(&w->journal);
     approval_policy_release(&w->policy);
+    toolset_release(&w->tools);
     store_close(w->store);
     for (size_t i = 0; i < w->deferred.len; i++)
         command_free(w->deferred.items[i]);

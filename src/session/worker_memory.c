@@ -47,10 +47,7 @@ void worker_close_memory(struct worker *w)
 
 void worker_equip_memory(struct worker *w, struct agent *a)
 {
-    if (!w->memory)
-        return;
-    a->memory = &w->tool_memory;
-    if (agent_offers(a, "memory_search"))
+    if (w->memory && agent_offers(a, "memory_search"))
         a->skills = skill_text("memory-retrieval");
 }
 

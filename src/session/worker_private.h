@@ -60,6 +60,7 @@ struct worker {
     struct memory_sink memory_sink;
     struct memory_desk *desk; /* NULL: there is no memory */
     struct tool_memory tool_memory;
+    struct toolset tools;
 
     char *newer_draft; /* that came since a message was taken, whose sending uses up the older one;
                           NULL: none */

@@ -200,7 +200,7 @@ void worker_open_first(struct worker *w)
     struct error e = {0};
     struct command opening = {.type = w->resume ? COMMAND_RESUME : COMMAND_NEW, .text = w->resume};
     enum journal_access access = w->open_read_only ? JOURNAL_READ : JOURNAL_RESUME;
-    if (!check_labels(w, &e) || !approval_policy_read(&w->policy, w->config, w->allow, &e))
+    if (!check_labels(w, &e) || !approval_policy_read(&w->policy, w->config, &w->tools, w->allow, &e))
         tell_error(w, &opening, &e);
     bool resumed = w->resume && open_session(w, w->resume, access, &e);
     if (w->resume && !resumed)

@@ -92,8 +92,7 @@ static struct agent contents(struct worker *w)
         .config = w->config,
         .system = mem_printf("%s\nWorking directory: %s\n", system_prompt(w), w->root),
         .offer = w->offer,
-        .root_fd = w->root_fd,
-        .root = w->root,
+        .tools = &w->tools,
         .policy = &w->policy,
         .history = &w->journal.history,
     };

@@ -22,10 +22,10 @@ static void check_fitting(const struct json *schema, const struct json *value)
 
 static const struct tool *choose(size_t n)
 {
-    size_t count = 0;
-    while (tools[count])
-        count++;
-    return tools[n % count];
+    static struct toolset tools;
+    if (tools.tools.len == 0)
+        toolset_init(&tools, tool_sources, &(struct tool_host){.root_fd = -1});
+    return &tools.tools.items[n % tools.tools.len];
 }
 
 int fuzz_schema(const uint8_t *data, size_t size)
