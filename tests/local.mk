@@ -147,6 +147,7 @@ UNIT_TESTS = \
 	tests/test_store \
 	tests/test_theme \
 	tests/test_theme_contrast \
+	tests/test_toolset \
 	tests/test_transcript \
 	tests/test_two_processes \
 	tests/test_url \
