@@ -14,14 +14,6 @@ struct notice *notice_new(enum notice_type type)
     return n;
 }
 
-void context_release(struct context *c)
-{
-    for (size_t i = 0; i < c->parts.len; i++)
-        free(c->parts.items[i].text);
-    vec_release(&c->parts);
-    free(c->mode);
-}
-
 void notice_free(struct notice *n)
 {
     if (!n)

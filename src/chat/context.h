@@ -1,0 +1,42 @@
+/* The next request to the model, by its parts. */
+#ifndef CHAT_CONTEXT_H
+#define CHAT_CONTEXT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/vec.h"
+#include "chat/message.h"
+
+/* A part of the next request, in its order. */
+enum context_kind {
+    CONTEXT_SYSTEM,
+    CONTEXT_SKILLS,
+    CONTEXT_TOOLS,
+    CONTEXT_SUMMARY,
+    CONTEXT_MESSAGE
+};
+struct context_part {
+    enum context_kind kind;
+    enum role role; /* of a MESSAGE */
+    int64_t seq;    /* of a message; 0 */
+    int turn;
+    int64_t tokens; /* its share of the whole request, by estimate */
+    char *text;     /* the whole of it, for a person to read: tools with their schemas, calls with
+                       their arguments. Not cleaned */
+    bool pinned;
+    bool goes; /* a compaction now, in the configured mode, would drop it */
+};
+struct context {
+    VEC(struct context_part) parts;
+    int64_t tokens;            /* of all parts: the whole next request, as the meters have it */
+    bool estimated;            /* of that: no provider counted it so */
+    int64_t last_input;        /* as the provider counted the last request; -1 unknown */
+    int64_t cached;            /* of those read from the provider's cache; -1 unknown */
+    int64_t window, threshold; /* 0 unknown / no compaction */
+    char *mode;                /* of a compaction now; NULL: histories are not shortened */
+    int64_t tokens_after; /* of all parts that stay, without a summary's; -1: nothing would go */
+};
+void context_release(struct context *c);
+
+#endif
