@@ -110,6 +110,7 @@ UNIT_TESTS = \
 	tests/test_probe \
 	tests/test_plain \
 	tests/test_projection \
+	tests/test_prompt \
 	tests/test_providers \
 	tests/test_rebuild \
 	tests/test_request_size \

@@ -318,7 +318,6 @@ static struct agent make_agent(const struct act *acts, size_t count)
         .provider = &provider,
         .model = "m",
         .system = play.prompt,
-        .skills = play.skills,
         .window = play.window,
         .max_output = 99,
         .tools = play_tools(),

@@ -68,7 +68,7 @@ struct play {
     struct price price;
 
     const struct tool_memory *memory;
-    const char *prompt, *skills;
+    const char *prompt;
 
     /* The user. */
     bool absent; /* there is no way to ask */

@@ -942,27 +942,6 @@ static void a_cut_prompt_is_warned_of(void **state)
     assert_string_equal(play_event(EVENT_WARNING, 0)->name, "prompt_truncated");
 }
 
-static void an_estimate_has_all_of_the_request(void **state)
-{
-    (void)state;
-    const struct act act = {.text = "x"};
-    assert_true(play_run(&act, 1, "hello", &(struct error){0}));
-    struct agent a = {.system = "0123456789abcdef",
-                      .offer = "none",
-                      .tools = &play.tools,
-                      .policy = &play.policy,
-                      .history = &play.history};
-    assert_int_equal(agent_request_estimate(&a), 4 + play.history.estimate);
-    a.offer = "full";
-    struct tool_spec *specs;
-    size_t n = agent_offered_tools(&a, &specs);
-    assert_int_equal(n, 5);
-    assert_true(agent_tools_estimate(specs, n) > 300);
-    assert_int_equal(agent_request_estimate(&a),
-                     4 + agent_tools_estimate(specs, n) + play.history.estimate);
-    free(specs);
-}
-
 int main(void)
 {
     const struct CMUnitTest all[] = {
@@ -1022,7 +1001,6 @@ int main(void)
         PLAY_TEST(escape_while_a_draft_is_shown_ends_the_turn),
         PLAY_TEST(with_nobody_there_drafts_are_committed),
         PLAY_TEST(a_cut_prompt_is_warned_of),
-        PLAY_TEST(an_estimate_has_all_of_the_request),
     };
     return cmocka_run_group_tests(all, NULL, NULL);
 }

@@ -3,10 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agent/prompt.h"
 #include "agent/run.h"
 #include "base/clock.h"
 #include "base/entropy.h"
-#include "base/mem.h"
 
 enum { DEFAULT_MAX_OUTPUT = 8192, UNKNOWN_MAX_OUTPUT = 4096 };
 
@@ -53,61 +53,25 @@ bool run_complete(struct run *r, const struct provider *provider, const struct p
     return false;
 }
 
-static int64_t tokens_of_text(const char *text)
-{
-    return text ? (int64_t)strlen(text) / 4 : 0;
-}
-
-int64_t agent_tools_estimate(const struct tool_spec *specs, size_t count)
-{
-    size_t bytes = 0;
-    for (size_t i = 0; i < count; i++)
-        bytes += strlen(specs[i].name) + strlen(specs[i].description) + strlen(specs[i].schema);
-    return (int64_t)bytes / 4;
-}
-
-static int64_t estimate_overhead(const struct agent *a, const struct tool_spec *specs, size_t count)
-{
-    return tokens_of_text(a->system) + tokens_of_text(a->skills) +
-           agent_tools_estimate(specs, count);
-}
-
-int64_t agent_overhead(const struct agent *a)
-{
-    struct tool_spec *specs;
-    size_t count = agent_offered_tools(a, &specs);
-    int64_t tokens = estimate_overhead(a, specs, count);
-    free(specs);
-    return tokens;
-}
-
 int64_t agent_request_estimate(const struct agent *a)
 {
-    return agent_overhead(a) + a->history->estimate;
+    return prompt_overhead(a) + a->history->estimate;
 }
 
 struct request_size agent_request_size(const struct agent *a)
 {
     const struct history *h = a->history;
-    return request_size(&h->measure, h->estimate, agent_overhead(a), h->last_input);
-}
-
-char *agent_system(const struct agent *a)
-{
-    const char *system = a->system ? a->system : "";
-    const char *skills = a->skills ? a->skills : "";
-    if (!*system && !*skills)
-        return NULL;
-    return mem_printf("%s%s%s", system, *system && *skills ? "\n\n" : "", skills);
+    return request_size(&h->measure, h->estimate, prompt_overhead(a), h->last_input);
 }
 
 static bool complete(struct run *r)
 {
     const struct agent *a = r->a;
     struct tool_spec *specs;
-    char *system = agent_system(a);
-    size_t spec_count = agent_offered_tools(a, &specs);
-    const int64_t estimate = estimate_overhead(a, specs, spec_count) + a->history->estimate;
+    struct context prompt = {.mode = NULL};
+    prompt_assemble(&prompt, a);
+    char *system = prompt_system(&prompt);
+    size_t spec_count = prompt_tools(a, &specs);
     const struct request request = {
         .model = a->model,
         .system = system,
@@ -115,9 +79,9 @@ static bool complete(struct run *r)
         .message_count = a->history->messages.len,
         .tools = specs,
         .tool_count = spec_count,
-        .max_output = run_output_within(r, agent_answer_room(a->max_output, a->window, estimate)),
+        .max_output = run_output_within(r, agent_answer_room(a->max_output, a->window, prompt.tokens)),
         .window = a->window,
-        .estimate = estimate,
+        .estimate = prompt.tokens,
         .session_id = a->session_id,
     };
     const struct provider_call call = {
@@ -132,6 +96,7 @@ static bool complete(struct run *r)
     bool ok = run_complete(r, a->provider, &call, &request, &r->response, &r->failure);
     free(specs);
     free(system);
+    context_release(&prompt);
     return ok;
 }
 

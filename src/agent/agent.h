@@ -26,7 +26,6 @@ struct agent {
     const char *model;
     const char *system;
     const char *session_id; /* NULL: unknown */
-    const char *skills;     /* follow the system prompt; NULL: none */
     int64_t window;         /* tokens; 0 unknown. Learned from an overflow */
     int64_t max_output;     /* tokens of one answer */
     struct toolset *tools;  /* asked again between its model calls */
@@ -82,17 +81,6 @@ int64_t agent_request_estimate(const struct agent *a);
 
 /* The same as the meters show it: on the base of what the provider counted. */
 struct request_size agent_request_size(const struct agent *a);
-
-/* Tokens of what is sent besides the history: system prompt, skills, tools. */
-int64_t agent_overhead(const struct agent *a);
-
-/* The system prompt of a request, with the skills behind it. The caller frees. NULL: none. */
-char *agent_system(const struct agent *a);
-
-/* The tools that a request offers; the caller frees the array. */
-size_t agent_offered_tools(const struct agent *a, struct tool_spec **out);
-bool agent_offers(const struct agent *a, const char *tool);
-int64_t agent_tools_estimate(const struct tool_spec *specs, size_t count); /* tokens */
 
 /* Limit of one answer: as configured, else the model's own but at most 8192, and at most a quarter
  * of a known window. Arguments are 0 where unknown. */

@@ -11,6 +11,7 @@ libtiro_a_SOURCES += \
 	src/agent/grep_batch.c src/agent/grep_batch.h \
 	src/agent/guard.c src/agent/guard.h \
 	src/agent/head_tail.c src/agent/head_tail.h \
+	src/agent/prompt.c src/agent/prompt.h \
 	src/agent/run.h \
 	src/agent/run_compact.c \
 	src/agent/run_events.c \

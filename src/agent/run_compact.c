@@ -1,6 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agent/prompt.h"
 #include "agent/run.h"
 #include "base/clock.h"
 #include "base/mem.h"
@@ -210,7 +211,7 @@ static struct compact_job job_for(const struct agent *a, enum compact_trigger tr
         .trigger = trigger,
         .preview = a->compaction->preview,
         .request = agent_request_size(a).tokens,
-        .overhead = agent_overhead(a),
+        .overhead = prompt_overhead(a),
         .system = a->system,
         .label = a->summary_label,
     };

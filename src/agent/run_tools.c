@@ -12,29 +12,6 @@ enum gate {
     GATE_STOPPED /* the turn ends, and the tool has not run */
 };
 
-static bool offers(const struct agent *a, const struct tool *tool)
-{
-    return tool_offered(tool, a->offer) && !tool_lacks(tool) &&
-           approval_decide(a->policy, tool) != APPROVAL_DENY;
-}
-
-bool agent_offers(const struct agent *a, const char *tool)
-{
-    const struct tool *found = toolset_find(a->tools, tool);
-    return found && offers(a, found);
-}
-
-size_t agent_offered_tools(const struct agent *a, struct tool_spec **out)
-{
-    const struct toolset *t = a->tools;
-    size_t count = 0;
-    *out = mem_alloc(t->tools.len * sizeof **out);
-    for (size_t i = 0; i < t->tools.len; i++)
-        if (offers(a, &t->tools.items[i]))
-            (*out)[count++] = t->tools.items[i].spec;
-    return count;
-}
-
 static struct tool_context context_for(const struct agent *a, const struct tool *tool)
 {
     return (struct tool_context){

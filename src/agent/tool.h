@@ -58,6 +58,7 @@ struct tool {
     struct tool_spec spec;
     enum tool_class class;
     enum config_key timeout; /* the key with its seconds */
+    const char *skill;       /* that joins the prompt with it (agent/skill.h); NULL: none */
     const char *accepts;     /* schema of what is taken, where that is more than the model is told;
                                 NULL: the same */
 

@@ -136,6 +136,7 @@ static const struct tool tool = {
     .accepts = SCHEMA("number"),
     .class = TOOL_READ,
     .timeout = CONFIG_TOOLS_TIMEOUT,
+    .skill = "memory-retrieval",
     .lacks = lacks,
     .run = run,
 };

@@ -19,6 +19,7 @@ enum context_kind {
 struct context_part {
     enum context_kind kind;
     enum role role; /* of a MESSAGE */
+    char *source;   /* of TOOLS, the source's name; of a SKILL, its own; else NULL */
     int64_t seq;    /* of a message; 0 */
     int turn;
     int64_t tokens; /* its share of the whole request, by estimate */

@@ -1,4 +1,3 @@
-#include "agent/skill.h"
 #include "base/mem.h"
 #include "session/capability.h"
 #include "session/worker_private.h"
@@ -43,12 +42,6 @@ void worker_close_memory(struct worker *w)
     if (w->recall.store)
         recall_release(&w->recall);
     w->recall = (struct recall){.store = NULL};
-}
-
-void worker_equip_memory(struct worker *w, struct agent *a)
-{
-    if (w->memory && agent_offers(a, "memory_search"))
-        a->skills = skill_text("memory-retrieval");
 }
 
 void worker_note_indexed(struct worker *w)

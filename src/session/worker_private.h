@@ -143,8 +143,6 @@ void do_draft(struct worker *w, struct command *c);
 /* worker_memory.c */
 void worker_open_memory(struct worker *w, const char *path); /* of the store, which is open */
 void worker_close_memory(struct worker *w);
-/* Memory and its skill, in the agent's struct; nothing where it is off. */
-void worker_equip_memory(struct worker *w, struct agent *a);
 void worker_note_indexed(struct worker *w);          /* a compaction was kept */
 void do_memory(struct worker *w, struct command *c); /* any that the desk answers */
 

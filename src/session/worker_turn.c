@@ -1,6 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agent/prompt.h"
 #include "base/embedded.h"
 #include "base/log.h"
 #include "base/mem.h"
@@ -88,7 +89,7 @@ void do_answer(struct worker *w, struct command *c)
 /* What a request holds, without who is asked. */
 static struct agent contents(struct worker *w)
 {
-    struct agent agent = {
+    return (struct agent){
         .config = w->config,
         .system = mem_printf("%s\nWorking directory: %s\n", system_prompt(w), w->root),
         .offer = w->offer,
@@ -96,15 +97,13 @@ static struct agent contents(struct worker *w)
         .policy = &w->policy,
         .history = &w->journal.history,
     };
-    worker_equip_memory(w, &agent);
-    return agent;
 }
 
 struct request_size worker_request(struct worker *w)
 {
     const struct journal *j = &w->journal;
     struct agent agent = contents(w);
-    int64_t overhead = agent_overhead(&agent);
+    int64_t overhead = prompt_overhead(&agent);
     worker_agent_release(&agent);
     if (j->loaded)
         return request_size(&j->history.measure, j->history.estimate, overhead,
@@ -139,7 +138,6 @@ struct agent worker_agent(struct worker *w)
 void worker_agent_release(struct agent *a)
 {
     free((char *)a->system);
-    free((char *)a->skills);
     free((char *)a->summary_label);
 }
 

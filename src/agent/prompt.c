@@ -1,0 +1,202 @@
+#include "agent/prompt.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/skill.h"
+#include "base/buf.h"
+#include "base/mem.h"
+
+static void add_part(struct context *c, struct context_part part)
+{
+    c->tokens += part.tokens;
+    vec_push(&c->parts, part);
+}
+
+/* --- system prompt and skills --- */
+
+static void add_text(struct context *c, enum context_kind kind, const char *source, char *text)
+{
+    add_part(c, (struct context_part){.kind = kind,
+                                      .role = ROLE_SYSTEM,
+                                      .source = mem_strdup(source),
+                                      .tokens = (int64_t)strlen(text) / 4,
+                                      .text = text});
+}
+
+static bool has_skill(const struct context *c, const char *name)
+{
+    for (size_t i = 0; i < c->parts.len; i++)
+        if (c->parts.items[i].kind == CONTEXT_SKILLS && strcmp(c->parts.items[i].source, name) == 0)
+            return true;
+    return false;
+}
+
+static void add_skill(struct context *c, const char *name)
+{
+    char *text = has_skill(c, name) ? NULL : skill_text(name);
+    if (text)
+        add_text(c, CONTEXT_SKILLS, name, text);
+}
+
+char *prompt_system(const struct context *prompt)
+{
+    struct buf out = BUF_INIT;
+    for (size_t i = 0; i < prompt->parts.len; i++) {
+        const struct context_part *p = &prompt->parts.items[i];
+        if (p->kind == CONTEXT_SYSTEM || p->kind == CONTEXT_SKILLS)
+            buf_addf(&out, "%s%s", out.len > 0 ? "\n\n" : "", p->text);
+    }
+    return out.len > 0 ? buf_take(&out) : NULL;
+}
+
+/* --- tools --- */
+
+static bool offers(const struct agent *a, const struct tool *tool)
+{
+    return tool_offered(tool, a->offer) && !tool_lacks(tool) &&
+           approval_decide(a->policy, tool) != APPROVAL_DENY;
+}
+
+/* The next one that is offered; of NULL the first. NULL: there is no more. */
+static const struct tool *next_tool(const struct agent *a, const struct tool *tool)
+{
+    const struct tool *end = a->tools->tools.items + a->tools->tools.len;
+    tool = tool ? tool + 1 : a->tools->tools.items;
+    while (tool < end && !offers(a, tool))
+        tool++;
+    return tool < end ? tool : NULL;
+}
+
+size_t prompt_tools(const struct agent *a, struct tool_spec **out)
+{
+    size_t count = 0;
+    *out = mem_alloc(a->tools->tools.len * sizeof **out);
+    for (const struct tool *t = next_tool(a, NULL); t; t = next_tool(a, t))
+        (*out)[count++] = t->spec;
+    return count;
+}
+
+static struct context_part *part_of_source(struct context *c, const struct tool_source *source)
+{
+    struct context_part *last = c->parts.len > 0 ? &vec_last(&c->parts) : NULL;
+    if (!last || last->kind != CONTEXT_TOOLS || strcmp(last->source, source->name) != 0)
+        add_part(c, (struct context_part){.kind = CONTEXT_TOOLS,
+                                          .role = ROLE_SYSTEM,
+                                          .source = mem_strdup(source->name)});
+    return &vec_last(&c->parts);
+}
+
+/* Rounded together: what is lost of one tool is the next one's. */
+static void add_tools(struct context *c, const struct agent *a)
+{
+    size_t bytes = 0;
+    for (const struct tool *t = next_tool(a, NULL); t; t = next_tool(a, t)) {
+        const struct tool_spec *s = &t->spec;
+        size_t more = strlen(s->name) + strlen(s->description) + strlen(s->schema);
+        int64_t tokens = (int64_t)((bytes + more) / 4 - bytes / 4);
+        part_of_source(c, t->source)->tokens += tokens;
+        c->tokens += tokens;
+        bytes += more;
+    }
+}
+
+/* --- all of it --- */
+
+static void add_front(struct context *c, const struct agent *a)
+{
+    if (a->system && *a->system)
+        add_text(c, CONTEXT_SYSTEM, NULL, mem_strdup(a->system));
+    for (const struct tool *t = next_tool(a, NULL); t; t = next_tool(a, t))
+        if (t->skill)
+            add_skill(c, t->skill);
+    add_tools(c, a);
+}
+
+static void add_message(struct context *c, const struct message *m, int64_t tokens)
+{
+    add_part(c, (struct context_part){.kind = m->summary ? CONTEXT_SUMMARY : CONTEXT_MESSAGE,
+                                      .role = m->role,
+                                      .seq = m->seq,
+                                      .turn = m->turn,
+                                      .tokens = tokens,
+                                      .pinned = m->pinned});
+}
+
+void prompt_assemble(struct context *out, const struct agent *a)
+{
+    const struct history *h = a->history;
+    add_front(out, a);
+    for (size_t i = 0; i < h->messages.len; i++)
+        add_message(out, &h->messages.items[i], h->estimates.items[i]);
+}
+
+int64_t prompt_overhead(const struct agent *a)
+{
+    struct context front = {.mode = NULL};
+    add_front(&front, a);
+    int64_t tokens = front.tokens;
+    context_release(&front);
+    return tokens;
+}
+
+/* --- for a person --- */
+
+/* The names first: they are what a list shows of it. */
+static char *text_of_tools(const struct agent *a, const char *source)
+{
+    struct buf names = BUF_INIT, all = BUF_INIT;
+    for (const struct tool *t = next_tool(a, NULL); t; t = next_tool(a, t)) {
+        const struct tool_spec *s = &t->spec;
+        if (strcmp(t->source->name, source) != 0)
+            continue;
+        buf_addf(&names, "%s%s", names.len > 0 ? ", " : "", s->name);
+        buf_addf(&all, "\n\n%s\n%s\n%s", s->name, s->description, s->schema);
+    }
+    buf_add(&names, all.data, all.len);
+    buf_release(&all);
+    return buf_take(&names);
+}
+
+static void add_block(struct buf *out, const struct block *b)
+{
+    const char *text = b->text ? b->text : "";
+    if (out->len > 0)
+        buf_addstr(out, "\n\n");
+    switch (b->type) {
+    case BLOCK_TEXT:
+    case BLOCK_REASONING:
+        buf_addstr(out, text);
+        break;
+    case BLOCK_TOOL_CALL:
+        buf_addf(out, "[call] %s %s", b->name ? b->name : "", text);
+        break;
+    case BLOCK_TOOL_RESULT:
+        buf_addf(out, "[%s] %s\n%s", b->is_error ? "error" : "result", b->name ? b->name : "",
+                 text);
+        break;
+    case BLOCK_IMAGE:
+        buf_addf(out, "[image] %s", text);
+        break;
+    }
+}
+
+static char *text_of_message(const struct message *m)
+{
+    struct buf out = BUF_INIT;
+    for (size_t i = 0; i < m->blocks.len; i++)
+        add_block(&out, &m->blocks.items[i]);
+    return buf_take(&out);
+}
+
+void prompt_describe(struct context *prompt, const struct agent *a)
+{
+    size_t message = 0;
+    for (size_t i = 0; i < prompt->parts.len; i++) {
+        struct context_part *p = &prompt->parts.items[i];
+        if (p->kind == CONTEXT_TOOLS)
+            p->text = text_of_tools(a, p->source);
+        else if (p->kind == CONTEXT_SUMMARY || p->kind == CONTEXT_MESSAGE)
+            p->text = text_of_message(&a->history->messages.items[message++]);
+    }
+}

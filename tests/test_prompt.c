@@ -1,0 +1,166 @@
+/* What a model call is made of: its parts are what is sent, and their figures are the request's. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/prompt.h"
+#include "agent/skill.h"
+#include "base/mem.h"
+#include "play.h"
+
+static const struct tool_memory memory = {.search = NULL};
+
+static int setup(void **state)
+{
+    if (play_setup(state) != 0)
+        return -1;
+    play.memory = &memory;
+    play.prompt = "You are a clerk.";
+    return 0;
+}
+
+static struct agent agent(void)
+{
+    return (struct agent){.config = play.config,
+                          .system = play.prompt,
+                          .tools = play_tools(),
+                          .offer = play.offer,
+                          .policy = &play.policy,
+                          .history = &play.history};
+}
+
+static struct context assemble(void)
+{
+    struct context c = {.mode = NULL};
+    const struct agent a = agent();
+    prompt_assemble(&c, &a);
+    prompt_describe(&c, &a);
+    return c;
+}
+
+static const struct context_part *part(const struct context *c, size_t i, enum context_kind kind,
+                                       const char *source)
+{
+    assert_true(i < c->parts.len);
+    const struct context_part *p = &c->parts.items[i];
+    assert_int_equal(p->kind, kind);
+    if (source)
+        assert_string_equal(p->source, source);
+    else
+        assert_null(p->source);
+    return p;
+}
+
+static void its_parts_are_in_the_order_of_the_request(void **state)
+{
+    (void)state;
+    PLAY({.tool = "list_directory", .args = "{}", .stop = STOP_TOOL_USE}, {.text = "Nothing."});
+    struct context c = assemble();
+    char *skill = skill_text("memory-retrieval");
+    assert_string_equal(part(&c, 0, CONTEXT_SYSTEM, NULL)->text, "You are a clerk.");
+    assert_string_equal(part(&c, 1, CONTEXT_SKILLS, "memory-retrieval")->text, skill);
+    const char *tools = part(&c, 2, CONTEXT_TOOLS, "built-in")->text;
+    const char *names =
+        "read_file, list_directory, search_files, write_file, run_command\n\n"
+        "read_file\nRead a text file";
+    assert_int_equal(strncmp(tools, names, strlen(names)), 0);
+    assert_null(strstr(tools, "memory_search"));
+    tools = part(&c, 3, CONTEXT_TOOLS, "memory")->text;
+    assert_int_equal(strncmp(tools, "memory_search\n\nmemory_search\nSearch semantic", 44), 0);
+    assert_non_null(strstr(tools, "{\"type\":\"object\""));
+    assert_string_equal(part(&c, 4, CONTEXT_MESSAGE, NULL)->text, "hello");
+    assert_string_equal(part(&c, 5, CONTEXT_MESSAGE, NULL)->text, "[call] list_directory {}");
+    assert_string_equal(part(&c, 7, CONTEXT_MESSAGE, NULL)->text, "Nothing.");
+    assert_int_equal(c.parts.len, 8);
+    free(skill);
+    context_release(&c);
+}
+
+static void what_is_sent_is_what_its_parts_say(void **state)
+{
+    (void)state;
+    PLAY({.text = "Hello."});
+    struct context c = assemble();
+    char *system = prompt_system(&c);
+    assert_string_equal(play.system.data, system);
+    struct tool_spec *specs;
+    const struct agent a = agent();
+    size_t count = prompt_tools(&a, &specs);
+    struct buf offered = BUF_INIT;
+    for (size_t i = 0; i < count; i++)
+        buf_addf(&offered, " %s", specs[i].name);
+    assert_string_equal(play.offered.data, offered.data);
+    buf_release(&offered);
+    free(specs);
+    free(system);
+    context_release(&c);
+}
+
+static void what_is_not_offered_is_no_part(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *prompt, *offer, *deny;
+        size_t parts;
+        int64_t tokens; /* -1: some */
+    } rows[] = {
+        {"0123456789abcdef", "none", "", 1, 4},
+        {"", "none", "", 0, 0},
+        {NULL, "none", "", 0, 0},
+        {NULL, "full", "memory_search", 1, -1},
+        {NULL, "full", "read write execute", 0, 0},
+        {NULL, "full", "", 3, -1},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        play.prompt = rows[i].prompt;
+        play.offer = rows[i].offer;
+        play_policy(NULL, NULL, rows[i].deny);
+        struct context c = assemble();
+        assert_int_equal(c.parts.len, rows[i].parts);
+        if (rows[i].tokens >= 0)
+            assert_int_equal(c.tokens, rows[i].tokens);
+        context_release(&c);
+    }
+}
+
+/* Bytes over four, rounded once: two sources lose no token to each other. */
+static void figures_are_those_of_the_request(void **state)
+{
+    (void)state;
+    PLAY({.text = "Hello."});
+    struct context c = assemble();
+    struct tool_spec *specs;
+    const struct agent a = agent();
+    size_t count = prompt_tools(&a, &specs), bytes = 0;
+    for (size_t i = 0; i < count; i++)
+        bytes += strlen(specs[i].name) + strlen(specs[i].description) + strlen(specs[i].schema);
+    const struct context_part *p = c.parts.items;
+    assert_int_equal(p[0].tokens, 4);
+    assert_int_equal(p[1].tokens, strlen(p[1].text) / 4);
+    assert_int_equal(p[2].tokens + p[3].tokens, bytes / 4);
+    assert_true(p[2].tokens > p[3].tokens && p[3].tokens > 50);
+    assert_int_equal(prompt_overhead(&a), 4 + strlen(p[1].text) / 4 + bytes / 4);
+    assert_int_equal(c.tokens, prompt_overhead(&a) + play.history.estimate);
+    assert_int_equal(agent_request_estimate(&a), c.tokens);
+    free(specs);
+    context_release(&c);
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, play_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(its_parts_are_in_the_order_of_the_request),
+        TEST(what_is_sent_is_what_its_parts_say),
+        TEST(what_is_not_offered_is_no_part),
+        TEST(figures_are_those_of_the_request),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
