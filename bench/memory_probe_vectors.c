@@ -6,8 +6,8 @@
 #include "bench/graph_peer.h"
 #include "bench/memory_probe.h"
 #include "bench/memory_texts.h"
-#include "memory/embedder.h"
-#include "memory/vectors_private.h"
+#include "index/embedder.h"
+#include "index/vectors_private.h"
 #include "tests/screen.h"
 
 enum {

@@ -6,7 +6,7 @@
 DROP INDEX memory_digest;
 CREATE INDEX memory_alike ON memory_entry (session >> 5, digest);
 
--- The parts of the index of words are merged by us: memory/words_merge.c says when.
+-- The parts of the index of words are merged by us: index/words_merge.c says when.
 INSERT INTO memory_words (memory_words, rank) VALUES ('automerge', 0);
 
 -- Whether a text ends with a question, perhaps in quotes or with a smile behind it; the ranking looks

@@ -16,10 +16,11 @@ config:   base config
 chat:     base config chat
 store:    base config chat store
 provider: base config chat provider
-memory:   base config chat store provider memory
+index:    base config chat store provider index
+memory:   base config chat store provider index memory
 compact:  base config chat store provider compact
-agent:    base config chat store provider memory compact agent
-session:  base config chat store provider memory compact agent session
+agent:    base config chat store provider index memory compact agent
+session:  base config chat store provider index memory compact agent session
 ui/term:       base config ui/term
 ui/text:       base ui/term ui/text
 ui/transcript: base chat ui/term ui/text ui/transcript
@@ -31,9 +32,9 @@ cli:      base config chat session ui/term ui/text ui/app cli
 # header: the only files that may include it (both extended regular expressions)
 ROOMS='
 curses[.]h|ncurses|term[.]h>        ^ui/term/term[.]c$
-sqlite3[.]h                        ^src/(store|memory)/
+sqlite3[.]h                        ^src/(store|index|memory)/
 libstemmer                         ^src/store/language
-hnswlib                            ^src/memory/hnsw
+hnswlib                            ^src/index/hnsw
 cJSON                             ^src/base/json[.]c$
 curl/                             ^src/provider/http[.]c$
 md4c                              ^ui/text/
@@ -47,7 +48,7 @@ base/i18n[.]h                      ^(ui|src/cli)/
 SYMBOLS='
 ^(printf|puts|putchar|vprintf|perror|stdout|stderr|__printf_chk|__vprintf_chk)$  ^(src/(base/die|cli/.*)|ui/term/term)[.]o$
 ^(initscr|newterm|wrefresh|doupdate)$                                           ^ui/term/term[.]o$
-^sqlite3_                                                                       ^src/(store|memory)/
+^sqlite3_                                                                       ^src/(store|index|memory)/
 ^sb_stemmer                                                                     ^src/store/language
 ^cJSON_                                                                         ^src/base/json[.]o$
 ^curl_                                                                          ^src/provider/http[.]o$

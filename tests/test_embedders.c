@@ -13,7 +13,7 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/mem.h"
-#include "memory/embedder.h"
+#include "index/embedder.h"
 #include "tests/model_server.h"
 #include "tests/support.h"
 

@@ -13,8 +13,8 @@
 #include "base/buf.h"
 #include "base/entropy.h"
 #include "base/mem.h"
-#include "memory/hnsw.h"
-#include "memory/int8.h"
+#include "index/hnsw.h"
+#include "index/int8.h"
 #include "tests/support.h"
 
 /* For ThreadSanitizer: hnswlib takes its locks in both orders, but a graph is one thread's. */

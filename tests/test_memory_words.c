@@ -14,8 +14,8 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/utf8.h"
+#include "index/words.h"
 #include "memory/sqlite_store.h"
-#include "memory/words.h"
 #include "tests/support.h"
 
 static struct store *store;

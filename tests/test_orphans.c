@@ -16,7 +16,7 @@
 
 #include "base/mem.h"
 #include "base/paths.h"
-#include "memory/graph_file.h"
+#include "index/graph_file.h"
 #include "session/capability.h"
 #include "session/lock.h"
 #include "session/orphans.h"

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "memory/rank.h"
+#include "index/rank.h"
 #include "tests/support.h"
 
 enum { MOST_ROWS = 1200, MOST_TERMS = 6 };

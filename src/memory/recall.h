@@ -6,9 +6,9 @@
 
 #include "base/wakeup.h"
 #include "config/config.h"
-#include "memory/embedder.h"
+#include "index/embedder.h"
+#include "index/vectors.h"
 #include "memory/store.h"
-#include "memory/vectors.h"
 #include "store/store.h"
 
 enum { RECALL_DEFAULT = 5, RECALL_MOST = 20 };

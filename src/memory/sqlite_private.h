@@ -4,9 +4,9 @@
 #ifndef MEMORY_SQLITE_PRIVATE_H
 #define MEMORY_SQLITE_PRIVATE_H
 
+#include "index/words.h"
 #include "memory/content.h"
 #include "memory/sqlite_store.h"
-#include "memory/words.h"
 #include "store/sql.h"
 
 struct sqlite_memory {

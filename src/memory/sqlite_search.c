@@ -3,9 +3,9 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "memory/blend.h"
+#include "index/blend.h"
+#include "index/vectors.h"
 #include "memory/sqlite_private.h"
-#include "memory/vectors.h"
 
 /* SPARE: how many more than asked for are looked at because some may be left out. */
 enum { SPARE = 64, BLENDED = 200 };

@@ -2,8 +2,8 @@
 #ifndef MEMORY_SQLITE_STORE_H
 #define MEMORY_SQLITE_STORE_H
 
+#include "index/vectors.h"
 #include "memory/store.h"
-#include "memory/vectors.h"
 #include "store/store.h"
 
 /* On the caller's connection, which outlives it. Reads nothing: opening costs the same at any size.

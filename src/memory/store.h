@@ -14,7 +14,7 @@
 #include "base/err.h"
 #include "chat/memory_entry.h"
 #include "chat/memory_hit.h"
-#include "memory/query.h"
+#include "index/query.h"
 
 struct memory;
 

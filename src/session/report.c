@@ -7,7 +7,7 @@
 #include "base/buf.h"
 #include "base/environment.h"
 #include "base/url.h"
-#include "memory/embedder.h"
+#include "index/embedder.h"
 #include "session/capability.h"
 
 static void add(struct notice *n, const char *format, ...) __attribute__((format(printf, 2, 3)));

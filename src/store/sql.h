@@ -22,7 +22,7 @@ struct store {
     enum store_mode mode;
     VEC(struct statement) statements;
     bool searchable; /* search_place.h has been registered */
-    bool collects;   /* … and the function of memory/words_collect.c */
+    bool collects;   /* … and the function of index/words_collect.c */
 
     /* While another process writes: */
     int patience_ms;

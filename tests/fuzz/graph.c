@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "memory/graph_file.h"
+#include "index/graph_file.h"
 #include "tests/fuzz/fuzz.h"
 
 enum { DIMENSION = 4, MOST_HITS = 8 };

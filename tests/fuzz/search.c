@@ -5,7 +5,7 @@
 
 #include "base/mem.h"
 #include "base/utf8.h"
-#include "memory/words_query.h"
+#include "index/words_query.h"
 #include "store/event_log.h"
 #include "store/search.h"
 #include "store/sessions.h"

@@ -1,0 +1,313 @@
+#include "index/graph_file.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/paths.h"
+#include "base/whole_file.h"
+
+#define PREFIX "memory-"
+#define SUFFIX ".hnsw"
+#define DAMAGED ".damaged"
+
+enum { FORMAT = 1, NAME_SHOWN = 64, BLOCK = 1 << 16 };
+
+/* Written as it lies in memory: `order` tells machines apart. */
+struct header {
+    char magic[8];
+    uint32_t format, order;
+    uint32_t dimension, name_len;
+    uint64_t count;
+    int64_t version;
+};
+static const char magic[8] = {'t', 'i', 'r', 'o', 'h', 'n', 's', 'w'};
+static const uint32_t order = 0x01020304;
+
+/* Of whole words, the last one filled up with zeros. */
+static uint64_t checksum(uint64_t sum, const char *bytes, size_t len)
+{
+    for (size_t at = 0; at < len; at += sizeof(uint64_t)) {
+        uint64_t word = 0;
+        memcpy(&word, bytes + at, len - at < sizeof word ? len - at : sizeof word);
+        sum = (sum ^ word) * 0x9E3779B97F4A7C15u;
+        sum ^= sum >> 32;
+    }
+    return sum;
+}
+
+static uint32_t name_hash(const char *name)
+{
+    return (uint32_t)checksum(FORMAT, name, strlen(name));
+}
+
+/* Names that look alike once they are safe differ in the hash. */
+char *graph_file_path(const char *directory, const char *model)
+{
+    char *safe = mem_strndup(model, strlen(model) < NAME_SHOWN ? strlen(model) : NAME_SHOWN);
+    for (char *c = safe; *c; c++)
+        if (!isalnum((unsigned char)*c) && *c != '-' && *c != '_')
+            *c = '_';
+    char *name = mem_printf(PREFIX "%s-%08x" SUFFIX, safe, (unsigned)name_hash(model));
+    char *path = paths_join(directory, name);
+    free(name);
+    free(safe);
+    return path;
+}
+
+struct graph_file graph_file_stat(const char *path)
+{
+    struct stat st;
+    if (stat(path, &st) != 0)
+        return (struct graph_file){0};
+    return (struct graph_file){.device = (int64_t)st.st_dev,
+                               .inode = (int64_t)st.st_ino,
+                               .size = st.st_size,
+                               .changed_ns =
+                                   (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec};
+}
+
+bool graph_file_same(const struct graph_file *a, const struct graph_file *b)
+{
+    return a->device == b->device && a->inode == b->inode && a->size == b->size &&
+           a->changed_ns == b->changed_ns;
+}
+
+/* --- reading --------------------------------------------------------------------------------- */
+
+struct cursor {
+    const char *at;
+    size_t left;
+};
+
+static bool take(struct cursor *c, void *out, size_t len)
+{
+    if (len > c->left)
+        return false;
+    memcpy(out, c->at, len);
+    c->at += len;
+    c->left -= len;
+    return true;
+}
+
+static bool is_whole(const struct buf *text)
+{
+    uint64_t sum;
+    if (text->len < sizeof(struct header) + sizeof sum)
+        return false;
+    memcpy(&sum, text->data + text->len - sizeof sum, sizeof sum);
+    return checksum(FORMAT, text->data, text->len - sizeof sum) == sum;
+}
+
+static bool header_fits(const struct header *h, const struct cursor *c,
+                        const struct graph_content *content)
+{
+    return memcmp(h->magic, magic, sizeof magic) == 0 && h->format == FORMAT && h->order == order &&
+           h->dimension == (uint32_t)content->dimension && h->name_len == strlen(content->model) &&
+           h->name_len <= c->left && memcmp(c->at, content->model, h->name_len) == 0 &&
+           h->count <= (c->left - h->name_len) / sizeof(struct vector_id);
+}
+
+static bool parse(const struct buf *text, struct graph_content *content)
+{
+    struct cursor c = {text->data, text->len - sizeof(uint64_t)};
+    struct header h;
+    if (!is_whole(text) || !take(&c, &h, sizeof h) || !header_fits(&h, &c, content))
+        return false;
+    c.at += h.name_len;
+    c.left -= h.name_len;
+    vec_reserve(&content->of.items, h.count + 1);
+    content->of.items.len = h.count;
+    content->version = h.version;
+    if (take(&c, content->of.items.items, h.count * sizeof(struct vector_id)))
+        content->hnsw = hnsw_read(content->dimension, c.at, c.left);
+    if (content->hnsw && hnsw_count(content->hnsw) == h.count)
+        return true;
+    hnsw_free(content->hnsw);
+    content->hnsw = NULL;
+    vec_release(&content->of.items);
+    return false;
+}
+
+static void set_aside(const char *path)
+{
+    char *aside = mem_printf("%s" DAMAGED, path);
+    log_line(LOG_ERROR, "memory: a graph is damaged and made anew");
+    if (rename(path, aside) != 0)
+        unlink(path);
+    free(aside);
+}
+
+bool graph_file_read(const char *path, struct graph_content *content)
+{
+    struct buf text;
+    struct error e;
+    buf_init(&text, 0);
+    bool read = paths_read_regular(path, &text, &e);
+    bool ok = read && parse(&text, content);
+    if (read && !ok)
+        set_aside(path);
+    buf_release(&text);
+    return ok;
+}
+
+/* --- writing --------------------------------------------------------------------------------- */
+
+struct writer {
+    struct whole_file *file;
+    struct buf block;
+    uint64_t sum;
+    struct error *e;
+};
+
+static bool flush(struct writer *w)
+{
+    w->sum = checksum(w->sum, w->block.data, w->block.len);
+    bool ok = whole_file_write(w->file, w->block.data, w->block.len, w->e);
+    buf_clear(&w->block);
+    return ok;
+}
+
+/* In blocks of whole words. */
+static bool put(void *context, const void *bytes, size_t len)
+{
+    struct writer *w = context;
+    const char *at = bytes;
+    while (len > 0) {
+        size_t room = BLOCK - w->block.len, some = len < room ? len : room;
+        buf_add(&w->block, at, some);
+        at += some;
+        len -= some;
+        if (w->block.len == BLOCK && !flush(w))
+            return false;
+    }
+    return true;
+}
+
+static bool put_all(struct writer *w, const struct graph_content *content)
+{
+    struct header h = {.format = FORMAT,
+                       .order = order,
+                       .dimension = (uint32_t)content->dimension,
+                       .name_len = (uint32_t)strlen(content->model),
+                       .count = content->of.items.len,
+                       .version = content->version};
+    memcpy(h.magic, magic, sizeof magic);
+    return put(w, &h, sizeof h) && put(w, content->model, h.name_len) &&
+           put(w, content->of.items.items, h.count * sizeof(struct vector_id)) &&
+           hnsw_write(content->hnsw, put, w) && flush(w) &&
+           whole_file_write(w->file, &w->sum, sizeof w->sum, w->e);
+}
+
+bool graph_file_write(const char *path, const struct graph_content *content,
+                      struct whole_file *file, struct error *e)
+{
+    struct writer w = {.file = file, .block = BUF_INIT, .sum = FORMAT, .e = e};
+    bool ok =
+        whole_file_begin(file, path, true, e) && put_all(&w, content) && whole_file_sync(file, e);
+    if (!ok)
+        whole_file_drop(file);
+    buf_release(&w.block);
+    return ok;
+}
+
+void graph_file_remove(const char *path)
+{
+    unlink(path);
+    graph_file_remove_aside(path);
+}
+
+void graph_file_remove_aside(const char *path)
+{
+    char *aside = mem_printf("%s" DAMAGED, path);
+    unlink(aside);
+    free(aside);
+}
+
+/* --- one writer ------------------------------------------------------------------------------ */
+
+bool graph_file_lock(const char *path, int *lock)
+{
+    char *name = mem_printf("%s.lock", path);
+    *lock = open(name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
+    free(name);
+    if (*lock < 0 || flock(*lock, LOCK_EX | LOCK_NB) != 0) {
+        graph_file_unlock(lock);
+        return false;
+    }
+    whole_file_sweep(path);
+    return true;
+}
+
+void graph_file_unlock(int *lock)
+{
+    if (*lock >= 0)
+        close(*lock);
+    *lock = -1;
+}
+
+/* --- all of them ----------------------------------------------------------------------------- */
+
+static bool ends_with(const char *text, const char *end)
+{
+    size_t len = strlen(text), end_len = strlen(end);
+    return len >= end_len && strcmp(text + len - end_len, end) == 0;
+}
+
+void graph_files_list(const char *directory, struct graph_names *out)
+{
+    DIR *dir = opendir(directory);
+    struct dirent *entry;
+    while (dir && (entry = readdir(dir)))
+        if (strncmp(entry->d_name, PREFIX, strlen(PREFIX)) == 0 &&
+            (ends_with(entry->d_name, SUFFIX) || ends_with(entry->d_name, SUFFIX DAMAGED)))
+            vec_push(&out->items, paths_join(directory, entry->d_name));
+    if (dir)
+        closedir(dir);
+}
+
+bool graph_names_read(struct store *s, struct graph_names *out, struct error *e)
+{
+    struct query q;
+    enum query_result result;
+    if (!query_begin(&q, s, "SELECT DISTINCT name FROM memory_model", e))
+        return false;
+    while ((result = query_step(&q, e)) == QUERY_ROW)
+        vec_push(&out->items, query_column_text(&q, 0));
+    query_end(&q);
+    return result == QUERY_DONE;
+}
+
+void graph_names_release(struct graph_names *names)
+{
+    for (size_t i = 0; i < names->items.len; i++)
+        free(names->items.items[i]);
+    vec_release(&names->items);
+}
+
+const char *graph_file_model(const char *directory, const struct graph_names *models,
+                             const char *path)
+{
+    const char *found = NULL;
+    for (size_t i = 0; !found && i < models->items.len; i++) {
+        char *own = graph_file_path(directory, models->items.items[i]);
+        if (strcmp(own, path) == 0)
+            found = models->items.items[i];
+        free(own);
+    }
+    return found;
+}
+
+bool graph_file_is_name(const char *name)
+{
+    return strncmp(name, PREFIX, strlen(PREFIX)) == 0 && strstr(name, SUFFIX);
+}

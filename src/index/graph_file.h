@@ -1,0 +1,55 @@
+/* The file of a graph: a header of ours, which entry each element is, the graph, and a checksum
+ * over all of it. It appears whole or not at all. What is damaged is set aside as NAME.damaged. */
+#ifndef INDEX_GRAPH_FILE_H
+#define INDEX_GRAPH_FILE_H
+
+#include "base/whole_file.h"
+#include "index/vectors_private.h"
+
+struct graph_content {
+    const char *model; /* a file of another model or dimension is not read */
+    int dimension;
+    int64_t version;
+    struct vector_ids of;
+    struct hnsw *hnsw;
+};
+
+/* "DIRECTORY/memory-MODEL-HASH.hnsw"; the caller frees. */
+char *graph_file_path(const char *directory, const char *model);
+
+/* All 0: there is none. */
+struct graph_file graph_file_stat(const char *path);
+bool graph_file_same(const struct graph_file *a, const struct graph_file *b);
+
+/* Fills in version, of and hnsw, the caller's. False: there is none that can be used. */
+bool graph_file_read(const char *path, struct graph_content *content);
+/* All of it on the disk; whole_file_finish() makes it appear. On failure nothing is left. */
+bool graph_file_write(const char *path, const struct graph_content *content,
+                      struct whole_file *file, struct error *e);
+void graph_file_remove(const char *path);
+void graph_file_remove_aside(const char *path); /* what was damaged */
+
+/* One writer a file, of all processes and threads. False: another one is. What one that died had
+ * begun to write is removed. */
+bool graph_file_lock(const char *path, int *lock);
+void graph_file_unlock(int *lock);
+
+struct graph_names {
+    VEC(char *) items;
+};
+void graph_names_release(struct graph_names *names);
+
+/* The models that there may be files of. */
+bool graph_names_read(struct store *s, struct graph_names *out, struct error *e);
+
+/* Paths of all that there are, and of those that were set aside. */
+void graph_files_list(const char *directory, struct graph_names *out);
+
+/* Whether a file of this name is a graph or belongs to one. */
+bool graph_file_is_name(const char *name);
+
+/* Which of the models a path is of; NULL: of none. */
+const char *graph_file_model(const char *directory, const struct graph_names *models,
+                             const char *path);
+
+#endif

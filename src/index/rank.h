@@ -1,0 +1,121 @@
+/* Ranking by words: pure functions over postings. BM25 with k1 = 0.6, b = 0.4 for short turns of a
+ * chat, then shares of the neighbours, of the turns around and of the talk (spec: memory,
+ * "Ranking"). In BM25 a text's length counts where it is long, and only for the text itself: talks
+ * and windows have the same size by their making.
+ *
+ * What comes of that is weighed by what is known of how people talk: who is named in a question
+ * mostly said the answer, which stands behind a question, is none itself, and is longer than "Oh?
+ * Do tell." The constants were chosen by what is found in bench/recall and bench/friends; around
+ * them the figures hardly change.
+ */
+#ifndef INDEX_RANK_H
+#define INDEX_RANK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/vec.h"
+#include "chat/memory_hit.h"
+
+struct rank_settings {
+    double k1, b;
+    double before, after; /* share of the previous and the next turn */
+    double answer;        /* of the previous one, where it asks */
+    double session;       /* share of the talk's score */
+    double window;        /* share of the turns up to RANK_WINDOW before and after, as one text */
+    double named;         /* weight of what was said by whom the query names */
+    double asks;          /* weight of what asks */
+    double half;          /* words that an entry would lose half of its weight with */
+};
+enum {
+    RANK_WINDOW = 3,
+    RANK_FULL = 24 /* words, speaker and date among them, from which on an entry is not short */
+};
+
+/* k1 and b as given, the shares as measured. */
+struct rank_settings rank_settings_for(double k1, double b);
+
+/* ---- keys ---- */
+
+/* An entry's key: the session's number and a place, so that neighbours of a session are keys that
+ * differ by one. Places are not used again. A talk is a run of entries without a long pause; it has
+ * blocks of places of its own, so that a key says which talk it is of. */
+enum { MEMORY_PLACE_BITS = 24, MEMORY_TALK_BITS = 6 };
+static inline int64_t memory_key(int64_t session, int64_t place)
+{
+    return session * ((int64_t)1 << MEMORY_PLACE_BITS) + place;
+}
+static inline int64_t memory_key_session(int64_t key)
+{
+    return key >> MEMORY_PLACE_BITS;
+}
+static inline int64_t memory_key_talk(int64_t key)
+{
+    return key >> MEMORY_TALK_BITS;
+}
+
+/* The place of an entry of this time, where `next` is the first that is free and the entry before
+ * is of `last_ms`: behind a pause the next block's, and never within a window of what was before.
+ * Without a pause, or where a session has used up half of its places, `next` itself. */
+int64_t memory_place_for(int64_t next, int64_t last_ms, int64_t created_ms);
+
+/* ---- ranking ---- */
+
+/* That a term of the query stands in an entry, `count` times. */
+struct posting {
+    int64_t key;
+    uint32_t term;
+    uint32_t count : 31;
+    uint32_t named : 1; /* … as the name of who said it */
+};
+struct postings {
+    VEC(struct posting) items;
+};
+
+/* Puts postings in order of key and term, where those from each of `begins` on are already (by key,
+ * with one term). Of the same term in the same entry one is left, with the higher count. */
+void postings_order(struct postings *p, const size_t *begins, size_t count);
+
+struct rank_facts {
+    double words;
+    bool asks; /* it ends with a question */
+};
+
+struct rank_input {
+    const struct posting *postings; /* in order */
+    size_t count;
+    const double *idf; /* of each term */
+    size_t terms;
+    double idf_sum; /* of all words of the query, those that nothing holds too */
+    double average; /* words an entry */
+    /* Of an entry; false ends the ranking. Asked of few. */
+    bool (*facts)(void *context, int64_t key, struct rank_facts *out);
+    void *context;
+};
+
+/* How rare a term is that stands in `entries` of so many; never negative. */
+double rank_idf(int64_t all, int64_t entries);
+
+struct ranked {
+    int64_t key;
+    double rank;
+    struct memory_why why; /* words, before, after, session, window, weight, coverage */
+};
+struct ranking {
+    VEC(struct ranked) items; /* best first; of equal ranks the newer key */
+};
+
+/* The best `limit` entries that have a posting, and up to RANK_TIES more that rank the same as the
+ * last of them. False: facts() failed. */
+enum { RANK_TIES = 64 };
+static const double RANK_SAME = 1e-9; /* what a rank may differ by the order of additions */
+bool rank_best(const struct rank_settings *settings, const struct rank_input *in, size_t limit,
+               struct ranking *out);
+
+/* ---- score ---- */
+
+/* 0 … 1 from the part of the question's words that an entry has: 0 → 0, 0.32 → 0.70, 1 → 1. */
+double rank_score(double coverage);
+
+#endif

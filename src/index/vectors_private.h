@@ -1,0 +1,112 @@
+/* What the parts of the vectors share: vectors.c (the face, and which way a search goes),
+ * vectors_store.c (rows), vectors_embed.c (making them), vectors_scan.c (all of them in memory),
+ * vectors_graph.c (the graph and its file). */
+#ifndef INDEX_VECTORS_PRIVATE_H
+#define INDEX_VECTORS_PRIVATE_H
+
+#include "index/calibration.h"
+#include "index/hnsw.h"
+#include "index/int8.h"
+#include "index/vectors.h"
+#include "store/sql.h"
+
+/* --- rows (vectors_store.c) ------------------------------------------------------------------ */
+
+/* A model as the store knows it. */
+struct vector_model {
+    int64_t number; /* 0: it is not known */
+    int dimension;
+    int64_t fitted;
+    struct calibration calibration;
+};
+/* dimension 0: the one in use under that name. */
+bool vector_model_find(struct store *s, const char *name, int dimension, struct vector_model *out,
+                       struct error *e);
+bool vector_model_fitted(struct store *s, int64_t model, int64_t fitted,
+                         const struct calibration *c, struct error *e);
+
+/* memory_version, which changes whenever a vector comes or goes; the step is for who writes. */
+bool vectors_version(struct store *s, int64_t *out, struct error *e);
+bool vectors_version_step(struct store *s, int64_t *stamp, struct error *e);
+
+/* Which vectors a model has: an entry's key and when its vector was written, by key. */
+struct vector_id {
+    int64_t key, stamp;
+};
+struct vector_ids {
+    VEC(struct vector_id) items;
+};
+bool vectors_ids(struct store *s, int64_t model, struct vector_ids *out, struct error *e);
+bool vectors_number(struct store *s, int64_t model, int64_t *out, struct error *e);
+
+/* One vector as bytes, int8_stride() of them. *found is false where it is gone. */
+bool vectors_bytes(struct store *s, int64_t model, int64_t key, int dimension, int8_t *bytes,
+                   float *scale, bool *found, struct error *e);
+/* Its cosine with the query, from the floats. */
+bool vectors_cosine(struct store *s, int64_t model, int64_t key, const struct vector_query *query,
+                    double *cosine, bool *found, struct error *e);
+bool vectors_keep(struct store *s, int64_t model, int64_t stamp, int64_t key, const float *values,
+                  int dimension, struct error *e);
+
+/* --- all of them in memory (vectors_scan.c) -------------------------------------------------- */
+
+struct vector_block {
+    int64_t model, version;
+    int dimension;
+    struct vector_ids ids;
+    VEC(float) scales;
+    VEC(int8_t) bytes; /* a row of int8_stride() each */
+};
+void vector_block_release(struct vector_block *b);
+/* Loads it, or what changed since. */
+bool vector_block_update(struct vector_block *b, struct store *s, const struct vector_model *model,
+                         struct error *e);
+
+struct nearest {
+    int64_t key;
+    float cosine;
+};
+struct nearest_list {
+    VEC(struct nearest) items; /* best first */
+};
+void vector_block_scan(const struct vector_block *b, const struct vector_query *query,
+                       const struct scope_sessions *scope, size_t limit, struct nearest_list *out);
+void nearest_add(struct nearest_list *list, size_t limit, int64_t key, float cosine);
+
+/* --- the graph (vectors_graph.c) ------------------------------------------------------------- */
+
+struct graph_file {
+    int64_t device, inode, size, changed_ns; /* of the file that was read last; 0: none */
+};
+struct vector_graph {
+    struct hnsw *hnsw; /* NULL: none */
+    char *model;       /* it is for */
+    int64_t number;
+    int dimension;
+    int64_t version;      /* it holds what the store held then */
+    struct vector_ids of; /* by element; key -1: it is gone, and blank */
+    size_t gone;
+    struct vector_ids pending; /* what it lacks of version `target`, the next one last */
+    int64_t target;
+    size_t unsaved; /* changes that the file lacks */
+    bool overdue;   /* what was forgotten is among them */
+    struct graph_file file;
+    int lock; /* descriptor, while it is made or changed; -1 */
+};
+struct vectors {
+    char *directory; /* NULL: no files */
+    int64_t graph_from;
+    struct vector_block block;
+    struct vector_graph graph;
+    bool used_graph;
+};
+
+/* Whether there is a graph that holds what the store holds at this version. Reads the file where
+ * that may help. */
+bool vector_graph_ready(struct vectors *v, const char *name, const struct vector_model *model,
+                        int64_t version);
+void vector_graph_search(struct vector_graph *g, const struct vector_query *query, size_t limit,
+                         struct nearest_list *out);
+void vector_graph_release(struct vector_graph *g);
+
+#endif

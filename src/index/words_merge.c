@@ -1,0 +1,104 @@
+/* Merging the parts of the index of words. What a transaction adds is a part of its own, and a
+ * search looks into each of them. FTS5 can merge by itself, within the transaction of who adds; but
+ * then a compaction waits now and then for the merging of all others'. So it is done while nobody
+ * asks, and by who adds only where the parts have become many. */
+#include "index/words.h"
+#include "store/sql.h"
+
+/* SQLite 3.40 lets an index have a layer more for each purge, and at 2,000 it is damaged. */
+enum { WORN_LAYERS = 100, MOST_LAYERS = 1500, COOKIE_BYTES = 4 };
+
+enum { FEW = 8, MANY = 16, STEP_PAGES = 64 };
+
+/* What is merged for what is added, so that parts do not become more and more: a byte of text makes
+ * less than two of the index, and each of those is written again in each of at most seven layers.
+ */
+enum { LEAST_PAGES = 16, INDEX_BYTES_PER_BYTE = 12, PAGE_BYTES = 4096 };
+
+static const char parts_sql[] =
+    "WITH RECURSIVE part (id) AS (SELECT min(segid) FROM memory_words_idx UNION ALL"
+    " SELECT (SELECT min(segid) FROM memory_words_idx WHERE segid > part.id) FROM part"
+    " WHERE part.id IS NOT NULL) SELECT count(id) FROM part";
+static const char layers_sql[] = "SELECT block FROM memory_words_data WHERE id = 10";
+static const char merge_sql[] = "INSERT INTO memory_words (memory_words, rank) VALUES ('merge', ?)";
+
+static bool count_parts(struct store *s, int64_t *out, struct error *e)
+{
+    struct query q;
+    if (!query_begin(&q, s, parts_sql, e))
+        return false;
+    enum query_result result = query_step(&q, e);
+    if (result == QUERY_ROW)
+        *out = sqlite3_column_int64(q.handle, 0);
+    query_end(&q);
+    return result != QUERY_FAILED;
+}
+
+/* As FTS5 keeps it, behind a number of its own: seven bits a byte, the highest first, all but the
+ * last byte marked. */
+static int64_t read_layers(const unsigned char *bytes, int len)
+{
+    int64_t n = 0;
+    for (int i = COOKIE_BYTES; i < len; i++) {
+        n = n << 7 | (bytes[i] & 0x7f);
+        if (!(bytes[i] & 0x80))
+            break;
+    }
+    return n;
+}
+
+static bool has_layers(struct store *s, int64_t most, bool *out, struct error *e)
+{
+    struct query q;
+    *out = false;
+    if (!query_begin(&q, s, layers_sql, e))
+        return false;
+    enum query_result result = query_step(&q, e);
+    if (result == QUERY_ROW) {
+        const unsigned char *bytes = sqlite3_column_blob(q.handle, 0);
+        *out = read_layers(bytes, sqlite3_column_bytes(q.handle, 0)) > most;
+    }
+    query_end(&q);
+    return result != QUERY_FAILED;
+}
+
+bool words_are_worn(struct store *s, bool *out, struct error *e)
+{
+    return has_layers(s, WORN_LAYERS, out, e);
+}
+
+bool words_are_worn_out(struct store *s, bool *out, struct error *e)
+{
+    return has_layers(s, MOST_LAYERS, out, e);
+}
+
+static bool merge(struct store *s, int64_t pages, struct error *e)
+{
+    struct query q;
+    if (!query_begin(&q, s, merge_sql, e))
+        return false;
+    query_int(&q, pages);
+    return query_run(&q, e);
+}
+
+bool words_make_room(struct store *s, size_t bytes, struct error *e)
+{
+    int64_t parts = 0;
+    return count_parts(s, &parts, e) &&
+           (parts <= MANY ||
+            merge(s, LEAST_PAGES + (int64_t)(bytes / PAGE_BYTES) * INDEX_BYTES_PER_BYTE, e));
+}
+
+/* A merge that finds nothing to do counts as one change. */
+bool words_merge_step(struct store *s, bool *more, struct error *e)
+{
+    int64_t parts = 0;
+    *more = false;
+    if (!count_parts(s, &parts, e) || parts <= FEW)
+        return parts <= FEW;
+    int before = sqlite3_total_changes(s->db);
+    if (!merge(s, STEP_PAGES, e))
+        return false;
+    *more = sqlite3_total_changes(s->db) - before > 1;
+    return true;
+}
