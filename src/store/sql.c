@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "base/die.h"
 #include "base/mem.h"
 
@@ -62,30 +63,56 @@ bool store_fault(const struct store *s, int result, struct error *e)
                    "the database %s%s has an error; run 'tiro doctor' (%s)", cut, path, detail);
 }
 
-static struct statement *find_statement(struct store *s, const char *sql)
+/* `tables` NULL: the text as it is. The caller frees. */
+static char *name_tables(const char *sql, const char *tables)
+{
+    struct buf out = BUF_INIT;
+    for (const char *at = sql; *at; at++)
+        if (*at == '#' && tables)
+            buf_addstr(&out, tables);
+        else
+            buf_addch(&out, *at);
+    return buf_take(&out);
+}
+
+static struct statement *find_statement(struct store *s, const char *tables, const char *sql)
 {
     for (size_t i = 0; i < s->statements.len; i++)
-        if (s->statements.items[i].sql == sql)
+        if (s->statements.items[i].sql == sql && s->statements.items[i].tables == tables)
             return &s->statements.items[i];
     return NULL;
 }
 
-bool query_begin(struct query *q, struct store *s, const char *sql, struct error *e)
+static struct statement *prepare(struct store *s, const char *tables, const char *sql,
+                                 struct error *e)
+{
+    struct statement new = {.sql = sql, .tables = tables};
+    char *text = name_tables(sql, tables);
+    int result = sqlite3_prepare_v3(s->db, text, -1, SQLITE_PREPARE_PERSISTENT, &new.handle, NULL);
+    free(text);
+    if (result != SQLITE_OK) {
+        store_fault(s, result, e);
+        return NULL;
+    }
+    vec_push(&s->statements, new);
+    return &vec_last(&s->statements);
+}
+
+bool query_begin_in(struct query *q, struct store *s, const char *tables, const char *sql,
+                    struct error *e)
 {
     *q = (struct query){.store = s};
-    struct statement *known = find_statement(s, sql);
-    if (!known) {
-        struct statement new = {.sql = sql};
-        int result =
-            sqlite3_prepare_v3(s->db, sql, -1, SQLITE_PREPARE_PERSISTENT, &new.handle, NULL);
-        if (result != SQLITE_OK)
-            return store_fault(s, result, e);
-        vec_push(&s->statements, new);
-        known = &vec_last(&s->statements);
-    }
+    struct statement *known = find_statement(s, tables, sql);
+    if (!known && !(known = prepare(s, tables, sql, e)))
+        return false;
     assert(!sqlite3_stmt_busy(known->handle));
     q->handle = known->handle;
     return true;
+}
+
+bool query_begin(struct query *q, struct store *s, const char *sql, struct error *e)
+{
+    return query_begin_in(q, s, NULL, sql, e);
 }
 
 static void bound(struct query *q, int result)
@@ -183,6 +210,14 @@ bool store_exec(struct store *s, const char *sql, struct error *e)
 {
     int result = sqlite3_exec(s->db, sql, NULL, NULL, NULL);
     return result == SQLITE_OK || store_fault(s, result, e);
+}
+
+bool store_exec_in(struct store *s, const char *tables, const char *sql, struct error *e)
+{
+    char *text = name_tables(sql, tables);
+    bool ok = store_exec(s, text, e);
+    free(text);
+    return ok;
 }
 
 bool store_enter(struct store *s, bool *began, struct error *e)

@@ -12,7 +12,7 @@
 #include "store/store.h"
 
 struct statement {
-    const char *sql;
+    const char *sql, *tables;
     sqlite3_stmt *handle;
 };
 
@@ -42,6 +42,9 @@ enum query_result { QUERY_ROW, QUERY_DONE, QUERY_FAILED };
 
 /* `sql` is a constant; the same one is not begun again before it ended. */
 bool query_begin(struct query *q, struct store *s, const char *sql, struct error *e);
+/* The same statement for several sets of tables: each # of it stands for `tables`, a constant. */
+bool query_begin_in(struct query *q, struct store *s, const char *tables, const char *sql,
+                    struct error *e);
 void query_text(struct query *q, const char *text); /* NULL binds NULL; borrowed until the end */
 void query_int(struct query *q, int64_t n);
 void query_known(struct query *q, int64_t n); /* a negative one binds NULL */
@@ -62,6 +65,7 @@ double query_column_known_real(const struct query *q, int i);
 
 /* Statements without parameters or rows. */
 bool store_exec(struct store *s, const char *sql, struct error *e);
+bool store_exec_in(struct store *s, const char *tables, const char *sql, struct error *e);
 
 /* Fills in `e` for a result of SQLite's (its extended code), and returns false. */
 bool store_fault(const struct store *s, int result, struct error *e);
