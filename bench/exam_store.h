@@ -7,7 +7,7 @@
 
 #include "bench/exam.h"
 #include "bench/exam_score.h"
-#include "index/query.h"
+#include "memory/query.h"
 
 struct exam_way {
     enum memory_ranking ranking; /* vectors are those of hashed words */

@@ -12,7 +12,7 @@
 #include "bench/process.h"
 #include "bench/table.h"
 #include "config/config.h"
-#include "index/query.h"
+#include "memory/query.h"
 #include "memory/sqlite_store.h"
 #include "store/store.h"
 #include "tests/screen.h"

@@ -42,7 +42,7 @@ static void add_row(struct vector_block *b, int64_t key)
 void probe_scan(const char *directory, size_t count)
 {
     struct vector_block block = {.model = 1, .version = 1, .dimension = SCAN_DIMENSION};
-    const struct scope_sessions every = {.all = true};
+    const struct corpus_scope every = {.all = true};
     struct probe_times times = {0};
     (void)directory;
     entropy_seed(SEED);

@@ -128,7 +128,7 @@ static void put(struct simple_memory *m, const struct memory_entry *entry, int64
     free(copy.id);
     copy.id = mem_strdup(*id);
     int64_t place = m->sessions.items[number].next++;
-    insert_row(m, (struct forgotten_entry){copy, memory_key(number, place), compaction});
+    insert_row(m, (struct forgotten_entry){copy, rank_key(number, place), compaction});
 }
 
 static void index_one(struct simple_memory *m, struct memory_entry *given,
@@ -259,7 +259,7 @@ static bool sessions_are_there(const struct simple_memory *m, const struct memor
 {
     for (size_t i = 0; i < f->items.len; i++) {
         const struct forgotten_entry *item = &f->items.items[i];
-        if (session_of(m, item->entry.session_id) != memory_key_session(item->key))
+        if (session_of(m, item->entry.session_id) != rank_key_session(item->key))
             return err_set(e, ERR_MEMORY_NOT_FOUND, "session %.60s was deleted meanwhile",
                            item->entry.session_id);
         if (is_taken(m, &item->entry))
@@ -290,7 +290,7 @@ static bool simple_forget_session(struct memory *memory, const char *session_id,
     int64_t number = session_of(m, session_id);
     (void)e;
     for (size_t i = m->rows.len; i > 0; i--)
-        if (memory_key_session(m->rows.items[i - 1].key) == number)
+        if (rank_key_session(m->rows.items[i - 1].key) == number)
             remove_row(m, i - 1);
     if (number != SIMPLE_NOWHERE) {
         free(m->sessions.items[number].id);

@@ -202,7 +202,7 @@ bool simple_stats(struct memory *memory, struct memory_stats *out, struct error 
     *out =
         (struct memory_stats){.entries = (int64_t)m->rows.len, .language = mem_strdup(m->language)};
     for (size_t i = 0; i < m->rows.len; i++) {
-        int64_t session = memory_key_session(m->rows.items[i].key);
+        int64_t session = rank_key_session(m->rows.items[i].key);
         out->sessions += session != last;
         out->pinned += m->rows.items[i].entry.pinned;
         out->bytes += (int64_t)strlen(m->rows.items[i].entry.content);

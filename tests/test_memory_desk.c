@@ -566,6 +566,7 @@ static void test_what_was_left_is_purged(void **state)
     add_entry("odd", "talk-2", 4, "the zqxjkvwombat of old");
     struct store *s;
     assert_true(store_open(path, STORE_READ_WRITE, &s, &e));
+    const struct corpus c = memory_sqlite_corpus(s);
     struct memory *m = memory_sqlite_new(s, NULL, NULL);
     m->lazy = true;
     assert_true(m->store->forget(m, ids, 1, NULL, &e));
@@ -573,7 +574,7 @@ static void test_what_was_left_is_purged(void **state)
     expect_hits("hotel", 3, "hotel");
     int64_t end = clock_mono_ms() + WAIT_MS;
     while (waits && clock_mono_ms() < end)
-        assert_true(words_purge_waits(s, &waits, &e));
+        assert_true(words_purge_waits(&c, &waits, &e));
     assert_false(waits);
     memory_close(m);
     store_close(s);

@@ -397,12 +397,13 @@ static void what_is_gone_is_not_found(void **state)
 
 static void languages(void **state)
 {
+    const struct corpus c = memory_sqlite_corpus(store);
     char *language;
     (void)state;
     put("a", "A", "h", "viele Häuser");
     expect("Haus", "");
     assert_true(memory->store->reindex(memory, "german", NULL, NULL, &e));
-    assert_true(words_language(store, &language, &e));
+    assert_true(words_language(&c, &language, &e));
     assert_string_equal(language, "german");
     free(language);
     expect("Haus", "h");

@@ -179,7 +179,8 @@ static void test_graphs_and_copies(void **state)
 {
     (void)state;
     char *database = below("", "tiro.db");
-    char *known = graph_file_path("", "hashed"), *damaged = mem_printf("%s.damaged", known);
+    char *known = graph_file_path("", "memory", "hashed"),
+         *damaged = mem_printf("%s.damaged", known);
     char *lock = mem_printf("%s.lock", known), *begun = mem_printf("%s.Ab3xYz", known);
     char *wanted = mem_printf(
         "graph memory-other-01234567.hnsw|temporary %s|copy %s|"

@@ -47,7 +47,7 @@ static struct world random_world(uint64_t *seed)
         } else {
             place += 1 + (chance(seed, 12) == 0) * chance(seed, 100);
         }
-        w.keys[i] = memory_key(session, place);
+        w.keys[i] = rank_key(session, place);
         w.facts[i] = (struct rank_facts){1 + chance(seed, 60), chance(seed, 3) == 0};
         w.named[i] = chance(seed, 2) == 0;
         w.average += w.facts[i].words / (double)w.rows;
@@ -156,7 +156,7 @@ static double plain_weight(const struct world *w, const struct rank_settings *s,
 
 static bool same_talk(int64_t a, int64_t b)
 {
-    return memory_key_talk(a) == memory_key_talk(b);
+    return rank_key_talk(a) == rank_key_talk(b);
 }
 static bool same_window(int64_t a, int64_t b)
 {
@@ -231,7 +231,7 @@ static void ties_come_along(void **state)
     struct ranking best;
     (void)state;
     for (size_t i = 0; i < w.rows; i++) {
-        w.keys[i] = memory_key((int64_t)i + 1, 0);
+        w.keys[i] = rank_key((int64_t)i + 1, 0);
         w.counts[i][0] = i < 2 ? 5 : 1;
         w.facts[i].words = 10;
     }
@@ -254,7 +254,7 @@ static void few_facts_are_asked(void **state)
     (void)state;
     *w = (struct world){.rows = MOST_ROWS, .terms = 1, .idf = {2}, .idf_sum = 2, .average = 10};
     for (size_t i = 0; i < w->rows; i++) {
-        w->keys[i] = memory_key((int64_t)i + 1, 0);
+        w->keys[i] = rank_key((int64_t)i + 1, 0);
         w->counts[i][0] = i % 100 == 0 ? 9 : 1;
         w->facts[i].words = 10;
     }
@@ -277,7 +277,7 @@ static void facts_alone_may_decide(void **state)
     (void)state;
     *w = (struct world){.rows = MOST_ROWS, .terms = 1, .idf = {2}, .idf_sum = 2, .average = 10};
     for (size_t i = 0; i < w->rows; i++) {
-        w->keys[i] = memory_key((int64_t)i + 1, 0);
+        w->keys[i] = rank_key((int64_t)i + 1, 0);
         w->counts[i][0] = 1;
         w->facts[i].words = 24 + (double)i;
     }
@@ -295,8 +295,7 @@ static void shares_stay_within_their_talk(void **state)
 {
     struct world w = {.rows = 4, .terms = 2, .idf = {2, 3}, .idf_sum = 5, .average = 10};
     const struct rank_settings settings = rank_settings_for(0.6, 0.4);
-    const int64_t keys[] = {memory_key(1, 5), memory_key(1, 6), memory_key(1, 64),
-                            memory_key(2, 6)};
+    const int64_t keys[] = {rank_key(1, 5), rank_key(1, 6), rank_key(1, 64), rank_key(2, 6)};
     struct ranking best;
     (void)state;
     memcpy(w.keys, keys, sizeof keys);
@@ -359,18 +358,18 @@ static void talks_have_places_of_their_own(void **state)
 {
     const int64_t hour = 3600 * 1000, now = 1700000000000;
     (void)state;
-    assert_int_equal(memory_place_for(0, 0, now), 0);
-    assert_int_equal(memory_place_for(7, now, now + hour), 7);
-    assert_int_equal(memory_place_for(7, now, now + 7 * hour), 64);
-    assert_int_equal(memory_place_for(7, now + 7 * hour, now), 64);
+    assert_int_equal(rank_place_for(0, 0, now), 0);
+    assert_int_equal(rank_place_for(7, now, now + hour), 7);
+    assert_int_equal(rank_place_for(7, now, now + 7 * hour), 64);
+    assert_int_equal(rank_place_for(7, now + 7 * hour, now), 64);
     for (int64_t next = 1; next < 300; next++) {
-        int64_t place = memory_place_for(next, now, now + 24 * hour);
+        int64_t place = rank_place_for(next, now, now + 24 * hour);
         assert_true(place - (next - 1) > RANK_WINDOW);
         assert_false(same_talk(place, next - 1));
     }
-    const int64_t half = (int64_t)1 << (MEMORY_PLACE_BITS - 1);
-    assert_int_equal(memory_place_for(half, now, now + 24 * hour), half);
-    assert_int_equal(memory_key_session(memory_key(77, half * 2 - 1)), 77);
+    const int64_t half = (int64_t)1 << (RANK_PLACE_BITS - 1);
+    assert_int_equal(rank_place_for(half, now, now + 24 * hour), half);
+    assert_int_equal(rank_key_session(rank_key(77, half * 2 - 1)), 77);
 }
 
 int main(void)

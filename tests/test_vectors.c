@@ -35,6 +35,7 @@ enum { BUCKETS = 1024, MANY = 1000000 };
 
 static char *path;
 static struct store *store;
+static struct corpus corpus;
 static struct memory *memory;
 static struct vectors *vectors;
 static struct config *config;
@@ -107,10 +108,11 @@ static int setup(void **state)
     support_setup(state);
     path = support_path("tiro.db");
     memory = open_memory(&store);
+    corpus = memory_sqlite_corpus(store);
     config = config_new();
     settings = (struct embedding_settings){.embedder = &fake, .batch = 100, .config = config};
     use_model("bag", BUCKETS);
-    vectors = vectors_new(support_dir(), MANY);
+    vectors = vectors_new(MEMORY_TABLES, support_dir(), MANY);
     meanwhile = NULL;
     return 0;
 }
@@ -183,36 +185,35 @@ static void embed(void)
     do {
         struct failure f;
         struct error e = {0};
-        result = vectors_embed_step(store, &settings, NULL, NULL, 16, &left, &f, &e);
+        result = vectors_embed_step(&corpus, &settings, NULL, NULL, 16, &left, &f, &e);
         if (result != EMBED_MORE && result != EMBED_DONE)
             fail_msg("%s%s", f.text, e.text);
     } while (result == EMBED_MORE);
     assert_int_equal(left, 0);
 }
 
-static struct memory_stats count(void)
+static struct vectors_counts count(void)
 {
-    struct memory_stats stats = {0};
+    struct vectors_counts stats;
     char *name = embedding_model_name(&settings);
-    ok(vectors_count(store, name, &stats, &e));
-    assert_string_equal(stats.model, name);
+    ok(vectors_count(&corpus, name, &stats, &e));
     free(name);
-    memory_stats_release(&stats);
     return stats;
 }
 
 /* --- searching ------------------------------------------------------------------------------- */
 
 static struct candidates search_in(struct vectors *v, struct store *s, const char *text,
-                                   const struct scope_sessions *scope, size_t limit)
+                                   const struct corpus_scope *scope, size_t limit)
 {
-    static const struct scope_sessions all = {.all = true};
+    static const struct corpus_scope all = {.all = true};
     float values[4096];
     struct candidates out;
     char *name = embedding_model_name(&settings);
     bag_of_words(text, values);
     const struct vector_query query = {.model = name, .dimension = buckets, .values = values};
-    ok(vectors_search(v, s, &query, scope ? scope : &all, limit, &out, &e));
+    const struct corpus c = memory_sqlite_corpus(s);
+    ok(vectors_search(v, &c, &query, scope ? scope : &all, limit, &out, &e));
     free(name);
     return out;
 }
@@ -248,7 +249,7 @@ static void assert_finds(const char *text, size_t limit, const char *expected)
 /* What is held in memory and brought up to date is what would be loaded now. */
 static void assert_same_as_fresh(const char *text)
 {
-    struct vectors *fresh = vectors_new(NULL, MANY);
+    struct vectors *fresh = vectors_new(MEMORY_TABLES, NULL, MANY);
     struct candidates a = search_in(vectors, store, text, NULL, 200);
     struct candidates b = search_in(fresh, store, text, NULL, 200);
     assert_int_equal(a.items.len, b.items.len);
@@ -263,7 +264,7 @@ static void assert_same_as_fresh(const char *text)
 
 static void test_vectors_are_made_and_found(void **state)
 {
-    struct memory_stats stats;
+    struct vectors_counts stats;
     (void)state;
     add("s", "a", "the ryokan by the river");
     add("s", "b", "quarterly revenue");
@@ -318,18 +319,18 @@ static void test_left_counts_down(void **state)
     add_random("s", 0, 40);
     for (int64_t expected = 30; expected >= 0; expected -= 10) {
         struct error e;
-        assert_int_equal(vectors_embed_step(store, &settings, NULL, NULL, 10, &left, &f, &e),
+        assert_int_equal(vectors_embed_step(&corpus, &settings, NULL, NULL, 10, &left, &f, &e),
                          EMBED_MORE);
         assert_int_equal(left, expected);
     }
     struct error e;
-    assert_int_equal(vectors_embed_step(store, &settings, NULL, NULL, 10, &left, &f, &e),
+    assert_int_equal(vectors_embed_step(&corpus, &settings, NULL, NULL, 10, &left, &f, &e),
                      EMBED_DONE);
 }
 
 static void test_scope_is_exact(void **state)
 {
-    struct scope_sessions scope = {0};
+    struct corpus_scope scope = {0};
     (void)state;
     entropy_seed(support_seed());
     add_random("far", 0, 100);
@@ -479,7 +480,7 @@ static void test_changed_while_it_was_embedded(void **state)
     add("s", "b", "goes away");
     add("s", "c", "the text of before");
     meanwhile = forget_the_other;
-    assert_int_equal(vectors_embed_step(store, &settings, NULL, NULL, 16, &left, &f, &e),
+    assert_int_equal(vectors_embed_step(&corpus, &settings, NULL, NULL, 16, &left, &f, &e),
                      EMBED_MORE);
     assert_int_equal(left, 1);
     assert_finds("before", 5, "");
@@ -494,7 +495,7 @@ static void drop_stale(void)
 {
     char *name = embedding_model_name(&settings);
     for (bool more = true; more;)
-        ok(vectors_drop_stale(store, name, &more, &e));
+        ok(vectors_drop_stale(&corpus, name, &more, &e));
     free(name);
 }
 
@@ -534,7 +535,7 @@ static void test_two_embed_the_same(void **state)
 
 static void test_another_model_is_stale(void **state)
 {
-    struct memory_stats stats;
+    struct vectors_counts stats;
     (void)state;
     add("s", "a", "the ryokan by the river");
     embed();
@@ -564,13 +565,13 @@ static void test_another_dimension(void **state)
     add("s", "a", "the ryokan by the river");
     embed();
     buckets = 32;
-    ok(vectors_know_model(store, "fake/bag", 32, &e));
+    ok(vectors_know_model(&corpus, "fake/bag", 32, &e));
     assert_int_equal(count().missing, 1);
     assert_finds("river", 5, "");
     embed();
     assert_finds("river", 5, "a");
     buckets = BUCKETS;
-    ok(vectors_know_model(store, "fake/bag", BUCKETS, &e));
+    ok(vectors_know_model(&corpus, "fake/bag", BUCKETS, &e));
     assert_int_equal(count().missing, 0);
     add("s", "b", "river");
     buckets = 32; /* and back, told by the answers alone */
@@ -663,7 +664,8 @@ static bool graph_step(struct vectors *v, struct store *s, int step, int64_t *le
 {
     char *name = embedding_model_name(&settings);
     bool ok;
-    ok(ok = vectors_graph_step(v, s, name, step, left, &e));
+    const struct corpus c = memory_sqlite_corpus(s);
+    ok(ok = vectors_graph_step(v, &c, name, step, left, &e));
     free(name);
     return ok && *left > 0;
 }
@@ -720,7 +722,7 @@ static void with_graph(int entries)
     add_random("s", 0, entries);
     embed();
     vectors_free(vectors);
-    vectors = vectors_new(support_dir(), 100);
+    vectors = vectors_new(MEMORY_TABLES, support_dir(), 100);
 }
 
 /* … and one more, which is to be forgotten. */
@@ -756,7 +758,7 @@ static void test_a_graph_finds_what_the_scan_finds(void **state)
     (void)state;
     with_graph(300);
     finish_graph(vectors);
-    struct vectors *scan = vectors_new(NULL, MANY);
+    struct vectors *scan = vectors_new(MEMORY_TABLES, NULL, MANY);
     for (int round = 0; round < 20; round++) {
         char text[64];
         snprintf(text, sizeof text, "nr%d w%d w%d", round, round, round * 7 % 50);
@@ -777,10 +779,10 @@ static void test_a_graph_is_loaded_not_made(void **state)
     (void)state;
     with_graph(150);
     finish_graph(vectors);
-    struct vectors *second = vectors_new(support_dir(), 100);
+    struct vectors *second = vectors_new(MEMORY_TABLES, support_dir(), 100);
     assert_true(uses_graph(second));
     vectors_free(second);
-    second = vectors_new(support_dir(), 151); /* where there are too few for it */
+    second = vectors_new(MEMORY_TABLES, support_dir(), 151); /* where there are too few for it */
     assert_false(uses_graph(second));
     vectors_free(second);
 }
@@ -790,7 +792,7 @@ static void test_a_graph_catches_up(void **state)
     (void)state;
     with_graph(150);
     finish_graph(vectors);
-    struct vectors *second = vectors_new(support_dir(), 100);
+    struct vectors *second = vectors_new(MEMORY_TABLES, support_dir(), 100);
     assert_true(uses_graph(second));
     add_random("t", 500, 20);
     embed();
@@ -806,7 +808,7 @@ static void test_a_graph_catches_up(void **state)
 
 static void test_scoped_searches_pass_the_graph_by(void **state)
 {
-    struct scope_sessions scope = {0};
+    struct corpus_scope scope = {0};
     (void)state;
     with_graph(150);
     finish_graph(vectors);
@@ -828,7 +830,7 @@ static void test_a_damaged_graph_is_set_aside(void **state)
     fseek(out, 5001, SEEK_SET);
     fputs("damage", out);
     fclose(out);
-    struct vectors *second = vectors_new(support_dir(), 100);
+    struct vectors *second = vectors_new(MEMORY_TABLES, support_dir(), 100);
     assert_false(uses_graph(second));
     assert_int_equal(access(file, F_OK), -1);
     char *aside = graph_path(".damaged");
@@ -847,7 +849,7 @@ static void test_a_truncated_graph_is_set_aside(void **state)
     finish_graph(vectors);
     char *file = graph_path("");
     for (off_t len = 0; len < 2000; len += 700) {
-        struct vectors *second = vectors_new(support_dir(), 100);
+        struct vectors *second = vectors_new(MEMORY_TABLES, support_dir(), 100);
         assert_int_equal(truncate(file, len), 0);
         assert_false(uses_graph(second));
         finish_graph(second);
@@ -862,7 +864,7 @@ static void test_one_makes_the_graph(void **state)
     int64_t left;
     (void)state;
     with_graph(200);
-    struct vectors *second = vectors_new(support_dir(), 100);
+    struct vectors *second = vectors_new(MEMORY_TABLES, support_dir(), 100);
     assert_true(graph_step(vectors, store, 10, &left));
     assert_false(graph_step(second, store, 10, &left));
     assert_int_equal(left, 0);
@@ -879,7 +881,7 @@ static void test_a_half_made_graph_is_gone_on_with(void **state)
     with_graph(200);
     assert_true(graph_step(vectors, store, 150, &left));
     vectors_free(vectors);
-    vectors = vectors_new(support_dir(), 100);
+    vectors = vectors_new(MEMORY_TABLES, support_dir(), 100);
     assert_false(uses_graph(vectors));
     finish_graph(vectors);
     assert_true(uses_graph(vectors));
@@ -925,7 +927,7 @@ static void test_a_forgotten_vector_leaves_the_file(void **state)
                   "DELETE FROM memory_vector WHERE key = (SELECT key FROM memory_entry "
                   "WHERE id = 'other')",
                   &e));
-    ok(vectors_graph_purge(vectors, store, &e));
+    ok(vectors_graph_purge(vectors, &corpus, &e));
     assert_false(file_holds(file, stays, BUCKETS));
     free(file);
 }
@@ -969,7 +971,7 @@ static void test_a_purge_that_is_rolled_back(void **state)
     finish_graph(vectors);
     ok(store_begin(store, &e));
     forget("kept");
-    ok(vectors_graph_purge(vectors, store, &e));
+    ok(vectors_graph_purge(vectors, &corpus, &e));
     store_rollback(store);
     assert_finds("uranium plutonium", 1, "kept");
     add_random("t", 900, 1); /* the version is now what it was in the transaction */
@@ -987,7 +989,7 @@ static void test_a_graph_follows_changes_that_are_not_its_own(void **state)
     finish_graph(vectors);
     ok(store_exec(store, "UPDATE memory_version SET vectors = vectors + 1", &e));
     finish_graph(vectors);
-    struct vectors *second = vectors_new(support_dir(), 100);
+    struct vectors *second = vectors_new(MEMORY_TABLES, support_dir(), 100);
     assert_true(uses_graph(second));
     vectors_free(second);
 }

@@ -16,7 +16,6 @@
 #include "base/paths.h"
 #include "base/whole_file.h"
 
-#define PREFIX "memory-"
 #define SUFFIX ".hnsw"
 #define DAMAGED ".damaged"
 
@@ -51,13 +50,13 @@ static uint32_t name_hash(const char *name)
 }
 
 /* Names that look alike once they are safe differ in the hash. */
-char *graph_file_path(const char *directory, const char *model)
+char *graph_file_path(const char *directory, const char *tables, const char *model)
 {
     char *safe = mem_strndup(model, strlen(model) < NAME_SHOWN ? strlen(model) : NAME_SHOWN);
     for (char *c = safe; *c; c++)
         if (!isalnum((unsigned char)*c) && *c != '-' && *c != '_')
             *c = '_';
-    char *name = mem_printf(PREFIX "%s-%08x" SUFFIX, safe, (unsigned)name_hash(model));
+    char *name = mem_printf("%s-%s-%08x" SUFFIX, tables, safe, (unsigned)name_hash(model));
     char *path = paths_join(directory, name);
     free(name);
     free(safe);
@@ -263,23 +262,29 @@ static bool ends_with(const char *text, const char *end)
     return len >= end_len && strcmp(text + len - end_len, end) == 0;
 }
 
-void graph_files_list(const char *directory, struct graph_names *out)
+static bool begins_with(const char *name, const char *tables)
+{
+    size_t len = strlen(tables);
+    return strncmp(name, tables, len) == 0 && name[len] == '-';
+}
+
+void graph_files_list(const char *directory, const char *tables, struct graph_names *out)
 {
     DIR *dir = opendir(directory);
     struct dirent *entry;
     while (dir && (entry = readdir(dir)))
-        if (strncmp(entry->d_name, PREFIX, strlen(PREFIX)) == 0 &&
+        if (begins_with(entry->d_name, tables) &&
             (ends_with(entry->d_name, SUFFIX) || ends_with(entry->d_name, SUFFIX DAMAGED)))
             vec_push(&out->items, paths_join(directory, entry->d_name));
     if (dir)
         closedir(dir);
 }
 
-bool graph_names_read(struct store *s, struct graph_names *out, struct error *e)
+bool graph_names_read(const struct corpus *c, struct graph_names *out, struct error *e)
 {
     struct query q;
     enum query_result result;
-    if (!query_begin(&q, s, "SELECT DISTINCT name FROM memory_model", e))
+    if (!corpus_query(&q, c, "SELECT DISTINCT name FROM #_model", e))
         return false;
     while ((result = query_step(&q, e)) == QUERY_ROW)
         vec_push(&out->items, query_column_text(&q, 0));
@@ -294,12 +299,12 @@ void graph_names_release(struct graph_names *names)
     vec_release(&names->items);
 }
 
-const char *graph_file_model(const char *directory, const struct graph_names *models,
-                             const char *path)
+const char *graph_file_model(const char *directory, const char *tables,
+                             const struct graph_names *models, const char *path)
 {
     const char *found = NULL;
     for (size_t i = 0; !found && i < models->items.len; i++) {
-        char *own = graph_file_path(directory, models->items.items[i]);
+        char *own = graph_file_path(directory, tables, models->items.items[i]);
         if (strcmp(own, path) == 0)
             found = models->items.items[i];
         free(own);
@@ -307,7 +312,7 @@ const char *graph_file_model(const char *directory, const struct graph_names *mo
     return found;
 }
 
-bool graph_file_is_name(const char *name)
+bool graph_file_is_name(const char *tables, const char *name)
 {
-    return strncmp(name, PREFIX, strlen(PREFIX)) == 0 && strstr(name, SUFFIX);
+    return begins_with(name, tables) && strstr(name, SUFFIX);
 }

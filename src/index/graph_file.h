@@ -14,8 +14,8 @@ struct graph_content {
     struct hnsw *hnsw;
 };
 
-/* "DIRECTORY/memory-MODEL-HASH.hnsw"; the caller frees. */
-char *graph_file_path(const char *directory, const char *model);
+/* "DIRECTORY/TABLES-MODEL-HASH.hnsw", for the corpus of these tables; the caller frees. */
+char *graph_file_path(const char *directory, const char *tables, const char *model);
 
 /* All 0: there is none. */
 struct graph_file graph_file_stat(const char *path);
@@ -40,16 +40,16 @@ struct graph_names {
 void graph_names_release(struct graph_names *names);
 
 /* The models that there may be files of. */
-bool graph_names_read(struct store *s, struct graph_names *out, struct error *e);
+bool graph_names_read(const struct corpus *c, struct graph_names *out, struct error *e);
 
 /* Paths of all that there are, and of those that were set aside. */
-void graph_files_list(const char *directory, struct graph_names *out);
+void graph_files_list(const char *directory, const char *tables, struct graph_names *out);
 
 /* Whether a file of this name is a graph or belongs to one. */
-bool graph_file_is_name(const char *name);
+bool graph_file_is_name(const char *tables, const char *name);
 
 /* Which of the models a path is of; NULL: of none. */
-const char *graph_file_model(const char *directory, const struct graph_names *models,
-                             const char *path);
+const char *graph_file_model(const char *directory, const char *tables,
+                             const struct graph_names *models, const char *path);
 
 #endif

@@ -1,6 +1,7 @@
 libtiro_a_SOURCES += \
 	src/index/blend.c src/index/blend.h \
 	src/index/calibration.c src/index/calibration.h \
+	src/index/corpus.c src/index/corpus.h \
 	src/index/embed_hashed.c \
 	src/index/embed_ollama.c \
 	src/index/embed_openai.c \
@@ -10,7 +11,6 @@ libtiro_a_SOURCES += \
 	src/index/graph_file.c src/index/graph_file.h \
 	src/index/hnsw.h \
 	src/index/int8.c src/index/int8.h \
-	src/index/query.c src/index/query.h \
 	src/index/rank.c src/index/rank.h \
 	src/index/rank_best.c \
 	src/index/rank_postings.c \
@@ -25,9 +25,11 @@ libtiro_a_SOURCES += \
 	src/index/words_merge.c \
 	src/index/words_next.c \
 	src/index/words_passage.c \
+	src/index/words_private.h \
 	src/index/words_purge.c \
 	src/index/words_collect.c src/index/words_collect.h \
 	src/index/words_query.c src/index/words_query.h \
+	src/index/words_reindex.c \
 	src/index/words_search.c
 
 # The graph of vectors is C++, where there is a compiler for it and hnswlib.

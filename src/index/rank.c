@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-enum { PAUSE_MS = 6 * 60 * 60 * 1000, TALK_PLACES = 1 << MEMORY_TALK_BITS };
+enum { PAUSE_MS = 6 * 60 * 60 * 1000, TALK_PLACES = 1 << RANK_TALK_BITS };
 
 struct rank_settings rank_settings_for(double k1, double b)
 {
@@ -18,10 +18,10 @@ struct rank_settings rank_settings_for(double k1, double b)
                                   .half = 8};
 }
 
-int64_t memory_place_for(int64_t next, int64_t last_ms, int64_t created_ms)
+int64_t rank_place_for(int64_t next, int64_t last_ms, int64_t created_ms)
 {
     int64_t pause = created_ms > last_ms ? created_ms - last_ms : last_ms - created_ms;
-    bool has_room = next < (int64_t)1 << (MEMORY_PLACE_BITS - 1);
+    bool has_room = next < (int64_t)1 << (RANK_PLACE_BITS - 1);
     if (pause < PAUSE_MS || next == 0 || !has_room)
         return next;
     return (next + RANK_WINDOW + TALK_PLACES - 1) / TALK_PLACES * TALK_PLACES;

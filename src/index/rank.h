@@ -41,24 +41,24 @@ struct rank_settings rank_settings_for(double k1, double b);
 /* An entry's key: the session's number and a place, so that neighbours of a session are keys that
  * differ by one. Places are not used again. A talk is a run of entries without a long pause; it has
  * blocks of places of its own, so that a key says which talk it is of. */
-enum { MEMORY_PLACE_BITS = 24, MEMORY_TALK_BITS = 6 };
-static inline int64_t memory_key(int64_t session, int64_t place)
+enum { RANK_PLACE_BITS = 24, RANK_TALK_BITS = 6 };
+static inline int64_t rank_key(int64_t session, int64_t place)
 {
-    return session * ((int64_t)1 << MEMORY_PLACE_BITS) + place;
+    return session * ((int64_t)1 << RANK_PLACE_BITS) + place;
 }
-static inline int64_t memory_key_session(int64_t key)
+static inline int64_t rank_key_session(int64_t key)
 {
-    return key >> MEMORY_PLACE_BITS;
+    return key >> RANK_PLACE_BITS;
 }
-static inline int64_t memory_key_talk(int64_t key)
+static inline int64_t rank_key_talk(int64_t key)
 {
-    return key >> MEMORY_TALK_BITS;
+    return key >> RANK_TALK_BITS;
 }
 
 /* The place of an entry of this time, where `next` is the first that is free and the entry before
  * is of `last_ms`: behind a pause the next block's, and never within a window of what was before.
  * Without a pause, or where a session has used up half of its places, `next` itself. */
-int64_t memory_place_for(int64_t next, int64_t last_ms, int64_t created_ms);
+int64_t rank_place_for(int64_t next, int64_t last_ms, int64_t created_ms);
 
 /* ---- ranking ---- */
 

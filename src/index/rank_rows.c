@@ -81,8 +81,8 @@ static double joint_score(const struct ranker *r, size_t first_row, size_t end_r
 static void add_talks(struct ranker *r)
 {
     for (size_t i = 0, end; i < r->rows.len; i = end) {
-        int64_t talk = memory_key_talk(r->rows.items[i].key);
-        for (end = i; end < r->rows.len && memory_key_talk(r->rows.items[end].key) == talk;)
+        int64_t talk = rank_key_talk(r->rows.items[i].key);
+        for (end = i; end < r->rows.len && rank_key_talk(r->rows.items[end].key) == talk;)
             end++;
         double share = r->settings->session * joint_score(r, i, end);
         for (size_t k = i; k < end; k++)

@@ -8,9 +8,10 @@
 
 enum { RESCORED = 50 };
 
-struct vectors *vectors_new(const char *graph_directory, int64_t graph_from)
+struct vectors *vectors_new(const char *tables, const char *graph_directory, int64_t graph_from)
 {
     struct vectors *v = mem_alloc(sizeof *v);
+    v->tables = tables;
     v->directory = mem_strdup(graph_directory);
     v->graph_from = graph_from;
     v->graph.lock = -1;
@@ -53,7 +54,7 @@ static int compare(const void *a, const void *b)
 }
 
 /* In floats; what has none any more was forgotten meanwhile. */
-static bool rescore(struct store *s, const struct vector_model *model,
+static bool rescore(const struct corpus *c, const struct vector_model *model,
                     const struct vector_query *query, const struct nearest_list *near, size_t limit,
                     struct candidates *out, struct error *e)
 {
@@ -61,11 +62,11 @@ static bool rescore(struct store *s, const struct vector_model *model,
         const struct nearest *n = &near->items.items[i];
         double cosine = (double)n->cosine;
         bool found = true;
-        if (i < RESCORED && !vectors_cosine(s, model->number, n->key, query, &cosine, &found, e))
+        if (i < RESCORED && !vectors_cosine(c, model->number, n->key, query, &cosine, &found, e))
             return false;
-        const struct candidate c = candidate_of(model, n->key, cosine);
-        if (found && c.score > 0)
-            vec_push(&out->items, c);
+        const struct candidate one = candidate_of(model, n->key, cosine);
+        if (found && one.score > 0)
+            vec_push(&out->items, one);
     }
     if (out->items.len > 0)
         qsort(out->items.items, out->items.len, sizeof *out->items.items, compare);
@@ -76,12 +77,13 @@ static bool rescore(struct store *s, const struct vector_model *model,
 
 /* --- searching ------------------------------------------------------------------------------- */
 
-static bool find_nearest(struct vectors *v, struct store *s, const struct vector_query *query,
-                         const struct vector_model *model, const struct scope_sessions *scope,
-                         size_t limit, struct nearest_list *out, struct error *e)
+static bool find_nearest(struct vectors *v, const struct corpus *c,
+                         const struct vector_query *query, const struct vector_model *model,
+                         const struct corpus_scope *scope, size_t limit, struct nearest_list *out,
+                         struct error *e)
 {
     int64_t version, count;
-    if (!vectors_version(s, &version, e) || !vectors_number(s, model->number, &count, e))
+    if (!vectors_version(c, &version, e) || !vectors_number(c, model->number, &count, e))
         return false;
     v->used_graph =
         scope->all && count >= v->graph_from && vector_graph_ready(v, query->model, model, version);
@@ -89,36 +91,36 @@ static bool find_nearest(struct vectors *v, struct store *s, const struct vector
         vector_graph_search(&v->graph, query, limit, out);
         return true;
     }
-    if (!vector_block_update(&v->block, s, model, e))
+    if (!vector_block_update(&v->block, c, model, e))
         return false;
     vector_block_scan(&v->block, query, scope, limit, out);
     return true;
 }
 
-static bool search(struct vectors *v, struct store *s, const struct vector_query *query,
-                   const struct scope_sessions *scope, size_t limit, struct candidates *out,
+static bool search(struct vectors *v, const struct corpus *c, const struct vector_query *query,
+                   const struct corpus_scope *scope, size_t limit, struct candidates *out,
                    struct error *e)
 {
     struct vector_model model;
     struct nearest_list near = {0};
-    if (!vector_model_find(s, query->model, query->dimension, &model, e))
+    if (!vector_model_find(c, query->model, query->dimension, &model, e))
         return false;
-    bool ok = model.number == 0 || (find_nearest(v, s, query, &model, scope,
+    bool ok = model.number == 0 || (find_nearest(v, c, query, &model, scope,
                                                  limit > RESCORED ? limit : RESCORED, &near, e) &&
-                                    rescore(s, &model, query, &near, limit, out, e));
+                                    rescore(c, &model, query, &near, limit, out, e));
     vec_release(&near.items);
     return ok;
 }
 
-bool vectors_search(struct vectors *v, struct store *s, const struct vector_query *query,
-                    const struct scope_sessions *scope, size_t limit, struct candidates *out,
+bool vectors_search(struct vectors *v, const struct corpus *c, const struct vector_query *query,
+                    const struct corpus_scope *scope, size_t limit, struct candidates *out,
                     struct error *e)
 {
     bool began;
     *out = (struct candidates){0};
-    if (!store_step_begin(s, &began, e))
+    if (!store_step_begin(c->store, &began, e))
         return false;
-    bool ok = store_step_end(s, began, search(v, s, query, scope, limit, out, e), e);
+    bool ok = store_step_end(c->store, began, search(v, c, query, scope, limit, out, e), e);
     if (!ok)
         vec_release(&out->items);
     return ok;

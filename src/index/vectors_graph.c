@@ -41,12 +41,17 @@ static void be_for(struct vector_graph *g, const char *name, const struct vector
 
 /* --- the file -------------------------------------------------------------------------------- */
 
+static char *path_of(const struct vectors *v)
+{
+    return graph_file_path(v->directory, v->tables, v->graph.model);
+}
+
 /* Reads the file unless it is the one that was read or written last. */
 static void read_file(struct vectors *v)
 {
     struct vector_graph *g = &v->graph;
     struct graph_content content = {.model = g->model, .dimension = g->dimension};
-    char *path = graph_file_path(v->directory, g->model);
+    char *path = path_of(v);
     struct graph_file now = graph_file_stat(path);
     if (now.inode != 0 && !graph_file_same(&now, &g->file)) {
         forget_graph(g);
@@ -65,17 +70,17 @@ static void read_file(struct vectors *v)
 /* A vector that was forgotten since the graph was compared with the store must not come back with
  * it. Who forgets takes the file away within its transaction where it cannot mend it; so the file
  * appears while nobody writes, and only if nothing changed. */
-static bool appear(struct vector_graph *g, struct store *s, struct whole_file *file, bool *done,
-                   struct error *e)
+static bool appear(struct vector_graph *g, const struct corpus *c, struct whole_file *file,
+                   bool *done, struct error *e)
 {
     int64_t version;
     bool began;
-    if (!store_enter(s, &began, e))
+    if (!store_enter(c->store, &began, e))
         return false;
-    bool ok = !began || vectors_version(s, &version, e);
+    bool ok = !began || vectors_version(c, &version, e);
     *done = ok && (!began || version == g->target);
     ok = ok && (!*done || whole_file_finish(file, e));
-    return store_leave(s, began, ok, e);
+    return store_leave(c->store, began, ok, e);
 }
 
 static void saved(struct vector_graph *g, const char *path)
@@ -86,7 +91,7 @@ static void saved(struct vector_graph *g, const char *path)
 }
 
 /* *done is false where it has to be compared with the store again before it is written. */
-static bool save(struct vectors *v, struct store *s, bool *done, struct error *e)
+static bool save(struct vectors *v, const struct corpus *c, bool *done, struct error *e)
 {
     struct vector_graph *g = &v->graph;
     struct whole_file file;
@@ -95,10 +100,10 @@ static bool save(struct vectors *v, struct store *s, bool *done, struct error *e
                                           .version = g->version,
                                           .of = g->of,
                                           .hnsw = g->hnsw};
-    char *path = graph_file_path(v->directory, g->model);
+    char *path = path_of(v);
     bool ok = graph_file_write(path, &content, &file, e);
     if (ok) {
-        ok = appear(g, s, &file, done, e);
+        ok = appear(g, c, &file, done, e);
         whole_file_drop(&file);
     }
     if (ok && *done)
@@ -112,7 +117,7 @@ static bool save(struct vectors *v, struct store *s, bool *done, struct error *e
 static bool lock(struct vectors *v)
 {
     struct vector_graph *g = &v->graph;
-    char *path = graph_file_path(v->directory, g->model);
+    char *path = path_of(v);
     bool ok = g->lock >= 0 || graph_file_lock(path, &g->lock);
     free(path);
     return ok;
@@ -187,12 +192,13 @@ static bool has_too_many_gaps(const struct vector_graph *g)
 }
 
 /* Finds out what there is to do for this version. */
-static bool set_target(struct vector_graph *g, struct store *s, int64_t version, struct error *e)
+static bool set_target(struct vector_graph *g, const struct corpus *c, int64_t version,
+                       struct error *e)
 {
     struct vector_ids now = {0};
     if (g->hnsw && g->target == version)
         return true;
-    bool ok = vectors_ids(s, g->number, &now, e);
+    bool ok = vectors_ids(c, g->number, &now, e);
     if (ok && g->hnsw)
         compare_with(g, &now);
     if (ok && (!g->hnsw || has_too_many_gaps(g))) {
@@ -210,12 +216,12 @@ static bool set_target(struct vector_graph *g, struct store *s, int64_t version,
     return ok;
 }
 
-static bool add_next(struct vector_graph *g, struct store *s, int8_t *bytes, struct error *e)
+static bool add_next(struct vector_graph *g, const struct corpus *c, int8_t *bytes, struct error *e)
 {
     struct vector_id id = vec_last(&g->pending.items);
     float scale = 0;
     bool found;
-    if (!vectors_bytes(s, g->number, id.key, g->dimension, bytes, &scale, &found, e))
+    if (!vectors_bytes(c, g->number, id.key, g->dimension, bytes, &scale, &found, e))
         return false;
     if (!found) { /* of a wrong length: the database was damaged. It has a place, so as to count */
         memset(bytes, 0, int8_stride(g->dimension));
@@ -232,12 +238,12 @@ static bool add_next(struct vector_graph *g, struct store *s, int8_t *bytes, str
     return true;
 }
 
-static bool add_some(struct vector_graph *g, struct store *s, int step, struct error *e)
+static bool add_some(struct vector_graph *g, const struct corpus *c, int step, struct error *e)
 {
     int8_t *bytes = mem_alloc(int8_stride(g->dimension));
     bool ok = true;
     for (; ok && step > 0 && g->pending.items.len > 0; step--)
-        ok = add_next(g, s, bytes, e);
+        ok = add_next(g, c, bytes, e);
     free(bytes);
     return ok;
 }
@@ -251,33 +257,34 @@ static bool is_due(const struct vector_graph *g)
 }
 
 /* In a transaction, so that what it reads is of one version. */
-static bool catch_up(struct vector_graph *g, struct store *s, int step, struct error *e)
+static bool catch_up(struct vector_graph *g, const struct corpus *c, int step, struct error *e)
 {
     int64_t version;
-    if (!vectors_version(s, &version, e))
+    if (!vectors_version(c, &version, e))
         return false;
     if (g->hnsw && g->version == version && g->unsaved == 0)
         return true;
-    if (!set_target(g, s, version, e) || !add_some(g, s, step, e))
+    if (!set_target(g, c, version, e) || !add_some(g, c, step, e))
         return false;
     bool done = g->pending.items.len == 0;
-    bool lasts = sqlite3_txn_state(s->db, NULL) != SQLITE_TXN_WRITE; /* else it may be undone */
+    bool lasts =
+        sqlite3_txn_state(c->store->db, NULL) != SQLITE_TXN_WRITE;   /* else it may be undone */
     g->unsaved += done && lasts && g->version != version;            /* that it is of this one */
     g->version = done && lasts ? version : NO_VERSION;
     return true;
 }
 
 /* What was forgotten must leave the file without delay. */
-static bool step_locked(struct vectors *v, struct store *s, int step, int64_t *left,
+static bool step_locked(struct vectors *v, const struct corpus *c, int step, int64_t *left,
                         struct error *e)
 {
     struct vector_graph *g = &v->graph;
     bool began, done = true;
     read_file(v);
-    if (!store_step_begin(s, &began, e))
+    if (!store_step_begin(c->store, &began, e))
         return false;
-    bool ok = store_step_end(s, began, catch_up(g, s, step, e), e);
-    ok = ok && (!is_due(g) || save(v, s, &done, e));
+    bool ok = store_step_end(c->store, began, catch_up(g, c, step, e), e);
+    ok = ok && (!is_due(g) || save(v, c, &done, e));
     if (!began)
         g->target = NO_VERSION;
     *left = !ok ? 0 : done ? (int64_t)g->pending.items.len : (int64_t)g->pending.items.len + 1;
@@ -287,15 +294,15 @@ static bool step_locked(struct vectors *v, struct store *s, int step, int64_t *l
 }
 
 /* False, with *ok, where there is nothing to do for a graph. */
-static bool find_graph(struct vectors *v, struct store *s, const char *name, bool *ok,
+static bool find_graph(struct vectors *v, const struct corpus *c, const char *name, bool *ok,
                        int64_t *count, struct error *e)
 {
     struct vector_model model;
     *ok = true;
     if (!v->directory || !hnsw_available())
         return false;
-    *ok = vector_model_find(s, name, 0, &model, e) &&
-          (model.number == 0 || vectors_number(s, model.number, count, e));
+    *ok = vector_model_find(c, name, 0, &model, e) &&
+          (model.number == 0 || vectors_number(c, model.number, count, e));
     if (!*ok || model.number == 0)
         return false;
     be_for(&v->graph, name, &model);
@@ -304,7 +311,7 @@ static bool find_graph(struct vectors *v, struct store *s, const char *name, boo
 
 static bool remove_file(struct vectors *v)
 {
-    char *path = graph_file_path(v->directory, v->graph.model);
+    char *path = path_of(v);
     graph_file_remove(path);
     free(path);
     forget_graph(&v->graph);
@@ -312,70 +319,72 @@ static bool remove_file(struct vectors *v)
     return true;
 }
 
-bool vectors_graph_step(struct vectors *v, struct store *s, const char *model, int step,
+bool vectors_graph_step(struct vectors *v, const struct corpus *c, const char *model, int step,
                         int64_t *left, struct error *e)
 {
     int64_t count;
     bool ok;
     *left = 0;
-    if (!find_graph(v, s, model, &ok, &count, e))
+    if (!find_graph(v, c, model, &ok, &count, e))
         return ok;
     if (count < v->graph_from)
         return remove_file(v);
     /* Another process or thread makes it. */
-    return !lock(v) || step_locked(v, s, step, left, e);
+    return !lock(v) || step_locked(v, c, step, left, e);
 }
 
 /* It may have been found to be so just now, and nobody takes anything out of it. */
 static void remove_damaged(const struct vectors *v)
 {
-    char *path = graph_file_path(v->directory, v->graph.model);
+    char *path = path_of(v);
     graph_file_remove_aside(path);
     free(path);
 }
 
 /* A file of no model that is there is of no use. */
-static bool purge_model(struct vectors *v, struct store *s, const char *name, struct error *e)
+static bool purge_model(struct vectors *v, const struct corpus *c, const char *name,
+                        struct error *e)
 {
     int64_t count, left;
     bool ok;
-    if (!find_graph(v, s, name, &ok, &count, e))
+    if (!find_graph(v, c, name, &ok, &count, e))
         return ok;
     if (count < v->graph_from || !lock(v))
         return remove_file(v);
-    ok = step_locked(v, s, 0, &left, e);
+    ok = step_locked(v, c, 0, &left, e);
     graph_file_unlock(&v->graph.lock);
     remove_damaged(v);
     return ok;
 }
 
-static bool purge_all(struct vectors *v, struct store *s, struct error *e)
+static bool purge_all(struct vectors *v, const struct corpus *c, struct error *e)
 {
     struct graph_names names = {0}, files = {0};
-    bool ok = graph_names_read(s, &names, e);
-    graph_files_list(v->directory, &files);
+    bool ok = graph_names_read(c, &names, e);
+    graph_files_list(v->directory, v->tables, &files);
     for (size_t i = 0; ok && i < files.items.len; i++) {
-        const char *model = graph_file_model(v->directory, &names, files.items.items[i]);
+        const char *path = files.items.items[i];
+        const char *model = graph_file_model(v->directory, v->tables, &names, path);
         if (model)
-            ok = purge_model(v, s, model, e);
+            ok = purge_model(v, c, model, e);
         else
-            unlink(files.items.items[i]);
+            unlink(path);
     }
     graph_names_release(&files);
     graph_names_release(&names);
     return ok;
 }
 
-bool vectors_graph_purge(struct vectors *v, struct store *s, struct error *e)
+bool vectors_graph_purge(struct vectors *v, const struct corpus *c, struct error *e)
 {
-    const char *slash = strrchr(s->path, '/');
+    const char *slash = strrchr(c->store->path, '/');
     if (v && v->directory)
-        return purge_all(v, s, e);
-    if (store_in_memory(s->path) || !slash)
+        return purge_all(v, c, e);
+    if (store_in_memory(c->store->path) || !slash)
         return true;
-    char *directory = mem_strndup(s->path, (size_t)(slash - s->path));
-    struct vectors *own = vectors_new(directory, 0);
-    bool ok = purge_all(own, s, e);
+    char *directory = mem_strndup(c->store->path, (size_t)(slash - c->store->path));
+    struct vectors *own = vectors_new(c->tables, directory, 0);
+    bool ok = purge_all(own, c, e);
     vectors_free(own);
     free(directory);
     return ok;

@@ -8,7 +8,6 @@
 #include "index/hnsw.h"
 #include "index/int8.h"
 #include "index/vectors.h"
-#include "store/sql.h"
 
 /* --- rows (vectors_store.c) ------------------------------------------------------------------ */
 
@@ -20,14 +19,14 @@ struct vector_model {
     struct calibration calibration;
 };
 /* dimension 0: the one in use under that name. */
-bool vector_model_find(struct store *s, const char *name, int dimension, struct vector_model *out,
-                       struct error *e);
-bool vector_model_fitted(struct store *s, int64_t model, int64_t fitted,
-                         const struct calibration *c, struct error *e);
+bool vector_model_find(const struct corpus *c, const char *name, int dimension,
+                       struct vector_model *out, struct error *e);
+bool vector_model_fitted(const struct corpus *c, int64_t model, int64_t fitted,
+                         const struct calibration *fit, struct error *e);
 
-/* memory_version, which changes whenever a vector comes or goes; the step is for who writes. */
-bool vectors_version(struct store *s, int64_t *out, struct error *e);
-bool vectors_version_step(struct store *s, int64_t *stamp, struct error *e);
+/* P_version, which changes whenever a vector comes or goes; the step is for who writes. */
+bool vectors_version(const struct corpus *c, int64_t *out, struct error *e);
+bool vectors_version_step(const struct corpus *c, int64_t *stamp, struct error *e);
 
 /* Which vectors a model has: an entry's key and when its vector was written, by key. */
 struct vector_id {
@@ -36,17 +35,17 @@ struct vector_id {
 struct vector_ids {
     VEC(struct vector_id) items;
 };
-bool vectors_ids(struct store *s, int64_t model, struct vector_ids *out, struct error *e);
-bool vectors_number(struct store *s, int64_t model, int64_t *out, struct error *e);
+bool vectors_ids(const struct corpus *c, int64_t model, struct vector_ids *out, struct error *e);
+bool vectors_number(const struct corpus *c, int64_t model, int64_t *out, struct error *e);
 
 /* One vector as bytes, int8_stride() of them. *found is false where it is gone. */
-bool vectors_bytes(struct store *s, int64_t model, int64_t key, int dimension, int8_t *bytes,
+bool vectors_bytes(const struct corpus *c, int64_t model, int64_t key, int dimension, int8_t *bytes,
                    float *scale, bool *found, struct error *e);
 /* Its cosine with the query, from the floats. */
-bool vectors_cosine(struct store *s, int64_t model, int64_t key, const struct vector_query *query,
-                    double *cosine, bool *found, struct error *e);
-bool vectors_keep(struct store *s, int64_t model, int64_t stamp, int64_t key, const float *values,
-                  int dimension, struct error *e);
+bool vectors_cosine(const struct corpus *c, int64_t model, int64_t key,
+                    const struct vector_query *query, double *cosine, bool *found, struct error *e);
+bool vectors_keep(const struct corpus *c, int64_t model, int64_t stamp, int64_t key,
+                  const float *values, int dimension, struct error *e);
 
 /* --- all of them in memory (vectors_scan.c) -------------------------------------------------- */
 
@@ -59,8 +58,8 @@ struct vector_block {
 };
 void vector_block_release(struct vector_block *b);
 /* Loads it, or what changed since. */
-bool vector_block_update(struct vector_block *b, struct store *s, const struct vector_model *model,
-                         struct error *e);
+bool vector_block_update(struct vector_block *b, const struct corpus *c,
+                         const struct vector_model *model, struct error *e);
 
 struct nearest {
     int64_t key;
@@ -70,7 +69,7 @@ struct nearest_list {
     VEC(struct nearest) items; /* best first */
 };
 void vector_block_scan(const struct vector_block *b, const struct vector_query *query,
-                       const struct scope_sessions *scope, size_t limit, struct nearest_list *out);
+                       const struct corpus_scope *scope, size_t limit, struct nearest_list *out);
 void nearest_add(struct nearest_list *list, size_t limit, int64_t key, float cosine);
 
 /* --- the graph (vectors_graph.c) ------------------------------------------------------------- */
@@ -94,6 +93,7 @@ struct vector_graph {
     int lock; /* descriptor, while it is made or changed; -1 */
 };
 struct vectors {
+    const char *tables;
     char *directory; /* NULL: no files */
     int64_t graph_from;
     struct vector_block block;

@@ -55,12 +55,12 @@ static void drop_gone(struct vector_block *b, const struct vector_ids *now)
     resize(b, kept);
 }
 
-static bool load_row(struct vector_block *b, struct store *s, size_t row,
+static bool load_row(struct vector_block *b, const struct corpus *c, size_t row,
                      const struct vector_id *id, struct error *e)
 {
     bool found;
     int8_t *bytes = b->bytes.items + row * int8_stride(b->dimension);
-    if (!vectors_bytes(s, b->model, id->key, b->dimension, bytes, &b->scales.items[row], &found, e))
+    if (!vectors_bytes(c, b->model, id->key, b->dimension, bytes, &b->scales.items[row], &found, e))
         return false;
     b->ids.items.items[row] = *id;
     if (!found) { /* of a wrong length: the database was damaged */
@@ -71,7 +71,7 @@ static bool load_row(struct vector_block *b, struct store *s, size_t row,
 }
 
 /* All rows there are belong to current ones; opens gaps for the others from the end on. */
-static bool take_new(struct vector_block *b, struct store *s, const struct vector_ids *now,
+static bool take_new(struct vector_block *b, const struct corpus *c, const struct vector_ids *now,
                      struct error *e)
 {
     size_t old = b->ids.items.len;
@@ -80,23 +80,23 @@ static bool take_new(struct vector_block *b, struct store *s, const struct vecto
         const struct vector_id *id = &now->items.items[row];
         if (old > 0 && b->ids.items.items[old - 1].key == id->key)
             move_row(b, row, --old);
-        else if (!load_row(b, s, row, id, e))
+        else if (!load_row(b, c, row, id, e))
             return false;
     }
     return true;
 }
 
 /* The first time: in the order of the table. */
-static bool load_all(struct vector_block *b, struct store *s, size_t count, struct error *e)
+static bool load_all(struct vector_block *b, const struct corpus *c, size_t count, struct error *e)
 {
     struct query q;
     enum query_result result;
     size_t stride = int8_stride(b->dimension), row = 0;
     resize(b, count);
-    if (!query_begin(&q, s,
-                     "SELECT key, stamp, scale, bytes FROM memory_vector WHERE model = ? "
-                     "ORDER BY key",
-                     e))
+    if (!corpus_query(&q, c,
+                      "SELECT key, stamp, scale, bytes FROM #_vector WHERE model = ? "
+                      "ORDER BY key",
+                      e))
         return false;
     query_int(&q, b->model);
     while ((result = query_step(&q, e)) == QUERY_ROW && row < count) {
@@ -113,24 +113,24 @@ static bool load_all(struct vector_block *b, struct store *s, size_t count, stru
     return result != QUERY_FAILED;
 }
 
-static bool load_changes(struct vector_block *b, struct store *s, struct error *e)
+static bool load_changes(struct vector_block *b, const struct corpus *c, struct error *e)
 {
     struct vector_ids now = {0};
-    bool ok = vectors_ids(s, b->model, &now, e);
+    bool ok = vectors_ids(c, b->model, &now, e);
     if (ok) {
         drop_gone(b, &now);
-        ok = take_new(b, s, &now, e);
+        ok = take_new(b, c, &now, e);
     }
     vec_release(&now.items);
     return ok;
 }
 
-static bool load(struct vector_block *b, struct store *s, const struct vector_model *model,
+static bool load(struct vector_block *b, const struct corpus *c, const struct vector_model *model,
                  struct error *e)
 {
     int64_t version, count;
     bool known = b->model == model->number && b->dimension == model->dimension;
-    if (!vectors_version(s, &version, e))
+    if (!vectors_version(c, &version, e))
         return false;
     if (known && b->version == version)
         return true;
@@ -140,19 +140,19 @@ static bool load(struct vector_block *b, struct store *s, const struct vector_mo
         b->dimension = model->dimension;
     }
     bool ok = b->ids.items.len > 0
-                  ? load_changes(b, s, e)
-                  : vectors_number(s, b->model, &count, e) && load_all(b, s, (size_t)count, e);
+                  ? load_changes(b, c, e)
+                  : vectors_number(c, b->model, &count, e) && load_all(b, c, (size_t)count, e);
     b->version = version;
     return ok;
 }
 
-bool vector_block_update(struct vector_block *b, struct store *s, const struct vector_model *model,
-                         struct error *e)
+bool vector_block_update(struct vector_block *b, const struct corpus *c,
+                         const struct vector_model *model, struct error *e)
 {
     bool began;
-    if (!store_step_begin(s, &began, e))
+    if (!store_step_begin(c->store, &began, e))
         return false;
-    bool ok = store_step_end(s, began, load(b, s, model, e), e);
+    bool ok = store_step_end(c->store, began, load(b, c, model, e), e);
     if (!ok)
         vector_block_release(b);
     return ok;
@@ -174,7 +174,7 @@ void nearest_add(struct nearest_list *list, size_t limit, int64_t key, float cos
 }
 
 void vector_block_scan(const struct vector_block *b, const struct vector_query *query,
-                       const struct scope_sessions *scope, size_t limit, struct nearest_list *out)
+                       const struct corpus_scope *scope, size_t limit, struct nearest_list *out)
 {
     size_t stride = int8_stride(b->dimension);
     int8_t *bytes = mem_alloc(stride);
@@ -183,9 +183,9 @@ void vector_block_scan(const struct vector_block *b, const struct vector_query *
     bool may = true;
     for (size_t i = 0; i < b->ids.items.len; i++) {
         int64_t key = b->ids.items.items[i].key;
-        if (!scope->all && memory_key_session(key) != session) {
-            session = memory_key_session(key);
-            may = scope_has(scope, session);
+        if (!scope->all && rank_key_session(key) != session) {
+            session = rank_key_session(key);
+            may = corpus_scope_has(scope, session);
         }
         if (may)
             nearest_add(out, limit, key,

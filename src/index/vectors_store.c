@@ -1,4 +1,4 @@
-/* Rows of memory_model, memory_vector, memory_floats and memory_version. */
+/* Rows of P_model, P_vector, P_floats and P_version. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,15 +10,15 @@ enum { DROP_STEP = 1000 };
 
 /* --- models ---------------------------------------------------------------------------------- */
 
-bool vector_model_find(struct store *s, const char *name, int dimension, struct vector_model *out,
-                       struct error *e)
+bool vector_model_find(const struct corpus *c, const char *name, int dimension,
+                       struct vector_model *out, struct error *e)
 {
     struct query q;
     *out = (struct vector_model){0};
-    if (!query_begin(&q, s,
-                     "SELECT number, dimension, fitted, knots FROM memory_model "
-                     "WHERE name = ?1 AND (?2 = 0 OR dimension = ?2) ORDER BY used DESC LIMIT 1",
-                     e))
+    if (!corpus_query(&q, c,
+                      "SELECT number, dimension, fitted, knots FROM #_model "
+                      "WHERE name = ?1 AND (?2 = 0 OR dimension = ?2) ORDER BY used DESC LIMIT 1",
+                      e))
         return false;
     query_text(&q, name);
     query_int(&q, dimension);
@@ -33,27 +33,26 @@ bool vector_model_find(struct store *s, const char *name, int dimension, struct 
     return result != QUERY_FAILED;
 }
 
-bool vectors_know_model(struct store *s, const char *model, int dimension, struct error *e)
+bool vectors_know_model(const struct corpus *c, const char *model, int dimension, struct error *e)
 {
     struct query q;
-    if (!query_begin(&q, s,
-                     "INSERT INTO memory_model (name, dimension, used, fitted) "
-                     "VALUES (?1, ?2, (SELECT 1 + coalesce(max(used), 0) FROM memory_model), 0) "
-                     "ON CONFLICT (name, dimension) DO UPDATE SET used = excluded.used",
-                     e))
+    if (!corpus_query(&q, c,
+                      "INSERT INTO #_model (name, dimension, used, fitted) "
+                      "VALUES (?1, ?2, (SELECT 1 + coalesce(max(used), 0) FROM #_model), 0) "
+                      "ON CONFLICT (name, dimension) DO UPDATE SET used = excluded.used",
+                      e))
         return false;
     query_text(&q, model);
     query_int(&q, dimension);
     return query_run(&q, e);
 }
 
-bool vector_model_fitted(struct store *s, int64_t model, int64_t fitted,
-                         const struct calibration *c, struct error *e)
+bool vector_model_fitted(const struct corpus *c, int64_t model, int64_t fitted,
+                         const struct calibration *fit, struct error *e)
 {
     struct query q;
-    char *knots = c->count ? calibration_print(c) : NULL;
-    bool ok =
-        query_begin(&q, s, "UPDATE memory_model SET knots = ?, fitted = ? WHERE number = ?", e);
+    char *knots = fit->count ? calibration_print(fit) : NULL;
+    bool ok = corpus_query(&q, c, "UPDATE #_model SET knots = ?, fitted = ? WHERE number = ?", e);
     if (ok) {
         query_text(&q, knots);
         query_int(&q, fitted);
@@ -66,80 +65,62 @@ bool vector_model_fitted(struct store *s, int64_t model, int64_t fitted,
 
 /* --- counting -------------------------------------------------------------------------------- */
 
-static bool read_number(struct store *s, const char *sql, int64_t parameter, int64_t *out,
-                        struct error *e)
+bool vectors_version(const struct corpus *c, int64_t *out, struct error *e)
+{
+    return corpus_number(c, "SELECT vectors FROM #_version", -1, out, e);
+}
+
+bool vectors_version_step(const struct corpus *c, int64_t *stamp, struct error *e)
 {
     struct query q;
-    *out = 0;
-    if (!query_begin(&q, s, sql, e))
-        return false;
-    if (parameter >= 0)
-        query_int(&q, parameter);
-    enum query_result result = query_step(&q, e);
-    if (result == QUERY_ROW)
-        *out = sqlite3_column_int64(q.handle, 0);
-    query_end(&q);
-    return result != QUERY_FAILED;
+    return corpus_query(&q, c, "UPDATE #_version SET vectors = vectors + 1", e) &&
+           query_run(&q, e) && vectors_version(c, stamp, e);
 }
 
-bool vectors_version(struct store *s, int64_t *out, struct error *e)
+bool vectors_number(const struct corpus *c, int64_t model, int64_t *out, struct error *e)
 {
-    return read_number(s, "SELECT vectors FROM memory_version", -1, out, e);
+    return corpus_number(c, "SELECT vectors FROM #_model WHERE number = ?", model, out, e);
 }
 
-bool vectors_version_step(struct store *s, int64_t *stamp, struct error *e)
-{
-    struct query q;
-    return query_begin(&q, s, "UPDATE memory_version SET vectors = vectors + 1", e) &&
-           query_run(&q, e) && vectors_version(s, stamp, e);
-}
-
-bool vectors_number(struct store *s, int64_t model, int64_t *out, struct error *e)
-{
-    return read_number(s, "SELECT vectors FROM memory_model WHERE number = ?", model, out, e);
-}
-
-static bool count_all(struct store *s, int64_t model, struct memory_stats *out, struct error *e)
+static bool count_all(const struct corpus *c, int64_t model, struct vectors_counts *out,
+                      struct error *e)
 {
     int64_t entries, vectors;
-    if (!read_number(s, "SELECT count(*) FROM memory_entry", -1, &entries, e) ||
-        !read_number(s, "SELECT ifnull(sum(vectors), 0) FROM memory_model", -1, &vectors, e) ||
-        !vectors_number(s, model, &out->embedded, e))
+    if (!corpus_number(c, "SELECT count(*) FROM #_entry", -1, &entries, e) ||
+        !corpus_number(c, "SELECT ifnull(sum(vectors), 0) FROM #_model", -1, &vectors, e) ||
+        !vectors_number(c, model, &out->embedded, e))
         return false;
     out->missing = entries - out->embedded;
     out->stale = vectors - out->embedded;
     return true;
 }
 
-bool vectors_count(struct store *s, const char *model, struct memory_stats *out, struct error *e)
+bool vectors_count(const struct corpus *c, const char *model, struct vectors_counts *out,
+                   struct error *e)
 {
     struct vector_model known = {0};
     bool began;
-    if (!store_step_begin(s, &began, e))
+    *out = (struct vectors_counts){0};
+    if (!store_step_begin(c->store, &began, e))
         return false;
     bool ok =
-        (!model || vector_model_find(s, model, 0, &known, e)) && count_all(s, known.number, out, e);
-    ok = store_step_end(s, began, ok, e);
-    if (!ok)
-        return false;
+        (!model || vector_model_find(c, model, 0, &known, e)) && count_all(c, known.number, out, e);
     out->dimension = known.dimension;
-    free(out->model);
-    out->model = mem_strdup(model);
     if (!model)
         out->missing = 0;
-    return true;
+    return store_step_end(c->store, began, ok, e);
 }
 
 /* --- vectors --------------------------------------------------------------------------------- */
 
-bool vectors_ids(struct store *s, int64_t model, struct vector_ids *out, struct error *e)
+bool vectors_ids(const struct corpus *c, int64_t model, struct vector_ids *out, struct error *e)
 {
     struct query q;
     enum query_result result;
-    if (!query_begin(&q, s,
-                     "SELECT key, stamp FROM memory_vector INDEXED BY memory_vector_key "
-                     "WHERE +model = ? ORDER BY key",
-                     e))
+    if (!corpus_query(&q, c,
+                      "SELECT key, stamp FROM #_vector INDEXED BY #_vector_key "
+                      "WHERE +model = ? ORDER BY key",
+                      e))
         return false;
     query_int(&q, model);
     while ((result = query_step(&q, e)) == QUERY_ROW)
@@ -149,13 +130,12 @@ bool vectors_ids(struct store *s, int64_t model, struct vector_ids *out, struct 
     return result == QUERY_DONE;
 }
 
-bool vectors_bytes(struct store *s, int64_t model, int64_t key, int dimension, int8_t *bytes,
+bool vectors_bytes(const struct corpus *c, int64_t model, int64_t key, int dimension, int8_t *bytes,
                    float *scale, bool *found, struct error *e)
 {
     struct query q;
     size_t stride = int8_stride(dimension);
-    if (!query_begin(&q, s, "SELECT scale, bytes FROM memory_vector WHERE model = ? AND key = ?",
-                     e))
+    if (!corpus_query(&q, c, "SELECT scale, bytes FROM #_vector WHERE model = ? AND key = ?", e))
         return false;
     query_int(&q, model);
     query_int(&q, key);
@@ -181,11 +161,11 @@ static double dot_floats(const float *values, const void *blob, int dimension)
     return sum;
 }
 
-bool vectors_cosine(struct store *s, int64_t model, int64_t key, const struct vector_query *query,
-                    double *cosine, bool *found, struct error *e)
+bool vectors_cosine(const struct corpus *c, int64_t model, int64_t key,
+                    const struct vector_query *query, double *cosine, bool *found, struct error *e)
 {
     struct query q;
-    if (!query_begin(&q, s, "SELECT floats FROM memory_floats WHERE model = ? AND key = ?", e))
+    if (!corpus_query(&q, c, "SELECT floats FROM #_floats WHERE model = ? AND key = ?", e))
         return false;
     query_int(&q, model);
     query_int(&q, key);
@@ -200,16 +180,16 @@ bool vectors_cosine(struct store *s, int64_t model, int64_t key, const struct ve
     return result != QUERY_FAILED;
 }
 
-static bool keep_bytes(struct store *s, int64_t model, int64_t stamp, int64_t key,
+static bool keep_bytes(const struct corpus *c, int64_t model, int64_t stamp, int64_t key,
                        const float *values, int dimension, struct error *e)
 {
     struct query q;
     size_t stride = int8_stride(dimension);
-    if (!query_begin(&q, s,
-                     "INSERT INTO memory_vector (model, key, stamp, scale, bytes) "
-                     "VALUES (?, ?, ?, ?, ?) ON CONFLICT (model, key) DO UPDATE SET "
-                     "stamp = excluded.stamp, scale = excluded.scale, bytes = excluded.bytes",
-                     e))
+    if (!corpus_query(&q, c,
+                      "INSERT INTO #_vector (model, key, stamp, scale, bytes) "
+                      "VALUES (?, ?, ?, ?, ?) ON CONFLICT (model, key) DO UPDATE SET "
+                      "stamp = excluded.stamp, scale = excluded.scale, bytes = excluded.bytes",
+                      e))
         return false;
     int8_t *bytes = mem_alloc(stride);
     query_int(&q, model);
@@ -222,13 +202,13 @@ static bool keep_bytes(struct store *s, int64_t model, int64_t stamp, int64_t ke
     return ok;
 }
 
-bool vectors_keep(struct store *s, int64_t model, int64_t stamp, int64_t key, const float *values,
-                  int dimension, struct error *e)
+bool vectors_keep(const struct corpus *c, int64_t model, int64_t stamp, int64_t key,
+                  const float *values, int dimension, struct error *e)
 {
     struct query q;
-    if (!keep_bytes(s, model, stamp, key, values, dimension, e) ||
-        !query_begin(
-            &q, s, "INSERT OR REPLACE INTO memory_floats (model, key, floats) VALUES (?, ?, ?)", e))
+    if (!keep_bytes(c, model, stamp, key, values, dimension, e) ||
+        !corpus_query(&q, c,
+                      "INSERT OR REPLACE INTO #_floats (model, key, floats) VALUES (?, ?, ?)", e))
         return false;
     query_int(&q, model);
     query_int(&q, key);
@@ -236,47 +216,63 @@ bool vectors_keep(struct store *s, int64_t model, int64_t stamp, int64_t key, co
     return query_run(&q, e);
 }
 
+static bool run_for(const struct corpus *c, const char *sql, int64_t key, struct error *e)
+{
+    struct query q;
+    if (!corpus_query(&q, c, sql, e))
+        return false;
+    query_int(&q, key);
+    return query_run(&q, e);
+}
+
+bool vectors_remove(const struct corpus *c, int64_t key, struct error *e)
+{
+    return run_for(c, "DELETE FROM #_vector WHERE key = ?", key, e) &&
+           run_for(c, "DELETE FROM #_floats WHERE key = ?", key, e);
+}
+
 /* --- what is stale --------------------------------------------------------------------------- */
 
 /* A few rows a transaction: others want to write, too. */
-static bool drop_some(struct store *s, const char *sql, int64_t model, bool *more, struct error *e)
+static bool drop_some(const struct corpus *c, const char *sql, int64_t model, bool *more,
+                      struct error *e)
 {
     struct query q;
-    if (!query_begin(&q, s, sql, e))
+    if (!corpus_query(&q, c, sql, e))
         return false;
     query_int(&q, model);
     query_int(&q, DROP_STEP);
     bool ok = query_run(&q, e);
-    *more = ok && sqlite3_changes(s->db) > 0;
+    *more = ok && sqlite3_changes(c->store->db) > 0;
     return ok;
 }
 
-static bool drop_others(struct store *s, int64_t model, bool *more, struct error *e)
+static bool drop_others(const struct corpus *c, int64_t model, bool *more, struct error *e)
 {
     static const char *const steps[] = {
-        "DELETE FROM memory_vector WHERE (model, key) IN "
-        "(SELECT model, key FROM memory_vector WHERE model <> ? LIMIT ?)",
-        "DELETE FROM memory_floats WHERE (model, key) IN "
-        "(SELECT model, key FROM memory_floats WHERE model <> ? LIMIT ?)",
-        "DELETE FROM memory_model WHERE number IN "
-        "(SELECT number FROM memory_model WHERE number <> ? LIMIT ?)",
+        "DELETE FROM #_vector WHERE (model, key) IN "
+        "(SELECT model, key FROM #_vector WHERE model <> ? LIMIT ?)",
+        "DELETE FROM #_floats WHERE (model, key) IN "
+        "(SELECT model, key FROM #_floats WHERE model <> ? LIMIT ?)",
+        "DELETE FROM #_model WHERE number IN "
+        "(SELECT number FROM #_model WHERE number <> ? LIMIT ?)",
     };
     *more = false;
     for (size_t i = 0; i < sizeof steps / sizeof *steps && !*more; i++)
-        if (!drop_some(s, steps[i], model, more, e))
+        if (!drop_some(c, steps[i], model, more, e))
             return false;
     return true;
 }
 
-bool vectors_drop_stale(struct store *s, const char *model, bool *more, struct error *e)
+bool vectors_drop_stale(const struct corpus *c, const char *model, bool *more, struct error *e)
 {
     struct vector_model known;
     int64_t others;
     *more = false;
-    if (!vector_model_find(s, model, 0, &known, e) || known.number == 0)
+    if (!vector_model_find(c, model, 0, &known, e) || known.number == 0)
         return known.number == 0;
-    if (!read_number(s, "SELECT count(*) FROM memory_model WHERE number <> ?", known.number,
-                     &others, e))
+    if (!corpus_number(c, "SELECT count(*) FROM #_model WHERE number <> ?", known.number, &others,
+                       e))
         return false;
-    return others == 0 || drop_others(s, known.number, more, e);
+    return others == 0 || drop_others(c, known.number, more, e);
 }

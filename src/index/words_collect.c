@@ -6,13 +6,12 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "store/fts5.h"
-#include "store/sql.h"
 
 /* One row is enough: from it the function looks at each word by itself, without the length of every
  * entry that bm25() asks for. */
 static const char collect_sql[] =
-    "SELECT memory_collect(memory_words, ?) FROM memory_words WHERE memory_words MATCH ? LIMIT 1";
-static const char pointer_type[] = "memory_collect";
+    "SELECT words_collect(#_words, ?) FROM #_words WHERE #_words MATCH ? LIMIT 1";
+static const char pointer_type[] = "words_collect";
 
 /* What one phrase of the expression is for. */
 enum use { USE_TERM, USE_REQUIRED, USE_EXCLUDED };
@@ -23,7 +22,7 @@ struct keys {
 
 struct collector {
     const struct words_query *query;
-    const struct scope_sessions *scope;
+    const struct corpus_scope *scope;
     struct collected *out;
     sqlite3_int64 words; /* in all entries */
 
@@ -41,12 +40,12 @@ struct collector {
 
 static bool is_in_scope(struct collector *c, int64_t key)
 {
-    int64_t session = memory_key_session(key);
+    int64_t session = rank_key_session(key);
     if (c->scope->all)
         return true;
     if (session != c->session) {
         c->session = session;
-        c->in_scope = scope_has(c->scope, session);
+        c->in_scope = corpus_scope_has(c->scope, session);
     }
     return c->in_scope;
 }
@@ -161,7 +160,7 @@ static bool get_ready(struct store *s, struct error *e)
         return true;
     if (!fts5_find(s, &api, e))
         return false;
-    int result = api->xCreateFunction(api, "memory_collect", NULL, collect, NULL);
+    int result = api->xCreateFunction(api, "words_collect", NULL, collect, NULL);
     s->collects = result == SQLITE_OK;
     return s->collects || store_fault(s, result, e);
 }
@@ -181,10 +180,11 @@ static struct buf make_expression(const struct words_query *q)
     return out;
 }
 
-static bool run(struct store *s, struct collector *c, const char *expression, struct error *e)
+static bool run(const struct corpus *from, struct collector *c, const char *expression,
+                struct error *e)
 {
     struct query q;
-    if (!query_begin(&q, s, collect_sql, e))
+    if (!corpus_query(&q, from, collect_sql, e))
         return false;
     query_pointer(&q, c, pointer_type);
     query_text(&q, expression);
@@ -203,15 +203,15 @@ static void count_terms(const struct words_query *q, struct collected *out)
         vec_push(&out->entries, 0);
 }
 
-bool words_collect(struct store *s, const struct words_query *q, const struct scope_sessions *scope,
-                   struct collected *out, struct error *e)
+bool words_collect(const struct corpus *from, const struct words_query *q,
+                   const struct corpus_scope *scope, struct collected *out, struct error *e)
 {
     struct collector c = {.query = q, .scope = scope, .out = out, .session = -1};
     *out = (struct collected){0};
     if (q->terms.len == 0)
         return true;
     struct buf expression = make_expression(q);
-    bool ok = get_ready(s, e) && run(s, &c, expression.data, e);
+    bool ok = get_ready(from->store, e) && run(from, &c, expression.data, e);
     buf_release(&expression);
     vec_release(&c.begins);
     vec_release(&c.keys.items);

@@ -8,7 +8,6 @@
 #include "index/rank.h"
 #include "index/words.h"
 #include "index/words_query.h"
-#include "store/store.h"
 
 struct collected {
     struct postings postings; /* in order; of entries in scope that the phrases allow */
@@ -18,8 +17,8 @@ struct collected {
 };
 
 /* A posting's term is the number of a word of the query: terms but for those that are `also`. */
-bool words_collect(struct store *s, const struct words_query *q, const struct scope_sessions *scope,
-                   struct collected *out, struct error *e);
+bool words_collect(const struct corpus *from, const struct words_query *q,
+                   const struct corpus_scope *scope, struct collected *out, struct error *e);
 void collected_release(struct collected *c);
 
 #endif

@@ -2,8 +2,7 @@
  * search looks into each of them. FTS5 can merge by itself, within the transaction of who adds; but
  * then a compaction waits now and then for the merging of all others'. So it is done while nobody
  * asks, and by who adds only where the parts have become many. */
-#include "index/words.h"
-#include "store/sql.h"
+#include "index/words_private.h"
 
 /* SQLite 3.40 lets an index have a layer more for each purge, and at 2,000 it is damaged. */
 enum { WORN_LAYERS = 100, MOST_LAYERS = 1500, COOKIE_BYTES = 4 };
@@ -16,23 +15,11 @@ enum { FEW = 8, MANY = 16, STEP_PAGES = 64 };
 enum { LEAST_PAGES = 16, INDEX_BYTES_PER_BYTE = 12, PAGE_BYTES = 4096 };
 
 static const char parts_sql[] =
-    "WITH RECURSIVE part (id) AS (SELECT min(segid) FROM memory_words_idx UNION ALL"
-    " SELECT (SELECT min(segid) FROM memory_words_idx WHERE segid > part.id) FROM part"
+    "WITH RECURSIVE part (id) AS (SELECT min(segid) FROM #_words_idx UNION ALL"
+    " SELECT (SELECT min(segid) FROM #_words_idx WHERE segid > part.id) FROM part"
     " WHERE part.id IS NOT NULL) SELECT count(id) FROM part";
-static const char layers_sql[] = "SELECT block FROM memory_words_data WHERE id = 10";
-static const char merge_sql[] = "INSERT INTO memory_words (memory_words, rank) VALUES ('merge', ?)";
-
-static bool count_parts(struct store *s, int64_t *out, struct error *e)
-{
-    struct query q;
-    if (!query_begin(&q, s, parts_sql, e))
-        return false;
-    enum query_result result = query_step(&q, e);
-    if (result == QUERY_ROW)
-        *out = sqlite3_column_int64(q.handle, 0);
-    query_end(&q);
-    return result != QUERY_FAILED;
-}
+static const char layers_sql[] = "SELECT block FROM #_words_data WHERE id = 10";
+static const char merge_sql[] = "INSERT INTO #_words (#_words, rank) VALUES ('merge', ?)";
 
 /* As FTS5 keeps it, behind a number of its own: seven bits a byte, the highest first, all but the
  * last byte marked. */
@@ -47,11 +34,11 @@ static int64_t read_layers(const unsigned char *bytes, int len)
     return n;
 }
 
-static bool has_layers(struct store *s, int64_t most, bool *out, struct error *e)
+static bool has_layers(const struct corpus *c, int64_t most, bool *out, struct error *e)
 {
     struct query q;
     *out = false;
-    if (!query_begin(&q, s, layers_sql, e))
+    if (!corpus_query(&q, c, layers_sql, e))
         return false;
     enum query_result result = query_step(&q, e);
     if (result == QUERY_ROW) {
@@ -62,43 +49,43 @@ static bool has_layers(struct store *s, int64_t most, bool *out, struct error *e
     return result != QUERY_FAILED;
 }
 
-bool words_are_worn(struct store *s, bool *out, struct error *e)
+bool words_are_worn(const struct corpus *c, bool *out, struct error *e)
 {
-    return has_layers(s, WORN_LAYERS, out, e);
+    return has_layers(c, WORN_LAYERS, out, e);
 }
 
-bool words_are_worn_out(struct store *s, bool *out, struct error *e)
+bool words_are_worn_out(const struct corpus *c, bool *out, struct error *e)
 {
-    return has_layers(s, MOST_LAYERS, out, e);
+    return has_layers(c, MOST_LAYERS, out, e);
 }
 
-static bool merge(struct store *s, int64_t pages, struct error *e)
+static bool merge(const struct corpus *c, int64_t pages, struct error *e)
 {
     struct query q;
-    if (!query_begin(&q, s, merge_sql, e))
+    if (!corpus_query(&q, c, merge_sql, e))
         return false;
     query_int(&q, pages);
     return query_run(&q, e);
 }
 
-bool words_make_room(struct store *s, size_t bytes, struct error *e)
+bool words_make_room(const struct corpus *c, size_t bytes, struct error *e)
 {
     int64_t parts = 0;
-    return count_parts(s, &parts, e) &&
+    return corpus_number(c, parts_sql, -1, &parts, e) &&
            (parts <= MANY ||
-            merge(s, LEAST_PAGES + (int64_t)(bytes / PAGE_BYTES) * INDEX_BYTES_PER_BYTE, e));
+            merge(c, LEAST_PAGES + (int64_t)(bytes / PAGE_BYTES) * INDEX_BYTES_PER_BYTE, e));
 }
 
 /* A merge that finds nothing to do counts as one change. */
-bool words_merge_step(struct store *s, bool *more, struct error *e)
+bool words_merge_step(const struct corpus *c, bool *more, struct error *e)
 {
     int64_t parts = 0;
     *more = false;
-    if (!count_parts(s, &parts, e) || parts <= FEW)
+    if (!corpus_number(c, parts_sql, -1, &parts, e) || parts <= FEW)
         return parts <= FEW;
-    int before = sqlite3_total_changes(s->db);
-    if (!merge(s, STEP_PAGES, e))
+    int before = sqlite3_total_changes(c->store->db);
+    if (!merge(c, STEP_PAGES, e))
         return false;
-    *more = sqlite3_total_changes(s->db) - before > 1;
+    *more = sqlite3_total_changes(c->store->db) - before > 1;
     return true;
 }

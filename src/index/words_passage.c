@@ -3,9 +3,8 @@
 
 #include "base/buf.h"
 #include "base/utf8.h"
-#include "index/words.h"
+#include "index/words_private.h"
 #include "index/words_query.h"
-#include "store/sql.h"
 #include "store/tokenizer.h"
 
 /* Of a longer text only the words of its passage are marked. */
@@ -193,18 +192,14 @@ static void explain(struct language *l, const struct words_query *q, struct memo
     buf_release(&r.folded);
 }
 
-bool words_explain(struct store *s, const struct memory_query *query, struct memory_hits *hits,
-                   struct error *e)
+bool words_explain(const struct corpus *c, const struct words_question *question,
+                   struct memory_hits *hits, struct error *e)
 {
     struct words_query q;
-    char *name;
-    if (!words_language(s, &name, e))
+    struct language *l;
+    if (!words_speak(c, &l, e))
         return false;
-    struct language *l = language_new(name);
-    free(name);
-    if (!l)
-        return store_fault(s, SQLITE_ERROR, e);
-    words_query_parse(l, query->text, query->typing, &q);
+    words_query_parse(l, question->text, question->typing, &q);
     for (size_t i = 0; i < hits->items.len; i++)
         explain(l, &q, &hits->items.items[i]);
     words_query_release(&q);

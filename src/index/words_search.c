@@ -1,14 +1,13 @@
 #include <stdlib.h>
 
-#include "index/words.h"
 #include "index/words_collect.h"
+#include "index/words_private.h"
 #include "index/words_query.h"
-#include "store/sql.h"
 
 static const char facts_sql[] =
-    "SELECT sz, asks FROM memory_words_docsize"
-    " CROSS JOIN memory_entry INDEXED BY memory_asks ON key = memory_words_docsize.id"
-    " WHERE memory_words_docsize.id = ?";
+    "SELECT sz, asks FROM #_words_docsize"
+    " CROSS JOIN #_entry INDEXED BY #_asks ON key = #_words_docsize.id"
+    " WHERE #_words_docsize.id = ?";
 
 /* The number of words as FTS5 keeps it: seven bits a byte, the highest first, all but the last byte
  * marked. */
@@ -24,7 +23,7 @@ static double read_length(const unsigned char *bytes, int len)
 }
 
 struct fact_source {
-    struct store *store;
+    const struct corpus *corpus;
     struct error *error;
 };
 
@@ -32,7 +31,7 @@ static bool find_facts(void *context, int64_t key, struct rank_facts *out)
 {
     struct fact_source *f = context;
     struct query q;
-    if (!query_begin(&q, f->store, facts_sql, f->error))
+    if (!corpus_query(&q, f->corpus, facts_sql, f->error))
         return false;
     query_int(&q, key);
     enum query_result result = query_step(&q, f->error);
@@ -45,10 +44,10 @@ static bool find_facts(void *context, int64_t key, struct rank_facts *out)
     return result != QUERY_FAILED;
 }
 
-static bool rank(struct store *s, const struct memory_query *query, const struct collected *found,
-                 size_t limit, struct ranking *out, struct error *e)
+static bool rank(const struct corpus *c, const struct words_question *question,
+                 const struct collected *found, size_t limit, struct ranking *out, struct error *e)
 {
-    struct fact_source facts = {s, e};
+    struct fact_source facts = {c, e};
     VEC(double) idf = {0};
     struct rank_input in = {
         .postings = found->postings.items.items,
@@ -63,7 +62,7 @@ static bool rank(struct store *s, const struct memory_query *query, const struct
     }
     in.idf = idf.items;
     in.terms = idf.len;
-    bool ok = rank_best(&query->rank, &in, limit, out);
+    bool ok = rank_best(&question->rank, &in, limit, out);
     vec_release(&idf);
     return ok;
 }
@@ -78,45 +77,35 @@ static void take(const struct ranking *ranking, struct candidates *out)
     }
 }
 
-static bool find(struct store *s, const struct words_query *words, const struct memory_query *query,
-                 const struct scope_sessions *scope, size_t limit, struct candidates *out,
-                 struct error *e)
+static bool find(const struct corpus *c, const struct words_query *words,
+                 const struct words_question *question, const struct corpus_scope *scope,
+                 size_t limit, struct candidates *out, struct error *e)
 {
     struct collected found;
     struct ranking ranking = {0};
-    if (!words_collect(s, words, scope, &found, e))
+    if (!words_collect(c, words, scope, &found, e))
         return false;
-    bool ok = rank(s, query, &found, limit, &ranking, e);
+    bool ok = rank(c, question, &found, limit, &ranking, e);
     take(&ranking, out);
     collected_release(&found);
     vec_release(&ranking.items);
     return ok;
 }
 
-static bool search(struct store *s, struct language *l, const struct memory_query *query,
-                   const struct scope_sessions *scope, size_t limit, struct candidates *out,
-                   struct error *e)
-{
-    struct words_query words;
-    words_query_parse(l, query->text, query->typing, &words);
-    bool ok = find(s, &words, query, scope, limit, out, e);
-    if (ok && out->items.len == 0 && words_query_loosen(&words))
-        ok = find(s, &words, query, scope, limit, out, e);
-    words_query_release(&words);
-    return ok;
-}
-
-bool words_search(struct store *s, const struct memory_query *query,
-                  const struct scope_sessions *scope, size_t limit, struct candidates *out,
+bool words_search(const struct corpus *c, const struct words_question *question,
+                  const struct corpus_scope *scope, size_t limit, struct candidates *out,
                   struct error *e)
 {
-    char *name;
+    struct words_query words;
+    struct language *l;
     *out = (struct candidates){0};
-    if (!words_language(s, &name, e))
+    if (!words_speak(c, &l, e))
         return false;
-    struct language *l = language_new(name);
-    bool ok = l ? search(s, l, query, scope, limit, out, e) : store_fault(s, SQLITE_ERROR, e);
+    words_query_parse(l, question->text, question->typing, &words);
+    bool ok = find(c, &words, question, scope, limit, out, e);
+    if (ok && out->items.len == 0 && words_query_loosen(&words))
+        ok = find(c, &words, question, scope, limit, out, e);
+    words_query_release(&words);
     language_free(l);
-    free(name);
     return ok;
 }

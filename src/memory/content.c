@@ -1,7 +1,9 @@
 #include "memory/content.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/buf.h"
 #include "base/entropy.h"
@@ -131,6 +133,37 @@ bool content_is_again(const struct memory_entry *there, const struct memory_entr
 {
     return strcmp(there->session_id, newcomer->session_id) == 0 &&
            (there->edited || content_equal(there->content, newcomer->content));
+}
+
+/* ---- its words ---- */
+
+/* "Tuesday 9 May 2023"; empty where it is not known. */
+static void write_date(int64_t ms, char *out, size_t size)
+{
+    static const char *const days[] = {"Sunday",   "Monday", "Tuesday", "Wednesday",
+                                       "Thursday", "Friday", "Saturday"};
+    static const char *const months[] = {"January",   "February", "March",    "April",
+                                         "May",       "June",     "July",     "August",
+                                         "September", "October",  "November", "December"};
+    time_t seconds = (time_t)(ms / 1000);
+    struct tm t;
+    out[0] = '\0';
+    if (ms > 0 && gmtime_r(&seconds, &t))
+        snprintf(out, size, "%s %d %s %d", days[t.tm_wday], t.tm_mday, months[t.tm_mon],
+                 t.tm_year + 1900);
+}
+
+char *content_words(const struct memory_entry *m)
+{
+    char date[80];
+    write_date(m->created_ms, date, sizeof date);
+    struct buf text = BUF_INIT;
+    buf_addstr(&text, memory_entry_speaker(m));
+    buf_addch(&text, '\n');
+    buf_addstr(&text, date);
+    buf_addch(&text, '\n');
+    buf_addstr(&text, m->content);
+    return buf_take(&text);
 }
 
 /* ---- ids ---- */

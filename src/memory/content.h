@@ -24,6 +24,11 @@ bool content_stays(const struct memory_entry *there, const struct memory_entry *
  * user changed it; else the id is taken. */
 bool content_is_again(const struct memory_entry *there, const struct memory_entry *newcomer);
 
+/* The text whose words are indexed for an entry: speaker (first), weekday, day, month and year in
+ * English (UTC), content. A function of the entry alone, so that it can be taken out again. The
+ * caller frees. */
+char *content_words(const struct memory_entry *m);
+
 /* 12 characters of Crockford's base32. The caller frees. */
 char *memory_id_new(void);
 

@@ -1,5 +1,6 @@
 libtiro_a_SOURCES += \
 	src/memory/content.c src/memory/content.h \
+	src/memory/query.c src/memory/query.h \
 	src/memory/quote.c src/memory/quote.h \
 	src/memory/recall.c src/memory/recall.h \
 	src/memory/secrets.c src/memory/secrets.h \
@@ -7,7 +8,6 @@ libtiro_a_SOURCES += \
 	src/memory/sqlite_index.c \
 	src/memory/sqlite_private.h \
 	src/memory/sqlite_quoted.c \
-	src/memory/sqlite_reindex.c \
 	src/memory/sqlite_row.c \
 	src/memory/sqlite_scope.c \
 	src/memory/sqlite_search.c \

@@ -33,8 +33,10 @@ static const struct lack *lack_of(const struct recall *r)
 void recall_init(struct recall *r, const struct config *config, struct store *s,
                  const char *directory)
 {
-    *r = (struct recall){.config = config, .store = s, .patience_ms = ENDPOINT_MS};
-    r->vectors = vectors_new(directory, config_integer(config, CONFIG_MEMORY_HNSW_FROM));
+    *r = (struct recall){
+        .config = config, .corpus = memory_sqlite_corpus(s), .patience_ms = ENDPOINT_MS};
+    r->vectors =
+        vectors_new(MEMORY_TABLES, directory, config_integer(config, CONFIG_MEMORY_HNSW_FROM));
     r->memory = memory_sqlite_new(s, config_string(config, CONFIG_MEMORY_LANGUAGE), r->vectors);
     r->http = http_new();
 }
@@ -157,7 +159,7 @@ static bool ask_endpoint(struct recall *r, const char *text, const struct wakeup
 }
 
 /* Whether all entries, or at least some where that is enough, have a vector; else the badge. */
-static const char *missing_badge(const struct recall *r, const struct memory_stats *have,
+static const char *missing_badge(const struct recall *r, const struct vectors_counts *have,
                                  enum memory_ranking ranking, bool *usable)
 {
     *usable = have->embedded > 0 && (have->missing == 0 || ranking == MEMORY_VECTORS);
@@ -177,15 +179,13 @@ static bool plan_vectors(struct recall *r, const char *text, const struct wakeup
                          struct plan *plan, struct error *e)
 {
     enum memory_ranking wanted = configured(r);
-    struct memory_stats have = {0};
+    struct vectors_counts have;
     bool usable, stopped;
     if (!read_embedding(r, wakeup)) {
         plan->badge = r->embedding_fault.code == ERR_OK ? none_configured : not_set_up;
         return true;
     }
-    bool counted = vectors_count(r->store, r->model, &have, e);
-    memory_stats_release(&have);
-    if (!counted)
+    if (!vectors_count(&r->corpus, r->model, &have, e))
         return false;
     plan->badge = missing_badge(r, &have, wanted, &usable);
     if (!usable)
@@ -196,7 +196,7 @@ static bool plan_vectors(struct recall *r, const char *text, const struct wakeup
     }
     if (r->asked.dimension != have.dimension) {
         plan->badge = lack_of(r)->all;
-        return r->alone || vectors_know_model(r->store, r->model, r->asked.dimension, e);
+        return r->alone || vectors_know_model(&r->corpus, r->model, r->asked.dimension, e);
     }
     plan->ranking = wanted;
     plan->vector = (struct vector_query){
@@ -231,13 +231,12 @@ bool recall_search(struct recall *r, struct memory_query *query, const struct wa
 
 bool recall_know_model(struct recall *r, const struct wakeup *wakeup, struct error *e)
 {
-    struct memory_stats have = {0};
+    struct vectors_counts have;
     bool stopped;
     if (configured(r) == MEMORY_WORDS || !read_embedding(r, wakeup))
         return true;
-    if (!vectors_count(r->store, r->model, &have, e))
+    if (!vectors_count(&r->corpus, r->model, &have, e))
         return false;
-    memory_stats_release(&have);
     if (have.embedded == 0 || have.missing > 0) /* what is made will tell it */
         return true;
     if (!ask_endpoint(r, "tiro", wakeup, &stopped)) {
@@ -245,16 +244,22 @@ bool recall_know_model(struct recall *r, const struct wakeup *wakeup, struct err
         return true;
     }
     return r->asked.dimension == have.dimension ||
-           vectors_know_model(r->store, r->model, r->asked.dimension, e);
+           vectors_know_model(&r->corpus, r->model, r->asked.dimension, e);
 }
 
 bool recall_stats(struct recall *r, const struct wakeup *wakeup, struct memory_stats *out,
                   struct error *e)
 {
+    struct vectors_counts have;
     if (!r->memory->store->stats(r->memory, out, e))
         return false;
     bool has_vectors = configured(r) != MEMORY_WORDS && read_embedding(r, wakeup);
-    if (vectors_count(r->store, has_vectors ? r->model : NULL, out, e)) {
+    if (vectors_count(&r->corpus, has_vectors ? r->model : NULL, &have, e)) {
+        out->embedded = have.embedded;
+        out->missing = have.missing;
+        out->stale = have.stale;
+        out->dimension = have.dimension;
+        out->model = has_vectors ? mem_strdup(r->model) : NULL;
         out->graph = has_vectors && vectors_has_graph(r->vectors);
         return true;
     }
@@ -276,7 +281,7 @@ static enum recall_work embed_some(struct recall *r, const struct wakeup *wakeup
 {
     struct failure f;
     switch (
-        vectors_embed_step(r->store, &r->embedding, r->http, wakeup, EMBED_STEP, left, &f, why)) {
+        vectors_embed_step(&r->corpus, &r->embedding, r->http, wakeup, EMBED_STEP, left, &f, why)) {
     case EMBED_DONE:
         return RECALL_IDLE;
     case EMBED_MORE:
@@ -296,8 +301,8 @@ static enum recall_work embed_some(struct recall *r, const struct wakeup *wakeup
 static enum recall_work tidy(struct recall *r, int64_t *left, int *retry_ms, struct error *why)
 {
     bool more;
-    if (!vectors_drop_stale(r->store, r->model, &more, why) ||
-        (!more && !vectors_graph_step(r->vectors, r->store, r->model, GRAPH_STEP, left, why)))
+    if (!vectors_drop_stale(&r->corpus, r->model, &more, why) ||
+        (!more && !vectors_graph_step(r->vectors, &r->corpus, r->model, GRAPH_STEP, left, why)))
         return wait_for(r, retry_ms);
     if (more)
         return RECALL_WORKED;

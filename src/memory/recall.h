@@ -16,7 +16,7 @@ enum { RECALL_DEFAULT = 5, RECALL_MOST = 20 };
 struct recall {
     const struct config *config;
     struct memory *memory;
-    struct store *store; /* borrowed */
+    struct corpus corpus;
     bool alone; /* nobody makes missing vectors meanwhile, nor may a search write: set by the owner;
                    badges say what does */
     struct vectors *vectors;

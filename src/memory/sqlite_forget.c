@@ -17,30 +17,17 @@ static const char session_is_sql[] = "SELECT 1 FROM memory_session WHERE number 
 static bool leave_for_good(struct memory *m, bool began, bool ok, struct error *e)
 {
     struct store *s = sqlite_memory_of(m)->store;
-    ok = ok && (m->lazy || vectors_graph_purge(sqlite_memory_of(m)->vectors, s, e));
+    ok = ok && (m->lazy ||
+                vectors_graph_purge(sqlite_memory_of(m)->vectors, &sqlite_memory_of(m)->corpus, e));
     ok = store_leave(s, began, ok, e);
     if (ok && began && !m->lazy)
         store_settle(s);
     return ok;
 }
 
-static bool make_words_anew(struct memory *m, struct store *s, struct error *e)
+static bool purge_words(struct memory *m, struct error *e)
 {
-    char *language;
-    bool ok = words_language(s, &language, e) &&
-              sqlite_memory_reindex(m, language, NULL, NULL, e) && words_old_drop(s, e);
-    free(language);
-    return ok;
-}
-
-static bool purge_words(struct memory *m, struct store *s, struct error *e)
-{
-    bool worn_out;
-    if (!words_are_worn_out(s, &worn_out, e))
-        return false;
-    if (worn_out)
-        return make_words_anew(m, s, e);
-    return m->lazy ? words_purge_later(s, e) : words_purge(s, e);
+    return words_purge(&sqlite_memory_of(m)->corpus, m->lazy, e);
 }
 
 /* The first statement writes: one that had read first could not wait for another writer. */
@@ -49,8 +36,8 @@ static bool purge_step(struct sqlite_memory *m, bool *more, struct error *e)
     bool began;
     if (!store_step_begin(m->store, &began, e))
         return false;
-    bool ok = words_purge_step(m->store, more, e) &&
-              (*more || vectors_graph_purge(m->vectors, m->store, e));
+    bool ok = words_purge_step(&m->corpus, more, e) &&
+              (*more || vectors_graph_purge(m->vectors, &m->corpus, e));
     return store_step_end(m->store, began, ok, e);
 }
 
@@ -59,7 +46,7 @@ bool sqlite_memory_purge(struct memory *memory, bool *more, struct error *e)
     struct sqlite_memory *m = sqlite_memory_of(memory);
     bool waits = false;
     *more = false;
-    bool ok = words_purge_waits(m->store, &waits, e) && (!waits || purge_step(m, more, e));
+    bool ok = words_purge_waits(&m->corpus, &waits, e) && (!waits || purge_step(m, more, e));
     if (ok && waits && !*more)
         store_settle(m->store);
     return ok;
@@ -74,7 +61,7 @@ static bool edit(struct memory *m, const char *id, const char *content, struct e
     if (!sqlite_row_need(s, id, &row, e))
         return false;
     bool ok = strcmp(row.entry.content, content) == 0 ||
-              (sqlite_row_edit(s, &row, content, e) && purge_words(m, s, e) &&
+              (sqlite_row_edit(s, &row, content, e) && purge_words(m, e) &&
                snapshot_trim(s, row.entry.session_id, e));
     memory_row_release(&row);
     return ok;
@@ -144,7 +131,7 @@ static bool forget_all(struct memory *m, const char *const *ids, size_t count,
     bool ok = true;
     for (size_t i = 0; i < count && ok; i++)
         ok = forget_one(s, ids[i], out, e);
-    return ok && trim_snapshots(s, out, e) && (out->items.len == 0 || purge_words(m, s, e));
+    return ok && trim_snapshots(s, out, e) && (out->items.len == 0 || purge_words(m, e));
 }
 
 bool sqlite_memory_forget(struct memory *m, const char *const *ids, size_t count,
@@ -175,7 +162,7 @@ static bool session_is_there(struct store *s, const struct memory_row *row, stru
     struct query q;
     if (!query_begin(&q, s, session_is_sql, e))
         return false;
-    query_int(&q, memory_key_session(row->key));
+    query_int(&q, rank_key_session(row->key));
     query_text(&q, row->entry.session_id);
     enum query_result result = query_step(&q, e);
     query_end(&q);
@@ -239,7 +226,7 @@ static bool remove_entries(struct memory *m, int64_t number, struct error *e)
         return false;
     query_int(&q, number);
     bool ok = sqlite_rows_read(&q, &rows, e) && sqlite_rows_remove(s, &rows, e) &&
-              (rows.items.len == 0 || purge_words(m, s, e));
+              (rows.items.len == 0 || purge_words(m, e));
     memory_rows_release(&rows);
     return ok;
 }

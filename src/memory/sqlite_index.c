@@ -10,7 +10,6 @@ static const char session_sql[] =
     " AND key >= number << 24 ORDER BY key DESC LIMIT 1) FROM memory_session WHERE id = ?";
 static const char new_session_sql[] = "INSERT INTO memory_session (id, next) VALUES (?, 0)";
 static const char next_sql[] = "UPDATE memory_session SET next = ?2 WHERE number = ?1";
-static const char any_sql[] = "SELECT 1 FROM memory_entry LIMIT 1";
 static const char source_sql[] = MEMORY_ROWS
     "WHERE entry.session = (SELECT number FROM memory_session WHERE id = ?1) AND seq = ?2";
 static const char brought_sql[] = MEMORY_ROWS
@@ -146,7 +145,7 @@ static bool meet_copies(struct indexing *x, const struct memory_entry *entry, bo
                         struct error *e)
 {
     struct memory_keys keys;
-    struct scope_sessions here = {0};
+    struct corpus_scope here = {0};
     *known = false;
     if (x->number < 0)
         return true;
@@ -179,8 +178,8 @@ static bool put(struct indexing *x, struct memory_entry *entry, char **id, struc
 {
     if (!need_session(x, e))
         return false;
-    x->next = memory_place_for(x->next, x->last_ms, entry->created_ms);
-    if (x->next >= (int64_t)1 << MEMORY_PLACE_BITS)
+    x->next = rank_place_for(x->next, x->last_ms, entry->created_ms);
+    if (x->next >= (int64_t)1 << RANK_PLACE_BITS)
         return err_set(e, ERR_SESSION_STORE_ERROR,
                        "memory is full for session %.60s, which has had %lld entries; continue in "
                        "a new session",
@@ -188,7 +187,7 @@ static bool put(struct indexing *x, struct memory_entry *entry, char **id, struc
     if (!*id && !make_id(x, id, e))
         return false;
     entry->id = *id;
-    const struct memory_row row = {memory_key(x->number, x->next), x->compaction, *entry};
+    const struct memory_row row = {rank_key(x->number, x->next), x->compaction, *entry};
     x->next++;
     x->last_ms = entry->created_ms;
     x->changed = true;
@@ -215,30 +214,6 @@ static bool index_one(struct indexing *x, struct memory_entry *given, struct err
     return ok;
 }
 
-static bool is_empty(struct store *s, bool *empty, struct error *e)
-{
-    struct query q;
-    if (!query_begin(&q, s, any_sql, e))
-        return false;
-    enum query_result result = query_step(&q, e);
-    *empty = result == QUERY_DONE;
-    query_end(&q);
-    return result != QUERY_FAILED;
-}
-
-/* An index without entries is of the configured language. */
-static bool settle_language(struct sqlite_memory *m, struct error *e)
-{
-    char *language;
-    bool empty = false;
-    if (!words_language(m->store, &language, e))
-        return false;
-    bool same = strcmp(language, m->language) == 0;
-    free(language);
-    return same ||
-           (is_empty(m->store, &empty, e) && (!empty || words_reset(m->store, m->language, e)));
-}
-
 static size_t count_bytes(const struct memory_entry *entries, size_t count)
 {
     size_t bytes = 0;
@@ -250,8 +225,8 @@ static size_t count_bytes(const struct memory_entry *entries, size_t count)
 static bool index_all(struct sqlite_memory *m, struct indexing *x, struct memory_entry *entries,
                       size_t count, struct error *e)
 {
-    bool ok = settle_language(m, e) && find_session(x, e) &&
-              words_make_room(m->store, count_bytes(entries, count), e);
+    bool ok = words_prepare(&m->corpus, m->language, count_bytes(entries, count), e) &&
+              find_session(x, e);
     for (size_t i = 0; i < count && ok; i++)
         ok = index_one(x, &entries[i], e);
     return ok && keep_next(x, e);

@@ -1,6 +1,6 @@
 /* What the parts of the sqlite store share: sqlite_store.c (the table of functions, and reading),
  * sqlite_row.c (rows), sqlite_scope.c (sessions), sqlite_index.c (putting in), sqlite_forget.c
- * (taking out), sqlite_reindex.c (the index of words anew), sqlite_search.c. */
+ * (taking out), sqlite_search.c. */
 #ifndef MEMORY_SQLITE_PRIVATE_H
 #define MEMORY_SQLITE_PRIVATE_H
 
@@ -12,6 +12,7 @@
 struct sqlite_memory {
     struct memory memory;
     struct store *store; /* borrowed */
+    struct corpus corpus;
     char *language;      /* configured; never NULL */
     struct vectors *vectors;
     struct fresh_ids ids; /* for new entries */
@@ -56,7 +57,7 @@ bool sqlite_row_need(struct store *s, const char *id, struct memory_row *out, st
 struct memory_keys {
     VEC(int64_t) items;
 };
-bool sqlite_equal_texts(struct store *s, const char *text, const struct scope_sessions *scope,
+bool sqlite_equal_texts(struct store *s, const char *text, const struct corpus_scope *scope,
                         struct memory_keys *out, struct error *e);
 /* The row and its words. */
 bool sqlite_row_add(struct store *s, const struct memory_row *row, struct error *e);
@@ -73,7 +74,7 @@ bool sqlite_row_edit(struct store *s, const struct memory_row *row, const char *
 bool sqlite_session_number(struct store *s, const char *session_id, int64_t *number,
                            struct error *e);
 /* What a scope means as numbers of sessions; the caller releases out->numbers. */
-bool sqlite_scope(struct store *s, const struct memory_scope *scope, struct scope_sessions *out,
+bool sqlite_scope(struct store *s, const struct memory_scope *scope, struct corpus_scope *out,
                   struct error *e);
 
 bool sqlite_memory_list(struct memory *m, const struct memory_scope *scope, int64_t after,
@@ -93,12 +94,6 @@ bool sqlite_memory_index(struct memory *m, const char *session_id, int64_t compa
                          struct memory_entry *entries, size_t count, int *stored, struct error *e);
 bool sqlite_memory_withdraw(struct memory *m, const char *session_id, int64_t compaction,
                             struct error *e);
-
-/* ---- sqlite_reindex.c ---- */
-
-bool sqlite_memory_reindex(struct memory *m, const char *language,
-                           bool (*progress)(void *context, int64_t done, int64_t of), void *context,
-                           struct error *e);
 
 /* ---- sqlite_forget.c ---- */
 

@@ -5,6 +5,7 @@
 #include "memory/sqlite_private.h"
 
 static const char at_sql[] = MEMORY_ROWS "WHERE entry.key = ?";
+static const char from_sql[] = MEMORY_ROWS "WHERE entry.key >= ? ORDER BY entry.key LIMIT 1";
 static const char of_sql[] = MEMORY_ROWS "WHERE entry.id = ?";
 /* The index is one of groups of sessions. */
 static const char equal_sql[] =
@@ -22,8 +23,6 @@ static const char add_sql[] =
 static const char edit_sql[] =
     "UPDATE memory_entry SET edited = 1, digest = ?2, content = ?3 WHERE key = ?1";
 static const char remove_sql[] = "DELETE FROM memory_entry WHERE key = ?";
-static const char remove_vectors_sql[] = "DELETE FROM memory_vector WHERE key = ?";
-static const char remove_floats_sql[] = "DELETE FROM memory_floats WHERE key = ?";
 
 enum {
     AT_key,
@@ -135,7 +134,7 @@ bool sqlite_row_need(struct store *s, const char *id, struct memory_row *out, st
                              "there is no entry %.60s in memory; it may have been deleted", id));
 }
 
-bool sqlite_equal_texts(struct store *s, const char *text, const struct scope_sessions *scope,
+bool sqlite_equal_texts(struct store *s, const char *text, const struct corpus_scope *scope,
                         struct memory_keys *out, struct error *e)
 {
     struct query q;
@@ -150,13 +149,42 @@ bool sqlite_equal_texts(struct store *s, const char *text, const struct scope_se
     while ((result = query_step(&q, e)) == QUERY_ROW) {
         int64_t key = sqlite3_column_int64(q.handle, 0);
         const char *there = (const char *)sqlite3_column_text(q.handle, 1);
-        if (scope_has(scope, memory_key_session(key)) && content_equal(there, text))
+        if (corpus_scope_has(scope, rank_key_session(key)) && content_equal(there, text))
             vec_push(&out->items, key);
     }
     query_end(&q);
     if (result == QUERY_FAILED)
         vec_release(&out->items);
     return result == QUERY_DONE;
+}
+
+/* ---- for the index ---- */
+
+static bool read_document(struct store *s, int64_t from, struct document *out, bool *found,
+                          struct error *e)
+{
+    struct query q;
+    struct memory_row row = {0};
+    *out = (struct document){0};
+    if (!query_begin(&q, s, from_sql, e))
+        return false;
+    query_int(&q, from);
+    if (!read_one(&q, &row, found, e))
+        return false;
+    if (*found) {
+        *out = (struct document){.key = row.key,
+                                 .words = content_words(&row.entry),
+                                 .content = row.entry.content,
+                                 .speaker = row.entry.speaker};
+        row.entry.content = row.entry.speaker = NULL;
+        memory_row_release(&row);
+    }
+    return true;
+}
+
+struct corpus memory_sqlite_corpus(struct store *s)
+{
+    return (struct corpus){.store = s, .tables = MEMORY_TABLES, .document = read_document};
 }
 
 /* ---- writing ---- */
@@ -192,20 +220,33 @@ static bool run_for(struct store *s, const char *sql, int64_t key, struct error 
     return query_run(&q, e);
 }
 
-static bool remove_vectors(struct store *s, int64_t key, struct error *e)
+static bool add_words(struct store *s, const struct memory_row *row, struct error *e)
 {
-    return run_for(s, remove_vectors_sql, key, e) && run_for(s, remove_floats_sql, key, e);
+    const struct corpus c = memory_sqlite_corpus(s);
+    char *text = content_words(&row->entry);
+    bool ok = words_add(&c, row->key, text, e);
+    free(text);
+    return ok;
+}
+
+/* Its words and vectors. */
+static bool unindex(struct store *s, const struct memory_row *row, struct error *e)
+{
+    const struct corpus c = memory_sqlite_corpus(s);
+    char *text = content_words(&row->entry);
+    bool ok = words_remove(&c, row->key, text, e) && vectors_remove(&c, row->key, e);
+    free(text);
+    return ok;
 }
 
 bool sqlite_row_add(struct store *s, const struct memory_row *row, struct error *e)
 {
-    return insert(s, row, e) && words_add(s, row->key, &row->entry, e);
+    return insert(s, row, e) && add_words(s, row, e);
 }
 
 bool sqlite_row_remove(struct store *s, const struct memory_row *row, struct error *e)
 {
-    return words_remove(s, row->key, &row->entry, e) && remove_vectors(s, row->key, e) &&
-           run_for(s, remove_sql, row->key, e);
+    return unindex(s, row, e) && run_for(s, remove_sql, row->key, e);
 }
 
 bool sqlite_rows_remove(struct store *s, const struct memory_rows *rows, struct error *e)
@@ -230,8 +271,8 @@ static bool replace_content(struct store *s, int64_t key, const char *content, s
 bool sqlite_row_edit(struct store *s, const struct memory_row *row, const char *content,
                      struct error *e)
 {
-    struct memory_entry edited = row->entry;
-    edited.content = (char *)content;
-    return words_remove(s, row->key, &row->entry, e) && remove_vectors(s, row->key, e) &&
-           replace_content(s, row->key, content, e) && words_add(s, row->key, &edited, e);
+    struct memory_row edited = *row;
+    edited.entry.content = (char *)content;
+    return unindex(s, row, e) && replace_content(s, row->key, content, e) &&
+           add_words(s, &edited, e);
 }

@@ -35,8 +35,8 @@ bool sqlite_session_number(struct store *s, const char *session_id, int64_t *num
     return result != QUERY_FAILED;
 }
 
-static bool read_numbers(struct store *s, const char *sql, const char *of,
-                         struct scope_sessions *out, struct error *e)
+static bool read_numbers(struct store *s, const char *sql, const char *of, struct corpus_scope *out,
+                         struct error *e)
 {
     struct query q;
     enum query_result result;
@@ -51,10 +51,10 @@ static bool read_numbers(struct store *s, const char *sql, const char *of,
     return result == QUERY_DONE;
 }
 
-bool sqlite_scope(struct store *s, const struct memory_scope *scope, struct scope_sessions *out,
+bool sqlite_scope(struct store *s, const struct memory_scope *scope, struct corpus_scope *out,
                   struct error *e)
 {
-    *out = (struct scope_sessions){.all = scope->kind == MEMORY_SCOPE_ALL};
+    *out = (struct corpus_scope){.all = scope->kind == MEMORY_SCOPE_ALL};
     switch (scope->kind) {
     case MEMORY_SCOPE_ALL:
         break;
@@ -68,7 +68,7 @@ bool sqlite_scope(struct store *s, const struct memory_scope *scope, struct scop
 
 /* ---- what is in it ---- */
 
-static struct buf as_json(const struct scope_sessions *scope)
+static struct buf as_json(const struct corpus_scope *scope)
 {
     struct buf out = BUF_INIT;
     buf_addch(&out, '[');
@@ -115,7 +115,7 @@ bool sqlite_memory_list(struct memory *m, const struct memory_scope *scope, int6
                         int limit, struct memory_entries *out, struct error *e)
 {
     struct store *s = sqlite_memory_of(m)->store;
-    struct scope_sessions sessions;
+    struct corpus_scope sessions;
     *out = (struct memory_entries){0};
     if (!sqlite_scope(s, scope, &sessions, e))
         return false;
@@ -130,7 +130,7 @@ bool sqlite_memory_count(struct memory *m, const struct memory_scope *scope, int
                          struct error *e)
 {
     struct store *s = sqlite_memory_of(m)->store;
-    struct scope_sessions sessions;
+    struct corpus_scope sessions;
     *out = 0;
     if (!sqlite_scope(s, scope, &sessions, e))
         return false;

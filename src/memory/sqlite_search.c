@@ -13,7 +13,8 @@ enum { SPARE = 64, BLENDED = 200 };
 struct search {
     struct sqlite_memory *memory;
     const struct memory_query *query;
-    struct scope_sessions scope;
+    struct words_question question;
+    struct corpus_scope scope;
     struct candidates found;
     struct memory_hits *out;
 };
@@ -27,12 +28,12 @@ static size_t wanted(const struct search *x)
 
 static bool by_words(struct search *x, size_t limit, struct candidates *out, struct error *e)
 {
-    return words_search(x->memory->store, x->query, &x->scope, limit, out, e);
+    return words_search(&x->memory->corpus, &x->question, &x->scope, limit, out, e);
 }
 
 static bool by_vectors(struct search *x, size_t limit, struct candidates *out, struct error *e)
 {
-    if (!vectors_search(x->memory->vectors, x->memory->store, x->query->vector, &x->scope, limit,
+    if (!vectors_search(x->memory->vectors, &x->memory->corpus, x->query->vector, &x->scope, limit,
                         out, e))
         return false;
     for (size_t i = 0; i < out->items.len; i++)
@@ -167,7 +168,7 @@ static bool load_hits(struct search *x, struct error *e)
     if (x->out->items.len > 1)
         qsort(x->out->items.items, x->out->items.len, sizeof *x->out->items.items, compare_hits);
     cut(x->out, (size_t)x->query->limit);
-    return words_explain(x->memory->store, x->query, x->out, e);
+    return words_explain(&x->memory->corpus, &x->question, x->out, e);
 }
 
 static bool run(struct search *x, struct error *e)
@@ -183,7 +184,10 @@ static bool run(struct search *x, struct error *e)
 bool sqlite_memory_search(struct memory *m, const struct memory_query *query,
                           struct memory_hits *out, struct error *e)
 {
-    struct search x = {.memory = sqlite_memory_of(m), .query = query, .out = out};
+    struct search x = {.memory = sqlite_memory_of(m),
+                       .query = query,
+                       .question = {query->text, query->typing, query->rank},
+                       .out = out};
     bool began;
     *out = (struct memory_hits){0};
     if (query->limit < 1)

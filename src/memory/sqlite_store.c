@@ -18,11 +18,6 @@ static const char counts_sql[] =
     "  WHERE key BETWEEN number << 24 AND number << 24 | 0xffffff)),"
     " (SELECT count(*) FROM (SELECT DISTINCT session, compaction FROM memory_flag))"
     " FROM memory_entry";
-/* The first rows of FTS5's data are its own notes, which an empty index has, too. */
-static const char bytes_sql[] =
-    "SELECT (SELECT ifnull(sum(length(block)), 0) FROM memory_words_data WHERE id > 10)"
-    " + (SELECT ifnull(sum(length(bytes)), 0) FROM memory_vector)"
-    " + (SELECT ifnull(sum(length(floats)), 0) FROM memory_floats)";
 
 static void sqlite_close(struct memory *memory)
 {
@@ -114,33 +109,38 @@ static bool read_counts(struct store *s, struct memory_stats *out, struct error 
     return result != QUERY_FAILED;
 }
 
-static bool add_bytes(struct store *s, struct memory_stats *out, struct error *e)
-{
-    struct query q;
-    if (!query_begin(&q, s, bytes_sql, e))
-        return false;
-    enum query_result result = query_step(&q, e);
-    if (result == QUERY_ROW)
-        out->bytes += sqlite3_column_int64(q.handle, 0);
-    query_end(&q);
-    return result != QUERY_FAILED;
-}
-
 static bool sqlite_stats(struct memory *memory, struct memory_stats *out, struct error *e)
 {
     struct sqlite_memory *m = sqlite_memory_of(memory);
     bool began;
+    int64_t bytes;
     *out = (struct memory_stats){0};
     if (!store_step_begin(m->store, &began, e))
         return false;
-    bool ok = read_counts(m->store, out, e) && add_bytes(m->store, out, e) &&
-              words_language(m->store, &out->language, e);
+    bool ok = read_counts(m->store, out, e) && corpus_bytes(&m->corpus, &bytes, e) &&
+              words_language(&m->corpus, &out->language, e);
     ok = store_step_end(m->store, began, ok, e);
+    out->bytes += ok ? bytes : 0;
     if (ok)
         out->language_stale = out->entries > 0 && strcmp(out->language, m->language) != 0;
     else
         memory_stats_release(out);
     return ok;
+}
+
+/* ---- the index ---- */
+
+static bool sqlite_reindex(struct memory *memory, const char *language,
+                           bool (*progress)(void *context, int64_t done, int64_t of), void *context,
+                           struct error *e)
+{
+    struct sqlite_memory *m = sqlite_memory_of(memory);
+    return words_reindex(&m->corpus, language ? language : m->language, progress, context, e);
+}
+
+bool memory_sqlite_tidy(struct memory *memory, bool *more, struct error *e)
+{
+    return words_tidy(&sqlite_memory_of(memory)->corpus, more, e);
 }
 
 static const struct memory_store sqlite_store = {
@@ -162,7 +162,7 @@ static const struct memory_store sqlite_store = {
     .forget_session = sqlite_memory_forget_session,
     .flagged = sqlite_memory_flagged,
     .stats = sqlite_stats,
-    .reindex = sqlite_memory_reindex,
+    .reindex = sqlite_reindex,
 };
 
 struct memory *memory_sqlite_new(struct store *s, const char *language, struct vectors *vectors)
@@ -170,6 +170,7 @@ struct memory *memory_sqlite_new(struct store *s, const char *language, struct v
     struct sqlite_memory *m = mem_alloc(sizeof *m);
     m->memory.store = &sqlite_store;
     m->store = s;
+    m->corpus = memory_sqlite_corpus(s);
     m->language = mem_strdup(language ? language : "english");
     m->vectors = vectors;
     return &m->memory;

@@ -12,6 +12,9 @@
  * borrowed. */
 struct memory *memory_sqlite_new(struct store *s, const char *language, struct vectors *vectors);
 
+/* The entries as the index of words and vectors sees them. */
+struct corpus memory_sqlite_corpus(struct store *s);
+
 /* A little of what keeps the index of words quick, and of a reindex that somebody did not bring to
  * its end; *more: that was not all. For who has the time, and no transaction. */
 bool memory_sqlite_tidy(struct memory *m, bool *more, struct error *e);

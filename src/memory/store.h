@@ -14,7 +14,10 @@
 #include "base/err.h"
 #include "chat/memory_entry.h"
 #include "chat/memory_hit.h"
-#include "index/query.h"
+#include "memory/query.h"
+
+/* What the names of its tables and of its files begin with. */
+#define MEMORY_TABLES "memory"
 
 struct memory;
 

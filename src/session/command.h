@@ -33,7 +33,7 @@
  *   DROPPED      number: seq of a compaction_completed of the open session; limit: of events; text:
  *                the place of the first among them, as a number; NULL: 0. Answered with
  *                NOTICE_DROPPED
- *   MEMORY_SEARCH  text: query, "": newest first; name: scope (index/query.h) or NULL: as
+ *   MEMORY_SEARCH  text: query, "": newest first; name: scope (memory/query.h) or NULL: as
  *                configured; number: enum memory_order; limit. Answered with NOTICE_MEMORY, unless
  * a newer one came meanwhile MEMORY_SHOW  name: id of an entry. Answered with NOTICE_MEMORY_ENTRY
  *   MEMORY_EDIT  name: id; text: new content

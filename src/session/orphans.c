@@ -14,6 +14,7 @@
 #include "base/paths.h"
 #include "base/utf8.h"
 #include "index/graph_file.h"
+#include "memory/store.h"
 #include "session/lock.h"
 #include "session/projection.h"
 #include "store/health.h"
@@ -77,9 +78,10 @@ static bool read_removals(struct known *k, struct store *s, struct error *e)
 static bool read_known(void *known, struct store *s)
 {
     struct known *k = known;
+    const struct corpus memory = {.store = s, .tables = MEMORY_TABLES};
     struct error e;
     return sessions_each(s, add_session, k, &e) && read_removals(k, s, &e) &&
-           graph_names_read(s, &k->models, &e);
+           graph_names_read(&memory, &k->models, &e);
 }
 
 static void known_release(struct known *k)
@@ -217,7 +219,7 @@ static bool is_of_database(const struct search *s, const char *name)
 static const char *behind_graph(const struct search *s, const char *name)
 {
     for (size_t i = 0; i < s->known->models.items.len; i++) {
-        char *path = graph_file_path("", s->known->models.items.items[i]);
+        char *path = graph_file_path("", MEMORY_TABLES, s->known->models.items.items[i]);
         size_t len = strlen(path);
         bool is = begins_with(name, path);
         free(path);
@@ -245,7 +247,7 @@ static void look_at_file(struct search *s, const char *name)
     const char *rest = begins_with(name, s->database) ? name + strlen(s->database) : "";
     if (is_of_database(s, name) || is_one_of(name, folders, 2))
         return;
-    if (graph_file_is_name(name))
+    if (graph_file_is_name(MEMORY_TABLES, name))
         look_at_graph(s, name);
     else if (begins_with(rest, ".damaged-"))
         add(s, ORPHAN_COPY, "", name);

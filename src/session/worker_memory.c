@@ -39,9 +39,9 @@ void worker_close_memory(struct worker *w)
 {
     memory_desk_free(w->desk);
     w->desk = NULL;
-    if (w->recall.store)
+    if (w->recall.memory)
         recall_release(&w->recall);
-    w->recall = (struct recall){.store = NULL};
+    w->recall = (struct recall){.memory = NULL};
 }
 
 void worker_note_indexed(struct worker *w)

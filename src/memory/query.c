@@ -1,4 +1,4 @@
-#include "index/query.h"
+#include "memory/query.h"
 
 #include <string.h>
 

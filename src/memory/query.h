@@ -1,6 +1,6 @@
 /* What is searched for in semantic memory, and how. */
-#ifndef INDEX_QUERY_H
-#define INDEX_QUERY_H
+#ifndef MEMORY_QUERY_H
+#define MEMORY_QUERY_H
 
 #include <stdbool.h>
 

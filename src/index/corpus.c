@@ -1,0 +1,71 @@
+#include "index/corpus.h"
+
+#include <stdlib.h>
+
+/* The first rows of FTS5's data are its own notes, which an empty index has, too. */
+static const char bytes_sql[] =
+    "SELECT (SELECT ifnull(sum(length(block)), 0) FROM #_words_data WHERE id > 10)"
+    " + (SELECT ifnull(sum(length(bytes)), 0) FROM #_vector)"
+    " + (SELECT ifnull(sum(length(floats)), 0) FROM #_floats)";
+
+void document_release(struct document *d)
+{
+    free(d->words);
+    free(d->content);
+    free(d->speaker);
+    *d = (struct document){0};
+}
+
+bool corpus_query(struct query *q, const struct corpus *c, const char *sql, struct error *e)
+{
+    return query_begin_in(q, c->store, c->tables, sql, e);
+}
+
+bool corpus_exec(const struct corpus *c, const char *sql, struct error *e)
+{
+    return store_exec_in(c->store, c->tables, sql, e);
+}
+
+bool corpus_number(const struct corpus *c, const char *sql, int64_t parameter, int64_t *out,
+                   struct error *e)
+{
+    struct query q;
+    *out = 0;
+    if (!corpus_query(&q, c, sql, e))
+        return false;
+    if (parameter >= 0)
+        query_int(&q, parameter);
+    enum query_result result = query_step(&q, e);
+    if (result == QUERY_ROW)
+        *out = sqlite3_column_int64(q.handle, 0);
+    query_end(&q);
+    return result != QUERY_FAILED;
+}
+
+bool corpus_has(const struct corpus *c, const char *sql, bool *out, struct error *e)
+{
+    int64_t n;
+    bool ok = corpus_number(c, sql, -1, &n, e);
+    *out = ok && n != 0;
+    return ok;
+}
+
+bool corpus_bytes(const struct corpus *c, int64_t *out, struct error *e)
+{
+    return corpus_number(c, bytes_sql, -1, out, e);
+}
+
+bool corpus_scope_has(const struct corpus_scope *scope, int64_t session)
+{
+    if (scope->all)
+        return true;
+    size_t low = 0, high = scope->numbers.len;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (scope->numbers.items[middle] < session)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < scope->numbers.len && scope->numbers.items[low] == session;
+}
