@@ -20,6 +20,7 @@ EMBEDDED_FILES = \
 	data/schema-4.sql \
 	data/schema-5.sql \
 	data/schema-6.sql \
+	data/schema-7.sql \
 	data/schema.sql \
 	data/skills/memory-retrieval/SKILL.md \
 	data/stopwords/english.txt \

@@ -325,9 +325,8 @@ static void make_large(void)
 
 static bool is_left(void)
 {
-    return damage_sql(path,
-                      "SELECT count(*) FROM sqlite_schema WHERE name LIKE"
-                      " 'memory_words_next%' OR name LIKE 'memory_words_old%'") > 0;
+    return damage_sql(
+               path, "SELECT count(*) FROM sqlite_schema WHERE name LIKE 'memory_words_next%'") > 0;
 }
 
 /* Others go on with their work, forget what is in both, and then bring it to its end. */

@@ -13,9 +13,13 @@
 
 #include "base/embedded.h"
 #include "base/mem.h"
+#include "index/words.h"
+#include "memory/sqlite_store.h"
 #include "store/search.h"
 #include "store/sessions.h"
 #include "store/snapshot.h"
+#include "store/sql.h"
+#include "store/tokenizer.h"
 #include "tests/damage.h"
 #include "tests/support.h"
 
@@ -126,6 +130,85 @@ static void test_version_3_has_no_memory_yet(void **state)
     free(file);
 }
 
+/* What the last version left: entries in an index that is just made anew, with words of what was
+ * forgotten, and one that was replaced. */
+static const char half_done[] =
+    "INSERT INTO memory_session VALUES (1, 'talk', 3);"
+    "INSERT INTO memory_entry (key, id, id_number, session, turn, role, created_ms, pinned, edited,"
+    " digest, content) VALUES"
+    " ((1 << 24), 'a', 0, 1, 1, 'user', 0, 0, 0, 1, 'alte Häuser'),"
+    " ((1 << 24) + 1, 'b', 0, 1, 1, 'user', 0, 0, 0, 2, 'neue Schiffe');"
+    "INSERT INTO memory_words (rowid, words) SELECT key, 'user' || char(10, 10) || content"
+    " FROM memory_entry;"
+    "CREATE VIRTUAL TABLE memory_words_next USING fts5 (words, content = '', prefix = '2 3',"
+    " tokenize = 'tiro german');"
+    "INSERT INTO memory_words_next (rowid, words)"
+    " SELECT key, 'user' || char(10, 10) || content FROM memory_entry WHERE id = 'a';"
+    "CREATE VIRTUAL TABLE memory_words_old USING fts5 (words, content = '', prefix = '2 3',"
+    " tokenize = 'tiro french');"
+    "INSERT INTO memory_words_config VALUES ('tiro_next', 1 << 24), ('tiro_purge', 1);"
+    "PRAGMA user_version = 6";
+
+static char *version_6_database(const char *rows)
+{
+    const char *const steps[] = {embedded_text("schema-3.sql"), embedded_text("schema-4.sql"),
+                                 embedded_text("schema-5.sql"), embedded_text("schema-6.sql"),
+                                 rows};
+    char *file = old_database(embedded_text("schema-2.sql"));
+    struct store old = {.path = file}; /* as far as the tokenizer needs one */
+    assert_int_equal(sqlite3_open(file, &old.db), SQLITE_OK);
+    assert_true(tokenizer_register(&old, &e));
+    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
+        if (!store_exec(&old, steps[i], &e))
+            fail_msg("%s", e.text);
+    for (size_t i = 0; i < old.statements.len; i++)
+        sqlite3_finalize(old.statements.items[i].handle);
+    vec_release(&old.statements);
+    sqlite3_close(old.db);
+    return file;
+}
+
+static void finds(struct memory *m, const char *question, const char *id)
+{
+    struct memory_hits hits;
+    const struct memory_query query = {
+        .text = question, .limit = 5, .rank = rank_settings_for(0.6, 0.4)};
+    assert_true(m->store->search(m, &query, &hits, &e));
+    assert_int_equal(hits.items.len, 1);
+    assert_string_equal(hits.items.items[0].entry.id, id);
+    memory_hits_release(&hits);
+}
+
+static void test_version_6_goes_on_where_it_was(void **state)
+{
+    (void)state;
+    struct store *s;
+    bool waits, more = true;
+    char *file = version_6_database(half_done);
+    assert_true(store_open(file, STORE_READ_WRITE, &s, &e));
+    check_old_session(s);
+    struct memory *m = memory_sqlite_new(s, "german", NULL);
+    const struct corpus c = memory_sqlite_corpus(s);
+    assert_int_equal(damage_number(file, "SELECT next - (1 << 24) FROM words_state"), 0);
+    assert_int_equal(
+        damage_number(file, "SELECT count(*) FROM sqlite_schema WHERE name LIKE '%_words_old%'"),
+        0);
+    assert_true(words_purge_waits(&c, &waits, &e));
+    assert_true(waits);
+    finds(m, "Schiffe", "b");
+    while (more)
+        assert_true(memory_sqlite_tidy(m, &more, &e));
+    finds(m, "Haus", "a"); /* a German stem: the next index has taken its place */
+    finds(m, "Schiff", "b");
+    for (more = true; more;)
+        assert_true(m->store->purge(m, &more, &e));
+    assert_true(words_purge_waits(&c, &waits, &e));
+    assert_false(waits);
+    memory_close(m);
+    store_close(s);
+    free(file);
+}
+
 /* One row that cannot be understood does not keep a person from all others. */
 static void test_a_damaged_payload_is_carried_along(void **state)
 {
@@ -220,6 +303,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_version_1_is_renewed),
         TEST(test_version_3_has_no_memory_yet),
+        TEST(test_version_6_goes_on_where_it_was),
         TEST(test_a_damaged_payload_is_carried_along),
         TEST(test_a_migration_that_fails_changes_nothing),
         TEST(test_many_open_a_new_one_at_once),

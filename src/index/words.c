@@ -10,7 +10,7 @@
 static const char add_sql[] = "INSERT INTO #_words (rowid, words) VALUES (?, ?)";
 static const char remove_sql[] =
     "INSERT INTO #_words (#_words, rowid, words) VALUES ('delete', ?, ?)";
-static const char schema_sql[] = "SELECT sql FROM sqlite_schema WHERE name = '#_words'";
+static const char schema_sql[] = "SELECT sql FROM sqlite_schema WHERE name = '#_words' || ?";
 static const char any_sql[] = "SELECT 1 FROM #_entry LIMIT 1";
 
 static bool change(const struct corpus *c, int64_t key, const char *text, bool add, struct error *e)
@@ -45,20 +45,24 @@ static char *find_language(const char *sql)
     return mem_strndup(at, strcspn(at, "'"));
 }
 
-bool words_language(const struct corpus *c, char **out, struct error *e)
+bool words_table_language(const struct corpus *c, const char *ending, char **out, struct error *e)
 {
     struct query q;
     *out = NULL;
     if (!corpus_query(&q, c, schema_sql, e))
         return false;
+    query_text(&q, ending);
     enum query_result result = query_step(&q, e);
-    if (result != QUERY_FAILED) {
-        char *sql = result == QUERY_ROW ? query_column_text(&q, 0) : NULL;
-        *out = find_language(sql);
-        free(sql);
-    }
+    if (result != QUERY_FAILED)
+        *out = find_language(result == QUERY_ROW ? (const char *)sqlite3_column_text(q.handle, 0)
+                                                 : NULL);
     query_end(&q);
     return result != QUERY_FAILED;
+}
+
+bool words_language(const struct corpus *c, char **out, struct error *e)
+{
+    return words_table_language(c, "", out, e);
 }
 
 bool words_speak(const struct corpus *c, struct language **out, struct error *e)
@@ -89,7 +93,7 @@ static bool make_anew(const struct corpus *c, const char *language, struct error
 {
     return corpus_exec(c,
                        "DROP TABLE #_words; DROP TABLE IF EXISTS #_words_next;"
-                       "DROP TABLE IF EXISTS #_words_old",
+                       "UPDATE words_state SET purge = 0, next = NULL WHERE tables = '#'",
                        e) &&
            words_make_table(c, "", language, e);
 }

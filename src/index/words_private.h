@@ -10,6 +10,8 @@
 bool words_make_table(const struct corpus *c, const char *ending, const char *language,
                       struct error *e);
 
+/* The language of P_words or P_words_next; the caller frees. */
+bool words_table_language(const struct corpus *c, const char *ending, char **out, struct error *e);
 /* The language that the index was made for; the caller frees. */
 bool words_speak(const struct corpus *c, struct language **out, struct error *e);
 
@@ -26,20 +28,13 @@ bool words_are_worn_out(const struct corpus *c, bool *out, struct error *e);
 /* An index that is to take the place of this one, in steps that each are a transaction of the
  * caller's. *key: the last text that it has, -1: none. */
 bool words_next_key(const struct corpus *c, int64_t *key, bool *there, struct error *e);
-/* Makes an empty one, or finds one of this language; *begun is false where one of another had to be
- * given up, which is then an old one. */
-bool words_next_begin(const struct corpus *c, const char *language, bool *begun, struct error *e);
+/* Makes an empty one, unless there is one of this language; one of another is given up. */
+bool words_next_begin(const struct corpus *c, const char *language, struct error *e);
 bool words_next_add(const struct corpus *c, int64_t key, const char *text, struct error *e);
 bool words_next_reach(const struct corpus *c, int64_t key, struct error *e);
-bool words_next_use(const struct corpus *c, struct error *e); /* this one is then an old one */
+bool words_next_use(const struct corpus *c, struct error *e);
 /* What is written to the index goes to the next one, too, as far as that is. */
 bool words_next_change(const struct corpus *c, int64_t key, const char *text, bool add,
                        struct error *e);
-
-/* An old one is cleared bit by bit, or dropped at once. There must be none for _begin() and _use().
- */
-bool words_old_waits(const struct corpus *c, bool *out, struct error *e);
-bool words_old_clear(const struct corpus *c, bool *more, struct error *e);
-bool words_old_drop(const struct corpus *c, struct error *e);
 
 #endif

@@ -1,5 +1,5 @@
-/* Taking what was removed really out of the index of words: merging all of it, and of the next one;
- * an old one goes altogether. */
+/* Taking what was removed really out of the index of words: merging all of it, and of the next one.
+ */
 #include <stdlib.h>
 
 #include "index/words_private.h"
@@ -11,11 +11,9 @@ static const char merge_all_next_sql[] =
 static const char merge_some_sql[] = "INSERT INTO #_words (#_words, rank) VALUES ('merge', -64)";
 static const char merge_some_next_sql[] =
     "INSERT INTO #_words_next (#_words_next, rank) VALUES ('merge', -64)";
-/* FTS5 passes over settings that it does not know, and drops them with the index. */
-static const char mark_sql[] =
-    "INSERT OR REPLACE INTO #_words_config (k, v) VALUES ('tiro_purge', 1)";
-static const char unmark_sql[] = "DELETE FROM #_words_config WHERE k = 'tiro_purge'";
-static const char marked_sql[] = "SELECT 1 FROM #_words_config WHERE k = 'tiro_purge'";
+static const char mark_sql[] = "UPDATE words_state SET purge = 1 WHERE tables = '#'";
+static const char unmark_sql[] = "UPDATE words_state SET purge = 0 WHERE tables = '#'";
+static const char marked_sql[] = "SELECT purge FROM words_state WHERE tables = '#'";
 
 static bool run(const struct corpus *c, const char *sql, struct error *e)
 {
@@ -32,15 +30,14 @@ static bool has_next(const struct corpus *c, bool *out, struct error *e)
 static bool purge_now(const struct corpus *c, struct error *e)
 {
     bool next = false;
-    return words_old_drop(c, e) && run(c, merge_all_sql, e) && has_next(c, &next, e) &&
+    return run(c, merge_all_sql, e) && has_next(c, &next, e) &&
            (!next || run(c, merge_all_next_sql, e)) && run(c, unmark_sql, e);
 }
 
 static bool make_anew(const struct corpus *c, struct error *e)
 {
     char *language;
-    bool ok = words_language(c, &language, e) && words_reindex(c, language, NULL, NULL, e) &&
-              words_old_drop(c, e);
+    bool ok = words_language(c, &language, e) && words_reindex(c, language, NULL, NULL, e);
     free(language);
     return ok;
 }
@@ -77,11 +74,6 @@ static bool purge_next(const struct corpus *c, bool *more, struct error *e)
 
 bool words_purge_step(const struct corpus *c, bool *more, struct error *e)
 {
-    bool old;
-    if (!merge_some(c, merge_some_sql, more, e) || *more || !words_old_waits(c, &old, e))
-        return *more;
-    if (old ? !words_old_clear(c, more, e) : !purge_next(c, more, e))
-        return false;
-    *more = *more || old; /* then it is the next one's turn */
-    return *more || run(c, unmark_sql, e);
+    return merge_some(c, merge_some_sql, more, e) && (*more || purge_next(c, more, e)) &&
+           (*more || run(c, unmark_sql, e));
 }

@@ -14,7 +14,7 @@ static const char all_sql[] = "SELECT count(*) FROM #_entry";
 static const char before_sql[] = "SELECT count(*) FROM #_entry WHERE key <= ?";
 static const char merge_sql[] = "INSERT INTO #_words_next (#_words_next, rank) VALUES ('merge', ?)";
 
-enum stage { CLEAR_BEFORE, BEGIN, FILL, CLEAR_AFTER, DONE };
+enum stage { BEGIN, FILL, DONE };
 
 struct reindexing {
     const struct corpus *corpus;
@@ -82,16 +82,6 @@ static bool fill(struct filling *f, struct error *e)
 
 /* ---- a step ---- */
 
-/* Goes on to the next stage where there is no old index any more. */
-static bool clear(struct reindexing *r, struct error *e)
-{
-    bool waits, more = false;
-    if (!words_old_waits(r->corpus, &waits, e) || (waits && !words_old_clear(r->corpus, &more, e)))
-        return false;
-    r->stage += !more;
-    return true;
-}
-
 static bool count_done(struct reindexing *r, struct error *e)
 {
     int64_t key;
@@ -102,11 +92,8 @@ static bool count_done(struct reindexing *r, struct error *e)
 
 static bool begin(struct reindexing *r, struct error *e)
 {
-    bool begun;
-    if (!words_next_begin(r->corpus, r->language, &begun, e))
-        return false;
-    r->stage = begun ? FILL : CLEAR_BEFORE;
-    return count_done(r, e);
+    r->stage = FILL;
+    return words_next_begin(r->corpus, r->language, e) && count_done(r, e);
 }
 
 static bool fill_some(struct reindexing *r, struct error *e)
@@ -121,8 +108,8 @@ static bool fill_some(struct reindexing *r, struct error *e)
 
 static bool step(struct reindexing *r, struct error *e)
 {
-    static bool (*const steps[])(struct reindexing * r, struct error * e) = {
-        [CLEAR_BEFORE] = clear, [BEGIN] = begin, [FILL] = fill_some, [CLEAR_AFTER] = clear};
+    static bool (*const steps[])(struct reindexing * r,
+                                 struct error * e) = {[BEGIN] = begin, [FILL] = fill_some};
     struct store *s = r->corpus->store;
     bool began;
     if (!store_enter(s, &began, e) || !store_leave(s, began, steps[r->stage](r, e), e))
@@ -164,7 +151,7 @@ bool words_reindex(const struct corpus *c, const char *language,
     if (!corpus_number(c, all_sql, -1, &r.of, e))
         return false;
     while (r.stage != DONE)
-        if (!step(&r, e) || (r.stage != DONE && progress && !tell(&r, progress, context, e)))
+        if (!step(&r, e) || (progress && !tell(&r, progress, context, e) && r.stage != DONE))
             return false;
     return is_for(&r, e);
 }
@@ -175,11 +162,10 @@ bool words_reindex(const struct corpus *c, const char *language,
 static bool find_stage(const struct corpus *c, enum stage *out, struct error *e)
 {
     int64_t key;
-    bool old, next, worn;
-    if (!words_old_waits(c, &old, e) || !words_next_key(c, &key, &next, e) ||
-        !words_are_worn(c, &worn, e))
+    bool next, worn;
+    if (!words_next_key(c, &key, &next, e) || !words_are_worn(c, &worn, e))
         return false;
-    *out = old ? CLEAR_AFTER : next ? FILL : worn ? BEGIN : DONE;
+    *out = next ? FILL : worn ? BEGIN : DONE;
     return true;
 }
 
