@@ -13,7 +13,7 @@
 #include "bench/table.h"
 #include "config/config.h"
 #include "memory/query.h"
-#include "memory/sqlite_store.h"
+#include "memory/store.h"
 #include "store/store.h"
 #include "tests/screen.h"
 
@@ -61,7 +61,7 @@ static struct ours open_ours(const char *directory)
     struct error e = {0};
     char *path = mem_printf("%s/tiro.db", directory);
     must(store_open(path, STORE_READ_WRITE, &o.store, &e), &e);
-    o.memory = memory_sqlite_new(o.store, NULL, NULL);
+    o.memory = memory_open(o.store, NULL);
     free(path);
     return o;
 }
@@ -153,7 +153,7 @@ static void rest(struct ours *o)
     struct error e = {0};
     bool more = true;
     while (more)
-        must(memory_sqlite_tidy(o->memory, &more, &e), &e);
+        must(o->memory->store->tidy(o->memory, &more, &e), &e);
 }
 
 /* What a compaction hands over, to the disk. */

@@ -312,6 +312,58 @@ static bool simple_reindex(struct memory *memory, const char *language,
     return true;
 }
 
+static bool simple_tidy(struct memory *memory, bool *more, struct error *fault)
+{
+    (void)memory;
+    (void)fault;
+    *more = false;
+    return true;
+}
+
+/* It keeps no vectors. */
+static bool simple_count_vectors(struct memory *memory, const char *model,
+                                 struct vectors_counts *out, struct error *fault)
+{
+    (void)fault;
+    *out = (struct vectors_counts){.missing = model ? (int64_t)simple_of(memory)->rows.len : 0};
+    return true;
+}
+
+static bool simple_know_model(struct memory *memory, const char *model, int dimension,
+                              struct error *fault)
+{
+    (void)memory;
+    (void)model;
+    (void)dimension;
+    (void)fault;
+    return true;
+}
+
+static enum embed_result simple_embed(struct memory *memory,
+                                      const struct embedding_settings *settings, struct http *http,
+                                      const struct wakeup *wakeup, int64_t *left, struct failure *f,
+                                      struct error *fault)
+{
+    (void)memory;
+    (void)settings;
+    (void)http;
+    (void)wakeup;
+    (void)f;
+    (void)fault;
+    *left = 0;
+    return EMBED_DONE;
+}
+
+static bool simple_tidy_vectors(struct memory *memory, const char *model, int64_t *left,
+                                struct error *fault)
+{
+    (void)memory;
+    (void)model;
+    (void)fault;
+    *left = 0;
+    return true;
+}
+
 static const struct memory_store simple_store = {
     .name = "simple",
     .close = simple_close,
@@ -332,6 +384,11 @@ static const struct memory_store simple_store = {
     .flagged = simple_flagged,
     .stats = simple_stats,
     .reindex = simple_reindex,
+    .tidy = simple_tidy,
+    .count_vectors = simple_count_vectors,
+    .know_model = simple_know_model,
+    .embed = simple_embed,
+    .tidy_vectors = simple_tidy_vectors,
 };
 
 struct memory *memory_simple_new(void)

@@ -18,7 +18,7 @@
 #include "base/entropy.h"
 #include "base/mem.h"
 #include "config/config.h"
-#include "memory/sqlite_store.h"
+#include "memory/store.h"
 #include "session/capability.h"
 #include "session/memories.h"
 #include "store/health.h"
@@ -80,7 +80,7 @@ static void make_pristine(void)
 {
     struct store *s;
     memory_check(store_open(pristine, STORE_READ_WRITE, &s, &e), &e);
-    struct memory *m = memory_sqlite_new(s, NULL, NULL);
+    struct memory *m = memory_open(s, NULL);
     add_many(m, "one", 0, ENTRIES);
     add_many(m, "two", 17, BROUGHT);
     add_many(m, "two", 0, ENTRIES);
@@ -146,7 +146,7 @@ static void assert_sound(void)
     if (health.state != HEALTH_GOOD)
         fail_msg("%s: %s", health_name(health.state), health.detail);
     memory_check(store_open(path, STORE_READ_WRITE, &s, &e), &e);
-    struct memory *m = memory_sqlite_new(s, NULL, NULL);
+    struct memory *m = memory_open(s, NULL);
     memory_check(
         store_exec(s, "INSERT INTO memory_words (memory_words) VALUES ('integrity-check')", &e),
         &e);
@@ -197,7 +197,7 @@ static int act_apart(change act, enum fault_point point, long n)
         fault_vfs_install();
         if (!store_open(path, STORE_READ_WRITE, &s, &e))
             _exit(2);
-        struct memory *m = memory_sqlite_new(s, NULL, NULL);
+        struct memory *m = memory_open(s, NULL);
         if (n > 0)
             fault_vfs_arm(point, FAULT_DEATH, n, false);
         _exit(act(m) ? 0 : 1);
@@ -311,7 +311,7 @@ static void make_large(void)
 {
     struct store *s;
     memory_check(store_open(pristine, STORE_READ_WRITE, &s, &e), &e);
-    struct memory *m = memory_sqlite_new(s, NULL, NULL);
+    struct memory *m = memory_open(s, NULL);
     memory_check(store_begin(s, &e), &e);
     for (int i = 0; i < LINES / BROUGHT; i++) {
         char *session = mem_printf("large%d", i);
@@ -336,11 +336,11 @@ static void go_on_after_death(void)
     struct store *s;
     bool more = true;
     memory_check(store_open(path, STORE_READ_WRITE, &s, &e), &e);
-    struct memory *m = memory_sqlite_new(s, NULL, NULL);
+    struct memory *m = memory_open(s, NULL);
     memory_check(m->store->forget(m, ids, 1, NULL, &e), &e);
     add_many(m, "large7", 40, BROUGHT);
     while (more)
-        memory_check(memory_sqlite_tidy(m, &more, &e), &e);
+        memory_check(m->store->tidy(m, &more, &e), &e);
     memory_close(m);
     store_close(s);
 }

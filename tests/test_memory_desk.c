@@ -16,7 +16,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "index/words.h"
-#include "memory/sqlite_store.h"
+#include "memory/sqlite_private.h"
 #include "session/capability.h"
 #include "session/memories.h"
 #include "session/memory_desk.h"
@@ -567,7 +567,7 @@ static void test_what_was_left_is_purged(void **state)
     struct store *s;
     assert_true(store_open(path, STORE_READ_WRITE, &s, &e));
     const struct corpus c = memory_sqlite_corpus(s);
-    struct memory *m = memory_sqlite_new(s, NULL, NULL);
+    struct memory *m = memory_open(s, NULL);
     m->lazy = true;
     assert_true(m->store->forget(m, ids, 1, NULL, &e));
     search(NULL, "hotel");

@@ -15,7 +15,7 @@
 #include "base/buf.h"
 #include "base/entropy.h"
 #include "base/mem.h"
-#include "memory/sqlite_store.h"
+#include "memory/store.h"
 #include "store/sql.h"
 #include "tests/damage.h"
 #include "tests/memory_store.h"
@@ -39,7 +39,7 @@ static struct place open_place(void)
 {
     struct place p;
     memory_check(store_open(path, STORE_READ_WRITE, &p.store, &e), &e);
-    p.memory = memory_sqlite_new(p.store, NULL, NULL);
+    p.memory = memory_open(p.store, NULL);
     return p;
 }
 
@@ -164,7 +164,7 @@ static int64_t parts(void)
 static bool tidy(struct memory *m)
 {
     bool more;
-    memory_check(memory_sqlite_tidy(m, &more, &e), &e);
+    memory_check(m->store->tidy(m, &more, &e), &e);
     return more;
 }
 
@@ -403,7 +403,7 @@ static void an_empty_memory_leaves_none(void **state)
         free(session);
     }
     assert_true(tables_are_left());
-    struct memory *french = memory_sqlite_new(own.store, "french", NULL);
+    struct memory *french = memory_open(own.store, &(struct memory_settings){.language = "french"});
     say(french, "s", NULL, "a quincunx");
     memory_close(french);
     assert_false(tables_are_left() || is_german());

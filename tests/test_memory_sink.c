@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "memory/sqlite_store.h"
+#include "memory/store.h"
 #include "session/journal.h"
 #include "session/memory_sink.h"
 #include "session/notice.h"
@@ -41,7 +41,7 @@ static int setup(void **state)
     path = support_path("tiro.db");
     config = config_new();
     memory_check(store_open(path, STORE_READ_WRITE, &store, &e), &e);
-    memory = memory_sqlite_new(store, NULL, NULL);
+    memory = memory_open(store, NULL);
     memory_sink_init(&sink, memory, config);
     notices = mailbox_new(free_notice);
     journal_init(&j, notices);

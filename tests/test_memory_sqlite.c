@@ -15,7 +15,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "memory/sqlite_store.h"
+#include "memory/store.h"
 #include "store/sessions.h"
 #include "store/sql.h"
 #include "tests/damage.h"
@@ -30,7 +30,7 @@ static struct error e;
 static void open_store(void)
 {
     memory_check(store_open(path, STORE_READ_WRITE, &store, &e), &e);
-    m = memory_sqlite_new(store, NULL, NULL);
+    m = memory_open(store, NULL);
 }
 
 static void close_store(void)
@@ -161,7 +161,7 @@ static void nor_with_another_connection_open(void **state)
     (void)state;
     fill();
     memory_check(store_open(path, STORE_READ_WRITE, &other, &e), &e);
-    struct memory *of_other = memory_sqlite_new(other, NULL, NULL);
+    struct memory *of_other = memory_open(other, NULL);
     assert_int_equal(memory_total(of_other), 41);
     memory_check(m->store->forget(m, ids, 1, NULL, &e), &e);
     assert_false(on_disk("xjkvwomb") || on_disk("qvnorth"));
@@ -189,7 +189,7 @@ static void a_lazy_one_leaves_the_rest_for_later(void **state)
     assert_int_equal(hits("Zqxjkvwombats", (struct memory_scope){0}), 0);
     assert_true(in_index("qxjkvwomb"));
     memory_check(store_open(path, STORE_READ_WRITE, &other, &e), &e);
-    struct memory *later = memory_sqlite_new(other, NULL, NULL);
+    struct memory *later = memory_open(other, NULL);
     while (purge_some(later))
         assert_int_equal(hits("wombat7", (struct memory_scope){0}), 1);
     assert_false(in_index("qxjkvwomb") || in_index("zqx") || in_index("qvnorth"));
@@ -416,7 +416,7 @@ static void a_new_index_is_of_the_configured_language(void **state)
 {
     struct memory_stats stats;
     (void)state;
-    struct memory *german = memory_sqlite_new(store, "german", NULL);
+    struct memory *german = memory_open(store, &(struct memory_settings){.language = "german"});
     free(memory_store_one(german, "s", "a", "die Häuser", 1));
     memory_check(german->store->stats(german, &stats, &e), &e);
     assert_string_equal(stats.language, "german");
@@ -474,7 +474,7 @@ static void reindexing_is_one_step_to_others(void **state)
     (void)state;
     say("s", "a", "a wombat digs", 1);
     memory_check(store_open(path, STORE_READ_ONLY, &other, &e), &e);
-    struct memory *of_other = memory_sqlite_new(other, NULL, NULL);
+    struct memory *of_other = memory_open(other, NULL);
     memory_check(m->store->reindex(m, "german", other_sees_the_old, of_other, &e), &e);
     memory_check(other_sees_the_old(of_other, 0, 0), &e);
     memory_close(of_other);
@@ -562,7 +562,7 @@ static void *busy_thread(void *context)
         return NULL;
     }
     store_set_patience(own, 60000, NULL, NULL);
-    struct memory *memory = memory_sqlite_new(own, NULL, NULL);
+    struct memory *memory = memory_open(own, NULL);
     be_busy(b, memory);
     memory_close(memory);
     store_close(own);

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "memory/sqlite_store.h"
+#include "memory/store.h"
 #include "tests/memory_store.h"
 #include "tests/simple_store.h"
 #include "tests/support.h"
@@ -25,7 +25,7 @@ static int set_up_sqlite(void **state)
     char *path = support_path("tiro.db");
     bool ok = store_open(path, STORE_READ_WRITE, &store, &e);
     free(path);
-    m = ok ? memory_sqlite_new(store, NULL, NULL) : NULL;
+    m = ok ? memory_open(store, NULL) : NULL;
     return ok ? 0 : -1;
 }
 

@@ -15,7 +15,7 @@
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "index/words.h"
-#include "memory/sqlite_store.h"
+#include "memory/sqlite_private.h"
 #include "tests/support.h"
 
 static struct store *store;
@@ -32,7 +32,7 @@ static int set_up(void **state)
     free(path);
     if (!ok)
         return -1;
-    memory = memory_sqlite_new(store, "english", NULL);
+    memory = memory_open(store, &(struct memory_settings){.language = "english"});
     now = 1683554160000; /* Monday 8 May 2023 */
     return 0;
 }

@@ -14,7 +14,7 @@
 #include "base/embedded.h"
 #include "base/mem.h"
 #include "index/words.h"
-#include "memory/sqlite_store.h"
+#include "memory/sqlite_private.h"
 #include "store/search.h"
 #include "store/sessions.h"
 #include "store/snapshot.h"
@@ -187,7 +187,7 @@ static void test_version_6_goes_on_where_it_was(void **state)
     char *file = version_6_database(half_done);
     assert_true(store_open(file, STORE_READ_WRITE, &s, &e));
     check_old_session(s);
-    struct memory *m = memory_sqlite_new(s, "german", NULL);
+    struct memory *m = memory_open(s, &(struct memory_settings){.language = "german"});
     const struct corpus c = memory_sqlite_corpus(s);
     assert_int_equal(damage_number(file, "SELECT next - (1 << 24) FROM words_state"), 0);
     assert_int_equal(
@@ -197,7 +197,7 @@ static void test_version_6_goes_on_where_it_was(void **state)
     assert_true(waits);
     finds(m, "Schiffe", "b");
     while (more)
-        assert_true(memory_sqlite_tidy(m, &more, &e));
+        assert_true(m->store->tidy(m, &more, &e));
     finds(m, "Haus", "a"); /* a German stem: the next index has taken its place */
     finds(m, "Schiff", "b");
     for (more = true; more;)

@@ -13,6 +13,7 @@
 #include "base/mem.h"
 #include "memory/recall.h"
 #include "tests/model_server.h"
+#include "tests/simple_store.h"
 #include "tests/support.h"
 
 static struct model_server *server;
@@ -529,6 +530,31 @@ static void test_scopes(void **state)
 
 #define test(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
+/* A store that is no database: what is asked of it is asked through its table of functions alone.
+ */
+static void test_any_store_will_do(void **state)
+{
+    struct memory_stats stats;
+    struct error e;
+    (void)state;
+    memory_close(recall.memory);
+    recall.memory = memory_simple_new();
+    store_close(store);
+    store = NULL;
+    configure(CONFIG_EMBEDDING_PROVIDER, "hashed");
+    configure(CONFIG_MEMORY_RANKING, "both");
+    add_some();
+    search("river");
+    assert_string_equal(hits.items.items[0].entry.id, "ryokan");
+    assert_badge(being_made);
+    assert_true(recall_know_model(&recall, NULL, &e));
+    assert_int_equal(work(&e), RECALL_IDLE);
+    assert_true(recall_stats(&recall, NULL, &stats, &e));
+    assert_int_equal(stats.entries, 2);
+    assert_int_equal(stats.missing, 2);
+    memory_stats_release(&stats);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -553,6 +579,7 @@ int main(void)
         test(test_another_model),
         test(test_work_waits_for_the_endpoint),
         test(test_scopes),
+        test(test_any_store_will_do),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

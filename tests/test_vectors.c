@@ -19,7 +19,7 @@
 #include "index/hnsw.h"
 #include "index/int8.h"
 #include "index/vectors.h"
-#include "memory/sqlite_store.h"
+#include "memory/sqlite_private.h"
 #include "store/sql.h"
 #include "tests/damage.h"
 #include "tests/support.h"
@@ -100,7 +100,7 @@ static struct memory *open_memory(struct store **s)
     struct error e;
     if (!store_open(path, STORE_READ_WRITE, s, &e))
         fail_msg("%s", e.text);
-    return memory_sqlite_new(*s, "none", NULL);
+    return memory_open(*s, &(struct memory_settings){.language = "none"});
 }
 
 static int setup(void **state)

@@ -6,9 +6,8 @@
 #include "base/clock.h"
 #include "base/environment.h"
 #include "base/mem.h"
-#include "memory/sqlite_store.h"
 
-enum { ENDPOINT_MS = 5000, DEAD_MS = 30000, EMBED_STEP = 64, GRAPH_STEP = 64 };
+enum { ENDPOINT_MS = 5000, DEAD_MS = 30000 };
 
 static const char none_configured[] = "words only: no embedding endpoint is configured";
 static const char not_set_up[] = "words only: the embedding endpoint is not configured";
@@ -33,18 +32,19 @@ static const struct lack *lack_of(const struct recall *r)
 void recall_init(struct recall *r, const struct config *config, struct store *s,
                  const char *directory)
 {
-    *r = (struct recall){
-        .config = config, .corpus = memory_sqlite_corpus(s), .patience_ms = ENDPOINT_MS};
-    r->vectors =
-        vectors_new(MEMORY_TABLES, directory, config_integer(config, CONFIG_MEMORY_HNSW_FROM));
-    r->memory = memory_sqlite_new(s, config_string(config, CONFIG_MEMORY_LANGUAGE), r->vectors);
+    const struct memory_settings settings = {
+        .language = config_string(config, CONFIG_MEMORY_LANGUAGE),
+        .graph_directory = directory,
+        .graph_from = config_integer(config, CONFIG_MEMORY_HNSW_FROM),
+    };
+    *r = (struct recall){.config = config, .patience_ms = ENDPOINT_MS};
+    r->memory = memory_open(s, &settings);
     r->http = http_new();
 }
 
 void recall_release(struct recall *r)
 {
     memory_close(r->memory);
-    vectors_free(r->vectors);
     http_free(r->http);
     embedding_settings_release(&r->embedding);
     embeddings_release(&r->asked);
@@ -185,7 +185,7 @@ static bool plan_vectors(struct recall *r, const char *text, const struct wakeup
         plan->badge = r->embedding_fault.code == ERR_OK ? none_configured : not_set_up;
         return true;
     }
-    if (!vectors_count(&r->corpus, r->model, &have, e))
+    if (!r->memory->store->count_vectors(r->memory, r->model, &have, e))
         return false;
     plan->badge = missing_badge(r, &have, wanted, &usable);
     if (!usable)
@@ -196,7 +196,7 @@ static bool plan_vectors(struct recall *r, const char *text, const struct wakeup
     }
     if (r->asked.dimension != have.dimension) {
         plan->badge = lack_of(r)->all;
-        return r->alone || vectors_know_model(&r->corpus, r->model, r->asked.dimension, e);
+        return r->alone || r->memory->store->know_model(r->memory, r->model, r->asked.dimension, e);
     }
     plan->ranking = wanted;
     plan->vector = (struct vector_query){
@@ -235,7 +235,7 @@ bool recall_know_model(struct recall *r, const struct wakeup *wakeup, struct err
     bool stopped;
     if (configured(r) == MEMORY_WORDS || !read_embedding(r, wakeup))
         return true;
-    if (!vectors_count(&r->corpus, r->model, &have, e))
+    if (!r->memory->store->count_vectors(r->memory, r->model, &have, e))
         return false;
     if (have.embedded == 0 || have.missing > 0) /* what is made will tell it */
         return true;
@@ -244,7 +244,7 @@ bool recall_know_model(struct recall *r, const struct wakeup *wakeup, struct err
         return true;
     }
     return r->asked.dimension == have.dimension ||
-           vectors_know_model(&r->corpus, r->model, r->asked.dimension, e);
+           r->memory->store->know_model(r->memory, r->model, r->asked.dimension, e);
 }
 
 bool recall_stats(struct recall *r, const struct wakeup *wakeup, struct memory_stats *out,
@@ -254,13 +254,13 @@ bool recall_stats(struct recall *r, const struct wakeup *wakeup, struct memory_s
     if (!r->memory->store->stats(r->memory, out, e))
         return false;
     bool has_vectors = configured(r) != MEMORY_WORDS && read_embedding(r, wakeup);
-    if (vectors_count(&r->corpus, has_vectors ? r->model : NULL, &have, e)) {
+    if (r->memory->store->count_vectors(r->memory, has_vectors ? r->model : NULL, &have, e)) {
         out->embedded = have.embedded;
         out->missing = have.missing;
         out->stale = have.stale;
         out->dimension = have.dimension;
         out->model = has_vectors ? mem_strdup(r->model) : NULL;
-        out->graph = has_vectors && vectors_has_graph(r->vectors);
+        out->graph = has_vectors && out->graph;
         return true;
     }
     memory_stats_release(out);
@@ -280,8 +280,7 @@ static enum recall_work embed_some(struct recall *r, const struct wakeup *wakeup
                                    int *retry_ms, struct error *why)
 {
     struct failure f;
-    switch (
-        vectors_embed_step(&r->corpus, &r->embedding, r->http, wakeup, EMBED_STEP, left, &f, why)) {
+    switch (r->memory->store->embed(r->memory, &r->embedding, r->http, wakeup, left, &f, why)) {
     case EMBED_DONE:
         return RECALL_IDLE;
     case EMBED_MORE:
@@ -300,12 +299,8 @@ static enum recall_work embed_some(struct recall *r, const struct wakeup *wakeup
 
 static enum recall_work tidy(struct recall *r, int64_t *left, int *retry_ms, struct error *why)
 {
-    bool more;
-    if (!vectors_drop_stale(&r->corpus, r->model, &more, why) ||
-        (!more && !vectors_graph_step(r->vectors, &r->corpus, r->model, GRAPH_STEP, left, why)))
+    if (!r->memory->store->tidy_vectors(r->memory, r->model, left, why))
         return wait_for(r, retry_ms);
-    if (more)
-        return RECALL_WORKED;
     return *left > 0 ? RECALL_WORKED : RECALL_IDLE;
 }
 

@@ -7,7 +7,6 @@
 #include "base/wakeup.h"
 #include "config/config.h"
 #include "index/embedder.h"
-#include "index/vectors.h"
 #include "memory/store.h"
 #include "store/store.h"
 
@@ -16,10 +15,8 @@ enum { RECALL_DEFAULT = 5, RECALL_MOST = 20 };
 struct recall {
     const struct config *config;
     struct memory *memory;
-    struct corpus corpus;
     bool alone; /* nobody makes missing vectors meanwhile, nor may a search write: set by the owner;
                    badges say what does */
-    struct vectors *vectors;
     struct http *http;
     struct embedding_settings embedding; /* read at the first search that needs it */
     bool embedding_read;

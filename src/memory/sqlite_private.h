@@ -6,7 +6,7 @@
 
 #include "index/words.h"
 #include "memory/content.h"
-#include "memory/sqlite_store.h"
+#include "memory/store.h"
 #include "store/sql.h"
 
 struct sqlite_memory {
@@ -35,6 +35,9 @@ void memory_row_release(struct memory_row *row);
 void memory_rows_release(struct memory_rows *rows);
 
 /* ---- sqlite_row.c ---- */
+
+/* The entries as the index of words and vectors sees them. */
+struct corpus memory_sqlite_corpus(struct store *s);
 
 /* A statement's columns and tables, and a row of its. */
 #define MEMORY_ROWS                                                                                \

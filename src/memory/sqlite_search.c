@@ -55,8 +55,7 @@ static bool by_both(struct search *x, struct error *e)
 
 static bool find_candidates(struct search *x, struct error *e)
 {
-    bool has_vector = x->query->vector && x->memory->vectors;
-    if (!has_vector || x->query->ranking == MEMORY_WORDS)
+    if (!x->query->vector || x->query->ranking == MEMORY_WORDS)
         return by_words(x, wanted(x), &x->found, e);
     if (x->query->ranking == MEMORY_VECTORS)
         return by_vectors(x, wanted(x), &x->found, e);

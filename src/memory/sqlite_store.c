@@ -1,10 +1,12 @@
-#include "memory/sqlite_store.h"
+#include "memory/sqlite_private.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
-#include "memory/sqlite_private.h"
+
+/* At a time: texts that are embedded, vectors that go into the graph. */
+enum { EMBED_STEP = 64, GRAPH_STEP = 64 };
 
 static const char each_sql[] = MEMORY_ROWS "ORDER BY entry.key";
 static const char pin_sql[] = "UPDATE memory_entry SET pinned = ?2 WHERE id = ?1";
@@ -22,6 +24,7 @@ static const char counts_sql[] =
 static void sqlite_close(struct memory *memory)
 {
     struct sqlite_memory *m = sqlite_memory_of(memory);
+    vectors_free(m->vectors);
     free(m->language);
     free(m);
 }
@@ -121,6 +124,7 @@ static bool sqlite_stats(struct memory *memory, struct memory_stats *out, struct
               words_language(&m->corpus, &out->language, e);
     ok = store_step_end(m->store, began, ok, e);
     out->bytes += ok ? bytes : 0;
+    out->graph = vectors_has_graph(m->vectors);
     if (ok)
         out->language_stale = out->entries > 0 && strcmp(out->language, m->language) != 0;
     else
@@ -138,9 +142,38 @@ static bool sqlite_reindex(struct memory *memory, const char *language,
     return words_reindex(&m->corpus, language ? language : m->language, progress, context, e);
 }
 
-bool memory_sqlite_tidy(struct memory *memory, bool *more, struct error *e)
+static bool sqlite_tidy(struct memory *m, bool *more, struct error *e)
 {
-    return words_tidy(&sqlite_memory_of(memory)->corpus, more, e);
+    return words_tidy(&sqlite_memory_of(m)->corpus, more, e);
+}
+
+static bool sqlite_count_vectors(struct memory *m, const char *model, struct vectors_counts *out,
+                                 struct error *e)
+{
+    return vectors_count(&sqlite_memory_of(m)->corpus, model, out, e);
+}
+
+static bool sqlite_know_model(struct memory *m, const char *model, int dimension, struct error *e)
+{
+    return vectors_know_model(&sqlite_memory_of(m)->corpus, model, dimension, e);
+}
+
+static enum embed_result sqlite_embed(struct memory *m, const struct embedding_settings *settings,
+                                      struct http *http, const struct wakeup *wakeup, int64_t *left,
+                                      struct failure *f, struct error *e)
+{
+    return vectors_embed_step(&sqlite_memory_of(m)->corpus, settings, http, wakeup, EMBED_STEP,
+                              left, f, e);
+}
+
+static bool sqlite_tidy_vectors(struct memory *memory, const char *model, int64_t *left,
+                                struct error *e)
+{
+    struct sqlite_memory *m = sqlite_memory_of(memory);
+    bool more;
+    *left = 1;
+    return vectors_drop_stale(&m->corpus, model, &more, e) &&
+           (more || vectors_graph_step(m->vectors, &m->corpus, model, GRAPH_STEP, left, e));
 }
 
 static const struct memory_store sqlite_store = {
@@ -163,15 +196,23 @@ static const struct memory_store sqlite_store = {
     .flagged = sqlite_memory_flagged,
     .stats = sqlite_stats,
     .reindex = sqlite_reindex,
+    .tidy = sqlite_tidy,
+    .count_vectors = sqlite_count_vectors,
+    .know_model = sqlite_know_model,
+    .embed = sqlite_embed,
+    .tidy_vectors = sqlite_tidy_vectors,
 };
 
-struct memory *memory_sqlite_new(struct store *s, const char *language, struct vectors *vectors)
+struct memory *memory_open(struct store *s, const struct memory_settings *settings)
 {
+    static const struct memory_settings plain = {.language = NULL};
     struct sqlite_memory *m = mem_alloc(sizeof *m);
+    if (!settings)
+        settings = &plain;
     m->memory.store = &sqlite_store;
     m->store = s;
     m->corpus = memory_sqlite_corpus(s);
-    m->language = mem_strdup(language ? language : "english");
-    m->vectors = vectors;
+    m->language = mem_strdup(settings->language ? settings->language : "english");
+    m->vectors = vectors_new(MEMORY_TABLES, settings->graph_directory, settings->graph_from);
     return &m->memory;
 }

@@ -1,5 +1,5 @@
-/* Semantic memory behind a table of functions. `sqlite` (sqlite_store.h) is the one that programs
- * use; the tests have a simple one in memory beside it. One connection, one thread.
+/* Semantic memory behind a table of functions. `sqlite` is the one that programs use; the tests
+ * have a simple one in memory beside it. One connection, one thread.
  *
  * Each call is a transaction of its own unless one is open on the connection, and then a part of
  * that. Errors are SESSION_STORE_ERROR; MEMORY_NOT_FOUND where an id is unknown (its text names
@@ -14,7 +14,9 @@
 #include "base/err.h"
 #include "chat/memory_entry.h"
 #include "chat/memory_hit.h"
+#include "index/vectors.h"
 #include "memory/query.h"
+#include "store/store.h"
 
 /* What the names of its tables and of its files begin with. */
 #define MEMORY_TABLES "memory"
@@ -108,7 +110,7 @@ struct memory_store {
     bool (*flagged)(struct memory *m, const char *session_id, int64_t completed_seq, bool *out,
                     struct error *e);
 
-    /* All but what concerns vectors. */
+    /* All but the counts of vectors. */
     bool (*stats)(struct memory *m, struct memory_stats *out, struct error *e);
 
     /* Makes the index of words anew in this language, with progress (may be NULL; false stops it,
@@ -117,6 +119,20 @@ struct memory_store {
     bool (*reindex)(struct memory *m, const char *language,
                     bool (*progress)(void *context, int64_t done, int64_t of), void *context,
                     struct error *e);
+
+    /* A little of what keeps the index of words quick, and of a reindex that somebody did not bring
+     * to its end; *more: that was not all. For who has the time, and no transaction. */
+    bool (*tidy)(struct memory *m, bool *more, struct error *e);
+
+    /* Vectors (index/vectors.h), of a model or of the settings' one. tidy_vectors: *left is how
+     * much there is still to do. */
+    bool (*count_vectors)(struct memory *m, const char *model, struct vectors_counts *out,
+                          struct error *e);
+    bool (*know_model)(struct memory *m, const char *model, int dimension, struct error *e);
+    enum embed_result (*embed)(struct memory *m, const struct embedding_settings *settings,
+                               struct http *http, const struct wakeup *wakeup, int64_t *left,
+                               struct failure *f, struct error *e);
+    bool (*tidy_vectors)(struct memory *m, const char *model, int64_t *left, struct error *e);
 };
 
 struct memory {
@@ -126,6 +142,15 @@ struct memory {
     bool lazy;
 };
 
+/* The memory that is kept in the sessions' database (sqlite_private.h), on the caller's connection,
+ * which outlives it. Reads nothing: opening costs the same at any size. */
+struct memory_settings {
+    const char *language; /* what an index without entries is made for; NULL: english. One that has
+                             some keeps its own until a reindex */
+    const char *graph_directory; /* where graphs are files; NULL: none are used */
+    int64_t graph_from;          /* entries from which on a graph is used */
+};
+struct memory *memory_open(struct store *s, const struct memory_settings *settings); /* or NULL */
 void memory_close(struct memory *m); /* NULL is fine */
 
 /* The one entry whose id this is, or begins with this where no other does. MEMORY_NOT_FOUND lists

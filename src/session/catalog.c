@@ -6,7 +6,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "chat/session_tally.h"
-#include "memory/sqlite_store.h"
+#include "memory/store.h"
 #include "session/capability.h"
 #include "session/lock.h"
 #include "session/removal.h"
@@ -240,7 +240,7 @@ static bool set_archived(struct catalog *c, struct session_info *info, bool arch
 
 static bool forget(struct catalog *c, const char *id, struct error *e)
 {
-    struct memory *m = memory_sqlite_new(c->store, NULL, NULL);
+    struct memory *m = memory_open(c->store, NULL);
     bool ok = m->store->forget_session(m, id, e);
     memory_close(m);
     return ok;

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "memory/sqlite_store.h"
+#include "memory/store.h"
 #include "session/lock.h"
 #include "store/store.h"
 
@@ -96,7 +96,7 @@ static bool tell_indexing(void *context, int64_t done, int64_t of)
 static bool index_memory(void *context, struct store *s, struct error *e)
 {
     struct rescue *r = context;
-    struct memory *m = memory_sqlite_new(s, r->language, NULL);
+    struct memory *m = memory_open(s, &(struct memory_settings){.language = r->language});
     bool ok = m->store->reindex(m, r->language, tell_indexing, r, e);
     memory_close(m);
     return ok;

@@ -4,7 +4,6 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "memory/sqlite_store.h"
 
 /* Between two steps other connections must find the database free, who look every few ms. */
 enum { TELL_EVERY_MS = 250, PURGE_AGAIN_MS = 1000, REST_MS = 20 };
@@ -115,8 +114,9 @@ void memory_work_finish(struct memory_work *w)
 
 static void tidy_some(struct memory_work *w)
 {
+    struct memory *m = w->recall->memory;
     struct error e;
-    bool more = false, ok = memory_sqlite_tidy(w->recall->memory, &more, &e);
+    bool more = false, ok = m->store->tidy(m, &more, &e);
     w->purge.wanted = more || !ok;
     w->purge.at_ms = ok && !more ? 0 : clock_mono_ms() + (ok ? REST_MS : PURGE_AGAIN_MS);
 }

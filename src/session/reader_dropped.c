@@ -6,7 +6,7 @@
 #include "base/json.h"
 #include "base/vec.h"
 #include "chat/figure.h"
-#include "memory/sqlite_store.h"
+#include "memory/store.h"
 #include "session/capability.h"
 #include "store/event_log.h"
 
@@ -150,7 +150,7 @@ static bool read_flag(struct store *s, const struct command *c, struct notice *n
     bool flagged = false;
     if (!capability_memory())
         return true;
-    struct memory *m = memory_sqlite_new(s, NULL, NULL);
+    struct memory *m = memory_open(s, NULL);
     bool ok = m->store->flagged(m, c->name, c->number, &flagged, e);
     n->stats.flagged = flagged;
     memory_close(m);

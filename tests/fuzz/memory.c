@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "chat/json_out.h"
-#include "memory/sqlite_store.h"
+#include "memory/store.h"
 #include "session/memories_lines.h"
 #include "tests/fuzz/fuzz.h"
 
@@ -25,7 +25,7 @@ static void open_memory(void)
         return;
     char *path = store_memory_path();
     FUZZ_CHECK_ERROR(store_open(path, STORE_READ_WRITE, &store, &e), &e);
-    memory = memory_sqlite_new(store, "english", NULL);
+    memory = memory_open(store, &(struct memory_settings){.language = "english"});
     free(path);
 }
 
