@@ -35,6 +35,7 @@ curses[.]h|ncurses|term[.]h>        ^ui/term/term[.]c$
 sqlite3[.]h                        ^src/(store|index|memory)/
 libstemmer                         ^src/store/language
 hnswlib                            ^src/index/hnsw
+pcre2                              ^src/agent/regex[.]c$
 cJSON                             ^src/base/json[.]c$
 curl/                             ^src/provider/http[.]c$
 md4c                              ^ui/text/
@@ -50,6 +51,7 @@ SYMBOLS='
 ^(initscr|newterm|wrefresh|doupdate)$                                           ^ui/term/term[.]o$
 ^sqlite3_                                                                       ^src/(store|index|memory)/
 ^sb_stemmer                                                                     ^src/store/language
+^pcre2_                                                                         ^src/agent/regex[.]o$
 ^cJSON_                                                                         ^src/base/json[.]o$
 ^curl_                                                                          ^src/provider/http[.]o$
 '

@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "agent/glob.h"
-#include "agent/grep.h"
+#include "agent/regex.h"
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/utf8.h"
@@ -222,17 +222,20 @@ static void bad_patterns_are_told(void **state)
     static const struct {
         const char *pattern, *says;
     } rows[] = {
-        {"(", "bad pattern: "},
-        {"[", "bad pattern: "},
-        {"a{2,1}", "bad pattern: "},
-        {"a{99999}", "bad pattern: "},
+        {"(", "parenthesis (at offset 1)"},
+        {"foo)", "parenthesis (at offset 3)"},
+        {"[", "missing"},
+        {"a{2,1}", "order"},
+        {"a{99999}", "too big"},
+        {"x\\C", "disabled"},
+        {"((((a{1,99}){1,99}){1,99}){1,99}){1,99}", "too large"},
     };
     workplace_put("work/a", "a\n");
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         char *args = workplace_args("pattern", rows[i].pattern, NULL);
         const char *out = workplace_call(*state, "search_files", args, true);
-        if (strncmp(out, rows[i].says, strlen(rows[i].says)) != 0 || strpbrk(out, "\n") ||
-            strstr(out, "grep:"))
+        assert_memory_equal(out, "bad pattern: ", 13);
+        if (!strstr(out, rows[i].says) || !strstr(out, " (at offset ") || strchr(out, '\n'))
             fail_msg("%s: %s", rows[i].pattern, out);
         free(args);
     }
@@ -253,7 +256,12 @@ static void usual_patterns_are_accepted(void **state)
         {"^(a|)(b|^)?$", "a"},
         {"( *, *[a-z]+)*;$", " , a,b;"},
         {"\\\\\\{1\\}", "\\{1}"},
-        {"([[.-.]]|[[=a=]])+", "-a"},
+        {"\\bint\\s+\\w+\\(", "int main("},
+        {"^\\d+[.]\\d*(?!x)$", "12.5"},
+        {"(?i)größe", "GRÖSSE GRÖßE"},
+        {"^[[:alpha:]]+$", "Größe"},
+        {"^G.{3}e$", "Größe"},
+        {"\\<b\\>", "<b>"},
         {"(a)\\1", "aa"},
         {"(a|)*b", "aab"},
         {"-e", "-e"},
@@ -275,6 +283,12 @@ static void usual_patterns_are_accepted(void **state)
     }
 }
 
+static bool goes_on(void *context)
+{
+    int *asked = context;
+    return ++*asked < 100;
+}
+
 /* Whatever the pattern: no crash, no reading beyond its end, and the tool comes back. */
 static void random_patterns(void **state)
 {
@@ -282,6 +296,8 @@ static void random_patterns(void **state)
                                         ",",  "99",  "\\", "*",  "+",    "?",   "|",      "^",
                                         "[:", ":]",  "[=", "[.", "-",    "{3}", "{1,40}", "$",
                                         "(a", "[^]", ".",  "ü",  "\xff", "{,"};
+    static const char line[] = "aaaa1aaa\xff{a,99}üü\xc3(a[:a:])^$aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa-";
+    int asked = 0;
     (void)state;
     srand((unsigned)support_seed());
     for (int round = 0; round < 10000; round++) {
@@ -295,18 +311,26 @@ static void random_patterns(void **state)
             glob_matches(&glob, "a/b/c");
             glob_release(&glob);
         }
-        const struct grep g = {.pattern = exact, .deadline_ms = clock_mono_ms() + 2000};
-        if (round % 100 == 0 && grep_check(&g, &e) == GREP_FAILED)
-            assert_true(utf8_valid(e.text, strlen(e.text)) && e.code != ERR_OK);
+        struct regex *r = regex_new(exact, round % 2, goes_on, &asked, &e);
+        if (r) {
+            size_t at = 0;
+            asked = 0;
+            if (regex_find(r, line, sizeof line - 1, &at) == REGEX_FOUND)
+                assert_in_range(at, 0, sizeof line - 1);
+            regex_free(r);
+        } else {
+            assert_int_equal(e.code, ERR_USAGE);
+            assert_true(utf8_valid(e.text, strlen(e.text)));
+        }
         free(exact);
         buf_release(&text);
     }
 }
 
-/* Files of all sizes, over the borders of batches, compared with what is looked for by hand. */
+/* Compared with what is looked for by hand. */
 static void lines_of_many_files_find_home(void **state)
 {
-    enum { FILES = 4100 };
+    enum { FILES = 1000 };
     struct workplace *w = *state;
     struct buf expected = BUF_INIT, text = BUF_INIT;
     size_t shown = 0;
@@ -317,7 +341,7 @@ static void lines_of_many_files_find_home(void **state)
         int lines = rand() % 8;
         buf_clear(&text);
         for (int line = 1; line <= lines; line++) {
-            bool hit = rand() % 40 == 0;
+            bool hit = rand() % 10 == 0;
             const char *ending = line == lines && rand() % 2 ? "" : rand() % 2 ? "\r\n" : "\n";
             buf_addf(&text, "%s%s", hit ? "8:needle:" : rand() % 2 ? "" : "8:hay", ending);
             if (hit && shown++ < 1000)
@@ -327,13 +351,13 @@ static void lines_of_many_files_find_home(void **state)
         free(name);
     }
     const char *out = search(state, "{\"pattern\":\"needle:$\",\"limit\":1000}");
-    assert_true(shown < 1000); /* so that the last batch is among them */
+    assert_true(shown < 1000); /* so that the last file is among them */
     assert_string_equal(out, expected.data);
     buf_release(&expected);
     buf_release(&text);
 }
 
-static void large_files_are_batches(void **state)
+static void large_files_are_searched(void **state)
 {
     struct buf text = BUF_INIT;
     while (text.len < 3 * 1024 * 1024)
@@ -350,37 +374,46 @@ static void large_files_are_batches(void **state)
     buf_release(&text);
 }
 
-/* A grep that takes the pattern and fails at the text. */
-static void a_failure_of_grep_is_told(void **state)
+/* A line is left out, the others are not; where it goes on so, the search ends. */
+static void lines_that_take_too_much(void **state)
 {
-    workplace_mkdir("bin");
-    workplace_put("bin/grep", "#!/bin/sh\nread -r line && exit 3\nexit 1\n");
-    workplace_put("work/a", "a\n");
-    char *bin = support_path("bin"), *program = support_path("bin/grep");
-    char *path = mem_strdup(getenv("PATH"));
-    assert_int_equal(chmod(program, 0700), 0);
-    setenv("PATH", bin, 1);
-    const char *out = workplace_call(*state, "search_files", "{\"pattern\":\"a\"}", true);
-    setenv("PATH", path, 1);
-    assert_string_equal(out, "[grep failed with exit status 3; the rest was not searched]\n");
-    free(path);
-    free(program);
-    free(bin);
+    static const char args[] = "{\"pattern\":\"^(a+)+$|needle\"}";
+    struct buf text = BUF_INIT;
+    buf_addstr(&text, "needle\naaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!\nneedle\n");
+    workplace_put("work/a", text.data);
+    assert_string_equal(search(state, args),
+                        "a:1: needle\na:3: needle\n"
+                        "[the pattern takes too many steps for 1 line, first a:2; make it "
+                        "simpler]\n");
+    for (int i = 0; i < 20; i++)
+        buf_addstr(&text, "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!\n");
+    buf_addstr(&text, "needle\n");
+    workplace_put("work/a", text.data);
+    assert_string_equal(workplace_call(*state, "search_files", args, true),
+                        "a:1: needle\na:3: needle\n"
+                        "[the pattern takes too many steps for 10 lines, first a:2; make it "
+                        "simpler: the rest was not searched]\n");
+    buf_release(&text);
 }
 
-static void without_grep_it_says_so(void **state)
+/* Nor does a long line take more memory than it may. */
+static void long_lines_take_no_more_memory(void **state)
 {
-    workplace_put("work/a", "a\n");
-    char *path = mem_strdup(getenv("PATH"));
-    setenv("PATH", "/nonexistent", 1);
-    const char *out = workplace_call(*state, "search_files", "{\"pattern\":\"a\"}", true);
-    setenv("PATH", path, 1);
-    free(path);
-    assert_string_equal(out, "grep is not installed, and files are searched with it");
+    size_t len = 3 * 512 * 1024;
+    char *text = mem_alloc(len + 1);
+    memset(text, 'a', len);
+    workplace_put("work/long", text);
+    free(text);
+    for (int compiled = 0; compiled < 2; compiled++)
+        assert_string_equal(search(state, compiled ? "{\"pattern\":\"^(a|b|c)*$\"}"
+                                                   : "{\"pattern\":\"(*NO_JIT)^(a|b|c)*$\"}"),
+                            "[no match in 1 text file]\n"
+                            "[the pattern takes too many steps for 1 line, first long:1; make it "
+                            "simpler]\n");
 }
 
-/* It takes grep for ever. */
-static const char hostile[] = "{\"pattern\":\"(a|b|c)*a[a-c]{200}[q-z]\"}";
+/* Each place of the line takes a walk to its end. */
+static const char hostile[] = "{\"pattern\":\"[a-c]*[a-c]*[q-z]\"}";
 
 static void put_hostile_text(void)
 {
@@ -445,9 +478,9 @@ int main(void)
         TEST(usual_patterns_are_accepted),
         TEST(random_patterns),
         TEST(lines_of_many_files_find_home),
-        TEST(large_files_are_batches),
-        TEST(a_failure_of_grep_is_told),
-        TEST(without_grep_it_says_so),
+        TEST(large_files_are_searched),
+        TEST(lines_that_take_too_much),
+        TEST(long_lines_take_no_more_memory),
         TEST(a_hostile_pattern_runs_out_of_time),
         TEST(a_hostile_pattern_is_interrupted),
     };

@@ -7,11 +7,10 @@ libtiro_a_SOURCES += \
 	src/agent/difference.c src/agent/difference.h \
 	src/agent/file_walk.c src/agent/file_walk.h \
 	src/agent/glob.c src/agent/glob.h \
-	src/agent/grep.c src/agent/grep.h \
-	src/agent/grep_batch.c src/agent/grep_batch.h \
 	src/agent/guard.c src/agent/guard.h \
 	src/agent/head_tail.c src/agent/head_tail.h \
 	src/agent/prompt.c src/agent/prompt.h \
+	src/agent/regex.c src/agent/regex.h \
 	src/agent/run.h \
 	src/agent/run_compact.c \
 	src/agent/run_events.c \

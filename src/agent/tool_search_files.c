@@ -7,9 +7,9 @@
 
 #include "agent/file_walk.h"
 #include "agent/glob.h"
-#include "agent/grep_batch.h"
 #include "agent/guard.h"
 #include "agent/builtin.h"
+#include "agent/regex.h"
 #include "base/clock.h"
 #include "base/utf8.h"
 
@@ -20,6 +20,7 @@ enum {
     SHOWN = 300, /* bytes of a line */
     LEAD = 100,  /* of them before the match, in a line that is cut */
     NOTES = 512, /* bytes kept free for what is said at the end */
+    MAX_HARD = 10, /* lines that take too many steps, before the search is given up */
     ASK_EVERY_MS = 10
 };
 
@@ -28,8 +29,7 @@ struct search {
     struct glob glob; /* empty: every file */
     size_t limit;     /* lines */
     struct file_walk walk;
-    struct grep grep;
-    struct grep_batch batch; /* read, not searched yet */
+    struct regex *regex;
     struct buf *out;
     struct buf text; /* of the file that is read */
     struct guard guard;
@@ -38,9 +38,10 @@ struct search {
     size_t top_shown;
     size_t found, files, too_large, unreadable, guarded;
     int64_t asked_ms;
-    bool full; /* as many lines, or bytes, as may be */
+    bool full;             /* as many lines, or bytes, as may be */
+    size_t hard;           /* lines that the pattern takes too much for */
+    struct buf first_hard; /* where the first of them is */
     enum tool_stop stop;
-    struct error fault; /* of grep */
 };
 
 static bool go_on(void *context)
@@ -109,46 +110,57 @@ static size_t most_bytes(const struct tool_context *context)
     return context->max_output > 2 * NOTES ? context->max_output - NOTES : context->max_output / 2;
 }
 
-/* False: no more is wanted. */
-static bool show(struct search *s, const struct grep_match *m)
+/* A line of a file that matches. */
+static void show(struct search *s, const char *path, size_t number, const char *line, size_t len,
+                 size_t at)
 {
     size_t before = s->out->len;
     s->full = s->found == s->limit;
     if (s->full)
-        return false;
-    utf8_reveal(s->out, m->path, strlen(m->path), UTF8_ONE_LINE);
-    buf_addf(s->out, ":%zu: ", m->number);
-    add_line(s->out, m->line, m->len, m->at);
+        return;
+    utf8_reveal(s->out, path, strlen(path), UTF8_ONE_LINE);
+    buf_addf(s->out, ":%zu: ", number);
+    add_line(s->out, line, len, at);
     buf_addch(s->out, '\n');
     s->full = s->out->len > most_bytes(s->context);
     if (s->full)
         buf_splice(s->out, before, s->out->len - before, NULL, 0);
     else
         s->found++;
-    return !s->full;
 }
 
-/* Whether the search goes on; else it is noted why not. */
-static bool mind(struct search *s, enum grep_end end)
+static void leave_out_line(struct search *s, const char *path, size_t number)
 {
-    if (end == GREP_INTERRUPTED)
-        s->stop = TOOL_INTERRUPTED;
-    if (end == GREP_TIMED_OUT)
-        s->stop = TOOL_TIMED_OUT;
-    return end == GREP_DONE;
+    if (s->hard++ == 0) {
+        utf8_reveal(&s->first_hard, path, strlen(path), UTF8_ONE_LINE);
+        buf_addf(&s->first_hard, ":%zu", number);
+    }
 }
 
-static bool search_batch(struct search *s)
+static bool is_done(const struct search *s)
 {
-    grep_matches matches = {0};
-    size_t one_too_many = s->limit - s->found + 1;
-    enum grep_end end =
-        grep_batch_search(&s->batch, &s->grep, one_too_many, SHOWN, &matches, &s->fault);
-    for (size_t i = 0; i < matches.len && show(s, &matches.items[i]); i++)
-        continue;
-    vec_release(&matches);
-    grep_batch_clear(&s->batch);
-    return mind(s, end) && !s->full;
+    return s->full || s->hard == MAX_HARD || s->stop != TOOL_GOES_ON;
+}
+
+/* Lines end in LF or CR LF. */
+static void search_text(struct search *s, const char *path)
+{
+    const char *line = s->text.data;
+    const char *end = line + s->text.len;
+    for (size_t number = 1; line < end && !is_done(s); number++) {
+        const char *newline = memchr(line, '\n', (size_t)(end - line));
+        const char *next = newline ? newline + 1 : end;
+        size_t len = (size_t)((newline ? newline : end) - line);
+        size_t at;
+        if (len > 0 && line[len - 1] == '\r')
+            len--;
+        enum regex_result result = regex_find(s->regex, line, len, &at);
+        if (result == REGEX_FOUND)
+            show(s, path, number, line, len, at);
+        if (result == REGEX_TOO_MUCH)
+            leave_out_line(s, path, number);
+        line = next;
+    }
 }
 
 /* The whole file into s->text. False: it is none to be searched. */
@@ -184,8 +196,8 @@ static bool search_file(void *context, const char *path, int fd)
     if (!is_text)
         return s->stop == TOOL_GOES_ON;
     s->files++;
-    grep_batch_add(&s->batch, path, s->text.data, s->text.len);
-    return !grep_batch_is_full(&s->batch) || search_batch(s);
+    search_text(s, path);
+    return !is_done(s);
 }
 
 static const char *plural(size_t n)
@@ -203,10 +215,13 @@ static void add_notes(const struct search *s)
         buf_addstr(out, "[more matches; the output is full, narrow the search]\n");
     else if (s->stop == TOOL_TIMED_OUT)
         buf_addstr(out, "[timed out; the rest was not searched]\n");
-    else if (s->fault.code != ERR_OK)
-        buf_addf(out, "[%s; the rest was not searched]\n", s->fault.text);
     else if (s->found == 0)
         buf_addf(out, "[no match in %zu text file%s]\n", s->files, plural(s->files));
+    if (s->hard > 0)
+        buf_addf(out,
+                 "[the pattern takes too many steps for %zu line%s, first %s; make it simpler%s]\n",
+                 s->hard, plural(s->hard), s->first_hard.data,
+                 s->hard == MAX_HARD ? ": the rest was not searched" : "");
     if (s->too_large > 0)
         buf_addf(out, "[%zu file%s of more than %d MiB left out]\n", s->too_large,
                  plural(s->too_large), MAX_FILE >> 20);
@@ -242,7 +257,7 @@ static void set_top(struct search *s, const char *where)
     s->top_shown = s->walk.path.len;
 }
 
-/* Reads, and searches all but the last batch. False: what is to be searched cannot be opened. */
+/* False: what is to be searched cannot be opened. */
 static bool walk(struct search *s, const char *path)
 {
     struct error e = {0};
@@ -267,19 +282,13 @@ static bool walk(struct search *s, const char *path)
 
 static bool went_well(const struct search *s)
 {
-    return s->stop == TOOL_GOES_ON && s->fault.code == ERR_OK;
+    return s->stop == TOOL_GOES_ON && s->hard < MAX_HARD;
 }
 
 static bool search_path(struct search *s, const char *path)
 {
-    if (!mind(s, grep_check(&s->grep, &s->fault)) && s->stop == TOOL_GOES_ON) {
-        buf_addstr(s->out, s->fault.text);
+    if (!walk(s, path))
         return false;
-    }
-    if (went_well(s) && !walk(s, path))
-        return false;
-    if (went_well(s) && !s->full)
-        search_batch(s);
     if (s->stop == TOOL_INTERRUPTED) {
         buf_clear(s->out);
         buf_addstr(s->out, "interrupted");
@@ -296,10 +305,17 @@ static bool search_with(const struct tool_context *context, const struct json *a
     struct search s = {.context = context,
                        .glob = *glob,
                        .limit = (size_t)json_get_int(args, "limit", DEFAULT_LIMIT),
-                       .batch = {.text = BUF_INIT},
                        .out = out,
                        .where = BUF_INIT,
-                       .text = BUF_INIT};
+                       .text = BUF_INIT,
+                       .first_hard = BUF_INIT};
+    struct error e = {0};
+    s.regex = regex_new(json_get_string(args, "pattern"), json_get_bool(args, "ignore_case", false),
+                        go_on, &s, &e);
+    if (!s.regex) {
+        buf_addstr(out, e.text);
+        return false;
+    }
     s.walk = (struct file_walk){.path = BUF_INIT,
                                 .wanted = wanted,
                                 .enter = enter,
@@ -307,13 +323,10 @@ static bool search_with(const struct tool_context *context, const struct json *a
                                 .go_on = go_on,
                                 .context = &s};
     guard_init(&s.guard);
-    s.grep = (struct grep){.pattern = json_get_string(args, "pattern"),
-                           .ignore_case = json_get_bool(args, "ignore_case", false),
-                           .deadline_ms = context->deadline_ms,
-                           .wakeup = context->wakeup};
     bool ok = search_path(&s, path ? path : ".");
     guard_release(&s.guard);
-    grep_batch_release(&s.batch);
+    regex_free(s.regex);
+    buf_release(&s.first_hard);
     buf_release(&s.where);
     buf_release(&s.text);
     return ok;
@@ -336,13 +349,13 @@ static bool run(const struct tool_context *context, const struct json *args, str
 const struct tool tool_search_files = {
     .spec = {.name = "search_files",
              .description =
-                 "Search the text files of the working directory for a POSIX extended regular "
-                 "expression. Returns lines as path:line: text, sorted by path. Binary files, .git "
-                 "and symbolic links are left out.",
+                 "Search the text files of the working directory for a regular expression, line by "
+                 "line. Returns lines as path:line: text, sorted by path. Binary files, .git and "
+                 "symbolic links are left out.",
              .schema =
                  "{\"type\":\"object\",\"properties\":{"
-                 "\"pattern\":{\"type\":\"string\",\"description\":\"extended regular "
-                 "expression, as of grep -E\"},"
+                 "\"pattern\":{\"type\":\"string\",\"description\":\"Perl-compatible regular "
+                 "expression, as of grep -P\"},"
                  "\"path\":{\"type\":\"string\",\"description\":\"a directory or a file; default: "
                  "the working directory\"},"
                  "\"glob\":{\"type\":\"string\",\"description\":\"only files of such names, as "

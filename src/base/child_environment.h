@@ -7,7 +7,7 @@
 #include "base/vec.h"
 
 enum child_kind {
-    CHILD_HELPER,  /* diff, grep: what finds programs and tells the language */
+    CHILD_HELPER,  /* diff: what finds programs and tells the language */
     CHILD_OF_MODEL /* a command that a model wrote: what builds and tools need, and no keys */
 };
 

@@ -1,0 +1,30 @@
+/* A regular expression of Perl's kind (PCRE2), looked for in one line at a time. Whatever it costs,
+ * it can be stopped, and its memory is bounded. */
+#ifndef AGENT_REGEX_H
+#define AGENT_REGEX_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/err.h"
+
+struct regex;
+
+/* NULL and USAGE, with the place of the fault, when it cannot be used. `go_on` is asked again and
+ * again while a line is looked at; false ends that. */
+struct regex *regex_new(const char *pattern, bool ignore_case, bool (*go_on)(void *context),
+                        void *context, struct error *e);
+void regex_free(struct regex *r);
+
+enum regex_result {
+    REGEX_FOUND,
+    REGEX_ABSENT,
+    REGEX_STOPPED, /* go_on() said no */
+    REGEX_TOO_MUCH /* more steps, or more memory, than a line may take */
+};
+
+/* A line without its newline; bytes that are no UTF-8 match nothing. `at` is where the match
+ * begins. */
+enum regex_result regex_find(struct regex *r, const char *line, size_t len, size_t *at);
+
+#endif
