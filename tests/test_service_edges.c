@@ -16,7 +16,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "session/worker_private.h"
+#include "session/conversation_private.h"
 #include "tests/support.h"
 #include "tests/surface.h"
 
@@ -143,7 +143,7 @@ static void taking_it_out_of_the_archive_ends_no_turn(void **state)
 /* A worker that asks the server something between turns, without its thread. */
 struct aside {
     struct mailbox *commands, *notices;
-    struct worker *worker;
+    struct conversation *conversation;
 };
 
 static void free_command(void *c)
@@ -160,14 +160,14 @@ static struct aside begin_aside(void)
 {
     struct service_options options = surface_options(NULL, true);
     struct aside a = {.commands = mailbox_new(free_command), .notices = mailbox_new(free_notice)};
-    a.worker = worker_new(&options, a.commands, a.notices);
-    a.worker->doing = ASIDE;
+    a.conversation = conversation_new(&options, a.commands, a.notices);
+    a.conversation->doing = ASIDE;
     return a;
 }
 
 static void end_aside(struct aside *a)
 {
-    worker_free(a->worker);
+    conversation_free(a->conversation);
     mailbox_free(a->commands);
     mailbox_free(a->notices);
 }
@@ -187,12 +187,12 @@ static void of_two_messages_that_wait_one_is_refused(void **state)
 {
     (void)state;
     struct aside a = begin_aside();
-    worker_handle(a.worker, command_new(COMMAND_START_TURN, "first"));
+    conversation_handle(a.conversation, command_new(COMMAND_START_TURN, "first"));
     assert_null(mailbox_pop(a.notices));
-    assert_true(a.worker->cancelled);
-    worker_handle(a.worker, command_new(COMMAND_START_TURN, "second"));
+    assert_true(a.conversation->cancelled);
+    conversation_handle(a.conversation, command_new(COMMAND_START_TURN, "second"));
     assert_refused(&a, ERR_SESSION_BUSY, "second");
-    assert_int_equal(a.worker->deferred.len, 1);
+    assert_int_equal(a.conversation->deferred.len, 1);
     end_aside(&a);
 }
 
@@ -200,12 +200,12 @@ static void a_message_that_waits_can_be_interrupted(void **state)
 {
     (void)state;
     struct aside a = begin_aside();
-    worker_handle(a.worker, command_new(COMMAND_MODELS, NULL));
-    worker_handle(a.worker, command_new(COMMAND_START_TURN, "first"));
-    worker_handle(a.worker, command_new(COMMAND_INTERRUPT, NULL));
+    conversation_handle(a.conversation, command_new(COMMAND_MODELS, NULL));
+    conversation_handle(a.conversation, command_new(COMMAND_START_TURN, "first"));
+    conversation_handle(a.conversation, command_new(COMMAND_INTERRUPT, NULL));
     assert_refused(&a, ERR_INTERRUPTED, "first");
-    assert_int_equal(a.worker->deferred.len, 1);
-    assert_int_equal(a.worker->deferred.items[0]->type, COMMAND_MODELS);
+    assert_int_equal(a.conversation->deferred.len, 1);
+    assert_int_equal(a.conversation->deferred.items[0]->type, COMMAND_MODELS);
     end_aside(&a);
 }
 

@@ -5,6 +5,13 @@ libtiro_a_SOURCES += \
 	src/session/catalog_fork.c \
 	src/session/command.c src/session/command.h \
 	src/session/config_check.c src/session/config_check.h \
+	src/session/conversation.c src/session/conversation.h src/session/conversation_private.h \
+	src/session/conversation_compact.c \
+	src/session/conversation_context.c \
+	src/session/conversation_memory.c \
+	src/session/conversation_session.c \
+	src/session/conversation_tell.c \
+	src/session/conversation_turn.c \
 	src/session/export.c src/session/export.h \
 	src/session/fork.c src/session/fork.h \
 	src/session/health.c src/session/health.h \
@@ -19,6 +26,14 @@ libtiro_a_SOURCES += \
 	src/session/journal_compact.c src/session/journal_private.h \
 	src/session/journal_show.c \
 	src/session/lock.c src/session/lock.h \
+	src/session/memories.c src/session/memories.h src/session/memories_private.h \
+	src/session/memories_import.c \
+	src/session/memories_lines.c src/session/memories_lines.h \
+	src/session/memory_answers.c \
+	src/session/memory_desk.c src/session/memory_desk.h src/session/memory_desk_private.h \
+	src/session/memory_errands.c src/session/memory_errands.h \
+	src/session/memory_sink.c src/session/memory_sink.h \
+	src/session/memory_work.c src/session/memory_work.h \
 	src/session/notice.c src/session/notice.h \
 	src/session/open_run.c src/session/open_run.h \
 	src/session/orphans.c src/session/orphans.h \
@@ -28,19 +43,4 @@ libtiro_a_SOURCES += \
 	src/session/removal.c src/session/removal.h \
 	src/session/report.c src/session/report.h \
 	src/session/service.c src/session/service.h \
-	src/session/summary_file.c src/session/summary_file.h \
-	src/session/worker.c src/session/worker.h src/session/worker_private.h \
-	src/session/worker_compact.c \
-	src/session/worker_context.c \
-	src/session/worker_session.c \
-	src/session/worker_tell.c \
-	src/session/worker_turn.c \
-	src/session/memories.c src/session/memories.h src/session/memories_private.h \
-	src/session/memories_import.c \
-	src/session/memories_lines.c src/session/memories_lines.h \
-	src/session/memory_answers.c \
-	src/session/memory_desk.c src/session/memory_desk.h src/session/memory_desk_private.h \
-	src/session/memory_errands.c src/session/memory_errands.h \
-	src/session/memory_sink.c src/session/memory_sink.h \
-	src/session/memory_work.c src/session/memory_work.h \
-	src/session/worker_memory.c
+	src/session/summary_file.c src/session/summary_file.h

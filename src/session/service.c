@@ -8,11 +8,11 @@
 #include "base/mem.h"
 #include "config/config.h"
 #include "provider/choose.h"
-#include "session/worker.h"
+#include "session/conversation.h"
 
 struct service {
     struct mailbox *commands, *notices;
-    struct worker *worker; /* the agent thread's */
+    struct conversation *conversation; /* the agent thread's */
     pthread_t thread;
 };
 
@@ -28,7 +28,7 @@ static void free_notice(void *item)
 
 static void *agent_main(void *arg)
 {
-    worker_run(arg);
+    conversation_run(arg);
     return NULL;
 }
 
@@ -38,7 +38,7 @@ static void start_thread(struct service *s)
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    int fault = pthread_create(&s->thread, NULL, agent_main, s->worker);
+    int fault = pthread_create(&s->thread, NULL, agent_main, s->conversation);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (fault != 0)
         die("cannot start a thread");
@@ -55,7 +55,7 @@ struct service *service_new(const struct service_options *options)
     struct service *s = mem_alloc(sizeof *s);
     s->commands = mailbox_new(free_command);
     s->notices = mailbox_new(free_notice);
-    s->worker = worker_new(options, s->commands, s->notices);
+    s->conversation = conversation_new(options, s->commands, s->notices);
     start_thread(s);
     return s;
 }
@@ -66,7 +66,7 @@ void service_free(struct service *s)
         return;
     mailbox_push(s->commands, command_new(COMMAND_QUIT, NULL));
     pthread_join(s->thread, NULL);
-    worker_free(s->worker);
+    conversation_free(s->conversation);
     mailbox_free(s->commands);
     mailbox_free(s->notices);
     free(s);

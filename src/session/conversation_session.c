@@ -5,11 +5,11 @@
 #include "base/mem.h"
 #include "session/capability.h"
 #include "session/catalog.h"
-#include "session/worker_private.h"
+#include "session/conversation_private.h"
 
 /* The session remembers what it talks to, but not a provider that nobody chose: when there is a
  * better one next time, it is to be taken. */
-void worker_note_backend(struct worker *w)
+void conversation_note_backend(struct conversation *w)
 {
     struct session_info *info = &w->journal.info;
     const struct choice *choice = &w->backend.choice;
@@ -21,25 +21,25 @@ void worker_note_backend(struct worker *w)
 }
 
 /* What the user asked for at the start, else what the session used, else by the rules. */
-bool worker_choose(struct worker *w, struct error *e)
+bool conversation_choose(struct conversation *w, struct error *e)
 {
     const struct session_info *info = &w->journal.info;
     bool asked = w->provider || w->model;
     bool remembered = !asked && info->provider && *info->provider;
     if (remembered && backend_choose(&w->backend, info->provider, info->model, e)) {
-        worker_note_backend(w);
+        conversation_note_backend(w);
         return true;
     }
     if (!backend_choose(&w->backend, w->provider, w->model, e))
         return false;
-    worker_note_backend(w);
+    conversation_note_backend(w);
     return true;
 }
 
-static void choose_and_tell(struct worker *w, const struct command *c)
+static void choose_and_tell(struct conversation *w, const struct command *c)
 {
     struct error e = {0};
-    if (!worker_choose(w, &e)) {
+    if (!conversation_choose(w, &e)) {
         tell_error(w, c, &e);
         return;
     }
@@ -50,14 +50,14 @@ static void choose_and_tell(struct worker *w, const struct command *c)
  */
 
 /* What was allowed or warned of for one session is not for the next. */
-static void forget_session(struct worker *w)
+static void forget_session(struct conversation *w)
 {
     approval_forget_session(&w->policy);
     budget_read(&w->budget, w->config);
     w->last_cached = -1;
 }
 
-static void begin_session(struct worker *w)
+static void begin_session(struct conversation *w)
 {
     forget_session(w);
     journal_begin(&w->journal, w->root);
@@ -74,7 +74,7 @@ static bool is_unsent(const struct session_info *info)
 
 /* Options of the start count as for a session that is begun, and so does what it will talk to. The
  * labels are in order: both lists were checked. */
-static void begin_unsent(struct worker *w)
+static void begin_unsent(struct conversation *w)
 {
     struct session_info *info = &w->journal.info;
     struct error e;
@@ -95,9 +95,9 @@ static void begin_unsent(struct worker *w)
 }
 
 /* False: it is the one to go on with. One that another process has open is that process's. */
-static bool passes_by(void *worker, const char *id)
+static bool passes_by(void *conversation, const char *id)
 {
-    struct worker *w = worker;
+    struct conversation *w = conversation;
     struct event_list tail = {0};
     struct error e;
     bool more;
@@ -108,7 +108,7 @@ static bool passes_by(void *worker, const char *id)
 }
 
 /* A store that cannot be read has nothing to offer; what is begun instead will say why. */
-static bool offer_unsent(struct worker *w)
+static bool offer_unsent(struct conversation *w)
 {
     struct error e;
     if (!w->offer_draft || w->resume ||
@@ -120,18 +120,18 @@ static bool offer_unsent(struct worker *w)
 
 /* A session without a snapshot (a fork, an import) shows its end first, and what it carries then.
  */
-static void count_history(struct worker *w)
+static void count_history(struct conversation *w)
 {
     struct error e;
     if (w->journal.counted)
         return;
-    if (worker_need_history(w, &e))
+    if (conversation_need_history(w, &e))
         tell_session(w, false);
     else
         log_line(LOG_ERROR, "history of %s: %s", w->journal.info.id, e.text);
 }
 
-static bool open_session(struct worker *w, const char *reference, enum journal_access access,
+static bool open_session(struct conversation *w, const char *reference, enum journal_access access,
                          struct error *e)
 {
     struct event_list tail = {0};
@@ -153,7 +153,7 @@ static bool open_session(struct worker *w, const char *reference, enum journal_a
     return true;
 }
 
-static void open_asked(struct worker *w, struct command *c, enum journal_access access)
+static void open_asked(struct conversation *w, struct command *c, enum journal_access access)
 {
     struct error e = {0};
     if (open_session(w, c->text ? c->text : "last", access, &e))
@@ -162,29 +162,29 @@ static void open_asked(struct worker *w, struct command *c, enum journal_access 
         tell_error(w, c, &e);
 }
 
-void do_resume(struct worker *w, struct command *c)
+void do_resume(struct conversation *w, struct command *c)
 {
     open_asked(w, c, JOURNAL_RESUME);
 }
 
-void do_open(struct worker *w, struct command *c)
+void do_open(struct conversation *w, struct command *c)
 {
     open_asked(w, c, JOURNAL_READ);
 }
 
 /* What one talks to stays. */
-void do_new(struct worker *w, struct command *c)
+void do_new(struct conversation *w, struct command *c)
 {
     begin_session(w);
     if (!w->backend.chosen) {
         choose_and_tell(w, c);
         return;
     }
-    worker_note_backend(w);
+    conversation_note_backend(w);
     tell_provider(w);
 }
 
-static bool check_labels(struct worker *w, struct error *e)
+static bool check_labels(struct conversation *w, struct error *e)
 {
     char *labels;
     if (!w->labels)
@@ -195,7 +195,7 @@ static bool check_labels(struct worker *w, struct error *e)
     return ok;
 }
 
-void worker_open_first(struct worker *w)
+void conversation_open_first(struct conversation *w)
 {
     struct error e = {0};
     struct command opening = {.type = w->resume ? COMMAND_RESUME : COMMAND_NEW, .text = w->resume};
@@ -218,13 +218,13 @@ void worker_open_first(struct worker *w)
 /* --- changing ----------------------------------------------------------------------------------
  */
 
-static void borrow_catalog(struct worker *w, struct catalog *catalog)
+static void borrow_catalog(struct conversation *w, struct catalog *catalog)
 {
     const char *held = w->journal.lock >= 0 ? w->journal.info.id : "";
     catalog_borrow(catalog, w->store, w->store_dir, held);
 }
 
-bool worker_means_current(struct worker *w, const struct command *c)
+bool conversation_means_current(struct conversation *w, const struct command *c)
 {
     struct catalog catalog;
     struct session_info info = {0};
@@ -240,7 +240,7 @@ bool worker_means_current(struct worker *w, const struct command *c)
 }
 
 /* The open session's row is written from memory; a change of it is one there. */
-static void save_current(struct worker *w, const struct command *c)
+static void save_current(struct conversation *w, const struct command *c)
 {
     struct error e = {0};
     if (journal_save_info(&w->journal, &e))
@@ -251,7 +251,7 @@ static void save_current(struct worker *w, const struct command *c)
 }
 
 /* What is open for reading only has changed in the store. */
-static void read_again(struct worker *w, struct catalog *catalog)
+static void read_again(struct conversation *w, struct catalog *catalog)
 {
     struct session_info now;
     struct error e;
@@ -263,7 +263,7 @@ static void read_again(struct worker *w, struct catalog *catalog)
 }
 
 /* Changes a session by a function of the catalog: another one, or one that is not written to. */
-static void change_kept(struct worker *w, struct command *c,
+static void change_kept(struct conversation *w, struct command *c,
                         bool (*change)(struct catalog *catalog, const struct command *c,
                                        char id[UUID_LEN + 1], struct error *e))
 {
@@ -283,9 +283,9 @@ static void change_kept(struct worker *w, struct command *c,
     catalog_release(&catalog);
 }
 
-static bool writes_current(struct worker *w, const struct command *c)
+static bool writes_current(struct conversation *w, const struct command *c)
 {
-    return !w->journal.read_only && worker_means_current(w, c);
+    return !w->journal.read_only && conversation_means_current(w, c);
 }
 
 static bool rename_other(struct catalog *catalog, const struct command *c, char id[UUID_LEN + 1],
@@ -295,7 +295,7 @@ static bool rename_other(struct catalog *catalog, const struct command *c, char 
 }
 
 /* The catalog knows the first message. */
-static void name_as_at_first(struct worker *w)
+static void name_as_at_first(struct conversation *w)
 {
     struct catalog catalog;
     struct session_info named;
@@ -311,7 +311,7 @@ static void name_as_at_first(struct worker *w)
     catalog_release(&catalog);
 }
 
-void do_rename(struct worker *w, struct command *c)
+void do_rename(struct conversation *w, struct command *c)
 {
     struct session_info *info = &w->journal.info;
     if (!writes_current(w, c)) {
@@ -332,7 +332,7 @@ static bool label_other(struct catalog *catalog, const struct command *c, char i
     return catalog_label(catalog, c->name, c->text ? c->text : "", id, e);
 }
 
-void do_label(struct worker *w, struct command *c)
+void do_label(struct conversation *w, struct command *c)
 {
     struct session_info *info = &w->journal.info;
     struct error e = {0};
@@ -350,23 +350,23 @@ void do_label(struct worker *w, struct command *c)
     save_current(w, c);
 }
 
-void do_set_model(struct worker *w, struct command *c)
+void do_set_model(struct conversation *w, struct command *c)
 {
     struct error e = {0};
-    worker_step_aside(w);
+    conversation_step_aside(w);
     bool changed = backend_change(&w->backend, c->name, c->text, &e);
-    worker_finish(w);
+    conversation_finish(w);
     if (!changed) {
         tell_error(w, c, &e);
         return;
     }
-    worker_note_backend(w);
+    conversation_note_backend(w);
     if (!journal_save_info(&w->journal, &e))
         tell_error(w, c, &e);
     tell_provider(w);
 }
 
-void do_set_system(struct worker *w, struct command *c)
+void do_set_system(struct conversation *w, struct command *c)
 {
     struct error e = {0};
     free(w->journal.info.system);
@@ -376,7 +376,7 @@ void do_set_system(struct worker *w, struct command *c)
     tell_session(w, false);
 }
 
-void do_save_draft(struct worker *w, struct command *c)
+void do_save_draft(struct conversation *w, struct command *c)
 {
     struct error e = {0};
     free(w->newer_draft);
@@ -394,15 +394,15 @@ static bool archive(struct catalog *catalog, const struct command *c, char id[UU
     return catalog_archive(catalog, c->name, c->number == 0, id, e);
 }
 
-static bool delete(struct catalog *catalog, const struct command *c, char id[UUID_LEN + 1],
-                   struct error *e)
+static bool delete (struct catalog *catalog, const struct command *c, char id[UUID_LEN + 1],
+                    struct error *e)
 {
     return catalog_delete(catalog, c->name, id, e);
 }
 
 /* Failing to take its files away comes after the row went: what is then left must not be written
  * again. */
-static bool is_gone(struct worker *w)
+static bool is_gone(struct conversation *w)
 {
     struct session_info info;
     struct error e = {0};
@@ -412,7 +412,7 @@ static bool is_gone(struct worker *w)
 }
 
 /* The open session goes, and a new one takes its place. One that has no row leaves nothing. */
-static void leave(struct worker *w, struct command *c,
+static void leave(struct conversation *w, struct command *c,
                   bool (*away)(struct catalog *catalog, const struct command *c,
                                char id[UUID_LEN + 1], struct error *e))
 {
@@ -433,17 +433,17 @@ static void leave(struct worker *w, struct command *c,
         do_new(w, c);
 }
 
-void do_archive(struct worker *w, struct command *c)
+void do_archive(struct conversation *w, struct command *c)
 {
-    if (c->number == 0 && worker_means_current(w, c))
+    if (c->number == 0 && conversation_means_current(w, c))
         leave(w, c, archive);
     else
         change_kept(w, c, archive);
 }
 
-void do_delete(struct worker *w, struct command *c)
+void do_delete(struct conversation *w, struct command *c)
 {
-    if (worker_means_current(w, c))
+    if (conversation_means_current(w, c))
         leave(w, c, delete);
     else
         change_kept(w, c, delete);
@@ -452,21 +452,20 @@ void do_delete(struct worker *w, struct command *c)
 /* --- forking -----------------------------------------------------------------------------------
  */
 
-static bool fork_session(struct worker *w, const struct command *c, struct session_info *out,
+static bool fork_session(struct conversation *w, const struct command *c, struct session_info *out,
                          struct error *e)
 {
     struct catalog catalog;
-    bool current = worker_means_current(w, c);
+    bool current = conversation_means_current(w, c);
     if (current && !w->journal.stored)
         return err_set(e, ERR_USAGE, "nothing to fork yet; send a message first");
     borrow_catalog(w, &catalog);
-    bool ok =
-        catalog_fork(&catalog, current ? w->journal.info.id : c->name, c->number, out, e);
+    bool ok = catalog_fork(&catalog, current ? w->journal.info.id : c->name, c->number, out, e);
     catalog_release(&catalog);
     return ok;
 }
 
-void do_fork(struct worker *w, struct command *c)
+void do_fork(struct conversation *w, struct command *c)
 {
     struct error e = {0};
     struct session_info fork = {0};

@@ -1,4 +1,4 @@
-#include "session/worker.h"
+#include "session/conversation.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,9 +11,9 @@
 #include "base/environment.h"
 #include "base/mem.h"
 #include "session/capability.h"
+#include "session/conversation_private.h"
 #include "session/removal.h"
 #include "session/report.h"
-#include "session/worker_private.h"
 
 enum {
     PATIENCE_MS = 15000, /* somebody else may import months of talk */
@@ -36,14 +36,15 @@ static char *resolve_directory(const char *directory)
     return resolved ? resolved : mem_strdup(directory ? directory : ".");
 }
 
-struct worker *worker_new(const struct service_options *o, struct mailbox *commands,
-                          struct mailbox *notices)
+struct conversation *conversation_new(const struct service_options *o, struct mailbox *commands,
+                                      struct mailbox *notices)
 {
-    struct worker *w = mem_alloc(sizeof *w);
+    struct conversation *w = mem_alloc(sizeof *w);
     w->config = o->config;
     w->commands = commands;
     w->notices = notices;
-    w->wakeup = (struct wakeup){.fd = mailbox_fd(commands), .go_on = worker_go_on, .context = w};
+    w->wakeup =
+        (struct wakeup){.fd = mailbox_fd(commands), .go_on = conversation_go_on, .context = w};
     w->persist = o->persist && capability_store();
     if (w->persist)
         w->store_path = o->store_path ? mem_strdup(o->store_path) : store_default_path();
@@ -70,15 +71,15 @@ struct worker *worker_new(const struct service_options *o, struct mailbox *comma
     journal_init(&w->journal, notices);
     backend_init(&w->backend, o->config, &w->wakeup);
     budget_read(&w->budget, o->config);
-    worker_read_compaction(w, o);
+    conversation_read_compaction(w, o);
     return w;
 }
 
-void worker_free(struct worker *w)
+void conversation_free(struct conversation *w)
 {
-    worker_close_memory(w);
+    conversation_close_memory(w);
     reader_free(w->reader);
-    worker_forget_summariser(w);
+    conversation_forget_summariser(w);
     backend_release(&w->backend);
     journal_release(&w->journal);
     approval_policy_release(&w->policy);
@@ -103,13 +104,13 @@ void worker_free(struct worker *w)
     free(w);
 }
 
-void worker_step_aside(struct worker *w)
+void conversation_step_aside(struct conversation *w)
 {
     w->doing = ASIDE;
     w->wakeup.deadline_ms = clock_mono_ms() + ASIDE_MS;
 }
 
-void worker_finish(struct worker *w)
+void conversation_finish(struct conversation *w)
 {
     w->doing = IDLE;
     w->cancelled = false;
@@ -117,7 +118,7 @@ void worker_finish(struct worker *w)
 }
 
 /* Reads are the reader's. It gets a command of its own: this one is freed by the loop. */
-static void do_read(struct worker *w, struct command *c)
+static void do_read(struct conversation *w, struct command *c)
 {
     struct command *question = command_new(c->type, c->text);
     question->number = c->number;
@@ -126,7 +127,7 @@ static void do_read(struct worker *w, struct command *c)
     reader_ask(w->reader, question);
 }
 
-static void add_offers(const struct worker *w, struct notice *n)
+static void add_offers(const struct conversation *w, struct notice *n)
 {
     for (size_t i = 0; providers[i]; i++) {
         const char *name = providers[i]->name;
@@ -136,14 +137,14 @@ static void add_offers(const struct worker *w, struct notice *n)
     }
 }
 
-static void do_models(struct worker *w, struct command *c)
+static void do_models(struct conversation *w, struct command *c)
 {
     struct error e = {0};
     struct provider_names names = {0};
     struct notice *n = notice_new(NOTICE_MODELS);
-    worker_step_aside(w);
-    bool listed =
-        (w->backend.chosen || worker_choose(w, &e)) && backend_models(&w->backend, &names, &e);
+    conversation_step_aside(w);
+    bool listed = (w->backend.chosen || conversation_choose(w, &e)) &&
+                  backend_models(&w->backend, &names, &e);
     for (size_t i = 0; i < names.names.len; i++)
         vec_push(&n->texts, mem_strdup(names.names.items[i]));
     add_offers(w, n);
@@ -151,10 +152,10 @@ static void do_models(struct worker *w, struct command *c)
     if (!listed)
         tell_error(w, c, &e);
     provider_names_release(&names);
-    worker_finish(w);
+    conversation_finish(w);
 }
 
-static void do_report(struct worker *w, struct command *c)
+static void do_report(struct conversation *w, struct command *c)
 {
     (void)c;
     struct notice *n = notice_new(NOTICE_REPORT);
@@ -164,20 +165,20 @@ static void do_report(struct worker *w, struct command *c)
     tell(w, n);
 }
 
-static void do_quit(struct worker *w, struct command *c)
+static void do_quit(struct conversation *w, struct command *c)
 {
     (void)c;
     w->quit = true;
 }
 
-/* What may happen while a turn runs: NOW does, LATER waits for its end, REFUSED is SESSION_BUSY, and
- * ENDS interrupts the turn and waits for it, when it is about the open session. What a turn refuses,
- * an aside gives way to. */
+/* What may happen while a turn runs: NOW does, LATER waits for its end, REFUSED is SESSION_BUSY,
+ * and ENDS interrupts the turn and waits for it, when it is about the open session. What a turn
+ * refuses, an aside gives way to. */
 enum when { NOW, LATER, REFUSED, ENDS };
 
 static const struct {
     enum when in_turn;
-    void (*run)(struct worker *w, struct command *c);
+    void (*run)(struct conversation *w, struct command *c);
 } actions[] = {
     [COMMAND_START_TURN] = {REFUSED, do_start_turn},
     [COMMAND_RETRY] = {REFUSED, do_retry},
@@ -218,7 +219,7 @@ static const struct {
     [COMMAND_QUIT] = {NOW, do_quit},
 };
 
-static void refuse(struct worker *w, const struct command *c)
+static void refuse(struct conversation *w, const struct command *c)
 {
     struct error e;
     err_set(&e, ERR_SESSION_BUSY, "%s is running; wait for its end or interrupt it",
@@ -231,8 +232,9 @@ static bool begins_turn(enum command_type type)
     return type == COMMAND_START_TURN || type == COMMAND_RETRY || type == COMMAND_COMPACT;
 }
 
-/* A turn that waits for the end of an aside is one that runs, for all who ask; a compaction, too. */
-struct command *worker_take_waiting_turn(struct worker *w)
+/* A turn that waits for the end of an aside is one that runs, for all who ask; a compaction, too.
+ */
+struct command *conversation_take_waiting_turn(struct conversation *w)
 {
     for (size_t i = 0; i < w->deferred.len; i++) {
         struct command *c = w->deferred.items[i];
@@ -244,7 +246,7 @@ struct command *worker_take_waiting_turn(struct worker *w)
     return NULL;
 }
 
-static bool turn_waits(const struct worker *w)
+static bool turn_waits(const struct conversation *w)
 {
     for (size_t i = 0; i < w->deferred.len; i++)
         if (begins_turn(w->deferred.items[i]->type))
@@ -253,13 +255,13 @@ static bool turn_waits(const struct worker *w)
 }
 
 /* To take a session out of the archive is nothing to its turn. */
-static bool ends_session(struct worker *w, const struct command *c)
+static bool ends_session(struct conversation *w, const struct command *c)
 {
     bool leaves = c->type == COMMAND_DELETE || c->number == 0;
-    return leaves && worker_means_current(w, c);
+    return leaves && conversation_means_current(w, c);
 }
 
-static enum when when_of(struct worker *w, const struct command *c)
+static enum when when_of(struct conversation *w, const struct command *c)
 {
     enum when when = w->doing == IDLE ? NOW : actions[c->type].in_turn;
     if (when == ENDS && !ends_session(w, c))
@@ -269,7 +271,7 @@ static enum when when_of(struct worker *w, const struct command *c)
     return when;
 }
 
-void worker_handle(struct worker *w, struct command *c)
+void conversation_handle(struct conversation *w, struct command *c)
 {
     enum when when = when_of(w, c);
     if (when == LATER || when == ENDS) {
@@ -284,23 +286,23 @@ void worker_handle(struct worker *w, struct command *c)
     command_free(c);
 }
 
-bool worker_go_on(void *worker)
+bool conversation_go_on(void *conversation)
 {
-    struct worker *w = worker;
+    struct conversation *w = conversation;
     struct command *c;
     while ((c = mailbox_pop(w->commands)))
-        worker_handle(w, c);
+        conversation_handle(w, c);
     return !w->cancelled && !w->quit && !wakeup_late(&w->wakeup);
 }
 
 /* The end of the program leaves nothing undone of what was to be put away. */
-static void handle_deferred(struct worker *w)
+static void handle_deferred(struct conversation *w)
 {
     while (w->deferred.len > 0) {
         struct command *c = w->deferred.items[0];
         vec_remove(&w->deferred, 0, 1);
         if (!w->quit || actions[c->type].in_turn == ENDS)
-            worker_handle(w, c);
+            conversation_handle(w, c);
         else
             command_free(c);
     }
@@ -320,7 +322,7 @@ static bool wants_an_end(void *commands)
 
 /* A file that cannot be used must not keep anybody from talking: the conversation is then in memory
  * alone, and the user is told. */
-static bool open_file(struct worker *w)
+static bool open_file(struct conversation *w)
 {
     struct error e = {0};
     const struct command opening = {.type = COMMAND_NEW};
@@ -330,25 +332,25 @@ static bool open_file(struct worker *w)
         store_set_patience(w->store, PATIENCE_MS, wants_an_end, w->commands);
         w->store_dir = store_directory(w->store_path);
         w->reader = reader_new(w->store_path, w->store_dir, w->notices);
-        worker_open_memory(w, w->store_path);
+        conversation_open_memory(w, w->store_path);
         return true;
     }
     tell_error(w, &opening, &e);
     return false;
 }
 
-static void open_in_memory(struct worker *w)
+static void open_in_memory(struct conversation *w)
 {
     struct error e = {0};
     char *path = store_memory_path();
     if (!store_open(path, STORE_READ_WRITE, &w->store, &e))
         die(e.text);
     w->reader = reader_new(path, NULL, w->notices);
-    worker_open_memory(w, path);
+    conversation_open_memory(w, path);
     free(path);
 }
 
-static void open_store(struct worker *w)
+static void open_store(struct conversation *w)
 {
     if (!open_file(w))
         open_in_memory(w);
@@ -357,7 +359,7 @@ static void open_store(struct worker *w)
 }
 
 /* What a deleting process was killed before it could remove. */
-static void remove_left_files(struct worker *w)
+static void remove_left_files(struct conversation *w)
 {
     struct catalog catalog;
     catalog_borrow(&catalog, w->store, w->store_dir, w->journal.info.id);
@@ -375,27 +377,27 @@ static bool (*question_for(const struct backend *b))(struct backend *b)
 }
 
 /* So that title and gauge are whole before a message is sent. */
-static void ask_server(struct worker *w, bool (*ask)(struct backend *b))
+static void ask_server(struct conversation *w, bool (*ask)(struct backend *b))
 {
-    worker_step_aside(w);
+    conversation_step_aside(w);
     bool known = ask(&w->backend);
-    worker_finish(w);
+    conversation_finish(w);
     if (!known)
         return;
-    worker_note_backend(w);
+    conversation_note_backend(w);
     tell_provider(w);
 }
 
-void worker_run(struct worker *w)
+void conversation_run(struct conversation *w)
 {
     bool removed = false; /* once a process is enough: there are seldom any */
     open_store(w);
-    worker_open_first(w);
+    conversation_open_first(w);
     while (!w->quit) {
         bool (*ask)(struct backend *) = question_for(&w->backend);
         struct command *c = mailbox_wait(w->commands, ask || !removed ? REST_MS : -1);
         if (c) {
-            worker_handle(w, c);
+            conversation_handle(w, c);
         } else if (ask) {
             ask_server(w, ask);
         } else {

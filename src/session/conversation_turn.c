@@ -7,10 +7,10 @@
 #include "base/mem.h"
 #include "chat/session_tally.h"
 #include "session/catalog.h"
+#include "session/conversation_private.h"
 #include "session/projection.h"
-#include "session/worker_private.h"
 
-static const char *system_prompt(const struct worker *w)
+static const char *system_prompt(const struct conversation *w)
 {
     const char *configured = config_string(w->config, CONFIG_CHAT_SYSTEM);
     if (w->journal.info.system)
@@ -19,7 +19,7 @@ static const char *system_prompt(const struct worker *w)
 }
 
 /* The message on its way is not the one that has been written since. */
-static void keep_newer_draft(struct worker *w)
+static void keep_newer_draft(struct conversation *w)
 {
     static const struct command saving = {.type = COMMAND_SAVE_DRAFT};
     struct error e = {0};
@@ -30,7 +30,7 @@ static void keep_newer_draft(struct worker *w)
 /* The status shows what these change before the turn has ended. */
 static bool emit(void *context, struct event *ev, struct error *e)
 {
-    struct worker *w = context;
+    struct conversation *w = context;
     bool failed = ev->type == EVENT_COMPACTION_FAILED, begins = ev->type == EVENT_RUN_STARTED;
     if (ev->type == EVENT_TURN_COMPLETED)
         w->last_cached = ev->usage.cached;
@@ -44,7 +44,7 @@ static bool emit(void *context, struct event *ev, struct error *e)
     return true;
 }
 
-static void tell_question(struct worker *w, const struct tool_call *call, const char *id,
+static void tell_question(struct conversation *w, const struct tool_call *call, const char *id,
                           const char *args, const char *preview)
 {
     struct notice *n = notice_new(NOTICE_APPROVAL);
@@ -61,13 +61,13 @@ static void tell_question(struct worker *w, const struct tool_call *call, const 
 static enum approval ask(void *context, const struct tool_call *call, const char *id,
                          const char *args, const char *preview)
 {
-    struct worker *w = context;
+    struct conversation *w = context;
     if (!w->can_ask)
         return APPROVAL_ASK;
     w->question = (struct question){.id = id};
     tell_question(w, call, id, args, preview);
     while (!w->question.answered && !w->cancelled && !w->quit)
-        worker_handle(w, mailbox_wait(w->commands, -1));
+        conversation_handle(w, mailbox_wait(w->commands, -1));
     bool allowed = w->question.answered && w->question.answer != ANSWER_DENY;
     if (allowed && w->question.answer == ANSWER_SESSION && !call->guarded)
         approval_allow_session(&w->policy, call->tool);
@@ -76,7 +76,7 @@ static enum approval ask(void *context, const struct tool_call *call, const char
 }
 
 /* One that comes too late, or for another call, answers nothing. */
-void do_answer(struct worker *w, struct command *c)
+void do_answer(struct conversation *w, struct command *c)
 {
     struct question *q = &w->question;
     if (!q->id || !c->name || strcmp(q->id, c->name) != 0 || c->number < ANSWER_ONCE ||
@@ -87,7 +87,7 @@ void do_answer(struct worker *w, struct command *c)
 }
 
 /* What a request holds, without who is asked. */
-static struct agent contents(struct worker *w)
+static struct agent contents(struct conversation *w)
 {
     return (struct agent){
         .config = w->config,
@@ -99,19 +99,19 @@ static struct agent contents(struct worker *w)
     };
 }
 
-struct request_size worker_request(struct worker *w)
+struct request_size conversation_request(struct conversation *w)
 {
     const struct journal *j = &w->journal;
     struct agent agent = contents(w);
     int64_t overhead = prompt_overhead(&agent);
-    worker_agent_release(&agent);
+    conversation_agent_release(&agent);
     if (j->loaded)
         return request_size(&j->history.measure, j->history.estimate, overhead,
                             j->history.last_input);
     return request_size(&j->measure, j->estimate, overhead, j->last_input);
 }
 
-struct agent worker_agent(struct worker *w)
+struct agent conversation_agent(struct conversation *w)
 {
     const struct backend *b = &w->backend;
     struct agent agent = contents(w);
@@ -126,32 +126,32 @@ struct agent worker_agent(struct worker *w)
     agent.wakeup = &w->wakeup;
     agent.deadline = &w->wakeup;
     agent.budget = &w->budget;
-    agent.spent = worker_spent(w);
+    agent.spent = conversation_spent(w);
     agent.price = b->facts.price;
     agent.emit = emit;
     agent.ask = ask;
     agent.context = w;
-    worker_equip(w, &agent);
+    conversation_equip(w, &agent);
     return agent;
 }
 
-void worker_agent_release(struct agent *a)
+void conversation_agent_release(struct agent *a)
 {
     free((char *)a->system);
     free((char *)a->summary_label);
 }
 
-static bool run_turn(struct worker *w, const char *input, const char *attachments, int64_t retries,
-                     struct error *e)
+static bool run_turn(struct conversation *w, const char *input, const char *attachments,
+                     int64_t retries, struct error *e)
 {
-    struct agent agent = worker_agent(w);
+    struct agent agent = conversation_agent(w);
     bool ok = agent_run(&agent, input, attachments, retries, e);
     w->backend.facts.window = agent.window;
-    worker_agent_release(&agent);
+    conversation_agent_release(&agent);
     return ok;
 }
 
-static void learn_window(struct worker *w)
+static void learn_window(struct conversation *w)
 {
     w->doing = ASIDE;
     if (!w->quit && backend_ask_window(&w->backend))
@@ -159,7 +159,7 @@ static void learn_window(struct worker *w)
 }
 
 /* Derived files are no reason to fail a turn. */
-void worker_project(struct worker *w)
+void conversation_project(struct conversation *w)
 {
     struct error e;
     struct catalog catalog;
@@ -169,37 +169,37 @@ void worker_project(struct worker *w)
     catalog_release(&catalog);
 }
 
-bool worker_is_live(const struct worker *w, struct error *e)
+bool conversation_is_live(const struct conversation *w, struct error *e)
 {
     return !w->journal.read_only ||
            err_set(e, ERR_SESSION_NOT_FOUND,
                    "this session is read-only; resume it to continue, or fork it");
 }
 
-bool worker_need_history(struct worker *w, struct error *e)
+bool conversation_need_history(struct conversation *w, struct error *e)
 {
     return w->journal.loaded || journal_load(&w->journal, e);
 }
 
 /* Key, model, window and history: what a turn stands on. */
-static bool prepare(struct worker *w, struct error *e)
+static bool prepare(struct conversation *w, struct error *e)
 {
-    return worker_is_live(w, e) && worker_need_history(w, e) &&
-           (w->backend.chosen || worker_choose(w, e)) && backend_prepare(&w->backend, e) &&
+    return conversation_is_live(w, e) && conversation_need_history(w, e) &&
+           (w->backend.chosen || conversation_choose(w, e)) && backend_prepare(&w->backend, e) &&
            /* it may have asked the server for its window */
-           (worker_go_on(w) ||
+           (conversation_go_on(w) ||
             err_set(e, ERR_INTERRUPTED, "interrupted before anything was sent; send it again"));
 }
 
-static void announce(struct worker *w, const char *input)
+static void announce(struct conversation *w, const char *input)
 {
-    worker_note_backend(w);
+    conversation_note_backend(w);
     tell_provider(w);
     session_tally_name(&w->journal.info, input);
     tell_session(w, false);
 }
 
-static void start(struct worker *w, const struct command *c, const char *input,
+static void start(struct conversation *w, const struct command *c, const char *input,
                   const char *attachments, int64_t retries)
 {
     struct error e = {0};
@@ -216,28 +216,28 @@ static void start(struct worker *w, const struct command *c, const char *input,
     if (ready && !kept) /* what could not be kept is not to be built upon */
         w->journal.loaded = journal_load(&w->journal, &(struct error){0});
     else if (kept)
-        worker_project(w);
-    worker_finish(w);
+        conversation_project(w);
+    conversation_finish(w);
     tell_session(w, false);
     tell_busy(w, false);
     if (ready)
         learn_window(w);
-    worker_finish(w);
+    conversation_finish(w);
 }
 
-void do_start_turn(struct worker *w, struct command *c)
+void do_start_turn(struct conversation *w, struct command *c)
 {
     start(w, c, c->text ? c->text : "", c->attachments, 0);
 }
 
-static bool find_retry(struct worker *w, struct error *e)
+static bool find_retry(struct conversation *w, struct error *e)
 {
-    return worker_is_live(w, e) && worker_need_history(w, e) &&
+    return conversation_is_live(w, e) && conversation_need_history(w, e) &&
            (w->journal.history.last_text ||
             err_set(e, ERR_USAGE, "nothing to retry; send a message first"));
 }
 
-void do_retry(struct worker *w, struct command *c)
+void do_retry(struct conversation *w, struct command *c)
 {
     struct error e;
     if (!find_retry(w, &e)) {
@@ -251,10 +251,10 @@ void do_retry(struct worker *w, struct command *c)
     free(text);
 }
 
-void do_interrupt(struct worker *w, struct command *c)
+void do_interrupt(struct conversation *w, struct command *c)
 {
     struct error e;
-    struct command *waiting = worker_take_waiting_turn(w);
+    struct command *waiting = conversation_take_waiting_turn(w);
     if (waiting) {
         err_set(&e, ERR_INTERRUPTED, "interrupted before anything was sent; send it again");
         tell_error(w, waiting, &e);

@@ -1,14 +1,14 @@
 #include "agent/prompt.h"
 #include "base/mem.h"
 #include "compact/mode.h"
-#include "session/worker_private.h"
+#include "session/conversation_private.h"
 
 /* What stays beside the history is there after a compaction, too. */
-static void foresee(struct context *c, const struct worker *w)
+static void foresee(struct context *c, const struct conversation *w)
 {
     const struct history *h = &w->journal.history;
     const struct compact_mode *mode = w->compact.mode;
-    const struct compact_limits limits = worker_limits(w);
+    const struct compact_limits limits = conversation_limits(w);
     const struct compact_input in = compact_input_of(h, &w->compact, &limits);
     struct compact_plan plan = {0};
     struct rebuild rebuild = {0};
@@ -41,27 +41,27 @@ static void fit_to_request(struct context *c, struct request_size size)
     c->estimated = size.estimated;
 }
 
-static void fill(struct context *c, struct worker *w)
+static void fill(struct context *c, struct conversation *w)
 {
-    struct agent agent = worker_agent(w);
+    struct agent agent = conversation_agent(w);
     c->last_input = w->journal.history.last_input;
     c->cached = w->last_cached;
     c->window = w->backend.facts.window;
-    c->threshold = worker_threshold(w);
+    c->threshold = conversation_threshold(w);
     c->mode = w->compaction ? mem_strdup(w->compact.mode->name) : NULL;
     prompt_assemble(c, &agent);
     prompt_describe(c, &agent);
     foresee(c, w);
     fit_to_request(c, agent_request_size(&agent));
-    worker_agent_release(&agent);
+    conversation_agent_release(&agent);
 }
 
-void do_context(struct worker *w, struct command *c)
+void do_context(struct conversation *w, struct command *c)
 {
     struct error e = {0};
     if (w->doing == IDLE)
         toolset_refresh(&w->tools);
-    if ((!w->backend.chosen && !worker_choose(w, &e)) || !worker_need_history(w, &e)) {
+    if ((!w->backend.chosen && !conversation_choose(w, &e)) || !conversation_need_history(w, &e)) {
         tell_error(w, c, &e);
         return;
     }

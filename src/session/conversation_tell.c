@@ -3,9 +3,9 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "chat/figure.h"
-#include "session/worker_private.h"
+#include "session/conversation_private.h"
 
-void tell(struct worker *w, struct notice *n)
+void tell(struct conversation *w, struct notice *n)
 {
     mailbox_push(w->notices, n);
 }
@@ -20,13 +20,13 @@ struct notice *error_notice(const struct command *c, const struct error *e)
     return n;
 }
 
-void tell_error(struct worker *w, const struct command *c, const struct error *e)
+void tell_error(struct conversation *w, const struct command *c, const struct error *e)
 {
     tell(w, error_notice(c, e));
 }
 
 /* Tokens count whether they were measured or estimated. */
-struct budget_use worker_spent(const struct worker *w)
+struct budget_use conversation_spent(const struct conversation *w)
 {
     const struct session_info *info = &w->journal.info;
     int64_t tokens = figure_sum(info->usage.input, info->usage.output);
@@ -38,20 +38,20 @@ struct budget_use worker_spent(const struct worker *w)
     return use;
 }
 
-static struct meters current_meters(struct worker *w)
+static struct meters current_meters(struct conversation *w)
 {
     const struct journal *j = &w->journal;
-    struct meters m = {.request = worker_request(w),
+    struct meters m = {.request = conversation_request(w),
                        .window = w->backend.facts.window,
-                       .threshold = worker_threshold(w),
+                       .threshold = conversation_threshold(w),
                        .compactions =
                            j->loaded ? (int)j->history.compaction.in_force.len : j->compactions,
-                       .suspended = worker_suspended(w),
+                       .suspended = conversation_suspended(w),
                        .memory = w->memory,
                        .total = j->info.usage,
                        .cost = j->info.cost,
                        .cost_partial = (j->loaded ? j->history.unpriced : j->unpriced) > 0};
-    struct budget_use use = worker_spent(w);
+    struct budget_use use = conversation_spent(w);
     enum budget_kind kind;
     if (budget_nearest(&w->budget, &use, &kind)) {
         m.budget = budget_kind_name(kind);
@@ -60,7 +60,7 @@ static struct meters current_meters(struct worker *w)
     return m;
 }
 
-void tell_session(struct worker *w, bool opened)
+void tell_session(struct conversation *w, bool opened)
 {
     struct notice *n = notice_new(NOTICE_SESSION);
     session_info_release(&n->info);
@@ -71,7 +71,7 @@ void tell_session(struct worker *w, bool opened)
     tell(w, n);
 }
 
-void tell_provider(struct worker *w)
+void tell_provider(struct conversation *w)
 {
     const struct choice *choice = &w->backend.choice;
     struct notice *n = notice_new(NOTICE_PROVIDER);
@@ -83,14 +83,14 @@ void tell_provider(struct worker *w)
     tell(w, n);
 }
 
-void tell_busy(struct worker *w, bool busy)
+void tell_busy(struct conversation *w, bool busy)
 {
     struct notice *n = notice_new(NOTICE_BUSY);
     n->flag = busy;
     tell(w, n);
 }
 
-void tell_done(struct worker *w, const struct command *c, const char *id)
+void tell_done(struct conversation *w, const struct command *c, const char *id)
 {
     struct notice *n = notice_new(NOTICE_DONE);
     n->command = c->type;

@@ -7,9 +7,9 @@
 #include "compact/policy.h"
 #include "config/compaction_modes.h"
 #include "session/capability.h"
-#include "session/worker_private.h"
+#include "session/conversation_private.h"
 
-void worker_read_compaction(struct worker *w, const struct service_options *o)
+void conversation_read_compaction(struct conversation *w, const struct service_options *o)
 {
     struct compact_warnings warnings = {.count = 0};
     w->compaction = o->compaction && capability_compaction();
@@ -26,7 +26,7 @@ struct wish {
     const char *provider, *model; /* NULL: that provider's own */
 };
 
-static struct wish summary_wish(const struct worker *w)
+static struct wish summary_wish(const struct conversation *w)
 {
     const char *provider = config_string(w->config, CONFIG_COMPACTION_PROVIDER);
     const char *model = config_string(w->config, CONFIG_COMPACTION_MODEL);
@@ -34,7 +34,7 @@ static struct wish summary_wish(const struct worker *w)
                          .model = *model ? model : NULL};
 }
 
-static bool is_sessions(const struct worker *w, const struct wish *wish)
+static bool is_sessions(const struct conversation *w, const struct wish *wish)
 {
     const struct choice *own = &w->backend.choice;
     return strcmp(wish->provider, own->provider->name) == 0 &&
@@ -42,10 +42,10 @@ static bool is_sessions(const struct worker *w, const struct wish *wish)
 }
 
 /* The connection to the session's own model is warm, and its key known. */
-static struct backend *summary_backend(struct worker *w, struct error *e)
+static struct backend *summary_backend(struct conversation *w, struct error *e)
 {
     struct backend *other = &w->summary_backend;
-    if (!w->backend.chosen && !worker_choose(w, e))
+    if (!w->backend.chosen && !conversation_choose(w, e))
         return NULL;
     const struct wish wish = summary_wish(w);
     if (is_sessions(w, &wish))
@@ -56,7 +56,7 @@ static struct backend *summary_backend(struct worker *w, struct error *e)
     return chosen || backend_choose(other, wish.provider, wish.model, e) ? other : NULL;
 }
 
-void worker_forget_summariser(struct worker *w)
+void conversation_forget_summariser(struct conversation *w)
 {
     backend_release(&w->summary_backend);
     free(w->summariser_label);
@@ -68,7 +68,7 @@ static char *label_of(const struct backend *b)
     return mem_printf("%s/%s", b->choice.provider->name, b->choice.model);
 }
 
-static bool prepare_summariser(struct worker *w, struct backend *b, struct error *e)
+static bool prepare_summariser(struct conversation *w, struct backend *b, struct error *e)
 {
     struct error own = {0};
     if (backend_prepare(b, &own))
@@ -79,9 +79,9 @@ static bool prepare_summariser(struct worker *w, struct backend *b, struct error
                    own.text);
 }
 
-static const struct summariser *find_summariser(void *worker, struct error *e)
+static const struct summariser *find_summariser(void *conversation, struct error *e)
 {
-    struct worker *w = worker;
+    struct conversation *w = conversation;
     struct backend *b = summary_backend(w, e);
     if (!b || !prepare_summariser(w, b, e))
         return NULL;
@@ -103,7 +103,7 @@ static const struct summariser *find_summariser(void *worker, struct error *e)
 }
 
 /* NULL: nobody could be chosen. The caller frees. */
-static char *summary_label(struct worker *w)
+static char *summary_label(struct conversation *w)
 {
     const struct backend *b = summary_backend(w, &(struct error){0});
     return b ? label_of(b) : NULL;
@@ -111,20 +111,20 @@ static char *summary_label(struct worker *w)
 
 /* --- when it happens --- */
 
-struct compact_limits worker_limits(const struct worker *w)
+struct compact_limits conversation_limits(const struct conversation *w)
 {
     return (struct compact_limits){.window = w->backend.facts.window,
                                    .max_output = w->backend.facts.max_output,
                                    .max_bytes = provider_max_request(w->config)};
 }
 
-int64_t worker_threshold(const struct worker *w)
+int64_t conversation_threshold(const struct conversation *w)
 {
-    const struct compact_limits limits = worker_limits(w);
+    const struct compact_limits limits = conversation_limits(w);
     return w->compaction ? compact_threshold(&w->compact, &limits) : 0;
 }
 
-bool worker_suspended(struct worker *w)
+bool conversation_suspended(struct conversation *w)
 {
     const struct compaction_state *state = &w->journal.history.compaction;
     if (!w->compaction || !w->journal.loaded)
@@ -139,7 +139,7 @@ bool worker_suspended(struct worker *w)
 
 /* --- the user's word on a draft --- */
 
-static void tell_draft(struct worker *w, const struct draft *draft)
+static void tell_draft(struct conversation *w, const struct draft *draft)
 {
     struct notice *n = notice_new(NOTICE_DRAFT);
     n->text = mem_strdup(draft->text);
@@ -153,14 +153,14 @@ static void tell_draft(struct worker *w, const struct draft *draft)
 }
 
 /* Until it is answered, the compaction is interrupted or the program ends. */
-static struct draft_verdict review(void *worker, const struct draft *draft)
+static struct draft_verdict review(void *conversation, const struct draft *draft)
 {
-    struct worker *w = worker;
+    struct conversation *w = conversation;
     struct draft_verdict refused = {.answer = DRAFT_REFUSE};
     w->review = (struct review){.open = true};
     tell_draft(w, draft);
     while (!w->review.answered && !w->cancelled && !w->quit)
-        worker_handle(w, mailbox_wait(w->commands, -1));
+        conversation_handle(w, mailbox_wait(w->commands, -1));
     struct draft_verdict verdict = w->review.answered ? w->review.verdict : refused;
     w->review = (struct review){.open = false};
     return verdict;
@@ -172,7 +172,7 @@ static bool is_blank(const char *text)
 }
 
 /* One that comes too late answers nothing. */
-void do_draft(struct worker *w, struct command *c)
+void do_draft(struct conversation *w, struct command *c)
 {
     struct review *r = &w->review;
     struct error e;
@@ -191,21 +191,21 @@ void do_draft(struct worker *w, struct command *c)
 
 /* --- the ladder's effects --- */
 
-static enum commit_result commit(void *worker, struct event *completed, struct error *e)
+static enum commit_result commit(void *conversation, struct event *completed, struct error *e)
 {
-    struct worker *w = worker;
+    struct conversation *w = conversation;
     enum commit_result result = journal_compact(&w->journal, completed, e);
     if (result != COMMIT_DONE)
         return result;
     w->last_cached = -1;
-    worker_note_indexed(w);
+    conversation_note_indexed(w);
     tell_session(w, false);
     return result;
 }
 
-static char *tool_result(void *worker, int64_t seq, const char *id)
+static char *tool_result(void *conversation, int64_t seq, const char *id)
 {
-    const struct worker *w = worker;
+    const struct conversation *w = conversation;
     struct error e = {0};
     char *text;
     if (!event_log_tool_result(w->store, w->journal.info.id, seq, id, &text, &e))
@@ -213,7 +213,7 @@ static char *tool_result(void *worker, int64_t seq, const char *id)
     return text;
 }
 
-void worker_equip(struct worker *w, struct agent *a)
+void conversation_equip(struct conversation *w, struct agent *a)
 {
     if (!w->compaction)
         return;
@@ -234,7 +234,7 @@ static bool unknown_mode(const char *name, struct error *e)
                    config_key_info(CONFIG_COMPACTION_MODE)->choices);
 }
 
-static const struct compact_mode *find_mode(const struct worker *w, const char *name,
+static const struct compact_mode *find_mode(const struct conversation *w, const char *name,
                                             struct error *e)
 {
     const struct compact_mode *mode = name && *name ? compact_mode_find(name) : w->compact.mode;
@@ -243,20 +243,21 @@ static const struct compact_mode *find_mode(const struct worker *w, const char *
     return mode;
 }
 
-static bool may_change(struct worker *w, struct error *e)
+static bool may_change(struct conversation *w, struct error *e)
 {
-    return capability_need_compaction(w->compaction, e) && worker_is_live(w, e);
+    return capability_need_compaction(w->compaction, e) && conversation_is_live(w, e);
 }
 
-static bool compact_now(struct worker *w, const struct command *c, struct error *e)
+static bool compact_now(struct conversation *w, const struct command *c, struct error *e)
 {
     const struct compact_mode *mode = find_mode(w, c->name, e);
-    if (!mode || !worker_need_history(w, e) || (!w->backend.chosen && !worker_choose(w, e)))
+    if (!mode || !conversation_need_history(w, e) ||
+        (!w->backend.chosen && !conversation_choose(w, e)))
         return false;
     const char *focus = c->text && !is_blank(c->text) ? c->text : NULL;
-    struct agent agent = worker_agent(w);
+    struct agent agent = conversation_agent(w);
     bool ok = agent_compact(&agent, mode, focus, c->number == 1 || w->compact.preview, e);
-    worker_agent_release(&agent);
+    conversation_agent_release(&agent);
     return ok;
 }
 
@@ -288,7 +289,8 @@ static char *keys_of_ends(const struct config *config)
     return buf_take(&out);
 }
 
-static void tell_not_compacted(struct worker *w, const struct command *c, const struct error *e)
+static void tell_not_compacted(struct conversation *w, const struct command *c,
+                               const struct error *e)
 {
     const char *mode = c->name && *c->name ? c->name : w->compact.mode->name;
     struct notice *n = error_notice(c, e);
@@ -298,21 +300,21 @@ static void tell_not_compacted(struct worker *w, const struct command *c, const 
 }
 
 /* What could not be kept is not to be built upon. */
-static void end_compaction(struct worker *w, const struct command *c, bool ok,
+static void end_compaction(struct conversation *w, const struct command *c, bool ok,
                            const struct error *e)
 {
     if (ok)
-        worker_project(w);
+        conversation_project(w);
     else if (e->code == ERR_SESSION_STORE_ERROR)
         w->journal.loaded = journal_load(&w->journal, &(struct error){0});
     if (!ok && !w->failure_told)
         tell_not_compacted(w, c, e);
-    worker_finish(w);
+    conversation_finish(w);
     tell_session(w, false);
     tell_busy(w, false);
 }
 
-void do_compact(struct worker *w, struct command *c)
+void do_compact(struct conversation *w, struct command *c)
 {
     struct error e = {0};
     if (!may_change(w, &e)) {
@@ -326,15 +328,16 @@ void do_compact(struct worker *w, struct command *c)
     end_compaction(w, c, ok, &e);
 }
 
-void do_uncompact(struct worker *w, struct command *c)
+void do_uncompact(struct conversation *w, struct command *c)
 {
     struct error e = {0};
-    if (!may_change(w, &e) || !worker_need_history(w, &e) || !journal_uncompact(&w->journal, &e)) {
+    if (!may_change(w, &e) || !conversation_need_history(w, &e) ||
+        !journal_uncompact(&w->journal, &e)) {
         tell_error(w, c, &e);
         return;
     }
     w->last_cached = -1;
-    worker_project(w);
+    conversation_project(w);
     tell_session(w, false);
 }
 
@@ -357,10 +360,10 @@ static bool has_pin(const struct history *h, int64_t seq, bool pinned)
     return false;
 }
 
-static bool pin(struct worker *w, const struct command *c, struct error *e)
+static bool pin(struct conversation *w, const struct command *c, struct error *e)
 {
     bool wanted = c->limit == 1;
-    if (!may_change(w, e) || !worker_need_history(w, e))
+    if (!may_change(w, e) || !conversation_need_history(w, e))
         return false;
     int64_t seq = c->number > 0 ? c->number : newest_message(&w->journal.history);
     if (seq == 0)
@@ -371,7 +374,7 @@ static bool pin(struct worker *w, const struct command *c, struct error *e)
     return journal_pin(&w->journal, seq, wanted, e);
 }
 
-void do_pin(struct worker *w, struct command *c)
+void do_pin(struct conversation *w, struct command *c)
 {
     struct error e = {0};
     if (pin(w, c, &e))

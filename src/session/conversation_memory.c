@@ -1,14 +1,14 @@
 #include "base/mem.h"
 #include "session/capability.h"
-#include "session/worker_private.h"
+#include "session/conversation_private.h"
 
 /* The agent thread's part of semantic memory: what the model searches and what compactions fill.
  * The surface's part is the desk's. */
 
-static bool search(void *worker, const char *query, int limit, struct memory_hits *out,
+static bool search(void *conversation, const char *query, int limit, struct memory_hits *out,
                    struct error *e)
 {
-    struct worker *w = worker;
+    struct conversation *w = conversation;
     struct memory_query q = memory_query_for(w->config, query);
     q.limit = limit;
     q.scope = recall_scope(&w->recall, w->journal.info.id, w->root);
@@ -16,13 +16,13 @@ static bool search(void *worker, const char *query, int limit, struct memory_hit
 }
 
 /* Imports may have left entries without vectors. Without an embedder no thread is started. */
-static void catch_up(struct worker *w)
+static void catch_up(struct conversation *w)
 {
     if (*config_string(w->config, CONFIG_EMBEDDING_PROVIDER))
         memory_desk_work(w->desk);
 }
 
-void worker_open_memory(struct worker *w, const char *path)
+void conversation_open_memory(struct conversation *w, const char *path)
 {
     if (!w->memory)
         return;
@@ -35,7 +35,7 @@ void worker_open_memory(struct worker *w, const char *path)
     catch_up(w);
 }
 
-void worker_close_memory(struct worker *w)
+void conversation_close_memory(struct conversation *w)
 {
     memory_desk_free(w->desk);
     w->desk = NULL;
@@ -44,14 +44,14 @@ void worker_close_memory(struct worker *w)
     w->recall = (struct recall){.memory = NULL};
 }
 
-void worker_note_indexed(struct worker *w)
+void conversation_note_indexed(struct conversation *w)
 {
     if (w->desk)
         memory_desk_work(w->desk);
 }
 
 /* The desk gets a command of its own: this one is freed by the loop. */
-void do_memory(struct worker *w, struct command *c)
+void do_memory(struct conversation *w, struct command *c)
 {
     struct error e;
     if (!capability_need_memory(w->memory, &e)) {
