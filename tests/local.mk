@@ -155,6 +155,7 @@ UNIT_TESTS = \
 	tests/test_utf8 \
 	tests/test_uuid \
 	tests/test_wiring \
+	tests/test_worker \
 	tests/test_vectors \
 	tests/test_write_file
 

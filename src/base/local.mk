@@ -20,10 +20,12 @@ libtiro_a_SOURCES += \
 	src/base/rfc3339.c src/base/rfc3339.h \
 	src/base/temporary.c src/base/temporary.h \
 	src/base/supervisor.c src/base/supervisor.h \
+	src/base/thread.c src/base/thread.h \
 	src/base/url.c src/base/url.h \
 	src/base/utf8.c src/base/utf8.h \
 	src/base/utf8_reveal.c \
 	src/base/uuid.c src/base/uuid.h \
 	src/base/vec.c src/base/vec.h \
 	src/base/wakeup.c src/base/wakeup.h \
-	src/base/whole_file.c src/base/whole_file.h
+	src/base/whole_file.c src/base/whole_file.h \
+	src/base/worker.c src/base/worker.h

@@ -1,11 +1,11 @@
 #include "session/service.h"
 
 #include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 
 #include "base/die.h"
 #include "base/mem.h"
+#include "base/thread.h"
 #include "config/config.h"
 #include "provider/choose.h"
 #include "session/conversation.h"
@@ -32,18 +32,6 @@ static void *agent_main(void *arg)
     return NULL;
 }
 
-/* Signals are the surface's: the agent thread and those it starts see none. */
-static void start_thread(struct service *s)
-{
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    int fault = pthread_create(&s->thread, NULL, agent_main, s->conversation);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    if (fault != 0)
-        die("cannot start a thread");
-}
-
 void service_hide_keys(void)
 {
     config_hide_environment();
@@ -56,7 +44,8 @@ struct service *service_new(const struct service_options *options)
     s->commands = mailbox_new(free_command);
     s->notices = mailbox_new(free_notice);
     s->conversation = conversation_new(options, s->commands, s->notices);
-    start_thread(s);
+    if (!thread_start(&s->thread, agent_main, s->conversation))
+        die("cannot start a thread");
     return s;
 }
 

@@ -1,0 +1,355 @@
+#include "base/worker.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/mailbox.h"
+#include "base/mem.h"
+#include "base/thread.h"
+#include "base/vec.h"
+
+struct chore_state {
+    bool asked;    /* a wish is on its way; under the lock */
+    bool wanted;   /* the rest is the thread's own */
+    int64_t at_ms; /* clock_mono_ms() before which no step is taken; 0: at once */
+};
+
+struct worker {
+    const struct worker_role *role;
+    void *context;
+    struct mailbox *box;
+    pthread_t thread;
+
+    pthread_mutex_t lock; /* over these */
+    bool started, ends, ended, left;
+    size_t load;               /* jobs that are not released yet */
+    const struct job *running; /* NULL: none */
+
+    struct chore_state *chores;
+    VEC(struct job *) waiting; /* the thread's own: taken out of the box */
+};
+
+static void release_job(void *item)
+{
+    struct job *job = item;
+    job->release(job);
+}
+
+struct worker *worker_new(const struct worker_role *role, void *context)
+{
+    struct worker *w = mem_alloc(sizeof *w);
+    *w = (struct worker){.role = role, .context = context, .box = mailbox_new(release_job)};
+    w->chores = mem_alloc((role->chore_count + 1) * sizeof *w->chores);
+    pthread_mutex_init(&w->lock, NULL);
+    return w;
+}
+
+static void free_worker(struct worker *w)
+{
+    mailbox_free(w->box);
+    vec_release(&w->waiting);
+    pthread_mutex_destroy(&w->lock);
+    free(w->chores);
+    free(w);
+}
+
+bool worker_ends(void *worker)
+{
+    struct worker *w = worker;
+    pthread_mutex_lock(&w->lock);
+    bool ends = w->ends;
+    pthread_mutex_unlock(&w->lock);
+    return ends;
+}
+
+/* --- what waits ------------------------------------------------------------------------------- */
+
+static void drop_job(struct worker *w, struct job *job)
+{
+    job->release(job);
+    pthread_mutex_lock(&w->lock);
+    w->load--;
+    pthread_mutex_unlock(&w->lock);
+}
+
+static bool supersedes(const struct job *newer, const struct job *older)
+{
+    return newer->topic && older->topic && strcmp(newer->topic, older->topic) == 0;
+}
+
+static void add_waiting(struct worker *w, struct job *job)
+{
+    for (size_t i = w->waiting.len; i > 0; i--) {
+        struct job *older = w->waiting.items[i - 1];
+        if (supersedes(job, older)) {
+            vec_remove(&w->waiting, i - 1, 1);
+            drop_job(w, older);
+        }
+    }
+    vec_push(&w->waiting, job);
+}
+
+static void take_waiting(struct worker *w)
+{
+    struct job *job;
+    while ((job = mailbox_pop(w->box)))
+        add_waiting(w, job);
+}
+
+static bool is_superseded(const struct worker *w, const struct job *job)
+{
+    for (size_t i = 0; i < w->waiting.len; i++)
+        if (supersedes(w->waiting.items[i], job))
+            return true;
+    return false;
+}
+
+/* --- what runs -------------------------------------------------------------------------------- */
+
+static bool job_goes_on(void *worker)
+{
+    struct worker *w = worker;
+    take_waiting(w);
+    return (w->running->lasting || !worker_ends(w)) && !is_superseded(w, w->running);
+}
+
+static bool chore_goes_on(void *worker)
+{
+    struct worker *w = worker;
+    take_waiting(w);
+    return w->waiting.len == 0 && !worker_ends(w);
+}
+
+static void set_running(struct worker *w, const struct job *job)
+{
+    pthread_mutex_lock(&w->lock);
+    w->running = job;
+    pthread_mutex_unlock(&w->lock);
+}
+
+static void run_job(struct worker *w, struct job *job)
+{
+    const struct wakeup wakeup = {.fd = mailbox_fd(w->box), .go_on = job_goes_on, .context = w};
+    set_running(w, job);
+    if (job_goes_on(w))
+        job->run(job, w->context, &wakeup);
+    set_running(w, NULL);
+    drop_job(w, job);
+}
+
+/* Holds the lock, so that what runs does not end meanwhile. */
+static void interrupt(struct worker *w)
+{
+    if (w->role->interrupt)
+        w->role->interrupt(w->context);
+}
+
+/* --- chores ----------------------------------------------------------------------------------- */
+
+static int time_until(const struct chore_state *chore)
+{
+    int64_t left = chore->at_ms - clock_mono_ms();
+    if (!chore->wanted)
+        return -1;
+    return left > 0 ? (int)left : 0;
+}
+
+/* How long until one is due, and which; -1: none. */
+static int next_chore(const struct worker *w, size_t *which)
+{
+    int soonest = -1;
+    for (size_t i = 0; i < w->role->chore_count; i++) {
+        int left = time_until(&w->chores[i]);
+        if (left >= 0 && (soonest < 0 || left < soonest)) {
+            soonest = left;
+            *which = i;
+        }
+    }
+    return soonest;
+}
+
+/* Returns whether the next step may follow at once. */
+static bool step_chore(struct worker *w, size_t which)
+{
+    const struct wakeup wakeup = {.fd = mailbox_fd(w->box), .go_on = chore_goes_on, .context = w};
+    struct chore_state *chore = &w->chores[which];
+    int wait_ms = w->role->chores[which].step(w->context, &wakeup);
+    chore->wanted = wait_ms != CHORE_DONE;
+    chore->at_ms = wait_ms > 0 ? clock_mono_ms() + wait_ms : 0;
+    return wait_ms == 0;
+}
+
+static void finish_chores(struct worker *w)
+{
+    for (size_t i = 0; i < w->role->chore_count; i++)
+        for (bool more = w->role->chores[i].finishes && w->chores[i].wanted; more;)
+            more = step_chore(w, i);
+}
+
+bool worker_wants(const struct worker *w, size_t chore)
+{
+    return w->chores[chore].wanted;
+}
+
+struct wish {
+    struct job job;
+    struct worker *worker;
+    size_t chore;
+};
+
+static void note_wish(struct job *job, void *context, const struct wakeup *wakeup)
+{
+    struct wish *wish = (struct wish *)job;
+    struct chore_state *chore = &wish->worker->chores[wish->chore];
+    (void)context;
+    (void)wakeup;
+    pthread_mutex_lock(&wish->worker->lock);
+    chore->asked = false;
+    pthread_mutex_unlock(&wish->worker->lock);
+    chore->wanted = true;
+}
+
+static void release_wish(struct job *job)
+{
+    free(job);
+}
+
+/* --- the thread ------------------------------------------------------------------------------- */
+
+static void work(struct worker *w)
+{
+    size_t chore = 0;
+    for (;;) {
+        take_waiting(w);
+        if (w->waiting.len > 0) {
+            struct job *job = w->waiting.items[0];
+            vec_remove(&w->waiting, 0, 1);
+            run_job(w, job);
+            continue;
+        }
+        if (worker_ends(w))
+            return;
+        int due_ms = next_chore(w, &chore);
+        struct job *came = mailbox_wait(w->box, due_ms);
+        if (came)
+            add_waiting(w, came);
+        else if (time_until(&w->chores[chore]) == 0)
+            step_chore(w, chore);
+    }
+}
+
+static void *thread_main(void *worker)
+{
+    struct worker *w = worker;
+    if (w->role->open)
+        w->role->open(w->context);
+    work(w);
+    finish_chores(w);
+    if (w->role->close)
+        w->role->close(w->context);
+    pthread_mutex_lock(&w->lock);
+    bool left = w->left;
+    w->ended = true;
+    pthread_mutex_unlock(&w->lock);
+    if (left)
+        free_worker(w);
+    return NULL;
+}
+
+/* --- the face; each holds the lock --- */
+
+static bool start(struct worker *w, struct error *e)
+{
+    if (w->load >= WORKER_JOBS_MAX)
+        return err_set(e, ERR_AGENT_ERROR, "too much is asked at once; try again");
+    w->started = w->started || thread_start(&w->thread, thread_main, w);
+    return w->started || err_set(e, ERR_AGENT_ERROR, "the system cannot start another thread");
+}
+
+static void push(struct worker *w, struct job *job)
+{
+    bool superseded = w->running && supersedes(job, w->running);
+    w->load++;
+    mailbox_push(w->box, job);
+    if (superseded)
+        interrupt(w);
+}
+
+bool worker_submit(struct worker *w, struct job *job, struct error *e)
+{
+    pthread_mutex_lock(&w->lock);
+    bool ok = start(w, e);
+    if (ok)
+        push(w, job);
+    pthread_mutex_unlock(&w->lock);
+    return ok;
+}
+
+static struct wish *new_wish(struct worker *w, size_t chore)
+{
+    struct wish *wish = mem_alloc(sizeof *wish);
+    *wish = (struct wish){.job = {.run = note_wish, .release = release_wish, .lasting = true},
+                          .worker = w,
+                          .chore = chore};
+    return wish;
+}
+
+bool worker_want(struct worker *w, size_t chore, struct error *e)
+{
+    pthread_mutex_lock(&w->lock);
+    bool asked = w->chores[chore].asked, ok = asked || start(w, e);
+    if (ok && !asked) {
+        w->chores[chore].asked = true;
+        push(w, &new_wish(w, chore)->job);
+    }
+    pthread_mutex_unlock(&w->lock);
+    return ok;
+}
+
+/* A wish that wishes nothing wakes the thread. */
+static void run_nothing(struct job *job, void *context, const struct wakeup *wakeup)
+{
+    (void)job;
+    (void)context;
+    (void)wakeup;
+}
+
+static void end(struct worker *w)
+{
+    struct wish *wish = new_wish(w, 0);
+    wish->job.run = run_nothing;
+    w->ends = true;
+    push(w, &wish->job);
+    if (w->running && !w->running->lasting)
+        interrupt(w);
+}
+
+void worker_free(struct worker *w)
+{
+    if (!w)
+        return;
+    if (w->started) {
+        pthread_mutex_lock(&w->lock);
+        end(w);
+        pthread_mutex_unlock(&w->lock);
+        pthread_join(w->thread, NULL);
+    }
+    free_worker(w);
+}
+
+void worker_leave(struct worker *w)
+{
+    if (!w)
+        return;
+    pthread_mutex_lock(&w->lock);
+    bool works = w->started && !w->ended;
+    if (works) {
+        w->left = true;
+        pthread_detach(w->thread);
+        end(w);
+    }
+    pthread_mutex_unlock(&w->lock);
+    if (!works)
+        worker_free(w);
+}

@@ -1,0 +1,390 @@
+/* The worker: order, what a newer job ends, chores, the end. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/mailbox.h"
+#include "base/mem.h"
+#include "base/worker.h"
+#include "tests/support.h"
+
+enum { WAIT_MS = 20000, FIRST = 0, SECOND = 1 };
+
+/* What the worker's thread does is told as letters, in the order in which it happens. */
+static struct mailbox *told;
+static struct mailbox *gate; /* where a held job or step waits; anything lets it go on */
+static struct worker *worker;
+static struct error e;
+static int steps_left[2];
+static int rest_ms; /* that the second chore waits after a step */
+static bool held;   /* a step of the first chore waits at the gate */
+
+static void tell(const char *what)
+{
+    mailbox_push(told, mem_strdup(what));
+}
+
+static void open_worker(void *context)
+{
+    (void)context;
+    tell("<");
+}
+
+static void close_worker(void *context)
+{
+    (void)context;
+    tell(">");
+}
+
+static void interrupt(void *context)
+{
+    (void)context;
+    tell("!");
+}
+
+static int step(size_t chore, const char *name)
+{
+    tell(name);
+    return --steps_left[chore] > 0 ? 0 : CHORE_DONE;
+}
+
+static int step_first(void *context, const struct wakeup *wakeup)
+{
+    (void)context;
+    if (!held)
+        return step(FIRST, "x");
+    tell("(");
+    free(mailbox_wait(gate, WAIT_MS));
+    tell(wakeup->go_on(wakeup->context) ? ")" : "?");
+    return step(FIRST, "x");
+}
+
+static int step_second(void *context, const struct wakeup *wakeup)
+{
+    (void)context;
+    (void)wakeup;
+    return step(SECOND, "y") == CHORE_DONE ? CHORE_DONE : rest_ms;
+}
+
+static const struct chore chores[] = {{"first", step_first, true}, {"second", step_second, false}};
+static const struct worker_role role = {.open = open_worker,
+                                        .close = close_worker,
+                                        .interrupt = interrupt,
+                                        .chores = chores,
+                                        .chore_count = 2};
+
+static int set_up(void **state)
+{
+    support_setup(state);
+    told = mailbox_new(free);
+    gate = mailbox_new(free);
+    steps_left[FIRST] = steps_left[SECOND] = 1;
+    rest_ms = 0;
+    held = false;
+    worker = worker_new(&role, NULL);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    worker_free(worker);
+    mailbox_free(told);
+    mailbox_free(gate);
+    return support_teardown(state);
+}
+
+/* --- jobs ------------------------------------------------------------------------------------- */
+
+struct letter {
+    struct job job;
+    const char *name;
+    bool waits; /* at the gate */
+};
+
+static void run_letter(struct job *job, void *context, const struct wakeup *wakeup)
+{
+    const struct letter *l = (struct letter *)job;
+    (void)context;
+    tell(l->name);
+    if (l->waits)
+        free(mailbox_wait(gate, WAIT_MS));
+    if (!wakeup->go_on(wakeup->context))
+        tell("?");
+}
+
+static void release_letter(struct job *job)
+{
+    free(job);
+}
+
+static struct job *letter(const char *name, const char *topic, bool lasting, bool waits)
+{
+    struct letter *l = mem_alloc(sizeof *l);
+    *l = (struct letter){.job = {run_letter, release_letter, topic, lasting}, name, waits};
+    return &l->job;
+}
+
+static void submit(const char *name, const char *topic, bool lasting)
+{
+    assert_true(worker_submit(worker, letter(name, topic, lasting, false), &e));
+}
+
+static void open_gate(void)
+{
+    mailbox_push(gate, mem_strdup("go on"));
+}
+
+static void want(size_t chore)
+{
+    assert_true(worker_want(worker, chore, &e));
+}
+
+static void expect(const char *letters)
+{
+    struct buf got = BUF_INIT;
+    while (got.len < strlen(letters)) {
+        char *next = mailbox_wait(told, WAIT_MS);
+        assert_non_null(next);
+        buf_addstr(&got, next);
+        free(next);
+    }
+    assert_string_equal(got.data, letters);
+    buf_release(&got);
+}
+
+/* Holds the worker in a job of this topic. */
+static void hold(const char *topic, bool lasting)
+{
+    assert_true(worker_submit(worker, letter("h", topic, lasting, true), &e));
+    expect("<h");
+}
+
+static void end(void)
+{
+    worker_free(worker);
+    worker = NULL;
+}
+
+static void jobs_run_in_order(void **state)
+{
+    (void)state;
+    submit("a", NULL, false);
+    submit("b", "search", false);
+    submit("c", NULL, true);
+    expect("<abc");
+    end();
+    expect(">");
+}
+
+static void nothing_starts_unasked(void **state)
+{
+    (void)state;
+    end();
+    assert_null(mailbox_pop(told));
+}
+
+static void a_newer_job_supersedes(void **state)
+{
+    (void)state;
+    hold("search", false);
+    submit("a", "list", false);
+    submit("b", NULL, false);
+    submit("c", "search", false); /* stops the one that runs */
+    expect("!");
+    submit("d", "list", false); /* one that waits is not run */
+    submit("e", "search", false);
+    expect("!");
+    open_gate();
+    expect("?bde");
+}
+
+static void others_supersede_nothing(void **state)
+{
+    (void)state;
+    hold("search", false);
+    submit("a", "list", false);
+    submit("b", NULL, false);
+    want(SECOND);
+    open_gate();
+    expect("aby");
+}
+
+static void the_end_stops_what_changes_nothing(void **state)
+{
+    (void)state;
+    hold(NULL, false);
+    submit("a", NULL, false);
+    submit("b", NULL, true);
+    open_gate();
+    struct worker *w = worker;
+    worker = NULL;
+    worker_free(w);
+    struct buf all = BUF_INIT;
+    for (char *next; (next = mailbox_pop(told)); free(next))
+        buf_addstr(&all, next);
+    assert_true(all.data[all.len - 1] == '>');
+    assert_non_null(strchr(all.data, 'b'));
+    buf_release(&all);
+}
+
+static void *end_worker(void *unused)
+{
+    (void)unused;
+    end();
+    return NULL;
+}
+
+/* The end has come while a job runs. */
+static void end_while_held(void)
+{
+    pthread_t thread;
+    struct worker *w = worker;
+    assert_int_equal(pthread_create(&thread, NULL, end_worker, NULL), 0);
+    while (!worker_ends(w))
+        continue;
+    open_gate();
+    pthread_join(thread, NULL);
+}
+
+static void at_the_end_the_lasting_is_run(void **state)
+{
+    (void)state;
+    hold(NULL, false);
+    submit("a", NULL, false);
+    submit("b", NULL, true);
+    submit("c", "search", false);
+    submit("d", NULL, true);
+    end_while_held();
+    expect("!?bd>");
+}
+
+static void a_lasting_job_is_not_stopped(void **state)
+{
+    (void)state;
+    hold(NULL, true);
+    submit("a", NULL, false);
+    end_while_held();
+    expect(">");
+}
+
+static void there_is_a_bound(void **state)
+{
+    (void)state;
+    struct job *more = letter("z", NULL, false, false);
+    hold(NULL, false);
+    for (int i = 1; i < WORKER_JOBS_MAX; i++)
+        submit("", NULL, false);
+    assert_false(worker_submit(worker, more, &e));
+    assert_int_equal(e.code, ERR_AGENT_ERROR);
+    open_gate();
+    for (int i = 1; i < WORKER_JOBS_MAX; i++)
+        free(mailbox_wait(told, WAIT_MS));
+    int64_t until = clock_mono_ms() + WAIT_MS; /* the last is told before it is released */
+    while (!worker_submit(worker, more, &e) && clock_mono_ms() < until)
+        continue;
+    expect("z");
+}
+
+static void leaving_waits_for_nobody(void **state)
+{
+    (void)state;
+    hold(NULL, false);
+    submit("a", NULL, true);
+    struct worker *w = worker;
+    worker = NULL;
+    worker_leave(w); /* comes back although the job does not */
+    expect("!");
+    open_gate();
+    expect("?a>");
+    worker_leave(worker_new(&role, NULL));
+}
+
+/* --- chores ----------------------------------------------------------------------------------- */
+
+static void chores_go_by_priority(void **state)
+{
+    (void)state;
+    steps_left[FIRST] = 2;
+    steps_left[SECOND] = 3;
+    hold(NULL, false);
+    want(SECOND);
+    want(FIRST);
+    want(FIRST);
+    open_gate();
+    expect("xxyyy");
+    submit("a", NULL, false);
+    expect("a");
+    steps_left[FIRST] = 1;
+    want(FIRST);
+    expect("x");
+}
+
+static void a_job_goes_before_chores(void **state)
+{
+    (void)state;
+    held = true;
+    steps_left[FIRST] = 2;
+    want(FIRST);
+    expect("<(");
+    submit("a", NULL, false);
+    submit("b", NULL, false);
+    held = false;
+    open_gate();
+    expect("?xabx");
+}
+
+static void a_chore_that_waits_is_not_hurried(void **state)
+{
+    (void)state;
+    rest_ms = 60;
+    steps_left[SECOND] = 2;
+    int64_t began = clock_mono_ms();
+    want(SECOND);
+    expect("<y");
+    want(SECOND);
+    submit("a", NULL, false);
+    expect("ay");
+    assert_true(clock_mono_ms() - began >= 60);
+}
+
+static void the_end_finishes_what_must_be(void **state)
+{
+    (void)state;
+    steps_left[FIRST] = 3;
+    hold(NULL, false);
+    want(SECOND);
+    want(FIRST);
+    end_while_held();
+    expect("!?xxx>");
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(jobs_run_in_order),
+        TEST(nothing_starts_unasked),
+        TEST(a_newer_job_supersedes),
+        TEST(others_supersede_nothing),
+        TEST(the_end_stops_what_changes_nothing),
+        TEST(at_the_end_the_lasting_is_run),
+        TEST(a_lasting_job_is_not_stopped),
+        TEST(there_is_a_bound),
+        TEST(leaving_waits_for_nobody),
+        TEST(chores_go_by_priority),
+        TEST(a_job_goes_before_chores),
+        TEST(a_chore_that_waits_is_not_hurried),
+        TEST(the_end_finishes_what_must_be),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
