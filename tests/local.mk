@@ -85,7 +85,6 @@ UNIT_TESTS = \
 	tests/test_memories \
 	tests/test_memory_desk \
 	tests/test_memory_entry \
-	tests/test_memory_errands \
 	tests/test_memory_tool \
 	tests/test_memory_content \
 	tests/test_memory_index \

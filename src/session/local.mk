@@ -12,6 +12,7 @@ libtiro_a_SOURCES += \
 	src/session/conversation_session.c \
 	src/session/conversation_tell.c \
 	src/session/conversation_turn.c \
+	src/session/desk.c src/session/desk.h \
 	src/session/export.c src/session/export.h \
 	src/session/fork.c src/session/fork.h \
 	src/session/health.c src/session/health.h \
@@ -31,9 +32,8 @@ libtiro_a_SOURCES += \
 	src/session/memories_lines.c src/session/memories_lines.h \
 	src/session/memory_answers.c \
 	src/session/memory_desk.c src/session/memory_desk.h src/session/memory_desk_private.h \
-	src/session/memory_errands.c src/session/memory_errands.h \
 	src/session/memory_sink.c src/session/memory_sink.h \
-	src/session/memory_work.c src/session/memory_work.h \
+	src/session/memory_work.c \
 	src/session/notice.c src/session/notice.h \
 	src/session/open_run.c src/session/open_run.h \
 	src/session/orphans.c src/session/orphans.h \

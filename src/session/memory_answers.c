@@ -1,4 +1,3 @@
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,26 +6,24 @@
 
 enum { DEFAULT_LIMIT = 50 };
 
-static struct memory *memory_of(const struct memory_answers *a)
+static struct memory *memory_of(const struct memory_desk *a)
 {
     return a->recall.memory;
 }
 
-static const struct memory_store *store_of(const struct memory_answers *a)
+static const struct memory_store *store_of(const struct memory_desk *a)
 {
     return a->recall.memory->store;
 }
 
-void memory_answers_release(struct memory_answers *a)
+static struct memory_desk *of(struct desk *d)
 {
-    for (size_t i = 0; i < a->forgotten.len; i++)
-        memory_forgotten_release(&a->forgotten.items[i]);
-    vec_release(&a->forgotten);
+    return (struct memory_desk *)d;
 }
 
 /* --- search ----------------------------------------------------------------------------------- */
 
-static bool find_scope(const struct memory_answers *a, const struct command *c,
+static bool find_scope(const struct memory_desk *a, const struct command *c,
                        struct memory_scope *out, struct error *e)
 {
     *out = recall_scope(&a->recall, c->session, a->project);
@@ -47,7 +44,7 @@ static void add_hit(struct memory_hits *hits, struct memory_entry entry)
     vec_push(&hits->items, (struct memory_hit){.entry = entry});
 }
 
-static bool browse(struct memory_answers *a, const struct memory_scope *scope, int limit,
+static bool browse(struct memory_desk *a, const struct memory_scope *scope, int limit,
                    struct memory_hits *out, struct error *e)
 {
     struct memory_entries list = {0};
@@ -72,7 +69,7 @@ static bool is_blank(const char *text)
     return text[strspn(text, " \t\n")] == '\0';
 }
 
-static bool look_up(struct memory_answers *a, const struct command *c,
+static bool look_up(struct memory_desk *a, const struct command *c,
                     const struct memory_scope *scope, struct memory_hits *out, struct error *e)
 {
     int limit = c->limit > 0 ? c->limit : DEFAULT_LIMIT;
@@ -82,16 +79,17 @@ static bool look_up(struct memory_answers *a, const struct command *c,
     q.limit = limit;
     q.typing = true;
     q.scope = *scope;
-    if (!recall_search(&a->recall, &q, &a->wakeup, out, e))
+    if (!recall_search(&a->recall, &q, a->desk.wakeup, out, e))
         return false;
     if (c->number == MEMORY_BY_DATE && out->items.len > 0)
         qsort(out->items.items, out->items.len, sizeof *out->items.items, by_date);
     return true;
 }
 
-static bool answer_search(struct memory_answers *a, const struct command *c, struct notice *n,
+static bool answer_search(struct desk *d, const struct command *c, struct notice *n,
                           struct error *e)
 {
+    struct memory_desk *a = of(d);
     struct memory_scope scope;
     n->name = mem_strdup(c->name);
     n->flag = c->number == MEMORY_BY_DATE;
@@ -107,50 +105,62 @@ static void name_entry(struct notice *n, const char *id)
     n->text = mem_strdup(id);
 }
 
-static bool answer_show(struct memory_answers *a, const struct command *c, struct notice *n,
-                        struct error *e)
+static bool is_named(const struct command *c, struct error *e)
 {
+    return c->name || err_set(e, ERR_USAGE, "no entry is named; give its id");
+}
+
+static bool answer_show(struct desk *d, const struct command *c, struct notice *n, struct error *e)
+{
+    struct memory_desk *a = of(d);
     struct memory_entry entry = {0};
     name_entry(n, c->name);
-    if (!store_of(a)->get(memory_of(a), c->name, &entry, e))
+    if (!is_named(c, e) || !store_of(a)->get(memory_of(a), c->name, &entry, e))
         return false;
     add_hit(&n->memory, entry);
     return true;
 }
 
-static bool answer_edit(struct memory_answers *a, const struct command *c, struct notice *n,
-                        struct error *e)
+/* --- changes ---------------------------------------------------------------------------------- */
+
+static bool answer_edit(struct desk *d, const struct command *c, struct notice *n, struct error *e)
 {
-    if (!store_of(a)->edit(memory_of(a), c->name, c->text ? c->text : "", e))
-        return false;
+    struct memory_desk *a = of(d);
     name_entry(n, c->name);
+    if (!is_named(c, e) || !store_of(a)->edit(memory_of(a), c->name, c->text ? c->text : "", e))
+        return false;
+    memory_desk_want(a, CHORE_PURGE);
+    memory_desk_want(a, CHORE_EMBED);
     return true;
 }
 
-static bool answer_pin(struct memory_answers *a, const struct command *c, struct notice *n,
-                       struct error *e)
+static bool answer_pin(struct desk *d, const struct command *c, struct notice *n, struct error *e)
 {
+    struct memory_desk *a = of(d);
     name_entry(n, c->name);
-    return store_of(a)->pin(memory_of(a), c->name, c->number != 0, e);
+    return is_named(c, e) && store_of(a)->pin(memory_of(a), c->name, c->number != 0, e);
 }
 
-static bool answer_forget(struct memory_answers *a, const struct command *c, struct notice *n,
+static bool answer_forget(struct desk *d, const struct command *c, struct notice *n,
                           struct error *e)
 {
+    struct memory_desk *a = of(d);
     struct memory_forgotten gone = {0};
     const char *const ids[] = {c->name};
     name_entry(n, c->name);
-    if (!store_of(a)->forget(memory_of(a), ids, 1, &gone, e))
+    if (!is_named(c, e) || !store_of(a)->forget(memory_of(a), ids, 1, &gone, e))
         return false;
     n->number = (int64_t)gone.summaries.len;
     vec_push(&a->forgotten, gone);
+    memory_desk_want(a, CHORE_PURGE);
     return true;
 }
 
 /* What could not be put back may be tried again. */
-static bool answer_restore(struct memory_answers *a, const struct command *c, struct notice *n,
+static bool answer_restore(struct desk *d, const struct command *c, struct notice *n,
                            struct error *e)
 {
+    struct memory_desk *a = of(d);
     (void)c;
     if (a->forgotten.len == 0)
         return err_set(e, ERR_MEMORY_NOT_FOUND, "there is no forgotten entry to restore");
@@ -161,64 +171,23 @@ static bool answer_restore(struct memory_answers *a, const struct command *c, st
     n->number = (int64_t)last->summaries.len;
     memory_forgotten_release(last);
     a->forgotten.len--;
+    memory_desk_want(a, CHORE_PURGE);
+    memory_desk_want(a, CHORE_EMBED);
     return true;
 }
 
-/* --- the table -------------------------------------------------------------------------------- */
+static bool answer_state(struct desk *d, const struct command *c, struct notice *n, struct error *e)
+{
+    (void)c;
+    return memory_work_state(of(d), d->wakeup, n, e);
+}
 
-static const struct answer {
-    enum command_type command;
-    enum notice_type notice;
-    bool names;   /* an entry */
-    bool changes; /* vectors may be missing afterwards */
-    bool (*run)(struct memory_answers *a, const struct command *c, struct notice *n,
-                struct error *e);
-} answers[] = {
-    {COMMAND_MEMORY_SEARCH, NOTICE_MEMORY, false, false, answer_search},
-    {COMMAND_MEMORY_SHOW, NOTICE_MEMORY_ENTRY, true, false, answer_show},
-    {COMMAND_MEMORY_EDIT, NOTICE_DONE, true, true, answer_edit},
-    {COMMAND_MEMORY_PIN, NOTICE_DONE, true, false, answer_pin},
-    {COMMAND_MEMORY_FORGET, NOTICE_DONE, true, false, answer_forget},
-    {COMMAND_MEMORY_RESTORE, NOTICE_DONE, false, true, answer_restore},
+const struct answer memory_answers[MEMORY_ANSWERS] = {
+    {COMMAND_MEMORY_SEARCH, NOTICE_MEMORY, "memory", false, answer_search},
+    {COMMAND_MEMORY_SHOW, NOTICE_MEMORY_ENTRY, NULL, false, answer_show},
+    {COMMAND_MEMORY_EDIT, NOTICE_DONE, NULL, true, answer_edit},
+    {COMMAND_MEMORY_PIN, NOTICE_DONE, NULL, true, answer_pin},
+    {COMMAND_MEMORY_FORGET, NOTICE_DONE, NULL, true, answer_forget},
+    {COMMAND_MEMORY_RESTORE, NOTICE_DONE, NULL, true, answer_restore},
+    {COMMAND_MEMORY_STATE, NOTICE_MEMORY_STATE, NULL, false, answer_state},
 };
-
-static const struct answer *find_answer(enum command_type type)
-{
-    for (size_t i = 0; i < sizeof answers / sizeof *answers; i++)
-        if (answers[i].command == type)
-            return &answers[i];
-    return NULL;
-}
-
-static bool run(struct memory_answers *a, const struct answer *answer, const struct command *c,
-                struct notice *n)
-{
-    if (answer->names && !c->name)
-        return err_set(&n->error, ERR_USAGE, "no entry is named; give its id");
-    return answer->run(a, c, n, &n->error);
-}
-
-struct notice *memory_answer_fault(const struct command *c, const struct error *fault)
-{
-    struct notice *n = notice_new(NOTICE_ERROR);
-    n->command = c->type;
-    n->text = mem_strdup(c->text);
-    n->error = *fault;
-    return n;
-}
-
-struct notice *memory_answer(struct memory_answers *a, const struct command *c, bool *changed)
-{
-    const struct answer *answer = find_answer(c->type);
-    struct notice *n = notice_new(answer->notice);
-    n->command = c->type;
-    n->text = mem_strdup(c->text);
-    *changed = false;
-    if (run(a, answer, c, n)) {
-        *changed = answer->changes;
-        return n;
-    }
-    struct notice *fault = memory_answer_fault(c, &n->error);
-    notice_free(n);
-    return fault;
-}

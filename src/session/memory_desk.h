@@ -1,7 +1,6 @@
-/* The third worker: searches, shows and changes semantic memory for the surface on a connection of
- * its own, so that nobody waits for a turn, and gives entries their vectors while nobody asks. Its
- * thread starts with the first command or work(). A newer MEMORY_SEARCH ends one that runs; what it
- * then found is not told. */
+/* The desk of memory: searches, shows and changes semantic memory for the surface, and gives
+ * entries their vectors while nobody asks. A newer MEMORY_SEARCH ends one that runs; what it then
+ * found is not told. */
 #ifndef SESSION_MEMORY_DESK_H
 #define SESSION_MEMORY_DESK_H
 

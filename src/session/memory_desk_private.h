@@ -1,26 +1,45 @@
-/* What the desk's thread works with (memory_desk.c), for those that answer (memory_answers.c). */
+/* What the desk of memory is made of: its thread and face (memory_desk.c), what it answers
+ * (memory_answers.c), what it does while nobody asks (memory_work.c). */
 #ifndef SESSION_MEMORY_DESK_PRIVATE_H
 #define SESSION_MEMORY_DESK_PRIVATE_H
 
 #include "memory/recall.h"
-#include "session/command.h"
-#include "session/notice.h"
+#include "session/desk.h"
+#include "session/memory_desk.h"
 
-struct memory_answers {
+/* By priority: texts that were forgotten leave the index; what keeps the index quick; vectors that
+ * entries lack, and the graph. */
+enum memory_chore { CHORE_PURGE, CHORE_TIDY, CHORE_EMBED, MEMORY_CHORES };
+
+/* What was told of the vectors. */
+struct memory_work {
+    int64_t left;       /* entries that lack one, as last heard */
+    int64_t told_at_ms; /* when that was told */
+    bool told;          /* and that it is over was not */
+    struct error why;   /* why it waits; ERR_OK: it does not */
+};
+
+struct memory_desk {
+    struct desk desk;
     const struct config *config;
-    const char *project;
+    char *directory, *project;
+    int patience_ms;
+
+    /* The thread's own. */
     struct recall recall;
-    struct wakeup wakeup; /* says stop when what is being answered is out of date */
+    struct memory_work work;
     VEC(struct memory_forgotten) forgotten;
 };
 
-void memory_answers_release(struct memory_answers *a); /* but not `recall` */
+enum { MEMORY_ANSWERS = 7 };
+extern const struct answer memory_answers[MEMORY_ANSWERS];
+extern const struct chore memory_chores[MEMORY_CHORES];
 
-/* What the command is answered with, by the table in memory_answers.c; one that fails becomes a
- * NOTICE_ERROR. *changed: entries may lack vectors now. */
-struct notice *memory_answer(struct memory_answers *a, const struct command *c, bool *changed);
+/* The chore is due. */
+void memory_desk_want(struct memory_desk *d, enum memory_chore chore);
 
-/* What answers any command where there is no store. */
-struct notice *memory_answer_fault(const struct command *c, const struct error *fault);
+/* Fills a NOTICE_MEMORY_STATE. */
+bool memory_work_state(struct memory_desk *d, const struct wakeup *wakeup, struct notice *n,
+                       struct error *e);
 
 #endif

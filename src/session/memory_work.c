@@ -1,4 +1,4 @@
-#include "session/memory_work.h"
+#include "session/memory_desk_private.h"
 
 #include <string.h>
 
@@ -6,145 +6,122 @@
 #include "base/mem.h"
 
 /* Between two steps other connections must find the database free, who look every few ms. */
-enum { TELL_EVERY_MS = 250, PURGE_AGAIN_MS = 1000, REST_MS = 20 };
+enum { TELL_EVERY_MS = 250, AGAIN_MS = 1000, REST_MS = 20 };
 
 /* --- the state -------------------------------------------------------------------------------- */
 
-static bool is_heard(struct memory_work *w, struct error *e)
+static bool fill_state(struct memory_desk *d, const struct wakeup *wakeup, bool works,
+                       struct notice *n, struct error *e)
 {
-    return !errands_say_leave(w->errands) || err_set(e, ERR_INTERRUPTED, "the program ends");
+    const struct memory_work *w = &d->work;
+    bool waits = w->why.code != ERR_OK;
+    if (!recall_stats(&d->recall, wakeup, &n->stats, e))
+        return false;
+    n->number = !works ? -1 : w->left > 0 ? w->left : n->stats.missing;
+    n->detail = waits ? mem_strdup(w->why.text) : NULL;
+    return true;
 }
 
-struct notice *memory_work_state(struct memory_work *w, struct error *e)
+bool memory_work_state(struct memory_desk *d, const struct wakeup *wakeup, struct notice *n,
+                       struct error *e)
 {
-    const struct wakeup wakeup = errands_until_leave(w->errands);
-    struct notice *n = notice_new(NOTICE_MEMORY_STATE);
-    const struct memory_chore *chore = &w->chore;
-    bool waits = chore->why.code != ERR_OK;
-    if (!is_heard(w, e) || !recall_stats(w->recall, &wakeup, &n->stats, e)) {
-        notice_free(n);
-        return NULL;
-    }
-    n->number = !chore->wanted ? -1 : chore->left > 0 ? chore->left : n->stats.missing;
-    n->detail = waits ? mem_strdup(chore->why.text) : NULL;
-    return n;
+    return fill_state(d, wakeup, worker_wants(d->desk.worker, CHORE_EMBED), n, e);
 }
 
 /* A state that cannot be read is not told; who asks for it is told why. */
-static void tell_state(struct memory_work *w)
+static void tell_state(struct memory_desk *d, const struct wakeup *wakeup, bool works)
 {
     struct error e;
-    struct notice *n = memory_work_state(w, &e);
-    w->chore.told = w->chore.wanted;
-    w->chore.told_at_ms = clock_mono_ms();
-    if (n)
-        mailbox_push(w->notices, n);
+    struct notice *n = notice_new(NOTICE_MEMORY_STATE);
+    d->work.told = works;
+    d->work.told_at_ms = clock_mono_ms();
+    if (fill_state(d, wakeup, works, n, &e))
+        mailbox_push(d->desk.notices, n);
+    else
+        notice_free(n);
 }
 
 /* --- vectors and the graph -------------------------------------------------------------------- */
 
-static void chore_done(struct memory_work *w)
+static int no_vectors_lack(struct memory_desk *d, const struct wakeup *wakeup)
 {
-    bool told = w->chore.told;
-    w->chore = (struct memory_chore){.told_at_ms = w->chore.told_at_ms};
+    bool told = d->work.told;
+    d->work = (struct memory_work){.told_at_ms = d->work.told_at_ms};
     if (told)
-        tell_state(w);
+        tell_state(d, wakeup, false);
+    return CHORE_DONE;
 }
 
-static void chore_goes_well(struct memory_work *w, int64_t left)
+static int vectors_came(struct memory_desk *d, const struct wakeup *wakeup, int64_t left)
 {
-    struct memory_chore *chore = &w->chore;
-    bool waited = chore->why.code != ERR_OK;
-    chore->left = left;
-    chore->at_ms = 0;
-    chore->why = (struct error){0};
-    if (waited || !chore->told || clock_mono_ms() - chore->told_at_ms >= TELL_EVERY_MS)
-        tell_state(w);
+    struct memory_work *w = &d->work;
+    bool waited = w->why.code != ERR_OK;
+    w->left = left;
+    w->why = (struct error){0};
+    if (waited || !w->told || clock_mono_ms() - w->told_at_ms >= TELL_EVERY_MS)
+        tell_state(d, wakeup, true);
+    return 0;
 }
 
-static void chore_waits(struct memory_work *w, int retry_ms, const struct error *why)
+static int vectors_wait(struct memory_desk *d, const struct wakeup *wakeup, int retry_ms,
+                        const struct error *why)
 {
-    struct memory_chore *chore = &w->chore;
-    bool news = strcmp(chore->why.text, why->text) != 0;
-    chore->at_ms = clock_mono_ms() + retry_ms;
-    chore->why = *why;
+    bool news = strcmp(d->work.why.text, why->text) != 0;
+    d->work.why = *why;
     if (news)
-        tell_state(w);
+        tell_state(d, wakeup, true);
+    return retry_ms;
 }
 
-static void do_chore(struct memory_work *w)
+static int embed_some(void *desk, const struct wakeup *wakeup)
 {
-    const struct wakeup wakeup = errands_until_any(w->errands);
+    struct memory_desk *d = desk;
     int64_t left = 0;
     int retry_ms = 0;
     struct error why = {0};
-    switch (recall_work(w->recall, &wakeup, &left, &retry_ms, &why)) {
-    case RECALL_IDLE:
-        chore_done(w);
-        break;
+    if (!d->desk.store)
+        return CHORE_DONE;
+    switch (recall_work(&d->recall, wakeup, &left, &retry_ms, &why)) {
     case RECALL_WORKED:
-        chore_goes_well(w, left);
-        break;
+        return vectors_came(d, wakeup, left);
     case RECALL_WAITS:
-        chore_waits(w, retry_ms, &why);
-        break;
+        return vectors_wait(d, wakeup, retry_ms, &why);
+    default:
+        return no_vectors_lack(d, wakeup);
     }
-}
-
-/* --- forgotten texts -------------------------------------------------------------------------- */
-
-/* Whether it goes on at once. */
-static bool purge_some(struct memory_work *w)
-{
-    struct memory *m = w->recall->memory;
-    struct error e;
-    bool more = false, ok = m->store->purge(m, &more, &e);
-    w->purge = (struct memory_purge){.wanted = more || !ok,
-                                     .at_ms = ok ? 0 : clock_mono_ms() + PURGE_AGAIN_MS};
-    return ok && more;
-}
-
-void memory_work_finish(struct memory_work *w)
-{
-    for (bool more = w->purge.wanted; more;)
-        more = purge_some(w);
 }
 
 /* --- the index -------------------------------------------------------------------------------- */
 
-static void tidy_some(struct memory_work *w)
+static int purge_some(void *desk, const struct wakeup *wakeup)
 {
-    struct memory *m = w->recall->memory;
+    struct memory_desk *d = desk;
     struct error e;
-    bool more = false, ok = m->store->tidy(m, &more, &e);
-    w->purge.wanted = more || !ok;
-    w->purge.at_ms = ok && !more ? 0 : clock_mono_ms() + (ok ? REST_MS : PURGE_AGAIN_MS);
+    bool more = false;
+    (void)wakeup;
+    if (!d->desk.store)
+        return CHORE_DONE;
+    if (!d->recall.memory->store->purge(d->recall.memory, &more, &e))
+        return AGAIN_MS;
+    if (more)
+        return 0;
+    memory_desk_want(d, CHORE_TIDY);
+    return CHORE_DONE;
 }
 
-/* --- what is due ------------------------------------------------------------------------------ */
-
-static int time_until(bool wanted, int64_t at_ms)
+static int tidy_some(void *desk, const struct wakeup *wakeup)
 {
-    int64_t left = at_ms - clock_mono_ms();
-    if (!wanted)
-        return -1;
-    return left > 0 ? (int)left : 0;
+    struct memory_desk *d = desk;
+    struct error e;
+    bool more = false;
+    (void)wakeup;
+    if (!d->recall.memory->store->tidy(d->recall.memory, &more, &e))
+        return AGAIN_MS;
+    return more ? REST_MS : CHORE_DONE;
 }
 
-int memory_work_due(const struct memory_work *w)
-{
-    int purge = time_until(w->purge.wanted, w->purge.at_ms);
-    int chore = time_until(w->chore.wanted, w->chore.at_ms);
-    return purge < 0 || (chore >= 0 && chore < purge) ? chore : purge;
-}
-
-void memory_work_step(struct memory_work *w)
-{
-    if (time_until(w->purge.wanted, w->purge.at_ms) == 0) {
-        purge_some(w);
-        if (!w->purge.wanted)
-            tidy_some(w);
-    } else if (time_until(w->chore.wanted, w->chore.at_ms) == 0) {
-        do_chore(w);
-    }
-}
+const struct chore memory_chores[MEMORY_CHORES] = {
+    [CHORE_PURGE] = {"purging", purge_some, true},
+    [CHORE_TIDY] = {"tidying", tidy_some, false},
+    [CHORE_EMBED] = {"embedding", embed_some, false},
+};

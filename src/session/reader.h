@@ -1,5 +1,5 @@
-/* The second worker: answers PAGE, LIST, SEARCH, PREVIEW, INPUTS, DROPPED and EXPORT on a read-only
- * connection of its own, so that they never wait for a turn. Its thread starts with the first question. */
+/* The desk of reads: answers PAGE, LIST, SEARCH, PREVIEW, INPUTS, DROPPED and EXPORT on a read-only
+ * connection. A newer SEARCH ends one that runs. */
 #ifndef SESSION_READER_H
 #define SESSION_READER_H
 

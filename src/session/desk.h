@@ -1,0 +1,53 @@
+/* A worker that answers commands by a table, on a connection of its own to the store: what it is
+ * asked never waits for a turn. Its thread and connection begin with the first command or chore. */
+#ifndef SESSION_DESK_H
+#define SESSION_DESK_H
+
+#include "base/mailbox.h"
+#include "base/worker.h"
+#include "session/command.h"
+#include "session/notice.h"
+#include "store/store.h"
+
+struct desk;
+
+struct answer {
+    enum command_type command;
+    enum notice_type notice; /* that tells it; what fails is a NOTICE_ERROR */
+    const char *topic;       /* both as in struct job: what is out of date is not told */
+    bool lasting;
+    /* Fills the notice, whose text is the command's and `command` its type. */
+    bool (*run)(struct desk *d, const struct command *c, struct notice *n, struct error *e);
+};
+
+struct desk_role {
+    enum store_mode mode;
+    const struct answer *answers;
+    size_t answer_count;
+    void (*opened)(struct desk *d); /* on its thread, once the store is open; both may be NULL */
+    void (*closes)(struct desk *d); /* before it is closed */
+    const struct chore *chores;     /* their context is the desk; it may be without a store */
+    size_t chore_count;
+};
+
+/* The first member of a desk's own struct. */
+struct desk {
+    const struct desk_role *role;
+    struct worker_role worker_role;
+    struct worker *worker;
+    struct mailbox *notices; /* borrowed */
+    char *path;              /* of the store */
+    struct store *store;     /* the thread's; NULL: see `fault` */
+    struct error fault;
+    const struct wakeup *wakeup; /* of what is being answered: polled by what waits */
+};
+
+void desk_init(struct desk *d, const struct desk_role *role, const char *path,
+               struct mailbox *notices);
+/* Ends the worker: what is lasting is still done. */
+void desk_release(struct desk *d);
+
+/* Takes the command. One that cannot be taken is answered with an error. */
+void desk_ask(struct desk *d, struct command *c);
+
+#endif
