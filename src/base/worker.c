@@ -329,12 +329,13 @@ void worker_free(struct worker *w)
 {
     if (!w)
         return;
-    if (w->started) {
-        pthread_mutex_lock(&w->lock);
+    pthread_mutex_lock(&w->lock);
+    bool started = w->started;
+    if (started)
         end(w);
-        pthread_mutex_unlock(&w->lock);
+    pthread_mutex_unlock(&w->lock);
+    if (started)
         pthread_join(w->thread, NULL);
-    }
     free_worker(w);
 }
 

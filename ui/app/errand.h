@@ -1,4 +1,4 @@
-/* Work that may wait for a disk or another program, on a thread of its own, so that the keyboard
+/* Work that may wait for a disk or another program, on a worker (base/worker.h), so that the keyboard
  * never does. It comes back to the screen's thread through a mailbox. */
 #ifndef UI_ERRAND_H
 #define UI_ERRAND_H
