@@ -14,9 +14,9 @@
 #include "bench/table.h"
 #include "compact/compact.h"
 #include "compact/mode.h"
+#include "session/engine.h"
 #include "session/journal.h"
 #include "session/notice.h"
-#include "session/service.h"
 
 enum {
     RUNS = 15,
@@ -299,10 +299,10 @@ static void compare_others(double ours)
 
 /* ---- F4 ---- */
 
-static struct notice *expect(struct service *s, enum notice_type type)
+static struct notice *expect(struct engine *s, enum notice_type type)
 {
     for (;;) {
-        struct notice *n = mailbox_wait(service_notices(s), ANSWER_MS);
+        struct notice *n = mailbox_wait(engine_notices(s), ANSWER_MS);
         if (n == NULL || n->type == NOTICE_ERROR)
             give_up("F4", n ? &n->error : &(struct error){.text = "no answer"});
         if (n->type == type)
@@ -316,24 +316,24 @@ static void measure_context(size_t messages)
     double ms[CONTEXT_RUNS], first = 0;
     struct config *config = config_new();
     char *store_path = home_path(".local/share/tiro/tiro.db");
-    const struct service_options options = {.config = config,
-                                            .directory = chat_home(),
-                                            .store_path = store_path,
-                                            .provider = "offline",
-                                            .compaction = true,
-                                            .persist = true,
-                                            .resume = "last"};
-    struct service *s = service_new(&options);
+    const struct engine_options options = {.config = config,
+                                           .directory = chat_home(),
+                                           .store_path = store_path,
+                                           .provider = "offline",
+                                           .compaction = true,
+                                           .persist = true,
+                                           .resume = "last"};
+    struct engine *s = engine_new(&options);
     notice_free(expect(s, NOTICE_PROVIDER));
     for (int i = -1; i < CONTEXT_RUNS; i++) {
         double start = screen_clock();
-        service_send(s, command_new(COMMAND_CONTEXT, NULL));
+        engine_send(s, command_new(COMMAND_CONTEXT, NULL));
         notice_free(expect(s, NOTICE_CONTEXT));
         *(i < 0 ? &first : &ms[i]) = screen_clock() - start;
     }
     row("what F4 shows", messages, 20 + (double)messages / 100, percentile(ms, CONTEXT_RUNS, 50));
     table_note("  at first (reads the history)", "%.1f ms", first);
-    service_free(s);
+    engine_free(s);
     config_free(config);
     free(store_path);
 }

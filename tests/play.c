@@ -210,7 +210,7 @@ static enum approval ask(void *context, const struct tool_call *call, const char
     return play.answer;
 }
 
-/* Drains, as the mailbox of the service does: nobody is woken twice. */
+/* Drains, as the mailbox of the engine does: nobody is woken twice. */
 static bool go_on(void *context)
 {
     char byte;

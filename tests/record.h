@@ -1,4 +1,4 @@
-/* Sessions in a store as a service would have left them, without a service: events are numbered,
+/* Sessions in a store as an engine would have left them, without an engine: events are numbered,
  * appended to the log and counted in the row. */
 #ifndef TESTS_RECORD_H
 #define TESTS_RECORD_H

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 
 #include "session/capability.h"
-#include "session/service.h"
+#include "session/engine.h"
 #include "tests/model_server.h"
 #include "tests/screen.h"
 #include "tests/support.h"

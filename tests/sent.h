@@ -1,4 +1,4 @@
-/* What a view asked the service for: the commands that it sent since they were last forgotten. */
+/* What a view asked the engine for: the commands that it sent since they were last forgotten. */
 #ifndef TESTS_SENT_H
 #define TESTS_SENT_H
 

@@ -1,4 +1,4 @@
-/* A view without terminal, service and surface: keys go in, rows come out, and what it asks of its
+/* A view without terminal, engine and surface: keys go in, rows come out, and what it asks of its
  * host is written down. */
 #ifndef TESTS_STAGE_H
 #define TESTS_STAGE_H
@@ -31,7 +31,7 @@ void stage_tear_down(void);
 const struct command *sent(enum command_type type);
 void forget_sent(void);
 
-/* What the service tells; the notice is freed. */
+/* What the engine tells; the notice is freed. */
 bool give(struct notice *n);
 void give_event(enum event_type type);
 bool give_error(enum command_type command, const char *words);

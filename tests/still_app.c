@@ -6,7 +6,7 @@
 struct app app;
 
 static struct config *config;
-static struct service_options service;
+static struct engine_options engine;
 static struct ui_options options;
 
 int still_app_setup(void **state)
@@ -16,8 +16,8 @@ int still_app_setup(void **state)
     config = config_new();
     if (!config_set(config, CONFIG_UI_NOTIFY_AFTER, "0", &e))
         return -1;
-    service = (struct service_options){.persist = true};
-    options = (struct ui_options){.config = config, .service = &service};
+    engine = (struct engine_options){.persist = true};
+    options = (struct ui_options){.config = config, .engine = &engine};
     app_init(&app, &options);
     panes_init(&app);
     transcript_resize(app.transcript, 100, 30);

@@ -55,46 +55,46 @@ const char *surface_store(void)
     return store_path;
 }
 
-struct service_options surface_options(const char *resume, bool persist)
+struct engine_options surface_options(const char *resume, bool persist)
 {
-    return (struct service_options){.config = config,
-                                    .directory = support_dir(),
-                                    .store_path = store_path,
-                                    .provider = "openai",
-                                    .model = "scripted-model",
-                                    .compaction = true,
-                                    .persist = persist,
-                                    .resume = resume};
+    return (struct engine_options){.config = config,
+                                   .directory = support_dir(),
+                                   .store_path = store_path,
+                                   .provider = "openai",
+                                   .model = "scripted-model",
+                                   .compaction = true,
+                                   .persist = persist,
+                                   .resume = resume};
 }
 
-struct service *surface_open(const char *resume, bool persist)
+struct engine *surface_open(const char *resume, bool persist)
 {
-    const struct service_options options = surface_options(resume, persist);
-    return service_new(&options);
+    const struct engine_options options = surface_options(resume, persist);
+    return engine_new(&options);
 }
 
-void surface_send_for(struct service *s, enum command_type type, const char *name,
-                      const char *text, int64_t number)
+void surface_send_for(struct engine *s, enum command_type type, const char *name, const char *text,
+                      int64_t number)
 {
     struct command *c = command_new(type, text);
     c->name = mem_strdup(name);
     c->number = number;
-    service_send(s, c);
+    engine_send(s, c);
 }
 
-void surface_send(struct service *s, enum command_type type, const char *text)
+void surface_send(struct engine *s, enum command_type type, const char *text)
 {
-    service_send(s, command_new(type, text));
+    engine_send(s, command_new(type, text));
 }
 
-struct notice *surface_next(struct service *s)
+struct notice *surface_next(struct engine *s)
 {
-    struct notice *n = mailbox_wait(service_notices(s), SURFACE_MS);
+    struct notice *n = mailbox_wait(engine_notices(s), SURFACE_MS);
     assert_non_null(n);
     return n;
 }
 
-struct notice *surface_expect(struct service *s, enum notice_type type)
+struct notice *surface_expect(struct engine *s, enum notice_type type)
 {
     for (;;) {
         struct notice *n = surface_next(s);
@@ -104,7 +104,7 @@ struct notice *surface_expect(struct service *s, enum notice_type type)
     }
 }
 
-struct notice *surface_expect_event(struct service *s, enum event_type type)
+struct notice *surface_expect_event(struct engine *s, enum event_type type)
 {
     for (;;) {
         struct notice *n = surface_expect(s, NOTICE_EVENT);
@@ -114,7 +114,7 @@ struct notice *surface_expect_event(struct service *s, enum event_type type)
     }
 }
 
-void surface_expect_idle(struct service *s)
+void surface_expect_idle(struct engine *s)
 {
     for (;;) {
         struct notice *n = surface_expect(s, NOTICE_BUSY);
@@ -125,7 +125,7 @@ void surface_expect_idle(struct service *s)
     }
 }
 
-void surface_expect_error(struct service *s, enum err_code code, const char *text)
+void surface_expect_error(struct engine *s, enum err_code code, const char *text)
 {
     struct notice *n = surface_expect(s, NOTICE_ERROR);
     assert_string_equal(err_info(n->error.code)->name, err_info(code)->name);
@@ -134,7 +134,7 @@ void surface_expect_error(struct service *s, enum err_code code, const char *tex
     notice_free(n);
 }
 
-char *surface_ask(struct service *s, const char *text)
+char *surface_ask(struct engine *s, const char *text)
 {
     surface_send(s, COMMAND_START_TURN, text);
     struct notice *n = surface_expect_event(s, EVENT_RUN_COMPLETED);

@@ -1,4 +1,4 @@
-/* A surface in a test: the session service with the scripted model behind it, commands in, notices
+/* A surface in a test: the engine with the scripted model behind it, commands in, notices
  * out. Wants <cmocka.h>. */
 #ifndef TESTS_SURFACE_H
 #define TESTS_SURFACE_H
@@ -7,7 +7,7 @@
 
 #include "session/capability.h"
 #include "session/catalog.h"
-#include "session/service.h"
+#include "session/engine.h"
 #include "tests/model_server.h"
 #include "tests/support.h"
 
@@ -24,27 +24,28 @@ struct model_server *surface_server(void);
 struct config *surface_config(void);
 const char *surface_store(void); /* path of the database, which is not there at first */
 
-/* Options of a service on that store in the test's directory, with openai and "scripted-model", compacting. */
-struct service_options surface_options(const char *resume, bool persist);
-struct service *surface_open(const char *resume, bool persist);
+/* Options of an engine on that store in the test's directory, with openai and "scripted-model",
+ * compacting. */
+struct engine_options surface_options(const char *resume, bool persist);
+struct engine *surface_open(const char *resume, bool persist);
 
-void surface_send(struct service *s, enum command_type type, const char *text);
+void surface_send(struct engine *s, enum command_type type, const char *text);
 /* The same with the name (of a session, a tool call) and number. */
-void surface_send_for(struct service *s, enum command_type type, const char *name,
-                      const char *text, int64_t number);
+void surface_send_for(struct engine *s, enum command_type type, const char *name, const char *text,
+                      int64_t number);
 
 /* The next notice, the next of this type, the next event of this type; others are dropped. Fails the
  * test after ten seconds. The caller frees. */
-struct notice *surface_next(struct service *s);
-struct notice *surface_expect(struct service *s, enum notice_type type);
-struct notice *surface_expect_event(struct service *s, enum event_type type);
-void surface_expect_idle(struct service *s);
+struct notice *surface_next(struct engine *s);
+struct notice *surface_expect(struct engine *s, enum notice_type type);
+struct notice *surface_expect_event(struct engine *s, enum event_type type);
+void surface_expect_idle(struct engine *s);
 
 /* The next error has this code, and gives back this text unless it is NULL. */
-void surface_expect_error(struct service *s, enum err_code code, const char *text);
+void surface_expect_error(struct engine *s, enum err_code code, const char *text);
 
 /* Sends a message and waits for the whole answer, which the caller frees. */
-char *surface_ask(struct service *s, const char *text);
+char *surface_ask(struct engine *s, const char *text);
 
 /* What the store holds, through a catalog of its own. */
 void surface_list(struct session_list *out);

@@ -39,11 +39,11 @@ static bool kept(bool persist)
     return persist && capability_store();
 }
 
-static void send_reading(struct service *s, enum command_type type, const char *text)
+static void send_reading(struct engine *s, enum command_type type, const char *text)
 {
     struct command *c = command_new(type, text);
     c->limit = 100;
-    service_send(s, c);
+    engine_send(s, c);
 }
 
 /* Removes what the last switch left behind. */
@@ -69,11 +69,11 @@ static void a_turn_works_and_is_kept_where_it_can_be(void **state)
     EACH_SWITCH(persist)
     {
         begin_afresh();
-        struct service *s = surface_open(NULL, *persist);
+        struct engine *s = surface_open(NULL, *persist);
         char *answer = surface_ask(s, "hello");
         assert_string_equal(answer, "Hello from the scripted model.");
         free(answer);
-        service_free(s);
+        engine_free(s);
         struct session_list list = {0};
         surface_list(&list);
         assert_int_equal(list.items.len, kept(*persist) ? 1 : 0);
@@ -88,14 +88,14 @@ static void an_interrupt_works(void **state)
     (void)state;
     EACH_SWITCH(persist)
     {
-        struct service *s = surface_open(NULL, *persist);
+        struct engine *s = surface_open(NULL, *persist);
         model_server_queue(surface_server(), &(struct reply){.fault = REPLY_STALL, .text = "half"});
         surface_send(s, COMMAND_START_TURN, "go");
         notice_free(surface_expect_event(s, EVENT_TEXT_DELTA));
         surface_send(s, COMMAND_INTERRUPT, NULL);
         notice_free(surface_expect_event(s, EVENT_INTERRUPTED));
         surface_expect_idle(s);
-        service_free(s);
+        engine_free(s);
     }
 }
 
@@ -105,7 +105,7 @@ static void a_live_session_is_read_and_listed(void **state)
     EACH_SWITCH(persist)
     {
         begin_afresh();
-        struct service *s = surface_open(NULL, *persist);
+        struct engine *s = surface_open(NULL, *persist);
         free(surface_ask(s, "the first"));
         surface_send(s, COMMAND_NEW, NULL);
         free(surface_ask(s, "the second"));
@@ -123,11 +123,11 @@ static void a_live_session_is_read_and_listed(void **state)
         struct notice *found = surface_expect(s, NOTICE_SEARCH);
         assert_int_equal(found->hits.items.len, 1);
         notice_free(found);
-        service_free(s);
+        engine_free(s);
     }
 }
 
-static struct error read_error(struct service *s, const char *id)
+static struct error read_error(struct engine *s, const char *id)
 {
     send_reading(s, COMMAND_PREVIEW, id);
     struct notice *n = surface_next(s);
@@ -147,7 +147,7 @@ static void an_archived_session_is_read_from_the_store_or_not_at_all(void **stat
     EACH_SWITCH(persist)
     {
         begin_afresh();
-        struct service *s = surface_open(NULL, *persist);
+        struct engine *s = surface_open(NULL, *persist);
         free(surface_ask(s, "for the archive"));
         surface_send(s, COMMAND_ARCHIVE, NULL);
         struct notice *done = surface_expect(s, NOTICE_DONE);
@@ -162,7 +162,7 @@ static void an_archived_session_is_read_from_the_store_or_not_at_all(void **stat
         else
             surface_expect_error(s, ERR_SESSION_PERSISTENCE_DISABLED, id);
         free(id);
-        service_free(s);
+        engine_free(s);
     }
 }
 
@@ -170,7 +170,7 @@ static void an_archived_session_is_read_from_the_store_or_not_at_all(void **stat
 static void an_archived_session_goes_on_where_it_was(void **state)
 {
     (void)state;
-    struct service *s = surface_open(NULL, true);
+    struct engine *s = surface_open(NULL, true);
     free(surface_ask(s, "remember this"));
     surface_send(s, COMMAND_ARCHIVE, NULL);
     struct notice *done = surface_expect(s, NOTICE_DONE);
@@ -184,7 +184,7 @@ static void an_archived_session_goes_on_where_it_was(void **state)
     notice_free(done);
     free(surface_ask(s, "what was it?"));
     assert_non_null(strstr(model_server_body(surface_server(), 1), "remember this"));
-    service_free(s);
+    engine_free(s);
 }
 
 static void the_catalog_says_what_it_cannot(void **state)
@@ -217,15 +217,15 @@ static bool compacts(bool compaction)
     return compaction && capability_compaction();
 }
 
-static struct service *open_profile(bool persist, bool compaction)
+static struct engine *open_profile(bool persist, bool compaction)
 {
-    struct service_options options = surface_options(NULL, persist);
+    struct engine_options options = surface_options(NULL, persist);
     options.compaction = compaction;
-    return service_new(&options);
+    return engine_new(&options);
 }
 
 /* Long enough for a summary of it to be shorter. */
-static void say_much(struct service *s)
+static void say_much(struct engine *s)
 {
     struct buf text = BUF_INIT;
     for (int i = 0; i < 100; i++)
@@ -241,7 +241,7 @@ static void at_the_threshold_it_compacts_or_does_nothing(void **state)
     EACH_PROFILE(persist, compaction)
     {
         begin_afresh();
-        struct service *s = open_profile(*persist, *compaction);
+        struct engine *s = open_profile(*persist, *compaction);
         say_much(s);
         surface_send(s, COMMAND_START_TURN, "and on");
         bool happened = false;
@@ -253,7 +253,7 @@ static void at_the_threshold_it_compacts_or_does_nothing(void **state)
         }
         surface_expect_idle(s);
         assert_int_equal(happened, compacts(*compaction));
-        service_free(s);
+        engine_free(s);
     }
 }
 
@@ -264,7 +264,7 @@ static void by_hand_it_compacts_or_says_that_it_is_off(void **state)
     EACH_PROFILE(persist, compaction)
     {
         begin_afresh();
-        struct service *s = open_profile(*persist, *compaction);
+        struct engine *s = open_profile(*persist, *compaction);
         say_much(s);
         for (size_t i = 0; !compacts(*compaction) && i < sizeof types / sizeof *types; i++) {
             surface_send(s, types[i], NULL);
@@ -277,7 +277,7 @@ static void by_hand_it_compacts_or_says_that_it_is_off(void **state)
             surface_send(s, COMMAND_UNCOMPACT, NULL);
             notice_free(surface_expect_event(s, EVENT_COMPACTION_UNDONE));
         }
-        service_free(s);
+        engine_free(s);
     }
 }
 
@@ -287,7 +287,7 @@ static void the_next_request_is_shown_whatever_is_off(void **state)
     EACH_PROFILE(persist, compaction)
     {
         begin_afresh();
-        struct service *s = open_profile(*persist, *compaction);
+        struct engine *s = open_profile(*persist, *compaction);
         say_much(s);
         surface_send(s, COMMAND_CONTEXT, NULL);
         struct notice *n = surface_expect(s, NOTICE_CONTEXT);
@@ -295,7 +295,7 @@ static void the_next_request_is_shown_whatever_is_off(void **state)
         assert_int_equal(n->context.threshold > 0, compacts(*compaction));
         assert_int_equal(n->context.parts.len, 4);
         notice_free(n);
-        service_free(s);
+        engine_free(s);
     }
 }
 

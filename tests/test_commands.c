@@ -76,10 +76,10 @@ static void test_nearest(void **state)
     assert_null(slash_nearest("xyzzyplugh"));
 }
 
-/* In place of the service's: what was asked of it. */
+/* In place of the engine's: what was asked of it. */
 static struct command *sent;
 
-void service_send(struct service *s, struct command *c)
+void engine_send(struct engine *s, struct command *c)
 {
     (void)s;
     command_free(sent);

@@ -1,4 +1,4 @@
-/* An opened card without terminal and service: the summary, what was shortened, what went; and the
+/* An opened card without terminal and engine: the summary, what was shortened, what went; and the
  * way to a message in the transcript. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-/* The context screen without terminal and service: what it asks, what it draws of made-up answers,
+/* The context screen without terminal and engine: what it asks, what it draws of made-up answers,
  * what its keys do. */
 #include <setjmp.h>
 #include <stdarg.h>

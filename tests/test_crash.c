@@ -85,18 +85,18 @@ static void what_was_cut_off_can_be_sent_again(void **state)
     support_release(&c);
 
     struct config *config = config_new();
-    struct service *service = service_new(&(struct service_options){.config = config,
-                                                                    .store_path = database,
-                                                                    .provider = "openai",
-                                                                    .model = "scripted-model",
-                                                                    .persist = true,
-                                                                    .resume = "last"});
+    struct engine *engine = engine_new(&(struct engine_options){.config = config,
+                                                                .store_path = database,
+                                                                .provider = "openai",
+                                                                .model = "scripted-model",
+                                                                .persist = true,
+                                                                .resume = "last"});
     size_t before = model_server_requests(server);
-    surface_send(service, COMMAND_RETRY, NULL);
-    struct notice *n = surface_expect_event(service, EVENT_RUN_STARTED);
+    surface_send(engine, COMMAND_RETRY, NULL);
+    struct notice *n = surface_expect_event(engine, EVENT_RUN_STARTED);
     assert_string_equal(n->event->text, "ask-2: please.");
     notice_free(n);
-    surface_expect_idle(service);
+    surface_expect_idle(engine);
     const char *body = model_server_body(server, before);
     assert_text(body, "answer-1:");
     assert_no_text(body, "answer-2:");
@@ -104,7 +104,7 @@ static void what_was_cut_off_can_be_sent_again(void **state)
     const char *again = strstr(body, "ask-2:");
     assert_non_null(again);
     assert_null(strstr(again + 1, "ask-2:"));
-    service_free(service);
+    engine_free(engine);
     config_free(config);
     end_server(server);
     assert_int_equal(assert_store_sound(database), 1);

@@ -1,4 +1,4 @@
-/* What keys do to the surface's state: no terminal, no service. */
+/* What keys do to the surface's state: no terminal, no engine. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,10 +15,10 @@
 #include "ui/app/dispatch.h"
 #include "ui/app/replace.h"
 
-/* In place of the service's. */
+/* In place of the engine's. */
 static sent_commands sent;
 
-void service_send(struct service *s, struct command *c)
+void engine_send(struct engine *s, struct command *c)
 {
     (void)s;
     sent_take(&sent, c);

@@ -15,55 +15,55 @@
 #include "tests/support.h"
 #include "tests/surface.h"
 
-/* A service that may run commands and be asked. */
-static struct service *open_full(const char *allow)
+/* An engine that may run commands and be asked. */
+static struct engine *open_full(const char *allow)
 {
-    struct service_options options = surface_options(NULL, true);
+    struct engine_options options = surface_options(NULL, true);
     options.tools = "full";
     options.allow = allow;
     options.can_ask = true;
-    return service_new(&options);
+    return engine_new(&options);
 }
 
-static void until_request(struct service *s)
+static void until_request(struct engine *s)
 {
     (void)s;
     assert_true(model_server_wait(surface_server(), 1, SURFACE_MS));
 }
 
-static void until_delta(struct service *s)
+static void until_delta(struct engine *s)
 {
     notice_free(surface_expect_event(s, EVENT_TEXT_DELTA));
 }
 
-static void until_retrying(struct service *s)
+static void until_retrying(struct engine *s)
 {
     notice_free(surface_expect_event(s, EVENT_RETRYING));
 }
 
-static void until_tool(struct service *s)
+static void until_tool(struct engine *s)
 {
     notice_free(surface_expect_event(s, EVENT_TOOL_CALL_REQUESTED));
     notice_free(surface_expect_event(s, EVENT_TURN_COMPLETED));
 }
 
-static void until_question(struct service *s)
+static void until_question(struct engine *s)
 {
     notice_free(surface_expect(s, NOTICE_APPROVAL));
 }
 
-static void until_summary_request(struct service *s)
+static void until_summary_request(struct engine *s)
 {
     (void)s;
     assert_true(model_server_wait(surface_server(), 2, SURFACE_MS));
 }
 
-static void until_summary(struct service *s)
+static void until_summary(struct engine *s)
 {
     notice_free(surface_expect_event(s, EVENT_COMPACTION_DELTA));
 }
 
-static void until_draft(struct service *s)
+static void until_draft(struct engine *s)
 {
     notice_free(surface_expect(s, NOTICE_DRAFT));
 }
@@ -72,7 +72,7 @@ static const struct {
     const char *name;
     const char *allow;
     struct reply reply;
-    void (*until)(struct service *s);
+    void (*until)(struct engine *s);
     bool compacts; /* it is the second turn, and a summary is asked for */
 } states[] = {
     {"connecting", NULL, {.hold = true}, until_request, false},
@@ -119,20 +119,20 @@ static size_t count_states(void)
     return count;
 }
 
-/* A service for a state. */
-static struct service *open_for(size_t i)
+/* An engine for a state. */
+static struct engine *open_for(size_t i)
 {
     if (states[i].compacts) {
         config_set(surface_config(), CONFIG_COMPACTION_AUTO_THRESHOLD, "100", NULL);
         config_set(surface_config(), CONFIG_COMPACTION_PREVIEW, "true", NULL);
     }
-    struct service *s = open_full(states[i].allow);
+    struct engine *s = open_full(states[i].allow);
     if (states[i].compacts)
         free(surface_ask(s, LONG_TEXT));
     return s;
 }
 
-static void begin(struct service *s, size_t i)
+static void begin(struct engine *s, size_t i)
 {
     model_server_queue(surface_server(), &states[i].reply);
     surface_send(s, COMMAND_START_TURN, "go");
@@ -144,13 +144,13 @@ static void a_turn_is_interrupted_in_every_state(void **state)
     (void)state;
     for (size_t i = 0; i < count_states(); i++) {
         print_message("%s\n", states[i].name);
-        struct service *s = open_for(i);
+        struct engine *s = open_for(i);
         begin(s, i);
         surface_send(s, COMMAND_INTERRUPT, NULL);
         notice_free(surface_expect_event(s, EVENT_INTERRUPTED));
         surface_expect_idle(s);
         free(surface_ask(s, "and on"));
-        service_free(s);
+        engine_free(s);
         surface_teardown(NULL);
         surface_setup(NULL);
     }
@@ -161,9 +161,9 @@ static void the_program_ends_in_every_state(void **state)
     (void)state;
     for (size_t i = 0; i < count_states(); i++) {
         print_message("%s\n", states[i].name);
-        struct service *s = open_for(i);
+        struct engine *s = open_for(i);
         begin(s, i);
-        service_free(s);
+        engine_free(s);
         surface_teardown(NULL);
         surface_setup(NULL);
     }
@@ -176,7 +176,7 @@ static void archiving_ends_the_turn_in_every_state(void **state)
     (void)state;
     for (size_t i = 0; i < count_states(); i++) {
         print_message("%s\n", states[i].name);
-        struct service *s = open_for(i);
+        struct engine *s = open_for(i);
         begin(s, i);
         surface_send(s, COMMAND_ARCHIVE, NULL);
         notice_free(surface_expect_event(s, EVENT_INTERRUPTED));
@@ -188,7 +188,7 @@ static void archiving_ends_the_turn_in_every_state(void **state)
         free(surface_ask(s, "and on"));
         notice_free(done);
         notice_free(fresh);
-        service_free(s);
+        engine_free(s);
         surface_teardown(NULL);
         surface_setup(NULL);
     }
@@ -213,12 +213,12 @@ static void what_may_come_during_a_turn(void **state)
         {COMMAND_PAGE, NULL, NOTICE_PAGE},
     };
     (void)state;
-    struct service *s = open_full(NULL);
+    struct engine *s = open_full(NULL);
     begin(s, 1);
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
         struct command *c = command_new(commands[i].type, commands[i].text);
         c->limit = 50;
-        service_send(s, c);
+        engine_send(s, c);
         struct notice *n = surface_expect(s, commands[i].answer);
         if (n->type == NOTICE_ERROR)
             assert_int_equal(n->error.code, ERR_SESSION_BUSY);
@@ -226,7 +226,7 @@ static void what_may_come_during_a_turn(void **state)
     }
     surface_send(s, COMMAND_INTERRUPT, NULL);
     surface_expect_idle(s);
-    service_free(s);
+    engine_free(s);
 }
 
 /* What the tool got is what the answer said. */
@@ -238,7 +238,7 @@ static void answers_decide(void **state)
     } rows[] = {{ANSWER_ONCE, true, true}, {ANSWER_SESSION, true, false}, {ANSWER_DENY, false, true}};
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct service *s = open_full(NULL);
+        struct engine *s = open_full(NULL);
         const struct reply call = {.tool_name = "run_command",
                                    .tool_args = "{\"command\":\"echo executed\"}"};
         model_server_queue(surface_server(), &call);
@@ -261,7 +261,7 @@ static void answers_decide(void **state)
         result = surface_next(s);
         assert_int_equal(result->type == NOTICE_APPROVAL, rows[i].asks_again);
         notice_free(result);
-        service_free(s);
+        engine_free(s);
         surface_teardown(NULL);
         surface_setup(NULL);
     }
@@ -274,7 +274,7 @@ static void waiting_for_the_store_can_be_stopped(void **state)
     (void)state;
     struct store *other;
     struct error e = {0};
-    struct service *s = surface_open(NULL, true);
+    struct engine *s = surface_open(NULL, true);
     free(surface_ask(s, "one"));
     assert_true(store_open(surface_store(), STORE_READ_WRITE, &other, &e));
     assert_true(store_begin(other, &e));
@@ -289,16 +289,16 @@ static void waiting_for_the_store_can_be_stopped(void **state)
     store_rollback(other);
     store_close(other);
     notice_free(surface_expect_event(s, EVENT_RUN_COMPLETED));
-    service_free(s);
+    engine_free(s);
 }
 
 /* Nobody can be asked: no. */
 static void without_somebody_to_ask_the_answer_is_no(void **state)
 {
     (void)state;
-    struct service_options options = surface_options(NULL, true);
+    struct engine_options options = surface_options(NULL, true);
     options.tools = "full";
-    struct service *s = service_new(&options);
+    struct engine *s = engine_new(&options);
     model_server_queue(surface_server(), &(struct reply){.tool_name = "run_command",
                                                 .tool_args = "{\"command\":\"echo executed\"}"});
     surface_send(s, COMMAND_START_TURN, "go");
@@ -307,7 +307,7 @@ static void without_somebody_to_ask_the_answer_is_no(void **state)
     assert_null(strstr(result->event->text, "executed"));
     notice_free(result);
     surface_expect_idle(s);
-    service_free(s);
+    engine_free(s);
 }
 
 int main(void)

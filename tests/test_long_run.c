@@ -42,7 +42,7 @@ enum { MODES = sizeof modes / sizeof *modes };
 
 struct conversation {
     struct long_run model;
-    struct service *service;
+    struct engine *engine;
     VEC(char *) asked;
     int turn, failed, failed_in_a_row, compactions, undone;
     int troubled; /* turn in which a compaction failed or was undone; below 0: none yet */
@@ -142,7 +142,7 @@ static void note_event(struct conversation *c, const struct event *ev)
 
 static struct notice *next_notice(struct conversation *c)
 {
-    struct notice *n = surface_next(c->service);
+    struct notice *n = surface_next(c->engine);
     if (n->type == NOTICE_EVENT)
         note_event(c, n->event);
     if (n->type == NOTICE_ERROR)
@@ -185,7 +185,7 @@ static void ask(struct conversation *c)
     char *text =
         long_run_question(&c->model, c->turn, (int)long_run_below(&c->model, MOST_CALLS + 1));
     vec_push(&c->asked, text);
-    surface_send(c->service, COMMAND_START_TURN, text);
+    surface_send(c->engine, COMMAND_START_TURN, text);
     wait_for_end(c);
     bool told = c->suspended || c->model.broken > broken ||
                 (c->troubled >= 0 && c->turn - c->troubled <= GUARD);
@@ -200,7 +200,7 @@ static void ask(struct conversation *c)
 /* What a user does whose conversation no longer shortens itself. */
 static void compact_by_hand(struct conversation *c)
 {
-    surface_send(c->service, COMMAND_COMPACT, "what the letters say");
+    surface_send(c->engine, COMMAND_COMPACT, "what the letters say");
     wait_for_end(c);
 }
 
@@ -209,7 +209,7 @@ static void pin(struct conversation *c, int64_t seq, bool pinned)
     struct command *command = command_new(COMMAND_PIN, NULL);
     command->number = seq;
     command->limit = pinned;
-    service_send(c->service, command);
+    engine_send(c->engine, command);
     wait_for_event(c, EVENT_MESSAGE_PINNED);
 }
 
@@ -225,7 +225,7 @@ static void meddle(struct conversation *c)
         c->model.pinned = vec_last(&c->asked);
     }
     if (c->turn % 23 == 17 && c->compactions > c->undone) {
-        surface_send(c->service, COMMAND_UNCOMPACT, NULL);
+        surface_send(c->engine, COMMAND_UNCOMPACT, NULL);
         wait_for_event(c, EVENT_COMPACTION_UNDONE);
     }
 }
@@ -233,9 +233,9 @@ static void meddle(struct conversation *c)
 static void open_in_mode(struct conversation *c, const char *mode, const char *resume)
 {
     assert_true(config_set(surface_config(), CONFIG_COMPACTION_MODE, mode, NULL));
-    struct service_options options = surface_options(resume, true);
+    struct engine_options options = surface_options(resume, true);
     options.compaction = true;
-    c->service = service_new(&options);
+    c->engine = engine_new(&options);
     for (bool waiting = true; waiting;) {
         struct notice *n = next_notice(c);
         waiting = n->type != NOTICE_PROVIDER;
@@ -326,7 +326,7 @@ static void assert_memory_flat(const struct conversation *c)
 static void end(struct conversation *c)
 {
     assert_memory_flat(c);
-    service_free(c->service);
+    engine_free(c->engine);
     model_server_set_responder(surface_server(), NULL, NULL);
     if (c->model.complaint)
         fail_msg("%s", c->model.complaint);
@@ -384,7 +384,7 @@ static void every_mode(void **state)
             go_on(&c, turns, c.turn + 1);
             meddle(&c);
         }
-        service_free(c.service);
+        engine_free(c.engine);
         open_in_mode(&c, modes[(n + 1) % MODES], "last");
     }
     assert_true(c.failed <= (int)(c.model.broken + c.model.overs));

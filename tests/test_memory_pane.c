@@ -1,4 +1,4 @@
-/* The memory pane without terminal and service: what it asks, what it draws of made-up answers,
+/* The memory pane without terminal and engine: what it asks, what it draws of made-up answers,
  * what its keys do. And what a call of memory_search looks like in the transcript. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -818,7 +818,7 @@ static void d_forgets_and_u_puts_back(void **state)
     assert_shown("forgotten; u restores it; 2 summaries quote");
 }
 
-/* Keys may be faster than the service. */
+/* Keys may be faster than the engine. */
 static void each_d_means_another_entry(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* What the service tells becomes what is shown, without a terminal and a service. */
+/* What the engine tells becomes what is shown, without a terminal and an engine. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -172,7 +172,7 @@ static void reading_gives_the_text_back(void **state)
     assert_false(app.activity.busy);
     assert_string_equal(editor_text(app.editor), "not sent");
     assert_true(seen_transcript_has(app.transcript, "This session is read-only."));
-    app_save_draft(&app); /* would need a service */
+    app_save_draft(&app); /* would need an engine */
     open_session("first", "one", false, true);
     assert_false(app.read_only);
 }
@@ -268,7 +268,7 @@ static void told_of_request(int64_t tokens)
     notices_take(&app, n);
 }
 
-/* The gauge, the card and F4 mean the whole next request, of which the service knows most. */
+/* The gauge, the card and F4 mean the whole next request, of which the engine knows most. */
 static void the_gauge_follows_the_request(void **state)
 {
     bool estimated;

@@ -148,11 +148,11 @@ static void test_a_conversation_finishes(void **state)
 {
     (void)state;
     struct config *config = config_new();
-    struct service_options options = {.config = config, .store_path = path, .persist = true};
+    struct engine_options options = {.config = config, .store_path = path, .persist = true};
     delete_record();
-    struct service *s = service_new(&options);
+    struct engine *s = engine_new(&options);
     assert_true(support_wait_until(files_are_gone, NULL, SURFACE_MS));
-    service_free(s);
+    engine_free(s);
     assert_int_equal(noted(), 0);
     config_free(config);
 }

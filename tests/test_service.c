@@ -1,4 +1,4 @@
-/* The session service as a surface sees it: commands in, notices out, what the store holds after.
+/* The engine as a surface sees it: commands in, notices out, what the store holds after.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,19 +19,19 @@
 #include "tests/support.h"
 #include "tests/surface.h"
 
-static struct service *open_with(const char *provider, const char *model, const char *resume,
-                                 bool persist)
+static struct engine *open_with(const char *provider, const char *model, const char *resume,
+                                bool persist)
 {
-    struct service_options options = surface_options(resume, persist);
+    struct engine_options options = surface_options(resume, persist);
     options.provider = provider;
     options.model = model;
-    return service_new(&options);
+    return engine_new(&options);
 }
 
 static void a_turn_is_answered_and_kept(void **state)
 {
     (void)state;
-    struct service *s = surface_open(NULL, true);
+    struct engine *s = surface_open(NULL, true);
     struct notice *n = surface_next(s);
     assert_int_equal(n->type, NOTICE_SESSION);
     assert_true(n->flag);
@@ -48,7 +48,7 @@ static void a_turn_is_answered_and_kept(void **state)
     char *answer = surface_ask(s, "What is this?");
     assert_string_equal(answer, "First answer.");
     free(answer);
-    service_free(s);
+    engine_free(s);
 
     struct session_list list = {0};
     surface_list(&list);
@@ -65,9 +65,9 @@ static void a_turn_is_answered_and_kept(void **state)
 static void a_resumed_session_goes_on(void **state)
 {
     (void)state;
-    struct service *s = surface_open(NULL, true);
+    struct engine *s = surface_open(NULL, true);
     free(surface_ask(s, "My name is Ada."));
-    service_free(s);
+    engine_free(s);
 
     s = surface_open("last", true);
     struct notice *n = surface_expect(s, NOTICE_PAGE);
@@ -77,7 +77,7 @@ static void a_resumed_session_goes_on(void **state)
     assert_false(n->flag);
     notice_free(n);
     free(surface_ask(s, "Who am I?"));
-    service_free(s);
+    engine_free(s);
     const char *body = model_server_body(surface_server(), 1);
     assert_non_null(strstr(body, "My name is Ada."));
     assert_non_null(strstr(body, "Hello from the scripted model."));
@@ -87,7 +87,7 @@ static void a_resumed_session_goes_on(void **state)
 static void an_interrupt_keeps_the_partial_answer(void **state)
 {
     (void)state;
-    struct service *s = surface_open(NULL, true);
+    struct engine *s = surface_open(NULL, true);
     model_server_queue(surface_server(), &(struct reply){.fault = REPLY_STALL, .text = "Half of it"});
     surface_send(s, COMMAND_START_TURN, "Tell me all.");
     notice_free(surface_expect_event(s, EVENT_TEXT_DELTA));
@@ -101,7 +101,7 @@ static void an_interrupt_keeps_the_partial_answer(void **state)
     surface_expect_idle(s);
     free(surface_ask(s, "Go on."));
     assert_non_null(strstr(model_server_body(surface_server(), 1), "Half"));
-    service_free(s);
+    engine_free(s);
 }
 
 static bool add_reasoning(void *context, const struct event *ev)
@@ -115,7 +115,7 @@ static bool add_reasoning(void *context, const struct event *ev)
 static void an_interrupt_keeps_the_reasoning(void **state)
 {
     (void)state;
-    struct service *s = surface_open(NULL, true);
+    struct engine *s = surface_open(NULL, true);
     model_server_queue(surface_server(), &(struct reply){.fault = REPLY_STALL, .reasoning = "Let me see"});
     surface_send(s, COMMAND_START_TURN, "Think.");
     struct buf shown = BUF_INIT;
@@ -129,7 +129,7 @@ static void an_interrupt_keeps_the_reasoning(void **state)
     }
     notice_free(n);
     surface_expect_idle(s);
-    service_free(s);
+    engine_free(s);
     struct buf kept = BUF_INIT;
     struct session_info info;
     assert_true(surface_read("last", &info, add_reasoning, &kept, &(struct error){0}));
@@ -144,7 +144,7 @@ static void a_session_whose_history_is_damaged_is_not_gone_on_with(void **state)
 {
     (void)state;
     struct error e = {0};
-    struct service *s = surface_open(NULL, true);
+    struct engine *s = surface_open(NULL, true);
     free(surface_ask(s, "damaged"));
     surface_send(s, COMMAND_NEW, NULL);
     free(surface_ask(s, "sound"));
@@ -164,13 +164,13 @@ static void a_session_whose_history_is_damaged_is_not_gone_on_with(void **state)
     surface_expect_error(s, ERR_SESSION_STORE_ERROR, "more");
     surface_expect_idle(s);
     assert_int_equal(model_server_requests(surface_server()), 2);
-    service_free(s);
+    engine_free(s);
 }
 
 static void a_busy_session_says_so_and_gives_the_text_back(void **state)
 {
     (void)state;
-    struct service *s = surface_open(NULL, true);
+    struct engine *s = surface_open(NULL, true);
     model_server_queue(surface_server(), &(struct reply){.fault = REPLY_STALL, .text = "…"});
     surface_send(s, COMMAND_START_TURN, "first");
     notice_free(surface_expect_event(s, EVENT_TEXT_DELTA));
@@ -184,7 +184,7 @@ static void a_busy_session_says_so_and_gives_the_text_back(void **state)
     surface_expect_idle(s);
     surface_send(s, COMMAND_INTERRUPT, NULL);
     surface_expect_error(s, ERR_SESSION_NOT_RUNNING, NULL);
-    service_free(s);
+    engine_free(s);
 }
 
 /* The window of this model is asked for after its first answer. */
@@ -194,34 +194,34 @@ static void a_message_right_after_an_answer_is_not_refused(void **state)
     setenv("ANTHROPIC_BASE_URL", model_server_url(surface_server()), 1);
     setenv("ANTHROPIC_API_KEY", "test-key", 1);
     model_server_set_window(surface_server(), 123456);
-    struct service *s = open_with("anthropic", "claude-sonnet-5-5", NULL, true);
+    struct engine *s = open_with("anthropic", "claude-sonnet-5-5", NULL, true);
     free(surface_ask(s, "one"));
     free(surface_ask(s, "two"));
     free(surface_ask(s, "three"));
     assert_int_equal(model_server_requests(surface_server()), 3);
-    service_free(s);
+    engine_free(s);
 }
 
 static void a_second_process_cannot_write(void **state)
 {
     (void)state;
-    struct service *first = surface_open(NULL, true);
+    struct engine *first = surface_open(NULL, true);
     free(surface_ask(first, "mine"));
-    struct service *second = surface_open("last", true);
+    struct engine *second = surface_open("last", true);
     surface_expect_error(second, ERR_SESSION_BUSY, "last");
     struct notice *n = surface_expect(second, NOTICE_SESSION); /* a new one in its place */
     assert_int_equal(n->info.last_seq, 0);
     notice_free(n);
-    service_free(first);
+    engine_free(first);
     surface_send(second, COMMAND_RESUME, "mine");
     notice_free(surface_expect(second, NOTICE_PAGE));
-    service_free(second);
+    engine_free(second);
 }
 
 static void a_failed_turn_can_be_retried(void **state)
 {
     (void)state;
-    struct service *s = surface_open(NULL, true);
+    struct engine *s = surface_open(NULL, true);
     model_server_queue(surface_server(), &(struct reply){.fault = REPLY_STATUS,
                                                .status = 401,
                                                .error_type = "invalid_api_key",
@@ -239,7 +239,7 @@ static void a_failed_turn_can_be_retried(void **state)
     notice_free(n);
     notice_free(surface_expect_event(s, EVENT_RUN_COMPLETED));
     surface_expect_idle(s);
-    service_free(s);
+    engine_free(s);
 }
 
 static void a_retry_sends_images_again(void **state)
@@ -247,10 +247,10 @@ static void a_retry_sends_images_again(void **state)
     (void)state;
     static const char image[] = "[{\"type\":\"image\",\"text\":\"https://example.invalid/"
                                 "ryokan.png\",\"media_type\":\"image/png\"}]";
-    struct service *s = surface_open(NULL, true);
+    struct engine *s = surface_open(NULL, true);
     struct command *c = command_new(COMMAND_START_TURN, "what is this?");
     c->attachments = mem_strdup(image);
-    service_send(s, c);
+    engine_send(s, c);
     surface_expect_idle(s);
     surface_send(s, COMMAND_RETRY, NULL);
     surface_expect_idle(s);
@@ -262,27 +262,27 @@ static void a_retry_sends_images_again(void **state)
     assert_non_null(strstr(other, "ryokan.png"));
     assert_non_null(strstr(other, "and who lives there?"));
     assert_null(strstr(other, "what is this?"));
-    service_free(s);
+    engine_free(s);
     s = surface_open("last", true);
     surface_send(s, COMMAND_RETRY, NULL);
     surface_expect_idle(s);
     assert_non_null(strstr(model_server_body(surface_server(), 3), "ryokan.png"));
     assert_non_null(strstr(model_server_body(surface_server(), 3), "and who lives there?"));
-    service_free(s);
+    engine_free(s);
 }
 
 static void drafts_are_kept(void **state)
 {
     (void)state;
-    struct service *s = surface_open(NULL, true);
+    struct engine *s = surface_open(NULL, true);
     surface_send(s, COMMAND_SAVE_DRAFT, "half a thou");
-    service_free(s);
+    engine_free(s);
     s = surface_open("last", true);
     struct notice *n = surface_expect(s, NOTICE_SESSION);
     assert_string_equal(n->info.draft, "half a thou");
     notice_free(n);
     surface_send(s, COMMAND_SAVE_DRAFT, "");
-    service_free(s);
+    engine_free(s);
     struct session_list list = {0};
     surface_list(&list);
     assert_int_equal(list.items.len, 0); /* nothing was ever said in it */
@@ -292,12 +292,12 @@ static void drafts_are_kept(void **state)
 static void a_message_does_not_use_up_a_newer_draft(void **state)
 {
     (void)state;
-    struct service *s = surface_open(NULL, true);
+    struct engine *s = surface_open(NULL, true);
     surface_send(s, COMMAND_SAVE_DRAFT, "first");
     surface_send(s, COMMAND_START_TURN, "first");
     surface_send(s, COMMAND_SAVE_DRAFT, "next");
     surface_expect_idle(s);
-    service_free(s);
+    engine_free(s);
     s = surface_open("last", true);
     struct notice *n = surface_expect(s, NOTICE_SESSION);
     assert_non_null(n->info.draft);
@@ -305,23 +305,23 @@ static void a_message_does_not_use_up_a_newer_draft(void **state)
     notice_free(n);
     surface_send(s, COMMAND_START_TURN, "next");
     surface_expect_idle(s);
-    service_free(s);
+    engine_free(s);
     s = surface_open("last", true);
     n = surface_expect(s, NOTICE_SESSION);
     assert_null(n->info.draft);
     notice_free(n);
-    service_free(s);
+    engine_free(s);
 }
 
-static struct service *open_with_offer(const char *directory, const char *resume)
+static struct engine *open_with_offer(const char *directory, const char *resume)
 {
-    struct service_options o = surface_options(resume, true);
+    struct engine_options o = surface_options(resume, true);
     o.directory = directory;
     o.offer_draft = true;
-    return service_new(&o);
+    return engine_new(&o);
 }
 
-static void assert_offered(struct service *s, const char *draft)
+static void assert_offered(struct engine *s, const char *draft)
 {
     struct notice *n = surface_expect(s, NOTICE_SESSION);
     if (draft)
@@ -331,11 +331,11 @@ static void assert_offered(struct service *s, const char *draft)
     notice_free(n);
 }
 
-static struct service *leave_draft(const char *directory, const char *draft)
+static struct engine *leave_draft(const char *directory, const char *draft)
 {
-    struct service_options o = surface_options(NULL, true);
+    struct engine_options o = surface_options(NULL, true);
     o.directory = directory;
-    struct service *s = service_new(&o);
+    struct engine *s = engine_new(&o);
     surface_send(s, COMMAND_SAVE_DRAFT, draft);
     return s;
 }
@@ -343,48 +343,48 @@ static struct service *leave_draft(const char *directory, const char *draft)
 static void what_was_never_sent_is_offered_where_it_was_written(void **state)
 {
     (void)state;
-    struct service *s = leave_draft("/", "of the root");
-    service_free(s);
+    struct engine *s = leave_draft("/", "of the root");
+    engine_free(s);
     s = leave_draft(support_dir(), "of here");
     surface_send(s, COMMAND_LABEL, "mine");
-    service_free(s);
+    engine_free(s);
     s = open_with_offer("/tmp", NULL);
     assert_offered(s, NULL);
-    service_free(s);
+    engine_free(s);
     s = open_with_offer("/", NULL);
     assert_offered(s, "of the root");
-    struct service *second = open_with_offer("/", NULL); /* the other has it */
+    struct engine *second = open_with_offer("/", NULL); /* the other has it */
     assert_offered(second, NULL);
-    service_free(second);
-    service_free(s);
+    engine_free(second);
+    engine_free(s);
 
-    struct service_options o = surface_options(NULL, true);
+    struct engine_options o = surface_options(NULL, true);
     o.offer_draft = true;
     o.labels = "yours";
-    s = service_new(&o);
+    s = engine_new(&o);
     struct notice *n = surface_expect(s, NOTICE_SESSION);
     assert_string_equal(n->info.draft, "of here");
     assert_string_equal(n->info.labels, "mine yours");
     notice_free(n);
     notice_free(surface_expect(s, NOTICE_PROVIDER));
     free(surface_ask(s, "of here"));
-    service_free(s);
+    engine_free(s);
     s = open_with_offer(support_dir(), NULL); /* it was sent */
     assert_offered(s, NULL);
-    service_free(s);
+    engine_free(s);
     s = surface_open(NULL, true); /* nobody wants it offered */
     assert_offered(s, NULL);
-    service_free(s);
+    engine_free(s);
 }
 
 static void nothing_is_kept_without_persistence(void **state)
 {
     (void)state;
-    struct service *s = surface_open(NULL, false);
+    struct engine *s = surface_open(NULL, false);
     free(surface_ask(s, "in memory only"));
     surface_send(s, COMMAND_RESUME, "of last week");
     surface_expect_error(s, ERR_SESSION_PERSISTENCE_DISABLED, "of last week");
-    service_free(s);
+    engine_free(s);
     struct session_list list = {0};
     surface_list(&list);
     assert_int_equal(list.items.len, 0);
@@ -397,24 +397,24 @@ static void an_unusable_store_is_told_and_the_chat_goes_on(void **state)
     char *path = support_path("data");
     support_write(path, "a file where the directory should be");
     free(path);
-    struct service *s = surface_open(NULL, true);
+    struct engine *s = surface_open(NULL, true);
     surface_expect_error(s, ERR_SESSION_STORE_ERROR, NULL);
     free(surface_ask(s, "still there?"));
-    service_free(s);
+    engine_free(s);
 }
 
 static void the_model_can_be_changed_and_renames_last(void **state)
 {
     (void)state;
-    struct service *s = surface_open(NULL, true);
+    struct engine *s = surface_open(NULL, true);
     free(surface_ask(s, "one"));
     struct command *c = command_new(COMMAND_SET_MODEL, "other-model");
     c->name = mem_strdup("openai");
-    service_send(s, c);
+    engine_send(s, c);
     surface_send(s, COMMAND_RENAME, "A good title");
     free(surface_ask(s, "two"));
     assert_non_null(strstr(model_server_body(surface_server(), 1), "other-model"));
-    service_free(s);
+    engine_free(s);
     struct session_list list = {0};
     surface_list(&list);
     assert_string_equal(list.items.items[0].title, "A good title");
@@ -422,7 +422,7 @@ static void the_model_can_be_changed_and_renames_last(void **state)
     session_list_release(&list);
 }
 
-static void assert_model(struct service *s, const char *provider, const char *model)
+static void assert_model(struct engine *s, const char *provider, const char *model)
 {
     struct notice *n = surface_expect(s, NOTICE_PROVIDER);
     assert_string_equal(n->provider, provider);
@@ -430,7 +430,7 @@ static void assert_model(struct service *s, const char *provider, const char *mo
     notice_free(n);
 }
 
-static void assert_refuses_model(struct service *s, const char *provider, const char *model,
+static void assert_refuses_model(struct engine *s, const char *provider, const char *model,
                                  enum err_code code, const char *says)
 {
     surface_send_for(s, COMMAND_SET_MODEL, provider, model, 0);
@@ -447,7 +447,7 @@ static void a_model_that_cannot_be_is_refused(void **state)
     (void)state;
     static const char *const names[] = {"scripted-model", "scripted-large", NULL};
     model_server_set_models(surface_server(), names);
-    struct service *s = surface_open(NULL, true);
+    struct engine *s = surface_open(NULL, true);
     assert_model(s, "openai", "scripted-model");
     assert_refuses_model(s, "anthropic", NULL, ERR_CONFIG_ERROR, "ANTHROPIC_API_KEY");
     assert_refuses_model(s, NULL, "scripted-lagre", ERR_USAGE, "did you mean \"scripted-large\"");
@@ -464,7 +464,7 @@ static void a_model_that_cannot_be_is_refused(void **state)
     model_server_set_models(surface_server(), NULL); /* it lists nothing, and takes any name */
     surface_send_for(s, COMMAND_SET_MODEL, "openai", "any-name", 0);
     assert_model(s, "openai", "any-name");
-    service_free(s);
+    engine_free(s);
 }
 
 static void offline_has_no_other_model(void **state)
@@ -472,16 +472,16 @@ static void offline_has_no_other_model(void **state)
     (void)state;
     unsetenv("OPENAI_BASE_URL");
     unsetenv("OPENAI_API_KEY");
-    struct service_options o = surface_options(NULL, true);
+    struct engine_options o = surface_options(NULL, true);
     o.provider = "offline";
     o.model = NULL;
     setenv("OLLAMA_HOST", "http://127.0.0.1:1", 1);
-    struct service *s = service_new(&o);
+    struct engine *s = engine_new(&o);
     assert_model(s, "offline", "offline");
     assert_refuses_model(s, "offline", "gpt-4.1", ERR_USAGE, "PROVIDER/MODEL");
     surface_send(s, COMMAND_SET_MODEL, "any"); /* by the rules: nobody is there to say no */
     assert_model(s, "ollama", "any");
-    service_free(s);
+    engine_free(s);
     unsetenv("OLLAMA_HOST");
 }
 
@@ -490,7 +490,7 @@ static void the_listing_tells_which_providers_lack_a_key(void **state)
     (void)state;
     static const char *const names[] = {"one", "two", NULL};
     model_server_set_models(surface_server(), names);
-    struct service *s = surface_open(NULL, true);
+    struct engine *s = surface_open(NULL, true);
     surface_send(s, COMMAND_MODELS, NULL);
     struct notice *n = surface_expect(s, NOTICE_MODELS);
     assert_int_equal(n->texts.len, 2);
@@ -503,7 +503,7 @@ static void the_listing_tells_which_providers_lack_a_key(void **state)
     }
     assert_true(n->offers.len >= 4);
     notice_free(n);
-    service_free(s);
+    engine_free(s);
 }
 
 static void the_model_is_known_before_the_first_message(void **state)
@@ -511,34 +511,34 @@ static void the_model_is_known_before_the_first_message(void **state)
     (void)state;
     static const char *const names[] = {"the-only-one", NULL};
     model_server_set_models(surface_server(), names);
-    struct service_options o = surface_options(NULL, true);
+    struct engine_options o = surface_options(NULL, true);
     o.model = NULL;
-    struct service *s = service_new(&o);
+    struct engine *s = engine_new(&o);
     assert_model(s, "openai", "");
     assert_model(s, "openai", "the-only-one");
     assert_int_equal(model_server_requests(surface_server()), 0);
-    service_free(s);
+    engine_free(s);
 }
 
 static void a_system_prompt_holds_for_a_resumed_session_too(void **state)
 {
     (void)state;
-    struct service *s = surface_open(NULL, true);
+    struct engine *s = surface_open(NULL, true);
     free(surface_ask(s, "one"));
-    service_free(s);
-    const struct service_options options = {.config = surface_config(),
-                                            .directory = support_dir(),
-                                            .store_path = surface_store(),
-                                            .system = "Answer in rhymes.",
-                                            .persist = true,
-                                            .resume = "last"};
-    s = service_new(&options);
+    engine_free(s);
+    const struct engine_options options = {.config = surface_config(),
+                                           .directory = support_dir(),
+                                           .store_path = surface_store(),
+                                           .system = "Answer in rhymes.",
+                                           .persist = true,
+                                           .resume = "last"};
+    s = engine_new(&options);
     free(surface_ask(s, "two"));
     assert_non_null(strstr(model_server_body(surface_server(), 1), "Answer in rhymes."));
-    service_free(s);
+    engine_free(s);
 }
 
-static char *provider_of(struct service *s)
+static char *provider_of(struct engine *s)
 {
     struct notice *n = surface_expect(s, NOTICE_PROVIDER);
     char *provider = mem_strdup(n->provider);
@@ -549,13 +549,13 @@ static char *provider_of(struct service *s)
 /* Says something in a session of this provider, leaves, and tells which one a resume takes. */
 static char *resumed_provider(const char *provider)
 {
-    struct service *s = open_with(provider, NULL, NULL, true);
+    struct engine *s = open_with(provider, NULL, NULL, true);
     free(surface_ask(s, "hello"));
-    service_free(s);
+    engine_free(s);
     setenv("OPENAI_API_KEY", "test-key", 1);
     s = open_with(NULL, NULL, "last", true);
     char *resumed = provider_of(s);
-    service_free(s);
+    engine_free(s);
     unsetenv("OPENAI_API_KEY");
     return resumed;
 }
@@ -569,11 +569,11 @@ static void only_a_provider_that_was_chosen_is_remembered(void **state)
     assert_string_equal(resumed, "offline");
     free(resumed);
 
-    struct service *s = open_with(NULL, NULL, NULL, true);
+    struct engine *s = open_with(NULL, NULL, NULL, true);
     char *found = provider_of(s);
     bool fell_back = strcmp(found, "offline") == 0; /* else an Ollama runs on this machine */
     free(found);
-    service_free(s);
+    engine_free(s);
     if (!fell_back)
         skip();
     resumed = resumed_provider(NULL);
@@ -586,36 +586,36 @@ static void a_report_tells_of_a_missing_key(void **state)
     (void)state;
     unsetenv("OPENAI_API_KEY");
     unsetenv("OPENAI_BASE_URL");
-    struct service *s = surface_open(NULL, true);
+    struct engine *s = surface_open(NULL, true);
     surface_send(s, COMMAND_REPORT, NULL);
     struct notice *n = surface_expect(s, NOTICE_REPORT);
     assert_int_equal(n->error.code, ERR_CONFIG_ERROR);
     notice_free(n);
-    service_free(s);
+    engine_free(s);
 }
 
 static void a_new_session_talks_to_the_same_model(void **state)
 {
     (void)state;
-    struct service *s = surface_open(NULL, true);
+    struct engine *s = surface_open(NULL, true);
     struct command *c = command_new(COMMAND_SET_MODEL, "other-model");
     c->name = mem_strdup("openai");
-    service_send(s, c);
+    engine_send(s, c);
     surface_send(s, COMMAND_NEW, NULL);
     free(surface_ask(s, "hello"));
     assert_non_null(strstr(model_server_body(surface_server(), 0), "other-model"));
-    service_free(s);
+    engine_free(s);
 }
 
 static void the_end_of_the_service_ends_a_turn(void **state)
 {
     (void)state;
-    struct service *s = surface_open(NULL, true);
+    struct engine *s = surface_open(NULL, true);
     model_server_queue(surface_server(), &(struct reply){.hold = true});
     surface_send(s, COMMAND_START_TURN, "never answered");
     assert_true(model_server_wait(surface_server(), 1, SURFACE_MS));
     int64_t before = clock_mono_ms();
-    service_free(s);
+    engine_free(s);
     assert_true(clock_mono_ms() - before < 1000);
     model_server_release(surface_server());
 }
@@ -631,10 +631,10 @@ static bool count_event(void *context, const struct event *ev)
 static void a_session_reads_as_rising_events(void **state)
 {
     (void)state;
-    struct service *s = surface_open(NULL, true);
+    struct engine *s = surface_open(NULL, true);
     free(surface_ask(s, "one"));
     free(surface_ask(s, "two"));
-    service_free(s);
+    engine_free(s);
     struct session_info info;
     struct error e = {0};
     int64_t last = 0;

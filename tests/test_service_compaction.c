@@ -1,4 +1,4 @@
-/* Compaction as a surface sees it: the service with the scripted model behind it. */
+/* Compaction as a surface sees it: the engine with the scripted model behind it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -41,7 +41,7 @@ static char *long_text(const char *name)
     return buf_take(&out);
 }
 
-static void talk(struct service *s, int turns)
+static void talk(struct engine *s, int turns)
 {
     for (int i = 1; i <= turns; i++) {
         char name[24];
@@ -72,13 +72,13 @@ static void compact_always(void)
     set(CONFIG_COMPACTION_RECENT_TURNS, "0");
 }
 
-static void send_compact(struct service *s, const char *mode, const char *focus, bool preview)
+static void send_compact(struct engine *s, const char *mode, const char *focus, bool preview)
 {
     surface_send_for(s, COMMAND_COMPACT, mode, focus, preview);
 }
 
 /* By hand, with the default mode; every turn goes. */
-static void compact_now(struct service *s)
+static void compact_now(struct engine *s)
 {
     queue_text(SUMMARY);
     send_compact(s, NULL, NULL, false);
@@ -92,7 +92,7 @@ static const char *last_body(void)
 }
 
 /* The figures once all that is on its way has arrived. */
-static struct meters final_meters(struct service *s)
+static struct meters final_meters(struct engine *s)
 {
     surface_send_for(s, COMMAND_LABEL, NULL, "seen", 0);
     struct notice *n = surface_expect(s, NOTICE_DONE);
@@ -103,7 +103,7 @@ static struct meters final_meters(struct service *s)
     return m;
 }
 
-static struct notice *ask_context(struct service *s)
+static struct notice *ask_context(struct engine *s)
 {
     surface_send(s, COMMAND_CONTEXT, NULL);
     return surface_expect(s, NOTICE_CONTEXT);
@@ -116,7 +116,7 @@ static void it_happens_by_itself(void **state)
 {
     (void)state;
     compact_always();
-    struct service *s = surface_open(NULL, true);
+    struct engine *s = surface_open(NULL, true);
     talk(s, 1);
     queue_text(SUMMARY);
     surface_send(s, COMMAND_START_TURN, "and now?");
@@ -135,24 +135,24 @@ static void it_happens_by_itself(void **state)
     assert_null(strstr(last_body(), "This is message number 1"));
     assert_non_null(strstr(last_body(), SUMMARY));
     assert_non_null(strstr(last_body(), "and now?"));
-    service_free(s);
+    engine_free(s);
 }
 
 /* The switch and the default threshold leave a short talk alone. */
 static void it_does_not_happen_where_it_need_not(void **state)
 {
     (void)state;
-    struct service *s = surface_open(NULL, true);
+    struct engine *s = surface_open(NULL, true);
     talk(s, 3);
-    service_free(s);
+    engine_free(s);
     assert_int_equal(model_server_requests(surface_server()), 3);
     compact_always();
-    struct service_options options = surface_options(NULL, true);
+    struct engine_options options = surface_options(NULL, true);
     options.compaction = false;
-    s = service_new(&options);
+    s = engine_new(&options);
     talk(s, 3);
     assert_int_equal(final_meters(s).threshold, 0);
-    service_free(s);
+    engine_free(s);
     assert_int_equal(model_server_requests(surface_server()), 6);
 }
 
@@ -161,7 +161,7 @@ static void stopped_after_failures_it_stays_so(void **state)
     (void)state;
     compact_always();
     set(CONFIG_COMPACTION_MAX_FAILURES, "2");
-    struct service *s = surface_open(NULL, true);
+    struct engine *s = surface_open(NULL, true);
     talk(s, 1);
     for (int i = 0; i < 2; i++) {
         queue_failure();
@@ -173,7 +173,7 @@ static void stopped_after_failures_it_stays_so(void **state)
         notice_free(n);
         surface_expect_idle(s);
     }
-    service_free(s);
+    engine_free(s);
     size_t calls = model_server_requests(surface_server());
     s = surface_open("last", true);
     struct notice *n = surface_expect(s, NOTICE_SESSION);
@@ -184,7 +184,7 @@ static void stopped_after_failures_it_stays_so(void **state)
     assert_true(final_meters(s).suspended);
     compact_now(s);
     assert_false(final_meters(s).suspended);
-    service_free(s);
+    engine_free(s);
 }
 
 /* Of the breaker, a restart knows before the first turn. */
@@ -192,25 +192,25 @@ static void stopped_by_hand_it_stays_so(void **state)
 {
     (void)state;
     set(CONFIG_COMPACTION_MAX_FAILURES, "1");
-    struct service *s = surface_open(NULL, true);
+    struct engine *s = surface_open(NULL, true);
     talk(s, 2);
     queue_failure();
     send_compact(s, NULL, NULL, false);
     notice_free(surface_expect_event(s, EVENT_COMPACTION_FAILED));
     surface_expect_idle(s);
-    service_free(s);
+    engine_free(s);
     s = surface_open("last", true);
     struct notice *n = surface_expect(s, NOTICE_SESSION);
     assert_true(n->meters.suspended);
     notice_free(n);
-    service_free(s);
+    engine_free(s);
 }
 
 /* The window that the rejection tells is also that of the summary, which is folded into it. */
 static void a_rejection_tells_the_summarys_window(void **state)
 {
     (void)state;
-    struct service *s = surface_open(NULL, true);
+    struct engine *s = surface_open(NULL, true);
     talk(s, 40);
     size_t before = model_server_requests(surface_server());
     model_server_queue(
@@ -225,7 +225,7 @@ static void a_rejection_tells_the_summarys_window(void **state)
     surface_expect_idle(s);
     /* the question twice, the summary in two parts at least */
     assert_true(model_server_requests(surface_server()) >= before + 4);
-    service_free(s);
+    engine_free(s);
 }
 
 /* The log has what micro-compaction cut away, also after a restart. */
@@ -238,12 +238,12 @@ static void a_summary_reads_what_micro_compaction_cut(void **state)
     buf_addstr(&text, "THE LAST LINE");
     char *path = support_path("long.txt");
     support_write(path, text.data);
-    struct service *s = surface_open(NULL, true);
+    struct engine *s = surface_open(NULL, true);
     model_server_queue(
         surface_server(),
         &(struct reply){.tool_name = "read_file", .tool_args = "{\"path\":\"long.txt\"}"});
     free(surface_ask(s, "read it"));
-    service_free(s);
+    engine_free(s);
     set(CONFIG_COMPACTION_AUTO_THRESHOLD, "4000");
     s = surface_open("last", true);
     surface_send(s, COMMAND_START_TURN, "and now?");
@@ -252,11 +252,11 @@ static void a_summary_reads_what_micro_compaction_cut(void **state)
     notice_free(n);
     surface_expect_idle(s);
     assert_null(strstr(last_body(), "THE LAST LINE"));
-    service_free(s);
+    engine_free(s);
     s = surface_open("last", true);
     compact_now(s);
     assert_non_null(strstr(last_body(), "THE LAST LINE"));
-    service_free(s);
+    engine_free(s);
     free(path);
     buf_release(&text);
 }
@@ -291,7 +291,7 @@ static void a_request_with_too_many_bytes_is_compacted_for(void **state)
     (void)state;
     struct doorkeeper door = {.most = SIZE_MAX};
     model_server_set_responder(surface_server(), keep_the_door, &door);
-    struct service *s = surface_open(NULL, true);
+    struct engine *s = surface_open(NULL, true);
     talk(s, 20);
     door.most = door.largest * 4 / 5;
     surface_send(s, COMMAND_START_TURN, "and now?");
@@ -305,7 +305,7 @@ static void a_request_with_too_many_bytes_is_compacted_for(void **state)
     assert_string_equal(n->event->text, "An answer.");
     notice_free(n);
     surface_expect_idle(s);
-    service_free(s);
+    engine_free(s);
     assert_int_equal(door.refused, 1);
     assert_true(door.taken >= 20 + 2 + 1); /* the summary in two parts at least */
 }
@@ -317,9 +317,9 @@ static void max_request_bytes_is_never_exceeded(void **state)
     struct doorkeeper door = {.most = 20000};
     model_server_set_responder(surface_server(), keep_the_door, &door);
     set(CONFIG_COMPACTION_REQUEST_BYTES, "20000");
-    struct service *s = surface_open(NULL, true);
+    struct engine *s = surface_open(NULL, true);
     talk(s, 40);
-    service_free(s);
+    engine_free(s);
     assert_int_equal(door.refused, 0);
     assert_in_range(door.largest, 12000, 20000);
 }
@@ -331,16 +331,16 @@ static void a_body_past_the_maximum_is_not_sent(void **state)
     struct doorkeeper door = {.most = 20000};
     model_server_set_responder(surface_server(), keep_the_door, &door);
     set(CONFIG_COMPACTION_REQUEST_BYTES, "20000");
-    struct service_options options = surface_options(NULL, true);
+    struct engine_options options = surface_options(NULL, true);
     options.compaction = false;
-    struct service *s = service_new(&options);
+    struct engine *s = engine_new(&options);
     char *text = mem_printf("%021000d", 7);
     surface_send(s, COMMAND_START_TURN, text);
     struct notice *n = surface_expect_event(s, EVENT_RUN_FAILED);
     assert_non_null(strstr(n->event->text, "bytes, and may have 20000"));
     notice_free(n);
     surface_expect_idle(s);
-    service_free(s);
+    engine_free(s);
     free(text);
     assert_int_equal(door.largest, 0);
 }
@@ -351,7 +351,7 @@ static void a_body_past_the_maximum_is_not_sent(void **state)
 static void by_hand_with_mode_and_focus(void **state)
 {
     (void)state;
-    struct service *s = surface_open(NULL, true);
+    struct engine *s = surface_open(NULL, true);
     talk(s, 2);
     queue_text(SUMMARY);
     send_compact(s, "llm_replace", "the green door", false);
@@ -365,22 +365,22 @@ static void by_hand_with_mode_and_focus(void **state)
     assert_non_null(strstr(last_body(), "the green door"));
     free(surface_ask(s, "next"));
     assert_null(strstr(last_body(), "This is message"));
-    service_free(s);
+    engine_free(s);
 }
 
 static void by_hand_without_a_model(void **state)
 {
     (void)state;
-    struct service *s = surface_open(NULL, true);
+    struct engine *s = surface_open(NULL, true);
     talk(s, 2);
     send_compact(s, "deterministic", NULL, false);
     notice_free(surface_expect_event(s, EVENT_COMPACTION_COMPLETED));
     surface_expect_idle(s);
     assert_int_equal(model_server_requests(surface_server()), 2);
-    service_free(s);
+    engine_free(s);
 }
 
-static void assert_kept_by(struct service *s, const char *mode, const char *keys)
+static void assert_kept_by(struct engine *s, const char *mode, const char *keys)
 {
     struct notice *n = surface_expect(s, NOTICE_ERROR);
     assert_non_null(strstr(n->error.text, "TOO_SMALL_TO_COMPACT"));
@@ -397,7 +397,7 @@ static void a_mode_that_keeps_all_names_its_keys(void **state)
 {
     (void)state;
     static const char keys[] = "protect_head = 3, protect_tail_min = 20, tail_budget_ratio = 0.20";
-    struct service *s = surface_open(NULL, true);
+    struct engine *s = surface_open(NULL, true);
     talk(s, 2);
     send_compact(s, "structured", NULL, false);
     assert_kept_by(s, "structured", keys);
@@ -408,13 +408,13 @@ static void a_mode_that_keeps_all_names_its_keys(void **state)
     surface_expect_idle(s);
     send_compact(s, "deterministic", NULL, false); /* what is left is its own */
     assert_kept_by(s, "deterministic", NULL);
-    service_free(s);
+    engine_free(s);
 }
 
 static void what_cannot_be_done_by_hand_is_said(void **state)
 {
     (void)state;
-    struct service *s = surface_open(NULL, true);
+    struct engine *s = surface_open(NULL, true);
     send_compact(s, NULL, NULL, false);
     struct notice *n = surface_expect(s, NOTICE_ERROR);
     assert_non_null(strstr(n->error.text, "nothing to compact"));
@@ -430,14 +430,14 @@ static void what_cannot_be_done_by_hand_is_said(void **state)
     surface_expect_error(s, ERR_AGENT_ERROR, NULL);
     surface_send_for(s, COMMAND_PIN, NULL, NULL, 0);
     surface_expect_error(s, ERR_USAGE, NULL);
-    service_free(s);
+    engine_free(s);
 }
 
 /* A failure is told once: as the event, where there is one. */
 static void a_failure_by_hand_is_told_once(void **state)
 {
     (void)state;
-    struct service *s = surface_open(NULL, true);
+    struct engine *s = surface_open(NULL, true);
     talk(s, 2);
     queue_failure();
     send_compact(s, NULL, NULL, false);
@@ -452,47 +452,47 @@ static void a_failure_by_hand_is_told_once(void **state)
     }
     free(surface_ask(s, "next"));
     assert_non_null(strstr(last_body(), "This is message number 1"));
-    service_free(s);
+    engine_free(s);
 }
 
 static void switched_off_it_says_so(void **state)
 {
     static const enum command_type types[] = {COMMAND_COMPACT, COMMAND_UNCOMPACT, COMMAND_PIN};
     (void)state;
-    struct service_options options = surface_options(NULL, true);
+    struct engine_options options = surface_options(NULL, true);
     options.compaction = false;
-    struct service *s = service_new(&options);
+    struct engine *s = engine_new(&options);
     talk(s, 1);
     for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
         surface_send(s, types[i], NULL);
         surface_expect_error(s, ERR_SESSION_COMPACTION_DISABLED, NULL);
     }
-    service_free(s);
+    engine_free(s);
 }
 
 static void a_session_that_is_read_is_not_changed(void **state)
 {
     static const enum command_type types[] = {COMMAND_COMPACT, COMMAND_UNCOMPACT, COMMAND_PIN};
     (void)state;
-    struct service *s = surface_open(NULL, true);
+    struct engine *s = surface_open(NULL, true);
     talk(s, 1);
-    service_free(s);
-    struct service_options options = surface_options("last", true);
+    engine_free(s);
+    struct engine_options options = surface_options("last", true);
     options.read_only = true;
-    s = service_new(&options);
+    s = engine_new(&options);
     for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
         surface_send(s, types[i], NULL);
         surface_expect_error(s, ERR_SESSION_NOT_FOUND, NULL);
     }
     surface_send(s, COMMAND_CONTEXT, NULL);
     notice_free(surface_expect(s, NOTICE_CONTEXT));
-    service_free(s);
+    engine_free(s);
 }
 
 /* --- what may come meanwhile -------------------------------------------------------------------
  */
 
-static void refused(struct service *s, enum command_type type, const char *text)
+static void refused(struct engine *s, enum command_type type, const char *text)
 {
     surface_send(s, type, text);
     surface_expect_error(s, ERR_SESSION_BUSY, NULL);
@@ -501,7 +501,7 @@ static void refused(struct service *s, enum command_type type, const char *text)
 static void a_turn_refuses_it(void **state)
 {
     (void)state;
-    struct service *s = surface_open(NULL, true);
+    struct engine *s = surface_open(NULL, true);
     talk(s, 1);
     model_server_queue(surface_server(), &(struct reply){.fault = REPLY_STALL, .text = "half"});
     surface_send(s, COMMAND_START_TURN, "go");
@@ -515,10 +515,10 @@ static void a_turn_refuses_it(void **state)
     notice_free(n);
     surface_send(s, COMMAND_INTERRUPT, NULL);
     surface_expect_idle(s);
-    service_free(s);
+    engine_free(s);
 }
 
-static void start_stalled(struct service *s)
+static void start_stalled(struct engine *s)
 {
     model_server_queue(surface_server(), &(struct reply){.fault = REPLY_STALL, .text = "half"});
     send_compact(s, NULL, NULL, false);
@@ -528,7 +528,7 @@ static void start_stalled(struct service *s)
 static void it_refuses_what_a_turn_refuses(void **state)
 {
     (void)state;
-    struct service *s = surface_open(NULL, true);
+    struct engine *s = surface_open(NULL, true);
     talk(s, 2);
     start_stalled(s);
     refused(s, COMMAND_START_TURN, "me first");
@@ -547,7 +547,7 @@ static void it_refuses_what_a_turn_refuses(void **state)
     surface_expect_idle(s);
     free(surface_ask(s, "and on"));
     assert_non_null(strstr(last_body(), "This is message number 1"));
-    service_free(s);
+    engine_free(s);
 }
 
 static void leaving_ends_it(void **state)
@@ -555,7 +555,7 @@ static void leaving_ends_it(void **state)
     static const enum command_type types[] = {COMMAND_ARCHIVE, COMMAND_DELETE};
     (void)state;
     for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
-        struct service *s = surface_open(NULL, true);
+        struct engine *s = surface_open(NULL, true);
         talk(s, 2);
         start_stalled(s);
         surface_send(s, types[i], NULL);
@@ -563,22 +563,22 @@ static void leaving_ends_it(void **state)
         notice_free(surface_expect(s, NOTICE_DONE));
         free(surface_ask(s, "a new one"));
         assert_null(strstr(last_body(), "This is message"));
-        service_free(s);
+        engine_free(s);
     }
 }
 
 static void the_program_ends_meanwhile(void **state)
 {
     (void)state;
-    struct service *s = surface_open(NULL, true);
+    struct engine *s = surface_open(NULL, true);
     talk(s, 2);
     start_stalled(s);
-    service_free(s);
+    engine_free(s);
     s = surface_open("last", true);
     free(surface_ask(s, "and on"));
     assert_non_null(strstr(last_body(), "This is message number 1"));
     assert_null(strstr(last_body(), "half"));
-    service_free(s);
+    engine_free(s);
 }
 
 /* --- who writes it -----------------------------------------------------------------------------
@@ -588,7 +588,7 @@ static void another_model_is_really_asked(void **state)
 {
     (void)state;
     set(CONFIG_COMPACTION_MODEL, "cheap-model");
-    struct service *s = surface_open(NULL, true);
+    struct engine *s = surface_open(NULL, true);
     talk(s, 2);
     queue_text(SUMMARY);
     send_compact(s, NULL, NULL, false);
@@ -599,7 +599,7 @@ static void another_model_is_really_asked(void **state)
     assert_non_null(strstr(last_body(), "\"cheap-model\""));
     free(surface_ask(s, "next"));
     assert_non_null(strstr(last_body(), "\"scripted-model\""));
-    service_free(s);
+    engine_free(s);
 }
 
 static void another_provider_is_really_asked(void **state)
@@ -609,7 +609,7 @@ static void another_provider_is_really_asked(void **state)
     set(CONFIG_COMPACTION_MODEL, "claude-cheap");
     setenv("ANTHROPIC_API_KEY", "other-key", 1);
     setenv("ANTHROPIC_BASE_URL", model_server_url(surface_server()), 1);
-    struct service *s = surface_open(NULL, true);
+    struct engine *s = surface_open(NULL, true);
     talk(s, 2);
     queue_text(SUMMARY);
     send_compact(s, NULL, NULL, false);
@@ -619,7 +619,7 @@ static void another_provider_is_really_asked(void **state)
     notice_free(n);
     surface_expect_idle(s);
     assert_string_equal(model_server_header(surface_server(), 2, "x-api-key"), "other-key");
-    service_free(s);
+    engine_free(s);
 }
 
 static void without_a_key_the_turn_goes_on(void **state)
@@ -627,7 +627,7 @@ static void without_a_key_the_turn_goes_on(void **state)
     (void)state;
     compact_always();
     set(CONFIG_COMPACTION_PROVIDER, "anthropic");
-    struct service *s = surface_open(NULL, true);
+    struct engine *s = surface_open(NULL, true);
     talk(s, 1);
     surface_send(s, COMMAND_START_TURN, "go on");
     struct notice *n = surface_expect_event(s, EVENT_COMPACTION_FAILED);
@@ -635,7 +635,7 @@ static void without_a_key_the_turn_goes_on(void **state)
     assert_non_null(strstr(n->event->text, "summary_provider"));
     notice_free(n);
     notice_free(surface_expect_event(s, EVENT_RUN_COMPLETED));
-    service_free(s);
+    engine_free(s);
 }
 
 static void a_summariser_that_stalls_does_not_hold_the_turn(void **state)
@@ -643,7 +643,7 @@ static void a_summariser_that_stalls_does_not_hold_the_turn(void **state)
     (void)state;
     compact_always();
     set(CONFIG_COMPACTION_SUMMARY_TIMEOUT, "1");
-    struct service *s = surface_open(NULL, true);
+    struct engine *s = surface_open(NULL, true);
     talk(s, 1);
     model_server_queue(surface_server(),
                        &(struct reply){.fault = REPLY_STALL, .text = "half a summ"});
@@ -652,32 +652,32 @@ static void a_summariser_that_stalls_does_not_hold_the_turn(void **state)
     assert_non_null(strstr(n->event->text, "summary_timeout"));
     notice_free(n);
     notice_free(surface_expect_event(s, EVENT_RUN_COMPLETED));
-    service_free(s);
+    engine_free(s);
 }
 
 /* /model changes what summaries fall back on. */
 static void the_sessions_model_is_asked_where_no_other_is_named(void **state)
 {
     (void)state;
-    struct service *s = surface_open(NULL, true);
+    struct engine *s = surface_open(NULL, true);
     talk(s, 2);
     surface_send(s, COMMAND_SET_MODEL, "another-model");
     compact_now(s);
     assert_non_null(strstr(last_body(), "\"another-model\""));
-    service_free(s);
+    engine_free(s);
 }
 
 /* --- drafts ------------------------------------------------------------------------------------
  */
 
-static struct service *open_asking(void)
+static struct engine *open_asking(void)
 {
-    struct service_options options = surface_options(NULL, true);
+    struct engine_options options = surface_options(NULL, true);
     options.can_ask = true;
-    return service_new(&options);
+    return engine_new(&options);
 }
 
-static void answer_draft(struct service *s, enum draft_reply reply, const char *text)
+static void answer_draft(struct engine *s, enum draft_reply reply, const char *text)
 {
     surface_send_for(s, COMMAND_DRAFT, NULL, text, reply);
 }
@@ -685,7 +685,7 @@ static void answer_draft(struct service *s, enum draft_reply reply, const char *
 static void a_draft_is_shown_changed_and_committed(void **state)
 {
     (void)state;
-    struct service *s = open_asking();
+    struct engine *s = open_asking();
     talk(s, 2);
     answer_draft(s, REPLY_REFUSE, NULL); /* nothing is asked yet */
     queue_text(SUMMARY);
@@ -705,14 +705,14 @@ static void a_draft_is_shown_changed_and_committed(void **state)
     assert_true(n->event->flag);
     notice_free(n);
     surface_expect_idle(s);
-    service_free(s);
+    engine_free(s);
 }
 
 static void a_draft_is_refused(void **state)
 {
     (void)state;
     set(CONFIG_COMPACTION_PREVIEW, "true");
-    struct service *s = open_asking();
+    struct engine *s = open_asking();
     talk(s, 2);
     queue_text(SUMMARY);
     send_compact(s, NULL, NULL, false);
@@ -723,13 +723,13 @@ static void a_draft_is_refused(void **state)
     notice_free(n);
     surface_expect_idle(s);
     assert_int_equal(final_meters(s).compactions, 0);
-    service_free(s);
+    engine_free(s);
 }
 
 static void a_draft_is_asked_for_again(void **state)
 {
     (void)state;
-    struct service *s = open_asking();
+    struct engine *s = open_asking();
     talk(s, 2);
     queue_text(SUMMARY);
     queue_text("a better one");
@@ -746,17 +746,17 @@ static void a_draft_is_asked_for_again(void **state)
     assert_false(n->event->flag);
     notice_free(n);
     surface_expect_idle(s);
-    service_free(s);
+    engine_free(s);
 }
 
 static void who_cannot_be_asked_is_not(void **state)
 {
     (void)state;
     set(CONFIG_COMPACTION_PREVIEW, "true");
-    struct service *s = surface_open(NULL, true);
+    struct engine *s = surface_open(NULL, true);
     talk(s, 2);
     compact_now(s);
-    service_free(s);
+    engine_free(s);
 }
 
 /* --- memory ------------------------------------------------------------------------------------
@@ -798,10 +798,10 @@ static void what_goes_is_handed_to_memory(void **state)
     (void)state;
     struct memory memory = {0};
     const struct discard_sink sink = {.index = take, .withdraw = give_back, .context = &memory};
-    struct service_options options = surface_options(NULL, true);
+    struct engine_options options = surface_options(NULL, true);
     options.sink = &sink;
     set(CONFIG_COMPACTION_RECENT_TURNS, "0");
-    struct service *s = service_new(&options);
+    struct engine *s = engine_new(&options);
     surface_send(s, COMMAND_NEW, NULL); /* the second session has it, too */
     talk(s, 2);
     queue_text(SUMMARY);
@@ -812,7 +812,7 @@ static void what_goes_is_handed_to_memory(void **state)
     surface_expect_idle(s);
     surface_send(s, COMMAND_UNCOMPACT, NULL);
     notice_free(surface_expect_event(s, EVENT_COMPACTION_UNDONE));
-    service_free(s);
+    engine_free(s);
     assert_int_equal(memory.indexed, 1);
     assert_int_equal(memory.messages, 4);
     assert_int_equal(memory.withdrawn, 1);
@@ -823,10 +823,10 @@ static void memory_refuses_and_the_turn_goes_on(void **state)
     (void)state;
     struct memory memory = {.refuses = true};
     const struct discard_sink sink = {.index = take, .withdraw = give_back, .context = &memory};
-    struct service_options options = surface_options(NULL, true);
+    struct engine_options options = surface_options(NULL, true);
     options.sink = &sink;
     compact_always();
-    struct service *s = service_new(&options);
+    struct engine *s = engine_new(&options);
     talk(s, 1);
     queue_text(SUMMARY);
     surface_send(s, COMMAND_START_TURN, "go on");
@@ -836,7 +836,7 @@ static void memory_refuses_and_the_turn_goes_on(void **state)
     notice_free(n);
     notice_free(surface_expect_event(s, EVENT_RUN_COMPLETED));
     assert_non_null(strstr(last_body(), "This is message number 1"));
-    service_free(s);
+    engine_free(s);
 }
 
 /* --- back, and pins ----------------------------------------------------------------------------
@@ -846,11 +846,11 @@ static void it_is_taken_back_after_a_restart(void **state)
 {
     (void)state;
     set(CONFIG_COMPACTION_RECENT_TURNS, "0");
-    struct service *s = surface_open(NULL, true);
+    struct engine *s = surface_open(NULL, true);
     talk(s, 2);
     compact_now(s);
     free(surface_ask(s, "a later one"));
-    service_free(s);
+    engine_free(s);
     s = surface_open("last", true);
     struct notice *n = surface_expect(s, NOTICE_SESSION);
     assert_int_equal(n->meters.compactions, 1);
@@ -862,18 +862,18 @@ static void it_is_taken_back_after_a_restart(void **state)
     assert_non_null(strstr(last_body(), "This is message number 1"));
     assert_non_null(strstr(last_body(), "a later one"));
     assert_null(strstr(last_body(), SUMMARY));
-    service_free(s);
+    engine_free(s);
 }
 
 static void a_pin_survives(void **state)
 {
     (void)state;
     set(CONFIG_COMPACTION_RECENT_TURNS, "0");
-    struct service *s = surface_open(NULL, true);
+    struct engine *s = surface_open(NULL, true);
     talk(s, 1);
     struct command *pin = command_new(COMMAND_PIN, NULL);
     pin->limit = 1;
-    service_send(s, pin);
+    engine_send(s, pin);
     struct notice *n = surface_expect_event(s, EVENT_MESSAGE_PINNED);
     assert_true(n->event->flag);
     notice_free(n);
@@ -883,7 +883,7 @@ static void a_pin_survives(void **state)
     notice_free(n);
     pin = command_new(COMMAND_PIN, NULL);
     pin->limit = 1;
-    service_send(s, pin); /* it is pinned already */
+    engine_send(s, pin); /* it is pinned already */
     surface_expect_error(s, ERR_USAGE, NULL);
     surface_send(s, COMMAND_PIN, NULL); /* the same one, no more; then again */
     notice_free(surface_expect_event(s, EVENT_MESSAGE_PINNED));
@@ -891,21 +891,21 @@ static void a_pin_survives(void **state)
     surface_expect_error(s, ERR_USAGE, NULL);
     pin = command_new(COMMAND_PIN, NULL);
     pin->limit = 1;
-    service_send(s, pin);
+    engine_send(s, pin);
     notice_free(surface_expect_event(s, EVENT_MESSAGE_PINNED));
     talk(s, 2);
     compact_now(s);
     free(surface_ask(s, "next"));
     assert_non_null(strstr(last_body(), "This is message number 1."));
     assert_null(strstr(last_body(), "This is message number 2."));
-    service_free(s);
+    engine_free(s);
 }
 
 static void a_fork_is_made_as_before(void **state)
 {
     (void)state;
     set(CONFIG_COMPACTION_RECENT_TURNS, "0");
-    struct service *s = surface_open(NULL, true);
+    struct engine *s = surface_open(NULL, true);
     talk(s, 2);
     compact_now(s);
     surface_send_for(s, COMMAND_FORK, NULL, NULL, -1);
@@ -917,7 +917,7 @@ static void a_fork_is_made_as_before(void **state)
     free(surface_ask(s, "next"));
     assert_non_null(strstr(last_body(), "This is message number 1"));
     assert_null(strstr(last_body(), SUMMARY));
-    service_free(s);
+    engine_free(s);
 }
 
 /* --- the next request --------------------------------------------------------------------------
@@ -959,7 +959,7 @@ static void its_parts_are_those_of_the_next_request(void **state)
 {
     (void)state;
     set(CONFIG_COMPACTION_RECENT_TURNS, "1");
-    struct service *s = surface_open(NULL, true);
+    struct engine *s = surface_open(NULL, true);
     talk(s, 3);
     compact_now(s);
     struct notice *n = ask_context(s);
@@ -989,14 +989,14 @@ static void its_parts_are_those_of_the_next_request(void **state)
     assert_int_equal(c->tokens, sum);
     json_free(body);
     notice_free(n);
-    service_free(s);
+    engine_free(s);
 }
 
 static void it_says_what_would_go(void **state)
 {
     (void)state;
     set(CONFIG_COMPACTION_RECENT_TURNS, "1");
-    struct service *s = surface_open(NULL, true);
+    struct engine *s = surface_open(NULL, true);
     struct notice *n = ask_context(s);
     assert_int_equal(n->context.tokens_after, -1);
     notice_free(n);
@@ -1013,13 +1013,13 @@ static void it_says_what_would_go(void **state)
     }
     assert_int_equal(c->tokens_after, stays);
     notice_free(n);
-    service_free(s);
+    engine_free(s);
 }
 
 static void it_knows_what_is_cached(void **state)
 {
     (void)state;
-    struct service *s = surface_open(NULL, true);
+    struct engine *s = surface_open(NULL, true);
     model_server_queue(surface_server(), &(struct reply){.text = "x",
                                                          .input_tokens = 500,
                                                          .output_tokens = 1,
@@ -1044,33 +1044,33 @@ static void it_knows_what_is_cached(void **state)
     n = ask_context(s);
     assert_int_equal(n->context.cached, -1);
     notice_free(n);
-    service_free(s);
+    engine_free(s);
 }
 
 static void it_is_known_of_a_session_that_was_only_opened(void **state)
 {
     (void)state;
-    struct service *s = surface_open(NULL, true);
+    struct engine *s = surface_open(NULL, true);
     talk(s, 2);
-    service_free(s);
+    engine_free(s);
     s = surface_open("last", true);
     struct notice *n = ask_context(s);
     assert_int_equal(n->context.parts.len, 6);
     notice_free(n);
-    service_free(s);
+    engine_free(s);
 }
 
 /* --- what went ---------------------------------------------------------------------------------
  */
 
-static struct notice *ask_dropped(struct service *s, int64_t seq, int place, int limit)
+static struct notice *ask_dropped(struct engine *s, int64_t seq, int place, int limit)
 {
     char text[16];
     snprintf(text, sizeof text, "%d", place);
     struct command *c = command_new(COMMAND_DROPPED, text);
     c->number = seq;
     c->limit = limit;
-    service_send(s, c);
+    engine_send(s, c);
     struct notice *n = surface_next(s);
     while (n->type != NOTICE_DROPPED && n->type != NOTICE_ERROR) {
         notice_free(n);
@@ -1085,7 +1085,7 @@ static void what_went_can_be_read_by_pages(void **state)
                                             EVENT_TEXT_COMPLETE};
     (void)state;
     set(CONFIG_COMPACTION_RECENT_TURNS, "1");
-    struct service *s = surface_open(NULL, true);
+    struct engine *s = surface_open(NULL, true);
     talk(s, 4);
     queue_text(SUMMARY);
     send_compact(s, NULL, NULL, false);
@@ -1115,7 +1115,7 @@ static void what_went_can_be_read_by_pages(void **state)
     assert_int_equal(n->type, NOTICE_ERROR);
     assert_int_equal(n->error.code, ERR_USAGE);
     notice_free(n);
-    service_free(s);
+    engine_free(s);
 }
 
 /* A log may have been imported. */
@@ -1148,9 +1148,9 @@ static void ranges_that_make_no_sense_are_refused(void **state)
         "[[1,500]]", "[[1e300,2]]", "[1,2]",    "[[\"a\",\"b\"]]", "{}",
         "[[1.5]]",   "[null]"};
     (void)state;
-    struct service *s = surface_open(NULL, true);
+    struct engine *s = surface_open(NULL, true);
     talk(s, 2);
-    service_free(s);
+    engine_free(s);
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         print_message("%s\n", texts[i]);
         int64_t seq = append_completed(texts[i]);
@@ -1159,7 +1159,7 @@ static void ranges_that_make_no_sense_are_refused(void **state)
         assert_int_equal(n->type, NOTICE_ERROR);
         assert_int_equal(n->error.code, ERR_SESSION_STORE_ERROR);
         notice_free(n);
-        service_free(s);
+        engine_free(s);
     }
 }
 
@@ -1199,10 +1199,10 @@ static void import_again(char id[UUID_LEN + 1], char copy[UUID_LEN + 1])
 
 static void undo_one(const char *id)
 {
-    struct service *s = surface_open(id, true);
+    struct engine *s = surface_open(id, true);
     surface_send(s, COMMAND_UNCOMPACT, NULL);
     notice_free(surface_expect_event(s, EVENT_COMPACTION_UNDONE));
-    service_free(s);
+    engine_free(s);
 }
 
 static void assert_same_sessions(const char *id, const char *copy)
@@ -1226,7 +1226,7 @@ static void an_imported_one_can_be_taken_back_too(void **state)
     (void)state;
     char id[UUID_LEN + 1], copy[UUID_LEN + 1];
     set(CONFIG_COMPACTION_RECENT_TURNS, "0");
-    struct service *s = surface_open(NULL, true);
+    struct engine *s = surface_open(NULL, true);
     for (int i = 0; i < 3; i++) {
         talk(s, 2);
         compact_now(s);
@@ -1235,7 +1235,7 @@ static void an_imported_one_can_be_taken_back_too(void **state)
             notice_free(surface_expect_event(s, EVENT_COMPACTION_UNDONE));
         }
     }
-    service_free(s);
+    engine_free(s);
     import_again(id, copy);
     for (int i = 0; i < 2; i++) {
         assert_same_sessions(id, copy);
@@ -1247,7 +1247,7 @@ static void an_imported_one_can_be_taken_back_too(void **state)
     free(surface_ask(s, "next"));
     assert_non_null(strstr(last_body(), "This is message number 1"));
     assert_null(strstr(last_body(), SUMMARY));
-    service_free(s);
+    engine_free(s);
     assert_int_equal(assert_store_sound(surface_store()), 2);
 }
 

@@ -1,4 +1,4 @@
-/* The session service where two things meet: a change and a session that is only read, an end and
+/* The engine where two things meet: a change and a session that is only read, an end and
  * what was put off, a deletion and files that are not ours, a question and a slow server. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -23,19 +23,19 @@
 /* A kept session with one answer; its id. */
 static void keep_one(char id[UUID_LEN + 1])
 {
-    struct service *s = surface_open(NULL, true);
+    struct engine *s = surface_open(NULL, true);
     struct notice *n = surface_expect(s, NOTICE_SESSION);
     memcpy(id, n->info.id, UUID_LEN + 1);
     notice_free(n);
     free(surface_ask(s, "one"));
-    service_free(s);
+    engine_free(s);
 }
 
-static struct service *open_to_read(const char *id)
+static struct engine *open_to_read(const char *id)
 {
-    struct service_options options = surface_options(id, true);
+    struct engine_options options = surface_options(id, true);
     options.read_only = true;
-    struct service *s = service_new(&options);
+    struct engine *s = engine_new(&options);
     notice_free(surface_expect(s, NOTICE_PROVIDER));
     return s;
 }
@@ -55,7 +55,7 @@ static void what_is_only_read_can_be_renamed(void **state)
     (void)state;
     char id[UUID_LEN + 1];
     keep_one(id);
-    struct service *s = open_to_read(id);
+    struct engine *s = open_to_read(id);
     surface_send_for(s, COMMAND_LABEL, NULL, "+kept", 0);
     notice_free(surface_expect(s, NOTICE_DONE));
     surface_send_for(s, COMMAND_RENAME, id, "Another", 0);
@@ -65,7 +65,7 @@ static void what_is_only_read_can_be_renamed(void **state)
     assert_string_equal(n->info.labels, "kept");
     assert_true(n->read_only);
     notice_free(n);
-    service_free(s);
+    engine_free(s);
     assert_listed("Another", "kept");
 }
 
@@ -74,13 +74,13 @@ static void what_another_writes_to_is_not_renamed(void **state)
     (void)state;
     char id[UUID_LEN + 1];
     keep_one(id);
-    struct service *writer = surface_open(id, true);
+    struct engine *writer = surface_open(id, true);
     notice_free(surface_expect(writer, NOTICE_PROVIDER));
-    struct service *s = open_to_read(id);
+    struct engine *s = open_to_read(id);
     surface_send_for(s, COMMAND_RENAME, NULL, "Another", 0);
     surface_expect_error(s, ERR_SESSION_BUSY, NULL);
-    service_free(s);
-    service_free(writer);
+    engine_free(s);
+    engine_free(writer);
 }
 
 /* Its row is gone, whatever is left: to go on with it would bring it back. */
@@ -92,12 +92,12 @@ static void what_is_deleted_but_for_a_file_is_left(void **state)
     char *notes = mem_printf("data/sessions/%s/notes.txt", id);
     char *path = support_path(notes);
     support_write(path, "mine");
-    struct service *s = surface_open(id, true);
+    struct engine *s = surface_open(id, true);
     notice_free(surface_expect(s, NOTICE_PROVIDER));
     surface_send_for(s, COMMAND_DELETE, NULL, NULL, 0);
     surface_expect_error(s, ERR_FILE_ERROR, NULL);
     free(surface_ask(s, "two"));
-    service_free(s);
+    engine_free(s);
     struct session_list list = {0};
     surface_list(&list);
     assert_int_equal(list.items.len, 1);
@@ -112,12 +112,12 @@ static void what_was_put_off_is_done_at_the_end(void **state)
 {
     (void)state;
     for (int i = 0; i < 10; i++) {
-        struct service *s = surface_open(NULL, true);
+        struct engine *s = surface_open(NULL, true);
         model_server_queue(surface_server(), &(struct reply){.fault = REPLY_STALL, .text = "Half"});
         surface_send(s, COMMAND_START_TURN, "Tell me all.");
         notice_free(surface_expect_event(s, EVENT_TEXT_DELTA));
         surface_send_for(s, COMMAND_DELETE, NULL, NULL, 0);
-        service_free(s);
+        engine_free(s);
         struct session_list list = {0};
         surface_list(&list);
         assert_int_equal(list.items.len, 0);
@@ -129,7 +129,7 @@ static void what_was_put_off_is_done_at_the_end(void **state)
 static void taking_it_out_of_the_archive_ends_no_turn(void **state)
 {
     (void)state;
-    struct service *s = surface_open(NULL, true);
+    struct engine *s = surface_open(NULL, true);
     model_server_queue(surface_server(), &(struct reply){.fault = REPLY_STALL, .text = "Half"});
     surface_send(s, COMMAND_START_TURN, "Tell me all.");
     notice_free(surface_expect_event(s, EVENT_TEXT_DELTA));
@@ -137,7 +137,7 @@ static void taking_it_out_of_the_archive_ends_no_turn(void **state)
     notice_free(surface_expect(s, NOTICE_DONE));
     surface_send(s, COMMAND_START_TURN, "And this?");
     surface_expect_error(s, ERR_SESSION_BUSY, "And this?");
-    service_free(s);
+    engine_free(s);
 }
 
 /* A worker that asks the server something between turns, without its thread. */
@@ -158,7 +158,7 @@ static void free_notice(void *n)
 
 static struct aside begin_aside(void)
 {
-    struct service_options options = surface_options(NULL, true);
+    struct engine_options options = surface_options(NULL, true);
     struct aside a = {.commands = mailbox_new(free_command), .notices = mailbox_new(free_notice)};
     a.conversation = conversation_new(&options, a.commands, a.notices);
     a.conversation->doing = ASIDE;

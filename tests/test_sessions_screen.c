@@ -1,4 +1,4 @@
-/* The sessions screen without terminal and service: what it asks, what it draws of made-up answers,
+/* The sessions screen without terminal and engine: what it asks, what it draws of made-up answers,
  * what its keys do. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -131,7 +131,7 @@ static void answer_preview(int number, const char *question, const char *answer)
     give(n);
 }
 
-/* As the service does: it tells what was asked for. */
+/* As the engine does: it tells what was asked for. */
 static void answer_done(enum command_type command, int number, const char *detail)
 {
     struct notice *n = notice_new(NOTICE_DONE);

@@ -21,8 +21,8 @@
 #include "base/mem.h"
 #include "base/vec.h"
 #include "session/catalog.h"
+#include "session/engine.h"
 #include "session/export.h"
-#include "session/service.h"
 #include "store/event_log.h"
 #include "store/snapshot.h"
 #include "tests/damage.h"
@@ -302,7 +302,7 @@ static void a_migration_is_whole_or_not_there(void **state)
     each_call_may_fail(act_migrate);
 }
 
-/* --- a turn of the service ---------------------------------------------------------------------
+/* --- a turn of the engine ---------------------------------------------------------------------
  */
 
 struct seen {
@@ -340,13 +340,13 @@ static void see(struct seen *s, const struct notice *n)
 }
 
 /* Sends the message and watches until the turn is over. */
-static struct seen turn(struct service *service, const char *text)
+static struct seen turn(struct engine *engine, const char *text)
 {
     struct seen s = {0};
     bool over = false;
-    surface_send(service, COMMAND_START_TURN, text);
+    surface_send(engine, COMMAND_START_TURN, text);
     while (!over) {
-        struct notice *n = surface_next(service);
+        struct notice *n = surface_next(engine);
         see(&s, n);
         over = n->type == NOTICE_BUSY && !n->flag;
         notice_free(n);
@@ -370,17 +370,17 @@ static void assert_lines_kept(const char *id, const struct seen *s)
 }
 
 /* Until the session is open and its model known; in `seen` an error on the way. */
-static struct service *open_service(struct config *config, const char *resume, struct seen *seen,
-                                    char *id)
+static struct engine *open_service(struct config *config, const char *resume, struct seen *seen,
+                                   char *id)
 {
-    const struct service_options options = {.config = config,
-                                            .directory = support_dir(),
-                                            .store_path = database,
-                                            .provider = "openai",
-                                            .model = "scripted-model",
-                                            .persist = true,
-                                            .resume = resume};
-    struct service *s = service_new(&options);
+    const struct engine_options options = {.config = config,
+                                           .directory = support_dir(),
+                                           .store_path = database,
+                                           .provider = "openai",
+                                           .model = "scripted-model",
+                                           .persist = true,
+                                           .resume = resume};
+    struct engine *s = engine_new(&options);
     for (bool ready = false; !ready;) {
         struct notice *n = surface_next(s);
         see(seen, n);
@@ -411,11 +411,11 @@ static void assert_told(const struct seen *s, const char *text)
     assert_string_equal(s->given_back, text);
 }
 
-/* After the fault, the same service carries on: the lost turn is in no request. */
-static void assert_goes_on(struct service *service, struct model_server *server,
+/* After the fault, the same engine carries on: the lost turn is in no request. */
+static void assert_goes_on(struct engine *engine, struct model_server *server,
                            const struct seen *lost, const char *id)
 {
-    struct seen s = turn(service, "and now?");
+    struct seen s = turn(engine, "and now?");
     if (!s.completed)
         fail_msg("the next turn: %s", s.error.text);
     const char *body = model_server_body(server, model_server_requests(server) - 1);
@@ -433,17 +433,17 @@ static bool turn_fails_well(struct config *config, size_t kind, long n, bool las
     struct model_server *server = begin_server();
     restore();
     struct seen opening = {0};
-    struct service *service = open_service(config, resume, &opening, id);
+    struct engine *engine = open_service(config, resume, &opening, id);
     assert_false(opening.refused);
     queue_turn(server);
     fault_vfs_arm(faults[kind].point, faults[kind].result, n, lasting);
-    struct seen s = turn(service, "what is here?");
+    struct seen s = turn(engine, "what is here?");
     bool struck = fault_vfs_disarm();
     assert_true(s.completed || struck);
     assert_told(&s, "what is here?");
     if (!faults[kind].stays)
-        assert_goes_on(service, server, &s, id);
-    service_free(service);
+        assert_goes_on(engine, server, &s, id);
+    engine_free(engine);
     assert_lines_kept(id, &s);
     assert_store_sound(database);
     seen_release(&s);
@@ -487,14 +487,14 @@ static bool opening_fails_well(struct config *config, size_t kind, long n, bool 
     struct seen opening = {0};
     restore();
     fault_vfs_arm(faults[kind].point, faults[kind].result, n, lasting);
-    struct service *service = open_service(config, PARENT_TITLE, &opening, id);
+    struct engine *engine = open_service(config, PARENT_TITLE, &opening, id);
     bool struck = fault_vfs_disarm();
     assert_true(struck || !opening.refused);
     if (opening.refused)
         assert_string_equal(err_info(opening.error.code)->name, "SESSION_STORE_ERROR");
-    struct seen s = turn(service, "what is here?");
+    struct seen s = turn(engine, "what is here?");
     assert_true(s.completed || faults[kind].stays);
-    service_free(service);
+    engine_free(engine);
     size_t sessions = assert_store_sound(database);
     assert_in_range(sessions, 2, opening.refused ? 3 : 2);
     seen_release(&s);

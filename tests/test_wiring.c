@@ -25,21 +25,21 @@ static void set(enum config_key key, const char *value)
     assert_true(config_set(surface_config(), key, value, NULL));
 }
 
-static struct service *open_with(bool memory, bool compaction, bool persist)
+static struct engine *open_with(bool memory, bool compaction, bool persist)
 {
-    struct service_options options = surface_options(NULL, persist);
+    struct engine_options options = surface_options(NULL, persist);
     options.memory = memory;
     options.compaction = compaction;
-    return service_new(&options);
+    return engine_new(&options);
 }
 
-static struct service *open_remembering(void)
+static struct engine *open_remembering(void)
 {
     return open_with(true, true, true);
 }
 
 /* Long enough for a summary to be shorter. */
-static void say_much(struct service *s, const char *what)
+static void say_much(struct engine *s, const char *what)
 {
     struct buf text = BUF_INIT;
     buf_addf(&text, "%s.", what);
@@ -49,14 +49,14 @@ static void say_much(struct service *s, const char *what)
     buf_release(&text);
 }
 
-static void talk(struct service *s)
+static void talk(struct engine *s)
 {
     say_much(s, FACT);
     say_much(s, "Then we talked of the weather");
 }
 
 /* By hand; every turn goes. Gives memory_indexed, which the caller frees, or NULL if it was off. */
-static struct notice *compact(struct service *s, bool indexes)
+static struct notice *compact(struct engine *s, bool indexes)
 {
     model_server_queue(surface_server(), &(struct reply){.text = SUMMARY});
     surface_send(s, COMMAND_COMPACT, NULL);
@@ -74,7 +74,7 @@ static struct notice *compact(struct service *s, bool indexes)
     return n;
 }
 
-static void compact_and_index(struct service *s, int entries)
+static void compact_and_index(struct engine *s, int entries)
 {
     struct notice *n = compact(s, true);
     assert_int_equal(n->event->count, entries);
@@ -110,12 +110,12 @@ static bool had_skill(void)
 }
 
 /* How many entries the surface finds; -1: there is no memory. */
-static int found(struct service *s, const char *query, const char *scope)
+static int found(struct engine *s, const char *query, const char *scope)
 {
     struct command *c = command_new(COMMAND_MEMORY_SEARCH, query);
     c->name = mem_strdup(scope);
     c->limit = 10;
-    service_send(s, c);
+    engine_send(s, c);
     for (;;) {
         struct notice *n = surface_next(s);
         bool answers = n->type == NOTICE_MEMORY;
@@ -130,7 +130,7 @@ static int found(struct service *s, const char *query, const char *scope)
 }
 
 /* The model searches in a turn; its tool's result, which the caller frees. */
-static struct notice *let_model_search(struct service *s, const char *args)
+static struct notice *let_model_search(struct engine *s, const char *args)
 {
     model_server_queue(surface_server(),
                        &(struct reply){.tool_name = "memory_search", .tool_args = args});
@@ -141,7 +141,7 @@ static struct notice *let_model_search(struct service *s, const char *args)
     return n;
 }
 
-static struct meters opening_meters(struct service *s)
+static struct meters opening_meters(struct engine *s)
 {
     struct notice *n = surface_expect(s, NOTICE_SESSION);
     struct meters m = n->meters;
@@ -173,13 +173,13 @@ static void tool_and_skill_come_with_memory(void **state)
     (void)state;
     EACH_PROFILE(p)
     {
-        struct service *s = open_with(p->memory, p->compaction, true);
+        struct engine *s = open_with(p->memory, p->compaction, true);
         assert_int_equal(opening_meters(s).memory, remembers(p));
         free(surface_ask(s, "hello"));
         assert_int_equal(was_offered("memory_search"), remembers(p));
         assert_int_equal(had_skill(), remembers(p));
         assert_true(was_offered("read_file"));
-        service_free(s);
+        engine_free(s);
     }
 }
 
@@ -188,7 +188,7 @@ static void the_parts_of_the_request_have_the_skill(void **state)
     (void)state;
     EACH_PROFILE(p)
     {
-        struct service *s = open_with(p->memory, p->compaction, true);
+        struct engine *s = open_with(p->memory, p->compaction, true);
         free(surface_ask(s, "hello"));
         surface_send(s, COMMAND_CONTEXT, NULL);
         struct notice *n = surface_expect(s, NOTICE_CONTEXT);
@@ -202,7 +202,7 @@ static void the_parts_of_the_request_have_the_skill(void **state)
             assert_int_equal(strncmp(n->context.parts.items[1].text, "# Memory\n", 9), 0);
         }
         notice_free(n);
-        service_free(s);
+        engine_free(s);
     }
 }
 
@@ -211,7 +211,7 @@ static void what_goes_is_kept_with_both(void **state)
     (void)state;
     EACH_PROFILE(p)
     {
-        struct service *s = open_with(p->memory, p->compaction, false);
+        struct engine *s = open_with(p->memory, p->compaction, false);
         talk(s);
         if (compacts(p)) {
             struct notice *n = compact(s, remembers(p));
@@ -224,7 +224,7 @@ static void what_goes_is_kept_with_both(void **state)
         }
         int entries = compacts(p) ? 1 : 0;
         assert_int_equal(found(s, "zeppelin Friedrichshafen", NULL), remembers(p) ? entries : -1);
-        service_free(s);
+        engine_free(s);
     }
 }
 
@@ -233,7 +233,7 @@ static void the_model_searches_where_it_may(void **state)
     (void)state;
     EACH_PROFILE(p)
     {
-        struct service *s = open_with(p->memory, p->compaction, false);
+        struct engine *s = open_with(p->memory, p->compaction, false);
         struct notice *n = let_model_search(s, "{\"query\":\"zeppelin\"}");
         assert_int_equal(n->event->flag, !remembers(p));
         assert_string_equal(n->event->text,
@@ -241,7 +241,7 @@ static void the_model_searches_where_it_may(void **state)
                                 ? "[]"
                                 : "memory_search cannot be used now: there is no memory here");
         notice_free(n);
-        service_free(s);
+        engine_free(s);
     }
 }
 
@@ -251,7 +251,7 @@ static void what_is_off_is_an_error(void **state)
         COMMAND_MEMORY_SEARCH, COMMAND_MEMORY_SHOW,    COMMAND_MEMORY_EDIT, COMMAND_MEMORY_PIN,
         COMMAND_MEMORY_FORGET, COMMAND_MEMORY_RESTORE, COMMAND_MEMORY_STATE};
     (void)state;
-    struct service *s = open_with(false, true, true);
+    struct engine *s = open_with(false, true, true);
     for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
         surface_send_for(s, types[i], "X", "x", 0);
         struct notice *n = surface_expect(s, NOTICE_ERROR);
@@ -260,7 +260,7 @@ static void what_is_off_is_an_error(void **state)
         assert_non_null(strstr(n->error.text, capability_memory() ? "enabled" : "built"));
         notice_free(n);
     }
-    service_free(s);
+    engine_free(s);
 }
 
 /* --- memory ----------------------------------------------------------------------------------- */
@@ -268,7 +268,7 @@ static void what_is_off_is_an_error(void **state)
 static void it_finds_what_went(void **state)
 {
     (void)state;
-    struct service *s = open_remembering();
+    struct engine *s = open_remembering();
     talk(s);
     assert_int_equal(found(s, "zeppelin", NULL), 0); /* it is still in the context */
     compact_and_index(s, 3);
@@ -286,7 +286,7 @@ static void it_finds_what_went(void **state)
     assert_null(strstr(last_body(), SUMMARY "\n" FACT));
     assert_non_null(strstr(last_body(), "zeppelin")); /* the result went to the model */
     free(session);
-    service_free(s);
+    engine_free(s);
 }
 
 static void the_limit_holds(void **state)
@@ -296,7 +296,7 @@ static void the_limit_holds(void **state)
         int entries;
     } rows[] = {{"{\"query\":\"zeppelin\",\"limit\":2}", 2}, {"{\"query\":\"zeppelin\"}", 3}};
     (void)state;
-    struct service *s = open_remembering();
+    struct engine *s = open_remembering();
     say_much(s, "A red zeppelin");
     say_much(s, "The zeppelin was blue");
     say_much(s, "No zeppelin is green");
@@ -308,13 +308,13 @@ static void the_limit_holds(void **state)
         json_free(hits);
         notice_free(n);
     }
-    service_free(s);
+    engine_free(s);
 }
 
 static void each_search_of_the_model_is_told(void **state)
 {
     (void)state;
-    struct service *s = open_remembering();
+    struct engine *s = open_remembering();
     talk(s);
     compact_and_index(s, 3);
     model_server_queue(surface_server(), &(struct reply){.tool_name = "memory_search",
@@ -330,7 +330,7 @@ static void each_search_of_the_model_is_told(void **state)
     json_free(hits);
     notice_free(n);
     surface_expect_idle(s);
-    service_free(s);
+    engine_free(s);
 }
 
 static void another_session_finds_it_by_scope(void **state)
@@ -340,10 +340,10 @@ static void another_session_finds_it_by_scope(void **state)
         int entries;
     } rows[] = {{"all", 1}, {"project", 1}, {"session", 0}};
     (void)state;
-    struct service *s = open_remembering();
+    struct engine *s = open_remembering();
     talk(s);
     compact_and_index(s, 3);
-    service_free(s);
+    engine_free(s);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         set(CONFIG_MEMORY_SCOPE, rows[i].scope);
         s = open_remembering();
@@ -354,14 +354,14 @@ static void another_session_finds_it_by_scope(void **state)
         notice_free(n);
         assert_int_equal(found(s, "zeppelin", "all"), 1);
         assert_int_equal(found(s, "zeppelin", "session"), 0);
-        service_free(s);
+        engine_free(s);
     }
 }
 
 static void undoing_takes_it_out_again(void **state)
 {
     (void)state;
-    struct service *s = open_remembering();
+    struct engine *s = open_remembering();
     talk(s);
     compact_and_index(s, 3);
     assert_int_equal(found(s, "zeppelin", NULL), 1);
@@ -370,13 +370,13 @@ static void undoing_takes_it_out_again(void **state)
     assert_int_equal(found(s, "zeppelin", NULL), 0);
     compact_and_index(s, 3);
     assert_int_equal(found(s, "zeppelin", NULL), 1);
-    service_free(s);
+    engine_free(s);
 }
 
 static void a_second_compaction_keeps_no_summary(void **state)
 {
     (void)state;
-    struct service *s = open_remembering();
+    struct engine *s = open_remembering();
     talk(s);
     compact_and_index(s, 3);
     say_much(s, "Of trains we spoke");
@@ -384,16 +384,16 @@ static void a_second_compaction_keeps_no_summary(void **state)
     assert_int_equal(found(s, "summary", NULL), 0);
     assert_int_equal(found(s, "trains", NULL), 1);
     assert_int_equal(found(s, "zeppelin", NULL), 1);
-    service_free(s);
+    engine_free(s);
 }
 
 static void a_deleted_session_is_forgotten(void **state)
 {
     (void)state;
-    struct service *s = open_remembering();
+    struct engine *s = open_remembering();
     talk(s);
     compact_and_index(s, 3);
-    service_free(s);
+    engine_free(s);
     s = open_remembering();
     say_much(s, "A zeppelin of another kind");
     say_much(s, "More of it");
@@ -407,20 +407,20 @@ static void a_deleted_session_is_forgotten(void **state)
     notice_free(surface_expect(s, NOTICE_DONE));
     assert_int_equal(found(s, "zeppelin", NULL), 0);
     assert_int_equal(found(s, "", "all"), 0);
-    service_free(s);
+    engine_free(s);
 }
 
 static void a_fork_finds_what_its_parent_lost(void **state)
 {
     (void)state;
-    struct service *s = open_remembering();
+    struct engine *s = open_remembering();
     talk(s);
     compact_and_index(s, 3);
     surface_send(s, COMMAND_FORK, NULL);
     notice_free(surface_expect(s, NOTICE_DONE));
     assert_int_equal(found(s, "zeppelin", "session"), 1);
     assert_int_equal(found(s, "zeppelin", "all"), 1); /* nothing is there twice */
-    service_free(s);
+    engine_free(s);
 }
 
 static void what_is_not_offered_has_no_skill(void **state)
@@ -430,16 +430,16 @@ static void what_is_not_offered_has_no_skill(void **state)
     } rows[] = {{"none", ""}, {"read", "memory_search"}, {"full", "read"}};
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct service_options options = surface_options(NULL, true);
+        struct engine_options options = surface_options(NULL, true);
         set(CONFIG_TOOLS_DENY, rows[i].deny);
         options.memory = true;
         options.tools = rows[i].tools;
-        struct service *s = service_new(&options);
+        struct engine *s = engine_new(&options);
         free(surface_ask(s, "hello"));
         assert_false(was_offered("memory_search"));
         assert_false(had_skill());
         assert_int_equal(found(s, "zeppelin", NULL), 0); /* the user may */
-        service_free(s);
+        engine_free(s);
     }
 }
 
@@ -460,33 +460,33 @@ static void a_sink_of_ones_own_takes_its_place(void **state)
 {
     static const struct discard_sink sink = {.index = take};
     (void)state;
-    struct service_options options = surface_options(NULL, true);
+    struct engine_options options = surface_options(NULL, true);
     options.memory = true;
     options.sink = &sink;
-    struct service *s = service_new(&options);
+    struct engine *s = engine_new(&options);
     handed_over = 0;
     talk(s);
     compact_and_index(s, 7);
     assert_int_equal(handed_over, 4);
     assert_int_equal(found(s, "zeppelin", NULL), 0);
-    service_free(s);
+    engine_free(s);
 }
 
 static void it_is_there_after_a_restart(void **state)
 {
     (void)state;
-    struct service *s = open_remembering();
+    struct engine *s = open_remembering();
     talk(s);
     compact_and_index(s, 3);
-    service_free(s);
+    engine_free(s);
     s = open_with(false, true, true); /* without it, nothing is kept, and nothing lost */
     say_much(s, "A secret zeppelin");
     say_much(s, "And more");
     assert_null(compact(s, false));
-    service_free(s);
+    engine_free(s);
     s = open_remembering();
     assert_int_equal(found(s, "zeppelin", "all"), 1);
-    service_free(s);
+    engine_free(s);
 }
 
 static int setup(void **state)

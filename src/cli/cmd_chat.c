@@ -98,12 +98,12 @@ static int chat(const struct chat_options *chat)
     }
     struct setup setup;
     setup_load(&setup);
-    struct service_options service = session_options_service(o, setup.config);
-    service.can_ask = true;
-    service.offer_draft = draft.len == 0; /* of files, which begin a message of their own */
+    struct engine_options engine = session_options_service(o, setup.config);
+    engine.can_ask = true;
+    engine.offer_draft = draft.len == 0; /* of files, which begin a message of their own */
     char **warnings = make_warnings(&setup.problems);
     struct ui_options ui = {.config = setup.config,
-                            .service = &service,
+                            .engine = &engine,
                             .first_draft = draft.len > 0 ? draft.data : NULL,
                             .warnings = warnings};
     int status = plain ? plain_run(&ui, &e) : ui_run(&ui, &e);

@@ -65,9 +65,9 @@ static bool take(void *context, int id, const char *value, struct error *e)
 }
 
 /* One turn: the prompt goes out once the session is open and its provider known; the turn is over
- * when the service is idle again. */
+ * when the engine is idle again. */
 struct turn {
-    struct service *service;
+    struct engine *engine;
     struct run_output *out;
     const char *prompt;
     bool sent, over;
@@ -94,7 +94,7 @@ static void on_provider(struct turn *t, struct notice *n)
     t->out->provider = mem_strdup(n->provider);
     t->out->model = n->model && *n->model ? mem_strdup(n->model) : NULL;
     if (!t->sent)
-        service_send(t->service, command_new(COMMAND_START_TURN, t->prompt));
+        engine_send(t->engine, command_new(COMMAND_START_TURN, t->prompt));
     t->sent = true;
 }
 
@@ -139,14 +139,14 @@ static void handle_signal(struct turn *t)
         return;
     t->signal = number;
     if (t->sent)
-        service_send(t->service, command_new(COMMAND_INTERRUPT, NULL));
+        engine_send(t->engine, command_new(COMMAND_INTERRUPT, NULL));
     else
         t->over = true;
 }
 
 static void carry(struct turn *t, int signal_fd)
 {
-    struct mailbox *notices = service_notices(t->service);
+    struct mailbox *notices = engine_notices(t->engine);
     struct pollfd fds[] = {{.fd = mailbox_fd(notices), .events = POLLIN},
                            {.fd = signal_fd, .events = POLLIN}};
     while (!t->over && !t->closed) {
@@ -181,15 +181,15 @@ static int status_of(const struct turn *t)
 static int run_turn(const struct run_options *o, const struct setup *setup, const char *prompt)
 {
     struct run_output out;
-    struct service_options service = session_options_service(&o->session, setup->config);
+    struct engine_options engine = session_options_service(&o->session, setup->config);
     run_output_init(&out, o->format);
     int signal_fd = signals_open();
-    struct turn t = {.service = service_new(&service), .out = &out, .prompt = prompt};
+    struct turn t = {.engine = engine_new(&engine), .out = &out, .prompt = prompt};
     carry(&t, signal_fd);
     note_signal(&t);
     if (!t.closed)
         run_output_finish(&out, t.error.code == ERR_OK ? NULL : &t.error);
-    service_free(t.service);
+    engine_free(t.engine);
     int status = status_of(&t);
     run_output_release(&out);
     return status;

@@ -9,7 +9,7 @@
 #include "base/i18n.h"
 #include "base/mem.h"
 #include "session/capability.h"
-#include "session/service.h"
+#include "session/engine.h"
 
 enum { PATIENCE_MS = 15000 };
 
@@ -69,13 +69,13 @@ static bool take_notice(struct diagnosis *d, const struct notice *n)
 /* Its store is in memory, so that nothing is made or changed on the disk. */
 static void ask_service(struct diagnosis *d)
 {
-    const struct service_options wanted = {.config = d->setup.config, .persist = false};
-    struct service *service = service_new(&wanted);
-    service_send(service, command_new(COMMAND_REPORT, NULL));
+    const struct engine_options wanted = {.config = d->setup.config, .persist = false};
+    struct engine *service = engine_new(&wanted);
+    engine_send(service, command_new(COMMAND_REPORT, NULL));
     int64_t deadline = clock_mono_ms() + PATIENCE_MS;
     for (bool last = false; !last;) {
         int64_t left = deadline - clock_mono_ms();
-        struct notice *n = mailbox_wait(service_notices(service), left > 0 ? (int)left : 0);
+        struct notice *n = mailbox_wait(engine_notices(service), left > 0 ? (int)left : 0);
         if (n)
             last = take_notice(d, n);
         else
@@ -83,7 +83,7 @@ static void ask_service(struct diagnosis *d)
                             _("the service does not answer; try again"));
         notice_free(n);
     }
-    service_free(service);
+    engine_free(service);
 }
 
 void diagnosis_complete(struct diagnosis *d)

@@ -115,10 +115,10 @@ static bool keeps(const struct session_options *o, const struct config *config)
     return wanted && capability_store();
 }
 
-struct service_options session_options_service(const struct session_options *o,
-                                               const struct config *config)
+struct engine_options session_options_service(const struct session_options *o,
+                                              const struct config *config)
 {
-    return (struct service_options){
+    return (struct engine_options){
         .config = config,
         .provider = o->provider,
         .model = o->model,

@@ -7,7 +7,7 @@
 #include "base/vec.h"
 #include "cli/command_line.h"
 #include "config/config.h"
-#include "session/service.h"
+#include "session/engine.h"
 
 enum session_option {
     SESSION_CONTINUE = 100, /* above the ids of the commands' own options */
@@ -88,8 +88,8 @@ void session_options_release(struct session_options *o);
 bool session_options_take(struct session_options *o, int id, const char *value, struct error *e);
 
 /* can_ask is left to the caller. */
-struct service_options session_options_service(const struct session_options *o,
-                                               const struct config *config);
+struct engine_options session_options_service(const struct session_options *o,
+                                              const struct config *config);
 
 /* Appends the files of -f, each under its name in a fence that it cannot break out of. False when
  * one cannot be read, is no UTF-8 text or is over 4 MiB. */

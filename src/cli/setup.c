@@ -8,7 +8,7 @@
 #include "base/paths.h"
 #include "cli/command_line.h"
 #include "session/config_check.h"
-#include "session/service.h"
+#include "session/engine.h"
 #include "ui/term/keymap.h"
 #include "ui/term/theme.h"
 
@@ -46,7 +46,7 @@ void setup_load(struct setup *s)
     *s = (struct setup){.config = config_new(), .path = paths_config_file()};
     config_load_file(s->config, s->path, &s->problems);
     config_load_environment(s->config, environ, &s->problems);
-    service_hide_keys();
+    engine_hide_keys();
     config_check(s->config, s->path, &s->problems);
     open_log(s);
 }

@@ -1,4 +1,4 @@
-/* What a surface (terminal, tiro run) asks of the service. Whole and immutable once sent. */
+/* What a surface (terminal, tiro run) asks of the engine. Whole and immutable once sent. */
 #ifndef SESSION_COMMAND_H
 #define SESSION_COMMAND_H
 

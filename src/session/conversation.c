@@ -36,7 +36,7 @@ static char *resolve_directory(const char *directory)
     return resolved ? resolved : mem_strdup(directory ? directory : ".");
 }
 
-struct conversation *conversation_new(const struct service_options *o, struct mailbox *commands,
+struct conversation *conversation_new(const struct engine_options *o, struct mailbox *commands,
                                       struct mailbox *notices)
 {
     struct conversation *w = mem_alloc(sizeof *w);

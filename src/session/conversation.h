@@ -4,12 +4,12 @@
 #define SESSION_CONVERSATION_H
 
 #include "base/mailbox.h"
-#include "session/service.h"
+#include "session/engine.h"
 
 struct conversation;
 
 /* Copies the options' strings; both mailboxes are borrowed. */
-struct conversation *conversation_new(const struct service_options *options,
+struct conversation *conversation_new(const struct engine_options *options,
                                       struct mailbox *commands, struct mailbox *notices);
 void conversation_free(struct conversation *w);
 

@@ -9,7 +9,7 @@
 #include "session/capability.h"
 #include "session/conversation_private.h"
 
-void conversation_read_compaction(struct conversation *w, const struct service_options *o)
+void conversation_read_compaction(struct conversation *w, const struct engine_options *o)
 {
     struct compact_warnings warnings = {.count = 0};
     w->compaction = o->compaction && capability_compaction();

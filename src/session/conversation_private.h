@@ -130,7 +130,7 @@ void do_answer(struct conversation *w, struct command *c);
 /* conversation_compact.c */
 /* What compaction needs of the conversation, in the agent's struct; nothing where it is off. */
 void conversation_equip(struct conversation *w, struct agent *a);
-void conversation_read_compaction(struct conversation *w, const struct service_options *o);
+void conversation_read_compaction(struct conversation *w, const struct engine_options *o);
 void conversation_forget_summariser(struct conversation *w);
 /* Whether automatic compaction stopped, and from how many tokens on it would happen. */
 bool conversation_suspended(struct conversation *w);

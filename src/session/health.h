@@ -1,4 +1,4 @@
-/* The database file's health for the command line, without a service: what store/health.h says, and
+/* The database file's health for the command line, without an engine: what store/health.h says, and
  * saving what a damaged one still has. */
 #ifndef SESSION_HEALTH_H
 #define SESSION_HEALTH_H

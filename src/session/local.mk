@@ -13,6 +13,7 @@ libtiro_a_SOURCES += \
 	src/session/conversation_tell.c \
 	src/session/conversation_turn.c \
 	src/session/desk.c src/session/desk.h \
+	src/session/engine.c src/session/engine.h \
 	src/session/export.c src/session/export.h \
 	src/session/fork.c src/session/fork.h \
 	src/session/health.c src/session/health.h \
@@ -42,5 +43,4 @@ libtiro_a_SOURCES += \
 	src/session/reader_dropped.c src/session/reader_dropped.h \
 	src/session/removal.c src/session/removal.h \
 	src/session/report.c src/session/report.h \
-	src/session/service.c src/session/service.h \
 	src/session/summary_file.c src/session/summary_file.h

@@ -1,4 +1,4 @@
-/* What the service tells a surface. Whole and immutable once pushed; who pops it frees it. */
+/* What the engine tells a surface. Whole and immutable once pushed; who pops it frees it. */
 #ifndef SESSION_NOTICE_H
 #define SESSION_NOTICE_H
 

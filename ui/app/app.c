@@ -163,7 +163,7 @@ void app_note_briefly(struct app *app, enum style style, const char *format, ...
 
 void app_command(struct app *app, enum command_type type, const char *text)
 {
-    service_send(app->service, command_new(type, text));
+    engine_send(app->engine, command_new(type, text));
 }
 
 static bool blank(const char *text)
@@ -272,7 +272,7 @@ void app_leave_session(struct app *app)
     app_save_draft(app);
     free(app->draft_when_left);
     app->draft_when_left = NULL;
-    bool kept = app->options->service->persist && !app->read_only; /* else it comes along */
+    bool kept = app->options->engine->persist && !app->read_only; /* else it comes along */
     if (kept)
         app->draft_when_left = mem_strdup(editor_text(app->editor));
 }
@@ -313,7 +313,7 @@ static void ask_for_page(struct app *app, int64_t before)
     c->number = before;
     c->limit = PAGE_EVENTS;
     app->page_asked = true;
-    service_send(app->service, c);
+    engine_send(app->engine, c);
 }
 
 void app_want_page(struct app *app)

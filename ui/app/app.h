@@ -1,4 +1,4 @@
-/* The state of the terminal surface: what the service told, what the person does, and what of the
+/* The state of the terminal surface: what the engine told, what the person does, and what of the
  * screen is out of date. Keys (dispatch.h) and notices (notices.h) change it, screen.h draws it. */
 #ifndef UI_APP_H
 #define UI_APP_H
@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "session/service.h"
+#include "session/engine.h"
 #include "ui/app/attention.h"
 #include "ui/app/bare.h"
 #include "ui/app/errand.h"
@@ -31,7 +31,7 @@ enum { BYTES_PER_TOKEN = 4 };
 /* What happens in the running turn. */
 struct activity {
     bool busy;             /* a turn runs, or was asked for and not refused */
-    bool over;             /* its last event was seen; the service says "not busy" soon */
+    bool over;             /* its last event was seen; the engine says "not busy" soon */
     bool failed;           /* the last turn ended with an error */
     int64_t started_ms;    /* monotonic, as all of these */
     int64_t streaming_ms;  /* first delta of this model call; 0: none yet */
@@ -77,7 +77,7 @@ struct memory_screen {
 struct app {
     const struct ui_options *options;
     const struct config *config;
-    struct service *service;
+    struct engine *engine;
     struct transcript *transcript;
     struct editor *editor;
     struct keymap keymap;
@@ -102,7 +102,7 @@ struct app {
     struct activity activity;
     char *waiting;      /* the message that is sent when the turn ends; NULL: none */
     bool waiting_after; /* it was written after the turn's last event: sent even if that failed */
-    bool retry_after;   /* /retry was: sent when the service is free */
+    bool retry_after;   /* /retry was: sent when the engine is free */
 
     struct approval approval;  /* before whatever else is open */
     struct draft_review draft; /* in the place of the editor, when nothing else is open */

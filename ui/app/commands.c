@@ -91,7 +91,7 @@ struct command *slash_export(const char *arguments, const char *title)
 
 static void run_export(struct app *app, const char *arguments)
 {
-    service_send(app->service, slash_export(arguments, app->session.title));
+    engine_send(app->engine, slash_export(arguments, app->session.title));
 }
 
 static void run_stop(struct app *app, const char *arguments)
@@ -131,7 +131,7 @@ static void set_model(struct app *app, char *provider, const char *model)
 {
     struct command *c = command_new(COMMAND_SET_MODEL, model);
     c->name = provider;
-    service_send(app->service, c);
+    engine_send(app->engine, c);
 }
 
 static void run_model(struct app *app, const char *arguments)

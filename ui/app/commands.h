@@ -65,7 +65,7 @@ struct slash_choice {
 struct slash_choice slash_choose(const char *text);
 void slash_choice_release(struct slash_choice *choice);
 
-/* What /export asks of the service: the file that is named, else one named by the title. */
+/* What /export asks of the engine: the file that is named, else one named by the title. */
 struct command *slash_export(const char *arguments, const char *title);
 
 /* Runs it. False, with a note, if there is no such command, or if it lacks its argument or takes

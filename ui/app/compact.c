@@ -95,7 +95,7 @@ void compact_send(struct app *app, const char *arguments)
     struct command *c = compact_command(arguments, &complaint);
     app_follow(app);
     if (c)
-        service_send(app->service, c);
+        engine_send(app->engine, c);
     else
         app_note(app, STYLE_WARNING, "%s", complaint);
     free(complaint);

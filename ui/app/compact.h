@@ -14,7 +14,7 @@ struct compact_words {
 };
 struct compact_words compact_parse(const char *arguments);
 
-/* What it asks of the service; NULL, with what is wrong in words of the user's. The caller frees.
+/* What it asks of the engine; NULL, with what is wrong in words of the user's. The caller frees.
  */
 struct command *compact_command(const char *arguments, char **complaint);
 

@@ -129,7 +129,7 @@ static void offer_commands(struct app *app, const struct target *t, bool asked)
             continue;
         struct buf label = BUF_INIT;
         buf_addf(&label, "/%s %s", c->name, c->arguments);
-        list_add(list, label.data, slash_help(c, app->options->service->persist), c->name);
+        list_add(list, label.data, slash_help(c, app->options->engine->persist), c->name);
         buf_release(&label);
     }
     offer(app, t, list, asked);

@@ -370,7 +370,7 @@ static void answer_question(struct app *app, enum approval_answer answer)
     c->name = mem_strdup(approval_id(&app->approval));
     c->number = answer;
     approval_over(&app->approval, c->name);
-    service_send(app->service, c);
+    engine_send(app->engine, c);
 }
 
 /* What waits would follow the message that is stopped here: it comes back. */

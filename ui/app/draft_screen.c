@@ -23,7 +23,7 @@ static void answer(struct app *app, enum draft_reply reply, const char *text)
 {
     struct command *c = command_new(COMMAND_DRAFT, text);
     c->number = reply;
-    service_send(app->service, c);
+    engine_send(app->engine, c);
     draft_screen_close(app);
 }
 

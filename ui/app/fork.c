@@ -13,7 +13,7 @@ static void fork_after(struct app *app, int64_t event)
     struct command *c = command_new(COMMAND_FORK, NULL);
     c->number = event;
     app_leave_session(app);
-    service_send(app->service, c);
+    engine_send(app->engine, c);
 }
 
 static void fork_after_turn(struct app *app, const struct turn_found *turn)

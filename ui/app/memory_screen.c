@@ -23,7 +23,7 @@ int memory_screen_columns(int cols)
 static void send(void *context, struct command *c)
 {
     struct app *app = context;
-    service_send(app->service, c);
+    engine_send(app->engine, c);
 }
 
 static const char *title_of(void *context, const char *session_id)
@@ -59,7 +59,7 @@ static void ask_sessions(struct app *app)
         return;
     c = command_new(COMMAND_LIST, NULL);
     c->limit = LISTED;
-    service_send(app->service, c);
+    engine_send(app->engine, c);
 }
 
 /* --- opening and closing --- */
@@ -67,7 +67,7 @@ static void ask_sessions(struct app *app)
 static bool is_there(struct app *app)
 {
     bool opened = app->session.id[0] != '\0'; /* else it is known by what was asked for */
-    bool on = opened ? app->meters.memory : app->options->service->memory;
+    bool on = opened ? app->meters.memory : app->options->engine->memory;
     if (!capability_memory())
         app_note(app, STYLE_WARNING, "%s", _("This tiro was built without memory."));
     else if (!on)

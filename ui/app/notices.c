@@ -43,7 +43,7 @@ static void saw_request(struct app *app, struct request_size size)
     app->activity.unmeasured = 0;
 }
 
-/* The service tells it at the end of the turn; until then the answer is not sent again. */
+/* The engine tells it at the end of the turn; until then the answer is not sent again. */
 static void saw_answered(struct app *app, const struct usage *u)
 {
     const struct request_measure m = request_measured(u, 0);
@@ -325,11 +325,11 @@ static void say_labels(struct app *app, const char *labels)
         app_note(app, STYLE_NOTE, "%s", _("This session has no labels any more."));
 }
 
-/* The service has chosen it: nothing of it was sent. */
+/* The engine has chosen it: nothing of it was sent. */
 static void say_unsent(struct app *app, const struct session_info *info)
 {
     struct buf send = BUF_INIT, clear = BUF_INIT;
-    bool offered = app->options->service->offer_draft && !app->options->service->resume;
+    bool offered = app->options->engine->offer_draft && !app->options->engine->resume;
     if (!offered || !info->draft || info->last_seq > 0)
         return;
     keymap_describe_first(&app->keymap, ACTION_SEND, &send);
@@ -556,7 +556,7 @@ static void part_with(struct app *app, const struct notice *n)
 {
     const char *title = app->session.title;
     bool open = n->text && strcmp(n->text, app->session.id) == 0;
-    bool kept = n->command == COMMAND_ARCHIVE && app->options->service->persist;
+    bool kept = n->command == COMMAND_ARCHIVE && app->options->engine->persist;
     if (!open || !title || !*title)
         return;
     free(app->parting);

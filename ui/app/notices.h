@@ -1,4 +1,4 @@
-/* What the service tells becomes what the screen shows. */
+/* What the engine tells becomes what the screen shows. */
 #ifndef UI_NOTICES_H
 #define UI_NOTICES_H
 

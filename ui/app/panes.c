@@ -50,7 +50,7 @@ static void send(struct app *app, struct command *c)
         app_leave_session(app);
     if (c->type == COMMAND_COMPACT)
         app_follow(app);
-    service_send(app->service, c);
+    engine_send(app->engine, c);
 }
 
 static void close_view(struct app *app, struct view *v)
@@ -108,7 +108,7 @@ void panes_init(struct app *app)
                                    .session = &app->session,
                                    .meters = &app->meters,
                                    .read_only = &app->read_only,
-                                   .persist = app->options->service->persist,
+                                   .persist = app->options->engine->persist,
                                    .app = app,
                                    .send = send,
                                    .close = close_view,

@@ -17,7 +17,7 @@
 void picker_help(struct app *app)
 {
     struct list *list = list_new(LIST_READ, _("Help"));
-    help_fill(list, &app->keymap, app->options->service->persist);
+    help_fill(list, &app->keymap, app->options->engine->persist);
     app_open_list(app, LIST_HELP, list, NULL);
 }
 
@@ -46,7 +46,7 @@ void picker_palette(struct app *app)
     for (const struct slash_command *c = slash_commands; c->name; c++) {
         struct buf label = BUF_INIT;
         buf_addf(&label, "/%s %s", c->name, c->arguments);
-        list_add(list, label.data, slash_help(c, app->options->service->persist), c->name);
+        list_add(list, label.data, slash_help(c, app->options->engine->persist), c->name);
         buf_release(&label);
     }
     app_open_list(app, LIST_PALETTE, list, chose_command);
@@ -67,7 +67,7 @@ void picker_want_inputs(struct app *app)
     app->inputs_asked = true;
     struct command *c = command_new(COMMAND_INPUTS, NULL);
     c->limit = INPUTS_MAX;
-    service_send(app->service, c);
+    engine_send(app->engine, c);
 }
 
 void picker_fill_history(struct app *app)
@@ -119,7 +119,7 @@ static void chose_model(struct app *app, const char *value)
     struct command *c = command_new(COMMAND_SET_MODEL, *value == 'm' ? value + 1 : NULL);
     if (*value == 'p')
         c->name = mem_strdup(value + 1);
-    service_send(app->service, c);
+    engine_send(app->engine, c);
 }
 
 static bool is_same(const char *name, const char *present)
@@ -239,7 +239,7 @@ void picker_config(struct app *app)
     app_open_list(app, LIST_CONFIG, list, NULL);
 }
 
-/* What the service says of itself */
+/* What the engine says of itself */
 
 void picker_fill_report(struct app *app, char *const *lines, size_t count)
 {

@@ -10,7 +10,7 @@ static void send_pin(struct app *app, int64_t message, bool pin)
     struct command *c = command_new(COMMAND_PIN, NULL);
     c->number = message;
     c->limit = pin;
-    service_send(app->service, c);
+    engine_send(app->engine, c);
 }
 
 static void pin_turn(struct app *app, const struct turn_found *turn, bool pin)

@@ -23,13 +23,13 @@ enum { LEAVE_MS = 2000 };
 
 void plain_send(struct plain *p, enum command_type type, const char *text)
 {
-    service_send(p->service, command_new(type, text));
+    engine_send(p->engine, command_new(type, text));
 }
 
 void plain_ask(struct plain *p, struct command *c, enum notice_type answer)
 {
     p->asked = (struct plain_asked){true, c->type, answer};
-    service_send(p->service, c);
+    engine_send(p->engine, c);
 }
 
 static void save_draft(struct plain *p)
@@ -233,7 +233,7 @@ static void show_prompt(struct plain *p)
 
 static bool run_loop(struct plain *p, struct error *e)
 {
-    struct mailbox *notices = service_notices(p->service);
+    struct mailbox *notices = engine_notices(p->engine);
     struct notice *n;
     while (!p->leaving && p->out.failed == 0) {
         bool read = wants_text(p) && !p->in.ended;
@@ -262,7 +262,7 @@ static bool run_loop(struct plain *p, struct error *e)
 
 static void init(struct plain *p, const struct ui_options *options)
 {
-    bool resumes = options->service->resume != NULL;
+    bool resumes = options->engine->resume != NULL;
     *p = (struct plain){.options = options,
                         .config = options->config,
                         .reasoning = app_reasoning(options->config),
@@ -330,10 +330,10 @@ int plain_run(const struct ui_options *options, struct error *e)
         return 1;
     init(&p, options);
     greet(&p);
-    p.service = service_new(options->service);
+    p.engine = engine_new(options->engine);
     bool left = run_loop(&p, e);
     plain_end_line(&p.out);
-    service_free(p.service);
+    engine_free(p.engine);
     int status = status_of(&p, left, e);
     release(&p);
     signals_release();

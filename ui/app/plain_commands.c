@@ -1,5 +1,5 @@
 /* Slash commands in lines. Names, arguments and help are those of ui/app/commands.h; here is what
- * each asks of the service. */
+ * each asks of the engine. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -85,7 +85,7 @@ static void run_compact(struct plain *p, const char *arguments)
     }
     if (!p->busy)
         plain_began(p);
-    service_send(p->service, c);
+    engine_send(p->engine, c);
 }
 
 static void run_uncompact(struct plain *p, const char *arguments)
@@ -314,7 +314,7 @@ static void run_help(struct plain *p, const char *arguments)
     for (size_t i = 0; i < COMMANDS; i++) {
         const struct slash_command *c = slash_find(commands[i].name, strlen(commands[i].name));
         plain_writef(&p->out, "/%s%s%s: %s", c->name, *c->arguments ? " " : "", c->arguments,
-                     slash_help(c, p->options->service->persist));
+                     slash_help(c, p->options->engine->persist));
     }
     plain_write(&p->out, _("A text that begins with \"//\" is sent with one slash."));
     plain_write(&p->out, _("Ctrl-C stops a turn; pressed twice within two seconds, it quits. "

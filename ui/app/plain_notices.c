@@ -1,4 +1,4 @@
-/* What the service tells, as lines. */
+/* What the engine tells, as lines. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -325,7 +325,7 @@ static void take_memory(struct plain *p, struct notice *n)
 static void tell_archived(struct plain *p)
 {
     const char *title = p->session.title;
-    char *text = slash_parting(title ? title : "", p->options->service->persist);
+    char *text = slash_parting(title ? title : "", p->options->engine->persist);
     plain_write(&p->out, text);
     free(text);
 }

@@ -19,7 +19,7 @@ struct plain_asked {
 struct plain {
     const struct ui_options *options;
     const struct config *config;
-    struct service *service;
+    struct engine *engine;
     struct plain_reader in;
     struct plain_writer out;
     enum reasoning_view reasoning;
@@ -36,7 +36,7 @@ struct plain {
 
     struct plain_asked asked;
     bool busy;    /* a turn or a compaction runs, or was asked for */
-    bool running; /* the service has said so */
+    bool running; /* the engine has said so */
     bool compacting;
     bool failed; /* the last turn */
     int64_t began_ms;

@@ -59,7 +59,7 @@ static void answer_tool(struct plain *p, enum approval_answer answer)
     c->name = mem_strdup(approval_id(&p->approval));
     c->number = answer;
     approval_over(&p->approval, c->name);
-    service_send(p->service, c);
+    engine_send(p->engine, c);
     plain_show_question(p);
 }
 
@@ -68,7 +68,7 @@ static void answer_review(struct plain *p, enum draft_reply reply)
     struct command *c = command_new(COMMAND_DRAFT, NULL);
     c->number = reply;
     p->reviewing = false;
-    service_send(p->service, c);
+    engine_send(p->engine, c);
 }
 
 bool plain_answer(struct plain *p, const char *text)

@@ -83,7 +83,7 @@ static bool handle_keys(struct app *app)
 static void handle_notices(struct app *app)
 {
     struct notice *n;
-    for (int i = 0; i < NOTICES_MAX && (n = mailbox_pop(service_notices(app->service))); i++)
+    for (int i = 0; i < NOTICES_MAX && (n = mailbox_pop(engine_notices(app->engine))); i++)
         notices_take(app, n);
 }
 
@@ -97,7 +97,7 @@ static void handle_errands(struct app *app)
 /* Until the user leaves, or a signal says so. */
 static bool run_loop(struct app *app, struct error *e)
 {
-    struct mailbox *notices = service_notices(app->service);
+    struct mailbox *notices = engine_notices(app->engine);
     struct pollfd fds[] = {{.fd = STDIN_FILENO, .events = POLLIN},
                            {.fd = mailbox_fd(notices), .events = POLLIN},
                            {.fd = signals_fd(), .events = POLLIN},
@@ -161,11 +161,11 @@ static int run_app(const struct ui_options *options, struct error *e)
     say_assumed(&app);
     say_charset(&app);
     screen_draw(&app);
-    app.service = service_new(options->service);
+    app.engine = engine_new(options->engine);
     bool left = run_loop(&app, e);
     app_save_draft(&app);
     term_release();
-    service_free(app.service);
+    engine_free(app.engine);
     int status = app.signal_number ? 128 + app.signal_number : left ? 0 : 1;
     app_release(&app);
     return status;

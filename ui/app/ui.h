@@ -6,11 +6,11 @@
 
 #include "base/err.h"
 #include "config/config.h"
-#include "session/service.h"
+#include "session/engine.h"
 
 struct ui_options {
     const struct config *config;
-    const struct service_options *service;
+    const struct engine_options *engine;
     const char *first_draft; /* put into the editor (from -f); NULL: none */
     char *const *warnings;   /* shown as notes at the start; ends with NULL; may be NULL */
 };

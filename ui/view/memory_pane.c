@@ -202,7 +202,7 @@ void pane_choose(struct memory_pane *p, size_t index)
     preview_follow(p);
 }
 
-/* The next key may ask for the opposite before the service has answered. */
+/* The next key may ask for the opposite before the engine has answered. */
 void pane_set_pinned(struct memory_pane *p, bool pinned)
 {
     struct memory_entry *whole = &p->preview.whole;

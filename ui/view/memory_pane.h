@@ -1,6 +1,6 @@
 /* The memory pane (F2): finds what compactions dropped as one types, shows what the model asked of
  * memory, and what can be done with an entry. It stands beside the transcript or over it; which of
- * both is its host's affair, as are the terminal and the service: commands go to the host, notices
+ * both is its host's affair, as are the terminal and the engine: commands go to the host, notices
  * come from it. */
 #ifndef UI_MEMORY_PANE_H
 #define UI_MEMORY_PANE_H

@@ -145,7 +145,7 @@ bool edit_waits(const struct memory_pane *p); /* for the text */
 void edit_give_up(struct memory_pane *p);     /* that wait */
 void edit_take(struct memory_pane *p, const struct memory_entry *entry);
 enum memory_result edit_in_pane(struct memory_pane *p, enum action action, const struct key *key);
-void edit_over(struct memory_pane *p, bool done); /* the service answered */
+void edit_over(struct memory_pane *p, bool done); /* the engine answered */
 void edit_rows(struct memory_pane *p, struct rows *out);
 void edit_release(struct pane_edit *e);
 

@@ -20,7 +20,7 @@ enum {
     SESSIONS_INPUT_BYTES = 1024
 };
 
-/* One kind of question to the service: at most one is under way, and what changed meanwhile is
+/* One kind of question to the engine: at most one is under way, and what changed meanwhile is
  * asked when its answer has come. */
 struct sessions_question {
     enum command_type type;

@@ -1,6 +1,6 @@
 /* Views: what stands over the conversation or beside it. Each is a struct that begins with a
  * struct view, and a table of what it does. The stack of the open ones says who gets keys, and what
- * is drawn over what; a view knows neither the stack nor the service: what it wants it asks of its
+ * is drawn over what; a view knows neither the stack nor the engine: what it wants it asks of its
  * host. No curses. */
 #ifndef UI_VIEW_H
 #define UI_VIEW_H
@@ -56,7 +56,7 @@ struct view_ops {
      * the next call. */
     const struct rows *(*rows)(struct view *v);
     bool (*caret)(const struct view *v, int *row, int *col); /* in those rows; false: it has none */
-    /* All that the service tells. An ERROR comes with the words for it, which the view shows if
+    /* All that the engine tells. An ERROR comes with the words for it, which the view shows if
      * the command was its own; true: nobody else needs to tell of it. */
     bool (*notice)(struct view *v, struct notice *n, const char *words);
     int64_t (*due)(const struct view *v); /* when something of it is due; 0: nothing is */

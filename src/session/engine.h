@@ -4,8 +4,8 @@
  *
  * Reads (PAGE, LIST, SEARCH, …) are served by a second worker with its own read-only connection, so
  * that they never wait for a turn. */
-#ifndef SESSION_SERVICE_H
-#define SESSION_SERVICE_H
+#ifndef SESSION_ENGINE_H
+#define SESSION_ENGINE_H
 
 #include <stdbool.h>
 
@@ -15,11 +15,11 @@
 #include "session/command.h"
 #include "session/notice.h"
 
-struct service;
+struct engine;
 struct discard_sink;
 
-struct service_options {
-    const struct config *config; /* borrowed; outlives the service */
+struct engine_options {
+    const struct config *config; /* borrowed; outlives the engine */
     const char *directory;       /* working directory; NULL: the process's */
     const char *store_path;      /* NULL: the default */
     const char *provider;        /* overrides; NULL: not given */
@@ -45,21 +45,21 @@ struct service_options {
 /* Copies the options' strings and starts the agent thread; never waits for disk or network: what
  * fails later arrives as NOTICE_ERROR (command RESUME or NEW). The first notices are SESSION, then
  * PROVIDER as soon as it is known. */
-struct service *service_new(const struct service_options *options);
+struct engine *engine_new(const struct engine_options *options);
 
 /* Takes keys out of the environment, once the configuration has been loaded from it. Before the
- * first service and the first child. */
-void service_hide_keys(void);
+ * first engine and the first child. */
+void engine_hide_keys(void);
 
 /* Interrupts a running turn, keeps what arrived, ends both threads and frees. */
-void service_free(struct service *s);
+void engine_free(struct engine *s);
 
 /* Takes the command. Whatever the agent thread waits for, the mailbox wakes it. A START_TURN while
  * a turn runs is answered with SESSION_BUSY; an INTERRUPT while none runs with SESSION_NOT_RUNNING.
  */
-void service_send(struct service *s, struct command *c);
+void engine_send(struct engine *s, struct command *c);
 
 /* Notices; poll mailbox_fd() of it, free with notice_free(). */
-struct mailbox *service_notices(struct service *s);
+struct mailbox *engine_notices(struct engine *s);
 
 #endif

@@ -1,4 +1,4 @@
-#include "session/service.h"
+#include "session/engine.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 #include "provider/choose.h"
 #include "session/conversation.h"
 
-struct service {
+struct engine {
     struct mailbox *commands, *notices;
     struct conversation *conversation; /* the agent thread's */
     pthread_t thread;
@@ -32,15 +32,15 @@ static void *agent_main(void *arg)
     return NULL;
 }
 
-void service_hide_keys(void)
+void engine_hide_keys(void)
 {
     config_hide_environment();
     choose_hide_keys();
 }
 
-struct service *service_new(const struct service_options *options)
+struct engine *engine_new(const struct engine_options *options)
 {
-    struct service *s = mem_alloc(sizeof *s);
+    struct engine *s = mem_alloc(sizeof *s);
     s->commands = mailbox_new(free_command);
     s->notices = mailbox_new(free_notice);
     s->conversation = conversation_new(options, s->commands, s->notices);
@@ -49,7 +49,7 @@ struct service *service_new(const struct service_options *options)
     return s;
 }
 
-void service_free(struct service *s)
+void engine_free(struct engine *s)
 {
     if (!s)
         return;
@@ -61,12 +61,12 @@ void service_free(struct service *s)
     free(s);
 }
 
-void service_send(struct service *s, struct command *c)
+void engine_send(struct engine *s, struct command *c)
 {
     mailbox_push(s->commands, c);
 }
 
-struct mailbox *service_notices(struct service *s)
+struct mailbox *engine_notices(struct engine *s)
 {
     return s->notices;
 }
