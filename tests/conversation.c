@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json_out.h"
 #include "base/mem.h"
 #include "base/utf8.h"
-#include "chat/json_out.h"
 
 /* --- dice --------------------------------------------------------------------------------------
  */

@@ -12,8 +12,8 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/json_out.h"
 #include "base/mem.h"
-#include "chat/json_out.h"
 #include "compact/compact.h"
 #include "tests/scripted_summary.h"
 #include "tests/support.h"

@@ -12,10 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json_out.h"
 #include "base/mem.h"
 #include "chat/figure.h"
 #include "chat/history.h"
-#include "chat/json_out.h"
 #include "chat/memory_entry.h"
 #include "chat/session_info.h"
 #include "chat/session_tally.h"

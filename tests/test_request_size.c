@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "base/buf.h"
-#include "chat/json_out.h"
+#include "base/json_out.h"
 #include "chat/request_size.h"
 
 static void assert_size(struct request_size size, int64_t tokens, bool estimated)

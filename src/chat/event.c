@@ -6,11 +6,11 @@
 
 #include "base/buf.h"
 #include "base/clock.h"
+#include "base/json_out.h"
+#include "base/json_text.h"
 #include "base/mem.h"
 #include "chat/event_fields.h"
-#include "chat/event_json.h"
 #include "chat/figure.h"
-#include "chat/json_out.h"
 
 /* Member of a run's usage: the share of its summaries. */
 #define SUMMARIES "summaries"

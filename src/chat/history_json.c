@@ -3,9 +3,9 @@
 #include <stdint.h>
 
 #include "base/buf.h"
+#include "base/json_out.h"
 #include "base/mem.h"
 #include "chat/figure.h"
-#include "chat/json_out.h"
 
 #define VERSION 2 /* 1 held the messages as well */
 

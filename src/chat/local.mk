@@ -3,13 +3,11 @@ libtiro_a_SOURCES += \
 	src/chat/context.c src/chat/context.h \
 	src/chat/event.c src/chat/event.h \
 	src/chat/event_fields.c src/chat/event_fields.h \
-	src/chat/event_json.c src/chat/event_json.h \
 	src/chat/figure.c src/chat/figure.h \
 	src/chat/history.c src/chat/history.h \
 	src/chat/history_compact.c \
 	src/chat/history_json.c \
 	src/chat/history_pairs.c src/chat/history_private.h \
-	src/chat/json_out.c src/chat/json_out.h \
 	src/chat/memory_entry.c src/chat/memory_entry.h \
 	src/chat/memory_hit.c src/chat/memory_hit.h \
 	src/chat/message.c src/chat/message.h \

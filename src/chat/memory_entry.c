@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json_out.h"
 #include "base/mem.h"
 #include "base/rfc3339.h"
 #include "chat/figure.h"
-#include "chat/json_out.h"
 
 void memory_entry_release(struct memory_entry *m)
 {

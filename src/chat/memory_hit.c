@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/json_out.h"
 #include "base/mem.h"
-#include "chat/json_out.h"
 
 void memory_hit_release(struct memory_hit *h)
 {

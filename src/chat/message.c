@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/json_out.h"
 #include "base/mem.h"
 #include "chat/figure.h"
-#include "chat/json_out.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 

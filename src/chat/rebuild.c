@@ -5,7 +5,7 @@
 
 #include "base/buf.h"
 #include "base/json.h"
-#include "chat/json_out.h"
+#include "base/json_out.h"
 
 void rebuild_release(struct rebuild *r)
 {

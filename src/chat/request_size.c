@@ -1,7 +1,7 @@
 #include "chat/request_size.h"
 
+#include "base/json_out.h"
 #include "chat/figure.h"
-#include "chat/json_out.h"
 
 struct request_measure request_measured(const struct usage *u, int64_t history)
 {

@@ -4,7 +4,7 @@
 
 #include "base/buf.h"
 #include "base/clock.h"
-#include "chat/json_out.h"
+#include "base/json_out.h"
 
 void search_hits_release(struct search_hits *h)
 {

@@ -5,10 +5,10 @@
 
 #include "base/buf.h"
 #include "base/clock.h"
+#include "base/json_out.h"
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "chat/attached_file.h"
-#include "chat/json_out.h"
 
 #define TITLE_COLUMNS 60
 #define TITLE_BYTES 1024 /* of a line are enough to find 60 columns in */

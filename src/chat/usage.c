@@ -1,7 +1,7 @@
 #include "chat/usage.h"
 
+#include "base/json_out.h"
 #include "chat/figure.h"
-#include "chat/json_out.h"
 
 bool usage_known(const struct usage *u)
 {

@@ -4,8 +4,8 @@
 
 #include "base/buf.h"
 #include "base/clock.h"
+#include "base/json_out.h"
 #include "base/mem.h"
-#include "chat/json_out.h"
 #include "chat/message.h"
 #include "session/import_private.h"
 

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json_out.h"
 #include "base/mem.h"
 #include "base/uuid.h"
-#include "chat/json_out.h"
 #include "session/capability.h"
 #include "session/memories_private.h"
 #include "store/sessions.h"

@@ -5,10 +5,10 @@
 
 #include "base/buf.h"
 #include "base/json.h"
+#include "base/json_out.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "chat/figure.h"
-#include "chat/json_out.h"
 #include "store/event_log.h"
 #include "store/sql.h"
 

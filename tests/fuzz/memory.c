@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json_out.h"
 #include "base/mem.h"
 #include "base/utf8.h"
-#include "chat/json_out.h"
 #include "memory/store.h"
 #include "session/memories_lines.h"
 #include "tests/fuzz/fuzz.h"

@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json_out.h"
 #include "base/mem.h"
 #include "chat/history.h"
-#include "chat/json_out.h"
 #include "tests/fuzz/fuzz.h"
 
 struct messages {

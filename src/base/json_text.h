@@ -1,10 +1,10 @@
-/* Texts that should be JSON (a tool call's arguments, attachments) inside an event's payload: as a
+/* Texts that should be JSON (a tool call's arguments, attachments) inside other JSON: as a
  * value where nothing is lost by that, else as a string. */
-#ifndef CHAT_EVENT_JSON_H
-#define CHAT_EVENT_JSON_H
+#ifndef BASE_JSON_TEXT_H
+#define BASE_JSON_TEXT_H
 
 #include "base/json.h"
-#include "chat/json_out.h"
+#include "base/json_out.h"
 
 /* Writes the member: the text's value if the text is JSON that survives being read and written
  * again, else the text as a string. */

@@ -1,4 +1,4 @@
-#include "chat/event_json.h"
+#include "base/json_text.h"
 
 #include <stdlib.h>
 #include <string.h>

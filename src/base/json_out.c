@@ -1,4 +1,4 @@
-#include "chat/json_out.h"
+#include "base/json_out.h"
 
 #include <assert.h>
 #include <inttypes.h>

@@ -1,7 +1,7 @@
 /* Writes JSON straight into a buffer, or only counts its bytes: for texts of megabytes, which a
  * tree would copy twice. What was opened must be closed; commas come by themselves. */
-#ifndef CHAT_JSON_OUT_H
-#define CHAT_JSON_OUT_H
+#ifndef BASE_JSON_OUT_H
+#define BASE_JSON_OUT_H
 
 #include <stdbool.h>
 #include <stddef.h>
