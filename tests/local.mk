@@ -141,6 +141,7 @@ UNIT_TESTS = \
 	tests/test_service_compaction \
 	tests/test_service_edges \
 	tests/test_sessions_screen \
+	tests/test_shape \
 	tests/test_snapshot \
 	tests/test_sse \
 	tests/test_status \

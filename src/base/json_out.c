@@ -147,9 +147,8 @@ void json_out_int(struct json_out *o, const char *name, int64_t n)
 }
 
 /* The locale's decimal sign is not JSON's. */
-void json_out_real(struct json_out *o, const char *name, double n)
+void json_out_real_number(struct json_out *o, double n)
 {
-    json_out_name(o, name);
     if (!isfinite(n)) {
         json_out_raw(o, "null");
         return;
@@ -161,6 +160,12 @@ void json_out_real(struct json_out *o, const char *name, double n)
             digits[i] = '.';
     begin_value(o);
     put(o, digits, (size_t)len);
+}
+
+void json_out_real(struct json_out *o, const char *name, double n)
+{
+    json_out_name(o, name);
+    json_out_real_number(o, n);
 }
 
 void json_out_flag(struct json_out *o, const char *name, bool flag)

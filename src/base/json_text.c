@@ -51,15 +51,13 @@ static char *as_value(const char *text)
     return compact;
 }
 
-void json_text_write(struct json_out *o, const char *name, const char *text)
+void json_text_write(struct json_out *o, const char *text)
 {
     char *compact = as_value(text);
-    if (compact) {
-        json_out_name(o, name);
+    if (compact)
         json_out_raw(o, compact);
-    } else {
-        json_out_member(o, name, text);
-    }
+    else
+        json_out_string(o, text);
     free(compact);
 }
 

@@ -6,9 +6,9 @@
 #include "base/json.h"
 #include "base/json_out.h"
 
-/* Writes the member: the text's value if the text is JSON that survives being read and written
- * again, else the text as a string. */
-void json_text_write(struct json_out *o, const char *name, const char *text);
+/* Writes a value: the text's if the text is JSON that survives being read and written again, else
+ * the text as a string. */
+void json_text_write(struct json_out *o, const char *text);
 
 /* The text of such a member: exactly the old one if it is a string, else compact JSON of the same
  * meaning. The caller frees. */

@@ -20,6 +20,10 @@ libtiro_a_SOURCES += \
 	src/base/mem.c src/base/mem.h \
 	src/base/paths.c src/base/paths.h \
 	src/base/rfc3339.c src/base/rfc3339.h \
+	src/base/shape.c src/base/shape.h \
+	src/base/shape_private.h \
+	src/base/shape_read.c \
+	src/base/shape_schema.c \
 	src/base/temporary.c src/base/temporary.h \
 	src/base/supervisor.c src/base/supervisor.h \
 	src/base/thread.c src/base/thread.h \

@@ -149,8 +149,10 @@ static void write_string(struct json_out *o, const struct event_field *f, const 
         json_out_member(o, f->name, text ? text : "");
     else if (f->kind == FIELD_OPTIONAL_TEXT)
         json_out_member(o, f->name, text);
-    else if (text)
-        json_text_write(o, f->name, text);
+    else if (text) {
+        json_out_name(o, f->name);
+        json_text_write(o, text);
+    }
 }
 
 static bool is_optional(enum event_field_kind kind)

@@ -1,0 +1,133 @@
+/* A shape is a table of the members that a C struct has as a JSON object. Reading, writing,
+ * releasing, the JSON Schema and the reference for people come from it. Pure.
+ *
+ * Whatever is written can be read: a number out of its bounds is written as the nearest within. */
+#ifndef BASE_SHAPE_H
+#define BASE_SHAPE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/json.h"
+#include "base/json_out.h"
+
+/* What a field is in C, and in JSON. Texts are owned by the struct. */
+enum shape_type {
+    SHAPE_STRING,  /* char *, or const char * where a caller lends it; `least`, `most`: bytes */
+    SHAPE_JSON,    /* the same: a text that should be JSON (json_text.h); any value */
+    SHAPE_WORDS,   /* char *, words parted by single blanks, NULL: none; an array of strings */
+    SHAPE_STRINGS, /* VEC(char *); an array of strings; `least`, `most`: how many */
+    SHAPE_UUID,    /* char[UUID_LEN + 1], "" where it is absent; a string */
+    SHAPE_INTEGER, /* int64_t; a whole number */
+    SHAPE_COUNT,   /* int; a whole number */
+    SHAPE_NUMBER,  /* double; a number */
+    SHAPE_BOOLEAN, /* bool */
+    SHAPE_TIME,    /* int64_t, milliseconds since 1970; a string (rfc3339.h) */
+    SHAPE_ENUM,    /* an enumeration; a string of `names` */
+    SHAPE_OBJECT,  /* a struct in the struct, of shape `of`; an object */
+    SHAPE_LIST,    /* VEC(struct …), each of shape `of`; an array; `least`, `most`: how many */
+    SHAPE_OWN      /* what `codec` makes of the whole struct */
+};
+
+enum shape_presence {
+    SHAPE_REQUIRED, /* always written, and must be there */
+    SHAPE_DEFAULT,  /* always written; `absent` where it is missing or null */
+    SHAPE_OPTIONAL  /* the same, but left out while it is absent: a NULL text, no element, false, a
+                       number that is `absent` or less than `least`; with `there`, what that says */
+};
+
+/* The words of an enumeration, by its values; a NULL is a value that has none. */
+struct shape_names {
+    const char *const *words;
+    int count;
+    int other; /* what an unknown word means; negative: it is refused */
+};
+
+/* A member that no type fits. `object` is the whole struct; NULL functions do nothing. */
+struct shape_codec {
+    void (*write)(struct json_out *o, const void *object); /* a value */
+    bool (*read)(const struct json *v, void *object);      /* false: it does not fit */
+    void (*release)(void *object);
+    const char *schema;   /* JSON */
+    const char *expected; /* "a string or a whole number" */
+};
+
+struct shape_field {
+    const char *name; /* a plain ASCII word; NULL ends the table */
+    enum shape_type type;
+    enum shape_presence presence;
+    size_t offset;
+    /* Bounds, 0 and 0: from nothing to what its type holds (2^53, INT_MAX, 10^18). */
+    double least, most;
+    bool nearest; /* more than `most` is read as that, not refused */
+    int decimals; /* of a NUMBER: those that are written; 0: 15 digits */
+    int absent;   /* value of a number or an ENUM that is absent */
+    bool (*there)(const void *object);
+    const struct shape_names *names;
+    const struct shape *of;
+    const struct shape_codec *codec;
+    const char *help; /* one line, English */
+};
+
+struct shape {
+    const char *name; /* "session" */
+    size_t size;      /* of the struct */
+    const struct shape_field *fields;
+    bool closed; /* a member that is unknown or there twice is refused, not passed over */
+};
+
+/* The offset of a member that has this type; anything else does not compile. */
+#define SHAPE_AT(T, S, member) (offsetof(S, member) + 0 * sizeof((T *)0 == &((S *)0)->member))
+/* … of a text, which may be const. */
+#define SHAPE_AT_TEXT(S, member)                                                                   \
+    (offsetof(S, member) +                                                                         \
+     0 * sizeof(char[_Generic(((S *)0)->member, char * : 1, const char * : 1)]))
+
+/* A row: the member's name, its type and presence without SHAPE_, its offset, and what else is to
+ * be said: SHAPE_FIELD("limit", COUNT, DEFAULT, SHAPE_AT(int, struct x, limit), .most = 9) */
+#define SHAPE_FIELD(member, TYPE, PRESENCE, ...)                                                   \
+    {                                                                                              \
+        .name = member, .type = SHAPE_##TYPE, .presence = SHAPE_##PRESENCE, .offset = __VA_ARGS__  \
+    }
+
+/* A fresh struct is all zeroes. */
+
+/* Makes every member absent, without looking at what is there. */
+void shape_init(const struct shape *s, void *object);
+/* Frees what the members hold, and makes them absent. */
+void shape_release(const struct shape *s, void *object);
+/* Copies the members into a fresh struct; one of SHAPE_OWN becomes absent. */
+void shape_copy(const struct shape *s, void *to, const void *from);
+
+/* Fills a fresh struct. False with USAGE that names the member and what was expected
+ * ("\"hits[3].score\" does not fit; give a number"); every member is absent then. */
+bool shape_read(const struct shape *s, const struct json *v, void *object, struct error *e);
+
+/* The same of a foreign text, which is bounded (JSON_FOREIGN_VALUES) and has no NUL character. */
+bool shape_parse(const struct shape *s, const char *text, size_t len, void *object,
+                 struct error *e);
+
+/* An object; its members into one that is open; one member's value, which must be a name of the
+ * shape. */
+void shape_write(const struct shape *s, const void *object, struct json_out *o);
+void shape_write_members(const struct shape *s, const void *object, struct json_out *o);
+void shape_write_value(const struct shape *s, const char *name, const void *object,
+                       struct json_out *o);
+
+/* The same as trees; the caller frees. */
+struct json *shape_to_json(const struct shape *s, const void *object);
+struct json *shape_value_to_json(const struct shape *s, const char *name, const void *object);
+
+/* What a field takes, in words: "a whole number from 1 to 1000". */
+void shape_add_expected(const struct shape_field *f, struct buf *out);
+
+/* JSON Schema (draft 2020-12) of the object; the caller frees. */
+struct json *shape_schema(const struct shape *s);
+
+/* A line for each member: name, what it takes, whether it must be there, help. */
+void shape_describe(const struct shape *s, struct buf *out);
+
+#endif
