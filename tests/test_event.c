@@ -14,7 +14,7 @@
 
 #include "base/entropy.h"
 #include "base/mem.h"
-#include "chat/event_fields.h"
+#include "chat/event.h"
 #include "chat/figure.h"
 #include "tests/support.h"
 
@@ -325,26 +325,53 @@ static void test_new_has_no_usage(void **state)
     }
 }
 
+/* What a fresh event of each type says. */
+static const char *const fresh[EVENT_TYPE_COUNT] = {
+    [EVENT_RUN_STARTED] = "{\"input\":\"\"}",
+    [EVENT_TURN_STARTED] = "{\"turn\":0,\"call\":0}",
+    [EVENT_TEXT_DELTA] = "{\"delta\":\"\"}",
+    [EVENT_REASONING_DELTA] = "{\"delta\":\"\"}",
+    [EVENT_REASONING_COMPLETE] = "{\"content\":\"\"}",
+    [EVENT_TEXT_COMPLETE] = "{\"content\":\"\"}",
+    [EVENT_TOOL_CALL_REQUESTED] = "{\"id\":\"\",\"name\":\"\"}",
+    [EVENT_TOOL_EXECUTION_COMPLETED] =
+        "{\"id\":\"\",\"name\":\"\",\"content\":\"\",\"is_error\":false,\"duration_ms\":0}",
+    [EVENT_TURN_COMPLETED] = "{\"stop_reason\":\"end_turn\"}",
+    [EVENT_RETRYING] = "{\"attempt\":0,\"of\":0,\"wait_ms\":0,\"reason\":\"\"}",
+    [EVENT_COMPACTION_STARTED] =
+        "{\"mode\":\"\",\"stage\":\"\",\"trigger\":\"\",\"estimated_history_tokens\":0,"
+        "\"threshold\":0,\"message_count\":0}",
+    [EVENT_COMPACTION_DELTA] = "{\"delta\":\"\"}",
+    [EVENT_COMPACTION_COMPLETED] =
+        "{\"mode\":\"\",\"effective_mode\":\"\",\"stage\":\"\",\"trigger\":\"\",\"summary\":\"\","
+        "\"summary_tokens\":0,\"messages_before\":0,\"messages_after\":0,\"messages_dropped\":0,"
+        "\"messages_changed\":0,\"tokens_before\":0,\"tokens_after\":0,\"entries_indexed\":0,"
+        "\"duration_ms\":0}",
+    [EVENT_COMPACTION_FAILED] =
+        "{\"mode\":\"\",\"reason\":\"\",\"message\":\"\",\"consecutive_failures\":0,\"suspended\":"
+        "false}",
+    [EVENT_COMPACTION_UNDONE] = "{\"of\":0}",
+    [EVENT_MESSAGE_PINNED] = "{\"message\":0,\"pinned\":false}",
+    [EVENT_MEMORY_INDEXED] = "{\"entries\":0,\"compaction\":0}",
+    [EVENT_MEMORY_RECALLED] = "{\"id\":\"\",\"query\":\"\",\"limit\":0}",
+    [EVENT_BUDGET_WARNING] = "{\"kind\":\"\",\"used\":0,\"limit\":0,\"percent\":0}",
+    [EVENT_WARNING] = "{\"code\":\"\",\"detail\":\"\"}",
+    [EVENT_RUN_COMPLETED] =
+        "{\"result\":\"\",\"model_calls\":0,\"duration_ms\":0,\"stop_reason\":\"end_turn\"}",
+    [EVENT_RUN_FAILED] = "{\"code\":\"\",\"message\":\"\"}",
+    [EVENT_INTERRUPTED] = "{}",
+};
+
 static void test_left_out_fields(void **state)
 {
     (void)state;
-    struct event *ev = event_new(EVENT_RUN_STARTED);
-    char *payload = event_payload(ev);
-    assert_string_equal(payload, "{\"input\":\"\"}");
-    free(payload);
-    event_free(ev);
-    ev = event_new(EVENT_TEXT_COMPLETE);
-    payload = event_payload(ev);
-    assert_string_equal(payload, "{\"content\":\"\"}");
-    free(payload);
-    event_free(ev);
-    ev = event_new(EVENT_TOOL_EXECUTION_COMPLETED);
-    payload = event_payload(ev);
-    assert_string_equal(payload,
-                        "{\"id\":\"\",\"name\":\"\",\"content\":\"\",\"is_error\":false,"
-                        "\"duration_ms\":0}");
-    free(payload);
-    event_free(ev);
+    for (int i = 0; i < EVENT_TYPE_COUNT; i++) {
+        struct event *ev = event_new((enum event_type)i);
+        char *payload = event_payload(ev);
+        assert_string_equal(payload, fresh[i]);
+        free(payload);
+        event_free(ev);
+    }
 }
 
 /* What the arguments are in the payload, and what reading gives. */
@@ -484,7 +511,7 @@ static void test_refuses_what_does_not_fit(void **state)
     refuse(EVENT_WARNING, 2, "{\"code\":\"a\",\"detail\":\"b\"}", "version 2");
     refuse(EVENT_WARNING, 0, "{\"code\":\"a\",\"detail\":\"b\"}", "version 0");
     refuse(EVENT_WARNING, 1, "{\"code\":\"a\"", "no JSON");
-    refuse(EVENT_WARNING, 1, "[]", "no object");
+    refuse(EVENT_WARNING, 1, "[]", "no JSON object");
     refuse(EVENT_WARNING, 1, "{\"code\":\"a\"}", "detail");
     refuse(EVENT_WARNING, 1, "{\"code\":1,\"detail\":\"\"}", "code");
     refuse(EVENT_TURN_STARTED, 1, "{\"turn\":1}", "call");
@@ -516,29 +543,23 @@ enum { WHOLES = sizeof wholes / sizeof *wholes, REALS = sizeof reals / sizeof *r
 
 /* Puts the n-th extreme into a figure of the event; the other fields of a struct at the offset
  * stay. False for a field that is no figure. */
-static bool put_extreme(struct event *ev, const struct event_field *f, size_t n)
+static bool put_extreme(struct event *ev, const struct shape_field *f, size_t n)
 {
     void *at = (char *)ev + f->offset;
     int64_t whole = wholes[n % WHOLES];
-    switch (f->kind) {
-    case FIELD_NUMBER:
-    case FIELD_OPTIONAL_NUMBER:
-    case FIELD_KNOWN_NUMBER:
+    switch (f->type) {
+    case SHAPE_INTEGER:
         *(int64_t *)at = whole;
         return true;
-    case FIELD_COUNT:
-    case FIELD_OPTIONAL_COUNT:
+    case SHAPE_COUNT:
         *(int *)at = whole > INT32_MAX ? INT32_MAX : whole < INT32_MIN ? INT32_MIN : (int)whole;
         return true;
-    case FIELD_REAL:
-    case FIELD_KNOWN_REAL:
+    case SHAPE_NUMBER:
         *(double *)at = reals[n % REALS];
         return true;
-    case FIELD_USAGE:
+    case SHAPE_OBJECT:
         *(struct usage *)at =
             (struct usage){whole, wholes[(n + 1) % WHOLES], wholes[(n + 5) % WHOLES], n % 2};
-        return true;
-    case FIELD_RUN_USAGE:
         ev->summaries = (struct usage){whole, wholes[(n + 3) % WHOLES], -1, n % 2};
         return true;
     default:
@@ -571,7 +592,7 @@ static void test_every_figure_reads_back(void **state)
 {
     (void)state;
     for (int type = 0; type < EVENT_TYPE_COUNT; type++) {
-        for (const struct event_field *f = event_fields[type]; f->name; f++) {
+        for (const struct shape_field *f = event_shapes[type].fields; f->name; f++) {
             for (size_t n = 0; n < WHOLES + REALS; n++) {
                 struct event ev = filled((enum event_type)type);
                 if (put_extreme(&ev, f, n))

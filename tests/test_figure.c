@@ -111,7 +111,7 @@ static char *usage_text(const struct usage *u)
 {
     struct buf text = BUF_INIT;
     struct json_out o = {.buf = &text};
-    usage_write(&o, u);
+    shape_write(&usage_shape, u, &o);
     return buf_take(&text);
 }
 
@@ -123,7 +123,8 @@ static void test_usage_reads_back(void **state)
                           false};
         char *text = usage_text(&u);
         struct json *v = parse(text);
-        struct usage back = usage_from_json(v);
+        struct usage back = USAGE_UNKNOWN;
+        assert_true(shape_read(&usage_shape, v, &back, NULL));
         assert_int_equal(back.input, figure_known(u.input));
         assert_int_equal(back.output, figure_known(u.output));
         assert_int_equal(back.cached, figure_known(u.cached));

@@ -47,7 +47,8 @@ static const struct shape_field point_fields[] = {
     SHAPE_FIELD("name", STRING, OPTIONAL, SHAPE_AT_TEXT(struct point, name)),
     {0},
 };
-static const struct shape point = {"point", sizeof(struct point), point_fields, false};
+static const struct shape point = {
+    .name = "point", .size = sizeof(struct point), .fields = point_fields};
 
 static void own_write(struct json_out *o, const void *object)
 {
@@ -95,7 +96,8 @@ static const struct shape_field fields[] = {
     SHAPE_FIELD("own", OWN, OPTIONAL, 0, .codec = &own),
     {0},
 };
-static const struct shape thing = {"thing", sizeof(struct thing), fields, true};
+static const struct shape thing = {
+    .name = "thing", .size = sizeof(struct thing), .fields = fields, .closed = true};
 
 static char *written(const struct thing *t)
 {

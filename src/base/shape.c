@@ -21,9 +21,9 @@ static double bounded(const struct shape_field *f, double n)
 
 static double rounded(const struct shape_field *f, double n)
 {
-    double steps = pow(10, f->decimals);
     if (f->type != SHAPE_NUMBER || f->decimals == 0)
         return n;
+    double steps = pow(10, f->decimals);
     return isfinite(n) ? round(n * steps) / steps : 0;
 }
 
@@ -55,8 +55,9 @@ static bool is_absent(const struct shape_field *f, const void *object)
     case SHAPE_ENUM:
         return get_int(at) == f->absent;
     case SHAPE_OBJECT:
+        return f->of->known && !f->of->known(at);
     case SHAPE_OWN:
-        return false;
+        break;
     }
     return false;
 }

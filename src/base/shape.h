@@ -36,7 +36,8 @@ enum shape_presence {
     SHAPE_REQUIRED, /* always written, and must be there */
     SHAPE_DEFAULT,  /* always written; `absent` where it is missing or null */
     SHAPE_OPTIONAL  /* the same, but left out while it is absent: a NULL text, no element, false, a
-                       number that is `absent` or less than `least`; with `there`, what that says */
+                       number that is `absent` or less than `least`, an object that is not `known`;
+                       with `there`, what that says */
 };
 
 /* The words of an enumeration, by its values; a NULL is a value that has none. */
@@ -77,6 +78,7 @@ struct shape {
     size_t size;      /* of the struct */
     const struct shape_field *fields;
     bool closed; /* a member that is unknown or there twice is refused, not passed over */
+    bool (*known)(const void *object); /* an OPTIONAL one is left out where it says no; or NULL */
 };
 
 /* The offset of a member that has this type; anything else does not compile. */

@@ -12,6 +12,7 @@
 
 #include "base/err.h"
 #include "base/json.h"
+#include "base/shape.h"
 #include "base/uuid.h"
 #include "chat/usage.h"
 
@@ -60,56 +61,6 @@ enum stop_reason {
     STOP_OTHER
 };
 
-/* clang-format off */
-/* Every field is there for every type; event.c's table says which ones a type uses, and only those
- * are written, read and freed. Unused strings are NULL. Strings are owned.
- *
- *   run_started               text: input; number: sequence number of the run_started that this
- *                             one retries, 0 if none; attachments: JSON array of image blocks or
- *                             NULL
- *   turn_started              number: turn of the session, from 1; count: model call in it, from 1
- *   text_delta                text: delta
- *   reasoning_delta           text: delta
- *   reasoning_complete        text: content; signature; flag: redacted; model: that was asked,
- *                             where there is a signature
- *   text_complete             text: content; flag: partial (interrupted or cut off)
- *   tool_call_requested       id, name, text: args (JSON text)
- *   tool_execution_completed  id, name, text: content, flag: is_error, number: duration_ms; denied
- *   turn_completed            stop_reason, usage, model; used: cost in USD, negative where unknown
- *   retrying                  count: attempt, limit: of, number: wait_ms, text: reason
- *   compaction_started        compaction: mode, stage, trigger, input_tokens, estimate, threshold,
- *                             messages_before, request_before; model: that is asked for the summary; flag: a draft
- *                             will be shown for review
- *   compaction_delta          text: the summary as it streams; a part of the history that is folded
- *                             before the last begins anew with count (part) and limit (of)
- *   compaction_completed      text: the summary ("" where there is none: micro); compaction: all of
- *                             it but trigger's figures; failures and suspended where the model
- *                             failed and another mode stands in; usage, used (cost), model: of
- *                             the summary calls; number: duration_ms; name: why effective_mode is
- *                             not mode, English, NULL where it is; flag: the user changed the draft
- *   compaction_failed         compaction: mode, reason, failures, suspended; text: message; model;
- *                             usage, used (cost): of calls that were made all the same; number:
- *                             duration_ms
- *   compaction_undone         number: the compaction_completed that holds no more
- *   message_pinned            number: seq of the message; flag: pinned, or no more
- *   memory_indexed            count: entries; number: the compaction_completed that they came of,
- *                             which is the event before this one
- *   memory_recalled           id: of the tool call; text: query; limit: that was asked; hits: JSON
- *                             array of {"id","score","session_id","turn","seq","role","speaker",
- *                             "created_at","content","why"}, best first, as the model got them;
- *                             name: why not as configured, English, NULL where it is
- *   budget_warning            name: kind (agent/budget.h: "max_tokens"), used, bound: in the kind's
- *                             unit; count: percent
- *   warning                   name: a code of the program's ("prompt_truncated"), text: English
- *                             detail
- *   run_completed             text: result, usage: sum of the run, of which `summaries` those of
- *                             compactions; count: model calls, without those; number:
- *                             duration_ms; stop_reason
- *   run_failed                name: error code, text: message; usage, used (cost), number:
- *                             duration_ms, 0 where unknown
- *   interrupted               usage, estimated where the provider had not said yet; used (cost),
- *                             number: duration_ms */
-/* clang-format on */
 /* What a compaction did. `history` and `dropped` are JSON (chat/rebuild.h): how the new messages
  * are made of the old ones, and which events the messages that went were made of. */
 struct compaction {
@@ -118,11 +69,11 @@ struct compaction {
     char *trigger;               /* "input_tokens", "estimate", "request", "overflow", "manual" */
     char *reason; /* "llm", "empty_summary", "memory_indexing", "too_small", "cancelled", "store" */
     char *history, *dropped;
-    int64_t input_tokens;                /* of the last response; -1 unknown */
-    int64_t estimate;                    /* tokens of the history */
-    int64_t threshold;                   /* tokens */
-    int64_t summary_tokens;              /* estimated, as those that follow */
-    int64_t tokens_before, tokens_after; /* of the history */
+    int64_t input_tokens;                  /* of the last response; -1 unknown */
+    int64_t estimate;                      /* tokens of the history */
+    int64_t threshold;                     /* tokens */
+    int64_t summary_tokens;                /* estimated, as those that follow */
+    int64_t tokens_before, tokens_after;   /* of the history */
     int64_t request_before, request_after; /* of the whole next request; 0: unknown */
     int messages_before, messages_after, messages_dropped;
     int messages_changed; /* that stayed with less in them: shortened tool results */
@@ -131,6 +82,8 @@ struct compaction {
     bool suspended;
 };
 
+/* Every field is there for every type; event_shapes says which ones a type uses, and only those are
+ * written, read, copied and freed. Unused strings are NULL. Strings are owned. */
 struct event {
     enum event_type type;
     int64_t seq;     /* from 1 within a session, strictly rising */
@@ -150,11 +103,14 @@ struct event {
     bool flag;
     bool denied; /* the call was not allowed to run */
     enum stop_reason stop_reason;
-    struct usage usage;
-    struct usage summaries;
+    struct usage usage;     /* of a run: its sum, of which are those of compactions: */
+    struct usage summaries; /* right behind it, as usage_run_shape wants it */
     double used, bound;
     struct compaction compaction;
 };
+
+/* The type's own members, under the names that the log's payload and stream-json have. */
+extern const struct shape event_shapes[EVENT_TYPE_COUNT];
 
 /* A zeroed event of this type with unknown usage; the caller frees. */
 struct event *event_new(enum event_type type);
@@ -169,11 +125,7 @@ const char *stop_reason_name(enum stop_reason reason); /* "end_turn" */
 /* It happens between the runs alone: one that is open before it was cut off by a crash. */
 bool event_between_runs(const struct event *ev);
 
-/* Whatever is written can be read: numbers are bounded as figures are (chat/figure.h), a negative
- * one becomes 0 where it does not mean "unknown", and a real that is no number becomes 0. */
-
-/* The type's own fields under the names of the spec ("delta", "args", …), for the log's payload
- * column. The caller frees. */
+/* An object of the type's members, for the log's payload column. The caller frees. */
 char *event_payload(const struct event *ev);
 
 /* False with SESSION_STORE_ERROR for an unknown type, a newer version or a payload that does not

@@ -1,90 +1,286 @@
-#include "chat/event_fields.h"
+#include <assert.h>
 
-#define F(name, kind, member)                                                                      \
-    {                                                                                              \
-        name, FIELD_##kind, offsetof(struct event, member)                                         \
-    }
+#include "chat/event.h"
+#include "chat/figure.h"
 
-const struct event_field event_fields[EVENT_TYPE_COUNT][EVENT_FIELDS_MAX] = {
-    [EVENT_RUN_STARTED] = {F("input", TEXT, text), F("retries", OPTIONAL_NUMBER, number),
-                           F("attachments", JSON_TEXT, attachments)},
-    [EVENT_TURN_STARTED] = {F("turn", NUMBER, number), F("call", COUNT, count)},
-    [EVENT_TEXT_DELTA] = {F("delta", TEXT, text)},
-    [EVENT_REASONING_DELTA] = {F("delta", TEXT, text)},
-    [EVENT_REASONING_COMPLETE] = {F("content", TEXT, text),
-                                  F("signature", OPTIONAL_TEXT, signature),
-                                  F("redacted", OPTIONAL_FLAG, flag),
-                                  F("model", OPTIONAL_TEXT, model)},
-    [EVENT_TEXT_COMPLETE] = {F("content", TEXT, text), F("partial", OPTIONAL_FLAG, flag)},
-    [EVENT_TOOL_CALL_REQUESTED] = {F("id", TEXT, id), F("name", TEXT, name),
-                                   F("args", JSON_TEXT, text)},
-    [EVENT_TOOL_EXECUTION_COMPLETED] = {F("id", TEXT, id), F("name", TEXT, name),
-                                        F("content", TEXT, text), F("is_error", FLAG, flag),
-                                        F("denied", OPTIONAL_FLAG, denied),
-                                        F("duration_ms", NUMBER, number)},
-    [EVENT_TURN_COMPLETED] = {F("stop_reason", STOP, stop_reason), F("model", OPTIONAL_TEXT, model),
-                              F("usage", USAGE, usage), F("cost", KNOWN_REAL, used)},
-    [EVENT_RETRYING] = {F("attempt", COUNT, count), F("of", COUNT, limit),
-                        F("wait_ms", NUMBER, number), F("reason", TEXT, text)},
-    [EVENT_COMPACTION_STARTED] = {F("mode", TEXT, compaction.mode),
-                                  F("stage", TEXT, compaction.stage),
-                                  F("trigger", TEXT, compaction.trigger),
-                                  F("input_tokens", KNOWN_NUMBER, compaction.input_tokens),
-                                  F("estimated_history_tokens", NUMBER, compaction.estimate),
-                                  F("threshold", NUMBER, compaction.threshold),
-                                  F("request_tokens", OPTIONAL_NUMBER, compaction.request_before),
-                                  F("message_count", COUNT, compaction.messages_before),
-                                  F("model", OPTIONAL_TEXT, model),
-                                  F("preview", OPTIONAL_FLAG, flag)},
-    [EVENT_COMPACTION_DELTA] = {F("delta", TEXT, text), F("part", OPTIONAL_COUNT, count),
-                                F("of", OPTIONAL_COUNT, limit)},
-    [EVENT_COMPACTION_COMPLETED] = {F("mode", TEXT, compaction.mode),
-                                    F("effective_mode", TEXT, compaction.effective_mode),
-                                    F("why", OPTIONAL_TEXT, name),
-                                    F("stage", TEXT, compaction.stage),
-                                    F("trigger", TEXT, compaction.trigger),
-                                    F("summary", TEXT, text),
-                                    F("edited", OPTIONAL_FLAG, flag),
-                                    F("summary_tokens", NUMBER, compaction.summary_tokens),
-                                    F("messages_before", COUNT, compaction.messages_before),
-                                    F("messages_after", COUNT, compaction.messages_after),
-                                    F("messages_dropped", COUNT, compaction.messages_dropped),
-                                    F("messages_changed", COUNT, compaction.messages_changed),
-                                    F("tokens_before", NUMBER, compaction.tokens_before),
-                                    F("tokens_after", NUMBER, compaction.tokens_after),
-                                    F("request_tokens_before", OPTIONAL_NUMBER,
-                                      compaction.request_before),
-                                    F("request_tokens_after", OPTIONAL_NUMBER,
-                                      compaction.request_after),
-                                    F("entries_indexed", COUNT, compaction.entries_indexed),
-                                    F("history", JSON_TEXT, compaction.history),
-                                    F("dropped", JSON_TEXT, compaction.dropped),
-                                    F("consecutive_failures", OPTIONAL_COUNT, compaction.failures),
-                                    F("suspended", OPTIONAL_FLAG, compaction.suspended),
-                                    F("model", OPTIONAL_TEXT, model),
-                                    F("usage", USAGE, usage),
-                                    F("cost", KNOWN_REAL, used),
-                                    F("duration_ms", NUMBER, number)},
-    [EVENT_COMPACTION_FAILED] = {F("mode", TEXT, compaction.mode),
-                                 F("reason", TEXT, compaction.reason), F("message", TEXT, text),
-                                 F("consecutive_failures", COUNT, compaction.failures),
-                                 F("suspended", FLAG, compaction.suspended),
-                                 F("model", OPTIONAL_TEXT, model), F("usage", USAGE, usage),
-                                 F("cost", KNOWN_REAL, used),
-                                 F("duration_ms", OPTIONAL_NUMBER, number)},
-    [EVENT_COMPACTION_UNDONE] = {F("of", NUMBER, number)},
-    [EVENT_MESSAGE_PINNED] = {F("message", NUMBER, number), F("pinned", FLAG, flag)},
-    [EVENT_MEMORY_INDEXED] = {F("entries", COUNT, count), F("compaction", NUMBER, number)},
-    [EVENT_MEMORY_RECALLED] = {F("id", TEXT, id), F("query", TEXT, text), F("limit", COUNT, limit),
-                               F("hits", JSON_TEXT, hits), F("badge", OPTIONAL_TEXT, name)},
-    [EVENT_BUDGET_WARNING] = {F("kind", TEXT, name), F("used", REAL, used), F("limit", REAL, bound),
-                              F("percent", COUNT, count)},
-    [EVENT_WARNING] = {F("code", TEXT, name), F("detail", TEXT, text)},
-    [EVENT_RUN_COMPLETED] = {F("result", TEXT, text), F("usage", RUN_USAGE, usage),
-                             F("model_calls", COUNT, count), F("duration_ms", NUMBER, number),
-                             F("stop_reason", STOP, stop_reason)},
-    [EVENT_RUN_FAILED] = {F("code", TEXT, name), F("message", TEXT, text), F("usage", USAGE, usage),
-                          F("cost", KNOWN_REAL, used), F("duration_ms", OPTIONAL_NUMBER, number)},
-    [EVENT_INTERRUPTED] = {F("usage", USAGE, usage), F("cost", KNOWN_REAL, used),
-                           F("duration_ms", OPTIONAL_NUMBER, number)},
+/* A text; one that NULL leaves out; one that should be JSON, likewise. */
+#define TEXT(member, field, what)                                                                  \
+    SHAPE_FIELD(member, STRING, REQUIRED, SHAPE_AT_TEXT(struct event, field), .help = what)
+#define OPTIONAL_TEXT(member, field, what)                                                         \
+    SHAPE_FIELD(member, STRING, OPTIONAL, SHAPE_AT_TEXT(struct event, field), .help = what)
+#define JSON_TEXT(member, field, what)                                                             \
+    SHAPE_FIELD(member, JSON, OPTIONAL, SHAPE_AT_TEXT(struct event, field), .help = what)
+
+/* A figure of 64 bits, which an older program may have written larger; one that 0 leaves out; one
+ * that -1, unknown, leaves out. */
+#define NUMBER(member, field, what)                                                                \
+    SHAPE_FIELD(member, INTEGER, REQUIRED, SHAPE_AT(int64_t, struct event, field),                 \
+                .nearest = true, .help = what)
+#define OPTIONAL_NUMBER(member, field, what)                                                       \
+    SHAPE_FIELD(member, INTEGER, OPTIONAL, SHAPE_AT(int64_t, struct event, field),                 \
+                .nearest = true, .help = what)
+#define KNOWN_NUMBER(member, field, what)                                                          \
+    SHAPE_FIELD(member, INTEGER, OPTIONAL, SHAPE_AT(int64_t, struct event, field), .absent = -1,   \
+                .nearest = true, .help = what)
+
+/* An int; one that 0 leaves out. */
+#define COUNT(member, field, what)                                                                 \
+    SHAPE_FIELD(member, COUNT, REQUIRED, SHAPE_AT(int, struct event, field), .help = what)
+#define OPTIONAL_COUNT(member, field, what)                                                        \
+    SHAPE_FIELD(member, COUNT, OPTIONAL, SHAPE_AT(int, struct event, field), .help = what)
+
+/* An amount; one that a negative, unknown, leaves out. */
+#define REAL(member, field, what)                                                                  \
+    SHAPE_FIELD(member, NUMBER, REQUIRED, SHAPE_AT(double, struct event, field), .nearest = true,  \
+                .help = what)
+#define KNOWN_REAL(member, field, what)                                                            \
+    SHAPE_FIELD(member, NUMBER, OPTIONAL, SHAPE_AT(double, struct event, field), .absent = -1,     \
+                .nearest = true, .help = what)
+
+/* A flag; one that false leaves out. */
+#define FLAG(member, field, what)                                                                  \
+    SHAPE_FIELD(member, BOOLEAN, REQUIRED, SHAPE_AT(bool, struct event, field), .help = what)
+#define OPTIONAL_FLAG(member, field, what)                                                         \
+    SHAPE_FIELD(member, BOOLEAN, OPTIONAL, SHAPE_AT(bool, struct event, field), .help = what)
+
+#define STOP(member, field, what)                                                                  \
+    SHAPE_FIELD(member, ENUM, REQUIRED, SHAPE_AT(enum stop_reason, struct event, field),           \
+                .names = &stop_reasons, .help = what)
+
+/* Left out when unknown; of a whole run, with the share of its summaries. */
+#define USAGE(member, field, what)                                                                 \
+    SHAPE_FIELD(member, OBJECT, OPTIONAL, SHAPE_AT(struct usage, struct event, field),             \
+                .of = &usage_shape, .help = what)
+#define RUN_USAGE(member, field, what)                                                             \
+    SHAPE_FIELD(member, OBJECT, OPTIONAL, SHAPE_AT(struct usage, struct event, field),             \
+                .of = &usage_run_shape, .help = what)
+
+static_assert(offsetof(struct event, summaries) ==
+                  offsetof(struct event, usage) + sizeof(struct usage),
+              "usage_run_shape takes two usages in a row");
+
+static const char *const stop_words[] = {
+    [STOP_END_TURN] = "end_turn",
+    [STOP_MAX_TOKENS] = "max_tokens",
+    [STOP_SEQUENCE] = "stop_sequence",
+    [STOP_TOOL_USE] = "tool_use",
+    [STOP_PAUSE] = "pause",
+    [STOP_REFUSAL] = "refusal",
+    [STOP_CONTEXT_EXCEEDED] = "context_exceeded",
+    [STOP_CANCELLED] = "cancelled",
+    [STOP_OTHER] = "other",
 };
+
+/* A reason that we do not know is one of the others, no fault. */
+static const struct shape_names stop_reasons = {stop_words, STOP_OTHER + 1, STOP_OTHER};
+
+const char *stop_reason_name(enum stop_reason reason)
+{
+    return stop_words[reason];
+}
+
+/* clang-format off */
+static const struct shape_field fields_RUN_STARTED[] = {
+    TEXT("input", text, "What the user sent."),
+    OPTIONAL_NUMBER("retries", number, "Number of the run_started that this one sends again."),
+    JSON_TEXT("attachments", attachments, "Image blocks."),
+    {0},
+};
+
+static const struct shape_field fields_TURN_STARTED[] = {
+    NUMBER("turn", number, "Turn of the session, from 1."),
+    COUNT("call", count, "Model call in the turn, from 1."),
+    {0},
+};
+
+static const struct shape_field fields_TEXT_DELTA[] = {
+    TEXT("delta", text, "A piece of the answer."),
+    {0},
+};
+
+static const struct shape_field fields_REASONING_DELTA[] = {
+    TEXT("delta", text, "A piece of the reasoning."),
+    {0},
+};
+
+static const struct shape_field fields_REASONING_COMPLETE[] = {
+    TEXT("content", text, "The whole reasoning."),
+    OPTIONAL_TEXT("signature", signature, "The provider's proof, sent back unchanged."),
+    OPTIONAL_FLAG("redacted", flag, "The signature is the encrypted content."),
+    OPTIONAL_TEXT("model", model, "The model that was asked, where there is a signature."),
+    {0},
+};
+
+static const struct shape_field fields_TEXT_COMPLETE[] = {
+    TEXT("content", text, "The whole answer."),
+    OPTIONAL_FLAG("partial", flag, "It was interrupted or cut off."),
+    {0},
+};
+
+static const struct shape_field fields_TOOL_CALL_REQUESTED[] = {
+    TEXT("id", id, "Id of the call."),
+    TEXT("name", name, "The tool."),
+    JSON_TEXT("args", text, "The arguments as the model wrote them."),
+    {0},
+};
+
+static const struct shape_field fields_TOOL_EXECUTION_COMPLETED[] = {
+    TEXT("id", id, "Id of the call."),
+    TEXT("name", name, "The tool."),
+    TEXT("content", text, "Its result."),
+    FLAG("is_error", flag, "The result says why it failed."),
+    OPTIONAL_FLAG("denied", denied, "The call was not allowed to run."),
+    NUMBER("duration_ms", number, "How long it ran."),
+    {0},
+};
+
+static const struct shape_field fields_TURN_COMPLETED[] = {
+    STOP("stop_reason", stop_reason, "Why the model stopped."),
+    OPTIONAL_TEXT("model", model, "The model."),
+    USAGE("usage", usage, "Of these calls."),
+    KNOWN_REAL("cost", used, "USD."),
+    {0},
+};
+
+static const struct shape_field fields_RETRYING[] = {
+    COUNT("attempt", count, "The try that comes next."),
+    COUNT("of", limit, "Tries at most."),
+    NUMBER("wait_ms", number, "How long it waits before."),
+    TEXT("reason", text, "What failed."),
+    {0},
+};
+
+static const struct shape_field fields_COMPACTION_STARTED[] = {
+    TEXT("mode", compaction.mode, "The mode that was asked for."),
+    TEXT("stage", compaction.stage, "\"micro\": tool results were shortened; \"summary\"."),
+    TEXT("trigger", compaction.trigger, "\"input_tokens\", \"estimate\", \"request\", \"overflow\" or \"manual\"."),
+    KNOWN_NUMBER("input_tokens", compaction.input_tokens, "As the provider counted the last request."),
+    NUMBER("estimated_history_tokens", compaction.estimate, "Estimate of the history."),
+    NUMBER("threshold", compaction.threshold, "Tokens from which on it is compacted."),
+    OPTIONAL_NUMBER("request_tokens", compaction.request_before, "Of the whole next request."),
+    COUNT("message_count", compaction.messages_before, "Messages of the history."),
+    OPTIONAL_TEXT("model", model, "That is asked for the summary."),
+    OPTIONAL_FLAG("preview", flag, "A draft will be shown for review."),
+    {0},
+};
+
+static const struct shape_field fields_COMPACTION_DELTA[] = {
+    TEXT("delta", text, "A piece of the summary."),
+    OPTIONAL_COUNT("part", count, "A part of the history, folded before the last."),
+    OPTIONAL_COUNT("of", limit, "Parts in all."),
+    {0},
+};
+
+static const struct shape_field fields_COMPACTION_COMPLETED[] = {
+    TEXT("mode", compaction.mode, "The mode that was asked for."),
+    TEXT("effective_mode", compaction.effective_mode, "The mode that was used."),
+    OPTIONAL_TEXT("why", name, "Why that is not the mode, English."),
+    TEXT("stage", compaction.stage, "\"micro\": tool results were shortened; \"summary\"."),
+    TEXT("trigger", compaction.trigger, "\"input_tokens\", \"estimate\", \"request\", \"overflow\" or \"manual\"."),
+    TEXT("summary", text, "The summary; empty where there is none."),
+    OPTIONAL_FLAG("edited", flag, "The user changed the draft."),
+    NUMBER("summary_tokens", compaction.summary_tokens, "Estimate."),
+    COUNT("messages_before", compaction.messages_before, "Of the history."),
+    COUNT("messages_after", compaction.messages_after, "Of the history."),
+    COUNT("messages_dropped", compaction.messages_dropped, "That went."),
+    COUNT("messages_changed", compaction.messages_changed, "That stayed with shortened tool results."),
+    NUMBER("tokens_before", compaction.tokens_before, "Estimate of the history."),
+    NUMBER("tokens_after", compaction.tokens_after, "Estimate of the history."),
+    OPTIONAL_NUMBER("request_tokens_before", compaction.request_before, "Of the whole next request."),
+    OPTIONAL_NUMBER("request_tokens_after", compaction.request_after, "Of the whole next request."),
+    COUNT("entries_indexed", compaction.entries_indexed, "Entries that memory took."),
+    JSON_TEXT("history", compaction.history, "How the new messages are made of the old ones."),
+    JSON_TEXT("dropped", compaction.dropped, "Events that the messages which went were made of."),
+    OPTIONAL_COUNT("consecutive_failures", compaction.failures, "In a row."),
+    OPTIONAL_FLAG("suspended", compaction.suspended, "Automatic compaction stops."),
+    OPTIONAL_TEXT("model", model, "The model."),
+    USAGE("usage", usage, "Of these calls."),
+    KNOWN_REAL("cost", used, "USD."),
+    NUMBER("duration_ms", number, "How long it took."),
+    {0},
+};
+
+static const struct shape_field fields_COMPACTION_FAILED[] = {
+    TEXT("mode", compaction.mode, "The mode that was asked for."),
+    TEXT("reason", compaction.reason, "\"llm\", \"empty_summary\", \"memory_indexing\", \"too_small\", \"cancelled\" or \"store\"."),
+    TEXT("message", text, "What failed, for a person."),
+    COUNT("consecutive_failures", compaction.failures, "In a row."),
+    FLAG("suspended", compaction.suspended, "Automatic compaction stops."),
+    OPTIONAL_TEXT("model", model, "The model."),
+    USAGE("usage", usage, "Of these calls."),
+    KNOWN_REAL("cost", used, "USD."),
+    OPTIONAL_NUMBER("duration_ms", number, "How long it took."),
+    {0},
+};
+
+static const struct shape_field fields_COMPACTION_UNDONE[] = {
+    NUMBER("of", number, "Number of the compaction_completed that holds no more."),
+    {0},
+};
+
+static const struct shape_field fields_MESSAGE_PINNED[] = {
+    NUMBER("message", number, "Number of the message."),
+    FLAG("pinned", flag, "False: no more."),
+    {0},
+};
+
+static const struct shape_field fields_MEMORY_INDEXED[] = {
+    COUNT("entries", count, "How many."),
+    NUMBER("compaction", number, "Number of the compaction_completed that they came of."),
+    {0},
+};
+
+static const struct shape_field fields_MEMORY_RECALLED[] = {
+    TEXT("id", id, "Of the tool call."),
+    TEXT("query", text, "What the model asked."),
+    COUNT("limit", limit, "Hits that were asked for."),
+    JSON_TEXT("hits", hits, "Entries, best first, as the model got them, and why."),
+    OPTIONAL_TEXT("badge", name, "Why it was not searched as configured, English."),
+    {0},
+};
+
+static const struct shape_field fields_BUDGET_WARNING[] = {
+    TEXT("kind", name, "The budget: \"max_tokens\", …"),
+    REAL("used", used, "In the budget's unit."),
+    REAL("limit", bound, "In the budget's unit."),
+    COUNT("percent", count, "How much of it is used."),
+    {0},
+};
+
+static const struct shape_field fields_WARNING[] = {
+    TEXT("code", name, "A code of the program's."),
+    TEXT("detail", text, "English."),
+    {0},
+};
+
+static const struct shape_field fields_RUN_COMPLETED[] = {
+    TEXT("result", text, "The last answer."),
+    RUN_USAGE("usage", usage, "Sum of the turn."),
+    COUNT("model_calls", count, "Without those of compactions."),
+    NUMBER("duration_ms", number, "How long it took."),
+    STOP("stop_reason", stop_reason, "Why the model stopped."),
+    {0},
+};
+
+static const struct shape_field fields_RUN_FAILED[] = {
+    TEXT("code", name, "Code of the error."),
+    TEXT("message", text, "What failed, for a person."),
+    USAGE("usage", usage, "Of these calls."),
+    KNOWN_REAL("cost", used, "USD."),
+    OPTIONAL_NUMBER("duration_ms", number, "How long it took."),
+    {0},
+};
+
+static const struct shape_field fields_INTERRUPTED[] = {
+    USAGE("usage", usage, "Estimated where the provider had not said yet."),
+    KNOWN_REAL("cost", used, "USD."),
+    OPTIONAL_NUMBER("duration_ms", number, "How long it took."),
+    {0},
+};
+
+/* clang-format on */
+
+#define X(id, word, version)                                                                       \
+    [EVENT_##id] = {.name = word, .size = sizeof(struct event), .fields = fields_##id},
+const struct shape event_shapes[EVENT_TYPE_COUNT] = {EVENT_TYPES(X)};
+#undef X

@@ -68,7 +68,7 @@ char *history_counters(const struct history *h)
     json_out_member(&o, "last_attachments", h->last_attachments);
     json_out_int(&o, "last_run_seq", h->last_run_seq);
     json_out_name(&o, "usage");
-    usage_write(&o, &h->usage);
+    shape_write(&usage_shape, &h->usage, &o);
     json_out_int(&o, "unpriced", h->unpriced);
     write_compactions(&o, &h->compaction);
     write_budgets(&o, h);
@@ -80,17 +80,20 @@ char *history_counters(const struct history *h)
 static bool read_counters(const struct json *v, struct history *h)
 {
     int64_t turns = json_get_int(v, "turns", -1);
+    const struct json *usage = json_get(v, "usage");
+    struct error e;
+    shape_init(&usage_shape, &h->usage);
     h->applied_seq = json_get_int(v, "applied_seq", -1);
     h->last_input = figure_known(json_get_int(v, "last_input", -1));
     h->measure = request_measure_read(v);
     h->last_text = mem_strdup(json_get_string(v, "last_text"));
     h->last_attachments = mem_strdup(json_get_string(v, "last_attachments"));
     h->last_run_seq = json_get_int(v, "last_run_seq", 0);
-    h->usage = usage_from_json(json_get(v, "usage"));
     h->unpriced = json_get_int(v, "unpriced", 0);
     h->turns = (int)turns;
     return h->applied_seq >= 0 && h->unpriced >= 0 && turns >= 0 && turns <= INT32_MAX &&
-           json_get_int(v, "messages", -1) == (int64_t)h->messages.len;
+           json_get_int(v, "messages", -1) == (int64_t)h->messages.len &&
+           (!usage || shape_read(&usage_shape, usage, &h->usage, &e));
 }
 
 /* Older snapshots know nothing of compactions. */

@@ -226,7 +226,7 @@ struct json *session_info_to_json(const struct session_info *s)
     json_out_int(&o, "run_ms", s->run_ms);
     if (usage_known(&s->usage)) {
         json_out_name(&o, "usage");
-        usage_write(&o, &s->usage);
+        shape_write(&usage_shape, &s->usage, &o);
     }
     if (s->cost >= 0)
         json_out_real(&o, "cost", s->cost);

@@ -1,6 +1,5 @@
 #include "chat/usage.h"
 
-#include "base/json_out.h"
 #include "chat/figure.h"
 
 bool usage_known(const struct usage *u)
@@ -38,50 +37,31 @@ double usage_cost_sum(double a, double b)
     return figure_bounded_real(a + (b > 0 ? b : 0));
 }
 
-static void write_figure(struct json_out *o, const char *name, int64_t n)
+static bool known(const void *usage)
 {
-    if (n >= 0)
-        json_out_int(o, name, figure_bounded(n, FIGURE_MAX));
+    return usage_known(usage);
 }
 
-static void write_figures(struct json_out *o, const struct usage *u)
-{
-    write_figure(o, "input_tokens", u->input);
-    write_figure(o, "output_tokens", u->output);
-    write_figure(o, "cached_tokens", u->cached);
-    json_out_flag(o, "estimated", u->estimated);
-}
+#define FIGURE(name, member, what)                                                                 \
+    SHAPE_FIELD(name, INTEGER, OPTIONAL, SHAPE_AT(int64_t, struct usage, member), .absent = -1,    \
+                .nearest = true, .help = what)
+#define FIGURES                                                                                    \
+    FIGURE("input_tokens", input, "All input tokens, cached ones included."),                      \
+        FIGURE("output_tokens", output, "Output tokens."),                                         \
+        FIGURE("cached_tokens", cached, "Input tokens read from the provider's cache."),           \
+        SHAPE_FIELD("estimated", BOOLEAN, OPTIONAL, SHAPE_AT(bool, struct usage, estimated),       \
+                    .help = "A guess of tiro's, no figure of the provider's.")
 
-void usage_write(struct json_out *o, const struct usage *u)
-{
-    json_out_open(o, '{');
-    write_figures(o, u);
-    json_out_close(o, '}');
-}
+static const struct shape_field fields[] = {FIGURES, {0}};
 
-void usage_write_share(struct json_out *o, const struct usage *u, const char *name,
-                       const struct usage *share)
-{
-    json_out_open(o, '{');
-    write_figures(o, u);
-    if (usage_known(share)) {
-        json_out_name(o, name);
-        usage_write(o, share);
-    }
-    json_out_close(o, '}');
-}
+const struct shape usage_shape = {
+    .name = "usage", .size = sizeof(struct usage), .fields = fields, .known = known};
 
-static int64_t read_figure(const struct json *v, const char *name)
-{
-    return figure_known(json_get_int(v, name, -1));
-}
+static const struct shape_field run_fields[] = {
+    FIGURES,
+    SHAPE_FIELD("summaries", OBJECT, OPTIONAL, sizeof(struct usage), .of = &usage_shape,
+                .help = "The part that compactions used."),
+    {0}};
 
-struct usage usage_from_json(const struct json *v)
-{
-    return (struct usage){
-        .input = read_figure(v, "input_tokens"),
-        .output = read_figure(v, "output_tokens"),
-        .cached = read_figure(v, "cached_tokens"),
-        .estimated = json_get_bool(v, "estimated", false),
-    };
-}
+const struct shape usage_run_shape = {
+    .name = "run usage", .size = 2 * sizeof(struct usage), .fields = run_fields, .known = known};

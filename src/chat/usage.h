@@ -5,9 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/json.h"
-
-struct json_out;
+#include "base/shape.h"
 
 /* Absent is not zero: a figure that was not measured is -1. */
 struct usage {
@@ -22,11 +20,9 @@ struct usage {
 bool usage_known(const struct usage *u);
 
 /* {"input_tokens","output_tokens","cached_tokens","estimated"?}; what is unknown is left out. */
-void usage_write(struct json_out *o, const struct usage *u);
-/* The same with a member `name` for a share of it, left out when unknown. */
-void usage_write_share(struct json_out *o, const struct usage *u, const char *name,
-                       const struct usage *share);
-struct usage usage_from_json(const struct json *v);
+extern const struct shape usage_shape;
+/* The same of two in a row: of a whole run, and as a member "summaries" the share of those. */
+extern const struct shape usage_run_shape;
 
 /* Sums (figure_sum()); unknown figures count as absent, and one estimate makes the sum an estimate.
  */
