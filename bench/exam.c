@@ -59,7 +59,7 @@ static bool read_file(struct exam *x, const char *directory, const char *name, l
 static bool take_turn(struct exam *x, const struct json *line, struct error *e)
 {
     struct memory_entry turn;
-    if (!memory_entry_from_json(line, &turn, e))
+    if (!memory_entry_read(line, &turn, e))
         return false;
     if (!turn.id) {
         memory_entry_release(&turn);

@@ -180,8 +180,8 @@ static void test_memory_entry_reads_back(void **state)
         struct error e;
         m.role = ROLE_USER;
         m.turn = m.seq = m.created_ms = extremes[i];
-        struct json *v = memory_entry_to_json(&m);
-        if (!memory_entry_from_json(v, &back, &e))
+        struct json *v = shape_to_json(&memory_entry_shape, &m);
+        if (!memory_entry_read(v, &back, &e))
             fail_msg("case %zu: %s", i, e.text);
         assert_int_equal(back.turn, figure_bounded(m.turn, FIGURE_MAX));
         assert_int_equal(back.seq, figure_bounded(m.seq, FIGURE_MAX));
@@ -206,11 +206,11 @@ static void test_tally_stays_within_bounds(void **state)
         assert_true(info.run_ms >= 0);
         assert_true(info.cost <= FIGURE_REAL_MAX);
     }
-    struct json *v = session_info_to_json(&info);
+    struct json *v = shape_to_json(&session_info_shape, &info);
     assert_int_equal(json_get_int(json_get(v, "usage"), "input_tokens", -1), FIGURE_MAX);
     json_free(v);
     info.cost = INFINITY; /* of a database that anybody may have written */
-    json_free(session_info_to_json(&info));
+    json_free(shape_to_json(&session_info_shape, &info));
     session_info_release(&info);
 }
 

@@ -40,7 +40,7 @@ static bool read_entry(const char *text, struct memory_entry *out)
     if (!v)
         fail_msg("%s: %s", text, e.text);
     e = (struct error){0};
-    bool ok = memory_entry_from_json(v, out, &e);
+    bool ok = memory_entry_read(v, out, &e);
     json_free(v);
     return ok;
 }
@@ -69,10 +69,10 @@ static void test_whole_entry_both_ways(void **state)
     int64_t at;
     assert_true(clock_parse("2026-03-09T14:05:07.123Z", &at));
     assert_int_equal(m.created_ms, at);
-    expect_json(memory_entry_to_json(&m), line);
+    expect_json(shape_to_json(&memory_entry_shape, &m), line);
     struct memory_entry copy = memory_entry_clone(&m);
     memory_entry_release(&m);
-    expect_json(memory_entry_to_json(&copy), line);
+    expect_json(shape_to_json(&memory_entry_shape, &copy), line);
     memory_entry_release(&copy);
 }
 
@@ -92,7 +92,7 @@ static void test_what_may_lack(void **state)
         assert_null(m.id);
         assert_null(m.speaker);
         assert_string_equal(memory_entry_speaker(&m), "user");
-        expect_json(memory_entry_to_json(&m),
+        expect_json(shape_to_json(&memory_entry_shape, &m),
                     "{\"session_id\":\"s\",\"turn\":0,\"role\":\"user\","
                     "\"created_at\":\"2026-03-09T00:00:00.000Z\",\"content\":\"c\"}");
         memory_entry_release(&m);
@@ -106,7 +106,7 @@ static void test_id_that_is_a_number(void **state)
     assert_true(read_entry("{\"id\":9007199254740992," SMALL "}", &m));
     assert_true(m.id_is_number);
     assert_string_equal(m.id, "9007199254740992");
-    struct json *v = memory_entry_to_json(&m);
+    struct json *v = shape_to_json(&memory_entry_shape, &m);
     assert_int_equal(json_type(json_get(v, "id")), JSON_NUMBER);
     json_free(v);
     memory_entry_release(&m);
@@ -176,7 +176,7 @@ static bool read_with(const char *name, size_t len)
         if (strcmp(others[i].name, name) != 0)
             json_set_string(v, others[i].name, others[i].text);
     struct memory_entry m;
-    bool ok = memory_entry_from_json(v, &m, &e);
+    bool ok = memory_entry_read(v, &m, &e);
     memory_entry_release(&m);
     json_free(v);
     free(text);
@@ -222,7 +222,7 @@ static void test_hit_says_why(void **state)
 {
     (void)state;
     struct memory_hit h = sample_hit();
-    expect_json(memory_hit_to_json(&h),
+    expect_json(shape_to_json(&memory_hit_shape, &h),
                 "{\"id\":7,\"content\":\"first part\\n\\nsecond part\",\"score\":0.9346,"
                 "\"session_id\":\"s\",\"turn\":3,\"role\":\"user\",\"speaker\":\"user\","
                 "\"created_at\":\"1970-01-01T00:00:01.000Z\","
@@ -235,7 +235,7 @@ static void test_hit_says_why(void **state)
                                 .cosine = 0,
                                 .exact = true};
     h.score = NAN;
-    struct json *v = memory_hit_to_json(&h);
+    struct json *v = shape_to_json(&memory_hit_shape, &h);
     expect_json(
         json_clone(json_get(v, "why")),
         "{\"before\":1,\"after\":2,\"session\":3,\"window\":4,\"cosine\":0,\"exact\":true}");
@@ -281,7 +281,7 @@ static void test_stats(void **state)
                              .model = mem_strdup("openai/x"),
                              .dimension = 9,
                              .graph = true};
-    expect_json(memory_stats_to_json(&s),
+    expect_json(shape_to_json(&memory_stats_shape, &s),
                 "{\"entries\":1,\"sessions\":2,\"pinned\":3,\"flagged\":7,\"bytes\":8,"
                 "\"language\":\"english\",\"language_stale\":true,\"model\":\"openai/x\","
                 "\"dimension\":9,\"embedded\":4,\"missing\":5,\"stale\":6,\"graph\":true}");

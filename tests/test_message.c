@@ -13,6 +13,7 @@
 #include "base/utf8.h"
 #include "chat/attached_file.h"
 #include "chat/message.h"
+#include "chat/search_hit.h"
 #include "chat/session_info.h"
 #include "chat/session_tally.h"
 #include "tests/support.h"
@@ -304,7 +305,7 @@ static void test_info_json(void **state)
     struct session_info s;
     session_info_init(&s);
     struct session_info copy = session_info_clone(&s);
-    struct json *v = session_info_to_json(&copy);
+    struct json *v = shape_to_json(&session_info_shape, &copy);
     assert_string_equal(json_get_string(v, "title"), "");
     assert_null(json_get(v, "usage"));
     assert_null(json_get(v, "draft"));
@@ -312,7 +313,7 @@ static void test_info_json(void **state)
     copy.draft = mem_strdup("half a thou");
     copy.usage.input = 7;
     copy.updated_ms = 1773065107123;
-    v = session_info_to_json(&copy);
+    v = shape_to_json(&session_info_shape, &copy);
     assert_string_equal(json_get_string(v, "draft"), "half a thou");
     assert_string_equal(json_get_string(v, "updated"), "2026-03-09T14:05:07.123Z");
     assert_int_equal(json_get_int(json_get(v, "usage"), "input_tokens", 0), 7);
@@ -320,6 +321,78 @@ static void test_info_json(void **state)
     json_free(v);
     session_info_release(&s);
     session_info_release(&copy);
+}
+
+/* Bytes that programs read. */
+static void expect_bytes(struct json *v, const char *wanted)
+{
+    char *text = json_print(v);
+    assert_string_equal(text, wanted);
+    free(text);
+    json_free(v);
+}
+
+static void test_bytes_of_listings(void **state)
+{
+    (void)state;
+    static char title[] = "A \"title\"", directory[] = "/home/u", provider[] = "anthropic";
+    static char model[] = "m-1", prompt[] = "Be brief.", draft[] = "half a thou", last[] = "Yes.";
+    static char labels[] = "+a b", found[] = "found \n it";
+    const struct session_info s = {.id = "01890a5d-ac96-774b-bcce-b302099a8057",
+                                   .title = title,
+                                   .title_set = true,
+                                   .directory = directory,
+                                   .provider = provider,
+                                   .model = model,
+                                   .system = prompt,
+                                   .draft = draft,
+                                   .last_line = last,
+                                   .labels = labels,
+                                   .parent = "01890a5d-ac96-774b-bcce-b302099a8058",
+                                   .created_ms = 1773065107123,
+                                   .updated_ms = 1773065107124,
+                                   .archived_ms = 1773065107125,
+                                   .messages = 4,
+                                   .turns = 2,
+                                   .last_seq = 31,
+                                   .tool_calls = 3,
+                                   .run_ms = 5600,
+                                   .usage = {10, 20, -1, true},
+                                   .cost = 0.25};
+    struct session_info fresh;
+    const struct search_hit hit = {.session_id = "01890a5d-ac96-774b-bcce-b302099a8057",
+                                   .title = title,
+                                   .seq = 5,
+                                   .at_ms = 1773065107123,
+                                   .role = ROLE_ASSISTANT,
+                                   .archived = true,
+                                   .snippet = found};
+    const struct search_hit bare = {.role = ROLE_USER};
+    expect_bytes(
+        shape_to_json(&session_info_shape, &s),
+        "{\"id\":\"01890a5d-ac96-774b-bcce-b302099a8057\",\"title\":\"A \\\"title\\\"\",\"directo"
+        "ry\":\"/home/u\",\"provider\":\"anthropic\",\"model\":\"m-1\",\"system\":\"Be brief.\",\""
+        "draft\":\"half a thou\",\"last_line\":\"Yes.\",\"labels\":[\"+a\",\"b\"],\"parent\":\"01"
+        "890a5d-ac96-774b-bcce-b302099a8058\",\"parent_seq\":0,\"created\":\"2026-03-09T14:05:07."
+        "123Z\",\"updated\":\"2026-03-09T14:05:07.124Z\",\"archived\":\"2026-03-09T14:05:07.125Z\""
+        ",\"messages\":4,\"turns\":2,\"last_seq\":31,\"tool_calls\":3,\"run_ms\":5600,\"usage\":{"
+        "\"input_tokens\":10,\"output_tokens\":20,\"estimated\":true},\"cost\":0.25}");
+    session_info_init(&fresh);
+    expect_bytes(
+        shape_to_json(&session_info_shape, &fresh),
+        "{\"id\":\"\",\"title\":\"\",\"labels\":[],\"created\":\"1970-01-01T00:00:00.000Z\",\"upd"
+        "ated\":\"1970-01-01T00:00:00.000Z\",\"messages\":0,\"turns\":0,\"last_seq\":0,\"tool_cal"
+        "ls\":0,\"run_ms\":0}");
+    session_info_release(&fresh);
+    expect_bytes(
+        shape_to_json(&search_hit_shape, &hit),
+        "{\"session_id\":\"01890a5d-ac96-774b-bcce-b302099a8057\",\"title\":\"A "
+        "\\\"title\\\"\",\"seq\":5,\"at\""
+        ":\"2026-03-09T14:05:07.123Z\",\"role\":\"assistant\",\"archived\":true,\"snippet\":\"fou"
+        "nd \\n it\"}");
+    expect_bytes(
+        shape_to_json(&search_hit_shape, &bare),
+        "{\"session_id\":\"\",\"seq\":0,\"at\":\"1970-01-01T00:00:00.000Z\",\"role\":\"user\"}");
 }
 
 static void test_usage_absent_is_not_zero(void **state)
@@ -377,6 +450,7 @@ int main(void)
         TEST(test_title_with_a_suffix),
         TEST(test_files_do_not_name_a_session),
         TEST(test_info_json),
+        TEST(test_bytes_of_listings),
         TEST(test_usage_absent_is_not_zero),
         TEST(test_cost),
     };

@@ -157,7 +157,7 @@ static char *infos_of(const char *file)
     for (size_t i = 0; i < list.items.len; i++) {
         struct session_info info;
         assert_true(sessions_get(s, list.items.items[i].id, &info, &e));
-        struct json *v = session_info_to_json(&info);
+        struct json *v = shape_to_json(&session_info_shape, &info);
         char *line = json_print(v);
         buf_addf(&text, "%s\n", line);
         free(line);

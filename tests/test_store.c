@@ -238,8 +238,8 @@ static void test_put_and_get(void **state)
     memcpy(info.id, ID_A, sizeof ID_A);
     assert_true(sessions_put(store, &info, &e));
     assert_true(sessions_get(store, ID_A, &back, &e));
-    struct json *a = session_info_to_json(&info);
-    struct json *b = session_info_to_json(&back);
+    struct json *a = shape_to_json(&session_info_shape, &info);
+    struct json *b = shape_to_json(&session_info_shape, &back);
     char *left = json_print(a);
     char *right = json_print(b);
     assert_string_equal(left, right);

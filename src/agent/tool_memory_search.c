@@ -21,7 +21,7 @@ static int wanted(const struct json *args)
 /* As people see a hit, with the text that the model got and the message it came from. */
 static struct json *told_hit(const struct memory_hit *h)
 {
-    struct json *full = memory_hit_to_json(h);
+    struct json *full = shape_to_json(&memory_hit_shape, h);
     struct json *told = json_new_object();
     char *passage = memory_hit_passage(h);
     for (const struct json *m = json_first(full); m; m = json_next(m))

@@ -130,7 +130,7 @@ static void release_field(const struct shape_field *f, void *object)
     else if (f->type == SHAPE_OBJECT)
         shape_release(f->of, at);
     else if (f->type == SHAPE_OWN && f->codec->release)
-        f->codec->release(object);
+        f->codec->release(at);
 }
 
 void shape_release(const struct shape *s, void *object)
@@ -275,7 +275,7 @@ static void write_value(struct json_out *o, const struct shape_field *f, const v
         shape_write(f->of, at, o);
         break;
     case SHAPE_OWN:
-        f->codec->write(o, object);
+        f->codec->write(o, at);
         break;
     }
 }

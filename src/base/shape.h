@@ -29,7 +29,7 @@ enum shape_type {
     SHAPE_ENUM,    /* an enumeration; a string of `names` */
     SHAPE_OBJECT,  /* a struct in the struct, of shape `of`; an object */
     SHAPE_LIST,    /* VEC(struct …), each of shape `of`; an array; `least`, `most`: how many */
-    SHAPE_OWN      /* what `codec` makes of the whole struct */
+    SHAPE_OWN      /* what `codec` makes of it */
 };
 
 enum shape_presence {
@@ -47,11 +47,12 @@ struct shape_names {
     int other; /* what an unknown word means; negative: it is refused */
 };
 
-/* A member that no type fits. `object` is the whole struct; NULL functions do nothing. */
+/* A member that no type fits. `at` is what the offset says, the whole struct where that is 0. NULL
+ * functions do nothing. */
 struct shape_codec {
-    void (*write)(struct json_out *o, const void *object); /* a value */
-    bool (*read)(const struct json *v, void *object);      /* false: it does not fit */
-    void (*release)(void *object);
+    void (*write)(struct json_out *o, const void *at); /* a value */
+    bool (*read)(const struct json *v, void *at);      /* false: it does not fit */
+    void (*release)(void *at);
     const char *schema;   /* JSON */
     const char *expected; /* "a string or a whole number" */
 };

@@ -165,7 +165,7 @@ static bool read_plain(const struct shape_field *f, const struct json *v, void *
     case SHAPE_ENUM:
         return read_word(f->names, v, at);
     default:
-        return f->codec && f->codec->read && f->codec->read(v, object);
+        return f->codec && f->codec->read && f->codec->read(v, at);
     }
 }
 

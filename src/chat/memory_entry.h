@@ -7,10 +7,9 @@
 
 #include "base/err.h"
 #include "base/json.h"
+#include "base/shape.h"
 #include "base/vec.h"
 #include "chat/message.h"
-
-struct json_out;
 
 enum {
     MEMORY_ID_BYTES = 200,      /* longest id of an entry, and of a session of an import */
@@ -43,18 +42,14 @@ void memory_entries_release(struct memory_entries *list);
 const char *
 memory_entry_speaker(const struct memory_entry *m); /* the role's name where none is given */
 
-/* {"id","session_id","turn","seq"?,"role","speaker"?,"created_at","content","pinned"?,"edited"?} */
-struct json *memory_entry_to_json(const struct memory_entry *m);
-void memory_entry_write(struct json_out *o, const struct memory_entry *m); /* the same as text */
+extern const struct shape memory_entry_shape;
 
-/* The members "id", again a number where it was one, and "created_at". */
-void memory_entry_write_id(struct json_out *o, const struct memory_entry *m);
-void memory_entry_write_time(struct json_out *o, const struct memory_entry *m);
+/* Its id, again a number where it was one; NULL is no member. */
+extern const struct shape_codec memory_entry_id;
+bool memory_entry_has_id(const void *entry);
 
-/* A line of an import. "id" (string or whole number), "seq", "turn", "speaker", "pinned", "edited"
- * may be missing or null; unknown members are passed over; "created_at" is read by
- * base/rfc3339.h; "content" is as it was written, perhaps empty. False with USAGE that names the
- * member which is missing, has the wrong type or is too long; `out` is then empty. */
-bool memory_entry_from_json(const struct json *v, struct memory_entry *out, struct error *e);
+/* shape_read(), for lines of imports: an empty speaker is none. "content" is as it was written,
+ * perhaps empty. */
+bool memory_entry_read(const struct json *v, struct memory_entry *out, struct error *e);
 
 #endif

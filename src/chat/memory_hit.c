@@ -1,11 +1,10 @@
 #include "chat/memory_hit.h"
 
-#include <math.h>
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/buf.h"
-#include "base/json_out.h"
 #include "base/mem.h"
 
 void memory_hit_release(struct memory_hit *h)
@@ -29,57 +28,81 @@ void memory_stats_release(struct memory_stats *s)
 
 /* --- as JSON ---------------------------------------------------------------------------------- */
 
-static double four_decimals(double n)
+static bool has_vector(const void *why)
 {
-    return isfinite(n) ? round(n * 10000) / 10000 : 0;
+    return ((const struct memory_why *)why)->has_vector;
 }
 
-static void write_figure(struct json_out *o, const char *name, double n)
+/* Larger than any rank. */
+#define RANK_MAX 1e18
+
+#define PART(name, member, what)                                                                   \
+    SHAPE_FIELD(name, NUMBER, OPTIONAL, SHAPE_AT(double, struct memory_why, member),               \
+                .least = -RANK_MAX, .most = RANK_MAX, .decimals = 4, .help = what)
+
+static const struct shape_field why_fields[] = {
+    PART("words", words, "BM25 of the entry itself."),
+    PART("before", before, "Share of the entry before."),
+    PART("after", after, "Share of the entry behind."),
+    PART("session", session, "Share of the talk that it stands in."),
+    PART("window", window, "Share of the turns around it."),
+    PART("weight", weight, "By its length, whether it asks, and who said it."),
+    PART("coverage", coverage, "Part of the question's words that it has, by their rarity."),
+    SHAPE_FIELD("cosine", NUMBER, OPTIONAL, SHAPE_AT(double, struct memory_why, cosine),
+                .least = -1, .most = 1, .decimals = 4, .there = has_vector,
+                .help = "How near its vector is."),
+    SHAPE_FIELD("exact", BOOLEAN, OPTIONAL, SHAPE_AT(bool, struct memory_why, exact),
+                .help = "The same text."),
+    {0},
+};
+
+const struct shape memory_why_shape = {
+    .name = "why", .size = sizeof(struct memory_why), .fields = why_fields};
+
+static void write_speaker(struct json_out *o, const void *entry)
 {
-    json_out_real(o, name, four_decimals(n));
+    json_out_string(o, memory_entry_speaker(entry));
 }
 
-static void write_part(struct json_out *o, const char *name, double n)
-{
-    if (four_decimals(n) != 0)
-        write_figure(o, name, n);
-}
+static const struct shape_codec speaker = {
+    .write = write_speaker, .schema = "{\"type\":\"string\"}", .expected = "a string"};
 
-static void write_why(struct json_out *o, const struct memory_why *why)
-{
-    json_out_name(o, "why");
-    json_out_open(o, '{');
-    write_part(o, "words", why->words);
-    write_part(o, "before", why->before);
-    write_part(o, "after", why->after);
-    write_part(o, "session", why->session);
-    write_part(o, "window", why->window);
-    write_part(o, "weight", why->weight);
-    write_part(o, "coverage", why->coverage);
-    if (why->has_vector)
-        write_figure(o, "cosine", why->cosine);
-    json_out_flag(o, "exact", why->exact);
-    json_out_close(o, '}');
-}
+#define AT(T, member) SHAPE_AT(T, struct memory_hit, member)
+#define TEXT(member) SHAPE_AT_TEXT(struct memory_hit, member)
+#define SCORE                                                                                      \
+    SHAPE_FIELD("score", NUMBER, DEFAULT, AT(double, score), .decimals = 4,                        \
+                .help = "0: nothing in common, 1: the same text.")
+#define SESSION                                                                                    \
+    SHAPE_FIELD("session_id", STRING, REQUIRED, TEXT(entry.session_id),                            \
+                .help = "The session that it was said in.")
+#define TURN                                                                                       \
+    SHAPE_FIELD("turn", INTEGER, DEFAULT, AT(int64_t, entry.turn),                                 \
+                .help = "Turn that it was discarded from; 0: unknown.")
 
-struct json *memory_hit_to_json(const struct memory_hit *h)
-{
-    const struct memory_entry *m = &h->entry;
-    struct buf text = BUF_INIT;
-    struct json_out o = {.buf = &text};
-    json_out_open(&o, '{');
-    memory_entry_write_id(&o, m);
-    json_out_member(&o, "content", m->content);
-    write_figure(&o, "score", h->score);
-    json_out_member(&o, "session_id", m->session_id);
-    json_out_int(&o, "turn", m->turn);
-    json_out_member(&o, "role", role_name(m->role));
-    json_out_member(&o, "speaker", memory_entry_speaker(m));
-    memory_entry_write_time(&o, m);
-    write_why(&o, &h->why);
-    json_out_close(&o, '}');
-    return json_out_tree(&text);
-}
+static_assert(offsetof(struct memory_hit, entry) == 0, "memory_entry_has_id() takes a hit");
+
+/* clang-format off */
+static const struct shape_field hit_fields[] = {
+    SHAPE_FIELD("id", OWN, OPTIONAL, offsetof(struct memory_hit, entry), .codec = &memory_entry_id,
+                .there = memory_entry_has_id, .help = "Names the entry."),
+    SHAPE_FIELD("content", STRING, REQUIRED, TEXT(entry.content), .help = "What was said."),
+    SCORE,
+    SESSION,
+    TURN,
+    SHAPE_FIELD("role", ENUM, REQUIRED, AT(enum role, entry.role), .names = &role_names,
+                .help = "Who said it."),
+    SHAPE_FIELD("speaker", OWN, REQUIRED, offsetof(struct memory_hit, entry), .codec = &speaker,
+                .help = "The name of who said it, else the role."),
+    SHAPE_FIELD("created_at", TIME, REQUIRED, AT(int64_t, entry.created_ms),
+                .help = "When it was said."),
+    SHAPE_FIELD("why", OBJECT, REQUIRED, AT(struct memory_why, why), .of = &memory_why_shape,
+                .help = "The parts of its rank that are not 0."),
+    {0},
+};
+/* clang-format on */
+
+const struct shape memory_hit_shape = {
+    .name = "memory hit", .size = sizeof(struct memory_hit), .fields = hit_fields};
 
 /* A passage that does not lie in the text is none. */
 char *memory_hit_passage(const struct memory_hit *h)
@@ -91,17 +114,26 @@ char *memory_hit_passage(const struct memory_hit *h)
     return mem_strndup(h->entry.content + p.start, p.len);
 }
 
-static void write_for_model(struct json_out *o, const struct memory_hit *h)
+static void write_passage(struct json_out *o, const void *hit)
 {
-    char *content = memory_hit_passage(h);
-    json_out_open(o, '{');
-    json_out_member(o, "content", content);
-    write_figure(o, "score", h->score);
-    json_out_member(o, "session_id", h->entry.session_id);
-    json_out_int(o, "turn", h->entry.turn);
-    json_out_close(o, '}');
-    free(content);
+    char *text = memory_hit_passage(hit);
+    json_out_string(o, text);
+    free(text);
 }
+
+static const struct shape_codec passage = {
+    .write = write_passage, .schema = "{\"type\":\"string\"}", .expected = "a string"};
+
+static const struct shape_field model_fields[] = {
+    SHAPE_FIELD("content", OWN, REQUIRED, 0, .codec = &passage, .help = "Its best passage."),
+    SCORE,
+    SESSION,
+    TURN,
+    {0},
+};
+
+static const struct shape for_model = {
+    .name = "memory hit", .size = sizeof(struct memory_hit), .fields = model_fields};
 
 struct json *memory_hits_for_model(const struct memory_hits *h)
 {
@@ -109,26 +141,38 @@ struct json *memory_hits_for_model(const struct memory_hits *h)
     struct json_out o = {.buf = &text};
     json_out_open(&o, '[');
     for (size_t i = 0; i < h->items.len; i++)
-        write_for_model(&o, &h->items.items[i]);
+        shape_write(&for_model, &h->items.items[i], &o);
     json_out_close(&o, ']');
     return json_out_tree(&text);
 }
 
-struct json *memory_stats_to_json(const struct memory_stats *s)
-{
-    struct json *v = json_new_object();
-    json_set_int(v, "entries", s->entries);
-    json_set_int(v, "sessions", s->sessions);
-    json_set_int(v, "pinned", s->pinned);
-    json_set_int(v, "flagged", s->flagged);
-    json_set_int(v, "bytes", s->bytes);
-    json_set_string(v, "language", s->language);
-    json_set_bool(v, "language_stale", s->language_stale);
-    json_set_string(v, "model", s->model);
-    json_set_int(v, "dimension", s->dimension);
-    json_set_int(v, "embedded", s->embedded);
-    json_set_int(v, "missing", s->missing);
-    json_set_int(v, "stale", s->stale);
-    json_set_bool(v, "graph", s->graph);
-    return v;
-}
+#define STAT(name, member, what)                                                                   \
+    SHAPE_FIELD(name, INTEGER, DEFAULT, SHAPE_AT(int64_t, struct memory_stats, member),            \
+                .help = what)
+#define STAT_TEXT(name, member, what)                                                              \
+    SHAPE_FIELD(name, STRING, OPTIONAL, SHAPE_AT_TEXT(struct memory_stats, member), .help = what)
+#define STAT_FLAG(name, member, what)                                                              \
+    SHAPE_FIELD(name, BOOLEAN, DEFAULT, SHAPE_AT(bool, struct memory_stats, member), .help = what)
+
+/* clang-format off */
+static const struct shape_field stats_fields[] = {
+    STAT("entries", entries, "Entries."),
+    STAT("sessions", sessions, "Sessions that they are of."),
+    STAT("pinned", pinned, "Entries that are pinned."),
+    STAT("flagged", flagged, "Summaries that quote what was forgotten."),
+    STAT("bytes", bytes, "What memory takes in the database."),
+    STAT_TEXT("language", language, "The words are stemmed in it."),
+    STAT_FLAG("language_stale", language_stale, "Another one is configured: reindex."),
+    STAT_TEXT("model", model, "The model of the vectors."),
+    SHAPE_FIELD("dimension", COUNT, DEFAULT, SHAPE_AT(int, struct memory_stats, dimension),
+                .help = "Numbers of a vector."),
+    STAT("embedded", embedded, "Entries with a vector of that model."),
+    STAT("missing", missing, "Entries without one."),
+    STAT("stale", stale, "Vectors of other models."),
+    STAT_FLAG("graph", graph, "A graph over the vectors is in use."),
+    {0},
+};
+/* clang-format on */
+
+const struct shape memory_stats_shape = {
+    .name = "memory", .size = sizeof(struct memory_stats), .fields = stats_fields};

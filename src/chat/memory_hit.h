@@ -49,11 +49,9 @@ void memory_hits_release(struct memory_hits *h);
 /* The best part of its text; the caller frees. */
 char *memory_hit_passage(const struct memory_hit *h);
 
-/* For search --json:
- * {"id","content","score","session_id","turn","role","speaker","created_at","why":{…}}. `why` has
- * the members that are not 0, under the names above, and the cosine of what has a vector. Figures
- * have 4 decimals. "speaker" is memory_entry_speaker(). */
-struct json *memory_hit_to_json(const struct memory_hit *h);
+/* `why` has the members that are not 0, and the cosine of what has a vector. Figures have 4
+ * decimals. "speaker" is memory_entry_speaker(). */
+extern const struct shape memory_hit_shape, memory_why_shape;
 
 /* The result of memory_search: an array of {"content","score","session_id","turn"}, best first; of
  * a long entry its best passage. The caller frees. */
@@ -73,6 +71,6 @@ struct memory_stats {
     bool graph; /* an HNSW graph is in use */
 };
 void memory_stats_release(struct memory_stats *s);
-struct json *memory_stats_to_json(const struct memory_stats *s);
+extern const struct shape memory_stats_shape;
 
 #endif

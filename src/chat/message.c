@@ -11,7 +11,7 @@
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-static const char *const role_names[] = {
+static const char *const role_words[] = {
     [ROLE_SYSTEM] = "system",
     [ROLE_USER] = "user",
     [ROLE_ASSISTANT] = "assistant",
@@ -108,9 +108,16 @@ char *message_text(const struct message *m)
     return buf_take(&out);
 }
 
+static const char *const speaker_words[] = {
+    [ROLE_USER] = "user",
+    [ROLE_ASSISTANT] = "assistant",
+    [ROLE_TOOL] = "tool",
+};
+const struct shape_names role_names = {speaker_words, COUNT(speaker_words), -1};
+
 const char *role_name(enum role role)
 {
-    return role_names[role];
+    return role_words[role];
 }
 
 const char *block_type_name(enum block_type type)
@@ -132,7 +139,7 @@ static void block_write(struct json_out *o, const struct block *b)
 void message_write(struct json_out *o, const struct message *m)
 {
     json_out_open(o, '{');
-    json_out_member(o, "role", role_names[m->role]);
+    json_out_member(o, "role", role_words[m->role]);
     json_out_int(o, "seq", figure_bounded(m->seq, FIGURE_MAX));
     json_out_int(o, "turn", figure_bounded(m->turn, INT32_MAX));
     json_out_flag(o, "partial", m->partial);
@@ -232,7 +239,7 @@ static bool read_content(const struct json *content, struct message *m, struct e
 bool message_from_json(const struct json *v, struct message *out, struct error *e)
 {
     *out = (struct message){0};
-    int role = name_index(role_names, COUNT(role_names), json_get_string(v, "role"));
+    int role = name_index(role_words, COUNT(role_words), json_get_string(v, "role"));
     int64_t seq = json_get_int(v, "seq", 0);
     int64_t turn = json_get_int(v, "turn", 0);
     if (role < 0)

@@ -7,9 +7,8 @@
 
 #include "base/err.h"
 #include "base/json.h"
+#include "base/shape.h"
 #include "base/vec.h"
-
-struct json_out;
 
 enum role { ROLE_SYSTEM, ROLE_USER, ROLE_ASSISTANT, ROLE_TOOL };
 
@@ -58,6 +57,7 @@ struct message message_without_blocks(const struct message *m); /* all else of i
 char *message_text(const struct message *m);
 
 const char *role_name(enum role role);             /* "user" */
+extern const struct shape_names role_names;        /* of those that say something: not SYSTEM */
 const char *block_type_name(enum block_type type); /* "tool_call" */
 
 /* False with AGENT_ERROR naming the field that does not fit; `out` is then empty. */

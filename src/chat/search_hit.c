@@ -2,10 +2,6 @@
 
 #include <stdlib.h>
 
-#include "base/buf.h"
-#include "base/clock.h"
-#include "base/json_out.h"
-
 void search_hits_release(struct search_hits *h)
 {
     for (size_t i = 0; i < h->items.len; i++) {
@@ -15,20 +11,25 @@ void search_hits_release(struct search_hits *h)
     vec_release(&h->items);
 }
 
-struct json *search_hit_to_json(const struct search_hit *h)
-{
-    struct buf text = BUF_INIT;
-    struct json_out o = {.buf = &text};
-    char at[25];
-    clock_format(h->at_ms, at);
-    json_out_open(&o, '{');
-    json_out_member(&o, "session_id", h->session_id);
-    json_out_member(&o, "title", h->title);
-    json_out_int(&o, "seq", h->seq);
-    json_out_member(&o, "at", at);
-    json_out_member(&o, "role", role_name(h->role));
-    json_out_flag(&o, "archived", h->archived);
-    json_out_member(&o, "snippet", h->snippet);
-    json_out_close(&o, '}');
-    return json_out_tree(&text);
-}
+#define AT(T, member) SHAPE_AT(T, struct search_hit, member)
+
+/* clang-format off */
+static const struct shape_field fields[] = {
+    SHAPE_FIELD("session_id", UUID, REQUIRED, offsetof(struct search_hit, session_id),
+                .help = "The session."),
+    SHAPE_FIELD("title", STRING, OPTIONAL, SHAPE_AT_TEXT(struct search_hit, title),
+                .help = "Its title."),
+    SHAPE_FIELD("seq", INTEGER, REQUIRED, AT(int64_t, seq),
+                .help = "Number of the event that holds the text."),
+    SHAPE_FIELD("at", TIME, REQUIRED, AT(int64_t, at_ms), .help = "When it was said."),
+    SHAPE_FIELD("role", ENUM, REQUIRED, AT(enum role, role), .names = &role_names,
+                .help = "Who said it."),
+    SHAPE_FIELD("archived", BOOLEAN, OPTIONAL, AT(bool, archived), .help = "The session is."),
+    SHAPE_FIELD("snippet", STRING, OPTIONAL, SHAPE_AT_TEXT(struct search_hit, snippet),
+                .help = "One line around what matched first."),
+    {0},
+};
+/* clang-format on */
+
+const struct shape search_hit_shape = {
+    .name = "match", .size = sizeof(struct search_hit), .fields = fields};

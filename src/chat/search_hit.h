@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/json.h"
+#include "base/shape.h"
 #include "base/uuid.h"
 #include "base/vec.h"
 #include "chat/message.h"
@@ -27,7 +27,6 @@ struct search_hits {
 
 void search_hits_release(struct search_hits *h);
 
-/* For --json: {"session_id","title","seq","at","role","archived"?,"snippet"}. */
-struct json *search_hit_to_json(const struct search_hit *h);
+extern const struct shape search_hit_shape;
 
 #endif

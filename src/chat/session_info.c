@@ -4,8 +4,6 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "base/clock.h"
-#include "base/json_out.h"
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "chat/attached_file.h"
@@ -15,7 +13,7 @@
 
 static char **string_field(struct session_info *s, size_t i)
 {
-    char **const strings[] = {&s->title,  &s->directory, &s->provider, &s->model,
+    char **const strings[] = {&s->title,  &s->directory, &s->provider,  &s->model,
                               &s->system, &s->draft,     &s->last_line, &s->labels};
     return i < sizeof strings / sizeof *strings ? strings[i] : NULL;
 }
@@ -176,60 +174,53 @@ bool session_labels_change(const char *current, const char *words, char **out, s
     return ok;
 }
 
-static void write_time(struct json_out *o, const char *name, int64_t ms)
+/* --- as JSON ---------------------------------------------------------------------------------- */
+
+static bool has_parent(const void *info)
 {
-    char text[25];
-    clock_format(ms, text);
-    json_out_member(o, name, text);
+    return *((const struct session_info *)info)->parent;
 }
 
-static void write_labels(struct json_out *o, const char *labels)
-{
-    json_out_name(o, "labels");
-    json_out_open(o, '[');
-    for (const char *at = labels; at && *at; at += strspn(at, " ")) {
-        size_t len = strcspn(at, " ");
-        char *label = mem_strndup(at, len);
-        json_out_string(o, label);
-        free(label);
-        at += len;
-    }
-    json_out_close(o, ']');
-}
+#define AT(T, member) SHAPE_AT(T, struct session_info, member)
+#define TEXT(name, member, what)                                                                   \
+    SHAPE_FIELD(name, STRING, OPTIONAL, SHAPE_AT_TEXT(struct session_info, member), .help = what)
+#define ID(name, PRESENCE, member, what)                                                                     \
+    SHAPE_FIELD(name, UUID, PRESENCE, offsetof(struct session_info, member), .help = what)
+#define TIME(name, PRESENCE, member, what)                                                         \
+    SHAPE_FIELD(name, TIME, PRESENCE, AT(int64_t, member), .help = what)
+#define NUMBER(name, member, what)                                                                 \
+    SHAPE_FIELD(name, INTEGER, DEFAULT, AT(int64_t, member), .nearest = true, .help = what)
 
-struct json *session_info_to_json(const struct session_info *s)
-{
-    struct buf text = BUF_INIT;
-    struct json_out o = {.buf = &text};
-    json_out_open(&o, '{');
-    json_out_member(&o, "id", s->id);
-    json_out_member(&o, "title", s->title);
-    json_out_member(&o, "directory", s->directory);
-    json_out_member(&o, "provider", s->provider);
-    json_out_member(&o, "model", s->model);
-    json_out_member(&o, "system", s->system);
-    json_out_member(&o, "draft", s->draft);
-    json_out_member(&o, "last_line", s->last_line);
-    write_labels(&o, s->labels);
-    if (*s->parent) {
-        json_out_member(&o, "parent", s->parent);
-        json_out_int(&o, "parent_seq", s->parent_seq);
-    }
-    write_time(&o, "created", s->created_ms);
-    write_time(&o, "updated", s->updated_ms);
-    if (s->archived_ms > 0)
-        write_time(&o, "archived", s->archived_ms);
-    json_out_int(&o, "messages", s->messages);
-    json_out_int(&o, "turns", s->turns);
-    json_out_int(&o, "last_seq", s->last_seq);
-    json_out_int(&o, "tool_calls", s->tool_calls);
-    json_out_int(&o, "run_ms", s->run_ms);
-    if (usage_known(&s->usage)) {
-        json_out_name(&o, "usage");
-        shape_write(&usage_shape, &s->usage, &o);
-    }
-    if (s->cost >= 0)
-        json_out_real(&o, "cost", s->cost);
-    json_out_close(&o, '}');
-    return json_out_tree(&text);
-}
+/* clang-format off */
+static const struct shape_field fields[] = {
+    ID("id", DEFAULT, id, "Names the session."),
+    TEXT("title", title, "Set by hand, else the beginning of the first message."),
+    TEXT("directory", directory, "Working directory."),
+    TEXT("provider", provider, "The provider that it talks to."),
+    TEXT("model", model, "The model that it talks to."),
+    TEXT("system", system, "System prompt; absent: the configured one."),
+    TEXT("draft", draft, "What was typed and not sent."),
+    TEXT("last_line", last_line, "First line of the newest answer."),
+    SHAPE_FIELD("labels", WORDS, DEFAULT, SHAPE_AT_TEXT(struct session_info, labels),
+                .help = "Sorted words."),
+    ID("parent", OPTIONAL, parent, "The session that this one was forked from."),
+    SHAPE_FIELD("parent_seq", INTEGER, OPTIONAL, AT(int64_t, parent_seq), .there = has_parent,
+                .help = "The last event that came along."),
+    TIME("created", DEFAULT, created_ms, "When it began."),
+    TIME("updated", DEFAULT, updated_ms, "When something was last said."),
+    TIME("archived", OPTIONAL, archived_ms, "When it was archived."),
+    NUMBER("messages", messages, "Messages of the transcript."),
+    SHAPE_FIELD("turns", COUNT, DEFAULT, AT(int, turns), .help = "Turns."),
+    NUMBER("last_seq", last_seq, "Number of the newest event."),
+    NUMBER("tool_calls", tool_calls, "Calls of tools."),
+    NUMBER("run_ms", run_ms, "How long its turns took, together."),
+    SHAPE_FIELD("usage", OBJECT, OPTIONAL, AT(struct usage, usage), .of = &usage_shape,
+                .help = "Sum of its model calls."),
+    SHAPE_FIELD("cost", NUMBER, OPTIONAL, AT(double, cost), .absent = -1, .nearest = true,
+                .help = "USD, sum of the calls whose cost is known."),
+    {0},
+};
+/* clang-format on */
+
+const struct shape session_info_shape = {
+    .name = "session", .size = sizeof(struct session_info), .fields = fields};

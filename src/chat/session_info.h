@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
-#include "base/json.h"
+#include "base/shape.h"
 #include "base/uuid.h"
 #include "base/vec.h"
 #include "chat/usage.h"
@@ -54,7 +54,8 @@ char *session_title_from(const char *text);
  * caller frees. */
 char *session_title_of_draft(const struct session_info *s);
 
-/* The title with the suffix behind it, cut in front of that to the same columns. The caller frees. */
+/* The title with the suffix behind it, cut in front of that to the same columns. The caller frees.
+ */
 char *session_title_with(const char *title, const char *suffix);
 
 /* The labels of `current` (NULL: none) with those of `words`, parted by blanks or commas: "name" or
@@ -63,7 +64,6 @@ char *session_title_with(const char *title, const char *suffix);
  * caller frees. */
 bool session_labels_change(const char *current, const char *words, char **out, struct error *e);
 
-/* For --json. */
-struct json *session_info_to_json(const struct session_info *s);
+extern const struct shape session_info_shape;
 
 #endif

@@ -71,7 +71,7 @@ static void print_json(const struct memory_entries *list)
 {
     struct json *array = json_new_array();
     for (size_t i = 0; i < list->items.len; i++)
-        json_push(array, memory_entry_to_json(&list->items.items[i]));
+        json_push(array, shape_to_json(&memory_entry_shape, &list->items.items[i]));
     output_json(array);
 }
 
@@ -161,7 +161,7 @@ int verb_memory_show(struct memories *m, const struct memory_options *o)
     if (!memories_get(m, o->words.items[0], &entry, &e))
         return cli_fail(&e);
     if (o->json)
-        output_json(memory_entry_to_json(&entry));
+        output_json(shape_to_json(&memory_entry_shape, &entry));
     else
         print_entry(&entry);
     memory_entry_release(&entry);

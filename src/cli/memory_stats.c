@@ -71,7 +71,7 @@ int verb_memory_stats(struct memories *m, const struct memory_options *o)
     struct error e = {0};
     bool ok = memories_stats(m, &stats, &e);
     if (ok && o->json)
-        output_json(memory_stats_to_json(&stats));
+        output_json(shape_to_json(&memory_stats_shape, &stats));
     else if (ok)
         print_stats(&stats);
     memory_stats_release(&stats);

@@ -21,7 +21,7 @@ char *sessions_join(const struct sessions_options *o, size_t first)
 void sessions_print_new(const struct session_info *info, bool json)
 {
     if (json)
-        output_json(session_info_to_json(info));
+        output_json(shape_to_json(&session_info_shape, info));
     else
         puts(info->id);
 }

@@ -99,7 +99,7 @@ static void print_json(const struct session_list *list)
 {
     struct json *array = json_new_array();
     for (size_t i = 0; i < list->items.len; i++)
-        json_push(array, session_info_to_json(&list->items.items[i]));
+        json_push(array, shape_to_json(&session_info_shape, &list->items.items[i]));
     output_json(array);
 }
 

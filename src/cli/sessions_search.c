@@ -78,7 +78,7 @@ static void print_json(const struct search_hits *hits)
 {
     struct json *array = json_new_array();
     for (size_t i = 0; i < hits->items.len; i++)
-        json_push(array, search_hit_to_json(&hits->items.items[i]));
+        json_push(array, shape_to_json(&search_hit_shape, &hits->items.items[i]));
     output_json(array);
 }
 

@@ -55,7 +55,7 @@ static void put_head(struct show *s)
 {
     struct buf head = BUF_INIT;
     if (s->json) {
-        struct json *v = session_info_to_json(&s->info);
+        struct json *v = shape_to_json(&session_info_shape, &s->info);
         char *text = json_print(v);
         buf_addf(&head, "{\"session\":%s,\n\"events\":[", text);
         free(text);

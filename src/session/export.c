@@ -48,7 +48,7 @@ static void markdown_end(struct sink *s)
 /* Without its brackets, to be continued. */
 static void add_members(struct buf *out, const struct session_info *info)
 {
-    struct json *v = session_info_to_json(info);
+    struct json *v = shape_to_json(&session_info_shape, info);
     char *text = json_print(v);
     buf_add(out, text + 1, strlen(text) - 2);
     free(text);

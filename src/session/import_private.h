@@ -41,7 +41,7 @@ bool imported_settle(struct imported *im, struct error *e);
 /* All of the text, from its beginning. */
 bool import_form_read(struct import_text *t, struct imported *out, struct error *e);
 
-/* The members of session_info_to_json(). What a listing counts is not read: the events tell it. */
+/* The members of session_info_shape. What a listing counts is not read: the events tell it. */
 bool import_info(const struct json *v, const struct place *p, struct imported *out,
                  struct error *e);
 

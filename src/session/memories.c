@@ -247,7 +247,7 @@ static bool write_line(void *context, const struct memory_entry *entry)
 {
     struct writer *w = context;
     struct json_out o = {.buf = &w->pending};
-    memory_entry_write(&o, entry);
+    shape_write(&memory_entry_shape, entry, &o);
     buf_addch(&w->pending, '\n');
     w->written++;
     return w->pending.len < PIECE_BYTES || flush(w);

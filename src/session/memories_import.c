@@ -193,7 +193,7 @@ static bool read_entry(const struct import *in, struct memory_entry *out, struct
 {
     struct error cause = {0};
     struct json *v = json_parse_foreign(in->lines.line.data, in->lines.line.len, &cause);
-    bool ok = v && memory_entry_from_json(v, out, &cause);
+    bool ok = v && memory_entry_read(v, out, &cause);
     json_free(v);
     cause.code = ERR_USAGE;
     return ok || fault_at(in, in->lines.number, &cause, e);

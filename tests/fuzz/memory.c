@@ -33,7 +33,7 @@ static char *written(const struct memory_entry *m)
 {
     struct buf out = BUF_INIT;
     struct json_out o = {.buf = &out};
-    memory_entry_write(&o, m);
+    shape_write(&memory_entry_shape, m, &o);
     return buf_take(&out);
 }
 
@@ -41,7 +41,7 @@ static bool read_entry(const char *text, size_t len, struct memory_entry *out)
 {
     struct error e = {0};
     struct json *v = json_parse(text, len, &e);
-    bool ok = v && memory_entry_from_json(v, out, &e);
+    bool ok = v && memory_entry_read(v, out, &e);
     json_free(v);
     if (!ok)
         fuzz_check_error(&e);

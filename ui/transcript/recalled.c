@@ -14,29 +14,16 @@ static char *clean(const char *text)
     return buf_take(&out);
 }
 
-static void read_why(const struct json *why, struct memory_why *out)
-{
-    out->words = json_get_number(why, "words", 0);
-    out->before = json_get_number(why, "before", 0);
-    out->after = json_get_number(why, "after", 0);
-    out->session = json_get_number(why, "session", 0);
-    out->window = json_get_number(why, "window", 0);
-    out->coverage = json_get_number(why, "coverage", 0);
-    out->has_vector = json_get(why, "cosine") != NULL;
-    out->cosine = json_get_number(why, "cosine", 0);
-    out->exact = json_get_bool(why, "exact", false);
-}
-
 static void add_hit(struct memory_hits *out, const struct json *v)
 {
     struct memory_hit hit = {0};
     struct error fault;
     const struct json *why = json_get(v, "why");
-    if (!memory_entry_from_json(v, &hit.entry, &fault))
+    if (!memory_entry_read(v, &hit.entry, &fault))
         return; /* of another version: what is left of the answer can still be read */
     hit.score = json_get_number(v, "score", 0);
-    if (why)
-        read_why(why, &hit.why);
+    hit.why.has_vector = shape_read(&memory_why_shape, why, &hit.why, &fault) &&
+                         json_get(why, "cosine") != NULL;
     hit.passage.len = strlen(hit.entry.content);
     vec_push(&out->items, hit);
 }
