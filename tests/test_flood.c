@@ -27,12 +27,12 @@ enum {
 };
 
 /* Repeated, behind what begins it. */
-struct shape {
+struct pattern {
     const char *name, *begin, *unit;
     size_t piece; /* bytes an event */
 };
 
-static const struct shape shapes[] = {
+static const struct pattern patterns[] = {
     {"small events", "", "a line of text that is not very long\n", 24},
     {"few events", "", "a line of text that is not very long\n", MIB},
     {"one line", "", "word after word ", 4000},
@@ -43,10 +43,10 @@ static const struct shape shapes[] = {
     {"quotations", "", "> ", 4000},
 };
 
-enum { SHAPES = sizeof shapes / sizeof *shapes };
+enum { PATTERNS = sizeof patterns / sizeof *patterns };
 
 /* At least so many bytes. */
-static char *text_of(const struct shape *s, size_t len)
+static char *text_of(const struct pattern *s, size_t len)
 {
     struct buf text = BUF_INIT;
     buf_addstr(&text, s->begin);
@@ -92,8 +92,8 @@ static void test_an_answer_is_cut_at_the_maximum(void **state)
 {
     (void)state;
     for (size_t i = 0; i < 2; i++) {
-        char *text = text_of(&shapes[i], STREAM_MAX_BYTES + MIB);
-        queue((struct reply){.text = text, .piece = shapes[i].piece});
+        char *text = text_of(&patterns[i], STREAM_MAX_BYTES + MIB);
+        queue((struct reply){.text = text, .piece = patterns[i].piece});
         assert_cut(text);
         free(text);
     }
@@ -107,7 +107,7 @@ static void test_an_answer_is_cut_at_the_maximum(void **state)
 static void test_the_cut_is_between_characters(void **state)
 {
     (void)state;
-    static const struct shape wide = {"wide", "x", "あ", 4000};
+    static const struct pattern wide = {"wide", "x", "あ", 4000};
     char *text = text_of(&wide, STREAM_MAX_BYTES + MIB);
     queue((struct reply){.text = text, .piece = 4000});
     struct result r = RUN("run", "flood");
@@ -122,7 +122,7 @@ static void test_the_cut_is_between_characters(void **state)
 static void test_calls_and_reasoning_count(void **state)
 {
     (void)state;
-    char *text = text_of(&shapes[2], STREAM_MAX_BYTES + MIB);
+    char *text = text_of(&patterns[2], STREAM_MAX_BYTES + MIB);
     struct buf args = BUF_INIT;
     buf_addf(&args, "{\"path\":\"%s\"}", text);
     queue((struct reply){.tool_name = "read_file", .tool_args = args.data});
@@ -146,8 +146,8 @@ static void test_calls_and_reasoning_count(void **state)
 static void run_shapes(size_t count, const char *format)
 {
     for (size_t i = 0; i < count; i++) {
-        char *text = text_of(&shapes[i], STREAM_MAX_BYTES - 64);
-        queue((struct reply){.text = text, .piece = shapes[i].piece});
+        char *text = text_of(&patterns[i], STREAM_MAX_BYTES - 64);
+        queue((struct reply){.text = text, .piece = patterns[i].piece});
         run_ok(RUN("run", "--output-format", format, "flood"));
         free(text);
     }
@@ -155,7 +155,7 @@ static void run_shapes(size_t count, const char *format)
 
 static void run_reasoning_and_call(void)
 {
-    char *text = text_of(&shapes[2], STREAM_MAX_BYTES - 64);
+    char *text = text_of(&patterns[2], STREAM_MAX_BYTES - 64);
     struct buf args = BUF_INIT;
     buf_addf(&args, "{\"path\":\"%.*s\"}", (int)(STREAM_MAX_BYTES - 64), text);
     queue((struct reply){.reasoning = text, .text = "Done."});
@@ -176,7 +176,7 @@ static void test_memory_is_bounded(void **state)
     queue((struct reply){.text = "small"});
     run_ok(RUN("run", "small"));
     long base = peak_of_children_kib();
-    run_shapes(SHAPES, "text");
+    run_shapes(PATTERNS, "text");
     run_shapes(2, "stream-json");
     run_shapes(2, "json");
     run_reasoning_and_call();
@@ -192,7 +192,7 @@ static void call_with_much(void *context, const char *body, size_t len, struct r
     *largest = len > *largest ? len : *largest;
     static char *args;
     if (!args) {
-        char *text = text_of(&shapes[2], STREAM_MAX_BYTES - 64);
+        char *text = text_of(&patterns[2], STREAM_MAX_BYTES - 64);
         struct buf made = BUF_INIT;
         buf_addf(&made, "{\"path\":\"%.*s\"}", (int)(STREAM_MAX_BYTES - 64), text);
         args = buf_take(&made);
@@ -221,8 +221,8 @@ static void test_a_request_is_bounded(void **state)
 static void test_disk_is_a_small_multiple(void **state)
 {
     (void)state;
-    char *text = text_of(&shapes[1], STREAM_MAX_BYTES - 64);
-    queue((struct reply){.text = text, .piece = shapes[1].piece});
+    char *text = text_of(&patterns[1], STREAM_MAX_BYTES - 64);
+    queue((struct reply){.text = text, .piece = patterns[1].piece});
     run_ok(RUN("run", "flood"));
     assert_true(damage_size(scene_store()) <= TIMES_ON_DISK * STREAM_MAX_BYTES);
     free(text);
@@ -234,15 +234,15 @@ static void test_disk_is_a_small_multiple(void **state)
 static void test_esc_is_answered(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < SHAPES; i++) {
-        char *text = text_of(&shapes[i], STREAM_MAX_BYTES - 64);
-        queue((struct reply){.fault = REPLY_STALL, .text = text, .piece = shapes[i].piece});
+    for (size_t i = 0; i < PATTERNS; i++) {
+        char *text = text_of(&patterns[i], STREAM_MAX_BYTES - 64);
+        queue((struct reply){.fault = REPLY_STALL, .text = text, .piece = patterns[i].piece});
         struct screen *s = scene_open(24, 80, (const char *const[]){"--no-compaction", NULL});
         scene_say(s, "flood");
         assert_true(model_server_wait(scene_server(), 2 * i + 1, WAIT_MS));
         screen_key(s, SCREEN_ESCAPE);
         if (!screen_wait_text(s, "interrupted", WAIT_MS))
-            fail_msg("%s: Esc is not answered", shapes[i].name);
+            fail_msg("%s: Esc is not answered", patterns[i].name);
         assert_true(scene_wait_idle(s));
         scene_exchange(s, "again", "Hello from the scripted model.");
         scene_leave(s);
