@@ -263,6 +263,7 @@ int play_teardown(void **state)
     close(play.wake[1]);
     close(play.root_fd);
     toolset_release(&play.tools);
+    prompt_told_release(&play.told);
     config_free(play.config);
     history_release(&play.history);
     approval_policy_release(&play.policy);
@@ -326,6 +327,7 @@ static struct agent make_agent(const struct act *acts, size_t count)
         .deadline = play.timeless ? NULL : &play.wakeup,
         .policy = &play.policy,
         .budget = &play.budget,
+        .told = &play.told,
         .spent = play.spent,
         .price = play.price,
         .history = &play.history,

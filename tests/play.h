@@ -64,6 +64,7 @@ struct play {
     struct toolset tools; /* play_tools() */
     struct approval_policy policy;
     struct budget budget;
+    struct prompt_told told;
     struct budget_use spent;
     struct price price;
 

@@ -152,6 +152,88 @@ static void figures_are_those_of_the_request(void **state)
     context_release(&c);
 }
 
+/* --- caps and warnings --- */
+
+static int warnings(const char *code)
+{
+    int count = 0, other = 0;
+    while (play_event(EVENT_WARNING, count + other)) {
+        bool meant = strcmp(play_event(EVENT_WARNING, count + other)->name, code) == 0;
+        count += meant;
+        other += !meant;
+    }
+    return count;
+}
+
+static void a_system_prompt_leaves_room_in_the_window(void **state)
+{
+    (void)state;
+    char prompt[2001];
+    memset(prompt, 's', sizeof prompt - 1);
+    prompt[2000] = '\0';
+    play.prompt = prompt;
+    play.memory = NULL;
+    play.window = 668;
+    PLAY({.text = "Hello."}); /* it fits */
+    assert_string_equal(play.system.data, prompt);
+    assert_int_equal(warnings("prompt_cut"), 0);
+    play.window = 400;
+    PLAY({.text = "Hello."});
+    assert_string_equal(play.system.data + 1200, "\n[cut: 1200 of 2000 bytes shown]");
+    assert_int_equal(warnings("prompt_cut"), 1);
+    assert_non_null(strstr(play_event(EVENT_WARNING, 0)->text,
+                           "the system prompt was cut to 300 of its 500 tokens; "));
+    PLAY({.text = "Hello."}); /* once is enough */
+    assert_int_equal(warnings("prompt_cut"), 1);
+    play.window = 200;
+    PLAY({.text = "Hello."});
+    assert_int_equal(warnings("prompt_cut"), 2);
+    play.window = 0; /* nobody knows it */
+    PLAY({.text = "Hello."});
+    assert_string_equal(play.system.data, prompt);
+    assert_int_equal(warnings("prompt_cut"), 2);
+}
+
+static void a_part_says_that_it_was_cut(void **state)
+{
+    (void)state;
+    struct context c = {.mode = NULL};
+    struct agent a = agent();
+    a.window = 4;
+    prompt_assemble(&c, &a);
+    const struct context_part *p = part(&c, 0, CONTEXT_SYSTEM, NULL);
+    assert_int_equal(p->cap, 3);
+    assert_int_equal(p->whole, 4);
+    assert_string_equal(p->text, "You are a cl\n[cut: 12 of 16 bytes shown]");
+    assert_int_equal(part(&c, 1, CONTEXT_SKILLS, "memory-retrieval")->whole, 0);
+    context_release(&c);
+}
+
+static void many_tools_are_warned_of(void **state)
+{
+    (void)state;
+    assert_true(config_set(play.config, CONFIG_TOOLS_MAX_TOKENS, "0", NULL));
+    PLAY({.text = "Hello."});
+    assert_int_equal(warnings("many_tools"), 0);
+    assert_true(config_set(play.config, CONFIG_TOOLS_MAX_TOKENS, "200", NULL));
+    PLAY({.tool = "list_directory", .args = "{}", .stop = STOP_TOOL_USE}, {.text = "Nothing."});
+    PLAY({.text = "Hello."});
+    assert_int_equal(warnings("many_tools"), 1);
+    struct context c = assemble();
+    char *said = mem_printf(
+        "the tools take %d tokens of each request (built-in %d, memory %d), "
+        "more than [tools] max_tokens = 200; ",
+        (int)(part(&c, 2, CONTEXT_TOOLS, "built-in")->tokens +
+              part(&c, 3, CONTEXT_TOOLS, "memory")->tokens),
+        (int)c.parts.items[2].tokens, (int)c.parts.items[3].tokens);
+    assert_int_equal(strncmp(play_event(EVENT_WARNING, 0)->text, said, strlen(said)), 0);
+    play.memory = NULL; /* less, and still too much */
+    PLAY({.text = "Hello."});
+    assert_int_equal(warnings("many_tools"), 2);
+    free(said);
+    context_release(&c);
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, play_teardown)
 
 int main(void)
@@ -161,6 +243,9 @@ int main(void)
         TEST(what_is_sent_is_what_its_parts_say),
         TEST(what_is_not_offered_is_no_part),
         TEST(figures_are_those_of_the_request),
+        TEST(a_system_prompt_leaves_room_in_the_window),
+        TEST(a_part_says_that_it_was_cut),
+        TEST(many_tools_are_warned_of),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

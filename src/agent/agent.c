@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/prompt.h"
 #include "agent/run.h"
 #include "base/clock.h"
 #include "base/entropy.h"
@@ -64,13 +63,11 @@ struct request_size agent_request_size(const struct agent *a)
     return request_size(&h->measure, h->estimate, prompt_overhead(a), h->last_input);
 }
 
-static bool complete(struct run *r)
+static bool complete(struct run *r, const struct context *prompt)
 {
     const struct agent *a = r->a;
     struct tool_spec *specs;
-    struct context prompt = {.mode = NULL};
-    prompt_assemble(&prompt, a);
-    char *system = prompt_system(&prompt);
+    char *system = prompt_system(prompt);
     size_t spec_count = prompt_tools(a, &specs);
     const struct request request = {
         .model = a->model,
@@ -79,9 +76,9 @@ static bool complete(struct run *r)
         .message_count = a->history->messages.len,
         .tools = specs,
         .tool_count = spec_count,
-        .max_output = run_output_within(r, agent_answer_room(a->max_output, a->window, prompt.tokens)),
+        .max_output = run_output_within(r, agent_answer_room(a->max_output, a->window, prompt->tokens)),
         .window = a->window,
-        .estimate = prompt.tokens,
+        .estimate = prompt->tokens,
         .session_id = a->session_id,
     };
     const struct provider_call call = {
@@ -96,7 +93,6 @@ static bool complete(struct run *r)
     bool ok = run_complete(r, a->provider, &call, &request, &r->response, &r->failure);
     free(specs);
     free(system);
-    context_release(&prompt);
     return ok;
 }
 
@@ -138,15 +134,25 @@ static bool ready_to_call(struct run *r, enum outcome *outcome)
     return run_has_budget(r) && run_make_room(r, outcome) && run_has_budget(r);
 }
 
+static bool call_model(struct run *r)
+{
+    struct context prompt = {.mode = NULL};
+    prompt_assemble(&prompt, r->a);
+    run_warn(r);
+    run_warn_of_prompt(r, &prompt);
+    run_tell_call(r);
+    bool ok = complete(r, &prompt);
+    context_release(&prompt);
+    return ok;
+}
+
 static enum outcome run_call(struct run *r)
 {
     enum outcome outcome;
     toolset_refresh(r->a->tools);
     if (!ready_to_call(r, &outcome))
         return outcome;
-    run_warn(r);
-    run_tell_call(r);
-    if (!complete(r))
+    if (!call_model(r))
         return call_failed(r);
     r->overflowed = false;
     run_tell_answer(r, false);

@@ -8,6 +8,7 @@
 
 #include "agent/approval.h"
 #include "agent/budget.h"
+#include "agent/prompt.h"
 #include "agent/tool_call.h"
 #include "base/wakeup.h"
 #include "chat/event.h"
@@ -35,6 +36,7 @@ struct agent {
                                 cannot */
     const struct approval_policy *policy;
     struct budget *budget;
+    struct prompt_told *told;
     struct budget_use spent;          /* by the session before this turn */
     struct price price;               /* of the model */
     const struct history *history;    /* follows the events as they are emitted */

@@ -94,3 +94,13 @@ void head_tail_show(const struct head_tail *h, struct buf *out)
     else
         show_all(h, out);
 }
+
+void head_tail_cut(struct buf *text, size_t max)
+{
+    size_t total = text->len;
+    if (total <= max)
+        return;
+    size_t keep = utf8_cut_bytes(text->data, total, max);
+    buf_splice(text, keep, total - keep, NULL, 0);
+    buf_addf(text, "\n[cut: %zu of %zu bytes shown]", keep, total);
+}

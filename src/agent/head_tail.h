@@ -21,4 +21,7 @@ void head_tail_add(struct head_tail *h, const char *bytes, size_t len);
  * where something was left out. */
 void head_tail_show(const struct head_tail *h, struct buf *out);
 
+/* Leaves at most `max` bytes of the beginning, whole characters, with a note behind them. */
+void head_tail_cut(struct buf *text, size_t max);
+
 #endif

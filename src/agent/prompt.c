@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agent/agent.h"
+#include "agent/head_tail.h"
 #include "agent/skill.h"
 #include "base/buf.h"
 #include "base/mem.h"
@@ -15,13 +17,26 @@ static void add_part(struct context *c, struct context_part part)
 
 /* --- system prompt and skills --- */
 
-static void add_text(struct context *c, enum context_kind kind, const char *source, char *text)
+enum { SKILL_CAP = 8192 };
+
+/* A quarter of the window is left to the conversation. */
+static int64_t system_cap(const struct agent *a)
 {
-    add_part(c, (struct context_part){.kind = kind,
-                                      .role = ROLE_SYSTEM,
-                                      .source = mem_strdup(source),
-                                      .tokens = (int64_t)strlen(text) / 4,
-                                      .text = text});
+    return a->window > 0 ? a->window - a->window / 4 : 0;
+}
+
+static void add_text(struct context *c, struct context_part part, const char *text)
+{
+    struct buf sent = BUF_INIT;
+    buf_addstr(&sent, text);
+    if (part.cap > 0 && (int64_t)sent.len / 4 > part.cap) {
+        part.whole = (int64_t)sent.len / 4;
+        head_tail_cut(&sent, (size_t)part.cap * 4);
+    }
+    part.role = ROLE_SYSTEM;
+    part.tokens = (int64_t)sent.len / 4;
+    part.text = buf_take(&sent);
+    add_part(c, part);
 }
 
 static bool has_skill(const struct context *c, const char *name)
@@ -36,7 +51,11 @@ static void add_skill(struct context *c, const char *name)
 {
     char *text = has_skill(c, name) ? NULL : skill_text(name);
     if (text)
-        add_text(c, CONTEXT_SKILLS, name, text);
+        add_text(c,
+                 (struct context_part){
+                     .kind = CONTEXT_SKILLS, .source = mem_strdup(name), .cap = SKILL_CAP},
+                 text);
+    free(text);
 }
 
 char *prompt_system(const struct context *prompt)
@@ -106,7 +125,7 @@ static void add_tools(struct context *c, const struct agent *a)
 static void add_front(struct context *c, const struct agent *a)
 {
     if (a->system && *a->system)
-        add_text(c, CONTEXT_SYSTEM, NULL, mem_strdup(a->system));
+        add_text(c, (struct context_part){.kind = CONTEXT_SYSTEM, .cap = system_cap(a)}, a->system);
     for (const struct tool *t = next_tool(a, NULL); t; t = next_tool(a, t))
         if (t->skill)
             add_skill(c, t->skill);
@@ -138,6 +157,53 @@ int64_t prompt_overhead(const struct agent *a)
     int64_t tokens = front.tokens;
     context_release(&front);
     return tokens;
+}
+
+/* --- what is to be warned of --- */
+
+char *prompt_cut_warning(const struct context *prompt)
+{
+    struct buf out = BUF_INIT;
+    for (size_t i = 0; i < prompt->parts.len; i++) {
+        const struct context_part *p = &prompt->parts.items[i];
+        if (p->whole <= 0)
+            continue;
+        buf_addf(&out, "%s%s %s was cut to %lld of its %lld tokens", out.len > 0 ? "; " : "",
+                 p->source ? "the skill" : "the system", p->source ? p->source : "prompt",
+                 (long long)p->cap, (long long)p->whole);
+    }
+    if (out.len > 0)
+        buf_addstr(&out, "; shorten it, or choose a model with a larger window");
+    return out.len > 0 ? buf_take(&out) : NULL;
+}
+
+char *prompt_tools_warning(const struct context *prompt, int64_t most)
+{
+    struct buf sources = BUF_INIT;
+    int64_t tokens = 0;
+    for (size_t i = 0; i < prompt->parts.len; i++) {
+        const struct context_part *p = &prompt->parts.items[i];
+        if (p->kind != CONTEXT_TOOLS)
+            continue;
+        tokens += p->tokens;
+        buf_addf(&sources, "%s%s %lld", sources.len > 0 ? ", " : "", p->source,
+                 (long long)p->tokens);
+    }
+    char *text = NULL;
+    if (most > 0 && tokens > most)
+        text = mem_printf(
+            "the tools take %lld tokens of each request (%s), more than [tools] "
+            "max_tokens = %lld; [chat] tools and [tools] deny offer fewer",
+            (long long)tokens, sources.data, (long long)most);
+    buf_release(&sources);
+    return text;
+}
+
+void prompt_told_release(struct prompt_told *t)
+{
+    free(t->cut);
+    free(t->tools);
+    *t = (struct prompt_told){.cut = NULL};
 }
 
 /* --- for a person --- */

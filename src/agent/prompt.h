@@ -3,12 +3,18 @@
 #ifndef AGENT_PROMPT_H
 #define AGENT_PROMPT_H
 
-#include "agent/agent.h"
+#include <stddef.h>
+#include <stdint.h>
+
 #include "chat/context.h"
+#include "provider/provider.h"
+
+struct agent;
 
 /* Adds the parts of the next request in its order, with their estimates: the system prompt, the
  * skills of the tools that are offered, the tools of each source, a summary and messages. The
- * system prompt and skills have their texts, which are what is sent. context_release() frees. */
+ * system prompt and skills have their texts, which are what is sent: at most three quarters of a
+ * known window, and 8192 tokens. context_release() frees. */
 void prompt_assemble(struct context *out, const struct agent *a);
 
 /* Adds the texts of the other parts, for a person to read and not cleaned: tools with their
@@ -20,6 +26,17 @@ char *prompt_system(const struct context *prompt);
 
 /* The tools of the request; the caller frees the array. */
 size_t prompt_tools(const struct agent *a, struct tool_spec **out);
+
+/* What its user should know, English, or NULL: which parts were cut; that the tools take more than
+ * `most` tokens (0: any number is fine). The caller frees. */
+char *prompt_cut_warning(const struct context *prompt);
+char *prompt_tools_warning(const struct context *prompt, int64_t most);
+
+/* What a session was warned of so: not again, until it is something else. */
+struct prompt_told {
+    char *cut, *tools; /* owned */
+};
+void prompt_told_release(struct prompt_told *t);
 
 /* Tokens of all parts before the messages. */
 int64_t prompt_overhead(const struct agent *a);

@@ -42,6 +42,8 @@ int64_t run_elapsed_ms(const struct run *r); /* without the waiting */
 /* Whether another model call or tool may begin; else the reason is in `end`. */
 bool run_has_budget(struct run *r);
 void run_warn(struct run *r); /* of budgets that near their end, once each */
+/* Of parts that were cut and tools that are too many, once a session each. */
+void run_warn_of_prompt(struct run *r, const struct context *prompt);
 /* Tokens of the next answer: at most so many, and what is left of the budget. */
 int64_t run_output_within(const struct run *r, int64_t most);
 

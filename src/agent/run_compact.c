@@ -1,7 +1,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/prompt.h"
 #include "agent/run.h"
 #include "base/clock.h"
 #include "base/mem.h"

@@ -1,3 +1,6 @@
+#include <stdlib.h>
+#include <string.h>
+
 #include "agent/run.h"
 #include "base/clock.h"
 #include "base/mem.h"
@@ -53,6 +56,25 @@ void run_warn(struct run *r)
         ev->count = budget_percent(b, &use, kind);
         run_emit(r, ev);
     }
+}
+
+static void warn_once(struct run *r, char **told, const char *code, char *text)
+{
+    if (text && (!*told || strcmp(*told, text) != 0)) {
+        run_tell_warning(r, code, text);
+        free(*told);
+        *told = text;
+    } else {
+        free(text);
+    }
+}
+
+void run_warn_of_prompt(struct run *r, const struct context *prompt)
+{
+    struct prompt_told *told = r->a->told;
+    int64_t most = config_integer(r->a->config, CONFIG_TOOLS_MAX_TOKENS);
+    warn_once(r, &told->cut, "prompt_cut", prompt_cut_warning(prompt));
+    warn_once(r, &told->tools, "many_tools", prompt_tools_warning(prompt, most));
 }
 
 int64_t run_output_within(const struct run *r, int64_t most)

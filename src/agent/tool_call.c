@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "agent/guard.h"
+#include "agent/head_tail.h"
 #include "agent/schema.h"
 #include "base/utf8.h"
 
@@ -69,16 +70,6 @@ static void replace(struct buf *text, make_safe *make)
     *text = safe;
 }
 
-static void cut(struct buf *text, size_t max)
-{
-    size_t total = text->len;
-    if (total <= max)
-        return;
-    size_t keep = utf8_cut_bytes(text->data, total, max);
-    buf_splice(text, keep, total - keep, NULL, 0);
-    buf_addf(text, "\n[cut: %zu of %zu bytes shown]", keep, total);
-}
-
 /* What the model gets is valid UTF-8 within the limit, whatever the tool produced. A text that is
  * valid stays as it is: what it does to a terminal is none of the model's business. */
 bool tool_call_run(const struct tool_call *call, const struct tool_context *context,
@@ -91,7 +82,7 @@ bool tool_call_run(const struct tool_call *call, const struct tool_context *cont
     bool ok = is_there(call->tool, out) && call->tool->run(&own, call->args, out);
     if (!utf8_valid(out->data, out->len))
         replace(out, utf8_clean);
-    cut(out, context->max_output);
+    head_tail_cut(out, context->max_output);
     return !ok;
 }
 

@@ -23,6 +23,8 @@ struct context_part {
     int64_t seq;    /* of a message; 0 */
     int turn;
     int64_t tokens; /* its share of the whole request, by estimate */
+    int64_t cap;    /* tokens that it may have; 0: any number */
+    int64_t whole;  /* what it had before the cap cut its text; 0: nothing was cut */
     char *text;     /* the whole of it, for a person to read: tools with their schemas, calls with
                        their arguments. Not cleaned */
     bool pinned;

@@ -69,6 +69,8 @@
       "tools or classes that ask before they run; wins over allow")                                \
     X(TOOLS_DENY, "tools", "deny", STRING, "", 0, 0, "",                                           \
       "tools or classes that never run; wins over both")                                           \
+    X(TOOLS_MAX_TOKENS, "tools", "max_tokens", INTEGER, "20000", 0, 10000000, "",                  \
+      "tokens of a request that tools may take before a warning; 0: any number")                   \
     X(TOOLS_ENVIRONMENT, "tools", "environment", STRING, "", 0, 0, "",                             \
       "further variables that commands of run_command get, as NAME or NAME_*")                     \
     X(BUDGET_TOKENS, "budget", "max_tokens", INTEGER, "0", 0, 1000000000000, "",                   \

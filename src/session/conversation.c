@@ -84,6 +84,7 @@ void conversation_free(struct conversation *w)
     journal_release(&w->journal);
     approval_policy_release(&w->policy);
     toolset_release(&w->tools);
+    prompt_told_release(&w->prompt_told);
     store_close(w->store);
     for (size_t i = 0; i < w->deferred.len; i++)
         command_free(w->deferred.items[i]);

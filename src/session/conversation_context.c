@@ -1,4 +1,3 @@
-#include "agent/prompt.h"
 #include "base/mem.h"
 #include "compact/mode.h"
 #include "session/conversation_private.h"

@@ -49,6 +49,7 @@ struct conversation {
     struct reader *reader;
     struct approval_policy policy;
     struct budget budget;
+    struct prompt_told prompt_told;
     struct question question;
     struct review review;
     struct compact_settings compact;

@@ -54,6 +54,7 @@ static void forget_session(struct conversation *w)
 {
     approval_forget_session(&w->policy);
     budget_read(&w->budget, w->config);
+    prompt_told_release(&w->prompt_told);
     w->last_cached = -1;
 }
 

@@ -1,7 +1,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/prompt.h"
 #include "base/embedded.h"
 #include "base/log.h"
 #include "base/mem.h"
@@ -93,6 +92,7 @@ static struct agent contents(struct conversation *w)
         .config = w->config,
         .system = mem_printf("%s\nWorking directory: %s\n", system_prompt(w), w->root),
         .offer = w->offer,
+        .window = w->backend.facts.window,
         .tools = &w->tools,
         .policy = &w->policy,
         .history = &w->journal.history,
@@ -120,12 +120,12 @@ struct agent conversation_agent(struct conversation *w)
     agent.http = b->http;
     agent.model = b->choice.model;
     agent.session_id = w->journal.info.id;
-    agent.window = b->facts.window;
     agent.max_output = agent_max_output(config_integer(w->config, CONFIG_PROVIDER_MAX_OUTPUT),
                                         b->facts.max_output, b->facts.window);
     agent.wakeup = &w->wakeup;
     agent.deadline = &w->wakeup;
     agent.budget = &w->budget;
+    agent.told = &w->prompt_told;
     agent.spent = conversation_spent(w);
     agent.price = b->facts.price;
     agent.emit = emit;
