@@ -182,6 +182,40 @@ static void each_kind_has_its_share(void **state)
     assert_non_null(strstr(history, glyph(GLYPH_GAUGE_EMPTY)));
 }
 
+static struct notice *of_two_sources(void)
+{
+    static const struct {
+        const char *name, *text;
+        int64_t tokens;
+    } sources[] = {{"built-in", "read_file\nof the disk", 700},
+                   {"memory", "memory_search\nof the past", 300}};
+    struct notice *n = answer_of("handoff");
+    add(n, part(CONTEXT_SYSTEM, ROLE_SYSTEM, 0, 0, 100, "You are."));
+    n->context.parts.items[0].whole = 5000;
+    for (int i = 0; i < 2; i++) {
+        struct context_part p =
+            part(CONTEXT_TOOLS, ROLE_SYSTEM, 0, 0, sources[i].tokens, sources[i].text);
+        p.source = mem_strdup(sources[i].name);
+        add(n, p);
+    }
+    return n;
+}
+
+static void each_source_of_tools_has_its_row(void **state)
+{
+    (void)state;
+    give(of_two_sources());
+    assert_non_null(strstr(row_text(find(" tools ")), " 1,000 "));
+    assert_non_null(strstr(row_text(find("built-in: read_file ")), " 700 "));
+    assert_non_null(strstr(row_text(find("memory: memory_search ")), " 300 "));
+    assert_non_null(strstr(row_text(find("You are.")), " cut "));
+    press("end");
+    press("enter");
+    give(of_two_sources()); /* what was open stays so, and nothing else opens */
+    assert_shown("of the past");
+    assert_not_shown("of the disk");
+}
+
 static void a_lower_screen_has_the_shares_in_a_row(void **state)
 {
     (void)state;
@@ -685,6 +719,7 @@ int main(void)
         TEST(stopped_compaction_says_the_way_out),
         TEST(nothing_unknown_is_shown_as_a_number),
         TEST(each_kind_has_its_share),
+        TEST(each_source_of_tools_has_its_row),
         TEST(a_lower_screen_has_the_shares_in_a_row),
         TEST(it_says_what_a_compaction_would_drop),
         TEST(a_part_has_its_row),

@@ -104,11 +104,14 @@ static void commands_are_the_screens(void **state)
         "/theme\n/contxt\n/export out.md\n/pin\n/pin 7\n//no command\n/system\n/doctor\n",
         "--tools", "none");
     IN_ORDER(out, "/compact [MODE] [--preview] [FOCUS]: ", "An answer.", "Done.", "Done.",
-             "total ~", "There is no command /frobnicate", "/theme needs the full screen",
-             "Did you mean /context?", "Exported to out.md.", "pinned",
-             "You have sent 1 message in this session.", "you: /no command",
+             "system: ~", "total ~", "There is no command /frobnicate",
+             "/theme needs the full screen", "Did you mean /context?", "Exported to out.md.",
+             "pinned", "You have sent 1 message in this session.", "you: /no command",
              "the configured system prompt", "provider: anthropic");
     assert_true(exists("out.md"));
+    free(out);
+    out = PIPE("/context\n", "--tools", "read");
+    IN_ORDER(out, "system: ~", "tools: ~", "\n  built-in: ~", "total ~");
     free(out);
 }
 

@@ -14,7 +14,8 @@ enum context_kind {
     CONTEXT_SKILLS,
     CONTEXT_TOOLS,
     CONTEXT_SUMMARY,
-    CONTEXT_MESSAGE
+    CONTEXT_MESSAGE,
+    CONTEXT_KINDS /* how many */
 };
 struct context_part {
     enum context_kind kind;

@@ -14,6 +14,7 @@
 #include "ui/transcript/compaction_card.h"
 #include "ui/transcript/item_layout.h"
 #include "ui/transcript/message_row.h"
+#include "ui/view/context_view.h"
 #include "ui/view/memory_line.h"
 #include "ui/view/sessions.h"
 
@@ -270,22 +271,25 @@ static void take_lines(struct plain *p, struct notice *n)
         plain_write(&p->out, n->texts.items[i]);
 }
 
+/* With a line for each source of tools. */
+static void tell_kind(struct plain *p, const struct context *c, enum context_kind kind)
+{
+    int64_t tokens = 0;
+    for (size_t i = 0; i < c->parts.len; i++)
+        tokens += c->parts.items[i].kind == kind ? c->parts.items[i].tokens : 0;
+    if (tokens > 0)
+        plain_writef(&p->out, "%s: ~%lld", context_kind_name(kind), (long long)tokens);
+    for (size_t i = 0; kind == CONTEXT_TOOLS && i < c->parts.len; i++)
+        if (c->parts.items[i].kind == kind)
+            plain_writef(&p->out, "  %s: ~%lld", c->parts.items[i].source,
+                         (long long)c->parts.items[i].tokens);
+}
+
 static void take_context(struct plain *p, struct notice *n)
 {
     const struct context *c = &n->context;
-    static const char *const kinds[] = {[CONTEXT_SYSTEM] = N_("system"),
-                                        [CONTEXT_SKILLS] = N_("skills"),
-                                        [CONTEXT_TOOLS] = N_("tools"),
-                                        [CONTEXT_SUMMARY] = N_("summary"),
-                                        [CONTEXT_MESSAGE] = N_("history")};
-    enum { KINDS = sizeof kinds / sizeof *kinds };
-    int64_t tokens[KINDS] = {0};
-    for (size_t i = 0; i < c->parts.len; i++)
-        if ((size_t)c->parts.items[i].kind < KINDS)
-            tokens[c->parts.items[i].kind] += c->parts.items[i].tokens;
-    for (size_t i = 0; i < KINDS; i++)
-        if (tokens[i] > 0)
-            plain_writef(&p->out, "%s: ~%lld", _(kinds[i]), (long long)tokens[i]);
+    for (int i = 0; i < CONTEXT_KINDS; i++)
+        tell_kind(p, c, (enum context_kind)i);
     plain_writef(&p->out, _("total ~%lld tokens"), (long long)c->tokens);
     if (c->window > 0)
         plain_writef(&p->out, "%s: %lld", _("window"), (long long)c->window);

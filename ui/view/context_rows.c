@@ -32,14 +32,14 @@ static const char *const kinds[CONTEXT_KINDS] = {[CONTEXT_SYSTEM] = N_("system")
                                                  [CONTEXT_SUMMARY] = N_("summary"),
                                                  [CONTEXT_MESSAGE] = N_("history")};
 
-static const char *kind_name(enum context_kind kind)
+const char *context_kind_name(enum context_kind kind)
 {
     return (size_t)kind < CONTEXT_KINDS ? _(kinds[kind]) : "";
 }
 
 static const char *who(const struct context_part *p)
 {
-    return p->kind == CONTEXT_MESSAGE ? message_row_who(p->role) : kind_name(p->kind);
+    return p->kind == CONTEXT_MESSAGE ? message_row_who(p->role) : context_kind_name(p->kind);
 }
 
 static size_t columns_of(const char *text)
@@ -136,13 +136,13 @@ static void draw_kind(struct context_view *v, enum context_kind kind)
     struct buf tokens = BUF_INIT, share = BUF_INIT;
     rows_begin(&v->rows);
     if (used > width) {
-        message_row_field(&v->rows, kind_name(kind), width, STYLE_OVERLAY);
+        message_row_field(&v->rows, context_kind_name(kind), width, STYLE_OVERLAY);
         return;
     }
     write_tokens(&tokens, v->sums.tokens[kind], true);
     write_share(&share, v->sums.tokens[kind], v->context.tokens);
     rows_addstr(&v->rows, " ", STYLE_OVERLAY, 0);
-    message_row_field(&v->rows, kind_name(kind), names, STYLE_OVERLAY);
+    message_row_field(&v->rows, context_kind_name(kind), names, STYLE_OVERLAY);
     rows_addstr(&v->rows, " ", STYLE_OVERLAY, 0);
     add_bar(&v->rows, v->sums.tokens[kind], v->context.tokens, cells);
     if (used + figures <= width) {
@@ -243,15 +243,19 @@ static void draw_stopped(struct context_view *v)
 
 /* --- parts --- */
 
-/* A summary begins with what each of them begins with: the row has words for that. */
-static const char *telling_text(const struct context_part *p)
+/* The caller frees. A summary begins with what each of them begins with: the row has words for
+ * that. What has a source says it first. */
+static char *telling_text(const struct context_part *p)
 {
     const char *text = p->text ? p->text : "";
     const char *mark_end = *text == '[' ? strchr(text, ']') : NULL;
     bool marked = p->kind == CONTEXT_SUMMARY && mark_end;
-    return marked && mark_end[1 + strspn(mark_end + 1, " \n")] ? mark_end + 1 : text;
+    if (marked && mark_end[1 + strspn(mark_end + 1, " \n")])
+        text = mark_end + 1;
+    return p->source ? mem_printf("%s: %s", p->source, text) : mem_strdup(text);
 }
 
+enum { MARKS = 4 };
 struct marks {
     bool shown;
     const char *word; /* for gettext */
@@ -263,12 +267,13 @@ static const char *word_for_dropped(const struct context_view *v)
 }
 
 /* The most important first. What is pinned is never dropped. */
-static void marks_of(const struct context_view *v, size_t part, struct marks out[3])
+static void marks_of(const struct context_view *v, size_t part, struct marks out[MARKS])
 {
     const struct context_part *p = &v->context.parts.items[part];
     out[0] = (struct marks){p->goes, word_for_dropped(v)};
     out[1] = (struct marks){p->pinned, N_("pinned")};
-    out[2] = (struct marks){part < v->sums.cached, N_("cached")};
+    out[2] = (struct marks){p->whole > 0, N_("cut")};
+    out[3] = (struct marks){part < v->sums.cached, N_("cached")};
 }
 
 static size_t mark_columns(const struct context_view *v)
@@ -282,11 +287,11 @@ static size_t mark_columns(const struct context_view *v)
 
 static char *mark_text(const struct context_view *v, size_t part)
 {
-    struct marks marks[3];
+    struct marks marks[MARKS];
     struct buf text = BUF_INIT;
     size_t left = v->width >= WIDE ? 2 : 1;
     marks_of(v, part, marks);
-    for (size_t i = 0; i < 3 && left > 0; i++) {
+    for (size_t i = 0; i < MARKS && left > 0; i++) {
         if (!marks[i].shown)
             continue;
         buf_addf(&text, " %s", _(marks[i].word));
@@ -304,11 +309,13 @@ void context_part_heading(void *view, size_t part, const struct outline_look *lo
     enum style side = look->chosen ? STYLE_SELECTED : STYLE_DIM;
     size_t marks = mark_columns(v), tokens = wide ? 10 : 6, share = wide ? SHARE_COLUMNS : 0;
     size_t right = marks + tokens + share, left = look->columns;
-    const char *text = telling_text(p);
-    const struct message_row row = {who(p), p->turn, text, *text != '\0', look->open, look->chosen};
+    char *text = telling_text(p);
+    const struct message_row row = {who(p),     p->turn,     text, p->text && *p->text,
+                                    look->open, look->chosen};
     if (left < right + 20)
         right = 0;
     message_row_add(out, &row, who_columns(v), left - right);
+    free(text);
     if (right == 0)
         return;
     struct buf figure = BUF_INIT;

@@ -17,7 +17,10 @@ static int64_t part_key(void *view, size_t index)
 {
     const struct context_view *v = view;
     const struct context_part *p = &v->context.parts.items[index];
-    return p->seq > 0 ? p->seq : -1 - (int64_t)p->kind;
+    int64_t of_kind = 0;
+    for (size_t i = 0; p->seq <= 0 && i < index; i++)
+        of_kind += v->context.parts.items[i].kind == p->kind;
+    return p->seq > 0 ? p->seq : -1 - (int64_t)p->kind - CONTEXT_KINDS * of_kind;
 }
 
 static struct outline_text part_text(void *view, size_t index)

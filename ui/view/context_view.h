@@ -4,7 +4,11 @@
 #ifndef UI_CONTEXT_VIEW_H
 #define UI_CONTEXT_VIEW_H
 
+#include "chat/context.h"
 #include "ui/view/view.h"
+
+/* In the person's language. */
+const char *context_kind_name(enum context_kind kind);
 
 /* Asks at once, and again at the end of a turn; otherwise when what it shows is out of date, at
  * most once a second. */

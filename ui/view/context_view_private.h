@@ -8,8 +8,6 @@
 #include "ui/view/remark.h"
 #include "ui/view/view.h"
 
-enum { CONTEXT_KINDS = CONTEXT_MESSAGE + 1 };
-
 /* Sums over the parts. */
 struct context_sums {
     int64_t tokens[CONTEXT_KINDS];
