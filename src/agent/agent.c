@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/run.h"
+#include "agent/turn.h"
 #include "base/clock.h"
 #include "base/entropy.h"
 

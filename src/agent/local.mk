@@ -11,11 +11,6 @@ libtiro_a_SOURCES += \
 	src/agent/head_tail.c src/agent/head_tail.h \
 	src/agent/prompt.c src/agent/prompt.h \
 	src/agent/regex.c src/agent/regex.h \
-	src/agent/run.h \
-	src/agent/run_compact.c \
-	src/agent/run_events.c \
-	src/agent/run_limits.c \
-	src/agent/run_tools.c \
 	src/agent/schema.c src/agent/schema.h \
 	src/agent/skill.c src/agent/skill.h \
 	src/agent/tool.c src/agent/tool.h \
@@ -26,4 +21,9 @@ libtiro_a_SOURCES += \
 	src/agent/tool_run_command.c \
 	src/agent/tool_search_files.c \
 	src/agent/tool_write_file.c \
-	src/agent/toolset.c src/agent/toolset.h
+	src/agent/toolset.c src/agent/toolset.h \
+	src/agent/turn.h \
+	src/agent/turn_compact.c \
+	src/agent/turn_events.c \
+	src/agent/turn_limits.c \
+	src/agent/turn_tools.c

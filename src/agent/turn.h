@@ -1,8 +1,8 @@
-/* What the parts of a run share: agent.c (the loop and its model calls), run_tools.c (tool calls
- * and whether they may run), run_compact.c (making room for a call), run_limits.c (budget and
- * time), run_events.c (what is told). */
-#ifndef AGENT_RUN_H
-#define AGENT_RUN_H
+/* What the parts of a run share: agent.c (the loop and its model calls), turn_tools.c (tool calls
+ * and whether they may run), turn_compact.c (making room for a call), turn_limits.c (budget and
+ * time), turn_events.c (what is told). */
+#ifndef AGENT_TURN_H
+#define AGENT_TURN_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -36,7 +36,7 @@ struct run {
 
 enum outcome { OUTCOME_DONE, OUTCOME_MORE, OUTCOME_FAILED, OUTCOME_INTERRUPTED };
 
-/* run_limits.c */
+/* turn_limits.c */
 int64_t run_elapsed_ms(const struct run *r); /* without the waiting */
 
 /* Whether another model call or tool may begin; else the reason is in `end`. */
@@ -58,7 +58,7 @@ void run_resume(struct run *r);
 /* How the run ends after the wakeup said stop: the time is used up, else it was the user. */
 enum outcome run_stopped(struct run *r);
 
-/* run_tools.c */
+/* turn_tools.c */
 enum outcome run_tools(struct run *r); /* those that the newest answer calls */
 
 /* agent.c */
@@ -67,7 +67,7 @@ bool run_complete(struct run *r, const struct provider *provider, const struct p
                   const struct request *request, struct response *response,
                   struct failure *failure);
 
-/* run_compact.c */
+/* turn_compact.c */
 /* Before a model call: compacts if it is time to. A failure is told and changes nothing; false:
  * the turn cannot go on (interrupted, or the record is lost), with the outcome. */
 bool run_make_room(struct run *r, enum outcome *outcome);
@@ -77,7 +77,7 @@ bool run_make_room(struct run *r, enum outcome *outcome);
  * stands, and the outcome is untouched. */
 bool run_recover_overflow(struct run *r, enum outcome *outcome);
 
-/* run_events.c */
+/* turn_events.c */
 void run_emit(struct run *r, struct event *ev); /* takes it */
 bool run_tell_delta(void *run, enum block_type type, const char *text, size_t len);
 void run_tell_started(struct run *r, const char *input, const char *attachments, int64_t retries);

@@ -1,6 +1,6 @@
 #include <string.h>
 
-#include "agent/run.h"
+#include "agent/turn.h"
 #include "base/mem.h"
 #include "provider/models.h"
 

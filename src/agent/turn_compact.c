@@ -1,7 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/run.h"
+#include "agent/turn.h"
 #include "base/clock.h"
 #include "base/mem.h"
 #include "compact/shorten.h"

@@ -1,6 +1,6 @@
 #include <stdlib.h>
 
-#include "agent/run.h"
+#include "agent/turn.h"
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/mem.h"
