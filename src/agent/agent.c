@@ -30,20 +30,20 @@ int64_t agent_answer_room(int64_t max_output, int64_t window, int64_t request)
     return max_output < room ? max_output : room;
 }
 
-bool run_complete(struct run *r, const struct provider *provider, const struct provider_call *call,
+bool turn_call_model(struct turn *t, const struct provider *provider, const struct provider_call *call,
                   const struct request *request, struct response *response, struct failure *failure)
 {
-    int max = (int)config_integer(r->a->config, CONFIG_PROVIDER_MAX_RETRIES);
-    for (int attempt = 1; !r->lost; attempt++) {
+    int max = (int)config_integer(t->a->config, CONFIG_PROVIDER_MAX_RETRIES);
+    for (int attempt = 1; !t->lost; attempt++) {
         response_release(response);
         response_init(response);
         failure_clear(failure);
         if (provider->complete(call, request, response, failure))
             return true;
-        int64_t wait = r->lost ? -1 : retry_wait(failure, attempt, max, entropy_unit());
+        int64_t wait = t->lost ? -1 : retry_wait(failure, attempt, max, entropy_unit());
         if (wait < 0)
             break;
-        run_tell_retrying(r, failure, attempt, retry_limit(failure, max), wait);
+        turn_tell_retrying(t, failure, attempt, retry_limit(failure, max), wait);
         if (!wakeup_sleep(call->wakeup, (int)wait)) {
             failure->kind = FAILURE_CANCELLED;
             break;
@@ -63,9 +63,9 @@ struct request_size agent_request_size(const struct agent *a)
     return request_size(&h->measure, h->estimate, prompt_overhead(a), h->last_input);
 }
 
-static bool complete(struct run *r, const struct context *prompt)
+static bool complete(struct turn *t, const struct context *prompt)
 {
-    const struct agent *a = r->a;
+    const struct agent *a = t->a;
     struct tool_spec *specs;
     char *system = prompt_system(prompt);
     size_t spec_count = prompt_tools(a, &specs);
@@ -76,7 +76,7 @@ static bool complete(struct run *r, const struct context *prompt)
         .message_count = a->history->messages.len,
         .tools = specs,
         .tool_count = spec_count,
-        .max_output = run_output_within(r, agent_answer_room(a->max_output, a->window, prompt->tokens)),
+        .max_output = turn_output_within(t, agent_answer_room(a->max_output, a->window, prompt->tokens)),
         .window = a->window,
         .estimate = prompt->tokens,
         .session_id = a->session_id,
@@ -86,11 +86,11 @@ static bool complete(struct run *r, const struct context *prompt)
         .endpoint = a->endpoint,
         .config = a->config,
         .wakeup = a->wakeup,
-        .delta = run_tell_delta,
-        .context = r,
+        .delta = turn_tell_delta,
+        .context = t,
     };
-    r->accounted = false;
-    bool ok = run_complete(r, a->provider, &call, &request, &r->response, &r->failure);
+    t->accounted = false;
+    bool ok = turn_call_model(t, a->provider, &call, &request, &t->response, &t->failure);
     free(specs);
     free(system);
     return ok;
@@ -112,95 +112,95 @@ static void learn_window(struct agent *a, const struct failure *f)
         a->window = f->window;
 }
 
-static enum outcome call_failed(struct run *r)
+static enum outcome call_failed(struct turn *t)
 {
     enum outcome ended = OUTCOME_MORE;
-    learn_window(r->a, &r->failure);
-    if (run_recover_overflow(r, &ended))
+    learn_window(t->a, &t->failure);
+    if (turn_recover_overflow(t, &ended))
         return OUTCOME_MORE;
-    run_tell_answer(r, true);
+    turn_tell_answer(t, true);
     if (ended != OUTCOME_MORE)
         return ended;
-    if (r->failure.kind == FAILURE_CANCELLED)
-        return run_stopped(r);
-    failure_error(&r->failure, &r->end);
+    if (t->failure.kind == FAILURE_CANCELLED)
+        return turn_stopped(t);
+    failure_error(&t->failure, &t->end);
     return OUTCOME_FAILED;
 }
 
 /* A summary may have used up what was left. */
-static bool ready_to_call(struct run *r, enum outcome *outcome)
+static bool ready_to_call(struct turn *t, enum outcome *outcome)
 {
     *outcome = OUTCOME_FAILED;
-    return run_has_budget(r) && run_make_room(r, outcome) && run_has_budget(r);
+    return turn_has_budget(t) && turn_make_room(t, outcome) && turn_has_budget(t);
 }
 
-static bool call_model(struct run *r)
+static bool call_model(struct turn *t)
 {
     struct context prompt = {.mode = NULL};
-    prompt_assemble(&prompt, r->a);
-    run_warn(r);
-    run_warn_of_prompt(r, &prompt);
-    run_tell_call(r);
-    bool ok = complete(r, &prompt);
+    prompt_assemble(&prompt, t->a);
+    turn_warn(t);
+    turn_warn_of_prompt(t, &prompt);
+    turn_tell_call(t);
+    bool ok = complete(t, &prompt);
     context_release(&prompt);
     return ok;
 }
 
-static enum outcome run_call(struct run *r)
+static enum outcome run_round(struct turn *t)
 {
     enum outcome outcome;
-    toolset_refresh(r->a->tools);
-    if (!ready_to_call(r, &outcome))
+    toolset_refresh(t->a->tools);
+    if (!ready_to_call(t, &outcome))
         return outcome;
-    if (!call_model(r))
-        return call_failed(r);
-    r->overflowed = false;
-    run_tell_answer(r, false);
-    run_tell_call_completed(r);
-    run_warn(r);
-    if (r->response.prompt_truncated)
-        run_tell_warning(r, "prompt_truncated",
+    if (!call_model(t))
+        return call_failed(t);
+    t->overflowed = false;
+    turn_tell_answer(t, false);
+    turn_tell_call_completed(t);
+    turn_warn(t);
+    if (t->response.prompt_truncated)
+        turn_tell_warning(t, "prompt_truncated",
                          "the server dropped the front of the prompt; its window is smaller than "
                          "the conversation");
-    if (r->response.calls_refused)
-        run_tell_warning(r, "calls_refused",
+    if (t->response.calls_refused)
+        turn_tell_warning(t, "calls_refused",
                          "the answer has more than 128 tool calls; the first 128 run, and the "
                          "model is told that the others were refused");
-    if (has_calls(&r->response))
-        return run_tools(r);
-    return r->response.stop_reason == STOP_PAUSE ? OUTCOME_MORE : OUTCOME_DONE;
+    if (has_calls(&t->response))
+        return turn_run_tools(t);
+    return t->response.stop_reason == STOP_PAUSE ? OUTCOME_MORE : OUTCOME_DONE;
 }
 
-static enum outcome run_calls(struct run *r)
+static enum outcome run_rounds(struct turn *t)
 {
     enum outcome outcome = OUTCOME_MORE;
-    while (outcome == OUTCOME_MORE && !r->lost && r->calls < AGENT_MAX_ROUNDS)
-        outcome = run_call(r);
-    if (outcome == OUTCOME_MORE && !r->lost)
-        run_tell_warning(r, "max_rounds", "the turn ended after 50 model calls");
+    while (outcome == OUTCOME_MORE && !t->lost && t->calls < AGENT_MAX_ROUNDS)
+        outcome = run_round(t);
+    if (outcome == OUTCOME_MORE && !t->lost)
+        turn_tell_warning(t, "max_rounds", "the turn ended after 50 model calls");
     return outcome;
 }
 
 bool agent_run(struct agent *a, const char *input, const char *attachments, int64_t retries,
                struct error *e)
 {
-    struct run r = {.a = a,
+    struct turn t = {.a = a,
                     .e = e,
                     .started_ms = clock_mono_ms(),
                     .summary_ms = a->compaction ? a->compaction->summary_ms : -1,
                     .usage = USAGE_UNKNOWN,
                     .overhead = USAGE_UNKNOWN};
-    response_init(&r.response);
+    response_init(&t.response);
     budget_begin_turn(a->budget, a->history);
-    run_tell_started(&r, input, attachments, retries);
+    turn_tell_started(&t, input, attachments, retries);
 
-    run_set_deadline(&r);
-    enum outcome outcome = run_calls(&r);
-    run_clear_deadline(&r);
+    turn_set_deadline(&t);
+    enum outcome outcome = run_rounds(&t);
+    turn_clear_deadline(&t);
     if (outcome == OUTCOME_FAILED || outcome == OUTCOME_INTERRUPTED)
-        run_tell_cut(&r, outcome);
+        turn_tell_cut(&t, outcome);
     else
-        run_tell_completed(&r);
-    response_release(&r.response);
-    return !r.lost;
+        turn_tell_completed(&t);
+    response_release(&t.response);
+    return !t.lost;
 }

@@ -42,7 +42,7 @@ struct agent {
     const struct history *history;    /* follows the events as they are emitted */
 
     /* Takes the event; numbers it, keeps it, applies it to the history and shows it. False: the
-     * record could not be kept, and the run must end. */
+     * record could not be kept, and the turn must end. */
     bool (*emit)(void *context, struct event *ev, struct error *e);
 
     /* Asks the user and waits for the answer. APPROVAL_ASK stands for "nobody can be asked". An

@@ -1,4 +1,4 @@
-/* What the parts of a run share: agent.c (the loop and its model calls), turn_tools.c (tool calls
+/* What the parts of a turn share: agent.c (the loop and its model calls), turn_tools.c (tool calls
  * and whether they may run), turn_compact.c (making room for a call), turn_limits.c (budget and
  * time), turn_events.c (what is told). */
 #ifndef AGENT_TURN_H
@@ -10,14 +10,14 @@
 
 #include "agent/agent.h"
 
-struct run {
+struct turn {
     struct agent *a;
     struct error *e;
     bool lost;          /* emit() failed: say no more */
     int64_t started_ms; /* clock_mono_ms() */
     int64_t paused_ms;  /* when the open question was asked */
     int64_t waited_ms;  /* for the user's answers: time that counts for nobody */
-    int turn;           /* of the session */
+    int number;         /* of the turn in its session */
     int calls;          /* model calls so far */
     int tool_calls;
     struct usage usage;
@@ -37,57 +37,57 @@ struct run {
 enum outcome { OUTCOME_DONE, OUTCOME_MORE, OUTCOME_FAILED, OUTCOME_INTERRUPTED };
 
 /* turn_limits.c */
-int64_t run_elapsed_ms(const struct run *r); /* without the waiting */
+int64_t turn_elapsed_ms(const struct turn *t); /* without the waiting */
 
 /* Whether another model call or tool may begin; else the reason is in `end`. */
-bool run_has_budget(struct run *r);
-void run_warn(struct run *r); /* of budgets that near their end, once each */
+bool turn_has_budget(struct turn *t);
+void turn_warn(struct turn *t); /* of budgets that near their end, once each */
 /* Of parts that were cut and tools that are too many, once a session each. */
-void run_warn_of_prompt(struct run *r, const struct context *prompt);
+void turn_warn_of_prompt(struct turn *t, const struct context *prompt);
 /* Tokens of the next answer: at most so many, and what is left of the budget. */
-int64_t run_output_within(const struct run *r, int64_t most);
+int64_t turn_output_within(const struct turn *t, int64_t most);
 
 /* From here on the wakeup ends what waits when the time is used up. */
-void run_set_deadline(struct run *r);
-void run_clear_deadline(struct run *r);
+void turn_set_deadline(struct turn *t);
+void turn_clear_deadline(struct turn *t);
 
 /* Around a question to the user. */
-void run_pause(struct run *r);
-void run_resume(struct run *r);
+void turn_pause(struct turn *t);
+void turn_resume(struct turn *t);
 
-/* How the run ends after the wakeup said stop: the time is used up, else it was the user. */
-enum outcome run_stopped(struct run *r);
+/* How the turn ends after the wakeup said stop: the time is used up, else it was the user. */
+enum outcome turn_stopped(struct turn *t);
 
 /* turn_tools.c */
-enum outcome run_tools(struct run *r); /* those that the newest answer calls */
+enum outcome turn_run_tools(struct turn *t); /* those that the newest answer calls */
 
 /* agent.c */
 /* One model call with its retries, which are told. `failure` has the reason of the last. */
-bool run_complete(struct run *r, const struct provider *provider, const struct provider_call *call,
-                  const struct request *request, struct response *response,
-                  struct failure *failure);
+bool turn_call_model(struct turn *t, const struct provider *provider,
+                     const struct provider_call *call, const struct request *request,
+                     struct response *response, struct failure *failure);
 
 /* turn_compact.c */
 /* Before a model call: compacts if it is time to. A failure is told and changes nothing; false:
  * the turn cannot go on (interrupted, or the record is lost), with the outcome. */
-bool run_make_room(struct run *r, enum outcome *outcome);
+bool turn_make_room(struct turn *t, enum outcome *outcome);
 
 /* After a model call that failed: if it was rejected as too long, compacts, once until an answer
  * comes. True: call again. False with the outcome where the turn cannot go on; else the failure
  * stands, and the outcome is untouched. */
-bool run_recover_overflow(struct run *r, enum outcome *outcome);
+bool turn_recover_overflow(struct turn *t, enum outcome *outcome);
 
 /* turn_events.c */
-void run_emit(struct run *r, struct event *ev); /* takes it */
-bool run_tell_delta(void *run, enum block_type type, const char *text, size_t len);
-void run_tell_started(struct run *r, const char *input, const char *attachments, int64_t retries);
-void run_tell_call(struct run *r);
-void run_tell_retrying(struct run *r, const struct failure *f, int attempt, int of,
-                       int64_t wait_ms);
-void run_tell_warning(struct run *r, const char *code, const char *detail);
-void run_tell_answer(struct run *r, bool partial);
-void run_tell_call_completed(struct run *r);
-void run_tell_completed(struct run *r);
-void run_tell_cut(struct run *r, enum outcome outcome);
+void turn_emit(struct turn *t, struct event *ev); /* takes it */
+bool turn_tell_delta(void *turn, enum block_type type, const char *text, size_t len);
+void turn_tell_started(struct turn *t, const char *input, const char *attachments, int64_t retries);
+void turn_tell_call(struct turn *t);
+void turn_tell_retrying(struct turn *t, const struct failure *f, int attempt, int of,
+                        int64_t wait_ms);
+void turn_tell_warning(struct turn *t, const char *code, const char *detail);
+void turn_tell_answer(struct turn *t, bool partial);
+void turn_tell_call_completed(struct turn *t);
+void turn_tell_completed(struct turn *t);
+void turn_tell_cut(struct turn *t, enum outcome outcome);
 
 #endif

@@ -7,42 +7,42 @@
 #include "compact/shorten.h"
 #include "provider/models.h"
 
-/* --- what the ladder does with a run --- */
+/* --- what the ladder does with a turn --- */
 
-static bool goes_on(void *run)
+static bool goes_on(void *turn)
 {
-    const struct run *r = run;
-    return r->a->wakeup->go_on(r->a->wakeup->context);
+    const struct turn *t = turn;
+    return t->a->wakeup->go_on(t->a->wakeup->context);
 }
 
-static bool emit(void *run, struct event *ev, struct error *e)
+static bool emit(void *turn, struct event *ev, struct error *e)
 {
-    struct run *r = run;
-    run_emit(r, ev);
-    if (r->lost)
-        *e = *r->e;
-    return !r->lost;
+    struct turn *t = turn;
+    turn_emit(t, ev);
+    if (t->lost)
+        *e = *t->e;
+    return !t->lost;
 }
 
-static enum commit_result commit(void *run, struct event *completed, struct error *e)
+static enum commit_result commit(void *turn, struct event *completed, struct error *e)
 {
-    const struct run *r = run;
-    return r->a->commit(r->a->context, completed, e);
+    const struct turn *t = turn;
+    return t->a->commit(t->a->context, completed, e);
 }
 
-static struct draft_verdict review(void *run, const struct draft *draft)
+static struct draft_verdict review(void *turn, const struct draft *draft)
 {
-    struct run *r = run;
-    run_pause(r);
-    struct draft_verdict verdict = r->a->review(r->a->context, draft);
-    run_resume(r);
+    struct turn *t = turn;
+    turn_pause(t);
+    struct draft_verdict verdict = t->a->review(t->a->context, draft);
+    turn_resume(t);
     return verdict;
 }
 
-static char *tool_result(void *run, int64_t seq, const char *id)
+static char *tool_result(void *turn, int64_t seq, const char *id)
 {
-    const struct run *r = run;
-    return r->a->tool_result(r->a->context, seq, id);
+    const struct turn *t = turn;
+    return t->a->tool_result(t->a->context, seq, id);
 }
 
 static bool is_own_model(const struct agent *a, const struct summariser *s)
@@ -53,7 +53,7 @@ static bool is_own_model(const struct agent *a, const struct summariser *s)
 
 /* The time for summaries ends a call of theirs, and nothing else. */
 struct summary_time {
-    struct run *run;
+    struct turn *turn;
     int64_t begun_ms, end_ms; /* clock_mono_ms(); 0: it does not end */
     bool is_up;
     struct wakeup wakeup;
@@ -61,55 +61,55 @@ struct summary_time {
 
 static bool is_time_left(void *summary_time)
 {
-    struct summary_time *t = summary_time;
-    if (!goes_on(t->run))
+    struct summary_time *s = summary_time;
+    if (!goes_on(s->turn))
         return false;
-    t->is_up = t->end_ms > 0 && clock_mono_ms() >= t->end_ms;
-    return !t->is_up;
+    s->is_up = s->end_ms > 0 && clock_mono_ms() >= s->end_ms;
+    return !s->is_up;
 }
 
-static void begin_summary_time(struct run *r, struct summary_time *t)
+static void begin_summary_time(struct turn *t, struct summary_time *s)
 {
-    const struct wakeup *w = r->a->wakeup;
-    *t = (struct summary_time){.run = r, .begun_ms = clock_mono_ms()};
-    t->end_ms = r->summary_ms < 0 ? 0 : t->begun_ms + r->summary_ms;
-    bool sooner = t->end_ms > 0 && (w->deadline_ms == 0 || t->end_ms < w->deadline_ms);
-    t->wakeup = (struct wakeup){.fd = w->fd,
+    const struct wakeup *w = t->a->wakeup;
+    *s = (struct summary_time){.turn = t, .begun_ms = clock_mono_ms()};
+    s->end_ms = t->summary_ms < 0 ? 0 : s->begun_ms + t->summary_ms;
+    bool sooner = s->end_ms > 0 && (w->deadline_ms == 0 || s->end_ms < w->deadline_ms);
+    s->wakeup = (struct wakeup){.fd = w->fd,
                                 .go_on = is_time_left,
-                                .context = t,
-                                .deadline_ms = sooner ? t->end_ms : w->deadline_ms};
+                                .context = s,
+                                .deadline_ms = sooner ? s->end_ms : w->deadline_ms};
 }
 
-static void end_summary_time(struct run *r, const struct summary_time *t)
+static void end_summary_time(struct turn *t, const struct summary_time *s)
 {
-    int64_t took = clock_mono_ms() - t->begun_ms;
-    if (r->summary_ms >= 0)
-        r->summary_ms = took < r->summary_ms ? r->summary_ms - took : 0;
+    int64_t took = clock_mono_ms() - s->begun_ms;
+    if (t->summary_ms >= 0)
+        t->summary_ms = took < t->summary_ms ? t->summary_ms - took : 0;
 }
 
-static bool too_late(const struct run *r, struct failure *failure)
+static bool too_late(const struct turn *t, struct failure *failure)
 {
     return failure_set(failure, FAILURE_STALL,
                        "no summary within %lld s; choose another summary_model, or raise "
                        "summary_timeout in [compaction]",
-                       (long long)r->a->compaction->summary_ms / 1000);
+                       (long long)t->a->compaction->summary_ms / 1000);
 }
 
 /* Of its own model the turn may have learned the limits just now, from a rejected request. */
-static const struct summariser *find_summariser(void *run, struct error *e)
+static const struct summariser *find_summariser(void *turn, struct error *e)
 {
-    struct run *r = run;
+    struct turn *t = turn;
     struct summary_time time;
-    begin_summary_time(r, &time);
-    const struct summariser *s = r->a->summariser(r->a->context, e);
-    end_summary_time(r, &time);
-    if (!s || !is_own_model(r->a, s))
+    begin_summary_time(t, &time);
+    const struct summariser *s = t->a->summariser(t->a->context, e);
+    end_summary_time(t, &time);
+    if (!s || !is_own_model(t->a, s))
         return s;
-    r->summariser = *s;
-    r->summariser.window = r->a->window;
-    if (r->max_bytes > 0)
-        r->summariser.max_bytes = r->max_bytes;
-    return &r->summariser;
+    t->summariser = *s;
+    t->summariser.window = t->a->window;
+    if (t->max_bytes > 0)
+        t->summariser.max_bytes = t->max_bytes;
+    return &t->summariser;
 }
 
 /* The summary's deltas are its text alone; what a model thinks on the way is nobody's. */
@@ -125,68 +125,68 @@ static bool hear(void *listener, enum block_type type, const char *text, size_t 
 }
 
 /* So that the next call of a history that is folded knows of this one. */
-static void count_use(struct run *r, const struct summariser *s, const struct response *response)
+static void count_use(struct turn *t, const struct summariser *s, const struct response *response)
 {
     const struct price price = models_price(s->config, s->model, &s->price, response->model);
-    usage_add(&r->overhead, &response->usage);
-    r->cost = usage_cost_sum(r->cost, usage_cost(&response->usage, &price));
+    usage_add(&t->overhead, &response->usage);
+    t->cost = usage_cost_sum(t->cost, usage_cost(&response->usage, &price));
 }
 
-static bool complete(void *run, const struct summariser *s, const struct request *request,
+static bool complete(void *turn, const struct summariser *s, const struct request *request,
                      bool (*delta)(void *, const char *, size_t), void *delta_context,
                      struct response *response, struct failure *failure)
 {
-    struct run *r = run;
+    struct turn *t = turn;
     struct listener listener = {.delta = delta, .context = delta_context};
     struct summary_time time;
-    begin_summary_time(r, &time);
+    begin_summary_time(t, &time);
     const struct provider_call call = {
         .http = s->http,
         .endpoint = s->endpoint,
-        .config = r->a->config,
+        .config = t->a->config,
         .wakeup = &time.wakeup,
         .delta = hear,
         .context = &listener,
     };
     struct request limited = *request;
-    limited.max_output = run_output_within(r, request->max_output);
-    bool ok = run_complete(r, s->provider, &call, &limited, response, failure);
-    end_summary_time(r, &time);
-    count_use(r, s, response);
-    return ok || (time.is_up && too_late(r, failure));
+    limited.max_output = turn_output_within(t, request->max_output);
+    bool ok = turn_call_model(t, s->provider, &call, &limited, response, failure);
+    end_summary_time(t, &time);
+    count_use(t, s, response);
+    return ok || (time.is_up && too_late(t, failure));
 }
 
-static bool tell_progress(void *run, const char *text, size_t len, int part, int of)
+static bool tell_progress(void *turn, const char *text, size_t len, int part, int of)
 {
-    struct run *r = run;
+    struct turn *t = turn;
     struct event *ev = event_new(EVENT_COMPACTION_DELTA);
     ev->text = mem_strndup(text, len);
     ev->count = part;
     ev->limit = of;
-    run_emit(r, ev);
-    return !r->lost;
+    turn_emit(t, ev);
+    return !t->lost;
 }
 
-static bool may_call(void *run, struct failure *failure)
+static bool may_call(void *turn, struct failure *failure)
 {
-    struct run *r = run;
-    if (r->summary_ms == 0)
-        return too_late(r, failure);
-    return run_has_budget(r) || failure_set(failure, FAILURE_SETUP, "%s", r->end.text);
+    struct turn *t = turn;
+    if (t->summary_ms == 0)
+        return too_late(t, failure);
+    return turn_has_budget(t) || failure_set(failure, FAILURE_SETUP, "%s", t->end.text);
 }
 
-static struct compact_host host_of(struct run *r)
+static struct compact_host host_of(struct turn *t)
 {
     return (struct compact_host){
         .summary = {.complete = complete,
                     .progress = tell_progress,
                     .may_call = may_call,
-                    .context = r},
+                    .context = t},
         .emit = emit,
         .commit = commit,
-        .review = r->a->review ? review : NULL,
+        .review = t->a->review ? review : NULL,
         .summariser = find_summariser,
-        .tool_result = r->a->tool_result ? tool_result : NULL,
+        .tool_result = t->a->tool_result ? tool_result : NULL,
         .go_on = goes_on,
     };
 }
@@ -217,17 +217,17 @@ static struct compact_job job_for(const struct agent *a, enum compact_trigger tr
 }
 
 /* What the calls used is counted as they end; the outcome knows better what a broken one took. */
-static void compact(struct run *r, const struct compact_job *job, struct compact_outcome *out)
+static void compact(struct turn *t, const struct compact_job *job, struct compact_outcome *out)
 {
-    const struct compact_host host = host_of(r);
-    const struct usage overhead = r->overhead;
-    const double cost = r->cost;
+    const struct compact_host host = host_of(t);
+    const struct usage overhead = t->overhead;
+    const double cost = t->cost;
     compact_run(job, &host, out);
-    if (out->result == COMPACT_DONE && r->summary_ms >= 0)
-        r->summary_ms = r->a->compaction->summary_ms;
-    r->overhead = overhead;
-    usage_add(&r->overhead, &out->usage);
-    r->cost = usage_cost_sum(cost, out->cost);
+    if (out->result == COMPACT_DONE && t->summary_ms >= 0)
+        t->summary_ms = t->a->compaction->summary_ms;
+    t->overhead = overhead;
+    usage_add(&t->overhead, &out->usage);
+    t->cost = usage_cost_sum(cost, out->cost);
 }
 
 /* --- when --- */
@@ -240,110 +240,110 @@ static bool is_micro_useful(const struct agent *a)
 }
 
 /* Also for the rest of a turn that has waited for a summary in vain. */
-static bool is_suspended(const struct run *r)
+static bool is_suspended(const struct turn *t)
 {
-    const struct agent *a = r->a;
+    const struct agent *a = t->a;
     const struct compact_mode *mode = a->compaction->mode;
     bool asks = !mode->text && a->summary_label;
-    return r->summary_ms == 0 ||
+    return t->summary_ms == 0 ||
            compact_suspended(&a->history->compaction, mode->name, asks ? a->summary_label : "");
 }
 
-static struct compact_counters count(const struct run *r)
+static struct compact_counters count(const struct turn *t)
 {
-    const struct history *h = r->a->history;
+    const struct history *h = t->a->history;
     return (struct compact_counters){
         .boundary = h->calls,
         .last_attempt = h->compaction.last_attempt,
         .last_input = h->last_input,
         .estimate = h->estimate,
-        .request = agent_request_estimate(r->a),
-        .suspended = is_suspended(r),
-        .bypassed = r->guard_bypassed,
-        .micro_useful = is_micro_useful(r->a),
+        .request = agent_request_estimate(t->a),
+        .suspended = is_suspended(t),
+        .bypassed = t->guard_bypassed,
+        .micro_useful = is_micro_useful(t->a),
     };
 }
 
 /* A request that does not fit although a compaction was done for it. */
-static bool is_too_long(const struct run *r)
+static bool is_too_long(const struct turn *t)
 {
-    const struct compact_limits limits = limits_of(r->a);
-    return !compact_request_fits(r->a->compaction, &limits, agent_request_estimate(r->a));
+    const struct compact_limits limits = limits_of(t->a);
+    return !compact_request_fits(t->a->compaction, &limits, agent_request_estimate(t->a));
 }
 
 /* A draft that the user refuses ends the compaction, and nothing else. */
-static bool turn_goes_on(struct run *r, const struct compact_outcome *done, enum outcome *outcome)
+static bool turn_goes_on(struct turn *t, const struct compact_outcome *done, enum outcome *outcome)
 {
-    if (done->result == COMPACT_LOST || r->lost)
+    if (done->result == COMPACT_LOST || t->lost)
         *outcome = OUTCOME_FAILED;
-    else if (done->result == COMPACT_CANCELLED && !goes_on(r))
-        *outcome = run_stopped(r);
+    else if (done->result == COMPACT_CANCELLED && !goes_on(t))
+        *outcome = turn_stopped(t);
     else
         return true;
     return false;
 }
 
 /* Once, until it is another one. */
-static void tell_obstacle(struct run *r, const char *why)
+static void tell_obstacle(struct turn *t, const char *why)
 {
-    const char *told = r->a->history->compaction.obstacle;
+    const char *told = t->a->history->compaction.obstacle;
     if (!told || strcmp(told, why) != 0)
-        run_tell_warning(r, WARNING_NOT_COMPACTED, why);
+        turn_tell_warning(t, WARNING_NOT_COMPACTED, why);
 }
 
-bool run_make_room(struct run *r, enum outcome *outcome)
+bool turn_make_room(struct turn *t, enum outcome *outcome)
 {
-    const struct agent *a = r->a;
+    const struct agent *a = t->a;
     struct compact_outcome done = {0};
     if (!a->compaction)
         return true;
     const struct compact_limits limits = limits_of(a);
-    const struct compact_counters counters = count(r);
+    const struct compact_counters counters = count(t);
     const struct compact_decision decision = compact_decide(a->compaction, &limits, &counters);
     if (decision.trigger == TRIGGER_NONE)
         return true;
     struct compact_job job = job_for(a, decision.trigger);
     job.micro_only = decision.micro_only;
     job.must_fit = decision.must_fit;
-    compact(r, &job, &done);
+    compact(t, &job, &done);
     if (done.result == COMPACT_NOT_WORTH)
-        tell_obstacle(r, done.error.text);
+        tell_obstacle(t, done.error.text);
     if (decision.bypasses)
-        r->guard_bypassed = done.result != COMPACT_DONE || is_too_long(r);
-    return turn_goes_on(r, &done, outcome);
+        t->guard_bypassed = done.result != COMPACT_DONE || is_too_long(t);
+    return turn_goes_on(t, &done, outcome);
 }
 
 /* A server says that a request has too many bytes, but not how many it may have. A summary in parts
  * costs little more than one that is rejected. */
-static void learn_max_bytes(struct run *r)
+static void learn_max_bytes(struct turn *t)
 {
-    int64_t bytes = r->failure.body_bytes;
-    if (bytes > 0 && bytes <= provider_max_request(r->a->config))
-        r->max_bytes = bytes / 2;
+    int64_t bytes = t->failure.body_bytes;
+    if (bytes > 0 && bytes <= provider_max_request(t->a->config))
+        t->max_bytes = bytes / 2;
 }
 
-bool run_recover_overflow(struct run *r, enum outcome *outcome)
+bool turn_recover_overflow(struct turn *t, enum outcome *outcome)
 {
     struct compact_outcome done = {0};
-    const struct agent *a = r->a;
-    if (!a->compaction || r->overflowed || r->failure.kind != FAILURE_OVERFLOW ||
-        r->failure.content_seen || is_suspended(r))
+    const struct agent *a = t->a;
+    if (!a->compaction || t->overflowed || t->failure.kind != FAILURE_OVERFLOW ||
+        t->failure.content_seen || is_suspended(t))
         return false;
-    r->overflowed = true;
-    learn_max_bytes(r);
+    t->overflowed = true;
+    learn_max_bytes(t);
     struct compact_job job = job_for(a, TRIGGER_OVERFLOW);
     job.must_fit = true;
-    job.body_bytes = r->failure.body_bytes;
-    compact(r, &job, &done);
-    return turn_goes_on(r, &done, outcome) && done.result == COMPACT_DONE;
+    job.body_bytes = t->failure.body_bytes;
+    compact(t, &job, &done);
+    return turn_goes_on(t, &done, outcome) && done.result == COMPACT_DONE;
 }
 
 /* --- by hand --- */
 
-static bool tell_reason(struct run *r, const struct compact_outcome *done, struct error *e)
+static bool tell_reason(struct turn *t, const struct compact_outcome *done, struct error *e)
 {
-    bool late = done->result == COMPACT_CANCELLED && run_stopped(r) == OUTCOME_FAILED;
-    *e = late ? r->end : done->error;
+    bool late = done->result == COMPACT_CANCELLED && turn_stopped(t) == OUTCOME_FAILED;
+    *e = late ? t->end : done->error;
     return done->result == COMPACT_DONE;
 }
 
@@ -352,23 +352,23 @@ bool agent_compact(struct agent *a, const struct compact_mode *mode, const char 
 {
     struct error lost = {0};
     struct compact_outcome done = {0};
-    struct run r = {.a = a,
-                    .e = &lost,
-                    .started_ms = clock_mono_ms(),
-                    .summary_ms = -1,
-                    .usage = USAGE_UNKNOWN,
-                    .overhead = USAGE_UNKNOWN};
+    struct turn t = {.a = a,
+                     .e = &lost,
+                     .started_ms = clock_mono_ms(),
+                     .summary_ms = -1,
+                     .usage = USAGE_UNKNOWN,
+                     .overhead = USAGE_UNKNOWN};
     struct compact_job job = job_for(a, TRIGGER_MANUAL);
     job.mode = mode;
     job.focus = focus;
     job.preview = preview;
     budget_begin_turn(a->budget, a->history);
-    run_set_deadline(&r);
-    compact(&r, &job, &done);
-    bool ok = tell_reason(&r, &done, e);
-    run_clear_deadline(&r);
-    run_warn(&r);
-    if (ok && r.lost)
+    turn_set_deadline(&t);
+    compact(&t, &job, &done);
+    bool ok = tell_reason(&t, &done, e);
+    turn_clear_deadline(&t);
+    turn_warn(&t);
+    if (ok && t.lost)
         *e = lost;
-    return ok && !r.lost;
+    return ok && !t.lost;
 }

@@ -4,61 +4,62 @@
 #include "base/mem.h"
 #include "provider/models.h"
 
-void run_emit(struct run *r, struct event *ev)
+void turn_emit(struct turn *t, struct event *ev)
 {
-    if (r->lost)
+    if (t->lost)
         event_free(ev);
-    else if (!r->a->emit(r->a->context, ev, r->e))
-        r->lost = true;
+    else if (!t->a->emit(t->a->context, ev, t->e))
+        t->lost = true;
 }
 
-bool run_tell_delta(void *run, enum block_type type, const char *text, size_t len)
+bool turn_tell_delta(void *turn, enum block_type type, const char *text, size_t len)
 {
-    struct run *r = run;
+    struct turn *t = turn;
     struct event *ev =
         event_new(type == BLOCK_REASONING ? EVENT_REASONING_DELTA : EVENT_TEXT_DELTA);
     ev->text = mem_strndup(text, len);
-    run_emit(r, ev);
-    return !r->lost;
+    turn_emit(t, ev);
+    return !t->lost;
 }
 
-void run_tell_started(struct run *r, const char *input, const char *attachments, int64_t retries)
+void turn_tell_started(struct turn *t, const char *input, const char *attachments, int64_t retries)
 {
     struct event *ev = event_new(EVENT_RUN_STARTED);
     ev->text = mem_strdup(input);
     ev->attachments = mem_strdup(attachments);
     ev->number = retries;
-    run_emit(r, ev);
-    r->turn = r->a->history->turns;
+    turn_emit(t, ev);
+    t->number = t->a->history->turns;
 }
 
-void run_tell_call(struct run *r)
+void turn_tell_call(struct turn *t)
 {
     struct event *ev = event_new(EVENT_TURN_STARTED);
-    ev->number = r->turn;
-    ev->count = ++r->calls;
-    run_emit(r, ev);
+    ev->number = t->number;
+    ev->count = ++t->calls;
+    turn_emit(t, ev);
 }
 
-void run_tell_retrying(struct run *r, const struct failure *f, int attempt, int of, int64_t wait_ms)
+void turn_tell_retrying(struct turn *t, const struct failure *f, int attempt, int of,
+                        int64_t wait_ms)
 {
     struct event *ev = event_new(EVENT_RETRYING);
     ev->count = attempt;
     ev->limit = of;
     ev->number = wait_ms;
     ev->text = mem_strdup(f->text);
-    run_emit(r, ev);
+    turn_emit(t, ev);
 }
 
-void run_tell_warning(struct run *r, const char *code, const char *detail)
+void turn_tell_warning(struct turn *t, const char *code, const char *detail)
 {
     struct event *ev = event_new(EVENT_WARNING);
     ev->name = mem_strdup(code);
     ev->text = mem_strdup(detail);
-    run_emit(r, ev);
+    turn_emit(t, ev);
 }
 
-static struct event *event_from_block(const struct run *r, const struct block *b, bool partial)
+static struct event *event_from_block(const struct turn *t, const struct block *b, bool partial)
 {
     static const enum event_type types[] = {[BLOCK_TEXT] = EVENT_TEXT_COMPLETE,
                                             [BLOCK_REASONING] = EVENT_REASONING_COMPLETE,
@@ -70,41 +71,41 @@ static struct event *event_from_block(const struct run *r, const struct block *b
     ev->signature = mem_strdup(b->signature);
     ev->flag = b->type == BLOCK_REASONING ? b->redacted : partial;
     if (b->type == BLOCK_REASONING && b->signature)
-        ev->model = mem_strdup(r->a->model);
+        ev->model = mem_strdup(t->a->model);
     return ev;
 }
 
 /* The answer as events. Of one that was cut short, only what can stand alone: a tool call may lack
  * half its arguments, and reasoning its signature. */
-void run_tell_answer(struct run *r, bool partial)
+void turn_tell_answer(struct turn *t, bool partial)
 {
-    for (size_t i = 0; i < r->response.blocks.len; i++) {
-        const struct block *b = &r->response.blocks.items[i];
+    for (size_t i = 0; i < t->response.blocks.len; i++) {
+        const struct block *b = &t->response.blocks.items[i];
         if (b->type == BLOCK_TEXT ? b->text && *b->text : !partial)
-            run_emit(r, event_from_block(r, b, partial));
+            turn_emit(t, event_from_block(t, b, partial));
     }
 }
 
 /* USD of a model call, for its event: negative where unknown. */
-static double take_cost(struct run *r, const struct usage *usage)
+static double take_cost(struct turn *t, const struct usage *usage)
 {
-    const struct agent *a = r->a;
-    const struct price price = models_price(a->config, a->model, &a->price, r->response.model);
+    const struct agent *a = t->a;
+    const struct price price = models_price(a->config, a->model, &a->price, t->response.model);
     double cost = usage_cost(usage, &price);
-    r->cost = usage_cost_sum(r->cost, cost);
+    t->cost = usage_cost_sum(t->cost, cost);
     return cost;
 }
 
-void run_tell_call_completed(struct run *r)
+void turn_tell_call_completed(struct turn *t)
 {
     struct event *ev = event_new(EVENT_TURN_COMPLETED);
-    ev->stop_reason = r->response.stop_reason;
-    ev->usage = r->response.usage;
-    ev->model = mem_strdup(r->response.model);
-    ev->used = take_cost(r, &ev->usage);
-    usage_add(&r->usage, &ev->usage);
-    r->accounted = true;
-    run_emit(r, ev);
+    ev->stop_reason = t->response.stop_reason;
+    ev->usage = t->response.usage;
+    ev->model = mem_strdup(t->response.model);
+    ev->used = take_cost(t, &ev->usage);
+    usage_add(&t->usage, &ev->usage);
+    t->accounted = true;
+    turn_emit(t, ev);
 }
 
 static char *response_text(const struct response *response)
@@ -114,30 +115,30 @@ static char *response_text(const struct response *response)
     return message_text(&view);
 }
 
-void run_tell_completed(struct run *r)
+void turn_tell_completed(struct turn *t)
 {
     struct event *ev = event_new(EVENT_RUN_COMPLETED);
-    ev->text = response_text(&r->response);
-    ev->usage = r->usage;
-    usage_add(&ev->usage, &r->overhead);
-    ev->summaries = r->overhead;
-    ev->count = r->calls;
-    ev->stop_reason = r->response.stop_reason;
-    ev->number = run_elapsed_ms(r);
-    run_emit(r, ev);
+    ev->text = response_text(&t->response);
+    ev->usage = t->usage;
+    usage_add(&ev->usage, &t->overhead);
+    ev->summaries = t->overhead;
+    ev->count = t->calls;
+    ev->stop_reason = t->response.stop_reason;
+    ev->number = turn_elapsed_ms(t);
+    turn_emit(t, ev);
 }
 
 /* Of a call that was broken off nobody says what it produced: what an early event counted is no
  * sum, so our estimate stands in where it is more. */
-static struct usage partial_usage(const struct run *r)
+static struct usage partial_usage(const struct turn *t)
 {
-    if (r->accounted)
+    if (t->accounted)
         return USAGE_UNKNOWN;
     int64_t bytes = 0;
-    for (size_t i = 0; i < r->response.blocks.len; i++)
-        if (r->response.blocks.items[i].text)
-            bytes += (int64_t)strlen(r->response.blocks.items[i].text);
-    struct usage u = r->response.usage;
+    for (size_t i = 0; i < t->response.blocks.len; i++)
+        if (t->response.blocks.items[i].text)
+            bytes += (int64_t)strlen(t->response.blocks.items[i].text);
+    struct usage u = t->response.usage;
     if (bytes == 0 || (bytes + 3) / 4 <= u.output)
         return u;
     u.output = (bytes + 3) / 4;
@@ -145,16 +146,16 @@ static struct usage partial_usage(const struct run *r)
     return u;
 }
 
-void run_tell_cut(struct run *r, enum outcome outcome)
+void turn_tell_cut(struct turn *t, enum outcome outcome)
 {
     struct event *ev =
         event_new(outcome == OUTCOME_INTERRUPTED ? EVENT_INTERRUPTED : EVENT_RUN_FAILED);
-    ev->usage = partial_usage(r);
-    ev->used = take_cost(r, &ev->usage);
-    ev->number = run_elapsed_ms(r);
+    ev->usage = partial_usage(t);
+    ev->used = take_cost(t, &ev->usage);
+    ev->number = turn_elapsed_ms(t);
     if (outcome == OUTCOME_FAILED) {
-        ev->name = mem_strdup(err_info(r->end.code)->name);
-        ev->text = mem_strdup(r->end.text);
+        ev->name = mem_strdup(err_info(t->end.code)->name);
+        ev->text = mem_strdup(t->end.text);
     }
-    run_emit(r, ev);
+    turn_emit(t, ev);
 }

@@ -5,9 +5,9 @@
 #include "base/clock.h"
 #include "base/mem.h"
 
-int64_t run_elapsed_ms(const struct run *r)
+int64_t turn_elapsed_ms(const struct turn *t)
 {
-    return clock_mono_ms() - r->started_ms - r->waited_ms;
+    return clock_mono_ms() - t->started_ms - t->waited_ms;
 }
 
 /* What is unknown uses nothing up: not what a model without prices costs, nor the tokens that a
@@ -22,30 +22,30 @@ static double tokens_of(const struct usage *u)
     return known((double)u->input) + known((double)u->output);
 }
 
-static struct budget_use use_of(const struct run *r)
+static struct budget_use use_of(const struct turn *t)
 {
-    const double *spent = r->a->spent.used;
-    double seconds = (double)run_elapsed_ms(r) / 1000;
-    double tokens = tokens_of(&r->usage) + tokens_of(&r->overhead);
+    const double *spent = t->a->spent.used;
+    double seconds = (double)turn_elapsed_ms(t) / 1000;
+    double tokens = tokens_of(&t->usage) + tokens_of(&t->overhead);
     struct budget_use use = {{0}};
     use.used[BUDGET_TOKENS] = known(spent[BUDGET_TOKENS]) + tokens;
     use.used[BUDGET_DURATION] = known(spent[BUDGET_DURATION]) + seconds;
     use.used[BUDGET_TURN_DURATION] = seconds;
-    use.used[BUDGET_TOOL_CALLS] = known(spent[BUDGET_TOOL_CALLS]) + r->tool_calls;
-    use.used[BUDGET_COST] = known(spent[BUDGET_COST]) + known(r->cost);
+    use.used[BUDGET_TOOL_CALLS] = known(spent[BUDGET_TOOL_CALLS]) + t->tool_calls;
+    use.used[BUDGET_COST] = known(spent[BUDGET_COST]) + known(t->cost);
     return use;
 }
 
-bool run_has_budget(struct run *r)
+bool turn_has_budget(struct turn *t)
 {
-    const struct budget_use use = use_of(r);
-    return budget_allows(r->a->budget, &use, &r->end);
+    const struct budget_use use = use_of(t);
+    return budget_allows(t->a->budget, &use, &t->end);
 }
 
-void run_warn(struct run *r)
+void turn_warn(struct turn *t)
 {
-    struct budget *b = r->a->budget;
-    const struct budget_use use = use_of(r);
+    struct budget *b = t->a->budget;
+    const struct budget_use use = use_of(t);
     enum budget_kind kind;
     int threshold;
     while (budget_next_warning(b, &use, &kind, &threshold)) {
@@ -54,14 +54,14 @@ void run_warn(struct run *r)
         ev->used = use.used[kind];
         ev->bound = b->limit[kind];
         ev->count = budget_percent(b, &use, kind);
-        run_emit(r, ev);
+        turn_emit(t, ev);
     }
 }
 
-static void warn_once(struct run *r, char **told, const char *code, char *text)
+static void warn_once(struct turn *t, char **told, const char *code, char *text)
 {
     if (text && (!*told || strcmp(*told, text) != 0)) {
-        run_tell_warning(r, code, text);
+        turn_tell_warning(t, code, text);
         free(*told);
         *told = text;
     } else {
@@ -69,52 +69,52 @@ static void warn_once(struct run *r, char **told, const char *code, char *text)
     }
 }
 
-void run_warn_of_prompt(struct run *r, const struct context *prompt)
+void turn_warn_of_prompt(struct turn *t, const struct context *prompt)
 {
-    struct prompt_told *told = r->a->told;
-    int64_t most = config_integer(r->a->config, CONFIG_TOOLS_MAX_TOKENS);
-    warn_once(r, &told->cut, "prompt_cut", prompt_cut_warning(prompt));
-    warn_once(r, &told->tools, "many_tools", prompt_tools_warning(prompt, most));
+    struct prompt_told *told = t->a->told;
+    int64_t most = config_integer(t->a->config, CONFIG_TOOLS_MAX_TOKENS);
+    warn_once(t, &told->cut, "prompt_cut", prompt_cut_warning(prompt));
+    warn_once(t, &told->tools, "many_tools", prompt_tools_warning(prompt, most));
 }
 
-int64_t run_output_within(const struct run *r, int64_t most)
+int64_t turn_output_within(const struct turn *t, int64_t most)
 {
-    const struct budget_use use = use_of(r);
-    int64_t left = budget_tokens_left(r->a->budget, &use);
+    const struct budget_use use = use_of(t);
+    int64_t left = budget_tokens_left(t->a->budget, &use);
     return left > 0 && left < most ? left : most;
 }
 
-void run_set_deadline(struct run *r)
+void turn_set_deadline(struct turn *t)
 {
-    const struct budget_use use = use_of(r);
-    int64_t left = budget_time_left_ms(r->a->budget, &use);
-    if (r->a->deadline)
-        r->a->deadline->deadline_ms = left < 0 ? 0 : clock_mono_ms() + left;
+    const struct budget_use use = use_of(t);
+    int64_t left = budget_time_left_ms(t->a->budget, &use);
+    if (t->a->deadline)
+        t->a->deadline->deadline_ms = left < 0 ? 0 : clock_mono_ms() + left;
 }
 
-void run_clear_deadline(struct run *r)
+void turn_clear_deadline(struct turn *t)
 {
-    if (r->a->deadline)
-        r->a->deadline->deadline_ms = 0;
+    if (t->a->deadline)
+        t->a->deadline->deadline_ms = 0;
 }
 
-void run_pause(struct run *r)
+void turn_pause(struct turn *t)
 {
-    r->paused_ms = clock_mono_ms();
-    run_clear_deadline(r);
+    t->paused_ms = clock_mono_ms();
+    turn_clear_deadline(t);
 }
 
-void run_resume(struct run *r)
+void turn_resume(struct turn *t)
 {
-    r->waited_ms += clock_mono_ms() - r->paused_ms;
-    run_set_deadline(r);
+    t->waited_ms += clock_mono_ms() - t->paused_ms;
+    turn_set_deadline(t);
 }
 
-enum outcome run_stopped(struct run *r)
+enum outcome turn_stopped(struct turn *t)
 {
-    const struct budget_use use = use_of(r);
-    if (budget_time_left_ms(r->a->budget, &use) != 0)
+    const struct budget_use use = use_of(t);
+    if (budget_time_left_ms(t->a->budget, &use) != 0)
         return OUTCOME_INTERRUPTED;
-    budget_allows(r->a->budget, &use, &r->end);
+    budget_allows(t->a->budget, &use, &t->end);
     return OUTCOME_FAILED;
 }

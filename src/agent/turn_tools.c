@@ -21,9 +21,9 @@ static struct tool_context context_for(const struct agent *a, const struct tool 
     };
 }
 
-static bool goes_on(const struct run *r)
+static bool goes_on(const struct turn *t)
 {
-    return r->a->wakeup->go_on(r->a->wakeup->context);
+    return t->a->wakeup->go_on(t->a->wakeup->context);
 }
 
 static enum gate shut(struct buf *out, const char *reason)
@@ -53,15 +53,15 @@ static enum gate nobody_to_ask(const struct tool_call *call, struct buf *out)
 }
 
 /* An interrupt while the user is asked comes as a refusal, but is none. */
-static enum gate ask(struct run *r, struct tool_call *call, const struct block *b,
+static enum gate ask(struct turn *t, struct tool_call *call, const struct block *b,
                      const char *preview, struct buf *out)
 {
-    const struct agent *a = r->a;
-    run_pause(r);
+    const struct agent *a = t->a;
+    turn_pause(t);
     enum approval answer =
         a->ask(a->context, call, b->id, b->text && *b->text ? b->text : "{}", preview);
-    run_resume(r);
-    if (!goes_on(r))
+    turn_resume(t);
+    if (!goes_on(t))
         return GATE_STOPPED;
     if (answer == APPROVAL_ASK)
         return nobody_to_ask(call, out);
@@ -69,27 +69,27 @@ static enum gate ask(struct run *r, struct tool_call *call, const struct block *
     return call->asked ? GATE_OPEN : deny(out, "the user declined this call");
 }
 
-static enum gate preview_and_ask(struct run *r, struct tool_call *call, const struct block *b,
+static enum gate preview_and_ask(struct turn *t, struct tool_call *call, const struct block *b,
                                  struct buf *out)
 {
-    const struct tool_context context = context_for(r->a, call->tool);
+    const struct tool_context context = context_for(t->a, call->tool);
     struct buf preview = BUF_INIT;
-    if (!r->a->ask)
+    if (!t->a->ask)
         return nobody_to_ask(call, out);
     enum gate gate = tool_call_preview(call, &context, &preview)
-                         ? ask(r, call, b, preview.data, out)
+                         ? ask(t, call, b, preview.data, out)
                          : shut(out, preview.data);
     buf_release(&preview);
     return gate;
 }
 
-static enum gate decide(struct run *r, struct tool_call *call, const struct block *b,
+static enum gate decide(struct turn *t, struct tool_call *call, const struct block *b,
                         struct buf *out)
 {
-    if (!tool_offered(call->tool, r->a->offer))
+    if (!tool_offered(call->tool, t->a->offer))
         return deny(out, "not allowed: this tool is not offered here");
     bool guarded = tool_call_is_guarded(call);
-    switch (approval_decide(r->a->policy, call->tool)) {
+    switch (approval_decide(t->a->policy, call->tool)) {
     case APPROVAL_ALLOW:
         if (!guarded)
             return GATE_OPEN;
@@ -99,7 +99,7 @@ static enum gate decide(struct run *r, struct tool_call *call, const struct bloc
     case APPROVAL_ASK:
         break;
     }
-    return preview_and_ask(r, call, b, out);
+    return preview_and_ask(t, call, b, out);
 }
 
 /* How a call went. */
@@ -108,7 +108,7 @@ struct ended {
     int64_t duration_ms;
 };
 
-static void tell_result(struct run *r, const struct block *b, const struct ended *ended,
+static void tell_result(struct turn *t, const struct block *b, const struct ended *ended,
                         struct buf *result)
 {
     struct event *ev = event_new(EVENT_TOOL_EXECUTION_COMPLETED);
@@ -118,8 +118,8 @@ static void tell_result(struct run *r, const struct block *b, const struct ended
     ev->denied = ended->denied;
     ev->text = buf_take(result);
     ev->number = ended->duration_ms;
-    r->tool_calls++;
-    run_emit(r, ev);
+    t->tool_calls++;
+    turn_emit(t, ev);
 }
 
 static const struct block *last_call(const struct response *response)
@@ -132,7 +132,7 @@ static const struct block *last_call(const struct response *response)
 
 /* A call that runs, for what it tells. */
 struct running {
-    struct run *run;
+    struct turn *turn;
     const struct block *call;
 };
 
@@ -141,23 +141,23 @@ static void tell_of_call(void *context, struct event *ev)
     const struct running *running = context;
     free(ev->id);
     ev->id = mem_strdup(running->call->id);
-    run_emit(running->run, ev);
+    turn_emit(running->turn, ev);
 }
 
-static bool execute(struct run *r, const struct tool_call *call, const struct block *b,
+static bool execute(struct turn *t, const struct tool_call *call, const struct block *b,
                     struct buf *result)
 {
-    struct running running = {.run = r, .call = b};
-    struct tool_context context = context_for(r->a, call->tool);
+    struct running running = {.turn = t, .call = b};
+    struct tool_context context = context_for(t->a, call->tool);
     context.tell = tell_of_call;
     context.tell_context = &running;
     return tool_call_run(call, &context, result);
 }
 
 /* Those past the maximum have no result of their own: the model learns of them in the last. */
-static void tell_of_refused_calls(const struct run *r, const struct block *b, struct buf *result)
+static void tell_of_refused_calls(const struct turn *t, const struct block *b, struct buf *result)
 {
-    const struct response *response = &r->response;
+    const struct response *response = &t->response;
     if (response->calls_refused && b == last_call(response))
         buf_addf(result,
                  "\n\n[The calls after this one were refused and are not in the conversation: an "
@@ -165,40 +165,40 @@ static void tell_of_refused_calls(const struct run *r, const struct block *b, st
                  PROVIDER_MAX_CALLS);
 }
 
-static enum gate run_tool(struct run *r, const struct block *b)
+static enum gate run_tool(struct turn *t, const struct block *b)
 {
-    int64_t begun = run_elapsed_ms(r);
+    int64_t begun = turn_elapsed_ms(t);
     enum gate gate = GATE_SHUT;
     struct ended ended = {.is_error = true};
     struct tool_call call = {0};
     struct buf result = BUF_INIT;
-    if (tool_call_prepare(&call, r->a->tools, b->name, b->text, &result))
-        gate = decide(r, &call, b, &result);
+    if (tool_call_prepare(&call, t->a->tools, b->name, b->text, &result))
+        gate = decide(t, &call, b, &result);
     if (gate == GATE_OPEN)
-        ended.is_error = execute(r, &call, b, &result);
-    tell_of_refused_calls(r, b, &result);
+        ended.is_error = execute(t, &call, b, &result);
+    tell_of_refused_calls(t, b, &result);
     ended.denied = gate == GATE_DENIED;
-    ended.duration_ms = run_elapsed_ms(r) - begun;
+    ended.duration_ms = turn_elapsed_ms(t) - begun;
     if (gate != GATE_STOPPED)
-        tell_result(r, b, &ended, &result);
+        tell_result(t, b, &ended, &result);
     tool_call_release(&call);
     buf_release(&result);
     return gate;
 }
 
-enum outcome run_tools(struct run *r)
+enum outcome turn_run_tools(struct turn *t)
 {
-    for (size_t i = 0; i < r->response.blocks.len && !r->lost; i++) {
-        const struct block *b = &r->response.blocks.items[i];
+    for (size_t i = 0; i < t->response.blocks.len && !t->lost; i++) {
+        const struct block *b = &t->response.blocks.items[i];
         if (b->type != BLOCK_TOOL_CALL)
             continue;
-        if (!run_has_budget(r))
+        if (!turn_has_budget(t))
             return OUTCOME_FAILED;
-        bool ended = run_tool(r, b) != GATE_STOPPED;
-        run_warn(r);
+        bool ended = run_tool(t, b) != GATE_STOPPED;
+        turn_warn(t);
         /* Asked, not polled: the tool may have been woken by what stops us, and have drained it. */
-        if (!ended || !goes_on(r))
-            return run_stopped(r);
+        if (!ended || !goes_on(t))
+            return turn_stopped(t);
     }
     return OUTCOME_MORE;
 }
