@@ -18,7 +18,7 @@ static void choose(const struct history *h, bool *goes)
     for (size_t i = 0; i < h->messages.len; i++) {
         const struct message *m = &h->messages.items[i];
         bool results = m->role == ROLE_TOOL;
-        bool fixed = m->pinned || (h->running && i == h->run_first);
+        bool fixed = m->pinned || (h->running && i == h->turn_first);
         turn = m->role == ROLE_USER ? !fixed && maybe(share) : turn;
         bool lucky = m->role == ROLE_USER ? turn : turn || maybe(share);
         goes[i] = results ? goes[i - 1] : !fixed && lucky;

@@ -118,7 +118,7 @@ void assert_same_compactions(const struct history *a, const struct history *b)
     assert_int_equal(one->suspended, other->suspended);
     assert_same_text(one->failed_mode, other->failed_mode);
     assert_same_text(one->failed_model, other->failed_model);
-    assert_int_equal(a->run_shortened, b->run_shortened);
+    assert_int_equal(a->turn_shortened, b->turn_shortened);
 }
 
 void assert_same_history(const struct history *a, const struct history *b)
@@ -185,7 +185,7 @@ static void assert_same_counts(struct store *s, const char *id, const struct fol
 
 static void assert_valid(const char *id, struct history *h)
 {
-    history_drop_open_run(h);
+    history_drop_open_turn(h);
     char *fault = history_fault(h);
     if (fault)
         fail_msg("the history of %s: %s", id, fault);

@@ -225,7 +225,7 @@ static void undo_compaction(struct record *r, const struct history *h)
 static void compact(struct record *r, struct history *h)
 {
     if (!h->running || maybe(0.2))
-        history_drop_open_run(h);
+        history_drop_open_turn(h);
     start_compaction(r, h);
     if (maybe(0.2))
         fail_compaction(r);

@@ -303,11 +303,11 @@ static void test_between_runs(void **state)
     for (int i = 0; i < EVENT_TYPE_COUNT; i++) {
         struct event ev = filled((enum event_type)i);
         bool by_hand = ev.type == EVENT_COMPACTION_STARTED || ev.type == EVENT_COMPACTION_COMPLETED;
-        assert_int_equal(event_between_runs(&ev), by_hand || ev.type == EVENT_COMPACTION_UNDONE);
+        assert_int_equal(event_between_turns(&ev), by_hand || ev.type == EVENT_COMPACTION_UNDONE);
         ev.compaction.trigger = estimate;
-        assert_int_equal(event_between_runs(&ev), ev.type == EVENT_COMPACTION_UNDONE);
+        assert_int_equal(event_between_turns(&ev), ev.type == EVENT_COMPACTION_UNDONE);
         ev.compaction.trigger = NULL;
-        assert_int_equal(event_between_runs(&ev), ev.type == EVENT_COMPACTION_UNDONE);
+        assert_int_equal(event_between_turns(&ev), ev.type == EVENT_COMPACTION_UNDONE);
     }
 }
 

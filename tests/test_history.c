@@ -121,7 +121,7 @@ static void test_a_run(void **state)
     assert_int_equal(h.messages.items[1].seq, seq + 1);
     assert_int_equal(h.messages.items[1].turn, 1);
     assert_int_equal(h.applied_seq, next_seq);
-    assert_int_equal(h.last_run_seq, seq);
+    assert_int_equal(h.last_turn_seq, seq);
     assert_string_equal(h.last_text, "hi");
     assert_false(h.running);
     history_release(&h);
@@ -236,7 +236,7 @@ static void test_failed(void **state)
     check(&h, "u:a a:b");
     assert_int_equal(h.turns, 1);
     assert_string_equal(h.last_text, "gone"); /* to be sent again */
-    assert_int_equal(h.last_run_seq, seq);
+    assert_int_equal(h.last_turn_seq, seq);
 
     retry(&h, "gone", seq);
     say(&h, EVENT_TURN_STARTED, NULL);
@@ -281,10 +281,10 @@ static void test_a_crash_takes_the_run_back(void **state)
 
     int64_t seq = say(&h, EVENT_RUN_STARTED, "again");
     apply(&h, call_event("c1"));
-    assert_true(history_drop_open_run(&h));
-    assert_false(history_drop_open_run(&h));
+    assert_true(history_drop_open_turn(&h));
+    assert_false(history_drop_open_turn(&h));
     check(&h, "u:a a:b u:c a:d");
-    assert_int_equal(h.last_run_seq, seq);
+    assert_int_equal(h.last_turn_seq, seq);
     assert_string_equal(h.last_text, "again");
     history_release(&h);
 }
@@ -435,7 +435,7 @@ static void test_what_a_snapshot_lacks(void **state)
     retry(&h, "c2", second);
     assert_int_equal(h.unsaved, 2);
     h.unsaved = h.messages.len;
-    history_drop_open_run(&h);
+    history_drop_open_turn(&h);
     assert_int_equal(h.unsaved, 2);
     history_release(&h);
 }
@@ -565,7 +565,7 @@ static void test_within_a_run(void **state)
     apply(&h, result_event("c1"));
     compact(&h, "[" SUMMARY("1", "1") ",[2,1]]", "estimate");
     assert_int_equal(h.messages.len, 2);
-    assert_int_equal(h.run_first, 1);
+    assert_int_equal(h.turn_first, 1);
     assert_int_equal(h.messages.items[1].seq, run);
     say(&h, EVENT_TURN_STARTED, NULL);
     apply(&h, failed_event());
@@ -1123,8 +1123,8 @@ static void check_history(const struct history *h)
     if (h->compaction.in_force.len == 0)
         assert_int_equal(h->turns, turns);
     if (h->running) {
-        assert_true(h->run_first < h->messages.len);
-        assert_int_equal(h->messages.items[h->run_first].seq, h->run_seq);
+        assert_true(h->turn_first < h->messages.len);
+        assert_int_equal(h->messages.items[h->turn_first].seq, h->turn_seq);
     }
 }
 
@@ -1220,8 +1220,8 @@ static void one_sequence(void)
         event_free(ev);
     }
     check_same(&h, &restored);
-    history_drop_open_run(&h);
-    history_drop_open_run(&restored);
+    history_drop_open_turn(&h);
+    history_drop_open_turn(&restored);
     check_history(&h);
     check_same(&h, &restored);
     save(&saved, &h);

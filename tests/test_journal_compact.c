@@ -354,8 +354,8 @@ static void assert_sound(void)
     check(snapshot_resume(store, id, &resumed, &e), &e);
     assert_same_history(&folded, &resumed);
     if (!j.history.running) {
-        history_drop_open_run(&folded);
-        history_drop_open_run(&resumed);
+        history_drop_open_turn(&folded);
+        history_drop_open_turn(&resumed);
     }
     assert_same_history(&folded, &j.history);
     int64_t estimate = 0;
@@ -363,7 +363,7 @@ static void assert_sound(void)
         estimate += message_estimate_tokens(&j.history.messages.items[i]);
     assert_int_equal(j.history.estimate, estimate);
     if (j.history.running)
-        assert_int_equal(j.history.messages.items[j.history.run_first].seq, j.history.run_seq);
+        assert_int_equal(j.history.messages.items[j.history.turn_first].seq, j.history.turn_seq);
     history_release(&folded);
     history_release(&resumed);
     assert_memory();
@@ -934,7 +934,7 @@ static bool any_run(void)
     struct event *ev = event_new(EVENT_RUN_STARTED);
     ev->text = mem_printf("%s?", any_text());
     if (maybe(0.2))
-        ev->number = j.history.last_run_seq;
+        ev->number = j.history.last_turn_seq;
     emit(ev);
     for (size_t i = below(4); i > 0 && any_call(); i--)
         ;

@@ -88,8 +88,8 @@ static void happen_with(struct history *live, enum event_type type, int64_t numb
 static void begin_run(struct history *live)
 {
     double luck = entropy_unit();
-    if (luck < 0.2 && live->last_run_seq > 0)
-        happen_with(live, EVENT_RUN_STARTED, live->last_run_seq, NULL);
+    if (luck < 0.2 && live->last_turn_seq > 0)
+        happen_with(live, EVENT_RUN_STARTED, live->last_turn_seq, NULL);
     else if (luck < 0.3 && live->messages.len > 0)
         happen_with(live, EVENT_RUN_STARTED,
                     live->messages.items[(size_t)(entropy_unit() * (double)live->messages.len)].seq,
@@ -485,7 +485,7 @@ static void test_an_open_run_stays_open(void **state)
     happen(&live, EVENT_TOOL_EXECUTION_COMPLETED, "text");
     check_resume(&live);
     assert_true(snapshot_resume(store, ID, &h, &e));
-    assert_true(history_drop_open_run(&h));
+    assert_true(history_drop_open_turn(&h));
     assert_string_equal(h.last_text, "again");
     history_release(&h);
     history_release(&live);

@@ -68,7 +68,7 @@ bool event_type_from_name(const char *name, enum event_type *out)
     return false;
 }
 
-bool event_between_runs(const struct event *ev)
+bool event_between_turns(const struct event *ev)
 {
     bool compacts = ev->type == EVENT_COMPACTION_STARTED || ev->type == EVENT_COMPACTION_COMPLETED;
     return ev->type == EVENT_COMPACTION_UNDONE ||

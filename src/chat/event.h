@@ -103,7 +103,7 @@ struct event {
     bool flag;
     bool denied; /* the call was not allowed to run */
     enum stop_reason stop_reason;
-    struct usage usage;     /* of a run: its sum, of which are those of compactions: */
+    struct usage usage;     /* of a turn: its sum, of which are those of compactions: */
     struct usage summaries; /* right behind it, as usage_run_shape wants it */
     double used, bound;
     struct compaction compaction;
@@ -122,8 +122,8 @@ int event_version(enum event_type type);
 bool event_type_from_name(const char *name, enum event_type *out);
 const char *stop_reason_name(enum stop_reason reason); /* "end_turn" */
 
-/* It happens between the runs alone: one that is open before it was cut off by a crash. */
-bool event_between_runs(const struct event *ev);
+/* It happens between the turns alone: one that is open before it was cut off by a crash. */
+bool event_between_turns(const struct event *ev);
 
 /* An object of the type's members, for the log's payload column. The caller frees. */
 char *event_payload(const struct event *ev);

@@ -47,13 +47,13 @@
     SHAPE_FIELD(member, ENUM, REQUIRED, SHAPE_AT(enum stop_reason, struct event, field),           \
                 .names = &stop_reasons, .help = what)
 
-/* Left out when unknown; of a whole run, with the share of its summaries. */
+/* Left out when unknown; of a whole turn, with the share of its summaries. */
 #define USAGE(member, field, what)                                                                 \
     SHAPE_FIELD(member, OBJECT, OPTIONAL, SHAPE_AT(struct usage, struct event, field),             \
                 .of = &usage_shape, .help = what)
 #define RUN_USAGE(member, field, what)                                                             \
     SHAPE_FIELD(member, OBJECT, OPTIONAL, SHAPE_AT(struct usage, struct event, field),             \
-                .of = &usage_run_shape, .help = what)
+                .of = &usage_turn_shape, .help = what)
 
 static_assert(offsetof(struct event, summaries) ==
                   offsetof(struct event, usage) + sizeof(struct usage),

@@ -89,13 +89,13 @@ static void mark_partial(struct history *h, struct message *m)
     weigh(h, m);
 }
 
-static void close_run(struct history *h)
+static void close_turn(struct history *h)
 {
     h->running = false;
-    h->run_seq = 0;
-    h->run_first = 0;
+    h->turn_seq = 0;
+    h->turn_first = 0;
     h->call_seq = 0;
-    h->run_shortened = false;
+    h->turn_shortened = false;
 }
 
 /* Everything from the user message at `first` on. */
@@ -105,19 +105,19 @@ static void take_back(struct history *h, size_t first)
     truncate_at(h, first);
 }
 
-bool history_drop_open_run(struct history *h)
+bool history_drop_open_turn(struct history *h)
 {
     if (!h->running)
         return false;
-    take_back(h, h->run_first);
-    close_run(h);
+    take_back(h, h->turn_first);
+    close_turn(h);
     return true;
 }
 
-/* The newest message of the run that has this role, or NULL. */
-static struct message *last_of_run(const struct history *h, enum role role)
+/* The newest message of the turn that has this role, or NULL. */
+static struct message *last_of_turn(const struct history *h, enum role role)
 {
-    for (size_t i = h->messages.len; i > h->run_first; i--)
+    for (size_t i = h->messages.len; i > h->turn_first; i--)
         if (h->messages.items[i - 1].role == role)
             return &h->messages.items[i - 1];
     return NULL;
@@ -127,7 +127,7 @@ static struct message *last_of_run(const struct history *h, enum role role)
  * message can stand behind it. */
 static struct message *current_answer(const struct history *h)
 {
-    struct message *m = last_of_run(h, ROLE_ASSISTANT);
+    struct message *m = last_of_turn(h, ROLE_ASSISTANT);
     return m && m->seq == h->call_seq ? m : NULL;
 }
 
@@ -185,27 +185,27 @@ static bool has_answer(const struct message *m)
     return false;
 }
 
-static bool run_has_answer(const struct history *h)
+static bool turn_has_answer(const struct history *h)
 {
-    if (h->run_shortened)
+    if (h->turn_shortened)
         return true;
-    for (size_t i = h->run_first; i < h->messages.len; i++)
+    for (size_t i = h->turn_first; i < h->messages.len; i++)
         if (h->messages.items[i].role == ROLE_ASSISTANT && has_answer(&h->messages.items[i]))
             return true;
     return false;
 }
 
-/* The run ends before its answer does. */
+/* The turn ends before its answer does. */
 static void cut_off(struct history *h, int64_t seq)
 {
     answer_open_calls(h, seq);
     struct message *m = &vec_last(&h->messages);
     if (m->role == ROLE_ASSISTANT && !has_answer(m))
         truncate_at(h, h->messages.len - 1);
-    m = last_of_run(h, ROLE_ASSISTANT);
+    m = last_of_turn(h, ROLE_ASSISTANT);
     if (m)
         mark_partial(h, m);
-    close_run(h);
+    close_turn(h);
 }
 
 /* The message of this number, whose events it was made of, or NULL: messages are in the order of
@@ -242,14 +242,14 @@ static void add_attachments(struct history *h, struct message *m, const char *at
     json_free(list);
 }
 
-static void run_started(struct history *h, const struct event *ev)
+static void turn_started(struct history *h, const struct event *ev)
 {
-    history_drop_open_run(h);
+    history_drop_open_turn(h);
     if (ev->number > 0)
         drop_retried(h, ev->number);
     h->running = true;
-    h->run_seq = h->last_run_seq = ev->seq;
-    h->run_first = h->messages.len;
+    h->turn_seq = h->last_turn_seq = ev->seq;
+    h->turn_first = h->messages.len;
     h->turns++;
     free(h->last_text);
     h->last_text = mem_strdup(ev->text ? ev->text : "");
@@ -261,7 +261,7 @@ static void run_started(struct history *h, const struct event *ev)
         append_block(h, m, block_text(h->last_text));
 }
 
-static void turn_started(struct history *h, const struct event *ev)
+static void call_started(struct history *h, const struct event *ev)
 {
     answer_open_calls(h, ev->seq);
     h->call_seq = ev->seq;
@@ -339,26 +339,26 @@ static void measure(struct history *h, const struct event *ev)
         h->measure = request_measured(&ev->usage, h->estimate);
 }
 
-static void turn_completed(struct history *h, const struct event *ev)
+static void call_completed(struct history *h, const struct event *ev)
 {
     history_count_use(h, ev);
     h->last_input = ev->usage.input;
     measure(h, ev);
 }
 
-static void run_completed(struct history *h, const struct event *ev)
+static void turn_completed(struct history *h, const struct event *ev)
 {
     answer_open_calls(h, ev->seq);
-    close_run(h);
+    close_turn(h);
 }
 
-static void run_failed(struct history *h, const struct event *ev)
+static void turn_failed(struct history *h, const struct event *ev)
 {
     history_count_use(h, ev);
-    if (run_has_answer(h))
+    if (turn_has_answer(h))
         cut_off(h, ev->seq);
     else
-        history_drop_open_run(h);
+        history_drop_open_turn(h);
     measure(h, ev);
 }
 
@@ -399,9 +399,9 @@ static void budget_warning(struct history *h, const struct event *ev)
     b->percent = same && b->percent > ev->count ? b->percent : ev->count;
 }
 
-/* What an event does whether or not a run is open. */
+/* What an event does whether or not a turn is open. */
 static void (*const effects[EVENT_TYPE_COUNT])(struct history *h, const struct event *ev) = {
-    [EVENT_RUN_STARTED] = run_started,
+    [EVENT_RUN_STARTED] = turn_started,
     [EVENT_COMPACTION_STARTED] = history_compaction,
     [EVENT_COMPACTION_COMPLETED] = history_compaction,
     [EVENT_COMPACTION_FAILED] = history_compaction,
@@ -412,15 +412,15 @@ static void (*const effects[EVENT_TYPE_COUNT])(struct history *h, const struct e
 };
 
 /* What it does to an open one. */
-static void (*const run_effects[EVENT_TYPE_COUNT])(struct history *h, const struct event *ev) = {
-    [EVENT_TURN_STARTED] = turn_started,
+static void (*const turn_effects[EVENT_TYPE_COUNT])(struct history *h, const struct event *ev) = {
+    [EVENT_TURN_STARTED] = call_started,
     [EVENT_TEXT_COMPLETE] = text_complete,
     [EVENT_REASONING_COMPLETE] = reasoning_complete,
     [EVENT_TOOL_CALL_REQUESTED] = tool_call_requested,
     [EVENT_TOOL_EXECUTION_COMPLETED] = tool_execution_completed,
-    [EVENT_TURN_COMPLETED] = turn_completed,
-    [EVENT_RUN_COMPLETED] = run_completed,
-    [EVENT_RUN_FAILED] = run_failed,
+    [EVENT_TURN_COMPLETED] = call_completed,
+    [EVENT_RUN_COMPLETED] = turn_completed,
+    [EVENT_RUN_FAILED] = turn_failed,
     [EVENT_INTERRUPTED] = interrupted,
 };
 
@@ -431,8 +431,8 @@ void history_apply(struct history *h, const struct event *ev)
     h->applied_seq = ev->seq;
     if (effects[ev->type])
         effects[ev->type](h, ev);
-    else if (h->running && run_effects[ev->type])
-        run_effects[ev->type](h, ev);
+    else if (h->running && turn_effects[ev->type])
+        turn_effects[ev->type](h, ev);
 }
 
 size_t history_turn_start(const struct history *h, int turn)

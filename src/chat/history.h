@@ -50,24 +50,24 @@ struct history {
     struct request_measure measure;
     char *last_text;        /* text of the newest run_started, also of one that was taken back */
     char *last_attachments; /* of that run_started; NULL: none */
-    int64_t last_run_seq;   /* its number; 0 before the first */
+    int64_t last_turn_seq;  /* its number; 0 before the first */
     struct compaction_state compaction;
     VEC(struct budget_told) budgets; /* one a kind */
     VEC(int64_t) undone; /* compaction_completed events that history_apply() passes over */
     size_t unsaved;      /* messages from here on are not as the last snapshot has them */
-    /* While a run is open: */
+    /* While a turn is open: */
     bool running;
-    int64_t run_seq;    /* its run_started */
-    size_t run_first;   /* index of its user message */
+    int64_t turn_seq;   /* its run_started */
+    size_t turn_first;  /* index of its user message */
     int64_t call_seq;   /* its newest turn_started; 0 before the first, and after a compaction */
-    bool run_shortened; /* a compaction took answers of it */
+    bool turn_shortened; /* a compaction took answers of it */
 };
 
 void history_init(struct history *h);
 void history_release(struct history *h);
 
 /* Rules:
- * - run_started appends the user message; with a retry, everything from the retried run's user
+ * - run_started appends the user message; with a retry, everything from the retried turn's user
  *   message on is dropped first.
  * - text_complete, reasoning_complete and tool_call_requested append to the assistant message of
  *   the current model call, which begins with the first of them; tool_execution_completed to the
@@ -75,12 +75,12 @@ void history_release(struct history *h);
  *   open call.
  * - A tool call that is open when its model call ends (turn_started, run_completed) is answered
  *   with an error result.
- * - run_completed closes the run. interrupted closes it, marks the answer partial, answers every
+ * - run_completed closes the turn. interrupted closes it, marks the answer partial, answers every
  *   open tool call with an error result, and drops an assistant message that has neither text nor
  *   tool call (no provider takes one back).
- * - run_failed does the same if the run got any answer, and takes the user message back otherwise.
- * - run_started while a run is open: the program died in it. That run is taken back first (which is
- *   what a retry of it wants, too).
+ * - run_failed does the same if the turn got any answer, and takes the user message back otherwise.
+ * - run_started while a turn is open: the program died in it. That turn is taken back first (which
+ * is what a retry of it wants, too).
  * - compaction_completed makes the messages anew (history_compact()) and forgets last_input; one
  *   that does not fit the messages is passed over with a line in the diagnostic log, one that was
  *   undone silently; what it used is counted all the same. Every event of a compaction sets
@@ -90,7 +90,7 @@ void history_release(struct history *h);
  *   compaction_completed resizes the measure, or forgets it where it does not know the request.
  * - compaction_undone forgets last_input and the measure and changes no messages: whoever reads a
  *   log tells history_pass_over() first; whoever undoes one now reads the log again.
- * - Of these, what event_between_runs() names takes an open run back: the program died in it.
+ * - Of these, what event_between_turns() names takes an open turn back: the program died in it.
  * - warning of WARNING_NOT_COMPACTED and compaction_failed{too_small} set the obstacle.
  * - message_pinned marks the message of that number, a user's or an assistant's but no summary.
  * - budget_warning is remembered by its kind.
@@ -115,9 +115,9 @@ bool history_compact(struct history *h, const struct event *ev, struct history_b
 void history_settle(struct history *h, struct history_backup *b);
 void history_revert(struct history *h, struct history_backup *b); /* byte for byte as before */
 
-/* A run that is still open after the last event was cut off by a crash: take it back. Returns
+/* A turn that is still open after the last event was cut off by a crash: take it back. Returns
  * whether there was one. */
-bool history_drop_open_run(struct history *h);
+bool history_drop_open_turn(struct history *h);
 
 /* Index of the first message of turn `turn` (from 1), or messages.len. */
 size_t history_turn_start(const struct history *h, int turn);

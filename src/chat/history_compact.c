@@ -151,7 +151,7 @@ static bool rebuild_fits(const struct history *h, const struct rebuild *r,
                          const struct message *messages, size_t count, int64_t seq, struct error *e)
 {
     const char *what;
-    if (h->running && !keeps(r, h->run_first))
+    if (h->running && !keeps(r, h->turn_first))
         return err_set(e, ERR_AGENT_ERROR, "a compaction takes the running turn's message");
     if (!rewrites_fit(h, r))
         return err_set(e, ERR_AGENT_ERROR, "a compaction makes another message of an old one");
@@ -243,13 +243,13 @@ static size_t index_of(const struct message *messages, size_t count, int64_t seq
 }
 
 /* Later answers begin messages of their own. */
-static void follow_run(struct history *h, const struct rebuild *r, const struct message *messages,
-                       size_t count)
+static void follow_turn(struct history *h, const struct rebuild *r, const struct message *messages,
+                        size_t count)
 {
-    struct gaps g = {.messages = h->messages.items, .after = h->run_first};
+    struct gaps g = {.messages = h->messages.items, .after = h->turn_first};
     each_gap(r, h->messages.len, look_for_answers, &g);
-    h->run_shortened = h->run_shortened || g.answers;
-    h->run_first = index_of(messages, count, h->messages.items[h->run_first].seq);
+    h->turn_shortened = h->turn_shortened || g.answers;
+    h->turn_first = index_of(messages, count, h->messages.items[h->turn_first].seq);
     h->call_seq = 0;
 }
 
@@ -262,7 +262,7 @@ static void replace(struct history *h, const struct rebuild *r, struct message *
         h->unsaved = same;
     weigh(h, r, messages, count);
     if (h->running)
-        follow_run(h, r, messages, count);
+        follow_turn(h, r, messages, count);
     h->messages.items = messages;
     h->messages.len = h->messages.cap = count;
     h->last_input = -1;
@@ -363,8 +363,8 @@ void history_warning(struct history *h, const struct event *ev)
 
 void history_compaction(struct history *h, const struct event *ev)
 {
-    if (event_between_runs(ev))
-        history_drop_open_run(h);
+    if (event_between_turns(ev))
+        history_drop_open_turn(h);
     h->compaction.last_attempt = h->calls;
     if (ev->type == EVENT_COMPACTION_UNDONE) { /* they are of a history that was shorter */
         h->last_input = -1;

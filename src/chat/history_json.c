@@ -9,15 +9,15 @@
 
 #define VERSION 2 /* 1 held the messages as well */
 
-static void write_run(struct json_out *o, const struct history *h)
+static void write_turn(struct json_out *o, const struct history *h)
 {
     if (!h->running)
         return;
     json_out_flag(o, "running", true);
-    json_out_int(o, "run_seq", h->run_seq);
-    json_out_int(o, "run_first", (int64_t)h->run_first);
+    json_out_int(o, "run_seq", h->turn_seq);
+    json_out_int(o, "run_first", (int64_t)h->turn_first);
     json_out_int(o, "call_seq", h->call_seq);
-    json_out_flag(o, "run_shortened", h->run_shortened);
+    json_out_flag(o, "run_shortened", h->turn_shortened);
 }
 
 static void write_compactions(struct json_out *o, const struct compaction_state *s)
@@ -66,13 +66,13 @@ char *history_counters(const struct history *h)
     request_measure_write(&o, &h->measure);
     json_out_member(&o, "last_text", h->last_text);
     json_out_member(&o, "last_attachments", h->last_attachments);
-    json_out_int(&o, "last_run_seq", h->last_run_seq);
+    json_out_int(&o, "last_run_seq", h->last_turn_seq);
     json_out_name(&o, "usage");
     shape_write(&usage_shape, &h->usage, &o);
     json_out_int(&o, "unpriced", h->unpriced);
     write_compactions(&o, &h->compaction);
     write_budgets(&o, h);
-    write_run(&o, h);
+    write_turn(&o, h);
     json_out_close(&o, '}');
     return buf_take(&text);
 }
@@ -88,7 +88,7 @@ static bool read_counters(const struct json *v, struct history *h)
     h->measure = request_measure_read(v);
     h->last_text = mem_strdup(json_get_string(v, "last_text"));
     h->last_attachments = mem_strdup(json_get_string(v, "last_attachments"));
-    h->last_run_seq = json_get_int(v, "last_run_seq", 0);
+    h->last_turn_seq = json_get_int(v, "last_run_seq", 0);
     h->unpriced = json_get_int(v, "unpriced", 0);
     h->turns = (int)turns;
     return h->applied_seq >= 0 && h->unpriced >= 0 && turns >= 0 && turns <= INT32_MAX &&
@@ -134,18 +134,18 @@ static void read_budgets(const struct json *v, struct history *h)
     }
 }
 
-/* The open run stands on a user message that is there and begins a turn. */
-static bool read_run(const struct json *v, struct history *h)
+/* The open turn stands on a user message that is there and begins it. */
+static bool read_turn(const struct json *v, struct history *h)
 {
     h->running = json_get_bool(v, "running", false);
     if (!h->running)
         return true;
     int64_t first = json_get_int(v, "run_first", -1);
-    h->run_seq = json_get_int(v, "run_seq", 0);
+    h->turn_seq = json_get_int(v, "run_seq", 0);
     h->call_seq = json_get_int(v, "call_seq", 0);
-    h->run_shortened = json_get_bool(v, "run_shortened", false);
-    h->run_first = (size_t)first;
-    if (first < 0 || h->run_first >= h->messages.len)
+    h->turn_shortened = json_get_bool(v, "run_shortened", false);
+    h->turn_first = (size_t)first;
+    if (first < 0 || h->turn_first >= h->messages.len)
         return false;
     const struct message *m = &h->messages.items[first];
     return m->role == ROLE_USER && m->turn > 0;
@@ -158,7 +158,7 @@ static bool read_history(const struct json *v, struct history *out, struct error
         return err_set(e, ERR_SESSION_STORE_ERROR, "a snapshot of version %lld; known is %d",
                        (long long)version, VERSION);
     read_budgets(v, out);
-    if (!read_counters(v, out) || !read_compactions(v, &out->compaction) || !read_run(v, out) ||
+    if (!read_counters(v, out) || !read_compactions(v, &out->compaction) || !read_turn(v, out) ||
         !read_calls(v, out))
         return err_set(e, ERR_SESSION_STORE_ERROR, "the counters of a snapshot do not fit");
     return true;

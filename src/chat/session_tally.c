@@ -35,7 +35,7 @@ void session_tally_reset(struct session_info *s)
     s->cost = -1;
 }
 
-static void run_started(struct session_info *s, const struct event *ev)
+static void turn_started(struct session_info *s, const struct event *ev)
 {
     s->messages++;
     s->turns++;
@@ -71,13 +71,13 @@ static void add_time(struct session_info *s, int64_t ms)
         s->run_ms = s->run_ms > INT64_MAX - ms ? INT64_MAX : s->run_ms + ms;
 }
 
-static void run_cut(struct session_info *s, const struct event *ev)
+static void turn_cut(struct session_info *s, const struct event *ev)
 {
     add_usage(s, ev);
     add_time(s, ev->number);
 }
 
-static void run_completed(struct session_info *s, const struct event *ev)
+static void turn_completed(struct session_info *s, const struct event *ev)
 {
     add_time(s, ev->number);
 }
@@ -85,15 +85,15 @@ static void run_completed(struct session_info *s, const struct event *ev)
 void session_tally(struct session_info *s, const struct event *ev)
 {
     static void (*const effects[EVENT_TYPE_COUNT])(struct session_info *, const struct event *) = {
-        [EVENT_RUN_STARTED] = run_started,
+        [EVENT_RUN_STARTED] = turn_started,
         [EVENT_TEXT_COMPLETE] = text_complete,
         [EVENT_TOOL_EXECUTION_COMPLETED] = tool_completed,
         [EVENT_TURN_COMPLETED] = add_usage,
         [EVENT_COMPACTION_COMPLETED] = add_usage,
         [EVENT_COMPACTION_FAILED] = add_usage,
-        [EVENT_RUN_COMPLETED] = run_completed,
-        [EVENT_RUN_FAILED] = run_cut,
-        [EVENT_INTERRUPTED] = run_cut,
+        [EVENT_RUN_COMPLETED] = turn_completed,
+        [EVENT_RUN_FAILED] = turn_cut,
+        [EVENT_INTERRUPTED] = turn_cut,
     };
     s->updated_ms = ev->wall_ms;
     s->last_seq = ev->seq;

@@ -143,7 +143,7 @@ static void leave_streamed(struct transcript_text *t, struct buf *out, const cha
     forget_streamed(t);
 }
 
-static void end_run(struct transcript_text *t, struct buf *out)
+static void end_turn(struct transcript_text *t, struct buf *out)
 {
     leave_streamed(t, out, t->words->cut_off);
     t->open = false;
@@ -151,7 +151,7 @@ static void end_run(struct transcript_text *t, struct buf *out)
 
 /* --- the events ------------------------------------------------------------------------------- */
 
-static void run_started(struct transcript_text *t, struct buf *out, const struct event *ev)
+static void turn_started(struct transcript_text *t, struct buf *out, const struct event *ev)
 {
     transcript_text_cut_off(t, out);
     t->open = true;
@@ -217,22 +217,22 @@ static void tool_execution_completed(struct transcript_text *t, struct buf *out,
 }
 
 /* Calls come before it, their results behind it. */
-static void turn_completed(struct transcript_text *t, struct buf *out, const struct event *ev)
+static void call_completed(struct transcript_text *t, struct buf *out, const struct event *ev)
 {
     (void)ev;
     if (t->streamed.len > 0)
         leave_streamed(t, out, NULL);
 }
 
-static void run_completed(struct transcript_text *t, struct buf *out, const struct event *ev)
+static void turn_completed(struct transcript_text *t, struct buf *out, const struct event *ev)
 {
     (void)ev;
-    end_run(t, out);
+    end_turn(t, out);
 }
 
-static void run_failed(struct transcript_text *t, struct buf *out, const struct event *ev)
+static void turn_failed(struct transcript_text *t, struct buf *out, const struct event *ev)
 {
-    end_run(t, out);
+    end_turn(t, out);
     buf_addstr(out, "! ");
     add_line(out, ev->name);
     buf_addstr(out, ": ");
@@ -243,7 +243,7 @@ static void run_failed(struct transcript_text *t, struct buf *out, const struct 
 static void interrupted(struct transcript_text *t, struct buf *out, const struct event *ev)
 {
     (void)ev;
-    end_run(t, out);
+    end_turn(t, out);
     buf_addf(out, "! %s\n\n", t->words->interrupted);
 }
 
@@ -347,24 +347,24 @@ void transcript_text_add(struct transcript_text *t, struct buf *out, const struc
 {
     static void (*const effects[EVENT_TYPE_COUNT])(struct transcript_text *, struct buf *,
                                                    const struct event *) = {
-        [EVENT_RUN_STARTED] = run_started,
+        [EVENT_RUN_STARTED] = turn_started,
         [EVENT_TEXT_DELTA] = text_delta,
         [EVENT_REASONING_DELTA] = reasoning_delta,
         [EVENT_TEXT_COMPLETE] = text_complete,
         [EVENT_TOOL_CALL_REQUESTED] = tool_call_requested,
         [EVENT_TOOL_EXECUTION_COMPLETED] = tool_execution_completed,
-        [EVENT_TURN_COMPLETED] = turn_completed,
+        [EVENT_TURN_COMPLETED] = call_completed,
         [EVENT_RETRYING] = retrying,
         [EVENT_COMPACTION_COMPLETED] = compaction_completed,
         [EVENT_COMPACTION_FAILED] = compaction_failed,
         [EVENT_COMPACTION_UNDONE] = compaction_undone,
         [EVENT_MEMORY_INDEXED] = memory_indexed,
         [EVENT_MEMORY_RECALLED] = memory_recalled,
-        [EVENT_RUN_COMPLETED] = run_completed,
-        [EVENT_RUN_FAILED] = run_failed,
+        [EVENT_RUN_COMPLETED] = turn_completed,
+        [EVENT_RUN_FAILED] = turn_failed,
         [EVENT_INTERRUPTED] = interrupted,
     };
-    if (event_between_runs(ev))
+    if (event_between_turns(ev))
         transcript_text_cut_off(t, out);
     if (effects[ev->type])
         effects[ev->type](t, out, ev);
@@ -374,7 +374,7 @@ void transcript_text_cut_off(struct transcript_text *t, struct buf *out)
 {
     if (!t->open)
         return;
-    end_run(t, out);
+    end_turn(t, out);
     buf_addf(out, "! %s\n\n", t->words->cut_off);
 }
 

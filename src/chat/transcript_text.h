@@ -1,9 +1,9 @@
 /* A session's events as Markdown to read: headings, messages, tool calls. A fold: the text of a log
- * is what each event adds, one behind the other, and an end while a run is open. Cleaned of control
- * characters.
+ * is what each event adds, one behind the other, and an end while a turn is open. Cleaned of
+ * control characters.
  *
- * A run has no end where a crash cut it off. What streamed of its answer is then all that there is;
- * what a retry threw away is not. */
+ * A turn has no end where a crash cut it off. What streamed of its answer is then all that there
+ * is; what a retry threw away is not. */
 #ifndef CHAT_TRANSCRIPT_TEXT_H
 #define CHAT_TRANSCRIPT_TEXT_H
 
@@ -16,7 +16,7 @@ struct transcript_words {
     const char *you, *cut_off, *failed, *interrupted, *bytes, *seconds;
     const char *compacted, *compaction_failed, *compaction_undone, *summary, *tokens, *messages;
     const char *remembered, *recalled; /* so many messages */
-    /* Of a run without an end, at the end of the log: it may yet go on in another process. The
+    /* Of a turn without an end, at the end of the log: it may yet go on in another process. The
      * first for its answer, the second a line for itself. */
     const char *unfinished, *open_end;
     /* Appends the time. */
@@ -26,13 +26,13 @@ struct transcript_words {
 /* English and UTC: the same on every machine. */
 extern const struct transcript_words transcript_words_fixed;
 
-/* Where a log has come to. Nothing of a run is left in it after the run's end. */
+/* Where a log has come to. Nothing of a turn is left in it after the turn's end. */
 struct transcript_text {
     const struct transcript_words *words;
-    bool open;           /* a run is */
+    bool open;           /* a turn is */
     bool quote;          /* the newest line is that of a call */
     bool thought;        /* what streams next is another text */
-    struct buf streamed; /* of the open run, and not complete */
+    struct buf streamed; /* of the open turn, and not complete */
 };
 
 void transcript_text_init(struct transcript_text *t, const struct transcript_words *words);
@@ -45,12 +45,12 @@ void transcript_text_head(struct buf *out, const struct session_info *s,
 /* Appends what the event adds; most kinds add nothing. */
 void transcript_text_add(struct transcript_text *t, struct buf *out, const struct event *ev);
 
-/* Appends that the open run, if there is one, was cut off, and closes it. run_started and
- * what event_between_runs() names do so by themselves; this is for who wants it apart from what the
- * next run adds. */
+/* Appends that the open turn, if there is one, was cut off, and closes it. run_started and
+ * what event_between_turns() names do so by themselves; this is for who wants it apart from what
+ * the next turn adds. */
 void transcript_text_cut_off(struct transcript_text *t, struct buf *out);
 
-/* Appends what the text ends with here: that the open run, if there is one, is not finished. Not a
+/* Appends what the text ends with here: that the open turn, if there is one, is not finished. Not a
  * part of what is gone on with. */
 void transcript_text_end(const struct transcript_text *t, struct buf *out);
 

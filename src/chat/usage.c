@@ -57,11 +57,11 @@ static const struct shape_field fields[] = {FIGURES, {0}};
 const struct shape usage_shape = {
     .name = "usage", .size = sizeof(struct usage), .fields = fields, .known = known};
 
-static const struct shape_field run_fields[] = {
+static const struct shape_field turn_fields[] = {
     FIGURES,
     SHAPE_FIELD("summaries", OBJECT, OPTIONAL, sizeof(struct usage), .of = &usage_shape,
                 .help = "The part that compactions used."),
     {0}};
 
-const struct shape usage_run_shape = {
-    .name = "run usage", .size = 2 * sizeof(struct usage), .fields = run_fields, .known = known};
+const struct shape usage_turn_shape = {
+    .name = "run usage", .size = 2 * sizeof(struct usage), .fields = turn_fields, .known = known};

@@ -21,8 +21,8 @@ bool usage_known(const struct usage *u);
 
 /* {"input_tokens","output_tokens","cached_tokens","estimated"?}; what is unknown is left out. */
 extern const struct shape usage_shape;
-/* The same of two in a row: of a whole run, and as a member "summaries" the share of those. */
-extern const struct shape usage_run_shape;
+/* The same of two in a row: of a whole turn, and as a member "summaries" the share of those. */
+extern const struct shape usage_turn_shape;
 
 /* Sums (figure_sum()); unknown figures count as absent, and one estimate makes the sum an estimate.
  */

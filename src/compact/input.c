@@ -7,7 +7,7 @@ struct compact_input compact_input_of(const struct history *h, const struct comp
         .messages = h->messages.items,
         .count = h->messages.len,
         .estimates = h->estimates.items,
-        .open = h->running ? h->run_first : h->messages.len,
+        .open = h->running ? h->turn_first : h->messages.len,
         .settings = s,
         .threshold = compact_threshold(s, l),
     };

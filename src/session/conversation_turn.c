@@ -246,7 +246,7 @@ void do_retry(struct conversation *w, struct command *c)
     }
     char *text = mem_strdup(c->text ? c->text : w->journal.history.last_text);
     char *attachments = mem_strdup(w->journal.history.last_attachments);
-    start(w, c, text, attachments, w->journal.history.last_run_seq);
+    start(w, c, text, attachments, w->journal.history.last_turn_seq);
     free(attachments);
     free(text);
 }

@@ -123,7 +123,7 @@ bool fork_point_look(struct fork_point *p, const struct event *ev)
 {
     if (p->before > 0 && ev->seq >= p->before)
         return false;
-    if (p->part != FORK_OUTSIDE && event_between_runs(ev))
+    if (p->part != FORK_OUTSIDE && event_between_turns(ev))
         take_back_run(p);
     bool begins = begins_message(p, ev);
     p->found = p->found || (p->at > 0 && ev->seq >= p->at);

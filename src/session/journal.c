@@ -134,7 +134,7 @@ bool journal_load(struct journal *j, struct error *e)
         history_init(&kept);
     else if (!snapshot_resume(j->store, j->info.id, &kept, e))
         return false;
-    history_drop_open_run(&kept);
+    history_drop_open_turn(&kept);
     history_release(&j->history);
     j->history = kept;
     j->loaded = true;

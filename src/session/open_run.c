@@ -20,7 +20,7 @@ static enum border last_border(const struct event_list *l, int64_t *seq)
     for (size_t i = l->items.len; i-- > 0;) {
         const struct event *ev = l->items.items[i];
         *seq = ev->seq;
-        if (event_between_runs(ev))
+        if (event_between_turns(ev))
             return BORDER_END;
         if (borders[ev->type] != BORDER_NONE)
             return borders[ev->type];

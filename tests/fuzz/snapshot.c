@@ -92,7 +92,7 @@ int fuzz_snapshot(const uint8_t *data, size_t size)
         return 0;
     }
     check_history(&h);
-    history_drop_open_run(&h);
+    history_drop_open_turn(&h);
     check_history(&h);
     history_release(&h);
     return 0;
