@@ -75,7 +75,7 @@ static void add_question(struct session_writer *w, const char *question)
     struct event *ev = begin(w, EVENT_RUN_STARTED);
     ev->text = mem_strdup(question);
     commit(w, ev);
-    ev = begin(w, EVENT_TURN_STARTED);
+    ev = begin(w, EVENT_CALL_STARTED);
     ev->number = w->info.turns;
     ev->count = 1;
     commit(w, ev);
@@ -98,7 +98,7 @@ static void add_text(struct session_writer *w, const struct buf *text, size_t pi
 
 static void end_run(struct session_writer *w, const struct buf *text, const struct usage *usage)
 {
-    struct event *ev = begin(w, EVENT_TURN_COMPLETED);
+    struct event *ev = begin(w, EVENT_CALL_COMPLETED);
     ev->stop_reason = STOP_END_TURN;
     ev->usage = *usage;
     ev->model = mem_strdup("bench");

@@ -79,9 +79,9 @@ void record_add(struct record *r, enum event_type type, const char *text)
 void record_run(struct record *r, const char *input, const char *answer)
 {
     record_add(r, EVENT_RUN_STARTED, input);
-    record_add(r, EVENT_TURN_STARTED, NULL);
+    record_add(r, EVENT_CALL_STARTED, NULL);
     record_add(r, EVENT_TEXT_COMPLETE, answer);
-    record_add(r, EVENT_TURN_COMPLETED, NULL);
+    record_add(r, EVENT_CALL_COMPLETED, NULL);
     record_add(r, EVENT_RUN_COMPLETED, answer);
     record_save(r);
 }
@@ -150,7 +150,7 @@ static void any_result(struct record *r)
 
 static void any_turn_end(struct record *r)
 {
-    struct event *ev = make(EVENT_TURN_COMPLETED, NULL);
+    struct event *ev = make(EVENT_CALL_COMPLETED, NULL);
     ev->usage = any_usage();
     ev->used = maybe(0.5) ? entropy_unit() / 3 : 0;
     ev->model = mem_strdup(maybe(0.5) ? "m-1" : NULL);
@@ -159,7 +159,7 @@ static void any_turn_end(struct record *r)
 
 static void any_answer(struct record *r)
 {
-    record_add(r, EVENT_TURN_STARTED, NULL);
+    record_add(r, EVENT_CALL_STARTED, NULL);
     if (maybe(0.3)) {
         struct event *ev = make(EVENT_REASONING_COMPLETE, any_text());
         ev->signature = mem_strdup(maybe(0.5) ? "sig" : NULL);

@@ -134,7 +134,7 @@ static void apply(struct history *h, enum event_type type, const char *text, con
 void history_begin(struct history *h, const char *user)
 {
     apply(h, EVENT_RUN_STARTED, user, NULL, NULL);
-    apply(h, EVENT_TURN_STARTED, NULL, NULL, NULL);
+    apply(h, EVENT_CALL_STARTED, NULL, NULL, NULL);
 }
 
 void history_say(struct history *h, const struct said *said)
@@ -143,7 +143,7 @@ void history_say(struct history *h, const struct said *said)
     if (said->tool) {
         apply(h, EVENT_TOOL_CALL_REQUESTED, said->args ? said->args : "{}", "call", said->tool);
         apply(h, EVENT_TOOL_EXECUTION_COMPLETED, said->result, "call", said->tool);
-        apply(h, EVENT_TURN_STARTED, NULL, NULL, NULL);
+        apply(h, EVENT_CALL_STARTED, NULL, NULL, NULL);
     }
     apply(h, EVENT_TEXT_COMPLETE, said->answer ? said->answer : "Done.", NULL, NULL);
     apply(h, EVENT_RUN_COMPLETED, "", NULL, NULL);

@@ -322,8 +322,8 @@ static void cost_ends_the_turn(void **state)
     PLAY(ROUND, ROUND, DONE);
     assert_int_equal(play.at, 2);
     assert_used_up("max_cost is used up: 1.0800 of 1.0800 USD");
-    assert_near(play_event(EVENT_TURN_COMPLETED, 0)->used, 0.04);
-    assert_near(play_event(EVENT_TURN_COMPLETED, 1)->used, 0.04);
+    assert_near(play_event(EVENT_CALL_COMPLETED, 0)->used, 0.04);
+    assert_near(play_event(EVENT_CALL_COMPLETED, 1)->used, 0.04);
     assert_true(play_last()->used <= 0); /* turn_completed has it already */
 }
 
@@ -345,7 +345,7 @@ static void an_unknown_cost_ends_nothing(void **state)
     PLAY(ROUND, DONE);
     assert_int_equal(play_last()->type, EVENT_RUN_COMPLETED);
     assert_int_equal(count(EVENT_BUDGET_WARNING), 0);
-    assert_true(play_event(EVENT_TURN_COMPLETED, 0)->used <= 0);
+    assert_true(play_event(EVENT_CALL_COMPLETED, 0)->used <= 0);
 }
 
 /* Changing to a model without prices gives nothing back. */

@@ -589,7 +589,7 @@ static void a_summary_is_a_share_of_the_runs_usage(void **state)
     assert_int_equal(play_last()->usage.input, 787);
     assert_int_equal(play_last()->summaries.input, 777);
     assert_int_equal(play_last()->summaries.output, 5);
-    assert_int_equal(play_event(EVENT_TURN_COMPLETED, 3)->usage.input, 10);
+    assert_int_equal(play_event(EVENT_CALL_COMPLETED, 3)->usage.input, 10);
     assert_int_equal(play_event(EVENT_COMPACTION_COMPLETED, 0)->usage.input, 777);
     assert_int_equal(play_last()->count, 1);
 }

@@ -556,9 +556,9 @@ static void test_fork_within_a_run(void **state)
     (void)state;
     struct history h;
     record_add(&record, EVENT_RUN_STARTED, "Read x.");
-    record_add(&record, EVENT_TURN_STARTED, NULL);
+    record_add(&record, EVENT_CALL_STARTED, NULL);
     record_add(&record, EVENT_TOOL_CALL_REQUESTED, "{\"path\":\"x\"}");
-    record_add(&record, EVENT_TURN_COMPLETED, NULL);
+    record_add(&record, EVENT_CALL_COMPLETED, NULL);
     struct session_info fork = fork_at("last", 13);
     assert_int_equal(fork.parent_seq, 14);
     assert_int_equal(fork.last_seq, 15); /* the run is closed */

@@ -96,11 +96,11 @@ static struct notice *usual(bool more)
 {
     struct notice *n = page("0", completed("## Goal\n\n- sleep in **Kyoto**\n"), more);
     add(n, EVENT_RUN_STARTED, 10, "where to sleep?\nsecond line of it");
-    add(n, EVENT_TURN_STARTED, 11, NULL)->number = 4;
+    add(n, EVENT_CALL_STARTED, 11, NULL)->number = 4;
     add(n, EVENT_REASONING_COMPLETE, 12, "let me think");
     add_tool(n, EVENT_TOOL_CALL_REQUESTED, 13, "search_files", "{\"query\":\"ryokan\"}");
     add_tool(n, EVENT_TOOL_EXECUTION_COMPLETED, 14, "search_files", "three hits");
-    add(n, EVENT_TURN_STARTED, 15, NULL)->number = 4;
+    add(n, EVENT_CALL_STARTED, 15, NULL)->number = 4;
     add(n, EVENT_TEXT_COMPLETE, 16, "In the ryokan.");
     add(n, EVENT_RUN_STARTED, 20, "and the price?");
     return n;

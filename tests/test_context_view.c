@@ -588,7 +588,7 @@ static void every_change_of_the_history_counts(void **state)
         EVENT_RUN_STARTED,          EVENT_TOOL_EXECUTION_COMPLETED,
         EVENT_COMPACTION_UNDONE,    EVENT_MESSAGE_PINNED,
         EVENT_INTERRUPTED,          EVENT_RUN_FAILED,
-        EVENT_COMPACTION_COMPLETED, EVENT_TURN_COMPLETED,
+        EVENT_COMPACTION_COMPLETED, EVENT_CALL_COMPLETED,
         EVENT_RUN_COMPLETED};
     (void)state;
     for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {

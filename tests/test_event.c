@@ -81,7 +81,7 @@ static const char *const payloads[EVENT_TYPE_COUNT] = {
     [EVENT_RUN_STARTED] =
         "{\"input\":\"te\\\"xt\\n\",\"retries\":7,"
         "\"attachments\":[{\"type\":\"image\",\"text\":\"/x.png\"}]}",
-    [EVENT_TURN_STARTED] = "{\"turn\":7,\"call\":2}",
+    [EVENT_CALL_STARTED] = "{\"turn\":7,\"call\":2}",
     [EVENT_TEXT_DELTA] = "{\"delta\":\"te\\\"xt\\n\"}",
     [EVENT_REASONING_DELTA] = "{\"delta\":\"te\\\"xt\\n\"}",
     [EVENT_REASONING_COMPLETE] =
@@ -93,7 +93,7 @@ static const char *const payloads[EVENT_TYPE_COUNT] = {
         "{\"id\":\"call_1\",\"name\":\"name\","
         "\"content\":\"te\\\"xt\\n\",\"is_error\":true,"
         "\"denied\":true,\"duration_ms\":7}",
-    [EVENT_TURN_COMPLETED] =
+    [EVENT_CALL_COMPLETED] =
         "{\"stop_reason\":\"tool_use\",\"model\":\"m-1\"," USED ",\"cost\":0.25}",
     [EVENT_RETRYING] = "{\"attempt\":2,\"of\":5,\"wait_ms\":7,\"reason\":\"te\\\"xt\\n\"}",
     [EVENT_COMPACTION_STARTED] =
@@ -158,18 +158,18 @@ static void test_payload_and_back(void **state)
 static void test_a_cost_is_known_or_not(void **state)
 {
     (void)state;
-    struct event *ev = event_new(EVENT_TURN_COMPLETED), *back;
+    struct event *ev = event_new(EVENT_CALL_COMPLETED), *back;
     struct error e;
     assert_true(ev->used < 0);
     char *unknown = event_payload(ev);
     assert_null(strstr(unknown, "cost"));
-    assert_true(event_from_payload(EVENT_TURN_COMPLETED, 1, unknown, strlen(unknown), &back, &e));
+    assert_true(event_from_payload(EVENT_CALL_COMPLETED, 1, unknown, strlen(unknown), &back, &e));
     assert_true(back->used < 0);
     event_free(back);
     ev->used = 0;
     char *free_of_charge = event_payload(ev);
     assert_non_null(strstr(free_of_charge, "\"cost\":0"));
-    assert_true(event_from_payload(EVENT_TURN_COMPLETED, 1, free_of_charge, strlen(free_of_charge),
+    assert_true(event_from_payload(EVENT_CALL_COMPLETED, 1, free_of_charge, strlen(free_of_charge),
                                    &back, &e));
     assert_true(back->used == 0);
     event_free(back);
@@ -328,7 +328,7 @@ static void test_new_has_no_usage(void **state)
 /* What a fresh event of each type says. */
 static const char *const fresh[EVENT_TYPE_COUNT] = {
     [EVENT_RUN_STARTED] = "{\"input\":\"\"}",
-    [EVENT_TURN_STARTED] = "{\"turn\":0,\"call\":0}",
+    [EVENT_CALL_STARTED] = "{\"turn\":0,\"call\":0}",
     [EVENT_TEXT_DELTA] = "{\"delta\":\"\"}",
     [EVENT_REASONING_DELTA] = "{\"delta\":\"\"}",
     [EVENT_REASONING_COMPLETE] = "{\"content\":\"\"}",
@@ -336,7 +336,7 @@ static const char *const fresh[EVENT_TYPE_COUNT] = {
     [EVENT_TOOL_CALL_REQUESTED] = "{\"id\":\"\",\"name\":\"\"}",
     [EVENT_TOOL_EXECUTION_COMPLETED] =
         "{\"id\":\"\",\"name\":\"\",\"content\":\"\",\"is_error\":false,\"duration_ms\":0}",
-    [EVENT_TURN_COMPLETED] = "{\"stop_reason\":\"end_turn\"}",
+    [EVENT_CALL_COMPLETED] = "{\"stop_reason\":\"end_turn\"}",
     [EVENT_RETRYING] = "{\"attempt\":0,\"of\":0,\"wait_ms\":0,\"reason\":\"\"}",
     [EVENT_COMPACTION_STARTED] =
         "{\"mode\":\"\",\"stage\":\"\",\"trigger\":\"\",\"estimated_history_tokens\":0,"
@@ -514,12 +514,12 @@ static void test_refuses_what_does_not_fit(void **state)
     refuse(EVENT_WARNING, 1, "[]", "no JSON object");
     refuse(EVENT_WARNING, 1, "{\"code\":\"a\"}", "detail");
     refuse(EVENT_WARNING, 1, "{\"code\":1,\"detail\":\"\"}", "code");
-    refuse(EVENT_TURN_STARTED, 1, "{\"turn\":1}", "call");
-    refuse(EVENT_TURN_STARTED, 1, "{\"turn\":1,\"call\":3e9}", "call");
-    refuse(EVENT_TURN_STARTED, 1, "{\"turn\":-1,\"call\":1}", "turn");
+    refuse(EVENT_CALL_STARTED, 1, "{\"turn\":1}", "call");
+    refuse(EVENT_CALL_STARTED, 1, "{\"turn\":1,\"call\":3e9}", "call");
+    refuse(EVENT_CALL_STARTED, 1, "{\"turn\":-1,\"call\":1}", "turn");
     refuse(EVENT_TEXT_COMPLETE, 1, "{\"content\":\"\",\"partial\":1}", "partial");
     refuse(EVENT_INTERRUPTED, 1, "{\"usage\":3}", "usage");
-    refuse(EVENT_TURN_COMPLETED, 1, "{\"usage\":{}}", "stop_reason");
+    refuse(EVENT_CALL_COMPLETED, 1, "{\"usage\":{}}", "stop_reason");
 }
 
 /* ---- figures that nobody can mean ---- */
@@ -652,7 +652,7 @@ static void test_names(void **state)
     struct event *ev;
     struct error e;
     const char payload[] = "{\"stop_reason\":\"full_moon\"}";
-    assert_true(event_from_payload(EVENT_TURN_COMPLETED, 1, payload, strlen(payload), &ev, &e));
+    assert_true(event_from_payload(EVENT_CALL_COMPLETED, 1, payload, strlen(payload), &ev, &e));
     assert_int_equal(ev->stop_reason, STOP_OTHER);
     event_free(ev);
 }

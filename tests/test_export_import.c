@@ -99,7 +99,7 @@ static void make_talk(struct record *r)
     memcpy(r->info.id, "01890a5d-ac96-774b-bcce-b302099a8057", UUID_LEN);
     record_save(r);
     record_add(r, EVENT_RUN_STARTED, "Look\x1b at x");
-    record_add(r, EVENT_TURN_STARTED, NULL);
+    record_add(r, EVENT_CALL_STARTED, NULL);
     record_add(r, EVENT_TOOL_CALL_REQUESTED, "{\"path\":\"x\"}");
     struct event *ev = event_new(EVENT_TOOL_EXECUTION_COMPLETED);
     ev->id = mem_strdup("c1");

@@ -26,12 +26,12 @@ static const struct {
 } letters[] = {
     {'U', EVENT_RUN_STARTED},
     {'R', EVENT_RUN_STARTED},
-    {'T', EVENT_TURN_STARTED},
+    {'T', EVENT_CALL_STARTED},
     {'d', EVENT_TEXT_DELTA},
     {'t', EVENT_TEXT_COMPLETE},
     {'q', EVENT_REASONING_COMPLETE},
     {'c', EVENT_TOOL_CALL_REQUESTED},
-    {'x', EVENT_TURN_COMPLETED},
+    {'x', EVENT_CALL_COMPLETED},
     {'r', EVENT_TOOL_EXECUTION_COMPLETED},
     {'w', EVENT_WARNING},
     {'E', EVENT_RUN_COMPLETED},
@@ -54,7 +54,7 @@ static enum event_type type_of(char letter)
 
 static bool has_text(enum event_type type)
 {
-    return type != EVENT_TURN_STARTED && type != EVENT_TURN_COMPLETED &&
+    return type != EVENT_CALL_STARTED && type != EVENT_CALL_COMPLETED &&
            type != EVENT_INTERRUPTED && type != EVENT_COMPACTION_STARTED &&
            type != EVENT_COMPACTION_UNDONE;
 }

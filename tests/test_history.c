@@ -78,10 +78,10 @@ static int64_t retry(struct history *h, const char *text, int64_t seq)
 static int64_t whole_run(struct history *h, const char *question, const char *answer)
 {
     int64_t seq = say(h, EVENT_RUN_STARTED, question);
-    say(h, EVENT_TURN_STARTED, NULL);
+    say(h, EVENT_CALL_STARTED, NULL);
     say(h, EVENT_TEXT_DELTA, "ignored");
     say(h, EVENT_TEXT_COMPLETE, answer);
-    say(h, EVENT_TURN_COMPLETED, NULL);
+    say(h, EVENT_CALL_COMPLETED, NULL);
     say(h, EVENT_RUN_COMPLETED, answer);
     return seq;
 }
@@ -133,7 +133,7 @@ static void test_tool_calls(void **state)
     struct history h;
     history_init(&h);
     say(&h, EVENT_RUN_STARTED, "q");
-    say(&h, EVENT_TURN_STARTED, NULL);
+    say(&h, EVENT_CALL_STARTED, NULL);
     say(&h, EVENT_REASONING_COMPLETE, "think");
     say(&h, EVENT_TEXT_COMPLETE, "looking");
     apply(&h, call_event("c1"));
@@ -142,8 +142,8 @@ static void test_tool_calls(void **state)
     apply(&h, result_event("c1")); /* a second result for it has no call */
     apply(&h, result_event("c9"));
     apply(&h, result_event("c2"));
-    say(&h, EVENT_TURN_COMPLETED, NULL);
-    say(&h, EVENT_TURN_STARTED, NULL);
+    say(&h, EVENT_CALL_COMPLETED, NULL);
+    say(&h, EVENT_CALL_STARTED, NULL);
     say(&h, EVENT_TEXT_COMPLETE, "done");
     say(&h, EVENT_TEXT_COMPLETE, "");
     say(&h, EVENT_RUN_COMPLETED, "done");
@@ -157,9 +157,9 @@ static void test_a_next_call_begins_a_message(void **state)
     struct history h;
     history_init(&h);
     say(&h, EVENT_RUN_STARTED, "q");
-    say(&h, EVENT_TURN_STARTED, NULL);
+    say(&h, EVENT_CALL_STARTED, NULL);
     say(&h, EVENT_TEXT_COMPLETE, "one");
-    say(&h, EVENT_TURN_STARTED, NULL);
+    say(&h, EVENT_CALL_STARTED, NULL);
     say(&h, EVENT_TEXT_COMPLETE, "two");
     check(&h, "u:q a:one a:two");
     history_release(&h);
@@ -168,12 +168,12 @@ static void test_a_next_call_begins_a_message(void **state)
 static void test_open_calls_are_answered(void **state)
 {
     (void)state;
-    static const enum event_type ends[] = {EVENT_TURN_STARTED, EVENT_INTERRUPTED};
+    static const enum event_type ends[] = {EVENT_CALL_STARTED, EVENT_INTERRUPTED};
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
         struct history h;
         history_init(&h);
         say(&h, EVENT_RUN_STARTED, "q");
-        say(&h, EVENT_TURN_STARTED, NULL);
+        say(&h, EVENT_CALL_STARTED, NULL);
         apply(&h, call_event("c1"));
         apply(&h, call_event("c2"));
         apply(&h, call_event("c1"));
@@ -202,7 +202,7 @@ static void test_interrupted(void **state)
     struct history h;
     history_init(&h);
     say(&h, EVENT_RUN_STARTED, "q");
-    say(&h, EVENT_TURN_STARTED, NULL);
+    say(&h, EVENT_CALL_STARTED, NULL);
     say(&h, EVENT_TEXT_COMPLETE, "half");
     apply(&h, call_event("c1"));
     say(&h, EVENT_INTERRUPTED, NULL);
@@ -210,13 +210,13 @@ static void test_interrupted(void **state)
     assert_false(h.running);
 
     say(&h, EVENT_RUN_STARTED, "nothing came");
-    say(&h, EVENT_TURN_STARTED, NULL);
+    say(&h, EVENT_CALL_STARTED, NULL);
     say(&h, EVENT_INTERRUPTED, NULL);
     check(&h, "u:q a*:half,c1 t:c1! u:nothing came");
     assert_int_equal(h.turns, 2);
 
     say(&h, EVENT_RUN_STARTED, "only thoughts");
-    say(&h, EVENT_TURN_STARTED, NULL);
+    say(&h, EVENT_CALL_STARTED, NULL);
     say(&h, EVENT_REASONING_COMPLETE, "hm");
     say(&h, EVENT_INTERRUPTED, NULL);
     check(&h, "u:q a*:half,c1 t:c1! u:nothing came u:only thoughts");
@@ -230,7 +230,7 @@ static void test_failed(void **state)
     history_init(&h);
     whole_run(&h, "a", "b");
     int64_t seq = say(&h, EVENT_RUN_STARTED, "gone");
-    say(&h, EVENT_TURN_STARTED, NULL);
+    say(&h, EVENT_CALL_STARTED, NULL);
     say(&h, EVENT_REASONING_COMPLETE, "hm");
     apply(&h, failed_event());
     check(&h, "u:a a:b");
@@ -239,9 +239,9 @@ static void test_failed(void **state)
     assert_int_equal(h.last_turn_seq, seq);
 
     retry(&h, "gone", seq);
-    say(&h, EVENT_TURN_STARTED, NULL);
+    say(&h, EVENT_CALL_STARTED, NULL);
     say(&h, EVENT_TEXT_COMPLETE, "some");
-    say(&h, EVENT_TURN_STARTED, NULL);
+    say(&h, EVENT_CALL_STARTED, NULL);
     apply(&h, failed_event());
     check(&h, "u:a a:b u:gone a*:some");
     assert_int_equal(h.turns, 2);
@@ -273,7 +273,7 @@ static void test_a_crash_takes_the_run_back(void **state)
     history_init(&h);
     whole_run(&h, "a", "b");
     say(&h, EVENT_RUN_STARTED, "crashed");
-    say(&h, EVENT_TURN_STARTED, NULL);
+    say(&h, EVENT_CALL_STARTED, NULL);
     say(&h, EVENT_TEXT_COMPLETE, "half");
     whole_run(&h, "c", "d");
     check(&h, "u:a a:b u:c a:d");
@@ -309,7 +309,7 @@ static void test_usage(void **state)
     history_init(&h);
     assert_int_equal(h.last_input, -1);
     say(&h, EVENT_RUN_STARTED, "a");
-    struct event *ev = ev_new(EVENT_TURN_COMPLETED, NULL);
+    struct event *ev = ev_new(EVENT_CALL_COMPLETED, NULL);
     ev->usage = (struct usage){.input = 10, .output = 3, .cached = 4};
     ev->used = 0; /* it costs nothing, which is known */
     apply(&h, ev);
@@ -489,7 +489,7 @@ static void answered(struct history *h, const char *question, int64_t input, int
 {
     say(h, EVENT_RUN_STARTED, question);
     say(h, EVENT_TEXT_COMPLETE, "an answer");
-    struct event *ev = ev_new(EVENT_TURN_COMPLETED, NULL);
+    struct event *ev = ev_new(EVENT_CALL_COMPLETED, NULL);
     ev->usage = (struct usage){.input = input, .output = output, .cached = -1};
     apply(h, ev);
     apply(h, ev_new(EVENT_RUN_COMPLETED, "an answer"));
@@ -560,14 +560,14 @@ static void test_within_a_run(void **state)
     history_init(&h);
     whole_run(&h, "a", "b");
     int64_t run = say(&h, EVENT_RUN_STARTED, "c");
-    say(&h, EVENT_TURN_STARTED, NULL);
+    say(&h, EVENT_CALL_STARTED, NULL);
     apply(&h, call_event("c1"));
     apply(&h, result_event("c1"));
     compact(&h, "[" SUMMARY("1", "1") ",[2,1]]", "estimate");
     assert_int_equal(h.messages.len, 2);
     assert_int_equal(h.turn_first, 1);
     assert_int_equal(h.messages.items[1].seq, run);
-    say(&h, EVENT_TURN_STARTED, NULL);
+    say(&h, EVENT_CALL_STARTED, NULL);
     apply(&h, failed_event());
     assert_int_equal(h.messages.len, 2);
     assert_false(h.running);
@@ -586,7 +586,7 @@ static void test_within_a_call(void **state)
     next_seq = 0;
     whole_run(&h, "a", "b");
     say(&h, EVENT_RUN_STARTED, "c");
-    say(&h, EVENT_TURN_STARTED, NULL);
+    say(&h, EVENT_CALL_STARTED, NULL);
     say(&h, EVENT_TEXT_COMPLETE, "d");
     compact(&h, "[" SUMMARY("1", "1") ",[2,2]]", "overflow");
     say(&h, EVENT_TEXT_COMPLETE, "e");
@@ -741,8 +741,8 @@ static void test_calls_are_counted(void **state)
     history_init(&h);
     whole_run(&h, "a", "b");
     say(&h, EVENT_RUN_STARTED, "c");
-    say(&h, EVENT_TURN_STARTED, NULL);
-    say(&h, EVENT_TURN_STARTED, NULL);
+    say(&h, EVENT_CALL_STARTED, NULL);
+    say(&h, EVENT_CALL_STARTED, NULL);
     assert_int_equal(h.calls, 3);
     say(&h, EVENT_RUN_FAILED, "no connection");
     assert_int_equal(h.turns, 1);
@@ -972,7 +972,7 @@ static struct usage random_usage(void)
 
 static bool has_text(enum event_type type)
 {
-    return type != EVENT_TURN_STARTED && type != EVENT_TURN_COMPLETED &&
+    return type != EVENT_CALL_STARTED && type != EVENT_CALL_COMPLETED &&
            type != EVENT_INTERRUPTED && type != EVENT_BUDGET_WARNING &&
            type != EVENT_COMPACTION_STARTED && type != EVENT_COMPACTION_UNDONE &&
            type != EVENT_MESSAGE_PINNED && type != EVENT_MEMORY_INDEXED;
@@ -1036,21 +1036,21 @@ static struct event *random_event(const struct history *h, enum event_type type,
 static enum event_type random_type(enum event_type last)
 {
     static const enum event_type usual[EVENT_TYPE_COUNT][4] = {
-        [EVENT_RUN_STARTED] = {EVENT_TURN_STARTED, EVENT_TURN_STARTED, EVENT_TURN_STARTED,
+        [EVENT_RUN_STARTED] = {EVENT_CALL_STARTED, EVENT_CALL_STARTED, EVENT_CALL_STARTED,
                                EVENT_RUN_FAILED},
-        [EVENT_TURN_STARTED] = {EVENT_TEXT_DELTA, EVENT_TOOL_CALL_REQUESTED,
+        [EVENT_CALL_STARTED] = {EVENT_TEXT_DELTA, EVENT_TOOL_CALL_REQUESTED,
                                 EVENT_REASONING_COMPLETE, EVENT_RUN_FAILED},
         [EVENT_TEXT_DELTA] = {EVENT_TEXT_COMPLETE, EVENT_TEXT_COMPLETE, EVENT_TEXT_DELTA,
                               EVENT_INTERRUPTED},
         [EVENT_REASONING_COMPLETE] = {EVENT_TEXT_DELTA, EVENT_TEXT_COMPLETE,
                                       EVENT_TOOL_CALL_REQUESTED, EVENT_INTERRUPTED},
-        [EVENT_TEXT_COMPLETE] = {EVENT_TURN_COMPLETED, EVENT_TOOL_CALL_REQUESTED,
+        [EVENT_TEXT_COMPLETE] = {EVENT_CALL_COMPLETED, EVENT_TOOL_CALL_REQUESTED,
                                  EVENT_RUN_COMPLETED, EVENT_INTERRUPTED},
         [EVENT_TOOL_CALL_REQUESTED] = {EVENT_TOOL_EXECUTION_COMPLETED, EVENT_TOOL_CALL_REQUESTED,
-                                       EVENT_TURN_COMPLETED, EVENT_INTERRUPTED},
-        [EVENT_TOOL_EXECUTION_COMPLETED] = {EVENT_TOOL_EXECUTION_COMPLETED, EVENT_TURN_STARTED,
-                                            EVENT_TURN_STARTED, EVENT_RUN_FAILED},
-        [EVENT_TURN_COMPLETED] = {EVENT_RUN_COMPLETED, EVENT_RUN_COMPLETED, EVENT_TURN_STARTED,
+                                       EVENT_CALL_COMPLETED, EVENT_INTERRUPTED},
+        [EVENT_TOOL_EXECUTION_COMPLETED] = {EVENT_TOOL_EXECUTION_COMPLETED, EVENT_CALL_STARTED,
+                                            EVENT_CALL_STARTED, EVENT_RUN_FAILED},
+        [EVENT_CALL_COMPLETED] = {EVENT_RUN_COMPLETED, EVENT_RUN_COMPLETED, EVENT_CALL_STARTED,
                                   EVENT_TOOL_EXECUTION_COMPLETED},
     };
     if (one_in(2))

@@ -44,7 +44,7 @@ static void until_retrying(struct engine *s)
 static void until_tool(struct engine *s)
 {
     notice_free(surface_expect_event(s, EVENT_TOOL_CALL_REQUESTED));
-    notice_free(surface_expect_event(s, EVENT_TURN_COMPLETED));
+    notice_free(surface_expect_event(s, EVENT_CALL_COMPLETED));
 }
 
 static void until_question(struct engine *s)
@@ -257,7 +257,7 @@ static void answers_decide(void **state)
         surface_expect_idle(s);
         model_server_queue(surface_server(), &call);
         surface_send(s, COMMAND_START_TURN, "again");
-        notice_free(surface_expect_event(s, EVENT_TURN_COMPLETED));
+        notice_free(surface_expect_event(s, EVENT_CALL_COMPLETED));
         result = surface_next(s);
         assert_int_equal(result->type == NOTICE_APPROVAL, rows[i].asks_again);
         notice_free(result);

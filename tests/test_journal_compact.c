@@ -179,7 +179,7 @@ static void say(enum event_type type, const char *text)
     }
     if (type == EVENT_RUN_FAILED)
         ev->name = mem_strdup("AGENT_ERROR");
-    if (type == EVENT_TURN_COMPLETED)
+    if (type == EVENT_CALL_COMPLETED)
         ev->usage = (struct usage){
             .input = 100 + (int64_t)(entropy_unit() * 900), .output = 9, .cached = -1};
     emit(ev);
@@ -188,9 +188,9 @@ static void say(enum event_type type, const char *text)
 static void plain_run(const char *question, const char *answer)
 {
     say(EVENT_RUN_STARTED, question);
-    say(EVENT_TURN_STARTED, NULL);
+    say(EVENT_CALL_STARTED, NULL);
     say(EVENT_TEXT_COMPLETE, answer);
-    say(EVENT_TURN_COMPLETED, NULL);
+    say(EVENT_CALL_COMPLETED, NULL);
     say(EVENT_RUN_COMPLETED, answer);
 }
 
@@ -535,7 +535,7 @@ static void test_one_that_does_not_fit(void **state)
     struct error e = {0};
     plain_run("one", "1");
     say(EVENT_RUN_STARTED, "two");
-    say(EVENT_TURN_STARTED, NULL);
+    say(EVENT_CALL_STARTED, NULL);
     say(EVENT_TEXT_COMPLETE, "2");
     char *before = capture(&j.history);
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
@@ -660,7 +660,7 @@ static void test_behind_a_crash(void **state)
     plain_run("one", "1");
     plain_run("two", "2");
     say(EVENT_RUN_STARTED, "three");
-    say(EVENT_TURN_STARTED, NULL);
+    say(EVENT_CALL_STARTED, NULL);
     say(EVENT_TEXT_COMPLETE, "3");
     restart();
     assert_texts("one 1 two 2");
@@ -914,13 +914,13 @@ static bool any_call(void)
 {
     if (maybe(0.2))
         any_commit();
-    say(EVENT_TURN_STARTED, NULL);
+    say(EVENT_CALL_STARTED, NULL);
     if (maybe(0.7))
         say(EVENT_TEXT_COMPLETE, any_text());
     bool call = maybe(0.5);
     if (call)
         say(EVENT_TOOL_CALL_REQUESTED, "{}");
-    say(EVENT_TURN_COMPLETED, NULL);
+    say(EVENT_CALL_COMPLETED, NULL);
     if (call)
         say(EVENT_TOOL_EXECUTION_COMPLETED, "a result that is long enough to be shortened");
     return call;

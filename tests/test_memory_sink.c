@@ -77,22 +77,22 @@ static void emit(enum event_type type, const char *text)
 static void turn(const char *question, const char *answer)
 {
     emit(EVENT_RUN_STARTED, question);
-    emit(EVENT_TURN_STARTED, NULL);
+    emit(EVENT_CALL_STARTED, NULL);
     emit(EVENT_TEXT_COMPLETE, answer);
-    emit(EVENT_TURN_COMPLETED, NULL);
+    emit(EVENT_CALL_COMPLETED, NULL);
     emit(EVENT_RUN_COMPLETED, answer);
 }
 
 static void turn_with_tool(const char *question, const char *answer)
 {
     emit(EVENT_RUN_STARTED, question);
-    emit(EVENT_TURN_STARTED, NULL);
+    emit(EVENT_CALL_STARTED, NULL);
     emit(EVENT_TOOL_CALL_REQUESTED, "{}");
-    emit(EVENT_TURN_COMPLETED, NULL);
+    emit(EVENT_CALL_COMPLETED, NULL);
     emit(EVENT_TOOL_EXECUTION_COMPLETED, "contents of the file");
-    emit(EVENT_TURN_STARTED, NULL);
+    emit(EVENT_CALL_STARTED, NULL);
     emit(EVENT_TEXT_COMPLETE, answer);
-    emit(EVENT_TURN_COMPLETED, NULL);
+    emit(EVENT_CALL_COMPLETED, NULL);
     emit(EVENT_RUN_COMPLETED, answer);
 }
 

@@ -239,7 +239,7 @@ static void tell(enum event_type type)
 
 static void answered(int64_t input)
 {
-    struct event *ev = event_new(EVENT_TURN_COMPLETED);
+    struct event *ev = event_new(EVENT_CALL_COMPLETED);
     ev->usage = (struct usage){.input = input, .output = 10, .cached = -1};
     tell_event(ev);
 }
@@ -338,7 +338,7 @@ static void warn_of_truncation(void)
 /* One model call, with or without its warning. */
 static void call(bool truncated)
 {
-    tell(EVENT_TURN_STARTED);
+    tell(EVENT_CALL_STARTED);
     answered(100);
     if (truncated)
         warn_of_truncation();
@@ -363,7 +363,7 @@ static void a_dropped_beginning_alarms_until_it_is_over(void **state)
     assert_false(app.truncated);
     call(true);
     call(false);
-    tell(EVENT_TURN_STARTED);
+    tell(EVENT_CALL_STARTED);
     assert_false(app.truncated);
     warn_of_truncation();
     compacted(10);

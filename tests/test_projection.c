@@ -171,7 +171,7 @@ static void add_soup(void)
     static const char *const texts[] = {"one", "two\nlines\n", "größer", "", " \n"};
     static const enum event_type types[] = {
         EVENT_RUN_STARTED,
-        EVENT_TURN_STARTED,
+        EVENT_CALL_STARTED,
         EVENT_TEXT_DELTA,
         EVENT_TEXT_DELTA,
         EVENT_TEXT_DELTA,
@@ -180,7 +180,7 @@ static void add_soup(void)
         EVENT_TEXT_COMPLETE,
         EVENT_TOOL_CALL_REQUESTED,
         EVENT_TOOL_CALL_REQUESTED,
-        EVENT_TURN_COMPLETED,
+        EVENT_CALL_COMPLETED,
         EVENT_TOOL_EXECUTION_COMPLETED,
         EVENT_RETRYING,
         EVENT_WARNING,
@@ -196,7 +196,7 @@ static void add_soup(void)
     size_t type = (size_t)(entropy_unit() * (double)(sizeof types / sizeof *types));
     size_t text = (size_t)(entropy_unit() * (double)(sizeof texts / sizeof *texts));
     struct event *ev = event_new(types[type]);
-    if (ev->type != EVENT_TURN_STARTED && ev->type != EVENT_TURN_COMPLETED &&
+    if (ev->type != EVENT_CALL_STARTED && ev->type != EVENT_CALL_COMPLETED &&
         ev->type != EVENT_INTERRUPTED && ev->type != EVENT_COMPACTION_STARTED &&
         ev->type != EVENT_COMPACTION_UNDONE)
         ev->text = mem_strdup(texts[text]);
@@ -343,7 +343,7 @@ static void test_memory(void **state)
         "142 → 9 messages\n\n> compacted · recency_preserving · 101204 → 6310 "
         "tokens · 142 → 9 messages\n\n> stored in memory · 12 messages\n\n");
     happen(EVENT_RUN_STARTED, NULL, "Who?");
-    happen(EVENT_TURN_STARTED, NULL, NULL);
+    happen(EVENT_CALL_STARTED, NULL, NULL);
     happen(EVENT_TOOL_CALL_REQUESTED, "c1", "{\"query\":\"who\"}");
     struct event *ev = event_new(EVENT_MEMORY_RECALLED);
     ev->id = mem_strdup("c1");

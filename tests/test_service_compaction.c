@@ -1081,7 +1081,7 @@ static struct notice *ask_dropped(struct engine *s, int64_t seq, int place, int 
 
 static void what_went_can_be_read_by_pages(void **state)
 {
-    static const enum event_type types[] = {EVENT_RUN_STARTED, EVENT_TURN_STARTED,
+    static const enum event_type types[] = {EVENT_RUN_STARTED, EVENT_CALL_STARTED,
                                             EVENT_TEXT_COMPLETE};
     (void)state;
     set(CONFIG_COMPACTION_RECENT_TURNS, "1");

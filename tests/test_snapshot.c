@@ -105,16 +105,16 @@ static void run(struct history *live)
         happen_with(live, EVENT_RUN_FAILED, 0, "AGENT_ERROR");
         return;
     }
-    happen(live, EVENT_TURN_STARTED, NULL);
+    happen(live, EVENT_CALL_STARTED, NULL);
     if (entropy_unit() < 0.5) {
         happen(live, EVENT_TOOL_CALL_REQUESTED, "{\"path\":\"x\"}");
         if (entropy_unit() < 0.5)
             happen(live, EVENT_TOOL_EXECUTION_COMPLETED, "text");
-        happen(live, EVENT_TURN_STARTED, NULL);
+        happen(live, EVENT_CALL_STARTED, NULL);
     }
     happen(live, EVENT_TEXT_DELTA, "ye");
     happen(live, EVENT_TEXT_COMPLETE, "yes");
-    happen(live, EVENT_TURN_COMPLETED, NULL);
+    happen(live, EVENT_CALL_COMPLETED, NULL);
     if (entropy_unit() < 0.7)
         happen(live, EVENT_RUN_COMPLETED, "yes");
     else
@@ -124,9 +124,9 @@ static void run(struct history *live)
 static void plain_run(struct history *live)
 {
     happen(live, EVENT_RUN_STARTED, "größer?");
-    happen(live, EVENT_TURN_STARTED, NULL);
+    happen(live, EVENT_CALL_STARTED, NULL);
     happen(live, EVENT_TEXT_COMPLETE, "yes");
-    happen(live, EVENT_TURN_COMPLETED, NULL);
+    happen(live, EVENT_CALL_COMPLETED, NULL);
     happen(live, EVENT_RUN_COMPLETED, "yes");
 }
 
@@ -294,7 +294,7 @@ static void test_counters(void **state)
     assert_int_equal(kept.estimate, 0);
     assert_int_equal(kept.last_input, -1);
     plain_run(&live);
-    struct event *ev = event_new(EVENT_TURN_COMPLETED);
+    struct event *ev = event_new(EVENT_CALL_COMPLETED);
     memcpy(ev->session_id, ID, UUID_LEN);
     happen(&live, EVENT_RUN_STARTED, "measured");
     ev->seq = ++seq;

@@ -734,7 +734,7 @@ static void test_an_append_that_fails_leaves_nothing(void **state)
     assert_false(event_log_append(store, ev, &e));
     assert_int_equal(e.code, ERR_SESSION_STORE_ERROR);
     assert_int_equal(damage_number(path, "SELECT count(*) FROM event"), 1);
-    append(ID_A, 2, EVENT_TURN_STARTED, NULL); /* needs no index; no transaction was left open */
+    append(ID_A, 2, EVENT_CALL_STARTED, NULL); /* needs no index; no transaction was left open */
     assert_int_equal(damage_number(path, "SELECT count(*) FROM event"), 2);
     event_free(ev);
 }
@@ -747,7 +747,7 @@ static void test_last(void **state)
     assert_true(event_log_last(store, ID_A, &seq, &e));
     assert_int_equal(seq, 0);
     append(ID_A, 3, EVENT_RUN_STARTED, "x");
-    append(ID_A, 7, EVENT_TURN_STARTED, NULL);
+    append(ID_A, 7, EVENT_CALL_STARTED, NULL);
     assert_true(event_log_last(store, ID_A, &seq, &e));
     assert_int_equal(seq, 7);
     assert_true(event_log_last(store, ID_B, &seq, &e));
@@ -779,7 +779,7 @@ static void test_copy(void **state)
     put(ID_B, "b", 1);
     put(ID_C, "c", 1);
     append(ID_A, 1, EVENT_RUN_STARTED, "größer?");
-    append(ID_A, 2, EVENT_TURN_STARTED, NULL);
+    append(ID_A, 2, EVENT_CALL_STARTED, NULL);
     append(ID_A, 5, EVENT_TEXT_DELTA, "ye");
     assert_true(event_log_copy(store, ID_A, 2, ID_C, &e));
     assert_true(event_log_copy(store, ID_A, 0, ID_B, &e));
@@ -875,15 +875,15 @@ static void test_tail(void **state)
 {
     (void)state;
     static const enum event_type types[] = {
-        EVENT_RUN_STARTED, EVENT_TURN_STARTED,  EVENT_REASONING_DELTA, EVENT_TEXT_DELTA, /* 4 */
-        EVENT_TEXT_DELTA,  EVENT_TEXT_COMPLETE, EVENT_TURN_COMPLETED,  EVENT_RUN_COMPLETED,
-        EVENT_RUN_STARTED, EVENT_TURN_STARTED,  EVENT_TEXT_DELTA,      EVENT_TEXT_DELTA, /* 12 */
-        EVENT_RUN_STARTED, EVENT_TURN_STARTED,  EVENT_REASONING_DELTA, EVENT_REASONING_COMPLETE,
+        EVENT_RUN_STARTED, EVENT_CALL_STARTED,  EVENT_REASONING_DELTA, EVENT_TEXT_DELTA, /* 4 */
+        EVENT_TEXT_DELTA,  EVENT_TEXT_COMPLETE, EVENT_CALL_COMPLETED,  EVENT_RUN_COMPLETED,
+        EVENT_RUN_STARTED, EVENT_CALL_STARTED,  EVENT_TEXT_DELTA,      EVENT_TEXT_DELTA, /* 12 */
+        EVENT_RUN_STARTED, EVENT_CALL_STARTED,  EVENT_REASONING_DELTA, EVENT_REASONING_COMPLETE,
         EVENT_TEXT_DELTA,  EVENT_TEXT_COMPLETE, EVENT_RUN_COMPLETED};
     put(ID_A, "a", 1);
     check_tail(0, 5, "end");
     for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
-        bool bare = types[i] == EVENT_TURN_STARTED || types[i] == EVENT_TURN_COMPLETED;
+        bool bare = types[i] == EVENT_CALL_STARTED || types[i] == EVENT_CALL_COMPLETED;
         append(ID_A, (int64_t)i + 1, types[i], bare ? NULL : "x");
     }
     check_tail(0, 100, "1 2 3 6 7 8 9 10 11 12 13 14 16 18 19 end");
@@ -901,7 +901,7 @@ static void test_tail(void **state)
 
 static bool bare(enum event_type type)
 {
-    return type == EVENT_TURN_STARTED || type == EVENT_TURN_COMPLETED || type == EVENT_INTERRUPTED;
+    return type == EVENT_CALL_STARTED || type == EVENT_CALL_COMPLETED || type == EVENT_INTERRUPTED;
 }
 
 /* What event_log_tail() does, over an array and without cleverness. */
@@ -913,7 +913,7 @@ static bool is_kept(const enum event_type *types, int64_t count, int64_t seq)
     enum event_type whole =
         type == EVENT_TEXT_DELTA ? EVENT_TEXT_COMPLETE : EVENT_REASONING_COMPLETE;
     for (int64_t i = seq + 1; i <= count; i++) {
-        if (types[i] == EVENT_TURN_STARTED || types[i] == EVENT_RUN_STARTED)
+        if (types[i] == EVENT_CALL_STARTED || types[i] == EVENT_RUN_STARTED)
             return true;
         if (types[i] == whole)
             return false;
@@ -951,9 +951,9 @@ static void test_random_logs_page_without_loss(void **state)
 {
     (void)state;
     static const enum event_type choice[] = {
-        EVENT_RUN_STARTED,     EVENT_TURN_STARTED,    EVENT_TEXT_DELTA,    EVENT_TEXT_DELTA,
+        EVENT_RUN_STARTED,     EVENT_CALL_STARTED,    EVENT_TEXT_DELTA,    EVENT_TEXT_DELTA,
         EVENT_REASONING_DELTA, EVENT_REASONING_DELTA, EVENT_TEXT_COMPLETE, EVENT_REASONING_COMPLETE,
-        EVENT_TURN_COMPLETED,  EVENT_RUN_COMPLETED};
+        EVENT_CALL_COMPLETED,  EVENT_RUN_COMPLETED};
     enum event_type types[61];
     put(ID_A, "a", 1);
     entropy_seed(support_seed());

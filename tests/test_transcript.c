@@ -106,7 +106,7 @@ static void deltas_make_the_answer(void **state)
 {
     struct transcript *t = *state;
     say(t, EVENT_RUN_STARTED, 1, "q");
-    assert_false(say(t, EVENT_TURN_STARTED, 2, NULL));
+    assert_false(say(t, EVENT_CALL_STARTED, 2, NULL));
     assert_false(say(t, EVENT_TEXT_DELTA, 0, "\n\n"));
     assert_true(say(t, EVENT_TEXT_DELTA, 0, "caf\xc3"));
     assert_true(say(t, EVENT_TEXT_DELTA, 0, "\xa9 \x1b[31m\r"));

@@ -34,7 +34,7 @@ void turn_tell_started(struct turn *t, const char *input, const char *attachment
 
 void turn_tell_call(struct turn *t)
 {
-    struct event *ev = event_new(EVENT_TURN_STARTED);
+    struct event *ev = event_new(EVENT_CALL_STARTED);
     ev->number = t->number;
     ev->count = ++t->calls;
     turn_emit(t, ev);
@@ -98,7 +98,7 @@ static double take_cost(struct turn *t, const struct usage *usage)
 
 void turn_tell_call_completed(struct turn *t)
 {
-    struct event *ev = event_new(EVENT_TURN_COMPLETED);
+    struct event *ev = event_new(EVENT_CALL_COMPLETED);
     ev->stop_reason = t->response.stop_reason;
     ev->usage = t->response.usage;
     ev->model = mem_strdup(t->response.model);

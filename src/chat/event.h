@@ -19,14 +19,14 @@
 /* X(NAME, "name", payload version) */
 #define EVENT_TYPES(X)                                                                             \
     X(RUN_STARTED, "run_started", 1)                                                               \
-    X(TURN_STARTED, "turn_started", 1)                                                             \
+    X(CALL_STARTED, "turn_started", 1)                                                             \
     X(TEXT_DELTA, "text_delta", 1)                                                                 \
     X(REASONING_DELTA, "reasoning_delta", 1)                                                       \
     X(REASONING_COMPLETE, "reasoning_complete", 1)                                                 \
     X(TEXT_COMPLETE, "text_complete", 1)                                                           \
     X(TOOL_CALL_REQUESTED, "tool_call_requested", 1)                                               \
     X(TOOL_EXECUTION_COMPLETED, "tool_execution_completed", 1)                                     \
-    X(TURN_COMPLETED, "turn_completed", 1)                                                         \
+    X(CALL_COMPLETED, "turn_completed", 1)                                                         \
     X(RETRYING, "retrying", 1)                                                                     \
     X(COMPACTION_STARTED, "compaction_started", 1)                                                 \
     X(COMPACTION_DELTA, "compaction_delta", 1)                                                     \

@@ -413,12 +413,12 @@ static void (*const effects[EVENT_TYPE_COUNT])(struct history *h, const struct e
 
 /* What it does to an open one. */
 static void (*const turn_effects[EVENT_TYPE_COUNT])(struct history *h, const struct event *ev) = {
-    [EVENT_TURN_STARTED] = call_started,
+    [EVENT_CALL_STARTED] = call_started,
     [EVENT_TEXT_COMPLETE] = text_complete,
     [EVENT_REASONING_COMPLETE] = reasoning_complete,
     [EVENT_TOOL_CALL_REQUESTED] = tool_call_requested,
     [EVENT_TOOL_EXECUTION_COMPLETED] = tool_execution_completed,
-    [EVENT_TURN_COMPLETED] = call_completed,
+    [EVENT_CALL_COMPLETED] = call_completed,
     [EVENT_RUN_COMPLETED] = turn_completed,
     [EVENT_RUN_FAILED] = turn_failed,
     [EVENT_INTERRUPTED] = interrupted,

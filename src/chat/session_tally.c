@@ -88,7 +88,7 @@ void session_tally(struct session_info *s, const struct event *ev)
         [EVENT_RUN_STARTED] = turn_started,
         [EVENT_TEXT_COMPLETE] = text_complete,
         [EVENT_TOOL_EXECUTION_COMPLETED] = tool_completed,
-        [EVENT_TURN_COMPLETED] = add_usage,
+        [EVENT_CALL_COMPLETED] = add_usage,
         [EVENT_COMPACTION_COMPLETED] = add_usage,
         [EVENT_COMPACTION_FAILED] = add_usage,
         [EVENT_RUN_COMPLETED] = turn_completed,

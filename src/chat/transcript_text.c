@@ -353,7 +353,7 @@ void transcript_text_add(struct transcript_text *t, struct buf *out, const struc
         [EVENT_TEXT_COMPLETE] = text_complete,
         [EVENT_TOOL_CALL_REQUESTED] = tool_call_requested,
         [EVENT_TOOL_EXECUTION_COMPLETED] = tool_execution_completed,
-        [EVENT_TURN_COMPLETED] = call_completed,
+        [EVENT_CALL_COMPLETED] = call_completed,
         [EVENT_RETRYING] = retrying,
         [EVENT_COMPACTION_COMPLETED] = compaction_completed,
         [EVENT_COMPACTION_FAILED] = compaction_failed,

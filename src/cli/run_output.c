@@ -113,7 +113,7 @@ static void tell_not_compacted(struct run_output *o, const struct event *ev)
 
 static void text_event(struct run_output *o, const struct event *ev)
 {
-    if (ev->type == EVENT_TURN_STARTED)
+    if (ev->type == EVENT_CALL_STARTED)
         o->mid_text = o->answer.len > 0;
     else if (ev->type == EVENT_TEXT_DELTA)
         text_delta(o, ev);
@@ -269,13 +269,13 @@ void run_output_release(struct run_output *o)
 static void keep(struct run_output *o, const struct event *ev)
 {
     switch (ev->type) {
-    case EVENT_TURN_STARTED:
+    case EVENT_CALL_STARTED:
         buf_clear(&o->answer);
         break;
     case EVENT_TEXT_DELTA:
         buf_addstr(&o->answer, ev->text);
         break;
-    case EVENT_TURN_COMPLETED:
+    case EVENT_CALL_COMPLETED:
         if (ev->model) {
             free(o->model);
             o->model = mem_strdup(ev->model);

@@ -92,8 +92,8 @@ static void note_warning(struct run_tally *t, const struct event *ev)
 void run_tally_event(struct run_tally *t, const struct event *ev)
 {
     static void (*const effects[EVENT_TYPE_COUNT])(struct run_tally *, const struct event *) = {
-        [EVENT_TURN_STARTED] = begin_call,
-        [EVENT_TURN_COMPLETED] = add_use,
+        [EVENT_CALL_STARTED] = begin_call,
+        [EVENT_CALL_COMPLETED] = add_use,
         [EVENT_TOOL_CALL_REQUESTED] = note_request,
         [EVENT_TOOL_EXECUTION_COMPLETED] = end_tool,
         [EVENT_COMPACTION_COMPLETED] = add_summary,

@@ -51,7 +51,7 @@ void fork_point_release(struct fork_point *p)
 static enum fork_part part_of(enum event_type type)
 {
     static const enum fork_part parts[EVENT_TYPE_COUNT] = {
-        [EVENT_RUN_STARTED] = FORK_INPUT,          [EVENT_TURN_STARTED] = FORK_ANSWER,
+        [EVENT_RUN_STARTED] = FORK_INPUT,          [EVENT_CALL_STARTED] = FORK_ANSWER,
         [EVENT_TEXT_DELTA] = FORK_ANSWER,          [EVENT_REASONING_DELTA] = FORK_ANSWER,
         [EVENT_REASONING_COMPLETE] = FORK_ANSWER,  [EVENT_TEXT_COMPLETE] = FORK_ANSWER,
         [EVENT_TOOL_CALL_REQUESTED] = FORK_ANSWER, [EVENT_TOOL_EXECUTION_COMPLETED] = FORK_RESULTS,
@@ -71,7 +71,7 @@ static bool begins_message(const struct fork_point *p, const struct event *ev)
     if (p->part == FORK_OUTSIDE)
         return false;
     enum fork_part part = part_of(ev->type);
-    return ev->type == EVENT_TURN_STARTED || (part != FORK_OUTSIDE && part != p->part);
+    return ev->type == EVENT_CALL_STARTED || (part != FORK_OUTSIDE && part != p->part);
 }
 
 /* As chat/history.h: an empty text is none. */

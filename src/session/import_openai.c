@@ -240,7 +240,7 @@ static void add_answer_text(struct import_openai *r, const struct json *message,
 
 static void begin_call(struct import_openai *r)
 {
-    struct event *ev = next_event(r, EVENT_TURN_STARTED);
+    struct event *ev = next_event(r, EVENT_CALL_STARTED);
     ev->number = r->turns;
     ev->count = ++r->calls;
     forget_calls(r);
@@ -249,7 +249,7 @@ static void begin_call(struct import_openai *r)
 
 static void end_call(struct import_openai *r)
 {
-    struct event *ev = next_event(r, EVENT_TURN_COMPLETED);
+    struct event *ev = next_event(r, EVENT_CALL_COMPLETED);
     r->stop = r->asked.len > 0 ? STOP_TOOL_USE : STOP_END_TURN;
     ev->stop_reason = r->stop;
     imported_add(r->out, ev);

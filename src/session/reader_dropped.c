@@ -96,7 +96,7 @@ static bool makes_message(enum event_type type)
     switch (type) {
     case EVENT_RUN_STARTED:
     case EVENT_RUN_FAILED:
-    case EVENT_TURN_STARTED:
+    case EVENT_CALL_STARTED:
     case EVENT_TEXT_COMPLETE:
     case EVENT_REASONING_COMPLETE:
     case EVENT_TOOL_CALL_REQUESTED:

@@ -72,7 +72,7 @@ static bool collect_gap(struct tail *t, int64_t after, int64_t before, struct er
 
 static bool begins_call(enum event_type type)
 {
-    return type == EVENT_TURN_STARTED || type == EVENT_RUN_STARTED;
+    return type == EVENT_CALL_STARTED || type == EVENT_RUN_STARTED;
 }
 
 static bool ends_compaction(enum event_type type)

@@ -85,7 +85,7 @@ static bool save_event(struct saving *s, const struct event_place *place, struct
     bool ok = insert(s, ev, version, e);
     if (ok) {
         session_tally(info, ev);
-        if (!info->model && ev->type == EVENT_TURN_COMPLETED)
+        if (!info->model && ev->type == EVENT_CALL_COMPLETED)
             info->model = mem_strdup(ev->model);
         vec_push(&s->saved, place->number);
         s->out->events++;

@@ -10,8 +10,8 @@
 enum { MOST_EVENTS = 200 };
 
 static const enum event_type told[] = {
-    EVENT_RUN_STARTED,       EVENT_TURN_STARTED,        EVENT_TEXT_COMPLETE,
-    EVENT_TURN_COMPLETED,    EVENT_TOOL_CALL_REQUESTED, EVENT_TOOL_EXECUTION_COMPLETED,
+    EVENT_RUN_STARTED,       EVENT_CALL_STARTED,        EVENT_TEXT_COMPLETE,
+    EVENT_CALL_COMPLETED,    EVENT_TOOL_CALL_REQUESTED, EVENT_TOOL_EXECUTION_COMPLETED,
     EVENT_RUN_COMPLETED,     EVENT_RUN_FAILED,          EVENT_INTERRUPTED,
     EVENT_MESSAGE_PINNED,    EVENT_REASONING_COMPLETE,  EVENT_COMPACTION_COMPLETED,
     EVENT_COMPACTION_FAILED, EVENT_TEXT_DELTA};
@@ -58,7 +58,7 @@ static struct event *make_event(struct fuzz_input *in, int64_t seq)
     }
     if (ev->type == EVENT_RUN_FAILED)
         ev->name = mem_strdup("AGENT_ERROR");
-    bool texts = ev->type != EVENT_TURN_STARTED && ev->type != EVENT_TURN_COMPLETED &&
+    bool texts = ev->type != EVENT_CALL_STARTED && ev->type != EVENT_CALL_COMPLETED &&
                  ev->type != EVENT_INTERRUPTED && ev->type != EVENT_MESSAGE_PINNED;
     if (texts)
         ev->text = fuzz_string(in);

@@ -170,7 +170,7 @@ static void note_event(struct app *app, struct event *ev, bool live)
     case EVENT_TOOL_EXECUTION_COMPLETED:
         saw_sent(app, ev, live);
         break;
-    case EVENT_TURN_STARTED:
+    case EVENT_CALL_STARTED:
     case EVENT_RUN_COMPLETED:
         saw_next(app);
         break;
@@ -182,7 +182,7 @@ static void note_event(struct app *app, struct event *ev, bool live)
         if (live)
             saw_delta(app, ev);
         break;
-    case EVENT_TURN_COMPLETED:
+    case EVENT_CALL_COMPLETED:
         if (live)
             saw_answered(app, &ev->usage);
         else

@@ -104,7 +104,7 @@ static bool changes_request(enum event_type type)
         [EVENT_TEXT_COMPLETE] = true,
         [EVENT_TOOL_CALL_REQUESTED] = true,
         [EVENT_TOOL_EXECUTION_COMPLETED] = true,
-        [EVENT_TURN_COMPLETED] = true,
+        [EVENT_CALL_COMPLETED] = true,
         [EVENT_COMPACTION_COMPLETED] = true,
         [EVENT_COMPACTION_UNDONE] = true,
         [EVENT_MESSAGE_PINNED] = true,
