@@ -206,7 +206,12 @@ static bool simple_edit(struct memory *memory, const char *id, const char *conte
         return false;
     }
     struct memory_entry *entry = &m->rows.items[row].entry;
-    entry->edited = entry->edited || strcmp(entry->content, clean) != 0;
+    bool changes = strcmp(entry->content, clean) != 0;
+    if (changes && !memory_tell(memory, MEMORY_EDITED, entry, NULL, e)) {
+        free(clean);
+        return false;
+    }
+    entry->edited = entry->edited || changes;
     free(entry->content);
     entry->content = clean;
     return true;
@@ -230,7 +235,8 @@ static bool simple_forget(struct memory *memory, const char *const *ids, size_t 
     ptrdiff_t row;
     bool ok = true;
     for (size_t i = 0; i < count && ok; i++)
-        ok = simple_need_row(m, ids[i], &row, e);
+        ok = simple_need_row(m, ids[i], &row, e) &&
+             memory_tell(memory, MEMORY_FORGOTTEN, &m->rows.items[row].entry, &forgotten, e);
     for (size_t i = 0; i < count && ok; i++) {
         row = simple_row_of(m, ids[i]);
         if (row == SIMPLE_NOWHERE)
@@ -281,14 +287,20 @@ static bool simple_restore(struct memory *memory, const struct memory_forgotten 
         row.entry = memory_entry_clone(&row.entry);
         insert_row(m, row);
     }
-    return true;
+    bool ok = true;
+    for (size_t i = 0; i < f->items.len && ok; i++)
+        ok = memory_tell(memory, MEMORY_RESTORED, &f->items.items[i].entry, NULL, e);
+    return ok;
 }
 
 static bool simple_forget_session(struct memory *memory, const char *session_id, struct error *e)
 {
     struct simple_memory *m = simple_of(memory);
+    const struct memory_entry session = {.session_id = (char *)session_id};
     int64_t number = session_of(m, session_id);
-    (void)e;
+    if (number != SIMPLE_NOWHERE &&
+        !memory_tell(memory, MEMORY_SESSION_FORGOTTEN, &session, NULL, e))
+        return false;
     for (size_t i = m->rows.len; i > 0; i--)
         if (rank_key_session(m->rows.items[i - 1].key) == number)
             remove_row(m, i - 1);
@@ -381,7 +393,6 @@ static const struct memory_store simple_store = {
     .purge = simple_purge,
     .restore = simple_restore,
     .forget_session = simple_forget_session,
-    .flagged = simple_flagged,
     .stats = simple_stats,
     .reindex = simple_reindex,
     .tidy = simple_tidy,

@@ -41,8 +41,6 @@ bool simple_ids(struct memory *memory, const char *beginning, int limit, struct 
 bool simple_each(struct memory *memory,
                  bool (*visit)(void *context, const struct memory_entry *entry), void *context,
                  struct error *e);
-bool simple_flagged(struct memory *memory, const char *session_id, int64_t completed_seq, bool *out,
-                    struct error *e);
 bool simple_stats(struct memory *memory, struct memory_stats *out, struct error *e);
 
 #endif

@@ -183,17 +183,6 @@ bool simple_each(struct memory *memory,
     return true;
 }
 
-bool simple_flagged(struct memory *memory, const char *session_id, int64_t completed_seq, bool *out,
-                    struct error *e)
-{
-    (void)memory; /* it knows no summaries */
-    (void)session_id;
-    (void)completed_seq;
-    (void)e;
-    *out = false;
-    return true;
-}
-
 bool simple_stats(struct memory *memory, struct memory_stats *out, struct error *e)
 {
     const struct simple_memory *m = simple_of(memory);

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "memory/quoting.h"
 #include "memory/store.h"
 #include "store/sessions.h"
 #include "store/sql.h"
@@ -335,7 +336,7 @@ static void compaction(int64_t seq, const char *type, const char *payload)
 static bool is_flagged(int64_t seq)
 {
     bool flagged;
-    memory_check(m->store->flagged(m, ID, seq, &flagged, &e), &e);
+    memory_check(quoting_flagged(store, ID, seq, &flagged, &e), &e);
     return flagged;
 }
 

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "base/mem.h"
 #include "memory/store.h"
 #include "tests/memory_store.h"
@@ -746,6 +747,64 @@ static void the_beginning_of_an_id_is_enough(void **state)
     expect_fault(memory_resolve(m, "many", &id, &e), ERR_MEMORY_NOT_FOUND, "many4, …");
 }
 
+/* ---- who listens ---- */
+
+struct told {
+    struct buf text; /* "forgotten ID content; …" */
+    bool refuses;
+};
+
+static bool hear(void *context, enum memory_event what, const struct memory_entry *entry,
+                 struct memory_forgotten *out, struct error *fault)
+{
+    static const char *const names[] = {[MEMORY_FORGOTTEN] = "forgotten",
+                                        [MEMORY_EDITED] = "edited",
+                                        [MEMORY_RESTORED] = "restored",
+                                        [MEMORY_SESSION_FORGOTTEN] = "session"};
+    struct told *told = context;
+    buf_addf(&told->text, "%s %s %s; ", names[what], entry->id ? entry->id : entry->session_id,
+             entry->content ? entry->content : "");
+    assert_int_equal(out != NULL, what == MEMORY_FORGOTTEN);
+    return !told->refuses || err_set(fault, ERR_SESSION_STORE_ERROR, "no");
+}
+
+static void expect_told(struct told *told, const char *wanted)
+{
+    assert_string_equal(told->text.len > 0 ? told->text.data : "", wanted);
+    buf_clear(&told->text);
+}
+
+static void who_listens_is_told(void **state)
+{
+    static const char *const ids[] = {"a", "c", "a"};
+    struct told told = {.text = BUF_INIT};
+    struct memory_forgotten forgotten;
+    (void)state;
+    m->listener = (struct memory_listener){.hear = hear, .context = &told};
+    free(memory_store_one(m, "s", "a", "the first", 1));
+    free(memory_store_one(m, "s", "b", "the second", 2));
+    free(memory_store_one(m, "t", "c", "the third", 3));
+    memory_check(m->store->edit(m, "b", "the second", &e), &e);
+    expect_told(&told, "");
+    memory_check(m->store->edit(m, "b", "number two", &e), &e);
+    expect_told(&told, "edited b the second; ");
+    memory_check(m->store->forget(m, ids, 2, &forgotten, &e), &e);
+    expect_told(&told, "forgotten a the first; forgotten c the third; ");
+    memory_check(m->store->restore(m, &forgotten, &e), &e);
+    expect_told(&told, "restored a the first; restored c the third; ");
+    memory_check(m->store->forget_session(m, "nobody", &e), &e);
+    expect_told(&told, "");
+    memory_check(m->store->forget_session(m, "t", &e), &e);
+    expect_told(&told, "session t ; ");
+    told.refuses = true;
+    assert_false(m->store->forget(m, ids, 1, NULL, &e));
+    assert_false(m->store->edit(m, "b", "other", &e));
+    assert_false(m->store->forget_session(m, "s", &e));
+    expect_contents("s", "the first\nnumber two\n");
+    memory_forgotten_release(&forgotten);
+    buf_release(&told.text);
+}
+
 #define WITH(store, f)                                                                             \
     {                                                                                              \
         .name = #store ": " #f, .test_func = f, .setup_func = set_up_##store,                      \
@@ -789,6 +848,7 @@ int main(void)
         BOTH(every_script_is_found),
         BOTH(pinned_entries_win_ties),
         BOTH(the_beginning_of_an_id_is_enough),
+        BOTH(who_listens_is_told),
     };
     return cmocka_run_group_tests_name("memory store", tests, NULL, NULL);
 }

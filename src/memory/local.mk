@@ -2,12 +2,12 @@ libtiro_a_SOURCES += \
 	src/memory/content.c src/memory/content.h \
 	src/memory/query.c src/memory/query.h \
 	src/memory/quote.c src/memory/quote.h \
+	src/memory/quoting.c src/memory/quoting.h \
 	src/memory/recall.c src/memory/recall.h \
 	src/memory/secrets.c src/memory/secrets.h \
 	src/memory/sqlite_forget.c \
 	src/memory/sqlite_index.c \
 	src/memory/sqlite_private.h \
-	src/memory/sqlite_quoted.c \
 	src/memory/sqlite_row.c \
 	src/memory/sqlite_scope.c \
 	src/memory/sqlite_search.c \

@@ -4,11 +4,9 @@
 #include "base/mem.h"
 #include "memory/content.h"
 #include "memory/sqlite_private.h"
-#include "store/snapshot.h"
 
 static const char of_session_sql[] =
     MEMORY_ROWS "WHERE entry.key BETWEEN ?1 << 24 AND ?1 << 24 | 0xffffff";
-static const char drop_flags_sql[] = "DELETE FROM memory_flag WHERE session = ?";
 static const char drop_session_sql[] = "DELETE FROM memory_session WHERE number = ?";
 static const char session_is_sql[] = "SELECT 1 FROM memory_session WHERE number = ?1 AND id = ?2";
 
@@ -61,8 +59,8 @@ static bool edit(struct memory *m, const char *id, const char *content, struct e
     if (!sqlite_row_need(s, id, &row, e))
         return false;
     bool ok = strcmp(row.entry.content, content) == 0 ||
-              (sqlite_row_edit(s, &row, content, e) && purge_words(m, e) &&
-               snapshot_trim(s, row.entry.session_id, e));
+              (memory_tell(m, MEMORY_EDITED, &row.entry, NULL, e) &&
+               sqlite_row_edit(s, &row, content, e) && purge_words(m, e));
     memory_row_release(&row);
     return ok;
 }
@@ -89,49 +87,35 @@ static bool is_among(const struct memory_forgotten *f, const char *id)
     return false;
 }
 
-static bool forget_row(struct store *s, struct memory_row *row, struct memory_forgotten *out,
+static bool forget_row(struct memory *m, struct memory_row *row, struct memory_forgotten *out,
                        struct error *e)
 {
-    bool ok = sqlite_flag_quoting(s, row, out, e) && sqlite_row_remove(s, row, e);
+    bool ok = memory_tell(m, MEMORY_FORGOTTEN, &row->entry, out, e) &&
+              sqlite_row_remove(sqlite_memory_of(m)->store, row, e);
     vec_push(&out->items, (struct forgotten_entry){row->entry, row->key, row->compaction});
     return ok;
 }
 
-static bool forget_one(struct store *s, const char *id, struct memory_forgotten *out,
+static bool forget_one(struct memory *m, const char *id, struct memory_forgotten *out,
                        struct error *e)
 {
     struct memory_row row;
     struct error unknown;
-    if (sqlite_row_need(s, id, &row, &unknown))
-        return forget_row(s, &row, out, e);
+    if (sqlite_row_need(sqlite_memory_of(m)->store, id, &row, &unknown))
+        return forget_row(m, &row, out, e);
     if (unknown.code == ERR_MEMORY_NOT_FOUND && is_among(out, id))
         return true;
     *e = unknown;
     return false;
 }
 
-/* What snapshots still had of the messages: rows behind their end. */
-static bool trim_snapshots(struct store *s, const struct memory_forgotten *f, struct error *e)
-{
-    const char *last = NULL;
-    bool ok = true;
-    for (size_t i = 0; i < f->items.len && ok; i++) {
-        const char *session_id = f->items.items[i].entry.session_id;
-        if (!last || strcmp(last, session_id) != 0)
-            ok = snapshot_trim(s, session_id, e);
-        last = session_id;
-    }
-    return ok;
-}
-
 static bool forget_all(struct memory *m, const char *const *ids, size_t count,
                        struct memory_forgotten *out, struct error *e)
 {
-    struct store *s = sqlite_memory_of(m)->store;
     bool ok = true;
     for (size_t i = 0; i < count && ok; i++)
-        ok = forget_one(s, ids[i], out, e);
-    return ok && trim_snapshots(s, out, e) && (out->items.len == 0 || purge_words(m, e));
+        ok = forget_one(m, ids[i], out, e);
+    return ok && (out->items.len == 0 || purge_words(m, e));
 }
 
 bool sqlite_memory_forget(struct memory *m, const char *const *ids, size_t count,
@@ -181,20 +165,22 @@ static bool is_back(struct store *s, const struct memory_row *row, bool *back, s
             sqlite_source_is_known(s, &row->entry, row->compaction, back, e));
 }
 
-static bool restore_one(struct store *s, const struct memory_row *row, struct error *e)
+static bool restore_one(struct memory *m, const struct memory_row *row, struct error *e)
 {
+    struct store *s = sqlite_memory_of(m)->store;
     bool known;
     return session_is_there(s, row, e) && is_back(s, row, &known, e) &&
-           (known || sqlite_row_add(s, row, e)) && sqlite_unflag(s, row, e);
+           (known || sqlite_row_add(s, row, e)) &&
+           memory_tell(m, MEMORY_RESTORED, &row->entry, NULL, e);
 }
 
-static bool restore_all(struct store *s, const struct memory_forgotten *f, struct error *e)
+static bool restore_all(struct memory *m, const struct memory_forgotten *f, struct error *e)
 {
     bool ok = true;
     for (size_t i = 0; i < f->items.len && ok; i++) {
         const struct forgotten_entry *item = &f->items.items[i];
         const struct memory_row row = {item->key, item->compaction, item->entry};
-        ok = restore_one(s, &row, e);
+        ok = restore_one(m, &row, e);
     }
     return ok;
 }
@@ -203,15 +189,15 @@ bool sqlite_memory_restore(struct memory *m, const struct memory_forgotten *f, s
 {
     struct store *s = sqlite_memory_of(m)->store;
     bool began;
-    return store_enter(s, &began, e) && store_leave(s, began, restore_all(s, f, e), e);
+    return store_enter(s, &began, e) && store_leave(s, began, restore_all(m, f, e), e);
 }
 
 /* ---- a whole session ---- */
 
-static bool run_for(struct store *s, const char *sql, int64_t number, struct error *e)
+static bool drop_session(struct store *s, int64_t number, struct error *e)
 {
     struct query q;
-    if (!query_begin(&q, s, sql, e))
+    if (!query_begin(&q, s, drop_session_sql, e))
         return false;
     query_int(&q, number);
     return query_run(&q, e);
@@ -234,10 +220,12 @@ static bool remove_entries(struct memory *m, int64_t number, struct error *e)
 static bool forget_session(struct memory *m, const char *session_id, struct error *e)
 {
     struct store *s = sqlite_memory_of(m)->store;
+    const struct memory_entry session = {.session_id = (char *)session_id};
     int64_t number;
     return sqlite_session_number(s, session_id, &number, e) &&
-           (number < 0 || (remove_entries(m, number, e) && run_for(s, drop_flags_sql, number, e) &&
-                           run_for(s, drop_session_sql, number, e)));
+           (number < 0 || (remove_entries(m, number, e) &&
+                           memory_tell(m, MEMORY_SESSION_FORGOTTEN, &session, NULL, e) &&
+                           drop_session(s, number, e)));
 }
 
 bool sqlite_memory_forget_session(struct memory *m, const char *session_id, struct error *e)

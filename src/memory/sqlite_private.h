@@ -107,15 +107,6 @@ bool sqlite_memory_purge(struct memory *m, bool *more, struct error *e);
 bool sqlite_memory_restore(struct memory *m, const struct memory_forgotten *f, struct error *e);
 bool sqlite_memory_forget_session(struct memory *m, const char *session_id, struct error *e);
 
-/* ---- sqlite_quoted.c ---- */
-
-/* Flags the session's summaries that quote the entry, and adds them to `out` (NULL: no matter). */
-bool sqlite_flag_quoting(struct store *s, const struct memory_row *row,
-                         struct memory_forgotten *out, struct error *e);
-bool sqlite_unflag(struct store *s, const struct memory_row *row, struct error *e);
-bool sqlite_memory_flagged(struct memory *m, const char *session_id, int64_t completed_seq,
-                           bool *out, struct error *e);
-
 /* ---- sqlite_search.c ---- */
 
 bool sqlite_memory_search(struct memory *m, const struct memory_query *query,

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "memory/quoting.h"
 
 /* At a time: texts that are embedded, vectors that go into the graph. */
 enum { EMBED_STEP = 64, GRAPH_STEP = 64 };
@@ -17,8 +18,7 @@ static const char ids_sql[] =
 static const char counts_sql[] =
     "SELECT count(*), ifnull(sum(pinned), 0), ifnull(sum(length(CAST(content AS BLOB)) + 100), 0),"
     " (SELECT count(*) FROM memory_session WHERE EXISTS (SELECT 1 FROM memory_entry"
-    "  WHERE key BETWEEN number << 24 AND number << 24 | 0xffffff)),"
-    " (SELECT count(*) FROM (SELECT DISTINCT session, compaction FROM memory_flag))"
+    "  WHERE key BETWEEN number << 24 AND number << 24 | 0xffffff))"
     " FROM memory_entry";
 
 static void sqlite_close(struct memory *memory)
@@ -106,7 +106,6 @@ static bool read_counts(struct store *s, struct memory_stats *out, struct error 
         out->pinned = sqlite3_column_int64(q.handle, 1);
         out->bytes = sqlite3_column_int64(q.handle, 2);
         out->sessions = sqlite3_column_int64(q.handle, 3);
-        out->flagged = sqlite3_column_int64(q.handle, 4);
     }
     query_end(&q);
     return result != QUERY_FAILED;
@@ -120,8 +119,8 @@ static bool sqlite_stats(struct memory *memory, struct memory_stats *out, struct
     *out = (struct memory_stats){0};
     if (!store_step_begin(m->store, &began, e))
         return false;
-    bool ok = read_counts(m->store, out, e) && corpus_bytes(&m->corpus, &bytes, e) &&
-              words_language(&m->corpus, &out->language, e);
+    bool ok = read_counts(m->store, out, e) && quoting_count(m->store, &out->flagged, e) &&
+              corpus_bytes(&m->corpus, &bytes, e) && words_language(&m->corpus, &out->language, e);
     ok = store_step_end(m->store, began, ok, e);
     out->bytes += ok ? bytes : 0;
     out->graph = vectors_has_graph(m->vectors);
@@ -193,7 +192,6 @@ static const struct memory_store sqlite_store = {
     .purge = sqlite_memory_purge,
     .restore = sqlite_memory_restore,
     .forget_session = sqlite_memory_forget_session,
-    .flagged = sqlite_memory_flagged,
     .stats = sqlite_stats,
     .reindex = sqlite_reindex,
     .tidy = sqlite_tidy,
@@ -210,6 +208,7 @@ struct memory *memory_open(struct store *s, const struct memory_settings *settin
     if (!settings)
         settings = &plain;
     m->memory.store = &sqlite_store;
+    m->memory.listener = quoting_listener(s);
     m->store = s;
     m->corpus = memory_sqlite_corpus(s);
     m->language = mem_strdup(settings->language ? settings->language : "english");

@@ -14,6 +14,12 @@ void memory_close(struct memory *m)
         m->store->close(m);
 }
 
+bool memory_tell(const struct memory *m, enum memory_event what, const struct memory_entry *entry,
+                 struct memory_forgotten *out, struct error *e)
+{
+    return !m->listener.hear || m->listener.hear(m->listener.context, what, entry, out, e);
+}
+
 void memory_forgotten_release(struct memory_forgotten *f)
 {
     for (size_t i = 0; i < f->items.len; i++)

@@ -36,7 +36,7 @@ struct memory_forgotten {
         int64_t completed_seq; /* of the compaction whose summary quotes one of them */
         int turn;
     })
-    summaries; /* now flagged */
+    summaries; /* now flagged: filled in by who listens */
 };
 void memory_forgotten_release(struct memory_forgotten *f);
 
@@ -90,11 +90,10 @@ struct memory_store {
     bool (*edit)(struct memory *m, const char *id, const char *content, struct error *e);
     bool (*pin)(struct memory *m, const char *id, bool pinned, struct error *e);
 
-    /* All or none of them: rows, words, vectors, and what a snapshot still had of their messages.
-     * Nothing of the text stays in the tables of memory, its index or the journal of the database
-     * (which another connection that is just reading holds until it is done; within a transaction
-     * that was open, the caller settles it). Summaries of their sessions that quote one are
-     * flagged. An id twice counts once. `out` may be NULL. */
+    /* All or none of them: rows, words, vectors, and what the listener has of them. Nothing of the
+     * text stays in the tables of memory, its index or the journal of the database (which another
+     * connection that is just reading holds until it is done; within a transaction that was open,
+     * the caller settles it). An id twice counts once. `out` may be NULL. */
     bool (*forget)(struct memory *m, const char *const *ids, size_t count,
                    struct memory_forgotten *out, struct error *e);
     /* Some of what forget() and edit() left to do because the memory is lazy; *more: that was not
@@ -105,10 +104,6 @@ struct memory_store {
     bool (*restore)(struct memory *m, const struct memory_forgotten *f, struct error *e);
     /* All entries of a session, which is deleted. */
     bool (*forget_session)(struct memory *m, const char *session_id, struct error *e);
-
-    /* Whether the summary of this compaction quotes something that was forgotten. */
-    bool (*flagged)(struct memory *m, const char *session_id, int64_t completed_seq, bool *out,
-                    struct error *e);
 
     /* All but the counts of vectors. */
     bool (*stats)(struct memory *m, struct memory_stats *out, struct error *e);
@@ -135,15 +130,32 @@ struct memory_store {
     bool (*tidy_vectors)(struct memory *m, const char *model, int64_t *left, struct error *e);
 };
 
+/* Sessions have texts of memory, too: in summaries, in snapshots. They are told within the
+ * transaction, before the text is gone, behind one that comes back; what they say no to does not
+ * happen. Of SESSION_FORGOTTEN the entry has the session alone. */
+enum memory_event {
+    MEMORY_FORGOTTEN, /* `out` takes the summaries */
+    MEMORY_EDITED,    /* `entry` is what it was */
+    MEMORY_RESTORED,
+    MEMORY_SESSION_FORGOTTEN
+};
+struct memory_listener {
+    bool (*hear)(void *context, enum memory_event what, const struct memory_entry *entry,
+                 struct memory_forgotten *out, struct error *e); /* NULL: nobody listens */
+    void *context;
+};
+
 struct memory {
     const struct memory_store *store;
+    struct memory_listener listener;
     /* Index, graph and journal may have something of a forgotten or edited text until purge() was
      * called: for who has others waiting, and calls it when they do not. */
     bool lazy;
 };
 
-/* The memory that is kept in the sessions' database (sqlite_private.h), on the caller's connection,
- * which outlives it. Reads nothing: opening costs the same at any size. */
+/* The memory that is kept in the sessions' database (sqlite_private.h), which these sessions listen
+ * to (quoting.h), on the caller's connection, which outlives it. Reads nothing: opening costs the
+ * same at any size. */
 struct memory_settings {
     const char *language; /* what an index without entries is made for; NULL: english. One that has
                              some keeps its own until a reindex */
@@ -152,6 +164,10 @@ struct memory_settings {
 };
 struct memory *memory_open(struct store *s, const struct memory_settings *settings); /* or NULL */
 void memory_close(struct memory *m); /* NULL is fine */
+
+/* For stores: tells who listens. */
+bool memory_tell(const struct memory *m, enum memory_event what, const struct memory_entry *entry,
+                 struct memory_forgotten *out, struct error *e);
 
 /* The one entry whose id this is, or begins with this where no other does. MEMORY_NOT_FOUND lists
  * candidates where it is ambiguous. For people; the functions above take whole ids. */

@@ -6,7 +6,7 @@
 #include "base/json.h"
 #include "base/vec.h"
 #include "chat/figure.h"
-#include "memory/store.h"
+#include "memory/quoting.h"
 #include "session/capability.h"
 #include "store/event_log.h"
 
@@ -148,13 +148,10 @@ static int64_t place_of(const struct command *c)
 static bool read_flag(struct store *s, const struct command *c, struct notice *n, struct error *e)
 {
     bool flagged = false;
-    if (!capability_memory())
-        return true;
-    struct memory *m = memory_open(s, NULL);
-    bool ok = m->store->flagged(m, c->name, c->number, &flagged, e);
+    if (capability_memory() && !quoting_flagged(s, c->name, c->number, &flagged, e))
+        return false;
     n->stats.flagged = flagged;
-    memory_close(m);
-    return ok;
+    return true;
 }
 
 bool reader_dropped(struct store *s, const struct command *c, struct notice *n, struct error *e)

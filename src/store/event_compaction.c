@@ -19,6 +19,12 @@ static const char summary_sql[] =
     ") AND iif(json_valid(payload), json_type(payload, '$.summary'), NULL) = 'text'"
     " AND json_extract(payload, '$.summary') <> '' ORDER BY seq DESC LIMIT 1";
 
+/* All of them, undone ones too: the log still has their summaries. */
+static const char summaries_sql[] =
+    "SELECT seq, json_extract(payload, '$.summary') FROM event INDEXED BY "
+    "event_compaction" OF_SESSION " AND type = 'compaction_completed'" INDEXED
+    " AND iif(json_valid(payload), json_type(payload, '$.summary'), NULL) = 'text' ORDER BY seq";
+
 bool event_log_undone(struct store *s, const char *session_id, struct undone_list *out,
                       struct error *e)
 {
@@ -47,6 +53,24 @@ bool event_log_summary(struct store *s, const char *session_id, char **text, str
     enum query_result result = query_step(&q, e);
     if (result == QUERY_ROW)
         *text = query_column_text(&q, 0);
+    query_end(&q);
+    return result != QUERY_FAILED;
+}
+
+bool event_log_summaries(struct store *s, const char *session_id,
+                         void (*visit)(void *context, int64_t seq, const char *summary),
+                         void *context, struct error *e)
+{
+    struct query q;
+    enum query_result result;
+    if (!query_begin(&q, s, summaries_sql, e))
+        return false;
+    query_text(&q, session_id);
+    while ((result = query_step(&q, e)) == QUERY_ROW) {
+        const char *summary = (const char *)sqlite3_column_text(q.handle, 1);
+        if (summary)
+            visit(context, sqlite3_column_int64(q.handle, 0), summary);
+    }
     query_end(&q);
     return result != QUERY_FAILED;
 }

@@ -20,6 +20,10 @@ static const char copy_sql[] =
     " SELECT (SELECT key FROM session WHERE id = ?), seq, at, type, version, payload"
     " FROM event" OF_SESSION " AND seq <= ?";
 static const char last_sql[] = "SELECT max(seq) FROM event" OF_SESSION;
+static const char turn_sql[] =
+    "SELECT count(*) FROM event" OF_SESSION
+    " AND seq < ? AND type = 'run_started'"
+    " AND json_valid(payload) AND ifnull(json_extract(payload, '$.retries'), 0) = 0";
 static const char time_sql[] =
     "SELECT at FROM event" OF_SESSION " AND seq >= ? ORDER BY seq LIMIT 1";
 static const char read_sql[] =
@@ -152,6 +156,22 @@ bool event_log_copy(struct store *s, const char *from, int64_t last, const char 
     return store_step_begin(s, &began, e) &&
            store_step_end(s, began,
                           copy_rows(s, from, last, to, e) && search_index_from(s, to, 0, e), e);
+}
+
+bool event_log_turn(struct store *s, const char *session_id, int64_t seq, int *turn,
+                    struct error *e)
+{
+    struct query q;
+    *turn = 0;
+    if (!query_begin(&q, s, turn_sql, e))
+        return false;
+    query_text(&q, session_id);
+    query_int(&q, seq);
+    enum query_result result = query_step(&q, e);
+    if (result == QUERY_ROW)
+        *turn = sqlite3_column_int(q.handle, 0);
+    query_end(&q);
+    return result != QUERY_FAILED;
 }
 
 bool event_log_last(struct store *s, const char *session_id, int64_t *seq, struct error *e)

@@ -71,6 +71,15 @@ bool event_log_undone(struct store *s, const char *session_id, struct undone_lis
 /* The newest summary of a compaction that holds; NULL: there is none. The caller frees. */
 bool event_log_summary(struct store *s, const char *session_id, char **text, struct error *e);
 
+/* Those of all compactions with one, undone ones too, ascending. */
+bool event_log_summaries(struct store *s, const char *session_id,
+                         void (*visit)(void *context, int64_t seq, const char *summary),
+                         void *context, struct error *e);
+
+/* The number of the turn that this event belongs to. */
+bool event_log_turn(struct store *s, const char *session_id, int64_t seq, int *turn,
+                    struct error *e);
+
 /* Texts of the newest run_started events of all sessions, newest first, no doubles. Owned. */
 struct text_list {
     VEC(char *) items;
