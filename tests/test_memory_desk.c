@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/buf.h"
 #include "base/clock.h"
@@ -30,6 +31,7 @@ enum { WAIT_MS = 20000 };
 
 static struct config *config;
 static char *path;
+static struct place *place;
 static struct mailbox *notices;
 static struct memory_desk *desk;
 static struct error e;
@@ -41,7 +43,7 @@ static void free_notice(void *item)
 
 static void open_desk(void)
 {
-    desk = memory_desk_new(config, path, support_dir(), "/project", notices);
+    desk = memory_desk_new(config, place, "/project", notices);
 }
 
 static int set_up(void **state)
@@ -50,6 +52,7 @@ static int set_up(void **state)
     config = config_new();
     path = support_path("tiro.db");
     notices = mailbox_new(free_notice);
+    place = place_new(path);
     open_desk();
     return 0;
 }
@@ -57,6 +60,7 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
     memory_desk_free(desk);
+    place_free(place);
     mailbox_free(notices);
     config_free(config);
     free(path);
@@ -505,6 +509,10 @@ static void test_store_that_cannot_be_opened(void **state)
     static const enum command_type types[] = {
         COMMAND_MEMORY_SEARCH, COMMAND_MEMORY_SHOW,    COMMAND_MEMORY_EDIT, COMMAND_MEMORY_PIN,
         COMMAND_MEMORY_FORGET, COMMAND_MEMORY_RESTORE, COMMAND_MEMORY_STATE};
+    struct store *first;
+    assert_true(place_open(place, STORE_READ_WRITE, &first, &e));
+    store_close(first);
+    assert_int_equal(unlink(path), 0);
     assert_int_equal(mkdir(path, 0700), 0);
     memory_desk_work(desk);
     for (size_t i = 0; i < sizeof types / sizeof *types; i++) {

@@ -1155,6 +1155,7 @@ static void ranges_that_make_no_sense_are_refused(void **state)
         print_message("%s\n", texts[i]);
         int64_t seq = append_completed(texts[i]);
         s = surface_open("last", true);
+        notice_free(surface_expect(s, NOTICE_SESSION));
         struct notice *n = ask_dropped(s, seq, 0, 100);
         assert_int_equal(n->type, NOTICE_ERROR);
         assert_int_equal(n->error.code, ERR_SESSION_STORE_ERROR);

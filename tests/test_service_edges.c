@@ -142,34 +142,22 @@ static void taking_it_out_of_the_archive_ends_no_turn(void **state)
 
 /* A worker that asks the server something between turns, without its thread. */
 struct aside {
-    struct mailbox *commands, *notices;
+    struct engine *engine;
     struct conversation *conversation;
+    struct mailbox *notices;
 };
-
-static void free_command(void *c)
-{
-    command_free(c);
-}
-
-static void free_notice(void *n)
-{
-    notice_free(n);
-}
 
 static struct aside begin_aside(void)
 {
     struct engine_options options = surface_options(NULL, true);
-    struct aside a = {.commands = mailbox_new(free_command), .notices = mailbox_new(free_notice)};
-    a.conversation = conversation_new(&options, a.commands, a.notices);
-    a.conversation->doing = ASIDE;
-    return a;
+    struct engine *engine = engine_make(&options);
+    engine->conversation->doing = ASIDE;
+    return (struct aside){engine, engine->conversation, engine->notices};
 }
 
 static void end_aside(struct aside *a)
 {
-    conversation_free(a->conversation);
-    mailbox_free(a->commands);
-    mailbox_free(a->notices);
+    engine_free(a->engine);
 }
 
 static void assert_refused(struct aside *a, enum err_code code, const char *text)

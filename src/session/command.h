@@ -105,7 +105,7 @@ struct command {
     char *text;
     char *name;
     char *attachments;
-    char *session; /* id of the open one, from the agent thread for the others */
+    char *session; /* id of the one that is meant; NULL: the open one */
     int64_t number;
     int limit;
 };

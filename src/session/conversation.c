@@ -1,6 +1,5 @@
 #include "session/conversation.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,63 +21,38 @@ enum {
     REMOVALS_AT_ONCE = 8
 };
 
-static char *store_directory(const char *path)
+static void free_command(void *command)
 {
-    const char *slash = strrchr(path, '/');
-    if (!slash)
-        return mem_strdup(".");
-    return mem_strndup(path, slash == path ? 1 : (size_t)(slash - path));
+    command_free(command);
 }
 
-static char *resolve_directory(const char *directory)
-{
-    char *resolved = realpath(directory ? directory : ".", NULL);
-    return resolved ? resolved : mem_strdup(directory ? directory : ".");
-}
-
-struct conversation *conversation_new(const struct engine_options *o, struct mailbox *commands,
-                                      struct mailbox *notices)
+struct conversation *conversation_new(struct engine *engine)
 {
     struct conversation *w = mem_alloc(sizeof *w);
-    w->config = o->config;
-    w->commands = commands;
-    w->notices = notices;
+    w->engine = engine;
+    w->config = engine->config;
+    w->commands = mailbox_new(free_command);
     w->wakeup =
-        (struct wakeup){.fd = mailbox_fd(commands), .go_on = conversation_go_on, .context = w};
-    w->persist = o->persist && capability_store();
-    if (w->persist)
-        w->store_path = o->store_path ? mem_strdup(o->store_path) : store_default_path();
-    w->provider = mem_strdup(o->provider);
-    w->model = mem_strdup(o->model);
-    w->system = mem_strdup(o->system);
-    w->resume = mem_strdup(o->resume);
-    w->allow = mem_strdup(o->allow);
-    w->labels = mem_strdup(o->labels);
-    w->memory = o->memory && capability_memory();
-    w->offer = mem_strdup(o->tools ? o->tools : config_string(o->config, CONFIG_CHAT_TOOLS));
-    w->can_ask = o->can_ask;
-    w->open_read_only = o->read_only;
-    w->offer_draft = o->offer_draft;
-    w->root = resolve_directory(o->directory);
-    w->root_fd = open(w->root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        (struct wakeup){.fd = mailbox_fd(w->commands), .go_on = conversation_go_on, .context = w};
+    w->labels = mem_strdup(engine->options.labels);
+    w->root_fd = open(engine->root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     const struct tool_host host = {
         .root_fd = w->root_fd,
-        .root = w->root,
-        .environment = config_string(o->config, CONFIG_TOOLS_ENVIRONMENT),
-        .memory = w->memory ? &w->tool_memory : NULL,
+        .root = engine->root,
+        .environment = config_string(w->config, CONFIG_TOOLS_ENVIRONMENT),
+        .memory = engine->memory ? &w->tool_memory : NULL,
     };
     toolset_init(&w->tools, tool_sources, &host);
-    journal_init(&w->journal, notices);
-    backend_init(&w->backend, o->config, &w->wakeup);
-    budget_read(&w->budget, o->config);
-    conversation_read_compaction(w, o);
+    journal_init(&w->journal, engine->notices);
+    backend_init(&w->backend, w->config, &w->wakeup);
+    budget_read(&w->budget, w->config);
+    conversation_read_compaction(w);
     return w;
 }
 
 void conversation_free(struct conversation *w)
 {
     conversation_close_memory(w);
-    reader_free(w->reader);
     conversation_forget_summariser(w);
     backend_release(&w->backend);
     journal_release(&w->journal);
@@ -89,20 +63,17 @@ void conversation_free(struct conversation *w)
     for (size_t i = 0; i < w->deferred.len; i++)
         command_free(w->deferred.items[i]);
     vec_release(&w->deferred);
+    mailbox_free(w->commands);
     if (w->root_fd >= 0)
         close(w->root_fd);
-    free(w->root);
-    free(w->store_path);
-    free(w->store_dir);
-    free(w->provider);
-    free(w->model);
-    free(w->system);
-    free(w->resume);
-    free(w->allow);
     free(w->labels);
-    free(w->offer);
     free(w->newer_draft);
     free(w);
+}
+
+void conversation_send(struct conversation *w, struct command *c)
+{
+    mailbox_push(w->commands, c);
 }
 
 void conversation_step_aside(struct conversation *w)
@@ -116,16 +87,6 @@ void conversation_finish(struct conversation *w)
     w->doing = IDLE;
     w->cancelled = false;
     w->wakeup.deadline_ms = 0;
-}
-
-/* Reads are the reader's. It gets a command of its own: this one is freed by the loop. */
-static void do_read(struct conversation *w, struct command *c)
-{
-    struct command *question = command_new(c->type, c->text);
-    question->number = c->number;
-    question->limit = c->limit;
-    question->name = mem_strdup(c->name ? c->name : w->journal.info.id);
-    reader_ask(w->reader, question);
 }
 
 static void add_offers(const struct conversation *w, struct notice *n)
@@ -161,7 +122,7 @@ static void do_report(struct conversation *w, struct command *c)
     (void)c;
     struct notice *n = notice_new(NOTICE_REPORT);
     report_backend(n, &w->backend);
-    report_store(n, w->store_path, w->store_dir != NULL);
+    report_store(n, place_path(w->engine->place), w->journal.directory != NULL);
     report_memory(n, w->config, &w->wakeup);
     tell(w, n);
 }
@@ -192,29 +153,15 @@ static const struct {
     [COMMAND_LABEL] = {NOW, do_label},
     [COMMAND_ARCHIVE] = {ENDS, do_archive},
     [COMMAND_DELETE] = {ENDS, do_delete},
-    [COMMAND_EXPORT] = {NOW, do_read},
     [COMMAND_ANSWER] = {NOW, do_answer},
     [COMMAND_COMPACT] = {REFUSED, do_compact},
     [COMMAND_UNCOMPACT] = {REFUSED, do_uncompact},
     [COMMAND_PIN] = {REFUSED, do_pin},
     [COMMAND_DRAFT] = {NOW, do_draft},
     [COMMAND_CONTEXT] = {NOW, do_context},
-    [COMMAND_DROPPED] = {NOW, do_read},
-    [COMMAND_MEMORY_SEARCH] = {NOW, do_memory},
-    [COMMAND_MEMORY_SHOW] = {NOW, do_memory},
-    [COMMAND_MEMORY_EDIT] = {NOW, do_memory},
-    [COMMAND_MEMORY_PIN] = {NOW, do_memory},
-    [COMMAND_MEMORY_FORGET] = {NOW, do_memory},
-    [COMMAND_MEMORY_RESTORE] = {NOW, do_memory},
-    [COMMAND_MEMORY_STATE] = {NOW, do_memory},
     [COMMAND_SET_MODEL] = {REFUSED, do_set_model},
     [COMMAND_SET_SYSTEM] = {REFUSED, do_set_system},
     [COMMAND_SAVE_DRAFT] = {NOW, do_save_draft},
-    [COMMAND_PAGE] = {NOW, do_read},
-    [COMMAND_LIST] = {NOW, do_read},
-    [COMMAND_SEARCH] = {NOW, do_read},
-    [COMMAND_PREVIEW] = {NOW, do_read},
-    [COMMAND_INPUTS] = {NOW, do_read},
     [COMMAND_MODELS] = {LATER, do_models},
     [COMMAND_REPORT] = {LATER, do_report},
     [COMMAND_QUIT] = {NOW, do_quit},
@@ -321,49 +268,26 @@ static bool wants_an_end(void *commands)
     return mailbox_has(commands, ends_a_wait);
 }
 
-/* A file that cannot be used must not keep anybody from talking: the conversation is then in memory
- * alone, and the user is told. */
-static bool open_file(struct conversation *w)
+/* In memory alone where the file cannot be used, and the user is told. */
+static void open_store(struct conversation *w)
 {
     struct error e = {0};
     const struct command opening = {.type = COMMAND_NEW};
-    if (!w->store_path)
-        return false;
-    if (store_open(w->store_path, STORE_READ_WRITE, &w->store, &e)) {
-        store_set_patience(w->store, PATIENCE_MS, wants_an_end, w->commands);
-        w->store_dir = store_directory(w->store_path);
-        w->reader = reader_new(w->store_path, w->store_dir, w->notices);
-        conversation_open_memory(w, w->store_path);
-        return true;
-    }
-    tell_error(w, &opening, &e);
-    return false;
-}
-
-static void open_in_memory(struct conversation *w)
-{
-    struct error e = {0};
-    char *path = store_memory_path();
-    if (!store_open(path, STORE_READ_WRITE, &w->store, &e))
+    if (!place_open(w->engine->place, STORE_READ_WRITE, &w->store, &e))
         die(e.text);
-    w->reader = reader_new(path, NULL, w->notices);
-    conversation_open_memory(w, path);
-    free(path);
-}
-
-static void open_store(struct conversation *w)
-{
-    if (!open_file(w))
-        open_in_memory(w);
+    store_set_patience(w->store, PATIENCE_MS, wants_an_end, w->commands);
     w->journal.store = w->store;
-    w->journal.directory = w->store_dir;
+    w->journal.directory = place_directory(w->engine->place);
+    conversation_open_memory(w);
+    if (place_take_fault(w->engine->place, &e))
+        tell_error(w, &opening, &e);
 }
 
 /* What a deleting process was killed before it could remove. */
 static void remove_left_files(struct conversation *w)
 {
     struct catalog catalog;
-    catalog_borrow(&catalog, w->store, w->store_dir, w->journal.info.id);
+    catalog_borrow(&catalog, w->store, w->journal.directory, w->journal.info.id);
     removal_finish_some(&catalog, REMOVALS_AT_ONCE);
     removal_sweep_locks(&catalog);
     catalog_release(&catalog);

@@ -3,17 +3,19 @@
 #ifndef SESSION_CONVERSATION_H
 #define SESSION_CONVERSATION_H
 
-#include "base/mailbox.h"
-#include "session/engine.h"
+#include "session/command.h"
 
 struct conversation;
+struct engine;
 
-/* Copies the options' strings; both mailboxes are borrowed. */
-struct conversation *conversation_new(const struct engine_options *options,
-                                      struct mailbox *commands, struct mailbox *notices);
-void conversation_free(struct conversation *w);
+/* Its notices go to the engine's mailbox. */
+struct conversation *conversation_new(struct engine *engine);
+void conversation_free(struct conversation *w); /* its thread has ended */
 
-/* Until COMMAND_QUIT. */
+/* Any thread. Takes the command. */
+void conversation_send(struct conversation *w, struct command *c);
+
+/* On its thread, until COMMAND_QUIT. */
 void conversation_run(struct conversation *w);
 
 #endif

@@ -9,14 +9,13 @@
 #include "session/capability.h"
 #include "session/conversation_private.h"
 
-void conversation_read_compaction(struct conversation *w, const struct engine_options *o)
+void conversation_read_compaction(struct conversation *w)
 {
     struct compact_warnings warnings = {.count = 0};
-    w->compaction = o->compaction && capability_compaction();
-    compact_settings_read(&w->compact, o->config, &warnings);
+    compact_settings_read(&w->compact, w->config, &warnings);
     for (int i = 0; i < warnings.count; i++)
         log_line(LOG_ERROR, "%s", warnings.text[i]);
-    w->journal.sink = o->sink;
+    w->journal.sink = w->engine->options.sink;
     w->last_cached = -1;
 }
 
@@ -121,14 +120,14 @@ struct compact_limits conversation_limits(const struct conversation *w)
 int64_t conversation_threshold(const struct conversation *w)
 {
     const struct compact_limits limits = conversation_limits(w);
-    return w->compaction ? compact_threshold(&w->compact, &limits) : 0;
+    return w->engine->compaction ? compact_threshold(&w->compact, &limits) : 0;
 }
 
 bool conversation_suspended(struct conversation *w)
 {
     const struct compaction_state *state = &w->journal.history.compaction;
-    if (!w->compaction || !w->journal.loaded)
-        return w->compaction && w->journal.suspended;
+    if (!w->engine->compaction || !w->journal.loaded)
+        return w->engine->compaction && w->journal.suspended;
     if (!state->suspended)
         return false;
     char *label = w->compact.mode->text ? NULL : summary_label(w);
@@ -215,12 +214,12 @@ static char *tool_result(void *conversation, int64_t seq, const char *id)
 
 void conversation_equip(struct conversation *w, struct agent *a)
 {
-    if (!w->compaction)
+    if (!w->engine->compaction)
         return;
     a->compaction = &w->compact;
     a->model_output = w->backend.facts.max_output;
     a->commit = commit;
-    a->review = w->can_ask ? review : NULL;
+    a->review = w->engine->options.can_ask ? review : NULL;
     a->summariser = find_summariser;
     a->tool_result = tool_result;
     a->summary_label = summary_label(w);
@@ -245,7 +244,7 @@ static const struct compact_mode *find_mode(const struct conversation *w, const 
 
 static bool may_change(struct conversation *w, struct error *e)
 {
-    return capability_need_compaction(w->compaction, e) && conversation_is_live(w, e);
+    return capability_need_compaction(w->engine->compaction, e) && conversation_is_live(w, e);
 }
 
 static bool compact_now(struct conversation *w, const struct command *c, struct error *e)

@@ -11,7 +11,7 @@ static void foresee(struct context *c, const struct conversation *w)
     const struct compact_input in = compact_input_of(h, &w->compact, &limits);
     struct compact_plan plan = {0};
     struct rebuild rebuild = {0};
-    if (w->compaction && compact_plan_make(mode, &in, &plan)) {
+    if (w->engine->compaction && compact_plan_make(mode, &in, &plan)) {
         compact_plan_rebuild(mode, &in, &plan, NULL, &rebuild);
         c->tokens_after = c->tokens - h->estimate + rebuild_estimate(&rebuild, in.estimates);
         rebuild_release(&rebuild);
@@ -47,7 +47,7 @@ static void fill(struct context *c, struct conversation *w)
     c->cached = w->last_cached;
     c->window = w->backend.facts.window;
     c->threshold = conversation_threshold(w);
-    c->mode = w->compaction ? mem_strdup(w->compact.mode->name) : NULL;
+    c->mode = w->engine->compaction ? mem_strdup(w->compact.mode->name) : NULL;
     prompt_assemble(c, &agent);
     prompt_describe(c, &agent);
     foresee(c, w);

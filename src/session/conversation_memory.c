@@ -1,5 +1,4 @@
 #include "base/mem.h"
-#include "session/capability.h"
 #include "session/conversation_private.h"
 
 /* The agent thread's part of semantic memory: what the model searches and what compactions fill.
@@ -11,7 +10,7 @@ static bool search(void *conversation, const char *query, int limit, struct memo
     struct conversation *w = conversation;
     struct memory_query q = memory_query_for(w->config, query);
     q.limit = limit;
-    q.scope = recall_scope(&w->recall, w->journal.info.id, w->root);
+    q.scope = recall_scope(&w->recall, w->journal.info.id, w->engine->root);
     return recall_search(&w->recall, &q, &w->wakeup, out, e);
 }
 
@@ -19,26 +18,23 @@ static bool search(void *conversation, const char *query, int limit, struct memo
 static void catch_up(struct conversation *w)
 {
     if (*config_string(w->config, CONFIG_EMBEDDING_PROVIDER))
-        memory_desk_work(w->desk);
+        memory_desk_work(w->engine->desk);
 }
 
-void conversation_open_memory(struct conversation *w, const char *path)
+void conversation_open_memory(struct conversation *w)
 {
-    if (!w->memory)
+    if (!w->engine->memory)
         return;
-    recall_init(&w->recall, w->config, w->store, w->store_dir);
+    recall_init(&w->recall, w->config, w->store, w->journal.directory);
     w->tool_memory = (struct tool_memory){.search = search, .context = w};
     memory_sink_init(&w->memory_sink, w->recall.memory, w->config);
     if (!w->journal.sink)
         w->journal.sink = &w->memory_sink.sink;
-    w->desk = memory_desk_new(w->config, path, w->store_dir, w->root, w->notices);
     catch_up(w);
 }
 
 void conversation_close_memory(struct conversation *w)
 {
-    memory_desk_free(w->desk);
-    w->desk = NULL;
     if (w->recall.memory)
         recall_release(&w->recall);
     w->recall = (struct recall){.memory = NULL};
@@ -46,22 +42,6 @@ void conversation_close_memory(struct conversation *w)
 
 void conversation_note_indexed(struct conversation *w)
 {
-    if (w->desk)
-        memory_desk_work(w->desk);
-}
-
-/* The desk gets a command of its own: this one is freed by the loop. */
-void do_memory(struct conversation *w, struct command *c)
-{
-    struct error e;
-    if (!capability_need_memory(w->memory, &e)) {
-        tell_error(w, c, &e);
-        return;
-    }
-    struct command *question = command_new(c->type, c->text);
-    question->name = mem_strdup(c->name);
-    question->session = mem_strdup(w->journal.info.id);
-    question->number = c->number;
-    question->limit = c->limit;
-    memory_desk_ask(w->desk, question);
+    if (w->engine->memory)
+        memory_desk_work(w->engine->desk);
 }

@@ -12,10 +12,9 @@
 #include "memory/recall.h"
 #include "session/backend.h"
 #include "session/conversation.h"
+#include "session/engine_private.h"
 #include "session/journal.h"
-#include "session/memory_desk.h"
 #include "session/memory_sink.h"
-#include "session/reader.h"
 
 /* A tool that waits for the user's word. */
 struct question {
@@ -31,22 +30,16 @@ struct review {
 };
 
 struct conversation {
-    const struct config *config;
-    char *store_path; /* of the file; NULL: in memory alone */
-    char *store_dir;  /* that holds it, once it is open; NULL: in memory after all */
-    bool persist, compaction, memory;
-    char *provider, *model, *system, *resume, *allow, *labels; /* asked for at the start */
-    char *offer;                                               /* level of tools */
-    bool can_ask, open_read_only, offer_draft;
-    char *root; /* working directory, resolved */
-    int root_fd;
+    struct engine *engine;
+    const struct config *config; /* the engine's */
+    struct mailbox *commands;
+    char *labels; /* for a session that is begun; NULL: none */
+    int root_fd;  /* the engine's root */
 
-    struct mailbox *commands, *notices;
     struct wakeup wakeup;
     struct store *store;
     struct journal journal;
     struct backend backend;
-    struct reader *reader;
     struct approval_policy policy;
     struct budget budget;
     struct prompt_told prompt_told;
@@ -60,7 +53,6 @@ struct conversation {
 
     struct recall recall; /* on `store`; its memory is NULL where there is none */
     struct memory_sink memory_sink;
-    struct memory_desk *desk; /* NULL: there is no memory */
     struct tool_memory tool_memory;
     struct toolset tools;
 
@@ -131,7 +123,7 @@ void do_answer(struct conversation *w, struct command *c);
 /* conversation_compact.c */
 /* What compaction needs of the conversation, in the agent's struct; nothing where it is off. */
 void conversation_equip(struct conversation *w, struct agent *a);
-void conversation_read_compaction(struct conversation *w, const struct engine_options *o);
+void conversation_read_compaction(struct conversation *w);
 void conversation_forget_summariser(struct conversation *w);
 /* Whether automatic compaction stopped, and from how many tokens on it would happen. */
 bool conversation_suspended(struct conversation *w);
@@ -143,11 +135,9 @@ void do_pin(struct conversation *w, struct command *c);
 void do_draft(struct conversation *w, struct command *c);
 
 /* conversation_memory.c */
-void conversation_open_memory(struct conversation *w,
-                              const char *path); /* of the store, which is open */
+void conversation_open_memory(struct conversation *w); /* the store is open */
 void conversation_close_memory(struct conversation *w);
-void conversation_note_indexed(struct conversation *w);    /* a compaction was kept */
-void do_memory(struct conversation *w, struct command *c); /* any that the desk answers */
+void conversation_note_indexed(struct conversation *w); /* a compaction was kept */
 
 /* conversation_context.c */
 void do_context(struct conversation *w, struct command *c);

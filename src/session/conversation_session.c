@@ -24,13 +24,13 @@ void conversation_note_backend(struct conversation *w)
 bool conversation_choose(struct conversation *w, struct error *e)
 {
     const struct session_info *info = &w->journal.info;
-    bool asked = w->provider || w->model;
+    bool asked = w->engine->options.provider || w->engine->options.model;
     bool remembered = !asked && info->provider && *info->provider;
     if (remembered && backend_choose(&w->backend, info->provider, info->model, e)) {
         conversation_note_backend(w);
         return true;
     }
-    if (!backend_choose(&w->backend, w->provider, w->model, e))
+    if (!backend_choose(&w->backend, w->engine->options.provider, w->engine->options.model, e))
         return false;
     conversation_note_backend(w);
     return true;
@@ -61,9 +61,9 @@ static void forget_session(struct conversation *w)
 static void begin_session(struct conversation *w)
 {
     forget_session(w);
-    journal_begin(&w->journal, w->root);
-    if (w->system)
-        w->journal.info.system = mem_strdup(w->system);
+    journal_begin(&w->journal, w->engine->root);
+    if (w->engine->options.system)
+        w->journal.info.system = mem_strdup(w->engine->options.system);
     w->journal.info.labels = mem_strdup(w->labels);
     tell_session(w, true);
 }
@@ -81,9 +81,9 @@ static void begin_unsent(struct conversation *w)
     struct error e;
     char *labels;
     forget_session(w);
-    if (w->system) {
+    if (w->engine->options.system) {
         free(info->system);
-        info->system = mem_strdup(w->system);
+        info->system = mem_strdup(w->engine->options.system);
     }
     if (w->labels && session_labels_change(info->labels, w->labels, &labels, &e)) {
         free(info->labels);
@@ -112,8 +112,9 @@ static bool passes_by(void *conversation, const char *id)
 static bool offer_unsent(struct conversation *w)
 {
     struct error e;
-    if (!w->offer_draft || w->resume ||
-        !sessions_each_unsent(w->store, w->root, passes_by, w, &e) || !is_unsent(&w->journal.info))
+    if (!w->engine->options.offer_draft || w->engine->options.resume ||
+        !sessions_each_unsent(w->store, w->engine->root, passes_by, w, &e) ||
+        !is_unsent(&w->journal.info))
         return false;
     begin_unsent(w);
     return true;
@@ -141,8 +142,9 @@ static bool open_session(struct conversation *w, const char *reference, enum jou
         event_list_release(&tail);
         notice_free(page);
         /* Where nothing is kept there is nothing to find: say why. */
-        return e->code == ERR_SESSION_NOT_FOUND ? capability_need_store(w->persist, e) && false
-                                                : false;
+        return e->code == ERR_SESSION_NOT_FOUND
+                   ? capability_need_store(w->engine->persist, e) && false
+                   : false;
     }
     forget_session(w);
     tell_session(w, true);
@@ -199,19 +201,22 @@ static bool check_labels(struct conversation *w, struct error *e)
 void conversation_open_first(struct conversation *w)
 {
     struct error e = {0};
-    struct command opening = {.type = w->resume ? COMMAND_RESUME : COMMAND_NEW, .text = w->resume};
-    enum journal_access access = w->open_read_only ? JOURNAL_READ : JOURNAL_RESUME;
-    if (!check_labels(w, &e) || !approval_policy_read(&w->policy, w->config, &w->tools, w->allow, &e))
+    const struct engine_options *o = &w->engine->options;
+    const struct command opening = {.type = o->resume ? COMMAND_RESUME : COMMAND_NEW,
+                                    .text = (char *)o->resume};
+    enum journal_access access = o->read_only ? JOURNAL_READ : JOURNAL_RESUME;
+    if (!check_labels(w, &e) ||
+        !approval_policy_read(&w->policy, w->config, &w->tools, o->allow, &e))
         tell_error(w, &opening, &e);
-    bool resumed = w->resume && open_session(w, w->resume, access, &e);
-    if (w->resume && !resumed)
+    bool resumed = o->resume && open_session(w, o->resume, access, &e);
+    if (o->resume && !resumed)
         tell_error(w, &opening, &e);
     if (!resumed) {
         if (!offer_unsent(w))
             begin_session(w);
-    } else if (w->system) {
+    } else if (o->system) {
         free(w->journal.info.system);
-        w->journal.info.system = mem_strdup(w->system);
+        w->journal.info.system = mem_strdup(o->system);
     }
     choose_and_tell(w, &opening);
 }
@@ -222,7 +227,7 @@ void conversation_open_first(struct conversation *w)
 static void borrow_catalog(struct conversation *w, struct catalog *catalog)
 {
     const char *held = w->journal.lock >= 0 ? w->journal.info.id : "";
-    catalog_borrow(catalog, w->store, w->store_dir, held);
+    catalog_borrow(catalog, w->store, w->journal.directory, held);
 }
 
 bool conversation_means_current(struct conversation *w, const struct command *c)

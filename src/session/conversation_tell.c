@@ -7,17 +7,14 @@
 
 void tell(struct conversation *w, struct notice *n)
 {
-    mailbox_push(w->notices, n);
+    notice_name_session(n, w->journal.info.id);
+    mailbox_push(w->engine->notices, n);
 }
 
 struct notice *error_notice(const struct command *c, const struct error *e)
 {
-    struct notice *n = notice_new(NOTICE_ERROR);
-    n->error = *e;
-    n->command = c->type;
-    n->text = mem_strdup(c->text);
     log_line(LOG_ERROR, "%s: %s", err_info(e->code)->name, e->text);
-    return n;
+    return notice_fault(c, e);
 }
 
 void tell_error(struct conversation *w, const struct command *c, const struct error *e)
@@ -47,7 +44,7 @@ static struct meters current_meters(struct conversation *w)
                        .compactions =
                            j->loaded ? (int)j->history.compaction.in_force.len : j->compactions,
                        .suspended = conversation_suspended(w),
-                       .memory = w->memory,
+                       .memory = w->engine->memory,
                        .total = j->info.usage,
                        .cost = j->info.cost,
                        .cost_partial = (j->loaded ? j->history.unpriced : j->unpriced) > 0};
@@ -68,6 +65,8 @@ void tell_session(struct conversation *w, bool opened)
     n->meters = current_meters(w);
     n->read_only = w->journal.read_only;
     n->flag = opened;
+    if (opened)
+        engine_note_session(w->engine, w->journal.info.id);
     tell(w, n);
 }
 

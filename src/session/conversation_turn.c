@@ -61,7 +61,7 @@ static enum approval ask(void *context, const struct tool_call *call, const char
                          const char *args, const char *preview)
 {
     struct conversation *w = context;
-    if (!w->can_ask)
+    if (!w->engine->options.can_ask)
         return APPROVAL_ASK;
     w->question = (struct question){.id = id};
     tell_question(w, call, id, args, preview);
@@ -90,8 +90,8 @@ static struct agent contents(struct conversation *w)
 {
     return (struct agent){
         .config = w->config,
-        .system = mem_printf("%s\nWorking directory: %s\n", system_prompt(w), w->root),
-        .offer = w->offer,
+        .system = mem_printf("%s\nWorking directory: %s\n", system_prompt(w), w->engine->root),
+        .offer = w->engine->options.tools,
         .window = w->backend.facts.window,
         .tools = &w->tools,
         .policy = &w->policy,
@@ -163,7 +163,7 @@ void conversation_project(struct conversation *w)
 {
     struct error e;
     struct catalog catalog;
-    catalog_borrow(&catalog, w->store, w->store_dir, w->journal.info.id);
+    catalog_borrow(&catalog, w->store, w->journal.directory, w->journal.info.id);
     if (!projection_update(&catalog, w->journal.info.id, &e))
         log_line(LOG_ERROR, "files of %s: %s", w->journal.info.id, e.text);
     catalog_release(&catalog);

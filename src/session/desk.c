@@ -1,6 +1,5 @@
 #include "session/desk.h"
 
-#include <assert.h>
 #include <stdlib.h>
 
 #include "base/mem.h"
@@ -10,7 +9,7 @@
 static void open_store(void *desk)
 {
     struct desk *d = desk;
-    if (store_open(d->path, d->role->mode, &d->store, &d->fault) && d->role->opened)
+    if (place_open(d->place, d->role->mode, &d->store, &d->fault) && d->role->opened)
         d->role->opened(d);
 }
 
@@ -30,11 +29,11 @@ static void interrupt(void *desk)
         store_interrupt(d->store);
 }
 
-void desk_init(struct desk *d, const struct desk_role *role, const char *path,
+void desk_init(struct desk *d, const struct desk_role *role, struct place *place,
                struct mailbox *notices)
 {
     d->role = role;
-    d->path = mem_strdup(path);
+    d->place = place;
     d->notices = notices;
     d->worker_role = (struct worker_role){.open = open_store,
                                           .close = close_store,
@@ -47,7 +46,6 @@ void desk_init(struct desk *d, const struct desk_role *role, const char *path,
 void desk_release(struct desk *d)
 {
     worker_free(d->worker);
-    free(d->path);
 }
 
 /* --- answers ---------------------------------------------------------------------------------- */
@@ -58,39 +56,25 @@ struct question {
     struct command *command;
 };
 
-static const struct answer *find_answer(const struct desk *d, enum command_type type)
+const struct answer *desk_find_answer(const struct desk_role *role, enum command_type type)
 {
-    const struct answer *answer = d->role->answers;
-    while (answer->command != type) {
-        answer++;
-        assert(answer < d->role->answers + d->role->answer_count);
-    }
-    return answer;
-}
-
-static struct notice *notice_for(const struct command *c, enum notice_type type)
-{
-    struct notice *n = notice_new(type);
-    n->command = c->type;
-    n->text = mem_strdup(c->text);
-    return n;
-}
-
-static struct notice *fault_for(const struct command *c, const struct error *e)
-{
-    struct notice *n = notice_for(c, NOTICE_ERROR);
-    n->error = *e;
-    return n;
+    for (size_t i = 0; i < role->answer_count; i++)
+        if (role->answers[i].command == type)
+            return &role->answers[i];
+    return NULL;
 }
 
 static struct notice *answer(struct desk *d, const struct question *q)
 {
     struct error e = d->fault;
-    struct notice *n = notice_for(q->command, q->answer->notice);
+    struct notice *n = notice_new(q->answer->notice);
+    n->command = q->command->type;
+    n->text = mem_strdup(q->command->text);
+    notice_name_session(n, q->command->session);
     if (d->store && q->answer->run(d, q->command, n, &e))
         return n;
     notice_free(n);
-    return fault_for(q->command, &e);
+    return notice_fault(q->command, &e);
 }
 
 static void run_question(struct job *job, void *desk, const struct wakeup *wakeup)
@@ -114,7 +98,7 @@ static void release_question(struct job *job)
 void desk_ask(struct desk *d, struct command *c)
 {
     struct error e;
-    const struct answer *answer = find_answer(d, c->type);
+    const struct answer *answer = desk_find_answer(d->role, c->type);
     struct question *q = mem_alloc(sizeof *q);
     *q = (struct question){.job = {.run = run_question,
                                    .release = release_question,
@@ -124,6 +108,6 @@ void desk_ask(struct desk *d, struct command *c)
                            .command = c};
     if (worker_submit(d->worker, &q->job, &e))
         return;
-    mailbox_push(d->notices, fault_for(c, &e));
+    mailbox_push(d->notices, notice_fault(c, &e));
     release_question(&q->job);
 }

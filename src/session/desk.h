@@ -7,7 +7,7 @@
 #include "base/worker.h"
 #include "session/command.h"
 #include "session/notice.h"
-#include "store/store.h"
+#include "session/place.h"
 
 struct desk;
 
@@ -36,18 +36,21 @@ struct desk {
     struct worker_role worker_role;
     struct worker *worker;
     struct mailbox *notices; /* borrowed */
-    char *path;              /* of the store */
+    struct place *place;     /* of the store; borrowed */
     struct store *store;     /* the thread's; NULL: see `fault` */
     struct error fault;
     const struct wakeup *wakeup; /* of what is being answered: polled by what waits */
 };
 
-void desk_init(struct desk *d, const struct desk_role *role, const char *path,
+void desk_init(struct desk *d, const struct desk_role *role, struct place *place,
                struct mailbox *notices);
 /* Ends the worker: what is lasting is still done. */
 void desk_release(struct desk *d);
 
-/* Takes the command. One that cannot be taken is answered with an error. */
+/* The row of the command; NULL: it has none. */
+const struct answer *desk_find_answer(const struct desk_role *role, enum command_type type);
+
+/* Takes the command, which has a row. One that cannot be taken is answered with an error. */
 void desk_ask(struct desk *d, struct command *c);
 
 #endif

@@ -1,9 +1,10 @@
-/* The session service: one conversation at a time, carried by the agent thread. Surfaces send
- * commands and pop notices; nothing else is shared. It knows no surface. What needs no conversation
- * (listings, exports and the like of the command line) is in catalog.h.
+/* The engine: one a process. It has what conversations share (configuration, the place of the
+ * sessions, the desks that read and search) and a conversation, carried by its agent thread.
+ * Surfaces send commands and pop notices; nothing else is shared. It knows no surface. What needs
+ * no conversation (listings, exports and the like of the command line) is in catalog.h.
  *
- * Reads (PAGE, LIST, SEARCH, …) are served by a second worker with its own read-only connection, so
- * that they never wait for a turn. */
+ * Reads (PAGE, LIST, SEARCH, MEMORY_SEARCH, …) go to the desks and never to an agent thread, so
+ * that they wait for no turn; nor does any thread start before it is needed. */
 #ifndef SESSION_ENGINE_H
 #define SESSION_ENGINE_H
 
@@ -51,7 +52,7 @@ struct engine *engine_new(const struct engine_options *options);
  * first engine and the first child. */
 void engine_hide_keys(void);
 
-/* Interrupts a running turn, keeps what arrived, ends both threads and frees. */
+/* Interrupts a running turn, keeps what arrived, ends all threads and frees. */
 void engine_free(struct engine *s);
 
 /* Takes the command. Whatever the agent thread waits for, the mailbox wakes it. A START_TURN while

@@ -15,6 +15,7 @@ static void push(struct journal *j, struct event *ev)
 {
     struct notice *n = notice_new(NOTICE_EVENT);
     n->event = ev;
+    notice_name_session(n, ev->session_id);
     if (journal_is_delta(ev->type)) /* enough with the next frame */
         mailbox_push_lazily(j->notices, n);
     else

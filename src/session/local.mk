@@ -13,7 +13,7 @@ libtiro_a_SOURCES += \
 	src/session/conversation_tell.c \
 	src/session/conversation_turn.c \
 	src/session/desk.c src/session/desk.h \
-	src/session/engine.c src/session/engine.h \
+	src/session/engine.c src/session/engine.h src/session/engine_private.h \
 	src/session/export.c src/session/export.h \
 	src/session/fork.c src/session/fork.h \
 	src/session/health.c src/session/health.h \
@@ -38,6 +38,7 @@ libtiro_a_SOURCES += \
 	src/session/notice.c src/session/notice.h \
 	src/session/open_run.c src/session/open_run.h \
 	src/session/orphans.c src/session/orphans.h \
+	src/session/place.c src/session/place.h \
 	src/session/projection.c src/session/projection.h \
 	src/session/reader.c src/session/reader.h \
 	src/session/reader_dropped.c src/session/reader_dropped.h \

@@ -13,7 +13,7 @@ static void begin(struct desk *desk)
     struct memory_desk *d = (struct memory_desk *)desk;
     /* another process's transaction */
     store_set_patience(desk->store, d->patience_ms, worker_ends, desk->worker);
-    recall_init(&d->recall, d->config, desk->store, d->directory);
+    recall_init(&d->recall, d->config, desk->store, place_directory(desk->place));
     d->recall.memory->lazy = true;
     memory_desk_want(d, CHORE_PURGE); /* the program may have been killed last time */
 }
@@ -27,23 +27,21 @@ static void end(struct desk *desk)
     recall_release(&d->recall);
 }
 
-struct memory_desk *memory_desk_new(const struct config *config, const char *store_path,
-                                    const char *directory, const char *project,
-                                    struct mailbox *notices)
+static const struct desk_role role = {.mode = STORE_READ_WRITE,
+                                      .answers = memory_answers,
+                                      .answer_count = MEMORY_ANSWERS,
+                                      .opened = begin,
+                                      .closes = end,
+                                      .chores = memory_chores,
+                                      .chore_count = MEMORY_CHORES};
+
+struct memory_desk *memory_desk_new(const struct config *config, struct place *place,
+                                    const char *project, struct mailbox *notices)
 {
-    static const struct desk_role role = {.mode = STORE_READ_WRITE,
-                                          .answers = memory_answers,
-                                          .answer_count = MEMORY_ANSWERS,
-                                          .opened = begin,
-                                          .closes = end,
-                                          .chores = memory_chores,
-                                          .chore_count = MEMORY_CHORES};
     struct memory_desk *d = mem_alloc(sizeof *d);
-    *d = (struct memory_desk){.config = config,
-                              .directory = mem_strdup(directory),
-                              .project = mem_strdup(project),
-                              .patience_ms = PATIENCE_MS};
-    desk_init(&d->desk, &role, store_path, notices);
+    *d = (struct memory_desk){
+        .config = config, .project = mem_strdup(project), .patience_ms = PATIENCE_MS};
+    desk_init(&d->desk, &role, place, notices);
     return d;
 }
 
@@ -57,9 +55,13 @@ void memory_desk_free(struct memory_desk *d)
     if (!d)
         return;
     desk_release(&d->desk);
-    free(d->directory);
     free(d->project);
     free(d);
+}
+
+bool memory_desk_answers(enum command_type type)
+{
+    return desk_find_answer(&role, type) != NULL;
 }
 
 void memory_desk_ask(struct memory_desk *d, struct command *c)

@@ -7,18 +7,20 @@
 #include "base/mailbox.h"
 #include "config/config.h"
 #include "session/command.h"
+#include "session/place.h"
 
 struct memory_desk;
 
-/* Answers go to `notices` (borrowed). `directory` is that of the store; NULL: it is in memory.
- * `project` is the working directory. */
-struct memory_desk *memory_desk_new(const struct config *config, const char *store_path,
-                                    const char *directory, const char *project,
-                                    struct mailbox *notices);
+/* Answers go to `notices`; it, place and configuration are borrowed. `project` is the working
+ * directory. */
+struct memory_desk *memory_desk_new(const struct config *config, struct place *place,
+                                    const char *project, struct mailbox *notices);
 void memory_desk_free(struct memory_desk *d); /* NULL is fine */
 
 /* How long it waits for another process that writes; before the first command, and for tests. */
 void memory_desk_set_patience(struct memory_desk *d, int ms);
+
+bool memory_desk_answers(enum command_type type);
 
 /* Takes the command (MEMORY_…), whose `session` is the id of the open session. */
 void memory_desk_ask(struct memory_desk *d, struct command *c);

@@ -22,7 +22,7 @@ struct memory_work {
 struct memory_desk {
     struct desk desk;
     const struct config *config;
-    char *directory, *project;
+    char *project;
     int patience_ms;
 
     /* The thread's own. */

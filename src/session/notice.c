@@ -1,6 +1,7 @@
 #include "session/notice.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
 
@@ -41,4 +42,20 @@ void notice_free(struct notice *n)
     free(n->preview);
     free(n->guarded);
     free(n);
+}
+
+struct notice *notice_fault(const struct command *c, const struct error *e)
+{
+    struct notice *n = notice_new(NOTICE_ERROR);
+    n->error = *e;
+    n->command = c->type;
+    n->text = mem_strdup(c->text);
+    notice_name_session(n, c->session);
+    return n;
+}
+
+void notice_name_session(struct notice *n, const char *id)
+{
+    size_t len = id ? strlen(id) : 0;
+    memcpy(n->session, id ? id : "", len < UUID_LEN ? len : UUID_LEN);
 }

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "base/uuid.h"
 #include "base/vec.h"
 #include "chat/context.h"
 #include "chat/event.h"
@@ -94,11 +95,11 @@ struct draft_figures {
 
 struct meters {
     struct request_size request; /* the whole next one */
-    int64_t window;     /* 0 unknown */
-    int64_t threshold;  /* of compaction; 0: histories are not shortened */
-    int compactions;    /* in force */
-    bool suspended;     /* automatic compaction stopped after failures */
-    bool memory;        /* semantic memory is there */
+    int64_t window;              /* 0 unknown */
+    int64_t threshold;           /* of compaction; 0: histories are not shortened */
+    int compactions;             /* in force */
+    bool suspended;              /* automatic compaction stopped after failures */
+    bool memory;                 /* semantic memory is there */
     struct usage total;
     double cost;       /* USD of the session's calls whose cost is known; negative: of none is it */
     bool cost_partial; /* there are others */
@@ -114,6 +115,7 @@ struct provider_offer {
 
 struct notice {
     enum notice_type type;
+    char session[UUID_LEN + 1]; /* that it is about or was asked for; "": none */
     struct event *event;
     struct session_info info;
     struct meters meters;
@@ -136,6 +138,12 @@ struct notice {
 };
 
 struct notice *notice_new(enum notice_type type);
+
+/* NULL: none. */
+void notice_name_session(struct notice *n, const char *id);
+
+/* What tells that the command could not be done. */
+struct notice *notice_fault(const struct command *c, const struct error *e);
 void notice_free(struct notice *n);
 
 #endif

@@ -12,7 +12,6 @@
 
 struct reader {
     struct desk desk;
-    char *directory;
 };
 
 static void take_events(struct notice *n, struct event_list *list)
@@ -64,7 +63,7 @@ static bool answer_export(struct desk *d, const struct command *c, struct notice
     n->detail = mem_strdup(c->text);
     free(n->text);
     n->text = mem_strdup(c->name);
-    catalog_borrow(&catalog, d->store, ((struct reader *)d)->directory, "");
+    catalog_borrow(&catalog, d->store, place_directory(d->place), "");
     bool ok = export_to_file(&catalog, c->name, (enum export_format)c->limit, c->text, false, e);
     catalog_release(&catalog);
     return ok;
@@ -101,11 +100,10 @@ static const struct answer answers[] = {
 static const struct desk_role role = {
     .mode = STORE_READ_ONLY, .answers = answers, .answer_count = sizeof answers / sizeof *answers};
 
-struct reader *reader_new(const char *store_path, const char *directory, struct mailbox *notices)
+struct reader *reader_new(struct place *place, struct mailbox *notices)
 {
     struct reader *r = mem_alloc(sizeof *r);
-    *r = (struct reader){.directory = mem_strdup(directory)};
-    desk_init(&r->desk, &role, store_path, notices);
+    desk_init(&r->desk, &role, place, notices);
     return r;
 }
 
@@ -114,8 +112,12 @@ void reader_free(struct reader *r)
     if (!r)
         return;
     desk_release(&r->desk);
-    free(r->directory);
     free(r);
+}
+
+bool reader_answers(enum command_type type)
+{
+    return desk_find_answer(&role, type) != NULL;
 }
 
 void reader_ask(struct reader *r, struct command *c)

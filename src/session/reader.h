@@ -5,12 +5,15 @@
 
 #include "base/mailbox.h"
 #include "session/command.h"
+#include "session/place.h"
 
 struct reader;
 
-/* Answers go to `notices` (borrowed). `directory` is that of the store; NULL: it is in memory. */
-struct reader *reader_new(const char *store_path, const char *directory, struct mailbox *notices);
+/* Answers go to `notices`. Both are borrowed. */
+struct reader *reader_new(struct place *place, struct mailbox *notices);
 void reader_free(struct reader *r);
+
+bool reader_answers(enum command_type type);
 
 /* Takes the command. PAGE and DROPPED need the session's id in `name`. */
 void reader_ask(struct reader *r, struct command *c);

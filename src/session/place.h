@@ -1,0 +1,28 @@
+/* Where a process keeps its sessions: the file, or memory where that cannot be used, so that nobody
+ * is kept from talking. Each thread opens a connection of its own. */
+#ifndef SESSION_PLACE_H
+#define SESSION_PLACE_H
+
+#include "store/store.h"
+
+struct place;
+
+/* Touches nothing yet. NULL: in memory alone. */
+struct place *place_new(const char *path);
+void place_free(struct place *p); /* after the connections; NULL is fine */
+
+/* Any thread. Whoever comes first makes and migrates the file, or finds that it cannot be used; who
+ * comes meanwhile waits for that. */
+bool place_open(struct place *p, enum store_mode mode, struct store **out, struct error *e);
+
+/* Once it was opened. The directory that holds the file; NULL: it is in memory. */
+const char *place_directory(const struct place *p);
+
+/* Once it was opened: why the file was not used, for one caller alone; false: it was, there is
+ * none, or somebody was told. */
+bool place_take_fault(struct place *p, struct error *e);
+
+/* As it was asked for; NULL: in memory alone. */
+const char *place_path(const struct place *p);
+
+#endif
