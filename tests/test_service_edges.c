@@ -151,8 +151,8 @@ static struct aside begin_aside(void)
 {
     struct engine_options options = surface_options(NULL, true);
     struct engine *engine = engine_make(&options);
-    engine->conversation->doing = ASIDE;
-    return (struct aside){engine, engine->conversation, engine->notices};
+    engine->front->doing = ASIDE;
+    return (struct aside){engine, engine->front, engine->notices};
 }
 
 static void end_aside(struct aside *a)

@@ -22,3 +22,8 @@ void command_free(struct command *c)
     free(c->session);
     free(c);
 }
+
+bool command_begins_turn(enum command_type type)
+{
+    return type == COMMAND_START_TURN || type == COMMAND_RETRY || type == COMMAND_COMPACT;
+}

@@ -10,7 +10,7 @@
  *   START_TURN   text; attachments: JSON array of image blocks or NULL
  *   RETRY        send the last user message again. text: in other words; NULL: the same
  *   INTERRUPT    -
- *   NEW          a fresh session
+ *   NEW          a fresh session. name: provider, text: model that it talks to; NULL: as before
  *   RESUME       text: reference. An archived one is live again
  *   OPEN         text: reference. Opens it for reading only: any START_TURN is SESSION_NOT_FOUND
  *   FORK         name: reference; number: event of the last message to take along, 0: all, -1: as
@@ -52,7 +52,8 @@
  *   INPUTS       limit
  *   MODELS       -
  *   REPORT       what `tiro doctor` says
- *   QUIT         - */
+ *   LEAVE        from the engine: the conversation is not in front any more
+ *   QUIT         from the engine - */
 #define COMMAND_TYPES(X)                                                                           \
     X(START_TURN)                                                                                  \
     X(RETRY)                                                                                       \
@@ -90,6 +91,7 @@
     X(INPUTS)                                                                                      \
     X(MODELS)                                                                                      \
     X(REPORT)                                                                                      \
+    X(LEAVE)                                                                                       \
     X(QUIT)
 
 enum command_type {
@@ -113,5 +115,7 @@ struct command {
 /* Copies the text (which may be NULL). */
 struct command *command_new(enum command_type type, const char *text);
 void command_free(struct command *c);
+
+bool command_begins_turn(enum command_type type);
 
 #endif

@@ -30,6 +30,7 @@ struct conversation *conversation_new(struct engine *engine)
 {
     struct conversation *w = mem_alloc(sizeof *w);
     w->engine = engine;
+    w->is_first = engine->conversations.len == 0;
     w->config = engine->config;
     w->commands = mailbox_new(free_command);
     w->wakeup =
@@ -66,6 +67,8 @@ void conversation_free(struct conversation *w)
     mailbox_free(w->commands);
     if (w->root_fd >= 0)
         close(w->root_fd);
+    free(w->seat.provider);
+    free(w->seat.model);
     free(w->labels);
     free(w->newer_draft);
     free(w);
@@ -127,6 +130,13 @@ static void do_report(struct conversation *w, struct command *c)
     tell(w, n);
 }
 
+/* The loop looks whether there is still something to do. */
+static void do_leave(struct conversation *w, struct command *c)
+{
+    (void)w;
+    (void)c;
+}
+
 static void do_quit(struct conversation *w, struct command *c)
 {
     (void)c;
@@ -164,6 +174,7 @@ static const struct {
     [COMMAND_SAVE_DRAFT] = {NOW, do_save_draft},
     [COMMAND_MODELS] = {LATER, do_models},
     [COMMAND_REPORT] = {LATER, do_report},
+    [COMMAND_LEAVE] = {NOW, do_leave},
     [COMMAND_QUIT] = {NOW, do_quit},
 };
 
@@ -175,18 +186,13 @@ static void refuse(struct conversation *w, const struct command *c)
     tell_error(w, c, &e);
 }
 
-static bool begins_turn(enum command_type type)
-{
-    return type == COMMAND_START_TURN || type == COMMAND_RETRY || type == COMMAND_COMPACT;
-}
-
 /* A turn that waits for the end of an aside is one that runs, for all who ask; a compaction, too.
  */
 struct command *conversation_take_waiting_turn(struct conversation *w)
 {
     for (size_t i = 0; i < w->deferred.len; i++) {
         struct command *c = w->deferred.items[i];
-        if (begins_turn(c->type)) {
+        if (command_begins_turn(c->type)) {
             vec_remove(&w->deferred, i, 1);
             return c;
         }
@@ -197,7 +203,7 @@ struct command *conversation_take_waiting_turn(struct conversation *w)
 static bool turn_waits(const struct conversation *w)
 {
     for (size_t i = 0; i < w->deferred.len; i++)
-        if (begins_turn(w->deferred.items[i]->type))
+        if (command_begins_turn(w->deferred.items[i]->type))
             return true;
     return false;
 }
@@ -209,13 +215,21 @@ static bool ends_session(struct conversation *w, const struct command *c)
     return leaves && conversation_means_current(w, c);
 }
 
+/* It is only to be shown again. */
+static bool shows(const struct conversation *w, const struct command *c)
+{
+    bool opens = c->type == COMMAND_RESUME || c->type == COMMAND_OPEN;
+    return opens && (w->doing == TURN || w->doing == COMPACTION) && c->text &&
+           strcmp(c->text, w->journal.info.id) == 0;
+}
+
 static enum when when_of(struct conversation *w, const struct command *c)
 {
     enum when when = w->doing == IDLE ? NOW : actions[c->type].in_turn;
-    if (when == ENDS && !ends_session(w, c))
+    if (shows(w, c) || (when == ENDS && !ends_session(w, c)))
         return NOW;
     if (when == REFUSED && w->doing == ASIDE)
-        return begins_turn(c->type) && turn_waits(w) ? REFUSED : ENDS;
+        return command_begins_turn(c->type) && turn_waits(w) ? REFUSED : ENDS;
     return when;
 }
 
@@ -231,6 +245,13 @@ void conversation_handle(struct conversation *w, struct command *c)
         refuse(w, c);
     else
         actions[c->type].run(w, c);
+    conversation_drop(w, c);
+}
+
+void conversation_drop(struct conversation *w, struct command *c)
+{
+    if (command_begins_turn(c->type))
+        engine_turn_over(w);
     command_free(c);
 }
 
@@ -252,8 +273,15 @@ static void handle_deferred(struct conversation *w)
         if (!w->quit || actions[c->type].in_turn == ENDS)
             conversation_handle(w, c);
         else
-            command_free(c);
+            conversation_drop(w, c);
     }
+}
+
+/* Nobody asks for it any more: another session may be opened in it. */
+static void close_session(struct conversation *w)
+{
+    journal_close(&w->journal);
+    engine_note_session(w, "");
 }
 
 static bool ends_a_wait(const void *command)
@@ -293,9 +321,12 @@ static void remove_left_files(struct conversation *w)
     catalog_release(&catalog);
 }
 
-/* What only the server knows; NULL: nothing. */
-static bool (*question_for(const struct backend *b))(struct backend *b)
+/* What only the server knows of the model of the open session; NULL: nothing. */
+static bool (*question_for(const struct conversation *w))(struct backend *b)
 {
+    const struct backend *b = &w->backend;
+    if (!*w->journal.info.id)
+        return NULL;
     if (backend_wants_name(b))
         return backend_ask_name;
     return backend_wants_window(b) ? backend_ask_window : NULL;
@@ -315,11 +346,11 @@ static void ask_server(struct conversation *w, bool (*ask)(struct backend *b))
 
 void conversation_run(struct conversation *w)
 {
-    bool removed = false; /* once a process is enough: there are seldom any */
+    bool removed = !w->is_first; /* once a process is enough: there are seldom any */
     open_store(w);
-    conversation_open_first(w);
+    conversation_begin(w);
     while (!w->quit) {
-        bool (*ask)(struct backend *) = question_for(&w->backend);
+        bool (*ask)(struct backend *) = question_for(w);
         struct command *c = mailbox_wait(w->commands, ask || !removed ? REST_MS : -1);
         if (c) {
             conversation_handle(w, c);
@@ -330,5 +361,7 @@ void conversation_run(struct conversation *w)
             removed = true;
         }
         handle_deferred(w);
+        if (engine_is_done_with(w))
+            close_session(w);
     }
 }

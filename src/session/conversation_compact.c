@@ -1,6 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "compact/mode.h"
@@ -138,8 +139,9 @@ bool conversation_suspended(struct conversation *w)
 
 /* --- the user's word on a draft --- */
 
-static void tell_draft(struct conversation *w, const struct draft *draft)
+void tell_draft(struct conversation *w)
 {
+    const struct draft *draft = w->review.draft;
     struct notice *n = notice_new(NOTICE_DRAFT);
     n->text = mem_strdup(draft->text);
     n->name = mem_strdup(draft->mode);
@@ -156,12 +158,12 @@ static struct draft_verdict review(void *conversation, const struct draft *draft
 {
     struct conversation *w = conversation;
     struct draft_verdict refused = {.answer = DRAFT_REFUSE};
-    w->review = (struct review){.open = true};
-    tell_draft(w, draft);
+    w->review = (struct review){.draft = draft};
+    tell_draft(w);
     while (!w->review.answered && !w->cancelled && !w->quit)
         conversation_handle(w, mailbox_wait(w->commands, -1));
     struct draft_verdict verdict = w->review.answered ? w->review.verdict : refused;
-    w->review = (struct review){.open = false};
+    w->review = (struct review){.draft = NULL};
     return verdict;
 }
 
@@ -175,7 +177,7 @@ void do_draft(struct conversation *w, struct command *c)
 {
     struct review *r = &w->review;
     struct error e;
-    if (!r->open || r->answered || c->number < REPLY_COMMIT || c->number > REPLY_AGAIN)
+    if (!r->draft || r->answered || c->number < REPLY_COMMIT || c->number > REPLY_AGAIN)
         return;
     if (c->number == REPLY_COMMIT && c->text && is_blank(c->text)) {
         err_set(&e, ERR_USAGE,
@@ -321,6 +323,7 @@ void do_compact(struct conversation *w, struct command *c)
         return;
     }
     w->doing = COMPACTION;
+    w->busy_since_ms = clock_mono_ms();
     w->failure_told = false;
     tell_busy(w, true);
     bool ok = compact_now(w, c, &e);

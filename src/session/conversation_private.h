@@ -19,18 +19,23 @@
 /* A tool that waits for the user's word. */
 struct question {
     const char *id; /* of the call; NULL: none is open */
+    const struct tool_call *call;
+    const char *args, *preview;
     bool answered;
     enum approval_answer answer;
 };
 
 /* A draft summary that waits for the user's word. */
 struct review {
-    bool open, answered;
+    const struct draft *draft; /* NULL: none is open */
+    bool answered;
     struct draft_verdict verdict;
 };
 
 struct conversation {
     struct engine *engine;
+    struct seat seat;            /* the engine's */
+    bool is_first;               /* of the engine, whose options say what it opens */
     const struct config *config; /* the engine's */
     struct mailbox *commands;
     char *labels; /* for a session that is begun; NULL: none */
@@ -63,6 +68,7 @@ struct conversation {
 
     /* COMPACTION: by hand. ASIDE: asks the server something between turns. */
     enum { IDLE, TURN, COMPACTION, ASIDE } doing;
+    int64_t busy_since_ms; /* clock_mono_ms() at which the turn or compaction began */
     bool cancelled;
     bool quit;
     VEC(struct command *) deferred; /* until the turn has ended */
@@ -73,7 +79,8 @@ void conversation_handle(struct conversation *w, struct command *c); /* takes it
 bool conversation_go_on(void *conversation);
 /* Asks the server something between turns, for a few seconds at most. */
 void conversation_step_aside(struct conversation *w);
-void conversation_finish(struct conversation *w); /* idle again */
+void conversation_finish(struct conversation *w);                  /* idle again */
+void conversation_drop(struct conversation *w, struct command *c); /* it was done, or will not be */
 /* The command of a turn that was put off, which the caller frees; NULL if there is none. */
 struct command *conversation_take_waiting_turn(struct conversation *w);
 
@@ -84,11 +91,16 @@ void tell_error(struct conversation *w, const struct command *c, const struct er
 void tell_session(struct conversation *w, bool opened);
 void tell_provider(struct conversation *w);
 void tell_busy(struct conversation *w, bool busy);
+/* Session, last screens, provider, what runs and what waits for an answer, for a surface that shows
+ * another one. */
+void tell_all(struct conversation *w);
+void tell_page(struct conversation *w, struct event_list *tail, bool more); /* takes the events */
 void tell_done(struct conversation *w, const struct command *c, const char *id);
 struct budget_use conversation_spent(const struct conversation *w);
 
 /* conversation_session.c */
-void conversation_open_first(struct conversation *w);
+/* Before the first command: the first conversation opens what the options say. */
+void conversation_begin(struct conversation *w);
 bool conversation_choose(struct conversation *w, struct error *e);
 void conversation_note_backend(struct conversation *w);
 /* The session that the command names is the open one. */
@@ -118,6 +130,7 @@ void conversation_project(struct conversation *w); /* derived files, after the h
 void do_start_turn(struct conversation *w, struct command *c);
 void do_retry(struct conversation *w, struct command *c);
 void do_interrupt(struct conversation *w, struct command *c);
+void tell_question(struct conversation *w);
 void do_answer(struct conversation *w, struct command *c);
 
 /* conversation_compact.c */
@@ -132,6 +145,7 @@ int64_t conversation_threshold(const struct conversation *w);
 void do_compact(struct conversation *w, struct command *c);
 void do_uncompact(struct conversation *w, struct command *c);
 void do_pin(struct conversation *w, struct command *c);
+void tell_draft(struct conversation *w);
 void do_draft(struct conversation *w, struct command *c);
 
 /* conversation_memory.c */

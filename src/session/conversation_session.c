@@ -137,10 +137,9 @@ static bool open_session(struct conversation *w, const char *reference, enum jou
                          struct error *e)
 {
     struct event_list tail = {0};
-    struct notice *page = notice_new(NOTICE_PAGE);
-    if (!journal_open(&w->journal, reference, access, &tail, &page->flag, e)) {
+    bool more;
+    if (!journal_open(&w->journal, reference, access, &tail, &more, e)) {
         event_list_release(&tail);
-        notice_free(page);
         /* Where nothing is kept there is nothing to find: say why. */
         return e->code == ERR_SESSION_NOT_FOUND
                    ? capability_need_store(w->engine->persist, e) && false
@@ -148,21 +147,63 @@ static bool open_session(struct conversation *w, const char *reference, enum jou
     }
     forget_session(w);
     tell_session(w, true);
-    page->events.items = tail.items.items;
-    page->events.len = tail.items.len;
-    page->events.cap = tail.items.cap;
-    tell(w, page);
+    tell_page(w, &tail, more);
     count_history(w);
     return true;
+}
+
+/* What one talks to stays, unless the command says what it is to be. */
+void do_new(struct conversation *w, struct command *c)
+{
+    struct error e = {0};
+    begin_session(w);
+    bool chosen = w->backend.chosen;
+    if (c->type == COMMAND_NEW && c->name)
+        chosen = backend_choose(&w->backend, c->name, c->text, &e);
+    if (!chosen) {
+        choose_and_tell(w, c);
+        return;
+    }
+    conversation_note_backend(w);
+    tell_provider(w);
+}
+
+/* The session of another conversation of this process is shown as it stands there. */
+static bool is_open_elsewhere(struct conversation *w, const char *reference)
+{
+    char id[UUID_LEN + 1];
+    struct error e;
+    return sessions_resolve(w->store, reference, id, &e) &&
+           engine_hand_over(w, id, command_new(COMMAND_RESUME, id));
+}
+
+/* A conversation that was taken for what then could not be opened gives way to the one that was in
+ * front, or opens its session again. */
+static void go_back(struct conversation *w)
+{
+    struct error e;
+    char before[UUID_LEN + 1];
+    memcpy(before, w->seat.before, sizeof before);
+    if (*w->journal.info.id || engine_hand_over(w, before, NULL))
+        return;
+    if (!*before || !open_session(w, before, JOURNAL_RESUME, &e))
+        begin_session(w);
 }
 
 static void open_asked(struct conversation *w, struct command *c, enum journal_access access)
 {
     struct error e = {0};
-    if (open_session(w, c->text ? c->text : "last", access, &e))
+    const char *reference = c->text ? c->text : "last";
+    if (w->doing != IDLE) {
+        tell_all(w);
+    } else if (is_open_elsewhere(w, reference)) {
+        return;
+    } else if (open_session(w, reference, access, &e)) {
         choose_and_tell(w, c);
-    else
+    } else {
         tell_error(w, c, &e);
+        go_back(w);
+    }
 }
 
 void do_resume(struct conversation *w, struct command *c)
@@ -173,18 +214,6 @@ void do_resume(struct conversation *w, struct command *c)
 void do_open(struct conversation *w, struct command *c)
 {
     open_asked(w, c, JOURNAL_READ);
-}
-
-/* What one talks to stays. */
-void do_new(struct conversation *w, struct command *c)
-{
-    begin_session(w);
-    if (!w->backend.chosen) {
-        choose_and_tell(w, c);
-        return;
-    }
-    conversation_note_backend(w);
-    tell_provider(w);
 }
 
 static bool check_labels(struct conversation *w, struct error *e)
@@ -198,19 +227,14 @@ static bool check_labels(struct conversation *w, struct error *e)
     return ok;
 }
 
-void conversation_open_first(struct conversation *w)
+static void open_first(struct conversation *w, const struct command *opening)
 {
     struct error e = {0};
     const struct engine_options *o = &w->engine->options;
-    const struct command opening = {.type = o->resume ? COMMAND_RESUME : COMMAND_NEW,
-                                    .text = (char *)o->resume};
     enum journal_access access = o->read_only ? JOURNAL_READ : JOURNAL_RESUME;
-    if (!check_labels(w, &e) ||
-        !approval_policy_read(&w->policy, w->config, &w->tools, o->allow, &e))
-        tell_error(w, &opening, &e);
     bool resumed = o->resume && open_session(w, o->resume, access, &e);
     if (o->resume && !resumed)
-        tell_error(w, &opening, &e);
+        tell_error(w, opening, &e);
     if (!resumed) {
         if (!offer_unsent(w))
             begin_session(w);
@@ -218,7 +242,21 @@ void conversation_open_first(struct conversation *w)
         free(w->journal.info.system);
         w->journal.info.system = mem_strdup(o->system);
     }
-    choose_and_tell(w, &opening);
+    choose_and_tell(w, opening);
+}
+
+void conversation_begin(struct conversation *w)
+{
+    struct error e = {0};
+    const struct engine_options *o = &w->engine->options;
+    const struct command opening = {.type = o->resume ? COMMAND_RESUME : COMMAND_NEW,
+                                    .text = (char *)o->resume};
+    bool valid =
+        check_labels(w, &e) && approval_policy_read(&w->policy, w->config, &w->tools, o->allow, &e);
+    if (!valid && w->is_first)
+        tell_error(w, &opening, &e);
+    if (w->is_first)
+        open_first(w, &opening);
 }
 
 /* --- changing ----------------------------------------------------------------------------------
@@ -435,8 +473,12 @@ static void leave(struct conversation *w, struct command *c,
         tell_done(w, c, id);
     else
         tell_error(w, c, &e);
-    if (ok || is_gone(w))
+    if (!ok && !is_gone(w))
+        return;
+    if (engine_has_in_front(w))
         do_new(w, c);
+    else
+        journal_close(&w->journal); /* the loop sees that it is done with */
 }
 
 void do_archive(struct conversation *w, struct command *c)
@@ -480,6 +522,7 @@ void do_fork(struct conversation *w, struct command *c)
         choose_and_tell(w, c);
     } else {
         tell_error(w, c, &e);
+        go_back(w);
     }
     session_info_release(&fork);
 }

@@ -1,5 +1,6 @@
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "chat/figure.h"
@@ -65,9 +66,13 @@ void tell_session(struct conversation *w, bool opened)
     n->meters = current_meters(w);
     n->read_only = w->journal.read_only;
     n->flag = opened;
-    if (opened)
-        engine_note_session(w->engine, w->journal.info.id);
-    tell(w, n);
+    if (!opened) {
+        tell(w, n);
+        return;
+    }
+    engine_note_session(w, w->journal.info.id);
+    notice_name_session(n, w->journal.info.id);
+    engine_tell_front(w, n);
 }
 
 void tell_provider(struct conversation *w)
@@ -78,6 +83,8 @@ void tell_provider(struct conversation *w)
     n->model = mem_strdup(choice->model);
     n->detail = mem_strdup(choice->detail);
     n->reason = (enum provider_reason)choice->reason;
+    if (choice->reason != CHOICE_FALLBACK)
+        engine_note_backend(w, choice->provider->name, choice->model);
     n->meters = current_meters(w);
     tell(w, n);
 }
@@ -86,7 +93,35 @@ void tell_busy(struct conversation *w, bool busy)
 {
     struct notice *n = notice_new(NOTICE_BUSY);
     n->flag = busy;
+    n->number = busy ? clock_mono_ms() - w->busy_since_ms : 0;
     tell(w, n);
+}
+
+void tell_page(struct conversation *w, struct event_list *tail, bool more)
+{
+    struct notice *n = notice_new(NOTICE_PAGE);
+    n->flag = more;
+    n->events.items = tail->items.items;
+    n->events.len = tail->items.len;
+    n->events.cap = tail->items.cap;
+    tell(w, n);
+}
+
+void tell_all(struct conversation *w)
+{
+    struct event_list tail = {0};
+    struct error e;
+    bool more = false;
+    if (!journal_tail(&w->journal, &tail, &more, &e))
+        log_line(LOG_ERROR, "session %s: %s", w->journal.info.id, e.text);
+    tell_session(w, true);
+    tell_page(w, &tail, more);
+    tell_provider(w);
+    tell_busy(w, true);
+    if (w->question.id && !w->question.answered)
+        tell_question(w);
+    if (w->review.draft && !w->review.answered)
+        tell_draft(w);
 }
 
 void tell_done(struct conversation *w, const struct command *c, const char *id)

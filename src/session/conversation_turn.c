@@ -1,6 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/embedded.h"
 #include "base/log.h"
 #include "base/mem.h"
@@ -43,16 +44,16 @@ static bool emit(void *context, struct event *ev, struct error *e)
     return true;
 }
 
-static void tell_question(struct conversation *w, const struct tool_call *call, const char *id,
-                          const char *args, const char *preview)
+void tell_question(struct conversation *w)
 {
+    const struct question *q = &w->question;
     struct notice *n = notice_new(NOTICE_APPROVAL);
-    n->text = mem_strdup(id);
-    n->name = mem_strdup(call->tool->spec.name);
-    n->detail = mem_strdup(tool_class_name(call->tool->class));
-    n->args = mem_strdup(args);
-    n->preview = mem_strdup(preview);
-    n->guarded = mem_strdup(call->guarded);
+    n->text = mem_strdup(q->id);
+    n->name = mem_strdup(q->call->tool->spec.name);
+    n->detail = mem_strdup(tool_class_name(q->call->tool->class));
+    n->args = mem_strdup(q->args);
+    n->preview = mem_strdup(q->preview);
+    n->guarded = mem_strdup(q->call->guarded);
     tell(w, n);
 }
 
@@ -63,8 +64,8 @@ static enum approval ask(void *context, const struct tool_call *call, const char
     struct conversation *w = context;
     if (!w->engine->options.can_ask)
         return APPROVAL_ASK;
-    w->question = (struct question){.id = id};
-    tell_question(w, call, id, args, preview);
+    w->question = (struct question){.id = id, .call = call, .args = args, .preview = preview};
+    tell_question(w);
     while (!w->question.answered && !w->cancelled && !w->quit)
         conversation_handle(w, mailbox_wait(w->commands, -1));
     bool allowed = w->question.answered && w->question.answer != ANSWER_DENY;
@@ -204,6 +205,7 @@ static void start(struct conversation *w, const struct command *c, const char *i
 {
     struct error e = {0};
     w->doing = TURN;
+    w->busy_since_ms = clock_mono_ms();
     free(w->newer_draft);
     w->newer_draft = NULL;
     tell_busy(w, true);
@@ -258,7 +260,7 @@ void do_interrupt(struct conversation *w, struct command *c)
     if (waiting) {
         err_set(&e, ERR_INTERRUPTED, "interrupted before anything was sent; send it again");
         tell_error(w, waiting, &e);
-        command_free(waiting);
+        conversation_drop(w, waiting);
     }
     if (w->doing != IDLE) {
         w->cancelled = true;

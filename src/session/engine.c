@@ -8,8 +8,7 @@
 #include "base/thread.h"
 #include "provider/choose.h"
 #include "session/capability.h"
-#include "session/conversation.h"
-#include "session/engine_private.h"
+#include "session/conversation_private.h"
 
 void engine_hide_keys(void)
 {
@@ -71,6 +70,26 @@ static struct place *make_place(const struct engine *s)
     return place;
 }
 
+static struct conversation *add_conversation(struct engine *s)
+{
+    struct conversation *w = conversation_new(s);
+    vec_push(&s->conversations, w);
+    return w;
+}
+
+static void *agent_main(void *conversation)
+{
+    conversation_run(conversation);
+    return NULL;
+}
+
+static void start(struct conversation *w)
+{
+    if (!thread_start(&w->seat.thread, agent_main, w))
+        die("cannot start a thread");
+    w->seat.started = true;
+}
+
 struct engine *engine_make(const struct engine_options *options)
 {
     struct engine *s = mem_alloc(sizeof *s);
@@ -85,39 +104,38 @@ struct engine *engine_make(const struct engine_options *options)
     s->reader = reader_new(s->place, s->notices);
     s->desk = memory_desk_new(s->config, s->place, s->root, s->notices);
     pthread_mutex_init(&s->lock, NULL);
-    s->conversation = conversation_new(s);
+    s->front = add_conversation(s);
     return s;
-}
-
-static void *agent_main(void *arg)
-{
-    conversation_run(arg);
-    return NULL;
 }
 
 struct engine *engine_new(const struct engine_options *options)
 {
     struct engine *s = engine_make(options);
-    if (!thread_start(&s->thread, agent_main, s->conversation))
-        die("cannot start a thread");
-    s->started = true;
+    start(s->front);
     return s;
 }
 
-static void stop_conversation(struct engine *s)
+static void stop_conversations(struct engine *s)
 {
-    if (s->started) {
-        conversation_send(s->conversation, command_new(COMMAND_QUIT, NULL));
-        pthread_join(s->thread, NULL);
+    pthread_mutex_lock(&s->lock);
+    s->ends = true;
+    for (size_t i = 0; i < s->conversations.len; i++)
+        conversation_send(s->conversations.items[i], command_new(COMMAND_QUIT, NULL));
+    pthread_mutex_unlock(&s->lock);
+    for (size_t i = 0; i < s->conversations.len; i++) {
+        struct conversation *w = s->conversations.items[i];
+        if (w->seat.started)
+            pthread_join(w->seat.thread, NULL);
+        conversation_free(w);
     }
-    conversation_free(s->conversation);
+    vec_release(&s->conversations);
 }
 
 void engine_free(struct engine *s)
 {
     if (!s)
         return;
-    stop_conversation(s);
+    stop_conversations(s);
     reader_free(s->reader);
     memory_desk_free(s->desk);
     place_free(s->place);
@@ -133,50 +151,261 @@ struct mailbox *engine_notices(struct engine *s)
     return s->notices;
 }
 
-void engine_note_session(struct engine *s, const char *id)
+/* --- commands: each holds the lock -------------------------------------------------------------
+ */
+
+/* NULL: it is open in none. */
+static struct conversation *find_open(const struct engine *s, const char *session)
 {
-    pthread_mutex_lock(&s->lock);
-    memcpy(s->session, id, sizeof s->session);
-    pthread_mutex_unlock(&s->lock);
+    for (size_t i = 0; session && *session && i < s->conversations.len; i++)
+        if (strcmp(s->conversations.items[i]->seat.session, session) == 0)
+            return s->conversations.items[i];
+    return NULL;
 }
 
-/* --- commands --------------------------------------------------------------------------------- */
-
-static char *session_of(struct engine *s)
+static struct conversation *find_spare(struct engine *s)
 {
-    pthread_mutex_lock(&s->lock);
-    char *id = *s->session ? mem_strdup(s->session) : NULL;
-    pthread_mutex_unlock(&s->lock);
-    return id;
+    for (size_t i = 0; i < s->conversations.len; i++) {
+        struct conversation *w = s->conversations.items[i];
+        if (w != s->front && w->seat.claims == 0 && !*w->seat.session)
+            return w;
+    }
+    return NULL;
 }
 
-/* Reads of the open session name it. */
-static void name_session(struct engine *s, struct command *c)
+/* What the front has, so that the command means the same in another conversation. */
+static void keep_meaning(const struct engine *s, struct command *c)
 {
-    if (!c->session)
-        c->session = session_of(s);
-    if (!c->name && reader_answers(c->type))
-        c->name = mem_strdup(c->session);
+    const struct seat *front = &s->front->seat;
+    if (c->type == COMMAND_NEW && front->provider) {
+        c->name = mem_strdup(front->provider);
+        c->text = mem_strdup(front->model);
+    } else if (c->type == COMMAND_FORK && !c->name) {
+        c->name = mem_strdup(front->session);
+    }
+}
+
+static struct conversation *take_another(struct engine *s, struct command *c)
+{
+    struct conversation *spare = find_spare(s), *w = spare ? spare : add_conversation(s);
+    keep_meaning(s, c);
+    memcpy(w->seat.before, s->front->seat.session, sizeof w->seat.before);
+    if (!spare)
+        start(w);
+    return w;
+}
+
+/* It looks whether it is done with. */
+static void leave_front(struct engine *s, struct conversation *front)
+{
+    if (front != s->front)
+        conversation_send(s->front, command_new(COMMAND_LEAVE, NULL));
+    s->front = front;
+}
+
+static struct conversation *who_opens(struct engine *s, struct command *c)
+{
+    bool names = c->type == COMMAND_RESUME || c->type == COMMAND_OPEN;
+    struct conversation *open = names ? find_open(s, c->text) : NULL;
+    if (open)
+        return open;
+    return s->options.many && s->front->seat.claims > 0 ? take_another(s, c) : s->front;
+}
+
+/* How a conversation is found for a command. */
+enum address { IN_FRONT, OPENS, CHANGES_NAMED };
+
+static enum address address_of(enum command_type type)
+{
+    switch (type) {
+    case COMMAND_NEW:
+    case COMMAND_RESUME:
+    case COMMAND_OPEN:
+    case COMMAND_FORK:
+        return OPENS;
+    case COMMAND_RENAME:
+    case COMMAND_LABEL:
+    case COMMAND_ARCHIVE:
+    case COMMAND_DELETE:
+        return CHANGES_NAMED;
+    default:
+        return IN_FRONT;
+    }
+}
+
+/* NULL: the session that it names is not open. */
+static struct conversation *addressee(struct engine *s, struct command *c)
+{
+    enum address address = address_of(c->type);
+    if (c->session)
+        return find_open(s, c->session);
+    if (address == OPENS)
+        return who_opens(s, c);
+    struct conversation *named = address == CHANGES_NAMED ? find_open(s, c->name) : NULL;
+    return named ? named : s->front;
+}
+
+static bool send(struct engine *s, struct command *c)
+{
+    struct conversation *w = addressee(s, c);
+    if (!w)
+        return false;
+    if (address_of(c->type) == OPENS)
+        leave_front(s, w);
+    w->seat.claims += command_begins_turn(c->type);
+    conversation_send(w, c);
+    return true;
+}
+
+/* --- commands ----------------------------------------------------------------------------------
+ */
+
+static void refuse(struct engine *s, struct command *c, const struct error *e)
+{
+    mailbox_push(s->notices, notice_fault(c, e));
+    command_free(c);
 }
 
 static void ask_memory(struct engine *s, struct command *c)
 {
     struct error e;
-    if (capability_need_memory(s->memory, &e)) {
+    if (capability_need_memory(s->memory, &e))
         memory_desk_ask(s->desk, c);
+    else
+        refuse(s, c, &e);
+}
+
+static void ask_conversation(struct engine *s, struct command *c)
+{
+    struct error e;
+    pthread_mutex_lock(&s->lock);
+    bool sent = send(s, c);
+    pthread_mutex_unlock(&s->lock);
+    if (sent)
         return;
-    }
-    mailbox_push(s->notices, notice_fault(c, &e));
-    command_free(c);
+    err_set(&e, ERR_SESSION_NOT_FOUND, "session %s is not open", c->session);
+    refuse(s, c, &e);
+}
+
+/* Reads of the open session name it. */
+static void name_session(struct engine *s, struct command *c)
+{
+    pthread_mutex_lock(&s->lock);
+    if (!c->session && *s->front->seat.session)
+        c->session = mem_strdup(s->front->seat.session);
+    pthread_mutex_unlock(&s->lock);
+    if (!c->name && reader_answers(c->type))
+        c->name = mem_strdup(c->session);
 }
 
 void engine_send(struct engine *s, struct command *c)
 {
-    name_session(s, c);
-    if (reader_answers(c->type))
+    bool reads = reader_answers(c->type), remembers = memory_desk_answers(c->type);
+    if (reads || remembers)
+        name_session(s, c);
+    if (reads)
         reader_ask(s->reader, c);
-    else if (memory_desk_answers(c->type))
+    else if (remembers)
         ask_memory(s, c);
     else
-        conversation_send(s->conversation, c);
+        ask_conversation(s, c);
+}
+
+/* --- what conversations say ---------------------------------------------------------------------
+ */
+
+void engine_note_session(struct conversation *w, const char *id)
+{
+    struct engine *s = w->engine;
+    pthread_mutex_lock(&s->lock);
+    memset(w->seat.session, 0, sizeof w->seat.session);
+    memcpy(w->seat.session, id, strnlen(id, UUID_LEN));
+    pthread_mutex_unlock(&s->lock);
+}
+
+static void replace(char **old, const char *new)
+{
+    free(*old);
+    *old = mem_strdup(new);
+}
+
+void engine_note_backend(struct conversation *w, const char *provider, const char *model)
+{
+    struct engine *s = w->engine;
+    pthread_mutex_lock(&s->lock);
+    replace(&w->seat.provider, provider);
+    replace(&w->seat.model, model);
+    pthread_mutex_unlock(&s->lock);
+}
+
+void engine_turn_over(struct conversation *w)
+{
+    struct engine *s = w->engine;
+    pthread_mutex_lock(&s->lock);
+    w->seat.claims -= w->seat.claims > 0;
+    pthread_mutex_unlock(&s->lock);
+}
+
+void engine_tell_front(struct conversation *w, struct notice *n)
+{
+    struct engine *s = w->engine;
+    pthread_mutex_lock(&s->lock);
+    bool in_front = s->front == w;
+    if (in_front)
+        mailbox_push(s->notices, n);
+    pthread_mutex_unlock(&s->lock);
+    if (!in_front)
+        notice_free(n);
+}
+
+bool engine_has_in_front(struct conversation *w)
+{
+    struct engine *s = w->engine;
+    pthread_mutex_lock(&s->lock);
+    bool in_front = s->front == w;
+    pthread_mutex_unlock(&s->lock);
+    return in_front;
+}
+
+bool engine_is_done_with(struct conversation *w)
+{
+    struct engine *s = w->engine;
+    pthread_mutex_lock(&s->lock);
+    bool done = s->front != w && w->seat.claims == 0 && mailbox_len(w->commands) == 0;
+    pthread_mutex_unlock(&s->lock);
+    return done;
+}
+
+static void move_command(struct conversation *from, struct conversation *to, struct command *c)
+{
+    int turn = command_begins_turn(c->type);
+    from->seat.claims -= turn;
+    to->seat.claims += turn;
+    conversation_send(to, c);
+}
+
+/* Holds the lock. */
+static void move_commands(struct conversation *from, struct conversation *to)
+{
+    for (size_t i = 0; i < from->deferred.len; i++)
+        move_command(from, to, from->deferred.items[i]);
+    vec_clear(&from->deferred);
+    for (struct command *c; (c = mailbox_pop(from->commands));)
+        move_command(from, to, c);
+}
+
+bool engine_hand_over(struct conversation *w, const char *session, struct command *c)
+{
+    struct engine *s = w->engine;
+    pthread_mutex_lock(&s->lock);
+    struct conversation *to = s->ends || s->front != w ? NULL : find_open(s, session);
+    bool another = to && to != w;
+    if (another) {
+        s->front = to;
+        if (c)
+            conversation_send(to, c);
+        move_commands(w, to);
+    }
+    pthread_mutex_unlock(&s->lock);
+    return another;
 }

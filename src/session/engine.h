@@ -1,7 +1,8 @@
 /* The engine: one a process. It has what conversations share (configuration, the place of the
- * sessions, the desks that read and search) and a conversation, carried by its agent thread.
- * Surfaces send commands and pop notices; nothing else is shared. It knows no surface. What needs
- * no conversation (listings, exports and the like of the command line) is in catalog.h.
+ * sessions, the desks that read and search) and conversations, each carried by its agent thread.
+ * One is in front: the one that the surface asked for last. Surfaces send commands and pop notices;
+ * nothing else is shared. It knows no surface. What needs no conversation (listings, exports and
+ * the like of the command line) is in catalog.h.
  *
  * Reads (PAGE, LIST, SEARCH, MEMORY_SEARCH, …) go to the desks and never to an agent thread, so
  * that they wait for no turn; nor does any thread start before it is needed. */
@@ -36,6 +37,8 @@ struct engine_options {
                            is denied, and drafts are committed */
     bool persist;       /* false, or a build without a store: it is kept in memory alone */
     bool read_only;     /* `resume` is opened for reading */
+    bool many;          /* NEW, RESUME, OPEN and FORK leave a running turn running, and the surface
+                           knows notices of sessions that it does not show; else they are refused */
     bool offer_draft;   /* a session that is begun is the newest one of this directory in which
                            something was written but nothing sent, if there is one that is free */
     const char *resume; /* reference of the session to open; NULL: a new one */
@@ -52,12 +55,19 @@ struct engine *engine_new(const struct engine_options *options);
  * first engine and the first child. */
 void engine_hide_keys(void);
 
-/* Interrupts a running turn, keeps what arrived, ends all threads and frees. */
+/* Interrupts the running turns, keeps what arrived, ends all threads and frees. */
 void engine_free(struct engine *s);
 
-/* Takes the command. Whatever the agent thread waits for, the mailbox wakes it. A START_TURN while
- * a turn runs is answered with SESSION_BUSY; an INTERRUPT while none runs with SESSION_NOT_RUNNING.
- */
+/* On the surface's thread. Takes the command, for the conversation whose session it names
+ * (`session`; SESSION_NOT_FOUND if that is not open), else for the one in front. Whatever the agent
+ * thread waits for, the mailbox wakes it. A START_TURN while a turn runs is answered with
+ * SESSION_BUSY; an INTERRUPT while none runs with SESSION_NOT_RUNNING.
+ *
+ * With `many`, NEW, RESUME, OPEN and FORK during a turn begin another conversation, which is in
+ * front from then on; RESUME and OPEN of a session that is open in one bring that to the front, and
+ * what it shows is told anew: SESSION, PAGE, PROVIDER, BUSY, and APPROVAL or DRAFT if it waits for
+ * an answer. A conversation that is not in front goes on until its turn has ended, and then closes
+ * its session. */
 void engine_send(struct engine *s, struct command *c);
 
 /* Notices; poll mailbox_fd() of it, free with notice_free(). */

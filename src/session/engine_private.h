@@ -21,18 +21,41 @@ struct engine {
     struct reader *reader;
     struct memory_desk *desk; /* of memory */
 
-    struct conversation *conversation;
-    pthread_t thread; /* its */
-    bool started;
-
-    pthread_mutex_t lock;       /* over the rest */
-    char session[UUID_LEN + 1]; /* that is open; "": none yet */
+    pthread_mutex_t lock; /* over the rest, and the `seat` of each conversation */
+    VEC(struct conversation *) conversations;
+    struct conversation *front;
+    bool ends;
 };
 
-/* An engine without a conversation: engine_new() but for its thread. */
+/* What the engine knows of a conversation. */
+struct seat {
+    pthread_t thread;
+    bool started;
+    char session[UUID_LEN + 1]; /* that is open in it; "": none, it can be taken for any */
+    char before[UUID_LEN + 1];  /* that was in front when it was taken */
+    char *provider, *model;     /* that were told last, if somebody chose them */
+    int claims;                 /* turns that it was sent and has not done with */
+};
+
+/* engine_new() but for the thread of its conversation. */
 struct engine *engine_make(const struct engine_options *options);
 
-/* On an agent thread: this session is the open one. */
-void engine_note_session(struct engine *s, const char *id);
+/* On the conversation's thread, as all that follows. Its session is this one; "": none. */
+void engine_note_session(struct conversation *w, const char *id);
+void engine_note_backend(struct conversation *w, const char *provider, const char *model);
+
+/* A turn that it was sent is over, refused or was taken back. */
+void engine_turn_over(struct conversation *w);
+
+/* Tells it if the conversation is in front: what is shown is what is in front. Takes the notice. */
+void engine_tell_front(struct conversation *w, struct notice *n);
+bool engine_has_in_front(struct conversation *w);
+
+/* Whether nobody asks for it any more: it is not in front, and has nothing to do. */
+bool engine_is_done_with(struct conversation *w);
+
+/* Brings the conversation that has this session open to the front, if it is another, and gives it
+ * the command (may be NULL; taken if there is one) and those that wait behind it here. */
+bool engine_hand_over(struct conversation *w, const char *session, struct command *c);
 
 #endif

@@ -31,8 +31,7 @@ void journal_release(struct journal *j)
     journal_drop_held(j);
 }
 
-/* Forgets the session but not where it is kept. */
-static void journal_reset(struct journal *j)
+void journal_close(struct journal *j)
 {
     struct store *store = j->store;
     const char *directory = j->directory;
@@ -47,7 +46,7 @@ static void journal_reset(struct journal *j)
 
 void journal_begin(struct journal *j, const char *directory)
 {
-    journal_reset(j);
+    journal_close(j);
     uuid_new(j->info.id);
     j->info.directory = mem_strdup(directory);
     j->info.created_ms = j->info.updated_ms = clock_wall_ms();
@@ -96,7 +95,7 @@ static void take_over(struct journal *j, struct opening *o, enum journal_access 
         o->lock = j->lock;
         j->lock = -1;
     }
-    journal_reset(j);
+    journal_close(j);
     session_info_release(&j->info);
     j->info = o->info;
     j->lock = o->lock;
@@ -176,6 +175,13 @@ static bool checkpoint(struct journal *j, struct error *e)
     event_free(ev);
     j->pending_since_ms = clock_mono_ms();
     return ok;
+}
+
+bool journal_tail(struct journal *j, struct event_list *tail, bool *more, struct error *e)
+{
+    journal_show_held(j);
+    *more = false;
+    return checkpoint(j, e) && event_log_tail(j->store, j->info.id, 0, TAIL_EVENTS, tail, more, e);
 }
 
 /* Text of one kind, and of one part of a summary. */

@@ -30,7 +30,7 @@ struct journal {
     bool counted;                           /* those counters are known; else only loading tells */
     int64_t estimate, last_input, unpriced; /* before that */
     struct request_measure measure;
-    int compactions;              /* in force, before that */
+    int compactions; /* in force, before that */
     bool suspended;
 
     const struct discard_sink *sink; /* borrowed; NULL: what goes is not indexed */
@@ -60,6 +60,12 @@ enum journal_access { JOURNAL_RESUME, JOURNAL_READ };
  * screens' events. Cost does not grow with the session. */
 bool journal_open(struct journal *j, const char *reference, enum journal_access access,
                   struct event_list *tail, bool *more, struct error *e);
+
+/* Leaves the session: the state of none. */
+void journal_close(struct journal *j);
+
+/* The last screens' events, with what streamed so far; all that was emitted is shown before. */
+bool journal_tail(struct journal *j, struct event_list *tail, bool *more, struct error *e);
 
 /* The history as the store has it; what is in memory stays on failure. */
 bool journal_load(struct journal *j, struct error *e);

@@ -17,6 +17,9 @@ bool journal_is_delta(enum event_type type);
  * else comes shows it first. */
 void journal_show(struct journal *j, struct event *ev);
 
+/* Shows the delta that waits. */
+void journal_show_held(struct journal *j);
+
 /* The delta goes on the one that waits, whose number it then has. */
 bool journal_joins_held(const struct journal *j, const struct event *ev);
 void journal_drop_held(struct journal *j);

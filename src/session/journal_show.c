@@ -22,7 +22,7 @@ static void push(struct journal *j, struct event *ev)
         mailbox_push(j->notices, n);
 }
 
-static void show_held(struct journal *j)
+void journal_show_held(struct journal *j)
 {
     struct event *ev = j->held;
     if (!ev)
@@ -60,7 +60,7 @@ void journal_drop_held(struct journal *j)
 void journal_show(struct journal *j, struct event *ev)
 {
     if (!journal_joins_held(j, ev))
-        show_held(j);
+        journal_show_held(j);
     bool behind = journal_is_delta(ev->type) && mailbox_len(j->notices) >= MOST_WAITING;
     if (!behind && !j->held) {
         push(j, ev);
@@ -68,5 +68,5 @@ void journal_show(struct journal *j, struct event *ev)
     }
     hold(j, ev);
     if (!behind)
-        show_held(j);
+        journal_show_held(j);
 }

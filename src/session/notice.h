@@ -29,7 +29,8 @@
  *   PROVIDER  provider, model, reason, detail, meters: window and threshold
  *   MODELS    texts: of the present provider; offers: the providers
  *   REPORT    texts: lines; error: the fault among them, if there is one
- *   BUSY      flag: a turn runs / has ended. Comes before the turn's first and after its last event
+ *   BUSY      flag: a turn runs / has ended; number: for how many ms it has run. Comes before the
+ *             turn's first and after its last event
  *   APPROVAL  a tool asks before it runs. text: id of the call; name: tool; detail: its class;
  *             args: JSON text; preview: the diff or the command in full; guarded: the place of keys
  *             or of the program's own files that it leads to, which is asked each time, NULL: none.
