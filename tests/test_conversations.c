@@ -1,0 +1,491 @@
+/* An engine with many conversations: which goes on, which is in front, what is told of the others.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "store/store.h"
+#include "tests/surface.h"
+
+static struct engine *engine;
+static char first[UUID_LEN + 1], second[UUID_LEN + 1];
+static struct error e;
+
+static void open_engine(bool persist)
+{
+    struct engine_options o = surface_options(NULL, persist);
+    o.many = o.can_ask = true;
+    o.tools = "full";
+    o.memory = true;
+    engine = engine_new(&o);
+    struct notice *n = surface_expect(engine, NOTICE_SESSION);
+    memcpy(first, n->session, sizeof first);
+    notice_free(n);
+    notice_free(surface_expect(engine, NOTICE_PROVIDER));
+}
+
+static void send(enum command_type type, const char *text)
+{
+    surface_send(engine, type, text);
+}
+
+static void stall(const char *text)
+{
+    model_server_queue(surface_server(), &(struct reply){.fault = REPLY_STALL, .text = text});
+}
+
+/* A turn that runs until the server is released, or the end. */
+static void begin_turn(const char *message, const char *half)
+{
+    stall(half);
+    send(COMMAND_START_TURN, message);
+    notice_free(surface_expect_event(engine, EVENT_TEXT_DELTA));
+}
+
+/* The session that is in front from now on. */
+static void expect_opened(char id[UUID_LEN + 1])
+{
+    for (bool opened = false; !opened;) {
+        struct notice *n = surface_expect(engine, NOTICE_SESSION);
+        opened = n->flag;
+        memcpy(id, n->session, UUID_LEN + 1);
+        notice_free(n);
+    }
+}
+
+static void begin_another(void)
+{
+    send(COMMAND_NEW, NULL);
+    expect_opened(second);
+    assert_string_not_equal(first, second);
+}
+
+static void answer_in(const char *session, const char *message, const char *answer)
+{
+    model_server_queue(surface_server(), &(struct reply){.text = answer});
+    send(COMMAND_START_TURN, message);
+    struct notice *n = surface_expect_event(engine, EVENT_RUN_COMPLETED);
+    assert_string_equal(n->event->text, answer);
+    assert_string_equal(n->session, session);
+    notice_free(n);
+}
+
+static void expect_idle(const char *session)
+{
+    for (bool over = false; !over;) {
+        struct notice *n = surface_expect(engine, NOTICE_BUSY);
+        over = !n->flag && strcmp(n->session, session) == 0;
+        notice_free(n);
+    }
+}
+
+/* --- turns ------------------------------------------------------------------------------------ */
+
+static void a_turn_goes_on_beside_another(void **state)
+{
+    (void)state;
+    open_engine(true);
+    begin_turn("Tell me all.", "Half of it");
+    begin_another();
+    answer_in(second, "And you?", "I am fine.");
+    expect_idle(second);
+    model_server_release(surface_server());
+    struct notice *n = surface_expect_event(engine, EVENT_RUN_COMPLETED);
+    assert_string_equal(n->session, first);
+    assert_string_equal(n->event->session_id, first);
+    assert_string_equal(n->event->text, "Half of it");
+    notice_free(n);
+    expect_idle(first);
+    engine_free(engine);
+}
+
+static void what_runs_is_shown_again(void **state)
+{
+    (void)state;
+    open_engine(true);
+    begin_turn("Tell me all.", "Half of it");
+    begin_another();
+    answer_in(second, "And you?", "I am fine.");
+    expect_idle(second);
+    send(COMMAND_RESUME, first);
+    char shown[UUID_LEN + 1];
+    expect_opened(shown);
+    assert_string_equal(shown, first);
+    struct notice *n = surface_expect(engine, NOTICE_PAGE);
+    assert_string_equal(n->session, first);
+    const struct event *last = n->events.items[n->events.len - 1];
+    assert_int_equal(last->type, EVENT_TEXT_DELTA);
+    assert_string_equal(last->text, "Half of it");
+    notice_free(n);
+    notice_free(surface_expect(engine, NOTICE_PROVIDER));
+    n = surface_expect(engine, NOTICE_BUSY);
+    assert_true(n->flag);
+    assert_true(n->number >= 0);
+    notice_free(n);
+    model_server_release(surface_server());
+    notice_free(surface_expect_event(engine, EVENT_RUN_COMPLETED));
+    answer_in(first, "Is that all?", "Yes.");
+    engine_free(engine);
+}
+
+static void commands_are_for_the_one_in_front(void **state)
+{
+    (void)state;
+    open_engine(true);
+    begin_turn("one", "Half");
+    begin_another();
+    send(COMMAND_INTERRUPT, NULL); /* nothing runs in it */
+    surface_expect_error(engine, ERR_SESSION_NOT_RUNNING, NULL);
+    send(COMMAND_RESUME, first);
+    send(COMMAND_INTERRUPT, NULL);
+    struct notice *n = surface_expect_event(engine, EVENT_INTERRUPTED);
+    assert_string_equal(n->session, first);
+    notice_free(n);
+    engine_free(engine);
+}
+
+static void one_can_be_named(void **state)
+{
+    (void)state;
+    open_engine(true);
+    begin_turn("one", "Half");
+    begin_another();
+    struct command *c = command_new(COMMAND_INTERRUPT, NULL);
+    c->session = mem_strdup(first);
+    engine_send(engine, c);
+    notice_free(surface_expect_event(engine, EVENT_INTERRUPTED));
+    c = command_new(COMMAND_START_TURN, "Who hears me?");
+    c->session = mem_strdup("00000000-0000-7000-8000-000000000000");
+    engine_send(engine, c);
+    surface_expect_error(engine, ERR_SESSION_NOT_FOUND, "Who hears me?");
+    engine_free(engine);
+}
+
+/* Typed ahead: the message is for the session that was asked for before it. */
+static void what_is_typed_ahead_goes_there(void **state)
+{
+    (void)state;
+    open_engine(true);
+    begin_turn("one", "Half");
+    model_server_queue(surface_server(), &(struct reply){.text = "Here."});
+    send(COMMAND_NEW, NULL);
+    send(COMMAND_START_TURN, "Where am I?");
+    expect_opened(second);
+    struct notice *n = surface_expect_event(engine, EVENT_RUN_COMPLETED);
+    assert_string_equal(n->session, second);
+    notice_free(n);
+    engine_free(engine);
+}
+
+static void a_question_waits_until_one_comes_back(void **state)
+{
+    (void)state;
+    open_engine(true);
+    model_server_queue(surface_server(), &(struct reply){.tool_name = "run_command",
+                                                         .tool_args = "{\"command\":\"true\"}"});
+    send(COMMAND_START_TURN, "Do it.");
+    struct notice *asked = surface_expect(engine, NOTICE_APPROVAL);
+    begin_another();
+    answer_in(second, "And you?", "I am fine.");
+    expect_idle(second);
+    send(COMMAND_RESUME, first);
+    struct notice *again = surface_expect(engine, NOTICE_APPROVAL);
+    assert_string_equal(again->session, first);
+    assert_string_equal(again->text, asked->text);
+    assert_string_equal(again->name, "run_command");
+    assert_string_equal(again->args, asked->args);
+    surface_send_for(engine, COMMAND_ANSWER, again->text, NULL, ANSWER_DENY);
+    notice_free(surface_expect_event(engine, EVENT_RUN_COMPLETED));
+    notice_free(asked);
+    notice_free(again);
+    engine_free(engine);
+}
+
+/* --- opening ---------------------------------------------------------------------------------- */
+
+static void its_title_finds_what_runs(void **state)
+{
+    (void)state;
+    open_engine(true);
+    begin_turn("Tell me all.", "Half of it");
+    begin_another();
+    send(COMMAND_RESUME, "Tell me all.");
+    send(COMMAND_INTERRUPT, NULL); /* goes along */
+    char shown[UUID_LEN + 1];
+    expect_opened(shown);
+    assert_string_equal(shown, first);
+    struct notice *n = surface_expect_event(engine, EVENT_INTERRUPTED);
+    assert_string_equal(n->session, first);
+    notice_free(n);
+    engine_free(engine);
+}
+
+static void what_cannot_be_opened_leaves_the_front(void **state)
+{
+    (void)state;
+    open_engine(true);
+    begin_turn("Tell me all.", "Half of it");
+    send(COMMAND_RESUME, "no such session");
+    surface_expect_error(engine, ERR_SESSION_NOT_FOUND, "no such session");
+    send(COMMAND_INTERRUPT, NULL);
+    struct notice *n = surface_expect_event(engine, EVENT_INTERRUPTED);
+    assert_string_equal(n->session, first);
+    notice_free(n);
+    engine_free(engine);
+}
+
+static void a_fork_begins_beside_it(void **state)
+{
+    (void)state;
+    open_engine(true);
+    answer_in(first, "one", "Two.");
+    expect_idle(first);
+    begin_turn("three", "Half");
+    send(COMMAND_FORK, NULL);
+    expect_opened(second);
+    assert_string_not_equal(first, second);
+    answer_in(second, "five", "Six.");
+    engine_free(engine);
+}
+
+static void what_one_talks_to_stays(void **state)
+{
+    (void)state;
+    open_engine(true);
+    struct command *c = command_new(COMMAND_SET_MODEL, "another-model");
+    engine_send(engine, c);
+    notice_free(surface_expect(engine, NOTICE_PROVIDER));
+    begin_turn("one", "Half");
+    begin_another();
+    struct notice *n = surface_expect(engine, NOTICE_PROVIDER);
+    assert_string_equal(n->session, second);
+    assert_string_equal(n->model, "another-model");
+    notice_free(n);
+    engine_free(engine);
+}
+
+/* It can be resumed elsewhere from then on. */
+static void one_that_is_done_closes_its_session(void **state)
+{
+    (void)state;
+    open_engine(true);
+    begin_turn("Tell me all.", "Half of it");
+    begin_another();
+    model_server_release(surface_server());
+    expect_idle(first);
+    struct engine *mine = engine, *other = NULL;
+    bool opened = false;
+    for (int64_t until = clock_mono_ms() + SURFACE_MS; !opened && clock_mono_ms() < until;) {
+        engine_free(other);
+        other = surface_open(first, true);
+        struct notice *n = surface_expect(other, NOTICE_SESSION);
+        opened = strcmp(n->session, first) == 0;
+        notice_free(n);
+    }
+    assert_true(opened);
+    engine_free(other);
+    begin_turn("In the second.", "Half");
+    send(COMMAND_RESUME, first); /* in the conversation that became free */
+    expect_opened(second);
+    assert_string_equal(second, first);
+    answer_in(first, "Still there?", "Yes.");
+    engine_free(mine);
+}
+
+static void nothing_is_refused_where_nothing_is_kept(void **state)
+{
+    (void)state;
+    open_engine(false);
+    begin_turn("Tell me all.", "Half of it");
+    begin_another();
+    answer_in(second, "And you?", "I am fine.");
+    expect_idle(second);
+    send(COMMAND_RESUME, "Tell me all.");
+    char shown[UUID_LEN + 1];
+    expect_opened(shown);
+    assert_string_equal(shown, first);
+    model_server_release(surface_server());
+    notice_free(surface_expect_event(engine, EVENT_RUN_COMPLETED));
+    engine_free(engine);
+}
+
+/* --- changes of what is not in front ---------------------------------------------------------- */
+
+static bool find_interrupted(void *found, const struct event *ev)
+{
+    *(bool *)found = *(bool *)found || ev->type == EVENT_INTERRUPTED;
+    return true;
+}
+
+static void what_runs_is_renamed_where_it_runs(void **state)
+{
+    struct session_info info = {0};
+    bool found = false;
+    (void)state;
+    open_engine(true);
+    begin_turn("Tell me all.", "Half of it");
+    begin_another();
+    surface_send_for(engine, COMMAND_RENAME, first, "All of it", 0);
+    notice_free(surface_expect(engine, NOTICE_DONE));
+    model_server_release(surface_server());
+    expect_idle(first);
+    engine_free(engine);
+    assert_true(surface_read(first, &info, find_interrupted, &found, &e));
+    assert_false(found);
+    assert_string_equal(info.title, "All of it");
+    session_info_release(&info);
+}
+
+static void what_runs_can_be_deleted(void **state)
+{
+    struct session_info info = {0};
+    bool found = false;
+    (void)state;
+    open_engine(true);
+    begin_turn("Tell me all.", "Half of it");
+    begin_another();
+    surface_send_for(engine, COMMAND_DELETE, first, NULL, 0);
+    struct notice *n = surface_expect(engine, NOTICE_DONE);
+    assert_string_equal(n->text, first);
+    notice_free(n);
+    answer_in(second, "And you?", "I am fine."); /* what was in front still is */
+    engine_free(engine);
+    assert_false(surface_read(first, &info, find_interrupted, &found, &e));
+    assert_int_equal(e.code, ERR_SESSION_NOT_FOUND);
+}
+
+/* --- the end ---------------------------------------------------------------------------------- */
+
+static void assert_interrupted(const char *session)
+{
+    struct session_info info = {0};
+    bool found = false;
+    if (!surface_read(session, &info, find_interrupted, &found, &e))
+        fail_msg("%s", e.text);
+    assert_true(found);
+    session_info_release(&info);
+}
+
+static void the_end_interrupts_all(void **state)
+{
+    (void)state;
+    open_engine(true);
+    begin_turn("one", "Half of one");
+    begin_another();
+    begin_turn("two", "Half of two");
+    engine_free(engine);
+    assert_interrupted(first);
+    assert_interrupted(second);
+}
+
+/* --- reads ------------------------------------------------------------------------------------ */
+
+enum { SOON_MS = 50, ROUNDS = 9, LONG_MS = 2000 };
+
+/* How long the answer takes. */
+static int64_t ask(enum command_type type, const char *text, enum notice_type want)
+{
+    struct command *c = command_new(type, text);
+    c->limit = 10;
+    if (type == COMMAND_MEMORY_SEARCH)
+        c->name = mem_strdup("all");
+    int64_t began = clock_mono_ms();
+    engine_send(engine, c);
+    notice_free(surface_expect(engine, want));
+    return clock_mono_ms() - began;
+}
+
+static int by_size(const void *left, const void *right)
+{
+    const int64_t *a = left, *b = right;
+    return (*a > *b) - (*a < *b);
+}
+
+/* None waits for a lock, which lasts longer than all of them; a busy machine may be late once. */
+static void assert_soon(enum command_type type, const char *text, enum notice_type want)
+{
+    int64_t took[ROUNDS];
+    for (int i = 0; i < ROUNDS; i++)
+        took[i] = ask(type, text, want);
+    qsort(took, ROUNDS, sizeof *took, by_size);
+    print_message("command %d: %d ms, at most %d\n", type, (int)took[ROUNDS / 2],
+                  (int)took[ROUNDS - 1]);
+    assert_true(took[ROUNDS / 2] <= SOON_MS);
+    assert_true(took[ROUNDS - 1] <= LONG_MS);
+}
+
+/* So long that every conversation has to keep what streamed (a checkpoint a second), and cannot. */
+static void wait_until_all_wait(void)
+{
+    for (int64_t until = clock_mono_ms() + 1500; clock_mono_ms() < until;)
+        notice_free(mailbox_wait(engine_notices(engine), 20));
+}
+
+/* Another process writes, and every conversation streams, and waits for that to keep what came. */
+static void reads_wait_for_nobody(void **state)
+{
+    struct store *other;
+    const struct reply endless = {.text =
+                                      "word word word word word word word word word word word "
+                                      "word word word word word word word word word word",
+                                  .piece = 1,
+                                  .interval_ms = 40};
+    (void)state;
+    open_engine(true);
+    answer_in(first, "Tell me all.", "All of it.");
+    expect_idle(first);
+    ask(COMMAND_LIST, NULL, NOTICE_LIST); /* the desks are there */
+    if (capability_memory())
+        ask(COMMAND_MEMORY_SEARCH, "all", NOTICE_MEMORY);
+    model_server_set_default(surface_server(), &endless);
+    send(COMMAND_START_TURN, "Go on.");
+    notice_free(surface_expect_event(engine, EVENT_TEXT_DELTA));
+    begin_another();
+    send(COMMAND_START_TURN, "Go on, too.");
+    notice_free(surface_expect_event(engine, EVENT_TEXT_DELTA));
+    assert_true(store_open(surface_store(), STORE_READ_WRITE, &other, &e));
+    assert_true(store_begin(other, &e));
+    for (int i = 0; i < 2; i++) {
+        assert_soon(COMMAND_LIST, NULL, NOTICE_LIST);
+        assert_soon(COMMAND_SEARCH, "all", NOTICE_SEARCH);
+        assert_soon(COMMAND_PREVIEW, first, NOTICE_PREVIEW);
+        assert_soon(COMMAND_PAGE, NULL, NOTICE_PAGE);
+        if (capability_memory())
+            assert_soon(COMMAND_MEMORY_SEARCH, "all", NOTICE_MEMORY);
+        wait_until_all_wait();
+    }
+    store_rollback(other);
+    store_close(other);
+    engine_free(engine);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        stored_test(a_turn_goes_on_beside_another),
+        stored_test(what_runs_is_shown_again),
+        stored_test(commands_are_for_the_one_in_front),
+        stored_test(one_can_be_named),
+        stored_test(what_is_typed_ahead_goes_there),
+        stored_test(a_question_waits_until_one_comes_back),
+        stored_test(its_title_finds_what_runs),
+        stored_test(what_cannot_be_opened_leaves_the_front),
+        stored_test(a_fork_begins_beside_it),
+        stored_test(what_one_talks_to_stays),
+        stored_test(one_that_is_done_closes_its_session),
+        surface_test(nothing_is_refused_where_nothing_is_kept),
+        stored_test(what_runs_is_renamed_where_it_runs),
+        stored_test(what_runs_can_be_deleted),
+        stored_test(the_end_interrupts_all),
+        stored_test(reads_wait_for_nobody),
+    };
+    return cmocka_run_group_tests_name("conversations", tests, NULL, NULL);
+}
