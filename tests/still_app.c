@@ -1,6 +1,7 @@
 #include "tests/still_app.h"
 
 #include "tests/support.h"
+#include "ui/app/dispatch.h"
 #include "ui/app/panes.h"
 
 struct app app;
@@ -20,6 +21,7 @@ int still_app_setup(void **state)
     options = (struct ui_options){.config = config, .engine = &engine};
     app_init(&app, &options);
     panes_init(&app);
+    dispatch_init(&app);
     transcript_resize(app.transcript, 100, 30);
     return 0;
 }

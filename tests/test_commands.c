@@ -121,7 +121,7 @@ static void test_running(void **state)
     assert_true(slash_run(&app, "/help"));
     assert_true(list_count(list_view_find(&app.views, LIST_HELP)) > 40);
     assert_true(slash_run(&app, "/find  needle "));
-    assert_null(app.views.open[VIEW_LIST]);
+    assert_null(app.views.at[VIEW_LIST]);
     assert_true(app.find.active);
     assert_string_equal(editor_text(app.find.line), "needle");
     assert_true(slash_run(&app, "/config theme"));

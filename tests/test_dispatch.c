@@ -125,7 +125,7 @@ static void closing_a_list_is_no_press(void **state)
     press((struct key){.code = K_F, .cp = 1});
     assert_non_null(list_view_find(&app.views, LIST_HELP));
     ctrl('c');
-    assert_null(app.views.open[VIEW_LIST]);
+    assert_null(app.views.at[VIEW_LIST]);
     assert_false(app.leaving);
     ctrl('c');
     assert_false(app.leaving);

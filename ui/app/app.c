@@ -10,7 +10,6 @@
 #include "base/utf8.h"
 #include "ui/app/completion.h"
 #include "ui/app/draft_screen.h"
-#include "ui/app/memory_screen.h"
 #include "ui/term/term.h"
 #include "ui/text/format.h"
 
@@ -79,8 +78,7 @@ void app_init(struct app *app, const struct ui_options *options)
 void app_release(struct app *app)
 {
     bare_close(app);
-    views_close_from(&app->views, 0);
-    memory_screen_free(app);
+    views_release(&app->views);
     approval_release(&app->approval);
     draft_review_release(&app->draft);
     transcript_free(app->transcript);
@@ -242,7 +240,7 @@ void app_give_back(struct app *app, const char *text)
 
 bool app_writes(const struct app *app)
 {
-    return !views_holder(&app->views) && !app->find.active && !memory_screen_focused(app);
+    return !views_holder(&app->views) && !app->find.active;
 }
 
 void app_edited(struct app *app)
@@ -379,7 +377,6 @@ int app_timeout(const struct app *app, int64_t now_ms)
     due = earliest(due, approval_due(&app->approval));
     due = earliest(due, views_due(&app->views));
     due = earliest(due, draft_screen_due(app));
-    due = earliest(due, memory_screen_due(app));
     if (due == 0)
         return -1;
     int64_t wait = due - now_ms;
@@ -408,9 +405,6 @@ void app_timers(struct app *app, int64_t now_ms)
         app_touch_now(app, DIRTY_BODY);
     int64_t keys_due = approval_due(&app->approval);
     if (keys_due && now_ms >= keys_due)
-        app_touch_now(app, DIRTY_BODY);
-    int64_t memory_due = memory_screen_due(app);
-    if (memory_due && now_ms >= memory_due)
         app_touch_now(app, DIRTY_BODY);
     int64_t draft_due = draft_screen_due(app);
     if (draft_due && now_ms >= draft_due)

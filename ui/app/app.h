@@ -15,7 +15,6 @@
 #include "ui/term/keymap.h"
 #include "ui/term/theme.h"
 #include "ui/text/editor.h"
-#include "ui/transcript/recalled.h"
 #include "ui/transcript/transcript.h"
 #include "ui/view/approval.h"
 #include "ui/view/draft_review.h"
@@ -62,18 +61,6 @@ struct turn_search {
     void (*take)(struct app *app, const struct turn_found *found);
 };
 
-/* F2, and what the model asked of memory in this session. */
-struct memory_pane;
-struct memory_screen {
-    struct memory_pane *pane; /* NULL: it was not open yet */
-    bool open;
-    bool focused; /* beside the transcript: keys are its own */
-    struct recalls recalls;
-    bool opening; /* `session` was asked for, to show the event `seq` */
-    int64_t seq;  /* 0: it is not known */
-    char session[UUID_LEN + 1];
-};
-
 struct app {
     const struct ui_options *options;
     const struct config *config;
@@ -108,7 +95,7 @@ struct app {
     struct draft_review draft; /* in the place of the editor, when nothing else is open */
     struct views views;
     struct view_host host; /* panes_init() */
-    struct memory_screen memory; /* beside the transcript, or over it where that is narrow */
+    struct view *memory;   /* F2; in views */
     struct transcript_place jump; /* to show once its page has come; seq 0: none */
     struct way_back way_back;
     char *find_next; /* to look for once that session is open; NULL: nothing */

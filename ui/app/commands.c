@@ -11,12 +11,12 @@
 #include "ui/app/compact.h"
 #include "ui/app/find.h"
 #include "ui/app/fork.h"
-#include "ui/app/memory_screen.h"
 #include "ui/app/panes.h"
 #include "ui/app/picker.h"
 #include "ui/app/pin.h"
 #include "ui/app/replace.h"
 #include "ui/app/theme_choice.h"
+#include "ui/view/memory_view.h"
 #include "ui/view/sessions.h"
 
 static void run_help(struct app *app, const char *arguments)
@@ -116,15 +116,15 @@ static void run_context(struct app *app, const char *arguments)
 
 static void run_memory(struct app *app, const char *arguments)
 {
-    memory_screen_open(app, arguments);
+    memory_view_open(app->memory, arguments);
 }
 
 /* The query is written already: the keys are for what it finds. */
 static void run_forget(struct app *app, const char *arguments)
 {
-    memory_screen_open(app, arguments);
+    memory_view_open(app->memory, arguments);
     if (*arguments)
-        memory_screen_to_hits(app);
+        memory_view_to_hits(app->memory);
 }
 
 static void set_model(struct app *app, char *provider, const char *model)

@@ -10,7 +10,6 @@
 #include "ui/app/completion.h"
 #include "ui/app/draft_screen.h"
 #include "ui/app/find.h"
-#include "ui/app/memory_screen.h"
 #include "ui/app/panes.h"
 #include "ui/app/picker.h"
 #include "ui/app/replace.h"
@@ -20,6 +19,7 @@
 #include "ui/text/edit_keys.h"
 #include "ui/text/external_editor.h"
 #include "ui/view/compaction_detail.h"
+#include "ui/view/memory_view.h"
 
 #define EXTERNAL_MAX (16u * 1024 * 1024)
 #define WHEEL_ROWS 3
@@ -276,8 +276,13 @@ static void external(struct app *app)
 /* Where there is nothing to complete, the memory beside gets the keys. */
 static void complete(struct app *app)
 {
-    if (completion_possible(app) || !memory_screen_focus(app, true))
+    if (completion_possible(app) || !memory_view_focus(app->memory, true))
         completion_start(app);
+}
+
+static void toggle_memory(struct app *app)
+{
+    memory_view_toggle(app->memory);
 }
 
 static void open_find(struct app *app)
@@ -298,7 +303,7 @@ static const struct {
                 {ACTION_EXTERNAL, external},
                 {ACTION_PALETTE, picker_palette},
                 {ACTION_HELP, picker_help},
-                {ACTION_MEMORY, memory_screen_toggle},
+                {ACTION_MEMORY, toggle_memory},
                 {ACTION_FIND, open_find},
                 {ACTION_PAGE_UP, page_up},
                 {ACTION_PAGE_DOWN, page_down},
@@ -328,7 +333,7 @@ static bool run_action(struct app *app, enum action action)
 static void click_transcript(struct app *app, int row)
 {
     size_t count;
-    (void)memory_screen_focus(app, false);
+    (void)memory_view_focus(app->memory, false);
     const struct transcript_row *rows = transcript_rows(app->transcript, &count);
     if ((size_t)row >= count)
         return;
@@ -339,15 +344,11 @@ static void click_transcript(struct app *app, int row)
 
 static void click(struct app *app, const struct key *key)
 {
-    int row;
-    struct view *v = screen_view_at(app, key->row, &row);
-    if (row < 0)
-        return;
+    int row, col;
+    struct view *v = screen_view_at(app, key->row, key->col, &row, &col);
     if (v)
-        v->ops->click(v, row, key->col);
-    else if (memory_screen_covers(app) || screen_is_pane(key->col))
-        memory_screen_click(app, row);
-    else
+        v->ops->click(v, row, col);
+    else if (row >= 0)
         click_transcript(app, row);
     app_touch_now(app, DIRTY_BODY);
 }
@@ -410,7 +411,7 @@ static bool question_key(struct app *app, enum action action, const struct key *
     case APPROVAL_PASS:
         return false;
     case APPROVAL_TEXT:
-        if (!views_holder(&app->views) && memory_screen_key(app, action, key))
+        if (views_holder(&app->views) == app->memory && views_key(&app->views, action, key))
             ;
         else if (app_writes(app))
             editor_key(app, action, key);
@@ -437,27 +438,12 @@ static bool is_global(enum action action)
     return action == ACTION_REDRAW || action == ACTION_SUSPEND;
 }
 
-/* The wheel moves what is below it, wherever keys go. True if the memory stands beside. */
-static bool wheel_beside(struct app *app, enum action action, const struct key *key)
-{
-    bool wheel = key->code == K_WHEEL_UP || key->code == K_WHEEL_DOWN;
-    if (!wheel || !app->memory.open || memory_screen_covers(app))
-        return false;
-    if (screen_is_pane(key->col))
-        memory_screen_wheel(app, action, key);
-    else
-        run_action(app, action);
-    return true;
-}
-
 static void any_key(struct app *app, enum action action, const struct key *key)
 {
     if (key->code == K_CLICK)
         click(app, key);
     else if (views_key(&app->views, action, key))
         app_touch_now(app, DIRTY_BODY);
-    else if (wheel_beside(app, action, key) || memory_screen_key(app, action, key))
-        ;
     else if (app->find.active && action != ACTION_PAGE_UP && action != ACTION_PAGE_DOWN &&
              action != ACTION_SCROLL_UP && action != ACTION_SCROLL_DOWN)
         find_key(app, action, key);
@@ -488,4 +474,30 @@ void dispatch_key(struct app *app, struct key *key)
     forget_leaving(app, leave_until);
     free(key->text);
     key->text = NULL;
+}
+
+/* What was typed behind a key that led out of a view is the message's, if nothing else has come up
+ * meanwhile that would take it for an answer. */
+static void type_again(struct app *app, struct view *v, const struct key *key)
+{
+    struct view *holder = views_holder(&app->views);
+    bool asked = approval_open(&app->approval) || draft_review_open(&app->draft);
+    struct key again = *key;
+    again.text = key->text ? mem_strdup(key->text) : NULL;
+    if (holder == v)
+        (void)v->ops->key(v, keymap_find(&app->keymap, key), key);
+    else if (!asked && !holder)
+        dispatch_key(app, &again);
+    free(again.text);
+}
+
+static void edit_for_view(struct app *app, struct editor *editor)
+{
+    (void)dispatch_edit_outside(app, editor);
+}
+
+void dispatch_init(struct app *app)
+{
+    app->host.type = type_again;
+    app->host.edit_outside = edit_for_view;
 }

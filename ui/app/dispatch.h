@@ -4,6 +4,9 @@
 
 #include "ui/app/app.h"
 
+/* What views ask for that keys do, too. Once, behind panes_init(). */
+void dispatch_init(struct app *app);
+
 /* Takes the key's text, if it has one. */
 void dispatch_key(struct app *app, struct key *key);
 

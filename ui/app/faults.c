@@ -8,7 +8,6 @@
 #include "base/mem.h"
 #include "ui/app/compact.h"
 #include "ui/app/jump.h"
-#include "ui/app/memory_screen.h"
 #include "ui/app/panes.h"
 #include "ui/app/turns.h"
 
@@ -206,7 +205,7 @@ static void say_in_words(struct app *app, struct notice *n)
     bool whole;
     struct doing doing = {app->activity.busy, app->activity.compacting_ms != 0};
     char *words = faults_words(n, &doing, &whole);
-    if (!views_notice(&app->views, n, words) && !memory_screen_failed(app, n, words))
+    if (!views_notice(&app->views, n, words))
         app_note(app, whole ? STYLE_WARNING : STYLE_ERROR, "%s", words);
     free(words);
 }

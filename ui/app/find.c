@@ -6,8 +6,8 @@
 #include "base/i18n.h"
 #include "base/mem.h"
 #include "base/utf8.h"
-#include "ui/app/memory_screen.h"
 #include "ui/text/edit_keys.h"
+#include "ui/view/memory_view.h"
 
 enum {
     PAGES_COUNTED = 50,         /* fetched so that all matches are known; only a step needs more */
@@ -63,7 +63,7 @@ void find_open(struct app *app, const char *text)
 {
     struct find *f = &app->find;
     app_close_list(app);
-    memory_screen_uncover(app);
+    memory_view_uncover(app->memory);
     f->active = true;
     f->pages = 0;
     f->failed = f->waiting = f->stepped = false;

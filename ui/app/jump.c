@@ -1,6 +1,6 @@
 #include "ui/app/jump.h"
 
-#include "ui/app/memory_screen.h"
+#include "ui/view/memory_view.h"
 
 static void go_on(struct app *app)
 {
@@ -9,7 +9,7 @@ static void go_on(struct app *app)
     if (over)
         jump_forget(app);
     if (over && !shown)
-        memory_screen_missed(app);
+        memory_view_missed(app->memory);
     app_want_page(app);
     app_touch_now(app, DIRTY_BODY | DIRTY_STATUS);
 }

@@ -14,7 +14,6 @@ libtui_a_SOURCES += \
 	ui/app/fork.c ui/app/fork.h \
 	ui/app/help.c ui/app/help.h \
 	ui/app/jump.c ui/app/jump.h \
-	ui/app/memory_screen.c ui/app/memory_screen.h \
 	ui/app/notices.c ui/app/notices.h \
 	ui/app/panes.c ui/app/panes.h \
 	ui/app/path_lister.c ui/app/path_lister.h \

@@ -13,7 +13,6 @@
 #include "ui/app/faults.h"
 #include "ui/app/find.h"
 #include "ui/app/jump.h"
-#include "ui/app/memory_screen.h"
 #include "ui/app/panes.h"
 #include "ui/app/picker.h"
 #include "ui/app/replace.h"
@@ -229,7 +228,6 @@ static void take_event(struct app *app, struct notice *n)
     struct event *ev = n->event;
     bool alarmed = app->truncated;
     note_event(app, ev, true);
-    memory_screen_event(app, ev, true);
     if (ev->type == EVENT_TOOL_EXECUTION_COMPLETED && approval_over(&app->approval, ev->id))
         app_touch_now(app, DIRTY_BODY);
     if (ends_review(ev->type))
@@ -294,7 +292,6 @@ static void open_session(struct app *app, const struct session_info *info)
     jump_forget(app);
     way_back_session(app, info->id);
     views_close_session(&app->views);
-    memory_screen_session(app);
     say_parting(app);
     if (app->find.active)
         find_close(app);
@@ -382,8 +379,6 @@ static void take_page(struct app *app, struct notice *n)
         return;
     for (size_t i = 0; i < n->events.len && n->number == 0; i++)
         note_event(app, n->events.items[i], false);
-    for (size_t i = 0; i < n->events.len; i++)
-        memory_screen_event(app, n->events.items[i], false);
     transcript_prepend(app->transcript, n->events.items, n->events.len, n->flag);
     if (n->number > 0)
         app->page_asked = false;
@@ -392,7 +387,6 @@ static void take_page(struct app *app, struct notice *n)
     jump_page_came(app);
     if (n->number == 0) {
         panes_page_came(app);
-        memory_screen_page(app);
         way_back_page(app);
     }
     app_want_page(app);
@@ -538,11 +532,6 @@ static void take_nothing(struct app *app, struct notice *n)
     (void)n;
 }
 
-static void take_memory(struct app *app, struct notice *n)
-{
-    memory_screen_take(app, n);
-}
-
 static void take_draft(struct app *app, struct notice *n)
 {
     stop_counting(app);
@@ -566,7 +555,7 @@ static void part_with(struct app *app, const struct notice *n)
 static void take_done(struct app *app, struct notice *n)
 {
     app->sessions_known = false;
-    bool told = views_notice(&app->views, n, NULL) || memory_screen_done(app, n);
+    bool told = views_notice(&app->views, n, NULL);
     if (n->command == COMMAND_ARCHIVE || n->command == COMMAND_DELETE)
         part_with(app, n);
     else if (n->command == COMMAND_EXPORT && !told)
@@ -584,8 +573,8 @@ static void (*const takers[])(struct app *app, struct notice *n) = {
     [NOTICE_DONE] = take_done,           [NOTICE_APPROVAL] = take_approval,
     [NOTICE_SEARCH] = take_nothing,        [NOTICE_PREVIEW] = take_nothing,
     [NOTICE_DRAFT] = take_draft,         [NOTICE_CONTEXT] = take_context,
-    [NOTICE_DROPPED] = take_nothing,     [NOTICE_MEMORY] = take_memory,
-    [NOTICE_MEMORY_ENTRY] = take_memory, [NOTICE_MEMORY_STATE] = take_memory};
+    [NOTICE_DROPPED] = take_nothing,     [NOTICE_MEMORY] = take_nothing,
+    [NOTICE_MEMORY_ENTRY] = take_nothing, [NOTICE_MEMORY_STATE] = take_nothing};
 
 void notices_take(struct app *app, struct notice *n)
 {

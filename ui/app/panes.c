@@ -3,12 +3,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/i18n.h"
 #include "base/mem.h"
+#include "session/capability.h"
 #include "ui/app/find.h"
 #include "ui/app/jump.h"
-#include "ui/app/memory_screen.h"
+#include "ui/app/screen.h"
+#include "ui/term/term.h"
 #include "ui/view/context_view.h"
+#include "ui/view/memory_view.h"
 #include "ui/view/sessions.h"
+
+enum { TITLES_LISTED = 200 };
 
 static const struct {
     enum action action;
@@ -59,10 +65,28 @@ static void close_view(struct app *app, struct view *v)
     app_touch_now(app, DIRTY_ALL);
 }
 
+static void touch(struct app *app)
+{
+    app_touch_now(app, DIRTY_ALL);
+}
+
+static void raise_view(struct app *app, struct view *v)
+{
+    views_close_over(&app->views, v);
+}
+
+static void note(struct app *app, const char *text)
+{
+    app_note(app, STYLE_NOTE, "%s", text);
+}
+
 static void jump(struct app *app, struct view *v, int64_t seq)
 {
-    close_view(app, v);
     way_back_mark(app);
+    if (v == app->memory)
+        memory_view_uncover(v);
+    else
+        close_view(app, v);
     jump_to(app, seq);
 }
 
@@ -99,7 +123,77 @@ void panes_page_came(struct app *app)
 static void show_memory(struct app *app, struct view *v)
 {
     close_view(app, v);
-    memory_screen_open_session(app);
+    memory_view_open_session(app->memory);
+}
+
+/* --- the pane of memory --- */
+
+static bool has_memory(struct app *app)
+{
+    bool opened = app->session.id[0] != '\0'; /* else it is known by what was asked for */
+    bool on = opened ? app->meters.memory : app->options->engine->memory;
+    if (!capability_memory())
+        app_note(app, STYLE_WARNING, "%s", _("This tiro was built without memory."));
+    else if (!on)
+        app_note(app, STYLE_WARNING, "%s",
+                 _("Memory is off. \"enabled = true\" in [memory] of tiro.ini turns it on, "
+                   "--memory for one start."));
+    else
+        return true;
+    app_follow(app);
+    return false;
+}
+
+static void want_titles(struct app *app)
+{
+    if (app->sessions_known)
+        return;
+    struct command *c = command_new(COMMAND_LIST, NULL);
+    c->limit = TITLES_LISTED;
+    engine_send(app->engine, c);
+}
+
+static bool beside(struct app *app)
+{
+    int rows, cols;
+    (void)app;
+    term_size(&rows, &cols);
+    return screen_pane_columns(cols) > 0;
+}
+
+static bool under(struct app *app, const struct view *v, const struct key *key)
+{
+    int row, col;
+    return screen_view_at(app, key->row, key->col, &row, &col) == v;
+}
+
+static const char *title_of(struct app *app, const char *session_id)
+{
+    if (strcmp(session_id, app->session.id) == 0)
+        return "";
+    for (size_t i = 0; i < app->sessions.items.len; i++) {
+        const struct session_info *info = &app->sessions.items.items[i];
+        if (strcmp(session_id, info->id) == 0)
+            return info->title && *info->title ? info->title : NULL;
+    }
+    return NULL;
+}
+
+/* At the beginning of a line of its own, with a blank line after it. */
+static void insert(struct app *app, const char *lines)
+{
+    const char *written = editor_text(app->editor);
+    size_t caret = editor_caret(app->editor);
+    bool within = caret > 0 && written[caret - 1] != '\n';
+    char *text = mem_printf("%s%s\n", within ? "\n\n" : "", lines);
+    editor_paste(app->editor, text, strlen(text));
+    free(text);
+    app_edited(app);
+}
+
+static void want_older(struct app *app)
+{
+    (void)app_want_older(app);
 }
 
 void panes_init(struct app *app)
@@ -112,7 +206,21 @@ void panes_init(struct app *app)
                                    .app = app,
                                    .send = send,
                                    .close = close_view,
+                                   .touch = touch,
+                                   .raise = raise_view,
+                                   .note = note,
                                    .jump = jump,
                                    .find = find,
-                                   .show_memory = show_memory};
+                                   .show_memory = show_memory,
+                                   .memory_scope = config_string(app->config, CONFIG_MEMORY_SCOPE),
+                                   .has_memory = has_memory,
+                                   .want_titles = want_titles,
+                                   .beside = beside,
+                                   .under = under,
+                                   .title = title_of,
+                                   .scroll_to = jump_to,
+                                   .insert = insert,
+                                   .want_older = want_older};
+    app->memory = memory_view_new(&app->host);
+    views_open(&app->views, app->memory);
 }

@@ -10,24 +10,25 @@
 #include "base/utf8.h"
 #include "ui/app/draft_screen.h"
 #include "ui/app/find.h"
-#include "ui/app/memory_screen.h"
 #include "ui/term/glyph.h"
 #include "ui/term/term.h"
 #include "ui/text/edit_line.h"
 #include "ui/text/format.h"
+#include "ui/view/memory_view.h"
 #include "ui/view/status.h"
 #include "ui/view/welcome.h"
 
 #define PROMPT "> "
 #define PROMPT_COLUMNS 2
 #define FIND_COLUMNS 14 /* at least, to type in */
+#define PANE_SHARE 40   /* percent of the width */
 
 /* Of the last frame; there is one screen. */
 static struct layout shown;
 static bool body_is_behind; /* the frame shows less than there is */
 static bool count_is_behind; /* of matches: it goes on with the next frame */
 static struct {
-    int top, rows; /* of the terminal; 0 rows: nothing of it is seen */
+    int top, left, rows, cols; /* of the terminal; 0 rows: nothing of it is seen */
 } drawn[VIEW_LAYERS];
 static struct {
     int row, col;
@@ -82,9 +83,9 @@ bool layout_equal(const struct layout *a, const struct layout *b)
            a->editor_rows == b->editor_rows && a->too_small == b->too_small;
 }
 
-bool screen_is_pane(int col)
+int screen_pane_columns(int cols)
 {
-    return shown.pane_cols > 0 && col > shown.body_cols;
+    return cols >= PANE_BESIDE ? cols * PANE_SHARE / 100 : 0;
 }
 
 int screen_body_rows(void)
@@ -92,15 +93,18 @@ int screen_body_rows(void)
     return shown.body_rows;
 }
 
-struct view *screen_view_at(const struct app *app, int row, int *at)
+struct view *screen_view_at(const struct app *app, int row, int col, int *row_in, int *col_in)
 {
     int end = shown.body_top + shown.body_rows;
     for (int i = VIEW_LAYERS - 1; i >= 0; i--) {
-        *at = row - drawn[i].top;
-        if (app->views.open[i] && *at >= 0 && *at < drawn[i].rows)
-            return app->views.open[i];
+        struct view *v = views_shown(&app->views, (enum view_layer)i);
+        *row_in = row - drawn[i].top;
+        *col_in = col - drawn[i].left;
+        if (v && *row_in >= 0 && *row_in < drawn[i].rows && *col_in >= 0 &&
+            *col_in < drawn[i].cols)
+            return v;
     }
-    *at = row >= shown.body_top && row < end ? row - shown.body_top : -1;
+    *row_in = row >= shown.body_top && row < end ? row - shown.body_top : -1;
     return NULL;
 }
 
@@ -266,65 +270,60 @@ static void draw_question(struct app *app)
         put_body_row(top + i, rows, (size_t)i, STYLE_OVERLAY);
 }
 
+static void draw_view_at(struct view *v, int top, int left, int height, int cols)
+{
+    v->ops->resize(v, cols, height);
+    const struct rows *rows = v->ops->rows(v);
+    for (int i = 0; i < height; i++) {
+        if ((size_t)i < rows->list.len)
+            put_row_within(top + i, left, cols, rows, (size_t)i, STYLE_OVERLAY);
+        else
+            term_fill(top + i, left, cols, STYLE_OVERLAY);
+    }
+    drawn[v->ops->layer].top = top;
+    drawn[v->ops->layer].left = left;
+    drawn[v->ops->layer].rows = height;
+    drawn[v->ops->layer].cols = cols;
+}
+
 /* Over the lowest of so many rows of the body. Returns how many it left. */
 static int draw_view(struct view *v, int height)
 {
     int own = v->ops->height ? v->ops->height(v, height) : height;
     int cols = own == height ? shown.cols : shown.body_cols; /* else what stands beside stays */
-    int top = shown.body_top + height - own;
-    v->ops->resize(v, cols, own);
-    const struct rows *rows = v->ops->rows(v);
-    for (int i = 0; i < own; i++) {
-        if ((size_t)i < rows->list.len)
-            put_row_within(top + i, 0, cols, rows, (size_t)i, STYLE_OVERLAY);
-        else
-            term_fill(top + i, 0, cols, STYLE_OVERLAY);
-    }
-    drawn[v->ops->layer].top = top;
-    drawn[v->ops->layer].rows = own;
+    draw_view_at(v, shown.body_top + height - own, 0, own, cols);
     return height - own;
 }
 
-/* Beside the transcript, or over it. */
-static void draw_pane(struct app *app, int height)
+/* Beside the transcript, with a rule before it. */
+static void draw_pane(struct app *app)
 {
-    bool beside = shown.pane_cols > 0;
-    int left = beside ? shown.body_cols + 1 : 0, cols = beside ? shown.pane_cols : shown.cols;
-    const struct rows *rows = memory_screen_rows(app, cols, height);
-    for (int i = 0; i < height; i++) {
-        int row = shown.body_top + i;
-        if (beside)
-            put(row, shown.body_cols, 1, glyph(GLYPH_BAR), STYLE_RULE);
-        put_row_within(row, left, cols, rows, (size_t)i, STYLE_OVERLAY);
-    }
-}
-
-static void draw_transcript_or_pane(struct app *app, int height)
-{
-    if (memory_screen_covers(app))
-        draw_pane(app, height);
-    else
-        draw_transcript(app, height);
+    struct view *v = views_shown(&app->views, VIEW_PANE);
+    if (!v || shown.pane_cols == 0)
+        return;
+    for (int i = 0; i < shown.body_rows; i++)
+        put(shown.body_top + i, shown.body_cols, 1, glyph(GLYPH_BAR), STYLE_RULE);
+    draw_view_at(v, shown.body_top, shown.body_cols + 1, shown.body_rows, shown.pane_cols);
 }
 
 static void draw_body(struct app *app)
 {
-    bool beside = shown.pane_cols > 0;
     memset(drawn, 0, sizeof drawn);
     if (approval_open(&app->approval)) {
         draw_question(app);
-        if (beside)
-            draw_pane(app, shown.body_rows);
+        draw_pane(app);
         return;
     }
-    int height = shown.body_rows;
-    for (int i = VIEW_LAYERS - 1; i >= 0 && height > 0; i--)
-        if (app->views.open[i])
-            height = draw_view(app->views.open[i], height);
-    if (height > 0)
-        draw_transcript_or_pane(app, height);
-    if (height > 0 && beside)
-        draw_pane(app, shown.body_rows);
+    int height = shown.body_rows, lowest = shown.pane_cols > 0 ? VIEW_PANE + 1 : VIEW_PANE;
+    for (int i = VIEW_LAYERS - 1; i >= lowest && height > 0; i--) {
+        struct view *v = views_shown(&app->views, (enum view_layer)i);
+        if (v)
+            height = draw_view(v, height);
+    }
+    if (height == 0)
+        return;
+    draw_transcript(app, height);
+    draw_pane(app);
 }
 
 /* The status line, or the line of Ctrl-F in its place */
@@ -518,29 +517,17 @@ static void draw_too_small(void)
     free(text);
 }
 
-/* True if the caret is the memory pane's affair. */
-static bool place_pane_caret(const struct app *app)
-{
-    int row, col;
-    bool beside = shown.pane_cols > 0, asked = approval_open(&app->approval);
-    if (!memory_screen_focused(app) || views_holder(&app->views))
-        return false;
-    if (memory_screen_caret(app, &row, &col) && (beside || !asked))
-        term_cursor(shown.body_top + row, col + (beside ? shown.body_cols + 1 : 0));
-    else
-        term_cursor_hide();
-    return true;
-}
-
-/* The same of a view over the transcript. */
+/* True if the caret is a view's affair. A question stands over what stands over the transcript. */
 static bool place_view_caret(const struct app *app)
 {
     int row, col;
     const struct view *v = views_holder(&app->views);
     if (!v)
         return false;
-    if (!approval_open(&app->approval) && v->ops->caret && v->ops->caret(v, &row, &col))
-        term_cursor(drawn[v->ops->layer].top + row, col);
+    bool beside = v->ops->layer == VIEW_PANE && shown.pane_cols > 0;
+    bool seen = beside || !approval_open(&app->approval);
+    if (seen && v->ops->caret && v->ops->caret(v, &row, &col))
+        term_cursor(drawn[v->ops->layer].top + row, drawn[v->ops->layer].left + col);
     else
         term_cursor_hide();
     return true;
@@ -548,7 +535,7 @@ static bool place_view_caret(const struct app *app)
 
 static void place_caret(const struct app *app)
 {
-    if (place_pane_caret(app) || place_view_caret(app))
+    if (place_view_caret(app))
         return;
     if (app->find.active)
         term_cursor(find_caret.row, find_caret.col);
@@ -576,8 +563,8 @@ static void lay_out(struct app *app)
     if (!is_too_small(rows, cols))
         draft_screen_advance(app, clock_mono_ms());
     struct layout l = find_places(app, rows, cols);
-    if (app->memory.open)
-        layout_add_pane(&l, memory_screen_columns(cols));
+    if (memory_view_is_open(app->memory))
+        layout_add_pane(&l, screen_pane_columns(cols));
     if (layout_equal(&l, &shown))
         return;
     shown = l;

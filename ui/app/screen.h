@@ -24,6 +24,11 @@ struct layout layout_make(int rows, int cols, int editor_rows_wanted, bool waiti
 /* The same while a summary is reviewed in the place of the editor: it gets up to two thirds. */
 struct layout layout_review(int rows, int cols, int rows_wanted, bool waiting);
 
+/* Columns that the memory pane takes of so many, without the rule before it; 0: it stands over the
+ * transcript. */
+enum { PANE_BESIDE = 100 /* columns, from which on there is room */ };
+int screen_pane_columns(int cols);
+
 /* Gives a pane of so many columns its place beside the transcript; 0: there is none. */
 void layout_add_pane(struct layout *l, int columns);
 
@@ -36,11 +41,8 @@ void screen_draw(struct app *app);
 /* Of the last frame. */
 int screen_body_rows(void);
 
-/* The view over the transcript that is at this row of the terminal, NULL for the transcript; *at:
- * the row within it, -1 for none. */
-struct view *screen_view_at(const struct app *app, int row, int *at);
-
-/* Whether this column of the terminal is one of the memory pane beside the transcript. */
-bool screen_is_pane(int col);
+/* The view at this place of the terminal, and the place within it. NULL: there is none; *row_in is
+ * then the row within the transcript, -1 for none. */
+struct view *screen_view_at(const struct app *app, int row, int col, int *row_in, int *col_in);
 
 #endif

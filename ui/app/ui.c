@@ -157,6 +157,7 @@ static int run_app(const struct ui_options *options, struct error *e)
     struct app app;
     app_init(&app, options);
     panes_init(&app);
+    dispatch_init(&app);
     app_set_theme(&app, config_string(options->config, CONFIG_UI_THEME));
     say_assumed(&app);
     say_charset(&app);

@@ -4,7 +4,7 @@
 
 #include "ui/app/app.h"
 #include "ui/app/jump.h"
-#include "ui/app/memory_screen.h"
+#include "ui/view/memory_view.h"
 
 static void copy_id(char out[UUID_LEN + 1], const char *id)
 {
@@ -19,8 +19,8 @@ static struct place_left here(const struct app *app)
         .blank = app->fresh && editor_len(app->editor) == 0,
         .view = transcript_place(app->transcript),
         .caret = editor_caret(app->editor),
-        .memory = app->memory.open,
-        .memory_focused = memory_screen_focused(app),
+        .memory = memory_view_is_open(app->memory),
+        .memory_focused = memory_view_focused(app->memory),
     };
     copy_id(p.session, app->session.id);
     return p;
@@ -49,7 +49,7 @@ static void show_again(struct app *app, const struct place_left *p)
 {
     jump_to_place(app, &p->view);
     if (p->memory)
-        memory_screen_return(app, p->memory_focused);
+        memory_view_return(app->memory, p->memory_focused);
     app_touch_now(app, DIRTY_ALL);
 }
 

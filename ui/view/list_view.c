@@ -145,6 +145,6 @@ struct view *list_view_new(const struct view_host *host, enum list_subject subje
 
 struct list *list_view_find(const struct views *s, enum list_subject subject)
 {
-    const struct view *view = s->open[VIEW_LIST];
+    const struct view *view = s->at[VIEW_LIST];
     return view && of_const(view)->subject == subject ? of_const(view)->list : NULL;
 }

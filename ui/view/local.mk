@@ -23,6 +23,7 @@ libtui_a_SOURCES += \
 	ui/view/memory_pane_preview.c \
 	ui/view/memory_pane_private.h \
 	ui/view/memory_pane_rows.c \
+	ui/view/memory_view.c ui/view/memory_view.h \
 	ui/view/outline.c ui/view/outline.h \
 	ui/view/outline_keys.c \
 	ui/view/remark.c ui/view/remark.h \

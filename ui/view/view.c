@@ -5,6 +5,11 @@ void view_send(const struct view *v, struct command *c)
     v->host->send(v->host->app, c);
 }
 
+void view_touch(const struct view *v)
+{
+    v->host->touch(v->host->app);
+}
+
 void view_close(struct view *v)
 {
     v->host->close(v->host->app, v);
@@ -34,46 +39,73 @@ bool view_run_key(struct view *v, const struct view_key *keys, enum action actio
 
 /* --- the stack --- */
 
+struct view *views_shown(const struct views *s, enum view_layer layer)
+{
+    struct view *v = s->at[layer];
+    return v && (!v->ops->shown || v->ops->shown(v)) ? v : NULL;
+}
+
 void views_open(struct views *s, struct view *v)
 {
     views_close_from(s, v->ops->layer);
-    s->open[v->ops->layer] = v;
+    s->at[v->ops->layer] = v;
 }
 
 void views_close(struct views *s, struct view *v)
 {
-    if (!v || s->open[v->ops->layer] != v)
+    if (!v || s->at[v->ops->layer] != v)
         return;
-    s->open[v->ops->layer] = NULL;
+    if (v->ops->close) {
+        v->ops->close(v);
+        return;
+    }
+    s->at[v->ops->layer] = NULL;
     v->ops->free(v);
 }
 
 void views_close_from(struct views *s, enum view_layer lowest)
 {
     for (int i = VIEW_LAYERS - 1; i >= (int)lowest; i--)
-        views_close(s, s->open[i]);
+        views_close(s, s->at[i]);
+}
+
+void views_close_over(struct views *s, const struct view *v)
+{
+    views_close_from(s, (enum view_layer)(v->ops->layer + 1));
 }
 
 void views_close_session(struct views *s)
 {
     for (int i = 0; i < VIEW_LAYERS; i++)
-        if (s->open[i] && s->open[i]->ops->of_session)
-            views_close(s, s->open[i]);
+        if (s->at[i] && s->at[i]->ops->of_session)
+            views_close(s, s->at[i]);
+}
+
+void views_release(struct views *s)
+{
+    for (int i = VIEW_LAYERS - 1; i >= 0; i--)
+        if (s->at[i])
+            s->at[i]->ops->free(s->at[i]);
+    *s = (struct views){0};
 }
 
 struct view *views_holder(const struct views *s)
 {
-    for (int i = VIEW_LAYERS - 1; i >= 0; i--)
-        if (s->open[i] && !(s->open[i]->ops->passes && s->open[i]->ops->passes(s->open[i])))
-            return s->open[i];
+    for (int i = VIEW_LAYERS - 1; i >= 0; i--) {
+        struct view *v = views_shown(s, (enum view_layer)i);
+        if (v && !(v->ops->passes && v->ops->passes(v)))
+            return v;
+    }
     return NULL;
 }
 
 bool views_key(struct views *s, enum action action, const struct key *key)
 {
-    for (int i = VIEW_LAYERS - 1; i >= 0; i--)
-        if (s->open[i] && s->open[i]->ops->key(s->open[i], action, key))
+    for (int i = VIEW_LAYERS - 1; i >= 0; i--) {
+        struct view *v = views_shown(s, (enum view_layer)i);
+        if (v && v->ops->key(v, action, key))
             return true;
+    }
     return false;
 }
 
@@ -81,13 +113,14 @@ bool views_notice(struct views *s, struct notice *n, const char *words)
 {
     bool taken = false;
     for (int i = VIEW_LAYERS - 1; i >= 0; i--)
-        if (s->open[i] && s->open[i]->ops->notice)
-            taken = s->open[i]->ops->notice(s->open[i], n, words) || taken;
+        if (s->at[i] && s->at[i]->ops->notice)
+            taken = s->at[i]->ops->notice(s->at[i], n, words) || taken;
     return taken;
 }
 
-static int64_t due_of(const struct view *v)
+static int64_t due_of(const struct views *s, int layer)
 {
+    const struct view *v = views_shown(s, (enum view_layer)layer);
     return v && v->ops->due ? v->ops->due(v) : 0;
 }
 
@@ -95,7 +128,7 @@ int64_t views_due(const struct views *s)
 {
     int64_t earliest = 0;
     for (int i = 0; i < VIEW_LAYERS; i++) {
-        int64_t due = due_of(s->open[i]);
+        int64_t due = due_of(s, i);
         if (due != 0 && (earliest == 0 || due < earliest))
             earliest = due;
     }
@@ -106,12 +139,12 @@ bool views_tick(struct views *s, int64_t now_ms)
 {
     bool any = false;
     for (int i = 0; i < VIEW_LAYERS; i++) {
-        int64_t due = due_of(s->open[i]);
+        int64_t due = due_of(s, i);
         if (due == 0 || due > now_ms)
             continue;
         any = true;
-        if (s->open[i]->ops->tick)
-            s->open[i]->ops->tick(s->open[i]);
+        if (s->at[i]->ops->tick)
+            s->at[i]->ops->tick(s->at[i]);
     }
     return any;
 }

@@ -15,8 +15,9 @@
 #include "ui/term/rows.h"
 
 /* Where in the stack, from below: of each at most one is open. */
-enum view_layer { VIEW_COVER, VIEW_LIST, VIEW_LAYERS };
+enum view_layer { VIEW_PANE, VIEW_COVER, VIEW_LIST, VIEW_LAYERS };
 
+struct editor;
 struct view;
 struct app; /* the surface; a view hands it back, and knows no more of it */
 
@@ -30,14 +31,34 @@ struct view_host {
     bool persist;                       /* sessions are kept */
     struct app *app;
     void (*send)(struct app *app, struct command *c); /* takes the command */
-    void (*close)(struct app *app, struct view *v);   /* frees it */
-    /* Shows that message in the transcript, and closes the view. */
+    void (*close)(struct app *app, struct view *v);
+    void (*touch)(struct app *app);                 /* it looks other than before */
+    void (*raise)(struct app *app, struct view *v); /* closes what stands over it */
+    void (*note)(struct app *app, const char *text); /* in the transcript */
+    /* Shows that message in the transcript; the view gives way to it, and the way back leads here. */
     void (*jump)(struct app *app, struct view *v, int64_t seq);
     /* Looks for a text in the transcript: of that session, as soon as it is open; NULL: of the open
      * one, now. Text NULL: what is still to be looked for is not. */
     void (*find)(struct app *app, const char *session_id, const char *text);
     /* Shows what memory has of the open session, and closes the view. */
     void (*show_memory)(struct app *app, struct view *v);
+
+    /* For the pane of memory. */
+    const char *memory_scope;              /* "all", "project" or "session" */
+    bool (*has_memory)(struct app *app);   /* if not, it says so */
+    void (*want_titles)(struct app *app);  /* of the sessions */
+    bool (*beside)(struct app *app);       /* there is room beside the transcript */
+    /* Whether the mouse is over the view. */
+    bool (*under)(struct app *app, const struct view *v, const struct key *key);
+    /* What a session is called, "" for the open one; NULL: not known. Not clean. */
+    const char *(*title)(struct app *app, const char *session_id);
+    void (*scroll_to)(struct app *app, int64_t seq);          /* a message, without a way back */
+    void (*insert)(struct app *app, const char *text);        /* into the message, as lines */
+    void (*edit_outside)(struct app *app, struct editor *editor); /* with $EDITOR */
+    void (*want_older)(struct app *app);                      /* events of the open session */
+    /* A key that the view kept: the view gets it if it has the keyboard, else the message, if that
+     * has it. */
+    void (*type)(struct app *app, struct view *v, const struct key *key);
 };
 
 /* A member may be NULL where a view has no use for it. */
@@ -45,6 +66,9 @@ struct view_ops {
     enum view_layer layer;
     bool of_session; /* what it shows is of the open session: closed when another one is opened */
     void (*free)(struct view *v);
+    /* For one that stays on the stack and keeps its state: it leaves the screen. NULL: it is freed. */
+    void (*close)(struct view *v);
+    bool (*shown)(const struct view *v); /* whether it is on the screen; NULL: it is */
     /* False: not its key; those below get it. */
     bool (*key)(struct view *v, enum action action, const struct key *key);
     bool (*passes)(const struct view *v); /* what is below it has the keyboard; NULL: it has it */
@@ -70,7 +94,9 @@ struct view {
 
 void view_send(const struct view *v, struct command *c);
 
-/* The view is gone after these. */
+void view_touch(const struct view *v);
+
+/* The view is gone after these, unless it keeps its state. */
 void view_close(struct view *v);
 void view_jump(struct view *v, int64_t seq);
 
@@ -89,7 +115,7 @@ bool view_run_key(struct view *v, const struct view_key *keys, enum action actio
 
 /* The stack. */
 struct views {
-    struct view *open[VIEW_LAYERS]; /* NULL: none */
+    struct view *at[VIEW_LAYERS]; /* NULL: none */
 };
 
 /* In place of the one in its layer; what stands over it is closed. */
@@ -97,9 +123,14 @@ void views_open(struct views *s, struct view *v);
 
 /* Not open: nothing happens. */
 void views_close(struct views *s, struct view *v);
+void views_release(struct views *s);
 void views_close_from(struct views *s, enum view_layer lowest); /* it, and those over it */
+void views_close_over(struct views *s, const struct view *v);
 
 void views_close_session(struct views *s); /* those that show the open session */
+
+/* The one in that layer that is on the screen; NULL: none. */
+struct view *views_shown(const struct views *s, enum view_layer layer);
 
 /* Who has the keyboard; NULL: none of them. */
 struct view *views_holder(const struct views *s);
