@@ -18,7 +18,6 @@
 #include "tests/support.h"
 #include "ui/app/app.h"
 #include "ui/app/dispatch.h"
-#include "ui/app/draft_screen.h"
 #include "ui/app/notices.h"
 #include "ui/app/screen.h"
 #include "ui/view/draft_review.h"
@@ -33,7 +32,7 @@ static struct keymap keymap;
 static int set_up(void **state)
 {
     (void)state;
-    draft_review_init(&r);
+    draft_review_init(&r, NULL);
     keymap_init(&keymap);
     return 0;
 }
@@ -578,8 +577,8 @@ static void take_draft(void)
 {
     notices_take(&app, draft(summary));
     assert_true(draft_review_pending(&app.draft));
-    draft_screen_advance(&app, NOW);
-    draft_screen_advance(&app, DUE);
+    screen_advance_draft(&app, NOW);
+    screen_advance_draft(&app, DUE);
     assert_true(draft_review_open(&app.draft));
 }
 
@@ -627,12 +626,12 @@ static void it_waits_for_the_keyboard(void **state)
     (void)state;
     app.find.active = true;
     notices_take(&app, draft(summary));
-    draft_screen_advance(&app, NOW);
-    assert_int_equal(draft_screen_due(&app), 0);
-    draft_screen_advance(&app, DUE);
+    screen_advance_draft(&app, NOW);
+    assert_int_equal(views_due(&app.views), 0);
+    screen_advance_draft(&app, DUE);
     assert_false(draft_review_open(&app.draft));
     app.find.active = false;
-    assert_int_equal(draft_screen_due(&app), DUE);
+    assert_int_equal(views_due(&app.views), DUE);
     app.drawn_ms = DUE;
     app.dirty = 0;
     app.urgent = false;
@@ -647,7 +646,8 @@ static void the_summary_is_never_the_draft_that_is_saved(void **state)
     editor_set(app.editor, "my own words");
     take_draft();
     struct key x = {.code = K_CHAR, .cp = 'x'};
-    assert_true(draft_screen_key(&app, ACTION_NONE, &x));
+    enum view_layer by;
+    assert_true(views_key(&app.views, ACTION_NONE, &x, &by));
     assert_string_equal(editor_text(app.editor), "my own words");
     assert_int_equal(app.draft_at, 0);
     app.draft_at = 0;
@@ -659,11 +659,11 @@ static void writing_puts_it_off(void **state)
     (void)state;
     struct key x = {.code = K_CHAR, .cp = 'x'};
     notices_take(&app, draft(summary));
-    draft_screen_advance(&app, 1);
-    assert_int_equal(draft_screen_due(&app), 1 + DRAFT_LOOK_MS);
+    screen_advance_draft(&app, 1);
+    assert_int_equal(views_due(&app.views), 1 + DRAFT_LOOK_MS);
     dispatch_key(&app, &x);
     assert_string_equal(editor_text(app.editor), "x");
-    assert_true(draft_screen_due(&app) >= clock_mono_ms());
+    assert_true(views_due(&app.views) >= clock_mono_ms());
 }
 
 /* A list that was opened over it has the keys until it is closed. */
@@ -673,10 +673,12 @@ static void help_goes_before_it(void **state)
     take_draft();
     app_open_list(&app, LIST_HELP, list_new(LIST_READ, "Help"), NULL);
     struct key enter = {.code = K_ENTER};
-    assert_false(draft_screen_key(&app, ACTION_SEND, &enter));
+    enum view_layer by;
+    assert_true(views_key(&app.views, ACTION_SEND, &enter, &by));
+    assert_int_equal(by, VIEW_LIST);
     assert_true(draft_review_open(&app.draft));
     app_close_list(&app);
-    assert_true(draft_screen_key(&app, ACTION_SEND, &enter)); /* not drawn, so not kept */
+    assert_true(views_key(&app.views, ACTION_SEND, &enter, &by)); /* not drawn, so not kept */
     assert_true(draft_review_open(&app.draft));
 }
 

@@ -9,7 +9,6 @@
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "ui/app/completion.h"
-#include "ui/app/draft_screen.h"
 #include "ui/term/term.h"
 #include "ui/text/format.h"
 
@@ -56,11 +55,9 @@ void app_init(struct app *app, const struct ui_options *options)
     transcript_set_pace(app->transcript, LAID_OUT_A_FRAME);
     transcript_set_reasoning(app->transcript, app_reasoning(app->config));
     app->editor = editor_new();
-    app->find.line = editor_new();
     app->errands = errands_new();
     keymap_init(&app->keymap);
     approval_init(&app->approval);
-    draft_review_init(&app->draft);
     session_info_init(&app->session);
     app->meters.cost = -1;
     app->meters.total = USAGE_UNKNOWN;
@@ -80,11 +77,8 @@ void app_release(struct app *app)
     bare_close(app);
     views_release(&app->views);
     approval_release(&app->approval);
-    draft_review_release(&app->draft);
     transcript_free(app->transcript);
     editor_free(app->editor);
-    editor_free(app->find.line);
-    free(app->find.former);
     errands_free(app->errands);
     keymap_release(&app->keymap);
     session_info_release(&app->session);
@@ -240,7 +234,7 @@ void app_give_back(struct app *app, const char *text)
 
 bool app_writes(const struct app *app)
 {
-    return !views_holder(&app->views) && !app->find.active;
+    return !views_holder(&app->views);
 }
 
 void app_edited(struct app *app)
@@ -376,7 +370,6 @@ int app_timeout(const struct app *app, int64_t now_ms)
     due = earliest(due, app->leave_until);
     due = earliest(due, approval_due(&app->approval));
     due = earliest(due, views_due(&app->views));
-    due = earliest(due, draft_screen_due(app));
     if (due == 0)
         return -1;
     int64_t wait = due - now_ms;
@@ -402,13 +395,10 @@ void app_timers(struct app *app, int64_t now_ms)
         app_touch_now(app, DIRTY_STATUS);
     }
     if (views_tick(&app->views, now_ms))
-        app_touch_now(app, DIRTY_BODY);
+        app_touch_now(app, DIRTY_BODY | DIRTY_EDITOR);
     int64_t keys_due = approval_due(&app->approval);
     if (keys_due && now_ms >= keys_due)
         app_touch_now(app, DIRTY_BODY);
-    int64_t draft_due = draft_screen_due(app);
-    if (draft_due && now_ms >= draft_due)
-        app_touch_now(app, DIRTY_EDITOR);
 }
 
 bool app_frame_due(const struct app *app, int64_t now_ms)

@@ -43,6 +43,7 @@ struct activity {
 };
 
 struct find {
+    struct view view;
     bool active;
     bool stepped; /* the line's text was looked for, and is what the matches are of */
     bool waiting; /* for older pages, to go on in them */

@@ -8,7 +8,6 @@
 #include "base/mem.h"
 #include "ui/app/commands.h"
 #include "ui/app/completion.h"
-#include "ui/app/draft_screen.h"
 #include "ui/app/find.h"
 #include "ui/app/panes.h"
 #include "ui/app/picker.h"
@@ -379,7 +378,7 @@ void dispatch_stop(struct app *app)
 {
     take_waiting(app);
     approval_forget(&app->approval);
-    draft_screen_close(app);
+    views_close(&app->views, &app->draft.view);
     app_command(app, COMMAND_INTERRUPT, NULL);
 }
 
@@ -403,6 +402,19 @@ static void note_writing(struct app *app, enum action action, const struct key *
         app_touch(app, DIRTY_EDITOR);
 }
 
+/* For whoever has the keyboard, if text is written there. */
+static bool write_text(struct app *app, enum action action, const struct key *key)
+{
+    struct view *holder = views_holder(&app->views);
+    if (!holder)
+        editor_key(app, action, key);
+    else if (holder == app->memory || holder == &app->draft.view)
+        (void)holder->ops->key(holder, action, key);
+    else
+        return false;
+    return true;
+}
+
 /* True if the question took the key. */
 static bool question_key(struct app *app, enum action action, const struct key *key)
 {
@@ -411,11 +423,7 @@ static bool question_key(struct app *app, enum action action, const struct key *
     case APPROVAL_PASS:
         return false;
     case APPROVAL_TEXT:
-        if (views_holder(&app->views) == app->memory && views_key(&app->views, action, key))
-            ;
-        else if (app_writes(app))
-            editor_key(app, action, key);
-        else
+        if (!write_text(app, action, key))
             return true;
         note_writing(app, action, key);
         break;
@@ -440,13 +448,11 @@ static bool is_global(enum action action)
 
 static void any_key(struct app *app, enum action action, const struct key *key)
 {
+    enum view_layer by;
     if (key->code == K_CLICK)
         click(app, key);
-    else if (views_key(&app->views, action, key))
-        app_touch_now(app, DIRTY_BODY);
-    else if (app->find.active && action != ACTION_PAGE_UP && action != ACTION_PAGE_DOWN &&
-             action != ACTION_SCROLL_UP && action != ACTION_SCROLL_DOWN)
-        find_key(app, action, key);
+    else if (views_key(&app->views, action, key, &by))
+        app_touch_now(app, DIRTY_BODY | DIRTY_STATUS | DIRTY_EDITOR);
     else if (!run_action(app, action))
         editor_key(app, action, key);
     note_writing(app, action, key);
@@ -469,7 +475,7 @@ void dispatch_key(struct app *app, struct key *key)
         bare_key(app, action, key);
     else if (is_global(action))
         run_action(app, action);
-    else if (!question_key(app, action, key) && !draft_screen_key(app, action, key))
+    else if (!question_key(app, action, key))
         any_key(app, action, key);
     forget_leaving(app, leave_until);
     free(key->text);
@@ -481,7 +487,7 @@ void dispatch_key(struct app *app, struct key *key)
 static void type_again(struct app *app, struct view *v, const struct key *key)
 {
     struct view *holder = views_holder(&app->views);
-    bool asked = approval_open(&app->approval) || draft_review_open(&app->draft);
+    bool asked = approval_open(&app->approval);
     struct key again = *key;
     again.text = key->text ? mem_strdup(key->text) : NULL;
     if (holder == v)
@@ -498,6 +504,7 @@ static void edit_for_view(struct app *app, struct editor *editor)
 
 void dispatch_init(struct app *app)
 {
+    app->host.stop = dispatch_stop;
     app->host.type = type_again;
     app->host.edit_outside = edit_for_view;
 }

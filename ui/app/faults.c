@@ -153,7 +153,7 @@ static void forget_question(struct app *app, const struct notice *n)
             app_give_back(app, n->text);
         break;
     case COMMAND_PAGE:
-        app->page_asked = app->find.waiting = false;
+        app->page_asked = false;
         turns_forget(app);
         jump_forget(app);
         break;

@@ -73,14 +73,16 @@ void find_open(struct app *app, const char *text)
     app_touch_now(app, DIRTY_ALL);
 }
 
-void find_close(struct app *app)
+static void close_line(struct view *view)
 {
+    struct app *app = view->host->app;
     app->find.active = app->find.waiting = false;
     transcript_find(app->transcript, NULL, true);
-    app_touch_now(app, DIRTY_ALL);
+    view_touch(view);
 }
 
-void find_page_came(struct app *app)
+/* Goes on in the older events that have come. */
+static void page_came(struct app *app)
 {
     struct find *f = &app->find;
     if (!f->active || !f->stepped)
@@ -106,7 +108,7 @@ static void edit(struct app *app, enum action action, const struct key *key)
 }
 
 /* In an empty line, what was looked for before. */
-static void up(struct app *app)
+static void up_or_older(struct app *app)
 {
     if (!is_empty(app) || !app->find.former) {
         step(app, true);
@@ -116,28 +118,85 @@ static void up(struct app *app)
     app_touch_now(app, DIRTY_STATUS);
 }
 
-void find_key(struct app *app, enum action action, const struct key *key)
+static void older(struct view *view)
 {
-    switch (action) {
-    case ACTION_CANCEL:
-    case ACTION_CLEAR:
-        find_close(app);
-        break;
-    case ACTION_UP:
-        up(app);
-        break;
-    case ACTION_SEND:
-    case ACTION_FIND:
-        step(app, true);
-        break;
-    case ACTION_FIND_NEWER:
-    case ACTION_NEWLINE:
-    case ACTION_DOWN:
-        step(app, false);
-        break;
-    default:
-        edit(app, action, key);
-    }
+    step(view->host->app, true);
+}
+
+static void newer(struct view *view)
+{
+    step(view->host->app, false);
+}
+
+static void up(struct view *view)
+{
+    up_or_older(view->host->app);
+}
+
+static const struct view_key keys[] = {{ACTION_CANCEL, close_line},
+                                       {ACTION_CLEAR, close_line},
+                                       {ACTION_UP, up},
+                                       {ACTION_SEND, older},
+                                       {ACTION_FIND, older},
+                                       {ACTION_FIND_NEWER, newer},
+                                       {ACTION_NEWLINE, newer},
+                                       {ACTION_DOWN, newer},
+                                       {ACTION_NONE, NULL}};
+
+/* The transcript is moved meanwhile. */
+static bool moves_transcript(enum action action)
+{
+    return action == ACTION_PAGE_UP || action == ACTION_PAGE_DOWN || action == ACTION_SCROLL_UP ||
+           action == ACTION_SCROLL_DOWN;
+}
+
+static bool take_key(struct view *view, enum action action, const struct key *key)
+{
+    if (moves_transcript(action))
+        return false;
+    if (!view_run_action(view, keys, action))
+        edit(view->host->app, action, key);
+    return true;
+}
+
+static bool notice(struct view *view, struct notice *n, const char *words)
+{
+    struct find *f = &view->host->app->find;
+    (void)words;
+    if (n->type == NOTICE_PAGE)
+        page_came(view->host->app);
+    else if (n->type == NOTICE_ERROR && n->command == COMMAND_PAGE)
+        f->waiting = false;
+    else if (n->type == NOTICE_SESSION && n->flag && f->active)
+        close_line(view);
+    return false;
+}
+
+static bool shown(const struct view *view)
+{
+    return view->host->app->find.active;
+}
+
+static void release(struct view *view)
+{
+    struct find *f = &view->host->app->find;
+    editor_free(f->line);
+    free(f->former);
+}
+
+static const struct view_ops ops = {
+    .layer = VIEW_FIND,
+    .free = release,
+    .close = close_line,
+    .shown = shown,
+    .key = take_key,
+    .notice = notice,
+};
+
+void find_init(struct app *app)
+{
+    app->find = (struct find){.view = {&ops, &app->host}, .line = editor_new()};
+    views_open(&app->views, &app->find.view);
 }
 
 /* "2 of 7"; "2 of 7+" where older pages are not there that may have more. */

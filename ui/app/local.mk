@@ -7,7 +7,6 @@ libtui_a_SOURCES += \
 	ui/app/compact.c ui/app/compact.h \
 	ui/app/completion.c ui/app/completion.h \
 	ui/app/dispatch.c ui/app/dispatch.h \
-	ui/app/draft_screen.c ui/app/draft_screen.h \
 	ui/app/errand.c ui/app/errand.h \
 	ui/app/faults.c ui/app/faults.h \
 	ui/app/find.c ui/app/find.h \

@@ -9,9 +9,7 @@
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "ui/app/completion.h"
-#include "ui/app/draft_screen.h"
 #include "ui/app/faults.h"
-#include "ui/app/find.h"
 #include "ui/app/jump.h"
 #include "ui/app/panes.h"
 #include "ui/app/picker.h"
@@ -218,11 +216,6 @@ static bool ends_run(enum event_type type)
     return type == EVENT_RUN_COMPLETED || type == EVENT_RUN_FAILED || type == EVENT_INTERRUPTED;
 }
 
-static bool ends_review(enum event_type type)
-{
-    return type == EVENT_COMPACTION_COMPLETED || type == EVENT_COMPACTION_FAILED || ends_run(type);
-}
-
 static void take_event(struct app *app, struct notice *n)
 {
     struct event *ev = n->event;
@@ -230,8 +223,6 @@ static void take_event(struct app *app, struct notice *n)
     note_event(app, ev, true);
     if (ev->type == EVENT_TOOL_EXECUTION_COMPLETED && approval_over(&app->approval, ev->id))
         app_touch_now(app, DIRTY_BODY);
-    if (ends_review(ev->type))
-        draft_screen_close(app);
     if (ends_run(ev->type)) {
         approval_forget(&app->approval);
         app->activity.over = app->activity.busy;
@@ -287,14 +278,11 @@ static void open_session(struct app *app, const struct session_info *info)
 {
     transcript_clear(app->transcript);
     approval_forget(&app->approval);
-    draft_screen_close(app);
     turns_forget(app);
     jump_forget(app);
     way_back_session(app, info->id);
     views_close_session(&app->views);
     say_parting(app);
-    if (app->find.active)
-        find_close(app);
     app->fresh = true;
     app->offline_said = false;
     app->page_asked = false;
@@ -382,7 +370,6 @@ static void take_page(struct app *app, struct notice *n)
     transcript_prepend(app->transcript, n->events.items, n->events.len, n->flag);
     if (n->number > 0)
         app->page_asked = false;
-    find_page_came(app);
     turns_page_came(app);
     jump_page_came(app);
     if (n->number == 0) {
@@ -503,8 +490,7 @@ static void take_busy(struct app *app, struct notice *n)
         app->activity.busy = app->activity.over = app->stop_asked = false;
         compaction_over(app);
         approval_forget(&app->approval);
-        draft_screen_close(app);
-        attention_turn_ended(app);
+            attention_turn_ended(app);
         send_next(app);
     }
     app_touch_now(app, DIRTY_ALL);
@@ -534,8 +520,10 @@ static void take_nothing(struct app *app, struct notice *n)
 
 static void take_draft(struct app *app, struct notice *n)
 {
+    (void)n;
     stop_counting(app);
-    draft_screen_take(app, n);
+    attention_asked(app, _("a summary waits to be read"));
+    app_touch_now(app, DIRTY_ALL);
 }
 
 /* What was done */

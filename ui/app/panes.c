@@ -11,6 +11,7 @@
 #include "ui/app/screen.h"
 #include "ui/term/term.h"
 #include "ui/view/context_view.h"
+#include "ui/view/draft_review.h"
 #include "ui/view/memory_view.h"
 #include "ui/view/sessions.h"
 
@@ -50,6 +51,8 @@ static bool leaves_session(const struct app *app, const struct command *c)
 
 static void send(struct app *app, struct command *c)
 {
+    if (c->type == COMMAND_DRAFT && c->number == REPLY_AGAIN)
+        transcript_redraft(app->transcript);
     if (c->type == COMMAND_OPEN)
         way_back_leave(app, c->text);
     if (leaves_session(app, c))
@@ -73,6 +76,16 @@ static void touch(struct app *app)
 static void raise_view(struct app *app, struct view *v)
 {
     views_close_over(&app->views, v);
+}
+
+static bool has_keys(struct app *app, const struct view *v)
+{
+    return !views_holder_over(&app->views, v);
+}
+
+static void leave(struct app *app)
+{
+    app->leaving = true;
 }
 
 static void note(struct app *app, const char *text)
@@ -208,6 +221,8 @@ void panes_init(struct app *app)
                                    .close = close_view,
                                    .touch = touch,
                                    .raise = raise_view,
+                                   .has_keys = has_keys,
+                                   .leave = leave,
                                    .note = note,
                                    .jump = jump,
                                    .find = find,
@@ -221,6 +236,9 @@ void panes_init(struct app *app)
                                    .scroll_to = jump_to,
                                    .insert = insert,
                                    .want_older = want_older};
+    draft_review_init(&app->draft, &app->host);
+    views_open(&app->views, &app->draft.view);
+    find_init(app);
     app->memory = memory_view_new(&app->host);
     views_open(&app->views, app->memory);
 }

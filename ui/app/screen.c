@@ -8,7 +8,6 @@
 #include "base/i18n.h"
 #include "base/mem.h"
 #include "base/utf8.h"
-#include "ui/app/draft_screen.h"
 #include "ui/app/find.h"
 #include "ui/term/glyph.h"
 #include "ui/term/term.h"
@@ -522,7 +521,7 @@ static bool place_view_caret(const struct app *app)
 {
     int row, col;
     const struct view *v = views_holder(&app->views);
-    if (!v)
+    if (!v || v->ops->layer < VIEW_PANE)
         return false;
     bool beside = v->ops->layer == VIEW_PANE && shown.pane_cols > 0;
     bool seen = beside || !approval_open(&app->approval);
@@ -555,13 +554,24 @@ static struct layout find_places(struct app *app, int rows, int cols)
     return layout_make(rows, cols, wanted < 1000 ? (int)wanted : 1000, waiting);
 }
 
+/* A list of completions belongs to the message. */
+void screen_advance_draft(struct app *app, int64_t now_ms)
+{
+    enum draft_stage before = app->draft.stage;
+    draft_review_advance(&app->draft, !views_holder(&app->views), now_ms);
+    if (app->draft.stage == before)
+        return;
+    app_close_list(app);
+    app->dirty = DIRTY_ALL;
+}
+
 /* Finds the places; all is dirty where they moved. */
 static void lay_out(struct app *app)
 {
     int rows, cols;
     term_size(&rows, &cols);
     if (!is_too_small(rows, cols))
-        draft_screen_advance(app, clock_mono_ms());
+        screen_advance_draft(app, clock_mono_ms());
     struct layout l = find_places(app, rows, cols);
     if (memory_view_is_open(app->memory))
         layout_add_pane(&l, screen_pane_columns(cols));

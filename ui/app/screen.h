@@ -35,6 +35,9 @@ void layout_add_pane(struct layout *l, int columns);
 /* Whether all places are the same. */
 bool layout_equal(const struct layout *a, const struct layout *b);
 
+/* A frame is drawn now: the summary that waits is announced, or opened if its time has come. */
+void screen_advance_draft(struct app *app, int64_t now_ms);
+
 /* One frame: draws the dirty parts and sends what changed. */
 void screen_draw(struct app *app);
 

@@ -7,20 +7,6 @@
 #include "base/utf8.h"
 #include "ui/text/edit_keys.h"
 
-void draft_review_init(struct draft_review *r)
-{
-    *r = (struct draft_review){.text = editor_new(), .focus = editor_new()};
-    rows_init(&r->rows);
-}
-
-void draft_review_release(struct draft_review *r)
-{
-    draft_review_end(r);
-    editor_free(r->text);
-    editor_free(r->focus);
-    rows_release(&r->rows);
-}
-
 static char *clean(const char *text)
 {
     struct buf out = BUF_INIT;
@@ -254,4 +240,145 @@ const char *draft_review_text(const struct draft_review *r)
 const char *draft_review_focus(const struct draft_review *r)
 {
     return editor_text(r->focus);
+}
+
+/* --- the view --- */
+
+static struct draft_review *of(struct view *view)
+{
+    return (struct draft_review *)view;
+}
+
+static const struct draft_review *of_const(const struct view *view)
+{
+    return (const struct draft_review *)view;
+}
+
+static void close_view(struct view *view)
+{
+    if (!draft_review_pending(of(view)))
+        return;
+    draft_review_end(of(view));
+    view_touch(view);
+}
+
+static void send_reply(struct view *view, enum draft_reply reply, const char *text)
+{
+    struct command *c = command_new(COMMAND_DRAFT, text);
+    c->number = reply;
+    view_send(view, c);
+    close_view(view);
+}
+
+static void send_kept(struct view *view)
+{
+    send_reply(view, REPLY_COMMIT, draft_review_text(of(view)));
+}
+
+static void send_refused(struct view *view)
+{
+    send_reply(view, REPLY_REFUSE, NULL);
+}
+
+static void send_again(struct view *view)
+{
+    send_reply(view, REPLY_AGAIN, draft_review_focus(of(view)));
+}
+
+static void stop_turn(struct view *view)
+{
+    view->host->stop(view->host->app);
+}
+
+static void leave_program(struct view *view)
+{
+    view->host->leave(view->host->app);
+}
+
+static void open_editor(struct view *view)
+{
+    view->host->edit_outside(view->host->app, draft_review_editor(of(view)));
+}
+
+static bool take_key(struct view *view, enum action action, const struct key *key)
+{
+    static void (*const what[])(struct view *view) = {
+        [REVIEW_KEEP] = send_kept, [REVIEW_REFUSE] = send_refused, [REVIEW_AGAIN] = send_again,
+        [REVIEW_STOP] = stop_turn, [REVIEW_LEAVE] = leave_program, [REVIEW_EXTERNAL] = open_editor,
+    };
+    enum review_key k = draft_review_key(of(view), action, key);
+    if (k == REVIEW_PASS)
+        return false;
+    if (k != REVIEW_TAKEN)
+        what[k](view);
+    view_touch(view);
+    return true;
+}
+
+/* Nobody waits for its answer any more. */
+static bool ends_review(const struct notice *n)
+{
+    if (n->type == NOTICE_SESSION)
+        return n->flag;
+    if (n->type == NOTICE_BUSY)
+        return !n->flag;
+    enum event_type type = n->type == NOTICE_EVENT ? n->event->type : EVENT_TEXT_DELTA;
+    return type == EVENT_COMPACTION_COMPLETED || type == EVENT_COMPACTION_FAILED ||
+           type == EVENT_RUN_COMPLETED || type == EVENT_RUN_FAILED || type == EVENT_INTERRUPTED;
+}
+
+static bool notice(struct view *view, struct notice *n, const char *words)
+{
+    (void)words;
+    if (n->type == NOTICE_DRAFT)
+        draft_review_begin(of(view), n);
+    else if (ends_review(n))
+        close_view(view);
+    return false;
+}
+
+static bool shown(const struct view *view)
+{
+    return draft_review_pending(of_const(view));
+}
+
+static bool leaves_keys(const struct view *view)
+{
+    return !draft_review_open(of_const(view));
+}
+
+static int64_t due(const struct view *view)
+{
+    return view->host->has_keys(view->host->app, view) ? draft_review_due(of_const(view)) : 0;
+}
+
+static void release(struct view *view)
+{
+    draft_review_release(of(view));
+}
+
+static const struct view_ops ops = {
+    .layer = VIEW_DRAFT,
+    .free = release,
+    .close = close_view,
+    .shown = shown,
+    .passes = leaves_keys,
+    .key = take_key,
+    .notice = notice,
+    .due = due,
+};
+
+void draft_review_init(struct draft_review *r, const struct view_host *host)
+{
+    *r = (struct draft_review){
+        .view = {&ops, host}, .text = editor_new(), .focus = editor_new()};
+    rows_init(&r->rows);
+}
+
+void draft_review_release(struct draft_review *r)
+{
+    draft_review_end(r);
+    editor_free(r->text);
+    editor_free(r->focus);
+    rows_release(&r->rows);
 }

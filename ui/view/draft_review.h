@@ -11,10 +11,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "session/notice.h"
-#include "ui/term/keymap.h"
-#include "ui/term/rows.h"
 #include "ui/text/editor.h"
+#include "ui/view/view.h"
 
 enum {
     DRAFT_LOOK_MS = 300, /* from the row that announces it on */
@@ -29,6 +27,7 @@ enum draft_stage {
 };
 
 struct draft_review {
+    struct view view;
     enum draft_stage stage;
     bool seen;            /* the keys of this stage are on the screen */
     bool empty_refused;   /* an empty text was to be kept */
@@ -47,7 +46,7 @@ struct draft_review {
     int caret_row, caret_col;
 };
 
-void draft_review_init(struct draft_review *r);
+void draft_review_init(struct draft_review *r, const struct view_host *host);
 void draft_review_release(struct draft_review *r);
 
 /* As NOTICE_DRAFT tells it. */

@@ -89,9 +89,9 @@ void views_release(struct views *s)
     *s = (struct views){0};
 }
 
-struct view *views_holder(const struct views *s)
+static struct view *holder_from(const struct views *s, int lowest)
 {
-    for (int i = VIEW_LAYERS - 1; i >= 0; i--) {
+    for (int i = VIEW_LAYERS - 1; i >= lowest; i--) {
         struct view *v = views_shown(s, (enum view_layer)i);
         if (v && !(v->ops->passes && v->ops->passes(v)))
             return v;
@@ -99,10 +99,21 @@ struct view *views_holder(const struct views *s)
     return NULL;
 }
 
-bool views_key(struct views *s, enum action action, const struct key *key)
+struct view *views_holder(const struct views *s)
+{
+    return holder_from(s, 0);
+}
+
+struct view *views_holder_over(const struct views *s, const struct view *v)
+{
+    return holder_from(s, (int)v->ops->layer + 1);
+}
+
+bool views_key(struct views *s, enum action action, const struct key *key, enum view_layer *by)
 {
     for (int i = VIEW_LAYERS - 1; i >= 0; i--) {
         struct view *v = views_shown(s, (enum view_layer)i);
+        *by = (enum view_layer)i;
         if (v && v->ops->key(v, action, key))
             return true;
     }

@@ -15,7 +15,14 @@
 #include "ui/term/rows.h"
 
 /* Where in the stack, from below: of each at most one is open. */
-enum view_layer { VIEW_PANE, VIEW_COVER, VIEW_LIST, VIEW_LAYERS };
+enum view_layer {
+    VIEW_DRAFT, /* in the place of the message */
+    VIEW_FIND,  /* in the place of the status line */
+    VIEW_PANE,  /* from here on over the transcript, this one also beside it */
+    VIEW_COVER,
+    VIEW_LIST,
+    VIEW_LAYERS
+};
 
 struct editor;
 struct view;
@@ -34,6 +41,9 @@ struct view_host {
     void (*close)(struct app *app, struct view *v);
     void (*touch)(struct app *app);                 /* it looks other than before */
     void (*raise)(struct app *app, struct view *v); /* closes what stands over it */
+    bool (*has_keys)(struct app *app, const struct view *v); /* none over it has the keyboard */
+    void (*stop)(struct app *app);                           /* the turn, with whatever it asks */
+    void (*leave)(struct app *app);                          /* the program */
     void (*note)(struct app *app, const char *text); /* in the transcript */
     /* Shows that message in the transcript; the view gives way to it, and the way back leads here. */
     void (*jump)(struct app *app, struct view *v, int64_t seq);
@@ -132,11 +142,14 @@ void views_close_session(struct views *s); /* those that show the open session *
 /* The one in that layer that is on the screen; NULL: none. */
 struct view *views_shown(const struct views *s, enum view_layer layer);
 
-/* Who has the keyboard; NULL: none of them. */
+/* Who of those over v has the keyboard; NULL: none of them. */
+struct view *views_holder_over(const struct views *s, const struct view *v);
+
+/* The same of all. */
 struct view *views_holder(const struct views *s);
 
-/* From the top down, until one takes it. */
-bool views_key(struct views *s, enum action action, const struct key *key);
+/* From the top down, until one takes it; *by: its layer. It may be gone by then. */
+bool views_key(struct views *s, enum action action, const struct key *key, enum view_layer *by);
 
 /* To all of them; true if one took it. */
 bool views_notice(struct views *s, struct notice *n, const char *words);
