@@ -23,7 +23,7 @@ static struct keymap keymap;
 static int set_up(void **state)
 {
     (void)state;
-    approval_init(&a);
+    approval_init(&a, NULL);
     keymap_init(&keymap);
     return 0;
 }

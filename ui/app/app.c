@@ -57,7 +57,6 @@ void app_init(struct app *app, const struct ui_options *options)
     app->editor = editor_new();
     app->errands = errands_new();
     keymap_init(&app->keymap);
-    approval_init(&app->approval);
     session_info_init(&app->session);
     app->meters.cost = -1;
     app->meters.total = USAGE_UNKNOWN;
@@ -74,9 +73,7 @@ void app_init(struct app *app, const struct ui_options *options)
 
 void app_release(struct app *app)
 {
-    bare_close(app);
     views_release(&app->views);
-    approval_release(&app->approval);
     transcript_free(app->transcript);
     editor_free(app->editor);
     errands_free(app->errands);
@@ -368,7 +365,6 @@ int app_timeout(const struct app *app, int64_t now_ms)
     if (app->dirty)
         due = earliest(due, app->urgent ? now_ms : next_frame(app));
     due = earliest(due, app->leave_until);
-    due = earliest(due, approval_due(&app->approval));
     due = earliest(due, views_due(&app->views));
     if (due == 0)
         return -1;
@@ -396,9 +392,6 @@ void app_timers(struct app *app, int64_t now_ms)
     }
     if (views_tick(&app->views, now_ms))
         app_touch_now(app, DIRTY_BODY | DIRTY_EDITOR);
-    int64_t keys_due = approval_due(&app->approval);
-    if (keys_due && now_ms >= keys_due)
-        app_touch_now(app, DIRTY_BODY);
 }
 
 bool app_frame_due(const struct app *app, int64_t now_ms)

@@ -8,7 +8,6 @@
 
 #include "session/engine.h"
 #include "ui/app/attention.h"
-#include "ui/app/bare.h"
 #include "ui/app/errand.h"
 #include "ui/app/ui.h"
 #include "ui/app/way_back.h"
@@ -102,7 +101,6 @@ struct app {
     char *find_next; /* to look for once that session is open; NULL: nothing */
     char find_session[UUID_LEN + 1];
     struct find find;
-    struct bare *bare;            /* in place of the whole screen; NULL: closed */
     struct session_list sessions; /* the last listing */
     struct {
         VEC(char *) items;

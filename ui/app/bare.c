@@ -131,45 +131,14 @@ const char *bare_view(const struct bare *b, size_t *len)
 
 /* --- on the screen --- */
 
-void bare_open(struct app *app)
+static struct bare *of(struct view *view)
 {
-    struct buf source = BUF_INIT;
-    size_t at = transcript_source(app->transcript, SOURCE_BYTES, &source);
-    if (source.len == 0) {
-        app_note_briefly(app, STYLE_NOTE, "%s", _("There is nothing to select yet."));
-        buf_release(&source);
-        return;
-    }
-    app->bare = mem_alloc(sizeof *app->bare);
-    bare_init(app->bare, &source, at);
-    buf_release(&source);
-    app_touch_now(app, DIRTY_ALL);
+    return (struct bare *)view;
 }
 
-void bare_close(struct app *app)
+static bool take_key(struct view *view, enum action action, const struct key *key)
 {
-    if (!app->bare)
-        return;
-    bare_release(app->bare);
-    free(app->bare);
-    app->bare = NULL;
-    term_bare_end();
-    app_touch_now(app, DIRTY_ALL);
-}
-
-void bare_draw(struct app *app)
-{
-    int rows, cols;
-    size_t len;
-    term_size(&rows, &cols);
-    bare_resize(app->bare, cols, rows - 1);
-    const char *text = bare_view(app->bare, &len);
-    term_bare(text, len, _("Esc goes back. Select with the mouse. PgUp and PgDn scroll."));
-}
-
-void bare_key(struct app *app, enum action action, const struct key *key)
-{
-    struct bare *b = app->bare;
+    struct bare *b = of(view);
     long page = b->height > 2 ? b->height - 1 : 1, all = (long)b->rows.len;
     const struct {
         enum action action;
@@ -183,14 +152,49 @@ void bare_key(struct app *app, enum action action, const struct key *key)
                  {ACTION_TOP, -all},
                  {ACTION_LINE_START, -all},
                  {ACTION_BOTTOM, all},
-                 {ACTION_LINE_END, all},
-                 {ACTION_REDRAW, 0}};
+                 {ACTION_LINE_END, all}};
     for (size_t i = 0; i < sizeof moves / sizeof *moves; i++)
         if (moves[i].action == action) {
             bare_scroll(b, moves[i].rows);
-            app_touch_now(app, DIRTY_BODY);
-            return;
+            return true;
         }
     if (key->code != K_CLICK)
-        bare_close(app);
+        view_close(view);
+    return true;
+}
+
+static void free_view(struct view *view)
+{
+    bare_release(of(view));
+    free(view);
+    term_bare_end();
+}
+
+static const struct view_ops ops = {.layer = VIEW_BARE, .free = free_view, .key = take_key};
+
+void bare_open(struct app *app)
+{
+    struct buf source = BUF_INIT;
+    size_t at = transcript_source(app->transcript, SOURCE_BYTES, &source);
+    if (source.len == 0) {
+        app_note_briefly(app, STYLE_NOTE, "%s", _("There is nothing to select yet."));
+        buf_release(&source);
+        return;
+    }
+    struct bare *b = mem_alloc(sizeof *b);
+    bare_init(b, &source, at);
+    b->view = (struct view){&ops, &app->host};
+    buf_release(&source);
+    views_open(&app->views, &b->view);
+    app_touch_now(app, DIRTY_ALL);
+}
+
+void bare_draw(struct view *view)
+{
+    int rows, cols;
+    size_t len;
+    term_size(&rows, &cols);
+    bare_resize(of(view), cols, rows - 1);
+    const char *text = bare_view(of(view), &len);
+    term_bare(text, len, _("Esc goes back. Select with the mouse. PgUp and PgDn scroll."));
 }

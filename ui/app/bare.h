@@ -8,12 +8,11 @@
 
 #include "base/buf.h"
 #include "base/vec.h"
-#include "ui/term/keymap.h"
-
-struct app;
+#include "ui/view/view.h"
 
 /* A text as a terminal of that width breaks it, and the part of it that is in view. */
 struct bare {
+    struct view view;
     struct buf text;
     VEC(size_t) rows; /* where each begins */
     int width, height;
@@ -32,11 +31,8 @@ const char *bare_view(const struct bare *b, size_t *len);
 
 /* --- on the screen --- */
 
-void bare_open(struct app *app);
-void bare_close(struct app *app);
-void bare_draw(struct app *app);
-
 /* Any key that does not scroll closes it. */
-void bare_key(struct app *app, enum action action, const struct key *key);
+void bare_open(struct app *app);
+void bare_draw(struct view *view);
 
 #endif

@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/i18n.h"
 #include "base/mem.h"
+#include "ui/app/bare.h"
 #include "ui/app/commands.h"
 #include "ui/app/completion.h"
 #include "ui/app/find.h"
@@ -238,7 +239,7 @@ static void redraw(struct app *app)
 
 void dispatch_suspend(struct app *app)
 {
-    bare_close(app);
+    views_close(&app->views, views_shown(&app->views, VIEW_BARE));
     term_suspend();
     signals_stop();
     term_resume();
@@ -345,9 +346,9 @@ static void click(struct app *app, const struct key *key)
 {
     int row, col;
     struct view *v = screen_view_at(app, key->row, key->col, &row, &col);
-    if (v)
+    if (v && v->ops->click)
         v->ops->click(v, row, col);
-    else if (row >= 0)
+    else if (!v && row >= 0)
         click_transcript(app, row);
     app_touch_now(app, DIRTY_BODY);
 }
@@ -362,22 +363,13 @@ static void editor_key(struct app *app, enum action action, const struct key *ke
     }
 }
 
-/* Questions of tools */
-
-static void answer_question(struct app *app, enum approval_answer answer)
-{
-    struct command *c = command_new(COMMAND_ANSWER, NULL);
-    c->name = mem_strdup(approval_id(&app->approval));
-    c->number = answer;
-    approval_over(&app->approval, c->name);
-    engine_send(app->engine, c);
-}
+/* Writing, while something asks */
 
 /* What waits would follow the message that is stopped here: it comes back. */
 void dispatch_stop(struct app *app)
 {
     take_waiting(app);
-    approval_forget(&app->approval);
+    views_close(&app->views, &app->approval.view);
     views_close(&app->views, &app->draft.view);
     app_command(app, COMMAND_INTERRUPT, NULL);
 }
@@ -402,42 +394,16 @@ static void note_writing(struct app *app, enum action action, const struct key *
         app_touch(app, DIRTY_EDITOR);
 }
 
-/* For whoever has the keyboard, if text is written there. */
-static bool write_text(struct app *app, enum action action, const struct key *key)
+static void write_text(struct app *app, enum action action, const struct key *key)
 {
     struct view *holder = views_holder(&app->views);
-    if (!holder)
-        editor_key(app, action, key);
-    else if (holder == app->memory || holder == &app->draft.view)
+    if (holder && holder != app->memory && holder != &app->draft.view)
+        return;
+    if (holder)
         (void)holder->ops->key(holder, action, key);
     else
-        return false;
-    return true;
-}
-
-/* True if the question took the key. */
-static bool question_key(struct app *app, enum action action, const struct key *key)
-{
-    enum approval_answer answer;
-    switch (approval_key(&app->approval, &app->keymap, action, key, &answer)) {
-    case APPROVAL_PASS:
-        return false;
-    case APPROVAL_TEXT:
-        if (!write_text(app, action, key))
-            return true;
-        note_writing(app, action, key);
-        break;
-    case APPROVAL_TAKEN:
-        break;
-    case APPROVAL_STOP:
-        dispatch_stop(app);
-        break;
-    case APPROVAL_ANSWERED:
-        answer_question(app, answer);
-        break;
-    }
-    app_touch_now(app, DIRTY_BODY | DIRTY_STATUS);
-    return true;
+        editor_key(app, action, key);
+    note_writing(app, action, key);
 }
 
 /* Keys that work whatever is open. */
@@ -446,16 +412,23 @@ static bool is_global(enum action action)
     return action == ACTION_REDRAW || action == ACTION_SUSPEND;
 }
 
+/* Where a key decides something, nobody is writing. */
+static bool is_writing(enum view_layer by)
+{
+    return by != VIEW_QUESTION && by != VIEW_DRAFT && by != VIEW_BARE;
+}
+
 static void any_key(struct app *app, enum action action, const struct key *key)
 {
-    enum view_layer by;
+    enum view_layer by = VIEW_LAYERS;
     if (key->code == K_CLICK)
         click(app, key);
     else if (views_key(&app->views, action, key, &by))
         app_touch_now(app, DIRTY_BODY | DIRTY_STATUS | DIRTY_EDITOR);
     else if (!run_action(app, action))
         editor_key(app, action, key);
-    note_writing(app, action, key);
+    if (is_writing(by))
+        note_writing(app, action, key);
 }
 
 /* Whatever else a key did, the next press is again the first. */
@@ -471,11 +444,9 @@ void dispatch_key(struct app *app, struct key *key)
 {
     enum action action = keymap_find(&app->keymap, key);
     int64_t leave_until = app->leave_until;
-    if (app->bare && action != ACTION_SUSPEND)
-        bare_key(app, action, key);
-    else if (is_global(action))
+    if (is_global(action))
         run_action(app, action);
-    else if (!question_key(app, action, key))
+    else
         any_key(app, action, key);
     forget_leaving(app, leave_until);
     free(key->text);
@@ -487,7 +458,7 @@ void dispatch_key(struct app *app, struct key *key)
 static void type_again(struct app *app, struct view *v, const struct key *key)
 {
     struct view *holder = views_holder(&app->views);
-    bool asked = approval_open(&app->approval);
+    bool asked = views_shown(&app->views, VIEW_QUESTION);
     struct key again = *key;
     again.text = key->text ? mem_strdup(key->text) : NULL;
     if (holder == v)
@@ -505,6 +476,7 @@ static void edit_for_view(struct app *app, struct editor *editor)
 void dispatch_init(struct app *app)
 {
     app->host.stop = dispatch_stop;
+    app->host.write = write_text;
     app->host.type = type_again;
     app->host.edit_outside = edit_for_view;
 }

@@ -221,10 +221,7 @@ static void take_event(struct app *app, struct notice *n)
     struct event *ev = n->event;
     bool alarmed = app->truncated;
     note_event(app, ev, true);
-    if (ev->type == EVENT_TOOL_EXECUTION_COMPLETED && approval_over(&app->approval, ev->id))
-        app_touch_now(app, DIRTY_BODY);
     if (ends_run(ev->type)) {
-        approval_forget(&app->approval);
         app->activity.over = app->activity.busy;
         app->activity.failed = ev->type == EVENT_RUN_FAILED;
     }
@@ -277,7 +274,6 @@ static void say_parting(struct app *app)
 static void open_session(struct app *app, const struct session_info *info)
 {
     transcript_clear(app->transcript);
-    approval_forget(&app->approval);
     turns_forget(app);
     jump_forget(app);
     way_back_session(app, info->id);
@@ -489,7 +485,6 @@ static void take_busy(struct app *app, struct notice *n)
     } else {
         app->activity.busy = app->activity.over = app->stop_asked = false;
         compaction_over(app);
-        approval_forget(&app->approval);
             attention_turn_ended(app);
         send_next(app);
     }
@@ -501,7 +496,6 @@ static void take_approval(struct app *app, struct notice *n)
     char *question = mem_printf(_("may %s run?"), n->name);
     attention_asked(app, question);
     free(question);
-    approval_ask(&app->approval, n);
     app_touch_now(app, DIRTY_ALL);
 }
 

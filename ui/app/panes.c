@@ -10,6 +10,7 @@
 #include "ui/app/jump.h"
 #include "ui/app/screen.h"
 #include "ui/term/term.h"
+#include "ui/view/approval.h"
 #include "ui/view/context_view.h"
 #include "ui/view/draft_review.h"
 #include "ui/view/memory_view.h"
@@ -241,4 +242,6 @@ void panes_init(struct app *app)
     find_init(app);
     app->memory = memory_view_new(&app->host);
     views_open(&app->views, app->memory);
+    approval_init(&app->approval, &app->host);
+    views_open(&app->views, &app->approval.view);
 }

@@ -270,7 +270,7 @@ static void init(struct plain *p, const struct ui_options *options)
                         .files = mem_strdup(options->first_draft),
                         .asked = {true, resumes ? COMMAND_RESUME : COMMAND_NEW, NOTICE_PROVIDER}};
     plain_reader_init(&p->in, STDIN_FILENO);
-    approval_init(&p->approval);
+    approval_init(&p->approval, NULL);
     session_info_init(&p->session);
 }
 

@@ -1,5 +1,6 @@
 #include "ui/app/screen.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +9,7 @@
 #include "base/i18n.h"
 #include "base/mem.h"
 #include "base/utf8.h"
+#include "ui/app/bare.h"
 #include "ui/app/find.h"
 #include "ui/term/glyph.h"
 #include "ui/term/term.h"
@@ -255,18 +257,12 @@ static void draw_newest(struct app *app, int height)
     }
 }
 
-/* Below the newest of the transcript, as far as there is room for it. */
-static void draw_question(struct app *app)
+static void set_drawn(enum view_layer layer, int top, int left, int rows, int cols)
 {
-    int height = approval_height(&app->approval, &app->keymap, shown.body_cols);
-    if (height > shown.body_rows)
-        height = shown.body_rows;
-    int above = shown.body_rows - height, top = shown.body_top + above;
-    const struct rows *rows =
-        approval_rows(&app->approval, &app->keymap, shown.body_cols, height, clock_mono_ms());
-    draw_newest(app, above);
-    for (int i = 0; i < height; i++)
-        put_body_row(top + i, rows, (size_t)i, STYLE_OVERLAY);
+    drawn[layer].top = top;
+    drawn[layer].left = left;
+    drawn[layer].rows = rows;
+    drawn[layer].cols = cols;
 }
 
 static void draw_view_at(struct view *v, int top, int left, int height, int cols)
@@ -279,16 +275,13 @@ static void draw_view_at(struct view *v, int top, int left, int height, int cols
         else
             term_fill(top + i, left, cols, STYLE_OVERLAY);
     }
-    drawn[v->ops->layer].top = top;
-    drawn[v->ops->layer].left = left;
-    drawn[v->ops->layer].rows = height;
-    drawn[v->ops->layer].cols = cols;
+    set_drawn(v->ops->layer, top, left, height, cols);
 }
 
 /* Over the lowest of so many rows of the body. Returns how many it left. */
 static int draw_view(struct view *v, int height)
 {
-    int own = v->ops->height ? v->ops->height(v, height) : height;
+    int own = v->ops->height ? v->ops->height(v, shown.body_cols, height) : height;
     int cols = own == height ? shown.cols : shown.body_cols; /* else what stands beside stays */
     draw_view_at(v, shown.body_top + height - own, 0, own, cols);
     return height - own;
@@ -305,16 +298,26 @@ static void draw_pane(struct app *app)
     draw_view_at(v, shown.body_top, shown.body_cols + 1, shown.body_rows, shown.pane_cols);
 }
 
+/* Below the newest of the transcript, and nothing but that is to be seen or clicked at. */
+static void draw_question(struct view *v, struct app *app)
+{
+    int own = v->ops->height(v, shown.body_cols, shown.body_rows), above = shown.body_rows - own;
+    draw_newest(app, above);
+    draw_view_at(v, shown.body_top + above, 0, own, shown.body_cols);
+    draw_pane(app);
+    set_drawn(VIEW_QUESTION, shown.body_top, 0, shown.body_rows, shown.cols);
+}
+
 static void draw_body(struct app *app)
 {
+    struct view *question = views_shown(&app->views, VIEW_QUESTION);
     memset(drawn, 0, sizeof drawn);
-    if (approval_open(&app->approval)) {
-        draw_question(app);
-        draw_pane(app);
+    if (question) {
+        draw_question(question, app);
         return;
     }
     int height = shown.body_rows, lowest = shown.pane_cols > 0 ? VIEW_PANE + 1 : VIEW_PANE;
-    for (int i = VIEW_LAYERS - 1; i >= lowest && height > 0; i--) {
+    for (int i = VIEW_LIST; i >= lowest && height > 0; i--) {
         struct view *v = views_shown(&app->views, (enum view_layer)i);
         if (v)
             height = draw_view(v, height);
@@ -524,7 +527,7 @@ static bool place_view_caret(const struct app *app)
     if (!v || v->ops->layer < VIEW_PANE)
         return false;
     bool beside = v->ops->layer == VIEW_PANE && shown.pane_cols > 0;
-    bool seen = beside || !approval_open(&app->approval);
+    bool seen = beside || !views_shown(&app->views, VIEW_QUESTION);
     if (seen && v->ops->caret && v->ops->caret(v, &row, &col))
         term_cursor(drawn[v->ops->layer].top + row, drawn[v->ops->layer].left + col);
     else
@@ -584,18 +587,20 @@ static void lay_out(struct app *app)
 }
 
 /* Nothing of the rest is to be seen. */
-static void draw_bare(struct app *app)
+static void draw_bare(struct app *app, struct view *v)
 {
     app->drawn_ms = clock_mono_ms();
-    bare_draw(app);
+    bare_draw(v);
+    set_drawn(VIEW_BARE, 0, 0, INT_MAX, INT_MAX);
     app->dirty = 0;
     app->urgent = app->status_dirty = false;
 }
 
 void screen_draw(struct app *app)
 {
-    if (app->bare) {
-        draw_bare(app);
+    struct view *bare = views_shown(&app->views, VIEW_BARE);
+    if (bare) {
+        draw_bare(app, bare);
         return;
     }
     body_is_behind = count_is_behind = false;

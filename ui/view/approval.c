@@ -4,18 +4,12 @@
 #include <string.h>
 
 #include "base/charset.h"
+#include "base/clock.h"
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/utf8.h"
 
 #define WHEEL_ROWS 3
-
-void approval_init(struct approval *a)
-{
-    *a = (struct approval){0};
-    rows_init(&a->text);
-    rows_init(&a->rows);
-}
 
 static void question_release(struct question *q)
 {
@@ -224,4 +218,129 @@ enum approval_key approval_key(struct approval *a, const struct keymap *keymap, 
     if (action == ACTION_NONE && move_by_letter(a, key))
         return APPROVAL_TAKEN;
     return action == ACTION_LEAVE ? APPROVAL_PASS : APPROVAL_TEXT;
+}
+
+/* --- the view --- */
+
+static struct approval *of(struct view *view)
+{
+    return (struct approval *)view;
+}
+
+static const struct approval *of_const(const struct view *view)
+{
+    return (const struct approval *)view;
+}
+
+static void send_answer(struct view *view, enum approval_answer answer)
+{
+    struct command *c = command_new(COMMAND_ANSWER, NULL);
+    c->name = mem_strdup(approval_id(of(view)));
+    c->number = answer;
+    approval_over(of(view), c->name);
+    view_send(view, c);
+}
+
+static bool take_key(struct view *view, enum action action, const struct key *key)
+{
+    const struct view_host *host = view->host;
+    enum approval_answer answer;
+    switch (approval_key(of(view), host->keymap, action, key, &answer)) {
+    case APPROVAL_PASS:
+        return false;
+    case APPROVAL_TEXT:
+        host->write(host->app, action, key);
+        break;
+    case APPROVAL_TAKEN:
+        break;
+    case APPROVAL_STOP:
+        host->stop(host->app);
+        break;
+    case APPROVAL_ANSWERED:
+        send_answer(view, answer);
+        break;
+    }
+    return true;
+}
+
+static bool notice(struct view *view, struct notice *n, const char *words)
+{
+    struct approval *a = of(view);
+    enum event_type type = n->type == NOTICE_EVENT ? n->event->type : EVENT_TEXT_DELTA;
+    bool over = type == EVENT_RUN_COMPLETED || type == EVENT_RUN_FAILED ||
+                type == EVENT_INTERRUPTED || (n->type == NOTICE_BUSY && !n->flag) ||
+                (n->type == NOTICE_SESSION && n->flag);
+    (void)words;
+    if (n->type == NOTICE_APPROVAL)
+        approval_ask(a, n);
+    else if (type == EVENT_TOOL_EXECUTION_COMPLETED && approval_over(a, n->event->id))
+        view_touch(view);
+    else if (over)
+        approval_forget(a);
+    return false;
+}
+
+static bool shown(const struct view *view)
+{
+    return approval_open(of_const(view));
+}
+
+static bool passes(const struct view *view)
+{
+    (void)view;
+    return true;
+}
+
+static int height(struct view *view, int width, int room)
+{
+    int wanted = approval_height(of(view), view->host->keymap, width);
+    return wanted < room ? wanted : room;
+}
+
+static void resize(struct view *view, int width, int room)
+{
+    of(view)->room_width = width;
+    of(view)->room = room;
+}
+
+static const struct rows *rows(struct view *view)
+{
+    struct approval *a = of(view);
+    return approval_rows(a, view->host->keymap, a->room_width, a->room, clock_mono_ms());
+}
+
+static int64_t due(const struct view *view)
+{
+    return view->host->has_keys(view->host->app, view) ? approval_due(of_const(view)) : 0;
+}
+
+static void close_view(struct view *view)
+{
+    approval_forget(of(view));
+}
+
+static void release(struct view *view)
+{
+    approval_release(of(view));
+}
+
+static const struct view_ops ops = {
+    .layer = VIEW_QUESTION,
+    .free = release,
+    .close = close_view,
+    .shown = shown,
+    .passes = passes,
+    .key = take_key,
+    .height = height,
+    .resize = resize,
+    .rows = rows,
+    .notice = notice,
+    .due = due,
+};
+
+void approval_init(struct approval *a, const struct view_host *host)
+{
+    *a = (struct approval){.view = {&ops, host}};
+    rows_init(&a->text);
+    rows_init(&a->rows);
 }

@@ -12,9 +12,7 @@
 #include <stdint.h>
 
 #include "base/vec.h"
-#include "session/notice.h"
-#include "ui/term/keymap.h"
-#include "ui/term/rows.h"
+#include "ui/view/view.h"
 
 enum {
     APPROVAL_LOOK_MS = 300, /* from the first frame on */
@@ -29,6 +27,7 @@ struct question {
 };
 
 struct approval {
+    struct view view;
     VEC(struct question) questions; /* as they came; the first is on the screen */
     bool armed;                     /* its keys are shown */
     int64_t shown_ms;               /* its first frame; 0: none yet */
@@ -40,9 +39,10 @@ struct approval {
     int width;
     size_t top, page; /* the rows of it in view */
     struct rows rows;
+    int room_width, room; /* as told last */
 };
 
-void approval_init(struct approval *a);
+void approval_init(struct approval *a, const struct view_host *host);
 void approval_release(struct approval *a);
 
 /* As NOTICE_APPROVAL tells it. */

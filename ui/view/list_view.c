@@ -92,8 +92,9 @@ static bool passes(const struct view *view)
     return is_popup(view);
 }
 
-static int height(const struct view *view, int room)
+static int height(struct view *view, int width, int room)
 {
+    (void)width;
     if (!is_popup(view))
         return room;
     int wanted = (int)list_count(of_const(view)->list);

@@ -48,6 +48,7 @@ struct view *views_shown(const struct views *s, enum view_layer layer)
 void views_open(struct views *s, struct view *v)
 {
     views_close_from(s, v->ops->layer);
+    views_close(s, s->at[v->ops->layer]);
     s->at[v->ops->layer] = v;
 }
 
@@ -65,7 +66,7 @@ void views_close(struct views *s, struct view *v)
 
 void views_close_from(struct views *s, enum view_layer lowest)
 {
-    for (int i = VIEW_LAYERS - 1; i >= (int)lowest; i--)
+    for (int i = VIEW_LIST; i >= (int)lowest; i--)
         views_close(s, s->at[i]);
 }
 
@@ -113,9 +114,10 @@ bool views_key(struct views *s, enum action action, const struct key *key, enum 
 {
     for (int i = VIEW_LAYERS - 1; i >= 0; i--) {
         struct view *v = views_shown(s, (enum view_layer)i);
+        if (!v || !v->ops->key(v, action, key))
+            continue;
         *by = (enum view_layer)i;
-        if (v && v->ops->key(v, action, key))
-            return true;
+        return true;
     }
     return false;
 }

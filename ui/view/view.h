@@ -21,6 +21,8 @@ enum view_layer {
     VIEW_PANE,  /* from here on over the transcript, this one also beside it */
     VIEW_COVER,
     VIEW_LIST,
+    VIEW_QUESTION, /* below the newest of the transcript */
+    VIEW_BARE,     /* in the place of all */
     VIEW_LAYERS
 };
 
@@ -44,6 +46,8 @@ struct view_host {
     bool (*has_keys)(struct app *app, const struct view *v); /* none over it has the keyboard */
     void (*stop)(struct app *app);                           /* the turn, with whatever it asks */
     void (*leave)(struct app *app);                          /* the program */
+    /* Text for whoever has the keyboard, if it can be written there. */
+    void (*write)(struct app *app, enum action action, const struct key *key);
     void (*note)(struct app *app, const char *text); /* in the transcript */
     /* Shows that message in the transcript; the view gives way to it, and the way back leads here. */
     void (*jump)(struct app *app, struct view *v, int64_t seq);
@@ -84,7 +88,7 @@ struct view_ops {
     bool (*passes)(const struct view *v); /* what is below it has the keyboard; NULL: it has it */
     void (*click)(struct view *v, int row, int col); /* at a place of what rows() returned last */
     /* Rows that it takes of so many, from below; NULL: all. */
-    int (*height)(const struct view *v, int room);
+    int (*height)(struct view *v, int width, int room);
     void (*resize)(struct view *v, int width, int height);
     /* What to draw: at most as many rows as the height, none wider than the width. Borrowed until
      * the next call. */
@@ -128,13 +132,14 @@ struct views {
     struct view *at[VIEW_LAYERS]; /* NULL: none */
 };
 
-/* In place of the one in its layer; what stands over it is closed. */
+/* In place of the one in its layer; what stands over it is closed, but for a question. */
 void views_open(struct views *s, struct view *v);
 
 /* Not open: nothing happens. */
 void views_close(struct views *s, struct view *v);
 void views_release(struct views *s);
-void views_close_from(struct views *s, enum view_layer lowest); /* it, and those over it */
+/* Those in that layer and over it / those over v; but for a question. */
+void views_close_from(struct views *s, enum view_layer lowest);
 void views_close_over(struct views *s, const struct view *v);
 
 void views_close_session(struct views *s); /* those that show the open session */
