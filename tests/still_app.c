@@ -1,6 +1,7 @@
 #include "tests/still_app.h"
 
 #include "tests/support.h"
+#include "ui/app/completion.h"
 #include "ui/app/dispatch.h"
 #include "ui/app/panes.h"
 
@@ -22,6 +23,7 @@ int still_app_setup(void **state)
     app_init(&app, &options);
     panes_init(&app);
     dispatch_init(&app);
+    completion_init(&app);
     transcript_resize(app.transcript, 100, 30);
     return 0;
 }

@@ -13,7 +13,8 @@
 #include "tests/sent.h"
 #include "tests/still_app.h"
 #include "ui/app/dispatch.h"
-#include "ui/app/replace.h"
+#include "ui/app/message.h"
+#include "ui/app/way_back.h"
 
 /* In place of the engine's. */
 static sent_commands sent;
@@ -137,7 +138,7 @@ static void a_changed_message_is_not_sent_while_a_turn_runs(void **state)
 {
     (void)state;
     app.last_sent = mem_strdup("the old words");
-    replace_begin(&app);
+    message_edit(&app);
     assert_true(app.replacing);
     assert_string_equal(editor_text(app.editor), "the old words");
     app.activity.busy = true;
@@ -156,7 +157,7 @@ static void a_running_turn_is_not_changed(void **state)
     (void)state;
     app.last_sent = mem_strdup("the old words");
     app.activity.busy = true;
-    replace_begin(&app);
+    message_edit(&app);
     assert_false(app.replacing);
     assert_string_equal(editor_text(app.editor), "");
 }
@@ -225,7 +226,7 @@ static void another_session_or_a_message_ends_it(void **state)
     open_one(there, false);
     assert_false(way_back_known(&app));
     way_back_mark(&app);
-    app_send_message(&app, "go on");
+    message_send(&app, "go on");
     assert_false(way_back_known(&app));
 }
 

@@ -11,7 +11,6 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "ui/app/attention.h"
 #include "ui/term/notification.h"
 #include "ui/term/term.h"
 
@@ -81,9 +80,9 @@ static void test_when(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct config *config = config_new();
         assert_true(config_set(config, CONFIG_UI_NOTIFY_AFTER, cases[i].after, &e));
-        assert_int_equal(attention_is_due(config, cases[i].focus, cases[i].took_ms), cases[i].due);
+        assert_int_equal(notification_is_due(config, cases[i].focus, cases[i].took_ms), cases[i].due);
         assert_true(config_set(config, CONFIG_UI_NOTIFY, "off", &e));
-        assert_false(attention_is_due(config, cases[i].focus, cases[i].took_ms));
+        assert_false(notification_is_due(config, cases[i].focus, cases[i].took_ms));
         config_free(config);
     }
 }
@@ -94,14 +93,14 @@ static void test_focus(void **state)
     enum focus focus = FOCUS_UNKNOWN;
     const struct key in = {.code = K_FOCUS_IN}, out = {.code = K_FOCUS_OUT},
                      typed = {.code = K_CHAR, .cp = 'a'}, wheel = {.code = K_WHEEL_UP};
-    assert_false(attention_saw(&focus, &typed)); /* nobody knows for how long */
+    assert_false(notification_saw(&focus, &typed)); /* nobody knows for how long */
     assert_int_equal(focus, FOCUS_UNKNOWN);
-    assert_true(attention_saw(&focus, &out));
-    assert_false(attention_saw(&focus, &wheel)); /* it comes without the keyboard */
+    assert_true(notification_saw(&focus, &out));
+    assert_false(notification_saw(&focus, &wheel)); /* it comes without the keyboard */
     assert_int_equal(focus, FOCUS_ELSEWHERE);
-    assert_false(attention_saw(&focus, &typed));
+    assert_false(notification_saw(&focus, &typed));
     assert_int_equal(focus, FOCUS_HERE);
-    assert_true(attention_saw(&focus, &in));
+    assert_true(notification_saw(&focus, &in));
     assert_int_equal(focus, FOCUS_HERE);
 }
 

@@ -8,7 +8,6 @@
 #include "base/i18n.h"
 #include "base/mem.h"
 #include "base/utf8.h"
-#include "ui/app/completion.h"
 #include "ui/term/term.h"
 #include "ui/text/format.h"
 
@@ -93,7 +92,7 @@ void app_release(struct app *app)
     free(app->draft_when_left);
     free(app->parting);
     free(app->find_next);
-    way_back_release(&app->way_back);
+    vec_release(&app->way_back.places);
 }
 
 void app_forget_models(struct app *app)
@@ -155,75 +154,17 @@ void app_command(struct app *app, enum command_type type, const char *text)
     engine_send(app->engine, command_new(type, text));
 }
 
-static bool blank(const char *text)
+bool app_is_blank(const char *text)
 {
     return text[strspn(text, " \t\r\n")] == '\0';
-}
-
-static void keep_waiting(struct app *app, const char *text)
-{
-    char *joined = app->waiting ? mem_printf("%s\n\n%s", app->waiting, text) : mem_strdup(text);
-    free(app->waiting);
-    app->waiting = joined;
-    app->waiting_after = app->activity.over;
-}
-
-static void begin_turn(struct app *app)
-{
-    app->activity.busy = true;
-    app->activity.over = false;
-    app->activity.started_ms = clock_mono_ms();
-    way_back_forget(app);
-    transcript_scroll_to_end(app->transcript);
-    app_touch_now(app, DIRTY_ALL);
-}
-
-void app_send_message(struct app *app, const char *text)
-{
-    if (blank(text))
-        return;
-    editor_history_add(app->editor, text);
-    if (app->activity.busy) {
-        keep_waiting(app, text);
-        app_touch_now(app, DIRTY_ALL);
-    } else {
-        app_command(app, COMMAND_START_TURN, text);
-        begin_turn(app);
-    }
-}
-
-void app_retry(struct app *app)
-{
-    if (app->activity.over) {
-        app->retry_after = true;
-        return;
-    }
-    if (app->activity.busy) {
-        app_note_briefly(app, STYLE_NOTE, "%s",
-                         _("A turn is running; use /retry when it has ended."));
-        return;
-    }
-    if (app->fresh) {
-        app_note_briefly(app, STYLE_NOTE, "%s", _("No message was sent in this session yet."));
-        return;
-    }
-    app_command(app, COMMAND_RETRY, NULL);
-    begin_turn(app);
-}
-
-void app_send_instead(struct app *app, const char *text)
-{
-    editor_history_add(app->editor, text);
-    app_command(app, COMMAND_RETRY, text);
-    begin_turn(app);
 }
 
 void app_give_back(struct app *app, const char *text)
 {
     const char *written = editor_text(app->editor);
-    if (blank(text) || strcmp(text, written) == 0)
+    if (app_is_blank(text) || strcmp(text, written) == 0)
         return;
-    char *both = blank(written) ? mem_strdup(text) : mem_printf("%s\n\n%s", text, written);
+    char *both = app_is_blank(written) ? mem_strdup(text) : mem_printf("%s\n\n%s", text, written);
     editor_set(app->editor, both);
     free(both);
     app_edited(app);
@@ -238,7 +179,8 @@ void app_edited(struct app *app)
 {
     app->draft_at = clock_mono_ms() + DRAFT_MS;
     app->completion_closed = app->completion_closed && editor_text(app->editor)[0] == '/';
-    completion_follow(app);
+    if (app->follow_edit)
+        app->follow_edit(app);
     app_touch_now(app, DIRTY_EDITOR);
 }
 
@@ -250,7 +192,7 @@ void app_save_draft(struct app *app)
     const char *text = editor_text(app->editor);
     struct buf both = BUF_INIT; /* what waits is not sent yet, so it is a draft as well */
     if (app->waiting)
-        buf_addf(&both, "%s%s", app->waiting, blank(text) ? "" : "\n\n");
+        buf_addf(&both, "%s%s", app->waiting, app_is_blank(text) ? "" : "\n\n");
     buf_addstr(&both, text);
     app_command(app, COMMAND_SAVE_DRAFT, both.data);
     buf_release(&both);

@@ -7,11 +7,10 @@
 #include <stdint.h>
 
 #include "session/engine.h"
-#include "ui/app/attention.h"
 #include "ui/app/errand.h"
-#include "ui/app/ui.h"
-#include "ui/app/way_back.h"
+#include "ui/app/options.h"
 #include "ui/term/keymap.h"
+#include "ui/term/notification.h"
 #include "ui/term/theme.h"
 #include "ui/text/editor.h"
 #include "ui/transcript/transcript.h"
@@ -61,6 +60,24 @@ struct turn_search {
     void (*take)(struct app *app, const struct turn_found *found);
 };
 
+/* Where one was before a jump, and where that led (way_back.h). */
+struct place_left {
+    char session[UUID_LEN + 1];
+    bool read_only;
+    bool blank; /* nothing was said or written in it, so there is nothing to open again */
+    struct transcript_place view;
+    size_t caret; /* of the message */
+    bool memory, memory_focused;
+};
+
+struct way_back {
+    VEC(struct place_left) places; /* the newest last */
+    /* Another session was asked for, and is not there yet. */
+    enum { WAY_STAYS, WAY_OUT, WAY_HOME } moving;
+    struct place_left left; /* OUT: where one was; HOME: where one goes */
+    char to[UUID_LEN + 1];  /* of OUT */
+};
+
 struct app {
     const struct ui_options *options;
     const struct config *config;
@@ -84,7 +101,7 @@ struct app {
     bool truncated;    /* the server left out the beginning of a request */
     bool answered;     /* … and answered one since, as far as is known in full */
     char *last_sent;   /* newest message of the person's in this session */
-    bool replacing;    /* what is being written takes its place (replace.h) */
+    bool replacing;    /* what is being written takes its place (message.h) */
 
     struct activity activity;
     char *waiting;      /* the message that is sent when the turn ends; NULL: none */
@@ -95,6 +112,7 @@ struct app {
     struct draft_review draft; /* in the place of the editor, when nothing else is open */
     struct views views;
     struct view_host host; /* panes_init() */
+    void (*follow_edit)(struct app *app); /* who completes what is written; completion_init() */
     struct view *memory;   /* F2; in views */
     struct transcript_place jump; /* to show once its page has come; seq 0: none */
     struct way_back way_back;
@@ -152,17 +170,10 @@ void app_note_briefly(struct app *app, enum style style, const char *format, ...
 
 void app_command(struct app *app, enum command_type type, const char *text);
 
-/* Sends the text as a message of the person's, or keeps it waiting while a turn runs. */
-void app_send_message(struct app *app, const char *text);
-
 /* Those of another provider are of no use. */
 void app_forget_models(struct app *app);
 
-/* Sends the last message again. */
-void app_retry(struct app *app);
-
-/* Sends the text in place of the last message, while no turn runs. */
-void app_send_instead(struct app *app, const char *text);
+bool app_is_blank(const char *text); /* nothing is in it that is worth sending */
 
 /* Puts the text before what is being written, so that neither is lost. */
 void app_give_back(struct app *app, const char *text);

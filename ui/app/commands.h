@@ -1,72 +1,9 @@
-/* The commands that begin with "/": one table makes the dispatch, the help, the palette and the
- * completion. */
+/* What each command does that begins with "/". One table makes the dispatch, the help, the palette
+ * and the completion. */
 #ifndef UI_COMMANDS_H
 #define UI_COMMANDS_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
-struct app;
-struct command;
-
-enum argument_kind {
-    ARGUMENT_OTHER,
-    ARGUMENT_THEME,
-    ARGUMENT_MODEL,
-    ARGUMENT_SESSION,
-    ARGUMENT_TURN,
-    ARGUMENT_FORK, /* a turn, or before the last compaction */
-    ARGUMENT_COMPACT,
-    ARGUMENT_COPY
-};
-
-struct slash_command {
-    const char *name;      /* without the slash */
-    const char *arguments; /* "" if it takes none; "[X]" may lack */
-    enum argument_kind kind;
-    const char *help; /* for gettext */
-    void (*run)(struct app *app, const char *arguments);
-};
-
-extern const struct slash_command slash_commands[]; /* ends with a NULL name */
-
-/* Translated; what a command does where sessions are kept may be another thing than where not. */
-const char *slash_help(const struct slash_command *c, bool kept);
-
-/* What is said of the open session after /archive, or after it was deleted. The caller frees. */
-char *slash_parting(const char *title, bool archived);
-
-const struct slash_command *slash_find(const char *name, size_t len);
-
-/* The nearest command's name, or NULL. */
-const char *slash_nearest(const char *name);
-
-/* Whether the command can do nothing without an argument. */
-bool slash_needs_argument(const struct slash_command *c);
-
-/* What a line of the editor is. A command: `name_len` bytes from text + 1, its arguments from
- * text + arguments on (blanks around them are not theirs). "//" begins a text of which the first
- * slash is dropped. */
-enum slash_kind { SLASH_TEXT, SLASH_LITERAL, SLASH_COMMAND };
-struct slash_line {
-    enum slash_kind kind;
-    size_t name_len;
-    size_t arguments;
-};
-struct slash_line slash_parse(const char *text);
-
-/* The command of a line that is one, or what is wrong with it, in words of the user's: there is no
- * such command, it lacks its argument or takes none. */
-struct slash_choice {
-    const struct slash_command *command;
-    char *arguments;
-    char *complaint; /* NULL: it can be run */
-};
-struct slash_choice slash_choose(const char *text);
-void slash_choice_release(struct slash_choice *choice);
-
-/* What /export asks of the engine: the file that is named, else one named by the title. */
-struct command *slash_export(const char *arguments, const char *title);
+#include "ui/app/slash.h"
 
 /* Runs it. False, with a note, if there is no such command, or if it lacks its argument or takes
  * none: the text stays in the editor. */

@@ -5,10 +5,10 @@
 
 #include "base/i18n.h"
 #include "base/mem.h"
-#include "ui/app/commands.h"
 #include "ui/app/compact.h"
 #include "ui/app/fork.h"
 #include "ui/app/path_lister.h"
+#include "ui/app/slash.h"
 #include "ui/app/turns.h"
 
 /* What stands before the caret. */
@@ -286,4 +286,9 @@ void completion_listed(struct app *app)
 {
     if (app->completion_wanted && app_writes(app))
         completion_start(app);
+}
+
+void completion_init(struct app *app)
+{
+    app->follow_edit = completion_follow;
 }

@@ -4,6 +4,9 @@
 
 #include "ui/app/app.h"
 
+/* From then on the popup follows what is edited. */
+void completion_init(struct app *app);
+
 /* After an edit: shows, changes or closes the popup of commands. */
 void completion_follow(struct app *app);
 

@@ -10,10 +10,11 @@
 #include "ui/app/commands.h"
 #include "ui/app/completion.h"
 #include "ui/app/find.h"
+#include "ui/app/message.h"
 #include "ui/app/panes.h"
 #include "ui/app/picker.h"
-#include "ui/app/replace.h"
 #include "ui/app/screen.h"
+#include "ui/app/way_back.h"
 #include "ui/term/signals.h"
 #include "ui/term/term.h"
 #include "ui/text/edit_keys.h"
@@ -59,7 +60,7 @@ static void send(struct app *app)
             app_give_back(app, text);
     } else if (text[strspn(text, " \t\n")]) {
         clear_editor(app);
-        (app->replacing ? replace_send : app_send_message)(app,
+        (app->replacing ? message_replace : message_send)(app,
                                                            text + (line.kind == SLASH_LITERAL));
         app_save_draft(app);
     }
@@ -84,7 +85,7 @@ static bool take_waiting(struct app *app)
 /* The message stays as it was sent. */
 static void stop_replacing(struct app *app)
 {
-    replace_forget(app);
+    message_keep(app);
     clear_editor(app);
 }
 

@@ -10,6 +10,7 @@
 #include "ui/app/jump.h"
 #include "ui/app/panes.h"
 #include "ui/app/turns.h"
+#include "ui/app/way_back.h"
 
 /* What was asked for, where that says more than the code. */
 static const char *sentence_of_command(enum command_type command)

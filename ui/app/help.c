@@ -1,7 +1,7 @@
 #include "ui/app/help.h"
 
 #include "base/i18n.h"
-#include "ui/app/commands.h"
+#include "ui/app/slash.h"
 #include "ui/term/glyph.h"
 
 /* A heading has no value and no detail (list.h). */

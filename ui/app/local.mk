@@ -1,6 +1,5 @@
 libtui_a_SOURCES += \
 	ui/app/app.c ui/app/app.h \
-	ui/app/attention.c ui/app/attention.h \
 	ui/app/bare.c ui/app/bare.h \
 	ui/app/clipboard.c ui/app/clipboard.h \
 	ui/app/commands.c ui/app/commands.h \
@@ -13,7 +12,9 @@ libtui_a_SOURCES += \
 	ui/app/fork.c ui/app/fork.h \
 	ui/app/help.c ui/app/help.h \
 	ui/app/jump.c ui/app/jump.h \
+	ui/app/message.c ui/app/message.h \
 	ui/app/notices.c ui/app/notices.h \
+	ui/app/options.h \
 	ui/app/panes.c ui/app/panes.h \
 	ui/app/path_lister.c ui/app/path_lister.h \
 	ui/app/picker.c ui/app/picker.h \
@@ -25,9 +26,8 @@ libtui_a_SOURCES += \
 	ui/app/plain_questions.c \
 	ui/app/plain_reader.c ui/app/plain_reader.h \
 	ui/app/plain_writer.c ui/app/plain_writer.h \
-	ui/app/replace.c ui/app/replace.h \
 	ui/app/screen.c ui/app/screen.h \
-	ui/app/theme_choice.c ui/app/theme_choice.h \
+	ui/app/slash.c ui/app/slash.h \
 	ui/app/turns.c ui/app/turns.h \
 	ui/app/ui.c ui/app/ui.h \
 	ui/app/way_back.c ui/app/way_back.h

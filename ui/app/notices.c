@@ -1,4 +1,4 @@
-#include "ui/app/commands.h"
+#include "ui/app/message.h"
 #include "ui/app/notices.h"
 
 #include <stdlib.h>
@@ -13,8 +13,9 @@
 #include "ui/app/jump.h"
 #include "ui/app/panes.h"
 #include "ui/app/picker.h"
-#include "ui/app/replace.h"
+#include "ui/app/slash.h"
 #include "ui/app/turns.h"
+#include "ui/app/way_back.h"
 #include "ui/term/term.h"
 
 static void replace_string(char **old, char **new)
@@ -286,7 +287,7 @@ static void open_session(struct app *app, const struct session_info *info)
     app->truncated = app->answered = false;
     free(app->last_sent);
     app->last_sent = NULL;
-    replace_forget(app);
+    message_keep(app);
     stop_counting(app);
     app->activity.unmeasured = 0;
     change_draft(app, info->draft);
@@ -366,7 +367,8 @@ static void take_page(struct app *app, struct notice *n)
     transcript_prepend(app->transcript, n->events.items, n->events.len, n->flag);
     if (n->number > 0)
         app->page_asked = false;
-    turns_page_came(app);
+    if (turns_page_came(app))
+        completion_listed(app);
     jump_page_came(app);
     if (n->number == 0) {
         panes_page_came(app);
@@ -458,7 +460,7 @@ static void send_waiting(struct app *app)
     if (app->activity.failed && !app->waiting_after) {
         app_give_back(app, text);
     } else {
-        app_send_message(app, text);
+        message_send(app, text);
         app_save_draft(app);
     }
     free(text);
@@ -469,9 +471,36 @@ static void send_next(struct app *app)
     bool retry = app->retry_after;
     app->retry_after = false;
     if (retry)
-        app_retry(app);
+        message_retry(app);
     else
         send_waiting(app);
+}
+
+/* In which conversation, and what. */
+static void notify(struct app *app, const char *what)
+{
+    const char *title = app->session.title;
+    struct buf text = BUF_INIT;
+    if (title && *title) {
+        utf8_clean(&text, title, strlen(title), UTF8_ONE_LINE);
+        buf_addstr(&text, ": ");
+    }
+    utf8_clean(&text, what, strlen(what), UTF8_ONE_LINE);
+    term_notify(notification_by_word(config_string(app->config, CONFIG_UI_NOTIFY)), text.data);
+    buf_release(&text);
+}
+
+static void notify_of_end(struct app *app)
+{
+    if (notification_is_due(app->config, app->focus, clock_mono_ms() - app->activity.started_ms))
+        notify(app, app->activity.failed ? _("the turn failed") : _("the answer is complete"));
+}
+
+/* However short the turn was. */
+static void notify_of_question(struct app *app, const char *what)
+{
+    if (notification_is_due(app->config, app->focus, INT64_MAX))
+        notify(app, what);
 }
 
 static void take_busy(struct app *app, struct notice *n)
@@ -485,7 +514,7 @@ static void take_busy(struct app *app, struct notice *n)
     } else {
         app->activity.busy = app->activity.over = app->stop_asked = false;
         compaction_over(app);
-            attention_turn_ended(app);
+            notify_of_end(app);
         send_next(app);
     }
     app_touch_now(app, DIRTY_ALL);
@@ -494,7 +523,7 @@ static void take_busy(struct app *app, struct notice *n)
 static void take_approval(struct app *app, struct notice *n)
 {
     char *question = mem_printf(_("may %s run?"), n->name);
-    attention_asked(app, question);
+    notify_of_question(app, question);
     free(question);
     app_touch_now(app, DIRTY_ALL);
 }
@@ -516,7 +545,7 @@ static void take_draft(struct app *app, struct notice *n)
 {
     (void)n;
     stop_counting(app);
-    attention_asked(app, _("a summary waits to be read"));
+    notify_of_question(app, _("a summary waits to be read"));
     app_touch_now(app, DIRTY_ALL);
 }
 

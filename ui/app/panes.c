@@ -9,6 +9,7 @@
 #include "ui/app/find.h"
 #include "ui/app/jump.h"
 #include "ui/app/screen.h"
+#include "ui/app/way_back.h"
 #include "ui/term/term.h"
 #include "ui/view/approval.h"
 #include "ui/view/context_view.h"

@@ -20,6 +20,10 @@ void picker_fill_report(struct app *app, char *const *lines, size_t count);
 /* Asks for the inputs of earlier sessions, once. */
 void picker_want_inputs(struct app *app);
 
+/* Takes the theme, and keeps it for the next start; says what came of it. One of an unknown name
+ * changes nothing. */
+void picker_choose_theme(struct app *app, const char *name);
+
 bool picker_is_provider(const char *name);
 
 #endif

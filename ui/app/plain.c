@@ -11,9 +11,8 @@
 #include "base/i18n.h"
 #include "base/mem.h"
 #include "ui/app/app.h"
-#include "ui/app/commands.h"
 #include "ui/app/plain_private.h"
-#include "ui/term/characters.h"
+#include "ui/app/slash.h"
 #include "ui/term/glyph.h"
 #include "ui/term/signals.h"
 
@@ -291,7 +290,7 @@ static void release(struct plain *p)
 
 static void greet(struct plain *p)
 {
-    char *charset_note = characters_note();
+    char *charset_note = glyph_note();
     for (char *const *w = p->options->warnings; w && *w; w++)
         plain_write(&p->out, *w);
     if (charset_note)
@@ -324,7 +323,7 @@ static int status_of(const struct plain *p, bool ok, struct error *e)
 int plain_run(const struct ui_options *options, struct error *e)
 {
     struct plain p;
-    characters_set_up();
+    glyph_set_up();
     glyph_set_ascii(true); /* to be read aloud, and by whatever prints */
     if (!signals_init(nothing_to_rescue, e))
         return 1;

@@ -4,7 +4,7 @@
 #ifndef UI_PLAIN_H
 #define UI_PLAIN_H
 
-#include "ui/app/ui.h"
+#include "ui/app/options.h"
 
 /* Returns as ui_run(). The input's end leaves, when what runs has ended. */
 int plain_run(const struct ui_options *options, struct error *e);

@@ -6,10 +6,10 @@
 #include "base/i18n.h"
 #include "base/mem.h"
 #include "base/paths.h"
-#include "ui/app/commands.h"
 #include "ui/app/compact.h"
 #include "ui/app/picker.h"
 #include "ui/app/plain_private.h"
+#include "ui/app/slash.h"
 
 enum { LISTED = 20, PAGE_EVENTS = 200 };
 

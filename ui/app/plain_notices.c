@@ -5,11 +5,11 @@
 #include "base/clock.h"
 #include "base/i18n.h"
 #include "base/mem.h"
-#include "ui/app/attention.h"
-#include "ui/app/commands.h"
 #include "ui/app/faults.h"
 #include "ui/app/notices.h"
 #include "ui/app/plain_private.h"
+#include "ui/app/slash.h"
+#include "ui/term/notification.h"
 #include "ui/text/format.h"
 #include "ui/transcript/compaction_card.h"
 #include "ui/transcript/item_layout.h"
@@ -356,7 +356,7 @@ static void take_done(struct plain *p, struct notice *n)
 static void ring(struct plain *p)
 {
     int64_t took_ms = clock_mono_ms() - p->began_ms;
-    if (p->in.terminal && attention_is_due(p->config, FOCUS_UNKNOWN, took_ms))
+    if (p->in.terminal && notification_is_due(p->config, FOCUS_UNKNOWN, took_ms))
         plain_bell(&p->out);
 }
 

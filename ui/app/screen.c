@@ -11,6 +11,7 @@
 #include "base/utf8.h"
 #include "ui/app/bare.h"
 #include "ui/app/find.h"
+#include "ui/app/way_back.h"
 #include "ui/term/glyph.h"
 #include "ui/term/term.h"
 #include "ui/text/edit_line.h"

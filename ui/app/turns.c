@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ui/app/completion.h"
 
 bool turns_number(const char *text, size_t *number)
 {
@@ -76,16 +75,15 @@ void turns_list(struct app *app, struct list *list, const char *prefix)
     vec_release(&turns.items);
 }
 
-void turns_page_came(struct app *app)
+bool turns_page_came(struct app *app)
 {
     struct turn_search wanted = app->turns;
     if ((wanted.number == 0 && !wanted.listed) || !all_is_here(app))
-        return;
+        return false;
     turns_forget(app);
     if (wanted.number > 0)
         turns_find(app, wanted.number, wanted.take);
-    if (wanted.listed)
-        completion_listed(app);
+    return wanted.listed;
 }
 
 void turns_forget(struct app *app)

@@ -24,8 +24,8 @@ void turns_find(struct app *app, size_t number,
 /* Adds the turns whose number begins so, newest first. */
 void turns_list(struct app *app, struct list *list, const char *prefix);
 
-/* Older events have come. */
-void turns_page_came(struct app *app);
+/* Older events have come. True if a list waits for them, and all are here. */
+bool turns_page_came(struct app *app);
 
 /* They will not come, or are of no use any more. */
 void turns_forget(struct app *app);

@@ -10,11 +10,12 @@
 #include "base/clock.h"
 #include "base/i18n.h"
 #include "ui/app/app.h"
+#include "ui/app/completion.h"
 #include "ui/app/dispatch.h"
 #include "ui/app/notices.h"
 #include "ui/app/panes.h"
 #include "ui/app/screen.h"
-#include "ui/term/characters.h"
+#include "ui/term/glyph.h"
 #include "ui/term/signals.h"
 #include "ui/term/term.h"
 
@@ -58,7 +59,7 @@ static bool take_news(struct app *app, const struct key *key)
 {
     if (key->code == K_GROUND)
         app_set_ground(app, key->cp == 1);
-    else if (!attention_saw(&app->focus, key))
+    else if (!notification_saw(&app->focus, key))
         return false;
     return true;
 }
@@ -146,7 +147,7 @@ static void say_assumed(struct app *app)
 
 static void say_charset(struct app *app)
 {
-    char *note = characters_note();
+    char *note = glyph_note();
     if (note)
         app_note(app, STYLE_WARNING, "%s", note);
     free(note);
@@ -158,6 +159,7 @@ static int run_app(const struct ui_options *options, struct error *e)
     app_init(&app, options);
     panes_init(&app);
     dispatch_init(&app);
+    completion_init(&app);
     app_set_theme(&app, config_string(options->config, CONFIG_UI_THEME));
     say_assumed(&app);
     say_charset(&app);
@@ -174,7 +176,7 @@ static int run_app(const struct ui_options *options, struct error *e)
 
 int ui_run(const struct ui_options *options, struct error *e)
 {
-    characters_set_up();
+    glyph_set_up();
     if (!signals_init(term_emergency_release, e))
         return 1;
     int status = 1;

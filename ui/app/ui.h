@@ -5,15 +5,7 @@
 #include <stdbool.h>
 
 #include "base/err.h"
-#include "config/config.h"
-#include "session/engine.h"
-
-struct ui_options {
-    const struct config *config;
-    const struct engine_options *engine;
-    const char *first_draft; /* put into the editor (from -f); NULL: none */
-    char *const *warnings;   /* shown as notes at the start; ends with NULL; may be NULL */
-};
+#include "ui/app/options.h"
 
 /* Returns the program's exit status: 0, or 128 + the signal that ended it. False-like failures (no
  * usable terminal) are 1 with `e` filled in. */

@@ -2,7 +2,6 @@
 
 #include <string.h>
 
-#include "ui/app/app.h"
 #include "ui/app/jump.h"
 #include "ui/view/memory_view.h"
 
@@ -93,11 +92,6 @@ void way_back_forget(struct app *app)
     app->way_back.places.len = 0;
     app->way_back.moving = WAY_STAYS;
     app_touch(app, DIRTY_STATUS);
-}
-
-void way_back_release(struct way_back *w)
-{
-    vec_release(&w->places);
 }
 
 void way_back_session(struct app *app, const char *id)

@@ -48,4 +48,11 @@ const char *glyph(enum glyph which);
 /* Set once at the start, before anything is laid out. */
 void glyph_set_ascii(bool ascii);
 
+/* After charset_start(), before any text: how a surface is translated, and what the locale lacks. */
+void glyph_set_up(void);
+
+/* What the locale costs and how to get all characters, in one line; NULL: nothing. The caller
+ * frees. */
+char *glyph_note(void);
+
 #endif

@@ -1,5 +1,4 @@
 libtui_a_SOURCES += \
-	ui/term/characters.c ui/term/characters.h \
 	ui/term/cluster.c ui/term/cluster.h \
 	ui/term/glyph.c ui/term/glyph.h \
 	ui/term/input.c ui/term/input.h \

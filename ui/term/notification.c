@@ -83,3 +83,20 @@ void notification_write(struct buf *out, enum notification how, const struct pro
     buf_release(&line);
     buf_release(&bytes);
 }
+
+bool notification_is_due(const struct config *config, enum focus focus, int64_t took_ms)
+{
+    int64_t after = config_integer(config, CONFIG_UI_NOTIFY_AFTER);
+    bool off = notification_by_word(config_string(config, CONFIG_UI_NOTIFY)) == NOTIFICATION_OFF;
+    return !off && after > 0 && took_ms >= after * 1000 && focus != FOCUS_HERE;
+}
+
+bool notification_saw(enum focus *focus, const struct key *key)
+{
+    bool told = key->code == K_FOCUS_IN || key->code == K_FOCUS_OUT;
+    if (told)
+        *focus = key->code == K_FOCUS_IN ? FOCUS_HERE : FOCUS_ELSEWHERE;
+    else if (*focus == FOCUS_ELSEWHERE && key->code <= K_F)
+        *focus = FOCUS_HERE;
+    return told;
+}

@@ -6,6 +6,8 @@
 #include <stdbool.h>
 
 #include "base/buf.h"
+#include "config/config.h"
+#include "ui/term/key.h"
 #include "ui/term/probe.h"
 
 /* X(ID, word in [ui] notify) */
@@ -22,6 +24,17 @@ enum notification {
     NOTIFICATIONS(X)
 #undef X
 };
+
+/* Whether the window has the keyboard. */
+enum focus { FOCUS_UNKNOWN, FOCUS_HERE, FOCUS_ELSEWHERE };
+
+/* Takes what a key tells of the focus; true if it is told by nothing else. Who types has the
+ * keyboard, whatever the terminal said last: $EDITOR may have heard the rest. */
+bool notification_saw(enum focus *focus, const struct key *key);
+
+/* Whether the end of a turn that took so long is told: it is worth it ([ui] notify, notify_after),
+ * and the window is not known to have the keyboard. */
+bool notification_is_due(const struct config *config, enum focus focus, int64_t took_ms);
 
 enum notification notification_by_word(const char *word);
 
