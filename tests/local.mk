@@ -105,6 +105,7 @@ UNIT_TESTS = \
 	tests/test_odd_files \
 	tests/test_one_session \
 	tests/test_offline \
+	tests/test_operations \
 	tests/test_orphans \
 	tests/test_paths \
 	tests/test_probe \

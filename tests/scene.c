@@ -163,7 +163,7 @@ static bool draft_is(const char *text)
     struct catalog catalog;
     struct session_info info;
     struct error e;
-    if (!catalog_open(&catalog, store_path, true, CATALOG_READ, &e))
+    if (!catalog_open(&catalog, store_path, CATALOG_READ, &e))
         return false;
     bool is = catalog_find(&catalog, "last", &info, &e) && info.draft != NULL &&
               strcmp(info.draft, text) == 0;

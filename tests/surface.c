@@ -149,7 +149,7 @@ void surface_list(struct session_list *out)
     struct catalog catalog;
     struct error e = {0};
     const struct session_filter every = {0};
-    assert_true(catalog_open(&catalog, store_path, true, CATALOG_READ, &e));
+    assert_true(catalog_open(&catalog, store_path, CATALOG_READ, &e));
     assert_true(catalog_list(&catalog, &every, out, NULL, &e));
     catalog_release(&catalog);
 }
@@ -159,7 +159,7 @@ bool surface_read(const char *reference, struct session_info *info,
                   struct error *e)
 {
     struct catalog catalog;
-    assert_true(catalog_open(&catalog, store_path, true, CATALOG_READ, e));
+    assert_true(catalog_open(&catalog, store_path, CATALOG_READ, e));
     bool ok = catalog_read(&catalog, reference, 0, info, visit, context, e);
     catalog_release(&catalog);
     return ok;

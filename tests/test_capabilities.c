@@ -13,6 +13,7 @@
 
 #include "base/mem.h"
 #include "session/capability.h"
+#include "session/session_operations.h"
 #include "tests/support.h"
 #include "tests/surface.h"
 
@@ -56,7 +57,7 @@ static void begin_afresh(void)
     struct error e;
     surface_list(&list);
     for (size_t i = 0; i < list.items.len; i++) {
-        assert_true(catalog_open(&catalog, surface_store(), true, CATALOG_WRITE, &e));
+        assert_true(catalog_open(&catalog, surface_store(), CATALOG_WRITE, &e));
         assert_true(catalog_delete(&catalog, list.items.items[i].id, NULL, &e));
         catalog_release(&catalog);
     }
@@ -187,24 +188,31 @@ static void an_archived_session_goes_on_where_it_was(void **state)
     engine_free(s);
 }
 
-static void the_catalog_says_what_it_cannot(void **state)
+/* An operation that changes needs a store; one that reads finds nothing. */
+static void operations_say_what_they_cannot(void **state)
 {
     (void)state;
-    struct catalog c;
+    struct operation_context c;
     struct error e = {0};
     struct session_info info;
-    struct session_list list = {0};
-    assert_false(catalog_open(&c, surface_store(), false, CATALOG_WRITE, &e));
+    struct session_list_result found;
+    const struct session_params last = {.session = "last"};
+    struct config *config = config_new();
+    const struct operation *delete = &operation_session_delete, *list = &operation_session_list;
+    assert_int_equal(operation_open(&c, delete, config, surface_store(), "/", &e),
+                     capability_store());
+    operation_close(&c);
+    assert_true(config_set(config, CONFIG_SESSION_PERSIST, "false", &e));
+    assert_false(operation_open(&c, delete, config, surface_store(), "/", &e));
     assert_int_equal(e.code, ERR_SESSION_PERSISTENCE_DISABLED);
-    assert_int_equal(catalog_open(&c, surface_store(), true, CATALOG_WRITE, &e), capability_store());
-    if (capability_store())
-        catalog_release(&c);
-    assert_true(catalog_open(&c, surface_store(), false, CATALOG_READ, &e));
-    assert_true(catalog_list(&c, &(struct session_filter){0}, &list, NULL, &e));
-    assert_int_equal(list.items.len, 0);
-    assert_false(catalog_find(&c, "last", &info, &e));
+    operation_close(&c);
+    assert_true(operation_open(&c, list, config, surface_store(), "/", &e));
+    assert_true(operation_call(&c, list, &(struct session_filter){0}, &found, &e));
+    assert_int_equal(found.sessions.items.len, 0);
+    assert_false(operation_call(&c, &operation_session_read, &last, &info, &e));
     assert_int_equal(e.code, ERR_SESSION_NOT_FOUND);
-    catalog_release(&c);
+    operation_close(&c);
+    config_free(config);
 }
 
 /* --- compaction: a switch of its own, whatever is kept ------------------------------------------
@@ -308,7 +316,7 @@ int main(void)
         surface_test(a_live_session_is_read_and_listed),
         surface_test(an_archived_session_is_read_from_the_store_or_not_at_all),
         stored_test(an_archived_session_goes_on_where_it_was),
-        surface_test(the_catalog_says_what_it_cannot),
+        surface_test(operations_say_what_they_cannot),
         surface_test(at_the_threshold_it_compacts_or_does_nothing),
         surface_test(by_hand_it_compacts_or_says_that_it_is_off),
         surface_test(the_next_request_is_shown_whatever_is_off),

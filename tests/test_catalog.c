@@ -116,32 +116,21 @@ static void test_where_nothing_is_kept(void **state)
     struct catalog c;
     char *nothing = support_path("nowhere/tiro.db");
     char *folder = support_path("nowhere");
-    assert_true(catalog_open(&c, nothing, true, CATALOG_READ, &e));
+    assert_true(catalog_open(&c, nothing, CATALOG_READ, &e));
     check_empty(&c);
     catalog_release(&c);
     assert_false(exists(folder)); /* looking makes nothing */
     char *empty = support_path("empty.db");
     support_write(empty, "");
-    assert_true(catalog_open(&c, empty, true, CATALOG_READ, &e));
+    assert_true(catalog_open(&c, empty, CATALOG_READ, &e));
     check_empty(&c);
     catalog_release(&c);
-    assert_true(catalog_open(&c, nothing, true, CATALOG_WRITE, &e));
+    assert_true(catalog_open(&c, nothing, CATALOG_WRITE, &e));
     catalog_release(&c);
     assert_true(exists(nothing));
     free(empty);
     free(folder);
     free(nothing);
-}
-
-static void test_not_to_be_kept(void **state)
-{
-    (void)state;
-    struct catalog c;
-    assert_true(catalog_open(&c, path, false, CATALOG_READ, &e));
-    check_empty(&c); /* although there is a session */
-    catalog_release(&c);
-    assert_false(catalog_open(&c, path, false, CATALOG_WRITE, &e));
-    assert_int_equal(e.code, ERR_SESSION_PERSISTENCE_DISABLED);
 }
 
 static void test_faults_of_the_store_come_through(void **state)
@@ -154,9 +143,9 @@ static void test_faults_of_the_store_come_through(void **state)
     support_write(file, "Dear reader, this is no database, but it is long enough to be one.\n");
     static const enum catalog_access accesses[] = {CATALOG_READ, CATALOG_WRITE};
     for (size_t i = 0; i < 2; i++) {
-        assert_false(catalog_open(&c, file, true, accesses[i], &e));
+        assert_false(catalog_open(&c, file, accesses[i], &e));
         assert_int_equal(e.code, ERR_SESSION_STORE_ERROR);
-        assert_false(catalog_open(&c, below, true, accesses[i], &e));
+        assert_false(catalog_open(&c, below, accesses[i], &e));
         assert_int_equal(e.code, ERR_SESSION_STORE_ERROR);
     }
     free(below);
@@ -694,7 +683,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_where_nothing_is_kept),
-        TEST(test_not_to_be_kept),
         TEST(test_faults_of_the_store_come_through),
         TEST(test_read),
         TEST(test_what_the_row_does_not_know_yet),

@@ -360,7 +360,7 @@ static void test_it_can_be_stopped_anywhere(void **state)
     char *path =
         make_file(4 * MB, "[", "{\"role\":\"user\",\"content\":\"to be or not to be, so\"},",
                   "{\"role\":\"user\",\"content\":\"The end\"}]");
-    assert_true(catalog_open(&c, store, true, CATALOG_WRITE, &e));
+    assert_true(catalog_open(&c, store, CATALOG_WRITE, &e));
     for (int limit = 0; limit < 40; limit += 13) {
         struct session_list sessions;
         struct session_filter all = {0};

@@ -301,7 +301,7 @@ static void assert_all_readable(const struct conversation *c)
     struct catalog catalog;
     struct error e = {0};
     char *path = support_path("transcript.md");
-    assert_true(catalog_open(&catalog, surface_store(), true, CATALOG_READ, &e));
+    assert_true(catalog_open(&catalog, surface_store(), CATALOG_READ, &e));
     assert_true(export_to_file(&catalog, "last", EXPORT_MARKDOWN, path, true, &e));
     catalog_release(&catalog);
     char *text = support_read(path);

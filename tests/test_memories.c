@@ -16,7 +16,7 @@
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "session/capability.h"
-#include "session/memories.h"
+#include "session/memory_operations.h"
 #include "tests/record.h"
 #include "tests/support.h"
 
@@ -24,14 +24,17 @@ enum { STEP = 1000 };
 
 static struct config *config;
 static char *path;
-static struct memories *memories;
+static struct operation_context opened;
+static struct memories *memories; /* of it */
 static struct error e;
 
-static void open_memories(enum memories_access access)
+/* For what the operation, and others that need no more, do. */
+static void open_memories(const struct operation *o)
 {
-    memories_close(memories);
-    if (!memories_open(config, path, support_dir(), access, &memories, &e))
+    operation_close(&opened);
+    if (!operation_open(&opened, o, config, path, support_dir(), &e))
         fail_msg("%s", e.text);
+    memories = opened.memories;
 }
 
 static int set_up(void **state)
@@ -41,14 +44,14 @@ static int set_up(void **state)
     path = support_path("data/tiro.db");
     e = (struct error){0};
     if (capability_store() && capability_memory())
-        open_memories(MEMORIES_WRITE);
+        open_memories(&operation_memory_edit);
     return 0;
 }
 
 static int tear_down(void **state)
 {
-    memories_close(memories);
-    memories = NULL;
+    operation_close(&opened);
+    opened = (struct operation_context){0};
     config_free(config);
     free(path);
     return support_teardown(state);
@@ -153,15 +156,21 @@ static void add_simple(const char *id, const char *session, const char *content)
     buf_release(&text);
 }
 
+static bool search(const char *query, const char *scope, int limit, struct memory_found *out)
+{
+    const struct memory_search search = {.query = query, .scope = scope, .limit = limit};
+    return memories_search(memories, &search, out, &e);
+}
+
 static char *found(const char *query, const char *scope, int limit)
 {
-    struct memory_hits hits;
+    struct memory_found found;
     struct buf ids = BUF_INIT;
-    if (!memories_search(memories, query, scope, limit, &hits, &e))
+    if (!search(query, scope, limit, &found))
         fail_msg("%s", e.text);
-    for (size_t i = 0; i < hits.items.len; i++)
-        buf_addf(&ids, "%s%s", i > 0 ? " " : "", hits.items.items[i].entry.id);
-    memory_hits_release(&hits);
+    for (size_t i = 0; i < found.hits.items.len; i++)
+        buf_addf(&ids, "%s%s", i > 0 ? " " : "", found.hits.items.items[i].entry.id);
+    memory_hits_release(&found.hits);
     return buf_take(&ids);
 }
 
@@ -178,18 +187,21 @@ static void test_nothing_is_there_yet(void **state)
 {
     (void)state;
     char *other = support_path("none/tiro.db");
-    struct memories *m;
-    struct memory_hits hits;
+    struct operation_context nothing;
+    struct memory_found found;
+    struct memory_search search = {.query = "anything", .limit = 5};
     struct memory_entries list;
     struct memory_entry entry;
     struct memory_stats stats;
     int64_t written = 1;
     struct buf out = BUF_INIT;
-    assert_true(memories_open(config, other, "/", MEMORIES_READ, &m, &e));
-    assert_true(memories_search(m, "anything", NULL, 5, &hits, &e));
-    assert_int_equal(hits.items.len, 0);
-    assert_true(memories_search(m, "anything", "session=nobody", 5, &hits, &e));
-    assert_int_equal(hits.items.len, 0);
+    assert_true(operation_open(&nothing, &operation_memory_read, config, other, "/", &e));
+    struct memories *m = nothing.memories;
+    assert_true(memories_search(m, &search, &found, &e));
+    assert_int_equal(found.hits.items.len, 0);
+    search.scope = "session=nobody";
+    assert_true(memories_search(m, &search, &found, &e));
+    assert_int_equal(found.hits.items.len, 0);
     assert_true(memories_list(m, NULL, 0, &list, &e));
     assert_int_equal(list.items.len, 0);
     assert_true(memories_stats(m, &stats, &e));
@@ -200,26 +212,8 @@ static void test_nothing_is_there_yet(void **state)
     assert_false(memories_get(m, "x", &entry, &e));
     assert_int_equal(e.code, ERR_MEMORY_NOT_FOUND);
     assert_int_equal(access(other, F_OK), -1);
-    memories_close(m);
+    operation_close(&nothing);
     free(other);
-}
-
-static void test_where_memory_is_off(void **state)
-{
-    (void)state;
-    struct memories *m;
-    static const enum memories_access both[] = {MEMORIES_READ, MEMORIES_WRITE};
-    for (size_t i = 0; i < 2; i++) {
-        assert_true(config_set(config, CONFIG_MEMORY_ENABLED, "false", &e));
-        assert_false(memories_open(config, path, "/", both[i], &m, &e));
-        assert_int_equal(e.code, ERR_MEMORY_DISABLED);
-        assert_null(m);
-        assert_true(config_set(config, CONFIG_MEMORY_ENABLED, "true", &e));
-        assert_true(config_set(config, CONFIG_SESSION_PERSIST, "false", &e));
-        assert_false(memories_open(config, path, "/", both[i], &m, &e));
-        assert_int_equal(e.code, ERR_SESSION_PERSISTENCE_DISABLED);
-        assert_true(config_set(config, CONFIG_SESSION_PERSIST, "true", &e));
-    }
 }
 
 /* --- import and export ------------------------------------------------------------------------ */
@@ -240,7 +234,7 @@ static void test_what_is_imported_is_exported(void **state)
     expect_export(shapes);
     assert_int_equal(import_text(shapes), 0);
     expect_export(shapes);
-    open_memories(MEMORIES_READ);
+    open_memories(&operation_memory_read);
     expect_export(shapes);
 }
 
@@ -405,11 +399,12 @@ static bool note_step(void *context, int64_t lines, int64_t stored)
     s->lines[s->count] = lines;
     s->stored[s->count++] = stored;
     if (s->write_between) {
-        struct memories *other;
-        assert_true(memories_open(config, path, "/", MEMORIES_WRITE, &other, &e));
-        if (!memories_pin(other, "e0001", s->count % 2, &e))
+        struct operation_context other;
+        const struct memory_pin_params params = {.id = "e0001", .pinned = s->count % 2};
+        assert_true(operation_open(&other, &operation_memory_pin, config, path, "/", &e));
+        if (!operation_call(&other, &operation_memory_pin, &params, NULL, &e))
             fail_msg("%s", e.text);
-        memories_close(other);
+        operation_close(&other);
     }
     return s->count != s->stop_at;
 }
@@ -496,8 +491,8 @@ static void test_sessions_by_reference(void **state)
     expect_found("cherry", "session=last", "k");
     expect_found("cherry", "session=elsewhere", "o");
     expect_found("cherry", "project", "k");
-    struct memory_hits hits;
-    assert_false(memories_search(memories, "cherry", "session=nobody", 5, &hits, &e));
+    struct memory_found none;
+    assert_false(search("cherry", "session=nobody", 5, &none));
     assert_int_equal(e.code, ERR_SESSION_NOT_FOUND);
     record_release(&r);
     store_close(store);
@@ -508,13 +503,13 @@ static void test_scopes_that_are_none(void **state)
 {
     (void)state;
     static const char *const bad[] = {"", "everything", "session", "session=", "all "};
-    struct memory_hits hits;
+    struct memory_found none;
     struct memory_entries list;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        if (memories_search(memories, "x", bad[i], 5, &hits, &e))
+        if (search("x", bad[i], 5, &none))
             fail_msg("taken: \"%s\"", bad[i]);
         assert_int_equal(e.code, ERR_USAGE);
-        assert_int_equal(hits.items.len, 0);
+        assert_int_equal(none.hits.items.len, 0);
         assert_false(memories_list(memories, bad[i], 5, &list, &e));
         assert_int_equal(e.code, ERR_USAGE);
     }
@@ -644,7 +639,7 @@ static void test_reindex_in_another_language(void **state)
     add_simple("h", "s", "viele alte Häuser am Fluss");
     expect_language("english", false);
     assert_true(config_set(config, CONFIG_MEMORY_LANGUAGE, "german", &e));
-    open_memories(MEMORIES_WRITE);
+    open_memories(&operation_memory_edit);
     expect_language("english", true);
     expect_found("Haus", "all", "");
     told.stop = true;
@@ -669,7 +664,7 @@ static void test_reindex_makes_vectors(void **state)
     free(text);
     assert_true(config_set(config, CONFIG_EMBEDDING_PROVIDER, "hashed", &e));
     assert_true(config_set(config, CONFIG_MEMORY_RANKING, "vectors", &e));
-    open_memories(MEMORIES_WRITE);
+    open_memories(&operation_memory_edit);
     if (!memories_reindex(memories, note_work, -1, &told, &e))
         fail_msg("%s", e.text);
     assert_true(told.vectors > 0);
@@ -727,7 +722,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         test(test_nothing_is_there_yet),
-        test(test_where_memory_is_off),
         test(test_what_is_imported_is_exported),
         test(test_importing_again_adds_nothing),
         test(test_sessions_may_be_interleaved),

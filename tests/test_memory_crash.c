@@ -20,7 +20,7 @@
 #include "config/config.h"
 #include "memory/store.h"
 #include "session/capability.h"
-#include "session/memories.h"
+#include "session/memory_operations.h"
 #include "store/health.h"
 #include "store/sql.h"
 #include "tests/damage.h"
@@ -391,22 +391,19 @@ static void write_lines(void)
     buf_release(&text);
 }
 
-static bool tell(void *context, int64_t read, int64_t stored)
-{
-    (void)context;
-    return read >= stored;
-}
-
 static bool import(struct memory *m)
 {
     (void)m;
-    struct memories *memories;
+    const struct operation *o = &operation_memory_import;
+    struct operation_context context;
     struct config *config = config_new();
-    const struct import_progress progress = {.tell = tell};
-    int64_t read, stored;
+    struct memory_import_result imported;
     FILE *in = fopen(lines, "r");
-    bool ok = in && memories_open(config, path, support_dir(), MEMORIES_WRITE, &memories, &e) &&
-              memories_import(memories, in, "lines.jsonl", &progress, &read, &stored, &e);
+    const struct operation_stream stream = {
+        .in = in, .name = "lines.jsonl", .wake_fd = -1};
+    bool ok = in && operation_open(&context, o, config, path, support_dir(), &e);
+    context.stream = &stream;
+    ok = ok && operation_call(&context, o, NULL, &imported, &e);
     if (in)
         fclose(in);
     config_free(config);

@@ -19,7 +19,7 @@
 #include "index/words.h"
 #include "memory/sqlite_private.h"
 #include "session/capability.h"
-#include "session/memories.h"
+#include "session/memory_operations.h"
 #include "session/memory_desk.h"
 #include "session/notice.h"
 #include "store/store.h"
@@ -75,28 +75,22 @@ static void set(enum config_key key, const char *value)
         fail_msg("%s", e.text);
 }
 
-static bool never_stop(void *context, int64_t lines, int64_t stored)
-{
-    (void)context;
-    (void)lines;
-    (void)stored;
-    return true;
-}
-
 /* From another connection. */
 static void import_text(const char *text)
 {
-    const struct import_progress progress = {.tell = never_stop};
-    struct memories *m;
-    int64_t lines, stored;
+    const struct operation *o = &operation_memory_import;
+    struct operation_context context;
+    struct memory_import_result imported;
     char *name = support_path("in.jsonl");
     support_write(name, text);
     FILE *file = fopen(name, "rb");
     assert_non_null(file);
-    if (!memories_open(config, path, "/project", MEMORIES_WRITE, &m, &e) ||
-        !memories_import(m, file, name, &progress, &lines, &stored, &e))
+    const struct operation_stream stream = {.in = file, .name = name, .wake_fd = -1};
+    assert_true(operation_open(&context, o, config, path, "/project", &e));
+    context.stream = &stream;
+    if (!operation_call(&context, o, NULL, &imported, &e))
         fail_msg("%s", e.text);
-    memories_close(m);
+    operation_close(&context);
     fclose(file);
     free(name);
 }

@@ -37,7 +37,7 @@ static bool exists(const char *file)
 
 static void open_catalog(struct catalog *c)
 {
-    if (!catalog_open(c, path, true, CATALOG_WRITE, &e))
+    if (!catalog_open(c, path, CATALOG_WRITE, &e))
         fail_msg("%s", e.text);
 }
 
@@ -167,7 +167,7 @@ static int delete_apart(enum fault_point point, long n)
     if (pid == 0) {
         struct catalog c;
         fault_vfs_install();
-        if (!catalog_open(&c, path, true, CATALOG_WRITE, &e))
+        if (!catalog_open(&c, path, CATALOG_WRITE, &e))
             _exit(2);
         fault_vfs_arm(point, FAULT_DEATH, n, false);
         bool ok = catalog_delete(&c, id, NULL, &e);

@@ -213,7 +213,7 @@ typedef bool act_on(struct catalog *c, struct error *e);
 static bool act_once(act_on *act, struct error *e)
 {
     struct catalog c;
-    bool ok = catalog_open(&c, database, true, CATALOG_WRITE, e) && act(&c, e);
+    bool ok = catalog_open(&c, database, CATALOG_WRITE, e) && act(&c, e);
     catalog_release(&c);
     return ok;
 }

@@ -87,6 +87,14 @@ static bool make_one(const char *path, struct error *e)
     return err_set_errno(e, ERR_FILE_ERROR, "cannot make the directory %s", path);
 }
 
+char *paths_parent(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    if (!slash)
+        return mem_strdup(".");
+    return mem_strndup(path, slash == path ? 1 : (size_t)(slash - path));
+}
+
 bool paths_make_dir(const char *path, struct error *e)
 {
     char *part = mem_strdup(path);

@@ -16,6 +16,9 @@ char *paths_state_dir(void);   /* XDG_STATE_HOME/tiro,  ~/.local/state */
 /* "a" + "b" = "a/b". */
 char *paths_join(const char *dir, const char *name);
 
+/* The directory that holds it: "/a/b" is in "/a", "b" in ".". */
+char *paths_parent(const char *path);
+
 /* Makes the directory and its missing parents, mode 0700. */
 bool paths_make_dir(const char *path, struct error *e);
 

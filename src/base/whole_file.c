@@ -64,16 +64,10 @@ static bool may_be_written(const char *path, bool replace, struct error *e)
 /* --- temporary files ---------------------------------------------------------------------------
  */
 
-static char *directory_of(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? mem_strndup(path, (size_t)(slash - path) + 1) : mem_strdup(".");
-}
-
 void whole_file_sweep(const char *path)
 {
     const char *slash = strrchr(path, '/');
-    char *directory = directory_of(path);
+    char *directory = paths_parent(path);
     char *beginning = mem_printf("%s" TEMPORARY, slash ? slash + 1 : path);
     int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     temporary_sweep(fd, beginning, strlen(UNIQUE));
@@ -168,7 +162,7 @@ static bool move_to_free_name(struct whole_file *f, struct error *e)
  * file itself is safe all the same. */
 static void sync_parent(const char *path)
 {
-    char *dir = directory_of(path);
+    char *dir = paths_parent(path);
     int fd = open(dir, O_RDONLY | O_CLOEXEC);
     if (fd >= 0) {
         fsync(fd);

@@ -5,11 +5,11 @@
 #include "base/i18n.h"
 #include "base/json.h"
 #include "base/mem.h"
-#include "base/url.h"
 #include "base/utf8.h"
 #include "cli/command_line.h"
 #include "cli/config_change.h"
 #include "cli/setup.h"
+#include "session/engine_operations.h"
 
 enum { CONFIG_JSON = 1 };
 
@@ -29,33 +29,6 @@ static void print_json(struct json *v)
 /* --- show --------------------------------------------------------------------------------------
  */
 
-static const char *const origins[] = {
-    [CONFIG_FROM_DEFAULT] = "default",
-    [CONFIG_FROM_FILE] = "file",
-    [CONFIG_FROM_ENVIRONMENT] = "environment",
-    [CONFIG_FROM_COMMAND_LINE] = "command line",
-};
-
-/* A value as it is written into the file, but for secrets and passwords; NULL when unset. The
- * caller frees. */
-static char *value_text(const struct config *c, enum config_key key)
-{
-    struct buf out = BUF_INIT;
-    if (!config_is_set(c, key))
-        return NULL;
-    if (config_key_info(key)->type == CONFIG_SECRET)
-        buf_addstr(&out, "****");
-    else
-        url_add_masked(&out, config_string(c, key));
-    return buf_take(&out);
-}
-
-/* Keys of "model *" have no value of their own. */
-static bool is_pattern(const struct config_key_info *info)
-{
-    return strchr(info->section, '*') != NULL;
-}
-
 static void print_section(const char *section, char **last)
 {
     if (*last && strcmp(*last, section) == 0)
@@ -65,91 +38,48 @@ static void print_section(const char *section, char **last)
     *last = mem_strdup(section);
 }
 
-static void print_key(const struct config *c, enum config_key key)
-{
-    const struct config_key_info *info = config_key_info(key);
-    char *text = value_text(c, key);
-    struct buf clean = BUF_INIT;
-    if (text)
-        utf8_clean(&clean, text, strlen(text), UTF8_ONE_LINE);
-    if (!text)
-        printf("# %s =\n", info->name);
-    else if (config_origin(c, key) == CONFIG_FROM_DEFAULT)
-        printf("%s = %s\n", info->name, clean.data);
-    else
-        printf("%s = %s    ; %s\n", info->name, clean.data, origins[config_origin(c, key)]);
-    buf_release(&clean);
-    free(text);
-}
-
-static void print_open_key(void *context, const char *section, const char *name, const char *value,
-                           const char *source, int line)
+static void print_key(const struct config_row *row)
 {
     struct buf clean = BUF_INIT;
-    buf_addf(&clean, "%s = ", name);
-    utf8_clean(&clean, value, strlen(value), UTF8_ONE_LINE);
-    print_section(section, context);
-    printf("%s    ; %s:%d\n", clean.data, source, line);
+    if (!row->value) {
+        printf("# %s =\n", row->name);
+        return;
+    }
+    buf_addf(&clean, "%s = ", row->name);
+    utf8_clean(&clean, row->value, strlen(row->value), UTF8_ONE_LINE);
+    fputs(clean.data, stdout);
+    if (row->source)
+        printf("    ; %s:%d", row->source, row->line);
+    else if (row->origin != CONFIG_FROM_DEFAULT)
+        printf("    ; %s", config_origin_name(row->origin));
+    putchar('\n');
     buf_release(&clean);
 }
 
-static void show_text(const struct config *c)
+static void show_text(const struct config_rows *rows)
 {
     char *section = NULL;
-    for (int key = 0; key < CONFIG_KEY_COUNT; key++) {
-        const struct config_key_info *info = config_key_info((enum config_key)key);
-        if (is_pattern(info))
-            continue;
-        print_section(info->section, &section);
-        print_key(c, (enum config_key)key);
+    for (size_t i = 0; i < rows->items.len; i++) {
+        print_section(rows->items.items[i].section, &section);
+        print_key(&rows->items.items[i]);
     }
-    config_visit(c, "model ", print_open_key, &section);
-    config_visit(c, "keys", print_open_key, &section);
     free(section);
-}
-
-static struct json *key_json(const struct config *c, enum config_key key)
-{
-    const struct config_key_info *info = config_key_info(key);
-    char *text = value_text(c, key);
-    struct json *v = json_new_object();
-    json_set_string(v, "section", info->section);
-    json_set_string(v, "name", info->name);
-    json_set(v, "value", json_new_string(text));
-    json_set_string(v, "origin", origins[config_origin(c, key)]);
-    json_set_string(v, "help", info->help);
-    free(text);
-    return v;
-}
-
-static void add_open_key(void *context, const char *section, const char *name, const char *value,
-                         const char *source, int line)
-{
-    struct json *v = json_new_object();
-    json_set_string(v, "section", section);
-    json_set_string(v, "name", name);
-    json_set_string(v, "value", value);
-    json_set_string(v, "origin", origins[CONFIG_FROM_FILE]);
-    json_set_string(v, "source", source);
-    json_set_int(v, "line", line);
-    json_push(context, v);
-}
-
-static void show_json(const struct config *c)
-{
-    struct json *list = json_new_array();
-    for (int key = 0; key < CONFIG_KEY_COUNT; key++)
-        if (!is_pattern(config_key_info((enum config_key)key)))
-            json_push(list, key_json(c, (enum config_key)key));
-    config_visit(c, "model ", add_open_key, list);
-    config_visit(c, "keys", add_open_key, list);
-    print_json(list);
 }
 
 static int show(const struct setup *setup, bool json)
 {
+    const struct operation *get = &operation_config_get;
+    struct operation_context context = {.config = setup->config};
+    struct config_rows rows = {0};
+    struct error e = {0};
     setup_print_problems(setup);
-    (json ? show_json : show_text)(setup->config);
+    if (!operation_call(&context, get, NULL, &rows, &e))
+        return cli_fail(&e);
+    if (json)
+        print_json(shape_value_to_json(get->result, "keys", &rows));
+    else
+        show_text(&rows);
+    shape_release(get->result, &rows);
     return 0;
 }
 

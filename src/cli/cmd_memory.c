@@ -3,9 +3,9 @@
 
 #include "base/i18n.h"
 #include "base/mem.h"
+#include "cli/call.h"
 #include "cli/command_line.h"
 #include "cli/memory.h"
-#include "cli/setup.h"
 
 enum memory_option {
     MEMORY_JSON = 1,
@@ -85,8 +85,8 @@ static const struct cli_completion files[] = {
 struct memory_verb {
     struct cli_command command;
     size_t least, most; /* words */
-    enum memories_access access;
-    int (*run)(struct memories *m, const struct memory_options *o);
+    const struct operation *operation; /* that it calls, with others that need no more */
+    int (*run)(struct operation_context *c, const struct memory_options *o);
 };
 
 static int run_verb(const struct cli_command *self, int argc, char **argv);
@@ -103,7 +103,7 @@ static const struct memory_verb verbs[] = {
                  .options = list_options,
                  .completions = list_completions,
                  .run = run_verb},
-     .access = MEMORIES_READ,
+     .operation = &operation_memory_list,
      .run = verb_memory_list},
     {.command = {.name = "search",
                  .synopsis = "memory search [OPTION]... QUERY...",
@@ -119,7 +119,7 @@ static const struct memory_verb verbs[] = {
                  .run = run_verb},
      .least = 1,
      .most = CLI_MANY,
-     .access = MEMORIES_READ,
+     .operation = &operation_memory_search,
      .run = verb_memory_search},
     {.command = {.name = "show",
                  .synopsis = "memory show [--json] ID",
@@ -129,7 +129,7 @@ static const struct memory_verb verbs[] = {
                  .run = run_verb},
      .least = 1,
      .most = 1,
-     .access = MEMORIES_READ,
+     .operation = &operation_memory_read,
      .run = verb_memory_show},
     {.command = {.name = "edit",
                  .synopsis = "memory edit [--content TEXT] ID",
@@ -139,7 +139,7 @@ static const struct memory_verb verbs[] = {
                  .run = run_verb},
      .least = 1,
      .most = 1,
-     .access = MEMORIES_WRITE,
+     .operation = &operation_memory_edit,
      .run = verb_memory_edit},
     {.command = {.name = "pin",
                  .synopsis = "memory pin ID",
@@ -150,7 +150,7 @@ static const struct memory_verb verbs[] = {
                  .run = run_verb},
      .least = 1,
      .most = 1,
-     .access = MEMORIES_WRITE,
+     .operation = &operation_memory_pin,
      .run = verb_memory_pin},
     {.command = {.name = "unpin",
                  .synopsis = "memory unpin ID",
@@ -160,7 +160,7 @@ static const struct memory_verb verbs[] = {
                  .run = run_verb},
      .least = 1,
      .most = 1,
-     .access = MEMORIES_WRITE,
+     .operation = &operation_memory_pin,
      .run = verb_memory_unpin},
     {.command = {.name = "delete",
                  .synopsis = "memory delete [--yes] ID...",
@@ -171,7 +171,7 @@ static const struct memory_verb verbs[] = {
                  .run = run_verb},
      .least = 1,
      .most = CLI_MANY,
-     .access = MEMORIES_WRITE,
+     .operation = &operation_memory_forget,
      .run = verb_memory_delete},
     {.command = {.name = "export",
                  .synopsis = "memory export [--force] [FILE]",
@@ -181,7 +181,7 @@ static const struct memory_verb verbs[] = {
                  .completions = files,
                  .run = run_verb},
      .most = 1,
-     .access = MEMORIES_READ,
+     .operation = &operation_memory_export,
      .run = verb_memory_export},
     {.command = {.name = "import",
                  .synopsis = "memory import FILE|-",
@@ -199,14 +199,14 @@ static const struct memory_verb verbs[] = {
                  .run = run_verb},
      .least = 1,
      .most = 1,
-     .access = MEMORIES_WRITE,
+     .operation = &operation_memory_import,
      .run = verb_memory_import},
     {.command = {.name = "stats",
                  .synopsis = "memory stats [--json]",
                  .help = N_("show the size of the memory"),
                  .options = json_options,
                  .run = run_verb},
-     .access = MEMORIES_READ,
+     .operation = &operation_memory_stats,
      .run = verb_memory_stats},
     {.command = {.name = "reindex",
                  .synopsis = "memory reindex",
@@ -214,7 +214,7 @@ static const struct memory_verb verbs[] = {
                             "missing vectors"),
                  .options = no_options,
                  .run = run_verb},
-     .access = MEMORIES_WRITE,
+     .operation = &operation_memory_reindex,
      .run = verb_memory_reindex},
 };
 
@@ -263,23 +263,13 @@ static bool check_limit(const struct memory_verb *verb, const struct memory_opti
            err_set(e, ERR_USAGE, _("--limit is at most %d here; give a smaller number"), MOST_HITS);
 }
 
-static int with_memories(const struct memory_verb *verb, const struct memory_options *o)
+static int call_verb(const struct memory_verb *verb, const struct memory_options *o)
 {
-    struct memories *m;
+    struct call call;
     struct error e = {0};
-    struct setup setup;
-    int status;
-    setup_load(&setup);
-    setup_print_problems(&setup);
-    char *directory = realpath(".", NULL);
-    if (memories_open(setup.config, NULL, directory, verb->access, &m, &e)) {
-        status = verb->run(m, o);
-        memories_close(m);
-    } else {
-        status = cli_fail(&e);
-    }
-    free(directory);
-    setup_release(&setup);
+    bool ok = call_begin(&call, verb->operation, &e);
+    int status = ok ? verb->run(&call.context, o) : cli_fail(&e);
+    call_end(&call);
     return status;
 }
 
@@ -293,7 +283,7 @@ static int run_verb(const struct cli_command *self, int argc, char **argv)
     if (cli_parse(self, argc, argv, take, &o, &status))
         status = cli_check_words(self, verb->least, verb->most, o.words.items, o.words.len, &e) &&
                          check_limit(verb, &o, &e)
-                     ? with_memories(verb, &o)
+                     ? call_verb(verb, &o)
                      : cli_fail(&e);
     vec_release(&o.words);
     return status;

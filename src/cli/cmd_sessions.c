@@ -2,13 +2,9 @@
 
 #include "base/buf.h"
 #include "base/i18n.h"
+#include "cli/call.h"
 #include "cli/command_line.h"
 #include "cli/sessions.h"
-#include "cli/setup.h"
-#include "session/export.h"
-#include "session/removal.h"
-
-enum { REMOVALS_AT_ONCE = 100 };
 
 enum sessions_option {
     SESSIONS_JSON = 1,
@@ -135,8 +131,8 @@ static const struct cli_completion first_session[] = {
 struct sessions_verb {
     struct cli_command command;
     size_t least, most; /* words */
-    enum catalog_access access;
-    int (*run)(struct catalog *c, const struct sessions_options *o);
+    const struct operation *operation; /* that it calls, with others that need no more */
+    int (*run)(struct operation_context *c, const struct sessions_options *o);
 };
 
 static int run_verb(const struct cli_command *self, int argc, char **argv);
@@ -151,7 +147,7 @@ static const struct sessions_verb verbs[] = {
                  .options = list_options,
                  .completions = list_completions,
                  .run = run_verb},
-     .access = CATALOG_READ,
+     .operation = &operation_session_list,
      .run = verb_list},
     {.command = {.name = "show",
                  .synopsis = "sessions show [OPTION]... [SESSION]",
@@ -161,7 +157,7 @@ static const struct sessions_verb verbs[] = {
                  .completions = any_sessions,
                  .run = run_verb},
      .most = 1,
-     .access = CATALOG_READ,
+     .operation = &operation_session_history,
      .run = verb_show},
     {.command = {.name = "search",
                  .synopsis = "sessions search [OPTION]... WORD...",
@@ -174,7 +170,7 @@ static const struct sessions_verb verbs[] = {
                  .run = run_verb},
      .least = 1,
      .most = CLI_MANY,
-     .access = CATALOG_READ,
+     .operation = &operation_session_search,
      .run = verb_search},
     {.command = {.name = "rename",
                  .synopsis = "sessions rename SESSION TITLE",
@@ -185,7 +181,7 @@ static const struct sessions_verb verbs[] = {
                  .run = run_verb},
      .least = 2,
      .most = 2,
-     .access = CATALOG_WRITE,
+     .operation = &operation_session_rename,
      .run = verb_rename},
     {.command = {.name = "label",
                  .synopsis = "sessions label SESSION [+]LABEL|-LABEL...",
@@ -197,7 +193,7 @@ static const struct sessions_verb verbs[] = {
                  .run = run_verb},
      .least = 2,
      .most = CLI_MANY,
-     .access = CATALOG_WRITE,
+     .operation = &operation_session_label,
      .run = verb_label},
     {.command = {.name = "archive",
                  .synopsis = "sessions archive SESSION...",
@@ -208,7 +204,7 @@ static const struct sessions_verb verbs[] = {
                  .run = run_verb},
      .least = 1,
      .most = CLI_MANY,
-     .access = CATALOG_WRITE,
+     .operation = &operation_session_archive,
      .run = verb_archive},
     {.command = {.name = "unarchive",
                  .synopsis = "sessions unarchive SESSION...",
@@ -219,7 +215,7 @@ static const struct sessions_verb verbs[] = {
                  .run = run_verb},
      .least = 1,
      .most = CLI_MANY,
-     .access = CATALOG_WRITE,
+     .operation = &operation_session_unarchive,
      .run = verb_unarchive},
     {.command = {.name = "fork",
                  .synopsis = "sessions fork [OPTION]... SESSION",
@@ -230,7 +226,7 @@ static const struct sessions_verb verbs[] = {
                  .run = run_verb},
      .least = 1,
      .most = 1,
-     .access = CATALOG_WRITE,
+     .operation = &operation_session_fork,
      .run = verb_fork},
     {.command = {.name = "delete",
                  .synopsis = "sessions delete [--yes] SESSION...",
@@ -241,7 +237,7 @@ static const struct sessions_verb verbs[] = {
                  .run = run_verb},
      .least = 1,
      .most = CLI_MANY,
-     .access = CATALOG_WRITE,
+     .operation = &operation_session_delete,
      .run = verb_delete},
     {.command = {.name = "export",
                  .synopsis = "sessions export [OPTION]... SESSION",
@@ -255,7 +251,7 @@ static const struct sessions_verb verbs[] = {
                  .run = run_verb},
      .least = 1,
      .most = 1,
-     .access = CATALOG_READ,
+     .operation = &operation_session_export,
      .run = verb_export},
     {.command = {.name = "import",
                  .synopsis = "sessions import [OPTION]... FILE|-",
@@ -268,7 +264,7 @@ static const struct sessions_verb verbs[] = {
                  .run = run_verb},
      .least = 1,
      .most = 1,
-     .access = CATALOG_WRITE,
+     .operation = &operation_session_import,
      .run = verb_import},
     {.command = {.name = "rebuild",
                  .synopsis = "sessions rebuild [SESSION]",
@@ -277,7 +273,7 @@ static const struct sessions_verb verbs[] = {
                  .completions = any_sessions,
                  .run = run_verb},
      .most = 1,
-     .access = CATALOG_WRITE,
+     .operation = &operation_session_rebuild,
      .run = verb_rebuild},
 };
 
@@ -288,10 +284,8 @@ static const struct cli_command *verb_at(size_t index)
 
 static bool take_at(struct sessions_options *o, const char *value, struct error *e)
 {
-    if (strcmp(value, "~before-compaction") != 0)
-        return cli_number("at", value, INT64_MAX, &o->at, e);
-    o->at = CATALOG_BEFORE_COMPACTION;
-    return true;
+    o->before_compaction = strcmp(value, "~before-compaction") == 0;
+    return o->before_compaction || cli_number("at", value, INT64_MAX, &o->at, e);
 }
 
 static bool take_value(struct sessions_options *o, int id, const char *value, struct error *e)
@@ -332,26 +326,13 @@ static bool take(void *context, int id, const char *value, struct error *e)
     }
 }
 
-static int with_catalog(const struct sessions_verb *verb, struct sessions_options *o)
+static int call_verb(const struct sessions_verb *verb, const struct sessions_options *o)
 {
-    struct catalog c;
+    struct call call;
     struct error e = {0};
-    struct setup setup;
-    int status;
-    setup_load(&setup);
-    setup_print_problems(&setup);
-    o->persist = config_boolean(setup.config, CONFIG_SESSION_PERSIST);
-    if (catalog_open(&c, NULL, o->persist, verb->access, &e)) {
-        if (verb->access == CATALOG_WRITE) {
-            removal_finish_some(&c, REMOVALS_AT_ONCE);
-            removal_sweep_locks(&c);
-        }
-        status = verb->run(&c, o);
-        catalog_release(&c);
-    } else {
-        status = cli_fail(&e);
-    }
-    setup_release(&setup);
+    bool ok = call_begin(&call, verb->operation, &e);
+    int status = ok ? verb->run(&call.context, o) : cli_fail(&e);
+    call_end(&call);
     return status;
 }
 
@@ -364,7 +345,7 @@ static int run_verb(const struct cli_command *self, int argc, char **argv)
     int status;
     if (cli_parse(self, argc, argv, take, &o, &status))
         status = cli_check_words(self, verb->least, verb->most, o.words.items, o.words.len, &e)
-                     ? with_catalog(verb, &o)
+                     ? call_verb(verb, &o)
                      : cli_fail(&e);
     vec_release(&o.words);
     return status;

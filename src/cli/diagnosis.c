@@ -8,18 +8,28 @@
 #include "base/clock.h"
 #include "base/i18n.h"
 #include "base/mem.h"
-#include "session/capability.h"
 #include "session/engine.h"
 
 enum { PATIENCE_MS = 15000 };
 
+static void ask_engine(struct diagnosis *d)
+{
+    struct operation_context context = {.config = d->setup.config};
+    struct capabilities can = {0};
+    if (!operation_call(&context, &operation_capabilities_get, NULL, &can, &d->service_fault) ||
+        !operation_call(&context, &operation_engine_info, NULL, &d->engine, &d->service_fault))
+        return;
+    d->built = can.built_store;
+    d->kept = can.store;
+}
+
 void diagnosis_begin(struct diagnosis *d)
 {
-    *d = (struct diagnosis){.built = capability_store()};
+    *d = (struct diagnosis){0};
     setup_load(&d->setup);
     setup_check_screen(&d->setup);
     d->config_exists = access(d->setup.path, F_OK) == 0;
-    d->kept = d->built && config_boolean(d->setup.config, CONFIG_SESSION_PERSIST);
+    ask_engine(d);
 }
 
 void diagnosis_release(struct diagnosis *d)
@@ -29,6 +39,7 @@ void diagnosis_release(struct diagnosis *d)
         free(d->service.items[i].value);
     }
     vec_release(&d->service);
+    shape_release(operation_engine_info.result, &d->engine);
     health_report_release(&d->store);
     orphans_release(&d->orphans);
     health_rescue_release(&d->recovery);

@@ -8,6 +8,7 @@
 #include "base/json.h"
 #include "base/vec.h"
 #include "cli/setup.h"
+#include "session/engine_operations.h"
 #include "session/health.h"
 #include "session/orphans.h"
 
@@ -18,6 +19,7 @@ struct fact {
 struct diagnosis {
     struct setup setup;
     bool config_exists;
+    struct engine_info engine;
     bool kept;  /* conversations are: by the build and the configuration */
     bool built; /* with a store */
     bool thorough;

@@ -95,7 +95,7 @@ struct json *diagnosis_to_json(const struct diagnosis *d)
     json_set_bool(terminal, "output", d->to_terminal);
     json_set_string(locale, "codeset", d->codeset);
     json_set_bool(locale, "utf8", d->utf8);
-    json_set_string(v, "version", PACKAGE_VERSION);
+    json_set_string(v, "version", d->engine.version);
     json_set_bool(v, "well", diagnosis_well(d));
     json_set(v, "configuration", config_json(d));
     json_set(v, "service", service_json(d));

@@ -194,7 +194,7 @@ static void add_terminal(const struct diagnosis *d, struct buf *out)
 void diagnosis_print(const struct diagnosis *d)
 {
     struct buf out = BUF_INIT;
-    buf_addstr(&out, "tiro " PACKAGE_VERSION "\n");
+    buf_addf(&out, "%s %s\n", d->engine.name, d->engine.version);
     add_config(d, &out);
     add_service(d, &out);
     add_recovery(d, &out);

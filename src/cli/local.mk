@@ -1,4 +1,5 @@
 tiro_SOURCES += \
+	src/cli/call.c src/cli/call.h \
 	src/cli/cmd_chat.c \
 	src/cli/cmd_completion.c \
 	src/cli/cmd_config.c \

@@ -1,4 +1,4 @@
-/* The verbs of `tiro memory`. Each gets the open memory and its options, reports what fails and
+/* The verbs of `tiro memory`. Each gets what its operation works on and its options, reports what fails and
  * returns the exit status. */
 #ifndef CLI_MEMORY_H
 #define CLI_MEMORY_H
@@ -6,7 +6,7 @@
 #include <stdbool.h>
 
 #include "base/vec.h"
-#include "session/memories.h"
+#include "session/memory_operations.h"
 
 /* Texts are borrowed from the command line. */
 struct memory_options {
@@ -16,17 +16,17 @@ struct memory_options {
     int limit; /* 0: not given */
 };
 
-int verb_memory_list(struct memories *m, const struct memory_options *o);
-int verb_memory_search(struct memories *m, const struct memory_options *o);
-int verb_memory_show(struct memories *m, const struct memory_options *o);
-int verb_memory_edit(struct memories *m, const struct memory_options *o);
-int verb_memory_pin(struct memories *m, const struct memory_options *o);
-int verb_memory_unpin(struct memories *m, const struct memory_options *o);
-int verb_memory_delete(struct memories *m, const struct memory_options *o);
-int verb_memory_export(struct memories *m, const struct memory_options *o);
-int verb_memory_import(struct memories *m, const struct memory_options *o);
-int verb_memory_stats(struct memories *m, const struct memory_options *o);
-int verb_memory_reindex(struct memories *m, const struct memory_options *o);
+int verb_memory_list(struct operation_context *c, const struct memory_options *o);
+int verb_memory_search(struct operation_context *c, const struct memory_options *o);
+int verb_memory_show(struct operation_context *c, const struct memory_options *o);
+int verb_memory_edit(struct operation_context *c, const struct memory_options *o);
+int verb_memory_pin(struct operation_context *c, const struct memory_options *o);
+int verb_memory_unpin(struct operation_context *c, const struct memory_options *o);
+int verb_memory_delete(struct operation_context *c, const struct memory_options *o);
+int verb_memory_export(struct operation_context *c, const struct memory_options *o);
+int verb_memory_import(struct operation_context *c, const struct memory_options *o);
+int verb_memory_stats(struct operation_context *c, const struct memory_options *o);
+int verb_memory_reindex(struct operation_context *c, const struct memory_options *o);
 
 /* Who said it, for a person: the name, else as the screen calls the role. */
 const char *memory_who(const struct memory_entry *entry);

@@ -12,20 +12,21 @@
 
 /* --- pin -------------------------------------------------------------------------------------- */
 
-static int pin(struct memories *m, const struct memory_options *o, bool pinned)
+static int pin(struct operation_context *c, const struct memory_options *o, bool pinned)
 {
+    const struct memory_pin_params params = {.id = o->words.items[0], .pinned = pinned};
     struct error e = {0};
-    return memories_pin(m, o->words.items[0], pinned, &e) ? 0 : cli_fail(&e);
+    return operation_call(c, &operation_memory_pin, &params, NULL, &e) ? 0 : cli_fail(&e);
 }
 
-int verb_memory_pin(struct memories *m, const struct memory_options *o)
+int verb_memory_pin(struct operation_context *c, const struct memory_options *o)
 {
-    return pin(m, o, true);
+    return pin(c, o, true);
 }
 
-int verb_memory_unpin(struct memories *m, const struct memory_options *o)
+int verb_memory_unpin(struct operation_context *c, const struct memory_options *o)
 {
-    return pin(m, o, false);
+    return pin(c, o, false);
 }
 
 /* --- edit ------------------------------------------------------------------------------------- */
@@ -62,18 +63,33 @@ static bool same_text(const struct buf *text, const char *old)
     return len == strlen(old) && memcmp(text->data, old, len) == 0;
 }
 
-int verb_memory_edit(struct memories *m, const struct memory_options *o)
+static bool read_entry(struct operation_context *c, const char *id, struct memory_entry *out,
+                       struct error *e)
 {
-    struct memory_entry entry;
+    const struct memory_read_params params = {.id = id};
+    return operation_call(c, &operation_memory_read, &params, out, e);
+}
+
+static bool change_entry(struct operation_context *c, const struct memory_options *o,
+                         const struct memory_entry *entry, struct buf *text, struct error *e)
+{
+    if (!write_anew(o, entry, text, e) || !check_content(text, e))
+        return false;
+    if (same_text(text, entry->content)) {
+        fprintf(stderr, "%s\n", _("the text was not changed"));
+        return true;
+    }
+    const struct memory_edit_params params = {.id = entry->id, .content = text->data};
+    return operation_call(c, &operation_memory_edit, &params, NULL, e);
+}
+
+int verb_memory_edit(struct operation_context *c, const struct memory_options *o)
+{
+    struct memory_entry entry = {0};
     struct error e = {0};
     struct buf text;
     buf_init(&text, MEMORY_CONTENT_BYTES);
-    bool ok = memories_get(m, o->words.items[0], &entry, &e) && write_anew(o, &entry, &text, &e) &&
-              check_content(&text, &e);
-    if (ok && same_text(&text, entry.content))
-        fprintf(stderr, "%s\n", _("the text was not changed"));
-    else
-        ok = ok && memories_edit(m, entry.id, text.data, &e);
+    bool ok = read_entry(c, o->words.items[0], &entry, &e) && change_entry(c, o, &entry, &text, &e);
     memory_entry_release(&entry);
     buf_release(&text);
     return ok ? 0 : cli_fail(&e);
@@ -94,12 +110,12 @@ static void add_shown(const struct memory_entry *entry, struct buf *out)
 }
 
 /* All that are named; false where one is unknown. */
-static bool describe_all(struct memories *m, const struct memory_options *o, struct buf *out,
-                         struct error *e)
+static bool describe_all(struct operation_context *c, const struct memory_options *o,
+                         struct buf *out, struct error *e)
 {
     for (size_t i = 0; i < o->words.len; i++) {
-        struct memory_entry entry;
-        if (!memories_get(m, o->words.items[i], &entry, e))
+        struct memory_entry entry = {0};
+        if (!read_entry(c, o->words.items[i], &entry, e))
             return false;
         add_shown(&entry, out);
         memory_entry_release(&entry);
@@ -116,10 +132,10 @@ static bool ask(struct buf *text, size_t count)
     return confirm(text->data);
 }
 
-static bool may_delete(struct memories *m, const struct memory_options *o, struct error *e)
+static bool may_delete(struct operation_context *c, const struct memory_options *o, struct error *e)
 {
     struct buf text = BUF_INIT;
-    bool ok = describe_all(m, o, &text, e);
+    bool ok = describe_all(c, o, &text, e);
     if (ok && !o->yes && !confirm_possible())
         ok =
             err_set(e, ERR_USAGE, _("cannot ask without a terminal; --yes deletes without asking"));
@@ -131,23 +147,25 @@ static bool may_delete(struct memories *m, const struct memory_options *o, struc
     return ok;
 }
 
-static void say_deleted(int deleted, int summaries)
+static void say_deleted(const struct memory_forget_result *gone)
 {
-    printf(ngettext("%d entry deleted\n", "%d entries deleted\n", (unsigned long)deleted), deleted);
-    if (summaries > 0)
+    printf(ngettext("%d entry deleted\n", "%d entries deleted\n", (unsigned long)gone->deleted),
+           gone->deleted);
+    if (gone->summaries > 0)
         printf(ngettext("%d summary quotes deleted text and is marked\n",
                         "%d summaries quote deleted text and are marked\n",
-                        (unsigned long)summaries),
-               summaries);
+                        (unsigned long)gone->summaries),
+               gone->summaries);
 }
 
-int verb_memory_delete(struct memories *m, const struct memory_options *o)
+int verb_memory_delete(struct operation_context *c, const struct memory_options *o)
 {
+    const struct memory_forget_params params = {
+        .ids = {.items = o->words.items, .len = o->words.len}};
+    struct memory_forget_result gone;
     struct error e = {0};
-    int deleted, summaries;
-    if (!may_delete(m, o, &e) || !memories_forget(m, (const char *const *)o->words.items,
-                                                  o->words.len, &deleted, &summaries, &e))
+    if (!may_delete(c, o, &e) || !operation_call(c, &operation_memory_forget, &params, &gone, &e))
         return cli_fail(&e);
-    say_deleted(deleted, summaries);
+    say_deleted(&gone);
     return 0;
 }

@@ -6,6 +6,7 @@
 #include "base/i18n.h"
 #include "base/mem.h"
 #include "base/utf8.h"
+#include "cli/call.h"
 #include "cli/command_line.h"
 #include "cli/grid.h"
 #include "cli/memory.h"
@@ -67,14 +68,6 @@ static void print_rows(const struct memory_entries *list)
     grid_print(&g);
 }
 
-static void print_json(const struct memory_entries *list)
-{
-    struct json *array = json_new_array();
-    for (size_t i = 0; i < list->items.len; i++)
-        json_push(array, shape_to_json(&memory_entry_shape, &list->items.items[i]));
-    output_json(array);
-}
-
 static void say_nothing_there(const struct memory_options *o)
 {
     if (o->session)
@@ -108,7 +101,7 @@ static void print_page(struct memory_entries *list)
 static void print_list(struct memory_entries *list, const struct memory_options *o)
 {
     if (o->json)
-        print_json(list);
+        call_print_member(&operation_memory_list, "entries", list);
     else if (list->items.len == 0)
         say_nothing_there(o);
     else if (is_page(o))
@@ -117,12 +110,14 @@ static void print_list(struct memory_entries *list, const struct memory_options 
         print_rows(list);
 }
 
-int verb_memory_list(struct memories *m, const struct memory_options *o)
+int verb_memory_list(struct operation_context *c, const struct memory_options *o)
 {
     struct memory_entries list = {0};
     struct error e = {0};
     char *scope = o->session ? mem_printf("session=%s", o->session) : mem_strdup("all");
-    bool ok = memories_list(m, scope, is_page(o) ? PAGE + 1 : o->limit, &list, &e);
+    const struct memory_list_params params = {.scope = scope,
+                                              .limit = is_page(o) ? PAGE + 1 : o->limit};
+    bool ok = operation_call(c, &operation_memory_list, &params, &list, &e);
     if (ok)
         print_list(&list, o);
     memory_entries_release(&list);
@@ -154,14 +149,15 @@ static void print_entry(const struct memory_entry *entry)
     buf_release(&out);
 }
 
-int verb_memory_show(struct memories *m, const struct memory_options *o)
+int verb_memory_show(struct operation_context *c, const struct memory_options *o)
 {
-    struct memory_entry entry;
+    const struct memory_read_params params = {.id = o->words.items[0]};
+    struct memory_entry entry = {0};
     struct error e = {0};
-    if (!memories_get(m, o->words.items[0], &entry, &e))
+    if (!operation_call(c, &operation_memory_read, &params, &entry, &e))
         return cli_fail(&e);
     if (o->json)
-        output_json(shape_to_json(&memory_entry_shape, &entry));
+        output_json(shape_to_json(operation_memory_read.result, &entry));
     else
         print_entry(&entry);
     memory_entry_release(&entry);

@@ -7,10 +7,11 @@
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "base/uuid.h"
+#include "cli/call.h"
 #include "cli/command_line.h"
 #include "cli/memory.h"
 #include "cli/output.h"
-#include "session/catalog.h"
+#include "session/session_operations.h"
 
 enum { DEFAULT_HITS = 5, INDENT = 2 };
 
@@ -102,11 +103,13 @@ static void add_passage(struct buf *out, const struct memory_hit *h, size_t widt
 /* --- the line above it ------------------------------------------------------------------------ */
 
 /* What a person knows the session by: its title, where it is one that is kept here. */
-static char *session_name(struct catalog *c, const char *id, struct error *e)
+static char *session_name(struct operation_context *c, const char *id, struct error *e)
 {
     struct session_info info = {0};
     struct error here = {0};
-    bool found = uuid_valid(id) && catalog_find(c, id, &info, &here) && *info.title;
+    const struct session_params params = {.session = id};
+    bool found = uuid_valid(id) &&
+                 operation_call(c, &operation_session_read, &params, &info, &here) && *info.title;
     if (here.code == ERR_SESSION_STORE_ERROR)
         *e = here;
     char *name = mem_strdup(found ? info.title : id);
@@ -114,8 +117,8 @@ static char *session_name(struct catalog *c, const char *id, struct error *e)
     return name;
 }
 
-static void add_head(struct buf *out, struct catalog *c, const struct memory_hit *h, size_t width,
-                     struct error *e)
+static void add_head(struct buf *out, struct operation_context *c, const struct memory_hit *h,
+                     size_t width, struct error *e)
 {
     struct buf line = BUF_INIT, clean = BUF_INIT;
     char *session = session_name(c, h->entry.session_id, e);
@@ -139,32 +142,20 @@ static bool can_mark(void)
 }
 
 /* Without titles where the sessions cannot be read: ids say it too. */
-static void print_hits(const struct memory_hits *hits)
+static void print_hits(struct operation_context *c, const struct memory_hits *hits)
 {
-    struct catalog c;
     struct error e = {0};
     struct buf out = BUF_INIT;
     size_t width = output_width();
     bool bold = can_mark();
-    if (!catalog_open(&c, NULL, true, CATALOG_READ, &e))
-        c = (struct catalog){0};
     for (size_t i = 0; i < hits->items.len; i++) {
-        add_head(&out, &c, &hits->items.items[i], width, &e);
+        add_head(&out, c, &hits->items.items[i], width, &e);
         add_passage(&out, &hits->items.items[i], width, bold);
     }
     fwrite(out.data, 1, out.len, stdout);
     if (e.code == ERR_SESSION_STORE_ERROR)
         cli_fail(&e);
-    catalog_release(&c);
     buf_release(&out);
-}
-
-static void print_json(const struct memory_hits *hits)
-{
-    struct json *array = json_new_array();
-    for (size_t i = 0; i < hits->items.len; i++)
-        json_push(array, shape_to_json(&memory_hit_shape, &hits->items.items[i]));
-    output_json(array);
 }
 
 static void say_remarks(const struct memory_hits *hits, bool json)
@@ -175,20 +166,23 @@ static void say_remarks(const struct memory_hits *hits, bool json)
         fprintf(stderr, "%s\n", _("no matches"));
 }
 
-int verb_memory_search(struct memories *m, const struct memory_options *o)
+int verb_memory_search(struct operation_context *c, const struct memory_options *o)
 {
-    struct memory_hits hits = {0};
+    struct memory_found found = {0};
     struct error e = {0};
     struct buf query = BUF_INIT;
     for (size_t i = 0; i < o->words.len; i++)
         buf_addf(&query, "%s%s", i > 0 ? " " : "", o->words.items[i]);
-    bool ok =
-        memories_search(m, query.data, o->scope, o->limit > 0 ? o->limit : DEFAULT_HITS, &hits, &e);
-    if (ok) {
-        (o->json ? print_json : print_hits)(&hits);
-        say_remarks(&hits, o->json);
-    }
-    memory_hits_release(&hits);
+    const struct memory_search search = {
+        .query = query.data, .scope = o->scope, .limit = o->limit > 0 ? o->limit : DEFAULT_HITS};
+    bool ok = operation_call(c, &operation_memory_search, &search, &found, &e);
+    if (ok && o->json)
+        call_print_member(&operation_memory_search, "hits", &found);
+    else if (ok)
+        print_hits(c, &found.hits);
+    if (ok)
+        say_remarks(&found.hits, o->json);
+    memory_hits_release(&found.hits);
     buf_release(&query);
     return ok ? 0 : cli_fail(&e);
 }

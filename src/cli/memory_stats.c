@@ -1,5 +1,6 @@
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/i18n.h"
@@ -65,13 +66,13 @@ static void print_stats(const struct memory_stats *s)
     grid_print(&g);
 }
 
-int verb_memory_stats(struct memories *m, const struct memory_options *o)
+int verb_memory_stats(struct operation_context *c, const struct memory_options *o)
 {
     struct memory_stats stats = {0};
     struct error e = {0};
-    bool ok = memories_stats(m, &stats, &e);
+    bool ok = operation_call(c, &operation_memory_stats, NULL, &stats, &e);
     if (ok && o->json)
-        output_json(shape_to_json(&memory_stats_shape, &stats));
+        output_json(shape_to_json(operation_memory_stats.result, &stats));
     else if (ok)
         print_stats(&stats);
     memory_stats_release(&stats);
@@ -81,36 +82,39 @@ int verb_memory_stats(struct memories *m, const struct memory_options *o)
 /* --- reindex ---------------------------------------------------------------------------------- */
 
 struct watch {
-    bool terminal; /* standard error is one, to show progress on */
-    int what;      /* that stands on its last line; -1: nothing */
+    bool terminal;    /* standard error is one, to show progress on */
+    const char *what; /* that stands on its last line; NULL: nothing */
 };
 
 static void end_line(struct watch *w)
 {
-    if (w->what >= 0)
+    if (w->what)
         fputc('\n', stderr);
-    w->what = -1;
+    w->what = NULL;
 }
 
-static bool tell(void *context, int what, int64_t done, int64_t of)
+static bool tell(void *context, const char *what, int64_t done, int64_t of)
 {
     struct watch *w = context;
     if (w->terminal && of > 0) {
-        if (w->what != what)
+        if (w->what && strcmp(w->what, what) != 0)
             end_line(w);
-        fprintf(stderr, "\r%s %" PRId64 "/%" PRId64, what == 0 ? _("words") : _("vectors"), done,
-                of);
+        fprintf(stderr, "\r%s %" PRId64 "/%" PRId64,
+                strcmp(what, "words") == 0 ? _("words") : _("vectors"), done, of);
         w->what = what;
     }
     return signals_take() == 0;
 }
 
-int verb_memory_reindex(struct memories *m, const struct memory_options *o)
+int verb_memory_reindex(struct operation_context *c, const struct memory_options *o)
 {
-    struct watch watch = {.terminal = isatty(STDERR_FILENO), .what = -1};
+    struct watch watch = {.terminal = isatty(STDERR_FILENO)};
+    const struct operation_stream stream = {
+        .tell = tell, .wake_fd = signals_open(), .context = &watch};
     struct error e = {0};
     (void)o;
-    bool ok = memories_reindex(m, tell, signals_open(), &watch, &e);
+    c->stream = &stream;
+    bool ok = operation_call(c, &operation_memory_reindex, NULL, NULL, &e);
     end_line(&watch);
     return ok ? 0 : cli_fail(&e);
 }

@@ -20,13 +20,23 @@ static bool write_to_file(void *file, const char *bytes, size_t len, struct erro
     return whole_file_write(file, bytes, len, e);
 }
 
-static bool export_to_file(struct memories *m, const char *path, bool replace, struct error *e)
+static bool export_by(struct operation_context *c,
+                      bool (*write)(void *, const char *, size_t, struct error *), void *context,
+                      struct error *e)
+{
+    const struct operation_stream stream = {.write = write, .wake_fd = -1, .context = context};
+    struct memory_export_result exported;
+    c->stream = &stream;
+    return operation_call(c, &operation_memory_export, NULL, &exported, e);
+}
+
+static bool export_to_file(struct operation_context *c, const char *path, bool replace,
+                           struct error *e)
 {
     struct whole_file file;
-    int64_t written;
     if (!output_may_write(path, replace, e) || !whole_file_begin(&file, path, replace, e))
         return false;
-    bool ok = memories_export(m, write_to_file, &file, &written, e) && whole_file_finish(&file, e);
+    bool ok = export_by(c, write_to_file, &file, e) && whole_file_finish(&file, e);
     whole_file_drop(&file);
     return ok;
 }
@@ -38,22 +48,21 @@ static bool write_piece(void *output, const char *bytes, size_t len, struct erro
            err_set_errno(e, ERR_FILE_ERROR, "%s", _("standard output cannot be written"));
 }
 
-static bool export_to_output(struct memories *m, struct error *e)
+static bool export_to_output(struct operation_context *c, struct error *e)
 {
     struct output output;
-    int64_t written;
     output_init(&output);
-    bool ok = memories_export(m, write_piece, &output, &written, e);
+    bool ok = export_by(c, write_piece, &output, e);
     output_end(&output);
     return ok || ferror(stdout);
 }
 
-int verb_memory_export(struct memories *m, const struct memory_options *o)
+int verb_memory_export(struct operation_context *c, const struct memory_options *o)
 {
     const char *path = o->words.len > 0 ? o->words.items[0] : "-";
     struct error e = {0};
     bool ok =
-        strcmp(path, "-") == 0 ? export_to_output(m, &e) : export_to_file(m, path, o->force, &e);
+        strcmp(path, "-") == 0 ? export_to_output(c, &e) : export_to_file(c, path, o->force, &e);
     return ok ? 0 : cli_fail(&e);
 }
 
@@ -72,10 +81,10 @@ static void add_entries(struct buf *out, int64_t count)
     buf_release(&number);
 }
 
-static bool tell(void *context, int64_t lines, int64_t stored)
+static bool tell(void *context, const char *what, int64_t stored, int64_t of)
 {
     struct watch *w = context;
-    (void)lines;
+    (void)what, (void)of;
     if (w->terminal) {
         struct buf text = BUF_INIT;
         add_entries(&text, stored);
@@ -95,31 +104,33 @@ static void say_imported(int64_t stored)
     buf_release(&text);
 }
 
-static int import_file(struct memories *m, FILE *in, const char *name)
+static int import_file(struct operation_context *c, FILE *in, const char *name)
 {
     struct watch watch = {.terminal = isatty(STDERR_FILENO)};
-    const struct import_progress progress = {.tell = tell, .context = &watch};
+    const struct operation_stream stream = {
+        .in = in, .name = name, .tell = tell, .wake_fd = -1, .context = &watch};
+    struct memory_import_result imported;
     struct error e = {0};
-    int64_t lines, stored;
     signals_open();
-    bool ok = memories_import(m, in, name, &progress, &lines, &stored, &e);
+    c->stream = &stream;
+    bool ok = operation_call(c, &operation_memory_import, NULL, &imported, &e);
     if (watch.shown)
         fputc('\n', stderr);
-    if (ok || stored > 0)
-        say_imported(stored);
-    if (ok && stored == 0 && lines > 0)
+    if (ok || imported.stored > 0)
+        say_imported(imported.stored);
+    if (ok && imported.stored == 0 && imported.lines > 0)
         fprintf(stderr, "%s\n", _("no new entries"));
     return ok ? 0 : cli_fail(&e);
 }
 
-int verb_memory_import(struct memories *m, const struct memory_options *o)
+int verb_memory_import(struct operation_context *c, const struct memory_options *o)
 {
     const char *path = o->words.items[0];
     struct error e = {0};
     FILE *in = input_open(path, &e);
     if (!in)
         return cli_fail(&e);
-    int status = import_file(m, in, in == stdin ? _("standard input") : path);
+    int status = import_file(c, in, in == stdin ? _("standard input") : path);
     input_close(in);
     return status;
 }

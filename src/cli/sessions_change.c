@@ -5,11 +5,6 @@
 #include "cli/output.h"
 #include "cli/sessions.h"
 
-static int status_of(bool ok, const struct error *e)
-{
-    return ok ? 0 : cli_fail(e);
-}
-
 char *sessions_join(const struct sessions_options *o, size_t first)
 {
     struct buf text = BUF_INIT;
@@ -18,58 +13,69 @@ char *sessions_join(const struct sessions_options *o, size_t first)
     return buf_take(&text);
 }
 
-void sessions_print_new(const struct session_info *info, bool json)
+void sessions_print_made(const struct operation *o, struct session_info *made, bool json)
 {
-    if (json)
-        output_json(shape_to_json(&session_info_shape, info));
+    if (!json)
+        puts(made->id);
     else
-        puts(info->id);
+        output_json(shape_to_json(o->result, made));
+    session_info_release(made);
 }
 
-int verb_rename(struct catalog *c, const struct sessions_options *o)
+static int change(struct operation_context *c, const struct operation *o, const void *params)
 {
+    struct session_changed changed;
     struct error e = {0};
-    return status_of(catalog_rename(c, o->words.items[0], o->words.items[1], NULL, &e), &e);
+    return operation_call(c, o, params, &changed, &e) ? 0 : cli_fail(&e);
 }
 
-int verb_label(struct catalog *c, const struct sessions_options *o)
+int verb_rename(struct operation_context *c, const struct sessions_options *o)
 {
-    struct error e = {0};
+    const struct session_rename_params params = {.session = o->words.items[0],
+                                                 .title = o->words.items[1]};
+    return change(c, &operation_session_rename, &params);
+}
+
+int verb_label(struct operation_context *c, const struct sessions_options *o)
+{
     char *changes = sessions_join(o, 1);
-    bool ok = catalog_label(c, o->words.items[0], changes, NULL, &e);
+    const struct session_label_params params = {.session = o->words.items[0], .changes = changes};
+    int status = change(c, &operation_session_label, &params);
     free(changes);
-    return status_of(ok, &e);
+    return status;
 }
 
 /* One that cannot be changed does not keep the others from it. */
-static int archive_each(struct catalog *c, const struct sessions_options *o, bool archived)
+static int change_each(struct operation_context *c, const struct operation *operation,
+                       const struct sessions_options *o)
 {
     int status = 0;
     for (size_t i = 0; i < o->words.len; i++) {
-        struct error e = {0};
-        if (!catalog_archive(c, o->words.items[i], archived, NULL, &e))
-            status = cli_fail(&e);
+        const struct session_params params = {.session = o->words.items[i]};
+        int changed = change(c, operation, &params);
+        status = changed ? changed : status;
     }
     return status;
 }
 
-int verb_archive(struct catalog *c, const struct sessions_options *o)
+int verb_archive(struct operation_context *c, const struct sessions_options *o)
 {
-    return archive_each(c, o, true);
+    return change_each(c, &operation_session_archive, o);
 }
 
-int verb_unarchive(struct catalog *c, const struct sessions_options *o)
+int verb_unarchive(struct operation_context *c, const struct sessions_options *o)
 {
-    return archive_each(c, o, false);
+    return change_each(c, &operation_session_unarchive, o);
 }
 
-int verb_fork(struct catalog *c, const struct sessions_options *o)
+int verb_fork(struct operation_context *c, const struct sessions_options *o)
 {
-    struct session_info fork = {0};
+    const struct session_fork_params params = {
+        .session = o->words.items[0], .at = o->at, .before_compaction = o->before_compaction};
+    struct session_info fork;
     struct error e = {0};
-    bool ok = catalog_fork(c, o->words.items[0], o->at, &fork, &e);
-    if (ok)
-        sessions_print_new(&fork, o->json);
-    session_info_release(&fork);
-    return status_of(ok, &e);
+    if (!operation_call(c, &operation_session_fork, &params, &fork, &e))
+        return cli_fail(&e);
+    sessions_print_made(&operation_session_fork, &fork, o->json);
+    return 0;
 }

@@ -15,12 +15,13 @@ static bool is_among(const struct session_list *list, const char *id)
 }
 
 /* All that are named, each once: before the first goes, as "last" is another one afterwards. */
-static bool find_all(struct catalog *c, const struct sessions_options *o, struct session_list *out,
-                     struct error *e)
+static bool find_all(struct operation_context *c, const struct sessions_options *o,
+                     struct session_list *out, struct error *e)
 {
     for (size_t i = 0; i < o->words.len; i++) {
         struct session_info info;
-        if (!catalog_find(c, o->words.items[i], &info, e))
+        const struct session_params params = {.session = o->words.items[i]};
+        if (!operation_call(c, &operation_session_read, &params, &info, e))
             return false;
         if (is_among(out, info.id))
             session_info_release(&info);
@@ -62,18 +63,20 @@ static bool may_delete(const struct session_list *list, bool yes, struct error *
 }
 
 /* One that is open elsewhere does not keep the others. */
-static int delete_each(struct catalog *c, const struct session_list *list)
+static int delete_each(struct operation_context *c, const struct session_list *list)
 {
     int status = 0;
     for (size_t i = 0; i < list->items.len; i++) {
         struct error e = {0};
-        if (!catalog_delete(c, list->items.items[i].id, NULL, &e))
+        struct session_changed deleted;
+        const struct session_params params = {.session = list->items.items[i].id};
+        if (!operation_call(c, &operation_session_delete, &params, &deleted, &e))
             status = cli_fail(&e);
     }
     return status;
 }
 
-int verb_delete(struct catalog *c, const struct sessions_options *o)
+int verb_delete(struct operation_context *c, const struct sessions_options *o)
 {
     struct session_list list = {0};
     struct error e = {0};

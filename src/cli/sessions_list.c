@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "chat/session_info.h"
+#include "cli/call.h"
 #include "cli/command_line.h"
 #include "cli/grid.h"
 #include "cli/output.h"
@@ -72,10 +73,10 @@ static void add_row(struct grid *g, const struct session_info *s)
     buf_release(&text);
 }
 
-static void say_nothing_there(const struct sessions_options *o)
+static void say_nothing_there(const struct operation_context *c, const struct sessions_options *o)
 {
     bool filtered = o->archived || o->live || o->label || o->directory;
-    if (!o->persist)
+    if (!config_boolean(c->config, CONFIG_SESSION_PERSIST))
         fprintf(stderr, "%s\n", _("sessions are not saved: [session] persist is false"));
     else if (filtered)
         fprintf(stderr, "%s\n", _("no session matches; tiro sessions list shows all"));
@@ -94,14 +95,6 @@ static void print_rows(const struct session_list *list)
 
 /* --- for programs ------------------------------------------------------------------------------
  */
-
-static void print_json(const struct session_list *list)
-{
-    struct json *array = json_new_array();
-    for (size_t i = 0; i < list->items.len; i++)
-        json_push(array, shape_to_json(&session_info_shape, &list->items.items[i]));
-    output_json(array);
-}
 
 static void print_names(const struct session_list *list)
 {
@@ -140,24 +133,30 @@ static char *resolve_directory(const char *path)
     return resolved ? resolved : mem_strdup(path);
 }
 
-int verb_list(struct catalog *c, const struct sessions_options *o)
+static void print_list(const struct operation_context *c, const struct sessions_options *o,
+                       const struct session_list_result *found)
 {
-    struct session_list list = {0};
+    if (o->json)
+        call_print_member(&operation_session_list, "sessions", found);
+    else if (o->names)
+        print_names(&found->sessions);
+    else if (found->sessions.items.len == 0)
+        say_nothing_there(c, o);
+    else
+        print_rows(&found->sessions);
+}
+
+int verb_list(struct operation_context *c, const struct sessions_options *o)
+{
+    struct session_list_result found = {0};
     struct session_filter filter;
     struct error e = {0};
-    int status = 0;
     char *directory = resolve_directory(o->directory);
-    if (!read_filter(o, directory, &filter, &e) || !catalog_list(c, &filter, &list, NULL, &e))
-        status = cli_fail(&e);
-    else if (o->json)
-        print_json(&list);
-    else if (o->names)
-        print_names(&list);
-    else if (list.items.len == 0)
-        say_nothing_there(o);
-    else
-        print_rows(&list);
-    session_list_release(&list);
+    bool ok = read_filter(o, directory, &filter, &e) &&
+              operation_call(c, &operation_session_list, &filter, &found, &e);
+    if (ok)
+        print_list(c, o, &found);
+    session_list_release(&found.sessions);
     free(directory);
-    return status;
+    return ok ? 0 : cli_fail(&e);
 }

@@ -4,6 +4,7 @@
 
 #include "base/i18n.h"
 #include "base/utf8.h"
+#include "cli/call.h"
 #include "cli/command_line.h"
 #include "cli/output.h"
 #include "cli/sessions.h"
@@ -74,27 +75,21 @@ static void print_hits(const struct search_hits *hits)
     buf_release(&out);
 }
 
-static void print_json(const struct search_hits *hits)
+int verb_search(struct operation_context *c, const struct sessions_options *o)
 {
-    struct json *array = json_new_array();
-    for (size_t i = 0; i < hits->items.len; i++)
-        json_push(array, shape_to_json(&search_hit_shape, &hits->items.items[i]));
-    output_json(array);
-}
-
-int verb_search(struct catalog *c, const struct sessions_options *o)
-{
-    struct search_hits hits = {0};
+    struct session_search_result found = {0};
     struct error e = {0};
-    bool more = false;
-    int limit = o->limit > 0 ? o->limit : DEFAULT_LIMIT;
     char *query = sessions_join(o, 0);
-    bool ok = catalog_search(c, query, o->in, limit, &hits, &more, &e);
-    if (ok)
-        (o->json ? print_json : print_hits)(&hits);
-    if (ok && more)
-        fprintf(stderr, _("more than %d matches; --limit N shows more\n"), limit);
-    search_hits_release(&hits);
+    const struct session_search_params params = {
+        .query = query, .session = o->in, .limit = o->limit > 0 ? o->limit : DEFAULT_LIMIT};
+    bool ok = operation_call(c, &operation_session_search, &params, &found, &e);
+    if (ok && o->json)
+        call_print_member(&operation_session_search, "matches", &found);
+    else if (ok)
+        print_hits(&found.matches);
+    if (found.more)
+        fprintf(stderr, _("more than %d matches; --limit N shows more\n"), params.limit);
+    search_hits_release(&found.matches);
     free(query);
     return ok ? 0 : cli_fail(&e);
 }

@@ -9,14 +9,15 @@
 #include "cli/output.h"
 #include "cli/sessions.h"
 
+enum { PAGE_EVENTS = 200 };
+
 /* A session on its way out: the text of each turn, the oldest of which go when there is a limit. */
 struct show {
     bool json;
-    size_t limit; /* turns; 0: all, each is printed as it comes */
-    bool began;   /* the head is printed */
-    bool any;     /* an event is */
-    bool closed;  /* standard output takes no more */
-    struct session_info info;
+    size_t limit;                    /* turns; 0: all, each is printed as it comes */
+    bool any;                        /* an event is */
+    bool closed;                     /* standard output takes no more */
+    const struct session_info *info; /* of the page that is there */
     struct transcript_words words;
     struct transcript_text text;
     struct output output;
@@ -55,17 +56,16 @@ static void put_head(struct show *s)
 {
     struct buf head = BUF_INIT;
     if (s->json) {
-        struct json *v = shape_to_json(&session_info_shape, &s->info);
+        struct json *v = shape_to_json(&session_info_shape, s->info);
         char *text = json_print(v);
         buf_addf(&head, "{\"session\":%s,\n\"events\":[", text);
         free(text);
         json_free(v);
     } else {
-        transcript_text_head(&head, &s->info, &s->words, false);
+        transcript_text_head(&head, s->info, &s->words, false);
     }
     put(s, head.data, head.len);
     buf_release(&head);
-    s->began = true;
 }
 
 static void put_turn(struct show *s, struct buf *turn)
@@ -102,23 +102,17 @@ static void add_event(struct show *s, const struct event *ev)
     }
 }
 
-static bool take_event(void *context, const struct event *ev)
+static void take_event(struct show *s, const struct event *ev)
 {
-    struct show *s = context;
-    if (!s->began)
-        put_head(s);
     if (s->turns.len == 0 || (s->limit > 0 && ev->type == EVENT_RUN_STARTED))
         begin_turn(s);
     add_event(s, ev);
     if (s->limit == 0)
         put_turn(s, &s->turns.items[0]);
-    return !s->closed;
 }
 
 static void put_rest(struct show *s)
 {
-    if (!s->began)
-        put_head(s);
     if (!s->json && s->turns.len > 0)
         transcript_text_end(&s->text, &vec_last(&s->turns));
     for (size_t i = 0; i < s->turns.len; i++)
@@ -133,17 +127,41 @@ static void show_release(struct show *s)
         buf_release(&s->turns.items[i]);
     vec_release(&s->turns);
     transcript_text_release(&s->text);
-    session_info_release(&s->info);
 }
 
-int verb_show(struct catalog *c, const struct sessions_options *o)
+/* False when the last page is taken, or nobody reads any more. */
+static bool take_page(struct show *s, struct session_history_params *next,
+                      const struct session_history_result *page)
 {
-    const char *reference = o->words.len > 0 ? o->words.items[0] : "last";
+    s->info = &page->session;
+    if (next->after == 0)
+        put_head(s);
+    for (size_t i = 0; i < page->events.len; i++)
+        take_event(s, page->events.items[i]);
+    if (page->events.len > 0)
+        next->after = vec_last(&page->events)->seq;
+    return page->more && !s->closed;
+}
+
+int verb_show(struct operation_context *c, const struct sessions_options *o)
+{
+    const struct operation *history = &operation_session_history;
+    struct session_history_params params = {
+        .session = o->words.len > 0 ? o->words.items[0] : "last", .limit = PAGE_EVENTS};
     struct show s = {.json = o->json, .limit = (size_t)o->limit, .words = local_words()};
+    struct session_history_result page = {0};
     struct error e = {0};
+    char id[UUID_LEN + 1];
     output_init(&s.output);
     transcript_text_init(&s.text, &s.words);
-    bool ok = catalog_read(c, reference, 0, &s.info, take_event, &s, &e);
+    bool more = true, ok = true;
+    while (more && ok) {
+        ok = operation_call(c, history, &params, &page, &e);
+        more = ok && take_page(&s, &params, &page);
+        memcpy(id, page.session.id, sizeof id);
+        params.session = id; /* "last" may be another one by now */
+        shape_release(history->result, &page);
+    }
     if (ok)
         put_rest(&s);
     output_end(&s.output);

@@ -9,9 +9,6 @@
 #include "cli/output.h"
 #include "cli/sessions.h"
 #include "cli/signals.h"
-#include "session/export.h"
-#include "session/import.h"
-#include "session/projection.h"
 
 /* --- export ------------------------------------------------------------------------------------
  */
@@ -44,25 +41,29 @@ static bool write_piece(void *context, const char *bytes, size_t len, struct err
            err_set_errno(e, ERR_FILE_ERROR, "%s", _("standard output cannot be written"));
 }
 
-static bool export_to_output(struct catalog *c, const char *reference, enum export_format format,
+static bool export_to_output(struct operation_context *c, struct session_export_params *params,
                              struct error *e)
 {
     struct output output;
+    const struct operation_stream stream = {.write = write_piece, .context = &output};
     output_init(&output);
-    bool ok = export_session(c, reference, format, write_piece, &output, e);
+    c->stream = &stream;
+    bool ok = operation_call(c, &operation_session_export, params, NULL, e);
     output_end(&output);
     return ok || ferror(stdout);
 }
 
-int verb_export(struct catalog *c, const struct sessions_options *o)
+int verb_export(struct operation_context *c, const struct sessions_options *o)
 {
     const char *path = o->output && strcmp(o->output, "-") != 0 ? o->output : NULL;
-    const char *reference = o->words.items[0];
-    enum export_format format = choose_format(o, path);
+    struct session_export_params params = {.session = o->words.items[0],
+                                           .path = path,
+                                           .format = choose_format(o, path),
+                                           .replace = o->force};
     struct error e = {0};
     bool ok = path ? output_may_write(path, o->force, &e) &&
-                         export_to_file(c, reference, format, path, o->force, &e)
-                   : export_to_output(c, reference, format, &e);
+                         operation_call(c, &operation_session_export, &params, NULL, &e)
+                   : export_to_output(c, &params, &e);
     return ok ? 0 : cli_fail(&e);
 }
 
@@ -74,43 +75,35 @@ struct import_watch {
     int shown;     /* percent; -1: none */
 };
 
-static bool tell(void *context, int percent)
+static bool tell(void *context, const char *what, int64_t percent, int64_t of)
 {
     struct import_watch *w = context;
+    (void)what, (void)of;
     if (w->terminal && percent != w->shown) {
-        fprintf(stderr, "\r%d %%", percent);
-        w->shown = percent;
+        fprintf(stderr, "\r%d %%", (int)percent);
+        w->shown = (int)percent;
     }
     return signals_take() == 0;
 }
 
-static bool import_file(struct catalog *c, const struct sessions_options *o, FILE *in,
-                        struct session_info *info, struct error *e)
+int verb_import(struct operation_context *c, const struct sessions_options *o)
 {
     struct import_watch watch = {.terminal = isatty(STDERR_FILENO), .shown = -1};
-    char *directory = realpath(".", NULL);
-    const struct import_options options = {
-        .title = o->title, .directory = directory, .tell = tell, .context = &watch};
+    const struct session_import_params params = {.title = o->title, .directory = c->project};
+    struct operation_stream stream = {.tell = tell, .wake_fd = -1, .context = &watch};
+    struct session_info made;
+    struct error e = {0};
+    stream.in = input_open(o->words.items[0], &e);
+    if (!stream.in)
+        return cli_fail(&e);
     signals_open();
-    bool ok = import_session(c, in, &options, info, e);
+    c->stream = &stream;
+    bool ok = operation_call(c, &operation_session_import, &params, &made, &e);
     if (watch.shown >= 0)
         fputs("\r     \r", stderr);
-    free(directory);
-    return ok;
-}
-
-int verb_import(struct catalog *c, const struct sessions_options *o)
-{
-    struct session_info info = {0};
-    struct error e = {0};
-    FILE *in = input_open(o->words.items[0], &e);
-    if (!in)
-        return cli_fail(&e);
-    bool ok = import_file(c, o, in, &info, &e);
     if (ok)
-        sessions_print_new(&info, o->json);
-    session_info_release(&info);
-    input_close(in);
+        sessions_print_made(&operation_session_import, &made, o->json);
+    input_close(stream.in);
     return ok ? 0 : cli_fail(&e);
 }
 
@@ -129,37 +122,40 @@ static void end_progress(size_t count)
         fputc('\n', stderr);
 }
 
+static bool rebuild(struct operation_context *c, const char *session, struct error *e)
+{
+    const struct session_params params = {.session = session};
+    struct session_changed done;
+    return operation_call(c, &operation_session_rebuild, &params, &done, e);
+}
+
 /* One that cannot be written does not keep the others, and one that was deleted meanwhile has no
  * files. */
-static int rebuild_all(struct catalog *c)
+static int rebuild_all(struct operation_context *c)
 {
     const struct session_filter every = {0};
-    struct session_list list = {0};
+    struct session_list_result found;
     struct error e = {0};
     int status = 0;
-    if (!catalog_list(c, &every, &list, NULL, &e))
+    if (!operation_call(c, &operation_session_list, &every, &found, &e))
         return cli_fail(&e);
-    for (size_t i = 0; i < list.items.len; i++) {
-        show_progress(i + 1, list.items.len);
-        if (projection_rebuild(c, list.items.items[i].id, &e) || e.code == ERR_SESSION_NOT_FOUND)
+    const struct session_list *list = &found.sessions;
+    for (size_t i = 0; i < list->items.len; i++) {
+        show_progress(i + 1, list->items.len);
+        if (rebuild(c, list->items.items[i].id, &e) || e.code == ERR_SESSION_NOT_FOUND)
             continue;
-        end_progress(list.items.len);
+        end_progress(list->items.len);
         status = cli_fail(&e);
     }
-    end_progress(list.items.len);
-    session_list_release(&list);
+    end_progress(list->items.len);
+    session_list_release(&found.sessions);
     return status;
 }
 
-int verb_rebuild(struct catalog *c, const struct sessions_options *o)
+int verb_rebuild(struct operation_context *c, const struct sessions_options *o)
 {
-    struct session_info info;
     struct error e = {0};
     if (o->words.len == 0)
         return rebuild_all(c);
-    if (!catalog_find(c, o->words.items[0], &info, &e))
-        return cli_fail(&e);
-    bool ok = projection_rebuild(c, info.id, &e);
-    session_info_release(&info);
-    return ok ? 0 : cli_fail(&e);
+    return rebuild(c, o->words.items[0], &e) ? 0 : cli_fail(&e);
 }

@@ -5,9 +5,9 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/paths.h"
 #include "chat/session_tally.h"
 #include "memory/store.h"
-#include "session/capability.h"
 #include "session/lock.h"
 #include "session/removal.h"
 #include "store/event_log.h"
@@ -15,23 +15,13 @@
 
 /* --- opening ---------------------------------------------------------------------------------- */
 
-static char *directory_of(const char *path)
-{
-    if (store_in_memory(path))
-        return NULL;
-    const char *slash = strrchr(path, '/');
-    if (!slash)
-        return mem_strdup(".");
-    return mem_strndup(path, slash == path ? 1 : (size_t)(slash - path));
-}
-
 static bool open_store(struct catalog *c, const char *path, enum catalog_access access,
                        struct error *e)
 {
     struct error cause = {0};
     bool write = access == CATALOG_WRITE;
     if (store_open(path, write ? STORE_READ_WRITE : STORE_READ_ONLY, &c->store, &cause)) {
-        c->directory = directory_of(path);
+        c->directory = store_in_memory(path) ? NULL : paths_parent(path);
         return true;
     }
     if (!write && cause.code == ERR_SESSION_NOT_FOUND)
@@ -39,12 +29,10 @@ static bool open_store(struct catalog *c, const char *path, enum catalog_access 
     return err_set(e, cause.code, "%s", cause.text);
 }
 
-bool catalog_open(struct catalog *c, const char *store_path, bool persist,
-                  enum catalog_access access, struct error *e)
+bool catalog_open(struct catalog *c, const char *store_path, enum catalog_access access,
+                  struct error *e)
 {
     *c = (struct catalog){0};
-    if (!persist || !capability_store())
-        return access == CATALOG_READ || capability_need_store(persist, e);
     char *path = store_path ? mem_strdup(store_path) : store_default_path();
     bool ok = open_store(c, path, access, e);
     free(path);

@@ -29,10 +29,10 @@ struct catalog {
 
 enum catalog_access { CATALOG_READ, CATALOG_WRITE };
 
-/* With a connection of its own. `persist` false (or a build without a store): an empty catalog, and
- * CATALOG_WRITE is SESSION_PERSISTENCE_DISABLED. store_path NULL: the default. */
-bool catalog_open(struct catalog *c, const char *store_path, bool persist,
-                  enum catalog_access access, struct error *e);
+/* With a connection of its own. Whether sessions are kept is the caller's question (operation.h). A
+ * store that does not exist yet is empty to readers. store_path NULL: the default. */
+bool catalog_open(struct catalog *c, const char *store_path, enum catalog_access access,
+                  struct error *e);
 /* On the caller's connection. */
 void catalog_borrow(struct catalog *c, struct store *store, const char *directory,
                     const char *held);

@@ -14,6 +14,7 @@ libtiro_a_SOURCES += \
 	src/session/conversation_turn.c \
 	src/session/desk.c src/session/desk.h \
 	src/session/engine.c src/session/engine.h src/session/engine_private.h \
+	src/session/engine_operations.c src/session/engine_operations.h \
 	src/session/export.c src/session/export.h \
 	src/session/fork.c src/session/fork.h \
 	src/session/health.c src/session/health.h \
@@ -33,10 +34,12 @@ libtiro_a_SOURCES += \
 	src/session/memories_lines.c src/session/memories_lines.h \
 	src/session/memory_answers.c \
 	src/session/memory_desk.c src/session/memory_desk.h src/session/memory_desk_private.h \
+	src/session/memory_operations.c src/session/memory_operations.h \
 	src/session/memory_sink.c src/session/memory_sink.h \
 	src/session/memory_work.c \
 	src/session/notice.c src/session/notice.h \
 	src/session/open_run.c src/session/open_run.h \
+	src/session/operation.h src/session/operations.c \
 	src/session/orphans.c src/session/orphans.h \
 	src/session/place.c src/session/place.h \
 	src/session/projection.c src/session/projection.h \
@@ -44,4 +47,5 @@ libtiro_a_SOURCES += \
 	src/session/reader_dropped.c src/session/reader_dropped.h \
 	src/session/removal.c src/session/removal.h \
 	src/session/report.c src/session/report.h \
+	src/session/session_operations.c src/session/session_operations.h \
 	src/session/summary_file.c src/session/summary_file.h

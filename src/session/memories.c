@@ -4,64 +4,34 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/json_out.h"
 #include "base/mem.h"
 #include "base/uuid.h"
-#include "session/capability.h"
 #include "session/memories_private.h"
 #include "store/sessions.h"
 
 /* --- opening ---------------------------------------------------------------------------------- */
 
-static char *directory_of(const char *path)
+struct memories *memories_new(const struct config *config, struct store *store,
+                              const char *directory, const char *project)
 {
-    const char *slash = strrchr(path, '/');
-    if (store_in_memory(path))
-        return NULL;
-    return slash ? mem_strndup(path, slash == path ? 1 : (size_t)(slash - path)) : mem_strdup(".");
-}
-
-static bool open_store(struct memories *m, const char *path, enum memories_access access,
-                       struct error *e)
-{
-    struct error cause = {0};
-    bool write = access == MEMORIES_WRITE;
-    if (!store_open(path, write ? STORE_READ_WRITE : STORE_READ_ONLY, &m->store, &cause))
-        return (!write && cause.code == ERR_SESSION_NOT_FOUND) ||
-               err_set(e, cause.code, "%s", cause.text);
-    m->directory = directory_of(path);
-    recall_init(&m->recall, m->config, m->store, m->directory);
-    m->recall.alone = true;
-    return true;
-}
-
-bool memories_open(const struct config *config, const char *store_path, const char *project,
-                   enum memories_access access, struct memories **out, struct error *e)
-{
-    *out = NULL;
-    if (!capability_need_memory(config_boolean(config, CONFIG_MEMORY_ENABLED), e) ||
-        !capability_need_store(config_boolean(config, CONFIG_SESSION_PERSIST), e))
-        return false;
     struct memories *m = mem_alloc(sizeof *m);
-    *m = (struct memories){.config = config, .project = mem_strdup(project)};
-    char *path = store_path ? mem_strdup(store_path) : store_default_path();
-    bool ok = open_store(m, path, access, e);
-    free(path);
-    if (ok)
-        *out = m;
-    else
-        memories_close(m);
-    return ok;
+    *m = (struct memories){.config = config, .store = store, .project = mem_strdup(project)};
+    if (store) {
+        recall_init(&m->recall, config, store, directory);
+        m->recall.alone = true;
+    }
+    return m;
 }
 
-void memories_close(struct memories *m)
+void memories_free(struct memories *m)
 {
     if (!m)
         return;
+    for (size_t i = 0; i < m->forgotten.len; i++)
+        memory_forgotten_release(&m->forgotten.items[i]);
+    vec_release(&m->forgotten);
     if (m->store)
         recall_release(&m->recall);
-    store_close(m->store);
-    free(m->directory);
     free(m->project);
     free(m);
 }
@@ -103,15 +73,60 @@ static bool find_scope(struct memories *m, const char *text, char id[UUID_LEN + 
 
 /* --- reading ---------------------------------------------------------------------------------- */
 
-bool memories_search(struct memories *m, const char *query, const char *scope, int limit,
-                     struct memory_hits *out, struct error *e)
+static bool is_blank(const char *text)
+{
+    return text[strspn(text, " \t\n")] == '\0';
+}
+
+static bool browse(struct memories *m, const struct memory_scope *scope, int limit,
+                   struct memory_hits *out, struct error *e)
+{
+    struct memory_entries list = {0};
+    if (!memories_store(m)->list(m->recall.memory, scope, 0, limit, &list, e))
+        return false;
+    for (size_t i = 0; i < list.items.len; i++)
+        vec_push(&out->items, (struct memory_hit){.entry = list.items.items[i]});
+    vec_release(&list.items);
+    return true;
+}
+
+/* Newest first. */
+static int by_date(const void *left, const void *right)
+{
+    const struct memory_hit *a = left, *b = right;
+    return (a->entry.created_ms < b->entry.created_ms) -
+           (a->entry.created_ms > b->entry.created_ms);
+}
+
+static bool look_up(struct memories *m, const struct memory_search *search,
+                    const struct memory_scope *scope, struct memory_hits *out, struct error *e)
+{
+    if (is_blank(search->query))
+        return browse(m, scope, search->limit, out, e);
+    struct memory_query q = memory_query_for(m->config, search->query);
+    q.limit = search->limit;
+    q.typing = search->typing;
+    q.scope = *scope;
+    if (!recall_search(&m->recall, &q, NULL, out, e))
+        return false;
+    if (search->order == MEMORY_BY_DATE && out->items.len > 0)
+        qsort(out->items.items, out->items.len, sizeof *out->items.items, by_date);
+    return true;
+}
+
+bool memories_search(struct memories *m, const struct memory_search *search,
+                     struct memory_found *out, struct error *e)
 {
     char id[UUID_LEN + 1];
-    struct memory_query q = memory_query_for(m->config, query);
-    *out = (struct memory_hits){0};
-    q.limit = limit;
-    return find_scope(m, scope, id, &q.scope, e) &&
-           (!m->store || recall_search(&m->recall, &q, NULL, out, e));
+    struct memory_scope scope;
+    *out = (struct memory_found){0};
+    if (!find_scope(m, search->scope, id, &scope, e))
+        return false;
+    if (!m->store || (look_up(m, search, &scope, &out->hits, e) &&
+                      memories_store(m)->count(m->recall.memory, &scope, &out->total, e)))
+        return true;
+    memory_hits_release(&out->hits);
+    return false;
 }
 
 bool memories_list(struct memories *m, const char *scope, int limit, struct memory_entries *out,
@@ -203,7 +218,7 @@ static bool forget(struct memories *m, const struct ids *ids, int *deleted, int 
         return false;
     *deleted = (int)gone.items.len;
     *summaries = (int)gone.summaries.len;
-    memory_forgotten_release(&gone);
+    vec_push(&m->forgotten, gone);
     return true;
 }
 
@@ -222,6 +237,20 @@ bool memories_forget(struct memories *m, const char *const *references, size_t c
     ok = ok && (ids.items.len == 0 || forget(m, &ids, deleted, summaries, e));
     ids_release(&ids);
     return ok;
+}
+
+bool memories_restore(struct memories *m, char **id, int *summaries, struct error *e)
+{
+    if (m->forgotten.len == 0)
+        return err_set(e, ERR_MEMORY_NOT_FOUND, "there is no forgotten entry to restore");
+    struct memory_forgotten *last = &vec_last(&m->forgotten);
+    if (!memories_store(m)->restore(m->recall.memory, last, e))
+        return false;
+    *id = mem_strdup(last->items.len > 0 ? last->items.items[0].entry.id : NULL);
+    *summaries = (int)last->summaries.len;
+    memory_forgotten_release(last);
+    m->forgotten.len--;
+    return true;
 }
 
 /* --- export ----------------------------------------------------------------------------------- */

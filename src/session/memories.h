@@ -11,22 +11,35 @@
 #include "chat/memory_entry.h"
 #include "chat/memory_hit.h"
 #include "config/config.h"
+#include "session/command.h"
 
 struct memories;
+struct store;
 
-/* `project`: the working directory, for scopes. SESSION_PERSISTENCE_DISABLED where sessions are not
- * kept, MEMORY_DISABLED where memory is off ([memory] enabled = false, a build without it). A store
- * that does not exist yet is empty to readers. */
-enum memories_access { MEMORIES_READ, MEMORIES_WRITE };
-bool memories_open(const struct config *config, const char *store_path, const char *project,
-                   enum memories_access access, struct memories **out, struct error *e);
-void memories_close(struct memories *m);
+/* On the caller's connection: NULL is an empty memory, for what only reads. `directory` is that of
+ * the store; NULL: it is in memory. `project`: the working directory, for scopes. Whether there is
+ * to be a memory is the caller's question (operation.h). */
+struct memories *memories_new(const struct config *config, struct store *store,
+                              const char *directory, const char *project);
+void memories_free(struct memories *m); /* NULL is fine */
 
-/* `scope` is "all", "project", "session=REFERENCE" (an id that entries have, else as catalog.h) or
+/* A scope is "all", "project", "session=REFERENCE" (an id that entries have, else as catalog.h) or
  * NULL: as configured, where "session" is "all", as none is open. USAGE where it is none of these.
  */
-bool memories_search(struct memories *m, const char *query, const char *scope, int limit,
-                     struct memory_hits *out, struct error *e);
+struct memory_search {
+    const char *query; /* blank: the newest entries */
+    const char *scope;
+    int limit;
+    enum memory_order order;
+    bool typing; /* the last word may be the beginning of one */
+};
+struct memory_found {
+    struct memory_hits hits;
+    int64_t total; /* entries of the scope */
+};
+bool memories_search(struct memories *m, const struct memory_search *search,
+                     struct memory_found *out, struct error *e);
+
 /* Newest first; limit 0: all. */
 bool memories_list(struct memories *m, const char *scope, int limit, struct memory_entries *out,
                    struct error *e);
@@ -36,9 +49,14 @@ bool memories_get(struct memories *m, const char *reference, struct memory_entry
                   struct error *e);
 bool memories_edit(struct memories *m, const char *reference, const char *content, struct error *e);
 bool memories_pin(struct memories *m, const char *reference, bool pinned, struct error *e);
-/* All or none. *summaries: how many summaries quote what went, and are flagged. */
+/* All or none. *summaries: how many summaries quote what went, and are flagged. What went can be
+ * put back as long as it is not closed. */
 bool memories_forget(struct memories *m, const char *const *references, size_t count, int *deleted,
                      int *summaries, struct error *e);
+
+/* Puts back what the last memories_forget() took that was not put back yet; else MEMORY_NOT_FOUND.
+ * `id` (its first entry) is the caller's to free. What could not be put back may be tried again. */
+bool memories_restore(struct memories *m, char **id, int *summaries, struct error *e);
 
 /* One JSON object a line, piece by piece; `write` returns false (with `e`) to stop. */
 bool memories_export(struct memories *m,
@@ -61,7 +79,7 @@ bool memories_stats(struct memories *m, struct memory_stats *out, struct error *
  * what is being done (0 words, 1 vectors), so many of so many; false: stop, INTERRUPTED. It is
  * called, too, when `wake_fd` (-1: none) is readable while the endpoint is waited for. */
 bool memories_reindex(struct memories *m,
-                      bool (*tell)(void *context, int what, int64_t done, int64_t of),
-                      int wake_fd, void *context, struct error *e);
+                      bool (*tell)(void *context, int what, int64_t done, int64_t of), int wake_fd,
+                      void *context, struct error *e);
 
 #endif

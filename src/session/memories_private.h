@@ -7,10 +7,10 @@
 
 struct memories {
     const struct config *config;
-    struct store *store; /* NULL: nothing was ever kept, then `recall` is not there */
-    char *directory;     /* that holds the store; NULL: it is in memory */
+    struct store *store; /* borrowed; NULL: nothing was ever kept, then `recall` is not there */
     char *project;
     struct recall recall;
+    VEC(struct memory_forgotten) forgotten; /* that can be put back, the last one last */
 };
 
 /* Its table of functions; only where there is a store. */

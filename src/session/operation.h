@@ -1,0 +1,79 @@
+/* Everything that can be asked of the engine from outside a conversation is one row of one table:
+ * what it is called, what it takes and gives (shapes), what must hold before, and the function that
+ * does it. Surfaces call rows and hold no logic of their own; the table knows none of them. */
+#ifndef SESSION_OPERATION_H
+#define SESSION_OPERATION_H
+
+#include <stdio.h>
+
+#include "base/shape.h"
+#include "base/wakeup.h"
+#include "config/config.h"
+#include "session/catalog.h"
+#include "session/memories.h"
+
+/* On which thread of an engine it runs; a command of the command line runs it on its own. */
+enum operation_executor { OPERATION_CALLER, OPERATION_READ, OPERATION_MEMORY };
+
+/* What must hold before it is run, and what is said where it does not. */
+enum operation_need {
+    NEED_STORE = 1,  /* sessions are kept, else SESSION_PERSISTENCE_DISABLED */
+    NEED_MEMORY = 2, /* else MEMORY_DISABLED */
+    NEED_WRITE = 4,  /* the store opened for writing; an executor that has it for reading refuses
+                        with SESSION_STORE_ERROR */
+    NEED_STREAM = 8  /* a stream to read from or to write to, else USAGE */
+};
+
+/* What is too large for a struct: bytes that come or go, and how far it is. */
+struct operation_stream {
+    FILE *in;         /* of an import */
+    const char *name; /* of that, for errors */
+    /* Of an export, piece by piece; false (with `e`) stops it. */
+    bool (*write)(void *context, const char *bytes, size_t len, struct error *e);
+    /* NULL: nobody asks. `what` is the row's ("words", "vectors", "percent", "entries"); `of` may
+     * be 0, unknown. False stops with INTERRUPTED; it is also called when `wake_fd` (-1: none) is
+     * readable while a network is waited for. */
+    bool (*tell)(void *context, const char *what, int64_t done, int64_t of);
+    int wake_fd;
+    void *context;
+};
+
+/* What a row works on. Belongs to one thread. */
+struct operation_context {
+    const struct config *config;
+    const char *project; /* working directory */
+    bool writes;         /* the store is open for writing */
+    struct catalog catalog;
+    struct memories *memories; /* NULL: the context is not one for memory */
+    const struct operation_stream *stream;
+};
+
+struct operation {
+    const char *name;           /* "session/list" */
+    const char *summary;        /* one sentence, English */
+    const struct shape *params; /* NULL: it takes nothing */
+    const struct shape *result; /* NULL: it gives nothing */
+    enum operation_executor executor;
+    unsigned needs; /* of enum operation_need */
+    /* `result` is a fresh struct of its shape, and empty again where this fails. */
+    bool (*run)(struct operation_context *c, const void *params, void *result, struct error *e);
+};
+
+/* The table; NULL past the last row. */
+const struct operation *operation_at(size_t index);
+const struct operation *operation_find(const char *name); /* NULL: there is none */
+
+/* Opens what the row works on (store_path NULL: the default), with a connection of its own, for it
+ * and the other rows of its executor that need no more. False where a need is not met. A store that
+ * does not exist yet is empty to readers. `config` and `project` are borrowed. */
+bool operation_open(struct operation_context *c, const struct operation *o,
+                    const struct config *config, const char *store_path, const char *project,
+                    struct error *e);
+void operation_close(struct operation_context *c);
+
+/* Checks the row's needs and runs it. `params` and `result` are structs of its shapes; the result
+ * is the caller's to release with its shape. */
+bool operation_call(struct operation_context *c, const struct operation *o, const void *params,
+                    void *result, struct error *e);
+
+#endif

@@ -1,0 +1,495 @@
+#include "session/session_operations.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "session/import.h"
+#include "session/projection.h"
+
+enum { HISTORY_LIMIT = 200, HISTORY_MOST = 10000, SEARCH_LIMIT = 50, SEARCH_MOST = 1000 };
+
+#define SESSION(S)                                                                                 \
+    SHAPE_FIELD("session", STRING, REQUIRED, SHAPE_AT_TEXT(S, session), .least = 1,                \
+                .help = "Id, title, unique part of an id, \"last\" or \"~N\".")
+
+static const struct shape_field changed_fields[] = {
+    SHAPE_FIELD("id", UUID, REQUIRED, offsetof(struct session_changed, id),
+                .help = "The session that was meant."),
+    {0},
+};
+static const struct shape changed_shape = {
+    .name = "changed session", .size = sizeof(struct session_changed), .fields = changed_fields};
+
+static const struct shape_field session_fields[] = {SESSION(struct session_params), {0}};
+static const struct shape session_shape = {.name = "parameters",
+                                           .size = sizeof(struct session_params),
+                                           .fields = session_fields,
+                                           .closed = true};
+
+/* --- session/list ----------------------------------------------------------------------------- */
+
+static const char *const state_words[] = {
+    [SESSION_ANY] = "any", [SESSION_LIVE] = "live", [SESSION_ARCHIVED] = "archived"};
+static const struct shape_names states = {state_words, 3, -1};
+
+#define FILTER_TEXT(name, member, what)                                                            \
+    SHAPE_FIELD(name, STRING, OPTIONAL, SHAPE_AT_TEXT(struct session_filter, member), .help = what)
+
+static const struct shape_field list_fields[] = {
+    FILTER_TEXT("text", text, "In title, directory, model, labels or last line, case folded."),
+    FILTER_TEXT("label", label, "Has this label."),
+    FILTER_TEXT("directory", directory, "Was begun there."),
+    SHAPE_FIELD("state", ENUM, OPTIONAL, SHAPE_AT(enum session_state, struct session_filter, state),
+                .names = &states, .absent = SESSION_ANY, .help = "Which ones."),
+    SHAPE_FIELD("limit", COUNT, OPTIONAL, SHAPE_AT(int, struct session_filter, limit),
+                .help = "At most so many; 0: all."),
+    {0},
+};
+static const struct shape list_shape = {.name = "parameters",
+                                        .size = sizeof(struct session_filter),
+                                        .fields = list_fields,
+                                        .closed = true};
+
+static const struct shape_field list_result_fields[] = {
+    SHAPE_FIELD("sessions", LIST, REQUIRED, offsetof(struct session_list_result, sessions),
+                .of = &session_info_shape, .help = "Newest first."),
+    SHAPE_FIELD("total", INTEGER, REQUIRED, SHAPE_AT(int64_t, struct session_list_result, total),
+                .help = "How many match without the limit."),
+    {0},
+};
+static const struct shape list_result_shape = {
+    .name = "sessions", .size = sizeof(struct session_list_result), .fields = list_result_fields};
+
+static bool run_list(struct operation_context *c, const void *params, void *result, struct error *e)
+{
+    struct session_list_result *out = result;
+    return catalog_list(&c->catalog, params, &out->sessions, &out->total, e);
+}
+
+const struct operation operation_session_list = {
+    .name = "session/list",
+    .summary = "Lists sessions, newest first.",
+    .params = &list_shape,
+    .result = &list_result_shape,
+    .executor = OPERATION_READ,
+    .run = run_list,
+};
+
+/* --- session/search --------------------------------------------------------------------------- */
+
+static const struct shape_field search_fields[] = {
+    SHAPE_FIELD("query", STRING, REQUIRED, SHAPE_AT_TEXT(struct session_search_params, query),
+                .help = "Words to find in what was said."),
+    SHAPE_FIELD("session", STRING, OPTIONAL, SHAPE_AT_TEXT(struct session_search_params, session),
+                .help = "In this session alone."),
+    SHAPE_FIELD("limit", COUNT, OPTIONAL, SHAPE_AT(int, struct session_search_params, limit),
+                .least = 1, .most = SEARCH_MOST, .absent = SEARCH_LIMIT, .help = "Matches."),
+    {0},
+};
+static const struct shape search_shape = {.name = "parameters",
+                                          .size = sizeof(struct session_search_params),
+                                          .fields = search_fields,
+                                          .closed = true};
+
+static const struct shape_field search_result_fields[] = {
+    SHAPE_FIELD("matches", LIST, REQUIRED, offsetof(struct session_search_result, matches),
+                .of = &search_hit_shape, .help = "Best first."),
+    SHAPE_FIELD("more", BOOLEAN, REQUIRED, SHAPE_AT(bool, struct session_search_result, more),
+                .help = "There are more than the limit."),
+    {0},
+};
+static const struct shape search_result_shape = {.name = "matches",
+                                                 .size = sizeof(struct session_search_result),
+                                                 .fields = search_result_fields};
+
+static bool run_search(struct operation_context *c, const void *params, void *result,
+                       struct error *e)
+{
+    const struct session_search_params *p = params;
+    struct session_search_result *out = result;
+    return catalog_search(&c->catalog, p->query, p->session, p->limit, &out->matches, &out->more,
+                          e);
+}
+
+const struct operation operation_session_search = {
+    .name = "session/search",
+    .summary = "Searches the transcripts of all sessions, or of one.",
+    .params = &search_shape,
+    .result = &search_result_shape,
+    .executor = OPERATION_READ,
+    .run = run_search,
+};
+
+/* --- session/read, session/history ------------------------------------------------------------ */
+
+static bool run_read(struct operation_context *c, const void *params, void *result, struct error *e)
+{
+    return catalog_find(&c->catalog, ((const struct session_params *)params)->session, result, e);
+}
+
+const struct operation operation_session_read = {
+    .name = "session/read",
+    .summary = "Tells what is known of a session without its transcript.",
+    .params = &session_shape,
+    .result = &session_info_shape,
+    .executor = OPERATION_READ,
+    .run = run_read,
+};
+
+static const struct shape_field history_fields[] = {
+    SESSION(struct session_history_params),
+    SHAPE_FIELD("after", INTEGER, OPTIONAL, SHAPE_AT(int64_t, struct session_history_params, after),
+                .help = "Events behind this number; 0: from the first."),
+    SHAPE_FIELD("limit", COUNT, OPTIONAL, SHAPE_AT(int, struct session_history_params, limit),
+                .least = 1, .most = HISTORY_MOST, .absent = HISTORY_LIMIT, .help = "Events."),
+    {0},
+};
+static const struct shape history_shape = {.name = "parameters",
+                                           .size = sizeof(struct session_history_params),
+                                           .fields = history_fields,
+                                           .closed = true};
+
+static void write_events(struct json_out *o, const void *result)
+{
+    const struct session_history_result *r = result;
+    json_out_open(o, '[');
+    for (size_t i = 0; i < r->events.len; i++) {
+        char *line = event_to_line(r->events.items[i]);
+        json_out_raw(o, line);
+        free(line);
+    }
+    json_out_close(o, ']');
+}
+
+static void release_events(void *result)
+{
+    struct session_history_result *r = result;
+    for (size_t i = 0; i < r->events.len; i++)
+        event_free(r->events.items[i]);
+    vec_release(&r->events);
+}
+
+static bool read_events(const struct json *v, void *result)
+{
+    struct session_history_result *r = result;
+    struct error e;
+    struct event *ev;
+    for (const struct json *line = json_first(v); line; line = json_next(line)) {
+        if (!event_from_json(line, &ev, &e))
+            return false;
+        vec_push(&r->events, ev);
+    }
+    return json_type(v) == JSON_ARRAY;
+}
+
+static const struct shape_codec events = {
+    .write = write_events,
+    .read = read_events,
+    .release = release_events,
+    .schema = "{\"type\":\"array\",\"items\":{\"type\":\"object\"}}",
+    .expected = "a list of events",
+};
+
+static const struct shape_field history_result_fields[] = {
+    SHAPE_FIELD("session", OBJECT, REQUIRED,
+                SHAPE_AT(struct session_info, struct session_history_result, session),
+                .of = &session_info_shape, .help = "The session."),
+    SHAPE_FIELD("events", OWN, REQUIRED, 0, .codec = &events,
+                .help = "Ascending, as lines of stream-json."),
+    SHAPE_FIELD("more", BOOLEAN, REQUIRED, SHAPE_AT(bool, struct session_history_result, more),
+                .help = "There are events behind."),
+    {0},
+};
+static const struct shape history_result_shape = {.name = "history",
+                                                  .size = sizeof(struct session_history_result),
+                                                  .fields = history_result_fields};
+
+struct page {
+    struct session_history_result *out;
+    size_t limit;
+};
+
+static bool take_event(void *context, const struct event *ev)
+{
+    struct page *page = context;
+    page->out->more = page->out->events.len == page->limit;
+    if (!page->out->more)
+        vec_push(&page->out->events, event_clone(ev));
+    return !page->out->more;
+}
+
+static bool run_history(struct operation_context *c, const void *params, void *result,
+                        struct error *e)
+{
+    const struct session_history_params *p = params;
+    struct session_history_result *out = result;
+    struct page page = {.out = out, .limit = (size_t)p->limit};
+    if (catalog_read(&c->catalog, p->session, p->after, &out->session, take_event, &page, e))
+        return true;
+    shape_release(&history_result_shape, out);
+    return false;
+}
+
+const struct operation operation_session_history = {
+    .name = "session/history",
+    .summary = "Gives a page of a session's events.",
+    .params = &history_shape,
+    .result = &history_result_shape,
+    .executor = OPERATION_READ,
+    .run = run_history,
+};
+
+/* --- changes ---------------------------------------------------------------------------------- */
+
+static const struct shape_field rename_fields[] = {
+    SESSION(struct session_rename_params),
+    SHAPE_FIELD("title", STRING, REQUIRED, SHAPE_AT_TEXT(struct session_rename_params, title),
+                .help = "Empty: the beginning of the first message again."),
+    {0},
+};
+static const struct shape rename_shape = {.name = "parameters",
+                                          .size = sizeof(struct session_rename_params),
+                                          .fields = rename_fields,
+                                          .closed = true};
+
+static bool run_rename(struct operation_context *c, const void *params, void *result,
+                       struct error *e)
+{
+    const struct session_rename_params *p = params;
+    return catalog_rename(&c->catalog, p->session, p->title, ((struct session_changed *)result)->id,
+                          e);
+}
+
+const struct operation operation_session_rename = {
+    .name = "session/rename",
+    .summary = "Gives a session a title.",
+    .params = &rename_shape,
+    .result = &changed_shape,
+    .executor = OPERATION_READ,
+    .needs = NEED_STORE | NEED_WRITE,
+    .run = run_rename,
+};
+
+static const struct shape_field label_fields[] = {
+    SESSION(struct session_label_params),
+    SHAPE_FIELD("changes", STRING, REQUIRED, SHAPE_AT_TEXT(struct session_label_params, changes),
+                .help = "Words: \"name\" or \"+name\" adds a label, \"-name\" removes one."),
+    {0},
+};
+static const struct shape label_shape = {.name = "parameters",
+                                         .size = sizeof(struct session_label_params),
+                                         .fields = label_fields,
+                                         .closed = true};
+
+static bool run_label(struct operation_context *c, const void *params, void *result,
+                      struct error *e)
+{
+    const struct session_label_params *p = params;
+    return catalog_label(&c->catalog, p->session, p->changes,
+                         ((struct session_changed *)result)->id, e);
+}
+
+const struct operation operation_session_label = {
+    .name = "session/label",
+    .summary = "Adds and removes labels of a session.",
+    .params = &label_shape,
+    .result = &changed_shape,
+    .executor = OPERATION_READ,
+    .needs = NEED_STORE | NEED_WRITE,
+    .run = run_label,
+};
+
+static bool run_archive(struct operation_context *c, const void *params, void *result,
+                        struct error *e)
+{
+    const struct session_params *p = params;
+    return catalog_archive(&c->catalog, p->session, true, ((struct session_changed *)result)->id,
+                           e);
+}
+
+const struct operation operation_session_archive = {
+    .name = "session/archive",
+    .summary = "Archives a session.",
+    .params = &session_shape,
+    .result = &changed_shape,
+    .executor = OPERATION_READ,
+    .needs = NEED_STORE | NEED_WRITE,
+    .run = run_archive,
+};
+
+static bool run_unarchive(struct operation_context *c, const void *params, void *result,
+                          struct error *e)
+{
+    const struct session_params *p = params;
+    return catalog_archive(&c->catalog, p->session, false, ((struct session_changed *)result)->id,
+                           e);
+}
+
+const struct operation operation_session_unarchive = {
+    .name = "session/unarchive",
+    .summary = "Takes a session out of the archive.",
+    .params = &session_shape,
+    .result = &changed_shape,
+    .executor = OPERATION_READ,
+    .needs = NEED_STORE | NEED_WRITE,
+    .run = run_unarchive,
+};
+
+static bool run_delete(struct operation_context *c, const void *params, void *result,
+                       struct error *e)
+{
+    const struct session_params *p = params;
+    return catalog_delete(&c->catalog, p->session, ((struct session_changed *)result)->id, e);
+}
+
+const struct operation operation_session_delete = {
+    .name = "session/delete",
+    .summary = "Deletes a session with its transcript, its files and what memory has of it.",
+    .params = &session_shape,
+    .result = &changed_shape,
+    .executor = OPERATION_READ,
+    .needs = NEED_STORE | NEED_WRITE,
+    .run = run_delete,
+};
+
+static bool run_rebuild(struct operation_context *c, const void *params, void *result,
+                        struct error *e)
+{
+    const struct session_params *p = params;
+    struct session_changed *out = result;
+    struct session_info info;
+    if (!catalog_find(&c->catalog, p->session, &info, e))
+        return false;
+    memcpy(out->id, info.id, sizeof out->id);
+    session_info_release(&info);
+    return projection_rebuild(&c->catalog, out->id, e);
+}
+
+const struct operation operation_session_rebuild = {
+    .name = "session/rebuild",
+    .summary = "Writes the files that are derived from a session anew.",
+    .params = &session_shape,
+    .result = &changed_shape,
+    .executor = OPERATION_READ,
+    .needs = NEED_STORE | NEED_WRITE,
+    .run = run_rebuild,
+};
+
+/* --- new sessions ----------------------------------------------------------------------------- */
+
+static const struct shape_field fork_fields[] = {
+    SESSION(struct session_fork_params),
+    SHAPE_FIELD("at", INTEGER, OPTIONAL, SHAPE_AT(int64_t, struct session_fork_params, at),
+                .help = "Number of an event of the last message to take along; 0: all."),
+    SHAPE_FIELD("before_compaction", BOOLEAN, OPTIONAL,
+                SHAPE_AT(bool, struct session_fork_params, before_compaction),
+                .help = "As the session was before its last compaction, in place of \"at\"."),
+    {0},
+};
+static const struct shape fork_shape = {.name = "parameters",
+                                        .size = sizeof(struct session_fork_params),
+                                        .fields = fork_fields,
+                                        .closed = true};
+
+static bool run_fork(struct operation_context *c, const void *params, void *result, struct error *e)
+{
+    const struct session_fork_params *p = params;
+    return catalog_fork(&c->catalog, p->session,
+                        p->before_compaction ? CATALOG_BEFORE_COMPACTION : p->at, result, e);
+}
+
+const struct operation operation_session_fork = {
+    .name = "session/fork",
+    .summary = "Begins a session with the messages of another.",
+    .params = &fork_shape,
+    .result = &session_info_shape,
+    .executor = OPERATION_READ,
+    .needs = NEED_STORE | NEED_WRITE,
+    .run = run_fork,
+};
+
+static const struct shape_field import_fields[] = {
+    SHAPE_FIELD("title", STRING, OPTIONAL, SHAPE_AT_TEXT(struct session_import_params, title),
+                .help = "For a text that has none."),
+    SHAPE_FIELD("directory", STRING, OPTIONAL,
+                SHAPE_AT_TEXT(struct session_import_params, directory),
+                .help = "Where it was begun, for a text that does not say."),
+    {0},
+};
+static const struct shape import_shape = {.name = "parameters",
+                                          .size = sizeof(struct session_import_params),
+                                          .fields = import_fields,
+                                          .closed = true};
+
+static bool tell_percent(void *stream, int percent)
+{
+    const struct operation_stream *s = stream;
+    return !s->tell || s->tell(s->context, "percent", percent, 100);
+}
+
+static bool run_import(struct operation_context *c, const void *params, void *result,
+                       struct error *e)
+{
+    const struct session_import_params *p = params;
+    const struct import_options options = {.title = p->title,
+                                           .directory = p->directory,
+                                           .tell = tell_percent,
+                                           .context = (void *)(uintptr_t)c->stream};
+    return import_session(&c->catalog, c->stream->in, &options, result, e);
+}
+
+const struct operation operation_session_import = {
+    .name = "session/import",
+    .summary = "Makes a session out of an export or of a list of messages in OpenAI's form.",
+    .params = &import_shape,
+    .result = &session_info_shape,
+    .executor = OPERATION_READ,
+    .needs = NEED_STORE | NEED_WRITE | NEED_STREAM,
+    .run = run_import,
+};
+
+/* --- session/export --------------------------------------------------------------------------- */
+
+static const char *const format_words[] = {
+#define X(id, name, ending) [EXPORT_##id] = name,
+    EXPORT_FORMATS(X)
+#undef X
+};
+static const struct shape_names formats = {format_words, EXPORT_FORMAT_COUNT, -1};
+
+static const struct shape_field export_fields[] = {
+    SESSION(struct session_export_params),
+    SHAPE_FIELD("path", STRING, OPTIONAL, SHAPE_AT_TEXT(struct session_export_params, path),
+                .help = "The file; absent: the stream."),
+    SHAPE_FIELD("format", ENUM, OPTIONAL,
+                SHAPE_AT(enum export_format, struct session_export_params, format),
+                .names = &formats, .absent = EXPORT_MARKDOWN, .help = "How it is written."),
+    SHAPE_FIELD("replace", BOOLEAN, OPTIONAL, SHAPE_AT(bool, struct session_export_params, replace),
+                .help = "A file that exists is replaced."),
+    {0},
+};
+static const struct shape export_shape = {.name = "parameters",
+                                          .size = sizeof(struct session_export_params),
+                                          .fields = export_fields,
+                                          .closed = true};
+
+static bool run_export(struct operation_context *c, const void *params, void *result,
+                       struct error *e)
+{
+    const struct session_export_params *p = params;
+    const struct operation_stream *s = c->stream;
+    (void)result;
+    if (p->path)
+        return export_to_file(&c->catalog, p->session, p->format, p->path, p->replace, e);
+    if (!s)
+        return err_set(e, ERR_USAGE, "there is neither a path nor a stream to write to");
+    return export_session(&c->catalog, p->session, p->format, s->write, s->context, e);
+}
+
+const struct operation operation_session_export = {
+    .name = "session/export",
+    .summary = "Writes a session as a text to take away.",
+    .params = &export_shape,
+    .executor = OPERATION_READ,
+    .run = run_export,
+};

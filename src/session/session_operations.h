@@ -1,0 +1,79 @@
+/* The operations on kept sessions: session/…, and what they take and give. A session is named by a
+ * reference (catalog.h). Texts of parameters are borrowed. */
+#ifndef SESSION_SESSION_OPERATIONS_H
+#define SESSION_SESSION_OPERATIONS_H
+
+#include "base/vec.h"
+#include "session/export.h"
+#include "session/operation.h"
+
+/* session/list: struct session_filter. */
+struct session_list_result {
+    struct session_list sessions; /* newest first */
+    int64_t total;                /* how many match without the limit */
+};
+
+struct session_search_params {
+    const char *query, *session;
+    int limit;
+};
+struct session_search_result {
+    struct search_hits matches;
+    bool more;
+};
+
+/* session/read (gives a struct session_info), archive, unarchive, delete, rebuild. */
+struct session_params {
+    const char *session;
+};
+
+/* A page of a transcript. */
+struct session_history_params {
+    const char *session;
+    int64_t after;
+    int limit;
+};
+struct session_history_result {
+    struct session_info session;
+    VEC(struct event *) events;
+    bool more;
+};
+
+struct session_rename_params {
+    const char *session, *title;
+};
+struct session_label_params {
+    const char *session, *changes; /* as session_labels_change() */
+};
+
+/* Gives a struct session_info. */
+struct session_fork_params {
+    const char *session;
+    int64_t at;
+    bool before_compaction;
+};
+
+/* Without a path the text goes to the stream. */
+struct session_export_params {
+    const char *session, *path;
+    enum export_format format;
+    bool replace;
+};
+
+/* Out of the stream; gives a struct session_info. */
+struct session_import_params {
+    const char *title, *directory;
+};
+
+/* What a change gives. */
+struct session_changed {
+    char id[UUID_LEN + 1];
+};
+
+extern const struct operation operation_session_list, operation_session_search,
+    operation_session_read, operation_session_history, operation_session_rename,
+    operation_session_label, operation_session_archive, operation_session_unarchive,
+    operation_session_delete, operation_session_fork, operation_session_export,
+    operation_session_import, operation_session_rebuild;
+
+#endif

@@ -1,0 +1,350 @@
+/* What every operation must hold to, made from its row. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/entropy.h"
+#include "base/mem.h"
+#include "session/capability.h"
+#include "session/operation.h"
+#include "tests/support.h"
+
+static struct config *config;
+static char *path;
+
+static int set_up(void **state)
+{
+    support_setup(state);
+    config = config_new();
+    path = support_path("tiro.db");
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    config_free(config);
+    free(path);
+    return support_teardown(state);
+}
+
+/* --- the rows --------------------------------------------------------------------------------- */
+
+static void test_names(void **state)
+{
+    (void)state;
+    const struct operation *o;
+    for (size_t i = 0; (o = operation_at(i)); i++) {
+        const char *slash = strchr(o->name, '/');
+        assert_true(slash && slash > o->name && slash[1]);
+        assert_int_equal(strspn(o->name, "abcdefghijklmnopqrstuvwxyz_/"), strlen(o->name));
+        assert_ptr_equal(operation_find(o->name), o); /* nor is it there twice */
+        assert_int_equal(o->summary[strlen(o->summary) - 1], '.');
+        assert_non_null(o->run);
+    }
+    assert_null(operation_find("session"));
+    assert_null(operation_find("session/tea"));
+}
+
+/* --- params and results ----------------------------------------------------------------------- */
+
+static size_t below(size_t n)
+{
+    return (size_t)(entropy_unit() * (double)n);
+}
+
+static struct json *random_object(const struct shape *s);
+
+static struct json *random_list(const struct shape_field *f)
+{
+    struct json *v = json_new_array();
+    for (size_t left = 1 + below(3); left > 0; left--)
+        json_push(v, f->type == SHAPE_LIST ? random_object(f->of) : json_new_string("word"));
+    return v;
+}
+
+static struct json *random_word(const struct shape_names *names)
+{
+    int i = (int)below((size_t)names->count);
+    while (!names->words[i])
+        i = (int)below((size_t)names->count);
+    return json_new_string(names->words[i]);
+}
+
+/* A value that the field takes. */
+static struct json *random_value(const struct shape_field *f)
+{
+    struct json *v, *object = json_new_object();
+    switch (f->type) {
+    case SHAPE_STRING:
+        v = json_new_string("te\"xt ü");
+        break;
+    case SHAPE_UUID:
+        v = json_new_string("01890a5d-ac96-774b-bcce-b302099a8057");
+        break;
+    case SHAPE_TIME:
+        v = json_new_string("2026-03-09T14:05:07.123Z");
+        break;
+    case SHAPE_ENUM:
+        v = random_word(f->names);
+        break;
+    case SHAPE_WORDS:
+    case SHAPE_STRINGS:
+    case SHAPE_LIST:
+        v = random_list(f);
+        break;
+    case SHAPE_OBJECT:
+        v = random_object(f->of);
+        break;
+    case SHAPE_BOOLEAN:
+        json_set_bool(object, "v", below(2));
+        v = json_clone(json_get(object, "v"));
+        break;
+    default:
+        json_set_number(object, "v", f->least + (double)below(2));
+        v = json_clone(json_get(object, "v"));
+    }
+    json_free(object);
+    return v;
+}
+
+/* Those of a codec are left out, as its own tests know what it takes. */
+static struct json *random_object(const struct shape *s)
+{
+    struct json *v = json_new_object();
+    for (const struct shape_field *f = s->fields; f->name; f++)
+        if (f->type != SHAPE_OWN && (f->presence == SHAPE_REQUIRED || below(3) > 0))
+            json_set(v, f->name, random_value(f));
+    return v;
+}
+
+static void check_round_trip(const char *name, const struct shape *s)
+{
+    struct json *v = random_object(s);
+    char *asked = json_print(v);
+    void *first = mem_alloc(s->size), *second = mem_alloc(s->size);
+    struct error e = {0};
+    if (!shape_parse(s, asked, strlen(asked), first, &e))
+        fail_msg("%s: %s: %s", name, asked, e.text);
+    struct json *told = shape_to_json(s, first);
+    if (!shape_read(s, told, second, &e))
+        fail_msg("%s: %s", name, e.text);
+    struct json *again = shape_to_json(s, second);
+    char *once = json_print(told), *twice = json_print(again);
+    assert_string_equal(once, twice);
+    for (const struct json *m = json_first(v); m; m = json_next(m)) {
+        const struct json *kept = json_get(told, json_name(m));
+        char *was = json_print(m),
+             *is = kept ? json_print(kept) : mem_strdup(was); /* its default */
+        if (json_type(m) != JSON_ARRAY && json_type(m) != JSON_OBJECT)
+            assert_string_equal(is, was);
+        free(was);
+        free(is);
+    }
+    shape_release(s, first);
+    shape_release(s, second);
+    free(once);
+    free(twice);
+    free(asked);
+    free(first);
+    free(second);
+    json_free(v);
+    json_free(told);
+    json_free(again);
+}
+
+static void test_parameters_round_trip(void **state)
+{
+    (void)state;
+    const struct operation *o;
+    entropy_seed(support_seed());
+    for (size_t i = 0; (o = operation_at(i)); i++)
+        for (int n = 0; o->params && n < 50; n++)
+            check_round_trip(o->name, o->params);
+}
+
+static void refuse(const struct operation *o, const struct json *v, const char *member)
+{
+    void *params = mem_alloc(o->params->size);
+    struct error e = {0};
+    if (shape_read(o->params, v, params, &e))
+        fail_msg("%s takes a wrong \"%s\"", o->name, member);
+    assert_int_equal(e.code, ERR_USAGE);
+    if (!strstr(e.text, member))
+        fail_msg("%s: %s does not name \"%s\"", o->name, e.text, member);
+    free(params);
+}
+
+/* A copy of the object without one member, or with another value for it. */
+static struct json *with(const struct json *v, const char *name, struct json *value)
+{
+    struct json *copy = json_new_object();
+    for (const struct json *m = json_first(v); m; m = json_next(m))
+        if (strcmp(json_name(m), name) != 0)
+            json_set(copy, json_name(m), json_clone(m));
+    if (value)
+        json_set(copy, name, value);
+    return copy;
+}
+
+static void test_wrong_parameters_are_refused(void **state)
+{
+    (void)state;
+    const struct operation *o;
+    entropy_seed(support_seed());
+    for (size_t i = 0; (o = operation_at(i)); i++) {
+        if (!o->params)
+            continue;
+        struct json *good = random_object(o->params);
+        struct json *more = with(good, "nobody_knows_it", json_new_string("x"));
+        refuse(o, more, "nobody_knows_it");
+        json_free(more);
+        for (const struct shape_field *f = o->params->fields; f->name; f++) {
+            struct json *wrong = with(good, f->name, json_new_object());
+            refuse(o, wrong, f->name);
+            json_free(wrong);
+            struct json *less = with(good, f->name, NULL);
+            if (f->presence == SHAPE_REQUIRED)
+                refuse(o, less, f->name);
+            json_free(less);
+        }
+        json_free(good);
+    }
+}
+
+/* Each member is in the schema with a type and in the description, and says what it is. */
+static void check_contract(const char *name, const struct shape *s)
+{
+    struct json *schema = shape_schema(s);
+    struct buf words = BUF_INIT;
+    shape_describe(s, &words);
+    assert_string_equal(json_get_string(schema, "type"), "object");
+    for (const struct shape_field *f = s->fields; f->name; f++) {
+        const struct json *member = json_get(json_get(schema, "properties"), f->name);
+        if (!member || !f->help || !json_get_string(member, "description"))
+            fail_msg("%s: nothing is said of \"%s\"", name, f->name);
+        if (f->type != SHAPE_JSON)
+            assert_non_null(json_get(member, "type"));
+        assert_non_null(strstr(words.data, f->name));
+    }
+    buf_release(&words);
+    json_free(schema);
+}
+
+static void test_schemas(void **state)
+{
+    (void)state;
+    const struct operation *o;
+    for (size_t i = 0; (o = operation_at(i)); i++) {
+        if (o->params) {
+            check_contract(o->name, o->params);
+            assert_true(o->params->closed);
+        }
+        if (o->result)
+            check_contract(o->name, o->result);
+    }
+}
+
+/* --- needs ------------------------------------------------------------------------------------ */
+
+/* Runs with parameters of zeroes: a need that is not met is found before they are looked at. */
+static void expect_refused(struct operation_context *c, const struct operation *o,
+                           enum err_code code)
+{
+    void *params = o->params ? mem_alloc(o->params->size) : NULL;
+    void *result = o->result ? mem_alloc(o->result->size) : NULL;
+    struct error e = {0};
+    if (operation_call(c, o, params, result, &e))
+        fail_msg("%s runs", o->name);
+    if (e.code != code)
+        fail_msg("%s: %s: %s", o->name, err_info(e.code)->name, e.text);
+    free(params);
+    free(result);
+}
+
+static void expect_disabled(const struct operation *o, enum err_code code)
+{
+    struct operation_context c = {0};
+    struct error e = {0};
+    assert_false(operation_open(&c, o, config, path, "/", &e));
+    assert_int_equal(e.code, code);
+    operation_close(&c);
+    c = (struct operation_context){.config = config, .writes = true};
+    expect_refused(&c, o, code);
+}
+
+static void set(enum config_key key, const char *value)
+{
+    struct error e;
+    assert_true(config_set(config, key, value, &e));
+}
+
+static void test_what_is_off_is_said(void **state)
+{
+    (void)state;
+    const struct operation *o;
+    for (size_t i = 0; (o = operation_at(i)); i++) {
+        set(CONFIG_MEMORY_ENABLED, "false");
+        if (o->needs & NEED_MEMORY)
+            expect_disabled(o, ERR_MEMORY_DISABLED);
+        set(CONFIG_MEMORY_ENABLED, "true");
+        set(CONFIG_SESSION_PERSIST, "false");
+        if (o->needs & NEED_STORE)
+            expect_disabled(o, capability_memory() || !(o->needs & NEED_MEMORY)
+                                   ? ERR_SESSION_PERSISTENCE_DISABLED
+                                   : ERR_MEMORY_DISABLED);
+        set(CONFIG_SESSION_PERSIST, "true");
+    }
+}
+
+static void test_who_reads_does_not_write(void **state)
+{
+    (void)state;
+    const struct operation *o;
+    for (size_t i = 0; (o = operation_at(i)); i++) {
+        struct operation_context c = {.config = config};
+        if (o->needs & NEED_WRITE)
+            expect_refused(&c, o, ERR_SESSION_STORE_ERROR);
+        c.writes = true;
+        if (o->needs & NEED_STREAM)
+            expect_refused(&c, o, ERR_USAGE);
+    }
+}
+
+/* Where nothing was ever kept, reading finds nothing and makes nothing. */
+static void test_reading_makes_no_store(void **state)
+{
+    (void)state;
+    const struct operation *o;
+    for (size_t i = 0; (o = operation_at(i)); i++) {
+        struct operation_context c;
+        struct error e = {0};
+        if (o->needs & NEED_WRITE)
+            continue;
+        if (!operation_open(&c, o, config, path, "/", &e))
+            fail_msg("%s: %s", o->name, e.text);
+        assert_null(c.catalog.store);
+        operation_close(&c);
+    }
+}
+
+int main(void)
+{
+#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+#define STORED(f) support_if(capability_store() && capability_memory(), f, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        TEST(test_names),
+        TEST(test_parameters_round_trip),
+        TEST(test_wrong_parameters_are_refused),
+        TEST(test_schemas),
+        TEST(test_what_is_off_is_said),
+        STORED(test_who_reads_does_not_write),
+        STORED(test_reading_makes_no_store),
+    };
+    return cmocka_run_group_tests_name("operations", tests, NULL, NULL);
+}
