@@ -210,6 +210,16 @@ static void test_search(void **state)
     expect_hits("nothing like it", 3, "");
 }
 
+/* Whoever has a desk has a memory, be it one that ends with the program. */
+static void test_search_where_sessions_are_not_kept(void **state)
+{
+    (void)state;
+    add_entries();
+    set(CONFIG_SESSION_PERSIST, "false");
+    search(NULL, "ryokan");
+    expect_hits("ryokan", 3, "river hills");
+}
+
 static void test_search_by_date(void **state)
 {
     (void)state;
@@ -681,6 +691,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         test(test_search),
+        test(test_search_where_sessions_are_not_kept),
         test(test_search_by_date),
         test(test_browse),
         test(test_scopes),

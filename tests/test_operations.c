@@ -274,7 +274,6 @@ static void expect_disabled(const struct operation *o, enum err_code code)
     assert_false(operation_open(&c, o, config, path, "/", &e));
     assert_int_equal(e.code, code);
     operation_close(&c);
-    c = (struct operation_context){.config = config, .writes = true};
     expect_refused(&c, o, code);
 }
 
@@ -307,10 +306,10 @@ static void test_who_reads_does_not_write(void **state)
     (void)state;
     const struct operation *o;
     for (size_t i = 0; (o = operation_at(i)); i++) {
-        struct operation_context c = {.config = config};
+        struct operation_context c = {.config = config, .met = NEED_STORE | NEED_MEMORY};
         if (o->needs & NEED_WRITE)
             expect_refused(&c, o, ERR_SESSION_STORE_ERROR);
-        c.writes = true;
+        c.met |= NEED_WRITE;
         if (o->needs & NEED_STREAM)
             expect_refused(&c, o, ERR_USAGE);
     }

@@ -67,6 +67,9 @@ static bool find_scope(struct memories *m, const char *text, char id[UUID_LEN + 
         return true;
     if (out->session_id && *out->session_id)
         return resolve_session(m, out->session_id, id, out, e);
+    out->session_id = m->session;
+    if (m->session)
+        return true;
     *out = (struct memory_scope){.kind = MEMORY_SCOPE_ALL};
     return !text || err_set(e, ERR_USAGE, "no session is open here; give session=ID");
 }
@@ -107,7 +110,7 @@ static bool look_up(struct memories *m, const struct memory_search *search,
     q.limit = search->limit;
     q.typing = search->typing;
     q.scope = *scope;
-    if (!recall_search(&m->recall, &q, NULL, out, e))
+    if (!recall_search(&m->recall, &q, m->wakeup, out, e))
         return false;
     if (search->order == MEMORY_BY_DATE && out->items.len > 0)
         qsort(out->items.items, out->items.len, sizeof *out->items.items, by_date);

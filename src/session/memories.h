@@ -24,8 +24,8 @@ struct memories *memories_new(const struct config *config, struct store *store,
 void memories_free(struct memories *m); /* NULL is fine */
 
 /* A scope is "all", "project", "session=REFERENCE" (an id that entries have, else as catalog.h) or
- * NULL: as configured, where "session" is "all", as none is open. USAGE where it is none of these.
- */
+ * NULL: as configured, where "session" is "all" as long as none is open. USAGE where it is none of
+ * these. */
 struct memory_search {
     const char *query; /* blank: the newest entries */
     const char *scope;

@@ -9,6 +9,8 @@ struct memories {
     const struct config *config;
     struct store *store; /* borrowed; NULL: nothing was ever kept, then `recall` is not there */
     char *project;
+    const char *session; /* that is open, for scopes; NULL: none. Borrowed, as the next */
+    const struct wakeup *wakeup; /* ends what a search waits for; NULL: nothing does */
     struct recall recall;
     VEC(struct memory_forgotten) forgotten; /* that can be put back, the last one last */
 };

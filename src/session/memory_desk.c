@@ -13,18 +13,20 @@ static void begin(struct desk *desk)
     struct memory_desk *d = (struct memory_desk *)desk;
     /* another process's transaction */
     store_set_patience(desk->store, d->patience_ms, worker_ends, desk->worker);
-    recall_init(&d->recall, d->config, desk->store, place_directory(desk->place));
-    d->recall.memory->lazy = true;
+    d->memories = memories_new(d->config, desk->store, place_directory(desk->place), d->project);
+    d->memories->recall.alone = false;
+    d->memories->recall.memory->lazy = true;
+    d->context = (struct operation_context){.config = d->config,
+                                            .project = d->project,
+                                            .met = NEED_STORE | NEED_MEMORY | NEED_WRITE,
+                                            .memories = d->memories};
     memory_desk_want(d, CHORE_PURGE); /* the program may have been killed last time */
 }
 
 static void end(struct desk *desk)
 {
     struct memory_desk *d = (struct memory_desk *)desk;
-    for (size_t i = 0; i < d->forgotten.len; i++)
-        memory_forgotten_release(&d->forgotten.items[i]);
-    vec_release(&d->forgotten);
-    recall_release(&d->recall);
+    memories_free(d->memories);
 }
 
 static const struct desk_role role = {.mode = STORE_READ_WRITE,

@@ -3,9 +3,10 @@
 #ifndef SESSION_MEMORY_DESK_PRIVATE_H
 #define SESSION_MEMORY_DESK_PRIVATE_H
 
-#include "memory/recall.h"
 #include "session/desk.h"
+#include "session/memories_private.h"
 #include "session/memory_desk.h"
+#include "session/operation.h"
 
 /* By priority: texts that were forgotten leave the index; what keeps the index quick; vectors that
  * entries lack, and the graph. */
@@ -26,9 +27,9 @@ struct memory_desk {
     int patience_ms;
 
     /* The thread's own. */
-    struct recall recall;
+    struct operation_context context;
+    struct memories *memories; /* of the context */
     struct memory_work work;
-    VEC(struct memory_forgotten) forgotten;
 };
 
 enum { MEMORY_ANSWERS = 7 };

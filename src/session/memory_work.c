@@ -15,7 +15,7 @@ static bool fill_state(struct memory_desk *d, const struct wakeup *wakeup, bool 
 {
     const struct memory_work *w = &d->work;
     bool waits = w->why.code != ERR_OK;
-    if (!recall_stats(&d->recall, wakeup, &n->stats, e))
+    if (!recall_stats(&d->memories->recall, wakeup, &n->stats, e))
         return false;
     n->number = !works ? -1 : w->left > 0 ? w->left : n->stats.missing;
     n->detail = waits ? mem_strdup(w->why.text) : NULL;
@@ -81,7 +81,7 @@ static int embed_some(void *desk, const struct wakeup *wakeup)
     struct error why = {0};
     if (!d->desk.store)
         return CHORE_DONE;
-    switch (recall_work(&d->recall, wakeup, &left, &retry_ms, &why)) {
+    switch (recall_work(&d->memories->recall, wakeup, &left, &retry_ms, &why)) {
     case RECALL_WORKED:
         return vectors_came(d, wakeup, left);
     case RECALL_WAITS:
@@ -101,7 +101,7 @@ static int purge_some(void *desk, const struct wakeup *wakeup)
     (void)wakeup;
     if (!d->desk.store)
         return CHORE_DONE;
-    if (!d->recall.memory->store->purge(d->recall.memory, &more, &e))
+    if (!d->memories->recall.memory->store->purge(d->memories->recall.memory, &more, &e))
         return AGAIN_MS;
     if (more)
         return 0;
@@ -115,7 +115,7 @@ static int tidy_some(void *desk, const struct wakeup *wakeup)
     struct error e;
     bool more = false;
     (void)wakeup;
-    if (!d->recall.memory->store->tidy(d->recall.memory, &more, &e))
+    if (!d->memories->recall.memory->store->tidy(d->memories->recall.memory, &more, &e))
         return AGAIN_MS;
     return more ? REST_MS : CHORE_DONE;
 }

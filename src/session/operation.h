@@ -42,7 +42,7 @@ struct operation_stream {
 struct operation_context {
     const struct config *config;
     const char *project; /* working directory */
-    bool writes;         /* the store is open for writing */
+    unsigned met;        /* needs that are, NEED_STREAM aside */
     struct catalog catalog;
     struct memories *memories; /* NULL: the context is not one for memory */
     const struct operation_stream *stream;

@@ -36,28 +36,25 @@ const struct operation *operation_find(const char *name)
 
 /* --- needs ------------------------------------------------------------------------------------ */
 
-static bool persists(const struct config *config)
+/* What build and configuration allow. */
+static unsigned allowed_by(const struct config *config)
 {
-    return config_boolean(config, CONFIG_SESSION_PERSIST);
+    bool store = capability_store() && config_boolean(config, CONFIG_SESSION_PERSIST);
+    bool memory = capability_memory() && config_boolean(config, CONFIG_MEMORY_ENABLED);
+    return (store ? NEED_STORE : 0U) | (memory ? NEED_MEMORY : 0U);
 }
 
-/* Those that build and configuration decide. */
-static bool is_allowed(const struct operation *o, const struct config *config, struct error *e)
+static bool needs_met(const struct operation_context *c, const struct operation *o, struct error *e)
 {
-    if ((o->needs & NEED_MEMORY) &&
-        !capability_need_memory(config_boolean(config, CONFIG_MEMORY_ENABLED), e))
-        return false;
-    return !(o->needs & NEED_STORE) || capability_need_store(persists(config), e);
-}
-
-/* Those that the caller decides. */
-static bool is_equipped(const struct operation *o, const struct operation_context *c,
-                        struct error *e)
-{
-    if ((o->needs & NEED_WRITE) && !c->writes)
+    unsigned lacking = o->needs & ~(c->met | (c->stream ? NEED_STREAM : 0U));
+    if (lacking & NEED_MEMORY)
+        return capability_need_memory(false, e);
+    if (lacking & NEED_STORE)
+        return capability_need_store(false, e);
+    if (lacking & NEED_WRITE)
         return err_set(e, ERR_SESSION_STORE_ERROR, "%s writes, but the store is open for reading",
                        o->name);
-    return !(o->needs & NEED_STREAM) || c->stream ||
+    return lacking == 0 ||
            err_set(e, ERR_USAGE, "%s needs a stream to read from or to write to", o->name);
 }
 
@@ -66,18 +63,19 @@ bool operation_call(struct operation_context *c, const struct operation *o, cons
 {
     if (o->result)
         shape_init(o->result, result);
-    return is_allowed(o, c->config, e) && is_equipped(o, c, e) && o->run(c, params, result, e);
+    return needs_met(c, o, e) && o->run(c, params, result, e);
 }
 
 /* --- what it works on ------------------------------------------------------------------------- */
 
 static bool open_catalog(struct operation_context *c, const char *store_path, struct error *e)
 {
-    if (!persists(c->config) || !capability_store())
+    bool writes = c->met & NEED_WRITE;
+    if (!(c->met & NEED_STORE))
         return true;
-    if (!catalog_open(&c->catalog, store_path, c->writes ? CATALOG_WRITE : CATALOG_READ, e))
+    if (!catalog_open(&c->catalog, store_path, writes ? CATALOG_WRITE : CATALOG_READ, e))
         return false;
-    if (c->writes) {
+    if (writes) {
         removal_finish_some(&c->catalog, REMOVALS_AT_ONCE);
         removal_sweep_locks(&c->catalog);
     }
@@ -88,10 +86,14 @@ bool operation_open(struct operation_context *c, const struct operation *o,
                     const struct config *config, const char *store_path, const char *project,
                     struct error *e)
 {
-    *c = (struct operation_context){
-        .config = config, .project = project, .writes = (o->needs & NEED_WRITE) != 0};
-    if (!is_allowed(o, config, e))
+    /* a stream may come later */
+    *c = (struct operation_context){.config = config,
+                                    .project = project,
+                                    .met = allowed_by(config) |
+                                           (o->needs & (NEED_WRITE | NEED_STREAM))};
+    if (!needs_met(c, o, e))
         return false;
+    c->met &= ~(unsigned)NEED_STREAM;
     if (o->executor == OPERATION_CALLER)
         return true;
     if (!open_catalog(c, store_path, e))
