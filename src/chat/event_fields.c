@@ -87,7 +87,7 @@ static const struct shape_field fields_RUN_STARTED[] = {
     {0},
 };
 
-static const struct shape_field fields_TURN_STARTED[] = {
+static const struct shape_field fields_CALL_STARTED[] = {
     NUMBER("turn", number, "Turn of the session, from 1."),
     COUNT("call", count, "Model call in the turn, from 1."),
     {0},
@@ -134,7 +134,7 @@ static const struct shape_field fields_TOOL_EXECUTION_COMPLETED[] = {
     {0},
 };
 
-static const struct shape_field fields_TURN_COMPLETED[] = {
+static const struct shape_field fields_CALL_COMPLETED[] = {
     STOP("stop_reason", stop_reason, "Why the model stopped."),
     OPTIONAL_TEXT("model", model, "The model."),
     USAGE("usage", usage, "Of these calls."),
