@@ -43,7 +43,7 @@ int fuzz_approval(const uint8_t *data, size_t size)
     n->detail = take_line(&rest);
     n->args = mem_strdup(rest);
     n->preview = mem_strdup(rest);
-    approval_init(&a);
+    approval_init(&a, NULL);
     approval_ask(&a, n);
     notice_free(n);
     for (size_t i = 0; i < sizeof widths / sizeof *widths; i++)
