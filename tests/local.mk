@@ -158,6 +158,7 @@ UNIT_TESTS = \
 	tests/test_uuid \
 	tests/test_wiring \
 	tests/test_worker \
+	tests/test_view \
 	tests/test_vectors \
 	tests/test_write_file
 

@@ -1,0 +1,268 @@
+/* The stack of views: who gets keys and notices, what is closed, what is due. The views are
+ * made-up ones that write down what they are given. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "base/vec.h"
+#include "tests/support.h"
+#include "ui/view/view.h"
+
+struct fake {
+    struct view view;
+    bool shown, passes, takes, says; /* what it answers */
+    int keys, notices, ticks, freed, left, ran;
+    int64_t due;
+};
+
+static struct fake fakes[VIEW_LAYERS];
+static struct views stack;
+static struct keymap keymap;
+static struct view_host host;
+static VEC(int) order; /* layers, as keys were offered to them */
+
+static struct fake *of(struct view *view)
+{
+    return (struct fake *)view;
+}
+
+static const struct fake *of_const(const struct view *view)
+{
+    return (const struct fake *)view;
+}
+
+static bool key(struct view *view, enum action action, const struct key *k)
+{
+    (void)action;
+    (void)k;
+    of(view)->keys++;
+    vec_push(&order, (int)view->ops->layer);
+    return of(view)->takes;
+}
+
+static bool shown(const struct view *view)
+{
+    return of_const(view)->shown;
+}
+
+static bool passes(const struct view *view)
+{
+    return of_const(view)->passes;
+}
+
+static bool notice(struct view *view, struct notice *n, const char *words)
+{
+    (void)n;
+    (void)words;
+    of(view)->notices++;
+    return of(view)->says;
+}
+
+static int64_t due(const struct view *view)
+{
+    return of_const(view)->due;
+}
+
+static void tick(struct view *view)
+{
+    of(view)->ticks++;
+    of(view)->due = 0;
+}
+
+static void free_view(struct view *view)
+{
+    of(view)->freed++;
+}
+
+static void leave(struct view *view)
+{
+    of(view)->left++;
+    of(view)->shown = false;
+}
+
+#define OPS(l, s, c)                                                                               \
+    {                                                                                              \
+        .layer = (l), .of_session = (s), .free = free_view, .close = (c), .key = key,              \
+        .shown = shown, .passes = passes, .notice = notice, .due = due, .tick = tick               \
+    }
+
+/* The pane keeps its state; the cover is of the open session. */
+static const struct view_ops all[VIEW_LAYERS] = {
+    OPS(VIEW_DRAFT, false, leave), OPS(VIEW_FIND, false, leave), OPS(VIEW_PANE, false, leave),
+    OPS(VIEW_COVER, true, NULL),   OPS(VIEW_LIST, false, NULL),  OPS(VIEW_QUESTION, false, leave),
+    OPS(VIEW_BARE, false, NULL)};
+
+static int set_up(void **state)
+{
+    (void)state;
+    memset(fakes, 0, sizeof fakes);
+    stack = (struct views){0};
+    vec_clear(&order);
+    keymap_init(&keymap);
+    host = (struct view_host){.keymap = &keymap};
+    for (int i = 0; i < VIEW_LAYERS; i++) {
+        fakes[i] = (struct fake){.view = {&all[i], &host}, .shown = true, .passes = true};
+        views_open(&stack, &fakes[i].view);
+    }
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    keymap_release(&keymap);
+    vec_release(&order);
+    return 0;
+}
+
+static bool press(enum view_layer *by)
+{
+    const struct key k = {.code = K_CHAR, .cp = 'x'};
+    return views_key(&stack, ACTION_NONE, &k, by);
+}
+
+static void keys_go_down_until_one_is_taken(void **state)
+{
+    (void)state;
+    enum view_layer by = VIEW_LAYERS;
+    assert_false(press(&by));
+    assert_int_equal(by, VIEW_LAYERS);
+    assert_int_equal(order.len, VIEW_LAYERS);
+    for (int i = 0; i < VIEW_LAYERS; i++)
+        assert_int_equal(order.items[i], VIEW_LAYERS - 1 - i);
+    vec_clear(&order);
+    fakes[VIEW_COVER].takes = true;
+    fakes[VIEW_LIST].shown = false; /* it is not asked */
+    assert_true(press(&by));
+    assert_int_equal(by, VIEW_COVER);
+    assert_int_equal(order.len, 3);
+    assert_int_equal(fakes[VIEW_LIST].keys, 1);
+    assert_int_equal(fakes[VIEW_PANE].keys, 1);
+}
+
+static void the_highest_that_does_not_pass_has_the_keyboard(void **state)
+{
+    (void)state;
+    assert_null(views_holder(&stack));
+    fakes[VIEW_FIND].passes = fakes[VIEW_PANE].passes = false;
+    assert_ptr_equal(views_holder(&stack), &fakes[VIEW_PANE].view);
+    fakes[VIEW_PANE].shown = false;
+    assert_ptr_equal(views_holder(&stack), &fakes[VIEW_FIND].view);
+    assert_ptr_equal(views_holder_over(&stack, &fakes[VIEW_DRAFT].view), &fakes[VIEW_FIND].view);
+    assert_null(views_holder_over(&stack, &fakes[VIEW_FIND].view));
+}
+
+/* A question that waits is not answered by opening something. */
+static void what_is_opened_closes_what_stands_over_it(void **state)
+{
+    (void)state;
+    static struct fake another;
+    another = (struct fake){.view = {&all[VIEW_COVER], &host}, .shown = true};
+    views_open(&stack, &another.view);
+    assert_int_equal(fakes[VIEW_COVER].freed, 1);
+    assert_int_equal(fakes[VIEW_LIST].freed, 1);
+    assert_null(stack.at[VIEW_LIST]);
+    assert_ptr_equal(stack.at[VIEW_COVER], &another.view);
+    assert_true(fakes[VIEW_QUESTION].shown);
+    assert_int_equal(fakes[VIEW_PANE].left, 0);
+    views_close_over(&stack, &fakes[VIEW_PANE].view);
+    assert_int_equal(another.freed, 1);
+    assert_null(views_shown(&stack, VIEW_COVER));
+}
+
+static void one_that_keeps_its_state_stays_on_the_stack(void **state)
+{
+    (void)state;
+    views_close(&stack, &fakes[VIEW_PANE].view);
+    assert_int_equal(fakes[VIEW_PANE].left, 1);
+    assert_int_equal(fakes[VIEW_PANE].freed, 0);
+    assert_null(views_shown(&stack, VIEW_PANE));
+    assert_ptr_equal(stack.at[VIEW_PANE], &fakes[VIEW_PANE].view);
+    views_close(&stack, NULL);
+    views_release(&stack);
+    for (int i = 0; i < VIEW_LAYERS; i++)
+        assert_int_equal(fakes[i].freed, 1);
+}
+
+static void another_session_closes_what_showed_the_last(void **state)
+{
+    (void)state;
+    views_close_session(&stack);
+    for (int i = 0; i < VIEW_LAYERS; i++)
+        assert_int_equal(fakes[i].freed, i == VIEW_COVER);
+}
+
+/* The pane of memory counts what the model asks while it is closed. */
+static void all_hear_all_notices(void **state)
+{
+    (void)state;
+    fakes[VIEW_PANE].shown = false;
+    fakes[VIEW_LIST].says = true;
+    struct notice *n = notice_new(NOTICE_BUSY);
+    assert_true(views_notice(&stack, n, NULL));
+    fakes[VIEW_LIST].says = false;
+    assert_false(views_notice(&stack, n, NULL));
+    for (int i = 0; i < VIEW_LAYERS; i++)
+        assert_int_equal(fakes[i].notices, 2);
+    notice_free(n);
+}
+
+static void what_is_due_is_done_once(void **state)
+{
+    (void)state;
+    assert_int_equal(views_due(&stack), 0);
+    fakes[VIEW_COVER].due = 700;
+    fakes[VIEW_PANE].due = 500;
+    fakes[VIEW_LIST].due = 100;
+    fakes[VIEW_LIST].shown = false; /* nobody sees it */
+    assert_int_equal(views_due(&stack), 500);
+    assert_false(views_tick(&stack, 499));
+    assert_true(views_tick(&stack, 500));
+    assert_int_equal(fakes[VIEW_PANE].ticks, 1);
+    assert_int_equal(fakes[VIEW_COVER].ticks, 0);
+    assert_int_equal(views_due(&stack), 700);
+    assert_true(views_tick(&stack, 9000));
+    assert_int_equal(fakes[VIEW_LIST].ticks, 0);
+    assert_int_equal(views_due(&stack), 0);
+}
+
+static void run(struct view *view)
+{
+    of(view)->ran++;
+}
+
+static void letters_of_the_configuration_come_before_actions(void **state)
+{
+    (void)state;
+    static const struct view_key keys[] = {
+        {ACTION_JUMP, run}, {ACTION_CANCEL, run}, {ACTION_NONE, NULL}};
+    struct fake *f = &fakes[VIEW_COVER];
+    const struct key o = {.code = K_CHAR, .cp = 'o'}, x = {.code = K_CHAR, .cp = 'x'};
+    assert_true(view_run_key(&f->view, keys, ACTION_NONE, &o)); /* as [keys] has it at first */
+    assert_false(view_run_key(&f->view, keys, ACTION_NONE, &x));
+    assert_true(view_run_key(&f->view, keys, ACTION_CANCEL, &x));
+    assert_false(view_run_action(&f->view, keys, ACTION_NONE));
+    assert_int_equal(f->ran, 2);
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(keys_go_down_until_one_is_taken),
+        TEST(the_highest_that_does_not_pass_has_the_keyboard),
+        TEST(what_is_opened_closes_what_stands_over_it),
+        TEST(one_that_keeps_its_state_stays_on_the_stack),
+        TEST(another_session_closes_what_showed_the_last),
+        TEST(all_hear_all_notices),
+        TEST(what_is_due_is_done_once),
+        TEST(letters_of_the_configuration_come_before_actions),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
