@@ -9,7 +9,7 @@
 #include "base/uuid.h"
 #include "bench/prose.h"
 #include "chat/session_tally.h"
-#include "store/event_log.h"
+#include "index/transcripts.h"
 #include "store/sessions.h"
 #include "store/snapshot.h"
 
@@ -127,7 +127,7 @@ void write_session_turn(struct session_writer *w, const char *question, size_t b
 void write_session_end(struct session_writer *w)
 {
     must(sessions_put(w->store, &w->info, &w->e), &w->e);
-    must(event_log_fill(w->store, w->events.items, w->events.len, &w->e), &w->e);
+    must(transcripts_fill(w->store, w->events.items, w->events.len, &w->e), &w->e);
     must(snapshot_save(w->store, w->info.id, &w->history, &w->e), &w->e);
     for (size_t i = 0; i < w->events.len; i++)
         event_free(w->events.items[i]);

@@ -136,7 +136,6 @@ UNIT_TESTS = \
 	tests/test_screen_text \
 	tests/test_screen_terminal \
 	tests/test_search_files \
-	tests/test_search \
 	tests/test_secrets \
 	tests/test_server_figures \
 	tests/test_service \
@@ -152,6 +151,7 @@ UNIT_TESTS = \
 	tests/test_theme_contrast \
 	tests/test_toolset \
 	tests/test_transcript \
+	tests/test_transcripts \
 	tests/test_two_processes \
 	tests/test_url \
 	tests/test_utf8 \

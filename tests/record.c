@@ -1,4 +1,5 @@
 #include "tests/record.h"
+#include "index/transcripts.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -53,7 +54,7 @@ void record_event(struct record *r, struct event *ev)
     ev->wall_ms = r->now_ms;
     r->now_ms += 1234;
     memcpy(ev->session_id, r->info.id, sizeof ev->session_id);
-    check(event_log_append(r->store, ev, &e), &e);
+    check(transcripts_append(r->store, ev, &e), &e);
     session_tally(&r->info, ev);
     if (ev->type == EVENT_RUN_STARTED)
         r->run_seq = ev->seq;

@@ -13,13 +13,11 @@
 
 #include "base/embedded.h"
 #include "base/mem.h"
+#include "index/transcripts.h"
 #include "index/words.h"
 #include "memory/sqlite_private.h"
-#include "store/search.h"
 #include "store/sessions.h"
 #include "store/snapshot.h"
-#include "store/sql.h"
-#include "store/tokenizer.h"
 #include "tests/damage.h"
 #include "tests/support.h"
 
@@ -79,7 +77,7 @@ static void check_old_session(struct store *s)
     assert_int_equal(h.applied_seq, 8);
     history_release(&h);
 
-    assert_true(search_texts(s, "harvest", NULL, 9, &hits, &more, &e));
+    assert_true(transcripts_search(s, "harvest", NULL, 9, &hits, &more, &e));
     assert_int_equal(hits.items.len, 1);
     assert_int_equal(hits.items.items[0].seq, 1);
     search_hits_release(&hits);
@@ -149,25 +147,6 @@ static const char half_done[] =
     "INSERT INTO memory_words_config VALUES ('tiro_next', 1 << 24), ('tiro_purge', 1);"
     "PRAGMA user_version = 6";
 
-static char *version_6_database(const char *rows)
-{
-    const char *const steps[] = {embedded_text("schema-3.sql"), embedded_text("schema-4.sql"),
-                                 embedded_text("schema-5.sql"), embedded_text("schema-6.sql"),
-                                 rows};
-    char *file = old_database(embedded_text("schema-2.sql"));
-    struct store old = {.path = file}; /* as far as the tokenizer needs one */
-    assert_int_equal(sqlite3_open(file, &old.db), SQLITE_OK);
-    assert_true(tokenizer_register(&old, &e));
-    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
-        if (!store_exec(&old, steps[i], &e))
-            fail_msg("%s", e.text);
-    for (size_t i = 0; i < old.statements.len; i++)
-        sqlite3_finalize(old.statements.items[i].handle);
-    vec_release(&old.statements);
-    sqlite3_close(old.db);
-    return file;
-}
-
 static void finds(struct memory *m, const char *question, const char *id)
 {
     struct memory_hits hits;
@@ -184,7 +163,12 @@ static void test_version_6_goes_on_where_it_was(void **state)
     (void)state;
     struct store *s;
     bool waits, more = true;
-    char *file = version_6_database(half_done);
+    static const char *const steps[] = {"schema-3.sql", "schema-4.sql", "schema-5.sql",
+                                        "schema-6.sql"};
+    char *file = old_database(embedded_text("schema-2.sql"));
+    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
+        damage_sql(file, embedded_text(steps[i]));
+    damage_sql(file, half_done);
     assert_true(store_open(file, STORE_READ_WRITE, &s, &e));
     check_old_session(s);
     struct memory *m = memory_open(s, &(struct memory_settings){.language = "german"});
@@ -220,11 +204,11 @@ static void test_a_damaged_payload_is_carried_along(void **state)
         "UPDATE event SET payload = '{\"content\":' WHERE seq = 7;"
         "UPDATE event SET payload = '[1]' WHERE seq = 6");
     assert_true(store_open(file, STORE_READ_WRITE, &s, &e));
-    assert_true(search_texts(s, "harvest", NULL, 9, &hits, &more, &e));
+    assert_true(transcripts_search(s, "harvest", NULL, 9, &hits, &more, &e));
     assert_int_equal(hits.items.len, 1);
     search_hits_release(&hits);
-    assert_true(sessions_delete(s, OLD_ID, &e));
-    assert_true(search_texts(s, "harvest", NULL, 9, &hits, &more, &e));
+    assert_true(transcripts_delete(s, OLD_ID, &e));
+    assert_true(transcripts_search(s, "harvest", NULL, 9, &hits, &more, &e));
     assert_int_equal(hits.items.len, 0);
     store_close(s);
     free(file);

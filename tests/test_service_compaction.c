@@ -14,6 +14,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "compact/discard.h"
+#include "index/transcripts.h"
 #include "session/catalog.h"
 #include "session/export.h"
 #include "store/event_log.h"
@@ -1134,7 +1135,7 @@ static int64_t append_completed(const char *dropped)
     ev->seq = last + 1;
     ev->text = mem_strdup("");
     ev->compaction.dropped = mem_strdup(dropped);
-    assert_true(event_log_append(store, ev, &e));
+    assert_true(transcripts_append(store, ev, &e));
     event_free(ev);
     store_close(store);
     session_list_release(&list);

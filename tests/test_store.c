@@ -723,22 +723,6 @@ static void test_transactions(void **state)
     session_info_release(&info);
 }
 
-/* No event without its words, and no words without an event. */
-static void test_an_append_that_fails_leaves_nothing(void **state)
-{
-    (void)state;
-    put(ID_A, "a", 1);
-    append(ID_A, 1, EVENT_RUN_STARTED, "whole");
-    damage_sql(path, "DROP TABLE transcript");
-    struct event *ev = new_event(ID_A, 2, EVENT_TEXT_COMPLETE, "half");
-    assert_false(event_log_append(store, ev, &e));
-    assert_int_equal(e.code, ERR_SESSION_STORE_ERROR);
-    assert_int_equal(damage_number(path, "SELECT count(*) FROM event"), 1);
-    append(ID_A, 2, EVENT_CALL_STARTED, NULL); /* needs no index; no transaction was left open */
-    assert_int_equal(damage_number(path, "SELECT count(*) FROM event"), 2);
-    event_free(ev);
-}
-
 static void test_last(void **state)
 {
     (void)state;
@@ -1084,7 +1068,6 @@ int main(void)
         TEST(test_each),
         TEST(test_projected),
         TEST(test_append_needs_the_session),
-        TEST(test_an_append_that_fails_leaves_nothing),
         TEST(test_last),
         TEST(test_copy),
         TEST(test_two_connections_one_number),

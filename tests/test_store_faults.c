@@ -204,7 +204,7 @@ static char *digest(void)
         " UNION ALL SELECT 'archived', count(*) FROM session WHERE archived_ms IS NOT NULL"
         " UNION ALL SELECT 'snapshots', count(*) FROM snapshot"
         " UNION ALL SELECT 'snapshot messages', count(*) FROM snapshot_message"
-        " UNION ALL SELECT 'found', count(*) FROM transcript WHERE transcript MATCH 'quincunx'"
+        " UNION ALL SELECT 'found', count(*) FROM transcript_words WHERE transcript_words MATCH 'quincunx'"
         " UNION ALL SELECT 'version', user_version FROM pragma_user_version");
 }
 

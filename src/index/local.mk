@@ -15,6 +15,9 @@ libtiro_a_SOURCES += \
 	src/index/rank_best.c \
 	src/index/rank_postings.c \
 	src/index/rank_rows.c src/index/rank_rows.h \
+	src/index/search_place.c src/index/search_place.h \
+	src/index/search_snippet.c src/index/search_snippet.h \
+	src/index/transcripts.c src/index/transcripts.h \
 	src/index/vectors.c src/index/vectors.h \
 	src/index/vectors_embed.c \
 	src/index/vectors_graph.c \

@@ -7,11 +7,11 @@
 #include "base/mem.h"
 #include "base/paths.h"
 #include "chat/session_tally.h"
+#include "index/transcripts.h"
 #include "memory/store.h"
 #include "session/lock.h"
 #include "session/removal.h"
 #include "store/event_log.h"
-#include "store/search.h"
 
 /* --- opening ---------------------------------------------------------------------------------- */
 
@@ -122,7 +122,8 @@ bool catalog_search(struct catalog *c, const char *query, const char *reference,
     *more = false;
     if (reference && !resolve(c, reference, id, e))
         return false;
-    return !c->store || search_texts(c->store, query, reference ? id : NULL, limit, out, more, e);
+    return !c->store ||
+           transcripts_search(c->store, query, reference ? id : NULL, limit, out, more, e);
 }
 
 /* --- changing --------------------------------------------------------------------------------- */
@@ -239,7 +240,7 @@ static bool remove_record(struct catalog *c, const char *id, struct error *e)
 {
     if (!store_begin(c->store, e))
         return false;
-    if (!forget(c, id, e) || !sessions_delete(c->store, id, e)) {
+    if (!forget(c, id, e) || !transcripts_delete(c->store, id, e)) {
         store_rollback(c->store);
         return false;
     }

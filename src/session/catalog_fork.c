@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "chat/session_tally.h"
+#include "index/transcripts.h"
 #include "session/catalog.h"
 #include "session/fork.h"
 #include "store/event_log.h"
@@ -126,7 +127,7 @@ static bool copy_log(struct catalog *c, const struct session_info *row, struct e
     int64_t copied = 0;
     if (row->parent_seq == 0)
         return true;
-    return event_log_copy(c->store, row->parent, row->parent_seq, row->id, e) &&
+    return transcripts_copy(c->store, row->parent, row->parent_seq, row->id, e) &&
            event_log_last(c->store, row->id, &copied, e) &&
            (copied == row->parent_seq ||
             err_set(e, ERR_SESSION_NOT_FOUND, "session %.8s was deleted meanwhile; choose another",
@@ -139,7 +140,7 @@ static bool write_fork(struct catalog *c, const struct session_info *row, const 
     if (!store_begin(c->store, e))
         return false;
     if (sessions_put(c->store, row, e) && copy_log(c, row, e) &&
-        (!end || event_log_append(c->store, end, e)) && store_commit(c->store, e))
+        (!end || transcripts_append(c->store, end, e)) && store_commit(c->store, e))
         return true;
     store_rollback(c->store);
     return false;

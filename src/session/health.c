@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "index/transcripts.h"
 #include "memory/store.h"
 #include "session/lock.h"
 #include "store/store.h"
@@ -93,11 +94,11 @@ static bool tell_indexing(void *context, int64_t done, int64_t of)
     return tell(r, r->events);
 }
 
-static bool index_memory(void *context, struct store *s, struct error *e)
+static bool make_indexes(void *context, struct store *s, struct error *e)
 {
     struct rescue *r = context;
     struct memory *m = memory_open(s, &(struct memory_settings){.language = r->language});
-    bool ok = m->store->reindex(m, r->language, tell_indexing, r, e);
+    bool ok = m->store->reindex(m, r->language, tell_indexing, r, e) && transcripts_reindex(s, e);
     memory_close(m);
     return ok;
 }
@@ -106,7 +107,7 @@ bool health_rescue(const char *path, const char *language, struct recovery *out,
                    bool (*progress)(void *context, int64_t events), void *context, struct error *e)
 {
     struct rescue rescue = {.language = language, .progress = progress, .context = context};
-    const struct recovery_help help = {.progress = tell, .index = index_memory, .context = &rescue};
+    const struct recovery_help help = {.progress = tell, .index = make_indexes, .context = &rescue};
     char *file = path ? mem_strdup(path) : store_default_path();
     *out = (struct recovery){0};
     bool ok = nobody_talks(file, e) && health_recover(file, out, &help, e);

@@ -7,9 +7,9 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "chat/session_tally.h"
+#include "index/transcripts.h"
 #include "session/capability.h"
 #include "session/import_private.h"
-#include "store/event_log.h"
 #include "store/removals.h"
 
 /* What is written at once: a batch of this many events or bytes. */
@@ -145,7 +145,7 @@ static void batch_clear(struct writing *w)
 
 static bool write_batch(struct writing *w, struct error *e)
 {
-    bool ok = event_log_fill(w->store, w->batch.items, w->batch.len, e);
+    bool ok = transcripts_fill(w->store, w->batch.items, w->batch.len, e);
     batch_clear(w);
     return ok;
 }

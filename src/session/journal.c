@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "chat/session_tally.h"
+#include "index/transcripts.h"
 #include "session/lock.h"
 #include "store/sessions.h"
 #include "store/snapshot.h"
@@ -171,7 +172,7 @@ static bool checkpoint(struct journal *j, struct error *e)
     ev->text = buf_take(&j->pending);
     ev->count = j->pending_part;
     ev->limit = j->pending_parts;
-    bool ok = event_log_append(j->store, ev, e);
+    bool ok = transcripts_append(j->store, ev, e);
     event_free(ev);
     j->pending_since_ms = clock_mono_ms();
     return ok;
@@ -228,7 +229,7 @@ static bool keep_with_row(struct journal *j, const struct event *ev, struct erro
     bool stored = j->stored;
     if (!store_begin(j->store, e))
         return false;
-    if (journal_write_row(j, e) && event_log_append(j->store, ev, e) &&
+    if (journal_write_row(j, e) && transcripts_append(j->store, ev, e) &&
         (!ends_something(j, ev->type) || snapshot_save(j->store, j->info.id, &j->history, e)) &&
         store_commit(j->store, e))
         return true;
@@ -257,7 +258,7 @@ static bool keep(struct journal *j, const struct event *ev, struct error *e)
     journal_forget_deltas(j); /* a complete text covers it */
     if (!j->stored || needs_row(ev->type))
         return keep_with_row(j, ev, e);
-    return event_log_append(j->store, ev, e);
+    return transcripts_append(j->store, ev, e);
 }
 
 static bool emit_delta(struct journal *j, struct event *ev, struct error *e)

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/vec.h"
 #include "chat/session_tally.h"
+#include "index/transcripts.h"
 #include "session/journal_private.h"
 #include "store/snapshot.h"
 
@@ -37,7 +38,7 @@ static void change_revert(struct journal *j, struct change *c)
 static bool keep_event(struct journal *j, const struct event *ev, struct error *e)
 {
     session_tally(&j->info, ev);
-    return journal_write_row(j, e) && event_log_append(j->store, ev, e);
+    return journal_write_row(j, e) && transcripts_append(j->store, ev, e);
 }
 
 /* ---- a compaction ---- */

@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "index/transcripts.h"
 
 /* Between two steps other connections must find the database free, who look every few ms. */
 enum { TELL_EVERY_MS = 250, AGAIN_MS = 1000, REST_MS = 20 };
@@ -115,7 +116,8 @@ static int tidy_some(void *desk, const struct wakeup *wakeup)
     struct error e;
     bool more = false;
     (void)wakeup;
-    if (!d->memories->recall.memory->store->tidy(d->memories->recall.memory, &more, &e))
+    if (!d->memories->recall.memory->store->tidy(d->memories->recall.memory, &more, &e) ||
+        (!more && !transcripts_tidy(d->desk.store, &more, &e)))
         return AGAIN_MS;
     return more ? REST_MS : CHORE_DONE;
 }

@@ -7,7 +7,7 @@
 #include "session/export.h"
 #include "session/reader_dropped.h"
 #include "store/event_log.h"
-#include "store/search.h"
+#include "index/transcripts.h"
 #include "store/sessions.h"
 
 struct reader {
@@ -41,7 +41,7 @@ static bool answer_list(struct desk *d, const struct command *c, struct notice *
 static bool answer_search(struct desk *d, const struct command *c, struct notice *n,
                           struct error *e)
 {
-    return search_texts(d->store, c->text ? c->text : "", NULL, c->limit, &n->hits, &n->flag, e);
+    return transcripts_search(d->store, c->text ? c->text : "", NULL, c->limit, &n->hits, &n->flag, e);
 }
 
 static bool answer_preview(struct desk *d, const struct command *c, struct notice *n,

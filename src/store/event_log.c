@@ -5,10 +5,7 @@
 
 #include "base/mem.h"
 #include "store/event_row.h"
-#include "store/search.h"
 #include "store/sql.h"
-
-#define HEAVY_BYTES ((size_t)1024 * 1024)
 
 #define OF_SESSION " WHERE session = (SELECT key FROM session WHERE id = ?)"
 
@@ -82,9 +79,7 @@ static bool append_row(struct store *s, const struct event *ev, struct error *e)
 
 bool event_log_append(struct store *s, const struct event *ev, struct error *e)
 {
-    bool began;
-    return store_step_begin(s, &began, e) &&
-           store_step_end(s, began, append_row(s, ev, e) && search_index(s, ev, e), e);
+    return append_row(s, ev, e);
 }
 
 static bool append_rows(struct store *s, struct event *const *events, size_t count, struct error *e)
@@ -95,42 +90,15 @@ static bool append_rows(struct store *s, struct event *const *events, size_t cou
     return ok;
 }
 
-/* The index of words would need several copies of its text. */
-static bool is_heavy(const struct event *ev)
-{
-    return ev->text && strlen(ev->text) > HEAVY_BYTES;
-}
-
-static bool append_light(struct store *s, struct event *const *events, size_t count,
-                         struct error *e)
-{
-    return count == 0 || (append_rows(s, events, count, e) &&
-                          search_index_from(s, events[0]->session_id, events[0]->seq, e));
-}
-
-static bool fill(struct store *s, struct event *const *events, size_t count, struct error *e)
-{
-    size_t begin = 0;
-    for (size_t i = 0; i < count; i++) {
-        if (!is_heavy(events[i]))
-            continue;
-        if (!append_light(s, events + begin, i - begin, e) || !append_row(s, events[i], e) ||
-            !search_index_text(s, events[i], e))
-            return false;
-        begin = i + 1;
-    }
-    return append_light(s, events + begin, count - begin, e);
-}
-
 bool event_log_fill(struct store *s, struct event *const *events, size_t count, struct error *e)
 {
     bool began;
     return count == 0 || (store_step_begin(s, &began, e) &&
-                          store_step_end(s, began, fill(s, events, count, e), e));
+                          store_step_end(s, began, append_rows(s, events, count, e), e));
 }
 
-static bool copy_rows(struct store *s, const char *from, int64_t last, const char *to,
-                      struct error *e)
+bool event_log_copy(struct store *s, const char *from, int64_t last, const char *to,
+                    struct error *e)
 {
     struct query q;
     if (!query_begin(&q, s, copy_sql, e))
@@ -147,15 +115,6 @@ static bool copy_rows(struct store *s, const char *from, int64_t last, const cha
         store_fault(s, result, e);
     query_end(&q);
     return ok;
-}
-
-bool event_log_copy(struct store *s, const char *from, int64_t last, const char *to,
-                    struct error *e)
-{
-    bool began;
-    return store_step_begin(s, &began, e) &&
-           store_step_end(s, began,
-                          copy_rows(s, from, last, to, e) && search_index_from(s, to, 0, e), e);
 }
 
 bool event_log_turn(struct store *s, const char *session_id, int64_t seq, int *turn,

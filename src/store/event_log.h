@@ -9,14 +9,14 @@
 #include "chat/event.h"
 #include "store/store.h"
 
-/* Events that are kept as they happen; the caller numbers them. A number that is already there is
- * SESSION_STORE_ERROR (another process wrote to this session). The event and what search knows of
- * it are kept together; within a transaction that is the caller's to roll back when one fails. */
+/* Rows alone: index/transcripts.h has the same with what search knows of them.
+ *
+ * Events that are kept as they happen; the caller numbers them. A number that is already there is
+ * SESSION_STORE_ERROR (another process wrote to this session). Within a transaction that is the
+ * caller's to roll back when one fails. */
 bool event_log_append(struct store *s, const struct event *ev, struct error *e);
 
-/* So many events of one session, behind those that its log has: as appending each, but search takes
- * all of them in one go, which is most of the cost. Texts are valid UTF-8 without NUL characters.
- */
+/* So many events of one session, behind those that its log has: all or none. */
 bool event_log_fill(struct store *s, struct event *const *events, size_t count, struct error *e);
 
 /* Puts the events of `from` with seq <= last (0: all) into the log of `to`, which has none yet,

@@ -64,7 +64,7 @@ struct recovery {
 struct recovery_help {
     /* Called with the number of events so far; false stops it (INTERRUPTED). NULL: nobody asks. */
     bool (*progress)(void *context, int64_t events);
-    /* Makes the index of memory's words, when its entries are in the new database. */
+    /* Makes the indexes of words, when all rows are in the new database. */
     bool (*index)(void *context, struct store *s, struct error *e);
     void *context;
 };

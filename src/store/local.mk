@@ -20,9 +20,6 @@ libtiro_a_SOURCES += \
 	src/store/salvage.c src/store/salvage.h \
 	src/store/salvage_memory.c src/store/salvage_memory.h \
 	src/store/salvage_session.c src/store/salvage_session.h \
-	src/store/search.c src/store/search.h \
-	src/store/search_place.c src/store/search_place.h \
-	src/store/search_snippet.c src/store/search_snippet.h \
 	src/store/session_names.c \
 	src/store/sessions.c src/store/sessions.h \
 	src/store/snapshot.c src/store/snapshot.h \

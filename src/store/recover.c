@@ -16,7 +16,6 @@
 #include "store/recover_memory.h"
 #include "store/removals.h"
 #include "store/salvage.h"
-#include "store/search.h"
 #include "store/sessions.h"
 #include "store/sql.h"
 
@@ -65,7 +64,7 @@ static bool insert(struct saving *s, const struct event *ev, int version, struct
     query_text(&q, event_name(ev->type));
     query_int(&q, version);
     query_text(&q, s->payload.data);
-    return query_run(&q, e) && search_index(s->to, ev, e);
+    return query_run(&q, e);
 }
 
 /* Of an event that cannot be read there may be another copy; what has none is counted as lost when

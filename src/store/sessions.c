@@ -6,7 +6,6 @@
 
 #include "base/mem.h"
 #include "base/utf8.h"
-#include "store/search.h"
 #include "store/sql.h"
 
 /* Columns in the order of sessions_put() and read_row(), after id and title: those of every
@@ -290,8 +289,7 @@ static bool run_for(struct store *s, const char *sql, const char *id, struct err
 
 static bool delete_all(struct store *s, const char *id, struct error *e)
 {
-    return search_forget(s, id, e) && run_for(s, delete_sql, id, e) &&
-           (sqlite3_changes(s->db) > 0 || not_found(id, e));
+    return run_for(s, delete_sql, id, e) && (sqlite3_changes(s->db) > 0 || not_found(id, e));
 }
 
 bool sessions_delete(struct store *s, const char *id, struct error *e)

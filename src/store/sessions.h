@@ -41,8 +41,9 @@ bool sessions_resolve(struct store *s, const char *reference, char id[UUID_LEN +
 /* Whether a session has exactly this title. */
 bool sessions_has_title(struct store *s, const char *title, bool *out, struct error *e);
 
-/* The row, its events, snapshot and index entries. Inside a transaction of its own unless one is
- * open; what was written is overwritten on the disk (secure_delete). SESSION_NOT_FOUND. */
+/* The row, its events and snapshot; transcripts_delete() takes their words, too. Inside a
+ * transaction of its own unless one is open; what was written is overwritten on the disk
+ * (secure_delete). SESSION_NOT_FOUND. */
 bool sessions_delete(struct store *s, const char *id, struct error *e);
 
 /* Calls `visit` with every id, oldest first, until it returns false. */

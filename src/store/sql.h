@@ -21,7 +21,7 @@ struct store {
     char *path;
     enum store_mode mode;
     VEC(struct statement) statements;
-    bool searchable; /* search_place.h has been registered */
+    bool searchable; /* the function of index/search_place.c has been registered */
     bool collects;   /* … and the function of index/words_collect.c */
 
     /* While another process writes: */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/utf8.h"
+#include "index/transcripts.h"
 #include "session/export.h"
 #include "store/removals.h"
 #include "tests/fuzz/fuzz.h"
@@ -53,7 +54,7 @@ static void check_empty(struct catalog *c)
 static void forget(struct catalog *c, struct session_info *info)
 {
     struct error e = {0};
-    FUZZ_CHECK_ERROR(sessions_delete(c->store, info->id, &e), &e);
+    FUZZ_CHECK_ERROR(transcripts_delete(c->store, info->id, &e), &e);
     FUZZ_CHECK_ERROR(removals_strike(c->store, info->id, &e), &e);
     session_info_release(info);
 }

@@ -5,9 +5,8 @@
 
 #include "base/mem.h"
 #include "base/utf8.h"
+#include "index/transcripts.h"
 #include "index/words_query.h"
-#include "store/event_log.h"
-#include "store/search.h"
 #include "store/sessions.h"
 #include "tests/fuzz/fuzz.h"
 
@@ -22,7 +21,7 @@ static void say(struct store *store, int64_t seq, const char *text)
     memcpy(ev->session_id, id, sizeof id);
     ev->seq = seq;
     ev->text = mem_strdup(text);
-    FUZZ_CHECK_ERROR(event_log_append(store, ev, &e), &e);
+    FUZZ_CHECK_ERROR(transcripts_append(store, ev, &e), &e);
     event_free(ev);
 }
 
@@ -52,7 +51,7 @@ static void check_sessions(const char *text)
     bool more;
     if (!store)
         store = make_store();
-    FUZZ_CHECK_ERROR(search_texts(store, text, NULL, MOST_HITS, &hits, &more, &e), &e);
+    FUZZ_CHECK_ERROR(transcripts_search(store, text, NULL, MOST_HITS, &hits, &more, &e), &e);
     FUZZ_CHECK(hits.items.len <= MOST_HITS);
     for (size_t i = 0; i < hits.items.len; i++) {
         const char *snippet = hits.items.items[i].snippet;

@@ -13,9 +13,9 @@
 #include "base/entropy.h"
 #include "base/mem.h"
 #include "base/utf8.h"
-#include "store/event_log.h"
-#include "store/search.h"
+#include "index/transcripts.h"
 #include "store/sessions.h"
+#include "tests/damage.h"
 #include "tests/support.h"
 
 static const char *const IDS[] = {"01890a5d-ac96-774b-bcce-b302099a8057",
@@ -69,7 +69,7 @@ static void say(size_t session, enum event_type type, const char *text)
         ev->id = mem_strdup("c1");
         ev->name = mem_strdup("read_file");
     }
-    if (!event_log_append(store, ev, &e))
+    if (!transcripts_append(store, ev, &e))
         fail_msg("%s", e.text);
     event_free(ev);
 }
@@ -88,7 +88,7 @@ static struct search_hits search_in(const char *query, const char *session_id, i
                                     bool *more)
 {
     struct search_hits hits;
-    if (!search_texts(store, query, session_id, limit, &hits, more, &e))
+    if (!transcripts_search(store, query, session_id, limit, &hits, more, &e))
         fail_msg("\"%s\": %s", query, e.text);
     return hits;
 }
@@ -167,7 +167,7 @@ static void test_case_and_accents(void **state)
     (void)state;
     answer(0, "GRÖSSE und Müller, café");
     answer(1, "cafe\xcc\x81 ΑΘΉΝΑ Москва"); /* e with a combining accent */
-    finds("größe", "end");                  /* unicode61 does not take ß for ss */
+    finds("größe", "0/1 end");
     finds("grosse", "0/1 end");
     finds("müller", "0/1 end");
     finds("MULLER", "0/1 end");
@@ -407,7 +407,7 @@ static void test_random_texts(void **state)
             check_found(said, a, b, true);
         }
     }
-    assert_true(sessions_delete(store, IDS[1], &e));
+    assert_true(transcripts_delete(store, IDS[1], &e));
     for (size_t i = 0; i < TEXTS; i++)
         if (said[i].session == 1)
             said[i].count = 0;
@@ -538,7 +538,7 @@ static void test_deleted_sessions_are_forgotten(void **state)
     (void)state;
     ask(0, "shared word");
     ask(2, "shared word");
-    assert_true(sessions_delete(store, IDS[2], &e));
+    assert_true(transcripts_delete(store, IDS[2], &e));
     finds("shared", "0/1 end");
     last[2] = 0;
     put(2, false); /* in the place of the deleted one */
@@ -547,17 +547,41 @@ static void test_deleted_sessions_are_forgotten(void **state)
     finds("other", "2/1 end");
 }
 
+/* SQLite 3.40 gives an index a layer more each time that it is merged whole, and reads no more than
+ * 2,000 of them. */
+static void test_very_many_are_deleted(void **state)
+{
+    enum { DELETED = 2100, KEPT = 600 };
+    (void)state;
+    assert_true(store_begin(store, &e));
+    for (int i = 0; i < KEPT; i++) {
+        char *text = mem_printf("quincunx number%d of the badgers", i);
+        ask(0, text);
+        free(text);
+    }
+    for (int i = 0; i < DELETED; i++) {
+        ask(1, "wombat");
+        if (!transcripts_delete(store, IDS[1], &e))
+            fail_msg("%d: %s", i, e.text);
+        last[1] = 0;
+        put(1, false);
+    }
+    assert_true(store_commit(store, &e));
+    finds("number77", "0/78 end");
+    finds("wombat", "end");
+}
+
 static void test_copies_are_found(void **state)
 {
     (void)state;
     ask(0, "first");
     answer(0, "second");
     ask(0, "third");
-    assert_true(event_log_copy(store, IDS[0], 2, IDS[1], &e));
+    assert_true(transcripts_copy(store, IDS[0], 2, IDS[1], &e));
     finds("first", "1/1 0/1 end");
     finds("second", "1/2 0/2 end");
     finds("third", "0/3 end");
-    assert_true(sessions_delete(store, IDS[0], &e));
+    assert_true(transcripts_delete(store, IDS[0], &e));
     finds("first", "1/1 end");
 }
 
@@ -570,13 +594,13 @@ static void test_a_log_that_is_filled_is_found(void **state)
         events[i]->text = mem_strdup(i == 0 ? "a question" : "an answer");
         memcpy(events[i]->session_id, IDS[1], sizeof events[i]->session_id);
     }
-    assert_true(event_log_fill(store, events, 0, &e));
-    assert_true(event_log_fill(store, events, 2, &e));
+    assert_true(transcripts_fill(store, events, 0, &e));
+    assert_true(transcripts_fill(store, events, 2, &e));
     finds("question", "1/1 end");
     finds("answer", "1/2 end");
-    assert_false(event_log_fill(store, events, 2, &e)); /* it has a log */
+    assert_false(transcripts_fill(store, events, 2, &e)); /* it has a log */
     finds("answer", "1/2 end");
-    assert_true(sessions_delete(store, IDS[1], &e));
+    assert_true(transcripts_delete(store, IDS[1], &e));
     finds("answer", "end");
     for (size_t i = 0; i < 2; i++)
         event_free(events[i]);
@@ -603,13 +627,33 @@ static void test_invalid_bytes(void **state)
     ask(0, "w\xffx y\xc3 \xed\xa0\x80z");
     finds("y", "0/1 end");
     finds("w x", "0/1 end");
-    assert_true(sessions_delete(store, IDS[0], &e));
+    assert_true(transcripts_delete(store, IDS[0], &e));
     finds("y", "end");
     finds("w", "end");
     put(0, false);
     last[0] = 0;
     ask(0, "x");
     finds("y", "end");
+}
+
+/* No event without its words, and no words without an event. */
+static void test_an_append_that_fails_leaves_nothing(void **state)
+{
+    (void)state;
+    char *path = support_path("tiro.db");
+    ask(0, "whole");
+    damage_sql(path, "DROP TABLE transcript_words");
+    struct event *ev = event_new(EVENT_TEXT_COMPLETE);
+    memcpy(ev->session_id, IDS[0], UUID_LEN);
+    ev->seq = 2;
+    ev->text = mem_strdup("half");
+    assert_false(transcripts_append(store, ev, &e));
+    assert_int_equal(e.code, ERR_SESSION_STORE_ERROR);
+    assert_int_equal(damage_number(path, "SELECT count(*) FROM event"), 1);
+    say(0, EVENT_INTERRUPTED, ""); /* needs no index; no transaction was left open */
+    assert_int_equal(damage_number(path, "SELECT count(*) FROM event"), 2);
+    event_free(ev);
+    free(path);
 }
 
 /* A number that has no room in a place of the index is in no other session's room. */
@@ -622,7 +666,7 @@ static void test_enormous_numbers(void **state)
     ask(1, "word");
     finds("word", "1/1 0/4294967295 end");
     finds("beyond", "end");
-    assert_true(sessions_delete(store, IDS[0], &e));
+    assert_true(transcripts_delete(store, IDS[0], &e));
     finds("word", "1/1 end");
 }
 
@@ -635,11 +679,11 @@ static void test_a_reader_searches(void **state)
     ask(0, "word");
     char *path = support_path("tiro.db");
     assert_true(store_open(path, STORE_READ_ONLY, &reader, &e));
-    assert_true(search_texts(reader, "word", NULL, 5, &hits, &more, &e));
+    assert_true(transcripts_search(reader, "word", NULL, 5, &hits, &more, &e));
     assert_int_equal(hits.items.len, 1);
     search_hits_release(&hits);
     ask(0, "word once more");
-    assert_true(search_texts(reader, "word", NULL, 5, &hits, &more, &e));
+    assert_true(transcripts_search(reader, "word", NULL, 5, &hits, &more, &e));
     assert_int_equal(hits.items.len, 2);
     search_hits_release(&hits);
     store_close(reader);
@@ -659,11 +703,11 @@ static void test_in_memory(void **state)
     put(0, false);
     ask(0, "word");
     assert_true(store_open(path, STORE_READ_ONLY, &reader, &e));
-    assert_true(search_texts(reader, "word", NULL, 5, &hits, &more, &e));
+    assert_true(transcripts_search(reader, "word", NULL, 5, &hits, &more, &e));
     assert_int_equal(hits.items.len, 1);
     search_hits_release(&hits);
-    assert_true(sessions_delete(store, IDS[0], &e));
-    assert_true(search_texts(reader, "word", NULL, 5, &hits, &more, &e));
+    assert_true(transcripts_delete(store, IDS[0], &e));
+    assert_true(transcripts_search(reader, "word", NULL, 5, &hits, &more, &e));
     assert_int_equal(hits.items.len, 0);
     store_close(reader);
     store_close(store);
@@ -692,13 +736,15 @@ int main(void)
         TEST(test_long_texts_have_the_match_in_the_middle),
         TEST(test_random_snippets),
         TEST(test_deleted_sessions_are_forgotten),
+        TEST(test_very_many_are_deleted),
         TEST(test_copies_are_found),
         TEST(test_a_log_that_is_filled_is_found),
         TEST(test_rolled_back_events_are_not_found),
         TEST(test_invalid_bytes),
+        TEST(test_an_append_that_fails_leaves_nothing),
         TEST(test_enormous_numbers),
         TEST(test_a_reader_searches),
         TEST(test_in_memory),
     };
-    return cmocka_run_group_tests_name("search", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("transcripts", tests, NULL, NULL);
 }

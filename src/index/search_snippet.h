@@ -1,6 +1,6 @@
 /* The line that shows where a search found a text. Pure. */
-#ifndef STORE_SEARCH_SNIPPET_H
-#define STORE_SEARCH_SNIPPET_H
+#ifndef INDEX_SEARCH_SNIPPET_H
+#define INDEX_SEARCH_SNIPPET_H
 
 #include <stddef.h>
 

@@ -1,4 +1,4 @@
-#include "store/search_snippet.h"
+#include "index/search_snippet.h"
 
 #include <stdbool.h>
 #include <string.h>

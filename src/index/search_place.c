@@ -1,4 +1,4 @@
-#include "store/search_place.h"
+#include "index/search_place.h"
 
 #include "store/fts5.h"
 

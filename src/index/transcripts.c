@@ -1,0 +1,322 @@
+#include "index/transcripts.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "base/utf8.h"
+#include "index/search_place.h"
+#include "index/search_snippet.h"
+#include "index/words.h"
+#include "store/event_log.h"
+#include "store/sessions.h"
+
+#define QUERY_BYTES 1024
+#define QUERY_WORDS 32
+
+/* A key is the session's, and so many bits of the event's number. */
+enum { SEQ_BITS = 32 };
+static const int64_t LAST_SEQ = 0xffffffff;
+
+/* Words are as they are written: no stems, and none too common to be looked for. */
+static const char language[] = "none";
+
+static const char key_sql[] = "SELECT key FROM session WHERE id = ?";
+/* Deltas are many, and in no index of what is whole. */
+static const char from_sql[] =
+    "SELECT place, text FROM spoken WHERE (session, seq) >= (?1 >> 32, ?1 & 0xffffffff)"
+    " AND type NOT IN ('text_delta', 'reasoning_delta', 'compaction_delta')"
+    " ORDER BY session, seq LIMIT 1";
+
+/* The order of the rows is that of the index, so that the first are found without the others. */
+#define FOUND                                                                                      \
+    "SELECT session.id, session.title, spoken.seq, spoken.at, spoken.type,"                        \
+    " session.archived_ms IS NOT NULL, spoken.text, match_place(transcript_words, spoken.text)"    \
+    " FROM transcript_words CROSS JOIN spoken ON spoken.session = transcript_words.rowid >> 32"    \
+    " AND spoken.seq = transcript_words.rowid & 0xffffffff"                                        \
+    " CROSS JOIN session ON session.key = spoken.session WHERE transcript_words MATCH ?"
+#define NEWEST_FIRST " ORDER BY transcript_words.rowid DESC LIMIT ?"
+
+static const char find_sql[] = FOUND NEWEST_FIRST;
+static const char find_in_session_sql[] = FOUND
+    " AND transcript_words.rowid BETWEEN (SELECT key << 32 FROM session WHERE id = ?2)"
+    " AND (SELECT key << 32 | 0xffffffff FROM session WHERE id = ?2)" NEWEST_FIRST;
+
+/* ---- the query as FTS5 wants it ---- */
+
+struct expression {
+    struct buf text;
+    int words;
+    bool open; /* the last word may go on */
+};
+
+/* In quotes nothing is an operator, and punctuation parts words. Phrases side by side must all
+ * occur, but for those that have no word in them; an AND would want these too. */
+static void add_phrase(struct expression *x, const char *words, size_t len, bool open)
+{
+    if (len == 0 || x->words >= QUERY_WORDS)
+        return;
+    buf_addf(&x->text, "%s\"%.*s\"", x->words > 0 ? " " : "", (int)len, words);
+    x->words++;
+    x->open = open;
+}
+
+/* Adds the phrase in quotes or the word at the beginning of `text`; returns its length. */
+static size_t take_phrase(struct expression *x, const char *text)
+{
+    if (*text != '"') {
+        size_t len = strcspn(text, " \"");
+        add_phrase(x, text, len, true);
+        return len;
+    }
+    size_t len = strcspn(text + 1, "\"");
+    bool closed = text[1 + len] == '"';
+    add_phrase(x, text + 1, len, !closed);
+    return 1 + len + closed;
+}
+
+/* Empty when there is nothing to be looked for. */
+static struct buf make_expression(const char *query)
+{
+    struct buf line = BUF_INIT;
+    struct expression x = {.text = BUF_INIT};
+    utf8_clean(&line, query, utf8_cut_bytes(query, strlen(query), QUERY_BYTES), UTF8_ONE_LINE);
+    for (const char *at = line.data; *at; at += strspn(at, " "))
+        at += take_phrase(&x, at);
+    if (x.open)
+        buf_addstr(&x.text, " *");
+    buf_release(&line);
+    return x.text;
+}
+
+/* ---- searching ---- */
+
+static struct search_hit read_hit(const struct query *q)
+{
+    bool asked = strcmp((const char *)sqlite3_column_text(q->handle, 4), "run_started") == 0;
+    const char *text = (const char *)sqlite3_column_text(q->handle, 6);
+    size_t len = (size_t)sqlite3_column_bytes(q->handle, 6);
+    int64_t place = sqlite3_column_int64(q->handle, 7);
+    struct search_hit hit = {
+        .title = query_column_text(q, 1),
+        .seq = sqlite3_column_int64(q->handle, 2),
+        .at_ms = sqlite3_column_int64(q->handle, 3),
+        .role = asked ? ROLE_USER : ROLE_ASSISTANT,
+        .archived = sqlite3_column_int(q->handle, 5),
+    };
+    snprintf(hit.session_id, sizeof hit.session_id, "%s",
+             (const char *)sqlite3_column_text(q->handle, 0));
+    search_snippet(text ? text : "", len, (size_t)(place >> 32), (size_t)(place & 0xffffffff),
+                   &hit);
+    return hit;
+}
+
+static bool collect(struct query *q, int limit, struct search_hits *out, bool *more,
+                    struct error *e)
+{
+    enum query_result result;
+    while ((result = query_step(q, e)) == QUERY_ROW) {
+        *more = out->items.len == (size_t)limit;
+        if (*more)
+            break;
+        vec_push(&out->items, read_hit(q));
+    }
+    query_end(q);
+    if (result == QUERY_FAILED)
+        search_hits_release(out);
+    return result != QUERY_FAILED;
+}
+
+static bool find(struct store *s, const char *expression, const char *session_id, int limit,
+                 struct search_hits *out, bool *more, struct error *e)
+{
+    struct query q;
+    if (!search_place_register(s, e) ||
+        !query_begin(&q, s, session_id ? find_in_session_sql : find_sql, e))
+        return false;
+    query_text(&q, expression);
+    if (session_id)
+        query_text(&q, session_id);
+    query_int(&q, (int64_t)limit + 1);
+    return collect(&q, limit, out, more, e);
+}
+
+bool transcripts_search(struct store *s, const char *query, const char *session_id, int limit,
+                        struct search_hits *out, bool *more, struct error *e)
+{
+    struct buf expression = make_expression(query);
+    *out = (struct search_hits){0};
+    *more = false;
+    bool ok = expression.len == 0 || limit < 1 ||
+              find(s, expression.data, session_id, limit, out, more, e);
+    buf_release(&expression);
+    return ok;
+}
+
+/* ---- keeping the index ---- */
+
+static bool read_document(struct store *s, int64_t from, struct document *out, bool *found,
+                          struct error *e)
+{
+    struct query q;
+    *out = (struct document){0};
+    if (!query_begin(&q, s, from_sql, e))
+        return false;
+    query_int(&q, from);
+    enum query_result result = query_step(&q, e);
+    *found = result == QUERY_ROW;
+    if (*found) {
+        out->key = sqlite3_column_int64(q.handle, 0);
+        out->words = query_column_text(&q, 1);
+        if (!out->words)
+            out->words = mem_strdup("");
+    }
+    query_end(&q);
+    return result != QUERY_FAILED;
+}
+
+static struct corpus corpus_of(struct store *s)
+{
+    return (struct corpus){.store = s, .tables = "transcript", .document = read_document};
+}
+
+static bool is_spoken(const struct event *ev)
+{
+    return (ev->type == EVENT_RUN_STARTED || ev->type == EVENT_TEXT_COMPLETE) &&
+           ev->seq <= LAST_SEQ;
+}
+
+/* -1: there is no such session. */
+static bool find_key(struct store *s, const char *session_id, int64_t *key, struct error *e)
+{
+    struct query q;
+    if (!query_begin(&q, s, key_sql, e))
+        return false;
+    query_text(&q, session_id);
+    enum query_result result = query_step(&q, e);
+    *key = result == QUERY_ROW ? sqlite3_column_int64(q.handle, 0) : -1;
+    query_end(&q);
+    return result != QUERY_FAILED;
+}
+
+/* What is no UTF-8 has become another text in the row, out of which it will be removed. */
+static bool add_words(const struct corpus *c, int64_t session, const struct event *ev,
+                      struct error *e)
+{
+    int64_t key = session << SEQ_BITS | ev->seq;
+    struct document d;
+    bool found;
+    if (utf8_valid(ev->text, strlen(ev->text)))
+        return words_add(c, key, ev->text, e);
+    if (!read_document(c->store, key, &d, &found, e))
+        return false;
+    bool ok = !found || d.key != key || words_add(c, key, d.words, e);
+    document_release(&d);
+    return ok;
+}
+
+static bool prepare(const struct corpus *c, struct event *const *events, size_t count,
+                    struct error *e)
+{
+    size_t bytes = 0, spoken = 0;
+    for (size_t i = 0; i < count; i++) {
+        spoken += is_spoken(events[i]);
+        bytes += is_spoken(events[i]) ? strlen(events[i]->text) : 0;
+    }
+    return spoken == 0 || words_prepare(c, language, bytes, e);
+}
+
+static bool index_events(const struct corpus *c, struct event *const *events, size_t count,
+                         struct error *e)
+{
+    int64_t session = -1;
+    bool ok = true;
+    for (size_t i = 0; i < count && ok; i++)
+        ok = !is_spoken(events[i]) ||
+             ((session >= 0 || find_key(c->store, events[i]->session_id, &session, e)) &&
+              add_words(c, session, events[i], e));
+    return ok;
+}
+
+/* The first statement writes: one that had read first could not wait for another writer. */
+static bool fill(struct store *s, struct event *const *events, size_t count, struct error *e)
+{
+    const struct corpus c = corpus_of(s);
+    return event_log_fill(s, events, count, e) && prepare(&c, events, count, e) &&
+           index_events(&c, events, count, e);
+}
+
+bool transcripts_fill(struct store *s, struct event *const *events, size_t count, struct error *e)
+{
+    bool began;
+    return count == 0 || (store_step_begin(s, &began, e) &&
+                          store_step_end(s, began, fill(s, events, count, e), e));
+}
+
+bool transcripts_append(struct store *s, const struct event *ev, struct error *e)
+{
+    struct event *const one = (struct event *)ev; /* is only read */
+    return transcripts_fill(s, &one, 1, e);
+}
+
+typedef bool change_words(const struct corpus *c, int64_t key, const char *text, struct error *e);
+
+static bool change_all(const struct corpus *c, const char *session_id, change_words *change,
+                       struct error *e)
+{
+    int64_t session;
+    bool ok = find_key(c->store, session_id, &session, e), found = session >= 0;
+    for (int64_t key = session << SEQ_BITS; ok && found;) {
+        struct document d;
+        ok = c->document(c->store, key, &d, &found, e);
+        found = ok && found && d.key >> SEQ_BITS == session;
+        ok = ok && (!found || change(c, d.key, d.words, e));
+        key = d.key + 1;
+        document_release(&d);
+    }
+    return ok;
+}
+
+static bool copy(struct store *s, const char *from, int64_t last, const char *to, struct error *e)
+{
+    const struct corpus c = corpus_of(s);
+    return event_log_copy(s, from, last, to, e) && change_all(&c, to, words_add, e);
+}
+
+bool transcripts_copy(struct store *s, const char *from, int64_t last, const char *to,
+                      struct error *e)
+{
+    bool began;
+    return store_step_begin(s, &began, e) &&
+           store_step_end(s, began, copy(s, from, last, to, e), e);
+}
+
+static bool delete (struct store *s, const char *session_id, struct error *e)
+{
+    const struct corpus c = corpus_of(s);
+    return change_all(&c, session_id, words_remove, e) && sessions_delete(s, session_id, e) &&
+           words_purge(&c, false, e);
+}
+
+bool transcripts_delete(struct store *s, const char *session_id, struct error *e)
+{
+    bool began;
+    if (!store_enter(s, &began, e) || !store_leave(s, began, delete (s, session_id, e), e))
+        return false;
+    if (began)
+        store_settle(s);
+    return true;
+}
+
+bool transcripts_reindex(struct store *s, struct error *e)
+{
+    const struct corpus c = corpus_of(s);
+    return words_reindex(&c, language, NULL, NULL, e);
+}
+
+bool transcripts_tidy(struct store *s, bool *more, struct error *e)
+{
+    const struct corpus c = corpus_of(s);
+    return words_tidy(&c, more, e);
+}

@@ -1,0 +1,32 @@
+/* The log with an index of what users and models said in all sessions, and the search in it.
+ * Whoever writes to the log, or deletes a session, does so here: rows and words are kept together.
+ */
+#ifndef INDEX_TRANSCRIPTS_H
+#define INDEX_TRANSCRIPTS_H
+
+#include "chat/event.h"
+#include "chat/search_hit.h"
+#include "store/store.h"
+
+/* event_log_append(), event_log_fill() and event_log_copy() with their words. */
+bool transcripts_append(struct store *s, const struct event *ev, struct error *e);
+bool transcripts_fill(struct store *s, struct event *const *events, size_t count, struct error *e);
+bool transcripts_copy(struct store *s, const char *from, int64_t last, const char *to,
+                      struct error *e);
+
+/* sessions_delete(); nothing of the session's words stays in the index. */
+bool transcripts_delete(struct store *s, const char *session_id, struct error *e);
+
+/* words_reindex() and words_tidy() for the transcripts. */
+bool transcripts_reindex(struct store *s, struct error *e);
+bool transcripts_tidy(struct store *s, bool *more, struct error *e);
+
+/* Any text is a query, none is an error: words must all occur, "words in quotes" in that order, and
+ * the last word may go on (found while it is typed). Case and accents do not matter. Newest
+ * sessions first, at most `limit` hits; `more` tells whether there would be others. `session_id`
+ * restricts it to one session; NULL: all. A query without a word finds nothing; of a very long one
+ * the beginning counts. */
+bool transcripts_search(struct store *s, const char *query, const char *session_id, int limit,
+                        struct search_hits *out, bool *more, struct error *e);
+
+#endif
