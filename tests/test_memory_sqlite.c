@@ -289,6 +289,11 @@ static void what_a_snapshot_left_goes(void **state)
     assert_int_equal(number("SELECT count(*) FROM snapshot_message"), 1);
     assert_int_equal(number("SELECT position FROM snapshot_message"), 0);
     assert_false(on_disk("xjkvwomb") || on_disk("qvnorth"));
+    run("INSERT INTO snapshot_message SELECT key, 1, 'the Zqxjkvwombats' FROM session");
+    say(ID, "a", "the Zqxjkvwombats once more", 30);
+    memory_check(m->store->edit(m, "a", "nothing", &e), &e);
+    assert_int_equal(number("SELECT count(*) FROM snapshot_message"), 1);
+    assert_false(on_disk("xjkvwomb"));
 }
 
 static void scopes_know_directories_and_forks(void **state)
