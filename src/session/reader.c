@@ -4,69 +4,88 @@
 
 #include "base/mem.h"
 #include "session/desk.h"
-#include "session/export.h"
 #include "session/reader_dropped.h"
+#include "session/session_operations.h"
 #include "store/event_log.h"
-#include "index/transcripts.h"
-#include "store/sessions.h"
 
 struct reader {
     struct desk desk;
 };
 
-static void take_events(struct notice *n, struct event_list *list)
+static bool call(struct desk *d, const struct operation *o, const void *params, void *result,
+                 struct error *e)
 {
-    n->events.items = list->items.items;
-    n->events.len = list->items.len;
-    n->events.cap = list->items.cap;
+    struct operation_context context = {.met = NEED_STORE};
+    catalog_borrow(&context.catalog, d->store, place_directory(d->place), "");
+    bool ok = operation_call(&context, o, params, result, e);
+    operation_close(&context);
+    return ok;
+}
+
+/* The events before one, 0: of the end. */
+static bool answer_with_events(struct desk *d, const char *session, const struct command *c,
+                               struct notice *n, struct error *e)
+{
+    const struct session_history_params params = {
+        .session = session, .newest = true, .before = c->number, .limit = c->limit};
+    struct session_history_result page;
+    if (!call(d, &operation_session_history, &params, &page, e))
+        return false;
+    session_info_release(&n->info);
+    n->info = page.session;
+    n->events.items = page.events.items;
+    n->events.len = page.events.len;
+    n->events.cap = page.events.cap;
+    n->number = c->number;
+    n->flag = page.more;
+    return true;
 }
 
 static bool answer_page(struct desk *d, const struct command *c, struct notice *n, struct error *e)
 {
-    struct event_list list = {0};
-    n->number = c->number;
-    if (!event_log_tail(d->store, c->name, c->number, c->limit, &list, &n->flag, e))
-        return false;
-    take_events(n, &list);
-    return true;
+    return answer_with_events(d, c->name, c, n, e);
+}
+
+static bool answer_preview(struct desk *d, const struct command *c, struct notice *n,
+                           struct error *e)
+{
+    return answer_with_events(d, c->text, c, n, e);
 }
 
 static bool answer_list(struct desk *d, const struct command *c, struct notice *n, struct error *e)
 {
     const struct session_filter filter = {.text = c->text && *c->text ? c->text : NULL,
                                           .limit = c->limit};
-    return sessions_list(d->store, &filter, &n->sessions, &n->number, e);
+    struct session_list_result found;
+    if (!call(d, &operation_session_list, &filter, &found, e))
+        return false;
+    n->sessions = found.sessions;
+    n->number = found.total;
+    return true;
 }
 
 static bool answer_search(struct desk *d, const struct command *c, struct notice *n,
                           struct error *e)
 {
-    return transcripts_search(d->store, c->text ? c->text : "", NULL, c->limit, &n->hits, &n->flag, e);
-}
-
-static bool answer_preview(struct desk *d, const struct command *c, struct notice *n,
-                           struct error *e)
-{
-    struct event_list list = {0};
-    session_info_release(&n->info);
-    if (!sessions_get(d->store, c->text, &n->info, e) ||
-        !event_log_tail(d->store, c->text, c->number, c->limit, &list, &n->flag, e))
+    const struct session_search_params params = {.query = c->text ? c->text : "",
+                                                 .limit = c->limit};
+    struct session_search_result found;
+    if (!call(d, &operation_session_search, &params, &found, e))
         return false;
-    take_events(n, &list);
+    n->hits = found.matches;
+    n->flag = found.more;
     return true;
 }
 
 static bool answer_export(struct desk *d, const struct command *c, struct notice *n,
                           struct error *e)
 {
-    struct catalog catalog;
+    const struct session_export_params params = {
+        .session = c->name, .path = c->text, .format = (enum export_format)c->limit};
     n->detail = mem_strdup(c->text);
     free(n->text);
     n->text = mem_strdup(c->name);
-    catalog_borrow(&catalog, d->store, place_directory(d->place), "");
-    bool ok = export_to_file(&catalog, c->name, (enum export_format)c->limit, c->text, false, e);
-    catalog_release(&catalog);
-    return ok;
+    return call(d, &operation_session_export, &params, NULL, e);
 }
 
 static bool answer_inputs(struct desk *d, const struct command *c, struct notice *n,

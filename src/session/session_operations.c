@@ -5,6 +5,7 @@
 
 #include "session/import.h"
 #include "session/projection.h"
+#include "store/event_log.h"
 
 enum { HISTORY_LIMIT = 200, HISTORY_MOST = 10000, SEARCH_LIMIT = 50, SEARCH_MOST = 1000 };
 
@@ -140,6 +141,11 @@ static const struct shape_field history_fields[] = {
     SESSION(struct session_history_params),
     SHAPE_FIELD("after", INTEGER, OPTIONAL, SHAPE_AT(int64_t, struct session_history_params, after),
                 .help = "Events behind this number; 0: from the first."),
+    SHAPE_FIELD("newest", BOOLEAN, OPTIONAL, SHAPE_AT(bool, struct session_history_params, newest),
+                .help = "The last events before \"before\", in place of \"after\"."),
+    SHAPE_FIELD("before", INTEGER, OPTIONAL,
+                SHAPE_AT(int64_t, struct session_history_params, before),
+                .help = "Number of an event; 0: the end."),
     SHAPE_FIELD("limit", COUNT, OPTIONAL, SHAPE_AT(int, struct session_history_params, limit),
                 .least = 1, .most = HISTORY_MOST, .absent = HISTORY_LIMIT, .help = "Events."),
     {0},
@@ -197,7 +203,7 @@ static const struct shape_field history_result_fields[] = {
     SHAPE_FIELD("events", OWN, REQUIRED, 0, .codec = &events,
                 .help = "Ascending, as lines of stream-json."),
     SHAPE_FIELD("more", BOOLEAN, REQUIRED, SHAPE_AT(bool, struct session_history_result, more),
-                .help = "There are events behind."),
+                .help = "There are events behind the page; with \"newest\" before it."),
     {0},
 };
 static const struct shape history_result_shape = {.name = "history",
@@ -218,15 +224,33 @@ static bool take_event(void *context, const struct event *ev)
     return !page->out->more;
 }
 
+static bool read_forward(struct catalog *c, const struct session_history_params *p,
+                         struct session_history_result *out, struct error *e)
+{
+    struct page page = {.out = out, .limit = (size_t)p->limit};
+    return catalog_read(c, p->session, p->after, &out->session, take_event, &page, e);
+}
+
+static bool read_newest(struct catalog *c, const struct session_history_params *p,
+                        struct session_history_result *out, struct error *e)
+{
+    struct event_list list = {0};
+    if (!catalog_find(c, p->session, &out->session, e) ||
+        !event_log_tail(c->store, out->session.id, p->before, p->limit, &list, &out->more, e))
+        return false;
+    out->events.items = list.items.items;
+    out->events.len = list.items.len;
+    out->events.cap = list.items.cap;
+    return true;
+}
+
 static bool run_history(struct operation_context *c, const void *params, void *result,
                         struct error *e)
 {
     const struct session_history_params *p = params;
-    struct session_history_result *out = result;
-    struct page page = {.out = out, .limit = (size_t)p->limit};
-    if (catalog_read(&c->catalog, p->session, p->after, &out->session, take_event, &page, e))
+    if ((p->newest ? read_newest : read_forward)(&c->catalog, p, result, e))
         return true;
-    shape_release(&history_result_shape, out);
+    shape_release(&history_result_shape, result);
     return false;
 }
 

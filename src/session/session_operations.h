@@ -27,16 +27,18 @@ struct session_params {
     const char *session;
 };
 
-/* A page of a transcript. */
+/* A page of a transcript: behind an event, or with `newest` the last ones before one. */
 struct session_history_params {
     const char *session;
     int64_t after;
+    int64_t before; /* 0: the end */
+    bool newest;
     int limit;
 };
 struct session_history_result {
     struct session_info session;
-    VEC(struct event *) events;
-    bool more;
+    VEC(struct event *) events; /* ascending */
+    bool more;                  /* beyond the page, in the direction that was asked */
 };
 
 struct session_rename_params {
