@@ -9,8 +9,9 @@
 #include "base/utf8.h"
 #include "ui/app/app.h"
 #include "ui/term/term.h"
+#include "ui/view/moves.h"
 
-enum { TERMINAL_TAB = 8, WHEEL_ROWS = 3, SOURCE_BYTES = 256 * 1024 /* above the view, and below */ };
+enum { TERMINAL_TAB = 8, SOURCE_BYTES = 256 * 1024 /* above the view, and below */ };
 
 /* --- rows --- */
 
@@ -139,26 +140,10 @@ static struct bare *of(struct view *view)
 static bool take_key(struct view *view, enum action action, const struct key *key)
 {
     struct bare *b = of(view);
-    long page = b->height > 2 ? b->height - 1 : 1, all = (long)b->rows.len;
-    const struct {
-        enum action action;
-        long rows;
-    } moves[] = {{ACTION_UP, -1},
-                 {ACTION_DOWN, 1},
-                 {ACTION_PAGE_UP, -page},
-                 {ACTION_PAGE_DOWN, page},
-                 {ACTION_SCROLL_UP, -WHEEL_ROWS},
-                 {ACTION_SCROLL_DOWN, WHEEL_ROWS},
-                 {ACTION_TOP, -all},
-                 {ACTION_LINE_START, -all},
-                 {ACTION_BOTTOM, all},
-                 {ACTION_LINE_END, all}};
-    for (size_t i = 0; i < sizeof moves / sizeof *moves; i++)
-        if (moves[i].action == action) {
-            bare_scroll(b, moves[i].rows);
-            return true;
-        }
-    if (key->code != K_CLICK)
+    long by = moves_by_action(action, b->height > 2 ? b->height - 1 : 1, MOVES_WHEEL);
+    if (by != 0)
+        bare_scroll(b, by);
+    else if (key->code != K_CLICK)
         view_close(view);
     return true;
 }

@@ -8,8 +8,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/utf8.h"
-
-#define WHEEL_ROWS 3
+#include "ui/view/moves.h"
 
 static void question_release(struct question *q)
 {
@@ -137,48 +136,30 @@ void approval_hidden(struct approval *a)
 
 /* Moves */
 
-static void move(struct approval *a, bool down, size_t rows)
+static void move(struct approval *a, long rows)
 {
-    size_t last = a->text.list.len > a->page ? a->text.list.len - a->page : 0;
-    if (down)
-        a->top = last - a->top > rows ? a->top + rows : last;
-    else
-        a->top = a->top > rows ? a->top - rows : 0;
+    long last = a->text.list.len > a->page ? (long)(a->text.list.len - a->page) : 0;
+    long to = (long)a->top + rows;
+    a->top = (size_t)(to < 0 ? 0 : to < last ? to : last);
 }
 
+/* Home and End are of the text that is written meanwhile. */
 static bool move_by_action(struct approval *a, enum action action)
 {
-    const struct {
-        enum action up, down;
-        size_t rows;
-    } moves[] = {{ACTION_UP, ACTION_DOWN, 1},
-                 {ACTION_SCROLL_UP, ACTION_SCROLL_DOWN, WHEEL_ROWS},
-                 {ACTION_PAGE_UP, ACTION_PAGE_DOWN, a->page > 1 ? a->page - 1 : 1},
-                 {ACTION_TOP, ACTION_BOTTOM, a->text.list.len}};
-    for (size_t i = 0; i < sizeof moves / sizeof *moves; i++)
-        if (action == moves[i].up || action == moves[i].down) {
-            move(a, action == moves[i].down, moves[i].rows);
-            return true;
-        }
-    return false;
+    bool of_text = action == ACTION_LINE_START || action == ACTION_LINE_END;
+    long page = a->page > 1 ? (long)a->page - 1 : 1;
+    long by = of_text ? 0 : moves_by_action(action, page, MOVES_WHEEL);
+    if (by != 0)
+        move(a, by);
+    return by != 0;
 }
 
 static bool move_by_letter(struct approval *a, const struct key *key)
 {
-    static const struct {
-        char letter;
-        enum action action;
-    } letters[] = {{'j', ACTION_DOWN},
-                   {'k', ACTION_UP},
-                   {'g', ACTION_TOP},
-                   {'G', ACTION_BOTTOM},
-                   {' ', ACTION_PAGE_DOWN}};
-    if (key->code != K_CHAR || key->ctrl || key->alt)
-        return false;
-    for (size_t i = 0; i < sizeof letters / sizeof *letters; i++)
-        if (key->cp == (uint32_t)letters[i].letter)
-            return move_by_action(a, letters[i].action);
-    return false;
+    if (moves_is_letter(key, ' '))
+        return move_by_action(a, ACTION_PAGE_DOWN);
+    move(a, moves_by_letter(key));
+    return moves_by_letter(key) != 0;
 }
 
 static bool answer_of(enum action action, enum approval_answer *answer)

@@ -9,6 +9,7 @@
 #include "ui/term/glyph.h"
 #include "ui/text/format.h"
 #include "ui/text/wrap.h"
+#include "ui/view/moves.h"
 
 #define FILTER_MAX 256
 
@@ -166,64 +167,26 @@ static void move(struct list *l, long by)
         l->selected = (size_t)to;
 }
 
-/* More than there are. */
-static long all_rows(const struct list *l)
-{
-    return (long)(l->all.len + l->reading.list.len);
-}
-
 static bool move_by_action(struct list *l, enum action action)
 {
-    long page = l->page > 1 ? (long)l->page - 1 : 1, all = all_rows(l);
-    switch (action) {
-    case ACTION_UP:
-        move(l, -1);
-        return true;
-    case ACTION_DOWN:
-        move(l, 1);
-        return true;
-    case ACTION_PAGE_UP:
-        move(l, -page);
-        return true;
-    case ACTION_PAGE_DOWN:
-        move(l, page);
-        return true;
-    case ACTION_SCROLL_UP:
-        move(l, -3);
-        return true;
-    case ACTION_SCROLL_DOWN:
-        move(l, 3);
-        return true;
-    default:
-        break;
-    }
-    bool first = action == ACTION_TOP || action == ACTION_LINE_START;
-    bool last = action == ACTION_BOTTOM || action == ACTION_LINE_END;
-    if ((!first && !last) || l->mode == LIST_POPUP)
+    bool at_once = action == ACTION_TOP || action == ACTION_LINE_START || action == ACTION_BOTTOM ||
+                   action == ACTION_LINE_END;
+    long by = moves_by_action(action, l->page > 1 ? (long)l->page - 1 : 1, MOVES_WHEEL);
+    if (by == 0 || (at_once && l->mode == LIST_POPUP))
         return false;
-    move(l, first ? -all : all);
+    move(l, by);
     return true;
 }
 
 /* The vi letters, while no filter is typed. */
-static bool move_by_letter(struct list *l, uint32_t cp)
+static bool move_by_letter(struct list *l, const struct key *key)
 {
-    long all = all_rows(l);
-    static const struct {
-        char letter;
-        int by; /* 2 is "all the way" */
-    } letters[] = {{'j', 1}, {'k', -1}, {'n', 1}, {'N', -1}, {'g', -2}, {'G', 2}};
-    for (size_t i = 0; i < sizeof letters / sizeof *letters; i++)
-        if (cp == (uint32_t)letters[i].letter) {
-            int by = letters[i].by;
-            move(l, by == 2 ? all : by == -2 ? -all : by);
-            return true;
-        }
-    if (cp == ' ' && l->mode == LIST_READ) {
-        move(l, (long)l->page - 1);
-        return true;
-    }
-    return false;
+    long by = moves_is_letter(key, 'n') ? 1 : moves_is_letter(key, 'N') ? -1 : moves_by_letter(key);
+    if (l->mode == LIST_READ && moves_is_letter(key, ' '))
+        by = (long)l->page - 1;
+    if (by != 0)
+        move(l, by);
+    return by != 0;
 }
 
 static void filter_add(struct list *l, const char *text, size_t len)
@@ -248,7 +211,7 @@ static enum list_result filter_char(struct list *l, const struct key *key)
         l->typing = true;
         return LIST_STAYS;
     }
-    if (!l->typing && move_by_letter(l, key->cp))
+    if (!l->typing && move_by_letter(l, key))
         return LIST_STAYS;
     if (!l->typing && key->cp == 'q' && l->mode == LIST_READ)
         return LIST_CLOSED;
@@ -289,8 +252,8 @@ enum list_result list_key(struct list *l, enum action action, const struct key *
         return LIST_STAYS;
     if (l->mode == LIST_POPUP)
         return LIST_NOT_MINE;
-    if (key->code == K_CHAR && key->ctrl && (key->cp == 'n' || key->cp == 'p')) {
-        move(l, key->cp == 'n' ? 1 : -1);
+    if (moves_by_control(key) != 0) {
+        move(l, moves_by_control(key));
         return LIST_STAYS;
     }
     if (action == ACTION_SEND)

@@ -24,8 +24,8 @@ libtui_a_SOURCES += \
 	ui/view/memory_pane_private.h \
 	ui/view/memory_pane_rows.c \
 	ui/view/memory_view.c ui/view/memory_view.h \
+	ui/view/moves.c ui/view/moves.h \
 	ui/view/outline.c ui/view/outline.h \
-	ui/view/outline_keys.c \
 	ui/view/remark.c ui/view/remark.h \
 	ui/view/sessions.c ui/view/sessions.h \
 	ui/view/sessions_done.c \

@@ -7,8 +7,7 @@
 #include "ui/text/edit_keys.h"
 #include "ui/view/memory_line.h"
 #include "ui/view/memory_pane_private.h"
-
-enum { WHEEL_ROWS = 3 };
+#include "ui/view/moves.h"
 
 /* --- what can be done with the chosen entry --- */
 
@@ -239,47 +238,29 @@ static long page(const struct memory_pane *p)
     return rows > 2 ? rows - 1 : 1;
 }
 
-static bool move_by_action(struct memory_pane *p, enum action action, enum memory_result *result)
+static enum memory_result move_by(struct memory_pane *p, long by)
 {
-    int wheel = p->place == IN_PREVIEW ? WHEEL_ROWS : 1;
-    const struct {
-        enum action action;
-        long by;
-    } moves[] = {{ACTION_UP, -1},
-                 {ACTION_DOWN, 1},
-                 {ACTION_PAGE_UP, -page(p)},
-                 {ACTION_PAGE_DOWN, page(p)},
-                 {ACTION_SCROLL_UP, -wheel},
-                 {ACTION_SCROLL_DOWN, wheel}};
-    for (size_t i = 0; i < sizeof moves / sizeof *moves; i++)
-        if (moves[i].action == action) {
-            *result = move(p, moves[i].by);
-            return true;
-        }
-    bool first = action == ACTION_TOP || action == ACTION_LINE_START;
-    if (!first && action != ACTION_BOTTOM && action != ACTION_LINE_END)
-        return false;
-    *result = move_to_end(p, first);
-    return true;
+    return by == MOVES_ALL || by == -MOVES_ALL ? move_to_end(p, by < 0) : move(p, by);
 }
 
-static bool is_letter(const struct key *key, char letter)
+static bool move_by_action(struct memory_pane *p, enum action action, enum memory_result *result)
 {
-    return key->code == K_CHAR && !key->ctrl && !key->alt && key->cp == (uint32_t)letter;
+    long by = moves_by_action(action, page(p), p->place == IN_PREVIEW ? MOVES_WHEEL : 1);
+    if (by != 0)
+        *result = move_by(p, by);
+    return by != 0;
 }
 
 static enum memory_result move_by_letter(struct memory_pane *p, const struct key *key)
 {
-    bool next = is_letter(key, 'n'), previous = is_letter(key, 'N');
-    if (is_letter(key, 'j') || is_letter(key, 'k'))
-        return move(p, is_letter(key, 'j') ? 1 : -1);
-    if (is_letter(key, 'g') || is_letter(key, 'G'))
-        return move_to_end(p, is_letter(key, 'g'));
-    if (next || previous)
+    bool next = moves_is_letter(key, 'n'), blank = moves_is_letter(key, ' ');
+    if (moves_by_letter(key) != 0)
+        return move_by(p, moves_by_letter(key));
+    if (next || moves_is_letter(key, 'N'))
         return move_list(p, next ? 1 : -1);
-    if (is_letter(key, ' ') && p->place == IN_PREVIEW)
+    if (blank && p->place == IN_PREVIEW)
         return move(p, page(p));
-    return is_letter(key, ' ') ? choose(p) : MEMORY_PASS;
+    return blank ? choose(p) : MEMORY_PASS;
 }
 
 bool pane_passes(enum action action)

@@ -8,6 +8,7 @@
 #include "ui/term/glyph.h"
 #include "ui/text/markdown.h"
 #include "ui/text/wrap.h"
+#include "ui/view/moves.h"
 
 enum {
     MARGIN = 3,                 /* columns before the rows of a text */
@@ -260,7 +261,7 @@ static void bring_into_view(struct outline *o, struct place p)
     }
 }
 
-void outline_move(struct outline *o, int by)
+static void move_chosen(struct outline *o, int by)
 {
     if (o->entries.len == 0)
         return;
@@ -268,19 +269,26 @@ void outline_move(struct outline *o, int by)
     bring_into_view(o, o->chosen);
 }
 
-void outline_page(struct outline *o, bool down)
-{
-    int rows = o->height > 2 ? o->height - 1 : 1;
-    outline_move(o, down ? rows : -rows);
-}
-
-void outline_to_end(struct outline *o, bool first)
+static void to_end(struct outline *o, bool first)
 {
     size_t last = o->entries.len;
     if (last == 0)
         return;
     o->chosen = first ? (struct place){0} : (struct place){last - 1, row_count(o, last - 1) - 1};
     bring_into_view(o, o->chosen);
+}
+
+bool outline_key(struct outline *o, enum action action, const struct key *key)
+{
+    int page = o->height > 2 ? o->height - 1 : 1;
+    long by = moves_by_action(action, page, MOVES_WHEEL);
+    if (by == 0)
+        by = moves_is_letter(key, ' ') ? page : moves_by_letter(key) + moves_by_control(key);
+    if (by == MOVES_ALL || by == -MOVES_ALL)
+        to_end(o, by < 0);
+    else if (by != 0)
+        move_chosen(o, (int)by);
+    return by != 0;
 }
 
 void outline_choose(struct outline *o, size_t entry)

@@ -45,10 +45,6 @@ void outline_resize(struct outline *o, int width, int height);
 /* Appends exactly `height` rows of `width` columns. */
 void outline_rows(struct outline *o, struct rows *out);
 
-/* Rows down, less where the entries end. */
-void outline_move(struct outline *o, int by);
-void outline_page(struct outline *o, bool down);
-void outline_to_end(struct outline *o, bool first);
 void outline_choose(struct outline *o, size_t entry); /* its heading */
 size_t outline_chosen(const struct outline *o);       /* SIZE_MAX: there are no entries */
 

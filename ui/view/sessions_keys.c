@@ -4,9 +4,8 @@
 #include "base/i18n.h"
 #include "base/utf8.h"
 #include "ui/text/edit_keys.h"
+#include "ui/view/moves.h"
 #include "ui/view/sessions_private.h"
-
-enum { WHEEL_ROWS = 3 };
 
 /* --- what can be done with the selected session --- */
 
@@ -177,59 +176,25 @@ static long page(const struct sessions *s)
     return rows > 2 ? rows - 1 : 1;
 }
 
-static bool move_by_action(struct sessions *s, enum action action)
+static void move_by(struct sessions *s, long by)
 {
-    const struct {
-        enum action action;
-        long by;
-    } moves[] = {{ACTION_UP, -1},
-                 {ACTION_DOWN, 1},
-                 {ACTION_PAGE_UP, -page(s)},
-                 {ACTION_PAGE_DOWN, page(s)},
-                 {ACTION_SCROLL_UP, -WHEEL_ROWS},
-                 {ACTION_SCROLL_DOWN, WHEEL_ROWS}};
-    for (size_t i = 0; i < sizeof moves / sizeof *moves; i++)
-        if (moves[i].action == action) {
-            move(s, moves[i].by);
-            return true;
-        }
-    bool first = action == ACTION_TOP || action == ACTION_LINE_START;
-    if (!first && action != ACTION_BOTTOM && action != ACTION_LINE_END)
-        return false;
-    move_to_end(s, first);
-    return true;
-}
-
-static bool is_plain(const struct key *key)
-{
-    return key->code == K_CHAR && !key->ctrl && !key->alt;
+    if (by == MOVES_ALL || by == -MOVES_ALL)
+        move_to_end(s, by < 0);
+    else
+        move(s, by);
 }
 
 /* As in other lists: Emacs' keys everywhere, vi's in what is only read. */
-static bool move_by_letter(struct sessions *s, const struct key *key)
+static bool move_by_key(struct sessions *s, enum action action, const struct key *key)
 {
-    static const struct {
-        char letter;
-        int by; /* 2: all the way */
-    } letters[] = {{'j', 1}, {'k', -1}, {'g', -2}, {'G', 2}};
-    if (key->code == K_CHAR && key->ctrl && (key->cp == 'n' || key->cp == 'p')) {
-        move(s, key->cp == 'n' ? 1 : -1);
-        return true;
-    }
-    if (!s->in_preview || !is_plain(key))
-        return false;
-    for (size_t i = 0; i < sizeof letters / sizeof *letters; i++) {
-        if (key->cp != (uint32_t)letters[i].letter)
-            continue;
-        if (letters[i].by == 2 || letters[i].by == -2)
-            move_to_end(s, letters[i].by < 0);
-        else
-            move(s, letters[i].by);
-        return true;
-    }
-    if (key->cp == ' ')
-        move(s, page(s));
-    return key->cp == ' ';
+    long by = moves_by_action(action, page(s), MOVES_WHEEL);
+    if (by == 0)
+        by = moves_by_control(key);
+    if (by == 0 && s->in_preview)
+        by = moves_is_letter(key, ' ') ? page(s) : moves_by_letter(key);
+    if (by != 0)
+        move_by(s, by);
+    return by != 0;
 }
 
 /* --- the query --- */
@@ -267,8 +232,7 @@ bool sessions_key(struct view *view, enum action action, const struct key *key)
         view_close(view);
     else if (s->input != INPUT_NONE)
         sessions_input_key(s, action, key);
-    else if (!view_run_action(view, keys, action) && !move_by_action(s, action) &&
-             !move_by_letter(s, key))
+    else if (!view_run_action(view, keys, action) && !move_by_key(s, action, key))
         edit_query(s, action, key);
     return true;
 }
