@@ -31,7 +31,7 @@ cli:      base config chat session ui/term ui/text ui/app cli
 
 # header: the only files that may include it (both extended regular expressions)
 ROOMS='
-curses[.]h|ncurses|term[.]h>        ^ui/term/term[.]c$
+curses[.]h|ncurses|term[.]h>        ^ui/term/term(_[a-z]+)?[.][ch]$
 sqlite3[.]h                        ^src/(store|index|memory)/
 libstemmer                         ^src/store/language
 hnswlib                            ^src/index/hnsw
@@ -47,8 +47,8 @@ base/i18n[.]h                      ^(ui|src/cli)/
 
 # symbol: the only objects that may use it
 SYMBOLS='
-^(printf|puts|putchar|vprintf|perror|stdout|stderr|__printf_chk|__vprintf_chk)$  ^(src/(base/die|cli/.*)|ui/term/term)[.]o$
-^(initscr|newterm|wrefresh|doupdate)$                                           ^ui/term/term[.]o$
+^(printf|puts|putchar|vprintf|perror|stdout|stderr|__printf_chk|__vprintf_chk)$  ^(src/(base/die|cli/.*)|ui/term/term(_[a-z]+)?)[.]o$
+^(initscr|newterm|wrefresh|doupdate)$                                           ^ui/term/term(_[a-z]+)?[.]o$
 ^sqlite3_                                                                       ^src/(store|index|memory)/
 ^sb_stemmer                                                                     ^src/store/language
 ^pcre2_                                                                         ^src/agent/regex[.]o$

@@ -12,6 +12,8 @@ libtui_a_SOURCES += \
 	ui/term/rows.c ui/term/rows.h \
 	ui/term/signals.c ui/term/signals.h \
 	ui/term/style.h \
-	ui/term/term.c ui/term/term.h \
+	ui/term/term.c ui/term/term.h ui/term/term_private.h \
+	ui/term/term_draw.c \
+	ui/term/term_messages.c \
 	ui/term/theme.c ui/term/theme.h \
 	ui/term/tty.c ui/term/tty.h

@@ -1,0 +1,405 @@
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+#include <wchar.h>
+
+#include "base/charset.h"
+#include "base/mem.h"
+#include "base/utf8.h"
+#include "ui/term/term_private.h"
+#include "ui/term/theme.h"
+#include "ui/term/tty.h"
+
+#define COMBINED_MAX 4 /* marks on one character: what a cell of curses holds */
+
+/* Size and looks */
+
+void term_resized(void)
+{
+    struct winsize size = {0};
+    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_row > 0 && size.ws_col > 0 &&
+        (size.ws_row != LINES || size.ws_col != COLS))
+        resizeterm(size.ws_row, size.ws_col);
+    getmaxyx(stdscr, term.rows, term.cols);
+    size_t cells = (size_t)term.cols + 1;
+    term.old_cells = mem_resize(term.old_cells, cells * sizeof *term.old_cells);
+    term.new_cells = mem_resize(term.new_cells, cells * sizeof *term.new_cells);
+    clusters_reset(&term.clusters, term.rows);
+    link_cells_resize(&term.links, term.rows, term.cols);
+    term.redrawn = mem_resize(term.redrawn, (size_t)term.rows + 1);
+}
+
+void term_size(int *rows, int *cols)
+{
+    *rows = term.rows;
+    *cols = term.cols;
+}
+
+int term_colors(void)
+{
+    return term.colors;
+}
+
+static attr_t attributes(unsigned attrs)
+{
+    return (attrs & ATTR_BOLD ? A_BOLD : 0u) | (attrs & ATTR_ITALIC ? A_ITALIC : 0u) |
+           (attrs & ATTR_UNDERLINE ? A_UNDERLINE : 0u) |
+           (attrs & (ATTR_STRIKE | ATTR_DIM) ? A_DIM : 0u) | /* curses knows no strike */
+           (attrs & ATTR_REVERSE ? A_REVERSE : 0u);
+}
+
+/* A style's colour pair has its number; those in the terminal's own colours need none. */
+static short style_pair(enum style style, const struct look *look)
+{
+    if (look->fg == THEME_DEFAULT && look->bg == THEME_DEFAULT)
+        return 0;
+    init_extended_pair((int)style + 1, look->fg, look->bg);
+    return (short)(style + 1);
+}
+
+void term_set_theme(const struct theme *theme)
+{
+    for (int i = 0; i < STYLE_COUNT; i++) {
+        struct look look = theme_resolve(theme->looks[i], term.colors);
+        short pair = term.colors > 0 ? style_pair((enum style)i, &look) : 0;
+        term.attrs[i] = attributes(look.attrs) | (attr_t)COLOR_PAIR(pair);
+    }
+}
+
+/* Drawing */
+
+void term_erase(void)
+{
+    erase();
+    clusters_reset(&term.clusters, term.rows);
+    link_cells_erase(&term.links);
+}
+
+void term_redraw(void)
+{
+    clearok(curscr, TRUE);
+}
+
+/* One cell: a character and its marks. */
+static void put_cell(int row, int col, const wchar_t *text, attr_t attrs)
+{
+    cchar_t cell;
+    short pair = (short)PAIR_NUMBER(attrs);
+    clusters_drop(&term.clusters, row, col, 1);
+    if (setcchar(&cell, text, attrs & ~(attr_t)A_COLOR, pair, NULL) == OK)
+        mvadd_wch(row, col, &cell); /* ERR in the last corner, where it is drawn all the same */
+}
+
+/* The bytes of a character and the marks on it. */
+static size_t character_len(const char *text, size_t len)
+{
+    uint32_t cp;
+    size_t end = utf8_decode(text, len, &cp), used;
+    for (; end < len; end += used) {
+        used = utf8_decode(text + end, len - end, &cp);
+        if (utf8_cp_width(cp) != 0)
+            break;
+    }
+    return end;
+}
+
+static int columns_of(const char *text, size_t len)
+{
+    int width = (int)utf8_width(text, len);
+    return width > 0 ? width : 1;
+}
+
+/* A character and the marks on it in the cell. Marks without a character stand on a blank. */
+static void put_character(int row, int col, const char *text, size_t len, attr_t attrs)
+{
+    wchar_t cell[COMBINED_MAX + 2];
+    int count = 0;
+    uint32_t cp;
+    if (utf8_width(text, len) == 0)
+        cell[count++] = L' ';
+    for (size_t at = 0; at < len && count <= COMBINED_MAX;) {
+        at += utf8_decode(text + at, len - at, &cp);
+        if (cp >= ' ' && (cp < 0x7f || cp >= 0xa0))
+            cell[count++] = (wchar_t)cp;
+    }
+    cell[count] = L'\0';
+    put_cell(row, col, cell, attrs);
+}
+
+/* Blanks that no text has, so that curses takes them away with what is written over them. */
+static void put_cluster(int row, int col, int cols, const char *text, size_t len, attr_t attrs)
+{
+    char *copy = mem_strndup(text, len);
+    for (int i = 0; i < cols; i++)
+        put_cell(row, col + i, L"\u00a0", attrs);
+    clusters_put(&term.clusters, row, &(struct cluster){col, cols, attrs, copy});
+    free(copy);
+}
+
+/* What the locale's character set lacks, by what stands in for it. */
+static void put_stand_ins(int row, int col, const char *text, size_t len, attr_t attrs)
+{
+    struct buf shown = BUF_INIT;
+    for (size_t at = 0; at < len;) {
+        uint32_t cp;
+        char stand_in[CHARSET_STAND_IN_MAX];
+        size_t used = utf8_decode(text + at, len - at, &cp);
+        if (charset_lacks(cp, stand_in))
+            buf_addstr(&shown, stand_in);
+        else
+            buf_add(&shown, text + at, used);
+        at += used;
+    }
+    for (size_t at = 0, next; at < shown.len; at = next) {
+        next = utf8_next(shown.data, shown.len, at);
+        put_character(row, col, shown.data + at, next - at, attrs);
+        col += columns_of(shown.data + at, next - at);
+    }
+    buf_release(&shown);
+}
+
+/* Most characters are, and no mark can follow there. */
+static bool is_ascii_alone(const char *text, size_t len)
+{
+    return text[0] >= ' ' && text[0] < 0x7f && (len == 1 || !((unsigned char)text[1] & 0x80));
+}
+
+/* The first grapheme, or the first character of one that is no cluster, if it fits into so many
+ * columns: the bytes of it, and its columns in `width`. 0: it does not fit. */
+static size_t put_first(int row, int col, int room, const char *text, size_t len, attr_t look,
+                        int *width)
+{
+    size_t whole = utf8_next(text, len, 0);
+    bool cluster = cluster_is(text, whole);
+    size_t used = cluster ? whole : character_len(text, whole);
+    *width = columns_of(text, used);
+    if (*width > room)
+        return 0;
+    if (charset() == CHARSET_OTHER)
+        put_stand_ins(row, col, text, used, look);
+    else if (cluster)
+        put_cluster(row, col, *width, text, used, look);
+    else
+        put_character(row, col, text, used, look);
+    return used;
+}
+
+int term_put(int row, int col, int max_cols, const char *text, size_t len, enum style style,
+             unsigned attrs)
+{
+    if (max_cols > term.cols - col)
+        max_cols = term.cols - col;
+    attr_t look = term.attrs[style] | attributes(attrs);
+    int used = 0;
+    for (size_t at = 0, taken; at < len && used < max_cols; at += taken) {
+        int width = 1;
+        taken = 1;
+        if (is_ascii_alone(text + at, len - at))
+            put_cell(row, col + used, (const wchar_t[]){(unsigned char)text[at], 0}, look);
+        else
+            taken = put_first(row, col + used, max_cols - used, text + at, len - at, look, &width);
+        if (taken == 0)
+            break;
+        link_cells_put(&term.links, row, col + used, width, term.link);
+        used += width;
+    }
+    return used;
+}
+
+int term_put_row(int row, int col, int max_cols, const struct rows *rows, size_t index)
+{
+    const struct row *r = &rows->list.items[index];
+    const char *text = rows->text.data + r->text;
+    int used = 0;
+    for (uint32_t i = 0; i < r->span_count && used < max_cols; i++) {
+        const struct span *s = &rows->spans.items[r->spans + i];
+        term.link = link_cells_number(&term.links, links_at(&rows->links, s->link));
+        used += term_put(row, col + used, max_cols - used, text, s->len, (enum style)s->style,
+                         s->attrs);
+        text += s->len;
+    }
+    term.link = 0;
+    return used;
+}
+
+void term_fill(int row, int col, int cols, enum style style)
+{
+    for (int i = col; i < col + cols && i < term.cols; i++)
+        put_cell(row, i, L" ", term.attrs[style]);
+    link_cells_put(&term.links, row, col, cols, 0);
+}
+
+void term_cursor(int row, int col)
+{
+    term.cursor_wanted = true;
+    term.cursor_row = row;
+    term.cursor_col = col;
+}
+
+void term_cursor_hide(void)
+{
+    term.cursor_wanted = false;
+}
+
+static bool row_differs(int row)
+{
+    size_t size = (size_t)term.cols * sizeof *term.old_cells;
+    memset(term.old_cells, 0, size);
+    memset(term.new_cells, 0, size);
+    mvwin_wchnstr(curscr, row, 0, term.old_cells, term.cols);
+    mvwin_wchnstr(stdscr, row, 0, term.new_cells, term.cols);
+    return memcmp(term.old_cells, term.new_cells, size) != 0;
+}
+
+static bool many_rows_differ(void)
+{
+    if (is_cleared(curscr))
+        return true;
+    int count = 0;
+    for (int row = 0; row < term.rows && count < 2; row++)
+        if (is_linetouched(stdscr, row))
+            count += row_differs(row);
+    return count > 1;
+}
+
+static struct buf cluster_bytes; /* curses' callback has no context */
+
+static int add_cluster_byte(int c)
+{
+    buf_addch(&cluster_bytes, (char)c);
+    return c;
+}
+
+static void add_place(int row, int col)
+{
+    tputs(tparm(term_capability("cup"), row, col, 0, 0, 0, 0, 0, 0, 0), 1, add_cluster_byte);
+}
+
+static void mark_clusters_due(void)
+{
+    for (int row = 0; row < term.clusters.count; row++)
+        if (term.clusters.rows[row].list.len > 0)
+            term.clusters.rows[row].due |= is_cleared(curscr) || row_differs(row);
+}
+
+/* Over the blanks that curses has written. The cursor and the looks are left as curses knows them.
+ */
+static void write_clusters(void)
+{
+    for (int row = 0; row < term.clusters.count; row++) {
+        struct cluster_row *r = &term.clusters.rows[row];
+        for (size_t i = 0; r->due && i < r->list.len; i++) {
+            const struct cluster *c = &r->list.items[i];
+            attr_t attrs = (attr_t)c->attrs;
+            add_place(row, c->col);
+            vid_puts(attrs & ~(attr_t)A_COLOR, (short)PAIR_NUMBER(attrs), NULL, add_cluster_byte);
+            buf_addstr(&cluster_bytes, c->text);
+        }
+        r->due = false;
+    }
+    if (cluster_bytes.len == 0)
+        return;
+    vid_puts(A_NORMAL, 0, NULL, add_cluster_byte);
+    add_place(getcury(curscr), getcurx(curscr));
+    tty_write(cluster_bytes.data, cluster_bytes.len);
+    buf_release(&cluster_bytes);
+}
+
+/* Links (OSC 8), which curses knows nothing of */
+
+static void go_to(int row, int col)
+{
+    wmove(newscr, row, col);
+    doupdate();
+}
+
+/* Has curses draw these cells once more, and nothing else: the cursor stands there already and
+ * stays behind them, because curses may move it by writing what it passes over. */
+static void draw_again(int row, int col, int cols)
+{
+    mvwchgat(curscr, row, col, cols, A_BLINK | A_INVIS, 0, NULL); /* as no cell is */
+    touchline(newscr, row, 1);
+    go_to(row, col + cols < term.cols ? col + cols : term.cols - 1);
+}
+
+static void draw_run(int row, const struct link_run *run)
+{
+    if (row < term.clusters.count)
+        term.clusters.rows[row].due = true; /* curses draws their blanks */
+    go_to(row, run->col);
+    if (run->number > 0) { /* with an id, the rows of a link are one for the mouse */
+        const char *address = link_cells_address(&term.links, run->number);
+        char *on = mem_printf("\033]8;id=%u;%s\033\\", (unsigned)run->number, address);
+        tty_puts(on);
+        free(on);
+    }
+    draw_again(row, run->col, run->cols);
+    if (run->number > 0)
+        tty_puts("\033]8;;\033\\");
+}
+
+/* `redrawn`: of each row, whether curses has drawn in it. */
+static void draw_links(const bool *redrawn)
+{
+    int cursor_row, cursor_col;
+    getyx(newscr, cursor_row, cursor_col);
+    for (int row = 0; row < term.rows; row++) {
+        struct link_run run = {0};
+        while (link_cells_next(&term.links, row, run.col + run.cols, redrawn[row], &run))
+            draw_run(row, &run);
+        link_cells_done(&term.links, row);
+    }
+    go_to(cursor_row, cursor_col);
+}
+
+/* Tells which rows curses will draw in; false if there are no links. Whatever lies among those rows
+ * may be moved, with its links: so rows that have some are drawn as if nothing were known of them.
+ */
+static bool prepare_links(bool *redrawn)
+{
+    int first = term.rows, last = -1;
+    if (term.plain || !link_cells_any(&term.links))
+        return false;
+    for (int row = 0; row < term.rows; row++) {
+        redrawn[row] = is_cleared(curscr) || (is_linetouched(stdscr, row) && row_differs(row));
+        if (redrawn[row])
+            last = row;
+        if (redrawn[row] && first == term.rows)
+            first = row;
+    }
+    for (int row = first; row <= last; row++)
+        if (link_cells_forget(&term.links, row)) {
+            redrawn[row] = true;
+            wredrawln(stdscr, row, 1);
+        }
+    return true;
+}
+
+void term_flush(void)
+{
+    if (!term.screen || term.suspended || term.bare)
+        return;
+    bool links = prepare_links(term.redrawn);
+    bool whole = links || (!term.plain && many_rows_differ());
+    mark_clusters_due();
+    if (whole)
+        tty_puts(SYNC_ON);
+    if (term.cursor_wanted != term.cursor_shown)
+        curs_set(term.cursor_wanted);
+    term.cursor_shown = term.cursor_wanted;
+    if (term.cursor_wanted)
+        move(term.cursor_row, term.cursor_col);
+    wnoutrefresh(stdscr);
+    doupdate();
+    if (links)
+        draw_links(term.redrawn);
+    write_clusters();
+    if (whole)
+        tty_puts(SYNC_OFF);
+    if (term.keyboard_due)
+        tty_puts(term_keyboards[term.keyboard].on);
+    term.keyboard_due = false;
+    if (term.asked_ms == 0 && !term.plain) /* behind the first frame: nobody waits for it */
+        term_ask(PROBE_QUESTIONS);
+}

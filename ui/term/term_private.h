@@ -1,0 +1,74 @@
+/* What the parts of the terminal share: term.c (it is taken, asked and given back), term_draw.c (what
+ * is on it) and term_messages.c (what else it is told). Nobody else includes it, or curses. */
+#ifndef UI_TERM_PRIVATE_H
+#define UI_TERM_PRIVATE_H
+
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "ui/term/cluster.h"
+#include "ui/term/link_cells.h"
+#include "ui/term/probe.h"
+#include "ui/term/reader.h"
+#include "ui/term/term.h"
+
+#include <curses.h>
+#include <term.h> /* behind ours: it makes macros of common words */
+
+/* Private modes of xterm and its relatives; terminals that lack one pass over it. */
+#define PASTE_ON "\033[?2004h"
+#define PASTE_OFF "\033[?2004l"
+#define MOUSE_ON "\033[?1000h\033[?1006h"
+#define MOUSE_OFF "\033[?1006l\033[?1000l"
+#define TITLE_PUSH "\033[22;0t"
+#define TITLE_POP "\033[23;0t"
+#define FOCUS_ON "\033[?1004h"
+#define FOCUS_OFF "\033[?1004l"
+#define SCHEME_ON "\033[?2031h"
+#define SCHEME_OFF "\033[?2031l"
+#define SYNC_ON "\033[?2026h"
+#define SYNC_OFF "\033[?2026l"
+
+/* How the terminal tells more keys than ASCII has codes for, such as Shift-Enter. */
+enum keyboard { KEYBOARD_PLAIN, KEYBOARD_MODIFY, KEYBOARD_KITTY };
+struct term_keyboard {
+    const char *on, *off;
+};
+extern const struct term_keyboard term_keyboards[];
+
+/* There is one terminal, as there is one curses. */
+struct terminal {
+    SCREEN *screen;
+    const char *name; /* whose sequences it gets */
+    bool assumed;     /* TERM is unknown */
+    bool plain; /* knows no private modes */
+    bool mouse, suspended;
+    bool bare; /* a text stands in place of what curses knows of */
+    bool cursor_wanted, cursor_shown;
+    int cursor_row, cursor_col;
+    int rows, cols, colors;
+    attr_t attrs[STYLE_COUNT];
+    struct reader reader;
+    struct probe probe;
+    int64_t asked_ms; /* when the last question was sent; 0: none was */
+    bool focus_told;
+    enum keyboard keyboard;
+    bool keyboard_due; /* to be set in the alternate screen, which the next flush enters */
+    cchar_t *old_cells, *new_cells; /* a row each, to compare */
+    struct clusters clusters;
+    struct link_cells links;
+    uint16_t link; /* of what is put */
+    bool *redrawn; /* of each row */
+};
+extern struct terminal term;
+
+/* The string of a capability, or NULL. */
+const char *term_capability(const char *name);
+
+/* Append to a text without the padding marks ("$<5>") that terminfo strings may hold. */
+void term_add_unpadded(char *out, size_t size, const char *s);
+void term_add_capability(char *out, size_t size, const char *name);
+
+void term_ask(const char *questions);
+
+#endif
