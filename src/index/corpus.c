@@ -26,20 +26,28 @@ bool corpus_exec(const struct corpus *c, const char *sql, struct error *e)
     return store_exec_in(c->store, c->tables, sql, e);
 }
 
+static bool begin(struct query *q, const struct corpus *c, const char *sql, int64_t parameter,
+                  struct error *e)
+{
+    if (!corpus_query(q, c, sql, e))
+        return false;
+    if (parameter >= 0)
+        query_int(q, parameter);
+    return true;
+}
+
+bool corpus_run(const struct corpus *c, const char *sql, int64_t parameter, struct error *e)
+{
+    struct query q;
+    return begin(&q, c, sql, parameter, e) && query_run(&q, e);
+}
+
 bool corpus_number(const struct corpus *c, const char *sql, int64_t parameter, int64_t *out,
                    struct error *e)
 {
     struct query q;
     *out = 0;
-    if (!corpus_query(&q, c, sql, e))
-        return false;
-    if (parameter >= 0)
-        query_int(&q, parameter);
-    enum query_result result = query_step(&q, e);
-    if (result == QUERY_ROW)
-        *out = sqlite3_column_int64(q.handle, 0);
-    query_end(&q);
-    return result != QUERY_FAILED;
+    return begin(&q, c, sql, parameter, e) && query_number(&q, out, e);
 }
 
 bool corpus_has(const struct corpus *c, const char *sql, bool *out, struct error *e)

@@ -37,6 +37,8 @@ struct corpus {
 /* query_begin_in() and store_exec_in() for the corpus's tables. */
 bool corpus_query(struct query *q, const struct corpus *c, const char *sql, struct error *e);
 bool corpus_exec(const struct corpus *c, const char *sql, struct error *e);
+/* Runs a statement with one parameter; negative: with none. */
+bool corpus_run(const struct corpus *c, const char *sql, int64_t parameter, struct error *e);
 /* The number in the first row, 0 where there is none. `parameter` negative: it has none. */
 bool corpus_number(const struct corpus *c, const char *sql, int64_t parameter, int64_t *out,
                    struct error *e);

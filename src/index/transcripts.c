@@ -194,10 +194,8 @@ static bool find_key(struct store *s, const char *session_id, int64_t *key, stru
     if (!query_begin(&q, s, key_sql, e))
         return false;
     query_text(&q, session_id);
-    enum query_result result = query_step(&q, e);
-    *key = result == QUERY_ROW ? sqlite3_column_int64(q.handle, 0) : -1;
-    query_end(&q);
-    return result != QUERY_FAILED;
+    *key = -1;
+    return query_number(&q, key, e);
 }
 
 /* What is no UTF-8 has become another text in the row, out of which it will be removed. */

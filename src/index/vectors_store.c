@@ -216,19 +216,10 @@ bool vectors_keep(const struct corpus *c, int64_t model, int64_t stamp, int64_t 
     return query_run(&q, e);
 }
 
-static bool run_for(const struct corpus *c, const char *sql, int64_t key, struct error *e)
-{
-    struct query q;
-    if (!corpus_query(&q, c, sql, e))
-        return false;
-    query_int(&q, key);
-    return query_run(&q, e);
-}
-
 bool vectors_remove(const struct corpus *c, int64_t key, struct error *e)
 {
-    return run_for(c, "DELETE FROM #_vector WHERE key = ?", key, e) &&
-           run_for(c, "DELETE FROM #_floats WHERE key = ?", key, e);
+    return corpus_run(c, "DELETE FROM #_vector WHERE key = ?", key, e) &&
+           corpus_run(c, "DELETE FROM #_floats WHERE key = ?", key, e);
 }
 
 /* --- what is stale --------------------------------------------------------------------------- */

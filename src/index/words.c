@@ -13,14 +13,21 @@ static const char remove_sql[] =
 static const char schema_sql[] = "SELECT sql FROM sqlite_schema WHERE name = '#_words' || ?";
 static const char any_sql[] = "SELECT 1 FROM #_entry LIMIT 1";
 
-static bool change(const struct corpus *c, int64_t key, const char *text, bool add, struct error *e)
+bool words_write(const struct corpus *c, const char *sql, int64_t key, const char *text,
+                 struct error *e)
 {
     struct query q;
-    if (!corpus_query(&q, c, add ? add_sql : remove_sql, e))
+    if (!corpus_query(&q, c, sql, e))
         return false;
     query_int(&q, key);
     query_text(&q, text);
-    return query_run(&q, e) && words_next_change(c, key, text, add, e);
+    return query_run(&q, e);
+}
+
+static bool change(const struct corpus *c, int64_t key, const char *text, bool add, struct error *e)
+{
+    return words_write(c, add ? add_sql : remove_sql, key, text, e) &&
+           words_next_change(c, key, text, add, e);
 }
 
 bool words_add(const struct corpus *c, int64_t key, const char *text, struct error *e)

@@ -59,21 +59,13 @@ bool words_are_worn_out(const struct corpus *c, bool *out, struct error *e)
     return has_layers(c, MOST_LAYERS, out, e);
 }
 
-static bool merge(const struct corpus *c, int64_t pages, struct error *e)
-{
-    struct query q;
-    if (!corpus_query(&q, c, merge_sql, e))
-        return false;
-    query_int(&q, pages);
-    return query_run(&q, e);
-}
-
 bool words_make_room(const struct corpus *c, size_t bytes, struct error *e)
 {
     int64_t parts = 0;
     return corpus_number(c, parts_sql, -1, &parts, e) &&
            (parts <= MANY ||
-            merge(c, LEAST_PAGES + (int64_t)(bytes / PAGE_BYTES) * INDEX_BYTES_PER_BYTE, e));
+            corpus_run(c, merge_sql,
+                       LEAST_PAGES + (int64_t)(bytes / PAGE_BYTES) * INDEX_BYTES_PER_BYTE, e));
 }
 
 /* A merge that finds nothing to do counts as one change. */
@@ -84,7 +76,7 @@ bool words_merge_step(const struct corpus *c, bool *more, struct error *e)
     if (!corpus_number(c, parts_sql, -1, &parts, e) || parts <= FEW)
         return parts <= FEW;
     int before = sqlite3_total_changes(c->store->db);
-    if (!merge(c, STEP_PAGES, e))
+    if (!corpus_run(c, merge_sql, STEP_PAGES, e))
         return false;
     *more = sqlite3_total_changes(c->store->db) - before > 1;
     return true;

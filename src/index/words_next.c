@@ -37,20 +37,9 @@ bool words_next_reach(const struct corpus *c, int64_t key, struct error *e)
     return query_run(&q, e);
 }
 
-static bool write_text(const struct corpus *c, const char *sql, int64_t key, const char *text,
-                       struct error *e)
-{
-    struct query q;
-    if (!corpus_query(&q, c, sql, e))
-        return false;
-    query_int(&q, key);
-    query_text(&q, text);
-    return query_run(&q, e);
-}
-
 bool words_next_add(const struct corpus *c, int64_t key, const char *text, struct error *e)
 {
-    return write_text(c, add_sql, key, text, e);
+    return words_write(c, add_sql, key, text, e);
 }
 
 bool words_next_change(const struct corpus *c, int64_t key, const char *text, bool add,
@@ -60,7 +49,7 @@ bool words_next_change(const struct corpus *c, int64_t key, const char *text, bo
     bool there;
     if (!words_next_key(c, &reached, &there, e))
         return false;
-    return !there || key > reached || write_text(c, add ? add_sql : remove_sql, key, text, e);
+    return !there || key > reached || words_write(c, add ? add_sql : remove_sql, key, text, e);
 }
 
 static bool is_for(const struct corpus *c, const char *language, bool *out, struct error *e)

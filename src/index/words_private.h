@@ -10,6 +10,10 @@
 bool words_make_table(const struct corpus *c, const char *ending, const char *language,
                       struct error *e);
 
+/* Runs a statement for a key and a text. */
+bool words_write(const struct corpus *c, const char *sql, int64_t key, const char *text,
+                 struct error *e);
+
 /* The language of P_words or P_words_next; the caller frees. */
 bool words_table_language(const struct corpus *c, const char *ending, char **out, struct error *e);
 /* The language that the index was made for; the caller frees. */

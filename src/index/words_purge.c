@@ -15,12 +15,6 @@ static const char mark_sql[] = "UPDATE words_state SET purge = 1 WHERE tables = 
 static const char unmark_sql[] = "UPDATE words_state SET purge = 0 WHERE tables = '#'";
 static const char marked_sql[] = "SELECT purge FROM words_state WHERE tables = '#'";
 
-static bool run(const struct corpus *c, const char *sql, struct error *e)
-{
-    struct query q;
-    return corpus_query(&q, c, sql, e) && query_run(&q, e);
-}
-
 static bool has_next(const struct corpus *c, bool *out, struct error *e)
 {
     int64_t key;
@@ -30,8 +24,8 @@ static bool has_next(const struct corpus *c, bool *out, struct error *e)
 static bool purge_now(const struct corpus *c, struct error *e)
 {
     bool next = false;
-    return run(c, merge_all_sql, e) && has_next(c, &next, e) &&
-           (!next || run(c, merge_all_next_sql, e)) && run(c, unmark_sql, e);
+    return corpus_run(c, merge_all_sql, -1, e) && has_next(c, &next, e) &&
+           (!next || corpus_run(c, merge_all_next_sql, -1, e)) && corpus_run(c, unmark_sql, -1, e);
 }
 
 static bool make_anew(const struct corpus *c, struct error *e)
@@ -49,7 +43,7 @@ bool words_purge(const struct corpus *c, bool later, struct error *e)
         return false;
     if (worn_out)
         return make_anew(c, e);
-    return later ? run(c, mark_sql, e) : purge_now(c, e);
+    return later ? corpus_run(c, mark_sql, -1, e) : purge_now(c, e);
 }
 
 bool words_purge_waits(const struct corpus *c, bool *out, struct error *e)
@@ -61,7 +55,7 @@ bool words_purge_waits(const struct corpus *c, bool *out, struct error *e)
 static bool merge_some(const struct corpus *c, const char *sql, bool *more, struct error *e)
 {
     int before = sqlite3_total_changes(c->store->db);
-    bool ok = run(c, sql, e);
+    bool ok = corpus_run(c, sql, -1, e);
     *more = ok && sqlite3_total_changes(c->store->db) - before > 1;
     return ok;
 }
@@ -75,5 +69,5 @@ static bool purge_next(const struct corpus *c, bool *more, struct error *e)
 bool words_purge_step(const struct corpus *c, bool *more, struct error *e)
 {
     return merge_some(c, merge_some_sql, more, e) && (*more || purge_next(c, more, e)) &&
-           (*more || run(c, unmark_sql, e));
+           (*more || corpus_run(c, unmark_sql, -1, e));
 }

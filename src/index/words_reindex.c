@@ -58,15 +58,6 @@ static bool add_some(struct filling *f, struct error *e)
     return ok;
 }
 
-static bool merge_some(const struct corpus *c, struct error *e)
-{
-    struct query q;
-    if (!corpus_query(&q, c, merge_sql, e))
-        return false;
-    query_int(&q, STEP_PAGES);
-    return query_run(&q, e);
-}
-
 /* Adds some texts. Where none is left, it takes the other's place in the same transaction, or
  * somebody who goes on adding would keep it from ever doing so. */
 static bool fill(struct filling *f, struct error *e)
@@ -76,7 +67,7 @@ static bool fill(struct filling *f, struct error *e)
         return false;
     f->whole = !there; /* another program has brought it to its end */
     return f->whole ||
-           (add_some(f, e) && merge_some(f->corpus, e) &&
+           (add_some(f, e) && corpus_run(f->corpus, merge_sql, STEP_PAGES, e) &&
             (f->whole ? words_next_use(f->corpus, e) : words_next_reach(f->corpus, f->key, e)));
 }
 

@@ -127,10 +127,7 @@ bool quoting_flagged(struct store *s, const char *session_id, int64_t completed_
         return false;
     query_text(&q, session_id);
     query_int(&q, completed_seq);
-    enum query_result result = query_step(&q, e);
-    *out = result == QUERY_ROW;
-    query_end(&q);
-    return result != QUERY_FAILED;
+    return query_any(&q, out, e);
 }
 
 bool quoting_count(struct store *s, int64_t *out, struct error *e)
@@ -138,8 +135,6 @@ bool quoting_count(struct store *s, int64_t *out, struct error *e)
     struct query q;
     if (!query_begin(&q, s, count_sql, e))
         return false;
-    enum query_result result = query_step(&q, e);
-    *out = result == QUERY_ROW ? sqlite3_column_int64(q.handle, 0) : 0;
-    query_end(&q);
-    return result != QUERY_FAILED;
+    *out = 0;
+    return query_number(&q, out, e);
 }

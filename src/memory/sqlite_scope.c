@@ -28,11 +28,7 @@ bool sqlite_session_number(struct store *s, const char *session_id, int64_t *num
     if (!query_begin(&q, s, number_sql, e))
         return false;
     query_text(&q, session_id);
-    enum query_result result = query_step(&q, e);
-    if (result == QUERY_ROW)
-        *number = sqlite3_column_int64(q.handle, 0);
-    query_end(&q);
-    return result != QUERY_FAILED;
+    return query_number(&q, number, e);
 }
 
 static bool read_numbers(struct store *s, const char *sql, const char *of, struct corpus_scope *out,
@@ -104,11 +100,7 @@ static bool count(struct store *s, const char *numbers, int64_t *out, struct err
         return false;
     if (numbers)
         query_text(&q, numbers);
-    enum query_result result = query_step(&q, e);
-    if (result == QUERY_ROW)
-        *out = sqlite3_column_int64(q.handle, 0);
-    query_end(&q);
-    return result != QUERY_FAILED;
+    return query_number(&q, out, e);
 }
 
 bool sqlite_memory_list(struct memory *m, const struct memory_scope *scope, int64_t after,

@@ -140,11 +140,7 @@ bool event_log_last(struct store *s, const char *session_id, int64_t *seq, struc
     if (!query_begin(&q, s, last_sql, e))
         return false;
     query_text(&q, session_id);
-    enum query_result result = query_step(&q, e);
-    if (result == QUERY_ROW)
-        *seq = sqlite3_column_int64(q.handle, 0);
-    query_end(&q);
-    return result != QUERY_FAILED;
+    return query_number(&q, seq, e);
 }
 
 bool event_log_time(struct store *s, const char *session_id, int64_t seq, int64_t *wall_ms,
@@ -156,11 +152,7 @@ bool event_log_time(struct store *s, const char *session_id, int64_t seq, int64_
         return false;
     query_text(&q, session_id);
     query_int(&q, seq);
-    enum query_result result = query_step(&q, e);
-    if (result == QUERY_ROW)
-        *wall_ms = sqlite3_column_int64(q.handle, 0);
-    query_end(&q);
-    return result != QUERY_FAILED;
+    return query_number(&q, wall_ms, e);
 }
 
 bool event_log_read(struct store *s, const char *session_id, int64_t after,

@@ -24,10 +24,8 @@ static bool read_number(struct store *s, const char *sql, int64_t *out, struct e
     struct query q;
     if (!query_begin(&q, s, sql, e))
         return false;
-    enum query_result result = query_step(&q, e);
-    *out = result == QUERY_ROW ? sqlite3_column_int64(q.handle, 0) : 0;
-    query_end(&q);
-    return result != QUERY_FAILED;
+    *out = 0;
+    return query_number(&q, out, e);
 }
 
 static bool read_marks(struct store *s, int64_t *application, int64_t *version, int64_t *tables,

@@ -43,10 +43,7 @@ bool removals_has(struct store *s, const char *id, bool *out, struct error *e)
     if (!query_begin(&q, s, has_sql, e))
         return false;
     query_text(&q, id);
-    enum query_result result = query_step(&q, e);
-    query_end(&q);
-    *out = result == QUERY_ROW;
-    return result != QUERY_FAILED;
+    return query_any(&q, out, e);
 }
 
 bool removals_strike(struct store *s, const char *id, struct error *e)

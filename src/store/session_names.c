@@ -165,8 +165,5 @@ bool sessions_has_title(struct store *s, const char *title, bool *out, struct er
     if (!query_begin(&q, s, titled_sql, e))
         return false;
     query_text(&q, title);
-    enum query_result result = query_step(&q, e);
-    query_end(&q);
-    *out = result == QUERY_ROW;
-    return result != QUERY_FAILED;
+    return query_any(&q, out, e);
 }

@@ -189,6 +189,23 @@ bool query_run(struct query *q, struct error *e)
     return result == QUERY_DONE;
 }
 
+bool query_number(struct query *q, int64_t *out, struct error *e)
+{
+    enum query_result result = query_step(q, e);
+    if (result == QUERY_ROW)
+        *out = sqlite3_column_int64(q->handle, 0);
+    query_end(q);
+    return result != QUERY_FAILED;
+}
+
+bool query_any(struct query *q, bool *out, struct error *e)
+{
+    enum query_result result = query_step(q, e);
+    *out = result == QUERY_ROW;
+    query_end(q);
+    return result != QUERY_FAILED;
+}
+
 char *query_column_text(const struct query *q, int i)
 {
     return mem_strdup((const char *)sqlite3_column_text(q->handle, i));

@@ -58,6 +58,12 @@ void query_end(struct query *q);
 /* Runs what has been bound to its end and ends it. */
 bool query_run(struct query *q, struct error *e);
 
+/* One step, and the end: the number in the first row (without one *out stays), whether there is
+ * one.
+ */
+bool query_number(struct query *q, int64_t *out, struct error *e);
+bool query_any(struct query *q, bool *out, struct error *e);
+
 /* Column `i` of the row: a copy, NULL for NULL; -1 for NULL. */
 char *query_column_text(const struct query *q, int i);
 int64_t query_column_known(const struct query *q, int i);
