@@ -104,7 +104,7 @@ struct event {
     bool denied; /* the call was not allowed to run */
     enum stop_reason stop_reason;
     struct usage usage;     /* of a turn: its sum, of which are those of compactions: */
-    struct usage summaries; /* right behind it, as usage_run_shape wants it */
+    struct usage summaries; /* right behind it, as usage_turn_shape wants it */
     double used, bound;
     struct compaction compaction;
 };

@@ -57,7 +57,7 @@
 
 static_assert(offsetof(struct event, summaries) ==
                   offsetof(struct event, usage) + sizeof(struct usage),
-              "usage_run_shape takes two usages in a row");
+              "usage_turn_shape takes two usages in a row");
 
 static const char *const stop_words[] = {
     [STOP_END_TURN] = "end_turn",
