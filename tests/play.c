@@ -363,6 +363,15 @@ bool play_compact(const struct act *acts, size_t count, const char *mode, const 
     return ok;
 }
 
+bool play_offered(const char *tool)
+{
+    size_t len = strlen(tool);
+    for (const char *at = play.offered.data; (at = strstr(at, tool)); at += len)
+        if (at[-1] == ' ' && (at[len] == ' ' || at[len] == '\0'))
+            return true;
+    return false;
+}
+
 const struct event *play_last(void)
 {
     return vec_last(&play.events);

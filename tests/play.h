@@ -124,6 +124,9 @@ bool play_run(const struct act *acts, size_t count, const char *input, struct er
 bool play_compact(const struct act *acts, size_t count, const char *mode, const char *focus,
                   struct error *e);
 
+/* Whether the newest request offered the tool. */
+bool play_offered(const char *tool);
+
 const struct event *play_last(void);
 
 /* The n-th event of a type, from 0; NULL when there are fewer. */

@@ -105,11 +105,6 @@ static struct json *list_of(const char *text)
     return v;
 }
 
-static bool was_offered(void)
-{
-    return strstr(play.offered.data, " memory_search") != NULL;
-}
-
 /* --- what the model is told ------------------------------------------------------------------- */
 
 static void it_is_described_as_specified(void **state)
@@ -157,7 +152,7 @@ static void it_is_offered_where_there_is_a_memory(void **state)
         play.offer = rows[i].offer;
         play_policy(NULL, NULL, rows[i].deny);
         PLAY({.text = "Done.", .stop = STOP_END_TURN});
-        assert_int_equal(was_offered(), rows[i].offered);
+        assert_int_equal(play_offered("memory_search"), rows[i].offered);
     }
 }
 
