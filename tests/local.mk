@@ -123,6 +123,7 @@ UNIT_TESTS = \
 	tests/test_screen_approval \
 	tests/test_screen_basic \
 	tests/test_screen_commands \
+	tests/test_screen_conversations \
 	tests/test_screen_draft \
 	tests/test_screen_compaction \
 	tests/test_screen_compaction_faults \

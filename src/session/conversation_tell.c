@@ -115,9 +115,9 @@ void tell_all(struct conversation *w)
     if (!journal_tail(&w->journal, &tail, &more, &e))
         log_line(LOG_ERROR, "session %s: %s", w->journal.info.id, e.text);
     tell_session(w, true);
+    tell_busy(w, true);
     tell_page(w, &tail, more);
     tell_provider(w);
-    tell_busy(w, true);
     if (w->question.id && !w->question.answered)
         tell_question(w);
     if (w->review.draft && !w->review.answered)

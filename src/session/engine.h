@@ -65,7 +65,7 @@ void engine_free(struct engine *s);
  *
  * With `many`, NEW, RESUME, OPEN and FORK during a turn begin another conversation, which is in
  * front from then on; RESUME and OPEN of a session that is open in one bring that to the front, and
- * what it shows is told anew: SESSION, PAGE, PROVIDER, BUSY, and APPROVAL or DRAFT if it waits for
+ * what it shows is told anew: SESSION, BUSY, PAGE, PROVIDER, and APPROVAL or DRAFT if it waits for
  * an answer. A conversation that is not in front goes on until its turn has ended, and then closes
  * its session. */
 void engine_send(struct engine *s, struct command *c);

@@ -73,6 +73,7 @@ void app_init(struct app *app, const struct ui_options *options)
 void app_release(struct app *app)
 {
     views_release(&app->views);
+    background_release(&app->background);
     transcript_free(app->transcript);
     editor_free(app->editor);
     errands_free(app->errands);
@@ -198,9 +199,73 @@ void app_save_draft(struct app *app)
     buf_release(&both);
 }
 
+bool app_take_waiting(struct app *app)
+{
+    if (!app->waiting)
+        return false;
+    char *text = app->waiting;
+    app->waiting = NULL;
+    app_give_back(app, text);
+    app_touch_now(app, DIRTY_ALL);
+    free(text);
+    return true;
+}
+
+static void leave_turn(struct app *app)
+{
+    if (!app->activity.busy)
+        return;
+    background_put(&app->background, app->session.id, app->session.title)->waits =
+        approval_open(&app->approval) || draft_review_open(&app->draft);
+    app->activity.busy = app->activity.over = app->retry_after = false;
+}
+
+void app_stay_in_session(struct app *app)
+{
+    if (background_remove(&app->background, app->session.id))
+        app->activity.busy = true;
+    app_touch_now(app, DIRTY_TITLE | DIRTY_STATUS);
+}
+
+void app_next_session(struct app *app)
+{
+    const struct background_session *next = background_next(&app->background, app->session.id);
+    if (!next) {
+        app_note_briefly(app, STYLE_NOTE, "%s", _("No other conversation is working."));
+        return;
+    }
+    char *id = mem_strdup(next->id);
+    app_leave_session(app);
+    app_command(app, COMMAND_RESUME, id);
+    free(id);
+}
+
+bool app_knows_others(struct app *app)
+{
+    size_t others = background_count(&app->background, app->session.id);
+    bool known = others <= app->others_told;
+    app->others_told = others;
+    if (!known)
+        app_note_briefly(app, STYLE_WARNING,
+                         ngettext("%zu other conversation goes on. Leaving stops its turn; do it "
+                                  "again to leave.",
+                                  "%zu other conversations go on. Leaving stops their turns; do it "
+                                  "again to leave.",
+                                  others),
+                         others);
+    return known;
+}
+
+void app_leave(struct app *app)
+{
+    app->leaving = app_knows_others(app);
+}
+
 void app_leave_session(struct app *app)
 {
+    app_take_waiting(app);
     app_save_draft(app);
+    leave_turn(app);
     free(app->draft_when_left);
     app->draft_when_left = NULL;
     bool kept = app->options->engine->persist && !app->read_only; /* else it comes along */
@@ -241,6 +306,7 @@ static void ask_for_page(struct app *app, int64_t before)
     if (before <= 0 || app->page_asked)
         return;
     struct command *c = command_new(COMMAND_PAGE, NULL);
+    c->session = mem_strdup(app->session.id);
     c->number = before;
     c->limit = PAGE_EVENTS;
     app->page_asked = true;

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "session/engine.h"
+#include "ui/app/background.h"
 #include "ui/app/errand.h"
 #include "ui/app/options.h"
 #include "ui/term/keymap.h"
@@ -104,6 +105,7 @@ struct app {
     bool replacing;    /* what is being written takes its place (message.h) */
 
     struct activity activity;
+    struct background background; /* it may have the shown one while another was asked for */
     char *waiting;      /* the message that is sent when the turn ends; NULL: none */
     bool waiting_after; /* it was written after the turn's last event: sent even if that failed */
     bool retry_after;   /* /retry was: sent when the engine is free */
@@ -144,6 +146,7 @@ struct app {
     int64_t tick_at;   /* next second to count; 0: nothing counts */
     int64_t leave_until; /* monotonic; ACTION_CLEAR again before that leaves; 0: nobody asked */
     bool leaving;
+    size_t others_told; /* conversations in the background that leaving was said to stop */
     int signal_number; /* that ended it; 0: none */
 };
 
@@ -185,8 +188,21 @@ bool app_writes(const struct app *app);
 void app_edited(struct app *app);
 void app_save_draft(struct app *app);
 
-/* Before another session is asked for: its draft stays with it. */
+/* Before another session is asked for: its draft stays with it, and its turn goes on. */
 void app_leave_session(struct app *app);
+/* That could not be opened. */
+void app_stay_in_session(struct app *app);
+
+/* The message that waits for the end of the turn comes back into the editor; false: none does. */
+bool app_take_waiting(struct app *app);
+
+/* Goes to the next conversation that waits for an answer, or works. */
+void app_next_session(struct app *app);
+
+/* Leaves the program, if the person knows of the other conversations that this stops. */
+void app_leave(struct app *app);
+/* False: they are told now, once. */
+bool app_knows_others(struct app *app);
 
 /* Takes a theme; false with a note if there is none of that name. */
 bool app_set_theme(struct app *app, const char *name);

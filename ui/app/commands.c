@@ -210,7 +210,7 @@ static void run_doctor(struct app *app, const char *arguments)
 static void run_quit(struct app *app, const char *arguments)
 {
     (void)arguments;
-    app->leaving = true;
+    app_leave(app);
 }
 
 const struct slash_command slash_commands[] = {

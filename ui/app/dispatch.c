@@ -69,19 +69,6 @@ static void send(struct app *app)
 
 /* Cancelling */
 
-/* The message that waits comes back into the editor. */
-static bool take_waiting(struct app *app)
-{
-    if (!app->waiting)
-        return false;
-    char *text = app->waiting;
-    app->waiting = NULL;
-    app_give_back(app, text);
-    app_touch_now(app, DIRTY_ALL);
-    free(text);
-    return true;
-}
-
 /* The message stays as it was sent. */
 static void stop_replacing(struct app *app)
 {
@@ -97,7 +84,7 @@ static void cancel(struct app *app)
         stop_replacing(app);
         return;
     }
-    if (take_waiting(app))
+    if (app_take_waiting(app))
         return;
     if (app->activity.busy)
         app_command(app, COMMAND_INTERRUPT, NULL);
@@ -121,18 +108,20 @@ static void clear_or_leave(struct app *app)
         stop_replacing(app);
     else if (*editor_text(app->editor))
         clear_editor(app);
-    else if (take_waiting(app))
+    else if (app_take_waiting(app))
         ;
     else if (app->activity.busy)
         app_command(app, COMMAND_INTERRUPT, NULL);
-    else
+    else {
+        (void)app_knows_others(app);
         leave_at_second_press(app);
+    }
 }
 
 static void delete_or_leave(struct app *app)
 {
     if (*editor_text(app->editor) == '\0')
-        app->leaving = true;
+        app_leave(app);
     else if (editor_do(app->editor, EDIT_DELETE))
         app_edited(app);
 }
@@ -146,7 +135,7 @@ static void up(struct app *app)
         app_touch_now(app, DIRTY_EDITOR);
         return;
     }
-    if (empty && take_waiting(app))
+    if (empty && app_take_waiting(app))
         return;
     picker_want_inputs(app);
     if (editor_history_older(app->editor))
@@ -317,7 +306,8 @@ static const struct {
                 {ACTION_BARE, bare_open},
                 {ACTION_REDRAW, redraw},
                 {ACTION_UP, up},
-                {ACTION_DOWN, down}};
+                {ACTION_DOWN, down},
+                {ACTION_NEXT_SESSION, app_next_session}};
 
 static bool run_action(struct app *app, enum action action)
 {
@@ -369,7 +359,7 @@ static void editor_key(struct app *app, enum action action, const struct key *ke
 /* What waits would follow the message that is stopped here: it comes back. */
 void dispatch_stop(struct app *app)
 {
-    take_waiting(app);
+    app_take_waiting(app);
     views_close(&app->views, &app->approval.view);
     views_close(&app->views, &app->draft.view);
     app_command(app, COMMAND_INTERRUPT, NULL);
@@ -410,7 +400,7 @@ static void write_text(struct app *app, enum action action, const struct key *ke
 /* Keys that work whatever is open. */
 static bool is_global(enum action action)
 {
-    return action == ACTION_REDRAW || action == ACTION_SUSPEND;
+    return action == ACTION_REDRAW || action == ACTION_SUSPEND || action == ACTION_NEXT_SESSION;
 }
 
 /* Where a key decides something, nobody is writing. */

@@ -142,14 +142,22 @@ char *faults_words(const struct notice *n, const struct doing *doing, bool *whol
     return words ? mem_strdup(words) : mem_printf("%s\n%s", sentence(n, doing), n->error.text);
 }
 
+/* Another conversation's turn could not go on: it says nothing of the one that is shown. */
+static bool is_elsewhere(const struct app *app, const struct notice *n)
+{
+    return *n->session && strcmp(n->session, app->session.id) != 0;
+}
+
 /* What was asked for will not come. */
 static void forget_question(struct app *app, const struct notice *n)
 {
     switch (n->command) {
     case COMMAND_START_TURN:
     case COMMAND_RETRY:
-        app->activity.failed = !app->activity.busy;
-        app->replacing = n->command == COMMAND_RETRY && n->text;
+        if (!is_elsewhere(app, n)) {
+            app->activity.failed = !app->activity.busy;
+            app->replacing = n->command == COMMAND_RETRY && n->text;
+        }
         if (n->text)
             app_give_back(app, n->text);
         break;
@@ -168,6 +176,7 @@ static void forget_question(struct app *app, const struct notice *n)
         app->draft_when_left = NULL;
         panes_forget_find(app);
         way_back_refused(app);
+        app_stay_in_session(app);
         break;
     case COMMAND_REPORT:
         if (list_view_find(&app->views, LIST_REPORT))
@@ -225,7 +234,8 @@ static void say_error(struct app *app, struct notice *n, bool turn)
 
 void faults_take(struct app *app, struct notice *n)
 {
-    bool turn = n->command == COMMAND_START_TURN || n->command == COMMAND_RETRY;
+    bool turn =
+        (n->command == COMMAND_START_TURN || n->command == COMMAND_RETRY) && !is_elsewhere(app, n);
     if (turn && n->error.code != ERR_SESSION_BUSY)
         app->activity.busy = app->activity.over = false;
     forget_question(app, n);

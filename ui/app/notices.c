@@ -328,6 +328,7 @@ static void take_session(struct app *app, struct notice *n)
     bool retitled = !app->session.title || strcmp(app->session.title, n->info.title) != 0;
     if (n->flag) {
         bool first = app->session.id[0] == '\0';
+        background_remove(&app->background, n->info.id);
         if (first) { /* notes of the start stay */
             change_draft(app, n->info.draft);
             say_unsent(app, &n->info);
@@ -352,19 +353,22 @@ static void take_session(struct app *app, struct notice *n)
     app_touch_now(app, DIRTY_ALL);
 }
 
-/* A page that was asked for before another session was opened. */
-static bool is_of_another_session(const struct app *app, const struct notice *n)
+/* The last screens of a session whose turn goes on: nothing is cut off at their end. */
+static void show_running(struct app *app, const struct notice *n)
 {
-    return n->events.len > 0 && strcmp(n->events.items[0]->session_id, app->session.id) != 0;
+    transcript_prepend(app->transcript, NULL, 0, n->flag);
+    for (size_t i = 0; i < n->events.len; i++)
+        transcript_apply(app->transcript, n->events.items[i]);
 }
 
 static void take_page(struct app *app, struct notice *n)
 {
-    if (is_of_another_session(app, n))
-        return;
     for (size_t i = 0; i < n->events.len && n->number == 0; i++)
         note_event(app, n->events.items[i], false);
-    transcript_prepend(app->transcript, n->events.items, n->events.len, n->flag);
+    if (n->number == 0 && app->activity.busy)
+        show_running(app, n);
+    else
+        transcript_prepend(app->transcript, n->events.items, n->events.len, n->flag);
     if (n->number > 0)
         app->page_asked = false;
     if (turns_page_came(app))
@@ -507,14 +511,15 @@ static void take_busy(struct app *app, struct notice *n)
 {
     if (n->flag) {
         if (!app->activity.busy)
-            app->activity.started_ms = clock_mono_ms();
+            app->activity.started_ms = clock_mono_ms() - n->number;
         app->activity.busy = true;
         app->activity.over = app->activity.failed = false;
         stop_counting(app);
     } else {
         app->activity.busy = app->activity.over = app->stop_asked = false;
+        background_remove(&app->background, app->session.id);
         compaction_over(app);
-            notify_of_end(app);
+        notify_of_end(app);
         send_next(app);
     }
     app_touch_now(app, DIRTY_ALL);
@@ -587,12 +592,60 @@ static void (*const takers[])(struct app *app, struct notice *n) = {
     [NOTICE_DROPPED] = take_nothing,     [NOTICE_MEMORY] = take_nothing,
     [NOTICE_MEMORY_ENTRY] = take_nothing, [NOTICE_MEMORY_STATE] = take_nothing};
 
-void notices_take(struct app *app, struct notice *n)
+/* Conversations that are not shown */
+
+static const char *title_of(const struct background_session *b)
+{
+    return *b->title ? b->title : _("untitled");
+}
+
+static void say_asks(struct app *app, const struct background_session *b)
+{
+    struct buf key = BUF_INIT;
+    keymap_describe_first(&app->keymap, ACTION_NEXT_SESSION, &key);
+    app_note_briefly(app, STYLE_NOTE, _("\"%s\" waits for your answer; %s goes there."),
+                     title_of(b), key.data);
+    notify_of_question(app, _("another conversation waits for your answer"));
+    buf_release(&key);
+}
+
+static void say_ended(struct app *app, const struct background_session *b)
+{
+    if (b->failed)
+        app_note_briefly(app, STYLE_WARNING, _("The turn of \"%s\" failed; /sessions opens it."),
+                         title_of(b));
+    else
+        app_note_briefly(app, STYLE_NOTE, _("\"%s\" is done; /sessions opens it."), title_of(b));
+    notify_of_question(app, _("the answer in another conversation is complete"));
+}
+
+static void take_of_another(struct app *app, const struct notice *n)
+{
+    enum background_news news = background_take(&app->background, n);
+    if (news == BACKGROUND_ASKS)
+        say_asks(app, background_find(&app->background, n->session));
+    if (news == BACKGROUND_ENDED) {
+        say_ended(app, background_find(&app->background, n->session));
+        background_remove(&app->background, n->session);
+    }
+    if (n->type != NOTICE_EVENT)
+        app_touch_now(app, DIRTY_TITLE);
+}
+
+static void take_of_shown(struct app *app, struct notice *n)
 {
     takers[n->type](app, n);
     if (n->type != NOTICE_ERROR && n->type != NOTICE_DONE) /* who tells of them asks the views */
         (void)views_notice(&app->views, n, NULL);
     if (n->type != NOTICE_EVENT && views_holder(&app->views))
         app_touch_now(app, DIRTY_BODY);
+}
+
+void notices_take(struct app *app, struct notice *n)
+{
+    if (background_means(n, app->session.id))
+        take_of_another(app, n);
+    else
+        take_of_shown(app, n);
     notice_free(n);
 }

@@ -87,7 +87,7 @@ static bool has_keys(struct app *app, const struct view *v)
 
 static void leave(struct app *app)
 {
-    app->leaving = true;
+    app_leave(app);
 }
 
 static void note(struct app *app, const char *text)

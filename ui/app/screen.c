@@ -22,6 +22,7 @@
 
 #define PROMPT "> "
 #define PROMPT_COLUMNS 2
+#define TITLE_BEGIN 5   /* columns of "tiro " */
 #define FIND_COLUMNS 14 /* at least, to type in */
 #define PANE_SHARE 40   /* percent of the width */
 
@@ -175,17 +176,38 @@ static char *backend_text(const struct app *app)
     return clean;
 }
 
+/* What the title row says of the session and of others; the style is that of all of it. */
+static enum style title_badge(const struct app *app, struct buf *out)
+{
+    if (app->read_only)
+        buf_addstr(out, _("read-only"));
+    if (app->read_only && background_count(&app->background, app->session.id) > 0)
+        buf_addstr(out, ", ");
+    bool waits = background_describe(&app->background, app->session.id, out);
+    return waits || app->read_only ? STYLE_WARNING : STYLE_NOTE;
+}
+
+/* Others come before the model, which is known. */
+static int backend_room(int cols, int badge_cols)
+{
+    int room = cols * 3 / 5, left = cols - TITLE_BEGIN - badge_cols - 1;
+    return room < left ? room : left > 0 ? left : 0;
+}
+
 static void draw_title(const struct app *app)
 {
+    struct buf badge_text = BUF_INIT;
     char *title = cleaned(app->session.title);
     char *backend = backend_text(app);
+    enum style badge_style = title_badge(app, &badge_text);
+    const char *badge = badge_text.data;
+    int badge_cols = *badge ? (int)utf8_width(badge, strlen(badge)) + 1 : 0;
     int cols = shown.cols, backend_cols = (int)utf8_width(backend, strlen(backend));
-    if (backend_cols > cols * 3 / 5)
-        backend_cols = cols * 3 / 5;
+    int room = backend_room(cols, badge_cols);
+    if (backend_cols > room)
+        backend_cols = room;
     int used = put(0, 0, cols, "tiro ", STYLE_TITLE);
     int right = cols - backend_cols;
-    const char *badge = app->read_only ? _("read-only") : "";
-    int badge_cols = *badge ? (int)utf8_width(badge, strlen(badge)) + 1 : 0;
     if (*title) {
         used += put(0, used, cols, glyph(GLYPH_LINE), STYLE_RULE);
         used += put(0, used, cols, " ", STYLE_TEXT);
@@ -193,7 +215,7 @@ static void draw_title(const struct app *app)
         used += put(0, used, cols, " ", STYLE_TEXT);
     }
     if (badge_cols > 0) {
-        used += put(0, used, right - used, badge, STYLE_WARNING);
+        used += put(0, used, right - used, badge, badge_style);
         used += put(0, used, right - used, " ", STYLE_TEXT);
     }
     while (used < right - (backend_cols > 0))
@@ -204,6 +226,7 @@ static void draw_title(const struct app *app)
     term_fill(0, used, cols - used, STYLE_TEXT);
     free(title);
     free(backend);
+    buf_release(&badge_text);
 }
 
 /* The transcript and the lists over it */

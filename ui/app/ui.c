@@ -164,7 +164,9 @@ static int run_app(const struct ui_options *options, struct error *e)
     say_assumed(&app);
     say_charset(&app);
     screen_draw(&app);
-    app.engine = engine_new(options->engine);
+    struct engine_options engine = *options->engine;
+    engine.many = true;
+    app.engine = engine_new(&engine);
     bool left = run_loop(&app, e);
     app_save_draft(&app);
     term_release();
