@@ -28,7 +28,7 @@ static bool answer_with_events(struct desk *d, const char *session, const struct
 {
     const struct session_history_params params = {
         .session = session, .newest = true, .before = c->number, .limit = c->limit};
-    struct session_history_result page;
+    struct session_history_result page = {0};
     if (!call(d, &operation_session_history, &params, &page, e))
         return false;
     session_info_release(&n->info);
@@ -56,7 +56,7 @@ static bool answer_list(struct desk *d, const struct command *c, struct notice *
 {
     const struct session_filter filter = {.text = c->text && *c->text ? c->text : NULL,
                                           .limit = c->limit};
-    struct session_list_result found;
+    struct session_list_result found = {0};
     if (!call(d, &operation_session_list, &filter, &found, e))
         return false;
     n->sessions = found.sessions;
@@ -69,7 +69,7 @@ static bool answer_search(struct desk *d, const struct command *c, struct notice
 {
     const struct session_search_params params = {.query = c->text ? c->text : "",
                                                  .limit = c->limit};
-    struct session_search_result found;
+    struct session_search_result found = {0};
     if (!call(d, &operation_session_search, &params, &found, e))
         return false;
     n->hits = found.matches;
