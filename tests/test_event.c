@@ -111,7 +111,7 @@ static const char *const payloads[EVENT_TYPE_COUNT] = {
         "\"consecutive_failures\":22,\"suspended\":true,"
         "\"model\":\"m-1\"," USED ",\"cost\":0.25,\"duration_ms\":7}",
     [EVENT_COMPACTION_FAILED] =
-        "{\"mode\":\"structured\",\"reason\":\"llm\",\"message\":\"te\\\"xt\\n\","
+        "{\"mode\":\"structured\",\"reason\":\"llm\",\"code\":\"name\",\"message\":\"te\\\"xt\\n\","
         "\"consecutive_failures\":22,\"suspended\":true,\"model\":\"m-1\"," USED
         ",\"cost\":0.25,\"duration_ms\":7}",
     [EVENT_COMPACTION_UNDONE] = "{\"of\":7}",

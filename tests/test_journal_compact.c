@@ -584,7 +584,7 @@ static void test_undone(void **state)
     plain_run("one", "1");
     plain_run("two", "2");
     assert_false(journal_uncompact(&j, &e));
-    assert_int_equal(e.code, ERR_AGENT_ERROR);
+    assert_int_equal(e.code, ERR_NOTHING_TO_UNDO);
     commit(drop_first(2, "A"));
     plain_run("three", "3");
     commit(drop_first(3, "B"));
@@ -702,7 +702,7 @@ static void test_pins(void **state)
     check(journal_pin(&j, answer, false, &e), &e);
     commit(drop_first(2, "A"));
     assert_false(journal_pin(&j, j.history.messages.items[0].seq, true, &e));
-    assert_int_equal(e.code, ERR_AGENT_ERROR);
+    assert_int_equal(e.code, ERR_MESSAGE_NOT_SENT);
     assert_sound();
     restart();
     assert_sound();

@@ -406,21 +406,21 @@ static void what_is_no_fault_is_one_sentence(void **state)
     (void)state;
     static const struct {
         enum command_type command;
-        const char *words, *sentence;
+        enum err_code code;
+        const char *sentence;
     } cases[] = {
-        {COMMAND_COMPACT, "nothing to compact", "There is nothing to compact yet."},
-        {COMMAND_COMPACT, "nothing to compact: TOO_SMALL_TO_COMPACT: all stays",
+        {COMMAND_COMPACT, ERR_NOTHING_TO_COMPACT, "There is nothing to compact yet."},
+        {COMMAND_COMPACT, ERR_TOO_SMALL_TO_COMPACT,
          "Nothing to compact: only summaries and pinned messages are left"},
-        {COMMAND_UNCOMPACT, "there is none", "There is no compaction to undo."},
-        {COMMAND_PIN, "event 13", "The message is no longer sent to the model"},
+        {COMMAND_UNCOMPACT, ERR_NOTHING_TO_UNDO, "There is no compaction to undo."},
+        {COMMAND_PIN, ERR_MESSAGE_NOT_SENT, "The message is no longer sent to the model"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         transcript_clear(app.transcript);
-        fail_saying(cases[i].command, ERR_AGENT_ERROR, cases[i].words);
+        fail_saying(cases[i].command, cases[i].code, "in the engine's words");
         assert_true(seen_transcript_has(app.transcript, cases[i].sentence));
         assert_false(seen_transcript_has(app.transcript, "Nothing was"));
-        assert_false(seen_transcript_has(app.transcript, "TOO_SMALL"));
-        assert_false(seen_transcript_has(app.transcript, "event 13"));
+        assert_false(seen_transcript_has(app.transcript, "engine's words"));
     }
 }
 
@@ -431,12 +431,12 @@ static void what_keeps_everything_says_by_which_keys(void **state)
     n->command = COMMAND_COMPACT;
     n->name = mem_strdup("structured");
     n->detail = mem_strdup("protect_head = 3, protect_tail_min = 20");
-    err_set(&n->error, ERR_AGENT_ERROR, "nothing to compact: TOO_SMALL_TO_COMPACT: all stays");
+    err_set(&n->error, ERR_TOO_SMALL_TO_COMPACT, "all stays");
     notices_take(&app, n);
     assert_true(seen_transcript_has(app.transcript, "structured keeps everything"));
     assert_true(seen_transcript_has(app.transcript, "protect_tail_min = 20"));
     assert_true(seen_transcript_has(app.transcript, "/compact handoff"));
-    assert_false(seen_transcript_has(app.transcript, "TOO_SMALL"));
+    assert_false(seen_transcript_has(app.transcript, "all stays"));
 }
 
 /* While a draft waits for the person nothing flows. */

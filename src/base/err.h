@@ -21,6 +21,10 @@
     X(FILE_ERROR, -32000, 500, 1)                                                                  \
     X(MEMORY_NOT_FOUND, -32006, 404, 1)                                                            \
     X(MEMORY_DISABLED, -32007, 501, 1)                                                             \
+    X(NOTHING_TO_COMPACT, -32009, 409, 1)                                                          \
+    X(TOO_SMALL_TO_COMPACT, -32010, 409, 1)                                                        \
+    X(NOTHING_TO_UNDO, -32011, 409, 1)                                                             \
+    X(MESSAGE_NOT_SENT, -32012, 409, 1)                                                            \
     X(INTERRUPTED, -32000, 409, 1)                                                                 \
     X(BUDGET_EXHAUSTED, -32000, 402, 2)                                                            \
     X(USAGE, -32602, 400, 64)

@@ -203,6 +203,7 @@ static const struct shape_field fields_COMPACTION_COMPLETED[] = {
 static const struct shape_field fields_COMPACTION_FAILED[] = {
     TEXT("mode", compaction.mode, "The mode that was asked for."),
     TEXT("reason", compaction.reason, "\"llm\", \"empty_summary\", \"memory_indexing\", \"too_small\", \"cancelled\" or \"store\"."),
+    OPTIONAL_TEXT("code", name, "Code of the error; absent: AGENT_ERROR."),
     TEXT("message", text, "What failed, for a person."),
     COUNT("consecutive_failures", compaction.failures, "In a row."),
     FLAG("suspended", compaction.suspended, "Automatic compaction stops."),

@@ -133,6 +133,8 @@ static void tell_failed(struct attempt *a, const char *reason)
     ev->compaction.reason = mem_strdup(reason);
     count_failure(a, reason, &ev->compaction);
     ev->text = mem_strdup(a->out->error.text);
+    if (a->out->error.code != ERR_AGENT_ERROR)
+        ev->name = mem_strdup(err_info(a->out->error.code)->name);
     ev->model = mem_strdup(key_of(a));
     add_use(a, ev);
     tell(a, ev);

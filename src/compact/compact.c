@@ -170,7 +170,7 @@ static bool needs_model(const struct attempt *a)
 
 /* --- the effects ----------------------------------------------------------------------------- */
 
-static char *why_nothing(const struct attempt *a)
+static char *why_nothing(const struct attempt *a, enum err_code *code)
 {
     static const char question_too_long[] =
         "what has to stay (the new message, pinned ones, system prompt, tools) takes some %lld "
@@ -180,8 +180,9 @@ static char *why_nothing(const struct attempt *a)
         "what has to stay besides a new message (pinned ones, system prompt, tools) takes all of "
         "the %lld tokens of a request; unpin some, or choose a model with a larger window";
     const struct compact_prospect as_it_is = prospect(a, a->tokens_before);
+    *code = a->input.count == 0 ? ERR_NOTHING_TO_COMPACT : ERR_AGENT_ERROR;
     if (a->input.count == 0)
-        return mem_strdup("nothing to compact");
+        return mem_strdup("there is nothing to compact");
     if (a->not_worth)
         return compact_obstacle(a->job->mode, &a->input, &a->job->limits, &as_it_is);
     if (is_for_nothing(a) && is_for_question(a))
@@ -189,8 +190,8 @@ static char *why_nothing(const struct attempt *a)
                           (long long)most_tokens(a));
     if (is_for_nothing(a))
         return mem_printf(rest_too_long, (long long)most_tokens(a));
-    return mem_strdup(
-        "nothing to compact: TOO_SMALL_TO_COMPACT: this mode keeps all that there is");
+    *code = ERR_TOO_SMALL_TO_COMPACT;
+    return mem_strdup("this mode keeps all that there is");
 }
 
 /* A request that did not fit makes the attempt worth a word: it is why the turn will fail. The same
@@ -203,12 +204,13 @@ static bool is_worth_telling(const struct attempt *a, const char *why)
 
 static void tell_nothing(struct attempt *a)
 {
-    char *text = why_nothing(a);
+    enum err_code code;
+    char *text = why_nothing(a, &code);
     if (is_worth_telling(a, text) && attempt_tell_started(a))
-        attempt_fail(a, "too_small", ERR_AGENT_ERROR, "%s", text);
+        attempt_fail(a, "too_small", code, "%s", text);
     if (!a->lost) {
         a->out->result = a->not_worth ? COMPACT_NOT_WORTH : COMPACT_NOTHING;
-        err_set(&a->out->error, ERR_AGENT_ERROR, "%s", text);
+        err_set(&a->out->error, code, "%s", text);
     }
     free(text);
 }
@@ -294,8 +296,8 @@ static void commit(struct attempt *a, const struct rebuild *r)
     struct error e = {0};
     if (ev->compaction.tokens_after >= a->tokens_before) {
         event_free(ev);
-        attempt_fail(a, "too_small", ERR_AGENT_ERROR,
-                     "TOO_SMALL_TO_COMPACT: the history would not become shorter");
+        attempt_fail(a, "too_small", ERR_TOO_SMALL_TO_COMPACT,
+                     "the history would not become shorter");
         return;
     }
     enum commit_result result = a->host->commit(a->host->summary.context, ev, &e);

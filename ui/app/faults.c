@@ -63,20 +63,12 @@ static const char *sentence(const struct notice *n, const struct doing *doing)
     return _("An error occurred.");
 }
 
-/* The words of the specification for what is no fault. */
-static const char *why_nothing_was_shortened(const struct error *e)
-{
-    if (strcmp(e->text, "nothing to compact") == 0)
-        return _("There is nothing to compact yet.");
-    return NULL;
-}
-
 /* A mode that keeps everything; NULL: any other fault. The caller frees. */
 static char *what_keeps_all(const struct notice *n)
 {
-    bool all_stays = n->command == COMMAND_COMPACT && n->error.code == ERR_AGENT_ERROR &&
-                     strstr(n->error.text, "TOO_SMALL_TO_COMPACT");
-    return all_stays ? compact_all_stays(n->name ? n->name : "", n->detail) : NULL;
+    return n->error.code == ERR_TOO_SMALL_TO_COMPACT
+               ? compact_all_stays(n->name ? n->name : "", n->detail)
+               : NULL;
 }
 
 /* What says all there is to say; NULL: the engine knows more. */
@@ -87,17 +79,15 @@ static const char *whole_sentence(const struct notice *n, const struct doing *do
         return sentence(n, doing); /* the engine speaks of a turn */
     if (e->code == ERR_SESSION_AMBIGUOUS)
         return e->text;
-    if (e->code == ERR_MEMORY_NOT_FOUND)
+    switch (e->code) {
+    case ERR_MEMORY_NOT_FOUND:
         return n->command == COMMAND_MEMORY_RESTORE ? _("There is nothing to restore.")
                                                     : sentence(n, doing);
-    if (e->code != ERR_AGENT_ERROR)
-        return NULL;
-    switch (n->command) {
-    case COMMAND_COMPACT:
-        return why_nothing_was_shortened(e);
-    case COMMAND_UNCOMPACT:
+    case ERR_NOTHING_TO_COMPACT:
+        return _("There is nothing to compact yet.");
+    case ERR_NOTHING_TO_UNDO:
         return _("There is no compaction to undo.");
-    case COMMAND_PIN:
+    case ERR_MESSAGE_NOT_SENT:
         return _("The message is no longer sent to the model, so it cannot be pinned.");
     default:
         return NULL;

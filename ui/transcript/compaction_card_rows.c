@@ -431,7 +431,7 @@ static const struct failure_words *words_of(const char *reason)
 static bool tells_more(const struct event *ev, const struct failure_words *words)
 {
     bool found = ev->compaction.reason && strcmp(ev->compaction.reason, "too_small") == 0 &&
-                 ev->text && !strstr(ev->text, "TOO_SMALL_TO_COMPACT");
+                 !(ev->name && err_from_name(ev->name) == ERR_TOO_SMALL_TO_COMPACT);
     return ev->text && *ev->text && (found || !words->quiet);
 }
 
