@@ -34,10 +34,8 @@ void diagnosis_begin(struct diagnosis *d)
 
 void diagnosis_release(struct diagnosis *d)
 {
-    for (size_t i = 0; i < d->service.len; i++) {
-        free(d->service.items[i].name);
+    for (size_t i = 0; i < d->service.len; i++)
         free(d->service.items[i].value);
-    }
     vec_release(&d->service);
     shape_release(operation_engine_info.result, &d->engine);
     health_report_release(&d->store);
@@ -55,14 +53,12 @@ void diagnosis_look_at_store(struct diagnosis *d, bool thorough)
     health_report(NULL, thorough, &d->store);
 }
 
-/* A line "name: value". What the service says of its store is not the one that is looked at. */
-static void add_fact(struct diagnosis *d, const char *line)
+/* What the service says of its store is not the one that is looked at. */
+static void add_fact(struct diagnosis *d, const struct report_fact *said)
 {
-    const char *colon = strstr(line, ": ");
-    if (!colon || strncmp(line, "store: ", 7) == 0)
+    if (strcmp(said->name, "store") == 0)
         return;
-    struct fact fact = {.name = mem_strndup(line, (size_t)(colon - line)),
-                        .value = mem_strdup(colon + 2)};
+    struct report_fact fact = {.name = said->name, .value = mem_strdup(said->value)};
     vec_push(&d->service, fact);
 }
 
@@ -70,8 +66,8 @@ static void add_fact(struct diagnosis *d, const char *line)
 static bool take_notice(struct diagnosis *d, const struct notice *n)
 {
     bool report = n->type == NOTICE_REPORT;
-    for (size_t i = 0; report && i < n->texts.len; i++)
-        add_fact(d, n->texts.items[i]);
+    for (size_t i = 0; report && i < n->facts.len; i++)
+        add_fact(d, &n->facts.items[i]);
     if ((report || n->type == NOTICE_ERROR) && n->error.code != ERR_OK)
         d->service_fault = n->error;
     return report;

@@ -10,11 +10,8 @@
 #include "cli/setup.h"
 #include "session/engine_operations.h"
 #include "session/health.h"
+#include "session/notice.h"
 #include "session/orphans.h"
-
-struct fact {
-    char *name, *value;
-};
 
 struct diagnosis {
     struct setup setup;
@@ -24,7 +21,7 @@ struct diagnosis {
     bool built; /* with a store */
     bool thorough;
     struct health_report store; /* if built with one */
-    VEC(struct fact) service;   /* "provider", "model", … */
+    VEC(struct report_fact) service; /* "provider", "model", … */
     struct error service_fault;
     const char *term; /* NULL: not set */
     bool to_terminal; /* standard output */

@@ -1,3 +1,4 @@
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,6 +10,11 @@
 #include "config/compaction_modes.h"
 #include "session/capability.h"
 #include "session/conversation_private.h"
+
+/* Surfaces do not see compact/. */
+static_assert((int)REPLY_COMMIT == (int)DRAFT_COMMIT && (int)REPLY_REFUSE == (int)DRAFT_REFUSE &&
+                  (int)REPLY_AGAIN == (int)DRAFT_AGAIN,
+              "a reply is an answer");
 
 void conversation_read_compaction(struct conversation *w)
 {

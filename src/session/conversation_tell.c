@@ -1,3 +1,4 @@
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/clock.h"
@@ -5,6 +6,14 @@
 #include "base/mem.h"
 #include "chat/figure.h"
 #include "session/conversation_private.h"
+
+/* Surfaces do not see provider/. */
+static_assert((int)PROVIDER_BY_OPTION == (int)CHOICE_OPTION &&
+                  (int)PROVIDER_BY_CONFIG == (int)CHOICE_CONFIG &&
+                  (int)PROVIDER_BY_ENVIRONMENT == (int)CHOICE_ENVIRONMENT &&
+                  (int)PROVIDER_ANSWERED == (int)CHOICE_ANSWERED &&
+                  (int)PROVIDER_FALLBACK == (int)CHOICE_FALLBACK,
+              "a reason is a choice's");
 
 void tell(struct conversation *w, struct notice *n)
 {

@@ -31,6 +31,9 @@ void notice_free(struct notice *n)
     for (size_t i = 0; i < n->texts.len; i++)
         free(n->texts.items[i]);
     vec_release(&n->texts);
+    for (size_t i = 0; i < n->facts.len; i++)
+        free(n->facts.items[i].value);
+    vec_release(&n->facts);
     vec_release(&n->offers);
     context_release(&n->context);
     free(n->provider);

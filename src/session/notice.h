@@ -28,7 +28,7 @@
  *   INPUTS    texts, newest first
  *   PROVIDER  provider, model, reason, detail, meters: window and threshold
  *   MODELS    texts: of the present provider; offers: the providers
- *   REPORT    texts: lines; error: the fault among them, if there is one
+ *   REPORT    facts; error: the fault among them, if there is one
  *   BUSY      flag: a turn runs / has ended; number: for how many ms it has run. Comes before the
  *             turn's first and after its last event
  *   APPROVAL  a tool asks before it runs. text: id of the call; name: tool; detail: its class;
@@ -74,7 +74,7 @@ enum notice_type {
     NOTICE_ERROR
 };
 
-/* Why this provider; the surface has the words. Same order as provider/choose.h. */
+/* Why this provider; the surface has the words. As enum choice_reason of provider/choose.h. */
 enum provider_reason {
     PROVIDER_BY_OPTION,
     PROVIDER_BY_CONFIG,
@@ -86,7 +86,7 @@ enum provider_reason {
 /* An answer to NOTICE_APPROVAL. */
 enum approval_answer { ANSWER_ONCE, ANSWER_SESSION, ANSWER_DENY };
 
-/* An answer to NOTICE_DRAFT. Same order as compact/compact.h. */
+/* An answer to NOTICE_DRAFT. As enum draft_answer of compact/compact.h. */
 enum draft_reply { REPLY_COMMIT, REPLY_REFUSE, REPLY_AGAIN };
 
 struct draft_figures {
@@ -114,6 +114,12 @@ struct provider_offer {
     const char *wants; /* the variable of the key that it lacks; NULL: it can be chosen */
 };
 
+/* What doctor says, by name. */
+struct report_fact {
+    const char *name; /* "provider"; static */
+    char *value;      /* English */
+};
+
 struct notice {
     enum notice_type type;
     char session[UUID_LEN + 1]; /* that it is about or was asked for; "": none */
@@ -126,6 +132,7 @@ struct notice {
     struct memory_hits memory;
     struct memory_stats stats;
     VEC(char *) texts;
+    VEC(struct report_fact) facts;
     VEC(struct provider_offer) offers;
     struct context context;
     struct draft_figures draft;

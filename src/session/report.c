@@ -10,20 +10,21 @@
 #include "index/embedder.h"
 #include "session/capability.h"
 
-static void add(struct notice *n, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void add(struct notice *n, const char *name, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 
-/* A line, without what must not be shown. */
-static void add(struct notice *n, const char *format, ...)
+/* Without what must not be shown. */
+static void add(struct notice *n, const char *name, const char *format, ...)
 {
-    struct buf line = BUF_INIT;
+    struct buf value = BUF_INIT;
     va_list args;
     va_start(args, format);
-    buf_vaddf(&line, format, args);
+    buf_vaddf(&value, format, args);
     va_end(args);
     struct buf shown = BUF_INIT;
-    url_add_masked(&shown, line.data);
-    vec_push(&n->texts, buf_take(&shown));
-    buf_release(&line);
+    url_add_masked(&shown, value.data);
+    vec_push(&n->facts, (struct report_fact){.name = name, .value = buf_take(&shown)});
+    buf_release(&value);
 }
 
 static const char *reason_text(const struct choice *choice)
@@ -46,9 +47,9 @@ static const char *reason_text(const struct choice *choice)
 static void report_key(struct notice *n, struct backend *b)
 {
     if (!backend_find_key(b, &n->error))
-        add(n, "key: none: %s", n->error.text);
+        add(n, "key", "none: %s", n->error.text);
     else
-        add(n, "key: %s", b->choice.endpoint.key ? "found" : "none needed");
+        add(n, "key", "%s", b->choice.endpoint.key ? "found" : "none needed");
 }
 
 void report_backend(struct notice *n, struct backend *b)
@@ -57,30 +58,30 @@ void report_backend(struct notice *n, struct backend *b)
     if (!b->chosen) {
         err_set(&n->error, ERR_CONFIG_ERROR,
                 "no provider could be chosen; see 'tiro config check'");
-        add(n, "provider: none could be chosen");
+        add(n, "provider", "none could be chosen");
         return;
     }
-    add(n, "provider: %s", choice->provider->name);
-    add(n, "why: %s%s%s", reason_text(choice), choice->detail ? ": " : "",
+    add(n, "provider", "%s", choice->provider->name);
+    add(n, "why", "%s%s%s", reason_text(choice), choice->detail ? ": " : "",
         choice->detail ? choice->detail : "");
     if (choice->endpoint.base_url)
-        add(n, "url: %s", choice->endpoint.base_url);
-    add(n, "model: %s", *choice->model ? choice->model : "the first that the server lists");
+        add(n, "url", "%s", choice->endpoint.base_url);
+    add(n, "model", "%s", *choice->model ? choice->model : "the first that the server lists");
     report_key(n, b);
     if (b->facts.window > 0)
-        add(n, "window: %lld tokens", (long long)b->facts.window);
+        add(n, "window", "%lld tokens", (long long)b->facts.window);
     else
-        add(n, "window: unknown until the first request");
+        add(n, "window", "unknown until the first request");
 }
 
 void report_store(struct notice *n, const char *path, bool opened)
 {
     if (!path)
-        add(n, "store: off; conversations are not saved");
+        add(n, "store", "off; conversations are not saved");
     else if (!opened)
-        add(n, "store: %s could not be opened", path);
+        add(n, "store", "%s could not be opened", path);
     else
-        add(n, "store: %s, schema %d", path, store_schema_version());
+        add(n, "store", "%s, schema %d", path, store_schema_version());
 }
 
 /* --- memory ---------------------------------------------------------------------------------- */
@@ -89,10 +90,10 @@ static bool report_whether(struct notice *n, const struct config *config)
 {
     struct error e;
     if (!capability_need_memory(config_boolean(config, CONFIG_MEMORY_ENABLED), &e)) {
-        add(n, "memory: off; %s", e.text);
+        add(n, "memory", "off; %s", e.text);
         return false;
     }
-    add(n, "memory: on; scope %s, language %s", config_string(config, CONFIG_MEMORY_SCOPE),
+    add(n, "memory", "on; scope %s, language %s", config_string(config, CONFIG_MEMORY_SCOPE),
         config_string(config, CONFIG_MEMORY_LANGUAGE));
     return true;
 }
@@ -100,14 +101,14 @@ static bool report_whether(struct notice *n, const struct config *config)
 static void report_embedder(struct notice *n, const struct embedding_settings *s)
 {
     if (!s->embedder) {
-        add(n, "vectors: none; [embedding] provider is not set");
+        add(n, "vectors", "none; [embedding] provider is not set");
         return;
     }
     char *model = embedding_model_name(s);
     if (!s->embedder->has_network)
-        add(n, "vectors: %s, made here", model);
+        add(n, "vectors", "%s, made here", model);
     else
-        add(n, "vectors: %s at %s, key %s", model, s->base_url, s->key ? "found" : "none");
+        add(n, "vectors", "%s at %s, key %s", model, s->base_url, s->key ? "found" : "none");
     free(model);
 }
 
@@ -130,10 +131,10 @@ void report_memory(struct notice *n, const struct config *config, const struct w
     if (embedding_settings_read(config, environment_get, wakeup, &settings, &e)) {
         report_embedder(n, &settings);
     } else {
-        add(n, "vectors: none: %s", e.text);
+        add(n, "vectors", "none: %s", e.text);
         if (n->error.code == ERR_OK)
             n->error = e;
     }
-    add(n, "ranking: %s", ranking_of(config, &settings));
+    add(n, "ranking", "%s", ranking_of(config, &settings));
     embedding_settings_release(&settings);
 }

@@ -1,4 +1,4 @@
-/* What the engine knows of its own state, as "name: value" lines for doctor. */
+/* What the engine knows of its own state, as facts for doctor. */
 #ifndef SESSION_REPORT_H
 #define SESSION_REPORT_H
 

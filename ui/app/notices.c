@@ -448,7 +448,7 @@ static void take_models(struct app *app, struct notice *n)
 
 static void take_report(struct app *app, struct notice *n)
 {
-    picker_fill_report(app, n->texts.items, n->texts.len);
+    picker_fill_report(app, n);
 }
 
 /* Turns */

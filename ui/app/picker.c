@@ -293,14 +293,17 @@ void picker_config(struct app *app)
 
 /* What the engine says of itself */
 
-void picker_fill_report(struct app *app, char *const *lines, size_t count)
+void picker_fill_report(struct app *app, const struct notice *n)
 {
     struct list *list = list_view_find(&app->views, LIST_REPORT);
     if (!list)
         return;
     list_clear(list);
-    for (size_t i = 0; i < count; i++)
-        list_add(list, lines[i], NULL, "");
+    for (size_t i = 0; i < n->facts.len; i++) {
+        char *line = mem_printf("%s: %s", n->facts.items[i].name, n->facts.items[i].value);
+        list_add(list, line, NULL, "");
+        free(line);
+    }
     app_touch_now(app, DIRTY_BODY);
 }
 

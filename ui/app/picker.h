@@ -15,7 +15,7 @@ void picker_report(struct app *app);
 /* Fill the list with what has come, if it is open. */
 void picker_fill_history(struct app *app);
 void picker_fill_models(struct app *app);
-void picker_fill_report(struct app *app, char *const *lines, size_t count);
+void picker_fill_report(struct app *app, const struct notice *n);
 
 /* Asks for the inputs of earlier sessions, once. */
 void picker_want_inputs(struct app *app);

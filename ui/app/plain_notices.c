@@ -285,6 +285,12 @@ static void tell_kind(struct plain *p, const struct context *c, enum context_kin
                          (long long)c->parts.items[i].tokens);
 }
 
+static void take_report(struct plain *p, struct notice *n)
+{
+    for (size_t i = 0; i < n->facts.len; i++)
+        plain_writef(&p->out, "%s: %s", n->facts.items[i].name, n->facts.items[i].value);
+}
+
 static void take_context(struct plain *p, struct notice *n)
 {
     const struct context *c = &n->context;
@@ -421,7 +427,7 @@ static void (*const takers[])(struct plain *p, struct notice *n) = {
     [NOTICE_EVENT] = take_event,       [NOTICE_SESSION] = take_session,
     [NOTICE_PAGE] = take_page,         [NOTICE_LIST] = take_list,
     [NOTICE_PROVIDER] = take_provider, [NOTICE_MODELS] = take_lines,
-    [NOTICE_REPORT] = take_lines,      [NOTICE_BUSY] = take_busy,
+    [NOTICE_REPORT] = take_report,     [NOTICE_BUSY] = take_busy,
     [NOTICE_APPROVAL] = take_approval, [NOTICE_DRAFT] = take_draft,
     [NOTICE_CONTEXT] = take_context,   [NOTICE_MEMORY] = take_memory,
     [NOTICE_DONE] = take_done,         [NOTICE_ERROR] = take_error,
