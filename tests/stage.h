@@ -15,11 +15,11 @@ struct stage {
     struct meters meters;
     sent_commands sent;
     int width, height;
-    int64_t now_ms;     /* what the clock says */
-    bool closed;        /* since the last key; the view is still there, to go on with */
-    bool memory_shown;  /* … of the open session */
-    char *found;        /* to be looked for, last; NULL: nothing */
-    int64_t jumped;     /* to this message; 0: nowhere */
+    int64_t now_ms;    /* what the clock says */
+    bool closed;       /* since the last key; the view is still there, to go on with */
+    bool memory_shown; /* … of the open session */
+    char *found;       /* to be looked for, last; NULL: nothing */
+    int64_t jumped;    /* to this message; 0: nowhere */
 };
 extern struct stage the;
 

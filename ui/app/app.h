@@ -113,10 +113,10 @@ struct app {
     struct approval approval;  /* before whatever else is open */
     struct draft_review draft; /* in the place of the editor, when nothing else is open */
     struct views views;
-    struct view_host host; /* panes_init() */
+    struct view_host host;                /* panes_init() */
     void (*follow_edit)(struct app *app); /* who completes what is written; completion_init() */
-    struct view *memory;   /* F2; in views */
-    struct transcript_place jump; /* to show once its page has come; seq 0: none */
+    struct view *memory;                  /* F2; in views */
+    struct transcript_place jump;         /* to show once its page has come; seq 0: none */
     struct way_back way_back;
     char *find_next; /* to look for once that session is open; NULL: nothing */
     char find_session[UUID_LEN + 1];
@@ -139,11 +139,11 @@ struct app {
     int64_t draft_at; /* monotonic; 0: nothing to save */
 
     unsigned dirty;
-    bool urgent;       /* draw at once */
-    bool status_dirty; /* of the kind that can wait */
-    int64_t drawn_ms;  /* the last frame */
-    int64_t status_ms; /* the last status line */
-    int64_t tick_at;   /* next second to count; 0: nothing counts */
+    bool urgent;         /* draw at once */
+    bool status_dirty;   /* of the kind that can wait */
+    int64_t drawn_ms;    /* the last frame */
+    int64_t status_ms;   /* the last status line */
+    int64_t tick_at;     /* next second to count; 0: nothing counts */
     int64_t leave_until; /* monotonic; ACTION_CLEAR again before that leaves; 0: nobody asked */
     bool leaving;
     size_t others_told; /* conversations in the background that leaving was said to stop */

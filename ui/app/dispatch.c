@@ -60,8 +60,7 @@ static void send(struct app *app)
             app_give_back(app, text);
     } else if (text[strspn(text, " \t\n")]) {
         clear_editor(app);
-        (app->replacing ? message_replace : message_send)(app,
-                                                           text + (line.kind == SLASH_LITERAL));
+        (app->replacing ? message_replace : message_send)(app, text + (line.kind == SLASH_LITERAL));
         app_save_draft(app);
     }
     free(text);

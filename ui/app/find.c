@@ -133,15 +133,10 @@ static void up(struct view *view)
     up_or_older(view->host->app);
 }
 
-static const struct view_key keys[] = {{ACTION_CANCEL, close_line},
-                                       {ACTION_CLEAR, close_line},
-                                       {ACTION_UP, up},
-                                       {ACTION_SEND, older},
-                                       {ACTION_FIND, older},
-                                       {ACTION_FIND_NEWER, newer},
-                                       {ACTION_NEWLINE, newer},
-                                       {ACTION_DOWN, newer},
-                                       {ACTION_NONE, NULL}};
+static const struct view_key keys[] = {
+    {ACTION_CANCEL, close_line}, {ACTION_CLEAR, close_line}, {ACTION_UP, up},
+    {ACTION_SEND, older},        {ACTION_FIND, older},       {ACTION_FIND_NEWER, newer},
+    {ACTION_NEWLINE, newer},     {ACTION_DOWN, newer},       {ACTION_NONE, NULL}};
 
 /* The transcript is moved meanwhile. */
 static bool moves_transcript(enum action action)

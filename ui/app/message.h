@@ -1,5 +1,5 @@
-/* The person's message on its way: sent, waiting for the turn to end, sent again, or in place of the
- * last one (/edit), which goes with all that followed it. */
+/* The person's message on its way: sent, waiting for the turn to end, sent again, or in place of
+ * the last one (/edit), which goes with all that followed it. */
 #ifndef UI_MESSAGE_H
 #define UI_MESSAGE_H
 

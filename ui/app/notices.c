@@ -1,4 +1,3 @@
-#include "ui/app/message.h"
 #include "ui/app/notices.h"
 
 #include <stdlib.h>
@@ -11,6 +10,7 @@
 #include "ui/app/completion.h"
 #include "ui/app/faults.h"
 #include "ui/app/jump.h"
+#include "ui/app/message.h"
 #include "ui/app/panes.h"
 #include "ui/app/picker.h"
 #include "ui/app/slash.h"
@@ -539,13 +539,6 @@ static void take_context(struct app *app, struct notice *n)
     app_touch(app, DIRTY_STATUS);
 }
 
-/* What views alone have asked for. */
-static void take_nothing(struct app *app, struct notice *n)
-{
-    (void)app;
-    (void)n;
-}
-
 static void take_draft(struct app *app, struct notice *n)
 {
     (void)n;
@@ -580,17 +573,15 @@ static void take_done(struct app *app, struct notice *n)
         app_note(app, STYLE_NOTE, "%s", _("This is a copy; the original session is unchanged."));
 }
 
-static void (*const takers[])(struct app *app, struct notice *n) = {
-    [NOTICE_EVENT] = take_event,         [NOTICE_SESSION] = take_session,
-    [NOTICE_PAGE] = take_page,           [NOTICE_LIST] = take_list,
-    [NOTICE_INPUTS] = take_inputs,       [NOTICE_PROVIDER] = take_provider,
-    [NOTICE_MODELS] = take_models,       [NOTICE_REPORT] = take_report,
-    [NOTICE_BUSY] = take_busy,           [NOTICE_ERROR] = faults_take,
-    [NOTICE_DONE] = take_done,           [NOTICE_APPROVAL] = take_approval,
-    [NOTICE_SEARCH] = take_nothing,        [NOTICE_PREVIEW] = take_nothing,
-    [NOTICE_DRAFT] = take_draft,         [NOTICE_CONTEXT] = take_context,
-    [NOTICE_DROPPED] = take_nothing,     [NOTICE_MEMORY] = take_nothing,
-    [NOTICE_MEMORY_ENTRY] = take_nothing, [NOTICE_MEMORY_STATE] = take_nothing};
+/* What is not here views alone have asked for. */
+static void (*const takers[NOTICE_ERROR + 1])(struct app *app, struct notice *n) = {
+    [NOTICE_EVENT] = take_event,   [NOTICE_SESSION] = take_session,
+    [NOTICE_PAGE] = take_page,     [NOTICE_LIST] = take_list,
+    [NOTICE_INPUTS] = take_inputs, [NOTICE_PROVIDER] = take_provider,
+    [NOTICE_MODELS] = take_models, [NOTICE_REPORT] = take_report,
+    [NOTICE_BUSY] = take_busy,     [NOTICE_ERROR] = faults_take,
+    [NOTICE_DONE] = take_done,     [NOTICE_APPROVAL] = take_approval,
+    [NOTICE_DRAFT] = take_draft,   [NOTICE_CONTEXT] = take_context};
 
 /* Conversations that are not shown */
 
@@ -634,7 +625,8 @@ static void take_of_another(struct app *app, const struct notice *n)
 
 static void take_of_shown(struct app *app, struct notice *n)
 {
-    takers[n->type](app, n);
+    if (takers[n->type])
+        takers[n->type](app, n);
     if (n->type != NOTICE_ERROR && n->type != NOTICE_DONE) /* who tells of them asks the views */
         (void)views_notice(&app->views, n, NULL);
     if (n->type != NOTICE_EVENT && views_holder(&app->views))

@@ -173,7 +173,7 @@ static bool beside(struct app *app)
     int rows, cols;
     (void)app;
     term_size(&rows, &cols);
-    return screen_pane_columns(cols) > 0;
+    return layout_pane_columns(cols) > 0;
 }
 
 static bool under(struct app *app, const struct view *v, const struct key *key)

@@ -10,7 +10,8 @@ void panes_init(struct app *app);
 /* In the place of what stands over the transcript. */
 void panes_show(struct app *app, struct view *v);
 
-/* Opens the view of that action, with what is to be looked for in it or "". False: there is none. */
+/* Opens the view of that action, with what is to be looked for in it or "". False: there is none.
+ */
 bool panes_open(struct app *app, enum action action, const char *query);
 
 /* The first page of a session has come: what was to be found in it is looked for. */

@@ -24,11 +24,10 @@
 #define PROMPT_COLUMNS 2
 #define TITLE_BEGIN 5   /* columns of "tiro " */
 #define FIND_COLUMNS 14 /* at least, to type in */
-#define PANE_SHARE 40   /* percent of the width */
 
 /* Of the last frame; there is one screen. */
 static struct layout shown;
-static bool body_is_behind; /* the frame shows less than there is */
+static bool body_is_behind;  /* the frame shows less than there is */
 static bool count_is_behind; /* of matches: it goes on with the next frame */
 static struct {
     int top, left, rows, cols; /* of the terminal; 0 rows: nothing of it is seen */
@@ -36,60 +35,6 @@ static struct {
 static struct {
     int row, col;
 } editor_caret_at, find_caret;
-
-static bool is_too_small(int rows, int cols)
-{
-    return rows < SCREEN_MIN_ROWS || cols < SCREEN_MIN_COLS;
-}
-
-static struct layout place(int rows, int cols, int editor_rows_wanted, int most, bool waiting)
-{
-    struct layout l = {
-        .rows = rows, .cols = cols, .waiting_row = -1, .body_top = 1, .body_cols = cols};
-    l.too_small = is_too_small(rows, cols);
-    most = most > 1 ? most : 1;
-    l.editor_rows = editor_rows_wanted < most ? editor_rows_wanted : most;
-    if (l.editor_rows < 1)
-        l.editor_rows = 1;
-    l.editor_top = rows - l.editor_rows;
-    if (waiting)
-        l.waiting_row = l.editor_top - 1;
-    l.status_row = l.editor_top - 1 - waiting;
-    l.body_rows = l.status_row - l.body_top;
-    if (l.body_rows < 1)
-        l.body_rows = 1;
-    return l;
-}
-
-struct layout layout_make(int rows, int cols, int editor_rows_wanted, bool waiting)
-{
-    return place(rows, cols, editor_rows_wanted, rows / 3, waiting);
-}
-
-struct layout layout_review(int rows, int cols, int rows_wanted, bool waiting)
-{
-    return place(rows, cols, rows_wanted, rows * 2 / 3, waiting);
-}
-
-void layout_add_pane(struct layout *l, int columns)
-{
-    l->pane_cols = columns;
-    l->body_cols = columns > 0 ? l->cols - columns - 1 : l->cols;
-}
-
-bool layout_equal(const struct layout *a, const struct layout *b)
-{
-    return a->rows == b->rows && a->cols == b->cols && a->body_top == b->body_top &&
-           a->body_rows == b->body_rows && a->body_cols == b->body_cols &&
-           a->pane_cols == b->pane_cols && a->status_row == b->status_row &&
-           a->waiting_row == b->waiting_row && a->editor_top == b->editor_top &&
-           a->editor_rows == b->editor_rows && a->too_small == b->too_small;
-}
-
-int screen_pane_columns(int cols)
-{
-    return cols >= PANE_BESIDE ? cols * PANE_SHARE / 100 : 0;
-}
 
 int screen_body_rows(void)
 {
@@ -103,8 +48,7 @@ struct view *screen_view_at(const struct app *app, int row, int col, int *row_in
         struct view *v = views_shown(&app->views, (enum view_layer)i);
         *row_in = row - drawn[i].top;
         *col_in = col - drawn[i].left;
-        if (v && *row_in >= 0 && *row_in < drawn[i].rows && *col_in >= 0 &&
-            *col_in < drawn[i].cols)
+        if (v && *row_in >= 0 && *row_in < drawn[i].rows && *col_in >= 0 && *col_in < drawn[i].cols)
             return v;
     }
     *row_in = row >= shown.body_top && row < end ? row - shown.body_top : -1;
@@ -597,11 +541,11 @@ static void lay_out(struct app *app)
 {
     int rows, cols;
     term_size(&rows, &cols);
-    if (!is_too_small(rows, cols))
+    if (!layout_is_too_small(rows, cols))
         screen_advance_draft(app, clock_mono_ms());
     struct layout l = find_places(app, rows, cols);
     if (memory_view_is_open(app->memory))
-        layout_add_pane(&l, screen_pane_columns(cols));
+        layout_add_pane(&l, layout_pane_columns(cols));
     if (layout_equal(&l, &shown))
         return;
     shown = l;

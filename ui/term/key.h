@@ -32,7 +32,7 @@ enum key_code {
     K_FOCUS_IN,
     K_FOCUS_OUT, /* the window has the keyboard, or no more */
     K_GROUND,    /* the background is light (cp 1) or dark (cp 0) */
-    K_REPLY      /* of ui/term/input.h only: an answer of the terminal, text as in ui/term/probe.h */
+    K_REPLY /* of ui/term/input.h only: an answer of the terminal, text as in ui/term/probe.h */
 };
 
 struct key {

@@ -28,9 +28,9 @@ static enum notification known_by(const struct probe *terminal)
     static const struct {
         const char *name;
         enum notification how;
-    } terminals[] = {{"kitty", NOTIFICATION_OSC99},    {"foot", NOTIFICATION_OSC777},
-                     {"VTE", NOTIFICATION_OSC777},     {"contour", NOTIFICATION_OSC777},
-                     {"WezTerm", NOTIFICATION_OSC9},   {"iTerm2", NOTIFICATION_OSC9},
+    } terminals[] = {{"kitty", NOTIFICATION_OSC99},  {"foot", NOTIFICATION_OSC777},
+                     {"VTE", NOTIFICATION_OSC777},   {"contour", NOTIFICATION_OSC777},
+                     {"WezTerm", NOTIFICATION_OSC9}, {"iTerm2", NOTIFICATION_OSC9},
                      {"ghostty", NOTIFICATION_OSC9}};
     if (terminal->osc99)
         return NOTIFICATION_OSC99;
@@ -43,7 +43,8 @@ static enum notification known_by(const struct probe *terminal)
 static void write_desktop(struct buf *out, enum notification how, const char *text)
 {
     if (how == NOTIFICATION_OSC99) /* `o`: not while its window has the keyboard */
-        buf_addf(out, "\033]99;i=tiro:d=0:o=unfocused;" TITLE ST "\033]99;i=tiro:p=body;%s" ST, text);
+        buf_addf(out, "\033]99;i=tiro:d=0:o=unfocused;" TITLE ST "\033]99;i=tiro:p=body;%s" ST,
+                 text);
     else if (how == NOTIFICATION_OSC777)
         buf_addf(out, "\033]777;notify;" TITLE ";%s" ST, text);
     else /* not a number first: that would be ConEmu's progress */

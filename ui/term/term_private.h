@@ -1,5 +1,6 @@
-/* What the parts of the terminal share: term.c (it is taken, asked and given back), term_draw.c (what
- * is on it) and term_messages.c (what else it is told). Nobody else includes it, or curses. */
+/* What the parts of the terminal share: term.c (it is taken, asked and given back), term_draw.c
+ * (what is on it) and term_messages.c (what else it is told). Nobody else includes it, or curses.
+ */
 #ifndef UI_TERM_PRIVATE_H
 #define UI_TERM_PRIVATE_H
 
@@ -41,7 +42,7 @@ struct terminal {
     SCREEN *screen;
     const char *name; /* whose sequences it gets */
     bool assumed;     /* TERM is unknown */
-    bool plain; /* knows no private modes */
+    bool plain;       /* knows no private modes */
     bool mouse, suspended;
     bool bare; /* a text stands in place of what curses knows of */
     bool cursor_wanted, cursor_shown;

@@ -302,7 +302,7 @@ static void open_editor(struct view *view)
 
 static bool take_key(struct view *view, enum action action, const struct key *key)
 {
-    static void (*const what[])(struct view *view) = {
+    static void (*const what[])(struct view * view) = {
         [REVIEW_KEEP] = send_kept, [REVIEW_REFUSE] = send_refused, [REVIEW_AGAIN] = send_again,
         [REVIEW_STOP] = stop_turn, [REVIEW_LEAVE] = leave_program, [REVIEW_EXTERNAL] = open_editor,
     };
@@ -370,8 +370,7 @@ static const struct view_ops ops = {
 
 void draft_review_init(struct draft_review *r, const struct view_host *host)
 {
-    *r = (struct draft_review){
-        .view = {&ops, host}, .text = editor_new(), .focus = editor_new()};
+    *r = (struct draft_review){.view = {&ops, host}, .text = editor_new(), .focus = editor_new()};
     rows_init(&r->rows);
 }
 

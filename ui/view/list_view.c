@@ -29,7 +29,7 @@ static void choose(struct view *view)
     const struct list_view *v = of(view);
     const char *chosen = list_value(v->list);
     char *value = chosen ? mem_strdup(chosen) : NULL;
-    void (*tell)(struct app *app, const char *value) = v->to.chosen;
+    void (*tell)(struct app * app, const char *value) = v->to.chosen;
     struct app *app = view->host->app;
     view_close(view);
     if (tell && value)
@@ -39,7 +39,7 @@ static void choose(struct view *view)
 
 static void leave(struct view *view)
 {
-    void (*tell)(struct app *app) = of(view)->to.left;
+    void (*tell)(struct app * app) = of(view)->to.left;
     struct app *app = view->host->app;
     view_close(view);
     if (tell)

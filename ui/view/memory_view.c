@@ -215,9 +215,9 @@ static void want_older(struct view *view)
 
 static bool give_key(struct view *view, enum action action, const struct key *key)
 {
-    static void (*const what[])(struct view *view) = {
-        [MEMORY_CLOSED] = close_view,    [MEMORY_WRITE] = memory_view_uncover,
-        [MEMORY_OPEN] = open_source,     [MEMORY_INSERT] = insert,
+    static void (*const what[])(struct view * view) = {
+        [MEMORY_CLOSED] = close_view,     [MEMORY_WRITE] = memory_view_uncover,
+        [MEMORY_OPEN] = open_source,      [MEMORY_INSERT] = insert,
         [MEMORY_EXTERNAL] = edit_outside, [MEMORY_OLDER] = want_older,
     };
     enum memory_result result = memory_pane_key(of(view)->pane, action, key);
@@ -419,8 +419,8 @@ static const struct view_ops ops = {
 struct view *memory_view_new(const struct view_host *host)
 {
     struct memory_view *v = mem_alloc(sizeof *v);
-    const struct memory_host pane = {host->keymap, send,        title_of,
-                                     v,            &v->recalls, host->memory_scope};
+    const struct memory_host pane = {host->keymap,      send, title_of, v, &v->recalls,
+                                     host->memory_scope};
     v->view = (struct view){&ops, host};
     v->pane = memory_pane_new(&pane);
     return &v->view;

@@ -1,5 +1,5 @@
-/* F2: the memory pane as a view. It stands beside the transcript where there is room, otherwise over
- * it while it has the keyboard. When it is left, what was typed and changed in it stays. */
+/* F2: the memory pane as a view. It stands beside the transcript where there is room, otherwise
+ * over it while it has the keyboard. When it is left, what was typed and changed in it stays. */
 #ifndef UI_MEMORY_VIEW_H
 #define UI_MEMORY_VIEW_H
 

@@ -41,15 +41,16 @@ struct view_host {
     struct app *app;
     void (*send)(struct app *app, struct command *c); /* takes the command */
     void (*close)(struct app *app, struct view *v);
-    void (*touch)(struct app *app);                 /* it looks other than before */
-    void (*raise)(struct app *app, struct view *v); /* closes what stands over it */
+    void (*touch)(struct app *app);                          /* it looks other than before */
+    void (*raise)(struct app *app, struct view *v);          /* closes what stands over it */
     bool (*has_keys)(struct app *app, const struct view *v); /* none over it has the keyboard */
     void (*stop)(struct app *app);                           /* the turn, with whatever it asks */
     void (*leave)(struct app *app);                          /* the program */
     /* Text for whoever has the keyboard, if it can be written there. */
     void (*write)(struct app *app, enum action action, const struct key *key);
     void (*note)(struct app *app, const char *text); /* in the transcript */
-    /* Shows that message in the transcript; the view gives way to it, and the way back leads here. */
+    /* Shows that message in the transcript; the view gives way to it, and the way back leads here.
+     */
     void (*jump)(struct app *app, struct view *v, int64_t seq);
     /* Looks for a text in the transcript: of that session, as soon as it is open; NULL: of the open
      * one, now. Text NULL: what is still to be looked for is not. */
@@ -58,18 +59,18 @@ struct view_host {
     void (*show_memory)(struct app *app, struct view *v);
 
     /* For the pane of memory. */
-    const char *memory_scope;              /* "all", "project" or "session" */
-    bool (*has_memory)(struct app *app);   /* if not, it says so */
-    void (*want_titles)(struct app *app);  /* of the sessions */
-    bool (*beside)(struct app *app);       /* there is room beside the transcript */
+    const char *memory_scope;             /* "all", "project" or "session" */
+    bool (*has_memory)(struct app *app);  /* if not, it says so */
+    void (*want_titles)(struct app *app); /* of the sessions */
+    bool (*beside)(struct app *app);      /* there is room beside the transcript */
     /* Whether the mouse is over the view. */
     bool (*under)(struct app *app, const struct view *v, const struct key *key);
     /* What a session is called, "" for the open one; NULL: not known. Not clean. */
     const char *(*title)(struct app *app, const char *session_id);
-    void (*scroll_to)(struct app *app, int64_t seq);          /* a message, without a way back */
-    void (*insert)(struct app *app, const char *text);        /* into the message, as lines */
+    void (*scroll_to)(struct app *app, int64_t seq);   /* a message, without a way back */
+    void (*insert)(struct app *app, const char *text); /* into the message, as lines */
     void (*edit_outside)(struct app *app, struct editor *editor); /* with $EDITOR */
-    void (*want_older)(struct app *app);                      /* events of the open session */
+    void (*want_older)(struct app *app);                          /* events of the open session */
     /* A key that the view kept: the view gets it if it has the keyboard, else the message, if that
      * has it. */
     void (*type)(struct app *app, struct view *v, const struct key *key);
@@ -80,7 +81,8 @@ struct view_ops {
     enum view_layer layer;
     bool of_session; /* what it shows is of the open session: closed when another one is opened */
     void (*free)(struct view *v);
-    /* For one that stays on the stack and keeps its state: it leaves the screen. NULL: it is freed. */
+    /* For one that stays on the stack and keeps its state: it leaves the screen. NULL: it is freed.
+     */
     void (*close)(struct view *v);
     bool (*shown)(const struct view *v); /* whether it is on the screen; NULL: it is */
     /* False: not its key; those below get it. */
