@@ -643,6 +643,7 @@ static void an_empty_history_has_nothing_to_compact(void **state)
         run();
         assert_int_equal(t.out.result, COMPACT_NOTHING);
         assert_string_equal(t.out.error.text, "nothing to compact");
+    assert_int_equal(t.out.error.code, ERR_NOTHING_TO_COMPACT);
         assert_int_equal(t.events.len, 0);
         assert_int_equal(t.commits, 0);
     }

@@ -259,8 +259,12 @@ static void expect_refused(struct operation_context *c, const struct operation *
     void *params = o->params ? mem_alloc(o->params->size) : NULL;
     void *result = o->result ? mem_alloc(o->result->size) : NULL;
     struct error e = {0};
+    if (o->result)
+        memset(result, 0xa5, o->result->size); /* what the stack happened to hold */
     if (operation_call(c, o, params, result, &e))
         fail_msg("%s runs", o->name);
+    if (o->result)
+        shape_release(o->result, result);
     if (e.code != code)
         fail_msg("%s: %s: %s", o->name, err_info(e.code)->name, e.text);
     free(params);

@@ -182,7 +182,7 @@ static char *why_nothing(const struct attempt *a, enum err_code *code)
     const struct compact_prospect as_it_is = prospect(a, a->tokens_before);
     *code = a->input.count == 0 ? ERR_NOTHING_TO_COMPACT : ERR_AGENT_ERROR;
     if (a->input.count == 0)
-        return mem_strdup("there is nothing to compact");
+        return mem_strdup("nothing to compact");
     if (a->not_worth)
         return compact_obstacle(a->job->mode, &a->input, &a->job->limits, &as_it_is);
     if (is_for_nothing(a) && is_for_question(a))

@@ -55,7 +55,7 @@ struct operation {
     const struct shape *result; /* NULL: it gives nothing */
     enum operation_executor executor;
     unsigned needs; /* of enum operation_need */
-    /* `result` is a fresh struct of its shape, and empty again where this fails. */
+    /* `result` is empty, and again where this fails. */
     bool (*run)(struct operation_context *c, const void *params, void *result, struct error *e);
 };
 
@@ -71,8 +71,9 @@ bool operation_open(struct operation_context *c, const struct operation *o,
                     struct error *e);
 void operation_close(struct operation_context *c);
 
-/* Checks the row's needs and runs it. `params` and `result` are structs of its shapes; the result
- * is the caller's to release with its shape. */
+/* Checks the row's needs and runs it. `params` and `result` are structs of its shapes. The result
+ * is empty where this fails, whatever stood there before; else the caller's to release with its
+ * shape. */
 bool operation_call(struct operation_context *c, const struct operation *o, const void *params,
                     void *result, struct error *e);
 

@@ -61,8 +61,10 @@ static bool needs_met(const struct operation_context *c, const struct operation 
 bool operation_call(struct operation_context *c, const struct operation *o, const void *params,
                     void *result, struct error *e)
 {
-    if (o->result)
+    if (o->result) {
+        memset(result, 0, o->result->size); /* a codec's member has no other beginning */
         shape_init(o->result, result);
+    }
     return needs_met(c, o, e) && o->run(c, params, result, e);
 }
 
