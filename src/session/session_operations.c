@@ -13,6 +13,11 @@ enum { HISTORY_LIMIT = 200, HISTORY_MOST = 10000, SEARCH_LIMIT = 50, SEARCH_MOST
     SHAPE_FIELD("session", STRING, REQUIRED, SHAPE_AT_TEXT(S, session), .least = 1,                \
                 .help = "Id, title, unique part of an id, \"last\" or \"~N\".")
 
+#define PARAMETERS(T, rows)                                                                        \
+    {                                                                                              \
+        .name = "parameters", .size = sizeof(T), .fields = rows, .closed = true                    \
+    }
+
 static const struct shape_field changed_fields[] = {
     SHAPE_FIELD("id", UUID, REQUIRED, offsetof(struct session_changed, id),
                 .help = "The session that was meant."),
@@ -22,10 +27,13 @@ static const struct shape changed_shape = {
     .name = "changed session", .size = sizeof(struct session_changed), .fields = changed_fields};
 
 static const struct shape_field session_fields[] = {SESSION(struct session_params), {0}};
-static const struct shape session_shape = {.name = "parameters",
-                                           .size = sizeof(struct session_params),
-                                           .fields = session_fields,
-                                           .closed = true};
+static const struct shape session_shape = PARAMETERS(struct session_params, session_fields);
+
+#define WRITES(verb, text, takes, gives, function)                                                 \
+    {                                                                                              \
+        .name = "session/" verb, .summary = text, .params = &takes, .result = &gives,              \
+        .executor = OPERATION_READ, .needs = NEED_STORE | NEED_WRITE, .run = function              \
+    }
 
 /* --- session/list ----------------------------------------------------------------------------- */
 
@@ -46,10 +54,7 @@ static const struct shape_field list_fields[] = {
                 .help = "At most so many; 0: all."),
     {0},
 };
-static const struct shape list_shape = {.name = "parameters",
-                                        .size = sizeof(struct session_filter),
-                                        .fields = list_fields,
-                                        .closed = true};
+static const struct shape list_shape = PARAMETERS(struct session_filter, list_fields);
 
 static const struct shape_field list_result_fields[] = {
     SHAPE_FIELD("sessions", LIST, REQUIRED, offsetof(struct session_list_result, sessions),
@@ -87,10 +92,7 @@ static const struct shape_field search_fields[] = {
                 .least = 1, .most = SEARCH_MOST, .absent = SEARCH_LIMIT, .help = "Matches."),
     {0},
 };
-static const struct shape search_shape = {.name = "parameters",
-                                          .size = sizeof(struct session_search_params),
-                                          .fields = search_fields,
-                                          .closed = true};
+static const struct shape search_shape = PARAMETERS(struct session_search_params, search_fields);
 
 static const struct shape_field search_result_fields[] = {
     SHAPE_FIELD("matches", LIST, REQUIRED, offsetof(struct session_search_result, matches),
@@ -150,10 +152,7 @@ static const struct shape_field history_fields[] = {
                 .least = 1, .most = HISTORY_MOST, .absent = HISTORY_LIMIT, .help = "Events."),
     {0},
 };
-static const struct shape history_shape = {.name = "parameters",
-                                           .size = sizeof(struct session_history_params),
-                                           .fields = history_fields,
-                                           .closed = true};
+static const struct shape history_shape = PARAMETERS(struct session_history_params, history_fields);
 
 static void write_events(struct json_out *o, const void *result)
 {
@@ -271,10 +270,7 @@ static const struct shape_field rename_fields[] = {
                 .help = "Empty: the beginning of the first message again."),
     {0},
 };
-static const struct shape rename_shape = {.name = "parameters",
-                                          .size = sizeof(struct session_rename_params),
-                                          .fields = rename_fields,
-                                          .closed = true};
+static const struct shape rename_shape = PARAMETERS(struct session_rename_params, rename_fields);
 
 static bool run_rename(struct operation_context *c, const void *params, void *result,
                        struct error *e)
@@ -284,15 +280,8 @@ static bool run_rename(struct operation_context *c, const void *params, void *re
                           e);
 }
 
-const struct operation operation_session_rename = {
-    .name = "session/rename",
-    .summary = "Gives a session a title.",
-    .params = &rename_shape,
-    .result = &changed_shape,
-    .executor = OPERATION_READ,
-    .needs = NEED_STORE | NEED_WRITE,
-    .run = run_rename,
-};
+const struct operation operation_session_rename =
+    WRITES("rename", "Gives a session a title.", rename_shape, changed_shape, run_rename);
 
 static const struct shape_field label_fields[] = {
     SESSION(struct session_label_params),
@@ -300,10 +289,7 @@ static const struct shape_field label_fields[] = {
                 .help = "Words: \"name\" or \"+name\" adds a label, \"-name\" removes one."),
     {0},
 };
-static const struct shape label_shape = {.name = "parameters",
-                                         .size = sizeof(struct session_label_params),
-                                         .fields = label_fields,
-                                         .closed = true};
+static const struct shape label_shape = PARAMETERS(struct session_label_params, label_fields);
 
 static bool run_label(struct operation_context *c, const void *params, void *result,
                       struct error *e)
@@ -313,15 +299,8 @@ static bool run_label(struct operation_context *c, const void *params, void *res
                          ((struct session_changed *)result)->id, e);
 }
 
-const struct operation operation_session_label = {
-    .name = "session/label",
-    .summary = "Adds and removes labels of a session.",
-    .params = &label_shape,
-    .result = &changed_shape,
-    .executor = OPERATION_READ,
-    .needs = NEED_STORE | NEED_WRITE,
-    .run = run_label,
-};
+const struct operation operation_session_label =
+    WRITES("label", "Adds and removes labels of a session.", label_shape, changed_shape, run_label);
 
 static bool run_archive(struct operation_context *c, const void *params, void *result,
                         struct error *e)
@@ -331,15 +310,8 @@ static bool run_archive(struct operation_context *c, const void *params, void *r
                            e);
 }
 
-const struct operation operation_session_archive = {
-    .name = "session/archive",
-    .summary = "Archives a session.",
-    .params = &session_shape,
-    .result = &changed_shape,
-    .executor = OPERATION_READ,
-    .needs = NEED_STORE | NEED_WRITE,
-    .run = run_archive,
-};
+const struct operation operation_session_archive =
+    WRITES("archive", "Archives a session.", session_shape, changed_shape, run_archive);
 
 static bool run_unarchive(struct operation_context *c, const void *params, void *result,
                           struct error *e)
@@ -349,15 +321,9 @@ static bool run_unarchive(struct operation_context *c, const void *params, void 
                            e);
 }
 
-const struct operation operation_session_unarchive = {
-    .name = "session/unarchive",
-    .summary = "Takes a session out of the archive.",
-    .params = &session_shape,
-    .result = &changed_shape,
-    .executor = OPERATION_READ,
-    .needs = NEED_STORE | NEED_WRITE,
-    .run = run_unarchive,
-};
+const struct operation operation_session_unarchive =
+    WRITES("unarchive", "Takes a session out of the archive.", session_shape, changed_shape,
+           run_unarchive);
 
 static bool run_delete(struct operation_context *c, const void *params, void *result,
                        struct error *e)
@@ -366,15 +332,9 @@ static bool run_delete(struct operation_context *c, const void *params, void *re
     return catalog_delete(&c->catalog, p->session, ((struct session_changed *)result)->id, e);
 }
 
-const struct operation operation_session_delete = {
-    .name = "session/delete",
-    .summary = "Deletes a session with its transcript, its files and what memory has of it.",
-    .params = &session_shape,
-    .result = &changed_shape,
-    .executor = OPERATION_READ,
-    .needs = NEED_STORE | NEED_WRITE,
-    .run = run_delete,
-};
+const struct operation operation_session_delete =
+    WRITES("delete", "Deletes a session with its transcript, its files and what memory has of it.",
+           session_shape, changed_shape, run_delete);
 
 static bool run_rebuild(struct operation_context *c, const void *params, void *result,
                         struct error *e)
@@ -389,15 +349,9 @@ static bool run_rebuild(struct operation_context *c, const void *params, void *r
     return projection_rebuild(&c->catalog, out->id, e);
 }
 
-const struct operation operation_session_rebuild = {
-    .name = "session/rebuild",
-    .summary = "Writes the files that are derived from a session anew.",
-    .params = &session_shape,
-    .result = &changed_shape,
-    .executor = OPERATION_READ,
-    .needs = NEED_STORE | NEED_WRITE,
-    .run = run_rebuild,
-};
+const struct operation operation_session_rebuild =
+    WRITES("rebuild", "Writes the files that are derived from a session anew.", session_shape,
+           changed_shape, run_rebuild);
 
 /* --- new sessions ----------------------------------------------------------------------------- */
 
@@ -410,10 +364,7 @@ static const struct shape_field fork_fields[] = {
                 .help = "As the session was before its last compaction, in place of \"at\"."),
     {0},
 };
-static const struct shape fork_shape = {.name = "parameters",
-                                        .size = sizeof(struct session_fork_params),
-                                        .fields = fork_fields,
-                                        .closed = true};
+static const struct shape fork_shape = PARAMETERS(struct session_fork_params, fork_fields);
 
 static bool run_fork(struct operation_context *c, const void *params, void *result, struct error *e)
 {
@@ -422,15 +373,9 @@ static bool run_fork(struct operation_context *c, const void *params, void *resu
                         p->before_compaction ? CATALOG_BEFORE_COMPACTION : p->at, result, e);
 }
 
-const struct operation operation_session_fork = {
-    .name = "session/fork",
-    .summary = "Begins a session with the messages of another.",
-    .params = &fork_shape,
-    .result = &session_info_shape,
-    .executor = OPERATION_READ,
-    .needs = NEED_STORE | NEED_WRITE,
-    .run = run_fork,
-};
+const struct operation operation_session_fork =
+    WRITES("fork", "Begins a session with the messages of another.", fork_shape, session_info_shape,
+           run_fork);
 
 static const struct shape_field import_fields[] = {
     SHAPE_FIELD("title", STRING, OPTIONAL, SHAPE_AT_TEXT(struct session_import_params, title),
@@ -440,10 +385,7 @@ static const struct shape_field import_fields[] = {
                 .help = "Where it was begun, for a text that does not say."),
     {0},
 };
-static const struct shape import_shape = {.name = "parameters",
-                                          .size = sizeof(struct session_import_params),
-                                          .fields = import_fields,
-                                          .closed = true};
+static const struct shape import_shape = PARAMETERS(struct session_import_params, import_fields);
 
 static bool tell_percent(void *stream, int percent)
 {
@@ -492,10 +434,7 @@ static const struct shape_field export_fields[] = {
                 .help = "A file that exists is replaced."),
     {0},
 };
-static const struct shape export_shape = {.name = "parameters",
-                                          .size = sizeof(struct session_export_params),
-                                          .fields = export_fields,
-                                          .closed = true};
+static const struct shape export_shape = PARAMETERS(struct session_export_params, export_fields);
 
 static bool run_export(struct operation_context *c, const void *params, void *result,
                        struct error *e)
