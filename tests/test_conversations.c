@@ -409,16 +409,17 @@ static int by_size(const void *left, const void *right)
     return (*a > *b) - (*a < *b);
 }
 
-/* None waits for a lock, which lasts longer than all of them; a busy machine may be late once. */
+/* The lock lasts longer than all of them, so that who waits for it is late each time; a machine
+ * that is busy with other tests is late only now and then. */
 static void assert_soon(enum command_type type, const char *text, enum notice_type want)
 {
     int64_t took[ROUNDS];
     for (int i = 0; i < ROUNDS; i++)
         took[i] = ask(type, text, want);
     qsort(took, ROUNDS, sizeof *took, by_size);
-    print_message("command %d: %d ms, at most %d\n", type, (int)took[ROUNDS / 2],
-                  (int)took[ROUNDS - 1]);
-    assert_true(took[ROUNDS / 2] <= SOON_MS);
+    print_message("command %d: %d ms, often %d, at most %d\n", type, (int)took[0],
+                  (int)took[ROUNDS / 2], (int)took[ROUNDS - 1]);
+    assert_true(took[0] <= SOON_MS);
     assert_true(took[ROUNDS - 1] <= LONG_MS);
 }
 
@@ -427,6 +428,15 @@ static void wait_until_all_wait(void)
 {
     for (int64_t until = clock_mono_ms() + 1500; clock_mono_ms() < until;)
         notice_free(mailbox_wait(engine_notices(engine), 20));
+}
+
+static void expect_delta(const char *session)
+{
+    for (bool came = false; !came;) {
+        struct notice *n = surface_expect_event(engine, EVENT_TEXT_DELTA);
+        came = strcmp(n->session, session) == 0;
+        notice_free(n);
+    }
 }
 
 /* Another process writes, and every conversation streams, and waits for that to keep what came. */
@@ -450,7 +460,7 @@ static void reads_wait_for_nobody(void **state)
     notice_free(surface_expect_event(engine, EVENT_TEXT_DELTA));
     begin_another();
     send(COMMAND_START_TURN, "Go on, too.");
-    notice_free(surface_expect_event(engine, EVENT_TEXT_DELTA));
+    expect_delta(second); /* it has a row */
     assert_true(store_open(surface_store(), STORE_READ_WRITE, &other, &e));
     assert_true(store_begin(other, &e));
     for (int i = 0; i < 2; i++) {
