@@ -14,12 +14,11 @@ libtiro_a_SOURCES += \
 	src/store/language.c src/store/language.h \
 	src/store/migrate.c src/store/migrate.h \
 	src/store/projected.c src/store/projected.h \
-	src/store/recover.c \
-	src/store/recover_memory.c src/store/recover_memory.h \
+	src/store/recover.c src/store/recover.h \
+	src/store/recover_memory.c \
+	src/store/recover_rows.c \
 	src/store/removals.c src/store/removals.h \
 	src/store/salvage.c src/store/salvage.h \
-	src/store/salvage_memory.c src/store/salvage_memory.h \
-	src/store/salvage_session.c src/store/salvage_session.h \
 	src/store/session_names.c \
 	src/store/sessions.c src/store/sessions.h \
 	src/store/snapshot.c src/store/snapshot.h \

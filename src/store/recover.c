@@ -9,242 +9,17 @@
 #include "base/clock.h"
 #include "base/die.h"
 #include "base/mem.h"
-#include "chat/session_tally.h"
 #include "store/db_copy.h"
 #include "store/db_lock.h"
 #include "store/health.h"
-#include "store/recover_memory.h"
-#include "store/removals.h"
-#include "store/salvage.h"
-#include "store/sessions.h"
-#include "store/sql.h"
+#include "store/recover.h"
 
-enum { EVENTS_A_COMMIT = 4096, EVENTS_BETWEEN_TELLING = 64, NAMES_MAX = 100 };
-
-static const char insert_sql[] =
-    "INSERT INTO event (session, seq, at, type, version, payload)"
-    " SELECT key, ?2, ?3, ?4, ?5, ?6 FROM session WHERE id = ?1";
-static const char has_id_sql[] = "SELECT 1 FROM session WHERE id = ?";
-
-struct saving {
-    struct salvage from;
-    struct store *to;
-    struct recovery *out;
-    VEC(struct event_number) saved; /* by number */
-    struct buf payload;
-    const struct recovery_help *help;
-};
-
-/* --- rows ------------------------------------------------------------------------------------ */
+enum { NAMES_MAX = 100 };
 
 static bool go_on(void *context)
 {
-    const struct saving *s = context;
-    const struct recovery_help *help = s->help;
-    return !help->progress || help->progress(help->context, s->out->events);
-}
-
-static bool pause_between(struct saving *s, struct error *e)
-{
-    int64_t events = s->out->events;
-    if (events % EVENTS_BETWEEN_TELLING == 0 && !go_on(s))
-        return err_set(e, ERR_INTERRUPTED, "stopped; nothing was changed");
-    return events % EVENTS_A_COMMIT != 0 || (store_commit(s->to, e) && store_begin(s->to, e));
-}
-
-/* The row's own text goes into the new log. */
-static bool insert(struct saving *s, const struct event *ev, int version, struct error *e)
-{
-    struct query q;
-    if (!query_begin(&q, s->to, insert_sql, e))
-        return false;
-    query_text(&q, ev->session_id);
-    query_int(&q, ev->seq);
-    query_int(&q, ev->wall_ms);
-    query_text(&q, event_name(ev->type));
-    query_int(&q, version);
-    query_text(&q, s->payload.data);
-    return query_run(&q, e);
-}
-
-/* Of an event that cannot be read there may be another copy; what has none is counted as lost when
- * all is done. */
-static bool save_event(struct saving *s, const struct event_place *place, struct session_info *info,
-                       struct error *e)
-{
-    int version;
-    if (s->saved.len > 0 && event_number_order(&vec_last(&s->saved), &place->number) == 0)
-        return true;
-    struct event *ev = salvage_event(&s->from, place, &s->payload, &version);
-    if (!ev) {
-        vec_push(&s->from.expected, place->number);
-        return true;
-    }
-    memcpy(ev->session_id, info->id, sizeof ev->session_id);
-    bool ok = insert(s, ev, version, e);
-    if (ok) {
-        session_tally(info, ev);
-        if (!info->model && ev->type == EVENT_CALL_COMPLETED)
-            info->model = mem_strdup(ev->model);
-        vec_push(&s->saved, place->number);
-        s->out->events++;
-    }
-    event_free(ev);
-    return ok && pause_between(s, e);
-}
-
-static bool id_is_free(struct saving *s, const char *id, bool *is_free, struct error *e)
-{
-    struct query q;
-    if (!query_begin(&q, s->to, has_id_sql, e))
-        return false;
-    query_text(&q, id);
-    enum query_result result = query_step(&q, e);
-    query_end(&q);
-    *is_free = result == QUERY_DONE;
-    return result != QUERY_FAILED;
-}
-
-/* What is known of the session before its events are counted. */
-static bool begin_info(struct saving *s, const struct session_row *row, int64_t key,
-                       struct session_info *info, struct error *e)
-{
-    const char *id = row ? row->info.id : salvage_id(&s->from, key);
-    bool usable = false;
-    if (id && !id_is_free(s, id, &usable, e))
-        return false;
-    if (row)
-        *info = session_info_clone(&row->info);
-    else
-        session_info_init(info);
-    if (usable)
-        memcpy(info->id, id, sizeof info->id);
-    else
-        uuid_new(info->id);
-    session_tally_reset(info);
-    return true;
-}
-
-static void end_info(const struct session_row *row, struct session_info *info)
-{
-    if (!row)
-        return;
-    if (info->updated_ms < row->info.updated_ms)
-        info->updated_ms = row->info.updated_ms;
-    free(info->draft);
-    info->draft = mem_strdup(row->info.draft);
-}
-
-/* Its files stay: they may be all that is left of it. */
-static bool leave_out(struct store *to, const char *id, struct error *e)
-{
-    return sessions_delete(to, id, e) && removals_strike(to, id, e);
-}
-
-/* A session's row, or none, and its events. */
-static bool save_session(struct saving *s, const struct session_row *row,
-                         const struct event_place *events, size_t count, struct error *e)
-{
-    struct session_info info;
-    size_t saved = s->saved.len;
-    int64_t key = row ? row->key : events->number.key;
-    if (!begin_info(s, row, key, &info, e))
-        return false;
-    bool ok = sessions_put(s->to, &info, e);
-    for (size_t i = 0; ok && i < count; i++) {
-        ok = save_event(s, &events[i], &info, e);
-        if (info.created_ms == 0)
-            info.created_ms = info.updated_ms;
-    }
-    end_info(row, &info);
-    bool empty = !row && s->saved.len == saved;
-    ok = ok && (empty ? leave_out(s->to, info.id, e) : sessions_put(s->to, &info, e));
-    s->out->sessions += ok && !empty;
-    s->out->lost += !row;
-    session_info_release(&info);
-    return ok;
-}
-
-/* Rows and events are both by key. */
-static bool save_all(struct saving *s, struct error *e)
-{
-    const struct salvage *from = &s->from;
-    size_t row = 0;
-    size_t event = 0;
-    bool ok = store_begin(s->to, e);
-    while (ok && (row < from->rows.len || event < from->events.len)) {
-        const struct session_row *r = row < from->rows.len ? &from->rows.items[row] : NULL;
-        const struct event_place *first =
-            event < from->events.len ? &from->events.items[event] : NULL;
-        int64_t key = first ? first->number.key : INT64_MAX;
-        if (r && r->key <= key)
-            key = r->key;
-        else
-            r = NULL;
-        row += r != NULL;
-        size_t begin = event;
-        while (event < from->events.len && from->events.items[event].number.key == key)
-            event++;
-        ok = save_session(s, r, first, event - begin, e);
-    }
-    if (ok)
-        return store_commit(s->to, e);
-    store_rollback(s->to);
-    return false;
-}
-
-/* --- what is missing ------------------------------------------------------------------------- */
-
-static bool was_saved(const struct saving *s, const struct event_number *n)
-{
-    return s->saved.len > 0 &&
-           bsearch(n, s->saved.items, s->saved.len, sizeof *n, event_number_order);
-}
-
-static void count_lost_events(struct saving *s)
-{
-    struct event_number *expected = s->from.expected.items;
-    size_t count = s->from.expected.len;
-    if (count > 0)
-        qsort(expected, count, sizeof *expected, event_number_order);
-    for (size_t i = 0; i < count; i++) {
-        bool again = i > 0 && event_number_order(&expected[i - 1], &expected[i]) == 0;
-        s->out->lost += !again && !was_saved(s, &expected[i]);
-    }
-}
-
-static int row_by_key(const void *key, const void *row)
-{
-    int64_t wanted = *(const int64_t *)key;
-    int64_t found = ((const struct session_row *)row)->key;
-    return (wanted > found) - (wanted < found);
-}
-
-static int event_by_key(const void *key, const void *event)
-{
-    int64_t wanted = *(const int64_t *)key;
-    int64_t found = ((const struct event_place *)event)->number.key;
-    return (wanted > found) - (wanted < found);
-}
-
-/* Whether there is a row or an event of the session. */
-static bool was_found(const struct salvage *from, int64_t key)
-{
-    return (from->rows.len > 0 && bsearch(&key, from->rows.items, from->rows.len,
-                                          sizeof *from->rows.items, row_by_key)) ||
-           (from->events.len > 0 && bsearch(&key, from->events.items, from->events.len,
-                                            sizeof *from->events.items, event_by_key));
-}
-
-/* Sessions of which nothing but the id is left. */
-static void count_lost_sessions(struct saving *s)
-{
-    const struct salvage *from = &s->from;
-    for (size_t i = 0; i < from->ids.len; i++) {
-        int64_t key = from->ids.items[i].key;
-        bool again = i > 0 && from->ids.items[i - 1].key == key;
-        s->out->lost += !again && !was_found(from, key);
-    }
+    const struct recovery_help *help = context;
+    return !help->progress || help->progress(help->context, 0);
 }
 
 /* --- files ----------------------------------------------------------------------------------- */
@@ -315,22 +90,15 @@ static bool finish(const char *recovered, struct error *e)
                    health_name(found.state), found.detail);
 }
 
-static bool save(struct saving *s, struct error *e)
+static bool save(struct recovery *out, const struct recovery_help *help, struct error *e)
 {
-    struct recovery *out = s->out;
-    if (!salvage_open(&s->from, out->copy, go_on, s, e))
-        return false;
-    bool ok = store_open(out->recovered, STORE_READ_WRITE, &s->to, e) && save_all(s, e) &&
-              recover_memory(&s->from, s->to, out, go_on, s, e) &&
-              (out->entries == 0 || s->help->index(s->help->context, s->to, e));
-    if (ok) {
-        count_lost_events(s);
-        count_lost_sessions(s);
-    }
-    store_close(s->to);
-    salvage_release(&s->from);
-    vec_release(&s->saved);
-    buf_release(&s->payload);
+    struct store *to;
+    char *scratch = mem_printf("%s-rows", out->recovered);
+    bool ok = store_open(out->recovered, STORE_READ_WRITE, &to, e) &&
+              recover_rows(out->copy, to, scratch, help, out, e) &&
+              help->index(help->context, to, e);
+    store_close(to);
+    free(scratch);
     return ok && finish(out->recovered, e);
 }
 
@@ -347,12 +115,11 @@ bool health_recover(const char *path, struct recovery *out, const struct recover
                     struct error *e)
 {
     *out = (struct recovery){0};
-    struct saving s = {.out = out, .payload = BUF_INIT, .help = help};
     char *file = realpath(path, NULL);
     if (!file)
         return err_set_errno(e, ERR_FILE_ERROR, "cannot open %s", path);
     bool ok = is_idle(file, e) && choose_names(file, out, e) &&
-              db_copy(file, out->copy, go_on, &s, e) && save(&s, e);
+              db_copy(file, out->copy, go_on, (void *)help, e) && save(out, help, e);
     free(file);
     if (!ok) {
         recovery_discard(out);

@@ -1,58 +1,33 @@
 /* What can still be read from a database whose pages are damaged: every page is looked at by
  * itself, and what looks like a row of ours is one. So a row is lost only with a page that it
- * stands on, not with those that lead to it. */
+ * stands on, not with those that lead to it.
+ *
+ * The rows become tables of an empty database that the connection has attached as "found":
+ *
+ *   session, event, entry, talk   rows of session, event, memory_entry, memory_session: the table's
+ * columns, `row` the rowid, `free` on a page that was given up, `whole` all of its bytes could be
+ * read (else some columns are NULL) flag                          entries of memory_flag, likewise
+ *   id (key, id)                  what the index of sessions' ids has
+ *   expected (session, seq)       what the index of events has
+ *   named (number, id)            what the index of memory's sessions has
+ *   remembered (key)              what the index of memory's entries has
+ *
+ * Of one row there may be several. What is on a page that was given up was deleted, and is not
+ * there, unless an index still has it. */
 #ifndef STORE_SALVAGE_H
 #define STORE_SALVAGE_H
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "store/sql.h"
 
-#include "base/buf.h"
-#include "chat/event.h"
-#include "store/db_pages.h"
-#include "store/salvage_memory.h"
-#include "store/salvage_session.h"
+/* Inside a transaction. Of the file nothing is changed. */
+bool salvage_read(struct store *to, const char *path, struct error *e);
 
-struct event_number {
-    int64_t key, seq; /* of the session's row */
-};
+/* SQL functions for what was found: is_uuid(x), 1 or 0; plain(x), the text or NULL where it is no
+ * UTF-8 or has a NUL; cleaned(x), the text made plain; new_uuid(). */
+bool salvage_register(struct store *to, struct error *e);
 
-/* Where an event's row stands. */
-struct event_place {
-    struct event_number number;
-    uint32_t page, cell;
-    bool free; /* on a page that is given up: a row that was deleted unless the index has it */
-};
-
-struct session_id {
-    int64_t key;
-    uint32_t page; /* that it stands on */
-    char id[UUID_LEN + 1];
-};
-
-struct salvage {
-    struct db_pages pages;
-    VEC(struct session_row) rows;      /* by key, one each */
-    VEC(struct session_id) ids;        /* by key, one each, as the index of ids has them */
-    VEC(struct event_place) events;    /* by number, perhaps several of one */
-    VEC(struct event_number) expected; /* by number: what the index of events has */
-    struct salvaged_memory memory;
-};
-
-/* Finds rows. `go_on` (may be NULL) is asked now and then; false ends it with INTERRUPTED. */
-bool salvage_open(struct salvage *s, const char *path, bool (*go_on)(void *context), void *context,
-                  struct error *e);
-void salvage_release(struct salvage *s);
-
-/* The id that the index has for this key; NULL if none. */
-const char *salvage_id(const struct salvage *s, int64_t key);
-
-/* Reads and decodes the event, without its session's id; `payload` becomes the row's own text.
- * NULL when that is not possible. The caller frees. */
-struct event *salvage_event(const struct salvage *s, const struct event_place *place,
-                            struct buf *payload, int *version);
-
-/* For qsort() and bsearch() of what begins with an event_number. */
-int event_number_order(const void *a, const void *b);
+/* The columns of a row in a found table, in the order of the schema's newest version: for a test
+ * that compares them with it. */
+const char *salvage_columns(const char *found);
 
 #endif
