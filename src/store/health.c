@@ -236,11 +236,8 @@ static int64_t version_of(struct look *l)
 {
     struct query q;
     int64_t version = 0;
-    if (!query_begin(&q, &l->store, "PRAGMA user_version", NULL))
-        return 0;
-    if (query_step(&q, NULL) == QUERY_ROW)
-        version = sqlite3_column_int64(q.handle, 0);
-    query_end(&q);
+    if (query_begin(&q, &l->store, "PRAGMA user_version", NULL))
+        query_number(&q, &version, NULL);
     return version;
 }
 

@@ -55,15 +55,12 @@ static bool put(struct store *to, const char *sql, int64_t *rows, struct error *
 
 bool recover_memory(struct store *to, struct recovery *out, struct error *e)
 {
-    int64_t named, unnamed, flags;
+    int64_t named, unnamed = 0, flags, lost = 0;
     struct query q;
-    if (!store_exec(to, find_talks_sql, e) || !put(to, put_talks_sql, &named, e) ||
-        !put(to, name_talks_sql, &unnamed, e) || !put(to, put_entries_sql, &out->entries, e) ||
-        !put(to, put_flags_sql, &flags, e) || !query_begin(&q, to, lost_sql, e))
-        return false;
-    bool ok = query_step(&q, e) == QUERY_ROW;
-    if (ok)
-        out->lost += unnamed + sqlite3_column_int64(q.handle, 0);
-    query_end(&q);
+    bool ok = store_exec(to, find_talks_sql, e) && put(to, put_talks_sql, &named, e) &&
+              put(to, name_talks_sql, &unnamed, e) && put(to, put_entries_sql, &out->entries, e) &&
+              put(to, put_flags_sql, &flags, e) && query_begin(&q, to, lost_sql, e) &&
+              query_number(&q, &lost, e);
+    out->lost += unnamed + lost;
     return ok;
 }

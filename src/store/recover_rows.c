@@ -174,10 +174,7 @@ static bool is_taken(struct saving *s, const char *id, bool *taken, struct error
     if (!query_begin(&q, s->to, is_taken_sql, e))
         return false;
     query_text(&q, id);
-    enum query_result result = query_step(&q, e);
-    query_end(&q);
-    *taken = result == QUERY_ROW;
-    return result != QUERY_FAILED;
+    return query_any(&q, taken, e);
 }
 
 static bool choose_id(struct saving *s, int64_t key, char id[UUID_LEN + 1], bool *has_row,
@@ -298,12 +295,9 @@ static const char lost_sql[] =
 static bool count_lost(struct saving *s, struct error *e)
 {
     struct query q;
-    if (!query_begin(&q, s->to, lost_sql, e))
-        return false;
-    bool ok = query_step(&q, e) == QUERY_ROW;
-    if (ok)
-        s->out->lost += sqlite3_column_int64(q.handle, 0);
-    query_end(&q);
+    int64_t lost = 0;
+    bool ok = query_begin(&q, s->to, lost_sql, e) && query_number(&q, &lost, e);
+    s->out->lost += lost;
     return ok;
 }
 
