@@ -127,6 +127,17 @@ static int open_readable(const char *path, bool may_be_pipe, struct error *e)
     return -1;
 }
 
+void paths_sync_parent(const char *path)
+{
+    char *dir = paths_parent(path);
+    int fd = open(dir, O_RDONLY | O_CLOEXEC);
+    if (fd >= 0) {
+        fsync(fd);
+        close(fd);
+    }
+    free(dir);
+}
+
 static bool read_all(int fd, const char *path, struct buf *out, struct error *e)
 {
     char chunk[16384];

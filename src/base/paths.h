@@ -13,6 +13,10 @@ char *paths_config_dir(void);  /* XDG_CONFIG_HOME/tiro */
 char *paths_data_dir(void);    /* XDG_DATA_HOME/tiro,   ~/.local/share */
 char *paths_state_dir(void);   /* XDG_STATE_HOME/tiro,  ~/.local/state */
 
+/* So that the names in it survive a power failure. Some file systems cannot sync a directory; what
+ * is in the files is safe all the same. */
+void paths_sync_parent(const char *path);
+
 /* "a" + "b" = "a/b". */
 char *paths_join(const char *dir, const char *name);
 

@@ -158,19 +158,6 @@ static bool move_to_free_name(struct whole_file *f, struct error *e)
     return rename(f->temporary, f->target) == 0 || fail(f, e);
 }
 
-/* So that the new name survives a power failure. Some file systems cannot sync a directory; the
- * file itself is safe all the same. */
-static void sync_parent(const char *path)
-{
-    char *dir = paths_parent(path);
-    int fd = open(dir, O_RDONLY | O_CLOEXEC);
-    if (fd >= 0) {
-        fsync(fd);
-        close(fd);
-    }
-    free(dir);
-}
-
 bool whole_file_finish(struct whole_file *f, struct error *e)
 {
     if (!close_safely(f))
@@ -180,7 +167,7 @@ bool whole_file_finish(struct whole_file *f, struct error *e)
     if (f->replace && rename(f->temporary, f->target) != 0)
         return fail(f, e);
     forget_temporary(f);
-    sync_parent(f->target);
+    paths_sync_parent(f->target);
     whole_file_drop(f);
     return true;
 }

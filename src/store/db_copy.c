@@ -88,7 +88,7 @@ bool db_copy(const char *from, const char *to, bool (*go_on)(void *context), voi
         free(out);
     }
     if (ok)
-        db_copy_sync_parent(to);
+        paths_sync_parent(to);
     return ok;
 }
 
@@ -180,17 +180,4 @@ bool db_copy_sync(const char *path, struct error *e)
     if (fd >= 0)
         close(fd);
     return ok;
-}
-
-/* Some file systems cannot sync a directory; the files are safe all the same. */
-void db_copy_sync_parent(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    char *dir = slash ? mem_strndup(path, (size_t)(slash - path) + 1) : mem_strdup(".");
-    int fd = open(dir, O_RDONLY | O_CLOEXEC);
-    if (fd >= 0) {
-        fsync(fd);
-        close(fd);
-    }
-    free(dir);
 }

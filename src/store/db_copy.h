@@ -27,8 +27,7 @@ extern const char *const db_copy_endings[];
 void db_copy_remove_beside(const char *path);
 void db_copy_remove(const char *path); /* and the file itself */
 
-/* What was written to the file, or which names a directory has, survives a power failure. */
+/* What was written to the file survives a power failure. */
 bool db_copy_sync(const char *path, struct error *e);
-void db_copy_sync_parent(const char *path);
 
 #endif

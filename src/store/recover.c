@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/die.h"
 #include "base/mem.h"
+#include "base/paths.h"
 #include "store/db_copy.h"
 #include "store/db_lock.h"
 #include "store/health.h"
@@ -83,7 +84,7 @@ static bool finish(const char *recovered, struct error *e)
     db_copy_remove_beside(recovered);
     if (!db_copy_sync(recovered, e))
         return false;
-    db_copy_sync_parent(recovered);
+    paths_sync_parent(recovered);
     health_check(recovered, true, &found);
     return found.state == HEALTH_GOOD ||
            err_set(e, ERR_SESSION_STORE_ERROR, "what was saved is %s: %s; try again",
@@ -159,7 +160,7 @@ static bool put_in_place(int fd, const char *file, const struct recovery *r, str
     if (rename(r->recovered, file) != 0)
         return err_set_errno(e, ERR_FILE_ERROR, "cannot put %s in the place of the damaged one",
                              r->recovered);
-    db_copy_sync_parent(file);
+    paths_sync_parent(file);
     return true;
 }
 
