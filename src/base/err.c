@@ -35,16 +35,21 @@ static void trim_tail(char *text)
     text[len - utf8_incomplete_tail(text, len)] = '\0';
 }
 
+static void set(struct error *e, enum err_code code, const char *format, va_list args)
+{
+    e->code = code;
+    vsnprintf(e->text, sizeof e->text, format, args);
+    trim_tail(e->text);
+}
+
 bool err_set(struct error *e, enum err_code code, const char *format, ...)
 {
     if (!e)
         return false;
     va_list args;
     va_start(args, format);
-    e->code = code;
-    vsnprintf(e->text, sizeof e->text, format, args);
+    set(e, code, format, args);
     va_end(args);
-    trim_tail(e->text);
     return false;
 }
 
@@ -95,10 +100,8 @@ bool err_set_errno(struct error *e, enum err_code code, const char *format, ...)
         return false;
     va_list args;
     va_start(args, format);
-    e->code = code;
-    vsnprintf(e->text, sizeof e->text, format, args);
+    set(e, code, format, args);
     va_end(args);
-    trim_tail(e->text);
     add_cause(e->text, sizeof e->text, cause);
     trim_tail(e->text);
     errno = cause;
