@@ -57,20 +57,14 @@ static struct json *call_of(const struct block *b)
 
 static void push_assistant(struct json *messages, const struct outgoing_turn *turn)
 {
-    struct json *calls = json_new_array();
-    for (size_t i = 0; i < turn->blocks.len; i++)
-        if (turn->blocks.items[i]->type == BLOCK_TOOL_CALL)
-            json_push(calls, call_of(turn->blocks.items[i]));
+    struct json *calls = outgoing_calls(turn, call_of);
     char *text = outgoing_text(turn);
-    bool has_calls = json_first(calls) != NULL;
-    if (text != NULL || has_calls) {
+    if (text != NULL || calls != NULL) {
         struct json *m = message("assistant", text);
-        if (has_calls)
+        if (calls != NULL)
             json_set(m, "tool_calls", calls);
         json_push(messages, m);
     }
-    if (!has_calls)
-        json_free(calls);
     free(text);
 }
 

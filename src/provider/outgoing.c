@@ -128,6 +128,20 @@ char *outgoing_orphan(const struct block *result)
                       result->text == NULL ? "" : result->text);
 }
 
+struct json *outgoing_calls(const struct outgoing_turn *turn,
+                            struct json *(*call)(const struct block *b))
+{
+    struct json *calls = NULL;
+    for (size_t i = 0; i < turn->blocks.len; i++) {
+        if (turn->blocks.items[i]->type != BLOCK_TOOL_CALL)
+            continue;
+        if (!calls)
+            calls = json_new_array();
+        json_push(calls, call(turn->blocks.items[i]));
+    }
+    return calls;
+}
+
 char *outgoing_text(const struct outgoing_turn *turn)
 {
     struct buf text = BUF_INIT;

@@ -27,6 +27,10 @@ void outgoing_release(struct outgoing *out);
 /* All texts of a turn joined by blank lines; the caller frees. NULL if it has none. */
 char *outgoing_text(const struct outgoing_turn *turn);
 
+/* The turn's tool calls, each as `call` makes it; NULL if it has none. */
+struct json *outgoing_calls(const struct outgoing_turn *turn,
+                            struct json *(*call)(const struct block *b));
+
 /* A call's arguments as an object; one that the model broke is sent back empty. */
 struct json *outgoing_arguments(const struct block *call);
 struct json *outgoing_schema(const struct tool_spec *tool);
