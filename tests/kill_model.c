@@ -66,9 +66,7 @@ void kill_texts_add_all(struct kill_texts *t, const struct kill_texts *more)
 
 void kill_texts_clear(struct kill_texts *t)
 {
-    for (size_t i = 0; i < t->items.len; i++)
-        free(t->items.items[i]);
-    vec_release(&t->items);
+    vec_free_each(&t->items);
 }
 
 void kill_value_settle(struct kill_value *v, const char *now, const char *what)

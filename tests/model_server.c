@@ -436,9 +436,7 @@ void model_server_stop(struct model_server *s)
     for (size_t i = 0; i < s->records.len; i++)
         record_free(s->records.items[i]);
     vec_release(&s->records);
-    for (size_t i = 0; i < s->names.len; i++)
-        free(s->names.items[i]);
-    vec_release(&s->names);
+    vec_free_each(&s->names);
     reply_release(&s->fallback);
     pthread_cond_destroy(&s->changed);
     pthread_mutex_destroy(&s->lock);

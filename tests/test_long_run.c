@@ -339,9 +339,7 @@ static void end(struct conversation *c)
         "%zu summaries, %.1f MB\n",
         c->turn, c->failed, c->model.requests, c->model.largest, c->compactions, c->model.summaries,
         (double)resident_bytes() / 1e6);
-    for (size_t i = 0; i < c->asked.len; i++)
-        free(c->asked.items[i]);
-    vec_release(&c->asked);
+    vec_free_each(&c->asked);
     buf_release(&c->trail);
     long_run_release(&c->model);
 }

@@ -199,9 +199,7 @@ struct words {
 
 static void release_words(struct words *w)
 {
-    for (size_t i = 0; i < w->list.len; i++)
-        free(w->list.items[i]);
-    vec_release(&w->list);
+    vec_free_each(&w->list);
 }
 
 static bool has_word(const struct words *w, const char *word)

@@ -113,9 +113,7 @@ static struct exam_score score_of(const char *const *evidence, const char *const
     for (; *found; found++)
         vec_push(&f.ids, mem_strdup(*found));
     struct exam_score out = exam_score(&q, &f);
-    for (size_t i = 0; i < q.evidence.len; i++)
-        free(q.evidence.items[i]);
-    vec_release(&q.evidence);
+    vec_free_each(&q.evidence);
     exam_found_release(&f);
     return out;
 }

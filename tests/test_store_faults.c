@@ -314,9 +314,7 @@ struct seen {
 
 static void seen_release(struct seen *s)
 {
-    for (size_t i = 0; i < s->lines.len; i++)
-        free(s->lines.items[i]);
-    vec_release(&s->lines);
+    vec_free_each(&s->lines);
     free(s->given_back);
 }
 

@@ -34,9 +34,7 @@ static void take_out(struct approval_names *names, const char *word)
 
 static void clear(struct approval_names *names)
 {
-    for (size_t i = 0; i < names->len; i++)
-        free(names->items[i]);
-    vec_release(names);
+    vec_free_each(names);
 }
 
 void approval_policy_release(struct approval_policy *p)

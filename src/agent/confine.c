@@ -47,11 +47,9 @@ static void walk_release(struct walk *w)
 {
     while (w->opened.len > 0)
         walk_up(w);
-    for (size_t i = 0; i < w->pending.len; i++)
-        free(w->pending.items[i]);
     vec_release(&w->opened);
     vec_release(&w->names);
-    vec_release(&w->pending);
+    vec_free_each(&w->pending);
     free(w->last);
 }
 

@@ -16,18 +16,6 @@ struct names {
     VEC(char *) list;
 };
 
-static int by_name(const void *a, const void *b)
-{
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
-static void names_release(struct names *n)
-{
-    for (size_t i = 0; i < n->list.len; i++)
-        free(n->list.items[i]);
-    vec_release(&n->list);
-}
-
 static void add_name(struct names *names, int dir, const char *name)
 {
     struct stat st;
@@ -52,8 +40,7 @@ static bool read_names(struct file_walk *w, DIR *dir, struct names *names)
         add_name(names, dirfd(dir), d->d_name);
     }
     w->unreadable += errno != 0;
-    if (names->list.len > 0)
-        qsort(names->list.items, names->list.len, sizeof *names->list.items, by_name);
+    vec_sort(&names->list, vec_text_order);
     return more;
 }
 
@@ -97,7 +84,7 @@ static bool walk_directory(struct file_walk *w, int fd, int depth)
         more = w->go_on(w->context) && visit(w, dirfd(dir), names.list.items[i], depth);
         buf_splice(&w->path, base, w->path.len - base, NULL, 0);
     }
-    names_release(&names);
+    vec_free_each(&names.list);
     closedir(dir);
     return more;
 }

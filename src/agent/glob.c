@@ -73,9 +73,7 @@ bool glob_read(struct glob *g, const char *text, struct error *e)
 
 void glob_release(struct glob *g)
 {
-    for (size_t i = 0; i < g->patterns.len; i++)
-        free(g->patterns.items[i]);
-    vec_release(&g->patterns);
+    vec_free_each(&g->patterns);
 }
 
 bool glob_matches(const struct glob *g, const char *path)

@@ -162,9 +162,7 @@ void guard_init(struct guard *g)
 
 void guard_release(struct guard *g)
 {
-    for (size_t i = 0; i < g->own.len; i++)
-        free(g->own.items[i]);
-    vec_release(&g->own);
+    vec_free_each(&g->own);
 }
 
 bool guard_asks(const char *path)

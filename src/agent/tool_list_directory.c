@@ -15,18 +15,6 @@ struct names {
     VEC(char *) list;
 };
 
-static int by_name(const void *a, const void *b)
-{
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
-static void names_release(struct names *n)
-{
-    for (size_t i = 0; i < n->list.len; i++)
-        free(n->list.items[i]);
-    vec_release(&n->list);
-}
-
 static bool read_names(const struct tool_context *context, DIR *dir, struct names *names,
                        struct buf *out)
 {
@@ -67,8 +55,7 @@ static void add_entries(struct buf *out, int dir, struct names *names, size_t ma
 {
     if (names->list.len == 0)
         buf_addstr(out, "[empty]\n");
-    else
-        qsort(names->list.items, names->list.len, sizeof *names->list.items, by_name);
+    vec_sort(&names->list, vec_text_order);
     for (size_t i = 0; i < names->list.len; i++) {
         if (out->len > max) {
             buf_addf(out, "[%zu more]\n", names->list.len - i);
@@ -97,7 +84,7 @@ static bool run(const struct tool_context *context, const struct json *args, str
     bool ok = read_names(context, dir, &names, out);
     if (ok)
         add_entries(out, dirfd(dir), &names, context->max_output);
-    names_release(&names);
+    vec_free_each(&names.list);
     closedir(dir);
     return ok;
 }

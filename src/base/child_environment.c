@@ -74,7 +74,5 @@ void child_environment_init(struct child_environment *e, char *const *from, enum
 
 void child_environment_release(struct child_environment *e)
 {
-    for (size_t i = 0; i < e->list.len; i++)
-        free(e->list.items[i]);
-    vec_release(&e->list);
+    vec_free_each(&e->list);
 }

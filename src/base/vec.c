@@ -32,3 +32,8 @@ void vec_free_(void *items)
 {
     free(items);
 }
+
+int vec_text_order(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}

@@ -3,11 +3,13 @@
  *     vec_push(&rows, row);
  *     for (size_t i = 0; i < rows.len; i++) use(&rows.items[i]);
  *     vec_release(&rows);
- * Elements are moved with memmove(); what they own is the caller's to release. */
+ * Elements are moved with memmove(); what they own is the caller's to release, but for
+ * vec_free_each() where they are pointers. */
 #ifndef BASE_VEC_H
 #define BASE_VEC_H
 
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define VEC(T)                                                                                     \
@@ -34,7 +36,24 @@
 
 #define vec_clear(v) ((void)((v)->len = 0))
 #define vec_release(v) (vec_free_((v)->items), (v)->items = NULL, (void)((v)->len = (v)->cap = 0))
+#define vec_free_each(v)                                                                           \
+    do {                                                                                           \
+        for (size_t vec_i_ = 0; vec_i_ < (v)->len; vec_i_++)                                       \
+            free((v)->items[vec_i_]);                                                              \
+        vec_release(v);                                                                            \
+    } while (0)
+
+/* An empty one has no items, which qsort() must not get. */
+#define vec_sort(v, order)                                                                         \
+    do {                                                                                           \
+        if ((v)->len > 1)                                                                          \
+            qsort((v)->items, (v)->len, sizeof *(v)->items, order);                                \
+    } while (0)
+
 #define vec_last(v) ((v)->items[(v)->len - 1])
+
+/* For vec_sort() and bsearch() of texts. */
+int vec_text_order(const void *a, const void *b);
 
 void *vec_reserve_(void *items, size_t *cap, size_t want, size_t size);
 void vec_move_(void *items, size_t to, size_t from, size_t count, size_t size);

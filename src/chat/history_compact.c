@@ -91,8 +91,7 @@ void history_pass_over(struct history *h, const int64_t *completed, size_t count
 {
     for (size_t i = 0; i < count; i++)
         vec_push(&h->undone, completed[i]);
-    if (h->undone.len > 1)
-        qsort(h->undone.items, h->undone.len, sizeof *h->undone.items, by_number);
+    vec_sort(&h->undone, by_number);
 }
 
 static bool was_undone(const struct history *h, int64_t seq)

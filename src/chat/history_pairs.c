@@ -8,11 +8,6 @@ struct ids {
     VEC(const char *) items;
 };
 
-static int by_text(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 /* Of the blocks of one type, sorted. */
 static struct ids ids_of(const struct message *m, enum block_type type)
 {
@@ -20,8 +15,7 @@ static struct ids ids_of(const struct message *m, enum block_type type)
     for (size_t i = 0; m && i < m->blocks.len; i++)
         if (m->blocks.items[i].type == type)
             vec_push(&ids.items, m->blocks.items[i].id);
-    if (ids.items.len > 1)
-        qsort(ids.items.items, ids.items.len, sizeof *ids.items.items, by_text);
+    vec_sort(&ids.items, vec_text_order);
     return ids;
 }
 

@@ -101,9 +101,7 @@ struct labels {
 
 static void labels_release(struct labels *l)
 {
-    for (size_t i = 0; i < l->words.len; i++)
-        free(l->words.items[i]);
-    vec_release(&l->words);
+    vec_free_each(&l->words);
 }
 
 static bool label_fits(const char *word, size_t len, struct error *e)

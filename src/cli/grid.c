@@ -17,9 +17,7 @@ void grid_init(struct grid *g, const struct grid_column *columns, size_t count)
 
 void grid_release(struct grid *g)
 {
-    for (size_t i = 0; i < g->cells.len; i++)
-        free(g->cells.items[i]);
-    vec_release(&g->cells);
+    vec_free_each(&g->cells);
 }
 
 void grid_add(struct grid *g, const char *text)

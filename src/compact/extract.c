@@ -103,11 +103,6 @@ static void add_message(struct buf *out, const struct message *m, size_t max)
 
 /* ---- sections ---- */
 
-static int by_text(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 static void add_names(struct buf *out, const char *const *names, size_t count)
 {
     size_t shown = 0;
@@ -134,8 +129,7 @@ static void add_tools(struct buf *out, const struct gone *gone)
             if (m->blocks.items[b].type == BLOCK_TOOL_CALL && m->blocks.items[b].name)
                 vec_push(&names, m->blocks.items[b].name);
     }
-    if (names.len > 1)
-        qsort(names.items, names.len, sizeof *names.items, by_text);
+    vec_sort(&names, vec_text_order);
     add_names(out, names.items, names.len);
     vec_release(&names);
 }

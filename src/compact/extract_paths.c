@@ -13,9 +13,7 @@
 
 void path_set_release(struct path_set *s)
 {
-    for (size_t i = 0; i < s->items.len; i++)
-        free(s->items.items[i]);
-    vec_release(&s->items);
+    vec_free_each(&s->items);
 }
 
 static bool is_ascii_alnum(unsigned char c)
@@ -130,13 +128,7 @@ void path_set_add(struct path_set *s, const char *text, bool names)
     }
 }
 
-static int by_text(const void *a, const void *b)
-{
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 void path_set_sort(struct path_set *s)
 {
-    if (s->items.len > 1)
-        qsort(s->items.items, s->items.len, sizeof *s->items.items, by_text);
+    vec_sort(&s->items, vec_text_order);
 }

@@ -263,8 +263,7 @@ void passages_rank(const struct passages *p, const char *question, struct rankin
         if (r.coverage > 0)
             vec_push(&out->hits, r);
     }
-    if (out->hits.len > 0)
-        qsort(out->hits.items, out->hits.len, sizeof *out->hits.items, better_first);
+    vec_sort(&out->hits, better_first);
     free(counts.table);
     free(counts.lengths);
     vec_release(&terms.list);

@@ -39,7 +39,5 @@ void response_release(struct response *r)
 
 void provider_names_release(struct provider_names *n)
 {
-    for (size_t i = 0; i < n->names.len; i++)
-        free(n->names.items[i]);
-    vec_release(&n->names);
+    vec_free_each(&n->names);
 }

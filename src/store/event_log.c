@@ -38,9 +38,7 @@ void event_list_release(struct event_list *l)
 
 void text_list_release(struct text_list *l)
 {
-    for (size_t i = 0; i < l->items.len; i++)
-        free(l->items.items[i]);
-    vec_release(&l->items);
+    vec_free_each(&l->items);
 }
 
 /* The row went into no session, or its number was taken. */

@@ -191,8 +191,7 @@ bool event_log_tail(struct store *s, const char *session_id, int64_t before, int
         return false;
     }
     *out = t.found;
-    if (out->items.len > 0)
-        qsort(out->items.items, out->items.len, sizeof *out->items.items, by_seq);
+    vec_sort(&out->items, by_seq);
     *more = trim(out, (size_t)limit);
     return true;
 }

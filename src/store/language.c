@@ -98,11 +98,6 @@ bool language_elides(const struct language *l)
     return l->row->elides;
 }
 
-static int compare_words(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 /* The file's first line says what it is. */
 static void read_stop_words(struct language *l)
 {
@@ -114,7 +109,7 @@ static void read_stop_words(struct language *l)
     l->text = mem_strdup(words);
     for (char *w = strtok_r(l->text, " \n", &rest); w; w = strtok_r(NULL, " \n", &rest))
         vec_push(&l->stop_words, w);
-    qsort(l->stop_words.items, l->stop_words.len, sizeof *l->stop_words.items, compare_words);
+    vec_sort(&l->stop_words, vec_text_order);
 }
 
 static void get_ready(struct language *l)
@@ -134,7 +129,7 @@ static void get_ready(struct language *l)
 static bool is_stop_word(const struct language *l, const char *word)
 {
     return l->stop_words.len > 0 && bsearch(&word, l->stop_words.items, l->stop_words.len,
-                                            sizeof *l->stop_words.items, compare_words) != NULL;
+                                            sizeof *l->stop_words.items, vec_text_order) != NULL;
 }
 
 /* What an apostrophe hangs on a word ("Ann's", "they'll") goes; one within it ("O'Brien") joins. */
