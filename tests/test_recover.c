@@ -858,6 +858,7 @@ static void test_rescue(void **state)
     assert_string_equal(health_name(found.state), "good");
     assert_int_equal(found.events, r.events);
     compare_events(path);
+    assert_true(damage_number(path, "SELECT count(*) FROM transcript_words_docsize") > 0);
     expect_little_loss(1);
     char *copy = damage_read(r.copy, &copy_len);
     assert_int_equal(copy_len, len);
