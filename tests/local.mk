@@ -220,6 +220,7 @@ tests_libsupport_a_SOURCES = \
 	tests/simple_store.c tests/simple_store.h tests/simple_store_private.h \
 	tests/simple_store_read.c \
 	tests/still_app.c tests/still_app.h \
+	tests/suite.c tests/suite.h \
 	tests/support.c tests/support.h \
 	tests/surface.c tests/surface.h \
 	tests/talk.c tests/talk.h \

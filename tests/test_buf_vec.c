@@ -1,20 +1,13 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/vec.h"
+#include "tests/suite.h"
 
-static void an_empty_buffer_is_an_empty_string(void **state)
+TEST(an_empty_buffer_is_an_empty_string)
 {
-    (void)state;
     struct buf b = BUF_INIT;
     assert_string_equal(b.data, "");
     buf_clear(&b);
@@ -29,9 +22,8 @@ static void an_empty_buffer_is_an_empty_string(void **state)
     assert_string_equal(buf_empty, "");
 }
 
-static void adders_append_and_terminate(void **state)
+TEST(adders_append_and_terminate)
 {
-    (void)state;
     struct buf b;
     buf_init(&b, 0);
     buf_addstr(&b, "one");
@@ -46,9 +38,8 @@ static void adders_append_and_terminate(void **state)
     buf_release(&b);
 }
 
-static void growth_keeps_the_content(void **state)
+TEST(growth_keeps_the_content)
 {
-    (void)state;
     struct buf b = BUF_INIT;
     for (int i = 0; i < 10000; i++)
         buf_addf(&b, "%04d", i);
@@ -62,9 +53,8 @@ static void growth_keeps_the_content(void **state)
     buf_release(&b);
 }
 
-static void the_maximum_refuses_whole_pieces(void **state)
+TEST(the_maximum_refuses_whole_pieces)
 {
-    (void)state;
     struct buf b;
     buf_init(&b, 5);
     assert_true(buf_try_add(&b, "abc", 3));
@@ -80,9 +70,8 @@ static void the_maximum_refuses_whole_pieces(void **state)
     assert_int_equal(b.max, 5);
 }
 
-static void splice_replaces_anywhere(void **state)
+TEST(splice_replaces_anywhere)
 {
-    (void)state;
     struct buf b = BUF_INIT;
     buf_splice(&b, 0, 0, "held", 4);
     buf_splice(&b, 4, 0, "out", 3);
@@ -96,9 +85,8 @@ static void splice_replaces_anywhere(void **state)
     buf_release(&b);
 }
 
-static void consume_and_take(void **state)
+TEST(consume_and_take)
 {
-    (void)state;
     struct buf b = BUF_INIT;
     buf_addstr(&b, "head tail");
     buf_consume(&b, 5);
@@ -117,9 +105,8 @@ struct pair {
     int a, b;
 };
 
-static void a_vector_keeps_its_order(void **state)
+TEST(a_vector_keeps_its_order)
 {
-    (void)state;
     VEC(struct pair) v = {0};
     for (int i = 0; i < 100; i++)
         vec_push(&v, (struct pair){i, -i});
@@ -147,9 +134,8 @@ static void a_vector_keeps_its_order(void **state)
     assert_null(v.items);
 }
 
-static void reserving_grows_by_doubling(void **state)
+TEST(reserving_grows_by_doubling)
 {
-    (void)state;
     VEC(char) v = {0};
     size_t growths = 0, cap = 0;
     for (int i = 0; i < 100000; i++) {
@@ -164,9 +150,8 @@ static void reserving_grows_by_doubling(void **state)
     vec_release(&v);
 }
 
-static void copies_of_strings(void **state)
+TEST(copies_of_strings)
 {
-    (void)state;
     assert_null(mem_strdup(NULL));
     char *part = mem_strndup("abc\0def", 7);
     assert_memory_equal(part, "abc\0def", 8);
@@ -178,20 +163,4 @@ static void copies_of_strings(void **state)
     free(zeroed);
     free(text);
     free(part);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_empty_buffer_is_an_empty_string),
-        cmocka_unit_test(adders_append_and_terminate),
-        cmocka_unit_test(growth_keeps_the_content),
-        cmocka_unit_test(the_maximum_refuses_whole_pieces),
-        cmocka_unit_test(splice_replaces_anywhere),
-        cmocka_unit_test(consume_and_take),
-        cmocka_unit_test(a_vector_keeps_its_order),
-        cmocka_unit_test(reserving_grows_by_doubling),
-        cmocka_unit_test(copies_of_strings),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,3 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
@@ -15,10 +8,10 @@
 #include "base/die.h"
 #include "base/err.h"
 #include "base/utf8.h"
+#include "tests/suite.h"
 
-static void codes_have_names_and_come_back(void **state)
+TEST(codes_have_names_and_come_back)
 {
-    (void)state;
     static const char *const names[] = {
 #define X(name, rpc, rest, status) #name,
         ERR_TABLE(X)
@@ -33,9 +26,8 @@ static void codes_have_names_and_come_back(void **state)
     assert_int_equal(err_from_name(NULL), ERR_AGENT_ERROR);
 }
 
-static void numbers_are_the_published_ones(void **state)
+TEST(numbers_are_the_published_ones)
 {
-    (void)state;
     const struct err_info *info = err_info(ERR_SESSION_BUSY);
     assert_int_equal(info->rpc, -32002);
     assert_int_equal(info->rest, 409);
@@ -44,9 +36,8 @@ static void numbers_are_the_published_ones(void **state)
     assert_int_equal(err_info(ERR_BUDGET_EXHAUSTED)->exit_status, 2);
 }
 
-static void set_fills_in_and_returns_false(void **state)
+TEST(set_fills_in_and_returns_false)
 {
-    (void)state;
     struct error e;
     assert_false(err_set(&e, ERR_FILE_ERROR, "no %s in %d places", "file", 3));
     assert_int_equal(e.code, ERR_FILE_ERROR);
@@ -54,9 +45,8 @@ static void set_fills_in_and_returns_false(void **state)
     assert_false(err_set(NULL, ERR_FILE_ERROR, "nobody listens"));
 }
 
-static void errno_is_explained_and_kept(void **state)
+TEST(errno_is_explained_and_kept)
 {
-    (void)state;
     struct error e;
     errno = ENOENT;
     assert_false(err_set_errno(&e, ERR_FILE_ERROR, "cannot open %s", "x"));
@@ -85,9 +75,8 @@ static void assert_cause_follows(const struct error *e, const char *text, size_t
 }
 
 /* Whatever the alignment, a cut text is whole characters. */
-static void long_text_is_cut_between_characters(void **state)
+TEST(long_text_is_cut_between_characters)
 {
-    (void)state;
     char text[1024];
     for (size_t lead = 0; lead < 4; lead++) {
         memset(text, 'a', lead);
@@ -147,9 +136,8 @@ static void restore_and_die(void)
     die("again"); /* a hook that fails itself must not begin anew */
 }
 
-static void dying_runs_the_hook_once(void **state)
+TEST(dying_runs_the_hook_once)
 {
-    (void)state;
     assert_dies_saying(restore_and_die, "out of memory", "rtiro: again\n");
 }
 
@@ -169,22 +157,7 @@ static void restore_slowly(void)
     say_restored();
 }
 
-static void one_thread_dies_for_all(void **state)
+TEST(one_thread_dies_for_all)
 {
-    (void)state;
     assert_dies_saying(restore_slowly, "the first", "rtiro: the first\n");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(codes_have_names_and_come_back),
-        cmocka_unit_test(numbers_are_the_published_ones),
-        cmocka_unit_test(set_fills_in_and_returns_false),
-        cmocka_unit_test(errno_is_explained_and_kept),
-        cmocka_unit_test(long_text_is_cut_between_characters),
-        cmocka_unit_test(dying_runs_the_hook_once),
-        cmocka_unit_test(one_thread_dies_for_all),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

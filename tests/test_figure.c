@@ -1,12 +1,5 @@
 /* Figures: bounds, sums and what a server may say; and that whatever holds them is read as it was
  * written: usage, snapshots, entries of memory, listings. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
@@ -19,6 +12,7 @@
 #include "chat/memory_entry.h"
 #include "chat/session_info.h"
 #include "chat/session_tally.h"
+#include "tests/suite.h"
 
 static const int64_t extremes[] = {INT64_MIN,
                                    INT64_MIN + 1,
@@ -45,9 +39,8 @@ static struct json *parse(const char *text)
     return v;
 }
 
-static void test_what_a_server_may_say(void **state)
+TEST(test_what_a_server_may_say)
 {
-    (void)state;
     static const struct {
         const char *told;
         int64_t tokens;
@@ -80,9 +73,8 @@ static void test_what_a_server_may_say(void **state)
     assert_int_equal(figure_from(NAN, FIGURE_MAX), -1);
 }
 
-static void test_sums_saturate(void **state)
+TEST(test_sums_saturate)
 {
-    (void)state;
     for (size_t i = 0; i < EXTREMES; i++) {
         for (size_t k = 0; k < EXTREMES; k++) {
             int64_t a = extremes[i], b = extremes[k], sum = figure_sum(a, b);
@@ -96,9 +88,8 @@ static void test_sums_saturate(void **state)
     assert_int_equal(figure_sum(-1, 0), 0);
 }
 
-static void test_shares(void **state)
+TEST(test_shares)
 {
-    (void)state;
     assert_int_equal(figure_share(1, 2, 100, 999), 50);
     assert_int_equal(figure_share(-1, 2, 100, 999), 0);
     assert_int_equal(figure_share(1, 0, 100, 999), 0);
@@ -115,9 +106,8 @@ static char *usage_text(const struct usage *u)
     return buf_take(&text);
 }
 
-static void test_usage_reads_back(void **state)
+TEST(test_usage_reads_back)
 {
-    (void)state;
     for (size_t i = 0; i < EXTREMES; i++) {
         struct usage u = {extremes[i], extremes[(i + 3) % EXTREMES], extremes[(i + 7) % EXTREMES],
                           false};
@@ -136,9 +126,8 @@ static void test_usage_reads_back(void **state)
     }
 }
 
-static void test_snapshot_reads_back(void **state)
+TEST(test_snapshot_reads_back)
 {
-    (void)state;
     for (size_t i = 0; i < EXTREMES; i++) {
         struct history h, back;
         struct error e;
@@ -156,9 +145,8 @@ static void test_snapshot_reads_back(void **state)
     }
 }
 
-static void test_message_reads_back(void **state)
+TEST(test_message_reads_back)
 {
-    (void)state;
     for (size_t i = 0; i < EXTREMES; i++) {
         struct message m = {.role = ROLE_USER, .seq = extremes[i], .turn = (int)extremes[i]}, back;
         struct error e;
@@ -171,9 +159,8 @@ static void test_message_reads_back(void **state)
     }
 }
 
-static void test_memory_entry_reads_back(void **state)
+TEST(test_memory_entry_reads_back)
 {
-    (void)state;
     static char id[] = "e", session[] = "s", content[] = "c";
     for (size_t i = 0; i < EXTREMES; i++) {
         struct memory_entry m = {.id = id, .session_id = session, .content = content}, back;
@@ -191,9 +178,8 @@ static void test_memory_entry_reads_back(void **state)
 }
 
 /* A row of a listing is JSON whatever was added up. */
-static void test_tally_stays_within_bounds(void **state)
+TEST(test_tally_stays_within_bounds)
 {
-    (void)state;
     static const double costs[] = {NAN, INFINITY, -1, DBL_MAX, 1e18};
     struct session_info info;
     session_info_init(&info);
@@ -212,19 +198,4 @@ static void test_tally_stays_within_bounds(void **state)
     info.cost = INFINITY; /* of a database that anybody may have written */
     json_free(shape_to_json(&session_info_shape, &info));
     session_info_release(&info);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_what_a_server_may_say),
-        cmocka_unit_test(test_sums_saturate),
-        cmocka_unit_test(test_shares),
-        cmocka_unit_test(test_usage_reads_back),
-        cmocka_unit_test(test_snapshot_reads_back),
-        cmocka_unit_test(test_message_reads_back),
-        cmocka_unit_test(test_memory_entry_reads_back),
-        cmocka_unit_test(test_tally_stays_within_bounds),
-    };
-    return cmocka_run_group_tests_name("figure", tests, NULL, NULL);
 }

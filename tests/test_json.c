@@ -1,10 +1,3 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +7,7 @@
 #include "base/buf.h"
 #include "base/entropy.h"
 #include "base/json.h"
+#include "tests/suite.h"
 #include "tests/support.h"
 
 static struct json *parse(const char *text)
@@ -32,9 +26,8 @@ static void assert_printed(const struct json *v, const char *expected)
     free(text);
 }
 
-static void only_one_whole_value_is_accepted(void **state)
+TEST(only_one_whole_value_is_accepted)
 {
-    (void)state;
     static const char *const good[] = {"{}", " [1, 2] \r\n\t", "\"x\"", "-1.5e3", "true", "null"};
     static const char *const bad[] = {"",        " ",   "{} x",  "{}{}",    "{\"a\":}",
                                       "[1,",     "nul", "\"abc", "{a:1}",   "[1 2]",
@@ -51,9 +44,8 @@ static void only_one_whole_value_is_accepted(void **state)
 }
 
 /* The text need not end with a NUL, and nothing behind it is read. */
-static void the_length_counts(void **state)
+TEST(the_length_counts)
 {
-    (void)state;
     char *text = malloc(6);
     memcpy(text, "[1,23]", 6);
     struct json *v = json_parse(text, 6, NULL);
@@ -79,17 +71,15 @@ static void assert_fault_near(const char *text, int from, int to)
     assert_in_range(at, from, to);
 }
 
-static void the_error_tells_where(void **state)
+TEST(the_error_tells_where)
 {
-    (void)state;
     assert_fault_near("{\"a\": 1, ?}", 8, 10);
     assert_fault_near("[] !", 3, 3);
     assert_fault_near("[1, 2, 3, 4, x]", 12, 13);
 }
 
-static void nesting_is_limited(void **state)
+TEST(nesting_is_limited)
 {
-    (void)state;
     struct buf deep = BUF_INIT;
     for (int i = 0; i < 100000; i++)
         buf_addch(&deep, '[');
@@ -97,9 +87,8 @@ static void nesting_is_limited(void **state)
     buf_release(&deep);
 }
 
-static void reading_never_trips(void **state)
+TEST(reading_never_trips)
 {
-    (void)state;
     struct json *v = parse(
         "{\"s\":\"t\",\"n\":2.5,\"i\":-7,\"b\":true,\"z\":null,\"l\":[1,\"x\"],"
         "\"big\":1e300,\"S\":\"other case\"}");
@@ -130,9 +119,8 @@ static void reading_never_trips(void **state)
     json_free(NULL);
 }
 
-static void members_are_walked_in_order(void **state)
+TEST(members_are_walked_in_order)
 {
-    (void)state;
     struct json *v = parse("{\"b\":1,\"a\":2,\"c\":3}");
     char names[4] = "";
     for (const struct json *m = json_first(v); m; m = json_next(m))
@@ -143,9 +131,8 @@ static void members_are_walked_in_order(void **state)
     json_free(v);
 }
 
-static void building_and_printing(void **state)
+TEST(building_and_printing)
 {
-    (void)state;
     struct json *v = json_new_object();
     json_set_string(v, "text", "a\"\\\n\x01");
     json_set_string(v, "absent", NULL);
@@ -171,9 +158,8 @@ static void building_and_printing(void **state)
     assert_printed(NULL, "null");
 }
 
-static void integers_are_printed_exactly(void **state)
+TEST(integers_are_printed_exactly)
 {
-    (void)state;
     static const int64_t numbers[] = {0,
                                       -1,
                                       2147483648,
@@ -208,9 +194,8 @@ static void integers_are_printed_exactly(void **state)
 }
 
 /* Texts damaged at random are refused or parsed, and what is parsed prints and parses again. */
-static void damaged_texts_do_no_harm(void **state)
+TEST(damaged_texts_do_no_harm)
 {
-    (void)state;
     static const char sample[] = "{\"id\":\"m\\u00e9\",\"n\":[1,-2.5e3,true,null,{\"k\":\"v\"}]}";
     entropy_seed(support_seed());
     for (int round = 0; round < 5000; round++) {
@@ -238,9 +223,8 @@ static void assert_repaired(const char *text, const char *expected)
     free(repaired);
 }
 
-static void half_pairs_are_repaired(void **state)
+TEST(half_pairs_are_repaired)
 {
-    (void)state;
     assert_repaired("", NULL);
     assert_repaired("\\", NULL);
     assert_repaired("\\ud83", NULL);
@@ -258,9 +242,8 @@ static double cpu_seconds(void)
 }
 
 /* A step that looks at the rest of the text at each escape takes minutes for this one. */
-static void millions_of_escapes_are_repaired_at_once(void **state)
+TEST(millions_of_escapes_are_repaired_at_once)
 {
-    (void)state;
     enum { ESCAPES = 2600000 };
     struct buf text = BUF_INIT;
     for (int i = 0; i < ESCAPES; i++)
@@ -281,9 +264,8 @@ static void assert_values(const char *text, size_t count)
     assert_false(json_has_at_most(text, strlen(text), count - 1));
 }
 
-static void values_are_counted(void **state)
+TEST(values_are_counted)
 {
-    (void)state;
     assert_values("", 1);
     assert_values("\"[,{\\\"[,{\"", 1);
     assert_values("[1, 2, {\"a\": [true, \",\"]}]", 7);
@@ -291,9 +273,8 @@ static void values_are_counted(void **state)
     assert_values("\"[,{\\", 1);
 }
 
-static void foreign_trees_are_bounded(void **state)
+TEST(foreign_trees_are_bounded)
 {
-    (void)state;
     struct buf text = BUF_INIT;
     struct error e = {0};
     buf_addstr(&text, "[1");
@@ -310,24 +291,4 @@ static void foreign_trees_are_bounded(void **state)
     assert_int_equal(json_len(v), JSON_FOREIGN_VALUES);
     json_free(v);
     buf_release(&text);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(only_one_whole_value_is_accepted),
-        cmocka_unit_test(the_length_counts),
-        cmocka_unit_test(the_error_tells_where),
-        cmocka_unit_test(nesting_is_limited),
-        cmocka_unit_test(reading_never_trips),
-        cmocka_unit_test(members_are_walked_in_order),
-        cmocka_unit_test(building_and_printing),
-        cmocka_unit_test(integers_are_printed_exactly),
-        cmocka_unit_test(damaged_texts_do_no_harm),
-        cmocka_unit_test(half_pairs_are_repaired),
-        cmocka_unit_test(millions_of_escapes_are_repaired_at_once),
-        cmocka_unit_test(values_are_counted),
-        cmocka_unit_test(foreign_trees_are_bounded),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

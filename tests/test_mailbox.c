@@ -1,10 +1,3 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
@@ -15,6 +8,7 @@
 #include "base/mailbox.h"
 #include "base/mem.h"
 #include "base/wakeup.h"
+#include "tests/suite.h"
 
 enum { DEADLINE_MS = 10000 };
 
@@ -39,9 +33,8 @@ static void assert_pops(struct mailbox *m, int expected)
     free(item);
 }
 
-static void items_come_out_in_order(void **state)
+TEST(items_come_out_in_order)
 {
-    (void)state;
     struct mailbox *m = mailbox_new(free);
     assert_null(mailbox_pop(m));
     int in = 0, out = 0;
@@ -58,9 +51,8 @@ static void items_come_out_in_order(void **state)
     mailbox_free(m);
 }
 
-static void the_descriptor_tells_of_items(void **state)
+TEST(the_descriptor_tells_of_items)
 {
-    (void)state;
     struct mailbox *m = mailbox_new(free);
     assert_false(is_readable(m));
     mailbox_push(m, number(1));
@@ -75,9 +67,8 @@ static void the_descriptor_tells_of_items(void **state)
     mailbox_free(m);
 }
 
-static void the_descriptor_stays_here(void **state)
+TEST(the_descriptor_stays_here)
 {
-    (void)state;
     struct mailbox *m = mailbox_new(NULL);
     assert_true(fcntl(mailbox_fd(m), F_GETFD) & FD_CLOEXEC);
     assert_true(fcntl(mailbox_fd(m), F_GETFL) & O_NONBLOCK);
@@ -93,9 +84,8 @@ static void count_free(void *item)
     free(item);
 }
 
-static void what_is_left_is_freed(void **state)
+TEST(what_is_left_is_freed)
 {
-    (void)state;
     struct mailbox *m = mailbox_new(count_free);
     for (int i = 0; i < 40; i++)
         mailbox_push(m, number(i));
@@ -104,9 +94,8 @@ static void what_is_left_is_freed(void **state)
     assert_int_equal(freed, 39);
 }
 
-static void waiting_ends_in_time(void **state)
+TEST(waiting_ends_in_time)
 {
-    (void)state;
     struct mailbox *m = mailbox_new(free);
     int64_t start = clock_mono_ms();
     assert_null(mailbox_wait(m, 0));
@@ -135,9 +124,8 @@ static void *write_items(void *context)
 }
 
 /* Nothing is lost, doubled or overtaken, however the threads meet. */
-static void threads_pass_everything_on(void **state)
+TEST(threads_pass_everything_on)
 {
-    (void)state;
     struct mailbox *m = mailbox_new(free);
     struct writer writers[WRITERS];
     pthread_t threads[WRITERS];
@@ -170,9 +158,8 @@ static void *echo(void *context)
 }
 
 /* One item at a time: each push finds an empty queue and must wake the other side. */
-static void every_first_item_wakes(void **state)
+TEST(every_first_item_wakes)
 {
-    (void)state;
     echo_in = mailbox_new(free);
     echo_out = mailbox_new(free);
     pthread_t thread;
@@ -203,9 +190,8 @@ static bool drain(void *context)
     return ++w->calls <= w->allowed;
 }
 
-static void a_sleep_ends_when_told_to_stop(void **state)
+TEST(a_sleep_ends_when_told_to_stop)
 {
-    (void)state;
     int ends[2];
     assert_int_equal(pipe(ends), 0);
     struct waker context = {.reader = ends[0], .allowed = 2};
@@ -217,9 +203,8 @@ static void a_sleep_ends_when_told_to_stop(void **state)
     close(ends[1]);
 }
 
-static void a_sleep_goes_on_after_a_false_alarm(void **state)
+TEST(a_sleep_goes_on_after_a_false_alarm)
 {
-    (void)state;
     int ends[2];
     assert_int_equal(pipe(ends), 0);
     struct waker context = {.reader = ends[0], .allowed = 9};
@@ -244,9 +229,8 @@ static bool count_and_stop(void *context)
     return ++w->calls <= w->allowed;
 }
 
-static void a_sleep_asks_at_its_deadline(void **state)
+TEST(a_sleep_asks_at_its_deadline)
 {
-    (void)state;
     struct waker context = {.allowed = 0};
     struct wakeup w = {.fd = -1, .go_on = count_and_stop, .context = &context};
     assert_int_equal(wakeup_timeout(NULL, 7), 7);
@@ -269,9 +253,8 @@ static void a_sleep_asks_at_its_deadline(void **state)
     assert_int_equal(context.calls, 2);
 }
 
-static void a_reader_that_dozes_is_woken_for_what_cannot_wait(void **state)
+TEST(a_reader_that_dozes_is_woken_for_what_cannot_wait)
 {
-    (void)state;
     static int items[4];
     struct mailbox *m = mailbox_new(NULL);
     mailbox_push_lazily(m, &items[0]);
@@ -296,22 +279,4 @@ static void a_reader_that_dozes_is_woken_for_what_cannot_wait(void **state)
     mailbox_doze(m, false);
     assert_false(is_readable(m));
     mailbox_free(m);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(items_come_out_in_order),
-        cmocka_unit_test(the_descriptor_tells_of_items),
-        cmocka_unit_test(the_descriptor_stays_here),
-        cmocka_unit_test(a_reader_that_dozes_is_woken_for_what_cannot_wait),
-        cmocka_unit_test(what_is_left_is_freed),
-        cmocka_unit_test(waiting_ends_in_time),
-        cmocka_unit_test(threads_pass_everything_on),
-        cmocka_unit_test(every_first_item_wakes),
-        cmocka_unit_test(a_sleep_ends_when_told_to_stop),
-        cmocka_unit_test(a_sleep_goes_on_after_a_false_alarm),
-        cmocka_unit_test(a_sleep_asks_at_its_deadline),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,3 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,6 +12,7 @@
 #include "base/mem.h"
 #include "base/paths.h"
 #include "base/whole_file.h"
+#include "tests/suite.h"
 #include "tests/support.h"
 
 static void assert_path(char *path, const char *base, const char *rest)
@@ -36,9 +30,10 @@ static unsigned mode_of(const char *path)
     return (unsigned)st.st_mode & 07777u;
 }
 
-static void home_holds_what_nothing_moves(void **state)
+FIXTURE(support_setup, support_teardown);
+
+TEST(home_holds_what_nothing_moves)
 {
-    (void)state;
     const char *home = support_dir();
     assert_path(paths_config_dir(), home, "/.config/tiro");
     assert_path(paths_config_file(), home, "/.config/tiro/tiro.ini");
@@ -46,9 +41,8 @@ static void home_holds_what_nothing_moves(void **state)
     assert_path(paths_state_dir(), home, "/.local/state/tiro");
 }
 
-static void xdg_variables_move_them(void **state)
+TEST(xdg_variables_move_them)
 {
-    (void)state;
     setenv("XDG_CONFIG_HOME", "/x/config", 1);
     setenv("XDG_DATA_HOME", "/x/data/", 1);
     setenv("XDG_STATE_HOME", "/x/state", 1);
@@ -64,9 +58,8 @@ static void xdg_variables_move_them(void **state)
     unsetenv("XDG_STATE_HOME");
 }
 
-static void without_home_the_user_database_tells(void **state)
+TEST(without_home_the_user_database_tells)
 {
-    (void)state;
     unsetenv("HOME");
     char *path = paths_config_dir();
     assert_int_equal(path[0], '/');
@@ -75,18 +68,16 @@ static void without_home_the_user_database_tells(void **state)
     setenv("HOME", support_dir(), 1);
 }
 
-static void joining_adds_one_slash(void **state)
+TEST(joining_adds_one_slash)
 {
-    (void)state;
     assert_path(paths_join("a", "b"), "a/b", "");
     assert_path(paths_join("a/", "b"), "a/b", "");
     assert_path(paths_join("/", "b"), "/b", "");
     assert_path(paths_join("", "b"), "b", "");
 }
 
-static void directories_are_made_private(void **state)
+TEST(directories_are_made_private)
 {
-    (void)state;
     struct error e = {0};
     char *deep = support_path("one/two/three");
     assert_true(paths_make_dir(deep, &e));
@@ -107,9 +98,8 @@ static void directories_are_made_private(void **state)
     free(below);
 }
 
-static void files_are_read_whole(void **state)
+TEST(files_are_read_whole)
 {
-    (void)state;
     struct error e = {0};
     char *path = support_path("big");
     struct buf content = BUF_INIT, got = BUF_INIT;
@@ -136,9 +126,8 @@ static void files_are_read_whole(void **state)
     free(path);
 }
 
-static void only_files_and_pipes_are_read(void **state)
+TEST(only_files_and_pipes_are_read)
 {
-    (void)state;
     struct error e = {0};
     struct buf got = BUF_INIT;
     assert_false(paths_read_file(support_dir(), &got, &e));
@@ -168,9 +157,8 @@ static void only_files_and_pipes_are_read(void **state)
     buf_release(&got);
 }
 
-static void writing_replaces_and_is_private(void **state)
+TEST(writing_replaces_and_is_private)
 {
-    (void)state;
     struct error e = {0};
     char *path = support_path("saved");
     support_write(path, "old and longer");
@@ -194,9 +182,8 @@ static void writing_replaces_and_is_private(void **state)
     free(path);
 }
 
-static void a_failed_write_leaves_nothing(void **state)
+TEST(a_failed_write_leaves_nothing)
 {
-    (void)state;
     struct error e = {0};
     char *nowhere = support_path("no/such/dir");
     assert_false(paths_write_file(nowhere, "x", 1, &e));
@@ -212,9 +199,8 @@ static void a_failed_write_leaves_nothing(void **state)
     free(dir);
 }
 
-static void a_whole_file_appears_at_once(void **state)
+TEST(a_whole_file_appears_at_once)
 {
-    (void)state;
     struct error e = {0};
     struct whole_file f;
     char *path = support_path("whole");
@@ -243,9 +229,8 @@ static void a_whole_file_appears_at_once(void **state)
 
 /* What a killed process had begun goes with the next writing; what another is writing stays, and so
  * do files of other names. */
-static void what_was_abandoned_is_swept(void **state)
+TEST(what_was_abandoned_is_swept)
 {
-    (void)state;
     struct error e = {0};
     struct whole_file running;
     char *path = support_path("swept"), *abandoned = support_path("swept.tiro-Ab12cd");
@@ -272,9 +257,8 @@ static void what_was_abandoned_is_swept(void **state)
 }
 
 /* What the program was writing when it died is no use to anybody; what it had finished is. */
-static void a_dying_program_leaves_no_half_file(void **state)
+TEST(a_dying_program_leaves_no_half_file)
 {
-    (void)state;
     struct error e = {0};
     char *done = support_path("done"), *half = support_path("half");
     pid_t child = fork();
@@ -297,9 +281,8 @@ static void a_dying_program_leaves_no_half_file(void **state)
     free(done);
 }
 
-static void a_whole_file_takes_no_name_that_is_taken(void **state)
+TEST(a_whole_file_takes_no_name_that_is_taken)
 {
-    (void)state;
     struct error e = {0};
     struct whole_file f;
     char *path = support_path("whole");
@@ -330,9 +313,8 @@ static size_t count_lines(const char *text)
     return lines;
 }
 
-static void the_log_holds_one_line_an_entry(void **state)
+TEST(the_log_holds_one_line_an_entry)
 {
-    (void)state;
     struct error e = {0};
     char *path = support_path("log");
     log_line(LOG_ERROR, "nobody hears this");
@@ -360,27 +342,4 @@ static void the_log_holds_one_line_an_entry(void **state)
     free(path);
     assert_false(log_open(support_dir(), LOG_DEBUG, &e));
     assert_int_equal(e.code, ERR_FILE_ERROR);
-}
-
-#define TEST(function) cmocka_unit_test_setup_teardown(function, support_setup, support_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(home_holds_what_nothing_moves),
-        TEST(xdg_variables_move_them),
-        TEST(without_home_the_user_database_tells),
-        TEST(joining_adds_one_slash),
-        TEST(directories_are_made_private),
-        TEST(files_are_read_whole),
-        TEST(only_files_and_pipes_are_read),
-        TEST(writing_replaces_and_is_private),
-        TEST(a_failed_write_leaves_nothing),
-        TEST(a_whole_file_appears_at_once),
-        TEST(what_was_abandoned_is_swept),
-        TEST(a_dying_program_leaves_no_half_file),
-        TEST(a_whole_file_takes_no_name_that_is_taken),
-        TEST(the_log_holds_one_line_an_entry),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

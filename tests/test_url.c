@@ -1,14 +1,8 @@
 /* Passwords in URLs do not show. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "base/url.h"
+#include "tests/suite.h"
 
-static void passwords_are_masked(void **state)
+TEST(passwords_are_masked)
 {
     static const struct {
         const char *url, *shown; /* shown NULL: it has none */
@@ -34,10 +28,4 @@ static void passwords_are_masked(void **state)
         assert_int_equal(url_has_password(cases[i].url), cases[i].shown != NULL);
         buf_release(&out);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(passwords_are_masked)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,17 +1,10 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
-#include <locale.h>
 #include <string.h>
 #include <wchar.h>
 
 #include "base/clock.h"
 #include "base/entropy.h"
 #include "base/utf8.h"
+#include "tests/suite.h"
 #include "tests/support.h"
 
 #define WATER "\xE6\xB0\xB4" /* U+6C34, two columns */
@@ -21,9 +14,10 @@
 #define FLAG_JP "\xF0\x9F\x87\xAF\xF0\x9F\x87\xB5"
 #define BAD "\xEF\xBF\xBD" /* U+FFFD */
 
-static void every_code_point_survives(void **state)
+BEFORE_ALL(support_utf8);
+
+TEST(every_code_point_survives)
 {
-    (void)state;
     for (uint32_t cp = 0; cp <= 0x10FFFF; cp++) {
         char bytes[4];
         uint32_t back;
@@ -37,9 +31,8 @@ static void every_code_point_survives(void **state)
     assert_memory_equal(bytes, BAD, 3);
 }
 
-static void broken_sequences_are_single_bytes(void **state)
+TEST(broken_sequences_are_single_bytes)
 {
-    (void)state;
     static const char *const broken[] = {
         "\x80",
         "\xBF",
@@ -73,9 +66,8 @@ static void broken_sequences_are_single_bytes(void **state)
     assert_true(utf8_valid(BAD "\0" WATER, 7));
 }
 
-static void incomplete_tails_are_counted(void **state)
+TEST(incomplete_tails_are_counted)
 {
-    (void)state;
     static const struct {
         const char *text;
         size_t tail;
@@ -100,9 +92,8 @@ static void incomplete_tails_are_counted(void **state)
         assert_int_equal(utf8_incomplete_tail(cases[i].text, strlen(cases[i].text)), cases[i].tail);
 }
 
-static void columns_are_those_of_wcwidth(void **state)
+TEST(columns_are_those_of_wcwidth)
 {
-    (void)state;
     assert_int_equal(utf8_width("plain", 5), 5);
     assert_int_equal(utf8_width(WATER WATER, 6), 4);
     assert_int_equal(utf8_width(E_ACUTE "x", 4), 2);
@@ -113,9 +104,8 @@ static void columns_are_those_of_wcwidth(void **state)
     }
 }
 
-static void graphemes_are_stepped_over_whole(void **state)
+TEST(graphemes_are_stepped_over_whole)
 {
-    (void)state;
     static const char *const graphemes[] = {"a",     "b",     E_ACUTE, WATER, FAMILY, FLAG_DE,
                                             FLAG_JP, "\r\n",  "\n",    "c",   "\xFF", "\x80",
                                             WATER,   E_ACUTE, FLAG_JP, "z"};
@@ -137,9 +127,8 @@ static void graphemes_are_stepped_over_whole(void **state)
     assert_int_equal(utf8_prev(text, len, 0), 0);
 }
 
-static void cuts_end_on_borders(void **state)
+TEST(cuts_end_on_borders)
 {
-    (void)state;
     const char *text = "ab" E_ACUTE WATER FLAG_DE "c";
     size_t len = strlen(text); /* borders: 0 1 2 5 8 16 17 */
     static const size_t by_bytes[] = {0, 1, 2, 2, 2, 5, 5, 5, 8, 8, 8, 8, 8, 8, 8, 8, 16, 17, 17};
@@ -151,9 +140,8 @@ static void cuts_end_on_borders(void **state)
     assert_int_equal(utf8_cut_width(text, len, 100), len);
 }
 
-static void what_is_cut_ends_with_a_mark(void **state)
+TEST(what_is_cut_ends_with_a_mark)
 {
-    (void)state;
     const char *text = "ab" E_ACUTE;
     struct buf out = BUF_INIT;
     utf8_add_cut(&out, text, strlen(text), strlen(text));
@@ -166,9 +154,8 @@ static void what_is_cut_ends_with_a_mark(void **state)
 
 /* Random texts: what goes back one border at a time meets the borders that going forward met, and
  * cuts agree with them. */
-static void back_and_forth_agree(void **state)
+TEST(back_and_forth_agree)
 {
-    (void)state;
     static const char *const parts[] = {"a",
                                         " ",
                                         "\xCC\x81",
@@ -212,9 +199,8 @@ static void assert_cleaned(const char *from, enum utf8_clean_mode mode, const ch
     buf_release(&out);
 }
 
-static void cleaning_leaves_nothing_that_acts(void **state)
+TEST(cleaning_leaves_nothing_that_acts)
 {
-    (void)state;
     assert_cleaned("plain " WATER E_ACUTE FAMILY, UTF8_ONE_LINE, "plain " WATER E_ACUTE FAMILY);
     assert_cleaned("a\x1B[31mb\x07\x7F", UTF8_ONE_LINE,
                    "a\xE2\x90\x9B[31mb\xE2\x90\x87\xE2\x90\xA1");
@@ -244,9 +230,8 @@ static void cleaning_leaves_nothing_that_acts(void **state)
 }
 
 /* For any bytes: valid, without controls, and clean already for a second pass. */
-static void cleaning_random_bytes_is_final(void **state)
+TEST(cleaning_random_bytes_is_final)
 {
-    (void)state;
     entropy_seed(support_seed());
     for (int round = 0; round < 500; round++) {
         unsigned char bytes[200];
@@ -278,9 +263,8 @@ static void assert_revealed(const char *from, enum utf8_clean_mode mode, const c
     buf_release(&out);
 }
 
-static void revealing_leaves_nothing_unseen(void **state)
+TEST(revealing_leaves_nothing_unseen)
 {
-    (void)state;
     static const char *const untouched[] = {
         "plain " WATER E_ACUTE FAMILY FLAG_DE, "\u00E4\u0416\u05D0\u0928\u3042",
         "\u2764\uFE0F 1\uFE0F\u20E3 \u270B\U0001F3FD", "\U0001F469\U0001F3FD\u200D\U0001F4BB"};
@@ -310,9 +294,8 @@ static void revealing_leaves_nothing_unseen(void **state)
     assert_revealed("a\r\n\tb\n", UTF8_ONE_LINE, "a\u240D\u240A\u2409b\u240A");
 }
 
-static void matching_ignores_case(void **state)
+TEST(matching_ignores_case)
 {
-    (void)state;
     assert_true(utf8_contains_folded("The Quick Fox", "quick"));
     assert_true(utf8_contains_folded("\xC3\x89T\xC3\x89", "\xC3\xA9t\xC3\xA9"));
     assert_true(utf8_contains_folded("\xCE\xA3\xCE\xAF\xCF\x82", "\xCF\x83\xCE\xAF\xCF\x83"));
@@ -330,9 +313,8 @@ static void matching_ignores_case(void **state)
 
 /* Megabytes take milliseconds; the limit is for a machine under load with sanitizers, yet far
  * below what anything quadratic would need. */
-static void long_texts_are_linear(void **state)
+TEST(long_texts_are_linear)
 {
-    (void)state;
     enum { SIZE = 1 << 20 };
     static char text[SIZE];
     static const char *const fills[] = {"a", WATER, "\xCC\x81", "\x80", "\xF0\x9F\x87\xA9"};
@@ -352,30 +334,4 @@ static void long_texts_are_linear(void **state)
         (void)utf8_cut_bytes(text, len, len - 1);
         assert_true(clock_mono_ms() - start < 5000);
     }
-}
-
-static int use_utf8(void **state)
-{
-    (void)state;
-    return setlocale(LC_ALL, "C.UTF-8") ? 0 : -1;
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_code_point_survives),
-        cmocka_unit_test(broken_sequences_are_single_bytes),
-        cmocka_unit_test(incomplete_tails_are_counted),
-        cmocka_unit_test(columns_are_those_of_wcwidth),
-        cmocka_unit_test(graphemes_are_stepped_over_whole),
-        cmocka_unit_test(cuts_end_on_borders),
-        cmocka_unit_test(what_is_cut_ends_with_a_mark),
-        cmocka_unit_test(back_and_forth_agree),
-        cmocka_unit_test(cleaning_leaves_nothing_that_acts),
-        cmocka_unit_test(cleaning_random_bytes_is_final),
-        cmocka_unit_test(revealing_leaves_nothing_unseen),
-        cmocka_unit_test(matching_ignores_case),
-        cmocka_unit_test(long_texts_are_linear),
-    };
-    return cmocka_run_group_tests(tests, use_utf8, NULL);
 }

@@ -1,10 +1,3 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +5,7 @@
 #include "base/clock.h"
 #include "base/entropy.h"
 #include "base/uuid.h"
+#include "tests/suite.h"
 #include "tests/support.h"
 
 static int64_t fake_ms;
@@ -21,9 +15,8 @@ static int64_t fake_clock(void)
     return fake_ms;
 }
 
-static void the_form_is_version_7(void **state)
+TEST(the_form_is_version_7)
 {
-    (void)state;
     fake_ms = 4102444800123; /* later than any test before */
     clock_replace(fake_clock, NULL);
     char id[UUID_LEN + 1];
@@ -34,9 +27,8 @@ static void the_form_is_version_7(void **state)
     assert_non_null(strchr("89ab", id[19]));
 }
 
-static void later_is_greater(void **state)
+TEST(later_is_greater)
 {
-    (void)state;
     clock_replace(fake_clock, NULL);
     char last[UUID_LEN + 1] = "";
     for (int i = 0; i < 20000; i++) {
@@ -69,9 +61,8 @@ static int compare(const void *a, const void *b)
     return strcmp(a, b);
 }
 
-static void threads_never_make_the_same(void **state)
+TEST(threads_never_make_the_same)
 {
-    (void)state;
     pthread_t threads[THREADS];
     for (int i = 0; i < THREADS; i++)
         assert_int_equal(pthread_create(&threads[i], NULL, make_many, made[i]), 0);
@@ -86,9 +77,8 @@ static void threads_never_make_the_same(void **state)
         assert_true(strcmp(made[(i - 1) / EACH][(i - 1) % EACH], made[i / EACH][i % EACH]) < 0);
 }
 
-static void other_texts_are_refused(void **state)
+TEST(other_texts_are_refused)
 {
-    (void)state;
     static const char *const bad[] = {
         "",
         "0195c9f0-7c1d-7abc-8def-0123456789a",
@@ -104,9 +94,8 @@ static void other_texts_are_refused(void **state)
         assert_false(uuid_valid(bad[i]));
 }
 
-static void random_numbers_spread(void **state)
+TEST(random_numbers_spread)
 {
-    (void)state;
     int low = 0;
     for (int i = 0; i < 1000; i++) {
         double u = entropy_unit();
@@ -121,9 +110,8 @@ static void random_numbers_spread(void **state)
 }
 
 /* Runs last: a seed stays. */
-static void a_seed_repeats(void **state)
+TEST(a_seed_repeats)
 {
-    (void)state;
     uint64_t seed = support_seed();
     unsigned char a[37], b[37];
     entropy_seed(seed);
@@ -136,9 +124,8 @@ static void a_seed_repeats(void **state)
     assert_memory_not_equal(a, b, sizeof a);
 }
 
-static void times_are_written_in_utc(void **state)
+TEST(times_are_written_in_utc)
 {
-    (void)state;
     static const struct {
         int64_t ms;
         const char *text;
@@ -156,9 +143,8 @@ static void times_are_written_in_utc(void **state)
     }
 }
 
-static void times_are_read_again(void **state)
+TEST(times_are_read_again)
 {
-    (void)state;
     static const char *const bad[] = {
         "",
         "now",
@@ -195,9 +181,8 @@ static void times_are_read_again(void **state)
     }
 }
 
-static void clocks_are_replaced_and_restored(void **state)
+TEST(clocks_are_replaced_and_restored)
 {
-    (void)state;
     fake_ms = 42;
     clock_replace(fake_clock, fake_clock);
     assert_int_equal(clock_wall_ms(), 42);
@@ -206,20 +191,4 @@ static void clocks_are_replaced_and_restored(void **state)
     assert_true(clock_wall_ms() > 1700000000000);
     int64_t before = clock_mono_ms();
     assert_true(clock_mono_ms() >= before);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_form_is_version_7),
-        cmocka_unit_test(later_is_greater),
-        cmocka_unit_test(threads_never_make_the_same),
-        cmocka_unit_test(other_texts_are_refused),
-        cmocka_unit_test(random_numbers_spread),
-        cmocka_unit_test(times_are_written_in_utc),
-        cmocka_unit_test(times_are_read_again),
-        cmocka_unit_test(clocks_are_replaced_and_restored),
-        cmocka_unit_test(a_seed_repeats),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }
