@@ -1,11 +1,4 @@
 /* Events: payloads, stream-json lines and what reading them back gives. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
@@ -16,6 +9,7 @@
 #include "base/mem.h"
 #include "chat/event.h"
 #include "chat/figure.h"
+#include "tests/suite.h"
 #include "tests/support.h"
 
 /* An event with every field of any type set; what its type does not use must not get through. */
@@ -132,9 +126,10 @@ static const char *const payloads[EVENT_TYPE_COUNT] = {
     [EVENT_INTERRUPTED] = "{" USED ",\"cost\":0.25,\"duration_ms\":7}",
 };
 
-static void test_payload_and_back(void **state)
+FIXTURE(support_setup, support_teardown);
+
+TEST(test_payload_and_back)
 {
-    (void)state;
     for (int i = 0; i < EVENT_TYPE_COUNT; i++) {
         enum event_type type = (enum event_type)i;
         struct event ev = filled(type);
@@ -155,9 +150,8 @@ static void test_payload_and_back(void **state)
 }
 
 /* What costs nothing is another thing than what nobody knows. */
-static void test_a_cost_is_known_or_not(void **state)
+TEST(test_a_cost_is_known_or_not)
 {
-    (void)state;
     struct event *ev = event_new(EVENT_CALL_COMPLETED), *back;
     struct error e;
     assert_true(ev->used < 0);
@@ -178,9 +172,8 @@ static void test_a_cost_is_known_or_not(void **state)
     free(free_of_charge);
 }
 
-static void test_line(void **state)
+TEST(test_line)
 {
-    (void)state;
     for (int i = 0; i < EVENT_TYPE_COUNT; i++) {
         struct event ev = filled((enum event_type)i);
         char *line = event_to_line(&ev);
@@ -193,9 +186,8 @@ static void test_line(void **state)
     }
 }
 
-static void test_line_and_back(void **state)
+TEST(test_line_and_back)
 {
-    (void)state;
     for (int i = 0; i < EVENT_TYPE_COUNT; i++) {
         struct event ev = filled((enum event_type)i);
         struct event *back;
@@ -219,9 +211,8 @@ static void test_line_and_back(void **state)
 
 #define ID "\"session_id\":\"01890a5d-ac96-774b-bcce-b302099a8057\""
 
-static void test_lines_that_do_not_fit(void **state)
+TEST(test_lines_that_do_not_fit)
 {
-    (void)state;
     static const struct {
         const char *line, *named;
     } cases[] = {
@@ -254,9 +245,8 @@ static void test_lines_that_do_not_fit(void **state)
     }
 }
 
-static void test_clone_keeps_the_envelope_and_owns(void **state)
+TEST(test_clone_keeps_the_envelope_and_owns)
 {
-    (void)state;
     struct event ev = filled(EVENT_TOOL_EXECUTION_COMPLETED);
     struct event *copy = event_clone(&ev);
     assert_int_equal(copy->seq, 42);
@@ -269,9 +259,8 @@ static void test_clone_keeps_the_envelope_and_owns(void **state)
     event_free(NULL);
 }
 
-static void test_clone_owns_what_a_compaction_says(void **state)
+TEST(test_clone_owns_what_a_compaction_says)
 {
-    (void)state;
     struct event ev = filled(EVENT_COMPACTION_STARTED);
     struct event *copy = event_clone(&ev);
     assert_ptr_not_equal(copy->compaction.mode, ev.compaction.mode);
@@ -282,9 +271,8 @@ static void test_clone_owns_what_a_compaction_says(void **state)
 }
 
 /* What is unknown is left out, and unknown again. */
-static void test_unknown_input_tokens(void **state)
+TEST(test_unknown_input_tokens)
 {
-    (void)state;
     struct event ev = filled(EVENT_COMPACTION_STARTED), *back;
     struct error e;
     ev.compaction.input_tokens = -1;
@@ -296,9 +284,8 @@ static void test_unknown_input_tokens(void **state)
     free(payload);
 }
 
-static void test_between_runs(void **state)
+TEST(test_between_runs)
 {
-    (void)state;
     static char estimate[] = "estimate";
     for (int i = 0; i < EVENT_TYPE_COUNT; i++) {
         struct event ev = filled((enum event_type)i);
@@ -311,9 +298,8 @@ static void test_between_runs(void **state)
     }
 }
 
-static void test_new_has_no_usage(void **state)
+TEST(test_new_has_no_usage)
 {
-    (void)state;
     for (int i = 0; i < EVENT_TYPE_COUNT; i++) {
         struct event *ev = event_new((enum event_type)i);
         char *line = event_to_line(ev);
@@ -362,9 +348,8 @@ static const char *const fresh[EVENT_TYPE_COUNT] = {
     [EVENT_INTERRUPTED] = "{}",
 };
 
-static void test_left_out_fields(void **state)
+TEST(test_left_out_fields)
 {
-    (void)state;
     for (int i = 0; i < EVENT_TYPE_COUNT; i++) {
         struct event *ev = event_new((enum event_type)i);
         char *payload = event_payload(ev);
@@ -390,9 +375,8 @@ static void check_args(const char *args, const char *written, const char *wanted
     free(payload);
 }
 
-static void test_args(void **state)
+TEST(test_args)
 {
-    (void)state;
     check_args("{ \"a\" : [1, 2.5, \"x\"] }", "{\"a\":[1,2.5,\"x\"]}", "{\"a\":[1,2.5,\"x\"]}");
     check_args("{}", "{}", "{}");
     check_args("null", "null", "null");
@@ -409,9 +393,8 @@ static void test_args(void **state)
 }
 
 /* What would be too large a tree stays a text, and is the same when it is read. */
-static void test_args_of_many_values(void **state)
+TEST(test_args_of_many_values)
 {
-    (void)state;
     struct buf args = BUF_INIT;
     buf_addstr(&args, "[1");
     for (int i = 0; i < JSON_FOREIGN_VALUES; i++)
@@ -423,9 +406,8 @@ static void test_args_of_many_values(void **state)
     buf_release(&args);
 }
 
-static void test_deep_args_can_be_read_again(void **state)
+TEST(test_deep_args_can_be_read_again)
 {
-    (void)state;
     for (size_t depth = 90; depth < 1100; depth += 7) {
         char *args = mem_alloc(2 * depth + 1);
         memset(args, '[', depth);
@@ -455,9 +437,8 @@ static char *random_args(void)
 }
 
 /* Whatever the model wrote: the second reading gives what the first gave, and both parse. */
-static void test_random_args_are_stable(void **state)
+TEST(test_random_args_are_stable)
 {
-    (void)state;
     entropy_seed(support_seed());
     for (int i = 0; i < 20000; i++) {
         struct event ev = {.type = EVENT_TOOL_CALL_REQUESTED, .text = random_args()};
@@ -476,9 +457,8 @@ static void test_random_args_are_stable(void **state)
     }
 }
 
-static void test_large_text(void **state)
+TEST(test_large_text)
 {
-    (void)state;
     size_t len = 8 << 20;
     char *text = mem_alloc(len + 1);
     for (size_t i = 0; i < len; i++)
@@ -504,9 +484,8 @@ static void refuse(enum event_type type, int version, const char *payload, const
     assert_non_null(strstr(e.text, named));
 }
 
-static void test_refuses_what_does_not_fit(void **state)
+TEST(test_refuses_what_does_not_fit)
 {
-    (void)state;
     refuse(EVENT_TYPE_COUNT, 1, "{}", "unknown");
     refuse(EVENT_WARNING, 2, "{\"code\":\"a\",\"detail\":\"b\"}", "version 2");
     refuse(EVENT_WARNING, 0, "{\"code\":\"a\",\"detail\":\"b\"}", "version 0");
@@ -588,9 +567,8 @@ static void assert_reads_back(const struct event *ev, const char *field, size_t 
     free(payload);
 }
 
-static void test_every_figure_reads_back(void **state)
+TEST(test_every_figure_reads_back)
 {
-    (void)state;
     for (int type = 0; type < EVENT_TYPE_COUNT; type++) {
         for (const struct shape_field *f = event_shapes[type].fields; f->name; f++) {
             for (size_t n = 0; n < WHOLES + REALS; n++) {
@@ -603,9 +581,8 @@ static void test_every_figure_reads_back(void **state)
 }
 
 /* A figure that fits is neither changed nor lost; one that does not becomes the nearest. */
-static void test_figures_are_kept(void **state)
+TEST(test_figures_are_kept)
 {
-    (void)state;
     for (size_t n = 0; n < WHOLES; n++) {
         struct event ev = filled(EVENT_COMPACTION_STARTED), *back;
         struct error e;
@@ -623,9 +600,8 @@ static void test_figures_are_kept(void **state)
 }
 
 /* An older program kept what a server told. */
-static void test_reads_figures_beyond_the_bound(void **state)
+TEST(test_reads_figures_beyond_the_bound)
 {
-    (void)state;
     const char payload[] =
         "{\"mode\":\"handoff\",\"stage\":\"summary\",\"trigger\":\"input_tokens\","
         "\"input_tokens\":9000000000000000000,\"estimated_history_tokens\":1,"
@@ -639,9 +615,8 @@ static void test_reads_figures_beyond_the_bound(void **state)
     event_free(ev);
 }
 
-static void test_names(void **state)
+TEST(test_names)
 {
-    (void)state;
     enum event_type type;
     for (int i = 0; i < EVENT_TYPE_COUNT; i++) {
         assert_true(event_type_from_name(event_name((enum event_type)i), &type));
@@ -657,32 +632,3 @@ static void test_names(void **state)
     event_free(ev);
 }
 
-#define TEST(f) cmocka_unit_test_setup_teardown(f, support_setup, support_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(test_payload_and_back),
-        TEST(test_a_cost_is_known_or_not),
-        TEST(test_line),
-        TEST(test_line_and_back),
-        TEST(test_lines_that_do_not_fit),
-        TEST(test_clone_keeps_the_envelope_and_owns),
-        TEST(test_clone_owns_what_a_compaction_says),
-        TEST(test_unknown_input_tokens),
-        TEST(test_between_runs),
-        TEST(test_new_has_no_usage),
-        TEST(test_left_out_fields),
-        TEST(test_args),
-        TEST(test_args_of_many_values),
-        TEST(test_deep_args_can_be_read_again),
-        TEST(test_random_args_are_stable),
-        TEST(test_large_text),
-        TEST(test_refuses_what_does_not_fit),
-        TEST(test_every_figure_reads_back),
-        TEST(test_figures_are_kept),
-        TEST(test_reads_figures_beyond_the_bound),
-        TEST(test_names),
-    };
-    return cmocka_run_group_tests_name("event", tests, NULL, NULL);
-}

@@ -1,11 +1,4 @@
 /* The fold of events into messages: each rule, and what must hold for any sequence of events. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +9,7 @@
 #include "chat/history.h"
 #include "tests/any_compaction.h"
 #include "tests/history_check.h"
+#include "tests/suite.h"
 #include "tests/support.h"
 
 static int64_t next_seq;
@@ -109,9 +103,10 @@ static void check(const struct history *h, const char *wanted)
     free(got);
 }
 
-static void test_a_run(void **state)
+FIXTURE(support_setup, support_teardown);
+
+TEST(test_a_run)
 {
-    (void)state;
     struct history h;
     history_init(&h);
     int64_t seq = whole_run(&h, "hi", "hello");
@@ -127,9 +122,8 @@ static void test_a_run(void **state)
     history_release(&h);
 }
 
-static void test_tool_calls(void **state)
+TEST(test_tool_calls)
 {
-    (void)state;
     struct history h;
     history_init(&h);
     say(&h, EVENT_RUN_STARTED, "q");
@@ -151,9 +145,8 @@ static void test_tool_calls(void **state)
     history_release(&h);
 }
 
-static void test_a_next_call_begins_a_message(void **state)
+TEST(test_a_next_call_begins_a_message)
 {
-    (void)state;
     struct history h;
     history_init(&h);
     say(&h, EVENT_RUN_STARTED, "q");
@@ -165,9 +158,8 @@ static void test_a_next_call_begins_a_message(void **state)
     history_release(&h);
 }
 
-static void test_open_calls_are_answered(void **state)
+TEST(test_open_calls_are_answered)
 {
-    (void)state;
     static const enum event_type ends[] = {EVENT_CALL_STARTED, EVENT_INTERRUPTED};
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
         struct history h;
@@ -184,9 +176,8 @@ static void test_open_calls_are_answered(void **state)
     }
 }
 
-static void test_a_completed_run_answers_open_calls(void **state)
+TEST(test_a_completed_run_answers_open_calls)
 {
-    (void)state;
     struct history h;
     history_init(&h);
     say(&h, EVENT_RUN_STARTED, "q");
@@ -196,9 +187,8 @@ static void test_a_completed_run_answers_open_calls(void **state)
     history_release(&h);
 }
 
-static void test_interrupted(void **state)
+TEST(test_interrupted)
 {
-    (void)state;
     struct history h;
     history_init(&h);
     say(&h, EVENT_RUN_STARTED, "q");
@@ -223,9 +213,8 @@ static void test_interrupted(void **state)
     history_release(&h);
 }
 
-static void test_failed(void **state)
+TEST(test_failed)
 {
-    (void)state;
     struct history h;
     history_init(&h);
     whole_run(&h, "a", "b");
@@ -248,9 +237,8 @@ static void test_failed(void **state)
     history_release(&h);
 }
 
-static void test_retry_drops_from_the_retried_run_on(void **state)
+TEST(test_retry_drops_from_the_retried_run_on)
 {
-    (void)state;
     struct history h;
     history_init(&h);
     whole_run(&h, "a", "b");
@@ -266,9 +254,8 @@ static void test_retry_drops_from_the_retried_run_on(void **state)
     history_release(&h);
 }
 
-static void test_a_crash_takes_the_run_back(void **state)
+TEST(test_a_crash_takes_the_run_back)
 {
-    (void)state;
     struct history h;
     history_init(&h);
     whole_run(&h, "a", "b");
@@ -289,9 +276,8 @@ static void test_a_crash_takes_the_run_back(void **state)
     history_release(&h);
 }
 
-static void test_events_are_applied_once(void **state)
+TEST(test_events_are_applied_once)
 {
-    (void)state;
     struct history h;
     history_init(&h);
     struct event *ev = ev_new(EVENT_RUN_STARTED, "a");
@@ -302,9 +288,8 @@ static void test_events_are_applied_once(void **state)
     history_release(&h);
 }
 
-static void test_usage(void **state)
+TEST(test_usage)
 {
-    (void)state;
     struct history h;
     history_init(&h);
     assert_int_equal(h.last_input, -1);
@@ -332,9 +317,8 @@ static void test_usage(void **state)
     history_release(&h);
 }
 
-static void test_attachments(void **state)
+TEST(test_attachments)
 {
-    (void)state;
     struct history h;
     history_init(&h);
     struct event *ev = ev_new(EVENT_RUN_STARTED, "what is this?");
@@ -348,9 +332,8 @@ static void test_attachments(void **state)
     history_release(&h);
 }
 
-static void test_turn_start(void **state)
+TEST(test_turn_start)
 {
-    (void)state;
     struct history h;
     history_init(&h);
     assert_int_equal(history_turn_start(&h, 1), 0);
@@ -384,9 +367,8 @@ static void refuse(const struct history *messages, const char *counters)
     assert_int_equal(h.messages.len, 0);
 }
 
-static void test_refuses_a_broken_snapshot(void **state)
+TEST(test_refuses_a_broken_snapshot)
 {
-    (void)state;
     struct history h, empty;
     history_init(&h);
     history_init(&empty);
@@ -412,9 +394,8 @@ static void test_refuses_a_broken_snapshot(void **state)
     history_release(&h);
 }
 
-static void test_what_a_snapshot_lacks(void **state)
+TEST(test_what_a_snapshot_lacks)
 {
-    (void)state;
     struct history h;
     history_init(&h);
     whole_run(&h, "a", "b");
@@ -455,9 +436,8 @@ static int64_t compact(struct history *h, const char *rebuild, const char *trigg
     "{\"message\":{\"role\":\"user\",\"seq\":" seq ",\"turn\":" turn                               \
     ",\"summary\":true,\"content\":[{\"type\":\"text\",\"text\":\"S\"}]}}"
 
-static void test_a_compaction(void **state)
+TEST(test_a_compaction)
 {
-    (void)state;
     struct history h;
     next_seq = 0;
     history_init(&h);
@@ -496,9 +476,8 @@ static void answered(struct history *h, const char *question, int64_t input, int
 }
 
 /* What the provider counted holds for the history that it was sent. */
-static void test_the_request_is_measured(void **state)
+TEST(test_the_request_is_measured)
 {
-    (void)state;
     struct history h;
     next_seq = 0;
     history_init(&h);
@@ -531,9 +510,8 @@ static void test_the_request_is_measured(void **state)
     history_release(&h);
 }
 
-static void test_what_is_saved_before_it_stays_saved(void **state)
+TEST(test_what_is_saved_before_it_stays_saved)
 {
-    (void)state;
     struct history h;
     next_seq = 0;
     history_init(&h);
@@ -552,9 +530,8 @@ static void test_what_is_saved_before_it_stays_saved(void **state)
 }
 
 /* The answers of a run may all be in the summary: it has answered even so. */
-static void test_within_a_run(void **state)
+TEST(test_within_a_run)
 {
-    (void)state;
     struct history h;
     next_seq = 0;
     history_init(&h);
@@ -578,9 +555,8 @@ static void test_within_a_run(void **state)
 }
 
 /* What the model says after one is a message of its own. */
-static void test_within_a_call(void **state)
+TEST(test_within_a_call)
 {
-    (void)state;
     struct history h;
     history_init(&h);
     next_seq = 0;
@@ -597,9 +573,8 @@ static void test_within_a_call(void **state)
 }
 
 /* A shortened message stands for the one it was. */
-static void test_rewrites_that_do_not_fit(void **state)
+TEST(test_rewrites_that_do_not_fit)
 {
-    (void)state;
     static const char *const texts[] = {"\"user\",\"seq\":8,\"turn\":2",
                                         "\"user\",\"seq\":7,\"turn\":1",
                                         "\"assistant\",\"seq\":7,\"turn\":2"};
@@ -621,9 +596,8 @@ static void test_rewrites_that_do_not_fit(void **state)
     }
 }
 
-static void test_by_hand_takes_an_open_run_back(void **state)
+TEST(test_by_hand_takes_an_open_run_back)
 {
-    (void)state;
     struct history h;
     next_seq = 0;
     history_init(&h);
@@ -639,9 +613,8 @@ static void test_by_hand_takes_an_open_run_back(void **state)
     history_release(&h);
 }
 
-static void test_those_that_do_not_fit(void **state)
+TEST(test_those_that_do_not_fit)
 {
-    (void)state;
     static const char *const texts[] = {
         "",
         "[[0,9]]",
@@ -679,9 +652,8 @@ static void test_those_that_do_not_fit(void **state)
 }
 
 /* Snapshots of programs that knew nothing of compactions. */
-static void test_an_older_snapshot(void **state)
+TEST(test_an_older_snapshot)
 {
-    (void)state;
     struct history h;
     struct error e;
     static const char counters[] = "{\"version\":2,\"messages\":0,\"applied_seq\":5,\"turns\":1}";
@@ -694,9 +666,8 @@ static void test_an_older_snapshot(void **state)
 }
 
 /* Which counted attempts in turns: three calls on, whatever had been counted, one is due again. */
-static void test_calls_of_an_older_snapshot(void **state)
+TEST(test_calls_of_an_older_snapshot)
 {
-    (void)state;
     struct history h;
     struct error e;
     static const char counters[] =
@@ -708,9 +679,8 @@ static void test_calls_of_an_older_snapshot(void **state)
 }
 
 /* So that it is said once, also by the next process. */
-static void test_the_obstacle_is_remembered(void **state)
+TEST(test_the_obstacle_is_remembered)
 {
-    (void)state;
     struct history h, back;
     struct error e;
     next_seq = 0;
@@ -732,9 +702,8 @@ static void test_the_obstacle_is_remembered(void **state)
     history_release(&h);
 }
 
-static void test_calls_are_counted(void **state)
+TEST(test_calls_are_counted)
 {
-    (void)state;
     struct history h, back;
     struct error e;
     next_seq = 0;
@@ -758,9 +727,8 @@ static void test_calls_are_counted(void **state)
     history_release(&h);
 }
 
-static void test_undone_ones_are_passed_over(void **state)
+TEST(test_undone_ones_are_passed_over)
 {
-    (void)state;
     struct history h;
     history_init(&h);
     static const int64_t undone[] = {77, 500};
@@ -779,9 +747,8 @@ static void test_undone_ones_are_passed_over(void **state)
 }
 
 /* What was undone had ended the failures all the same. */
-static void test_an_undone_success_is_one(void **state)
+TEST(test_an_undone_success_is_one)
 {
-    (void)state;
     struct history h;
     history_init(&h);
     history_pass_over(&h, (const int64_t[]){77}, 1);
@@ -810,9 +777,8 @@ static void fail_in(struct history *h, const char *mode, int failures, bool susp
 }
 
 /* Neither what counts for nothing nor a failure by hand in another mode opens it. */
-static void test_what_is_suspended_stays_so(void **state)
+TEST(test_what_is_suspended_stays_so)
 {
-    (void)state;
     struct history h;
     history_init(&h);
     next_seq = 0;
@@ -830,9 +796,8 @@ static void test_what_is_suspended_stays_so(void **state)
     history_release(&h);
 }
 
-static void test_failures(void **state)
+TEST(test_failures)
 {
-    (void)state;
     struct history h;
     next_seq = 0;
     history_init(&h);
@@ -872,9 +837,8 @@ static int64_t stand_in(struct history *h, int failures, bool suspended)
     return apply(h, ev);
 }
 
-static void test_stand_ins_count_as_failures(void **state)
+TEST(test_stand_ins_count_as_failures)
 {
-    (void)state;
     for (int undone = 0; undone <= 1; undone++) {
         struct history h;
         next_seq = 0;
@@ -903,9 +867,8 @@ static void pin(struct history *h, int64_t seq, bool pinned)
     apply(h, ev);
 }
 
-static void test_pins(void **state)
+TEST(test_pins)
 {
-    (void)state;
     struct history h;
     next_seq = 0;
     history_init(&h);
@@ -1231,20 +1194,16 @@ static void one_sequence(void)
     history_release(&restored);
 }
 
-static void test_any_sequence(void **state)
+TEST(test_any_sequence)
 {
-    (void)state;
     entropy_seed(support_seed());
     for (int i = 0; i < 4000; i++)
         one_sequence();
 }
 
-#define TEST(f) cmocka_unit_test_setup_teardown(f, support_setup, support_teardown)
-
 /* An older program took as many calls as came: each costs what it adds. */
-static void test_many_calls_in_one_answer(void **state)
+TEST(test_many_calls_in_one_answer)
 {
-    (void)state;
     enum { CALLS = 4000, ARGS = 16384, SOON_MS = 20000 };
     struct history h;
     static char args[ARGS + 1], name[] = "one", id[24];
@@ -1264,46 +1223,4 @@ static void test_many_calls_in_one_answer(void **state)
     assert_true(clock_mono_ms() - begun < SOON_MS);
     check_history(&h);
     history_release(&h);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(test_a_run),
-        TEST(test_tool_calls),
-        TEST(test_a_next_call_begins_a_message),
-        TEST(test_open_calls_are_answered),
-        TEST(test_a_completed_run_answers_open_calls),
-        TEST(test_interrupted),
-        TEST(test_failed),
-        TEST(test_retry_drops_from_the_retried_run_on),
-        TEST(test_a_crash_takes_the_run_back),
-        TEST(test_events_are_applied_once),
-        TEST(test_usage),
-        TEST(test_attachments),
-        TEST(test_turn_start),
-        TEST(test_refuses_a_broken_snapshot),
-        TEST(test_what_a_snapshot_lacks),
-        TEST(test_a_compaction),
-        TEST(test_the_request_is_measured),
-        TEST(test_what_is_saved_before_it_stays_saved),
-        TEST(test_within_a_run),
-        TEST(test_within_a_call),
-        TEST(test_rewrites_that_do_not_fit),
-        TEST(test_by_hand_takes_an_open_run_back),
-        TEST(test_those_that_do_not_fit),
-        TEST(test_an_older_snapshot),
-        TEST(test_calls_of_an_older_snapshot),
-        TEST(test_calls_are_counted),
-        TEST(test_stand_ins_count_as_failures),
-        TEST(test_the_obstacle_is_remembered),
-        TEST(test_undone_ones_are_passed_over),
-        TEST(test_an_undone_success_is_one),
-        TEST(test_what_is_suspended_stays_so),
-        TEST(test_failures),
-        TEST(test_pins),
-        TEST(test_many_calls_in_one_answer),
-        TEST(test_any_sequence),
-    };
-    return cmocka_run_group_tests_name("history", tests, NULL, NULL);
 }

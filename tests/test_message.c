@@ -1,11 +1,4 @@
 /* Messages, session infos and usage: what they become as JSON, and back. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,6 +9,7 @@
 #include "chat/search_hit.h"
 #include "chat/session_info.h"
 #include "chat/session_tally.h"
+#include "tests/suite.h"
 #include "tests/support.h"
 
 static struct message sample(void)
@@ -50,9 +44,10 @@ static char *print(const struct message *m)
     return text;
 }
 
-static void test_json_is_as_documented(void **state)
+FIXTURE(support_setup, support_teardown);
+
+TEST(test_json_is_as_documented)
 {
-    (void)state;
     struct message m = {.role = ROLE_USER, .seq = 1, .turn = 1};
     vec_push(&m.blocks, block_text("hi"));
     char *text = print(&m);
@@ -63,9 +58,8 @@ static void test_json_is_as_documented(void **state)
     message_release(&m);
 }
 
-static void test_json_round_trip(void **state)
+TEST(test_json_round_trip)
 {
-    (void)state;
     struct message m = sample();
     struct message back;
     struct error e;
@@ -94,9 +88,8 @@ static void test_json_round_trip(void **state)
     message_release(&back);
 }
 
-static void test_clone_owns_its_strings(void **state)
+TEST(test_clone_owns_its_strings)
 {
-    (void)state;
     struct message m = sample();
     struct message copy = message_clone(&m);
     char *before = print(&m);
@@ -117,9 +110,8 @@ static void test_clone_owns_its_strings(void **state)
     message_release(&copy);
 }
 
-static void test_estimate_is_a_quarter_of_the_json(void **state)
+TEST(test_estimate_is_a_quarter_of_the_json)
 {
-    (void)state;
     struct message m = sample();
     char *text = print(&m);
     assert_int_equal(message_estimate_tokens(&m), strlen(text) / 4);
@@ -127,9 +119,8 @@ static void test_estimate_is_a_quarter_of_the_json(void **state)
     message_release(&m);
 }
 
-static void test_bytes_that_are_no_utf8_stay_json(void **state)
+TEST(test_bytes_that_are_no_utf8_stay_json)
 {
-    (void)state;
     struct message m = {.role = ROLE_USER};
     vec_push(&m.blocks, block_text("a\xff\xc3\"b\xe2\x82"));
     char *text = print(&m);
@@ -142,9 +133,8 @@ static void test_bytes_that_are_no_utf8_stay_json(void **state)
 }
 
 /* Texts are looked at by eight bytes. */
-static void test_any_byte_at_any_place(void **state)
+TEST(test_any_byte_at_any_place)
 {
-    (void)state;
     for (size_t at = 0; at < 20; at++) {
         for (int byte = 1; byte < 256; byte++) {
             char text[] = "abcdefghijklmnopqrst";
@@ -164,9 +154,8 @@ static void test_any_byte_at_any_place(void **state)
     }
 }
 
-static void test_summaries_and_pins(void **state)
+TEST(test_summaries_and_pins)
 {
-    (void)state;
     struct message m = {.role = ROLE_USER, .summary = true, .pinned = true}, back;
     struct error e;
     vec_push(&m.blocks, block_text("x"));
@@ -182,9 +171,8 @@ static void test_summaries_and_pins(void **state)
     message_release(&m);
 }
 
-static void test_text_joins_text_blocks(void **state)
+TEST(test_text_joins_text_blocks)
 {
-    (void)state;
     struct message m = sample();
     vec_push(&m.blocks, block_text(""));
     char *text = message_text(&m);
@@ -209,9 +197,8 @@ static void refuse(const char *text, const char *named)
     json_free(v);
 }
 
-static void test_refuses_what_does_not_fit(void **state)
+TEST(test_refuses_what_does_not_fit)
 {
-    (void)state;
     refuse("[]", "role");
     refuse("{\"role\":\"wizard\",\"content\":[]}", "role");
     refuse("{\"role\":\"user\"}", "content");
@@ -236,9 +223,8 @@ static void check_title(const char *text, const char *title)
     free(got);
 }
 
-static void test_title(void **state)
+TEST(test_title)
 {
-    (void)state;
     check_title("", "");
     check_title(" \n\t\n", "");
     check_title("\n  Hello there  \nsecond", "Hello there");
@@ -265,9 +251,8 @@ static void check_suffix(const char *title, const char *suffix, const char *want
     free(got);
 }
 
-static void test_title_with_a_suffix(void **state)
+TEST(test_title_with_a_suffix)
 {
-    (void)state;
     check_suffix("Kyoto", " (fork)", "Kyoto (fork)");
     check_suffix("123456789 123456789 123456789 123456789 123456789 1234567890", " (fork)",
                  "123456789 123456789 123456789 123456789 123456789 12… (fork)");
@@ -282,9 +267,8 @@ static void check_named(const char *first_message, const char *title)
     session_info_release(&s);
 }
 
-static void test_files_do_not_name_a_session(void **state)
+TEST(test_files_do_not_name_a_session)
 {
-    (void)state;
     struct buf text = BUF_INIT;
     attached_file_add(&text, "notes.txt", "a\n", 2);
     check_named(text.data, "notes.txt:"); /* there is nothing else */
@@ -299,9 +283,8 @@ static void test_files_do_not_name_a_session(void **state)
     check_named("Look:", "Look:");
 }
 
-static void test_info_json(void **state)
+TEST(test_info_json)
 {
-    (void)state;
     struct session_info s;
     session_info_init(&s);
     struct session_info copy = session_info_clone(&s);
@@ -332,9 +315,8 @@ static void expect_bytes(struct json *v, const char *wanted)
     json_free(v);
 }
 
-static void test_bytes_of_listings(void **state)
+TEST(test_bytes_of_listings)
 {
-    (void)state;
     static char title[] = "A \"title\"", directory[] = "/home/u", provider[] = "anthropic";
     static char model[] = "m-1", prompt[] = "Be brief.", draft[] = "half a thou", last[] = "Yes.";
     static char labels[] = "+a b", found[] = "found \n it";
@@ -395,9 +377,8 @@ static void test_bytes_of_listings(void **state)
         "{\"session_id\":\"\",\"seq\":0,\"at\":\"1970-01-01T00:00:00.000Z\",\"role\":\"user\"}");
 }
 
-static void test_usage_absent_is_not_zero(void **state)
+TEST(test_usage_absent_is_not_zero)
 {
-    (void)state;
     struct usage total = USAGE_UNKNOWN;
     assert_false(usage_known(&total));
     usage_add(&total, &USAGE_UNKNOWN);
@@ -415,9 +396,8 @@ static bool near(double a, double b)
     return a - b < 1e-12 && b - a < 1e-12;
 }
 
-static void test_cost(void **state)
+TEST(test_cost)
 {
-    (void)state;
     struct usage u = {.input = 1000000, .output = 500000, .cached = 400000};
     struct price p = {.input = 3, .output = 15, .cached = 0.3};
     assert_true(near(usage_cost(&u, &p), 0.6 * 3 + 0.4 * 0.3 + 7.5));
@@ -432,27 +412,3 @@ static void test_cost(void **state)
     assert_true(near(usage_cost(&u, &p), -1));
 }
 
-#define TEST(f) cmocka_unit_test_setup_teardown(f, support_setup, support_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(test_json_is_as_documented),
-        TEST(test_json_round_trip),
-        TEST(test_clone_owns_its_strings),
-        TEST(test_estimate_is_a_quarter_of_the_json),
-        TEST(test_bytes_that_are_no_utf8_stay_json),
-        TEST(test_any_byte_at_any_place),
-        TEST(test_summaries_and_pins),
-        TEST(test_text_joins_text_blocks),
-        TEST(test_refuses_what_does_not_fit),
-        TEST(test_title),
-        TEST(test_title_with_a_suffix),
-        TEST(test_files_do_not_name_a_session),
-        TEST(test_info_json),
-        TEST(test_bytes_of_listings),
-        TEST(test_usage_absent_is_not_zero),
-        TEST(test_cost),
-    };
-    return cmocka_run_group_tests_name("message", tests, NULL, NULL);
-}

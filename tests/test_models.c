@@ -1,16 +1,10 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/embedded.h"
 #include "base/mem.h"
 #include "provider/models.h"
+#include "tests/suite.h"
 
 static struct config *config;
 
@@ -41,7 +35,9 @@ static void assert_price(double actual, double expected)
     assert_true(actual - expected < 1e-9 && expected - actual < 1e-9);
 }
 
-static void builtin_table_has_no_problems(void **state)
+FIXTURE(setup, teardown);
+
+TEST(builtin_table_has_no_problems)
 {
     struct config_problems problems = {0};
     const char *text = embedded_text("models.ini");
@@ -55,7 +51,7 @@ static void builtin_table_has_no_problems(void **state)
     config_problems_release(&problems);
 }
 
-static void knows_the_well_known(void **state)
+TEST(knows_the_well_known)
 {
     static const struct {
         const char *model;
@@ -84,7 +80,7 @@ static void knows_the_well_known(void **state)
     }
 }
 
-static void leaves_the_unknown_unknown(void **state)
+TEST(leaves_the_unknown_unknown)
 {
     static const char *const models[] = {"", "zzz", "gpt", "llama", "gpt-4omatic", "o", "/"};
     (void)state;
@@ -96,7 +92,7 @@ static void leaves_the_unknown_unknown(void **state)
     }
 }
 
-static void prices_stay_with_their_version(void **state)
+TEST(prices_stay_with_their_version)
 {
     static const char *const others[] = {"claude-opus-4-9", "gpt-5.9", "gpt-5-ultra",
                                          "gpt-4o-audio-preview", "o3-deep-research"};
@@ -108,7 +104,7 @@ static void prices_stay_with_their_version(void **state)
     }
 }
 
-static void longest_entry_wins_and_the_rest_is_inherited(void **state)
+TEST(longest_entry_wins_and_the_rest_is_inherited)
 {
     struct model_facts facts;
     (void)state;
@@ -128,7 +124,7 @@ static void longest_entry_wins_and_the_rest_is_inherited(void **state)
     assert_int_equal(models_find(config, "other/acme").window, 1000);
 }
 
-static void configuration_comes_first(void **state)
+TEST(configuration_comes_first)
 {
     struct model_facts facts;
     (void)state;
@@ -148,9 +144,8 @@ static struct price price_when(const char *asked, const char *answered)
 }
 
 /* A router or a proxy may have another model answer than the one that was asked. */
-static void the_model_that_answered_is_priced(void **state)
+TEST(the_model_that_answered_is_priced)
 {
-    (void)state;
     configure("[model mine]\ninput_price = 7\noutput_price = 8\n");
     assert_price(price_when("gpt-4o", "gpt-4o-mini-2024-07-18").input, 0.15);
     assert_price(price_when("openrouter/auto", "openai/gpt-4o").input, 2.5);
@@ -161,19 +156,4 @@ static void the_model_that_answered_is_priced(void **state)
     assert_price(price_when("mine", "some-file.gguf").output, 8);
     assert_price(price_when("gpt-4o", "some-file.gguf").input, -1);
     assert_price(price_when("some-alias", "some-file.gguf").output, -1);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(builtin_table_has_no_problems, setup, teardown),
-        cmocka_unit_test_setup_teardown(knows_the_well_known, setup, teardown),
-        cmocka_unit_test_setup_teardown(leaves_the_unknown_unknown, setup, teardown),
-        cmocka_unit_test_setup_teardown(the_model_that_answered_is_priced, setup, teardown),
-        cmocka_unit_test_setup_teardown(prices_stay_with_their_version, setup, teardown),
-        cmocka_unit_test_setup_teardown(longest_entry_wins_and_the_rest_is_inherited, setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(configuration_comes_first, setup, teardown),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,18 +1,12 @@
 /* A rebuilt history as data: written and read again, what goes, and texts that anybody may have
  * written. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/entropy.h"
 #include "base/mem.h"
 #include "chat/rebuild.h"
+#include "tests/suite.h"
 #include "tests/support.h"
 
 static struct message message_of(int64_t seq, const char *text)
@@ -29,9 +23,10 @@ static void assert_written(const struct rebuild *r, const char *wanted)
     free(text);
 }
 
-static void test_keeping_joins(void **state)
+FIXTURE(support_setup, support_teardown);
+
+TEST(test_keeping_joins)
 {
-    (void)state;
     struct rebuild r = {0};
     rebuild_keep(&r, 0, 2);
     rebuild_keep(&r, 2, 3);
@@ -47,9 +42,8 @@ static void test_keeping_joins(void **state)
     assert_written(&r, "[]");
 }
 
-static void test_written_and_read(void **state)
+TEST(test_written_and_read)
 {
-    (void)state;
     struct rebuild r = {0}, back;
     struct error e = {0};
     rebuild_make(&r, message_of(3, "[Context compacted]\n„größer“ \\u0000"));
@@ -70,9 +64,8 @@ static void test_written_and_read(void **state)
 
 #define MESSAGE "{\"role\":\"user\",\"content\":[]}"
 
-static void test_hostile_texts(void **state)
+TEST(test_hostile_texts)
 {
-    (void)state;
     static const char *const texts[] = {
         "",
         "{}",
@@ -121,9 +114,8 @@ static void test_hostile_texts(void **state)
     }
 }
 
-static void test_texts_that_fit(void **state)
+TEST(test_texts_that_fit)
 {
-    (void)state;
     static const char *const texts[] = {"[]",
                                         "[[0,5]]",
                                         "[[4,1]]",
@@ -143,9 +135,8 @@ static void test_texts_that_fit(void **state)
     assert_false(rebuild_from_json("[[0,1]]", 0, &r, &e));
 }
 
-static void test_what_goes(void **state)
+TEST(test_what_goes)
 {
-    (void)state;
     struct rebuild r = {0};
     struct index_list gone;
     rebuild_keep(&r, 1, 2);
@@ -170,9 +161,8 @@ static void assert_events(const struct rebuild *r, const struct message *old, si
     free(text);
 }
 
-static void test_the_events_of_what_goes(void **state)
+TEST(test_the_events_of_what_goes)
 {
-    (void)state;
     struct message old[6];
     struct rebuild r = {0};
     for (int i = 0; i < 6; i++)
@@ -191,9 +181,8 @@ static void test_the_events_of_what_goes(void **state)
         message_release(&old[i]);
 }
 
-static void test_estimate(void **state)
+TEST(test_estimate)
 {
-    (void)state;
     static const int64_t estimates[] = {1, 20, 300, 4000};
     struct rebuild r = {0};
     struct message m = message_of(5, "a summary of some length, so that it counts");
@@ -206,9 +195,8 @@ static void test_estimate(void **state)
 }
 
 /* Bytes changed anywhere in a text that fits: it is taken or refused, nothing else. */
-static void test_damaged_texts(void **state)
+TEST(test_damaged_texts)
 {
-    (void)state;
     static const char text[] =
         "[[0,2],{\"message\":{\"role\":\"user\",\"seq\":7,\"turn\":1,"
         "\"content\":[{\"type\":\"text\",\"text\":\"x\"}]}},[4,1]]";
@@ -230,16 +218,4 @@ static void test_damaged_texts(void **state)
         vec_release(&gone.items);
         rebuild_release(&r);
     }
-}
-
-#define TEST(f) cmocka_unit_test_setup_teardown(f, support_setup, support_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(test_keeping_joins),  TEST(test_written_and_read), TEST(test_hostile_texts),
-        TEST(test_texts_that_fit), TEST(test_what_goes),        TEST(test_the_events_of_what_goes),
-        TEST(test_estimate),       TEST(test_damaged_texts),
-    };
-    return cmocka_run_group_tests_name("rebuild", tests, NULL, NULL);
 }

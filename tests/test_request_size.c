@@ -1,15 +1,10 @@
 /* How large the next request is: counted, estimated, and after the history has changed. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "base/buf.h"
 #include "base/json_out.h"
 #include "chat/request_size.h"
+#include "tests/suite.h"
 
 static void assert_size(struct request_size size, int64_t tokens, bool estimated)
 {
@@ -17,18 +12,16 @@ static void assert_size(struct request_size size, int64_t tokens, bool estimated
     assert_int_equal(size.estimated, estimated);
 }
 
-static void nothing_was_counted(void **state)
+TEST(nothing_was_counted)
 {
-    (void)state;
     const struct request_measure none = REQUEST_UNMEASURED;
     assert_size(request_size(&none, 0, 1150, -1), 1150, true);
     assert_size(request_size(&none, 200, 1150, -1), 1350, true);
     assert_size(request_size(&none, 200, 1150, 1800), 1800, true);
 }
 
-static void the_provider_counted(void **state)
+TEST(the_provider_counted)
 {
-    (void)state;
     struct usage u = {.input = 1755, .output = 200, .cached = -1};
     const struct request_measure m = request_measured(&u, 194);
     assert_size(request_size(&m, 194, 1150, 1755), 1955, false);
@@ -42,17 +35,15 @@ static void the_provider_counted(void **state)
 }
 
 /* A message that was taken back takes with it what it had of the count, not more. */
-static void a_shorter_history_is_a_part_of_it(void **state)
+TEST(a_shorter_history_is_a_part_of_it)
 {
-    (void)state;
     const struct request_measure m = {.tokens = 3000, .history = 1000};
     assert_size(request_size(&m, 250, 500, 2900), 1500, true);
     assert_size(request_size(&m, 0, 0, 2900), 0, true);
 }
 
-static void sizes_scale(void **state)
+TEST(sizes_scale)
 {
-    (void)state;
     assert_int_equal(request_resized(1955, 1344, 1344), 1955);
     assert_int_equal(request_resized(2000, 1000, 250), 500);
     assert_int_equal(request_resized(2000, 0, 250), 250);
@@ -60,7 +51,7 @@ static void sizes_scale(void **state)
     assert_true(request_resized(INT64_C(1) << 53, 1, INT64_C(1) << 53) > 0);
 }
 
-static void it_reads_back(void **state)
+TEST(it_reads_back)
 {
     static const struct request_measure all[] = {
         {.tokens = 1955, .history = 194}, {.tokens = 7, .estimated = true}, {.tokens = -1}};
@@ -80,16 +71,4 @@ static void it_reads_back(void **state)
         json_free(v);
         buf_release(&text);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nothing_was_counted),
-        cmocka_unit_test(the_provider_counted),
-        cmocka_unit_test(a_shorter_history_is_a_part_of_it),
-        cmocka_unit_test(sizes_scale),
-        cmocka_unit_test(it_reads_back),
-    };
-    return cmocka_run_group_tests_name("request_size", tests, NULL, NULL);
 }

@@ -1,11 +1,4 @@
 /* Resuming: snapshot and events after it give what all events give. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <sqlite3.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +10,7 @@
 #include "store/snapshot.h"
 #include "store/sql.h"
 #include "tests/damage.h"
+#include "tests/suite.h"
 #include "tests/support.h"
 
 static const char ID[] = "01890a5d-ac96-774b-bcce-b302099a8057";
@@ -191,10 +185,11 @@ static void save_and_count(struct history *live)
                      before > count ? before : count);
 }
 
+FIXTURE(set_up, tear_down);
+
 /* What is saved bit by bit is what all events make, and leaves nothing behind. */
-static void test_with_and_without_a_snapshot(void **state)
+TEST(test_with_and_without_a_snapshot)
 {
-    (void)state;
     struct history live;
     history_init(&live);
     entropy_seed(support_seed());
@@ -214,9 +209,8 @@ static void test_with_and_without_a_snapshot(void **state)
     history_release(&live);
 }
 
-static void test_a_turn_costs_what_it_added(void **state)
+TEST(test_a_turn_costs_what_it_added)
 {
-    (void)state;
     struct history live;
     history_init(&live);
     assert_true(store_begin(store, &e));
@@ -243,9 +237,8 @@ static void test_a_turn_costs_what_it_added(void **state)
 }
 
 /* Saved in a transaction that came to nothing: the caller says that nothing is saved. */
-static void test_after_a_rollback(void **state)
+TEST(test_after_a_rollback)
 {
-    (void)state;
     struct history live;
     history_init(&live);
     entropy_seed(support_seed());
@@ -265,9 +258,8 @@ static void test_after_a_rollback(void **state)
     history_release(&live);
 }
 
-static void test_drop(void **state)
+TEST(test_drop)
 {
-    (void)state;
     struct history live;
     history_init(&live);
     plain_run(&live);
@@ -284,9 +276,8 @@ static void test_drop(void **state)
     history_release(&live);
 }
 
-static void test_counters(void **state)
+TEST(test_counters)
 {
-    (void)state;
     struct snapshot_counters kept;
     struct history live;
     history_init(&live);
@@ -341,9 +332,8 @@ static void undo(struct history *live, int64_t of)
     assert_true(snapshot_resume(store, ID, live, &e));
 }
 
-static void test_a_compaction(void **state)
+TEST(test_a_compaction)
 {
-    (void)state;
     struct history live;
     struct snapshot_counters kept;
     history_init(&live);
@@ -382,9 +372,8 @@ static void check_snapshot_is_read(const struct history *live)
 }
 
 /* The rows of what went are taken away bit by bit, and never read. */
-static void test_what_went_is_taken_away_bit_by_bit(void **state)
+TEST(test_what_went_is_taken_away_bit_by_bit)
 {
-    (void)state;
     struct history live;
     history_init(&live);
     for (int i = 0; i < 300; i++)
@@ -410,9 +399,8 @@ static void test_what_went_is_taken_away_bit_by_bit(void **state)
 }
 
 /* A snapshot from when the compaction held is none to go on from. */
-static void test_an_undone_compaction(void **state)
+TEST(test_an_undone_compaction)
 {
-    (void)state;
     struct history live;
     history_init(&live);
     plain_run(&live);
@@ -434,9 +422,8 @@ static void test_an_undone_compaction(void **state)
 }
 
 /* Nobody who writes a log by hand can make it unreadable with those. */
-static void test_undone_events_of_any_kind(void **state)
+TEST(test_undone_events_of_any_kind)
 {
-    (void)state;
     struct history live;
     struct undone_list undone;
     static const char *const payloads[] = {"{}",
@@ -473,9 +460,8 @@ static void test_undone_events_of_any_kind(void **state)
     history_release(&live);
 }
 
-static void test_an_open_run_stays_open(void **state)
+TEST(test_an_open_run_stays_open)
 {
-    (void)state;
     struct history live, h;
     history_init(&live);
     plain_run(&live);
@@ -492,9 +478,8 @@ static void test_an_open_run_stays_open(void **state)
 }
 
 /* The snapshot is really read: a changed one shows. */
-static void test_the_snapshot_is_used(void **state)
+TEST(test_the_snapshot_is_used)
 {
-    (void)state;
     struct history live, h;
     history_init(&live);
     plain_run(&live);
@@ -507,9 +492,8 @@ static void test_the_snapshot_is_used(void **state)
     history_release(&live);
 }
 
-static void test_a_bad_snapshot_is_passed_over(void **state)
+TEST(test_a_bad_snapshot_is_passed_over)
 {
-    (void)state;
     static const char *const damages[] = {
         "UPDATE snapshot SET counters = substr(counters, 1, length(counters) - 5)",
         "UPDATE snapshot SET counters = replace(counters, '\"version\":2', '\"version\":7')",
@@ -568,9 +552,8 @@ static int meddle_between(unsigned what, void *context, void *statement, void *s
 }
 
 /* What it finds is what was there before or after, never a bit of both. */
-static void test_somebody_writes_meanwhile(void **state)
+TEST(test_somebody_writes_meanwhile)
 {
-    (void)state;
     struct history h;
     assert_true(store_open(path, STORE_READ_WRITE, &other, &e));
     history_init(&theirs);
@@ -593,9 +576,8 @@ static void test_somebody_writes_meanwhile(void **state)
     store_close(other);
 }
 
-static void test_no_such_session(void **state)
+TEST(test_no_such_session)
 {
-    (void)state;
     struct history h;
     history_init(&h);
     assert_false(snapshot_save(store, "01890a5d-0000-774b-bcce-b302099a8057", &h, &e));
@@ -603,27 +585,4 @@ static void test_no_such_session(void **state)
     assert_false(snapshot_resume(store, "01890a5d-0000-774b-bcce-b302099a8057", &h, &e));
     assert_int_equal(e.code, ERR_SESSION_NOT_FOUND);
     assert_int_equal(h.messages.len, 0);
-}
-
-#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(test_with_and_without_a_snapshot),
-        TEST(test_a_turn_costs_what_it_added),
-        TEST(test_after_a_rollback),
-        TEST(test_drop),
-        TEST(test_counters),
-        TEST(test_a_compaction),
-        TEST(test_what_went_is_taken_away_bit_by_bit),
-        TEST(test_an_undone_compaction),
-        TEST(test_undone_events_of_any_kind),
-        TEST(test_an_open_run_stays_open),
-        TEST(test_the_snapshot_is_used),
-        TEST(test_a_bad_snapshot_is_passed_over),
-        TEST(test_somebody_writes_meanwhile),
-        TEST(test_no_such_session),
-    };
-    return cmocka_run_group_tests_name("snapshot", tests, NULL, NULL);
 }
