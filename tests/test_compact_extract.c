@@ -1,11 +1,4 @@
 /* What a program can say of messages without a model. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,6 +8,7 @@
 #include "compact/extract.h"
 #include "compact/mode.h"
 #include "tests/conversation.h"
+#include "tests/suite.h"
 
 static struct compact_settings settings;
 
@@ -87,7 +81,11 @@ static void talk(struct conversation *c, int messages)
     }
 }
 
-static void check_10_the_timeline_has_both_ends(void **state)
+BEFORE_ALL(read_settings);
+
+FIXTURE(setup, teardown);
+
+TEST(check_10_the_timeline_has_both_ends)
 {
     struct conversation *c = *state;
     talk(c, 12);
@@ -98,7 +96,7 @@ static void check_10_the_timeline_has_both_ends(void **state)
                    "- user: message 10.\n- assistant: message 11.");
 }
 
-static void eight_messages_need_no_gap(void **state)
+TEST(eight_messages_need_no_gap)
 {
     struct conversation *c = *state;
     talk(c, 8);
@@ -108,7 +106,7 @@ static void eight_messages_need_no_gap(void **state)
     free(text);
 }
 
-static void sections_come_in_order(void **state)
+TEST(sections_come_in_order)
 {
     static const char *const headings[] = {
         "Earlier highlights", "Tools used", "Last requests", "Pending work", "Files",
@@ -133,7 +131,7 @@ static void sections_come_in_order(void **state)
     assert_section(c, "Earlier highlights", "old");
 }
 
-static void tools_are_sorted_and_told_once(void **state)
+TEST(tools_are_sorted_and_told_once)
 {
     struct conversation *c = *state;
     conversation_add(c, ROLE_USER, "go");
@@ -154,7 +152,7 @@ static void tools_are_sorted_and_told_once(void **state)
     free(text);
 }
 
-static void the_last_three_requests_are_cut(void **state)
+TEST(the_last_three_requests_are_cut)
 {
     struct conversation *c = *state;
     struct buf expected = BUF_INIT;
@@ -172,7 +170,7 @@ static void the_last_three_requests_are_cut(void **state)
     buf_release(&expected);
 }
 
-static void pending_work_is_found_by_its_words(void **state)
+TEST(pending_work_is_found_by_its_words)
 {
     struct conversation *c = *state;
     conversation_add(c, ROLE_USER, "todo: too old");
@@ -186,7 +184,7 @@ static void pending_work_is_found_by_its_words(void **state)
                    "- NEXT we paint.\n- Follow up tomorrow\n- what is remaining?");
 }
 
-static void paths_are_told_from_words(void **state)
+TEST(paths_are_told_from_words)
 {
     struct conversation *c = *state;
     conversation_add(c, ROLE_USER,
@@ -200,7 +198,7 @@ static void paths_are_told_from_words(void **state)
                    "- ./run\n- /usr/share/doc\n- NEWS.md\n- src/größe.c\n- src/main.c\n- ~/notes");
 }
 
-static void eight_paths_are_the_newest_sorted(void **state)
+TEST(eight_paths_are_the_newest_sorted)
 {
     struct conversation *c = *state;
     for (int i = 0; i < 12; i++) {
@@ -213,7 +211,7 @@ static void eight_paths_are_the_newest_sorted(void **state)
                    "- dir/file08.c\n- dir/file09.c\n- dir/file10.c\n- dir/file11.c");
 }
 
-static void current_work_is_the_last_answer(void **state)
+TEST(current_work_is_the_last_answer)
 {
     struct conversation *c = *state;
     struct buf answer = BUF_INIT;
@@ -229,7 +227,7 @@ static void current_work_is_the_last_answer(void **state)
     buf_release(&answer);
 }
 
-static void what_is_hostile_is_cleaned(void **state)
+TEST(what_is_hostile_is_cleaned)
 {
     struct conversation *c = *state;
     conversation_add(c, ROLE_USER, "\x1B[2J\xFF next \xE2\x80\xAE");
@@ -241,7 +239,7 @@ static void what_is_hostile_is_cleaned(void **state)
     free(text);
 }
 
-static void two_runs_give_the_same_bytes(void **state)
+TEST(two_runs_give_the_same_bytes)
 {
     struct conversation *c = *state;
     struct dice d = {.state = 7};
@@ -270,7 +268,7 @@ static void compact_and_go_on(struct conversation *c, int64_t threshold, int rou
     }
 }
 
-static void merging_keeps_old_highlights_under_their_heading(void **state)
+TEST(merging_keeps_old_highlights_under_their_heading)
 {
     struct conversation *c = *state;
     talk(c, 12);
@@ -292,7 +290,7 @@ static void merging_keeps_old_highlights_under_their_heading(void **state)
     free(text);
 }
 
-static void merging_is_bounded_and_keeps_the_newest(void **state)
+TEST(merging_is_bounded_and_keeps_the_newest)
 {
     struct conversation *c = *state;
     static const int64_t thresholds[] = {100, 5000, 100000};
@@ -317,7 +315,7 @@ static void merging_is_bounded_and_keeps_the_newest(void **state)
     }
 }
 
-static void a_long_line_is_cut_at_grapheme_borders(void **state)
+TEST(a_long_line_is_cut_at_grapheme_borders)
 {
     struct conversation *c = *state;
     static const char grapheme[] = "\xF0\x9F\x91\xA9\xE2\x80\x8D\xF0\x9F\x92\xBB";
@@ -344,27 +342,4 @@ static void a_long_line_is_cut_at_grapheme_borders(void **state)
     free(earlier);
     free(text);
     buf_release(&old);
-}
-
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(check_10_the_timeline_has_both_ends),
-        TEST(eight_messages_need_no_gap),
-        TEST(sections_come_in_order),
-        TEST(tools_are_sorted_and_told_once),
-        TEST(the_last_three_requests_are_cut),
-        TEST(pending_work_is_found_by_its_words),
-        TEST(paths_are_told_from_words),
-        TEST(eight_paths_are_the_newest_sorted),
-        TEST(current_work_is_the_last_answer),
-        TEST(what_is_hostile_is_cleaned),
-        TEST(two_runs_give_the_same_bytes),
-        TEST(merging_keeps_old_highlights_under_their_heading),
-        TEST(merging_is_bounded_and_keeps_the_newest),
-        TEST(a_long_line_is_cut_at_grapheme_borders),
-    };
-    return cmocka_run_group_tests(tests, read_settings, NULL);
 }

@@ -1,12 +1,5 @@
 /* The ladder of a compaction with a scripted model, user and store: every result, the order of the
  * events, one commit at most, and a history that no failure touches. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +9,7 @@
 #include "base/mem.h"
 #include "compact/compact.h"
 #include "tests/scripted_summary.h"
+#include "tests/suite.h"
 #include "tests/support.h"
 
 #define COUNT(table) (sizeof(table) / sizeof *(table))
@@ -116,8 +110,6 @@ static int teardown(void **state)
     free(t.before);
     return 0;
 }
-
-#define STAGE_TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 static bool complete(void *context, const struct summariser *s, const struct request *request,
                      bool (*delta)(void *, const char *, size_t), void *delta_context,
@@ -336,9 +328,10 @@ static void use_tool(const char *user, size_t bytes)
 
 /* --- the ordinary way ------------------------------------------------------------------------ */
 
-static void a_summary_takes_the_place_of_old_turns(void **state)
+FIXTURE(setup, teardown);
+
+TEST(a_summary_takes_the_place_of_old_turns)
 {
-    (void)state;
     SCRIPT({.text = "What was done.", .piece = 4});
     talk(3);
     t.job.focus = "the sea";
@@ -390,9 +383,8 @@ static void a_summary_takes_the_place_of_old_turns(void **state)
     assert_string_equal(t.script.sent.items[0].system, "You are tiro.");
 }
 
-static void the_events_that_went_are_named(void **state)
+TEST(the_events_that_went_are_named)
 {
-    (void)state;
     talk(2);
     int64_t second_turn = t.history.messages.items[2].seq;
     run();
@@ -402,9 +394,8 @@ static void the_events_that_went_are_named(void **state)
     free(dropped);
 }
 
-static void the_last_event_that_went_is_the_newest(void **state)
+TEST(the_last_event_that_went_is_the_newest)
 {
-    (void)state;
     t.job.mode = &mode_llm_replace;
     talk(2);
     char *dropped = mem_printf("[[1,%d]]", (int)t.history.applied_seq);
@@ -414,7 +405,7 @@ static void the_last_event_that_went_is_the_newest(void **state)
     free(dropped);
 }
 
-static void modes_without_a_model_ask_none(void **state)
+TEST(modes_without_a_model_ask_none)
 {
     static const struct compact_mode *const modes[] = {&mode_recency_preserving,
                                                        &mode_deterministic};
@@ -434,9 +425,8 @@ static void modes_without_a_model_ask_none(void **state)
     }
 }
 
-static void llm_replace_leaves_the_summary_alone(void **state)
+TEST(llm_replace_leaves_the_summary_alone)
 {
-    (void)state;
     SCRIPT({.text = "All of it."});
     t.job.mode = &mode_llm_replace;
     talk(3);
@@ -446,9 +436,8 @@ static void llm_replace_leaves_the_summary_alone(void **state)
     assert_message(0, COMPACT_PREFIX "\n\nAll of it.");
 }
 
-static void the_running_question_stays(void **state)
+TEST(the_running_question_stays)
 {
-    (void)state;
     talk(3);
     t.job.mode = &mode_llm_replace;
     history_begin(&t.history, "the question");
@@ -459,9 +448,8 @@ static void the_running_question_stays(void **state)
 }
 
 /* Check 8: recency_preserving on 10 messages, head 2, tail 2: 5 messages, and a mark of 6. */
-static void recency_preserving_marks_what_it_dropped(void **state)
+TEST(recency_preserving_marks_what_it_dropped)
 {
-    (void)state;
     t.job.mode = &mode_recency_preserving;
     t.job.limits.window = 440;
     talk(5);
@@ -473,9 +461,8 @@ static void recency_preserving_marks_what_it_dropped(void **state)
 
 /* --- micro ----------------------------------------------------------------------------------- */
 
-static void short_results_are_enough(void **state)
+TEST(short_results_are_enough)
 {
-    (void)state;
     use_tool("read it", 60000);
     talk(2);
     t.settings.auto_threshold = 10000;
@@ -496,9 +483,8 @@ static void short_results_are_enough(void **state)
 }
 
 /* Not enough: the mode works on the messages as they were. */
-static void short_results_that_are_not_enough_are_not_kept(void **state)
+TEST(short_results_that_are_not_enough_are_not_kept)
 {
-    (void)state;
     use_tool("read it", 20000);
     talk(3);
     run();
@@ -508,9 +494,8 @@ static void short_results_that_are_not_enough_are_not_kept(void **state)
     assert_true(strlen(sent_text(&t.script.sent.items[0], 2)) > 20000);
 }
 
-static void micro_alone_at_the_first_turn(void **state)
+TEST(micro_alone_at_the_first_turn)
 {
-    (void)state;
     use_tool("read it", 60000);
     history_begin(&t.history, "and now");
     t.job.micro_only = true;
@@ -535,7 +520,7 @@ static const char *sent_result(size_t request)
 }
 
 /* Cut by an earlier compaction, or left out of what it kept, they are read as the tool gave them. */
-static void a_summary_reads_whole_results(void **state)
+TEST(a_summary_reads_whole_results)
 {
     static const struct {
         const struct compact_mode *first;
@@ -566,9 +551,8 @@ static void a_summary_reads_whole_results(void **state)
 }
 
 /* What the mode keeps may have shorter tool results all the same. */
-static void micro_must_do_where_the_mode_finds_nothing(void **state)
+TEST(micro_must_do_where_the_mode_finds_nothing)
 {
-    (void)state;
     use_tool("read it", 20000);
     talk(2);
     t.job.mode = &mode_recency_preserving;
@@ -580,9 +564,8 @@ static void micro_must_do_where_the_mode_finds_nothing(void **state)
     assert_string_equal(last_event()->compaction.stage, "micro");
 }
 
-static void micro_can_be_cancelled(void **state)
+TEST(micro_can_be_cancelled)
 {
-    (void)state;
     use_tool("read it", 60000);
     talk(2);
     t.settings.auto_threshold = 10000;
@@ -594,9 +577,8 @@ static void micro_can_be_cancelled(void **state)
 }
 
 /* Who asks for a mode by hand gets it. */
-static void by_hand_it_is_the_mode(void **state)
+TEST(by_hand_it_is_the_mode)
 {
-    (void)state;
     t.settings.auto_threshold = 10000;
     use_tool("read it", 60000);
     talk(2);
@@ -607,9 +589,8 @@ static void by_hand_it_is_the_mode(void **state)
     assert_string_equal(last_event()->compaction.trigger, "manual");
 }
 
-static void after_an_overflow_of_an_unknown_window_micro_is_not_trusted(void **state)
+TEST(after_an_overflow_of_an_unknown_window_micro_is_not_trusted)
 {
-    (void)state;
     t.settings.auto_threshold = 10000;
     use_tool("read it", 60000);
     talk(2);
@@ -619,9 +600,8 @@ static void after_an_overflow_of_an_unknown_window_micro_is_not_trusted(void **s
     assert_string_equal(last_event()->compaction.stage, "summary");
 }
 
-static void after_an_overflow_of_a_known_window_micro_may_do(void **state)
+TEST(after_an_overflow_of_a_known_window_micro_may_do)
 {
-    (void)state;
     t.settings.auto_threshold = 10000;
     use_tool("read it", 60000);
     talk(2);
@@ -634,9 +614,8 @@ static void after_an_overflow_of_a_known_window_micro_may_do(void **state)
 
 /* --- nothing to do --------------------------------------------------------------------------- */
 
-static void an_empty_history_has_nothing_to_compact(void **state)
+TEST(an_empty_history_has_nothing_to_compact)
 {
-    (void)state;
     t.job.trigger = TRIGGER_MANUAL;
     for (size_t i = 0; compact_modes[i]; i++) {
         t.job.mode = compact_modes[i];
@@ -649,9 +628,8 @@ static void an_empty_history_has_nothing_to_compact(void **state)
     }
 }
 
-static void all_kept_is_too_small(void **state)
+TEST(all_kept_is_too_small)
 {
-    (void)state;
     t.job.mode = &mode_recency_preserving;
     t.settings.protect_tail_min = 20;
     talk(2);
@@ -672,7 +650,7 @@ static void all_kept_is_too_small(void **state)
 }
 
 /* Short results bring it just below the threshold, and it would be time again at once. */
-static void short_results_that_free_too_little_are_not_enough(void **state)
+TEST(short_results_that_free_too_little_are_not_enough)
 {
     int64_t left = 0;
     for (int i = 0; i < 2; i++) {
@@ -690,9 +668,8 @@ static void short_results_that_free_too_little_are_not_enough(void **state)
     }
 }
 
-static void what_frees_too_little_is_not_begun(void **state)
+TEST(what_frees_too_little_is_not_begun)
 {
-    (void)state;
     t.job.mode = &mode_structured;
     talk(10);
     t.settings.auto_threshold = t.history.estimate;
@@ -717,9 +694,8 @@ static void what_frees_too_little_is_not_begun(void **state)
     }
 }
 
-static void by_hand_it_is_begun_all_the_same(void **state)
+TEST(by_hand_it_is_begun_all_the_same)
 {
-    (void)state;
     SCRIPT({.text = "What was done."});
     t.settings.recent_turns = 9;
     talk(9);
@@ -730,9 +706,8 @@ static void by_hand_it_is_begun_all_the_same(void **state)
     assert_true(last_event()->compaction.tokens_after > t.history.estimate * 9 / 10);
 }
 
-static void tool_results_are_pruned_where_nothing_can_go(void **state)
+TEST(tool_results_are_pruned_where_nothing_can_go)
 {
-    (void)state;
     t.job.mode = &mode_structured;
     t.settings.protect_tail_min = 20;
     use_tool("read it", 3000);
@@ -750,9 +725,8 @@ static void tool_results_are_pruned_where_nothing_can_go(void **state)
 }
 
 /* A summary longer than what it stands for. */
-static void what_would_not_become_shorter_is_refused(void **state)
+TEST(what_would_not_become_shorter_is_refused)
 {
-    (void)state;
     SCRIPT({.text = "A very long summary. ", .times = 500});
     talk(2);
     run();
@@ -767,7 +741,7 @@ static void what_would_not_become_shorter_is_refused(void **state)
 /* --- failures of the model ------------------------------------------------------------------- */
 
 /* Check 6: the summariser fails: compaction_failed, and the history is byte-identical. */
-static void a_failed_summary_leaves_the_history_alone(void **state)
+TEST(a_failed_summary_leaves_the_history_alone)
 {
     static const struct compact_mode *const modes[] = {&mode_handoff, &mode_llm_replace};
     SCRIPT({.failure = FAILURE_STATUS, .why = "it is down", .input = 30, .output = 2});
@@ -794,9 +768,8 @@ static void a_failed_summary_leaves_the_history_alone(void **state)
     }
 }
 
-static void failures_in_a_row_suspend_and_a_success_clears(void **state)
+TEST(failures_in_a_row_suspend_and_a_success_clears)
 {
-    (void)state;
     SCRIPT({.failure = FAILURE_CUT}, {.text = ""}, {.failure = FAILURE_STATUS},
            {.text = "At last."});
     talk(3);
@@ -812,9 +785,8 @@ static void failures_in_a_row_suspend_and_a_success_clears(void **state)
     assert_false(t.history.compaction.suspended);
 }
 
-static void an_empty_summary_fails(void **state)
+TEST(an_empty_summary_fails)
 {
-    (void)state;
     SCRIPT({.text = " \n"});
     talk(3);
     run();
@@ -822,9 +794,8 @@ static void an_empty_summary_fails(void **state)
     assert_failed("empty_summary", "empty");
 }
 
-static void no_model_is_a_failure_with_its_reason(void **state)
+TEST(no_model_is_a_failure_with_its_reason)
 {
-    (void)state;
     talk(3);
     t.modelless = true;
     run();
@@ -835,9 +806,8 @@ static void no_model_is_a_failure_with_its_reason(void **state)
 }
 
 /* What ends before a model is asked must not make the breaker forget what failed before. */
-static void an_attempt_that_asks_nobody_keeps_the_count(void **state)
+TEST(an_attempt_that_asks_nobody_keeps_the_count)
 {
-    (void)state;
     SCRIPT({.failure = FAILURE_CUT}, {.failure = FAILURE_CUT}, {.failure = FAILURE_CUT});
     t.job.label = "test/small";
     use_tool("read it", 60000);
@@ -859,9 +829,8 @@ static void an_attempt_that_asks_nobody_keeps_the_count(void **state)
     assert_true(last_event()->compaction.suspended);
 }
 
-static void a_model_that_cannot_be_found_counts_as_itself(void **state)
+TEST(a_model_that_cannot_be_found_counts_as_itself)
 {
-    (void)state;
     talk(3);
     t.modelless = true;
     t.job.label = "test/small";
@@ -873,9 +842,8 @@ static void a_model_that_cannot_be_found_counts_as_itself(void **state)
     assert_true(compact_suspended(&t.history.compaction, "handoff", "test/small"));
 }
 
-static void a_budget_that_is_used_up_fails_without_a_call(void **state)
+TEST(a_budget_that_is_used_up_fails_without_a_call)
 {
-    (void)state;
     talk(3);
     t.script.calls_allowed = 0;
     run();
@@ -885,7 +853,7 @@ static void a_budget_that_is_used_up_fails_without_a_call(void **state)
 
 /* Check 9: structured with an empty summary equals recency_preserving, and is reported so; on the
  * second compaction the first summary reaches the summariser. */
-static void check_9_structured_falls_back_to_recency_preserving(void **state)
+TEST(check_9_structured_falls_back_to_recency_preserving)
 {
     static const struct {
         struct summary_act act;
@@ -928,9 +896,8 @@ static void check_9_structured_falls_back_to_recency_preserving(void **state)
 }
 
 /* The sections that it lacks are those of the summary before. */
-static void a_structured_summary_is_completed(void **state)
+TEST(a_structured_summary_is_completed)
 {
-    (void)state;
     SCRIPT({.text = SECTIONS_OF("To sail.") "\n## Relevant Files\nlog.txt"},
            {.text = "Here it is.\n" SECTIONS_OF("To sail on.")});
     t.job.mode = &mode_structured;
@@ -947,9 +914,8 @@ static void a_structured_summary_is_completed(void **state)
                         "## Critical Context\n(none)");
 }
 
-static void too_few_sections_are_asked_for_once_more(void **state)
+TEST(too_few_sections_are_asked_for_once_more)
 {
-    (void)state;
     SCRIPT({.text = "## Goal\nTo sail."}, {.text = SECTIONS_OF("To sail on.")});
     t.job.mode = &mode_structured;
     talk(10);
@@ -964,9 +930,8 @@ static void too_few_sections_are_asked_for_once_more(void **state)
 }
 
 /* And then it counts as failed. */
-static void twice_too_few_sections_are_a_failure(void **state)
+TEST(twice_too_few_sections_are_a_failure)
 {
-    (void)state;
     SCRIPT({.text = "## Goal\nTo sail."}, {.text = "We sail."});
     t.job.mode = &mode_structured;
     talk(10);
@@ -977,9 +942,8 @@ static void twice_too_few_sections_are_a_failure(void **state)
     assert_non_null(strstr(last_event()->name, "0 of its 7 sections"));
 }
 
-static void check_9_the_first_summary_reaches_the_second(void **state)
+TEST(check_9_the_first_summary_reaches_the_second)
 {
-    (void)state;
     SCRIPT({.text = SECTIONS_OF("To sail.")}, {.text = SECTIONS_OF("To sail on.")});
     t.job.mode = &mode_structured;
     talk(10);
@@ -1001,7 +965,7 @@ static void check_9_the_first_summary_reaches_the_second(void **state)
 }
 
 /* The extract stands in, whatever the mode; its cut stays. */
-static void an_overflow_of_the_summary_is_answered_by_the_extract(void **state)
+TEST(an_overflow_of_the_summary_is_answered_by_the_extract)
 {
     static const struct compact_mode *const modes[] = {&mode_handoff, &mode_structured,
                                                        &mode_llm_replace};
@@ -1029,9 +993,8 @@ static void an_overflow_of_the_summary_is_answered_by_the_extract(void **state)
 /* --- the store ------------------------------------------------------------------------------- */
 
 /* Check 7: memory refuses: the history still holds the first message, and no completed event. */
-static void check_7_a_memory_that_refuses_leaves_the_history_alone(void **state)
+TEST(check_7_a_memory_that_refuses_leaves_the_history_alone)
 {
-    (void)state;
     talk(3);
     t.commits_as = COMMIT_REFUSED_BY_MEMORY;
     run();
@@ -1043,9 +1006,8 @@ static void check_7_a_memory_that_refuses_leaves_the_history_alone(void **state)
     assert_int_equal(last_event()->usage.input, 100);
 }
 
-static void a_store_that_fails_leaves_the_history_alone(void **state)
+TEST(a_store_that_fails_leaves_the_history_alone)
 {
-    (void)state;
     talk(3);
     t.commits_as = COMMIT_FAILED;
     run();
@@ -1055,7 +1017,7 @@ static void a_store_that_fails_leaves_the_history_alone(void **state)
     assert_int_equal(t.commits, 1);
 }
 
-static void a_lost_record_ends_it(void **state)
+TEST(a_lost_record_ends_it)
 {
     static const struct {
         enum event_type at;
@@ -1080,7 +1042,7 @@ static void a_lost_record_ends_it(void **state)
 
 /* --- cancelling ------------------------------------------------------------------------------ */
 
-static void it_can_be_cancelled_at_every_delta(void **state)
+TEST(it_can_be_cancelled_at_every_delta)
 {
     static const struct summary_act acts[] = {{.text = "Some long words.", .piece = 2}};
     static const struct compact_mode *const modes[] = {&mode_handoff, &mode_structured};
@@ -1104,9 +1066,8 @@ static void it_can_be_cancelled_at_every_delta(void **state)
 }
 
 /* The provider need not hear of it: the ladder asks at each delta itself. */
-static void it_asks_at_every_delta(void **state)
+TEST(it_asks_at_every_delta)
 {
-    (void)state;
     SCRIPT({.text = "Some long words.", .piece = 2});
     t.script.stop_at = 2;
     t.script.goes_on = true;
@@ -1117,7 +1078,7 @@ static void it_asks_at_every_delta(void **state)
 }
 
 /* Wherever go_on() is asked, its no ends the attempt, without a commit. */
-static void it_can_be_cancelled_wherever_it_asks(void **state)
+TEST(it_can_be_cancelled_wherever_it_asks)
 {
     static const struct word words[] = {{DRAFT_AGAIN, "more"}, {DRAFT_COMMIT, "Mine."}};
     for (size_t mode = 0; compact_modes[mode]; mode++) {
@@ -1143,9 +1104,8 @@ static void it_can_be_cancelled_wherever_it_asks(void **state)
     }
 }
 
-static void an_interrupt_while_the_draft_waits_cancels(void **state)
+TEST(an_interrupt_while_the_draft_waits_cancels)
 {
-    (void)state;
     USER({DRAFT_COMMIT, NULL});
     t.cancel_in_review = true;
     talk(3);
@@ -1156,9 +1116,8 @@ static void an_interrupt_while_the_draft_waits_cancels(void **state)
 
 /* --- the draft ------------------------------------------------------------------------------- */
 
-static void a_draft_is_shown_and_committed_as_it_is(void **state)
+TEST(a_draft_is_shown_and_committed_as_it_is)
 {
-    (void)state;
     SCRIPT({.text = "A draft."});
     USER({DRAFT_COMMIT, NULL});
     talk(3);
@@ -1173,9 +1132,8 @@ static void a_draft_is_shown_and_committed_as_it_is(void **state)
     assert_message(0, COMPACT_PREFIX "\n\nA draft.");
 }
 
-static void the_users_words_are_committed(void **state)
+TEST(the_users_words_are_committed)
 {
-    (void)state;
     USER({DRAFT_COMMIT, "  My own\x1B[31m words.\n"});
     talk(3);
     run();
@@ -1185,9 +1143,8 @@ static void the_users_words_are_committed(void **state)
     assert_message(0, COMPACT_PREFIX "\n\nMy own\xE2\x90\x9B[31m words.");
 }
 
-static void the_same_words_are_no_change(void **state)
+TEST(the_same_words_are_no_change)
 {
-    (void)state;
     SCRIPT({.text = "A draft."});
     USER({DRAFT_COMMIT, "A draft.\n"});
     talk(3);
@@ -1196,7 +1153,7 @@ static void the_same_words_are_no_change(void **state)
     assert_false(last_event()->flag);
 }
 
-static void a_refused_draft_is_no_failure_that_counts(void **state)
+TEST(a_refused_draft_is_no_failure_that_counts)
 {
     static const struct word no[] = {{DRAFT_REFUSE, NULL}}, blank[] = {{DRAFT_COMMIT, " \n"}};
     static const struct word *const cases[] = {no, blank};
@@ -1216,9 +1173,8 @@ static void a_refused_draft_is_no_failure_that_counts(void **state)
     }
 }
 
-static void a_draft_is_made_again_as_often_as_wanted(void **state)
+TEST(a_draft_is_made_again_as_often_as_wanted)
 {
-    (void)state;
     SCRIPT({.text = "Draft one."}, {.text = "Draft two."}, {.text = "Draft three."});
     USER({DRAFT_AGAIN, "the anchor"}, {DRAFT_AGAIN, NULL}, {DRAFT_COMMIT, NULL});
     t.job.focus = "the sails";
@@ -1240,7 +1196,7 @@ static void a_draft_is_made_again_as_often_as_wanted(void **state)
     assert_string_equal(last_event()->text, "Draft three.");
 }
 
-static void a_draft_that_cannot_be_made_again_falls_back_or_fails(void **state)
+TEST(a_draft_that_cannot_be_made_again_falls_back_or_fails)
 {
     static const struct summary_act acts[] = {{.text = SECTIONS_OF("Draft one.")},
                                               {.failure = FAILURE_CUT}};
@@ -1271,9 +1227,8 @@ static void a_draft_that_cannot_be_made_again_falls_back_or_fails(void **state)
     }
 }
 
-static void without_a_user_drafts_are_committed(void **state)
+TEST(without_a_user_drafts_are_committed)
 {
-    (void)state;
     talk(3);
     t.job.preview = true;
     run();
@@ -1281,9 +1236,8 @@ static void without_a_user_drafts_are_committed(void **state)
     assert_false(t.events.items[0]->flag);
 }
 
-static void without_preview_nobody_is_asked(void **state)
+TEST(without_preview_nobody_is_asked)
 {
-    (void)state;
     USER({DRAFT_REFUSE, NULL});
     t.job.preview = false;
     talk(3);
@@ -1299,9 +1253,8 @@ static int64_t ticking(void)
     return now_ms += 100;
 }
 
-static void the_users_time_is_not_the_attempts(void **state)
+TEST(the_users_time_is_not_the_attempts)
 {
-    (void)state;
     talk(3);
     clock_replace(NULL, ticking);
     run();
@@ -1336,9 +1289,8 @@ static void assert_hopeless(void)
 
 /* Without a word to the model, and with all messages where they are. It is said once, until
  * something changes. */
-static void nothing_goes_for_pins_beyond_the_window(void **state)
+TEST(nothing_goes_for_pins_beyond_the_window)
 {
-    (void)state;
     static const struct {
         enum compact_trigger trigger;
         int64_t window;
@@ -1365,9 +1317,8 @@ static void nothing_goes_for_pins_beyond_the_window(void **state)
 }
 
 /* The body may be longer than what we count, with its images: the part counts that was too much. */
-static void a_body_with_too_many_bytes_is_made_to_fit(void **state)
+TEST(a_body_with_too_many_bytes_is_made_to_fit)
 {
-    (void)state;
     static const struct {
         int64_t body_bytes, max_bytes; /* parts of the estimate in bytes, in percent */
         int64_t most;                  /* percent of the history that may stay */
@@ -1398,9 +1349,8 @@ static void ask_too_much(void)
     event_free(ev);
 }
 
-static void a_message_beyond_the_limit_of_bytes_is_hopeless(void **state)
+TEST(a_message_beyond_the_limit_of_bytes_is_hopeless)
 {
-    (void)state;
     talk(2);
     ask_too_much();
     too_long_for(0, TRIGGER_OVERFLOW);
@@ -1409,9 +1359,8 @@ static void a_message_beyond_the_limit_of_bytes_is_hopeless(void **state)
     assert_hopeless();
 }
 
-static void nothing_goes_for_a_question_beyond_the_window(void **state)
+TEST(nothing_goes_for_a_question_beyond_the_window)
 {
-    (void)state;
     talk(2);
     ask_too_much();
     too_long_for(1500, TRIGGER_REQUEST);
@@ -1420,9 +1369,8 @@ static void nothing_goes_for_a_question_beyond_the_window(void **state)
 }
 
 /* It is past the threshold by itself, and will be taken back with its turn. */
-static void nor_at_the_threshold(void **state)
+TEST(nor_at_the_threshold)
 {
-    (void)state;
     talk(2);
     ask_too_much();
     too_long_for(1500, TRIGGER_ESTIMATE);
@@ -1433,9 +1381,8 @@ static void nor_at_the_threshold(void **state)
     assert_untouched();
 }
 
-static void nothing_goes_for_tools_beyond_the_window(void **state)
+TEST(nothing_goes_for_tools_beyond_the_window)
 {
-    (void)state;
     talk(2);
     t.job.overhead = 1500;
     too_long_for(1500, TRIGGER_REQUEST);
@@ -1444,9 +1391,8 @@ static void nothing_goes_for_tools_beyond_the_window(void **state)
 }
 
 /* The history is long by itself, too: it becomes what it would have become. */
-static void at_the_threshold_it_is_an_ordinary_one(void **state)
+TEST(at_the_threshold_it_is_an_ordinary_one)
 {
-    (void)state;
     SCRIPT({.text = "What was done."});
     talk(3);
     t.job.overhead = 1500;
@@ -1454,70 +1400,4 @@ static void at_the_threshold_it_is_an_ordinary_one(void **state)
     run();
     assert_done();
     assert_message(1, "t3");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        STAGE_TEST(a_summary_takes_the_place_of_old_turns),
-        STAGE_TEST(the_events_that_went_are_named),
-        STAGE_TEST(the_last_event_that_went_is_the_newest),
-        STAGE_TEST(modes_without_a_model_ask_none),
-        STAGE_TEST(llm_replace_leaves_the_summary_alone),
-        STAGE_TEST(the_running_question_stays),
-        STAGE_TEST(recency_preserving_marks_what_it_dropped),
-        STAGE_TEST(short_results_are_enough),
-        STAGE_TEST(short_results_that_are_not_enough_are_not_kept),
-        STAGE_TEST(micro_alone_at_the_first_turn),
-        STAGE_TEST(micro_must_do_where_the_mode_finds_nothing),
-        STAGE_TEST(a_summary_reads_whole_results),
-        STAGE_TEST(micro_can_be_cancelled),
-        STAGE_TEST(by_hand_it_is_the_mode),
-        STAGE_TEST(after_an_overflow_of_an_unknown_window_micro_is_not_trusted),
-        STAGE_TEST(after_an_overflow_of_a_known_window_micro_may_do),
-        STAGE_TEST(an_empty_history_has_nothing_to_compact),
-        STAGE_TEST(all_kept_is_too_small),
-        STAGE_TEST(short_results_that_free_too_little_are_not_enough),
-        STAGE_TEST(what_frees_too_little_is_not_begun),
-        STAGE_TEST(by_hand_it_is_begun_all_the_same),
-        STAGE_TEST(tool_results_are_pruned_where_nothing_can_go),
-        STAGE_TEST(what_would_not_become_shorter_is_refused),
-        STAGE_TEST(a_failed_summary_leaves_the_history_alone),
-        STAGE_TEST(failures_in_a_row_suspend_and_a_success_clears),
-        STAGE_TEST(an_empty_summary_fails),
-        STAGE_TEST(no_model_is_a_failure_with_its_reason),
-        STAGE_TEST(an_attempt_that_asks_nobody_keeps_the_count),
-        STAGE_TEST(a_model_that_cannot_be_found_counts_as_itself),
-        STAGE_TEST(a_budget_that_is_used_up_fails_without_a_call),
-        STAGE_TEST(check_9_structured_falls_back_to_recency_preserving),
-        STAGE_TEST(a_structured_summary_is_completed),
-        STAGE_TEST(too_few_sections_are_asked_for_once_more),
-        STAGE_TEST(twice_too_few_sections_are_a_failure),
-        STAGE_TEST(check_9_the_first_summary_reaches_the_second),
-        STAGE_TEST(an_overflow_of_the_summary_is_answered_by_the_extract),
-        STAGE_TEST(check_7_a_memory_that_refuses_leaves_the_history_alone),
-        STAGE_TEST(a_store_that_fails_leaves_the_history_alone),
-        STAGE_TEST(a_lost_record_ends_it),
-        STAGE_TEST(it_can_be_cancelled_at_every_delta),
-        STAGE_TEST(it_asks_at_every_delta),
-        STAGE_TEST(it_can_be_cancelled_wherever_it_asks),
-        STAGE_TEST(an_interrupt_while_the_draft_waits_cancels),
-        STAGE_TEST(a_draft_is_shown_and_committed_as_it_is),
-        STAGE_TEST(the_users_words_are_committed),
-        STAGE_TEST(the_same_words_are_no_change),
-        STAGE_TEST(a_refused_draft_is_no_failure_that_counts),
-        STAGE_TEST(a_draft_is_made_again_as_often_as_wanted),
-        STAGE_TEST(a_draft_that_cannot_be_made_again_falls_back_or_fails),
-        STAGE_TEST(without_a_user_drafts_are_committed),
-        STAGE_TEST(without_preview_nobody_is_asked),
-        STAGE_TEST(the_users_time_is_not_the_attempts),
-        STAGE_TEST(nothing_goes_for_pins_beyond_the_window),
-        STAGE_TEST(a_body_with_too_many_bytes_is_made_to_fit),
-        STAGE_TEST(a_message_beyond_the_limit_of_bytes_is_hopeless),
-        STAGE_TEST(nothing_goes_for_a_question_beyond_the_window),
-        STAGE_TEST(nor_at_the_threshold),
-        STAGE_TEST(nothing_goes_for_tools_beyond_the_window),
-        STAGE_TEST(at_the_threshold_it_is_an_ordinary_one),
-    };
-    return cmocka_run_group_tests_name("compact_ladder", tests, NULL, NULL);
 }

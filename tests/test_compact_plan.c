@@ -1,11 +1,4 @@
 /* What goes and what stays, mode by mode, and the messages that come of it. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,6 +9,7 @@
 #include "compact/pairs.h"
 #include "compact/shorten.h"
 #include "tests/conversation.h"
+#include "tests/suite.h"
 
 struct place {
     struct conversation c;
@@ -154,7 +148,9 @@ static void four_turns(struct place *p)
     turn(p, "t4", "a4");
 }
 
-static void check_2_recent_turns_stay(void **state)
+FIXTURE(setup, teardown);
+
+TEST(check_2_recent_turns_stay)
 {
     struct place *p = *state;
     four_turns(p);
@@ -163,7 +159,7 @@ static void check_2_recent_turns_stay(void **state)
     assert_becomes(p, &mode_handoff, "S:new u:t3 a:a3 u:t4 a:a4");
 }
 
-static void check_3_the_oldest_turn_always_goes(void **state)
+TEST(check_3_the_oldest_turn_always_goes)
 {
     struct place *p = *state;
     turn(p, "t1", "a1");
@@ -173,7 +169,7 @@ static void check_3_the_oldest_turn_always_goes(void **state)
     assert_goes(p, &mode_handoff, "0 1");
 }
 
-static void check_4_an_earlier_summary_goes_into_the_new_one(void **state)
+TEST(check_4_an_earlier_summary_goes_into_the_new_one)
 {
     struct place *p = *state;
     summary(p, "old");
@@ -184,7 +180,7 @@ static void check_4_an_earlier_summary_goes_into_the_new_one(void **state)
     assert_becomes(p, &mode_handoff, "S:new u:t2 a:a2");
 }
 
-static void check_5_a_turn_too_large_is_summarised(void **state)
+TEST(check_5_a_turn_too_large_is_summarised)
 {
     struct place *p = *state;
     char *large = repeated("x", 200000);
@@ -196,7 +192,7 @@ static void check_5_a_turn_too_large_is_summarised(void **state)
     free(large);
 }
 
-static void what_is_kept_begins_behind_the_newest_large_turn(void **state)
+TEST(what_is_kept_begins_behind_the_newest_large_turn)
 {
     struct place *p = *state;
     char *large = repeated("x", 2000);
@@ -211,7 +207,7 @@ static void what_is_kept_begins_behind_the_newest_large_turn(void **state)
     free(large);
 }
 
-static void a_turn_of_half_the_threshold_is_kept(void **state)
+TEST(a_turn_of_half_the_threshold_is_kept)
 {
     struct place *p = *state;
     turn(p, "t1", "a1");
@@ -223,7 +219,7 @@ static void a_turn_of_half_the_threshold_is_kept(void **state)
     assert_goes(p, &mode_handoff, "0 1 2 3");
 }
 
-static void kept_turns_leave_room_below_the_threshold(void **state)
+TEST(kept_turns_leave_room_below_the_threshold)
 {
     struct place *p = *state;
     four_turns(p);
@@ -235,7 +231,7 @@ static void kept_turns_leave_room_below_the_threshold(void **state)
 }
 
 /* Oldest first behind the gap, results with their call, then the head; never what is held. */
-static void what_must_fit_lets_more_go(void **state)
+TEST(what_must_fit_lets_more_go)
 {
     struct place *p = *state;
     four_turns(p);
@@ -251,7 +247,7 @@ static void what_must_fit_lets_more_go(void **state)
     assert_goes(p, &mode_recency_preserving, "0 1 2 3 4 5 6 7");
 }
 
-static void budget_0_leaves_the_summary_alone(void **state)
+TEST(budget_0_leaves_the_summary_alone)
 {
     struct place *p = *state;
     four_turns(p);
@@ -261,7 +257,7 @@ static void budget_0_leaves_the_summary_alone(void **state)
     assert_becomes(p, &mode_handoff, "S:new u:now");
 }
 
-static void the_running_turn_is_kept_besides(void **state)
+TEST(the_running_turn_is_kept_besides)
 {
     struct place *p = *state;
     four_turns(p);
@@ -273,7 +269,7 @@ static void the_running_turn_is_kept_besides(void **state)
     assert_becomes(p, &mode_handoff, "S:new u:t4 a:a4 u:now a:[c] t:(c)");
 }
 
-static void running_work_too_large_is_summarised(void **state)
+TEST(running_work_too_large_is_summarised)
 {
     struct place *p = *state;
     char *large = repeated("x", 2500);
@@ -287,7 +283,7 @@ static void running_work_too_large_is_summarised(void **state)
     free(large);
 }
 
-static void running_work_goes_if_it_is_all_there_is(void **state)
+TEST(running_work_goes_if_it_is_all_there_is)
 {
     struct place *p = *state;
     size_t open = say(p, ROLE_USER, "now");
@@ -299,7 +295,7 @@ static void running_work_goes_if_it_is_all_there_is(void **state)
 }
 
 /* The model has not seen the results of its newest calls yet. */
-static void the_newest_rounds_of_running_work_are_kept(void **state)
+TEST(the_newest_rounds_of_running_work_are_kept)
 {
     struct place *p = *state;
     char *result = repeated("x", 800); /* 240 tokens a round */
@@ -320,7 +316,7 @@ static void the_newest_rounds_of_running_work_are_kept(void **state)
     free(result);
 }
 
-static void without_other_turns_the_oldest_round_goes(void **state)
+TEST(without_other_turns_the_oldest_round_goes)
 {
     struct place *p = *state;
     size_t open = say(p, ROLE_USER, "now");
@@ -337,7 +333,7 @@ static void without_other_turns_the_oldest_round_goes(void **state)
     assert_becomes(p, &mode_handoff, "u:now S:new a:[d] t:(d)");
 }
 
-static void results_that_nobody_has_seen_stay(void **state)
+TEST(results_that_nobody_has_seen_stay)
 {
     struct place *p = *state;
     char *large = repeated("x", 2500);
@@ -363,7 +359,7 @@ static void results_that_nobody_has_seen_stay(void **state)
     free(large);
 }
 
-static void kept_turns_and_rounds_share_three_quarters(void **state)
+TEST(kept_turns_and_rounds_share_three_quarters)
 {
     struct place *p = *state;
     char *result = repeated("x", 800);
@@ -379,7 +375,7 @@ static void kept_turns_and_rounds_share_three_quarters(void **state)
     free(result);
 }
 
-static void remains_of_a_turn_are_no_turn(void **state)
+TEST(remains_of_a_turn_are_no_turn)
 {
     struct place *p = *state;
     summary(p, "old");
@@ -391,7 +387,7 @@ static void remains_of_a_turn_are_no_turn(void **state)
     assert_becomes(p, &mode_handoff, "S:new u^:pin u:t4 a:a4");
 }
 
-static void a_summary_of_a_summary_alone_is_none(void **state)
+TEST(a_summary_of_a_summary_alone_is_none)
 {
     struct place *p = *state;
     for (const struct compact_mode *const *m = compact_modes; *m; m++)
@@ -415,7 +411,7 @@ static void five_turns(struct place *p)
 
 #define MARK_6 "S:[Context compacted] 6 earlier messages were dropped: 3 user, 3 assistant, 0 tool."
 
-static void check_8_a_mark_says_how_many_went(void **state)
+TEST(check_8_a_mark_says_how_many_went)
 {
     struct place *p = *state;
     five_turns(p);
@@ -424,7 +420,7 @@ static void check_8_a_mark_says_how_many_went(void **state)
     assert_becomes(p, &mode_recency_preserving, "u:t1 a:a1 " MARK_6 " u:t5 a:a5");
 }
 
-static void check_9_structured_cuts_where_recency_does(void **state)
+TEST(check_9_structured_cuts_where_recency_does)
 {
     struct place *p = *state;
     five_turns(p);
@@ -436,7 +432,7 @@ static void check_9_structured_cuts_where_recency_does(void **state)
     assert_goes(p, &mode_structured, "2 3 4 5 6 7");
 }
 
-static void the_tail_takes_what_its_budget_allows(void **state)
+TEST(the_tail_takes_what_its_budget_allows)
 {
     struct place *p = *state;
     five_turns(p);
@@ -457,7 +453,7 @@ static void the_tail_takes_what_its_budget_allows(void **state)
     assert_goes(p, &mode_structured, "1 2 3 4 5 6 7 8"); /* never empty */
 }
 
-static void borders_do_not_part_calls_from_results(void **state)
+TEST(borders_do_not_part_calls_from_results)
 {
     struct place *p = *state;
     say(p, ROLE_USER, "t1");
@@ -472,7 +468,7 @@ static void borders_do_not_part_calls_from_results(void **state)
     assert_becomes(p, &mode_structured, "u:t1 a:[c] t:(c) S:new a:[d] t:(d)");
 }
 
-static void the_head_ends_before_an_earlier_summary(void **state)
+TEST(the_head_ends_before_an_earlier_summary)
 {
     struct place *p = *state;
     turn(p, "t1", "a1");
@@ -485,7 +481,7 @@ static void the_head_ends_before_an_earlier_summary(void **state)
     assert_becomes(p, &mode_structured, "u:t1 a:a1 S:new u:t4 a:a4");
 }
 
-static void a_summary_that_went_leaves_no_two_answers_in_a_row(void **state)
+TEST(a_summary_that_went_leaves_no_two_answers_in_a_row)
 {
     struct place *p = *state;
     turn(p, "t1", "a1");
@@ -501,7 +497,7 @@ static void a_summary_that_went_leaves_no_two_answers_in_a_row(void **state)
     assert_becomes(p, &mode_structured, "S:new a:a9 u:t10 a:a10");
 }
 
-static void marks_add_up(void **state)
+TEST(marks_add_up)
 {
     struct place *p = *state;
     turn(p, "t1", "a1");
@@ -514,7 +510,7 @@ static void marks_add_up(void **state)
                    "6 assistant, 1 tool. u:t5 a:a5");
 }
 
-static void numbers_that_nobody_counted_are_not_added(void **state)
+TEST(numbers_that_nobody_counted_are_not_added)
 {
     struct place *p = *state;
     summary(p,
@@ -534,7 +530,7 @@ static void numbers_that_nobody_counted_are_not_added(void **state)
     compact_plan_release(&plan);
 }
 
-static void a_mark_carries_what_a_summary_said(void **state)
+TEST(a_mark_carries_what_a_summary_said)
 {
     struct place *p = *state;
     summary(p, "[Context compacted]\n\nWe build a boat.");
@@ -586,7 +582,7 @@ static void one_result(struct place *p, const char *result)
     turn(p, "t2", "a2");
 }
 
-static void where_all_is_kept_results_are_pruned(void **state)
+TEST(where_all_is_kept_results_are_pruned)
 {
     struct place *p = *state;
     char *text = repeated("x", 201);
@@ -595,7 +591,7 @@ static void where_all_is_kept_results_are_pruned(void **state)
     free(text);
 }
 
-static void characters_count_not_bytes(void **state)
+TEST(characters_count_not_bytes)
 {
     struct place *p = *state;
     char *text = repeated("é", 400);
@@ -606,7 +602,7 @@ static void characters_count_not_bytes(void **state)
     free(text);
 }
 
-static void what_cannot_be_pruned_is_too_small(void **state)
+TEST(what_cannot_be_pruned_is_too_small)
 {
     struct place *p = *state;
     char *text = repeated("x", 200);
@@ -620,7 +616,7 @@ static void what_cannot_be_pruned_is_too_small(void **state)
     free(text);
 }
 
-static void the_newest_turn_is_not_pruned(void **state)
+TEST(the_newest_turn_is_not_pruned)
 {
     struct place *p = *state;
     char *text = repeated("x", 20000);
@@ -635,7 +631,7 @@ static void the_newest_turn_is_not_pruned(void **state)
     free(text);
 }
 
-static void micro_keeps_the_first_bytes(void **state)
+TEST(micro_keeps_the_first_bytes)
 {
     struct place *p = *state;
     char *text = repeated("e\xCC\x81", 10002); /* three bytes a grapheme */
@@ -654,7 +650,7 @@ static void micro_keeps_the_first_bytes(void **state)
     free(text);
 }
 
-static void micro_leaves_what_is_short_enough(void **state)
+TEST(micro_leaves_what_is_short_enough)
 {
     struct place *p = *state;
     char *text = repeated("x", 10000);
@@ -667,7 +663,7 @@ static void micro_leaves_what_is_short_enough(void **state)
     free(text);
 }
 
-static void micro_is_enough_at_the_target_and_below_the_threshold(void **state)
+TEST(micro_is_enough_at_the_target_and_below_the_threshold)
 {
     struct place *p = *state;
     struct compact_input in = input_of(p);
@@ -683,7 +679,7 @@ static void micro_is_enough_at_the_target_and_below_the_threshold(void **state)
 /* --- pins --------------------------------------------------------------------------------------
  */
 
-static void pins_stay_behind_the_summary(void **state)
+TEST(pins_stay_behind_the_summary)
 {
     struct place *p = *state;
     four_turns(p);
@@ -693,7 +689,7 @@ static void pins_stay_behind_the_summary(void **state)
     assert_becomes(p, &mode_llm_replace, "S:new u^:t2 a^:a3");
 }
 
-static void a_pinned_answer_keeps_its_words(void **state)
+TEST(a_pinned_answer_keeps_its_words)
 {
     struct place *p = *state;
     say(p, ROLE_USER, "t1");
@@ -710,7 +706,7 @@ static void a_pinned_answer_keeps_its_words(void **state)
     assert_becomes(p, &mode_structured, "u:t1 a^:words,[c] t:(c) S:new a:a2");
 }
 
-static void pinned_calls_without_words_keep_their_results(void **state)
+TEST(pinned_calls_without_words_keep_their_results)
 {
     struct place *p = *state;
     say(p, ROLE_USER, "t1");
@@ -720,7 +716,7 @@ static void pinned_calls_without_words_keep_their_results(void **state)
     assert_becomes(p, &mode_llm_replace, "S:new a^:[c] t:(c)");
 }
 
-static void a_summary_within_a_turn_begins_none(void **state)
+TEST(a_summary_within_a_turn_begins_none)
 {
     struct place *p = *state;
     turn(p, "t1", "a1");
@@ -733,7 +729,7 @@ static void a_summary_within_a_turn_begins_none(void **state)
     assert_becomes(p, &mode_handoff, "S:new u:t2 a:a2 u:t3 a:a3");
 }
 
-static void a_turn_without_its_question_is_one(void **state)
+TEST(a_turn_without_its_question_is_one)
 {
     struct place *p = *state;
     turn(p, "t1", "a1");
@@ -745,7 +741,7 @@ static void a_turn_without_its_question_is_one(void **state)
     assert_becomes(p, &mode_handoff, "S:new a:a9 u:t10 a:a10");
 }
 
-static void a_pin_may_stand_before_an_answer(void **state)
+TEST(a_pin_may_stand_before_an_answer)
 {
     struct place *p = *state;
     turn(p, "t1", "a1");
@@ -758,7 +754,7 @@ static void a_pin_may_stand_before_an_answer(void **state)
     assert_becomes(p, &mode_handoff, "S:new u:t2 a^:a2 a:a9 u:t10 a:a10");
 }
 
-static void a_mode_that_does_not_prune_has_nothing_to_do(void **state)
+TEST(a_mode_that_does_not_prune_has_nothing_to_do)
 {
     struct place *p = *state;
     char *text = repeated("x", 2000);
@@ -773,7 +769,7 @@ static void a_mode_that_does_not_prune_has_nothing_to_do(void **state)
     free(text);
 }
 
-static void a_pinned_answer_keeps_its_images(void **state)
+TEST(a_pinned_answer_keeps_its_images)
 {
     struct place *p = *state;
     say(p, ROLE_USER, "t1");
@@ -785,7 +781,7 @@ static void a_pinned_answer_keeps_its_images(void **state)
     assert_becomes(p, &mode_llm_replace, "S:new a^:<cat.png>");
 }
 
-static void what_came_without_pairs_leaves_with_them(void **state)
+TEST(what_came_without_pairs_leaves_with_them)
 {
     struct place *p = *state;
     turn(p, "t1", "a1");
@@ -813,7 +809,7 @@ static void assert_without_text(const struct place *p, const char *expected)
     compact_plan_release(&plan);
 }
 
-static void the_user_comes_first_without_a_text_too(void **state)
+TEST(the_user_comes_first_without_a_text_too)
 {
     struct place *p = *state;
     turn(p, "t1", "a1");
@@ -851,7 +847,7 @@ static void assert_repaired(const struct place *p, const char *expected)
     free(sketch);
 }
 
-static void what_is_paired_is_left_alone(void **state)
+TEST(what_is_paired_is_left_alone)
 {
     struct place *p = *state;
     struct rebuild r = {.parts = {0}};
@@ -865,7 +861,7 @@ static void what_is_paired_is_left_alone(void **state)
     rebuild_release(&r);
 }
 
-static void calls_without_results_get_one(void **state)
+TEST(calls_without_results_get_one)
 {
     struct place *p = *state;
     say(p, ROLE_USER, "t1");
@@ -877,7 +873,7 @@ static void calls_without_results_get_one(void **state)
     assert_repaired(p, "u:t1 a:[c],[d] t:(c),(d) u:t2 a:a2");
 }
 
-static void some_results_are_completed(void **state)
+TEST(some_results_are_completed)
 {
     struct place *p = *state;
     say(p, ROLE_USER, "t1");
@@ -891,7 +887,7 @@ static void some_results_are_completed(void **state)
     assert_repaired(p, "u:t1 a:[c],[c],[d] t:(c),(c),(d)");
 }
 
-static void results_without_calls_are_removed(void **state)
+TEST(results_without_calls_are_removed)
 {
     struct place *p = *state;
     say(p, ROLE_USER, "t1");
@@ -903,61 +899,4 @@ static void results_without_calls_are_removed(void **state)
     work(p, "d", "r");
     conversation_result(&p->c, "d", "twice");
     assert_repaired(p, "u:t1 a:a1 a:[d] t:(d)");
-}
-
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(check_2_recent_turns_stay),
-        TEST(check_3_the_oldest_turn_always_goes),
-        TEST(check_4_an_earlier_summary_goes_into_the_new_one),
-        TEST(check_5_a_turn_too_large_is_summarised),
-        TEST(what_is_kept_begins_behind_the_newest_large_turn),
-        TEST(a_turn_of_half_the_threshold_is_kept),
-        TEST(kept_turns_leave_room_below_the_threshold),
-        TEST(what_must_fit_lets_more_go),
-        TEST(budget_0_leaves_the_summary_alone),
-        TEST(the_running_turn_is_kept_besides),
-        TEST(running_work_too_large_is_summarised),
-        TEST(running_work_goes_if_it_is_all_there_is),
-        TEST(the_newest_rounds_of_running_work_are_kept),
-        TEST(without_other_turns_the_oldest_round_goes),
-        TEST(results_that_nobody_has_seen_stay),
-        TEST(kept_turns_and_rounds_share_three_quarters),
-        TEST(remains_of_a_turn_are_no_turn),
-        TEST(a_summary_of_a_summary_alone_is_none),
-        TEST(check_8_a_mark_says_how_many_went),
-        TEST(check_9_structured_cuts_where_recency_does),
-        TEST(the_tail_takes_what_its_budget_allows),
-        TEST(borders_do_not_part_calls_from_results),
-        TEST(the_head_ends_before_an_earlier_summary),
-        TEST(a_summary_that_went_leaves_no_two_answers_in_a_row),
-        TEST(marks_add_up),
-        TEST(numbers_that_nobody_counted_are_not_added),
-        TEST(a_mark_carries_what_a_summary_said),
-        TEST(where_all_is_kept_results_are_pruned),
-        TEST(characters_count_not_bytes),
-        TEST(what_cannot_be_pruned_is_too_small),
-        TEST(the_newest_turn_is_not_pruned),
-        TEST(micro_keeps_the_first_bytes),
-        TEST(micro_leaves_what_is_short_enough),
-        TEST(micro_is_enough_at_the_target_and_below_the_threshold),
-        TEST(pins_stay_behind_the_summary),
-        TEST(a_pinned_answer_keeps_its_words),
-        TEST(pinned_calls_without_words_keep_their_results),
-        TEST(a_summary_within_a_turn_begins_none),
-        TEST(a_turn_without_its_question_is_one),
-        TEST(a_pin_may_stand_before_an_answer),
-        TEST(a_mode_that_does_not_prune_has_nothing_to_do),
-        TEST(a_pinned_answer_keeps_its_images),
-        TEST(what_came_without_pairs_leaves_with_them),
-        TEST(the_user_comes_first_without_a_text_too),
-        TEST(what_is_paired_is_left_alone),
-        TEST(calls_without_results_get_one),
-        TEST(some_results_are_completed),
-        TEST(results_without_calls_are_removed),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

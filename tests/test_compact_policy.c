@@ -1,11 +1,4 @@
 /* When a history is compacted: tables of counters. And [compaction] as numbers. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +7,7 @@
 #include "compact/mode.h"
 #include "compact/policy.h"
 #include "config/compaction_modes.h"
+#include "tests/suite.h"
 
 #define COUNT(table) (sizeof(table) / sizeof *(table))
 
@@ -36,9 +30,8 @@ static void assert_real(double got, double expected)
 /* --- settings ----------------------------------------------------------------------------------
  */
 
-static void the_defaults_are_those_of_the_specification(void **state)
+TEST(the_defaults_are_those_of_the_specification)
 {
-    (void)state;
     struct compact_settings s = defaults();
     assert_ptr_equal(s.mode, &mode_handoff);
     assert_int_equal(s.auto_threshold, 100000);
@@ -57,9 +50,8 @@ static void the_defaults_are_those_of_the_specification(void **state)
     assert_false(s.preview);
 }
 
-static void each_key_reaches_its_setting(void **state)
+TEST(each_key_reaches_its_setting)
 {
-    (void)state;
     static const struct {
         enum config_key key;
         const char *value;
@@ -98,9 +90,8 @@ static void each_key_reaches_its_setting(void **state)
     assert_true(s.preview);
 }
 
-static void what_is_out_of_bounds_is_clamped_and_told(void **state)
+TEST(what_is_out_of_bounds_is_clamped_and_told)
 {
-    (void)state;
     static const struct {
         const char *percent, *ratio;
         double used_percent, used_ratio;
@@ -134,9 +125,8 @@ static void what_is_out_of_bounds_is_clamped_and_told(void **state)
     }
 }
 
-static void modes_have_the_names_of_the_configuration(void **state)
+TEST(modes_have_the_names_of_the_configuration)
 {
-    (void)state;
     static const char *const names[] = {
 #define X(id, name, keeps_ends, help) name,
 #define N_(text) text
@@ -162,9 +152,8 @@ static void modes_have_the_names_of_the_configuration(void **state)
 /* --- thresholds --------------------------------------------------------------------------------
  */
 
-static void the_lower_threshold_holds(void **state)
+TEST(the_lower_threshold_holds)
 {
-    (void)state;
     static const struct {
         int64_t window, max_output, effective, threshold;
     } rows[] = {
@@ -322,9 +311,8 @@ static const struct row rows[] = {
      {.trigger = NONE}},
 };
 
-static void the_decision_follows_the_table(void **state)
+TEST(the_decision_follows_the_table)
 {
-    (void)state;
     struct compact_settings s = defaults();
     for (size_t i = 0; i < COUNT(rows); i++) {
         struct compact_limits l = {.window = rows[i].window};
@@ -337,9 +325,8 @@ static void the_decision_follows_the_table(void **state)
     }
 }
 
-static void bytes_trigger_at_four_fifths_of_their_limit(void **state)
+TEST(bytes_trigger_at_four_fifths_of_their_limit)
 {
-    (void)state;
     static const struct {
         int64_t max_bytes, request; /* tokens, of four bytes each */
         int boundary, last_attempt;
@@ -367,9 +354,8 @@ static void bytes_trigger_at_four_fifths_of_their_limit(void **state)
     }
 }
 
-static void check_1_boundary_0_makes_no_summary_boundary_1_compacts(void **state)
+TEST(check_1_boundary_0_makes_no_summary_boundary_1_compacts)
 {
-    (void)state;
     struct compact_settings s = defaults();
     struct compact_limits l = {.window = 0};
     struct compact_counters c = {.boundary = 0, .last_input = 200000, .last_attempt = -1};
@@ -378,9 +364,8 @@ static void check_1_boundary_0_makes_no_summary_boundary_1_compacts(void **state
     assert_int_equal(compact_decide(&s, &l, &c).trigger, TRIGGER_INPUT_TOKENS);
 }
 
-static void no_turns_between_is_no_guard(void **state)
+TEST(no_turns_between_is_no_guard)
 {
-    (void)state;
     struct compact_settings s = defaults();
     struct compact_limits l = {.window = 0};
     struct compact_counters c = {.boundary = 5, .last_attempt = 5, .last_input = 200000};
@@ -388,9 +373,8 @@ static void no_turns_between_is_no_guard(void **state)
     assert_int_equal(compact_decide(&s, &l, &c).trigger, TRIGGER_INPUT_TOKENS);
 }
 
-static void triggers_have_the_names_of_the_events(void **state)
+TEST(triggers_have_the_names_of_the_events)
 {
-    (void)state;
     assert_string_equal(compact_trigger_name(TRIGGER_INPUT_TOKENS), "input_tokens");
     assert_string_equal(compact_trigger_name(TRIGGER_ESTIMATE), "estimate");
     assert_string_equal(compact_trigger_name(TRIGGER_REQUEST), "request");
@@ -410,9 +394,8 @@ static struct compaction_state failed_state(int failures, bool suspended, char *
                                      .failed_model = model};
 }
 
-static void the_breaker_is_open_for_its_mode_and_model(void **state)
+TEST(the_breaker_is_open_for_its_mode_and_model)
 {
-    (void)state;
     char mode[] = "handoff", model[] = "openai/gpt";
     struct compaction_state st = failed_state(3, true, mode, model);
     assert_true(compact_suspended(&st, "handoff", "openai/gpt"));
@@ -426,9 +409,8 @@ static void the_breaker_is_open_for_its_mode_and_model(void **state)
 }
 
 /* Which model a local server has is known once it was asked, and not after a restart. */
-static void the_breaker_knows_a_model_without_its_name(void **state)
+TEST(the_breaker_knows_a_model_without_its_name)
 {
-    (void)state;
     char mode[] = "handoff", named[] = "ollama/llama3", nameless[] = "ollama/";
     struct compaction_state st = failed_state(3, true, mode, named);
     assert_true(compact_suspended(&st, "handoff", "ollama/"));
@@ -439,9 +421,8 @@ static void the_breaker_knows_a_model_without_its_name(void **state)
     assert_false(compact_suspended(&st, "handoff", "openai/gpt"));
 }
 
-static void failures_are_counted(void **state)
+TEST(failures_are_counted)
 {
-    (void)state;
     char mode[] = "handoff", model[] = "m";
     static const struct {
         int failures;
@@ -476,24 +457,4 @@ static void failures_are_counted(void **state)
     }
     struct compaction_state never = {.last_attempt = -1};
     assert_int_equal(compact_count_failure(&s, &never, "handoff", "m", "llm", true).failures, 1);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_defaults_are_those_of_the_specification),
-        cmocka_unit_test(each_key_reaches_its_setting),
-        cmocka_unit_test(what_is_out_of_bounds_is_clamped_and_told),
-        cmocka_unit_test(modes_have_the_names_of_the_configuration),
-        cmocka_unit_test(the_lower_threshold_holds),
-        cmocka_unit_test(the_decision_follows_the_table),
-        cmocka_unit_test(bytes_trigger_at_four_fifths_of_their_limit),
-        cmocka_unit_test(check_1_boundary_0_makes_no_summary_boundary_1_compacts),
-        cmocka_unit_test(no_turns_between_is_no_guard),
-        cmocka_unit_test(triggers_have_the_names_of_the_events),
-        cmocka_unit_test(the_breaker_is_open_for_its_mode_and_model),
-        cmocka_unit_test(the_breaker_knows_a_model_without_its_name),
-        cmocka_unit_test(failures_are_counted),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

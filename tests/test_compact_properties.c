@@ -1,11 +1,4 @@
 /* What must hold of any compaction of any conversation, in every mode. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +11,7 @@
 #include "compact/shorten.h"
 #include "compact/turns.h"
 #include "tests/conversation.h"
+#include "tests/suite.h"
 #include "tests/support.h"
 
 #define HISTORIES 10000
@@ -356,9 +350,8 @@ static struct compact_settings random_settings(struct dice *d)
                                      .prune_chars = (int)dice_below(d, 300)};
 }
 
-static void any_conversation_stays_one_in_every_mode(void **state)
+TEST(any_conversation_stays_one_in_every_mode)
 {
-    (void)state;
     uint64_t seed = support_seed();
     size_t done[5] = {0};
     for (uint64_t i = 0; i < HISTORIES; i++) {
@@ -404,9 +397,8 @@ static void break_pairs(struct conversation *c, struct dice *d)
     conversation_weigh(c);
 }
 
-static void any_pairs_are_repaired(void **state)
+TEST(any_pairs_are_repaired)
 {
-    (void)state;
     uint64_t seed = support_seed();
     for (uint64_t i = 0; i < HISTORIES / 4; i++) {
         struct dice d = {.state = seed + i * 7919};
@@ -424,13 +416,4 @@ static void any_pairs_are_repaired(void **state)
         conversation_release(&after);
         rebuild_release(&r);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(any_conversation_stays_one_in_every_mode),
-        cmocka_unit_test(any_pairs_are_repaired),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

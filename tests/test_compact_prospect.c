@@ -1,17 +1,11 @@
 /* Whether a compaction is worth beginning, and which key keeps it from that. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "compact/prospect.h"
 #include "tests/conversation.h"
+#include "tests/suite.h"
 
 #define COUNT(table) (sizeof(table) / sizeof *(table))
 
@@ -39,14 +33,13 @@ static int teardown(void **state)
     return 0;
 }
 
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-
 /* --- worth or not ------------------------------------------------------------------------------
  */
 
-static void the_table_holds(void **state)
+FIXTURE(setup, teardown);
+
+TEST(the_table_holds)
 {
-    (void)state;
     static const struct {
         const char *what;
         int64_t window;
@@ -145,9 +138,8 @@ static int64_t foreseen(const struct compact_mode *mode)
     return tokens;
 }
 
-static void a_wide_window_keeps_no_wider_tail(void **state)
+TEST(a_wide_window_keeps_no_wider_tail)
 {
-    (void)state;
     p.limits.window = 1000000;
     p.s.protect_tail_min = 2;
     p.s.protect_head = 0;
@@ -158,9 +150,8 @@ static void a_wide_window_keeps_no_wider_tail(void **state)
     assert_true(foreseen(&mode_recency_preserving) <= 20000 + 100);
 }
 
-static void a_new_summary_counts_as_the_one_before(void **state)
+TEST(a_new_summary_counts_as_the_one_before)
 {
-    (void)state;
     p.s.recent_turns = 1;
     talk(3, 400);
     int64_t last_turn = tokens_from(4);
@@ -176,9 +167,8 @@ static void a_new_summary_counts_as_the_one_before(void **state)
     free(text);
 }
 
-static void what_the_program_writes_is_counted_as_it_is(void **state)
+TEST(what_the_program_writes_is_counted_as_it_is)
 {
-    (void)state;
     struct compact_input in;
     struct compact_plan plan;
     struct rebuild r;
@@ -211,9 +201,8 @@ static void assert_obstacle(const struct compact_mode *mode, bool for_request, c
     free(text);
 }
 
-static void the_key_is_named_that_helps(void **state)
+TEST(the_key_is_named_that_helps)
 {
-    (void)state;
     talk(12, 20000); /* 120,000 tokens */
     assert_obstacle(&mode_structured, false, "lower [compaction] protect_tail_min");
     p.s.protect_tail_min = 2;
@@ -228,9 +217,8 @@ static void the_key_is_named_that_helps(void **state)
                     "lower [compaction] protect_head and protect_tail_min");
 }
 
-static void what_has_to_stay_wants_another_threshold_or_model(void **state)
+TEST(what_has_to_stay_wants_another_threshold_or_model)
 {
-    (void)state;
     talk(12, 20000);
     for (size_t i = 0; i < p.c.messages.len; i++)
         p.c.messages.items[i].pinned = true;
@@ -240,17 +228,4 @@ static void what_has_to_stay_wants_another_threshold_or_model(void **state)
     p.limits.window = 130000;
     assert_obstacle(&mode_handoff, false, "raise [compaction] auto_compact_threshold");
     assert_obstacle(&mode_handoff, true, "larger window");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(the_table_holds),
-        TEST(a_wide_window_keeps_no_wider_tail),
-        TEST(a_new_summary_counts_as_the_one_before),
-        TEST(what_the_program_writes_is_counted_as_it_is),
-        TEST(the_key_is_named_that_helps),
-        TEST(what_has_to_stay_wants_another_threshold_or_model),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

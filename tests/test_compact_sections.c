@@ -1,16 +1,10 @@
 /* The seven sections of a structured summary, as models write them. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/embedded.h"
 #include "compact/sections.h"
+#include "tests/suite.h"
 
 #define COUNT(table) (sizeof(table) / sizeof *(table))
 
@@ -22,15 +16,13 @@ static void check(const char *text, const char *earlier, const char *expected)
 }
 
 /* So that neither is changed without the other. */
-static void the_prompt_names_them_all(void **state)
+TEST(the_prompt_names_them_all)
 {
-    (void)state;
     assert_int_equal(sections_count(embedded_text("prompts/compaction-structured.md")), SECTIONS);
 }
 
-static void headings_are_found_however_they_are_written(void **state)
+TEST(headings_are_found_however_they_are_written)
 {
-    (void)state;
     static const struct {
         const char *text;
         int count;
@@ -54,9 +46,8 @@ static void headings_are_found_however_they_are_written(void **state)
             fail_msg("%d sections in %s", sections_count(cases[i].text), cases[i].text);
 }
 
-static void sections_come_in_the_order_of_the_template(void **state)
+TEST(sections_come_in_the_order_of_the_template)
 {
-    (void)state;
     check(
         "Here you are:\n\n## Next Steps\n\n1. Go on.\n\n\n## Goal\nTo sail.\n"
         "## Progress\n### Done\n- rigged\n\n### Blocked\n(none)\n## Key Decisions\n\n"
@@ -67,9 +58,8 @@ static void sections_come_in_the_order_of_the_template(void **state)
         "## Relevant Files\n(none)\n\n## Next Steps\n1. Go on.\n\n## Critical Context\n(none)");
 }
 
-static void a_missing_section_is_the_earlier_one(void **state)
+TEST(a_missing_section_is_the_earlier_one)
 {
-    (void)state;
     static const char earlier[] =
         "[Context compacted]\n\n## Goal\nOld goal.\n\n## Next Steps\nOld "
         "steps.\n\n## Critical Context\nThe key is 7.";
@@ -80,24 +70,11 @@ static void a_missing_section_is_the_earlier_one(void **state)
 }
 
 /* What is complete stays as it is; twice is as once. */
-static void completing_is_idempotent(void **state)
+TEST(completing_is_idempotent)
 {
-    (void)state;
     char *once =
         sections_complete("```\n## Progress\n```\ncode\n## Goal\n```\n## Goal\n```\n", "x");
     assert_int_equal(sections_count(once), SECTIONS);
     check(once, NULL, once);
     free(once);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_prompt_names_them_all),
-        cmocka_unit_test(headings_are_found_however_they_are_written),
-        cmocka_unit_test(sections_come_in_the_order_of_the_template),
-        cmocka_unit_test(a_missing_section_is_the_earlier_one),
-        cmocka_unit_test(completing_is_idempotent),
-    };
-    return cmocka_run_group_tests_name("compact_sections", tests, NULL, NULL);
 }

@@ -1,12 +1,5 @@
 /* Summaries through the real providers: the three HTTP ones against the scripted server, and the
  * one without a model. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,6 +10,7 @@
 #include "provider/offline_plan.h"
 #include "provider/rows.h"
 #include "tests/scripted_summary.h"
+#include "tests/suite.h"
 #include "tests/support.h"
 #include "tests/talk.h"
 
@@ -158,9 +152,8 @@ static void queue(struct reply reply)
 
 /* --- the HTTP providers ---------------------------------------------------------------------- */
 
-static void a_summary_is_asked_for_and_taken(void **state)
+TEST(a_summary_is_asked_for_and_taken)
 {
-    (void)state;
     EACH_API(api)
     {
         start(api);
@@ -189,9 +182,8 @@ static void a_summary_is_asked_for_and_taken(void **state)
     }
 }
 
-static void a_long_history_is_folded(void **state)
+TEST(a_long_history_is_folded)
 {
-    (void)state;
     EACH_API(api)
     {
         start(api);
@@ -211,9 +203,8 @@ static void a_long_history_is_folded(void **state)
     }
 }
 
-static void faults_are_told_apart(void **state)
+TEST(faults_are_told_apart)
 {
-    (void)state;
     static const struct {
         struct reply reply;
         enum summary_result result;
@@ -250,9 +241,8 @@ static void faults_are_told_apart(void **state)
 
 /* A server that drops the front of a prompt without a word has not read what is to be summarised.
  */
-static void a_prompt_that_was_cut_is_an_overflow(void **state)
+TEST(a_prompt_that_was_cut_is_an_overflow)
 {
-    (void)state;
     start(&apis[API_OLLAMA]);
     talk_at_length();
     queue((struct reply){.text = "All I saw.", .input_tokens = 500, .output_tokens = 3});
@@ -261,9 +251,8 @@ static void a_prompt_that_was_cut_is_an_overflow(void **state)
     end();
 }
 
-static void it_stops_at_once(void **state)
+TEST(it_stops_at_once)
 {
-    (void)state;
     EACH_API(api)
     {
         start(api);
@@ -278,9 +267,8 @@ static void it_stops_at_once(void **state)
     }
 }
 
-static void an_answer_without_end_is_stopped(void **state)
+TEST(an_answer_without_end_is_stopped)
 {
-    (void)state;
     struct buf text = BUF_INIT;
     while (text.len < (size_t)4 * 1024 * 1024)
         buf_addstr(&text, "It goes on and on. ");
@@ -307,9 +295,8 @@ static void start_offline(void)
 }
 
 /* Each prompt reaches the extract, not the answer to a question. */
-static void offline_each_prompt_is_understood(void **state)
+TEST(offline_each_prompt_is_understood)
 {
-    (void)state;
     static const struct compact_mode *const modes[] = {&mode_handoff, &mode_structured,
                                                        &mode_llm_replace};
     for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
@@ -325,9 +312,8 @@ static void offline_each_prompt_is_understood(void **state)
     }
 }
 
-static void offline_results_are_no_requests(void **state)
+TEST(offline_results_are_no_requests)
 {
-    (void)state;
     start_offline();
     talk_of_ships();
     assert_int_equal(make(), SUMMARY_DONE);
@@ -337,9 +323,8 @@ static void offline_results_are_no_requests(void **state)
     end();
 }
 
-static void offline_what_stays_is_not_extracted(void **state)
+TEST(offline_what_stays_is_not_extracted)
 {
-    (void)state;
     start_offline();
     talk_of_ships();
     b.kept = 2;
@@ -347,20 +332,4 @@ static void offline_what_stays_is_not_extracted(void **state)
     contains(b.summary.text, "4 messages: 1 user, 2 assistant, 1 tool.");
     assert_null(strstr(b.summary.text, "Set sail"));
     end();
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_summary_is_asked_for_and_taken),
-        cmocka_unit_test(a_long_history_is_folded),
-        cmocka_unit_test(faults_are_told_apart),
-        cmocka_unit_test(a_prompt_that_was_cut_is_an_overflow),
-        cmocka_unit_test(it_stops_at_once),
-        cmocka_unit_test(an_answer_without_end_is_stopped),
-        cmocka_unit_test(offline_each_prompt_is_understood),
-        cmocka_unit_test(offline_results_are_no_requests),
-        cmocka_unit_test(offline_what_stays_is_not_extracted),
-    };
-    return cmocka_run_group_tests_name("compact_summarisers", tests, NULL, NULL);
 }

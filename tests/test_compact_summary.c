@@ -1,12 +1,5 @@
 /* Summaries by a model: what is asked, how a long conversation is folded, and what is made of every
  * answer and every fault. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +10,7 @@
 #include "compact/summary_parts.h"
 #include "compact/summary_text.h"
 #include "tests/scripted_summary.h"
+#include "tests/suite.h"
 #include "tests/support.h"
 
 #define COUNT(table) (sizeof(table) / sizeof *(table))
@@ -72,8 +66,6 @@ static int teardown(void **state)
     summary_release(&b.summary);
     return 0;
 }
-
-#define BENCH_TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 static struct message *add(enum role role, const char *text)
 {
@@ -158,9 +150,10 @@ static void lacks(const char *text, const char *part)
 
 /* --- what is asked --------------------------------------------------------------------------- */
 
-static void messages_are_sent_as_plain_text(void **state)
+FIXTURE(setup, teardown);
+
+TEST(messages_are_sent_as_plain_text)
 {
-    (void)state;
     add(ROLE_USER, "Look at this");
     add_block(&b.messages.items[0], BLOCK_IMAGE, NULL, "/tmp/cat.png");
     struct message *m = add(ROLE_ASSISTANT, NULL);
@@ -194,9 +187,8 @@ static void messages_are_sent_as_plain_text(void **state)
     }
 }
 
-static void what_stays_is_read_behind_all_that_goes(void **state)
+TEST(what_stays_is_read_behind_all_that_goes)
 {
-    (void)state;
     add(ROLE_SYSTEM, "SYSTEM");
     add(ROLE_USER, "gone");
     add(ROLE_ASSISTANT, "kept answer");
@@ -212,9 +204,8 @@ static void what_stays_is_read_behind_all_that_goes(void **state)
 }
 
 /* What goes is read whole, and of what stays, the newest, as far as the window allows. */
-static void of_what_stays_the_newest_has_room(void **state)
+TEST(of_what_stays_the_newest_has_room)
 {
-    (void)state;
     char *filler = mem_printf("%0400d", 7);
     add(ROLE_USER, "all of this goes");
     for (int i = 0; i < 100; i++) {
@@ -235,9 +226,8 @@ static void of_what_stays_the_newest_has_room(void **state)
     assert_true(sent->estimate + sent->max_output <= 3600);
 }
 
-static void images_without_a_path_are_not_sent(void **state)
+TEST(images_without_a_path_are_not_sent)
 {
-    (void)state;
     struct message *m = add(ROLE_USER, NULL);
     add_block(m, BLOCK_IMAGE, NULL, "data:image/png;base64,AAAA");
     m->blocks.items[0].media_type = mem_strdup("image/png");
@@ -245,9 +235,8 @@ static void images_without_a_path_are_not_sent(void **state)
     assert_string_equal(sent_text(&b.script.sent.items[0], 0), "[image without a name, image/png]");
 }
 
-static void a_request_has_system_limit_and_no_tools(void **state)
+TEST(a_request_has_system_limit_and_no_tools)
 {
-    (void)state;
     add(ROLE_USER, "Hello");
     static const struct {
         int64_t wanted, own, window, limit;
@@ -272,9 +261,8 @@ static void a_request_has_system_limit_and_no_tools(void **state)
 }
 
 /* Every model API wants the user's word first. */
-static void a_conversation_from_its_middle_begins_with_the_user(void **state)
+TEST(a_conversation_from_its_middle_begins_with_the_user)
 {
-    (void)state;
     add(ROLE_ASSISTANT, "An answer.");
     assert_int_equal(make(), SUMMARY_DONE);
     const struct sent_summary *sent = &b.script.sent.items[0];
@@ -283,9 +271,8 @@ static void a_conversation_from_its_middle_begins_with_the_user(void **state)
     assert_string_equal(sent_text(sent, 1), "An answer.");
 }
 
-static void the_structured_prompt_has_its_sections_in_order(void **state)
+TEST(the_structured_prompt_has_its_sections_in_order)
 {
-    (void)state;
     static const char *const sections[] = {"## Goal",          "## Constraints & Preferences",
                                            "## Progress",      "### Done",
                                            "### In Progress",  "### Blocked",
@@ -304,9 +291,8 @@ static void the_structured_prompt_has_its_sections_in_order(void **state)
 }
 
 /* Check 9, second half: on the second compaction the first summary reaches the summariser. */
-static void an_earlier_summary_is_given_and_updated(void **state)
+TEST(an_earlier_summary_is_given_and_updated)
 {
-    (void)state;
     b.job.mode = &mode_structured;
     add(ROLE_USER, COMPACT_PREFIX "\n\n## Goal\nTo sail.")->summary = true;
     add(ROLE_ASSISTANT, "Aye.");
@@ -319,9 +305,8 @@ static void an_earlier_summary_is_given_and_updated(void **state)
     lacks(prompt_of(1), "from In Progress to Done");
 }
 
-static void focus_and_draft_reach_the_request(void **state)
+TEST(focus_and_draft_reach_the_request)
 {
-    (void)state;
     add(ROLE_USER, "Hello");
     b.job.focus = "the {draft} of {part} and } {";
     b.job.draft = "MY DRAFT {focus}";
@@ -336,9 +321,8 @@ static void focus_and_draft_reach_the_request(void **state)
     assert_string_equal(prompt_of(1), handoff_prompt);
 }
 
-static void a_focus_without_end_is_cut(void **state)
+TEST(a_focus_without_end_is_cut)
 {
-    (void)state;
     struct buf focus = BUF_INIT;
     while (focus.len < 4000000)
         buf_addstr(&focus, FAMILY);
@@ -353,9 +337,8 @@ static void a_focus_without_end_is_cut(void **state)
 
 /* --- folding --------------------------------------------------------------------------------- */
 
-static void what_fits_is_not_folded(void **state)
+TEST(what_fits_is_not_folded)
 {
-    (void)state;
     for (int i = 0; i < 20; i++)
         add(i % 2 ? ROLE_ASSISTANT : ROLE_USER, "A message of some words.");
     b.model.window = 8192;
@@ -368,9 +351,8 @@ static void what_fits_is_not_folded(void **state)
 }
 
 /* Whatever the window, and where none is known. */
-static void parts_keep_to_the_limit_of_bytes(void **state)
+TEST(parts_keep_to_the_limit_of_bytes)
 {
-    (void)state;
     static const int64_t windows[] = {0, 100000};
     for (int i = 0; i < 200; i++)
         add(i % 2 ? ROLE_ASSISTANT : ROLE_USER, "A message of some words.");
@@ -478,7 +460,7 @@ static void check_chain(void)
 }
 
 /* Every byte of every message reaches some request, in order; each request fits the window. */
-static void folding_skips_nothing(void **state)
+TEST(folding_skips_nothing)
 {
     enum { PARTS = 20 };
     static char texts[PARTS][16];
@@ -523,9 +505,8 @@ static void folding_skips_nothing(void **state)
     assert_true(folded > 100);
 }
 
-static void a_long_message_is_split_between_graphemes(void **state)
+TEST(a_long_message_is_split_between_graphemes)
 {
-    (void)state;
     struct buf text = BUF_INIT;
     while (text.len < 60000)
         buf_addstr(&text, FAMILY);
@@ -550,9 +531,8 @@ static void a_long_message_is_split_between_graphemes(void **state)
     buf_release(&text);
 }
 
-static void a_grapheme_without_end_is_split_between_characters(void **state)
+TEST(a_grapheme_without_end_is_split_between_characters)
 {
-    (void)state;
     struct buf text = BUF_INIT;
     buf_addch(&text, 'e');
     while (text.len < 20000)
@@ -572,7 +552,7 @@ static void a_grapheme_without_end_is_split_between_characters(void **state)
     buf_release(&text);
 }
 
-static void bytes_are_counted_as_they_are_sent(void **state)
+TEST(bytes_are_counted_as_they_are_sent)
 {
     static const char kinds[] = {'\xFF', '\n', '\x01', '"', '\\', 'x'};
     char bytes[20001];
@@ -618,9 +598,8 @@ static void fold_in_two(void)
 }
 
 /* A model that says more than it was asked for must not push the conversation out. */
-static void a_long_summary_so_far_leaves_room(void **state)
+TEST(a_long_summary_so_far_leaves_room)
 {
-    (void)state;
     SCRIPT({.text = "So far. ", .times = 4000}, {.text = "So far. ", .times = 4000},
            {.text = "The end."});
     fold(28000);
@@ -635,9 +614,8 @@ static void a_long_summary_so_far_leaves_room(void **state)
     assert_string_equal(b.summary.text, "The end.");
 }
 
-static void each_part_has_the_whole_limit(void **state)
+TEST(each_part_has_the_whole_limit)
 {
-    (void)state;
     SCRIPT({.text = "0123456789", .times = 120}, {.text = "abcdefghij", .times = 120});
     fold_in_two();
     assert_int_equal(make(), SUMMARY_DONE);
@@ -647,9 +625,8 @@ static void each_part_has_the_whole_limit(void **state)
 }
 
 /* From the second part on there is an earlier summary, which is updated. */
-static void a_folded_summary_is_updated(void **state)
+TEST(a_folded_summary_is_updated)
 {
-    (void)state;
     b.job.mode = &mode_structured;
     fold_in_two();
     add_long(4000);
@@ -659,9 +636,8 @@ static void a_folded_summary_is_updated(void **state)
     contains(prompt_of(1), "from In Progress to Done");
 }
 
-static void a_system_prompt_gives_way_to_the_conversation(void **state)
+TEST(a_system_prompt_gives_way_to_the_conversation)
 {
-    (void)state;
     char system[12000];
     memset(system, 's', sizeof system - 1);
     system[sizeof system - 1] = '\0';
@@ -676,9 +652,8 @@ static void a_system_prompt_gives_way_to_the_conversation(void **state)
     assert_string_equal(b.script.sent.items[1].system, system);
 }
 
-static void a_window_too_small_for_anything_overflows_without_a_call(void **state)
+TEST(a_window_too_small_for_anything_overflows_without_a_call)
 {
-    (void)state;
     add(ROLE_USER, "Hello");
     b.model.window = 500;
     assert_int_equal(make(), SUMMARY_OVERFLOW);
@@ -687,9 +662,8 @@ static void a_window_too_small_for_anything_overflows_without_a_call(void **stat
     contains(b.failure.text, "no room");
 }
 
-static void progress_tells_the_part(void **state)
+TEST(progress_tells_the_part)
 {
-    (void)state;
     SCRIPT({.text = "One."}, {.text = "Two."});
     fold_in_two();
     assert_int_equal(make(), SUMMARY_DONE);
@@ -701,9 +675,8 @@ static void progress_tells_the_part(void **state)
 
 /* --- what comes of it ------------------------------------------------------------------------ */
 
-static void use_and_cost_are_summed(void **state)
+TEST(use_and_cost_are_summed)
 {
-    (void)state;
     SCRIPT({.text = "One.", .input = 1000, .output = 50},
            {.text = "Two.", .input = 500, .output = 20});
     fold_in_two();
@@ -714,9 +687,8 @@ static void use_and_cost_are_summed(void **state)
     assert_true(b.summary.cost > 0.001639 && b.summary.cost < 0.001641);
 }
 
-static void use_is_summed_on_failure_too(void **state)
+TEST(use_is_summed_on_failure_too)
 {
-    (void)state;
     SCRIPT({.text = "One.", .input = 1000, .output = 50},
            {.failure = FAILURE_STATUS, .why = "it is down", .input = 500, .output = 0});
     fold_in_two();
@@ -728,7 +700,7 @@ static void use_is_summed_on_failure_too(void **state)
     assert_string_equal(b.failure.text, "it is down");
 }
 
-static void each_end_of_a_call(void **state)
+TEST(each_end_of_a_call)
 {
     static const struct {
         struct summary_act act;
@@ -780,17 +752,15 @@ static void each_end_of_a_call(void **state)
     }
 }
 
-static void nothing_to_say_is_not_asked(void **state)
+TEST(nothing_to_say_is_not_asked)
 {
-    (void)state;
     add_block(add(ROLE_ASSISTANT, NULL), BLOCK_REASONING, NULL, "hm");
     assert_int_equal(make(), SUMMARY_EMPTY);
     assert_int_equal(b.script.sent.len, 0);
 }
 
-static void a_budget_that_is_used_up_ends_it(void **state)
+TEST(a_budget_that_is_used_up_ends_it)
 {
-    (void)state;
     fold_in_two();
     b.script.calls_allowed = 1;
     assert_int_equal(make(), SUMMARY_FAILED);
@@ -800,7 +770,7 @@ static void a_budget_that_is_used_up_ends_it(void **state)
     assert_null(b.summary.text);
 }
 
-static void it_stops_at_every_delta(void **state)
+TEST(it_stops_at_every_delta)
 {
     static const struct summary_act acts[] = {{.text = "One part.", .piece = 3},
                                               {.text = "Two parts", .piece = 3}};
@@ -822,9 +792,8 @@ static void it_stops_at_every_delta(void **state)
 
 /* --- hostile answers ------------------------------------------------------------------------- */
 
-static void escapes_are_made_harmless(void **state)
+TEST(escapes_are_made_harmless)
 {
-    (void)state;
     SCRIPT({.text = "\x1B[31mred\x07\r\nnext\xC2\x9B"
                     "0m\xE2\x80\xAE"
                     "rtl\xFF\xC0\x80 end\x7F"});
@@ -843,9 +812,8 @@ static void escapes_are_made_harmless(void **state)
     }
 }
 
-static void an_answer_without_end_is_stopped_and_cut(void **state)
+TEST(an_answer_without_end_is_stopped_and_cut)
 {
-    (void)state;
     SCRIPT({.text = FAMILY " and so on. ", .times = 280000, .piece = 4096});
     add(ROLE_USER, "Hello");
     b.job.max_tokens = 1000;
@@ -859,9 +827,8 @@ static void an_answer_without_end_is_stopped_and_cut(void **state)
 }
 
 /* A provider that gives all at once, in one delta. */
-static void a_huge_answer_in_one_piece_is_cut(void **state)
+TEST(a_huge_answer_in_one_piece_is_cut)
 {
-    (void)state;
     SCRIPT({.text = "\x01\xFE", .times = 5000000});
     add(ROLE_USER, "Hello");
     b.job.max_tokens = 64;
@@ -870,9 +837,8 @@ static void a_huge_answer_in_one_piece_is_cut(void **state)
     assert_true(utf8_valid(b.summary.text, strlen(b.summary.text)));
 }
 
-static void a_text_over_its_bound_ends_with_a_sentence(void **state)
+TEST(a_text_over_its_bound_ends_with_a_sentence)
 {
-    (void)state;
     const struct block blocks[] = {{.type = BLOCK_TEXT, .text = (char[]){"One sentence."}},
                                    {.type = BLOCK_REASONING, .text = (char[]){"Hm."}},
                                    {.type = BLOCK_TEXT, .text = (char[]){"Another. And more"}}};
@@ -890,9 +856,8 @@ static void a_text_over_its_bound_ends_with_a_sentence(void **state)
     }
 }
 
-static void sentences_end_where_they_should(void **state)
+TEST(sentences_end_where_they_should)
 {
-    (void)state;
     static const struct {
         const char *text;
         size_t len;
@@ -907,44 +872,4 @@ static void sentences_end_where_they_should(void **state)
     for (size_t i = 0; i < COUNT(cases); i++)
         assert_int_equal(summary_text_sentences(cases[i].text, strlen(cases[i].text)),
                          cases[i].len);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        BENCH_TEST(messages_are_sent_as_plain_text),
-        BENCH_TEST(what_stays_is_read_behind_all_that_goes),
-        BENCH_TEST(of_what_stays_the_newest_has_room),
-        BENCH_TEST(images_without_a_path_are_not_sent),
-        BENCH_TEST(a_request_has_system_limit_and_no_tools),
-        BENCH_TEST(a_conversation_from_its_middle_begins_with_the_user),
-        BENCH_TEST(the_structured_prompt_has_its_sections_in_order),
-        BENCH_TEST(an_earlier_summary_is_given_and_updated),
-        BENCH_TEST(focus_and_draft_reach_the_request),
-        BENCH_TEST(a_focus_without_end_is_cut),
-        BENCH_TEST(what_fits_is_not_folded),
-        BENCH_TEST(parts_keep_to_the_limit_of_bytes),
-        BENCH_TEST(folding_skips_nothing),
-        BENCH_TEST(a_long_message_is_split_between_graphemes),
-        BENCH_TEST(a_grapheme_without_end_is_split_between_characters),
-        BENCH_TEST(bytes_are_counted_as_they_are_sent),
-        BENCH_TEST(a_long_summary_so_far_leaves_room),
-        BENCH_TEST(each_part_has_the_whole_limit),
-        BENCH_TEST(a_folded_summary_is_updated),
-        BENCH_TEST(a_system_prompt_gives_way_to_the_conversation),
-        BENCH_TEST(a_window_too_small_for_anything_overflows_without_a_call),
-        BENCH_TEST(progress_tells_the_part),
-        BENCH_TEST(use_and_cost_are_summed),
-        BENCH_TEST(use_is_summed_on_failure_too),
-        BENCH_TEST(each_end_of_a_call),
-        BENCH_TEST(nothing_to_say_is_not_asked),
-        BENCH_TEST(a_budget_that_is_used_up_ends_it),
-        BENCH_TEST(it_stops_at_every_delta),
-        BENCH_TEST(escapes_are_made_harmless),
-        BENCH_TEST(an_answer_without_end_is_stopped_and_cut),
-        BENCH_TEST(a_huge_answer_in_one_piece_is_cut),
-        BENCH_TEST(a_text_over_its_bound_ends_with_a_sentence),
-        BENCH_TEST(sentences_end_where_they_should),
-    };
-    return cmocka_run_group_tests_name("compact_summary", tests, NULL, NULL);
 }
