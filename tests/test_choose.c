@@ -1,10 +1,3 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <stdlib.h>
@@ -19,6 +12,7 @@
 #include "provider/host.h"
 #include "provider/key_command.h"
 #include "provider/model_name.h"
+#include "tests/suite.h"
 
 static struct config *config;
 static struct choice choice;
@@ -89,9 +83,10 @@ static void expect(const char *provider, enum choice_reason reason, const char *
 
 /* --- the order ------------------------------------------------------------------------------- */
 
-static void falls_back_to_offline(void **state)
+FIXTURE(setup, teardown);
+
+TEST(falls_back_to_offline)
 {
-    (void)state;
     assert_true(choose(NULL, NULL, false));
     expect("offline", CHOICE_FALLBACK, NULL);
     assert_string_equal(choice.model, "offline");
@@ -100,16 +95,15 @@ static void falls_back_to_offline(void **state)
     assert_string_equal(probed, "http://127.0.0.1:11434");
 }
 
-static void takes_an_ollama_that_answers(void **state)
+TEST(takes_an_ollama_that_answers)
 {
-    (void)state;
     assert_true(choose(NULL, NULL, true));
     expect("ollama", CHOICE_ANSWERED, NULL);
     assert_string_equal(choice.endpoint.base_url, "http://127.0.0.1:11434");
     assert_string_equal(choice.model, "");
 }
 
-static void environment_in_its_order(void **state)
+TEST(environment_in_its_order)
 {
     static const char *const all[] = {"OLLAMA_HOST",
                                       "box",
@@ -138,17 +132,15 @@ static void environment_in_its_order(void **state)
     assert_int_equal(probes, 0);
 }
 
-static void an_empty_variable_is_none(void **state)
+TEST(an_empty_variable_is_none)
 {
-    (void)state;
     variables = (const char *const[]){"ANTHROPIC_API_KEY", "", "OPENAI_API_KEY", "", NULL};
     assert_true(choose(NULL, NULL, false));
     expect("offline", CHOICE_FALLBACK, NULL);
 }
 
-static void configuration_comes_before_environment(void **state)
+TEST(configuration_comes_before_environment)
 {
-    (void)state;
     variables = (const char *const[]){"ANTHROPIC_API_KEY", "a", NULL};
     configure("[provider]\nname = ollama\n");
     assert_true(choose(NULL, NULL, false));
@@ -156,9 +148,8 @@ static void configuration_comes_before_environment(void **state)
     assert_int_equal(probes, 0);
 }
 
-static void a_section_with_a_key_is_a_wish(void **state)
+TEST(a_section_with_a_key_is_a_wish)
 {
-    (void)state;
     configure("[openai]\nbase_url = http://localhost:8080/v1/\n");
     assert_true(choose(NULL, NULL, true));
     expect("openai", CHOICE_CONFIG, NULL);
@@ -168,9 +159,8 @@ static void a_section_with_a_key_is_a_wish(void **state)
     expect("anthropic", CHOICE_CONFIG, NULL);
 }
 
-static void option_comes_first(void **state)
+TEST(option_comes_first)
 {
-    (void)state;
     configure("[provider]\nname = ollama\n");
     assert_true(choose("offline", "gpt-4o", true));
     expect("offline", CHOICE_OPTION, NULL);
@@ -184,9 +174,8 @@ static void option_comes_first(void **state)
 
 /* --- model and address ----------------------------------------------------------------------- */
 
-static void model_by_its_order(void **state)
+TEST(model_by_its_order)
 {
-    (void)state;
     assert_true(choose("anthropic", NULL, false));
     assert_string_equal(choice.model, config_string(config, CONFIG_ANTHROPIC_MODEL));
     configure("[ollama]\nmodel = own\n");
@@ -199,9 +188,8 @@ static void model_by_its_order(void **state)
     assert_string_equal(choice.model, "given");
 }
 
-static void general_model_belongs_to_the_named_provider(void **state)
+TEST(general_model_belongs_to_the_named_provider)
 {
-    (void)state;
     configure("[provider]\nname = anthropic\nmodel = claude-x\n");
     assert_true(choose(NULL, NULL, false));
     assert_string_equal(choice.model, "claude-x");
@@ -209,9 +197,8 @@ static void general_model_belongs_to_the_named_provider(void **state)
     assert_string_equal(choice.model, "");
 }
 
-static void addresses_from_the_environment(void **state)
+TEST(addresses_from_the_environment)
 {
-    (void)state;
     configure("[anthropic]\nbase_url = https://a.example\n[ollama]\nhost = b.example\n");
     assert_true(choose("anthropic", NULL, false));
     assert_string_equal(choice.endpoint.base_url, "https://a.example");
@@ -225,7 +212,7 @@ static void addresses_from_the_environment(void **state)
     assert_string_equal(choice.endpoint.base_url, "http://c.example:7");
 }
 
-static void completes_ollama_addresses(void **state)
+TEST(completes_ollama_addresses)
 {
     static const char *const rows[][2] = {
         {"", "http://127.0.0.1:11434"},        {"box", "http://box:11434"},
@@ -244,7 +231,7 @@ static void completes_ollama_addresses(void **state)
     }
 }
 
-static void tells_hosts_apart(void **state)
+TEST(tells_hosts_apart)
 {
     static const struct {
         const char *url, *host, *port;
@@ -286,7 +273,7 @@ static int listen_anywhere(unsigned *port)
     return fd;
 }
 
-static void sees_who_listens(void **state)
+TEST(sees_who_listens)
 {
     unsigned port;
     int fd = listen_anywhere(&port);
@@ -314,9 +301,8 @@ static bool key_for(const char *provider)
     return choose_key(config, fake_getenv, NULL, &choice, &fault);
 }
 
-static void key_from_the_environment_first(void **state)
+TEST(key_from_the_environment_first)
 {
-    (void)state;
     configure("[anthropic]\napi_key_command = echo from-command\napi_key = from-file\n");
     variables =
         (const char *const[]){"ANTHROPIC_API_KEY", "from-env", "ANTHROPIC_AUTH_TOKEN", "t", NULL};
@@ -333,17 +319,15 @@ static void key_from_the_environment_first(void **state)
     assert_false(choice.endpoint.bearer);
 }
 
-static void key_from_the_file_last(void **state)
+TEST(key_from_the_file_last)
 {
-    (void)state;
     configure("[openai]\napi_key = from-file\n");
     assert_true(key_for("openai"));
     assert_string_equal(choice.endpoint.key, "from-file");
 }
 
-static void says_what_to_set_when_there_is_no_key(void **state)
+TEST(says_what_to_set_when_there_is_no_key)
 {
-    (void)state;
     assert_false(key_for("anthropic"));
     assert_int_equal(fault.code, ERR_CONFIG_ERROR);
     assert_non_null(strstr(fault.text, "ANTHROPIC_API_KEY"));
@@ -363,9 +347,8 @@ static void assert_key_state(const char *provider, enum key_state wanted, const 
         assert_null(wants);
 }
 
-static void knows_where_a_key_is_without_asking_for_it(void **state)
+TEST(knows_where_a_key_is_without_asking_for_it)
 {
-    (void)state;
     assert_key_state("anthropic", KEY_MISSING, "ANTHROPIC_API_KEY");
     assert_key_state("openai", KEY_MISSING, "OPENAI_API_KEY");
     assert_key_state("ollama", KEY_READY, NULL);
@@ -378,9 +361,8 @@ static void knows_where_a_key_is_without_asking_for_it(void **state)
     assert_key_state("anthropic", KEY_READY, NULL);
 }
 
-static void names_of_models_are_looked_up_as_people_give_them(void **state)
+TEST(names_of_models_are_looked_up_as_people_give_them)
 {
-    (void)state;
     static const char *const names[] = {"claude-sonnet-4-5-20250929", "gpt-4.1", "gpt-5-2025-08-07",
                                         "llama3.2:latest", "models/gemini-2.5-pro"};
     static const struct {
@@ -411,9 +393,8 @@ static void names_of_models_are_looked_up_as_people_give_them(void **state)
     provider_names_release(&known);
 }
 
-static void compatible_and_local_servers_need_no_key(void **state)
+TEST(compatible_and_local_servers_need_no_key)
 {
-    (void)state;
     variables = (const char *const[]){"OPENAI_BASE_URL", "http://gpu.example:8000/v1",
                                       "ANTHROPIC_BASE_URL", "http://localhost:4000", NULL};
     assert_true(key_for("openai"));
@@ -424,9 +405,8 @@ static void compatible_and_local_servers_need_no_key(void **state)
     assert_false(key_for("anthropic"));
 }
 
-static void refuses_a_key_that_would_break_a_header(void **state)
+TEST(refuses_a_key_that_would_break_a_header)
 {
-    (void)state;
     variables = (const char *const[]){"OPENAI_API_KEY", "secret\r\nx-evil: 1", NULL};
     assert_false(key_for("openai"));
     assert_null(choice.endpoint.key);
@@ -434,7 +414,7 @@ static void refuses_a_key_that_would_break_a_header(void **state)
     assert_non_null(strstr(fault.text, "OPENAI_API_KEY"));
 }
 
-static void command_gives_its_first_line(void **state)
+TEST(command_gives_its_first_line)
 {
     static const char *const commands[] = {"printf 'k-1\\nsecond\\n'", "printf '  k-1\\r\\n'",
                                            "printf k-1; cat", "printf k-1; echo noise >&2",
@@ -448,7 +428,7 @@ static void command_gives_its_first_line(void **state)
     }
 }
 
-static void command_fails_without_telling_its_output(void **state)
+TEST(command_fails_without_telling_its_output)
 {
     static const struct {
         const char *command, *text;
@@ -470,7 +450,7 @@ static void command_fails_without_telling_its_output(void **state)
     }
 }
 
-static void command_is_stopped_in_time(void **state)
+TEST(command_is_stopped_in_time)
 {
     static const char *const commands[] = {"sleep 60", "echo k; exec >&-; sleep 60"};
     (void)state;
@@ -490,7 +470,7 @@ static bool stop(void *context)
     return false;
 }
 
-static void command_is_stopped_by_the_wakeup(void **state)
+TEST(command_is_stopped_by_the_wakeup)
 {
     static const char *const commands[] = {"sleep 60", "exec >&-; sleep 60"};
     int ends[2];
@@ -538,9 +518,8 @@ static bool pick(const struct provider *provider, const char *const *names)
     return choose_model(&call, &choice, &fault);
 }
 
-static void picks_a_model_of_the_servers(void **state)
+TEST(picks_a_model_of_the_servers)
 {
-    (void)state;
     assert_true(pick(&lister, (const char *const[]){"nomic-embed-text", "qwen3:8b", "x", NULL}));
     assert_string_equal(choice.model, "qwen3:8b");
     assert_true(pick(&lister, (const char *const[]){"babbage-002", "gpt-4.1", NULL}));
@@ -549,16 +528,15 @@ static void picks_a_model_of_the_servers(void **state)
     assert_non_null(strstr(fault.text, "--model"));
 }
 
-static void asks_for_the_usual_model_where_none_is_listed(void **state)
+TEST(asks_for_the_usual_model_where_none_is_listed)
 {
-    (void)state;
     assert_true(pick(&lister, (const char *const[]){"nomic-embed-text", NULL}));
     assert_string_equal(choice.model, "usual");
     assert_true(pick(&lister, NULL));
     assert_string_equal(choice.model, "usual");
 }
 
-static void keeps_a_model_that_is_named(void **state)
+TEST(keeps_a_model_that_is_named)
 {
     struct provider_call call = {.config = config};
     (void)state;
@@ -566,40 +544,4 @@ static void keeps_a_model_that_is_named(void **state)
     choice.model = mem_strdup("named");
     assert_true(choose_model(&call, &choice, &fault));
     assert_string_equal(choice.model, "named");
-}
-
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(falls_back_to_offline),
-        TEST(takes_an_ollama_that_answers),
-        TEST(environment_in_its_order),
-        TEST(an_empty_variable_is_none),
-        TEST(configuration_comes_before_environment),
-        TEST(a_section_with_a_key_is_a_wish),
-        TEST(option_comes_first),
-        TEST(model_by_its_order),
-        TEST(general_model_belongs_to_the_named_provider),
-        TEST(addresses_from_the_environment),
-        TEST(completes_ollama_addresses),
-        TEST(tells_hosts_apart),
-        TEST(sees_who_listens),
-        TEST(key_from_the_environment_first),
-        TEST(key_from_the_file_last),
-        TEST(says_what_to_set_when_there_is_no_key),
-        TEST(knows_where_a_key_is_without_asking_for_it),
-        TEST(names_of_models_are_looked_up_as_people_give_them),
-        TEST(compatible_and_local_servers_need_no_key),
-        TEST(refuses_a_key_that_would_break_a_header),
-        TEST(command_gives_its_first_line),
-        TEST(command_fails_without_telling_its_output),
-        TEST(command_is_stopped_in_time),
-        TEST(command_is_stopped_by_the_wakeup),
-        TEST(picks_a_model_of_the_servers),
-        TEST(asks_for_the_usual_model_where_none_is_listed),
-        TEST(keeps_a_model_that_is_named),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

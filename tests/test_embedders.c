@@ -1,10 +1,3 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +8,7 @@
 #include "base/mem.h"
 #include "index/embedder.h"
 #include "tests/model_server.h"
+#include "tests/suite.h"
 #include "tests/support.h"
 
 static struct model_server *server;
@@ -96,7 +90,9 @@ static void assert_near(double actual, double expected)
 
 /* --- hashed ---------------------------------------------------------------------------------- */
 
-static void test_hashed_is_a_bag_of_folded_words(void **state)
+FIXTURE(setup, teardown);
+
+TEST(test_hashed_is_a_bag_of_folded_words)
 {
     static const char *const texts[] = {"The ryokan, by the RIVER!", "river the by ryokan the",
                                         "quarterly revenue figures", "... !?"};
@@ -115,7 +111,7 @@ static void test_hashed_is_a_bag_of_folded_words(void **state)
     embeddings_release(&v);
 }
 
-static void test_hashed_counts_words(void **state)
+TEST(test_hashed_counts_words)
 {
     static const char *const texts[] = {"river river bank", "river"};
     struct embeddings v;
@@ -129,14 +125,13 @@ static void test_hashed_counts_words(void **state)
 
 /* --- settings -------------------------------------------------------------------------------- */
 
-static void test_none_is_configured(void **state)
+TEST(test_none_is_configured)
 {
-    (void)state;
     assert_true(read_settings(NULL));
     assert_null(settings.embedder);
 }
 
-static void test_defaults(void **state)
+TEST(test_defaults)
 {
     char *name;
     (void)state;
@@ -163,7 +158,7 @@ static void test_defaults(void **state)
     assert_null(settings.key);
 }
 
-static void test_own_key_and_its_absence(void **state)
+TEST(test_own_key_and_its_absence)
 {
     struct error e = {0};
     (void)state;
@@ -183,7 +178,7 @@ static void test_own_key_and_its_absence(void **state)
 
 /* --- the wire -------------------------------------------------------------------------------- */
 
-static void test_vectors_come_in_the_order_of_the_texts(void **state)
+TEST(test_vectors_come_in_the_order_of_the_texts)
 {
     static const char *const texts[] = {"alpha alpha beta", "gamma", "beta", "alpha alpha beta"};
     (void)state;
@@ -201,7 +196,7 @@ static void test_vectors_come_in_the_order_of_the_texts(void **state)
     }
 }
 
-static void test_requests(void **state)
+TEST(test_requests)
 {
     static const char *const texts[] = {"one", "two"};
     static const char *const models[] = {"text-embedding-3-small", "nomic-embed-text"};
@@ -223,7 +218,7 @@ static void test_requests(void **state)
     assert_string_equal(model_server_header(server, 0, "authorization"), "Bearer sk-own");
 }
 
-static void test_dimensions_and_model_are_asked_for(void **state)
+TEST(test_dimensions_and_model_are_asked_for)
 {
     static const char *const texts[] = {"one"};
     struct embeddings v;
@@ -237,7 +232,7 @@ static void test_dimensions_and_model_are_asked_for(void **state)
     assert_non_null(strstr(model_server_body(server, 0), "\"model\":\"my-model\""));
 }
 
-static void test_batches(void **state)
+TEST(test_batches)
 {
     const char *texts[10];
     char words[10][8];
@@ -257,7 +252,7 @@ static void test_batches(void **state)
     }
 }
 
-static void test_long_text_is_cut_at_a_character(void **state)
+TEST(test_long_text_is_cut_at_a_character)
 {
     size_t len = 300000;
     char *text = mem_alloc(len + 2);
@@ -282,7 +277,7 @@ static void test_long_text_is_cut_at_a_character(void **state)
 
 /* --- faults ---------------------------------------------------------------------------------- */
 
-static void test_hostile_answers(void **state)
+TEST(test_hostile_answers)
 {
     static const struct {
         const char *provider, *raw;
@@ -328,7 +323,7 @@ static void test_hostile_answers(void **state)
     }
 }
 
-static void test_too_many_dimensions(void **state)
+TEST(test_too_many_dimensions)
 {
     static const char *const texts[] = {"one"};
     struct embeddings v;
@@ -344,7 +339,7 @@ static void test_too_many_dimensions(void **state)
     embeddings_release(&v);
 }
 
-static void test_zero_and_huge_vectors(void **state)
+TEST(test_zero_and_huge_vectors)
 {
     static const char *const texts[] = {"one", "two"};
     struct embeddings v;
@@ -357,7 +352,7 @@ static void test_zero_and_huge_vectors(void **state)
     embeddings_release(&v);
 }
 
-static void test_batches_of_different_dimensions(void **state)
+TEST(test_batches_of_different_dimensions)
 {
     static const char *const texts[] = {"one", "two"};
     struct embeddings v;
@@ -372,7 +367,7 @@ static void test_batches_of_different_dimensions(void **state)
     assert_null(v.values.items);
 }
 
-static void test_faults_of_the_server(void **state)
+TEST(test_faults_of_the_server)
 {
     static const struct {
         struct reply reply;
@@ -402,7 +397,7 @@ static void test_faults_of_the_server(void **state)
     }
 }
 
-static void test_retries(void **state)
+TEST(test_retries)
 {
     static const char *const texts[] = {"one"};
     struct embeddings v;
@@ -426,7 +421,7 @@ static void test_retries(void **state)
 }
 
 /* What a model does not take whole is asked for in parts, then cut. */
-static void test_less_is_asked_for(void **state)
+TEST(test_less_is_asked_for)
 {
     static const char *const texts[] = {"one", "two", "three", "four"};
     const struct reply long_one = {
@@ -457,7 +452,7 @@ static bool never(void *context)
     return false;
 }
 
-static void test_it_can_be_stopped(void **state)
+TEST(test_it_can_be_stopped)
 {
     static const char *const texts[] = {"one"};
     (void)state;
@@ -474,7 +469,7 @@ static void test_it_can_be_stopped(void **state)
     }
 }
 
-static void test_nobody_listens(void **state)
+TEST(test_nobody_listens)
 {
     static const char *const texts[] = {"one"};
     struct embeddings v;
@@ -485,32 +480,4 @@ static void test_nobody_listens(void **state)
     assert_true(read_settings(NULL));
     assert_false(embed(texts, 1, &v, &f));
     assert_int_equal(f.kind, FAILURE_CONNECT);
-}
-
-#define test(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        test(test_hashed_is_a_bag_of_folded_words),
-        test(test_hashed_counts_words),
-        test(test_none_is_configured),
-        test(test_defaults),
-        test(test_own_key_and_its_absence),
-        test(test_vectors_come_in_the_order_of_the_texts),
-        test(test_requests),
-        test(test_dimensions_and_model_are_asked_for),
-        test(test_batches),
-        test(test_long_text_is_cut_at_a_character),
-        test(test_hostile_answers),
-        test(test_too_many_dimensions),
-        test(test_zero_and_huge_vectors),
-        test(test_batches_of_different_dimensions),
-        test(test_faults_of_the_server),
-        test(test_retries),
-        test(test_less_is_asked_for),
-        test(test_it_can_be_stopped),
-        test(test_nobody_listens),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

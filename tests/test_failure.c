@@ -1,11 +1,4 @@
 /* What a failed call means: the retry decision, Retry-After, and the errors that servers send. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -14,6 +7,7 @@
 #include "base/utf8.h"
 #include "provider/http.h"
 #include "provider/server_error.h"
+#include "tests/suite.h"
 
 #define KEY "sk-test-0123456789"
 #define NOW_MS 1445412480000LL /* 2015-10-21T07:28:00Z */
@@ -27,9 +21,8 @@ static struct failure make(enum failure_kind kind, int status)
     return f;
 }
 
-static void test_clear(void **state)
+TEST(test_clear)
 {
-    (void)state;
     struct failure f;
     memset(&f, 0x55, sizeof f);
     failure_clear(&f);
@@ -41,9 +34,8 @@ static void test_clear(void **state)
     assert_string_equal(f.text, "");
 }
 
-static void test_set_cuts_at_a_character(void **state)
+TEST(test_set_cuts_at_a_character)
 {
-    (void)state;
     for (int shift = 0; shift < 4; shift++) {
         struct failure f;
         failure_clear(&f);
@@ -59,9 +51,8 @@ static void test_set_cuts_at_a_character(void **state)
     }
 }
 
-static void test_which_kinds_are_retried(void **state)
+TEST(test_which_kinds_are_retried)
 {
-    (void)state;
     static const struct {
         enum failure_kind kind;
         int status;
@@ -86,9 +77,8 @@ static void test_which_kinds_are_retried(void **state)
     }
 }
 
-static void test_waits(void **state)
+TEST(test_waits)
 {
-    (void)state;
     struct failure f = make(FAILURE_STATUS, 500);
     assert_int_equal(retry_wait(&f, 1, 10, 0.5), 500);
     assert_int_equal(retry_wait(&f, 2, 10, 0.5), 1000);
@@ -108,9 +98,8 @@ static void test_waits(void **state)
     assert_int_equal(retry_wait(&f, 4, 3, 0.9), -1);
 }
 
-static void test_loading_is_waited_for(void **state)
+TEST(test_loading_is_waited_for)
 {
-    (void)state;
     struct failure f = make(FAILURE_LOADING, 503);
     int limit = retry_limit(&f, 3);
     assert_true(limit > 3);
@@ -127,9 +116,8 @@ static void test_loading_is_waited_for(void **state)
     assert_int_equal(retry_limit(&f, 3), 3);
 }
 
-static void test_retry_after(void **state)
+TEST(test_retry_after)
 {
-    (void)state;
     static const struct {
         const char *value;
         int64_t ms;
@@ -177,9 +165,8 @@ static struct failure status_failure(const char *provider, int status, const cha
     return f;
 }
 
-static void test_texts(void **state)
+TEST(test_texts)
 {
-    (void)state;
     static const struct {
         const char *provider;
         int status;
@@ -218,9 +205,8 @@ static void test_texts(void **state)
 }
 
 /* A long message gives way to the hint, at a character's border, and never leaves half a key. */
-static void test_long_texts(void **state)
+TEST(test_long_texts)
 {
-    (void)state;
     for (size_t pad = 0; pad < 260; pad++) {
         char body[800] = "{\"error\":{\"message\":\"";
         for (size_t i = 0; i < pad; i++)
@@ -237,9 +223,8 @@ static void test_long_texts(void **state)
 }
 
 /* Nor does a body that is no JSON, wherever it is cut: by the server or by us. */
-static void test_a_key_in_a_quote(void **state)
+TEST(test_a_key_in_a_quote)
 {
-    (void)state;
     for (size_t pad = 0; pad < 5000; pad += pad < 300 ? 1 : 7) {
         struct buf body = BUF_INIT;
         for (size_t i = 0; i < pad; i++)
@@ -253,9 +238,8 @@ static void test_a_key_in_a_quote(void **state)
 }
 
 /* A message of megabytes is read in part, and its words still mean what they say. */
-static void test_a_large_message(void **state)
+TEST(test_a_large_message)
 {
-    (void)state;
     struct buf body = BUF_INIT;
     buf_addstr(&body, "{\"error\":{\"message\":\"prompt is too long: ");
     for (int i = 0; i < 2000000; i++)
@@ -268,9 +252,8 @@ static void test_a_large_message(void **state)
     buf_release(&body);
 }
 
-static void test_kinds(void **state)
+TEST(test_kinds)
 {
-    (void)state;
     static const struct {
         int status;
         const char *error; /* members of the error object */
@@ -321,9 +304,8 @@ static void test_kinds(void **state)
 }
 
 /* Whatever the server is: a proxy in front of it says it in HTML. */
-static void test_too_many_bytes(void **state)
+TEST(test_too_many_bytes)
 {
-    (void)state;
     static const struct {
         int status;
         const char *body;
@@ -355,9 +337,8 @@ static void test_too_many_bytes(void **state)
     }
 }
 
-static void test_events(void **state)
+TEST(test_events)
 {
-    (void)state;
     static const struct {
         const char *event;
         enum failure_kind kind;
@@ -392,24 +373,4 @@ static void test_events(void **state)
         assert_string_equal(f.text, cases[i].text);
         json_free(event);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_clear),
-        cmocka_unit_test(test_set_cuts_at_a_character),
-        cmocka_unit_test(test_which_kinds_are_retried),
-        cmocka_unit_test(test_waits),
-        cmocka_unit_test(test_loading_is_waited_for),
-        cmocka_unit_test(test_retry_after),
-        cmocka_unit_test(test_texts),
-        cmocka_unit_test(test_long_texts),
-        cmocka_unit_test(test_a_key_in_a_quote),
-        cmocka_unit_test(test_a_large_message),
-        cmocka_unit_test(test_kinds),
-        cmocka_unit_test(test_too_many_bytes),
-        cmocka_unit_test(test_events),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,4 @@
 /* The transport, against a server of a few lines that says exactly what a test wants. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -24,6 +17,7 @@
 #include "base/mem.h"
 #include "provider/http.h"
 #include "provider/provider.h"
+#include "tests/suite.h"
 #include "tests/support.h"
 
 #define CANCEL_MS 100
@@ -246,9 +240,10 @@ static void client_release(struct client *c)
 
 #define HEAD(status, more) "HTTP/1.1 " status "\r\n" more "\r\n"
 
-static void test_connection_is_kept(void **state)
+FIXTURE(support_setup, support_teardown);
+
+TEST(test_connection_is_kept)
 {
-    (void)state;
     static const char *const replies[] = {
         HEAD("200 OK", "Content-Type: Text/Plain; charset=x\r\nContent-Length: 3\r\n") "one",
         HEAD("200 OK", "Transfer-Encoding: chunked\r\n") "3\r\ntwo\r\n0\r\n\r\n"};
@@ -280,9 +275,8 @@ static void test_connection_is_kept(void **state)
 }
 
 /* After its last event an answer does not wait for a body that never ends. */
-static void test_end_without_an_end(void **state)
+TEST(test_end_without_an_end)
 {
-    (void)state;
     static const char *const replies[] = {
         HEAD("200 OK", "Transfer-Encoding: chunked\r\n") "4\r\ndone\r\n"};
     struct server s;
@@ -301,9 +295,8 @@ static void test_end_without_an_end(void **state)
     server_release(&s);
 }
 
-static void test_retry_after_headers(void **state)
+TEST(test_retry_after_headers)
 {
-    (void)state;
     static const char *const replies[] = {
         HEAD("429 No", "Retry-After: 3\r\nContent-Length: 0\r\n"),
         HEAD("429 No", "Retry-After: 3\r\nRetry-After-Ms: 150\r\nContent-Length: 0\r\n"),
@@ -326,9 +319,8 @@ static void test_retry_after_headers(void **state)
 }
 
 /* A key must not follow to wherever the server points. */
-static void test_redirects_are_not_followed(void **state)
+TEST(test_redirects_are_not_followed)
 {
-    (void)state;
     static const char *const replies[] = {
         HEAD("307 Elsewhere", "Location: /other\r\nContent-Length: 0\r\n")};
     struct server s;
@@ -344,9 +336,8 @@ static void test_redirects_are_not_followed(void **state)
     server_release(&s);
 }
 
-static void test_other_protocols_are_refused(void **state)
+TEST(test_other_protocols_are_refused)
 {
-    (void)state;
     static const char *const urls[] = {"file:///etc/passwd", "ftp://127.0.0.1/", "no url", ""};
     for (size_t i = 0; i < sizeof urls / sizeof *urls; i++) {
         struct client c;
@@ -359,9 +350,8 @@ static void test_other_protocols_are_refused(void **state)
     }
 }
 
-static void test_body_without_a_sink_is_bounded(void **state)
+TEST(test_body_without_a_sink_is_bounded)
 {
-    (void)state;
     struct buf reply = BUF_INIT;
     buf_addf(&reply, "HTTP/1.1 500 No\r\nContent-Length: %zu\r\n\r\n", PROVIDER_MAX_EVENT + 1);
     char *filler = mem_alloc(PROVIDER_MAX_EVENT + 2);
@@ -425,9 +415,8 @@ static void assert_cancelled_at_once(struct client *c)
     assert_true(took <= CANCEL_MS);
 }
 
-static void test_connecting(void **state)
+TEST(test_connecting)
 {
-    (void)state;
     char *url = NULL;
     struct pollfd queued[MAX_BACKLOG];
     int listener = full_listener(&url, queued);
@@ -451,9 +440,8 @@ static void test_connecting(void **state)
 }
 
 /* A limit of time ends an answer in the middle, with nothing to wake us. */
-static void test_deadline_of_the_wakeup(void **state)
+TEST(test_deadline_of_the_wakeup)
 {
-    (void)state;
     static const char *const replies[] = {HEAD("200 OK", "Content-Length: 100\r\n") "half"};
     struct server s;
     struct client c;
@@ -481,9 +469,8 @@ static bool name_was_asked(void *context)
 }
 
 /* A resolver that hangs must not hold up a cancel, whose thread it is in. */
-static void test_cancel_while_resolving(void **state)
+TEST(test_cancel_while_resolving)
 {
-    (void)state;
     answer_names(false);
     struct client c;
     client_init(&c, "http://slow.invalid/");
@@ -493,9 +480,8 @@ static void test_cancel_while_resolving(void **state)
     client_release(&c);
 }
 
-static void test_unknown_name(void **state)
+TEST(test_unknown_name)
 {
-    (void)state;
     answer_names(true);
     struct client c;
     client_init(&c, "http://nobody.invalid/");
@@ -505,9 +491,8 @@ static void test_unknown_name(void **state)
     client_release(&c);
 }
 
-static void test_silence_is_a_stall(void **state)
+TEST(test_silence_is_a_stall)
 {
-    (void)state;
     static const char *const replies[] = {""};
     struct server s;
     struct client c;
@@ -523,31 +508,9 @@ static void test_silence_is_a_stall(void **state)
     server_release(&s);
 }
 
-static void test_escape(void **state)
+TEST(test_escape)
 {
-    (void)state;
     char *text = http_escape("a b/c?\xC3\xA4-1.2_x~");
     assert_string_equal(text, "a%20b%2Fc%3F%C3%A4-1.2_x~");
     free(text);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, support_setup, support_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(test_connection_is_kept),
-        TEST(test_end_without_an_end),
-        TEST(test_retry_after_headers),
-        TEST(test_redirects_are_not_followed),
-        TEST(test_other_protocols_are_refused),
-        TEST(test_body_without_a_sink_is_bounded),
-        TEST(test_connecting),
-        TEST(test_deadline_of_the_wakeup),
-        TEST(test_cancel_while_resolving),
-        TEST(test_unknown_name),
-        TEST(test_silence_is_a_stall),
-        TEST(test_escape),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

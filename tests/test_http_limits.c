@@ -1,12 +1,5 @@
 /* The transport against servers that never come to an end: each request fails in bounded memory,
  * or can be stopped in the middle. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <stdlib.h>
@@ -20,6 +13,7 @@
 #include "base/mem.h"
 #include "provider/http.h"
 #include "tests/raw_server.h"
+#include "tests/suite.h"
 #include "tests/support.h"
 
 #define LINE "HTTP/1.1 200 OK\r\n"
@@ -119,9 +113,8 @@ static void check_flood(const struct flood *f)
     client_end(&c);
 }
 
-static void test_headers_without_end(void **state)
+TEST(test_headers_without_end)
 {
-    (void)state;
     static const struct flood floods[] = {
         {"header lines",
          {.begin = LINE, .again = "X-More: and more\r\n"},
@@ -151,9 +144,8 @@ static void test_headers_without_end(void **state)
 }
 
 /* Lines of 64 KiB are few until they are much. */
-static void test_headers_have_bytes_too(void **state)
+TEST(test_headers_have_bytes_too)
 {
-    (void)state;
     char *value = repeated("value   ", 8000), *line = mem_printf("X-Long: %s\r\n", value);
     const struct flood flood = {
         "long lines", {.begin = LINE, .again = line}, FAILURE_PROTOCOL, "256 KiB"};
@@ -163,9 +155,8 @@ static void test_headers_have_bytes_too(void **state)
 }
 
 /* libcurl calls that "out of memory". */
-static void test_a_header_line_past_what_libcurl_takes(void **state)
+TEST(test_a_header_line_past_what_libcurl_takes)
 {
-    (void)state;
     char *value = repeated("value   ", 20000);
     char *reply = mem_printf(LINE "X-Long: %s\r\nContent-Length: 0\r\n\r\n", value);
     const struct flood flood = {"160 KB", {.begin = reply}, FAILURE_PROTOCOL, "headers"};
@@ -175,9 +166,8 @@ static void test_a_header_line_past_what_libcurl_takes(void **state)
 }
 
 /* What a real server may send passes. */
-static void test_many_headers_are_taken(void **state)
+TEST(test_many_headers_are_taken)
 {
-    (void)state;
     const struct raw_reply reply = {.begin = LINE "Content-Length: 2\r\n",
                                     .again = "Set-Cookie: a=b; Path=/\r\n",
                                     .times = 500,
@@ -189,9 +179,8 @@ static void test_many_headers_are_taken(void **state)
     client_end(&c);
 }
 
-static void test_dripping_is_silence(void **state)
+TEST(test_dripping_is_silence)
 {
-    (void)state;
     static const struct raw_reply replies[] = {
         {.begin = LINE, .again = "X: 1\r\n", .pause_ms = 20},
         {.begin = LINE "X-Slow: ", .again = "1", .pause_ms = 20},
@@ -209,9 +198,8 @@ static void test_dripping_is_silence(void **state)
 }
 
 /* A body that drips is an answer that is slow. */
-static void test_a_slow_body_is_taken(void **state)
+TEST(test_a_slow_body_is_taken)
 {
-    (void)state;
     const struct raw_reply reply = {
         .begin = LINE "Content-Length: 20\r\n\r\n", .again = "x", .times = 20, .pause_ms = 50};
     struct client c;
@@ -223,9 +211,8 @@ static void test_a_slow_body_is_taken(void **state)
 }
 
 /* The wakeup is asked between the pieces of what libcurl reads at once. */
-static void test_a_flood_is_stopped_at_the_next_piece(void **state)
+TEST(test_a_flood_is_stopped_at_the_next_piece)
 {
-    (void)state;
     const struct raw_reply reply = {.begin = LINE "\r\n", .again = "flood and flood\n"};
     struct client c;
     client_start(&c, &reply);
@@ -237,9 +224,8 @@ static void test_a_flood_is_stopped_at_the_next_piece(void **state)
 }
 
 /* No byte of this is of a body or a header: nothing but the wakeup ends it. */
-static void test_a_chunk_extension_without_end(void **state)
+TEST(test_a_chunk_extension_without_end)
 {
-    (void)state;
     const struct raw_reply reply = {.begin = CHUNKED "1;x=", .again = "extension "};
     struct client c;
     client_start(&c, &reply);
@@ -262,9 +248,8 @@ static bool leads_to(int fd, in_port_t port)
            peer.sin_port == port;
 }
 
-static void test_connections_close_on_exec(void **state)
+TEST(test_connections_close_on_exec)
 {
-    (void)state;
     const struct raw_reply reply = {.begin = LINE "Content-Length: 2\r\n\r\nok"};
     struct client c;
     client_start(&c, &reply);
@@ -279,20 +264,4 @@ static void test_connections_close_on_exec(void **state)
     }
     assert_int_equal(found, 1);
     client_end(&c);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_headers_without_end),
-        cmocka_unit_test(test_headers_have_bytes_too),
-        cmocka_unit_test(test_a_header_line_past_what_libcurl_takes),
-        cmocka_unit_test(test_many_headers_are_taken),
-        cmocka_unit_test(test_dripping_is_silence),
-        cmocka_unit_test(test_a_slow_body_is_taken),
-        cmocka_unit_test(test_a_flood_is_stopped_at_the_next_piece),
-        cmocka_unit_test(test_a_chunk_extension_without_end),
-        cmocka_unit_test(test_connections_close_on_exec),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

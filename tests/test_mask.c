@@ -1,11 +1,4 @@
 /* Secrets in what a server says: whole, in pieces, in other writings. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -13,6 +6,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "provider/mask.h"
+#include "tests/suite.h"
 #include "tests/support.h"
 
 #define KEY "sk-abcDEFGH0123456789+/zyxw"
@@ -36,9 +30,8 @@ static void check(const char *secret, const char *url, const char *text, const c
     free(is);
 }
 
-static void test_wholes_and_pieces(void **state)
+TEST(test_wholes_and_pieces)
 {
-    (void)state;
     check(KEY, NULL, "", "");
     check(KEY, NULL, "nothing of it", "nothing of it");
     check(KEY, NULL, KEY, "[key]");
@@ -53,9 +46,8 @@ static void test_wholes_and_pieces(void **state)
     check("", NULL, KEY, KEY);
 }
 
-static void test_other_writings(void **state)
+TEST(test_other_writings)
 {
-    (void)state;
     check(KEY, NULL, "key=sk-abcDEFGH0123456789%2B%2fzyxw&", "key=[key]&");
     check(KEY, NULL, "\"sk-abcDEFGH0123456789+\\/zyxw\"", "\"[key]\"");
     check(KEY, NULL, "\"sk-abcDEFGH0123456789\\u002b\\u002Fzyxw\"", "\"[key]\"");
@@ -64,9 +56,8 @@ static void test_other_writings(void **state)
 }
 
 /* Keys for servers that want none are words of their messages. */
-static void test_placeholders(void **state)
+TEST(test_placeholders)
 {
-    (void)state;
     check("x", NULL, "xxx", "xxx");
     check("ollama", NULL, "model llama3 at ollama", "model llama3 at [key]");
     check("EMPTY", NULL, "messages is empty, EMPTY", "messages is empty, [key]");
@@ -74,9 +65,8 @@ static void test_placeholders(void **state)
     check("lm-studio", NULL, "lm-studi", "[key]");
 }
 
-static void test_logins_of_urls(void **state)
+TEST(test_logins_of_urls)
 {
-    (void)state;
     static const char url[] = "https://anna:secret%2Fword@host:1/v1";
     check(NULL, url, "no secret/word here", "no [key] here");
     check(NULL, url, "no secret%2fword here", "no [key] here");
@@ -96,9 +86,8 @@ static bool shows_eight(const char *text)
     return false;
 }
 
-static void test_any_cut(void **state)
+TEST(test_any_cut)
 {
-    (void)state;
     uint64_t seed = support_seed();
     for (int round = 0; round < 2000; round++) {
         struct buf text = BUF_INIT;
@@ -114,14 +103,4 @@ static void test_any_cut(void **state)
         free(is);
         buf_release(&text);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_wholes_and_pieces), cmocka_unit_test(test_other_writings),
-        cmocka_unit_test(test_placeholders),      cmocka_unit_test(test_logins_of_urls),
-        cmocka_unit_test(test_any_cut),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,3 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -16,6 +9,7 @@
 #include "provider/offline.h"
 #include "provider/offline_plan.h"
 #include "provider/offline_rank.h"
+#include "tests/suite.h"
 
 /* A conversation under construction. */
 static struct {
@@ -136,7 +130,9 @@ static void expect_call(const char *tool, const char *args)
 
 /* --- the manual ------------------------------------------------------------------------------ */
 
-static void answers_about_itself(void **state)
+FIXTURE(setup, teardown);
+
+TEST(answers_about_itself)
 {
     static const char *const rows[][2] = {
         {"What is tiro?", "“What tiro is”"},
@@ -169,7 +165,7 @@ static void answers_about_itself(void **state)
     }
 }
 
-static void every_section_is_found_by_its_title(void **state)
+TEST(every_section_is_found_by_its_title)
 {
     struct passages passages = {0};
     (void)state;
@@ -187,7 +183,7 @@ static void every_section_is_found_by_its_title(void **state)
     passages_release(&passages);
 }
 
-static void says_when_it_finds_nothing(void **state)
+TEST(says_when_it_finds_nothing)
 {
     static const char *const questions[] = {"What is the capital of France?", "write me a poem",
                                             "東京の天気は？", "xyzzy", "42"};
@@ -200,9 +196,8 @@ static void says_when_it_finds_nothing(void **state)
     }
 }
 
-static void is_polite(void **state)
+TEST(is_polite)
 {
-    (void)state;
     ask("Hello!");
     expect_answer("Hello! There is no model here");
     ask("  thank   you. ");
@@ -211,9 +206,8 @@ static void is_polite(void **state)
     expect_answer("“What tiro is”");
 }
 
-static void survives_an_empty_request(void **state)
+TEST(survives_an_empty_request)
 {
-    (void)state;
     make_plan();
     expect_answer("I found nothing");
     ask("");
@@ -222,9 +216,8 @@ static void survives_an_empty_request(void **state)
 
 /* --- the conversation ------------------------------------------------------------------------ */
 
-static void quotes_the_conversation_with_its_source(void **state)
+TEST(quotes_the_conversation_with_its_source)
 {
-    (void)state;
     say(ROLE_USER, "We liked the ryokan by the river in Kyoto.");
     say(ROLE_ASSISTANT, "Noted: the ryokan costs 18,000 yen a night.");
     ask("Which ryokan did we like in Kyoto?");
@@ -237,9 +230,8 @@ static void quotes_the_conversation_with_its_source(void **state)
 
 /* --- tools ----------------------------------------------------------------------------------- */
 
-static void reads_a_file_that_is_named(void **state)
+TEST(reads_a_file_that_is_named)
 {
-    (void)state;
     offer("read_file");
     offer("list_directory");
     ask("Please read `src/README.md`, will you?");
@@ -250,9 +242,8 @@ static void reads_a_file_that_is_named(void **state)
     expect_answer("````\n# Title\n```c\nint x;\n```\n````\n\n— *src/README.md*, whole");
 }
 
-static void tells_a_failed_call(void **state)
+TEST(tells_a_failed_call)
 {
-    (void)state;
     offer("read_file");
     ask("read nothing.txt");
     call("offline_1", "read_file", "{\"path\":\"nothing.txt\"}");
@@ -261,7 +252,7 @@ static void tells_a_failed_call(void **state)
     expect_answer("`nothing.txt` cannot be shown: nothing.txt: No such file");
 }
 
-static void cuts_a_long_file(void **state)
+TEST(cuts_a_long_file)
 {
     struct buf text = BUF_INIT;
     (void)state;
@@ -277,7 +268,7 @@ static void cuts_a_long_file(void **state)
     buf_release(&text);
 }
 
-static void finds_paths_in_questions(void **state)
+TEST(finds_paths_in_questions)
 {
     static const struct {
         const char *text, *tool, *path;
@@ -309,9 +300,8 @@ static void finds_paths_in_questions(void **state)
     }
 }
 
-static void calls_only_what_is_offered(void **state)
+TEST(calls_only_what_is_offered)
 {
-    (void)state;
     ask("read README.md");
     assert_null(plan.tool);
     offer("list_directory");
@@ -319,9 +309,8 @@ static void calls_only_what_is_offered(void **state)
     assert_null(plan.tool);
 }
 
-static void searches_memory_first(void **state)
+TEST(searches_memory_first)
 {
-    (void)state;
     offer("memory_search");
     ask("Which ryokan did we like?");
     expect_call("memory_search", "{\"query\":\"Which ryokan did we like?\"}");
@@ -339,7 +328,7 @@ static void searches_memory_first(void **state)
     assert_null(strstr(plan.text, "ryokan"));
 }
 
-static void searches_memory_for_questions_alone(void **state)
+TEST(searches_memory_for_questions_alone)
 {
     static const struct {
         const char *text;
@@ -372,9 +361,8 @@ static void searches_memory_for_questions_alone(void **state)
 }
 
 /* What looks like a file may be a name. */
-static void searches_memory_where_no_file_is(void **state)
+TEST(searches_memory_where_no_file_is)
 {
-    (void)state;
     offer("memory_search");
     offer("read_file");
     ask("Which version of Node.js did we choose?");
@@ -390,9 +378,8 @@ static void searches_memory_where_no_file_is(void **state)
     expect_answer("> Node.js version 22 it is.");
 }
 
-static void a_file_that_is_shown_is_answer_enough(void **state)
+TEST(a_file_that_is_shown_is_answer_enough)
 {
-    (void)state;
     offer("memory_search");
     offer("read_file");
     ask("What did README.md say?");
@@ -403,9 +390,8 @@ static void a_file_that_is_shown_is_answer_enough(void **state)
     expect_answer("```\nhello\n```");
 }
 
-static void names_this_conversation(void **state)
+TEST(names_this_conversation)
 {
-    (void)state;
     offer("memory_search");
     say(ROLE_USER, "Which ryokan did we like?");
     recall("offline_1",
@@ -419,9 +405,8 @@ static void names_this_conversation(void **state)
     expect_answer("> The ryokan on the hill.\n>\n> — *memory: session s-2*");
 }
 
-static void ranks_what_was_found_with_the_rest(void **state)
+TEST(ranks_what_was_found_with_the_rest)
 {
-    (void)state;
     offer("memory_search");
     say(ROLE_USER, "The ryokan had a garden.");
     say(ROLE_USER, "Which ryokan by the river did we book in Kyoto?");
@@ -440,9 +425,8 @@ static void ranks_what_was_found_with_the_rest(void **state)
 }
 
 /* Words say less than a good score; a bad one is nothing. */
-static void quotes_what_says_it_otherwise(void **state)
+TEST(quotes_what_says_it_otherwise)
 {
-    (void)state;
     offer("memory_search");
     say(ROLE_USER, "Where did we want to sleep?");
     recall("offline_1",
@@ -456,9 +440,8 @@ static void quotes_what_says_it_otherwise(void **state)
     assert_null(strstr(plan.text, "found nothing"));
 }
 
-static void prefers_what_was_said_to_a_summary(void **state)
+TEST(prefers_what_was_said_to_a_summary)
 {
-    (void)state;
     offer("memory_search");
     say(ROLE_USER, "We booked the ryokan in Kyoto. [a summary]");
     vec_last(&talk.messages).summary = true;
@@ -476,9 +459,8 @@ static void prefers_what_was_said_to_a_summary(void **state)
     expect_answer("[a summary]");
 }
 
-static void says_that_memory_has_nothing(void **state)
+TEST(says_that_memory_has_nothing)
 {
-    (void)state;
     offer("memory_search");
     say(ROLE_USER, "Which zeppelin did we charter?");
     recall("offline_1", "[]");
@@ -498,7 +480,7 @@ static void says_that_memory_has_nothing(void **state)
 
 /* --- summaries ------------------------------------------------------------------------------- */
 
-static void extracts_for_a_compaction(void **state)
+TEST(extracts_for_a_compaction)
 {
     char *first;
     (void)state;
@@ -520,9 +502,8 @@ static void extracts_for_a_compaction(void **state)
     free(first);
 }
 
-static void summarises_only_without_tools(void **state)
+TEST(summarises_only_without_tools)
 {
-    (void)state;
     say(ROLE_USER, "alpha");
     ask("Please summarise this");
     expect_answer("Extract, made without a model");
@@ -576,7 +557,7 @@ static bool complete(struct response *response, struct failure *failure)
     return ok;
 }
 
-static void streams_and_reports_usage(void **state)
+TEST(streams_and_reports_usage)
 {
     struct response response;
     struct failure failure;
@@ -599,7 +580,7 @@ static void streams_and_reports_usage(void **state)
     response_release(&response);
 }
 
-static void stops_at_once_and_keeps_what_came(void **state)
+TEST(stops_at_once_and_keeps_what_came)
 {
     struct response response;
     struct failure failure;
@@ -616,7 +597,7 @@ static void stops_at_once_and_keeps_what_came(void **state)
     response_release(&response);
 }
 
-static void gives_calls_ids_of_their_own(void **state)
+TEST(gives_calls_ids_of_their_own)
 {
     struct response response;
     struct failure failure;
@@ -638,7 +619,7 @@ static void gives_calls_ids_of_their_own(void **state)
     response_release(&response);
 }
 
-static void obeys_the_output_limit(void **state)
+TEST(obeys_the_output_limit)
 {
     struct response response;
     struct failure failure;
@@ -656,7 +637,7 @@ static void obeys_the_output_limit(void **state)
     response_release(&response);
 }
 
-static void lists_itself(void **state)
+TEST(lists_itself)
 {
     struct provider_names names = {0};
     struct failure failure;
@@ -665,40 +646,4 @@ static void lists_itself(void **state)
     assert_int_equal(names.names.len, 1);
     assert_string_equal(names.names.items[0], "offline");
     provider_names_release(&names);
-}
-
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(answers_about_itself),
-        TEST(every_section_is_found_by_its_title),
-        TEST(says_when_it_finds_nothing),
-        TEST(is_polite),
-        TEST(survives_an_empty_request),
-        TEST(quotes_the_conversation_with_its_source),
-        TEST(reads_a_file_that_is_named),
-        TEST(tells_a_failed_call),
-        TEST(cuts_a_long_file),
-        TEST(finds_paths_in_questions),
-        TEST(calls_only_what_is_offered),
-        TEST(searches_memory_first),
-        TEST(searches_memory_for_questions_alone),
-        TEST(searches_memory_where_no_file_is),
-        TEST(a_file_that_is_shown_is_answer_enough),
-        TEST(names_this_conversation),
-        TEST(ranks_what_was_found_with_the_rest),
-        TEST(quotes_what_says_it_otherwise),
-        TEST(prefers_what_was_said_to_a_summary),
-        TEST(says_that_memory_has_nothing),
-        TEST(extracts_for_a_compaction),
-        TEST(summarises_only_without_tools),
-        TEST(streams_and_reports_usage),
-        TEST(stops_at_once_and_keeps_what_came),
-        TEST(gives_calls_ids_of_their_own),
-        TEST(obeys_the_output_limit),
-        TEST(lists_itself),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

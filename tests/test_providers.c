@@ -1,12 +1,5 @@
 /* The HTTP providers against the scripted server: what they make of every answer and every fault.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +9,7 @@
 #include "base/utf8.h"
 #include "provider/rows.h"
 #include "tests/raw_server.h"
+#include "tests/suite.h"
 #include "tests/support.h"
 #include "tests/talk.h"
 
@@ -58,9 +52,10 @@ static void check_full_answer(const struct talk *t)
     assert_true(t->failure.content_seen);
 }
 
-static void test_full_answer(void **state)
+FIXTURE(support_setup, support_teardown);
+
+TEST(test_full_answer)
 {
-    (void)state;
     EACH_API(api)
     {
         struct talk t;
@@ -71,9 +66,8 @@ static void test_full_answer(void **state)
     }
 }
 
-static void test_split_at_every_byte(void **state)
+TEST(test_split_at_every_byte)
 {
-    (void)state;
     EACH_API(api)
     {
         struct talk t;
@@ -86,9 +80,8 @@ static void test_split_at_every_byte(void **state)
     }
 }
 
-static void test_plain_answer_without_usage(void **state)
+TEST(test_plain_answer_without_usage)
 {
-    (void)state;
     EACH_API(api)
     {
         struct talk t;
@@ -104,9 +97,8 @@ static void test_plain_answer_without_usage(void **state)
 }
 
 /* What one read of the network brings is one delta. */
-static void test_small_deltas_are_joined(void **state)
+TEST(test_small_deltas_are_joined)
 {
-    (void)state;
     enum { LENGTH = 20000 };
     char *text = mem_alloc(LENGTH + 1);
     memset(text, 'x', LENGTH);
@@ -122,9 +114,8 @@ static void test_small_deltas_are_joined(void **state)
     free(text);
 }
 
-static void test_request_and_headers(void **state)
+TEST(test_request_and_headers)
 {
-    (void)state;
     EACH_API(api)
     {
         struct talk t;
@@ -153,9 +144,8 @@ static void test_request_and_headers(void **state)
     }
 }
 
-static void test_without_key(void **state)
+TEST(test_without_key)
 {
-    (void)state;
     EACH_API(api)
     {
         struct talk t;
@@ -172,9 +162,8 @@ static void test_without_key(void **state)
     }
 }
 
-static void test_statuses(void **state)
+TEST(test_statuses)
 {
-    (void)state;
     static const struct {
         int status;
         const char *type, *message, *retry_after;
@@ -214,9 +203,8 @@ static void test_statuses(void **state)
     }
 }
 
-static void test_error_event(void **state)
+TEST(test_error_event)
 {
-    (void)state;
     EACH_API(api)
     {
         struct talk t;
@@ -240,9 +228,8 @@ static void test_error_event(void **state)
     }
 }
 
-static void test_disconnect(void **state)
+TEST(test_disconnect)
 {
-    (void)state;
     EACH_API(api)
     {
         struct talk t;
@@ -262,9 +249,8 @@ static void test_disconnect(void **state)
 }
 
 /* Half a tool call must not be run. */
-static void test_cut_tool_call_is_dropped(void **state)
+TEST(test_cut_tool_call_is_dropped)
 {
-    (void)state;
     EACH_API(api)
     {
         struct talk t;
@@ -281,9 +267,8 @@ static void test_cut_tool_call_is_dropped(void **state)
     }
 }
 
-static void test_stall(void **state)
+TEST(test_stall)
 {
-    (void)state;
     EACH_API(api)
     {
         struct talk t;
@@ -302,9 +287,8 @@ static void test_stall(void **state)
 }
 
 /* Wherever a server repeats the key: the text that is told has no piece of it. */
-static void test_echoed_keys(void **state)
+TEST(test_echoed_keys)
 {
-    (void)state;
     static const struct raw_reply replies[] = {
         {.begin = "HTTP/1.1 200 OK\r\nContent-Type: " TALK_KEY "\r\n\r\n", .end = "{}"},
         {.begin = "HTTP/1.1 500 No\r\nContent-Length: 30\r\n\r\n", .end = "you sent " TALK_KEY},
@@ -340,9 +324,8 @@ static void test_echoed_keys(void **state)
     }
 }
 
-static void test_nonsense(void **state)
+TEST(test_nonsense)
 {
-    (void)state;
     static const struct {
         enum reply_fault fault;
         enum failure_kind kind;
@@ -369,9 +352,8 @@ static void test_nonsense(void **state)
 }
 
 /* Arguments that are no JSON are the tools' to refuse: the answer itself is whole. */
-static void test_broken_arguments(void **state)
+TEST(test_broken_arguments)
 {
-    (void)state;
     EACH_API(api)
     {
         struct talk t;
@@ -389,9 +371,8 @@ static void test_broken_arguments(void **state)
     }
 }
 
-static void test_no_server(void **state)
+TEST(test_no_server)
 {
-    (void)state;
     EACH_API(api)
     {
         struct talk t;
@@ -423,9 +404,8 @@ static void *stop_when_asked(void *context)
     return NULL;
 }
 
-static void test_cancel_while_held(void **state)
+TEST(test_cancel_while_held)
 {
-    (void)state;
     EACH_API(api)
     {
         struct talk t;
@@ -442,9 +422,8 @@ static void test_cancel_while_held(void **state)
     }
 }
 
-static void test_cancel_while_streaming(void **state)
+TEST(test_cancel_while_streaming)
 {
-    (void)state;
     EACH_API(api)
     {
         struct talk t;
@@ -461,9 +440,8 @@ static void test_cancel_while_streaming(void **state)
 }
 
 /* A wakeup for something else does not disturb the call. */
-static void test_wakeup_that_goes_on(void **state)
+TEST(test_wakeup_that_goes_on)
 {
-    (void)state;
     EACH_API(api)
     {
         struct talk t;
@@ -475,9 +453,8 @@ static void test_wakeup_that_goes_on(void **state)
     }
 }
 
-static void test_ids_are_made_unique(void **state)
+TEST(test_ids_are_made_unique)
 {
-    (void)state;
     static const char raw[] =
         "{\"message\":{\"content\":\"\",\"tool_calls\":[{\"function\":{\"name\":\"a\","
         "\"arguments\":{}}},{\"function\":{\"name\":\"b\",\"arguments\":{\"x\":1}}}]}}\n"
@@ -496,9 +473,8 @@ static void test_ids_are_made_unique(void **state)
     talk_end(&t);
 }
 
-static void test_truncated_prompt_is_noticed(void **state)
+TEST(test_truncated_prompt_is_noticed)
 {
-    (void)state;
     static const struct {
         int64_t estimate;
         long counted;
@@ -516,9 +492,8 @@ static void test_truncated_prompt_is_noticed(void **state)
 }
 
 /* Of many short messages our estimate is mostly their frames. */
-static void test_short_messages_are_no_truncated_prompt(void **state)
+TEST(test_short_messages_are_no_truncated_prompt)
 {
-    (void)state;
     struct message many[100];
     struct talk t;
     talk_start(&t, &apis[API_OLLAMA]);
@@ -534,9 +509,8 @@ static void test_short_messages_are_no_truncated_prompt(void **state)
     talk_end(&t);
 }
 
-static void test_windows(void **state)
+TEST(test_windows)
 {
-    (void)state;
     static const char *const names[] = {"test-model", "other", NULL};
     EACH_API(api)
     {
@@ -556,9 +530,8 @@ static void test_windows(void **state)
 }
 
 /* Who was stopped at the first question does not ask the second. */
-static void test_a_window_is_not_asked_on_after_a_stop(void **state)
+TEST(test_a_window_is_not_asked_on_after_a_stop)
 {
-    (void)state;
     EACH_API(api)
     {
         struct talk t;
@@ -574,9 +547,8 @@ static void test_a_window_is_not_asked_on_after_a_stop(void **state)
 }
 
 /* A trained window is no allocated one: what is not loaded yet gets a modest window. */
-static void test_ollama_window_of_an_idle_model(void **state)
+TEST(test_ollama_window_of_an_idle_model)
 {
-    (void)state;
     struct talk t;
     talk_start(&t, &apis[API_OLLAMA]);
     const struct provider_call call = talk_call(&t);
@@ -590,9 +562,8 @@ static void test_ollama_window_of_an_idle_model(void **state)
     talk_end(&t);
 }
 
-static void test_models(void **state)
+TEST(test_models)
 {
-    (void)state;
     static const char *const names[] = {"one", "two:latest", NULL};
     EACH_API(api)
     {
@@ -614,9 +585,8 @@ static void test_models(void **state)
     }
 }
 
-static void test_more_models_than_anyone_has(void **state)
+TEST(test_more_models_than_anyone_has)
 {
-    (void)state;
     enum { OFFERED = PROVIDER_MAX_NAMES + 100 };
     const char **names = mem_alloc((OFFERED + 1) * sizeof *names);
     char *long_name = mem_alloc(PROVIDER_MAX_NAME + 2);
@@ -639,39 +609,4 @@ static void test_more_models_than_anyone_has(void **state)
     }
     free(long_name);
     free(names);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, support_setup, support_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(test_full_answer),
-        TEST(test_split_at_every_byte),
-        TEST(test_plain_answer_without_usage),
-        TEST(test_small_deltas_are_joined),
-        TEST(test_request_and_headers),
-        TEST(test_without_key),
-        TEST(test_statuses),
-        TEST(test_error_event),
-        TEST(test_disconnect),
-        TEST(test_cut_tool_call_is_dropped),
-        TEST(test_stall),
-        TEST(test_echoed_keys),
-        TEST(test_nonsense),
-        TEST(test_broken_arguments),
-        TEST(test_no_server),
-        TEST(test_cancel_while_held),
-        TEST(test_cancel_while_streaming),
-        TEST(test_wakeup_that_goes_on),
-        TEST(test_ids_are_made_unique),
-        TEST(test_truncated_prompt_is_noticed),
-        TEST(test_short_messages_are_no_truncated_prompt),
-        TEST(test_windows),
-        TEST(test_a_window_is_not_asked_on_after_a_stop),
-        TEST(test_ollama_window_of_an_idle_model),
-        TEST(test_models),
-        TEST(test_more_models_than_anyone_has),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

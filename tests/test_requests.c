@@ -1,11 +1,4 @@
 /* The bodies that go out: the same conversation in the three formats. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,6 +8,7 @@
 #include "provider/image.h"
 #include "provider/ollama_body.h"
 #include "provider/openai_body.h"
+#include "tests/suite.h"
 #include "tests/support.h"
 
 struct conversation {
@@ -110,9 +104,10 @@ static void check(struct conversation *t, enum format format, const char *member
 
 #define CACHE ",\"cache_control\":{\"type\":\"ephemeral\"}"
 
-static void test_conversation(void **state)
+FIXTURE(support_setup, support_teardown);
+
+TEST(test_conversation)
 {
-    (void)state;
     struct conversation t;
     conversation_init(&t);
     t.request.system = "Be brief.";
@@ -135,9 +130,8 @@ static void test_conversation(void **state)
     conversation_release(&t);
 }
 
-static void test_parameters(void **state)
+TEST(test_parameters)
 {
-    (void)state;
     struct conversation t;
     conversation_init(&t);
     say_text(&t, ROLE_USER, "x");
@@ -165,9 +159,8 @@ static void test_parameters(void **state)
     conversation_release(&t);
 }
 
-static void test_tools(void **state)
+TEST(test_tools)
 {
-    (void)state;
     static const struct tool_spec tool = {
         .name = "look", .description = "Looks.", .schema = "{\"type\":\"object\"}"};
     struct conversation t;
@@ -186,9 +179,8 @@ static void test_tools(void **state)
     conversation_release(&t);
 }
 
-static void test_tool_calls(void **state)
+TEST(test_tool_calls)
 {
-    (void)state;
     struct conversation t;
     conversation_init(&t);
     say_text(&t, ROLE_USER, "go");
@@ -237,9 +229,8 @@ static void test_tool_calls(void **state)
 }
 
 /* In a loop of tools the newest user message is far up; the end is cached, too. */
-static void test_cache_within_a_tool_loop(void **state)
+TEST(test_cache_within_a_tool_loop)
 {
-    (void)state;
     struct conversation t;
     conversation_init(&t);
     say_text(&t, ROLE_USER, "go");
@@ -257,9 +248,8 @@ static void test_cache_within_a_tool_loop(void **state)
 }
 
 /* A partial answer goes out as the text that it got to; roles alternate; nothing is blank. */
-static void test_partial_and_blank(void **state)
+TEST(test_partial_and_blank)
 {
-    (void)state;
     struct conversation t;
     conversation_init(&t);
     say_text(&t, ROLE_USER, "one");
@@ -290,9 +280,8 @@ static void test_partial_and_blank(void **state)
 }
 
 /* Reasoning goes back to the model that wrote it, and only before something that it led to. */
-static void test_reasoning_of_others_and_without_an_answer(void **state)
+TEST(test_reasoning_of_others_and_without_an_answer)
 {
-    (void)state;
     struct conversation t;
     conversation_init(&t);
     t.request.model = "m-2";
@@ -320,9 +309,8 @@ static void test_reasoning_of_others_and_without_an_answer(void **state)
 }
 
 /* Every call gets its answer and every answer its call, or neither goes out as such. */
-static void test_pairs(void **state)
+TEST(test_pairs)
 {
-    (void)state;
     struct conversation t;
     conversation_init(&t);
     say_text(&t, ROLE_USER, "one");
@@ -343,9 +331,8 @@ static void test_pairs(void **state)
 }
 
 /* A result that stands before everything has no call to be looked for. */
-static void test_result_without_anything_before(void **state)
+TEST(test_result_without_anything_before)
 {
-    (void)state;
     struct conversation t;
     conversation_init(&t);
     say(&t, ROLE_TOOL);
@@ -356,9 +343,8 @@ static void test_result_without_anything_before(void **state)
     conversation_release(&t);
 }
 
-static void test_base64(void **state)
+TEST(test_base64)
 {
-    (void)state;
     static const char *const cases[][2] = {
         {"", ""},        {"f", "Zg=="},        {"fo", "Zm8="},
         {"foo", "Zm9v"}, {"foob", "Zm9vYg=="}, {"\xFF\xFE\xFD", "//79"}};
@@ -374,9 +360,8 @@ static void add_image(struct conversation *t, const char *where)
     add(t, (struct block){.type = BLOCK_IMAGE, .text = (char *)(uintptr_t)where});
 }
 
-static void test_images(void **state)
+TEST(test_images)
 {
-    (void)state;
     char *path = support_path("dot.bin");
     support_write(path,
                   "\xff\xd8\xff"
@@ -404,9 +389,8 @@ static void test_images(void **state)
 }
 
 /* A file that is gone or is no image does not end the conversation. */
-static void test_images_that_are_none(void **state)
+TEST(test_images_that_are_none)
 {
-    (void)state;
     char *gone = support_path("gone.png");
     char *text = support_path("text.png");
     support_write(text, "I am a text.");
@@ -428,25 +412,4 @@ static void test_images_that_are_none(void **state)
     conversation_release(&t);
     free(gone);
     free(text);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, support_setup, support_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(test_conversation),
-        TEST(test_parameters),
-        TEST(test_tools),
-        TEST(test_tool_calls),
-        TEST(test_cache_within_a_tool_loop),
-        TEST(test_partial_and_blank),
-        TEST(test_reasoning_of_others_and_without_an_answer),
-        TEST(test_pairs),
-        TEST(test_result_without_anything_before),
-        TEST(test_base64),
-        TEST(test_images),
-        TEST(test_images_that_are_none),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,6 @@
 /* Figures that no server can mean, through the real program: whatever is told, and whatever an
  * older program kept of it, the session can be read, exported, forked, resumed, found and
  * recovered. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,6 +10,7 @@
 #include "tests/damage.h"
 #include "tests/program.h"
 #include "tests/scene.h"
+#include "tests/suite.h"
 
 #define EVENT(json) "data: " json "\n\n"
 
@@ -104,9 +98,12 @@ static int tear_down(void **state)
     return scene_teardown(state);
 }
 
-static void test_whatever_a_server_tells(void **state)
+NEEDS(capability_store());
+
+FIXTURE(scene_setup, tear_down);
+
+TEST(test_whatever_a_server_tells)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof dialects / sizeof *dialects; i++) {
         begin(dialects[i].provider);
         for (size_t n = 0; n < FIGURES; n++) {
@@ -148,18 +145,16 @@ static void add_old_session(void)
     keep_old_rows();
 }
 
-static void test_old_rows_are_read(void **state)
+TEST(test_old_rows_are_read)
 {
-    (void)state;
     add_old_session();
     queue(&dialects[1], "12");
     run_ok(RUN("run", "--resume", "last", "more tea?"));
     assert_readable();
 }
 
-static void test_old_rows_are_recovered(void **state)
+TEST(test_old_rows_are_recovered)
 {
-    (void)state;
     char zeros[DAMAGE_PAGE] = {0};
     add_old_session();
     int64_t rows = damage_number(scene_store(), "SELECT count(*) FROM event");
@@ -172,16 +167,4 @@ static void test_old_rows_are_recovered(void **state)
     result_release(&r);
     assert_int_equal(damage_number(scene_store(), "SELECT count(*) FROM event"), rows);
     assert_readable();
-}
-
-#define STORED(f) support_stored(f, scene_setup, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        STORED(test_whatever_a_server_tells),
-        STORED(test_old_rows_are_read),
-        STORED(test_old_rows_are_recovered),
-    };
-    return cmocka_run_group_tests_name("server figures", tests, NULL, NULL);
 }

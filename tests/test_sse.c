@@ -1,17 +1,11 @@
 /* The two framings of a streamed answer: server-sent events and lines. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/entropy.h"
 #include "provider/sse.h"
+#include "tests/suite.h"
 #include "tests/support.h"
 
 #define MAX ((size_t)1 << 20)
@@ -184,25 +178,22 @@ static void check_line_ends(bool events, const char *text, const char *expected)
     }
 }
 
-static void test_events(void **state)
+TEST(test_events)
 {
-    (void)state;
     entropy_seed(support_seed());
     for (size_t i = 0; i < sizeof event_cases / sizeof *event_cases; i++)
         check_line_ends(true, event_cases[i].text, event_cases[i].expected);
 }
 
-static void test_lines(void **state)
+TEST(test_lines)
 {
-    (void)state;
     entropy_seed(support_seed());
     for (size_t i = 0; i < sizeof line_cases / sizeof *line_cases; i++)
         check_line_ends(false, line_cases[i].text, line_cases[i].expected);
 }
 
-static void test_mixed_line_ends(void **state)
+TEST(test_mixed_line_ends)
 {
-    (void)state;
     check_splits(true, "data: a\r\ndata: b\rdata: c\n\r\ndata: d\r\r", "[]a\nb\nc;[]d;");
     check_splits(false, "a\rb\r\nc\n\rd", "a;b;c;;d;");
 }
@@ -230,9 +221,8 @@ static enum feed_result feed_long(size_t max, size_t lines_count, size_t line_le
     return whole;
 }
 
-static void test_limits(void **state)
+TEST(test_limits)
 {
-    (void)state;
     assert_int_equal(feed_long(100, 1, 95), FEED_OK);
     assert_int_equal(feed_long(100, 1, 96), FEED_TOO_LARGE);
     /* Lines that fit, of an event that does not. */
@@ -241,9 +231,8 @@ static void test_limits(void **state)
     assert_int_equal(feed_long(100, 9, 40), FEED_TOO_LARGE);
 }
 
-static void test_limit_without_line_end(void **state)
+TEST(test_limit_without_line_end)
 {
-    (void)state;
     struct report r = {.text = BUF_INIT};
     struct lines lines;
     lines_init(&lines, 10);
@@ -254,9 +243,8 @@ static void test_limit_without_line_end(void **state)
     buf_release(&r.text);
 }
 
-static void test_stop(void **state)
+TEST(test_stop)
 {
-    (void)state;
     struct report r = {.text = BUF_INIT, .stop_after = 2};
     struct sse sse;
     static const char text[] = "data: 1\n\ndata: 2\n\ndata: 3\n\n";
@@ -277,9 +265,8 @@ static bool count_event(void *context, const char *name, const char *data, size_
 }
 
 /* A megabyte of small events in reads of 64 KiB, and of lines that end with CR alone. */
-static void test_speed(void **state)
+TEST(test_speed)
 {
-    (void)state;
     static const char event[] =
         "event: content_block_delta\ndata: {\"type\":\"delta\","
         "\"delta\":{\"text\":\" word\"}}\n\n";
@@ -304,18 +291,4 @@ static void test_speed(void **state)
         buf_release(&text);
         free(one);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_events),
-        cmocka_unit_test(test_lines),
-        cmocka_unit_test(test_mixed_line_ends),
-        cmocka_unit_test(test_limits),
-        cmocka_unit_test(test_limit_without_line_end),
-        cmocka_unit_test(test_stop),
-        cmocka_unit_test(test_speed),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }
