@@ -1,10 +1,3 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +9,7 @@
 #include "base/mem.h"
 #include "base/paths.h"
 #include "config/config.h"
+#include "tests/suite.h"
 #include "tests/support.h"
 
 struct fixture {
@@ -66,7 +60,9 @@ static void assert_no_problem(const struct fixture *f)
         fail_msg("%d: %s", f->problems.list.items[0].line, f->problems.list.items[0].text);
 }
 
-static void defaults_stand_without_any_source(void **state)
+FIXTURE(setup, teardown);
+
+TEST(defaults_stand_without_any_source)
 {
     struct fixture *f = *state;
     assert_string_equal(config_string(f->config, CONFIG_UI_THEME), "auto");
@@ -80,7 +76,7 @@ static void defaults_stand_without_any_source(void **state)
 }
 
 /* Each default of the table passes its own check. */
-static void defaults_fit_their_types(void **state)
+TEST(defaults_fit_their_types)
 {
     struct fixture *f = *state;
     for (int i = 0; i < CONFIG_KEY_COUNT; i++) {
@@ -93,7 +89,7 @@ static void defaults_fit_their_types(void **state)
     }
 }
 
-static void a_file_s_values_are_taken(void **state)
+TEST(a_file_s_values_are_taken)
 {
     struct fixture *f = *state;
     load(f,
@@ -112,7 +108,7 @@ static void a_file_s_values_are_taken(void **state)
     assert_int_equal(config_origin(f->config, CONFIG_LOG_LEVEL), CONFIG_FROM_DEFAULT);
 }
 
-static void indented_lines_continue_a_value(void **state)
+TEST(indented_lines_continue_a_value)
 {
     struct fixture *f = *state;
     load(f, "[chat]\nsystem = one\n  two = 2\n\t[three]\n\n[ui]\n  theme = mono\n");
@@ -121,7 +117,7 @@ static void indented_lines_continue_a_value(void **state)
     assert_string_equal(config_string(f->config, CONFIG_UI_THEME), "mono");
 }
 
-static void unknown_keys_name_the_nearest(void **state)
+TEST(unknown_keys_name_the_nearest)
 {
     struct fixture *f = *state;
     load(f, "[provider]\nmodle = x\nstall-timeout = 5\nfrobnicate = 1\n[model m]\nwindwo = 512\n");
@@ -133,7 +129,7 @@ static void unknown_keys_name_the_nearest(void **state)
     assert_int_equal(f->problems.list.len, 4);
 }
 
-static void unknown_sections_are_told_once(void **state)
+TEST(unknown_sections_are_told_once)
 {
     struct fixture *f = *state;
     load(f,
@@ -148,7 +144,7 @@ static void unknown_sections_are_told_once(void **state)
     assert_int_equal(f->problems.list.len, 6);
 }
 
-static void bad_values_keep_the_default(void **state)
+TEST(bad_values_keep_the_default)
 {
     struct fixture *f = *state;
     load(f,
@@ -169,7 +165,7 @@ static void bad_values_keep_the_default(void **state)
     assert_string_equal(config_string(f->config, CONFIG_UI_THEME), "auto");
 }
 
-static void numbers_are_checked_to_the_last_character(void **state)
+TEST(numbers_are_checked_to_the_last_character)
 {
     struct fixture *f = *state;
     static const char *const bad_integers[] = {
@@ -192,7 +188,7 @@ static void numbers_are_checked_to_the_last_character(void **state)
     assert_true(config_is_set(f->config, CONFIG_PROVIDER_TEMPERATURE));
 }
 
-static void syntax_errors_tell_every_line(void **state)
+TEST(syntax_errors_tell_every_line)
 {
     struct fixture *f = *state;
     load(f,
@@ -206,7 +202,7 @@ static void syntax_errors_tell_every_line(void **state)
     assert_string_equal(config_string(f->config, CONFIG_LOG_LEVEL), "info");
 }
 
-static void problems_stand_in_the_order_of_lines(void **state)
+TEST(problems_stand_in_the_order_of_lines)
 {
     struct fixture *f = *state;
     load(f, "[ui]\nthem = x\nmouse\nmouse = 7\n[log\n");
@@ -229,7 +225,7 @@ static char *long_line(const char *head, size_t len, const char *tail)
 }
 
 /* A value is whole or not there at all, whichever of its lines is too long. */
-static void lines_too_long_are_not_cut(void **state)
+TEST(lines_too_long_are_not_cut)
 {
     struct fixture *f = *state;
     static const char *const heads[] = {"[chat]\nsystem = ", "[chat]\nsystem = a\n "};
@@ -264,7 +260,7 @@ static char *write_file(const char *text, mode_t mode)
     return path;
 }
 
-static void a_secret_others_can_read_is_refused(void **state)
+TEST(a_secret_others_can_read_is_refused)
 {
     struct fixture *f = *state;
     static const mode_t open_modes[] = {0644, 0640, 0604, 0620, 0601};
@@ -290,7 +286,7 @@ static void a_secret_others_can_read_is_refused(void **state)
     free(path);
 }
 
-static void missing_and_unreadable_files(void **state)
+TEST(missing_and_unreadable_files)
 {
     struct fixture *f = *state;
     char *path = support_path("no-such.ini");
@@ -310,7 +306,7 @@ static void missing_and_unreadable_files(void **state)
     free(path);
 }
 
-static void later_sources_win(void **state)
+TEST(later_sources_win)
 {
     struct fixture *f = *state;
     static const char *const environment[] = {"PATH=/bin",
@@ -335,7 +331,7 @@ static void later_sources_win(void **state)
     assert_int_equal(config_origin(f->config, CONFIG_UI_MOUSE), CONFIG_FROM_DEFAULT);
 }
 
-static void an_empty_value_is_the_default_again(void **state)
+TEST(an_empty_value_is_the_default_again)
 {
     struct fixture *f = *state;
     static const char *const environment[] = {"TIRO_UI_THEME=", NULL};
@@ -347,7 +343,7 @@ static void an_empty_value_is_the_default_again(void **state)
     assert_int_equal(config_integer(f->config, CONFIG_UI_NOTIFY_AFTER), 20);
 }
 
-static void the_environment_s_problems_name_the_variable(void **state)
+TEST(the_environment_s_problems_name_the_variable)
 {
     struct fixture *f = *state;
     static const char *const environment[] = {"TIRO_UI_THEEM=x", "TIRO_UI_MOUSE=maybe",
@@ -369,7 +365,7 @@ static void note(void *context, const char *section, const char *name, const cha
     buf_addf(context, "%s|%s=%s %s:%d\n", section, name, value, source, line);
 }
 
-static void free_sections_are_visited_in_order(void **state)
+TEST(free_sections_are_visited_in_order)
 {
     struct fixture *f = *state;
     const char *long_name =
@@ -395,7 +391,7 @@ static void free_sections_are_visited_in_order(void **state)
     buf_release(&seen);
 }
 
-static void what_a_file_says_is_cleaned_in_problems(void **state)
+TEST(what_a_file_says_is_cleaned_in_problems)
 {
     struct fixture *f = *state;
     load(f, "[ui]\n\x1B[31m = x\n");
@@ -404,7 +400,7 @@ static void what_a_file_says_is_cleaned_in_problems(void **state)
     assert_non_null(strstr(f->problems.list.items[0].text, "\xE2\x90\x9B"));
 }
 
-static void a_byte_order_mark_is_no_fault(void **state)
+TEST(a_byte_order_mark_is_no_fault)
 {
     struct fixture *f = *state;
     load(f, "\xEF\xBB\xBF[ui]\ntheme = light");
@@ -413,7 +409,7 @@ static void a_byte_order_mark_is_no_fault(void **state)
 }
 
 /* In a locale whose decimal point is a comma, the file's is still a point. */
-static void the_locale_does_not_matter(void **state)
+TEST(the_locale_does_not_matter)
 {
     struct fixture *f = *state;
     static const char *const comma_locales[] = {"de_DE.UTF-8", "fr_FR.UTF-8", "es_ES.UTF-8"};
@@ -427,9 +423,8 @@ static void the_locale_does_not_matter(void **state)
     setlocale(LC_ALL, "C.UTF-8");
 }
 
-static void the_nearest_word(void **state)
+TEST(the_nearest_word)
 {
-    (void)state;
     static const char *const words[] = {"resume", "rename", "remember", "retry", "ui", ""};
     const size_t count = sizeof words / sizeof *words;
     assert_string_equal(config_nearest("resmue", words, count), "resume");
@@ -461,7 +456,7 @@ static void list_offered(const char *text, struct buf *out)
     free(copy);
 }
 
-static void the_shipped_file_offers_each_key(void **state)
+TEST(the_shipped_file_offers_each_key)
 {
     struct fixture *f = *state;
     const char *text = embedded_text("tiro.ini");
@@ -485,7 +480,7 @@ static void the_shipped_file_offers_each_key(void **state)
 }
 
 /* Who removes the semicolons gets a file that loads. */
-static void the_shipped_file_can_be_switched_on(void **state)
+TEST(the_shipped_file_can_be_switched_on)
 {
     struct fixture *f = *state;
     char *text = mem_strdup(embedded_text("tiro.ini"));
@@ -502,36 +497,4 @@ static void the_shipped_file_can_be_switched_on(void **state)
     config_visit(f->config, "model ", note, &seen);
     assert_non_null(strstr(seen.data, "model NAME|window="));
     buf_release(&seen);
-}
-
-#define TEST(function) cmocka_unit_test_setup_teardown(function, setup, teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(defaults_stand_without_any_source),
-        TEST(defaults_fit_their_types),
-        TEST(a_file_s_values_are_taken),
-        TEST(indented_lines_continue_a_value),
-        TEST(unknown_keys_name_the_nearest),
-        TEST(unknown_sections_are_told_once),
-        TEST(bad_values_keep_the_default),
-        TEST(numbers_are_checked_to_the_last_character),
-        TEST(syntax_errors_tell_every_line),
-        TEST(problems_stand_in_the_order_of_lines),
-        TEST(lines_too_long_are_not_cut),
-        TEST(a_secret_others_can_read_is_refused),
-        TEST(missing_and_unreadable_files),
-        TEST(later_sources_win),
-        TEST(an_empty_value_is_the_default_again),
-        TEST(the_environment_s_problems_name_the_variable),
-        TEST(free_sections_are_visited_in_order),
-        TEST(what_a_file_says_is_cleaned_in_problems),
-        TEST(a_byte_order_mark_is_no_fault),
-        TEST(the_locale_does_not_matter),
-        TEST(the_nearest_word),
-        TEST(the_shipped_file_offers_each_key),
-        TEST(the_shipped_file_can_be_switched_on),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,22 +1,16 @@
 /* `tiro config set`: what it does to a text, and the real program with a file. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "base/embedded.h"
 #include "base/mem.h"
 #include "config/config.h"
 #include "config/edit.h"
 #include "tests/program.h"
+#include "tests/suite.h"
 #include "tests/support.h"
 
 /* --- a text ------------------------------------------------------------------------------------
@@ -38,9 +32,10 @@ static void assert_set(const char *before, const char *path, const char *value, 
     free(name);
 }
 
-static void a_value_is_replaced_where_it_stands(void **state)
+FIXTURE(support_setup, support_teardown);
+
+TEST(a_value_is_replaced_where_it_stands)
 {
-    (void)state;
     assert_set("# a\n[ui]\n  theme=dark ; why\n\n[log]\n", "ui.theme", "light",
                "# a\n[ui]\n  theme= light ; why\n\n[log]\n");
     assert_set("[ui]\ntheme : dark", "ui.theme", "light", "[ui]\ntheme : light");
@@ -53,9 +48,8 @@ static void a_value_is_replaced_where_it_stands(void **state)
                "[log]\ntheme = x\n[ui]\ntheme = b\n");
 }
 
-static void a_new_key_finds_its_place(void **state)
+TEST(a_new_key_finds_its_place)
 {
-    (void)state;
     assert_set("", "ui.theme", "light", "[ui]\ntheme = light\n");
     assert_set("[log]\nlevel = off", "ui.theme", "light",
                "[log]\nlevel = off\n\n[ui]\ntheme = light\n");
@@ -77,9 +71,8 @@ static void a_new_key_finds_its_place(void **state)
                "[keys]\n;send = enter\nsend = ctrl-s\n");
 }
 
-static void values_of_several_lines(void **state)
+TEST(values_of_several_lines)
 {
-    (void)state;
     assert_set("[chat]\nsystem = a\n  b\n# note\n  c\ntools = none\n", "chat.system", "x",
                "[chat]\nsystem = x\n# note\ntools = none\n");
     assert_set("[chat]\nsystem = a\ntools = none\n", "chat.system", "x\ny = 1\n[z]",
@@ -89,26 +82,23 @@ static void values_of_several_lines(void **state)
                "[chat]\n# note\ntools = none\n");
 }
 
-static void a_key_is_taken_out_wherever_it_stands(void **state)
+TEST(a_key_is_taken_out_wherever_it_stands)
 {
-    (void)state;
     assert_set("[ui]\n;theme = dark\ntheme = a\nmouse = no\n[log]\n[ui]\ntheme = b\n", "ui.theme",
                NULL, "[ui]\n;theme = dark\nmouse = no\n[log]\n[ui]\n");
     assert_set("[ui]\nmouse = no\n", "ui.theme", NULL, "[ui]\nmouse = no\n");
 }
 
-static void faults_elsewhere_stay(void **state)
+TEST(faults_elsewhere_stay)
 {
-    (void)state;
     assert_set("nonsense\n[ui]\n= x\nthme = y\n[broken\ntheme = z\n[log]\nlevel = off\n",
                "ui.theme", "light",
                "nonsense\n[ui]\n= x\nthme = y\ntheme = light\n[broken\ntheme = z\n[log]\nlevel = "
                "off\n");
 }
 
-static void what_the_format_cannot_hold_is_refused(void **state)
+TEST(what_the_format_cannot_hold_is_refused)
 {
-    (void)state;
     static const char *const values[] = {" a",     "a ",    "a ; b",  "a\n\nb",
                                          "a\n# b", "a\n;b", "a\n  b", "a\n"};
     char longest[400];
@@ -130,9 +120,8 @@ static void what_the_format_cannot_hold_is_refused(void **state)
     assert_true(config_edit_check("chat", "system", "a;b # c = [d]", &e));
 }
 
-static void names_and_values_are_checked(void **state)
+TEST(names_and_values_are_checked)
 {
-    (void)state;
     static const struct {
         const char *section, *name, *value, *text;
     } rows[] = {
@@ -190,9 +179,8 @@ static void assert_same_value(const char *before, const char *after, const char 
 }
 
 /* Nothing else changes, whatever the file; and what was set and taken out leaves no trace. */
-static void any_text_survives(void **state)
+TEST(any_text_survives)
 {
-    (void)state;
     uint64_t seed = support_seed();
     int refused = 0;
     for (int round = 0; round < 20000; round++) {
@@ -222,9 +210,8 @@ static void any_text_survives(void **state)
 }
 
 /* Every key goes into a copy of the explained file below its own line. */
-static void the_explained_file_takes_every_key(void **state)
+TEST(the_explained_file_takes_every_key)
 {
-    (void)state;
     const char *text = embedded_text("tiro.ini");
     for (int i = 0; i < CONFIG_KEY_COUNT; i++) {
         const struct config_key_info *info = config_key_info((enum config_key)i);
@@ -260,9 +247,8 @@ static void assert_config(const char *text)
     free(now);
 }
 
-static void the_file_is_made(void **state)
+TEST(the_file_is_made)
 {
-    (void)state;
     struct stat st;
     char *path = support_path(".config/tiro/tiro.ini");
     char *out = program_output(RUN("config", "set", "ui.theme", "light"));
@@ -290,9 +276,8 @@ static void the_file_is_made(void **state)
     free(path);
 }
 
-static void what_does_not_fit_changes_nothing(void **state)
+TEST(what_does_not_fit_changes_nothing)
 {
-    (void)state;
     const char *text = "[ui]\nthem = light\n[keys]\nsend = ctrl-s\n";
     write_config(text);
     expect(RUN("config", "set", "ui.mouse", "maybe"), 1, "tiro: CONFIG_ERROR: ");
@@ -314,9 +299,8 @@ static void what_does_not_fit_changes_nothing(void **state)
     assert_config("[ui]\nmouse = no\n[keys]\nsend = ctrl-s\n");
 }
 
-static void secrets_come_on_standard_input(void **state)
+TEST(secrets_come_on_standard_input)
 {
-    (void)state;
     struct result r = RUN("config", "set", "anthropic.api_key", "sk-on-the-command-line");
     assert_int_equal(r.status, 64);
     assert_text(r.err, "tiro config set anthropic.api_key -");
@@ -344,7 +328,7 @@ static void set_from_input(const char *key, const char *value)
 }
 
 /* Also where the value was there before: the file is nobody else's to read. */
-static void a_secret_is_ones_own(void **state)
+TEST(a_secret_is_ones_own)
 {
     static const struct {
         const char *key, *value;
@@ -364,9 +348,8 @@ static void a_secret_is_ones_own(void **state)
 }
 
 /* Not in a listing of processes, and not in what is shown. */
-static void a_password_in_a_url_is_secret(void **state)
+TEST(a_password_in_a_url_is_secret)
 {
-    (void)state;
     struct result r = RUN("config", "set", "openai.base_url", "https://me:secret@host/v1");
     assert_int_equal(r.status, 64);
     assert_text(r.err, "tiro config set openai.base_url -");
@@ -384,9 +367,8 @@ static void a_password_in_a_url_is_secret(void **state)
     }
 }
 
-static void a_link_stays_a_link(void **state)
+TEST(a_link_stays_a_link)
 {
-    (void)state;
     struct stat st;
     write_config("");
     char *path = support_path(".config/tiro/tiro.ini");
@@ -406,9 +388,8 @@ static void a_link_stays_a_link(void **state)
     free(path);
 }
 
-static void the_environment_is_told_of(void **state)
+TEST(the_environment_is_told_of)
 {
-    (void)state;
     setenv("TIRO_UI_THEME", "mono", 1);
     expect(RUN("config", "set", "ui.theme", "light"), 0, "an environment variable overrides");
     unsetenv("TIRO_UI_THEME");
@@ -416,9 +397,8 @@ static void the_environment_is_told_of(void **state)
 }
 
 /* Each of many that change the file at once finds its change in it afterwards. */
-static void changes_at_once_are_all_kept(void **state)
+TEST(changes_at_once_are_all_kept)
 {
-    (void)state;
     static const char *const keys[] = {"ui.notify_after", "tools.timeout", "tools.command_timeout",
                                        "embedding.batch"};
     enum { KEYS = sizeof keys / sizeof *keys, ROUNDS = 8 };
@@ -443,29 +423,4 @@ static void changes_at_once_are_all_kept(void **state)
         free(path);
         free(value);
     }
-}
-
-int main(void)
-{
-#define TEST(f) cmocka_unit_test_setup_teardown(f, support_setup, support_teardown)
-    const struct CMUnitTest tests[] = {
-        TEST(a_value_is_replaced_where_it_stands),
-        TEST(a_new_key_finds_its_place),
-        TEST(values_of_several_lines),
-        TEST(a_key_is_taken_out_wherever_it_stands),
-        TEST(faults_elsewhere_stay),
-        TEST(what_the_format_cannot_hold_is_refused),
-        TEST(names_and_values_are_checked),
-        TEST(any_text_survives),
-        TEST(the_explained_file_takes_every_key),
-        TEST(the_file_is_made),
-        TEST(changes_at_once_are_all_kept),
-        TEST(what_does_not_fit_changes_nothing),
-        TEST(secrets_come_on_standard_input),
-        TEST(a_secret_is_ones_own),
-        TEST(a_password_in_a_url_is_secret),
-        TEST(a_link_stays_a_link),
-        TEST(the_environment_is_told_of),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,5 @@
 /* The real program with databases that it cannot use: it says so within its time, harms nothing,
  * and a chat goes on in memory. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +11,7 @@
 #include "tests/history_check.h"
 #include "tests/program.h"
 #include "tests/scene.h"
+#include "tests/suite.h"
 #include "tests/support.h"
 
 static char *directory;
@@ -114,9 +108,12 @@ static void each_verb_says_so(const char *name)
     assert_refused(RUN("run", "still there?"), name);
 }
 
-static void an_unusable_file_is_told_and_left_alone(void **state)
+NEEDS(capability_store());
+
+FIXTURE(setup, teardown);
+
+TEST(an_unusable_file_is_told_and_left_alone)
 {
-    (void)state;
     make_store();
     char *good = support_path("good.db");
     damage_copy(scene_store(), good);
@@ -166,9 +163,8 @@ static void open_ways(void)
     }
 }
 
-static void a_read_only_file_can_be_read(void **state)
+TEST(a_read_only_file_can_be_read)
 {
-    (void)state;
     make_store();
     char *before = damage_tree(directory);
     assert_int_equal(chmod(scene_store(), 0400), 0);
@@ -189,9 +185,8 @@ static void a_read_only_file_can_be_read(void **state)
 /* --- a file that somebody else has -------------------------------------------------------------
  */
 
-static void a_locked_file_is_told_in_time(void **state)
+TEST(a_locked_file_is_told_in_time)
 {
-    (void)state;
     make_store();
     struct damage_holder holder = damage_hold(scene_store(), damage_begin_write);
     expect(RUN("run", "--resume", "last", "still there?"), 1, "is locked by another process");
@@ -209,9 +204,8 @@ static void a_locked_file_is_told_in_time(void **state)
 /* --- a chat ------------------------------------------------------------------------------------
  */
 
-static void a_chat_goes_on_in_memory(void **state)
+TEST(a_chat_goes_on_in_memory)
 {
-    (void)state;
     make_store();
     broken_header();
     size_t len;
@@ -222,15 +216,4 @@ static void a_chat_goes_on_in_memory(void **state)
     scene_leave(s);
     assert_untouched("a chat", before, len);
     free(before);
-}
-
-int main(void)
-{
-    const struct CMUnitTest all[] = {
-        support_stored(an_unusable_file_is_told_and_left_alone, setup, teardown),
-        support_stored(a_read_only_file_can_be_read, setup, teardown),
-        support_stored(a_locked_file_is_told_in_time, setup, teardown),
-        support_stored(a_chat_goes_on_in_memory, setup, teardown),
-    };
-    return cmocka_run_group_tests_name("damaged_stores", all, NULL, NULL);
 }

@@ -1,11 +1,4 @@
 /* What doctor sees of a database: every state is made for real, and none is changed by looking. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +12,7 @@
 #include "store/health.h"
 #include "store/store.h"
 #include "tests/damage.h"
+#include "tests/suite.h"
 #include "tests/support.h"
 
 static char *path;
@@ -65,9 +59,10 @@ static void expect_detail(enum health_state state, const char *detail)
 
 /* --- well ------------------------------------------------------------------------------------ */
 
-static void test_good(void **state)
+FIXTURE(set_up, tear_down);
+
+TEST(test_good)
 {
-    (void)state;
     damage_fill(path, 5, 20);
     looked_at(path, false, HEALTH_GOOD);
     assert_int_equal(found.sessions, 5);
@@ -80,9 +75,8 @@ static void test_good(void **state)
     assert_string_equal(found.detail, "");
 }
 
-static void test_names_that_are_uris(void **state)
+TEST(test_names_that_are_uris)
 {
-    (void)state;
     char *odd = support_path("a?mode=rw&b#c%20d e.db");
     char *link = support_path("link.db");
     damage_fill(odd, 2, 5);
@@ -96,9 +90,8 @@ static void test_names_that_are_uris(void **state)
 }
 
 /* Everything is still in the log, the file itself has nothing. */
-static void test_log_of_a_dead_process(void **state)
+TEST(test_log_of_a_dead_process)
 {
-    (void)state;
     char *shm = mem_printf("%s-shm", path);
     damage_fill_and_die(path, 5, 20);
     expect(HEALTH_GOOD);
@@ -110,9 +103,8 @@ static void test_log_of_a_dead_process(void **state)
     free(shm);
 }
 
-static void test_of_a_live_process(void **state)
+TEST(test_of_a_live_process)
 {
-    (void)state;
     damage_fill(path, 3, 10);
     struct damage_holder h = damage_hold(path, damage_open);
     expect(HEALTH_GOOD);
@@ -132,9 +124,8 @@ static void test_of_a_live_process(void **state)
     damage_let_go(&h);
 }
 
-static void test_nothing_there(void **state)
+TEST(test_nothing_there)
 {
-    (void)state;
     expect(HEALTH_MISSING);
     char *deep = support_path("not/made/yet/tiro.db");
     looked_at(deep, true, HEALTH_MISSING);
@@ -147,9 +138,8 @@ static void test_nothing_there(void **state)
 
 /* --- other versions, other programs ---------------------------------------------------------- */
 
-static void test_versions(void **state)
+TEST(test_versions)
 {
-    (void)state;
     char *sql = mem_printf("%s; PRAGMA application_id = 0x7469726f; PRAGMA user_version = 1",
                            embedded_text("schema.sql"));
     damage_sql(path, sql);
@@ -165,9 +155,8 @@ static void test_versions(void **state)
     expect(HEALTH_FOREIGN);
 }
 
-static void test_no_database(void **state)
+TEST(test_no_database)
 {
-    (void)state;
     unsigned char bytes[20000];
     entropy_seed(1);
     entropy_fill(bytes, sizeof bytes);
@@ -177,9 +166,8 @@ static void test_no_database(void **state)
     expect(HEALTH_NO_DATABASE);
 }
 
-static void test_beginning_destroyed(void **state)
+TEST(test_beginning_destroyed)
 {
-    (void)state;
     char zeros[DAMAGE_PAGE] = {0};
     damage_fill(path, 2, 20);
     damage_write(path, 0, zeros, sizeof zeros);
@@ -189,9 +177,8 @@ static void test_beginning_destroyed(void **state)
 
 /* --- in the way ------------------------------------------------------------------------------ */
 
-static void test_locked(void **state)
+TEST(test_locked)
 {
-    (void)state;
     static void (*const ways[])(const char *) = {damage_begin_write, damage_lock_exclusively};
     damage_fill(path, 2, 10);
     for (size_t i = 0; i < 2; i++) {
@@ -218,9 +205,8 @@ static int64_t let_go_soon(void)
     return asked;
 }
 
-static void test_locked_for_a_moment(void **state)
+TEST(test_locked_for_a_moment)
 {
-    (void)state;
     damage_fill(path, 2, 10);
     brief = damage_hold(path, damage_begin_write);
     asked = 0;
@@ -232,9 +218,8 @@ static void test_locked_for_a_moment(void **state)
     assert_int_equal(found.events, 20);
 }
 
-static void test_no_file(void **state)
+TEST(test_no_file)
 {
-    (void)state;
     char *below = support_path("tiro.db/tiro.db");
     mkdir(path, 0700);
     expect_detail(HEALTH_UNREADABLE, "no regular file");
@@ -262,9 +247,8 @@ static void seen_by_nobody(enum health_state state, int sessions)
     free(after);
 }
 
-static void test_no_rights(void **state)
+TEST(test_no_rights)
 {
-    (void)state;
     damage_fill(path, 3, 10);
     seen_by_nobody(HEALTH_GOOD, 3);
     chmod(path, 0400);
@@ -282,9 +266,8 @@ static void test_no_rights(void **state)
 }
 
 /* Neither the index of the log can be made nor the log be folded in. */
-static void test_log_without_rights(void **state)
+TEST(test_log_without_rights)
 {
-    (void)state;
     char *shm = mem_printf("%s-shm", path);
     char *wal = mem_printf("%s-wal", path);
     damage_fill_and_die(path, 4, 10);
@@ -300,9 +283,8 @@ static void test_log_without_rights(void **state)
 
 /* --- damaged --------------------------------------------------------------------------------- */
 
-static void test_truncated(void **state)
+TEST(test_truncated)
 {
-    (void)state;
     damage_fill(path, 5, 20);
     size_t size = damage_size(path);
     damage_cut(path, size - 1);
@@ -316,9 +298,8 @@ static void test_truncated(void **state)
 }
 
 /* The log has what the file lacks, but for one page. */
-static void test_truncated_before_its_log(void **state)
+TEST(test_truncated_before_its_log)
 {
-    (void)state;
     damage_fill(path, 5, 20);
     size_t size = damage_size(path);
     damage_fill_and_die(path, 1, 3);
@@ -329,9 +310,8 @@ static void test_truncated_before_its_log(void **state)
     expect_detail(HEALTH_TRUNCATED, "log");
 }
 
-static void test_damaged(void **state)
+TEST(test_damaged)
 {
-    (void)state;
     unsigned char bytes[DAMAGE_PAGE];
     damage_fill(path, 5, 20);
     entropy_seed(2);
@@ -342,9 +322,8 @@ static void test_damaged(void **state)
     assert_true(strlen(found.detail) > 0);
 }
 
-static void test_inconsistent(void **state)
+TEST(test_inconsistent)
 {
-    (void)state;
     static const char *const ways[] = {
         "UPDATE event SET payload = '{\"input\":' WHERE seq = 1",
         "UPDATE event SET type = 'never_heard_of' WHERE seq = 1",
@@ -364,9 +343,8 @@ static void test_inconsistent(void **state)
     expect(HEALTH_INCONSISTENT);
 }
 
-static void test_memory(void **state)
+TEST(test_memory)
 {
-    (void)state;
     damage_fill(path, 2, 10);
     damage_fill_memory(path, 3, 5);
     for (int thorough = 0; thorough < 2; thorough++) {
@@ -377,9 +355,8 @@ static void test_memory(void **state)
     }
 }
 
-static void test_inconsistent_memory(void **state)
+TEST(test_inconsistent_memory)
 {
-    (void)state;
     static const struct {
         const char *sql, *detail;
     } ways[] = {
@@ -408,9 +385,8 @@ static void test_inconsistent_memory(void **state)
 }
 
 /* A file without WAL whose writer died shows why it looks odd. */
-static void test_journal_of_a_dead_process(void **state)
+TEST(test_journal_of_a_dead_process)
 {
-    (void)state;
     char *journal = mem_printf("%s-journal", path);
     damage_fill(path, 3, 10);
     damage_cut(path, damage_size(path) - DAMAGE_PAGE);
@@ -420,32 +396,3 @@ static void test_journal_of_a_dead_process(void **state)
 }
 
 /* --------------------------------------------------------------------------------------------- */
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest all[] = {
-        TEST(test_good),
-        TEST(test_names_that_are_uris),
-        TEST(test_log_of_a_dead_process),
-        TEST(test_of_a_live_process),
-        TEST(test_nothing_there),
-        TEST(test_versions),
-        TEST(test_no_database),
-        TEST(test_beginning_destroyed),
-        TEST(test_locked),
-        TEST(test_locked_for_a_moment),
-        TEST(test_no_file),
-        TEST(test_no_rights),
-        TEST(test_log_without_rights),
-        TEST(test_truncated),
-        TEST(test_truncated_before_its_log),
-        TEST(test_damaged),
-        TEST(test_inconsistent),
-        TEST(test_memory),
-        TEST(test_inconsistent_memory),
-        TEST(test_journal_of_a_dead_process),
-    };
-    return cmocka_run_group_tests(all, NULL, NULL);
-}

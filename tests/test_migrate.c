@@ -1,11 +1,4 @@
 /* Databases of older programs: all that they hold is there afterwards, or they stay as they are. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,6 +12,7 @@
 #include "store/sessions.h"
 #include "store/snapshot.h"
 #include "tests/damage.h"
+#include "tests/suite.h"
 #include "tests/support.h"
 
 static struct error e;
@@ -83,9 +77,10 @@ static void check_old_session(struct store *s)
     search_hits_release(&hits);
 }
 
-static void test_version_1_is_renewed(void **state)
+FIXTURE(support_setup, support_teardown);
+
+TEST(test_version_1_is_renewed)
 {
-    (void)state;
     struct store *s;
     char *file = old_database("");
     assert_false(store_open(file, STORE_READ_ONLY, &s, &e));
@@ -109,9 +104,8 @@ static void test_version_1_is_renewed(void **state)
 }
 
 /* What the last version without memory left. */
-static void test_version_3_has_no_memory_yet(void **state)
+TEST(test_version_3_has_no_memory_yet)
 {
-    (void)state;
     struct store *s;
     char *file = old_database(embedded_text("schema-2.sql"));
     damage_sql(file, embedded_text("schema-3.sql"));
@@ -158,9 +152,8 @@ static void finds(struct memory *m, const char *question, const char *id)
     memory_hits_release(&hits);
 }
 
-static void test_version_6_goes_on_where_it_was(void **state)
+TEST(test_version_6_goes_on_where_it_was)
 {
-    (void)state;
     struct store *s;
     bool waits, more = true;
     static const char *const steps[] = {"schema-3.sql", "schema-4.sql", "schema-5.sql",
@@ -194,9 +187,8 @@ static void test_version_6_goes_on_where_it_was(void **state)
 }
 
 /* One row that cannot be understood does not keep a person from all others. */
-static void test_a_damaged_payload_is_carried_along(void **state)
+TEST(test_a_damaged_payload_is_carried_along)
 {
-    (void)state;
     struct store *s;
     struct search_hits hits;
     bool more;
@@ -214,9 +206,8 @@ static void test_a_damaged_payload_is_carried_along(void **state)
     free(file);
 }
 
-static void test_a_migration_that_fails_changes_nothing(void **state)
+TEST(test_a_migration_that_fails_changes_nothing)
 {
-    (void)state;
     struct store *s;
     size_t before_len, after_len;
     char *file = old_database(
@@ -258,9 +249,8 @@ static void *open_it(void *context)
     return NULL;
 }
 
-static void test_many_open_a_new_one_at_once(void **state)
+TEST(test_many_open_a_new_one_at_once)
 {
-    (void)state;
     enum { ROUNDS = 150, OPENERS = 6 };
     for (int round = 0; round < ROUNDS; round++) {
         struct opener openers[OPENERS] = {0};
@@ -280,17 +270,3 @@ static void test_many_open_a_new_one_at_once(void **state)
     }
 }
 
-#define TEST(f) cmocka_unit_test_setup_teardown(f, support_setup, support_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(test_version_1_is_renewed),
-        TEST(test_version_3_has_no_memory_yet),
-        TEST(test_version_6_goes_on_where_it_was),
-        TEST(test_a_damaged_payload_is_carried_along),
-        TEST(test_a_migration_that_fails_changes_nothing),
-        TEST(test_many_open_a_new_one_at_once),
-    };
-    return cmocka_run_group_tests_name("migrate", tests, NULL, NULL);
-}

@@ -1,11 +1,4 @@
 /* doctor names the files beside the database that nothing refers to, and leaves them alone. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,6 +16,7 @@
 #include "store/sessions.h"
 #include "tests/damage.h"
 #include "tests/program.h"
+#include "tests/suite.h"
 #include "tests/support.h"
 
 static const char talk[] =
@@ -108,15 +102,17 @@ static void expect_orphans(const char *wanted)
     free(found);
 }
 
-static void test_a_store_in_order_has_none(void **state)
+NEEDS(capability_store());
+
+FIXTURE(set_up, tear_down);
+
+TEST(test_a_store_in_order_has_none)
 {
-    (void)state;
     expect_orphans("");
 }
 
-static void test_files_of_no_session(void **state)
+TEST(test_files_of_no_session)
 {
-    (void)state;
     char *wanted = mem_printf("lock locks/%s.lock|session sessions/%s|", GONE, GONE);
     put_for_session(GONE, "transcript.md");
     put_lock(GONE);
@@ -124,18 +120,16 @@ static void test_files_of_no_session(void **state)
     free(wanted);
 }
 
-static void test_a_lock_that_is_held_belongs_to_its_holder(void **state)
+TEST(test_a_lock_that_is_held_belongs_to_its_holder)
 {
-    (void)state;
     int lock;
     assert_true(lock_take(directory, GONE, &lock, &e));
     expect_orphans("");
     lock_drop(&lock);
 }
 
-static void test_files_that_are_still_to_be_removed(void **state)
+TEST(test_files_that_are_still_to_be_removed)
 {
-    (void)state;
     char *database = below("", "tiro.db");
     char *wanted = mem_printf("removal locks/%s.lock|removal sessions/%s|", id, id);
     struct store *store;
@@ -147,9 +141,8 @@ static void test_files_that_are_still_to_be_removed(void **state)
     free(database);
 }
 
-static void test_what_a_kill_leaves(void **state)
+TEST(test_what_a_kill_leaves)
 {
-    (void)state;
     char *wanted = mem_printf(
         "temporary import.Ab3xYz|temporary sessions/%s/summary.txt.new|"
         "temporary sessions/%s/transcript.md.new|"
@@ -163,9 +156,8 @@ static void test_what_a_kill_leaves(void **state)
     free(wanted);
 }
 
-static void test_files_that_are_being_written(void **state)
+TEST(test_files_that_are_being_written)
 {
-    (void)state;
     char *path = below("sessions", id);
     int dir = open(path, O_RDONLY | O_DIRECTORY);
     put_for_session(id, "transcript.md.new");
@@ -175,9 +167,8 @@ static void test_files_that_are_being_written(void **state)
     free(path);
 }
 
-static void test_graphs_and_copies(void **state)
+TEST(test_graphs_and_copies)
 {
-    (void)state;
     char *database = below("", "tiro.db");
     char *known = graph_file_path("", "memory", "hashed"),
          *damaged = mem_printf("%s.damaged", known);
@@ -213,9 +204,8 @@ static void test_graphs_and_copies(void **state)
     free(database);
 }
 
-static void test_what_is_not_ours(void **state)
+TEST(test_what_is_not_ours)
 {
-    (void)state;
     char *wanted = mem_printf(
         "unknown locks/x.lock|unknown note␛s.txt|unknown sessions/%s/mine|"
         "unknown sessions/readme|",
@@ -228,9 +218,8 @@ static void test_what_is_not_ours(void **state)
     free(wanted);
 }
 
-static void test_in_words(void **state)
+TEST(test_in_words)
 {
-    (void)state;
     put_for_session(GONE, "transcript.md");
     for (int i = 10; i < 40; i++) {
         char name[24];
@@ -242,22 +231,4 @@ static void test_in_words(void **state)
     assert_text(r.out, "unused files beside it:\n    left10: not created by tiro");
     assert_text(r.out, "… and 11 more; --json lists them");
     result_release(&r);
-}
-
-#define ORPHANS(f) support_stored(f, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        ORPHANS(test_a_store_in_order_has_none),
-        ORPHANS(test_files_of_no_session),
-        ORPHANS(test_a_lock_that_is_held_belongs_to_its_holder),
-        ORPHANS(test_files_that_are_still_to_be_removed),
-        ORPHANS(test_what_a_kill_leaves),
-        ORPHANS(test_files_that_are_being_written),
-        ORPHANS(test_graphs_and_copies),
-        ORPHANS(test_what_is_not_ours),
-        ORPHANS(test_in_words),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,5 @@
 /* Saving what a damaged database still has: nothing is lost that does not stand on a damaged page,
  * and the damaged file is not touched. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,6 +15,7 @@
 #include "store/sessions.h"
 #include "store/sql.h"
 #include "tests/damage.h"
+#include "tests/suite.h"
 #include "tests/support.h"
 
 static char *path, *whole; /* what is damaged, and what it was made of */
@@ -170,9 +164,10 @@ static char *infos_of(const char *file)
 
 /* --- nothing is damaged ---------------------------------------------------------------------- */
 
-static void test_all_comes_back(void **state)
+FIXTURE(set_up, tear_down);
+
+TEST(test_all_comes_back)
 {
-    (void)state;
     make(20, 30);
     damage_sql(path,
                "UPDATE session SET labels = 'one two', archived_ms = 5, cost = 3,"
@@ -191,9 +186,8 @@ static void test_all_comes_back(void **state)
     free(after);
 }
 
-static void test_what_is_only_in_the_log(void **state)
+TEST(test_what_is_only_in_the_log)
 {
-    (void)state;
     char *wal = support_path("tiro.db-wal");
     damage_fill_and_die(path, 5, 20);
     char *kept = support_path("kept-wal");
@@ -219,9 +213,8 @@ static void test_what_is_only_in_the_log(void **state)
 
 /* A frame of the log that is not what was written ends it, as for SQLite: the transaction that it
  * was of did not happen. */
-static void test_log_that_was_torn(void **state)
+TEST(test_log_that_was_torn)
 {
-    (void)state;
     char *wal = support_path("tiro.db-wal");
     for (int torn = 0; torn < 2; torn++) {
         damage_fill(path, 3, 20);
@@ -241,7 +234,7 @@ static void test_log_that_was_torn(void **state)
     free(wal);
 }
 
-static void test_columns_of_the_schema(void **state)
+TEST(test_columns_of_the_schema)
 {
     static const struct {
         const char *found, *table;
@@ -262,9 +255,8 @@ static void test_columns_of_the_schema(void **state)
     }
 }
 
-static void test_first_version(void **state)
+TEST(test_first_version)
 {
-    (void)state;
     char *sql = mem_printf(
         "%s; PRAGMA application_id = 0x7469726f; PRAGMA user_version = 1;"
         "INSERT INTO session VALUES (3, '01890a5d-ac96-774b-bcce-b302099a8057', 'Title', 1, '/d',"
@@ -285,9 +277,8 @@ static void test_first_version(void **state)
 }
 
 /* What was deleted does not come back, also where nobody wiped it. */
-static void test_deleted_stays_deleted(void **state)
+TEST(test_deleted_stays_deleted)
 {
-    (void)state;
     make(10, 40);
     damage_sql(path,
                "PRAGMA secure_delete = OFF; PRAGMA foreign_keys = OFF;"
@@ -334,9 +325,8 @@ static void expect_little_loss(size_t pages)
         assert_true(r.lost >= missing);
 }
 
-static void test_any_one_page(void **state)
+TEST(test_any_one_page)
 {
-    (void)state;
     entropy_seed(support_seed());
     make(4, 20);
     size_t pages = damage_size(whole) / DAMAGE_PAGE;
@@ -352,9 +342,8 @@ static void test_any_one_page(void **state)
     }
 }
 
-static void test_random_damage(void **state)
+TEST(test_random_damage)
 {
-    (void)state;
     entropy_seed(support_seed());
     make(50, 20);
     size_t pages = damage_size(whole) / DAMAGE_PAGE;
@@ -369,9 +358,8 @@ static void test_random_damage(void **state)
     }
 }
 
-static void test_cut_off(void **state)
+TEST(test_cut_off)
 {
-    (void)state;
     make(20, 20);
     size_t pages = damage_size(whole) / DAMAGE_PAGE;
     for (size_t kept = pages - 1; kept > pages / 4; kept = kept * 3 / 4) {
@@ -404,9 +392,8 @@ static void wipe_pages_with(const char *text)
     free(bytes);
 }
 
-static void test_sessions_without_their_rows(void **state)
+TEST(test_sessions_without_their_rows)
 {
-    (void)state;
     make(10, 20);
     wipe_pages_with("/home/someone/project");
     recover(); /* which compares the ids, too */
@@ -422,9 +409,8 @@ static void test_sessions_without_their_rows(void **state)
 }
 
 /* The page that tells where the index begins is not needed for it. */
-static void test_ids_without_the_schema(void **state)
+TEST(test_ids_without_the_schema)
 {
-    (void)state;
     make(4, 20);
     wipe_pages_with("/home/someone/project");
     wipe_pages_with("sqlite_autoindex_session_1");
@@ -434,9 +420,8 @@ static void test_ids_without_the_schema(void **state)
 }
 
 /* Of sessions without events the index alone still tells. */
-static void test_sessions_lost_are_counted(void **state)
+TEST(test_sessions_lost_are_counted)
 {
-    (void)state;
     make(3, 0);
     wipe_pages_with("/home/someone/project");
     assert_true(health_recover(path, &r, &help, &e));
@@ -444,9 +429,8 @@ static void test_sessions_lost_are_counted(void **state)
     assert_int_equal(r.lost, 3);
 }
 
-static void test_title_that_is_no_text(void **state)
+TEST(test_title_that_is_no_text)
 {
-    (void)state;
     make(3, 10);
     damage_sql(path,
                "UPDATE session SET title = CAST(x'41ff42' AS TEXT), title_set = 1 WHERE key = 2;"
@@ -457,9 +441,8 @@ static void test_title_that_is_no_text(void **state)
         damage_sql(r.recovered, "SELECT count(*) FROM session WHERE hex(title) = '41EFBFBD42'"), 1);
 }
 
-static void test_rows_that_do_not_decode(void **state)
+TEST(test_rows_that_do_not_decode)
 {
-    (void)state;
     make(3, 10);
     damage_sql(path,
                "UPDATE event SET payload = '{' WHERE session = 2 AND seq = 3;"
@@ -472,9 +455,8 @@ static void test_rows_that_do_not_decode(void **state)
 }
 
 /* JSON goes on behind bytes that are no text: the event is not one that anybody wrote. */
-static void test_text_that_is_none(void **state)
+TEST(test_text_that_is_none)
 {
-    (void)state;
     size_t len;
     make(3, 10);
     char *bytes = damage_read(path, &len);
@@ -492,9 +474,8 @@ static void test_text_that_is_none(void **state)
 }
 
 /* Events without a session at all. */
-static void test_orphans(void **state)
+TEST(test_orphans)
 {
-    (void)state;
     make(3, 10);
     damage_events_release(&all);
     damage_sql(path,
@@ -507,9 +488,8 @@ static void test_orphans(void **state)
 }
 
 /* Whatever stands in the bytes: no crash, no endless work, a sound database or an error. */
-static void test_rubbish(void **state)
+TEST(test_rubbish)
 {
-    (void)state;
     uint64_t seed = support_seed();
     entropy_seed(seed);
     make(3, 8);
@@ -583,9 +563,10 @@ static void compare_memory(void)
                      r.entries);
 }
 
-static void test_memory_comes_back(void **state)
+FIXTURES(own, set_up, tear_down_memory);
+
+TEST(test_memory_comes_back)
 {
-    (void)state;
     struct health found;
     make_memory(3, TALKS, ENTRIES);
     recover();
@@ -607,9 +588,8 @@ static void test_memory_comes_back(void **state)
 }
 
 /* Entries have nearly the length of events. */
-static void test_memory_any_one_page(void **state)
+TEST(test_memory_any_one_page)
 {
-    (void)state;
     entropy_seed(support_seed());
     make_memory(1, 2, ENTRIES);
     size_t pages = damage_size(whole) / DAMAGE_PAGE;
@@ -629,9 +609,8 @@ static void test_memory_any_one_page(void **state)
 }
 
 /* What was forgotten does not come back, also where nobody wiped it. */
-static void test_memory_stays_forgotten(void **state)
+TEST(test_memory_stays_forgotten)
 {
-    (void)state;
     make_memory(1, MANY, 2);
     damage_sql(path,
                "PRAGMA secure_delete = OFF; PRAGMA foreign_keys = OFF;"
@@ -657,9 +636,8 @@ static void wipe_root(const char *table)
 }
 
 /* Their names are in the index, too; without it, entries stay together under a new one. */
-static void test_memory_without_sessions(void **state)
+TEST(test_memory_without_sessions)
 {
-    (void)state;
     make_memory(1, 4, ENTRIES);
     wipe_root("memory_session");
     recover();
@@ -676,9 +654,8 @@ static void test_memory_without_sessions(void **state)
 }
 
 /* Memory's numbers and names of sessions are not those of the sessions themselves. */
-static void test_memory_names_no_session(void **state)
+TEST(test_memory_names_no_session)
 {
-    (void)state;
     make_memory(4, TALKS, ENTRIES);
     wipe_pages_with("/home/someone/project");
     recover(); /* which compares the ids, too */
@@ -688,9 +665,8 @@ static void test_memory_names_no_session(void **state)
 }
 
 /* … nor when the beginning of an index is gone, and its other pages belong to none. */
-static void test_memory_index_in_pieces(void **state)
+TEST(test_memory_index_in_pieces)
 {
-    (void)state;
     make_memory(1, MANY, 2);
     wipe_root("sqlite_autoindex_memory_entry_1");
     recover();
@@ -700,9 +676,8 @@ static void test_memory_index_in_pieces(void **state)
 }
 
 /* The names on the first page are lost with it, all others are not. */
-static void test_session_index_in_pieces(void **state)
+TEST(test_session_index_in_pieces)
 {
-    (void)state;
     make(MANY, 1);
     wipe_root("sqlite_autoindex_session_1");
     wipe_pages_with("/home/someone/project");
@@ -715,9 +690,8 @@ static void test_session_index_in_pieces(void **state)
     free(sql);
 }
 
-static void test_memory_that_makes_no_sense(void **state)
+TEST(test_memory_that_makes_no_sense)
 {
-    (void)state;
     make_memory(1, 3, ENTRIES);
     damage_sql(path,
                "PRAGMA foreign_keys = OFF;"
@@ -733,9 +707,8 @@ static void test_memory_that_makes_no_sense(void **state)
 }
 
 /* Imports may bring letters of another century. */
-static void test_memory_of_long_ago(void **state)
+TEST(test_memory_of_long_ago)
 {
-    (void)state;
     make_memory(1, 3, ENTRIES);
     damage_sql(path,
                "UPDATE memory_entry SET created_ms = -created_ms - 86400000;"
@@ -749,9 +722,8 @@ static void test_memory_of_long_ago(void **state)
 }
 
 /* Entries of which only the index still tells are counted. */
-static void test_memory_lost_is_counted(void **state)
+TEST(test_memory_lost_is_counted)
 {
-    (void)state;
     make_memory(1, 2, 2);
     wipe_pages_with("session 1 event 0: ");
     recover();
@@ -760,9 +732,8 @@ static void test_memory_lost_is_counted(void **state)
     assert_int_equal(r.sessions, 1);
 }
 
-static void test_memory_alone_is_rescued(void **state)
+TEST(test_memory_alone_is_rescued)
 {
-    (void)state;
     struct health found;
     make_memory(0, 5, ENTRIES);
     wipe_root("memory_session");
@@ -786,9 +757,8 @@ static bool stop_in_memory(void *context, int64_t events)
     return *times < 4;
 }
 
-static void test_memory_stopped(void **state)
+TEST(test_memory_stopped)
 {
-    (void)state;
     int times = 0;
     make_memory(1, TALKS, ENTRIES);
     const struct recovery_help stopping = {
@@ -818,9 +788,10 @@ static bool stop(void *context, int64_t events)
     return events < 128;
 }
 
-static void test_stopped(void **state)
+FIXTURES(own_2, set_up, tear_down);
+
+TEST(test_stopped)
 {
-    (void)state;
     int64_t last = 0;
     make(20, 20);
     char *before = tree_of();
@@ -841,9 +812,8 @@ static void damage_middle(void)
     damage_write(path, damage_size(path) / DAMAGE_PAGE / 2 * DAMAGE_PAGE, zeros, sizeof zeros);
 }
 
-static void test_rescue(void **state)
+TEST(test_rescue)
 {
-    (void)state;
     struct health found;
     char *wal = support_path("tiro.db-wal");
     char *shm = support_path("tiro.db-shm");
@@ -875,9 +845,8 @@ static void test_rescue(void **state)
 }
 
 /* The log of the damaged one is not played into what takes its place. */
-static void test_rescue_with_a_log(void **state)
+TEST(test_rescue_with_a_log)
 {
-    (void)state;
     struct health found;
     char *wal = support_path("tiro.db-wal");
     damage_fill(path, 10, 20);
@@ -915,9 +884,8 @@ static void take_session(const char *directory)
     free(dir);
 }
 
-static void test_rescue_is_refused(void **state)
+TEST(test_rescue_is_refused)
 {
-    (void)state;
     make(5, 20);
     struct damage_holder h = damage_hold(path, damage_open);
     damage_middle();
@@ -929,9 +897,8 @@ static void test_rescue_is_refused(void **state)
     assert_true(health_rescue(path, "english", &r, NULL, NULL, &e));
 }
 
-static void test_nothing_to_save(void **state)
+TEST(test_nothing_to_save)
 {
-    (void)state;
     support_write(path, "Dear reader, this is a letter and no database.\n");
     refused(ERR_SESSION_NOT_FOUND, "stays");
     char *text = support_read(path);
@@ -948,9 +915,8 @@ static bool let_in(void *context, int64_t events)
     return true;
 }
 
-static void test_opened_meanwhile(void **state)
+TEST(test_opened_meanwhile)
 {
-    (void)state;
     struct damage_holder h = {0};
     make(10, 20);
     damage_sql(path, "UPDATE event SET payload = '{' WHERE session = 2 AND seq = 3");
@@ -972,9 +938,8 @@ static bool meddle(void *context, int64_t events)
     return true;
 }
 
-static void test_written_meanwhile(void **state)
+TEST(test_written_meanwhile)
 {
-    (void)state;
     bool done = false;
     make(10, 20);
     damage_middle();
@@ -986,48 +951,3 @@ static void test_written_meanwhile(void **state)
 
 /* --------------------------------------------------------------------------------------------- */
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-#define MEMORY(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down_memory)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(test_all_comes_back),
-        TEST(test_what_is_only_in_the_log),
-        TEST(test_log_that_was_torn),
-        TEST(test_columns_of_the_schema),
-        TEST(test_first_version),
-        TEST(test_deleted_stays_deleted),
-        TEST(test_any_one_page),
-        TEST(test_random_damage),
-        TEST(test_cut_off),
-        TEST(test_sessions_without_their_rows),
-        TEST(test_ids_without_the_schema),
-        TEST(test_sessions_lost_are_counted),
-        TEST(test_title_that_is_no_text),
-        TEST(test_rows_that_do_not_decode),
-        TEST(test_text_that_is_none),
-        TEST(test_orphans),
-        TEST(test_rubbish),
-        MEMORY(test_memory_comes_back),
-        MEMORY(test_memory_any_one_page),
-        MEMORY(test_memory_stays_forgotten),
-        MEMORY(test_memory_without_sessions),
-        MEMORY(test_memory_names_no_session),
-        MEMORY(test_memory_index_in_pieces),
-        MEMORY(test_session_index_in_pieces),
-        MEMORY(test_memory_that_makes_no_sense),
-        MEMORY(test_memory_of_long_ago),
-        MEMORY(test_memory_lost_is_counted),
-        MEMORY(test_memory_alone_is_rescued),
-        MEMORY(test_memory_stopped),
-        TEST(test_stopped),
-        TEST(test_rescue),
-        TEST(test_rescue_with_a_log),
-        TEST(test_rescue_is_refused),
-        TEST(test_nothing_to_save),
-        TEST(test_opened_meanwhile),
-        TEST(test_written_meanwhile),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -1,11 +1,4 @@
 /* The files of a deleted session go, also when whoever deleted it died in between, or could not. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +16,7 @@
 #include "tests/fault_vfs.h"
 #include "tests/imported.h"
 #include "tests/record.h"
+#include "tests/suite.h"
 #include "tests/surface.h"
 
 static char id[UUID_LEN + 1];
@@ -108,9 +102,12 @@ static char *file_of(const char *name)
 
 /* --- whoever comes finishes it ---------------------------------------------------------------- */
 
-static void test_a_delete_leaves_nothing(void **state)
+NEEDS(capability_store());
+
+FIXTURE(set_up, tear_down);
+
+TEST(test_a_delete_leaves_nothing)
 {
-    (void)state;
     struct catalog c;
     open_catalog(&c);
     assert_true(catalog_delete(&c, id, NULL, &e));
@@ -119,9 +116,8 @@ static void test_a_delete_leaves_nothing(void **state)
     assert_int_equal(noted(), 0);
 }
 
-static void test_the_next_command_finishes(void **state)
+TEST(test_the_next_command_finishes)
 {
-    (void)state;
     const char *const args[] = {"sessions", "rename", "last", "x", NULL};
     char *store = support_path(".local/share/tiro");
     char *made = support_path(".local");
@@ -144,9 +140,8 @@ static bool files_are_gone(void *context)
     return !exists(files) && !exists(lock_path);
 }
 
-static void test_a_conversation_finishes(void **state)
+TEST(test_a_conversation_finishes)
 {
-    (void)state;
     struct config *config = config_new();
     struct engine_options options = {.config = config, .store_path = path, .persist = true};
     delete_record();
@@ -179,9 +174,8 @@ static int delete_apart(enum fault_point point, long n)
     return WEXITSTATUS(status);
 }
 
-static void test_death_at_any_call_leaves_no_files(void **state)
+TEST(test_death_at_any_call_leaves_no_files)
 {
-    (void)state;
     static const enum fault_point points[] = {FAULT_WRITE, FAULT_SYNC, FAULT_TRUNCATE};
     int between = 0;
     for (size_t i = 0; i < sizeof points / sizeof *points; i++)
@@ -203,9 +197,8 @@ static void test_death_at_any_call_leaves_no_files(void **state)
 
 /* --- what cannot be removed ------------------------------------------------------------------- */
 
-static void test_a_failure_is_told_and_tried_again(void **state)
+TEST(test_a_failure_is_told_and_tried_again)
 {
-    (void)state;
     struct catalog c;
     char *notes = file_of("notes.txt");
     char *transcript = file_of("transcript.md");
@@ -230,9 +223,8 @@ static void test_a_failure_is_told_and_tried_again(void **state)
     free(notes);
 }
 
-static void test_one_that_fails_keeps_no_other(void **state)
+TEST(test_one_that_fails_keeps_no_other)
 {
-    (void)state;
     struct catalog c;
     struct record r;
     char *notes = file_of("notes.txt");
@@ -254,9 +246,8 @@ static void test_one_that_fails_keeps_no_other(void **state)
     free(notes);
 }
 
-static void test_one_that_is_open_waits(void **state)
+TEST(test_one_that_is_open_waits)
 {
-    (void)state;
     int lock;
     delete_record();
     assert_true(lock_take(support_dir(), id, &lock, &e));
@@ -270,9 +261,8 @@ static void test_one_that_is_open_waits(void **state)
 
 /* --- nothing else goes ------------------------------------------------------------------------ */
 
-static void test_a_link_leads_nowhere(void **state)
+TEST(test_a_link_leads_nowhere)
 {
-    (void)state;
     char *elsewhere = support_path("elsewhere");
     char *precious = support_path("elsewhere/transcript.md");
     delete_record();
@@ -285,9 +275,8 @@ static void test_a_link_leads_nowhere(void **state)
     free(elsewhere);
 }
 
-static void test_locks_that_are_a_link_stay(void **state)
+TEST(test_locks_that_are_a_link_stay)
 {
-    (void)state;
     char *locks = support_path("locks");
     char *elsewhere = support_path("elsewhere");
     char *name = mem_printf("elsewhere/%s.lock", id);
@@ -303,9 +292,8 @@ static void test_locks_that_are_a_link_stay(void **state)
     free(locks);
 }
 
-static void test_what_is_no_id_is_no_path(void **state)
+TEST(test_what_is_no_id_is_no_path)
 {
-    (void)state;
     struct catalog c;
     char *precious = support_path("transcript.md");
     support_write(precious, "mine");
@@ -327,9 +315,8 @@ static bool gather(void *context, const char *bytes, size_t len, struct error *f
 }
 
 /* It does not get the id whose files are to go. */
-static void test_an_import_keeps_away(void **state)
+TEST(test_an_import_keeps_away)
 {
-    (void)state;
     struct catalog c;
     struct buf text = BUF_INIT;
     struct session_info info;
@@ -350,9 +337,8 @@ static void test_an_import_keeps_away(void **state)
 }
 
 /* A draft that was taken back and written again, while the note of its end was there. */
-static void test_a_session_that_comes_back_keeps_its_files(void **state)
+TEST(test_a_session_that_comes_back_keeps_its_files)
 {
-    (void)state;
     struct catalog c;
     struct session_info info;
     open_catalog(&c);
@@ -366,9 +352,8 @@ static void test_a_session_that_comes_back_keeps_its_files(void **state)
     assert_true(exists(files) && exists(lock_path));
 }
 
-static void test_files_of_a_dropped_draft_go(void **state)
+TEST(test_files_of_a_dropped_draft_go)
 {
-    (void)state;
     struct catalog c;
     damage_sql(path, "UPDATE session SET draft = 'half a'; DELETE FROM event");
     open_catalog(&c);
@@ -382,9 +367,8 @@ static void test_files_of_a_dropped_draft_go(void **state)
 /* --- the lock --------------------------------------------------------------------------------- */
 
 /* Its file was taken away while it was held: who comes then has a lock of its own. */
-static void test_a_lock_that_was_taken_away_is_none(void **state)
+TEST(test_a_lock_that_was_taken_away_is_none)
 {
-    (void)state;
     int first, second, third;
     assert_true(lock_take(support_dir(), id, &first, &e));
     assert_true(lock_remove(support_dir(), id, &e));
@@ -394,27 +378,4 @@ static void test_a_lock_that_was_taken_away_is_none(void **state)
     lock_drop(&first);
     assert_false(lock_take(support_dir(), id, &third, &e));
     lock_drop(&second);
-}
-
-#define removal_test(f) support_stored(f, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        removal_test(test_a_delete_leaves_nothing),
-        removal_test(test_the_next_command_finishes),
-        removal_test(test_a_conversation_finishes),
-        removal_test(test_death_at_any_call_leaves_no_files),
-        removal_test(test_a_failure_is_told_and_tried_again),
-        removal_test(test_one_that_fails_keeps_no_other),
-        removal_test(test_one_that_is_open_waits),
-        removal_test(test_a_link_leads_nowhere),
-        removal_test(test_locks_that_are_a_link_stay),
-        removal_test(test_what_is_no_id_is_no_path),
-        removal_test(test_an_import_keeps_away),
-        removal_test(test_a_session_that_comes_back_keeps_its_files),
-        removal_test(test_files_of_a_dropped_draft_go),
-        removal_test(test_a_lock_that_was_taken_away_is_none),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

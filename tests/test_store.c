@@ -1,11 +1,4 @@
 /* The database: opening and what can be wrong with it, sessions, the log of events. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +11,7 @@
 #include "store/sessions.h"
 #include "store/snapshot.h"
 #include "tests/damage.h"
+#include "tests/suite.h"
 #include "tests/support.h"
 
 static char *path;
@@ -42,9 +36,10 @@ static int tear_down(void **state)
 
 /* ---- opening ---- */
 
-static void test_makes_private_files(void **state)
+FIXTURE(set_up, tear_down);
+
+TEST(test_makes_private_files)
 {
-    (void)state;
     struct stat st;
     char *dir = support_path("data/deep");
     assert_int_equal(stat(path, &st), 0);
@@ -69,9 +64,8 @@ static void refuse(const char *file, enum store_mode mode, enum err_code code, c
     assert_non_null(strstr(fault.text, file));
 }
 
-static void test_stamps_its_file(void **state)
+TEST(test_stamps_its_file)
 {
-    (void)state;
     assert_int_equal(damage_number(path, "PRAGMA user_version"), store_schema_version());
     assert_int_equal(damage_number(path, "PRAGMA application_id"), 0x7469726f);
     struct store *again;
@@ -79,9 +73,8 @@ static void test_stamps_its_file(void **state)
     store_close(again);
 }
 
-static void test_newer_schema_is_refused_untouched(void **state)
+TEST(test_newer_schema_is_refused_untouched)
 {
-    (void)state;
     size_t before_len, after_len;
     store_close(store);
     store = NULL;
@@ -96,9 +89,8 @@ static void test_newer_schema_is_refused_untouched(void **state)
     free(after);
 }
 
-static void test_foreign_database_is_refused(void **state)
+TEST(test_foreign_database_is_refused)
 {
-    (void)state;
     char *file = support_path("other.db");
     damage_sql(file, "CREATE TABLE recipe (name TEXT); PRAGMA user_version = 1");
     refuse(file, STORE_READ_WRITE, ERR_SESSION_STORE_ERROR, "another program");
@@ -108,9 +100,8 @@ static void test_foreign_database_is_refused(void **state)
     free(file);
 }
 
-static void test_what_is_no_database_is_refused(void **state)
+TEST(test_what_is_no_database_is_refused)
 {
-    (void)state;
     char *file = support_path("letter.txt");
     support_write(file,
                   "Dear reader, this is not a database but a letter. It is long enough to be "
@@ -125,9 +116,8 @@ static void test_what_is_no_database_is_refused(void **state)
 
 static void put(const char *id, const char *title, int64_t updated_ms);
 
-static void test_truncated_database_is_refused(void **state)
+TEST(test_truncated_database_is_refused)
 {
-    (void)state;
     put("01890a5d-ac96-774b-bcce-b302099a8057", "x", 1);
     store_close(store);
     store = NULL;
@@ -140,9 +130,8 @@ static void test_truncated_database_is_refused(void **state)
     refuse(path, STORE_READ_WRITE, ERR_SESSION_STORE_ERROR, "tiro doctor");
 }
 
-static void test_read_only(void **state)
+TEST(test_read_only)
 {
-    (void)state;
     char *nothing = support_path("nothing.db");
     refuse(nothing, STORE_READ_ONLY, ERR_SESSION_NOT_FOUND, "does not exist");
     support_write(nothing, "");
@@ -163,9 +152,8 @@ static void test_read_only(void **state)
     store_close(reader);
 }
 
-static void test_a_path_that_cannot_be(void **state)
+TEST(test_a_path_that_cannot_be)
 {
-    (void)state;
     char *file = support_path("file");
     char *below = support_path("file/tiro.db");
     support_write(file, "");
@@ -181,9 +169,8 @@ static void test_a_path_that_cannot_be(void **state)
     free(file);
 }
 
-static void test_default_path(void **state)
+TEST(test_default_path)
 {
-    (void)state;
     char *wanted = support_path(".local/share/tiro/tiro.db");
     char *got = store_default_path();
     assert_string_equal(got, wanted);
@@ -209,9 +196,8 @@ static void put(const char *id, const char *title, int64_t updated_ms)
     session_info_release(&info);
 }
 
-static void test_put_and_get(void **state)
+TEST(test_put_and_get)
 {
-    (void)state;
     struct session_info back;
     struct session_info info = {
         .title = mem_strdup("Größe"),
@@ -278,9 +264,8 @@ static void test_put_and_get(void **state)
     assert_int_equal(e.code, ERR_SESSION_NOT_FOUND);
 }
 
-static void test_list_newest_first(void **state)
+TEST(test_list_newest_first)
 {
-    (void)state;
     struct session_list list;
     put(ID_A, "a", 100);
     put(ID_B, "b", 300);
@@ -320,9 +305,8 @@ static void check_list(const struct session_filter *filter, const char *wanted,
     buf_release(&got);
 }
 
-static void test_only_untitled_drafts_are_listed(void **state)
+TEST(test_only_untitled_drafts_are_listed)
 {
-    (void)state;
     struct session_list list;
     put(ID_A, "titled", 300);
     put(ID_B, "", 200);
@@ -353,9 +337,8 @@ static void describe(const char *id, const char *directory, const char *model, c
     session_info_release(&info);
 }
 
-static void test_filters(void **state)
+TEST(test_filters)
 {
-    (void)state;
     put(ID_A, "Grüße", 100);
     put(ID_B, "Harvest", 300);
     put(ID_C, "50% _done_", 200);
@@ -417,9 +400,8 @@ static void resolves_to_several(const char *reference, const char *named)
     resolves_to_error(reference, ERR_SESSION_AMBIGUOUS, named);
 }
 
-static void test_resolve(void **state)
+TEST(test_resolve)
 {
-    (void)state;
     resolves_not("last", "fewer");
     put(ID_A, "Grüße an Marcus", 100);
     put(ID_B, "beef", 300); /* also the end of its own id */
@@ -450,9 +432,8 @@ static void test_resolve(void **state)
 }
 
 /* "last" is the last of every session in the store. */
-static void test_archived_sessions_count(void **state)
+TEST(test_archived_sessions_count)
 {
-    (void)state;
     put(ID_A, "a", 100);
     put(ID_B, "b", 200);
     describe(ID_B, "/", "m", NULL, NULL, 5);
@@ -461,9 +442,8 @@ static void test_archived_sessions_count(void **state)
     resolves("b", ID_B);
 }
 
-static void test_ambiguous_reference(void **state)
+TEST(test_ambiguous_reference)
 {
-    (void)state;
     char id[] = "01890a5d-ac96-774b-bcce-b302099a8000";
     for (int i = 0; i < 7; i++) {
         id[UUID_LEN - 1] = (char)('0' + i);
@@ -496,9 +476,8 @@ static void append(const char *id, int64_t seq, enum event_type type, const char
     event_free(ev);
 }
 
-static void test_draft(void **state)
+TEST(test_draft)
 {
-    (void)state;
     struct session_info info;
     put(ID_A, "a", 1);
     put(ID_B, "b", 1);
@@ -541,9 +520,8 @@ static void fill(const char *id, const char *text)
     assert_true(projected_put(store, id, &(struct projected){.seq = 1}, &e));
 }
 
-static void test_delete(void **state)
+TEST(test_delete)
 {
-    (void)state;
     fill(ID_A, "stays");
     int64_t before = rows();
     fill(ID_B, "goes");
@@ -579,9 +557,8 @@ static bool on_disk(const char *text)
 
 /* Neither the rows nor the words of the index: these stand there in lower case and without what
  * they share with the word before them. */
-static void test_what_is_deleted_is_overwritten(void **state)
+TEST(test_what_is_deleted_is_overwritten)
 {
-    (void)state;
     for (int64_t seq = 1; seq < 30; seq++) {
         if (seq == 1)
             put(ID_A, "a", 1);
@@ -617,9 +594,8 @@ static bool walk_on(void *context, const char *id)
     return w->letters.len != w->stop_after;
 }
 
-static void test_each(void **state)
+TEST(test_each)
 {
-    (void)state;
     struct walk w = {.letters = BUF_INIT, .stop_after = 2};
     put(ID_B, "b", 300);
     put(ID_A, "a", 100);
@@ -631,9 +607,8 @@ static void test_each(void **state)
     buf_release(&w.letters);
 }
 
-static void test_projected(void **state)
+TEST(test_projected)
 {
-    (void)state;
     struct projected p;
     put(ID_A, "a", 1);
     assert_true(projected_get(store, ID_A, &p, &e));
@@ -655,9 +630,8 @@ static void test_projected(void **state)
 
 /* ---- the log ---- */
 
-static void test_append_needs_the_session(void **state)
+TEST(test_append_needs_the_session)
 {
-    (void)state;
     struct event *ev = new_event(ID_A, 1, EVENT_RUN_STARTED, "x");
     assert_false(event_log_append(store, ev, &e));
     assert_int_equal(e.code, ERR_SESSION_STORE_ERROR);
@@ -665,9 +639,8 @@ static void test_append_needs_the_session(void **state)
     event_free(ev);
 }
 
-static void test_two_connections_one_number(void **state)
+TEST(test_two_connections_one_number)
 {
-    (void)state;
     struct store *other;
     put(ID_A, "a", 1);
     assert_true(store_open(path, STORE_READ_WRITE, &other, &e));
@@ -687,9 +660,8 @@ static bool third_time(void *count)
     return ++*(int *)count == 3;
 }
 
-static void test_locked(void **state)
+TEST(test_locked)
 {
-    (void)state;
     struct store *other;
     put(ID_A, "a", 1);
     assert_true(store_open(path, STORE_READ_WRITE, &other, &e));
@@ -707,9 +679,8 @@ static void test_locked(void **state)
     store_close(other);
 }
 
-static void test_transactions(void **state)
+TEST(test_transactions)
 {
-    (void)state;
     struct session_info info;
     store_rollback(store); /* none is open */
     assert_true(store_begin(store, &e));
@@ -723,9 +694,8 @@ static void test_transactions(void **state)
     session_info_release(&info);
 }
 
-static void test_last(void **state)
+TEST(test_last)
 {
-    (void)state;
     int64_t seq = -1;
     put(ID_A, "a", 1);
     assert_true(event_log_last(store, ID_A, &seq, &e));
@@ -756,9 +726,8 @@ static char *log_of(const char *id)
     return buf_take(&out);
 }
 
-static void test_copy(void **state)
+TEST(test_copy)
 {
-    (void)state;
     put(ID_A, "a", 1);
     put(ID_B, "b", 1);
     put(ID_C, "c", 1);
@@ -800,9 +769,8 @@ static bool visit(void *context, const struct event *ev)
     return ++r->count != r->stop_after;
 }
 
-static void test_read(void **state)
+TEST(test_read)
 {
-    (void)state;
     put(ID_A, "a", 1);
     put(ID_B, "b", 1);
     for (int64_t seq = 1; seq <= 10; seq++) {
@@ -820,9 +788,8 @@ static void test_read(void **state)
     assert_int_equal(all.count, 0);
 }
 
-static void test_unknown_events_end_the_reading(void **state)
+TEST(test_unknown_events_end_the_reading)
 {
-    (void)state;
     struct reading r = {0};
     struct event_list list;
     bool more;
@@ -855,9 +822,8 @@ static void check_tail(int64_t before, int limit, const char *wanted)
     event_list_release(&list);
 }
 
-static void test_tail(void **state)
+TEST(test_tail)
 {
-    (void)state;
     static const enum event_type types[] = {
         EVENT_RUN_STARTED, EVENT_CALL_STARTED,  EVENT_REASONING_DELTA, EVENT_TEXT_DELTA, /* 4 */
         EVENT_TEXT_DELTA,  EVENT_TEXT_COMPLETE, EVENT_CALL_COMPLETED,  EVENT_RUN_COMPLETED,
@@ -931,9 +897,8 @@ static void check_pages(const enum event_type *types, int64_t count, int limit)
     assert_int_equal(expected, 0);
 }
 
-static void test_random_logs_page_without_loss(void **state)
+TEST(test_random_logs_page_without_loss)
 {
-    (void)state;
     static const enum event_type choice[] = {
         EVENT_RUN_STARTED,     EVENT_CALL_STARTED,    EVENT_TEXT_DELTA,    EVENT_TEXT_DELTA,
         EVENT_REASONING_DELTA, EVENT_REASONING_DELTA, EVENT_TEXT_COMPLETE, EVENT_REASONING_COMPLETE,
@@ -954,9 +919,8 @@ static void test_random_logs_page_without_loss(void **state)
     }
 }
 
-static void test_inputs(void **state)
+TEST(test_inputs)
 {
-    (void)state;
     struct text_list texts;
     put(ID_A, "a", 1);
     put(ID_B, "b", 1);
@@ -999,9 +963,8 @@ static char *copy_files(void)
 }
 
 /* What was acknowledged is there when the program is gone without a word. */
-static void test_survives_without_closing(void **state)
+TEST(test_survives_without_closing)
 {
-    (void)state;
     put(ID_A, "a", 1);
     append(ID_A, 1, EVENT_RUN_STARTED, "kept");
     assert_true(store_begin(store, &e));
@@ -1020,9 +983,8 @@ static void test_survives_without_closing(void **state)
 }
 
 /* A newer program died and left work in its log: that is folded in by nobody but itself. */
-static void test_a_newer_program_s_log_is_untouched(void **state)
+TEST(test_a_newer_program_s_log_is_untouched)
 {
-    (void)state;
     size_t before_len, after_len;
     damage_sql(path, "PRAGMA user_version = 999");
     char *copy = copy_files();
@@ -1041,45 +1003,3 @@ static void test_a_newer_program_s_log_is_untouched(void **state)
     free(copy);
 }
 
-#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(test_makes_private_files),
-        TEST(test_stamps_its_file),
-        TEST(test_newer_schema_is_refused_untouched),
-        TEST(test_foreign_database_is_refused),
-        TEST(test_what_is_no_database_is_refused),
-        TEST(test_truncated_database_is_refused),
-        TEST(test_read_only),
-        TEST(test_a_path_that_cannot_be),
-        TEST(test_default_path),
-        TEST(test_put_and_get),
-        TEST(test_list_newest_first),
-        TEST(test_only_untitled_drafts_are_listed),
-        TEST(test_filters),
-        TEST(test_resolve),
-        TEST(test_archived_sessions_count),
-        TEST(test_ambiguous_reference),
-        TEST(test_draft),
-        TEST(test_delete),
-        TEST(test_what_is_deleted_is_overwritten),
-        TEST(test_each),
-        TEST(test_projected),
-        TEST(test_append_needs_the_session),
-        TEST(test_last),
-        TEST(test_copy),
-        TEST(test_two_connections_one_number),
-        TEST(test_locked),
-        TEST(test_transactions),
-        TEST(test_read),
-        TEST(test_unknown_events_end_the_reading),
-        TEST(test_tail),
-        TEST(test_random_logs_page_without_loss),
-        TEST(test_inputs),
-        TEST(test_survives_without_closing),
-        TEST(test_a_newer_program_s_log_is_untouched),
-    };
-    return cmocka_run_group_tests_name("store", tests, NULL, NULL);
-}

@@ -1,11 +1,4 @@
 /* What words a text is made of, for the index and for a query. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +8,7 @@
 #include "base/utf8.h"
 #include "store/token_fold.h"
 #include "store/tokenizer.h"
+#include "tests/suite.h"
 #include "tests/support.h"
 
 /* "word word", those at the place of the one before as "word=word". */
@@ -55,9 +49,8 @@ static void expect_all(const char *language, enum token_purpose purpose, const s
         expect_all(language, purpose, all, sizeof all / sizeof *all);                              \
     } while (0)
 
-static void english(void **state)
+TEST(english)
 {
-    (void)state;
     EXPECT("english", TOKENS_TEXT,
            {"When did Caroline go to the support group?", "carolin go support group"},
            {"Running runs RUN", "run run run"},
@@ -71,7 +64,7 @@ static void english(void **state)
 }
 
 /* Whatever was met before: no word takes the place of another that is like it. */
-static void what_was_met_before_does_not_matter(void **state)
+TEST(what_was_met_before_does_not_matter)
 {
     enum { WORDS = 30000, LETTERS = 3, LONG = 40 };
     struct language *used = language_new("english");
@@ -100,9 +93,8 @@ static void what_was_met_before_does_not_matter(void **state)
     buf_release(&fresh);
 }
 
-static void other_languages(void **state)
+TEST(other_languages)
 {
-    (void)state;
     EXPECT("german", TOKENS_TEXT, {"Die Häuser HÄUSER eines Hauses", "haus haus haus"},
            {"Straße STRASSE", "strass strass"}, {"Wie geht's? Wann und warum?", "geht"},
            {"schöne", "schon"});
@@ -112,7 +104,7 @@ static void other_languages(void **state)
     EXPECT("none", TOKENS_TEXT, {"The Running Häuser, Ann's", "the running hauser ann"});
 }
 
-static void every_language_has_its_little_words(void **state)
+TEST(every_language_has_its_little_words)
 {
     static const char *const little[][2] = {
         {"english", "what"}, {"german", "welche"}, {"french", "pourquoi"}, {"spanish", "dónde"}};
@@ -127,17 +119,15 @@ static void every_language_has_its_little_words(void **state)
     assert_null(language_new("klingon"));
 }
 
-static void forms_that_mean_the_same(void **state)
+TEST(forms_that_mean_the_same)
 {
-    (void)state;
     EXPECT("english", TOKENS_TEXT, {"café cafe\u0301 CAFÉ", "cafe cafe cafe"},
            {"ｗｉｄｅ ﬁne", "wide fine"}, {"soft\u00adhyphen", "softhyphen"}, {"Ω ω", "ω ω"},
            {"שָׁלוֹם שלום", "שלום שלום"});
 }
 
-static void scripts_without_blanks(void **state)
+TEST(scripts_without_blanks)
 {
-    (void)state;
     EXPECT("english", TOKENS_TEXT, {"日本語", "日本 本語=語"}, {"猫", "猫"},
            {"黒猫。白犬", "黒猫=猫 白犬=犬"}, {"ﾊﾞｶ バカ", "バカ=カ バカ=カ"}, {"が か", "が か"},
            {"한국어", "한국 국어=어"}, {"Pythonで書く", "python で書 書く=く"},
@@ -145,21 +135,19 @@ static void scripts_without_blanks(void **state)
     EXPECT("english", TOKENS_QUERY, {"日本語", "日本 本語"}, {"猫", "猫"});
 }
 
-static void emoji(void **state)
+TEST(emoji)
 {
-    (void)state;
     EXPECT("english", TOKENS_TEXT, {"ok 👍🏽 👍", "👍 👍"}, {"😀😀", "😀 😀"},
            {"👨‍👩‍👧🇩🇪", "👨‍👩‍👧 🇩🇪"}, {"✌️ ✌", "✌ ✌"});
 }
 
-static void beginnings_keep_their_endings(void **state)
+TEST(beginnings_keep_their_endings)
 {
-    (void)state;
     EXPECT("english", TOKENS_PREFIX, {"Runnin", "runnin"}, {"the", "the"}, {"Café", "cafe"});
     EXPECT("english", TOKENS_EVERY, {"the running", "the run"});
 }
 
-static void bytes_point_into_the_text(void **state)
+TEST(bytes_point_into_the_text)
 {
     struct tokens found;
     const char *text = "Größe, the 東京 Caroline's";
@@ -174,7 +162,7 @@ static void bytes_point_into_the_text(void **state)
     assert_false(tokenize("klingon", text, strlen(text), false, &found));
 }
 
-static void broken_bytes_part_words(void **state)
+TEST(broken_bytes_part_words)
 {
     static const char text[] = "one\xff\xfetwo caf\xc3 \xed\xa0\x80 three\xe2\x82";
     (void)state;
@@ -183,9 +171,8 @@ static void broken_bytes_part_words(void **state)
     free(found);
 }
 
-static void huge_words(void **state)
+TEST(huge_words)
 {
-    (void)state;
     enum { LEN = 3000000 };
     char *text = mem_alloc(LEN + 1);
     memset(text, 'x', LEN);
@@ -231,7 +218,7 @@ static struct buf random_text(uint64_t *seed)
 }
 
 /* Places and bytes rise, words are valid, and the same text gives the same words. */
-static void any_text(void **state)
+TEST(any_text)
 {
     static const char *const languages[] = {"english", "german", "french", "spanish", "none"};
     uint64_t seed = support_seed();
@@ -255,23 +242,4 @@ static void any_text(void **state)
         tokens_release(&again);
         buf_release(&text);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(english),
-        cmocka_unit_test(what_was_met_before_does_not_matter),
-        cmocka_unit_test(other_languages),
-        cmocka_unit_test(every_language_has_its_little_words),
-        cmocka_unit_test(forms_that_mean_the_same),
-        cmocka_unit_test(scripts_without_blanks),
-        cmocka_unit_test(emoji),
-        cmocka_unit_test(beginnings_keep_their_endings),
-        cmocka_unit_test(bytes_point_into_the_text),
-        cmocka_unit_test(broken_bytes_part_words),
-        cmocka_unit_test(huge_words),
-        cmocka_unit_test(any_text),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,5 @@
 /* Full-text search: what any text means as a query, what is found in which order, and the line that
  * shows it. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,6 +9,7 @@
 #include "index/transcripts.h"
 #include "store/sessions.h"
 #include "tests/damage.h"
+#include "tests/suite.h"
 #include "tests/support.h"
 
 static const char *const IDS[] = {"01890a5d-ac96-774b-bcce-b302099a8057",
@@ -124,9 +118,10 @@ static void finds(const char *query, const char *wanted)
     free(got);
 }
 
-static void test_words(void **state)
+FIXTURE(set_up, tear_down);
+
+TEST(test_words)
 {
-    (void)state;
     ask(0, "Which harvest did the letters mean?");
     answer(0, "The harvest of 1780, say the letters.");
     answer(1, "Letters about nothing.");
@@ -137,9 +132,8 @@ static void test_words(void **state)
     finds("1780", "0/2 end");
 }
 
-static void test_phrases(void **state)
+TEST(test_phrases)
 {
-    (void)state;
     answer(0, "the old red barn");
     answer(1, "the red old barn");
     finds("old red", "1/1 0/1 end");
@@ -150,9 +144,8 @@ static void test_phrases(void **state)
     finds("\"old re\"", "end");   /* closed: whole words */
 }
 
-static void test_the_last_word_may_go_on(void **state)
+TEST(test_the_last_word_may_go_on)
 {
-    (void)state;
     answer(0, "Harvesters harvested.");
     finds("h", "0/1 end");
     finds("harv", "0/1 end");
@@ -162,9 +155,8 @@ static void test_the_last_word_may_go_on(void **state)
     finds("arvest", "end");
 }
 
-static void test_case_and_accents(void **state)
+TEST(test_case_and_accents)
 {
-    (void)state;
     answer(0, "GRÖSSE und Müller, café");
     answer(1, "cafe\xcc\x81 ΑΘΉΝΑ Москва"); /* e with a combining accent */
     finds("größe", "0/1 end");
@@ -176,9 +168,8 @@ static void test_case_and_accents(void **state)
     finds("αθήνα МОСКВА", "1/1 end");
 }
 
-static void test_what_is_looked_at(void **state)
+TEST(test_what_is_looked_at)
 {
-    (void)state;
     ask(0, "asked");
     say(0, EVENT_TEXT_DELTA, "streamed");
     say(0, EVENT_REASONING_COMPLETE, "thought");
@@ -193,9 +184,8 @@ static void test_what_is_looked_at(void **state)
     finds("finished", "end");
 }
 
-static void test_newest_first_up_to_the_limit(void **state)
+TEST(test_newest_first_up_to_the_limit)
 {
-    (void)state;
     for (int i = 0; i < 3; i++)
         for (size_t session = 0; session < SESSIONS; session++)
             answer(session, "again");
@@ -220,9 +210,8 @@ static void test_newest_first_up_to_the_limit(void **state)
     free(got);
 }
 
-static void test_what_a_hit_says(void **state)
+TEST(test_what_a_hit_says)
 {
-    (void)state;
     bool more;
     ask(0, "a question");
     answer(1, "an answer to a question");
@@ -246,9 +235,8 @@ static void test_what_a_hit_says(void **state)
 
 /* ---- any text is a query ---- */
 
-static void test_operators_are_words(void **state)
+TEST(test_operators_are_words)
 {
-    (void)state;
     answer(0, "this AND that OR not NEAR (the) text: col^umn a-b c*d it's \"so\" f.g");
     finds("AND", "0/1 end");
     finds("this AND that", "0/1 end");
@@ -269,9 +257,8 @@ static void test_operators_are_words(void **state)
     finds("NOT OR", "0/1 end");
 }
 
-static void test_without_a_word(void **state)
+TEST(test_without_a_word)
 {
-    (void)state;
     static const char *const queries[] = {
         "",    " ", "\"",   "\"\"",    "\" \"", "\"\"\"", "*",        "()",
         "...", "-", "\t\n", "\"(\" *", "\x01",  "\xff",   "\xc3\x28", "\xe2\x80\xae"};
@@ -285,9 +272,8 @@ static void test_without_a_word(void **state)
     finds("some\ntext", "0/1 end");
 }
 
-static void test_hostile_queries_are_no_error(void **state)
+TEST(test_hostile_queries_are_no_error)
 {
-    (void)state;
     static const char *const pieces[] = {"\"",   "(",  ")",    "NEAR", "*", "AND", "OR",   "NOT",
                                          "text", ":",  "^",    "+",    "{", "}",   ",",    "2",
                                          " ",    " ",  "-",    "'",    ";", "--",  "\xff", "\xc3",
@@ -305,9 +291,8 @@ static void test_hostile_queries_are_no_error(void **state)
     }
 }
 
-static void test_long_queries(void **state)
+TEST(test_long_queries)
 {
-    (void)state;
     static const char *const pieces[] = {"a ", "\"", "x", "\" ", "é", "\xff", "("};
     answer(0, "a");
     for (size_t i = 0; i < sizeof pieces / sizeof *pieces; i++) {
@@ -394,9 +379,8 @@ static void check_found(const struct said *said, size_t a, size_t b, bool phrase
     buf_release(&wanted);
 }
 
-static void test_random_texts(void **state)
+TEST(test_random_texts)
 {
-    (void)state;
     struct said said[TEXTS];
     entropy_seed(support_seed());
     for (size_t i = 0; i < TEXTS; i++)
@@ -445,9 +429,8 @@ static void check_snippet(const char *text, const char *query, const char *wante
     search_hits_release(&hits);
 }
 
-static void test_snippets(void **state)
+TEST(test_snippets)
 {
-    (void)state;
     check_snippet("one\n\n   two\tthree", "two", "one two three");
     check_snippet("\n\n one two \n", "one", "one two");
     check_snippet("a\x1b[31m red \xe2\x80\xae mark", "red", "a␛[31m red � mark");
@@ -469,9 +452,8 @@ static char *padded(const char *before, const char *word, const char *after, siz
     return buf_take(&text);
 }
 
-static void test_long_texts_have_the_match_in_the_middle(void **state)
+TEST(test_long_texts_have_the_match_in_the_middle)
 {
-    (void)state;
     bool more;
     char *text = padded("früher ", "needle", " später", 100000);
     check_line(text, "needle", "needle");
@@ -508,9 +490,8 @@ static void test_long_texts_have_the_match_in_the_middle(void **state)
     buf_release(&word);
 }
 
-static void test_random_snippets(void **state)
+TEST(test_random_snippets)
 {
-    (void)state;
     static const char *const pieces[] = {" ",           "\n",   "a",    "é",
                                          "e\xcc\x81",   "漢字", "\x02", "word",
                                          "👩‍👧", ". ",   "   ",  "\xe2\x80\xa8"};
@@ -533,9 +514,8 @@ static void test_random_snippets(void **state)
 
 /* ---- keeping the index ---- */
 
-static void test_deleted_sessions_are_forgotten(void **state)
+TEST(test_deleted_sessions_are_forgotten)
 {
-    (void)state;
     ask(0, "shared word");
     ask(2, "shared word");
     assert_true(transcripts_delete(store, IDS[2], &e));
@@ -549,7 +529,7 @@ static void test_deleted_sessions_are_forgotten(void **state)
 
 /* SQLite 3.40 gives an index a layer more each time that it is merged whole, and reads no more than
  * 2,000 of them. */
-static void test_very_many_are_deleted(void **state)
+TEST(test_very_many_are_deleted)
 {
     enum { DELETED = 2100, KEPT = 600 };
     (void)state;
@@ -571,9 +551,8 @@ static void test_very_many_are_deleted(void **state)
     finds("wombat", "end");
 }
 
-static void test_copies_are_found(void **state)
+TEST(test_copies_are_found)
 {
-    (void)state;
     ask(0, "first");
     answer(0, "second");
     ask(0, "third");
@@ -585,7 +564,7 @@ static void test_copies_are_found(void **state)
     finds("first", "1/1 end");
 }
 
-static void test_a_log_that_is_filled_is_found(void **state)
+TEST(test_a_log_that_is_filled_is_found)
 {
     struct event *events[] = {event_new(EVENT_RUN_STARTED), event_new(EVENT_TEXT_COMPLETE)};
     (void)state;
@@ -606,9 +585,8 @@ static void test_a_log_that_is_filled_is_found(void **state)
         event_free(events[i]);
 }
 
-static void test_rolled_back_events_are_not_found(void **state)
+TEST(test_rolled_back_events_are_not_found)
 {
-    (void)state;
     assert_true(store_begin(store, &e));
     ask(0, "gone");
     finds("gone", "0/1 end");
@@ -621,9 +599,8 @@ static void test_rolled_back_events_are_not_found(void **state)
 
 /* What JSON cannot hold is not in the index otherwise than in the log: it could not be taken out.
  */
-static void test_invalid_bytes(void **state)
+TEST(test_invalid_bytes)
 {
-    (void)state;
     ask(0, "w\xffx y\xc3 \xed\xa0\x80z");
     finds("y", "0/1 end");
     finds("w x", "0/1 end");
@@ -637,9 +614,8 @@ static void test_invalid_bytes(void **state)
 }
 
 /* No event without its words, and no words without an event. */
-static void test_an_append_that_fails_leaves_nothing(void **state)
+TEST(test_an_append_that_fails_leaves_nothing)
 {
-    (void)state;
     char *path = support_path("tiro.db");
     ask(0, "whole");
     damage_sql(path, "DROP TABLE transcript_words");
@@ -657,9 +633,8 @@ static void test_an_append_that_fails_leaves_nothing(void **state)
 }
 
 /* A number that has no room in a place of the index is in no other session's room. */
-static void test_enormous_numbers(void **state)
+TEST(test_enormous_numbers)
 {
-    (void)state;
     last[0] = 0xffffffff - 1;
     ask(0, "word");
     ask(0, "beyond");
@@ -670,9 +645,8 @@ static void test_enormous_numbers(void **state)
     finds("word", "1/1 end");
 }
 
-static void test_a_reader_searches(void **state)
+TEST(test_a_reader_searches)
 {
-    (void)state;
     struct store *reader;
     struct search_hits hits;
     bool more;
@@ -691,9 +665,8 @@ static void test_a_reader_searches(void **state)
 }
 
 /* A store of memory alone is the same to search. */
-static void test_in_memory(void **state)
+TEST(test_in_memory)
 {
-    (void)state;
     struct store *file = store;
     struct store *reader;
     struct search_hits hits;
@@ -715,36 +688,3 @@ static void test_in_memory(void **state)
     free(path);
 }
 
-#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(test_words),
-        TEST(test_phrases),
-        TEST(test_the_last_word_may_go_on),
-        TEST(test_case_and_accents),
-        TEST(test_what_is_looked_at),
-        TEST(test_newest_first_up_to_the_limit),
-        TEST(test_what_a_hit_says),
-        TEST(test_operators_are_words),
-        TEST(test_without_a_word),
-        TEST(test_hostile_queries_are_no_error),
-        TEST(test_long_queries),
-        TEST(test_random_texts),
-        TEST(test_snippets),
-        TEST(test_long_texts_have_the_match_in_the_middle),
-        TEST(test_random_snippets),
-        TEST(test_deleted_sessions_are_forgotten),
-        TEST(test_very_many_are_deleted),
-        TEST(test_copies_are_found),
-        TEST(test_a_log_that_is_filled_is_found),
-        TEST(test_rolled_back_events_are_not_found),
-        TEST(test_invalid_bytes),
-        TEST(test_an_append_that_fails_leaves_nothing),
-        TEST(test_enormous_numbers),
-        TEST(test_a_reader_searches),
-        TEST(test_in_memory),
-    };
-    return cmocka_run_group_tests_name("transcripts", tests, NULL, NULL);
-}
