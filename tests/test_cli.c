@@ -1,9 +1,4 @@
 /* The command line through the real program. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
@@ -11,13 +6,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "base/json.h"
 #include "base/mem.h"
 #include "session/capability.h"
 #include "tests/program.h"
 #include "tests/screen.h"
+#include "tests/suite.h"
 #include "tests/support.h"
 
 enum { PATIENCE_MS = 20000 };
@@ -25,9 +19,10 @@ enum { PATIENCE_MS = 20000 };
 /* --- words and options -------------------------------------------------------------------------
  */
 
-static void test_version(void **state)
+FIXTURE(support_setup, support_teardown);
+
+TEST(test_version)
 {
-    (void)state;
     struct result r = RUN("--version");
     assert_int_equal(r.status, 0);
     assert_int_equal(strncmp(r.out, "tiro ", 5), 0);
@@ -35,9 +30,8 @@ static void test_version(void **state)
     result_release(&r);
 }
 
-static void test_help(void **state)
+TEST(test_help)
 {
-    (void)state;
     static const char *const commands[] = {"chat", "run", "sessions", "config", "doctor", "help"};
     struct result overview = RUN("--help");
     assert_int_equal(overview.status, 0);
@@ -54,9 +48,8 @@ static void test_help(void **state)
     result_release(&overview);
 }
 
-static void test_usage(void **state)
+TEST(test_usage)
 {
-    (void)state;
     expect(RUN("sesions", "list"), 64,
            "tiro: USAGE: unknown command \"sesions\"; did you mean "
            "\"sessions\"?");
@@ -81,9 +74,8 @@ static void test_usage(void **state)
 }
 
 /* What this program cannot do is said; leaving it undone needs no words. */
-static void test_abilities(void **state)
+TEST(test_abilities)
 {
-    (void)state;
     const char *off = capability_compaction() ? "" : "tiro: SESSION_COMPACTION_DISABLED: ";
     const char *blank = capability_memory() ? "" : "tiro: MEMORY_DISABLED: ";
     setenv("TIRO_PROVIDER_NAME", "offline", 1);
@@ -96,9 +88,8 @@ static void test_abilities(void **state)
     expect(RUN("run", "--read-only", "hi"), 64, "unknown option --read-only");
 }
 
-static void test_chat_wants_a_terminal(void **state)
+TEST(test_chat_wants_a_terminal)
 {
-    (void)state;
     struct result r = program_run("", (const char *const[]){NULL});
     assert_int_equal(r.status, 64);
     assert_string_equal(r.out, "");
@@ -111,9 +102,8 @@ static void test_chat_wants_a_terminal(void **state)
 /* --- configuration -----------------------------------------------------------------------------
  */
 
-static void test_config_check(void **state)
+TEST(test_config_check)
 {
-    (void)state;
     expect(RUN("config", "check"), 0, "");
     write_config("[ui]\nthem = light\n[provider]\nmax_retries = many\n[keys]\nsned = C-s\n");
     expect(RUN("config", "check"), 1, "tiro.ini:2: ");
@@ -130,9 +120,8 @@ static void test_config_check(void **state)
     result_release(&r);
 }
 
-static void test_config_check_screen(void **state)
+TEST(test_config_check_screen)
 {
-    (void)state;
     write_config("[ui]\ntheme = nonesuch\n[keys]\nsend = no-such-key\n");
     expect(RUN("config", "check"), 1, "nonesuch");
     expect(RUN("config", "check"), 1, "tiro.ini:4: ");
@@ -142,9 +131,8 @@ static void test_config_check_screen(void **state)
     result_release(&r);
 }
 
-static void test_config_show(void **state)
+TEST(test_config_show)
 {
-    (void)state;
     write_config(
         "[anthropic]\napi_key = sk-very-secret\n[ui]\ntheme = light\n"
         "[model my-model]\nwindow = 4096\n");
@@ -172,9 +160,8 @@ static void test_config_show(void **state)
     result_release(&r);
 }
 
-static void test_config_problem_in_run(void **state)
+TEST(test_config_problem_in_run)
 {
-    (void)state;
     write_config("[ui]\nthem = light\n");
     struct result r = RUN("run", "--provider", "offline", "hello");
     assert_int_equal(r.status, 0);
@@ -184,9 +171,8 @@ static void test_config_problem_in_run(void **state)
 }
 
 /* What the engine does not take as it is written. */
-static void test_config_out_of_bounds(void **state)
+TEST(test_config_out_of_bounds)
 {
-    (void)state;
     write_config("[compaction]\nthreshold_percent = 1.5\n");
     static const char text[] = "threshold_percent = 1.5: 0.95 is used";
     expect(RUN("config", "check"), 1, text);
@@ -200,9 +186,8 @@ static void test_config_out_of_bounds(void **state)
 /* --- run ---------------------------------------------------------------------------------------
  */
 
-static void test_run_text(void **state)
+TEST(test_run_text)
 {
-    (void)state;
     struct model_server *s = begin_server();
     model_server_queue(s, &(struct reply){.text = "Two words."});
     struct result r = RUN("run", "--tools", "none", "say", "something");
@@ -214,9 +199,8 @@ static void test_run_text(void **state)
     end_server(s);
 }
 
-static void test_run_input_joins(void **state)
+TEST(test_run_input_joins)
 {
-    (void)state;
     struct model_server *s = begin_server();
     char *file = support_path("notes.txt");
     support_write(file, "from a ``` file\n");
@@ -238,18 +222,16 @@ static void test_run_input_joins(void **state)
     free(file);
 }
 
-static void test_run_bad_input(void **state)
+TEST(test_run_bad_input)
 {
-    (void)state;
     char *missing = support_path("missing");
     expect(program_run("\xff\xfe", (const char *const[]){"run", "-", NULL}), 64, "UTF-8");
     expect(RUN("run", "-f", missing, "x"), 1, "tiro: FILE_ERROR: ");
     free(missing);
 }
 
-static void test_run_json(void **state)
+TEST(test_run_json)
 {
-    (void)state;
     struct model_server *s = begin_server();
     model_server_queue(s,
                        &(struct reply){.text = "Answer.", .input_tokens = 120, .output_tokens = 7});
@@ -308,7 +290,7 @@ static void queue_two_calls(struct model_server *s)
 }
 
 /* At 2.50 USD a million in, 1.25 of them cached, and 10 out. */
-static void test_run_tells_what_was_used(void **state)
+TEST_IF(capability_store(), test_run_tells_what_was_used)
 {
     static const char line[] =
         "tiro: used: 3000 tokens in (900 cached), 300 tokens out, 2 model calls, 1 tool call, "
@@ -344,7 +326,7 @@ static void test_run_tells_what_was_used(void **state)
     "\"completion_tokens\":0}}\n\ndata: [DONE]\n\n"
 
 /* Whatever was asked: a router may have another answer. */
-static void test_run_prices_the_model_that_answered(void **state)
+TEST(test_run_prices_the_model_that_answered)
 {
     static const struct {
         const char *body;
@@ -366,7 +348,7 @@ static void test_run_prices_the_model_that_answered(void **state)
 }
 
 /* A turn that failed used something, too. */
-static void test_run_tells_what_a_failure_used(void **state)
+TEST(test_run_tells_what_a_failure_used)
 {
     const struct reply refused = {.fault = REPLY_STATUS, .status = 400, .error_message = "no more"};
     (void)state;
@@ -388,9 +370,8 @@ static void test_run_tells_what_a_failure_used(void **state)
     end_server(s);
 }
 
-static void test_run_stream_json(void **state)
+TEST(test_run_stream_json)
 {
-    (void)state;
     struct model_server *s = begin_server();
     model_server_queue(s, &(struct reply){.text = "Some streamed text.", .piece = 5});
     struct result r = RUN("run", "-o", "stream-json", "go");
@@ -445,9 +426,8 @@ static void end_long_talk(struct model_server *s)
     end_server(s);
 }
 
-static void test_run_compacts(void **state)
+TEST_IF(capability_store() && capability_compaction(), test_run_compacts)
 {
-    (void)state;
     struct model_server *s = begin_long_talk();
     struct result r = RUN("run", "-c", "next");
     assert_int_equal(r.status, 0);
@@ -468,9 +448,8 @@ static void test_run_compacts(void **state)
 }
 
 /* What the summary took is part of what the run took. */
-static void test_run_json_counts_summaries(void **state)
+TEST_IF(capability_store() && capability_compaction(), test_run_json_counts_summaries)
 {
-    (void)state;
     struct model_server *s = begin_long_talk();
     struct result r = RUN("run", "-c", "-o", "json", "next");
     struct json *v = parse_json(r.out);
@@ -486,7 +465,7 @@ static void test_run_json_counts_summaries(void **state)
     end_long_talk(s);
 }
 
-static void test_run_streams_compactions(void **state)
+TEST_IF(capability_store() && capability_compaction(), test_run_streams_compactions)
 {
     static const char *const types[] = {"\"compaction_started\"", "\"compaction_delta\"",
                                         "\"compaction_completed\""};
@@ -499,9 +478,8 @@ static void test_run_streams_compactions(void **state)
     end_long_talk(s);
 }
 
-static void test_run_without_compaction(void **state)
+TEST_IF(capability_store() && capability_compaction(), test_run_without_compaction)
 {
-    (void)state;
     struct model_server *s = begin_long_talk();
     struct result r = RUN("run", "-c", "--no-compaction", "next");
     assert_string_equal(r.out, "In short.\n"); /* the first that the server has */
@@ -518,9 +496,8 @@ static void test_run_without_compaction(void **state)
     end_long_talk(s);
 }
 
-static void test_run_failure(void **state)
+TEST(test_run_failure)
 {
-    (void)state;
     struct model_server *s = begin_server();
     const struct reply refused = {.fault = REPLY_STATUS,
                                   .status = 400,
@@ -544,9 +521,8 @@ static void test_run_failure(void **state)
     end_server(s);
 }
 
-static void test_run_labels(void **state)
+TEST_IF(capability_store(), test_run_labels)
 {
-    (void)state;
     setenv("TIRO_PROVIDER_NAME", "offline", 1);
     expect(RUN("run", "--label", "work", "-l", "law urgent", "hello"), 0, "");
     struct json *list = program_json(RUN("sessions", "--json"));
@@ -560,9 +536,8 @@ static void test_run_labels(void **state)
 }
 
 /* Nobody can be asked: what would ask does not run, unless it was allowed beforehand. */
-static void test_run_asks_nothing(void **state)
+TEST(test_run_asks_nothing)
 {
-    (void)state;
     const struct reply call = {.tool_name = "write_file",
                                .tool_args = "{\"path\":\"made.txt\",\"content\":\"text\\n\"}"};
     struct model_server *s = begin_server();
@@ -609,7 +584,7 @@ static void test_run_asks_nothing(void **state)
 }
 
 /* What is wrong with a call is no refusal. */
-static void test_run_faulty_calls_are_not_refused(void **state)
+TEST(test_run_faulty_calls_are_not_refused)
 {
     static const struct reply calls[] = {
         {.tool_name = "no_such_tool", .tool_args = "{}"},
@@ -627,9 +602,8 @@ static void test_run_faulty_calls_are_not_refused(void **state)
     end_server(s);
 }
 
-static void test_run_budget(void **state)
+TEST_IF(capability_store(), test_run_budget)
 {
-    (void)state;
     const struct reply big = {.text = "Big.", .input_tokens = 900, .output_tokens = 60};
     struct model_server *s = begin_server();
     setenv("TIRO_BUDGET_MAX_TOKENS", "1000", 1);
@@ -676,9 +650,8 @@ static size_t count_of(const char *text, const char *part)
 }
 
 /* A session is warned once, however many processes go on with it. */
-static void test_run_budget_warns_once_a_session(void **state)
+TEST_IF(capability_store(), test_run_budget_warns_once_a_session)
 {
-    (void)state;
     const struct reply some = {.text = "Some.", .input_tokens = 840, .output_tokens = 10};
     const struct reply more = {.text = "More.", .input_tokens = 20, .output_tokens = 10};
     static const size_t warnings[] = {1, 0, 0};
@@ -721,16 +694,14 @@ static void interrupt_with(int number)
     result_release(&r);
 }
 
-static void test_run_interrupted(void **state)
+TEST_IF(capability_store(), test_run_interrupted)
 {
-    (void)state;
     interrupt_with(SIGINT);
     interrupt_with(SIGTERM);
 }
 
-static void test_run_broken_pipe(void **state)
+TEST_IF(capability_store(), test_run_broken_pipe)
 {
-    (void)state;
     struct model_server *s = begin_server();
     const char *const argv[] = {support_program(), "run", "go", NULL};
     struct support_child c;
@@ -769,9 +740,8 @@ static struct result run_in_shell(const char *command)
     return r;
 }
 
-static void test_output_does_not_arrive(void **state)
+TEST(test_output_does_not_arrive)
 {
-    (void)state;
     setenv("TIRO_PROVIDER_NAME", "offline", 1);
     if (access("/dev/full", W_OK) == 0) {
         expect(run_in_shell("\"$1\" run hello >/dev/full"), 1, "tiro: FILE_ERROR: ");
@@ -783,9 +753,8 @@ static void test_output_does_not_arrive(void **state)
     unsetenv("TIRO_PROVIDER_NAME");
 }
 
-static void test_run_cleans_for_a_terminal(void **state)
+TEST(test_run_cleans_for_a_terminal)
 {
-    (void)state;
     struct model_server *s = begin_server();
     const char *const argv[] = {support_program(), "run", "go", NULL};
     model_server_queue(s, &(struct reply){.text = "safe \x1b]0;title\x07 end"});
@@ -801,9 +770,8 @@ static void test_run_cleans_for_a_terminal(void **state)
 /* --- sessions ----------------------------------------------------------------------------------
  */
 
-static void test_sessions(void **state)
+TEST_IF(capability_store(), test_sessions)
 {
-    (void)state;
     struct result r = RUN("sessions", "list");
     assert_int_equal(r.status, 0);
     assert_string_equal(r.out, "");
@@ -856,9 +824,8 @@ static void test_sessions(void **state)
 /* --- doctor ------------------------------------------------------------------------------------
  */
 
-static void test_doctor(void **state)
+TEST_IF(capability_store(), test_doctor)
 {
-    (void)state;
     setenv("TIRO_PROVIDER_NAME", "offline", 1);
     struct result r = RUN("doctor");
     assert_int_equal(r.status, 0);
@@ -873,50 +840,4 @@ static void test_doctor(void **state)
     assert_text(r.out, "tiro.ini:2: ");
     result_release(&r);
     unsetenv("TIRO_PROVIDER_NAME");
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, support_setup, support_teardown)
-#define STORED(name) support_stored(name, support_setup, support_teardown)
-#define COMPACTING(name)                                                                           \
-    support_if(capability_store() && capability_compaction(), name, support_setup, support_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest all[] = {
-        TEST(test_version),
-        TEST(test_help),
-        TEST(test_usage),
-        TEST(test_abilities),
-        TEST(test_chat_wants_a_terminal),
-        TEST(test_config_check),
-        TEST(test_config_check_screen),
-        TEST(test_config_show),
-        TEST(test_config_problem_in_run),
-        TEST(test_config_out_of_bounds),
-        TEST(test_run_text),
-        TEST(test_run_input_joins),
-        TEST(test_run_bad_input),
-        TEST(test_run_json),
-        STORED(test_run_tells_what_was_used),
-        TEST(test_run_prices_the_model_that_answered),
-        TEST(test_run_tells_what_a_failure_used),
-        TEST(test_run_stream_json),
-        COMPACTING(test_run_compacts),
-        COMPACTING(test_run_json_counts_summaries),
-        COMPACTING(test_run_streams_compactions),
-        COMPACTING(test_run_without_compaction),
-        TEST(test_run_failure),
-        STORED(test_run_labels),
-        TEST(test_run_asks_nothing),
-        TEST(test_run_faulty_calls_are_not_refused),
-        STORED(test_run_budget),
-        STORED(test_run_budget_warns_once_a_session),
-        STORED(test_run_interrupted),
-        STORED(test_run_broken_pipe),
-        TEST(test_output_does_not_arrive),
-        TEST(test_run_cleans_for_a_terminal),
-        STORED(test_sessions),
-        STORED(test_doctor),
-    };
-    return cmocka_run_group_tests(all, NULL, NULL);
 }

@@ -1,20 +1,14 @@
 /* What the shells offer, asked of the shells themselves. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "base/mem.h"
 #include "session/capability.h"
 #include "tests/program.h"
 #include "tests/record.h"
+#include "tests/suite.h"
 #include "tests/support.h"
 
 /* --- sessions to be named ----------------------------------------------------------------------
@@ -120,9 +114,10 @@ static void assert_bash(const char *line, const char *offered)
     free(out);
 }
 
-static void bash_knows_the_tables(void **state)
+FIXTURE(setup, teardown);
+
+TEST(bash_knows_the_tables)
 {
-    (void)state;
     assert_bash("tiro ses", "sessions\n");
     assert_bash("tiro sessions ex", "export\n");
     assert_bash("tiro sessions export --fo", "--format\n--force\n");
@@ -150,9 +145,8 @@ static void bash_knows_the_tables(void **state)
     assert_bash("tiro run --model ", "");
 }
 
-static void bash_knows_files(void **state)
+TEST(bash_knows_files)
 {
-    (void)state;
     support_write("a file.txt", "x");
     assert_bash("tiro run -f a", "a file.txt\n");
     assert_bash("tiro run --file=a", "a file.txt\n");
@@ -161,9 +155,8 @@ static void bash_knows_files(void **state)
     assert_bash("tiro sessions list -d a", "");
 }
 
-static void bash_names_sessions(void **state)
+TEST_IF(capability_store(), bash_names_sessions)
 {
-    (void)state;
     assert_bash("tiro sessions show pl", "plain\n");
     assert_bash("tiro --resume pl", "plain\n");
     assert_bash("tiro run -r pl", "plain\n");
@@ -191,9 +184,8 @@ static void bash_names_sessions(void **state)
 }
 
 /* What bash would run after the completion is the title again. */
-static void bash_quotes_what_it_offers(void **state)
+TEST_IF(capability_store(), bash_quotes_what_it_offers)
 {
-    (void)state;
     static const char *const quotes[] = {"", "'", "\""};
     for (int i = 0; i < DASH; i++) {
         for (size_t q = 0; q < sizeof quotes / sizeof *quotes; q++) {
@@ -263,9 +255,8 @@ static void assert_zsh(const char *line, const char *completed)
     assert_zsh_of(zsh_installed, line, completed);
 }
 
-static void zsh_knows_the_tables(void **state)
+TEST(zsh_knows_the_tables)
 {
-    (void)state;
     if (!installed("zsh"))
         skip();
     assert_zsh("tiro ses", "tiro sessions ");
@@ -280,9 +271,8 @@ static void zsh_knows_the_tables(void **state)
     assert_zsh("tiro run -f a", "tiro run -f a\\ file.txt ");
 }
 
-static void zsh_names_sessions(void **state)
+TEST_IF(capability_store(), zsh_names_sessions)
 {
-    (void)state;
     if (!installed("zsh"))
         skip();
     assert_zsh("tiro sessions show pl", "tiro sessions show plain ");
@@ -310,9 +300,8 @@ static void assert_fish(const char *line, const char *offered)
     free(out);
 }
 
-static void fish_knows_the_tables(void **state)
+TEST(fish_knows_the_tables)
 {
-    (void)state;
     if (!installed("fish"))
         skip();
     assert_fish("tiro ses", "sessions\n");
@@ -327,9 +316,8 @@ static void fish_knows_the_tables(void **state)
     assert_fish("tiro run -f a", "a file.txt\n");
 }
 
-static void fish_names_sessions(void **state)
+TEST_IF(capability_store(), fish_names_sessions)
 {
-    (void)state;
     if (!installed("fish"))
         skip();
     assert_fish("tiro sessions show pl", "plain\n");
@@ -341,27 +329,9 @@ static void fish_names_sessions(void **state)
     assert_int_not_equal(access("evil", F_OK), 0);
 }
 
-static void the_program_wants_a_shell(void **state)
+TEST(the_program_wants_a_shell)
 {
-    (void)state;
     expect(RUN("completion"), 64, "bash|zsh|fish");
     expect(RUN("completion", "fishh"), 64, "did you mean \"fish\"?");
     expect(RUN("completion", "bash", "zsh"), 64, "unexpected argument");
-}
-
-int main(void)
-{
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-    const struct CMUnitTest tests[] = {
-        TEST(bash_knows_the_tables),
-        TEST(bash_knows_files),
-        support_stored(bash_names_sessions, setup, teardown),
-        support_stored(bash_quotes_what_it_offers, setup, teardown),
-        TEST(zsh_knows_the_tables),
-        support_stored(zsh_names_sessions, setup, teardown),
-        TEST(fish_knows_the_tables),
-        support_stored(fish_names_sessions, setup, teardown),
-        TEST(the_program_wants_a_shell),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,5 @@
 /* `tiro doctor` through the real program: what it says of each state, that it changes nothing by
  * looking, and recovering. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +12,7 @@
 #include "store/store.h"
 #include "tests/damage.h"
 #include "tests/program.h"
+#include "tests/suite.h"
 #include "tests/support.h"
 
 static char *data, *path;
@@ -90,9 +84,10 @@ static void expect_state(const char *state, int status, const char *words)
 
 /* --- looking --------------------------------------------------------------------------------- */
 
-static void test_nothing_is_made(void **state)
+FIXTURE(set_up, tear_down);
+
+TEST_IF(capability_store(), test_nothing_is_made)
 {
-    (void)state;
     struct stat st;
     struct result r = DOCTOR("--json");
     assert_int_equal(r.status, 0);
@@ -104,9 +99,8 @@ static void test_nothing_is_made(void **state)
     result_release(&r);
 }
 
-static void test_good(void **state)
+TEST_IF(capability_store(), test_good)
 {
-    (void)state;
     damage_fill(path, 4, 10);
     expect_state("good", 0, "intact, ");
     struct json *v = look(0);
@@ -121,24 +115,21 @@ static void test_good(void **state)
 }
 
 /* What a killed tiro left behind is neither folded in nor taken away. */
-static void test_log_of_a_dead_process(void **state)
+TEST_IF(capability_store(), test_log_of_a_dead_process)
 {
-    (void)state;
     damage_fill_and_die(path, 4, 10);
     expect_state("good", 0, "4 sessions, 40 events");
 }
 
-static void test_older_is_not_renewed(void **state)
+TEST_IF(capability_store(), test_older_is_not_renewed)
 {
-    (void)state;
     damage_fill(path, 1, 5);
     damage_sql(path, "PRAGMA user_version = 1; PRAGMA wal_checkpoint(TRUNCATE)");
     expect_state("older", 0, "upgrades");
 }
 
-static void test_not_well(void **state)
+TEST_IF(capability_store(), test_not_well)
 {
-    (void)state;
     damage_fill(path, 4, 20);
     damage_sql(path, "PRAGMA user_version = 99");
     expect_state("newer", 1, "newer");
@@ -157,9 +148,8 @@ static void test_not_well(void **state)
     expect_state("unreadable", 1, "permissions");
 }
 
-static void test_locked(void **state)
+TEST_IF(capability_store(), test_locked)
 {
-    (void)state;
     damage_fill(path, 2, 10);
     struct damage_holder h = damage_hold(path, damage_begin_write);
     expect_state("locked", 1, "quit that program");
@@ -167,9 +157,8 @@ static void test_locked(void **state)
     expect_state("good", 0, "intact");
 }
 
-static void test_not_kept(void **state)
+TEST_IF(capability_store(), test_not_kept)
 {
-    (void)state;
     damage_fill(path, 2, 10);
     setenv("TIRO_SESSION_PERSIST", "false", 1);
     expect_state("good", 0, "persist = false");
@@ -178,9 +167,8 @@ static void test_not_kept(void **state)
 
 /* --- memory ---------------------------------------------------------------------------------- */
 
-static void test_entries_are_counted(void **state)
+TEST_IF(capability_store(), test_entries_are_counted)
 {
-    (void)state;
     damage_fill(path, 2, 10);
     damage_fill_memory(path, 3, 5);
     expect_state("good", 0, "15 memory entries, 15 vectors");
@@ -208,9 +196,8 @@ static void says(const char *name, const char *words)
     result_release(&r);
 }
 
-static void test_memory_is_told(void **state)
+TEST_IF(capability_memory(), test_memory_is_told)
 {
-    (void)state;
     says("memory", "on; scope all, language");
     says("vectors", "none; [embedding] provider is not set");
     says("ranking", "words");
@@ -228,9 +215,8 @@ static void test_memory_is_told(void **state)
 }
 
 /* Nobody listens there, and nobody is asked. */
-static void test_embedding_endpoint(void **state)
+TEST_IF(capability_memory(), test_embedding_endpoint)
 {
-    (void)state;
     setenv("TIRO_EMBEDDING_PROVIDER", "openai", 1);
     struct result r = DOCTOR("--json");
     assert_int_equal(r.status, 1);
@@ -264,9 +250,8 @@ static int files_like(const char *name)
     return count;
 }
 
-static void test_recover_wants_a_yes(void **state)
+TEST(test_recover_wants_a_yes)
 {
-    (void)state;
     damage_fill(path, 4, 20);
     damage();
     char *before = damage_tree(data);
@@ -281,9 +266,8 @@ static void test_recover_wants_a_yes(void **state)
     result_release(&r);
 }
 
-static void test_recover(void **state)
+TEST_IF(capability_store(), test_recover)
 {
-    (void)state;
     damage_fill(path, 6, 20);
     damage_fill_memory(path, 4, 5);
     damage();
@@ -314,9 +298,8 @@ static void test_recover(void **state)
     result_release(&r);
 }
 
-static void test_nothing_to_recover(void **state)
+TEST(test_nothing_to_recover)
 {
-    (void)state;
     damage_fill(path, 2, 10);
     char *before = damage_tree(data);
     struct result r = DOCTOR("--recover", "--yes");
@@ -328,9 +311,8 @@ static void test_nothing_to_recover(void **state)
     free(after);
 }
 
-static void test_recover_while_in_use(void **state)
+TEST_IF(capability_store(), test_recover_while_in_use)
 {
-    (void)state;
     damage_fill(path, 4, 20);
     struct damage_holder h = damage_hold(path, damage_open);
     damage();
@@ -349,9 +331,8 @@ static void answer(const char *keys, int status)
     program_asks(args, 100, (const char *const[]){NULL}, keys, status);
 }
 
-static void test_recover_asks(void **state)
+TEST_IF(capability_store(), test_recover_asks)
 {
-    (void)state;
     damage_fill(path, 4, 20);
     damage();
     char *before = damage_tree(data);
@@ -368,11 +349,7 @@ static void test_recover_asks(void **state)
 
 /* --------------------------------------------------------------------------------------------- */
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-#define STORED(name) support_stored(name, set_up, tear_down)
-#define REMEMBERED(name) support_if(capability_memory(), name, set_up, tear_down)
-
-static void test_locales(void **state)
+TEST(test_locales)
 {
     static const struct {
         const char *locale, *says;
@@ -386,27 +363,4 @@ static void test_locales(void **state)
         assert_text(r.out, cases[i].says);
         result_release(&r);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        STORED(test_nothing_is_made),
-        STORED(test_good),
-        STORED(test_log_of_a_dead_process),
-        STORED(test_older_is_not_renewed),
-        STORED(test_not_well),
-        STORED(test_locked),
-        STORED(test_not_kept),
-        STORED(test_entries_are_counted),
-        REMEMBERED(test_memory_is_told),
-        REMEMBERED(test_embedding_endpoint),
-        TEST(test_locales),
-        TEST(test_recover_wants_a_yes),
-        STORED(test_recover),
-        TEST(test_nothing_to_recover),
-        STORED(test_recover_while_in_use),
-        STORED(test_recover_asks),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,15 +1,8 @@
 /* The manual pages and the help texts say all that the tables have, and nothing else. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "agent/guard.h"
 #include "base/err.h"
@@ -17,6 +10,7 @@
 #include "base/vec.h"
 #include "config/config.h"
 #include "tests/program.h"
+#include "tests/suite.h"
 #include "tests/support.h"
 #include "ui/term/keymap.h"
 
@@ -148,9 +142,10 @@ static char *section_of(const char *page, const struct config_key_info *k)
     return part;
 }
 
-static void every_key_is_told(void **state)
+FIXTURE(support_setup, support_teardown);
+
+TEST(every_key_is_told)
 {
-    (void)state;
     char *page = read_page("tiro.ini.5");
     size_t entries = 0;
     for (int i = 0; i < CONFIG_KEY_COUNT; i++) {
@@ -176,9 +171,8 @@ static void every_key_is_told(void **state)
     free(page);
 }
 
-static void every_place_of_keys_is_told(void **state)
+TEST(every_place_of_keys_is_told)
 {
-    (void)state;
     char *page = read_page("tiro.ini.5");
     char *section = part_of(page, "[tools]");
     for (size_t i = 0; guard_keys[i]; i++) {
@@ -364,9 +358,8 @@ static void check_nothing_else(const struct manual *m)
     free(commands);
 }
 
-static void every_command_is_told(void **state)
+TEST(every_command_is_told)
 {
-    (void)state;
     struct manual m = {.page = read_page("tiro.1")};
     m.common = part_of(m.page, "OPTIONS");
     visit_commands(&m);
@@ -380,9 +373,8 @@ static void every_command_is_told(void **state)
 /* --- exit statuses -----------------------------------------------------------------------------
  */
 
-static void every_status_is_told(void **state)
+TEST(every_status_is_told)
 {
-    (void)state;
     static const int statuses[] = {
 #define X(name, rpc, rest, status) status,
         ERR_TABLE(X)
@@ -403,16 +395,4 @@ static void every_status_is_told(void **state)
     assert_int_equal(count_entries(part), distinct + 1); /* and 128 + N */
     free(part);
     free(page);
-}
-
-int main(void)
-{
-#define TEST(f) cmocka_unit_test_setup_teardown(f, support_setup, support_teardown)
-    const struct CMUnitTest tests[] = {
-        TEST(every_key_is_told),
-        TEST(every_place_of_keys_is_told),
-        TEST(every_command_is_told),
-        TEST(every_status_is_told),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,9 +1,4 @@
 /* `tiro memory` through the real program. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <signal.h>
@@ -15,14 +10,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "base/mem.h"
 #include "session/capability.h"
 #include "tests/damage.h"
 #include "tests/program.h"
 #include "tests/record.h"
 #include "tests/screen.h"
+#include "tests/suite.h"
 #include "tests/support.h"
 
 /* The endpoint has 5 s to answer: a stop that waited for it would take longer than this. */
@@ -80,9 +74,12 @@ static void expect_ids(struct result r, const char *want)
 
 /* --- empty, off ------------------------------------------------------------------------------- */
 
-static void test_nothing_is_there(void **state)
+NEEDS(capability_store() && capability_memory());
+
+FIXTURE(support_setup, support_teardown);
+
+TEST(test_nothing_is_there)
 {
-    (void)state;
     expect_ids(MEMORY("search", "--json", "anything"), "");
     expect_ids(MEMORY("list", "--json"), "");
     expect(MEMORY("search", "anything"), 0, "no matches");
@@ -100,9 +97,8 @@ static void test_nothing_is_there(void **state)
     free(path);
 }
 
-static void test_memory_is_off(void **state)
+TEST(test_memory_is_off)
 {
-    (void)state;
     static const char *const verbs[] = {"list", "stats", "export", "reindex"};
     for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++) {
         setenv("TIRO_MEMORY_ENABLED", "false", 1);
@@ -115,9 +111,8 @@ static void test_memory_is_off(void **state)
 }
 
 /* What is advised can be done. */
-static void test_how_to_turn_it_on(void **state)
+TEST(test_how_to_turn_it_on)
 {
-    (void)state;
     write_config("[memory]\nenabled = false\n[session]\npersist = false\n");
     struct result r = MEMORY("list");
     assert_text(r.err, "[memory] enabled = true, or TIRO_MEMORY_ENABLED=true in the environment");
@@ -136,9 +131,8 @@ static void test_how_to_turn_it_on(void **state)
 
 /* --- search ----------------------------------------------------------------------------------- */
 
-static void test_search_json(void **state)
+TEST(test_search_json)
 {
-    (void)state;
     add_talks();
     struct json *list = program_json(MEMORY("search", "--json", "ryokan", "river"));
     assert_int_equal(json_len(list), 2);
@@ -161,9 +155,8 @@ static void test_search_json(void **state)
     json_free(list);
 }
 
-static void test_search_options(void **state)
+TEST(test_search_options)
 {
-    (void)state;
     add_talks();
     expect_ids(MEMORY("search", "--json", "--limit", "1", "ryokan river"), "river ");
     expect_ids(MEMORY("search", "--json", "ryokan", "-hills"), "river ");
@@ -184,9 +177,8 @@ static void test_search_options(void **state)
     expect_ids(MEMORY("search", "--json", "--limit", "1000", "hotel"), "station ");
 }
 
-static void test_search_gives_five(void **state)
+TEST(test_search_gives_five)
 {
-    (void)state;
     struct buf text = BUF_INIT;
     for (int i = 0; i < 12; i++)
         buf_addf(&text,
@@ -223,9 +215,8 @@ static char *keep_session(const char *title)
     return id;
 }
 
-static void test_search_for_people(void **state)
+TEST(test_search_for_people)
 {
-    (void)state;
     add_talks();
     char *id = keep_session("Spring in Kyoto");
     char *line = mem_printf(
@@ -259,9 +250,8 @@ static void test_search_for_people(void **state)
 }
 
 /* What is cut off on both sides has a sign on both, and still one row. */
-static void test_search_in_a_narrow_terminal(void **state)
+TEST(test_search_in_a_narrow_terminal)
 {
-    (void)state;
     struct buf text = BUF_INIT;
     buf_addstr(&text,
                "{\"session_id\":\"s\",\"role\":\"user\",\"created_at\":\"2026-03-01\","
@@ -285,9 +275,8 @@ static void test_search_in_a_narrow_terminal(void **state)
 
 /* --- list, show ------------------------------------------------------------------------------- */
 
-static void test_list_and_show(void **state)
+TEST(test_list_and_show)
 {
-    (void)state;
     add_talks();
     expect_ids(MEMORY("list", "--json"), "station #42 river ");
     expect_ids(RUN("memory", "--json"), "station #42 river ");
@@ -326,9 +315,8 @@ static void expect_at_width(const char *verb, int columns, const char *const *te
     screen_free(s);
 }
 
-static void test_narrow_terminals(void **state)
+TEST(test_narrow_terminals)
 {
-    (void)state;
     add_talks();
     import_text(named, "1 entry added\n");
     setenv("TZ", "UTC", 1);
@@ -354,9 +342,8 @@ static char *many_entries(void)
 }
 
 /* A terminal has no room for a whole memory; what is not a terminal gets all. */
-static void test_a_terminal_gets_a_page(void **state)
+TEST(test_a_terminal_gets_a_page)
 {
-    (void)state;
     char *text = many_entries();
     import_text(text, "23 entries added\n");
     struct screen *s = AT_TERMINAL(30, 90, "memory");
@@ -396,9 +383,8 @@ static struct result edit_with_input(const char *id, const char *input)
     return program_run(input, args);
 }
 
-static void test_edit(void **state)
+TEST(test_edit)
 {
-    (void)state;
     add_talks();
     run_ok(MEMORY("edit", "--content", "an inn", "station"));
     expect_content("station", "an inn");
@@ -423,9 +409,8 @@ static void test_edit(void **state)
     free(editor);
 }
 
-static void test_pin(void **state)
+TEST(test_pin)
 {
-    (void)state;
     add_talks();
     run_ok(MEMORY("pin", "river"));
     expect_pinned("river", true);
@@ -435,9 +420,8 @@ static void test_pin(void **state)
     expect(MEMORY("pin"), 64, "an argument is missing");
 }
 
-static void test_delete(void **state)
+TEST(test_delete)
 {
-    (void)state;
     add_talks();
     expect(MEMORY("delete", "river"), 64, "--yes");
     expect(MEMORY("delete", "--yes", "river", "nonesuch"), 1, "tiro: MEMORY_NOT_FOUND: ");
@@ -457,9 +441,8 @@ static void answer_delete(const char *answer, int status, const char *left)
     expect_ids(MEMORY("list", "--json"), left);
 }
 
-static void test_delete_asks(void **state)
+TEST(test_delete_asks)
 {
-    (void)state;
     add_talks();
     answer_delete("n", 1, "station #42 river ");
     answer_delete("y", 0, "station ");
@@ -467,9 +450,8 @@ static void test_delete_asks(void **state)
 
 /* --- import, export --------------------------------------------------------------------------- */
 
-static void test_export(void **state)
+TEST(test_export)
 {
-    (void)state;
     add_talks();
     char *path = support_path("out.jsonl");
     char *out = program_output(MEMORY("export"));
@@ -489,9 +471,8 @@ static void test_export(void **state)
     free(path);
 }
 
-static void test_import(void **state)
+TEST(test_import)
 {
-    (void)state;
     char *path = support_path("in.jsonl"), *bad = support_path("bad.jsonl");
     support_write(path, talks);
     char *said = program_output(MEMORY("import", path));
@@ -535,9 +516,8 @@ static void write_many(const char *path)
     buf_release(&text);
 }
 
-static void test_import_shows_progress(void **state)
+TEST(test_import_shows_progress)
 {
-    (void)state;
     char *path = support_path("many.jsonl");
     write_many(path);
     const char *const argv[] = {support_program(), "memory", "import", path, NULL};
@@ -572,9 +552,8 @@ static bool has_grown(void *context)
 }
 
 /* Whole steps are there or not; every row has its words; importing again completes it. */
-static void test_killed_import(void **state)
+TEST(test_killed_import)
 {
-    (void)state;
     char *path = support_path("many.jsonl");
     char *database = support_path(".local/share/tiro/tiro.db");
     char *journal = support_path(".local/share/tiro/tiro.db-wal");
@@ -613,9 +592,8 @@ static void test_killed_import(void **state)
 }
 
 /* Ctrl-C ends an import between two steps and says so. */
-static void test_interrupted_import(void **state)
+TEST(test_interrupted_import)
 {
-    (void)state;
     char *path = support_path("many.jsonl");
     write_many(path);
     const char *const argv[] = {support_program(), "memory", "import", path, NULL};
@@ -636,9 +614,8 @@ static void test_interrupted_import(void **state)
 
 /* --- stats, reindex --------------------------------------------------------------------------- */
 
-static void test_stats_and_reindex(void **state)
+TEST(test_stats_and_reindex)
 {
-    (void)state;
     add_talks();
     char *out = program_output(MEMORY("stats"));
     assert_text(out, "entries");
@@ -669,9 +646,8 @@ static int64_t bytes_now(void)
     return bytes;
 }
 
-static void test_nothing_takes_no_bytes(void **state)
+TEST(test_nothing_takes_no_bytes)
 {
-    (void)state;
     free(keep_session("of another thing"));
     assert_int_equal(bytes_now(), 0);
     add_talks();
@@ -691,9 +667,8 @@ static void expect_remark(const char *remark)
 }
 
 /* The search says what is to be done, and that helps; also after the server got another model. */
-static void test_vectors_are_made_by_reindex(void **state)
+TEST(test_vectors_are_made_by_reindex)
 {
-    (void)state;
     const char *const lacking = "tiro memory reindex computes them";
     struct model_server *server = begin_server();
     setenv("TIRO_EMBEDDING_PROVIDER", "ollama", 1);
@@ -711,9 +686,8 @@ static void test_vectors_are_made_by_reindex(void **state)
     end_server(server);
 }
 
-static void test_reindex_says_what_failed(void **state)
+TEST(test_reindex_says_what_failed)
 {
-    (void)state;
     add_talks();
     setenv("TIRO_EMBEDDING_PROVIDER", "ollama", 1);
     setenv("TIRO_EMBEDDING_BASE_URL", "http://127.0.0.1:1", 1);
@@ -739,9 +713,8 @@ static int silent_endpoint(char *url, size_t size)
     return fd;
 }
 
-static void test_reindex_stops_while_it_waits(void **state)
+TEST(test_reindex_stops_while_it_waits)
 {
-    (void)state;
     char url[64], byte;
     int endpoint = silent_endpoint(url, sizeof url);
     add_talks();
@@ -762,39 +735,4 @@ static void test_reindex_stops_while_it_waits(void **state)
     close(endpoint);
     unsetenv("TIRO_EMBEDDING_PROVIDER");
     unsetenv("TIRO_EMBEDDING_BASE_URL");
-}
-
-#define test(f)                                                                                    \
-    support_if(capability_store() && capability_memory(), f, support_setup, support_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        test(test_nothing_is_there),
-        test(test_memory_is_off),
-        test(test_how_to_turn_it_on),
-        test(test_search_json),
-        test(test_search_options),
-        test(test_search_gives_five),
-        test(test_search_for_people),
-        test(test_search_in_a_narrow_terminal),
-        test(test_list_and_show),
-        test(test_narrow_terminals),
-        test(test_a_terminal_gets_a_page),
-        test(test_edit),
-        test(test_pin),
-        test(test_delete),
-        test(test_delete_asks),
-        test(test_export),
-        test(test_import),
-        test(test_import_shows_progress),
-        test(test_killed_import),
-        test(test_interrupted_import),
-        test(test_stats_and_reindex),
-        test(test_nothing_takes_no_bytes),
-        test(test_vectors_are_made_by_reindex),
-        test(test_reindex_says_what_failed),
-        test(test_reindex_stops_while_it_waits),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,16 +1,9 @@
 /* `tiro sessions` through the real program. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "base/mem.h"
 #include "base/utf8.h"
@@ -21,6 +14,7 @@
 #include "tests/program.h"
 #include "tests/record.h"
 #include "tests/screen.h"
+#include "tests/suite.h"
 #include "tests/support.h"
 
 enum { PATIENCE_MS = 20000 };
@@ -70,9 +64,10 @@ static void expect_titles(struct result r, const char *const *titles)
 /* --- list --------------------------------------------------------------------------------------
  */
 
-static void test_list_filters(void **state)
+FIXTURE(support_setup, support_teardown);
+
+TEST_IF(capability_store(), test_list_filters)
 {
-    (void)state;
     char *here = support_path("here");
     assert_int_equal(mkdir(here, 0700), 0);
     char *old = add_session("old"), *young = add_session("young");
@@ -101,9 +96,8 @@ static void test_list_filters(void **state)
     free(other);
 }
 
-static void test_list_names(void **state)
+TEST_IF(capability_store(), test_list_names)
 {
-    (void)state;
     char *one = add_session("one"), *two = add_session("two words");
     char *expected = mem_printf("%s\ttwo words\n%s\tone\n", two + UUID_LEN - 8, one + UUID_LEN - 8);
     char *names = program_output(SESSIONS("list", "--names"));
@@ -128,9 +122,8 @@ static size_t column_of(const char *lines, const char *in, const char *text)
     return utf8_width(line, (size_t)(at - line));
 }
 
-static void test_list_is_aligned(void **state)
+TEST_IF(capability_store(), test_list_is_aligned)
 {
-    (void)state;
     static const char wide_title[] = "日本語の長い題名です、とても長い";
     char *plain = add_session("a plain title"), *wide = add_session(wide_title);
     char *combined = add_session("e\xcc\x81\xcc\x81\xcc\x81 accents");
@@ -154,9 +147,8 @@ static void test_list_is_aligned(void **state)
         free(ids[i]);
 }
 
-static void test_list_fits_the_terminal(void **state)
+TEST_IF(capability_store(), test_list_fits_the_terminal)
 {
-    (void)state;
     static const char title[] = "日本語の題名はここでもういちど長くなりますから切られるはずです";
     char *ids[3];
     for (size_t i = 0; i < 3; i++) {
@@ -177,9 +169,8 @@ static void test_list_fits_the_terminal(void **state)
 }
 
 /* A title that reached the store past every check. */
-static void test_hostile_title_is_cleaned(void **state)
+TEST_IF(capability_store(), test_hostile_title_is_cleaned)
 {
-    (void)state;
     char *id = add_session("harmless");
     const char *const export[] = {"sessions", "export", "--format", "json", id, NULL};
     char *text = program_output(program_run("", export));
@@ -199,9 +190,8 @@ static void test_hostile_title_is_cleaned(void **state)
     free(id);
 }
 
-static void test_json_is_cleaned_for_a_terminal(void **state)
+TEST_IF(capability_store(), test_json_is_cleaned_for_a_terminal)
 {
-    (void)state;
     static const char input[] = "[{\"role\":\"user\",\"content\":\"a \\u009b31m b \\u202e c\"}]";
     const char *const import[] = {"sessions", "import", "-", NULL};
     run_ok(program_run(input, import));
@@ -220,9 +210,8 @@ static void test_json_is_cleaned_for_a_terminal(void **state)
 }
 
 /* What cannot be read is no empty list. */
-static void test_unreadable_data(void **state)
+TEST_IF(capability_store(), test_unreadable_data)
 {
-    (void)state;
     expect(SESSIONS("list"), 0, "no sessions yet");
     char *dir = support_path(".local"), *file = support_path(".local/share");
     assert_true(mkdir(dir, 0700) == 0 || access(dir, F_OK) == 0);
@@ -240,9 +229,8 @@ static void test_unreadable_data(void **state)
 /* --- show, search ------------------------------------------------------------------------------
  */
 
-static void test_show(void **state)
+TEST_IF(capability_store(), test_show)
 {
-    (void)state;
     expect(SESSIONS("show"), 1, "tiro: SESSION_NOT_FOUND: ");
     char *id = add_session("The title");
     char *whole = program_output(SESSIONS("show", id));
@@ -286,9 +274,8 @@ static char *add_crashes(void)
     return id;
 }
 
-static void test_show_crashes(void **state)
+TEST_IF(capability_store(), test_show_crashes)
 {
-    (void)state;
     static const char cut_off[] = "Why?\n\n## tiro · cut off\n\nBecause of \n\n! cut off\n\n## you";
     static const char unfinished[] =
         "And?\n\n## tiro · unfinished\n\nSo that \n\n"
@@ -313,9 +300,8 @@ static void test_show_crashes(void **state)
     free(id);
 }
 
-static void test_show_json(void **state)
+TEST_IF(capability_store(), test_show_json)
 {
-    (void)state;
     char *id = add_session("The title");
     struct json *whole = program_json(SESSIONS("show", "--json", id));
     const struct json *events = json_get(whole, "events");
@@ -330,9 +316,8 @@ static void test_show_json(void **state)
     free(id);
 }
 
-static void test_search(void **state)
+TEST_IF(capability_store(), test_search)
 {
-    (void)state;
     char *old = add_session("old"), *young = add_session("young");
     struct json *hits = program_json(SESSIONS("search", "--json", "second", "answer"));
     assert_int_equal(json_len(hits), 2);
@@ -358,9 +343,8 @@ static void test_search(void **state)
     free(young);
 }
 
-static void test_search_shows_the_match(void **state)
+TEST_IF(capability_store(), test_search_shows_the_match)
 {
-    (void)state;
     struct buf input = BUF_INIT;
     buf_addstr(&input, "[{\"role\":\"user\",\"content\":\"");
     for (int i = 0; i < 30; i++)
@@ -381,9 +365,8 @@ static void test_search_shows_the_match(void **state)
 /* --- changes -----------------------------------------------------------------------------------
  */
 
-static void test_rename_and_label(void **state)
+TEST_IF(capability_store(), test_rename_and_label)
 {
-    (void)state;
     char *id = add_session("before");
     run_ok(SESSIONS("rename", "last", "after"));
     expect_titles(SESSIONS("list", "--json"), TITLES("after"));
@@ -404,9 +387,8 @@ static void test_rename_and_label(void **state)
     free(id);
 }
 
-static void test_archive(void **state)
+TEST_IF(capability_store(), test_archive)
 {
-    (void)state;
     char *one = add_session("one"), *two = add_session("two");
     expect(SESSIONS("archive", "nonesuch", one, two), 1, "tiro: SESSION_NOT_FOUND: ");
     expect_titles(SESSIONS("list", "--json", "--live"), NO_TITLES);
@@ -420,9 +402,8 @@ static void test_archive(void **state)
     free(two);
 }
 
-static void test_fork(void **state)
+TEST_IF(capability_store(), test_fork)
 {
-    (void)state;
     char *id = add_session("origin");
     struct json *origin = program_json(SESSIONS("show", "--json"));
     int64_t at = 0;
@@ -451,9 +432,8 @@ static void test_fork(void **state)
     free(id);
 }
 
-static void test_delete(void **state)
+TEST_IF(capability_store(), test_delete)
 {
-    (void)state;
     char *one = add_session("one"), *two = add_session("two"), *three = add_session("three");
     expect(SESSIONS("delete", one), 64, "--yes");
     expect(SESSIONS("delete", "--yes", one, "nonesuch"), 1, "tiro: SESSION_NOT_FOUND: ");
@@ -475,9 +455,8 @@ static void answer_delete(const char *answer, int status, const char *const *lef
     expect_titles(SESSIONS("list", "--json"), left);
 }
 
-static void test_delete_asks(void **state)
+TEST_IF(capability_store(), test_delete_asks)
 {
-    (void)state;
     char *one = add_session("one"), *two = add_session("two");
     answer_delete("", 1, TITLES("two", "one"));
     answer_delete("no", 1, TITLES("two", "one"));
@@ -489,9 +468,8 @@ static void test_delete_asks(void **state)
 /* --- transfer ----------------------------------------------------------------------------------
  */
 
-static void test_export(void **state)
+TEST_IF(capability_store(), test_export)
 {
-    (void)state;
     char *id = add_session("The title");
     char *markdown = program_output(SESSIONS("export", id));
     assert_text(markdown, "# The title\n");
@@ -525,9 +503,8 @@ static void test_export(void **state)
 }
 
 /* Out and in again, where the old one is and where it is gone. */
-static void test_import_brings_back(void **state)
+TEST_IF(capability_store(), test_import_brings_back)
 {
-    (void)state;
     static const char *const formats[] = {"json", "jsonl"};
     for (size_t i = 0; i < 2; i++) {
         char *id = add_session("Comes back"), *path = support_path(formats[i]);
@@ -550,9 +527,8 @@ static void test_import_brings_back(void **state)
     }
 }
 
-static void test_import_faults(void **state)
+TEST_IF(capability_store(), test_import_faults)
 {
-    (void)state;
     const char *const titled[] = {"sessions", "import", "-", "--title", "Given here", NULL};
     run_ok(program_run(conversation, titled));
     expect_titles(SESSIONS("list", "--json"), TITLES("Given here"));
@@ -577,9 +553,8 @@ static char *derived(const char *id, const char *name)
     return path;
 }
 
-static void test_rebuild(void **state)
+TEST_IF(capability_store(), test_rebuild)
 {
-    (void)state;
     char *one = add_session("one"), *two = add_session("two");
     run_ok(SESSIONS("rebuild"));
     char *path = derived(one, "transcript.md"), *other = derived(two, "events.jsonl");
@@ -636,9 +611,8 @@ static const struct {
     {{"rebuild", "one", "two"}, "tiro sessions rebuild"},
 };
 
-static void test_usage(void **state)
+TEST(test_usage)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof misused / sizeof *misused; i++) {
         const char *args[8] = {"sessions"};
         for (size_t k = 0; misused[i].args[k]; k++)
@@ -654,9 +628,8 @@ static void test_usage(void **state)
     free(data);
 }
 
-static void test_help(void **state)
+TEST(test_help)
 {
-    (void)state;
     char *overview = program_output(SESSIONS("--help"));
     for (size_t i = 0; i < sizeof misused / sizeof *misused; i++) {
         const char *verb = misused[i].args[0];
@@ -689,9 +662,8 @@ static void expect_not_kept(void)
                "tiro: SESSION_PERSISTENCE_DISABLED: ");
 }
 
-static void test_without_persistence(void **state)
+TEST_IF(capability_store(), test_without_persistence)
 {
-    (void)state;
     char *id = add_session("kept before");
     setenv("TIRO_SESSION_PERSIST", "false", 1);
     expect_not_kept();
@@ -704,9 +676,8 @@ static void test_without_persistence(void **state)
 }
 
 /* A session that another process has open can be looked at, and not be changed. */
-static void test_busy(void **state)
+TEST_IF(capability_store(), test_busy)
 {
-    (void)state;
     char *id = add_session("busy"), *dir = support_path(".local/share/tiro");
     int lock;
     assert_true(lock_take(dir, id, &lock, &(struct error){0}));
@@ -721,39 +692,4 @@ static void test_busy(void **state)
     run_ok(SESSIONS("delete", "-y", id));
     free(id);
     free(dir);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, support_setup, support_teardown)
-#define STORED(name) support_stored(name, support_setup, support_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest all[] = {
-        STORED(test_list_filters),
-        STORED(test_list_names),
-        STORED(test_list_is_aligned),
-        STORED(test_list_fits_the_terminal),
-        STORED(test_hostile_title_is_cleaned),
-        STORED(test_json_is_cleaned_for_a_terminal),
-        STORED(test_unreadable_data),
-        STORED(test_show),
-        STORED(test_show_crashes),
-        STORED(test_show_json),
-        STORED(test_search),
-        STORED(test_search_shows_the_match),
-        STORED(test_rename_and_label),
-        STORED(test_archive),
-        STORED(test_fork),
-        STORED(test_delete),
-        STORED(test_delete_asks),
-        STORED(test_export),
-        STORED(test_import_brings_back),
-        STORED(test_import_faults),
-        STORED(test_rebuild),
-        TEST(test_usage),
-        TEST(test_help),
-        STORED(test_without_persistence),
-        STORED(test_busy),
-    };
-    return cmocka_run_group_tests(all, NULL, NULL);
 }
