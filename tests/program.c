@@ -63,12 +63,12 @@ char *program_output(struct result r)
     if (r.status != 0 || !tells_use_alone(r.err))
         fail_msg("status %d; %s%s", r.status, r.out, r.err);
     free(r.err);
-    return r.out;
+    return support_keep(r.out);
 }
 
 void run_ok(struct result r)
 {
-    free(program_output(r));
+    (void)program_output(r);
 }
 
 static struct screen *start_at_terminal(int rows, int columns, const char *const *args)
@@ -121,33 +121,23 @@ struct json *parse_json(const char *text)
 
 struct json *program_json(struct result r)
 {
-    char *text = program_output(r);
-    struct json *v = parse_json(text);
-    free(text);
-    return v;
+    return parse_json(program_output(r));
 }
 
 void write_config(const char *text)
 {
     static const char *const dirs[] = {".config", ".config/tiro"};
-    for (size_t i = 0; i < sizeof dirs / sizeof *dirs; i++) {
-        char *dir = support_path(dirs[i]);
-        mkdir(dir, 0700);
-        free(dir);
-    }
-    char *path = support_path(".config/tiro/tiro.ini");
-    support_write(path, text);
-    free(path);
+    for (size_t i = 0; i < sizeof dirs / sizeof *dirs; i++)
+        mkdir(support_path(dirs[i]), 0700);
+    support_write(support_path(".config/tiro/tiro.ini"), text);
 }
 
 struct model_server *begin_server(void)
 {
     struct model_server *s = model_server_start();
-    char *url = mem_printf("%s/v1", model_server_url(s));
-    setenv("OPENAI_BASE_URL", url, 1);
+    setenv("OPENAI_BASE_URL", support_text("%s/v1", model_server_url(s)), 1);
     setenv("OPENAI_API_KEY", "key-of-the-test", 1);
     setenv("TIRO_OPENAI_MODEL", "scripted-model", 1);
-    free(url);
     return s;
 }
 

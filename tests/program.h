@@ -28,7 +28,7 @@ void expect(struct result r, int status, const char *err);
 /* Standard error has nothing but the line of a run about what it used, if that. */
 bool tells_use_alone(const char *err);
 
-/* Ends with 0 and no more than that on standard error; the output is the caller's. */
+/* Ends with 0 and no more than that on standard error; the output is kept (tests/support.h). */
 char *program_output(struct result r);
 void run_ok(struct result r); /* the same, whatever it printed */
 

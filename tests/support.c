@@ -21,6 +21,7 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
+#include "base/vec.h"
 #include "tests/default_signals.h"
 
 extern char **environ;
@@ -28,6 +29,7 @@ extern char **environ;
 enum { CHILD_DEADLINE_MS = 30000 };
 
 static char *test_dir;
+static VEC(char *) kept;
 static char *test_seed;
 
 void support_skip(void **state)
@@ -143,9 +145,25 @@ const char *support_dir(void)
     return test_dir;
 }
 
+char *support_keep(char *text)
+{
+    vec_push(&kept, text);
+    return text;
+}
+
+char *support_text(const char *format, ...)
+{
+    struct buf text = BUF_INIT;
+    va_list args;
+    va_start(args, format);
+    buf_vaddf(&text, format, args);
+    va_end(args);
+    return support_keep(buf_take(&text));
+}
+
 char *support_path(const char *name)
 {
-    return mem_printf("%s/%s", test_dir, name);
+    return support_text("%s/%s", test_dir, name);
 }
 
 void support_write(const char *path, const char *text)
@@ -175,7 +193,7 @@ char *support_read(const char *path)
     while (read_some(fd, &text))
         ;
     close(fd);
-    return buf_take(&text);
+    return support_keep(buf_take(&text));
 }
 
 bool support_wait_until(bool (*holds)(void *context), void *context, int timeout_ms)

@@ -52,13 +52,17 @@ enum { SUPPORT_SKIPPED = 77 };
 /* The directory of the running test. Borrowed. */
 const char *support_dir(void);
 
-/* Its path with "/name" added; the caller frees. */
+/* A text that the test program keeps until its end, so that no test has to free it. */
+char *support_keep(char *text);
+__attribute__((format(printf, 1, 2))) char *support_text(const char *format, ...);
+
+/* Its path with "/name" added; kept. */
 char *support_path(const char *name);
 
 /* Writes a file, mode 0600; `path` as support_path() gives it. */
 void support_write(const char *path, const char *text);
 
-/* A whole file; the caller frees. Fails the test when it cannot be read. */
+/* A whole file; kept. Fails the test when it cannot be read. */
 char *support_read(const char *path);
 
 /* Looks every millisecond or two whether the condition holds. False after timeout_ms. */

@@ -13,6 +13,7 @@
 #include "provider/key_command.h"
 #include "provider/model_name.h"
 #include "tests/suite.h"
+#include "tests/support.h"
 
 static struct config *config;
 static struct choice choice;
@@ -277,8 +278,8 @@ TEST(sees_who_listens)
 {
     unsigned port;
     int fd = listen_anywhere(&port);
-    char *url = mem_printf("http://127.0.0.1:%u", port);
-    char *by_name = mem_printf("http://localhost:%u/x", port);
+    char *url = support_text("http://127.0.0.1:%u", port);
+    char *by_name = support_text("http://localhost:%u/x", port);
     int64_t start;
     (void)state;
     assert_true(choose_ollama_answers(NULL, url));
@@ -289,8 +290,6 @@ TEST(sees_who_listens)
     assert_false(choose_ollama_answers(NULL, "http://192.0.2.1:11434"));
     assert_false(choose_ollama_answers(NULL, "http://ollama.example:11434"));
     assert_true(clock_mono_ms() - start < 1000);
-    free(by_name);
-    free(url);
 }
 
 /* --- keys ------------------------------------------------------------------------------------ */

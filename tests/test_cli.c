@@ -156,7 +156,6 @@ TEST(test_config_show)
     r = RUN("config", "path");
     char *path = support_path(".config/tiro/tiro.ini\n");
     assert_string_equal(r.out, path);
-    free(path);
     result_release(&r);
 }
 
@@ -219,7 +218,6 @@ TEST(test_run_input_joins)
                 "notes.txt:\\n````\\nfrom a ``` file\\n````\\n\\nand this");
     result_release(&r);
     end_server(s);
-    free(file);
 }
 
 TEST(test_run_bad_input)
@@ -227,7 +225,6 @@ TEST(test_run_bad_input)
     char *missing = support_path("missing");
     expect(program_run("\xff\xfe", (const char *const[]){"run", "-", NULL}), 64, "UTF-8");
     expect(RUN("run", "-f", missing, "x"), 1, "tiro: FILE_ERROR: ");
-    free(missing);
 }
 
 TEST(test_run_json)
@@ -579,8 +576,6 @@ TEST(test_run_asks_nothing)
     expect(RUN("run", "--tools", "full", "--allow", "writ_file", "write"), 1, "write_file");
     assert_int_equal(chdir("/"), 0);
     end_server(s);
-    free(made);
-    free(path);
 }
 
 /* What is wrong with a call is no refusal. */

@@ -9,6 +9,7 @@
 #include "compact/mode.h"
 #include "tests/conversation.h"
 #include "tests/suite.h"
+#include "tests/support.h"
 
 static struct compact_settings settings;
 
@@ -53,13 +54,12 @@ static char *extract(const struct conversation *c)
 /* From a heading to the next; the caller frees. */
 static char *section(const char *text, const char *heading)
 {
-    char *start = mem_printf("\n\n## %s\n\n", heading);
+    char *start = support_text("\n\n## %s\n\n", heading);
     const char *at = strstr(text, start);
     if (!at)
         fail_msg("there is no %s in:\n%s", heading, text);
     at += strlen(start);
     const char *end = strstr(at, "\n\n## ");
-    free(start);
     return end ? mem_strndup(at, (size_t)(end - at)) : mem_strdup(at);
 }
 
@@ -75,14 +75,12 @@ static void assert_section(const struct conversation *c, const char *heading, co
 static void talk(struct conversation *c, int messages)
 {
     for (int i = 0; i < messages; i++) {
-        char *text = mem_printf("message %d.", i);
-        conversation_add(c, i % 2 == 0 ? ROLE_USER : ROLE_ASSISTANT, text);
-        free(text);
+        conversation_add(c, i % 2 == 0 ? ROLE_USER : ROLE_ASSISTANT,
+                         support_text("message %d.", i));
     }
 }
 
 BEFORE_ALL(read_settings);
-
 FIXTURE(setup, teardown);
 
 TEST(check_10_the_timeline_has_both_ends)
@@ -141,9 +139,8 @@ TEST(tools_are_sorted_and_told_once)
     conversation_call(c, "3", "write_file", "{}");
     assert_section(c, "Tools used", "grep, write_file");
     for (int i = 0; i < 40; i++) {
-        char *name = mem_printf("tool%02d", i);
+        char *name = support_text("tool%02d", i);
         conversation_call(c, name, name, "{}");
-        free(name);
     }
     char *text = extract(c);
     char *part = section(text, "Tools used");
@@ -202,9 +199,7 @@ TEST(eight_paths_are_the_newest_sorted)
 {
     struct conversation *c = *state;
     for (int i = 0; i < 12; i++) {
-        char *text = mem_printf("see dir/file%02d.c", i);
-        conversation_add(c, ROLE_USER, text);
-        free(text);
+        conversation_add(c, ROLE_USER, support_text("see dir/file%02d.c", i));
     }
     assert_section(c, "Files",
                    "- dir/file04.c\n- dir/file05.c\n- dir/file06.c\n- dir/file07.c\n"
@@ -221,9 +216,7 @@ TEST(current_work_is_the_last_answer)
     conversation_add(c, ROLE_ASSISTANT, answer.data);
     conversation_add(c, ROLE_ASSISTANT, NULL);
     conversation_call(c, "c", "grep", "{}");
-    char *expected = mem_printf("%.200s…", answer.data);
-    assert_section(c, "Current work", expected);
-    free(expected);
+    assert_section(c, "Current work", support_text("%.200s…", answer.data));
     buf_release(&answer);
 }
 
@@ -262,9 +255,8 @@ static void compact_and_go_on(struct conversation *c, int64_t threshold, int rou
     c->messages.items[0].summary = true;
     free(text);
     for (int i = 0; i < 10; i++) {
-        char *said = mem_printf("round %d message %d", round, i);
-        conversation_add(c, i % 2 == 0 ? ROLE_USER : ROLE_ASSISTANT, said);
-        free(said);
+        conversation_add(c, i % 2 == 0 ? ROLE_USER : ROLE_ASSISTANT,
+                         support_text("round %d message %d", round, i));
     }
 }
 
@@ -301,15 +293,13 @@ TEST(merging_is_bounded_and_keeps_the_newest)
         for (int round = 1; round <= 60; round++) {
             compact_and_go_on(c, thresholds[t], round);
             char *text = extract_at(c, thresholds[t]);
-            char *newest = mem_printf("- assistant: round %d message 9", round);
-            char *before = mem_printf("- assistant: round %d message 9", round - 1);
+            char *newest = support_text("- assistant: round %d message 9", round);
+            char *before = support_text("- assistant: round %d message 9", round - 1);
             assert_non_null(strstr(text, newest));
             if (round > 1)
                 assert_non_null(strstr(text, before));
             assert_non_null(strstr(text, "message 0."));
             assert_true(strlen(text) < bound + 6000);
-            free(newest);
-            free(before);
             free(text);
         }
     }

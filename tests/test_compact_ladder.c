@@ -389,20 +389,18 @@ TEST(the_events_that_went_are_named)
     int64_t second_turn = t.history.messages.items[2].seq;
     run();
     assert_done();
-    char *dropped = mem_printf("[[1,%d]]", (int)second_turn - 1);
+    char *dropped = support_text("[[1,%d]]", (int)second_turn - 1);
     assert_string_equal(last_event()->compaction.dropped, dropped);
-    free(dropped);
 }
 
 TEST(the_last_event_that_went_is_the_newest)
 {
     t.job.mode = &mode_llm_replace;
     talk(2);
-    char *dropped = mem_printf("[[1,%d]]", (int)t.history.applied_seq);
+    char *dropped = support_text("[[1,%d]]", (int)t.history.applied_seq);
     run();
     assert_done();
     assert_string_equal(last_event()->compaction.dropped, dropped);
-    free(dropped);
 }
 
 TEST(modes_without_a_model_ask_none)

@@ -206,15 +206,12 @@ TEST(what_stays_is_read_behind_all_that_goes)
 /* What goes is read whole, and of what stays, the newest, as far as the window allows. */
 TEST(of_what_stays_the_newest_has_room)
 {
-    char *filler = mem_printf("%0400d", 7);
+    char *filler = support_text("%0400d", 7);
     add(ROLE_USER, "all of this goes");
     for (int i = 0; i < 100; i++) {
-        char *text = mem_printf("message %d. %s", i, filler);
-        add(ROLE_USER, text);
+        add(ROLE_USER, support_text("message %d. %s", i, filler));
         vec_last(&b.plan.fates) = FATE_STAYS;
-        free(text);
     }
-    free(filler);
     b.model.window = 4000;
     assert_int_equal(make(), SUMMARY_DONE);
     assert_int_equal(b.script.sent.len, 1);
@@ -449,13 +446,11 @@ static void check_chain(void)
 {
     int of = (int)b.script.sent.len;
     for (int i = 0; i < of && of > 1; i++) {
-        char *summary = mem_printf("summary %d.", i);
-        char *place = mem_printf("part %d of %d", i + 1, of);
+        char *summary = support_text("summary %d.", i);
+        char *place = support_text("part %d of %d", i + 1, of);
         if (i > 0)
             contains(sent_text(&b.script.sent.items[i], 0), summary);
         contains(prompt_of((size_t)i), place);
-        free(summary);
-        free(place);
     }
 }
 

@@ -44,9 +44,7 @@ static void put_program_into_path(void)
 {
     char *dir = mem_strdup(support_program());
     *strrchr(dir, '/') = '\0';
-    char *path = mem_printf("%s:%s", dir, getenv("PATH"));
-    setenv("PATH", path, 1);
-    free(path);
+    setenv("PATH", support_text("%s:%s", dir, getenv("PATH")), 1);
     free(dir);
 }
 
@@ -172,11 +170,9 @@ TEST_IF(capability_store(), bash_names_sessions)
     assert_bash("tiro sessions show \"\\$", "\\$(touch evil) \\`touch evil\\`\n");
     assert_bash("tiro sessions show back", "back\\\\slash\n");
     assert_bash("tiro sessions show du", "");
-    char *line = mem_printf("tiro sessions show %.6s", ids[DUP]);
-    char *offered = mem_printf("%s\n", ids[DUP]);
+    char *line = support_text("tiro sessions show %.6s", ids[DUP]);
+    char *offered = support_text("%s\n", ids[DUP]);
     assert_bash(line, offered);
-    free(offered);
-    free(line);
     char *all = bash("tiro sessions delete ");
     assert_text(all, ids[DASH]);
     assert_no_text(all, "-dash");
@@ -189,17 +185,14 @@ TEST_IF(capability_store(), bash_quotes_what_it_offers)
     static const char *const quotes[] = {"", "'", "\""};
     for (int i = 0; i < DASH; i++) {
         for (size_t q = 0; q < sizeof quotes / sizeof *quotes; q++) {
-            char *line = mem_printf("tiro sessions show %s", quotes[q]);
-            char *all = bash(line);
-            char *script = mem_printf(
+            char *all = bash(support_text("tiro sessions show %s", quotes[q]));
+            char *script = support_text(
                 "while IFS= read -r word; do eval \"printf '%%s\\\\n' $2$word$2\"; done <<<\"$1\"");
             char *words = run_shell(
                 (const char *const[]){"/bin/bash", "-c", script, "bash", all, quotes[q], NULL});
             assert_text(words, titles[i]);
             free(words);
-            free(script);
             free(all);
-            free(line);
         }
     }
     assert_int_not_equal(access("evil", F_OK), 0);
@@ -210,12 +203,11 @@ TEST_IF(capability_store(), bash_quotes_what_it_offers)
 
 static bool installed(const char *shell)
 {
-    char *command = mem_printf("command -v %s >/dev/null 2>&1", shell);
+    char *command = support_text("command -v %s >/dev/null 2>&1", shell);
     struct support_child child;
     support_start(&child, (const char *const[]){"/bin/sh", "-c", command, NULL});
     bool there = support_finish(&child, NULL) == 0;
     support_release(&child);
-    free(command);
     if (!there)
         print_message("%s is not installed; its completion was not tried\n", shell);
     return there;
@@ -243,10 +235,9 @@ static void assert_zsh_of(const char *way, const char *line, const char *complet
 {
     char *out = run_shell((const char *const[]){"/usr/bin/env", "zsh", "-f", "-c", zsh_script,
                                                 "zsh", line, way, NULL});
-    char *wanted = mem_printf("%s\n", completed);
+    char *wanted = support_text("%s\n", completed);
     if (strcmp(out, wanted) != 0)
         fail_msg("%s: [%s] in place of [%s]", line, out, wanted);
-    free(wanted);
     free(out);
 }
 

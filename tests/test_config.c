@@ -276,14 +276,12 @@ TEST(a_secret_others_can_read_is_refused)
         assert_null(strstr(p->text, "k-secret"));
         assert_string_equal(config_string(f->config, CONFIG_ANTHROPIC_API_KEY), "");
         assert_string_equal(config_string(f->config, CONFIG_ANTHROPIC_MODEL), "m");
-        free(path);
     }
     config_problems_release(&f->problems);
     char *path = write_file("[anthropic]\napi_key = k-secret\n", 0600);
     config_load_file(f->config, path, &f->problems);
     assert_no_problem(f);
     assert_string_equal(config_string(f->config, CONFIG_ANTHROPIC_API_KEY), "k-secret");
-    free(path);
 }
 
 TEST(missing_and_unreadable_files)
@@ -292,7 +290,6 @@ TEST(missing_and_unreadable_files)
     char *path = support_path("no-such.ini");
     config_load_file(f->config, path, &f->problems);
     assert_no_problem(f);
-    free(path);
     config_load_file(f->config, support_dir(), &f->problems);
     assert_int_equal(f->problems.list.len, 1);
     assert_string_equal(f->problems.list.items[0].source, support_dir());
@@ -303,7 +300,6 @@ TEST(missing_and_unreadable_files)
     config_load_file(f->config, path, &f->problems);
     assert_int_equal(f->problems.list.len, 2);
     assert_string_equal(config_string(f->config, CONFIG_UI_THEME), "auto");
-    free(path);
 }
 
 TEST(later_sources_win)
@@ -370,21 +366,19 @@ TEST(free_sections_are_visited_in_order)
     struct fixture *f = *state;
     const char *long_name =
         "vendor/family/a-model-whose-name-is-longer-than-fifty-bytes-2026-03-09";
-    char *text = mem_printf(
+    char *text = support_text(
         "[model b]\nwindow = 512\ninput_price = 0.5\n[keys]\nany name = C-x\n"
         "[model %s]\nmax_output = 9\n[model b]\nwindow = 1024\n",
         long_name);
     load(f, text);
-    free(text);
     assert_no_problem(f);
     struct buf seen = BUF_INIT;
     config_visit(f->config, "model ", note, &seen);
-    char *expected = mem_printf(
+    char *expected = support_text(
         "model b|window=512 a.ini:2\nmodel b|input_price=0.5 a.ini:3\n"
         "model %s|max_output=9 a.ini:7\nmodel b|window=1024 a.ini:9\n",
         long_name);
     assert_string_equal(seen.data, expected);
-    free(expected);
     buf_clear(&seen);
     config_visit(f->config, "keys", note, &seen);
     assert_string_equal(seen.data, "keys|any name=C-x a.ini:5\n");

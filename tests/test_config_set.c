@@ -221,10 +221,9 @@ TEST(the_explained_file_takes_every_key)
         if (strchr(info->section, '*'))
             continue;
         assert_true(config_edit_set(text, info->section, info->name, value, &out, &e));
-        char *pair = mem_printf("\n;%s =%s%s\n%s = %s\n", info->name, *info->fallback ? " " : "",
-                                info->fallback, info->name, value);
+        char *pair = support_text("\n;%s =%s%s\n%s = %s\n", info->name, *info->fallback ? " " : "",
+                                  info->fallback, info->name, value);
         assert_text(out.data, pair);
-        free(pair);
         buf_release(&out);
     }
 }
@@ -234,17 +233,13 @@ TEST(the_explained_file_takes_every_key)
 
 static char *read_config(void)
 {
-    char *path = support_path(".config/tiro/tiro.ini");
-    char *text = support_read(path);
-    free(path);
-    return text;
+    return support_read(support_path(".config/tiro/tiro.ini"));
 }
 
 static void assert_config(const char *text)
 {
     char *now = read_config();
     assert_string_equal(now, text);
-    free(now);
 }
 
 TEST(the_file_is_made)
@@ -253,13 +248,11 @@ TEST(the_file_is_made)
     char *path = support_path(".config/tiro/tiro.ini");
     char *out = program_output(RUN("config", "set", "ui.theme", "light"));
     assert_text(out, "tiro.ini: ui.theme = light\n");
-    free(out);
     assert_config("[ui]\ntheme = light\n");
     assert_int_equal(stat(path, &st), 0);
     assert_int_equal(st.st_mode & 07777, 0600);
     out = program_output(RUN("config", "set", "ui.theme", "light"));
     assert_text(out, "nothing to do");
-    free(out);
     free(program_output(RUN("config", "set", "model gpt-4.1.window", "32768")));
     free(program_output(RUN("config", "set", "keys.send", "ctrl-s")));
     free(program_output(RUN("config", "set", "ui.notify_after", "0")));
@@ -269,11 +262,8 @@ TEST(the_file_is_made)
     expect(RUN("config", "check"), 0, "");
     out = program_output(RUN("config", "set", "ui.theme", "--unset"));
     assert_text(out, "ui.theme removed (default: auto)");
-    free(out);
     out = program_output(RUN("config", "set", "--unset", "ui.theme"));
     assert_text(out, "ui.theme is not set");
-    free(out);
-    free(path);
 }
 
 TEST(what_does_not_fit_changes_nothing)
@@ -311,7 +301,6 @@ TEST(secrets_come_on_standard_input)
     char *out = program_output(r);
     assert_text(out, "anthropic.api_key = ****");
     assert_no_text(out, "sk-secret");
-    free(out);
     assert_config("[anthropic]\napi_key = sk-secret\n");
     r = program_run("two\nlines\n",
                     (const char *const[]){"config", "set", "chat.system", "-", NULL});
@@ -322,9 +311,7 @@ TEST(secrets_come_on_standard_input)
 static void set_from_input(const char *key, const char *value)
 {
     struct result r = program_run(value, (const char *const[]){"config", "set", key, "-", NULL});
-    char *out = program_output(r);
-    assert_no_text(out, "secret");
-    free(out);
+    assert_no_text(program_output(r), "secret");
 }
 
 /* Also where the value was there before: the file is nobody else's to read. */
@@ -344,7 +331,6 @@ TEST(a_secret_is_ones_own)
         assert_int_equal(stat(path, &st), 0);
         assert_int_equal(st.st_mode & 07777, 0600);
     }
-    free(path);
 }
 
 /* Not in a listing of processes, and not in what is shown. */
@@ -381,11 +367,7 @@ TEST(a_link_stays_a_link)
     free(program_output(RUN("config", "set", "ui.theme", "light")));
     assert_int_equal(lstat(path, &st), 0);
     assert_true(S_ISLNK(st.st_mode));
-    char *text = support_read(target);
-    assert_string_equal(text, "# mine\n[ui]\ntheme = light\n");
-    free(text);
-    free(target);
-    free(path);
+    assert_string_equal(support_read(target), "# mine\n[ui]\ntheme = light\n");
 }
 
 TEST(the_environment_is_told_of)
@@ -404,7 +386,7 @@ TEST(changes_at_once_are_all_kept)
     enum { KEYS = sizeof keys / sizeof *keys, ROUNDS = 8 };
     struct support_child children[KEYS];
     for (int round = 0; round < ROUNDS; round++) {
-        char *value = mem_printf("%d", 20 + round);
+        char *value = support_text("%d", 20 + round);
         for (size_t i = 0; i < KEYS; i++)
             support_start(&children[i], (const char *const[]){support_program(), "config", "set",
                                                               keys[i], value, NULL});
@@ -412,15 +394,9 @@ TEST(changes_at_once_are_all_kept)
             assert_int_equal(support_finish(&children[i], ""), 0);
             support_release(&children[i]);
         }
-        char *path = support_path(".config/tiro/tiro.ini");
-        char *text = support_read(path);
+        char *text = support_read(support_path(".config/tiro/tiro.ini"));
         for (size_t i = 0; i < KEYS; i++) {
-            char *line = mem_printf("%s = %s\n", strchr(keys[i], '.') + 1, value);
-            assert_text(text, line);
-            free(line);
+            assert_text(text, support_text("%s = %s\n", strchr(keys[i], '.') + 1, value));
         }
-        free(text);
-        free(path);
-        free(value);
     }
 }

@@ -31,7 +31,6 @@ static int setup(void **state)
     database = support_path(".local/share/tiro/tiro.db");
     char *note = support_path("note.txt");
     support_write(note, "Verba volant, scripta manent.\n");
-    free(note);
     return 0;
 }
 

@@ -109,7 +109,6 @@ static void each_verb_says_so(const char *name)
 }
 
 NEEDS(capability_store());
-
 FIXTURE(setup, teardown);
 
 TEST(an_unusable_file_is_told_and_left_alone)
@@ -126,7 +125,6 @@ TEST(an_unusable_file_is_told_and_left_alone)
         assert_untouched(damages[i].name, before, len);
         free(before);
     }
-    free(good);
 }
 
 /* --- files that may not be written -------------------------------------------------------------
@@ -157,9 +155,7 @@ static void open_ways(void)
 {
     static const char *const names[] = {".", ".local", ".local/share"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        char *path = support_path(names[i]);
-        assert_int_equal(chmod(path, 0755), 0);
-        free(path);
+        assert_int_equal(chmod(support_path(names[i]), 0755), 0);
     }
 }
 

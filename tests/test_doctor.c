@@ -93,9 +93,7 @@ TEST_IF(capability_store(), test_nothing_is_made)
     assert_int_equal(r.status, 0);
     assert_non_null(strstr(r.out, "\"missing\""));
     assert_int_not_equal(stat(data, &st), 0);
-    char *share = support_path(".local");
-    assert_int_not_equal(stat(share, &st), 0);
-    free(share);
+    assert_int_not_equal(stat(support_path(".local"), &st), 0);
     result_release(&r);
 }
 
@@ -133,9 +131,7 @@ TEST_IF(capability_store(), test_not_well)
     damage_fill(path, 4, 20);
     damage_sql(path, "PRAGMA user_version = 99");
     expect_state("newer", 1, "newer");
-    char *current = mem_printf("PRAGMA user_version = %d", store_schema_version());
-    damage_sql(path, current);
-    free(current);
+    damage_sql(path, support_text("PRAGMA user_version = %d", store_schema_version()));
     size_t size = damage_size(path);
     damage();
     expect_state("damaged", 1, "--recover");

@@ -50,11 +50,10 @@ static bool read_settings(struct error *e)
 static void use(const char *provider)
 {
     struct error e = {0};
-    char *url =
-        mem_printf("%s%s", model_server_url(server), strcmp(provider, "openai") == 0 ? "/v1/" : "");
+    char *url = support_text("%s%s", model_server_url(server),
+                             strcmp(provider, "openai") == 0 ? "/v1/" : "");
     configure(CONFIG_EMBEDDING_PROVIDER, provider);
     configure(CONFIG_EMBEDDING_BASE_URL, url);
-    free(url);
     if (!read_settings(&e))
         fail_msg("%s", e.text);
 }

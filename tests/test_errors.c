@@ -51,7 +51,7 @@ static bool tells_use(const char *line)
 /* Each line is of this error. */
 static void assert_said(const char *err, enum err_code code)
 {
-    char *prefix = mem_printf("tiro: %s: ", err_info(code)->name);
+    char *prefix = support_text("tiro: %s: ", err_info(code)->name);
     char *text = mem_strdup(err), *rest = text;
     char *line = strtok_r(rest, "\n", &rest);
     size_t said = 0;
@@ -66,7 +66,6 @@ static void assert_said(const char *err, enum err_code code)
     if (said == 0)
         fail_msg("nothing is said of %s", err_info(code)->name);
     free(text);
-    free(prefix);
 }
 
 static void assert_status(const struct result *r, int status)
@@ -326,9 +325,7 @@ static void make_dirs(void)
 {
     static const char *const names[] = {".local", ".local/share", ".local/share/tiro"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        char *dir = support_path(names[i]);
-        assert_int_equal(mkdir(dir, 0700), 0);
-        free(dir);
+        assert_int_equal(mkdir(support_path(names[i]), 0700), 0);
     }
 }
 
@@ -346,9 +343,7 @@ static void provoke_SESSION_STORE_ERROR(void **state)
     } else {
         free(program_output(RUN("run", "hi"))); /* what it does not have cannot fail */
     }
-    char *after = support_read(scene_store());
-    assert_string_equal(after, bytes);
-    free(after);
+    assert_string_equal(support_read(scene_store()), bytes);
     free(bytes);
 }
 
@@ -416,10 +411,8 @@ static void provoke_CONFIG_ERROR(void **state)
     unsetenv("ANTHROPIC_API_KEY");
     static const char *const commands[] = {"true", "false", "kill -9 $$", "no-such-program"};
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
-        char *text = mem_printf("[anthropic]\napi_key_command = %s\n", commands[i]);
-        write_config(text);
+        write_config(support_text("[anthropic]\napi_key_command = %s\n", commands[i]));
         turn_fails(ERR_CONFIG_ERROR, NULL, ARGS("--provider", "anthropic", "hi"));
-        free(text);
     }
 }
 
@@ -440,8 +433,6 @@ static void provoke_FILE_ERROR(void **state)
         fails(ERR_FILE_ERROR, ARGS("sessions", "import", missing));
         fails(ERR_FILE_ERROR, ARGS("sessions", "import", binary));
     }
-    free(missing);
-    free(binary);
 }
 
 /* The user's no is an error of the command; nothing is gone. */
@@ -499,7 +490,7 @@ static bool is_there(void *path)
 static void so_is_one_before_anything_was_sent(size_t format)
 {
     char *path = support_path("asked");
-    char *text = mem_printf("[anthropic]\napi_key_command = touch %s && sleep 100\n", path);
+    char *text = support_text("[anthropic]\napi_key_command = touch %s && sleep 100\n", path);
     write_config(text);
     struct support_child c;
     support_start(
@@ -509,8 +500,6 @@ static void so_is_one_before_anything_was_sent(size_t format)
     assert_true(support_wait_until(is_there, path, WAIT_MS));
     assert_stopped(&c, format, false);
     unlink(path);
-    free(text);
-    free(path);
 }
 
 static void provoke_INTERRUPTED(void **state)

@@ -177,12 +177,11 @@ TEST(test_line)
     for (int i = 0; i < EVENT_TYPE_COUNT; i++) {
         struct event ev = filled((enum event_type)i);
         char *line = event_to_line(&ev);
-        char *wanted = mem_printf("{\"type\":\"%s\",\"seq\":42,\"session_id\":\"%s\"" TIME ",%s",
-                                  event_name(ev.type), ev.session_id, payloads[i] + 1);
+        char *wanted = support_text("{\"type\":\"%s\",\"seq\":42,\"session_id\":\"%s\"" TIME ",%s",
+                                    event_name(ev.type), ev.session_id, payloads[i] + 1);
         assert_string_equal(line, wanted);
         assert_null(strchr(line, '\n'));
         free(line);
-        free(wanted);
     }
 }
 
@@ -366,12 +365,10 @@ static void check_args(const char *args, const char *written, const char *wanted
     struct event *back;
     struct error e;
     char *payload = event_payload(&ev);
-    char *all = mem_printf("{\"id\":\"\",\"name\":\"\",\"args\":%s}", written);
-    assert_string_equal(payload, all);
+    assert_string_equal(payload, support_text("{\"id\":\"\",\"name\":\"\",\"args\":%s}", written));
     assert_true(event_from_payload(ev.type, 1, payload, strlen(payload), &back, &e));
     assert_string_equal(back->text, wanted);
     event_free(back);
-    free(all);
     free(payload);
 }
 
@@ -400,9 +397,7 @@ TEST(test_args_of_many_values)
     for (int i = 0; i < JSON_FOREIGN_VALUES; i++)
         buf_addstr(&args, ",1");
     buf_addstr(&args, "]");
-    char *written = mem_printf("\"%s\"", args.data);
-    check_args(args.data, written, args.data);
-    free(written);
+    check_args(args.data, support_text("\"%s\"", args.data), args.data);
     buf_release(&args);
 }
 

@@ -13,6 +13,7 @@
 #include "chat/session_info.h"
 #include "chat/session_tally.h"
 #include "tests/suite.h"
+#include "tests/support.h"
 
 static const int64_t extremes[] = {INT64_MIN,
                                    INT64_MIN + 1,
@@ -62,12 +63,11 @@ TEST(test_what_a_server_may_say)
         {"[1]", -7},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        char *text = mem_printf("{\"n\":%s}", cases[i].told);
+        char *text = support_text("{\"n\":%s}", cases[i].told);
         struct json *v = parse(text);
         if (figure_tokens(v, "n", -7) != cases[i].tokens)
             fail_msg("%s gives %lld", text, (long long)figure_tokens(v, "n", -7));
         json_free(v);
-        free(text);
     }
     assert_int_equal(figure_tokens(NULL, "n", -1), -1);
     assert_int_equal(figure_from(NAN, FIGURE_MAX), -1);

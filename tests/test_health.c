@@ -85,14 +85,12 @@ TEST(test_names_that_are_uris)
     assert_int_equal(symlink(odd, link), 0);
     looked_at(link, true, HEALTH_GOOD);
     assert_int_equal(found.events, 10);
-    free(link);
-    free(odd);
 }
 
 /* Everything is still in the log, the file itself has nothing. */
 TEST(test_log_of_a_dead_process)
 {
-    char *shm = mem_printf("%s-shm", path);
+    char *shm = support_text("%s-shm", path);
     damage_fill_and_die(path, 5, 20);
     expect(HEALTH_GOOD);
     assert_int_equal(found.sessions, 5);
@@ -100,7 +98,6 @@ TEST(test_log_of_a_dead_process)
     unlink(shm);
     expect(HEALTH_GOOD);
     assert_int_equal(found.events, 100);
-    free(shm);
 }
 
 TEST(test_of_a_live_process)
@@ -127,9 +124,7 @@ TEST(test_of_a_live_process)
 TEST(test_nothing_there)
 {
     expect(HEALTH_MISSING);
-    char *deep = support_path("not/made/yet/tiro.db");
-    looked_at(deep, true, HEALTH_MISSING);
-    free(deep);
+    looked_at(support_path("not/made/yet/tiro.db"), true, HEALTH_MISSING);
     support_write(path, "");
     expect(HEALTH_EMPTY);
     assert_int_equal(damage_sql(path, "PRAGMA journal_mode = WAL"), 0);
@@ -140,10 +135,9 @@ TEST(test_nothing_there)
 
 TEST(test_versions)
 {
-    char *sql = mem_printf("%s; PRAGMA application_id = 0x7469726f; PRAGMA user_version = 1",
-                           embedded_text("schema.sql"));
+    char *sql = support_text("%s; PRAGMA application_id = 0x7469726f; PRAGMA user_version = 1",
+                             embedded_text("schema.sql"));
     damage_sql(path, sql);
-    free(sql);
     expect(HEALTH_OLDER);
     damage_sql(path, "PRAGMA user_version = 99");
     expect_detail(HEALTH_NEWER, "99");
@@ -183,13 +177,12 @@ TEST(test_locked)
     damage_fill(path, 2, 10);
     for (size_t i = 0; i < 2; i++) {
         struct damage_holder h = damage_hold(path, ways[i]);
-        char *who = mem_printf("process %ld ", (long)h.pid);
+        char *who = support_text("process %ld ", (long)h.pid);
         int64_t begin = clock_mono_ms();
         looked_at(path, false, HEALTH_LOCKED);
         assert_true(clock_mono_ms() - begin < 5000);
         assert_non_null(strstr(found.detail, who));
         damage_let_go(&h);
-        free(who);
         expect(HEALTH_GOOD);
     }
 }
@@ -226,7 +219,6 @@ TEST(test_no_file)
     rmdir(path);
     support_write(path, "");
     looked_at(below, false, HEALTH_UNREADABLE);
-    free(below);
 }
 
 static int state_of(const char *file)
@@ -268,8 +260,8 @@ TEST(test_no_rights)
 /* Neither the index of the log can be made nor the log be folded in. */
 TEST(test_log_without_rights)
 {
-    char *shm = mem_printf("%s-shm", path);
-    char *wal = mem_printf("%s-wal", path);
+    char *shm = support_text("%s-shm", path);
+    char *wal = support_text("%s-wal", path);
     damage_fill_and_die(path, 4, 10);
     unlink(shm);
     chmod(path, 0400);
@@ -277,8 +269,6 @@ TEST(test_log_without_rights)
     chmod(support_dir(), 0500);
     seen_by_nobody(HEALTH_READ_ONLY, 4);
     chmod(support_dir(), 0700);
-    free(shm);
-    free(wal);
 }
 
 /* --- damaged --------------------------------------------------------------------------------- */
@@ -387,12 +377,11 @@ TEST(test_inconsistent_memory)
 /* A file without WAL whose writer died shows why it looks odd. */
 TEST(test_journal_of_a_dead_process)
 {
-    char *journal = mem_printf("%s-journal", path);
+    char *journal = support_text("%s-journal", path);
     damage_fill(path, 3, 10);
     damage_cut(path, damage_size(path) - DAMAGE_PAGE);
     support_write(journal, "not played back");
     expect_detail(HEALTH_TRUNCATED, "undoes");
-    free(journal);
 }
 
 /* --------------------------------------------------------------------------------------------- */

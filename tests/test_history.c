@@ -584,14 +584,13 @@ TEST(test_rewrites_that_do_not_fit)
         next_seq = 0;
         whole_run(&h, "a", "b");
         whole_run(&h, "c", "d");
-        char *rebuild = mem_printf(
+        char *rebuild = support_text(
             "[[0,2],{\"of\":2,\"message\":{\"role\":%s,\"content\":"
             "[{\"type\":\"text\",\"text\":\"x\"}]}}]",
             texts[i]);
         compact(&h, rebuild, "manual");
         if (h.messages.len != 4)
             fail_msg("taken: %s", rebuild);
-        free(rebuild);
         history_release(&h);
     }
 }
@@ -887,7 +886,7 @@ TEST(test_pins)
     assert_int_equal(h.estimate, estimate);
     char at[24];
     snprintf(at, sizeof at, "%d", (int)first);
-    char *rebuild = mem_printf(
+    char *rebuild = support_text(
         "[{\"message\":{\"role\":\"user\",\"seq\":%s,\"turn\":1,"
         "\"summary\":true,\"content\":[{\"type\":\"text\",\"text\":"
         "\"S\"}]}},[2,2]]",
@@ -896,7 +895,6 @@ TEST(test_pins)
     assert_true(h.messages.items[0].summary);
     pin(&h, first, true);
     assert_false(h.messages.items[0].pinned); /* it stands for others */
-    free(rebuild);
     history_release(&h);
 }
 

@@ -77,8 +77,7 @@ static void add_line(struct buf *out, const char *line, size_t len, bool *entry)
 static char *read_page(const char *name)
 {
     struct buf out = BUF_INIT;
-    char *path = mem_printf("%s/data/man/%s", getenv("SOURCE_DIR"), name);
-    char *source = support_read(path);
+    char *source = support_read(support_text("%s/data/man/%s", getenv("SOURCE_DIR"), name));
     bool entry = false;
     for (const char *line = source; *line;) {
         size_t len = strcspn(line, "\n");
@@ -86,20 +85,18 @@ static char *read_page(const char *name)
         line += len + (line[len] == '\n');
     }
     free(source);
-    free(path);
     return buf_take(&out);
 }
 
 /* From a heading to the next one; the caller frees. */
 static char *part_of(const char *page, const char *heading)
 {
-    char *start = mem_printf("#%s\n", heading);
+    char *start = support_text("#%s\n", heading);
     const char *at = strstr(page, start);
     if (!at)
         fail_msg("there is no %s", start);
     const char *end = strstr(at + 1, "\n#");
     char *part = end ? mem_strndup(at, (size_t)(end - at) + 1) : mem_strdup(at);
-    free(start);
     return part;
 }
 
@@ -136,9 +133,8 @@ static char *section_of(const char *page, const struct config_key_info *k)
 {
     bool pattern = strchr(k->section, '*') != NULL;
     char *heading =
-        mem_printf("[%.*s%s]", (int)strcspn(k->section, "*"), k->section, pattern ? "NAME" : "");
+        support_text("[%.*s%s]", (int)strcspn(k->section, "*"), k->section, pattern ? "NAME" : "");
     char *part = part_of(page, heading);
-    free(heading);
     return part;
 }
 
@@ -176,9 +172,7 @@ TEST(every_place_of_keys_is_told)
     char *page = read_page("tiro.ini.5");
     char *section = part_of(page, "[tools]");
     for (size_t i = 0; guard_keys[i]; i++) {
-        char *line = mem_printf("\n%s", guard_keys[i]);
-        assert_text(section, line);
-        free(line);
+        assert_text(section, support_text("\n%s", guard_keys[i]));
     }
     free(section);
     free(page);
@@ -229,12 +223,11 @@ static void help_options(const char *help, struct words *out)
 /* The entry whose first line begins with `name`, to the next one; NULL if there is none. */
 static char *entry_of(const char *page, const char *name)
 {
-    char *start = mem_printf("\n@%s", name);
+    char *start = support_text("\n@%s", name);
     const char *at = page;
     size_t len = strlen(start);
     while ((at = strstr(at, start)) && !strchr(" \n,", at[len]))
         at++;
-    free(start);
     if (!at)
         return NULL;
     size_t end = 1;
@@ -269,9 +262,7 @@ static void check_options(struct manual *m, const char *path, const char *help, 
         const char *option = options.list.items[i];
         bool told = mentions(common ? m->common : entry, option) || strcmp(option, "--help") == 0;
         /* A letter stands for its option in an entry. */
-        char *row = mem_printf(", %s", option);
-        const char *in_help = strstr(help, row);
-        free(row);
+        const char *in_help = strstr(help, support_text(", %s", option));
         if (!told && in_help) {
             char letter[] = {'-', in_help[-1], '\0'};
             told = mentions(entry, letter);
@@ -302,9 +293,7 @@ static void check_command(struct manual *m, const char *path, const char *help)
 static void visit_commands(struct manual *m)
 {
     struct words commands = {0};
-    char *overview = program_output(RUN("--help"));
-    help_rows(overview, "Commands:\n", &commands);
-    free(overview);
+    help_rows(program_output(RUN("--help")), "Commands:\n", &commands);
     assert_in_range(commands.list.len, 6, 20);
     for (size_t i = 0; i < commands.list.len; i++) {
         const char *name = commands.list.items[i];
@@ -312,16 +301,11 @@ static void visit_commands(struct manual *m)
         char *help = program_output(RUN("help", name));
         help_rows(help, "Commands:\n", &verbs);
         check_command(m, name, help);
-        free(help);
         for (size_t j = 0; j < verbs.list.len; j++) {
-            char *path = mem_printf("%s %s", name, verbs.list.items[j]);
+            char *path = support_text("%s %s", name, verbs.list.items[j]);
             help = program_output(RUN("help", name, verbs.list.items[j]));
-            char *same = program_output(RUN(name, verbs.list.items[j], "--help"));
-            assert_string_equal(help, same);
+            assert_string_equal(help, program_output(RUN(name, verbs.list.items[j], "--help")));
             check_command(m, path, help);
-            free(same);
-            free(help);
-            free(path);
         }
         release_words(&verbs);
     }
@@ -386,11 +370,9 @@ TEST(every_status_is_told)
     bool seen[256] = {false};
     size_t distinct = 0;
     for (size_t i = 0; i < sizeof statuses / sizeof *statuses; i++) {
-        char *entry = mem_printf("\n@%d\n", statuses[i]);
-        assert_text(part, entry);
+        assert_text(part, support_text("\n@%d\n", statuses[i]));
         distinct += !seen[statuses[i]];
         seen[statuses[i]] = true;
-        free(entry);
     }
     assert_int_equal(count_entries(part), distinct + 1); /* and 128 + N */
     free(part);

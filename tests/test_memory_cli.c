@@ -75,7 +75,6 @@ static void expect_ids(struct result r, const char *want)
 /* --- empty, off ------------------------------------------------------------------------------- */
 
 NEEDS(capability_store() && capability_memory());
-
 FIXTURE(support_setup, support_teardown);
 
 TEST(test_nothing_is_there)
@@ -86,15 +85,11 @@ TEST(test_nothing_is_there)
     expect(MEMORY("list"), 0, "memory is empty");
     expect(RUN("memory"), 0, "memory is empty");
     expect(MEMORY("show", "x"), 1, "compactions and tiro memory import fill it");
-    char *nothing = program_output(MEMORY("export"));
-    assert_string_equal(nothing, "");
-    free(nothing);
+    assert_string_equal(program_output(MEMORY("export")), "");
     struct json *stats = program_json(MEMORY("stats", "--json"));
     assert_int_equal(json_get_int(stats, "entries", -1), 0);
     json_free(stats);
-    char *path = support_path(".local/share/tiro/tiro.db");
-    assert_int_equal(access(path, F_OK), -1);
-    free(path);
+    assert_int_equal(access(support_path(".local/share/tiro/tiro.db"), F_OK), -1);
 }
 
 TEST(test_memory_is_off)
@@ -173,7 +168,6 @@ TEST(test_search_options)
     expect_ids(MEMORY("search", "--json", "\"no such order\" hotel"), "station ");
     char *help = program_output(MEMORY("search", "--help"));
     assert_text(help, "if no entry has them, the other words");
-    free(help);
     expect_ids(MEMORY("search", "--json", "--limit", "1000", "hotel"), "station ");
 }
 
@@ -211,7 +205,6 @@ static char *keep_session(const char *title)
     char *id = mem_strdup(r.info.id);
     record_release(&r);
     store_close(store);
-    free(path);
     return id;
 }
 
@@ -219,7 +212,7 @@ TEST(test_search_for_people)
 {
     add_talks();
     char *id = keep_session("Spring in Kyoto");
-    char *line = mem_printf(
+    char *line = support_text(
         "{\"id\":\"long\",\"session_id\":\"%s\",\"role\":\"user\","
         "\"created_at\":\"2026-03-05\",\"content\":\"cherry\\n\\u001b[31m "
         "\xc2\x9b \xe2\x80\xae blossoms\"}\n",
@@ -233,10 +226,8 @@ TEST(test_search_for_people)
     assert_int_equal(out[1], '.');
     assert_no_text(out, "\033");
     assert_no_text(out, "\xe2\x80\xae");
-    free(out);
     out = program_output(MEMORY("search", "ryokan river"));
     assert_text(out, "  Mia  talk-1\n  we liked the ryokan by the river\n");
-    free(out);
 
     struct screen *s = AT_TERMINAL(8, 40, "memory", "search", "blossoms");
     assert_text(screen_text(s), "blossoms");
@@ -245,7 +236,6 @@ TEST(test_search_for_people)
     assert_false(screen_log_has(s, "\xc2\x9b"));
     assert_string_equal(screen_row_text(s, 2), "");
     screen_free(s);
-    free(line);
     free(id);
 }
 
@@ -287,11 +277,9 @@ TEST(test_list_and_show)
     assert_true(strstr(list, "station") < strstr(list, "river"));
     assert_text(list, "pinned");
     assert_text(list, "Mia");
-    free(list);
     char *shown = program_output(MEMORY("show", "riv"));
     assert_text(shown, "talk-1");
     assert_text(shown, "\n\nwe liked the ryokan by the river\n");
-    free(shown);
     struct json *entry = program_json(MEMORY("show", "--json", "station"));
     assert_string_equal(json_get_string(entry, "content"), "a hotel near the station");
     assert_true(json_get_bool(entry, "pinned", false));
@@ -355,9 +343,7 @@ TEST(test_a_terminal_gets_a_page)
     assert_text(screen_row_text(s, 20), "day 03.");
     assert_string_equal(screen_row_text(s, 21), "");
     screen_free(s);
-    char *out = program_output(RUN("memory"));
-    assert_text(out, "day 01.");
-    free(out);
+    assert_text(program_output(RUN("memory")), "day 01.");
     free(text);
 }
 
@@ -406,7 +392,6 @@ TEST(test_edit)
     screen_free(s);
     unsetenv("EDITOR");
     expect_content("river", "we liked the tent by the river");
-    free(editor);
 }
 
 TEST(test_pin)
@@ -426,9 +411,8 @@ TEST(test_delete)
     expect(MEMORY("delete", "river"), 64, "--yes");
     expect(MEMORY("delete", "--yes", "river", "nonesuch"), 1, "tiro: MEMORY_NOT_FOUND: ");
     expect_ids(MEMORY("list", "--json"), "station #42 river ");
-    char *said = program_output(MEMORY("delete", "--yes", "river", "station", "river"));
-    assert_string_equal(said, "2 entries deleted\n");
-    free(said);
+    assert_string_equal(program_output(MEMORY("delete", "--yes", "river", "station", "river")),
+                        "2 entries deleted\n");
     expect_ids(MEMORY("list", "--json"), "#42 ");
     expect_ids(MEMORY("search", "--json", "river station"), "");
 }
@@ -463,21 +447,14 @@ TEST(test_export)
     expect(MEMORY("export", path), 1, "overwrite it with --force");
     run_ok(MEMORY("delete", "--yes", "42"));
     run_ok(MEMORY("export", "--force", path));
-    char *again = support_read(path);
-    assert_true(strlen(again) < strlen(written));
-    free(again);
-    free(written);
-    free(out);
-    free(path);
+    assert_true(strlen(support_read(path)) < strlen(written));
 }
 
 TEST(test_import)
 {
     char *path = support_path("in.jsonl"), *bad = support_path("bad.jsonl");
     support_write(path, talks);
-    char *said = program_output(MEMORY("import", path));
-    assert_string_equal(said, "3 entries added\n");
-    free(said);
+    assert_string_equal(program_output(MEMORY("import", path)), "3 entries added\n");
     struct result again = MEMORY("import", path);
     assert_string_equal(again.out, "0 entries added\n");
     assert_string_equal(again.err, "no new entries\n");
@@ -494,12 +471,9 @@ TEST(test_import)
     expect_ids(MEMORY("list", "--json", "--session", "talk-2"), "station ");
     char *kept = program_output(MEMORY("search", "kept"));
     assert_text(kept, "kept");
-    free(kept);
     expect(MEMORY("import", "/nonesuch/file"), 1, "tiro: FILE_ERROR: ");
     expect(MEMORY("import", support_dir()), 1, "tiro: FILE_ERROR: ");
     expect(MEMORY("import"), 64, "an argument is missing");
-    free(path);
-    free(bad);
 }
 
 enum { LINES = 12000, STEP = 1000 };
@@ -527,7 +501,6 @@ TEST(test_import_shows_progress)
     assert_true(screen_log_has(s, " entries\r")); /* one count, and the next over it */
     assert_text(screen_text(s), "entries added");
     screen_free(s);
-    free(path);
 }
 
 static int64_t stored_entries(const char *database)
@@ -586,9 +559,6 @@ TEST(test_killed_import)
     struct json *last = program_json(MEMORY("search", "--json", "quincunx number 11999"));
     assert_string_equal(json_get_string(json_at(last, 0), "id"), "e11999");
     json_free(last);
-    free(path);
-    free(database);
-    free(journal);
 }
 
 /* Ctrl-C ends an import between two steps and says so. */
@@ -606,10 +576,7 @@ TEST(test_interrupted_import)
     if (status == 1)
         assert_text(screen_text(s), "INTERRUPTED");
     screen_free(s);
-    char *database = support_path(".local/share/tiro/tiro.db");
-    assert_int_equal(stored_entries(database) % STEP, 0);
-    free(database);
-    free(path);
+    assert_int_equal(stored_entries(support_path(".local/share/tiro/tiro.db")) % STEP, 0);
 }
 
 /* --- stats, reindex --------------------------------------------------------------------------- */
@@ -620,7 +587,6 @@ TEST(test_stats_and_reindex)
     char *out = program_output(MEMORY("stats"));
     assert_text(out, "entries");
     assert_text(out, "english");
-    free(out);
     struct json *stats = program_json(MEMORY("stats", "--json"));
     assert_int_equal(json_get_int(stats, "entries", -1), 3);
     assert_int_equal(json_get_int(stats, "sessions", -1), 2);
@@ -629,12 +595,10 @@ TEST(test_stats_and_reindex)
     setenv("TIRO_MEMORY_LANGUAGE", "german", 1);
     out = program_output(MEMORY("stats"));
     assert_text(out, "tiro memory reindex");
-    free(out);
     run_ok(MEMORY("reindex"));
     out = program_output(MEMORY("stats"));
     assert_text(out, "german");
     assert_no_text(out, "reindex");
-    free(out);
     unsetenv("TIRO_MEMORY_LANGUAGE");
 }
 

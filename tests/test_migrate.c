@@ -100,7 +100,6 @@ TEST(test_version_1_is_renewed)
     assert_true(store_open(file, STORE_READ_WRITE, &s, &e)); /* nothing more to do */
     check_old_session(s);
     store_close(s);
-    free(file);
 }
 
 /* What the last version without memory left. */
@@ -119,7 +118,6 @@ TEST(test_version_3_has_no_memory_yet)
     assert_int_equal(damage_number(file, "SELECT count(*) FROM memory_session"), 0);
     assert_int_equal(damage_number(file, "SELECT count(*) FROM memory_version"), 1);
     assert_int_equal(damage_number(file, "SELECT count(*) FROM removal"), 0);
-    free(file);
 }
 
 /* What the last version left: entries in an index that is just made anew, with words of what was
@@ -203,7 +201,6 @@ TEST(test_a_damaged_payload_is_carried_along)
     assert_true(transcripts_search(s, "harvest", NULL, 9, &hits, &more, &e));
     assert_int_equal(hits.items.len, 0);
     store_close(s);
-    free(file);
 }
 
 TEST(test_a_migration_that_fails_changes_nothing)
@@ -229,7 +226,6 @@ TEST(test_a_migration_that_fails_changes_nothing)
     store_close(s);
     free(before);
     free(after);
-    free(file);
 }
 
 /* One of those who open a database that is not there yet. */
@@ -254,8 +250,7 @@ TEST(test_many_open_a_new_one_at_once)
     enum { ROUNDS = 150, OPENERS = 6 };
     for (int round = 0; round < ROUNDS; round++) {
         struct opener openers[OPENERS] = {0};
-        char *name = mem_printf("new-%d.db", round);
-        char *file = support_path(name);
+        char *file = support_path(support_text("new-%d.db", round));
         for (int i = 0; i < OPENERS; i++) {
             openers[i].file = file;
             assert_int_equal(pthread_create(&openers[i].thread, NULL, open_it, &openers[i]), 0);
@@ -266,7 +261,6 @@ TEST(test_many_open_a_new_one_at_once)
             if (!openers[i].opened)
                 fail_msg("round %d: %s", round, openers[i].fault.text);
         free(file);
-        free(name);
     }
 }
 

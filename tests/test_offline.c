@@ -10,6 +10,7 @@
 #include "provider/offline_plan.h"
 #include "provider/offline_rank.h"
 #include "tests/suite.h"
+#include "tests/support.h"
 
 /* A conversation under construction. */
 static struct {
@@ -485,9 +486,8 @@ TEST(extracts_for_a_compaction)
     char *first;
     (void)state;
     for (int i = 0; i < 10; i++) {
-        char *text = mem_printf("request %d\nmore", i);
+        char *text = support_text("request %d\nmore", i);
         say(ROLE_USER, text);
-        free(text);
         say(ROLE_ASSISTANT, i == 9 ? "the last answer" : "an answer");
     }
     ask("You are performing a CONTEXT COMPACTION. Your job is to create a handoff summary.");

@@ -72,9 +72,7 @@ static void put_for_session(const char *session, const char *name)
 
 static void put_lock(const char *session)
 {
-    char *name = mem_printf("%s.lock", session);
-    put("locks", name);
-    free(name);
+    put("locks", support_text("%s.lock", session));
 }
 
 /* "kind path|…" as doctor tells, which changes nothing. */
@@ -113,11 +111,10 @@ TEST(test_a_store_in_order_has_none)
 
 TEST(test_files_of_no_session)
 {
-    char *wanted = mem_printf("lock locks/%s.lock|session sessions/%s|", GONE, GONE);
+    char *wanted = support_text("lock locks/%s.lock|session sessions/%s|", GONE, GONE);
     put_for_session(GONE, "transcript.md");
     put_lock(GONE);
     expect_orphans(wanted);
-    free(wanted);
 }
 
 TEST(test_a_lock_that_is_held_belongs_to_its_holder)
@@ -131,19 +128,18 @@ TEST(test_a_lock_that_is_held_belongs_to_its_holder)
 TEST(test_files_that_are_still_to_be_removed)
 {
     char *database = below("", "tiro.db");
-    char *wanted = mem_printf("removal locks/%s.lock|removal sessions/%s|", id, id);
+    char *wanted = support_text("removal locks/%s.lock|removal sessions/%s|", id, id);
     struct store *store;
     assert_true(store_open(database, STORE_READ_WRITE, &store, &e));
     assert_true(sessions_delete(store, id, &e));
     store_close(store);
     expect_orphans(wanted);
-    free(wanted);
     free(database);
 }
 
 TEST(test_what_a_kill_leaves)
 {
-    char *wanted = mem_printf(
+    char *wanted = support_text(
         "temporary import.Ab3xYz|temporary sessions/%s/summary.txt.new|"
         "temporary sessions/%s/transcript.md.new|"
         "temporary tiro.db.recovered-20260309-140507|",
@@ -153,7 +149,6 @@ TEST(test_what_a_kill_leaves)
     put("", "import.Ab3xYz");
     put("", "tiro.db.recovered-20260309-140507");
     expect_orphans(wanted);
-    free(wanted);
 }
 
 TEST(test_files_that_are_being_written)
@@ -171,8 +166,8 @@ TEST(test_graphs_and_copies)
 {
     char *database = below("", "tiro.db");
     char *known = graph_file_path("", "memory", "hashed"),
-         *damaged = mem_printf("%s.damaged", known);
-    char *lock = mem_printf("%s.lock", known), *begun = mem_printf("%s.Ab3xYz", known);
+         *damaged = support_text("%s.damaged", known);
+    char *lock = support_text("%s.lock", known), *begun = support_text("%s.Ab3xYz", known);
     char *wanted = mem_printf(
         "graph memory-other-01234567.hnsw|temporary %s|copy %s|"
         "copy tiro.db.damaged-20260309-140507|",
@@ -197,16 +192,13 @@ TEST(test_graphs_and_copies)
     assert_int_equal(strlen(found), strlen(wanted));
     free(found);
     free(wanted);
-    free(begun);
-    free(lock);
-    free(damaged);
     free(known);
     free(database);
 }
 
 TEST(test_what_is_not_ours)
 {
-    char *wanted = mem_printf(
+    char *wanted = support_text(
         "unknown locks/x.lock|unknown note␛s.txt|unknown sessions/%s/mine|"
         "unknown sessions/readme|",
         id);
@@ -215,7 +207,6 @@ TEST(test_what_is_not_ours)
     put_for_session(id, "mine");
     put("locks", "x.lock");
     expect_orphans(wanted);
-    free(wanted);
 }
 
 TEST(test_in_words)

@@ -17,9 +17,7 @@
 
 static void assert_path(char *path, const char *base, const char *rest)
 {
-    char *expected = mem_printf("%s%s", base, rest);
-    assert_string_equal(path, expected);
-    free(expected);
+    assert_string_equal(path, support_text("%s%s", base, rest));
     free(path);
 }
 
@@ -83,10 +81,7 @@ TEST(directories_are_made_private)
     assert_true(paths_make_dir(deep, &e));
     assert_true(paths_make_dir(deep, &e));
     assert_int_equal(mode_of(deep), 0700);
-    free(deep);
-    char *parent = support_path("one");
-    assert_int_equal(mode_of(parent), 0700);
-    free(parent);
+    assert_int_equal(mode_of(support_path("one")), 0700);
 
     char *file = support_path("file"), *below = support_path("file/dir");
     support_write(file, "x");
@@ -94,8 +89,6 @@ TEST(directories_are_made_private)
     assert_int_equal(e.code, ERR_FILE_ERROR);
     assert_non_null(strstr(e.text, "file"));
     assert_false(paths_make_dir(below, &e));
-    free(file);
-    free(below);
 }
 
 TEST(files_are_read_whole)
@@ -123,7 +116,6 @@ TEST(files_are_read_whole)
     assert_true(paths_read_file(path, &got, &e));
     buf_release(&got);
     buf_release(&content);
-    free(path);
 }
 
 TEST(only_files_and_pipes_are_read)
@@ -147,13 +139,10 @@ TEST(only_files_and_pipes_are_read)
     assert_int_equal(pipe(ends), 0);
     assert_int_equal(write(ends[1], "piped", 5), 5);
     close(ends[1]);
-    char *piped = mem_printf("/dev/fd/%d", ends[0]);
+    char *piped = support_text("/dev/fd/%d", ends[0]);
     assert_true(paths_read_file(piped, &got, &e));
     assert_string_equal(got.data, "piped");
     close(ends[0]);
-    free(piped);
-    free(fifo);
-    free(missing);
     buf_release(&got);
 }
 
@@ -167,7 +156,6 @@ TEST(writing_replaces_and_is_private)
     char *text = support_read(path);
     assert_string_equal(text, "new");
     assert_int_equal(mode_of(path), 0600);
-    free(text);
 
     char *link = support_path("link");
     assert_int_equal(symlink("saved", link), 0);
@@ -177,9 +165,6 @@ TEST(writing_replaces_and_is_private)
     assert_true(S_ISLNK(st.st_mode));
     text = support_read(path);
     assert_string_equal(text, "linked");
-    free(text);
-    free(link);
-    free(path);
 }
 
 TEST(a_failed_write_leaves_nothing)
@@ -189,14 +174,12 @@ TEST(a_failed_write_leaves_nothing)
     assert_false(paths_write_file(nowhere, "x", 1, &e));
     assert_int_equal(e.code, ERR_FILE_ERROR);
     assert_non_null(strstr(e.text, nowhere));
-    free(nowhere);
     char *dir = support_path("a-directory");
     assert_int_equal(mkdir(dir, 0700), 0);
     assert_false(paths_write_file(dir, "x", 1, &e));
     assert_int_equal(rmdir(dir), 0);
     assert_int_equal(rmdir(support_dir()), 0); /* no temporary file stayed */
     assert_int_equal(mkdir(support_dir(), 0700), 0);
-    free(dir);
 }
 
 TEST(a_whole_file_appears_at_once)
@@ -213,18 +196,15 @@ TEST(a_whole_file_appears_at_once)
     char *text = support_read(path);
     assert_string_equal(text, "half and half");
     assert_int_equal(mode_of(path), 0600);
-    free(text);
 
     assert_true(whole_file_begin(&f, path, true, &e));
     assert_true(whole_file_write(&f, "other", 5, &e));
     whole_file_drop(&f);
     text = support_read(path);
     assert_string_equal(text, "half and half");
-    free(text);
     assert_int_equal(unlink(path), 0);
     assert_int_equal(rmdir(support_dir()), 0); /* no temporary file stayed */
     assert_int_equal(mkdir(support_dir(), 0700), 0);
-    free(path);
 }
 
 /* What a killed process had begun goes with the next writing; what another is writing stays, and so
@@ -245,15 +225,11 @@ TEST(what_was_abandoned_is_swept)
     assert_true(paths_write_file(path, "second", 6, &e));
     assert_int_equal(access(running.temporary, F_OK), 0);
     assert_true(whole_file_finish(&running, &e));
-    char *text = support_read(path);
-    assert_string_equal(text, "first");
-    free(text);
+    assert_string_equal(support_read(path), "first");
     for (size_t i = 0; i < 3; i++) {
         assert_int_equal(unlink(others[i]), 0);
         free(others[i]);
     }
-    free(abandoned);
-    free(path);
 }
 
 /* What the program was writing when it died is no use to anybody; what it had finished is. */
@@ -277,8 +253,6 @@ TEST(a_dying_program_leaves_no_half_file)
     assert_int_equal(unlink(done), 0);
     assert_int_equal(rmdir(support_dir()), 0); /* no temporary file stayed */
     assert_int_equal(mkdir(support_dir(), 0700), 0);
-    free(half);
-    free(done);
 }
 
 TEST(a_whole_file_takes_no_name_that_is_taken)
@@ -301,8 +275,6 @@ TEST(a_whole_file_takes_no_name_that_is_taken)
     assert_int_equal(unlink(path), 0);
     assert_int_equal(rmdir(support_dir()), 0);
     assert_int_equal(mkdir(support_dir(), 0700), 0);
-    free(text);
-    free(path);
 }
 
 static size_t count_lines(const char *text)
@@ -331,15 +303,12 @@ TEST(the_log_holds_one_line_an_entry)
     assert_int_equal(count_lines(text), 2);
     assert_non_null(strstr(text, "Z error first of \xE2\x90\x9B 2\n"));
     assert_non_null(strstr(text, "Z info second\n"));
-    free(text);
 
     assert_true(log_open(path, LOG_DEBUG, &e));
     log_line(LOG_DEBUG, "third");
     log_close();
     text = support_read(path);
     assert_int_equal(count_lines(text), 3);
-    free(text);
-    free(path);
     assert_false(log_open(support_dir(), LOG_DEBUG, &e));
     assert_int_equal(e.code, ERR_FILE_ERROR);
 }

@@ -127,7 +127,6 @@ static void recover(void)
     memmove(line, strchr(line, '\n') + 1, strlen(strchr(line, '\n')));
     assert_string_equal(before, after_text);
     rename(kept, recovered);
-    free(kept);
     free(recovered);
     free(before);
     free(after_text);
@@ -200,15 +199,11 @@ TEST(test_what_is_only_in_the_log)
         assert_int_equal(r.events, 100);
         assert_int_equal(r.lost, 0);
         compare_sound(r.recovered);
-        char *copied = mem_printf("%s-wal", r.copy);
-        compare_bytes(kept, copied);
+        compare_bytes(kept, support_text("%s-wal", r.copy));
         compare_bytes(kept, wal);
-        free(copied);
         assert_int_equal(damage_size(path), i == 0 ? len : 0);
         damage_cut(path, 0); /* and again with nothing but the log */
     }
-    free(kept);
-    free(wal);
 }
 
 /* A frame of the log that is not what was written ends it, as for SQLite: the transaction that it
@@ -231,7 +226,6 @@ TEST(test_log_that_was_torn)
         unlink(path);
         unlink(wal);
     }
-    free(wal);
 }
 
 TEST(test_columns_of_the_schema)
@@ -247,24 +241,22 @@ TEST(test_columns_of_the_schema)
     make(1, 1);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         char *sql =
-            mem_printf("SELECT group_concat(name, ', ') = '%s' FROM pragma_table_info('%s')",
+            support_text("SELECT group_concat(name, ', ') = '%s' FROM pragma_table_info('%s')",
                        salvage_columns(rows[i].found), rows[i].table);
         if (damage_number(whole, sql) != 1)
             fail_msg("%s", sql);
-        free(sql);
     }
 }
 
 TEST(test_first_version)
 {
-    char *sql = mem_printf(
+    char *sql = support_text(
         "%s; PRAGMA application_id = 0x7469726f; PRAGMA user_version = 1;"
         "INSERT INTO session VALUES (3, '01890a5d-ac96-774b-bcce-b302099a8057', 'Title', 1, '/d',"
         " 'p', 'm', NULL, 5, 6, 1, 1, 1, NULL, 7, NULL, 0, 'System', 'Draft');"
         "INSERT INTO event VALUES (3, 1, 9, 'run_started', 1, '{\"input\":\"Hello\"}')",
         embedded_text("schema.sql"));
     damage_sql(path, sql);
-    free(sql);
     assert_true(health_recover(path, &r, &help, &e));
     assert_int_equal(r.sessions, 1);
     assert_int_equal(r.events, 1);
@@ -629,10 +621,8 @@ TEST(test_memory_stays_forgotten)
 static void wipe_root(const char *table)
 {
     char zeros[DAMAGE_PAGE] = {0};
-    char *sql = mem_printf("SELECT rootpage FROM sqlite_schema WHERE name = '%s'", table);
-    int64_t page = damage_sql(whole, sql);
+    int64_t page = damage_sql(whole, support_text("SELECT rootpage FROM sqlite_schema WHERE name = '%s'", table));
     damage_write(path, (size_t)(page - 1) * DAMAGE_PAGE, zeros, sizeof zeros);
-    free(sql);
 }
 
 /* Their names are in the index, too; without it, entries stay together under a new one. */
@@ -683,11 +673,10 @@ TEST(test_session_index_in_pieces)
     wipe_pages_with("/home/someone/project");
     assert_true(health_recover(path, &r, &help, &e));
     assert_int_equal(r.sessions, MANY);
-    char *sql = mem_printf(
+    char *sql = support_text(
         "ATTACH '%s' AS w; SELECT count(*) FROM session WHERE id IN (SELECT id FROM w.session)",
         whole);
     assert_true(damage_sql(r.recovered, sql) > MANY - 20);
-    free(sql);
 }
 
 TEST(test_memory_that_makes_no_sense)
@@ -840,8 +829,6 @@ TEST(test_rescue)
     assert_int_equal(st.st_mode & 0777, 0600);
     free(before);
     free(copy);
-    free(wal);
-    free(shm);
 }
 
 /* The log of the damaged one is not played into what takes its place. */
@@ -859,7 +846,6 @@ TEST(test_rescue_with_a_log)
     health_check(path, true, &found);
     assert_string_equal(health_name(found.state), "good");
     assert_int_equal(found.events, r.events);
-    free(wal);
 }
 
 static void refused(enum err_code code, const char *why)
@@ -901,9 +887,7 @@ TEST(test_nothing_to_save)
 {
     support_write(path, "Dear reader, this is a letter and no database.\n");
     refused(ERR_SESSION_NOT_FOUND, "stays");
-    char *text = support_read(path);
-    assert_string_equal(text, "Dear reader, this is a letter and no database.\n");
-    free(text);
+    assert_string_equal(support_read(path), "Dear reader, this is a letter and no database.\n");
 }
 
 /* Another process opened it after it was copied. */

@@ -103,7 +103,6 @@ static char *file_of(const char *name)
 /* --- whoever comes finishes it ---------------------------------------------------------------- */
 
 NEEDS(capability_store());
-
 FIXTURE(set_up, tear_down);
 
 TEST(test_a_delete_leaves_nothing)
@@ -123,15 +122,12 @@ TEST(test_the_next_command_finishes)
     char *made = support_path(".local");
     delete_record();
     mkdir(made, 0700);
-    free(made);
     made = support_path(".local/share");
     mkdir(made, 0700);
     assert_int_equal(symlink("../..", store), 0); /* the data directory is the user's to place */
     assert_int_equal(support_run(args, NULL, NULL, NULL), 1);
     assert_false(exists(files) || exists(lock_path));
     assert_int_equal(noted(), 0);
-    free(made);
-    free(store);
 }
 
 static bool files_are_gone(void *context)
@@ -271,25 +267,18 @@ TEST(test_a_link_leads_nowhere)
     finish();
     assert_true(exists(precious));
     assert_int_equal(noted(), 1);
-    free(precious);
-    free(elsewhere);
 }
 
 TEST(test_locks_that_are_a_link_stay)
 {
     char *locks = support_path("locks");
     char *elsewhere = support_path("elsewhere");
-    char *name = mem_printf("elsewhere/%s.lock", id);
-    char *precious = support_path(name);
+    char *precious = support_path(support_text("elsewhere/%s.lock", id));
     delete_record();
     assert_int_equal(rename(locks, elsewhere), 0);
     assert_int_equal(symlink("elsewhere", locks), 0);
     finish();
     assert_true(exists(precious));
-    free(precious);
-    free(name);
-    free(elsewhere);
-    free(locks);
 }
 
 TEST(test_what_is_no_id_is_no_path)
@@ -304,7 +293,6 @@ TEST(test_what_is_no_id_is_no_path)
     catalog_release(&c);
     assert_true(exists(precious));
     assert_true(exists(files));
-    free(precious);
 }
 
 static bool gather(void *context, const char *bytes, size_t len, struct error *fault)

@@ -385,7 +385,6 @@ TEST(test_images)
           "[{\"role\":\"user\",\"content\":\"see\\n\\n[image: https://host/cat.png]\","
           "\"images\":[\"/9j/YWJj\"]}]");
     conversation_release(&t);
-    free(path);
 }
 
 /* A file that is gone or is no image does not end the conversation. */
@@ -410,6 +409,4 @@ TEST(test_images_that_are_none)
         json_free(body);
     }
     conversation_release(&t);
-    free(gone);
-    free(text);
 }

@@ -75,21 +75,19 @@ static void assert_readable(void)
     assert_text(found.out, "tea");
     result_release(&found);
     run_ok(RUN("sessions", "fork", "last"));
-    char *text = program_output(RUN("sessions", "export", "last", "--format", "json"));
-    run_ok(program_run(text, (const char *const[]){"sessions", "import", "-", NULL}));
-    free(text);
+    run_ok(program_run(program_output(RUN("sessions", "export", "last", "--format", "json")),
+                       (const char *const[]){"sessions", "import", "-", NULL}));
 }
 
 static void begin(const char *provider)
 {
     setenv("TIRO_PROVIDER_NAME", provider, 1);
-    char *url = mem_printf("%s%s", model_server_url(scene_server()),
-                           strcmp(provider, "openai") == 0 ? "/v1" : "");
+    char *url = support_text("%s%s", model_server_url(scene_server()),
+                             strcmp(provider, "openai") == 0 ? "/v1" : "");
     setenv("OPENAI_BASE_URL", url, 1);
     setenv("OPENAI_API_KEY", SCENE_KEY, 1);
     setenv("OLLAMA_HOST", model_server_url(scene_server()), 1);
     setenv("TIRO_OPENAI_MODEL", "scripted-model", 1);
-    free(url);
 }
 
 static int tear_down(void **state)
@@ -99,7 +97,6 @@ static int tear_down(void **state)
 }
 
 NEEDS(capability_store());
-
 FIXTURE(scene_setup, tear_down);
 
 TEST(test_whatever_a_server_tells)

@@ -34,9 +34,7 @@ static char *add_session(const char *title)
     char *id = program_output(program_run(conversation, args));
     id[strcspn(id, "\n")] = '\0';
     assert_int_equal(strlen(id), UUID_LEN);
-    char *nothing = program_output(SESSIONS("rename", id, title));
-    assert_string_equal(nothing, "");
-    free(nothing);
+    assert_string_equal(program_output(SESSIONS("rename", id, title)), "");
     return id;
 }
 
@@ -70,9 +68,10 @@ TEST_IF(capability_store(), test_list_filters)
 {
     char *here = support_path("here");
     assert_int_equal(mkdir(here, 0700), 0);
-    char *old = add_session("old"), *young = add_session("young");
+    char *old = add_session("old");
+    add_session("young");
     assert_int_equal(chdir(here), 0);
-    char *other = add_session("other place");
+    add_session("other place");
     run_ok(SESSIONS("label", old, "urgent", "+law"));
     run_ok(SESSIONS("archive", old));
 
@@ -90,22 +89,15 @@ TEST_IF(capability_store(), test_list_filters)
     expect(SESSIONS("list", "--live", "--archived"), 64, "tiro: USAGE: ");
     expect(SESSIONS("list", "--json", "--names"), 64, "tiro: USAGE: ");
     assert_int_equal(chdir("/"), 0);
-    free(here);
-    free(old);
-    free(young);
-    free(other);
 }
 
 TEST_IF(capability_store(), test_list_names)
 {
     char *one = add_session("one"), *two = add_session("two words");
-    char *expected = mem_printf("%s\ttwo words\n%s\tone\n", two + UUID_LEN - 8, one + UUID_LEN - 8);
+    char *expected =
+        support_text("%s\ttwo words\n%s\tone\n", two + UUID_LEN - 8, one + UUID_LEN - 8);
     char *names = program_output(SESSIONS("list", "--names"));
     assert_string_equal(names, expected);
-    free(names);
-    free(expected);
-    free(one);
-    free(two);
 }
 
 /* Columns before `text` in the line that holds `in`. */
@@ -142,7 +134,6 @@ TEST_IF(capability_store(), test_list_is_aligned)
                      title + utf8_width(wide_title, strlen(wide_title)) + 2);
     assert_text(lines, "2 turns");
     assert_text(lines, "archived");
-    free(lines);
     for (size_t i = 0; i < 3; i++)
         free(ids[i]);
 }
@@ -179,15 +170,11 @@ TEST_IF(capability_store(), test_hostile_title_is_cleaned)
     memcpy(at, "\\u001b]0", 8);
     const char *const import[] = {"sessions", "import", "-", NULL};
     run_ok(program_run(text, import));
-    free(text);
     static const char *const ways[][4] = {
         {"list"}, {"list", "--names"}, {"show"}, {"search", "first"}, {"export", "last"}};
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
-        char *out = program_output(SESSIONS(ways[i][0], ways[i][1]));
-        assert_null(strchr(out, '\x1b'));
-        free(out);
+        assert_null(strchr(program_output(SESSIONS(ways[i][0], ways[i][1])), '\x1b'));
     }
-    free(id);
 }
 
 TEST_IF(capability_store(), test_json_is_cleaned_for_a_terminal)
@@ -204,9 +191,7 @@ TEST_IF(capability_store(), test_json_is_cleaned_for_a_terminal)
         assert_false(screen_log_has(s, "\xe2\x80\xae"));
         screen_free(s);
     }
-    char *raw = program_output(SESSIONS("show", "--json"));
-    assert_text(raw, "\xe2\x80\xae");
-    free(raw);
+    assert_text(program_output(SESSIONS("show", "--json")), "\xe2\x80\xae");
 }
 
 /* What cannot be read is no empty list. */
@@ -222,8 +207,6 @@ TEST_IF(capability_store(), test_unreadable_data)
         assert_string_equal(r.out, "");
         expect(r, 1, "tiro: SESSION_STORE_ERROR: ");
     }
-    free(dir);
-    free(file);
 }
 
 /* --- show, search ------------------------------------------------------------------------------
@@ -237,20 +220,13 @@ TEST_IF(capability_store(), test_show)
     assert_text(whole, "The title");
     assert_text(whole, id);
     assert_true(strstr(whole, "The first answer") < strstr(whole, "The second question"));
-    char *named = program_output(SESSIONS("show", "the TITLE"));
-    assert_string_equal(named, whole);
+    assert_string_equal(program_output(SESSIONS("show", "the TITLE")), whole);
     char *limited = program_output(SESSIONS("show", "-n", "1", "last"));
     assert_text(limited, "The title");
     assert_no_text(limited, "The first");
     assert_text(limited, "The second question");
     assert_text(limited, "The second answer");
-    char *unlimited = program_output(SESSIONS("show", "--limit", "99", "last"));
-    assert_string_equal(unlimited, whole);
-    free(whole);
-    free(named);
-    free(limited);
-    free(unlimited);
-    free(id);
+    assert_string_equal(program_output(SESSIONS("show", "--limit", "99", "last")), whole);
 }
 
 /* Two runs without an end; its id. */
@@ -270,7 +246,6 @@ static char *add_crashes(void)
     char *id = mem_strdup(r.info.id);
     record_release(&r);
     store_close(store);
-    free(path);
     return id;
 }
 
@@ -292,7 +267,6 @@ TEST_IF(capability_store(), test_show_crashes)
             assert_no_text(text, "! cut off"); /* a part of the turn that is left out */
         assert_true(len > strlen(unfinished));
         assert_string_equal(text + len - strlen(unfinished), unfinished);
-        free(text);
     }
     struct json *v = program_json(SESSIONS("show", "--json", id));
     assert_int_equal(json_len(json_get(v, "events")), 4);
@@ -313,7 +287,6 @@ TEST_IF(capability_store(), test_show_json)
     assert_true(json_len(fewer) * 2 == json_len(events));
     json_free(whole);
     json_free(last);
-    free(id);
 }
 
 TEST_IF(capability_store(), test_search)
@@ -339,8 +312,6 @@ TEST_IF(capability_store(), test_search)
     expect(SESSIONS("search", "--in", "nonesuch", "x"), 1, "tiro: SESSION_NOT_FOUND: ");
     run_ok(SESSIONS("search", "\"second answer\"", "(", "*"));
     expect(SESSIONS("search", "\"answer second\""), 0, "no matches");
-    free(old);
-    free(young);
 }
 
 TEST_IF(capability_store(), test_search_shows_the_match)
@@ -384,7 +355,6 @@ TEST_IF(capability_store(), test_rename_and_label)
            "tiro: USAGE: ");
     expect(SESSIONS("label", "nonesuch", "x"), 1, "tiro: SESSION_NOT_FOUND: ");
     expect(SESSIONS("rename", "nonesuch", "x"), 1, "tiro: SESSION_NOT_FOUND: ");
-    free(id);
 }
 
 TEST_IF(capability_store(), test_archive)
@@ -395,11 +365,7 @@ TEST_IF(capability_store(), test_archive)
     run_ok(SESSIONS("unarchive", two));
     expect_titles(SESSIONS("list", "--json", "--live"), TITLES("two"));
     expect_titles(SESSIONS("list", "--json", "--archived"), TITLES("one"));
-    char *shown = program_output(SESSIONS("show", one));
-    assert_text(shown, "The first answer");
-    free(shown);
-    free(one);
-    free(two);
+    assert_text(program_output(SESSIONS("show", one)), "The first answer");
 }
 
 TEST_IF(capability_store(), test_fork)
@@ -412,7 +378,7 @@ TEST_IF(capability_store(), test_fork)
             at = json_get_int(v, "seq", 0);
     json_free(origin);
     assert_true(at > 0);
-    char *event = mem_printf("%lld", (long long)at);
+    char *event = support_text("%lld", (long long)at);
     char *fork = program_output(SESSIONS("fork", "--at", event, id));
     fork[strcspn(fork, "\n")] = '\0';
     char *text = program_output(SESSIONS("show", fork));
@@ -426,15 +392,13 @@ TEST_IF(capability_store(), test_fork)
     expect(SESSIONS("fork", "--at", "~before-compaction", id), 64, "was never compacted");
     expect(SESSIONS("fork", "--at", "~before", id), 64, "tiro: USAGE: --at takes a whole number");
     expect(SESSIONS("fork", "nonesuch"), 1, "tiro: SESSION_NOT_FOUND: ");
-    free(event);
-    free(fork);
-    free(text);
-    free(id);
 }
 
 TEST_IF(capability_store(), test_delete)
 {
-    char *one = add_session("one"), *two = add_session("two"), *three = add_session("three");
+    char *one = add_session("one");
+    add_session("two");
+    char *three = add_session("three");
     expect(SESSIONS("delete", one), 64, "--yes");
     expect(SESSIONS("delete", "--yes", one, "nonesuch"), 1, "tiro: SESSION_NOT_FOUND: ");
     expect_titles(SESSIONS("list", "--json"), TITLES("three", "two", "one"));
@@ -442,9 +406,6 @@ TEST_IF(capability_store(), test_delete)
     run_ok(SESSIONS("delete", "--yes", "last", three, one));
     expect_titles(SESSIONS("list", "--json"), TITLES("two"));
     expect(SESSIONS("show", one), 1, "tiro: SESSION_NOT_FOUND: ");
-    free(one);
-    free(two);
-    free(three);
 }
 
 static void answer_delete(const char *answer, int status, const char *const *left)
@@ -457,12 +418,11 @@ static void answer_delete(const char *answer, int status, const char *const *lef
 
 TEST_IF(capability_store(), test_delete_asks)
 {
-    char *one = add_session("one"), *two = add_session("two");
+    add_session("one");
+    add_session("two");
     answer_delete("", 1, TITLES("two", "one"));
     answer_delete("no", 1, TITLES("two", "one"));
     answer_delete("y", 0, NO_TITLES);
-    free(one);
-    free(two);
 }
 
 /* --- transfer ----------------------------------------------------------------------------------
@@ -485,8 +445,7 @@ TEST_IF(capability_store(), test_export)
     assert_string_equal(file, lines);
     expect(SESSIONS("export", "-o", path, id), 1, "tiro: FILE_ERROR: ");
     run_ok(SESSIONS("export", "-o", path, "--force", "--format", "md", id));
-    char *replaced = support_read(path);
-    assert_string_equal(replaced, markdown);
+    assert_string_equal(support_read(path), markdown);
     struct stat st;
     assert_int_equal(stat(path, &st), 0);
     assert_int_equal(st.st_mode & 0777, 0600);
@@ -494,12 +453,6 @@ TEST_IF(capability_store(), test_export)
     expect(SESSIONS("export", "--format", "jsno", id), 64, "did you mean \"json\"?");
     expect(SESSIONS("export", "nonesuch"), 1, "tiro: SESSION_NOT_FOUND: ");
     expect(SESSIONS("export", "-o", "/nonesuch/file.md", id), 1, "tiro: FILE_ERROR: ");
-    free(markdown);
-    free(path);
-    free(file);
-    free(lines);
-    free(replaced);
-    free(id);
 }
 
 /* Out and in again, where the old one is and where it is gone. */
@@ -513,17 +466,11 @@ TEST_IF(capability_store(), test_import_brings_back)
         run_ok(SESSIONS("delete", "-y", id));
         char *back = program_output(SESSIONS("import", path));
         assert_int_equal(strncmp(back, id, UUID_LEN), 0);
-        char *after = program_output(SESSIONS("export", "--format", formats[i], id));
-        assert_string_equal(after, before);
+        assert_string_equal(program_output(SESSIONS("export", "--format", formats[i], id)), before);
         struct json *twin = program_json(SESSIONS("import", "--json", path));
         assert_string_equal(json_get_string(twin, "title"), "Comes back");
         assert_string_not_equal(json_get_string(twin, "id"), id);
         json_free(twin);
-        free(before);
-        free(back);
-        free(after);
-        free(path);
-        free(id);
     }
 }
 
@@ -542,15 +489,11 @@ TEST_IF(capability_store(), test_import_faults)
     char *missing = support_path("missing.json");
     expect(SESSIONS("import", missing), 1, "tiro: FILE_ERROR: ");
     expect_titles(SESSIONS("list", "--json"), TITLES("Given here"));
-    free(missing);
 }
 
 static char *derived(const char *id, const char *name)
 {
-    char *relative = mem_printf(".local/share/tiro/sessions/%s/%s", id, name);
-    char *path = support_path(relative);
-    free(relative);
-    return path;
+    return support_path(support_text(".local/share/tiro/sessions/%s/%s", id, name));
 }
 
 TEST_IF(capability_store(), test_rebuild)
@@ -563,8 +506,7 @@ TEST_IF(capability_store(), test_rebuild)
     assert_int_equal(unlink(path), 0);
     assert_int_equal(unlink(other), 0);
     run_ok(SESSIONS("rebuild", one));
-    char *again = support_read(path);
-    assert_string_equal(again, text);
+    assert_string_equal(support_read(path), text);
     assert_int_equal(access(other, F_OK), -1);
 
     const char *const argv[] = {support_program(), "sessions", "rebuild", NULL};
@@ -572,17 +514,8 @@ TEST_IF(capability_store(), test_rebuild)
     assert_true(screen_wait_text(s, "2/2", PATIENCE_MS));
     assert_true(screen_wait_exit(s, PATIENCE_MS));
     screen_free(s);
-    char *events_again = support_read(other);
-    assert_string_equal(events_again, events);
+    assert_string_equal(support_read(other), events);
     expect(SESSIONS("rebuild", "nonesuch"), 1, "tiro: SESSION_NOT_FOUND: ");
-    free(path);
-    free(other);
-    free(text);
-    free(events);
-    free(again);
-    free(events_again);
-    free(one);
-    free(two);
 }
 
 /* --- usage and faults --------------------------------------------------------------------------
@@ -623,9 +556,8 @@ TEST(test_usage)
     }
     expect(SESSIONS("list", "--yes"), 64, "unknown option --yes");
     expect(SESSIONS("renmae", "a", "b"), 64, "did you mean \"rename\"?");
-    char *data = support_path(".local/share/tiro");
-    assert_int_equal(access(data, F_OK), -1); /* bad usage makes nothing */
-    free(data);
+    assert_int_equal(access(support_path(".local/share/tiro"), F_OK),
+                     -1); /* bad usage makes nothing */
 }
 
 TEST(test_help)
@@ -639,10 +571,7 @@ TEST(test_help)
         assert_text(help, "Usage: tiro sessions ");
         assert_text(help, verb);
         assert_text(overview, verb);
-        free(help);
-        free(same);
     }
-    free(overview);
     expect(RUN("help", "sessions", "shwo"), 64, "did you mean \"show\"?");
 }
 
@@ -651,7 +580,6 @@ static void expect_not_kept(void)
     expect(SESSIONS("list"), 0, "not saved");
     char *list = program_output(SESSIONS("list", "--json"));
     assert_string_equal(list, "[]\n");
-    free(list);
     expect(SESSIONS("show"), 1, "tiro: SESSION_NOT_FOUND: ");
     expect(SESSIONS("export", "last"), 1, "tiro: SESSION_NOT_FOUND: ");
     static const char *const verbs[][4] = {{"rebuild"},          {"import", "-"},
@@ -664,7 +592,7 @@ static void expect_not_kept(void)
 
 TEST_IF(capability_store(), test_without_persistence)
 {
-    char *id = add_session("kept before");
+    add_session("kept before");
     setenv("TIRO_SESSION_PERSIST", "false", 1);
     expect_not_kept();
     unsetenv("TIRO_SESSION_PERSIST");
@@ -672,7 +600,6 @@ TEST_IF(capability_store(), test_without_persistence)
     expect_not_kept();
     write_config("");
     expect_titles(SESSIONS("list", "--json"), TITLES("kept before"));
-    free(id);
 }
 
 /* A session that another process has open can be looked at, and not be changed. */
@@ -690,6 +617,4 @@ TEST_IF(capability_store(), test_busy)
     run_ok(SESSIONS("fork", id));
     lock_drop(&lock);
     run_ok(SESSIONS("delete", "-y", id));
-    free(id);
-    free(dir);
 }

@@ -436,12 +436,11 @@ TEST(test_undone_events_of_any_kind)
     history_init(&live);
     plain_run(&live);
     for (size_t i = 0; i < sizeof payloads / sizeof *payloads; i++) {
-        char *sql = mem_printf(
+        char *sql = support_text(
             "INSERT INTO event SELECT key, %d, 1, 'compaction_undone', 1, '%s'"
             " FROM session",
             (int)(100 + i), payloads[i]);
         damage_sql(path, sql);
-        free(sql);
     }
     assert_true(event_log_undone(store, ID, &undone, &e));
     assert_int_equal(undone.items.len, 0);

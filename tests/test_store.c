@@ -46,11 +46,9 @@ TEST(test_makes_private_files)
     assert_int_equal(st.st_mode & 0777, 0600);
     assert_int_equal(stat(dir, &st), 0);
     assert_int_equal(st.st_mode & 0777, 0700);
-    char *wal = mem_printf("%s-wal", path);
+    char *wal = support_text("%s-wal", path);
     assert_int_equal(stat(wal, &st), 0);
     assert_int_equal(st.st_mode & 0777, 0600);
-    free(wal);
-    free(dir);
 }
 
 static void refuse(const char *file, enum store_mode mode, enum err_code code, const char *named)
@@ -97,7 +95,6 @@ TEST(test_foreign_database_is_refused)
     assert_int_equal(damage_number(file, "SELECT count(*) FROM sqlite_schema"), 1);
     damage_sql(file, "PRAGMA application_id = 7");
     refuse(file, STORE_READ_WRITE, ERR_SESSION_STORE_ERROR, "another program");
-    free(file);
 }
 
 TEST(test_what_is_no_database_is_refused)
@@ -108,10 +105,7 @@ TEST(test_what_is_no_database_is_refused)
                   "taken for a page and says nothing at all about SQLite.\n");
     refuse(file, STORE_READ_WRITE, ERR_SESSION_STORE_ERROR, "tiro doctor");
     refuse(file, STORE_READ_ONLY, ERR_SESSION_STORE_ERROR, "not a database");
-    char *text = support_read(file);
-    assert_int_equal(strncmp(text, "Dear reader", 11), 0);
-    free(text);
-    free(file);
+    assert_int_equal(strncmp(support_read(file), "Dear reader", 11), 0);
 }
 
 static void put(const char *id, const char *title, int64_t updated_ms);
@@ -136,7 +130,6 @@ TEST(test_read_only)
     refuse(nothing, STORE_READ_ONLY, ERR_SESSION_NOT_FOUND, "does not exist");
     support_write(nothing, "");
     refuse(nothing, STORE_READ_ONLY, ERR_SESSION_NOT_FOUND, "empty");
-    free(nothing);
 
     struct store *reader;
     struct session_list list;
@@ -162,11 +155,7 @@ TEST(test_a_path_that_cannot_be)
     assert_int_equal(e.code, ERR_SESSION_STORE_ERROR);
     assert_non_null(strstr(e.text, file));
     refuse(below, STORE_READ_ONLY, ERR_SESSION_STORE_ERROR, "cannot open");
-    char *dir = support_path("data");
-    refuse(dir, STORE_READ_WRITE, ERR_SESSION_STORE_ERROR, "cannot be opened");
-    free(dir);
-    free(below);
-    free(file);
+    refuse(support_path("data"), STORE_READ_WRITE, ERR_SESSION_STORE_ERROR, "cannot be opened");
 }
 
 TEST(test_default_path)
@@ -175,7 +164,6 @@ TEST(test_default_path)
     char *got = store_default_path();
     assert_string_equal(got, wanted);
     free(got);
-    free(wanted);
 }
 
 /* ---- sessions ---- */
@@ -545,12 +533,10 @@ static bool on_disk(const char *text)
     bool found = false;
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
         size_t len;
-        char *file = mem_printf("%s%s", path, ends[i]);
-        char *bytes = damage_read(file, &len);
+        char *bytes = damage_read(support_text("%s%s", path, ends[i]), &len);
         for (size_t at = 0; at + strlen(text) <= len && !found; at++)
             found = memcmp(bytes + at, text, strlen(text)) == 0;
         free(bytes);
-        free(file);
     }
     return found;
 }
@@ -948,16 +934,14 @@ static char *copy_files(void)
     char *copy = support_path("copy.db");
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
         size_t len;
-        char *from = mem_printf("%s%s", path, ends[i]);
-        char *to = mem_printf("%s%s", copy, ends[i]);
+        char *from = support_text("%s%s", path, ends[i]);
+        char *to = support_text("%s%s", copy, ends[i]);
         char *bytes = damage_read(from, &len);
         FILE *f = fopen(to, "wb");
         assert_non_null(f);
         assert_int_equal(fwrite(bytes, 1, len, f), len);
         fclose(f);
         free(bytes);
-        free(from);
-        free(to);
     }
     return copy;
 }
@@ -979,7 +963,6 @@ TEST(test_survives_without_closing)
     assert_string_equal(texts.items.items[0], "kept");
     text_list_release(&texts);
     store_close(after);
-    free(copy);
 }
 
 /* A newer program died and left work in its log: that is folded in by nobody but itself. */
@@ -988,7 +971,7 @@ TEST(test_a_newer_program_s_log_is_untouched)
     size_t before_len, after_len;
     damage_sql(path, "PRAGMA user_version = 999");
     char *copy = copy_files();
-    char *wal = mem_printf("%s-wal", copy);
+    char *wal = support_text("%s-wal", copy);
     char *before = damage_read(copy, &before_len);
     refuse(copy, STORE_READ_WRITE, ERR_SESSION_STORE_ERROR, "newer");
     char *after = damage_read(copy, &after_len);
@@ -999,7 +982,5 @@ TEST(test_a_newer_program_s_log_is_untouched)
     assert_true(after_len > 0);
     free(before);
     free(after);
-    free(wal);
-    free(copy);
 }
 

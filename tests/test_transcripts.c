@@ -36,9 +36,7 @@ static void put(size_t session, bool archived)
 static int set_up(void **state)
 {
     support_setup(state);
-    char *path = support_path("tiro.db");
-    bool ok = store_open(path, STORE_READ_WRITE, &store, &e);
-    free(path);
+    bool ok = store_open(support_path("tiro.db"), STORE_READ_WRITE, &store, &e);
     for (size_t i = 0; ok && i < SESSIONS; i++) {
         last[i] = 0;
         put(i, false);
@@ -373,9 +371,7 @@ static void check_found(const struct said *said, size_t a, size_t b, bool phrase
                         : has(&said[i], a, false) && has(&said[i], b, true)))
                 buf_addf(&wanted, "%zu/%lld ", session, (long long)said[i].seq);
     buf_addstr(&wanted, "end");
-    char *query = mem_printf(phrase ? "\"%s %s\"" : "%s %s", vocabulary[a], vocabulary[b]);
-    finds(query, wanted.data);
-    free(query);
+    finds(support_text(phrase ? "\"%s %s\"" : "%s %s", vocabulary[a], vocabulary[b]), wanted.data);
     buf_release(&wanted);
 }
 
@@ -535,9 +531,8 @@ TEST(test_very_many_are_deleted)
     (void)state;
     assert_true(store_begin(store, &e));
     for (int i = 0; i < KEPT; i++) {
-        char *text = mem_printf("quincunx number%d of the badgers", i);
+        char *text = support_text("quincunx number%d of the badgers", i);
         ask(0, text);
-        free(text);
     }
     for (int i = 0; i < DELETED; i++) {
         ask(1, "wombat");
@@ -629,7 +624,6 @@ TEST(test_an_append_that_fails_leaves_nothing)
     say(0, EVENT_INTERRUPTED, ""); /* needs no index; no transaction was left open */
     assert_int_equal(damage_number(path, "SELECT count(*) FROM event"), 2);
     event_free(ev);
-    free(path);
 }
 
 /* A number that has no room in a place of the index is in no other session's room. */
@@ -651,8 +645,7 @@ TEST(test_a_reader_searches)
     struct search_hits hits;
     bool more;
     ask(0, "word");
-    char *path = support_path("tiro.db");
-    assert_true(store_open(path, STORE_READ_ONLY, &reader, &e));
+    assert_true(store_open(support_path("tiro.db"), STORE_READ_ONLY, &reader, &e));
     assert_true(transcripts_search(reader, "word", NULL, 5, &hits, &more, &e));
     assert_int_equal(hits.items.len, 1);
     search_hits_release(&hits);
@@ -661,7 +654,6 @@ TEST(test_a_reader_searches)
     assert_int_equal(hits.items.len, 2);
     search_hits_release(&hits);
     store_close(reader);
-    free(path);
 }
 
 /* A store of memory alone is the same to search. */
