@@ -1,21 +1,16 @@
 /* The turn loop against a provider that plays a script: which events come, in which order, and what
  * the history is afterwards. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdlib.h>
 #include <string.h>
 
 #include "play.h"
 #include "support.h"
+#include "tests/suite.h"
 
-static void an_answer(void **state)
+FIXTURE(play_setup, play_teardown);
+
+TEST(an_answer)
 {
-    (void)state;
     PLAY({.text = "Hi.", .stop = STOP_END_TURN});
     assert_string_equal(play.trail.data,
                         "run_started turn_started text_delta text_complete "
@@ -28,9 +23,8 @@ static void an_answer(void **state)
     assert_false(play.history.running);
 }
 
-static void tools_run_in_order_and_the_model_goes_on(void **state)
+TEST(tools_run_in_order_and_the_model_goes_on)
 {
-    (void)state;
     char *path = support_path("note.txt");
     support_write(path, "forty-two");
     free(path);
@@ -55,9 +49,8 @@ static void tools_run_in_order_and_the_model_goes_on(void **state)
     assert_int_equal(play.history.messages.len, 6);
 }
 
-static void failures_before_content_are_retried(void **state)
+TEST(failures_before_content_are_retried)
 {
-    (void)state;
     PLAY({.failure = FAILURE_STATUS, .status = 529, .retry_after_ms = 1},
          {.failure = FAILURE_STATUS, .status = 429, .retry_after_ms = 1},
          {.text = "ok", .stop = STOP_END_TURN});
@@ -69,9 +62,8 @@ static void failures_before_content_are_retried(void **state)
     assert_string_equal(play.events.items[3]->text, "scripted failure");
 }
 
-static void a_failure_takes_the_message_back(void **state)
+TEST(a_failure_takes_the_message_back)
 {
-    (void)state;
     PLAY({.failure = FAILURE_STATUS, .status = 401, .retry_after_ms = -1});
     assert_string_equal(play.trail.data, "run_started turn_started run_failed");
     assert_string_equal(play_last()->name, "AGENT_ERROR");
@@ -81,9 +73,8 @@ static void a_failure_takes_the_message_back(void **state)
     assert_string_equal(play.history.last_text, "hello");
 }
 
-static void a_failure_after_content_keeps_it_and_is_not_retried(void **state)
+TEST(a_failure_after_content_keeps_it_and_is_not_retried)
 {
-    (void)state;
     PLAY({.text = "Half an ans", .failure = FAILURE_CUT, .retry_after_ms = -1});
     assert_string_equal(play.trail.data,
                         "run_started turn_started text_delta text_complete run_failed");
@@ -93,17 +84,15 @@ static void a_failure_after_content_keeps_it_and_is_not_retried(void **state)
     assert_true(play_last()->usage.estimated);
 }
 
-static void an_interrupt_while_waiting_for_a_retry(void **state)
+TEST(an_interrupt_while_waiting_for_a_retry)
 {
-    (void)state;
     PLAY(
         {.failure = FAILURE_STATUS, .status = 500, .retry_after_ms = 600000, .cancel_after = true});
     assert_string_equal(play.trail.data, "run_started turn_started retrying interrupted");
 }
 
-static void an_interrupt_between_tools_answers_the_rest(void **state)
+TEST(an_interrupt_between_tools_answers_the_rest)
 {
-    (void)state;
     PLAY({.tool = "list_directory", .args = "{}", .stop = STOP_TOOL_USE, .cancel_after = true});
     assert_string_equal(play.trail.data,
                         "run_started turn_started tool_call_requested "
@@ -112,9 +101,8 @@ static void an_interrupt_between_tools_answers_the_rest(void **state)
     assert_int_equal(play.history.messages.items[2].role, ROLE_TOOL);
 }
 
-static void the_rounds_have_an_end(void **state)
+TEST(the_rounds_have_an_end)
 {
-    (void)state;
     struct act acts[AGENT_MAX_ROUNDS];
     for (size_t i = 0; i < AGENT_MAX_ROUNDS; i++)
         acts[i] = (struct act){.tool = "list_directory", .args = "{}", .stop = STOP_TOOL_USE};
@@ -124,17 +112,15 @@ static void the_rounds_have_an_end(void **state)
     assert_string_equal(play.events.items[play.events.len - 2]->name, "max_rounds");
 }
 
-static void a_pause_is_taken_up(void **state)
+TEST(a_pause_is_taken_up)
 {
-    (void)state;
     PLAY({.text = "wait", .stop = STOP_PAUSE}, {.text = "done", .stop = STOP_END_TURN});
     assert_int_equal(play.at, 2);
     assert_string_equal(play_last()->text, "done");
 }
 
-static void a_record_that_fails_ends_the_run(void **state)
+TEST(a_record_that_fails_ends_the_run)
 {
-    (void)state;
     struct error e = {0};
     const struct act act = {.text = "Hi.", .stop = STOP_END_TURN};
     play.store_fails = EVENT_TEXT_COMPLETE;
@@ -145,9 +131,8 @@ static void a_record_that_fails_ends_the_run(void **state)
 }
 
 /* Nobody waits for the rest of an answer that is not shown, nor tries it again. */
-static void a_record_that_fails_amid_an_answer_stops_it(void **state)
+TEST(a_record_that_fails_amid_an_answer_stops_it)
 {
-    (void)state;
     struct error e = {0};
     const struct act act = {
         .text = "Hi.", .failure = FAILURE_STATUS, .status = 500, .retry_after_ms = 600000};
@@ -159,9 +144,8 @@ static void a_record_that_fails_amid_an_answer_stops_it(void **state)
 }
 
 /* The tool that is woken takes the waking with it. */
-static void an_interrupt_that_a_tool_saw_ends_the_turn(void **state)
+TEST(an_interrupt_that_a_tool_saw_ends_the_turn)
 {
-    (void)state;
     char *path = support_path("note.txt");
     support_write(path, "forty-two");
     free(path);
@@ -175,9 +159,10 @@ static void an_interrupt_that_a_tool_saw_ends_the_turn(void **state)
     assert_string_equal(play.events.items[4]->text, "interrupted");
 }
 
-static void output_limits(void **state)
+FIXTURES(plain, NULL, NULL);
+
+TEST(output_limits)
 {
-    (void)state;
     assert_int_equal(agent_max_output(500, 64000, 200000), 500);
     assert_int_equal(agent_max_output(0, 64000, 200000), 8192);
     assert_int_equal(agent_max_output(0, 4000, 200000), 4000);
@@ -189,24 +174,4 @@ static void output_limits(void **state)
     assert_int_equal(agent_answer_room(2048, 8192, 9000), 513);
     assert_int_equal(agent_answer_room(2048, 0, 9000), 2048);
     assert_int_equal(agent_answer_room(1, 2, 9), 1);
-}
-
-int main(void)
-{
-    const struct CMUnitTest all[] = {
-        PLAY_TEST(an_answer),
-        PLAY_TEST(tools_run_in_order_and_the_model_goes_on),
-        PLAY_TEST(failures_before_content_are_retried),
-        PLAY_TEST(a_failure_takes_the_message_back),
-        PLAY_TEST(a_failure_after_content_keeps_it_and_is_not_retried),
-        PLAY_TEST(an_interrupt_while_waiting_for_a_retry),
-        PLAY_TEST(an_interrupt_between_tools_answers_the_rest),
-        PLAY_TEST(the_rounds_have_an_end),
-        PLAY_TEST(a_pause_is_taken_up),
-        PLAY_TEST(a_record_that_fails_ends_the_run),
-        PLAY_TEST(a_record_that_fails_amid_an_answer_stops_it),
-        PLAY_TEST(an_interrupt_that_a_tool_saw_ends_the_turn),
-        cmocka_unit_test(output_limits),
-    };
-    return cmocka_run_group_tests_name("agent", all, NULL, NULL);
 }

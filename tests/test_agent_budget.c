@@ -1,17 +1,11 @@
 /* Budgets in the turn loop: when a turn ends, what it warned of, and that the history stays one
  * that a provider takes. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <math.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "play.h"
+#include "tests/suite.h"
 
 /* A scripted call takes 10 tokens in and 5 out. */
 #define ROUND                                                                                      \
@@ -45,9 +39,10 @@ static void assert_used_up(const char *kind)
     play_check_history();
 }
 
-static void what_is_used_up_before_the_turn_ends_it(void **state)
+FIXTURE(play_setup, play_teardown);
+
+TEST(what_is_used_up_before_the_turn_ends_it)
 {
-    (void)state;
     play.budget.limit[BUDGET_TOKENS] = 1000;
     play.spent.used[BUDGET_TOKENS] = 1000;
     PLAY(DONE);
@@ -59,9 +54,8 @@ static void what_is_used_up_before_the_turn_ends_it(void **state)
     assert_string_equal(play.history.last_text, "hello");
 }
 
-static void tokens_end_the_turn_before_the_next_call(void **state)
+TEST(tokens_end_the_turn_before_the_next_call)
 {
-    (void)state;
     play.budget.limit[BUDGET_TOKENS] = 130;
     play.spent.used[BUDGET_TOKENS] = 100;
     PLAY(ROUND, ROUND, DONE);
@@ -74,27 +68,24 @@ static void tokens_end_the_turn_before_the_next_call(void **state)
 }
 
 /* An answer that is complete when its budget ends is an answer. */
-static void the_last_answer_is_no_failure(void **state)
+TEST(the_last_answer_is_no_failure)
 {
-    (void)state;
     play.budget.limit[BUDGET_TOKENS] = 15;
     PLAY(DONE);
     assert_int_equal(play_last()->type, EVENT_RUN_COMPLETED);
     assert_int_equal(count(EVENT_BUDGET_WARNING), 1);
 }
 
-static void a_call_that_nobody_counted_counts_nothing(void **state)
+TEST(a_call_that_nobody_counted_counts_nothing)
 {
-    (void)state;
     play.budget.limit[BUDGET_TOKENS] = 1;
     PLAY({.tool = "list_directory", .args = "{}", .stop = STOP_TOOL_USE, .without_usage = true},
          {.text = "Done.", .stop = STOP_END_TURN, .without_usage = true});
     assert_int_equal(play_last()->type, EVENT_RUN_COMPLETED);
 }
 
-static void an_answer_asks_for_no_more_tokens_than_are_left(void **state)
+TEST(an_answer_asks_for_no_more_tokens_than_are_left)
 {
-    (void)state;
     play.budget.limit[BUDGET_TOKENS] = 200;
     play.spent.used[BUDGET_TOKENS] = 60;
     PLAY(DONE);
@@ -109,9 +100,8 @@ static void an_answer_asks_for_no_more_tokens_than_are_left(void **state)
     assert_int_equal(play.last_max_output, 99);
 }
 
-static void tool_calls_end_the_turn_before_the_next_tool(void **state)
+TEST(tool_calls_end_the_turn_before_the_next_tool)
 {
-    (void)state;
     play.budget.limit[BUDGET_TOOL_CALLS] = 5;
     play.spent.used[BUDGET_TOOL_CALLS] = 2;
     PLAY(ROUND, {.tool = "list_directory", .args = "{broken", .calls = 5, .stop = STOP_TOOL_USE},
@@ -124,9 +114,8 @@ static void tool_calls_end_the_turn_before_the_next_tool(void **state)
     assert_string_equal(results->blocks.items[2].text, "Not executed: the turn was cut off.");
 }
 
-static void what_the_user_interrupts_is_interrupted(void **state)
+TEST(what_the_user_interrupts_is_interrupted)
 {
-    (void)state;
     play.budget.limit[BUDGET_TOOL_CALLS] = 1;
     play.budget.limit[BUDGET_TURN_DURATION] = 3600;
     PLAY({.tool = "list_directory", .args = "{}", .stop = STOP_TOOL_USE, .cancel_after = true});
@@ -134,9 +123,8 @@ static void what_the_user_interrupts_is_interrupted(void **state)
     play_check_history();
 }
 
-static void time_ends_an_answer_and_keeps_what_came(void **state)
+TEST(time_ends_an_answer_and_keeps_what_came)
 {
-    (void)state;
     static const enum budget_kind times[] = {BUDGET_DURATION, BUDGET_TURN_DURATION};
     for (size_t i = 0; i < 2; i++) {
         play_stop_clock();
@@ -155,9 +143,8 @@ static void time_ends_an_answer_and_keeps_what_came(void **state)
 }
 
 /* Nothing came: the message is the user's again. */
-static void time_ends_a_call_without_an_answer(void **state)
+TEST(time_ends_a_call_without_an_answer)
 {
-    (void)state;
     play.budget.limit[BUDGET_TURN_DURATION] = 0.03;
     PLAY({.to_the_end = true});
     assert_string_equal(play.trail.data, "run_started turn_started run_failed");
@@ -165,18 +152,16 @@ static void time_ends_a_call_without_an_answer(void **state)
     assert_int_equal(play.history.messages.len, 0);
 }
 
-static void time_ends_the_wait_for_a_retry(void **state)
+TEST(time_ends_the_wait_for_a_retry)
 {
-    (void)state;
     play.budget.limit[BUDGET_TURN_DURATION] = 0.03;
     PLAY({.failure = FAILURE_STATUS, .status = 500, .retry_after_ms = 600000});
     assert_string_equal(play.trail.data, "run_started turn_started retrying run_failed");
     assert_used_up("max_turn_duration");
 }
 
-static void time_ends_a_tool(void **state)
+TEST(time_ends_a_tool)
 {
-    (void)state;
     int64_t begun = clock_mono_ms();
     play.budget.limit[BUDGET_TURN_DURATION] = 0.3;
     play_policy("execute", "write", NULL);
@@ -190,9 +175,8 @@ static void time_ends_a_tool(void **state)
     assert_used_up("max_turn_duration");
 }
 
-static void a_deadline_that_cannot_be_set_ends_the_turn_later(void **state)
+TEST(a_deadline_that_cannot_be_set_ends_the_turn_later)
 {
-    (void)state;
     play_stop_clock();
     play.timeless = true;
     play.budget.limit[BUDGET_TURN_DURATION] = 10;
@@ -203,9 +187,8 @@ static void a_deadline_that_cannot_be_set_ends_the_turn_later(void **state)
     assert_used_up("max_turn_duration");
 }
 
-static void the_deadline_is_the_nearest_limit(void **state)
+TEST(the_deadline_is_the_nearest_limit)
 {
-    (void)state;
     static const struct {
         double session, turn;
         int64_t ms;
@@ -220,9 +203,8 @@ static void the_deadline_is_the_nearest_limit(void **state)
     }
 }
 
-static void while_the_user_thinks_no_time_passes(void **state)
+TEST(while_the_user_thinks_no_time_passes)
 {
-    (void)state;
     play_stop_clock();
     int64_t begun = clock_mono_ms();
     play.budget.limit[BUDGET_TURN_DURATION] = 10;
@@ -244,9 +226,8 @@ static void while_the_user_thinks_no_time_passes(void **state)
     assert_int_equal(count(EVENT_BUDGET_WARNING), 0);
 }
 
-static void each_warning_comes_once(void **state)
+TEST(each_warning_comes_once)
 {
-    (void)state;
     play.budget.limit[BUDGET_TOKENS] = 75;
     PLAY(ROUND, ROUND, ROUND, ROUND, DONE);
     assert_string_equal(
@@ -265,9 +246,8 @@ static void each_warning_comes_once(void **state)
 }
 
 /* What was warned of is the session's, not the turn's. */
-static void the_next_turn_does_not_warn_again(void **state)
+TEST(the_next_turn_does_not_warn_again)
 {
-    (void)state;
     play.budget.limit[BUDGET_TOKENS] = 1000;
     play.spent.used[BUDGET_TOKENS] = 900;
     PLAY(DONE);
@@ -283,9 +263,8 @@ static void the_next_turn_does_not_warn_again(void **state)
     assert_int_equal(count(EVENT_BUDGET_WARNING), 2);
 }
 
-static void every_turn_has_its_own_time(void **state)
+TEST(every_turn_has_its_own_time)
 {
-    (void)state;
     play_stop_clock();
     play.budget.limit[BUDGET_TURN_DURATION] = 10;
     for (int turn = 1; turn <= 3; turn++) {
@@ -296,9 +275,8 @@ static void every_turn_has_its_own_time(void **state)
     }
 }
 
-static void tool_calls_warn_too(void **state)
+TEST(tool_calls_warn_too)
 {
-    (void)state;
     play.budget.limit[BUDGET_TOOL_CALLS] = 5;
     PLAY({.tool = "list_directory", .args = "{}", .calls = 5, .stop = STOP_TOOL_USE});
     assert_non_null(strstr(play.trail.data,
@@ -313,9 +291,8 @@ static void tool_calls_warn_too(void **state)
 /* 10 in and 5 out at these prices are 0.04 USD. */
 #define PRICE ((struct price){.input = 2500, .output = 3000, .cached = -1})
 
-static void cost_ends_the_turn(void **state)
+TEST(cost_ends_the_turn)
 {
-    (void)state;
     play.price = PRICE;
     play.budget.limit[BUDGET_COST] = 1.08;
     play.spent.used[BUDGET_COST] = 1;
@@ -328,9 +305,8 @@ static void cost_ends_the_turn(void **state)
 }
 
 /* The session's cost is unknown until a first call has one. */
-static void a_first_cost_counts(void **state)
+TEST(a_first_cost_counts)
 {
-    (void)state;
     play.price = PRICE;
     play.budget.limit[BUDGET_COST] = 0.04;
     PLAY(ROUND, DONE);
@@ -338,9 +314,8 @@ static void a_first_cost_counts(void **state)
     assert_used_up("max_cost");
 }
 
-static void an_unknown_cost_ends_nothing(void **state)
+TEST(an_unknown_cost_ends_nothing)
 {
-    (void)state;
     play.budget.limit[BUDGET_COST] = 0.0001;
     PLAY(ROUND, DONE);
     assert_int_equal(play_last()->type, EVENT_RUN_COMPLETED);
@@ -349,9 +324,8 @@ static void an_unknown_cost_ends_nothing(void **state)
 }
 
 /* Changing to a model without prices gives nothing back. */
-static void a_cost_that_is_known_counts_with_any_model(void **state)
+TEST(a_cost_that_is_known_counts_with_any_model)
 {
-    (void)state;
     play.budget.limit[BUDGET_COST] = 1;
     play.spent.used[BUDGET_COST] = 1.5;
     PLAY(DONE);
@@ -359,9 +333,8 @@ static void a_cost_that_is_known_counts_with_any_model(void **state)
     assert_used_up("max_cost");
 }
 
-static void what_was_cut_off_says_its_time_and_cost(void **state)
+TEST(what_was_cut_off_says_its_time_and_cost)
 {
-    (void)state;
     play_stop_clock();
     play.price = (struct price){.input = 0, .output = 1000, .cached = -1};
     PLAY(ROUND, {.text = "Half an answer..",
@@ -373,34 +346,4 @@ static void what_was_cut_off_says_its_time_and_cost(void **state)
     assert_int_equal(play_last()->number, 1500);
     assert_int_equal(play_last()->usage.output, 4);
     play_check_history();
-}
-
-int main(void)
-{
-    const struct CMUnitTest all[] = {
-        PLAY_TEST(what_is_used_up_before_the_turn_ends_it),
-        PLAY_TEST(tokens_end_the_turn_before_the_next_call),
-        PLAY_TEST(the_last_answer_is_no_failure),
-        PLAY_TEST(a_call_that_nobody_counted_counts_nothing),
-        PLAY_TEST(an_answer_asks_for_no_more_tokens_than_are_left),
-        PLAY_TEST(tool_calls_end_the_turn_before_the_next_tool),
-        PLAY_TEST(what_the_user_interrupts_is_interrupted),
-        PLAY_TEST(time_ends_an_answer_and_keeps_what_came),
-        PLAY_TEST(time_ends_a_call_without_an_answer),
-        PLAY_TEST(time_ends_the_wait_for_a_retry),
-        PLAY_TEST(time_ends_a_tool),
-        PLAY_TEST(a_deadline_that_cannot_be_set_ends_the_turn_later),
-        PLAY_TEST(the_deadline_is_the_nearest_limit),
-        PLAY_TEST(while_the_user_thinks_no_time_passes),
-        PLAY_TEST(each_warning_comes_once),
-        PLAY_TEST(the_next_turn_does_not_warn_again),
-        PLAY_TEST(every_turn_has_its_own_time),
-        PLAY_TEST(tool_calls_warn_too),
-        PLAY_TEST(cost_ends_the_turn),
-        PLAY_TEST(a_first_cost_counts),
-        PLAY_TEST(an_unknown_cost_ends_nothing),
-        PLAY_TEST(a_cost_that_is_known_counts_with_any_model),
-        PLAY_TEST(what_was_cut_off_says_its_time_and_cost),
-    };
-    return cmocka_run_group_tests_name("agent budget", all, NULL, NULL);
 }

@@ -1,11 +1,4 @@
 /* Compaction in the turn loop: when it happens, what it costs, what its failures do to a turn. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,6 +7,7 @@
 #include "compact/mode.h"
 #include "play.h"
 #include "support.h"
+#include "tests/suite.h"
 
 #define SUMMARY "What was said so far, in short."
 
@@ -69,9 +63,10 @@ static char *history_text(void)
 /* --- when --------------------------------------------------------------------------------------
  */
 
-static void it_happens_at_the_threshold(void **state)
+FIXTURE(play_setup, play_teardown);
+
+TEST(it_happens_at_the_threshold)
 {
-    (void)state;
     talk(3);
     compact_from(play.history.estimate);
     PLAY({.text = SUMMARY}, {.text = "on we go"});
@@ -87,18 +82,16 @@ static void it_happens_at_the_threshold(void **state)
     play_check_history();
 }
 
-static void it_does_not_below_the_threshold(void **state)
+TEST(it_does_not_below_the_threshold)
 {
-    (void)state;
     talk(3);
     compact_from(play.history.estimate + 1000);
     PLAY({.text = "on we go"});
     assert_int_equal(count(EVENT_COMPACTION_STARTED), 0);
 }
 
-static void what_the_server_counted_triggers(void **state)
+TEST(what_the_server_counted_triggers)
 {
-    (void)state;
     talk(2);
     compact_from(50000);
     PLAY({.text = "much", .input = 50000});
@@ -108,9 +101,8 @@ static void what_the_server_counted_triggers(void **state)
     assert_int_equal(play_event(EVENT_COMPACTION_STARTED, 0)->compaction.input_tokens, 50000);
 }
 
-static void it_never_does_where_it_is_off(void **state)
+TEST(it_never_does_where_it_is_off)
 {
-    (void)state;
     talk(3);
     compact_from(1);
     play.compacts = false;
@@ -118,9 +110,8 @@ static void it_never_does_where_it_is_off(void **state)
     assert_int_equal(count(EVENT_COMPACTION_STARTED), 0);
 }
 
-static void the_first_call_asks_for_no_summary(void **state)
+TEST(the_first_call_asks_for_no_summary)
 {
-    (void)state;
     compact_from(80);
     talk(1);
     assert_int_equal(play.summaries, 0);
@@ -144,9 +135,8 @@ static void write_big(void)
     }
 
 /* Of a thousand tokens and more each, in the first turn and in a later one. */
-static void a_turn_of_many_calls_compacts_on_its_way(void **state)
+TEST(a_turn_of_many_calls_compacts_on_its_way)
 {
-    (void)state;
     for (int before = 0; before <= 2; before += 2) {
         write_big();
         talk(before);
@@ -165,9 +155,8 @@ static void a_turn_of_many_calls_compacts_on_its_way(void **state)
 }
 
 /* Attempts are three model calls apart, however far the history is above the threshold. */
-static void the_guard_counts_calls(void **state)
+TEST(the_guard_counts_calls)
 {
-    (void)state;
     bool asked[8];
     talk(1);
     compact_from(100);
@@ -184,9 +173,8 @@ static void the_guard_counts_calls(void **state)
 }
 
 /* Tools run within a turn; the next call of the same turn does not try again. */
-static void a_turn_with_tools_compacts_once(void **state)
+TEST(a_turn_with_tools_compacts_once)
 {
-    (void)state;
     talk(3);
     compact_from(play.history.estimate);
     PLAY({.text = SUMMARY}, {.tool = "list_directory", .args = "{}", .stop = STOP_TOOL_USE},
@@ -196,9 +184,8 @@ static void a_turn_with_tools_compacts_once(void **state)
     play_check_history();
 }
 
-static void a_request_that_cannot_fit_passes_the_guard_once_a_turn(void **state)
+TEST(a_request_that_cannot_fit_passes_the_guard_once_a_turn)
 {
-    (void)state;
     talk(6);
     compact_from(1000000);
     play.window = 512;
@@ -224,9 +211,8 @@ static void begin_beyond_the_window(void)
 }
 
 /* However often the turn calls the model. */
-static void without_making_room_the_guard_is_passed_once(void **state)
+TEST(without_making_room_the_guard_is_passed_once)
 {
-    (void)state;
     begin_beyond_the_window();
     PLAY({.text = ""}, READ_BIG, {.text = ""}, READ_BIG, {.text = "done"});
     assert_int_equal(count(EVENT_COMPACTION_STARTED), 2); /* by the threshold, and past the guard */
@@ -236,9 +222,8 @@ static void without_making_room_the_guard_is_passed_once(void **state)
 }
 
 /* Each of its tools may fill the window anew. */
-static void while_it_makes_room_the_guard_is_passed_again(void **state)
+TEST(while_it_makes_room_the_guard_is_passed_again)
 {
-    (void)state;
     begin_beyond_the_window();
     PLAY({.text = SUMMARY}, READ_BIG, {.text = SUMMARY}, READ_BIG, {.text = SUMMARY},
          {.text = "done"});
@@ -248,9 +233,8 @@ static void while_it_makes_room_the_guard_is_passed_again(void **state)
 }
 
 /* A history that did become shorter is no room yet: or each call of a long turn would cost two. */
-static void a_request_that_still_does_not_fit_is_sent_as_it_is(void **state)
+TEST(a_request_that_still_does_not_fit_is_sent_as_it_is)
 {
-    (void)state;
     begin_beyond_the_window();
     /* An eighth of it is for the answer: the rest is less than the tools take. */
     play.window = tools_tokens() * 9 / 8;
@@ -263,9 +247,8 @@ static void a_request_that_still_does_not_fit_is_sent_as_it_is(void **state)
 }
 
 /* Neither for the call that will fail nor for its failure is anything spent or given away. */
-static void a_message_beyond_the_window_costs_no_summary(void **state)
+TEST(a_message_beyond_the_window_costs_no_summary)
 {
-    (void)state;
     talk(3);
     compact_from(1000000);
     play.window = tools_tokens() + 1500;
@@ -294,9 +277,8 @@ static void compact_structured_from(int64_t threshold)
     play.compact.protect_tail_min = 20;
 }
 
-static void what_frees_too_little_is_not_begun_and_said_once(void **state)
+TEST(what_frees_too_little_is_not_begun_and_said_once)
 {
-    (void)state;
     talk(3);
     compact_structured_from(play.history.estimate);
     for (int i = 0; i < 3; i++)
@@ -309,9 +291,8 @@ static void what_frees_too_little_is_not_begun_and_said_once(void **state)
     assert_non_null(strstr(play_event(EVENT_WARNING, 0)->text, "[compaction] protect_tail_min"));
 }
 
-static void it_is_said_again_when_something_changes(void **state)
+TEST(it_is_said_again_when_something_changes)
 {
-    (void)state;
     talk(3);
     compact_structured_from(play.history.estimate);
     PLAY({.text = "on"});
@@ -324,9 +305,8 @@ static void it_is_said_again_when_something_changes(void **state)
     assert_int_equal(count(EVENT_COMPACTION_COMPLETED), 1);
 }
 
-static void an_answer_may_have_what_the_window_has_left(void **state)
+TEST(an_answer_may_have_what_the_window_has_left)
 {
-    (void)state;
     PLAY({.text = "a"});
     int64_t most = play.last_max_output;
     play.window = tools_tokens() + play.history.estimate + most;
@@ -340,9 +320,8 @@ static void an_answer_may_have_what_the_window_has_left(void **state)
 /* --- overflow ----------------------------------------------------------------------------------
  */
 
-static void an_overflow_is_compacted_for_and_called_again(void **state)
+TEST(an_overflow_is_compacted_for_and_called_again)
 {
-    (void)state;
     talk(4);
     compact_from(1000000);
     PLAY({.failure = FAILURE_OVERFLOW, .window = 100000}, {.text = SUMMARY}, {.text = "fits"});
@@ -353,9 +332,8 @@ static void an_overflow_is_compacted_for_and_called_again(void **state)
     play_check_history();
 }
 
-static void an_overflow_is_compacted_for_exactly_once(void **state)
+TEST(an_overflow_is_compacted_for_exactly_once)
 {
-    (void)state;
     talk(4);
     compact_from(1000000);
     PLAY({.failure = FAILURE_OVERFLOW}, {.text = SUMMARY}, {.failure = FAILURE_OVERFLOW});
@@ -365,9 +343,8 @@ static void an_overflow_is_compacted_for_exactly_once(void **state)
     assert_non_null(strstr(play_last()->text, "scripted failure"));
 }
 
-static void an_overflow_stands_when_the_summary_fails(void **state)
+TEST(an_overflow_stands_when_the_summary_fails)
 {
-    (void)state;
     talk(4);
     compact_from(1000000);
     PLAY({.failure = FAILURE_OVERFLOW}, {.failure = FAILURE_QUOTA});
@@ -376,9 +353,8 @@ static void an_overflow_stands_when_the_summary_fails(void **state)
     assert_non_null(strstr(play_last()->text, "scripted failure"));
 }
 
-static void an_overflow_does_not_wake_a_broken_summariser(void **state)
+TEST(an_overflow_does_not_wake_a_broken_summariser)
 {
-    (void)state;
     talk(4);
     compact_from(play.history.estimate);
     play.compact.max_failures = 1;
@@ -388,9 +364,8 @@ static void an_overflow_does_not_wake_a_broken_summariser(void **state)
     assert_int_equal(play_last()->type, EVENT_RUN_FAILED);
 }
 
-static void an_overflow_without_compaction_fails_the_turn(void **state)
+TEST(an_overflow_without_compaction_fails_the_turn)
 {
-    (void)state;
     talk(4);
     PLAY({.failure = FAILURE_OVERFLOW});
     assert_int_equal(count(EVENT_COMPACTION_STARTED), 0);
@@ -400,9 +375,8 @@ static void an_overflow_without_compaction_fails_the_turn(void **state)
 /* --- failures ----------------------------------------------------------------------------------
  */
 
-static void check_6_a_failed_summary_costs_the_turn_nothing(void **state)
+TEST(check_6_a_failed_summary_costs_the_turn_nothing)
 {
-    (void)state;
     talk(3);
     compact_from(play.history.estimate);
     char *before = history_text();
@@ -419,9 +393,8 @@ static void check_6_a_failed_summary_costs_the_turn_nothing(void **state)
     free(before);
 }
 
-static void a_missing_key_is_the_compactions_failure(void **state)
+TEST(a_missing_key_is_the_compactions_failure)
 {
-    (void)state;
     talk(3);
     compact_from(play.history.estimate);
     play.label = NULL;
@@ -430,7 +403,7 @@ static void a_missing_key_is_the_compactions_failure(void **state)
     assert_string_equal(play_last()->text, "all the same");
 }
 
-static void what_cannot_be_kept_is_not_compacted(void **state)
+TEST(what_cannot_be_kept_is_not_compacted)
 {
     static const struct {
         enum commit_result result;
@@ -456,9 +429,8 @@ static void what_cannot_be_kept_is_not_compacted(void **state)
 }
 
 /* However long it goes on: three attempts, three turns apart, and that is all. */
-static void a_broken_summariser_is_called_three_times(void **state)
+TEST(a_broken_summariser_is_called_three_times)
 {
-    (void)state;
     talk(3);
     compact_from(play.history.estimate);
     int calls = 0;
@@ -475,9 +447,8 @@ static void a_broken_summariser_is_called_three_times(void **state)
     assert_true(play.history.compaction.suspended);
 }
 
-static void a_broken_summariser_of_structured_is_called_three_times(void **state)
+TEST(a_broken_summariser_of_structured_is_called_three_times)
 {
-    (void)state;
     talk(8);
     compact_from(play.history.estimate / 2);
     play.compact.mode = compact_mode_find("structured");
@@ -494,9 +465,8 @@ static void a_broken_summariser_of_structured_is_called_three_times(void **state
     assert_true(play.history.compaction.suspended);
 }
 
-static void a_missing_key_stops_it_too(void **state)
+TEST(a_missing_key_stops_it_too)
 {
-    (void)state;
     talk(3);
     compact_from(play.history.estimate);
     play.label = NULL;
@@ -505,9 +475,8 @@ static void a_missing_key_stops_it_too(void **state)
     assert_int_equal(count(EVENT_COMPACTION_FAILED), 3);
 }
 
-static void success_by_hand_opens_it_again(void **state)
+TEST(success_by_hand_opens_it_again)
 {
-    (void)state;
     struct error e = {0};
     talk(3);
     compact_from(play.history.estimate);
@@ -521,9 +490,8 @@ static void success_by_hand_opens_it_again(void **state)
 }
 
 /* Another mode finds the breaker closed. */
-static void a_change_of_mode_opens_it_again(void **state)
+TEST(a_change_of_mode_opens_it_again)
 {
-    (void)state;
     talk(3);
     compact_from(play.history.estimate);
     play.compact.max_failures = 1;
@@ -541,9 +509,8 @@ static void a_change_of_mode_opens_it_again(void **state)
 /* --- what is spent -----------------------------------------------------------------------------
  */
 
-static void a_summary_counts_for_the_budget(void **state)
+TEST(a_summary_counts_for_the_budget)
 {
-    (void)state;
     talk(3);
     compact_from(play.history.estimate);
     play.budget.limit[BUDGET_TOKENS] = 1000;
@@ -554,9 +521,8 @@ static void a_summary_counts_for_the_budget(void **state)
     assert_int_equal(count(EVENT_COMPACTION_COMPLETED), 1);
 }
 
-static void a_summary_is_warned_of(void **state)
+TEST(a_summary_is_warned_of)
 {
-    (void)state;
     talk(3);
     compact_from(play.history.estimate);
     play.budget.limit[BUDGET_TOKENS] = 1000;
@@ -566,9 +532,8 @@ static void a_summary_is_warned_of(void **state)
     assert_int_equal(play.last_max_output, 99);
 }
 
-static void its_price_counts(void **state)
+TEST(its_price_counts)
 {
-    (void)state;
     talk(3);
     compact_from(play.history.estimate);
     play.spent.used[BUDGET_COST] = 0;
@@ -580,9 +545,8 @@ static void its_price_counts(void **state)
 }
 
 /* The run's usage is of all calls, and names what was the summaries'. */
-static void a_summary_is_a_share_of_the_runs_usage(void **state)
+TEST(a_summary_is_a_share_of_the_runs_usage)
 {
-    (void)state;
     talk(3);
     compact_from(play.history.estimate);
     PLAY({.text = SUMMARY, .input = 777}, {.text = "on"});
@@ -594,9 +558,8 @@ static void a_summary_is_a_share_of_the_runs_usage(void **state)
     assert_int_equal(play_last()->count, 1);
 }
 
-static void without_budget_no_summary_is_asked_for(void **state)
+TEST(without_budget_no_summary_is_asked_for)
 {
-    (void)state;
     struct error e = {0};
     talk(3);
     compact_from(1000000);
@@ -607,9 +570,8 @@ static void without_budget_no_summary_is_asked_for(void **state)
     assert_int_equal(play.summaries, 0);
 }
 
-static void the_rest_of_the_budget_bounds_the_summary(void **state)
+TEST(the_rest_of_the_budget_bounds_the_summary)
 {
-    (void)state;
     struct error e = {0};
     const struct act good = {.text = SUMMARY};
     talk(3);
@@ -620,9 +582,8 @@ static void the_rest_of_the_budget_bounds_the_summary(void **state)
     assert_int_equal(play.last_max_output, 70);
 }
 
-static void a_summary_is_retried_as_an_answer_is(void **state)
+TEST(a_summary_is_retried_as_an_answer_is)
 {
-    (void)state;
     talk(3);
     compact_from(play.history.estimate);
     PLAY({.failure = FAILURE_STATUS, .status = 529, .retry_after_ms = 1}, {.text = SUMMARY},
@@ -631,9 +592,8 @@ static void a_summary_is_retried_as_an_answer_is(void **state)
     assert_int_equal(count(EVENT_COMPACTION_COMPLETED), 1);
 }
 
-static void what_the_summariser_thinks_is_not_shown(void **state)
+TEST(what_the_summariser_thinks_is_not_shown)
 {
-    (void)state;
     talk(3);
     compact_from(play.history.estimate);
     PLAY({.reasoning = "let me think", .text = SUMMARY}, {.text = "on"});
@@ -643,9 +603,8 @@ static void what_the_summariser_thinks_is_not_shown(void **state)
     assert_true(count(EVENT_COMPACTION_DELTA) > 0);
 }
 
-static void the_parts_of_a_folded_history_are_counted(void **state)
+TEST(the_parts_of_a_folded_history_are_counted)
 {
-    (void)state;
     struct error e = {0};
     struct act acts[40];
     talk(8);
@@ -664,9 +623,8 @@ static void the_parts_of_a_folded_history_are_counted(void **state)
 /* --- a stop ------------------------------------------------------------------------------------
  */
 
-static void escape_ends_compaction_and_turn(void **state)
+TEST(escape_ends_compaction_and_turn)
 {
-    (void)state;
     talk(3);
     compact_from(play.history.estimate);
     char *before = history_text();
@@ -680,9 +638,8 @@ static void escape_ends_compaction_and_turn(void **state)
     free(before);
 }
 
-static void the_time_budget_ends_a_summary(void **state)
+TEST(the_time_budget_ends_a_summary)
 {
-    (void)state;
     play_stop_clock();
     talk(3);
     compact_from(play.history.estimate);
@@ -692,9 +649,8 @@ static void the_time_budget_ends_a_summary(void **state)
     assert_string_equal(play_last()->name, "BUDGET_EXHAUSTED");
 }
 
-static void a_summary_that_takes_too_long_is_given_up(void **state)
+TEST(a_summary_that_takes_too_long_is_given_up)
 {
-    (void)state;
     play_stop_clock();
     talk(3);
     compact_from(play.history.estimate);
@@ -716,9 +672,8 @@ static void a_summary_that_takes_too_long_is_given_up(void **state)
 }
 
 /* The time is one for all parts of a history that is folded. */
-static void the_parts_of_a_summary_share_its_time(void **state)
+TEST(the_parts_of_a_summary_share_its_time)
 {
-    (void)state;
     play_stop_clock();
     talk(8);
     compact_from(play.history.estimate);
@@ -735,9 +690,8 @@ static void the_parts_of_a_summary_share_its_time(void **state)
 }
 
 /* The calls of one turn do not wait each for itself; the next turn tries again. */
-static void a_turn_waits_for_summaries_only_so_long(void **state)
+TEST(a_turn_waits_for_summaries_only_so_long)
 {
-    (void)state;
     const struct act stall = {.text = "half a summ", .to_the_end = true};
     write_big();
     play_stop_clock();
@@ -754,9 +708,8 @@ static void a_turn_waits_for_summaries_only_so_long(void **state)
     assert_int_equal(play.history.compaction.failures, 2);
 }
 
-static void without_time_no_further_part_is_asked_for(void **state)
+TEST(without_time_no_further_part_is_asked_for)
 {
-    (void)state;
     play_stop_clock();
     talk(8);
     compact_from(play.history.estimate);
@@ -768,9 +721,8 @@ static void without_time_no_further_part_is_asked_for(void **state)
     assert_non_null(strstr(play_event(EVENT_COMPACTION_FAILED, 0)->text, "summary_timeout"));
 }
 
-static void by_hand_a_summary_may_take_its_time(void **state)
+TEST(by_hand_a_summary_may_take_its_time)
 {
-    (void)state;
     struct error e = {0};
     const struct act good = {.text = SUMMARY, .takes_ms = 600000};
     play_stop_clock();
@@ -781,7 +733,7 @@ static void by_hand_a_summary_may_take_its_time(void **state)
     assert_int_equal(play.last_deadline_ms, 0);
 }
 
-static void a_lost_record_ends_the_turn(void **state)
+TEST(a_lost_record_ends_the_turn)
 {
     static const enum event_type types[] = {EVENT_COMPACTION_STARTED, EVENT_COMPACTION_DELTA};
     (void)state;
@@ -801,9 +753,8 @@ static void a_lost_record_ends_the_turn(void **state)
 /* --- by hand -----------------------------------------------------------------------------------
  */
 
-static void by_hand_with_mode_and_focus(void **state)
+TEST(by_hand_with_mode_and_focus)
 {
-    (void)state;
     struct error e = {0};
     const struct act good = {.text = SUMMARY};
     talk(3);
@@ -815,9 +766,8 @@ static void by_hand_with_mode_and_focus(void **state)
     assert_int_equal(play.history.messages.len, 1);
 }
 
-static void by_hand_nothing_to_compact(void **state)
+TEST(by_hand_nothing_to_compact)
 {
-    (void)state;
     struct error e = {0};
     compact_from(1000000);
     assert_false(play_compact(NULL, 0, NULL, NULL, &e));
@@ -825,9 +775,8 @@ static void by_hand_nothing_to_compact(void **state)
     assert_int_equal(play.events.len, 0);
 }
 
-static void by_hand_it_counts_as_an_attempt(void **state)
+TEST(by_hand_it_counts_as_an_attempt)
 {
-    (void)state;
     struct error e = {0};
     const struct act good = {.text = SUMMARY};
     talk(4);
@@ -841,9 +790,8 @@ static void by_hand_it_counts_as_an_attempt(void **state)
     assert_int_equal(count(EVENT_COMPACTION_STARTED), 2);
 }
 
-static void by_hand_a_suspended_one_is_tried(void **state)
+TEST(by_hand_a_suspended_one_is_tried)
 {
-    (void)state;
     struct error e = {0};
     const struct act bad = {.failure = FAILURE_QUOTA};
     talk(3);
@@ -857,7 +805,7 @@ static void by_hand_a_suspended_one_is_tried(void **state)
 /* --- drafts ------------------------------------------------------------------------------------
  */
 
-static void a_draft_is_committed_as_it_was_changed(void **state)
+TEST(a_draft_is_committed_as_it_was_changed)
 {
     static const struct said says[] = {{.answer = DRAFT_COMMIT, .text = "my own words"}};
     (void)state;
@@ -878,7 +826,7 @@ static void a_draft_is_committed_as_it_was_changed(void **state)
     assert_int_equal(play_last()->number, 0);
 }
 
-static void a_refused_draft_does_not_stop_the_turn(void **state)
+TEST(a_refused_draft_does_not_stop_the_turn)
 {
     static const struct said says[] = {{.answer = DRAFT_REFUSE}};
     (void)state;
@@ -893,7 +841,7 @@ static void a_refused_draft_does_not_stop_the_turn(void **state)
     assert_int_equal(play.commits, 0);
 }
 
-static void a_draft_is_made_again_with_a_focus(void **state)
+TEST(a_draft_is_made_again_with_a_focus)
 {
     static const struct said says[] = {{.answer = DRAFT_AGAIN, .text = "the green door"},
                                        {.answer = DRAFT_COMMIT}};
@@ -909,9 +857,8 @@ static void a_draft_is_made_again_with_a_focus(void **state)
     assert_string_equal(play_event(EVENT_COMPACTION_COMPLETED, 0)->text, "second draft");
 }
 
-static void escape_while_a_draft_is_shown_ends_the_turn(void **state)
+TEST(escape_while_a_draft_is_shown_ends_the_turn)
 {
-    (void)state;
     talk(3);
     compact_from(play.history.estimate);
     play.compact.preview = true;
@@ -920,9 +867,8 @@ static void escape_while_a_draft_is_shown_ends_the_turn(void **state)
     assert_int_equal(play_last()->type, EVENT_INTERRUPTED);
 }
 
-static void with_nobody_there_drafts_are_committed(void **state)
+TEST(with_nobody_there_drafts_are_committed)
 {
-    (void)state;
     talk(3);
     compact_from(play.history.estimate);
     play.compact.preview = true;
@@ -935,72 +881,8 @@ static void with_nobody_there_drafts_are_committed(void **state)
 /* --- the prompt that a server cut --------------------------------------------------------------
  */
 
-static void a_cut_prompt_is_warned_of(void **state)
+TEST(a_cut_prompt_is_warned_of)
 {
-    (void)state;
     PLAY({.text = "what?", .truncated = true});
     assert_string_equal(play_event(EVENT_WARNING, 0)->name, "prompt_truncated");
-}
-
-int main(void)
-{
-    const struct CMUnitTest all[] = {
-        PLAY_TEST(it_happens_at_the_threshold),
-        PLAY_TEST(it_does_not_below_the_threshold),
-        PLAY_TEST(what_the_server_counted_triggers),
-        PLAY_TEST(it_never_does_where_it_is_off),
-        PLAY_TEST(the_first_call_asks_for_no_summary),
-        PLAY_TEST(a_turn_of_many_calls_compacts_on_its_way),
-        PLAY_TEST(the_guard_counts_calls),
-        PLAY_TEST(a_turn_with_tools_compacts_once),
-        PLAY_TEST(a_request_that_cannot_fit_passes_the_guard_once_a_turn),
-        PLAY_TEST(without_making_room_the_guard_is_passed_once),
-        PLAY_TEST(while_it_makes_room_the_guard_is_passed_again),
-        PLAY_TEST(a_request_that_still_does_not_fit_is_sent_as_it_is),
-        PLAY_TEST(a_message_beyond_the_window_costs_no_summary),
-        PLAY_TEST(what_frees_too_little_is_not_begun_and_said_once),
-        PLAY_TEST(it_is_said_again_when_something_changes),
-        PLAY_TEST(an_answer_may_have_what_the_window_has_left),
-        PLAY_TEST(an_overflow_is_compacted_for_and_called_again),
-        PLAY_TEST(an_overflow_does_not_wake_a_broken_summariser),
-        PLAY_TEST(what_the_summariser_thinks_is_not_shown),
-        PLAY_TEST(the_parts_of_a_folded_history_are_counted),
-        PLAY_TEST(an_overflow_is_compacted_for_exactly_once),
-        PLAY_TEST(an_overflow_stands_when_the_summary_fails),
-        PLAY_TEST(an_overflow_without_compaction_fails_the_turn),
-        PLAY_TEST(check_6_a_failed_summary_costs_the_turn_nothing),
-        PLAY_TEST(a_missing_key_is_the_compactions_failure),
-        PLAY_TEST(what_cannot_be_kept_is_not_compacted),
-        PLAY_TEST(a_broken_summariser_is_called_three_times),
-        PLAY_TEST(a_broken_summariser_of_structured_is_called_three_times),
-        PLAY_TEST(a_missing_key_stops_it_too),
-        PLAY_TEST(success_by_hand_opens_it_again),
-        PLAY_TEST(a_change_of_mode_opens_it_again),
-        PLAY_TEST(a_summary_counts_for_the_budget),
-        PLAY_TEST(a_summary_is_warned_of),
-        PLAY_TEST(its_price_counts),
-        PLAY_TEST(a_summary_is_a_share_of_the_runs_usage),
-        PLAY_TEST(without_budget_no_summary_is_asked_for),
-        PLAY_TEST(the_rest_of_the_budget_bounds_the_summary),
-        PLAY_TEST(a_summary_is_retried_as_an_answer_is),
-        PLAY_TEST(escape_ends_compaction_and_turn),
-        PLAY_TEST(the_time_budget_ends_a_summary),
-        PLAY_TEST(a_summary_that_takes_too_long_is_given_up),
-        PLAY_TEST(the_parts_of_a_summary_share_its_time),
-        PLAY_TEST(a_turn_waits_for_summaries_only_so_long),
-        PLAY_TEST(without_time_no_further_part_is_asked_for),
-        PLAY_TEST(by_hand_a_summary_may_take_its_time),
-        PLAY_TEST(a_lost_record_ends_the_turn),
-        PLAY_TEST(by_hand_with_mode_and_focus),
-        PLAY_TEST(by_hand_nothing_to_compact),
-        PLAY_TEST(by_hand_it_counts_as_an_attempt),
-        PLAY_TEST(by_hand_a_suspended_one_is_tried),
-        PLAY_TEST(a_draft_is_committed_as_it_was_changed),
-        PLAY_TEST(a_refused_draft_does_not_stop_the_turn),
-        PLAY_TEST(a_draft_is_made_again_with_a_focus),
-        PLAY_TEST(escape_while_a_draft_is_shown_ends_the_turn),
-        PLAY_TEST(with_nobody_there_drafts_are_committed),
-        PLAY_TEST(a_cut_prompt_is_warned_of),
-    };
-    return cmocka_run_group_tests(all, NULL, NULL);
 }

@@ -1,18 +1,12 @@
 /* Tool calls of a turn: which tools are offered, which run, which ask first, and what the model is
  * told of those that do not run. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "play.h"
 #include "support.h"
+#include "tests/suite.h"
 
 #define WRITE_NOTE                                                                                 \
     {                                                                                              \
@@ -53,9 +47,10 @@ static void assert_refused(int n, const char *text)
     play_check_history();
 }
 
-static void tools_are_offered_by_level(void **state)
+FIXTURE(play_setup, play_teardown);
+
+TEST(tools_are_offered_by_level)
 {
-    (void)state;
     static const struct {
         const char *offer;
         bool rootless, reads, writes, executes;
@@ -76,9 +71,8 @@ static void tools_are_offered_by_level(void **state)
     }
 }
 
-static void what_is_denied_is_not_offered(void **state)
+TEST(what_is_denied_is_not_offered)
 {
-    (void)state;
     play_policy(NULL, NULL, "execute read_file");
     PLAY(DONE);
     assert_false(play_offered("run_command"));
@@ -88,9 +82,8 @@ static void what_is_denied_is_not_offered(void **state)
 }
 
 /* A model may call what it was never offered. */
-static void what_is_not_offered_does_not_run(void **state)
+TEST(what_is_not_offered_does_not_run)
 {
-    (void)state;
     play.offer = "read";
     play_policy("write", "execute", NULL);
     PLAY(WRITE_NOTE, DONE);
@@ -98,27 +91,24 @@ static void what_is_not_offered_does_not_run(void **state)
     assert_int_equal(play.questions, 0);
 }
 
-static void what_is_denied_does_not_run(void **state)
+TEST(what_is_denied_does_not_run)
 {
-    (void)state;
     play_policy(NULL, NULL, "write");
     PLAY(WRITE_NOTE, DONE);
     assert_refused(0, "not allowed: [tools] deny has this tool");
     assert_int_equal(play.questions, 0);
 }
 
-static void without_a_directory_nothing_runs(void **state)
+TEST(without_a_directory_nothing_runs)
 {
-    (void)state;
     play.rootless = true;
     play_policy("write", "execute", NULL);
     PLAY(WRITE_NOTE, DONE);
     assert_refused(0, "write_file cannot be used now: the working directory cannot be opened");
 }
 
-static void what_is_allowed_runs_without_a_question(void **state)
+TEST(what_is_allowed_runs_without_a_question)
 {
-    (void)state;
     play_policy("write", "execute", NULL);
     PLAY(WRITE_NOTE, DONE);
     assert_int_equal(play.questions, 0);
@@ -127,9 +117,8 @@ static void what_is_allowed_runs_without_a_question(void **state)
     play_check_history();
 }
 
-static void the_user_allows_a_call(void **state)
+TEST(the_user_allows_a_call)
 {
-    (void)state;
     play.answer = APPROVAL_ALLOW;
     PLAY(WRITE_NOTE, DONE);
     assert_int_equal(play.questions, 1);
@@ -142,9 +131,8 @@ static void the_user_allows_a_call(void **state)
     play_check_history();
 }
 
-static void the_user_declines_a_call_and_the_turn_goes_on(void **state)
+TEST(the_user_declines_a_call_and_the_turn_goes_on)
 {
-    (void)state;
     play.answer = APPROVAL_DENY;
     PLAY(WRITE_NOTE, DONE);
     assert_int_equal(play.questions, 1);
@@ -153,9 +141,8 @@ static void the_user_declines_a_call_and_the_turn_goes_on(void **state)
 }
 
 /* Each call is asked for by itself. */
-static void two_calls_are_two_questions(void **state)
+TEST(two_calls_are_two_questions)
 {
-    (void)state;
     struct act twice = WRITE_NOTE;
     twice.calls = 2;
     play.answer = APPROVAL_DENY;
@@ -165,9 +152,8 @@ static void two_calls_are_two_questions(void **state)
 }
 
 /* Whoever watches is warned, and the model learns of it where it looks: behind the last result. */
-static void refused_calls_are_told(void **state)
+TEST(refused_calls_are_told)
 {
-    (void)state;
     struct act twice = {
         .tool = "list_directory", .args = "{}", .calls = 2, .refused = true, .stop = STOP_TOOL_USE};
     PLAY(twice, DONE);
@@ -178,9 +164,8 @@ static void refused_calls_are_told(void **state)
     play_check_history();
 }
 
-static void allowed_for_the_session_is_asked_once(void **state)
+TEST(allowed_for_the_session_is_asked_once)
 {
-    (void)state;
     struct act twice = WRITE_NOTE;
     twice.calls = 2;
     play.answer = APPROVAL_ALLOW;
@@ -190,27 +175,24 @@ static void allowed_for_the_session_is_asked_once(void **state)
     assert_false(result(2)->flag);
 }
 
-static void nobody_can_be_asked(void **state)
+TEST(nobody_can_be_asked)
 {
-    (void)state;
     play.answer = APPROVAL_ASK;
     PLAY(WRITE_NOTE, DONE);
     assert_int_equal(play.questions, 1);
     assert_refused(0, NOBODY);
 }
 
-static void there_is_no_way_to_ask(void **state)
+TEST(there_is_no_way_to_ask)
 {
-    (void)state;
     play.absent = true;
     PLAY(WRITE_NOTE, DONE);
     assert_refused(0, NOBODY);
 }
 
 /* What cannot succeed bothers nobody. */
-static void what_the_preview_refuses_is_not_asked(void **state)
+TEST(what_the_preview_refuses_is_not_asked)
 {
-    (void)state;
     play.answer = APPROVAL_ALLOW;
     PLAY({.tool = "write_file",
           .args = "{\"path\":\"../note.txt\",\"content\":\"\"}",
@@ -222,9 +204,8 @@ static void what_the_preview_refuses_is_not_asked(void **state)
     assert_string_equal(play_last()->text, "Done.");
 }
 
-static void bad_arguments_are_not_asked(void **state)
+TEST(bad_arguments_are_not_asked)
 {
-    (void)state;
     play.answer = APPROVAL_ALLOW;
     PLAY({.tool = "write_file", .args = "{\"path\":7}", .stop = STOP_TOOL_USE},
          {.tool = "no_such_tool", .args = "{}", .stop = STOP_TOOL_USE}, DONE);
@@ -236,9 +217,8 @@ static void bad_arguments_are_not_asked(void **state)
 }
 
 /* Whatever the question is answered with: who interrupts wants nothing more to happen. */
-static void an_interrupt_while_asked_runs_nothing(void **state)
+TEST(an_interrupt_while_asked_runs_nothing)
 {
-    (void)state;
     static const enum approval answers[] = {APPROVAL_DENY, APPROVAL_ALLOW};
     struct act twice = WRITE_NOTE;
     twice.calls = 2;
@@ -257,9 +237,8 @@ static void an_interrupt_while_asked_runs_nothing(void **state)
     assert_string_equal(results->blocks.items[0].text, "Not executed: the turn was cut off.");
 }
 
-static void a_tool_has_its_own_time(void **state)
+TEST(a_tool_has_its_own_time)
 {
-    (void)state;
     assert_true(config_set(play.config, CONFIG_TOOLS_COMMAND_TIMEOUT, "1", NULL));
     play_policy("execute", "write", NULL);
     PLAY({.tool = "run_command", .args = "{\"command\":\"sleep 600\"}", .stop = STOP_TOOL_USE},
@@ -269,9 +248,8 @@ static void a_tool_has_its_own_time(void **state)
     assert_string_equal(play_last()->text, "Done.");
 }
 
-static void waiting_for_the_user_is_not_the_tools_time(void **state)
+TEST(waiting_for_the_user_is_not_the_tools_time)
 {
-    (void)state;
     play_stop_clock();
     play.answer = APPROVAL_ALLOW;
     play.thinks_ms = 3600000;
@@ -279,29 +257,4 @@ static void waiting_for_the_user_is_not_the_tools_time(void **state)
     assert_false(result(0)->flag); /* its deadline began after the answer */
     assert_int_equal(result(0)->number, 0);
     assert_int_equal(play_last()->number, 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest all[] = {
-        PLAY_TEST(tools_are_offered_by_level),
-        PLAY_TEST(what_is_denied_is_not_offered),
-        PLAY_TEST(what_is_not_offered_does_not_run),
-        PLAY_TEST(what_is_denied_does_not_run),
-        PLAY_TEST(without_a_directory_nothing_runs),
-        PLAY_TEST(what_is_allowed_runs_without_a_question),
-        PLAY_TEST(the_user_allows_a_call),
-        PLAY_TEST(the_user_declines_a_call_and_the_turn_goes_on),
-        PLAY_TEST(two_calls_are_two_questions),
-        PLAY_TEST(refused_calls_are_told),
-        PLAY_TEST(allowed_for_the_session_is_asked_once),
-        PLAY_TEST(nobody_can_be_asked),
-        PLAY_TEST(there_is_no_way_to_ask),
-        PLAY_TEST(what_the_preview_refuses_is_not_asked),
-        PLAY_TEST(bad_arguments_are_not_asked),
-        PLAY_TEST(an_interrupt_while_asked_runs_nothing),
-        PLAY_TEST(a_tool_has_its_own_time),
-        PLAY_TEST(waiting_for_the_user_is_not_the_tools_time),
-    };
-    return cmocka_run_group_tests_name("agent tools", all, NULL, NULL);
 }

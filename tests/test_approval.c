@@ -1,14 +1,8 @@
 /* Which tools run, which ask, which never do: the three lists, the command line and the session. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <string.h>
 
 #include "agent/approval.h"
+#include "tests/suite.h"
 
 #define COUNT(table) (sizeof(table) / sizeof *(table))
 
@@ -90,9 +84,8 @@ static const struct {
     {NULL, NULL, "run_command", "execute", &executes, DENY},
 };
 
-static void the_lists_decide(void **state)
+TEST(the_lists_decide)
 {
-    (void)state;
     for (size_t i = 0; i < COUNT(decisions); i++) {
         struct approval_policy p;
         struct error e = {0};
@@ -106,17 +99,15 @@ static void the_lists_decide(void **state)
     }
 }
 
-static void without_lists_everything_asks(void **state)
+TEST(without_lists_everything_asks)
 {
-    (void)state;
     const struct approval_policy p = {0};
     assert_int_equal(approval_decide(&p, &reads), APPROVAL_ASK);
     assert_int_equal(approval_decide(&p, &executes), APPROVAL_ASK);
 }
 
-static void a_session_allows_one_tool_until_it_is_forgotten(void **state)
+TEST(a_session_allows_one_tool_until_it_is_forgotten)
 {
-    (void)state;
     struct approval_policy p;
     assert_true(read_policy(&p, NULL, "write run_command", NULL, NULL, NULL));
     approval_allow_session(&p, &executes);
@@ -130,9 +121,8 @@ static void a_session_allows_one_tool_until_it_is_forgotten(void **state)
     approval_policy_release(&p);
 }
 
-static void a_session_allows_nothing_that_is_denied(void **state)
+TEST(a_session_allows_nothing_that_is_denied)
 {
-    (void)state;
     static const char *const denials[] = {"execute", "run_command"};
     for (size_t i = 0; i < COUNT(denials); i++) {
         struct approval_policy p;
@@ -143,9 +133,8 @@ static void a_session_allows_nothing_that_is_denied(void **state)
     }
 }
 
-static void a_word_that_names_nothing_is_told(void **state)
+TEST(a_word_that_names_nothing_is_told)
 {
-    (void)state;
     static const struct {
         const char *allow, *ask, *deny, *also;
         const char *text;
@@ -174,9 +163,8 @@ static void a_word_that_names_nothing_is_told(void **state)
 }
 
 /* A slip of the pen opens nothing that another word had shut. */
-static void the_other_words_stand(void **state)
+TEST(the_other_words_stand)
 {
-    (void)state;
     struct approval_policy p;
     assert_false(
         read_policy(&p, "raed", NULL, "wriet run_command", "execute nothing-at-all", NULL));
@@ -185,17 +173,4 @@ static void the_other_words_stand(void **state)
     assert_int_equal(approval_decide(&p, &writes), APPROVAL_ASK);
     approval_policy_release(&p);
     approval_policy_release(&p);
-}
-
-int main(void)
-{
-    const struct CMUnitTest all[] = {
-        cmocka_unit_test(the_lists_decide),
-        cmocka_unit_test(without_lists_everything_asks),
-        cmocka_unit_test(a_session_allows_one_tool_until_it_is_forgotten),
-        cmocka_unit_test(a_session_allows_nothing_that_is_denied),
-        cmocka_unit_test(a_word_that_names_nothing_is_told),
-        cmocka_unit_test(the_other_words_stand),
-    };
-    return cmocka_run_group_tests_name("approval", all, NULL, NULL);
 }

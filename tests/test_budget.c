@@ -1,11 +1,4 @@
 /* Limits, percentages, warnings and what is left: arithmetic over tables. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
@@ -16,6 +9,7 @@
 #include "base/mem.h"
 #include "chat/event.h"
 #include "support.h"
+#include "tests/suite.h"
 
 #define COUNT(table) (sizeof(table) / sizeof *(table))
 
@@ -38,9 +32,8 @@ static void assert_limit(const struct budget *b, enum budget_kind kind, double e
     assert_true(fabs(b->limit[kind] - expected) <= 0);
 }
 
-static void limits_come_from_the_configuration(void **state)
+TEST(limits_come_from_the_configuration)
 {
-    (void)state;
     struct config *config = config_new();
     struct budget b = {.warned = {[BUDGET_COST] = 95}};
     budget_read(&b, config);
@@ -64,9 +57,8 @@ static void limits_come_from_the_configuration(void **state)
 }
 
 /* The names stand in events and messages: they are the keys. */
-static void a_kind_is_named_as_its_key(void **state)
+TEST(a_kind_is_named_as_its_key)
 {
-    (void)state;
     static const enum config_key keys[] = {
         [BUDGET_TOKENS] = CONFIG_BUDGET_TOKENS,
         [BUDGET_DURATION] = CONFIG_BUDGET_DURATION,
@@ -113,9 +105,8 @@ static const struct {
     {BUDGET_COST, 0, -1, -1, true},
 };
 
-static void percent_and_the_end(void **state)
+TEST(percent_and_the_end)
 {
-    (void)state;
     for (size_t i = 0; i < COUNT(percents); i++) {
         const struct budget b = limit_of(percents[i].kind, percents[i].limit);
         const struct budget_use use = use_of(percents[i].kind, percents[i].used);
@@ -128,9 +119,8 @@ static void percent_and_the_end(void **state)
     }
 }
 
-static void the_end_says_which_limit_how_much_and_what_to_do(void **state)
+TEST(the_end_says_which_limit_how_much_and_what_to_do)
 {
-    (void)state;
     static const struct {
         enum budget_kind kind;
         double limit, used;
@@ -159,9 +149,8 @@ static void the_end_says_which_limit_how_much_and_what_to_do(void **state)
     }
 }
 
-static void the_nearest_limit_is_the_one_most_used(void **state)
+TEST(the_nearest_limit_is_the_one_most_used)
 {
-    (void)state;
     struct budget b = {.limit = {0}};
     struct budget_use use = {{50, 50, 50, 50, 50}};
     enum budget_kind kind = BUDGET_KIND_COUNT;
@@ -201,9 +190,8 @@ static const char *warnings(struct budget *b, const struct budget_use *use)
     return text;
 }
 
-static void each_warning_is_given_once(void **state)
+TEST(each_warning_is_given_once)
 {
-    (void)state;
     static const struct {
         double used;
         const char *expected;
@@ -219,9 +207,8 @@ static void each_warning_is_given_once(void **state)
     }
 }
 
-static void what_was_passed_at_once_is_one_warning(void **state)
+TEST(what_was_passed_at_once_is_one_warning)
 {
-    (void)state;
     static const double leaps[] = {95, 99, 100, 1e300};
     for (size_t i = 0; i < COUNT(leaps); i++) {
         struct budget b = limit_of(BUDGET_TOKENS, 100);
@@ -231,17 +218,15 @@ static void what_was_passed_at_once_is_one_warning(void **state)
     }
 }
 
-static void each_kind_warns_of_itself(void **state)
+TEST(each_kind_warns_of_itself)
 {
-    (void)state;
     struct budget b = {.limit = {100, 100, 100, 0, 100}};
     const struct budget_use use = {{85, 96, 80, 99, -1}};
     assert_string_equal(warnings(&b, &use), "max_tokens 80 max_duration 95 max_turn_duration 80 ");
 }
 
-static void a_new_turn_warns_of_its_own_duration_again(void **state)
+TEST(a_new_turn_warns_of_its_own_duration_again)
 {
-    (void)state;
     struct budget b = {.limit = {100, 100, 100, 0, 0}};
     const struct budget_use use = {{90, 90, 90, 0, 0}};
     assert_string_equal(warnings(&b, &use), "max_tokens 80 max_duration 80 max_turn_duration 80 ");
@@ -263,9 +248,8 @@ static void tell_budget(struct history *h, const char *kind, double limit, int p
 }
 
 /* Whichever process gave the warning. Of another limit it was not given. */
-static void what_the_session_was_warned_of_is_not_told_again(void **state)
+TEST(what_the_session_was_warned_of_is_not_told_again)
 {
-    (void)state;
     struct budget b = {.limit = {100, 100, 100, 200, 0.5}};
     const struct budget_use use = {{90, 96, 90, 190, 0.45}};
     struct history h, again;
@@ -288,9 +272,8 @@ static void what_the_session_was_warned_of_is_not_told_again(void **state)
 }
 
 /* A log may say anything. */
-static void of_many_kinds_some_are_remembered(void **state)
+TEST(of_many_kinds_some_are_remembered)
 {
-    (void)state;
     struct history h;
     history_init(&h);
     for (int i = 0; i < 1000; i++) {
@@ -302,9 +285,8 @@ static void of_many_kinds_some_are_remembered(void **state)
     history_release(&h);
 }
 
-static void time_that_is_left(void **state)
+TEST(time_that_is_left)
 {
-    (void)state;
     static const struct {
         double session, turn, session_used, turn_used;
         int64_t left;
@@ -333,9 +315,8 @@ static void time_that_is_left(void **state)
 }
 
 /* Whoever slept until then finds the limit reached, whatever the sums did to the last bit. */
-static void when_the_time_has_passed_the_limit_is_reached(void **state)
+TEST(when_the_time_has_passed_the_limit_is_reached)
 {
-    (void)state;
     uint64_t seed = support_seed();
     for (int i = 0; i < 20000; i++) {
         seed = seed * 6364136223846793005u + 1442695040888963407u;
@@ -352,9 +333,8 @@ static void when_the_time_has_passed_the_limit_is_reached(void **state)
     }
 }
 
-static void tokens_that_are_left(void **state)
+TEST(tokens_that_are_left)
 {
-    (void)state;
     static const struct {
         double limit, used;
         int64_t left;
@@ -367,25 +347,4 @@ static void tokens_that_are_left(void **state)
         const struct budget_use use = use_of(BUDGET_TOKENS, rows[i].used);
         assert_int_equal(budget_tokens_left(&b, &use), rows[i].left);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest all[] = {
-        cmocka_unit_test(limits_come_from_the_configuration),
-        cmocka_unit_test(a_kind_is_named_as_its_key),
-        cmocka_unit_test(percent_and_the_end),
-        cmocka_unit_test(the_end_says_which_limit_how_much_and_what_to_do),
-        cmocka_unit_test(the_nearest_limit_is_the_one_most_used),
-        cmocka_unit_test(each_warning_is_given_once),
-        cmocka_unit_test(what_was_passed_at_once_is_one_warning),
-        cmocka_unit_test(each_kind_warns_of_itself),
-        cmocka_unit_test(a_new_turn_warns_of_its_own_duration_again),
-        cmocka_unit_test(what_the_session_was_warned_of_is_not_told_again),
-        cmocka_unit_test(of_many_kinds_some_are_remembered),
-        cmocka_unit_test(time_that_is_left),
-        cmocka_unit_test(when_the_time_has_passed_the_limit_is_reached),
-        cmocka_unit_test(tokens_that_are_left),
-    };
-    return cmocka_run_group_tests_name("budget", all, NULL, NULL);
 }

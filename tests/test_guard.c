@@ -1,12 +1,5 @@
 /* Places of keys and of the program's own files: which they are, and that no tool reaches one
  * without a question about that very call. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -16,10 +9,13 @@
 #include "base/mem.h"
 #include "base/paths.h"
 #include "tests/play.h"
+#include "tests/suite.h"
 #include "tests/support.h"
 #include "tests/workplace.h"
 
-static void usual_places_are_known(void **state)
+FIXTURE(workplace_setup, workplace_teardown);
+
+TEST(usual_places_are_known)
 {
     static const char *const guarded[] = {
         "/home/u/.ssh",
@@ -68,9 +64,8 @@ static void usual_places_are_known(void **state)
 }
 
 /* By the place where they are, whatever links lead to it. */
-static void our_own_files_are_known(void **state)
+TEST(our_own_files_are_known)
 {
-    (void)state;
     workplace_mkdir(".config");
     workplace_mkdir("dotfiles");
     workplace_put("dotfiles/tiro.ini", "");
@@ -130,7 +125,7 @@ static void put_secrets(void)
 }
 
 /* Even who calls a tool without the gate before it reaches nothing. */
-static void no_tool_reaches_one_unasked(void **state)
+TEST(no_tool_reaches_one_unasked)
 {
     struct workplace *w = *state;
     static const char *const paths[] = {".env",        "harmless", "./.ssh/../.env", ".ssh",
@@ -150,7 +145,7 @@ static void no_tool_reaches_one_unasked(void **state)
     free(path);
 }
 
-static void what_was_asked_about_is_reached(void **state)
+TEST(what_was_asked_about_is_reached)
 {
     struct workplace *w = *state;
     struct tool_call call;
@@ -172,7 +167,7 @@ static void what_was_asked_about_is_reached(void **state)
     tool_call_release(&call);
 }
 
-static void a_search_leaves_them_out_with_a_word(void **state)
+TEST(a_search_leaves_them_out_with_a_word)
 {
     struct workplace *w = *state;
     put_secrets();
@@ -220,9 +215,10 @@ static void put_env(void)
     free(path);
 }
 
-static void it_asks_whatever_is_allowed(void **state)
+FIXTURES(play, play_setup, play_teardown);
+
+TEST(it_asks_whatever_is_allowed)
 {
-    (void)state;
     put_env();
     play_policy("read_file read write", "", NULL);
     play.answer = APPROVAL_ALLOW;
@@ -233,9 +229,8 @@ static void it_asks_whatever_is_allowed(void **state)
     assert_string_equal(result(1), "secret");
 }
 
-static void who_declines_keeps_it(void **state)
+TEST(who_declines_keeps_it)
 {
-    (void)state;
     put_env();
     play_policy("read", "", NULL);
     play.answer = APPROVAL_DENY;
@@ -244,9 +239,8 @@ static void who_declines_keeps_it(void **state)
     assert_string_equal(result(0), "the user declined this call");
 }
 
-static void without_anybody_the_answer_is_no(void **state)
+TEST(without_anybody_the_answer_is_no)
 {
-    (void)state;
     put_env();
     play_policy("read", "", NULL);
     play.absent = true;
@@ -254,21 +248,4 @@ static void without_anybody_the_answer_is_no(void **state)
     assert_non_null(strstr(result(0), "/.env is a place of keys or of tiro's own files"));
     assert_non_null(strstr(result(0), "nobody could be asked"));
     assert_null(strstr(result(0), "secret"));
-}
-
-#define TOOL_TEST(f) cmocka_unit_test_setup_teardown(f, workplace_setup, workplace_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TOOL_TEST(usual_places_are_known),
-        TOOL_TEST(our_own_files_are_known),
-        TOOL_TEST(no_tool_reaches_one_unasked),
-        TOOL_TEST(what_was_asked_about_is_reached),
-        TOOL_TEST(a_search_leaves_them_out_with_a_word),
-        PLAY_TEST(it_asks_whatever_is_allowed),
-        PLAY_TEST(who_declines_keeps_it),
-        PLAY_TEST(without_anybody_the_answer_is_no),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,4 @@
 /* What a model call is made of: its parts are what is sent, and their figures are the request's. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,6 +6,7 @@
 #include "agent/skill.h"
 #include "base/mem.h"
 #include "play.h"
+#include "tests/suite.h"
 
 static const struct tool_memory memory = {.search = NULL};
 
@@ -57,9 +51,10 @@ static const struct context_part *part(const struct context *c, size_t i, enum c
     return p;
 }
 
-static void its_parts_are_in_the_order_of_the_request(void **state)
+FIXTURE(setup, play_teardown);
+
+TEST(its_parts_are_in_the_order_of_the_request)
 {
-    (void)state;
     PLAY({.tool = "list_directory", .args = "{}", .stop = STOP_TOOL_USE}, {.text = "Nothing."});
     struct context c = assemble();
     char *skill = skill_text("memory-retrieval");
@@ -82,9 +77,8 @@ static void its_parts_are_in_the_order_of_the_request(void **state)
     context_release(&c);
 }
 
-static void what_is_sent_is_what_its_parts_say(void **state)
+TEST(what_is_sent_is_what_its_parts_say)
 {
-    (void)state;
     PLAY({.text = "Hello."});
     struct context c = assemble();
     char *system = prompt_system(&c);
@@ -102,9 +96,8 @@ static void what_is_sent_is_what_its_parts_say(void **state)
     context_release(&c);
 }
 
-static void what_is_not_offered_is_no_part(void **state)
+TEST(what_is_not_offered_is_no_part)
 {
-    (void)state;
     static const struct {
         const char *prompt, *offer, *deny;
         size_t parts;
@@ -130,9 +123,8 @@ static void what_is_not_offered_is_no_part(void **state)
 }
 
 /* Bytes over four, rounded once: two sources lose no token to each other. */
-static void figures_are_those_of_the_request(void **state)
+TEST(figures_are_those_of_the_request)
 {
-    (void)state;
     PLAY({.text = "Hello."});
     struct context c = assemble();
     struct tool_spec *specs;
@@ -165,9 +157,8 @@ static int warnings(const char *code)
     return count;
 }
 
-static void a_system_prompt_leaves_room_in_the_window(void **state)
+TEST(a_system_prompt_leaves_room_in_the_window)
 {
-    (void)state;
     char prompt[2001];
     memset(prompt, 's', sizeof prompt - 1);
     prompt[2000] = '\0';
@@ -194,9 +185,8 @@ static void a_system_prompt_leaves_room_in_the_window(void **state)
     assert_int_equal(warnings("prompt_cut"), 2);
 }
 
-static void a_part_says_that_it_was_cut(void **state)
+TEST(a_part_says_that_it_was_cut)
 {
-    (void)state;
     struct context c = {.mode = NULL};
     struct agent a = agent();
     a.window = 4;
@@ -209,9 +199,8 @@ static void a_part_says_that_it_was_cut(void **state)
     context_release(&c);
 }
 
-static void many_tools_are_warned_of(void **state)
+TEST(many_tools_are_warned_of)
 {
-    (void)state;
     assert_true(config_set(play.config, CONFIG_TOOLS_MAX_TOKENS, "0", NULL));
     PLAY({.text = "Hello."});
     assert_int_equal(warnings("many_tools"), 0);
@@ -232,20 +221,4 @@ static void many_tools_are_warned_of(void **state)
     assert_int_equal(warnings("many_tools"), 2);
     free(said);
     context_release(&c);
-}
-
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, play_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(its_parts_are_in_the_order_of_the_request),
-        TEST(what_is_sent_is_what_its_parts_say),
-        TEST(what_is_not_offered_is_no_part),
-        TEST(figures_are_those_of_the_request),
-        TEST(a_system_prompt_leaves_room_in_the_window),
-        TEST(a_part_says_that_it_was_cut),
-        TEST(many_tools_are_warned_of),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

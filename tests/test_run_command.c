@@ -1,12 +1,5 @@
 /* The tool run_command: what the model gets, what the command gets, and that nothing is left of it.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,6 +12,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/utf8.h"
+#include "tests/suite.h"
 #include "tests/support.h"
 #include "tests/workplace.h"
 
@@ -32,7 +26,9 @@ static const char *run(void **state, const char *command, bool want_error)
     return out;
 }
 
-static void tells_output_and_status(void **state)
+FIXTURE(workplace_setup, workplace_teardown);
+
+TEST(tells_output_and_status)
 {
     static const struct {
         const char *command, *result;
@@ -56,7 +52,7 @@ static void tells_output_and_status(void **state)
     }
 }
 
-static void starts_in_the_working_directory(void **state)
+TEST(starts_in_the_working_directory)
 {
     struct workplace *w = *state;
     char *expected = mem_printf("%s\n%s\n[exit status 0]", w->root, w->root);
@@ -76,7 +72,7 @@ static void starts_in_the_working_directory(void **state)
     free(moved);
 }
 
-static void gets_no_secrets(void **state)
+TEST(gets_no_secrets)
 {
     static const char *const secrets[] = {
         "ANTHROPIC_API_KEY",     "OPENAI_API_KEY", "my_api_key", "GITHUB_TOKEN",
@@ -107,7 +103,7 @@ static void gets_no_secrets(void **state)
         unsetenv(harmless[i]);
 }
 
-static void each_kind_gets_its_own(void **state)
+TEST(each_kind_gets_its_own)
 {
     char *from[] = {(char[]){"TERM=xterm"},
                     (char[]){"A=b"},
@@ -138,7 +134,7 @@ static void each_kind_gets_its_own(void **state)
     child_environment_release(&e);
 }
 
-static void keeps_the_beginning_and_the_end(void **state)
+TEST(keeps_the_beginning_and_the_end)
 {
     struct workplace *w = *state;
     const char *out = run(state, "echo first; seq 1 20000; echo last; exit 3", true);
@@ -157,7 +153,7 @@ static void keeps_the_beginning_and_the_end(void **state)
     assert_null(strstr(out, "[cut"));
 }
 
-static void endless_output_is_no_trouble(void **state)
+TEST(endless_output_is_no_trouble)
 {
     struct workplace *w = *state;
     const char *args = "{\"command\":\"yes\",\"timeout\":1}";
@@ -167,9 +163,8 @@ static void endless_output_is_no_trouble(void **state)
     assert_true(w->out.len <= w->context.max_output);
 }
 
-static void cuts_between_characters(void **state)
+TEST(cuts_between_characters)
 {
-    (void)state;
     for (size_t max = 10; max < 20; max++)
         for (int count = 10; count < 20; count++) {
             struct head_tail h;
@@ -186,7 +181,7 @@ static void cuts_between_characters(void **state)
 }
 
 /* Any pieces of any bytes: valid, within the maximum, and with all bytes accounted for. */
-static void head_and_tail_of_anything(void **state)
+TEST(head_and_tail_of_anything)
 {
     static const char *const parts[] = {"a", "\n", "ü", "漢", "\xff", "\xc3", "\x1b", "word "};
     (void)state;
@@ -236,7 +231,7 @@ static int make_fifo(struct workplace *w)
     return openat(w->root_fd, "fifo", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 }
 
-static void a_timeout_ends_it_with_all_it_started(void **state)
+TEST(a_timeout_ends_it_with_all_it_started)
 {
     struct workplace *w = *state;
     int fifo = make_fifo(w);
@@ -270,7 +265,7 @@ static bool stop_when_it_runs(void *context)
 }
 
 /* The user's own limit holds. */
-static void no_timeout_is_too_long(void **state)
+TEST(no_timeout_is_too_long)
 {
     static const char *const seconds[] = {"9223372036854775807", "9223372036854776", "1e300"};
     for (size_t i = 0; i < sizeof seconds / sizeof *seconds; i++) {
@@ -281,7 +276,7 @@ static void no_timeout_is_too_long(void **state)
     }
 }
 
-static void an_interrupt_ends_it_with_all_it_started(void **state)
+TEST(an_interrupt_ends_it_with_all_it_started)
 {
     struct workplace *w = *state;
     struct stopper stopper = {.w = w, .fifo = make_fifo(w)};
@@ -298,7 +293,7 @@ static void an_interrupt_ends_it_with_all_it_started(void **state)
     close(stopper.fifo);
 }
 
-static void the_background_ends_with_it(void **state)
+TEST(the_background_ends_with_it)
 {
     struct workplace *w = *state;
     int fifo = make_fifo(w);
@@ -307,7 +302,7 @@ static void the_background_ends_with_it(void **state)
     close(fifo);
 }
 
-static void previews_the_whole_command(void **state)
+TEST(previews_the_whole_command)
 {
     struct workplace *w = *state;
     const char *out = workplace_preview(w, "run_command",
@@ -315,26 +310,4 @@ static void previews_the_whole_command(void **state)
     char *expected = mem_printf("in %s:\necho a\necho '  b' | rm -rf ~", w->root);
     assert_string_equal(out, expected);
     free(expected);
-}
-
-#define TEST(f) cmocka_unit_test_setup_teardown(f, workplace_setup, workplace_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest all[] = {
-        TEST(tells_output_and_status),
-        TEST(starts_in_the_working_directory),
-        TEST(gets_no_secrets),
-        cmocka_unit_test(each_kind_gets_its_own),
-        TEST(keeps_the_beginning_and_the_end),
-        TEST(endless_output_is_no_trouble),
-        cmocka_unit_test(cuts_between_characters),
-        cmocka_unit_test(head_and_tail_of_anything),
-        TEST(a_timeout_ends_it_with_all_it_started),
-        TEST(no_timeout_is_too_long),
-        TEST(an_interrupt_ends_it_with_all_it_started),
-        TEST(the_background_ends_with_it),
-        TEST(previews_the_whole_command),
-    };
-    return cmocka_run_group_tests_name("run_command", all, NULL, NULL);
 }

@@ -1,13 +1,5 @@
 /* The tool search_files, and the patterns and globs that it takes. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <fcntl.h>
-#include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +11,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/utf8.h"
+#include "tests/suite.h"
 #include "tests/support.h"
 #include "tests/workplace.h"
 
@@ -51,7 +44,10 @@ static void make_tree(void)
     put_bytes("work/binary", "int \0int\n", 9);
 }
 
-static void finds_lines_in_the_order_of_paths(void **state)
+BEFORE_ALL(support_utf8);
+FIXTURE(workplace_setup, workplace_teardown);
+
+TEST(finds_lines_in_the_order_of_paths)
 {
     make_tree();
     assert_string_equal(search(state, "{\"pattern\":\"int\"}"),
@@ -75,7 +71,7 @@ static void finds_lines_in_the_order_of_paths(void **state)
                         "[no match in 3 text files]\n");
 }
 
-static void takes_globs(void **state)
+TEST(takes_globs)
 {
     static const struct {
         const char *glob, *files;
@@ -105,7 +101,7 @@ static void takes_globs(void **state)
     assert_non_null(strstr(workplace_call(*state, "search_files", args, true), "64 patterns"));
 }
 
-static void says_what_it_left_out(void **state)
+TEST(says_what_it_left_out)
 {
     struct workplace *w = *state;
     struct buf path = BUF_INIT;
@@ -148,7 +144,7 @@ static size_t count(const char *text, const char *what)
     return n;
 }
 
-static void its_result_is_bounded(void **state)
+TEST(its_result_is_bounded)
 {
     struct workplace *w = *state;
     struct buf text = BUF_INIT;
@@ -171,7 +167,7 @@ static void its_result_is_bounded(void **state)
     buf_release(&text);
 }
 
-static void long_lines_are_cut_around_the_match(void **state)
+TEST(long_lines_are_cut_around_the_match)
 {
     struct buf text = BUF_INIT;
     for (int i = 0; i < 20000; i++)
@@ -193,7 +189,7 @@ static void long_lines_are_cut_around_the_match(void **state)
     buf_release(&text);
 }
 
-static void matches_in_long_lines_are_found_anywhere(void **state)
+TEST(matches_in_long_lines_are_found_anywhere)
 {
     struct buf text = BUF_INIT;
     for (size_t at = 0; at < 300000; at = 2 * at + 299) {
@@ -210,14 +206,14 @@ static void matches_in_long_lines_are_found_anywhere(void **state)
     buf_release(&text);
 }
 
-static void what_it_shows_is_clean(void **state)
+TEST(what_it_shows_is_clean)
 {
     put_bytes("work/evil\x1b", "a\x1b[31m\tneedle\r\xe2\x80\xa8other:1: \xff\n", 27);
     assert_string_equal(search(state, "{\"pattern\":\"needle\"}"),
                         "evil\xe2\x90\x9b:1: a\xe2\x90\x9b[31m\tneedle  other:1: \xef\xbf\xbd\n");
 }
 
-static void bad_patterns_are_told(void **state)
+TEST(bad_patterns_are_told)
 {
     static const struct {
         const char *pattern, *says;
@@ -241,7 +237,7 @@ static void bad_patterns_are_told(void **state)
     }
 }
 
-static void usual_patterns_are_accepted(void **state)
+TEST(usual_patterns_are_accepted)
 {
     static const struct {
         const char *pattern, *text;
@@ -290,7 +286,7 @@ static bool goes_on(void *context)
 }
 
 /* Whatever the pattern: no crash, no reading beyond its end, and the tool comes back. */
-static void random_patterns(void **state)
+TEST(random_patterns)
 {
     static const char *const parts[] = {"a",  "[",   "]",  "(",  ")",    "{",   "}",      "1",
                                         ",",  "99",  "\\", "*",  "+",    "?",   "|",      "^",
@@ -328,7 +324,7 @@ static void random_patterns(void **state)
 }
 
 /* Compared with what is looked for by hand. */
-static void lines_of_many_files_find_home(void **state)
+TEST(lines_of_many_files_find_home)
 {
     enum { FILES = 1000 };
     struct workplace *w = *state;
@@ -357,7 +353,7 @@ static void lines_of_many_files_find_home(void **state)
     buf_release(&text);
 }
 
-static void large_files_are_searched(void **state)
+TEST(large_files_are_searched)
 {
     struct buf text = BUF_INIT;
     while (text.len < 3 * 1024 * 1024)
@@ -375,7 +371,7 @@ static void large_files_are_searched(void **state)
 }
 
 /* A line is left out, the others are not; where it goes on so, the search ends. */
-static void lines_that_take_too_much(void **state)
+TEST(lines_that_take_too_much)
 {
     static const char args[] = "{\"pattern\":\"^(a+)+$|needle\"}";
     struct buf text = BUF_INIT;
@@ -397,7 +393,7 @@ static void lines_that_take_too_much(void **state)
 }
 
 /* Nor does a long line take more memory than it may. */
-static void long_lines_take_no_more_memory(void **state)
+TEST(long_lines_take_no_more_memory)
 {
     size_t len = 3 * 512 * 1024;
     char *text = mem_alloc(len + 1);
@@ -425,7 +421,7 @@ static void put_hostile_text(void)
     free(text);
 }
 
-static void a_hostile_pattern_runs_out_of_time(void **state)
+TEST(a_hostile_pattern_runs_out_of_time)
 {
     struct workplace *w = *state;
     put_hostile_text();
@@ -446,7 +442,7 @@ static bool person_goes_on(void *context)
     return clock_mono_ms() < p->stop_ms;
 }
 
-static void a_hostile_pattern_is_interrupted(void **state)
+TEST(a_hostile_pattern_is_interrupted)
 {
     struct workplace *w = *state;
     put_hostile_text();
@@ -460,30 +456,4 @@ static void a_hostile_pattern_is_interrupted(void **state)
     w->context.wakeup = &w->wakeup;
     workplace_interrupt(w);
     assert_string_equal(workplace_call(w, "search_files", hostile, true), "interrupted");
-}
-
-#define TEST(f) cmocka_unit_test_setup_teardown(f, workplace_setup, workplace_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest all[] = {
-        TEST(finds_lines_in_the_order_of_paths),
-        TEST(takes_globs),
-        TEST(says_what_it_left_out),
-        TEST(its_result_is_bounded),
-        TEST(long_lines_are_cut_around_the_match),
-        TEST(matches_in_long_lines_are_found_anywhere),
-        TEST(what_it_shows_is_clean),
-        TEST(bad_patterns_are_told),
-        TEST(usual_patterns_are_accepted),
-        TEST(random_patterns),
-        TEST(lines_of_many_files_find_home),
-        TEST(large_files_are_searched),
-        TEST(lines_that_take_too_much),
-        TEST(long_lines_take_no_more_memory),
-        TEST(a_hostile_pattern_runs_out_of_time),
-        TEST(a_hostile_pattern_is_interrupted),
-    };
-    setlocale(LC_ALL, "C.UTF-8");
-    return cmocka_run_group_tests_name("search_files", all, NULL, NULL);
 }

@@ -1,18 +1,12 @@
 /* Sources of tools: their order, lists that change, tools that go, and the rules that hold for the
  * calls of every source. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdio.h>
 #include <string.h>
 
 #include "agent/tool_call.h"
 #include "base/clock.h"
 #include "play.h"
+#include "tests/suite.h"
 
 /* A shop of tools whose list is a text: a letter a tool. */
 static struct shop {
@@ -118,17 +112,17 @@ static void check_result(int n, bool is_error, const char *text)
     assert_false(ev->denied);
 }
 
-static void they_are_in_the_order_of_rows_and_lists(void **state)
+FIXTURE(setup, play_teardown);
+
+TEST(they_are_in_the_order_of_rows_and_lists)
 {
-    (void)state;
     shop.stock = "ba";
     PLAY(DONE);
     assert_string_equal(play.offered.data, BUILTIN " shop_b shop_a");
 }
 
-static void a_list_changes_between_model_calls(void **state)
+TEST(a_list_changes_between_model_calls)
 {
-    (void)state;
     shop.next = "bc";
     PLAY(BUY("a"), DONE);
     assert_string_equal(play.offered.data, BUILTIN " shop_b shop_c");
@@ -137,9 +131,8 @@ static void a_list_changes_between_model_calls(void **state)
 }
 
 /* The model was offered them, and asked for them at once. */
-static void calls_of_one_answer_have_one_list(void **state)
+TEST(calls_of_one_answer_have_one_list)
 {
-    (void)state;
     shop.next = "";
     PLAY({.tool = "shop_b", .args = "{}", .calls = 2, .stop = STOP_TOOL_USE}, BUY("b"), DONE);
     check_result(0, false, "sold shop_b");
@@ -149,9 +142,8 @@ static void calls_of_one_answer_have_one_list(void **state)
     play_check_history();
 }
 
-static void what_cannot_be_had_is_not_offered(void **state)
+TEST(what_cannot_be_had_is_not_offered)
 {
-    (void)state;
     shop.closed = "the shop has closed";
     PLAY(BUY("a"), DONE);
     assert_string_equal(play.offered.data, BUILTIN);
@@ -160,9 +152,8 @@ static void what_cannot_be_had_is_not_offered(void **state)
     assert_int_equal(shop.wares[0].calls, 0);
 }
 
-static void a_source_goes_away_in_mid_answer(void **state)
+TEST(a_source_goes_away_in_mid_answer)
 {
-    (void)state;
     shop.closes = "the shop has burnt down";
     PLAY({.tool = "shop_a", .args = "{}", .calls = 2, .stop = STOP_TOOL_USE}, DONE);
     check_result(0, false, "sold shop_a");
@@ -172,9 +163,8 @@ static void a_source_goes_away_in_mid_answer(void **state)
     play_check_history();
 }
 
-static void a_source_goes_away_while_the_user_is_asked(void **state)
+TEST(a_source_goes_away_while_the_user_is_asked)
 {
-    (void)state;
     struct tool_call call;
     struct buf out = BUF_INIT;
     const struct tool_context context = {.max_output = 1000};
@@ -186,18 +176,16 @@ static void a_source_goes_away_while_the_user_is_asked(void **state)
     buf_release(&out);
 }
 
-static void each_call_gets_the_self_of_its_tool(void **state)
+TEST(each_call_gets_the_self_of_its_tool)
 {
-    (void)state;
     PLAY(BUY("b"), BUY("a"), BUY("b"), DONE);
     assert_int_equal(shop.wares[0].calls, 1);
     assert_int_equal(shop.wares[1].calls, 2);
     check_result(2, false, "sold shop_b");
 }
 
-static void a_name_that_is_taken_is_left_out(void **state)
+TEST(a_name_that_is_taken_is_left_out)
 {
-    (void)state;
     play.sources = twice;
     PLAY(BUY("a"), DONE);
     assert_string_equal(play.offered.data, " shop_a shop_b");
@@ -206,9 +194,8 @@ static void a_name_that_is_taken_is_left_out(void **state)
 
 /* --- the rules of every call --- */
 
-static void its_class_asks(void **state)
+TEST(its_class_asks)
 {
-    (void)state;
     PLAY(BUY("a"), DONE);
     assert_int_equal(play.questions, 1);
     assert_string_equal(play.asked_name, "shop_a");
@@ -222,9 +209,8 @@ static void its_class_asks(void **state)
     assert_null(strstr(play.offered.data, "shop"));
 }
 
-static void its_output_is_bounded(void **state)
+TEST(its_output_is_bounded)
 {
-    (void)state;
     assert_true(config_set(play.config, CONFIG_TOOLS_MAX_OUTPUT, "1024", NULL));
     shop.bytes = 5000;
     PLAY(BUY("a"), DONE);
@@ -232,17 +218,15 @@ static void its_output_is_bounded(void **state)
     assert_string_equal(ev->text + 1024, "\n[cut: 1024 of 5011 bytes shown]");
 }
 
-static void its_arguments_are_checked(void **state)
+TEST(its_arguments_are_checked)
 {
-    (void)state;
     PLAY({.tool = "shop_a", .args = "{\"price\":1}", .stop = STOP_TOOL_USE}, DONE);
     check_result(0, true, "unknown argument \"price\"");
     assert_int_equal(shop.wares[0].calls, 0);
 }
 
-static void its_time_ends(void **state)
+TEST(its_time_ends)
 {
-    (void)state;
     struct tool_call call;
     struct buf out = BUF_INIT;
     const struct tool_context context = {
@@ -255,34 +239,11 @@ static void its_time_ends(void **state)
     buf_release(&out);
 }
 
-static void escape_ends_it(void **state)
+TEST(escape_ends_it)
 {
-    (void)state;
     shop.dawdles = shop.rings = true;
     PLAY(BUY("a"));
     check_result(0, true, "interrupted");
     assert_int_equal(play_last()->type, EVENT_INTERRUPTED);
     play_check_history();
-}
-
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, play_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(they_are_in_the_order_of_rows_and_lists),
-        TEST(a_list_changes_between_model_calls),
-        TEST(calls_of_one_answer_have_one_list),
-        TEST(what_cannot_be_had_is_not_offered),
-        TEST(a_source_goes_away_in_mid_answer),
-        TEST(a_source_goes_away_while_the_user_is_asked),
-        TEST(each_call_gets_the_self_of_its_tool),
-        TEST(a_name_that_is_taken_is_left_out),
-        TEST(its_class_asks),
-        TEST(its_output_is_bounded),
-        TEST(its_arguments_are_checked),
-        TEST(its_time_ends),
-        TEST(escape_ends_it),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,4 @@
 /* The tool write_file: whole files, atomically, and what a person sees of it before. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -16,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "tests/suite.h"
 #include "tests/support.h"
 #include "tests/workplace.h"
 
@@ -63,7 +57,9 @@ static size_t entries(const struct workplace *w)
     return n - 2;
 }
 
-static void writes_new_files_and_their_directories(void **state)
+FIXTURE(workplace_setup, workplace_teardown);
+
+TEST(writes_new_files_and_their_directories)
 {
     mode_t mask = umask(027);
     assert_string_equal(write_file(state, "a.txt", "one\ntwo\n", false), "wrote 8 bytes, 2 lines");
@@ -79,7 +75,7 @@ static void writes_new_files_and_their_directories(void **state)
 }
 
 /* What a killed process had begun to write goes with the next writing to its directory. */
-static void what_was_abandoned_is_swept(void **state)
+TEST(what_was_abandoned_is_swept)
 {
     struct workplace *w = *state;
     workplace_put("work/.tiro-0123456789abcdef", "half of it");
@@ -91,7 +87,7 @@ static void what_was_abandoned_is_swept(void **state)
     free(abandoned);
 }
 
-static void replaces_what_is_there(void **state)
+TEST(replaces_what_is_there)
 {
     struct workplace *w = *state;
     char *absolute = mem_printf("%s/run.sh", w->root);
@@ -110,7 +106,7 @@ static void replaces_what_is_there(void **state)
     assert_int_equal(entries(w), 1);
 }
 
-static void follows_links_inside(void **state)
+TEST(follows_links_inside)
 {
     struct workplace *w = *state;
     struct stat st;
@@ -129,7 +125,7 @@ static void follows_links_inside(void **state)
     assert_true(S_ISLNK(st.st_mode));
 }
 
-static void refuses_what_is_no_file(void **state)
+TEST(refuses_what_is_no_file)
 {
     struct workplace *w = *state;
     workplace_mkdir("work/dir");
@@ -161,7 +157,7 @@ static void refuses_what_is_no_file(void **state)
     assert_int_equal(entries(w), 3);
 }
 
-static void respects_permissions(void **state)
+TEST(respects_permissions)
 {
     struct workplace *w = *state;
     workplace_put("work/fixed", "old");
@@ -185,7 +181,7 @@ static void respects_permissions(void **state)
     assert_non_null(strstr(write_file(state, "closed/x/y", "new", true), "Permission denied"));
 }
 
-static void a_stop_leaves_the_old_one(void **state)
+TEST(a_stop_leaves_the_old_one)
 {
     struct workplace *w = *state;
     workplace_put("work/a", "old");
@@ -198,7 +194,7 @@ static void a_stop_leaves_the_old_one(void **state)
     assert_int_equal(entries(w), 1);
 }
 
-static void previews_the_difference(void **state)
+TEST(previews_the_difference)
 {
     workplace_put("work/a", "one\ntwo\nthree\n");
     assert_string_equal(preview(state, "a", "one\nzwei\nthree\n", false),
@@ -212,7 +208,7 @@ static void previews_the_difference(void **state)
     assert_non_null(strstr(preview(state, "link", "", false), "@@ -1,3 +0,0 @@\n-one\n"));
 }
 
-static void previews_a_new_file(void **state)
+TEST(previews_a_new_file)
 {
     struct workplace *w = *state;
     assert_string_equal(preview(state, "new", "one\ntwo\n", false),
@@ -223,7 +219,7 @@ static void previews_a_new_file(void **state)
     assert_int_equal(entries(w), 0); /* it changes nothing */
 }
 
-static void a_preview_is_clean(void **state)
+TEST(a_preview_is_clean)
 {
     workplace_put("work/a", "\x1b[2J\xff\n");
     const char *out = preview(state, "a", "\x1b]0;title\x07\n", false);
@@ -245,7 +241,7 @@ static void use_diff(const char *script)
     free(path);
 }
 
-static void shows_the_whole_without_diff(void **state)
+TEST(shows_the_whole_without_diff)
 {
     static const struct {
         const char *script, *says;
@@ -266,7 +262,7 @@ static void shows_the_whole_without_diff(void **state)
     free(before);
 }
 
-static void a_preview_can_be_stopped(void **state)
+TEST(a_preview_can_be_stopped)
 {
     struct workplace *w = *state;
     char *before = mem_strdup(getenv("PATH"));
@@ -352,7 +348,7 @@ static void rewrite_and_set_back(struct workplace *w)
     assert_true(support_wait_until(rewrite_in_place, w, 5000));
 }
 
-static void a_changed_file_is_not_replaced(void **state)
+TEST(a_changed_file_is_not_replaced)
 {
     static const struct {
         void (*change)(struct workplace *w);
@@ -376,7 +372,7 @@ static void a_changed_file_is_not_replaced(void **state)
     }
 }
 
-static void a_file_that_comes_or_goes_is_not_written(void **state)
+TEST(a_file_that_comes_or_goes_is_not_written)
 {
     struct workplace *w = *state;
     struct tool_call call;
@@ -396,7 +392,7 @@ static void a_file_that_comes_or_goes_is_not_written(void **state)
     assert_file("work/x/y/a", "theirs");
 }
 
-static void a_path_that_leads_elsewhere_is_not_written(void **state)
+TEST(a_path_that_leads_elsewhere_is_not_written)
 {
     struct workplace *w = *state;
     struct tool_call call;
@@ -422,7 +418,7 @@ static void a_path_that_leads_elsewhere_is_not_written(void **state)
     assert_file("work/two", "old\n");
 }
 
-static void what_is_as_it_was_shown_is_written(void **state)
+TEST(what_is_as_it_was_shown_is_written)
 {
     static const char *const paths[] = {"a", "new", "x/y/new"};
     struct workplace *w = *state;
@@ -441,7 +437,7 @@ static void what_is_as_it_was_shown_is_written(void **state)
 }
 
 /* A second preview is what counts. */
-static void a_new_question_is_about_the_new_file(void **state)
+TEST(a_new_question_is_about_the_new_file)
 {
     struct workplace *w = *state;
     struct tool_call call;
@@ -463,7 +459,7 @@ static void fill(struct buf *out, const char *what, int lines)
 }
 
 /* What cannot be read to its end is not asked. */
-static void a_huge_difference_is_shown_as_the_new_text(void **state)
+TEST(a_huge_difference_is_shown_as_the_new_text)
 {
     struct workplace *w = *state;
     struct buf old = BUF_INIT, new = BUF_INIT;
@@ -479,31 +475,4 @@ static void a_huge_difference_is_shown_as_the_new_text(void **state)
     preview(state, "new file", new.data, true);
     buf_release(&old);
     buf_release(&new);
-}
-
-#define TEST(f) cmocka_unit_test_setup_teardown(f, workplace_setup, workplace_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest all[] = {
-        TEST(writes_new_files_and_their_directories),
-        TEST(what_was_abandoned_is_swept),
-        TEST(replaces_what_is_there),
-        TEST(follows_links_inside),
-        TEST(refuses_what_is_no_file),
-        TEST(respects_permissions),
-        TEST(a_stop_leaves_the_old_one),
-        TEST(previews_the_difference),
-        TEST(previews_a_new_file),
-        TEST(a_preview_is_clean),
-        TEST(shows_the_whole_without_diff),
-        TEST(a_preview_can_be_stopped),
-        TEST(a_huge_difference_is_shown_as_the_new_text),
-        TEST(a_changed_file_is_not_replaced),
-        TEST(a_file_that_comes_or_goes_is_not_written),
-        TEST(a_path_that_leads_elsewhere_is_not_written),
-        TEST(what_is_as_it_was_shown_is_written),
-        TEST(a_new_question_is_about_the_new_file),
-    };
-    return cmocka_run_group_tests_name("write_file", all, NULL, NULL);
 }
