@@ -1,10 +1,3 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +8,7 @@
 #include "base/mem.h"
 #include "index/hnsw.h"
 #include "index/int8.h"
+#include "tests/suite.h"
 #include "tests/support.h"
 
 /* For ThreadSanitizer: hnswlib takes its locks in both orders, but a graph is one thread's. */
@@ -33,7 +27,7 @@ static float random_float(void)
 
 /* --- bytes ----------------------------------------------------------------------------------- */
 
-static void test_both_products_agree(void **state)
+TEST(test_both_products_agree)
 {
     static const int dimensions[] = {1, 15, 16, 17, 48, 768, 1536, 65536};
     (void)state;
@@ -54,7 +48,7 @@ static void test_both_products_agree(void **state)
 }
 
 /* The largest products there are: nothing may overflow. */
-static void test_products_at_the_edge(void **state)
+TEST(test_products_at_the_edge)
 {
     int8_t *a = mem_alloc(65536), *b = mem_alloc(65536);
     (void)state;
@@ -68,7 +62,7 @@ static void test_products_at_the_edge(void **state)
     free(b);
 }
 
-static void test_quantised_is_near(void **state)
+TEST(test_quantised_is_near)
 {
     float v[DIMENSION];
     int8_t bytes[STRIDE];
@@ -144,7 +138,7 @@ static int found_of_ten(struct hnsw *h, const struct points *p, int count, int q
     return found;
 }
 
-static void test_it_finds_the_nearest(void **state)
+TEST_IF(hnsw_available(), test_it_finds_the_nearest)
 {
     int found = 0;
     (void)state;
@@ -158,7 +152,7 @@ static void test_it_finds_the_nearest(void **state)
     free(p);
 }
 
-static void test_empty_and_small(void **state)
+TEST_IF(hnsw_available(), test_empty_and_small)
 {
     struct hnsw_hit hits[5];
     (void)state;
@@ -188,7 +182,7 @@ static bool contains(const struct buf *b, const int8_t *bytes)
     return false;
 }
 
-static void test_blank_elements_are_gone_and_lead_on(void **state)
+TEST_IF(hnsw_available(), test_blank_elements_are_gone_and_lead_on)
 {
     struct buf text = BUF_INIT;
     struct hnsw_hit hits[10];
@@ -214,7 +208,7 @@ static void test_blank_elements_are_gone_and_lead_on(void **state)
     free(p);
 }
 
-static void test_it_is_read_again_and_appended_to(void **state)
+TEST_IF(hnsw_available(), test_it_is_read_again_and_appended_to)
 {
     struct buf text = BUF_INIT;
     (void)state;
@@ -238,7 +232,7 @@ static void test_it_is_read_again_and_appended_to(void **state)
 }
 
 /* Bytes changed anywhere: it is refused, or it can be searched in. */
-static void test_damaged_bytes(void **state)
+TEST_IF(hnsw_available(), test_damaged_bytes)
 {
     struct buf text = BUF_INIT;
     struct hnsw_hit hits[10];
@@ -269,21 +263,4 @@ static void test_damaged_bytes(void **state)
     }
     buf_release(&text);
     free(p);
-}
-
-#define with_graph(f) support_if(hnsw_available(), f, NULL, NULL)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_both_products_agree),
-        cmocka_unit_test(test_products_at_the_edge),
-        cmocka_unit_test(test_quantised_is_near),
-        with_graph(test_it_finds_the_nearest),
-        with_graph(test_empty_and_small),
-        with_graph(test_blank_elements_are_gone_and_lead_on),
-        with_graph(test_it_is_read_again_and_appended_to),
-        with_graph(test_damaged_bytes),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,4 @@
 /* What may be done with semantic memory from outside a conversation. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +11,7 @@
 #include "session/capability.h"
 #include "session/memory_operations.h"
 #include "tests/record.h"
+#include "tests/suite.h"
 #include "tests/support.h"
 
 enum { STEP = 1000 };
@@ -183,9 +177,11 @@ static void expect_found(const char *query, const char *scope, const char *want)
 
 /* --- opening ---------------------------------------------------------------------------------- */
 
-static void test_nothing_is_there_yet(void **state)
+NEEDS(capability_store() && capability_memory());
+FIXTURE(set_up, tear_down);
+
+TEST(test_nothing_is_there_yet)
 {
-    (void)state;
     char *other = support_path("none/tiro.db");
     struct operation_context nothing;
     struct memory_found found;
@@ -227,9 +223,8 @@ static const char shapes[] =
     "{\"id\":\"t\",\"session_id\":\"talk two\",\"turn\":0,\"role\":\"tool\","
     "\"created_at\":\"1969-07-20T20:17:40.000Z\",\"content\":\"the eagle\"}\n";
 
-static void test_what_is_imported_is_exported(void **state)
+TEST(test_what_is_imported_is_exported)
 {
-    (void)state;
     assert_int_equal(import_text(shapes), 3);
     expect_export(shapes);
     assert_int_equal(import_text(shapes), 0);
@@ -238,9 +233,8 @@ static void test_what_is_imported_is_exported(void **state)
     expect_export(shapes);
 }
 
-static void test_importing_again_adds_nothing(void **state)
+TEST(test_importing_again_adds_nothing)
 {
-    (void)state;
     struct buf text = BUF_INIT;
     for (int i = 0; i < 40; i++) /* without ids, and some texts come again */
         buf_addf(&text,
@@ -257,9 +251,8 @@ static void test_importing_again_adds_nothing(void **state)
     buf_release(&text);
 }
 
-static void test_sessions_may_be_interleaved(void **state)
+TEST(test_sessions_may_be_interleaved)
 {
-    (void)state;
     struct buf text = BUF_INIT, want = BUF_INIT;
     char id[24], content[40];
     for (int i = 0; i < 300; i++) {
@@ -298,9 +291,8 @@ static void test_sessions_may_be_interleaved(void **state)
     "{\"session_id\":\"s\",\"role\":\"user\",\"created_at\":\"2026-03-09\",\"content\":\"" content \
     "\"}"
 
-static void test_lines_of_all_kinds(void **state)
+TEST(test_lines_of_all_kinds)
 {
-    (void)state;
     static const char text[] = "\xef\xbb\xbf" LINE("one") "\r\n\n  \t\r\n" LINE(
         "two \xff\xc3 x") "\n" LINE("") "\n" LINE("   ") "\n" LINE("three");
     assert_int_equal(import_text(text), 3);
@@ -319,9 +311,8 @@ static void test_lines_of_all_kinds(void **state)
     assert_int_equal(import_text("\n\n"), 0);
 }
 
-static void test_wrong_lines_are_named(void **state)
+TEST(test_wrong_lines_are_named)
 {
-    (void)state;
     expect_refused(LINE("alpha") "\n\n" LINE("beta") "\nnonsense\n" LINE("gamma") "\n",
                    "in.jsonl:4: ", 2);
     assert_int_equal(count_entries(), 2);
@@ -336,9 +327,8 @@ static void test_wrong_lines_are_named(void **state)
     assert_int_equal(count_entries(), 4);
 }
 
-static void test_lines_that_are_too_long(void **state)
+TEST(test_lines_that_are_too_long)
 {
-    (void)state;
     const size_t most = MEMORY_CONTENT_BYTES;
     struct buf text = BUF_INIT;
     for (size_t extra = 0; extra < 2; extra++) {
@@ -364,9 +354,8 @@ static void test_lines_that_are_too_long(void **state)
 }
 
 /* An id that another text has is found by the store, in the midst of a step. */
-static void test_ids_that_are_taken(void **state)
+TEST(test_ids_that_are_taken)
 {
-    (void)state;
     struct buf text = BUF_INIT;
     add_simple("taken", "s", "what was there");
     add_line(&text, "a", "zz", 1, "first");
@@ -421,9 +410,8 @@ static char *many_lines(int count)
     return buf_take(&text);
 }
 
-static void test_steps_are_kept(void **state)
+TEST(test_steps_are_kept)
 {
-    (void)state;
     char *text = many_lines(2 * STEP + 500);
     struct steps steps = {.stop_at = 1, .write_between = true};
     const struct import_progress progress = {.tell = note_step, .context = &steps};
@@ -447,9 +435,8 @@ static void test_steps_are_kept(void **state)
 
 /* --- searching -------------------------------------------------------------------------------- */
 
-static void test_search_in_scopes(void **state)
+TEST(test_search_in_scopes)
 {
-    (void)state;
     add_simple("r1", "talk-1", "we liked the ryokan by the river");
     add_simple("r2", "talk-2", "another ryokan in the hills");
     add_simple("h1", "talk-2", "a hotel near the station");
@@ -471,9 +458,8 @@ static void test_search_in_scopes(void **state)
     expect_found("station", NULL, "");
 }
 
-static void test_sessions_by_reference(void **state)
+TEST(test_sessions_by_reference)
 {
-    (void)state;
     struct store *store;
     struct record r;
     struct buf text = BUF_INIT;
@@ -499,9 +485,8 @@ static void test_sessions_by_reference(void **state)
     buf_release(&text);
 }
 
-static void test_scopes_that_are_none(void **state)
+TEST(test_scopes_that_are_none)
 {
-    (void)state;
     static const char *const bad[] = {"", "everything", "session", "session=", "all "};
     struct memory_found none;
     struct memory_entries list;
@@ -515,9 +500,8 @@ static void test_scopes_that_are_none(void **state)
     }
 }
 
-static void test_list_newest_first(void **state)
+TEST(test_list_newest_first)
 {
-    (void)state;
     char *text = many_lines(50);
     struct memory_entries list;
     assert_int_equal(import_text(text), 50);
@@ -549,9 +533,8 @@ static void expect_entry(const char *reference, const char *content, bool pinned
     memory_entry_release(&entry);
 }
 
-static void test_one_entry(void **state)
+TEST(test_one_entry)
 {
-    (void)state;
     struct memory_entry entry;
     add_simple("abc1", "s", "the first text");
     add_simple("abc2", "s", "the second text");
@@ -586,9 +569,8 @@ static bool forget(int *deleted, int *summaries, const char *one, const char *tw
     return memories_forget(memories, ids, 3, deleted, summaries, &e);
 }
 
-static void test_forget_all_or_none(void **state)
+TEST(test_forget_all_or_none)
 {
-    (void)state;
     int deleted, summaries;
     add_simple("one", "s", "the first text");
     add_simple("two", "s", "the second text");
@@ -632,9 +614,8 @@ static void expect_language(const char *language, bool stale)
     memory_stats_release(&stats);
 }
 
-static void test_reindex_in_another_language(void **state)
+TEST(test_reindex_in_another_language)
 {
-    (void)state;
     struct told told = {0};
     add_simple("h", "s", "viele alte Häuser am Fluss");
     expect_language("english", false);
@@ -654,9 +635,8 @@ static void test_reindex_in_another_language(void **state)
     expect_found("Haus", "all", "h");
 }
 
-static void test_reindex_makes_vectors(void **state)
+TEST(test_reindex_makes_vectors)
 {
-    (void)state;
     char *text = many_lines(200);
     struct told told = {0};
     struct memory_stats stats;
@@ -686,9 +666,8 @@ static size_t pick(size_t count)
 }
 
 /* Whatever the lines are: what was right before the first wrong one is there, and nothing else. */
-static void test_any_import(void **state)
+TEST(test_any_import)
 {
-    (void)state;
     static const char *const wrong[] = {
         "{", "null", "{}", LINE("\\u0000"), LINE("\\ud800"), "\x01", LINE("x") "}"};
     entropy_seed(support_seed());
@@ -714,31 +693,4 @@ static void test_any_import(void **state)
         assert_int_equal(count_entries(), expected);
         buf_release(&text);
     }
-}
-
-#define test(f) support_if(capability_store() && capability_memory(), f, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        test(test_nothing_is_there_yet),
-        test(test_what_is_imported_is_exported),
-        test(test_importing_again_adds_nothing),
-        test(test_sessions_may_be_interleaved),
-        test(test_lines_of_all_kinds),
-        test(test_wrong_lines_are_named),
-        test(test_lines_that_are_too_long),
-        test(test_ids_that_are_taken),
-        test(test_steps_are_kept),
-        test(test_search_in_scopes),
-        test(test_sessions_by_reference),
-        test(test_scopes_that_are_none),
-        test(test_list_newest_first),
-        test(test_one_entry),
-        test(test_forget_all_or_none),
-        test(test_reindex_in_another_language),
-        test(test_reindex_makes_vectors),
-        test(test_any_import),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,4 @@
 /* What memory makes of texts, which texts are equal, and which summaries quote one. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,6 +6,7 @@
 #include "base/mem.h"
 #include "memory/content.h"
 #include "memory/quote.h"
+#include "tests/suite.h"
 #include "tests/support.h"
 
 static void expect_clean(const char *text, const char *clean)
@@ -25,9 +19,8 @@ static void expect_clean(const char *text, const char *clean)
     free(got);
 }
 
-static void texts_are_trimmed(void **state)
+TEST(texts_are_trimmed)
 {
-    (void)state;
     expect_clean("a", "a");
     expect_clean(" \t\r\n a  b \n ", "a  b");
     expect_clean("\u3000日本\u00a0", "日本");
@@ -38,9 +31,8 @@ static void texts_are_trimmed(void **state)
     expect_clean("\xff ", "\xff");
 }
 
-static void blanks_do_not_part_texts(void **state)
+TEST(blanks_do_not_part_texts)
 {
-    (void)state;
     char *normal = content_normal("  a \n\n b\u3000c ");
     assert_string_equal(normal, "a b c");
     free(normal);
@@ -52,9 +44,8 @@ static void blanks_do_not_part_texts(void **state)
     assert_true(content_digest("") != content_digest("b"));
 }
 
-static void the_newer_and_the_pinned_stay(void **state)
+TEST(the_newer_and_the_pinned_stay)
 {
-    (void)state;
     const struct memory_entry old = {.created_ms = 1}, new = {.created_ms = 2},
                               pinned = {.created_ms = 1, .pinned = true};
     assert_false(content_stays(&old, &new));
@@ -69,9 +60,8 @@ static struct memory_entry entry_of(const char *session_id, const char *content)
     return (struct memory_entry){.session_id = (char *)session_id, .content = (char *)content};
 }
 
-static void an_id_is_again_or_taken(void **state)
+TEST(an_id_is_again_or_taken)
 {
-    (void)state;
     const struct memory_entry there = entry_of("s", "a b"), same = entry_of("s", "a  b"),
                               other = entry_of("s", "c"), elsewhere = entry_of("t", "a b");
     struct memory_entry edited = entry_of("s", "x");
@@ -83,9 +73,8 @@ static void an_id_is_again_or_taken(void **state)
     assert_false(content_is_again(&edited, &elsewhere));
 }
 
-static void ids_are_short_and_differ(void **state)
+TEST(ids_are_short_and_differ)
 {
-    (void)state;
     char *a = memory_id_new(), *b = memory_id_new();
     assert_int_equal(strlen(a), 12);
     assert_int_equal(strspn(a, "0123456789abcdefghjkmnpqrstvwxyz"), 12);
@@ -94,7 +83,7 @@ static void ids_are_short_and_differ(void **state)
     free(b);
 }
 
-static void many_ids_differ(void **state)
+TEST(many_ids_differ)
 {
     enum { MANY = 3 * FRESH_IDS };
     struct fresh_ids supply = {0};
@@ -111,7 +100,7 @@ static void many_ids_differ(void **state)
 }
 
 /* Each of millions of sentences is looked at once. */
-static void a_long_text_of_short_sentences(void **state)
+TEST(a_long_text_of_short_sentences)
 {
     struct buf text = BUF_INIT;
     (void)state;
@@ -123,7 +112,7 @@ static void a_long_text_of_short_sentences(void **state)
     buf_release(&text);
 }
 
-static void summaries_that_quote(void **state)
+TEST(summaries_that_quote)
 {
     static const char text[] =
         "Short one. The access code of the eastern gate is forty-two seven. Bye!";
@@ -156,19 +145,4 @@ static void summaries_that_quote(void **state)
                           "z. 123456789012345678901234567890123456789. z"));
     assert_true(quote_in("y 1234567890123456789012345678901234567890",
                          "z. 1234567890123456789012345678901234567890. z"));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(texts_are_trimmed),
-        cmocka_unit_test(blanks_do_not_part_texts),
-        cmocka_unit_test(the_newer_and_the_pinned_stay),
-        cmocka_unit_test(an_id_is_again_or_taken),
-        cmocka_unit_test(ids_are_short_and_differ),
-        cmocka_unit_test(many_ids_differ),
-        cmocka_unit_test(a_long_text_of_short_sentences),
-        cmocka_unit_test(summaries_that_quote),
-    };
-    return cmocka_run_group_tests_name("memory content", tests, NULL, NULL);
 }

@@ -1,13 +1,6 @@
 /* The program dies while semantic memory is changed, at any write and any sync: what it did is done
  * or not done, the index has the words of the entries that are there, and of what was forgotten
  * nothing stays. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,6 +19,7 @@
 #include "tests/damage.h"
 #include "tests/fault_vfs.h"
 #include "tests/memory_store.h"
+#include "tests/suite.h"
 #include "tests/support.h"
 
 enum { ENTRIES = 24, BROUGHT = 8, LINES = 2500, STEP = 1000, IMPORT_DEATHS = 10, STRIDE = 9 };
@@ -214,6 +208,14 @@ struct tally {
 /* TIRO_EVERY_FAULT asks for every call; else some of them, other ones each time. */
 static bool every;
 
+/* Before a test clears the environment. */
+static int look_for_every(void **state)
+{
+    (void)state;
+    every = getenv("TIRO_EVERY_FAULT");
+    return 0;
+}
+
 static long step(void)
 {
     return every ? 1 : 1 + (long)(entropy_unit() * STRIDE);
@@ -293,9 +295,12 @@ static bool reindex(struct memory *m)
     return m->store->reindex(m, "german", NULL, NULL, &e);
 }
 
-static void test_each_change_is_whole(void **state)
+BEFORE_ALL(look_for_every);
+NEEDS(capability_store() && capability_memory());
+FIXTURE(set_up, tear_down);
+
+TEST(test_each_change_is_whole)
 {
-    (void)state;
     make_pristine();
     assert_all_or_nothing("index", index_more);
     assert_all_or_nothing("withdraw", withdraw);
@@ -345,9 +350,8 @@ static void go_on_after_death(void)
     store_close(s);
 }
 
-static void test_a_reindex_goes_on_after_death(void **state)
+TEST(test_a_reindex_goes_on_after_death)
 {
-    (void)state;
     int deaths = 0, halves = 0;
     make_large();
     restore();
@@ -416,9 +420,8 @@ static void assert_steps(int64_t count, int64_t base)
     assert_true(added % STEP == 0 || added == LINES);
 }
 
-static void test_each_step_of_an_import_is_whole(void **state)
+TEST(test_each_step_of_an_import_is_whole)
 {
-    (void)state;
     int deaths = 0;
     make_pristine();
     write_lines();
@@ -437,17 +440,4 @@ static void test_each_step_of_an_import_is_whole(void **state)
     assert_int_equal(act_apart(import, FAULT_WRITE, 0), 0);
     assert_sound();
     assert_int_equal(damage_sql(path, "SELECT count(*) FROM memory_entry"), base + LINES);
-}
-
-#define TEST(f) support_if(capability_store() && capability_memory(), f, set_up, tear_down)
-
-int main(void)
-{
-    every = getenv("TIRO_EVERY_FAULT") != NULL; /* no test sees it */
-    const struct CMUnitTest tests[] = {
-        TEST(test_each_change_is_whole),
-        TEST(test_a_reindex_goes_on_after_death),
-        TEST(test_each_step_of_an_import_is_whole),
-    };
-    return cmocka_run_group_tests_name("memory_crash", tests, NULL, NULL);
 }

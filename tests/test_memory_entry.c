@@ -1,11 +1,4 @@
 /* Entries and hits of semantic memory, what they become as JSON, and back; times of imports. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +8,7 @@
 #include "base/rfc3339.h"
 #include "chat/memory_entry.h"
 #include "chat/memory_hit.h"
+#include "tests/suite.h"
 
 #define DAY_MS INT64_C(86400000)
 
@@ -50,9 +44,8 @@ static bool read_entry(const char *text, struct memory_entry *out)
 #define SMALL                                                                                      \
     "\"session_id\":\"s\",\"role\":\"user\",\"created_at\":\"2026-03-09\",\"content\":\"c\""
 
-static void test_whole_entry_both_ways(void **state)
+TEST(test_whole_entry_both_ways)
 {
-    (void)state;
     static const char line[] =
         "{\"id\":\"a1\",\"session_id\":\"conv-1\",\"turn\":7,\"seq\":42,\"role\":\"assistant\","
         "\"speaker\":\"Käthe 漢字 🦊\",\"created_at\":\"2026-03-09T14:05:07.123Z\","
@@ -76,9 +69,8 @@ static void test_whole_entry_both_ways(void **state)
     memory_entry_release(&copy);
 }
 
-static void test_what_may_lack(void **state)
+TEST(test_what_may_lack)
 {
-    (void)state;
     static const char *const lines[] = {
         "{" SMALL "}",
         "{\"id\":null,\"turn\":null,\"seq\":null,\"speaker\":null,\"pinned\":null,\"edited\":null,"
@@ -99,9 +91,8 @@ static void test_what_may_lack(void **state)
     }
 }
 
-static void test_id_that_is_a_number(void **state)
+TEST(test_id_that_is_a_number)
 {
-    (void)state;
     struct memory_entry m;
     assert_true(read_entry("{\"id\":9007199254740992," SMALL "}", &m));
     assert_true(m.id_is_number);
@@ -147,9 +138,8 @@ static const struct {
      "\"content\""},
 };
 
-static void test_errors_name_the_member(void **state)
+TEST(test_errors_name_the_member)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         struct memory_entry m;
         if (read_entry(wrong[i].line, &m))
@@ -183,9 +173,8 @@ static bool read_with(const char *name, size_t len)
     return ok;
 }
 
-static void test_lengths(void **state)
+TEST(test_lengths)
 {
-    (void)state;
     static const struct {
         const char *name;
         size_t most;
@@ -218,9 +207,8 @@ static struct memory_hit sample_hit(void)
     return h;
 }
 
-static void test_hit_says_why(void **state)
+TEST(test_hit_says_why)
 {
-    (void)state;
     struct memory_hit h = sample_hit();
     expect_json(shape_to_json(&memory_hit_shape, &h),
                 "{\"id\":7,\"content\":\"first part\\n\\nsecond part\",\"score\":0.9346,"
@@ -244,9 +232,8 @@ static void test_hit_says_why(void **state)
     memory_hit_release(&h);
 }
 
-static void test_model_gets_passages(void **state)
+TEST(test_model_gets_passages)
 {
-    (void)state;
     struct memory_hits hits = {0};
     expect_json(memory_hits_for_model(&hits), "[]");
     struct memory_hit part = sample_hit(), whole = sample_hit(), odd = sample_hit();
@@ -265,9 +252,8 @@ static void test_model_gets_passages(void **state)
     memory_hits_release(&hits);
 }
 
-static void test_stats(void **state)
+TEST(test_stats)
 {
-    (void)state;
     struct memory_stats s = {.entries = 1,
                              .sessions = 2,
                              .pinned = 3,
@@ -290,9 +276,8 @@ static void test_stats(void **state)
 
 /* --- times ------------------------------------------------------------------------------------ */
 
-static void test_times_that_are_read(void **state)
+TEST(test_times_that_are_read)
 {
-    (void)state;
     static const struct {
         const char *text, *means;
     } rows[] = {
@@ -329,9 +314,8 @@ static void test_times_that_are_read(void **state)
     }
 }
 
-static void test_times_that_are_none(void **state)
+TEST(test_times_that_are_none)
 {
-    (void)state;
     static const char *const bad[] = {
         "",
         "today",
@@ -370,9 +354,8 @@ static void test_times_that_are_none(void **state)
 }
 
 /* Wherever both can, they write the same. */
-static void test_times_as_the_clock_writes_them(void **state)
+TEST(test_times_as_the_clock_writes_them)
 {
-    (void)state;
     for (int64_t day = 0; day < 60000; day += 13) {
         char ours[25], clocks[25];
         int64_t ms = day * DAY_MS + day * 7919 % DAY_MS, again;
@@ -382,22 +365,4 @@ static void test_times_as_the_clock_writes_them(void **state)
         assert_true(rfc3339_parse(ours, &again));
         assert_int_equal(again, ms);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_whole_entry_both_ways),
-        cmocka_unit_test(test_what_may_lack),
-        cmocka_unit_test(test_id_that_is_a_number),
-        cmocka_unit_test(test_errors_name_the_member),
-        cmocka_unit_test(test_lengths),
-        cmocka_unit_test(test_hit_says_why),
-        cmocka_unit_test(test_model_gets_passages),
-        cmocka_unit_test(test_stats),
-        cmocka_unit_test(test_times_that_are_read),
-        cmocka_unit_test(test_times_that_are_none),
-        cmocka_unit_test(test_times_as_the_clock_writes_them),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

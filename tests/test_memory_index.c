@@ -1,12 +1,5 @@
 /* The index of words while it is merged and made anew: every entry is found at any time, others
  * write in between, and of what they forget nothing stays in any of the indexes. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,6 +12,7 @@
 #include "store/sql.h"
 #include "tests/damage.h"
 #include "tests/memory_store.h"
+#include "tests/suite.h"
 #include "tests/support.h"
 
 /* MANY: more than two steps of a reindex. */
@@ -168,8 +162,10 @@ static bool tidy(struct memory *m)
     return more;
 }
 
+FIXTURE(set_up, tear_down);
+
 /* Batches of some pages each, or merging would be too easy. */
-static void parts_do_not_become_many(void **state)
+TEST(parts_do_not_become_many)
 {
     enum { BATCHES = 120, A_BATCH = 40 };
     (void)state;
@@ -186,9 +182,8 @@ static void parts_do_not_become_many(void **state)
     assert_int_equal(count(&own, "quincunx"), BATCHES * A_BATCH);
 }
 
-static void merging_changes_no_word(void **state)
+TEST(merging_changes_no_word)
 {
-    (void)state;
     for (int i = 0; i < 15; i++) {
         char *text = mem_printf("quincunx number%d of wombats", i);
         say(own.memory, "s", NULL, text);
@@ -236,9 +231,8 @@ static int64_t notes(void)
     return number("SELECT length(block) FROM memory_words_data WHERE id = 10");
 }
 
-static void a_worn_index_is_made_anew_in_time(void **state)
+TEST(a_worn_index_is_made_anew_in_time)
 {
-    (void)state;
     wear(150);
     assert_true(notes() > 200);
     while (tidy(other.memory))
@@ -249,9 +243,8 @@ static void a_worn_index_is_made_anew_in_time(void **state)
 }
 
 /* SQLite 3.40 would have damaged it. */
-static void or_where_there_is_none(void **state)
+TEST(or_where_there_is_none)
 {
-    (void)state;
     wear(1200);
     assert_false(tables_are_left());
     assert_int_equal(count(&own, "quincunx"), PAGES);
@@ -302,7 +295,7 @@ static bool meddle(void *context, int64_t done, int64_t of)
     return true;
 }
 
-static void others_write_while_it_is_made_anew(void **state)
+TEST(others_write_while_it_is_made_anew)
 {
     struct meddling x = {0};
     (void)state;
@@ -352,7 +345,7 @@ static bool note(void *context, int64_t done, int64_t of)
     return true;
 }
 
-static void it_goes_on_where_it_was_stopped(void **state)
+TEST(it_goes_on_where_it_was_stopped)
 {
     struct told told = {0};
     (void)state;
@@ -368,9 +361,8 @@ static void it_goes_on_where_it_was_stopped(void **state)
     assert_false(tables_are_left());
 }
 
-static void whoever_has_time_brings_it_to_its_end(void **state)
+TEST(whoever_has_time_brings_it_to_its_end)
 {
-    (void)state;
     add_many(own.memory, MANY);
     stop_after(2, "german");
     while (tidy(other.memory))
@@ -380,9 +372,8 @@ static void whoever_has_time_brings_it_to_its_end(void **state)
     assert_int_equal(found(&own, "number77"), 1);
 }
 
-static void another_language_begins_anew(void **state)
+TEST(another_language_begins_anew)
 {
-    (void)state;
     add_many(own.memory, MANY);
     stop_after(3, "french");
     memory_check(other.memory->store->reindex(other.memory, "german", NULL, NULL, &e), &e);
@@ -391,9 +382,8 @@ static void another_language_begins_anew(void **state)
     assert_int_equal(count(&own, "quincunx"), MANY);
 }
 
-static void an_empty_memory_leaves_none(void **state)
+TEST(an_empty_memory_leaves_none)
 {
-    (void)state;
     add_many(own.memory, MANY);
     stop_after(3, "german");
     other.memory->lazy = true;
@@ -461,23 +451,20 @@ static void nothing_stays_in_any_index(bool lazy)
     assert_int_equal(count(&own, "quincunx"), MANY);
 }
 
-static void a_forgotten_text_goes_from_all(void **state)
+TEST(a_forgotten_text_goes_from_all)
 {
-    (void)state;
     add_many(own.memory, MANY);
     nothing_stays_in_any_index(false);
 }
 
-static void so_it_does_bit_by_bit(void **state)
+TEST(so_it_does_bit_by_bit)
 {
-    (void)state;
     add_many(own.memory, MANY);
     nothing_stays_in_any_index(true);
 }
 
-static void a_purge_that_waits_is_not_lost(void **state)
+TEST(a_purge_that_waits_is_not_lost)
 {
-    (void)state;
     add_many(own.memory, MANY);
     say(own.memory, "s1", "secret", "the " SECRET "ats");
     int left = 3;
@@ -494,7 +481,7 @@ static void a_purge_that_waits_is_not_lost(void **state)
 /* ---- the same texts ---- */
 
 /* Some hundred sessions are in several groups of the index of equal texts. */
-static void equal_texts_of_all_sessions_are_found(void **state)
+TEST(equal_texts_of_all_sessions_are_found)
 {
     enum { SESSIONS = 300 };
     struct memory_hits hits;
@@ -516,26 +503,4 @@ static void equal_texts_of_all_sessions_are_found(void **state)
     for (size_t i = 0; i < hits.items.len; i++)
         assert_true(hits.items.items[i].why.exact);
     memory_hits_release(&hits);
-}
-
-#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(parts_do_not_become_many),
-        TEST(merging_changes_no_word),
-        TEST(a_worn_index_is_made_anew_in_time),
-        TEST(or_where_there_is_none),
-        TEST(others_write_while_it_is_made_anew),
-        TEST(it_goes_on_where_it_was_stopped),
-        TEST(whoever_has_time_brings_it_to_its_end),
-        TEST(another_language_begins_anew),
-        TEST(an_empty_memory_leaves_none),
-        TEST(a_forgotten_text_goes_from_all),
-        TEST(so_it_does_bit_by_bit),
-        TEST(a_purge_that_waits_is_not_lost),
-        TEST(equal_texts_of_all_sessions_are_found),
-    };
-    return cmocka_run_group_tests_name("memory index", tests, NULL, NULL);
 }

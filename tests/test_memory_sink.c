@@ -1,12 +1,5 @@
 /* What compactions drop goes into semantic memory, and what does not; a database that refuses it
  * keeps the history; undoing takes it back. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,6 +12,7 @@
 #include "tests/any_compaction.h"
 #include "tests/damage.h"
 #include "tests/memory_store.h"
+#include "tests/suite.h"
 #include "tests/support.h"
 
 static char *path;
@@ -135,9 +129,10 @@ static struct memory_entries entries(void)
     return list;
 }
 
-static void what_is_dropped_is_kept(void **state)
+FIXTURE(setup, teardown);
+
+TEST(what_is_dropped_is_kept)
 {
-    (void)state;
     turn("  one? ", "1 ");
     turn("two?", "2");
     turn("three?", "3");
@@ -163,9 +158,8 @@ static void what_is_dropped_is_kept(void **state)
     expect_contents("one?\n1\ntwo?\n2\nthree?\n3\n");
 }
 
-static void tool_results_only_where_it_is_set(void **state)
+TEST(tool_results_only_where_it_is_set)
 {
-    (void)state;
     turn_with_tool("read it", "I have");
     turn("more", "yes, more");
     assert_int_equal(compact(4), COMMIT_DONE);
@@ -181,9 +175,8 @@ static void tool_results_only_where_it_is_set(void **state)
 }
 
 /* A result that an earlier compaction cut short is remembered as the tool gave it. */
-static void shortened_results_are_kept_whole(void **state)
+TEST(shortened_results_are_kept_whole)
 {
-    (void)state;
     assert_true(config_set(config, CONFIG_MEMORY_TOOL_RESULTS, "true", &e));
     memory_sink_init(&sink, memory, config);
     turn_with_tool("read it", "I have");
@@ -196,9 +189,8 @@ static void shortened_results_are_kept_whole(void **state)
     expect_contents("read it\ncontents of the file\nI have\n");
 }
 
-static void a_message_without_a_time_is_of_now(void **state)
+TEST(a_message_without_a_time_is_of_now)
 {
-    (void)state;
     int entries_indexed;
     struct message m = {.role = ROLE_USER};
     vec_push(&m.blocks, block_text("said somewhere"));
@@ -213,9 +205,8 @@ static void a_message_without_a_time_is_of_now(void **state)
 }
 
 /* The database refuses the second entry. */
-static void a_refusal_keeps_the_history(void **state)
+TEST(a_refusal_keeps_the_history)
 {
-    (void)state;
     turn("one?", "1");
     turn("two?", "2");
     memory_check(store_exec(store,
@@ -237,9 +228,8 @@ static void a_refusal_keeps_the_history(void **state)
     expect_contents("one?\n1\n");
 }
 
-static void undoing_takes_it_back(void **state)
+TEST(undoing_takes_it_back)
 {
-    (void)state;
     turn("one?", "1");
     turn("two?", "2");
     turn("three?", "3");
@@ -250,19 +240,4 @@ static void undoing_takes_it_back(void **state)
     expect_contents("one?\n1\n");
     assert_int_equal(compact(3), COMMIT_DONE);
     expect_contents("one?\n1\ntwo?\n2\n");
-}
-
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(what_is_dropped_is_kept),
-        TEST(tool_results_only_where_it_is_set),
-        TEST(shortened_results_are_kept_whole),
-        TEST(a_message_without_a_time_is_of_now),
-        TEST(a_refusal_keeps_the_history),
-        TEST(undoing_takes_it_back),
-    };
-    return cmocka_run_group_tests_name("memory sink", tests, NULL, NULL);
 }

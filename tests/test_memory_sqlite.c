@@ -1,12 +1,5 @@
 /* What only the store in SQLite has: deleting that can be proved, scopes, transactions of others,
  * summaries that quote, several connections at once. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <dirent.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -21,6 +14,7 @@
 #include "store/sql.h"
 #include "tests/damage.h"
 #include "tests/memory_store.h"
+#include "tests/suite.h"
 #include "tests/support.h"
 
 static char *path;
@@ -141,7 +135,9 @@ static void fill(void)
     }
 }
 
-static void nothing_of_a_forgotten_text_stays(void **state)
+FIXTURE(set_up, tear_down);
+
+TEST(nothing_of_a_forgotten_text_stays)
 {
     static const char *const ids[] = {"a"};
     (void)state;
@@ -155,7 +151,7 @@ static void nothing_of_a_forgotten_text_stays(void **state)
     assert_int_equal(hits("wombat7", (struct memory_scope){0}), 1);
 }
 
-static void nor_with_another_connection_open(void **state)
+TEST(nor_with_another_connection_open)
 {
     static const char *const ids[] = {"a"};
     struct store *other;
@@ -179,7 +175,7 @@ static bool purge_some(struct memory *memory)
 }
 
 /* A lazy memory is quick, and leaves the rest to whoever comes: here another connection. */
-static void a_lazy_one_leaves_the_rest_for_later(void **state)
+TEST(a_lazy_one_leaves_the_rest_for_later)
 {
     static const char *const ids[] = {"a"};
     struct store *other;
@@ -208,17 +204,15 @@ static void a_lazy_one_leaves_the_rest_for_later(void **state)
     store_close(other);
 }
 
-static void nor_of_one_that_was_edited(void **state)
+TEST(nor_of_one_that_was_edited)
 {
-    (void)state;
     fill();
     memory_check(m->store->edit(m, "a", "other words", &e), &e);
     assert_false(in_index("qxjkvwomb") || on_disk("xjkvwomb") || on_disk("qvnorth"));
 }
 
-static void nor_of_a_session_that_was_deleted(void **state)
+TEST(nor_of_a_session_that_was_deleted)
 {
-    (void)state;
     say("s", NULL, "filler", 1);
     say("zqxsession", "a", "the Zqxjkvwombats of Mqvnorth", 20);
     say("zqxsession", "b", "and more", 21);
@@ -230,7 +224,7 @@ static void nor_of_a_session_that_was_deleted(void **state)
     assert_int_equal(number("SELECT count(*) FROM memory_session"), 1);
 }
 
-static void its_vectors_go(void **state)
+TEST(its_vectors_go)
 {
     static const char *const ids[] = {"a"};
     static const char vectors[] =
@@ -275,7 +269,7 @@ static void begin_session(const char *id, const char *directory, const char *par
     session_info_release(&info);
 }
 
-static void what_a_snapshot_left_goes(void **state)
+TEST(what_a_snapshot_left_goes)
 {
     static const char *const ids[] = {"a"};
     (void)state;
@@ -296,9 +290,8 @@ static void what_a_snapshot_left_goes(void **state)
     assert_false(on_disk("xjkvwomb"));
 }
 
-static void scopes_know_directories_and_forks(void **state)
+TEST(scopes_know_directories_and_forks)
 {
-    (void)state;
     begin_session(ID, "/p", NULL);
     begin_session(CHILD, "/q", ID);
     begin_session(OTHER, "/p", NULL);
@@ -345,7 +338,7 @@ static bool is_flagged(int64_t seq)
     return flagged;
 }
 
-static void summaries_that_quote_are_flagged(void **state)
+TEST(summaries_that_quote_are_flagged)
 {
     static const char *const ids[] = {"a", "b"};
     struct memory_forgotten f;
@@ -387,9 +380,8 @@ static void summaries_that_quote_are_flagged(void **state)
 
 /* ---- transactions, bounds, reopening ---- */
 
-static void an_open_transaction_takes_it_back(void **state)
+TEST(an_open_transaction_takes_it_back)
 {
-    (void)state;
     say("s", "a", "one", 1);
     memory_check(store_begin(store, &e), &e);
     say("s", "b", "two", 2);
@@ -402,7 +394,7 @@ static void an_open_transaction_takes_it_back(void **state)
     assert_int_equal(hits("one", (struct memory_scope){0}), 1);
 }
 
-static void a_full_session_is_refused(void **state)
+TEST(a_full_session_is_refused)
 {
     int stored;
     (void)state;
@@ -418,7 +410,7 @@ static void a_full_session_is_refused(void **state)
     memory_entry_release(&given);
 }
 
-static void a_new_index_is_of_the_configured_language(void **state)
+TEST(a_new_index_is_of_the_configured_language)
 {
     struct memory_stats stats;
     (void)state;
@@ -437,9 +429,8 @@ static void a_new_index_is_of_the_configured_language(void **state)
     assert_int_equal(hits("Haus", (struct memory_scope){0}), 1);
 }
 
-static void reopening_keeps_all(void **state)
+TEST(reopening_keeps_all)
 {
-    (void)state;
     say("s", "a", "a wombat digs", 1);
     memory_check(m->store->pin(m, "a", true, &e), &e);
     close_store();
@@ -452,9 +443,8 @@ static void reopening_keeps_all(void **state)
     assert_int_equal(memory_total(m), 2);
 }
 
-static void numbers_of_sessions_are_not_used_again(void **state)
+TEST(numbers_of_sessions_are_not_used_again)
 {
-    (void)state;
     say("s", "a", "one", 1);
     say("t", "b", "two", 1);
     int64_t key = number("SELECT max(key) FROM memory_entry");
@@ -474,7 +464,7 @@ static bool other_sees_the_old(void *context, int64_t done, int64_t of)
     return true;
 }
 
-static void reindexing_is_one_step_to_others(void **state)
+TEST(reindexing_is_one_step_to_others)
 {
     struct store *other;
     (void)state;
@@ -575,7 +565,7 @@ static void *busy_thread(void *context)
     return NULL;
 }
 
-static void many_threads_lose_nothing(void **state)
+TEST(many_threads_lose_nothing)
 {
     pthread_t threads[THREADS];
     struct busy busy[THREADS];
@@ -609,29 +599,4 @@ static void many_threads_lose_nothing(void **state)
                                 "SELECT count(*) FROM pragma_integrity_check"
                                 " WHERE integrity_check <> 'ok'"),
                      0);
-}
-
-#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(nothing_of_a_forgotten_text_stays),
-        TEST(nor_with_another_connection_open),
-        TEST(a_lazy_one_leaves_the_rest_for_later),
-        TEST(nor_of_one_that_was_edited),
-        TEST(nor_of_a_session_that_was_deleted),
-        TEST(its_vectors_go),
-        TEST(what_a_snapshot_left_goes),
-        TEST(scopes_know_directories_and_forks),
-        TEST(summaries_that_quote_are_flagged),
-        TEST(an_open_transaction_takes_it_back),
-        TEST(a_full_session_is_refused),
-        TEST(a_new_index_is_of_the_configured_language),
-        TEST(reopening_keeps_all),
-        TEST(numbers_of_sessions_are_not_used_again),
-        TEST(reindexing_is_one_step_to_others),
-        TEST(many_threads_lose_nothing),
-    };
-    return cmocka_run_group_tests_name("memory sqlite", tests, NULL, NULL);
 }

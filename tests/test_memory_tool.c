@@ -1,12 +1,5 @@
 /* memory_search: what the model is told of it, what it may ask, what it gets, and what the screen
  * is told. The memory behind it is a script. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,6 +8,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "play.h"
+#include "tests/suite.h"
 
 /* The scripted memory: how many entries it has, what it was asked. */
 static struct {
@@ -107,9 +101,10 @@ static struct json *list_of(const char *text)
 
 /* --- what the model is told ------------------------------------------------------------------- */
 
-static void it_is_described_as_specified(void **state)
+FIXTURE(setup, teardown);
+
+TEST(it_is_described_as_specified)
 {
-    (void)state;
     const struct tool *tool = toolset_find(play_tools(), "memory_search");
     const struct tool_spec *spec = &tool->spec;
     assert_string_equal(spec->description,
@@ -133,9 +128,8 @@ static void it_is_described_as_specified(void **state)
     json_free(schema);
 }
 
-static void it_is_offered_where_there_is_a_memory(void **state)
+TEST(it_is_offered_where_there_is_a_memory)
 {
-    (void)state;
     static const struct {
         bool memory, rootless;
         const char *offer, *deny;
@@ -156,9 +150,8 @@ static void it_is_offered_where_there_is_a_memory(void **state)
     }
 }
 
-static void nothing_is_searched_without_a_memory(void **state)
+TEST(nothing_is_searched_without_a_memory)
 {
-    (void)state;
     play.memory = NULL;
     const struct event *ev = call("{\"query\":\"x\"}");
     assert_true(ev->flag);
@@ -166,9 +159,8 @@ static void nothing_is_searched_without_a_memory(void **state)
     assert_int_equal(script.calls, 0);
 }
 
-static void its_skill_follows_the_system_prompt(void **state)
+TEST(its_skill_follows_the_system_prompt)
 {
-    (void)state;
     static const struct {
         const char *prompt;
         bool memory;
@@ -190,9 +182,8 @@ static void its_skill_follows_the_system_prompt(void **state)
     }
 }
 
-static void the_skill_has_no_front_matter(void **state)
+TEST(the_skill_has_no_front_matter)
 {
-    (void)state;
     static const char *const rows[][2] = {
         {"---\nname: a\n---\n# A\n\ntext\n", "# A\n\ntext\n"},
         {"---\nname: a\n---\n\n# A\n", "# A\n"},
@@ -208,9 +199,8 @@ static void the_skill_has_no_front_matter(void **state)
     assert_null(skill_text("nothing"));
 }
 
-static void the_skill_says_what_it_must(void **state)
+TEST(the_skill_says_what_it_must)
 {
-    (void)state;
     static const char *const says[] = {"`memory_search`", "evidence, not truth", "Corroborate",
                                        "the summary itself is not in the memory",
                                        "Search when earlier content may matter"};
@@ -226,9 +216,8 @@ static void the_skill_says_what_it_must(void **state)
 
 /* --- what it may ask -------------------------------------------------------------------------- */
 
-static void limits_are_bounded(void **state)
+TEST(limits_are_bounded)
 {
-    (void)state;
     static const struct {
         const char *args;
         int limit;
@@ -257,9 +246,8 @@ static void limits_are_bounded(void **state)
     }
 }
 
-static void wrong_arguments_are_errors_of_the_tool(void **state)
+TEST(wrong_arguments_are_errors_of_the_tool)
 {
-    (void)state;
     static const char *const rows[][2] = {
         {"{}", "argument \"query\" is missing"},
         {"", "argument \"query\" is missing"},
@@ -287,9 +275,8 @@ static void wrong_arguments_are_errors_of_the_tool(void **state)
     assert_null(play_event(EVENT_MEMORY_RECALLED, 0));
 }
 
-static void the_query_goes_through_as_it_is(void **state)
+TEST(the_query_goes_through_as_it_is)
 {
-    (void)state;
     script.entries = 1;
     call("{\"query\":\"  wo wollten wir schlafen? 🏯 \"}");
     assert_string_equal(script.query, "  wo wollten wir schlafen? 🏯 ");
@@ -297,9 +284,8 @@ static void the_query_goes_through_as_it_is(void **state)
 
 /* --- what it gets ----------------------------------------------------------------------------- */
 
-static void hits_are_what_the_model_gets(void **state)
+TEST(hits_are_what_the_model_gets)
 {
-    (void)state;
     script.entries = 2;
     const struct event *ev = call("{\"query\":\"x\"}");
     assert_string_equal(
@@ -308,9 +294,8 @@ static void hits_are_what_the_model_gets(void **state)
         "{\"content\":\"text “1” über 日本\",\"score\":0.99,\"session_id\":\"s-1\",\"turn\":2}]");
 }
 
-static void nothing_found_is_an_empty_list(void **state)
+TEST(nothing_found_is_an_empty_list)
 {
-    (void)state;
     const struct event *ev = call("{\"query\":\"x\"}");
     assert_false(ev->flag);
     assert_string_equal(ev->text, "[]");
@@ -318,9 +303,8 @@ static void nothing_found_is_an_empty_list(void **state)
 }
 
 /* Too much for one result: the worst give way, and it is still JSON. */
-static void a_long_result_has_fewer_hits(void **state)
+TEST(a_long_result_has_fewer_hits)
 {
-    (void)state;
     script.entries = 20;
     script.bytes = 700;
     assert_true(config_set(play.config, CONFIG_TOOLS_MAX_OUTPUT, "4096", NULL));
@@ -336,9 +320,8 @@ static void a_long_result_has_fewer_hits(void **state)
     json_free(told);
 }
 
-static void a_store_that_fails_is_an_error_of_the_tool(void **state)
+TEST(a_store_that_fails_is_an_error_of_the_tool)
 {
-    (void)state;
     script.fails = true;
     const struct event *ev = call("{\"query\":\"x\"}");
     assert_true(ev->flag);
@@ -346,9 +329,8 @@ static void a_store_that_fails_is_an_error_of_the_tool(void **state)
     assert_null(play_event(EVENT_MEMORY_RECALLED, 0));
 }
 
-static void an_interrupt_ends_the_turn(void **state)
+TEST(an_interrupt_ends_the_turn)
 {
-    (void)state;
     script.stops = true;
     const struct act acts[] = {
         {.tool = "memory_search", .args = "{\"query\":\"x\"}", .stop = STOP_TOOL_USE}};
@@ -359,9 +341,8 @@ static void an_interrupt_ends_the_turn(void **state)
 
 /* --- what the screen is told ------------------------------------------------------------------ */
 
-static void each_search_is_an_event(void **state)
+TEST(each_search_is_an_event)
 {
-    (void)state;
     script.entries = 1;
     script.badge = "words only: the endpoint is down";
     call("{\"query\":\"who\",\"limit\":3}");
@@ -389,9 +370,8 @@ static void each_search_is_an_event(void **state)
     assert_null(play_event(EVENT_MEMORY_RECALLED, 1));
 }
 
-static void the_event_names_the_message_and_its_best_part(void **state)
+TEST(the_event_names_the_message_and_its_best_part)
 {
-    (void)state;
     script.entries = 2;
     script.part = true;
     const struct event *done = call("{\"query\":\"who\"}");
@@ -405,39 +385,12 @@ static void the_event_names_the_message_and_its_best_part(void **state)
     json_free(given);
 }
 
-static void the_event_changes_no_history(void **state)
+TEST(the_event_changes_no_history)
 {
-    (void)state;
     script.entries = 1;
     call("{\"query\":\"who\"}");
     play_check_history();
     assert_int_equal(play.history.messages.len, 4);
     assert_int_equal(play.history.messages.items[2].role, ROLE_TOOL);
     assert_int_equal(play.history.messages.items[2].blocks.len, 1);
-}
-
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(it_is_described_as_specified),
-        TEST(it_is_offered_where_there_is_a_memory),
-        TEST(nothing_is_searched_without_a_memory),
-        TEST(its_skill_follows_the_system_prompt),
-        TEST(the_skill_has_no_front_matter),
-        TEST(the_skill_says_what_it_must),
-        TEST(limits_are_bounded),
-        TEST(wrong_arguments_are_errors_of_the_tool),
-        TEST(the_query_goes_through_as_it_is),
-        TEST(hits_are_what_the_model_gets),
-        TEST(nothing_found_is_an_empty_list),
-        TEST(a_long_result_has_fewer_hits),
-        TEST(a_store_that_fails_is_an_error_of_the_tool),
-        TEST(an_interrupt_ends_the_turn),
-        TEST(each_search_is_an_event),
-        TEST(the_event_names_the_message_and_its_best_part),
-        TEST(the_event_changes_no_history),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

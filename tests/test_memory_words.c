@@ -1,12 +1,5 @@
 /* Searching by words in the store that programs use: what is found, in which order, with which
  * score, and where in the text. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +9,7 @@
 #include "base/utf8.h"
 #include "index/words.h"
 #include "memory/sqlite_private.h"
+#include "tests/suite.h"
 #include "tests/support.h"
 
 static struct store *store;
@@ -111,9 +105,10 @@ static void expect_typed(const char *text, const char *id)
 
 /* ---- what is found ---- */
 
-static void words_in_any_form(void **state)
+FIXTURE(set_up, tear_down);
+
+TEST(words_in_any_form)
 {
-    (void)state;
     put("a", "Caroline", "group", "I went to a support group yesterday, it was powerful.");
     put("b", "Melanie", "paint", "I painted that lake sunrise last year!");
     put_many(20);
@@ -123,9 +118,8 @@ static void words_in_any_form(void **state)
     expect("unicorns", "");
 }
 
-static void nothing_without_a_common_word(void **state)
+TEST(nothing_without_a_common_word)
 {
-    (void)state;
     put("a", "Ann", "one", "alpha beta");
     put("a", "Ann", "two", "gamma delta");
     put("a", "Ann", "three", "epsilon");
@@ -136,9 +130,8 @@ static void nothing_without_a_common_word(void **state)
     expect("-beta", "");
 }
 
-static void speaker_and_date_are_words(void **state)
+TEST(speaker_and_date_are_words)
 {
-    (void)state;
     put("a", "Melanie", "m", "a lovely evening");
     put("b", "Caroline", "c", "another evening");
     expect("melanie", "m");
@@ -147,9 +140,8 @@ static void speaker_and_date_are_words(void **state)
     expect("June", "");
 }
 
-static void other_scripts(void **state)
+TEST(other_scripts)
 {
-    (void)state;
     put("a", "A", "ja", "昨日は東京タワーに行きました。黒猫がいた");
     put("a", "A", "de", "Die Größe der Häuser überraschte uns");
     put("a", "A", "smile", "that was fun 😀👍🏽");
@@ -160,9 +152,8 @@ static void other_scripts(void **state)
     expect("😀", "smile");
 }
 
-static void phrases_and_exclusions(void **state)
+TEST(phrases_and_exclusions)
 {
-    (void)state;
     put("a", "A", "both", "the support group met in the red house");
     put("b", "B", "apart", "a group that gives support near the red barn");
     put("c", "C", "none", "the red car");
@@ -178,9 +169,8 @@ static void phrases_and_exclusions(void **state)
     expect("red \"house", "both apart none");
 }
 
-static void the_last_word_may_go_on(void **state)
+TEST(the_last_word_may_go_on)
 {
-    (void)state;
     put("a", "A", "paint", "she was painting happily");
     put_many(8);
     expect_typed("pa", "paint");
@@ -204,9 +194,8 @@ static void the_last_word_may_go_on(void **state)
     assert_int_equal(hits.items.items[0].marks.len, 1);
 }
 
-static void scope(void **state)
+TEST(scope)
 {
-    (void)state;
     put("a", "A", "in-a", "a red kite");
     put("b", "A", "in-b", "a red kite on the roof");
     struct memory_query query = query_of("kite");
@@ -226,9 +215,8 @@ static void scope(void **state)
 
 /* ---- order and score ---- */
 
-static void neighbours_and_talk_count(void **state)
+TEST(neighbours_and_talk_count)
 {
-    (void)state;
     put("a", "A", "a1", "how was the pottery class?");
     put("a", "B", "a2", "so much fun, I made a class bowl");
     now += 24 * 3600 * 1000;
@@ -240,9 +228,8 @@ static void neighbours_and_talk_count(void **state)
     assert_true(far->before == 0 && far->after == 0);
 }
 
-static void the_same_text_scores_one(void **state)
+TEST(the_same_text_scores_one)
 {
-    (void)state;
     put("a", "A", "exact", "The  bridge was\nrepaired");
     put("a", "A", "longer", "The bridge was repaired bridge repaired bridge repaired");
     put("a", "A", "little", "to be or not to be");
@@ -259,9 +246,8 @@ static void the_same_text_scores_one(void **state)
     assert_int_equal(hits.items.len, 1);
 }
 
-static void score_is_the_part_that_is_there(void **state)
+TEST(score_is_the_part_that_is_there)
 {
-    (void)state;
     put_many(12);
     put("a", "A", "one", "a kangaroo jumps");
     search_with(query_of("kangaroo"));
@@ -271,7 +257,7 @@ static void score_is_the_part_that_is_there(void **state)
     assert_true(alone > 0.7 && alone < 1);
 }
 
-static void long_texts_count_less(void **state)
+TEST(long_texts_count_less)
 {
     static const int words[] = {130, 120, 20000, 40000};
     (void)state;
@@ -287,9 +273,8 @@ static void long_texts_count_less(void **state)
     expect("walrus", "w120 w130 w20000 w40000");
 }
 
-static void short_texts_count_less(void **state)
+TEST(short_texts_count_less)
 {
-    (void)state;
     put("a", "A", "short", "A walrus, really?!");
     put("b", "B", "whole",
         "On the last evening before the ferry left we saw a walrus, asleep between the stones "
@@ -298,9 +283,8 @@ static void short_texts_count_less(void **state)
 }
 
 /* Whoever is named said it rather than heard it. */
-static void who_is_named_counts_more(void **state)
+TEST(who_is_named_counts_more)
 {
-    (void)state;
     put("a", "Ruth", "ruth", "we went to the lake by train and swam until the evening came");
     put("b", "Emeka", "emeka", "we went to the lake by train and swam, said Ruth when she came");
     expect("How did Ruth go to the lake?", "ruth emeka");
@@ -308,18 +292,16 @@ static void who_is_named_counts_more(void **state)
 }
 
 /* A role is no name: the word means itself. */
-static void a_role_names_nobody(void **state)
+TEST(a_role_names_nobody)
 {
-    (void)state;
     put("a", NULL, "mine", "the lake was cold and the water clear when we swam there at noon");
     put("b", NULL, "other", "the lake was cold and the water clear, so the user swam at noon");
     expect("user lake", "other mine");
 }
 
 /* What stands behind a question about it is the answer. */
-static void an_answer_follows_its_question(void **state)
+TEST(an_answer_follows_its_question)
 {
-    (void)state;
     put("a", "A", "asked", "And what became of the zeppelin that your uncle had bought at Lindau?");
     put("a", "B", "answer", "The zeppelin burned down, he came away with a scratch and a story");
     put("b", "A", "told", "And so they told us of the zeppelin that your uncle bought at Lindau.");
@@ -327,7 +309,7 @@ static void an_answer_follows_its_question(void **state)
     expect("zeppelin", "answer more told asked");
 }
 
-static void recent_and_pinned_win_ties(void **state)
+TEST(recent_and_pinned_win_ties)
 {
     char id[] = "t0";
     (void)state;
@@ -342,9 +324,8 @@ static void recent_and_pinned_win_ties(void **state)
     expect("same words", "t2 t8 t7 t6 t5");
 }
 
-static void what_has_nothing_in_common_changes_no_order(void **state)
+TEST(what_has_nothing_in_common_changes_no_order)
 {
-    (void)state;
     for (int i = 0; i < 6; i++) {
         char *id = mem_printf("e%d", i), *session = mem_printf("s%d", i);
         char *text = mem_printf("copper %s %s", i % 2 ? "kettle" : "pot", i > 3 ? "copper" : "lid");
@@ -362,9 +343,8 @@ static void what_has_nothing_in_common_changes_no_order(void **state)
     buf_release(&before);
 }
 
-static void limit(void **state)
+TEST(limit)
 {
-    (void)state;
     for (int i = 0; i < 40; i++) {
         char *id = mem_printf("l%d", i), *text = mem_printf("lemon number %d", i);
         put("a", "A", id, text);
@@ -380,7 +360,7 @@ static void limit(void **state)
     }
 }
 
-static void what_is_gone_is_not_found(void **state)
+TEST(what_is_gone_is_not_found)
 {
     const char *const id = "red";
     (void)state;
@@ -395,7 +375,7 @@ static void what_is_gone_is_not_found(void **state)
     expect("green", "blue");
 }
 
-static void languages(void **state)
+TEST(languages)
 {
     const struct corpus c = memory_sqlite_corpus(store);
     char *language;
@@ -419,9 +399,8 @@ static void expect_mark(size_t hit, size_t i, const char *text)
     assert_memory_equal(h->entry.content + h->marks.items[i].start, text, strlen(text));
 }
 
-static void marks(void **state)
+TEST(marks)
 {
-    (void)state;
     put("a", "A", "m", "Painting the painters' café: a 東京タワー");
     search_with(query_of("painted CAFE 京タワ"));
     assert_int_equal(hits.items.items[0].marks.len, 3);
@@ -432,7 +411,7 @@ static void marks(void **state)
     assert_int_equal(hits.items.items[0].passage.len, strlen(hits.items.items[0].entry.content));
 }
 
-static void the_best_passage(void **state)
+TEST(the_best_passage)
 {
     struct buf text = BUF_INIT;
     (void)state;
@@ -454,7 +433,7 @@ static void the_best_passage(void **state)
     buf_release(&text);
 }
 
-static void a_huge_entry(void **state)
+TEST(a_huge_entry)
 {
     enum { BYTES = 8 * 1024 * 1024 - 100 };
     struct buf text = BUF_INIT;
@@ -475,7 +454,7 @@ static void a_huge_entry(void **state)
 }
 
 /* Any text is a query. */
-static void any_text(void **state)
+TEST(any_text)
 {
     static const char *const parts[] = {"\"",  "-", "red", " ",    "*",  "'", "NEAR(",
                                         "AND", ")", "{",   "kite", "東", "👍", "\xff",
@@ -497,37 +476,4 @@ static void any_text(void **state)
             assert_true(hits.items.items[i].score >= 0 && hits.items.items[i].score <= 1);
         buf_release(&text);
     }
-}
-
-#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(words_in_any_form),
-        TEST(nothing_without_a_common_word),
-        TEST(speaker_and_date_are_words),
-        TEST(other_scripts),
-        TEST(phrases_and_exclusions),
-        TEST(the_last_word_may_go_on),
-        TEST(scope),
-        TEST(neighbours_and_talk_count),
-        TEST(the_same_text_scores_one),
-        TEST(score_is_the_part_that_is_there),
-        TEST(long_texts_count_less),
-        TEST(short_texts_count_less),
-        TEST(who_is_named_counts_more),
-        TEST(a_role_names_nobody),
-        TEST(an_answer_follows_its_question),
-        TEST(recent_and_pinned_win_ties),
-        TEST(what_has_nothing_in_common_changes_no_order),
-        TEST(limit),
-        TEST(what_is_gone_is_not_found),
-        TEST(languages),
-        TEST(marks),
-        TEST(the_best_passage),
-        TEST(a_huge_entry),
-        TEST(any_text),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

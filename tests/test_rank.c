@@ -1,17 +1,11 @@
 /* Ranking by words, against a plain calculation of the same. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "index/rank.h"
+#include "tests/suite.h"
 #include "tests/support.h"
 
 enum { MOST_ROWS = 1200, MOST_TERMS = 6 };
@@ -191,7 +185,7 @@ static int compare_down(const void *a, const void *b)
 }
 
 /* The best are the best of all, whatever was left out of the calculation. */
-static void is_what_it_is_meant_to_be(void **state)
+TEST(is_what_it_is_meant_to_be)
 {
     uint64_t seed = support_seed();
     const struct rank_settings settings = rank_settings_for(0.6, 0.4);
@@ -224,7 +218,7 @@ static void is_what_it_is_meant_to_be(void **state)
 }
 
 /* Ties beyond the limit come along; the newer first. */
-static void ties_come_along(void **state)
+TEST(ties_come_along)
 {
     struct world w = {.rows = 12, .terms = 1, .idf = {2}, .idf_sum = 2, .average = 10};
     const struct rank_settings settings = rank_settings_for(0.6, 0.4);
@@ -246,7 +240,7 @@ static void ties_come_along(void **state)
 }
 
 /* Facts cost a look into the index each. */
-static void few_facts_are_asked(void **state)
+TEST(few_facts_are_asked)
 {
     struct world *w = mem_alloc(sizeof *w);
     const struct rank_settings settings = rank_settings_for(0.6, 0.4);
@@ -269,7 +263,7 @@ static void few_facts_are_asked(void **state)
 }
 
 /* Bounds that are all the same part nothing: the facts of each have to be asked for. */
-static void facts_alone_may_decide(void **state)
+TEST(facts_alone_may_decide)
 {
     struct world *w = mem_alloc(sizeof *w);
     const struct rank_settings settings = rank_settings_for(0.6, 0.4);
@@ -291,7 +285,7 @@ static void facts_alone_may_decide(void **state)
 
 /* Another session that has nothing of the query changes neither order nor ranks but by idf, which
  * is given. */
-static void shares_stay_within_their_talk(void **state)
+TEST(shares_stay_within_their_talk)
 {
     struct world w = {.rows = 4, .terms = 2, .idf = {2, 3}, .idf_sum = 5, .average = 10};
     const struct rank_settings settings = rank_settings_for(0.6, 0.4);
@@ -315,7 +309,7 @@ static void shares_stay_within_their_talk(void **state)
     vec_release(&best.items);
 }
 
-static void equal_postings_become_one(void **state)
+TEST(equal_postings_become_one)
 {
     struct postings p = {0};
     const struct posting all[] = {{5, 0, 2, 1}, {9, 0, 1, 0}, {5, 0, 7, 0},
@@ -333,9 +327,8 @@ static void equal_postings_become_one(void **state)
     vec_release(&p.items);
 }
 
-static void scores(void **state)
+TEST(scores)
 {
-    (void)state;
     assert_true(rank_score(-1) == 0 && rank_score(0) == 0 && rank_score(1) == 1);
     assert_true(rank_score(2) == 1);
     assert_true(fabs(rank_score(0.32) - 0.70) < 1e-12);
@@ -345,16 +338,15 @@ static void scores(void **state)
         assert_true(rank_score(c) < rank_score(c + 0.01));
 }
 
-static void rarity(void **state)
+TEST(rarity)
 {
-    (void)state;
     assert_true(rank_idf(100, 0) > rank_idf(100, 1));
     assert_true(rank_idf(100, 1) > rank_idf(100, 50));
     assert_true(rank_idf(100, 100) >= 0 && rank_idf(0, 0) >= 0 && rank_idf(3, 9) >= 0);
     assert_true(fabs(rank_idf(10, 2) - log(1 + 8.5 / 2.5)) < 1e-12);
 }
 
-static void talks_have_places_of_their_own(void **state)
+TEST(talks_have_places_of_their_own)
 {
     const int64_t hour = 3600 * 1000, now = 1700000000000;
     (void)state;
@@ -370,20 +362,4 @@ static void talks_have_places_of_their_own(void **state)
     const int64_t half = (int64_t)1 << (RANK_PLACE_BITS - 1);
     assert_int_equal(rank_place_for(half, now, now + 24 * hour), half);
     assert_int_equal(rank_key_session(rank_key(77, half * 2 - 1)), 77);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(is_what_it_is_meant_to_be),
-        cmocka_unit_test(ties_come_along),
-        cmocka_unit_test(few_facts_are_asked),
-        cmocka_unit_test(facts_alone_may_decide),
-        cmocka_unit_test(shares_stay_within_their_talk),
-        cmocka_unit_test(equal_postings_become_one),
-        cmocka_unit_test(scores),
-        cmocka_unit_test(rarity),
-        cmocka_unit_test(talks_have_places_of_their_own),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

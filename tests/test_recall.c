@@ -1,10 +1,3 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +7,7 @@
 #include "memory/recall.h"
 #include "tests/model_server.h"
 #include "tests/simple_store.h"
+#include "tests/suite.h"
 #include "tests/support.h"
 
 static struct model_server *server;
@@ -139,7 +133,9 @@ static const char left_undone[] =
 
 /* --- ranking ---------------------------------------------------------------------------------- */
 
-static void test_rankings(void **state)
+FIXTURE(setup, teardown);
+
+TEST(test_rankings)
 {
     static const struct {
         const char *ranking, *provider;
@@ -161,7 +157,7 @@ static void test_rankings(void **state)
         assert_int_equal(recall_ranking(cases[i].ranking, cases[i].provider), cases[i].expected);
 }
 
-static void test_words_without_an_endpoint(void **state)
+TEST(test_words_without_an_endpoint)
 {
     struct error why;
     (void)state;
@@ -172,9 +168,8 @@ static void test_words_without_an_endpoint(void **state)
     assert_int_equal(work(&why), RECALL_IDLE);
 }
 
-static void test_nothing_to_find(void **state)
+TEST(test_nothing_to_find)
 {
-    (void)state;
     search("river");
     assert_int_equal(hits.items.len, 0);
     use_ollama();
@@ -185,9 +180,8 @@ static void test_nothing_to_find(void **state)
     assert_int_equal(model_server_requests(server), 0);
 }
 
-static void test_both_with_an_endpoint(void **state)
+TEST(test_both_with_an_endpoint)
 {
-    (void)state;
     use_ollama();
     add_some();
     search("river");
@@ -204,9 +198,8 @@ static void test_both_with_an_endpoint(void **state)
     assert_badge(being_made);
 }
 
-static void test_words_in_spite_of_an_endpoint(void **state)
+TEST(test_words_in_spite_of_an_endpoint)
 {
-    (void)state;
     use_ollama();
     configure(CONFIG_MEMORY_RANKING, "words");
     add_some();
@@ -217,9 +210,8 @@ static void test_words_in_spite_of_an_endpoint(void **state)
     assert_int_equal(model_server_requests(server), 0);
 }
 
-static void test_vectors_alone(void **state)
+TEST(test_vectors_alone)
 {
-    (void)state;
     use_ollama();
     configure(CONFIG_MEMORY_RANKING, "vectors");
     add_some();
@@ -236,9 +228,8 @@ static void test_vectors_alone(void **state)
     assert_badge("vectors are being computed: some entries cannot be found yet");
 }
 
-static void test_hashed_when_asked_for(void **state)
+TEST(test_hashed_when_asked_for)
 {
-    (void)state;
     configure(CONFIG_EMBEDDING_PROVIDER, "builtin");
     configure(CONFIG_MEMORY_RANKING, "vectors");
     add_some();
@@ -251,7 +242,7 @@ static void test_hashed_when_asked_for(void **state)
     assert_int_equal(hits.items.len, 0);
 }
 
-static void test_vectors_without_an_endpoint(void **state)
+TEST(test_vectors_without_an_endpoint)
 {
     struct error why;
     (void)state;
@@ -263,7 +254,7 @@ static void test_vectors_without_an_endpoint(void **state)
     assert_int_equal(work(&why), RECALL_IDLE);
 }
 
-static void test_an_endpoint_without_a_key(void **state)
+TEST(test_an_endpoint_without_a_key)
 {
     struct error why;
     (void)state;
@@ -276,9 +267,8 @@ static void test_an_endpoint_without_a_key(void **state)
     assert_non_null(strstr(why.text, "OPENAI_API_KEY"));
 }
 
-static void test_worse_hits_are_left_out(void **state)
+TEST(test_worse_hits_are_left_out)
 {
-    (void)state;
     configure(CONFIG_MEMORY_MIN_SCORE, "0.99");
     add_some();
     search("river boats and their captains");
@@ -297,7 +287,7 @@ static int64_t our_clock(void)
     return now_ms;
 }
 
-static void test_a_dead_endpoint_is_left_alone_for_a_while(void **state)
+TEST(test_a_dead_endpoint_is_left_alone_for_a_while)
 {
     const struct reply down = {.fault = REPLY_STATUS, .status = 500};
     (void)state;
@@ -323,9 +313,8 @@ static void test_a_dead_endpoint_is_left_alone_for_a_while(void **state)
     assert_int_equal(model_server_requests(server), asked + 2);
 }
 
-static void test_the_same_question_is_asked_once(void **state)
+TEST(test_the_same_question_is_asked_once)
 {
-    (void)state;
     use_ollama();
     add_some();
     work_all();
@@ -340,9 +329,8 @@ static void test_the_same_question_is_asked_once(void **state)
     assert_found("revenue", true, true);
 }
 
-static void test_a_silent_endpoint_has_its_time(void **state)
+TEST(test_a_silent_endpoint_has_its_time)
 {
-    (void)state;
     use_ollama();
     add_some();
     work_all();
@@ -362,7 +350,7 @@ static bool never(void *context)
     return false;
 }
 
-static void test_it_can_be_stopped(void **state)
+TEST(test_it_can_be_stopped)
 {
     struct memory_query query = memory_query_for(config, "river");
     struct error e = {0};
@@ -379,7 +367,7 @@ static void test_it_can_be_stopped(void **state)
     assert_badge(NULL);
 }
 
-static void test_hostile_answers_leave_words(void **state)
+TEST(test_hostile_answers_leave_words)
 {
     static const char *const raws[] = {"{\"embeddings\":[]}", "no json", "{\"embeddings\":[[]]}",
                                        "{\"embeddings\":[[1e999]]}"};
@@ -397,9 +385,8 @@ static void test_hostile_answers_leave_words(void **state)
 }
 
 /* The server has another model under that name now. */
-static void test_another_dimension(void **state)
+TEST(test_another_dimension)
 {
-    (void)state;
     use_ollama();
     add_some();
     work_all();
@@ -414,7 +401,7 @@ static void test_another_dimension(void **state)
 }
 
 /* On the command line nobody makes vectors, and a search writes nothing. */
-static void test_alone(void **state)
+TEST(test_alone)
 {
     struct error e = {0};
     (void)state;
@@ -444,7 +431,7 @@ static void test_alone(void **state)
     assert_badge("entries without a vector are not found; tiro memory reindex computes them");
 }
 
-static void test_a_dead_endpoint_does_not_keep_from_other_work(void **state)
+TEST(test_a_dead_endpoint_does_not_keep_from_other_work)
 {
     const struct reply down = {.fault = REPLY_STATUS, .status = 500};
     struct error e = {0}, why;
@@ -457,7 +444,7 @@ static void test_a_dead_endpoint_does_not_keep_from_other_work(void **state)
     assert_int_equal(work(&why), RECALL_IDLE);
 }
 
-static void test_another_model(void **state)
+TEST(test_another_model)
 {
     struct memory_stats stats = {0};
     struct error e;
@@ -486,7 +473,7 @@ static void test_another_model(void **state)
     memory_stats_release(&stats);
 }
 
-static void test_work_waits_for_the_endpoint(void **state)
+TEST(test_work_waits_for_the_endpoint)
 {
     int64_t left = 0;
     int retry_ms = 0;
@@ -513,7 +500,7 @@ static void test_work_waits_for_the_endpoint(void **state)
 
 /* --- scope ------------------------------------------------------------------------------------ */
 
-static void test_scopes(void **state)
+TEST(test_scopes)
 {
     struct memory_scope scope;
     (void)state;
@@ -528,11 +515,9 @@ static void test_scopes(void **state)
     assert_string_equal(scope.session_id, "id");
 }
 
-#define test(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-
 /* A store that is no database: what is asked of it is asked through its table of functions alone.
  */
-static void test_any_store_will_do(void **state)
+TEST(test_any_store_will_do)
 {
     struct memory_stats stats;
     struct error e;
@@ -553,33 +538,4 @@ static void test_any_store_will_do(void **state)
     assert_int_equal(stats.entries, 2);
     assert_int_equal(stats.missing, 2);
     memory_stats_release(&stats);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        test(test_rankings),
-        test(test_words_without_an_endpoint),
-        test(test_nothing_to_find),
-        test(test_both_with_an_endpoint),
-        test(test_words_in_spite_of_an_endpoint),
-        test(test_vectors_alone),
-        test(test_hashed_when_asked_for),
-        test(test_vectors_without_an_endpoint),
-        test(test_an_endpoint_without_a_key),
-        test(test_worse_hits_are_left_out),
-        test(test_a_dead_endpoint_is_left_alone_for_a_while),
-        test(test_the_same_question_is_asked_once),
-        test(test_a_silent_endpoint_has_its_time),
-        test(test_it_can_be_stopped),
-        test(test_hostile_answers_leave_words),
-        test(test_another_dimension),
-        test(test_alone),
-        test(test_a_dead_endpoint_does_not_keep_from_other_work),
-        test(test_another_model),
-        test(test_work_waits_for_the_endpoint),
-        test(test_scopes),
-        test(test_any_store_will_do),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,15 +1,9 @@
 /* The conversations of bench/recall and bench/friends, asked as `make bench BENCH=recall` does:
  * what is found must not become less. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "base/mem.h"
 #include "bench/exam.h"
@@ -17,10 +11,10 @@
 #include "bench/exam_store.h"
 #include "session/capability.h"
 #include "store/store.h"
+#include "tests/suite.h"
 #include "tests/support.h"
 
 /* ---- the questions ---- */
-
 static void read_set(struct exam *x, const char *name)
 {
     struct error e;
@@ -39,9 +33,8 @@ static size_t count_turns(const struct exam *x)
     return out;
 }
 
-static void set_is_whole(void **state)
+TEST(set_is_whole)
 {
-    (void)state;
     struct exam x;
     read_set(&x, "recall");
     assert_true(x.conversations.len >= 8);
@@ -64,9 +57,10 @@ static void write_file(const char *name, const char *text)
     free(path);
 }
 
-static void faults_name_their_line(void **state)
+FIXTURE(support_setup, support_teardown);
+
+TEST(faults_name_their_line)
 {
-    (void)state;
     static const struct {
         const char *turns, *questions, *fault;
     } cases[] = {
@@ -86,9 +80,10 @@ static void faults_name_their_line(void **state)
     }
 }
 
-static void sessions_are_joined(void **state)
+FIXTURES(plain, NULL, NULL);
+
+TEST(sessions_are_joined)
 {
-    (void)state;
     struct exam x;
     read_set(&x, "recall");
     exam_join_sessions(&x);
@@ -123,9 +118,8 @@ static void is_about(double value, double wanted)
     assert_true(fabs(value - wanted) < 1e-9);
 }
 
-static void scores_are_parts_of_the_evidence(void **state)
+TEST(scores_are_parts_of_the_evidence)
 {
-    (void)state;
     static const char *const both[] = {"a", "b", NULL}, *const one[] = {"c", NULL};
     static const char *const found[] = {"x", "b", "x", "x", "x", "a",
                                         "x", "x", "x", "x", "c", NULL};
@@ -200,9 +194,10 @@ static void is_at_least(const char *what, const struct exam_score *s, double at5
                  first);
 }
 
-static void evidence_is_found(void **state)
+FIXTURES(support, support_setup, support_teardown);
+
+TEST_IF(capability_memory(), evidence_is_found)
 {
-    (void)state;
     struct exam x;
     struct exam_way way = exam_way_default();
     read_set(&x, "recall");
@@ -217,9 +212,8 @@ static void evidence_is_found(void **state)
     exam_release(&x);
 }
 
-static void evidence_is_found_in_friends(void **state)
+TEST_IF(capability_memory(), evidence_is_found_in_friends)
 {
-    (void)state;
     struct exam x;
     struct exam_way way = exam_way_default();
     read_set(&x, "friends");
@@ -230,9 +224,8 @@ static void evidence_is_found_in_friends(void **state)
 }
 
 /* Each part of the ranking finds something more; with none it is BM25. */
-static void each_part_helps(void **state)
+TEST_IF(capability_memory(), each_part_helps)
 {
-    (void)state;
     struct exam x;
     struct exam_way whole = exam_way_default(), bare = whole, unshared = whole, unweighed = whole;
     read_set(&x, "recall");
@@ -253,9 +246,8 @@ static void each_part_helps(void **state)
     exam_release(&x);
 }
 
-static void hashed_vectors_answer(void **state)
+TEST_IF(capability_memory(), hashed_vectors_answer)
 {
-    (void)state;
     struct exam x;
     struct exam_way way = exam_way_default();
     read_set(&x, "recall");
@@ -266,20 +258,4 @@ static void hashed_vectors_answer(void **state)
     is_at_least("hashed vectors", &vectors, 0.11, 0.08);
     is_at_least("both", &both, 0.46, 0.37);
     exam_release(&x);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(set_is_whole),
-        cmocka_unit_test(sessions_are_joined),
-        cmocka_unit_test_setup_teardown(faults_name_their_line, support_setup, support_teardown),
-        cmocka_unit_test(scores_are_parts_of_the_evidence),
-        support_if(capability_memory(), evidence_is_found, support_setup, support_teardown),
-        support_if(capability_memory(), evidence_is_found_in_friends, support_setup,
-                   support_teardown),
-        support_if(capability_memory(), each_part_helps, support_setup, support_teardown),
-        support_if(capability_memory(), hashed_vectors_answer, support_setup, support_teardown),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -679,4 +679,3 @@ TEST(test_in_memory)
     store = file;
     free(path);
 }
-

@@ -1,10 +1,3 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <ctype.h>
 #include <math.h>
 #include <stdio.h>
@@ -22,6 +15,7 @@
 #include "memory/sqlite_private.h"
 #include "store/sql.h"
 #include "tests/damage.h"
+#include "tests/suite.h"
 #include "tests/support.h"
 
 /* For ThreadSanitizer: hnswlib takes its locks in both orders, but a graph is one thread's. */
@@ -262,7 +256,9 @@ static void assert_same_as_fresh(const char *text)
     vectors_free(fresh);
 }
 
-static void test_vectors_are_made_and_found(void **state)
+FIXTURE(setup, teardown);
+
+TEST(test_vectors_are_made_and_found)
 {
     struct vectors_counts stats;
     (void)state;
@@ -288,15 +284,14 @@ static void test_vectors_are_made_and_found(void **state)
     vec_release(&exact.items);
 }
 
-static void test_an_empty_store(void **state)
+TEST(test_an_empty_store)
 {
-    (void)state;
     assert_finds("anything", 5, "");
     embed();
     assert_finds("anything", 5, "");
 }
 
-static void test_a_speaker_is_found(void **state)
+TEST(test_a_speaker_is_found)
 {
     struct memory_entry entry = {.id = mem_strdup("a"),
                                  .session_id = mem_strdup("s"),
@@ -310,7 +305,7 @@ static void test_a_speaker_is_found(void **state)
     assert_finds("Caroline", 5, "a");
 }
 
-static void test_left_counts_down(void **state)
+TEST(test_left_counts_down)
 {
     int64_t left = 0;
     struct failure f;
@@ -328,7 +323,7 @@ static void test_left_counts_down(void **state)
                      EMBED_DONE);
 }
 
-static void test_scope_is_exact(void **state)
+TEST(test_scope_is_exact)
 {
     struct corpus_scope scope = {0};
     (void)state;
@@ -351,9 +346,8 @@ static void test_scope_is_exact(void **state)
 }
 
 /* The order is that of the floats, of however many there are. */
-static void test_the_order_is_that_of_floats(void **state)
+TEST(test_the_order_is_that_of_floats)
 {
-    (void)state;
     entropy_seed(support_seed());
     add_random("s", 0, 300);
     embed();
@@ -370,9 +364,8 @@ static void test_the_order_is_that_of_floats(void **state)
 
 /* --- changes ---------------------------------------------------------------------------------- */
 
-static void test_changes_are_followed(void **state)
+TEST(test_changes_are_followed)
 {
-    (void)state;
     entropy_seed(support_seed());
     add_random("one", 0, 40);
     add_random("two", 40, 40);
@@ -405,7 +398,7 @@ static void test_changes_are_followed(void **state)
     }
 }
 
-static void test_what_is_forgotten_is_not_found(void **state)
+TEST(test_what_is_forgotten_is_not_found)
 {
     struct memory_forgotten gone;
     const char *id = "a";
@@ -424,9 +417,8 @@ static void test_what_is_forgotten_is_not_found(void **state)
     memory_forgotten_release(&gone);
 }
 
-static void test_an_edit_makes_the_vector_anew(void **state)
+TEST(test_an_edit_makes_the_vector_anew)
 {
-    (void)state;
     add("s", "a", "the ryokan by the river");
     embed();
     assert_finds("mountain", 5, "");
@@ -438,7 +430,7 @@ static void test_an_edit_makes_the_vector_anew(void **state)
 }
 
 /* Whatever takes a row away, another connection sees that its vectors changed. */
-static void test_other_connections_see_it(void **state)
+TEST(test_other_connections_see_it)
 {
     struct store *other_store;
     struct memory *other = open_memory(&other_store);
@@ -470,7 +462,7 @@ static void forget_the_other(void)
 }
 
 /* Between asking for a vector and keeping it there is time. */
-static void test_changed_while_it_was_embedded(void **state)
+TEST(test_changed_while_it_was_embedded)
 {
     int64_t left;
     struct failure f;
@@ -521,9 +513,8 @@ static void embed_by_the_other(void)
     store_close(other_store);
 }
 
-static void test_two_embed_the_same(void **state)
+TEST(test_two_embed_the_same)
 {
-    (void)state;
     add("s", "a", "the ryokan by the river");
     add("s", "b", "a river");
     meanwhile = embed_by_the_other;
@@ -533,7 +524,7 @@ static void test_two_embed_the_same(void **state)
     assert_finds("river", 5, "b a");
 }
 
-static void test_another_model_is_stale(void **state)
+TEST(test_another_model_is_stale)
 {
     struct vectors_counts stats;
     (void)state;
@@ -559,9 +550,8 @@ static void test_another_model_is_stale(void **state)
 }
 
 /* The server gives other vectors under the same name. */
-static void test_another_dimension(void **state)
+TEST(test_another_dimension)
 {
-    (void)state;
     add("s", "a", "the ryokan by the river");
     embed();
     buckets = 32;
@@ -585,7 +575,7 @@ static void test_another_dimension(void **state)
 
 /* --- scores ---------------------------------------------------------------------------------- */
 
-static void test_calibration(void **state)
+TEST(test_calibration)
 {
     struct calibration none = {0}, c, read;
     double cosines[4001];
@@ -620,7 +610,7 @@ static void test_calibration(void **state)
     assert_int_equal(calibration_fit(cosines, 0).count, 0);
 }
 
-static void test_broken_calibrations(void **state)
+TEST(test_broken_calibrations)
 {
     static const char *const texts[] = {NULL,
                                         "",
@@ -639,9 +629,8 @@ static void test_broken_calibrations(void **state)
     }
 }
 
-static void test_scores_are_fitted_to_the_model(void **state)
+TEST(test_scores_are_fitted_to_the_model)
 {
-    (void)state;
     entropy_seed(support_seed());
     add_random("s", 0, 20);
     embed();
@@ -734,7 +723,7 @@ static void with_secret(void)
     finish_graph(vectors);
 }
 
-static void test_a_graph_is_made_in_steps(void **state)
+TEST_IF(hnsw_available(), test_a_graph_is_made_in_steps)
 {
     int64_t left;
     struct stat st;
@@ -753,9 +742,8 @@ static void test_a_graph_is_made_in_steps(void **state)
     free(file);
 }
 
-static void test_a_graph_finds_what_the_scan_finds(void **state)
+TEST_IF(hnsw_available(), test_a_graph_finds_what_the_scan_finds)
 {
-    (void)state;
     with_graph(300);
     finish_graph(vectors);
     struct vectors *scan = vectors_new(MEMORY_TABLES, NULL, MANY);
@@ -774,9 +762,8 @@ static void test_a_graph_finds_what_the_scan_finds(void **state)
     vectors_free(scan);
 }
 
-static void test_a_graph_is_loaded_not_made(void **state)
+TEST_IF(hnsw_available(), test_a_graph_is_loaded_not_made)
 {
-    (void)state;
     with_graph(150);
     finish_graph(vectors);
     struct vectors *second = vectors_new(MEMORY_TABLES, support_dir(), 100);
@@ -787,9 +774,8 @@ static void test_a_graph_is_loaded_not_made(void **state)
     vectors_free(second);
 }
 
-static void test_a_graph_catches_up(void **state)
+TEST_IF(hnsw_available(), test_a_graph_catches_up)
 {
-    (void)state;
     with_graph(150);
     finish_graph(vectors);
     struct vectors *second = vectors_new(MEMORY_TABLES, support_dir(), 100);
@@ -806,7 +792,7 @@ static void test_a_graph_catches_up(void **state)
     vectors_free(second);
 }
 
-static void test_scoped_searches_pass_the_graph_by(void **state)
+TEST_IF(hnsw_available(), test_scoped_searches_pass_the_graph_by)
 {
     struct corpus_scope scope = {0};
     (void)state;
@@ -818,9 +804,8 @@ static void test_scoped_searches_pass_the_graph_by(void **state)
     vec_release(&found.items);
 }
 
-static void test_a_damaged_graph_is_set_aside(void **state)
+TEST_IF(hnsw_available(), test_a_damaged_graph_is_set_aside)
 {
-    (void)state;
     with_graph(150);
     finish_graph(vectors);
     char *file = graph_path("");
@@ -842,9 +827,8 @@ static void test_a_damaged_graph_is_set_aside(void **state)
     vectors_free(second);
 }
 
-static void test_a_truncated_graph_is_set_aside(void **state)
+TEST_IF(hnsw_available(), test_a_truncated_graph_is_set_aside)
 {
-    (void)state;
     with_graph(120);
     finish_graph(vectors);
     char *file = graph_path("");
@@ -859,7 +843,7 @@ static void test_a_truncated_graph_is_set_aside(void **state)
     free(file);
 }
 
-static void test_one_makes_the_graph(void **state)
+TEST_IF(hnsw_available(), test_one_makes_the_graph)
 {
     int64_t left;
     (void)state;
@@ -874,7 +858,7 @@ static void test_one_makes_the_graph(void **state)
 }
 
 /* The first one dies in the midst. */
-static void test_a_half_made_graph_is_gone_on_with(void **state)
+TEST_IF(hnsw_available(), test_a_half_made_graph_is_gone_on_with)
 {
     int64_t left;
     (void)state;
@@ -901,7 +885,7 @@ static void bytes_of(const char *id, int8_t *bytes)
     query_end(&q);
 }
 
-static void test_a_forgotten_vector_leaves_the_file(void **state)
+TEST_IF(hnsw_available(), test_a_forgotten_vector_leaves_the_file)
 {
     int8_t gone[BUCKETS], stays[BUCKETS];
     (void)state;
@@ -932,7 +916,7 @@ static void test_a_forgotten_vector_leaves_the_file(void **state)
     free(file);
 }
 
-static void test_a_lazy_memory_purges_the_file_later(void **state)
+TEST_IF(hnsw_available(), test_a_lazy_memory_purges_the_file_later)
 {
     int8_t gone[BUCKETS];
     (void)state;
@@ -949,9 +933,8 @@ static void test_a_lazy_memory_purges_the_file_later(void **state)
     free(file);
 }
 
-static void test_a_forgotten_vector_leaves_a_damaged_file(void **state)
+TEST_IF(hnsw_available(), test_a_forgotten_vector_leaves_a_damaged_file)
 {
-    (void)state;
     with_secret();
     char *file = graph_path("");
     assert_int_equal(truncate(file, 5000), 0);
@@ -962,9 +945,8 @@ static void test_a_forgotten_vector_leaves_a_damaged_file(void **state)
 }
 
 /* Deleting may be undone until it is committed. */
-static void test_a_purge_that_is_rolled_back(void **state)
+TEST_IF(hnsw_available(), test_a_purge_that_is_rolled_back)
 {
-    (void)state;
     with_graph(150);
     add("s", "kept", "uranium plutonium");
     embed();
@@ -982,9 +964,8 @@ static void test_a_purge_that_is_rolled_back(void **state)
     assert_finds("uranium plutonium", 1, "kept");
 }
 
-static void test_a_graph_follows_changes_that_are_not_its_own(void **state)
+TEST_IF(hnsw_available(), test_a_graph_follows_changes_that_are_not_its_own)
 {
-    (void)state;
     with_graph(150);
     finish_graph(vectors);
     ok(store_exec(store, "UPDATE memory_version SET vectors = vectors + 1", &e));
@@ -1015,7 +996,7 @@ static bool forget_now(void *context)
     return false;
 }
 
-static void test_no_graph_is_written_over_a_newer_one(void **state)
+TEST_IF(hnsw_available(), test_no_graph_is_written_over_a_newer_one)
 {
     int8_t gone[BUCKETS];
     int64_t left;
@@ -1042,9 +1023,8 @@ static void test_no_graph_is_written_over_a_newer_one(void **state)
     store_close(other.store);
 }
 
-static void test_what_a_dead_one_had_begun_is_removed(void **state)
+TEST_IF(hnsw_available(), test_what_a_dead_one_had_begun_is_removed)
 {
-    (void)state;
     with_secret();
     char *file = graph_path(""), *begun = mem_printf("%s.tiro-Ab12cd", file);
     support_write(begun, "uranium");
@@ -1055,9 +1035,8 @@ static void test_what_a_dead_one_had_begun_is_removed(void **state)
     free(file);
 }
 
-static void test_a_graph_with_many_gaps_is_made_anew(void **state)
+TEST_IF(hnsw_available(), test_a_graph_with_many_gaps_is_made_anew)
 {
-    (void)state;
     with_graph(200);
     finish_graph(vectors);
     for (int i = 0; i < 90; i++) {
@@ -1076,48 +1055,4 @@ static void test_a_graph_with_many_gaps_is_made_anew(void **state)
     finish_graph(vectors); /* too few now */
     assert_null(graph_path(""));
     assert_false(uses_graph(vectors));
-}
-
-#define test(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-#define graph(f) support_if(hnsw_available(), f, setup, teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        test(test_vectors_are_made_and_found),
-        test(test_an_empty_store),
-        test(test_a_speaker_is_found),
-        test(test_left_counts_down),
-        test(test_scope_is_exact),
-        test(test_the_order_is_that_of_floats),
-        test(test_changes_are_followed),
-        test(test_what_is_forgotten_is_not_found),
-        test(test_an_edit_makes_the_vector_anew),
-        test(test_other_connections_see_it),
-        test(test_changed_while_it_was_embedded),
-        test(test_two_embed_the_same),
-        test(test_another_model_is_stale),
-        test(test_another_dimension),
-        test(test_calibration),
-        test(test_broken_calibrations),
-        test(test_scores_are_fitted_to_the_model),
-        graph(test_a_graph_is_made_in_steps),
-        graph(test_a_graph_finds_what_the_scan_finds),
-        graph(test_a_graph_is_loaded_not_made),
-        graph(test_a_graph_catches_up),
-        graph(test_scoped_searches_pass_the_graph_by),
-        graph(test_a_damaged_graph_is_set_aside),
-        graph(test_a_truncated_graph_is_set_aside),
-        graph(test_one_makes_the_graph),
-        graph(test_a_half_made_graph_is_gone_on_with),
-        graph(test_a_forgotten_vector_leaves_the_file),
-        graph(test_a_lazy_memory_purges_the_file_later),
-        graph(test_a_forgotten_vector_leaves_a_damaged_file),
-        graph(test_a_purge_that_is_rolled_back),
-        graph(test_a_graph_follows_changes_that_are_not_its_own),
-        graph(test_no_graph_is_written_over_a_newer_one),
-        graph(test_what_a_dead_one_had_begun_is_removed),
-        graph(test_a_graph_with_many_gaps_is_made_anew),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,5 @@
 /* Memory with and without compaction, and neither: what is offered, what the request says, what is
  * kept, what is found, and what is an error where it is off. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,6 +7,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "compact/discard.h"
+#include "tests/suite.h"
 #include "tests/support.h"
 #include "tests/surface.h"
 
@@ -168,9 +162,18 @@ static bool compacts(const struct profile *p)
     return p->compaction && capability_compaction();
 }
 
-static void tool_and_skill_come_with_memory(void **state)
+static int setup(void **state)
 {
-    (void)state;
+    if (surface_setup(state) != 0)
+        return -1;
+    set(CONFIG_COMPACTION_RECENT_TURNS, "0"); /* every turn goes */
+    return 0;
+}
+
+FIXTURE(setup, surface_teardown);
+
+TEST(tool_and_skill_come_with_memory)
+{
     EACH_PROFILE(p)
     {
         struct engine *s = open_with(p->memory, p->compaction, true);
@@ -183,9 +186,8 @@ static void tool_and_skill_come_with_memory(void **state)
     }
 }
 
-static void the_parts_of_the_request_have_the_skill(void **state)
+TEST(the_parts_of_the_request_have_the_skill)
 {
-    (void)state;
     EACH_PROFILE(p)
     {
         struct engine *s = open_with(p->memory, p->compaction, true);
@@ -206,9 +208,8 @@ static void the_parts_of_the_request_have_the_skill(void **state)
     }
 }
 
-static void what_goes_is_kept_with_both(void **state)
+TEST(what_goes_is_kept_with_both)
 {
-    (void)state;
     EACH_PROFILE(p)
     {
         struct engine *s = open_with(p->memory, p->compaction, false);
@@ -228,9 +229,8 @@ static void what_goes_is_kept_with_both(void **state)
     }
 }
 
-static void the_model_searches_where_it_may(void **state)
+TEST(the_model_searches_where_it_may)
 {
-    (void)state;
     EACH_PROFILE(p)
     {
         struct engine *s = open_with(p->memory, p->compaction, false);
@@ -245,7 +245,7 @@ static void the_model_searches_where_it_may(void **state)
     }
 }
 
-static void what_is_off_is_an_error(void **state)
+TEST(what_is_off_is_an_error)
 {
     static const enum command_type types[] = {
         COMMAND_MEMORY_SEARCH, COMMAND_MEMORY_SHOW,    COMMAND_MEMORY_EDIT, COMMAND_MEMORY_PIN,
@@ -265,9 +265,8 @@ static void what_is_off_is_an_error(void **state)
 
 /* --- memory ----------------------------------------------------------------------------------- */
 
-static void it_finds_what_went(void **state)
+TEST_IF(capability_memory() && capability_compaction(), it_finds_what_went)
 {
-    (void)state;
     struct engine *s = open_remembering();
     talk(s);
     assert_int_equal(found(s, "zeppelin", NULL), 0); /* it is still in the context */
@@ -289,7 +288,7 @@ static void it_finds_what_went(void **state)
     engine_free(s);
 }
 
-static void the_limit_holds(void **state)
+TEST_IF(capability_memory() && capability_compaction(), the_limit_holds)
 {
     static const struct {
         const char *args;
@@ -311,9 +310,8 @@ static void the_limit_holds(void **state)
     engine_free(s);
 }
 
-static void each_search_of_the_model_is_told(void **state)
+TEST_IF(capability_memory() && capability_compaction(), each_search_of_the_model_is_told)
 {
-    (void)state;
     struct engine *s = open_remembering();
     talk(s);
     compact_and_index(s, 3);
@@ -333,7 +331,8 @@ static void each_search_of_the_model_is_told(void **state)
     engine_free(s);
 }
 
-static void another_session_finds_it_by_scope(void **state)
+TEST_IF(capability_memory() && capability_compaction() && capability_store(),
+        another_session_finds_it_by_scope)
 {
     static const struct {
         const char *scope;
@@ -358,9 +357,8 @@ static void another_session_finds_it_by_scope(void **state)
     }
 }
 
-static void undoing_takes_it_out_again(void **state)
+TEST_IF(capability_memory() && capability_compaction(), undoing_takes_it_out_again)
 {
-    (void)state;
     struct engine *s = open_remembering();
     talk(s);
     compact_and_index(s, 3);
@@ -373,9 +371,8 @@ static void undoing_takes_it_out_again(void **state)
     engine_free(s);
 }
 
-static void a_second_compaction_keeps_no_summary(void **state)
+TEST_IF(capability_memory() && capability_compaction(), a_second_compaction_keeps_no_summary)
 {
-    (void)state;
     struct engine *s = open_remembering();
     talk(s);
     compact_and_index(s, 3);
@@ -387,9 +384,9 @@ static void a_second_compaction_keeps_no_summary(void **state)
     engine_free(s);
 }
 
-static void a_deleted_session_is_forgotten(void **state)
+TEST_IF(capability_memory() && capability_compaction() && capability_store(),
+        a_deleted_session_is_forgotten)
 {
-    (void)state;
     struct engine *s = open_remembering();
     talk(s);
     compact_and_index(s, 3);
@@ -410,9 +407,8 @@ static void a_deleted_session_is_forgotten(void **state)
     engine_free(s);
 }
 
-static void a_fork_finds_what_its_parent_lost(void **state)
+TEST_IF(capability_memory() && capability_compaction(), a_fork_finds_what_its_parent_lost)
 {
-    (void)state;
     struct engine *s = open_remembering();
     talk(s);
     compact_and_index(s, 3);
@@ -423,7 +419,7 @@ static void a_fork_finds_what_its_parent_lost(void **state)
     engine_free(s);
 }
 
-static void what_is_not_offered_has_no_skill(void **state)
+TEST_IF(capability_memory(), what_is_not_offered_has_no_skill)
 {
     static const struct {
         const char *tools, *deny;
@@ -456,7 +452,7 @@ static bool take(void *context, struct store *s, const struct discard *d, int *e
     return true;
 }
 
-static void a_sink_of_ones_own_takes_its_place(void **state)
+TEST_IF(capability_memory() && capability_compaction(), a_sink_of_ones_own_takes_its_place)
 {
     static const struct discard_sink sink = {.index = take};
     (void)state;
@@ -472,9 +468,9 @@ static void a_sink_of_ones_own_takes_its_place(void **state)
     engine_free(s);
 }
 
-static void it_is_there_after_a_restart(void **state)
+TEST_IF(capability_memory() && capability_compaction() && capability_store(),
+        it_is_there_after_a_restart)
 {
-    (void)state;
     struct engine *s = open_remembering();
     talk(s);
     compact_and_index(s, 3);
@@ -487,43 +483,4 @@ static void it_is_there_after_a_restart(void **state)
     s = open_remembering();
     assert_int_equal(found(s, "zeppelin", "all"), 1);
     engine_free(s);
-}
-
-static int setup(void **state)
-{
-    if (surface_setup(state) != 0)
-        return -1;
-    set(CONFIG_COMPACTION_RECENT_TURNS, "0"); /* every turn goes */
-    return 0;
-}
-
-#define both_test(f)                                                                               \
-    support_if(capability_memory() && capability_compaction(), f, setup, surface_teardown)
-#define kept_test(f)                                                                               \
-    support_if(capability_memory() && capability_compaction() && capability_store(), f, setup,     \
-               surface_teardown)
-#define memory_test(f) support_if(capability_memory(), f, setup, surface_teardown)
-#define every_test(f) cmocka_unit_test_setup_teardown(f, setup, surface_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        every_test(tool_and_skill_come_with_memory),
-        every_test(the_parts_of_the_request_have_the_skill),
-        every_test(what_goes_is_kept_with_both),
-        every_test(the_model_searches_where_it_may),
-        every_test(what_is_off_is_an_error),
-        both_test(it_finds_what_went),
-        both_test(the_limit_holds),
-        both_test(each_search_of_the_model_is_told),
-        kept_test(another_session_finds_it_by_scope),
-        both_test(undoing_takes_it_out_again),
-        both_test(a_second_compaction_keeps_no_summary),
-        kept_test(a_deleted_session_is_forgotten),
-        both_test(a_fork_finds_what_its_parent_lost),
-        memory_test(what_is_not_offered_has_no_skill),
-        both_test(a_sink_of_ones_own_takes_its_place),
-        kept_test(it_is_there_after_a_restart),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }
