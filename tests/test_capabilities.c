@@ -1,12 +1,5 @@
 /* What works in which profile: each build, and within a full one each switch. One row an operation,
  * as the specification's table has them. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -14,6 +7,7 @@
 #include "base/mem.h"
 #include "session/capability.h"
 #include "session/session_operations.h"
+#include "tests/suite.h"
 #include "tests/support.h"
 #include "tests/surface.h"
 
@@ -24,9 +18,8 @@ static const bool switches[] = {true, false};
 
 /* BUILT_WITHOUT: the arguments of `configure` that left something out, where somebody knows them.
  */
-static void what_was_to_be_left_out_is_left_out(void **state)
+TEST(what_was_to_be_left_out_is_left_out)
 {
-    (void)state;
     const char *without = getenv("BUILT_WITHOUT");
     if (!without)
         skip();
@@ -64,9 +57,10 @@ static void begin_afresh(void)
     session_list_release(&list);
 }
 
-static void a_turn_works_and_is_kept_where_it_can_be(void **state)
+FIXTURE(surface_setup, surface_teardown);
+
+TEST(a_turn_works_and_is_kept_where_it_can_be)
 {
-    (void)state;
     EACH_SWITCH(persist)
     {
         begin_afresh();
@@ -84,9 +78,8 @@ static void a_turn_works_and_is_kept_where_it_can_be(void **state)
     }
 }
 
-static void an_interrupt_works(void **state)
+TEST(an_interrupt_works)
 {
-    (void)state;
     EACH_SWITCH(persist)
     {
         struct engine *s = surface_open(NULL, *persist);
@@ -100,9 +93,8 @@ static void an_interrupt_works(void **state)
     }
 }
 
-static void a_live_session_is_read_and_listed(void **state)
+TEST(a_live_session_is_read_and_listed)
 {
-    (void)state;
     EACH_SWITCH(persist)
     {
         begin_afresh();
@@ -142,9 +134,8 @@ static struct error read_error(struct engine *s, const char *id)
 }
 
 /* Archiving leaves memory; what is read after that comes from the store, where there is one. */
-static void an_archived_session_is_read_from_the_store_or_not_at_all(void **state)
+TEST(an_archived_session_is_read_from_the_store_or_not_at_all)
 {
-    (void)state;
     EACH_SWITCH(persist)
     {
         begin_afresh();
@@ -168,9 +159,8 @@ static void an_archived_session_is_read_from_the_store_or_not_at_all(void **stat
 }
 
 /* The answer to the first message is in the request for the third: the snapshot was kept. */
-static void an_archived_session_goes_on_where_it_was(void **state)
+TEST_IF(capability_store(), an_archived_session_goes_on_where_it_was)
 {
-    (void)state;
     struct engine *s = surface_open(NULL, true);
     free(surface_ask(s, "remember this"));
     surface_send(s, COMMAND_ARCHIVE, NULL);
@@ -189,9 +179,8 @@ static void an_archived_session_goes_on_where_it_was(void **state)
 }
 
 /* An operation that changes needs a store; one that reads finds nothing. */
-static void operations_say_what_they_cannot(void **state)
+TEST(operations_say_what_they_cannot)
 {
-    (void)state;
     struct operation_context c;
     struct error e = {0};
     struct session_info info;
@@ -242,9 +231,8 @@ static void say_much(struct engine *s)
     buf_release(&text);
 }
 
-static void at_the_threshold_it_compacts_or_does_nothing(void **state)
+TEST(at_the_threshold_it_compacts_or_does_nothing)
 {
-    (void)state;
     assert_true(config_set(surface_config(), CONFIG_COMPACTION_AUTO_THRESHOLD, "100", NULL));
     EACH_PROFILE(persist, compaction)
     {
@@ -265,7 +253,7 @@ static void at_the_threshold_it_compacts_or_does_nothing(void **state)
     }
 }
 
-static void by_hand_it_compacts_or_says_that_it_is_off(void **state)
+TEST(by_hand_it_compacts_or_says_that_it_is_off)
 {
     static const enum command_type types[] = {COMMAND_COMPACT, COMMAND_UNCOMPACT, COMMAND_PIN};
     (void)state;
@@ -289,9 +277,8 @@ static void by_hand_it_compacts_or_says_that_it_is_off(void **state)
     }
 }
 
-static void the_next_request_is_shown_whatever_is_off(void **state)
+TEST(the_next_request_is_shown_whatever_is_off)
 {
-    (void)state;
     EACH_PROFILE(persist, compaction)
     {
         begin_afresh();
@@ -305,21 +292,4 @@ static void the_next_request_is_shown_whatever_is_off(void **state)
         notice_free(n);
         engine_free(s);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest all[] = {
-        cmocka_unit_test(what_was_to_be_left_out_is_left_out),
-        surface_test(a_turn_works_and_is_kept_where_it_can_be),
-        surface_test(an_interrupt_works),
-        surface_test(a_live_session_is_read_and_listed),
-        surface_test(an_archived_session_is_read_from_the_store_or_not_at_all),
-        stored_test(an_archived_session_goes_on_where_it_was),
-        surface_test(operations_say_what_they_cannot),
-        surface_test(at_the_threshold_it_compacts_or_does_nothing),
-        surface_test(by_hand_it_compacts_or_says_that_it_is_off),
-        surface_test(the_next_request_is_shown_whatever_is_off),
-    };
-    return cmocka_run_group_tests(all, NULL, NULL);
 }

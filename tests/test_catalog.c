@@ -1,11 +1,4 @@
 /* What may be done with kept sessions from outside a conversation. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -24,6 +17,7 @@
 #include "tests/any_compaction.h"
 #include "tests/damage.h"
 #include "tests/record.h"
+#include "tests/suite.h"
 #include "tests/support.h"
 
 static char *path;
@@ -109,9 +103,10 @@ static void check_empty(struct catalog *c)
     assert_int_equal(e.code, ERR_SESSION_NOT_FOUND);
 }
 
-static void test_where_nothing_is_kept(void **state)
+FIXTURE(set_up, tear_down);
+
+TEST(test_where_nothing_is_kept)
 {
-    (void)state;
     need_store();
     struct catalog c;
     char *nothing = support_path("nowhere/tiro.db");
@@ -133,9 +128,8 @@ static void test_where_nothing_is_kept(void **state)
     free(nothing);
 }
 
-static void test_faults_of_the_store_come_through(void **state)
+TEST(test_faults_of_the_store_come_through)
 {
-    (void)state;
     need_store();
     struct catalog c;
     char *file = support_path("letter");
@@ -154,9 +148,8 @@ static void test_faults_of_the_store_come_through(void **state)
 
 /* --- reading ---------------------------------------------------------------------------------- */
 
-static void test_read(void **state)
+TEST(test_read)
 {
-    (void)state;
     struct session_info info;
     struct search_hits hits;
     bool more;
@@ -180,9 +173,8 @@ static void test_read(void **state)
 }
 
 /* A crash, or a turn that runs: the log is ahead of the row. */
-static void test_what_the_row_does_not_know_yet(void **state)
+TEST(test_what_the_row_does_not_know_yet)
 {
-    (void)state;
     record_add(&record, EVENT_RUN_STARTED, "More?");
     record_add(&record, EVENT_TEXT_COMPLETE, "Much more.");
     struct session_info info = find("last");
@@ -208,9 +200,8 @@ static void rename_to(const char *title, const char *wanted, bool by_hand)
     session_info_release(&info);
 }
 
-static void test_rename(void **state)
+TEST(test_rename)
 {
-    (void)state;
     rename_to("  Food \n and more", "Food", true);
     rename_to("\x1b[31mred\x1b[0m", "␛[31mred␛[0m", true);
     rename_to("", "What is a monad?", false);
@@ -228,9 +219,8 @@ static void test_rename(void **state)
     record_release(&draft);
 }
 
-static void test_label(void **state)
+TEST(test_label)
 {
-    (void)state;
     assert_true(catalog_label(&catalog, "last", "work urgent", NULL, &e));
     assert_true(catalog_label(&catalog, "last", "-urgent +food", NULL, &e));
     struct session_info info = find("last");
@@ -255,9 +245,8 @@ static int64_t archived_ms(void)
     return ms;
 }
 
-static void test_archive(void **state)
+TEST(test_archive)
 {
-    (void)state;
     struct history h;
     history_init(&h);
     assert_true(snapshot_save(catalog.store, record.info.id, &h, &e));
@@ -273,9 +262,8 @@ static void test_archive(void **state)
     history_release(&h);
 }
 
-static void test_delete(void **state)
+TEST(test_delete)
 {
-    (void)state;
     struct record other;
     char id[UUID_LEN + 1];
     record_begin(&other, catalog.store);
@@ -299,9 +287,8 @@ static void test_delete(void **state)
 }
 
 /* What is not ours stays, and is named. */
-static void test_delete_beside_other_files(void **state)
+TEST(test_delete_beside_other_files)
 {
-    (void)state;
     assert_true(projection_update(&catalog, record.info.id, &e));
     char *files = projection_directory(&catalog, record.info.id);
     char *notes = mem_printf("%s/notes.txt", files);
@@ -340,9 +327,8 @@ static bool try_delete(void)
 
 static bool (*const changes[])(void) = {try_rename, try_label, try_archive, try_delete};
 
-static void test_locks(void **state)
+TEST(test_locks)
 {
-    (void)state;
     int lock, count = 0;
     assert_true(lock_take(catalog.directory, record.info.id, &lock, &e));
     for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
@@ -364,9 +350,8 @@ static void test_locks(void **state)
     lock_drop(&lock);
 }
 
-static void test_locks_are_given_back(void **state)
+TEST(test_locks_are_given_back)
 {
-    (void)state;
     int lock;
     for (size_t i = 0; i < 3; i++) {
         assert_true(changes[i]());
@@ -380,9 +365,8 @@ static void test_locks_are_given_back(void **state)
 
 /* The lock file of a session that never came to be goes; one that is held stays, and so do those of
  * sessions that there are and files of other names. */
-static void test_abandoned_locks_are_swept(void **state)
+TEST(test_abandoned_locks_are_swept)
 {
-    (void)state;
     static const char abandoned[] = "01890a5d-ac96-774b-bcce-b302099a8057",
                       held[] = "01890a5d-ac96-774b-bcce-b302099a8058";
     int own, other, lock;
@@ -404,9 +388,8 @@ static void test_abandoned_locks_are_swept(void **state)
     lock_drop(&other);
 }
 
-static void test_in_memory(void **state)
+TEST(test_in_memory)
 {
-    (void)state;
     struct store *memory;
     struct record r;
     struct catalog c;
@@ -452,9 +435,8 @@ static struct session_info fork_at(const char *reference, int64_t at)
     return fork;
 }
 
-static void test_fork(void **state)
+TEST(test_fork)
 {
-    (void)state;
     int lock;
     record.info.system = mem_strdup("Be brief.");
     record.info.labels = mem_strdup("food work");
@@ -505,9 +487,8 @@ static void fork_is_titled(const char *reference, const char *title)
     session_info_release(&fork);
 }
 
-static void test_forks_have_titles_of_their_own(void **state)
+TEST(test_forks_have_titles_of_their_own)
 {
-    (void)state;
     const char *origin = record.info.id;
     fork_is_titled(origin, "What is a monad? (fork)");
     fork_is_titled(origin, "What is a monad? (fork 2)");
@@ -519,9 +500,8 @@ static void test_forks_have_titles_of_their_own(void **state)
     fork_is_titled(origin, "(fork) (fork)");
 }
 
-static void test_fork_at_a_question(void **state)
+TEST(test_fork_at_a_question)
 {
-    (void)state;
     struct session_info fork = fork_at("last", 6);
     struct session_info kept = find(fork.id);
     assert_int_equal(kept.last_seq, 5);
@@ -540,9 +520,8 @@ static void test_fork_at_a_question(void **state)
     session_info_release(&fork);
 }
 
-static void test_fork_within_a_run(void **state)
+TEST(test_fork_within_a_run)
 {
-    (void)state;
     struct history h;
     record_add(&record, EVENT_RUN_STARTED, "Read x.");
     record_add(&record, EVENT_CALL_STARTED, NULL);
@@ -569,9 +548,8 @@ static void test_fork_within_a_run(void **state)
     session_info_release(&fork);
 }
 
-static void test_forks_that_cannot_be(void **state)
+TEST(test_forks_that_cannot_be)
 {
-    (void)state;
     struct session_info fork;
     struct record draft;
     static const int64_t places[] = {11, -1};
@@ -623,9 +601,8 @@ static void assert_messages(const char *id, size_t count)
     history_release(&h);
 }
 
-static void test_fork_before_a_compaction(void **state)
+TEST(test_fork_before_a_compaction)
 {
-    (void)state;
     struct session_info fork;
     compact("manual");
     int64_t first = record.info.last_seq;
@@ -659,9 +636,8 @@ static void test_fork_before_a_compaction(void **state)
     session_info_release(&fork);
 }
 
-static void test_a_fork_that_fails_leaves_nothing(void **state)
+TEST(test_a_fork_that_fails_leaves_nothing)
 {
-    (void)state;
     struct session_info fork;
     record_add(&record, EVENT_RUN_STARTED, "Read x.");
     record_add(&record, EVENT_TEXT_COMPLETE, "Half");
@@ -675,33 +651,4 @@ static void test_a_fork_that_fails_leaves_nothing(void **state)
     fork = fork_at("last", 0);
     assert_int_equal(fork.last_seq, 13);
     session_info_release(&fork);
-}
-
-#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(test_where_nothing_is_kept),
-        TEST(test_faults_of_the_store_come_through),
-        TEST(test_read),
-        TEST(test_what_the_row_does_not_know_yet),
-        TEST(test_rename),
-        TEST(test_label),
-        TEST(test_archive),
-        TEST(test_delete),
-        TEST(test_delete_beside_other_files),
-        TEST(test_locks),
-        TEST(test_locks_are_given_back),
-        TEST(test_abandoned_locks_are_swept),
-        TEST(test_in_memory),
-        TEST(test_fork),
-        TEST(test_forks_have_titles_of_their_own),
-        TEST(test_fork_at_a_question),
-        TEST(test_fork_within_a_run),
-        TEST(test_forks_that_cannot_be),
-        TEST(test_fork_before_a_compaction),
-        TEST(test_a_fork_that_fails_leaves_nothing),
-    };
-    return cmocka_run_group_tests_name("catalog", tests, NULL, NULL);
 }

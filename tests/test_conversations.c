@@ -1,18 +1,12 @@
 /* An engine with many conversations: which goes on, which is in front, what is told of the others.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/mem.h"
 #include "store/store.h"
+#include "tests/suite.h"
 #include "tests/surface.h"
 
 static struct engine *engine;
@@ -89,9 +83,10 @@ static void expect_idle(const char *session)
 
 /* --- turns ------------------------------------------------------------------------------------ */
 
-static void a_turn_goes_on_beside_another(void **state)
+FIXTURE(surface_setup, surface_teardown);
+
+TEST_IF(capability_store(), a_turn_goes_on_beside_another)
 {
-    (void)state;
     open_engine(true);
     begin_turn("Tell me all.", "Half of it");
     begin_another();
@@ -107,9 +102,8 @@ static void a_turn_goes_on_beside_another(void **state)
     engine_free(engine);
 }
 
-static void what_runs_is_shown_again(void **state)
+TEST_IF(capability_store(), what_runs_is_shown_again)
 {
-    (void)state;
     open_engine(true);
     begin_turn("Tell me all.", "Half of it");
     begin_another();
@@ -136,9 +130,8 @@ static void what_runs_is_shown_again(void **state)
     engine_free(engine);
 }
 
-static void commands_are_for_the_one_in_front(void **state)
+TEST_IF(capability_store(), commands_are_for_the_one_in_front)
 {
-    (void)state;
     open_engine(true);
     begin_turn("one", "Half");
     begin_another();
@@ -152,9 +145,8 @@ static void commands_are_for_the_one_in_front(void **state)
     engine_free(engine);
 }
 
-static void one_can_be_named(void **state)
+TEST_IF(capability_store(), one_can_be_named)
 {
-    (void)state;
     open_engine(true);
     begin_turn("one", "Half");
     begin_another();
@@ -170,9 +162,8 @@ static void one_can_be_named(void **state)
 }
 
 /* Typed ahead: the message is for the session that was asked for before it. */
-static void what_is_typed_ahead_goes_there(void **state)
+TEST_IF(capability_store(), what_is_typed_ahead_goes_there)
 {
-    (void)state;
     open_engine(true);
     begin_turn("one", "Half");
     model_server_queue(surface_server(), &(struct reply){.text = "Here."});
@@ -185,9 +176,8 @@ static void what_is_typed_ahead_goes_there(void **state)
     engine_free(engine);
 }
 
-static void a_question_waits_until_one_comes_back(void **state)
+TEST_IF(capability_store(), a_question_waits_until_one_comes_back)
 {
-    (void)state;
     open_engine(true);
     model_server_queue(surface_server(), &(struct reply){.tool_name = "run_command",
                                                          .tool_args = "{\"command\":\"true\"}"});
@@ -211,9 +201,8 @@ static void a_question_waits_until_one_comes_back(void **state)
 
 /* --- opening ---------------------------------------------------------------------------------- */
 
-static void its_title_finds_what_runs(void **state)
+TEST_IF(capability_store(), its_title_finds_what_runs)
 {
-    (void)state;
     open_engine(true);
     begin_turn("Tell me all.", "Half of it");
     begin_another();
@@ -228,9 +217,8 @@ static void its_title_finds_what_runs(void **state)
     engine_free(engine);
 }
 
-static void what_cannot_be_opened_leaves_the_front(void **state)
+TEST_IF(capability_store(), what_cannot_be_opened_leaves_the_front)
 {
-    (void)state;
     open_engine(true);
     begin_turn("Tell me all.", "Half of it");
     send(COMMAND_RESUME, "no such session");
@@ -242,9 +230,8 @@ static void what_cannot_be_opened_leaves_the_front(void **state)
     engine_free(engine);
 }
 
-static void a_fork_begins_beside_it(void **state)
+TEST_IF(capability_store(), a_fork_begins_beside_it)
 {
-    (void)state;
     open_engine(true);
     answer_in(first, "one", "Two.");
     expect_idle(first);
@@ -256,9 +243,8 @@ static void a_fork_begins_beside_it(void **state)
     engine_free(engine);
 }
 
-static void what_one_talks_to_stays(void **state)
+TEST_IF(capability_store(), what_one_talks_to_stays)
 {
-    (void)state;
     open_engine(true);
     struct command *c = command_new(COMMAND_SET_MODEL, "another-model");
     engine_send(engine, c);
@@ -273,9 +259,8 @@ static void what_one_talks_to_stays(void **state)
 }
 
 /* It can be resumed elsewhere from then on. */
-static void one_that_is_done_closes_its_session(void **state)
+TEST_IF(capability_store(), one_that_is_done_closes_its_session)
 {
-    (void)state;
     open_engine(true);
     begin_turn("Tell me all.", "Half of it");
     begin_another();
@@ -300,9 +285,8 @@ static void one_that_is_done_closes_its_session(void **state)
     engine_free(mine);
 }
 
-static void nothing_is_refused_where_nothing_is_kept(void **state)
+TEST(nothing_is_refused_where_nothing_is_kept)
 {
-    (void)state;
     open_engine(false);
     begin_turn("Tell me all.", "Half of it");
     begin_another();
@@ -325,7 +309,7 @@ static bool find_interrupted(void *found, const struct event *ev)
     return true;
 }
 
-static void what_runs_is_renamed_where_it_runs(void **state)
+TEST_IF(capability_store(), what_runs_is_renamed_where_it_runs)
 {
     struct session_info info = {0};
     bool found = false;
@@ -344,7 +328,7 @@ static void what_runs_is_renamed_where_it_runs(void **state)
     session_info_release(&info);
 }
 
-static void what_runs_can_be_deleted(void **state)
+TEST_IF(capability_store(), what_runs_can_be_deleted)
 {
     struct session_info info = {0};
     bool found = false;
@@ -374,9 +358,8 @@ static void assert_interrupted(const char *session)
     session_info_release(&info);
 }
 
-static void the_end_interrupts_all(void **state)
+TEST_IF(capability_store(), the_end_interrupts_all)
 {
-    (void)state;
     open_engine(true);
     begin_turn("one", "Half of one");
     begin_another();
@@ -440,7 +423,7 @@ static void expect_delta(const char *session)
 }
 
 /* Another process writes, and every conversation streams, and waits for that to keep what came. */
-static void reads_wait_for_nobody(void **state)
+TEST_IF(capability_store(), reads_wait_for_nobody)
 {
     struct store *other;
     const struct reply endless = {.text =
@@ -475,27 +458,4 @@ static void reads_wait_for_nobody(void **state)
     store_rollback(other);
     store_close(other);
     engine_free(engine);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        stored_test(a_turn_goes_on_beside_another),
-        stored_test(what_runs_is_shown_again),
-        stored_test(commands_are_for_the_one_in_front),
-        stored_test(one_can_be_named),
-        stored_test(what_is_typed_ahead_goes_there),
-        stored_test(a_question_waits_until_one_comes_back),
-        stored_test(its_title_finds_what_runs),
-        stored_test(what_cannot_be_opened_leaves_the_front),
-        stored_test(a_fork_begins_beside_it),
-        stored_test(what_one_talks_to_stays),
-        stored_test(one_that_is_done_closes_its_session),
-        surface_test(nothing_is_refused_where_nothing_is_kept),
-        stored_test(what_runs_is_renamed_where_it_runs),
-        stored_test(what_runs_can_be_deleted),
-        stored_test(the_end_interrupts_all),
-        stored_test(reads_wait_for_nobody),
-    };
-    return cmocka_run_group_tests_name("conversations", tests, NULL, NULL);
 }

@@ -1,12 +1,5 @@
 /* Recall without a model, as README.md shows it: a dozen turns through a small window, then a
  * question about the first, in the real program. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,6 +7,7 @@
 #include "base/mem.h"
 #include "session/capability.h"
 #include "tests/program.h"
+#include "tests/suite.h"
 #include "tests/support.h"
 
 #define FACT                                                                                       \
@@ -67,9 +61,11 @@ static int setup(void **state)
     return 0;
 }
 
-static void what_was_compacted_away_is_quoted(void **state)
+NEEDS(capability_store() && capability_compaction() && capability_memory());
+FIXTURE(setup, support_teardown);
+
+TEST(what_was_compacted_away_is_quoted)
 {
-    (void)state;
     assert_true(hold_talk("--memory") >= 1);
     char *id = newest_session();
     struct result r = RUN("run", "-c", QUESTION); /* may be compacted between its two calls */
@@ -94,7 +90,7 @@ static void what_was_compacted_away_is_quoted(void **state)
 }
 
 /* As a real model does it: a call, a search, a result, an answer. */
-static void it_is_a_call_of_the_tool(void **state)
+TEST(it_is_a_call_of_the_tool)
 {
     static const char *const order[] = {
         "\"type\":\"tool_call_requested\"",      "\"args\":{\"query\":\"" QUESTION "\"}",
@@ -115,9 +111,8 @@ static void it_is_a_call_of_the_tool(void **state)
 }
 
 /* The talk is compacted all the same, and nothing of it is found again. */
-static void without_memory_it_is_lost(void **state)
+TEST(without_memory_it_is_lost)
 {
-    (void)state;
     assert_true(hold_talk("--no-memory") >= 1);
     char *out =
         program_output(RUN("run", "-c", "--no-memory", "--output-format", "stream-json", QUESTION));
@@ -127,18 +122,4 @@ static void without_memory_it_is_lost(void **state)
     out = program_output(RUN("run", QUESTION)); /* with memory, but nothing was kept */
     assert_text(out, "I found nothing");
     free(out);
-}
-
-#define TEST(f)                                                                                    \
-    support_if(capability_store() && capability_compaction() && capability_memory(), f, setup,     \
-               support_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(what_was_compacted_away_is_quoted),
-        TEST(it_is_a_call_of_the_tool),
-        TEST(without_memory_it_is_lost),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,4 @@
 /* Sessions as texts to take away, and back again. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <locale.h>
 #include <sqlite3.h>
 #include <stdio.h>
@@ -24,6 +17,7 @@
 #include "store/snapshot.h"
 #include "tests/imported.h"
 #include "tests/record.h"
+#include "tests/suite.h"
 #include "tests/support.h"
 
 static struct store *store;
@@ -143,9 +137,10 @@ static const char markdown[] =
     "! interrupted\n"
     "\n";
 
-static void test_markdown(void **state)
+FIXTURE(set_up, tear_down);
+
+TEST(test_markdown)
 {
-    (void)state;
     struct record r;
     make_talk(&r);
     setenv("TZ", "Asia/Kathmandu", 1);
@@ -196,9 +191,8 @@ static void make_crashes(struct record *r)
 
 #define YOU(text) "## you · 2026-03-09 14:05 UTC\n\n" text "\n\n"
 
-static void test_crashes(void **state)
+TEST(test_crashes)
 {
-    (void)state;
     struct record r;
     make_crashes(&r);
     char *text = export("last", EXPORT_MARKDOWN);
@@ -216,9 +210,8 @@ static void test_crashes(void **state)
     record_release(&r);
 }
 
-static void test_json(void **state)
+TEST(test_json)
 {
-    (void)state;
     struct record r;
     make_talk(&r);
     char *text = export("last", EXPORT_JSON);
@@ -239,9 +232,8 @@ static void test_json(void **state)
     record_release(&r);
 }
 
-static void test_without_events(void **state)
+TEST(test_without_events)
 {
-    (void)state;
     struct record r;
     record_begin(&r, store);
     r.info.draft = mem_strdup("not yet");
@@ -258,9 +250,8 @@ static void test_without_events(void **state)
     record_release(&r);
 }
 
-static void test_in_pieces(void **state)
+TEST(test_in_pieces)
 {
-    (void)state;
     struct record r;
     record_begin(&r, store);
     for (int i = 0; i < 4000; i++)
@@ -296,9 +287,8 @@ static bool gather_while_it_goes_on(void *context, const char *bytes, size_t len
 }
 
 /* The text is that of the session as it was when its head was written. */
-static void test_while_it_goes_on(void **state)
+TEST(test_while_it_goes_on)
 {
-    (void)state;
     struct record r;
     record_begin(&r, store);
     for (int i = 0; i < 800; i++)
@@ -311,9 +301,8 @@ static void test_while_it_goes_on(void **state)
     record_release(&r);
 }
 
-static void test_formats(void **state)
+TEST(test_formats)
 {
-    (void)state;
     enum export_format f;
     for (int i = 0; i < EXPORT_FORMAT_COUNT; i++) {
         assert_true(export_format_from_name(export_format_name((enum export_format)i), &f));
@@ -340,9 +329,8 @@ static void check_file(const char *file, const char *wanted)
     free(text);
 }
 
-static void test_to_a_file(void **state)
+TEST(test_to_a_file)
 {
-    (void)state;
     struct record r;
     make_talk(&r);
     char *dir = support_path("out");
@@ -432,9 +420,8 @@ static void adorn(struct record *r)
     }
 }
 
-static void test_round_trips(void **state)
+TEST(test_round_trips)
 {
-    (void)state;
     entropy_seed(support_seed());
     for (int i = 0; i < 40; i++) {
         struct record r;
@@ -453,9 +440,8 @@ static void test_round_trips(void **state)
 }
 
 /* The file that is derived from a log has no line for the session. */
-static void test_lines_without_a_head(void **state)
+TEST(test_lines_without_a_head)
 {
-    (void)state;
     struct record r;
     make_talk(&r);
     char *lines = record_lines(store, r.info.id);
@@ -476,9 +462,8 @@ static void test_lines_without_a_head(void **state)
     record_release(&r);
 }
 
-static void test_titles(void **state)
+TEST(test_titles)
 {
-    (void)state;
     static const char talk[] = "[{\"role\":\"user\",\"content\":\"Hi there\"}]";
     struct session_info info;
     assert_true(imported_text(&catalog, talk, strlen(talk), "My\ntalk", "/d", &info, &e));
@@ -533,9 +518,8 @@ static int64_t fixed_time(void)
     return 1700000000000;
 }
 
-static void test_openai(void **state)
+TEST(test_openai)
 {
-    (void)state;
     struct history h;
     struct buf events = BUF_INIT;
     clock_replace(fixed_time, NULL);
@@ -694,17 +678,15 @@ static void refuse_exactly(const char *text, const char *place, const char *name
     free(copy);
 }
 
-static void test_refuses_by_place(void **state)
+TEST(test_refuses_by_place)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         refuse_exactly(bad[i].text, bad[i].place, bad[i].named);
     refuse("[\0]", 3, "line 1", "NUL");
 }
 
-static void test_bounds(void **state)
+TEST(test_bounds)
 {
-    (void)state;
     size_t depth = 200000;
     char *deep = mem_alloc(depth);
     memset(deep, '[', depth);
@@ -723,9 +705,8 @@ static void test_bounds(void **state)
 }
 
 /* Sums of what a text says are bounded, too. */
-static void test_endless_runs(void **state)
+TEST(test_endless_runs)
 {
-    (void)state;
     struct record r;
     record_begin(&r, store);
     for (int i = 0; i < 1100; i++)
@@ -741,9 +722,8 @@ static void test_endless_runs(void **state)
 }
 
 /* A store that fails in the middle. */
-static void test_all_or_nothing(void **state)
+TEST(test_all_or_nothing)
 {
-    (void)state;
     struct session_info info;
     sqlite3 *db;
     char *path = support_path("tiro.db");
@@ -760,9 +740,8 @@ static void test_all_or_nothing(void **state)
 }
 
 /* Any mutilation of a good text is imported or refused, and leaves a store that can be read. */
-static void test_mutilated_texts(void **state)
+TEST(test_mutilated_texts)
 {
-    (void)state;
     struct record r;
     make_talk(&r);
     char *own = export("last", EXPORT_JSON);
@@ -794,30 +773,4 @@ static void test_mutilated_texts(void **state)
     free(lines);
     free(own);
     record_release(&r);
-}
-
-#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(test_markdown),
-        TEST(test_crashes),
-        TEST(test_json),
-        TEST(test_without_events),
-        TEST(test_in_pieces),
-        TEST(test_while_it_goes_on),
-        TEST(test_formats),
-        TEST(test_to_a_file),
-        TEST(test_round_trips),
-        TEST(test_lines_without_a_head),
-        TEST(test_titles),
-        TEST(test_openai),
-        TEST(test_refuses_by_place),
-        TEST(test_bounds),
-        TEST(test_endless_runs),
-        TEST(test_all_or_nothing),
-        TEST(test_mutilated_texts),
-    };
-    return cmocka_run_group_tests_name("export_import", tests, NULL, NULL);
 }

@@ -1,11 +1,4 @@
 /* Where a fork parts from its session: the pure cut. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,6 +9,7 @@
 #include "session/fork.h"
 #include "store/event_log.h"
 #include "tests/record.h"
+#include "tests/suite.h"
 #include "tests/support.h"
 
 /* A log as letters, numbered from 1; '.' is a number that the log leaves out. An R retries the run
@@ -176,9 +170,8 @@ static const struct {
     {"UTtxEM", 6, 5, NULL},
 };
 
-static void test_cuts(void **state)
+TEST(test_cuts)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof cuts / sizeof *cuts; i++) {
         struct fork_point p = point_in(cuts[i].log, cuts[i].at);
         print_message("%s at %d\n", cuts[i].log, (int)cuts[i].at);
@@ -195,9 +188,8 @@ static void test_cuts(void **state)
     }
 }
 
-static void test_before_a_compaction(void **state)
+TEST(test_before_a_compaction)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof compacted / sizeof *compacted; i++) {
         struct fork_point p;
         fork_point_begin_before(&p, compacted[i].before);
@@ -213,9 +205,8 @@ static void test_before_a_compaction(void **state)
     }
 }
 
-static void test_what_is_not_in_the_log(void **state)
+TEST(test_what_is_not_in_the_log)
 {
-    (void)state;
     static const int64_t places[] = {6, 100, -1, INT64_MAX, INT64_MIN};
     for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
         struct fork_point p = point_in("UTtxE", places[i]);
@@ -226,9 +217,8 @@ static void test_what_is_not_in_the_log(void **state)
     }
 }
 
-static void test_it_stops_looking(void **state)
+TEST(test_it_stops_looking)
 {
-    (void)state;
     struct fork_point p;
     struct event *ev = event_new(EVENT_RUN_STARTED);
     fork_point_begin(&p, 1);
@@ -348,9 +338,10 @@ static void check_cut(const struct record *r, int64_t at)
     fork_point_release(&p);
 }
 
-static void test_any_cut_of_any_log(void **state)
+FIXTURE(set_up, tear_down);
+
+TEST(test_any_cut_of_any_log)
 {
-    (void)state;
     entropy_seed(support_seed());
     for (int i = 0; i < 15; i++) {
         struct record r;
@@ -361,16 +352,4 @@ static void test_any_cut_of_any_log(void **state)
             check_cut(&r, at);
         record_release(&r);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_cuts),
-        cmocka_unit_test(test_before_a_compaction),
-        cmocka_unit_test(test_what_is_not_in_the_log),
-        cmocka_unit_test(test_it_stops_looking),
-        cmocka_unit_test_setup_teardown(test_any_cut_of_any_log, set_up, tear_down),
-    };
-    return cmocka_run_group_tests_name("fork", tests, NULL, NULL);
 }

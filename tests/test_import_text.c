@@ -1,11 +1,4 @@
 /* A text that is imported comes in pieces of any size, and takes little memory whatever it is. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -22,6 +15,7 @@
 #include "session/capability.h"
 #include "session/import_private.h"
 #include "tests/program.h"
+#include "tests/suite.h"
 #include "tests/support.h"
 
 /* Longer than a value may be; where memory says nothing, no more than that. */
@@ -58,9 +52,8 @@ static const struct {
 };
 
 /* In two pieces, then a byte at a time. */
-static void test_a_value_ends_alike_however_it_is_split(void **state)
+TEST(test_a_value_ends_alike_however_it_is_split)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
         const char *text = values[i].text;
         size_t len = strlen(text);
@@ -80,9 +73,8 @@ static void test_a_value_ends_alike_however_it_is_split(void **state)
     }
 }
 
-static void test_a_value_that_does_not_end(void **state)
+TEST(test_a_value_that_does_not_end)
 {
-    (void)state;
     static const char *const open[] = {"", "1", "\"a", "\"a\\\"", "[1,[2]", "{\"a\":{}", "nul"};
     for (size_t i = 0; i < sizeof open / sizeof *open; i++) {
         struct json_scan s = {0};
@@ -163,9 +155,10 @@ static int64_t fixed_time(void)
     return 1700000000000;
 }
 
-static void test_chunks_of_any_size_read_alike(void **state)
+FIXTURE(support_setup, support_teardown);
+
+TEST(test_chunks_of_any_size_read_alike)
 {
-    (void)state;
     clock_replace(fixed_time, NULL);
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         char *whole = read_in(texts[i], 4096);
@@ -179,9 +172,8 @@ static void test_chunks_of_any_size_read_alike(void **state)
     clock_replace(NULL, NULL);
 }
 
-static void test_members_in_any_order(void **state)
+TEST(test_members_in_any_order)
 {
-    (void)state;
     char *behind = read_in(texts[2], 4096);
     assert_non_null(strstr(behind, "x€"));
     assert_non_null(strstr(behind, "|01890a5d-ac96-774b-bcce-b302099a8057 Behind"));
@@ -237,9 +229,8 @@ static void expect_little_memory(const char *what, const char *path, int status,
     support_release(&c);
 }
 
-static void test_no_text_takes_much_memory(void **state)
+TEST_IF(capability_store(), test_no_text_takes_much_memory)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof large / sizeof *large; i++) {
         char *path = make_file(LARGE, large[i][0], large[i][1], large[i][2]);
         expect_little_memory("sessions", path, 1, "nothing was imported");
@@ -247,9 +238,8 @@ static void test_no_text_takes_much_memory(void **state)
     }
 }
 
-static void test_a_large_one_is_imported_in_little_memory(void **state)
+TEST_IF(capability_store(), test_a_large_one_is_imported_in_little_memory)
 {
-    (void)state;
     char message[4096], pair[4200];
     memset(message, 'w', sizeof message);
     for (size_t i = 0; i < sizeof message; i += 6)
@@ -268,9 +258,8 @@ static void test_a_large_one_is_imported_in_little_memory(void **state)
     free(path);
 }
 
-static void test_a_line_of_many_values_takes_little_memory(void **state)
+TEST_IF(capability_store() && capability_memory(), test_a_line_of_many_values_takes_little_memory)
 {
-    (void)state;
     char *path = support_path("line");
     FILE *out = fopen(path, "wb");
     fputs("{\"x\":[", out);
@@ -283,9 +272,8 @@ static void test_a_line_of_many_values_takes_little_memory(void **state)
 }
 
 /* Its fault is at its end. */
-static void test_a_large_one_that_breaks_off_is_none(void **state)
+TEST_IF(capability_store(), test_a_large_one_that_breaks_off_is_none)
 {
-    (void)state;
     char *path =
         make_file(LARGE, "[", "{\"role\":\"user\",\"content\":\"to be or not to be, so\"},", "");
     expect_little_memory("sessions", path, 1,
@@ -323,9 +311,8 @@ static bool has_begun(void *context)
 }
 
 /* Whoever writes into the pipe has stopped in the middle. */
-static void test_a_signal_ends_a_pipe_that_says_nothing(void **state)
+TEST_IF(capability_store(), test_a_signal_ends_a_pipe_that_says_nothing)
 {
-    (void)state;
     static const char begun[] = "[{\"role\":\"user\",\"content\":\"x\"},";
     struct support_child c;
     const char *const argv[] = {support_program(), "sessions", "import", "-", NULL};
@@ -352,9 +339,8 @@ static bool stop_at(void *context, int percent)
     return percent < *(int *)context;
 }
 
-static void test_it_can_be_stopped_anywhere(void **state)
+TEST_IF(capability_store(), test_it_can_be_stopped_anywhere)
 {
-    (void)state;
     struct catalog c;
     char *store = support_path("tiro.db");
     char *path =
@@ -379,23 +365,3 @@ static void test_it_can_be_stopped_anywhere(void **state)
     free(store);
 }
 
-#define TEST(f) cmocka_unit_test_setup_teardown(f, support_setup, support_teardown)
-#define STORED(f) support_stored(f, support_setup, support_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_value_ends_alike_however_it_is_split),
-        cmocka_unit_test(test_a_value_that_does_not_end),
-        TEST(test_chunks_of_any_size_read_alike),
-        TEST(test_members_in_any_order),
-        STORED(test_no_text_takes_much_memory),
-        STORED(test_a_large_one_is_imported_in_little_memory),
-        support_if(capability_store() && capability_memory(),
-                   test_a_line_of_many_values_takes_little_memory, support_setup, support_teardown),
-        STORED(test_a_large_one_that_breaks_off_is_none),
-        STORED(test_a_signal_ends_a_pipe_that_says_nothing),
-        STORED(test_it_can_be_stopped_anywhere),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

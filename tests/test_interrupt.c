@@ -1,17 +1,11 @@
 /* A turn can be stopped in every state that it can be in, and what may come while it runs. Each of
  * the states would last for ever, or for a minute at least. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "store/store.h"
+#include "tests/suite.h"
 #include "tests/support.h"
 #include "tests/surface.h"
 
@@ -139,9 +133,10 @@ static void begin(struct engine *s, size_t i)
     states[i].until(s);
 }
 
-static void a_turn_is_interrupted_in_every_state(void **state)
+FIXTURE(surface_setup, surface_teardown);
+
+TEST(a_turn_is_interrupted_in_every_state)
 {
-    (void)state;
     for (size_t i = 0; i < count_states(); i++) {
         print_message("%s\n", states[i].name);
         struct engine *s = open_for(i);
@@ -156,9 +151,8 @@ static void a_turn_is_interrupted_in_every_state(void **state)
     }
 }
 
-static void the_program_ends_in_every_state(void **state)
+TEST(the_program_ends_in_every_state)
 {
-    (void)state;
     for (size_t i = 0; i < count_states(); i++) {
         print_message("%s\n", states[i].name);
         struct engine *s = open_for(i);
@@ -171,9 +165,8 @@ static void the_program_ends_in_every_state(void **state)
 
 /* Archiving interrupts the turn; what was said stays, and the session takes no more until it is
  * resumed. */
-static void archiving_ends_the_turn_in_every_state(void **state)
+TEST_IF(capability_store(), archiving_ends_the_turn_in_every_state)
 {
-    (void)state;
     for (size_t i = 0; i < count_states(); i++) {
         print_message("%s\n", states[i].name);
         struct engine *s = open_for(i);
@@ -195,7 +188,7 @@ static void archiving_ends_the_turn_in_every_state(void **state)
 }
 
 /* Each either works at once or is SESSION_BUSY: nothing waits for the turn in silence. */
-static void what_may_come_during_a_turn(void **state)
+TEST(what_may_come_during_a_turn)
 {
     static const struct {
         enum command_type type;
@@ -230,7 +223,7 @@ static void what_may_come_during_a_turn(void **state)
 }
 
 /* What the tool got is what the answer said. */
-static void answers_decide(void **state)
+TEST(answers_decide)
 {
     static const struct {
         enum approval_answer answer;
@@ -269,9 +262,8 @@ static void answers_decide(void **state)
 
 /* Another process writes, and a turn cannot begin: the message comes back as soon as the user has
  * had enough of waiting, and goes through as soon as the other one is done. */
-static void waiting_for_the_store_can_be_stopped(void **state)
+TEST_IF(capability_store(), waiting_for_the_store_can_be_stopped)
 {
-    (void)state;
     struct store *other;
     struct error e = {0};
     struct engine *s = surface_open(NULL, true);
@@ -293,9 +285,8 @@ static void waiting_for_the_store_can_be_stopped(void **state)
 }
 
 /* Nobody can be asked: no. */
-static void without_somebody_to_ask_the_answer_is_no(void **state)
+TEST(without_somebody_to_ask_the_answer_is_no)
 {
-    (void)state;
     struct engine_options options = surface_options(NULL, true);
     options.tools = "full";
     struct engine *s = engine_new(&options);
@@ -308,18 +299,4 @@ static void without_somebody_to_ask_the_answer_is_no(void **state)
     notice_free(result);
     surface_expect_idle(s);
     engine_free(s);
-}
-
-int main(void)
-{
-    const struct CMUnitTest all[] = {
-        surface_test(a_turn_is_interrupted_in_every_state),
-        surface_test(the_program_ends_in_every_state),
-        stored_test(archiving_ends_the_turn_in_every_state),
-        surface_test(what_may_come_during_a_turn),
-        stored_test(waiting_for_the_store_can_be_stopped),
-        surface_test(answers_decide),
-        surface_test(without_somebody_to_ask_the_answer_is_no),
-    };
-    return cmocka_run_group_tests(all, NULL, NULL);
 }

@@ -1,12 +1,5 @@
 /* Compactions in the record of a session: memory, history, row, log and snapshot change together or
  * not at all, whatever fails and whenever the program dies, and can be taken back. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,6 +18,7 @@
 #include "tests/damage.h"
 #include "tests/fault_vfs.h"
 #include "tests/history_check.h"
+#include "tests/suite.h"
 #include "tests/support.h"
 
 static char *path, *pristine;
@@ -385,9 +379,11 @@ static struct event *drop_first(size_t gone, const char *summary)
     return ev;
 }
 
-static void test_a_compaction(void **state)
+NEEDS(capability_store());
+FIXTURE(setup, teardown);
+
+TEST(test_a_compaction)
 {
-    (void)state;
     plain_run("one", "1");
     plain_run("two", "2");
     plain_run("three", "3");
@@ -420,9 +416,8 @@ static void test_a_compaction(void **state)
 }
 
 /* Memory is not asked, and nothing is told of it. */
-static void test_where_nothing_goes_nothing_is_indexed(void **state)
+TEST(test_where_nothing_goes_nothing_is_indexed)
 {
-    (void)state;
     plain_run("one", "1");
     plain_run("two", "2");
     struct rebuild r = {0};
@@ -439,9 +434,8 @@ static void test_where_nothing_goes_nothing_is_indexed(void **state)
     assert_sound();
 }
 
-static void test_what_went_is_named(void **state)
+TEST(test_what_went_is_named)
 {
-    (void)state;
     plain_run("one", "1");
     plain_run("two", "2");
     struct event *ev = drop_first(3, "s");
@@ -463,9 +457,8 @@ static int64_t count_events(const char *type)
 }
 
 /* Where nothing is for memory, or there is none, nothing is told. */
-static void test_what_memory_took_is_told(void **state)
+TEST(test_what_memory_took_is_told)
 {
-    (void)state;
     struct error e = {0};
     plain_run("one", "1");
     plain_run("two", "2");
@@ -494,9 +487,8 @@ static void test_what_memory_took_is_told(void **state)
 }
 
 /* Check 7 of the spec: history still holds the first message, no completed event. */
-static void test_memory_refuses(void **state)
+TEST(test_memory_refuses)
 {
-    (void)state;
     struct error e = {0};
     plain_run("one", "1");
     plain_run("two", "2");
@@ -525,9 +517,8 @@ static void test_memory_refuses(void **state)
     free(before);
 }
 
-static void test_one_that_does_not_fit(void **state)
+TEST(test_one_that_does_not_fit)
 {
-    (void)state;
     static const char *const texts[] = {"[[0,9]]", "x", "[[1,3]]", "[[0,1],[2,2]]",
                                         "[[0,1],{\"message\":{\"role\":\"user\",\"seq\":999,"
                                         "\"turn\":1,\"content\":[{\"type\":\"text\",\"text\":"
@@ -576,9 +567,8 @@ static void assert_texts(const char *wanted)
     buf_release(&text);
 }
 
-static void test_undone(void **state)
+TEST(test_undone)
 {
-    (void)state;
     struct error e = {0};
     assert_false(journal_uncompact(&j, &e));
     plain_run("one", "1");
@@ -615,9 +605,8 @@ static void test_undone(void **state)
     assert_int_equal(j.history.compaction.in_force.len, 1);
 }
 
-static void test_undone_without_being_loaded(void **state)
+TEST(test_undone_without_being_loaded)
 {
-    (void)state;
     plain_run("one", "1");
     plain_run("two", "2");
     commit(drop_first(2, "A"));
@@ -631,9 +620,8 @@ static void test_undone_without_being_loaded(void **state)
     assert_int_equal(j.compactions, 0);
 }
 
-static void test_an_undo_that_fails(void **state)
+TEST(test_an_undo_that_fails)
 {
-    (void)state;
     struct error e = {0};
     plain_run("one", "1");
     plain_run("two", "2");
@@ -654,9 +642,8 @@ static void test_an_undo_that_fails(void **state)
 
 /* A compaction by hand behind a run that a crash cut off is made of the history without that run.
  */
-static void test_behind_a_crash(void **state)
+TEST(test_behind_a_crash)
 {
-    (void)state;
     plain_run("one", "1");
     plain_run("two", "2");
     say(EVENT_RUN_STARTED, "three");
@@ -680,9 +667,8 @@ static void test_behind_a_crash(void **state)
 
 /* --- pins ------------------------------------------------------------------------------------- */
 
-static void test_pins(void **state)
+TEST(test_pins)
 {
-    (void)state;
     struct error e = {0};
     plain_run("one", "1");
     plain_run("two", "2");
@@ -723,9 +709,8 @@ static void fail_compaction(int failures, bool suspended)
     emit(ev);
 }
 
-static void test_failures_are_remembered(void **state)
+TEST(test_failures_are_remembered)
 {
-    (void)state;
     plain_run("one", "1");
     start_compaction();
     int64_t input = j.info.usage.input;
@@ -760,9 +745,8 @@ static void stream(const char *text, int part, int of)
 }
 
 /* Parts of a summary are kept apart, and from what else streams. */
-static void test_a_summary_streams(void **state)
+TEST(test_a_summary_streams)
 {
-    (void)state;
     struct event_list tail;
     struct error e = {0};
     bool more;
@@ -801,9 +785,8 @@ static void test_a_summary_streams(void **state)
 }
 
 /* What streamed is in what completes it, and is not written behind it. */
-static void test_a_summary_that_is_whole_leaves_no_deltas(void **state)
+TEST(test_a_summary_that_is_whole_leaves_no_deltas)
 {
-    (void)state;
     plain_run("one", "1");
     say(EVENT_RUN_STARTED, "two");
     start_compaction();
@@ -816,9 +799,8 @@ static void test_a_summary_that_is_whole_leaves_no_deltas(void **state)
 }
 
 /* What a crash leaves of one stays, although a later one is whole. */
-static void test_a_summary_that_was_cut_off_stays(void **state)
+TEST(test_a_summary_that_was_cut_off_stays)
 {
-    (void)state;
     struct event_list tail;
     struct error e = {0};
     bool more;
@@ -972,9 +954,8 @@ static void any_step(void)
     }
 }
 
-static void test_any_session(void **state)
+TEST(test_any_session)
 {
-    (void)state;
     entropy_seed(support_seed());
     plain_run("first", "1");
     for (int i = 0; i < 400; i++) {
@@ -1137,9 +1118,8 @@ static void die_everywhere(bool (*act)(struct error *e), enum fault_point point,
     }
 }
 
-static void test_death_at_every_step(void **state)
+TEST(test_death_at_every_step)
 {
-    (void)state;
     static const enum fault_point points[] = {FAULT_WRITE, FAULT_SYNC};
     make_pristine();
     for (size_t a = 0; a < ACTS; a++) {
@@ -1152,9 +1132,8 @@ static void test_death_at_every_step(void **state)
     }
 }
 
-static void test_death_in_memory(void **state)
+TEST(test_death_in_memory)
 {
-    (void)state;
     make_pristine();
     learn(compact_once);
     for (memory.dies = 1; memory.dies <= 2; memory.dies++) {
@@ -1194,9 +1173,8 @@ static void refuse_everywhere(bool (*act)(struct error *e), enum fault_point poi
     }
 }
 
-static void test_a_disk_that_refuses(void **state)
+TEST(test_a_disk_that_refuses)
 {
-    (void)state;
     make_pristine();
     fault_vfs_install();
     for (size_t a = 0; a < ACTS; a++) {
@@ -1212,9 +1190,8 @@ static void test_a_disk_that_refuses(void **state)
 /* --- size ------------------------------------------------------------------------------------- */
 
 /* Not copied: there may be thousands. */
-static void test_what_stays_is_moved(void **state)
+TEST(test_what_stays_is_moved)
 {
-    (void)state;
     struct history h;
     struct rebuild r = {0};
     struct error e = {0};
@@ -1252,33 +1229,4 @@ static void test_what_stays_is_moved(void **state)
     event_free(ev);
     rebuild_release(&r);
     history_release(&h);
-}
-
-#define TEST(f) support_stored(f, setup, teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(test_a_compaction),
-        TEST(test_where_nothing_goes_nothing_is_indexed),
-        TEST(test_what_went_is_named),
-        TEST(test_what_memory_took_is_told),
-        TEST(test_memory_refuses),
-        TEST(test_one_that_does_not_fit),
-        TEST(test_undone),
-        TEST(test_undone_without_being_loaded),
-        TEST(test_an_undo_that_fails),
-        TEST(test_behind_a_crash),
-        TEST(test_pins),
-        TEST(test_failures_are_remembered),
-        TEST(test_a_summary_streams),
-        TEST(test_a_summary_that_is_whole_leaves_no_deltas),
-        TEST(test_a_summary_that_was_cut_off_stays),
-        TEST(test_any_session),
-        TEST(test_death_at_every_step),
-        TEST(test_death_in_memory),
-        TEST(test_a_disk_that_refuses),
-        TEST(test_what_stays_is_moved),
-    };
-    return cmocka_run_group_tests_name("journal_compact", tests, NULL, NULL);
 }

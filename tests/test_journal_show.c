@@ -1,12 +1,5 @@
 /* Events as notices: a surface that is slower than the model gets fewer and larger deltas, without
  * a gap in their numbers, and nothing is lost. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdlib.h>
 
 #include "base/buf.h"
@@ -14,6 +7,7 @@
 #include "session/capability.h"
 #include "session/journal.h"
 #include "session/notice.h"
+#include "tests/suite.h"
 #include "tests/support.h"
 
 enum { DELTAS = 20000, MOST = 1000 };
@@ -80,9 +74,11 @@ static size_t read_all(int64_t *seq, struct buf *reasoning, struct buf *text)
     return count;
 }
 
-static void test_a_slow_surface_gets_fewer_deltas(void **state)
+NEEDS(capability_store());
+FIXTURE(set_up, tear_down);
+
+TEST(test_a_slow_surface_gets_fewer_deltas)
 {
-    (void)state;
     struct buf text = BUF_INIT, reasoning = BUF_INIT;
     int64_t seq = 0;
     emit(EVENT_RUN_STARTED, "q");
@@ -99,9 +95,8 @@ static void test_a_slow_surface_gets_fewer_deltas(void **state)
 }
 
 /* Who catches up gets what waited with the next delta, and each at once from then on. */
-static void test_a_surface_that_caught_up(void **state)
+TEST(test_a_surface_that_caught_up)
 {
-    (void)state;
     struct buf text = BUF_INIT;
     int64_t seq = 0;
     emit(EVENT_RUN_STARTED, "q");
@@ -115,15 +110,4 @@ static void test_a_surface_that_caught_up(void **state)
     emit(EVENT_TEXT_DELTA, "?");
     assert_int_equal(read_all(&seq, NULL, &text), 2);
     buf_release(&text);
-}
-
-#define TEST(f) support_stored(f, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(test_a_slow_surface_gets_fewer_deltas),
-        TEST(test_a_surface_that_caught_up),
-    };
-    return cmocka_run_group_tests_name("journal show", tests, NULL, NULL);
 }

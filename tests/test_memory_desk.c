@@ -1,11 +1,4 @@
 /* The worker that searches and changes semantic memory for the surface. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,12 +12,13 @@
 #include "index/words.h"
 #include "memory/sqlite_private.h"
 #include "session/capability.h"
-#include "session/memory_operations.h"
 #include "session/memory_desk.h"
+#include "session/memory_operations.h"
 #include "session/notice.h"
 #include "store/store.h"
 #include "tests/damage.h"
 #include "tests/model_server.h"
+#include "tests/suite.h"
 #include "tests/support.h"
 
 enum { WAIT_MS = 20000 };
@@ -188,9 +182,11 @@ static void expect_hits(const char *query, int64_t total, const char *want)
 
 /* --- search ----------------------------------------------------------------------------------- */
 
-static void test_search(void **state)
+NEEDS(capability_store() && capability_memory());
+FIXTURE(set_up, tear_down);
+
+TEST(test_search)
 {
-    (void)state;
     add_entries();
     search(NULL, "ryokan");
     expect_hits("ryokan", 3, "river hills");
@@ -211,18 +207,16 @@ static void test_search(void **state)
 }
 
 /* Whoever has a desk has a memory, be it one that ends with the program. */
-static void test_search_where_sessions_are_not_kept(void **state)
+TEST(test_search_where_sessions_are_not_kept)
 {
-    (void)state;
     add_entries();
     set(CONFIG_SESSION_PERSIST, "false");
     search(NULL, "ryokan");
     expect_hits("ryokan", 3, "river hills");
 }
 
-static void test_search_by_date(void **state)
+TEST(test_search_by_date)
 {
-    (void)state;
     add_entries();
     struct command *c = command(COMMAND_MEMORY_SEARCH, NULL, "ryokan");
     c->number = MEMORY_BY_DATE;
@@ -230,9 +224,8 @@ static void test_search_by_date(void **state)
     expect_hits("ryokan", 3, "hills river");
 }
 
-static void test_browse(void **state)
+TEST(test_browse)
 {
-    (void)state;
     search(NULL, "");
     expect_hits("", 0, "");
     add_entries();
@@ -249,9 +242,8 @@ static void test_browse(void **state)
     notice_free(n);
 }
 
-static void test_scopes(void **state)
+TEST(test_scopes)
 {
-    (void)state;
     add_entries();
     search("session", "");
     expect_hits("", 1, "hotel");
@@ -265,9 +257,8 @@ static void test_scopes(void **state)
     expect_error(COMMAND_MEMORY_SEARCH, ERR_USAGE, "ryokan");
 }
 
-static void test_configured_scope(void **state)
+TEST(test_configured_scope)
 {
-    (void)state;
     set(CONFIG_MEMORY_SCOPE, "session");
     add_entries();
     search(NULL, "");
@@ -289,9 +280,8 @@ static void let_go(struct store *other)
     store_close(other);
 }
 
-static void test_only_the_newest_search(void **state)
+TEST(test_only_the_newest_search)
 {
-    (void)state;
     static const char *const typed[] = {"r", "ry", "ryo", "hot", "hotel"};
     add_entries();
     search(NULL, "station"); /* the desk is open */
@@ -326,9 +316,8 @@ static int follow_work(int64_t entries)
 }
 
 /* A search that waits for an endpoint gives way at once. */
-static void test_newer_search_ends_one_that_runs(void **state)
+TEST(test_newer_search_ends_one_that_runs)
 {
-    (void)state;
     struct model_server *server = model_server_start();
     char *url = mem_printf("%s/v1", model_server_url(server));
     const struct reply held = {.hold = true};
@@ -369,9 +358,8 @@ static void expect_entry(const char *id, const char *content, bool pinned)
     notice_free(n);
 }
 
-static void test_edit_and_pin(void **state)
+TEST(test_edit_and_pin)
 {
-    (void)state;
     add_entries();
     ask(COMMAND_MEMORY_EDIT, "hotel", "an inn near the harbour");
     expect_done(COMMAND_MEMORY_EDIT, "hotel");
@@ -390,9 +378,8 @@ static void test_edit_and_pin(void **state)
     expect_entry("hotel", "an inn near the harbour", false);
 }
 
-static void test_what_is_not_there(void **state)
+TEST(test_what_is_not_there)
 {
-    (void)state;
     static const enum command_type types[] = {COMMAND_MEMORY_SHOW, COMMAND_MEMORY_EDIT,
                                               COMMAND_MEMORY_PIN, COMMAND_MEMORY_FORGET};
     add_entries();
@@ -406,9 +393,8 @@ static void test_what_is_not_there(void **state)
     expect_error(COMMAND_MEMORY_RESTORE, ERR_MEMORY_NOT_FOUND, NULL);
 }
 
-static void test_forget_and_put_back(void **state)
+TEST(test_forget_and_put_back)
 {
-    (void)state;
     add_entries();
     ask(COMMAND_MEMORY_FORGET, "river", NULL);
     expect_done(COMMAND_MEMORY_FORGET, "river");
@@ -432,9 +418,8 @@ static void test_forget_and_put_back(void **state)
 
 /* --- work that waits -------------------------------------------------------------------------- */
 
-static void test_state_without_vectors(void **state)
+TEST(test_state_without_vectors)
 {
-    (void)state;
     add_entries();
     ask(COMMAND_MEMORY_STATE, NULL, NULL);
     struct notice *n = expect(NOTICE_MEMORY_STATE);
@@ -460,9 +445,8 @@ static void add_many(int count)
     buf_release(&text);
 }
 
-static void test_work_is_told(void **state)
+TEST(test_work_is_told)
 {
-    (void)state;
     set(CONFIG_EMBEDDING_PROVIDER, "hashed");
     set(CONFIG_MEMORY_RANKING, "vectors");
     add_many(400);
@@ -481,9 +465,8 @@ static void test_work_is_told(void **state)
     follow_work(400);
 }
 
-static void test_work_waits_for_the_endpoint(void **state)
+TEST(test_work_waits_for_the_endpoint)
 {
-    (void)state;
     set(CONFIG_EMBEDDING_PROVIDER, "openai");
     set(CONFIG_EMBEDDING_BASE_URL, "http://127.0.0.1:1/v1");
     set(CONFIG_EMBEDDING_API_KEY, "sk-test");
@@ -507,9 +490,8 @@ static void test_work_waits_for_the_endpoint(void **state)
 
 /* --- the store -------------------------------------------------------------------------------- */
 
-static void test_store_that_cannot_be_opened(void **state)
+TEST(test_store_that_cannot_be_opened)
 {
-    (void)state;
     static const enum command_type types[] = {
         COMMAND_MEMORY_SEARCH, COMMAND_MEMORY_SHOW,    COMMAND_MEMORY_EDIT, COMMAND_MEMORY_PIN,
         COMMAND_MEMORY_FORGET, COMMAND_MEMORY_RESTORE, COMMAND_MEMORY_STATE};
@@ -525,9 +507,8 @@ static void test_store_that_cannot_be_opened(void **state)
     }
 }
 
-static void test_leaving_waits_for_nobody(void **state)
+TEST(test_leaving_waits_for_nobody)
 {
-    (void)state;
     add_entries();
     memory_desk_set_patience(desk, INT_MAX);
     search(NULL, "hotel");
@@ -556,9 +537,8 @@ static bool on_disk(const char *what)
     return found;
 }
 
-static void test_what_was_forgotten_is_gone_at_the_end(void **state)
+TEST(test_what_was_forgotten_is_gone_at_the_end)
 {
-    (void)state;
     add_entries();
     add_entry("odd", "talk-2", 4, "the zqxjkvwombat of old");
     assert_true(on_disk("qxjkvwomb"));
@@ -569,7 +549,7 @@ static void test_what_was_forgotten_is_gone_at_the_end(void **state)
 }
 
 /* The program was killed before it was gone: the next one sees to it, without being asked. */
-static void test_what_was_left_is_purged(void **state)
+TEST(test_what_was_left_is_purged)
 {
     static const char *const ids[] = {"odd"};
     bool waits = true;
@@ -604,11 +584,10 @@ static void add_inns(int from, int count)
 }
 
 /* A compaction adds a part to the index of words; the desk merges them. */
-static void test_an_index_is_kept_quick(void **state)
+TEST(test_an_index_is_kept_quick)
 {
     enum { MORE = 12, FEW = 8, MOST = 20 * MORE };
     static const char parts[] = "SELECT count(DISTINCT segid) FROM memory_words_idx";
-    (void)state;
     add_entries();
     search(NULL, "hotel");
     expect_hits("hotel", 3, "hotel");
@@ -623,9 +602,8 @@ static void test_an_index_is_kept_quick(void **state)
     assert_true(damage_sql(path, parts) <= FEW);
 }
 
-static void test_leaving_waits_for_no_key(void **state)
+TEST(test_leaving_waits_for_no_key)
 {
-    (void)state;
     set(CONFIG_EMBEDDING_PROVIDER, "openai");
     set(CONFIG_EMBEDDING_API_KEY_COMMAND, "sleep 600");
     add_entries();
@@ -636,9 +614,8 @@ static void test_leaving_waits_for_no_key(void **state)
     assert_true(clock_mono_ms() - began < 25000); /* the command is ended after 30,000 */
 }
 
-static void test_never_asked(void **state)
+TEST(test_never_asked)
 {
-    (void)state;
     memory_desk_free(desk);
     memory_desk_free(NULL);
     desk = NULL;
@@ -647,9 +624,8 @@ static void test_never_asked(void **state)
 }
 
 /* What is asked ends what was asked before, never itself. */
-static void test_no_search_ends_itself(void **state)
+TEST(test_no_search_ends_itself)
 {
-    (void)state;
     add_entries();
     for (int i = 0; i < 300; i++) {
         search(NULL, i % 2 ? "hotel" : "");
@@ -658,9 +634,8 @@ static void test_no_search_ends_itself(void **state)
 }
 
 /* Everything is answered, whatever comes together. */
-static void test_much_at_once(void **state)
+TEST(test_much_at_once)
 {
-    (void)state;
     enum { ROUNDS = 60 };
     int answers = 0, done = 0;
     add_many(50);
@@ -683,36 +658,4 @@ static void test_much_at_once(void **state)
         notice_free(n);
     }
     assert_true(answers >= 1 && answers <= 2 * ROUNDS + 1);
-}
-
-#define test(f) support_if(capability_store() && capability_memory(), f, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        test(test_search),
-        test(test_search_where_sessions_are_not_kept),
-        test(test_search_by_date),
-        test(test_browse),
-        test(test_scopes),
-        test(test_configured_scope),
-        test(test_only_the_newest_search),
-        test(test_newer_search_ends_one_that_runs),
-        test(test_edit_and_pin),
-        test(test_what_is_not_there),
-        test(test_forget_and_put_back),
-        test(test_state_without_vectors),
-        test(test_work_is_told),
-        test(test_work_waits_for_the_endpoint),
-        test(test_store_that_cannot_be_opened),
-        test(test_leaving_waits_for_nobody),
-        test(test_what_was_forgotten_is_gone_at_the_end),
-        test(test_what_was_left_is_purged),
-        test(test_an_index_is_kept_quick),
-        test(test_leaving_waits_for_no_key),
-        test(test_never_asked),
-        test(test_no_search_ends_itself),
-        test(test_much_at_once),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

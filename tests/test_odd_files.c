@@ -1,12 +1,5 @@
 /* Where a file should be there is a pipe, a device or a socket, or it may not grow: that is told,
  * not waited for. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,6 +15,7 @@
 #include "session/capability.h"
 #include "tests/damage.h"
 #include "tests/program.h"
+#include "tests/suite.h"
 #include "tests/support.h"
 
 static const char talk[] =
@@ -92,9 +86,10 @@ static void expect_refused(const char *name)
     result_release(&doctor);
 }
 
-static void test_a_database_that_is_no_file(void **state)
+FIXTURE(support_setup, support_teardown);
+
+TEST_IF(capability_store(), test_a_database_that_is_no_file)
 {
-    (void)state;
     char *path = in_data("tiro.db");
     for (size_t i = 0; i < sizeof makers / sizeof *makers; i++) {
         makers[i](path);
@@ -104,9 +99,8 @@ static void test_a_database_that_is_no_file(void **state)
     free(path);
 }
 
-static void test_what_belongs_to_a_database_is_no_file(void **state)
+TEST_IF(capability_store(), test_what_belongs_to_a_database_is_no_file)
 {
-    (void)state;
     static const char *const names[] = {"tiro.db-wal", "tiro.db-shm", "tiro.db-journal"};
     free(program_output(program_run(talk, (const char *const[]){"sessions", "import", "-", NULL})));
     for (size_t n = 0; n < sizeof names / sizeof *names; n++) {
@@ -125,9 +119,8 @@ static void test_what_belongs_to_a_database_is_no_file(void **state)
 
 /* --- other files ------------------------------------------------------------------------------ */
 
-static void test_a_configuration_that_is_a_pipe(void **state)
+TEST(test_a_configuration_that_is_a_pipe)
 {
-    (void)state;
     char *directory = support_path(".config/tiro"), *path = support_path(".config/tiro/tiro.ini");
     assert_true(paths_make_dir(directory, &e));
     make_pipe(path);
@@ -139,9 +132,8 @@ static void test_a_configuration_that_is_a_pipe(void **state)
     free(directory);
 }
 
-static void test_a_file_that_must_not_be_a_pipe(void **state)
+TEST(test_a_file_that_must_not_be_a_pipe)
 {
-    (void)state;
     struct buf text = BUF_INIT;
     char *path = support_path("pipe");
     make_pipe(path);
@@ -158,9 +150,8 @@ static void test_a_file_that_must_not_be_a_pipe(void **state)
     free(path);
 }
 
-static void test_a_pipe_to_import_without_a_writer(void **state)
+TEST_IF(capability_store(), test_a_pipe_to_import_without_a_writer)
 {
-    (void)state;
     char *path = support_path("pipe");
     make_pipe(path);
     expect(RUN("sessions", "import", path), 1, "nothing in it");
@@ -197,9 +188,8 @@ static int64_t count_sessions(void)
     return count;
 }
 
-static void test_a_file_that_may_not_grow(void **state)
+TEST_IF(capability_store(), test_a_file_that_may_not_grow)
 {
-    (void)state;
     struct buf large = BUF_INIT;
     const char *const import[] = {"sessions", "import", "-", NULL};
     free(program_output(program_run(talk, import)));
@@ -220,20 +210,4 @@ static void test_a_file_that_may_not_grow(void **state)
     run_ok(program_run(large.data, import));
     assert_int_equal(count_sessions(), 2);
     buf_release(&large);
-}
-
-#define TEST(f) cmocka_unit_test_setup_teardown(f, support_setup, support_teardown)
-#define STORED(f) support_stored(f, support_setup, support_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        STORED(test_a_database_that_is_no_file),
-        STORED(test_what_belongs_to_a_database_is_no_file),
-        TEST(test_a_configuration_that_is_a_pipe),
-        TEST(test_a_file_that_must_not_be_a_pipe),
-        STORED(test_a_pipe_to_import_without_a_writer),
-        STORED(test_a_file_that_may_not_grow),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

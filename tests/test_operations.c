@@ -1,11 +1,4 @@
 /* What every operation must hold to, made from its row. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,6 +6,7 @@
 #include "base/mem.h"
 #include "session/capability.h"
 #include "session/operation.h"
+#include "tests/suite.h"
 #include "tests/support.h"
 
 static struct config *config;
@@ -35,9 +29,10 @@ static int tear_down(void **state)
 
 /* --- the rows --------------------------------------------------------------------------------- */
 
-static void test_names(void **state)
+FIXTURE(set_up, tear_down);
+
+TEST(test_names)
 {
-    (void)state;
     const struct operation *o;
     for (size_t i = 0; (o = operation_at(i)); i++) {
         const char *slash = strchr(o->name, '/');
@@ -158,9 +153,8 @@ static void check_round_trip(const char *name, const struct shape *s)
     json_free(again);
 }
 
-static void test_parameters_round_trip(void **state)
+TEST(test_parameters_round_trip)
 {
-    (void)state;
     const struct operation *o;
     entropy_seed(support_seed());
     for (size_t i = 0; (o = operation_at(i)); i++)
@@ -192,9 +186,8 @@ static struct json *with(const struct json *v, const char *name, struct json *va
     return copy;
 }
 
-static void test_wrong_parameters_are_refused(void **state)
+TEST(test_wrong_parameters_are_refused)
 {
-    (void)state;
     const struct operation *o;
     entropy_seed(support_seed());
     for (size_t i = 0; (o = operation_at(i)); i++) {
@@ -236,9 +229,8 @@ static void check_contract(const char *name, const struct shape *s)
     json_free(schema);
 }
 
-static void test_schemas(void **state)
+TEST(test_schemas)
 {
-    (void)state;
     const struct operation *o;
     for (size_t i = 0; (o = operation_at(i)); i++) {
         if (o->params) {
@@ -287,9 +279,8 @@ static void set(enum config_key key, const char *value)
     assert_true(config_set(config, key, value, &e));
 }
 
-static void test_what_is_off_is_said(void **state)
+TEST(test_what_is_off_is_said)
 {
-    (void)state;
     const struct operation *o;
     for (size_t i = 0; (o = operation_at(i)); i++) {
         set(CONFIG_MEMORY_ENABLED, "false");
@@ -305,9 +296,8 @@ static void test_what_is_off_is_said(void **state)
     }
 }
 
-static void test_who_reads_does_not_write(void **state)
+TEST_IF(capability_store() && capability_memory(), test_who_reads_does_not_write)
 {
-    (void)state;
     const struct operation *o;
     for (size_t i = 0; (o = operation_at(i)); i++) {
         struct operation_context c = {.config = config, .met = NEED_STORE | NEED_MEMORY};
@@ -320,9 +310,8 @@ static void test_who_reads_does_not_write(void **state)
 }
 
 /* Where nothing was ever kept, reading finds nothing and makes nothing. */
-static void test_reading_makes_no_store(void **state)
+TEST_IF(capability_store() && capability_memory(), test_reading_makes_no_store)
 {
-    (void)state;
     const struct operation *o;
     for (size_t i = 0; (o = operation_at(i)); i++) {
         struct operation_context c;
@@ -334,20 +323,4 @@ static void test_reading_makes_no_store(void **state)
         assert_null(c.catalog.store);
         operation_close(&c);
     }
-}
-
-int main(void)
-{
-#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
-#define STORED(f) support_if(capability_store() && capability_memory(), f, set_up, tear_down)
-    const struct CMUnitTest tests[] = {
-        TEST(test_names),
-        TEST(test_parameters_round_trip),
-        TEST(test_wrong_parameters_are_refused),
-        TEST(test_schemas),
-        TEST(test_what_is_off_is_said),
-        STORED(test_who_reads_does_not_write),
-        STORED(test_reading_makes_no_store),
-    };
-    return cmocka_run_group_tests_name("operations", tests, NULL, NULL);
 }

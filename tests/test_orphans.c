@@ -101,7 +101,6 @@ static void expect_orphans(const char *wanted)
 }
 
 NEEDS(capability_store());
-
 FIXTURE(set_up, tear_down);
 
 TEST(test_a_store_in_order_has_none)

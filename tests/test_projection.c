@@ -1,11 +1,4 @@
 /* Files derived from a log: however they came about, they are the same. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -23,6 +16,7 @@
 #include "store/event_log.h"
 #include "store/projected.h"
 #include "tests/record.h"
+#include "tests/suite.h"
 #include "tests/support.h"
 
 static char *path;
@@ -111,9 +105,10 @@ static void check_files(void)
     free(text);
 }
 
-static void test_what_is_in_them(void **state)
+FIXTURE(set_up, tear_down);
+
+TEST(test_what_is_in_them)
 {
-    (void)state;
     record_run(&record, "Why?", "Because.");
     update();
     char *head = mem_printf(
@@ -136,9 +131,8 @@ static void test_what_is_in_them(void **state)
 }
 
 /* The same after any number of updates at any places, and after a rename in between. */
-static void test_any_updates_of_any_log(void **state)
+TEST(test_any_updates_of_any_log)
 {
-    (void)state;
     entropy_seed(support_seed());
     for (int i = 0; i < 25; i++) {
         tear_down(NULL);
@@ -214,9 +208,8 @@ static void add_soup(void)
 
 /* Events in any order, so that runs are open, and streamed, at most places; crashes are runs behind
  * which another begins. The files are gone on with at each of these places. */
-static void test_updates_within_runs(void **state)
+TEST(test_updates_within_runs)
 {
-    (void)state;
     int gone_on = 0;
     entropy_seed(support_seed());
     for (int i = 0; i < 60; i++) {
@@ -276,9 +269,8 @@ static void check_summary(const char *wanted)
     free(dir);
 }
 
-static void test_a_summary(void **state)
+TEST(test_a_summary)
 {
-    (void)state;
     record_run(&record, "Why?", "Because.");
     update();
     check_summary(NULL);
@@ -329,9 +321,8 @@ static void happen(enum event_type type, const char *id, const char *text)
 }
 
 /* What was remembered, and what was recalled between a call and its result. */
-static void test_memory(void **state)
+TEST(test_memory)
 {
-    (void)state;
     for (int entries = 0; entries <= 12; entries += 12) {
         struct event *ev = event_new(EVENT_MEMORY_INDEXED);
         ev->count = entries;
@@ -362,9 +353,8 @@ static void test_memory(void **state)
     check_files();
 }
 
-static void test_a_summary_that_was_tampered_with(void **state)
+TEST(test_a_summary_that_was_tampered_with)
 {
-    (void)state;
     char *dir = projection_directory(&catalog, record.info.id);
     char *file = mem_printf("%s/summary.txt", dir);
     char *other = support_path("other");
@@ -405,9 +395,8 @@ static void test_a_summary_that_was_tampered_with(void **state)
 #define QUESTION(text) "## you · 2026-03-09 14:05 UTC\n\n" text "\n\n"
 
 /* The run that a crash cut off, while it may still go on and when it is known not to. */
-static void test_a_crash(void **state)
+TEST(test_a_crash)
 {
-    (void)state;
     record_run(&record, "Why?", "Because.");
     update();
     ino_t file = inode_of(transcript);
@@ -434,9 +423,8 @@ static void test_a_crash(void **state)
 }
 
 /* A long run that goes on after all, in which most was written before. */
-static void test_a_run_that_goes_on(void **state)
+TEST(test_a_run_that_goes_on)
 {
-    (void)state;
     record_add(&record, EVENT_RUN_STARTED, "Why?");
     for (int i = 0; i < 300; i++) {
         record_add(&record, EVENT_TEXT_COMPLETE, "I look.");
@@ -457,9 +445,8 @@ static void test_a_run_that_goes_on(void **state)
 }
 
 /* A file of the noted size that does not end as it was left is not gone on with. */
-static void test_an_end_that_is_another(void **state)
+TEST(test_an_end_that_is_another)
 {
-    (void)state;
     struct projected left;
     record_add(&record, EVENT_RUN_STARTED, "Why?");
     record_add(&record, EVENT_TEXT_DELTA, "Because");
@@ -476,9 +463,8 @@ static void test_an_end_that_is_another(void **state)
     check_files();
 }
 
-static void test_updates_append(void **state)
+TEST(test_updates_append)
 {
-    (void)state;
     record_run(&record, "Why?", "Because.");
     update();
     ino_t file = inode_of(transcript);
@@ -504,9 +490,8 @@ static void test_updates_append(void **state)
 }
 
 /* What a killed rebuild had begun goes with the next update, also if that writes nothing. */
-static void test_what_was_begun_is_removed(void **state)
+TEST(test_what_was_begun_is_removed)
 {
-    (void)state;
     static const char *const names[] = {"events.jsonl.new", "transcript.md.new", "summary.txt.new"};
     record_run(&record, "Why?", "Because.");
     update();
@@ -522,17 +507,15 @@ static void test_what_was_begun_is_removed(void **state)
     check_files();
 }
 
-static void test_a_session_that_was_deleted_meanwhile(void **state)
+TEST(test_a_session_that_was_deleted_meanwhile)
 {
-    (void)state;
     const struct projected now = {.seq = 1};
     assert_false(projected_put(store, "01890a5d-ac96-774b-bcce-b302099a8057", &now, &e));
     assert_int_equal(e.code, ERR_SESSION_NOT_FOUND);
 }
 
-static void test_nothing_new_writes_nothing(void **state)
+TEST(test_nothing_new_writes_nothing)
 {
-    (void)state;
     record_run(&record, "Why?", "Because.");
     update();
     struct projected before, after;
@@ -626,9 +609,8 @@ static void check_other_end(void)
     linked = NULL;
 }
 
-static void test_what_is_not_as_it_was_left(void **state)
+TEST(test_what_is_not_as_it_was_left)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof damages / sizeof *damages; i++) {
         record_run(&record, "Why?", "Because.");
         update();
@@ -656,9 +638,8 @@ static void check_fails(void)
     free(log);
 }
 
-static void test_places_that_are_taken(void **state)
+TEST(test_places_that_are_taken)
 {
-    (void)state;
     char *sessions = support_path("sessions");
     char *elsewhere = support_path("elsewhere");
     char *dir = projection_directory(&catalog, record.info.id);
@@ -692,9 +673,8 @@ static void test_places_that_are_taken(void **state)
 }
 
 /* A disk that is full in the middle: in a child, whose files may not grow. */
-static void test_a_full_disk(void **state)
+TEST(test_a_full_disk)
 {
-    (void)state;
     record_run(&record, "Why?", "Because.");
     update();
     for (int i = 0; i < 400; i++)
@@ -723,9 +703,8 @@ static void test_a_full_disk(void **state)
     free(before);
 }
 
-static void test_remove(void **state)
+TEST(test_remove)
 {
-    (void)state;
     assert_true(projection_remove(&catalog, record.info.id, &e)); /* nothing there */
     record_run(&record, "Why?", "Because.");
     update();
@@ -739,9 +718,8 @@ static void test_remove(void **state)
     free(rest);
 }
 
-static void test_unknown_sessions(void **state)
+TEST(test_unknown_sessions)
 {
-    (void)state;
     static const char unknown[] = "01890a5d-0000-774b-bcce-b302099a8057";
     char *sessions = support_path("sessions");
     assert_false(projection_update(&catalog, unknown, &e));
@@ -754,9 +732,8 @@ static void test_unknown_sessions(void **state)
     free(sessions);
 }
 
-static void test_without_events(void **state)
+TEST(test_without_events)
 {
-    (void)state;
     update();
     char *lines = support_read(events);
     assert_string_equal(lines, "");
@@ -769,9 +746,8 @@ static void test_without_events(void **state)
 
 /* Two processes that write to the same files at once: one waits for the other. */
 /* Another program that was stopped while it writes does not stop us. */
-static void test_one_that_never_ends(void **state)
+TEST(test_one_that_never_ends)
 {
-    (void)state;
     char *dir = projection_directory(&catalog, record.info.id);
     record_run(&record, "Why?", "Because.");
     update();
@@ -788,9 +764,8 @@ static void test_one_that_never_ends(void **state)
     free(dir);
 }
 
-static void test_two_at_once(void **state)
+TEST(test_two_at_once)
 {
-    (void)state;
     for (int i = 0; i < 50; i++)
         record_run(&record, "Why?", "Because.");
     store_close(store);
@@ -821,34 +796,4 @@ static void test_two_at_once(void **state)
     record_run(&record, "And?", "So.");
     update();
     check_files();
-}
-
-#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(test_what_is_in_them),
-        TEST(test_any_updates_of_any_log),
-        TEST(test_updates_within_runs),
-        TEST(test_a_crash),
-        TEST(test_a_summary),
-        TEST(test_memory),
-        TEST(test_a_summary_that_was_tampered_with),
-        TEST(test_a_run_that_goes_on),
-        TEST(test_an_end_that_is_another),
-        TEST(test_updates_append),
-        TEST(test_what_was_begun_is_removed),
-        TEST(test_a_session_that_was_deleted_meanwhile),
-        TEST(test_nothing_new_writes_nothing),
-        TEST(test_what_is_not_as_it_was_left),
-        TEST(test_places_that_are_taken),
-        TEST(test_a_full_disk),
-        TEST(test_remove),
-        TEST(test_unknown_sessions),
-        TEST(test_without_events),
-        TEST(test_one_that_never_ends),
-        TEST(test_two_at_once),
-    };
-    return cmocka_run_group_tests_name("projection", tests, NULL, NULL);
 }

@@ -1,12 +1,5 @@
 /* The engine as a surface sees it: commands in, notices out, what the store holds after.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +9,7 @@
 #include "store/event_log.h"
 #include "store/sessions.h"
 #include "store/sql.h"
+#include "tests/suite.h"
 #include "tests/support.h"
 #include "tests/surface.h"
 
@@ -28,9 +22,10 @@ static struct engine *open_with(const char *provider, const char *model, const c
     return engine_new(&options);
 }
 
-static void a_turn_is_answered_and_kept(void **state)
+FIXTURE(surface_setup, surface_teardown);
+
+TEST_IF(capability_store(), a_turn_is_answered_and_kept)
 {
-    (void)state;
     struct engine *s = surface_open(NULL, true);
     struct notice *n = surface_next(s);
     assert_int_equal(n->type, NOTICE_SESSION);
@@ -62,9 +57,8 @@ static void a_turn_is_answered_and_kept(void **state)
     session_list_release(&list);
 }
 
-static void a_resumed_session_goes_on(void **state)
+TEST_IF(capability_store(), a_resumed_session_goes_on)
 {
-    (void)state;
     struct engine *s = surface_open(NULL, true);
     free(surface_ask(s, "My name is Ada."));
     engine_free(s);
@@ -84,9 +78,8 @@ static void a_resumed_session_goes_on(void **state)
     assert_non_null(strstr(body, "Who am I?"));
 }
 
-static void an_interrupt_keeps_the_partial_answer(void **state)
+TEST(an_interrupt_keeps_the_partial_answer)
 {
-    (void)state;
     struct engine *s = surface_open(NULL, true);
     model_server_queue(surface_server(), &(struct reply){.fault = REPLY_STALL, .text = "Half of it"});
     surface_send(s, COMMAND_START_TURN, "Tell me all.");
@@ -112,9 +105,8 @@ static bool add_reasoning(void *context, const struct event *ev)
 }
 
 /* No event has the whole of it, and the last second of it is in no checkpoint yet. */
-static void an_interrupt_keeps_the_reasoning(void **state)
+TEST_IF(capability_store(), an_interrupt_keeps_the_reasoning)
 {
-    (void)state;
     struct engine *s = surface_open(NULL, true);
     model_server_queue(surface_server(), &(struct reply){.fault = REPLY_STALL, .reasoning = "Let me see"});
     surface_send(s, COMMAND_START_TURN, "Think.");
@@ -140,9 +132,8 @@ static void an_interrupt_keeps_the_reasoning(void **state)
 }
 
 /* Its last screen can be read, what is further back cannot. */
-static void a_session_whose_history_is_damaged_is_not_gone_on_with(void **state)
+TEST_IF(capability_store(), a_session_whose_history_is_damaged_is_not_gone_on_with)
 {
-    (void)state;
     struct error e = {0};
     struct engine *s = surface_open(NULL, true);
     free(surface_ask(s, "damaged"));
@@ -167,9 +158,8 @@ static void a_session_whose_history_is_damaged_is_not_gone_on_with(void **state)
     engine_free(s);
 }
 
-static void a_busy_session_says_so_and_gives_the_text_back(void **state)
+TEST(a_busy_session_says_so_and_gives_the_text_back)
 {
-    (void)state;
     struct engine *s = surface_open(NULL, true);
     model_server_queue(surface_server(), &(struct reply){.fault = REPLY_STALL, .text = "…"});
     surface_send(s, COMMAND_START_TURN, "first");
@@ -188,9 +178,8 @@ static void a_busy_session_says_so_and_gives_the_text_back(void **state)
 }
 
 /* The window of this model is asked for after its first answer. */
-static void a_message_right_after_an_answer_is_not_refused(void **state)
+TEST(a_message_right_after_an_answer_is_not_refused)
 {
-    (void)state;
     setenv("ANTHROPIC_BASE_URL", model_server_url(surface_server()), 1);
     setenv("ANTHROPIC_API_KEY", "test-key", 1);
     model_server_set_window(surface_server(), 123456);
@@ -202,9 +191,8 @@ static void a_message_right_after_an_answer_is_not_refused(void **state)
     engine_free(s);
 }
 
-static void a_second_process_cannot_write(void **state)
+TEST_IF(capability_store(), a_second_process_cannot_write)
 {
-    (void)state;
     struct engine *first = surface_open(NULL, true);
     free(surface_ask(first, "mine"));
     struct engine *second = surface_open("last", true);
@@ -218,9 +206,8 @@ static void a_second_process_cannot_write(void **state)
     engine_free(second);
 }
 
-static void a_failed_turn_can_be_retried(void **state)
+TEST(a_failed_turn_can_be_retried)
 {
-    (void)state;
     struct engine *s = surface_open(NULL, true);
     model_server_queue(surface_server(), &(struct reply){.fault = REPLY_STATUS,
                                                .status = 401,
@@ -242,9 +229,8 @@ static void a_failed_turn_can_be_retried(void **state)
     engine_free(s);
 }
 
-static void a_retry_sends_images_again(void **state)
+TEST_IF(capability_store(), a_retry_sends_images_again)
 {
-    (void)state;
     static const char image[] = "[{\"type\":\"image\",\"text\":\"https://example.invalid/"
                                 "ryokan.png\",\"media_type\":\"image/png\"}]";
     struct engine *s = surface_open(NULL, true);
@@ -271,9 +257,8 @@ static void a_retry_sends_images_again(void **state)
     engine_free(s);
 }
 
-static void drafts_are_kept(void **state)
+TEST_IF(capability_store(), drafts_are_kept)
 {
-    (void)state;
     struct engine *s = surface_open(NULL, true);
     surface_send(s, COMMAND_SAVE_DRAFT, "half a thou");
     engine_free(s);
@@ -289,9 +274,8 @@ static void drafts_are_kept(void **state)
     session_list_release(&list);
 }
 
-static void a_message_does_not_use_up_a_newer_draft(void **state)
+TEST_IF(capability_store(), a_message_does_not_use_up_a_newer_draft)
 {
-    (void)state;
     struct engine *s = surface_open(NULL, true);
     surface_send(s, COMMAND_SAVE_DRAFT, "first");
     surface_send(s, COMMAND_START_TURN, "first");
@@ -340,9 +324,8 @@ static struct engine *leave_draft(const char *directory, const char *draft)
     return s;
 }
 
-static void what_was_never_sent_is_offered_where_it_was_written(void **state)
+TEST_IF(capability_store(), what_was_never_sent_is_offered_where_it_was_written)
 {
-    (void)state;
     struct engine *s = leave_draft("/", "of the root");
     engine_free(s);
     s = leave_draft(support_dir(), "of here");
@@ -377,9 +360,8 @@ static void what_was_never_sent_is_offered_where_it_was_written(void **state)
     engine_free(s);
 }
 
-static void nothing_is_kept_without_persistence(void **state)
+TEST(nothing_is_kept_without_persistence)
 {
-    (void)state;
     struct engine *s = surface_open(NULL, false);
     free(surface_ask(s, "in memory only"));
     surface_send(s, COMMAND_RESUME, "of last week");
@@ -391,9 +373,8 @@ static void nothing_is_kept_without_persistence(void **state)
     session_list_release(&list);
 }
 
-static void an_unusable_store_is_told_and_the_chat_goes_on(void **state)
+TEST_IF(capability_store(), an_unusable_store_is_told_and_the_chat_goes_on)
 {
-    (void)state;
     char *path = support_path("data");
     support_write(path, "a file where the directory should be");
     free(path);
@@ -403,9 +384,8 @@ static void an_unusable_store_is_told_and_the_chat_goes_on(void **state)
     engine_free(s);
 }
 
-static void the_model_can_be_changed_and_renames_last(void **state)
+TEST_IF(capability_store(), the_model_can_be_changed_and_renames_last)
 {
-    (void)state;
     struct engine *s = surface_open(NULL, true);
     free(surface_ask(s, "one"));
     struct command *c = command_new(COMMAND_SET_MODEL, "other-model");
@@ -442,9 +422,8 @@ static void assert_refuses_model(struct engine *s, const char *provider, const c
     notice_free(n);
 }
 
-static void a_model_that_cannot_be_is_refused(void **state)
+TEST(a_model_that_cannot_be_is_refused)
 {
-    (void)state;
     static const char *const names[] = {"scripted-model", "scripted-large", NULL};
     model_server_set_models(surface_server(), names);
     struct engine *s = surface_open(NULL, true);
@@ -467,9 +446,8 @@ static void a_model_that_cannot_be_is_refused(void **state)
     engine_free(s);
 }
 
-static void offline_has_no_other_model(void **state)
+TEST(offline_has_no_other_model)
 {
-    (void)state;
     unsetenv("OPENAI_BASE_URL");
     unsetenv("OPENAI_API_KEY");
     struct engine_options o = surface_options(NULL, true);
@@ -485,9 +463,8 @@ static void offline_has_no_other_model(void **state)
     unsetenv("OLLAMA_HOST");
 }
 
-static void the_listing_tells_which_providers_lack_a_key(void **state)
+TEST(the_listing_tells_which_providers_lack_a_key)
 {
-    (void)state;
     static const char *const names[] = {"one", "two", NULL};
     model_server_set_models(surface_server(), names);
     struct engine *s = surface_open(NULL, true);
@@ -506,9 +483,8 @@ static void the_listing_tells_which_providers_lack_a_key(void **state)
     engine_free(s);
 }
 
-static void the_model_is_known_before_the_first_message(void **state)
+TEST(the_model_is_known_before_the_first_message)
 {
-    (void)state;
     static const char *const names[] = {"the-only-one", NULL};
     model_server_set_models(surface_server(), names);
     struct engine_options o = surface_options(NULL, true);
@@ -520,9 +496,8 @@ static void the_model_is_known_before_the_first_message(void **state)
     engine_free(s);
 }
 
-static void a_system_prompt_holds_for_a_resumed_session_too(void **state)
+TEST(a_system_prompt_holds_for_a_resumed_session_too)
 {
-    (void)state;
     struct engine *s = surface_open(NULL, true);
     free(surface_ask(s, "one"));
     engine_free(s);
@@ -560,9 +535,8 @@ static char *resumed_provider(const char *provider)
     return resumed;
 }
 
-static void only_a_provider_that_was_chosen_is_remembered(void **state)
+TEST_IF(capability_store(), only_a_provider_that_was_chosen_is_remembered)
 {
-    (void)state;
     unsetenv("OPENAI_BASE_URL");
     unsetenv("OPENAI_API_KEY");
     char *resumed = resumed_provider("offline");
@@ -581,9 +555,8 @@ static void only_a_provider_that_was_chosen_is_remembered(void **state)
     free(resumed);
 }
 
-static void a_report_tells_of_a_missing_key(void **state)
+TEST(a_report_tells_of_a_missing_key)
 {
-    (void)state;
     unsetenv("OPENAI_API_KEY");
     unsetenv("OPENAI_BASE_URL");
     struct engine *s = surface_open(NULL, true);
@@ -594,9 +567,8 @@ static void a_report_tells_of_a_missing_key(void **state)
     engine_free(s);
 }
 
-static void a_new_session_talks_to_the_same_model(void **state)
+TEST(a_new_session_talks_to_the_same_model)
 {
-    (void)state;
     struct engine *s = surface_open(NULL, true);
     struct command *c = command_new(COMMAND_SET_MODEL, "other-model");
     c->name = mem_strdup("openai");
@@ -607,9 +579,8 @@ static void a_new_session_talks_to_the_same_model(void **state)
     engine_free(s);
 }
 
-static void the_end_of_the_service_ends_a_turn(void **state)
+TEST(the_end_of_the_service_ends_a_turn)
 {
-    (void)state;
     struct engine *s = surface_open(NULL, true);
     model_server_queue(surface_server(), &(struct reply){.hold = true});
     surface_send(s, COMMAND_START_TURN, "never answered");
@@ -628,9 +599,8 @@ static bool count_event(void *context, const struct event *ev)
     return true;
 }
 
-static void a_session_reads_as_rising_events(void **state)
+TEST_IF(capability_store(), a_session_reads_as_rising_events)
 {
-    (void)state;
     struct engine *s = surface_open(NULL, true);
     free(surface_ask(s, "one"));
     free(surface_ask(s, "two"));
@@ -643,37 +613,4 @@ static void a_session_reads_as_rising_events(void **state)
     session_info_release(&info);
     assert_false(surface_read("no such session", &info, count_event, &last, &e));
     assert_int_equal(e.code, ERR_SESSION_NOT_FOUND);
-}
-
-int main(void)
-{
-    const struct CMUnitTest all[] = {
-        stored_test(a_turn_is_answered_and_kept),
-        stored_test(a_resumed_session_goes_on),
-        surface_test(an_interrupt_keeps_the_partial_answer),
-        stored_test(an_interrupt_keeps_the_reasoning),
-        stored_test(a_session_whose_history_is_damaged_is_not_gone_on_with),
-        surface_test(a_busy_session_says_so_and_gives_the_text_back),
-        surface_test(a_message_right_after_an_answer_is_not_refused),
-        stored_test(a_second_process_cannot_write),
-        surface_test(a_failed_turn_can_be_retried),
-        stored_test(a_retry_sends_images_again),
-        stored_test(drafts_are_kept),
-        stored_test(a_message_does_not_use_up_a_newer_draft),
-        stored_test(what_was_never_sent_is_offered_where_it_was_written),
-        surface_test(nothing_is_kept_without_persistence),
-        stored_test(an_unusable_store_is_told_and_the_chat_goes_on),
-        stored_test(the_model_can_be_changed_and_renames_last),
-        surface_test(a_model_that_cannot_be_is_refused),
-        surface_test(offline_has_no_other_model),
-        surface_test(the_listing_tells_which_providers_lack_a_key),
-        surface_test(the_model_is_known_before_the_first_message),
-        surface_test(a_system_prompt_holds_for_a_resumed_session_too),
-        stored_test(only_a_provider_that_was_chosen_is_remembered),
-        surface_test(a_report_tells_of_a_missing_key),
-        surface_test(a_new_session_talks_to_the_same_model),
-        surface_test(the_end_of_the_service_ends_a_turn),
-        stored_test(a_session_reads_as_rising_events),
-    };
-    return cmocka_run_group_tests_name("service", all, NULL, NULL);
 }

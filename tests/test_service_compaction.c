@@ -1,11 +1,4 @@
 /* Compaction as a surface sees it: the engine with the scripted model behind it. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,6 +15,7 @@
 #include "store/store.h"
 #include "tests/history_check.h"
 #include "tests/imported.h"
+#include "tests/suite.h"
 #include "tests/support.h"
 #include "tests/surface.h"
 
@@ -113,9 +107,11 @@ static struct notice *ask_context(struct engine *s)
 /* --- by itself ---------------------------------------------------------------------------------
  */
 
-static void it_happens_by_itself(void **state)
+NEEDS(capability_compaction());
+FIXTURE(surface_setup, surface_teardown);
+
+TEST(it_happens_by_itself)
 {
-    (void)state;
     compact_always();
     struct engine *s = surface_open(NULL, true);
     talk(s, 1);
@@ -140,9 +136,8 @@ static void it_happens_by_itself(void **state)
 }
 
 /* The switch and the default threshold leave a short talk alone. */
-static void it_does_not_happen_where_it_need_not(void **state)
+TEST(it_does_not_happen_where_it_need_not)
 {
-    (void)state;
     struct engine *s = surface_open(NULL, true);
     talk(s, 3);
     engine_free(s);
@@ -157,9 +152,8 @@ static void it_does_not_happen_where_it_need_not(void **state)
     assert_int_equal(model_server_requests(surface_server()), 6);
 }
 
-static void stopped_after_failures_it_stays_so(void **state)
+TEST_IF(capability_store(), stopped_after_failures_it_stays_so)
 {
-    (void)state;
     compact_always();
     set(CONFIG_COMPACTION_MAX_FAILURES, "2");
     struct engine *s = surface_open(NULL, true);
@@ -189,9 +183,8 @@ static void stopped_after_failures_it_stays_so(void **state)
 }
 
 /* Of the breaker, a restart knows before the first turn. */
-static void stopped_by_hand_it_stays_so(void **state)
+TEST_IF(capability_store(), stopped_by_hand_it_stays_so)
 {
-    (void)state;
     set(CONFIG_COMPACTION_MAX_FAILURES, "1");
     struct engine *s = surface_open(NULL, true);
     talk(s, 2);
@@ -208,9 +201,8 @@ static void stopped_by_hand_it_stays_so(void **state)
 }
 
 /* The window that the rejection tells is also that of the summary, which is folded into it. */
-static void a_rejection_tells_the_summarys_window(void **state)
+TEST(a_rejection_tells_the_summarys_window)
 {
-    (void)state;
     struct engine *s = surface_open(NULL, true);
     talk(s, 40);
     size_t before = model_server_requests(surface_server());
@@ -230,9 +222,8 @@ static void a_rejection_tells_the_summarys_window(void **state)
 }
 
 /* The log has what micro-compaction cut away, also after a restart. */
-static void a_summary_reads_what_micro_compaction_cut(void **state)
+TEST_IF(capability_store(), a_summary_reads_what_micro_compaction_cut)
 {
-    (void)state;
     struct buf text = BUF_INIT;
     while (text.len < 20000)
         buf_addstr(&text, "A line of the file that is read.\n");
@@ -287,9 +278,8 @@ static void keep_the_door(void *context, const char *body, size_t len, struct re
 }
 
 /* Its limit is not known, and the summary, too, has to keep to it. */
-static void a_request_with_too_many_bytes_is_compacted_for(void **state)
+TEST(a_request_with_too_many_bytes_is_compacted_for)
 {
-    (void)state;
     struct doorkeeper door = {.most = SIZE_MAX};
     model_server_set_responder(surface_server(), keep_the_door, &door);
     struct engine *s = surface_open(NULL, true);
@@ -312,9 +302,8 @@ static void a_request_with_too_many_bytes_is_compacted_for(void **state)
 }
 
 /* With the limit configured, no request is refused: it happens at four fifths of it. */
-static void max_request_bytes_is_never_exceeded(void **state)
+TEST(max_request_bytes_is_never_exceeded)
 {
-    (void)state;
     struct doorkeeper door = {.most = 20000};
     model_server_set_responder(surface_server(), keep_the_door, &door);
     set(CONFIG_COMPACTION_REQUEST_BYTES, "20000");
@@ -326,9 +315,8 @@ static void max_request_bytes_is_never_exceeded(void **state)
 }
 
 /* Without compaction the turn ends, and says why; nothing was sent. */
-static void a_body_past_the_maximum_is_not_sent(void **state)
+TEST(a_body_past_the_maximum_is_not_sent)
 {
-    (void)state;
     struct doorkeeper door = {.most = 20000};
     model_server_set_responder(surface_server(), keep_the_door, &door);
     set(CONFIG_COMPACTION_REQUEST_BYTES, "20000");
@@ -349,9 +337,8 @@ static void a_body_past_the_maximum_is_not_sent(void **state)
 /* --- by hand -----------------------------------------------------------------------------------
  */
 
-static void by_hand_with_mode_and_focus(void **state)
+TEST(by_hand_with_mode_and_focus)
 {
-    (void)state;
     struct engine *s = surface_open(NULL, true);
     talk(s, 2);
     queue_text(SUMMARY);
@@ -369,9 +356,8 @@ static void by_hand_with_mode_and_focus(void **state)
     engine_free(s);
 }
 
-static void by_hand_without_a_model(void **state)
+TEST(by_hand_without_a_model)
 {
-    (void)state;
     struct engine *s = surface_open(NULL, true);
     talk(s, 2);
     send_compact(s, "deterministic", NULL, false);
@@ -394,9 +380,8 @@ static void assert_kept_by(struct engine *s, const char *mode, const char *keys)
     surface_expect_idle(s);
 }
 
-static void a_mode_that_keeps_all_names_its_keys(void **state)
+TEST(a_mode_that_keeps_all_names_its_keys)
 {
-    (void)state;
     static const char keys[] = "protect_head = 3, protect_tail_min = 20, tail_budget_ratio = 0.20";
     struct engine *s = surface_open(NULL, true);
     talk(s, 2);
@@ -412,9 +397,8 @@ static void a_mode_that_keeps_all_names_its_keys(void **state)
     engine_free(s);
 }
 
-static void what_cannot_be_done_by_hand_is_said(void **state)
+TEST(what_cannot_be_done_by_hand_is_said)
 {
-    (void)state;
     struct engine *s = surface_open(NULL, true);
     send_compact(s, NULL, NULL, false);
     struct notice *n = surface_expect(s, NOTICE_ERROR);
@@ -435,9 +419,8 @@ static void what_cannot_be_done_by_hand_is_said(void **state)
 }
 
 /* A failure is told once: as the event, where there is one. */
-static void a_failure_by_hand_is_told_once(void **state)
+TEST(a_failure_by_hand_is_told_once)
 {
-    (void)state;
     struct engine *s = surface_open(NULL, true);
     talk(s, 2);
     queue_failure();
@@ -456,7 +439,7 @@ static void a_failure_by_hand_is_told_once(void **state)
     engine_free(s);
 }
 
-static void switched_off_it_says_so(void **state)
+TEST(switched_off_it_says_so)
 {
     static const enum command_type types[] = {COMMAND_COMPACT, COMMAND_UNCOMPACT, COMMAND_PIN};
     (void)state;
@@ -471,7 +454,7 @@ static void switched_off_it_says_so(void **state)
     engine_free(s);
 }
 
-static void a_session_that_is_read_is_not_changed(void **state)
+TEST_IF(capability_store(), a_session_that_is_read_is_not_changed)
 {
     static const enum command_type types[] = {COMMAND_COMPACT, COMMAND_UNCOMPACT, COMMAND_PIN};
     (void)state;
@@ -499,9 +482,8 @@ static void refused(struct engine *s, enum command_type type, const char *text)
     surface_expect_error(s, ERR_SESSION_BUSY, NULL);
 }
 
-static void a_turn_refuses_it(void **state)
+TEST(a_turn_refuses_it)
 {
-    (void)state;
     struct engine *s = surface_open(NULL, true);
     talk(s, 1);
     model_server_queue(surface_server(), &(struct reply){.fault = REPLY_STALL, .text = "half"});
@@ -526,9 +508,8 @@ static void start_stalled(struct engine *s)
     notice_free(surface_expect_event(s, EVENT_COMPACTION_DELTA));
 }
 
-static void it_refuses_what_a_turn_refuses(void **state)
+TEST(it_refuses_what_a_turn_refuses)
 {
-    (void)state;
     struct engine *s = surface_open(NULL, true);
     talk(s, 2);
     start_stalled(s);
@@ -551,7 +532,7 @@ static void it_refuses_what_a_turn_refuses(void **state)
     engine_free(s);
 }
 
-static void leaving_ends_it(void **state)
+TEST(leaving_ends_it)
 {
     static const enum command_type types[] = {COMMAND_ARCHIVE, COMMAND_DELETE};
     (void)state;
@@ -568,9 +549,8 @@ static void leaving_ends_it(void **state)
     }
 }
 
-static void the_program_ends_meanwhile(void **state)
+TEST_IF(capability_store(), the_program_ends_meanwhile)
 {
-    (void)state;
     struct engine *s = surface_open(NULL, true);
     talk(s, 2);
     start_stalled(s);
@@ -585,9 +565,8 @@ static void the_program_ends_meanwhile(void **state)
 /* --- who writes it -----------------------------------------------------------------------------
  */
 
-static void another_model_is_really_asked(void **state)
+TEST(another_model_is_really_asked)
 {
-    (void)state;
     set(CONFIG_COMPACTION_MODEL, "cheap-model");
     struct engine *s = surface_open(NULL, true);
     talk(s, 2);
@@ -603,9 +582,8 @@ static void another_model_is_really_asked(void **state)
     engine_free(s);
 }
 
-static void another_provider_is_really_asked(void **state)
+TEST(another_provider_is_really_asked)
 {
-    (void)state;
     set(CONFIG_COMPACTION_PROVIDER, "anthropic");
     set(CONFIG_COMPACTION_MODEL, "claude-cheap");
     setenv("ANTHROPIC_API_KEY", "other-key", 1);
@@ -623,9 +601,8 @@ static void another_provider_is_really_asked(void **state)
     engine_free(s);
 }
 
-static void without_a_key_the_turn_goes_on(void **state)
+TEST(without_a_key_the_turn_goes_on)
 {
-    (void)state;
     compact_always();
     set(CONFIG_COMPACTION_PROVIDER, "anthropic");
     struct engine *s = surface_open(NULL, true);
@@ -639,9 +616,8 @@ static void without_a_key_the_turn_goes_on(void **state)
     engine_free(s);
 }
 
-static void a_summariser_that_stalls_does_not_hold_the_turn(void **state)
+TEST(a_summariser_that_stalls_does_not_hold_the_turn)
 {
-    (void)state;
     compact_always();
     set(CONFIG_COMPACTION_SUMMARY_TIMEOUT, "1");
     struct engine *s = surface_open(NULL, true);
@@ -657,9 +633,8 @@ static void a_summariser_that_stalls_does_not_hold_the_turn(void **state)
 }
 
 /* /model changes what summaries fall back on. */
-static void the_sessions_model_is_asked_where_no_other_is_named(void **state)
+TEST(the_sessions_model_is_asked_where_no_other_is_named)
 {
-    (void)state;
     struct engine *s = surface_open(NULL, true);
     talk(s, 2);
     surface_send(s, COMMAND_SET_MODEL, "another-model");
@@ -683,9 +658,8 @@ static void answer_draft(struct engine *s, enum draft_reply reply, const char *t
     surface_send_for(s, COMMAND_DRAFT, NULL, text, reply);
 }
 
-static void a_draft_is_shown_changed_and_committed(void **state)
+TEST(a_draft_is_shown_changed_and_committed)
 {
-    (void)state;
     struct engine *s = open_asking();
     talk(s, 2);
     answer_draft(s, REPLY_REFUSE, NULL); /* nothing is asked yet */
@@ -709,9 +683,8 @@ static void a_draft_is_shown_changed_and_committed(void **state)
     engine_free(s);
 }
 
-static void a_draft_is_refused(void **state)
+TEST(a_draft_is_refused)
 {
-    (void)state;
     set(CONFIG_COMPACTION_PREVIEW, "true");
     struct engine *s = open_asking();
     talk(s, 2);
@@ -727,9 +700,8 @@ static void a_draft_is_refused(void **state)
     engine_free(s);
 }
 
-static void a_draft_is_asked_for_again(void **state)
+TEST(a_draft_is_asked_for_again)
 {
-    (void)state;
     struct engine *s = open_asking();
     talk(s, 2);
     queue_text(SUMMARY);
@@ -750,9 +722,8 @@ static void a_draft_is_asked_for_again(void **state)
     engine_free(s);
 }
 
-static void who_cannot_be_asked_is_not(void **state)
+TEST(who_cannot_be_asked_is_not)
 {
-    (void)state;
     set(CONFIG_COMPACTION_PREVIEW, "true");
     struct engine *s = surface_open(NULL, true);
     talk(s, 2);
@@ -794,9 +765,8 @@ static bool give_back(void *memory, struct store *store, const char *id, int64_t
     return true;
 }
 
-static void what_goes_is_handed_to_memory(void **state)
+TEST(what_goes_is_handed_to_memory)
 {
-    (void)state;
     struct memory memory = {0};
     const struct discard_sink sink = {.index = take, .withdraw = give_back, .context = &memory};
     struct engine_options options = surface_options(NULL, true);
@@ -819,9 +789,8 @@ static void what_goes_is_handed_to_memory(void **state)
     assert_int_equal(memory.withdrawn, 1);
 }
 
-static void memory_refuses_and_the_turn_goes_on(void **state)
+TEST(memory_refuses_and_the_turn_goes_on)
 {
-    (void)state;
     struct memory memory = {.refuses = true};
     const struct discard_sink sink = {.index = take, .withdraw = give_back, .context = &memory};
     struct engine_options options = surface_options(NULL, true);
@@ -843,9 +812,8 @@ static void memory_refuses_and_the_turn_goes_on(void **state)
 /* --- back, and pins ----------------------------------------------------------------------------
  */
 
-static void it_is_taken_back_after_a_restart(void **state)
+TEST_IF(capability_store(), it_is_taken_back_after_a_restart)
 {
-    (void)state;
     set(CONFIG_COMPACTION_RECENT_TURNS, "0");
     struct engine *s = surface_open(NULL, true);
     talk(s, 2);
@@ -866,9 +834,8 @@ static void it_is_taken_back_after_a_restart(void **state)
     engine_free(s);
 }
 
-static void a_pin_survives(void **state)
+TEST(a_pin_survives)
 {
-    (void)state;
     set(CONFIG_COMPACTION_RECENT_TURNS, "0");
     struct engine *s = surface_open(NULL, true);
     talk(s, 1);
@@ -902,9 +869,8 @@ static void a_pin_survives(void **state)
     engine_free(s);
 }
 
-static void a_fork_is_made_as_before(void **state)
+TEST(a_fork_is_made_as_before)
 {
-    (void)state;
     set(CONFIG_COMPACTION_RECENT_TURNS, "0");
     struct engine *s = surface_open(NULL, true);
     talk(s, 2);
@@ -956,9 +922,8 @@ static void check_tools(const struct json *body, const char *text)
     }
 }
 
-static void its_parts_are_those_of_the_next_request(void **state)
+TEST(its_parts_are_those_of_the_next_request)
 {
-    (void)state;
     set(CONFIG_COMPACTION_RECENT_TURNS, "1");
     struct engine *s = surface_open(NULL, true);
     talk(s, 3);
@@ -993,9 +958,8 @@ static void its_parts_are_those_of_the_next_request(void **state)
     engine_free(s);
 }
 
-static void it_says_what_would_go(void **state)
+TEST(it_says_what_would_go)
 {
-    (void)state;
     set(CONFIG_COMPACTION_RECENT_TURNS, "1");
     struct engine *s = surface_open(NULL, true);
     struct notice *n = ask_context(s);
@@ -1017,9 +981,8 @@ static void it_says_what_would_go(void **state)
     engine_free(s);
 }
 
-static void it_knows_what_is_cached(void **state)
+TEST(it_knows_what_is_cached)
 {
-    (void)state;
     struct engine *s = surface_open(NULL, true);
     model_server_queue(surface_server(), &(struct reply){.text = "x",
                                                          .input_tokens = 500,
@@ -1048,9 +1011,8 @@ static void it_knows_what_is_cached(void **state)
     engine_free(s);
 }
 
-static void it_is_known_of_a_session_that_was_only_opened(void **state)
+TEST_IF(capability_store(), it_is_known_of_a_session_that_was_only_opened)
 {
-    (void)state;
     struct engine *s = surface_open(NULL, true);
     talk(s, 2);
     engine_free(s);
@@ -1080,7 +1042,7 @@ static struct notice *ask_dropped(struct engine *s, int64_t seq, int place, int 
     return n;
 }
 
-static void what_went_can_be_read_by_pages(void **state)
+TEST(what_went_can_be_read_by_pages)
 {
     static const enum event_type types[] = {EVENT_RUN_STARTED, EVENT_CALL_STARTED,
                                             EVENT_TEXT_COMPLETE};
@@ -1142,7 +1104,7 @@ static int64_t append_completed(const char *dropped)
     return last + 1;
 }
 
-static void ranges_that_make_no_sense_are_refused(void **state)
+TEST_IF(capability_store(), ranges_that_make_no_sense_are_refused)
 {
     static const char *const texts[] = {
         "[[5,2]]",   "[[0,3]]",     "[[-1,3]]", "[[1,4],[3,6]]",   "[[1,9007199254740993]]",
@@ -1223,9 +1185,8 @@ static void assert_same_sessions(const char *id, const char *copy)
 }
 
 /* With one that was undone, and two that hold. */
-static void an_imported_one_can_be_taken_back_too(void **state)
+TEST_IF(capability_store(), an_imported_one_can_be_taken_back_too)
 {
-    (void)state;
     char id[UUID_LEN + 1], copy[UUID_LEN + 1];
     set(CONFIG_COMPACTION_RECENT_TURNS, "0");
     struct engine *s = surface_open(NULL, true);
@@ -1251,53 +1212,4 @@ static void an_imported_one_can_be_taken_back_too(void **state)
     assert_null(strstr(last_body(), SUMMARY));
     engine_free(s);
     assert_int_equal(assert_store_sound(surface_store()), 2);
-}
-
-int main(void)
-{
-    const struct CMUnitTest all[] = {
-        surface_test(it_happens_by_itself),
-        surface_test(it_does_not_happen_where_it_need_not),
-        stored_test(stopped_after_failures_it_stays_so),
-        stored_test(stopped_by_hand_it_stays_so),
-        surface_test(a_rejection_tells_the_summarys_window),
-        stored_test(a_summary_reads_what_micro_compaction_cut),
-        surface_test(a_request_with_too_many_bytes_is_compacted_for),
-        surface_test(max_request_bytes_is_never_exceeded),
-        surface_test(a_body_past_the_maximum_is_not_sent),
-        surface_test(by_hand_with_mode_and_focus),
-        surface_test(by_hand_without_a_model),
-        surface_test(a_mode_that_keeps_all_names_its_keys),
-        surface_test(what_cannot_be_done_by_hand_is_said),
-        surface_test(a_failure_by_hand_is_told_once),
-        surface_test(switched_off_it_says_so),
-        stored_test(a_session_that_is_read_is_not_changed),
-        surface_test(a_turn_refuses_it),
-        surface_test(it_refuses_what_a_turn_refuses),
-        surface_test(leaving_ends_it),
-        stored_test(the_program_ends_meanwhile),
-        surface_test(another_model_is_really_asked),
-        surface_test(another_provider_is_really_asked),
-        surface_test(without_a_key_the_turn_goes_on),
-        surface_test(a_summariser_that_stalls_does_not_hold_the_turn),
-        surface_test(the_sessions_model_is_asked_where_no_other_is_named),
-        surface_test(a_draft_is_shown_changed_and_committed),
-        surface_test(a_draft_is_refused),
-        surface_test(a_draft_is_asked_for_again),
-        surface_test(who_cannot_be_asked_is_not),
-        surface_test(what_goes_is_handed_to_memory),
-        surface_test(memory_refuses_and_the_turn_goes_on),
-        stored_test(it_is_taken_back_after_a_restart),
-        surface_test(a_pin_survives),
-        surface_test(a_fork_is_made_as_before),
-        surface_test(its_parts_are_those_of_the_next_request),
-        surface_test(it_says_what_would_go),
-        surface_test(it_knows_what_is_cached),
-        stored_test(it_is_known_of_a_session_that_was_only_opened),
-        surface_test(what_went_can_be_read_by_pages),
-        stored_test(an_imported_one_can_be_taken_back_too),
-        stored_test(ranges_that_make_no_sense_are_refused),
-    };
-    /* In a build that never compacts there is nothing to see. */
-    return capability_compaction() ? cmocka_run_group_tests(all, NULL, NULL) : SUPPORT_SKIPPED;
 }

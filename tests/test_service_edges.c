@@ -1,12 +1,5 @@
 /* The engine where two things meet: a change and a session that is only read, an end and
  * what was put off, a deletion and files that are not ours, a question and a slow server. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +10,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "session/conversation_private.h"
+#include "tests/suite.h"
 #include "tests/support.h"
 #include "tests/surface.h"
 
@@ -50,9 +44,10 @@ static void assert_listed(const char *title, const char *labels)
     session_list_release(&list);
 }
 
-static void what_is_only_read_can_be_renamed(void **state)
+FIXTURE(surface_setup, surface_teardown);
+
+TEST_IF(capability_store(), what_is_only_read_can_be_renamed)
 {
-    (void)state;
     char id[UUID_LEN + 1];
     keep_one(id);
     struct engine *s = open_to_read(id);
@@ -69,9 +64,8 @@ static void what_is_only_read_can_be_renamed(void **state)
     assert_listed("Another", "kept");
 }
 
-static void what_another_writes_to_is_not_renamed(void **state)
+TEST_IF(capability_store(), what_another_writes_to_is_not_renamed)
 {
-    (void)state;
     char id[UUID_LEN + 1];
     keep_one(id);
     struct engine *writer = surface_open(id, true);
@@ -84,9 +78,8 @@ static void what_another_writes_to_is_not_renamed(void **state)
 }
 
 /* Its row is gone, whatever is left: to go on with it would bring it back. */
-static void what_is_deleted_but_for_a_file_is_left(void **state)
+TEST_IF(capability_store(), what_is_deleted_but_for_a_file_is_left)
 {
-    (void)state;
     char id[UUID_LEN + 1];
     keep_one(id);
     char *notes = mem_printf("data/sessions/%s/notes.txt", id);
@@ -108,9 +101,8 @@ static void what_is_deleted_but_for_a_file_is_left(void **state)
 }
 
 /* The deletion waits for the end of the turn, and the end of the program comes with it. */
-static void what_was_put_off_is_done_at_the_end(void **state)
+TEST_IF(capability_store(), what_was_put_off_is_done_at_the_end)
 {
-    (void)state;
     for (int i = 0; i < 10; i++) {
         struct engine *s = surface_open(NULL, true);
         model_server_queue(surface_server(), &(struct reply){.fault = REPLY_STALL, .text = "Half"});
@@ -126,9 +118,8 @@ static void what_was_put_off_is_done_at_the_end(void **state)
 }
 
 /* The turn of the open session is none of its business. */
-static void taking_it_out_of_the_archive_ends_no_turn(void **state)
+TEST(taking_it_out_of_the_archive_ends_no_turn)
 {
-    (void)state;
     struct engine *s = surface_open(NULL, true);
     model_server_queue(surface_server(), &(struct reply){.fault = REPLY_STALL, .text = "Half"});
     surface_send(s, COMMAND_START_TURN, "Tell me all.");
@@ -171,9 +162,8 @@ static void assert_refused(struct aside *a, enum err_code code, const char *text
     assert_null(mailbox_pop(a->notices));
 }
 
-static void of_two_messages_that_wait_one_is_refused(void **state)
+TEST(of_two_messages_that_wait_one_is_refused)
 {
-    (void)state;
     struct aside a = begin_aside();
     conversation_handle(a.conversation, command_new(COMMAND_START_TURN, "first"));
     assert_null(mailbox_pop(a.notices));
@@ -184,9 +174,8 @@ static void of_two_messages_that_wait_one_is_refused(void **state)
     end_aside(&a);
 }
 
-static void a_message_that_waits_can_be_interrupted(void **state)
+TEST(a_message_that_waits_can_be_interrupted)
 {
-    (void)state;
     struct aside a = begin_aside();
     conversation_handle(a.conversation, command_new(COMMAND_MODELS, NULL));
     conversation_handle(a.conversation, command_new(COMMAND_START_TURN, "first"));
@@ -226,9 +215,8 @@ static int listen_in_silence(void)
     return fd;
 }
 
-static void a_slow_server_is_asked_for_its_models_once(void **state)
+TEST(a_slow_server_is_asked_for_its_models_once)
 {
-    (void)state;
     struct error e;
     struct backend b;
     int fd = listen_in_silence();
@@ -244,19 +232,4 @@ static void a_slow_server_is_asked_for_its_models_once(void **state)
     assert_false(backend_wants_name(&b));
     backend_release(&b);
     close(fd);
-}
-
-int main(void)
-{
-    const struct CMUnitTest all[] = {
-        stored_test(what_is_only_read_can_be_renamed),
-        stored_test(what_another_writes_to_is_not_renamed),
-        stored_test(what_is_deleted_but_for_a_file_is_left),
-        stored_test(what_was_put_off_is_done_at_the_end),
-        surface_test(taking_it_out_of_the_archive_ends_no_turn),
-        surface_test(a_slow_server_is_asked_for_its_models_once),
-        surface_test(of_two_messages_that_wait_one_is_refused),
-        surface_test(a_message_that_waits_can_be_interrupted),
-    };
-    return cmocka_run_group_tests_name("service edges", all, NULL, NULL);
 }

@@ -1,11 +1,4 @@
 /* The worker: order, what a newer job ends, chores, the end. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +8,7 @@
 #include "base/mailbox.h"
 #include "base/mem.h"
 #include "base/worker.h"
+#include "tests/suite.h"
 #include "tests/support.h"
 
 enum { WAIT_MS = 20000, FIRST = 0, SECOND = 1 };
@@ -174,9 +168,10 @@ static void end(void)
     worker = NULL;
 }
 
-static void jobs_run_in_order(void **state)
+FIXTURE(set_up, tear_down);
+
+TEST(jobs_run_in_order)
 {
-    (void)state;
     submit("a", NULL, false);
     submit("b", "search", false);
     submit("c", NULL, true);
@@ -185,16 +180,14 @@ static void jobs_run_in_order(void **state)
     expect(">");
 }
 
-static void nothing_starts_unasked(void **state)
+TEST(nothing_starts_unasked)
 {
-    (void)state;
     end();
     assert_null(mailbox_pop(told));
 }
 
-static void a_newer_job_supersedes(void **state)
+TEST(a_newer_job_supersedes)
 {
-    (void)state;
     hold("search", false);
     submit("a", "list", false);
     submit("b", NULL, false);
@@ -207,9 +200,8 @@ static void a_newer_job_supersedes(void **state)
     expect("?bde");
 }
 
-static void others_supersede_nothing(void **state)
+TEST(others_supersede_nothing)
 {
-    (void)state;
     hold("search", false);
     submit("a", "list", false);
     submit("b", NULL, false);
@@ -218,9 +210,8 @@ static void others_supersede_nothing(void **state)
     expect("aby");
 }
 
-static void the_end_stops_what_changes_nothing(void **state)
+TEST(the_end_stops_what_changes_nothing)
 {
-    (void)state;
     hold(NULL, false);
     submit("a", NULL, false);
     submit("b", NULL, true);
@@ -255,9 +246,8 @@ static void end_while_held(void)
     pthread_join(thread, NULL);
 }
 
-static void at_the_end_the_lasting_is_run(void **state)
+TEST(at_the_end_the_lasting_is_run)
 {
-    (void)state;
     hold(NULL, false);
     submit("a", NULL, false);
     submit("b", NULL, true);
@@ -267,18 +257,16 @@ static void at_the_end_the_lasting_is_run(void **state)
     expect("!?bd>");
 }
 
-static void a_lasting_job_is_not_stopped(void **state)
+TEST(a_lasting_job_is_not_stopped)
 {
-    (void)state;
     hold(NULL, true);
     submit("a", NULL, false);
     end_while_held();
     expect(">");
 }
 
-static void there_is_a_bound(void **state)
+TEST(there_is_a_bound)
 {
-    (void)state;
     struct job *more = letter("z", NULL, false, false);
     hold(NULL, false);
     for (int i = 1; i < WORKER_JOBS_MAX; i++)
@@ -294,9 +282,8 @@ static void there_is_a_bound(void **state)
     expect("z");
 }
 
-static void leaving_waits_for_nobody(void **state)
+TEST(leaving_waits_for_nobody)
 {
-    (void)state;
     hold(NULL, false);
     submit("a", NULL, true);
     struct worker *w = worker;
@@ -310,9 +297,8 @@ static void leaving_waits_for_nobody(void **state)
 
 /* --- chores ----------------------------------------------------------------------------------- */
 
-static void chores_go_by_priority(void **state)
+TEST(chores_go_by_priority)
 {
-    (void)state;
     steps_left[FIRST] = 2;
     steps_left[SECOND] = 3;
     hold(NULL, false);
@@ -328,9 +314,8 @@ static void chores_go_by_priority(void **state)
     expect("x");
 }
 
-static void a_job_goes_before_chores(void **state)
+TEST(a_job_goes_before_chores)
 {
-    (void)state;
     held = true;
     steps_left[FIRST] = 2;
     want(FIRST);
@@ -342,9 +327,8 @@ static void a_job_goes_before_chores(void **state)
     expect("?xabx");
 }
 
-static void a_chore_that_waits_is_not_hurried(void **state)
+TEST(a_chore_that_waits_is_not_hurried)
 {
-    (void)state;
     rest_ms = 60;
     steps_left[SECOND] = 2;
     int64_t began = clock_mono_ms();
@@ -356,35 +340,12 @@ static void a_chore_that_waits_is_not_hurried(void **state)
     assert_true(clock_mono_ms() - began >= 60);
 }
 
-static void the_end_finishes_what_must_be(void **state)
+TEST(the_end_finishes_what_must_be)
 {
-    (void)state;
     steps_left[FIRST] = 3;
     hold(NULL, false);
     want(SECOND);
     want(FIRST);
     end_while_held();
     expect("!?xxx>");
-}
-
-#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(jobs_run_in_order),
-        TEST(nothing_starts_unasked),
-        TEST(a_newer_job_supersedes),
-        TEST(others_supersede_nothing),
-        TEST(the_end_stops_what_changes_nothing),
-        TEST(at_the_end_the_lasting_is_run),
-        TEST(a_lasting_job_is_not_stopped),
-        TEST(there_is_a_bound),
-        TEST(leaving_waits_for_nobody),
-        TEST(chores_go_by_priority),
-        TEST(a_job_goes_before_chores),
-        TEST(a_chore_that_waits_is_not_hurried),
-        TEST(the_end_finishes_what_must_be),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }
