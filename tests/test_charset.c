@@ -1,17 +1,11 @@
 /* A locale that is not UTF-8: what stands in for characters, and that columns agree with it. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <locale.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/charset.h"
 #include "base/utf8.h"
+#include "tests/suite.h"
 #include "tests/support.h"
 
 static void start(const char *all, const char *lang)
@@ -31,9 +25,10 @@ static void expect(void (*convert)(struct buf *, const char *, size_t), const ch
     buf_release(&out);
 }
 
-static void ascii_stands_in(void **state)
+FIXTURE(support_setup, support_teardown);
+
+TEST(ascii_stands_in)
 {
-    (void)state;
     start("C", "C");
     assert_int_equal(charset(), CHARSET_OTHER);
     expect(charset_encode, "für Köln", "fur Koln");
@@ -46,7 +41,7 @@ static void ascii_stands_in(void **state)
     expect(charset_encode, "für KÖLN, Äpfel, naïve", "fuer KOeLN, Aepfel, naive");
 }
 
-static void utf8_is_left_alone(void **state)
+TEST(utf8_is_left_alone)
 {
     char stand_in[CHARSET_STAND_IN_MAX];
     (void)state;
@@ -60,9 +55,8 @@ static void utf8_is_left_alone(void **state)
     assert_int_equal(charset(), CHARSET_UTF8);
 }
 
-static void a_locale_that_is_not_there_keeps_its_characters(void **state)
+TEST(a_locale_that_is_not_there_keeps_its_characters)
 {
-    (void)state;
     start("xx_XX.utf8@euro", "C");
     assert_int_equal(charset(), CHARSET_ASSUMED);
     assert_string_equal(charset_locale(), "xx_XX.utf8@euro");
@@ -71,9 +65,8 @@ static void a_locale_that_is_not_there_keeps_its_characters(void **state)
     assert_int_equal(charset(), CHARSET_OTHER);
 }
 
-static void bytes_of_the_set_are_read(void **state)
+TEST(bytes_of_the_set_are_read)
 {
-    (void)state;
     start("C", "C");
     expect(charset_decode, "für", "für");
     expect(charset_decode,
@@ -83,7 +76,7 @@ static void bytes_of_the_set_are_read(void **state)
 }
 
 /* What is laid out is what is written. */
-static void columns_are_those_of_the_stand_in(void **state)
+TEST(columns_are_those_of_the_stand_in)
 {
     uint64_t seed = support_seed();
     (void)state;
@@ -101,16 +94,4 @@ static void columns_are_those_of_the_stand_in(void **state)
             assert_true((unsigned char)out.data[i] < 0x80);
         buf_release(&out);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ascii_stands_in),
-        cmocka_unit_test(utf8_is_left_alone),
-        cmocka_unit_test(a_locale_that_is_not_there_keeps_its_characters),
-        cmocka_unit_test(bytes_of_the_set_are_read),
-        cmocka_unit_test(columns_are_those_of_the_stand_in),
-    };
-    return cmocka_run_group_tests(tests, support_setup, support_teardown);
 }

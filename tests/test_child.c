@@ -1,11 +1,4 @@
 /* Programs started by ours: their output and input, what kills them, and that nothing is left. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <dirent.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -22,6 +15,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "support.h"
+#include "tests/suite.h"
 
 enum { PATIENCE_MS = 20000, SOON_MS = 5000 };
 
@@ -72,9 +66,10 @@ static enum child_end shell(const char *text, int timeout_ms)
     return run(&c);
 }
 
-static void tells_output_and_status(void **state)
+FIXTURE(setup, teardown);
+
+TEST(tells_output_and_status)
 {
-    (void)state;
     assert_int_equal(shell("echo one; echo noise >&2; cat; exit 3", PATIENCE_MS), CHILD_EXITED);
     assert_int_equal(result.status, 3);
     assert_string_equal(output.data, "one\n");
@@ -88,9 +83,8 @@ static void tells_output_and_status(void **state)
     assert_string_equal(output.data, "a\nb\nc\n");
 }
 
-static void says_what_cannot_be_started(void **state)
+TEST(says_what_cannot_be_started)
 {
-    (void)state;
     struct child_command c = plain((const char *const[]){"/nonexistent/x", NULL}, PATIENCE_MS);
     assert_false(child_run(&c, &result, &fault));
     assert_non_null(strstr(fault.text, "/nonexistent/x: No such file"));
@@ -103,7 +97,7 @@ static void says_what_cannot_be_started(void **state)
     assert_non_null(strstr(fault.text, "No such file"));
 }
 
-static void starts_where_and_with_what_it_is_told(void **state)
+TEST(starts_where_and_with_what_it_is_told)
 {
     char *places[] = {support_path("plain"), support_path("-with 'quotes' and $blanks")};
     char *environment[] = {(char[]){"COLOUR=green"}, NULL};
@@ -126,7 +120,7 @@ static void starts_where_and_with_what_it_is_told(void **state)
 }
 
 /* More than the pipes hold, both ways at once. */
-static void feeds_and_reads_at_once(void **state)
+TEST(feeds_and_reads_at_once)
 {
     enum { SIZE = 3 * 1024 * 1024 };
     char *text = mem_alloc(SIZE);
@@ -152,7 +146,7 @@ static void feeds_and_reads_at_once(void **state)
     free(text);
 }
 
-static void gives_the_extra_descriptor(void **state)
+TEST(gives_the_extra_descriptor)
 {
     char *path = support_path("file");
     (void)state;
@@ -188,9 +182,8 @@ static bool is_inherited(long fd)
 }
 
 /* Neither in us nor in the child, however it ends. */
-static void leaves_no_descriptor(void **state)
+TEST(leaves_no_descriptor)
 {
-    (void)state;
     size_t before = open_descriptors();
     struct child_command broken = plain((const char *const[]){"/nonexistent", NULL}, PATIENCE_MS);
     for (int i = 0; i < 20; i++) {
@@ -217,9 +210,8 @@ static void leaves_no_descriptor(void **state)
 
 #ifdef HAVE_POSIX_SPAWN_FILE_ACTIONS_ADDCLOSEFROM_NP
 /* Not even what does not close on exec, such as what a library opened. */
-static void inherits_three_descriptors(void **state)
+TEST(inherits_three_descriptors)
 {
-    (void)state;
     int careless = open("/dev/null", O_RDONLY), given = open("/dev/null", O_RDONLY);
     static const char *const probe[] = {
         "/bin/sh", "-c",
@@ -264,7 +256,7 @@ static void *look_on(void *arg)
 }
 
 /* What is missed where threads take turns on one processor; but nothing is told that is not so. */
-static void other_threads_children_inherit_nothing(void **state)
+TEST(other_threads_children_inherit_nothing)
 {
     struct onlooker o = {.open = inherited_descriptors(), .seen = -1};
     pthread_t thread;
@@ -301,7 +293,7 @@ static char *make_fifo(int *reader)
     return path;
 }
 
-static void a_grandchild_neither_hangs_it_nor_survives(void **state)
+TEST(a_grandchild_neither_hangs_it_nor_survives)
 {
     int reader;
     char *fifo = make_fifo(&reader);
@@ -334,7 +326,7 @@ static enum child_end late_shell(const char *text, const char *argument)
     return run(&c);
 }
 
-static void the_deadline_kills_the_group(void **state)
+TEST(the_deadline_kills_the_group)
 {
     static const char *const texts[] = {
         "exec 4>\"$1\"; echo up; sleep 60",
@@ -357,9 +349,8 @@ static void the_deadline_kills_the_group(void **state)
     }
 }
 
-static void the_asked_may_say_goodbye(void **state)
+TEST(the_asked_may_say_goodbye)
 {
-    (void)state;
     assert_int_equal(late_shell("trap 'echo goodbye; exit 0' TERM; echo here; "
                                 "while :; do sleep .01; done",
                                 ""),
@@ -373,9 +364,8 @@ static void the_asked_may_say_goodbye(void **state)
     assert_string_equal(output.data, "here\ngoodbye\n");
 }
 
-static void output_can_be_refused(void **state)
+TEST(output_can_be_refused)
 {
-    (void)state;
     most = 100000;
     int64_t start = clock_mono_ms();
     assert_int_equal(shell("yes", PATIENCE_MS), CHILD_REFUSED);
@@ -440,9 +430,8 @@ static void need_subreapers(void)
         skip();
 }
 
-static void what_leaves_the_group_dies_with_the_program(void **state)
+TEST(what_leaves_the_group_dies_with_the_program)
 {
-    (void)state;
     need_subreapers();
     for (size_t i = 0; i < LEAVERS; i++) {
         struct leaving l;
@@ -459,9 +448,8 @@ static void what_leaves_the_group_dies_with_the_program(void **state)
     }
 }
 
-static void it_dies_at_the_deadline(void **state)
+TEST(it_dies_at_the_deadline)
 {
-    (void)state;
     need_subreapers();
     for (size_t i = 0; i < LEAVERS; i++) {
         struct leaving l;
@@ -499,7 +487,7 @@ static void *run_fifty(void *failures)
     return NULL;
 }
 
-static void several_at_once_are_apart(void **state)
+TEST(several_at_once_are_apart)
 {
     enum { THREADS = 4 };
     pthread_t threads[THREADS];
@@ -515,7 +503,7 @@ static void several_at_once_are_apart(void **state)
 }
 
 /* A daemon of a password manager, say: it is not waited for, and lives on, also with the pipe. */
-static void a_daemon_can_be_spared(void **state)
+TEST(a_daemon_can_be_spared)
 {
     char *pid_file = support_path("pid");
     char *fifo = support_path("up");
@@ -555,7 +543,7 @@ static bool wrote(void *fifo)
 }
 
 /* What xclip does: it stays in its group, and holds the text for whoever pastes. */
-static void a_keeper_can_be_spared(void **state)
+TEST(a_keeper_can_be_spared)
 {
     char *up = support_path("up"), *wanted = support_path("wanted"), *given = support_path("given");
     char *text = mem_printf("{ echo >'%s'; read line <'%s'; echo >'%s'; } & read line <'%s'", up,
@@ -575,7 +563,7 @@ static void a_keeper_can_be_spared(void **state)
 }
 
 /* A program that works against its supervisor neither hangs us nor keeps its group. */
-static void without_its_supervisor_it_ends(void **state)
+TEST(without_its_supervisor_it_ends)
 {
     static const char *const texts[] = {"kill -KILL $PPID; sleep 60", "kill -STOP $PPID; exit 0"};
     (void)state;
@@ -594,9 +582,8 @@ static bool tell_up(void *context, const char *bytes, size_t len)
 }
 
 /* Killed without a word, we cannot end anything ourselves. */
-static void nothing_outlives_us(void **state)
+TEST(nothing_outlives_us)
 {
-    (void)state;
     for (size_t i = 0; i < LEAVERS; i++) {
         struct leaving l;
         leaving_init(&l);
@@ -666,7 +653,7 @@ static bool wake_and_take(void *context, const char *bytes, size_t len)
 }
 
 /* One that ignores SIGTERM, too: it gets SIGKILL. */
-static void an_interrupt_kills_at_once(void **state)
+TEST(an_interrupt_kills_at_once)
 {
     struct waker w;
     int reader;
@@ -689,9 +676,8 @@ static void an_interrupt_kills_at_once(void **state)
     free(fifo);
 }
 
-static void an_interrupt_kills_what_left_the_group(void **state)
+TEST(an_interrupt_kills_what_left_the_group)
 {
-    (void)state;
     need_subreapers();
     for (size_t i = 0; i < LEAVERS; i++) {
         struct waker w;
@@ -713,7 +699,7 @@ static void an_interrupt_kills_what_left_the_group(void **state)
     }
 }
 
-static void other_wakes_do_not_disturb_it(void **state)
+TEST(other_wakes_do_not_disturb_it)
 {
     struct waker w;
     (void)state;
@@ -733,7 +719,7 @@ static void other_wakes_do_not_disturb_it(void **state)
     waker_release(&w);
 }
 
-static void the_deadline_of_the_wakeup_counts(void **state)
+TEST(the_deadline_of_the_wakeup_counts)
 {
     struct waker w;
     (void)state;
@@ -750,45 +736,9 @@ static void the_deadline_of_the_wakeup_counts(void **state)
     waker_release(&w);
 }
 
-static void has_no_terminal(void **state)
+TEST(has_no_terminal)
 {
-    (void)state;
     assert_int_equal(shell("(: </dev/tty) 2>/dev/null && echo terminal; exit 0", PATIENCE_MS),
                      CHILD_EXITED);
     assert_string_equal(output.data, "");
-}
-
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-
-int main(void)
-{
-    const struct CMUnitTest all[] = {
-        TEST(tells_output_and_status),
-        TEST(says_what_cannot_be_started),
-        TEST(starts_where_and_with_what_it_is_told),
-        TEST(feeds_and_reads_at_once),
-        TEST(gives_the_extra_descriptor),
-        TEST(leaves_no_descriptor),
-#ifdef HAVE_POSIX_SPAWN_FILE_ACTIONS_ADDCLOSEFROM_NP
-        TEST(inherits_three_descriptors),
-#endif
-        TEST(other_threads_children_inherit_nothing),
-        TEST(a_grandchild_neither_hangs_it_nor_survives),
-        TEST(the_deadline_kills_the_group),
-        TEST(the_asked_may_say_goodbye),
-        TEST(output_can_be_refused),
-        TEST(what_leaves_the_group_dies_with_the_program),
-        TEST(it_dies_at_the_deadline),
-        TEST(nothing_outlives_us),
-        TEST(several_at_once_are_apart),
-        TEST(a_daemon_can_be_spared),
-        TEST(a_keeper_can_be_spared),
-        TEST(without_its_supervisor_it_ends),
-        TEST(an_interrupt_kills_at_once),
-        TEST(an_interrupt_kills_what_left_the_group),
-        TEST(other_wakes_do_not_disturb_it),
-        TEST(the_deadline_of_the_wakeup_counts),
-        TEST(has_no_terminal),
-    };
-    return cmocka_run_group_tests_name("child", all, NULL, NULL);
 }

@@ -1,16 +1,10 @@
 /* The real program, one turn without a screen, with every provider. */
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "base/buf.h"
 #include "base/json.h"
@@ -18,6 +12,7 @@
 #include "base/vec.h"
 #include "session/capability.h"
 #include "tests/model_server.h"
+#include "tests/suite.h"
 #include "tests/support.h"
 
 #define KEY "sk-e2e-0123456789-must-not-leak"
@@ -127,9 +122,10 @@ static bool home_holds(const char *text)
     return status == 0;
 }
 
-static void each_provider_answers(void **state)
+FIXTURE(setup, teardown);
+
+TEST(each_provider_answers)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof dialects / sizeof *dialects; i++) {
         use(&dialects[i]);
         struct outcome o = RUN("what is your name?");
@@ -146,9 +142,8 @@ static void each_provider_answers(void **state)
     }
 }
 
-static void each_request_is_what_its_api_wants(void **state)
+TEST(each_request_is_what_its_api_wants)
 {
-    (void)state;
     model_server_set_window(server, 32768);
     for (size_t i = 0; i < sizeof dialects / sizeof *dialects; i++) {
         use(&dialects[i]);
@@ -176,9 +171,8 @@ static void each_request_is_what_its_api_wants(void **state)
     }
 }
 
-static void offline_needs_no_network(void **state)
+TEST(offline_needs_no_network)
 {
-    (void)state;
     use(&dialects[0]);
     struct outcome o = RUN("--provider", "offline", "is anybody there?");
     assert_int_equal(o.status, 0);
@@ -190,9 +184,8 @@ static void offline_needs_no_network(void **state)
     outcome_release(&again);
 }
 
-static void standard_input_joins_the_prompt(void **state)
+TEST(standard_input_joins_the_prompt)
 {
-    (void)state;
     use(&dialects[1]);
     struct outcome o =
         run((const char *const[]){"run", "--model", "m", "summarise:", NULL}, "piped text\n");
@@ -206,9 +199,8 @@ static void standard_input_joins_the_prompt(void **state)
     assert_has(model_server_body(server, 1), "only the pipe");
 }
 
-static void json_output_is_one_object(void **state)
+TEST(json_output_is_one_object)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof dialects / sizeof *dialects; i++) {
         use(&dialects[i]);
         queue((struct reply){.text = "forty-two", .input_tokens = 1234, .output_tokens = 56});
@@ -243,9 +235,8 @@ static char *event_names(const char *lines)
     return buf_take(&names);
 }
 
-static void stream_json_tells_every_event(void **state)
+TEST(stream_json_tells_every_event)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof dialects / sizeof *dialects; i++) {
         use(&dialects[i]);
         queue((struct reply){.text = "one two three four", .piece = 4, .input_tokens = 1500});
@@ -259,9 +250,8 @@ static void stream_json_tells_every_event(void **state)
     }
 }
 
-static void a_tool_call_goes_round(void **state)
+TEST(a_tool_call_goes_round)
 {
-    (void)state;
     char *path = support_path("letter.txt");
     support_write(path, "Dear Atticus,\nthe harvest was good.\n");
     free(path);
@@ -286,9 +276,8 @@ static void a_tool_call_goes_round(void **state)
     }
 }
 
-static void a_tool_cannot_leave_the_directory(void **state)
+TEST(a_tool_cannot_leave_the_directory)
 {
-    (void)state;
     use(&dialects[0]);
     queue((struct reply){.tool_name = "read_file", .tool_args = "{\"path\":\"/etc/passwd\"}"});
     queue((struct reply){.tool_name = "read_file", .tool_args = "{\"path\":\"../../etc/passwd\"}"});
@@ -300,9 +289,8 @@ static void a_tool_cannot_leave_the_directory(void **state)
     outcome_release(&o);
 }
 
-static void broken_arguments_go_back_to_the_model(void **state)
+TEST(broken_arguments_go_back_to_the_model)
 {
-    (void)state;
     for (size_t i = 0; i < 2; i++) {
         size_t before = model_server_requests(server);
         use(&dialects[i]);
@@ -316,9 +304,8 @@ static void broken_arguments_go_back_to_the_model(void **state)
     }
 }
 
-static void without_tools_none_are_offered(void **state)
+TEST(without_tools_none_are_offered)
 {
-    (void)state;
     use(&dialects[0]);
     struct outcome o = RUN("--tools", "none", "hi");
     assert_int_equal(o.status, 0);
@@ -328,9 +315,8 @@ static void without_tools_none_are_offered(void **state)
     outcome_release(&o);
 }
 
-static void a_refused_key_is_not_tried_again(void **state)
+TEST(a_refused_key_is_not_tried_again)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof dialects / sizeof *dialects; i++) {
         size_t before = model_server_requests(server);
         use(&dialects[i]);
@@ -349,9 +335,8 @@ static void a_refused_key_is_not_tried_again(void **state)
     }
 }
 
-static void a_busy_server_is_asked_again(void **state)
+TEST(a_busy_server_is_asked_again)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof dialects / sizeof *dialects; i++) {
         size_t before = model_server_requests(server);
         use(&dialects[i]);
@@ -373,9 +358,8 @@ static void a_busy_server_is_asked_again(void **state)
     }
 }
 
-static void a_lost_connection_keeps_the_partial_answer(void **state)
+TEST_IF(capability_store(), a_lost_connection_keeps_the_partial_answer)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof dialects / sizeof *dialects; i++) {
         size_t before = model_server_requests(server);
         use(&dialects[i]);
@@ -394,9 +378,8 @@ static void a_lost_connection_keeps_the_partial_answer(void **state)
     }
 }
 
-static void what_is_no_answer_is_an_error(void **state)
+TEST(what_is_no_answer_is_an_error)
 {
-    (void)state;
     static const enum reply_fault faults[] = {REPLY_MALFORMED_JSON, REPLY_WRONG_TYPE, REPLY_EMPTY,
                                               REPLY_HUGE_LINE};
     setenv("TIRO_PROVIDER_MAX_RETRIES", "0", 1);
@@ -412,9 +395,8 @@ static void what_is_no_answer_is_an_error(void **state)
         }
 }
 
-static void nobody_listening_is_said(void **state)
+TEST(nobody_listening_is_said)
 {
-    (void)state;
     setenv("TIRO_PROVIDER_MAX_RETRIES", "0", 1);
     setenv("OPENAI_BASE_URL", "http://127.0.0.1:1/v1", 1);
     setenv("OPENAI_API_KEY", KEY, 1);
@@ -441,9 +423,8 @@ static struct outcome signalled(int signal_number)
     return o;
 }
 
-static void a_signal_cuts_a_stalled_answer(void **state)
+TEST_IF(capability_store(), a_signal_cuts_a_stalled_answer)
 {
-    (void)state;
     static const int signals[] = {SIGINT, SIGTERM};
     for (size_t i = 0; i < sizeof dialects / sizeof *dialects; i++) {
         use(&dialects[i]);
@@ -459,9 +440,8 @@ static void a_signal_cuts_a_stalled_answer(void **state)
     }
 }
 
-static void resume_carries_the_conversation(void **state)
+TEST_IF(capability_store(), resume_carries_the_conversation)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof dialects / sizeof *dialects; i++) {
         size_t before = model_server_requests(server);
         use(&dialects[i]);
@@ -479,9 +459,8 @@ static void resume_carries_the_conversation(void **state)
     }
 }
 
-static void without_persistence_nothing_is_kept(void **state)
+TEST(without_persistence_nothing_is_kept)
 {
-    (void)state;
     use(&dialects[0]);
     struct outcome o = RUN("--no-persist", "a secret question");
     assert_int_equal(o.status, 0);
@@ -495,9 +474,8 @@ static void without_persistence_nothing_is_kept(void **state)
     "p=$PPID; for i in 1 2; do (tr '\\\\0' ' ' </proc/$p/environ) 2>/dev/null || echo refused; "   \
     "p=$(sed -n 's/^PPid:[[:space:]]*//p' /proc/$p/status); done; env; echo core $(ulimit -S -c)"
 
-static void children_see_no_keys(void **state)
+TEST(children_see_no_keys)
 {
-    (void)state;
     use(&dialects[0]);
     setenv("TIRO_OPENAI_API_KEY", KEY, 1);
     setenv("TIRO_EMBEDDING_API_KEY", KEY, 1);
@@ -524,9 +502,8 @@ static void children_see_no_keys(void **state)
 }
 
 /* The command for a key is the user's own: it gets what it needs, but no key of ours. */
-static void the_key_command_gets_the_rest(void **state)
+TEST(the_key_command_gets_the_rest)
 {
-    (void)state;
     use(&dialects[0]);
     unsetenv("ANTHROPIC_API_KEY");
     setenv("OPENAI_API_KEY", KEY, 1);
@@ -541,9 +518,8 @@ static void the_key_command_gets_the_rest(void **state)
     unsetenv("SOME_OTHER");
 }
 
-static void the_key_is_nowhere(void **state)
+TEST_IF(capability_store(), the_key_is_nowhere)
 {
-    (void)state;
     setenv("TIRO_LOG_LEVEL", "debug", 1);
     for (size_t i = 0; i < 2; i++) {
         use(&dialects[i]);
@@ -565,9 +541,8 @@ static void the_key_is_nowhere(void **state)
     assert_false(home_holds(KEY));
 }
 
-static void what_is_kept_is_private(void **state)
+TEST_IF(capability_store(), what_is_kept_is_private)
 {
-    (void)state;
     use(&dialects[0]);
     struct outcome o = RUN("hi");
     outcome_release(&o);
@@ -582,9 +557,8 @@ static void what_is_kept_is_private(void **state)
     free(path);
 }
 
-static void bad_usage_is_told_apart(void **state)
+TEST_IF(capability_store(), bad_usage_is_told_apart)
 {
-    (void)state;
     struct outcome o = run((const char *const[]){"run", "--no-such-option", "x", NULL}, NULL);
     assert_int_equal(o.status, 64);
     outcome_release(&o);
@@ -596,37 +570,4 @@ static void bad_usage_is_told_apart(void **state)
     assert_int_equal(o.status, 1);
     assert_has(o.err, "tiro: SESSION_NOT_FOUND: ");
     outcome_release(&o);
-}
-
-#define e2e_test(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-#define stored_e2e_test(f) support_stored(f, setup, teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        e2e_test(each_provider_answers),
-        e2e_test(each_request_is_what_its_api_wants),
-        e2e_test(offline_needs_no_network),
-        e2e_test(standard_input_joins_the_prompt),
-        e2e_test(json_output_is_one_object),
-        e2e_test(stream_json_tells_every_event),
-        e2e_test(a_tool_call_goes_round),
-        e2e_test(a_tool_cannot_leave_the_directory),
-        e2e_test(broken_arguments_go_back_to_the_model),
-        e2e_test(without_tools_none_are_offered),
-        e2e_test(a_refused_key_is_not_tried_again),
-        e2e_test(a_busy_server_is_asked_again),
-        stored_e2e_test(a_lost_connection_keeps_the_partial_answer),
-        e2e_test(what_is_no_answer_is_an_error),
-        e2e_test(nobody_listening_is_said),
-        stored_e2e_test(a_signal_cuts_a_stalled_answer),
-        stored_e2e_test(resume_carries_the_conversation),
-        e2e_test(without_persistence_nothing_is_kept),
-        e2e_test(children_see_no_keys),
-        e2e_test(the_key_command_gets_the_rest),
-        stored_e2e_test(the_key_is_nowhere),
-        stored_e2e_test(what_is_kept_is_private),
-        stored_e2e_test(bad_usage_is_told_apart),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -626,4 +626,3 @@ TEST(test_names)
     assert_int_equal(ev->stop_reason, STOP_OTHER);
     event_free(ev);
 }
-

@@ -1,12 +1,5 @@
 /* Answers as long as an answer may be, and longer, as fast as they can come: what is kept, how much
  * memory and disk they take, and that Esc is answered. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -17,6 +10,7 @@
 #include "tests/damage.h"
 #include "tests/program.h"
 #include "tests/scene.h"
+#include "tests/suite.h"
 #include "tests/support.h"
 
 enum {
@@ -88,9 +82,10 @@ static void assert_cut(const char *text)
                      len);
 }
 
-static void test_an_answer_is_cut_at_the_maximum(void **state)
+FIXTURE(scene_setup, scene_teardown);
+
+TEST_IF(capability_store(), test_an_answer_is_cut_at_the_maximum)
 {
-    (void)state;
     for (size_t i = 0; i < 2; i++) {
         char *text = text_of(&patterns[i], STREAM_MAX_BYTES + MIB);
         queue((struct reply){.text = text, .piece = patterns[i].piece});
@@ -104,9 +99,8 @@ static void test_an_answer_is_cut_at_the_maximum(void **state)
 }
 
 /* The character at the cut stays whole. */
-static void test_the_cut_is_between_characters(void **state)
+TEST_IF(capability_store(), test_the_cut_is_between_characters)
 {
-    (void)state;
     static const struct pattern wide = {"wide", "x", "あ", 4000};
     char *text = text_of(&wide, STREAM_MAX_BYTES + MIB);
     queue((struct reply){.text = text, .piece = 4000});
@@ -119,9 +113,8 @@ static void test_the_cut_is_between_characters(void **state)
 }
 
 /* Half a call is none, and reasoning alone no answer. */
-static void test_calls_and_reasoning_count(void **state)
+TEST_IF(capability_store(), test_calls_and_reasoning_count)
 {
-    (void)state;
     char *text = text_of(&patterns[2], STREAM_MAX_BYTES + MIB);
     struct buf args = BUF_INIT;
     buf_addf(&args, "{\"path\":\"%s\"}", text);
@@ -168,9 +161,8 @@ static void run_reasoning_and_call(void)
 }
 
 /* The first test: the largest child so far is then a small one. */
-static void test_memory_is_bounded(void **state)
+TEST_IF(capability_store(), test_memory_is_bounded)
 {
-    (void)state;
     if (!SUPPORT_TELLS_MEMORY)
         skip();
     queue((struct reply){.text = "small"});
@@ -203,9 +195,8 @@ static void call_with_much(void *context, const char *body, size_t len, struct r
 
 /* Every answer calls with as much as an answer may have. The turn ends before a request gets longer
  * than any server takes, and before it fills the memory. */
-static void test_a_request_is_bounded(void **state)
+TEST_IF(SUPPORT_TELLS_MEMORY, test_a_request_is_bounded)
 {
-    (void)state;
     size_t largest = 0;
     model_server_set_responder(scene_server(), call_with_much, &largest);
     struct result r = RUN("run", "--no-compaction", "flood");
@@ -218,9 +209,8 @@ static void test_a_request_is_bounded(void **state)
     assert_true(peak_of_children_kib() <= 256 * KIB);
 }
 
-static void test_disk_is_a_small_multiple(void **state)
+TEST_IF(capability_store(), test_disk_is_a_small_multiple)
 {
-    (void)state;
     char *text = text_of(&patterns[1], STREAM_MAX_BYTES - 64);
     queue((struct reply){.text = text, .piece = patterns[1].piece});
     run_ok(RUN("run", "flood"));
@@ -231,9 +221,8 @@ static void test_disk_is_a_small_multiple(void **state)
 /* ---- at a terminal ---- */
 
 /* Esc while it comes and is laid out; what came stays. */
-static void test_esc_is_answered(void **state)
+TEST(test_esc_is_answered)
 {
-    (void)state;
     for (size_t i = 0; i < PATTERNS; i++) {
         char *text = text_of(&patterns[i], STREAM_MAX_BYTES - 64);
         queue((struct reply){.fault = REPLY_STALL, .text = text, .piece = patterns[i].piece});
@@ -249,20 +238,4 @@ static void test_esc_is_answered(void **state)
         model_server_release(scene_server());
         free(text);
     }
-}
-
-#define STORED(f) support_stored(f, scene_setup, scene_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        STORED(test_memory_is_bounded),
-        STORED(test_an_answer_is_cut_at_the_maximum),
-        STORED(test_the_cut_is_between_characters),
-        STORED(test_calls_and_reasoning_count),
-        STORED(test_disk_is_a_small_multiple),
-        support_if(SUPPORT_TELLS_MEMORY, test_a_request_is_bounded, scene_setup, scene_teardown),
-        scene_test(test_esc_is_answered),
-    };
-    return cmocka_run_group_tests_name("flood", tests, NULL, NULL);
 }

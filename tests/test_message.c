@@ -411,4 +411,3 @@ TEST(test_cost)
     u.input = -1;
     assert_true(near(usage_cost(&u, &p), -1));
 }
-

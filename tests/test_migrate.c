@@ -263,4 +263,3 @@ TEST(test_many_open_a_new_one_at_once)
         free(file);
     }
 }
-

@@ -1,10 +1,3 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <curl/curl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +8,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "tests/model_server.h"
+#include "tests/suite.h"
 
 #define DEADLINE_MS 10000
 
@@ -139,7 +133,16 @@ static int teardown(void **state)
 
 static const char *const paths[] = {"/v1/messages", "/v1/chat/completions", "/api/chat"};
 
-static void speaks_every_dialect(void **state)
+static int begin_curl(void **state)
+{
+    (void)state;
+    return curl_global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK ? 0 : -1;
+}
+
+BEFORE_ALL(begin_curl);
+FIXTURE(setup, teardown);
+
+TEST(speaks_every_dialect)
 {
     struct reply r = {.text = "He said \"p\303\244per\"\nand\tleft.",
                       .reasoning = "hm",
@@ -162,7 +165,7 @@ static void speaks_every_dialect(void **state)
     }
 }
 
-static void records_requests(void **state)
+TEST(records_requests)
 {
     struct fetch f;
 
@@ -178,7 +181,7 @@ static void records_requests(void **state)
     fetch_end(&f);
 }
 
-static void status_has_body_and_header(void **state)
+TEST(status_has_body_and_header)
 {
     struct fetch f;
     struct curl_header *header = NULL;
@@ -197,7 +200,7 @@ static void status_has_body_and_header(void **state)
     fetch_end(&f);
 }
 
-static void disconnects(void **state)
+TEST(disconnects)
 {
     struct fetch f;
 
@@ -209,7 +212,7 @@ static void disconnects(void **state)
     fetch_end(&f);
 }
 
-static void stalls_until_released(void **state)
+TEST(stalls_until_released)
 {
     struct fetch f;
 
@@ -234,7 +237,7 @@ static long status_so_far(struct fetch *f)
     return status;
 }
 
-static void stalls_after_the_headers(void **state)
+TEST(stalls_after_the_headers)
 {
     struct fetch f;
     int64_t deadline = clock_mono_ms() + DEADLINE_MS;
@@ -249,7 +252,7 @@ static void stalls_after_the_headers(void **state)
     fetch_end(&f);
 }
 
-static void holds_the_status_line(void **state)
+TEST(holds_the_status_line)
 {
     struct fetch f;
 
@@ -266,7 +269,9 @@ static void holds_the_status_line(void **state)
     fetch_end(&f);
 }
 
-static void stops_while_replies_wait(void **state)
+FIXTURES(plain, NULL, NULL);
+
+TEST(stops_while_replies_wait)
 {
     struct fetch stalled, held, slow;
     struct model_server *s = model_server_start();
@@ -291,7 +296,9 @@ static void stops_while_replies_wait(void **state)
     fetch_end(&held);
 }
 
-static void splits_and_paces(void **state)
+FIXTURES(own, setup, teardown);
+
+TEST(splits_and_paces)
 {
     struct fetch f;
     int64_t start = clock_mono_ms();
@@ -308,7 +315,7 @@ static void splits_and_paces(void **state)
     fetch_end(&f);
 }
 
-static void plays_every_fault(void **state)
+TEST(plays_every_fault)
 {
     static const struct {
         enum reply_fault fault;
@@ -352,7 +359,7 @@ static void expect_listing(void **state, const char *path, const char *body, con
     fetch_end(&f);
 }
 
-static void lists_models_and_windows(void **state)
+TEST(lists_models_and_windows)
 {
     expect_listing(state, "/v1/models", NULL, "\"data\":[]");
     expect_listing(state, "/props", NULL, NULL);
@@ -366,27 +373,4 @@ static void lists_models_and_windows(void **state)
     expect_listing(state, "/props", NULL, "\"n_ctx\":32768");
     expect_listing(state, "/nothing", NULL, NULL);
     assert_int_equal(model_server_requests(*state), 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(speaks_every_dialect, setup, teardown),
-        cmocka_unit_test_setup_teardown(records_requests, setup, teardown),
-        cmocka_unit_test_setup_teardown(status_has_body_and_header, setup, teardown),
-        cmocka_unit_test_setup_teardown(disconnects, setup, teardown),
-        cmocka_unit_test_setup_teardown(stalls_until_released, setup, teardown),
-        cmocka_unit_test_setup_teardown(stalls_after_the_headers, setup, teardown),
-        cmocka_unit_test_setup_teardown(holds_the_status_line, setup, teardown),
-        cmocka_unit_test(stops_while_replies_wait),
-        cmocka_unit_test_setup_teardown(splits_and_paces, setup, teardown),
-        cmocka_unit_test_setup_teardown(plays_every_fault, setup, teardown),
-        cmocka_unit_test_setup_teardown(lists_models_and_windows, setup, teardown),
-    };
-    int failed;
-
-    curl_global_init(CURL_GLOBAL_DEFAULT);
-    failed = cmocka_run_group_tests(tests, NULL, NULL);
-    curl_global_cleanup();
-    return failed;
 }

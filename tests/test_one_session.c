@@ -1,13 +1,6 @@
 /* A session from its beginning to its end in the real program: turns with tools, a compaction,
  * memory, an export, a chat at a terminal, and nothing left of it. Short enough to run under
  * valgrind (tests/valgrind.sh). */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -16,6 +9,7 @@
 #include "tests/damage.h"
 #include "tests/program.h"
 #include "tests/scene.h"
+#include "tests/suite.h"
 
 enum { PATIENCE_MS = 200000 }; /* valgrind takes fifty times as long */
 
@@ -139,21 +133,14 @@ static void its_end(void)
     free(database);
 }
 
-static void from_its_beginning_to_its_end(void **state)
+NEEDS(capability_store() && capability_memory() && capability_compaction());
+FIXTURE(setup, teardown);
+
+TEST(from_its_beginning_to_its_end)
 {
-    (void)state;
     a_turn_with_tools();
     failures();
     a_chat();
     looking_at_it();
     its_end();
-}
-
-int main(void)
-{
-    const struct CMUnitTest all[] = {
-        support_if(capability_store() && capability_memory() && capability_compaction(),
-                   from_its_beginning_to_its_end, setup, teardown),
-    };
-    return cmocka_run_group_tests_name("one_session", all, NULL, NULL);
 }

@@ -1,16 +1,10 @@
 /* Keys of known shapes are masked, all else stays as it is. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <string.h>
 #include <time.h>
 
 #include "memory/secrets.h"
 #include "tests/conversation.h"
+#include "tests/suite.h"
 #include "tests/support.h"
 
 static void expect(const char *text, int count, const char *masked)
@@ -23,7 +17,7 @@ static void expect(const char *text, int count, const char *masked)
 }
 
 /* In parts, so that no tool that looks for secrets finds one in this file. */
-static void keys_go(void **state)
+TEST(keys_go)
 {
     static const char *const keys[] = {
         "sk-"
@@ -73,7 +67,7 @@ static void keys_go(void **state)
         }
 }
 
-static void what_only_looks_like_one_stays(void **state)
+TEST(what_only_looks_like_one_stays)
 {
     static const char *const texts[] = {
         "",
@@ -102,9 +96,8 @@ static void what_only_looks_like_one_stays(void **state)
         expect(texts[i], 0, texts[i]);
 }
 
-static void what_is_assigned_goes(void **state)
+TEST(what_is_assigned_goes)
 {
-    (void)state;
     expect("password=hunter", 1, "password=[secret]");
     expect("PASSWORD=hunter2 next", 1, "PASSWORD=[secret] next");
     expect("export DB_PASSWORD=\"a b c d\" x", 1, "export DB_PASSWORD=\"[secret]\" x");
@@ -129,9 +122,8 @@ static void what_is_assigned_goes(void **state)
     expect("password=abcd password=efgh", 2, "password=[secret] password=[secret]");
 }
 
-static void private_keys_go(void **state)
+TEST(private_keys_go)
 {
-    (void)state;
     expect(
         "a\n-----BEGIN RSA "
         "PRIVATE KEY-----\nMIIE+/=\nabc\n-----END RSA PRIVATE KEY-----\nb",
@@ -151,7 +143,7 @@ static void private_keys_go(void **state)
 }
 
 /* What has been masked is as it is, so that an export can be imported again. */
-static void masking_twice_is_masking_once(void **state)
+TEST(masking_twice_is_masking_once)
 {
     static const char *const parts[] = {"password=", "sk-",         "abcdefghij0123456789",
                                         "\"",        "'",           " ",
@@ -177,7 +169,7 @@ static void masking_twice_is_masking_once(void **state)
 }
 
 /* Texts that make each place look like a beginning: time grows with the length alone. */
-static void long_texts_take_no_time(void **state)
+TEST(long_texts_take_no_time)
 {
     static const char *const parts[] = {
         "sk-", "eyJ", "sk-sk_", "://", "password:", "-----BEGIN ", "Bearer ", "=", "token=\""};
@@ -193,17 +185,4 @@ static void long_texts_take_no_time(void **state)
         buf_release(&out);
     }
     assert_true((clock() - began) / CLOCKS_PER_SEC < 30);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(keys_go),
-        cmocka_unit_test(what_only_looks_like_one_stays),
-        cmocka_unit_test(what_is_assigned_goes),
-        cmocka_unit_test(private_keys_go),
-        cmocka_unit_test(masking_twice_is_masking_once),
-        cmocka_unit_test(long_texts_take_no_time),
-    };
-    return cmocka_run_group_tests_name("secrets", tests, NULL, NULL);
 }

@@ -1,11 +1,4 @@
 /* Shapes: what is written, what is read back, and what is refused. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +8,7 @@
 #include "base/shape.h"
 #include "base/uuid.h"
 #include "base/vec.h"
+#include "tests/suite.h"
 #include "tests/support.h"
 
 enum colour { RED, NOBODYS, BLUE };
@@ -109,9 +103,10 @@ static char *written(const struct thing *t)
 
 #define POINT ",\"point\":{\"x\":1}"
 
-static void test_absent_members(void **state)
+FIXTURE(support_setup, support_teardown);
+
+TEST(test_absent_members)
 {
-    (void)state;
     struct thing t = {0};
     shape_init(&thing, &t);
     char *text = written(&t);
@@ -131,9 +126,8 @@ static void test_absent_members(void **state)
     assert_null(t.text);
 }
 
-static void test_all_members(void **state)
+TEST(test_all_members)
 {
-    (void)state;
     static const char all[] =
         "{\"text\":\"te\\\"xt\",\"json\":{\"a\":[1,null]},\"words\":[\"+a\",\"b\"],"
         "\"strings\":[\"one\",\"\"],\"id\":\"01890a5d-ac96-774b-bcce-b302099a8057\",\"whole\":7,"
@@ -159,9 +153,8 @@ static void test_all_members(void **state)
     free(again);
 }
 
-static void test_one_member(void **state)
+TEST(test_one_member)
 {
-    (void)state;
     struct thing t = {.words = (char[]){"a b"}};
     struct json *v = shape_value_to_json(&thing, "words", &t);
     assert_int_equal(json_len(v), 2);
@@ -169,9 +162,8 @@ static void test_one_member(void **state)
 }
 
 /* What is out of its bounds is written as the nearest, so that it can be read. */
-static void test_bounds_when_written(void **state)
+TEST(test_bounds_when_written)
 {
-    (void)state;
     static const struct {
         double real, share;
         int64_t whole;
@@ -194,9 +186,8 @@ static void test_bounds_when_written(void **state)
     }
 }
 
-static void test_refused(void **state)
+TEST(test_refused)
 {
-    (void)state;
     static const struct {
         const char *text, *named;
     } cases[] = {
@@ -248,9 +239,8 @@ static void test_refused(void **state)
 }
 
 /* A point is not closed: a newer program may say more. */
-static void test_open_shapes_pass_over(void **state)
+TEST(test_open_shapes_pass_over)
 {
-    (void)state;
     const char *text =
         "{\"text\":\"\",\"point\":{\"x\":1,\"x\":5,\"y\":{\"z\":[]}},\"whole\":5000}";
     struct thing t = {0};
@@ -262,9 +252,8 @@ static void test_open_shapes_pass_over(void **state)
     shape_release(&thing, &t);
 }
 
-static void test_deep_and_large(void **state)
+TEST(test_deep_and_large)
 {
-    (void)state;
     struct buf deep = BUF_INIT, large = BUF_INIT;
     struct thing t = {0};
     struct error e = {0};
@@ -329,9 +318,8 @@ static struct thing random_thing(void)
     return t;
 }
 
-static void test_random_round_trips(void **state)
+TEST(test_random_round_trips)
 {
-    (void)state;
     entropy_seed(support_seed());
     for (int i = 0; i < 3000; i++) {
         struct thing t = random_thing(), back = {0};
@@ -349,9 +337,8 @@ static void test_random_round_trips(void **state)
 }
 
 /* Whatever bytes come, it ends with a value or an error, and nothing leaks. */
-static void test_random_damage(void **state)
+TEST(test_random_damage)
 {
-    (void)state;
     entropy_seed(support_seed());
     for (int i = 0; i < 20000; i++) {
         struct thing t = random_thing(), back = {0};
@@ -371,9 +358,8 @@ static void test_random_damage(void **state)
 
 /* --- what is said of a shape ------------------------------------------------------------------ */
 
-static void test_schema(void **state)
+TEST(test_schema)
 {
-    (void)state;
     struct json *v = shape_schema(&thing);
     char *text = json_print(v);
     static const char *const parts[] = {
@@ -398,28 +384,12 @@ static void test_schema(void **state)
     json_free(v);
 }
 
-static void test_description(void **state)
+TEST(test_description)
 {
-    (void)state;
     struct buf out = BUF_INIT;
     shape_describe(&thing, &out);
     assert_non_null(strstr(out.data, "  text: a string of at most 20 bytes. What it says.\n"));
     assert_non_null(strstr(out.data, "  colour: \"red\" or \"blue\"; optional\n"));
     assert_non_null(strstr(out.data, "    x: a whole number from -10 to 10\n"));
     buf_release(&out);
-}
-
-#define TEST(f) cmocka_unit_test_setup_teardown(f, support_setup, support_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(test_absent_members), TEST(test_all_members),
-        TEST(test_one_member),     TEST(test_bounds_when_written),
-        TEST(test_refused),        TEST(test_open_shapes_pass_over),
-        TEST(test_deep_and_large), TEST(test_random_round_trips),
-        TEST(test_random_damage),  TEST(test_schema),
-        TEST(test_description),
-    };
-    return cmocka_run_group_tests_name("shape", tests, NULL, NULL);
 }

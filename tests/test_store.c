@@ -983,4 +983,3 @@ TEST(test_a_newer_program_s_log_is_untouched)
     free(before);
     free(after);
 }
-

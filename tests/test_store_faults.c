@@ -1,13 +1,6 @@
 /* The disk fails at every single call that is made to it, once or for good: it is told, nothing
  * that was acknowledged is lost, what is one change is whole or not there, and the program goes on.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,6 +24,7 @@
 #include "tests/imported.h"
 #include "tests/program.h"
 #include "tests/record.h"
+#include "tests/suite.h"
 #include "tests/surface.h"
 
 static const struct {
@@ -81,6 +75,14 @@ static void check(bool ok, const struct error *e)
 
 /* TIRO_EVERY_FAULT asks for every call; else some of them, other ones each time. */
 static bool every;
+
+/* Before a test clears the environment. */
+static int look_for_every(void **state)
+{
+    (void)state;
+    every = getenv("TIRO_EVERY_FAULT");
+    return 0;
+}
 
 static long step(long stride)
 {
@@ -265,7 +267,11 @@ static void each_call_may_fail(act_on *act)
     free(after);
 }
 
-static void each_operation_is_whole_or_not_there(void **state)
+BEFORE_ALL(look_for_every);
+NEEDS(capability_store());
+FIXTURE(setup, teardown);
+
+TEST(each_operation_is_whole_or_not_there)
 {
     static act_on *const acts[] = {act_put,  act_archive, act_delete,
                                    act_fork, act_import,  act_snapshot};
@@ -295,9 +301,8 @@ static void make_old(void)
     sqlite3_close(db);
 }
 
-static void a_migration_is_whole_or_not_there(void **state)
+TEST(a_migration_is_whole_or_not_there)
 {
-    (void)state;
     make_old();
     each_call_may_fail(act_migrate);
 }
@@ -463,16 +468,14 @@ static void each_call_of_a_turn_may_fail(const char *resume, long stride)
     config_free(config);
 }
 
-static void a_turn_loses_nothing_that_was_shown(void **state)
+TEST(a_turn_loses_nothing_that_was_shown)
 {
-    (void)state;
     make_pristine();
     each_call_of_a_turn_may_fail(NULL, 6);
 }
 
-static void a_turn_of_a_resumed_session_loses_nothing(void **state)
+TEST(a_turn_of_a_resumed_session_loses_nothing)
 {
-    (void)state;
     make_pristine();
     each_call_of_a_turn_may_fail(PARENT_TITLE, 10);
 }
@@ -501,9 +504,8 @@ static bool opening_fails_well(struct config *config, size_t kind, long n, bool 
     return struck;
 }
 
-static void what_cannot_be_opened_is_told(void **state)
+TEST(what_cannot_be_opened_is_told)
 {
-    (void)state;
     struct config *config = config_new();
     long calls = 0;
     make_pristine();
@@ -546,9 +548,8 @@ static void assert_reader_comes_in(void)
 }
 
 /* What a program that died left half done is no fault to who only reads. */
-static void a_reader_comes_in_after_a_death(void **state)
+TEST(a_reader_comes_in_after_a_death)
 {
-    (void)state;
     static const enum fault_point points[] = {FAULT_OPEN, FAULT_WRITE, FAULT_TRUNCATE, FAULT_SYNC};
     for (size_t i = 0; i < sizeof points / sizeof *points; i++) {
         int status = FAULT_DEATH_STATUS;
@@ -559,18 +560,4 @@ static void a_reader_comes_in_after_a_death(void **state)
             assert_reader_comes_in();
         }
     }
-}
-
-int main(void)
-{
-    every = getenv("TIRO_EVERY_FAULT"); /* no test sees it */
-    const struct CMUnitTest all[] = {
-        support_stored(each_operation_is_whole_or_not_there, setup, teardown),
-        support_stored(a_migration_is_whole_or_not_there, setup, teardown),
-        support_stored(what_cannot_be_opened_is_told, setup, teardown),
-        support_stored(a_reader_comes_in_after_a_death, setup, teardown),
-        support_stored(a_turn_loses_nothing_that_was_shown, setup, teardown),
-        support_stored(a_turn_of_a_resumed_session_loses_nothing, setup, teardown),
-    };
-    return cmocka_run_group_tests_name("store_faults", all, NULL, NULL);
 }

@@ -1,11 +1,4 @@
 /* Several programs on one store at once. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +10,7 @@
 #include "tests/damage.h"
 #include "tests/history_check.h"
 #include "tests/program.h"
+#include "tests/suite.h"
 #include "tests/support.h"
 #include "tests/surface.h"
 
@@ -63,9 +57,11 @@ static char *finish_well(struct support_child *c)
     return id;
 }
 
-static void a_store_takes_many_writers(void **state)
+NEEDS(capability_store());
+FIXTURE(setup, teardown);
+
+TEST(a_store_takes_many_writers)
 {
-    (void)state;
     char *ids[PROCESSES] = {0};
     for (int turn = 1; turn <= TURNS; turn++) {
         struct support_child children[PROCESSES];
@@ -134,9 +130,8 @@ static void contend(const char *session)
     assert_int_equal(model_server_requests(server), before + 1);
 }
 
-static void of_two_on_one_session_one_wins(void **state)
+TEST(of_two_on_one_session_one_wins)
 {
-    (void)state;
     struct support_child first;
     start(&first, NULL, "begin");
     char *id = finish_well(&first);
@@ -147,9 +142,8 @@ static void of_two_on_one_session_one_wins(void **state)
     free(id);
 }
 
-static void a_dead_process_holds_nothing(void **state)
+TEST(a_dead_process_holds_nothing)
 {
-    (void)state;
     struct support_child first, second, third;
     model_server_queue(server, &(struct reply){.text = "A long", .fault = REPLY_STALL});
     start(&first, NULL, "begin");
@@ -163,14 +157,4 @@ static void a_dead_process_holds_nothing(void **state)
     free(finish_well(&third));
     assert_null(strstr(model_server_body(server, 1), "begin"));
     assert_int_equal(assert_store_sound(database), 1);
-}
-
-int main(void)
-{
-    const struct CMUnitTest all[] = {
-        support_stored(a_store_takes_many_writers, setup, teardown),
-        support_stored(of_two_on_one_session_one_wins, setup, teardown),
-        support_stored(a_dead_process_holds_nothing, setup, teardown),
-    };
-    return cmocka_run_group_tests_name("two_processes", all, NULL, NULL);
 }
