@@ -1,17 +1,11 @@
 /* The peculiarities of each API's stream, given verbatim. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/mem.h"
 #include "provider/rows.h"
+#include "tests/suite.h"
 #include "tests/support.h"
 #include "tests/talk.h"
 
@@ -84,9 +78,10 @@ static const char thinking_stream[] = ": comment\n" EVENT(
                                                         "\"output_tokens\":42}}")
                                                         EVENT("{\"type\":\"message_stop\"}");
 
-static void test_anthropic_thinking(void **state)
+FIXTURE(support_setup, support_teardown);
+
+TEST(test_anthropic_thinking)
 {
-    (void)state;
     struct talk t;
     ask_raw(&t, API_ANTHROPIC, thinking_stream);
     assert_int_equal(t.response.blocks.len, 4);
@@ -111,9 +106,8 @@ static void test_anthropic_thinking(void **state)
     talk_end(&t);
 }
 
-static void test_anthropic_stop_reasons(void **state)
+TEST(test_anthropic_stop_reasons)
 {
-    (void)state;
     static const struct {
         const char *name;
         enum stop_reason reason;
@@ -141,9 +135,8 @@ static void test_anthropic_stop_reasons(void **state)
     }
 }
 
-static void test_openai_stop_reasons(void **state)
+TEST(test_openai_stop_reasons)
 {
-    (void)state;
     static const struct {
         const char *name;
         enum stop_reason reason;
@@ -167,9 +160,8 @@ static void test_openai_stop_reasons(void **state)
     }
 }
 
-static void test_openai_tool_calls(void **state)
+TEST(test_openai_tool_calls)
 {
-    (void)state;
     static const char raw[] = EVENT(
         "{\"choices\":[{\"delta\":{\"role\":\"assistant\",\"content\":null,\"tool_calls\":"
         "[{\"index\":0,\"id\":\"a\",\"function\":{\"name\":\"one\",\"arguments\":\"\"}}]}}]}")
@@ -203,9 +195,8 @@ static void test_openai_tool_calls(void **state)
 }
 
 /* Servers that number every call 0. */
-static void test_openai_calls_of_one_number(void **state)
+TEST(test_openai_calls_of_one_number)
 {
-    (void)state;
     static const char raw[] = EVENT(
         "{\"choices\":[{\"delta\":{\"tool_calls\":[{\"index\":0,\"id\":\"a\",\"function\":"
         "{\"name\":\"one\",\"arguments\":\"{\\\"x\\\":1}\"}}]}}]}")
@@ -225,9 +216,8 @@ static void test_openai_calls_of_one_number(void **state)
 }
 
 /* Compatible servers: no index, arguments as an object, no id, two names for reasoning. */
-static void test_openai_variants(void **state)
+TEST(test_openai_variants)
 {
-    (void)state;
     static const char raw[] = EVENT(
         "{\"choices\":[{\"delta\":{\"reasoning_content\":\"one \","
         "\"reasoning\":\"one \"}}]}") EVENT("{\"choices\":[{\"delta\":{\"reasoning\":\"two\"}}]}")
@@ -310,9 +300,8 @@ static void assert_first_calls(const struct talk *t)
     }
 }
 
-static void test_more_calls_than_an_answer_may_have(void **state)
+TEST(test_more_calls_than_an_answer_may_have)
 {
-    (void)state;
     for (int api = 0; api < API_COUNT; api++) {
         struct buf raw = BUF_INIT;
         struct talk t;
@@ -328,9 +317,8 @@ static void test_more_calls_than_an_answer_may_have(void **state)
     }
 }
 
-static void test_as_many_calls_as_an_answer_may_have(void **state)
+TEST(test_as_many_calls_as_an_answer_may_have)
 {
-    (void)state;
     struct buf raw = BUF_INIT;
     struct talk t;
     for (int n = 0; n < PROVIDER_MAX_CALLS; n++)
@@ -345,9 +333,8 @@ static void test_as_many_calls_as_an_answer_may_have(void **state)
 
 /* What goes on a refused call without a number is not added to the last that was taken; what the
  * model says behind it stays. */
-static void test_pieces_of_a_refused_call(void **state)
+TEST(test_pieces_of_a_refused_call)
 {
-    (void)state;
     struct buf raw = BUF_INIT;
     struct talk t;
     for (int n = 0; n <= PROVIDER_MAX_CALLS; n++)
@@ -367,9 +354,8 @@ static void test_pieces_of_a_refused_call(void **state)
 }
 
 /* In a conversation with many calls, of which some have ids that look like ours. */
-static void test_ids_in_a_long_conversation(void **state)
+TEST(test_ids_in_a_long_conversation)
 {
-    (void)state;
     static const char *const odd[] = {"call_0",  "call_07", "call_", "call_99999999999999999999",
                                       "call_2x", "",        NULL};
     struct buf raw = BUF_INIT;
@@ -397,9 +383,8 @@ static void test_ids_in_a_long_conversation(void **state)
 }
 
 /* Two calls with one id: the first keeps it. */
-static void test_ids_that_repeat(void **state)
+TEST(test_ids_that_repeat)
 {
-    (void)state;
     static const char call[] = EVENT("{\"choices\":[{\"delta\":{\"tool_calls\":[{\"index\":%d,"
                                      "\"id\":\"%s\",\"function\":{\"name\":\"one\","
                                      "\"arguments\":\"{}\"}}]}}]}");
@@ -418,9 +403,8 @@ static void test_ids_that_repeat(void **state)
     buf_release(&raw);
 }
 
-static void test_nameless_tool_call(void **state)
+TEST(test_nameless_tool_call)
 {
-    (void)state;
     static const char raw[] = EVENT(
         "{\"choices\":[{\"delta\":{\"tool_calls\":[{\"index\":0,\"id\":\"a\"}]},"
         "\"finish_reason\":\"tool_calls\"}]}") DONE;
@@ -431,9 +415,8 @@ static void test_nameless_tool_call(void **state)
     talk_end(&t);
 }
 
-static void test_broken_characters(void **state)
+TEST(test_broken_characters)
 {
-    (void)state;
     static const char raw[] = EVENT(
         "{\"choices\":[{\"delta\":{\"content\":\"a\\ud83db \\ud83d\\ude00 \\ude00 "
         "\\\\ud83d\"}}]}")
@@ -447,9 +430,8 @@ static void test_broken_characters(void **state)
     talk_end(&t);
 }
 
-static void test_ollama(void **state)
+TEST(test_ollama)
 {
-    (void)state;
     static const char raw[] =
         "{\"model\":\"m\",\"message\":{\"role\":\"assistant\",\"content\":\"\",\"thinking\":\"So"
         "\"},\"done\":false}\r\n\r\n"
@@ -469,9 +451,8 @@ static void test_ollama(void **state)
 }
 
 /* An answer whose last event is cut in two by the end of the body is cut off, not malformed. */
-static void test_end_within_an_event(void **state)
+TEST(test_end_within_an_event)
 {
-    (void)state;
     static const char *const raws[API_COUNT] = {
         [API_ANTHROPIC] = EVENT("{\"type\":\"content_block_start\",\"index\":0,\"content_block\":"
                                 "{\"type\":\"text\",\"text\":\"Half\"}}") "data: {\"type\":\"mess",
@@ -488,18 +469,16 @@ static void test_end_within_an_event(void **state)
 }
 
 /* 200, the right type, and the end at once. */
-static void test_end_without_an_answer(void **state)
+TEST(test_end_without_an_answer)
 {
-    (void)state;
     struct talk t;
     talk_start(&t, &apis[API_OPENAI]);
     talk_assert_failed(&t, talk_ask_with(&t, (struct reply){.raw = DONE}), FAILURE_PROTOCOL);
     talk_end(&t);
 }
 
-static void test_more_parts_than_anyone_needs(void **state)
+TEST(test_more_parts_than_anyone_needs)
 {
-    (void)state;
     struct buf raw = BUF_INIT;
     for (int i = 0; i < 5000; i++)
         buf_addf(&raw,
@@ -527,9 +506,8 @@ static char *event_of(int api, const char *begin, const char *piece, size_t time
 
 /* A tree of 8 million values would take 640 MB; arguments of 300,000 are printed for a third of a
  * second, in which Esc is not answered. */
-static void test_an_event_of_values(void **state)
+TEST(test_an_event_of_values)
 {
-    (void)state;
     for (int i = 0; i < 2 * API_COUNT; i++) {
         int api = i / 2;
         char *raw = event_of(api, "{\"x\":[", "1,",
@@ -544,9 +522,8 @@ static void test_an_event_of_values(void **state)
 }
 
 /* A step that looks at the rest of the event at each escape takes minutes for this one. */
-static void test_an_event_of_escapes(void **state)
+TEST(test_an_event_of_escapes)
 {
-    (void)state;
     enum { ESCAPES = 2600000 };
     char *raw = event_of(API_OLLAMA, "{\"done\":true,\"message\":{\"content\":\"", "\\u0041",
                          ESCAPES, "\\ud800\"}}");
@@ -561,9 +538,8 @@ static void test_an_event_of_escapes(void **state)
 }
 
 /* The text of a large event is passed on in pieces, between which the call can be stopped. */
-static void test_stopping_within_an_event(void **state)
+TEST(test_stopping_within_an_event)
 {
-    (void)state;
     static const char *const begins[API_COUNT] = {
         [API_ANTHROPIC] = ("{\"type\":\"content_block_start\",\"content_block\":{\"type\":\"text\","
                            "\"text\":\""),
@@ -586,9 +562,8 @@ static void test_stopping_within_an_event(void **state)
     }
 }
 
-static void test_overflow_figures(void **state)
+TEST(test_overflow_figures)
 {
-    (void)state;
     struct talk t;
     talk_start(&t, &apis[API_OPENAI]);
     bool ok = talk_ask_with(
@@ -601,34 +576,4 @@ static void test_overflow_figures(void **state)
     assert_int_equal(t.failure.prompt_tokens, 9001);
     assert_int_equal(t.failure.window, 8192);
     talk_end(&t);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, support_setup, support_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(test_anthropic_thinking),
-        TEST(test_anthropic_stop_reasons),
-        TEST(test_openai_stop_reasons),
-        TEST(test_openai_tool_calls),
-        TEST(test_openai_calls_of_one_number),
-        TEST(test_openai_variants),
-        TEST(test_more_calls_than_an_answer_may_have),
-        TEST(test_as_many_calls_as_an_answer_may_have),
-        TEST(test_pieces_of_a_refused_call),
-        TEST(test_ids_in_a_long_conversation),
-        TEST(test_ids_that_repeat),
-        TEST(test_nameless_tool_call),
-        TEST(test_broken_characters),
-        TEST(test_ollama),
-        TEST(test_end_within_an_event),
-        TEST(test_end_without_an_answer),
-        TEST(test_more_parts_than_anyone_needs),
-        TEST(test_an_event_of_values),
-        TEST(test_an_event_of_escapes),
-        TEST(test_stopping_within_an_event),
-        TEST(test_overflow_figures),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

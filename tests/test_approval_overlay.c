@@ -1,17 +1,10 @@
 /* The question of a tool: what is shown of it, which keys count and when. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
-#include <locale.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "base/utf8.h"
+#include "tests/suite.h"
 #include "tests/support.h"
 #include "ui/view/approval.h"
 
@@ -100,9 +93,11 @@ static enum approval_key action(enum action which)
     return press(which, (struct key){0});
 }
 
-static void who_asks_what_and_the_keys_are_shown(void **state)
+BEFORE_ALL(support_utf8);
+FIXTURE(set_up, tear_down);
+
+TEST(who_asks_what_and_the_keys_are_shown)
 {
-    (void)state;
     ask("1", "{}", "make check\n(in /work)");
     assert_int_equal(approval_height(&a, &keymap, 80), 4);
     draw(80, 4, NOW);
@@ -118,9 +113,8 @@ static void who_asks_what_and_the_keys_are_shown(void **state)
                         " s allow run_command for this…\n d decline\n");
 }
 
-static void the_place_stands_apart_from_the_title(void **state)
+TEST(the_place_stands_apart_from_the_title)
 {
-    (void)state;
     ask("1", "{}", "1\n2\n3\n4\n5\n6\n7\n8\n9\n10");
     draw(40, 6, NOW);
     assert_string_equal(seen(40, 6, ARMED),
@@ -129,9 +123,8 @@ static void the_place_stands_apart_from_the_title(void **state)
 }
 
 /* Where all else fails there is a row of what would be done, and how to answer. */
-static void little_room_is_for_text_and_keys(void **state)
+TEST(little_room_is_for_text_and_keys)
 {
-    (void)state;
     ask("1", "{}", "make check");
     draw(40, 3, NOW);
     assert_string_equal(seen(40, 4, ARMED),
@@ -139,9 +132,8 @@ static void little_room_is_for_text_and_keys(void **state)
                         " d decline\n");
 }
 
-static void without_words_the_arguments_are_shown(void **state)
+TEST(without_words_the_arguments_are_shown)
 {
-    (void)state;
     ask("1", "{\"url\":\"http://x\"}", NULL);
     assert_non_null(strstr(seen(80, 8, NOW), "\"http://x\""));
     approval_forget(&a);
@@ -149,9 +141,8 @@ static void without_words_the_arguments_are_shown(void **state)
     assert_non_null(strstr(seen(80, 8, NOW), "{ no json ␛[2J"));
 }
 
-static void keys_count_when_they_are_shown(void **state)
+TEST(keys_count_when_they_are_shown)
 {
-    (void)state;
     assert_int_equal(letter('a'), APPROVAL_PASS);
     ask("1", "{}", "rm -r build");
     assert_int_equal(letter('a'), APPROVAL_PASS); /* before the first frame */
@@ -175,9 +166,8 @@ static void keys_count_when_they_are_shown(void **state)
     assert_int_equal(action(ACTION_LEAVE), APPROVAL_PASS);
 }
 
-static void who_writes_goes_on_writing(void **state)
+TEST(who_writes_goes_on_writing)
 {
-    (void)state;
     approval_typed(&a, NOW - 10);
     ask("1", "{}", "rm -r build");
     assert_non_null(strstr(seen(80, 4, NOW), "you are typing"));
@@ -195,9 +185,8 @@ static void who_writes_goes_on_writing(void **state)
     assert_non_null(strstr(seen(80, 4, pause + 3), "a allow once"));
 }
 
-static void escape_stops_also_before_the_keys_count(void **state)
+TEST(escape_stops_also_before_the_keys_count)
 {
-    (void)state;
     ask("1", "{}", "x");
     draw(80, 4, NOW);
     assert_int_equal(action(ACTION_CANCEL), APPROVAL_STOP);
@@ -206,9 +195,8 @@ static void escape_stops_also_before_the_keys_count(void **state)
 }
 
 /* A key that is held down does not answer what comes next, nor one that cannot be seen. */
-static void each_question_is_looked_at_anew(void **state)
+TEST(each_question_is_looked_at_anew)
 {
-    (void)state;
     ask("1", "{}", "first");
     ask("2", "{}", "second");
     draw(80, 4, NOW);
@@ -228,9 +216,8 @@ static void each_question_is_looked_at_anew(void **state)
     assert_false(approval_open(&a));
 }
 
-static void one_behind_the_first_can_be_over(void **state)
+TEST(one_behind_the_first_can_be_over)
 {
-    (void)state;
     ask("1", "{}", "first");
     ask("2", "{}", "second");
     draw(80, 4, NOW);
@@ -241,9 +228,8 @@ static void one_behind_the_first_can_be_over(void **state)
     assert_false(approval_open(&a));
 }
 
-static void keys_can_be_bound(void **state)
+TEST(keys_can_be_bound)
 {
-    (void)state;
     struct error e;
     assert_true(keymap_bind(&keymap, "allow_once", "y f5", &e));
     assert_true(keymap_bind(&keymap, "allow_session", "none", &e));
@@ -270,9 +256,8 @@ static void ask_numbered(int count)
     buf_release(&text);
 }
 
-static void the_text_scrolls(void **state)
+TEST(the_text_scrolls)
 {
-    (void)state;
     ask_numbered(30);
     assert_int_equal(approval_height(&a, &keymap, 80), 32);
     draw(80, 12, NOW);
@@ -298,9 +283,8 @@ static void the_text_scrolls(void **state)
 
 /* --- nothing unseen is allowed --- */
 
-static void nothing_is_allowed_before_its_end_was_seen(void **state)
+TEST(nothing_is_allowed_before_its_end_was_seen)
 {
-    (void)state;
     ask_numbered(30);
     draw(80, 12, NOW);
     draw(80, 12, ARMED);
@@ -321,9 +305,8 @@ static void nothing_is_allowed_before_its_end_was_seen(void **state)
 }
 
 /* At another size other rows are seen, so the reading begins anew. */
-static void another_size_is_read_anew(void **state)
+TEST(another_size_is_read_anew)
 {
-    (void)state;
     ask_numbered(30);
     draw(80, 12, NOW);
     assert_int_equal(action(ACTION_BOTTOM), APPROVAL_TAKEN);
@@ -339,9 +322,8 @@ static void another_size_is_read_anew(void **state)
 }
 
 /* A screen without a row of the text shows nothing of it. */
-static void keys_alone_allow_nothing(void **state)
+TEST(keys_alone_allow_nothing)
 {
-    (void)state;
     ask("1", "{}", "make check");
     draw(40, 3, NOW);
     draw(40, 3, ARMED);
@@ -349,9 +331,8 @@ static void keys_alone_allow_nothing(void **state)
     assert_int_equal(letter('d'), APPROVAL_ANSWERED);
 }
 
-static void the_next_question_is_read_anew(void **state)
+TEST(the_next_question_is_read_anew)
 {
-    (void)state;
     ask("1", "{}", "short");
     ask_numbered(30);
     draw(80, 12, NOW);
@@ -374,9 +355,8 @@ static void ask_apart(const char *before, const char *what, int count, const cha
     buf_release(&text);
 }
 
-static void empty_lines_are_folded_into_a_rule(void **state)
+TEST(empty_lines_are_folded_into_a_rule)
 {
-    (void)state;
     ask_apart("echo hi", "\n", 200, "rm -rf x");
     assert_non_null(strstr(seen(40, 7, NOW), "\n echo hi\n─── 199 empty lines ─────"));
     assert_non_null(strstr(seen(40, 7, NOW), "─\n rm -rf x\n"));
@@ -391,9 +371,8 @@ static void empty_lines_are_folded_into_a_rule(void **state)
     assert_non_null(strstr(seen(40, 7, NOW), "\n ─── 5 empty lines"));
 }
 
-static void long_runs_of_blanks_are_counted(void **state)
+TEST(long_runs_of_blanks_are_counted)
 {
-    (void)state;
     ask_apart("echo hi", " ", 9000, "; rm -rf x");
     assert_non_null(strstr(seen(60, 7, NOW), "\n echo hi<U+0020 x 9000>; rm -rf x\n"));
     ask_apart("echo hi", "\t", 900, "; rm -rf x");
@@ -402,9 +381,8 @@ static void long_runs_of_blanks_are_counted(void **state)
     assert_non_null(strstr(seen(60, 7, NOW), "\n echo hi<U+00A0><U+00A0>; rm -rf x\n"));
 }
 
-static void what_cannot_be_seen_is_marked(void **state)
+TEST(what_cannot_be_seen_is_marked)
 {
-    (void)state;
     ask("1", "{}", "r\u200Bm \U000E0072\u202E x\r\ny");
     assert_non_null(strstr(seen(60, 7, NOW), "\n r<U+200B>m <U+E0072><U+202E> x\u240D\n y\n"));
     approval_forget(&a);
@@ -413,9 +391,8 @@ static void what_cannot_be_seen_is_marked(void **state)
 }
 
 /* A place of keys is named, in a row that no text can forge, and asked about each time. */
-static void a_guarded_place_is_named_and_never_for_the_session(void **state)
+TEST(a_guarded_place_is_named_and_never_for_the_session)
 {
-    (void)state;
     struct notice *n = notice_new(NOTICE_APPROVAL);
     n->text = mem_strdup("1");
     n->name = mem_strdup("read_file");
@@ -434,9 +411,8 @@ static void a_guarded_place_is_named_and_never_for_the_session(void **state)
 
 /* --- differences --- */
 
-static void differences_are_told_by_sign_and_style(void **state)
+TEST(differences_are_told_by_sign_and_style)
 {
-    (void)state;
     static const char diff[] =
         "--- a/notes\n+++ b/notes\n@@ -1,3 +1,3 @@\n same\n--- old\n+++ new\n"
         "\\ No newline at end of file\n";
@@ -455,9 +431,8 @@ static void differences_are_told_by_sign_and_style(void **state)
     assert_non_null(strstr(seen(80, 9, NOW), "\n --- old\n +++ new\n"));
 }
 
-static void a_list_is_no_difference(void **state)
+TEST(a_list_is_no_difference)
 {
-    (void)state;
     ask("1", "{}", "- one\n+ two\n");
     const struct rows *rows = draw(80, 4, NOW);
     for (size_t i = 1; i < 3; i++)
@@ -466,9 +441,8 @@ static void a_list_is_no_difference(void **state)
 
 /* --- text of others --- */
 
-static void hostile_text_is_cleaned(void **state)
+TEST(hostile_text_is_cleaned)
 {
-    (void)state;
     struct notice *n = notice_new(NOTICE_APPROVAL);
     n->text = mem_strdup("1");
     n->name = mem_strdup("evil\n\033]0;owned\007");
@@ -488,9 +462,8 @@ static void hostile_text_is_cleaned(void **state)
 }
 
 /* A row that goes on cannot be taken for a line: it is marked. */
-static void long_lines_go_on_in_marked_rows(void **state)
+TEST(long_lines_go_on_in_marked_rows)
 {
-    (void)state;
     ask("1", "{}", "echo aaaaaaaaaa; rm b");
     assert_int_equal(approval_height(&a, &keymap, 12), 6);
     assert_non_null(strstr(seen(12, 7, NOW), "\n echo aaaaaa\n›aaaa; rm b\n"));
@@ -539,9 +512,8 @@ static void assert_whole(const char *text, const struct rows *rows)
     buf_release(&wanted);
 }
 
-static void nothing_of_the_text_is_left_out(void **state)
+TEST(nothing_of_the_text_is_left_out)
 {
-    (void)state;
     uint64_t random = support_seed();
     for (int round = 0; round < 2000; round++) {
         char *text = random_text(&random);
@@ -558,38 +530,4 @@ static void nothing_of_the_text_is_left_out(void **state)
         approval_forget(&a);
         free(text);
     }
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-    setlocale(LC_ALL, "C.UTF-8");
-    const struct CMUnitTest tests[] = {
-        TEST(who_asks_what_and_the_keys_are_shown),
-        TEST(the_place_stands_apart_from_the_title),
-        TEST(little_room_is_for_text_and_keys),
-        TEST(without_words_the_arguments_are_shown),
-        TEST(keys_count_when_they_are_shown),
-        TEST(who_writes_goes_on_writing),
-        TEST(escape_stops_also_before_the_keys_count),
-        TEST(each_question_is_looked_at_anew),
-        TEST(one_behind_the_first_can_be_over),
-        TEST(keys_can_be_bound),
-        TEST(the_text_scrolls),
-        TEST(nothing_is_allowed_before_its_end_was_seen),
-        TEST(another_size_is_read_anew),
-        TEST(keys_alone_allow_nothing),
-        TEST(the_next_question_is_read_anew),
-        TEST(empty_lines_are_folded_into_a_rule),
-        TEST(long_runs_of_blanks_are_counted),
-        TEST(what_cannot_be_seen_is_marked),
-        TEST(a_guarded_place_is_named_and_never_for_the_session),
-        TEST(differences_are_told_by_sign_and_style),
-        TEST(a_list_is_no_difference),
-        TEST(hostile_text_is_cleaned),
-        TEST(long_lines_go_on_in_marked_rows),
-        TEST(nothing_of_the_text_is_left_out),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,5 @@
 /* The lines that begin with "/": parsing, the table, and what a line does to a screen without a
  * terminal. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +7,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "tests/still_app.h"
+#include "tests/suite.h"
 #include "ui/app/app.h"
 #include "ui/app/commands.h"
 #include "ui/app/compact.h"
@@ -21,9 +15,8 @@
 #include "ui/app/screen.h"
 #include "ui/app/turns.h"
 
-static void test_lines(void **state)
+TEST(test_lines)
 {
-    (void)state;
     static const struct {
         const char *text;
         enum slash_kind kind;
@@ -49,9 +42,8 @@ static void test_lines(void **state)
     }
 }
 
-static void test_table_is_sound(void **state)
+TEST(test_table_is_sound)
 {
-    (void)state;
     size_t count = 0;
     for (const struct slash_command *c = slash_commands; c->name; c++, count++) {
         assert_non_null(c->run);
@@ -68,9 +60,8 @@ static void test_table_is_sound(void **state)
     assert_false(slash_needs_argument(slash_find("new", 3)));
 }
 
-static void test_nearest(void **state)
+TEST(test_nearest)
 {
-    (void)state;
     assert_string_equal(slash_nearest("hepl"), "help");
     assert_string_equal(slash_nearest("modle"), "model");
     assert_null(slash_nearest("xyzzyplugh"));
@@ -115,9 +106,10 @@ static bool transcript_says(const char *text)
     return found;
 }
 
-static void test_running(void **state)
+FIXTURE(set_up, tear_down);
+
+TEST(test_running)
 {
-    (void)state;
     assert_true(slash_run(&app, "/help"));
     assert_true(list_count(list_view_find(&app.views, LIST_HELP)) > 40);
     assert_true(slash_run(&app, "/find  needle "));
@@ -130,9 +122,8 @@ static void test_running(void **state)
     assert_true(app.leaving);
 }
 
-static void test_unknown_and_incomplete_lines_are_refused(void **state)
+TEST(test_unknown_and_incomplete_lines_are_refused)
 {
-    (void)state;
     assert_false(slash_run(&app, "/hepl me"));
     assert_true(transcript_says("/help"));
     assert_false(slash_run(&app, "/re"));
@@ -146,9 +137,8 @@ static void test_unknown_and_incomplete_lines_are_refused(void **state)
     assert_false(app.leaving);
 }
 
-static void test_notes_of_the_commands(void **state)
+TEST(test_notes_of_the_commands)
 {
-    (void)state;
     slash_run(&app, "/copy");
     assert_true(transcript_says("nothing to copy"));
     slash_run(&app, "/copy all");
@@ -171,9 +161,8 @@ static void test_notes_of_the_commands(void **state)
     assert_string_equal(editor_text(app.editor), "");
 }
 
-static void test_given_back_texts_lose_nothing(void **state)
+TEST(test_given_back_texts_lose_nothing)
 {
-    (void)state;
     editor_set(app.editor, "being written");
     app_give_back(&app, "refused");
     assert_string_equal(editor_text(app.editor), "refused\n\nbeing written");
@@ -185,9 +174,8 @@ static void test_given_back_texts_lose_nothing(void **state)
 }
 
 /* Nothing is due when nothing goes on: an idle program sleeps for ever. */
-static void test_idle_needs_no_timer(void **state)
+TEST(test_idle_needs_no_timer)
 {
-    (void)state;
     app.dirty = 0;
     app.urgent = false;
     assert_int_equal(app_timeout(&app, 1000), -1);
@@ -207,9 +195,8 @@ static void test_idle_needs_no_timer(void **state)
 }
 
 /* Nor does a status line that another line hides, or that has no room. */
-static void test_hidden_status_needs_no_timer(void **state)
+TEST(test_hidden_status_needs_no_timer)
 {
-    (void)state;
     for (int i = 0; i < 2; i++) {
         app.find.active = i;
         app.status_dirty = true;
@@ -222,9 +209,10 @@ static void test_hidden_status_needs_no_timer(void **state)
 
 /* --- compactions --- */
 
-static void test_what_stands_behind_compact(void **state)
+FIXTURES(plain, NULL, NULL);
+
+TEST(test_what_stands_behind_compact)
 {
-    (void)state;
     static const struct {
         const char *text, *mode, *focus, *unknown;
         bool preview;
@@ -255,9 +243,10 @@ static void test_what_stands_behind_compact(void **state)
     }
 }
 
-static void test_compact_asks_the_service(void **state)
+FIXTURES(own, set_up, tear_down);
+
+TEST(test_compact_asks_the_service)
 {
-    (void)state;
     assert_true(slash_run(&app, "/compact"));
     assert_int_equal(sent->type, COMMAND_COMPACT);
     assert_null(sent->name);
@@ -276,9 +265,8 @@ static void test_compact_asks_the_service(void **state)
 }
 
 /* A lone word that is nearly a mode is asked about; more words are a focus. */
-static void test_compact_knows_slips(void **state)
+TEST(test_compact_knows_slips)
 {
-    (void)state;
     slash_run(&app, "/compact structred");
     assert_null(sent);
     assert_true(transcript_says("There is no mode structred. Did you mean structured?"));
@@ -308,9 +296,8 @@ static void say_two_turns(void)
 }
 
 /* Their answer stands at the end, wherever one was reading. */
-static void test_answers_are_shown(void **state)
+TEST(test_answers_are_shown)
 {
-    (void)state;
     static const char *const lines[] = {"/compact", "/compact --quick", "/uncompact", "/pin",
                                         "/unpin x", "/uncompact 2",     "/rename",    "/nonsense"};
     for (int i = 0; i < 60; i++)
@@ -332,9 +319,8 @@ static void assert_pin(int64_t message, bool pin)
     assert_int_equal(sent->limit, pin);
 }
 
-static void test_pins_count_turns(void **state)
+TEST(test_pins_count_turns)
 {
-    (void)state;
     say_two_turns();
     slash_run(&app, "/pin");
     assert_pin(0, true);
@@ -353,9 +339,8 @@ static void test_pins_count_turns(void **state)
     assert_null(sent);
 }
 
-static void test_forks_part_before_a_compaction(void **state)
+TEST(test_forks_part_before_a_compaction)
 {
-    (void)state;
     say_two_turns();
     slash_run(&app, "/fork ~before-compaction");
     assert_int_equal(sent->type, COMMAND_FORK);
@@ -369,9 +354,8 @@ static void test_forks_part_before_a_compaction(void **state)
 }
 
 /* What waits for older pages is done when they have come. */
-static void test_numbers_wait_for_older_turns(void **state)
+TEST(test_numbers_wait_for_older_turns)
 {
-    (void)state;
     struct event second = {.type = EVENT_RUN_STARTED, .seq = 7};
     struct event first = {.type = EVENT_RUN_STARTED, .seq = 3};
     struct event *page = &second;
@@ -410,9 +394,8 @@ static char *offered(const char *text)
     return buf_take(&all);
 }
 
-static void test_completion_of_compact(void **state)
+TEST(test_completion_of_compact)
 {
-    (void)state;
     static const struct {
         const char *text, *offered, *completed;
     } cases[] = {
@@ -434,9 +417,8 @@ static void test_completion_of_compact(void **state)
     }
 }
 
-static void test_completion_of_fork(void **state)
+TEST(test_completion_of_fork)
 {
-    (void)state;
     say_two_turns();
     char *got = offered("/fork ");
     assert_string_equal(got, "2 1 ");
@@ -450,31 +432,4 @@ static void test_completion_of_fork(void **state)
     got = offered("/pin ");
     assert_string_equal(got, "2 1 ");
     free(got);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_lines),
-        cmocka_unit_test(test_table_is_sound),
-        cmocka_unit_test(test_nearest),
-        TEST(test_running),
-        TEST(test_unknown_and_incomplete_lines_are_refused),
-        TEST(test_notes_of_the_commands),
-        cmocka_unit_test(test_what_stands_behind_compact),
-        TEST(test_compact_asks_the_service),
-        TEST(test_compact_knows_slips),
-        TEST(test_answers_are_shown),
-        TEST(test_pins_count_turns),
-        TEST(test_forks_part_before_a_compaction),
-        TEST(test_numbers_wait_for_older_turns),
-        TEST(test_completion_of_compact),
-        TEST(test_completion_of_fork),
-        TEST(test_given_back_texts_lose_nothing),
-        TEST(test_idle_needs_no_timer),
-        TEST(test_hidden_status_needs_no_timer),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,4 @@
 /* Compactions in the transcript: what the card says while one goes on and of what came of it. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +9,7 @@
 #include "base/utf8.h"
 #include "chat/event.h"
 #include "tests/seen.h"
+#include "tests/suite.h"
 #include "tests/support.h"
 #include "tests/told.h"
 #include "ui/term/glyph.h"
@@ -112,7 +106,9 @@ static enum style style_of_row(struct transcript *t, size_t index)
 
 /* --- while it goes on --- */
 
-static void a_running_card_says_what_goes_on(void **state)
+FIXTURE(set_up, tear_down);
+
+TEST(a_running_card_says_what_goes_on)
 {
     struct transcript *t = *state;
     assert_true(told(t, started(1, "handoff", "input_tokens")));
@@ -121,7 +117,7 @@ static void a_running_card_says_what_goes_on(void **state)
                        "  anthropic/small · limit of 100,000 tokens reached\n");
 }
 
-static void seconds_are_counted(void **state)
+TEST(seconds_are_counted)
 {
     struct transcript *t = *state;
     assert_false(transcript_tick(t, 5000));
@@ -137,7 +133,7 @@ static void seconds_are_counted(void **state)
     assert_false(seen_transcript_has(t, "1:"));
 }
 
-static void every_trigger_has_words(void **state)
+TEST(every_trigger_has_words)
 {
     static const struct {
         const char *trigger, *words;
@@ -156,7 +152,7 @@ static void every_trigger_has_words(void **state)
     }
 }
 
-static void a_model_is_named_only_where_one_is_asked(void **state)
+TEST(a_model_is_named_only_where_one_is_asked)
 {
     struct transcript *t = *state;
     struct event *ev = started(1, "deterministic", "manual");
@@ -176,7 +172,7 @@ static void a_model_is_named_only_where_one_is_asked(void **state)
     assert_false(seen_transcript_has(t, "handoff"));
 }
 
-static void the_end_of_the_summary_streams(void **state)
+TEST(the_end_of_the_summary_streams)
 {
     struct transcript *t = *state;
     told(t, started(1, "handoff", "manual"));
@@ -189,7 +185,7 @@ static void the_end_of_the_summary_streams(void **state)
     assert_int_equal(style_of_row(t, 3), STYLE_TEXT);
 }
 
-static void a_part_of_a_folded_history_begins_anew(void **state)
+TEST(a_part_of_a_folded_history_begins_anew)
 {
     struct transcript *t = *state;
     told(t, started(1, "handoff", "manual"));
@@ -201,7 +197,7 @@ static void a_part_of_a_folded_history_begins_anew(void **state)
     assert_false(seen_transcript_has(t, "of the first"));
 }
 
-static void a_repeated_call_begins_anew(void **state)
+TEST(a_repeated_call_begins_anew)
 {
     struct transcript *t = *state;
     told(t, started(1, "handoff", "manual"));
@@ -212,9 +208,8 @@ static void a_repeated_call_begins_anew(void **state)
     assert_true(seen_transcript_has(t, "\n  again\n"));
 }
 
-static void only_the_end_of_a_summary_is_held(void **state)
+TEST(only_the_end_of_a_summary_is_held)
 {
-    (void)state;
     struct item *item = item_new(ITEM_COMPACTION, 1);
     struct event *piece = delta(0, "äöü some more words\n", 0, 0);
     compaction_card_new(item, NULL);
@@ -228,7 +223,7 @@ static void only_the_end_of_a_summary_is_held(void **state)
     item_free(item);
 }
 
-static void a_giant_summary_shows_its_end(void **state)
+TEST(a_giant_summary_shows_its_end)
 {
     struct transcript *t = *state;
     char *piece = mem_alloc(2048);
@@ -246,7 +241,7 @@ static void a_giant_summary_shows_its_end(void **state)
 
 /* --- its outcome --- */
 
-static void an_outcome_is_two_lines(void **state)
+TEST(an_outcome_is_two_lines)
 {
     struct transcript *t = *state;
     told(t, started(1, "handoff", "manual"));
@@ -258,7 +253,7 @@ static void an_outcome_is_two_lines(void **state)
 }
 
 /* An older program knew the history alone, and a figure says so. */
-static void older_events_tell_of_the_history(void **state)
+TEST(older_events_tell_of_the_history)
 {
     struct transcript *t = *state;
     struct event *begun = started(1, "handoff", "manual"), *ended = completed(2);
@@ -270,7 +265,7 @@ static void older_events_tell_of_the_history(void **state)
     assert_true(seen_transcript_has(t, "handoff · history 99,000 → 4,106 tokens\n"));
 }
 
-static void the_figures_of_the_specification(void **state)
+TEST(the_figures_of_the_specification)
 {
     struct event *ev = completed(2);
     ev->compaction.entries_indexed = 133;
@@ -283,7 +278,7 @@ static void the_figures_of_the_specification(void **state)
                        "  142 → 9 messages · 133 memory entries · 4.2 s   ⏎ opens\n");
 }
 
-static void shortened_tool_results_are_counted(void **state)
+TEST(shortened_tool_results_are_counted)
 {
     struct event *ev = completed(2);
     free(ev->compaction.stage);
@@ -299,7 +294,7 @@ static void shortened_tool_results_are_counted(void **state)
                        "  4.2 s   ⏎ opens\n");
 }
 
-static void another_mode_than_asked_for_says_why(void **state)
+TEST(another_mode_than_asked_for_says_why)
 {
     struct transcript *t = *state;
     struct event *ev = completed(2);
@@ -316,7 +311,7 @@ static void another_mode_than_asked_for_says_why(void **state)
                             "\u241b[31mempty"));
 }
 
-static void how_to_choose_another_mode_is_the_last_line(void **state)
+TEST(how_to_choose_another_mode_is_the_last_line)
 {
     struct transcript *t = *state;
     transcript_set_hints(t, "Esc", "Ctrl-X", true);
@@ -340,7 +335,7 @@ static void how_to_choose_another_mode_is_the_last_line(void **state)
     assert_false(seen_transcript_has(t, "another mode"));
 }
 
-static void a_changed_draft_is_said(void **state)
+TEST(a_changed_draft_is_said)
 {
     struct event *ev = completed(2);
     ev->flag = true;
@@ -350,7 +345,7 @@ static void a_changed_draft_is_said(void **state)
 
 /* --- what became of nothing --- */
 
-static void every_failure_has_its_words(void **state)
+TEST(every_failure_has_its_words)
 {
     static const struct {
         const char *reason, *words, *then;
@@ -384,14 +379,14 @@ static void every_failure_has_its_words(void **state)
     }
 }
 
-static void what_cannot_shrink_is_told(void **state)
+TEST(what_cannot_shrink_is_told)
 {
     told(*state, failed(2, "too_small", "what has to stay takes 9000 tokens"));
     assert_true(seen_transcript_has(
         *state, "the conversation would not get shorter: what has to stay takes 9000 tokens"));
 }
 
-static void suspension_is_said(void **state)
+TEST(suspension_is_said)
 {
     struct event *ev = failed(2, "llm", "no");
     ev->compaction.failures = 3;
@@ -404,7 +399,7 @@ static void suspension_is_said(void **state)
                             "a row. It starts again when /compact succeeds"));
 }
 
-static void suspension_is_said_of_one_that_another_mode_ended(void **state)
+TEST(suspension_is_said_of_one_that_another_mode_ended)
 {
     struct event *ev = completed(2);
     free(ev->compaction.mode);
@@ -418,7 +413,7 @@ static void suspension_is_said_of_one_that_another_mode_ended(void **state)
         *state, "Automatic compaction has stopped in this session after 3 failures in a row"));
 }
 
-static void a_compaction_that_was_cut_off_says_so(void **state)
+TEST(a_compaction_that_was_cut_off_says_so)
 {
     struct transcript *t = *state;
     struct event *page[] = {started(1, "handoff", "manual"), delta(2, "half of it", 0, 0)};
@@ -434,7 +429,7 @@ static void a_compaction_that_was_cut_off_says_so(void **state)
     assert_true(seen_transcript_has(t, "▣ compacted"));
 }
 
-static void a_run_that_ends_leaves_no_card_running(void **state)
+TEST(a_run_that_ends_leaves_no_card_running)
 {
     static const enum event_type ends[] = {EVENT_RUN_STARTED, EVENT_RUN_FAILED, EVENT_INTERRUPTED,
                                            EVENT_RUN_COMPLETED};
@@ -447,7 +442,7 @@ static void a_run_that_ends_leaves_no_card_running(void **state)
     }
 }
 
-static void another_that_begins_leaves_the_first_cut_off(void **state)
+TEST(another_that_begins_leaves_the_first_cut_off)
 {
     struct transcript *t = *state;
     told(t, started(1, "structured", "manual"));
@@ -457,7 +452,7 @@ static void another_that_begins_leaves_the_first_cut_off(void **state)
 }
 
 /* What a page took for cut off may go on after all. */
-static void a_card_comes_back_to_life(void **state)
+TEST(a_card_comes_back_to_life)
 {
     struct transcript *t = *state;
     struct event *page[] = {started(1, "handoff", "manual")};
@@ -472,7 +467,7 @@ static void a_card_comes_back_to_life(void **state)
 
 /* --- notes --- */
 
-static void an_undone_compaction_is_noted_and_marked(void **state)
+TEST(an_undone_compaction_is_noted_and_marked)
 {
     struct transcript *t = *state;
     told(t, completed(2));
@@ -487,7 +482,7 @@ static void an_undone_compaction_is_noted_and_marked(void **state)
     assert_int_equal(transcript_newest_card(t), 5); /* still there to be read */
 }
 
-static void pins_are_noted(void **state)
+TEST(pins_are_noted)
 {
     struct transcript *t = *state;
     told(t, told_event(EVENT_RUN_STARTED, 1, "keep **this**\nand more"));
@@ -505,7 +500,7 @@ static void pins_are_noted(void **state)
 
 /* --- among runs and pages --- */
 
-static void a_card_stands_between_question_and_answer(void **state)
+TEST(a_card_stands_between_question_and_answer)
 {
     struct transcript *t = *state;
     told(t, told_event(EVENT_RUN_STARTED, 1, "q"));
@@ -519,7 +514,7 @@ static void a_card_stands_between_question_and_answer(void **state)
 }
 
 /* The history stays compacted, whatever becomes of the run. */
-static void a_retry_does_not_take_the_card_away(void **state)
+TEST(a_retry_does_not_take_the_card_away)
 {
     struct transcript *t = *state;
     told(t, told_event(EVENT_RUN_STARTED, 1, "q"));
@@ -541,7 +536,7 @@ static void a_retry_does_not_take_the_card_away(void **state)
     assert_true(seen_transcript_has(t, "▣ compacted"));
 }
 
-static void pages_join_a_card_that_they_cut(void **state)
+TEST(pages_join_a_card_that_they_cut)
 {
     struct transcript *t = *state;
     told(t, completed(4));
@@ -558,7 +553,7 @@ static void pages_join_a_card_that_they_cut(void **state)
     free(text);
 }
 
-static void an_undo_reaches_back_over_pages(void **state)
+TEST(an_undo_reaches_back_over_pages)
 {
     struct transcript *t = *state;
     told(t, undone(9, 3));
@@ -573,7 +568,7 @@ static void an_undo_reaches_back_over_pages(void **state)
 }
 
 /* Only the end of a log tells less than the events did as they came. */
-static void resumed_it_looks_the_same(void **state)
+TEST(resumed_it_looks_the_same)
 {
     struct transcript *t = *state;
     struct event *live[] = {told_event(EVENT_RUN_STARTED, 1, "q"),
@@ -597,7 +592,7 @@ static void resumed_it_looks_the_same(void **state)
     free(seen);
 }
 
-static void cards_are_found_for_opening(void **state)
+TEST(cards_are_found_for_opening)
 {
     struct transcript *t = *state;
     told(t, told_event(EVENT_RUN_STARTED, 1, "q"));
@@ -619,7 +614,7 @@ static void cards_are_found_for_opening(void **state)
 
 /* --- any terminal --- */
 
-static void a_narrow_card_breaks_between_its_pieces(void **state)
+TEST(a_narrow_card_breaks_between_its_pieces)
 {
     struct transcript *t = *state;
     transcript_resize(t, 40, 30);
@@ -641,7 +636,7 @@ static void a_narrow_card_breaks_between_its_pieces(void **state)
                        "  $0.01 · 4.2 s   ⏎ opens\n");
 }
 
-static void without_utf8_it_is_ascii(void **state)
+TEST(without_utf8_it_is_ascii)
 {
     glyph_set_ascii(true);
     told(*state, started(1, "handoff", "manual"));
@@ -730,9 +725,8 @@ static void check_rows(struct transcript *t, int width)
     }
 }
 
-static void nothing_breaks_a_card(void **state)
+TEST(nothing_breaks_a_card)
 {
-    (void)state;
     uint64_t seed = support_seed();
     for (int round = 0; round < 150; round++) {
         struct transcript *t = transcript_new();
@@ -757,48 +751,4 @@ static void nothing_breaks_a_card(void **state)
         }
         transcript_free(t);
     }
-}
-
-#define CARD_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        CARD_TEST(a_running_card_says_what_goes_on),
-        CARD_TEST(seconds_are_counted),
-        CARD_TEST(every_trigger_has_words),
-        CARD_TEST(a_model_is_named_only_where_one_is_asked),
-        CARD_TEST(the_end_of_the_summary_streams),
-        CARD_TEST(a_part_of_a_folded_history_begins_anew),
-        CARD_TEST(a_repeated_call_begins_anew),
-        CARD_TEST(only_the_end_of_a_summary_is_held),
-        CARD_TEST(a_giant_summary_shows_its_end),
-        CARD_TEST(an_outcome_is_two_lines),
-        CARD_TEST(older_events_tell_of_the_history),
-        CARD_TEST(the_figures_of_the_specification),
-        CARD_TEST(shortened_tool_results_are_counted),
-        CARD_TEST(another_mode_than_asked_for_says_why),
-        CARD_TEST(how_to_choose_another_mode_is_the_last_line),
-        CARD_TEST(a_changed_draft_is_said),
-        CARD_TEST(every_failure_has_its_words),
-        CARD_TEST(what_cannot_shrink_is_told),
-        CARD_TEST(suspension_is_said),
-        CARD_TEST(suspension_is_said_of_one_that_another_mode_ended),
-        CARD_TEST(a_compaction_that_was_cut_off_says_so),
-        CARD_TEST(a_run_that_ends_leaves_no_card_running),
-        CARD_TEST(another_that_begins_leaves_the_first_cut_off),
-        CARD_TEST(a_card_comes_back_to_life),
-        CARD_TEST(an_undone_compaction_is_noted_and_marked),
-        CARD_TEST(pins_are_noted),
-        CARD_TEST(a_card_stands_between_question_and_answer),
-        CARD_TEST(a_retry_does_not_take_the_card_away),
-        CARD_TEST(pages_join_a_card_that_they_cut),
-        CARD_TEST(an_undo_reaches_back_over_pages),
-        CARD_TEST(resumed_it_looks_the_same),
-        CARD_TEST(cards_are_found_for_opening),
-        CARD_TEST(a_narrow_card_breaks_between_its_pieces),
-        CARD_TEST(without_utf8_it_is_ascii),
-        CARD_TEST(nothing_breaks_a_card),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,5 @@
 /* An opened card without terminal and engine: the summary, what was shortened, what went; and the
  * way to a message in the transcript. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
-#include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +8,8 @@
 #include "base/utf8.h"
 #include "tests/seen.h"
 #include "tests/stage.h"
+#include "tests/suite.h"
+#include "tests/support.h"
 #include "ui/term/glyph.h"
 #include "ui/transcript/transcript.h"
 #include "ui/view/compaction_detail.h"
@@ -122,9 +116,11 @@ static void choose(const char *text)
 
 /* --- tests --- */
 
-static void it_asks_at_once(void **state)
+BEFORE_ALL(support_utf8);
+FIXTURE(set_up, tear_down);
+
+TEST(it_asks_at_once)
 {
-    (void)state;
     assert_int_equal(asked()->number, SEQ);
     assert_string_equal(asked()->text, "0");
     assert_true(asked()->limit > 0);
@@ -133,9 +129,8 @@ static void it_asks_at_once(void **state)
     assert_not_shown("loading");
 }
 
-static void the_outcome_stands_above(void **state)
+TEST(the_outcome_stands_above)
 {
-    (void)state;
     give(usual(false));
     assert_shown("Compaction");
     assert_shown("101,204");
@@ -144,9 +139,8 @@ static void the_outcome_stands_above(void **state)
     assert_shown("small-model");
 }
 
-static void the_summary_is_open_and_laid_out(void **state)
+TEST(the_summary_is_open_and_laid_out)
 {
-    (void)state;
     give(usual(false));
     assert_shown("Summary");
     assert_shown("sleep in Kyoto");
@@ -157,9 +151,8 @@ static void the_summary_is_open_and_laid_out(void **state)
     assert_not_shown("sleep in Kyoto");
 }
 
-static void the_messages_that_went_are_listed(void **state)
+TEST(the_messages_that_went_are_listed)
 {
-    (void)state;
     give(usual(false));
     assert_shown("5 messages summarised");
     const char *row = row_text(find("where to sleep?"));
@@ -175,9 +168,8 @@ static void the_messages_that_went_are_listed(void **state)
     assert_null(strstr(row_text(find("and the price?")), "t4"));
 }
 
-static void each_opens_to_its_whole_text(void **state)
+TEST(each_opens_to_its_whole_text)
 {
-    (void)state;
     give(usual(false));
     choose("where to sleep?");
     press("enter");
@@ -191,9 +183,8 @@ static void each_opens_to_its_whole_text(void **state)
     assert_shown("three hits");
 }
 
-static void what_was_taken_back_is_not_listed(void **state)
+TEST(what_was_taken_back_is_not_listed)
 {
-    (void)state;
     struct notice *n = page("0", completed("short"), false);
     add(n, EVENT_RUN_STARTED, 10, "first try");
     add(n, EVENT_TEXT_COMPLETE, 11, "half")->flag = true;
@@ -212,9 +203,8 @@ static void what_was_taken_back_is_not_listed(void **state)
     assert_shown("(interrupted)");
 }
 
-static void more_is_asked_for_when_its_end_comes_near(void **state)
+TEST(more_is_asked_for_when_its_end_comes_near)
 {
-    (void)state;
     struct notice *n = page("0", completed("short"), true);
     forget_sent();
     for (int i = 0; i < 100; i++)
@@ -243,9 +233,8 @@ static void more_is_asked_for_when_its_end_comes_near(void **state)
     assert_shown("101 messages summarised");
 }
 
-static void pieces_of_a_message_come_with_different_pages(void **state)
+TEST(pieces_of_a_message_come_with_different_pages)
 {
-    (void)state;
     struct notice *n = page("0", completed("short"), true);
     add(n, EVENT_RUN_STARTED, 10, "question");
     add(n, EVENT_TEXT_COMPLETE, 11, "first half");
@@ -260,9 +249,8 @@ static void pieces_of_a_message_come_with_different_pages(void **state)
     assert_shown("2 messages summarised");
 }
 
-static void other_answers_change_nothing(void **state)
+TEST(other_answers_change_nothing)
 {
-    (void)state;
     struct notice *n = usual(false);
     n->number = SEQ + 1;
     give(n);
@@ -272,9 +260,8 @@ static void other_answers_change_nothing(void **state)
     assert_shown("5 messages summarised");
 }
 
-static void micro_says_which_results_were_shortened(void **state)
+TEST(micro_says_which_results_were_shortened)
 {
-    (void)state;
     struct notice *n = page("0", completed(""), false);
     n->event->compaction.history = mem_strdup(
         "[[0,5],{\"of\":5,\"message\":{\"role\":\"tool\",\"seq\":77,\"turn\":3,\"content\":[{"
@@ -296,7 +283,7 @@ static void micro_says_which_results_were_shortened(void **state)
     assert_int_equal(the.jumped, 77);
 }
 
-static void a_history_that_is_none_is_passed_over(void **state)
+TEST(a_history_that_is_none_is_passed_over)
 {
     static const char *const histories[] = {
         "", "[", "{}", "[[0,999999]]", "[[-1,5]]", "[{\"of\":1000,\"message\":{}}]", "[1,2,3]"};
@@ -313,9 +300,8 @@ static void a_history_that_is_none_is_passed_over(void **state)
     }
 }
 
-static void o_goes_to_the_message(void **state)
+TEST(o_goes_to_the_message)
 {
-    (void)state;
     give(usual(false));
     letter('o');
     assert_false(the.closed);
@@ -324,9 +310,8 @@ static void o_goes_to_the_message(void **state)
     assert_int_equal(the.jumped, 16);
 }
 
-static void esc_closes(void **state)
+TEST(esc_closes)
 {
-    (void)state;
     press("escape");
     assert_true(the.closed);
     give(usual(false));
@@ -336,9 +321,8 @@ static void esc_closes(void **state)
     assert_true(the.closed);
 }
 
-static void errors_are_said_in_it(void **state)
+TEST(errors_are_said_in_it)
 {
-    (void)state;
     assert_false(give_error(COMMAND_PAGE, "no"));
     assert_true(give_error(COMMAND_DROPPED, "It cannot\x1b[1m be read."));
     assert_shown("be read.");
@@ -347,9 +331,8 @@ static void errors_are_said_in_it(void **state)
     assert_shown("be read.");
 }
 
-static void a_click_opens(void **state)
+TEST(a_click_opens)
 {
-    (void)state;
     give(usual(false));
     click(find("where to sleep?"));
     assert_shown("second line of it");
@@ -358,7 +341,7 @@ static void a_click_opens(void **state)
     click(99);
 }
 
-static void any_text_fits_any_size(void **state)
+TEST(any_text_fits_any_size)
 {
     static const char *const texts[] = {
         "",
@@ -392,9 +375,8 @@ static void any_text_fits_any_size(void **state)
         }
 }
 
-static void thousands_come_page_by_page(void **state)
+TEST(thousands_come_page_by_page)
 {
-    (void)state;
     enum { PAGES = 50, EVENTS = 200 };
     for (int p = 0; p < PAGES; p++) {
         char place[16];
@@ -417,9 +399,8 @@ static bool show_event(struct transcript *t, int64_t seq)
     return transcript_show_place(t, &(struct transcript_place){.seq = seq});
 }
 
-static void the_transcript_shows_an_event(void **state)
+TEST(the_transcript_shows_an_event)
 {
-    (void)state;
     struct transcript *t = transcript_new();
     struct notice *n = notice_new(NOTICE_PAGE);
     size_t count;
@@ -452,12 +433,9 @@ static void the_transcript_shows_an_event(void **state)
     notice_free(n);
 }
 
-#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
-
 /* The host has its memory; there is something to show if something was indexed. */
-static void m_leads_to_what_is_remembered(void **state)
+TEST(m_leads_to_what_is_remembered)
 {
-    (void)state;
     struct notice *n = usual(false);
     n->event->compaction.entries_indexed = 12;
     letter('m');
@@ -467,9 +445,8 @@ static void m_leads_to_what_is_remembered(void **state)
     assert_true(the.memory_shown);
 }
 
-static void a_summary_that_quotes_what_was_forgotten_says_so(void **state)
+TEST(a_summary_that_quotes_what_was_forgotten_says_so)
 {
-    (void)state;
     give(usual(false));
     letter('m');
     assert_false(the.memory_shown);
@@ -481,32 +458,4 @@ static void a_summary_that_quotes_what_was_forgotten_says_so(void **state)
     n->stats.flagged = 1;
     give(n);
     assert_shown("this summary quotes a memory entry that you deleted");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(it_asks_at_once),
-        TEST(the_outcome_stands_above),
-        TEST(the_summary_is_open_and_laid_out),
-        TEST(the_messages_that_went_are_listed),
-        TEST(each_opens_to_its_whole_text),
-        TEST(what_was_taken_back_is_not_listed),
-        TEST(more_is_asked_for_when_its_end_comes_near),
-        TEST(pieces_of_a_message_come_with_different_pages),
-        TEST(other_answers_change_nothing),
-        TEST(micro_says_which_results_were_shortened),
-        TEST(a_history_that_is_none_is_passed_over),
-        TEST(o_goes_to_the_message),
-        TEST(esc_closes),
-        TEST(errors_are_said_in_it),
-        TEST(a_click_opens),
-        TEST(any_text_fits_any_size),
-        TEST(thousands_come_page_by_page),
-        TEST(the_transcript_shows_an_event),
-        TEST(m_leads_to_what_is_remembered),
-        TEST(a_summary_that_quotes_what_was_forgotten_says_so),
-    };
-    setlocale(LC_ALL, "C.UTF-8");
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

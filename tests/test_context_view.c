@@ -1,13 +1,5 @@
 /* The context screen without terminal and engine: what it asks, what it draws of made-up answers,
  * what its keys do. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
-#include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +8,8 @@
 #include "base/utf8.h"
 #include "tests/seen.h"
 #include "tests/stage.h"
+#include "tests/suite.h"
+#include "tests/support.h"
 #include "ui/term/glyph.h"
 #include "ui/view/context_view.h"
 
@@ -101,18 +95,19 @@ static void end_turn(void)
 
 /* --- tests --- */
 
-static void it_asks_at_once(void **state)
+BEFORE_ALL(support_utf8);
+FIXTURE(set_up, tear_down);
+
+TEST(it_asks_at_once)
 {
-    (void)state;
     assert_non_null(sent(COMMAND_CONTEXT));
     assert_shown("loading");
     give(usual());
     assert_not_shown("loading");
 }
 
-static void the_head_has_the_figures(void **state)
+TEST(the_head_has_the_figures)
 {
-    (void)state;
     the.width = 120;
     begin();
     assert_shown("Context  ~10,000 tokens");
@@ -123,9 +118,8 @@ static void the_head_has_the_figures(void **state)
 }
 
 /* What all summaries begin with tells nothing; where it is all there is, it stays. */
-static void a_summary_is_told_by_its_own_words(void **state)
+TEST(a_summary_is_told_by_its_own_words)
 {
-    (void)state;
     begin();
     assert_shown("Goal: Kyoto");
     assert_not_shown("[Context compacted]");
@@ -140,9 +134,8 @@ static void a_summary_is_told_by_its_own_words(void **state)
     assert_shown("[a] is the first");
 }
 
-static void stopped_compaction_says_the_way_out(void **state)
+TEST(stopped_compaction_says_the_way_out)
 {
-    (void)state;
     begin();
     assert_not_shown("has stopped");
     the.meters.suspended = true;
@@ -153,9 +146,8 @@ static void stopped_compaction_says_the_way_out(void **state)
     assert_not_shown("has stopped");
 }
 
-static void nothing_unknown_is_shown_as_a_number(void **state)
+TEST(nothing_unknown_is_shown_as_a_number)
 {
-    (void)state;
     struct notice *n = answer_of(NULL);
     add(n, part(CONTEXT_SYSTEM, ROLE_SYSTEM, 0, 0, 100, "You are."));
     give(n);
@@ -167,9 +159,8 @@ static void nothing_unknown_is_shown_as_a_number(void **state)
     assert_shown("Conversations are not shortened here.");
 }
 
-static void each_kind_has_its_share(void **state)
+TEST(each_kind_has_its_share)
 {
-    (void)state;
     begin();
     const char *system = mem_strdup(row_text(find(" system ")));
     assert_non_null(strstr(system, " 100 "));
@@ -201,9 +192,8 @@ static struct notice *of_two_sources(void)
     return n;
 }
 
-static void each_source_of_tools_has_its_row(void **state)
+TEST(each_source_of_tools_has_its_row)
 {
-    (void)state;
     give(of_two_sources());
     assert_non_null(strstr(row_text(find(" tools ")), " 1,000 "));
     assert_non_null(strstr(row_text(find("built-in: read_file ")), " 700 "));
@@ -216,17 +206,15 @@ static void each_source_of_tools_has_its_row(void **state)
     assert_not_shown("of the disk");
 }
 
-static void a_lower_screen_has_the_shares_in_a_row(void **state)
+TEST(a_lower_screen_has_the_shares_in_a_row)
 {
-    (void)state;
     the.height = 12;
     begin();
     assert_shown("system 1 % \xc2\xb7 tools 3 % \xc2\xb7 summary 5 % \xc2\xb7 history 91 %");
 }
 
-static void it_says_what_a_compaction_would_drop(void **state)
+TEST(it_says_what_a_compaction_would_drop)
 {
-    (void)state;
     begin();
     assert_shown(
         "a compaction now (handoff) would drop 2 messages, 10,000 \xe2\x86\x92 ~2,400 "
@@ -249,9 +237,8 @@ static void it_says_what_a_compaction_would_drop(void **state)
     assert_shown("would drop 2 messages, 10k \xe2\x86\x92 ~2.4k");
 }
 
-static void a_part_has_its_row(void **state)
+TEST(a_part_has_its_row)
 {
-    (void)state;
     begin();
     const char *row = row_text(find("In the ryokan."));
     assert_non_null(strstr(row, "tiro"));
@@ -269,18 +256,16 @@ static void a_part_has_its_row(void **state)
 }
 
 /* 900 of the tokens: system, tools and the summary. */
-static void what_is_cached_is_marked(void **state)
+TEST(what_is_cached_is_marked)
 {
-    (void)state;
     begin();
     assert_non_null(strstr(row_text(find("Goal: Kyoto")), "cached"));
     assert_non_null(strstr(row_text(find("You are a helper.")), "cached"));
     assert_null(strstr(row_text(find("where to sleep?")), "cached"));
 }
 
-static void enter_opens_the_whole_text(void **state)
+TEST(enter_opens_the_whole_text)
 {
-    (void)state;
     begin();
     assert_not_shown("Second line.");
     press("enter");
@@ -293,9 +278,8 @@ static void enter_opens_the_whole_text(void **state)
     assert_chosen("You are a helper.");
 }
 
-static void long_texts_scroll(void **state)
+TEST(long_texts_scroll)
 {
-    (void)state;
     struct buf text = BUF_INIT;
     for (int i = 1; i <= 500; i++)
         buf_addf(&text, "line number %d\n", i);
@@ -321,9 +305,8 @@ static void long_texts_scroll(void **state)
     assert_chosen("read_file");
 }
 
-static void another_width_keeps_the_place(void **state)
+TEST(another_width_keeps_the_place)
 {
-    (void)state;
     struct buf text = BUF_INIT;
     for (int i = 1; i <= 300; i++)
         buf_addf(&text, "marker%d is a long line of words that has to be broken somewhere\n", i);
@@ -343,9 +326,8 @@ static void another_width_keeps_the_place(void **state)
     assert_chosen("marker150 ");
 }
 
-static void a_new_answer_keeps_what_is_open_and_chosen(void **state)
+TEST(a_new_answer_keeps_what_is_open_and_chosen)
 {
-    (void)state;
     begin();
     for (int i = 0; i < 4; i++)
         press("down");
@@ -388,9 +370,8 @@ static void give_forty(void)
     give(n);
 }
 
-static void the_view_moves_no_more_than_it_must(void **state)
+TEST(the_view_moves_no_more_than_it_must)
 {
-    (void)state;
     give_forty();
     the.height = 24;
     assert_non_null(strstr(row_text(LIST_TOP), "message 01."));
@@ -411,9 +392,8 @@ static void the_view_moves_no_more_than_it_must(void **state)
     assert_non_null(strstr(row_text(32), "message 40."));
 }
 
-static void what_opens_at_the_bottom_is_brought_into_view(void **state)
+TEST(what_opens_at_the_bottom_is_brought_into_view)
 {
-    (void)state;
     give_forty();
     the.height = 24;
     rows_now();
@@ -425,9 +405,8 @@ static void what_opens_at_the_bottom_is_brought_into_view(void **state)
     assert_non_null(strstr(row_text(22), "more of 20."));
 }
 
-static void p_pins_messages(void **state)
+TEST(p_pins_messages)
 {
-    (void)state;
     begin();
     letter('p');
     assert_null(sent(COMMAND_PIN));
@@ -448,9 +427,8 @@ static void p_pins_messages(void **state)
     assert_null(sent(COMMAND_PIN));
 }
 
-static void c_asks_before_it_compacts(void **state)
+TEST(c_asks_before_it_compacts)
 {
-    (void)state;
     begin();
     letter('c');
     assert_false(the.closed);
@@ -476,9 +454,8 @@ static void c_asks_before_it_compacts(void **state)
     assert_non_null(sent(COMMAND_COMPACT));
 }
 
-static void c_says_where_nothing_is_shortened(void **state)
+TEST(c_says_where_nothing_is_shortened)
 {
-    (void)state;
     give(answer_of("handoff"));
     assert_shown("c shorten");
     give(answer_of(NULL));
@@ -491,18 +468,16 @@ static void c_says_where_nothing_is_shortened(void **state)
     assert_null(sent(COMMAND_COMPACT));
 }
 
-static void u_takes_the_last_back(void **state)
+TEST(u_takes_the_last_back)
 {
-    (void)state;
     begin();
     letter('u');
     assert_false(the.closed);
     assert_non_null(sent(COMMAND_UNCOMPACT));
 }
 
-static void o_goes_to_the_message(void **state)
+TEST(o_goes_to_the_message)
 {
-    (void)state;
     begin();
     letter('o');
     assert_false(the.closed);
@@ -511,9 +486,8 @@ static void o_goes_to_the_message(void **state)
     assert_int_equal(the.jumped, 30);
 }
 
-static void n_goes_among_what_goes(void **state)
+TEST(n_goes_among_what_goes)
 {
-    (void)state;
     begin();
     letter('n');
     assert_chosen("where to sleep?");
@@ -532,9 +506,8 @@ static void n_goes_among_what_goes(void **state)
     assert_chosen("In the ryokan.");
 }
 
-static void esc_closes(void **state)
+TEST(esc_closes)
 {
-    (void)state;
     begin();
     press("escape");
     assert_true(the.closed);
@@ -544,9 +517,8 @@ static void esc_closes(void **state)
     assert_true(the.closed);
 }
 
-static void keys_are_those_of_the_configuration(void **state)
+TEST(keys_are_those_of_the_configuration)
 {
-    (void)state;
     struct error fault;
     assert_true(keymap_bind(&the.keymap, "context_pin", "x", &fault));
     begin();
@@ -558,9 +530,8 @@ static void keys_are_those_of_the_configuration(void **state)
     assert_shown("x pin");
 }
 
-static void it_asks_again_when_the_history_changes(void **state)
+TEST(it_asks_again_when_the_history_changes)
 {
-    (void)state;
     begin();
     assert_int_equal(due(), 0);
     give_event(EVENT_TEXT_DELTA);
@@ -582,7 +553,7 @@ static void it_asks_again_when_the_history_changes(void **state)
     assert_non_null(sent(COMMAND_CONTEXT));
 }
 
-static void every_change_of_the_history_counts(void **state)
+TEST(every_change_of_the_history_counts)
 {
     static const enum event_type changes[] = {
         EVENT_RUN_STARTED,          EVENT_TOOL_EXECUTION_COMPLETED,
@@ -603,9 +574,8 @@ static void every_change_of_the_history_counts(void **state)
     assert_true(due() > 0);
 }
 
-static void errors_are_said_in_it(void **state)
+TEST(errors_are_said_in_it)
 {
-    (void)state;
     assert_true(give_error(COMMAND_CONTEXT, "The database cannot be used."));
     assert_shown("The database cannot be used.");
     assert_not_shown("loading");
@@ -619,9 +589,8 @@ static void errors_are_said_in_it(void **state)
     assert_not_shown("That has to wait.");
 }
 
-static void a_click_chooses_and_opens(void **state)
+TEST(a_click_chooses_and_opens)
 {
-    (void)state;
     begin();
     click(find("In the ryokan."));
     assert_chosen("In the ryokan.");
@@ -636,7 +605,7 @@ static void a_click_chooses_and_opens(void **state)
 }
 
 /* Whatever the texts are, and however small the screen. */
-static void any_text_fits_any_size(void **state)
+TEST(any_text_fits_any_size)
 {
     static const char *const texts[] = {
         "",
@@ -669,9 +638,8 @@ static void any_text_fits_any_size(void **state)
         }
 }
 
-static void small_screens_show_the_parts(void **state)
+TEST(small_screens_show_the_parts)
 {
-    (void)state;
     begin();
     the.width = 40;
     the.height = 7;
@@ -695,9 +663,8 @@ static struct notice *parts_of(int count, int lines)
     return n;
 }
 
-static void many_and_giant_parts(void **state)
+TEST(many_and_giant_parts)
 {
-    (void)state;
     give(parts_of(20000, 200000));
     letter('G');
     press("enter");
@@ -706,46 +673,4 @@ static void many_and_giant_parts(void **state)
     rows_now();
     letter('g');
     rows_now();
-}
-
-#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(it_asks_at_once),
-        TEST(the_head_has_the_figures),
-        TEST(a_summary_is_told_by_its_own_words),
-        TEST(stopped_compaction_says_the_way_out),
-        TEST(nothing_unknown_is_shown_as_a_number),
-        TEST(each_kind_has_its_share),
-        TEST(each_source_of_tools_has_its_row),
-        TEST(a_lower_screen_has_the_shares_in_a_row),
-        TEST(it_says_what_a_compaction_would_drop),
-        TEST(a_part_has_its_row),
-        TEST(what_is_cached_is_marked),
-        TEST(enter_opens_the_whole_text),
-        TEST(long_texts_scroll),
-        TEST(another_width_keeps_the_place),
-        TEST(a_new_answer_keeps_what_is_open_and_chosen),
-        TEST(the_view_moves_no_more_than_it_must),
-        TEST(what_opens_at_the_bottom_is_brought_into_view),
-        TEST(p_pins_messages),
-        TEST(c_asks_before_it_compacts),
-        TEST(c_says_where_nothing_is_shortened),
-        TEST(u_takes_the_last_back),
-        TEST(o_goes_to_the_message),
-        TEST(n_goes_among_what_goes),
-        TEST(esc_closes),
-        TEST(keys_are_those_of_the_configuration),
-        TEST(it_asks_again_when_the_history_changes),
-        TEST(every_change_of_the_history_counts),
-        TEST(errors_are_said_in_it),
-        TEST(a_click_chooses_and_opens),
-        TEST(any_text_fits_any_size),
-        TEST(small_screens_show_the_parts),
-        TEST(many_and_giant_parts),
-    };
-    setlocale(LC_ALL, "C.UTF-8");
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,17 +1,11 @@
 /* What keys do to the surface's state: no terminal, no engine. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/mem.h"
 #include "tests/sent.h"
 #include "tests/still_app.h"
+#include "tests/suite.h"
 #include "ui/app/dispatch.h"
 #include "ui/app/message.h"
 #include "ui/app/way_back.h"
@@ -64,9 +58,10 @@ static void type(const char *text)
 
 /* --- Ctrl-C --- */
 
-static void it_leaves_at_the_second_press(void **state)
+FIXTURE(set_up, tear_down);
+
+TEST(it_leaves_at_the_second_press)
 {
-    (void)state;
     ctrl('c');
     assert_false(app.leaving);
     assert_int_not_equal(app.leave_until, 0); /* the status line says so */
@@ -75,9 +70,8 @@ static void it_leaves_at_the_second_press(void **state)
     assert_true(app.leaving);
 }
 
-static void it_leaves_within_two_seconds_alone(void **state)
+TEST(it_leaves_within_two_seconds_alone)
 {
-    (void)state;
     ctrl('c');
     assert_in_range(app_timeout(&app, now_ms), 0, 2000);
     now_ms += 2000;
@@ -90,9 +84,8 @@ static void it_leaves_within_two_seconds_alone(void **state)
     assert_false(app.leaving);
 }
 
-static void another_key_makes_the_next_press_the_first(void **state)
+TEST(another_key_makes_the_next_press_the_first)
 {
-    (void)state;
     ctrl('c');
     type("x");
     assert_int_equal(app.leave_until, 0);
@@ -106,9 +99,8 @@ static void another_key_makes_the_next_press_the_first(void **state)
 }
 
 /* The turn ends between two presses that were both meant to stop it. */
-static void stopping_is_no_first_press(void **state)
+TEST(stopping_is_no_first_press)
 {
-    (void)state;
     app.activity.busy = true;
     ctrl('c');
     assert_non_null(sent_only(&sent, COMMAND_INTERRUPT));
@@ -119,9 +111,8 @@ static void stopping_is_no_first_press(void **state)
     assert_int_equal(sent_count(&sent, COMMAND_INTERRUPT), 1);
 }
 
-static void closing_a_list_is_no_press(void **state)
+TEST(closing_a_list_is_no_press)
 {
-    (void)state;
     ctrl('c');
     press((struct key){.code = K_F, .cp = 1});
     assert_non_null(list_view_find(&app.views, LIST_HELP));
@@ -134,9 +125,8 @@ static void closing_a_list_is_no_press(void **state)
 
 /* --- /edit --- */
 
-static void a_changed_message_is_not_sent_while_a_turn_runs(void **state)
+TEST(a_changed_message_is_not_sent_while_a_turn_runs)
 {
-    (void)state;
     app.last_sent = mem_strdup("the old words");
     message_edit(&app);
     assert_true(app.replacing);
@@ -152,9 +142,8 @@ static void a_changed_message_is_not_sent_while_a_turn_runs(void **state)
     assert_false(app.replacing);
 }
 
-static void a_running_turn_is_not_changed(void **state)
+TEST(a_running_turn_is_not_changed)
 {
-    (void)state;
     app.last_sent = mem_strdup("the old words");
     app.activity.busy = true;
     message_edit(&app);
@@ -176,9 +165,8 @@ static void open_one(const char *id, bool read_only)
     way_back_page(&app);
 }
 
-static void what_is_written_after_a_jump_stays(void **state)
+TEST(what_is_written_after_a_jump_stays)
 {
-    (void)state;
     open_one(here, false);
     type("half");
     way_back_mark(&app);
@@ -190,9 +178,8 @@ static void what_is_written_after_a_jump_stays(void **state)
     assert_int_equal(sent.len, 0);
 }
 
-static void the_last_jump_is_the_first_to_go_back(void **state)
+TEST(the_last_jump_is_the_first_to_go_back)
 {
-    (void)state;
     open_one(here, false);
     way_back_leave(&app, there);
     open_one(there, true);
@@ -208,9 +195,8 @@ static void the_last_jump_is_the_first_to_go_back(void **state)
     assert_int_equal(sent_count(&sent, COMMAND_RESUME), 1);
 }
 
-static void reading_what_is_open_has_a_way_back(void **state)
+TEST(reading_what_is_open_has_a_way_back)
 {
-    (void)state;
     open_one(here, false);
     way_back_leave(&app, here);
     open_one(here, true);
@@ -218,9 +204,8 @@ static void reading_what_is_open_has_a_way_back(void **state)
     assert_string_equal(sent_only(&sent, COMMAND_RESUME)->text, here);
 }
 
-static void another_session_or_a_message_ends_it(void **state)
+TEST(another_session_or_a_message_ends_it)
 {
-    (void)state;
     open_one(here, false);
     way_back_mark(&app);
     open_one(there, false);
@@ -230,9 +215,8 @@ static void another_session_or_a_message_ends_it(void **state)
     assert_false(way_back_known(&app));
 }
 
-static void what_cannot_be_opened_leaves_nothing_behind(void **state)
+TEST(what_cannot_be_opened_leaves_nothing_behind)
 {
-    (void)state;
     open_one(here, false);
     way_back_leave(&app, there);
     way_back_refused(&app);
@@ -241,9 +225,8 @@ static void what_cannot_be_opened_leaves_nothing_behind(void **state)
     assert_false(way_back_known(&app));
 }
 
-static void a_session_without_a_word_is_begun_again(void **state)
+TEST(a_session_without_a_word_is_begun_again)
 {
-    (void)state;
     memcpy(app.session.id, here, sizeof here);
     way_back_leave(&app, there);
     open_one(there, true);
@@ -256,9 +239,8 @@ static void a_session_without_a_word_is_begun_again(void **state)
 
 /* --- Ctrl-F --- */
 
-static void a_search_begins_empty(void **state)
+TEST(a_search_begins_empty)
 {
-    (void)state;
     ctrl('f');
     type("needle");
     assert_string_equal(editor_text(app.find.line), "needle");
@@ -274,27 +256,4 @@ static void a_search_begins_empty(void **state)
     ctrl('f');
     press((struct key){.code = K_UP});
     assert_string_equal(editor_text(app.find.line), "needle");
-}
-
-#define test(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        test(it_leaves_at_the_second_press),
-        test(it_leaves_within_two_seconds_alone),
-        test(another_key_makes_the_next_press_the_first),
-        test(stopping_is_no_first_press),
-        test(closing_a_list_is_no_press),
-        test(a_changed_message_is_not_sent_while_a_turn_runs),
-        test(a_running_turn_is_not_changed),
-        test(what_is_written_after_a_jump_stays),
-        test(the_last_jump_is_the_first_to_go_back),
-        test(reading_what_is_open_has_a_way_back),
-        test(another_session_or_a_message_ends_it),
-        test(what_cannot_be_opened_leaves_nothing_behind),
-        test(a_session_without_a_word_is_begun_again),
-        test(a_search_begins_empty),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

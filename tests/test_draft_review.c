@@ -1,13 +1,5 @@
 /* A summary that is looked through before it counts: when it opens, what its keys mean, what is
  * shown of it, and what ends it. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
-#include <locale.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,6 +7,7 @@
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "tests/still_app.h"
+#include "tests/suite.h"
 #include "tests/support.h"
 #include "ui/app/app.h"
 #include "ui/app/dispatch.h"
@@ -134,9 +127,11 @@ static const char *seen(int width, int height)
 
 /* --- when it opens --- */
 
-static void it_is_announced_then_it_opens(void **state)
+BEFORE_ALL(support_utf8);
+FIXTURE(set_up, tear_down);
+
+TEST(it_is_announced_then_it_opens)
 {
-    (void)state;
     assert_false(draft_review_pending(&r));
     assert_int_equal(draft_review_due(&r), 0);
     begin(summary);
@@ -152,9 +147,8 @@ static void it_is_announced_then_it_opens(void **state)
     assert_int_equal(draft_review_due(&r), 0);
 }
 
-static void it_does_not_open_while_somebody_writes(void **state)
+TEST(it_does_not_open_while_somebody_writes)
 {
-    (void)state;
     draft_review_typed(&r, NOW - 1);
     begin(summary);
     draft_review_advance(&r, true, NOW);
@@ -168,9 +162,8 @@ static void it_does_not_open_while_somebody_writes(void **state)
     assert_true(draft_review_open(&r));
 }
 
-static void it_does_not_open_behind_something_else(void **state)
+TEST(it_does_not_open_behind_something_else)
 {
-    (void)state;
     begin(summary);
     draft_review_advance(&r, false, NOW);
     draft_review_advance(&r, false, DUE + 5000);
@@ -180,9 +173,8 @@ static void it_does_not_open_behind_something_else(void **state)
 }
 
 /* Before it is open every key is the message's; before it is drawn none decides. */
-static void what_was_typed_ahead_decides_nothing(void **state)
+TEST(what_was_typed_ahead_decides_nothing)
 {
-    (void)state;
     begin(summary);
     assert_int_equal(key(K_ENTER), REVIEW_PASS);
     draft_review_advance(&r, true, NOW);
@@ -197,9 +189,8 @@ static void what_was_typed_ahead_decides_nothing(void **state)
     assert_int_equal(key(K_ENTER), REVIEW_KEEP);
 }
 
-static void another_size_is_looked_at_anew(void **state)
+TEST(another_size_is_looked_at_anew)
 {
-    (void)state;
     open_with(summary);
     type("x");
     draft_review_hidden(&r);
@@ -219,9 +210,8 @@ static void another_size_is_looked_at_anew(void **state)
 
 /* --- the person's word --- */
 
-static void what_was_not_changed_is_not_sent(void **state)
+TEST(what_was_not_changed_is_not_sent)
 {
-    (void)state;
     open_with(summary);
     assert_int_equal(key(K_ENTER), REVIEW_KEEP);
     assert_null(draft_review_text(&r));
@@ -233,9 +223,8 @@ static void what_was_not_changed_is_not_sent(void **state)
 }
 
 /* What is not shown as it is was not changed by the person. */
-static void a_hostile_text_is_cleaned_and_kept(void **state)
+TEST(a_hostile_text_is_cleaned_and_kept)
 {
-    (void)state;
     open_with("one\033[2J\xff two\r\nthree");
     assert_null(strchr(seen(80, 12), '\033'));
     assert_null(draft_review_text(&r));
@@ -252,9 +241,8 @@ static void a_hostile_text_is_cleaned_and_kept(void **state)
     assert_null(strchr(draft_review_text(&r), '\033'));
 }
 
-static void the_person_s_characters_are_sent_as_they_are(void **state)
+TEST(the_person_s_characters_are_sent_as_they_are)
 {
-    (void)state;
     open_with("old");
     press((struct key){.code = K_CHAR, .cp = 0x6f22});
     paste("e\xcc\x81 \xf0\x9f\x91\xa9\xe2\x80\x8d\xf0\x9f\x94\xac\nand\tmore");
@@ -262,17 +250,15 @@ static void the_person_s_characters_are_sent_as_they_are(void **state)
                         "漢e\xcc\x81 \xf0\x9f\x91\xa9\xe2\x80\x8d\xf0\x9f\x94\xac\nand\tmoreold");
 }
 
-static void escape_refuses(void **state)
+TEST(escape_refuses)
 {
-    (void)state;
     open_with(summary);
     type("changed");
     assert_int_equal(key(K_ESCAPE), REVIEW_REFUSE);
 }
 
-static void an_emptied_summary_is_not_kept(void **state)
+TEST(an_emptied_summary_is_not_kept)
 {
-    (void)state;
     open_with(summary);
     assert_int_equal(ctrl('c'), REVIEW_TAKEN);
     type(" ");
@@ -285,18 +271,16 @@ static void an_emptied_summary_is_not_kept(void **state)
     assert_int_equal(key(K_ENTER), REVIEW_KEEP);
 }
 
-static void an_empty_draft_is_not_kept(void **state)
+TEST(an_empty_draft_is_not_kept)
 {
-    (void)state;
     open_with("");
     assert_int_equal(key(K_ENTER), REVIEW_TAKEN);
     assert_int_equal(key(K_ESCAPE), REVIEW_REFUSE);
 }
 
 /* Ctrl-C goes step by step, as it does in the editor of messages. */
-static void control_c_clears_before_it_stops(void **state)
+TEST(control_c_clears_before_it_stops)
 {
-    (void)state;
     open_with(summary);
     assert_int_equal(ctrl('c'), REVIEW_TAKEN);
     assert_string_equal(editor_text(r.text), "");
@@ -306,9 +290,8 @@ static void control_c_clears_before_it_stops(void **state)
     assert_int_equal(ctrl('c'), REVIEW_STOP);
 }
 
-static void control_d_leaves_when_nothing_is_there(void **state)
+TEST(control_d_leaves_when_nothing_is_there)
 {
-    (void)state;
     open_with("ab");
     assert_int_equal(ctrl('d'), REVIEW_TAKEN);
     assert_string_equal(editor_text(r.text), "b");
@@ -316,9 +299,8 @@ static void control_d_leaves_when_nothing_is_there(void **state)
     assert_int_equal(ctrl('d'), REVIEW_LEAVE);
 }
 
-static void the_focus_is_asked_for_in_a_line(void **state)
+TEST(the_focus_is_asked_for_in_a_line)
 {
-    (void)state;
     open_with(summary);
     type("mine ");
     assert_int_equal(focus(), REVIEW_TAKEN);
@@ -334,9 +316,8 @@ static void the_focus_is_asked_for_in_a_line(void **state)
     assert_true(strncmp(draft_review_text(&r), "mine # P", 8) == 0);
 }
 
-static void the_focus_leads_back_to_the_text(void **state)
+TEST(the_focus_leads_back_to_the_text)
 {
-    (void)state;
     open_with(summary);
     type("mine ");
     static const enum key_code ways[] = {K_ESCAPE, K_ENTER};
@@ -375,9 +356,8 @@ static void the_focus_leads_back_to_the_text(void **state)
 
 /* --- editing --- */
 
-static void it_is_an_editor(void **state)
+TEST(it_is_an_editor)
 {
-    (void)state;
     open_with("one two\nthree");
     press((struct key){.code = K_CHAR, .cp = 'j', .ctrl = true});
     assert_string_equal(editor_text(r.text), "\none two\nthree");
@@ -396,9 +376,8 @@ static void it_is_an_editor(void **state)
     assert_ptr_equal(draft_review_editor(&r), r.text);
 }
 
-static void undo_ends_with_the_summary(void **state)
+TEST(undo_ends_with_the_summary)
 {
-    (void)state;
     open_with(summary);
     type("x");
     ctrl('_');
@@ -407,9 +386,8 @@ static void undo_ends_with_the_summary(void **state)
     assert_string_equal(editor_text(r.text), summary);
 }
 
-static void pages_go_through_a_long_text(void **state)
+TEST(pages_go_through_a_long_text)
 {
-    (void)state;
     struct buf text = BUF_INIT;
     for (int i = 0; i < 100; i++)
         buf_addf(&text, "line %d\n", i);
@@ -438,9 +416,8 @@ static void pages_go_through_a_long_text(void **state)
 }
 
 /* What is shown above can be looked at; lists that want the keyboard cannot be opened. */
-static void other_keys(void **state)
+TEST(other_keys)
 {
-    (void)state;
     open_with(summary);
     assert_int_equal(key(K_CLICK), REVIEW_PASS);
     assert_int_equal(press((struct key){.code = K_F, .cp = 1}), REVIEW_PASS);
@@ -455,9 +432,8 @@ static void other_keys(void **state)
 
 /* --- what is seen --- */
 
-static void the_heading_says_what_it_is_and_what_to_do(void **state)
+TEST(the_heading_says_what_it_is_and_what_to_do)
 {
-    (void)state;
     open_with("a summary");
     assert_string_equal(seen(120, 8),
                         "draft summary · handoff · 101,204 → ~6,310 tokens · Enter accepts · "
@@ -478,9 +454,8 @@ static void the_heading_says_what_it_is_and_what_to_do(void **state)
 }
 
 /* What a program wrote it would write again. */
-static void without_a_model_nobody_is_asked_again(void **state)
+TEST(without_a_model_nobody_is_asked_again)
 {
-    (void)state;
     struct notice *n = draft("an extract");
     free(n->detail);
     n->detail = NULL;
@@ -495,9 +470,8 @@ static void without_a_model_nobody_is_asked_again(void **state)
     assert_int_equal(r.stage, DRAFT_TEXT);
 }
 
-static void the_figure_follows_the_text(void **state)
+TEST(the_figure_follows_the_text)
 {
-    (void)state;
     open_with("12345678");
     type("abcd");
     assert_non_null(strstr(seen(120, 8), "~6,311 tokens"));
@@ -507,9 +481,8 @@ static void the_figure_follows_the_text(void **state)
     assert_non_null(strstr(seen(120, 8), "~0 tokens"));
 }
 
-static void other_keys_are_named(void **state)
+TEST(other_keys_are_named)
 {
-    (void)state;
     struct error e;
     assert_true(keymap_bind(&keymap, "draft_focus", "f9", &e));
     assert_true(keymap_bind(&keymap, "send", "ctrl-s", &e));
@@ -520,9 +493,8 @@ static void other_keys_are_named(void **state)
     assert_null(strstr(seen(120, 8), "asks again"));
 }
 
-static void the_question_for_a_focus(void **state)
+TEST(the_question_for_a_focus)
 {
-    (void)state;
     open_with("a summary");
     focus();
     assert_string_equal(seen(60, 6),
@@ -539,9 +511,8 @@ static void the_question_for_a_focus(void **state)
     assert_true(r.caret_col < 60 - 32);
 }
 
-static void every_size_holds_the_caret_and_some_text(void **state)
+TEST(every_size_holds_the_caret_and_some_text)
 {
-    (void)state;
     open_with(
         "漢字 and e\xcc\x81 and \xf0\x9f\x91\xa9\xe2\x80\x8d\xf0\x9f\x94\xac, "
         "a long line that has to be broken at every width there is\nmore");
@@ -554,9 +525,8 @@ static void every_size_holds_the_caret_and_some_text(void **state)
     }
 }
 
-static void the_announcement(void **state)
+TEST(the_announcement)
 {
-    (void)state;
     struct rows rows;
     rows_init(&rows);
     begin(summary);
@@ -591,10 +561,11 @@ static void tell_event(enum event_type type)
     notices_take(&app, n);
 }
 
+FIXTURES(still_app, still_app_setup, still_app_teardown);
+
 /* Whatever ends what it was made for ends the review, and the message is as it was. */
-static void reviews_close(void **state)
+TEST(reviews_close)
 {
-    (void)state;
     static const enum event_type ends[] = {EVENT_COMPACTION_COMPLETED, EVENT_COMPACTION_FAILED,
                                            EVENT_RUN_COMPLETED, EVENT_RUN_FAILED,
                                            EVENT_INTERRUPTED};
@@ -621,9 +592,8 @@ static void reviews_close(void **state)
 }
 
 /* Not while a list has the keyboard: and then nothing wakes for it either. */
-static void it_waits_for_the_keyboard(void **state)
+TEST(it_waits_for_the_keyboard)
 {
-    (void)state;
     app.find.active = true;
     notices_take(&app, draft(summary));
     screen_advance_draft(&app, NOW);
@@ -640,9 +610,8 @@ static void it_waits_for_the_keyboard(void **state)
     assert_true(app_frame_due(&app, DUE));
 }
 
-static void the_summary_is_never_the_draft_that_is_saved(void **state)
+TEST(the_summary_is_never_the_draft_that_is_saved)
 {
-    (void)state;
     editor_set(app.editor, "my own words");
     take_draft();
     struct key x = {.code = K_CHAR, .cp = 'x'};
@@ -654,9 +623,8 @@ static void the_summary_is_never_the_draft_that_is_saved(void **state)
 }
 
 /* What is written while it waits goes into the message, and lets it wait longer. */
-static void writing_puts_it_off(void **state)
+TEST(writing_puts_it_off)
 {
-    (void)state;
     struct key x = {.code = K_CHAR, .cp = 'x'};
     notices_take(&app, draft(summary));
     screen_advance_draft(&app, 1);
@@ -667,9 +635,8 @@ static void writing_puts_it_off(void **state)
 }
 
 /* A list that was opened over it has the keys until it is closed. */
-static void help_goes_before_it(void **state)
+TEST(help_goes_before_it)
 {
-    (void)state;
     take_draft();
     app_open_list(&app, LIST_HELP, list_new(LIST_READ, "Help"), NULL);
     struct key enter = {.code = K_ENTER};
@@ -682,9 +649,10 @@ static void help_goes_before_it(void **state)
     assert_true(draft_review_open(&app.draft));
 }
 
-static void the_layout_gives_it_the_larger_part(void **state)
+FIXTURES(plain, NULL, NULL);
+
+TEST(the_layout_gives_it_the_larger_part)
 {
-    (void)state;
     for (int rows = SCREEN_MIN_ROWS; rows < 80; rows++)
         for (int wanted = 1; wanted < 90; wanted++)
             for (int waiting = 0; waiting < 2; waiting++) {
@@ -698,47 +666,4 @@ static void the_layout_gives_it_the_larger_part(void **state)
                 assert_true(l.editor_rows <= rows * 2 / 3);
             }
     assert_true(layout_review(SCREEN_MIN_ROWS - 1, 80, 1, false).too_small);
-}
-
-#define test(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
-#define app_test(f) cmocka_unit_test_setup_teardown(f, still_app_setup, still_app_teardown)
-
-int main(void)
-{
-    setlocale(LC_ALL, "C.UTF-8");
-    const struct CMUnitTest tests[] = {
-        test(it_is_announced_then_it_opens),
-        test(it_does_not_open_while_somebody_writes),
-        test(it_does_not_open_behind_something_else),
-        test(what_was_typed_ahead_decides_nothing),
-        test(another_size_is_looked_at_anew),
-        test(what_was_not_changed_is_not_sent),
-        test(a_hostile_text_is_cleaned_and_kept),
-        test(the_person_s_characters_are_sent_as_they_are),
-        test(escape_refuses),
-        test(an_emptied_summary_is_not_kept),
-        test(an_empty_draft_is_not_kept),
-        test(control_c_clears_before_it_stops),
-        test(control_d_leaves_when_nothing_is_there),
-        test(the_focus_is_asked_for_in_a_line),
-        test(the_focus_leads_back_to_the_text),
-        test(it_is_an_editor),
-        test(undo_ends_with_the_summary),
-        test(pages_go_through_a_long_text),
-        test(other_keys),
-        test(the_heading_says_what_it_is_and_what_to_do),
-        test(without_a_model_nobody_is_asked_again),
-        test(the_figure_follows_the_text),
-        test(other_keys_are_named),
-        test(the_question_for_a_focus),
-        test(every_size_holds_the_caret_and_some_text),
-        test(the_announcement),
-        app_test(reviews_close),
-        app_test(it_waits_for_the_keyboard),
-        app_test(the_summary_is_never_the_draft_that_is_saved),
-        app_test(writing_puts_it_off),
-        app_test(help_goes_before_it),
-        cmocka_unit_test(the_layout_gives_it_the_larger_part),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

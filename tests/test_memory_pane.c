@@ -1,13 +1,5 @@
 /* The memory pane without terminal and engine: what it asks, what it draws of made-up answers,
  * what its keys do. And what a call of memory_search looks like in the transcript. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
-#include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +10,7 @@
 #include "base/utf8.h"
 #include "tests/seen.h"
 #include "tests/sent.h"
+#include "tests/suite.h"
 #include "tests/support.h"
 #include "ui/app/screen.h"
 #include "ui/term/glyph.h"
@@ -251,9 +244,18 @@ static void search(void)
 
 /* --- searching --- */
 
-static void it_asks_at_once(void **state)
+static int utf8_and_utc(void **state)
 {
-    (void)state;
+    setenv("TZ", "UTC", 1);
+    tzset();
+    return support_utf8(state);
+}
+
+BEFORE_ALL(utf8_and_utc);
+FIXTURE(set_up, tear_down);
+
+TEST(it_asks_at_once)
+{
     const struct command *c = sent(COMMAND_MEMORY_SEARCH);
     assert_non_null(c);
     assert_string_equal(c->text, "");
@@ -264,9 +266,8 @@ static void it_asks_at_once(void **state)
     assert_shown("loading");
 }
 
-static void it_looks_as_specified(void **state)
+TEST(it_looks_as_specified)
 {
-    (void)state;
     type("ryokan");
     give_two("ryokan");
     assert_shown(" Memory \xc2\xb7 all \xc2\xb7 1,204 entries");
@@ -282,9 +283,8 @@ static void it_looks_as_specified(void **state)
     assert_int_equal(find("0.78"), 4);
 }
 
-static void ascii_has_its_own_signs(void **state)
+TEST(ascii_has_its_own_signs)
 {
-    (void)state;
     glyph_set_ascii(true);
     search();
     size_t row = find("0.93 #########. you - t3 - 2 d");
@@ -292,9 +292,8 @@ static void ascii_has_its_own_signs(void **state)
     assert_int_equal(row, 2);
 }
 
-static void every_edit_is_asked(void **state)
+TEST(every_edit_is_asked)
 {
-    (void)state;
     forget_sent();
     type("ab");
     assert_int_equal(sent_count(&the.sent, COMMAND_MEMORY_SEARCH), 2);
@@ -310,9 +309,8 @@ static void every_edit_is_asked(void **state)
     assert_int_equal(strchr(sent(COMMAND_MEMORY_SEARCH)->text, '\n') != NULL, false);
 }
 
-static void late_answers_change_nothing(void **state)
+TEST(late_answers_change_nothing)
 {
-    (void)state;
     type("ryokan");
     give_two("ryo");
     assert_not_shown("0.93");
@@ -324,18 +322,16 @@ static void late_answers_change_nothing(void **state)
     assert_shown("0.93");
 }
 
-static void newest_first_has_no_scores(void **state)
+TEST(newest_first_has_no_scores)
 {
-    (void)state;
     give_two("");
     assert_not_shown("0.93");
     assert_shown(" you \xc2\xb7 t3 \xc2\xb7 2 d");
     assert_shown("newest first");
 }
 
-static void what_there_is_not_is_said(void **state)
+TEST(what_there_is_not_is_said)
 {
-    (void)state;
     give(answer("", "all", 0));
     assert_shown("Memory is empty.");
     assert_shown("0 entries");
@@ -344,9 +340,8 @@ static void what_there_is_not_is_said(void **state)
     assert_shown("No matches in memory.");
 }
 
-static void sessions_have_their_names(void **state)
+TEST(sessions_have_their_names)
 {
-    (void)state;
     struct notice *n = answer("", "all", 2);
     add(n, hit_of("a", "one", NULL));
     add(n, hit_of("b", "two", NULL));
@@ -360,9 +355,8 @@ static void sessions_have_their_names(void **state)
     assert_shown("Caroline \xc2\xb7 t3 \xc2\xb7 2 d \xc2\xb7 conv-26");
 }
 
-static void scope_and_order_change(void **state)
+TEST(scope_and_order_change)
 {
-    (void)state;
     search();
     letter('s');
     assert_string_equal(sent(COMMAND_MEMORY_SEARCH)->name, "project");
@@ -378,18 +372,16 @@ static void scope_and_order_change(void **state)
     assert_int_equal(sent(COMMAND_MEMORY_SEARCH)->number, MEMORY_BY_SCORE);
 }
 
-static void letters_are_text_in_the_query(void **state)
+TEST(letters_are_text_in_the_query)
 {
-    (void)state;
     forget_sent();
     type("oipedust/jkgG");
     assert_string_equal(sent(COMMAND_MEMORY_SEARCH)->text, "oipedust/jkgG");
     assert_null(sent(COMMAND_MEMORY_FORGET));
 }
 
-static void keys_lead_to_the_hits_and_back(void **state)
+TEST(keys_lead_to_the_hits_and_back)
 {
-    (void)state;
     int row, col;
     type("ryokan");
     give_two("ryokan");
@@ -420,9 +412,8 @@ static void keys_lead_to_the_hits_and_back(void **state)
 
 /* What the query has no use for may not reach the message behind it. */
 /* What is typed after it is still the query's. */
-static void the_wheel_leaves_the_query(void **state)
+TEST(the_wheel_leaves_the_query)
 {
-    (void)state;
     type("a");
     struct notice *n = answer("a", "all", 50);
     for (int i = 1; i <= 50; i++) {
@@ -451,9 +442,8 @@ static void the_wheel_leaves_the_query(void **state)
     assert_null(sent(COMMAND_MEMORY_FORGET));
 }
 
-static void no_key_slips_through(void **state)
+TEST(no_key_slips_through)
 {
-    (void)state;
     const char *keys[] = {"left",   "right",     "up",     "ctrl-k",
                           "ctrl-y", "backspace", "ctrl-d", "ctrl-t"};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
@@ -470,9 +460,8 @@ static void no_key_slips_through(void **state)
     assert_null(strchr(sent(COMMAND_MEMORY_SEARCH)->text, '\n'));
 }
 
-static void moving_chooses(void **state)
+TEST(moving_chooses)
 {
-    (void)state;
     search();
     assert_chosen("0.93");
     letter('j');
@@ -488,9 +477,8 @@ static void moving_chooses(void **state)
     assert_string_equal(sent(COMMAND_MEMORY_SEARCH)->text, "ryokans");
 }
 
-static void the_end_of_many_asks_for_more(void **state)
+TEST(the_end_of_many_asks_for_more)
 {
-    (void)state;
     struct notice *n = answer("", "all", 500);
     for (int i = 0; i < 50; i++) {
         char *id = mem_printf("id%d", i), *text = mem_printf("entry %d of many", i);
@@ -509,9 +497,8 @@ static void the_end_of_many_asks_for_more(void **state)
     assert_int_equal(sent_count(&the.sent, COMMAND_MEMORY_SEARCH), 1); /* it is on its way */
 }
 
-static void the_chosen_entry_stays_chosen(void **state)
+TEST(the_chosen_entry_stays_chosen)
 {
-    (void)state;
     search();
     letter('j');
     struct notice *n = answer("ryokan", "all", 1205);
@@ -527,9 +514,8 @@ static void the_chosen_entry_stays_chosen(void **state)
     assert_chosen("liked");
 }
 
-static void badges_tell_what_is_in_the_way(void **state)
+TEST(badges_tell_what_is_in_the_way)
 {
-    (void)state;
     struct notice *n = answer("", "all", 1204);
     n->memory.badge = "words only: the embedding endpoint is down";
     add(n, hit_of("a", "one", NULL));
@@ -578,9 +564,8 @@ static char *line_of(const struct memory_hit *h, size_t columns, const char **ma
     return text;
 }
 
-static void the_line_shows_the_first_mark(void **state)
+TEST(the_line_shows_the_first_mark)
 {
-    (void)state;
     struct buf text = BUF_INIT;
     const char *marked;
     for (int i = 0; i < 200; i++)
@@ -601,9 +586,8 @@ static void the_line_shows_the_first_mark(void **state)
     buf_release(&text);
 }
 
-static void wrong_places_do_no_harm(void **state)
+TEST(wrong_places_do_no_harm)
 {
-    (void)state;
     struct memory_hit h =
         hit_of("a", "\xe4\xba\xac\xe9\x83\xbd\xe3\x81\xae\xe5\xae\xbf \x1b[31m!", NULL);
     const struct memory_span spans[] = {{1, 1}, {2, 500}, {400, 3}, {3, SIZE_MAX}, {0, 0}};
@@ -623,9 +607,8 @@ static void wrong_places_do_no_harm(void **state)
 
 /* --- the preview --- */
 
-static void the_preview_has_all_of_it_and_why(void **state)
+TEST(the_preview_has_all_of_it_and_why)
 {
-    (void)state;
     type("ryokan");
     struct notice *n = answer("ryokan", "all", 7);
     add(n, hit_of("a", "we liked the ryokan by the river", "ryokan"));
@@ -655,9 +638,8 @@ static void the_preview_has_all_of_it_and_why(void **state)
 }
 
 /* Of a long entry what was found is in view, until one goes elsewhere. */
-static void the_preview_begins_at_what_was_found(void **state)
+TEST(the_preview_begins_at_what_was_found)
 {
-    (void)state;
     struct buf text = BUF_INIT;
     for (int i = 1; i <= 100; i++)
         buf_addf(&text, "line %03d \x1b[31m\n%s", i, i == 20 ? "stray ryokan\n" : "");
@@ -691,9 +673,8 @@ static void the_preview_begins_at_what_was_found(void **state)
 }
 
 /* However small it was before. */
-static void a_larger_preview_is_full(void **state)
+TEST(a_larger_preview_is_full)
 {
-    (void)state;
     search();
     press("enter");
     give_entry("a", "one\ntwo\nthree\nfour\nfive\nsix\nseven\neight\nnine");
@@ -706,9 +687,8 @@ static void a_larger_preview_is_full(void **state)
     assert_shown(" one");
 }
 
-static void the_preview_scrolls(void **state)
+TEST(the_preview_scrolls)
 {
-    (void)state;
     struct buf text = BUF_INIT;
     for (int i = 1; i <= 100; i++)
         buf_addf(&text, "line %03d\n", i);
@@ -740,9 +720,8 @@ static void the_preview_scrolls(void **state)
     buf_release(&text);
 }
 
-static void an_answer_for_another_entry_is_not_shown(void **state)
+TEST(an_answer_for_another_entry_is_not_shown)
 {
-    (void)state;
     search();
     press("enter");
     letter('n');
@@ -754,9 +733,8 @@ static void an_answer_for_another_entry_is_not_shown(void **state)
 
 /* --- what can be done --- */
 
-static void p_pins_and_unpins(void **state)
+TEST(p_pins_and_unpins)
 {
-    (void)state;
     search();
     letter('p');
     assert_string_equal(sent(COMMAND_MEMORY_PIN)->name, "a");
@@ -773,9 +751,8 @@ static void p_pins_and_unpins(void **state)
     assert_int_equal(sent(COMMAND_MEMORY_PIN)->number, 0);
 }
 
-static void p_twice_is_as_before(void **state)
+TEST(p_twice_is_as_before)
 {
-    (void)state;
     search();
     letter('p');
     assert_shown("\u25c6 you");
@@ -794,9 +771,8 @@ static void p_twice_is_as_before(void **state)
     assert_non_null(sent(COMMAND_MEMORY_SEARCH));
 }
 
-static void d_forgets_and_u_puts_back(void **state)
+TEST(d_forgets_and_u_puts_back)
 {
-    (void)state;
     search();
     letter('j');
     letter('d');
@@ -819,9 +795,8 @@ static void d_forgets_and_u_puts_back(void **state)
 }
 
 /* Keys may be faster than the engine. */
-static void each_d_means_another_entry(void **state)
+TEST(each_d_means_another_entry)
 {
-    (void)state;
     search();
     letter('d');
     assert_string_equal(sent(COMMAND_MEMORY_FORGET)->name, "a");
@@ -847,9 +822,8 @@ static void each_d_means_another_entry(void **state)
     assert_not_shown("we liked");
 }
 
-static void what_is_said_is_said_whole(void **state)
+TEST(what_is_said_is_said_whole)
 {
-    (void)state;
     search();
     the.width = 40;
     memory_pane_say(the.pane, STYLE_ERROR,
@@ -864,18 +838,16 @@ static void what_is_said_is_said_whole(void **state)
     assert_shown("Esc back");
 }
 
-static void a_remark_ends_with_its_session(void **state)
+TEST(a_remark_ends_with_its_session)
 {
-    (void)state;
     memory_pane_say(the.pane, STYLE_NOTE, "opened for reading");
     assert_shown("opened for reading");
     memory_pane_session(the.pane);
     assert_not_shown("opened for reading");
 }
 
-static void what_fails_is_said(void **state)
+TEST(what_fails_is_said)
 {
-    (void)state;
     search();
     letter('d');
     forget_sent();
@@ -888,9 +860,8 @@ static void what_fails_is_said(void **state)
     assert_false(done(COMMAND_RENAME, "x", 0));
 }
 
-static void nothing_is_done_with_nothing(void **state)
+TEST(nothing_is_done_with_nothing)
 {
-    (void)state;
     give(answer("", "all", 0));
     press("down");
     forget_sent();
@@ -903,9 +874,8 @@ static void nothing_is_done_with_nothing(void **state)
     assert_null(memory_pane_quotation(the.pane));
 }
 
-static void o_and_i_are_the_hosts(void **state)
+TEST(o_and_i_are_the_hosts)
 {
-    (void)state;
     search();
     assert_int_equal(letter('o'), MEMORY_OPEN);
     assert_int_equal(memory_pane_entry(the.pane)->seq, 17);
@@ -917,18 +887,16 @@ static void o_and_i_are_the_hosts(void **state)
     free(quote);
 }
 
-static void a_quotation_has_all_lines(void **state)
+TEST(a_quotation_has_all_lines)
 {
-    (void)state;
     char *quote = memory_quote("one\n\ntwo\n", 9, "me");
     assert_string_equal(quote, "> one\n>\n> two\n> \xe2\x80\x94 me\n");
     free(quote);
 }
 
 /* Of a long entry the best passage, but all of what was opened. */
-static void a_long_entry_is_quoted_in_part(void **state)
+TEST(a_long_entry_is_quoted_in_part)
 {
-    (void)state;
     struct notice *n = answer("", "all", 1);
     add(n, hit_of("a", "first part\n\nsecond part", NULL));
     n->memory.items.items[0].passage = (struct memory_span){12, 11};
@@ -955,9 +923,8 @@ static void begin_change(void)
     assert_shown("edit entry");
 }
 
-static void e_changes_an_entry(void **state)
+TEST(e_changes_an_entry)
 {
-    (void)state;
     begin_change();
     type("Yes ");
     assert_shown("Yes we liked it");
@@ -977,9 +944,8 @@ static void e_changes_an_entry(void **state)
     assert_shown("changed");
 }
 
-static void escape_loses_no_change(void **state)
+TEST(escape_loses_no_change)
 {
-    (void)state;
     begin_change();
     type("Yes ");
     press("escape");
@@ -996,9 +962,8 @@ static void escape_loses_no_change(void **state)
     assert_not_shown("not saved; e");
 }
 
-static void a_refused_change_stays(void **state)
+TEST(a_refused_change_stays)
 {
-    (void)state;
     begin_change();
     type("Yes ");
     press("enter");
@@ -1009,9 +974,8 @@ static void a_refused_change_stays(void **state)
     assert_int_equal(sent_count(&the.sent, COMMAND_MEMORY_EDIT), 2);
 }
 
-static void an_empty_text_is_not_kept(void **state)
+TEST(an_empty_text_is_not_kept)
 {
-    (void)state;
     begin_change();
     press("ctrl-k");
     press("enter");
@@ -1023,9 +987,8 @@ static void an_empty_text_is_not_kept(void **state)
     assert_not_shown("edit entry");
 }
 
-static void a_late_text_does_not_take_the_keys(void **state)
+TEST(a_late_text_does_not_take_the_keys)
 {
-    (void)state;
     search();
     letter('e');
     press("escape");
@@ -1063,9 +1026,8 @@ static void begin_behind(void)
     forget_sent();
 }
 
-static void keys_mean_the_hits_of_what_was_typed(void **state)
+TEST(keys_mean_the_hits_of_what_was_typed)
 {
-    (void)state;
     begin_behind();
     letter('j');
     letter('d');
@@ -1081,7 +1043,7 @@ static void keys_mean_the_hits_of_what_was_typed(void **state)
     assert_int_equal(sent_count(&the.sent, COMMAND_MEMORY_FORGET), 1);
 }
 
-static void each_acting_key_waits(void **state)
+TEST(each_acting_key_waits)
 {
     static const struct {
         char letter;
@@ -1106,7 +1068,7 @@ static void each_acting_key_waits(void **state)
     }
 }
 
-static void what_is_left_is_not_done_later(void **state)
+TEST(what_is_left_is_not_done_later)
 {
     static const char *const leaving[] = {"escape", "ctrl-c", "f2", "tab", "shift-tab", "f1", "f3"};
     struct key key;
@@ -1134,9 +1096,8 @@ static void what_is_left_is_not_done_later(void **state)
 }
 
 /* Another scope or order is another question, too, and so is another session. */
-static void keys_wait_for_scope_and_order(void **state)
+TEST(keys_wait_for_scope_and_order)
 {
-    (void)state;
     search();
     letter('s');
     letter('d');
@@ -1179,18 +1140,16 @@ static void keys_wait_for_scope_and_order(void **state)
 }
 
 /* Who asks once more for the same may go on with what is there. */
-static void keys_do_not_wait_for_the_same(void **state)
+TEST(keys_do_not_wait_for_the_same)
 {
-    (void)state;
     search();
     memory_pane_changed(the.pane);
     letter('d');
     assert_string_equal(sent(COMMAND_MEMORY_FORGET)->name, "a");
 }
 
-static void without_an_answer_nothing_is_done(void **state)
+TEST(without_an_answer_nothing_is_done)
 {
-    (void)state;
     begin_behind();
     letter('d');
     memory_pane_failed(the.pane, COMMAND_MEMORY_SEARCH, "The database cannot be used.");
@@ -1207,9 +1166,8 @@ static void without_an_answer_nothing_is_done(void **state)
 }
 
 /* Letters behind "e" are text, not keys of the list. */
-static void what_follows_e_is_text(void **state)
+TEST(what_follows_e_is_text)
 {
-    (void)state;
     char pasted[] = "pasted ";
     struct key paste = {.code = K_PASTE, .text = pasted};
     begin_behind();
@@ -1231,9 +1189,8 @@ static void what_follows_e_is_text(void **state)
 }
 
 /* What is typed while a change is kept is no part of it. */
-static void what_follows_a_change_waits_for_it(void **state)
+TEST(what_follows_a_change_waits_for_it)
 {
-    (void)state;
     begin_change();
     type("Yes ");
     press("enter");
@@ -1257,9 +1214,8 @@ static void what_follows_a_change_waits_for_it(void **state)
 }
 
 /* Other hits do not take the entry away that is to be changed. */
-static void an_edit_survives_other_hits(void **state)
+TEST(an_edit_survives_other_hits)
 {
-    (void)state;
     search();
     letter('e');
     struct notice *n = answer("ryokan", "all", 3);
@@ -1274,7 +1230,7 @@ static void an_edit_survives_other_hits(void **state)
     assert_string_equal(sent(COMMAND_MEMORY_EDIT)->name, "a");
 }
 
-static void no_more_than_a_few_keys_wait(void **state)
+TEST(no_more_than_a_few_keys_wait)
 {
     struct key key;
     int count = 0;
@@ -1289,9 +1245,8 @@ static void no_more_than_a_few_keys_wait(void **state)
 }
 
 /* What needs no hits waits for none. */
-static void other_keys_are_not_kept_waiting(void **state)
+TEST(other_keys_are_not_kept_waiting)
 {
-    (void)state;
     begin_behind();
     letter('u');
     assert_non_null(sent(COMMAND_MEMORY_RESTORE));
@@ -1329,9 +1284,8 @@ static bool is_dim(const char *text)
 }
 
 /* Quick answers change nothing but the hits: neither the count nor the looks of old ones. */
-static void old_hits_do_not_look_like_an_answer(void **state)
+TEST(old_hits_do_not_look_like_an_answer)
 {
-    (void)state;
     mono_ms = 1000;
     clock_replace(now_ms, mono_now);
     type("ryokan");
@@ -1361,9 +1315,8 @@ static void old_hits_do_not_look_like_an_answer(void **state)
 
 /* --- what the model asked --- */
 
-static void the_models_questions_have_their_tab(void **state)
+TEST(the_models_questions_have_their_tab)
 {
-    (void)state;
     give_two("");
     recall(40, "sleep kyoto", TWO_HITS, false);
     recall(60, "river", "[]", false);
@@ -1387,9 +1340,8 @@ static void the_models_questions_have_their_tab(void **state)
     assert_shown("Memory \xc2\xb7 all");
 }
 
-static void a_question_can_be_asked_again(void **state)
+TEST(a_question_can_be_asked_again)
 {
-    (void)state;
     recall(40, "sleep kyoto", TWO_HITS, false);
     press("down");
     letter(']');
@@ -1403,9 +1355,8 @@ static void a_question_can_be_asked_again(void **state)
     assert_int_equal(press("down"), MEMORY_OLDER);
 }
 
-static void a_recall_is_shown_as_it_happens(void **state)
+TEST(a_recall_is_shown_as_it_happens)
 {
-    (void)state;
     memory_pane_focus(the.pane, false);
     recall(40, "sleep kyoto", TWO_HITS, true);
     assert_shown("Model's searches");
@@ -1414,9 +1365,8 @@ static void a_recall_is_shown_as_it_happens(void **state)
     assert_shown("\xc2\xb7 new");
 }
 
-static void a_recall_does_not_disturb(void **state)
+TEST(a_recall_does_not_disturb)
 {
-    (void)state;
     search();
     recall(40, "sleep kyoto", TWO_HITS, true);
     assert_shown("Memory");
@@ -1428,9 +1378,8 @@ static void a_recall_does_not_disturb(void **state)
     assert_not_shown("searches 1 new");
 }
 
-static void what_is_chosen_there_stays(void **state)
+TEST(what_is_chosen_there_stays)
 {
-    (void)state;
     recall(40, "sleep kyoto", TWO_HITS, false);
     press("down");
     letter(']');
@@ -1441,9 +1390,8 @@ static void what_is_chosen_there_stays(void **state)
     assert_shown("again");
 }
 
-static void recalls_come_in_any_order(void **state)
+TEST(recalls_come_in_any_order)
 {
-    (void)state;
     recall(60, "second", TWO_HITS, false);
     recall(40, "first\x1b[2J", "no JSON", false);
     recall(80, "third", "[1,{\"id\":3},null]", false);
@@ -1462,9 +1410,8 @@ static void recalls_come_in_any_order(void **state)
 
 /* --- a narrow query --- */
 
-static void a_long_query_is_seen_around_the_caret(void **state)
+TEST(a_long_query_is_seen_around_the_caret)
 {
-    (void)state;
     int row, col;
     the.width = 39;
     type("train hotel river sleep wo"); /* with as many columns as there are beside its state */
@@ -1480,9 +1427,8 @@ static void a_long_query_is_seen_around_the_caret(void **state)
     assert_int_equal(col, 3);
 }
 
-static void a_query_is_one_line_of_a_bounded_length(void **state)
+TEST(a_query_is_one_line_of_a_bounded_length)
 {
-    (void)state;
     char *much = mem_alloc(2001);
     memset(much, 'x', 2000);
     memory_pane_show(the.pane, "two\nlines\x1b[2J");
@@ -1496,9 +1442,8 @@ static void a_query_is_one_line_of_a_bounded_length(void **state)
     free(much);
 }
 
-static void a_long_name_leaves_room(void **state)
+TEST(a_long_name_leaves_room)
 {
-    (void)state;
     struct notice *n = answer("", "all", 1);
     add(n, hit_of("a", "text", NULL));
     n->memory.items.items[0].entry.speaker = mem_strdup("Somebody with a very long name indeed");
@@ -1520,9 +1465,8 @@ static void look_at_all_sizes(void)
     the.height = 30;
 }
 
-static void it_fits_any_size(void **state)
+TEST(it_fits_any_size)
 {
-    (void)state;
     const char *hostile =
         "\x1b]0;x\x07\xe6\x97\xa5\xe6\x9c\xac\xe8\xaa\x9e\xf0\x9f\x91\xa9\xe2\x80"
         "\x8d\xf0\x9f\x92\xbb e\xcc\x81\t\xff\xfe\r\nend \xe2\x80\xae rtl";
@@ -1557,9 +1501,8 @@ static void it_fits_any_size(void **state)
     look_at_all_sizes();
 }
 
-static void a_low_pane_shows_one_thing_at_a_time(void **state)
+TEST(a_low_pane_shows_one_thing_at_a_time)
 {
-    (void)state;
     the.width = 40;
     the.height = 7; /* of a terminal of 40 x 10 */
     search();
@@ -1572,9 +1515,8 @@ static void a_low_pane_shows_one_thing_at_a_time(void **state)
     assert_shown("by the river");
 }
 
-static void clicks_choose(void **state)
+TEST(clicks_choose)
 {
-    (void)state;
     int row, col;
     search();
     rows_now();
@@ -1593,9 +1535,8 @@ static void clicks_choose(void **state)
     assert_shown("Model's searches");
 }
 
-static void it_comes_back_as_it_was_left(void **state)
+TEST(it_comes_back_as_it_was_left)
 {
-    (void)state;
     search();
     memory_pane_hide(the.pane);
     forget_sent();
@@ -1610,9 +1551,8 @@ static void it_comes_back_as_it_was_left(void **state)
     assert_string_equal(sent(COMMAND_MEMORY_SEARCH)->name, "session");
 }
 
-static void the_query_of_before_comes_back_with_up(void **state)
+TEST(the_query_of_before_comes_back_with_up)
 {
-    (void)state;
     forget_sent();
     press("up"); /* there is none */
     assert_null(sent(COMMAND_MEMORY_SEARCH));
@@ -1659,9 +1599,8 @@ static void expect_in(struct transcript *t, const char *text, bool there)
     free(seen);
 }
 
-static void its_call_tells_the_hits(void **state)
+TEST(its_call_tells_the_hits)
 {
-    (void)state;
     struct transcript *t = transcript_new();
     transcript_resize(t, 80, 40);
     apply(t, tool_event(EVENT_TOOL_CALL_REQUESTED, 2, "{\"query\":\"sleep kyoto\"}"));
@@ -1677,9 +1616,8 @@ static void its_call_tells_the_hits(void **state)
 }
 
 /* The request is on an older page. */
-static void a_call_across_pages_tells_them_too(void **state)
+TEST(a_call_across_pages_tells_them_too)
 {
-    (void)state;
     struct transcript *t = transcript_new();
     transcript_resize(t, 80, 40);
     struct event *newer[] = {recall_event(3, "sleep kyoto", TWO_HITS),
@@ -1700,9 +1638,8 @@ static void a_call_across_pages_tells_them_too(void **state)
     transcript_free(t);
 }
 
-static void a_pane_takes_its_columns(void **state)
+TEST(a_pane_takes_its_columns)
 {
-    (void)state;
     struct layout l = layout_make(24, 120, 1, false);
     assert_int_equal(l.body_cols, 120);
     layout_add_pane(&l, 48);
@@ -1710,84 +1647,4 @@ static void a_pane_takes_its_columns(void **state)
     assert_int_equal(l.pane_cols, 48);
     layout_add_pane(&l, 0);
     assert_int_equal(l.body_cols, 120);
-}
-
-int main(void)
-{
-    setlocale(LC_ALL, "C.UTF-8");
-    setenv("TZ", "UTC", 1);
-    tzset();
-#define T(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
-    const struct CMUnitTest tests[] = {
-        T(it_asks_at_once),
-        T(it_looks_as_specified),
-        T(ascii_has_its_own_signs),
-        T(every_edit_is_asked),
-        T(late_answers_change_nothing),
-        T(newest_first_has_no_scores),
-        T(what_there_is_not_is_said),
-        T(sessions_have_their_names),
-        T(scope_and_order_change),
-        T(letters_are_text_in_the_query),
-        T(keys_lead_to_the_hits_and_back),
-        T(the_wheel_leaves_the_query),
-        T(no_key_slips_through),
-        T(moving_chooses),
-        T(the_end_of_many_asks_for_more),
-        T(the_chosen_entry_stays_chosen),
-        T(badges_tell_what_is_in_the_way),
-        T(the_line_shows_the_first_mark),
-        T(wrong_places_do_no_harm),
-        T(the_preview_has_all_of_it_and_why),
-        T(the_preview_begins_at_what_was_found),
-        T(a_larger_preview_is_full),
-        T(the_preview_scrolls),
-        T(an_answer_for_another_entry_is_not_shown),
-        T(p_pins_and_unpins),
-        T(p_twice_is_as_before),
-        T(d_forgets_and_u_puts_back),
-        T(each_d_means_another_entry),
-        T(what_is_said_is_said_whole),
-        T(a_remark_ends_with_its_session),
-        T(what_fails_is_said),
-        T(nothing_is_done_with_nothing),
-        T(o_and_i_are_the_hosts),
-        T(a_quotation_has_all_lines),
-        T(a_long_entry_is_quoted_in_part),
-        T(e_changes_an_entry),
-        T(escape_loses_no_change),
-        T(a_refused_change_stays),
-        T(an_empty_text_is_not_kept),
-        T(a_late_text_does_not_take_the_keys),
-        T(keys_mean_the_hits_of_what_was_typed),
-        T(each_acting_key_waits),
-        T(what_is_left_is_not_done_later),
-        T(keys_wait_for_scope_and_order),
-        T(keys_do_not_wait_for_the_same),
-        T(without_an_answer_nothing_is_done),
-        T(what_follows_e_is_text),
-        T(what_follows_a_change_waits_for_it),
-        T(an_edit_survives_other_hits),
-        T(no_more_than_a_few_keys_wait),
-        T(other_keys_are_not_kept_waiting),
-        T(old_hits_do_not_look_like_an_answer),
-        T(the_models_questions_have_their_tab),
-        T(a_question_can_be_asked_again),
-        T(a_recall_is_shown_as_it_happens),
-        T(a_recall_does_not_disturb),
-        T(what_is_chosen_there_stays),
-        T(recalls_come_in_any_order),
-        T(a_long_query_is_seen_around_the_caret),
-        T(a_query_is_one_line_of_a_bounded_length),
-        T(a_long_name_leaves_room),
-        T(it_fits_any_size),
-        T(a_low_pane_shows_one_thing_at_a_time),
-        T(clicks_choose),
-        T(it_comes_back_as_it_was_left),
-        T(the_query_of_before_comes_back_with_up),
-        T(its_call_tells_the_hits),
-        T(a_call_across_pages_tells_them_too),
-        T(a_pane_takes_its_columns),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,17 +1,11 @@
 /* What the engine tells becomes what is shown, without a terminal and an engine. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "tests/seen.h"
 #include "tests/still_app.h"
+#include "tests/suite.h"
 #include "tests/support.h"
 #include "ui/app/app.h"
 #include "ui/app/notices.h"
@@ -82,10 +76,11 @@ static void tell_done(enum command_type command, const char *id, const char *det
     notices_take(&app, n);
 }
 
+FIXTURE(still_app_setup, still_app_teardown);
+
 /* Whatever ends what it was about ends the question. */
-static void questions_close(void **state)
+TEST(questions_close)
 {
-    (void)state;
     ask("1");
     struct event *other = event_new(EVENT_TOOL_EXECUTION_COMPLETED);
     other->id = mem_strdup("2");
@@ -112,9 +107,8 @@ static void questions_close(void **state)
 }
 
 /* Its keys are drawn when they are due, and nothing wakes the program before and after. */
-static void a_question_wakes_the_program_once(void **state)
+TEST(a_question_wakes_the_program_once)
 {
-    (void)state;
     ask("1");
     app.dirty = 0;
     app.urgent = false;
@@ -132,9 +126,8 @@ static void a_question_wakes_the_program_once(void **state)
 }
 
 /* To send it again would end the same way. */
-static void an_exhausted_budget_is_not_retried(void **state)
+TEST(an_exhausted_budget_is_not_retried)
 {
-    (void)state;
     struct event *ev = event_new(EVENT_RUN_FAILED);
     ev->name = mem_strdup("BUDGET_EXHAUSTED");
     ev->text = mem_strdup("max_tokens is reached");
@@ -148,9 +141,8 @@ static void an_exhausted_budget_is_not_retried(void **state)
     assert_true(seen_transcript_has(app.transcript, "/retry sends the message again."));
 }
 
-static void only_a_stop_that_was_asked_for_complains(void **state)
+TEST(only_a_stop_that_was_asked_for_complains)
 {
-    (void)state;
     fail_with(COMMAND_INTERRUPT, ERR_SESSION_NOT_RUNNING, NULL); /* Esc after the end */
     assert_false(seen_transcript_has(app.transcript, "running"));
     app.stop_asked = true;
@@ -162,9 +154,8 @@ static void only_a_stop_that_was_asked_for_complains(void **state)
     assert_false(app.stop_asked);
 }
 
-static void reading_gives_the_text_back(void **state)
+TEST(reading_gives_the_text_back)
 {
-    (void)state;
     open_session("first", "one", true, true);
     assert_true(app.read_only);
     app.activity.busy = true;
@@ -177,9 +168,8 @@ static void reading_gives_the_text_back(void **state)
     assert_false(app.read_only);
 }
 
-static void several_sessions_are_not_none(void **state)
+TEST(several_sessions_are_not_none)
 {
-    (void)state;
     struct notice *n = notice_new(NOTICE_ERROR);
     n->command = COMMAND_RESUME;
     err_set(&n->error, ERR_SESSION_AMBIGUOUS, "2 sessions match \"x\"; name one: a, b");
@@ -189,9 +179,8 @@ static void several_sessions_are_not_none(void **state)
 }
 
 /* The session that goes takes its notes along: what is said of it is said in the next. */
-static void an_archived_session_is_spoken_of_in_the_next(void **state)
+TEST(an_archived_session_is_spoken_of_in_the_next)
 {
-    (void)state;
     open_session("first", "one", false, true);
     tell_done(COMMAND_ARCHIVE, "first", NULL);
     open_session("second", "", false, true);
@@ -206,9 +195,8 @@ static void an_archived_session_is_spoken_of_in_the_next(void **state)
     assert_false(seen_transcript_has(app.transcript, "archived"));
 }
 
-static void what_was_done_is_said(void **state)
+TEST(what_was_done_is_said)
 {
-    (void)state;
     open_session("first", "one", false, true);
     tell_done(COMMAND_EXPORT, "first", "one.md\033[2J");
     assert_true(seen_transcript_has(app.transcript, "Exported to one.md␛[2J."));
@@ -216,9 +204,8 @@ static void what_was_done_is_said(void **state)
     assert_true(seen_transcript_has(app.transcript, "This is a copy"));
 }
 
-static void new_labels_are_said(void **state)
+TEST(new_labels_are_said)
 {
-    (void)state;
     open_session("first", "one", false, true);
     struct notice *n = notice_new(NOTICE_SESSION);
     session_info_release(&n->info);
@@ -269,7 +256,7 @@ static void told_of_request(int64_t tokens)
 }
 
 /* The gauge, the card and F4 mean the whole next request, of which the engine knows most. */
-static void the_gauge_follows_the_request(void **state)
+TEST(the_gauge_follows_the_request)
 {
     bool estimated;
     (void)state;
@@ -291,9 +278,8 @@ static void the_gauge_follows_the_request(void **state)
     assert_int_equal(context(), 4000);
 }
 
-static void a_summary_that_streams_is_no_context(void **state)
+TEST(a_summary_that_streams_is_no_context)
 {
-    (void)state;
     answered(6000);
     tell(EVENT_COMPACTION_STARTED);
     struct event *ev = event_new(EVENT_COMPACTION_DELTA);
@@ -306,9 +292,8 @@ static void a_summary_that_streams_is_no_context(void **state)
     assert_int_equal(app.activity.streaming_ms, 0);
 }
 
-static void the_card_counts_seconds_while_it_runs(void **state)
+TEST(the_card_counts_seconds_while_it_runs)
 {
-    (void)state;
     static const enum event_type ends[] = {EVENT_COMPACTION_COMPLETED, EVENT_COMPACTION_FAILED};
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
         tell_busy(true);
@@ -344,9 +329,8 @@ static void call(bool truncated)
         warn_of_truncation();
 }
 
-static void a_dropped_beginning_alarms_until_it_is_over(void **state)
+TEST(a_dropped_beginning_alarms_until_it_is_over)
 {
-    (void)state;
     call(true);
     tell(EVENT_RUN_COMPLETED);
     assert_true(app.truncated);
@@ -374,9 +358,8 @@ static void a_dropped_beginning_alarms_until_it_is_over(void **state)
     assert_false(app.truncated);
 }
 
-static void compactions_that_cannot_be_say_why(void **state)
+TEST(compactions_that_cannot_be_say_why)
 {
-    (void)state;
     fail_with(COMMAND_COMPACT, ERR_AGENT_ERROR, NULL);
     assert_true(
         seen_transcript_has(app.transcript, "Nothing was shortened.\n  the engine's words"));
@@ -401,9 +384,8 @@ static void compactions_that_cannot_be_say_why(void **state)
 }
 
 /* One sentence, where it says all. */
-static void what_is_no_fault_is_one_sentence(void **state)
+TEST(what_is_no_fault_is_one_sentence)
 {
-    (void)state;
     static const struct {
         enum command_type command;
         enum err_code code;
@@ -424,9 +406,8 @@ static void what_is_no_fault_is_one_sentence(void **state)
     }
 }
 
-static void what_keeps_everything_says_by_which_keys(void **state)
+TEST(what_keeps_everything_says_by_which_keys)
 {
-    (void)state;
     struct notice *n = notice_new(NOTICE_ERROR);
     n->command = COMMAND_COMPACT;
     n->name = mem_strdup("structured");
@@ -440,9 +421,8 @@ static void what_keeps_everything_says_by_which_keys(void **state)
 }
 
 /* While a draft waits for the person nothing flows. */
-static void a_draft_stops_the_rate(void **state)
+TEST(a_draft_stops_the_rate)
 {
-    (void)state;
     tell_busy(true);
     tell(EVENT_COMPACTION_STARTED);
     struct event *delta = event_new(EVENT_COMPACTION_DELTA);
@@ -457,9 +437,8 @@ static void a_draft_stops_the_rate(void **state)
     assert_int_equal(app.activity.streaming_ms, 0);
 }
 
-static void a_provider_brings_its_threshold(void **state)
+TEST(a_provider_brings_its_threshold)
 {
-    (void)state;
     struct notice *n = notice_new(NOTICE_PROVIDER);
     n->provider = mem_strdup("openai");
     n->meters.window = 1000;
@@ -468,31 +447,4 @@ static void a_provider_brings_its_threshold(void **state)
     notices_take(&app, n);
     assert_int_equal(app.meters.threshold, 700);
     assert_true(app.meters.suspended);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, still_app_setup, still_app_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(questions_close),
-        TEST(a_question_wakes_the_program_once),
-        TEST(an_exhausted_budget_is_not_retried),
-        TEST(only_a_stop_that_was_asked_for_complains),
-        TEST(reading_gives_the_text_back),
-        TEST(several_sessions_are_not_none),
-        TEST(an_archived_session_is_spoken_of_in_the_next),
-        TEST(what_was_done_is_said),
-        TEST(new_labels_are_said),
-        TEST(the_gauge_follows_the_request),
-        TEST(a_summary_that_streams_is_no_context),
-        TEST(the_card_counts_seconds_while_it_runs),
-        TEST(a_dropped_beginning_alarms_until_it_is_over),
-        TEST(compactions_that_cannot_be_say_why),
-        TEST(what_is_no_fault_is_one_sentence),
-        TEST(what_keeps_everything_says_by_which_keys),
-        TEST(a_draft_stops_the_rate),
-        TEST(a_provider_brings_its_threshold),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,5 @@
 /* The sessions screen without terminal and engine: what it asks, what it draws of made-up answers,
  * what its keys do. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
-#include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +8,7 @@
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "tests/stage.h"
+#include "tests/suite.h"
 #include "tests/support.h"
 #include "tests/told.h"
 #include "ui/view/sessions.h"
@@ -220,9 +213,11 @@ static void set_open(const char *id, bool live)
 
 /* --- asking --- */
 
-static void test_the_first_question(void **state)
+BEFORE_ALL(support_utf8);
+FIXTURE(set_up, tear_down);
+
+TEST(test_the_first_question)
 {
-    (void)state;
     begin("");
     assert_asked(COMMAND_LIST, "", 200);
     assert_null(sent(COMMAND_SEARCH));
@@ -232,9 +227,8 @@ static void test_the_first_question(void **state)
     assert_true(shows("No session was saved yet."));
 }
 
-static void test_a_query_is_asked_for_both(void **state)
+TEST(test_a_query_is_asked_for_both)
 {
-    (void)state;
     begin("kyo");
     assert_asked(COMMAND_LIST, "kyo", 200);
     assert_asked(COMMAND_SEARCH, "kyo", 50);
@@ -246,9 +240,8 @@ static void test_a_query_is_asked_for_both(void **state)
     assert_true(shows("no matches"));
 }
 
-static void test_one_question_at_a_time(void **state)
+TEST(test_one_question_at_a_time)
 {
-    (void)state;
     begin_with_three();
     type("k");
     assert_asked(COMMAND_LIST, "k", 200);
@@ -269,9 +262,8 @@ static void test_one_question_at_a_time(void **state)
     assert_int_equal(the.sent.len, 0); /* what is known is not asked again */
 }
 
-static void test_answers_to_nobody(void **state)
+TEST(test_answers_to_nobody)
 {
-    (void)state;
     begin_with_three();
     struct notice *n = notice_new(NOTICE_LIST);
     assert_false(give(n)); /* completion's */
@@ -281,9 +273,8 @@ static void test_answers_to_nobody(void **state)
     assert_true(shows("Apple"));
 }
 
-static void test_a_failed_question_is_said_and_not_repeated(void **state)
+TEST(test_a_failed_question_is_said_and_not_repeated)
 {
-    (void)state;
     begin("");
     forget_sent();
     assert_true(give_error(COMMAND_LIST, "The database cannot be used.\nbroken"));
@@ -295,9 +286,8 @@ static void test_a_failed_question_is_said_and_not_repeated(void **state)
 
 /* --- drawing --- */
 
-static void test_rows(void **state)
+TEST(test_rows)
 {
-    (void)state;
     begin("");
     struct notice *n = list_notice("");
     struct session_info info = info_of(14, "Kyoto in November");
@@ -355,7 +345,7 @@ static void begin_with_long_ones(void)
     give(n);
 }
 
-static void test_long_titles_leave_room_for_the_columns(void **state)
+TEST(test_long_titles_leave_room_for_the_columns)
 {
     static const char *const at_80[] = {"A title of", "archived", "142 messages", "58k tokens"};
     static const char *const at_120[] = {"A title of",  "archived",      "142 messages",
@@ -381,9 +371,8 @@ static void test_long_titles_leave_room_for_the_columns(void **state)
     }
 }
 
-static void test_the_count(void **state)
+TEST(test_the_count)
 {
-    (void)state;
     begin("");
     answer_list("", 10000, three);
     assert_true(strstr(row_drawn(0), "10,000") != NULL);
@@ -394,9 +383,8 @@ static void test_the_count(void **state)
     assert_true(strstr(row_drawn(0), "2 of 10,000") != NULL);
 }
 
-static void test_the_end_of_a_page_says_that_there_are_more(void **state)
+TEST(test_the_end_of_a_page_says_that_there_are_more)
 {
-    (void)state;
     begin("");
     answer_list("", 10000, three);
     the.height = 5; /* three rows of the list */
@@ -407,9 +395,8 @@ static void test_the_end_of_a_page_says_that_there_are_more(void **state)
 }
 
 /* Where there is room they have two rows, and a message takes no more, so that nothing jumps. */
-static void test_all_keys_are_shown_where_there_is_room(void **state)
+TEST(test_all_keys_are_shown_where_there_is_room)
 {
-    (void)state;
     begin_with_three();
     the.width = 80;
     assert_false(shows("Alt-e export"));
@@ -424,9 +411,8 @@ static void test_all_keys_are_shown_where_there_is_room(void **state)
     assert_true(strstr(row_drawn(18), "Enter save  Esc cancel") != NULL);
 }
 
-static void test_a_line_that_goes_on_to_the_left_says_so(void **state)
+TEST(test_a_line_that_goes_on_to_the_left_says_so)
 {
-    (void)state;
     begin_with_three();
     the.width = 40;
     press("alt-e");
@@ -436,9 +422,8 @@ static void test_a_line_that_goes_on_to_the_left_says_so(void **state)
 }
 
 /* However far the text goes, its end is seen. */
-static void test_a_full_line_is_not_blank(void **state)
+TEST(test_a_full_line_is_not_blank)
 {
-    (void)state;
     begin_with_three();
     the.width = 40;
     press("alt-e");
@@ -448,9 +433,8 @@ static void test_a_full_line_is_not_blank(void **state)
     }
 }
 
-static void test_nothing_selected_has_no_preview(void **state)
+TEST(test_nothing_selected_has_no_preview)
 {
-    (void)state;
     begin_with_three();
     the.width = 120;
     (void)drawn();
@@ -462,9 +446,8 @@ static void test_nothing_selected_has_no_preview(void **state)
     assert_false(shows("what was said"));
 }
 
-static void test_hits(void **state)
+TEST(test_hits)
 {
-    (void)state;
     begin("needle");
     answer_list("needle", -1, (const char *const[]){"A needle", NULL});
     answer_hits("needle", true, hit_of(2, 9, "in the hay there is a needle, they say", "needle"));
@@ -493,9 +476,8 @@ static void test_hits(void **state)
     assert_false(shows("In the transcripts"));
 }
 
-static void test_hostile_texts(void **state)
+TEST(test_hostile_texts)
 {
-    (void)state;
     static const char bad[] = "a\033]0;owned\007\n\u202eb\xff";
     begin("x");
     struct notice *n = list_notice("x");
@@ -522,9 +504,8 @@ static void test_hostile_texts(void **state)
 
 /* --- moving --- */
 
-static void test_moving(void **state)
+TEST(test_moving)
 {
-    (void)state;
     begin_with_three();
     assert_true(is_selected("Apple"));
     press("down");
@@ -542,9 +523,8 @@ static void test_moving(void **state)
     assert_true(is_selected("Apple"));
 }
 
-static void test_the_selection_stays_in_view(void **state)
+TEST(test_the_selection_stays_in_view)
 {
-    (void)state;
     const char *titles[51] = {0};
     char texts[50][8];
     begin("");
@@ -560,9 +540,8 @@ static void test_the_selection_stays_in_view(void **state)
     assert_row(1, "\u203at00  now  1 message");
 }
 
-static void test_a_new_listing_keeps_the_chosen_one(void **state)
+TEST(test_a_new_listing_keeps_the_chosen_one)
 {
-    (void)state;
     begin_with_three();
     drawn();
     press("down");
@@ -584,9 +563,8 @@ static void test_a_new_listing_keeps_the_chosen_one(void **state)
     assert_true(is_selected("Apple"));
 }
 
-static void test_a_click(void **state)
+TEST(test_a_click)
 {
-    (void)state;
     begin_with_three();
     drawn();
     click(3);
@@ -599,9 +577,8 @@ static void test_a_click(void **state)
     assert_string_equal(sent(COMMAND_RESUME)->text, id_of(3));
 }
 
-static void test_leaving(void **state)
+TEST(test_leaving)
 {
-    (void)state;
     begin_with_three();
     type("ap");
     press("escape");
@@ -616,9 +593,8 @@ static void test_leaving(void **state)
     assert_true(the.closed);
 }
 
-static void test_the_query_is_edited_as_text(void **state)
+TEST(test_the_query_is_edited_as_text)
 {
-    (void)state;
     begin_with_three();
     type("pears");
     press("left");
@@ -639,9 +615,8 @@ static void test_the_query_is_edited_as_text(void **state)
 
 /* --- the preview --- */
 
-static void test_where_the_preview_is(void **state)
+TEST(test_where_the_preview_is)
 {
-    (void)state;
     static const struct {
         int width, height;
         bool asked;
@@ -665,9 +640,8 @@ static void test_where_the_preview_is(void **state)
     }
 }
 
-static void test_previews_follow_the_selection(void **state)
+TEST(test_previews_follow_the_selection)
 {
-    (void)state;
     the.width = 100;
     begin_with_three();
     drawn();
@@ -690,9 +664,8 @@ static void test_previews_follow_the_selection(void **state)
     assert_true(shows("Archived.")); /* which the person wants to know rather */
 }
 
-static void test_a_hit_is_previewed_where_it_is(void **state)
+TEST(test_a_hit_is_previewed_where_it_is)
 {
-    (void)state;
     the.width = 120;
     begin("needle");
     answer_list("needle", -1, nothing);
@@ -709,9 +682,8 @@ static void test_a_hit_is_previewed_where_it_is(void **state)
     assert_true(styled("needle", STYLE_MATCH));
 }
 
-static void test_the_preview_is_scrolled(void **state)
+TEST(test_the_preview_is_scrolled)
 {
-    (void)state;
     the.width = 100;
     begin_with_three();
     drawn();
@@ -754,9 +726,8 @@ static void give_opened(void)
     give(n);
 }
 
-static void test_resuming(void **state)
+TEST(test_resuming)
 {
-    (void)state;
     begin_with_three();
     set_open(id_of(1), true);
     press("enter");
@@ -781,9 +752,8 @@ static void test_resuming(void **state)
     assert_true(the.closed);
 }
 
-static void test_reading_and_forking(void **state)
+TEST(test_reading_and_forking)
 {
-    (void)state;
     begin_with_three();
     press("alt-v");
     assert_string_equal(sent(COMMAND_OPEN)->text, id_of(1));
@@ -801,9 +771,8 @@ static void test_reading_and_forking(void **state)
     assert_int_equal(sent(COMMAND_FORK)->number, 77);
 }
 
-static void test_renaming(void **state)
+TEST(test_renaming)
 {
-    (void)state;
     begin_with_three();
     press("alt-r");
     assert_row(0, " Title: Apple");
@@ -837,9 +806,8 @@ static void test_renaming(void **state)
     assert_true(shows("Sessions / "));
 }
 
-static void test_labels(void **state)
+TEST(test_labels)
 {
-    (void)state;
     begin("");
     struct notice *n = list_notice("");
     struct session_info info = info_of(1, "Apple");
@@ -857,9 +825,8 @@ static void test_labels(void **state)
     assert_true(shows("The labels are changed."));
 }
 
-static void test_archiving(void **state)
+TEST(test_archiving)
 {
-    (void)state;
     begin("");
     struct notice *n = list_notice("");
     vec_push(&n->sessions.items, info_of(1, "Live"));
@@ -884,9 +851,8 @@ static void test_archiving(void **state)
     assert_true(shows("Moved out of the archive."));
 }
 
-static void test_what_was_archived_is_so_before_the_list_comes_again(void **state)
+TEST(test_what_was_archived_is_so_before_the_list_comes_again)
 {
-    (void)state;
     begin("garden");
     the.width = 120;
     struct notice *n = list_notice("garden");
@@ -909,9 +875,8 @@ static void test_what_was_archived_is_so_before_the_list_comes_again(void **stat
     assert_true(shows("archived"));
 }
 
-static void test_an_answer_from_before_a_change_is_not_taken(void **state)
+TEST(test_an_answer_from_before_a_change_is_not_taken)
 {
-    (void)state;
     begin_with_three();
     press("alt-a");
     answer_done(COMMAND_ARCHIVE, 1, NULL); /* asks for the list */
@@ -925,9 +890,8 @@ static void test_an_answer_from_before_a_change_is_not_taken(void **state)
     assert_false(shows("Apple"));
 }
 
-static void test_archiving_in_memory_asks_as_deleting_does(void **state)
+TEST(test_archiving_in_memory_asks_as_deleting_does)
 {
-    (void)state;
     the.host.persist = false;
     begin_with_three();
     press("alt-a");
@@ -937,9 +901,8 @@ static void test_archiving_in_memory_asks_as_deleting_does(void **state)
     assert_string_equal(sent(COMMAND_DELETE)->name, id_of(1));
 }
 
-static void test_deleting_is_asked_once(void **state)
+TEST(test_deleting_is_asked_once)
 {
-    (void)state;
     begin("");
     answer_list("", 10000, three);
     forget_sent();
@@ -968,9 +931,8 @@ static void test_deleting_is_asked_once(void **state)
     assert_true(strstr(row_drawn(0), "3 of 9,999") != NULL);
 }
 
-static void test_a_long_question_fits(void **state)
+TEST(test_a_long_question_fits)
 {
-    (void)state;
     begin("");
     answer_list("", -1,
                 (const char *const[]){"\u6771\u4eac\u6771\u4eac\u6771\u4eac\u6771\u4eac\u6771\u4eac"
@@ -983,9 +945,8 @@ static void test_a_long_question_fits(void **state)
     assert_true(shows("y/n"));
 }
 
-static void test_exporting(void **state)
+TEST(test_exporting)
 {
-    (void)state;
     begin("");
     answer_list("", -1, (const char *const[]){"../a/b: c", NULL});
     press("alt-e");
@@ -1012,9 +973,8 @@ static void test_exporting(void **state)
     }
 }
 
-static void test_nothing_to_do_without_sessions(void **state)
+TEST(test_nothing_to_do_without_sessions)
 {
-    (void)state;
     static const char *const keys[] = {"enter", "alt-v", "alt-n", "alt-r", "alt-t",
                                        "alt-a", "alt-e", "alt-x", "down",  "tab"};
     begin("");
@@ -1028,9 +988,8 @@ static void test_nothing_to_do_without_sessions(void **state)
     assert_int_equal(the.sent.len, 0);
 }
 
-static void test_keys_that_were_bound_otherwise(void **state)
+TEST(test_keys_that_were_bound_otherwise)
 {
-    (void)state;
     struct error e;
     assert_true(keymap_bind(&the.keymap, "session_rename", "f7", &e));
     begin_with_three();
@@ -1112,9 +1071,8 @@ static void answer_all(void)
     }
 }
 
-static void test_anything(void **state)
+TEST(test_anything)
 {
-    (void)state;
     static const char *const keys[] = {"up",     "down",  "pageup",    "pagedown", "home",
                                        "end",    "enter", "alt-v",     "alt-n",    "alt-r",
                                        "alt-t",  "alt-a", "alt-e",     "alt-x",    "tab",
@@ -1136,53 +1094,4 @@ static void test_anything(void **state)
             the.view->ops->click(the.view, (int)dice(40) - 2, (int)dice(140));
         assert_null(strpbrk(drawn(), "\033\xff"));
     }
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(test_the_first_question),
-        TEST(test_a_query_is_asked_for_both),
-        TEST(test_one_question_at_a_time),
-        TEST(test_answers_to_nobody),
-        TEST(test_a_failed_question_is_said_and_not_repeated),
-        TEST(test_rows),
-        TEST(test_long_titles_leave_room_for_the_columns),
-        TEST(test_the_count),
-        TEST(test_the_end_of_a_page_says_that_there_are_more),
-        TEST(test_all_keys_are_shown_where_there_is_room),
-        TEST(test_a_line_that_goes_on_to_the_left_says_so),
-        TEST(test_a_full_line_is_not_blank),
-        TEST(test_nothing_selected_has_no_preview),
-        TEST(test_hits),
-        TEST(test_hostile_texts),
-        TEST(test_moving),
-        TEST(test_the_selection_stays_in_view),
-        TEST(test_a_new_listing_keeps_the_chosen_one),
-        TEST(test_a_click),
-        TEST(test_leaving),
-        TEST(test_the_query_is_edited_as_text),
-        TEST(test_where_the_preview_is),
-        TEST(test_previews_follow_the_selection),
-        TEST(test_a_hit_is_previewed_where_it_is),
-        TEST(test_the_preview_is_scrolled),
-        TEST(test_resuming),
-        TEST(test_reading_and_forking),
-        TEST(test_renaming),
-        TEST(test_labels),
-        TEST(test_archiving),
-        TEST(test_what_was_archived_is_so_before_the_list_comes_again),
-        TEST(test_an_answer_from_before_a_change_is_not_taken),
-        TEST(test_archiving_in_memory_asks_as_deleting_does),
-        TEST(test_deleting_is_asked_once),
-        TEST(test_a_long_question_fits),
-        TEST(test_exporting),
-        TEST(test_nothing_to_do_without_sessions),
-        TEST(test_keys_that_were_bound_otherwise),
-        TEST(test_anything),
-    };
-    setlocale(LC_ALL, "");
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,15 +1,9 @@
 /* The stack of views: who gets keys and notices, what is closed, what is due. The views are
  * made-up ones that write down what they are given. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <string.h>
 
 #include "base/vec.h"
+#include "tests/suite.h"
 #include "tests/support.h"
 #include "ui/view/view.h"
 
@@ -126,9 +120,10 @@ static bool press(enum view_layer *by)
     return views_key(&stack, ACTION_NONE, &k, by);
 }
 
-static void keys_go_down_until_one_is_taken(void **state)
+FIXTURE(set_up, tear_down);
+
+TEST(keys_go_down_until_one_is_taken)
 {
-    (void)state;
     enum view_layer by = VIEW_LAYERS;
     assert_false(press(&by));
     assert_int_equal(by, VIEW_LAYERS);
@@ -145,9 +140,8 @@ static void keys_go_down_until_one_is_taken(void **state)
     assert_int_equal(fakes[VIEW_PANE].keys, 1);
 }
 
-static void the_highest_that_does_not_pass_has_the_keyboard(void **state)
+TEST(the_highest_that_does_not_pass_has_the_keyboard)
 {
-    (void)state;
     assert_null(views_holder(&stack));
     fakes[VIEW_FIND].passes = fakes[VIEW_PANE].passes = false;
     assert_ptr_equal(views_holder(&stack), &fakes[VIEW_PANE].view);
@@ -158,9 +152,8 @@ static void the_highest_that_does_not_pass_has_the_keyboard(void **state)
 }
 
 /* A question that waits is not answered by opening something. */
-static void what_is_opened_closes_what_stands_over_it(void **state)
+TEST(what_is_opened_closes_what_stands_over_it)
 {
-    (void)state;
     static struct fake another;
     another = (struct fake){.view = {&all[VIEW_COVER], &host}, .shown = true};
     views_open(&stack, &another.view);
@@ -175,9 +168,8 @@ static void what_is_opened_closes_what_stands_over_it(void **state)
     assert_null(views_shown(&stack, VIEW_COVER));
 }
 
-static void one_that_keeps_its_state_stays_on_the_stack(void **state)
+TEST(one_that_keeps_its_state_stays_on_the_stack)
 {
-    (void)state;
     views_close(&stack, &fakes[VIEW_PANE].view);
     assert_int_equal(fakes[VIEW_PANE].left, 1);
     assert_int_equal(fakes[VIEW_PANE].freed, 0);
@@ -189,18 +181,16 @@ static void one_that_keeps_its_state_stays_on_the_stack(void **state)
         assert_int_equal(fakes[i].freed, 1);
 }
 
-static void another_session_closes_what_showed_the_last(void **state)
+TEST(another_session_closes_what_showed_the_last)
 {
-    (void)state;
     views_close_session(&stack);
     for (int i = 0; i < VIEW_LAYERS; i++)
         assert_int_equal(fakes[i].freed, i == VIEW_COVER);
 }
 
 /* The pane of memory counts what the model asks while it is closed. */
-static void all_hear_all_notices(void **state)
+TEST(all_hear_all_notices)
 {
-    (void)state;
     fakes[VIEW_PANE].shown = false;
     fakes[VIEW_LIST].says = true;
     struct notice *n = notice_new(NOTICE_BUSY);
@@ -212,9 +202,8 @@ static void all_hear_all_notices(void **state)
     notice_free(n);
 }
 
-static void what_is_due_is_done_once(void **state)
+TEST(what_is_due_is_done_once)
 {
-    (void)state;
     assert_int_equal(views_due(&stack), 0);
     fakes[VIEW_COVER].due = 700;
     fakes[VIEW_PANE].due = 500;
@@ -236,9 +225,8 @@ static void run(struct view *view)
     of(view)->ran++;
 }
 
-static void letters_of_the_configuration_come_before_actions(void **state)
+TEST(letters_of_the_configuration_come_before_actions)
 {
-    (void)state;
     static const struct view_key keys[] = {
         {ACTION_JUMP, run}, {ACTION_CANCEL, run}, {ACTION_NONE, NULL}};
     struct fake *f = &fakes[VIEW_COVER];
@@ -248,21 +236,4 @@ static void letters_of_the_configuration_come_before_actions(void **state)
     assert_true(view_run_key(&f->view, keys, ACTION_CANCEL, &x));
     assert_false(view_run_action(&f->view, keys, ACTION_NONE));
     assert_int_equal(f->ran, 2);
-}
-
-#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(keys_go_down_until_one_is_taken),
-        TEST(the_highest_that_does_not_pass_has_the_keyboard),
-        TEST(what_is_opened_closes_what_stands_over_it),
-        TEST(one_that_keeps_its_state_stays_on_the_stack),
-        TEST(another_session_closes_what_showed_the_last),
-        TEST(all_hear_all_notices),
-        TEST(what_is_due_is_done_once),
-        TEST(letters_of_the_configuration_come_before_actions),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }
