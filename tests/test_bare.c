@@ -1,14 +1,8 @@
 /* The bare text: rows as a terminal breaks them, and the part in view. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
-#include <locale.h>
 #include <string.h>
 
+#include "tests/suite.h"
+#include "tests/support.h"
 #include "ui/app/bare.h"
 
 static struct bare bare;
@@ -39,9 +33,11 @@ static int tear_down(void **state)
     return 0;
 }
 
-static void a_long_line_is_one(void **state)
+BEFORE_ALL(support_utf8);
+FIXTURE(NULL, tear_down);
+
+TEST(a_long_line_is_one)
 {
-    (void)state;
     show("one two three four\nfive\n", 0, 8, 3);
     assert_int_equal(bare.rows.len, 4);
     assert_view("one two three four"); /* three rows, for the terminal to break */
@@ -53,9 +49,8 @@ static void a_long_line_is_one(void **state)
     assert_view("one two three four");
 }
 
-static void a_full_row_is_not_two(void **state)
+TEST(a_full_row_is_not_two)
 {
-    (void)state;
     show("12345678\nnext\n\nlast", 0, 8, 2);
     assert_int_equal(bare.rows.len, 4);
     assert_view("12345678\nnext");
@@ -63,9 +58,8 @@ static void a_full_row_is_not_two(void **state)
     assert_view("\nlast");
 }
 
-static void wide_characters_do_not_fit_the_last_column(void **state)
+TEST(wide_characters_do_not_fit_the_last_column)
 {
-    (void)state;
     show("日本語", 0, 5, 1);
     assert_int_equal(bare.rows.len, 2);
     assert_view("日本");
@@ -73,37 +67,20 @@ static void wide_characters_do_not_fit_the_last_column(void **state)
     assert_view("e\u0301e\u0301");
 }
 
-static void tabs_are_blanks(void **state)
+TEST(tabs_are_blanks)
 {
-    (void)state;
     show("a\tb\n\tc\n日\td", 6, 40, 9);
     assert_view("a       b\n        c\n日      d");
     show("\t\tx\n\t\ty\n", 4, 80, 1);
     assert_view("                y"); /* the place is in the source */
 }
 
-static void another_size_keeps_the_place(void **state)
+TEST(another_size_keeps_the_place)
 {
-    (void)state;
     show("some words\nthat are told\nin four lines\nand no more\n", 11, 20, 2);
     assert_view("that are told\nin four lines");
     bare_resize(&bare, 5, 2);
     assert_view("that are t");
     bare_resize(&bare, 30, 1);
     assert_view("that are told");
-}
-
-#define test(f) cmocka_unit_test_teardown(f, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        test(a_long_line_is_one),
-        test(a_full_row_is_not_two),
-        test(wide_characters_do_not_fit_the_last_column),
-        test(tabs_are_blanks),
-        test(another_size_keeps_the_place),
-    };
-    setlocale(LC_CTYPE, "C.UTF-8");
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,4 @@
 /* Where what is copied goes: which terminals are asked, and programs that stand in for the real. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -14,6 +7,7 @@
 #include "base/paths.h"
 #include "tests/seen.h"
 #include "tests/still_app.h"
+#include "tests/suite.h"
 #include "tests/support.h"
 #include "ui/app/clipboard.h"
 
@@ -33,9 +27,8 @@ static bool takes(const char *name, const char *value, bool claimed)
     return clipboard_terminal_takes(variable, claimed);
 }
 
-static void terminals_are_known(void **state)
+TEST(terminals_are_known)
 {
-    (void)state;
     assert_true(takes("TERM", "xterm-256color", true));
     assert_false(takes("TERM", "rxvt", false));
     assert_true(takes("TERM", "xterm-kitty", false));
@@ -112,9 +105,10 @@ static void assert_said(const char *text)
         fail_msg("not said: %s\n%s", text, seen_transcript(app.transcript));
 }
 
-static void tmux_comes_first(void **state)
+FIXTURE(set_up, tear_down);
+
+TEST(tmux_comes_first)
 {
-    (void)state;
     setenv("TMUX", "there", 1);
     setenv("WAYLAND_DISPLAY", "wayland-0", 1);
     install("tmux", "0");
@@ -125,9 +119,8 @@ static void tmux_comes_first(void **state)
         "Copied 8 bytes: to tmux's buffer, and to the terminal's clipboard if tmux may set it.");
 }
 
-static void an_old_tmux_has_a_buffer_alone(void **state)
+TEST(an_old_tmux_has_a_buffer_alone)
 {
-    (void)state;
     setenv("TMUX", "there", 1);
     install("tmux", "$(test \"$2\" = -w && echo 1 || echo 0)");
     copy("text\n");
@@ -135,7 +128,7 @@ static void an_old_tmux_has_a_buffer_alone(void **state)
     assert_said("Copied 5 bytes: to tmux's buffer.");
 }
 
-static void the_rest_come_in_their_order(void **state)
+TEST(the_rest_come_in_their_order)
 {
     static const struct {
         const char *name, *given;
@@ -157,9 +150,8 @@ static void the_rest_come_in_their_order(void **state)
 }
 
 /* Without a display they would only fail. */
-static void a_program_without_its_display_is_not_there(void **state)
+TEST(a_program_without_its_display_is_not_there)
 {
-    (void)state;
     install("xclip", "0");
     install("wl-copy", "0");
     install("tmux", "0");
@@ -168,9 +160,8 @@ static void a_program_without_its_display_is_not_there(void **state)
     assert_said("Copied 5 bytes: to the clipboard, with pbcopy.");
 }
 
-static void else_a_file_is_named(void **state)
+TEST(else_a_file_is_named)
 {
-    (void)state;
     char *dir = paths_state_dir(), *path = paths_join(dir, "copied.txt"), *said, *got;
     struct stat st;
     said = mem_printf("No clipboard is available. Wrote 4 bytes to %s.", path);
@@ -186,9 +177,8 @@ static void else_a_file_is_named(void **state)
     free(dir);
 }
 
-static void one_that_fails_is_told(void **state)
+TEST(one_that_fails_is_told)
 {
-    (void)state;
     setenv("DISPLAY", ":0", 1);
     install("xclip", "1");
     install("xsel", "3");
@@ -196,9 +186,8 @@ static void one_that_fails_is_told(void **state)
     assert_said("Copying failed (xclip, xsel). Wrote 4 bytes to ");
 }
 
-static void that_nothing_was_copied_is_told(void **state)
+TEST(that_nothing_was_copied_is_told)
 {
-    (void)state;
     char *file = support_path("file");
     support_write(file, "");
     setenv("XDG_STATE_HOME", file, 1);
@@ -206,21 +195,4 @@ static void that_nothing_was_copied_is_told(void **state)
     assert_said("Not copied: no clipboard is available, and no file could be written.");
     unsetenv("XDG_STATE_HOME");
     free(file);
-}
-
-#define test(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(terminals_are_known),
-        test(tmux_comes_first),
-        test(an_old_tmux_has_a_buffer_alone),
-        test(the_rest_come_in_their_order),
-        test(a_program_without_its_display_is_not_there),
-        test(else_a_file_is_named),
-        test(one_that_fails_is_told),
-        test(that_nothing_was_copied_is_told),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

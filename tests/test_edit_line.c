@@ -1,16 +1,10 @@
 /* A text on one row: the caret is always seen, and what stands beside it. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/utf8.h"
 #include "tests/seen.h"
+#include "tests/suite.h"
 #include "tests/support.h"
 #include "ui/term/glyph.h"
 #include "ui/text/edit_line.h"
@@ -53,9 +47,11 @@ static void back(int times)
         editor_do(editor, EDIT_LEFT);
 }
 
-static void what_fits_is_seen(void **state)
+BEFORE_ALL(support_utf8);
+FIXTURE(set_up, tear_down);
+
+TEST(what_fits_is_seen)
 {
-    (void)state;
     assert_string_equal(draw(10), "");
     assert_int_equal(caret, 0);
     editor_set(editor, "123456789");
@@ -67,7 +63,7 @@ static void what_fits_is_seen(void **state)
 }
 
 /* A text that fills rows exactly has no empty one behind it. */
-static void the_end_is_seen_whatever_fits(void **state)
+TEST(the_end_is_seen_whatever_fits)
 {
     char text[64] = "";
     (void)state;
@@ -83,9 +79,8 @@ static void the_end_is_seen_whatever_fits(void **state)
     }
 }
 
-static void both_sides_of_the_caret_are_seen(void **state)
+TEST(both_sides_of_the_caret_are_seen)
 {
-    (void)state;
     editor_set(editor, "abcdefghijklmnopqrstuvwxyz");
     back(4);
     assert_string_equal(draw(12), "\u2026qrstuvwxyz");
@@ -98,9 +93,8 @@ static void both_sides_of_the_caret_are_seen(void **state)
     assert_int_equal(caret, 4);
 }
 
-static void nothing_breaks_the_row(void **state)
+TEST(nothing_breaks_the_row)
 {
-    (void)state;
     editor_set(editor, "two\nlines\tand more");
     assert_string_equal(draw(40), "two lines and more");
     glyph_set_ascii(true);
@@ -109,7 +103,7 @@ static void nothing_breaks_the_row(void **state)
 }
 
 /* Wide and combined characters, every caret, every width. */
-static void the_caret_stands_beside_its_text(void **state)
+TEST(the_caret_stands_beside_its_text)
 {
     static const char text[] =
         "w\u00fcnsche \u4eac\u90fd\u306e\u5bbf e\u0301a\u0302 \U0001f469\u200d\U0001f4bb "
@@ -127,18 +121,4 @@ static void the_caret_stands_beside_its_text(void **state)
                 fail_msg("%zu columns, caret %zu: \"%s\"", columns, at, row);
         } while (editor_do(editor, EDIT_LEFT));
     }
-}
-
-#define T(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        T(what_fits_is_seen),
-        T(the_end_is_seen_whatever_fits),
-        T(both_sides_of_the_caret_are_seen),
-        T(nothing_breaks_the_row),
-        T(the_caret_stands_beside_its_text),
-    };
-    return cmocka_run_group_tests(tests, support_utf8, NULL);
 }

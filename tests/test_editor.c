@@ -1,17 +1,11 @@
 /* The editor: actions, undo, kill ring, history, and a layout that is kept up to date by parts. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/utf8.h"
+#include "tests/suite.h"
 #include "tests/support.h"
 #include "ui/text/editor.h"
 
@@ -42,7 +36,10 @@ static void times(struct editor *e, enum editor_action action, int count)
         editor_do(e, action);
 }
 
-static void moves_by_graphemes_words_and_lines(void **state)
+BEFORE_ALL(support_utf8);
+FIXTURE(new_editor, free_editor);
+
+TEST(moves_by_graphemes_words_and_lines)
 {
     struct editor *e = *state;
     type(e, "one e\u0301 two\nlast");
@@ -67,7 +64,7 @@ static void moves_by_graphemes_words_and_lines(void **state)
     assert_int_equal(editor_caret(e), 16);
 }
 
-static void erases_whole_graphemes(void **state)
+TEST(erases_whole_graphemes)
 {
     struct editor *e = *state;
     type(e, "a👩‍👩‍👧e\u0301");
@@ -80,7 +77,7 @@ static void erases_whole_graphemes(void **state)
     assert_false(editor_do(e, EDIT_BACKSPACE));
 }
 
-static void caret_leaves_a_grapheme_that_forms_around_it(void **state)
+TEST(caret_leaves_a_grapheme_that_forms_around_it)
 {
     struct editor *e = *state;
     editor_set(e, "\u0301x");
@@ -89,7 +86,7 @@ static void caret_leaves_a_grapheme_that_forms_around_it(void **state)
     assert_int_equal(editor_caret(e), 3);
 }
 
-static void undo_goes_word_by_word(void **state)
+TEST(undo_goes_word_by_word)
 {
     struct editor *e = *state;
     type(e, "one two three");
@@ -106,7 +103,7 @@ static void undo_goes_word_by_word(void **state)
     assert_false(editor_do(e, EDIT_UNDO));
 }
 
-static void a_paste_is_one_step(void **state)
+TEST(a_paste_is_one_step)
 {
     struct editor *e = *state;
     type(e, "ab");
@@ -122,7 +119,7 @@ static void a_paste_is_one_step(void **state)
     assert_int_equal(editor_caret(e), 2);
 }
 
-static void kills_join_and_come_back(void **state)
+TEST(kills_join_and_come_back)
 {
     struct editor *e = *state;
     type(e, "one two three");
@@ -141,7 +138,7 @@ static void kills_join_and_come_back(void **state)
     assert_false(editor_do(e, EDIT_YANK_POP));
 }
 
-static void kills_to_both_ends_of_a_line(void **state)
+TEST(kills_to_both_ends_of_a_line)
 {
     struct editor *e = *state;
     editor_set(e, "one\ntwo");
@@ -157,7 +154,7 @@ static void kills_to_both_ends_of_a_line(void **state)
     assert_false(editor_do(e, EDIT_KILL_TO_START));
 }
 
-static void transposes_around_the_caret(void **state)
+TEST(transposes_around_the_caret)
 {
     struct editor *e = *state;
     type(e, "ab日");
@@ -171,7 +168,7 @@ static void transposes_around_the_caret(void **state)
     assert_int_equal(editor_caret(e), 4);
 }
 
-static void replaces_for_completion(void **state)
+TEST(replaces_for_completion)
 {
     struct editor *e = *state;
     type(e, "see @sr now");
@@ -182,7 +179,7 @@ static void replaces_for_completion(void **state)
     assert_string_equal(editor_text(e), "see @sr now");
 }
 
-static void climbs_screen_rows_and_keeps_the_column(void **state)
+TEST(climbs_screen_rows_and_keeps_the_column)
 {
     struct editor *e = *state;
     editor_layout(e, 6, 10);
@@ -207,7 +204,7 @@ static char *row_at(const struct editor_view *v, size_t index)
     return mem_strndup(v->rows->text.data + row->text, row->len);
 }
 
-static void layout_shows_the_caret(void **state)
+TEST(layout_shows_the_caret)
 {
     struct editor *e = *state;
     editor_set(e, "the quick brown\nfox");
@@ -228,7 +225,7 @@ static void layout_shows_the_caret(void **state)
     free(row);
 }
 
-static void caret_has_a_place_behind_a_full_row(void **state)
+TEST(caret_has_a_place_behind_a_full_row)
 {
     struct editor *e = *state;
     type(e, "abcd");
@@ -305,9 +302,8 @@ static void random_edit(struct editor *e, uint64_t *seed)
 
 /* Whatever is done, the rows are those of a layout from scratch, the caret is on a border, and undo
  * leads back to nothing and redo to what was. */
-static void parts_are_as_good_as_the_whole(void **state)
+TEST(parts_are_as_good_as_the_whole)
 {
-    (void)state;
     uint64_t seed = support_seed();
     for (int round = 0; round < 60; round++) {
         struct editor *e = editor_new();
@@ -330,9 +326,8 @@ static void parts_are_as_good_as_the_whole(void **state)
     }
 }
 
-static void redo_is_the_inverse_of_undo(void **state)
+TEST(redo_is_the_inverse_of_undo)
 {
-    (void)state;
     uint64_t seed = support_seed();
     struct editor *e = editor_new();
     for (int step = 0; step < 400; step++) {
@@ -346,7 +341,7 @@ static void redo_is_the_inverse_of_undo(void **state)
     editor_free(e);
 }
 
-static void history_keeps_what_was_being_written(void **state)
+TEST(history_keeps_what_was_being_written)
 {
     struct editor *e = *state;
     assert_false(editor_history_older(e));
@@ -370,7 +365,7 @@ static void history_keeps_what_was_being_written(void **state)
     assert_false(editor_history_newer(e));
 }
 
-static void history_is_loaded_newest_first(void **state)
+TEST(history_is_loaded_newest_first)
 {
     struct editor *e = *state;
     char newest[] = "new", oldest[] = "old";
@@ -381,7 +376,7 @@ static void history_is_loaded_newest_first(void **state)
     assert_int_equal(editor_caret(e), 3);
 }
 
-static void loading_leaves_one_who_browses_where_he_is(void **state)
+TEST(loading_leaves_one_who_browses_where_he_is)
 {
     struct editor *e = *state;
     char newest[] = "new", oldest[] = "old";
@@ -395,30 +390,4 @@ static void loading_leaves_one_who_browses_where_he_is(void **state)
     assert_true(editor_history_newer(e));
     assert_true(editor_history_newer(e));
     assert_string_equal(editor_text(e), "half");
-}
-
-#define EDITOR_TEST(name) cmocka_unit_test_setup_teardown(name, new_editor, free_editor)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        EDITOR_TEST(moves_by_graphemes_words_and_lines),
-        EDITOR_TEST(erases_whole_graphemes),
-        EDITOR_TEST(caret_leaves_a_grapheme_that_forms_around_it),
-        EDITOR_TEST(undo_goes_word_by_word),
-        EDITOR_TEST(a_paste_is_one_step),
-        EDITOR_TEST(kills_join_and_come_back),
-        EDITOR_TEST(kills_to_both_ends_of_a_line),
-        EDITOR_TEST(transposes_around_the_caret),
-        EDITOR_TEST(replaces_for_completion),
-        EDITOR_TEST(climbs_screen_rows_and_keeps_the_column),
-        EDITOR_TEST(layout_shows_the_caret),
-        EDITOR_TEST(caret_has_a_place_behind_a_full_row),
-        EDITOR_TEST(parts_are_as_good_as_the_whole),
-        EDITOR_TEST(redo_is_the_inverse_of_undo),
-        EDITOR_TEST(history_keeps_what_was_being_written),
-        EDITOR_TEST(history_is_loaded_newest_first),
-        EDITOR_TEST(loading_leaves_one_who_browses_where_he_is),
-    };
-    return cmocka_run_group_tests(tests, support_utf8, NULL);
 }

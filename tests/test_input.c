@@ -1,15 +1,8 @@
 /* Bytes of a terminal to keys: whatever the split, the same keys. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
-#include <locale.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/suite.h"
 #include "tests/support.h"
 #include "ui/term/input.h"
 
@@ -96,9 +89,10 @@ static void assert_key(const struct key *got, const struct key *want, const char
                  (unsigned)got->cp, got->ctrl, got->alt, got->shift, got->row, got->col);
 }
 
-static void test_keys(void **state)
+BEFORE_ALL(support_utf8);
+
+TEST(test_keys)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
         struct key key = one(keys[i].bytes, strlen(keys[i].bytes));
         assert_key(&key, &keys[i].key, keys[i].bytes);
@@ -106,9 +100,8 @@ static void test_keys(void **state)
 }
 
 /* What no key has, whatever a terminal says. */
-static void test_what_is_no_key(void **state)
+TEST(test_what_is_no_key)
 {
-    (void)state;
     static const char *const no_keys[] = {"\033[57376u",   "\033[57441;2u", "\033[55296u",
                                           "\033[9999999u", "\033[133u",     "\033[27;1;1114112~",
                                           "\033[0u",       "\033[99;5:3u",  "\033[>1;10;0c",
@@ -146,9 +139,8 @@ static void read_into(struct input *in, bool final, struct buf *out)
     }
 }
 
-static void test_answers_at_any_split(void **state)
+TEST(test_answers_at_any_split)
 {
-    (void)state;
     size_t len = sizeof answers - 1;
     for (size_t cut = 0; cut <= len; cut++) {
         struct input in;
@@ -167,9 +159,8 @@ static void test_answers_at_any_split(void **state)
 }
 
 /* A slow line may rest longer than keys do, anywhere but in the first two bytes. */
-static void test_answers_may_be_slow(void **state)
+TEST(test_answers_may_be_slow)
 {
-    (void)state;
     size_t len = sizeof answers - 1;
     for (size_t cut = 0; cut <= len; cut++) {
         struct input in;
@@ -190,9 +181,8 @@ static void test_answers_may_be_slow(void **state)
 }
 
 /* What has no end keeps neither memory nor keys. */
-static void test_answers_without_an_end(void **state)
+TEST(test_answers_without_an_end)
 {
-    (void)state;
     static const struct {
         const char *bytes, *then, *want;
     } cases[] = {{"\033]11;rgb:", "hello\r", "{2}"}, /* Enter ends it */
@@ -225,9 +215,8 @@ static void test_answers_without_an_end(void **state)
     }
 }
 
-static void test_endless_answers_are_bounded(void **state)
+TEST(test_endless_answers_are_bounded)
 {
-    (void)state;
     struct input in;
     struct buf out = BUF_INIT;
     input_init(&in);
@@ -245,9 +234,8 @@ static void test_endless_answers_are_bounded(void **state)
 }
 
 /* Not every beginning of an answer is one. */
-static void test_alt_keys_that_look_like_answers(void **state)
+TEST(test_alt_keys_that_look_like_answers)
 {
-    (void)state;
     struct input in;
     struct buf out = BUF_INIT;
     input_init(&in);
@@ -262,9 +250,8 @@ static void test_alt_keys_that_look_like_answers(void **state)
 }
 
 /* All keys in one stream, cut after every byte, and in two pieces at every place. */
-static void test_any_split(void **state)
+TEST(test_any_split)
 {
-    (void)state;
     struct buf stream = BUF_INIT;
     VEC(size_t) order = {0};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
@@ -296,9 +283,8 @@ static void test_any_split(void **state)
     vec_release(&order);
 }
 
-static void test_paste_across_reads(void **state)
+TEST(test_paste_across_reads)
 {
-    (void)state;
     static const char bytes[] = "x\033[200~one\ntwo \033[31m\033[201\033[201~y";
     for (size_t cut = 1; cut < sizeof bytes - 1; cut++) {
         struct input in;
@@ -321,9 +307,8 @@ static void test_paste_across_reads(void **state)
     }
 }
 
-static void test_paste_has_a_limit(void **state)
+TEST(test_paste_has_a_limit)
 {
-    (void)state;
     struct input in;
     struct key key;
     static char block[1 << 20];
@@ -345,9 +330,8 @@ static void test_paste_has_a_limit(void **state)
     input_release(&in);
 }
 
-static void test_unknown_sequences_are_swallowed(void **state)
+TEST(test_unknown_sequences_are_swallowed)
 {
-    (void)state;
     static const char *const noise[] = {"\033[>1;2c",   "\033[99~", "\033[<32;1;1M",
                                         "\033[<0;1;1m", "\033OX",   "\033[<66;1;1M",
                                         "\033[201~"};
@@ -364,9 +348,8 @@ static void test_unknown_sequences_are_swallowed(void **state)
     }
 }
 
-static void test_bound_sequences_win(void **state)
+TEST(test_bound_sequences_win)
 {
-    (void)state;
     struct input in;
     struct key key;
     input_init(&in);
@@ -415,9 +398,8 @@ static void add_sequence(struct buf *out, size_t parameters, char end)
     buf_addch(out, end);
 }
 
-static void test_long_sequences_in_any_split(void **state)
+TEST(test_long_sequences_in_any_split)
 {
-    (void)state;
     uint64_t seed = support_seed();
     for (size_t parameters = 55; parameters < 75; parameters++)
         for (size_t e = 0; e < 3; e++) {
@@ -439,9 +421,8 @@ static void test_long_sequences_in_any_split(void **state)
 }
 
 /* What follows a pause is not part of it. */
-static void test_long_sequence_without_an_end(void **state)
+TEST(test_long_sequence_without_an_end)
 {
-    (void)state;
     struct input in;
     struct key key;
     struct buf stream = BUF_INIT;
@@ -461,9 +442,8 @@ static void test_long_sequence_without_an_end(void **state)
 }
 
 /* A byte that is no UTF-8 becomes U+FFFD once the next byte shows it; nothing after it is lost. */
-static void test_bytes_that_are_no_text(void **state)
+TEST(test_bytes_that_are_no_text)
 {
-    (void)state;
     struct input in;
     struct key key;
     input_init(&in);
@@ -475,27 +455,4 @@ static void test_bytes_that_are_no_text(void **state)
     assert_true(input_next(&in, false, &key));
     assert_int_equal(key.cp, 'a');
     input_release(&in);
-}
-
-int main(void)
-{
-    setlocale(LC_ALL, "C.UTF-8");
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_keys),
-        cmocka_unit_test(test_what_is_no_key),
-        cmocka_unit_test(test_answers_at_any_split),
-        cmocka_unit_test(test_answers_may_be_slow),
-        cmocka_unit_test(test_answers_without_an_end),
-        cmocka_unit_test(test_endless_answers_are_bounded),
-        cmocka_unit_test(test_alt_keys_that_look_like_answers),
-        cmocka_unit_test(test_any_split),
-        cmocka_unit_test(test_paste_across_reads),
-        cmocka_unit_test(test_paste_has_a_limit),
-        cmocka_unit_test(test_unknown_sequences_are_swallowed),
-        cmocka_unit_test(test_long_sequences_in_any_split),
-        cmocka_unit_test(test_long_sequence_without_an_end),
-        cmocka_unit_test(test_bound_sequences_win),
-        cmocka_unit_test(test_bytes_that_are_no_text),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

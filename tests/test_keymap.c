@@ -1,14 +1,8 @@
 /* Keys, their names, and what [keys] makes of them. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
-#include <locale.h>
 #include <string.h>
 
+#include "tests/suite.h"
+#include "tests/support.h"
 #include "ui/app/ui.h"
 #include "ui/term/keymap.h"
 
@@ -50,9 +44,11 @@ static void assert_described(enum action action, const char *want)
     buf_release(&out);
 }
 
-static void test_defaults(void **state)
+BEFORE_ALL(support_utf8);
+FIXTURE(set_up, tear_down);
+
+TEST(test_defaults)
 {
-    (void)state;
     assert_int_equal(bound("enter"), ACTION_SEND);
     assert_int_equal(bound("ctrl-j"), ACTION_NEWLINE);
     assert_int_equal(bound("alt-enter"), ACTION_NEWLINE);
@@ -69,9 +65,8 @@ static void test_defaults(void **state)
 }
 
 /* Where a terminal tells Shift and Ctrl, keys that need neither still mean the same. */
-static void test_modified_keys_without_a_binding(void **state)
+TEST(test_modified_keys_without_a_binding)
 {
-    (void)state;
     struct error e;
     assert_int_equal(bound("ctrl-enter"), ACTION_SEND);
     assert_int_equal(bound("shift-backspace"), ACTION_BACKSPACE);
@@ -86,9 +81,8 @@ static void test_modified_keys_without_a_binding(void **state)
 }
 
 /* Letters are text, but where a question is answered. */
-static void test_answers(void **state)
+TEST(test_answers)
 {
-    (void)state;
     struct error e;
     struct key a = {.code = K_CHAR, .cp = 'a'}, enter = {.code = K_ENTER};
     assert_int_equal(keymap_find_answer(&map, &a), ACTION_ALLOW_ONCE);
@@ -103,9 +97,8 @@ static void test_answers(void **state)
 }
 
 /* Every default key can be read, is given once, and its action says what it does. */
-static void test_table_is_sound(void **state)
+TEST(test_table_is_sound)
 {
-    (void)state;
     for (int a = ACTION_NONE + 1; a < ACTION_COUNT; a++) {
         const struct action_info *info = action_info((enum action)a);
         assert_true(*info->name && *info->help);
@@ -126,9 +119,8 @@ static void test_table_is_sound(void **state)
     }
 }
 
-static void test_names_of_keys(void **state)
+TEST(test_names_of_keys)
 {
-    (void)state;
     static const char *const names[] = {"Ctrl-X",    "Alt-Enter", "F12",         "Ctrl-Alt-Delete",
                                         "Shift-Tab", "PageUp",    "Ctrl-Space",  "Alt-<",
                                         "Alt-é",     "Ctrl-_",    "Shift-Right", "Wheel-Down"};
@@ -144,9 +136,8 @@ static void test_names_of_keys(void **state)
     assert_int_equal(parsed("pgup").code, K_PAGE_UP);
 }
 
-static void test_names_that_are_none(void **state)
+TEST(test_names_that_are_none)
 {
-    (void)state;
     static const char *const names[] = {"",      "a",      "ctrl-",  "f0",      "f25",
                                         "f1x",   "alt-",   "foo",    "ctrl-m",  "ctrl-i",
                                         "space", "ctrl-h", "ctrl-[", "ctrl-foo"};
@@ -156,9 +147,8 @@ static void test_names_that_are_none(void **state)
             fail_msg("\"%s\" is a key", names[i]);
 }
 
-static void test_rebinding(void **state)
+TEST(test_rebinding)
 {
-    (void)state;
     struct error e;
     assert_true(keymap_bind(&map, "send", "ctrl-x, f5", &e));
     assert_int_equal(bound("ctrl-x"), ACTION_SEND);
@@ -172,18 +162,16 @@ static void test_rebinding(void **state)
     assert_described(ACTION_HELP, "");
 }
 
-static void test_a_default_key_moves_over(void **state)
+TEST(test_a_default_key_moves_over)
 {
-    (void)state;
     struct error e;
     assert_true(keymap_bind(&map, "redo", "ctrl-r", &e));
     assert_int_equal(bound("ctrl-r"), ACTION_REDO);
     assert_described(ACTION_HISTORY, "");
 }
 
-static void test_conflicts_and_faults(void **state)
+TEST(test_conflicts_and_faults)
 {
-    (void)state;
     struct error e;
     assert_true(keymap_bind(&map, "send", "ctrl-x", &e));
     assert_false(keymap_bind(&map, "quit", "ctrl-x", &e));
@@ -200,31 +188,10 @@ static void test_conflicts_and_faults(void **state)
     assert_int_equal(bound("ctrl-_"), ACTION_UNDO);
 }
 
-static void test_first_key(void **state)
+TEST(test_first_key)
 {
-    (void)state;
     struct buf out = BUF_INIT;
     keymap_describe_first(&map, ACTION_WORD_LEFT, &out);
     assert_string_equal(out.data, "Alt-b");
     buf_release(&out);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-    setlocale(LC_ALL, "C.UTF-8");
-    const struct CMUnitTest tests[] = {
-        TEST(test_defaults),
-        TEST(test_modified_keys_without_a_binding),
-        TEST(test_answers),
-        TEST(test_table_is_sound),
-        TEST(test_names_of_keys),
-        TEST(test_names_that_are_none),
-        TEST(test_rebinding),
-        TEST(test_a_default_key_moves_over),
-        TEST(test_conflicts_and_faults),
-        TEST(test_first_key),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

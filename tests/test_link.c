@@ -1,24 +1,18 @@
 /* Addresses that text leads to: what of them a terminal may get, and on which cells. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
-#include <locale.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
+#include "tests/suite.h"
 #include "tests/support.h"
 #include "ui/term/link.h"
 #include "ui/term/link_cells.h"
 #include "ui/text/markdown.h"
 
-static void test_cleaning(void **state)
+BEFORE_ALL(support_utf8);
+
+TEST(test_cleaning)
 {
-    (void)state;
     static const struct {
         const char *address, *clean; /* NULL: refused */
     } cases[] = {{"https://example.org/a?b=c&d#e", "https://example.org/a?b=c&d#e"},
@@ -48,9 +42,8 @@ static void test_cleaning(void **state)
     }
 }
 
-static void test_length(void **state)
+TEST(test_length)
 {
-    (void)state;
     char address[LINK_MAX + 2] = "https://";
     memset(address + 8, 'a', sizeof address - 8);
     struct buf out = BUF_INIT;
@@ -86,9 +79,8 @@ static void assert_leads(const char *markdown, size_t width, const char *want)
     rows_release(&rows);
 }
 
-static void test_markdown(void **state)
+TEST(test_markdown)
 {
-    (void)state;
     assert_leads("see [the page](https://e.org/p) there", 60,
                  "the page -> https://e.org/p\nhttps://e.org/p -> https://e.org/p\n");
     assert_leads("see https://e.org/x?a=1&b=2 there", 60,
@@ -119,9 +111,8 @@ static int due(const struct link_cells *l, int row, bool redrawn)
     return cells;
 }
 
-static void test_cells(void **state)
+TEST(test_cells)
 {
-    (void)state;
     struct link_cells l = {0};
     struct link_run run;
     link_cells_resize(&l, ROWS, COLS);
@@ -161,9 +152,8 @@ static void test_cells(void **state)
 }
 
 /* However many come and go, what is on the screen keeps its number, and little is kept. */
-static void test_numbers_are_used_again(void **state)
+TEST(test_numbers_are_used_again)
 {
-    (void)state;
     struct link_cells l = {0};
     link_cells_resize(&l, ROWS, COLS);
     uint16_t kept = link_cells_number(&l, "https://kept");
@@ -178,17 +168,4 @@ static void test_numbers_are_used_again(void **state)
     assert_string_equal(link_cells_address(&l, kept), "https://kept");
     assert_true(l.addresses.len < 400);
     link_cells_resize(&l, 0, 0);
-}
-
-int main(void)
-{
-    setlocale(LC_ALL, "C.UTF-8");
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_cleaning),
-        cmocka_unit_test(test_length),
-        cmocka_unit_test(test_markdown),
-        cmocka_unit_test(test_cells),
-        cmocka_unit_test(test_numbers_are_used_again),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

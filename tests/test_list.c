@@ -1,18 +1,12 @@
 /* Lists over the transcript: filtering, moving, choosing, drawing. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
-#include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "base/utf8.h"
+#include "tests/suite.h"
+#include "tests/support.h"
 #include "ui/view/list.h"
 
 static struct list *list;
@@ -76,9 +70,11 @@ static void assert_drawn(int width, int height, const char *want)
     free(got);
 }
 
-static void test_moving(void **state)
+BEFORE_ALL(support_utf8);
+FIXTURE(NULL, tear_down);
+
+TEST(test_moving)
 {
-    (void)state;
     begin(LIST_PICK);
     assert_string_equal(list_value(list), "a");
     type("jj");
@@ -99,9 +95,8 @@ static void test_moving(void **state)
     assert_true(list_moved(list));
 }
 
-static void test_filtering(void **state)
+TEST(test_filtering)
 {
-    (void)state;
     begin(LIST_PICK);
     type("RED");
     assert_int_equal(list_count(list), 3);
@@ -123,9 +118,8 @@ static void test_filtering(void **state)
     assert_string_equal(list_value(list), "b");
 }
 
-static void test_typing_lists_filter_at_once(void **state)
+TEST(test_typing_lists_filter_at_once)
 {
-    (void)state;
     begin(LIST_TYPE);
     type("j");
     assert_string_equal(list_value(list), "j");
@@ -140,9 +134,8 @@ static void test_typing_lists_filter_at_once(void **state)
     assert_int_equal(col, (int)strlen(" Fruit / juju"));
 }
 
-static void test_choosing_and_closing(void **state)
+TEST(test_choosing_and_closing)
 {
-    (void)state;
     begin(LIST_PICK);
     assert_int_equal(act(ACTION_SEND), LIST_CHOSEN);
     assert_int_equal(act(ACTION_CANCEL), LIST_CLOSED);
@@ -153,9 +146,8 @@ static void test_choosing_and_closing(void **state)
     assert_false(list_click(list, 5));
 }
 
-static void test_popups_leave_the_text_alone(void **state)
+TEST(test_popups_leave_the_text_alone)
 {
-    (void)state;
     begin(LIST_POPUP);
     assert_int_equal(type("j"), LIST_NOT_MINE);
     assert_int_equal(act(ACTION_BACKSPACE), LIST_NOT_MINE);
@@ -169,9 +161,8 @@ static void test_popups_leave_the_text_alone(void **state)
     assert_drawn(30, 2, "›Apple   red and round\n Banana  yellow\n");
 }
 
-static void test_reading(void **state)
+TEST(test_reading)
 {
-    (void)state;
     begin(LIST_READ);
     assert_drawn(30, 3, " Fruit\n Apple   red and round\n Banana  yellow\n");
     type("j");
@@ -184,9 +175,8 @@ static void test_reading(void **state)
     assert_int_equal(type("q"), LIST_CLOSED);
 }
 
-static void test_what_is_read_is_wrapped(void **state)
+TEST(test_what_is_read_is_wrapped)
 {
-    (void)state;
     list = list_new(LIST_READ, "Fruit");
     list_add(list, "Apple", "red and round", "");
     list_add(list, "Fig", "blue", "");
@@ -200,9 +190,8 @@ static void test_what_is_read_is_wrapped(void **state)
     assert_drawn(18, 3, " Fruit\n        round\n Fig    blue\n");
 }
 
-static void test_the_selected_row_stays_in_view(void **state)
+TEST(test_the_selected_row_stays_in_view)
 {
-    (void)state;
     list = list_new(LIST_PICK, "");
     for (int i = 0; i < 1000; i++) {
         char name[16];
@@ -224,9 +213,8 @@ static void test_the_selected_row_stays_in_view(void **state)
     }
 }
 
-static void test_foreign_text_is_cleaned(void **state)
+TEST(test_foreign_text_is_cleaned)
 {
-    (void)state;
     list = list_new(LIST_PICK, "x");
     list_add(list, "a\033[31m\nb", "\x9b!", "v");
     char *text = drawn(40, 3);
@@ -235,9 +223,8 @@ static void test_foreign_text_is_cleaned(void **state)
     free(text);
 }
 
-static void test_any_size_can_be_drawn(void **state)
+TEST(test_any_size_can_be_drawn)
 {
-    (void)state;
     begin(LIST_PICK);
     list_add(list, "日本語の長い題名がここにあります", "とても長い説明文", "w");
     type("/");
@@ -248,24 +235,4 @@ static void test_any_size_can_be_drawn(void **state)
             for (size_t i = 0; i < rows->list.len && width > 1; i++)
                 assert_true(rows_width(rows, i) <= (size_t)width);
         }
-}
-
-#define TEST(name) cmocka_unit_test_teardown(name, tear_down)
-
-int main(void)
-{
-    setlocale(LC_ALL, "C.UTF-8");
-    const struct CMUnitTest tests[] = {
-        TEST(test_moving),
-        TEST(test_filtering),
-        TEST(test_typing_lists_filter_at_once),
-        TEST(test_choosing_and_closing),
-        TEST(test_popups_leave_the_text_alone),
-        TEST(test_reading),
-        TEST(test_what_is_read_is_wrapped),
-        TEST(test_the_selected_row_stays_in_view),
-        TEST(test_foreign_text_is_cleaned),
-        TEST(test_any_size_can_be_drawn),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,16 +1,10 @@
 /* Markdown: what blocks look like, and that it does not matter how the text arrived. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "base/utf8.h"
+#include "tests/suite.h"
 #include "tests/support.h"
 #include "ui/text/highlight.h"
 #include "ui/text/markdown.h"
@@ -74,9 +68,10 @@ static void expect_look(const char *source, const char *text, enum style style, 
     rows_release(&rows);
 }
 
-static void spans_have_looks(void **state)
+BEFORE_ALL(support_utf8);
+
+TEST(spans_have_looks)
 {
-    (void)state;
     expect_look("a *b* c", "b", STYLE_TEXT, ATTR_ITALIC);
     expect_look("a **b** c", "b", STYLE_TEXT, ATTR_BOLD);
     expect_look("a ***b*** c", "b", STYLE_TEXT, ATTR_BOLD | ATTR_ITALIC);
@@ -87,9 +82,8 @@ static void spans_have_looks(void **state)
     expect_look("see [here](http://x.org/a)", "here", STYLE_LINK, ATTR_UNDERLINE);
 }
 
-static void links_show_where_they_lead(void **state)
+TEST(links_show_where_they_lead)
 {
-    (void)state;
     expect("[here](http://x.org/a)", 60, "here (http://x.org/a)\n");
     expect("<http://x.org/a>", 60, "http://x.org/a\n");
     expect("http://x.org/a and www.x.org", 60, "http://x.org/a and www.x.org\n");
@@ -97,18 +91,16 @@ static void links_show_where_they_lead(void **state)
     expect("![a cat](cat.png)", 60, "[image: a cat] (cat.png)\n");
 }
 
-static void html_is_text_and_entities_are_characters(void **state)
+TEST(html_is_text_and_entities_are_characters)
 {
-    (void)state;
     expect("a <b>c</b> &amp; &#8212; &mdash; &nosuch;", 60,
            "a <b>c</b> & \u2014 \u2014 &nosuch;\n");
     expect("&#27;[31m &#x202e; &#0; &#x110000;", 60, "\u241b[31m \ufffd \ufffd \ufffd\n");
     expect("x\x1b[31m [a](http://\x1b]0;t\x07)", 60, "x\u241b[31m [a](http://\u241b]0;t\u2407)\n");
 }
 
-static void lists_hang(void **state)
+TEST(lists_hang)
 {
-    (void)state;
     expect("- one two three\n- four\n  - five\n    - six\n", 12,
            "• one two\n  three\n• four\n  ◦ five\n    ▪ six\n");
     expect("- [x] done\n- [ ] open", 40, "☑ done\n☐ open\n");
@@ -116,9 +108,8 @@ static void lists_hang(void **state)
     expect("-\n- b", 40, "•\n• b\n");
 }
 
-static void ordered_lists_keep_their_numbers(void **state)
+TEST(ordered_lists_keep_their_numbers)
 {
-    (void)state;
     expect("3. a\n3. b\n\n3. c\n", 40, "3. a\n4. b\n\n5. c\n");
     expect("1. a\n\n   more\n\n2. b\n", 40, "1. a\n\n   more\n\n2. b\n");
     expect("1. a\n   ```\n   x\n   ```\n   more\n1. b\n", 40,
@@ -128,16 +119,14 @@ static void ordered_lists_keep_their_numbers(void **state)
     expect("9. a\n10. b\n", 40, "9. a\n10. b\n");
 }
 
-static void quotes_nest(void **state)
+TEST(quotes_nest)
 {
-    (void)state;
     expect("> one two\n> > three\n\nend", 8, "│ one\n│ two\n│ │ thre\n│ │ e\n\nend\n");
     expect("> a\n>\n> b", 20, "│ a\n│\n│ b\n");
 }
 
-static void code_is_not_filled(void **state)
+TEST(code_is_not_filled)
 {
-    (void)state;
     expect("```sh\necho  a\n\n\tb\n```\n", 40, "─ sh\n  echo  a\n\n      b\n─\n");
     expect("text\n```\nabcdefgh\n```\nend", 6, "text\n  abcd\n  efgh\n─\nend\n");
     expect("~~~\n```\n~~~\n", 40, "  ```\n─\n");
@@ -152,7 +141,7 @@ static void code_is_not_filled(void **state)
     expect_look("```nosuch\nint x\n```", "  int x", STYLE_CODE, 0);
 }
 
-static void diffs_have_the_looks_of_diffs(void **state)
+TEST(diffs_have_the_looks_of_diffs)
 {
     static const char diff[] = "```diff\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n-old\n+new\n same\n```";
     (void)state;
@@ -163,9 +152,8 @@ static void diffs_have_the_looks_of_diffs(void **state)
     expect_look(diff, "@@ -1 +1 @@", STYLE_CODE_COMMENT, 0);
 }
 
-static void code_has_an_end(void **state)
+TEST(code_has_an_end)
 {
-    (void)state;
     expect("```sh\na\n```\nb\n", 40, "─ sh\n  a\n─\nb\n");
     expect("```\na\n", 40, "  a\n");
     expect("- x\n  ```\n  a\n  ```\n- y\n", 40, "• x\n    a\n  ─\n• y\n");
@@ -174,9 +162,8 @@ static void code_has_an_end(void **state)
     expect_look("```\na\n```\n", "─", STYLE_RULE, 0);
 }
 
-static void tables_fit(void **state)
+TEST(tables_fit)
 {
-    (void)state;
     static const char table[] = "| a | b |\n|--:|:-:|\n| 1 | long cell |\n| 222 | x |\n";
     expect(table, 40, "  a │     b\n────┼──────────\n  1 │ long cell\n222 │     x\n");
     expect(table, 13, "  a │    b\n────┼────────\n  1 │  long\n    │  cell\n222 │    x\n");
@@ -184,9 +171,8 @@ static void tables_fit(void **state)
     expect("| a |\n|---|\n", 40, "a\n─\n");
 }
 
-static void table_columns_share_the_room(void **state)
+TEST(table_columns_share_the_room)
 {
-    (void)state;
     static const size_t wanted[] = {3, 50, 30, 10};
     size_t widths[4];
     assert_true(table_fit(wanted, widths, 4, 100));
@@ -200,9 +186,8 @@ static void table_columns_share_the_room(void **state)
 }
 
 /* md4c 0.4.8 follows a link that the text's end cuts off into what lies behind the text. */
-static void a_cut_link_does_not_lead_out_of_the_text(void **state)
+TEST(a_cut_link_does_not_lead_out_of_the_text)
 {
-    (void)state;
     static const char source[] = "see [here](http://x) and [there](http://y)";
     for (size_t len = 0; len <= strlen(source); len++) {
         struct rows rows;
@@ -220,15 +205,13 @@ static void a_cut_link_does_not_lead_out_of_the_text(void **state)
     }
 }
 
-static void rules_and_headings(void **state)
+TEST(rules_and_headings)
 {
-    (void)state;
     expect("# A\ntext\n\n---\n\nB\n===\n", 5, "A\ntext\n\n─────\n\nB\n");
 }
 
-static void entities_alone(void **state)
+TEST(entities_alone)
 {
-    (void)state;
     static const char *const cases[][2] = {{"&lt;", "<"}, {"&#65;", "A"}, {"&#x41;", "A"},
                                            {"&;", "&;"},  {"&", "&"},     {"&#;", "&#;"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -239,17 +222,15 @@ static void entities_alone(void **state)
     }
 }
 
-static void keywords_are_sorted(void **state)
+TEST(keywords_are_sorted)
 {
-    (void)state;
     for (size_t i = 0; i < language_count; i++)
         for (const char *const *word = languages[i].keywords; word && word[0] && word[1]; word++)
             assert_true(strcmp(word[0], word[1]) < 0);
 }
 
-static void languages_go_by_many_names(void **state)
+TEST(languages_go_by_many_names)
 {
-    (void)state;
     static const char *const names[] = {"c",    "cpp", "py",   "ts",  "js",   "go",   "rs",
                                         "java", "sh",  "bash", "sql", "json", "yaml", "html"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
@@ -259,9 +240,8 @@ static void languages_go_by_many_names(void **state)
     assert_null(language_find("brainfuck", 9));
 }
 
-static void last_code_block(void **state)
+TEST(last_code_block)
 {
-    (void)state;
     static const char source[] = "```\nfirst\n```\n\n1. x\n   ```c\n   int y;\n     z\n   ```\nend";
     char *code = markdown_last_code(source, strlen(source));
     assert_string_equal(code, "int y;\n  z\n");
@@ -336,9 +316,8 @@ static void stream(struct rows *rows, const char *source, size_t len, size_t wid
 }
 
 /* Rows fit any width, and are the same whether the source came at once or in pieces. */
-static void pieces_make_the_same_rows(void **state)
+TEST(pieces_make_the_same_rows)
 {
-    (void)state;
     uint64_t seed = support_seed();
     struct buf source = BUF_INIT;
     for (int round = 0; round < 1500; round++) {
@@ -363,9 +342,8 @@ static void repeat(struct buf *out, const char *text, size_t bytes)
 }
 
 /* Texts that never end a block: cut in the same places however they come, and no word is lost. */
-static void endless_blocks_are_cut(void **state)
+TEST(endless_blocks_are_cut)
 {
-    (void)state;
     static const char *const starts[][2] = {{"", "word and "},
                                             {"", "line and\n"},
                                             {"- ", "item and\n  "},
@@ -393,9 +371,8 @@ static void endless_blocks_are_cut(void **state)
     }
 }
 
-static void cut_tables_repeat_their_head(void **state)
+TEST(cut_tables_repeat_their_head)
 {
-    (void)state;
     struct buf source = BUF_INIT;
     struct rows rows;
     buf_addstr(&source, "| head | b |\n|---|---|\n");
@@ -411,9 +388,8 @@ static void cut_tables_repeat_their_head(void **state)
 }
 
 /* Counts what is parsed again: the work per update is bounded, so the whole is linear. */
-static void the_unfinished_end_stays_short(void **state)
+TEST(the_unfinished_end_stays_short)
 {
-    (void)state;
     static const char *const kinds[] = {"word ", "int x;\n", "| a | b |\n", "- item\n",
                                         "    code\n"};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
@@ -435,9 +411,8 @@ static void the_unfinished_end_stays_short(void **state)
     }
 }
 
-static void deep_nesting_is_no_trap(void **state)
+TEST(deep_nesting_is_no_trap)
 {
-    (void)state;
     struct buf source = BUF_INIT;
     struct rows rows;
     repeat(&source, "> ", 6000);
@@ -452,33 +427,4 @@ static void deep_nesting_is_no_trap(void **state)
     assert_non_null(strstr(rows.text.data, "end"));
     rows_release(&rows);
     buf_release(&source);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(spans_have_looks),
-        cmocka_unit_test(links_show_where_they_lead),
-        cmocka_unit_test(html_is_text_and_entities_are_characters),
-        cmocka_unit_test(lists_hang),
-        cmocka_unit_test(ordered_lists_keep_their_numbers),
-        cmocka_unit_test(quotes_nest),
-        cmocka_unit_test(code_is_not_filled),
-        cmocka_unit_test(diffs_have_the_looks_of_diffs),
-        cmocka_unit_test(code_has_an_end),
-        cmocka_unit_test(tables_fit),
-        cmocka_unit_test(table_columns_share_the_room),
-        cmocka_unit_test(a_cut_link_does_not_lead_out_of_the_text),
-        cmocka_unit_test(rules_and_headings),
-        cmocka_unit_test(entities_alone),
-        cmocka_unit_test(keywords_are_sorted),
-        cmocka_unit_test(languages_go_by_many_names),
-        cmocka_unit_test(last_code_block),
-        cmocka_unit_test(pieces_make_the_same_rows),
-        cmocka_unit_test(endless_blocks_are_cut),
-        cmocka_unit_test(cut_tables_repeat_their_head),
-        cmocka_unit_test(the_unfinished_end_stays_short),
-        cmocka_unit_test(deep_nesting_is_no_trap),
-    };
-    return cmocka_run_group_tests(tests, support_utf8, NULL);
 }

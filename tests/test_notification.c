@@ -1,16 +1,10 @@
 /* How somebody who looks elsewhere is told: the bytes for each terminal, and when. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
-#include <locale.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/buf.h"
+#include "tests/suite.h"
+#include "tests/support.h"
 #include "ui/term/notification.h"
 #include "ui/term/term.h"
 
@@ -21,9 +15,10 @@ static char *written(const char *word, const struct probe *terminal, bool tmux, 
     return out.data ? buf_take(&out) : NULL;
 }
 
-static void test_bytes(void **state)
+BEFORE_ALL(support_utf8);
+
+TEST(test_bytes)
 {
-    (void)state;
     static const struct {
         const char *word, *name;
         bool osc99, tmux;
@@ -51,9 +46,8 @@ static void test_bytes(void **state)
     }
 }
 
-static void test_long_texts_are_cut_between_characters(void **state)
+TEST(test_long_texts_are_cut_between_characters)
 {
-    (void)state;
     struct probe terminal = {0};
     struct buf text = BUF_INIT;
     for (int i = 0; i < 5000; i++)
@@ -65,9 +59,8 @@ static void test_long_texts_are_cut_between_characters(void **state)
     buf_release(&text);
 }
 
-static void test_when(void **state)
+TEST(test_when)
 {
-    (void)state;
     static const struct {
         const char *after;
         enum focus focus;
@@ -87,9 +80,8 @@ static void test_when(void **state)
     }
 }
 
-static void test_focus(void **state)
+TEST(test_focus)
 {
-    (void)state;
     enum focus focus = FOCUS_UNKNOWN;
     const struct key in = {.code = K_FOCUS_IN}, out = {.code = K_FOCUS_OUT},
                      typed = {.code = K_CHAR, .cp = 'a'}, wheel = {.code = K_WHEEL_UP};
@@ -102,16 +94,4 @@ static void test_focus(void **state)
     assert_int_equal(focus, FOCUS_HERE);
     assert_true(notification_saw(&focus, &in));
     assert_int_equal(focus, FOCUS_HERE);
-}
-
-int main(void)
-{
-    setlocale(LC_ALL, "C.UTF-8");
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_bytes),
-        cmocka_unit_test(test_long_texts_are_cut_between_characters),
-        cmocka_unit_test(test_when),
-        cmocka_unit_test(test_focus),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

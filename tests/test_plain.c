@@ -1,12 +1,5 @@
 /* The surface that writes line by line: through a pipe, and at a terminal that knows no sequences.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +8,7 @@
 
 #include "base/mem.h"
 #include "tests/scene.h"
+#include "tests/suite.h"
 #include "tests/support.h"
 #include "ui/app/plain_reader.h"
 #include "ui/app/plain_writer.h"
@@ -74,9 +68,11 @@ static void assert_in_order(const char *text, const char *const *parts)
 
 #define IN_ORDER(text, ...) assert_in_order(text, (const char *const[]){__VA_ARGS__, NULL})
 
-static void lines_are_turns_one_after_the_other(void **state)
+BEFORE_ALL(support_utf8);
+FIXTURE(scene_setup, scene_teardown);
+
+TEST(lines_are_turns_one_after_the_other)
 {
-    (void)state;
     say("The first answer.\n\nIt has two paragraphs.");
     say("The second answer.");
     char *out = PIPE("one\ntwo\\\nlines\n", "--tools", "none");
@@ -86,18 +82,16 @@ static void lines_are_turns_one_after_the_other(void **state)
     free(out);
 }
 
-static void foreign_controls_are_cleaned(void **state)
+TEST(foreign_controls_are_cleaned)
 {
-    (void)state;
     say("an \033[31mescape\033]0;title\a and a\rreturn");
     char *out = PIPE("hello\n", "--tools", "none");
     assert_has(out, "an \u241b[31mescape");
     free(out);
 }
 
-static void commands_are_the_screens(void **state)
+TEST_IF(capability_store() && capability_compaction(), commands_are_the_screens)
 {
-    (void)state;
     say("An answer.");
     char *out = PIPE(
         "/help\nhello\n/rename A better title\n/label +travel\n/context\n/frobnicate\n"
@@ -115,9 +109,8 @@ static void commands_are_the_screens(void **state)
     free(out);
 }
 
-static void a_session_is_gone_on_with(void **state)
+TEST_IF(capability_store(), a_session_is_gone_on_with)
 {
-    (void)state;
     say("Answer A.");
     say("Answer B.");
     say("Answer C.");
@@ -132,9 +125,8 @@ static void a_session_is_gone_on_with(void **state)
     free(out);
 }
 
-static void a_compaction_is_told(void **state)
+TEST_IF(capability_compaction(), a_compaction_is_told)
 {
-    (void)state;
     char *out = PIPE("/compact handof\n/compact\n/uncompact\n", "--tools", "none");
     IN_ORDER(out, "Did you mean handoff?", "There is nothing to compact yet.",
              "There is no compaction to undo.");
@@ -151,9 +143,8 @@ static void a_compaction_is_told(void **state)
     free(out);
 }
 
-static void memory_is_searched_and_forgotten(void **state)
+TEST_IF(capability_compaction() && capability_memory(), memory_is_searched_and_forgotten)
 {
-    (void)state;
     static char filler[30000];
     memset(filler, 'w', sizeof filler - 1);
     for (size_t i = 5; i < sizeof filler - 1; i += 6)
@@ -172,9 +163,8 @@ static void memory_is_searched_and_forgotten(void **state)
     free(out);
 }
 
-static void a_draft_summary_is_looked_at_first(void **state)
+TEST_IF(capability_store() && capability_compaction(), a_draft_summary_is_looked_at_first)
 {
-    (void)state;
     static char filler[30000];
     memset(filler, 'w', sizeof filler - 1);
     for (int i = 0; i < 4; i++)
@@ -191,9 +181,8 @@ static void a_draft_summary_is_looked_at_first(void **state)
     free(out);
 }
 
-static void a_retry_is_told(void **state)
+TEST(a_retry_is_told)
 {
-    (void)state;
     queue((struct reply){.fault = REPLY_STATUS, .status = 503, .retry_after = "0"});
     say("The answer.");
     char *out = PIPE("hello\n", "--tools", "none");
@@ -201,9 +190,8 @@ static void a_retry_is_told(void **state)
     free(out);
 }
 
-static void an_answer_that_breaks_off_is_kept(void **state)
+TEST(an_answer_that_breaks_off_is_kept)
 {
-    (void)state;
     queue((struct reply){.fault = REPLY_DISCONNECT, .text = "The beginning of"});
     say("The whole answer.");
     char *out = PIPE("hello\n/retry\n", "--tools", "none");
@@ -213,9 +201,8 @@ static void an_answer_that_breaks_off_is_kept(void **state)
     free(out);
 }
 
-static void errors_give_the_message_back(void **state)
+TEST_IF(capability_store(), errors_give_the_message_back)
 {
-    (void)state;
     queue((struct reply){.fault = REPLY_STATUS, .status = 400, .error_message = "no such thing"});
     say("Now it works.");
     char *out = PIPE("hello\n/retry\n/resume nosuch\n", "--tools", "none");
@@ -223,9 +210,8 @@ static void errors_give_the_message_back(void **state)
     free(out);
 }
 
-static void tools_ask_and_the_next_line_answers(void **state)
+TEST(tools_ask_and_the_next_line_answers)
 {
-    (void)state;
     const char *call = "{\"command\":\"touch made\"}";
     queue((struct reply){.tool_name = "run_command", .tool_args = call});
     say("Refused then.");
@@ -248,9 +234,8 @@ static void tools_ask_and_the_next_line_answers(void **state)
     free(out);
 }
 
-static void another_charset_is_written(void **state)
+TEST(another_charset_is_written)
 {
-    (void)state;
     setenv("LC_ALL", "C", 1);
     say("für Köln \u2192 5 \u20ac");
     char *out = PIPE("hello\n", "--tools", "none");
@@ -261,9 +246,8 @@ static void another_charset_is_written(void **state)
     free(out);
 }
 
-static void a_full_output_is_told(void **state)
+TEST(a_full_output_is_told)
 {
-    (void)state;
     struct support_child c;
     char *line = mem_printf("'%s' --plain >/dev/full", support_program());
     support_start(&c, (const char *const[]){"/bin/sh", "-c", line, NULL});
@@ -305,9 +289,8 @@ static void assert_no_sequences(struct screen *s)
     assert_true(screen_settings_restored(s));
 }
 
-static void streaming_is_seen_and_ctrl_c_stops(void **state)
+TEST(streaming_is_seen_and_ctrl_c_stops)
 {
-    (void)state;
     queue((struct reply){.fault = REPLY_STALL,
                          .text = "A sentence that is long enough to be written alone. And half"});
     struct screen *s = open_plain(NULL);
@@ -332,9 +315,8 @@ static void streaming_is_seen_and_ctrl_c_stops(void **state)
     assert_no_sequences(s);
 }
 
-static void ctrl_c_twice_leaves(void **state)
+TEST(ctrl_c_twice_leaves)
 {
-    (void)state;
     struct screen *s = open_plain(NULL);
     screen_ctrl(s, 'c');
     assert_true(screen_wait_text(s, "Ctrl-C again", WAIT_MS));
@@ -345,18 +327,16 @@ static void ctrl_c_twice_leaves(void **state)
     assert_no_sequences(s);
 }
 
-static void a_signal_ends_it(void **state)
+TEST(a_signal_ends_it)
 {
-    (void)state;
     struct screen *s = open_plain(NULL);
     screen_signal(s, SIGTERM);
     assert_true(screen_wait_exit(s, WAIT_MS));
     assert_int_equal(screen_status(s), 128 + SIGTERM);
 }
 
-static void what_was_not_sent_is_kept(void **state)
+TEST_IF(capability_store(), what_was_not_sent_is_kept)
 {
-    (void)state;
     say("First.");
     queue((struct reply){.fault = REPLY_STALL, .text = "x"});
     struct screen *s = open_plain(NULL);
@@ -381,9 +361,8 @@ static void what_was_not_sent_is_kept(void **state)
     assert_null(strstr(screen_text(s), "drops it"));
 }
 
-static void what_was_not_sent_outlives_another_message(void **state)
+TEST_IF(capability_store(), what_was_not_sent_outlives_another_message)
 {
-    (void)state;
     struct screen *s = scene_open(24, 80, NULL);
     screen_type(s, "for later");
     assert_true(scene_wait_draft(s, "for later"));
@@ -397,9 +376,8 @@ static void what_was_not_sent_outlives_another_message(void **state)
     assert_true(scene_wait_draft(s, "for later"));
 }
 
-static void a_paste_is_one_message(void **state)
+TEST(a_paste_is_one_message)
 {
-    (void)state;
     say("Got it.");
     struct screen *s = open_plain(NULL);
     screen_type(s, "first line\rsecond line\rthird\r");
@@ -408,9 +386,8 @@ static void a_paste_is_one_message(void **state)
     assert_has(model_server_body(scene_server(), 0), "first line\\nsecond line\\nthird");
 }
 
-static void what_was_typed_before_a_question_is_no_answer(void **state)
+TEST(what_was_typed_before_a_question_is_no_answer)
 {
-    (void)state;
     queue((struct reply){
         .tool_name = "run_command", .tool_args = "{\"command\":\"touch made\"}", .hold = true});
     struct screen *s =
@@ -429,9 +406,8 @@ static void what_was_typed_before_a_question_is_no_answer(void **state)
     assert_false(exists("made"));
 }
 
-static void a_dumb_terminal_gets_it_by_itself(void **state)
+TEST(a_dumb_terminal_gets_it_by_itself)
 {
-    (void)state;
     const char *argv[] = {"/usr/bin/env", "TERM=dumb", support_program(), NULL};
     say("Line by line.");
     struct screen *s = scene_run(24, 80, argv);
@@ -452,9 +428,10 @@ static size_t ready(const char *text)
     return plain_ready(text, strlen(text));
 }
 
-static void lines_and_sentences_are_ready(void **state)
+FIXTURES(plain, NULL, NULL);
+
+TEST(lines_and_sentences_are_ready)
 {
-    (void)state;
     assert_int_equal(ready("no line"), 0);
     assert_int_equal(ready("a line\nand the beginning"), 7);
     assert_int_equal(ready("Short. Not yet"), 0);
@@ -478,9 +455,8 @@ static void expect_lines(const char *first, const char *then, size_t columns, co
     buf_release(&out);
 }
 
-static void words_are_not_torn(void **state)
+TEST(words_are_not_torn)
 {
-    (void)state;
     expect_lines("one two three", "", 8, "one two\nthree");
     expect_lines("one two ", "three four", 9, "one two\nthree\nfour");
     expect_lines("one tw", "o three", 8, "one two\nthree");
@@ -515,9 +491,8 @@ static void expect_texts(bool terminal, const char *input, const char *const *te
 #define TEXTS(terminal, input, ...)                                                                \
     expect_texts(terminal, input, (const char *const[]){__VA_ARGS__, NULL})
 
-static void lines_are_texts(void **state)
+TEST(lines_are_texts)
 {
-    (void)state;
     TEXTS(false, "a\nb\n", "a", "b");
     TEXTS(false, "a\\\nb\nc", "a\nb", "c");
     TEXTS(false, "a\\", "a\\");
@@ -525,38 +500,4 @@ static void lines_are_texts(void **state)
     TEXTS(true, "a\nb\nc", "a\nb", "c");
     TEXTS(true, "a\nb\\\nc\n", "a\nb\\\nc");
     TEXTS(false, "a\033[31m\tb\n", "a\u241b[31m\tb");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        scene_test(lines_are_turns_one_after_the_other),
-        scene_test(foreign_controls_are_cleaned),
-        support_if(capability_store() && capability_compaction(), commands_are_the_screens, scene_setup,
-                   scene_teardown),
-        scene_stored_test(a_session_is_gone_on_with),
-        support_compacting(a_compaction_is_told, scene_setup, scene_teardown),
-        support_if(capability_compaction() && capability_memory(), memory_is_searched_and_forgotten,
-                   scene_setup, scene_teardown),
-        support_if(capability_store() && capability_compaction(), a_draft_summary_is_looked_at_first,
-                   scene_setup, scene_teardown),
-        scene_test(a_retry_is_told),
-        scene_test(an_answer_that_breaks_off_is_kept),
-        scene_stored_test(errors_give_the_message_back),
-        scene_test(tools_ask_and_the_next_line_answers),
-        scene_test(another_charset_is_written),
-        scene_test(a_full_output_is_told),
-        scene_test(streaming_is_seen_and_ctrl_c_stops),
-        scene_test(ctrl_c_twice_leaves),
-        scene_test(a_signal_ends_it),
-        scene_stored_test(what_was_not_sent_is_kept),
-        scene_stored_test(what_was_not_sent_outlives_another_message),
-        scene_test(a_paste_is_one_message),
-        scene_test(what_was_typed_before_a_question_is_no_answer),
-        scene_test(a_dumb_terminal_gets_it_by_itself),
-        cmocka_unit_test(lines_and_sentences_are_ready),
-        cmocka_unit_test(words_are_not_torn),
-        cmocka_unit_test(lines_are_texts),
-    };
-    return cmocka_run_group_tests(tests, support_utf8, NULL);
 }

@@ -1,18 +1,11 @@
 /* Answers of a terminal: what they mean, and that wrong ones mean nothing. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <string.h>
 
+#include "tests/suite.h"
 #include "ui/term/probe.h"
 
-static void test_the_end(void **state)
+TEST(test_the_end)
 {
-    (void)state;
     struct probe p = {.pending = 1};
     assert_int_equal(probe_take(&p, "[?62;22"), PROBE_NOTHING);
     assert_int_equal(probe_take(&p, "[?62;22n"), PROBE_NOTHING);
@@ -23,9 +16,8 @@ static void test_the_end(void **state)
     assert_false(p.kitty_keyboard || p.osc99 || p.ground_known);
 }
 
-static void test_what_it_can(void **state)
+TEST(test_what_it_can)
 {
-    (void)state;
     struct probe p = {0};
     assert_int_equal(probe_take(&p, "[?0u"), PROBE_NOTHING);
     assert_true(p.kitty_keyboard);
@@ -40,9 +32,8 @@ static void test_what_it_can(void **state)
     assert_int_equal(strlen(p.name), PROBE_NAME_MAX - 1);
 }
 
-static void test_background(void **state)
+TEST(test_background)
 {
-    (void)state;
     static const struct {
         const char *answer;
         enum probe_news news;
@@ -74,9 +65,8 @@ static void test_background(void **state)
 }
 
 /* The colour counts more than the word, and a new word is a reason to ask for the colour. */
-static void test_background_changes(void **state)
+TEST(test_background_changes)
 {
-    (void)state;
     struct probe p = {.pending = 1};
     assert_int_equal(probe_take(&p, "[?997;2n"), PROBE_GROUND);
     assert_int_equal(probe_take(&p, "]11;rgb:0/0/0"), PROBE_GROUND);
@@ -94,9 +84,8 @@ static void test_background_changes(void **state)
     assert_int_equal(probe_take(&wordy, "[?997;1n"), PROBE_GROUND);
 }
 
-static void test_focus(void **state)
+TEST(test_focus)
 {
-    (void)state;
     static const struct {
         const char *answer;
         bool reports;
@@ -109,14 +98,4 @@ static void test_focus(void **state)
         (void)probe_take(&p, cases[i].answer);
         assert_int_equal(probe_reports_focus(&p), cases[i].reports);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_the_end),   cmocka_unit_test(test_what_it_can),
-        cmocka_unit_test(test_background), cmocka_unit_test(test_background_changes),
-        cmocka_unit_test(test_focus),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,16 +1,10 @@
 /* rows and wrap: looks are kept, rows fit, nothing is lost. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/utf8.h"
+#include "tests/suite.h"
 #include "tests/support.h"
 #include "ui/term/glyph.h"
 #include "ui/term/rows.h"
@@ -49,9 +43,10 @@ static void expect(const char *text, size_t width, enum wrap_mode mode, const ch
     styled_release(&b);
 }
 
-static void breaks_at_spaces(void **state)
+BEFORE_ALL(support_utf8);
+
+TEST(breaks_at_spaces)
 {
-    (void)state;
     expect("the quick brown fox", 9, WRAP_WORDS, "", "", "the quick|brown fox|");
     expect("the quick brown fox", 10, WRAP_WORDS, "", "", "the quick|brown fox|");
     expect("a     b", 3, WRAP_WORDS, "", "", "a|b|");
@@ -61,17 +56,15 @@ static void breaks_at_spaces(void **state)
     expect("  indented text", 10, WRAP_WORDS, "", "", "  indented|text|");
 }
 
-static void breaks_long_words_between_graphemes(void **state)
+TEST(breaks_long_words_between_graphemes)
 {
-    (void)state;
     expect("abcdefghij", 4, WRAP_WORDS, "", "", "abcd|efgh|ij|");
     expect("to abcdefghij", 4, WRAP_WORDS, "", "", "to|abcd|efgh|ij|");
     expect("e\u0301e\u0301e\u0301", 2, WRAP_WORDS, "", "", "e\u0301e\u0301|e\u0301|");
 }
 
-static void keeps_wide_characters_whole(void **state)
+TEST(keeps_wide_characters_whole)
 {
-    (void)state;
     expect("日本語", 5, WRAP_WORDS, "", "", "日本|語|");
     expect("a日本", 2, WRAP_HARD, "", "", "a|日|本|");
     expect("日a", 1, WRAP_WORDS, "", "", "?|a|");
@@ -79,24 +72,21 @@ static void keeps_wide_characters_whole(void **state)
     expect("です。次", 4, WRAP_WORDS, "", "", "で|す。|次|");
 }
 
-static void hangs_the_indent(void **state)
+TEST(hangs_the_indent)
 {
-    (void)state;
     expect("the quick brown fox", 13, WRAP_WORDS, "- ", "  ", "- the quick|  brown fox|");
     expect("abcdef", 3, WRAP_WORDS, "        ", "        ", " ab| cd| ef|");
 }
 
-static void code_is_broken_hard(void **state)
+TEST(code_is_broken_hard)
 {
-    (void)state;
     expect("if (a) b", 4, WRAP_HARD, "", "", "if (|a) b|");
     expect("\tx\ty", 20, WRAP_HARD, "", "", "    x   y|");
     expect("ab\tc", 3, WRAP_HARD, "", "", "ab|   |c|");
 }
 
-static void spans_follow_their_text(void **state)
+TEST(spans_follow_their_text)
 {
-    (void)state;
     struct rows rows;
     struct styled s;
     rows_init(&rows);
@@ -117,9 +107,8 @@ static void spans_follow_their_text(void **state)
     styled_release(&s);
 }
 
-static void adjacent_pieces_of_one_look_are_one_span(void **state)
+TEST(adjacent_pieces_of_one_look_are_one_span)
 {
-    (void)state;
     struct rows a, b;
     rows_init(&a);
     rows_init(&b);
@@ -143,9 +132,8 @@ static void adjacent_pieces_of_one_look_are_one_span(void **state)
     rows_release(&b);
 }
 
-static void cuts_with_an_ellipsis(void **state)
+TEST(cuts_with_an_ellipsis)
 {
-    (void)state;
     static const struct {
         size_t columns;
         const char *wanted;
@@ -184,9 +172,8 @@ static void add_ink(struct buf *out, const char *text, size_t len)
 }
 
 /* At any width from 2 on, rows fit and have all that is not blank, in its order. */
-static void nothing_is_lost_and_all_fits(void **state)
+TEST(nothing_is_lost_and_all_fits)
 {
-    (void)state;
     uint64_t seed = support_seed();
     struct buf text = BUF_INIT;
     for (int round = 0; round < 3000; round++) {
@@ -214,9 +201,8 @@ static void nothing_is_lost_and_all_fits(void **state)
     buf_release(&text);
 }
 
-static void kept_spaces_leave_no_gap(void **state)
+TEST(kept_spaces_leave_no_gap)
 {
-    (void)state;
     uint64_t seed = support_seed();
     struct buf text = BUF_INIT;
     for (int round = 0; round < 2000; round++) {
@@ -233,9 +219,8 @@ static void kept_spaces_leave_no_gap(void **state)
 }
 
 /* A grapheme of a megabyte must not be measured again for each of its rows. */
-static void a_giant_grapheme_is_no_trap(void **state)
+TEST(a_giant_grapheme_is_no_trap)
 {
-    (void)state;
     struct rows rows;
     struct styled s;
     rows_init(&rows);
@@ -252,9 +237,8 @@ static void a_giant_grapheme_is_no_trap(void **state)
     styled_release(&s);
 }
 
-static void glyphs_have_the_width_that_they_say(void **state)
+TEST(glyphs_have_the_width_that_they_say)
 {
-    (void)state;
     for (int ascii = 0; ascii < 2; ascii++) {
         glyph_set_ascii(ascii);
         for (int i = 0; i < GLYPH_COUNT; i++) {
@@ -267,23 +251,4 @@ static void glyphs_have_the_width_that_they_say(void **state)
         }
     }
     glyph_set_ascii(false);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(breaks_at_spaces),
-        cmocka_unit_test(breaks_long_words_between_graphemes),
-        cmocka_unit_test(keeps_wide_characters_whole),
-        cmocka_unit_test(hangs_the_indent),
-        cmocka_unit_test(code_is_broken_hard),
-        cmocka_unit_test(spans_follow_their_text),
-        cmocka_unit_test(adjacent_pieces_of_one_look_are_one_span),
-        cmocka_unit_test(cuts_with_an_ellipsis),
-        cmocka_unit_test(nothing_is_lost_and_all_fits),
-        cmocka_unit_test(kept_spaces_leave_no_gap),
-        cmocka_unit_test(a_giant_grapheme_is_no_trap),
-        cmocka_unit_test(glyphs_have_the_width_that_they_say),
-    };
-    return cmocka_run_group_tests(tests, support_utf8, NULL);
 }

@@ -1,16 +1,10 @@
 /* The status line: what is shown, what is left out, and in which order it goes when it gets narrow.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
-#include <locale.h>
 #include <string.h>
 
 #include "base/utf8.h"
+#include "tests/suite.h"
+#include "tests/support.h"
 #include "ui/app/screen.h"
 #include "ui/text/format.h"
 #include "ui/view/status.h"
@@ -44,18 +38,18 @@ static struct status full(void)
     return s;
 }
 
-static void test_everything_known(void **state)
+BEFORE_ALL(support_utf8);
+
+TEST(test_everything_known)
 {
-    (void)state;
     struct status s = full();
     assert_string_equal(at_width(&s, 120),
                         "ctx ▓▓▓▓▓▓░░░░ 62 % 62k/100k · in 61,904 · out 1,204 · cached 58k · total "
                         "1.2M · $0.42");
 }
 
-static void test_leaving_is_announced_at_any_width(void **state)
+TEST(test_leaving_is_announced_at_any_width)
 {
-    (void)state;
     struct status s = full();
     s.working = true;
     s.leave_key = "Ctrl-C";
@@ -63,27 +57,24 @@ static void test_leaving_is_announced_at_any_width(void **state)
     assert_string_equal(at_width(&s, 20), "Ctrl-C again leaves");
 }
 
-static void test_changing_the_last_message_is_said(void **state)
+TEST(test_changing_the_last_message_is_said)
 {
-    (void)state;
     struct status s = full();
     s.replacing = true;
     s.stop_key = "Esc";
     assert_string_equal(at_width(&s, 40), "changing your last message (Esc stops)");
 }
 
-static void test_the_way_back_is_said(void **state)
+TEST(test_the_way_back_is_said)
 {
-    (void)state;
     struct status s = full();
     s.working = true;
     s.back_key = "Esc";
     assert_string_equal(at_width(&s, 30), "Esc goes back · working 0 s");
 }
 
-static void test_unmeasured_is_absent(void **state)
+TEST(test_unmeasured_is_absent)
 {
-    (void)state;
     struct status s = STATUS_UNKNOWN;
     assert_string_equal(at_width(&s, 80), "");
     s.last.output = 12;
@@ -98,9 +89,8 @@ static void test_unmeasured_is_absent(void **state)
 }
 
 /* Some calls were of models whose price is unknown. */
-static void test_a_cost_of_some_calls_says_so(void **state)
+TEST(test_a_cost_of_some_calls_says_so)
 {
-    (void)state;
     struct status s = full();
     s.cost_partial = true;
     assert_non_null(strstr(at_width(&s, 120), "$0.42+"));
@@ -108,9 +98,8 @@ static void test_a_cost_of_some_calls_says_so(void **state)
     assert_null(strchr(at_width(&s, 120), '+'));
 }
 
-static void test_estimates_say_so(void **state)
+TEST(test_estimates_say_so)
 {
-    (void)state;
     struct status s = full();
     s.last.estimated = s.total.estimated = s.context_estimated = true;
     const char *text = at_width(&s, 120);
@@ -121,9 +110,8 @@ static void test_estimates_say_so(void **state)
 }
 
 /* Each narrower line shows a subset of the wider one's parts, and what matters most stays. */
-static void test_narrow_lines_drop_parts_in_order(void **state)
+TEST(test_narrow_lines_drop_parts_in_order)
 {
-    (void)state;
     static const char *const order[] = {"total", "cached", "▓", "$0.42", "in 61,904", "out 1,204"};
     struct status s = full();
     size_t gone = 0;
@@ -143,9 +131,8 @@ static void test_narrow_lines_drop_parts_in_order(void **state)
     at_width(&s, 0);
 }
 
-static void test_working(void **state)
+TEST(test_working)
 {
-    (void)state;
     struct status s = STATUS_UNKNOWN;
     s.working = true;
     s.working_ms = 3999;
@@ -161,9 +148,8 @@ static void test_working(void **state)
     assert_string_equal(at_width(&s, 80), "waiting for you (Esc stops)");
 }
 
-static void test_retry_counts_down(void **state)
+TEST(test_retry_counts_down)
 {
-    (void)state;
     struct status s = STATUS_UNKNOWN;
     s.retry = 1;
     s.retries = 3;
@@ -181,9 +167,8 @@ static void test_retry_counts_down(void **state)
     assert_string_equal(at_width(&s, 80), "retry 1/3");
 }
 
-static void test_budget(void **state)
+TEST(test_budget)
 {
-    (void)state;
     struct status s = STATUS_UNKNOWN;
     s.budget_percent = 83;
     assert_string_equal(at_width(&s, 80), "");
@@ -204,17 +189,15 @@ static void test_budget(void **state)
     }
 }
 
-static void test_unread_mark(void **state)
+TEST(test_unread_mark)
 {
-    (void)state;
     struct status s = full();
     s.unread = 12;
     assert_memory_equal(at_width(&s, 120), "↓ 12 new · ctx", strlen("↓ 12 new · ctx"));
 }
 
-static void test_full_context_warns(void **state)
+TEST(test_full_context_warns)
 {
-    (void)state;
     for (int64_t context = 89000; context <= 250000; context += 1000) {
         struct rows rows;
         struct status s = full();
@@ -230,9 +213,8 @@ static void test_full_context_warns(void **state)
     }
 }
 
-static void test_numbers(void **state)
+TEST(test_numbers)
 {
-    (void)state;
     static const struct {
         int64_t n;
         const char *exact, *brief;
@@ -256,9 +238,8 @@ static void test_numbers(void **state)
     }
 }
 
-static void test_costs_and_durations(void **state)
+TEST(test_costs_and_durations)
 {
-    (void)state;
     static const struct {
         double usd;
         const char *text;
@@ -277,9 +258,8 @@ static void test_costs_and_durations(void **state)
     }
 }
 
-static void test_ages(void **state)
+TEST(test_ages)
 {
-    (void)state;
     static const struct {
         int64_t minutes;
         const char *text;
@@ -294,9 +274,8 @@ static void test_ages(void **state)
 }
 
 /* The parts of the screen never overlap and fill it, from the smallest size on. */
-static void test_layout_fills_the_screen(void **state)
+TEST(test_layout_fills_the_screen)
 {
-    (void)state;
     for (int rows = SCREEN_MIN_ROWS; rows < 80; rows++)
         for (int wanted = 1; wanted < 40; wanted++)
             for (int waiting = 0; waiting < 2; waiting++) {
@@ -324,9 +303,8 @@ static void copy_layout(struct layout *to, const struct layout *from)
 }
 
 /* What lies between the members does not count; each member does. */
-static void test_layouts_are_compared_by_their_members(void **state)
+TEST(test_layouts_are_compared_by_their_members)
 {
-    (void)state;
     struct layout made = layout_make(24, 80, 3, true), a, b;
     memset(&a, 0, sizeof a);
     memset(&b, 0xff, sizeof b);
@@ -345,9 +323,8 @@ static void test_layouts_are_compared_by_their_members(void **state)
 
 /* The figures are those of the threshold; the cells are those of the window, of a far larger one
  * only the beginning. */
-static void test_the_threshold_is_marked(void **state)
+TEST(test_the_threshold_is_marked)
 {
-    (void)state;
     struct status s = full();
     s.window = 110000;
     s.threshold = 100000;
@@ -361,9 +338,8 @@ static void test_the_threshold_is_marked(void **state)
     assert_non_null(strstr(at_width(&s, 120), "ctx ▓░░░░░░░░░│░ 0 % 1/100k"));
 }
 
-static void test_without_a_threshold_there_is_no_mark(void **state)
+TEST(test_without_a_threshold_there_is_no_mark)
 {
-    (void)state;
     struct status s = full();
     s.window = 200000;
     s.threshold = 0;
@@ -378,9 +354,8 @@ static void test_without_a_threshold_there_is_no_mark(void **state)
     assert_non_null(strstr(at_width(&s, 120), "62k/80k"));
 }
 
-static void test_compactions(void **state)
+TEST(test_compactions)
 {
-    (void)state;
     struct status s = full();
     s.compactions = 2;
     assert_non_null(strstr(at_width(&s, 120), "$0.42 · ⟳2"));
@@ -392,9 +367,8 @@ static void test_compactions(void **state)
     assert_string_equal(at_width(&s, 80), "");
 }
 
-static void test_a_dropped_beginning_alarms(void **state)
+TEST(test_a_dropped_beginning_alarms)
 {
-    (void)state;
     struct status s = full();
     s.truncated = true;
     static const char alarm[] = "the server dropped the beginning! · ctx";
@@ -407,9 +381,8 @@ static void test_a_dropped_beginning_alarms(void **state)
     rows_release(&rows);
 }
 
-static void test_compacting(void **state)
+TEST(test_compacting)
 {
-    (void)state;
     struct status s = STATUS_UNKNOWN;
     s.working = s.compacting = true;
     s.working_ms = 4200;
@@ -419,35 +392,4 @@ static void test_compacting(void **state)
     assert_string_equal(at_width(&s, 80), "compacting 1:04 (Esc stops)");
     s.asking = true;
     assert_string_equal(at_width(&s, 80), "waiting for you (Esc stops)");
-}
-
-int main(void)
-{
-    setlocale(LC_ALL, "C.UTF-8");
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_everything_known),
-        cmocka_unit_test(test_leaving_is_announced_at_any_width),
-        cmocka_unit_test(test_changing_the_last_message_is_said),
-        cmocka_unit_test(test_the_way_back_is_said),
-        cmocka_unit_test(test_unmeasured_is_absent),
-        cmocka_unit_test(test_a_cost_of_some_calls_says_so),
-        cmocka_unit_test(test_estimates_say_so),
-        cmocka_unit_test(test_narrow_lines_drop_parts_in_order),
-        cmocka_unit_test(test_working),
-        cmocka_unit_test(test_retry_counts_down),
-        cmocka_unit_test(test_budget),
-        cmocka_unit_test(test_unread_mark),
-        cmocka_unit_test(test_full_context_warns),
-        cmocka_unit_test(test_the_threshold_is_marked),
-        cmocka_unit_test(test_without_a_threshold_there_is_no_mark),
-        cmocka_unit_test(test_compactions),
-        cmocka_unit_test(test_a_dropped_beginning_alarms),
-        cmocka_unit_test(test_compacting),
-        cmocka_unit_test(test_numbers),
-        cmocka_unit_test(test_costs_and_durations),
-        cmocka_unit_test(test_ages),
-        cmocka_unit_test(test_layout_fills_the_screen),
-        cmocka_unit_test(test_layouts_are_compared_by_their_members),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

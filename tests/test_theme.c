@@ -1,11 +1,4 @@
 /* Theme files, and their colours on terminals with fewer. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +7,7 @@
 #include "base/mem.h"
 #include "base/paths.h"
 #include "support.h"
+#include "tests/suite.h"
 #include "ui/term/theme.h"
 
 #define RGB(n) (THEME_RGB | (n))
@@ -34,9 +28,8 @@ static void assert_look(struct look got, int32_t fg, int32_t bg, unsigned attrs)
     assert_int_equal(got.attrs, attrs);
 }
 
-static void test_words(void **state)
+TEST(test_words)
 {
-    (void)state;
     struct theme t = parsed(
         "# a comment\n[theme]\n\nheading = bold cyan\n selected=black on #87afd7 "
         "underline\r\nnote = bright_red on 236\nlink = default on default\n"
@@ -51,9 +44,8 @@ static void test_words(void **state)
     assert_look(t.looks[STYLE_TEXT], THEME_DEFAULT, THEME_DEFAULT, 0);
 }
 
-static void test_faults_are_told_and_passed_over(void **state)
+TEST(test_faults_are_told_and_passed_over)
 {
-    (void)state;
     static const struct {
         const char *text, *says;
     } cases[] = {{"x", "line 1"},
@@ -76,9 +68,8 @@ static void test_faults_are_told_and_passed_over(void **state)
     }
 }
 
-static void test_colours_of_terminals(void **state)
+TEST(test_colours_of_terminals)
 {
-    (void)state;
     struct look rgb = {RGB(0xd7af87), RGB(0x010203), ATTR_BOLD};
     assert_look(theme_resolve(rgb, 1 << 24), 0xd7af87, 0x010203, ATTR_BOLD);
     assert_look(theme_resolve(rgb, 256), 180, 16, ATTR_BOLD);
@@ -99,10 +90,11 @@ static void test_colours_of_terminals(void **state)
     }
 }
 
+FIXTURE(support_setup, support_teardown);
+
 /* Built-in themes have no fault, leave running text to the terminal, and mark what is selected. */
-static void test_built_in_themes(void **state)
+TEST(test_built_in_themes)
 {
-    (void)state;
     static const char *const names[] = {"dark", "light", "mono"};
     for (int i = 0; i < 3; i++) {
         struct theme t;
@@ -136,9 +128,8 @@ static double contrast(int32_t a, int32_t b)
 }
 
 /* Themes that paint the whole screen: every style has colours of its own, and can be read. */
-static void test_painted_themes_can_be_read(void **state)
+TEST(test_painted_themes_can_be_read)
 {
-    (void)state;
     static const struct {
         const char *name;
         double text, any;
@@ -166,17 +157,19 @@ static void test_painted_themes_can_be_read(void **state)
     }
 }
 
-static void test_auto(void **state)
+FIXTURES(plain, NULL, NULL);
+
+TEST(test_auto)
 {
-    (void)state;
     assert_string_equal(theme_resolve_name("auto", false), "dark");
     assert_string_equal(theme_resolve_name("auto", true), "light");
     assert_string_equal(theme_resolve_name("mono", true), "mono");
 }
 
-static void test_own_themes(void **state)
+FIXTURES(support, support_setup, support_teardown);
+
+TEST(test_own_themes)
 {
-    (void)state;
     struct error e = {0};
     struct theme t;
     char *config = paths_config_dir(), *dir = paths_join(config, "themes");
@@ -205,19 +198,4 @@ static void test_own_themes(void **state)
     free(own);
     free(dir);
     free(config);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_words),
-        cmocka_unit_test(test_faults_are_told_and_passed_over),
-        cmocka_unit_test(test_colours_of_terminals),
-        cmocka_unit_test_setup_teardown(test_built_in_themes, support_setup, support_teardown),
-        cmocka_unit_test_setup_teardown(test_painted_themes_can_be_read, support_setup,
-                                        support_teardown),
-        cmocka_unit_test(test_auto),
-        cmocka_unit_test_setup_teardown(test_own_themes, support_setup, support_teardown),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,8 @@
 /* The built-in themes on grounds that people have: whether what they say can be read. Contrast is
  * as WCAG 2.1 defines it (https://www.w3.org/TR/WCAG21/#dfn-contrast-ratio). */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <math.h>
 
+#include "tests/suite.h"
 #include "tests/support.h"
 #include "ui/term/theme.h"
 
@@ -100,7 +94,9 @@ static double wanted(enum style style, int colors)
     }
 }
 
-static void every_style_can_be_read(void **state)
+FIXTURE(support_setup, support_teardown);
+
+TEST(every_style_can_be_read)
 {
     static const int counts[] = {16, 256, 1 << 24};
     static const char *const names[] = {
@@ -131,18 +127,10 @@ static void every_style_can_be_read(void **state)
     assert_int_equal(faults, 0);
 }
 
-static void contrast_is_as_defined(void **state)
+FIXTURES(plain, NULL, NULL);
+
+TEST(contrast_is_as_defined)
 {
-    (void)state;
     assert_true(fabs(contrast(0x000000, 0xffffff) - 21) < 0.01);
     assert_true(fabs(contrast(0x767676, 0xffffff) - 4.54) < 0.01);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(contrast_is_as_defined),
-        cmocka_unit_test_setup_teardown(every_style_can_be_read, support_setup, support_teardown),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,17 +1,11 @@
 /* The transcript: what events become, and a view that stays where it is. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "chat/event.h"
 #include "tests/seen.h"
+#include "tests/suite.h"
 #include "tests/support.h"
 #include "tests/told.h"
 #include "ui/transcript/transcript.h"
@@ -95,14 +89,17 @@ static void numbered(struct buf *out, const char *word, int count)
 
 /* --- items --- */
 
-static void a_run_is_question_and_answer(void **state)
+BEFORE_ALL(support_utf8);
+FIXTURE(new_transcript, free_transcript);
+
+TEST(a_run_is_question_and_answer)
 {
     struct transcript *t = *state;
     exchange(t, 1, "hello\nthere", "**Hi**, you");
     seen_transcript_is(t, "\nyou\n  hello\n  there\n\ntiro\n  Hi, you\n");
 }
 
-static void deltas_make_the_answer(void **state)
+TEST(deltas_make_the_answer)
 {
     struct transcript *t = *state;
     say(t, EVENT_RUN_STARTED, 1, "q");
@@ -118,7 +115,7 @@ static void deltas_make_the_answer(void **state)
     assert_string_equal(transcript_last_answer(t), "café \u241b[31m\n\nend");
 }
 
-static void complete_text_wins_over_deltas(void **state)
+TEST(complete_text_wins_over_deltas)
 {
     struct transcript *t = *state;
     say(t, EVENT_RUN_STARTED, 1, "q");
@@ -128,7 +125,7 @@ static void complete_text_wins_over_deltas(void **state)
     seen_transcript_is(t, "\nyou\n  q\n\ntiro\n  one\n\n  two\n");
 }
 
-static void seen_numbers_are_passed_over(void **state)
+TEST(seen_numbers_are_passed_over)
 {
     struct transcript *t = *state;
     exchange(t, 1, "q", "a");
@@ -136,7 +133,7 @@ static void seen_numbers_are_passed_over(void **state)
     assert_false(seen_transcript_has(t, "again"));
 }
 
-static void reasoning_is_folded_and_opens(void **state)
+TEST(reasoning_is_folded_and_opens)
 {
     struct transcript *t = *state;
     say(t, EVENT_RUN_STARTED, 1, "q");
@@ -159,7 +156,7 @@ static void reasoning_is_folded_and_opens(void **state)
     seen_transcript_is(t, "\nyou\n  q\n\ntiro\n  answer\n");
 }
 
-static void open_reasoning_streams(void **state)
+TEST(open_reasoning_streams)
 {
     struct transcript *t = *state;
     transcript_set_reasoning(t, REASONING_OPEN);
@@ -172,7 +169,7 @@ static void open_reasoning_streams(void **state)
     assert_true(seen_transcript_has(t, "  ▾ reasoning · 2 words\n  │ one two\n"));
 }
 
-static void tool_calls_are_one_line(void **state)
+TEST(tool_calls_are_one_line)
 {
     struct transcript *t = *state;
     transcript_resize(t, 60, 20);
@@ -193,7 +190,7 @@ static void tool_calls_are_one_line(void **state)
     assert_false(seen_transcript_has(t, "    no such"));
 }
 
-static void tool_lines_fit_any_width(void **state)
+TEST(tool_lines_fit_any_width)
 {
     struct transcript *t = *state;
     size_t count;
@@ -209,7 +206,7 @@ static void tool_lines_fit_any_width(void **state)
     }
 }
 
-static void long_results_are_bounded(void **state)
+TEST(long_results_are_bounded)
 {
     struct transcript *t = *state;
     struct buf text = BUF_INIT;
@@ -224,7 +221,7 @@ static void long_results_are_bounded(void **state)
     buf_release(&text);
 }
 
-static void ends_of_runs_are_notes(void **state)
+TEST(ends_of_runs_are_notes)
 {
     struct transcript *t = *state;
     say(t, EVENT_RUN_STARTED, 1, "q");
@@ -243,7 +240,7 @@ static void ends_of_runs_are_notes(void **state)
         "\nyou\n  r\n\n  — interrupted\n\nyou\n  s\n\ntiro\n  part\n\n  ✗ the server\n  is away\n");
 }
 
-static void calls_that_a_run_leaves_get_no_result(void **state)
+TEST(calls_that_a_run_leaves_get_no_result)
 {
     struct transcript *t = *state;
     say(t, EVENT_RUN_STARTED, 1, "q");
@@ -256,7 +253,7 @@ static void calls_that_a_run_leaves_get_no_result(void **state)
     assert_true(seen_transcript_has(t, "“b” ✗ no result"));
 }
 
-static void a_reached_limit_is_said(void **state)
+TEST(a_reached_limit_is_said)
 {
     struct transcript *t = *state;
     say(t, EVENT_RUN_STARTED, 1, "q");
@@ -278,7 +275,7 @@ static void budget_of(struct transcript *t, int64_t seq, const char *kind, doubl
     told(t, ev);
 }
 
-static void the_budget_warns_and_ends(void **state)
+TEST(the_budget_warns_and_ends)
 {
     struct transcript *t = *state;
     transcript_resize(t, 70, 30);
@@ -298,7 +295,7 @@ static void the_budget_warns_and_ends(void **state)
         seen_transcript_has(t, "✗ The budget is used up.\n  max_tokens is reached; raise it\n"));
 }
 
-static void a_retried_attempt_leaves_nothing(void **state)
+TEST(a_retried_attempt_leaves_nothing)
 {
     struct transcript *t = *state;
     say(t, EVENT_RUN_STARTED, 1, "q");
@@ -310,7 +307,7 @@ static void a_retried_attempt_leaves_nothing(void **state)
     seen_transcript_is(t, "\nyou\n  q\n\ntiro\n  second\n");
 }
 
-static void retry_takes_the_place_of_its_run(void **state)
+TEST(retry_takes_the_place_of_its_run)
 {
     struct transcript *t = *state;
     exchange(t, 1, "first", "kept");
@@ -324,7 +321,7 @@ static void retry_takes_the_place_of_its_run(void **state)
         t, "\nyou\n  first\n\ntiro\n  kept\n\n  own note\n\nyou\n  again\n\ntiro\n  now\n");
 }
 
-static void a_brief_note_leaves_with_the_next_message(void **state)
+TEST(a_brief_note_leaves_with_the_next_message)
 {
     struct transcript *t = *state;
     exchange(t, 1, "first", "kept");
@@ -350,7 +347,7 @@ static struct event *end_of(int64_t seq, const char *result, enum stop_reason re
     return ev;
 }
 
-static void an_empty_answer_is_told(void **state)
+TEST(an_empty_answer_is_told)
 {
     struct transcript *t = *state;
     say(t, EVENT_RUN_STARTED, 1, "q");
@@ -369,7 +366,7 @@ static void an_empty_answer_is_told(void **state)
 
 /* --- pages --- */
 
-static void an_open_run_of_a_resumed_session_was_cut_off(void **state)
+TEST(an_open_run_of_a_resumed_session_was_cut_off)
 {
     struct transcript *t = *state;
     struct event *page[] = {told_event(EVENT_RUN_STARTED, 1, "q"),
@@ -382,7 +379,7 @@ static void an_open_run_of_a_resumed_session_was_cut_off(void **state)
     seen_transcript_is(t, "\nyou\n  q\n\ntiro\n  whole\n");
 }
 
-static void pages_join_what_their_border_cut(void **state)
+TEST(pages_join_what_their_border_cut)
 {
     struct transcript *t = *state;
     struct event *newer[] = {
@@ -400,7 +397,7 @@ static void pages_join_what_their_border_cut(void **state)
         "\nyou\n  q\n\ntiro\n  so\n\n  ▤ read_file “p” → 1 line · 35 ms\n  looking\n\n  found\n");
 }
 
-static void a_retry_reaches_back_over_pages(void **state)
+TEST(a_retry_reaches_back_over_pages)
 {
     struct transcript *t = *state;
     struct event *newer[] = {told_event(EVENT_RUN_FAILED, 6, "broken"), retry_of(7, "again", 4),
@@ -437,7 +434,7 @@ static void assert_turns(const struct transcript *t, size_t count, const int64_t
 }
 
 /* A turn reaches to where the next one began, which is where it was tried first. */
-static void turns_are_counted_and_end_where_the_next_begins(void **state)
+TEST(turns_are_counted_and_end_where_the_next_begins)
 {
     struct transcript *t = *state;
     exchange(t, 1, "one", "first");
@@ -453,7 +450,7 @@ static void turns_are_counted_and_end_where_the_next_begins(void **state)
     assert_int_equal(transcript_oldest(t), 0);
 }
 
-static void turns_are_counted_over_pages(void **state)
+TEST(turns_are_counted_over_pages)
 {
     struct transcript *t = *state;
     struct event *newer[] = {retry_of(9, "two", 7), told_event(EVENT_TEXT_COMPLETE, 10, "second"),
@@ -470,7 +467,7 @@ static void turns_are_counted_over_pages(void **state)
     assert_turns(t, 2, (const int64_t[]){3, 11});
 }
 
-static void an_older_page_leaves_the_view_in_place(void **state)
+TEST(an_older_page_leaves_the_view_in_place)
 {
     struct transcript *t = *state;
     struct buf answer = BUF_INIT;
@@ -490,7 +487,7 @@ static void an_older_page_leaves_the_view_in_place(void **state)
 }
 
 /* The item at the view's top loses its label to the page before it. */
-static void a_joined_item_leaves_the_view_in_place(void **state)
+TEST(a_joined_item_leaves_the_view_in_place)
 {
     struct transcript *t = *state;
     struct buf answer = BUF_INIT;
@@ -513,7 +510,7 @@ static void a_joined_item_leaves_the_view_in_place(void **state)
 
 /* --- the view --- */
 
-static void new_text_does_not_move_a_scrolled_view(void **state)
+TEST(new_text_does_not_move_a_scrolled_view)
 {
     struct transcript *t = *state;
     struct buf answer = BUF_INIT;
@@ -533,7 +530,7 @@ static void new_text_does_not_move_a_scrolled_view(void **state)
     buf_release(&answer);
 }
 
-static void unread_ends_at_the_end(void **state)
+TEST(unread_ends_at_the_end)
 {
     struct transcript *t = *state;
     struct buf answer = BUF_INIT;
@@ -555,7 +552,7 @@ static void unread_ends_at_the_end(void **state)
     buf_release(&answer);
 }
 
-static void scrolling_stops_at_both_ends(void **state)
+TEST(scrolling_stops_at_both_ends)
 {
     struct transcript *t = *state;
     assert_false(transcript_scroll(t, 5));
@@ -577,7 +574,7 @@ static void scrolling_stops_at_both_ends(void **state)
 }
 
 /* Up and down again by single rows shows every row once, whatever the items are. */
-static void every_row_is_met_once(void **state)
+TEST(every_row_is_met_once)
 {
     struct transcript *t = *state;
     for (int i = 0; i < 30; i++)
@@ -604,7 +601,7 @@ static void every_row_is_met_once(void **state)
     buf_release(&down);
 }
 
-static void a_new_width_keeps_the_text_in_view(void **state)
+TEST(a_new_width_keeps_the_text_in_view)
 {
     struct transcript *t = *state;
     struct buf answer = BUF_INIT;
@@ -624,7 +621,7 @@ static void a_new_width_keeps_the_text_in_view(void **state)
     buf_release(&answer);
 }
 
-static void toggling_leaves_the_top_in_place(void **state)
+TEST(toggling_leaves_the_top_in_place)
 {
     struct transcript *t = *state;
     struct buf result = BUF_INIT;
@@ -665,7 +662,7 @@ static bool marked(struct transcript *t, const char *text)
     return false;
 }
 
-static void finds_older_and_newer(void **state)
+TEST(finds_older_and_newer)
 {
     struct transcript *t = *state;
     for (int i = 0; i < 40; i++) {
@@ -687,7 +684,7 @@ static void finds_older_and_newer(void **state)
     assert_false(marked(t, "ÄPFEL"));
 }
 
-static void sources_are_as_they_were_told(void **state)
+TEST(sources_are_as_they_were_told)
 {
     struct transcript *t = *state;
     struct buf out = BUF_INIT;
@@ -707,7 +704,7 @@ static void sources_are_as_they_were_told(void **state)
     buf_release(&out);
 }
 
-static void sources_reach_so_far_from_the_view(void **state)
+TEST(sources_reach_so_far_from_the_view)
 {
     struct transcript *t = *state;
     struct buf out = BUF_INIT;
@@ -727,7 +724,7 @@ static void sources_reach_so_far_from_the_view(void **state)
     buf_release(&out);
 }
 
-static void a_place_is_found_again(void **state)
+TEST(a_place_is_found_again)
 {
     struct transcript *t = *state;
     for (int i = 0; i < 40; i++)
@@ -758,7 +755,7 @@ static void assert_matches(struct transcript *t, size_t at, size_t count)
     assert_int_equal(m.count, count);
 }
 
-static void matches_are_counted_from_the_newest(void **state)
+TEST(matches_are_counted_from_the_newest)
 {
     struct transcript *t = *state;
     exchange(t, 1, "needle one", "hay");
@@ -783,7 +780,7 @@ static void matches_are_counted_from_the_newest(void **state)
     assert_matches(t, 0, 0);
 }
 
-static void what_streams_is_counted_as_it_grows(void **state)
+TEST(what_streams_is_counted_as_it_grows)
 {
     struct transcript *t = *state;
     exchange(t, 1, "needle", "hay");
@@ -797,7 +794,7 @@ static void what_streams_is_counted_as_it_grows(void **state)
     assert_matches(t, 1, 1);
 }
 
-static void counting_goes_on_where_it_stopped(void **state)
+TEST(counting_goes_on_where_it_stopped)
 {
     struct transcript *t = *state;
     for (int i = 0; i < 50; i++)
@@ -816,7 +813,7 @@ static void counting_goes_on_where_it_stopped(void **state)
     assert_in_range(calls, 3, 10);
 }
 
-static void a_search_goes_round(void **state)
+TEST(a_search_goes_round)
 {
     struct transcript *t = *state;
     for (int i = 0; i < 30; i++)
@@ -836,7 +833,7 @@ static void a_search_goes_round(void **state)
     assert_false(transcript_find_around(t, false));
 }
 
-static void finds_over_a_line_break_and_in_calls(void **state)
+TEST(finds_over_a_line_break_and_in_calls)
 {
     struct transcript *t = *state;
     transcript_resize(t, 24, 10);
@@ -849,7 +846,7 @@ static void finds_over_a_line_break_and_in_calls(void **state)
     assert_true(marked(t, "special"));
 }
 
-static void last_code_is_the_newest_block(void **state)
+TEST(last_code_is_the_newest_block)
 {
     struct transcript *t = *state;
     assert_null(transcript_last_answer(t));
@@ -946,9 +943,8 @@ static void random_page(struct transcript *t, uint64_t *seed, int64_t seq)
     transcript_prepend(t, page, 20, true);
 }
 
-static void nothing_breaks_it(void **state)
+TEST(nothing_breaks_it)
 {
-    (void)state;
     uint64_t seed = support_seed();
     for (int round = 0; round < 150; round++) {
         struct transcript *t = transcript_new();
@@ -969,8 +965,6 @@ static void nothing_breaks_it(void **state)
         transcript_free(t);
     }
 }
-
-#define TRANSCRIPT_TEST(name) cmocka_unit_test_setup_teardown(name, new_transcript, free_transcript)
 
 /* --- answers that are laid out in more than one frame --- */
 
@@ -1001,7 +995,7 @@ static void assert_same_view(struct transcript *a, struct transcript *b)
     free(one);
 }
 
-static void a_giant_answer_comes_in_frames(void **state)
+TEST(a_giant_answer_comes_in_frames)
 {
     struct transcript *t = *state, *whole = transcript_new();
     struct transcript *const both[] = {t, whole};
@@ -1031,7 +1025,7 @@ static void a_giant_answer_comes_in_frames(void **state)
 }
 
 /* That it was cut off is said behind its end, and costs a row, not all rows again. */
-static void a_giant_answer_is_interrupted(void **state)
+TEST(a_giant_answer_is_interrupted)
 {
     struct transcript *t = *state;
     char *text = giant();
@@ -1055,7 +1049,7 @@ static void a_giant_answer_is_interrupted(void **state)
 }
 
 /* A folded text has no rows to wait for. */
-static void giant_reasoning_is_folded(void **state)
+TEST(giant_reasoning_is_folded)
 {
     struct transcript *t = *state;
     char *text = giant();
@@ -1070,55 +1064,4 @@ static void giant_reasoning_is_folded(void **state)
     say(t, EVENT_REASONING_COMPLETE, 3, text);
     assert_int_equal(frames(t), 1);
     free(text);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TRANSCRIPT_TEST(a_giant_answer_comes_in_frames),
-        TRANSCRIPT_TEST(a_giant_answer_is_interrupted),
-        TRANSCRIPT_TEST(giant_reasoning_is_folded),
-        TRANSCRIPT_TEST(a_run_is_question_and_answer),
-        TRANSCRIPT_TEST(deltas_make_the_answer),
-        TRANSCRIPT_TEST(complete_text_wins_over_deltas),
-        TRANSCRIPT_TEST(seen_numbers_are_passed_over),
-        TRANSCRIPT_TEST(reasoning_is_folded_and_opens),
-        TRANSCRIPT_TEST(open_reasoning_streams),
-        TRANSCRIPT_TEST(tool_calls_are_one_line),
-        TRANSCRIPT_TEST(tool_lines_fit_any_width),
-        TRANSCRIPT_TEST(long_results_are_bounded),
-        TRANSCRIPT_TEST(ends_of_runs_are_notes),
-        TRANSCRIPT_TEST(calls_that_a_run_leaves_get_no_result),
-        TRANSCRIPT_TEST(a_reached_limit_is_said),
-        TRANSCRIPT_TEST(the_budget_warns_and_ends),
-        TRANSCRIPT_TEST(a_retried_attempt_leaves_nothing),
-        TRANSCRIPT_TEST(retry_takes_the_place_of_its_run),
-        TRANSCRIPT_TEST(a_brief_note_leaves_with_the_next_message),
-        TRANSCRIPT_TEST(an_empty_answer_is_told),
-        TRANSCRIPT_TEST(an_open_run_of_a_resumed_session_was_cut_off),
-        TRANSCRIPT_TEST(pages_join_what_their_border_cut),
-        TRANSCRIPT_TEST(a_retry_reaches_back_over_pages),
-        TRANSCRIPT_TEST(turns_are_counted_and_end_where_the_next_begins),
-        TRANSCRIPT_TEST(turns_are_counted_over_pages),
-        TRANSCRIPT_TEST(an_older_page_leaves_the_view_in_place),
-        TRANSCRIPT_TEST(a_joined_item_leaves_the_view_in_place),
-        TRANSCRIPT_TEST(new_text_does_not_move_a_scrolled_view),
-        TRANSCRIPT_TEST(unread_ends_at_the_end),
-        TRANSCRIPT_TEST(scrolling_stops_at_both_ends),
-        TRANSCRIPT_TEST(every_row_is_met_once),
-        TRANSCRIPT_TEST(a_new_width_keeps_the_text_in_view),
-        TRANSCRIPT_TEST(toggling_leaves_the_top_in_place),
-        TRANSCRIPT_TEST(finds_older_and_newer),
-        TRANSCRIPT_TEST(sources_are_as_they_were_told),
-        TRANSCRIPT_TEST(sources_reach_so_far_from_the_view),
-        TRANSCRIPT_TEST(a_place_is_found_again),
-        TRANSCRIPT_TEST(matches_are_counted_from_the_newest),
-        TRANSCRIPT_TEST(what_streams_is_counted_as_it_grows),
-        TRANSCRIPT_TEST(counting_goes_on_where_it_stopped),
-        TRANSCRIPT_TEST(a_search_goes_round),
-        TRANSCRIPT_TEST(finds_over_a_line_break_and_in_calls),
-        TRANSCRIPT_TEST(last_code_is_the_newest_block),
-        TRANSCRIPT_TEST(nothing_breaks_it),
-    };
-    return cmocka_run_group_tests(tests, support_utf8, NULL);
 }
