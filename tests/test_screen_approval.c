@@ -1,16 +1,11 @@
 /* A model that wants to write files and run commands, and a person who is asked. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "base/mem.h"
 #include "tests/scene.h"
+#include "tests/suite.h"
 #include "tests/support.h"
 
 static const char *const full[] = {"--tools", "full", NULL};
@@ -62,9 +57,10 @@ static void assert_done(struct screen *s)
     assert_true(screen_wait_gone(s, "wants to run", WAIT_MS));
 }
 
-static void what_is_allowed_runs(void **state)
+FIXTURE(scene_setup, scene_teardown);
+
+TEST(what_is_allowed_runs)
 {
-    (void)state;
     struct screen *s = open_asking(24, 80);
     assert_true(screen_log_has(s, "\a"));
     screen_type(s, "a");
@@ -77,18 +73,16 @@ static void what_is_allowed_runs(void **state)
     assert_false(exists("again"));
 }
 
-static void no_bell_rings_where_none_is_wanted(void **state)
+TEST(no_bell_rings_where_none_is_wanted)
 {
-    (void)state;
     setenv("TIRO_UI_NOTIFY_AFTER", "0", 1);
     struct screen *s = open_asking(24, 80);
     assert_false(screen_log_has(s, "\a"));
     unsetenv("TIRO_UI_NOTIFY_AFTER");
 }
 
-static void allowed_for_the_session_asks_no_more(void **state)
+TEST(allowed_for_the_session_asks_no_more)
 {
-    (void)state;
     queue_command("{\"command\":\"touch first\"}");
     queue_command("{\"command\":\"touch second\"}");
     queue((struct reply){.text = "All done."});
@@ -105,9 +99,8 @@ static void allowed_for_the_session_asks_no_more(void **state)
     assert_true(screen_wait_text(s, "write_file (write) wants to run", WAIT_MS));
 }
 
-static void what_is_declined_does_not_run(void **state)
+TEST(what_is_declined_does_not_run)
 {
-    (void)state;
     struct screen *s = open_asking(24, 80);
     screen_type(s, "d");
     assert_done(s);
@@ -116,9 +109,8 @@ static void what_is_declined_does_not_run(void **state)
     assert_true(screen_wait_text(s, "✗ the user declined this call", WAIT_MS));
 }
 
-static void escape_stops_the_turn(void **state)
+TEST(escape_stops_the_turn)
 {
-    (void)state;
     struct screen *s = open_asking(24, 80);
     screen_key(s, SCREEN_ESCAPE);
     assert_true(screen_wait_text(s, "interrupted", WAIT_MS));
@@ -131,9 +123,8 @@ static void escape_stops_the_turn(void **state)
 }
 
 /* Stopping is the end of it: what waited is not sent behind it. */
-static void escape_gives_back_what_waited(void **state)
+TEST(escape_gives_back_what_waited)
 {
-    (void)state;
     queue((struct reply){.fault = REPLY_STALL,
                          .text = "so",
                          .tool_name = "run_command",
@@ -152,9 +143,8 @@ static void escape_gives_back_what_waited(void **state)
     assert_int_equal(model_server_requests(scene_server()), 1);
 }
 
-static void it_survives_any_size(void **state)
+TEST(it_survives_any_size)
 {
-    (void)state;
     static const int sizes[][2] = {{10, 40}, {50, 200}, {5, 20}, {30, 41}, {2, 2}, {12, 60}};
     struct screen *s = open_asking(24, 80);
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
@@ -175,9 +165,8 @@ static void it_survives_any_size(void **state)
     assert_true(exists("made"));
 }
 
-static void the_smallest_screen_will_do(void **state)
+TEST(the_smallest_screen_will_do)
 {
-    (void)state;
     struct screen *s = open_asking(10, 40);
     assert_true(screen_wait_text(s, "for this session", WAIT_MS));
     assert_true(screen_wait_text(s, "d decline", WAIT_MS));
@@ -197,9 +186,8 @@ static void queue_lines(int count)
     buf_release(&args);
 }
 
-static void a_long_text_scrolls(void **state)
+TEST(a_long_text_scrolls)
 {
-    (void)state;
     queue_lines(60);
     struct screen *s = scene_open(24, 80, full);
     scene_say(s, "much of it");
@@ -218,9 +206,8 @@ static void a_long_text_scrolls(void **state)
 }
 
 /* The end of a long command is not on the screen, so allowing waits for it. */
-static void what_was_not_read_is_not_allowed(void **state)
+TEST(what_was_not_read_is_not_allowed)
 {
-    (void)state;
     static const int sizes[][2] = {{40, 120}, {24, 80}, {10, 40}};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         queue_lines(120);
@@ -253,9 +240,8 @@ static void what_was_not_read_is_not_allowed(void **state)
     }
 }
 
-static void nothing_hides_in_a_command(void **state)
+TEST(nothing_hides_in_a_command)
 {
-    (void)state;
     static const int sizes[][2] = {{40, 120}, {24, 80}, {10, 40}};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         queue_command(
@@ -276,9 +262,8 @@ static void nothing_hides_in_a_command(void **state)
 }
 
 /* Reading asks nothing, but where keys are. */
-static void a_place_of_keys_is_asked_about(void **state)
+TEST(a_place_of_keys_is_asked_about)
 {
-    (void)state;
     static const char args[] = "{\"path\":\".env\"}";
     char *path = support_path(".env");
     support_write(path, "NAME=hidden");
@@ -302,9 +287,8 @@ static void a_place_of_keys_is_asked_about(void **state)
     assert_non_null(strstr(request(3), "declined"));
 }
 
-static void a_file_shows_what_changes_in_it(void **state)
+TEST(a_file_shows_what_changes_in_it)
 {
-    (void)state;
     char *path = support_path("notes");
     support_write(path, "first\n日本語のノート\nlast\n");
     queue((struct reply){.tool_name = "write_file",
@@ -332,9 +316,8 @@ static void a_file_shows_what_changes_in_it(void **state)
     free(path);
 }
 
-static void a_command_cannot_write_to_the_terminal(void **state)
+TEST(a_command_cannot_write_to_the_terminal)
 {
-    (void)state;
     queue_command(
         "{\"command\":\"echo \\u001b]0;owned\\u0007\\u001b[2J\\u001b[31m\\u009b2J"
         "\\r\\nrm -rf \\u202etxt\"}");
@@ -350,9 +333,8 @@ static void a_command_cannot_write_to_the_terminal(void **state)
 }
 
 /* Whoever is writing is not asked in the middle of a word. */
-static void typing_answers_nothing(void **state)
+TEST(typing_answers_nothing)
 {
-    (void)state;
     queue((struct reply){
         .tool_name = "run_command", .tool_args = "{\"command\":\"touch made\"}", .hold = true});
     queue((struct reply){.text = "All done."});
@@ -388,9 +370,8 @@ static void typing_answers_nothing(void **state)
 }
 
 /* What is open waits behind the question, and comes back. */
-static void other_lists_come_back(void **state)
+TEST(other_lists_come_back)
 {
-    (void)state;
     queue((struct reply){
         .tool_name = "run_command", .tool_args = "{\"command\":\"touch made\"}", .hold = true});
     queue((struct reply){.text = "All done."});
@@ -411,9 +392,8 @@ static void other_lists_come_back(void **state)
     assert_true(exists("made"));
 }
 
-static void finding_goes_on_behind_it(void **state)
+TEST(finding_goes_on_behind_it)
 {
-    (void)state;
     queue((struct reply){
         .tool_name = "run_command", .tool_args = "{\"command\":\"touch made\"}", .hold = true});
     queue((struct reply){.text = "All done."});
@@ -429,28 +409,4 @@ static void finding_goes_on_behind_it(void **state)
     screen_type(s, "make");
     assert_true(screen_wait_text(s, "find: make", WAIT_MS));
     assert_true(exists("made"));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        scene_test(what_is_allowed_runs),
-        scene_test(no_bell_rings_where_none_is_wanted),
-        scene_test(allowed_for_the_session_asks_no_more),
-        scene_test(what_is_declined_does_not_run),
-        scene_test(escape_stops_the_turn),
-        scene_test(escape_gives_back_what_waited),
-        scene_test(it_survives_any_size),
-        scene_test(the_smallest_screen_will_do),
-        scene_test(a_long_text_scrolls),
-        scene_test(what_was_not_read_is_not_allowed),
-        scene_test(nothing_hides_in_a_command),
-        scene_test(a_place_of_keys_is_asked_about),
-        scene_test(a_file_shows_what_changes_in_it),
-        scene_test(a_command_cannot_write_to_the_terminal),
-        scene_test(typing_answers_nothing),
-        scene_test(other_lists_come_back),
-        scene_test(finding_goes_on_behind_it),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

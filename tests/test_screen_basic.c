@@ -1,15 +1,10 @@
 /* Typing, sending, pasting, small terminals, leaving: the program as a person sees it. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "tests/scene.h"
+#include "tests/suite.h"
 #include "tests/support.h"
 
 static const char hello[] = "Hello from the scripted model.";
@@ -31,9 +26,10 @@ static int prompt_column(struct screen *s)
     return col;
 }
 
-static void typing_shows_at_the_caret(void **state)
+FIXTURE(scene_setup, scene_teardown);
+
+TEST(typing_shows_at_the_caret)
 {
-    (void)state;
     struct screen *s = scene_open(24, 80, NULL);
     int start = prompt_column(s);
     screen_type(s, "a wrod");
@@ -47,9 +43,8 @@ static void typing_shows_at_the_caret(void **state)
     assert_int_equal(model_server_requests(scene_server()), 0);
 }
 
-static void wide_characters_take_two_columns(void **state)
+TEST(wide_characters_take_two_columns)
 {
-    (void)state;
     struct screen *s = scene_open(24, 80, NULL);
     int start = prompt_column(s);
     screen_type(s, "日本語e\xcc\x81");
@@ -61,9 +56,8 @@ static void wide_characters_take_two_columns(void **state)
     assert_caret(s, start + 4);
 }
 
-static void enter_sends_and_the_answer_comes(void **state)
+TEST(enter_sends_and_the_answer_comes)
 {
-    (void)state;
     struct screen *s = scene_open(24, 80, NULL);
     scene_exchange(s, "good morning", hello);
     assert_true(screen_wait_text(s, "you", WAIT_MS));
@@ -77,9 +71,8 @@ static void enter_sends_and_the_answer_comes(void **state)
     scene_assert_restored(s);
 }
 
-static void an_empty_message_is_not_sent(void **state)
+TEST(an_empty_message_is_not_sent)
 {
-    (void)state;
     struct screen *s = scene_open(24, 80, NULL);
     screen_key(s, SCREEN_ENTER);
     scene_say(s, "   ");
@@ -88,9 +81,8 @@ static void an_empty_message_is_not_sent(void **state)
     assert_int_equal(model_server_requests(scene_server()), 1);
 }
 
-static void ctrl_j_makes_a_new_line(void **state)
+TEST(ctrl_j_makes_a_new_line)
 {
-    (void)state;
     struct screen *s = scene_open(24, 80, NULL);
     screen_type(s, "first line\nsecond line");
     assert_true(screen_wait_text(s, "> first line", WAIT_MS));
@@ -101,9 +93,8 @@ static void ctrl_j_makes_a_new_line(void **state)
     assert_non_null(strstr(model_server_body(scene_server(), 0), "first line\\nsecond line"));
 }
 
-static void a_paste_of_many_lines_does_not_send(void **state)
+TEST(a_paste_of_many_lines_does_not_send)
 {
-    (void)state;
     struct screen *s = scene_open(24, 80, NULL);
     screen_paste(s, "one\ntwo\nthree\nfour\n\033[31mfive\nlast of the paste\n");
     assert_true(screen_wait_text(s, "last of the paste", WAIT_MS));
@@ -120,9 +111,8 @@ static void a_paste_of_many_lines_does_not_send(void **state)
     assert_int_equal(model_server_requests(scene_server()), 1);
 }
 
-static void a_large_paste_keeps_every_byte(void **state)
+TEST(a_large_paste_keeps_every_byte)
 {
-    (void)state;
     struct screen *s = scene_open(24, 80, NULL);
     enum { LINES = 3000 };
     char *text = malloc(LINES * 32 + 32), *at = text;
@@ -140,9 +130,8 @@ static void a_large_paste_keeps_every_byte(void **state)
     free(text);
 }
 
-static void up_brings_back_what_was_sent(void **state)
+TEST(up_brings_back_what_was_sent)
 {
-    (void)state;
     struct screen *s = scene_open(24, 80, NULL);
     scene_exchange(s, "to be recalled", hello);
     screen_type(s, "half");
@@ -152,9 +141,8 @@ static void up_brings_back_what_was_sent(void **state)
     assert_true(screen_wait_text(s, "> half", WAIT_MS));
 }
 
-static void help_opens_and_closes(void **state)
+TEST(help_opens_and_closes)
 {
-    (void)state;
     struct screen *s = scene_open(24, 80, NULL);
     screen_type(s, "kept");
     screen_key(s, SCREEN_F1);
@@ -171,18 +159,16 @@ static void help_opens_and_closes(void **state)
     assert_true(screen_wait_text(s, "> kept", WAIT_MS));
 }
 
-static void a_mistyped_command_names_the_nearest(void **state)
+TEST(a_mistyped_command_names_the_nearest)
 {
-    (void)state;
     struct screen *s = scene_open(24, 80, NULL);
     scene_say(s, "/hepl");
     assert_true(screen_wait_text(s, "/help", WAIT_MS));
     assert_int_equal(model_server_requests(scene_server()), 0);
 }
 
-static void forty_by_ten_is_enough(void **state)
+TEST(forty_by_ten_is_enough)
 {
-    (void)state;
     struct screen *s = scene_open(10, 40, NULL);
     scene_exchange(s, "hi", hello);
     assert_true(screen_wait_text(s, hello, WAIT_MS));
@@ -190,9 +176,8 @@ static void forty_by_ten_is_enough(void **state)
     scene_assert_restored(s);
 }
 
-static void below_that_it_says_so_and_recovers(void **state)
+TEST(below_that_it_says_so_and_recovers)
 {
-    (void)state;
     struct screen *s = scene_open(24, 80, NULL);
     scene_exchange(s, "hi", hello);
     screen_type(s, "a draft");
@@ -209,9 +194,8 @@ static void below_that_it_says_so_and_recovers(void **state)
     assert_true(screen_wait_text(s, hello, WAIT_MS));
 }
 
-static void starting_too_small_is_no_failure(void **state)
+TEST(starting_too_small_is_no_failure)
 {
-    (void)state;
     struct screen *s = scene_start(5, 20, NULL);
     assert_true(screen_wait_text(s, "40", WAIT_MS));
     screen_resize(s, 24, 80);
@@ -219,9 +203,8 @@ static void starting_too_small_is_no_failure(void **state)
     scene_exchange(s, "hi", hello);
 }
 
-static void ctrl_c_clears_and_then_leaves(void **state)
+TEST(ctrl_c_clears_and_then_leaves)
 {
-    (void)state;
     struct screen *s = scene_open(24, 80, NULL);
     screen_type(s, "to be cleared");
     assert_true(screen_wait_text(s, "> to be cleared", WAIT_MS));
@@ -244,9 +227,8 @@ static void ctrl_c_clears_and_then_leaves(void **state)
     scene_assert_restored(s);
 }
 
-static void ctrl_d_does_not_leave_with_text(void **state)
+TEST(ctrl_d_does_not_leave_with_text)
 {
-    (void)state;
     struct screen *s = scene_open(24, 80, NULL);
     screen_type(s, "xyz");
     screen_key(s, SCREEN_HOME);
@@ -259,35 +241,11 @@ static void ctrl_d_does_not_leave_with_text(void **state)
     scene_leave(s);
 }
 
-static void slash_quit_leaves(void **state)
+TEST(slash_quit_leaves)
 {
-    (void)state;
     struct screen *s = scene_open(24, 80, NULL);
     scene_say(s, "/quit");
     assert_true(screen_wait_exit(s, WAIT_MS));
     assert_int_equal(screen_status(s), 0);
     scene_assert_restored(s);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        scene_test(typing_shows_at_the_caret),
-        scene_test(wide_characters_take_two_columns),
-        scene_test(enter_sends_and_the_answer_comes),
-        scene_test(an_empty_message_is_not_sent),
-        scene_test(ctrl_j_makes_a_new_line),
-        scene_test(a_paste_of_many_lines_does_not_send),
-        scene_test(a_large_paste_keeps_every_byte),
-        scene_test(up_brings_back_what_was_sent),
-        scene_test(help_opens_and_closes),
-        scene_test(a_mistyped_command_names_the_nearest),
-        scene_test(forty_by_ten_is_enough),
-        scene_test(below_that_it_says_so_and_recovers),
-        scene_test(starting_too_small_is_no_failure),
-        scene_test(ctrl_c_clears_and_then_leaves),
-        scene_test(ctrl_d_does_not_leave_with_text),
-        scene_test(slash_quit_leaves),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,19 +1,14 @@
 /* What is done with a session from its own screen: fork, archive, export, labels, reading only. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "base/mem.h"
 #include "base/paths.h"
 #include "session/capability.h"
 #include "tests/program.h"
 #include "tests/scene.h"
+#include "tests/suite.h"
 #include "tests/support.h"
 
 static const char hello[] = "Hello from the scripted model.";
@@ -38,9 +33,10 @@ static struct screen *open_with_two_turns(void)
     return s;
 }
 
-static void a_fork_ends_with_the_turn_that_is_named(void **state)
+FIXTURE(scene_setup, scene_teardown);
+
+TEST(a_fork_ends_with_the_turn_that_is_named)
 {
-    (void)state;
     struct screen *s = open_with_two_turns();
     scene_say(s, "/fork 1");
     assert_true(screen_wait_gone(s, "Of lilies.", WAIT_MS));
@@ -51,9 +47,8 @@ static void a_fork_ends_with_the_turn_that_is_named(void **state)
     assert_null(strstr(last_request(), "about lilies"));
 }
 
-static void a_fork_of_all_is_the_same_conversation(void **state)
+TEST(a_fork_of_all_is_the_same_conversation)
 {
-    (void)state;
     struct screen *s = open_with_two_turns();
     scene_say(s, "/fork");
     assert_true(screen_wait_text(s, "This is a copy; the original session is unchanged.", WAIT_MS));
@@ -63,9 +58,8 @@ static void a_fork_of_all_is_the_same_conversation(void **state)
     assert_true(screen_wait_text(s, "You have sent 3 messages", WAIT_MS));
 }
 
-static void tab_lists_the_turns(void **state)
+TEST(tab_lists_the_turns)
 {
-    (void)state;
     struct screen *s = open_with_two_turns();
     screen_type(s, "/fork ");
     screen_key(s, SCREEN_TAB);
@@ -101,9 +95,8 @@ static void import_turns(int turns)
 }
 
 /* Turns are counted from the first, which is not on the screen: older pages are asked for. */
-static void a_turn_of_long_ago_can_be_named(void **state)
+TEST_IF(capability_store(), a_turn_of_long_ago_can_be_named)
 {
-    (void)state;
     import_turns(300);
     struct screen *s = scene_open(24, 80, go_on);
     assert_true(screen_wait_text(s, "reply 300.", WAIT_MS));
@@ -115,9 +108,8 @@ static void a_turn_of_long_ago_can_be_named(void **state)
     assert_null(strstr(last_request(), "question 8"));
 }
 
-static void a_search_counts_and_goes_round(void **state)
+TEST_IF(capability_store(), a_search_counts_and_goes_round)
 {
-    (void)state;
     import_turns(300);
     struct screen *s = scene_open(24, 80, go_on);
     assert_true(screen_wait_text(s, "reply 300.", WAIT_MS));
@@ -148,9 +140,8 @@ static void a_search_counts_and_goes_round(void **state)
     assert_true(screen_wait_text(s, "no match", WAIT_MS));
 }
 
-static void archive_puts_it_away(void **state)
+TEST_IF(capability_store(), archive_puts_it_away)
 {
-    (void)state;
     struct screen *s = open_with_two_turns();
     scene_say(s, "/archive");
     assert_true(screen_wait_gone(s, "Of roses.", WAIT_MS));
@@ -165,9 +156,8 @@ static void archive_puts_it_away(void **state)
 
 /* Where nothing is kept, it is gone, and neither the list of commands nor the outcome say that it
  * is put away. */
-static void archive_says_what_it_does(void **state)
+TEST(archive_says_what_it_does)
 {
-    (void)state;
     static const char *const outcomes[] = {"is closed and was not saved", "is archived;"};
     static const char *const helps[] = {"delete this session, since none is saved",
                                         "archive this session and start a new one"};
@@ -179,9 +169,8 @@ static void archive_says_what_it_does(void **state)
     assert_true(screen_wait_text(s, outcomes[kept], WAIT_MS));
 }
 
-static void export_writes_a_file(void **state)
+TEST(export_writes_a_file)
 {
-    (void)state;
     struct screen *s = open_with_two_turns();
     scene_say(s, "/export");
     assert_true(screen_wait_text(s, "Exported to about roses.md.", WAIT_MS));
@@ -201,9 +190,8 @@ static void export_writes_a_file(void **state)
     free(path);
 }
 
-static void copying_says_where_it_went(void **state)
+TEST(copying_says_where_it_went)
 {
-    (void)state;
     static const char *const variables[] = {"VTE_VERSION", "DISPLAY", "WAYLAND_DISPLAY",
                                             "XTERM_VERSION", "WT_SESSION"};
     for (size_t i = 0; i < sizeof variables / sizeof *variables; i++)
@@ -228,9 +216,8 @@ static void copying_says_where_it_went(void **state)
 }
 
 /* The terminal has the mouse and breaks the lines; everything else goes on behind. */
-static void bare_text_is_there_to_be_selected(void **state)
+TEST(bare_text_is_there_to_be_selected)
 {
-    (void)state;
     struct screen *s = scene_open(16, 40, NULL);
     queue((struct reply){.text = "It is **bold**, and longer than a row has columns."});
     scene_ask(s, "how is it?", "It is bold");
@@ -260,9 +247,8 @@ static void bare_text_is_there_to_be_selected(void **state)
     scene_assert_restored(s);
 }
 
-static void an_answer_goes_on_behind_bare_text(void **state)
+TEST(an_answer_goes_on_behind_bare_text)
 {
-    (void)state;
     struct screen *s = scene_open(24, 80, NULL);
     scene_exchange(s, "hi", hello);
     queue((struct reply){.text = "The second answer.", .hold = true});
@@ -284,9 +270,8 @@ static char *configured(void)
     return text;
 }
 
-static void a_theme_is_kept(void **state)
+TEST(a_theme_is_kept)
 {
-    (void)state;
     write_config("# mine\n[ui]\nmouse = true\n");
     struct screen *s = scene_open(24, 80, NULL);
     scene_say(s, "/theme light");
@@ -308,9 +293,8 @@ static void a_theme_is_kept(void **state)
     free(text);
 }
 
-static void a_theme_that_cannot_be_kept_says_so(void **state)
+TEST(a_theme_that_cannot_be_kept_says_so)
 {
-    (void)state;
     char *path = paths_config_file(), *dir = paths_config_dir();
     struct error e;
     assert_true(paths_make_dir(dir, &e));
@@ -323,9 +307,8 @@ static void a_theme_that_cannot_be_kept_says_so(void **state)
     free(dir);
 }
 
-static void labels_come_and_go(void **state)
+TEST_IF(capability_store(), labels_come_and_go)
 {
-    (void)state;
     struct screen *s = open_with_two_turns();
     scene_say(s, "/label +garden spring");
     assert_true(screen_wait_text(s, "Labels: garden spring", WAIT_MS));
@@ -338,9 +321,8 @@ static void labels_come_and_go(void **state)
     assert_true(screen_wait_text(s, "Labels: garden", WAIT_MS));
 }
 
-static void an_edited_message_takes_the_place_of_the_last(void **state)
+TEST(an_edited_message_takes_the_place_of_the_last)
 {
-    (void)state;
     struct screen *s = open_with_two_turns();
     scene_say(s, "/edit");
     assert_true(screen_wait_text(s, "> about lilies", WAIT_MS));
@@ -362,9 +344,8 @@ static void an_edited_message_takes_the_place_of_the_last(void **state)
     assert_non_null(strstr(last_request(), "Of may bells."));
 }
 
-static void escape_leaves_the_last_message(void **state)
+TEST(escape_leaves_the_last_message)
 {
-    (void)state;
     struct screen *s = open_with_two_turns();
     scene_say(s, "/edit");
     assert_true(screen_wait_text(s, "> about lilies", WAIT_MS));
@@ -375,9 +356,8 @@ static void escape_leaves_the_last_message(void **state)
     assert_non_null(strstr(last_request(), "Of lilies."));
 }
 
-static void stop_and_compact_say_what_is_not_there(void **state)
+TEST(stop_and_compact_say_what_is_not_there)
 {
-    (void)state;
     struct screen *s = scene_open(24, 80, NULL);
     scene_say(s, "/stop");
     assert_true(screen_wait_text(s, "Nothing is running.", WAIT_MS));
@@ -393,9 +373,8 @@ static void stop_and_compact_say_what_is_not_there(void **state)
     assert_true(scene_wait_idle(s));
 }
 
-static void the_budget_is_shown_and_ends_the_turn(void **state)
+TEST(the_budget_is_shown_and_ends_the_turn)
 {
-    (void)state;
     setenv("TIRO_BUDGET_MAX_TOKENS", "1200", 1);
     queue((struct reply){.text = "First.", .input_tokens = 1000, .output_tokens = 20});
     queue((struct reply){.text = "Second.", .input_tokens = 1100, .output_tokens = 20});
@@ -413,18 +392,16 @@ static void the_budget_is_shown_and_ends_the_turn(void **state)
     unsetenv("TIRO_BUDGET_MAX_TOKENS");
 }
 
-static void what_a_command_does_not_take_stays_in_the_editor(void **state)
+TEST(what_a_command_does_not_take_stays_in_the_editor)
 {
-    (void)state;
     struct screen *s = scene_open(24, 80, NULL);
     scene_say(s, "/new york is large");
     assert_true(screen_wait_text(s, "/new takes no arguments.", WAIT_MS));
     assert_true(screen_wait_text(s, "> /new york is large", WAIT_MS));
 }
 
-static void reading_changes_nothing_until_it_is_resumed(void **state)
+TEST_IF(capability_store(), reading_changes_nothing_until_it_is_resumed)
 {
-    (void)state;
     struct screen *s = open_with_two_turns();
     scene_leave(s);
     s = scene_open(24, 80, reading);
@@ -442,9 +419,8 @@ static void reading_changes_nothing_until_it_is_resumed(void **state)
     assert_non_null(strstr(last_request(), "about roses"));
 }
 
-static void a_model_without_a_key_is_listed_as_such_and_refused(void **state)
+TEST(a_model_without_a_key_is_listed_as_such_and_refused)
 {
-    (void)state;
     struct screen *s = scene_open(24, 80, NULL);
     scene_say(s, "/model");
     assert_true(screen_wait_text(s, "no key: set OPENAI_API_KEY", WAIT_MS));
@@ -455,7 +431,7 @@ static void a_model_without_a_key_is_listed_as_such_and_refused(void **state)
     assert_true(screen_wait_row(s, 0, "anthropic", WAIT_MS));
 }
 
-static void the_title_has_the_model_before_the_first_message(void **state)
+TEST(the_title_has_the_model_before_the_first_message)
 {
     static const char *const names[] = {"the-only-one", NULL};
     (void)state;
@@ -471,9 +447,8 @@ static void the_title_has_the_model_before_the_first_message(void **state)
     unsetenv("OPENAI_BASE_URL");
 }
 
-static void reading_is_possible_while_another_has_it(void **state)
+TEST_IF(capability_store(), reading_is_possible_while_another_has_it)
 {
-    (void)state;
     struct screen *s = open_with_two_turns();
     struct screen *other = scene_open(24, 80, reading);
     assert_true(screen_wait_text(other, "Of lilies.", WAIT_MS));
@@ -486,34 +461,4 @@ static void reading_is_possible_while_another_has_it(void **state)
     s = scene_open(24, 80, go_on);
     assert_true(screen_wait_text(s, "So it is.", WAIT_MS));
     assert_null(strstr(screen_text(s), "a draft of the reader"));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        scene_test(a_fork_ends_with_the_turn_that_is_named),
-        scene_test(a_fork_of_all_is_the_same_conversation),
-        scene_test(tab_lists_the_turns),
-        scene_stored_test(a_turn_of_long_ago_can_be_named),
-        scene_stored_test(a_search_counts_and_goes_round),
-        scene_stored_test(archive_puts_it_away),
-        scene_test(archive_says_what_it_does),
-        scene_test(export_writes_a_file),
-        scene_test(copying_says_where_it_went),
-        scene_test(bare_text_is_there_to_be_selected),
-        scene_test(an_answer_goes_on_behind_bare_text),
-        scene_test(a_theme_is_kept),
-        scene_test(a_theme_that_cannot_be_kept_says_so),
-        scene_stored_test(labels_come_and_go),
-        scene_test(an_edited_message_takes_the_place_of_the_last),
-        scene_test(escape_leaves_the_last_message),
-        scene_test(stop_and_compact_say_what_is_not_there),
-        scene_test(the_budget_is_shown_and_ends_the_turn),
-        scene_test(what_a_command_does_not_take_stays_in_the_editor),
-        scene_stored_test(reading_changes_nothing_until_it_is_resumed),
-        scene_test(a_model_without_a_key_is_listed_as_such_and_refused),
-        scene_test(the_title_has_the_model_before_the_first_message),
-        scene_stored_test(reading_is_possible_while_another_has_it),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

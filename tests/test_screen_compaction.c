@@ -1,18 +1,13 @@
 /* A compaction as a person sees it, from its start to its outcome, and the commands about it. */
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "base/mem.h"
 #include "tests/program.h"
 #include "tests/scene.h"
+#include "tests/suite.h"
 #include "tests/support.h"
 
 /* A second answer would be compacted before, as the first one takes more than this. */
@@ -52,9 +47,11 @@ static const char *status_row(struct screen *s)
     return screen_row_text(s, rows - 2);
 }
 
-static void it_is_seen_from_start_to_outcome(void **state)
+NEEDS(capability_compaction());
+FIXTURE(scene_setup, scene_teardown);
+
+TEST(it_is_seen_from_start_to_outcome)
 {
-    (void)state;
     write_config(SMALL);
     struct screen *s = open_compacting(24, 80);
     assert_non_null(strstr(screen_text(s), "▣ compacting · handoff · ~623 tokens · "));
@@ -81,9 +78,8 @@ static void it_is_seen_from_start_to_outcome(void **state)
     assert_null(strstr(model_server_body(scene_server(), 2), "the first answer"));
 }
 
-static void it_is_seen_on_a_small_screen(void **state)
+TEST(it_is_seen_on_a_small_screen)
 {
-    (void)state;
     write_config(SMALL "show_settings_hint = false\n");
     struct screen *s = open_compacting(10, 40);
     assert_true(screen_wait_text(s, "▣ compacting · handoff", WAIT_MS));
@@ -95,9 +91,8 @@ static void it_is_seen_on_a_small_screen(void **state)
 }
 
 /* The turn goes on with what there is. */
-static void a_failure_is_said_and_harms_nothing(void **state)
+TEST(a_failure_is_said_and_harms_nothing)
 {
-    (void)state;
     write_config(SMALL "max_consecutive_failures = 1\n");
     struct screen *s = open_full(24, 80);
     queue((struct reply){.fault = REPLY_STATUS,
@@ -121,9 +116,8 @@ static void a_failure_is_said_and_harms_nothing(void **state)
     assert_true(screen_wait_gone(s, "compaction stopped", WAIT_MS));
 }
 
-static void escape_stops_it(void **state)
+TEST(escape_stops_it)
 {
-    (void)state;
     struct screen *s = open_full(24, 80);
     queue((struct reply){.fault = REPLY_STALL, .text = "half a summary"});
     scene_say(s, "/compact --preview the names");
@@ -162,9 +156,8 @@ static void settle(struct screen *s)
     assert_true(screen_wait(s, caret_is_after, empty, empty, WAIT_MS));
 }
 
-static void resizing_does_not_disturb_it(void **state)
+TEST(resizing_does_not_disturb_it)
 {
-    (void)state;
     static const int sizes[][2] = {{24, 100}, {10, 40}, {50, 200}, {5, 20},  {30, 41},
                                    {24, 80},  {2, 2},   {11, 120}, {40, 40}, {24, 80}};
     write_config(SMALL);
@@ -195,9 +188,8 @@ static char *body(struct screen *s)
     return mem_strndup(from, (size_t)(to - from));
 }
 
-static void resumed_it_looks_the_same(void **state)
+TEST_IF(capability_store(), resumed_it_looks_the_same)
 {
-    (void)state;
     write_config(SMALL);
     struct screen *s = open_compacting(24, 80);
     model_server_release(scene_server());
@@ -216,9 +208,8 @@ static void resumed_it_looks_the_same(void **state)
 }
 
 /* The program dies in the middle of it; what it was about is found again as it was. */
-static void a_crash_is_said(void **state)
+TEST_IF(capability_store(), a_crash_is_said)
 {
-    (void)state;
     write_config(SMALL);
     struct screen *s = open_compacting(24, 80);
     screen_signal(s, SIGKILL);
@@ -251,9 +242,8 @@ static void assert_opened(struct screen *s)
     assert_true(screen_wait_text(s, "⏎ opens", WAIT_MS));
 }
 
-static void enter_and_a_click_open_the_card(void **state)
+TEST(enter_and_a_click_open_the_card)
 {
-    (void)state;
     struct screen *s = open_full(24, 80);
     queue((struct reply){.text = "the gist of it"});
     scene_say(s, "/compact");
@@ -269,7 +259,7 @@ static void enter_and_a_click_open_the_card(void **state)
     scene_exchange(s, " is sent", "an answer to it"); /* not the card */
 }
 
-static void modes_are_offered_with_what_stays(void **state)
+TEST(modes_are_offered_with_what_stays)
 {
     static const char *const ends[] = {"handoff ",
                                        "a summary of the rest",
@@ -288,9 +278,8 @@ static void modes_are_offered_with_what_stays(void **state)
         assert_true(screen_wait_text(s, ends[i], WAIT_MS));
 }
 
-static void commands_say_why_not(void **state)
+TEST(commands_say_why_not)
 {
-    (void)state;
     struct screen *s = scene_open(24, 80, NULL);
     scene_say(s, "/compact");
     assert_true(screen_wait_text(s, "nothing to compact", WAIT_MS));
@@ -308,9 +297,8 @@ static void commands_say_why_not(void **state)
     assert_true(scene_wait_idle(s));
 }
 
-static void compaction_can_be_off(void **state)
+TEST(compaction_can_be_off)
 {
-    (void)state;
     write_config("[compaction]\nenabled = false\n");
     struct screen *s = open_full(24, 80);
     scene_say(s, "/compact");
@@ -318,9 +306,8 @@ static void compaction_can_be_off(void **state)
     assert_null(strstr(status_row(s), "│"));
 }
 
-static void a_pin_keeps_a_message(void **state)
+TEST(a_pin_keeps_a_message)
 {
-    (void)state;
     struct screen *s = scene_open(24, 80, NULL);
     scene_exchange(s, "remember the ferry", "noted it");
     scene_exchange(s, "and the train", "noted both");
@@ -339,9 +326,8 @@ static void a_pin_keeps_a_message(void **state)
     assert_true(screen_wait_text(s, "no longer pinned: “remember the ferry”", WAIT_MS));
 }
 
-static void it_can_be_taken_back_and_forked_before(void **state)
+TEST(it_can_be_taken_back_and_forked_before)
 {
-    (void)state;
     struct screen *s = open_full(24, 80);
     queue((struct reply){.text = "the gist"});
     scene_say(s, "/compact");
@@ -362,24 +348,4 @@ static void it_can_be_taken_back_and_forked_before(void **state)
     assert_true(screen_wait_gone(s, "a later answer", WAIT_MS));
     assert_true(screen_wait_text(s, "the next answer", WAIT_MS));
     assert_true(screen_wait_gone(s, "⟳1", WAIT_MS));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        scene_test(it_is_seen_from_start_to_outcome),
-        scene_test(it_is_seen_on_a_small_screen),
-        scene_test(a_failure_is_said_and_harms_nothing),
-        scene_test(escape_stops_it),
-        scene_test(resizing_does_not_disturb_it),
-        scene_stored_test(resumed_it_looks_the_same),
-        scene_stored_test(a_crash_is_said),
-        scene_test(enter_and_a_click_open_the_card),
-        scene_test(modes_are_offered_with_what_stays),
-        scene_test(commands_say_why_not),
-        scene_test(compaction_can_be_off),
-        scene_test(a_pin_keeps_a_message),
-        scene_test(it_can_be_taken_back_and_forked_before),
-    };
-    return capability_compaction() ? cmocka_run_group_tests(tests, NULL, NULL) : SUPPORT_SKIPPED;
 }

@@ -1,20 +1,15 @@
 /* What goes wrong while a conversation is shortened, as a person sees it: whatever it is, the
  * conversation is as it was, and the turn goes on. */
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "base/buf.h"
 #include "base/entropy.h"
 #include "base/mem.h"
 #include "session/capability.h"
 #include "tests/scene.h"
+#include "tests/suite.h"
 #include "tests/support.h"
 
 static const char first_request[] = "how do we cross the river";
@@ -66,9 +61,11 @@ static void assert_untouched(struct screen *s, size_t index)
     assert_int_equal(model_server_requests(scene_server()), index + 1);
 }
 
-static void a_server_that_fails_is_asked_again(void **state)
+NEEDS(capability_compaction());
+FIXTURE(set_up, scene_teardown);
+
+TEST(a_server_that_fails_is_asked_again)
 {
-    (void)state;
     struct screen *s = open_full(24, 80);
     for (int i = 0; i < 4; i++)
         queue((struct reply){.fault = REPLY_STATUS,
@@ -87,9 +84,8 @@ static void a_server_that_fails_is_asked_again(void **state)
     assert_int_equal(model_server_requests(scene_server()), 7);
 }
 
-static void an_empty_summary(void **state)
+TEST(an_empty_summary)
 {
-    (void)state;
     struct screen *s = open_full(24, 80);
     queue((struct reply){.text = " \n\t\n "});
     queue((struct reply){.text = "Gladly."});
@@ -100,9 +96,8 @@ static void an_empty_summary(void **state)
 }
 
 /* What had streamed is no summary: it could end anywhere. */
-static void a_connection_that_is_lost(void **state)
+TEST(a_connection_that_is_lost)
 {
-    (void)state;
     struct screen *s = open_full(24, 80);
     queue((struct reply){.fault = REPLY_DISCONNECT, .text = "The bridge is"});
     queue((struct reply){.text = "Gladly."});
@@ -114,9 +109,8 @@ static void a_connection_that_is_lost(void **state)
     assert_null(strstr(screen_text(s), "The bridge is"));
 }
 
-static void an_error_while_it_streams(void **state)
+TEST(an_error_while_it_streams)
 {
-    (void)state;
     struct screen *s = open_full(24, 80);
     queue((struct reply){.fault = REPLY_ERROR_EVENT,
                          .text = "The bridge is",
@@ -130,9 +124,8 @@ static void an_error_while_it_streams(void **state)
 }
 
 /* The stop is for the turn, too; what was asked can be sent again. */
-static void escape_while_it_stalls(void **state)
+TEST(escape_while_it_stalls)
 {
-    (void)state;
     struct screen *s = open_full(24, 80);
     queue((struct reply){.fault = REPLY_STALL, .text = "The bridge is"});
     scene_say(s, "go on");
@@ -153,9 +146,8 @@ static void escape_while_it_stalls(void **state)
     assert_untouched(s, 2);
 }
 
-static void it_stops_after_failures(void **state)
+TEST_IF(capability_store(), it_stops_after_failures)
 {
-    (void)state;
     setenv("TIRO_COMPACTION_MIN_TURNS_BETWEEN_COMPACTIONS", "0", 1);
     setenv("TIRO_COMPACTION_MAX_CONSECUTIVE_FAILURES", "2", 1);
     struct screen *s = open_full(24, 80);
@@ -175,15 +167,13 @@ static void it_stops_after_failures(void **state)
 }
 
 /* --- the summary on the screen --- */
-
 static const char wide[] =
     "漢字かな交じり文の要約。日本の川に橋を架ける。e\xcc\x81 "
     "\xf0\x9f\x91\xa9\xe2\x80\x8d\xf0\x9f\x94\xac 予約は金曜日まで。";
 
 /* Each byte in a write of its own, while the screen changes its size. */
-static void wide_characters_and_sizes_while_it_streams(void **state)
+TEST(wide_characters_and_sizes_while_it_streams)
 {
-    (void)state;
     static const int sizes[][2] = {{10, 40}, {50, 200}, {5, 20},  {30, 41}, {24, 80},
                                    {2, 2},   {11, 45},  {40, 61}, {24, 80}};
     enum { SIZES = sizeof sizes / sizeof *sizes };
@@ -207,9 +197,8 @@ static void wide_characters_and_sizes_while_it_streams(void **state)
     buf_release(&text);
 }
 
-static void wide_characters_on_a_narrow_screen(void **state)
+TEST(wide_characters_on_a_narrow_screen)
 {
-    (void)state;
     struct screen *s = open_full(10, 40);
     queue((struct reply){.fault = REPLY_STALL, .text = wide});
     queue((struct reply){.text = "Gladly."});
@@ -225,9 +214,8 @@ static void wide_characters_on_a_narrow_screen(void **state)
     assert_true(says(2, "予約は金曜日まで。"));
 }
 
-static void a_summary_cannot_write_to_the_terminal(void **state)
+TEST(a_summary_cannot_write_to_the_terminal)
 {
-    (void)state;
     static const char hostile[] =
         "before\033[31mred\033]0;owned\007\033[?1049l\033P+q\033\\"
         "\r\b\xe2\x80\xae after";
@@ -285,9 +273,8 @@ static struct screen *open_killable(const struct reply *summary)
     return s;
 }
 
-static void killed_before_the_summary(void **state)
+TEST_IF(capability_store(), killed_before_the_summary)
 {
-    (void)state;
     struct screen *s = open_killable(&(struct reply){.text = "The bridge.", .hold = true});
     assert_true(screen_wait_text(s, "▣ compacting · handoff", WAIT_MS));
     kill_it(s);
@@ -296,9 +283,8 @@ static void killed_before_the_summary(void **state)
     assert_whole(s);
 }
 
-static void killed_within_the_summary(void **state)
+TEST_IF(capability_store(), killed_within_the_summary)
 {
-    (void)state;
     struct screen *s = open_killable(&(struct reply){.fault = REPLY_STALL, .text = wide});
     assert_true(screen_wait_text(s, "漢字", WAIT_MS));
     screen_type(s, "my own words");
@@ -329,9 +315,8 @@ static bool is_shown(struct screen *s, void *context)
     return strstr(text, back) || strstr(text, "/retry sends the message again");
 }
 
-static void killed_at_any_moment(void **state)
+TEST_IF(capability_store(), killed_at_any_moment)
 {
-    (void)state;
     support_seed();
     for (int i = 0; i < 4; i++) {
         const struct reply summary = {
@@ -345,26 +330,4 @@ static void killed_at_any_moment(void **state)
         if (!strstr(screen_text(s), back))
             assert_whole(s);
     }
-}
-
-#define test(f) cmocka_unit_test_setup_teardown(f, set_up, scene_teardown)
-#define stored_test(f) support_stored(f, set_up, scene_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        test(a_server_that_fails_is_asked_again),
-        test(an_empty_summary),
-        test(a_connection_that_is_lost),
-        test(an_error_while_it_streams),
-        test(escape_while_it_stalls),
-        stored_test(it_stops_after_failures),
-        test(wide_characters_and_sizes_while_it_streams),
-        test(wide_characters_on_a_narrow_screen),
-        test(a_summary_cannot_write_to_the_terminal),
-        stored_test(killed_before_the_summary),
-        stored_test(killed_within_the_summary),
-        stored_test(killed_at_any_moment),
-    };
-    return capability_compaction() ? cmocka_run_group_tests(tests, NULL, NULL) : SUPPORT_SKIPPED;
 }

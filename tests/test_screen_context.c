@@ -1,17 +1,12 @@
 /* F4 and the opened card in the real program. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "base/mem.h"
 #include "session/capability.h"
 #include "tests/scene.h"
+#include "tests/suite.h"
 #include "tests/support.h"
 
 static void queue(struct reply r)
@@ -78,10 +73,10 @@ static void choose(struct screen *s, const char *text)
 }
 
 /* --- F4 --- */
+FIXTURE(scene_setup, scene_teardown);
 
-static void f4_shows_the_next_request(void **state)
+TEST_IF(capability_compaction(), f4_shows_the_next_request)
 {
-    (void)state;
     struct screen *s = scene_open(24, 80, NULL);
     scene_exchange(s, "where to sleep?", "In the ryokan.");
     open_context(s);
@@ -99,9 +94,8 @@ static void f4_shows_the_next_request(void **state)
     scene_exchange(s, "the keyboard is the editor's again", "Indeed.");
 }
 
-static void it_works_before_anything_was_said(void **state)
+TEST_IF(capability_compaction(), it_works_before_anything_was_said)
 {
-    (void)state;
     struct screen *s = scene_open(10, 40, NULL);
     open_context(s);
     assert_true(screen_wait_text(s, "system", WAIT_MS));
@@ -118,9 +112,8 @@ static void it_works_before_anything_was_said(void **state)
     close_context(s);
 }
 
-static void it_follows_a_turn(void **state)
+TEST(it_follows_a_turn)
 {
-    (void)state;
     struct screen *s = scene_open(24, 80, NULL);
     queue((struct reply){.text = "京都の旅館で朝食をとる。", .hold = true});
     scene_say(s, "朝食は?");
@@ -132,9 +125,8 @@ static void it_follows_a_turn(void **state)
     close_context(s);
 }
 
-static void p_pins_and_unpins(void **state)
+TEST_IF(capability_compaction(), p_pins_and_unpins)
 {
-    (void)state;
     struct screen *s = scene_open(24, 80, NULL);
     scene_exchange(s, "keep this one", "Yes.");
     open_context(s);
@@ -145,9 +137,8 @@ static void p_pins_and_unpins(void **state)
     assert_true(screen_wait_gone(s, " pinned ", WAIT_MS));
 }
 
-static void c_compacts_and_u_takes_it_back(void **state)
+TEST_IF(capability_compaction(), c_compacts_and_u_takes_it_back)
 {
-    (void)state;
     setenv("TIRO_COMPACTION_MODE", "deterministic", 1);
     struct screen *s = scene_open(40, 100, NULL);
     say(s, 1, 12);
@@ -170,9 +161,8 @@ static void c_compacts_and_u_takes_it_back(void **state)
     assert_int_equal(model_server_requests(scene_server()), 12);
 }
 
-static void another_session_closes_it(void **state)
+TEST(another_session_closes_it)
 {
-    (void)state;
     struct screen *s = scene_open(24, 80, NULL);
     scene_exchange(s, "hi", "Hello.");
     open_context(s);
@@ -203,9 +193,8 @@ static void open_card(struct screen *s)
     assert_true(screen_wait_text(s, "Summary", WAIT_MS));
 }
 
-static void enter_opens_the_card(void **state)
+TEST_IF(capability_compaction(), enter_opens_the_card)
 {
-    (void)state;
     struct screen *s = compacted(24, 80, 6);
     open_card(s);
     assert_true(screen_wait_gone(s, "loading", WAIT_MS));
@@ -227,7 +216,7 @@ static void enter_opens_the_card(void **state)
 }
 
 /* The message is far above, on a page that is not held when the session is opened again. */
-static void o_jumps_to_the_message(void **state)
+TEST_IF(capability_store() && capability_compaction(), o_jumps_to_the_message)
 {
     static const char *const go_on[] = {"--continue", NULL};
     (void)state;
@@ -247,9 +236,8 @@ static void o_jumps_to_the_message(void **state)
     assert_null(strstr(screen_text(s), "answer number 50"));
 }
 
-static void hostile_texts_stay_texts(void **state)
+TEST_IF(capability_compaction(), hostile_texts_stay_texts)
 {
-    (void)state;
     setenv("TIRO_COMPACTION_MODE", "deterministic", 1);
     struct screen *s = scene_open(24, 80, NULL);
     queue((struct reply){.text = "\x1b]0;stolen\x07 and \x1b[31mred"});
@@ -271,24 +259,4 @@ static void hostile_texts_stay_texts(void **state)
     choose(s, "stolen");
     assert_false(screen_log_has(s, "\x1b]0;stolen"));
     assert_false(screen_log_has(s, "\x1b[31mred"));
-}
-
-#define compacting_test(f) support_compacting(f, scene_setup, scene_teardown)
-#define jumping_test(f)                                                                            \
-    support_if(capability_store() && capability_compaction(), f, scene_setup, scene_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        compacting_test(f4_shows_the_next_request),
-        compacting_test(it_works_before_anything_was_said),
-        scene_test(it_follows_a_turn),
-        compacting_test(p_pins_and_unpins),
-        compacting_test(c_compacts_and_u_takes_it_back),
-        scene_test(another_session_closes_it),
-        compacting_test(enter_opens_the_card),
-        jumping_test(o_jumps_to_the_message),
-        compacting_test(hostile_texts_stay_texts),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

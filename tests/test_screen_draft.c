@@ -1,19 +1,14 @@
 /* A person at a terminal who looks through the summary before it stands for the conversation. */
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-
-#include <cmocka.h>
 
 #include "base/clock.h"
 #include "base/mem.h"
 #include "session/capability.h"
 #include "tests/scene.h"
+#include "tests/suite.h"
 #include "tests/support.h"
 
 static const char heading[] = "draft summary · handoff";
@@ -109,9 +104,11 @@ static void wait_caret(struct screen *s, const char *row)
     free(text);
 }
 
-static void what_is_kept_stands_for_the_rest(void **state)
+NEEDS(capability_compaction());
+FIXTURE(set_up, scene_teardown);
+
+TEST(what_is_kept_stands_for_the_rest)
 {
-    (void)state;
     struct screen *s = open_review(24, 80, summary);
     assert_true(screen_wait_text(s, heading, WAIT_MS));
     assert_true(screen_wait_text(s, "Enter accepts", WAIT_MS));
@@ -127,9 +124,8 @@ static void what_is_kept_stands_for_the_rest(void **state)
     assert_true(says(3, "second end"));
 }
 
-static void what_was_changed_is_what_counts(void **state)
+TEST(what_was_changed_is_what_counts)
 {
-    (void)state;
     struct screen *s = open_review(24, 80, summary);
     screen_type(s, "漢字: ");
     screen_ctrl(s, 'e');
@@ -144,9 +140,8 @@ static void what_was_changed_is_what_counts(void **state)
     assert_false(says(3, first_request));
 }
 
-static void what_is_refused_changes_nothing(void **state)
+TEST(what_is_refused_changes_nothing)
 {
-    (void)state;
     struct screen *s = open_review(24, 80, summary);
     screen_type(s, "changed ");
     screen_key(s, SCREEN_ESCAPE);
@@ -163,9 +158,8 @@ static void what_is_refused_changes_nothing(void **state)
     assert_true(screen_wait_text(s, "compacted", WAIT_MS));
 }
 
-static void it_is_asked_for_again_with_a_focus(void **state)
+TEST(it_is_asked_for_again_with_a_focus)
 {
-    (void)state;
     struct screen *s = open_review(24, 80, summary);
     screen_type(s, "\033g");
     assert_true(screen_wait_text(s, "focus on:", WAIT_MS));
@@ -190,9 +184,8 @@ static void it_is_asked_for_again_with_a_focus(void **state)
     assert_false(says(4, first_request));
 }
 
-static void an_emptied_summary_is_refused(void **state)
+TEST(an_emptied_summary_is_refused)
 {
-    (void)state;
     struct screen *s = open_review(24, 80, summary);
     screen_ctrl(s, 'c');
     assert_true(screen_wait_gone(s, "> The bridge", WAIT_MS));
@@ -209,7 +202,6 @@ static void an_emptied_summary_is_refused(void **state)
 }
 
 /* --- the person's own words --- */
-
 /* The summary is asked for, and what is typed meanwhile is a message. */
 static struct screen *write_meanwhile(const char *typed)
 {
@@ -222,9 +214,8 @@ static struct screen *write_meanwhile(const char *typed)
     return s;
 }
 
-static void own_words_come_back(void **state)
+TEST_IF(capability_store(), own_words_come_back)
 {
-    (void)state;
     struct screen *s = write_meanwhile(own);
     assert_true(screen_wait_text(s, "> my own words", WAIT_MS));
     model_server_release(scene_server());
@@ -277,9 +268,8 @@ static struct screen *write_while_it_comes(void)
 }
 
 /* What is sent while the draft arrives is not for it. */
-static void typing_ahead_keeps_nothing(void **state)
+TEST(typing_ahead_keeps_nothing)
 {
-    (void)state;
     struct screen *s = write_while_it_comes();
     size_t requests = model_server_requests(scene_server());
     screen_type(s, " wrote on\r"); /* at once: a pause would be the end of it */
@@ -294,9 +284,8 @@ static void typing_ahead_keeps_nothing(void **state)
     assert_true(says(requests, summary));
 }
 
-static void killed_during_the_review(void **state)
+TEST_IF(capability_store(), killed_during_the_review)
 {
-    (void)state;
     struct screen *s = write_meanwhile(own);
     model_server_release(scene_server());
     wait_review(s);
@@ -315,9 +304,8 @@ static void killed_during_the_review(void **state)
 }
 
 /* Leaving decides nothing for the summary. */
-static void leaving_refuses(void **state)
+TEST_IF(capability_store(), leaving_refuses)
 {
-    (void)state;
     struct screen *s = open_review(24, 80, summary);
     screen_type(s, "changed ");
     assert_true(screen_wait_text(s, "> changed The bridge", WAIT_MS));
@@ -332,9 +320,8 @@ static void leaving_refuses(void **state)
     assert_false(says(3, summary));
 }
 
-static void control_d_leaves_only_what_is_empty(void **state)
+TEST(control_d_leaves_only_what_is_empty)
 {
-    (void)state;
     struct screen *s = open_review(24, 80, "ab");
     screen_ctrl(s, 'd');
     screen_ctrl(s, 'd');
@@ -349,9 +336,8 @@ static void control_d_leaves_only_what_is_empty(void **state)
 
 /* --- around it --- */
 
-static void the_external_editor(void **state)
+TEST(the_external_editor)
 {
-    (void)state;
     char *path = support_path("add-a-line");
     support_write(path,
                   "#!/bin/sh\n"
@@ -379,9 +365,8 @@ static void the_external_editor(void **state)
     free(path);
 }
 
-static void the_smallest_screen_will_do(void **state)
+TEST(the_smallest_screen_will_do)
 {
-    (void)state;
     struct screen *s = open_review(10, 40, "one\ntwo\nthree\nfour\nfive\nsix\nseven");
     assert_true(screen_wait_text(s, "> one", WAIT_MS));
     wait_caret(s, "> one");
@@ -400,9 +385,8 @@ static void the_smallest_screen_will_do(void **state)
     assert_true(screen_wait_text(s, "compacted", WAIT_MS));
 }
 
-static void it_survives_any_size(void **state)
+TEST(it_survives_any_size)
 {
-    (void)state;
     static const int sizes[][2] = {{10, 40}, {50, 200}, {5, 20}, {30, 41}, {2, 2}, {12, 60}};
     struct screen *s = open_review(24, 80, summary);
     screen_type(s, "mine: ");
@@ -423,9 +407,8 @@ static void it_survives_any_size(void **state)
 }
 
 /* A summary is only text, whatever is in it. */
-static void it_cannot_write_to_the_terminal(void **state)
+TEST(it_cannot_write_to_the_terminal)
 {
-    (void)state;
     struct screen *s = open_review(24, 80, "before\033]0;owned\007\033[31mred\nafter\r\b");
     assert_true(screen_wait_text(s, "after", WAIT_MS));
     assert_false(screen_log_has(s, "\033]0;owned"));
@@ -435,9 +418,8 @@ static void it_cannot_write_to_the_terminal(void **state)
     assert_false(screen_log_has(s, "\033]0;owned"));
 }
 
-static void help_can_be_read_meanwhile(void **state)
+TEST(help_can_be_read_meanwhile)
 {
-    (void)state;
     struct screen *s = open_review(24, 80, summary);
     screen_key(s, SCREEN_F1);
     assert_true(screen_wait_text(s, "Help", WAIT_MS));
@@ -449,9 +431,8 @@ static void help_can_be_read_meanwhile(void **state)
 }
 
 /* What was open when it came is finished first. */
-static void a_list_goes_before_it(void **state)
+TEST(a_list_goes_before_it)
 {
-    (void)state;
     struct screen *s = write_meanwhile("");
     screen_key(s, SCREEN_F1);
     assert_true(screen_wait_text(s, "Help", WAIT_MS));
@@ -465,9 +446,8 @@ static void a_list_goes_before_it(void **state)
 }
 
 /* Within a turn: the answer waits for the word on the summary, and comes whatever it is. */
-static void a_turn_goes_on_after_it(void **state)
+TEST(a_turn_goes_on_after_it)
 {
-    (void)state;
     setenv("TIRO_COMPACTION_AUTO_COMPACT_THRESHOLD", "400", 1);
     struct screen *s = scene_open(24, 80, NULL);
     exchange_long(s, first_request, "first end");
@@ -485,9 +465,8 @@ static void a_turn_goes_on_after_it(void **state)
 }
 
 /* Ctrl-C clears the summary, then it stops what the summary is for. */
-static void a_turn_can_be_stopped_in_it(void **state)
+TEST(a_turn_can_be_stopped_in_it)
 {
-    (void)state;
     setenv("TIRO_COMPACTION_AUTO_COMPACT_THRESHOLD", "400", 1);
     struct screen *s = scene_open(24, 120, NULL);
     exchange_long(s, first_request, "first end");
@@ -502,9 +481,8 @@ static void a_turn_can_be_stopped_in_it(void **state)
     assert_int_equal(model_server_requests(scene_server()), 2);
 }
 
-static void a_turn_goes_on_without_it(void **state)
+TEST(a_turn_goes_on_without_it)
 {
-    (void)state;
     setenv("TIRO_COMPACTION_AUTO_COMPACT_THRESHOLD", "400", 1);
     struct screen *s = scene_open(24, 80, NULL);
     exchange_long(s, first_request, "first end");
@@ -517,33 +495,4 @@ static void a_turn_goes_on_without_it(void **state)
     wait_over(s);
     assert_true(says(2, first_request));
     assert_false(says(2, summary));
-}
-
-#define test(f) cmocka_unit_test_setup_teardown(f, set_up, scene_teardown)
-#define stored_test(f) support_stored(f, set_up, scene_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        test(what_is_kept_stands_for_the_rest),
-        test(what_was_changed_is_what_counts),
-        test(what_is_refused_changes_nothing),
-        test(it_is_asked_for_again_with_a_focus),
-        test(an_emptied_summary_is_refused),
-        stored_test(own_words_come_back),
-        test(typing_ahead_keeps_nothing),
-        stored_test(killed_during_the_review),
-        stored_test(leaving_refuses),
-        test(control_d_leaves_only_what_is_empty),
-        test(the_external_editor),
-        test(the_smallest_screen_will_do),
-        test(it_survives_any_size),
-        test(it_cannot_write_to_the_terminal),
-        test(help_can_be_read_meanwhile),
-        test(a_list_goes_before_it),
-        test(a_turn_goes_on_after_it),
-        test(a_turn_goes_on_without_it),
-        test(a_turn_can_be_stopped_in_it),
-    };
-    return capability_compaction() ? cmocka_run_group_tests(tests, NULL, NULL) : SUPPORT_SKIPPED;
 }

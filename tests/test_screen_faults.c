@@ -1,14 +1,9 @@
 /* What goes wrong on the way to an answer, and what an answer may not do to the terminal. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "tests/scene.h"
+#include "tests/suite.h"
 #include "tests/support.h"
 
 static const char hello[] = "Hello from the scripted model.";
@@ -36,9 +31,10 @@ static void assert_harmless(struct screen *s)
     assert_null(strstr(screen_title(s), "\033"));
 }
 
-static void an_answer_cannot_write_escape_sequences(void **state)
+FIXTURE(scene_setup, scene_teardown);
+
+TEST(an_answer_cannot_write_escape_sequences)
 {
-    (void)state;
     queue((struct reply){.text = hostile, .reasoning = hostile});
     struct screen *s = scene_open(24, 120, NULL);
     scene_say(s, "attack");
@@ -48,9 +44,8 @@ static void an_answer_cannot_write_escape_sequences(void **state)
     assert_harmless(s);
 }
 
-static void a_tool_result_cannot_either(void **state)
+TEST(a_tool_result_cannot_either)
 {
-    (void)state;
     char *path = support_path("evil.txt");
     support_write(path, hostile);
     free(path);
@@ -63,9 +58,8 @@ static void a_tool_result_cannot_either(void **state)
     assert_harmless(s);
 }
 
-static void nor_an_error_message(void **state)
+TEST(nor_an_error_message)
 {
-    (void)state;
     queue((struct reply){
         .fault = REPLY_STATUS, .status = 400, .error_type = hostile, .error_message = hostile});
     struct screen *s = scene_open(24, 120, NULL);
@@ -75,9 +69,8 @@ static void nor_an_error_message(void **state)
     scene_exchange(s, "again", hello);
 }
 
-static void a_retry_is_counted_down(void **state)
+TEST(a_retry_is_counted_down)
 {
-    (void)state;
     queue((struct reply){.fault = REPLY_STATUS,
                          .status = 429,
                          .error_type = "rate_limit_error",
@@ -90,9 +83,8 @@ static void a_retry_is_counted_down(void **state)
     assert_int_equal(model_server_requests(scene_server()), 2);
 }
 
-static void escape_ends_the_wait_for_a_retry(void **state)
+TEST(escape_ends_the_wait_for_a_retry)
 {
-    (void)state;
     queue((struct reply){.fault = REPLY_STATUS,
                          .status = 529,
                          .error_type = "overloaded_error",
@@ -107,9 +99,8 @@ static void escape_ends_the_wait_for_a_retry(void **state)
     assert_int_equal(model_server_requests(scene_server()), 2);
 }
 
-static void a_refused_key_is_said_and_the_message_kept(void **state)
+TEST(a_refused_key_is_said_and_the_message_kept)
 {
-    (void)state;
     queue((struct reply){.fault = REPLY_STATUS,
                          .status = 401,
                          .error_type = "authentication_error",
@@ -127,9 +118,8 @@ static void a_refused_key_is_said_and_the_message_kept(void **state)
     assert_non_null(strstr(model_server_body(scene_server(), 1), "my long question"));
 }
 
-static void a_lost_connection_keeps_the_partial_answer(void **state)
+TEST(a_lost_connection_keeps_the_partial_answer)
 {
-    (void)state;
     queue((struct reply){.fault = REPLY_DISCONNECT, .text = "cut off in the"});
     struct screen *s = scene_open(24, 80, NULL);
     scene_say(s, "begin");
@@ -137,18 +127,4 @@ static void a_lost_connection_keeps_the_partial_answer(void **state)
     assert_true(screen_wait_text(s, "/retry", WAIT_MS));
     assert_int_equal(model_server_requests(scene_server()), 1);
     scene_exchange(s, "again", hello);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        scene_test(an_answer_cannot_write_escape_sequences),
-        scene_test(a_tool_result_cannot_either),
-        scene_test(nor_an_error_message),
-        scene_test(a_retry_is_counted_down),
-        scene_test(escape_ends_the_wait_for_a_retry),
-        scene_test(a_refused_key_is_said_and_the_message_kept),
-        scene_test(a_lost_connection_keeps_the_partial_answer),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,18 +1,13 @@
 /* F2 in the real program: the pane beside the transcript and over it, its keys, what the model
  * asked. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "base/buf.h"
 #include "tests/program.h"
 #include "tests/scene.h"
+#include "tests/suite.h"
 #include "tests/support.h"
 
 #define RULE "\u2502"
@@ -66,10 +61,11 @@ static void leave(struct screen *s)
 }
 
 /* --- beside and over --- */
+NEEDS(capability_memory() && capability_compaction());
+FIXTURE(scene_setup, scene_teardown);
 
-static void it_stands_beside_from_100_columns_on(void **state)
+TEST(it_stands_beside_from_100_columns_on)
 {
-    (void)state;
     struct screen *s = open_compacted(30, 120);
     open_pane(s);
     assert_true(screen_wait_text(s, RULE " Memory \u00b7 all \u00b7 6 entries", WAIT_MS));
@@ -85,9 +81,8 @@ static void it_stands_beside_from_100_columns_on(void **state)
     assert_true(screen_wait_gone(s, " Memory \u00b7 all", WAIT_MS));
 }
 
-static void it_searches_as_one_types(void **state)
+TEST(it_searches_as_one_types)
 {
-    (void)state;
     struct screen *s = open_compacted(30, 120);
     open_pane(s);
     search(s, "ryok", "ryokan by the river.");
@@ -97,9 +92,8 @@ static void it_searches_as_one_types(void **state)
     assert_true(screen_wait_text(s, "No matches in memory.", WAIT_MS));
 }
 
-static void tab_moves_the_keys(void **state)
+TEST(tab_moves_the_keys)
 {
-    (void)state;
     int row, col, rows, cols;
     bool visible;
     struct screen *s = open_compacted(30, 120);
@@ -121,9 +115,8 @@ static void tab_moves_the_keys(void **state)
 
 /* Who writes a message goes on with that in a terminal that becomes narrow: a letter there would
  * do something with an entry. */
-static void a_narrow_terminal_takes_no_keys_away(void **state)
+TEST(a_narrow_terminal_takes_no_keys_away)
 {
-    (void)state;
     int rows, cols;
     struct screen *s = open_compacted(30, 120);
     open_pane(s);
@@ -144,9 +137,8 @@ static void a_narrow_terminal_takes_no_keys_away(void **state)
 }
 
 /* The wheel is over the transcript, the keys are the pane's. */
-static void the_wheel_moves_what_is_below_it(void **state)
+TEST(the_wheel_moves_what_is_below_it)
 {
-    (void)state;
     struct screen *s = open_compacted(20, 120);
     open_pane(s);
     screen_type(s, "xyz");
@@ -163,9 +155,8 @@ static void the_wheel_moves_what_is_below_it(void **state)
 }
 
 /* Letters of a query answer no question. */
-static void a_question_waits_for_the_query(void **state)
+TEST(a_question_waits_for_the_query)
 {
-    (void)state;
     static const char *const full[] = {"--tools", "full", NULL};
     struct screen *s = scene_open(30, 120, full);
     struct reply call = {.tool_name = "write_file",
@@ -190,9 +181,8 @@ static void a_question_waits_for_the_query(void **state)
 }
 
 /* The pane works while an answer streams in beside it. */
-static void it_works_while_the_model_answers(void **state)
+TEST(it_works_while_the_model_answers)
 {
-    (void)state;
     struct screen *s = open_compacted(30, 120);
     struct reply r = {.text = "streaming in the end", .hold = true};
     model_server_queue(scene_server(), &r);
@@ -210,9 +200,8 @@ static void it_works_while_the_model_answers(void **state)
 
 /* --- what can be done --- */
 
-static void d_forgets_and_u_puts_back(void **state)
+TEST(d_forgets_and_u_puts_back)
 {
-    (void)state;
     struct screen *s = open_compacted(30, 120);
     open_pane(s);
     search(s, "ryokan", "ryokan by the river.");
@@ -229,9 +218,8 @@ static void d_forgets_and_u_puts_back(void **state)
     assert_true(screen_wait_text(s, "restored", WAIT_MS));
 }
 
-static void e_changes_and_i_quotes(void **state)
+TEST(e_changes_and_i_quotes)
 {
-    (void)state;
     struct screen *s = open_compacted(30, 120);
     open_pane(s);
     search(s, "ryokan", "ryokan by the river.");
@@ -250,9 +238,8 @@ static void e_changes_and_i_quotes(void **state)
 }
 
 /* Keys that are faster than the answers mean what they would have meant after them. */
-static void keys_may_be_typed_ahead(void **state)
+TEST(keys_may_be_typed_ahead)
 {
-    (void)state;
     struct screen *s = open_compacted(30, 120);
     open_pane(s);
     screen_type(s, "ryokan\reSurely: \r");
@@ -265,9 +252,8 @@ static void keys_may_be_typed_ahead(void **state)
     leave(s);
 }
 
-static void o_goes_to_the_message(void **state)
+TEST_IF(capability_store(), o_goes_to_the_message)
 {
-    (void)state;
     struct screen *s = open_compacted(16, 120);
     open_pane(s);
     search(s, "ryokan", "ryokan by the river.");
@@ -282,9 +268,8 @@ static void o_goes_to_the_message(void **state)
     assert_true(screen_wait_text(s, "  In the ryokan by the river.", WAIT_MS));
 }
 
-static void escape_goes_back_to_where_o_was_pressed(void **state)
+TEST(escape_goes_back_to_where_o_was_pressed)
 {
-    (void)state;
     static const struct {
         int cols;
         const char *pane;
@@ -311,9 +296,8 @@ static void escape_goes_back_to_where_o_was_pressed(void **state)
     }
 }
 
-static void escape_goes_back_over_sessions(void **state)
+TEST_IF(capability_store(), escape_goes_back_over_sessions)
 {
-    (void)state;
     struct screen *s = open_compacted(16, 120);
     scene_say(s, "/new");
     assert_true(screen_wait_text(s, "writes down what you and a model say", WAIT_MS));
@@ -333,9 +317,8 @@ static void escape_goes_back_over_sessions(void **state)
     assert_true(screen_wait_text(s, "/ ryokan", WAIT_MS));
 }
 
-static void a_command_brings_a_query(void **state)
+TEST(a_command_brings_a_query)
 {
-    (void)state;
     struct screen *s = open_compacted(24, 80);
     scene_say(s, "/memory train");
     assert_true(screen_wait_text(s, "/ train", WAIT_MS));
@@ -349,9 +332,8 @@ static void a_command_brings_a_query(void **state)
     assert_true(screen_wait_text(s, "/ ryokan ", WAIT_MS));
 }
 
-static void m_in_a_card_shows_what_is_remembered(void **state)
+TEST(m_in_a_card_shows_what_is_remembered)
 {
-    (void)state;
     struct screen *s = open_compacted(24, 80);
     screen_key(s, SCREEN_ENTER);
     assert_true(screen_wait_text(s, "m memory entries", WAIT_MS));
@@ -361,9 +343,8 @@ static void m_in_a_card_shows_what_is_remembered(void **state)
 
 /* --- what the model asked --- */
 
-static void what_the_model_asked_is_shown(void **state)
+TEST(what_the_model_asked_is_shown)
 {
-    (void)state;
     struct screen *s = open_compacted(30, 120);
     open_pane(s);
     screen_key(s, SCREEN_TAB);
@@ -377,9 +358,8 @@ static void what_the_model_asked_is_shown(void **state)
     assert_true(screen_wait_text(s, "\u201csleep ryokan\u201d \u2192 2 matches", WAIT_MS));
 }
 
-static void f2_begins_with_an_empty_query(void **state)
+TEST(f2_begins_with_an_empty_query)
 {
-    (void)state;
     struct screen *s = open_compacted(24, 80);
     open_pane(s);
     search(s, "ryokan", "ryokan by the river");
@@ -393,38 +373,11 @@ static void f2_begins_with_an_empty_query(void **state)
 
 /* --- when there is none --- */
 
-static void without_a_memory_f2_says_so(void **state)
+TEST(without_a_memory_f2_says_so)
 {
-    (void)state;
     write_config("[memory]\nenabled = false\n");
     struct screen *s = scene_open(24, 80, NULL);
     screen_key(s, SCREEN_F2);
     assert_true(screen_wait_text(s, "Memory is off", WAIT_MS));
     scene_exchange(s, "still here?", "Yes.");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        scene_test(it_stands_beside_from_100_columns_on),
-        scene_test(it_searches_as_one_types),
-        scene_test(tab_moves_the_keys),
-        scene_test(a_narrow_terminal_takes_no_keys_away),
-        scene_test(the_wheel_moves_what_is_below_it),
-        scene_test(a_question_waits_for_the_query),
-        scene_test(it_works_while_the_model_answers),
-        scene_test(d_forgets_and_u_puts_back),
-        scene_test(e_changes_and_i_quotes),
-        scene_test(keys_may_be_typed_ahead),
-        scene_stored_test(o_goes_to_the_message),
-        scene_test(escape_goes_back_to_where_o_was_pressed),
-        scene_stored_test(escape_goes_back_over_sessions),
-        scene_test(a_command_brings_a_query),
-        scene_test(m_in_a_card_shows_what_is_remembered),
-        scene_test(what_the_model_asked_is_shown),
-        scene_test(f2_begins_with_an_empty_query),
-        scene_test(without_a_memory_f2_says_so),
-    };
-    bool can = capability_memory() && capability_compaction();
-    return can ? cmocka_run_group_tests(tests, NULL, NULL) : SUPPORT_SKIPPED;
 }

@@ -1,18 +1,13 @@
 /* The figures of the status line in the real program: the same request as on F4 and on the card,
  * with the mark of the threshold, and no price that nobody knows. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "base/buf.h"
 #include "session/capability.h"
 #include "tests/scene.h"
+#include "tests/suite.h"
 #include "tests/support.h"
 #include "ui/text/format.h"
 
@@ -32,7 +27,6 @@ static void exchange(struct screen *s, const char *question, const char *answer,
 }
 
 /* --- one request ----------------------------------------------------------------------------- */
-
 /* "Context  ~1,955 tokens": as the gauge writes it, with what follows it there. */
 static bool f4_tells(struct screen *s, void *short_form)
 {
@@ -62,9 +56,10 @@ static void assert_gauge_is_f4(struct screen *s)
     buf_release(&tokens);
 }
 
-static void before_the_first_answer(void **state)
+FIXTURE(scene_setup, scene_teardown);
+
+TEST(before_the_first_answer)
 {
-    (void)state;
     struct screen *s = scene_open(24, 100, NULL);
     assert_gauge_is_f4(s);
     queue((struct reply){.hold = true, .text = "Late.", .no_usage = true});
@@ -84,9 +79,8 @@ static void before_the_first_answer(void **state)
 static const char long_answer[] =
     "In Gion, where the lanterns are lit: " COURSES COURSES COURSES "and so on.";
 
-static void after_answers_and_a_compaction(void **state)
+TEST(after_answers_and_a_compaction)
 {
-    (void)state;
     struct screen *s = scene_open(24, 100, NULL);
     exchange(s, "where to sleep?", "In the ryokan.", 4000);
     assert_true(screen_wait_text(s, "4.2k/", WAIT_MS));
@@ -108,9 +102,8 @@ static void after_answers_and_a_compaction(void **state)
     assert_gauge_is_f4(s);
 }
 
-static void after_a_resume_and_a_fork(void **state)
+TEST_IF(capability_store(), after_a_resume_and_a_fork)
 {
-    (void)state;
     struct screen *s = scene_open(24, 100, NULL);
     exchange(s, "where to sleep?", "In the ryokan.", 9000);
     scene_leave(s);
@@ -135,9 +128,8 @@ static void wait_mark(struct screen *s)
 }
 
 /* Only the server knows the window. */
-static void the_mark_is_there_from_the_start(void **state)
+TEST_IF(capability_compaction(), the_mark_is_there_from_the_start)
 {
-    (void)state;
     model_server_set_window(scene_server(), 32768);
     struct screen *s = scene_open(24, 100, unheard_of);
     wait_mark(s);
@@ -148,9 +140,8 @@ static void the_mark_is_there_from_the_start(void **state)
     wait_mark(s);
 }
 
-static void the_mark_is_there_after_a_resume_and_a_fork(void **state)
+TEST_IF(capability_store() && capability_compaction(), the_mark_is_there_after_a_resume_and_a_fork)
 {
-    (void)state;
     model_server_set_window(scene_server(), 32768);
     struct screen *s = scene_open(24, 100, unheard_of);
     exchange(s, "where to sleep?", "In the ryokan.", 4000);
@@ -163,9 +154,8 @@ static void the_mark_is_there_after_a_resume_and_a_fork(void **state)
 }
 
 /* A key that a command gives is not asked for before it is needed. */
-static void no_command_runs_for_the_mark(void **state)
+TEST_IF(capability_compaction(), no_command_runs_for_the_mark)
 {
-    (void)state;
     char *made = support_path("asked");
     model_server_set_window(scene_server(), 32768);
     unsetenv("ANTHROPIC_API_KEY");
@@ -188,9 +178,8 @@ static void no_command_runs_for_the_mark(void **state)
 
 #define ARGS(...) ((const char *const[]){"--no-compaction", __VA_ARGS__, NULL})
 
-static void an_unknown_price_stays_unknown(void **state)
+TEST_IF(capability_store(), an_unknown_price_stays_unknown)
 {
-    (void)state;
     struct screen *s = scene_open(24, 100, ARGS("--model", "unheard-of"));
     exchange(s, "where to sleep?", "In the ryokan.", 400000);
     assert_true(screen_wait_text(s, "total 400k", WAIT_MS));
@@ -205,9 +194,8 @@ static void an_unknown_price_stays_unknown(void **state)
     assert_true(screen_wait_text(s, "$1.00+", WAIT_MS));
 }
 
-static void each_call_has_its_own_price(void **state)
+TEST(each_call_has_its_own_price)
 {
-    (void)state;
     struct screen *s = scene_open(24, 100, ARGS("--model", "claude-haiku-4-5"));
     exchange(s, "where to sleep?", "In the ryokan.", 1000000);
     assert_true(screen_wait_text(s, "$1.00", WAIT_MS));
@@ -217,20 +205,4 @@ static void each_call_has_its_own_price(void **state)
     exchange(s, "and to eat?", "In Gion.", 1000000);
     assert_true(screen_wait_text(s, "$6.00", WAIT_MS));
     assert_null(strstr(screen_text(s), "$6.00+"));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        scene_test(before_the_first_answer),
-        scene_test(after_answers_and_a_compaction),
-        scene_stored_test(after_a_resume_and_a_fork),
-        support_compacting(the_mark_is_there_from_the_start, scene_setup, scene_teardown),
-        support_if(capability_store() && capability_compaction(),
-                   the_mark_is_there_after_a_resume_and_a_fork, scene_setup, scene_teardown),
-        support_compacting(no_command_runs_for_the_mark, scene_setup, scene_teardown),
-        scene_stored_test(an_unknown_price_stays_unknown),
-        scene_test(each_call_has_its_own_price),
-    };
-    return cmocka_run_group_tests_name("screen_meters", tests, NULL, NULL);
 }

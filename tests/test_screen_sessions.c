@@ -1,16 +1,11 @@
 /* Leaving and coming back: resume, drafts, crashes, the sessions screen. */
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "base/mem.h"
 #include "tests/scene.h"
+#include "tests/suite.h"
 #include "tests/support.h"
 
 static const char hello[] = "Hello from the scripted model.";
@@ -21,9 +16,12 @@ static void queue(struct reply r)
     model_server_queue(scene_server(), &r);
 }
 
-static void continue_shows_the_same_conversation(void **state)
+NEEDS(capability_store());
+
+FIXTURE(scene_setup, scene_teardown);
+
+TEST(continue_shows_the_same_conversation)
 {
-    (void)state;
     queue((struct reply){.text = "The *first* answer.\n\n- with\n- a list\n"});
     struct screen *s = scene_open(24, 80, NULL);
     scene_ask(s, "the first question", "a list");
@@ -51,9 +49,8 @@ static void open_sessions(struct screen *s)
     assert_true(screen_wait_text(s, "about gardening", WAIT_MS));
 }
 
-static void a_plain_start_is_a_new_session(void **state)
+TEST(a_plain_start_is_a_new_session)
 {
-    (void)state;
     struct screen *s = scene_open(24, 80, NULL);
     scene_exchange(s, "an old question", hello);
     scene_leave(s);
@@ -63,9 +60,8 @@ static void a_plain_start_is_a_new_session(void **state)
     assert_null(strstr(model_server_body(scene_server(), 1), "an old question"));
 }
 
-static void a_draft_survives_leaving(void **state)
+TEST(a_draft_survives_leaving)
 {
-    (void)state;
     struct screen *s = scene_open(24, 80, NULL);
     scene_exchange(s, "hi", hello);
     screen_type(s, "not yet sent");
@@ -76,9 +72,8 @@ static void a_draft_survives_leaving(void **state)
     assert_true(screen_wait_text(s, "> not yet sent", WAIT_MS));
 }
 
-static void a_draft_survives_a_kill(void **state)
+TEST(a_draft_survives_a_kill)
 {
-    (void)state;
     struct screen *s = scene_open(24, 80, NULL);
     scene_exchange(s, "hi", hello);
     screen_type(s, "typed before the kill");
@@ -91,9 +86,8 @@ static void a_draft_survives_a_kill(void **state)
     assert_int_equal(model_server_requests(scene_server()), 1);
 }
 
-static void a_draft_that_was_never_sent_is_offered(void **state)
+TEST(a_draft_that_was_never_sent_is_offered)
 {
-    (void)state;
     struct screen *s = scene_open(24, 80, NULL);
     screen_type(s, "a thought for later");
     assert_true(scene_wait_draft(s, "a thought for later"));
@@ -119,9 +113,8 @@ static void a_draft_that_was_never_sent_is_offered(void **state)
     assert_null(strstr(screen_text(s), "did not send it"));
 }
 
-static void a_sent_draft_is_gone(void **state)
+TEST(a_sent_draft_is_gone)
 {
-    (void)state;
     struct screen *s = scene_open(24, 80, NULL);
     screen_type(s, "soon sent");
     assert_true(scene_wait_draft(s, "soon sent"));
@@ -133,9 +126,8 @@ static void a_sent_draft_is_gone(void **state)
     assert_null(strstr(screen_text(s), "> soon sent"));
 }
 
-static void a_turn_that_a_kill_cut_off_is_shown_as_such(void **state)
+TEST(a_turn_that_a_kill_cut_off_is_shown_as_such)
 {
-    (void)state;
     struct screen *s = scene_open(24, 80, NULL);
     scene_exchange(s, "an early question", hello);
     queue((struct reply){.fault = REPLY_STALL, .text = "half an answer"});
@@ -157,7 +149,6 @@ static void a_turn_that_a_kill_cut_off_is_shown_as_such(void **state)
 }
 
 /* --- the sessions screen --- */
-
 /* Two sessions: the one about gardening was left for the one about astronomy. */
 static struct screen *open_two(int rows, int cols)
 {
@@ -191,9 +182,8 @@ static void choose_gardening(struct screen *s)
     assert_true(screen_wait_gone(s, "\u203aabout astronomy", WAIT_MS));
 }
 
-static void the_sessions_screen_finds_and_resumes(void **state)
+TEST(the_sessions_screen_finds_and_resumes)
 {
-    (void)state;
     struct screen *s = open_two(24, 100);
     choose_gardening(s);
     assert_true(screen_wait_text(s, "1 of 2", WAIT_MS));
@@ -208,9 +198,8 @@ static void the_sessions_screen_finds_and_resumes(void **state)
     assert_null(strstr(body, "about astronomy"));
 }
 
-static void the_sessions_screen_closes_without_a_choice(void **state)
+TEST(the_sessions_screen_closes_without_a_choice)
 {
-    (void)state;
     struct screen *s = scene_open(24, 80, NULL);
     scene_exchange(s, "about gardening", hello);
     screen_type(s, "kept");
@@ -230,9 +219,8 @@ static void the_sessions_screen_closes_without_a_choice(void **state)
     assert_true(screen_wait_text(s, "> kept and more", WAIT_MS));
 }
 
-static void a_transcript_is_found_by_what_was_said(void **state)
+TEST(a_transcript_is_found_by_what_was_said)
 {
-    (void)state;
     struct screen *s = open_two(24, 100);
     open_sessions(s);
     screen_type(s, "pergola");
@@ -248,9 +236,8 @@ static void a_transcript_is_found_by_what_was_said(void **state)
     assert_true(scene_wait_prompt(s));
 }
 
-static void escape_goes_back_from_what_was_only_read(void **state)
+TEST(escape_goes_back_from_what_was_only_read)
 {
-    (void)state;
     struct screen *s = open_two(24, 100);
     screen_type(s, "half a thought");
     for (int i = 0; i < 3; i++)
@@ -269,9 +256,8 @@ static void escape_goes_back_from_what_was_only_read(void **state)
     assert_true(screen_wait_gone(s, "Esc goes back", WAIT_MS));
 }
 
-static void the_preview_is_where_there_is_room(void **state)
+TEST(the_preview_is_where_there_is_room)
 {
-    (void)state;
     struct screen *s = open_two(24, 80);
     choose_gardening(s);
     int list, preview, col;
@@ -294,9 +280,8 @@ static void the_preview_is_where_there_is_room(void **state)
     assert_true(screen_wait_text(s, "Roses need a pergola.", WAIT_MS));
 }
 
-static void another_session_is_renamed_and_labelled(void **state)
+TEST(another_session_is_renamed_and_labelled)
 {
-    (void)state;
     struct screen *s = open_two(24, 100);
     choose_gardening(s);
     alt(s, 'r');
@@ -321,9 +306,8 @@ static void another_session_is_renamed_and_labelled(void **state)
     assert_true(screen_wait_row(s, 0, "about astronomy", WAIT_MS));
 }
 
-static void a_session_is_archived_and_comes_back(void **state)
+TEST(a_session_is_archived_and_comes_back)
 {
-    (void)state;
     struct screen *s = open_two(24, 100);
     choose_gardening(s);
     alt(s, 'a');
@@ -343,9 +327,8 @@ static void a_session_is_archived_and_comes_back(void **state)
     assert_null(strstr(screen_text(s), "archived"));
 }
 
-static void the_open_session_gives_way_when_it_is_archived(void **state)
+TEST(the_open_session_gives_way_when_it_is_archived)
 {
-    (void)state;
     struct screen *s = open_two(24, 100);
     screen_type(s, "its draft");
     open_sessions(s);
@@ -358,9 +341,8 @@ static void the_open_session_gives_way_when_it_is_archived(void **state)
     assert_true(screen_wait_text(s, "Stars need none.", WAIT_MS));
 }
 
-static void deleting_is_asked_and_keeps_nothing(void **state)
+TEST(deleting_is_asked_and_keeps_nothing)
 {
-    (void)state;
     struct screen *s = open_two(24, 100);
     screen_type(s, "not sent");
     open_sessions(s);
@@ -379,9 +361,8 @@ static void deleting_is_asked_and_keeps_nothing(void **state)
     assert_null(strstr(screen_text(s), "Stars need none."));
 }
 
-static void a_session_is_exported_once(void **state)
+TEST(a_session_is_exported_once)
 {
-    (void)state;
     struct screen *s = open_two(24, 100);
     choose_gardening(s);
     alt(s, 'e');
@@ -399,9 +380,8 @@ static void a_session_is_exported_once(void **state)
     assert_true(screen_wait_row(s, 1, " Export to: about gardening.md", WAIT_MS));
 }
 
-static void a_session_is_opened_to_read(void **state)
+TEST(a_session_is_opened_to_read)
 {
-    (void)state;
     struct screen *s = open_two(24, 100);
     choose_gardening(s);
     alt(s, 'v');
@@ -415,9 +395,8 @@ static void a_session_is_opened_to_read(void **state)
     assert_true(screen_wait_gone(s, "read-only", WAIT_MS));
 }
 
-static void a_session_is_forked(void **state)
+TEST(a_session_is_forked)
 {
-    (void)state;
     struct screen *s = open_two(24, 100);
     choose_gardening(s);
     alt(s, 'n');
@@ -431,9 +410,8 @@ static void a_session_is_forked(void **state)
     assert_true(screen_wait_count(s, "2 messages", 2, WAIT_MS));
 }
 
-static void a_turn_goes_on_beneath(void **state)
+TEST(a_turn_goes_on_beneath)
 {
-    (void)state;
     struct screen *s = open_two(24, 100);
     queue((struct reply){.fault = REPLY_STALL, .text = "half an answer"});
     scene_say(s, "a long one");
@@ -448,9 +426,8 @@ static void a_turn_goes_on_beneath(void **state)
     model_server_release(scene_server());
 }
 
-static void help_is_shown_over_the_sessions(void **state)
+TEST(help_is_shown_over_the_sessions)
 {
-    (void)state;
     struct screen *s = open_two(24, 100);
     open_sessions(s);
     screen_key(s, SCREEN_F1);
@@ -461,9 +438,8 @@ static void help_is_shown_over_the_sessions(void **state)
     assert_true(screen_wait_text(s, "1 of 2", WAIT_MS));
 }
 
-static void a_title_cannot_speak_to_the_terminal(void **state)
+TEST(a_title_cannot_speak_to_the_terminal)
 {
-    (void)state;
     struct screen *s = scene_open(24, 100, NULL);
     screen_paste(s, "about gardening \033]0;owned\007\u6771\u4eac");
     screen_key(s, SCREEN_ENTER);
@@ -475,9 +451,8 @@ static void a_title_cannot_speak_to_the_terminal(void **state)
     assert_false(screen_log_has(s, "\033]0;owned"));
 }
 
-static void rename_gives_a_title_to_resume_by(void **state)
+TEST(rename_gives_a_title_to_resume_by)
 {
-    (void)state;
     struct screen *s = scene_open(24, 80, NULL);
     scene_exchange(s, "something", hello);
     scene_say(s, "/rename Kyoto in November");
@@ -492,9 +467,8 @@ static void rename_gives_a_title_to_resume_by(void **state)
     assert_null(strstr(screen_text(s), "another"));
 }
 
-static void the_model_cannot_set_the_terminals_title(void **state)
+TEST(the_model_cannot_set_the_terminals_title)
 {
-    (void)state;
     struct screen *s = scene_open(24, 80, NULL);
     screen_paste(s, "a \033]0;owned\007 title");
     screen_key(s, SCREEN_ENTER);
@@ -503,45 +477,12 @@ static void the_model_cannot_set_the_terminals_title(void **state)
     assert_string_not_equal(screen_title(s), "owned");
 }
 
-static void a_session_is_open_only_once(void **state)
+TEST(a_session_is_open_only_once)
 {
-    (void)state;
     struct screen *s = scene_open(24, 80, NULL);
     scene_exchange(s, "mine", hello);
     struct screen *other = scene_start(24, 80, go_on);
     assert_true(screen_wait_text(other, "The session is in use.", WAIT_MS));
     assert_true(screen_wait_text(other, "another tiro", WAIT_MS));
     scene_exchange(s, "still mine", "So it is.");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        scene_stored_test(continue_shows_the_same_conversation),
-        scene_stored_test(a_plain_start_is_a_new_session),
-        scene_stored_test(a_draft_survives_leaving),
-        scene_stored_test(a_draft_survives_a_kill),
-        scene_stored_test(a_draft_that_was_never_sent_is_offered),
-        scene_stored_test(a_sent_draft_is_gone),
-        scene_stored_test(a_turn_that_a_kill_cut_off_is_shown_as_such),
-        scene_stored_test(the_sessions_screen_finds_and_resumes),
-        scene_stored_test(the_sessions_screen_closes_without_a_choice),
-        scene_stored_test(a_transcript_is_found_by_what_was_said),
-        scene_stored_test(escape_goes_back_from_what_was_only_read),
-        scene_stored_test(the_preview_is_where_there_is_room),
-        scene_stored_test(another_session_is_renamed_and_labelled),
-        scene_stored_test(a_session_is_archived_and_comes_back),
-        scene_stored_test(the_open_session_gives_way_when_it_is_archived),
-        scene_stored_test(deleting_is_asked_and_keeps_nothing),
-        scene_stored_test(a_session_is_exported_once),
-        scene_stored_test(a_session_is_opened_to_read),
-        scene_stored_test(a_session_is_forked),
-        scene_stored_test(a_turn_goes_on_beneath),
-        scene_stored_test(help_is_shown_over_the_sessions),
-        scene_stored_test(a_title_cannot_speak_to_the_terminal),
-        scene_stored_test(rename_gives_a_title_to_resume_by),
-        scene_stored_test(the_model_cannot_set_the_terminals_title),
-        scene_stored_test(a_session_is_open_only_once),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

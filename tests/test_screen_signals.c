@@ -1,18 +1,13 @@
 /* However the program ends or stops, the terminal is as it was before. */
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "base/mem.h"
 #include "tests/scene.h"
+#include "tests/suite.h"
 #include "tests/support.h"
 #include "ui/term/tty.h"
 
@@ -34,21 +29,20 @@ static void a_signal_ends_it(int signal_number)
     scene_assert_restored(s);
 }
 
-static void sigterm_ends_it_cleanly(void **state)
+FIXTURE(scene_setup, scene_teardown);
+
+TEST(sigterm_ends_it_cleanly)
 {
-    (void)state;
     a_signal_ends_it(SIGTERM);
 }
 
-static void sigint_ends_it_cleanly(void **state)
+TEST(sigint_ends_it_cleanly)
 {
-    (void)state;
     a_signal_ends_it(SIGINT);
 }
 
-static void sighup_ends_it_cleanly(void **state)
+TEST(sighup_ends_it_cleanly)
 {
-    (void)state;
     a_signal_ends_it(SIGHUP);
 }
 
@@ -62,21 +56,18 @@ static void a_crash_restores(int signal_number)
     scene_assert_restored(s);
 }
 
-static void sigsegv_restores_the_terminal(void **state)
+TEST(sigsegv_restores_the_terminal)
 {
-    (void)state;
     a_crash_restores(SIGSEGV);
 }
 
-static void sigabrt_restores_the_terminal(void **state)
+TEST(sigabrt_restores_the_terminal)
 {
-    (void)state;
     a_crash_restores(SIGABRT);
 }
 
-static void a_signal_while_it_streams_keeps_the_answer(void **state)
+TEST_IF(capability_store(), a_signal_while_it_streams_keeps_the_answer)
 {
-    (void)state;
     queue((struct reply){.fault = REPLY_STALL, .text = "as far as it came"});
     struct screen *s = scene_open(24, 80, NULL);
     scene_say(s, "begin");
@@ -91,9 +82,8 @@ static void a_signal_while_it_streams_keeps_the_answer(void **state)
     assert_true(screen_wait_text(s, "interrupted", WAIT_MS));
 }
 
-static void a_lost_terminal_ends_it_and_keeps_the_draft(void **state)
+TEST_IF(capability_store(), a_lost_terminal_ends_it_and_keeps_the_draft)
 {
-    (void)state;
     struct screen *s = scene_open(24, 80, NULL);
     scene_exchange(s, "hi", hello);
     screen_type(s, "when the line went dead");
@@ -115,9 +105,8 @@ static bool is_at_shell(struct screen *s, void *context)
 }
 
 /* A shell with job control, so that there is somebody to go back to. */
-static void ctrl_z_hands_the_terminal_back_and_fg_takes_it(void **state)
+TEST(ctrl_z_hands_the_terminal_back_and_fg_takes_it)
 {
-    (void)state;
     if (access("/bin/bash", X_OK) != 0)
         skip();
     setenv("PS1", "shell$ ", 1);
@@ -146,9 +135,8 @@ static void ctrl_z_hands_the_terminal_back_and_fg_takes_it(void **state)
     scene_assert_restored(s);
 }
 
-static void without_a_terminal_it_says_what_to_use(void **state)
+TEST(without_a_terminal_it_says_what_to_use)
 {
-    (void)state;
     char *out, *err;
     int status = support_run((const char *const[]){NULL}, "", &out, &err);
     assert_int_not_equal(status, 0);
@@ -158,10 +146,11 @@ static void without_a_terminal_it_says_what_to_use(void **state)
     free(err);
 }
 
+FIXTURES(plain, NULL, NULL);
+
 /* Another thread may be half way through a frame. */
-static void nothing_is_drawn_after_the_terminal_was_given_back(void **state)
+TEST(nothing_is_drawn_after_the_terminal_was_given_back)
 {
-    (void)state;
     int ends[2], status;
     char read_back[32] = "";
     assert_int_equal(pipe(ends), 0);
@@ -180,21 +169,4 @@ static void nothing_is_drawn_after_the_terminal_was_given_back(void **state)
     assert_true(read(ends[0], read_back, sizeof read_back - 1) > 0);
     assert_string_equal(read_back, "frame.left.");
     close(ends[0]);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        scene_test(sigterm_ends_it_cleanly),
-        scene_test(sigint_ends_it_cleanly),
-        scene_test(sighup_ends_it_cleanly),
-        scene_test(sigsegv_restores_the_terminal),
-        scene_test(sigabrt_restores_the_terminal),
-        cmocka_unit_test(nothing_is_drawn_after_the_terminal_was_given_back),
-        scene_stored_test(a_signal_while_it_streams_keeps_the_answer),
-        scene_stored_test(a_lost_terminal_ends_it_and_keeps_the_draft),
-        scene_test(ctrl_z_hands_the_terminal_back_and_fg_takes_it),
-        scene_test(without_a_terminal_it_says_what_to_use),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,17 +1,12 @@
 /* What happens on the screen while an answer streams. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "base/buf.h"
 #include "base/mem.h"
 #include "tests/scene.h"
+#include "tests/suite.h"
 #include "tests/support.h"
 
 static const char hello[] = "Hello from the scripted model.";
@@ -30,9 +25,10 @@ static struct screen *open_stalled(const char *text)
     return s;
 }
 
-static void text_shows_before_the_answer_ends(void **state)
+FIXTURE(scene_setup, scene_teardown);
+
+TEST(text_shows_before_the_answer_ends)
 {
-    (void)state;
     struct screen *s = open_stalled("the first half");
     assert_true(screen_wait_text(s, "the first half", WAIT_MS));
     model_server_release(scene_server());
@@ -40,9 +36,8 @@ static void text_shows_before_the_answer_ends(void **state)
     scene_exchange(s, "again", hello);
 }
 
-static void keys_work_while_it_streams(void **state)
+TEST(keys_work_while_it_streams)
 {
-    (void)state;
     struct screen *s = open_stalled("streaming");
     assert_true(screen_wait_text(s, "streaming", WAIT_MS));
     screen_type(s, "typed meanwhile");
@@ -51,9 +46,8 @@ static void keys_work_while_it_streams(void **state)
     model_server_release(scene_server());
 }
 
-static void one_message_can_wait_for_the_end(void **state)
+TEST(one_message_can_wait_for_the_end)
 {
-    (void)state;
     struct screen *s = open_stalled("streaming");
     assert_true(screen_wait_text(s, "streaming", WAIT_MS));
     scene_say(s, "sent when it ends");
@@ -65,9 +59,8 @@ static void one_message_can_wait_for_the_end(void **state)
     assert_non_null(strstr(model_server_body(scene_server(), 1), "sent when it ends"));
 }
 
-static void escape_cancels_and_keeps_what_came(void **state)
+TEST(escape_cancels_and_keeps_what_came)
 {
-    (void)state;
     struct screen *s = open_stalled("half of a thought");
     assert_true(screen_wait_text(s, "half of a thought", WAIT_MS));
     screen_key(s, SCREEN_ESCAPE);
@@ -79,9 +72,8 @@ static void escape_cancels_and_keeps_what_came(void **state)
     assert_non_null(strstr(body, "go on"));
 }
 
-static void escape_cancels_before_any_answer(void **state)
+TEST(escape_cancels_before_any_answer)
 {
-    (void)state;
     queue((struct reply){.text = "never seen", .hold = true});
     struct screen *s = scene_open(24, 80, NULL);
     scene_say(s, "hello?");
@@ -133,9 +125,8 @@ static void assert_truthful(struct screen *s)
     free(before);
 }
 
-static void resizing_while_it_streams(void **state)
+TEST(resizing_while_it_streams)
 {
-    (void)state;
     static const int sizes[][2] = {{24, 100}, {10, 40}, {50, 200}, {5, 20},   {30, 41}, {24, 80},
                                    {11, 120}, {40, 40}, {2, 2},    {24, 132}, {20, 60}};
     char *text = numbered_lines(120);
@@ -157,9 +148,8 @@ static void resizing_while_it_streams(void **state)
 }
 
 /* Too quick for the program to see the size between: the terminal has forgotten its text anyway. */
-static void resizing_there_and_back(void **state)
+TEST(resizing_there_and_back)
 {
-    (void)state;
     struct screen *s = scene_open(24, 80, NULL);
     scene_exchange(s, "hi", hello);
     for (int i = 0; i < 10; i++) {
@@ -170,9 +160,8 @@ static void resizing_there_and_back(void **state)
     }
 }
 
-static void scrolling_stays_while_more_comes(void **state)
+TEST(scrolling_stays_while_more_comes)
 {
-    (void)state;
     char *text = numbered_lines(60);
     queue((struct reply){.text = text});
     queue((struct reply){.fault = REPLY_STALL, .text = "news from below"});
@@ -198,9 +187,8 @@ static void scrolling_stays_while_more_comes(void **state)
     free(text);
 }
 
-static void the_view_does_not_jump_while_reading_back(void **state)
+TEST(the_view_does_not_jump_while_reading_back)
 {
-    (void)state;
     char *text = numbered_lines(80);
     queue((struct reply){.text = text, .piece = 16, .interval_ms = 15});
     struct screen *s = scene_open(24, 80, NULL);
@@ -220,9 +208,8 @@ static void the_view_does_not_jump_while_reading_back(void **state)
     free(text);
 }
 
-static void characters_split_between_reads_come_whole(void **state)
+TEST(characters_split_between_reads_come_whole)
 {
-    (void)state;
     queue((struct reply){.text = "日本語 ünïcode 🙂 done", .piece = 1, .split_bytes = true});
     struct screen *s = scene_open(24, 80, NULL);
     scene_say(s, "split");
@@ -230,9 +217,8 @@ static void characters_split_between_reads_come_whole(void **state)
     assert_null(strstr(screen_text(s), "\xef\xbf\xbd"));
 }
 
-static void markdown_is_formatted(void **state)
+TEST(markdown_is_formatted)
 {
-    (void)state;
     queue((struct reply){.text = "# The heading\n\nSome **bold** and `code` words.\n\n"
                                  "| a | b |\n|---|---|\n| cell one | cell two |\n\nfin\n"});
     struct screen *s = scene_open(24, 80, NULL);
@@ -243,9 +229,8 @@ static void markdown_is_formatted(void **state)
     assert_null(strstr(screen_text(s), "|---|"));
 }
 
-static void a_tool_call_is_one_line(void **state)
+TEST(a_tool_call_is_one_line)
 {
-    (void)state;
     char *path = support_path("notes.txt");
     support_write(path, "line one of the notes\nline two of the notes\nline three\n");
     free(path);
@@ -259,9 +244,8 @@ static void a_tool_call_is_one_line(void **state)
 }
 
 /* A word on a full screen does not repaint it. */
-static void a_key_sends_few_bytes(void **state)
+TEST(a_key_sends_few_bytes)
 {
-    (void)state;
     struct screen *s = scene_open(40, 120, NULL);
     scene_exchange(s, "hi", hello);
     screen_type(s, "a");
@@ -271,24 +255,4 @@ static void a_key_sends_few_bytes(void **state)
     assert_true(screen_wait_text(s, "> ab", WAIT_MS));
     assert_true(screen_bytes(s) - before < 200);
     assert_false(screen_pump(s, 300)); /* and then nothing moves */
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        scene_test(text_shows_before_the_answer_ends),
-        scene_test(keys_work_while_it_streams),
-        scene_test(one_message_can_wait_for_the_end),
-        scene_test(escape_cancels_and_keeps_what_came),
-        scene_test(escape_cancels_before_any_answer),
-        scene_test(resizing_while_it_streams),
-        scene_test(resizing_there_and_back),
-        scene_test(scrolling_stays_while_more_comes),
-        scene_test(the_view_does_not_jump_while_reading_back),
-        scene_test(characters_split_between_reads_come_whole),
-        scene_test(markdown_is_formatted),
-        scene_test(a_tool_call_is_one_line),
-        scene_test(a_key_sends_few_bytes),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

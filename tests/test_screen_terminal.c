@@ -2,22 +2,16 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* memmem() */
 #endif
-#include <locale.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "tests/conversation.h"
 #include "tests/scene.h"
+#include "tests/suite.h"
 #include "tests/support.h"
 #include "ui/term/theme.h"
 
@@ -60,9 +54,11 @@ static void assert_new_line(struct screen *s)
     assert_int_equal(model_server_requests(scene_server()), 0);
 }
 
-static void shift_enter_is_a_new_line(void **state)
+BEFORE_ALL(support_utf8);
+FIXTURE(scene_setup, scene_teardown);
+
+TEST(shift_enter_is_a_new_line)
 {
-    (void)state;
     screen_answers(kitty);
     struct screen *s = scene_open(24, 80, NULL);
     assert_true(wait_written(s, KITTY_ON));
@@ -73,9 +69,8 @@ static void shift_enter_is_a_new_line(void **state)
     scene_assert_restored(s);
 }
 
-static void without_kitty_xterm_s_way_is_tried(void **state)
+TEST(without_kitty_xterm_s_way_is_tried)
 {
-    (void)state;
     struct screen *s = scene_open(24, 80, NULL);
     assert_true(wait_written(s, MODIFY_ON));
     assert_false(screen_log_has(s, KITTY_ON));
@@ -96,9 +91,8 @@ static size_t first_written(struct screen *s, const char *bytes)
     return (size_t)(found - log);
 }
 
-static void a_terminal_that_answers_nothing_is_waited_for_by_nobody(void **state)
+TEST(a_terminal_that_answers_nothing_is_waited_for_by_nobody)
 {
-    (void)state;
     screen_answers(silent);
     struct screen *s = scene_open(24, 80, NULL);
     scene_exchange(s, "hi", "Hello.");
@@ -110,9 +104,8 @@ static void a_terminal_that_answers_nothing_is_waited_for_by_nobody(void **state
 }
 
 /* What the terminal still owes does not become a line of the shell. */
-static void answers_do_not_outlive_it(void **state)
+TEST(answers_do_not_outlive_it)
 {
-    (void)state;
     screen_answers(silent);
     struct screen *s = scene_open(24, 80, NULL);
     screen_ctrl(s, 'd');
@@ -133,15 +126,13 @@ static void ends_by(int signal_number)
     assert_true(screen_log_has(s, KITTY_OFF));
 }
 
-static void a_kill_leaves_nothing(void **state)
+TEST(a_kill_leaves_nothing)
 {
-    (void)state;
     ends_by(SIGTERM);
 }
 
-static void a_crash_leaves_nothing(void **state)
+TEST(a_crash_leaves_nothing)
 {
-    (void)state;
     ends_by(SIGSEGV);
 }
 
@@ -156,9 +147,8 @@ static char *rule_of(const char *name)
     return mem_printf("\033[38;5;%dm", (int)look.fg);
 }
 
-static void the_theme_follows_the_background(void **state)
+TEST(the_theme_follows_the_background)
 {
-    (void)state;
     screen_answers(light);
     struct screen *s = scene_open(24, 80, NULL);
     char *dark_rule = rule_of("dark"), *light_rule = rule_of("light");
@@ -177,9 +167,8 @@ static void the_theme_follows_the_background(void **state)
     free(light_rule);
 }
 
-static void a_chosen_theme_stays(void **state)
+TEST(a_chosen_theme_stays)
 {
-    (void)state;
     setenv("TIRO_UI_THEME", "dark", 1);
     screen_answers(light);
     struct screen *s = scene_open(24, 80, NULL);
@@ -205,9 +194,8 @@ static void allow(struct screen *s, const char *command)
     screen_type(s, "a");
 }
 
-static void a_tool_that_asks_calls_who_looks_elsewhere(void **state)
+TEST(a_tool_that_asks_calls_who_looks_elsewhere)
 {
-    (void)state;
     screen_answers(kitty);
     struct screen *s = scene_open(24, 80, (const char *const[]){"--tools", "full", NULL});
     assert_true(wait_written(s, KITTY_ON));
@@ -229,9 +217,8 @@ static void a_tool_that_asks_calls_who_looks_elsewhere(void **state)
     assert_false(screen_log_has(s, "\033]99"));
 }
 
-static void the_end_of_a_turn_calls_who_looks_elsewhere(void **state)
+TEST(the_end_of_a_turn_calls_who_looks_elsewhere)
 {
-    (void)state;
     setenv("TIRO_UI_NOTIFY_AFTER", "1", 1);
     struct screen *s = scene_open(24, 80, NULL);
     unsetenv("TIRO_UI_NOTIFY_AFTER");
@@ -268,9 +255,8 @@ static char *linked_text(struct screen *s)
     return buf_take(&out);
 }
 
-static void links_are_told(void **state)
+TEST(links_are_told)
 {
-    (void)state;
     struct screen *s = scene_open(24, 80, NULL);
     model_server_queue(
         scene_server(),
@@ -317,9 +303,8 @@ static void assert_links(struct screen *s)
 }
 
 /* However the text moves below them. */
-static void links_stay_with_their_text(void **state)
+TEST(links_stay_with_their_text)
 {
-    (void)state;
     struct buf answer = BUF_INIT, typed = BUF_INIT, wanted = BUF_INIT;
     struct dice d = {support_seed()};
     for (int i = 0; i < 60; i++)
@@ -376,9 +361,8 @@ static size_t last_written(struct screen *s, const char *bytes)
 }
 
 /* curses has blanks in its place, which a link draws once more. */
-static void an_emoji_in_a_link_stays(void **state)
+TEST(an_emoji_in_a_link_stays)
 {
-    (void)state;
     static const char family[] = "\U0001f469\u200d\U0001f469\u200d\U0001f467";
     struct buf answer = BUF_INIT;
     buf_addf(&answer, "See [a %s here](https://e.org/family) and more.", family);
@@ -391,25 +375,4 @@ static void an_emoji_in_a_link_stays(void **state)
     assert_true(screen_wait_text(s, "> drawn", WAIT_MS));
     assert_true(last_written(s, family) > last_written(s, "\033]8;;\033\\"));
     buf_release(&answer);
-}
-
-int main(void)
-{
-    setlocale(LC_ALL, "C.UTF-8");
-    const struct CMUnitTest tests[] = {
-        scene_test(shift_enter_is_a_new_line),
-        scene_test(without_kitty_xterm_s_way_is_tried),
-        scene_test(a_terminal_that_answers_nothing_is_waited_for_by_nobody),
-        scene_test(answers_do_not_outlive_it),
-        scene_test(a_kill_leaves_nothing),
-        scene_test(a_crash_leaves_nothing),
-        scene_test(links_are_told),
-        scene_test(links_stay_with_their_text),
-        scene_test(an_emoji_in_a_link_stays),
-        scene_test(the_theme_follows_the_background),
-        scene_test(a_chosen_theme_stays),
-        scene_test(a_tool_that_asks_calls_who_looks_elsewhere),
-        scene_test(the_end_of_a_turn_calls_who_looks_elsewhere),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,16 +1,10 @@
 /* Characters and terminals that are not as the usual ones: graphemes of many characters, locales
  * without UTF-8, a TERM that nobody knows. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdio.h>
 #include <string.h>
 
 #include "tests/scene.h"
+#include "tests/suite.h"
 #include "tests/support.h"
 
 /* The program with another environment: NAME=VALUE, ending with NULL. */
@@ -44,9 +38,10 @@ static const char *const graphemes[] = {
     "Z\u0301\u0302\u0303\u0304\u0305\u0306",                      /* many marks */
 };
 
-static void graphemes_reach_the_terminal_whole(void **state)
+FIXTURE(scene_setup, scene_teardown);
+
+TEST(graphemes_reach_the_terminal_whole)
 {
-    (void)state;
     struct screen *s = scene_open(24, 80, NULL);
     for (size_t i = 0; i < sizeof graphemes / sizeof *graphemes; i++) {
         char answer[128], shown[32];
@@ -60,9 +55,8 @@ static void graphemes_reach_the_terminal_whole(void **state)
     scene_leave(s);
 }
 
-static void what_follows_a_grapheme_stands_where_it_should(void **state)
+TEST(what_follows_a_grapheme_stands_where_it_should)
 {
-    (void)state;
     struct screen *s = scene_open(24, 80, NULL);
     int row, col;
     exchange(s, "<\U0001F468\u200D\U0001F469\u200D\U0001F467> behind it", "> behind it");
@@ -73,9 +67,8 @@ static void what_follows_a_grapheme_stands_where_it_should(void **state)
 }
 
 /* It is blanks for curses, which must not leave it where something else comes. */
-static void a_grapheme_goes_with_its_row(void **state)
+TEST(a_grapheme_goes_with_its_row)
 {
-    (void)state;
     struct screen *s = scene_open(12, 60, NULL);
     exchange(s, "- \U0001F44D\U0001F3FD one\n- two\n- end of it", "end of it");
     assert_true(screen_wait_text(s, "\U0001F44D", WAIT_MS));
@@ -93,9 +86,8 @@ static void a_grapheme_goes_with_its_row(void **state)
 }
 
 /* Links are drawn once more behind the frame. */
-static void a_grapheme_can_be_a_link(void **state)
+TEST(a_grapheme_can_be_a_link)
 {
-    (void)state;
     struct screen *s = scene_open(24, 80, NULL);
     exchange(s, "see [\U0001F44D\U0001F3FD so](http://x.org/a) there.", "there.");
     assert_true(screen_wait_text(s, "see \U0001F44D\U0001F3FD so", WAIT_MS));
@@ -107,9 +99,8 @@ static void a_grapheme_can_be_a_link(void **state)
 }
 
 /* Alone in its row it is nothing but blanks for curses. */
-static void a_grapheme_goes_where_nothing_takes_its_place(void **state)
+TEST(a_grapheme_goes_where_nothing_takes_its_place)
 {
-    (void)state;
     struct screen *s = scene_open(24, 80, NULL);
     exchange(s, "first.", "first."); /* so that nothing new stands there after /new */
     exchange(s, "second.", "second.");
@@ -119,9 +110,8 @@ static void a_grapheme_goes_where_nothing_takes_its_place(void **state)
     scene_leave(s);
 }
 
-static void what_the_locale_lacks_is_transliterated(void **state)
+TEST(what_the_locale_lacks_is_transliterated)
 {
-    (void)state;
     struct screen *s = OPEN_WITH("LC_ALL=C", "LANG=C");
     assert_true(screen_wait_text(s, "LC_ALL=C.UTF-8", WAIT_MS));
     exchange(s, "für Köln, 5 € → ‘straße’ 日本|", "fur Koln, 5 EUR -> 'strasse' ??|");
@@ -138,16 +128,14 @@ static void what_the_locale_lacks_is_transliterated(void **state)
     assert_non_null(strstr(model_server_body(scene_server(), 1), "Kn\u00fc"));
 }
 
-static void german_has_its_own_transliteration(void **state)
+TEST(german_has_its_own_transliteration)
 {
-    (void)state;
     struct screen *s = OPEN_WITH("LC_ALL=C", "LANG=de_DE");
     exchange(s, "für Köln, im Café", "fuer Koeln, im Cafe");
 }
 
-static void a_locale_that_is_not_installed_is_told(void **state)
+TEST(a_locale_that_is_not_installed_is_told)
 {
-    (void)state;
     struct screen *s = OPEN_WITH("LC_ALL=xx_XX.UTF-8");
     assert_true(screen_wait_text(s, "\"xx_XX.UTF-8\" is not installed", WAIT_MS));
     scene_exchange(s, "hello", "für Köln \u2192");
@@ -155,9 +143,8 @@ static void a_locale_that_is_not_installed_is_told(void **state)
     scene_leave(s);
 }
 
-static void an_unknown_terminal_is_taken_for_xterm(void **state)
+TEST(an_unknown_terminal_is_taken_for_xterm)
 {
-    (void)state;
     struct screen *s = OPEN_WITH("TERM=no-such-terminal");
     assert_true(screen_wait_text(s, "\"no-such-terminal\" (TERM) is unknown", WAIT_MS));
     scene_exchange(s, "hello", "it works.");
@@ -169,28 +156,10 @@ static void an_unknown_terminal_is_taken_for_xterm(void **state)
     scene_assert_restored(s);
 }
 
-static void a_known_terminal_needs_no_note(void **state)
+TEST(a_known_terminal_needs_no_note)
 {
-    (void)state;
     struct screen *s = scene_open(24, 80, NULL);
     assert_null(strstr(screen_text(s), "TERM"));
     assert_null(strstr(screen_text(s), "locale"));
     scene_leave(s);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        scene_test(graphemes_reach_the_terminal_whole),
-        scene_test(what_follows_a_grapheme_stands_where_it_should),
-        scene_test(a_grapheme_goes_with_its_row),
-        scene_test(a_grapheme_can_be_a_link),
-        scene_test(a_grapheme_goes_where_nothing_takes_its_place),
-        scene_test(what_the_locale_lacks_is_transliterated),
-        scene_test(german_has_its_own_transliteration),
-        scene_test(a_locale_that_is_not_installed_is_told),
-        scene_test(an_unknown_terminal_is_taken_for_xterm),
-        scene_test(a_known_terminal_needs_no_note),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }
