@@ -1,11 +1,4 @@
 /* The tools as a model calls them: confinement, schema, limits, results. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
@@ -22,6 +15,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/utf8.h"
+#include "tests/suite.h"
 #include "tests/support.h"
 #include "tests/workplace.h"
 
@@ -30,7 +24,9 @@ static const char *call(struct workplace *w, const char *tool, const char *args,
     return workplace_call(w, tool, args, want_error);
 }
 
-static void reads_a_file_and_parts_of_it(void **state)
+FIXTURE(workplace_setup, workplace_teardown);
+
+TEST(reads_a_file_and_parts_of_it)
 {
     struct workplace *w = *state;
     workplace_put("work/a.txt", "one\ntwo\nthree\nfour\n");
@@ -43,7 +39,7 @@ static void reads_a_file_and_parts_of_it(void **state)
                            "fewer than 9 lines"));
 }
 
-static void cuts_long_results_at_a_character(void **state)
+TEST(cuts_long_results_at_a_character)
 {
     struct workplace *w = *state;
     struct buf text = BUF_INIT;
@@ -57,7 +53,7 @@ static void cuts_long_results_at_a_character(void **state)
     assert_non_null(strstr(out, "\n[cut: 1000 of "));
 }
 
-static void makes_invalid_bytes_valid(void **state)
+TEST(makes_invalid_bytes_valid)
 {
     struct workplace *w = *state;
     workplace_put("work/latin1.txt", "caf\xe9 \x1b[31m");
@@ -66,7 +62,7 @@ static void makes_invalid_bytes_valid(void **state)
     assert_non_null(strstr(out, "caf\xef\xbf\xbd"));
 }
 
-static void refuses_what_is_no_text_file(void **state)
+TEST(refuses_what_is_no_text_file)
 {
     struct workplace *w = *state;
     char *path = support_path("work/bin");
@@ -83,7 +79,7 @@ static void refuses_what_is_no_text_file(void **state)
     assert_non_null(strstr(call(w, "read_file", "{\"path\":\"none\"}", true), "none: "));
 }
 
-static void no_path_leaves_the_directory(void **state)
+TEST(no_path_leaves_the_directory)
 {
     struct workplace *w = *state;
     workplace_put("secret", "secret");
@@ -109,7 +105,7 @@ static void no_path_leaves_the_directory(void **state)
     free(sibling);
 }
 
-static void paths_inside_are_followed(void **state)
+TEST(paths_inside_are_followed)
 {
     struct workplace *w = *state;
     assert_int_equal(mkdirat(w->root_fd, "sub", 0700), 0);
@@ -129,7 +125,7 @@ static void paths_inside_are_followed(void **state)
     free(inside);
 }
 
-static void lists_a_directory(void **state)
+TEST(lists_a_directory)
 {
     struct workplace *w = *state;
     assert_string_equal(call(w, "list_directory", "{}", false), "[empty]\n");
@@ -143,7 +139,7 @@ static void lists_a_directory(void **state)
 }
 
 /* No name can look like another entry, or be something else than it looks like. */
-static void lists_names_as_they_are(void **state)
+TEST(lists_names_as_they_are)
 {
     static const struct {
         const char *name, *shown;
@@ -170,7 +166,7 @@ static void lists_names_as_they_are(void **state)
                         "x␊y:1: z:1: needle\n");
 }
 
-static void a_stop_ends_a_tool(void **state)
+TEST(a_stop_ends_a_tool)
 {
     static const char *const calls[][2] = {
         {"read_file", "{\"path\":\"a.txt\"}"},
@@ -224,7 +220,7 @@ static void assert_outside_untouched(void)
     free(file);
 }
 
-static void no_tool_leaves_the_directory(void **state)
+TEST(no_tool_leaves_the_directory)
 {
     struct workplace *w = *state;
     workplace_mkdir("outside");
@@ -305,7 +301,7 @@ static void *swap(void *arg)
     return NULL;
 }
 
-static void no_swapped_link_leads_out(void **state)
+TEST(no_swapped_link_leads_out)
 {
     static const char *const paths[] = {"dir/file", "file", "dir", "dir/new", "."};
     struct workplace *w = *state;
@@ -339,7 +335,7 @@ static void no_swapped_link_leads_out(void **state)
         skip();
 }
 
-static void levels_offer_their_tools(void **state)
+TEST(levels_offer_their_tools)
 {
     static const struct {
         const char *tool, *class;
@@ -361,7 +357,7 @@ static void levels_offer_their_tools(void **state)
     }
 }
 
-static void a_preview_is_clean_and_bounded(void **state)
+TEST(a_preview_is_clean_and_bounded)
 {
     struct workplace *w = *state;
     assert_string_equal(workplace_preview(w, "read_file", "{\"path\":\"none\"}", false), "");
@@ -377,7 +373,7 @@ static void a_preview_is_clean_and_bounded(void **state)
     free(text);
 }
 
-static void bad_arguments_are_told_to_the_model(void **state)
+TEST(bad_arguments_are_told_to_the_model)
 {
     static const struct {
         const char *tool, *args, *says;
@@ -399,9 +395,10 @@ static void bad_arguments_are_told_to_the_model(void **state)
         assert_non_null(strstr(call(*state, cases[i].tool, cases[i].args, true), cases[i].says));
 }
 
-static void schema_sees_into_arrays_and_enums(void **state)
+FIXTURES(plain, NULL, NULL);
+
+TEST(schema_sees_into_arrays_and_enums)
 {
-    (void)state;
     static const char schema_text[] =
         "{\"type\":\"object\",\"properties\":{\"list\":{\"type\":\"array\",\"items\":{\"type\":"
         "\"object\",\"properties\":{\"kind\":{\"enum\":[\"a\",\"b\"]}},\"required\":[\"kind\"]}}}}";
@@ -424,7 +421,9 @@ static void schema_sees_into_arrays_and_enums(void **state)
     json_free(schema);
 }
 
-static void every_schema_parses(void **state)
+FIXTURES(workplace, workplace_setup, workplace_teardown);
+
+TEST(every_schema_parses)
 {
     const struct workplace *w = *state;
     for (size_t i = 0; i < w->tools.tools.len; i++) {
@@ -434,29 +433,4 @@ static void every_schema_parses(void **state)
         assert_ptr_equal(toolset_find(&w->tools, tool->spec.name), tool);
         json_free(schema);
     }
-}
-
-#define TEST(f) cmocka_unit_test_setup_teardown(f, workplace_setup, workplace_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest all[] = {
-        TEST(reads_a_file_and_parts_of_it),
-        TEST(cuts_long_results_at_a_character),
-        TEST(makes_invalid_bytes_valid),
-        TEST(refuses_what_is_no_text_file),
-        TEST(no_path_leaves_the_directory),
-        TEST(paths_inside_are_followed),
-        TEST(lists_a_directory),
-        TEST(lists_names_as_they_are),
-        TEST(a_stop_ends_a_tool),
-        TEST(no_tool_leaves_the_directory),
-        TEST(no_swapped_link_leads_out),
-        TEST(levels_offer_their_tools),
-        TEST(a_preview_is_clean_and_bounded),
-        TEST(bad_arguments_are_told_to_the_model),
-        cmocka_unit_test(schema_sees_into_arrays_and_enums),
-        TEST(every_schema_parses),
-    };
-    return cmocka_run_group_tests_name("tools", all, NULL, NULL);
 }
