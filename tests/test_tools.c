@@ -138,6 +138,17 @@ TEST(lists_a_directory)
     assert_non_null(strstr(call(w, "list_directory", "{\"path\":\"..\"}", true), "outside"));
 }
 
+TEST(a_long_listing_tells_how_many_are_left_out)
+{
+    struct workplace *w = *state;
+    for (int i = 10; i < 60; i++)
+        workplace_put(support_text("work/%d", i), "x");
+    w->context.max_output = 300; /* twenty of 13 bytes, and room to say so */
+    const char *out = call(w, "list_directory", "{}", false);
+    assert_non_null(strstr(out, "\n29 (1 bytes)\n[30 more]\n"));
+    assert_true(strlen(out) <= 300);
+}
+
 /* No name can look like another entry, or be something else than it looks like. */
 TEST(lists_names_as_they_are)
 {

@@ -51,17 +51,22 @@ static void add_entry(struct buf *out, int dir, const char *name)
     buf_addch(out, '\n');
 }
 
+/* As many as leave room to say how many are left out: what is longer than `max` is cut. */
 static void add_entries(struct buf *out, int dir, struct names *names, size_t max)
 {
+    enum { NOTE_BYTES = sizeof "[18446744073709551615 more]\n" };
     if (names->list.len == 0)
         buf_addstr(out, "[empty]\n");
     vec_sort(&names->list, vec_text_order);
     for (size_t i = 0; i < names->list.len; i++) {
-        if (out->len > max) {
+        size_t before = out->len;
+        add_entry(out, dir, names->list.items[i]);
+        size_t note = i + 1 < names->list.len ? NOTE_BYTES : 0;
+        if (out->len + note > max) {
+            buf_splice(out, before, out->len - before, NULL, 0);
             buf_addf(out, "[%zu more]\n", names->list.len - i);
             return;
         }
-        add_entry(out, dir, names->list.items[i]);
     }
 }
 
