@@ -3,16 +3,12 @@
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include <sqlite3.h>
 
@@ -22,6 +18,7 @@
 #include "store/sessions.h"
 #include "store/sql.h"
 #include "store/tokenizer.h"
+#include "tests/suite.h"
 
 enum { NOBODY = 65534, LONG_EVENT = 9000, MIDDLING = 500 };
 

@@ -1,12 +1,5 @@
 #include "tests/history_check.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <sqlite3.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +10,7 @@
 #include "store/event_log.h"
 #include "store/sessions.h"
 #include "store/snapshot.h"
+#include "tests/suite.h"
 
 static void check(bool ok, const struct error *e)
 {

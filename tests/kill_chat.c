@@ -1,12 +1,5 @@
 /* A person at a terminal in the kill campaign: writes, sends, and changes the session, until the
  * program is hit or left. Waits end with the program. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +7,7 @@
 #include "base/mem.h"
 #include "tests/kill_private.h"
 #include "tests/scene.h"
+#include "tests/suite.h"
 
 enum { ROWS = 30, COLUMNS = 90, LONGEST = 6, SOON_MS = 1500 };
 

@@ -1,12 +1,5 @@
 /* The programs of the kill campaign that have no terminal: which is started, when it is hit, and
  * whether it ended as it may. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +7,7 @@
 
 #include "base/mem.h"
 #include "tests/kill_commands.h"
+#include "tests/suite.h"
 
 enum { FIRST_GUESS = 120 };
 

@@ -3,13 +3,6 @@
 #endif
 #include "tests/kill_files.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <ftw.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +11,7 @@
 #include "base/mem.h"
 #include "tests/damage.h"
 #include "tests/kill_script.h"
+#include "tests/suite.h"
 
 enum { OPEN_AT_ONCE = 16, TABLE_BITS = 16 };
 

@@ -1,17 +1,11 @@
 /* `tiro memory`, `tiro config set` and `tiro doctor` in the kill campaign. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "tests/kill_commands.h"
 #include "tests/program.h"
+#include "tests/suite.h"
 
 enum { MOST_ENTRIES = 40 };
 

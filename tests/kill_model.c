@@ -1,12 +1,5 @@
 #include "tests/kill_model.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,6 +11,7 @@
 #include "tests/history_check.h"
 #include "tests/kill_script.h"
 #include "tests/program.h"
+#include "tests/suite.h"
 
 static void check(bool ok, const struct error *e)
 {

@@ -1,11 +1,4 @@
 /* `tiro sessions` in the kill campaign. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -13,6 +6,7 @@
 #include "base/mem.h"
 #include "tests/kill_commands.h"
 #include "tests/program.h"
+#include "tests/suite.h"
 
 /* --- one that is there
  * -------------------------------------------------------------------------------

@@ -1,11 +1,4 @@
 /* `tiro run` in the kill campaign: turns that stream, call tools, stall and are cut off. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +10,7 @@
 #include "base/rfc3339.h"
 #include "tests/kill_commands.h"
 #include "tests/program.h"
+#include "tests/suite.h"
 
 enum { LAST_SECOND_MS = 1200 };
 

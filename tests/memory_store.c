@@ -1,17 +1,11 @@
 #include "tests/memory_store.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "tests/suite.h"
 
 void memory_check(bool ok, const struct error *e)
 {

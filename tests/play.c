@@ -1,10 +1,5 @@
 #include "play.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-
-#include <cmocka.h>
-
 #include <fcntl.h>
 #include <poll.h>
 #include <stdlib.h>
@@ -15,6 +10,7 @@
 #include "base/mem.h"
 #include "compact/mode.h"
 #include "support.h"
+#include "tests/suite.h"
 
 struct play play;
 

@@ -1,19 +1,13 @@
 #include "tests/program.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-#include <cmocka.h>
-
 #include "base/mem.h"
 #include "base/vec.h"
+#include "tests/suite.h"
 #include "tests/support.h"
 
 enum { PATIENCE_MS = 20000, QUESTION_ROWS = 10 };

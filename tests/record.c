@@ -1,13 +1,8 @@
 #include "tests/record.h"
 #include "index/transcripts.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "base/buf.h"
 #include "base/entropy.h"
@@ -17,6 +12,7 @@
 #include "store/sessions.h"
 #include "store/snapshot.h"
 #include "tests/any_compaction.h"
+#include "tests/suite.h"
 
 static void check(bool ok, const struct error *e)
 {

@@ -1,15 +1,10 @@
 #include "tests/scene.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "session/catalog.h"
+#include "tests/suite.h"
 #include "tests/support.h"
 
 enum { MAX_OPEN = 8 };

@@ -1,16 +1,12 @@
 #include "tests/seen.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "base/buf.h"
 #include "base/utf8.h"
+#include "tests/suite.h"
 #include "ui/term/glyph.h"
 
 static void check_clean(const char *text, size_t len)

@@ -1,11 +1,5 @@
 #include "tests/sent.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/suite.h"
 
 void sent_take(void *sent, struct command *c)
 {

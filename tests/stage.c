@@ -1,12 +1,5 @@
 #include "tests/stage.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,6 +7,7 @@
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "tests/seen.h"
+#include "tests/suite.h"
 
 struct stage the;
 

@@ -1,12 +1,5 @@
 /* The real program, killed with SIGKILL and ended by signals at any moment: a short form of the
  * kill campaign (tests/campaign_kill.c), and what a person does afterwards. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +10,7 @@
 #include "tests/kill_campaign.h"
 #include "tests/kill_watch.h"
 #include "tests/program.h"
+#include "tests/suite.h"
 #include "tests/support.h"
 #include "tests/surface.h"
 

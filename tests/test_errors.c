@@ -1,12 +1,5 @@
 /* Every row of the table of errors, provoked in the real program: what standard error says, the
  * exit status, and what the formats of `tiro run` tell a program that reads them. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +9,7 @@
 #include "base/mem.h"
 #include "tests/program.h"
 #include "tests/scene.h"
+#include "tests/suite.h"
 
 enum { ARGS_MAX = 12 };
 

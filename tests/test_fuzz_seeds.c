@@ -1,11 +1,4 @@
 /* Every kept input of every target of the fuzzer, without the fuzzer. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <dirent.h>
 #include <locale.h>
 #include <signal.h>
@@ -19,6 +12,7 @@
 #include "base/mem.h"
 #include "base/paths.h"
 #include "tests/fuzz/fuzz.h"
+#include "tests/suite.h"
 #include "tests/support.h"
 
 enum { LONGEST_SECONDS = 60, NAME_BYTES = 256 };

@@ -1,13 +1,6 @@
 /* A conversation that goes on far beyond the model's window: no request is beyond it, no turn is
  * stuck, the process does not grow, and all that was said can be read at the end. SOAK_TURNS sets
  * how many turns each has (`make soak`: 2,000). */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +12,7 @@
 #include "session/export.h"
 #include "tests/history_check.h"
 #include "tests/long_run.h"
+#include "tests/suite.h"
 #include "tests/support.h"
 #include "tests/surface.h"
 

@@ -1,11 +1,4 @@
 /* What every store of semantic memory keeps to: the same tests against each. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,6 +7,7 @@
 #include "memory/store.h"
 #include "tests/memory_store.h"
 #include "tests/simple_store.h"
+#include "tests/suite.h"
 #include "tests/support.h"
 
 static struct store *store;

@@ -1,11 +1,5 @@
 #include "tests/workplace.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/suite.h"
 
 #include <fcntl.h>
 #include <signal.h>

@@ -1,11 +1,5 @@
 #include "tests/torture/steps.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/suite.h"
 
 #include <stdlib.h>
 

@@ -1,11 +1,5 @@
 #include "tests/torture/trial.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/suite.h"
 
 #include <ctype.h>
 #include <dirent.h>
