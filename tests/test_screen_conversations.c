@@ -1,17 +1,11 @@
 /* Several conversations at a terminal: what goes on behind the one that is shown. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "base/mem.h"
 #include "session/catalog.h"
 #include "tests/scene.h"
+#include "tests/suite.h"
 
 static const char next_key[] = "\033[15~"; /* F5 */
 
@@ -42,9 +36,11 @@ static void begin_another(struct screen *s)
     assert_true(screen_wait_gone(s, "Half of it", WAIT_MS));
 }
 
-static void a_turn_goes_on_behind_a_new_session(void **state)
+NEEDS(capability_store());
+FIXTURE(scene_setup, scene_teardown);
+
+TEST(a_turn_goes_on_behind_a_new_session)
 {
-    (void)state;
     struct screen *s = open_running(24, 80, NULL);
     begin_another(s);
     scene_exchange(s, "And you?", "I am fine.");
@@ -59,9 +55,8 @@ static void a_turn_goes_on_behind_a_new_session(void **state)
     scene_leave(s);
 }
 
-static void a_key_goes_to_what_works(void **state)
+TEST(a_key_goes_to_what_works)
 {
-    (void)state;
     struct screen *s = open_running(24, 80, NULL);
     begin_another(s);
     screen_type(s, next_key);
@@ -78,9 +73,8 @@ static void a_key_goes_to_what_works(void **state)
     scene_leave(s);
 }
 
-static void the_list_leaves_it_running(void **state)
+TEST(the_list_leaves_it_running)
 {
-    (void)state;
     struct screen *s = scene_open(24, 80, NULL);
     scene_exchange(s, "An older talk", "Long ago.");
     scene_say(s, "/new");
@@ -132,20 +126,18 @@ static void answer_a_question(int rows, int cols)
     scene_leave(s);
 }
 
-static void a_question_waits(void **state)
+TEST(a_question_waits)
 {
-    (void)state;
     answer_a_question(24, 80);
 }
 
-static void so_it_does_on_a_small_screen(void **state)
+TEST(so_it_does_on_a_small_screen)
 {
-    (void)state;
     answer_a_question(12, 40);
 }
 
 /* From the question itself to the other conversation, and back. */
-static void a_question_can_be_left(void **state)
+TEST(a_question_can_be_left)
 {
     static const char *const full[] = {"--tools", "full", NULL};
     (void)state;
@@ -167,9 +159,8 @@ static void a_question_can_be_left(void **state)
     scene_leave(s);
 }
 
-static void a_session_that_is_not_there_changes_nothing(void **state)
+TEST(a_session_that_is_not_there_changes_nothing)
 {
-    (void)state;
     struct screen *s = open_running(24, 80, NULL);
     scene_say(s, "/resume nonesuch");
     assert_true(wait_text(s, "nonesuch"));
@@ -181,9 +172,8 @@ static void a_session_that_is_not_there_changes_nothing(void **state)
 }
 
 /* A message that waits for the end of the turn is a draft of the session that is left. */
-static void what_waits_stays_with_its_session(void **state)
+TEST(what_waits_stays_with_its_session)
 {
-    (void)state;
     struct screen *s = open_running(24, 80, NULL);
     scene_say(s, "And then?");
     assert_true(wait_text(s, "And then?"));
@@ -193,7 +183,7 @@ static void what_waits_stays_with_its_session(void **state)
     assert_true(wait_text(s, "> And then?"));
 }
 
-static void leaving_is_asked_once(void **state)
+TEST(leaving_is_asked_once)
 {
     struct session_info info = {0};
     struct catalog catalog;
@@ -214,22 +204,4 @@ static void leaving_is_asked_once(void **state)
     assert_true(wait_text(s, "Half of it"));
     assert_true(wait_text(s, "interrupted"));
     scene_leave(s);
-}
-
-#define test(f) scene_stored_test(f)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        test(a_turn_goes_on_behind_a_new_session),
-        test(a_key_goes_to_what_works),
-        test(the_list_leaves_it_running),
-        test(a_question_waits),
-        test(so_it_does_on_a_small_screen),
-        test(a_question_can_be_left),
-        test(a_session_that_is_not_there_changes_nothing),
-        test(what_waits_stays_with_its_session),
-        test(leaving_is_asked_once),
-    };
-    return cmocka_run_group_tests_name("screen: conversations", tests, NULL, NULL);
 }

@@ -17,7 +17,6 @@ static void queue(struct reply r)
 }
 
 NEEDS(capability_store());
-
 FIXTURE(scene_setup, scene_teardown);
 
 TEST(continue_shows_the_same_conversation)
