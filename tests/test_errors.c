@@ -300,6 +300,71 @@ static void provoke_SESSION_NOT_RUNNING(void **state)
     screen_says(s, "Nothing is running.");
 }
 
+/* Nothing is to be done about it. */
+static void screen_tells(struct screen *s, const char *sentence)
+{
+    assert_true(screen_wait_text(s, sentence, WAIT_MS));
+}
+
+static void provoke_NOTHING_TO_COMPACT(void **state)
+{
+    (void)state;
+    if (!capability_compaction())
+        skip();
+    struct screen *s = scene_open(24, 100, NULL);
+    scene_say(s, "/compact");
+    screen_tells(s, "There is nothing to compact yet.");
+}
+
+static void provoke_TOO_SMALL_TO_COMPACT(void **state)
+{
+    (void)state;
+    if (!capability_compaction())
+        skip();
+    struct screen *s = scene_open(24, 100, NULL);
+    scene_exchange(s, "hi", "Hello from the scripted model.");
+    scene_say(s, "/compact structured");
+    screen_tells(s, "Nothing to compact: structured keeps everything");
+}
+
+static void provoke_NOTHING_TO_UNDO(void **state)
+{
+    (void)state;
+    if (!capability_compaction())
+        skip();
+    struct screen *s = scene_open(24, 100, NULL);
+    scene_say(s, "/uncompact");
+    screen_tells(s, "There is no compaction to undo.");
+}
+
+static void exchange_long(struct screen *s, const char *question, const char *end)
+{
+    struct buf answer = BUF_INIT;
+    for (int i = 0; i < 100; i++)
+        buf_addf(&answer, "word%d and so on; ", i);
+    buf_addstr(&answer, end);
+    queue((struct reply){.text = answer.data});
+    scene_ask(s, question, end);
+    buf_release(&answer);
+}
+
+static void provoke_MESSAGE_NOT_SENT(void **state)
+{
+    (void)state;
+    if (!capability_compaction())
+        skip();
+    setenv("TIRO_COMPACTION_RECENT_TURN_BUDGET", "1", 1);
+    struct screen *s = scene_open(24, 100, NULL);
+    exchange_long(s, "the first", "first end");
+    exchange_long(s, "the second", "second end");
+    queue((struct reply){.text = "A summary."});
+    scene_say(s, "/compact");
+    screen_tells(s, "compacted");
+    scene_say(s, "/pin 1");
+    screen_tells(s, "The message is no longer sent to the model, so it cannot be pinned.");
+    unsetenv("TIRO_COMPACTION_RECENT_TURN_BUDGET");
+}
+
 /* Anything but zero. */
 static char *random_text(size_t len)
 {
@@ -576,6 +641,10 @@ static const struct {
     {"AGENT_ERROR", -32000, 500, 1},
     {"MEMORY_NOT_FOUND", -32006, 404, 1},
     {"MEMORY_DISABLED", -32007, 501, 1},
+    {"NOTHING_TO_COMPACT", -32009, 409, 1},
+    {"TOO_SMALL_TO_COMPACT", -32010, 409, 1},
+    {"NOTHING_TO_UNDO", -32011, 409, 1},
+    {"MESSAGE_NOT_SENT", -32012, 409, 1},
     {"CONFIG_ERROR", -32000, 500, 1},
     {"FILE_ERROR", -32000, 500, 1},
     {"INTERRUPTED", -32000, 409, 1},
