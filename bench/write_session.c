@@ -72,7 +72,7 @@ static void commit(struct session_writer *w, struct event *ev)
 
 static void add_question(struct session_writer *w, const char *question)
 {
-    struct event *ev = begin(w, EVENT_RUN_STARTED);
+    struct event *ev = begin(w, EVENT_TURN_STARTED);
     ev->text = mem_strdup(question);
     commit(w, ev);
     ev = begin(w, EVENT_CALL_STARTED);
@@ -103,7 +103,7 @@ static void end_run(struct session_writer *w, const struct buf *text, const stru
     ev->usage = *usage;
     ev->model = mem_strdup("bench");
     commit(w, ev);
-    ev = begin(w, EVENT_RUN_COMPLETED);
+    ev = begin(w, EVENT_TURN_COMPLETED);
     ev->text = mem_strdup(text->data);
     ev->stop_reason = STOP_END_TURN;
     ev->usage = *usage;

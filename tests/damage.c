@@ -38,9 +38,9 @@ static char *text_of(int session, int event)
 
 static struct event *event_of(int session, int i)
 {
-    static const enum event_type types[] = {EVENT_RUN_STARTED, EVENT_TEXT_COMPLETE,
+    static const enum event_type types[] = {EVENT_TURN_STARTED, EVENT_TEXT_COMPLETE,
                                             EVENT_TOOL_EXECUTION_COMPLETED, EVENT_TEXT_DELTA,
-                                            EVENT_RUN_COMPLETED};
+                                            EVENT_TURN_COMPLETED};
     struct event *ev = event_new(types[i % 5]);
     ev->text = text_of(session, i);
     if (ev->type == EVENT_TOOL_EXECUTION_COMPLETED) {

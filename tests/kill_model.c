@@ -147,11 +147,12 @@ static bool take_event(void *session, const struct event *ev)
 {
     struct kill_session *s = session;
     char *line = event_to_line(ev);
-    if (ev->type == EVENT_RUN_STARTED)
+    if (ev->type == EVENT_TURN_STARTED)
         s->words_before = s->words.items.len;
     add_words(&s->words, line);
     free(line);
-    for (size_t i = s->words_before; ev->type == EVENT_RUN_COMPLETED && i < s->words.items.len; i++)
+    for (size_t i = s->words_before; ev->type == EVENT_TURN_COMPLETED && i < s->words.items.len;
+         i++)
         kill_texts_add(&s->completed, s->words.items.items[i]);
     return true;
 }

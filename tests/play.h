@@ -48,7 +48,7 @@ struct play {
     int64_t last_deadline_ms;
     int wake[2];
     bool stop;
-    enum event_type store_fails; /* at the first of these; RUN_STARTED: never */
+    enum event_type store_fails; /* at the first of these; TURN_STARTED: never */
     bool reads_on;               /* the script saw that its delta was taken */
     struct wakeup wakeup;
     struct config *config;

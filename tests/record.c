@@ -52,7 +52,7 @@ void record_event(struct record *r, struct event *ev)
     memcpy(ev->session_id, r->info.id, sizeof ev->session_id);
     check(transcripts_append(r->store, ev, &e), &e);
     session_tally(&r->info, ev);
-    if (ev->type == EVENT_RUN_STARTED)
+    if (ev->type == EVENT_TURN_STARTED)
         r->run_seq = ev->seq;
     event_free(ev);
 }
@@ -75,11 +75,11 @@ void record_add(struct record *r, enum event_type type, const char *text)
 
 void record_run(struct record *r, const char *input, const char *answer)
 {
-    record_add(r, EVENT_RUN_STARTED, input);
+    record_add(r, EVENT_TURN_STARTED, input);
     record_add(r, EVENT_CALL_STARTED, NULL);
     record_add(r, EVENT_TEXT_COMPLETE, answer);
     record_add(r, EVENT_CALL_COMPLETED, NULL);
-    record_add(r, EVENT_RUN_COMPLETED, answer);
+    record_add(r, EVENT_TURN_COMPLETED, answer);
     record_save(r);
 }
 
@@ -122,7 +122,7 @@ static struct usage any_usage(void)
 
 static void begin_run(struct record *r)
 {
-    struct event *ev = make(EVENT_RUN_STARTED, any_text());
+    struct event *ev = make(EVENT_TURN_STARTED, any_text());
     if (maybe(0.2))
         ev->number = r->run_seq;
     if (maybe(0.2))
@@ -177,13 +177,13 @@ static void any_answer(struct record *r)
 
 static void any_end(struct record *r)
 {
-    static const enum event_type ends[] = {EVENT_RUN_COMPLETED, EVENT_RUN_COMPLETED,
-                                           EVENT_RUN_COMPLETED, EVENT_RUN_FAILED,
+    static const enum event_type ends[] = {EVENT_TURN_COMPLETED, EVENT_TURN_COMPLETED,
+                                           EVENT_TURN_COMPLETED, EVENT_TURN_FAILED,
                                            EVENT_INTERRUPTED};
     struct event *ev = event_new(ends[below(sizeof ends / sizeof *ends)]);
     if (ev->type != EVENT_INTERRUPTED)
         ev->text = mem_strdup(any_text());
-    if (ev->type == EVENT_RUN_FAILED)
+    if (ev->type == EVENT_TURN_FAILED)
         ev->name = mem_strdup("AGENT_ERROR");
     ev->number = (int64_t)below(60000);
     ev->usage = any_usage();

@@ -125,7 +125,7 @@ static void apply(struct history *h, enum event_type type, const char *text, con
     ev->text = mem_strdup(text);
     ev->id = mem_strdup(id);
     ev->name = mem_strdup(name);
-    if (type == EVENT_RUN_COMPLETED)
+    if (type == EVENT_TURN_COMPLETED)
         ev->stop_reason = STOP_END_TURN;
     history_apply(h, ev);
     event_free(ev);
@@ -133,7 +133,7 @@ static void apply(struct history *h, enum event_type type, const char *text, con
 
 void history_begin(struct history *h, const char *user)
 {
-    apply(h, EVENT_RUN_STARTED, user, NULL, NULL);
+    apply(h, EVENT_TURN_STARTED, user, NULL, NULL);
     apply(h, EVENT_CALL_STARTED, NULL, NULL, NULL);
 }
 
@@ -146,5 +146,5 @@ void history_say(struct history *h, const struct said *said)
         apply(h, EVENT_CALL_STARTED, NULL, NULL, NULL);
     }
     apply(h, EVENT_TEXT_COMPLETE, said->answer ? said->answer : "Done.", NULL, NULL);
-    apply(h, EVENT_RUN_COMPLETED, "", NULL, NULL);
+    apply(h, EVENT_TURN_COMPLETED, "", NULL, NULL);
 }

@@ -131,7 +131,7 @@ void surface_expect_error(struct engine *s, enum err_code code, const char *text
 char *surface_ask(struct engine *s, const char *text)
 {
     surface_send(s, COMMAND_START_TURN, text);
-    struct notice *n = surface_expect_event(s, EVENT_RUN_COMPLETED);
+    struct notice *n = surface_expect_event(s, EVENT_TURN_COMPLETED);
     char *result = mem_strdup(n->event->text);
     notice_free(n);
     surface_expect_idle(s);

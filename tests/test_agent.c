@@ -108,7 +108,7 @@ TEST(the_rounds_have_an_end)
         acts[i] = (struct act){.tool = "list_directory", .args = "{}", .stop = STOP_TOOL_USE};
     assert_true(play_run(acts, AGENT_MAX_ROUNDS, "hello", &(struct error){0}));
     assert_int_equal(play.at, AGENT_MAX_ROUNDS);
-    assert_int_equal(play_last()->type, EVENT_RUN_COMPLETED);
+    assert_int_equal(play_last()->type, EVENT_TURN_COMPLETED);
     assert_string_equal(play.events.items[play.events.len - 2]->name, "max_rounds");
 }
 

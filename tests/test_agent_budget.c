@@ -33,7 +33,7 @@ static void assert_near(double value, double expected)
 static void assert_used_up(const char *kind)
 {
     const struct event *end = play_last();
-    assert_int_equal(end->type, EVENT_RUN_FAILED);
+    assert_int_equal(end->type, EVENT_TURN_FAILED);
     assert_string_equal(end->name, "BUDGET_EXHAUSTED");
     assert_non_null(strstr(end->text, kind));
     play_check_history();
@@ -72,7 +72,7 @@ TEST(the_last_answer_is_no_failure)
 {
     play.budget.limit[BUDGET_TOKENS] = 15;
     PLAY(DONE);
-    assert_int_equal(play_last()->type, EVENT_RUN_COMPLETED);
+    assert_int_equal(play_last()->type, EVENT_TURN_COMPLETED);
     assert_int_equal(count(EVENT_BUDGET_WARNING), 1);
 }
 
@@ -81,7 +81,7 @@ TEST(a_call_that_nobody_counted_counts_nothing)
     play.budget.limit[BUDGET_TOKENS] = 1;
     PLAY({.tool = "list_directory", .args = "{}", .stop = STOP_TOOL_USE, .without_usage = true},
          {.text = "Done.", .stop = STOP_END_TURN, .without_usage = true});
-    assert_int_equal(play_last()->type, EVENT_RUN_COMPLETED);
+    assert_int_equal(play_last()->type, EVENT_TURN_COMPLETED);
 }
 
 TEST(an_answer_asks_for_no_more_tokens_than_are_left)
@@ -221,7 +221,7 @@ TEST(while_the_user_thinks_no_time_passes)
     assert_int_equal(play.deadline_while_asked_ms, 0);
     assert_int_equal(play.last_deadline_ms, begun + 10000 + 2 * 3600000);
     assert_int_equal(play_event(EVENT_TOOL_EXECUTION_COMPLETED, 1)->number, 0);
-    assert_int_equal(play_last()->type, EVENT_RUN_COMPLETED);
+    assert_int_equal(play_last()->type, EVENT_TURN_COMPLETED);
     assert_int_equal(play_last()->number, 7000);
     assert_int_equal(count(EVENT_BUDGET_WARNING), 0);
 }
@@ -269,7 +269,7 @@ TEST(every_turn_has_its_own_time)
     play.budget.limit[BUDGET_TURN_DURATION] = 10;
     for (int turn = 1; turn <= 3; turn++) {
         PLAY({.text = "Done.", .stop = STOP_END_TURN, .takes_ms = 9000});
-        assert_int_equal(play_last()->type, EVENT_RUN_COMPLETED);
+        assert_int_equal(play_last()->type, EVENT_TURN_COMPLETED);
         assert_int_equal(count(EVENT_BUDGET_WARNING), turn);
         assert_int_equal(play_event(EVENT_BUDGET_WARNING, turn - 1)->count, 90);
     }
@@ -318,7 +318,7 @@ TEST(an_unknown_cost_ends_nothing)
 {
     play.budget.limit[BUDGET_COST] = 0.0001;
     PLAY(ROUND, DONE);
-    assert_int_equal(play_last()->type, EVENT_RUN_COMPLETED);
+    assert_int_equal(play_last()->type, EVENT_TURN_COMPLETED);
     assert_int_equal(count(EVENT_BUDGET_WARNING), 0);
     assert_true(play_event(EVENT_CALL_COMPLETED, 0)->used <= 0);
 }
@@ -341,7 +341,7 @@ TEST(what_was_cut_off_says_its_time_and_cost)
                  .takes_ms = 1500,
                  .failure = FAILURE_CUT,
                  .retry_after_ms = -1});
-    assert_int_equal(play_last()->type, EVENT_RUN_FAILED);
+    assert_int_equal(play_last()->type, EVENT_TURN_FAILED);
     assert_string_equal(play_last()->name, "AGENT_ERROR");
     assert_int_equal(play_last()->number, 1500);
     assert_int_equal(play_last()->usage.output, 4);

@@ -260,7 +260,7 @@ TEST(a_message_beyond_the_window_costs_no_summary)
     assert_string_equal(after, before);
     assert_int_equal(play.summaries, 0);
     assert_int_equal(count(EVENT_COMPACTION_COMPLETED), 0);
-    assert_int_equal(play_last()->type, EVENT_RUN_FAILED);
+    assert_int_equal(play_last()->type, EVENT_TURN_FAILED);
     assert_non_null(strstr(play_event(EVENT_COMPACTION_FAILED, 0)->text, "shorten the message"));
     free(after);
     free(huge);
@@ -327,7 +327,7 @@ TEST(an_overflow_is_compacted_for_and_called_again)
     PLAY({.failure = FAILURE_OVERFLOW, .window = 100000}, {.text = SUMMARY}, {.text = "fits"});
     assert_string_equal(play_event(EVENT_COMPACTION_STARTED, 0)->compaction.trigger, "overflow");
     assert_string_equal(play_last()->text, "fits");
-    assert_int_equal(play_last()->type, EVENT_RUN_COMPLETED);
+    assert_int_equal(play_last()->type, EVENT_TURN_COMPLETED);
     assert_int_equal(play.window, 100000);
     play_check_history();
 }
@@ -339,7 +339,7 @@ TEST(an_overflow_is_compacted_for_exactly_once)
     PLAY({.failure = FAILURE_OVERFLOW}, {.text = SUMMARY}, {.failure = FAILURE_OVERFLOW});
     assert_int_equal(play.at, 3);
     assert_int_equal(count(EVENT_COMPACTION_STARTED), 1);
-    assert_int_equal(play_last()->type, EVENT_RUN_FAILED);
+    assert_int_equal(play_last()->type, EVENT_TURN_FAILED);
     assert_non_null(strstr(play_last()->text, "scripted failure"));
 }
 
@@ -349,7 +349,7 @@ TEST(an_overflow_stands_when_the_summary_fails)
     compact_from(1000000);
     PLAY({.failure = FAILURE_OVERFLOW}, {.failure = FAILURE_QUOTA});
     assert_int_equal(count(EVENT_COMPACTION_FAILED), 1);
-    assert_int_equal(play_last()->type, EVENT_RUN_FAILED);
+    assert_int_equal(play_last()->type, EVENT_TURN_FAILED);
     assert_non_null(strstr(play_last()->text, "scripted failure"));
 }
 
@@ -361,7 +361,7 @@ TEST(an_overflow_does_not_wake_a_broken_summariser)
     PLAY({.failure = FAILURE_QUOTA}, {.text = "x"});
     PLAY({.failure = FAILURE_OVERFLOW});
     assert_int_equal(play.summaries, 1);
-    assert_int_equal(play_last()->type, EVENT_RUN_FAILED);
+    assert_int_equal(play_last()->type, EVENT_TURN_FAILED);
 }
 
 TEST(an_overflow_without_compaction_fails_the_turn)
@@ -369,7 +369,7 @@ TEST(an_overflow_without_compaction_fails_the_turn)
     talk(4);
     PLAY({.failure = FAILURE_OVERFLOW});
     assert_int_equal(count(EVENT_COMPACTION_STARTED), 0);
-    assert_int_equal(play_last()->type, EVENT_RUN_FAILED);
+    assert_int_equal(play_last()->type, EVENT_TURN_FAILED);
 }
 
 /* --- failures ----------------------------------------------------------------------------------
@@ -516,7 +516,7 @@ TEST(a_summary_counts_for_the_budget)
     play.budget.limit[BUDGET_TOKENS] = 1000;
     PLAY({.text = SUMMARY, .input = 995}, {.text = "never"});
     assert_int_equal(play.at, 1);
-    assert_int_equal(play_last()->type, EVENT_RUN_FAILED);
+    assert_int_equal(play_last()->type, EVENT_TURN_FAILED);
     assert_string_equal(play_last()->name, "BUDGET_EXHAUSTED");
     assert_int_equal(count(EVENT_COMPACTION_COMPLETED), 1);
 }
@@ -645,7 +645,7 @@ TEST(the_time_budget_ends_a_summary)
     compact_from(play.history.estimate);
     play.budget.limit[BUDGET_TURN_DURATION] = 5;
     PLAY({.text = "half a summ", .to_the_end = true});
-    assert_int_equal(play_last()->type, EVENT_RUN_FAILED);
+    assert_int_equal(play_last()->type, EVENT_TURN_FAILED);
     assert_string_equal(play_last()->name, "BUDGET_EXHAUSTED");
 }
 
@@ -666,7 +666,7 @@ TEST(a_summary_that_takes_too_long_is_given_up)
     assert_non_null(strstr(play_event(EVENT_COMPACTION_FAILED, 0)->text, "summary_timeout"));
     assert_int_equal(play.history.compaction.failures, 1);
     assert_string_equal(play_last()->text, "on we go");
-    assert_int_equal(play_last()->type, EVENT_RUN_COMPLETED);
+    assert_int_equal(play_last()->type, EVENT_TURN_COMPLETED);
     free(after);
     free(before);
 }
@@ -821,7 +821,7 @@ TEST(a_draft_is_committed_as_it_was_changed)
     assert_string_equal(play.draft.data, SUMMARY);
     assert_string_equal(play_event(EVENT_COMPACTION_COMPLETED, 0)->text, "my own words");
     assert_true(play_event(EVENT_COMPACTION_COMPLETED, 0)->flag);
-    assert_int_equal(play_last()->type, EVENT_RUN_COMPLETED);
+    assert_int_equal(play_last()->type, EVENT_TURN_COMPLETED);
     assert_int_equal(play.deadline_while_asked_ms, 0);
     assert_int_equal(play_last()->number, 0);
 }
@@ -837,7 +837,7 @@ TEST(a_refused_draft_does_not_stop_the_turn)
     play.verdict_count = 1;
     PLAY({.text = SUMMARY}, {.text = "on"});
     assert_string_equal(play_event(EVENT_COMPACTION_FAILED, 0)->compaction.reason, "cancelled");
-    assert_int_equal(play_last()->type, EVENT_RUN_COMPLETED);
+    assert_int_equal(play_last()->type, EVENT_TURN_COMPLETED);
     assert_int_equal(play.commits, 0);
 }
 

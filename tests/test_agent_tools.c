@@ -42,7 +42,7 @@ static void assert_refused(int n, const char *text)
     assert_true(result(n)->flag);
     assert_string_equal(result(n)->text, text);
     assert_false(note_exists());
-    assert_int_equal(play_last()->type, EVENT_RUN_COMPLETED);
+    assert_int_equal(play_last()->type, EVENT_TURN_COMPLETED);
     assert_string_equal(play_last()->text, "Done.");
     play_check_history();
 }

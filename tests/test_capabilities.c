@@ -244,7 +244,7 @@ TEST(at_the_threshold_it_compacts_or_does_nothing)
         for (bool over = false; !over;) {
             struct notice *n = surface_expect(s, NOTICE_EVENT);
             happened = happened || n->event->type == EVENT_COMPACTION_COMPLETED;
-            over = n->event->type == EVENT_RUN_COMPLETED;
+            over = n->event->type == EVENT_TURN_COMPLETED;
             notice_free(n);
         }
         surface_expect_idle(s);

@@ -175,7 +175,7 @@ TEST(test_read)
 /* A crash, or a turn that runs: the log is ahead of the row. */
 TEST(test_what_the_row_does_not_know_yet)
 {
-    record_add(&record, EVENT_RUN_STARTED, "More?");
+    record_add(&record, EVENT_TURN_STARTED, "More?");
     record_add(&record, EVENT_TEXT_COMPLETE, "Much more.");
     struct session_info info = find("last");
     assert_int_equal(info.turns, 3);
@@ -523,7 +523,7 @@ TEST(test_fork_at_a_question)
 TEST(test_fork_within_a_run)
 {
     struct history h;
-    record_add(&record, EVENT_RUN_STARTED, "Read x.");
+    record_add(&record, EVENT_TURN_STARTED, "Read x.");
     record_add(&record, EVENT_CALL_STARTED, NULL);
     record_add(&record, EVENT_TOOL_CALL_REQUESTED, "{\"path\":\"x\"}");
     record_add(&record, EVENT_CALL_COMPLETED, NULL);
@@ -607,11 +607,11 @@ TEST(test_fork_before_a_compaction)
     compact("manual");
     int64_t first = record.info.last_seq;
     record_run(&record, "And now?", "Now.");
-    record_add(&record, EVENT_RUN_STARTED, "Go on.");
+    record_add(&record, EVENT_TURN_STARTED, "Go on.");
     compact("estimate");
     int64_t second = record.info.last_seq;
     record_add(&record, EVENT_TEXT_COMPLETE, "Yes.");
-    record_add(&record, EVENT_RUN_COMPLETED, "Yes.");
+    record_add(&record, EVENT_TURN_COMPLETED, "Yes.");
     record_save(&record);
     assert_messages(record.info.id, 3);
     fork = fork_at("last", CATALOG_BEFORE_COMPACTION);
@@ -639,7 +639,7 @@ TEST(test_fork_before_a_compaction)
 TEST(test_a_fork_that_fails_leaves_nothing)
 {
     struct session_info fork;
-    record_add(&record, EVENT_RUN_STARTED, "Read x.");
+    record_add(&record, EVENT_TURN_STARTED, "Read x.");
     record_add(&record, EVENT_TEXT_COMPLETE, "Half");
     damage_sql(path,
                "CREATE TRIGGER full BEFORE INSERT ON event WHEN NEW.type = 'run_completed'"

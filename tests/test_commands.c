@@ -289,10 +289,10 @@ static void say(int64_t seq, enum event_type type, const char *text)
 
 static void say_two_turns(void)
 {
-    say(3, EVENT_RUN_STARTED, "first");
-    say(4, EVENT_RUN_COMPLETED, NULL);
-    say(7, EVENT_RUN_STARTED, "second");
-    say(9, EVENT_RUN_COMPLETED, NULL);
+    say(3, EVENT_TURN_STARTED, "first");
+    say(4, EVENT_TURN_COMPLETED, NULL);
+    say(7, EVENT_TURN_STARTED, "second");
+    say(9, EVENT_TURN_COMPLETED, NULL);
 }
 
 /* Their answer stands at the end, wherever one was reading. */
@@ -301,7 +301,7 @@ TEST(test_answers_are_shown)
     static const char *const lines[] = {"/compact", "/compact --quick", "/uncompact", "/pin",
                                         "/unpin x", "/uncompact 2",     "/rename",    "/nonsense"};
     for (int i = 0; i < 60; i++)
-        say(10 + i, EVENT_RUN_STARTED, "a line of the past");
+        say(10 + i, EVENT_TURN_STARTED, "a line of the past");
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
         assert_true(transcript_scroll(app.transcript, 20));
         slash_run(&app, lines[i]);
@@ -356,8 +356,8 @@ TEST(test_forks_part_before_a_compaction)
 /* What waits for older pages is done when they have come. */
 TEST(test_numbers_wait_for_older_turns)
 {
-    struct event second = {.type = EVENT_RUN_STARTED, .seq = 7};
-    struct event first = {.type = EVENT_RUN_STARTED, .seq = 3};
+    struct event second = {.type = EVENT_TURN_STARTED, .seq = 7};
+    struct event first = {.type = EVENT_TURN_STARTED, .seq = 3};
     struct event *page = &second;
     transcript_prepend(app.transcript, &page, 1, true);
     slash_run(&app, "/pin 1");

@@ -46,7 +46,7 @@ static struct stage {
     size_t asked;
     bool cancel_in_review;
     const char *whole;       /* result of every tool; NULL: nobody knows */
-    enum event_type lost_at; /* emit() fails; RUN_STARTED: never */
+    enum event_type lost_at; /* emit() fails; TURN_STARTED: never */
     struct buf trail;        /* names of the events */
     VEC(struct event *) events;
     char *before; /* the history as text */
@@ -1340,7 +1340,7 @@ TEST(a_body_with_too_many_bytes_is_made_to_fit)
 
 static void ask_too_much(void)
 {
-    struct event *ev = event_new(EVENT_RUN_STARTED);
+    struct event *ev = event_new(EVENT_TURN_STARTED);
     ev->seq = t.history.applied_seq + 1;
     ev->text = padded("look at this", 8000);
     history_apply(&t.history, ev);

@@ -423,7 +423,7 @@ TEST(a_compaction_that_was_cut_off_says_so)
         "\n▣ compaction interrupted · handoff\n"
         "  The program ended before the compaction was complete. The conversation is unchanged.\n");
     assert_false(transcript_tick(t, 5000));
-    told(t, told_event(EVENT_RUN_STARTED, 3, "next"));
+    told(t, told_event(EVENT_TURN_STARTED, 3, "next"));
     told(t, completed(4)); /* of another */
     assert_true(seen_transcript_has(t, "compaction interrupted"));
     assert_true(seen_transcript_has(t, "▣ compacted"));
@@ -431,11 +431,11 @@ TEST(a_compaction_that_was_cut_off_says_so)
 
 TEST(a_run_that_ends_leaves_no_card_running)
 {
-    static const enum event_type ends[] = {EVENT_RUN_STARTED, EVENT_RUN_FAILED, EVENT_INTERRUPTED,
-                                           EVENT_RUN_COMPLETED};
+    static const enum event_type ends[] = {EVENT_TURN_STARTED, EVENT_TURN_FAILED, EVENT_INTERRUPTED,
+                                           EVENT_TURN_COMPLETED};
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
         transcript_clear(*state);
-        told(*state, told_event(EVENT_RUN_STARTED, 1, "q"));
+        told(*state, told_event(EVENT_TURN_STARTED, 1, "q"));
         told(*state, started(2, "handoff", "estimate"));
         told(*state, told_event(ends[i], 3, NULL));
         assert_true(seen_transcript_has(*state, "compaction interrupted"));
@@ -485,7 +485,7 @@ TEST(an_undone_compaction_is_noted_and_marked)
 TEST(pins_are_noted)
 {
     struct transcript *t = *state;
-    told(t, told_event(EVENT_RUN_STARTED, 1, "keep **this**\nand more"));
+    told(t, told_event(EVENT_TURN_STARTED, 1, "keep **this**\nand more"));
     struct event *pin = told_event(EVENT_MESSAGE_PINNED, 2, NULL);
     pin->number = 1;
     pin->flag = true;
@@ -503,7 +503,7 @@ TEST(pins_are_noted)
 TEST(a_card_stands_between_question_and_answer)
 {
     struct transcript *t = *state;
-    told(t, told_event(EVENT_RUN_STARTED, 1, "q"));
+    told(t, told_event(EVENT_TURN_STARTED, 1, "q"));
     told(t, started(2, "handoff", "estimate"));
     told(t, completed(3));
     told(t, told_event(EVENT_TEXT_COMPLETE, 4, "a"));
@@ -517,20 +517,20 @@ TEST(a_card_stands_between_question_and_answer)
 TEST(a_retry_does_not_take_the_card_away)
 {
     struct transcript *t = *state;
-    told(t, told_event(EVENT_RUN_STARTED, 1, "q"));
+    told(t, told_event(EVENT_TURN_STARTED, 1, "q"));
     told(t, completed(3));
-    told(t, told_event(EVENT_RUN_FAILED, 4, "broken"));
-    struct event *retry = told_event(EVENT_RUN_STARTED, 5, "q");
+    told(t, told_event(EVENT_TURN_FAILED, 4, "broken"));
+    struct event *retry = told_event(EVENT_TURN_STARTED, 5, "q");
     retry->number = 1;
     told(t, retry);
     assert_false(seen_transcript_has(t, "broken"));
     assert_true(seen_transcript_has(t, "▣ compacted"));
     transcript_clear(t);
-    retry = told_event(EVENT_RUN_STARTED, 5, "q");
+    retry = told_event(EVENT_TURN_STARTED, 5, "q");
     retry->number = 1;
     told(t, retry);
-    struct event *page[] = {told_event(EVENT_RUN_STARTED, 1, "q"), completed(3),
-                            told_event(EVENT_RUN_FAILED, 4, "broken")};
+    struct event *page[] = {told_event(EVENT_TURN_STARTED, 1, "q"), completed(3),
+                            told_event(EVENT_TURN_FAILED, 4, "broken")};
     told_earlier(t, page, 3, false);
     assert_false(seen_transcript_has(t, "broken"));
     assert_true(seen_transcript_has(t, "▣ compacted"));
@@ -557,7 +557,7 @@ TEST(an_undo_reaches_back_over_pages)
 {
     struct transcript *t = *state;
     told(t, undone(9, 3));
-    struct event *middle[] = {told_event(EVENT_RUN_STARTED, 6, "q")};
+    struct event *middle[] = {told_event(EVENT_TURN_STARTED, 6, "q")};
     told_earlier(t, middle, 1, true);
     struct event *page[] = {completed(2), completed(3)};
     told_earlier(t, page, 2, false);
@@ -571,12 +571,12 @@ TEST(an_undo_reaches_back_over_pages)
 TEST(resumed_it_looks_the_same)
 {
     struct transcript *t = *state;
-    struct event *live[] = {told_event(EVENT_RUN_STARTED, 1, "q"),
+    struct event *live[] = {told_event(EVENT_TURN_STARTED, 1, "q"),
                             started(2, "handoff", "manual"),
                             delta(3, "part", 1, 2),
                             completed(4),
                             told_event(EVENT_TEXT_COMPLETE, 5, "a"),
-                            told_event(EVENT_RUN_COMPLETED, 6, "a"),
+                            told_event(EVENT_TURN_COMPLETED, 6, "a"),
                             undone(7, 4),
                             started(8, "handoff", "overflow"),
                             failed(9, "llm", "no")};
@@ -595,7 +595,7 @@ TEST(resumed_it_looks_the_same)
 TEST(cards_are_found_for_opening)
 {
     struct transcript *t = *state;
-    told(t, told_event(EVENT_RUN_STARTED, 1, "q"));
+    told(t, told_event(EVENT_TURN_STARTED, 1, "q"));
     assert_int_equal(transcript_newest_card(t), 0);
     told(t, completed(4));
     told(t, started(5, "handoff", "manual"));
@@ -674,7 +674,7 @@ static struct event random_event(uint64_t *seed, int64_t seq)
     static const enum event_type types[] = {EVENT_COMPACTION_STARTED,   EVENT_COMPACTION_DELTA,
                                             EVENT_COMPACTION_COMPLETED, EVENT_COMPACTION_FAILED,
                                             EVENT_COMPACTION_UNDONE,    EVENT_MESSAGE_PINNED,
-                                            EVENT_RUN_STARTED,          EVENT_TEXT_COMPLETE,
+                                            EVENT_TURN_STARTED,         EVENT_TEXT_COMPLETE,
                                             EVENT_INTERRUPTED,          EVENT_RETRYING};
     struct event ev = {.type = types[support_random(seed) % (sizeof types / sizeof *types)],
                        .seq = seq};
@@ -706,7 +706,7 @@ static struct event random_event(uint64_t *seed, int64_t seq)
     ev.flag = support_random(seed) % 2;
     ev.compaction.suspended = support_random(seed) % 2;
     ev.used = (double)(support_random(seed) % 100) / 1000 - 0.01;
-    if (ev.type == EVENT_COMPACTION_UNDONE || ev.type == EVENT_RUN_STARTED)
+    if (ev.type == EVENT_COMPACTION_UNDONE || ev.type == EVENT_TURN_STARTED)
         ev.number = (int64_t)(support_random(seed) % (uint64_t)seq);
     return ev;
 }

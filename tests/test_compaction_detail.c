@@ -89,14 +89,14 @@ static void add_tool(struct notice *n, enum event_type type, int64_t seq, const 
 static struct notice *usual(bool more)
 {
     struct notice *n = page("0", completed("## Goal\n\n- sleep in **Kyoto**\n"), more);
-    add(n, EVENT_RUN_STARTED, 10, "where to sleep?\nsecond line of it");
+    add(n, EVENT_TURN_STARTED, 10, "where to sleep?\nsecond line of it");
     add(n, EVENT_CALL_STARTED, 11, NULL)->number = 4;
     add(n, EVENT_REASONING_COMPLETE, 12, "let me think");
     add_tool(n, EVENT_TOOL_CALL_REQUESTED, 13, "search_files", "{\"query\":\"ryokan\"}");
     add_tool(n, EVENT_TOOL_EXECUTION_COMPLETED, 14, "search_files", "three hits");
     add(n, EVENT_CALL_STARTED, 15, NULL)->number = 4;
     add(n, EVENT_TEXT_COMPLETE, 16, "In the ryokan.");
-    add(n, EVENT_RUN_STARTED, 20, "and the price?");
+    add(n, EVENT_TURN_STARTED, 20, "and the price?");
     return n;
 }
 
@@ -186,13 +186,13 @@ TEST(each_opens_to_its_whole_text)
 TEST(what_was_taken_back_is_not_listed)
 {
     struct notice *n = page("0", completed("short"), false);
-    add(n, EVENT_RUN_STARTED, 10, "first try");
+    add(n, EVENT_TURN_STARTED, 10, "first try");
     add(n, EVENT_TEXT_COMPLETE, 11, "half")->flag = true;
-    add(n, EVENT_RUN_STARTED, 20, "second try")->number = 10;
+    add(n, EVENT_TURN_STARTED, 20, "second try")->number = 10;
     add(n, EVENT_TEXT_COMPLETE, 21, "half again")->flag = true;
-    add(n, EVENT_RUN_STARTED, 30, "failed at once");
-    add(n, EVENT_RUN_FAILED, 31, "no server");
-    add(n, EVENT_RUN_STARTED, 40, "last");
+    add(n, EVENT_TURN_STARTED, 30, "failed at once");
+    add(n, EVENT_TURN_FAILED, 31, "no server");
+    add(n, EVENT_TURN_STARTED, 40, "last");
     give(n);
     assert_not_shown("first try");
     assert_shown("second try");
@@ -208,7 +208,7 @@ TEST(more_is_asked_for_when_its_end_comes_near)
     struct notice *n = page("0", completed("short"), true);
     forget_sent();
     for (int i = 0; i < 100; i++)
-        add(n, EVENT_RUN_STARTED, 10 + i, "one of many");
+        add(n, EVENT_TURN_STARTED, 10 + i, "one of many");
     give(n);
     rows_now();
     assert_shown("134 messages summarised"); /* not all are listed yet */
@@ -236,7 +236,7 @@ TEST(more_is_asked_for_when_its_end_comes_near)
 TEST(pieces_of_a_message_come_with_different_pages)
 {
     struct notice *n = page("0", completed("short"), true);
-    add(n, EVENT_RUN_STARTED, 10, "question");
+    add(n, EVENT_TURN_STARTED, 10, "question");
     add(n, EVENT_TEXT_COMPLETE, 11, "first half");
     forget_sent();
     give(n);
@@ -358,7 +358,7 @@ TEST(any_text_fits_any_size)
     free(n->event->model);
     n->event->model = mem_strdup("model\x1b[31m\n");
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-        add(n, EVENT_RUN_STARTED, (int64_t)i * 10 + 1, texts[i]);
+        add(n, EVENT_TURN_STARTED, (int64_t)i * 10 + 1, texts[i]);
         add(n, EVENT_TEXT_COMPLETE, (int64_t)i * 10 + 2, texts[i]);
         add_tool(n, EVENT_TOOL_CALL_REQUESTED, (int64_t)i * 10 + 3, texts[i], texts[i]);
         add_tool(n, EVENT_TOOL_EXECUTION_COMPLETED, (int64_t)i * 10 + 4, texts[i], texts[i]);
@@ -383,7 +383,7 @@ TEST(thousands_come_page_by_page)
         snprintf(place, sizeof place, "%d", p * EVENTS);
         struct notice *n = page(place, completed("short"), p + 1 < PAGES);
         for (int i = 0; i < EVENTS; i++)
-            add(n, EVENT_RUN_STARTED, 1 + p * EVENTS + i, "one of many");
+            add(n, EVENT_TURN_STARTED, 1 + p * EVENTS + i, "one of many");
         give(n);
         letter('G');
         rows_now();
@@ -407,9 +407,9 @@ TEST(the_transcript_shows_an_event)
     for (int i = 0; i < 100; i++) {
         char text[32];
         snprintf(text, sizeof text, "question %d", i);
-        add(n, EVENT_RUN_STARTED, 100 + i * 10, text);
+        add(n, EVENT_TURN_STARTED, 100 + i * 10, text);
         add(n, EVENT_TEXT_COMPLETE, 105 + i * 10, "answer");
-        add(n, EVENT_RUN_COMPLETED, 107 + i * 10, NULL);
+        add(n, EVENT_TURN_COMPLETED, 107 + i * 10, NULL);
     }
     transcript_prepend(t, n->events.items, n->events.len, true);
     transcript_resize(t, 40, 10);

@@ -556,11 +556,11 @@ TEST(it_asks_again_when_the_history_changes)
 TEST(every_change_of_the_history_counts)
 {
     static const enum event_type changes[] = {
-        EVENT_RUN_STARTED,          EVENT_TOOL_EXECUTION_COMPLETED,
+        EVENT_TURN_STARTED,         EVENT_TOOL_EXECUTION_COMPLETED,
         EVENT_COMPACTION_UNDONE,    EVENT_MESSAGE_PINNED,
-        EVENT_INTERRUPTED,          EVENT_RUN_FAILED,
+        EVENT_INTERRUPTED,          EVENT_TURN_FAILED,
         EVENT_COMPACTION_COMPLETED, EVENT_CALL_COMPLETED,
-        EVENT_RUN_COMPLETED};
+        EVENT_TURN_COMPLETED};
     (void)state;
     for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
         begin();

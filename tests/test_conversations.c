@@ -66,7 +66,7 @@ static void answer_in(const char *session, const char *message, const char *answ
 {
     model_server_queue(surface_server(), &(struct reply){.text = answer});
     send(COMMAND_START_TURN, message);
-    struct notice *n = surface_expect_event(engine, EVENT_RUN_COMPLETED);
+    struct notice *n = surface_expect_event(engine, EVENT_TURN_COMPLETED);
     assert_string_equal(n->event->text, answer);
     assert_string_equal(n->session, session);
     notice_free(n);
@@ -93,7 +93,7 @@ TEST_IF(capability_store(), a_turn_goes_on_beside_another)
     answer_in(second, "And you?", "I am fine.");
     expect_idle(second);
     model_server_release(surface_server());
-    struct notice *n = surface_expect_event(engine, EVENT_RUN_COMPLETED);
+    struct notice *n = surface_expect_event(engine, EVENT_TURN_COMPLETED);
     assert_string_equal(n->session, first);
     assert_string_equal(n->event->session_id, first);
     assert_string_equal(n->event->text, "Half of it");
@@ -125,7 +125,7 @@ TEST_IF(capability_store(), what_runs_is_shown_again)
     notice_free(n);
     notice_free(surface_expect(engine, NOTICE_PROVIDER));
     model_server_release(surface_server());
-    notice_free(surface_expect_event(engine, EVENT_RUN_COMPLETED));
+    notice_free(surface_expect_event(engine, EVENT_TURN_COMPLETED));
     answer_in(first, "Is that all?", "Yes.");
     engine_free(engine);
 }
@@ -170,7 +170,7 @@ TEST_IF(capability_store(), what_is_typed_ahead_goes_there)
     send(COMMAND_NEW, NULL);
     send(COMMAND_START_TURN, "Where am I?");
     expect_opened(second);
-    struct notice *n = surface_expect_event(engine, EVENT_RUN_COMPLETED);
+    struct notice *n = surface_expect_event(engine, EVENT_TURN_COMPLETED);
     assert_string_equal(n->session, second);
     notice_free(n);
     engine_free(engine);
@@ -193,7 +193,7 @@ TEST_IF(capability_store(), a_question_waits_until_one_comes_back)
     assert_string_equal(again->name, "run_command");
     assert_string_equal(again->args, asked->args);
     surface_send_for(engine, COMMAND_ANSWER, again->text, NULL, ANSWER_DENY);
-    notice_free(surface_expect_event(engine, EVENT_RUN_COMPLETED));
+    notice_free(surface_expect_event(engine, EVENT_TURN_COMPLETED));
     notice_free(asked);
     notice_free(again);
     engine_free(engine);
@@ -297,7 +297,7 @@ TEST(nothing_is_refused_where_nothing_is_kept)
     expect_opened(shown);
     assert_string_equal(shown, first);
     model_server_release(surface_server());
-    notice_free(surface_expect_event(engine, EVENT_RUN_COMPLETED));
+    notice_free(surface_expect_event(engine, EVENT_TURN_COMPLETED));
     engine_free(engine);
 }
 

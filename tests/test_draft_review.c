@@ -567,7 +567,7 @@ FIXTURES(still_app, still_app_setup, still_app_teardown);
 TEST(reviews_close)
 {
     static const enum event_type ends[] = {EVENT_COMPACTION_COMPLETED, EVENT_COMPACTION_FAILED,
-                                           EVENT_RUN_COMPLETED, EVENT_RUN_FAILED,
+                                           EVENT_TURN_COMPLETED, EVENT_TURN_FAILED,
                                            EVENT_INTERRUPTED};
     editor_set(app.editor, "my own words");
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {

@@ -72,7 +72,7 @@ static struct event filled(enum event_type type)
 #define USED "\"usage\":{\"input_tokens\":10,\"output_tokens\":0,\"estimated\":true}"
 
 static const char *const payloads[EVENT_TYPE_COUNT] = {
-    [EVENT_RUN_STARTED] =
+    [EVENT_TURN_STARTED] =
         "{\"input\":\"te\\\"xt\\n\",\"retries\":7,"
         "\"attachments\":[{\"type\":\"image\",\"text\":\"/x.png\"}]}",
     [EVENT_CALL_STARTED] = "{\"turn\":7,\"call\":2}",
@@ -115,12 +115,12 @@ static const char *const payloads[EVENT_TYPE_COUNT] = {
         "{\"id\":\"call_1\",\"query\":\"te\\\"xt\\n\",\"limit\":5,"
         "\"hits\":[{\"id\":\"E\"}],\"badge\":\"name\"}",
     [EVENT_WARNING] = "{\"code\":\"name\",\"detail\":\"te\\\"xt\\n\"}",
-    [EVENT_RUN_COMPLETED] =
+    [EVENT_TURN_COMPLETED] =
         "{\"result\":\"te\\\"xt\\n\",\"usage\":{\"input_tokens\":10,"
         "\"output_tokens\":0,\"estimated\":true,\"summaries\":{"
         "\"input_tokens\":4,\"output_tokens\":3}},\"model_calls\":2,"
         "\"duration_ms\":7,\"stop_reason\":\"tool_use\"}",
-    [EVENT_RUN_FAILED] =
+    [EVENT_TURN_FAILED] =
         "{\"code\":\"name\",\"message\":\"te\\\"xt\\n\"," USED ",\"cost\":0.25,\"duration_ms\":7}",
     [EVENT_BUDGET_WARNING] = "{\"kind\":\"name\",\"used\":0.25,\"limit\":2.5,\"percent\":2}",
     [EVENT_INTERRUPTED] = "{" USED ",\"cost\":0.25,\"duration_ms\":7}",
@@ -312,7 +312,7 @@ TEST(test_new_has_no_usage)
 
 /* What a fresh event of each type says. */
 static const char *const fresh[EVENT_TYPE_COUNT] = {
-    [EVENT_RUN_STARTED] = "{\"input\":\"\"}",
+    [EVENT_TURN_STARTED] = "{\"input\":\"\"}",
     [EVENT_CALL_STARTED] = "{\"turn\":0,\"call\":0}",
     [EVENT_TEXT_DELTA] = "{\"delta\":\"\"}",
     [EVENT_REASONING_DELTA] = "{\"delta\":\"\"}",
@@ -341,9 +341,9 @@ static const char *const fresh[EVENT_TYPE_COUNT] = {
     [EVENT_MEMORY_RECALLED] = "{\"id\":\"\",\"query\":\"\",\"limit\":0}",
     [EVENT_BUDGET_WARNING] = "{\"kind\":\"\",\"used\":0,\"limit\":0,\"percent\":0}",
     [EVENT_WARNING] = "{\"code\":\"\",\"detail\":\"\"}",
-    [EVENT_RUN_COMPLETED] =
+    [EVENT_TURN_COMPLETED] =
         "{\"result\":\"\",\"model_calls\":0,\"duration_ms\":0,\"stop_reason\":\"end_turn\"}",
-    [EVENT_RUN_FAILED] = "{\"code\":\"\",\"message\":\"\"}",
+    [EVENT_TURN_FAILED] = "{\"code\":\"\",\"message\":\"\"}",
     [EVENT_INTERRUPTED] = "{}",
 };
 

@@ -92,7 +92,7 @@ static void make_talk(struct record *r)
     record_begin(r, store);
     memcpy(r->info.id, "01890a5d-ac96-774b-bcce-b302099a8057", UUID_LEN);
     record_save(r);
-    record_add(r, EVENT_RUN_STARTED, "Look\x1b at x");
+    record_add(r, EVENT_TURN_STARTED, "Look\x1b at x");
     record_add(r, EVENT_CALL_STARTED, NULL);
     record_add(r, EVENT_TOOL_CALL_REQUESTED, "{\"path\":\"x\"}");
     struct event *ev = event_new(EVENT_TOOL_EXECUTION_COMPLETED);
@@ -102,8 +102,8 @@ static void make_talk(struct record *r)
     ev->number = 1250;
     record_event(r, ev);
     record_add(r, EVENT_TEXT_COMPLETE, "It is **x**.\n");
-    record_add(r, EVENT_RUN_COMPLETED, "It is **x**.\n");
-    ev = event_new(EVENT_RUN_STARTED);
+    record_add(r, EVENT_TURN_COMPLETED, "It is **x**.\n");
+    ev = event_new(EVENT_TURN_STARTED);
     ev->text = mem_strdup("And?");
     ev->attachments = mem_strdup("[{\"type\":\"image\",\"text\":\"/a b.png\"}]");
     record_event(r, ev);
@@ -165,27 +165,27 @@ static void add_partial(struct record *r, const char *text)
 static void make_crashes(struct record *r)
 {
     record_begin(r, store);
-    record_add(r, EVENT_RUN_STARTED, "One");
+    record_add(r, EVENT_TURN_STARTED, "One");
     record_add(r, EVENT_TEXT_DELTA, "I look.");
     record_add(r, EVENT_TEXT_COMPLETE, "I look.");
     record_add(r, EVENT_TOOL_CALL_REQUESTED, "{}");
     record_save(r); /* as at the border of a run: the row does not know of what follows */
-    record_add(r, EVENT_RUN_STARTED, "Two");
+    record_add(r, EVENT_TURN_STARTED, "Two");
     record_add(r, EVENT_TEXT_DELTA, "Thrown away.");
     record_add(r, EVENT_RETRYING, "overloaded");
     record_add(r, EVENT_TEXT_DELTA, "It ");
     record_add(r, EVENT_TEXT_DELTA, "is\x1b");
     record_add(r, EVENT_REASONING_DELTA, "Hm.");
     record_add(r, EVENT_TEXT_DELTA, "so");
-    record_add(r, EVENT_RUN_STARTED, "Three");
+    record_add(r, EVENT_TURN_STARTED, "Three");
     add_partial(r, "Part");
     record_add(r, EVENT_INTERRUPTED, NULL);
-    record_add(r, EVENT_RUN_STARTED, "Four");
+    record_add(r, EVENT_TURN_STARTED, "Four");
     record_add(r, EVENT_TEXT_DELTA, "Lost");
     record_add(r, EVENT_INTERRUPTED, NULL);
-    record_add(r, EVENT_RUN_STARTED, "Five");
+    record_add(r, EVENT_TURN_STARTED, "Five");
     record_add(r, EVENT_TEXT_DELTA, " \n");
-    record_add(r, EVENT_RUN_STARTED, "Six");
+    record_add(r, EVENT_TURN_STARTED, "Six");
     record_add(r, EVENT_TEXT_DELTA, "Going");
 }
 

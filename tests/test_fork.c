@@ -18,8 +18,8 @@ static const struct {
     char letter;
     enum event_type type;
 } letters[] = {
-    {'U', EVENT_RUN_STARTED},
-    {'R', EVENT_RUN_STARTED},
+    {'U', EVENT_TURN_STARTED},
+    {'R', EVENT_TURN_STARTED},
     {'T', EVENT_CALL_STARTED},
     {'d', EVENT_TEXT_DELTA},
     {'t', EVENT_TEXT_COMPLETE},
@@ -28,8 +28,8 @@ static const struct {
     {'x', EVENT_CALL_COMPLETED},
     {'r', EVENT_TOOL_EXECUTION_COMPLETED},
     {'w', EVENT_WARNING},
-    {'E', EVENT_RUN_COMPLETED},
-    {'F', EVENT_RUN_FAILED},
+    {'E', EVENT_TURN_COMPLETED},
+    {'F', EVENT_TURN_FAILED},
     {'I', EVENT_INTERRUPTED},
     {'s', EVENT_COMPACTION_STARTED},
     {'K', EVENT_COMPACTION_COMPLETED},
@@ -68,7 +68,7 @@ static struct fork_point look_through(struct fork_point p, const char *log)
         if (has_text(ev->type))
             ev->text = mem_printf("%c%d", letter, (int)seq);
         ev->number = letter == 'R' ? run_seq : 0;
-        if (ev->type == EVENT_RUN_STARTED)
+        if (ev->type == EVENT_TURN_STARTED)
             run_seq = seq;
         more = fork_point_look(&p, ev);
         event_free(ev);
@@ -220,7 +220,7 @@ TEST(test_what_is_not_in_the_log)
 TEST(test_it_stops_looking)
 {
     struct fork_point p;
-    struct event *ev = event_new(EVENT_RUN_STARTED);
+    struct event *ev = event_new(EVENT_TURN_STARTED);
     fork_point_begin(&p, 1);
     ev->seq = 1;
     assert_true(fork_point_look(&p, ev));
@@ -320,7 +320,7 @@ static void check_cut(const struct record *r, int64_t at)
     pass_over_undone_until(r->info.id, &prefix);
     assert_true(event_log_read(store, r->info.id, 0, take_along, &prefix, &e));
     if (p.open) {
-        struct event *end = event_new(EVENT_RUN_COMPLETED);
+        struct event *end = event_new(EVENT_TURN_COMPLETED);
         end->seq = p.last + 1;
         history_apply(&prefix.history, end);
         event_free(end);

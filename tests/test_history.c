@@ -57,26 +57,26 @@ static struct event *result_event(const char *id)
 
 static struct event *failed_event(void)
 {
-    struct event *ev = ev_new(EVENT_RUN_FAILED, "no connection");
+    struct event *ev = ev_new(EVENT_TURN_FAILED, "no connection");
     ev->name = mem_strdup("AGENT_ERROR");
     return ev;
 }
 
 static int64_t retry(struct history *h, const char *text, int64_t seq)
 {
-    struct event *ev = ev_new(EVENT_RUN_STARTED, text);
+    struct event *ev = ev_new(EVENT_TURN_STARTED, text);
     ev->number = seq;
     return apply(h, ev);
 }
 
 static int64_t whole_run(struct history *h, const char *question, const char *answer)
 {
-    int64_t seq = say(h, EVENT_RUN_STARTED, question);
+    int64_t seq = say(h, EVENT_TURN_STARTED, question);
     say(h, EVENT_CALL_STARTED, NULL);
     say(h, EVENT_TEXT_DELTA, "ignored");
     say(h, EVENT_TEXT_COMPLETE, answer);
     say(h, EVENT_CALL_COMPLETED, NULL);
-    say(h, EVENT_RUN_COMPLETED, answer);
+    say(h, EVENT_TURN_COMPLETED, answer);
     return seq;
 }
 
@@ -126,7 +126,7 @@ TEST(test_tool_calls)
 {
     struct history h;
     history_init(&h);
-    say(&h, EVENT_RUN_STARTED, "q");
+    say(&h, EVENT_TURN_STARTED, "q");
     say(&h, EVENT_CALL_STARTED, NULL);
     say(&h, EVENT_REASONING_COMPLETE, "think");
     say(&h, EVENT_TEXT_COMPLETE, "looking");
@@ -140,7 +140,7 @@ TEST(test_tool_calls)
     say(&h, EVENT_CALL_STARTED, NULL);
     say(&h, EVENT_TEXT_COMPLETE, "done");
     say(&h, EVENT_TEXT_COMPLETE, "");
-    say(&h, EVENT_RUN_COMPLETED, "done");
+    say(&h, EVENT_TURN_COMPLETED, "done");
     check(&h, "u:q a:think,looking,c1,c2 t:c1,c2 a:done");
     history_release(&h);
 }
@@ -149,7 +149,7 @@ TEST(test_a_next_call_begins_a_message)
 {
     struct history h;
     history_init(&h);
-    say(&h, EVENT_RUN_STARTED, "q");
+    say(&h, EVENT_TURN_STARTED, "q");
     say(&h, EVENT_CALL_STARTED, NULL);
     say(&h, EVENT_TEXT_COMPLETE, "one");
     say(&h, EVENT_CALL_STARTED, NULL);
@@ -164,7 +164,7 @@ TEST(test_open_calls_are_answered)
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
         struct history h;
         history_init(&h);
-        say(&h, EVENT_RUN_STARTED, "q");
+        say(&h, EVENT_TURN_STARTED, "q");
         say(&h, EVENT_CALL_STARTED, NULL);
         apply(&h, call_event("c1"));
         apply(&h, call_event("c2"));
@@ -180,9 +180,9 @@ TEST(test_a_completed_run_answers_open_calls)
 {
     struct history h;
     history_init(&h);
-    say(&h, EVENT_RUN_STARTED, "q");
+    say(&h, EVENT_TURN_STARTED, "q");
     apply(&h, call_event("c1"));
-    say(&h, EVENT_RUN_COMPLETED, "too many rounds");
+    say(&h, EVENT_TURN_COMPLETED, "too many rounds");
     check(&h, "u:q a:c1 t:c1!");
     history_release(&h);
 }
@@ -191,7 +191,7 @@ TEST(test_interrupted)
 {
     struct history h;
     history_init(&h);
-    say(&h, EVENT_RUN_STARTED, "q");
+    say(&h, EVENT_TURN_STARTED, "q");
     say(&h, EVENT_CALL_STARTED, NULL);
     say(&h, EVENT_TEXT_COMPLETE, "half");
     apply(&h, call_event("c1"));
@@ -199,13 +199,13 @@ TEST(test_interrupted)
     check(&h, "u:q a*:half,c1 t:c1!");
     assert_false(h.running);
 
-    say(&h, EVENT_RUN_STARTED, "nothing came");
+    say(&h, EVENT_TURN_STARTED, "nothing came");
     say(&h, EVENT_CALL_STARTED, NULL);
     say(&h, EVENT_INTERRUPTED, NULL);
     check(&h, "u:q a*:half,c1 t:c1! u:nothing came");
     assert_int_equal(h.turns, 2);
 
-    say(&h, EVENT_RUN_STARTED, "only thoughts");
+    say(&h, EVENT_TURN_STARTED, "only thoughts");
     say(&h, EVENT_CALL_STARTED, NULL);
     say(&h, EVENT_REASONING_COMPLETE, "hm");
     say(&h, EVENT_INTERRUPTED, NULL);
@@ -218,7 +218,7 @@ TEST(test_failed)
     struct history h;
     history_init(&h);
     whole_run(&h, "a", "b");
-    int64_t seq = say(&h, EVENT_RUN_STARTED, "gone");
+    int64_t seq = say(&h, EVENT_TURN_STARTED, "gone");
     say(&h, EVENT_CALL_STARTED, NULL);
     say(&h, EVENT_REASONING_COMPLETE, "hm");
     apply(&h, failed_event());
@@ -248,7 +248,7 @@ TEST(test_retry_drops_from_the_retried_run_on)
     check(&h, "u:a a:b u:c2");
     assert_int_equal(h.turns, 2);
     assert_int_equal(h.messages.items[2].turn, 2);
-    say(&h, EVENT_RUN_COMPLETED, "");
+    say(&h, EVENT_TURN_COMPLETED, "");
     retry(&h, "x", second); /* it is gone already */
     check(&h, "u:a a:b u:c2 u:x");
     history_release(&h);
@@ -259,14 +259,14 @@ TEST(test_a_crash_takes_the_run_back)
     struct history h;
     history_init(&h);
     whole_run(&h, "a", "b");
-    say(&h, EVENT_RUN_STARTED, "crashed");
+    say(&h, EVENT_TURN_STARTED, "crashed");
     say(&h, EVENT_CALL_STARTED, NULL);
     say(&h, EVENT_TEXT_COMPLETE, "half");
     whole_run(&h, "c", "d");
     check(&h, "u:a a:b u:c a:d");
     assert_int_equal(h.turns, 2);
 
-    int64_t seq = say(&h, EVENT_RUN_STARTED, "again");
+    int64_t seq = say(&h, EVENT_TURN_STARTED, "again");
     apply(&h, call_event("c1"));
     assert_true(history_drop_open_turn(&h));
     assert_false(history_drop_open_turn(&h));
@@ -280,7 +280,7 @@ TEST(test_events_are_applied_once)
 {
     struct history h;
     history_init(&h);
-    struct event *ev = ev_new(EVENT_RUN_STARTED, "a");
+    struct event *ev = ev_new(EVENT_TURN_STARTED, "a");
     history_apply(&h, ev);
     history_apply(&h, ev);
     check(&h, "u:a");
@@ -293,7 +293,7 @@ TEST(test_usage)
     struct history h;
     history_init(&h);
     assert_int_equal(h.last_input, -1);
-    say(&h, EVENT_RUN_STARTED, "a");
+    say(&h, EVENT_TURN_STARTED, "a");
     struct event *ev = ev_new(EVENT_CALL_COMPLETED, NULL);
     ev->usage = (struct usage){.input = 10, .output = 3, .cached = 4};
     ev->used = 0; /* it costs nothing, which is known */
@@ -309,8 +309,8 @@ TEST(test_usage)
     assert_true(h.usage.estimated);
     assert_int_equal(h.unpriced, 1);
     assert_int_equal(h.last_input, 10);
-    say(&h, EVENT_RUN_STARTED, "b");
-    ev = ev_new(EVENT_RUN_COMPLETED, "x"); /* its usage is a sum of what was counted */
+    say(&h, EVENT_TURN_STARTED, "b");
+    ev = ev_new(EVENT_TURN_COMPLETED, "x"); /* its usage is a sum of what was counted */
     ev->usage = (struct usage){.input = 20, .output = 1, .cached = -1};
     apply(&h, ev);
     assert_int_equal(h.usage.input, 30);
@@ -321,7 +321,7 @@ TEST(test_attachments)
 {
     struct history h;
     history_init(&h);
-    struct event *ev = ev_new(EVENT_RUN_STARTED, "what is this?");
+    struct event *ev = ev_new(EVENT_TURN_STARTED, "what is this?");
     ev->attachments = mem_strdup(
         "[{\"type\":\"image\",\"text\":\"/x.png\",\"media_type\":\"image/png\"},"
         "{\"type\":\"riddle\"}]");
@@ -372,7 +372,7 @@ TEST(test_refuses_a_broken_snapshot)
     struct history h, empty;
     history_init(&h);
     history_init(&empty);
-    say(&h, EVENT_RUN_STARTED, "a");
+    say(&h, EVENT_TURN_STARTED, "a");
     char *text = history_counters(&h);
     size_t len = strlen(text);
     for (size_t cut = 0; cut < len; cut++) {
@@ -404,7 +404,7 @@ TEST(test_what_a_snapshot_lacks)
     int64_t second = whole_run(&h, "c", "d");
     assert_int_equal(h.unsaved, 2);
     h.unsaved = h.messages.len;
-    say(&h, EVENT_RUN_STARTED, "e");
+    say(&h, EVENT_TURN_STARTED, "e");
     say(&h, EVENT_TEXT_COMPLETE, "f");
     h.unsaved = h.messages.len;
     say(&h, EVENT_TEXT_COMPLETE, "g"); /* more of a message that was saved */
@@ -467,12 +467,12 @@ TEST(test_a_compaction)
 
 static void answered(struct history *h, const char *question, int64_t input, int64_t output)
 {
-    say(h, EVENT_RUN_STARTED, question);
+    say(h, EVENT_TURN_STARTED, question);
     say(h, EVENT_TEXT_COMPLETE, "an answer");
     struct event *ev = ev_new(EVENT_CALL_COMPLETED, NULL);
     ev->usage = (struct usage){.input = input, .output = output, .cached = -1};
     apply(h, ev);
-    apply(h, ev_new(EVENT_RUN_COMPLETED, "an answer"));
+    apply(h, ev_new(EVENT_TURN_COMPLETED, "an answer"));
 }
 
 /* What the provider counted holds for the history that it was sent. */
@@ -536,7 +536,7 @@ TEST(test_within_a_run)
     next_seq = 0;
     history_init(&h);
     whole_run(&h, "a", "b");
-    int64_t run = say(&h, EVENT_RUN_STARTED, "c");
+    int64_t run = say(&h, EVENT_TURN_STARTED, "c");
     say(&h, EVENT_CALL_STARTED, NULL);
     apply(&h, call_event("c1"));
     apply(&h, result_event("c1"));
@@ -548,7 +548,7 @@ TEST(test_within_a_run)
     apply(&h, failed_event());
     assert_int_equal(h.messages.len, 2);
     assert_false(h.running);
-    say(&h, EVENT_RUN_STARTED, "d");
+    say(&h, EVENT_TURN_STARTED, "d");
     apply(&h, failed_event()); /* that was of the other run */
     assert_int_equal(h.messages.len, 2);
     history_release(&h);
@@ -561,7 +561,7 @@ TEST(test_within_a_call)
     history_init(&h);
     next_seq = 0;
     whole_run(&h, "a", "b");
-    say(&h, EVENT_RUN_STARTED, "c");
+    say(&h, EVENT_TURN_STARTED, "c");
     say(&h, EVENT_CALL_STARTED, NULL);
     say(&h, EVENT_TEXT_COMPLETE, "d");
     compact(&h, "[" SUMMARY("1", "1") ",[2,2]]", "overflow");
@@ -601,7 +601,7 @@ TEST(test_by_hand_takes_an_open_run_back)
     next_seq = 0;
     history_init(&h);
     whole_run(&h, "a", "b");
-    say(&h, EVENT_RUN_STARTED, "c");
+    say(&h, EVENT_TURN_STARTED, "c");
     say(&h, EVENT_TEXT_COMPLETE, "d");
     compact(&h, "[[0,2]]", "manual");
     assert_false(h.running);
@@ -639,7 +639,7 @@ TEST(test_those_that_do_not_fit)
         history_init(&h);
         whole_run(&h, "a", "b");
         next_seq = 99;
-        say(&h, EVENT_RUN_STARTED, "c");
+        say(&h, EVENT_TURN_STARTED, "c");
         say(&h, EVENT_TEXT_COMPLETE, "d");
         next_seq = 200;
         compact(&h, texts[i], "estimate");
@@ -708,11 +708,11 @@ TEST(test_calls_are_counted)
     next_seq = 0;
     history_init(&h);
     whole_run(&h, "a", "b");
-    say(&h, EVENT_RUN_STARTED, "c");
+    say(&h, EVENT_TURN_STARTED, "c");
     say(&h, EVENT_CALL_STARTED, NULL);
     say(&h, EVENT_CALL_STARTED, NULL);
     assert_int_equal(h.calls, 3);
-    say(&h, EVENT_RUN_FAILED, "no connection");
+    say(&h, EVENT_TURN_FAILED, "no connection");
     assert_int_equal(h.turns, 1);
     assert_int_equal(h.calls, 3);
     say(&h, EVENT_COMPACTION_STARTED, NULL);
@@ -788,7 +788,7 @@ TEST(test_what_is_suspended_stays_so)
     assert_true(h.compaction.suspended);
     assert_int_equal(h.compaction.failures, 3);
     assert_string_equal(h.compaction.failed_mode, "handoff");
-    say(&h, EVENT_RUN_STARTED, "c"); /* by itself, in a mode that was chosen since */
+    say(&h, EVENT_TURN_STARTED, "c"); /* by itself, in a mode that was chosen since */
     fail_in(&h, "structured", 1, false);
     assert_false(h.compaction.suspended);
     assert_string_equal(h.compaction.failed_mode, "structured");
@@ -981,14 +981,14 @@ static struct event *random_event(const struct history *h, enum event_type type,
         ev->number = pick((int)next_seq);
     if (is_tool)
         ev->id = mem_strdup(ids[pick(4)]);
-    if (is_tool || type == EVENT_RUN_FAILED || type == EVENT_WARNING ||
+    if (is_tool || type == EVENT_TURN_FAILED || type == EVENT_WARNING ||
         type == EVENT_BUDGET_WARNING)
         ev->name = mem_strdup("n");
     if (type == EVENT_REASONING_COMPLETE && one_in(2))
         ev->signature = mem_strdup(random_text());
-    if (type == EVENT_RUN_STARTED && one_in(3))
+    if (type == EVENT_TURN_STARTED && one_in(3))
         ev->number = one_in(3) ? pick((int)next_seq) : last_run;
-    if (type == EVENT_RUN_STARTED && one_in(8))
+    if (type == EVENT_TURN_STARTED && one_in(8))
         ev->attachments = mem_strdup("[{\"type\":\"image\",\"text\":\"/x.png\"}]");
     return ev;
 }
@@ -997,21 +997,21 @@ static struct event *random_event(const struct history *h, enum event_type type,
 static enum event_type random_type(enum event_type last)
 {
     static const enum event_type usual[EVENT_TYPE_COUNT][4] = {
-        [EVENT_RUN_STARTED] = {EVENT_CALL_STARTED, EVENT_CALL_STARTED, EVENT_CALL_STARTED,
-                               EVENT_RUN_FAILED},
+        [EVENT_TURN_STARTED] = {EVENT_CALL_STARTED, EVENT_CALL_STARTED, EVENT_CALL_STARTED,
+                                EVENT_TURN_FAILED},
         [EVENT_CALL_STARTED] = {EVENT_TEXT_DELTA, EVENT_TOOL_CALL_REQUESTED,
-                                EVENT_REASONING_COMPLETE, EVENT_RUN_FAILED},
+                                EVENT_REASONING_COMPLETE, EVENT_TURN_FAILED},
         [EVENT_TEXT_DELTA] = {EVENT_TEXT_COMPLETE, EVENT_TEXT_COMPLETE, EVENT_TEXT_DELTA,
                               EVENT_INTERRUPTED},
         [EVENT_REASONING_COMPLETE] = {EVENT_TEXT_DELTA, EVENT_TEXT_COMPLETE,
                                       EVENT_TOOL_CALL_REQUESTED, EVENT_INTERRUPTED},
         [EVENT_TEXT_COMPLETE] = {EVENT_CALL_COMPLETED, EVENT_TOOL_CALL_REQUESTED,
-                                 EVENT_RUN_COMPLETED, EVENT_INTERRUPTED},
+                                 EVENT_TURN_COMPLETED, EVENT_INTERRUPTED},
         [EVENT_TOOL_CALL_REQUESTED] = {EVENT_TOOL_EXECUTION_COMPLETED, EVENT_TOOL_CALL_REQUESTED,
                                        EVENT_CALL_COMPLETED, EVENT_INTERRUPTED},
         [EVENT_TOOL_EXECUTION_COMPLETED] = {EVENT_TOOL_EXECUTION_COMPLETED, EVENT_CALL_STARTED,
-                                            EVENT_CALL_STARTED, EVENT_RUN_FAILED},
-        [EVENT_CALL_COMPLETED] = {EVENT_RUN_COMPLETED, EVENT_RUN_COMPLETED, EVENT_CALL_STARTED,
+                                            EVENT_CALL_STARTED, EVENT_TURN_FAILED},
+        [EVENT_CALL_COMPLETED] = {EVENT_TURN_COMPLETED, EVENT_TURN_COMPLETED, EVENT_CALL_STARTED,
                                   EVENT_TOOL_EXECUTION_COMPLETED},
     };
     if (one_in(2))
@@ -1163,13 +1163,13 @@ static void one_sequence(void)
     history_init(&h);
     history_init(&restored);
     int64_t last_run = 0;
-    enum event_type type = EVENT_RUN_COMPLETED;
+    enum event_type type = EVENT_TURN_COMPLETED;
     int count = pick(40);
     next_seq = 0;
     for (int i = 0; i < count; i++) {
         type = random_type(type);
         struct event *ev = random_event(&h, type, last_run);
-        if (type == EVENT_RUN_STARTED)
+        if (type == EVENT_TURN_STARTED)
             last_run = ev->seq;
         history_apply(&h, ev);
         history_apply(&restored, ev);
@@ -1208,7 +1208,7 @@ TEST(test_many_calls_in_one_answer)
     memset(args, 'a', ARGS);
     history_init(&h);
     int64_t begun = clock_mono_ms(), seq = 0;
-    struct event started = {.type = EVENT_RUN_STARTED, .seq = ++seq, .text = name};
+    struct event started = {.type = EVENT_TURN_STARTED, .seq = ++seq, .text = name};
     history_apply(&h, &started);
     for (int i = 0; i < CALLS; i++) {
         snprintf(id, sizeof id, "call_%d", i);

@@ -280,7 +280,7 @@ TEST_IF(capability_store(), waiting_for_the_store_can_be_stopped)
     notice_free(surface_expect(s, NOTICE_BUSY));
     store_rollback(other);
     store_close(other);
-    notice_free(surface_expect_event(s, EVENT_RUN_COMPLETED));
+    notice_free(surface_expect_event(s, EVENT_TURN_COMPLETED));
     engine_free(s);
 }
 

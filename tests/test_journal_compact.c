@@ -171,7 +171,7 @@ static void say(enum event_type type, const char *text)
         ev->id = mem_strdup("c1");
         ev->name = mem_strdup("read_file");
     }
-    if (type == EVENT_RUN_FAILED)
+    if (type == EVENT_TURN_FAILED)
         ev->name = mem_strdup("AGENT_ERROR");
     if (type == EVENT_CALL_COMPLETED)
         ev->usage = (struct usage){
@@ -181,11 +181,11 @@ static void say(enum event_type type, const char *text)
 
 static void plain_run(const char *question, const char *answer)
 {
-    say(EVENT_RUN_STARTED, question);
+    say(EVENT_TURN_STARTED, question);
     say(EVENT_CALL_STARTED, NULL);
     say(EVENT_TEXT_COMPLETE, answer);
     say(EVENT_CALL_COMPLETED, NULL);
-    say(EVENT_RUN_COMPLETED, answer);
+    say(EVENT_TURN_COMPLETED, answer);
 }
 
 static void start_compaction(void)
@@ -525,7 +525,7 @@ TEST(test_one_that_does_not_fit)
                                         "\"x\"}]}}]"};
     struct error e = {0};
     plain_run("one", "1");
-    say(EVENT_RUN_STARTED, "two");
+    say(EVENT_TURN_STARTED, "two");
     say(EVENT_CALL_STARTED, NULL);
     say(EVENT_TEXT_COMPLETE, "2");
     char *before = capture(&j.history);
@@ -599,7 +599,7 @@ TEST(test_undone)
     assert_texts("one 1 two 2 three 3 four 4");
     assert_session_sound(store, id);
     commit(drop_first(2, "D"));
-    say(EVENT_RUN_STARTED, "five");
+    say(EVENT_TURN_STARTED, "five");
     assert_false(journal_uncompact(&j, &e));
     assert_int_equal(e.code, ERR_SESSION_BUSY);
     assert_int_equal(j.history.compaction.in_force.len, 1);
@@ -646,7 +646,7 @@ TEST(test_behind_a_crash)
 {
     plain_run("one", "1");
     plain_run("two", "2");
-    say(EVENT_RUN_STARTED, "three");
+    say(EVENT_TURN_STARTED, "three");
     say(EVENT_CALL_STARTED, NULL);
     say(EVENT_TEXT_COMPLETE, "3");
     restart();
@@ -657,7 +657,7 @@ TEST(test_behind_a_crash)
     restart();
     assert_texts("A two 2");
     assert_sound();
-    say(EVENT_RUN_STARTED, "four");
+    say(EVENT_TURN_STARTED, "four");
     restart();
     uncompact();
     assert_texts("one 1 two 2");
@@ -788,11 +788,11 @@ TEST(test_a_summary_streams)
 TEST(test_a_summary_that_is_whole_leaves_no_deltas)
 {
     plain_run("one", "1");
-    say(EVENT_RUN_STARTED, "two");
+    say(EVENT_TURN_STARTED, "two");
     start_compaction();
     stream("a", 0, 0);
     commit(drop_first(2, "A"));
-    say(EVENT_RUN_COMPLETED, "2");
+    say(EVENT_TURN_COMPLETED, "2");
     assert_int_equal(damage_sql(path, "SELECT count(*) FROM event WHERE type = 'compaction_delta'"),
                      0);
     assert_sound();
@@ -911,9 +911,9 @@ static bool any_call(void)
 /* Whether it ended; else the program died in it. */
 static bool any_run(void)
 {
-    static const enum event_type ends[] = {EVENT_RUN_COMPLETED, EVENT_RUN_COMPLETED,
-                                           EVENT_RUN_FAILED, EVENT_INTERRUPTED};
-    struct event *ev = event_new(EVENT_RUN_STARTED);
+    static const enum event_type ends[] = {EVENT_TURN_COMPLETED, EVENT_TURN_COMPLETED,
+                                           EVENT_TURN_FAILED, EVENT_INTERRUPTED};
+    struct event *ev = event_new(EVENT_TURN_STARTED);
     ev->text = mem_printf("%s?", any_text());
     if (maybe(0.2))
         ev->number = j.history.last_turn_seq;

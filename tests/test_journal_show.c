@@ -81,7 +81,7 @@ TEST(test_a_slow_surface_gets_fewer_deltas)
 {
     struct buf text = BUF_INIT, reasoning = BUF_INIT;
     int64_t seq = 0;
-    emit(EVENT_RUN_STARTED, "q");
+    emit(EVENT_TURN_STARTED, "q");
     emit_many(EVENT_REASONING_DELTA, "r");
     emit_many(EVENT_TEXT_DELTA, "t");
     emit(EVENT_TEXT_COMPLETE, "all");
@@ -99,7 +99,7 @@ TEST(test_a_surface_that_caught_up)
 {
     struct buf text = BUF_INIT;
     int64_t seq = 0;
-    emit(EVENT_RUN_STARTED, "q");
+    emit(EVENT_TURN_STARTED, "q");
     emit_many(EVENT_TEXT_DELTA, "t");
     read_all(&seq, NULL, &text);
     assert_true(text.len < DELTAS);

@@ -87,14 +87,14 @@ static void add_to_trail(struct conversation *c, const struct event *ev)
         buf_addf(&c->trail, " %s, %lld to %lld tokens, %d to %d messages", k->effective_mode,
                  (long long)k->tokens_before, (long long)k->tokens_after, k->messages_before,
                  k->messages_after);
-    if (ev->type == EVENT_COMPACTION_FAILED || ev->type == EVENT_RUN_FAILED)
+    if (ev->type == EVENT_COMPACTION_FAILED || ev->type == EVENT_TURN_FAILED)
         buf_addf(&c->trail, ": %s", ev->text);
     buf_addstr(&c->trail, "\n");
 }
 
 static void note_end(struct conversation *c, const struct event *ev)
 {
-    bool ok = ev->type == EVENT_RUN_COMPLETED;
+    bool ok = ev->type == EVENT_TURN_COMPLETED;
     if (!ok && (!ev->text || !*ev->text))
         give_up(c, "it failed without a reason");
     c->failed += !ok;
@@ -107,8 +107,8 @@ static void note_event(struct conversation *c, const struct event *ev)
     assert_true(ev->seq > c->event_seq);
     c->event_seq = ev->seq;
     switch (ev->type) {
-    case EVENT_RUN_COMPLETED:
-    case EVENT_RUN_FAILED:
+    case EVENT_TURN_COMPLETED:
+    case EVENT_TURN_FAILED:
         note_end(c, ev);
         break;
     case EVENT_INTERRUPTED:
@@ -266,8 +266,8 @@ struct ends {
 static bool count_event(void *context, const struct event *ev)
 {
     struct ends *n = context;
-    n->runs += ev->type == EVENT_RUN_STARTED;
-    n->run_ends += ev->type == EVENT_RUN_COMPLETED || ev->type == EVENT_RUN_FAILED;
+    n->runs += ev->type == EVENT_TURN_STARTED;
+    n->run_ends += ev->type == EVENT_TURN_COMPLETED || ev->type == EVENT_TURN_FAILED;
     n->compactions += ev->type == EVENT_COMPACTION_STARTED;
     n->compaction_ends +=
         ev->type == EVENT_COMPACTION_COMPLETED || ev->type == EVENT_COMPACTION_FAILED;

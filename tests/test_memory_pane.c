@@ -1622,7 +1622,7 @@ TEST(a_call_across_pages_tells_them_too)
     transcript_resize(t, 80, 40);
     struct event *newer[] = {recall_event(3, "sleep kyoto", TWO_HITS),
                              tool_event(EVENT_TOOL_EXECUTION_COMPLETED, 4, "[{},{}]")};
-    struct event *run = event_new(EVENT_RUN_STARTED);
+    struct event *run = event_new(EVENT_TURN_STARTED);
     run->seq = 1;
     run->text = mem_strdup("where?");
     struct event *older[] = {

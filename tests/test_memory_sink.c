@@ -70,16 +70,16 @@ static void emit(enum event_type type, const char *text)
 
 static void turn(const char *question, const char *answer)
 {
-    emit(EVENT_RUN_STARTED, question);
+    emit(EVENT_TURN_STARTED, question);
     emit(EVENT_CALL_STARTED, NULL);
     emit(EVENT_TEXT_COMPLETE, answer);
     emit(EVENT_CALL_COMPLETED, NULL);
-    emit(EVENT_RUN_COMPLETED, answer);
+    emit(EVENT_TURN_COMPLETED, answer);
 }
 
 static void turn_with_tool(const char *question, const char *answer)
 {
-    emit(EVENT_RUN_STARTED, question);
+    emit(EVENT_TURN_STARTED, question);
     emit(EVENT_CALL_STARTED, NULL);
     emit(EVENT_TOOL_CALL_REQUESTED, "{}");
     emit(EVENT_CALL_COMPLETED, NULL);
@@ -87,7 +87,7 @@ static void turn_with_tool(const char *question, const char *answer)
     emit(EVENT_CALL_STARTED, NULL);
     emit(EVENT_TEXT_COMPLETE, answer);
     emit(EVENT_CALL_COMPLETED, NULL);
-    emit(EVENT_RUN_COMPLETED, answer);
+    emit(EVENT_TURN_COMPLETED, answer);
 }
 
 /* Keeps all but the first messages. */

@@ -87,7 +87,7 @@ static const struct event *call(const char *args)
     assert_true(play_run(acts, 2, "hello", &(struct error){0}));
     const struct event *ev = play_event(EVENT_TOOL_EXECUTION_COMPLETED, before);
     assert_non_null(ev);
-    assert_int_equal(play_last()->type, EVENT_RUN_COMPLETED);
+    assert_int_equal(play_last()->type, EVENT_TURN_COMPLETED);
     assert_string_equal(play_last()->text, "Done.");
     return ev;
 }

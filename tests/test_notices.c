@@ -90,7 +90,7 @@ TEST(questions_close)
     same->id = mem_strdup("1");
     tell_event(same);
     assert_false(approval_open(&app.approval));
-    static const enum event_type ends[] = {EVENT_RUN_COMPLETED, EVENT_RUN_FAILED,
+    static const enum event_type ends[] = {EVENT_TURN_COMPLETED, EVENT_TURN_FAILED,
                                            EVENT_INTERRUPTED};
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
         ask("1");
@@ -128,13 +128,13 @@ TEST(a_question_wakes_the_program_once)
 /* To send it again would end the same way. */
 TEST(an_exhausted_budget_is_not_retried)
 {
-    struct event *ev = event_new(EVENT_RUN_FAILED);
+    struct event *ev = event_new(EVENT_TURN_FAILED);
     ev->name = mem_strdup("BUDGET_EXHAUSTED");
     ev->text = mem_strdup("max_tokens is reached");
     tell_event(ev);
     assert_true(seen_transcript_has(app.transcript, "The budget is used up."));
     assert_false(seen_transcript_has(app.transcript, "/retry"));
-    ev = event_new(EVENT_RUN_FAILED);
+    ev = event_new(EVENT_TURN_FAILED);
     ev->name = mem_strdup("AGENT_ERROR");
     ev->text = mem_strdup("the server is away");
     tell_event(ev);
@@ -332,18 +332,18 @@ static void call(bool truncated)
 TEST(a_dropped_beginning_alarms_until_it_is_over)
 {
     call(true);
-    tell(EVENT_RUN_COMPLETED);
+    tell(EVENT_TURN_COMPLETED);
     assert_true(app.truncated);
     assert_true(seen_transcript_has(app.transcript, "/compact shortens what is sent"));
     transcript_clear(app.transcript);
     call(true);
-    tell(EVENT_RUN_COMPLETED);
+    tell(EVENT_TURN_COMPLETED);
     assert_true(app.truncated);
     assert_false(
         seen_transcript_has(app.transcript, "/compact shortens what is sent")); /* once is enough */
     call(false);
     assert_true(app.truncated); /* a warning may follow */
-    tell(EVENT_RUN_COMPLETED);
+    tell(EVENT_TURN_COMPLETED);
     assert_false(app.truncated);
     call(true);
     call(false);

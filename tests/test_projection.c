@@ -164,7 +164,7 @@ static void add_soup(void)
 {
     static const char *const texts[] = {"one", "two\nlines\n", "größer", "", " \n"};
     static const enum event_type types[] = {
-        EVENT_RUN_STARTED,
+        EVENT_TURN_STARTED,
         EVENT_CALL_STARTED,
         EVENT_TEXT_DELTA,
         EVENT_TEXT_DELTA,
@@ -178,9 +178,9 @@ static void add_soup(void)
         EVENT_TOOL_EXECUTION_COMPLETED,
         EVENT_RETRYING,
         EVENT_WARNING,
-        EVENT_RUN_COMPLETED,
+        EVENT_TURN_COMPLETED,
         EVENT_INTERRUPTED,
-        EVENT_RUN_FAILED,
+        EVENT_TURN_FAILED,
         EVENT_COMPACTION_STARTED,
         EVENT_COMPACTION_DELTA,
         EVENT_COMPACTION_COMPLETED,
@@ -198,7 +198,7 @@ static void add_soup(void)
         entropy_unit() < 0.5)
         ev->compaction.trigger = mem_strdup("manual");
     if (ev->type == EVENT_TOOL_CALL_REQUESTED || ev->type == EVENT_TOOL_EXECUTION_COMPLETED ||
-        ev->type == EVENT_RUN_FAILED || ev->type == EVENT_WARNING)
+        ev->type == EVENT_TURN_FAILED || ev->type == EVENT_WARNING)
         ev->name = mem_strdup("name");
     if (ev->type == EVENT_TOOL_CALL_REQUESTED || ev->type == EVENT_TOOL_EXECUTION_COMPLETED)
         ev->id = mem_strdup("c1");
@@ -215,7 +215,7 @@ TEST(test_updates_within_runs)
     for (int i = 0; i < 60; i++) {
         tear_down(NULL);
         assert_int_equal(set_up(NULL), 0);
-        record_add(&record, EVENT_RUN_STARTED, "Why?");
+        record_add(&record, EVENT_TURN_STARTED, "Why?");
         update();
         ino_t file = inode_of(transcript);
         for (int n = 0; n < 60; n++) {
@@ -333,7 +333,7 @@ TEST(test_memory)
     check_transcript_ends(
         "142 → 9 messages\n\n> compacted · recency_preserving · 101204 → 6310 "
         "tokens · 142 → 9 messages\n\n> stored in memory · 12 messages\n\n");
-    happen(EVENT_RUN_STARTED, NULL, "Who?");
+    happen(EVENT_TURN_STARTED, NULL, "Who?");
     happen(EVENT_CALL_STARTED, NULL, NULL);
     happen(EVENT_TOOL_CALL_REQUESTED, "c1", "{\"query\":\"who\"}");
     struct event *ev = event_new(EVENT_MEMORY_RECALLED);
@@ -343,7 +343,7 @@ TEST(test_memory)
     record_event(&record, ev);
     happen(EVENT_TOOL_EXECUTION_COMPLETED, "c1", "[]");
     happen(EVENT_TEXT_COMPLETE, NULL, "She.");
-    happen(EVENT_RUN_COMPLETED, NULL, "She.");
+    happen(EVENT_TURN_COMPLETED, NULL, "She.");
     update();
     check_transcript_ends(
         "> memory_search {\"query\":\"who\"}\n> recalled · 2 messages\n"
@@ -400,7 +400,7 @@ TEST(test_a_crash)
     record_run(&record, "Why?", "Because.");
     update();
     ino_t file = inode_of(transcript);
-    record_add(&record, EVENT_RUN_STARTED, "And?");
+    record_add(&record, EVENT_TURN_STARTED, "And?");
     record_add(&record, EVENT_TEXT_DELTA, "Thrown away. ");
     record_add(&record, EVENT_RETRYING, "overloaded");
     record_add(&record, EVENT_TEXT_DELTA, "It is ");
@@ -425,7 +425,7 @@ TEST(test_a_crash)
 /* A long run that goes on after all, in which most was written before. */
 TEST(test_a_run_that_goes_on)
 {
-    record_add(&record, EVENT_RUN_STARTED, "Why?");
+    record_add(&record, EVENT_TURN_STARTED, "Why?");
     for (int i = 0; i < 300; i++) {
         record_add(&record, EVENT_TEXT_COMPLETE, "I look.");
         record_add(&record, EVENT_TOOL_CALL_REQUESTED, "{}");
@@ -437,7 +437,7 @@ TEST(test_a_run_that_goes_on)
     ino_t file = inode_of(transcript);
     record_add(&record, EVENT_TOOL_EXECUTION_COMPLETED, "no");
     record_add(&record, EVENT_TEXT_COMPLETE, "Because.");
-    record_add(&record, EVENT_RUN_COMPLETED, "Because.");
+    record_add(&record, EVENT_TURN_COMPLETED, "Because.");
     update();
     check_transcript_ends("> read_file {}\n> 2 bytes, 0.0 s\n\n## tiro\n\nBecause.\n\n");
     assert_int_equal(inode_of(transcript), file);
@@ -448,7 +448,7 @@ TEST(test_a_run_that_goes_on)
 TEST(test_an_end_that_is_another)
 {
     struct projected left;
-    record_add(&record, EVENT_RUN_STARTED, "Why?");
+    record_add(&record, EVENT_TURN_STARTED, "Why?");
     record_add(&record, EVENT_TEXT_DELTA, "Because");
     update();
     char *text = support_read(transcript);

@@ -65,9 +65,9 @@ TEST_IF(capability_store(), a_resumed_session_goes_on)
 
     s = surface_open("last", true);
     struct notice *n = surface_expect(s, NOTICE_PAGE);
-    assert_int_equal(n->events.items[0]->type, EVENT_RUN_STARTED);
+    assert_int_equal(n->events.items[0]->type, EVENT_TURN_STARTED);
     assert_string_equal(n->events.items[0]->text, "My name is Ada.");
-    assert_int_equal(vec_last(&n->events)->type, EVENT_RUN_COMPLETED);
+    assert_int_equal(vec_last(&n->events)->type, EVENT_TURN_COMPLETED);
     assert_false(n->flag);
     notice_free(n);
     free(surface_ask(s, "Who am I?"));
@@ -214,17 +214,17 @@ TEST(a_failed_turn_can_be_retried)
                                                .error_type = "invalid_api_key",
                                                .error_message = "bad key"});
     surface_send(s, COMMAND_START_TURN, "Hello?");
-    struct notice *n = surface_expect_event(s, EVENT_RUN_FAILED);
+    struct notice *n = surface_expect_event(s, EVENT_TURN_FAILED);
     assert_non_null(strstr(n->event->text, "401"));
     assert_null(strstr(n->event->text, "test-key"));
     notice_free(n);
     surface_expect_idle(s);
     surface_send(s, COMMAND_RETRY, NULL);
-    n = surface_expect_event(s, EVENT_RUN_STARTED);
+    n = surface_expect_event(s, EVENT_TURN_STARTED);
     assert_string_equal(n->event->text, "Hello?");
     assert_int_equal(n->event->number, 1);
     notice_free(n);
-    notice_free(surface_expect_event(s, EVENT_RUN_COMPLETED));
+    notice_free(surface_expect_event(s, EVENT_TURN_COMPLETED));
     surface_expect_idle(s);
     engine_free(s);
 }

@@ -128,7 +128,7 @@ TEST(it_happens_by_itself)
     assert_int_equal(n->meters.threshold, 100);
     assert_true(n->meters.request.estimated); /* the count was of what is gone */
     notice_free(n);
-    notice_free(surface_expect_event(s, EVENT_RUN_COMPLETED));
+    notice_free(surface_expect_event(s, EVENT_TURN_COMPLETED));
     assert_null(strstr(last_body(), "This is message number 1"));
     assert_non_null(strstr(last_body(), SUMMARY));
     assert_non_null(strstr(last_body(), "and now?"));
@@ -292,7 +292,7 @@ TEST(a_request_with_too_many_bytes_is_compacted_for)
     n = surface_expect_event(s, EVENT_COMPACTION_COMPLETED);
     assert_string_equal(n->event->compaction.effective_mode, "handoff");
     notice_free(n);
-    n = surface_expect_event(s, EVENT_RUN_COMPLETED);
+    n = surface_expect_event(s, EVENT_TURN_COMPLETED);
     assert_string_equal(n->event->text, "An answer.");
     notice_free(n);
     surface_expect_idle(s);
@@ -325,7 +325,7 @@ TEST(a_body_past_the_maximum_is_not_sent)
     struct engine *s = engine_new(&options);
     char *text = mem_printf("%021000d", 7);
     surface_send(s, COMMAND_START_TURN, text);
-    struct notice *n = surface_expect_event(s, EVENT_RUN_FAILED);
+    struct notice *n = surface_expect_event(s, EVENT_TURN_FAILED);
     assert_non_null(strstr(n->event->text, "bytes, and may have 20000"));
     notice_free(n);
     surface_expect_idle(s);
@@ -612,7 +612,7 @@ TEST(without_a_key_the_turn_goes_on)
     assert_non_null(strstr(n->event->text, "ANTHROPIC_API_KEY"));
     assert_non_null(strstr(n->event->text, "summary_provider"));
     notice_free(n);
-    notice_free(surface_expect_event(s, EVENT_RUN_COMPLETED));
+    notice_free(surface_expect_event(s, EVENT_TURN_COMPLETED));
     engine_free(s);
 }
 
@@ -628,7 +628,7 @@ TEST(a_summariser_that_stalls_does_not_hold_the_turn)
     struct notice *n = surface_expect_event(s, EVENT_COMPACTION_FAILED);
     assert_non_null(strstr(n->event->text, "summary_timeout"));
     notice_free(n);
-    notice_free(surface_expect_event(s, EVENT_RUN_COMPLETED));
+    notice_free(surface_expect_event(s, EVENT_TURN_COMPLETED));
     engine_free(s);
 }
 
@@ -804,7 +804,7 @@ TEST(memory_refuses_and_the_turn_goes_on)
     assert_string_equal(n->event->compaction.reason, "memory_indexing");
     assert_non_null(strstr(n->event->text, "memory is full"));
     notice_free(n);
-    notice_free(surface_expect_event(s, EVENT_RUN_COMPLETED));
+    notice_free(surface_expect_event(s, EVENT_TURN_COMPLETED));
     assert_non_null(strstr(last_body(), "This is message number 1"));
     engine_free(s);
 }
@@ -1044,7 +1044,7 @@ static struct notice *ask_dropped(struct engine *s, int64_t seq, int place, int 
 
 TEST(what_went_can_be_read_by_pages)
 {
-    static const enum event_type types[] = {EVENT_RUN_STARTED, EVENT_CALL_STARTED,
+    static const enum event_type types[] = {EVENT_TURN_STARTED, EVENT_CALL_STARTED,
                                             EVENT_TEXT_COMPLETE};
     (void)state;
     set(CONFIG_COMPACTION_RECENT_TURNS, "1");

@@ -239,9 +239,9 @@ static char *add_crashes(void)
     if (!store_open(path, STORE_READ_WRITE, &store, &e))
         fail_msg("%s", e.text);
     record_begin(&r, store);
-    record_add(&r, EVENT_RUN_STARTED, "Why?");
+    record_add(&r, EVENT_TURN_STARTED, "Why?");
     record_add(&r, EVENT_TEXT_DELTA, "Because of ");
-    record_add(&r, EVENT_RUN_STARTED, "And?");
+    record_add(&r, EVENT_TURN_STARTED, "And?");
     record_add(&r, EVENT_TEXT_DELTA, "So that ");
     char *id = mem_strdup(r.info.id);
     record_release(&r);

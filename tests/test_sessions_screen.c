@@ -119,7 +119,7 @@ static void answer_preview(int number, const char *question, const char *answer)
     session_info_release(&n->info);
     n->info = info_of(number, "Previewed");
     n->text = mem_strdup(id_of(number));
-    vec_push(&n->events, told_event(EVENT_RUN_STARTED, 1, question));
+    vec_push(&n->events, told_event(EVENT_TURN_STARTED, 1, question));
     vec_push(&n->events, told_event(EVENT_TEXT_COMPLETE, 2, answer));
     give(n);
 }
@@ -1054,7 +1054,7 @@ static void answer_all(void)
         if (n && n->type == NOTICE_PREVIEW) {
             session_info_release(&n->info);
             n->info = info_of(1, random_text());
-            vec_push(&n->events, told_event(EVENT_RUN_STARTED, 1 + dice(5), random_text()));
+            vec_push(&n->events, told_event(EVENT_TURN_STARTED, 1 + dice(5), random_text()));
             vec_push(&n->events, told_event(EVENT_TEXT_COMPLETE, 6 + dice(5), random_text()));
         }
         if (n)

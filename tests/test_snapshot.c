@@ -83,20 +83,20 @@ static void begin_run(struct history *live)
 {
     double luck = entropy_unit();
     if (luck < 0.2 && live->last_turn_seq > 0)
-        happen_with(live, EVENT_RUN_STARTED, live->last_turn_seq, NULL);
+        happen_with(live, EVENT_TURN_STARTED, live->last_turn_seq, NULL);
     else if (luck < 0.3 && live->messages.len > 0)
-        happen_with(live, EVENT_RUN_STARTED,
+        happen_with(live, EVENT_TURN_STARTED,
                     live->messages.items[(size_t)(entropy_unit() * (double)live->messages.len)].seq,
                     NULL);
     else
-        happen(live, EVENT_RUN_STARTED, "größer?");
+        happen(live, EVENT_TURN_STARTED, "größer?");
 }
 
 static void run(struct history *live)
 {
     begin_run(live);
     if (entropy_unit() < 0.1) {
-        happen_with(live, EVENT_RUN_FAILED, 0, "AGENT_ERROR");
+        happen_with(live, EVENT_TURN_FAILED, 0, "AGENT_ERROR");
         return;
     }
     happen(live, EVENT_CALL_STARTED, NULL);
@@ -110,18 +110,18 @@ static void run(struct history *live)
     happen(live, EVENT_TEXT_COMPLETE, "yes");
     happen(live, EVENT_CALL_COMPLETED, NULL);
     if (entropy_unit() < 0.7)
-        happen(live, EVENT_RUN_COMPLETED, "yes");
+        happen(live, EVENT_TURN_COMPLETED, "yes");
     else
         happen(live, EVENT_INTERRUPTED, NULL);
 }
 
 static void plain_run(struct history *live)
 {
-    happen(live, EVENT_RUN_STARTED, "größer?");
+    happen(live, EVENT_TURN_STARTED, "größer?");
     happen(live, EVENT_CALL_STARTED, NULL);
     happen(live, EVENT_TEXT_COMPLETE, "yes");
     happen(live, EVENT_CALL_COMPLETED, NULL);
-    happen(live, EVENT_RUN_COMPLETED, "yes");
+    happen(live, EVENT_TURN_COMPLETED, "yes");
 }
 
 static char *message_json(const struct message *m)
@@ -218,9 +218,9 @@ TEST(test_a_turn_costs_what_it_added)
         plain_run(&live);
     assert_true(store_commit(store, &e));
     save(&live);
-    happen(&live, EVENT_RUN_STARTED, "one more");
+    happen(&live, EVENT_TURN_STARTED, "one more");
     happen(&live, EVENT_TEXT_COMPLETE, "yes");
-    happen(&live, EVENT_RUN_COMPLETED, "yes");
+    happen(&live, EVENT_TURN_COMPLETED, "yes");
     int before = sqlite3_total_changes(store->db);
     save(&live);
     assert_int_equal(sqlite3_total_changes(store->db) - before, 3); /* two messages, counters */
@@ -245,7 +245,7 @@ TEST(test_after_a_rollback)
     for (int i = 0; i < 5; i++)
         run(&live);
     save(&live);
-    happen(&live, EVENT_RUN_STARTED, "kept");
+    happen(&live, EVENT_TURN_STARTED, "kept");
     happen(&live, EVENT_TEXT_COMPLETE, "kept as well");
     assert_true(store_begin(store, &e));
     save(&live);
@@ -287,7 +287,7 @@ TEST(test_counters)
     plain_run(&live);
     struct event *ev = event_new(EVENT_CALL_COMPLETED);
     memcpy(ev->session_id, ID, UUID_LEN);
-    happen(&live, EVENT_RUN_STARTED, "measured");
+    happen(&live, EVENT_TURN_STARTED, "measured");
     ev->seq = ++seq;
     ev->usage = (struct usage){.input = 1234, .output = 5, .cached = -1};
     assert_true(event_log_append(store, ev, &e));
@@ -464,7 +464,7 @@ TEST(test_an_open_run_stays_open)
     struct history live, h;
     history_init(&live);
     plain_run(&live);
-    happen(&live, EVENT_RUN_STARTED, "again");
+    happen(&live, EVENT_TURN_STARTED, "again");
     happen(&live, EVENT_TOOL_CALL_REQUESTED, "{}");
     save(&live);
     happen(&live, EVENT_TOOL_EXECUTION_COMPLETED, "text");

@@ -469,7 +469,7 @@ TEST(test_draft)
     struct session_info info;
     put(ID_A, "a", 1);
     put(ID_B, "b", 1);
-    append(ID_B, 1, EVENT_RUN_STARTED, "x");
+    append(ID_B, 1, EVENT_TURN_STARTED, "x");
     assert_true(sessions_set_draft(store, ID_A, "half a", &e));
     assert_true(sessions_get(store, ID_A, &info, &e));
     assert_string_equal(info.draft, "half a");
@@ -501,7 +501,7 @@ static void fill(const char *id, const char *text)
 {
     struct history h;
     put(id, text, 1);
-    append(id, 1, EVENT_RUN_STARTED, text);
+    append(id, 1, EVENT_TURN_STARTED, text);
     assert_true(snapshot_resume(store, id, &h, &e));
     assert_true(snapshot_save(store, id, &h, &e));
     history_release(&h);
@@ -548,13 +548,13 @@ TEST(test_what_is_deleted_is_overwritten)
     for (int64_t seq = 1; seq < 30; seq++) {
         if (seq == 1)
             put(ID_A, "a", 1);
-        append(ID_A, seq, EVENT_RUN_STARTED, "zebra quagga zorse okapi");
+        append(ID_A, seq, EVENT_TURN_STARTED, "zebra quagga zorse okapi");
     }
     fill(ID_B, "Zyxomma-petiolatum");
     for (int64_t seq = 2; seq < 30; seq++)
         append(ID_B, seq, EVENT_TEXT_COMPLETE, "Zyxomma-petiolatum once more");
     for (int64_t seq = 30; seq < 60; seq++)
-        append(ID_A, seq, EVENT_RUN_STARTED, "zebra quagga zorse okapi");
+        append(ID_A, seq, EVENT_TURN_STARTED, "zebra quagga zorse okapi");
     store_close(store);
     assert_true(store_open(path, STORE_READ_WRITE, &store, &e));
     assert_true(on_disk("Zyxomma"));
@@ -618,7 +618,7 @@ TEST(test_projected)
 
 TEST(test_append_needs_the_session)
 {
-    struct event *ev = new_event(ID_A, 1, EVENT_RUN_STARTED, "x");
+    struct event *ev = new_event(ID_A, 1, EVENT_TURN_STARTED, "x");
     assert_false(event_log_append(store, ev, &e));
     assert_int_equal(e.code, ERR_SESSION_STORE_ERROR);
     assert_non_null(strstr(e.text, ID_A));
@@ -630,7 +630,7 @@ TEST(test_two_connections_one_number)
     struct store *other;
     put(ID_A, "a", 1);
     assert_true(store_open(path, STORE_READ_WRITE, &other, &e));
-    struct event *ev = new_event(ID_A, 1, EVENT_RUN_STARTED, "x");
+    struct event *ev = new_event(ID_A, 1, EVENT_TURN_STARTED, "x");
     assert_true(event_log_append(store, ev, &e));
     assert_false(event_log_append(other, ev, &e));
     assert_int_equal(e.code, ERR_SESSION_STORE_ERROR);
@@ -686,7 +686,7 @@ TEST(test_last)
     put(ID_A, "a", 1);
     assert_true(event_log_last(store, ID_A, &seq, &e));
     assert_int_equal(seq, 0);
-    append(ID_A, 3, EVENT_RUN_STARTED, "x");
+    append(ID_A, 3, EVENT_TURN_STARTED, "x");
     append(ID_A, 7, EVENT_CALL_STARTED, NULL);
     assert_true(event_log_last(store, ID_A, &seq, &e));
     assert_int_equal(seq, 7);
@@ -717,7 +717,7 @@ TEST(test_copy)
     put(ID_A, "a", 1);
     put(ID_B, "b", 1);
     put(ID_C, "c", 1);
-    append(ID_A, 1, EVENT_RUN_STARTED, "größer?");
+    append(ID_A, 1, EVENT_TURN_STARTED, "größer?");
     append(ID_A, 2, EVENT_CALL_STARTED, NULL);
     append(ID_A, 5, EVENT_TEXT_DELTA, "ye");
     assert_true(event_log_copy(store, ID_A, 2, ID_C, &e));
@@ -780,7 +780,7 @@ TEST(test_unknown_events_end_the_reading)
     struct event_list list;
     bool more;
     put(ID_A, "a", 1);
-    append(ID_A, 1, EVENT_RUN_STARTED, "x");
+    append(ID_A, 1, EVENT_TURN_STARTED, "x");
     damage_sql(path, "INSERT INTO event SELECT key, 2, 0, 'moon_rise', 1, '{}' FROM session");
     assert_false(event_log_read(store, ID_A, 0, visit, &r, &e));
     assert_int_equal(r.count, 1);
@@ -811,11 +811,11 @@ static void check_tail(int64_t before, int limit, const char *wanted)
 TEST(test_tail)
 {
     static const enum event_type types[] = {
-        EVENT_RUN_STARTED, EVENT_CALL_STARTED,  EVENT_REASONING_DELTA, EVENT_TEXT_DELTA, /* 4 */
-        EVENT_TEXT_DELTA,  EVENT_TEXT_COMPLETE, EVENT_CALL_COMPLETED,  EVENT_RUN_COMPLETED,
-        EVENT_RUN_STARTED, EVENT_CALL_STARTED,  EVENT_TEXT_DELTA,      EVENT_TEXT_DELTA, /* 12 */
-        EVENT_RUN_STARTED, EVENT_CALL_STARTED,  EVENT_REASONING_DELTA, EVENT_REASONING_COMPLETE,
-        EVENT_TEXT_DELTA,  EVENT_TEXT_COMPLETE, EVENT_RUN_COMPLETED};
+        EVENT_TURN_STARTED, EVENT_CALL_STARTED,  EVENT_REASONING_DELTA, EVENT_TEXT_DELTA, /* 4 */
+        EVENT_TEXT_DELTA,   EVENT_TEXT_COMPLETE, EVENT_CALL_COMPLETED,  EVENT_TURN_COMPLETED,
+        EVENT_TURN_STARTED, EVENT_CALL_STARTED,  EVENT_TEXT_DELTA,      EVENT_TEXT_DELTA, /* 12 */
+        EVENT_TURN_STARTED, EVENT_CALL_STARTED,  EVENT_REASONING_DELTA, EVENT_REASONING_COMPLETE,
+        EVENT_TEXT_DELTA,   EVENT_TEXT_COMPLETE, EVENT_TURN_COMPLETED};
     put(ID_A, "a", 1);
     check_tail(0, 5, "end");
     for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
@@ -849,7 +849,7 @@ static bool is_kept(const enum event_type *types, int64_t count, int64_t seq)
     enum event_type whole =
         type == EVENT_TEXT_DELTA ? EVENT_TEXT_COMPLETE : EVENT_REASONING_COMPLETE;
     for (int64_t i = seq + 1; i <= count; i++) {
-        if (types[i] == EVENT_CALL_STARTED || types[i] == EVENT_RUN_STARTED)
+        if (types[i] == EVENT_CALL_STARTED || types[i] == EVENT_TURN_STARTED)
             return true;
         if (types[i] == whole)
             return false;
@@ -871,8 +871,8 @@ static void check_pages(const enum event_type *types, int64_t count, int limit)
             while (expected > 0 && !is_kept(types, count, expected))
                 expected--;
             assert_int_equal(list.items.items[i - 1]->seq, expected);
-            assert_true(i == 1 || list.items.items[i - 1]->type != EVENT_RUN_STARTED ||
-                        list.items.items[0]->type == EVENT_RUN_STARTED);
+            assert_true(i == 1 || list.items.items[i - 1]->type != EVENT_TURN_STARTED ||
+                        list.items.items[0]->type == EVENT_TURN_STARTED);
         }
         assert_true(list.items.len > 0 || !more);
         before = list.items.len > 0 ? list.items.items[0]->seq : before;
@@ -886,9 +886,9 @@ static void check_pages(const enum event_type *types, int64_t count, int limit)
 TEST(test_random_logs_page_without_loss)
 {
     static const enum event_type choice[] = {
-        EVENT_RUN_STARTED,     EVENT_CALL_STARTED,    EVENT_TEXT_DELTA,    EVENT_TEXT_DELTA,
+        EVENT_TURN_STARTED,    EVENT_CALL_STARTED,    EVENT_TEXT_DELTA,    EVENT_TEXT_DELTA,
         EVENT_REASONING_DELTA, EVENT_REASONING_DELTA, EVENT_TEXT_COMPLETE, EVENT_REASONING_COMPLETE,
-        EVENT_CALL_COMPLETED,  EVENT_RUN_COMPLETED};
+        EVENT_CALL_COMPLETED,  EVENT_TURN_COMPLETED};
     enum event_type types[61];
     put(ID_A, "a", 1);
     entropy_seed(support_seed());
@@ -910,12 +910,12 @@ TEST(test_inputs)
     struct text_list texts;
     put(ID_A, "a", 1);
     put(ID_B, "b", 1);
-    append(ID_A, 1, EVENT_RUN_STARTED, "first");
-    append(ID_B, 2, EVENT_RUN_STARTED, "second");
-    append(ID_A, 3, EVENT_RUN_STARTED, "third");
+    append(ID_A, 1, EVENT_TURN_STARTED, "first");
+    append(ID_B, 2, EVENT_TURN_STARTED, "second");
+    append(ID_A, 3, EVENT_TURN_STARTED, "third");
     append(ID_A, 4, EVENT_WARNING, "no input");
-    append(ID_B, 5, EVENT_RUN_STARTED, "first");
-    append(ID_B, 6, EVENT_RUN_STARTED, "");
+    append(ID_B, 5, EVENT_TURN_STARTED, "first");
+    append(ID_B, 6, EVENT_TURN_STARTED, "");
     assert_true(event_log_inputs(store, 10, &texts, &e));
     assert_int_equal(texts.items.len, 3);
     assert_string_equal(texts.items.items[0], "first");
@@ -950,9 +950,9 @@ static char *copy_files(void)
 TEST(test_survives_without_closing)
 {
     put(ID_A, "a", 1);
-    append(ID_A, 1, EVENT_RUN_STARTED, "kept");
+    append(ID_A, 1, EVENT_TURN_STARTED, "kept");
     assert_true(store_begin(store, &e));
-    append(ID_A, 2, EVENT_RUN_STARTED, "not committed");
+    append(ID_A, 2, EVENT_TURN_STARTED, "not committed");
     char *copy = copy_files();
     store_rollback(store);
     struct store *after;

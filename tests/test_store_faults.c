@@ -328,7 +328,7 @@ static void see_event(struct seen *s, const struct event *ev)
     if (ev->type == EVENT_TEXT_DELTA || ev->type == EVENT_REASONING_DELTA)
         return;
     vec_push(&s->lines, event_to_line(ev));
-    s->completed = s->completed || ev->type == EVENT_RUN_COMPLETED;
+    s->completed = s->completed || ev->type == EVENT_TURN_COMPLETED;
 }
 
 static void see(struct seen *s, const struct notice *n)

@@ -51,7 +51,7 @@ static struct event *result_of(int64_t seq, const char *id, const char *text, bo
 
 static struct event *retry_of(int64_t seq, const char *text, int64_t of)
 {
-    struct event *ev = told_event(EVENT_RUN_STARTED, seq, text);
+    struct event *ev = told_event(EVENT_TURN_STARTED, seq, text);
     ev->number = of;
     return ev;
 }
@@ -66,9 +66,9 @@ static struct event *partial_of(int64_t seq, const char *text)
 /* A run of three events, from `seq` on. */
 static void exchange(struct transcript *t, int64_t seq, const char *question, const char *answer)
 {
-    say(t, EVENT_RUN_STARTED, seq, question);
+    say(t, EVENT_TURN_STARTED, seq, question);
     say(t, EVENT_TEXT_COMPLETE, seq + 1, answer);
-    say(t, EVENT_RUN_COMPLETED, seq + 2, answer);
+    say(t, EVENT_TURN_COMPLETED, seq + 2, answer);
 }
 
 /* --- what is seen --- */
@@ -102,7 +102,7 @@ TEST(a_run_is_question_and_answer)
 TEST(deltas_make_the_answer)
 {
     struct transcript *t = *state;
-    say(t, EVENT_RUN_STARTED, 1, "q");
+    say(t, EVENT_TURN_STARTED, 1, "q");
     assert_false(say(t, EVENT_CALL_STARTED, 2, NULL));
     assert_false(say(t, EVENT_TEXT_DELTA, 0, "\n\n"));
     assert_true(say(t, EVENT_TEXT_DELTA, 0, "caf\xc3"));
@@ -118,7 +118,7 @@ TEST(deltas_make_the_answer)
 TEST(complete_text_wins_over_deltas)
 {
     struct transcript *t = *state;
-    say(t, EVENT_RUN_STARTED, 1, "q");
+    say(t, EVENT_TURN_STARTED, 1, "q");
     say(t, EVENT_TEXT_DELTA, 0, "onetwo");
     say(t, EVENT_TEXT_COMPLETE, 2, "one");
     say(t, EVENT_TEXT_COMPLETE, 3, "two");
@@ -136,7 +136,7 @@ TEST(seen_numbers_are_passed_over)
 TEST(reasoning_is_folded_and_opens)
 {
     struct transcript *t = *state;
-    say(t, EVENT_RUN_STARTED, 1, "q");
+    say(t, EVENT_TURN_STARTED, 1, "q");
     say(t, EVENT_REASONING_DELTA, 0, "one two");
     seen_transcript_is(t, "\nyou\n  q\n\ntiro\n  ▸ reasoning…\n");
     say(t, EVENT_TEXT_DELTA, 0, "answer");
@@ -160,7 +160,7 @@ TEST(open_reasoning_streams)
 {
     struct transcript *t = *state;
     transcript_set_reasoning(t, REASONING_OPEN);
-    say(t, EVENT_RUN_STARTED, 1, "q");
+    say(t, EVENT_TURN_STARTED, 1, "q");
     say(t, EVENT_REASONING_DELTA, 0, "one");
     assert_true(seen_transcript_has(t, "  ▾ reasoning…\n  │ one\n"));
     say(t, EVENT_REASONING_DELTA, 0, " two");
@@ -173,7 +173,7 @@ TEST(tool_calls_are_one_line)
 {
     struct transcript *t = *state;
     transcript_resize(t, 60, 20);
-    say(t, EVENT_RUN_STARTED, 1, "q");
+    say(t, EVENT_TURN_STARTED, 1, "q");
     told(t, call_of(2, "c1", "read_file", "{\"path\":\"a\\u001b[1m.c\",\"n\":2}"));
     assert_true(seen_transcript_has(t, "tiro\n  ▤ read_file “a\u241b[1m.c” …\n"));
     told(t, result_of(3, "c1", "line\nline\n", false));
@@ -194,7 +194,7 @@ TEST(tool_lines_fit_any_width)
 {
     struct transcript *t = *state;
     size_t count;
-    say(t, EVENT_RUN_STARTED, 1, "q");
+    say(t, EVENT_TURN_STARTED, 1, "q");
     told(t, call_of(2, "c1", "memory_search", "{\"query\":\"日本 a long question for it\"}"));
     told(t, result_of(3, "c1", "a very long error text that does not fit", true));
     transcript_toggle_all(t);
@@ -212,7 +212,7 @@ TEST(long_results_are_bounded)
     struct buf text = BUF_INIT;
     for (int i = 0; i < 5000; i++)
         buf_addf(&text, "line %d\n", i);
-    say(t, EVENT_RUN_STARTED, 1, "q");
+    say(t, EVENT_TURN_STARTED, 1, "q");
     told(t, call_of(2, "c1", "read_file", "{}"));
     told(t, result_of(3, "c1", text.data, false));
     transcript_toggle(t, 1);
@@ -224,16 +224,16 @@ TEST(long_results_are_bounded)
 TEST(ends_of_runs_are_notes)
 {
     struct transcript *t = *state;
-    say(t, EVENT_RUN_STARTED, 1, "q");
+    say(t, EVENT_TURN_STARTED, 1, "q");
     say(t, EVENT_TEXT_DELTA, 0, "half");
     told(t, partial_of(2, "half"));
     say(t, EVENT_INTERRUPTED, 3, NULL);
     seen_transcript_is(t, "\nyou\n  q\n\ntiro\n  half\n  — interrupted\n");
-    say(t, EVENT_RUN_STARTED, 4, "r");
+    say(t, EVENT_TURN_STARTED, 4, "r");
     say(t, EVENT_INTERRUPTED, 5, NULL);
-    say(t, EVENT_RUN_STARTED, 6, "s");
+    say(t, EVENT_TURN_STARTED, 6, "s");
     told(t, partial_of(7, "part"));
-    say(t, EVENT_RUN_FAILED, 8, "the server\nis away");
+    say(t, EVENT_TURN_FAILED, 8, "the server\nis away");
     transcript_resize(t, 40, 14);
     seen_transcript_is(
         t,
@@ -243,7 +243,7 @@ TEST(ends_of_runs_are_notes)
 TEST(calls_that_a_run_leaves_get_no_result)
 {
     struct transcript *t = *state;
-    say(t, EVENT_RUN_STARTED, 1, "q");
+    say(t, EVENT_TURN_STARTED, 1, "q");
     told(t, call_of(2, "c1", "read_file", "{\"path\": \"a\"}"));
     told(t, call_of(3, "c2", "read_file", "{\"path\": \"b\"}"));
     told(t, result_of(4, "c1", "x", false));
@@ -256,9 +256,9 @@ TEST(calls_that_a_run_leaves_get_no_result)
 TEST(a_reached_limit_is_said)
 {
     struct transcript *t = *state;
-    say(t, EVENT_RUN_STARTED, 1, "q");
+    say(t, EVENT_TURN_STARTED, 1, "q");
     say(t, EVENT_TEXT_COMPLETE, 2, "a");
-    struct event *end = told_event(EVENT_RUN_COMPLETED, 3, "a");
+    struct event *end = told_event(EVENT_TURN_COMPLETED, 3, "a");
     end->stop_reason = STOP_MAX_TOKENS;
     told(t, end);
     assert_true(seen_transcript_has(t, "length limit"));
@@ -279,12 +279,12 @@ TEST(the_budget_warns_and_ends)
 {
     struct transcript *t = *state;
     transcript_resize(t, 70, 30);
-    say(t, EVENT_RUN_STARTED, 1, "q");
+    say(t, EVENT_TURN_STARTED, 1, "q");
     budget_of(t, 2, "max_tokens", 8000, 10000);
     budget_of(t, 3, "max_cost", 0.4, 0.5);
     budget_of(t, 4, "max_turn_duration", 48, 60);
     budget_of(t, 5, "max_\033[2J", 1e300, -1);
-    struct event *end = told_event(EVENT_RUN_FAILED, 6, "max_tokens is reached; raise it");
+    struct event *end = told_event(EVENT_TURN_FAILED, 6, "max_tokens is reached; raise it");
     end->name = mem_strdup("BUDGET_EXHAUSTED");
     told(t, end);
     assert_true(seen_transcript_has(t, "! 80 % of max_tokens used: 8,000 of 10,000\n"));
@@ -298,7 +298,7 @@ TEST(the_budget_warns_and_ends)
 TEST(a_retried_attempt_leaves_nothing)
 {
     struct transcript *t = *state;
-    say(t, EVENT_RUN_STARTED, 1, "q");
+    say(t, EVENT_TURN_STARTED, 1, "q");
     say(t, EVENT_TEXT_DELTA, 0, "first try");
     say(t, EVENT_RETRYING, 2, "busy");
     say(t, EVENT_TEXT_DELTA, 0, "second");
@@ -312,8 +312,8 @@ TEST(retry_takes_the_place_of_its_run)
     struct transcript *t = *state;
     exchange(t, 1, "first", "kept");
     transcript_note(t, STYLE_NOTE, "own note");
-    say(t, EVENT_RUN_STARTED, 4, "again");
-    say(t, EVENT_RUN_FAILED, 5, "broken");
+    say(t, EVENT_TURN_STARTED, 4, "again");
+    say(t, EVENT_TURN_FAILED, 5, "broken");
     transcript_note(t, STYLE_NOTE, "what to do about it");
     told(t, retry_of(6, "again", 4));
     say(t, EVENT_TEXT_COMPLETE, 7, "now");
@@ -330,11 +330,11 @@ TEST(a_brief_note_leaves_with_the_next_message)
     transcript_note_briefly(t, STYLE_NOTE, "copied again");
     seen_transcript_is(t,
                        "\nyou\n  first\n\ntiro\n  kept\n\n  copied\n  own note\n  copied again\n");
-    say(t, EVENT_RUN_STARTED, 4, "on");
+    say(t, EVENT_TURN_STARTED, 4, "on");
     seen_transcript_is(t, "\nyou\n  first\n\ntiro\n  kept\n\n  own note\n\nyou\n  on\n");
     transcript_note_briefly(t, STYLE_NOTE, "of this turn");
     say(t, EVENT_TEXT_COMPLETE, 5, "and on");
-    say(t, EVENT_RUN_COMPLETED, 6, "and on");
+    say(t, EVENT_TURN_COMPLETED, 6, "and on");
     seen_transcript_is(t,
                        "\nyou\n  first\n\ntiro\n  kept\n\n  own note\n\nyou\n  on\n\n"
                        "  of this turn\n\ntiro\n  and on\n");
@@ -342,7 +342,7 @@ TEST(a_brief_note_leaves_with_the_next_message)
 
 static struct event *end_of(int64_t seq, const char *result, enum stop_reason reason)
 {
-    struct event *ev = told_event(EVENT_RUN_COMPLETED, seq, result);
+    struct event *ev = told_event(EVENT_TURN_COMPLETED, seq, result);
     ev->stop_reason = reason;
     return ev;
 }
@@ -350,14 +350,14 @@ static struct event *end_of(int64_t seq, const char *result, enum stop_reason re
 TEST(an_empty_answer_is_told)
 {
     struct transcript *t = *state;
-    say(t, EVENT_RUN_STARTED, 1, "q");
+    say(t, EVENT_TURN_STARTED, 1, "q");
     say(t, EVENT_TEXT_COMPLETE, 2, " \n");
     told(t, end_of(3, " \n", STOP_END_TURN));
     seen_transcript_is(t, "\nyou\n  q\n\n  (empty answer)\n");
     assert_null(transcript_last_answer(t)); /* it is not the model's word */
-    say(t, EVENT_RUN_STARTED, 4, "r");
+    say(t, EVENT_TURN_STARTED, 4, "r");
     told(t, end_of(5, "", STOP_OTHER)); /* a fork ends there */
-    say(t, EVENT_RUN_STARTED, 6, "s");
+    say(t, EVENT_TURN_STARTED, 6, "s");
     told(t, end_of(7, "", STOP_REFUSAL));
     seen_transcript_is(t,
                        "\nyou\n  q\n\n  (empty answer)\n\nyou\n  r\n\nyou\n  s\n\n"
@@ -369,7 +369,7 @@ TEST(an_empty_answer_is_told)
 TEST(an_open_run_of_a_resumed_session_was_cut_off)
 {
     struct transcript *t = *state;
-    struct event *page[] = {told_event(EVENT_RUN_STARTED, 1, "q"),
+    struct event *page[] = {told_event(EVENT_TURN_STARTED, 1, "q"),
                             told_event(EVENT_TEXT_DELTA, 2, "half an")};
     told_earlier(t, page, 2, false);
     seen_transcript_is(
@@ -384,9 +384,9 @@ TEST(pages_join_what_their_border_cut)
     struct transcript *t = *state;
     struct event *newer[] = {
         told_event(EVENT_TEXT_COMPLETE, 6, "looking"), result_of(8, "c1", "x\n", false),
-        told_event(EVENT_TEXT_COMPLETE, 9, "found"), told_event(EVENT_RUN_COMPLETED, 10, "found")};
+        told_event(EVENT_TEXT_COMPLETE, 9, "found"), told_event(EVENT_TURN_COMPLETED, 10, "found")};
     struct event *older[] = {
-        told_event(EVENT_RUN_STARTED, 1, "q"), told_event(EVENT_TEXT_COMPLETE, 2, "so"),
+        told_event(EVENT_TURN_STARTED, 1, "q"), told_event(EVENT_TEXT_COMPLETE, 2, "so"),
         call_of(3, "c1", "read_file", "{\"path\":\"p\"}"), told_event(EVENT_TEXT_DELTA, 5, "look")};
     told_earlier(t, newer, 4, true);
     assert_int_equal(transcript_wants_before(t), 6);
@@ -400,12 +400,12 @@ TEST(pages_join_what_their_border_cut)
 TEST(a_retry_reaches_back_over_pages)
 {
     struct transcript *t = *state;
-    struct event *newer[] = {told_event(EVENT_RUN_FAILED, 6, "broken"), retry_of(7, "again", 4),
+    struct event *newer[] = {told_event(EVENT_TURN_FAILED, 6, "broken"), retry_of(7, "again", 4),
                              told_event(EVENT_TEXT_COMPLETE, 8, "now"),
-                             told_event(EVENT_RUN_COMPLETED, 9, "now")};
+                             told_event(EVENT_TURN_COMPLETED, 9, "now")};
     struct event *older[] = {
-        told_event(EVENT_RUN_STARTED, 1, "first"), told_event(EVENT_TEXT_COMPLETE, 2, "kept"),
-        told_event(EVENT_RUN_COMPLETED, 3, "kept"), told_event(EVENT_RUN_STARTED, 4, "again"),
+        told_event(EVENT_TURN_STARTED, 1, "first"), told_event(EVENT_TEXT_COMPLETE, 2, "kept"),
+        told_event(EVENT_TURN_COMPLETED, 3, "kept"), told_event(EVENT_TURN_STARTED, 4, "again"),
         told_event(EVENT_TEXT_COMPLETE, 5, "lost")};
     told_earlier(t, newer, 4, true);
     told_earlier(t, older, 5, false);
@@ -441,10 +441,10 @@ TEST(turns_are_counted_and_end_where_the_next_begins)
     exchange(t, 4, "two", "second");
     transcript_note(t, STYLE_NOTE, "a note");
     assert_turns(t, 2, (const int64_t[]){3, 6});
-    say(t, EVENT_RUN_STARTED, 7, "three");
-    say(t, EVENT_RUN_FAILED, 8, "broken");
+    say(t, EVENT_TURN_STARTED, 7, "three");
+    say(t, EVENT_TURN_FAILED, 8, "broken");
     told(t, retry_of(9, "three", 7));
-    say(t, EVENT_RUN_FAILED, 10, "broken again");
+    say(t, EVENT_TURN_FAILED, 10, "broken again");
     told(t, retry_of(11, "three", 9));
     assert_turns(t, 3, (const int64_t[]){3, 6, 11});
     assert_int_equal(transcript_oldest(t), 0);
@@ -454,12 +454,14 @@ TEST(turns_are_counted_over_pages)
 {
     struct transcript *t = *state;
     struct event *newer[] = {retry_of(9, "two", 7), told_event(EVENT_TEXT_COMPLETE, 10, "second"),
-                             told_event(EVENT_RUN_COMPLETED, 11, "second")};
-    struct event *older[] = {
-        told_event(EVENT_RUN_STARTED, 1, "one"),        told_event(EVENT_TEXT_COMPLETE, 2, "first"),
-        told_event(EVENT_RUN_COMPLETED, 3, "first"),    told_event(EVENT_RUN_STARTED, 4, "two"),
-        told_event(EVENT_RUN_FAILED, 6, "broken"),      retry_of(7, "two", 4),
-        told_event(EVENT_RUN_FAILED, 8, "broken again")};
+                             told_event(EVENT_TURN_COMPLETED, 11, "second")};
+    struct event *older[] = {told_event(EVENT_TURN_STARTED, 1, "one"),
+                             told_event(EVENT_TEXT_COMPLETE, 2, "first"),
+                             told_event(EVENT_TURN_COMPLETED, 3, "first"),
+                             told_event(EVENT_TURN_STARTED, 4, "two"),
+                             told_event(EVENT_TURN_FAILED, 6, "broken"),
+                             retry_of(7, "two", 4),
+                             told_event(EVENT_TURN_FAILED, 8, "broken again")};
     told_earlier(t, newer, 3, true);
     assert_int_equal(transcript_oldest(t), 9);
     told_earlier(t, older, 7, false);
@@ -476,9 +478,9 @@ TEST(an_older_page_leaves_the_view_in_place)
     transcript_scroll_to_top(t);
     transcript_scroll(t, -7);
     first_row(t, "  row 2");
-    struct event *older[] = {told_event(EVENT_RUN_STARTED, 1, "first"),
+    struct event *older[] = {told_event(EVENT_TURN_STARTED, 1, "first"),
                              told_event(EVENT_TEXT_COMPLETE, 2, answer.data),
-                             told_event(EVENT_RUN_COMPLETED, 3, answer.data)};
+                             told_event(EVENT_TURN_COMPLETED, 3, answer.data)};
     told_earlier(t, older, 3, false);
     first_row(t, "  row 2");
     assert_true(transcript_scroll(t, 10));
@@ -493,8 +495,8 @@ TEST(a_joined_item_leaves_the_view_in_place)
     struct buf answer = BUF_INIT;
     numbered(&answer, "row", 30);
     struct event *newer[] = {told_event(EVENT_TEXT_COMPLETE, 4, answer.data),
-                             told_event(EVENT_RUN_COMPLETED, 5, answer.data)};
-    struct event *older[] = {told_event(EVENT_RUN_STARTED, 1, "q"),
+                             told_event(EVENT_TURN_COMPLETED, 5, answer.data)};
+    struct event *older[] = {told_event(EVENT_TURN_STARTED, 1, "q"),
                              call_of(2, "c", "read_file", "{}"), result_of(3, "c", "x", false)};
     told_earlier(t, newer, 2, true);
     assert_true(transcript_scroll(t, 21));
@@ -515,7 +517,7 @@ TEST(new_text_does_not_move_a_scrolled_view)
     struct transcript *t = *state;
     struct buf answer = BUF_INIT;
     numbered(&answer, "row", 30);
-    say(t, EVENT_RUN_STARTED, 1, "q");
+    say(t, EVENT_TURN_STARTED, 1, "q");
     say(t, EVENT_TEXT_DELTA, 0, answer.data);
     first_row(t, "");
     assert_true(transcript_at_end(t));
@@ -627,7 +629,7 @@ TEST(toggling_leaves_the_top_in_place)
     struct buf result = BUF_INIT;
     for (int i = 0; i < 100; i++)
         buf_addf(&result, "line %d\n", i);
-    say(t, EVENT_RUN_STARTED, 1, "q");
+    say(t, EVENT_TURN_STARTED, 1, "q");
     told(t, call_of(2, "c1", "read_file", "{}"));
     told(t, result_of(3, "c1", result.data, false));
     say(t, EVENT_TEXT_COMPLETE, 4, "end");
@@ -691,7 +693,7 @@ TEST(sources_are_as_they_were_told)
     assert_int_equal(transcript_source(t, 1000, &out), 0);
     assert_int_equal(out.len, 0);
     exchange(t, 1, "a *question*", "```c\nint main(void);\n```");
-    say(t, EVENT_RUN_STARTED, 4, "r");
+    say(t, EVENT_TURN_STARTED, 4, "r");
     told(t, call_of(5, "c1", "read_file", "{\"path\":\"a.c\"}"));
     told(t, result_of(6, "c1", "text of it", false));
     say(t, EVENT_TEXT_COMPLETE, 7, "That is **it**.\n");
@@ -785,7 +787,7 @@ TEST(what_streams_is_counted_as_it_grows)
     struct transcript *t = *state;
     exchange(t, 1, "needle", "hay");
     assert_true(transcript_find(t, "needle", true));
-    say(t, EVENT_RUN_STARTED, 4, "on");
+    say(t, EVENT_TURN_STARTED, 4, "on");
     say(t, EVENT_TEXT_DELTA, 0, "nee");
     assert_matches(t, 1, 1);
     say(t, EVENT_TEXT_DELTA, 0, "dle");
@@ -838,7 +840,7 @@ TEST(finds_over_a_line_break_and_in_calls)
     struct transcript *t = *state;
     transcript_resize(t, 24, 10);
     exchange(t, 1, "q", "some words before the needle in hay here");
-    say(t, EVENT_RUN_STARTED, 4, "r");
+    say(t, EVENT_TURN_STARTED, 4, "r");
     told(t, call_of(5, "c1", "read_file", "{\"path\":\"special.c\"}"));
     assert_true(transcript_find(t, "before the needle", true));
     transcript_resize(t, 60, 10);
@@ -883,7 +885,7 @@ static struct event random_event(uint64_t *seed, int64_t seq)
                        .name = name,
                        .flag = support_random(seed) % 4 == 0};
     ev.stop_reason = (enum stop_reason)(support_random(seed) % (STOP_OTHER + 1));
-    if (ev.type == EVENT_RUN_STARTED && support_random(seed) % 3 == 0)
+    if (ev.type == EVENT_TURN_STARTED && support_random(seed) % 3 == 0)
         ev.number = 1 + (int64_t)(support_random(seed) % (uint64_t)seq);
     return ev;
 }
@@ -1003,7 +1005,7 @@ TEST(a_giant_answer_comes_in_frames)
     transcript_resize(whole, 40, 20);
     transcript_set_pace(t, PACE);
     for (int i = 0; i < 2; i++) {
-        say(both[i], EVENT_RUN_STARTED, 1, "q");
+        say(both[i], EVENT_TURN_STARTED, 1, "q");
         say(both[i], EVENT_TEXT_DELTA, 2, text);
     }
     size_t n = frames(t);
@@ -1030,7 +1032,7 @@ TEST(a_giant_answer_is_interrupted)
     struct transcript *t = *state;
     char *text = giant();
     transcript_set_pace(t, PACE);
-    say(t, EVENT_RUN_STARTED, 1, "q");
+    say(t, EVENT_TURN_STARTED, 1, "q");
     say(t, EVENT_TEXT_DELTA, 2, text);
     frames(t);
     struct event *ev = told_event(EVENT_TEXT_COMPLETE, 3, text);
@@ -1054,7 +1056,7 @@ TEST(giant_reasoning_is_folded)
     struct transcript *t = *state;
     char *text = giant();
     transcript_set_pace(t, PACE);
-    say(t, EVENT_RUN_STARTED, 1, "q");
+    say(t, EVENT_TURN_STARTED, 1, "q");
     say(t, EVENT_REASONING_DELTA, 2, text);
     assert_int_equal(frames(t), 1);
     transcript_toggle_all(t);

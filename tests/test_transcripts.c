@@ -68,7 +68,7 @@ static void say(size_t session, enum event_type type, const char *text)
 
 static void ask(size_t session, const char *text)
 {
-    say(session, EVENT_RUN_STARTED, text);
+    say(session, EVENT_TURN_STARTED, text);
 }
 
 static void answer(size_t session, const char *text)
@@ -173,7 +173,7 @@ TEST(test_what_is_looked_at)
     say(0, EVENT_REASONING_COMPLETE, "thought");
     say(0, EVENT_TOOL_EXECUTION_COMPLETED, "fetched");
     answer(0, "answered");
-    say(0, EVENT_RUN_COMPLETED, "finished");
+    say(0, EVENT_TURN_COMPLETED, "finished");
     finds("asked", "0/1 end");
     finds("answered", "0/5 end");
     finds("streamed", "end");
@@ -561,7 +561,7 @@ TEST(test_copies_are_found)
 
 TEST(test_a_log_that_is_filled_is_found)
 {
-    struct event *events[] = {event_new(EVENT_RUN_STARTED), event_new(EVENT_TEXT_COMPLETE)};
+    struct event *events[] = {event_new(EVENT_TURN_STARTED), event_new(EVENT_TEXT_COMPLETE)};
     (void)state;
     for (size_t i = 0; i < 2; i++) {
         events[i]->seq = (int64_t)i + 1;

@@ -24,7 +24,7 @@ bool turn_tell_delta(void *turn, enum block_type type, const char *text, size_t 
 
 void turn_tell_started(struct turn *t, const char *input, const char *attachments, int64_t retries)
 {
-    struct event *ev = event_new(EVENT_RUN_STARTED);
+    struct event *ev = event_new(EVENT_TURN_STARTED);
     ev->text = mem_strdup(input);
     ev->attachments = mem_strdup(attachments);
     ev->number = retries;
@@ -117,7 +117,7 @@ static char *response_text(const struct response *response)
 
 void turn_tell_completed(struct turn *t)
 {
-    struct event *ev = event_new(EVENT_RUN_COMPLETED);
+    struct event *ev = event_new(EVENT_TURN_COMPLETED);
     ev->text = response_text(&t->response);
     ev->usage = t->usage;
     usage_add(&ev->usage, &t->overhead);
@@ -149,7 +149,7 @@ static struct usage partial_usage(const struct turn *t)
 void turn_tell_cut(struct turn *t, enum outcome outcome)
 {
     struct event *ev =
-        event_new(outcome == OUTCOME_INTERRUPTED ? EVENT_INTERRUPTED : EVENT_RUN_FAILED);
+        event_new(outcome == OUTCOME_INTERRUPTED ? EVENT_INTERRUPTED : EVENT_TURN_FAILED);
     ev->usage = partial_usage(t);
     ev->used = take_cost(t, &ev->usage);
     ev->number = turn_elapsed_ms(t);

@@ -174,7 +174,7 @@ static bool read_envelope(const struct json *line, struct event *ev, struct erro
 
 bool event_from_json(const struct json *line, struct event **out, struct error *e)
 {
-    enum event_type type = EVENT_RUN_STARTED;
+    enum event_type type = EVENT_TURN_STARTED;
     *out = NULL;
     if (json_type(line) != JSON_OBJECT)
         return err_set(e, ERR_SESSION_STORE_ERROR, "an event is no object");

@@ -18,7 +18,7 @@
 
 /* X(NAME, "name", payload version) */
 #define EVENT_TYPES(X)                                                                             \
-    X(RUN_STARTED, "run_started", 1)                                                               \
+    X(TURN_STARTED, "run_started", 1)                                                              \
     X(CALL_STARTED, "turn_started", 1)                                                             \
     X(TEXT_DELTA, "text_delta", 1)                                                                 \
     X(REASONING_DELTA, "reasoning_delta", 1)                                                       \
@@ -38,8 +38,8 @@
     X(MEMORY_RECALLED, "memory_recalled", 1)                                                       \
     X(BUDGET_WARNING, "budget_warning", 1)                                                         \
     X(WARNING, "warning", 1)                                                                       \
-    X(RUN_COMPLETED, "run_completed", 1)                                                           \
-    X(RUN_FAILED, "run_failed", 1)                                                                 \
+    X(TURN_COMPLETED, "run_completed", 1)                                                          \
+    X(TURN_FAILED, "run_failed", 1)                                                                \
     X(INTERRUPTED, "interrupted", 1)
 
 enum event_type {

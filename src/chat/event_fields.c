@@ -51,7 +51,7 @@
 #define USAGE(member, field, what)                                                                 \
     SHAPE_FIELD(member, OBJECT, OPTIONAL, SHAPE_AT(struct usage, struct event, field),             \
                 .of = &usage_shape, .help = what)
-#define RUN_USAGE(member, field, what)                                                             \
+#define TURN_USAGE(member, field, what)                                                            \
     SHAPE_FIELD(member, OBJECT, OPTIONAL, SHAPE_AT(struct usage, struct event, field),             \
                 .of = &usage_turn_shape, .help = what)
 
@@ -80,7 +80,7 @@ const char *stop_reason_name(enum stop_reason reason)
 }
 
 /* clang-format off */
-static const struct shape_field fields_RUN_STARTED[] = {
+static const struct shape_field fields_TURN_STARTED[] = {
     TEXT("input", text, "What the user sent."),
     OPTIONAL_NUMBER("retries", number, "Number of the run_started that this one sends again."),
     JSON_TEXT("attachments", attachments, "Image blocks."),
@@ -254,16 +254,16 @@ static const struct shape_field fields_WARNING[] = {
     {0},
 };
 
-static const struct shape_field fields_RUN_COMPLETED[] = {
+static const struct shape_field fields_TURN_COMPLETED[] = {
     TEXT("result", text, "The last answer."),
-    RUN_USAGE("usage", usage, "Sum of the turn."),
+    TURN_USAGE("usage", usage, "Sum of the turn."),
     COUNT("model_calls", count, "Without those of compactions."),
     NUMBER("duration_ms", number, "How long it took."),
     STOP("stop_reason", stop_reason, "Why the model stopped."),
     {0},
 };
 
-static const struct shape_field fields_RUN_FAILED[] = {
+static const struct shape_field fields_TURN_FAILED[] = {
     TEXT("code", name, "Code of the error."),
     TEXT("message", text, "What failed, for a person."),
     USAGE("usage", usage, "Of these calls."),

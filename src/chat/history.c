@@ -401,7 +401,7 @@ static void budget_warning(struct history *h, const struct event *ev)
 
 /* What an event does whether or not a turn is open. */
 static void (*const effects[EVENT_TYPE_COUNT])(struct history *h, const struct event *ev) = {
-    [EVENT_RUN_STARTED] = turn_started,
+    [EVENT_TURN_STARTED] = turn_started,
     [EVENT_COMPACTION_STARTED] = history_compaction,
     [EVENT_COMPACTION_COMPLETED] = history_compaction,
     [EVENT_COMPACTION_FAILED] = history_compaction,
@@ -419,8 +419,8 @@ static void (*const turn_effects[EVENT_TYPE_COUNT])(struct history *h, const str
     [EVENT_TOOL_CALL_REQUESTED] = tool_call_requested,
     [EVENT_TOOL_EXECUTION_COMPLETED] = tool_execution_completed,
     [EVENT_CALL_COMPLETED] = call_completed,
-    [EVENT_RUN_COMPLETED] = turn_completed,
-    [EVENT_RUN_FAILED] = turn_failed,
+    [EVENT_TURN_COMPLETED] = turn_completed,
+    [EVENT_TURN_FAILED] = turn_failed,
     [EVENT_INTERRUPTED] = interrupted,
 };
 

@@ -85,14 +85,14 @@ static void turn_completed(struct session_info *s, const struct event *ev)
 void session_tally(struct session_info *s, const struct event *ev)
 {
     static void (*const effects[EVENT_TYPE_COUNT])(struct session_info *, const struct event *) = {
-        [EVENT_RUN_STARTED] = turn_started,
+        [EVENT_TURN_STARTED] = turn_started,
         [EVENT_TEXT_COMPLETE] = text_complete,
         [EVENT_TOOL_EXECUTION_COMPLETED] = tool_completed,
         [EVENT_CALL_COMPLETED] = add_usage,
         [EVENT_COMPACTION_COMPLETED] = add_usage,
         [EVENT_COMPACTION_FAILED] = add_usage,
-        [EVENT_RUN_COMPLETED] = turn_completed,
-        [EVENT_RUN_FAILED] = turn_cut,
+        [EVENT_TURN_COMPLETED] = turn_completed,
+        [EVENT_TURN_FAILED] = turn_cut,
         [EVENT_INTERRUPTED] = turn_cut,
     };
     s->updated_ms = ev->wall_ms;

@@ -347,7 +347,7 @@ void transcript_text_add(struct transcript_text *t, struct buf *out, const struc
 {
     static void (*const effects[EVENT_TYPE_COUNT])(struct transcript_text *, struct buf *,
                                                    const struct event *) = {
-        [EVENT_RUN_STARTED] = turn_started,
+        [EVENT_TURN_STARTED] = turn_started,
         [EVENT_TEXT_DELTA] = text_delta,
         [EVENT_REASONING_DELTA] = reasoning_delta,
         [EVENT_TEXT_COMPLETE] = text_complete,
@@ -360,8 +360,8 @@ void transcript_text_add(struct transcript_text *t, struct buf *out, const struc
         [EVENT_COMPACTION_UNDONE] = compaction_undone,
         [EVENT_MEMORY_INDEXED] = memory_indexed,
         [EVENT_MEMORY_RECALLED] = memory_recalled,
-        [EVENT_RUN_COMPLETED] = turn_completed,
-        [EVENT_RUN_FAILED] = turn_failed,
+        [EVENT_TURN_COMPLETED] = turn_completed,
+        [EVENT_TURN_FAILED] = turn_failed,
         [EVENT_INTERRUPTED] = interrupted,
     };
     if (event_between_turns(ev))

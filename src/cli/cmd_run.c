@@ -100,7 +100,7 @@ static void on_provider(struct turn *t, struct notice *n)
 
 static void on_event(struct turn *t, struct notice *n)
 {
-    if (n->event->type == EVENT_RUN_FAILED) {
+    if (n->event->type == EVENT_TURN_FAILED) {
         struct error e;
         err_set(&e, err_from_name(n->event->name), "%s", n->event->text ? n->event->text : "");
         fail(t, &e);

@@ -131,7 +131,7 @@ static void text_event(struct run_output *o, const struct event *ev)
 
 static int64_t duration_ms(const struct run_output *o)
 {
-    bool completed = o->end && o->end->type == EVENT_RUN_COMPLETED;
+    bool completed = o->end && o->end->type == EVENT_TURN_COMPLETED;
     return completed ? o->end->number : clock_mono_ms() - o->began_ms;
 }
 
@@ -179,12 +179,12 @@ static enum stop_reason stop_of(const struct event *end)
 static void json_finish(struct run_output *o, const struct error *e)
 {
     const struct event *end = o->end;
-    bool completed = end && end->type == EVENT_RUN_COMPLETED;
+    bool completed = end && end->type == EVENT_TURN_COMPLETED;
     struct json *v = json_new_object();
     if (*o->session_id)
         json_set_string(v, "session_id", o->session_id);
     json_set_string(v, "result", completed && end->text ? end->text : o->answer.data);
-    if (end && end->type != EVENT_RUN_FAILED)
+    if (end && end->type != EVENT_TURN_FAILED)
         json_set_string(v, "stop_reason", stop_reason_name(stop_of(end)));
     run_tally_json(&o->tally, v);
     json_set_int(v, "duration_ms", duration_ms(o));
@@ -215,7 +215,7 @@ static void stream_finish(struct run_output *o, const struct error *e)
     if (!e || o->end)
         return;
     struct json *v = json_new_object();
-    json_set_string(v, "type", event_name(EVENT_RUN_FAILED));
+    json_set_string(v, "type", event_name(EVENT_TURN_FAILED));
     json_set_string(v, "code", err_info(e->code)->name);
     json_set_string(v, "message", e->text);
     char *line = json_print(v);
@@ -281,8 +281,8 @@ static void keep(struct run_output *o, const struct event *ev)
             o->model = mem_strdup(ev->model);
         }
         break;
-    case EVENT_RUN_COMPLETED:
-    case EVENT_RUN_FAILED:
+    case EVENT_TURN_COMPLETED:
+    case EVENT_TURN_FAILED:
     case EVENT_INTERRUPTED:
         event_free(o->end);
         o->end = event_clone(ev);

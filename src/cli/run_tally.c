@@ -99,7 +99,7 @@ void run_tally_event(struct run_tally *t, const struct event *ev)
         [EVENT_COMPACTION_COMPLETED] = add_summary,
         [EVENT_COMPACTION_FAILED] = add_summary,
         [EVENT_BUDGET_WARNING] = note_warning,
-        [EVENT_RUN_FAILED] = add_use,
+        [EVENT_TURN_FAILED] = add_use,
         [EVENT_INTERRUPTED] = add_use,
     };
     if (effects[ev->type])

@@ -104,7 +104,7 @@ static void add_event(struct show *s, const struct event *ev)
 
 static void take_event(struct show *s, const struct event *ev)
 {
-    if (s->turns.len == 0 || (s->limit > 0 && ev->type == EVENT_RUN_STARTED))
+    if (s->turns.len == 0 || (s->limit > 0 && ev->type == EVENT_TURN_STARTED))
         begin_turn(s);
     add_event(s, ev);
     if (s->limit == 0)

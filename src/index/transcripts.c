@@ -183,7 +183,7 @@ static struct corpus corpus_of(struct store *s)
 
 static bool is_spoken(const struct event *ev)
 {
-    return (ev->type == EVENT_RUN_STARTED || ev->type == EVENT_TEXT_COMPLETE) &&
+    return (ev->type == EVENT_TURN_STARTED || ev->type == EVENT_TEXT_COMPLETE) &&
            ev->seq <= LAST_SEQ;
 }
 

@@ -175,7 +175,7 @@ static bool change_end(struct change *change, char id[UUID_LEN + 1], bool ok)
 static bool name_after(void *info, const struct event *ev)
 {
     struct session_info *named = info;
-    if (ev->type == EVENT_RUN_STARTED)
+    if (ev->type == EVENT_TURN_STARTED)
         session_tally_name(named, ev->text);
     return !*named->title;
 }

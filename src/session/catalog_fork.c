@@ -112,7 +112,7 @@ static struct session_info make_row(const struct session_info *parent, const str
 
 static struct event *make_end(const struct session_info *row)
 {
-    struct event *ev = event_new(EVENT_RUN_COMPLETED);
+    struct event *ev = event_new(EVENT_TURN_COMPLETED);
     ev->seq = row->parent_seq + 1;
     ev->wall_ms = row->created_ms;
     memcpy(ev->session_id, row->id, sizeof ev->session_id);

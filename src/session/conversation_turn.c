@@ -31,7 +31,7 @@ static void keep_newer_draft(struct conversation *w)
 static bool emit(void *context, struct event *ev, struct error *e)
 {
     struct conversation *w = context;
-    bool failed = ev->type == EVENT_COMPACTION_FAILED, begins = ev->type == EVENT_RUN_STARTED;
+    bool failed = ev->type == EVENT_COMPACTION_FAILED, begins = ev->type == EVENT_TURN_STARTED;
     if (ev->type == EVENT_CALL_COMPLETED)
         w->last_cached = ev->usage.cached;
     if (!journal_emit(&w->journal, ev, e))

@@ -51,7 +51,7 @@ void fork_point_release(struct fork_point *p)
 static enum fork_part part_of(enum event_type type)
 {
     static const enum fork_part parts[EVENT_TYPE_COUNT] = {
-        [EVENT_RUN_STARTED] = FORK_INPUT,          [EVENT_CALL_STARTED] = FORK_ANSWER,
+        [EVENT_TURN_STARTED] = FORK_INPUT,         [EVENT_CALL_STARTED] = FORK_ANSWER,
         [EVENT_TEXT_DELTA] = FORK_ANSWER,          [EVENT_REASONING_DELTA] = FORK_ANSWER,
         [EVENT_REASONING_COMPLETE] = FORK_ANSWER,  [EVENT_TEXT_COMPLETE] = FORK_ANSWER,
         [EVENT_TOOL_CALL_REQUESTED] = FORK_ANSWER, [EVENT_TOOL_EXECUTION_COMPLETED] = FORK_RESULTS,
@@ -61,12 +61,12 @@ static enum fork_part part_of(enum event_type type)
 
 static bool is_run_end(enum event_type type)
 {
-    return type == EVENT_RUN_COMPLETED || type == EVENT_RUN_FAILED || type == EVENT_INTERRUPTED;
+    return type == EVENT_TURN_COMPLETED || type == EVENT_TURN_FAILED || type == EVENT_INTERRUPTED;
 }
 
 static bool begins_message(const struct fork_point *p, const struct event *ev)
 {
-    if (ev->type == EVENT_RUN_STARTED)
+    if (ev->type == EVENT_TURN_STARTED)
         return true;
     if (p->part == FORK_OUTSIDE)
         return false;
@@ -96,7 +96,7 @@ static void begin_run(struct fork_point *p, const struct event *ev)
 
 static void begin_message(struct fork_point *p, const struct event *ev)
 {
-    if (ev->type == EVENT_RUN_STARTED)
+    if (ev->type == EVENT_TURN_STARTED)
         begin_run(p, ev);
     stand_set(&p->message, &p->now);
     p->part = part_of(ev->type);

@@ -136,7 +136,7 @@ static void end_run(struct import_openai *r)
 {
     if (!r->run_open)
         return;
-    struct event *ev = next_event(r, r->answered ? EVENT_RUN_COMPLETED : EVENT_INTERRUPTED);
+    struct event *ev = next_event(r, r->answered ? EVENT_TURN_COMPLETED : EVENT_INTERRUPTED);
     if (r->answered) {
         ev->text = r->result ? r->result : mem_strdup("");
         r->result = NULL;
@@ -160,7 +160,7 @@ static bool add_user(struct import_openai *r, const struct json *message, const 
     if (c->text.len == 0 && c->images.len == 0)
         return import_fault(p, e, "\"content\" is empty");
     end_run(r);
-    struct event *ev = next_event(r, EVENT_RUN_STARTED);
+    struct event *ev = next_event(r, EVENT_TURN_STARTED);
     ev->text = buf_take(&c->text);
     if (c->images.len > 0)
         ev->attachments = mem_printf("[%s]", c->images.data);

@@ -143,7 +143,7 @@ bool journal_load(struct journal *j, struct error *e)
 
 static bool is_run_end(enum event_type type)
 {
-    return type == EVENT_RUN_COMPLETED || type == EVENT_RUN_FAILED || type == EVENT_INTERRUPTED;
+    return type == EVENT_TURN_COMPLETED || type == EVENT_TURN_FAILED || type == EVENT_INTERRUPTED;
 }
 
 void journal_stamp(const struct journal *j, struct event *ev)
@@ -242,7 +242,7 @@ static bool keep_with_row(struct journal *j, const struct event *ev, struct erro
 /* What a listing tells changes with it, and no end of a run may follow. */
 static bool needs_row(enum event_type type)
 {
-    return type == EVENT_RUN_STARTED || is_run_end(type) || type == EVENT_COMPACTION_FAILED;
+    return type == EVENT_TURN_STARTED || is_run_end(type) || type == EVENT_COMPACTION_FAILED;
 }
 
 /* Nothing will complete what streamed so far. */

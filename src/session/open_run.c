@@ -12,9 +12,9 @@ enum border { BORDER_NONE, BORDER_BEGIN, BORDER_END };
 static enum border last_border(const struct event_list *l, int64_t *seq)
 {
     static const enum border borders[EVENT_TYPE_COUNT] = {
-        [EVENT_RUN_STARTED] = BORDER_BEGIN,
-        [EVENT_RUN_COMPLETED] = BORDER_END,
-        [EVENT_RUN_FAILED] = BORDER_END,
+        [EVENT_TURN_STARTED] = BORDER_BEGIN,
+        [EVENT_TURN_COMPLETED] = BORDER_END,
+        [EVENT_TURN_FAILED] = BORDER_END,
         [EVENT_INTERRUPTED] = BORDER_END,
     };
     for (size_t i = l->items.len; i-- > 0;) {

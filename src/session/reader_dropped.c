@@ -94,8 +94,8 @@ static struct event *find_completed(struct store *s, const struct command *c, st
 static bool makes_message(enum event_type type)
 {
     switch (type) {
-    case EVENT_RUN_STARTED:
-    case EVENT_RUN_FAILED:
+    case EVENT_TURN_STARTED:
+    case EVENT_TURN_FAILED:
     case EVENT_CALL_STARTED:
     case EVENT_TEXT_COMPLETE:
     case EVENT_REASONING_COMPLETE:

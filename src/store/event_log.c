@@ -184,7 +184,7 @@ struct result_search {
 static bool take_result(void *search, const struct event *ev)
 {
     struct result_search *s = search;
-    if (ev->type == EVENT_CALL_STARTED || ev->type == EVENT_RUN_STARTED)
+    if (ev->type == EVENT_CALL_STARTED || ev->type == EVENT_TURN_STARTED)
         return false;
     if (ev->type != EVENT_TOOL_EXECUTION_COMPLETED || !ev->id || strcmp(ev->id, s->id) != 0)
         return true;

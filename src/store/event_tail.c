@@ -72,7 +72,7 @@ static bool collect_gap(struct tail *t, int64_t after, int64_t before, struct er
 
 static bool begins_call(enum event_type type)
 {
-    return type == EVENT_CALL_STARTED || type == EVENT_RUN_STARTED;
+    return type == EVENT_CALL_STARTED || type == EVENT_TURN_STARTED;
 }
 
 static bool ends_compaction(enum event_type type)
@@ -170,7 +170,7 @@ static bool trim(struct event_list *l, size_t limit)
 {
     size_t drop = l->items.len > limit ? l->items.len - limit : 0;
     for (size_t i = drop; i < l->items.len; i++) {
-        if (l->items.items[i]->type == EVENT_RUN_STARTED) {
+        if (l->items.items[i]->type == EVENT_TURN_STARTED) {
             drop = i;
             break;
         }

@@ -10,9 +10,9 @@
 enum { MOST_EVENTS = 200 };
 
 static const enum event_type told[] = {
-    EVENT_RUN_STARTED,       EVENT_CALL_STARTED,        EVENT_TEXT_COMPLETE,
+    EVENT_TURN_STARTED,      EVENT_CALL_STARTED,        EVENT_TEXT_COMPLETE,
     EVENT_CALL_COMPLETED,    EVENT_TOOL_CALL_REQUESTED, EVENT_TOOL_EXECUTION_COMPLETED,
-    EVENT_RUN_COMPLETED,     EVENT_RUN_FAILED,          EVENT_INTERRUPTED,
+    EVENT_TURN_COMPLETED,    EVENT_TURN_FAILED,         EVENT_INTERRUPTED,
     EVENT_MESSAGE_PINNED,    EVENT_REASONING_COMPLETE,  EVENT_COMPACTION_COMPLETED,
     EVENT_COMPACTION_FAILED, EVENT_TEXT_DELTA};
 
@@ -56,13 +56,13 @@ static struct event *make_event(struct fuzz_input *in, int64_t seq)
         ev->id = call_id(in);
         ev->name = mem_strdup("read_file");
     }
-    if (ev->type == EVENT_RUN_FAILED)
+    if (ev->type == EVENT_TURN_FAILED)
         ev->name = mem_strdup("AGENT_ERROR");
     bool texts = ev->type != EVENT_CALL_STARTED && ev->type != EVENT_CALL_COMPLETED &&
                  ev->type != EVENT_INTERRUPTED && ev->type != EVENT_MESSAGE_PINNED;
     if (texts)
         ev->text = fuzz_string(in);
-    if (ev->type == EVENT_RUN_STARTED && !*ev->text) { /* nobody sends nothing */
+    if (ev->type == EVENT_TURN_STARTED && !*ev->text) { /* nobody sends nothing */
         free(ev->text);
         ev->text = mem_strdup("?");
     }

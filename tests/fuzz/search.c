@@ -17,7 +17,7 @@ static const char id[] = "01890a5d-ac96-774b-bcce-b302099a8057";
 static void say(struct store *store, int64_t seq, const char *text)
 {
     struct error e = {0};
-    struct event *ev = event_new(EVENT_RUN_STARTED);
+    struct event *ev = event_new(EVENT_TURN_STARTED);
     memcpy(ev->session_id, id, sizeof id);
     ev->seq = seq;
     ev->text = mem_strdup(text);

@@ -118,7 +118,7 @@ bool background_means(const struct notice *n, const char *shown)
 
 static void take_event(struct background_session *s, const struct event *ev)
 {
-    s->failed = s->failed || ev->type == EVENT_RUN_FAILED;
+    s->failed = s->failed || ev->type == EVENT_TURN_FAILED;
     if (ev->type == EVENT_TOOL_EXECUTION_COMPLETED || ev->type == EVENT_COMPACTION_COMPLETED ||
         ev->type == EVENT_COMPACTION_FAILED)
         s->waits = false;

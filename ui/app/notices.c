@@ -159,7 +159,7 @@ static void note_compaction(struct app *app, struct event *ev, bool live)
 static void note_event(struct app *app, struct event *ev, bool live)
 {
     switch (ev->type) {
-    case EVENT_RUN_STARTED:
+    case EVENT_TURN_STARTED:
         app->fresh = false;
         free(app->last_sent);
         app->last_sent = mem_strdup(ev->text);
@@ -169,7 +169,7 @@ static void note_event(struct app *app, struct event *ev, bool live)
         saw_sent(app, ev, live);
         break;
     case EVENT_CALL_STARTED:
-    case EVENT_RUN_COMPLETED:
+    case EVENT_TURN_COMPLETED:
         saw_next(app);
         break;
     case EVENT_WARNING:
@@ -214,7 +214,7 @@ static bool is_delta(enum event_type type)
 
 static bool ends_run(enum event_type type)
 {
-    return type == EVENT_RUN_COMPLETED || type == EVENT_RUN_FAILED || type == EVENT_INTERRUPTED;
+    return type == EVENT_TURN_COMPLETED || type == EVENT_TURN_FAILED || type == EVENT_INTERRUPTED;
 }
 
 static void take_event(struct app *app, struct notice *n)
@@ -224,7 +224,7 @@ static void take_event(struct app *app, struct notice *n)
     note_event(app, ev, true);
     if (ends_run(ev->type)) {
         app->activity.over = app->activity.busy;
-        app->activity.failed = ev->type == EVENT_RUN_FAILED;
+        app->activity.failed = ev->type == EVENT_TURN_FAILED;
     }
     if (transcript_apply(app->transcript, ev))
         app_touch(app, DIRTY_BODY);
@@ -232,7 +232,7 @@ static void take_event(struct app *app, struct notice *n)
         app->status_dirty = true;
     if (!is_delta(ev->type))
         app_touch_now(app, DIRTY_STATUS);
-    if (ev->type == EVENT_RUN_FAILED)
+    if (ev->type == EVENT_TURN_FAILED)
         saw_failure(app, ev);
     if (app->truncated && !alarmed)
         say_truncated(app);

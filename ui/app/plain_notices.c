@@ -158,11 +158,11 @@ static void take_event(struct plain *p, struct notice *n)
     plain_write_transcript(p);
     if (ev->type == EVENT_RETRYING)
         say_retry(p, ev);
-    if (ev->type == EVENT_RUN_FAILED)
+    if (ev->type == EVENT_TURN_FAILED)
         say_failure(p, ev);
     if (ev->type == EVENT_INTERRUPTED)
         say_interrupted(p);
-    p->failed = ev->type == EVENT_RUN_FAILED || (p->failed && ev->type != EVENT_RUN_STARTED);
+    p->failed = ev->type == EVENT_TURN_FAILED || (p->failed && ev->type != EVENT_TURN_STARTED);
 }
 
 /* Sessions */

@@ -127,8 +127,8 @@ static void tool_completed(struct dropped *d, const struct event *ev)
 void dropped_apply(struct dropped *d, const struct event *ev)
 {
     static void (*const effects[EVENT_TYPE_COUNT])(struct dropped *, const struct event *) = {
-        [EVENT_RUN_STARTED] = run_started,
-        [EVENT_RUN_FAILED] = run_failed,
+        [EVENT_TURN_STARTED] = run_started,
+        [EVENT_TURN_FAILED] = run_failed,
         [EVENT_CALL_STARTED] = turn_started,
         [EVENT_TEXT_COMPLETE] = text_complete,
         [EVENT_REASONING_COMPLETE] = reasoning_complete,

@@ -103,7 +103,7 @@ void fold_note(struct fold *f, enum style style, const char *text, bool brief)
 /* --- events --- */
 
 static fold_effect *const effects[EVENT_TYPE_COUNT] = {
-    [EVENT_RUN_STARTED] = fold_run_started,
+    [EVENT_TURN_STARTED] = fold_run_started,
     [EVENT_TEXT_DELTA] = fold_text_delta,
     [EVENT_REASONING_DELTA] = fold_reasoning_delta,
     [EVENT_REASONING_COMPLETE] = fold_reasoning_complete,
@@ -121,8 +121,8 @@ static fold_effect *const effects[EVENT_TYPE_COUNT] = {
     [EVENT_MEMORY_RECALLED] = fold_memory_recalled,
     [EVENT_WARNING] = fold_warning,
     [EVENT_BUDGET_WARNING] = fold_budget_warning,
-    [EVENT_RUN_COMPLETED] = fold_run_completed,
-    [EVENT_RUN_FAILED] = fold_run_failed,
+    [EVENT_TURN_COMPLETED] = fold_run_completed,
+    [EVENT_TURN_FAILED] = fold_run_failed,
     [EVENT_INTERRUPTED] = fold_interrupted,
 };
 
@@ -139,7 +139,7 @@ bool fold_apply(struct fold *f, const struct event *ev)
         return false;
     if (f->first_seq == 0)
         f->first_seq = ev->seq;
-    if (f->cut_off && ev->type != EVENT_RUN_STARTED)
+    if (f->cut_off && ev->type != EVENT_TURN_STARTED)
         drop_cut_off(f); /* the run goes on after all */
     bool changed = effects[ev->type] && effects[ev->type](f, ev);
     if (ev->seq > 0)

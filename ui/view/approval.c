@@ -248,7 +248,7 @@ static bool notice(struct view *view, struct notice *n, const char *words)
 {
     struct approval *a = of(view);
     enum event_type type = n->type == NOTICE_EVENT ? n->event->type : EVENT_TEXT_DELTA;
-    bool over = type == EVENT_RUN_COMPLETED || type == EVENT_RUN_FAILED ||
+    bool over = type == EVENT_TURN_COMPLETED || type == EVENT_TURN_FAILED ||
                 type == EVENT_INTERRUPTED || (n->type == NOTICE_BUSY && !n->flag) ||
                 (n->type == NOTICE_SESSION && n->flag);
     (void)words;

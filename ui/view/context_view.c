@@ -99,7 +99,7 @@ static bool failed(struct context_view *v, enum command_type command, const char
 static bool changes_request(enum event_type type)
 {
     static const bool changes[EVENT_TYPE_COUNT] = {
-        [EVENT_RUN_STARTED] = true,
+        [EVENT_TURN_STARTED] = true,
         [EVENT_REASONING_COMPLETE] = true,
         [EVENT_TEXT_COMPLETE] = true,
         [EVENT_TOOL_CALL_REQUESTED] = true,
@@ -108,8 +108,8 @@ static bool changes_request(enum event_type type)
         [EVENT_COMPACTION_COMPLETED] = true,
         [EVENT_COMPACTION_UNDONE] = true,
         [EVENT_MESSAGE_PINNED] = true,
-        [EVENT_RUN_COMPLETED] = true,
-        [EVENT_RUN_FAILED] = true,
+        [EVENT_TURN_COMPLETED] = true,
+        [EVENT_TURN_FAILED] = true,
         [EVENT_INTERRUPTED] = true,
     };
     return type < EVENT_TYPE_COUNT && changes[type];

@@ -324,7 +324,7 @@ static bool ends_review(const struct notice *n)
         return !n->flag;
     enum event_type type = n->type == NOTICE_EVENT ? n->event->type : EVENT_TEXT_DELTA;
     return type == EVENT_COMPACTION_COMPLETED || type == EVENT_COMPACTION_FAILED ||
-           type == EVENT_RUN_COMPLETED || type == EVENT_RUN_FAILED || type == EVENT_INTERRUPTED;
+           type == EVENT_TURN_COMPLETED || type == EVENT_TURN_FAILED || type == EVENT_INTERRUPTED;
 }
 
 static bool notice(struct view *view, struct notice *n, const char *words)
