@@ -197,27 +197,6 @@ void damage_events_release(struct damage_events *l)
     vec_release(&l->items);
 }
 
-char *damage_rows(const char *path, const char *sql)
-{
-    struct buf text = BUF_INIT;
-    sqlite3 *db;
-    sqlite3_stmt *q;
-    assert_int_equal(sqlite3_open_v2(path, &db, SQLITE_OPEN_READWRITE, NULL), SQLITE_OK);
-    assert_int_equal(sqlite3_prepare_v2(db, sql, -1, &q, NULL), SQLITE_OK);
-    int result;
-    while ((result = sqlite3_step(q)) == SQLITE_ROW) {
-        for (int i = 0; i < sqlite3_column_count(q); i++) {
-            const char *value = (const char *)sqlite3_column_text(q, i);
-            buf_addf(&text, "%s|", value ? value : "(none)");
-        }
-        buf_addch(&text, '\n');
-    }
-    assert_int_equal(result, SQLITE_DONE);
-    sqlite3_finalize(q);
-    sqlite3_close(db);
-    return buf_take(&text);
-}
-
 char *damage_memory(const char *path)
 {
     return damage_rows(path,
@@ -252,14 +231,20 @@ static void know_tokenizer(const char *path, sqlite3 *db)
     vec_release(&s.statements);
 }
 
-static bool run_sql(const char *path, const char *sql, int64_t *number)
+static sqlite3 *open_for(const char *path, const char *sql)
 {
     sqlite3 *db;
-    sqlite3_stmt *q;
-    bool any = false;
     assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
     if (strstr(sql, "_words"))
         know_tokenizer(path, db);
+    return db;
+}
+
+static bool run_sql(const char *path, const char *sql, int64_t *number)
+{
+    sqlite3 *db = open_for(path, sql);
+    sqlite3_stmt *q;
+    bool any = false;
     for (const char *rest = sql; *rest;) {
         assert_int_equal(sqlite3_prepare_v2(db, rest, -1, &q, &rest), SQLITE_OK);
         if (!q) /* blanks, a comment */
@@ -269,6 +254,26 @@ static bool run_sql(const char *path, const char *sql, int64_t *number)
     }
     sqlite3_close(db);
     return any;
+}
+
+char *damage_rows(const char *path, const char *sql)
+{
+    struct buf text = BUF_INIT;
+    sqlite3 *db = open_for(path, sql);
+    sqlite3_stmt *q;
+    assert_int_equal(sqlite3_prepare_v2(db, sql, -1, &q, NULL), SQLITE_OK);
+    int result;
+    while ((result = sqlite3_step(q)) == SQLITE_ROW) {
+        for (int i = 0; i < sqlite3_column_count(q); i++) {
+            const char *value = (const char *)sqlite3_column_text(q, i);
+            buf_addf(&text, "%s|", value ? value : "(none)");
+        }
+        buf_addch(&text, '\n');
+    }
+    assert_int_equal(result, SQLITE_DONE);
+    sqlite3_finalize(q);
+    sqlite3_close(db);
+    return buf_take(&text);
 }
 
 int64_t damage_sql(const char *path, const char *sql)
