@@ -35,7 +35,8 @@ static void trim_tail(char *text)
     text[len - utf8_incomplete_tail(text, len)] = '\0';
 }
 
-static void set(struct error *e, enum err_code code, const char *format, va_list args)
+__attribute__((format(printf, 3, 0))) static void set(struct error *e, enum err_code code,
+                                                      const char *format, va_list args)
 {
     e->code = code;
     vsnprintf(e->text, sizeof e->text, format, args);
