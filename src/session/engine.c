@@ -407,5 +407,7 @@ bool engine_hand_over(struct conversation *w, const char *session, struct comman
         move_commands(w, to);
     }
     pthread_mutex_unlock(&s->lock);
+    if (!another)
+        command_free(c);
     return another;
 }

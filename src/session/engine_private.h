@@ -55,7 +55,7 @@ bool engine_has_in_front(struct conversation *w);
 bool engine_is_done_with(struct conversation *w);
 
 /* Brings the conversation that has this session open to the front, if it is another, and gives it
- * the command (may be NULL; taken if there is one) and those that wait behind it here. */
+ * the command (taken; may be NULL) and those that wait behind it here. */
 bool engine_hand_over(struct conversation *w, const char *session, struct command *c);
 
 #endif
