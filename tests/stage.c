@@ -22,6 +22,42 @@ static void send(struct app *app, struct command *c)
     sent_take(&the.sent, c);
 }
 
+static uint64_t ask(struct app *app, struct view *v, const struct operation *o, const void *params,
+                    view_answer *take)
+{
+    (void)app;
+    assert_ptr_equal(v, the.view);
+    struct operation_request *r = operation_request_new(o, params);
+    r->id = ++the.counted;
+    vec_push(&the.requests, ((struct staged_request){.request = r, .take = take}));
+    return r->id;
+}
+
+static void withdraw(struct app *app, uint64_t id)
+{
+    (void)app;
+    for (size_t i = the.requests.len; i > 0; i--) {
+        struct operation_request *r = the.requests.items[i - 1].request;
+        if (r->id == id) {
+            operation_request_free(r);
+            vec_remove(&the.requests, i - 1, 1);
+        }
+    }
+}
+
+static struct staged_request *find_request(const struct operation *o)
+{
+    struct staged_request *found = NULL;
+    for (size_t i = 0; i < the.requests.len; i++) {
+        struct staged_request *r = &the.requests.items[i];
+        if (r->request->operation != o || r->seen || r->answered)
+            continue;
+        assert_null(found);
+        found = r;
+    }
+    return found;
+}
+
 static void close_view(struct app *app, struct view *v)
 {
     (void)app;
@@ -61,6 +97,8 @@ void stage_set_up(void)
                                   .read_only = &the.read_only,
                                   .persist = true,
                                   .send = send,
+                                  .ask = ask,
+                                  .withdraw = withdraw,
                                   .close = close_view,
                                   .jump = jump,
                                   .find = find_text,
@@ -74,6 +112,9 @@ void stage_tear_down(void)
     free(the.found);
     session_info_release(&the.session);
     sent_release(&the.sent);
+    for (size_t i = 0; i < the.requests.len; i++)
+        operation_request_free(the.requests.items[i].request);
+    vec_release(&the.requests);
     keymap_release(&the.keymap);
     clock_replace(NULL, NULL);
 }
@@ -86,6 +127,39 @@ const struct command *sent(enum command_type type)
 void forget_sent(void)
 {
     sent_forget(&the.sent);
+    for (size_t i = 0; i < the.requests.len; i++)
+        the.requests.items[i].seen = true;
+}
+
+const void *params_of(const struct operation *o)
+{
+    const struct staged_request *r = find_request(o);
+    return r ? r->request->params : NULL;
+}
+
+struct operation_answer *answer_to(const struct operation *o)
+{
+    struct staged_request *found = NULL;
+    for (size_t i = 0; i < the.requests.len; i++)
+        if (the.requests.items[i].request->operation == o && !the.requests.items[i].answered)
+            found = found ? found : &the.requests.items[i];
+    assert_non_null(found);
+    struct operation_request *r = operation_request_new(o, found->request->params);
+    r->id = found->request->id;
+    return operation_answer_new(r);
+}
+
+bool give_answer(struct operation_answer *a, const char *words)
+{
+    view_answer *take = NULL;
+    for (size_t i = 0; i < the.requests.len; i++)
+        if (the.requests.items[i].request->id == a->request->id) {
+            the.requests.items[i].answered = true;
+            take = the.requests.items[i].take;
+        }
+    bool told = take && take(the.view, a, words);
+    operation_answer_free(a);
+    return told;
 }
 
 bool give(struct notice *n)

@@ -6,6 +6,12 @@
 #include "tests/sent.h"
 #include "ui/view/view.h"
 
+struct staged_request {
+    struct operation_request *request;
+    view_answer *take;
+    bool seen, answered;
+};
+
 struct stage {
     struct view *view; /* the test makes it, with the host; stage_tear_down() frees it */
     struct view_host host;
@@ -14,6 +20,8 @@ struct stage {
     bool read_only;
     struct meters meters;
     sent_commands sent;
+    VEC(struct staged_request) requests; /* that were not withdrawn */
+    uint64_t counted;                    /* requests */
     int width, height;
     int64_t now_ms;    /* what the clock says */
     bool closed;       /* since the last key; the view is still there, to go on with */
@@ -30,6 +38,13 @@ void stage_tear_down(void);
 /* The one command of the type that was sent since forget_sent(); NULL: none. */
 const struct command *sent(enum command_type type);
 void forget_sent(void);
+
+/* Parameters of the one request for this row since forget_sent(); NULL: none. */
+const void *params_of(const struct operation *o);
+/* The same, to be answered: the test fills the result, or fails it. */
+struct operation_answer *answer_to(const struct operation *o);
+/* Gives it to who asked, and frees it. */
+bool give_answer(struct operation_answer *a, const char *words);
 
 /* What the engine tells; the notice is freed. */
 bool give(struct notice *n);

@@ -77,6 +77,22 @@ void engine_send(struct engine *s, struct command *c)
     sent = c;
 }
 
+static struct operation_request *asked; /* last */
+
+uint64_t engine_start(struct engine *s, const struct operation *o, const void *params)
+{
+    (void)s;
+    operation_request_free(asked);
+    asked = operation_request_new(o, params);
+    return 1;
+}
+
+void engine_withdraw(struct engine *s, uint64_t id)
+{
+    (void)s;
+    (void)id;
+}
+
 static int set_up(void **state)
 {
     int fault = still_app_setup(state);
@@ -87,6 +103,8 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
     command_free(sent);
+    operation_request_free(asked);
+    asked = NULL;
     sent = NULL;
     return still_app_teardown(state);
 }

@@ -19,6 +19,22 @@ void engine_send(struct engine *s, struct command *c)
     sent_take(&sent, c);
 }
 
+static struct operation_request *asked; /* last */
+
+uint64_t engine_start(struct engine *s, const struct operation *o, const void *params)
+{
+    (void)s;
+    operation_request_free(asked);
+    asked = operation_request_new(o, params);
+    return 1;
+}
+
+void engine_withdraw(struct engine *s, uint64_t id)
+{
+    (void)s;
+    (void)id;
+}
+
 static int64_t now_ms;
 
 static int64_t stopped_clock(void)
@@ -36,6 +52,8 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
     sent_release(&sent);
+    operation_request_free(asked);
+    asked = NULL;
     clock_replace(NULL, NULL);
     return still_app_teardown(state);
 }

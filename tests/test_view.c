@@ -44,6 +44,14 @@ static bool shown(const struct view *view)
     return of_const(view)->shown;
 }
 
+static const struct view *last_gone;
+
+static void gone(struct app *app, const struct view *view)
+{
+    (void)app;
+    last_gone = view;
+}
+
 static bool passes(const struct view *view)
 {
     return of_const(view)->passes;
@@ -98,7 +106,7 @@ static int set_up(void **state)
     stack = (struct views){0};
     vec_clear(&order);
     keymap_init(&keymap);
-    host = (struct view_host){.keymap = &keymap};
+    host = (struct view_host){.keymap = &keymap, .gone = gone};
     for (int i = 0; i < VIEW_LAYERS; i++) {
         fakes[i] = (struct fake){.view = {&all[i], &host}, .shown = true, .passes = true};
         views_open(&stack, &fakes[i].view);
@@ -165,6 +173,7 @@ TEST(what_is_opened_closes_what_stands_over_it)
     assert_int_equal(fakes[VIEW_PANE].left, 0);
     views_close_over(&stack, &fakes[VIEW_PANE].view);
     assert_int_equal(another.freed, 1);
+    assert_ptr_equal(last_gone, &another.view);
     assert_null(views_shown(&stack, VIEW_COVER));
 }
 

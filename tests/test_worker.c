@@ -98,6 +98,8 @@ static int tear_down(void **state)
 
 /* --- jobs ------------------------------------------------------------------------------------- */
 
+enum { SEARCH = 1, LIST };
+
 struct letter {
     struct job job;
     const char *name;
@@ -120,14 +122,14 @@ static void release_letter(struct job *job)
     free(job);
 }
 
-static struct job *letter(const char *name, const char *topic, bool lasting, bool waits)
+static struct job *letter(const char *name, uint64_t topic, bool lasting, bool waits)
 {
     struct letter *l = mem_alloc(sizeof *l);
     *l = (struct letter){.job = {run_letter, release_letter, topic, lasting}, name, waits};
     return &l->job;
 }
 
-static void submit(const char *name, const char *topic, bool lasting)
+static void submit(const char *name, uint64_t topic, bool lasting)
 {
     assert_true(worker_submit(worker, letter(name, topic, lasting, false), &e));
 }
@@ -156,7 +158,7 @@ static void expect(const char *letters)
 }
 
 /* Holds the worker in a job of this topic. */
-static void hold(const char *topic, bool lasting)
+static void hold(uint64_t topic, bool lasting)
 {
     assert_true(worker_submit(worker, letter("h", topic, lasting, true), &e));
     expect("<h");
@@ -172,9 +174,9 @@ FIXTURE(set_up, tear_down);
 
 TEST(jobs_run_in_order)
 {
-    submit("a", NULL, false);
-    submit("b", "search", false);
-    submit("c", NULL, true);
+    submit("a", 0, false);
+    submit("b", SEARCH, false);
+    submit("c", 0, true);
     expect("<abc");
     end();
     expect(">");
@@ -188,13 +190,13 @@ TEST(nothing_starts_unasked)
 
 TEST(a_newer_job_supersedes)
 {
-    hold("search", false);
-    submit("a", "list", false);
-    submit("b", NULL, false);
-    submit("c", "search", false); /* stops the one that runs */
+    hold(SEARCH, false);
+    submit("a", LIST, false);
+    submit("b", 0, false);
+    submit("c", SEARCH, false); /* stops the one that runs */
     expect("!");
-    submit("d", "list", false); /* one that waits is not run */
-    submit("e", "search", false);
+    submit("d", LIST, false); /* one that waits is not run */
+    submit("e", SEARCH, false);
     expect("!");
     open_gate();
     expect("?bde");
@@ -202,9 +204,9 @@ TEST(a_newer_job_supersedes)
 
 TEST(others_supersede_nothing)
 {
-    hold("search", false);
-    submit("a", "list", false);
-    submit("b", NULL, false);
+    hold(SEARCH, false);
+    submit("a", LIST, false);
+    submit("b", 0, false);
     want(SECOND);
     open_gate();
     expect("aby");
@@ -212,9 +214,9 @@ TEST(others_supersede_nothing)
 
 TEST(the_end_stops_what_changes_nothing)
 {
-    hold(NULL, false);
-    submit("a", NULL, false);
-    submit("b", NULL, true);
+    hold(0, false);
+    submit("a", 0, false);
+    submit("b", 0, true);
     open_gate();
     struct worker *w = worker;
     worker = NULL;
@@ -246,31 +248,46 @@ static void end_while_held(void)
     pthread_join(thread, NULL);
 }
 
+TEST(what_is_withdrawn_is_stopped_or_not_run)
+{
+    hold(SEARCH, false);
+    submit("a", LIST, false);
+    submit("b", 0, false);
+    worker_withdraw(worker, LIST);
+    worker_withdraw(worker, SEARCH);
+    expect("!");
+    open_gate();
+    expect("?b");
+    worker_withdraw(worker, LIST); /* nothing has it any more */
+    submit("c", LIST, false);
+    expect("c");
+}
+
 TEST(at_the_end_the_lasting_is_run)
 {
-    hold(NULL, false);
-    submit("a", NULL, false);
-    submit("b", NULL, true);
-    submit("c", "search", false);
-    submit("d", NULL, true);
+    hold(0, false);
+    submit("a", 0, false);
+    submit("b", 0, true);
+    submit("c", SEARCH, false);
+    submit("d", 0, true);
     end_while_held();
     expect("!?bd>");
 }
 
 TEST(a_lasting_job_is_not_stopped)
 {
-    hold(NULL, true);
-    submit("a", NULL, false);
+    hold(0, true);
+    submit("a", 0, false);
     end_while_held();
     expect(">");
 }
 
 TEST(there_is_a_bound)
 {
-    struct job *more = letter("z", NULL, false, false);
-    hold(NULL, false);
+    struct job *more = letter("z", 0, false, false);
+    hold(0, false);
     for (int i = 1; i < WORKER_JOBS_MAX; i++)
-        submit("", NULL, false);
+        submit("", 0, false);
     assert_false(worker_submit(worker, more, &e));
     assert_int_equal(e.code, ERR_AGENT_ERROR);
     open_gate();
@@ -284,8 +301,8 @@ TEST(there_is_a_bound)
 
 TEST(leaving_waits_for_nobody)
 {
-    hold(NULL, false);
-    submit("a", NULL, true);
+    hold(0, false);
+    submit("a", 0, true);
     struct worker *w = worker;
     worker = NULL;
     worker_leave(w); /* comes back although the job does not */
@@ -301,13 +318,13 @@ TEST(chores_go_by_priority)
 {
     steps_left[FIRST] = 2;
     steps_left[SECOND] = 3;
-    hold(NULL, false);
+    hold(0, false);
     want(SECOND);
     want(FIRST);
     want(FIRST);
     open_gate();
     expect("xxyyy");
-    submit("a", NULL, false);
+    submit("a", 0, false);
     expect("a");
     steps_left[FIRST] = 1;
     want(FIRST);
@@ -320,8 +337,8 @@ TEST(a_job_goes_before_chores)
     steps_left[FIRST] = 2;
     want(FIRST);
     expect("<(");
-    submit("a", NULL, false);
-    submit("b", NULL, false);
+    submit("a", 0, false);
+    submit("b", 0, false);
     held = false;
     open_gate();
     expect("?xabx");
@@ -335,7 +352,7 @@ TEST(a_chore_that_waits_is_not_hurried)
     want(SECOND);
     expect("<y");
     want(SECOND);
-    submit("a", NULL, false);
+    submit("a", 0, false);
     expect("ay");
     assert_true(clock_mono_ms() - began >= 60);
 }
@@ -343,7 +360,7 @@ TEST(a_chore_that_waits_is_not_hurried)
 TEST(the_end_finishes_what_must_be)
 {
     steps_left[FIRST] = 3;
-    hold(NULL, false);
+    hold(0, false);
     want(SECOND);
     want(FIRST);
     end_while_held();

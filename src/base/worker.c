@@ -1,7 +1,6 @@
 #include "base/worker.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/clock.h"
 #include "base/mailbox.h"
@@ -75,7 +74,7 @@ static void drop_job(struct worker *w, struct job *job)
 
 static bool supersedes(const struct job *newer, const struct job *older)
 {
-    return newer->topic && older->topic && strcmp(newer->topic, older->topic) == 0;
+    return newer->topic != 0 && newer->topic == older->topic;
 }
 
 static void add_waiting(struct worker *w, struct job *job)
@@ -307,7 +306,7 @@ bool worker_want(struct worker *w, size_t chore, struct error *e)
     return ok;
 }
 
-/* A wish that wishes nothing wakes the thread. */
+/* A wish that wishes nothing wakes the thread, and takes the place of older jobs of its topic. */
 static void run_nothing(struct job *job, void *context, const struct wakeup *wakeup)
 {
     (void)job;
@@ -315,12 +314,26 @@ static void run_nothing(struct job *job, void *context, const struct wakeup *wak
     (void)wakeup;
 }
 
-static void end(struct worker *w)
+static void push_nothing(struct worker *w, uint64_t topic)
 {
     struct wish *wish = new_wish(w, 0);
     wish->job.run = run_nothing;
-    w->ends = true;
+    wish->job.topic = topic;
     push(w, &wish->job);
+}
+
+void worker_withdraw(struct worker *w, uint64_t topic)
+{
+    pthread_mutex_lock(&w->lock);
+    if (w->load > 0)
+        push_nothing(w, topic);
+    pthread_mutex_unlock(&w->lock);
+}
+
+static void end(struct worker *w)
+{
+    w->ends = true;
+    push_nothing(w, 0);
     if (w->running && !w->running->lasting)
         interrupt(w);
 }

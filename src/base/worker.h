@@ -16,8 +16,8 @@ struct job {
      * superseded, or the worker ends and the job is not lasting. */
     void (*run)(struct job *job, void *context, const struct wakeup *wakeup);
     void (*release)(struct job *job); /* frees it; also one that was not run */
-    const char *topic; /* static. A newer job of the same topic supersedes this one: it is stopped,
-                          or not run at all; NULL: nothing supersedes it */
+    uint64_t topic; /* a newer job of the same topic, or worker_withdraw(), supersedes this one: it
+                       is stopped, or not run at all; 0: nothing does */
     bool lasting;      /* it changes something: run also while the worker ends */
 };
 
@@ -53,6 +53,9 @@ struct worker *worker_new(const struct worker_role *role, void *context);
 /* Any thread. Takes the job, but on failure: AGENT_ERROR when WORKER_JOBS_MAX wait, or no thread is
  * to be had. */
 bool worker_submit(struct worker *w, struct job *job, struct error *e);
+
+/* Any thread. The jobs of this topic are superseded, by nothing. */
+void worker_withdraw(struct worker *w, uint64_t topic);
 
 /* Any thread. The chore, an index into the role's, is due; one that waits after a step is not
  * hurried. The same errors. */

@@ -52,11 +52,11 @@ void desk_release(struct desk *d)
 
 struct question {
     struct job job;
-    const struct answer *answer;
+    const struct desk_answer *answer;
     struct command *command;
 };
 
-const struct answer *desk_find_answer(const struct desk_role *role, enum command_type type)
+const struct desk_answer *desk_find_answer(const struct desk_role *role, enum command_type type)
 {
     for (size_t i = 0; i < role->answer_count; i++)
         if (role->answers[i].command == type)
@@ -98,7 +98,7 @@ static void release_question(struct job *job)
 void desk_ask(struct desk *d, struct command *c)
 {
     struct error e;
-    const struct answer *answer = desk_find_answer(d->role, c->type);
+    const struct desk_answer *answer = desk_find_answer(d->role, c->type);
     struct question *q = mem_alloc(sizeof *q);
     *q = (struct question){.job = {.run = run_question,
                                    .release = release_question,
@@ -110,4 +110,68 @@ void desk_ask(struct desk *d, struct command *c)
         return;
     mailbox_push(d->notices, notice_fault(c, &e));
     release_question(&q->job);
+}
+
+/* --- requests --------------------------------------------------------------------------------- */
+
+struct request_job {
+    struct job job;
+    struct operation_answer *answer; /* NULL: it was told */
+};
+
+static void tell_answer(struct desk *d, struct request_job *j)
+{
+    struct notice *n = notice_new(NOTICE_ANSWER);
+    n->answer = j->answer;
+    j->answer = NULL;
+    notice_name_session(n, n->answer->request->session);
+    mailbox_push(d->notices, n);
+}
+
+static void run_request(struct job *job, void *desk, const struct wakeup *wakeup)
+{
+    struct desk *d = desk;
+    struct request_job *j = (struct request_job *)job;
+    struct operation_answer *a = j->answer;
+    struct error e = d->fault;
+    d->wakeup = wakeup;
+    if (!d->store || !d->role->call(d, a->request, a->result, &e))
+        operation_answer_fail(a, &e);
+    if (wakeup->go_on(wakeup->context))
+        tell_answer(d, j);
+}
+
+static void release_request(struct job *job)
+{
+    struct request_job *j = (struct request_job *)job;
+    operation_answer_free(j->answer);
+    free(j);
+}
+
+static struct request_job *new_request_job(struct operation_request *r)
+{
+    bool changes = r->operation->needs & NEED_WRITE;
+    struct request_job *j = mem_alloc(sizeof *j);
+    *j = (struct request_job){.job = {.run = run_request,
+                                      .release = release_request,
+                                      .topic = changes ? 0 : r->id,
+                                      .lasting = changes},
+                              .answer = operation_answer_new(r)};
+    return j;
+}
+
+void desk_start(struct desk *d, struct operation_request *r)
+{
+    struct error e;
+    struct request_job *j = new_request_job(r);
+    if (worker_submit(d->worker, &j->job, &e))
+        return;
+    operation_answer_fail(j->answer, &e);
+    tell_answer(d, j);
+    release_request(&j->job);
+}
+
+void desk_withdraw(struct desk *d, uint64_t id)
+{
+    worker_withdraw(d->worker, id);
 }

@@ -11,10 +11,10 @@
 
 struct desk;
 
-struct answer {
+struct desk_answer {
     enum command_type command;
     enum notice_type notice; /* that tells it; what fails is a NOTICE_ERROR */
-    const char *topic;       /* both as in struct job: what is out of date is not told */
+    uint64_t topic;          /* both as in struct job: what is out of date is not told */
     bool lasting;
     /* Fills the notice, whose text is the command's and `command` its type. */
     bool (*run)(struct desk *d, const struct command *c, struct notice *n, struct error *e);
@@ -22,7 +22,9 @@ struct answer {
 
 struct desk_role {
     enum store_mode mode;
-    const struct answer *answers;
+    /* Runs the request's row on the desk's connection. */
+    bool (*call)(struct desk *d, const struct operation_request *r, void *result, struct error *e);
+    const struct desk_answer *answers;
     size_t answer_count;
     void (*opened)(struct desk *d); /* on its thread, once the store is open; both may be NULL */
     void (*closes)(struct desk *d); /* before it is closed */
@@ -48,9 +50,14 @@ void desk_init(struct desk *d, const struct desk_role *role, struct place *place
 void desk_release(struct desk *d);
 
 /* The row of the command; NULL: it has none. */
-const struct answer *desk_find_answer(const struct desk_role *role, enum command_type type);
+const struct desk_answer *desk_find_answer(const struct desk_role *role, enum command_type type);
 
 /* Takes the command, which has a row. One that cannot be taken is answered with an error. */
 void desk_ask(struct desk *d, struct command *c);
+
+/* Takes the request, whose answer is told unless it is withdrawn before. What it changes is done
+ * also then. */
+void desk_start(struct desk *d, struct operation_request *r);
+void desk_withdraw(struct desk *d, uint64_t id);
 
 #endif

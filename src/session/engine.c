@@ -311,6 +311,79 @@ void engine_send(struct engine *s, struct command *c)
         ask_conversation(s, c);
 }
 
+/* --- operations ---------------------------------------------------------------------------------
+ */
+
+static struct operation_request *new_request(struct engine *s, const struct operation *o,
+                                             const void *params)
+{
+    struct operation_request *r = operation_request_new(o, params);
+    pthread_mutex_lock(&s->lock);
+    r->id = ++s->requests;
+    memcpy(r->session, s->front->seat.session, sizeof r->session);
+    pthread_mutex_unlock(&s->lock);
+    return r;
+}
+
+static void tell_answer(struct engine *s, struct operation_answer *a)
+{
+    struct notice *n = notice_new(NOTICE_ANSWER);
+    n->answer = a;
+    notice_name_session(n, a->request->session);
+    mailbox_push(s->notices, n);
+}
+
+static void fail_request(struct engine *s, struct operation_request *r, const struct error *e)
+{
+    struct operation_answer *a = operation_answer_new(r);
+    operation_answer_fail(a, e);
+    tell_answer(s, a);
+}
+
+static void call_at_once(struct engine *s, struct operation_request *r)
+{
+    struct operation_context context = {.config = s->config, .project = s->root};
+    struct operation_answer *a = operation_answer_new(r);
+    struct error e;
+    if (!operation_call(&context, r->operation, r->params, a->result, &e))
+        operation_answer_fail(a, &e);
+    tell_answer(s, a);
+}
+
+static bool may_start(const struct engine *s, const struct operation *o, struct error *e)
+{
+    bool kept = o->executor != OPERATION_MEMORY && (o->needs & NEED_STORE);
+    return (!(o->needs & NEED_MEMORY) || capability_need_memory(s->memory, e)) &&
+           (!kept || capability_need_store(s->persist, e));
+}
+
+static void start_request(struct engine *s, struct operation_request *r)
+{
+    struct error e;
+    if (!may_start(s, r->operation, &e))
+        fail_request(s, r, &e);
+    else if (r->operation->executor == OPERATION_READ)
+        reader_start(s->reader, r);
+    else if (r->operation->executor == OPERATION_MEMORY)
+        memory_desk_start(s->desk, r);
+    else
+        call_at_once(s, r);
+}
+
+uint64_t engine_start(struct engine *s, const struct operation *o, const void *params)
+{
+    struct operation_request *r = new_request(s, o, params);
+    uint64_t id = r->id;
+    start_request(s, r);
+    return id;
+}
+
+void engine_withdraw(struct engine *s, uint64_t id)
+{
+    reader_withdraw(s->reader, id);
+    memory_desk_withdraw(s->desk, id);
+}
+
 /* --- what conversations say ---------------------------------------------------------------------
  */
 

@@ -1,8 +1,8 @@
 /* The engine: one a process. It has what conversations share (configuration, the place of the
  * sessions, the desks that read and search) and conversations, each carried by its agent thread.
- * One is in front: the one that the surface asked for last. Surfaces send commands and pop notices;
- * nothing else is shared. It knows no surface. What needs no conversation (listings, exports and
- * the like of the command line) is in catalog.h.
+ * One is in front: the one that the surface asked for last. Surfaces send commands, start
+ * operations and pop notices; nothing else is shared. It knows no surface. What needs no
+ * conversation (listings, exports and the like of the command line) is in catalog.h.
  *
  * Reads (PAGE, LIST, SEARCH, MEMORY_SEARCH, …) go to the desks and never to an agent thread, so
  * that they wait for no turn; nor does any thread start before it is needed. */
@@ -69,6 +69,15 @@ void engine_free(struct engine *s);
  * an answer. A conversation that is not in front goes on until its turn has ended, and then closes
  * its session. */
 void engine_send(struct engine *s, struct command *c);
+
+/* Asks for a row of the table (operation.h) and returns the request's id; the answer comes as a
+ * NOTICE_ANSWER with that id, also where nothing could be begun. The parameters, a struct of the
+ * row's shape or NULL, are copied. Any thread. */
+uint64_t engine_start(struct engine *s, const struct operation *o, const void *params);
+
+/* The surface has gone on: what is not done yet is left, and no answer comes unless it is on its
+ * way already. What changes something is done all the same. */
+void engine_withdraw(struct engine *s, uint64_t id);
 
 /* Notices; poll mailbox_fd() of it, free with notice_free(). */
 struct mailbox *engine_notices(struct engine *s);

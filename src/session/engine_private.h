@@ -24,6 +24,7 @@ struct engine {
     pthread_mutex_t lock; /* over the rest, and the `seat` of each conversation */
     VEC(struct conversation *) conversations;
     struct conversation *front;
+    uint64_t requests; /* that were started */
     bool ends;
 };
 

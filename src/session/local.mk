@@ -40,6 +40,7 @@ libtiro_a_SOURCES += \
 	src/session/notice.c src/session/notice.h \
 	src/session/open_run.c src/session/open_run.h \
 	src/session/operation.h src/session/operations.c \
+	src/session/operation_request.c src/session/operation_request.h \
 	src/session/orphans.c src/session/orphans.h \
 	src/session/place.c src/session/place.h \
 	src/session/projection.c src/session/projection.h \

@@ -113,12 +113,15 @@ static bool answer_restore(struct desk *d, const struct command *c, struct notic
     return true;
 }
 
-const struct answer memory_answers[MEMORY_ANSWERS] = {
-    {COMMAND_MEMORY_SEARCH, NOTICE_MEMORY, "memory", false, answer_search},
-    {COMMAND_MEMORY_SHOW, NOTICE_MEMORY_ENTRY, NULL, false, answer_show},
-    {COMMAND_MEMORY_EDIT, NOTICE_DONE, NULL, true, answer_edit},
-    {COMMAND_MEMORY_PIN, NOTICE_DONE, NULL, true, answer_pin},
-    {COMMAND_MEMORY_FORGET, NOTICE_DONE, NULL, true, answer_forget},
-    {COMMAND_MEMORY_RESTORE, NOTICE_DONE, NULL, true, answer_restore},
-    {COMMAND_MEMORY_STATE, NOTICE_MEMORY_STATE, NULL, false, answer_state},
+/* A newer search ends one that runs. */
+enum { SEARCHING = 1 };
+
+const struct desk_answer memory_answers[MEMORY_ANSWERS] = {
+    {COMMAND_MEMORY_SEARCH, NOTICE_MEMORY, SEARCHING, false, answer_search},
+    {COMMAND_MEMORY_SHOW, NOTICE_MEMORY_ENTRY, 0, false, answer_show},
+    {COMMAND_MEMORY_EDIT, NOTICE_DONE, 0, true, answer_edit},
+    {COMMAND_MEMORY_PIN, NOTICE_DONE, 0, true, answer_pin},
+    {COMMAND_MEMORY_FORGET, NOTICE_DONE, 0, true, answer_forget},
+    {COMMAND_MEMORY_RESTORE, NOTICE_DONE, 0, true, answer_restore},
+    {COMMAND_MEMORY_STATE, NOTICE_MEMORY_STATE, 0, false, answer_state},
 };

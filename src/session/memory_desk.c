@@ -29,7 +29,21 @@ static void end(struct desk *desk)
     memories_free(d->memories);
 }
 
+static bool call(struct desk *desk, const struct operation_request *r, void *result,
+                 struct error *e)
+{
+    struct memory_desk *d = (struct memory_desk *)desk;
+    d->memories->session = *r->session ? r->session : NULL;
+    d->memories->wakeup = desk->wakeup;
+    if (!operation_call(&d->context, r->operation, r->params, result, e))
+        return false;
+    if (r->operation->needs & NEED_WRITE)
+        memory_desk_work(d);
+    return true;
+}
+
 static const struct desk_role role = {.mode = STORE_READ_WRITE,
+                                      .call = call,
                                       .answers = memory_answers,
                                       .answer_count = MEMORY_ANSWERS,
                                       .opened = begin,
@@ -83,4 +97,14 @@ void memory_desk_work(struct memory_desk *d)
 {
     memory_desk_want(d, CHORE_PURGE);
     memory_desk_want(d, CHORE_EMBED);
+}
+
+void memory_desk_start(struct memory_desk *d, struct operation_request *r)
+{
+    desk_start(&d->desk, r);
+}
+
+void memory_desk_withdraw(struct memory_desk *d, uint64_t id)
+{
+    desk_withdraw(&d->desk, id);
 }

@@ -7,6 +7,7 @@
 #include "base/mailbox.h"
 #include "config/config.h"
 #include "session/command.h"
+#include "session/operation_request.h"
 #include "session/place.h"
 
 struct memory_desk;
@@ -24,6 +25,10 @@ bool memory_desk_answers(enum command_type type);
 
 /* Takes the command (MEMORY_…), whose `session` is the id of the open session. */
 void memory_desk_ask(struct memory_desk *d, struct command *c);
+
+/* Takes the request, of a row with OPERATION_MEMORY. */
+void memory_desk_start(struct memory_desk *d, struct operation_request *r);
+void memory_desk_withdraw(struct memory_desk *d, uint64_t id);
 
 /* There are entries that may lack vectors: gives them theirs if an embedder is configured. */
 void memory_desk_work(struct memory_desk *d);

@@ -33,7 +33,7 @@ struct memory_desk {
 };
 
 enum { MEMORY_ANSWERS = 7 };
-extern const struct answer memory_answers[MEMORY_ANSWERS];
+extern const struct desk_answer memory_answers[MEMORY_ANSWERS];
 extern const struct chore memory_chores[MEMORY_CHORES];
 
 /* The chore is due. */

@@ -19,6 +19,7 @@ void notice_free(struct notice *n)
 {
     if (!n)
         return;
+    operation_answer_free(n->answer);
     event_free(n->event);
     session_info_release(&n->info);
     for (size_t i = 0; i < n->events.len; i++)

@@ -16,8 +16,10 @@
 #include "chat/search_hit.h"
 #include "chat/session_info.h"
 #include "session/command.h"
+#include "session/operation_request.h"
 
 /* Which fields a notice uses:
+ *   ANSWER    answer, to engine_start()
  *   EVENT     event
  *   SESSION   info (with draft), meters, read_only; flag: freshly opened (clear the transcript; a
  *             PAGE with the last screen follows if it has events) or changed (title, counters)
@@ -52,6 +54,7 @@
  * text: the command's text (nothing is lost). COMPACT: name: the mode; detail: the keys by which it
  * keeps beginning and end, as "name = value, …", NULL: it has none */
 enum notice_type {
+    NOTICE_ANSWER,
     NOTICE_EVENT,
     NOTICE_SESSION,
     NOTICE_PAGE,
@@ -123,6 +126,7 @@ struct report_fact {
 struct notice {
     enum notice_type type;
     char session[UUID_LEN + 1]; /* that it is about or was asked for; "": none */
+    struct operation_answer *answer;
     struct event *event;
     struct session_info info;
     struct meters meters;

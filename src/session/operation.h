@@ -12,7 +12,8 @@
 #include "session/catalog.h"
 #include "session/memories.h"
 
-/* On which thread of an engine it runs; a command of the command line runs it on its own. */
+/* On which thread of an engine it runs; a command of the command line runs it on its own. What
+ * writes to a kept session is the agent thread's in an engine: that holds the open ones. */
 enum operation_executor { OPERATION_CALLER, OPERATION_READ, OPERATION_MEMORY };
 
 /* What must hold before it is run, and what is said where it does not. */
@@ -46,6 +47,7 @@ struct operation_context {
     struct catalog catalog;
     struct memories *memories; /* NULL: the context is not one for memory */
     const struct operation_stream *stream;
+    const struct wakeup *wakeup; /* polled by what takes long; NULL: nothing ends it */
 };
 
 struct operation {

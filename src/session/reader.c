@@ -15,7 +15,7 @@ struct reader {
 static bool call(struct desk *d, const struct operation *o, const void *params, void *result,
                  struct error *e)
 {
-    struct operation_context context = {.met = NEED_STORE};
+    struct operation_context context = {.met = NEED_STORE, .wakeup = d->wakeup};
     catalog_borrow(&context.catalog, d->store, place_directory(d->place), "");
     bool ok = operation_call(&context, o, params, result, e);
     operation_close(&context);
@@ -106,18 +106,29 @@ static bool answer_dropped(struct desk *d, const struct command *c, struct notic
     return reader_dropped(d->store, c, n, e);
 }
 
-static const struct answer answers[] = {
-    {COMMAND_PAGE, NOTICE_PAGE, NULL, false, answer_page},
-    {COMMAND_LIST, NOTICE_LIST, NULL, false, answer_list},
-    {COMMAND_SEARCH, NOTICE_SEARCH, "search", false, answer_search},
-    {COMMAND_PREVIEW, NOTICE_PREVIEW, NULL, false, answer_preview},
-    {COMMAND_EXPORT, NOTICE_DONE, NULL, true, answer_export},
-    {COMMAND_INPUTS, NOTICE_INPUTS, NULL, false, answer_inputs},
-    {COMMAND_DROPPED, NOTICE_DROPPED, NULL, false, answer_dropped},
+/* A newer search ends one that runs. */
+enum { SEARCHING = 1 };
+
+static const struct desk_answer answers[] = {
+    {COMMAND_PAGE, NOTICE_PAGE, 0, false, answer_page},
+    {COMMAND_LIST, NOTICE_LIST, 0, false, answer_list},
+    {COMMAND_SEARCH, NOTICE_SEARCH, SEARCHING, false, answer_search},
+    {COMMAND_PREVIEW, NOTICE_PREVIEW, 0, false, answer_preview},
+    {COMMAND_EXPORT, NOTICE_DONE, 0, true, answer_export},
+    {COMMAND_INPUTS, NOTICE_INPUTS, 0, false, answer_inputs},
+    {COMMAND_DROPPED, NOTICE_DROPPED, 0, false, answer_dropped},
 };
 
-static const struct desk_role role = {
-    .mode = STORE_READ_ONLY, .answers = answers, .answer_count = sizeof answers / sizeof *answers};
+static bool call_request(struct desk *d, const struct operation_request *r, void *result,
+                         struct error *e)
+{
+    return call(d, r->operation, r->params, result, e);
+}
+
+static const struct desk_role role = {.mode = STORE_READ_ONLY,
+                                      .call = call_request,
+                                      .answers = answers,
+                                      .answer_count = sizeof answers / sizeof *answers};
 
 struct reader *reader_new(struct place *place, struct mailbox *notices)
 {
@@ -142,4 +153,14 @@ bool reader_answers(enum command_type type)
 void reader_ask(struct reader *r, struct command *c)
 {
     desk_ask(&r->desk, c);
+}
+
+void reader_start(struct reader *r, struct operation_request *request)
+{
+    desk_start(&r->desk, request);
+}
+
+void reader_withdraw(struct reader *r, uint64_t id)
+{
+    desk_withdraw(&r->desk, id);
 }

@@ -5,6 +5,7 @@
 
 #include "base/mailbox.h"
 #include "session/command.h"
+#include "session/operation_request.h"
 #include "session/place.h"
 
 struct reader;
@@ -17,5 +18,9 @@ bool reader_answers(enum command_type type);
 
 /* Takes the command. PAGE and DROPPED need the session's id in `name`. */
 void reader_ask(struct reader *r, struct command *c);
+
+/* Takes the request, of a row with OPERATION_READ that does not write. */
+void reader_start(struct reader *r, struct operation_request *request);
+void reader_withdraw(struct reader *r, uint64_t id);
 
 #endif

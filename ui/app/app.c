@@ -72,6 +72,7 @@ void app_init(struct app *app, const struct ui_options *options)
 
 void app_release(struct app *app)
 {
+    asked_release(&app->asked);
     views_release(&app->views);
     background_release(&app->background);
     transcript_free(app->transcript);
@@ -148,6 +149,11 @@ void app_note_briefly(struct app *app, enum style style, const char *format, ...
     va_start(args, format);
     add_note(app, transcript_note_briefly, style, format, args);
     va_end(args);
+}
+
+uint64_t app_ask(struct app *app, const struct operation *o, const void *params, app_answer *take)
+{
+    return asked_start(&app->asked, app->engine, o, params, (struct asked_request){.take = take});
 }
 
 void app_command(struct app *app, enum command_type type, const char *text)

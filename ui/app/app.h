@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "session/engine.h"
+#include "ui/app/asked.h"
 #include "ui/app/background.h"
 #include "ui/app/errand.h"
 #include "ui/app/options.h"
@@ -112,6 +113,7 @@ struct app {
 
     struct approval approval;  /* before whatever else is open */
     struct draft_review draft; /* in the place of the editor, when nothing else is open */
+    struct asked asked;
     struct views views;
     struct view_host host;                /* panes_init() */
     void (*follow_edit)(struct app *app); /* who completes what is written; completion_init() */
@@ -170,6 +172,10 @@ void app_note(struct app *app, enum style style, const char *format, ...)
 /* One that is of use until the next message alone: that takes it away. */
 void app_note_briefly(struct app *app, enum style style, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+
+/* Asks the engine for a row of the table and returns the request's id. `take` NULL: only of a
+ * failure is told, as where it returns false. */
+uint64_t app_ask(struct app *app, const struct operation *o, const void *params, app_answer *take);
 
 void app_command(struct app *app, enum command_type type, const char *text);
 

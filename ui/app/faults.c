@@ -6,6 +6,7 @@
 #include "base/buf.h"
 #include "base/i18n.h"
 #include "base/mem.h"
+#include "session/memory_operations.h"
 #include "ui/app/compact.h"
 #include "ui/app/jump.h"
 #include "ui/app/panes.h"
@@ -130,6 +131,16 @@ char *faults_words(const struct notice *n, const struct doing *doing, bool *whol
     if (n->error.code == ERR_CONFIG_ERROR && !sentence_of_command(n->command))
         return as_sentences(n->error.text);
     return words ? mem_strdup(words) : mem_printf("%s\n%s", sentence(n, doing), n->error.text);
+}
+
+char *faults_of_answer(const struct app *app, const struct operation_answer *a, bool *whole)
+{
+    const struct doing doing = {app->activity.busy, app->activity.compacting_ms != 0};
+    const struct notice n = {.error = a->error,
+                             .command = operation_answers(a, &operation_memory_restore)
+                                            ? COMMAND_MEMORY_RESTORE
+                                            : COMMAND_QUIT};
+    return faults_words(&n, &doing, whole);
 }
 
 /* Another conversation's turn could not go on: it says nothing of the one that is shown. */

@@ -1,5 +1,6 @@
 libtui_a_SOURCES += \
 	ui/app/app.c ui/app/app.h \
+	ui/app/asked.c ui/app/asked.h \
 	ui/app/background.c ui/app/background.h \
 	ui/app/bare.c ui/app/bare.h \
 	ui/app/clipboard.c ui/app/clipboard.h \

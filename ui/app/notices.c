@@ -573,15 +573,40 @@ static void take_done(struct app *app, struct notice *n)
         app_note(app, STYLE_NOTE, "%s", _("This is a copy; the original session is unchanged."));
 }
 
+/* Answers */
+
+static bool give_answer(struct app *app, const struct asked_request *r, struct operation_answer *a,
+                        const char *words)
+{
+    if (r->view)
+        return r->take_view && r->take_view(r->view, a, words);
+    return r->take && r->take(app, a, words);
+}
+
+static void take_answer(struct app *app, struct notice *n)
+{
+    struct asked_request by;
+    struct operation_answer *a = n->answer;
+    bool whole = false, failed = a->error.code != ERR_OK;
+    if (!asked_find(&app->asked, a->request->id, &by))
+        return;
+    char *words = failed ? faults_of_answer(app, a, &whole) : NULL;
+    if (!give_answer(app, &by, a, words) && failed)
+        app_note(app, whole ? STYLE_WARNING : STYLE_ERROR, "%s", words);
+    free(words);
+    app_touch_now(app, DIRTY_ALL);
+}
+
 /* What is not here views alone have asked for. */
 static void (*const takers[NOTICE_ERROR + 1])(struct app *app, struct notice *n) = {
-    [NOTICE_EVENT] = take_event,   [NOTICE_SESSION] = take_session,
-    [NOTICE_PAGE] = take_page,     [NOTICE_LIST] = take_list,
-    [NOTICE_INPUTS] = take_inputs, [NOTICE_PROVIDER] = take_provider,
-    [NOTICE_MODELS] = take_models, [NOTICE_REPORT] = take_report,
-    [NOTICE_BUSY] = take_busy,     [NOTICE_ERROR] = faults_take,
-    [NOTICE_DONE] = take_done,     [NOTICE_APPROVAL] = take_approval,
-    [NOTICE_DRAFT] = take_draft,   [NOTICE_CONTEXT] = take_context};
+    [NOTICE_ANSWER] = take_answer,     [NOTICE_EVENT] = take_event,
+    [NOTICE_SESSION] = take_session,   [NOTICE_PAGE] = take_page,
+    [NOTICE_LIST] = take_list,         [NOTICE_INPUTS] = take_inputs,
+    [NOTICE_PROVIDER] = take_provider, [NOTICE_MODELS] = take_models,
+    [NOTICE_REPORT] = take_report,     [NOTICE_BUSY] = take_busy,
+    [NOTICE_ERROR] = faults_take,      [NOTICE_DONE] = take_done,
+    [NOTICE_APPROVAL] = take_approval, [NOTICE_DRAFT] = take_draft,
+    [NOTICE_CONTEXT] = take_context};
 
 /* Conversations that are not shown */
 
@@ -627,6 +652,8 @@ static void take_of_shown(struct app *app, struct notice *n)
 {
     if (takers[n->type])
         takers[n->type](app, n);
+    if (n->type == NOTICE_ANSWER)
+        return;
     if (n->type != NOTICE_ERROR && n->type != NOTICE_DONE) /* who tells of them asks the views */
         (void)views_notice(&app->views, n, NULL);
     if (n->type != NOTICE_EVENT && views_holder(&app->views))
@@ -635,7 +662,7 @@ static void take_of_shown(struct app *app, struct notice *n)
 
 void notices_take(struct app *app, struct notice *n)
 {
-    if (background_means(n, app->session.id))
+    if (n->type != NOTICE_ANSWER && background_means(n, app->session.id))
         take_of_another(app, n);
     else
         take_of_shown(app, n);

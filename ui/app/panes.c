@@ -64,6 +64,23 @@ static void send(struct app *app, struct command *c)
     engine_send(app->engine, c);
 }
 
+static uint64_t ask(struct app *app, struct view *v, const struct operation *o, const void *params,
+                    view_answer *take)
+{
+    return asked_start(&app->asked, app->engine, o, params,
+                       (struct asked_request){.view = v, .take_view = take});
+}
+
+static void withdraw(struct app *app, uint64_t id)
+{
+    asked_withdraw(&app->asked, app->engine, id);
+}
+
+static void gone(struct app *app, const struct view *v)
+{
+    asked_withdraw_view(&app->asked, app->engine, v);
+}
+
 static void close_view(struct app *app, struct view *v)
 {
     views_close(&app->views, v);
@@ -220,6 +237,9 @@ void panes_init(struct app *app)
                                    .persist = app->options->engine->persist,
                                    .app = app,
                                    .send = send,
+                                   .ask = ask,
+                                   .withdraw = withdraw,
+                                   .gone = gone,
                                    .close = close_view,
                                    .touch = touch,
                                    .raise = raise_view,

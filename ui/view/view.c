@@ -5,6 +5,16 @@ void view_send(const struct view *v, struct command *c)
     v->host->send(v->host->app, c);
 }
 
+uint64_t view_ask(struct view *v, const struct operation *o, const void *params, view_answer *take)
+{
+    return v->host->ask(v->host->app, v, o, params, take);
+}
+
+void view_withdraw(const struct view *v, uint64_t id)
+{
+    v->host->withdraw(v->host->app, id);
+}
+
 void view_touch(const struct view *v)
 {
     v->host->touch(v->host->app);
@@ -39,6 +49,12 @@ bool view_run_key(struct view *v, const struct view_key *keys, enum action actio
 
 /* --- the stack --- */
 
+static void free_view(struct view *v)
+{
+    v->host->gone(v->host->app, v);
+    v->ops->free(v);
+}
+
 struct view *views_shown(const struct views *s, enum view_layer layer)
 {
     struct view *v = s->at[layer];
@@ -61,7 +77,7 @@ void views_close(struct views *s, struct view *v)
         return;
     }
     s->at[v->ops->layer] = NULL;
-    v->ops->free(v);
+    free_view(v);
 }
 
 void views_close_from(struct views *s, enum view_layer lowest)
@@ -86,7 +102,7 @@ void views_release(struct views *s)
 {
     for (int i = VIEW_LAYERS - 1; i >= 0; i--)
         if (s->at[i])
-            s->at[i]->ops->free(s->at[i]);
+            free_view(s->at[i]);
     *s = (struct views){0};
 }
 

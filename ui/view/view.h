@@ -11,6 +11,7 @@
 
 #include "session/command.h"
 #include "session/notice.h"
+#include "session/operation_request.h"
 #include "ui/term/keymap.h"
 #include "ui/term/rows.h"
 
@@ -30,6 +31,11 @@ struct editor;
 struct view;
 struct app; /* the surface; a view hands it back, and knows no more of it */
 
+/* Gets the answer to what a view asked; it may take members out of the result. `words`: what could
+ * not be done, in the user's words; NULL: it was done. False: the view does not tell of a failure.
+ */
+typedef bool view_answer(struct view *v, struct operation_answer *a, const char *words);
+
 /* What a view asks of the surface. Times are those of clock_mono_ms(). */
 struct view_host {
     /* Borrowed: they outlive the views. */
@@ -40,6 +46,12 @@ struct view_host {
     bool persist;                       /* sessions are kept */
     struct app *app;
     void (*send)(struct app *app, struct command *c); /* takes the command */
+    /* Asks the engine for a row of the table and returns the request's id. Whoever is freed gets no
+     * answer any more; `take` NULL: of no use is one but a failure. */
+    uint64_t (*ask)(struct app *app, struct view *v, const struct operation *o, const void *params,
+                    view_answer *take);
+    void (*withdraw)(struct app *app, uint64_t id); /* no answer is wanted any more; 0 is fine */
+    void (*gone)(struct app *app, const struct view *v); /* it is freed now */
     void (*close)(struct app *app, struct view *v);
     void (*touch)(struct app *app);                          /* it looks other than before */
     void (*raise)(struct app *app, struct view *v);          /* closes what stands over it */
@@ -109,6 +121,9 @@ struct view {
 };
 
 void view_send(const struct view *v, struct command *c);
+
+uint64_t view_ask(struct view *v, const struct operation *o, const void *params, view_answer *take);
+void view_withdraw(const struct view *v, uint64_t id);
 
 void view_touch(const struct view *v);
 
