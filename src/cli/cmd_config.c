@@ -9,7 +9,7 @@
 #include "cli/command_line.h"
 #include "cli/config_change.h"
 #include "cli/setup.h"
-#include "session/engine_operations.h"
+#include "session/config_operations.h"
 
 enum { CONFIG_JSON = 1 };
 

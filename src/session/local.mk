@@ -14,6 +14,7 @@ libtiro_a_SOURCES += \
 	src/session/conversation_turn.c \
 	src/session/desk.c src/session/desk.h \
 	src/session/engine.c src/session/engine.h src/session/engine_private.h \
+	src/session/config_operations.c src/session/config_operations.h \
 	src/session/engine_operations.c src/session/engine_operations.h \
 	src/session/export.c src/session/export.h \
 	src/session/fork.c src/session/fork.h \

@@ -1,6 +1,7 @@
 #include <string.h>
 
 #include "session/capability.h"
+#include "session/config_operations.h"
 #include "session/engine_operations.h"
 #include "session/memory_operations.h"
 #include "session/removal.h"
