@@ -153,7 +153,7 @@ static int run_verb(const struct cli_command *self, int argc, char **argv)
     if (!cli_parse(self, argc, argv, take, &json, &status))
         return status;
     setup_load(&setup);
-    setup_check_screen(&setup);
+    setup_check_screen(setup.config, setup.path, &setup.problems);
     status = verb->run(&setup, json);
     setup_release(&setup);
     return status;

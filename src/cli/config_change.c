@@ -3,8 +3,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/i18n.h"
 #include "base/mem.h"
@@ -14,6 +12,7 @@
 #include "cli/setup.h"
 #include "config/config_file.h"
 #include "config/edit.h"
+#include "session/config_operations.h"
 #include "ui/term/keymap.h"
 
 enum { CHANGE_UNSET = 1 };
@@ -27,9 +26,7 @@ struct change {
     const char *key; /* as it was written: SECTION.KEY */
     const char *word;
     bool unset;
-    char *section, *name;
     struct buf value;
-    struct config_file file;
 };
 
 static bool take(void *context, int id, const char *value, struct error *e)
@@ -50,22 +47,6 @@ static bool take(void *context, int id, const char *value, struct error *e)
 /* --- what is wanted ----------------------------------------------------------------------------
  */
 
-static const struct config_key_info *find_key(const struct change *c)
-{
-    for (int i = 0; i < CONFIG_KEY_COUNT; i++) {
-        const struct config_key_info *info = config_key_info((enum config_key)i);
-        if (strcmp(info->section, c->section) == 0 && strcmp(info->name, c->name) == 0)
-            return info;
-    }
-    return NULL;
-}
-
-static bool is_secret(const struct change *c)
-{
-    const struct config_key_info *info = find_key(c);
-    return info && info->type == CONFIG_SECRET;
-}
-
 static bool read_value(struct change *c, struct error *e)
 {
     if (strcmp(c->word, "-") != 0) {
@@ -81,6 +62,26 @@ static bool read_value(struct change *c, struct error *e)
     return true;
 }
 
+/* Others can read a command line. */
+static bool hides_secret(const struct change *c, struct error *e)
+{
+    char *section, *name;
+    if (!config_edit_split(c->key, &section, &name, e))
+        return false;
+    enum config_key key = config_key_find(section, name);
+    bool secret = key < CONFIG_KEY_COUNT && config_key_info(key)->type == CONFIG_SECRET;
+    bool shown =
+        c->word && *c->word && strcmp(c->word, "-") != 0 && (secret || url_has_password(c->word));
+    if (shown)
+        err_set(e, ERR_USAGE,
+                _("%s is secret, and others can read a command line; give it on standard "
+                  "input: tiro config set %s -"),
+                name, c->key);
+    free(section);
+    free(name);
+    return !shown;
+}
+
 static bool check_words(struct change *c, struct error *e)
 {
     if (!c->key || (!c->word && !c->unset))
@@ -88,167 +89,53 @@ static bool check_words(struct change *c, struct error *e)
                        config_change.synopsis);
     if (c->word && c->unset)
         return err_set(e, ERR_USAGE, _("--unset takes no value: \"%.60s\""), c->word);
-    if (!config_edit_split(c->key, &c->section, &c->name, e))
-        return false;
-    if (c->word && *c->word && strcmp(c->word, "-") != 0 &&
-        (is_secret(c) || url_has_password(c->word)))
-        return err_set(e, ERR_USAGE,
-                       _("%s is secret, and others can read a command line; give it on standard "
-                         "input: tiro config set %s -"),
-                       c->name, c->key);
-    return c->unset || read_value(c, e);
-}
-
-/* --- whether it may be -------------------------------------------------------------------------
- */
-
-static void read_setup(struct setup *s, const char *path, const char *text)
-{
-    *s = (struct setup){.config = config_new(), .path = mem_strdup(path)};
-    config_load_text(s->config, path, text, &s->problems);
-    setup_check_screen(s);
-}
-
-static size_t count_problem(const struct setup *s, const char *text)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < s->problems.list.len; i++)
-        count += strcmp(s->problems.list.items[i].text, text) == 0;
-    return count;
-}
-
-/* A file that has faults is changed all the same, but gets no new ones: of the theme, say, or of a
- * key that two actions want. */
-static bool check_changed(const struct change *c, struct error *e)
-{
-    struct setup before, after;
-    bool ok = true;
-    read_setup(&before, c->file.path, c->file.text.data);
-    read_setup(&after, c->file.path, c->file.changed.data);
-    for (size_t i = 0; ok && i < after.problems.list.len; i++) {
-        const char *text = after.problems.list.items[i].text;
-        if (count_problem(&after, text) > count_problem(&before, text))
-            ok = err_set(e, ERR_CONFIG_ERROR, "%s", text);
-    }
-    setup_release(&before);
-    setup_release(&after);
-    return ok;
-}
-
-static bool check_name(const struct change *c, struct error *e)
-{
-    struct keymap map;
-    if (!config_edit_check(c->section, c->name, "", e))
-        return false;
-    if (strcmp(c->section, "keys") != 0)
-        return true;
-    keymap_init(&map);
-    bool ok = keymap_bind(&map, c->name, "", e);
-    keymap_release(&map);
-    return ok;
+    return hides_secret(c, e) && (c->unset || read_value(c, e));
 }
 
 /* --- all of it ---------------------------------------------------------------------------------
  */
 
-static bool make_change(struct change *c, struct error *e)
+static void add_clean(struct buf *out, const char *text)
 {
-    if (c->unset) {
-        char *old = config_edit_value(c->file.text.data, c->section, c->name);
-        bool known = old || check_name(c, e);
-        free(old);
-        return known &&
-               config_edit_unset(c->file.text.data, c->section, c->name, &c->file.changed, e);
-    }
-    return config_edit_check(c->section, c->name, c->value.data, e) &&
-           config_edit_set(c->file.text.data, c->section, c->name, c->value.data, &c->file.changed,
-                           e) &&
-           check_changed(c, e);
+    utf8_clean(out, text, strlen(text), UTF8_ONE_LINE);
 }
 
-static void add_masked(struct buf *out, const char *value)
-{
-    struct buf masked = BUF_INIT;
-    url_add_masked(&masked, value);
-    utf8_clean(out, masked.data, masked.len, UTF8_ONE_LINE);
-    buf_release(&masked);
-}
-
-/* A value as one line, without what must not be shown. */
-static void add_shown(struct buf *out, const struct change *c, const char *value)
-{
-    if (is_secret(c) && *value)
-        buf_addstr(out, "****");
-    else
-        add_masked(out, value);
-}
-
-static void tell(const struct change *c, bool same)
+static void tell(const struct change *c, const struct config_set_result *r)
 {
     struct buf line = BUF_INIT;
-    if (c->unset && same) {
-        buf_addf(&line, _("%s: nothing to do, %s is not set"), c->file.path, c->key);
+    if (c->unset && !r->changed) {
+        buf_addf(&line, _("%s: nothing to do, %s is not set"), r->path, c->key);
     } else if (c->unset) {
-        const struct config_key_info *info = find_key(c);
-        buf_addf(&line, _("%s: %s removed"), c->file.path, c->key);
-        if (info && *info->fallback)
-            buf_addf(&line, _(" (default: %s)"), info->fallback);
+        buf_addf(&line, _("%s: %s removed"), r->path, c->key);
+        if (r->fallback)
+            buf_addf(&line, _(" (default: %s)"), r->fallback);
     } else {
-        buf_addf(&line, same ? _("%s: nothing to do, %s = ") : "%s: %s = ", c->file.path, c->key);
-        add_shown(&line, c, c->value.data);
+        buf_addf(&line, r->changed ? "%s: %s = " : _("%s: nothing to do, %s = "), r->path, c->key);
+        add_clean(&line, r->value);
     }
     puts(line.data);
     buf_release(&line);
-}
-
-/* What was set may yet not count. */
-static void warn_of_environment(const struct change *c)
-{
-    struct setup setup;
-    setup_load(&setup);
-    for (int i = 0; !c->unset && i < CONFIG_KEY_COUNT; i++) {
-        const struct config_key_info *info = config_key_info((enum config_key)i);
-        if (info == find_key(c) &&
-            config_origin(setup.config, (enum config_key)i) == CONFIG_FROM_ENVIRONMENT)
-            fprintf(stderr, _("tiro: an environment variable overrides %s in %s\n"), c->key,
-                    c->file.path);
-    }
-    setup_release(&setup);
-}
-
-static bool prepare(struct change *c, struct error *e)
-{
-    return config_file_read(&c->file, e) && make_change(c, e);
-}
-
-/* The file may have changed until it was locked. */
-static bool change_file(struct change *c, struct error *e)
-{
-    int lock = config_file_lock(e);
-    bool ok = prepare(c, e) && config_file_write(&c->file, e);
-    if (lock >= 0)
-        close(lock);
-    return ok;
-}
-
-/* What is secret is nobody else's to read, also where the value was there before. */
-static bool is_exposed(const struct change *c)
-{
-    struct stat st;
-    bool secret = !c->unset && (is_secret(c) || url_has_password(c->value.data));
-    return secret && stat(c->file.path, &st) == 0 && (st.st_mode & (S_IRWXG | S_IRWXO)) != 0;
+    if (r->overridden && !c->unset)
+        fprintf(stderr, _("tiro: an environment variable overrides %s in %s\n"), c->key, r->path);
 }
 
 static bool carry_out(struct change *c, struct error *e)
 {
-    if (!check_words(c, e) || !prepare(c, e))
+    const struct operation *set = &operation_config_set;
+    struct setup setup;
+    struct config_set_result r = {0};
+    if (!check_words(c, e))
         return false;
-    bool same = strcmp(c->file.text.data, c->file.changed.data) == 0 && !is_exposed(c);
-    if (!same && !change_file(c, e))
-        return false;
-    tell(c, same);
-    warn_of_environment(c);
-    return true;
+    setup_load(&setup);
+    struct operation_context context = {.config = setup.config, .check_screen = setup_check_screen};
+    const struct config_set_params params = {.key = c->key,
+                                             .value = c->unset ? NULL : c->value.data};
+    bool ok = operation_call(&context, set, &params, &r, e);
+    if (ok)
+        tell(c, &r);
+    shape_release(set->result, &r);
+    setup_release(&setup);
+    return ok;
 }
 
 static int run(const struct cli_command *self, int argc, char **argv)
@@ -257,13 +144,9 @@ static int run(const struct cli_command *self, int argc, char **argv)
     struct error e = {0};
     int status = 0;
     buf_init(&c.value, CONFIG_FILE_MAX);
-    config_file_init(&c.file);
     if (cli_parse(self, argc, argv, take, &c, &status) && !carry_out(&c, &e))
         status = cli_fail(&e);
     buf_release(&c.value);
-    config_file_release(&c.file);
-    free(c.section);
-    free(c.name);
     return status;
 }
 

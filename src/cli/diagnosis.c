@@ -27,7 +27,7 @@ void diagnosis_begin(struct diagnosis *d)
 {
     *d = (struct diagnosis){0};
     setup_load(&d->setup);
-    setup_check_screen(&d->setup);
+    setup_check_screen(d->setup.config, d->setup.path, &d->setup.problems);
     d->config_exists = access(d->setup.path, F_OK) == 0;
     ask_engine(d);
 }

@@ -65,23 +65,25 @@ static void check_key(void *context, const char *section, const char *name, cons
         add_problem(check->problems, source, line, mem_strdup(e.text));
 }
 
-static void check_theme(struct setup *s)
+static void check_theme(const struct config *config, const char *path,
+                        struct config_problems *problems)
 {
-    bool from_file = config_origin(s->config, CONFIG_UI_THEME) == CONFIG_FROM_FILE;
+    bool from_file = config_origin(config, CONFIG_UI_THEME) == CONFIG_FROM_FILE;
     struct theme ignored;
     struct error e = {0};
-    if (!theme_load(theme_resolve_name(config_string(s->config, CONFIG_UI_THEME), false), &ignored,
+    if (!theme_load(theme_resolve_name(config_string(config, CONFIG_UI_THEME), false), &ignored,
                     &e))
-        add_problem(&s->problems, from_file ? s->path : "TIRO_UI_THEME", 0, mem_strdup(e.text));
+        add_problem(problems, from_file ? path : "TIRO_UI_THEME", 0, mem_strdup(e.text));
 }
 
-void setup_check_screen(struct setup *s)
+void setup_check_screen(const struct config *config, const char *path,
+                        struct config_problems *problems)
 {
-    struct key_check check = {.problems = &s->problems};
+    struct key_check check = {.problems = problems};
     keymap_init(&check.keymap);
-    config_visit(s->config, "keys", check_key, &check);
+    config_visit(config, "keys", check_key, &check);
     keymap_release(&check.keymap);
-    check_theme(s);
+    check_theme(config, path, problems);
 }
 
 void setup_release(struct setup *s)

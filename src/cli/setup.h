@@ -17,7 +17,8 @@ void setup_release(struct setup *s);
 
 /* Adds what is wrong with [keys] and the theme. The screen says this by itself, and without a
  * screen it does not matter: for config and doctor. */
-void setup_check_screen(struct setup *s);
+void setup_check_screen(const struct config *config, const char *path,
+                        struct config_problems *problems);
 
 /* "SOURCE:LINE: TEXT"; the caller frees. */
 char *setup_problem_text(const struct config_problem *p);

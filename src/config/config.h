@@ -64,6 +64,9 @@ void config_free(struct config *c);
 
 const struct config_key_info *config_key_info(enum config_key key);
 
+/* CONFIG_KEY_COUNT: there is none, or the section's keys are free. */
+enum config_key config_key_find(const char *section, const char *name);
+
 /* Adds a file's values. A file that does not exist adds nothing and is no error; one that cannot
  * be read is a problem. */
 void config_load_file(struct config *c, const char *path, struct config_problems *problems);

@@ -74,8 +74,7 @@ static bool section_is_known(const char *section)
     return strcmp(section, OPEN_SECTION) == 0;
 }
 
-/* CONFIG_KEY_COUNT if there is none. */
-static enum config_key find_key(const char *section, const char *name)
+enum config_key config_key_find(const char *section, const char *name)
 {
     for (int i = 0; i < CONFIG_KEY_COUNT; i++) {
         const struct config_key_info *info = config_key_info((enum config_key)i);
@@ -159,7 +158,7 @@ static void take_known(struct load *load, const struct ini_entry *entry, enum co
 
 static void take_entry(struct load *load, const struct ini_entry *entry)
 {
-    enum config_key key = find_key(entry->section, entry->name);
+    enum config_key key = config_key_find(entry->section, entry->name);
     if (key != CONFIG_KEY_COUNT)
         take_known(load, entry, key);
     else if (strcmp(entry->section, OPEN_SECTION) == 0)

@@ -2,9 +2,13 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/mem.h"
 #include "base/url.h"
+#include "config/config_file.h"
+#include "config/edit.h"
 
 /* --- config/get ------------------------------------------------------------------------------- */
 
@@ -73,17 +77,26 @@ static const struct shape_field rows_fields[] = {
 static const struct shape rows_shape = {
     .name = "configuration", .size = sizeof(struct config_rows), .fields = rows_fields};
 
-/* As it is written into the file, but for secrets and passwords; NULL when unset. */
-static char *value_text(const struct config *c, enum config_key key)
+static bool is_secret(enum config_key key)
+{
+    return key < CONFIG_KEY_COUNT && config_key_info(key)->type == CONFIG_SECRET;
+}
+
+/* A value as it is written into the file, but for secrets and passwords. */
+static char *masked(enum config_key key, const char *written)
 {
     struct buf out = BUF_INIT;
-    if (!config_is_set(c, key))
-        return NULL;
-    if (config_key_info(key)->type == CONFIG_SECRET)
+    if (is_secret(key) && *written)
         buf_addstr(&out, "****");
     else
-        url_add_masked(&out, config_string(c, key));
+        url_add_masked(&out, written);
     return buf_take(&out);
+}
+
+/* NULL when unset. */
+static char *value_text(const struct config *c, enum config_key key)
+{
+    return config_is_set(c, key) ? masked(key, config_string(c, key)) : NULL;
 }
 
 static void add_key(struct config_rows *rows, const struct config *c, enum config_key key)
@@ -127,4 +140,166 @@ const struct operation operation_config_get = {
     .summary = "Lists every key of the configuration, its value and where that is from.",
     .result = &rows_shape,
     .run = run_config,
+};
+
+/* --- config/set ------------------------------------------------------------------------------- */
+
+#define PARAM(name, PRESENCE, member, what)                                                        \
+    SHAPE_FIELD(name, STRING, PRESENCE, SHAPE_AT_TEXT(struct config_set_params, member),           \
+                .help = what)
+static const struct shape_field set_params_fields[] = {
+    PARAM("key", REQUIRED, key, "SECTION.KEY."),
+    PARAM("value", OPTIONAL, value, "As it is written in the file; without it the key is removed."),
+    {0},
+};
+static const struct shape set_params_shape = {.name = "parameters",
+                                              .size = sizeof(struct config_set_params),
+                                              .fields = set_params_fields,
+                                              .closed = true};
+
+#define RESULT(name, PRESENCE, member, what)                                                       \
+    SHAPE_FIELD(name, STRING, PRESENCE, SHAPE_AT_TEXT(struct config_set_result, member),           \
+                .help = what)
+#define WHETHER(name, what)                                                                        \
+    SHAPE_FIELD(#name, BOOLEAN, REQUIRED, SHAPE_AT(bool, struct config_set_result, name),          \
+                .help = what)
+static const struct shape_field set_result_fields[] = {
+    RESULT("path", REQUIRED, path, "The configuration file."),
+    RESULT("value", OPTIONAL, value, "What it has now; without what must not be shown."),
+    RESULT("default", OPTIONAL, fallback, "What counts where it has none."),
+    WHETHER(changed, "The file was written."),
+    WHETHER(overridden, "An environment variable counts instead."),
+    {0},
+};
+static const struct shape set_result_shape = {
+    .name = "changed key", .size = sizeof(struct config_set_result), .fields = set_result_fields};
+
+struct change {
+    const struct operation_context *context;
+    const char *value; /* NULL: the key goes */
+    char *section, *name;
+    enum config_key key; /* CONFIG_KEY_COUNT: a free one */
+    struct config_file file;
+};
+
+static void find_problems(const struct change *c, const char *text, struct config_problems *found)
+{
+    struct config *config = config_new();
+    config_load_text(config, c->file.path, text, found);
+    if (c->context->check_screen)
+        c->context->check_screen(config, c->file.path, found);
+    config_free(config);
+}
+
+static size_t count_problem(const struct config_problems *p, const char *text)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < p->list.len; i++)
+        count += strcmp(p->list.items[i].text, text) == 0;
+    return count;
+}
+
+/* A file that has faults is changed all the same, but gets no new ones: of the theme, say, or of a
+ * key that two actions want. */
+static bool adds_no_problem(const struct change *c, const char *before, const char *after,
+                            struct error *e)
+{
+    struct config_problems old = {0}, now = {0};
+    bool ok = true;
+    find_problems(c, before, &old);
+    find_problems(c, after, &now);
+    for (size_t i = 0; ok && i < now.list.len; i++) {
+        const char *text = now.list.items[i].text;
+        if (count_problem(&now, text) > count_problem(&old, text))
+            ok = err_set(e, ERR_CONFIG_ERROR, "%s", text);
+    }
+    config_problems_release(&old);
+    config_problems_release(&now);
+    return ok;
+}
+
+static bool is_known(const struct change *c, struct error *e)
+{
+    char *alone = mem_printf("[%s]\n%s =\n", c->section, c->name);
+    bool known = config_edit_check(c->section, c->name, "", e) && adds_no_problem(c, "", alone, e);
+    free(alone);
+    return known;
+}
+
+static bool may_remove(const struct change *c, struct error *e)
+{
+    char *old = config_edit_value(c->file.text.data, c->section, c->name);
+    bool may = old || is_known(c, e);
+    free(old);
+    return may;
+}
+
+static bool prepare(struct change *c, struct error *e)
+{
+    struct config_file *f = &c->file;
+    if (!config_file_read(f, e))
+        return false;
+    if (!c->value)
+        return may_remove(c, e) &&
+               config_edit_unset(f->text.data, c->section, c->name, &f->changed, e);
+    return config_edit_check(c->section, c->name, c->value, e) &&
+           config_edit_set(f->text.data, c->section, c->name, c->value, &f->changed, e) &&
+           adds_no_problem(c, f->text.data, f->changed.data, e);
+}
+
+/* The file may have changed until it was locked. */
+static bool change_file(struct change *c, struct error *e)
+{
+    int lock = config_file_lock(e);
+    bool ok = prepare(c, e) && config_file_write(&c->file, e);
+    if (lock >= 0)
+        close(lock);
+    return ok;
+}
+
+/* What is secret is nobody else's to read, also where the value was there before. */
+static bool is_exposed(const struct change *c)
+{
+    struct stat st;
+    bool secret = c->value && (is_secret(c->key) || url_has_password(c->value));
+    return secret && stat(c->file.path, &st) == 0 && (st.st_mode & (S_IRWXG | S_IRWXO)) != 0;
+}
+
+static void tell_change(const struct change *c, bool changed, struct config_set_result *out)
+{
+    bool known = c->key < CONFIG_KEY_COUNT;
+    const char *fallback = known ? config_key_info(c->key)->fallback : "";
+    out->path = mem_strdup(c->file.path);
+    out->value = c->value ? masked(c->key, c->value) : NULL;
+    out->fallback = *fallback ? mem_strdup(fallback) : NULL;
+    out->changed = changed;
+    out->overridden = known && config_origin(c->context->config, c->key) == CONFIG_FROM_ENVIRONMENT;
+}
+
+static bool run_set(struct operation_context *context, const void *params, void *result,
+                    struct error *e)
+{
+    const struct config_set_params *p = params;
+    struct change c = {.context = context, .value = p->value};
+    if (!config_edit_split(p->key, &c.section, &c.name, e))
+        return false;
+    c.key = config_key_find(c.section, c.name);
+    config_file_init(&c.file);
+    bool ok = prepare(&c, e);
+    bool changed = ok && (strcmp(c.file.text.data, c.file.changed.data) != 0 || is_exposed(&c));
+    ok = ok && (!changed || change_file(&c, e));
+    if (ok)
+        tell_change(&c, changed, result);
+    config_file_release(&c.file);
+    free(c.section);
+    free(c.name);
+    return ok;
+}
+
+const struct operation operation_config_set = {
+    .name = "config/set",
+    .summary = "Changes a key in the configuration file, or removes it.",
+    .params = &set_params_shape,
+    .result = &set_result_shape,
+    .run = run_set,
 };

@@ -1,4 +1,4 @@
-/* The operations on the configuration: config/get. */
+/* The operations on the configuration: config/get, config/set. */
 #ifndef SESSION_CONFIG_OPERATIONS_H
 #define SESSION_CONFIG_OPERATIONS_H
 
@@ -19,6 +19,19 @@ struct config_rows {
 
 const char *config_origin_name(enum config_origin origin); /* "file" */
 
-extern const struct operation operation_config_get;
+/* Changes the user's file; the running program keeps what it has read. */
+struct config_set_params {
+    const char *key;   /* "ui.theme", "model NAME.window" */
+    const char *value; /* NULL: the key is taken out of the file */
+};
+struct config_set_result {
+    char *path;     /* of the file */
+    char *value;    /* that the file has now, masked as in config/get; NULL: none */
+    char *fallback; /* that counts where it has none; NULL: nothing */
+    bool changed;
+    bool overridden; /* by an environment variable */
+};
+
+extern const struct operation operation_config_get, operation_config_set;
 
 #endif

@@ -47,6 +47,9 @@ struct operation_context {
     struct catalog catalog;
     struct memories *memories; /* NULL: the context is not one for memory */
     const struct operation_stream *stream;
+    /* Adds what is wrong with what the surface alone knows ([keys], the theme); NULL: it has none. */
+    void (*check_screen)(const struct config *config, const char *path,
+                         struct config_problems *problems);
     const struct wakeup *wakeup; /* polled by what takes long; NULL: nothing ends it */
 };
 

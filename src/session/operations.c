@@ -11,15 +11,16 @@
 enum { REMOVALS_AT_ONCE = 64 };
 
 static const struct operation *const rows[] = {
-    &operation_engine_info,     &operation_capabilities_get,  &operation_config_get,
-    &operation_session_list,    &operation_session_search,    &operation_session_read,
-    &operation_session_history, &operation_session_rename,    &operation_session_label,
-    &operation_session_archive, &operation_session_unarchive, &operation_session_delete,
-    &operation_session_fork,    &operation_session_export,    &operation_session_import,
-    &operation_session_rebuild, &operation_memory_search,     &operation_memory_list,
-    &operation_memory_read,     &operation_memory_edit,       &operation_memory_pin,
-    &operation_memory_forget,   &operation_memory_restore,    &operation_memory_stats,
-    &operation_memory_export,   &operation_memory_import,     &operation_memory_reindex,
+    &operation_engine_info,    &operation_capabilities_get, &operation_config_get,
+    &operation_config_set,     &operation_session_list,     &operation_session_search,
+    &operation_session_read,   &operation_session_history,  &operation_session_rename,
+    &operation_session_label,  &operation_session_archive,  &operation_session_unarchive,
+    &operation_session_delete, &operation_session_fork,     &operation_session_export,
+    &operation_session_import, &operation_session_rebuild,  &operation_memory_search,
+    &operation_memory_list,    &operation_memory_read,      &operation_memory_edit,
+    &operation_memory_pin,     &operation_memory_forget,    &operation_memory_restore,
+    &operation_memory_stats,   &operation_memory_export,    &operation_memory_import,
+    &operation_memory_reindex,
 };
 
 const struct operation *operation_at(size_t index)
