@@ -50,18 +50,19 @@ static bool is_keyword(const struct language *l, const char *word, size_t len)
         folded[i] =
             (l->flags & LANGUAGE_ANY_CASE) ? (char)tolower((unsigned char)word[i]) : word[i];
     folded[len] = '\0';
-    size_t low = 0, high = 0;
-    while (l->keywords[high])
-        high++;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        int order = strcmp(folded, l->keywords[middle]);
-        if (order == 0)
+    for (size_t low = 0, high = strlen(l->keywords); low < high;) {
+        size_t start = low + (high - low) / 2;
+        while (start > low && l->keywords[start - 1] != ' ')
+            start--;
+        const char *keyword = l->keywords + start;
+        size_t n = strcspn(keyword, " ");
+        int order = strncmp(folded, keyword, n);
+        if (order == 0 && len == n)
             return true;
         if (order < 0)
-            high = middle;
+            high = start;
         else
-            low = middle + 1;
+            low = start + n + 1;
     }
     return false;
 }

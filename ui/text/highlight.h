@@ -19,8 +19,8 @@ enum {
 };
 
 struct language {
-    const char *names;           /* space-separated, the label's first; in small letters */
-    const char *const *keywords; /* sorted by strcmp(), ends with NULL; small letters if any case */
+    const char *names;    /* parted by blanks, the label's first; in small letters */
+    const char *keywords; /* likewise, sorted by strcmp(); small letters if any case; or NULL */
     const char *line_comments[2];
     const char *block_open, *block_close;
     const char *quotes;      /* each begins a string that ends with the line */
