@@ -8,47 +8,30 @@
 #include "ui/app/ui.h"
 #include "ui/term/term.h"
 
-enum { CHAT_RESUME = 1, CHAT_READ_ONLY, CHAT_PLAIN };
-
-static const struct option options[] = {
-    {CHAT_RESUME, "resume", 'r', OPTION_MAYBE, "SESSION",
-     N_("open a session: the start or end of its id, its title, last or ~2 (default: last)")},
-    {CHAT_READ_ONLY, "read-only", 0, OPTION_FLAG, NULL,
-     N_("with --resume or --continue: look at the session, change nothing")},
-    {CHAT_PLAIN, "plain", 0, OPTION_FLAG, NULL,
-     N_("line by line, for screen readers and terminals that cannot move their cursor")},
-    SESSION_OPTIONS,
-    {0},
-};
-
-static const struct cli_completion completions[] = {
-    {.id = CHAT_RESUME, .offer = OFFER_SESSIONS},
-    SESSION_COMPLETIONS,
-    {0},
-};
-
 struct chat_options {
     struct session_options session;
     bool plain;
 };
 
-static bool take(void *context, int id, const char *value, struct error *e)
+static const struct option options[] = {
+    {"resume", 'r', OPTION_MAYBE, "SESSION",
+     N_("open a session: the start or end of its id, its title, last or ~2 (default: last)"),
+     SESSION_AT(resume), .take = session_options_take_last, .offer = {.what = OFFER_SESSIONS}},
+    {"read-only", 0, OPTION_FLAG, NULL,
+     N_("with --resume or --continue: look at the session, change nothing"), SESSION_AT(read_only)},
+    {"plain", 0, OPTION_FLAG, NULL,
+     N_("line by line, for screen readers and terminals that cannot move their cursor"),
+     .at = offsetof(struct chat_options, plain)},
+    SESSION_OPTIONS,
+    {0},
+};
+
+static bool refuse_word(void *context, const char *word, struct error *e)
 {
-    struct chat_options *chat = context;
-    struct session_options *o = &chat->session;
-    if (id == OPTION_WORD)
-        return err_set(e, ERR_USAGE,
-                       _("chat takes no arguments; for one turn without a screen, "
-                         "use: tiro run PROMPT"));
-    if (id == CHAT_RESUME)
-        o->resume = value ? value : "last";
-    else if (id == CHAT_READ_ONLY)
-        o->read_only = true;
-    else if (id == CHAT_PLAIN)
-        chat->plain = true;
-    else
-        return session_options_take(o, id, value, e);
-    return true;
+    (void)context, (void)word;
+    return err_set(e, ERR_USAGE,
+                   _("chat takes no arguments; for one turn without a screen, "
+                     "use: tiro run PROMPT"));
 }
 
 static bool check_options(const struct session_options *o, struct error *e)
@@ -119,7 +102,7 @@ static int run(const struct cli_command *self, int argc, char **argv)
 {
     struct chat_options o = {.session = SESSION_OPTIONS_INIT};
     int status;
-    if (cli_parse(self, argc, argv, take, &o, &status))
+    if (cli_parse(self, argc, argv, &o, &status))
         status = chat(&o);
     session_options_release(&o.session);
     return status;
@@ -130,6 +113,7 @@ const struct cli_command cmd_chat = {
     .synopsis = "[chat] [OPTION]...",
     .help = N_("chat on the full screen (the default command)"),
     .options = options,
-    .completions = completions,
+    .most = CLI_MANY,
+    .word = refuse_word,
     .run = run,
 };

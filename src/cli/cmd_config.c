@@ -3,28 +3,17 @@
 #include <string.h>
 
 #include "base/i18n.h"
-#include "base/json.h"
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "cli/command_line.h"
-#include "cli/config_change.h"
+#include "cli/output.h"
 #include "cli/setup.h"
 #include "session/config_operations.h"
 
-enum { CONFIG_JSON = 1 };
-
 static const struct option options[] = {
-    {CONFIG_JSON, "json", 0, OPTION_FLAG, NULL, N_("print JSON")},
+    {"json", 0, OPTION_FLAG, NULL, N_("print JSON"), .at = 0},
     {0},
 };
-
-static void print_json(struct json *v)
-{
-    char *text = json_print_pretty(v);
-    puts(text);
-    free(text);
-    json_free(v);
-}
 
 /* --- show --------------------------------------------------------------------------------------
  */
@@ -76,7 +65,7 @@ static int show(const struct setup *setup, bool json)
     if (!operation_call(&context, get, NULL, &rows, &e))
         return cli_fail(&e);
     if (json)
-        print_json(shape_value_to_json(get->result, "keys", &rows));
+        output_json(shape_value_to_json(get->result, "keys", &rows));
     else
         show_text(&rows);
     shape_release(get->result, &rows);
@@ -94,7 +83,7 @@ static int path(const struct setup *setup, bool json)
     }
     struct json *v = json_new_object();
     json_set_string(v, "path", setup->path);
-    print_json(v);
+    output_json(v);
     return 0;
 }
 
@@ -109,7 +98,7 @@ static void check_json(const struct config_problems *problems)
         json_set_string(v, "text", p->text);
         json_push(list, v);
     }
-    print_json(list);
+    output_json(list);
 }
 
 static int check(const struct setup *setup, bool json)
@@ -133,16 +122,6 @@ struct config_verb {
     int (*run)(const struct setup *setup, bool json);
 };
 
-static bool take(void *context, int id, const char *value, struct error *e)
-{
-    bool *json = context;
-    if (id == OPTION_WORD)
-        return err_set(e, ERR_USAGE, _("unexpected argument \"%.60s\"; see tiro help config"),
-                       value);
-    *json = true;
-    return true;
-}
-
 /* `self` begins the verb's row. */
 static int run_verb(const struct cli_command *self, int argc, char **argv)
 {
@@ -150,7 +129,7 @@ static int run_verb(const struct cli_command *self, int argc, char **argv)
     struct setup setup;
     bool json = false;
     int status;
-    if (!cli_parse(self, argc, argv, take, &json, &status))
+    if (!cli_parse(self, argc, argv, &json, &status))
         return status;
     setup_load(&setup);
     setup_check_screen(setup.config, setup.path, &setup.problems);
@@ -188,14 +167,11 @@ static const struct cli_command *verb_at(size_t index)
     return index < count ? &verbs[index].command : NULL;
 }
 
-static const struct option no_options[] = {{0}};
-
 const struct cli_command cmd_config = {
     .name = "config",
     .synopsis = "config [COMMAND] [OPTION]...",
     .help = N_("show the configuration, its path or its problems, or change it"),
     .details = N_("The default command is show. For details: tiro config COMMAND --help."),
-    .options = no_options,
     .verb = verb_at,
     .run = cli_run_verb,
 };

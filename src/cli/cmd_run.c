@@ -2,25 +2,24 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/mem.h"
-#include "cli/prompt.h"
+#include "base/utf8.h"
+#include "cli/input.h"
 #include "cli/run_output.h"
 #include "cli/session_options.h"
 #include "cli/setup.h"
 #include "cli/signals.h"
 
-enum { RUN_FORMAT = 1, RUN_RESUME };
+#define MAX_INPUT ((size_t)16 * 1024 * 1024)
 
 enum { STATUS_DENIED = 3 };
 
-static const struct option options[] = {
-    {RUN_FORMAT, "output-format", 'o', OPTION_VALUE, "FORMAT",
-     N_("text, json (one object at the end) or stream-json (one event per line)")},
-    {RUN_RESUME, "resume", 'r', OPTION_VALUE, "SESSION",
-     N_("open a session: the start or end of its id, its title, last or ~2")},
-    SESSION_OPTIONS,
-    {0},
+struct run_options {
+    struct session_options session;
+    const struct output_format *format;
+    struct buf words;
 };
 
 static char *formats(void)
@@ -31,38 +30,80 @@ static char *formats(void)
     return buf_take(&out);
 }
 
-static const struct cli_completion completions[] = {
-    {.id = RUN_FORMAT, .offer = OFFER_CHOICES, .choices = formats},
-    {.id = RUN_RESUME, .offer = OFFER_SESSIONS},
-    SESSION_COMPLETIONS,
+static bool take_format(const struct option *self, void *at, const char *value, struct error *e)
+{
+    const struct output_format **format = at;
+    (void)self;
+    *format = output_format_find(value, e);
+    return *format != NULL;
+}
+
+static const struct option options[] = {
+    {"output-format", 'o', OPTION_VALUE, "FORMAT",
+     N_("text, json (one object at the end) or stream-json (one event per line)"),
+     .at = offsetof(struct run_options, format), .take = take_format,
+     .offer = {OFFER_CHOICES, .choices = formats}},
+    {"resume", 'r', OPTION_VALUE, "SESSION",
+     N_("open a session: the start or end of its id, its title, last or ~2"), SESSION_AT(resume),
+     .offer = {.what = OFFER_SESSIONS}},
+    SESSION_OPTIONS,
     {0},
 };
 
-struct run_options {
-    struct session_options session;
-    const struct output_format *format;
-    struct buf words;
-};
-
-static bool take(void *context, int id, const char *value, struct error *e)
+static bool take_word(void *context, const char *word, struct error *e)
 {
     struct run_options *o = context;
-    switch (id) {
-    case OPTION_WORD:
-        if (o->words.len > 0)
-            buf_addch(&o->words, ' ');
-        buf_addstr(&o->words, value);
-        return true;
-    case RUN_FORMAT:
-        o->format = output_format_find(value, e);
-        return o->format != NULL;
-    case RUN_RESUME:
-        o->session.resume = value;
-        return true;
-    default:
-        return session_options_take(&o->session, id, value, e);
-    }
+    (void)e;
+    buf_addf(&o->words, "%s%s", o->words.len > 0 ? " " : "", word);
+    return true;
 }
+
+/* --- the prompt --- */
+
+static bool check_text(const char *text, size_t len, const char *what, struct error *e)
+{
+    if (utf8_valid(text, len) && !memchr(text, '\0', len))
+        return true;
+    return err_set(e, ERR_USAGE, _("%s is not UTF-8 text; convert it first"), what);
+}
+
+static bool add_input(struct buf *out, struct error *e)
+{
+    struct buf input;
+    buf_init(&input, MAX_INPUT);
+    bool ok = input_read(&input, e) && check_text(input.data, input.len, _("standard input"), e);
+    while (input.len > 0 && input.data[input.len - 1] == '\n')
+        buf_splice(&input, input.len - 1, 1, "", 0);
+    if (ok && input.len > 0) {
+        if (out->len > 0)
+            buf_addstr(out, "\n\n");
+        buf_add(out, input.data, input.len);
+    }
+    buf_release(&input);
+    return ok;
+}
+
+/* Parted by blank lines: the files of -f, the words, and standard input where it is no terminal.
+ * "-" is standard input alone. */
+static bool read_prompt(const struct session_options *o, const char *words, struct buf *out,
+                        struct error *e)
+{
+    bool input_alone = strcmp(words, "-") == 0;
+    bool input_joins = !isatty(STDIN_FILENO);
+    if (!check_text(words, strlen(words), _("the prompt"), e) || !session_options_files(o, out, e))
+        return false;
+    if (!input_alone)
+        buf_addstr(out, words);
+    while (out->len > 0 && out->data[out->len - 1] == '\n')
+        buf_splice(out, out->len - 1, 1, "", 0);
+    if ((input_alone || input_joins) && !add_input(out, e))
+        return false;
+    if (out->len == 0)
+        return err_set(e, ERR_USAGE, _("nothing to send; use: tiro run PROMPT"));
+    return true;
+}
+
+/* --- the turn --- */
 
 /* One turn: the prompt goes out once the session is open and its provider known; the turn is over
  * when the engine is idle again. */
@@ -164,8 +205,8 @@ static void carry(struct turn *t, int signal_fd)
 static void note_signal(struct turn *t)
 {
     if (t->signal && t->error.code == ERR_OK)
-        err_set(&t->error, ERR_INTERRUPTED, _("signal %d stopped the turn; send it again, or go on"),
-                t->signal);
+        err_set(&t->error, ERR_INTERRUPTED,
+                _("signal %d stopped the turn; send it again, or go on"), t->signal);
 }
 
 /* An interrupt that the user asked for is no fault worth words on standard error. */
@@ -201,7 +242,7 @@ static int run_options(const struct run_options *o)
     struct buf prompt = BUF_INIT;
     struct setup setup;
     int status;
-    if (prompt_read(&o->session, o->words.data, &prompt, &e)) {
+    if (read_prompt(&o->session, o->words.data, &prompt, &e)) {
         setup_load(&setup);
         setup_print_problems(&setup);
         status = run_turn(o, &setup, prompt.data);
@@ -218,7 +259,7 @@ static int run(const struct cli_command *self, int argc, char **argv)
     struct run_options o = {
         .session = SESSION_OPTIONS_INIT, .format = &output_formats[0], .words = BUF_INIT};
     int status;
-    if (cli_parse(self, argc, argv, take, &o, &status))
+    if (cli_parse(self, argc, argv, &o, &status))
         status = run_options(&o);
     session_options_release(&o.session);
     buf_release(&o.words);
@@ -235,6 +276,7 @@ const struct cli_command cmd_run = {
            "Exit status: 0 answered, 1 failed, 2 a limit of [budget] is reached, 3 answered, "
            "but a\ntool was refused, 64 bad usage, 128 + the signal that interrupted."),
     .options = options,
-    .completions = completions,
+    .most = CLI_MANY,
+    .word = take_word,
     .run = run,
 };

@@ -9,7 +9,6 @@
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "base/vec.h"
-#include "cli/help.h"
 #include "config/config.h"
 
 const struct cli_command *const cli_commands[] = {
@@ -85,17 +84,6 @@ int cli_run_verb(const struct cli_command *self, int argc, char **argv)
     return verb ? verb->run(verb, argc - named, argv + named) : cli_fail(&e);
 }
 
-bool cli_check_words(const struct cli_command *command, size_t least, size_t most,
-                     const char *const *words, size_t count, struct error *e)
-{
-    if (count < least)
-        return err_set(e, ERR_USAGE, _("an argument is missing; use: tiro %s"), command->synopsis);
-    if (count > most)
-        return err_set(e, ERR_USAGE, _("unexpected argument \"%.60s\"; use: tiro %s"), words[most],
-                       command->synopsis);
-    return true;
-}
-
 bool cli_number(const char *option, const char *value, int64_t max, int64_t *out, struct error *e)
 {
     char *end;
@@ -107,12 +95,12 @@ bool cli_number(const char *option, const char *value, int64_t max, int64_t *out
     return true;
 }
 
-bool cli_count(const char *option, const char *value, int *out, struct error *e)
+bool cli_take_count(const struct option *self, void *at, const char *value, struct error *e)
 {
     int64_t n;
-    if (!cli_number(option, value, 1000000, &n, e))
+    if (!cli_number(self->name, value, 1000000, &n, e))
         return false;
-    *out = (int)n;
+    *(int *)at = (int)n;
     return true;
 }
 
@@ -126,26 +114,18 @@ int cli_fail(const struct error *e)
     return err_info(e->code)->exit_status;
 }
 
-static const struct option help_option = {
-    .id = -1, .name = "help", .letter = 'h', .kind = OPTION_FLAG};
+const struct option cli_help_option = {"help", 'h', OPTION_FLAG, .help = N_("print this help")};
 
-static const struct option *find_long(const struct option *table, const char *name, size_t len)
+/* By its name, or by its letter where that is given. */
+static const struct option *find_option(const struct option *table, const char *name, size_t len,
+                                        char letter)
 {
-    if (len == strlen(help_option.name) && strncmp(help_option.name, name, len) == 0)
-        return &help_option;
-    for (; table->name; table++)
-        if (strlen(table->name) == len && strncmp(table->name, name, len) == 0)
-            return table;
-    return NULL;
-}
-
-static const struct option *find_letter(const struct option *table, char letter)
-{
-    if (letter == help_option.letter)
-        return &help_option;
-    for (; table->name; table++)
-        if (letter && table->letter == letter)
-            return table;
+    const struct option *o = &cli_help_option;
+    do {
+        if (letter ? o->letter == letter : strlen(o->name) == len && !strncmp(o->name, name, len))
+            return o;
+        o = o == &cli_help_option ? table : o + 1;
+    } while (o && o->name);
     return NULL;
 }
 
@@ -167,7 +147,7 @@ static bool unknown_option(const struct cli_command *command, const char *word, 
     char *see = help_of(command);
     const char *name = word + strspn(word, "-");
     buf_add(&text, name, strcspn(name, "="));
-    for (; table->name; table++)
+    for (; table && table->name; table++)
         vec_push(&names, table->name);
     const char *nearest = config_nearest(text.data, names.items, names.len);
     if (nearest)
@@ -182,11 +162,13 @@ static bool unknown_option(const struct cli_command *command, const char *word, 
 
 struct parse {
     const struct cli_command *command;
+    void *options;
     char **argv;
     int argc, next;
     bool words_only; /* after "--" */
-    bool had_word;
     bool help;
+    size_t words;
+    const char *extra; /* the first word that is one too many */
 };
 
 /* The option that argv[next] is, and the value that is written into the same word. */
@@ -197,12 +179,12 @@ static const struct option *match(const struct parse *p, const char **inline_val
     if (word[1] != '-') {
         if (word[2])
             *inline_value = word + 2;
-        return find_letter(p->command->options, word[1]);
+        return find_option(p->command->options, NULL, 0, word[1]);
     }
     size_t len = strcspn(word + 2, "=");
     if (word[2 + len])
         *inline_value = word + 2 + len + 1;
-    return find_long(p->command->options, word + 2, len);
+    return find_option(p->command->options, word + 2, len, 0);
 }
 
 static bool option_value(struct parse *p, const struct option *o, const char *word,
@@ -222,54 +204,74 @@ static bool option_value(struct parse *p, const struct option *o, const char *wo
     return true;
 }
 
+static bool take_option(const struct parse *p, const struct option *o, const char *value,
+                        struct error *e)
+{
+    void *at = (char *)p->options + o->at;
+    if (o->take)
+        return o->take(o, at, value, e);
+    if (o->kind == OPTION_FLAG)
+        *(bool *)at = true;
+    else
+        *(const char **)at = value;
+    return true;
+}
+
 static bool is_word(const struct parse *p, const char *word)
 {
     return p->words_only || word[0] != '-' || !word[1] ||
-           (p->command->dashes && p->had_word && word[1] != '-');
+           (p->command->dashes && p->words > 0 && word[1] != '-');
 }
 
-static bool parse_word(struct parse *p, const char **value, int *id, struct error *e)
+static bool take_word(struct parse *p, const char *word, struct error *e)
 {
-    const char *word = p->argv[p->next];
-    if (is_word(p, word)) {
-        *id = OPTION_WORD;
-        *value = word;
-        p->had_word = true;
+    if (++p->words <= p->command->most)
+        return p->command->word(p->options, word, e);
+    p->extra = p->extra ? p->extra : word;
+    return true;
+}
+
+static bool parse_word(struct parse *p, struct error *e)
+{
+    const char *word = p->argv[p->next], *value;
+    if (!p->words_only && strcmp(word, "--") == 0) {
+        p->words_only = true;
         p->next++;
         return true;
     }
-    const struct option *o = match(p, value);
+    if (is_word(p, word)) {
+        p->next++;
+        return take_word(p, word, e);
+    }
+    const struct option *o = match(p, &value);
     if (!o)
         return unknown_option(p->command, word, e);
-    p->help = p->help || o == &help_option;
-    *id = o->id;
+    p->help = o == &cli_help_option;
     p->next++;
-    return option_value(p, o, word, value, e);
+    return option_value(p, o, word, &value, e) && (p->help || take_option(p, o, value, e));
 }
 
-bool cli_parse(const struct cli_command *command, int argc, char **argv,
-               bool (*take)(void *context, int id, const char *value, struct error *e),
-               void *context, int *status)
+static bool check_words(const struct parse *p, struct error *e)
 {
-    struct parse p = {.command = command, .argv = argv, .argc = argc, .next = 1};
-    while (p.next < argc) {
-        struct error e = {0};
-        const char *value;
-        int id;
-        if (!p.words_only && strcmp(argv[p.next], "--") == 0) {
-            p.words_only = true;
-            p.next++;
-            continue;
-        }
-        if (!parse_word(&p, &value, &id, &e) || (!p.help && !take(context, id, value, &e))) {
-            *status = cli_fail(&e);
-            return false;
-        }
-        if (p.help) {
-            help_command(command);
-            *status = 0;
-            return false;
-        }
-    }
-    return true;
+    if (p->words < p->command->least)
+        return err_set(e, ERR_USAGE, _("an argument is missing; use: tiro %s"),
+                       p->command->synopsis);
+    return !p->extra || err_set(e, ERR_USAGE, _("unexpected argument \"%.60s\"; use: tiro %s"),
+                                p->extra, p->command->synopsis);
+}
+
+bool cli_parse(const struct cli_command *command, int argc, char **argv, void *options, int *status)
+{
+    struct parse p = {
+        .command = command, .options = options, .argv = argv, .argc = argc, .next = 1};
+    struct error e = {0};
+    bool ok = true;
+    while (ok && !p.help && p.next < argc)
+        ok = parse_word(&p, &e);
+    if (ok && p.help)
+        help_command(command);
+    else if (ok)
+        ok = check_words(&p, &e);
+    *status = ok ? 0 : cli_fail(&e);
+    return ok && !p.help;
 }

@@ -1,69 +1,368 @@
-#include "cli/completion.h"
-
+/* `tiro completion`: the tables of commands in a shell's language, and what data/completion/ makes
+ * of them. One walk over the places where a word may stand calls what the shell has for each. */
 #include <assert.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "base/embedded.h"
 #include "base/i18n.h"
 #include "base/mem.h"
+#include "cli/command_line.h"
 
-static const struct option help_option = {-1,          "help", 'h',
-                                          OPTION_FLAG, NULL,   N_("print this help")};
-static const struct option version_option = {-1,          "version", 'V',
-                                             OPTION_FLAG, NULL,      N_("print the version")};
+/* Where a word may stand: behind "tiro", a command, or a command and its command. */
+struct place {
+    const char *path;                                /* "", "sessions", "sessions list" */
+    const struct cli_command *(*verb)(size_t index); /* NULL: no commands may follow */
+    const struct cli_command *command;               /* whose options and words may follow */
+};
+
+typedef void add_place(struct buf *out, const struct place *place);
+
+static const struct option version_option = {"version", 'V', OPTION_FLAG,
+                                             .help = N_("print the version")};
 
 static const struct cli_command *command_at(size_t index)
 {
     return cli_commands[index];
 }
 
-static void visit_place(void (*visit)(struct buf *out, const struct completion_place *place),
-                        struct buf *out, char *path, const struct cli_command *(*verb)(size_t),
-                        const struct cli_command *command)
-{
-    struct completion_place place = {.path = path, .verb = verb, .command = command};
-    visit(out, &place);
-    free(path);
-}
-
 /* Where a command's command may lack, the first is meant. */
-void completion_places(void (*visit)(struct buf *out, const struct completion_place *place),
-                       struct buf *out)
+static void add_places(add_place *add, struct buf *out)
 {
     const struct cli_command *command, *verb;
-    visit_place(visit, out, mem_strdup(""), command_at, &cmd_chat);
+    add(out, &(struct place){"", command_at, &cmd_chat});
     for (size_t i = 0; (command = cli_commands[i]); i++) {
-        visit_place(visit, out, mem_strdup(command->name), command->verb,
-                    command->verb ? command->verb(0) : command);
-        for (size_t j = 0; command->verb && (verb = command->verb(j)); j++)
-            visit_place(visit, out, mem_printf("%s %s", command->name, verb->name), NULL, verb);
+        verb = command->verb ? command->verb(0) : command;
+        add(out, &(struct place){command->name, command->verb, verb});
+        for (size_t j = 0; command->verb && (verb = command->verb(j)); j++) {
+            char *path = mem_printf("%s %s", command->name, verb->name);
+            add(out, &(struct place){path, NULL, verb});
+            free(path);
+        }
     }
 }
 
-const struct option *completion_option(const struct completion_place *place, size_t index)
+/* Every option of the place, --help and --version among them. NULL past the last. */
+static const struct option *option_at(const struct place *place, size_t index)
 {
+    const struct option *options = place->command->options;
     size_t count = 0;
-    while (place->command->options[count].name)
+    while (options && options[count].name)
         count++;
     if (index < count)
-        return &place->command->options[index];
+        return &options[index];
     if (index == count)
-        return &help_option;
+        return &cli_help_option;
     return index == count + 1 && !*place->path ? &version_option : NULL;
 }
 
-const struct cli_completion *completion_for(const struct completion_place *place, int id)
+static const struct cli_command *verb_at(const struct place *place, size_t index)
 {
-    const struct cli_completion *c = place->command->completions;
-    while (c && c->offer != OFFER_NOTHING && c->id != id)
-        c++;
-    return c && c->offer != OFFER_NOTHING ? c : NULL;
+    return place->verb ? place->verb(index) : NULL;
 }
 
-void completion_add_file(struct buf *out, const char *name)
+/* Within single quotes. `quote` stands for one of them; a backslash comes before each of `special`.
+ */
+static void add_escaped(struct buf *out, const char *text, const char *special, const char *quote)
+{
+    for (; *text; text++) {
+        if (strchr(special, *text))
+            buf_addch(out, '\\');
+        if (*text == '\'')
+            buf_addstr(out, quote);
+        else
+            buf_addch(out, *text);
+    }
+}
+
+/* What the shell calls it; choices between `before` and `after`. */
+static void add_offer(struct buf *out, const struct cli_offer *offer, const char *const *names,
+                      const char *before, const char *after)
+{
+    if (offer->what != OFFER_CHOICES) {
+        buf_addstr(out, names[offer->what]);
+        return;
+    }
+    char *choices = offer->choices();
+    buf_addf(out, "%s%s%s", before, choices, after);
+    free(choices);
+}
+
+static void add_engine(struct buf *out, const char *name)
 {
     const char *text = embedded_text(name);
     assert(text);
     buf_addstr(out, text);
 }
+
+/* --- bash: a row of `options` is "--name -letter kind offer choices…", of `words` the end of that
+ * --- */
+
+static void bash_offer(struct buf *out, const struct cli_offer *offer)
+{
+    static const char *const names[] = {
+        [OFFER_NOTHING] = "nothing",         [OFFER_FILES] = "files",
+        [OFFER_DIRECTORIES] = "directories", [OFFER_SESSIONS] = "sessions",
+        [OFFER_COMMANDS] = "commands",
+    };
+    add_offer(out, offer, names, "choices ", "");
+}
+
+static void bash_place(struct buf *out, const struct place *place)
+{
+    static const char *const kinds[] = {
+        [OPTION_FLAG] = "flag", [OPTION_VALUE] = "value", [OPTION_MAYBE] = "maybe"};
+    const struct cli_command *verb;
+    const struct option *o;
+    const struct cli_offer *words = &place->command->words;
+    buf_addf(out, "    '%s')\n        verbs=(", place->path);
+    for (size_t i = 0; (verb = verb_at(place, i)); i++)
+        buf_addf(out, "%s%s", i > 0 ? " " : "", verb->name);
+    buf_addstr(out, ")\n        options=(\n");
+    for (size_t i = 0; (o = option_at(place, i)); i++) {
+        char letter[] = {'-', o->letter, '\0'};
+        buf_addf(out, "            '--%s %s %s ", o->name, letter, kinds[o->kind]);
+        bash_offer(out, &o->offer);
+        buf_addstr(out, "'\n");
+    }
+    buf_addstr(out, "        )\n        words='");
+    bash_offer(out, words);
+    buf_addf(out, "'\n        first=%s\n        ;;\n", words->first ? "yes" : "");
+}
+
+static void bash(struct buf *out)
+{
+    buf_addstr(out,
+               "# tiro in bash: made by tiro completion bash\n_tiro_place() {\n    case $1 in\n");
+    add_places(bash_place, out);
+    buf_addstr(out, "    esac\n}\n\n");
+    add_engine(out, "completion/engine.bash");
+}
+
+/* --- zsh: `verbs` are "name:help" as _describe wants them, `specs` what _arguments wants --- */
+
+static void zsh_quoted(struct buf *out, const char *text, const char *special)
+{
+    add_escaped(out, text, special, "'\\''");
+}
+
+static void zsh_action(struct buf *out, const struct cli_offer *offer)
+{
+    static const char *const actions[] = {
+        [OFFER_NOTHING] = " ",
+        [OFFER_FILES] = "_files",
+        [OFFER_DIRECTORIES] = "_directories",
+        [OFFER_SESSIONS] = "_tiro_sessions",
+        [OFFER_COMMANDS] = "_tiro_commands",
+    };
+    add_offer(out, offer, actions, "(", ")");
+}
+
+/* One way to write an option: "--model=" or "-m+". */
+static void zsh_spelling(struct buf *out, const struct option *o, const char *dashes,
+                         const char *name, const char *joint)
+{
+    bool flag = o->kind == OPTION_FLAG;
+    buf_addf(out, "            '%s%s%s%s[", flag ? "" : "*", dashes, name, flag ? "" : joint);
+    zsh_quoted(out, _(o->help), "[]:\\");
+    buf_addch(out, ']');
+    if (!flag) {
+        buf_addstr(out, o->kind == OPTION_MAYBE ? "::" : ":");
+        zsh_quoted(out, o->value, "[]:\\");
+        buf_addch(out, ':');
+        zsh_action(out, &o->offer);
+    }
+    buf_addstr(out, "'\n");
+}
+
+static void zsh_place(struct buf *out, const struct place *place)
+{
+    const struct cli_command *verb;
+    const struct option *o;
+    const struct cli_offer *words = &place->command->words;
+    buf_addf(out, "    '%s')\n        verbs=(\n", place->path);
+    for (size_t i = 0; (verb = verb_at(place, i)); i++) {
+        buf_addf(out, "            '%s:", verb->name);
+        zsh_quoted(out, _(verb->help), ":\\");
+        buf_addstr(out, "'\n");
+    }
+    buf_addstr(out, "        )\n        specs=(\n");
+    for (size_t i = 0; (o = option_at(place, i)); i++) {
+        char letter[] = {o->letter, '\0'};
+        zsh_spelling(out, o, "--", o->name, "=");
+        if (o->letter)
+            zsh_spelling(out, o, "-", letter, "+");
+    }
+    if (words->what != OFFER_NOTHING) {
+        buf_addf(out, "            '%s: :", words->first ? "1" : "*");
+        zsh_action(out, words);
+        buf_addstr(out, "'\n");
+    }
+    buf_addstr(out, "        )\n        ;;\n");
+}
+
+static void zsh(struct buf *out)
+{
+    buf_addstr(out,
+               "#compdef tiro\n# made by tiro completion zsh\n\n_tiro_place() {\n    case $1 in\n");
+    add_places(zsh_place, out);
+    buf_addstr(out, "    esac\n}\n\n");
+    add_engine(out, "completion/engine.zsh");
+}
+
+/* --- fish: a command for each thing that may stand somewhere --- */
+
+static void fish_quoted(struct buf *out, const char *text)
+{
+    buf_addch(out, '\'');
+    add_escaped(out, text, "\\", "\\'");
+    buf_addch(out, '\'');
+}
+
+/* "complete" as far as its condition, which goes on with `more`. */
+static void fish_begin(struct buf *out, const struct place *place, const char *more)
+{
+    buf_addf(out, "complete -c tiro -n '__tiro_at \"%s\"%s'", place->path, more);
+}
+
+static void fish_offer(struct buf *out, const struct cli_offer *offer)
+{
+    static const char *const offers[] = {
+        [OFFER_NOTHING] = " -f",
+        [OFFER_FILES] = " -F",
+        [OFFER_DIRECTORIES] = " -f -a '(__fish_complete_directories)'",
+        [OFFER_SESSIONS] = " -f -k -a '(__tiro_sessions)'",
+        [OFFER_COMMANDS] = " -f -a '(__tiro_commands)'",
+    };
+    add_offer(out, offer, offers, " -f -a '", "'");
+}
+
+/* fish knows no option whose value may be the next word or lack. */
+static void fish_next_word(struct buf *out, const struct place *place, const struct option *o)
+{
+    struct buf condition = BUF_INIT;
+    buf_addf(&condition, "; and __tiro_after --%s", o->name);
+    if (o->letter)
+        buf_addf(&condition, " -%c", o->letter);
+    fish_begin(out, place, condition.data);
+    fish_offer(out, &o->offer);
+    buf_addch(out, '\n');
+    buf_release(&condition);
+}
+
+static void fish_option(struct buf *out, const struct place *place, const struct option *o)
+{
+    fish_begin(out, place, "");
+    buf_addf(out, " -l %s", o->name);
+    if (o->letter)
+        buf_addf(out, " -s %c", o->letter);
+    if (o->kind == OPTION_VALUE) {
+        buf_addstr(out, " -r");
+        fish_offer(out, &o->offer);
+    }
+    buf_addstr(out, " -d ");
+    fish_quoted(out, _(o->help));
+    buf_addch(out, '\n');
+    if (o->kind == OPTION_MAYBE)
+        fish_next_word(out, place, o);
+}
+
+static void fish_place(struct buf *out, const struct place *place)
+{
+    const struct cli_command *verb;
+    const struct option *o;
+    const struct cli_offer *words = &place->command->words;
+    buf_addch(out, '\n');
+    for (size_t i = 0; (verb = verb_at(place, i)); i++) {
+        fish_begin(out, place, "; and __tiro_next");
+        buf_addf(out, " -f -a %s -d ", verb->name);
+        fish_quoted(out, _(verb->help));
+        buf_addch(out, '\n');
+    }
+    for (size_t i = 0; (o = option_at(place, i)); i++)
+        fish_option(out, place, o);
+    if (words->what != OFFER_NOTHING && !place->verb) {
+        fish_begin(out, place, words->first ? "; and __tiro_first" : "");
+        fish_offer(out, words);
+        buf_addch(out, '\n');
+    }
+}
+
+/* Which words are commands: "" and each command that has some. */
+static void fish_verbs(struct buf *out, const struct place *place)
+{
+    const struct cli_command *verb;
+    if (!place->verb)
+        return;
+    buf_addf(out, "    case '%s'\n        printf '%%s\\n'", place->path);
+    for (size_t i = 0; (verb = place->verb(i)); i++)
+        buf_addf(out, " %s", verb->name);
+    buf_addch(out, '\n');
+}
+
+static void fish(struct buf *out)
+{
+    buf_addstr(out,
+               "# tiro in fish: made by tiro completion fish\n"
+               "function __tiro_verbs\n    switch \"$argv\"\n");
+    add_places(fish_verbs, out);
+    buf_addstr(out, "    end\nend\n\n");
+    add_engine(out, "completion/engine.fish");
+    add_places(fish_place, out);
+}
+
+/* --- the command --- */
+
+static const struct shell {
+    const char *name;
+    void (*write)(struct buf *out);
+} shells[] = {{"bash", bash}, {"zsh", zsh}, {"fish", fish}};
+
+enum { SHELL_COUNT = sizeof shells / sizeof *shells };
+
+static bool take_shell(void *context, const char *name, struct error *e)
+{
+    const struct shell **shell = context;
+    const char *names[SHELL_COUNT];
+    for (size_t i = 0; i < SHELL_COUNT; i++) {
+        names[i] = shells[i].name;
+        if (strcmp(names[i], name) == 0)
+            *shell = &shells[i];
+    }
+    return *shell || cli_unknown(_("shell"), name, names, SHELL_COUNT, e);
+}
+
+static int run(const struct cli_command *self, int argc, char **argv)
+{
+    const struct shell *shell = NULL;
+    struct buf out = BUF_INIT;
+    int status;
+    if (!cli_parse(self, argc, argv, &shell, &status))
+        return status;
+    shell->write(&out);
+    fwrite(out.data, 1, out.len, stdout);
+    buf_release(&out);
+    return 0;
+}
+
+static char *shell_names(void)
+{
+    return mem_strdup("bash zsh fish");
+}
+
+const struct cli_command cmd_completion = {
+    .name = "completion",
+    .synopsis = "completion bash|zsh|fish",
+    .help = N_("print a script that lets the shell complete tiro's commands"),
+    .details = N_("bash   source <(tiro completion bash)      in ~/.bashrc\n"
+                  "zsh    source <(tiro completion zsh)       in ~/.zshrc, after compinit\n"
+                  "fish   tiro completion fish | source       in config.fish\n"
+                  "An installed tiro needs none of these lines."),
+    .least = 1,
+    .most = 1,
+    .words = {OFFER_CHOICES, .choices = shell_names, .first = true},
+    .word = take_shell,
+    .run = run,
+};

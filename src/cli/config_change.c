@@ -1,5 +1,3 @@
-#include "cli/config_change.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,19 +6,13 @@
 #include "base/mem.h"
 #include "base/url.h"
 #include "base/utf8.h"
+#include "cli/command_line.h"
 #include "cli/input.h"
 #include "cli/setup.h"
 #include "config/config_file.h"
 #include "config/edit.h"
 #include "session/config_operations.h"
 #include "ui/term/keymap.h"
-
-enum { CHANGE_UNSET = 1 };
-
-static const struct option options[] = {
-    {CHANGE_UNSET, "unset", 0, OPTION_FLAG, NULL, N_("remove the key from the file")},
-    {0},
-};
 
 struct change {
     const char *key; /* as it was written: SECTION.KEY */
@@ -29,18 +21,19 @@ struct change {
     struct buf value;
 };
 
-static bool take(void *context, int id, const char *value, struct error *e)
+static const struct option options[] = {
+    {"unset", 0, OPTION_FLAG, NULL, N_("remove the key from the file"),
+     .at = offsetof(struct change, unset)},
+    {0},
+};
+
+static bool take_word(void *context, const char *word, struct error *e)
 {
     struct change *c = context;
-    if (id == CHANGE_UNSET)
-        c->unset = true;
-    else if (!c->key)
-        c->key = value;
-    else if (!c->word)
-        c->word = value;
-    else
+    if (c->word)
         return err_set(e, ERR_USAGE, _("unexpected argument \"%.60s\"; put the value into quotes"),
-                       value);
+                       word);
+    *(c->key ? &c->word : &c->key) = word;
     return true;
 }
 
@@ -144,7 +137,7 @@ static int run(const struct cli_command *self, int argc, char **argv)
     struct error e = {0};
     int status = 0;
     buf_init(&c.value, CONFIG_FILE_MAX);
-    if (cli_parse(self, argc, argv, take, &c, &status) && !carry_out(&c, &e))
+    if (cli_parse(self, argc, argv, &c, &status) && !carry_out(&c, &e))
         status = cli_fail(&e);
     buf_release(&c.value);
     return status;
@@ -164,11 +157,6 @@ static char *all_keys(void)
     return buf_take(&out);
 }
 
-static const struct cli_completion completions[] = {
-    {.id = OPTION_WORD, .offer = OFFER_CHOICES, .choices = all_keys, .first = true},
-    {0},
-};
-
 const struct cli_command config_change = {
     .name = "set",
     .synopsis = "config set SECTION.KEY VALUE|-|--unset",
@@ -178,7 +166,9 @@ const struct cli_command config_change = {
            "value\n"
            "from standard input, the only way for an api_key. The rest of the file is kept."),
     .options = options,
-    .completions = completions,
+    .most = CLI_MANY,
+    .words = {OFFER_CHOICES, .choices = all_keys, .first = true},
+    .word = take_word,
     .dashes = true,
     .run = run,
 };

@@ -1,11 +1,10 @@
-#include "cli/help.h"
-
 #include <stdio.h>
 #include <string.h>
 
 #include "base/buf.h"
 #include "base/i18n.h"
 #include "base/utf8.h"
+#include "cli/command_line.h"
 
 enum { HELP_COLUMN = 28 };
 
@@ -55,9 +54,9 @@ void help_command(const struct cli_command *command)
     if (command->verb)
         print_verbs(command);
     printf("\n%s\n", _("Options:"));
-    for (const struct option *o = command->options; o->name; o++)
+    for (const struct option *o = command->options; o && o->name; o++)
         print_option(o);
-    print_row("-h, --help", _("print this help"));
+    print_option(&cli_help_option);
 }
 
 static void print_examples(void)
@@ -82,3 +81,33 @@ void help_overview(void)
     print_row("-V, --version", _("print the version"));
     print_examples();
 }
+
+static bool take_word(void *context, const char *word, struct error *e)
+{
+    const struct cli_command **about = context;
+    *about = *about && (*about)->verb ? cli_find_verb(*about, word, e) : cli_find(word, e);
+    return *about != NULL;
+}
+
+static int run(const struct cli_command *self, int argc, char **argv)
+{
+    const struct cli_command *about = NULL;
+    int status;
+    if (!cli_parse(self, argc, argv, &about, &status))
+        return status;
+    if (about)
+        help_command(about);
+    else
+        help_overview();
+    return 0;
+}
+
+const struct cli_command cmd_help = {
+    .name = "help",
+    .synopsis = "help [COMMAND [VERB]]",
+    .help = N_("explain a command"),
+    .most = CLI_MANY,
+    .words = {.what = OFFER_COMMANDS},
+    .word = take_word,
+    .run = run,
+};

@@ -1,4 +1,4 @@
-/* Standard input as a whole, and files that are named for reading. */
+/* What comes from the user: standard input as a whole, files that are named for reading, yes or no. */
 #ifndef CLI_INPUT_H
 #define CLI_INPUT_H
 
@@ -17,5 +17,12 @@ FILE *input_open(const char *path, struct error *e);
 
 /* Unless it is standard input. */
 void input_close(FILE *in);
+
+/* Whether a question can be asked: standard input and standard error are a terminal. */
+bool confirm_possible(void);
+
+/* Asks on standard error. `question` is translated and ends with the answers, as in "… [y/N] ".
+ * Anything but a yes in the user's language is a no. */
+bool confirm(const char *question);
 
 #endif

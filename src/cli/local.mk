@@ -1,45 +1,33 @@
 tiro_SOURCES += \
-	src/cli/call.c src/cli/call.h \
 	src/cli/cmd_chat.c \
-	src/cli/cmd_completion.c \
 	src/cli/cmd_config.c \
 	src/cli/cmd_doctor.c \
-	src/cli/cmd_help.c \
-	src/cli/cmd_memory.c \
 	src/cli/cmd_run.c \
-	src/cli/cmd_sessions.c \
 	src/cli/command_line.c src/cli/command_line.h \
-	src/cli/completion.c src/cli/completion.h \
-	src/cli/completion_bash.c \
-	src/cli/completion_fish.c \
-	src/cli/completion_zsh.c \
-	src/cli/config_change.c src/cli/config_change.h \
-	src/cli/grid.c src/cli/grid.h \
-	src/cli/confirm.c src/cli/confirm.h \
+	src/cli/completion.c \
+	src/cli/config_change.c \
 	src/cli/diagnosis.c src/cli/diagnosis.h \
 	src/cli/diagnosis_json.c \
 	src/cli/diagnosis_text.c \
-	src/cli/help.c src/cli/help.h \
+	src/cli/grid.c src/cli/grid.h \
+	src/cli/help.c \
 	src/cli/input.c src/cli/input.h \
 	src/cli/main.c \
-	src/cli/memory.h \
 	src/cli/memory_change.c \
 	src/cli/memory_list.c \
 	src/cli/memory_search.c \
 	src/cli/memory_stats.c \
 	src/cli/memory_transfer.c \
 	src/cli/output.c src/cli/output.h \
-	src/cli/prompt.c src/cli/prompt.h \
-	src/cli/rescue.c src/cli/rescue.h \
 	src/cli/run_output.c src/cli/run_output.h \
 	src/cli/run_tally.c src/cli/run_tally.h \
 	src/cli/session_options.c src/cli/session_options.h \
 	src/cli/sessions.h \
 	src/cli/sessions_change.c \
-	src/cli/sessions_delete.c \
 	src/cli/sessions_list.c \
 	src/cli/sessions_search.c \
 	src/cli/sessions_show.c \
 	src/cli/sessions_transfer.c \
 	src/cli/setup.c src/cli/setup.h \
-	src/cli/signals.c src/cli/signals.h
+	src/cli/signals.c src/cli/signals.h \
+	src/cli/verb.c src/cli/verb.h

@@ -14,7 +14,6 @@
 #include "base/i18n.h"
 #include "base/mem.h"
 #include "cli/command_line.h"
-#include "cli/help.h"
 
 enum { STATUS_BROKEN_PIPE = 128 + SIGPIPE };
 

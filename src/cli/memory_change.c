@@ -4,34 +4,52 @@
 
 #include "base/i18n.h"
 #include "base/utf8.h"
-#include "cli/command_line.h"
-#include "cli/confirm.h"
 #include "cli/input.h"
-#include "cli/memory.h"
+#include "cli/verb.h"
 #include "ui/text/external_editor.h"
 
 /* --- pin -------------------------------------------------------------------------------------- */
 
-static int pin(struct operation_context *c, const struct memory_options *o, bool pinned)
+static bool pin(struct operation_context *c, const struct verb_options *o, bool pinned,
+                struct error *e)
 {
     const struct memory_pin_params params = {.id = o->words.items[0], .pinned = pinned};
-    struct error e = {0};
-    return operation_call(c, &operation_memory_pin, &params, NULL, &e) ? 0 : cli_fail(&e);
+    return operation_call(c, &operation_memory_pin, &params, NULL, e);
 }
 
-int verb_memory_pin(struct operation_context *c, const struct memory_options *o)
+static bool run_pin(struct operation_context *c, const struct verb_options *o, struct error *e)
 {
-    return pin(c, o, true);
+    return pin(c, o, true, e);
 }
 
-int verb_memory_unpin(struct operation_context *c, const struct memory_options *o)
+const struct verb verb_memory_pin = {
+    .command = {.name = "pin",
+                .synopsis = "memory pin ID",
+                .help = N_("rank an entry above equal matches, and keep later copies from "
+                           "replacing it"),
+                .details = NAMES_AN_ENTRY,
+                VERB_WORDS(1, 1, OFFER_NOTHING),
+                VERB},
+    .operation = &operation_memory_pin,
+    .run = run_pin};
+
+static bool run_unpin(struct operation_context *c, const struct verb_options *o, struct error *e)
 {
-    return pin(c, o, false);
+    return pin(c, o, false, e);
 }
+
+const struct verb verb_memory_unpin = {.command = {.name = "unpin",
+                                                   .synopsis = "memory unpin ID",
+                                                   .help = N_("unpin an entry"),
+                                                   .details = NAMES_AN_ENTRY,
+                                                   VERB_WORDS(1, 1, OFFER_NOTHING),
+                                                   VERB},
+                                       .operation = &operation_memory_pin,
+                                       .run = run_unpin};
 
 /* --- edit ------------------------------------------------------------------------------------- */
 
-static bool write_anew(const struct memory_options *o, const struct memory_entry *entry,
+static bool write_anew(const struct verb_options *o, const struct memory_entry *entry,
                        struct buf *out, struct error *e)
 {
     if (o->content) {
@@ -70,7 +88,7 @@ static bool read_entry(struct operation_context *c, const char *id, struct memor
     return operation_call(c, &operation_memory_read, &params, out, e);
 }
 
-static bool change_entry(struct operation_context *c, const struct memory_options *o,
+static bool change_entry(struct operation_context *c, const struct verb_options *o,
                          const struct memory_entry *entry, struct buf *text, struct error *e)
 {
     if (!write_anew(o, entry, text, e) || !check_content(text, e))
@@ -83,17 +101,34 @@ static bool change_entry(struct operation_context *c, const struct memory_option
     return operation_call(c, &operation_memory_edit, &params, NULL, e);
 }
 
-int verb_memory_edit(struct operation_context *c, const struct memory_options *o)
+static bool run_edit(struct operation_context *c, const struct verb_options *o, struct error *e)
 {
     struct memory_entry entry = {0};
-    struct error e = {0};
     struct buf text;
     buf_init(&text, MEMORY_CONTENT_BYTES);
-    bool ok = read_entry(c, o->words.items[0], &entry, &e) && change_entry(c, o, &entry, &text, &e);
+    bool ok = read_entry(c, o->words.items[0], &entry, e) && change_entry(c, o, &entry, &text, e);
     memory_entry_release(&entry);
     buf_release(&text);
-    return ok ? 0 : cli_fail(&e);
+    return ok;
 }
+
+static const struct option edit_options[] = {
+    {"content", 0, OPTION_VALUE, "TEXT",
+     N_("the new text; without it, your editor opens, or standard input is read if it is not a "
+        "terminal"),
+     VERB_AT(content)},
+    {0},
+};
+
+const struct verb verb_memory_edit = {.command = {.name = "edit",
+                                                  .synopsis = "memory edit [--content TEXT] ID",
+                                                  .help = N_("change the text of an entry"),
+                                                  .details = NAMES_AN_ENTRY,
+                                                  .options = edit_options,
+                                                  VERB_WORDS(1, 1, OFFER_NOTHING),
+                                                  VERB},
+                                      .operation = &operation_memory_edit,
+                                      .run = run_edit};
 
 /* --- delete ----------------------------------------------------------------------------------- */
 
@@ -110,8 +145,8 @@ static void add_shown(const struct memory_entry *entry, struct buf *out)
 }
 
 /* All that are named; false where one is unknown. */
-static bool describe_all(struct operation_context *c, const struct memory_options *o,
-                         struct buf *out, struct error *e)
+static bool describe_all(struct operation_context *c, const struct verb_options *o, struct buf *out,
+                         struct error *e)
 {
     for (size_t i = 0; i < o->words.len; i++) {
         struct memory_entry entry = {0};
@@ -123,26 +158,15 @@ static bool describe_all(struct operation_context *c, const struct memory_option
     return true;
 }
 
-static bool ask(struct buf *text, size_t count)
-{
-    buf_addf(text,
-             ngettext("Delete %zu entry for good? [y/N] ", "Delete %zu entries for good? [y/N] ",
-                      (unsigned long)count),
-             count);
-    return confirm(text->data);
-}
-
-static bool may_delete(struct operation_context *c, const struct memory_options *o, struct error *e)
+static bool may_delete(struct operation_context *c, const struct verb_options *o, struct error *e)
 {
     struct buf text = BUF_INIT;
     bool ok = describe_all(c, o, &text, e);
-    if (ok && !o->yes && !confirm_possible())
-        ok =
-            err_set(e, ERR_USAGE, _("cannot ask without a terminal; --yes deletes without asking"));
-    else if (ok && !o->yes)
-        ok = ask(&text, o->words.len) ||
-             err_set(e, ERR_INTERRUPTED,
-                     _("not confirmed, so nothing was deleted; --yes deletes without asking"));
+    buf_addf(&text,
+             ngettext("Delete %zu entry for good? [y/N] ", "Delete %zu entries for good? [y/N] ",
+                      (unsigned long)o->words.len),
+             o->words.len);
+    ok = ok && verb_may_delete(o->yes, &text, e);
     buf_release(&text);
     return ok;
 }
@@ -158,14 +182,27 @@ static void say_deleted(const struct memory_forget_result *gone)
                gone->summaries);
 }
 
-int verb_memory_delete(struct operation_context *c, const struct memory_options *o)
+static bool run_delete(struct operation_context *c, const struct verb_options *o, struct error *e)
 {
     const struct memory_forget_params params = {
         .ids = {.items = o->words.items, .len = o->words.len}};
     struct memory_forget_result gone;
-    struct error e = {0};
-    if (!may_delete(c, o, &e) || !operation_call(c, &operation_memory_forget, &params, &gone, &e))
-        return cli_fail(&e);
+    if (!may_delete(c, o, e) || !operation_call(c, &operation_memory_forget, &params, &gone, e))
+        return false;
     say_deleted(&gone);
-    return 0;
+    return true;
 }
+
+static const struct option delete_options[] = {VERB_YES, {0}};
+
+const struct verb verb_memory_delete = {
+    .command = {.name = "delete",
+                .synopsis = "memory delete [--yes] ID...",
+                .help = N_("delete entries for good"),
+                .details = N_("Asks once; without a terminal, --yes is required. If one id is "
+                              "unknown, nothing is deleted."),
+                .options = delete_options,
+                VERB_WORDS(1, CLI_MANY, OFFER_NOTHING),
+                VERB},
+    .operation = &operation_memory_forget,
+    .run = run_delete};

@@ -6,11 +6,9 @@
 #include "base/i18n.h"
 #include "base/mem.h"
 #include "base/utf8.h"
-#include "cli/call.h"
-#include "cli/command_line.h"
 #include "cli/grid.h"
-#include "cli/memory.h"
 #include "cli/output.h"
+#include "cli/verb.h"
 
 enum {
     ID_COLUMNS = 24,
@@ -68,7 +66,7 @@ static void print_rows(const struct memory_entries *list)
     grid_print(&g);
 }
 
-static void say_nothing_there(const struct memory_options *o)
+static void say_nothing_there(const struct verb_options *o)
 {
     if (o->session)
         fprintf(stderr, "%s\n",
@@ -78,7 +76,7 @@ static void say_nothing_there(const struct memory_options *o)
 }
 
 /* A person gets what fits a screen, a program everything. */
-static bool is_page(const struct memory_options *o)
+static bool is_page(const struct verb_options *o)
 {
     return o->limit == 0 && !o->json && isatty(STDOUT_FILENO);
 }
@@ -98,10 +96,10 @@ static void print_page(struct memory_entries *list)
                 PAGE);
 }
 
-static void print_list(struct memory_entries *list, const struct memory_options *o)
+static void print_list(struct memory_entries *list, const struct verb_options *o)
 {
     if (o->json)
-        call_print_member(&operation_memory_list, "entries", list);
+        verb_print_json(&operation_memory_list, "entries", list);
     else if (list->items.len == 0)
         say_nothing_there(o);
     else if (is_page(o))
@@ -110,20 +108,39 @@ static void print_list(struct memory_entries *list, const struct memory_options 
         print_rows(list);
 }
 
-int verb_memory_list(struct operation_context *c, const struct memory_options *o)
+static bool run_list(struct operation_context *c, const struct verb_options *o, struct error *e)
 {
     struct memory_entries list = {0};
-    struct error e = {0};
     char *scope = o->session ? mem_printf("session=%s", o->session) : mem_strdup("all");
     const struct memory_list_params params = {.scope = scope,
                                               .limit = is_page(o) ? PAGE + 1 : o->limit};
-    bool ok = operation_call(c, &operation_memory_list, &params, &list, &e);
+    bool ok = operation_call(c, &operation_memory_list, &params, &list, e);
     if (ok)
         print_list(&list, o);
     memory_entries_release(&list);
     free(scope);
-    return ok ? 0 : cli_fail(&e);
+    return ok;
 }
+
+static const struct option list_options[] = {
+    {"session", 0, OPTION_VALUE, "SESSION", N_("only entries of this session"), VERB_AT(session),
+     .offer = {.what = OFFER_SESSIONS}},
+    VERB_LIMIT('n', N_("only the newest N (default: 20 on a terminal, else all)")),
+    VERB_JSON,
+    {0},
+};
+
+const struct verb verb_memory_list = {
+    .command = {.name = "list",
+                .synopsis = "memory list [OPTION]...",
+                .help = N_("list the entries, newest first"),
+                .details = N_("On a terminal, the newest 20 are shown unless --limit is given; "
+                              "to a pipe or a file, and\n"
+                              "with --json, all are written."),
+                .options = list_options,
+                VERB},
+    .operation = &operation_memory_list,
+    .run = run_list};
 
 /* --- show ------------------------------------------------------------------------------------- */
 
@@ -149,17 +166,28 @@ static void print_entry(const struct memory_entry *entry)
     buf_release(&out);
 }
 
-int verb_memory_show(struct operation_context *c, const struct memory_options *o)
+static bool run_show(struct operation_context *c, const struct verb_options *o, struct error *e)
 {
     const struct memory_read_params params = {.id = o->words.items[0]};
     struct memory_entry entry = {0};
-    struct error e = {0};
-    if (!operation_call(c, &operation_memory_read, &params, &entry, &e))
-        return cli_fail(&e);
+    if (!operation_call(c, &operation_memory_read, &params, &entry, e))
+        return false;
     if (o->json)
-        output_json(shape_to_json(operation_memory_read.result, &entry));
+        verb_print_json(&operation_memory_read, NULL, &entry);
     else
         print_entry(&entry);
     memory_entry_release(&entry);
-    return 0;
+    return true;
 }
+
+static const struct option show_options[] = {VERB_JSON, {0}};
+
+const struct verb verb_memory_show = {.command = {.name = "show",
+                                                  .synopsis = "memory show [--json] ID",
+                                                  .help = N_("show an entry in full"),
+                                                  .details = NAMES_AN_ENTRY,
+                                                  .options = show_options,
+                                                  VERB_WORDS(1, 1, OFFER_NOTHING),
+                                                  VERB},
+                                      .operation = &operation_memory_read,
+                                      .run = run_show};

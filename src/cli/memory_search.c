@@ -7,13 +7,10 @@
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "base/uuid.h"
-#include "cli/call.h"
-#include "cli/command_line.h"
-#include "cli/memory.h"
 #include "cli/output.h"
-#include "session/session_operations.h"
+#include "cli/verb.h"
 
-enum { DEFAULT_HITS = 5, INDENT = 2 };
+enum { DEFAULT_HITS = 5, MOST_HITS = 1000, INDENT = 2 };
 
 /* --- the passage ------------------------------------------------------------------------------ */
 
@@ -166,23 +163,60 @@ static void say_remarks(const struct memory_hits *hits, bool json)
         fprintf(stderr, "%s\n", _("no matches"));
 }
 
-int verb_memory_search(struct operation_context *c, const struct memory_options *o)
+static bool run_search(struct operation_context *c, const struct verb_options *o, struct error *e)
 {
     struct memory_found found = {0};
-    struct error e = {0};
-    struct buf query = BUF_INIT;
-    for (size_t i = 0; i < o->words.len; i++)
-        buf_addf(&query, "%s%s", i > 0 ? " " : "", o->words.items[i]);
+    char *query = verb_join(o, 0);
     const struct memory_search search = {
-        .query = query.data, .scope = o->scope, .limit = o->limit > 0 ? o->limit : DEFAULT_HITS};
-    bool ok = operation_call(c, &operation_memory_search, &search, &found, &e);
+        .query = query, .scope = o->scope, .limit = o->limit > 0 ? o->limit : DEFAULT_HITS};
+    bool ok = operation_call(c, &operation_memory_search, &search, &found, e);
     if (ok && o->json)
-        call_print_member(&operation_memory_search, "hits", &found);
+        verb_print_json(&operation_memory_search, "hits", &found);
     else if (ok)
         print_hits(c, &found.hits);
     if (ok)
         say_remarks(&found.hits, o->json);
     memory_hits_release(&found.hits);
-    buf_release(&query);
-    return ok ? 0 : cli_fail(&e);
+    free(query);
+    return ok;
 }
+
+static bool take_limit(const struct option *self, void *at, const char *value, struct error *e)
+{
+    return cli_take_count(self, at, value, e) &&
+           (*(int *)at <= MOST_HITS ||
+            err_set(e, ERR_USAGE, _("--limit is at most %d here; give a smaller number"),
+                    MOST_HITS));
+}
+
+static char *scopes(void)
+{
+    return mem_strdup("all project session=");
+}
+
+static const struct option options[] = {
+    {"limit", 0, OPTION_VALUE, "N", N_("at most N matches, up to 1000 (default: 5)"),
+     VERB_AT(limit), .take = take_limit},
+    {"scope", 0, OPTION_VALUE, "SCOPE",
+     N_("all, project (sessions started in this directory) or session=ID (default: as "
+        "configured)"),
+     VERB_AT(scope), .offer = {OFFER_CHOICES, .choices = scopes}},
+    VERB_JSON,
+    {0},
+};
+
+const struct verb verb_memory_search = {
+    .command = {.name = "search",
+                .synopsis = "memory search [OPTION]... QUERY...",
+                .help = N_("search the entries, best match first"),
+                .details =
+                    N_("\"Words in quotes\" must occur in that order; if no entry has them, the "
+                       "other words of the query\n"
+                       "are searched. After the first word, -word excludes entries that contain "
+                       "this word."),
+                .options = options,
+                VERB_WORDS(1, CLI_MANY, OFFER_NOTHING),
+                .dashes = true,
+                VERB},
+    .operation = &operation_memory_search,
+    .run = run_search};

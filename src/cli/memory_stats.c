@@ -4,11 +4,9 @@
 #include <unistd.h>
 
 #include "base/i18n.h"
-#include "cli/command_line.h"
 #include "cli/grid.h"
-#include "cli/memory.h"
-#include "cli/output.h"
 #include "cli/signals.h"
+#include "cli/verb.h"
 #include "ui/text/format.h"
 
 /* --- stats ------------------------------------------------------------------------------------ */
@@ -66,18 +64,27 @@ static void print_stats(const struct memory_stats *s)
     grid_print(&g);
 }
 
-int verb_memory_stats(struct operation_context *c, const struct memory_options *o)
+static bool run_stats(struct operation_context *c, const struct verb_options *o, struct error *e)
 {
     struct memory_stats stats = {0};
-    struct error e = {0};
-    bool ok = operation_call(c, &operation_memory_stats, NULL, &stats, &e);
+    bool ok = operation_call(c, &operation_memory_stats, NULL, &stats, e);
     if (ok && o->json)
-        output_json(shape_to_json(operation_memory_stats.result, &stats));
+        verb_print_json(&operation_memory_stats, NULL, &stats);
     else if (ok)
         print_stats(&stats);
     memory_stats_release(&stats);
-    return ok ? 0 : cli_fail(&e);
+    return ok;
 }
+
+static const struct option stats_options[] = {VERB_JSON, {0}};
+
+const struct verb verb_memory_stats = {.command = {.name = "stats",
+                                                   .synopsis = "memory stats [--json]",
+                                                   .help = N_("show the size of the memory"),
+                                                   .options = stats_options,
+                                                   VERB},
+                                       .operation = &operation_memory_stats,
+                                       .run = run_stats};
 
 /* --- reindex ---------------------------------------------------------------------------------- */
 
@@ -106,15 +113,23 @@ static bool tell(void *context, const char *what, int64_t done, int64_t of)
     return signals_take() == 0;
 }
 
-int verb_memory_reindex(struct operation_context *c, const struct memory_options *o)
+static bool run_reindex(struct operation_context *c, const struct verb_options *o, struct error *e)
 {
     struct watch watch = {.terminal = isatty(STDERR_FILENO)};
     const struct operation_stream stream = {
         .tell = tell, .wake_fd = signals_open(), .context = &watch};
-    struct error e = {0};
     (void)o;
     c->stream = &stream;
-    bool ok = operation_call(c, &operation_memory_reindex, NULL, NULL, &e);
+    bool ok = operation_call(c, &operation_memory_reindex, NULL, NULL, e);
     end_line(&watch);
-    return ok ? 0 : cli_fail(&e);
+    return ok;
 }
+
+const struct verb verb_memory_reindex = {
+    .command = {.name = "reindex",
+                .synopsis = "memory reindex",
+                .help = N_("rebuild the word index in the configured language, and compute "
+                           "missing vectors"),
+                VERB},
+    .operation = &operation_memory_reindex,
+    .run = run_reindex};

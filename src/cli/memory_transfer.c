@@ -6,11 +6,10 @@
 
 #include "base/i18n.h"
 #include "base/whole_file.h"
-#include "cli/command_line.h"
 #include "cli/input.h"
-#include "cli/memory.h"
 #include "cli/output.h"
 #include "cli/signals.h"
+#include "cli/verb.h"
 #include "ui/text/format.h"
 
 /* --- export ----------------------------------------------------------------------------------- */
@@ -20,51 +19,42 @@ static bool write_to_file(void *file, const char *bytes, size_t len, struct erro
     return whole_file_write(file, bytes, len, e);
 }
 
-static bool export_by(struct operation_context *c,
-                      bool (*write)(void *, const char *, size_t, struct error *), void *context,
-                      struct error *e)
-{
-    const struct operation_stream stream = {.write = write, .wake_fd = -1, .context = context};
-    struct memory_export_result exported;
-    c->stream = &stream;
-    return operation_call(c, &operation_memory_export, NULL, &exported, e);
-}
-
-static bool export_to_file(struct operation_context *c, const char *path, bool replace,
-                           struct error *e)
+static bool write_file(struct operation_context *c, const char *path, bool replace, struct error *e)
 {
     struct whole_file file;
+    struct memory_export_result exported;
+    const struct operation_stream stream = {
+        .write = write_to_file, .wake_fd = -1, .context = &file};
     if (!output_may_write(path, replace, e) || !whole_file_begin(&file, path, replace, e))
         return false;
-    bool ok = export_by(c, write_to_file, &file, e) && whole_file_finish(&file, e);
+    c->stream = &stream;
+    bool ok = operation_call(c, &operation_memory_export, NULL, &exported, e) &&
+              whole_file_finish(&file, e);
     whole_file_drop(&file);
     return ok;
 }
 
-/* A reader that goes away ends it; main() finds out and says what is to be said. */
-static bool write_piece(void *output, const char *bytes, size_t len, struct error *e)
-{
-    return output_write(output, bytes, len) ||
-           err_set_errno(e, ERR_FILE_ERROR, "%s", _("standard output cannot be written"));
-}
-
-static bool export_to_output(struct operation_context *c, struct error *e)
-{
-    struct output output;
-    output_init(&output);
-    bool ok = export_by(c, write_piece, &output, e);
-    output_end(&output);
-    return ok || ferror(stdout);
-}
-
-int verb_memory_export(struct operation_context *c, const struct memory_options *o)
+static bool run_export(struct operation_context *c, const struct verb_options *o, struct error *e)
 {
     const char *path = o->words.len > 0 ? o->words.items[0] : "-";
-    struct error e = {0};
-    bool ok =
-        strcmp(path, "-") == 0 ? export_to_output(c, &e) : export_to_file(c, path, o->force, &e);
-    return ok ? 0 : cli_fail(&e);
+    struct memory_export_result exported;
+    return strcmp(path, "-") == 0
+               ? verb_write_output(c, &operation_memory_export, NULL, &exported, e)
+               : write_file(c, path, o->force, e);
 }
+
+static const struct option export_options[] = {VERB_FORCE, {0}};
+
+const struct verb verb_memory_export = {
+    .command = {.name = "export",
+                .synopsis = "memory export [--force] [FILE]",
+                .help = N_("export every entry to standard output or a file, one JSON object per "
+                           "line"),
+                .options = export_options,
+                VERB_WORDS(0, 1, OFFER_FILES, .first = true),
+                VERB},
+    .operation = &operation_memory_export,
+    .run = run_export};
 
 /* --- import ----------------------------------------------------------------------------------- */
 
@@ -104,33 +94,47 @@ static void say_imported(int64_t stored)
     buf_release(&text);
 }
 
-static int import_file(struct operation_context *c, FILE *in, const char *name)
+static bool import_stream(struct operation_context *c, FILE *in, const char *name, struct error *e)
 {
     struct watch watch = {.terminal = isatty(STDERR_FILENO)};
     const struct operation_stream stream = {
         .in = in, .name = name, .tell = tell, .wake_fd = -1, .context = &watch};
     struct memory_import_result imported;
-    struct error e = {0};
     signals_open();
     c->stream = &stream;
-    bool ok = operation_call(c, &operation_memory_import, NULL, &imported, &e);
+    bool ok = operation_call(c, &operation_memory_import, NULL, &imported, e);
     if (watch.shown)
         fputc('\n', stderr);
     if (ok || imported.stored > 0)
         say_imported(imported.stored);
     if (ok && imported.stored == 0 && imported.lines > 0)
         fprintf(stderr, "%s\n", _("no new entries"));
-    return ok ? 0 : cli_fail(&e);
+    return ok;
 }
 
-int verb_memory_import(struct operation_context *c, const struct memory_options *o)
+static bool run_import(struct operation_context *c, const struct verb_options *o, struct error *e)
 {
     const char *path = o->words.items[0];
-    struct error e = {0};
-    FILE *in = input_open(path, &e);
-    if (!in)
-        return cli_fail(&e);
-    int status = import_file(c, in, in == stdin ? _("standard input") : path);
-    input_close(in);
-    return status;
+    FILE *in = input_open(path, e);
+    bool ok = in && import_stream(c, in, in == stdin ? _("standard input") : path, e);
+    if (in)
+        input_close(in);
+    return ok;
 }
+
+const struct verb verb_memory_import = {
+    .command = {.name = "import",
+                .synopsis = "memory import FILE|-",
+                .help = N_("import entries, one JSON object per line"),
+                .details =
+                    N_("A line is {\"id\", \"session_id\", \"turn\", \"seq\", \"role\", "
+                       "\"speaker\", \"created_at\",\n"
+                       "\"content\", \"pinned\"}; session_id, role, created_at and content are "
+                       "required.\n"
+                       "Entries of a session must be in its order. Entries that exist already are "
+                       "skipped; - is\n"
+                       "standard input."),
+                VERB_WORDS(1, 1, OFFER_FILES, .first = true),
+                VERB},
+    .operation = &operation_memory_import,
+    .run = run_import};

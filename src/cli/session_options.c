@@ -41,70 +41,71 @@ static bool check_choice(const char *option, enum config_key key, const char *va
                    config_key_info(key)->choices, value);
 }
 
-static bool take_label(struct session_options *o, const char *value, struct error *e)
+bool session_options_take_provider(const struct option *self, void *at, const char *value,
+                                   struct error *e)
 {
-    char *labels;
-    if (!session_labels_change(o->labels, value, &labels, e))
-        return false;
-    free(o->labels);
-    o->labels = labels;
+    *(const char **)at = value;
+    return check_choice(self->name, CONFIG_PROVIDER_NAME, value, e);
+}
+
+bool session_options_take_tools(const struct option *self, void *at, const char *value,
+                                struct error *e)
+{
+    *(const char **)at = value;
+    return check_choice(self->name, CONFIG_CHAT_TOOLS, value, e);
+}
+
+bool session_options_take_last(const struct option *self, void *at, const char *value,
+                               struct error *e)
+{
+    (void)self, (void)e;
+    *(const char **)at = value ? value : "last";
     return true;
 }
 
-static bool take_persist(struct session_options *o, bool persist, struct error *e)
+bool session_options_take_file(const struct option *self, void *at, const char *value,
+                               struct error *e)
 {
-    o->persist = persist;
-    return !persist || capability_need_store(true, e);
+    struct session_options *o = at;
+    (void)self, (void)e;
+    vec_push(&o->files, value);
+    return true;
 }
 
-static bool take_compaction(struct session_options *o, bool compaction, struct error *e)
+bool session_options_take_allow(const struct option *self, void *at, const char *value,
+                                struct error *e)
 {
-    o->compaction = compaction;
-    return !compaction || capability_need_compaction(true, e);
+    (void)self, (void)e;
+    buf_addf(at, "%s ", value);
+    return true;
 }
 
-static bool take_memory(struct session_options *o, bool memory, struct error *e)
+bool session_options_take_label(const struct option *self, void *at, const char *value,
+                                struct error *e)
 {
-    o->memory = memory;
-    return !memory || capability_need_memory(true, e);
+    char *labels, **old = at;
+    (void)self;
+    if (!session_labels_change(*old, value, &labels, e))
+        return false;
+    free(*old);
+    *old = labels;
+    return true;
 }
 
-bool session_options_take(struct session_options *o, int id, const char *value, struct error *e)
+bool session_options_take_switch(const struct option *self, void *at, const char *value,
+                                 struct error *e)
 {
-    switch ((enum session_option)id) {
-    case SESSION_CONTINUE:
-        o->resume = "last";
-        return true;
-    case SESSION_PROVIDER:
-        o->provider = value;
-        return check_choice("provider", CONFIG_PROVIDER_NAME, value, e);
-    case SESSION_MODEL:
-        o->model = value;
-        return true;
-    case SESSION_SYSTEM:
-        o->system = value;
-        return true;
-    case SESSION_FILE:
-        vec_push(&o->files, value);
-        return true;
-    case SESSION_TOOLS:
-        o->tools = value;
-        return check_choice("tools", CONFIG_CHAT_TOOLS, value, e);
-    case SESSION_ALLOW:
-        buf_addf(&o->allow, "%s ", value);
-        return true;
-    case SESSION_LABEL:
-        return take_label(o, value, e);
-    case SESSION_PERSIST:
-    case SESSION_NO_PERSIST:
-        return take_persist(o, id == SESSION_PERSIST, e);
-    case SESSION_COMPACTION:
-    case SESSION_NO_COMPACTION:
-        return take_compaction(o, id == SESSION_COMPACTION, e);
-    case SESSION_MEMORY:
-    case SESSION_NO_MEMORY:
-        return take_memory(o, id == SESSION_MEMORY, e);
-    }
+    static const struct {
+        const char *name;
+        bool (*need)(bool wanted, struct error *e);
+    } needs[] = {{"persist", capability_need_store},
+                 {"compaction", capability_need_compaction},
+                 {"memory", capability_need_memory}};
+    (void)value;
+    *(int *)at = strncmp(self->name, "no-", 3) != 0;
+    for (size_t i = 0; i < sizeof needs / sizeof *needs; i++)
+        if (strcmp(self->name, needs[i].name) == 0)
+            return needs[i].need(true, e);
     return true;
 }
 

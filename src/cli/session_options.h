@@ -9,64 +9,7 @@
 #include "config/config.h"
 #include "session/engine.h"
 
-enum session_option {
-    SESSION_CONTINUE = 100, /* above the ids of the commands' own options */
-    SESSION_PROVIDER,
-    SESSION_MODEL,
-    SESSION_SYSTEM,
-    SESSION_FILE,
-    SESSION_TOOLS,
-    SESSION_ALLOW,
-    SESSION_LABEL,
-    SESSION_PERSIST,
-    SESSION_NO_PERSIST,
-    SESSION_COMPACTION,
-    SESSION_NO_COMPACTION,
-    SESSION_MEMORY,
-    SESSION_NO_MEMORY
-};
-
-/* Rows of an option table. */
-/* clang-format off */
-#define SESSION_OPTIONS                                                                            \
-    {SESSION_CONTINUE, "continue", 'c', OPTION_FLAG, NULL, N_("continue the last session")},       \
-    {SESSION_PROVIDER, "provider", 'p', OPTION_VALUE, "PROVIDER",                                  \
-     N_("anthropic, openai, ollama or offline")},                                                  \
-    {SESSION_MODEL, "model", 'm', OPTION_VALUE, "MODEL", N_("the model's name")},                  \
-    {SESSION_SYSTEM, "system", 's', OPTION_VALUE, "TEXT", N_("system prompt")},                    \
-    {SESSION_FILE, "file", 'f', OPTION_VALUE, "FILE",                                              \
-     N_("attach a text file to the message; may be repeated")},                                    \
-    {SESSION_TOOLS, "tools", 0, OPTION_VALUE, "none|read|full",                                    \
-     N_("which tools the model may use")},                                                         \
-    {SESSION_ALLOW, "allow", 0, OPTION_VALUE, "LIST",                                              \
-     N_("tools or classes of tools that run without asking; may be repeated")},                    \
-    {SESSION_LABEL, "label", 'l', OPTION_VALUE, "LABEL",                                           \
-     N_("a label for a new session; may be repeated")},                                            \
-    {SESSION_PERSIST, "persist", 0, OPTION_FLAG, NULL, N_("save the conversation")},               \
-    {SESSION_NO_PERSIST, "no-persist", 0, OPTION_FLAG, NULL, N_("do not save the conversation")},  \
-    {SESSION_COMPACTION, "compaction", 0, OPTION_FLAG, NULL,                                       \
-     N_("shorten the conversation when it grows too long")},                                       \
-    {SESSION_NO_COMPACTION, "no-compaction", 0, OPTION_FLAG, NULL,                                 \
-     N_("do not shorten the conversation")},                                                       \
-    {SESSION_MEMORY, "memory", 0, OPTION_FLAG, NULL,                                               \
-     N_("store dropped messages in memory, where the model can search them")},                     \
-    {SESSION_NO_MEMORY, "no-memory", 0, OPTION_FLAG, NULL,                                         \
-     N_("neither store dropped messages in memory nor search it")}
-/* clang-format on */
-
-/* Rows of a completion table. */
-#define SESSION_COMPLETIONS                                                                        \
-    {.id = SESSION_PROVIDER, .offer = OFFER_CHOICES, .choices = session_options_providers},        \
-        {.id = SESSION_FILE, .offer = OFFER_FILES},                                                \
-    {                                                                                              \
-        .id = SESSION_TOOLS, .offer = OFFER_CHOICES, .choices = session_options_tools              \
-    }
-
-/* What --provider and --tools may be, parted by blanks; the caller frees. */
-char *session_options_providers(void);
-char *session_options_tools(void);
-
-/* Texts are borrowed from the command line unless told. */
+/* Texts are borrowed from the command line unless told. A command's struct begins with it. */
 struct session_options {
     const char *provider, *model, *system, *tools, *resume;
     struct buf allow; /* the lists of all --allow; owned */
@@ -76,16 +19,54 @@ struct session_options {
     VEC(const char *) files;
 };
 
+/* Rows of a table of options. */
+/* clang-format off */
+#define SESSION_AT(member) .at = offsetof(struct session_options, member)
+#define SESSION_SWITCH(name, member, help)                                                         \
+    {name, 0, OPTION_FLAG, NULL, help, SESSION_AT(member), .take = session_options_take_switch}
+#define SESSION_OPTIONS                                                                            \
+    {"continue", 'c', OPTION_FLAG, NULL, N_("continue the last session"), SESSION_AT(resume),      \
+     .take = session_options_take_last},                                                           \
+    {"provider", 'p', OPTION_VALUE, "PROVIDER", N_("anthropic, openai, ollama or offline"),        \
+     SESSION_AT(provider), .take = session_options_take_provider,                                  \
+     .offer = {OFFER_CHOICES, .choices = session_options_providers}},                              \
+    {"model", 'm', OPTION_VALUE, "MODEL", N_("the model's name"), SESSION_AT(model)},              \
+    {"system", 's', OPTION_VALUE, "TEXT", N_("system prompt"), SESSION_AT(system)},                \
+    {"file", 'f', OPTION_VALUE, "FILE", N_("attach a text file to the message; may be repeated"),  \
+     .take = session_options_take_file, .offer = {.what = OFFER_FILES}},                           \
+    {"tools", 0, OPTION_VALUE, "none|read|full", N_("which tools the model may use"),              \
+     SESSION_AT(tools), .take = session_options_take_tools,                                        \
+     .offer = {OFFER_CHOICES, .choices = session_options_tools}},                                  \
+    {"allow", 0, OPTION_VALUE, "LIST",                                                             \
+     N_("tools or classes of tools that run without asking; may be repeated"),                     \
+     SESSION_AT(allow), .take = session_options_take_allow},                                       \
+    {"label", 'l', OPTION_VALUE, "LABEL", N_("a label for a new session; may be repeated"),        \
+     SESSION_AT(labels), .take = session_options_take_label},                                      \
+    SESSION_SWITCH("persist", persist, N_("save the conversation")),                               \
+    SESSION_SWITCH("no-persist", persist, N_("do not save the conversation")),                     \
+    SESSION_SWITCH("compaction", compaction,                                                       \
+                   N_("shorten the conversation when it grows too long")),                         \
+    SESSION_SWITCH("no-compaction", compaction, N_("do not shorten the conversation")),            \
+    SESSION_SWITCH("memory", memory,                                                               \
+                   N_("store dropped messages in memory, where the model can search them")),       \
+    SESSION_SWITCH("no-memory", memory,                                                            \
+                   N_("neither store dropped messages in memory nor search it"))
+/* clang-format on */
+
+/* What --provider and --tools may be, parted by blanks; the caller frees. */
+char *session_options_providers(void);
+char *session_options_tools(void);
+
+option_take session_options_take_provider, session_options_take_tools, session_options_take_last,
+    session_options_take_file, session_options_take_allow, session_options_take_label,
+    session_options_take_switch;
+
 #define SESSION_OPTIONS_INIT                                                                       \
     {                                                                                              \
-        .allow = BUF_INIT, .persist = -1, .compaction = -1, .memory = -1                                         \
+        .allow = BUF_INIT, .persist = -1, .compaction = -1, .memory = -1                           \
     }
 
 void session_options_release(struct session_options *o);
-
-/* Takes one of SESSION_OPTIONS. False with USAGE on a value that does not fit, or with the error of
- * what this program cannot do. */
-bool session_options_take(struct session_options *o, int id, const char *value, struct error *e);
 
 /* can_ask is left to the caller. */
 struct engine_options session_options_service(const struct session_options *o,

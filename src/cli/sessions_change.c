@@ -1,81 +1,233 @@
+/* rename, label, archive, unarchive, fork, delete. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-#include "cli/command_line.h"
-#include "cli/output.h"
+#include "base/i18n.h"
+#include "base/utf8.h"
 #include "cli/sessions.h"
 
-char *sessions_join(const struct sessions_options *o, size_t first)
-{
-    struct buf text = BUF_INIT;
-    for (size_t i = first; i < o->words.len; i++)
-        buf_addf(&text, "%s%s", i > first ? " " : "", o->words.items[i]);
-    return buf_take(&text);
-}
-
-void sessions_print_made(const struct operation *o, struct session_info *made, bool json)
-{
-    if (!json)
-        puts(made->id);
-    else
-        output_json(shape_to_json(o->result, made));
-    session_info_release(made);
-}
-
-static int change(struct operation_context *c, const struct operation *o, const void *params)
+static bool change(struct operation_context *c, const struct operation *o, const void *params,
+                   struct error *e)
 {
     struct session_changed changed;
-    struct error e = {0};
-    return operation_call(c, o, params, &changed, &e) ? 0 : cli_fail(&e);
+    return operation_call(c, o, params, &changed, e);
 }
 
-int verb_rename(struct operation_context *c, const struct sessions_options *o)
+/* --- rename, label --- */
+
+static bool run_rename(struct operation_context *c, const struct verb_options *o, struct error *e)
 {
     const struct session_rename_params params = {.session = o->words.items[0],
                                                  .title = o->words.items[1]};
-    return change(c, &operation_session_rename, &params);
+    return change(c, &operation_session_rename, &params, e);
 }
 
-int verb_label(struct operation_context *c, const struct sessions_options *o)
+const struct verb verb_sessions_rename = {
+    .command = {.name = "rename",
+                .synopsis = "sessions rename SESSION TITLE",
+                .help = N_("change the title of a session; an empty title restores the first"),
+                .details = NAMES_A_SESSION,
+                VERB_WORDS(2, 2, OFFER_SESSIONS, .first = true),
+                VERB},
+    .operation = &operation_session_rename,
+    .run = run_rename};
+
+static bool run_label(struct operation_context *c, const struct verb_options *o, struct error *e)
 {
-    char *changes = sessions_join(o, 1);
+    char *changes = verb_join(o, 1);
     const struct session_label_params params = {.session = o->words.items[0], .changes = changes};
-    int status = change(c, &operation_session_label, &params);
+    bool ok = change(c, &operation_session_label, &params, e);
     free(changes);
-    return status;
+    return ok;
+}
+
+const struct verb verb_sessions_label = {
+    .command = {.name = "label",
+                .synopsis = "sessions label SESSION [+]LABEL|-LABEL...",
+                .help = N_("add labels to a session, or remove them"),
+                .details = NAMES_A_SESSION,
+                VERB_WORDS(2, CLI_MANY, OFFER_SESSIONS, .first = true),
+                .dashes = true,
+                VERB},
+    .operation = &operation_session_label,
+    .run = run_label};
+
+/* --- archive, unarchive --- */
+
+bool sessions_change_one(struct operation_context *c, const struct operation *o,
+                         const char *session, struct error *e)
+{
+    const struct session_params params = {.session = session};
+    return change(c, o, &params, e);
+}
+
+void sessions_add_fault(struct error *e, const struct error *fault)
+{
+    if (e->code != ERR_OK)
+        cli_fail(e);
+    *e = *fault;
 }
 
 /* One that cannot be changed does not keep the others from it. */
-static int change_each(struct operation_context *c, const struct operation *operation,
-                       const struct sessions_options *o)
+static bool change_each(struct operation_context *c, const struct operation *operation,
+                        const char *const *sessions, size_t count, struct error *e)
 {
-    int status = 0;
-    for (size_t i = 0; i < o->words.len; i++) {
-        const struct session_params params = {.session = o->words.items[i]};
-        int changed = change(c, operation, &params);
-        status = changed ? changed : status;
+    for (size_t i = 0; i < count; i++) {
+        struct error fault = {0};
+        if (!sessions_change_one(c, operation, sessions[i], &fault))
+            sessions_add_fault(e, &fault);
     }
-    return status;
+    return e->code == ERR_OK;
 }
 
-int verb_archive(struct operation_context *c, const struct sessions_options *o)
+static bool run_archive(struct operation_context *c, const struct verb_options *o, struct error *e)
 {
-    return change_each(c, &operation_session_archive, o);
+    return change_each(c, &operation_session_archive, o->words.items, o->words.len, e);
 }
 
-int verb_unarchive(struct operation_context *c, const struct sessions_options *o)
+const struct verb verb_sessions_archive = {.command = {.name = "archive",
+                                                       .synopsis = "sessions archive SESSION...",
+                                                       .help = N_("archive sessions"),
+                                                       .details = NAMES_A_SESSION,
+                                                       VERB_WORDS(1, CLI_MANY, OFFER_SESSIONS),
+                                                       VERB},
+                                           .operation = &operation_session_archive,
+                                           .run = run_archive};
+
+static bool run_unarchive(struct operation_context *c, const struct verb_options *o,
+                          struct error *e)
 {
-    return change_each(c, &operation_session_unarchive, o);
+    return change_each(c, &operation_session_unarchive, o->words.items, o->words.len, e);
 }
 
-int verb_fork(struct operation_context *c, const struct sessions_options *o)
+const struct verb verb_sessions_unarchive = {
+    .command = {.name = "unarchive",
+                .synopsis = "sessions unarchive SESSION...",
+                .help = N_("move sessions out of the archive"),
+                .details = NAMES_A_SESSION,
+                VERB_WORDS(1, CLI_MANY, OFFER_SESSIONS),
+                VERB},
+    .operation = &operation_session_unarchive,
+    .run = run_unarchive};
+
+/* --- fork --- */
+
+void sessions_print_made(const struct operation *o, struct session_info *made, bool json)
+{
+    if (json)
+        verb_print_json(o, NULL, made);
+    else
+        puts(made->id);
+    session_info_release(made);
+}
+
+static bool run_fork(struct operation_context *c, const struct verb_options *o, struct error *e)
 {
     const struct session_fork_params params = {
         .session = o->words.items[0], .at = o->at, .before_compaction = o->before_compaction};
     struct session_info fork;
-    struct error e = {0};
-    if (!operation_call(c, &operation_session_fork, &params, &fork, &e))
-        return cli_fail(&e);
+    if (!operation_call(c, &operation_session_fork, &params, &fork, e))
+        return false;
     sessions_print_made(&operation_session_fork, &fork, o->json);
-    return 0;
+    return true;
 }
+
+static bool take_at(const struct option *self, void *options, const char *value, struct error *e)
+{
+    struct verb_options *o = options;
+    o->before_compaction = strcmp(value, "~before-compaction") == 0;
+    return o->before_compaction || cli_number(self->name, value, INT64_MAX, &o->at, e);
+}
+
+static const struct option fork_options[] = {
+    {"at", 0, OPTION_VALUE, "N",
+     N_("up to the message of event N (\"seq\" of show --json), or ~before-compaction; default: "
+        "all"),
+     .take = take_at},
+    VERB_JSON,
+    {0},
+};
+
+const struct verb verb_sessions_fork = {
+    .command = {.name = "fork",
+                .synopsis = "sessions fork [OPTION]... SESSION",
+                .help = N_("start a session with the messages of another; prints its id"),
+                .details = NAMES_A_SESSION,
+                .options = fork_options,
+                VERB_WORDS(1, 1, OFFER_SESSIONS),
+                VERB},
+    .operation = &operation_session_fork,
+    .run = run_fork};
+
+/* --- delete --- */
+
+static bool is_among(const struct session_list *list, const char *id)
+{
+    for (size_t i = 0; i < list->items.len; i++)
+        if (strcmp(list->items.items[i].id, id) == 0)
+            return true;
+    return false;
+}
+
+/* All that are named, each once: before the first goes, as "last" is another one afterwards. */
+static bool find_all(struct operation_context *c, const struct verb_options *o,
+                     struct session_list *out, struct error *e)
+{
+    for (size_t i = 0; i < o->words.len; i++) {
+        struct session_info info;
+        const struct session_params params = {.session = o->words.items[i]};
+        if (!operation_call(c, &operation_session_read, &params, &info, e))
+            return false;
+        if (is_among(out, info.id))
+            session_info_release(&info);
+        else
+            vec_push(&out->items, info);
+    }
+    return true;
+}
+
+static bool may_delete(const struct session_list *list, bool yes, struct error *e)
+{
+    struct buf text = BUF_INIT;
+    size_t count = list->items.len;
+    for (size_t i = 0; i < count; i++) {
+        const struct session_info *s = &list->items.items[i];
+        buf_addf(&text, "%s  ", sessions_short_id(s->id));
+        utf8_clean(&text, s->title, strlen(s->title), UTF8_ONE_LINE);
+        buf_addch(&text, '\n');
+    }
+    buf_addf(&text,
+             ngettext("Delete %zu session for good? [y/N] ", "Delete %zu sessions for good? [y/N] ",
+                      (unsigned long)count),
+             count);
+    bool may = verb_may_delete(yes, &text, e);
+    buf_release(&text);
+    return may;
+}
+
+static bool run_delete(struct operation_context *c, const struct verb_options *o, struct error *e)
+{
+    struct session_list list = {0};
+    bool ok = find_all(c, o, &list, e) && may_delete(&list, o->yes, e);
+    for (size_t i = 0; ok && i < list.items.len; i++) {
+        struct error fault = {0};
+        if (!sessions_change_one(c, &operation_session_delete, list.items.items[i].id, &fault))
+            sessions_add_fault(e, &fault);
+    }
+    session_list_release(&list);
+    return e->code == ERR_OK;
+}
+
+static const struct option delete_options[] = {VERB_YES, {0}};
+
+const struct verb verb_sessions_delete = {
+    .command = {.name = "delete",
+                .synopsis = "sessions delete [--yes] SESSION...",
+                .help = N_("delete sessions with all their messages"),
+                .details = N_("Asks once; without a terminal, --yes is required."),
+                .options = delete_options,
+                VERB_WORDS(1, CLI_MANY, OFFER_SESSIONS),
+                VERB},
+    .operation = &operation_session_delete,
+    .run = run_delete};

@@ -6,8 +6,6 @@
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "chat/session_info.h"
-#include "cli/call.h"
-#include "cli/command_line.h"
 #include "cli/grid.h"
 #include "cli/output.h"
 #include "cli/sessions.h"
@@ -73,7 +71,7 @@ static void add_row(struct grid *g, const struct session_info *s)
     buf_release(&text);
 }
 
-static void say_nothing_there(const struct operation_context *c, const struct sessions_options *o)
+static void say_nothing_there(const struct operation_context *c, const struct verb_options *o)
 {
     bool filtered = o->archived || o->live || o->label || o->directory;
     if (!config_boolean(c->config, CONFIG_SESSION_PERSIST))
@@ -110,7 +108,7 @@ static void print_names(const struct session_list *list)
 /* --- the verb ----------------------------------------------------------------------------------
  */
 
-static bool read_filter(const struct sessions_options *o, char *directory,
+static bool read_filter(const struct verb_options *o, char *directory,
                         struct session_filter *filter, struct error *e)
 {
     if (o->archived && o->live)
@@ -133,11 +131,11 @@ static char *resolve_directory(const char *path)
     return resolved ? resolved : mem_strdup(path);
 }
 
-static void print_list(const struct operation_context *c, const struct sessions_options *o,
+static void print_list(const struct operation_context *c, const struct verb_options *o,
                        const struct session_list_result *found)
 {
     if (o->json)
-        call_print_member(&operation_session_list, "sessions", found);
+        verb_print_json(&operation_session_list, "sessions", found);
     else if (o->names)
         print_names(&found->sessions);
     else if (found->sessions.items.len == 0)
@@ -146,17 +144,38 @@ static void print_list(const struct operation_context *c, const struct sessions_
         print_rows(&found->sessions);
 }
 
-int verb_list(struct operation_context *c, const struct sessions_options *o)
+static bool run_list(struct operation_context *c, const struct verb_options *o, struct error *e)
 {
     struct session_list_result found = {0};
     struct session_filter filter;
-    struct error e = {0};
     char *directory = resolve_directory(o->directory);
-    bool ok = read_filter(o, directory, &filter, &e) &&
-              operation_call(c, &operation_session_list, &filter, &found, &e);
+    bool ok = read_filter(o, directory, &filter, e) &&
+              operation_call(c, &operation_session_list, &filter, &found, e);
     if (ok)
         print_list(c, o, &found);
     session_list_release(&found.sessions);
     free(directory);
-    return ok ? 0 : cli_fail(&e);
+    return ok;
 }
+
+static const struct option options[] = {
+    VERB_JSON,
+    VERB_LIMIT('n', N_("only the newest N")),
+    {"archived", 0, OPTION_FLAG, NULL, N_("only archived sessions"), VERB_AT(archived)},
+    {"live", 0, OPTION_FLAG, NULL, N_("only sessions that are not archived"), VERB_AT(live)},
+    {"label", 'l', OPTION_VALUE, "LABEL", N_("only sessions with the label"), VERB_AT(label)},
+    {"directory", 'd', OPTION_VALUE, "DIR",
+     N_("only sessions started in DIR; . is the current directory"), VERB_AT(directory),
+     .offer = {.what = OFFER_DIRECTORIES}},
+    {"names", 0, OPTION_FLAG, NULL,
+     N_("one line per session: end of the id, tab, title; for scripts"), VERB_AT(names)},
+    {0},
+};
+
+const struct verb verb_sessions_list = {.command = {.name = "list",
+                                                    .synopsis = "sessions list [OPTION]...",
+                                                    .help = N_("list every session, newest first"),
+                                                    .options = options,
+                                                    VERB},
+                                        .operation = &operation_session_list,
+                                        .run = run_list};

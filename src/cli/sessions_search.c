@@ -4,8 +4,6 @@
 
 #include "base/i18n.h"
 #include "base/utf8.h"
-#include "cli/call.h"
-#include "cli/command_line.h"
 #include "cli/output.h"
 #include "cli/sessions.h"
 
@@ -75,21 +73,41 @@ static void print_hits(const struct search_hits *hits)
     buf_release(&out);
 }
 
-int verb_search(struct operation_context *c, const struct sessions_options *o)
+static bool run_search(struct operation_context *c, const struct verb_options *o, struct error *e)
 {
     struct session_search_result found = {0};
-    struct error e = {0};
-    char *query = sessions_join(o, 0);
+    char *query = verb_join(o, 0);
     const struct session_search_params params = {
         .query = query, .session = o->in, .limit = o->limit > 0 ? o->limit : DEFAULT_LIMIT};
-    bool ok = operation_call(c, &operation_session_search, &params, &found, &e);
+    bool ok = operation_call(c, &operation_session_search, &params, &found, e);
     if (ok && o->json)
-        call_print_member(&operation_session_search, "matches", &found);
+        verb_print_json(&operation_session_search, "matches", &found);
     else if (ok)
         print_hits(&found.matches);
     if (found.more)
         fprintf(stderr, _("more than %d matches; --limit N shows more\n"), params.limit);
     search_hits_release(&found.matches);
     free(query);
-    return ok ? 0 : cli_fail(&e);
+    return ok;
 }
+
+static const struct option options[] = {
+    VERB_JSON,
+    VERB_LIMIT('n', N_("at most N matches (default: 50)")),
+    {"in", 0, OPTION_VALUE, "SESSION", N_("only in this session"), VERB_AT(in),
+     .offer = {.what = OFFER_SESSIONS}},
+    {0},
+};
+
+const struct verb verb_sessions_search = {
+    .command = {.name = "search",
+                .synopsis = "sessions search [OPTION]... WORD...",
+                .help = N_("search all transcripts for words"),
+                .details =
+                    N_("\"Words in quotes\" must occur in that order; the last word also matches "
+                       "longer words."),
+                .options = options,
+                VERB_WORDS(1, CLI_MANY, OFFER_NOTHING),
+                VERB},
+    .operation = &operation_session_search,
+    .run = run_search};

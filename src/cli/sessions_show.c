@@ -5,7 +5,6 @@
 #include "base/i18n.h"
 #include "base/json.h"
 #include "chat/transcript_text.h"
-#include "cli/command_line.h"
 #include "cli/output.h"
 #include "cli/sessions.h"
 
@@ -143,20 +142,19 @@ static bool take_page(struct show *s, struct session_history_params *next,
     return page->more && !s->closed;
 }
 
-int verb_show(struct operation_context *c, const struct sessions_options *o)
+static bool run_show(struct operation_context *c, const struct verb_options *o, struct error *e)
 {
     const struct operation *history = &operation_session_history;
     struct session_history_params params = {
         .session = o->words.len > 0 ? o->words.items[0] : "last", .limit = PAGE_EVENTS};
     struct show s = {.json = o->json, .limit = (size_t)o->limit, .words = local_words()};
     struct session_history_result page = {0};
-    struct error e = {0};
     char id[UUID_LEN + 1];
     output_init(&s.output);
     transcript_text_init(&s.text, &s.words);
     bool more = true, ok = true;
     while (more && ok) {
-        ok = operation_call(c, history, &params, &page, &e);
+        ok = operation_call(c, history, &params, &page, e);
         more = ok && take_page(&s, &params, &page);
         memcpy(id, page.session.id, sizeof id);
         params.session = id; /* "last" may be another one by now */
@@ -166,5 +164,22 @@ int verb_show(struct operation_context *c, const struct sessions_options *o)
         put_rest(&s);
     output_end(&s.output);
     show_release(&s);
-    return ok ? 0 : cli_fail(&e);
+    return ok;
 }
+
+static const struct option options[] = {
+    VERB_JSON,
+    VERB_LIMIT('n', N_("only the last N turns")),
+    {0},
+};
+
+const struct verb verb_sessions_show = {
+    .command = {.name = "show",
+                .synopsis = "sessions show [OPTION]... [SESSION]",
+                .help = N_("show the transcript of a session (default: last)"),
+                .details = NAMES_A_SESSION,
+                .options = options,
+                VERB_WORDS(0, 1, OFFER_SESSIONS),
+                VERB},
+    .operation = &operation_session_history,
+    .run = run_show};

@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include "base/i18n.h"
-#include "cli/command_line.h"
 #include "cli/input.h"
 #include "cli/output.h"
 #include "cli/sessions.h"
@@ -13,18 +12,28 @@
 /* --- export ------------------------------------------------------------------------------------
  */
 
-bool sessions_check_format(const char *name, struct error *e)
+static char *formats(void)
+{
+    struct buf out = BUF_INIT;
+    for (int f = 0; f < EXPORT_FORMAT_COUNT; f++)
+        buf_addf(&out, "%s ", export_format_name((enum export_format)f));
+    return buf_take(&out);
+}
+
+static bool take_format(const struct option *self, void *at, const char *value, struct error *e)
 {
     const char *names[EXPORT_FORMAT_COUNT];
     enum export_format format;
-    if (export_format_from_name(name, &format))
+    (void)self;
+    *(const char **)at = value;
+    if (export_format_from_name(value, &format))
         return true;
     for (int i = 0; i < EXPORT_FORMAT_COUNT; i++)
         names[i] = export_format_name((enum export_format)i);
-    return cli_unknown(_("export format"), name, names, EXPORT_FORMAT_COUNT, e);
+    return cli_unknown(_("export format"), value, names, EXPORT_FORMAT_COUNT, e);
 }
 
-static enum export_format choose_format(const struct sessions_options *o, const char *path)
+static enum export_format choose_format(const struct verb_options *o, const char *path)
 {
     enum export_format format = EXPORT_MARKDOWN;
     if (o->format)
@@ -34,38 +43,42 @@ static enum export_format choose_format(const struct sessions_options *o, const 
     return format;
 }
 
-/* A reader that goes away ends it; main() finds out and says what is to be said. */
-static bool write_piece(void *context, const char *bytes, size_t len, struct error *e)
-{
-    return output_write(context, bytes, len) ||
-           err_set_errno(e, ERR_FILE_ERROR, "%s", _("standard output cannot be written"));
-}
-
-static bool export_to_output(struct operation_context *c, struct session_export_params *params,
-                             struct error *e)
-{
-    struct output output;
-    const struct operation_stream stream = {.write = write_piece, .context = &output};
-    output_init(&output);
-    c->stream = &stream;
-    bool ok = operation_call(c, &operation_session_export, params, NULL, e);
-    output_end(&output);
-    return ok || ferror(stdout);
-}
-
-int verb_export(struct operation_context *c, const struct sessions_options *o)
+static bool run_export(struct operation_context *c, const struct verb_options *o, struct error *e)
 {
     const char *path = o->output && strcmp(o->output, "-") != 0 ? o->output : NULL;
     struct session_export_params params = {.session = o->words.items[0],
                                            .path = path,
                                            .format = choose_format(o, path),
                                            .replace = o->force};
-    struct error e = {0};
-    bool ok = path ? output_may_write(path, o->force, &e) &&
-                         operation_call(c, &operation_session_export, &params, NULL, &e)
-                   : export_to_output(c, &params, &e);
-    return ok ? 0 : cli_fail(&e);
+    if (!path)
+        return verb_write_output(c, &operation_session_export, &params, NULL, e);
+    return output_may_write(path, o->force, e) &&
+           operation_call(c, &operation_session_export, &params, NULL, e);
 }
+
+static const struct option export_options[] = {
+    {"format", 0, OPTION_VALUE, "FORMAT",
+     N_("markdown, json or jsonl (default: by the ending of FILE, else markdown)"), VERB_AT(format),
+     .take = take_format, .offer = {OFFER_CHOICES, .choices = formats}},
+    {"output", 'o', OPTION_VALUE, "FILE", N_("write to FILE instead of standard output"),
+     VERB_AT(output), .offer = {.what = OFFER_FILES}},
+    VERB_FORCE,
+    {0},
+};
+
+const struct verb verb_sessions_export = {
+    .command = {.name = "export",
+                .synopsis = "sessions export [OPTION]... SESSION",
+                .help = N_("export a session to standard output or a file"),
+                .details = N_("markdown   to read\n"
+                              "json       one object; json and jsonl can be imported "
+                              "again\n"
+                              "jsonl      the session's properties, then one event per line"),
+                .options = export_options,
+                VERB_WORDS(1, 1, OFFER_SESSIONS),
+                VERB},
+    .operation = &operation_session_export,
+    .run = run_export};
 
 /* --- import ------------------------------------------------------------------------------------
  */
@@ -86,26 +99,47 @@ static bool tell(void *context, const char *what, int64_t percent, int64_t of)
     return signals_take() == 0;
 }
 
-int verb_import(struct operation_context *c, const struct sessions_options *o)
+static bool run_import(struct operation_context *c, const struct verb_options *o, struct error *e)
 {
     struct import_watch watch = {.terminal = isatty(STDERR_FILENO), .shown = -1};
     const struct session_import_params params = {.title = o->title, .directory = c->project};
     struct operation_stream stream = {.tell = tell, .wake_fd = -1, .context = &watch};
     struct session_info made;
-    struct error e = {0};
-    stream.in = input_open(o->words.items[0], &e);
+    stream.in = input_open(o->words.items[0], e);
     if (!stream.in)
-        return cli_fail(&e);
+        return false;
     signals_open();
     c->stream = &stream;
-    bool ok = operation_call(c, &operation_session_import, &params, &made, &e);
+    bool ok = operation_call(c, &operation_session_import, &params, &made, e);
     if (watch.shown >= 0)
         fputs("\r     \r", stderr);
     if (ok)
         sessions_print_made(&operation_session_import, &made, o->json);
     input_close(stream.in);
-    return ok ? 0 : cli_fail(&e);
+    return ok;
 }
+
+static const struct option import_options[] = {
+    {"title", 't', OPTION_VALUE, "TITLE",
+     N_("a title for the new session, if the "
+        "file has none"),
+     VERB_AT(title)},
+    VERB_JSON,
+    {0},
+};
+
+const struct verb verb_sessions_import = {
+    .command = {.name = "import",
+                .synopsis = "sessions import [OPTION]... FILE|-",
+                .help = N_("import a session from a file; prints its id"),
+                .details = N_(
+                    "The file is an export (json, jsonl) or a list of messages in OpenAI's form;\n"
+                    "- is standard input."),
+                .options = import_options,
+                VERB_WORDS(1, 1, OFFER_FILES),
+                VERB},
+    .operation = &operation_session_import,
+    .run = run_import};
 
 /* --- rebuild -----------------------------------------------------------------------------------
  */
@@ -122,40 +156,40 @@ static void end_progress(size_t count)
         fputc('\n', stderr);
 }
 
-static bool rebuild(struct operation_context *c, const char *session, struct error *e)
-{
-    const struct session_params params = {.session = session};
-    struct session_changed done;
-    return operation_call(c, &operation_session_rebuild, &params, &done, e);
-}
-
-/* One that cannot be written does not keep the others, and one that was deleted meanwhile has no
- * files. */
-static int rebuild_all(struct operation_context *c)
+/* One that was deleted meanwhile has no files. */
+static bool rebuild_all(struct operation_context *c, struct error *e)
 {
     const struct session_filter every = {0};
     struct session_list_result found;
-    struct error e = {0};
-    int status = 0;
-    if (!operation_call(c, &operation_session_list, &every, &found, &e))
-        return cli_fail(&e);
+    if (!operation_call(c, &operation_session_list, &every, &found, e))
+        return false;
     const struct session_list *list = &found.sessions;
     for (size_t i = 0; i < list->items.len; i++) {
+        struct error fault = {0};
         show_progress(i + 1, list->items.len);
-        if (rebuild(c, list->items.items[i].id, &e) || e.code == ERR_SESSION_NOT_FOUND)
+        if (sessions_change_one(c, &operation_session_rebuild, list->items.items[i].id, &fault) ||
+            fault.code == ERR_SESSION_NOT_FOUND)
             continue;
         end_progress(list->items.len);
-        status = cli_fail(&e);
+        sessions_add_fault(e, &fault);
     }
     end_progress(list->items.len);
     session_list_release(&found.sessions);
-    return status;
+    return e->code == ERR_OK;
 }
 
-int verb_rebuild(struct operation_context *c, const struct sessions_options *o)
+static bool run_rebuild(struct operation_context *c, const struct verb_options *o, struct error *e)
 {
-    struct error e = {0};
-    if (o->words.len == 0)
-        return rebuild_all(c);
-    return rebuild(c, o->words.items[0], &e) ? 0 : cli_fail(&e);
+    return o->words.len == 0
+               ? rebuild_all(c, e)
+               : sessions_change_one(c, &operation_session_rebuild, o->words.items[0], e);
 }
+
+const struct verb verb_sessions_rebuild = {
+    .command = {.name = "rebuild",
+                .synopsis = "sessions rebuild [SESSION]",
+                .help = N_("rewrite the files below sessions/ for one session or for all"),
+                VERB_WORDS(0, 1, OFFER_SESSIONS),
+                VERB},
+    .operation = &operation_session_rebuild,
+    .run = run_rebuild};

@@ -1,0 +1,145 @@
+#include "cli/verb.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/i18n.h"
+#include "cli/input.h"
+#include "cli/output.h"
+#include "cli/setup.h"
+
+bool verb_take_word(void *options, const char *word, struct error *e)
+{
+    struct verb_options *o = options;
+    (void)e;
+    vec_push(&o->words, word);
+    return true;
+}
+
+static int call(const struct verb *verb, const struct verb_options *o)
+{
+    struct setup setup;
+    struct operation_context context;
+    struct error e = {0};
+    setup_load(&setup);
+    setup_print_problems(&setup);
+    char *directory = realpath(".", NULL); /* NULL: it is gone */
+    bool ok = operation_open(&context, verb->operation, setup.config, NULL, directory, &e) &&
+              verb->run(&context, o, &e);
+    int status = ok ? 0 : cli_fail(&e);
+    operation_close(&context);
+    free(directory);
+    setup_release(&setup);
+    return status;
+}
+
+/* `self` begins the verb's row. */
+int verb_run(const struct cli_command *self, int argc, char **argv)
+{
+    struct verb_options o = {0};
+    int status;
+    if (cli_parse(self, argc, argv, &o, &status))
+        status = call((const struct verb *)self, &o);
+    vec_release(&o.words);
+    return status;
+}
+
+char *verb_join(const struct verb_options *o, size_t first)
+{
+    struct buf text = BUF_INIT;
+    for (size_t i = first; i < o->words.len; i++)
+        buf_addf(&text, "%s%s", i > first ? " " : "", o->words.items[i]);
+    return buf_take(&text);
+}
+
+void verb_print_json(const struct operation *o, const char *member, const void *result)
+{
+    output_json(member ? shape_value_to_json(o->result, member, result)
+                       : shape_to_json(o->result, result));
+}
+
+/* A reader that goes away ends it; main() finds out and says what is to be said. */
+static bool write_piece(void *output, const char *bytes, size_t len, struct error *e)
+{
+    return output_write(output, bytes, len) ||
+           err_set_errno(e, ERR_FILE_ERROR, "%s", _("standard output cannot be written"));
+}
+
+bool verb_write_output(struct operation_context *c, const struct operation *o, const void *params,
+                       void *result, struct error *e)
+{
+    struct output output;
+    const struct operation_stream stream = {
+        .write = write_piece, .wake_fd = -1, .context = &output};
+    output_init(&output);
+    c->stream = &stream;
+    bool ok = operation_call(c, o, params, result, e);
+    c->stream = NULL;
+    output_end(&output);
+    return ok || ferror(stdout);
+}
+
+bool verb_may_delete(bool yes, const struct buf *question, struct error *e)
+{
+    if (yes)
+        return true;
+    if (!confirm_possible())
+        return err_set(e, ERR_USAGE,
+                       _("cannot ask without a terminal; --yes deletes without asking"));
+    return confirm(question->data) ||
+           err_set(e, ERR_INTERRUPTED,
+                   _("not confirmed, so nothing was deleted; --yes deletes without asking"));
+}
+
+/* --- the commands --- */
+
+static const struct verb *const sessions_verbs[] = {
+    &verb_sessions_list,
+    &verb_sessions_show,
+    &verb_sessions_search,
+    &verb_sessions_rename,
+    &verb_sessions_label,
+    &verb_sessions_archive,
+    &verb_sessions_unarchive,
+    &verb_sessions_fork,
+    &verb_sessions_delete,
+    &verb_sessions_export,
+    &verb_sessions_import,
+    &verb_sessions_rebuild,
+    NULL,
+};
+
+static const struct verb *const memory_verbs[] = {
+    &verb_memory_list,   &verb_memory_search, &verb_memory_show,    &verb_memory_edit,
+    &verb_memory_pin,    &verb_memory_unpin,  &verb_memory_delete,  &verb_memory_export,
+    &verb_memory_import, &verb_memory_stats,  &verb_memory_reindex, NULL,
+};
+
+static const struct cli_command *sessions_verb(size_t index)
+{
+    return sessions_verbs[index] ? &sessions_verbs[index]->command : NULL;
+}
+
+static const struct cli_command *memory_verb(size_t index)
+{
+    return memory_verbs[index] ? &memory_verbs[index]->command : NULL;
+}
+
+const struct cli_command cmd_sessions = {
+    .name = "sessions",
+    .synopsis = "sessions [COMMAND] [OPTION]... [SESSION]",
+    .help = N_("list, show, search and change saved sessions"),
+    .details = N_("The default command is list. For details: tiro sessions COMMAND --help."),
+    .verb = sessions_verb,
+    .run = cli_run_verb,
+};
+
+const struct cli_command cmd_memory = {
+    .name = "memory",
+    .synopsis = "memory [COMMAND] [OPTION]... [ID]",
+    .help = N_("search, list and change the entries that compactions stored in memory"),
+    .details = N_("The default command is list. For details: tiro memory COMMAND --help."),
+    .verb = memory_verb,
+    .run = cli_run_verb,
+};

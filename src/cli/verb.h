@@ -1,0 +1,73 @@
+/* The commands of `tiro sessions` and `tiro memory`: each calls an operation (session/operation.h)
+ * on the command's own thread. */
+#ifndef CLI_VERB_H
+#define CLI_VERB_H
+
+#include "base/vec.h"
+#include "cli/command_line.h"
+#include "session/memory_operations.h"
+#include "session/session_operations.h"
+
+/* Texts are borrowed from the command line. */
+struct verb_options {
+    VEC(const char *) words;
+    const char *label, *directory, *format, *output, *title, *in; /* of sessions */
+    const char *scope, *session, *content;                        /* of memory */
+    bool json, yes, force, names, archived, live;
+    int limit;  /* 0: not given */
+    int64_t at; /* 0: the end */
+    bool before_compaction;
+};
+
+struct verb {
+    struct cli_command command;
+    const struct operation *operation; /* that it calls, with others that need no more */
+    /* False with an error that is yet to be told. */
+    bool (*run)(struct operation_context *c, const struct verb_options *o, struct error *e);
+};
+
+/* The command's run() and word(). */
+int verb_run(const struct cli_command *self, int argc, char **argv);
+bool verb_take_word(void *options, const char *word, struct error *e);
+#define VERB .word = verb_take_word, .run = verb_run
+
+/* How many words the command takes, and what a shell offers for them. */
+#define VERB_WORDS(from, to, ...) .least = from, .most = to, .words = {.what = __VA_ARGS__}
+
+/* The words from `first` on, joined by blanks; the caller frees. */
+char *verb_join(const struct verb_options *o, size_t first);
+
+/* Rows that several tables of options have. */
+/* clang-format off */
+#define VERB_AT(member) .at = offsetof(struct verb_options, member)
+#define VERB_JSON {"json", 0, OPTION_FLAG, NULL, N_("print JSON"), VERB_AT(json)}
+#define VERB_YES {"yes", 'y', OPTION_FLAG, NULL, N_("do not ask for confirmation"), VERB_AT(yes)}
+#define VERB_FORCE {"force", 0, OPTION_FLAG, NULL, N_("overwrite an existing file"), VERB_AT(force)}
+#define VERB_LIMIT(letter, help) \
+    {"limit", letter, OPTION_VALUE, "N", help, VERB_AT(limit), .take = cli_take_count}
+/* clang-format on */
+
+extern const struct verb verb_sessions_list, verb_sessions_show, verb_sessions_search,
+    verb_sessions_rename, verb_sessions_label, verb_sessions_archive, verb_sessions_unarchive,
+    verb_sessions_fork, verb_sessions_delete, verb_sessions_export, verb_sessions_import,
+    verb_sessions_rebuild;
+extern const struct verb verb_memory_list, verb_memory_search, verb_memory_show, verb_memory_edit,
+    verb_memory_pin, verb_memory_unpin, verb_memory_delete, verb_memory_export, verb_memory_import,
+    verb_memory_stats, verb_memory_reindex;
+
+/* Prints a result as its shape has it: all of it, or one member's value. */
+void verb_print_json(const struct operation *o, const char *member, const void *result);
+
+/* Has the operation write to standard output, which is cleaned for a terminal. */
+bool verb_write_output(struct operation_context *c, const struct operation *o, const void *params,
+                       void *result, struct error *e);
+
+/* Whether what goes for good may go: `yes`, or the answer to the question is. */
+bool verb_may_delete(bool yes, const struct buf *question, struct error *e);
+
+#define NAMES_AN_ENTRY N_("ID is the id of an entry or the start of it; search and list show ids.")
+
+/* Who said it, for a person: the name, else as the screen calls the role. */
+const char *memory_who(const struct memory_entry *entry);
+
+#endif
