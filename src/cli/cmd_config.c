@@ -15,8 +15,7 @@ static const struct option options[] = {
     {0},
 };
 
-/* --- show --------------------------------------------------------------------------------------
- */
+/* --- show --- */
 
 static void print_section(const char *section, char **last)
 {
@@ -72,8 +71,7 @@ static int show(const struct setup *setup, bool json)
     return 0;
 }
 
-/* --- path, check -------------------------------------------------------------------------------
- */
+/* --- path, check --- */
 
 static int path(const struct setup *setup, bool json)
 {
@@ -87,25 +85,11 @@ static int path(const struct setup *setup, bool json)
     return 0;
 }
 
-static void check_json(const struct config_problems *problems)
-{
-    struct json *list = json_new_array();
-    for (size_t i = 0; i < problems->list.len; i++) {
-        const struct config_problem *p = &problems->list.items[i];
-        struct json *v = json_new_object();
-        json_set_string(v, "source", p->source);
-        json_set_int(v, "line", p->line);
-        json_set_string(v, "text", p->text);
-        json_push(list, v);
-    }
-    output_json(list);
-}
-
 static int check(const struct setup *setup, bool json)
 {
     size_t count = setup->problems.list.len;
     if (json)
-        check_json(&setup->problems);
+        output_json(setup_problems_json(setup));
     else
         setup_print_problems(setup);
     if (!json && count == 0)
@@ -113,8 +97,7 @@ static int check(const struct setup *setup, bool json)
     return count == 0 ? 0 : err_info(ERR_CONFIG_ERROR)->exit_status;
 }
 
-/* --- the verbs ---------------------------------------------------------------------------------
- */
+/* --- the verbs --- */
 
 /* A verb's row: what it is called with, and what looks at the configuration. */
 struct config_verb {
@@ -138,25 +121,17 @@ static int run_verb(const struct cli_command *self, int argc, char **argv)
     return status;
 }
 
+/* clang-format off */
+#define VERB(text, what)                                                                           \
+    {.command = {.name = #text, .synopsis = "config " #text " [--json]", .help = what,             \
+                 .options = options, .run = run_verb},                                             \
+     .run = text}
+/* clang-format on */
+
 static const struct config_verb verbs[] = {
-    {.command = {.name = "show",
-                 .synopsis = "config show [--json]",
-                 .help = N_("list every key, its value and where it was set"),
-                 .options = options,
-                 .run = run_verb},
-     .run = show},
-    {.command = {.name = "path",
-                 .synopsis = "config path [--json]",
-                 .help = N_("print the path of the configuration file"),
-                 .options = options,
-                 .run = run_verb},
-     .run = path},
-    {.command = {.name = "check",
-                 .synopsis = "config check [--json]",
-                 .help = N_("check the configuration; exit status 1 if it has a problem"),
-                 .options = options,
-                 .run = run_verb},
-     .run = check},
+    VERB(show, N_("list every key, its value and where it was set")),
+    VERB(path, N_("print the path of the configuration file")),
+    VERB(check, N_("check the configuration; exit status 1 if it has a problem")),
 };
 
 static const struct cli_command *verb_at(size_t index)

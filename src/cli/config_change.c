@@ -37,8 +37,7 @@ static bool take_word(void *context, const char *word, struct error *e)
     return true;
 }
 
-/* --- what is wanted ----------------------------------------------------------------------------
- */
+/* --- what is wanted --- */
 
 static bool read_value(struct change *c, struct error *e)
 {
@@ -85,8 +84,7 @@ static bool check_words(struct change *c, struct error *e)
     return hides_secret(c, e) && (c->unset || read_value(c, e));
 }
 
-/* --- all of it ---------------------------------------------------------------------------------
- */
+/* --- all of it --- */
 
 static void add_clean(struct buf *out, const char *text)
 {

@@ -3,18 +3,9 @@
 static struct json *config_json(const struct diagnosis *d)
 {
     struct json *v = json_new_object();
-    struct json *problems = json_new_array();
-    for (size_t i = 0; i < d->setup.problems.list.len; i++) {
-        const struct config_problem *p = &d->setup.problems.list.items[i];
-        struct json *problem = json_new_object();
-        json_set_string(problem, "source", p->source);
-        json_set_int(problem, "line", p->line);
-        json_set_string(problem, "text", p->text);
-        json_push(problems, problem);
-    }
     json_set_string(v, "path", d->setup.path);
     json_set_bool(v, "exists", d->config_exists);
-    json_set(v, "problems", problems);
+    json_set(v, "problems", setup_problems_json(&d->setup));
     return v;
 }
 

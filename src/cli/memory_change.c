@@ -8,7 +8,7 @@
 #include "cli/verb.h"
 #include "ui/text/external_editor.h"
 
-/* --- pin -------------------------------------------------------------------------------------- */
+/* --- pin --- */
 
 static bool pin(struct operation_context *c, const struct verb_options *o, bool pinned,
                 struct error *e)
@@ -47,7 +47,7 @@ const struct verb verb_memory_unpin = {.command = {.name = "unpin",
                                        .operation = &operation_memory_pin,
                                        .run = run_unpin};
 
-/* --- edit ------------------------------------------------------------------------------------- */
+/* --- edit --- */
 
 static bool write_anew(const struct verb_options *o, const struct memory_entry *entry,
                        struct buf *out, struct error *e)
@@ -130,7 +130,7 @@ const struct verb verb_memory_edit = {.command = {.name = "edit",
                                       .operation = &operation_memory_edit,
                                       .run = run_edit};
 
-/* --- delete ----------------------------------------------------------------------------------- */
+/* --- delete --- */
 
 enum { SHOWN_BYTES = 60 };
 

@@ -29,7 +29,7 @@ const char *memory_who(const struct memory_entry *entry)
     return entry->role == ROLE_ASSISTANT ? "tiro" : _("tool");
 }
 
-/* --- list ------------------------------------------------------------------------------------- */
+/* --- list --- */
 
 /* clang-format off */
 static const struct grid_column columns[] = {
@@ -142,7 +142,7 @@ const struct verb verb_memory_list = {
     .operation = &operation_memory_list,
     .run = run_list};
 
-/* --- show ------------------------------------------------------------------------------------- */
+/* --- show --- */
 
 static void add_remark(struct buf *out, bool there, const char *remark)
 {

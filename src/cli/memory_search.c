@@ -12,7 +12,7 @@
 
 enum { DEFAULT_HITS = 5, MOST_HITS = 1000, INDENT = 2 };
 
-/* --- the passage ------------------------------------------------------------------------------ */
+/* --- the passage --- */
 
 /* A text that is safe to show, on one line, and where its marks are. */
 struct excerpt {
@@ -53,19 +53,6 @@ static struct excerpt excerpt_of(const struct memory_hit *h)
     return x;
 }
 
-/* Where it has to begin so that its first mark stands in the middle of `width` columns. */
-static size_t excerpt_start(const struct excerpt *x, size_t width)
-{
-    const char *text = x->text.data;
-    size_t len = x->text.len, start = 0;
-    size_t last = x->marks.len > 0 ? x->marks.items[0].start : 0;
-    if (utf8_width(text, len) <= width)
-        return 0;
-    while (start < last && utf8_width(text + start, last - start) > width / 2)
-        start = utf8_next(text, len, start);
-    return start;
-}
-
 /* The bytes from `at` to `end`, the marks among them in bold. */
 static void add_marked(struct buf *out, const struct excerpt *x, size_t at, size_t end, bool bold)
 {
@@ -87,7 +74,7 @@ static void add_passage(struct buf *out, const struct memory_hit *h, size_t widt
 {
     struct excerpt x = excerpt_of(h);
     size_t room = width > INDENT + 1 ? width - INDENT - 1 : 1;
-    size_t start = excerpt_start(&x, room);
+    size_t start = output_start(x.text.data, x.marks.len > 0 ? x.marks.items[0].start : 0, room);
     room -= start > 0 && room > 1; /* for the sign in front */
     size_t end = start + utf8_cut_width(x.text.data + start, x.text.len - start, room);
     buf_addf(out, "%*s%s", INDENT, "", start > 0 ? "…" : "");
@@ -97,7 +84,7 @@ static void add_passage(struct buf *out, const struct memory_hit *h, size_t widt
     vec_release(&x.marks);
 }
 
-/* --- the line above it ------------------------------------------------------------------------ */
+/* --- the line above it --- */
 
 /* What a person knows the session by: its title, where it is one that is kept here. */
 static char *session_name(struct operation_context *c, const char *id, struct error *e)
@@ -130,7 +117,7 @@ static void add_head(struct buf *out, struct operation_context *c, const struct 
     free(session);
 }
 
-/* --- the verb --------------------------------------------------------------------------------- */
+/* --- the verb --- */
 
 static bool can_mark(void)
 {

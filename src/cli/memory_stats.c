@@ -9,7 +9,7 @@
 #include "cli/verb.h"
 #include "ui/text/format.h"
 
-/* --- stats ------------------------------------------------------------------------------------ */
+/* --- stats --- */
 
 enum { NAME_LEAST = 12, REMARK_LEAST = 8 };
 
@@ -86,7 +86,7 @@ const struct verb verb_memory_stats = {.command = {.name = "stats",
                                        .operation = &operation_memory_stats,
                                        .run = run_stats};
 
-/* --- reindex ---------------------------------------------------------------------------------- */
+/* --- reindex --- */
 
 struct watch {
     bool terminal;    /* standard error is one, to show progress on */

@@ -12,7 +12,7 @@
 #include "cli/verb.h"
 #include "ui/text/format.h"
 
-/* --- export ----------------------------------------------------------------------------------- */
+/* --- export --- */
 
 static bool write_to_file(void *file, const char *bytes, size_t len, struct error *e)
 {
@@ -56,7 +56,7 @@ const struct verb verb_memory_export = {
     .operation = &operation_memory_export,
     .run = run_export};
 
-/* --- import ----------------------------------------------------------------------------------- */
+/* --- import --- */
 
 struct watch {
     bool terminal; /* standard error is one, to show progress on */

@@ -90,3 +90,14 @@ void output_time(struct buf *out, int64_t wall_ms)
     else
         buf_addstr(out, text);
 }
+
+size_t output_start(const char *text, size_t match, size_t width)
+{
+    size_t len = strlen(text), start = 0;
+    size_t last = match < len ? match : len;
+    if (utf8_width(text, len) <= width)
+        return 0;
+    while (start < last && utf8_width(text + start, last - start) > width / 2)
+        start = utf8_next(text, len, start);
+    return start;
+}

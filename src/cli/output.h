@@ -37,4 +37,7 @@ size_t output_width(void);
 /* "2026-03-09 14:05" of the local time. */
 void output_time(struct buf *out, int64_t wall_ms);
 
+/* Where a line of `width` columns has to begin so that what matched stands in its middle. */
+size_t output_start(const char *text, size_t match, size_t width);
+
 #endif

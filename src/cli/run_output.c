@@ -1,5 +1,6 @@
 #include "cli/run_output.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,8 +13,7 @@
 #include "base/utf8.h"
 #include "cli/command_line.h"
 
-/* --- text --------------------------------------------------------------------------------------
- */
+/* --- text --- */
 
 static void write_text(struct run_output *o, const char *text, size_t len)
 {
@@ -46,47 +46,20 @@ static void text_delta(struct run_output *o, const struct event *ev)
     write_text(o, ev->text, strlen(ev->text));
 }
 
-static void tell(struct run_output *o, const char *line)
+__attribute__((format(printf, 2, 3))) static void tell(struct run_output *o, const char *format,
+                                                       ...)
 {
-    struct buf clean = BUF_INIT;
-    utf8_clean(&clean, line, strlen(line), UTF8_ONE_LINE);
+    struct buf line = BUF_INIT, clean = BUF_INIT;
+    va_list args;
+    va_start(args, format);
+    buf_vaddf(&line, format, args);
+    va_end(args);
+    utf8_clean(&clean, line.data, line.len, UTF8_ONE_LINE);
     end_line(o);
     fflush(stdout);
     fprintf(stderr, "tiro: %s\n", clean.data);
     buf_release(&clean);
-}
-
-static void tell_retry(struct run_output *o, const struct event *ev)
-{
-    if (!o->progress)
-        return;
-    char *line = mem_printf(_("retry %d of %d in %.1f s: %s"), ev->count, ev->limit,
-                            (double)ev->number / 1000, ev->text);
-    tell(o, line);
-    free(line);
-}
-
-static void tell_warning(struct run_output *o, const struct event *ev)
-{
-    char *line = mem_printf(_("warning: %s"), ev->text ? ev->text : ev->name);
-    tell(o, line);
-    free(line);
-}
-
-static void tell_budget(struct run_output *o, const struct event *ev)
-{
-    char *line = mem_printf(_("%d %% of [budget] %s is used: %.6g of %.6g"), ev->count, ev->name,
-                            ev->used, ev->bound);
-    tell(o, line);
-    free(line);
-}
-
-/* Whatever the format: the exit status tells of it, too. */
-static void tell_denied(struct run_output *o, const struct event *ev)
-{
-    char *line = mem_printf(_("the tool %s was refused: %s"), ev->name, ev->text);
-    tell(o, line);
-    free(line);
+    buf_release(&line);
 }
 
 /* What the model knows from here on is less: that is to be told to whoever reads a log, too. */
@@ -97,18 +70,9 @@ static void tell_compacted(struct run_output *o, const struct event *ev)
     bool whole = c->request_before > 0;
     int64_t before = whole ? c->request_before : c->tokens_before;
     int64_t after = whole ? c->request_after : c->tokens_after;
-    char *line = mem_printf(_("compacted (%s): %lld to %lld tokens, %d to %d messages"),
-                            micro ? c->stage : c->effective_mode, (long long)before,
-                            (long long)after, c->messages_before, c->messages_after);
-    tell(o, line);
-    free(line);
-}
-
-static void tell_not_compacted(struct run_output *o, const struct event *ev)
-{
-    char *line = mem_printf(_("warning: the conversation could not be compacted: %s"), ev->text);
-    tell(o, line);
-    free(line);
+    tell(o, _("compacted (%s): %lld to %lld tokens, %d to %d messages"),
+         micro ? c->stage : c->effective_mode, (long long)before, (long long)after,
+         c->messages_before, c->messages_after);
 }
 
 static void text_event(struct run_output *o, const struct event *ev)
@@ -117,16 +81,18 @@ static void text_event(struct run_output *o, const struct event *ev)
         o->mid_text = o->answer.len > 0;
     else if (ev->type == EVENT_TEXT_DELTA)
         text_delta(o, ev);
-    else if (ev->type == EVENT_RETRYING)
-        tell_retry(o, ev);
+    else if (ev->type == EVENT_RETRYING && o->progress)
+        tell(o, _("retry %d of %d in %.1f s: %s"), ev->count, ev->limit, (double)ev->number / 1000,
+             ev->text);
     else if (ev->type == EVENT_BUDGET_WARNING)
-        tell_budget(o, ev);
+        tell(o, _("%d %% of [budget] %s is used: %.6g of %.6g"), ev->count, ev->name, ev->used,
+             ev->bound);
     else if (ev->type == EVENT_WARNING)
-        tell_warning(o, ev);
+        tell(o, _("warning: %s"), ev->text ? ev->text : ev->name);
     else if (ev->type == EVENT_COMPACTION_COMPLETED)
         tell_compacted(o, ev);
     else if (ev->type == EVENT_COMPACTION_FAILED)
-        tell_not_compacted(o, ev);
+        tell(o, _("warning: the conversation could not be compacted: %s"), ev->text);
 }
 
 static int64_t duration_ms(const struct run_output *o)
@@ -139,23 +105,20 @@ static void tell_used(struct run_output *o)
 {
     struct buf used = BUF_INIT;
     run_tally_line(&o->tally, &used);
-    char *line = mem_printf(_("used: %s, %.1f s"), used.data, (double)duration_ms(o) / 1000);
-    tell(o, line);
-    free(line);
+    tell(o, _("used: %s, %.1f s"), used.data, (double)duration_ms(o) / 1000);
     buf_release(&used);
 }
 
 /* Who interrupts it by a signal hears nothing. */
 static void text_finish(struct run_output *o, const struct error *e)
 {
-    bool used_some = o->tally.model_calls > 0 && (!e || usage_known(&o->tally.usage));
+    bool used_some = o->tally.model_calls > 0 && (!e || usage_known(&o->tally.usage[0]));
     end_line(o);
     if (used_some && !(e && e->code == ERR_INTERRUPTED))
         tell_used(o);
 }
 
-/* --- json --------------------------------------------------------------------------------------
- */
+/* --- json --- */
 
 static void no_event(struct run_output *o, const struct event *ev)
 {
@@ -169,6 +132,15 @@ static struct json *error_json(const struct error *e)
     json_set_string(v, "code", err_info(e->code)->name);
     json_set_string(v, "message", e->text);
     return v;
+}
+
+/* On one line; frees the tree. */
+static void put_json(struct json *v)
+{
+    char *text = json_print(v);
+    puts(text);
+    free(text);
+    json_free(v);
 }
 
 static enum stop_reason stop_of(const struct event *end)
@@ -192,14 +164,10 @@ static void json_finish(struct run_output *o, const struct error *e)
     json_set_string(v, "provider", o->provider);
     if (e)
         json_set(v, "error", error_json(e));
-    char *text = json_print(v);
-    puts(text);
-    free(text);
-    json_free(v);
+    put_json(v);
 }
 
-/* --- stream-json -------------------------------------------------------------------------------
- */
+/* --- stream-json --- */
 
 static void stream_event(struct run_output *o, const struct event *ev)
 {
@@ -218,10 +186,7 @@ static void stream_finish(struct run_output *o, const struct error *e)
     json_set_string(v, "type", event_name(EVENT_TURN_FAILED));
     json_set_string(v, "code", err_info(e->code)->name);
     json_set_string(v, "message", e->text);
-    char *line = json_print(v);
-    puts(line);
-    free(line);
-    json_free(v);
+    put_json(v);
 }
 
 const struct output_format output_formats[] = {
@@ -244,8 +209,7 @@ const struct output_format *output_format_find(const char *name, struct error *e
     return NULL;
 }
 
-/* --- all formats -------------------------------------------------------------------------------
- */
+/* --- all formats --- */
 
 void run_output_init(struct run_output *o, const struct output_format *format)
 {
@@ -301,7 +265,7 @@ bool run_output_event(struct run_output *o, const struct event *ev)
 {
     o->format->event(o, ev);
     if (ev->type == EVENT_TOOL_EXECUTION_COMPLETED && ev->denied)
-        tell_denied(o, ev);
+        tell(o, _("the tool %s was refused: %s"), ev->name, ev->text);
     keep(o, ev);
     run_tally_event(&o->tally, ev);
     return written();

@@ -10,8 +10,7 @@
 
 void run_tally_init(struct run_tally *t)
 {
-    *t = (struct run_tally){
-        .turn = -1, .usage = USAGE_UNKNOWN, .summaries = USAGE_UNKNOWN, .cost = -1};
+    *t = (struct run_tally){.turn = -1, .usage = {USAGE_UNKNOWN, USAGE_UNKNOWN}, .cost = -1};
 }
 
 static void forget_requested(struct run_tally *t)
@@ -50,14 +49,14 @@ static void begin_call(struct run_tally *t, const struct event *ev)
 
 static void add_use(struct run_tally *t, const struct event *ev)
 {
-    usage_add(&t->usage, &ev->usage);
+    usage_add(&t->usage[0], &ev->usage);
     t->cost = usage_cost_sum(t->cost, ev->used);
     t->unpriced += usage_known(&ev->usage) && ev->used < 0;
 }
 
 static void add_summary(struct run_tally *t, const struct event *ev)
 {
-    usage_add(&t->summaries, &ev->usage);
+    usage_add(&t->usage[1], &ev->usage);
     add_use(t, ev);
 }
 
@@ -116,7 +115,7 @@ static void separate(struct buf *out)
 
 static void add_tokens(const struct run_tally *t, struct buf *out)
 {
-    const struct usage *u = &t->usage;
+    const struct usage *u = &t->usage[0];
     const char *about = u->estimated ? "~" : "";
     if (u->input >= 0)
         buf_addf(out, _("%s%lld tokens in"), about, (long long)u->input);
@@ -150,7 +149,7 @@ void run_tally_line(const struct run_tally *t, struct buf *out)
     if (t->cost < LEAST_USD)
         buf_addf(out, "<$%.4f", LEAST_USD);
     else
-        buf_addf(out, "%s$%.4f", t->usage.estimated ? "~" : "", t->cost);
+        buf_addf(out, "%s$%.4f", t->usage[0].estimated ? "~" : "", t->cost);
     buf_addstr(out, t->unpriced > 0 ? "+" : "");
 }
 
@@ -162,26 +161,11 @@ static void set_measured(struct json *object, const char *name, int64_t n)
         json_set_int(object, name, n);
 }
 
-static struct json *figures_json(const struct usage *u)
-{
-    struct json *v = json_new_object();
-    set_measured(v, "input_tokens", u->input);
-    set_measured(v, "output_tokens", u->output);
-    set_measured(v, "cached_tokens", u->cached);
-    if (u->estimated)
-        json_set_bool(v, "estimated", true);
-    return v;
-}
-
 /* As in run_completed. */
 static struct json *usage_json(const struct run_tally *t)
 {
-    if (!usage_known(&t->usage))
-        return json_new_string(NULL);
-    struct json *v = figures_json(&t->usage);
-    if (usage_known(&t->summaries))
-        json_set(v, "summaries", figures_json(&t->summaries));
-    return v;
+    return usage_known(&t->usage[0]) ? shape_to_json(&usage_turn_shape, t->usage)
+                                     : json_new_string(NULL);
 }
 
 static void set_cost(const struct run_tally *t, struct json *object)

@@ -18,9 +18,8 @@ struct denied_call {
 struct run_tally {
     int64_t turn; /* of the conversation; -1: no model was called yet */
     int model_calls, tool_calls;
-    struct usage usage;     /* of all model calls */
-    struct usage summaries; /* of those for summaries, which is a share of it */
-    double cost;        /* USD of those whose cost is known; negative: of none is it */
+    struct usage usage[2]; /* of all model calls; the share of it of those for summaries */
+    double cost;           /* USD of those whose cost is known; negative: of none is it */
     int unpriced;       /* the others */
     VEC(struct denied_call) denied;
     VEC(struct event *) requested; /* tool calls of the newest answer */

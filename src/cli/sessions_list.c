@@ -24,8 +24,7 @@ const char *sessions_short_id(const char *id)
     return len > SHORT_ID ? id + len - SHORT_ID : id;
 }
 
-/* --- for people --------------------------------------------------------------------------------
- */
+/* --- for people --- */
 
 /* clang-format off */
 static const struct grid_column columns[] = {
@@ -91,8 +90,7 @@ static void print_rows(const struct session_list *list)
     grid_print(&g);
 }
 
-/* --- for programs ------------------------------------------------------------------------------
- */
+/* --- for programs --- */
 
 static void print_names(const struct session_list *list)
 {
@@ -105,8 +103,7 @@ static void print_names(const struct session_list *list)
     }
 }
 
-/* --- the verb ----------------------------------------------------------------------------------
- */
+/* --- the verb --- */
 
 static bool read_filter(const struct verb_options *o, char *directory,
                         struct session_filter *filter, struct error *e)

@@ -34,24 +34,12 @@ static void add_where(struct buf *out, const struct search_hit *h, size_t width)
     buf_release(&line);
 }
 
-/* Where the snippet has to begin so that what matched stands in the middle of `width` columns. */
-static size_t snippet_start(const struct search_hit *h, size_t width)
-{
-    size_t len = strlen(h->snippet), start = 0;
-    size_t last = h->match < len ? h->match : len;
-    if (utf8_width(h->snippet, len) <= width)
-        return 0;
-    while (start < last && utf8_width(h->snippet + start, last - start) > width / 2)
-        start = utf8_next(h->snippet, len, start);
-    return start;
-}
-
 static void add_what(struct buf *out, const struct search_hit *h, size_t width)
 {
     struct buf line = BUF_INIT;
     buf_addf(&line, "  %s: ", h->role == ROLE_USER ? _("you") : "tiro");
     size_t taken = utf8_width(line.data, line.len);
-    size_t start = h->snippet && width > taken ? snippet_start(h, width - taken - 1) : 0;
+    size_t start = h->snippet && width > taken ? output_start(h->snippet, h->match, width - taken - 1) : 0;
     if (start > 0)
         buf_addstr(&line, "…");
     add_clean(&line, h->snippet ? h->snippet + start : NULL);

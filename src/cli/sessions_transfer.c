@@ -9,8 +9,7 @@
 #include "cli/sessions.h"
 #include "cli/signals.h"
 
-/* --- export ------------------------------------------------------------------------------------
- */
+/* --- export --- */
 
 static char *formats(void)
 {
@@ -80,8 +79,7 @@ const struct verb verb_sessions_export = {
     .operation = &operation_session_export,
     .run = run_export};
 
-/* --- import ------------------------------------------------------------------------------------
- */
+/* --- import --- */
 
 struct import_watch {
     bool terminal; /* standard error is one, to show progress on */
@@ -141,8 +139,7 @@ const struct verb verb_sessions_import = {
     .operation = &operation_session_import,
     .run = run_import};
 
-/* --- rebuild -----------------------------------------------------------------------------------
- */
+/* --- rebuild --- */
 
 static void show_progress(size_t done, size_t count)
 {

@@ -111,3 +111,17 @@ void setup_print_problems(const struct setup *s)
         free(text);
     }
 }
+
+struct json *setup_problems_json(const struct setup *s)
+{
+    struct json *list = json_new_array();
+    for (size_t i = 0; i < s->problems.list.len; i++) {
+        const struct config_problem *p = &s->problems.list.items[i];
+        struct json *v = json_new_object();
+        json_set_string(v, "source", p->source);
+        json_set_int(v, "line", p->line);
+        json_set_string(v, "text", p->text);
+        json_push(list, v);
+    }
+    return list;
+}

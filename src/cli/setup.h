@@ -2,6 +2,7 @@
 #ifndef CLI_SETUP_H
 #define CLI_SETUP_H
 
+#include "base/json.h"
 #include "config/config.h"
 
 struct setup {
@@ -25,5 +26,8 @@ char *setup_problem_text(const struct config_problem *p);
 
 /* One "tiro: CONFIG_ERROR: …" a problem, to standard error. */
 void setup_print_problems(const struct setup *s);
+
+/* A list of {"source","line","text"}; the caller frees. */
+struct json *setup_problems_json(const struct setup *s);
 
 #endif
